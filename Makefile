@@ -1,0 +1,167 @@
+# heddle: build, tests and installation. GNU make 4.
+#
+#   make                 the program build/heddle and the library build/libheddle.a
+#   make deps            installs what the build and the tests need (Debian), or says what to install
+#   make demo            deps where something is missing, build, rewrite and replay the examples
+#   make check           deps where something is missing, build, all tests; last line: N passed, N failed
+#   make help            the other targets
+#
+# Knobs: O=DIR build folder; CC=, CFLAGS=, LDFLAGS= as usual; WERROR=1 warnings are errors; V=1 shows commands;
+# T=GLOB runs only the test suites of that name; DESTDIR=, PREFIX= for install; FUZZ_SECONDS= for each fuzz target;
+# CUDA_HOME= where nvcc and ptxas are, if neither in PATH nor in /usr/local/cuda.
+#
+# Generated code: DIR/NAME.re -> $(O)/gen/DIR/NAME.re.c; DIR/NAME.y -> $(O)/gen/DIR/NAME.tab.c and .tab.h, which are
+# included as "DIR/NAME.tab.h". Nothing is ever written outside $(O) (and its siblings $(O)-sanitize ...).
+
+O ?= build
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 600
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CFLAGS ?= -O2 -g
+AR ?= ar
+RE2C ?= re2c
+BISON ?= bison
+Q := $(if $(V),,@)
+SUBMAKE = $(MAKE) --no-print-directory
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wwrite-strings \
+            -Wimplicit-fallthrough $(if $(WERROR),-Werror)
+comma := ,
+# SANITIZE=1: address and undefined behaviour; SANITIZE=fuzz: the same, instrumented for libFuzzer (clang only).
+SANITIZERS := $(if $(SANITIZE),-fsanitize=$(if $(filter fuzz,$(SANITIZE)),fuzzer-no-link$(comma),)address$(comma)undefined \
+              -fno-sanitize-recover=all -fno-omit-frame-pointer)
+ALL_CPPFLAGS = -I. -I$(O)/gen -D_GNU_SOURCE $(CPPFLAGS)
+ALL_CFLAGS = -std=c17 $(WARNINGS) $(SANITIZERS) $(CFLAGS) -pthread
+ALL_LDFLAGS = $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -pthread
+LIBS := -lxxhash -ljansson -lyaml -lm
+
+# ---- what there is -------------------------------------------------------------------------------------------------
+LIB_DIRS := base target ir lexer parser passes passes/check hwmodel hwmodel/exec hwmodel/rf hwmodel/sm emitters driver
+LIB_C := $(wildcard $(LIB_DIRS:%=%/*.c))
+LIB_RE := $(wildcard $(LIB_DIRS:%=%/*.re))
+LIB_Y := $(wildcard $(LIB_DIRS:%=%/*.y))
+CLI_C := $(wildcard cli/*.c)
+GEN_C := $(LIB_RE:%.re=$(O)/gen/%.re.c) $(LIB_Y:%.y=$(O)/gen/%.tab.c)
+GEN_H := $(LIB_Y:%.y=$(O)/gen/%.tab.h)
+LIB_OBJ := $(LIB_C:%.c=$(O)/obj/%.o) $(GEN_C:$(O)/gen/%.c=$(O)/obj/%.o)
+CLI_OBJ := $(CLI_C:%.c=$(O)/obj/%.o)
+UNIT_C := $(wildcard tests/unit/test_*.c)
+UNIT_HELP_C := $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c))
+UNIT := $(UNIT_C:%.c=$(O)/%)
+UNIT_HELP_OBJ := $(UNIT_HELP_C:%.c=$(O)/obj/%.o)
+FUZZ_C := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZERS := $(FUZZ_C:%.c=$(O)/%)
+SUITES := $(wildcard tools/check-layers tools/check-headers tools/check-man tests/*/run)
+LIB := $(O)/libheddle.a
+PROGRAM := $(if $(CLI_C),$(O)/heddle)
+
+all: $(LIB) $(PROGRAM)
+.PHONY: all deps demo check sanitize coverage fuzz fuzzers tests bench bless install check-layers metrics format clean help \
+        deps-fuzz missing-deps FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+
+# ---- building ------------------------------------------------------------------------------------------------------
+# A stamp file changes only when what it records does: other flags or another list of sources rebuild what they must.
+record = $(Q)mkdir -p $(@D) && printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' >$@
+$(O)/.flags: FORCE
+	$(call record,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS))
+$(O)/.sources: FORCE
+	$(call record,$(LIB_OBJ))
+$(O)/.tools: tools/deps
+	$(Q)tools/deps missing build && mkdir -p $(@D) && touch $@
+
+$(O)/gen/%.re.c: %.re | $(O)/.tools
+	@echo "  RE2C    $<"
+	$(Q)mkdir -p $(@D) && $(RE2C) -W -Werror --depfile $@.d -o $@ $<
+$(O)/gen/%.tab.c $(O)/gen/%.tab.h &: %.y | $(O)/.tools
+	@echo "  BISON   $<"
+	$(Q)mkdir -p $(@D) && $(BISON) -Wall -Werror --header=$(O)/gen/$*.tab.h -o $(O)/gen/$*.tab.c $<
+
+compile = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+$(O)/obj/%.o: %.c $(O)/.flags | $(O)/.tools $(GEN_H)
+	@echo "  CC      $<"
+	$(compile)
+$(O)/obj/%.o: $(O)/gen/%.c $(O)/.flags | $(O)/.tools $(GEN_H)
+	@echo "  CC      $<"
+	$(compile)
+
+$(LIB): $(LIB_OBJ) $(O)/.sources
+	@echo "  AR      $@"
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
+$(O)/heddle: $(CLI_OBJ) $(LIB)
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(CLI_OBJ) $(LIB) $(LIBS)
+$(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(UNIT_HELP_OBJ) $(LIB)
+	@echo "  LINK    $@"
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_LDFLAGS) -o $@ $< $(UNIT_HELP_OBJ) $(LIB) -lcmocka $(LIBS)
+$(O)/tests/fuzz/%: $(O)/obj/tests/fuzz/%.o $(LIB)
+	@echo "  LINK    $@"
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(LIB) $(LIBS)
+
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_C:%.c=$(O)/obj/%.d) $(UNIT_HELP_OBJ:.o=.d) $(FUZZ_C:%.c=$(O)/obj/%.d)
+-include $(LIB_RE:%.re=$(O)/gen/%.re.c.d)
+
+# ---- what users run ------------------------------------------------------------------------------------------------
+deps:
+	$(Q)tools/deps install build test
+deps-fuzz:
+	$(Q)tools/deps install build test fuzz
+missing-deps:
+	$(Q)tools/deps missing build test >/dev/null 2>&1 || tools/deps install build test
+
+ENVIRONMENT = TOP='$(CURDIR)' BUILD='$(abspath $(O))' HEDDLE='$(abspath $(O))/heddle' CC='$(CC)' LC_ALL=C
+
+demo: missing-deps
+	$(Q)$(SUBMAKE) all
+	$(Q)$(ENVIRONMENT) tools/demo
+
+tests: all $(UNIT)
+check: missing-deps
+	$(Q)$(SUBMAKE) tests
+	$(Q)$(ENVIRONMENT) tools/run-tests $(if $(T),--only='$(T)') $(UNIT) $(SUITES)
+# Writes the golden files anew from what the program does now; read the difference before committing it.
+bless:
+	$(Q)$(SUBMAKE) tests
+	$(Q)BLESS=1 $(ENVIRONMENT) tools/run-tests $(if $(T),--only='$(T)') $(UNIT) $(SUITES)
+
+sanitize:
+	$(Q)$(SUBMAKE) O=$(O)-sanitize SANITIZE=1 CFLAGS='-O1 -g' check
+coverage:
+	$(Q)$(SUBMAKE) O=$(O)-coverage CFLAGS='-O0 -g --coverage' check
+	$(Q)tools/coverage $(O)-coverage
+fuzz:
+	$(Q)if tools/deps missing fuzz; then \
+	    $(SUBMAKE) O=$(O)-fuzz CC=clang SANITIZE=fuzz CFLAGS='-O1 -g' fuzzers && \
+	    FUZZ_SECONDS=$(FUZZ_SECONDS) tools/run-fuzz $(O)-fuzz; \
+	else echo "skip fuzz: clang or its libFuzzer runtime is missing (make deps-fuzz)"; fi
+fuzzers: $(FUZZERS)
+bench: all
+	$(Q)$(ENVIRONMENT) bench/run
+
+check-layers:
+	$(Q)tools/check-layers
+metrics:
+	$(Q)tools/metrics $(LIB_DIRS) cli
+format:
+	clang-format -i $(wildcard $(LIB_DIRS:%=%/*.[ch]) cli/*.[ch] include/heddle/*.h tests/unit/*.[ch] tests/fuzz/*.c)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include/heddle
+	$(if $(PROGRAM),install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/)
+	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib/
+	$(if $(wildcard include/heddle/*.h),install -m 644 $(wildcard include/heddle/*.h) $(DESTDIR)$(PREFIX)/include/heddle/)
+	$(foreach s,1 3 5 7,$(if $(wildcard man/*.$s),install -d $(DESTDIR)$(PREFIX)/share/man/man$s && \
+	    install -m 644 $(wildcard man/*.$s) $(DESTDIR)$(PREFIX)/share/man/man$s/ &&) )true
+	$(if $(wildcard target/gpus/*.yaml),install -d $(DESTDIR)$(PREFIX)/share/heddle/gpus && \
+	    install -m 644 $(wildcard target/gpus/*.yaml) $(DESTDIR)$(PREFIX)/share/heddle/gpus/)
+
+clean:
+	rm -rf $(O) $(O)-sanitize $(O)-coverage $(O)-fuzz
+
+help:
+	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
+	@echo 'Targets: all deps deps-fuzz demo check bless sanitize coverage fuzz bench install check-layers metrics format clean'

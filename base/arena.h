@@ -1,0 +1,38 @@
+/* Arena: memory that is freed all at once.
+ *
+ * An arena belongs to one owner (a module, a function, a pass run); nothing in it is freed one by one.
+ * Allocation never fails: where the system has no memory left the process ends in hd_out_of_memory(),
+ * the one place in the library that may end it.
+ */
+#ifndef HD_BASE_ARENA_H
+#define HD_BASE_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct hd_arena_chunk hd_arena_chunk;
+
+typedef struct hd_arena {
+    hd_arena_chunk *chunks; /* newest first; owned */
+    char *next, *end;       /* free room of the newest chunk */
+    size_t reserved_bytes;  /* taken from the system so far */
+} hd_arena;
+
+void hd_arena_init(hd_arena *arena);
+void hd_arena_free(hd_arena *arena);                     /* all memory back; the arena is empty and usable again */
+void *hd_arena_alloc(hd_arena *arena, size_t bytes);     /* aligned to 16, not cleared */
+void *hd_arena_calloc(hd_arena *arena, size_t bytes);    /* aligned to 16, zeroed */
+void *hd_arena_copy(hd_arena *arena, const void *from, size_t bytes);
+char *hd_arena_string(hd_arena *arena, const char *text, size_t length); /* copy with a NUL behind */
+char *hd_arena_printf(hd_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#define HD_ARENA_NEW(arena, type) ((type *)hd_arena_calloc((arena), sizeof(type)))
+#define HD_ARENA_ARRAY(arena, type, count) ((type *)hd_arena_calloc((arena), sizeof(type) * (size_t)(count)))
+
+/* malloc family that never returns NULL. */
+void *hd_malloc(size_t bytes);
+void *hd_calloc(size_t count, size_t bytes);
+void *hd_realloc(void *old, size_t bytes);
+_Noreturn void hd_out_of_memory(size_t bytes);
+
+#endif

@@ -1,0 +1,69 @@
+/* Diagnostics: what is wrong in the user's input, where, and how to go on.
+ *
+ * Every kind stands once in base/diagnostics.def with its stable slug and default severity. A diagnostic has a place in
+ * a source, a message and any number of notes. They are collected, never printed by the library: the program renders
+ * them as text (with source line and caret), JSON or SARIF.
+ */
+#ifndef HD_BASE_DIAGNOSTICS_H
+#define HD_BASE_DIAGNOSTICS_H
+
+#include "base/source.h"
+#include <stdarg.h>
+
+typedef enum hd_severity { HD_NOTE, HD_WARNING, HD_ERROR } hd_severity;
+
+typedef enum hd_diagnostic_kind {
+#define HD_DIAGNOSTIC(id, slug, severity, summary) HD_DIAG_##id,
+#include "base/diagnostics.def"
+#undef HD_DIAGNOSTIC
+    HD_DIAGNOSTIC_COUNT
+} hd_diagnostic_kind;
+
+const char *hd_diagnostic_slug(hd_diagnostic_kind kind);
+const char *hd_diagnostic_summary(hd_diagnostic_kind kind);
+int hd_diagnostic_from_slug(const char *slug); /* -1 where unknown */
+
+typedef struct hd_note {
+    hd_source *source; /* NULL: no place */
+    hd_span span;
+    const char *message;
+    struct hd_note *next;
+} hd_note;
+
+typedef struct hd_diagnostic {
+    hd_diagnostic_kind kind;
+    hd_severity severity; /* after -W options */
+    hd_source *source;    /* NULL: about no file */
+    hd_span span;
+    const char *message;
+    hd_note *notes;       /* in order of adding */
+    struct hd_diagnostic *next;
+} hd_diagnostic;
+
+typedef struct hd_diagnostics {
+    hd_arena arena;
+    hd_diagnostic *first, *last;
+    uint32_t error_count, warning_count; /* all that were reported, kept or not */
+    uint32_t error_limit;                /* keep at most this many errors, and as many warnings (default 20; 0 = all) */
+    uint8_t severity[HD_DIAGNOSTIC_COUNT]; /* hd_severity, or HD_SILENT */
+    bool warnings_are_errors;
+} hd_diagnostics;
+enum { HD_SILENT = 0xff };
+
+void hd_diagnostics_init(hd_diagnostics *diagnostics);
+void hd_diagnostics_free(hd_diagnostics *diagnostics);
+
+/* "error", "error=SLUG", "no-error=SLUG", "no-SLUG", "SLUG" (what follows -W). false: no such slug. */
+bool hd_diagnostics_option(hd_diagnostics *diagnostics, const char *option);
+
+/* Adds one; the message is formatted into the arena. Returns it so that notes can follow, or NULL where it is silent or
+ * over the limit (hd_note_add takes NULL). */
+hd_diagnostic *hd_report(hd_diagnostics *diagnostics, hd_diagnostic_kind kind, hd_source *source, hd_span span,
+                         const char *format, ...) __attribute__((format(printf, 5, 6)));
+void hd_note_add(hd_diagnostics *diagnostics, hd_diagnostic *diagnostic, hd_source *source, hd_span span,
+                 const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* True once as many errors as are kept have been reported: parsing may stop. */
+bool hd_diagnostics_full(const hd_diagnostics *diagnostics);
+
+#endif
