@@ -48,12 +48,13 @@ typedef struct hd_diagnostics {
     uint8_t severity[HD_DIAGNOSTIC_COUNT]; /* hd_severity, or HD_SILENT */
     bool warnings_are_errors;
 } hd_diagnostics;
-enum { HD_SILENT = 0xff };
+enum { HD_SILENT = 0xff, HD_WARNING_ALWAYS = 0xfe /* a warning even where warnings are errors */ };
 
 void hd_diagnostics_init(hd_diagnostics *diagnostics);
 void hd_diagnostics_free(hd_diagnostics *diagnostics);
 
-/* "error", "error=SLUG", "no-error=SLUG", "no-SLUG", "SLUG" (what follows -W). false: no such slug. */
+/* "error", "no-error", "error=SLUG", "no-error=SLUG", "no-SLUG", "SLUG" (what follows -W). false: no such slug, or one that
+ * is an error by default and so can be neither silenced nor made a warning. */
 bool hd_diagnostics_option(hd_diagnostics *diagnostics, const char *option);
 
 /* Adds one; the message is formatted into the arena. Returns it so that notes can follow, or NULL where it is silent or

@@ -14,13 +14,21 @@ enum { HD_NO_NAME = 0 };
 typedef struct hd_name_entry {
     const char *text;
     uint32_t length;
-    uint32_t hash; /* low half of XXH3 */
+    uint32_t hash; /* of the text; the same in every table and run */
 } hd_name_entry;
+
+/* A slot of the hash table. A text of up to 16 bytes stands in `low` and `high` itself (first and last bytes, NUL
+ * padded), so that looking it up touches one slot and no text; of a longer one, `low` is its XXH3. */
+typedef struct hd_name_slot {
+    uint64_t low, high;
+    uint32_t length;
+    hd_name name; /* HD_NO_NAME = free */
+} hd_name_slot;
 
 typedef struct hd_names {
     hd_arena arena;
     HD_ARRAY(hd_name_entry) entries; /* by id; entry 0 is the empty text */
-    uint32_t *slots;                 /* open addressing, ids, 0 = free */
+    hd_name_slot *slots;             /* open addressing, at most half full; owned */
     uint32_t slot_mask;
 } hd_names;
 
@@ -30,7 +38,41 @@ hd_name hd_names_add(hd_names *names, const char *text, size_t length);         
 hd_name hd_names_find(const hd_names *names, const char *text, size_t length);       /* HD_NO_NAME where absent */
 hd_name hd_names_add_string(hd_names *names, const char *text);                      /* of a NUL-terminated text */
 
+/* As hd_names_add, where 16 bytes from `text` on may be read whatever the length (texts of an hd_source): no branch on
+ * the length of a short name. The scanners' way in. */
+static inline hd_name hd_names_add_padded(hd_names *names, const char *text, size_t length);
+
 static inline const char *hd_names_text(const hd_names *names, hd_name name) { return names->entries.items[name].text; }
 static inline uint32_t hd_names_length(const hd_names *names, hd_name name) { return names->entries.items[name].length; }
+
+
+/* ---- the hot path ---- */
+
+hd_name hd_names_add_slow(hd_names *names, hd_name_slot key, const char *text); /* a long or a new one */
+
+static inline uint32_t hd_name_slot_hash(uint64_t low, uint64_t high, uint32_t length)
+{
+    /* The constants have the top bit of every byte set: no ASCII text makes a factor zero. */
+    unsigned __int128 product = (unsigned __int128)(low ^ 0xa0b1c8e7d3f5928bull) * (high ^ 0xe7c3d98fb5a1f6d9ull ^ length);
+    return (uint32_t)(product >> 64) ^ (uint32_t)product ^ (uint32_t)(product >> 32);
+}
+
+static inline hd_name hd_names_add_padded(hd_names *names, const char *text, size_t length)
+{
+    hd_name_slot key = {0, 0, (uint32_t)length, HD_NO_NAME};
+    if (length - 1 < 16) {
+        memcpy(&key.low, text, 8);
+        memcpy(&key.high, text + 8, 8);
+        uint64_t low_mask = length >= 8 ? ~0ull : ~0ull >> (64 - 8 * length);
+        uint64_t high_mask = length <= 8 ? 0 : ~0ull >> (128 - 8 * length);
+        key.low &= low_mask;
+        key.high &= high_mask;
+        uint32_t i = hd_name_slot_hash(key.low, key.high, key.length) & names->slot_mask;
+        const hd_name_slot *slot = &names->slots[i];
+        if (slot->low == key.low && slot->high == key.high && slot->length == key.length)
+            return slot->name;
+    }
+    return hd_names_add_slow(names, key, text);
+}
 
 #endif

@@ -1,0 +1,160 @@
+/* Arena and the malloc family that never fails. Chunks double from 4 KiB to 1 MiB; a large piece gets its own chunk and
+ * leaves the newest chunk's free room in use. */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef HD_ARENA_GAPS
+#include <sanitizer/asan_interface.h>
+enum { GAP_BYTES = 32 };
+#else
+#define ASAN_POISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
+enum { GAP_BYTES = 0 };
+#endif
+
+enum { FIRST_CHUNK_BYTES = 4096, LAST_CHUNK_BYTES = 1 << 20 };
+
+struct hd_arena_chunk {
+    hd_arena_chunk *next;
+    size_t bytes; /* of room, behind this head */
+    _Alignas(16) char room[];
+};
+_Static_assert(sizeof(hd_arena_chunk) % 16 == 0, "the room behind the head is aligned");
+
+void hd_out_of_memory(size_t bytes)
+{
+    char line[64];
+    int length = snprintf(line, sizeof line, "heddle: out of memory (%zu bytes)\n", bytes);
+    if (write(STDERR_FILENO, line, (size_t)length) < 0)
+        _Exit(4);
+    _Exit(4);
+}
+
+void *hd_malloc(size_t bytes)
+{
+    void *room = malloc(bytes ? bytes : 1);
+    if (!room)
+        hd_out_of_memory(bytes);
+    return room;
+}
+
+void *hd_calloc(size_t count, size_t bytes)
+{
+    void *room = calloc(count ? count : 1, bytes ? bytes : 1);
+    if (!room)
+        hd_out_of_memory(bytes && count > SIZE_MAX / bytes ? SIZE_MAX : count * bytes);
+    return room;
+}
+
+void *hd_realloc(void *old, size_t bytes)
+{
+    void *room = realloc(old, bytes ? bytes : 1);
+    if (!room)
+        hd_out_of_memory(bytes);
+    return room;
+}
+
+void hd_arena_init(hd_arena *arena) { *arena = (hd_arena){0}; }
+
+void hd_arena_free(hd_arena *arena)
+{
+    for (hd_arena_chunk *chunk = arena->chunks; chunk;) {
+        hd_arena_chunk *next = chunk->next;
+        ASAN_UNPOISON_MEMORY_REGION(chunk->room, chunk->bytes);
+        free(chunk);
+        chunk = next;
+    }
+    hd_arena_init(arena);
+}
+
+static hd_arena_chunk *new_chunk(hd_arena *arena, size_t bytes)
+{
+    hd_arena_chunk *chunk = hd_malloc(sizeof *chunk + bytes);
+    chunk->bytes = bytes;
+    arena->reserved_bytes += sizeof *chunk + bytes;
+    ASAN_POISON_MEMORY_REGION(chunk->room, bytes);
+    return chunk;
+}
+
+/* A chunk for one piece alone, put behind the newest so that the newest stays in use. */
+static char *own_chunk(hd_arena *arena, size_t bytes)
+{
+    hd_arena_chunk *chunk = new_chunk(arena, bytes);
+    hd_arena_chunk **link = arena->chunks ? &arena->chunks->next : &arena->chunks;
+    chunk->next = *link;
+    *link = chunk;
+    return chunk->room;
+}
+
+static void next_chunk(hd_arena *arena)
+{
+    size_t bytes = arena->reserved_bytes < FIRST_CHUNK_BYTES ? FIRST_CHUNK_BYTES : arena->reserved_bytes;
+    if (bytes > LAST_CHUNK_BYTES)
+        bytes = LAST_CHUNK_BYTES;
+    bytes = (bytes - sizeof(hd_arena_chunk)) & ~(size_t)15;
+    hd_arena_chunk *chunk = new_chunk(arena, bytes);
+    chunk->next = arena->chunks;
+    arena->chunks = chunk;
+    arena->next = chunk->room;
+    arena->end = chunk->room + bytes;
+}
+
+void *hd_arena_alloc_slow(hd_arena *arena, size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2)
+        hd_out_of_memory(bytes);
+    size_t room = ((bytes ? bytes : 1) + GAP_BYTES + 15) & ~(size_t)15;
+    char *piece;
+    if (room > (size_t)(arena->end - arena->next) && room >= LAST_CHUNK_BYTES / 4) {
+        piece = own_chunk(arena, room);
+    } else {
+        while (room > (size_t)(arena->end - arena->next))
+            next_chunk(arena);
+        piece = arena->next;
+        arena->next += room;
+    }
+    ASAN_UNPOISON_MEMORY_REGION(piece, bytes);
+    return piece;
+}
+
+void *hd_arena_calloc(hd_arena *arena, size_t bytes)
+{
+    void *piece = hd_arena_alloc(arena, bytes);
+    return memset(piece, 0, bytes);
+}
+
+void *hd_arena_copy(hd_arena *arena, const void *from, size_t bytes)
+{
+    void *piece = hd_arena_alloc(arena, bytes);
+    return bytes ? memcpy(piece, from, bytes) : piece;
+}
+
+char *hd_arena_string(hd_arena *arena, const char *text, size_t length)
+{
+    char *copy = hd_arena_alloc(arena, length + 1);
+    if (length)
+        memcpy(copy, text, length);
+    copy[length] = 0;
+    return copy;
+}
+
+char *hd_arena_printf(hd_arena *arena, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(NULL, 0, format, list);
+    va_end(list);
+    if (length < 0)
+        length = 0;
+    char *text = hd_arena_alloc(arena, (size_t)length + 1);
+    text[0] = 0;
+    va_start(list, format);
+    vsnprintf(text, (size_t)length + 1, format, list);
+    va_end(list);
+    return text;
+}

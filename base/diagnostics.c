@@ -1,0 +1,136 @@
+/* Diagnostics: collecting. They keep the order in which they were reported; errors and warnings beyond the limit are
+ * counted and dropped. Rendering is the emitters' work. */
+#include "base/diagnostics.h"
+
+#include <stdio.h>
+
+typedef struct row {
+    const char *slug, *summary;
+    hd_severity severity;
+} row;
+
+static const row rows[HD_DIAGNOSTIC_COUNT] = {
+#define HD_DIAGNOSTIC(id, slug, severity, summary) [HD_DIAG_##id] = {slug, summary, HD_##severity},
+#include "base/diagnostics.def"
+#undef HD_DIAGNOSTIC
+};
+
+const char *hd_diagnostic_slug(hd_diagnostic_kind kind) { return rows[kind].slug; }
+const char *hd_diagnostic_summary(hd_diagnostic_kind kind) { return rows[kind].summary; }
+
+int hd_diagnostic_from_slug(const char *slug)
+{
+    for (int kind = 0; kind < HD_DIAGNOSTIC_COUNT; kind++)
+        if (strcmp(rows[kind].slug, slug) == 0)
+            return kind;
+    return -1;
+}
+
+void hd_diagnostics_init(hd_diagnostics *diagnostics)
+{
+    *diagnostics = (hd_diagnostics){.error_limit = 20};
+    hd_arena_init(&diagnostics->arena);
+    for (int kind = 0; kind < HD_DIAGNOSTIC_COUNT; kind++)
+        diagnostics->severity[kind] = (uint8_t)rows[kind].severity;
+}
+
+void hd_diagnostics_free(hd_diagnostics *diagnostics)
+{
+    hd_arena_free(&diagnostics->arena);
+    hd_diagnostics_init(diagnostics);
+}
+
+/* The text behind `prefix`, or NULL. */
+static const char *after(const char *text, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return strncmp(text, prefix, length) == 0 ? text + length : NULL;
+}
+
+bool hd_diagnostics_option(hd_diagnostics *diagnostics, const char *option)
+{
+    if (strcmp(option, "error") == 0 || strcmp(option, "no-error") == 0) {
+        diagnostics->warnings_are_errors = option[0] == 'e';
+        return true;
+    }
+    static const struct {
+        const char *prefix;
+        uint8_t severity;
+    } forms[] = {{"error=", HD_ERROR}, {"no-error=", HD_WARNING_ALWAYS}, {"no-", HD_SILENT}, {"", HD_WARNING}};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        const char *slug = after(option, forms[i].prefix);
+        int kind = slug ? hd_diagnostic_from_slug(slug) : -1;
+        if (kind < 0)
+            continue;
+        if (rows[kind].severity == HD_ERROR)
+            return forms[i].severity == HD_ERROR || forms[i].severity == HD_WARNING;
+        diagnostics->severity[kind] = forms[i].severity;
+        return true;
+    }
+    return false;
+}
+
+static char *format_message(hd_arena *arena, const char *format, va_list list) __attribute__((format(printf, 2, 0)));
+static char *format_message(hd_arena *arena, const char *format, va_list list)
+{
+    va_list again;
+    va_copy(again, list);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = hd_arena_calloc(arena, (size_t)(length < 0 ? 0 : length) + 1);
+    if (length > 0)
+        vsnprintf(text, (size_t)length + 1, format, list);
+    return text;
+}
+
+/* The severity that options give to a kind, or HD_SILENT. */
+static uint8_t severity_now(const hd_diagnostics *diagnostics, hd_diagnostic_kind kind)
+{
+    uint8_t severity = diagnostics->severity[kind];
+    if (severity == HD_WARNING_ALWAYS)
+        return HD_WARNING;
+    return severity == HD_WARNING && diagnostics->warnings_are_errors ? HD_ERROR : severity;
+}
+
+hd_diagnostic *hd_report(hd_diagnostics *diagnostics, hd_diagnostic_kind kind, hd_source *source, hd_span span,
+                         const char *format, ...)
+{
+    uint8_t severity = severity_now(diagnostics, kind);
+    if (severity == HD_SILENT)
+        return NULL;
+    uint32_t *count = severity == HD_ERROR ? &diagnostics->error_count : &diagnostics->warning_count;
+    if (*count < UINT32_MAX)
+        ++*count;
+    if (diagnostics->error_limit && *count > diagnostics->error_limit)
+        return NULL;
+    hd_diagnostic *diagnostic = HD_ARENA_NEW(&diagnostics->arena, hd_diagnostic);
+    *diagnostic = (hd_diagnostic){.kind = kind, .severity = (hd_severity)severity, .source = source, .span = span};
+    va_list list;
+    va_start(list, format);
+    diagnostic->message = format_message(&diagnostics->arena, format, list);
+    va_end(list);
+    *(diagnostics->last ? &diagnostics->last->next : &diagnostics->first) = diagnostic;
+    return diagnostics->last = diagnostic;
+}
+
+void hd_note_add(hd_diagnostics *diagnostics, hd_diagnostic *diagnostic, hd_source *source, hd_span span,
+                 const char *format, ...)
+{
+    if (!diagnostic)
+        return;
+    hd_note *note = HD_ARENA_NEW(&diagnostics->arena, hd_note);
+    *note = (hd_note){.source = source, .span = span};
+    va_list list;
+    va_start(list, format);
+    note->message = format_message(&diagnostics->arena, format, list);
+    va_end(list);
+    hd_note **link = &diagnostic->notes;
+    while (*link)
+        link = &(*link)->next;
+    *link = note;
+}
+
+bool hd_diagnostics_full(const hd_diagnostics *diagnostics)
+{
+    return diagnostics->error_limit && diagnostics->error_count >= diagnostics->error_limit;
+}

@@ -1,0 +1,113 @@
+/* Interned strings: open addressing with linear probing, at most half full. Expected constant time a look-up; the first
+ * probe of a short text stands in the header. Names of more than 4 GiB do not exist (a source text is shorter). */
+#include "base/intern.h"
+
+#include <assert.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum { FIRST_SLOTS = 256 };
+
+/* What a text's slot holds, without its name. */
+static hd_name_slot key_of(const char *text, size_t length)
+{
+    hd_name_slot key = {0, 0, (uint32_t)length, HD_NO_NAME};
+    if (length > 16) {
+        key.low = XXH3_64bits(text, length);
+    } else if (length > 8) {
+        memcpy(&key.low, text, 8);
+        memcpy(&key.high, text + 8, length - 8);
+    } else if (length) {
+        memcpy(&key.low, text, length);
+    }
+    return key;
+}
+
+/* The slot that holds the text, or the free one where it belongs. */
+static hd_name_slot *probe(const hd_names *names, const hd_name_slot *key, const char *text)
+{
+    uint32_t i = hd_name_slot_hash(key->low, key->high, key->length) & names->slot_mask;
+    for (;; i = (i + 1) & names->slot_mask) {
+        hd_name_slot *slot = &names->slots[i];
+        if (slot->name == HD_NO_NAME)
+            return slot;
+        if (slot->low == key->low && slot->high == key->high && slot->length == key->length &&
+            (key->length <= 16 || memcmp(names->entries.items[slot->name].text, text, key->length) == 0))
+            return slot;
+    }
+}
+
+static void grow(hd_names *names)
+{
+    hd_name_slot *old = names->slots;
+    uint32_t old_count = names->slot_mask + 1;
+    if (old_count > UINT32_MAX / 2)
+        hd_out_of_memory(SIZE_MAX);
+    names->slots = hd_calloc((size_t)old_count * 2, sizeof *old);
+    names->slot_mask = old_count * 2 - 1;
+    for (uint32_t o = 0; o < old_count; o++) {
+        if (old[o].name == HD_NO_NAME)
+            continue;
+        uint32_t i = hd_name_slot_hash(old[o].low, old[o].high, old[o].length) & names->slot_mask;
+        while (names->slots[i].name != HD_NO_NAME)
+            i = (i + 1) & names->slot_mask;
+        names->slots[i] = old[o];
+    }
+    free(old);
+}
+
+void hd_names_init(hd_names *names)
+{
+    *names = (hd_names){0};
+    hd_arena_init(&names->arena);
+    names->slots = hd_calloc(FIRST_SLOTS, sizeof *names->slots);
+    names->slot_mask = FIRST_SLOTS - 1;
+    hd_array_push(&names->entries, (hd_name_entry){"", 0, 0});
+}
+
+void hd_names_free(hd_names *names)
+{
+    hd_arena_free(&names->arena);
+    hd_array_free(&names->entries);
+    free(names->slots);
+    *names = (hd_names){0};
+}
+
+static hd_name add_new(hd_names *names, hd_name_slot *slot, const hd_name_slot *key, const char *text)
+{
+    uint32_t hash = hd_name_slot_hash(key->low, key->high, key->length);
+    hd_name name = names->entries.count;
+    hd_name_entry entry = {hd_arena_string(&names->arena, text, key->length), key->length, hash};
+    hd_array_push(&names->entries, entry);
+    *slot = *key;
+    slot->name = name;
+    if (names->entries.count > names->slot_mask / 2)
+        grow(names);
+    return name;
+}
+
+hd_name hd_names_add_slow(hd_names *names, hd_name_slot key, const char *text)
+{
+    if (!key.length)
+        return HD_NO_NAME;
+    if (key.length > 16)
+        key = key_of(text, key.length);
+    hd_name_slot *slot = probe(names, &key, text);
+    return slot->name != HD_NO_NAME ? slot->name : add_new(names, slot, &key, text);
+}
+
+hd_name hd_names_add(hd_names *names, const char *text, size_t length)
+{
+    assert(length <= UINT32_MAX);
+    return hd_names_add_slow(names, key_of(text, length), text);
+}
+
+hd_name hd_names_find(const hd_names *names, const char *text, size_t length)
+{
+    if (!length || length > UINT32_MAX)
+        return HD_NO_NAME;
+    hd_name_slot key = key_of(text, length);
+    return probe(names, &key, text)->name;
+}
+
+hd_name hd_names_add_string(hd_names *names, const char *text) { return hd_names_add(names, text, strlen(text)); }

@@ -1,0 +1,134 @@
+/* Source texts and their line tables. The table is made by one pass over the text, a place is found by bisection. */
+#include "base/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PAD_BYTES = 16, FIRST_READ_BYTES = 1 << 16 };
+static const uint64_t LONGEST_BYTES = UINT32_MAX - PAD_BYTES;
+
+/* Room for one byte more than the file has, so that one read past its end tells that it did not grow. */
+static uint64_t room_for(int file)
+{
+    struct stat facts;
+    if (fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size >= 0)
+        return (uint64_t)facts.st_size < LONGEST_BYTES ? (uint64_t)facts.st_size + 1 : LONGEST_BYTES + 1;
+    return FIRST_READ_BYTES;
+}
+
+/* Reads all there is. NULL with errno set where that fails. */
+static char *read_all(int file, uint32_t *length)
+{
+    uint64_t room = room_for(file), filled = 0;
+    char *text = hd_malloc(room + PAD_BYTES);
+    for (;;) {
+        ssize_t got = read(file, text + filled, room - filled);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got == 0 && room > filled)
+            break;
+        if (got > 0)
+            filled += (uint64_t)got;
+        if (got < 0 || filled > LONGEST_BYTES) {
+            int error = got < 0 ? errno : EFBIG;
+            free(text);
+            errno = error;
+            return NULL;
+        }
+        if (filled == room) {
+            room = room * 2 < LONGEST_BYTES + 1 ? room * 2 : LONGEST_BYTES + 1;
+            text = hd_realloc(text, room + PAD_BYTES);
+        }
+    }
+    memset(text + filled, 0, PAD_BYTES);
+    *length = (uint32_t)filled;
+    return text;
+}
+
+static char *copy_string(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    return memcpy(hd_malloc(bytes), text, bytes);
+}
+
+bool hd_source_read(hd_source *source, const char *path)
+{
+    *source = (hd_source){0};
+    bool standard = strcmp(path, "-") == 0;
+    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    source->text = read_all(file, &source->length);
+    int error = errno;
+    if (!standard)
+        close(file);
+    if (source->text)
+        source->name = copy_string(standard ? "<stdin>" : path);
+    errno = error;
+    return source->text != NULL;
+}
+
+void hd_source_from_memory(hd_source *source, const char *name, const char *text, size_t length)
+{
+    if (length > LONGEST_BYTES)
+        hd_out_of_memory(length);
+    *source = (hd_source){.name = copy_string(name), .text = hd_malloc(length + PAD_BYTES), .length = (uint32_t)length};
+    if (length)
+        memcpy(source->text, text, length);
+    memset(source->text + length, 0, PAD_BYTES);
+}
+
+void hd_source_free(hd_source *source)
+{
+    free((void *)(uintptr_t)source->name);
+    free(source->text);
+    hd_array_free(&source->lines);
+    *source = (hd_source){0};
+}
+
+static void make_lines(hd_source *source)
+{
+    const char *text = source->text;
+    hd_array_push(&source->lines, 0);
+    for (uint32_t i = 0; i < source->length; i++) {
+        if ((unsigned char)text[i] > '\r')
+            continue;
+        if (text[i] == '\n' || (text[i] == '\r' && !(i + 1 < source->length && text[i + 1] == '\n')))
+            hd_array_push(&source->lines, i + 1);
+    }
+    hd_array_fit(&source->lines);
+}
+
+hd_position hd_source_position(hd_source *source, uint32_t offset)
+{
+    if (!source->lines.count)
+        make_lines(source);
+    if (offset > source->length)
+        offset = source->length;
+    uint32_t low = 0, high = source->lines.count; /* lines[low] <= offset < lines[high] */
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (source->lines.items[middle] <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (hd_position){low + 1, offset - source->lines.items[low] + 1};
+}
+
+hd_span hd_source_line(hd_source *source, uint32_t line)
+{
+    if (!source->lines.count)
+        make_lines(source);
+    if (line == 0 || line > source->lines.count)
+        return (hd_span){source->length, source->length};
+    uint32_t begin = source->lines.items[line - 1];
+    uint32_t end = line < source->lines.count ? source->lines.items[line] : source->length;
+    if (end > begin && source->text[end - 1] == '\n')
+        end--;
+    if (end > begin && source->text[end - 1] == '\r')
+        end--;
+    return (hd_span){begin, end};
+}
