@@ -1,0 +1,44 @@
+/* What the functional interpreter tells the models: one event per warp instruction and per change of a warp's life.
+ *
+ * The interpreter runs once; its events feed the baseline and every technique's model at the same time. Events of one warp come in
+ * its program order; warps interleave in a deterministic order that hwmodel/exec documents. Nothing here is kept: a sink copies what it needs.
+ */
+#ifndef HD_HWMODEL_STREAM_H
+#define HD_HWMODEL_STREAM_H
+
+#include "ir/ir.h"
+
+typedef enum hd_event_kind {
+    HD_EVENT_LAUNCH,      /* a kernel launch begins */
+    HD_EVENT_CTA_START, HD_EVENT_WARP_START,
+    HD_EVENT_ISSUE,       /* a warp instruction, before its result is written */
+    HD_EVENT_CALL,        /* after the ISSUE of the call: the callee's frame begins */
+    HD_EVENT_RETURN,      /* all lanes are back: the caller's frame goes on */
+    HD_EVENT_WARP_END, HD_EVENT_CTA_END, HD_EVENT_LAUNCH_END,
+} hd_event_kind;
+
+enum { /* columns a sink may ask for; those not asked for are NULL */
+    HD_COLUMN_ADDRESSES = 1, /* 32 lane addresses of memory instructions */
+    HD_COLUMN_RESULTS = 2,   /* values that the instruction writes: words[slot][lane], slot as in hd_insn_destination_slot, 32-bit words in order */
+};
+
+typedef struct hd_event {
+    uint8_t kind;
+    uint32_t cta;          /* linear index in the grid */
+    uint32_t warp;         /* launch-wide: cta * warps per CTA + index in the CTA */
+    uint32_t frame;        /* serial of the warp's call frame; 0 = the kernel's */
+    uint32_t function;     /* index in module->functions of the code that runs */
+    uint32_t instruction;  /* ordinal in it */
+    uint32_t active;       /* lanes on top of the SIMT stack */
+    uint32_t effective;    /* of these, the lanes whose guard is true */
+    const uint64_t *addresses;
+    const uint32_t *results; uint32_t result_words; /* results[word * 32 + lane] */
+} hd_event;
+
+typedef struct hd_sink {
+    bool (*take)(void *context, const hd_event *event); /* false stops the run (a proof failed; the sink holds why) */
+    void *context;
+    uint32_t columns; /* HD_COLUMN_* */
+} hd_sink;
+
+#endif

@@ -1,0 +1,80 @@
+/* Passes and their manager.
+ *
+ * A pass is a row of passes/passes.def and one file. It works on one function, says what analyses it needs and which it
+ * keeps; the manager computes what is missing, drops what a change made stale, validates after each pass in debug builds,
+ * and checks that "no change" is true. Functions are independent: several may run in parallel.
+ */
+#ifndef HD_PASSES_PASS_H
+#define HD_PASSES_PASS_H
+
+#include "ir/annotations.h"
+#include "ir/cfg.h"
+#include "base/writer.h"
+
+/* Analyses: HD_ANALYSIS_<ID>, bits of masks. passes/analyses.def: HD_ANALYSIS(id, result type, name, build function). */
+typedef enum hd_analysis {
+#define HD_ANALYSIS(id, type, name, build) HD_ANALYSIS_##id,
+#include "passes/analyses.def"
+#undef HD_ANALYSIS
+    HD_ANALYSIS_COUNT
+} hd_analysis;
+enum {
+#define HD_ANALYSIS(id, type, name, build) HD_NEEDS_##id = 1 << HD_ANALYSIS_##id,
+#include "passes/analyses.def"
+#undef HD_ANALYSIS
+};
+
+typedef enum hd_liveness_rule { HD_LIVENESS_OURS, HD_LIVENESS_PAPER, HD_LIVENESS_ITS } hd_liveness_rule;
+
+typedef struct hd_statistic { const char *pass, *name; uint64_t value; } hd_statistic;
+
+typedef struct hd_option { const char *name, *value; /* value "" for a flag */ } hd_option;
+
+typedef struct hd_pass_context {
+    hd_function *function;
+    hd_diagnostics *diagnostics;
+    hd_arena scratch;                     /* freed after each pass */
+    void *analyses[HD_ANALYSIS_COUNT];    /* results, each in an arena of its own; NULL = not computed */
+    hd_arena analysis_arenas[HD_ANALYSIS_COUNT];
+    hd_liveness_rule liveness;            /* option liveness=ours|paper|its */
+    const hd_option *options;             /* of the running pass */
+    uint32_t option_count;
+    HD_ARRAY(hd_statistic) statistics;
+} hd_pass_context;
+
+/* A pass's entry: true where it changed the function (annotations count). */
+typedef bool hd_pass_run(hd_pass_context *context);
+
+typedef struct hd_pass_info {
+    const char *name, *summary, *options; /* options: "iw=NUMBER,..." for help and checking */
+    hd_pass_run *run;
+    uint32_t needs, keeps;                /* masks of HD_NEEDS_* */
+} hd_pass_info;
+extern const hd_pass_info hd_passes[];
+extern const uint32_t hd_pass_count;
+
+/* The result of an analysis, computed on demand (by the manager before the pass, or here). */
+const void *hd_analysis_get(hd_pass_context *context, hd_analysis analysis);
+/* Standalone use, without the manager. */
+void hd_pass_context_init(hd_pass_context *context, hd_function *function, hd_diagnostics *diagnostics);
+void hd_pass_context_free(hd_pass_context *context);
+bool hd_option_number(const hd_pass_context *context, const char *name, uint32_t minimum, uint32_t maximum, uint32_t *value); /* false (reported): bad value */
+void hd_statistic_add(hd_pass_context *context, const char *name, uint64_t value); /* summed over functions */
+
+typedef struct hd_pipeline hd_pipeline;
+/* Parses "regalloc(max=63),corf,bow(iw=3)"; NULL with a diagnostic (column in the option text) where it is bad. */
+hd_pipeline *hd_pipeline_parse(const char *text, hd_diagnostics *diagnostics);
+void hd_pipeline_free(hd_pipeline *pipeline);
+
+typedef struct hd_pipeline_options {
+    uint32_t threads;                 /* 0 = all CPUs */
+    bool validate;                    /* hd_ir_validate after each pass */
+    bool time_passes, statistics;     /* text into `log` */
+    const char *print_after;          /* name of a pass: canonical PTX of the function into `log` after it */
+    hd_writer *log;                   /* may be NULL */
+    void (*print_function)(hd_writer *, const hd_function *); /* given by the driver: passes/ does not include emitters/ */
+} hd_pipeline_options;
+/* Runs the passes over every function with a body. false where one reported an error. */
+bool hd_pipeline_run(hd_pipeline *pipeline, hd_module *module, const hd_pipeline_options *options, hd_diagnostics *diagnostics);
+
+#endif
