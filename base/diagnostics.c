@@ -34,8 +34,33 @@ void hd_diagnostics_init(hd_diagnostics *diagnostics)
         diagnostics->severity[kind] = (uint8_t)rows[kind].severity;
 }
 
+typedef struct hd_owned_source {
+    hd_source source;
+    struct hd_owned_source *next;
+} hd_owned_source;
+
+hd_source *hd_diagnostics_source(hd_diagnostics *diagnostics, const char *name, const char *text)
+{
+    hd_owned_source *owned = HD_ARENA_NEW(&diagnostics->arena, hd_owned_source);
+    hd_source_from_memory(&owned->source, name, text, strlen(text));
+    owned->next = diagnostics->owned;
+    diagnostics->owned = owned;
+    return &owned->source;
+}
+
+void hd_diagnostics_merge(hd_diagnostics *into, const hd_diagnostics *from)
+{
+    for (const hd_diagnostic *d = from->first; d; d = d->next) {
+        hd_diagnostic *copy = hd_report(into, d->kind, d->source, d->span, "%s", d->message);
+        for (const hd_note *n = d->notes; n; n = n->next)
+            hd_note_add(into, copy, n->source, n->span, "%s", n->message);
+    }
+}
+
 void hd_diagnostics_free(hd_diagnostics *diagnostics)
 {
+    for (hd_owned_source *owned = diagnostics->owned; owned; owned = owned->next)
+        hd_source_free(&owned->source);
     hd_arena_free(&diagnostics->arena);
     hd_diagnostics_init(diagnostics);
 }

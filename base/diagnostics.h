@@ -47,6 +47,7 @@ typedef struct hd_diagnostics {
     uint32_t error_limit;                /* keep at most this many errors, and as many warnings (default 20; 0 = all) */
     uint8_t severity[HD_DIAGNOSTIC_COUNT]; /* hd_severity, or HD_SILENT */
     bool warnings_are_errors;
+    struct hd_owned_source *owned;         /* texts of hd_diagnostics_source */
 } hd_diagnostics;
 enum { HD_SILENT = 0xff, HD_WARNING_ALWAYS = 0xfe /* a warning even where warnings are errors */ };
 
@@ -63,6 +64,12 @@ hd_diagnostic *hd_report(hd_diagnostics *diagnostics, hd_diagnostic_kind kind, h
                          const char *format, ...) __attribute__((format(printf, 5, 6)));
 void hd_note_add(hd_diagnostics *diagnostics, hd_diagnostic *diagnostic, hd_source *source, hd_span span,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* A copy of a short text (an option's value) that diagnostics can point into; it lives as long as they do. */
+hd_source *hd_diagnostics_source(hd_diagnostics *diagnostics, const char *name, const char *text);
+
+/* Reports again in `into` what `from` holds, in order, under `into`'s limits and severities. */
+void hd_diagnostics_merge(hd_diagnostics *into, const hd_diagnostics *from);
 
 /* True once as many errors as are kept have been reported: parsing may stop. */
 bool hd_diagnostics_full(const hd_diagnostics *diagnostics);

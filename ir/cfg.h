@@ -56,5 +56,6 @@ static inline const uint32_t *hd_block_predecessors(const hd_cfg *cfg, uint32_t 
 /* Checks every invariant of the module's IR (and of built CFGs): index ranges, edges both ways, terminators last, labels, roles,
  * annotations sorted and in range. Reports HD_DIAG_INVALID_IR; true where all hold. */
 bool hd_ir_validate(hd_module *module);
+bool hd_ir_validate_function(hd_function *function, hd_diagnostics *diagnostics);
 
 #endif

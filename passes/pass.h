@@ -22,6 +22,7 @@ enum {
 #define HD_ANALYSIS(id, type, name, build) HD_NEEDS_##id = 1 << HD_ANALYSIS_##id,
 #include "passes/analyses.def"
 #undef HD_ANALYSIS
+    HD_KEEPS_ALL = (1 << HD_ANALYSIS_COUNT) - 1 /* the pass only annotates: no instruction changes */
 };
 
 typedef enum hd_liveness_rule { HD_LIVENESS_OURS, HD_LIVENESS_PAPER, HD_LIVENESS_ITS } hd_liveness_rule;
@@ -53,11 +54,17 @@ typedef struct hd_pass_info {
 extern const hd_pass_info hd_passes[];
 extern const uint32_t hd_pass_count;
 
+/* Every pass as a function: bool hd_pass_bow(hd_pass_context *), ... */
+#define HD_PASS(name, run, needs, keeps, options, summary) hd_pass_run run;
+#include "passes/passes.def"
+#undef HD_PASS
+
 /* The result of an analysis, computed on demand (by the manager before the pass, or here). */
 const void *hd_analysis_get(hd_pass_context *context, hd_analysis analysis);
 /* Standalone use, without the manager. */
 void hd_pass_context_init(hd_pass_context *context, hd_function *function, hd_diagnostics *diagnostics);
 void hd_pass_context_free(hd_pass_context *context);
+const char *hd_option_text(const hd_pass_context *context, const char *name); /* NULL where not given */
 bool hd_option_number(const hd_pass_context *context, const char *name, uint32_t minimum, uint32_t maximum, uint32_t *value); /* false (reported): bad value */
 void hd_statistic_add(hd_pass_context *context, const char *name, uint64_t value); /* summed over functions */
 
@@ -67,10 +74,11 @@ hd_pipeline *hd_pipeline_parse(const char *text, hd_diagnostics *diagnostics);
 void hd_pipeline_free(hd_pipeline *pipeline);
 
 typedef struct hd_pipeline_options {
-    uint32_t threads;                 /* 0 = all CPUs */
+    uint32_t threads;                 /* 0 = all CPUs; used where every pass of the pipeline only annotates */
     bool validate;                    /* hd_ir_validate after each pass */
     bool time_passes, statistics;     /* text into `log` */
     const char *print_after;          /* name of a pass: canonical PTX of the function into `log` after it */
+    const char *kernel;               /* glob (fnmatch) over function names; NULL: all */
     hd_writer *log;                   /* may be NULL */
     void (*print_function)(hd_writer *, const hd_function *); /* given by the driver: passes/ does not include emitters/ */
 } hd_pipeline_options;

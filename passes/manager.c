@@ -1,0 +1,281 @@
+/* The pass manager: runs a pipeline over the functions of a module, one function at a time through all passes, so that a
+ * function's analyses are warm for the next pass and gone before the next function.
+ *
+ * What it guarantees: the analyses that a pass's row asks for exist when it runs; after a pass that changed something, every analysis
+ * that its row does not keep is dropped; with `validate`, the function's IR is checked after each pass and a pass that says "no change"
+ * is caught when the function's tokens or annotations differ. Functions run in parallel where every pass of the pipeline only
+ * annotates (keeps all analyses): such a pass touches nothing that functions share. Results and the order of diagnostics and
+ * statistics do not depend on the number of threads. */
+#include "passes/liveness.h"
+#include "passes/pipeline.h"
+
+#include "base/hash.h"
+#include "base/pool.h"
+#include "parser/parse.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* ---- analyses ---- */
+
+#define HD_ANALYSIS(id, type, name, build)                                             \
+    static void *build_##id(hd_pass_context *context, hd_arena *arena) { return build(context, arena); }
+#include "passes/analyses.def"
+#undef HD_ANALYSIS
+
+static void *(*const builders[HD_ANALYSIS_COUNT])(hd_pass_context *, hd_arena *) = {
+#define HD_ANALYSIS(id, type, name, build) build_##id,
+#include "passes/analyses.def"
+#undef HD_ANALYSIS
+};
+
+const void *hd_analysis_get(hd_pass_context *context, hd_analysis analysis)
+{
+    if (!context->analyses[analysis])
+        context->analyses[analysis] = builders[analysis](context, &context->analysis_arenas[analysis]);
+    return context->analyses[analysis];
+}
+
+static void drop_analyses(hd_pass_context *context, uint32_t kept)
+{
+    for (uint32_t a = 0; a < HD_ANALYSIS_COUNT; a++) {
+        if (kept >> a & 1 || !context->analyses[a])
+            continue;
+        context->analyses[a] = NULL;
+        hd_arena_free(&context->analysis_arenas[a]);
+    }
+}
+
+void hd_pass_context_init(hd_pass_context *context, hd_function *function, hd_diagnostics *diagnostics)
+{
+    *context = (hd_pass_context){.function = function, .diagnostics = diagnostics};
+    hd_arena_init(&context->scratch);
+    for (uint32_t a = 0; a < HD_ANALYSIS_COUNT; a++)
+        hd_arena_init(&context->analysis_arenas[a]);
+}
+
+void hd_pass_context_free(hd_pass_context *context)
+{
+    drop_analyses(context, 0);
+    hd_arena_free(&context->scratch);
+    hd_array_free(&context->statistics);
+}
+
+/* ---- options and statistics ---- */
+
+const char *hd_option_text(const hd_pass_context *context, const char *name)
+{
+    for (uint32_t i = 0; i < context->option_count; i++)
+        if (strcmp(context->options[i].name, name) == 0)
+            return context->options[i].value;
+    return NULL;
+}
+
+bool hd_option_number(const hd_pass_context *context, const char *name, uint32_t minimum, uint32_t maximum, uint32_t *value)
+{
+    const char *text = hd_option_text(context, name);
+    if (!text)
+        return true;
+    char *end;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || number < minimum || number > maximum) {
+        hd_report(context->diagnostics, HD_DIAG_BAD_PASS, NULL, (hd_span){0, 0}, "option '%s' takes a number from %u to %u, not '%s'",
+                  name, minimum, maximum, text);
+        return false;
+    }
+    *value = (uint32_t)number;
+    return true;
+}
+
+void hd_statistic_add(hd_pass_context *context, const char *name, uint64_t value)
+{
+    for (uint32_t i = 0; i < context->statistics.count; i++) {
+        hd_statistic *s = &context->statistics.items[i];
+        if (s->pass == NULL && strcmp(s->name, name) == 0) {
+            s->value += value;
+            return;
+        }
+    }
+    hd_array_push(&context->statistics, (hd_statistic){NULL, name, value});
+}
+
+/* ---- running ---- */
+
+typedef struct outcome { /* of one function */
+    hd_diagnostics diagnostics;
+    HD_ARRAY(hd_statistic) statistics;
+} outcome;
+
+typedef struct run {
+    hd_pipeline *pipeline;
+    hd_module *module;
+    const hd_pipeline_options *options;
+    hd_function **functions;
+    outcome *outcomes; /* by function */
+    uint64_t *nanoseconds;
+} run;
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* What a pass that reports "no change" must leave alone: tokens and annotations. */
+static uint64_t fingerprint(const hd_function *function)
+{
+    uint64_t parts[3] = {hd_function_hash(function),
+                         hd_hash(function->annotations.items, function->annotations.count * sizeof *function->annotations.items),
+                         hd_hash(function->annotation_words.items, function->annotation_words.count * sizeof(uint32_t))};
+    return hd_hash(parts, sizeof parts);
+}
+
+static void validate_after(hd_pass_context *context, const hd_pass_info *pass, bool changed, uint64_t before)
+{
+    hd_function *f = context->function;
+    hd_ir_validate_function(f, context->diagnostics);
+    if (!changed && fingerprint(f) != before)
+        hd_report(context->diagnostics, HD_DIAG_INVALID_IR, f->module->source, f->header_span,
+                  "pass '%s' changed '%s' and says that it did not", pass->name, hd_names_text(&f->module->names, f->name));
+}
+
+static bool is_printed(const hd_pipeline_options *options, const hd_pass_info *pass)
+{
+    return options->print_after && options->log && options->print_function && strcmp(options->print_after, pass->name) == 0;
+}
+
+static void collect_statistics(outcome *o, hd_pass_context *context, const hd_pass_info *pass)
+{
+    for (uint32_t i = 0; i < context->statistics.count; i++) {
+        hd_statistic s = context->statistics.items[i];
+        s.pass = pass->name;
+        hd_array_push(&o->statistics, s);
+    }
+    hd_array_clear(&context->statistics);
+}
+
+static void run_step(run *r, const hd_pipeline_step *step, hd_pass_context *context, outcome *o)
+{
+    const hd_pass_info *pass = step->pass;
+    context->options = step->options;
+    context->option_count = step->option_count;
+    const char *rule = hd_option_text(context, "liveness");
+    hd_liveness_rule liveness = !rule || strcmp(rule, "ours") == 0 ? HD_LIVENESS_OURS : strcmp(rule, "paper") == 0 ? HD_LIVENESS_PAPER : HD_LIVENESS_ITS;
+    if (liveness != context->liveness)
+        drop_analyses(context, HD_NEEDS_UNIFORMITY | HD_NEEDS_LIVENESS);
+    context->liveness = liveness;
+    for (uint32_t a = 0; a < HD_ANALYSIS_COUNT; a++)
+        if (pass->needs >> a & 1)
+            hd_analysis_get(context, (hd_analysis)a);
+    uint64_t before = r->options->validate ? fingerprint(context->function) : 0;
+    bool changed = pass->run(context);
+    if (r->options->validate)
+        validate_after(context, pass, changed, before);
+    if (changed)
+        drop_analyses(context, pass->keeps);
+    hd_arena_free(&context->scratch);
+    collect_statistics(o, context, pass);
+}
+
+static void run_function(void *opaque, uint32_t index, uint32_t worker)
+{
+    (void)worker;
+    run *r = opaque;
+    outcome *o = &r->outcomes[index];
+    hd_diagnostics_init(&o->diagnostics);
+    hd_pass_context context;
+    hd_pass_context_init(&context, r->functions[index], &o->diagnostics);
+    for (uint32_t s = 0; s < r->pipeline->steps.count && o->diagnostics.error_count == 0; s++) {
+        const hd_pipeline_step *step = &r->pipeline->steps.items[s];
+        uint64_t start = now_ns();
+        run_step(r, step, &context, o);
+        __atomic_fetch_add(&r->nanoseconds[s], now_ns() - start, __ATOMIC_RELAXED);
+        if (is_printed(r->options, step->pass)) {
+            hd_write_format(r->options->log, "// after %s\n", step->pass->name);
+            r->options->print_function(r->options->log, context.function);
+        }
+    }
+    hd_pass_context_free(&context);
+}
+
+/* ---- what is told afterwards ---- */
+
+static void print_times(const run *r, hd_writer *log)
+{
+    uint64_t total = 0;
+    for (uint32_t s = 0; s < r->pipeline->steps.count; s++)
+        total += r->nanoseconds[s];
+    hd_write_string(log, "  milliseconds       %  pass (analyses that it asked for included)\n");
+    for (uint32_t s = 0; s < r->pipeline->steps.count; s++)
+        hd_write_format(log, "%14.3f  %6.1f  %s\n", (double)r->nanoseconds[s] / 1e6,
+                        total ? 100.0 * (double)r->nanoseconds[s] / (double)total : 0.0, r->pipeline->steps.items[s].pass->name);
+}
+
+static void print_statistics(const run *r, uint32_t count, hd_writer *log)
+{
+    HD_ARRAY(hd_statistic) sums = {0};
+    for (uint32_t f = 0; f < count; f++) {
+        for (uint32_t i = 0; i < r->outcomes[f].statistics.count; i++) {
+            hd_statistic s = r->outcomes[f].statistics.items[i];
+            uint32_t at = 0;
+            while (at < sums.count && (strcmp(sums.items[at].pass, s.pass) != 0 || strcmp(sums.items[at].name, s.name) != 0))
+                at++;
+            if (at == sums.count)
+                hd_array_push(&sums, s);
+            else
+                sums.items[at].value += s.value;
+        }
+    }
+    for (uint32_t i = 0; i < sums.count; i++)
+        hd_write_format(log, "%14llu  %s - %s\n", (unsigned long long)sums.items[i].value, sums.items[i].pass, sums.items[i].name);
+    hd_array_free(&sums);
+}
+
+static bool only_annotates(const hd_pipeline *pipeline)
+{
+    for (uint32_t s = 0; s < pipeline->steps.count; s++)
+        if (pipeline->steps.items[s].pass->keeps != HD_KEEPS_ALL)
+            return false;
+    return true;
+}
+
+static uint32_t select_functions(hd_module *module, const char *glob, hd_function **functions)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < module->functions.count; i++) {
+        hd_function *f = module->functions.items[i];
+        if (f->has_body && (!glob || fnmatch(glob, hd_names_text(&module->names, f->name), 0) == 0))
+            functions[count++] = f;
+    }
+    return count;
+}
+
+bool hd_pipeline_run(hd_pipeline *pipeline, hd_module *module, const hd_pipeline_options *options, hd_diagnostics *diagnostics)
+{
+    hd_arena arena;
+    hd_arena_init(&arena);
+    run r = {.pipeline = pipeline, .module = module, .options = options};
+    r.functions = HD_ARENA_ARRAY(&arena, hd_function *, module->functions.count);
+    r.outcomes = HD_ARENA_ARRAY(&arena, outcome, module->functions.count);
+    r.nanoseconds = HD_ARENA_ARRAY(&arena, uint64_t, pipeline->steps.count);
+    uint32_t count = select_functions(module, options->kernel, r.functions);
+    uint32_t threads = only_annotates(pipeline) && !options->print_after ? options->threads : 1;
+    hd_parallel(threads, count, run_function, &r);
+    bool ok = true;
+    for (uint32_t i = 0; i < count; i++) {
+        ok = ok && r.outcomes[i].diagnostics.error_count == 0;
+        hd_diagnostics_merge(diagnostics, &r.outcomes[i].diagnostics);
+    }
+    if (options->log && options->time_passes)
+        print_times(&r, options->log);
+    if (options->log && options->statistics)
+        print_statistics(&r, count, options->log);
+    for (uint32_t i = 0; i < count; i++) {
+        hd_array_free(&r.outcomes[i].statistics);
+        hd_diagnostics_free(&r.outcomes[i].diagnostics);
+    }
+    hd_arena_free(&arena);
+    return ok;
+}

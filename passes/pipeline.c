@@ -1,0 +1,189 @@
+/* Reads a pass list: NAME [ '(' KEY ['=' VALUE] { ',' KEY ['=' VALUE] } ')' ] { ',' NAME ... }.
+ *
+ * Names and option kinds are checked against passes/passes.def, so that a misspelt pass or option is told with its place in the
+ * list before any file is touched. */
+#include "passes/pipeline.h"
+
+#include <ctype.h>
+
+const hd_pass_info hd_passes[] = {
+#define HD_PASS(name, run, needs, keeps, options, summary) {name, summary, options, run, needs, keeps},
+#include "passes/passes.def"
+#undef HD_PASS
+};
+const uint32_t hd_pass_count = sizeof hd_passes / sizeof *hd_passes;
+
+typedef struct reader {
+    hd_pipeline *pipeline;
+    hd_diagnostics *diagnostics;
+    hd_source *text;
+    const char *at;
+    bool failed;
+} reader;
+
+static hd_span span_from(const reader *r, const char *begin)
+{
+    const char *text = r->text->text;
+    uint32_t first = (uint32_t)(begin - text), last = (uint32_t)(r->at - text);
+    return (hd_span){first, last > first ? last : first + 1};
+}
+
+static void skip_blanks(reader *r)
+{
+    while (*r->at == ' ' || *r->at == '\t' || *r->at == '\n')
+        r->at++;
+}
+
+static bool take(reader *r, char c)
+{
+    skip_blanks(r);
+    if (*r->at != c)
+        return false;
+    r->at++;
+    return true;
+}
+
+/* A word of letters, digits and - _ + . : (pass names such as "corf++" included); empty where none stands here. */
+static const char *word(reader *r)
+{
+    skip_blanks(r);
+    const char *begin = r->at;
+    while (isalnum((unsigned char)*r->at) || (*r->at && strchr("-_+.:", *r->at)))
+        r->at++;
+    return hd_arena_string(&r->pipeline->arena, begin, (size_t)(r->at - begin));
+}
+
+static const hd_pass_info *find_pass(const char *name)
+{
+    for (uint32_t i = 0; i < hd_pass_count; i++)
+        if (strcmp(hd_passes[i].name, name) == 0)
+            return &hd_passes[i];
+    return NULL;
+}
+
+static const char *all_pass_names(hd_arena *arena)
+{
+    const char *list = "";
+    for (uint32_t i = 0; i < hd_pass_count; i++)
+        list = hd_arena_printf(arena, "%s%s%s", list, i ? ", " : "", hd_passes[i].name);
+    return list;
+}
+
+/* The kind of option `key` in a row's "key=KIND,key=KIND" list: its text and length, or NULL where the pass has no such option. */
+static const char *option_kind(const char *list, const char *key, size_t *length)
+{
+    for (const char *p = list; *p;) {
+        size_t name = strcspn(p, "="), whole = strcspn(p, ",");
+        if (strlen(key) == name && strncmp(p, key, name) == 0) {
+            *length = whole - name - 1;
+            return p + name + 1;
+        }
+        p += whole + (p[whole] == ',');
+    }
+    return NULL;
+}
+
+static bool value_fits(const char *kind, size_t length, const char *value)
+{
+    if (length == 4 && strncmp(kind, "FLAG", 4) == 0)
+        return *value == '\0';
+    if (length == 6 && strncmp(kind, "NUMBER", 6) == 0)
+        return *value && value[strspn(value, "0123456789")] == '\0';
+    for (const char *p = kind; p < kind + length; p++) {
+        size_t choice = strcspn(p, "|,");
+        if (strlen(value) == choice && strncmp(p, value, choice) == 0)
+            return true;
+        p += choice;
+    }
+    return false;
+}
+
+static void check_option(reader *r, const hd_pass_info *pass, const hd_option *option, const char *begin)
+{
+    size_t length = 0;
+    const char *kind = option_kind(pass->options, option->name, &length);
+    if (!kind)
+        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin),
+                  "pass '%s' has no option '%s'%s%s", pass->name, option->name, *pass->options ? "; it has: " : "", pass->options);
+    else if (!value_fits(kind, length, option->value))
+        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin),
+                  "option '%s' of pass '%s' takes %.*s, not '%s'", option->name, pass->name, (int)length, kind, option->value);
+    else
+        return;
+    r->failed = true;
+}
+
+static void syntax(reader *r, const char *begin, const char *expected)
+{
+    if (!r->failed)
+        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin), "expected %s in the pass list", expected);
+    r->failed = true;
+}
+
+static void read_options(reader *r, hd_pipeline_step *step)
+{
+    HD_ARRAY(hd_option) options = {0};
+    do {
+        skip_blanks(r);
+        const char *begin = r->at;
+        hd_option option = {word(r), ""};
+        if (take(r, '='))
+            option.value = word(r);
+        if (!*option.name)
+            syntax(r, begin, "an option name");
+        else if (step->pass)
+            check_option(r, step->pass, &option, begin);
+        hd_array_push(&options, option);
+    } while (!r->failed && take(r, ','));
+    if (!take(r, ')'))
+        syntax(r, r->at, "')'");
+    step->option_count = options.count;
+    step->options = hd_arena_copy(&r->pipeline->arena, options.items, options.count * sizeof *options.items);
+    hd_array_free(&options);
+}
+
+static void read_step(reader *r)
+{
+    skip_blanks(r);
+    const char *begin = r->at, *name = word(r);
+    if (!*name) {
+        syntax(r, begin, "the name of a pass");
+        return;
+    }
+    hd_pipeline_step step = {.pass = find_pass(name)};
+    if (!step.pass) {
+        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin), "no pass is named '%s'; there are: %s",
+                  name, all_pass_names(&r->pipeline->arena));
+        r->failed = true;
+    }
+    if (take(r, '('))
+        read_options(r, &step);
+    hd_array_push(&r->pipeline->steps, step);
+}
+
+hd_pipeline *hd_pipeline_parse(const char *text, hd_diagnostics *diagnostics)
+{
+    hd_pipeline *pipeline = hd_calloc(1, sizeof *pipeline);
+    hd_arena_init(&pipeline->arena);
+    hd_source *source = hd_diagnostics_source(diagnostics, "-p", text);
+    reader r = {pipeline, diagnostics, source, source->text, false};
+    do
+        read_step(&r);
+    while (!r.failed && take(&r, ','));
+    skip_blanks(&r);
+    if (!r.failed && *r.at)
+        syntax(&r, r.at, "',' or the end");
+    if (!r.failed)
+        return pipeline;
+    hd_pipeline_free(pipeline);
+    return NULL;
+}
+
+void hd_pipeline_free(hd_pipeline *pipeline)
+{
+    if (!pipeline)
+        return;
+    hd_array_free(&pipeline->steps);
+    hd_arena_free(&pipeline->arena);
+    free(pipeline);
+}
