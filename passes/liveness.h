@@ -6,6 +6,7 @@
 #ifndef HD_PASSES_LIVENESS_H
 #define HD_PASSES_LIVENESS_H
 
+#include "base/bitset.h"
 #include "passes/pass.h"
 
 /* A list of register ids, ascending, without repetition. */
