@@ -1,0 +1,422 @@
+/* YAML reading: libyaml builds the document; its nodes are copied into one array per document, so that aliases share a node and
+ * a cycle made with them costs nothing. Places: libyaml counts characters, diagnostics count bytes. Linear in the file. */
+#include "base/yaml.h"
+#include "base/intern.h"
+#include <errno.h>
+#include <math.h>
+#include <yaml.h>
+
+typedef struct reader {
+    hd_yaml *out;
+    yaml_document_t document;
+    hd_yaml_node *nodes;  /* by libyaml's id - 1 */
+    uint32_t *bytes_of;   /* byte offset by character index; NULL where the text is ASCII */
+    uint32_t characters;
+} reader;
+
+/* ---- reading ------------------------------------------------------------------------------------------------------ */
+
+static void index_characters(reader *r)
+{
+    const hd_source *s = &r->out->source;
+    uint32_t i = 0, n = 0;
+    while (i < s->length && (unsigned char)s->text[i] < 0x80)
+        i++;
+    r->characters = s->length;
+    if (i == s->length)
+        return;
+    r->bytes_of = hd_malloc(((size_t)s->length + 1) * sizeof *r->bytes_of);
+    for (i = 0; i < s->length; i++)
+        if (((unsigned char)s->text[i] & 0xc0) != 0x80)
+            r->bytes_of[n++] = i;
+    r->bytes_of[n] = s->length;
+    r->characters = n;
+}
+
+static uint32_t byte_of(const reader *r, size_t character)
+{
+    if (character > r->characters)
+        character = r->characters;
+    return r->bytes_of ? r->bytes_of[character] : (uint32_t)character;
+}
+
+/* Interned keys have dense ids, so the first key of each id is found in an array. */
+static void report_duplicates(const hd_yaml_node *mapping)
+{
+    hd_names names;
+    const hd_yaml_node **first_of = hd_calloc((size_t)mapping->count + 2, sizeof(const hd_yaml_node *));
+    hd_names_init(&names);
+    for (uint32_t i = 0; i < mapping->count; i++) {
+        const hd_yaml_node *key = mapping->items[2 * i];
+        if (key->kind != HD_YAML_SCALAR || !key->length || strlen(key->text) != key->length) {
+            hd_yaml_error(key, HD_DIAG_BAD_KEY, "a key must be a plain word");
+            continue;
+        }
+        hd_name name = hd_names_add(&names, key->text, key->length);
+        if (first_of[name]) {
+            hd_diagnostic *d = hd_yaml_error(key, HD_DIAG_BAD_KEY, "key '%s' stands twice", key->text);
+            hd_note_add(key->document->diagnostics, d, &key->document->source, first_of[name]->span, "the first one is here");
+        }
+        first_of[name] = key;
+    }
+    hd_names_free(&names);
+    free(first_of);
+}
+
+static void copy_sequence(reader *r, const yaml_node_t *from, hd_yaml_node *to)
+{
+    const yaml_node_item_t *items = from->data.sequence.items.start;
+    to->kind = HD_YAML_SEQUENCE;
+    to->count = (uint32_t)(from->data.sequence.items.top - items);
+    to->items = HD_ARENA_ARRAY(&r->out->arena, const hd_yaml_node *, to->count);
+    for (uint32_t i = 0; i < to->count; i++)
+        to->items[i] = &r->nodes[items[i] - 1];
+}
+
+static void copy_mapping(reader *r, const yaml_node_t *from, hd_yaml_node *to)
+{
+    const yaml_node_pair_t *pairs = from->data.mapping.pairs.start;
+    to->kind = HD_YAML_MAPPING;
+    to->count = (uint32_t)(from->data.mapping.pairs.top - pairs);
+    to->items = HD_ARENA_ARRAY(&r->out->arena, const hd_yaml_node *, 2 * (size_t)to->count);
+    for (uint32_t i = 0; i < to->count; i++) {
+        to->items[2 * i] = &r->nodes[pairs[i].key - 1];
+        to->items[2 * i + 1] = &r->nodes[pairs[i].value - 1];
+    }
+}
+
+static void copy_node(reader *r, const yaml_node_t *from, hd_yaml_node *to)
+{
+    to->document = r->out;
+    to->span = (hd_span){byte_of(r, from->start_mark.index), byte_of(r, from->end_mark.index)};
+    if (from->type == YAML_SEQUENCE_NODE) {
+        copy_sequence(r, from, to);
+    } else if (from->type == YAML_MAPPING_NODE) {
+        copy_mapping(r, from, to);
+    } else {
+        to->kind = HD_YAML_SCALAR;
+        to->plain = from->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+        to->length = (uint32_t)from->data.scalar.length;
+        to->text = hd_arena_string(&r->out->arena, (const char *)from->data.scalar.value, from->data.scalar.length);
+    }
+}
+
+static void copy_document(reader *r)
+{
+    yaml_node_t *first = r->document.nodes.start;
+    uint32_t count = (uint32_t)(r->document.nodes.top - first);
+    r->nodes = HD_ARENA_ARRAY(&r->out->arena, hd_yaml_node, count);
+    for (uint32_t i = 0; i < count; i++)
+        copy_node(r, &first[i], &r->nodes[i]);
+    for (uint32_t i = 0; i < count; i++)
+        if (r->nodes[i].kind == HD_YAML_MAPPING)
+            report_duplicates(&r->nodes[i]);
+    r->out->root = count ? &r->nodes[0] : NULL;
+}
+
+static void report_parser(reader *r, const yaml_parser_t *parser)
+{
+    uint32_t at = byte_of(r, parser->problem_mark.index);
+    if (parser->error == YAML_READER_ERROR && parser->problem_offset <= r->out->source.length)
+        at = (uint32_t)parser->problem_offset;
+    hd_report(r->out->diagnostics, HD_DIAG_BAD_YAML, &r->out->source, (hd_span){at, at}, "%s%s%s",
+              parser->problem ? parser->problem : "no YAML", parser->context ? " " : "", parser->context ? parser->context : "");
+}
+
+static void refuse_second_document(reader *r, yaml_parser_t *parser)
+{
+    yaml_document_t next;
+    if (!yaml_parser_load(parser, &next)) {
+        report_parser(r, parser);
+        return;
+    }
+    if (yaml_document_get_root_node(&next)) {
+        hd_span span = {byte_of(r, next.start_mark.index), byte_of(r, next.start_mark.index)};
+        hd_report(r->out->diagnostics, HD_DIAG_BAD_YAML, &r->out->source, span, "a second document in one file");
+    }
+    yaml_document_delete(&next);
+}
+
+static void parse(hd_yaml *out)
+{
+    reader r = {.out = out};
+    yaml_parser_t parser;
+    uint32_t errors = out->diagnostics->error_count;
+    if (!yaml_parser_initialize(&parser))
+        hd_out_of_memory(sizeof parser);
+    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)out->source.text, out->source.length);
+    index_characters(&r);
+    if (!yaml_parser_load(&parser, &r.document)) {
+        report_parser(&r, &parser);
+    } else {
+        copy_document(&r);
+        yaml_document_delete(&r.document);
+        if (!out->root)
+            hd_report(out->diagnostics, HD_DIAG_EMPTY_INPUT, &out->source, (hd_span){0, 0}, "the file holds nothing");
+        else
+            refuse_second_document(&r, &parser);
+    }
+    if (out->diagnostics->error_count != errors)
+        out->root = NULL;
+    yaml_parser_delete(&parser);
+    free(r.bytes_of);
+}
+
+static hd_yaml *new_yaml(hd_diagnostics *diagnostics)
+{
+    hd_yaml *out = hd_calloc(1, sizeof *out);
+    out->diagnostics = diagnostics;
+    return out;
+}
+
+hd_yaml *hd_yaml_read(const char *path, hd_diagnostics *diagnostics)
+{
+    hd_yaml *out = new_yaml(diagnostics);
+    if (!hd_source_read(&out->source, path)) {
+        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read %s: %s", path, strerror(errno));
+        return out;
+    }
+    parse(out);
+    return out;
+}
+
+hd_yaml *hd_yaml_from_memory(const char *name, const char *text, size_t length, hd_diagnostics *diagnostics)
+{
+    hd_yaml *out = new_yaml(diagnostics);
+    hd_source_from_memory(&out->source, name, text, length);
+    parse(out);
+    return out;
+}
+
+void hd_yaml_free(hd_yaml *yaml)
+{
+    if (!yaml)
+        return;
+    hd_source_free(&yaml->source);
+    hd_arena_free(&yaml->arena);
+    free(yaml);
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------------------- */
+
+hd_diagnostic *hd_yaml_error(const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, ...)
+{
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return hd_report(node->document->diagnostics, kind, &node->document->source, node->span, "%s", message);
+}
+
+static bool is_kind(const hd_yaml_node *node, hd_yaml_kind kind, const char *what)
+{
+    if (!node)
+        return false;
+    if (node->kind != kind)
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "%s is expected here", what);
+    return node->kind == kind;
+}
+
+bool hd_yaml_mapping(const hd_yaml_node *node) { return is_kind(node, HD_YAML_MAPPING, "a mapping (key: value)"); }
+bool hd_yaml_sequence(const hd_yaml_node *node) { return is_kind(node, HD_YAML_SEQUENCE, "a list ([a, b])"); }
+bool hd_yaml_scalar(const hd_yaml_node *node) { return is_kind(node, HD_YAML_SCALAR, "a single value"); }
+
+bool hd_yaml_is_word(const hd_yaml_node *node, const char *word)
+{
+    return node && node->kind == HD_YAML_SCALAR && node->length == strlen(word) && !memcmp(node->text, word, node->length);
+}
+
+const hd_yaml_node *hd_yaml_get(const hd_yaml_node *mapping, const char *key)
+{
+    if (!mapping || mapping->kind != HD_YAML_MAPPING)
+        return NULL;
+    for (uint32_t i = 0; i < mapping->count; i++)
+        if (hd_yaml_is_word(mapping->items[2 * i], key))
+            return mapping->items[2 * i + 1];
+    return NULL;
+}
+
+const hd_yaml_node *hd_yaml_need(const hd_yaml_node *mapping, const char *key)
+{
+    if (!hd_yaml_mapping(mapping))
+        return NULL;
+    const hd_yaml_node *value = hd_yaml_get(mapping, key);
+    if (!value)
+        hd_yaml_error(mapping, HD_DIAG_BAD_KEY, "key '%s' is missing", key);
+    return value;
+}
+
+/* "a, b, c" into a buffer; cut where it is full. */
+static void join(char *buffer, size_t size, const char *const *words, uint32_t count)
+{
+    size_t used = 0;
+    buffer[0] = 0;
+    for (uint32_t i = 0; i < count && used < size; i++) {
+        int n = snprintf(buffer + used, size - used, "%s%s", i ? ", " : "", words[i]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+bool hd_yaml_known_keys(const hd_yaml_node *mapping, const char *const *keys, uint32_t count)
+{
+    bool good = true;
+    if (!hd_yaml_mapping(mapping))
+        return false;
+    for (uint32_t i = 0; i < mapping->count; i++) {
+        const hd_yaml_node *key = mapping->items[2 * i];
+        uint32_t k = 0;
+        while (k < count && !hd_yaml_is_word(key, keys[k]))
+            k++;
+        if (k == count) {
+            char list[256];
+            join(list, sizeof list, keys, count);
+            hd_yaml_error(key, HD_DIAG_BAD_KEY, "unknown key '%s'; known here: %s", key->text, list);
+            good = false;
+        }
+    }
+    return good;
+}
+
+static uint32_t digit_of(char c)
+{
+    if (c >= '0' && c <= '9')
+        return (uint32_t)(c - '0');
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10u : 99u;
+}
+
+bool hd_yaml_is_integer(const hd_yaml_node *node, bool *negative, uint64_t *magnitude)
+{
+    if (!node || node->kind != HD_YAML_SCALAR || !node->plain)
+        return false;
+    const char *p = node->text, *end = p + node->length;
+    uint32_t base = 10;
+    *negative = *p == '-';
+    p += *p == '-' || *p == '+';
+    if (p[0] == '0' && (p[1] == 'x' || p[1] == 'b' || p[1] == 'o')) {
+        base = p[1] == 'x' ? 16 : p[1] == 'b' ? 2 : 8;
+        p += 2;
+    }
+    uint64_t v = 0;
+    bool any = p < end;
+    for (; p < end; p++) {
+        uint32_t d = digit_of(*p);
+        if (d >= base || v > (UINT64_MAX - d) / base)
+            return false;
+        v = v * base + d;
+    }
+    *magnitude = v;
+    return any;
+}
+
+static bool bad(const hd_yaml_node *node, const char *what)
+{
+    if (node->kind == HD_YAML_SCALAR)
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "'%s' is not %s", node->text, what);
+    else
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "%s is expected here", what);
+    return false;
+}
+
+bool hd_yaml_u64(const hd_yaml_node *node, uint64_t minimum, uint64_t maximum, uint64_t *value)
+{
+    bool negative;
+    uint64_t v;
+    char what[96];
+    if (!node)
+        return false;
+    if (hd_yaml_is_integer(node, &negative, &v) && (!negative || v == 0) && v >= minimum && v <= maximum) {
+        *value = v;
+        return true;
+    }
+    snprintf(what, sizeof what, "a whole number from %llu to %llu", (unsigned long long)minimum, (unsigned long long)maximum);
+    return bad(node, what);
+}
+
+bool hd_yaml_u32(const hd_yaml_node *node, uint32_t minimum, uint32_t maximum, uint32_t *value)
+{
+    uint64_t v;
+    if (!hd_yaml_u64(node, minimum, maximum, &v))
+        return false;
+    *value = (uint32_t)v;
+    return true;
+}
+
+bool hd_yaml_s64(const hd_yaml_node *node, int64_t minimum, int64_t maximum, int64_t *value)
+{
+    bool negative;
+    uint64_t v;
+    char what[96];
+    if (!node)
+        return false;
+    if (hd_yaml_is_integer(node, &negative, &v) && v <= (uint64_t)INT64_MAX + negative) {
+        int64_t s = negative ? (int64_t)(0 - v) : (int64_t)v;
+        if (s >= minimum && s <= maximum) {
+            *value = s;
+            return true;
+        }
+    }
+    snprintf(what, sizeof what, "a whole number from %lld to %lld", (long long)minimum, (long long)maximum);
+    return bad(node, what);
+}
+
+/* strtod takes more than we do (blanks, "infinity", hexadecimal floats): the first characters decide. */
+bool hd_yaml_double(const hd_yaml_node *node, double *value)
+{
+    bool negative;
+    uint64_t v;
+    if (!node)
+        return false;
+    if (hd_yaml_is_integer(node, &negative, &v)) {
+        *value = negative ? -(double)v : (double)v;
+        return true;
+    }
+    if (node->kind != HD_YAML_SCALAR || !node->plain)
+        return bad(node, "a number");
+    const char *p = node->text;
+    const char *digits = p + (*p == '-' || *p == '+');
+    if (!strcmp(digits, ".inf") || !strcmp(digits, ".nan")) {
+        *value = digits[1] == 'n' ? (double)NAN : *p == '-' ? -HUGE_VAL : HUGE_VAL;
+        return true;
+    }
+    char *end;
+    if (!strchr("0123456789.", *digits) || !*digits || strpbrk(p, "xXpP"))
+        return bad(node, "a number");
+    *value = strtod(p, &end);
+    return *end ? bad(node, "a number") : true;
+}
+
+bool hd_yaml_bool(const hd_yaml_node *node, bool *value)
+{
+    if (!node)
+        return false;
+    *value = hd_yaml_is_word(node, "true");
+    return *value || hd_yaml_is_word(node, "false") || bad(node, "true or false");
+}
+
+bool hd_yaml_string(const hd_yaml_node *node, const char **value)
+{
+    if (!hd_yaml_scalar(node))
+        return false;
+    if (!node->length || strlen(node->text) != node->length)
+        return bad(node, "a text");
+    *value = node->text;
+    return true;
+}
+
+bool hd_yaml_choice(const hd_yaml_node *node, const char *const *words, uint32_t count, uint32_t *index)
+{
+    char list[256], what[300];
+    if (!node)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (hd_yaml_is_word(node, words[i])) {
+            *index = i;
+            return true;
+        }
+    join(list, sizeof list, words, count);
+    snprintf(what, sizeof what, "one of: %s", list);
+    return bad(node, what);
+}
