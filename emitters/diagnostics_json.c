@@ -1,0 +1,173 @@
+/* Diagnostics as JSON and as SARIF 2.1.0 (OASIS standard), by jansson. Strings that are no UTF-8 (file names may hold any
+ * byte) get U+FFFD for every byte above 0x7f. Keys keep their order, so that equal input gives equal bytes. */
+#include "emitters/diagnostics_json.h"
+
+#include "base/version.h"
+#include <jansson.h>
+
+static json_t *text_of(const char *bytes)
+{
+    json_t *text = json_string(bytes);
+    if (text)
+        return text;
+    size_t length = strlen(bytes), out = 0;
+    char *copy = hd_malloc(length * 3 + 1);
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)bytes[i] < 0x80) {
+            copy[out++] = bytes[i];
+        } else {
+            memcpy(copy + out, "\xef\xbf\xbd", 3);
+            out += 3;
+        }
+    }
+    copy[out] = 0;
+    text = json_string(copy);
+    free(copy);
+    return text;
+}
+
+static int put(const char *bytes, size_t length, void *writer)
+{
+    hd_write(writer, bytes, length);
+    return 0;
+}
+
+static void write_json(hd_writer *writer, json_t *root)
+{
+    json_dump_callback(root, put, writer, JSON_INDENT(2));
+    hd_write_char(writer, '\n');
+    json_decref(root);
+}
+
+static const char *severity_name(hd_severity severity)
+{
+    switch (severity) {
+    case HD_NOTE:
+        return "note";
+    case HD_WARNING:
+        return "warning";
+    case HD_ERROR:
+        break;
+    }
+    return "error";
+}
+
+typedef struct place {
+    hd_position begin, end;
+} place;
+
+static place place_of(hd_source *source, hd_span span)
+{
+    return (place){hd_source_position(source, span.begin), hd_source_position(source, span.end)};
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_place(hd_source *source, hd_span span)
+{
+    if (!source)
+        return json_null();
+    place p = place_of(source, span);
+    return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "file", text_of(source->name), "line", (json_int_t)p.begin.line,
+                     "column", (json_int_t)p.begin.column, "end_line", (json_int_t)p.end.line, "end_column",
+                     (json_int_t)p.end.column, "begin", (json_int_t)span.begin, "end", (json_int_t)span.end);
+}
+
+static json_t *json_diagnostic(const hd_diagnostic *d)
+{
+    json_t *notes = json_array();
+    for (const hd_note *note = d->notes; note; note = note->next)
+        json_array_append_new(notes, json_pack("{s:o, s:o}", "message", text_of(note->message), "place",
+                                               json_place(note->source, note->span)));
+    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "severity", severity_name(d->severity), "slug",
+                     hd_diagnostic_slug(d->kind), "message", text_of(d->message), "place", json_place(d->source, d->span),
+                     "notes", notes);
+}
+
+void hd_emit_diagnostics_json(hd_writer *writer, const hd_diagnostics *diagnostics)
+{
+    json_t *list = json_array();
+    for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
+        json_array_append_new(list, json_diagnostic(d));
+    write_json(writer, json_pack("{s:s, s:i, s:o, s:I, s:I}", "heddle", HD_VERSION, "schema", 1, "diagnostics", list, "errors",
+                                 (json_int_t)diagnostics->error_count, "warnings",
+                                 (json_int_t)diagnostics->warning_count));
+}
+
+/* ---- SARIF ---- */
+
+/* A file name as URI reference: all but unreserved characters and / in percent form. */
+static json_t *uri_of(const char *name)
+{
+    hd_writer uri;
+    hd_writer_to_memory(&uri);
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
+        bool letter = (*c | 32) >= 'a' && (*c | 32) <= 'z';
+        if (letter || (*c >= '0' && *c <= '9') || strchr("-._~/", *c))
+            hd_write_char(&uri, (char)*c);
+        else
+            hd_write_format(&uri, "%%%02X", *c);
+    }
+    json_t *text = json_stringn(uri.buffer.items, uri.buffer.count);
+    hd_writer_free(&uri);
+    return text;
+}
+
+/* `message`: NULL for the main location. */
+static json_t *sarif_location(hd_source *source, hd_span span, const char *message)
+{
+    json_t *location = json_object();
+    if (source) {
+        place p = place_of(source, span);
+        json_t *region = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "startLine", (json_int_t)p.begin.line, "startColumn",
+                                   (json_int_t)p.begin.column, "endLine", (json_int_t)p.end.line, "endColumn",
+                                   (json_int_t)p.end.column, "byteOffset", (json_int_t)span.begin, "byteLength",
+                                   (json_int_t)(span.end - span.begin));
+        json_object_set_new(location, "physicalLocation",
+                            json_pack("{s:{s:o}, s:o}", "artifactLocation", "uri", uri_of(source->name), "region", region));
+    }
+    if (message)
+        json_object_set_new(location, "message", json_pack("{s:o}", "text", text_of(message)));
+    return location;
+}
+
+static json_t *sarif_result(const hd_diagnostic *d, int rule)
+{
+    json_t *result = json_pack("{s:s, s:i, s:s, s:{s:o}}", "ruleId", hd_diagnostic_slug(d->kind), "ruleIndex", rule, "level",
+                               severity_name(d->severity), "message", "text", text_of(d->message));
+    json_t *locations = json_array(), *related = json_array();
+    if (d->source)
+        json_array_append_new(locations, sarif_location(d->source, d->span, NULL));
+    for (const hd_note *note = d->notes; note; note = note->next)
+        json_array_append_new(related, sarif_location(note->source, note->span, note->message));
+    json_object_set_new(result, "locations", locations);
+    if (d->notes)
+        json_object_set(result, "relatedLocations", related);
+    json_decref(related);
+    return result;
+}
+
+/* The kind's index among the rules, which hold each kind that occurs once, in the order of first occurrence. */
+static int rule_of(json_t *rules, int *index_of_kind, hd_diagnostic_kind kind)
+{
+    if (index_of_kind[kind] == 0) {
+        json_array_append_new(rules, json_pack("{s:s, s:{s:s}}", "id", hd_diagnostic_slug(kind), "shortDescription", "text",
+                                               hd_diagnostic_summary(kind)));
+        index_of_kind[kind] = (int)json_array_size(rules);
+    }
+    return index_of_kind[kind] - 1;
+}
+
+void hd_emit_diagnostics_sarif(hd_writer *writer, const hd_diagnostics *diagnostics)
+{
+    int index_of_kind[HD_DIAGNOSTIC_COUNT] = {0};
+    json_t *rules = json_array(), *results = json_array();
+    for (const hd_diagnostic *d = diagnostics->first; d; d = d->next) {
+        int rule = rule_of(rules, index_of_kind, d->kind);
+        json_array_append_new(results, sarif_result(d, rule));
+    }
+    json_t *tool = json_pack("{s:{s:s, s:s, s:o}}", "driver", "name", "heddle", "version", HD_VERSION, "rules", rules);
+    write_json(writer, json_pack("{s:s, s:s, s:[{s:o, s:s, s:o}]}", "$schema",
+                                 "https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0", "runs", "tool", tool,
+                                 "columnKind", "utf16CodeUnits", "results", results));
+}

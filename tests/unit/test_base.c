@@ -1,0 +1,272 @@
+/* base/: arena, array, bitset, hash, writer, pool. */
+#include "tests/unit/unit.h"
+
+#include "base/array.h"
+#include "base/bitset.h"
+#include "base/hash.h"
+#include "base/pool.h"
+#include "base/writer.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+/* Pieces of all sizes are aligned, apart from each other, and keep what is written into them. */
+static void arena_pieces_do_not_overlap(void **state)
+{
+    (void)state;
+    enum { COUNT = 3000 };
+    hd_arena arena = {0};
+    unsigned char *piece[COUNT];
+    size_t size[COUNT];
+    uint64_t seed = 1;
+    for (unsigned i = 0; i < COUNT; i++) {
+        size[i] = i % 500 == 499 ? 300000 + i : unit_random(&seed) % 200;
+        piece[i] = hd_arena_alloc(&arena, size[i]);
+        assert_int_equal((uintptr_t)piece[i] % 16, 0);
+        memset(piece[i], (int)(i % 251), size[i]);
+    }
+    for (unsigned i = 0; i < COUNT; i++)
+        for (size_t b = 0; b < size[i]; b++)
+            assert_int_equal(piece[i][b], i % 251);
+    hd_arena_free(&arena);
+    assert_int_equal(arena.reserved_bytes, 0);
+    assert_non_null(hd_arena_alloc(&arena, 8)); /* usable again */
+    hd_arena_free(&arena);
+}
+
+static void arena_memory_stays_in_proportion(void **state)
+{
+    (void)state;
+    hd_arena arena;
+    hd_arena_init(&arena);
+    for (unsigned i = 0; i < 100000; i++)
+        hd_arena_alloc(&arena, 16);
+#ifndef HD_ARENA_GAPS
+    assert_in_range(arena.reserved_bytes, 1600000, 1600000 * 2);
+#endif
+    size_t before = arena.reserved_bytes;
+    hd_arena_alloc(&arena, 50 << 20);
+    assert_in_range(arena.reserved_bytes - before, 50 << 20, (50 << 20) + 4096);
+    size_t with_large = arena.reserved_bytes;
+    hd_arena_alloc(&arena, 16); /* the newest chunk is still in use */
+    assert_true(arena.reserved_bytes - with_large <= 1 << 20);
+    hd_arena_free(&arena);
+}
+
+static void arena_helpers(void **state)
+{
+    (void)state;
+    hd_arena arena = {0};
+    memset(hd_arena_alloc(&arena, 4000), 0xff, 4000);
+    unsigned char *zero = hd_arena_calloc(&arena, 1000);
+    for (unsigned i = 0; i < 1000; i++)
+        assert_int_equal(zero[i], 0);
+    assert_string_equal(hd_arena_string(&arena, "warpspeed", 4), "warp");
+    assert_string_equal(hd_arena_string(&arena, NULL, 0), "");
+    assert_string_equal(hd_arena_printf(&arena, "%s%d", "R", 254), "R254");
+    assert_memory_equal(hd_arena_copy(&arena, "ab\0c", 4), "ab\0c", 4);
+    char *large = hd_arena_printf(&arena, "%*d", 100000, 7);
+    assert_int_equal(strlen(large), 100000);
+    hd_arena_free(&arena);
+}
+
+static void array_grows(void **state)
+{
+    (void)state;
+    HD_ARRAY(uint64_t) a = {0};
+    for (uint32_t i = 0; i < 100000; i++) {
+        hd_array_push(&a, i * 3ull);
+        assert_true(a.capacity >= a.count && a.capacity <= 2 * a.count + 8);
+    }
+    for (uint32_t i = 0; i < a.count; i++)
+        assert_int_equal(a.items[i], i * 3ull);
+    assert_int_equal(hd_array_last(&a), 99999 * 3ull);
+    assert_int_equal(hd_array_pop(&a), 99999 * 3ull);
+    assert_int_equal(a.count, 99999);
+    hd_array_fit(&a);
+    assert_int_equal(a.capacity, 99999);
+    uint64_t *room = hd_array_extend(&a, 5000);
+    assert_ptr_equal(room, a.items + 99999);
+    assert_int_equal(a.count, 104999);
+    hd_array_clear(&a);
+    assert_int_equal(a.count, 0);
+    hd_array_free(&a);
+    assert_null(a.items);
+}
+
+/* Against a plain array of flags. */
+static void bitset_agrees_with_flags(void **state)
+{
+    (void)state;
+    uint64_t seed = 7;
+    for (uint32_t bits = 0; bits < 300; bits += 1 + bits / 20) {
+        hd_arena arena = {0};
+        hd_bitset s = hd_bitset_new(&arena, bits), other = hd_bitset_new(&arena, bits);
+        bool flag[300] = {false}, other_flag[300] = {false};
+        for (uint32_t i = 0; i < bits; i++) {
+            uint32_t bit = (uint32_t)(unit_random(&seed) % bits);
+            bool remove = unit_random(&seed) % 4 == 0;
+            flag[bit] = !remove;
+            (remove ? hd_bitset_remove : hd_bitset_add)(&s, bit);
+            bit = (uint32_t)(unit_random(&seed) % bits);
+            other_flag[bit] = true;
+            hd_bitset_add(&other, bit);
+        }
+        uint32_t count = 0, seen = 0;
+        bool grows = false;
+        for (uint32_t i = 0; i < bits; i++) {
+            assert_int_equal(hd_bitset_has(&s, i), flag[i]);
+            count += flag[i];
+            grows |= other_flag[i] && !flag[i];
+        }
+        assert_int_equal(hd_bitset_count(&s), count);
+        HD_BITSET_EACH(&s, i) {
+            assert_true(flag[i]);
+            seen++;
+        }
+        assert_int_equal(seen, count);
+        assert_int_equal(hd_bitset_equal(&s, &other), memcmp(flag, other_flag, sizeof flag) == 0);
+        assert_int_equal(hd_bitset_unite(&s, &other), grows);
+        assert_false(hd_bitset_unite(&s, &other));
+        for (uint32_t i = 0; i < bits; i++)
+            assert_int_equal(hd_bitset_has(&s, i), flag[i] || other_flag[i]);
+        hd_bitset_clear(&s);
+        assert_int_equal(hd_bitset_next(&s, 0), bits);
+        hd_arena_free(&arena);
+    }
+}
+
+/* Values of the XXH3 specification's reference implementation: they are written into files and must never change. */
+static void hash_values_are_fixed(void **state)
+{
+    (void)state;
+    assert_true(hd_hash("", 0) == 0x2d06800538d394c2ull);
+    char text[1000];
+    for (unsigned i = 0; i < sizeof text; i++)
+        text[i] = (char)(i * 7);
+    hd_hasher *hasher = hd_hasher_new();
+    for (size_t begin = 0, step = 1; begin < sizeof text; begin += step, step = step * 2 + 1)
+        hd_hasher_add(hasher, text + begin, begin + step < sizeof text ? step : sizeof text - begin);
+    assert_true(hd_hasher_value(hasher) == hd_hash(text, sizeof text));
+    hd_hasher_reset(hasher);
+    hd_hasher_add(hasher, NULL, 0);
+    assert_true(hd_hasher_value(hasher) == hd_hash("", 0));
+    hd_hasher_free(hasher);
+}
+
+/* The same text, written in pieces of every kind. */
+static void write_pieces(hd_writer *writer)
+{
+    char block[5000];
+    memset(block, 'x', sizeof block);
+    for (unsigned i = 0; i < 40; i++) {
+        hd_write(writer, block, sizeof block);
+        hd_write_u64(writer, i * 1000003ull);
+        hd_write_char(writer, '\n');
+        hd_write_string(writer, "");
+        hd_write_format(writer, "%*u|", (int)i * 10, i);
+    }
+    hd_write_u64(writer, UINT64_MAX);
+    hd_write_format(writer, "%0300d", 5);
+    char *large = calloc(1, 200000);
+    hd_write(writer, large, 200000);
+    free(large);
+}
+
+static void writer_to_file_equals_writer_to_memory(void **state)
+{
+    (void)state;
+    hd_writer memory, file;
+    hd_writer_to_memory(&memory);
+    write_pieces(&memory);
+    assert_true(hd_writer_flush(&memory));
+
+    char path[] = "/tmp/heddle-test-XXXXXX";
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    unlink(path);
+    hd_writer_to_descriptor(&file, descriptor);
+    write_pieces(&file);
+    assert_true(hd_writer_flush(&file));
+    assert_int_equal(file.written_bytes, memory.written_bytes);
+    assert_int_equal(memory.buffer.count, memory.written_bytes);
+    assert_int_equal(lseek(descriptor, 0, SEEK_END), memory.buffer.count);
+    char *back = malloc(memory.buffer.count);
+    assert_int_equal(pread(descriptor, back, memory.buffer.count, 0), memory.buffer.count);
+    assert_memory_equal(back, memory.buffer.items, memory.buffer.count);
+    free(back);
+    close(descriptor);
+    hd_writer_free(&file);
+    hd_writer_free(&memory);
+}
+
+static void writer_remembers_errors(void **state)
+{
+    (void)state;
+    int full = open("/dev/full", O_WRONLY);
+    if (full < 0)
+        skip();
+    hd_writer writer;
+    hd_writer_to_descriptor(&writer, full);
+    write_pieces(&writer);
+    assert_false(hd_writer_flush(&writer));
+    assert_int_equal(errno, ENOSPC);
+    assert_int_equal(writer.error, ENOSPC);
+    hd_writer_free(&writer);
+    close(full);
+}
+
+typedef struct sums {
+    uint64_t result[1000];
+    _Atomic uint32_t runs, highest_worker;
+} sums;
+
+static void sum(void *context, uint32_t index, uint32_t worker)
+{
+    sums *s = context;
+    uint64_t value = index;
+    for (unsigned i = 0; i < 1000; i++)
+        value = unit_random(&value);
+    s->result[index] += value;
+    atomic_fetch_add(&s->runs, 1);
+    uint32_t highest = atomic_load(&s->highest_worker);
+    while (worker > highest && !atomic_compare_exchange_weak(&s->highest_worker, &highest, worker))
+        ;
+}
+
+static void pool_runs_each_index_once(void **state)
+{
+    (void)state;
+    static const uint32_t threads[] = {1, 0, 2, 7, 5000};
+    static sums first;
+    hd_parallel(1, 1000, sum, &first);
+    for (unsigned i = 0; i < sizeof threads / sizeof threads[0]; i++) {
+        sums *s = calloc(1, sizeof *s);
+        hd_parallel(threads[i], 1000, sum, s);
+        assert_int_equal(s->runs, 1000);
+        assert_memory_equal(s->result, first.result, sizeof first.result);
+        assert_true(s->highest_worker < (threads[i] ? threads[i] : hd_cpu_count()));
+        free(s);
+    }
+    sums none = {0};
+    hd_parallel(4, 0, sum, &none);
+    assert_int_equal(none.runs, 0);
+    assert_true(hd_cpu_count() >= 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arena_pieces_do_not_overlap),
+        cmocka_unit_test(arena_memory_stays_in_proportion),
+        cmocka_unit_test(arena_helpers),
+        cmocka_unit_test(array_grows),
+        cmocka_unit_test(bitset_agrees_with_flags),
+        cmocka_unit_test(hash_values_are_fixed),
+        cmocka_unit_test(writer_to_file_equals_writer_to_memory),
+        cmocka_unit_test(writer_remembers_errors),
+        cmocka_unit_test(pool_runs_each_index_once),
+    };
+    return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}

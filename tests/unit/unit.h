@@ -1,0 +1,24 @@
+/* What every CMocka program needs, in the order in which cmocka.h wants it. */
+#ifndef HD_TESTS_UNIT_H
+#define HD_TESTS_UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A small deterministic generator (splitmix64) for property tests. */
+static inline uint64_t unit_random(uint64_t *state)
+{
+    uint64_t x = *state += 0x9e3779b97f4a7c15ull;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+    return x ^ x >> 31;
+}
+
+#endif
