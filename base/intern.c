@@ -8,17 +8,35 @@
 
 enum { FIRST_SLOTS = 256 };
 
-/* What a text's slot holds, without its name. */
+static uint64_t load64(const char *from)
+{
+    uint64_t word;
+    memcpy(&word, from, 8);
+    return word;
+}
+
+static uint64_t load32(const char *from)
+{
+    uint32_t word;
+    memcpy(&word, from, 4);
+    return word;
+}
+
+/* What a text's slot holds, without its name; reads nothing outside the text. As on all machines that CUDA runs on, the
+ * first byte is the lowest of a word. */
 static hd_name_slot key_of(const char *text, size_t length)
 {
     hd_name_slot key = {0, 0, (uint32_t)length, HD_NO_NAME};
     if (length > 16) {
         key.low = XXH3_64bits(text, length);
     } else if (length > 8) {
-        memcpy(&key.low, text, 8);
-        memcpy(&key.high, text + 8, length - 8);
-    } else if (length) {
-        memcpy(&key.low, text, length);
+        key.low = load64(text);
+        key.high = load64(text + length - 8) >> (8 * (16 - length));
+    } else if (length >= 4) {
+        key.low = load32(text) | load32(text + length - 4) << (8 * (length - 4));
+    } else {
+        for (size_t i = 0; i < length; i++)
+            key.low |= (uint64_t)(unsigned char)text[i] << (8 * i);
     }
     return key;
 }
