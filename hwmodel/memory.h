@@ -1,0 +1,54 @@
+/* Device memory: allocations in one 64-bit generic address space, and the windows of the other spaces in it.
+ *
+ *   space      address in the space       generic address
+ *   .global    the generic address        itself (allocations from HD_GLOBAL_BASE on, unmapped gaps between them)
+ *   .const     offset from 0              const_window + offset   (module variables; read-only)
+ *   .param     offset from 0              param_window + offset   (parameters of the running kernel; read-only)
+ *   .shared    offset from 0              shared_window + offset  (one per CTA; owned by the interpreter)
+ *   .local     offset from 0              local_window + offset   (one per thread; owned by the interpreter)
+ *
+ * Modules of address size 32 have everything below 2^32. Addresses do not depend on the host: the same module and launch file get
+ * the same addresses in every run. Gaps of at least HD_GUARD_BYTES around every allocation find accesses beside it.
+ *
+ * Threads: allocations are made before a launch and are fixed while it runs.
+ */
+#ifndef HD_HWMODEL_MEMORY_H
+#define HD_HWMODEL_MEMORY_H
+
+#include "ir/ir.h"
+
+enum { HD_GUARD_BYTES = 4096, HD_ALLOCATION_ALIGN = 512, HD_WINDOW_BYTES = 1 << 24 };
+
+typedef struct hd_allocation {
+    const char *name;     /* of the buffer or variable; in the memory's arena */
+    uint64_t base, size;  /* generic addresses [base, base + size) */
+    unsigned char *bytes; /* the content on the host; owned */
+    uint8_t space;        /* HD_SPACE_GLOBAL or HD_SPACE_CONST */
+    bool read_only;
+} hd_allocation;
+
+typedef struct hd_memory {
+    hd_arena arena;
+    HD_ARRAY(hd_allocation) allocations; /* ascending addresses */
+    uint64_t next_global, next_const;    /* generic */
+    uint64_t const_window, param_window, shared_window, local_window, code_window;
+    uint64_t limit;                      /* first generic address that cannot be */
+} hd_memory;
+
+void hd_memory_init(hd_memory *memory, uint32_t address_bits); /* 32 or 64 */
+void hd_memory_free(hd_memory *memory);
+
+/* A zeroed allocation of HD_SPACE_GLOBAL or HD_SPACE_CONST; its index, or HD_NONE where the address space is full. size may be 0. */
+uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space, uint64_t size, uint32_t align, bool read_only);
+
+/* The allocation that holds all of [address, address + size), or NULL. O(log n). */
+const hd_allocation *hd_memory_find(const hd_memory *memory, uint64_t address, uint64_t size);
+const hd_allocation *hd_memory_find_name(const hd_memory *memory, const char *name);
+
+/* The space that a generic address lies in (GLOBAL where it is in no window). */
+hd_space hd_memory_space_of(const hd_memory *memory, uint64_t address);
+
+/* "16 bytes behind the end of buffer A (200000 bytes at 0x...)": the nearest allocation of that space, for messages. */
+void hd_memory_describe(const hd_memory *memory, hd_space space, uint64_t address, char *text, size_t size);
+
+#endif
