@@ -37,17 +37,25 @@ struct hd_cfg {
     uint32_t block_count;
     uint32_t *successors, *predecessors;
     uint32_t *exit_predecessors, exit_predecessor_count; /* real edges into X */
-    uint32_t *post_order, *reverse_post_order;           /* reachable blocks from the entry; */
+    uint32_t *post_order, *reverse_post_order;           /* blocks that the entry reaches; without X */
     uint32_t reachable_count;
     uint32_t *block_of;          /* by instruction ordinal */
-    uint32_t *post_dominator_depth; /* by block: distance to X in the post-dominator tree */
-    hd_loop *loops;
+    uint32_t *post_dominator_depth; /* by block and X: distance to X in the post-dominator tree */
+    hd_loop *loops;              /* an outer loop stands before the loops in it */
     uint32_t loop_count;
+    uint32_t *dominator_enter, *dominator_leave;           /* intervals of the dominator tree, by block and X */
+    uint32_t *post_dominator_enter, *post_dominator_leave; /* of the post-dominator tree */
 };
+
+/* What an instruction does to the flow of control, its guard aside: goes on, branches to its labels, or leaves the function for
+ * good (return, exit, trap, a call that never returns). Anything but NEXT ends its block. */
+typedef enum hd_flow { HD_FLOW_NEXT, HD_FLOW_BRANCH, HD_FLOW_LEAVE } hd_flow;
+hd_flow hd_insn_flow(const hd_function *function, const hd_instruction *insn);
+bool hd_insn_falls_through(const hd_function *function, const hd_instruction *insn); /* may the next instruction follow */
 
 hd_cfg *hd_function_cfg(hd_function *function);   /* built on demand, kept in function->cfg */
 void hd_function_drop_cfg(hd_function *function); /* after a change of control flow or instruction order */
-bool hd_block_dominates(const hd_cfg *cfg, uint32_t a, uint32_t b);
+bool hd_block_dominates(const hd_cfg *cfg, uint32_t a, uint32_t b);      /* a = b included; an unreachable block only by itself. O(1) */
 bool hd_block_post_dominates(const hd_cfg *cfg, uint32_t a, uint32_t b); /* a may be X */
 
 static inline const uint32_t *hd_block_successors(const hd_cfg *cfg, uint32_t b) { return cfg->successors + cfg->blocks[b].succ_first; }

@@ -1,0 +1,305 @@
+/* Builds the control-flow graph of a function: blocks, edges, dominators, post-dominators (the reconvergence table), loops.
+ *
+ * What ends a block: a branch, a return, an exit, a trap, a call of a function that never returns. A guard makes any of them
+ * fall through too. An opaque instruction that names a label may go there or fall through. Labels that nothing branches to
+ * (nvcc puts many into code with line information) do not start a block.
+ *
+ * Complexity: O(n) for blocks and edges, O(m log n) for the trees. Nothing recurses.
+ */
+#include "ir/graph.h"
+
+enum { LEAVES = HD_BEHAVE_RETURN | HD_BEHAVE_EXIT | HD_BEHAVE_TRAP };
+
+/* ---- flow of one instruction ------------------------------------------------------------------------------------- */
+
+static const hd_function *called_function(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_operand *o = hd_insn_operands(f, insn);
+    for (uint32_t i = 0; i < insn->operand_count; i += hd_operand_extent(o + i)) {
+        if (o[i].kind != HD_OPERAND_SYMBOL)
+            continue;
+        const hd_symbol *symbol = &f->module->symbols.items[o[i].value];
+        if (symbol->kind == HD_SYMBOL_FUNCTION && symbol->function != HD_NONE)
+            return f->module->functions.items[symbol->function];
+    }
+    return NULL;
+}
+
+static bool call_never_returns(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_function *callee = called_function(f, insn);
+    if (callee)
+        return callee->no_return;
+    const hd_operand *o = hd_insn_operands(f, insn);
+    for (uint32_t i = 0; i < insn->operand_count; i += hd_operand_extent(o + i))
+        if (o[i].kind == HD_OPERAND_TABLE && f->tables.items[o[i].value].kind == HD_TABLE_CALL_PROTOTYPE)
+            return f->tables.items[o[i].value].no_return;
+    return false;
+}
+
+static bool names_label(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_operand *o = hd_insn_operands(f, insn);
+    for (uint32_t i = 0; i < insn->operand_count; i++)
+        if (o[i].kind == HD_OPERAND_LABEL)
+            return true;
+    return false;
+}
+
+hd_flow hd_insn_flow(const hd_function *f, const hd_instruction *insn)
+{
+    uint32_t behaviour = hd_insn_form(f, insn)->behaviour;
+    if (behaviour & LEAVES)
+        return HD_FLOW_LEAVE;
+    if (behaviour & HD_BEHAVE_BRANCH)
+        return HD_FLOW_BRANCH;
+    if (behaviour & HD_BEHAVE_CALL)
+        return call_never_returns(f, insn) ? HD_FLOW_LEAVE : HD_FLOW_NEXT;
+    if (insn->flags & HD_INSN_OPAQUE && names_label(f, insn))
+        return HD_FLOW_BRANCH;
+    return HD_FLOW_NEXT;
+}
+
+bool hd_insn_falls_through(const hd_function *f, const hd_instruction *insn)
+{
+    return insn->guard != HD_NONE || insn->flags & HD_INSN_OPAQUE || hd_insn_flow(f, insn) == HD_FLOW_NEXT;
+}
+
+/* Appends the ordinals that a branch may go to (the instruction count stands for the end of the body). */
+static void branch_targets(const hd_function *f, const hd_instruction *insn, hd_u32_array *targets)
+{
+    const hd_operand *o = hd_insn_operands(f, insn);
+    for (uint32_t i = 0; i < insn->operand_count; i++) {
+        if (o[i].kind == HD_OPERAND_LABEL)
+            hd_array_push(targets, f->labels.items[o[i].value].instruction);
+        if (o[i].kind != HD_OPERAND_TABLE || f->tables.items[o[i].value].kind != HD_TABLE_BRANCH_TARGETS)
+            continue;
+        const hd_table *table = &f->tables.items[o[i].value];
+        for (uint32_t k = 0; k < table->count; k++)
+            hd_array_push(targets, f->labels.items[f->table_entries.items[table->first + k]].instruction);
+    }
+}
+
+/* ---- blocks and edges -------------------------------------------------------------------------------------------- */
+
+/* Marks the first instruction of each block in block_of (1 or 0). */
+static void mark_leaders(const hd_function *f, uint32_t *block_of)
+{
+    hd_u32_array targets = {0};
+    uint32_t count = f->instructions.count;
+    if (count)
+        block_of[0] = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        hd_flow flow = hd_insn_flow(f, insn);
+        if (flow == HD_FLOW_NEXT)
+            continue;
+        if (i + 1 < count)
+            block_of[i + 1] = 1;
+        hd_array_clear(&targets);
+        if (flow == HD_FLOW_BRANCH)
+            branch_targets(f, insn, &targets);
+        for (uint32_t t = 0; t < targets.count; t++)
+            if (targets.items[t] < count)
+                block_of[targets.items[t]] = 1;
+    }
+    hd_array_free(&targets);
+}
+
+static void make_blocks(hd_cfg *cfg, const hd_function *f)
+{
+    uint32_t count = f->instructions.count;
+    cfg->block_of = HD_ARENA_ARRAY(&cfg->arena, uint32_t, (size_t)count + 1);
+    mark_leaders(f, cfg->block_of);
+    for (uint32_t i = 0; i < count; i++)
+        cfg->block_count += cfg->block_of[i];
+    if (!count)
+        cfg->block_count = 1; /* an empty body is one empty block */
+    cfg->blocks = HD_ARENA_ARRAY(&cfg->arena, hd_block, cfg->block_count);
+    uint32_t block = HD_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        block += cfg->block_of[i]; /* HD_NONE + 1 = 0 */
+        if (cfg->block_of[i])
+            cfg->blocks[block].first = i;
+        cfg->block_of[i] = block;
+        cfg->blocks[block].end = i + 1;
+    }
+    cfg->block_of[count] = cfg->block_count;
+}
+
+typedef struct edge_maker {
+    const hd_function *function;
+    const hd_cfg *cfg;
+    hd_u32_array edges, targets;
+    uint32_t *seen; /* by block: last block + 1 that got an edge to it */
+} edge_maker;
+
+static void add_edge(edge_maker *m, uint32_t from, uint32_t to)
+{
+    if (m->seen[to] == from + 1)
+        return;
+    m->seen[to] = from + 1;
+    hd_array_push(&m->edges, to);
+}
+
+static void add_block_edges(edge_maker *m, uint32_t b)
+{
+    const hd_block *block = &m->cfg->blocks[b];
+    const hd_instruction *last = block->end > block->first ? &m->function->instructions.items[block->end - 1] : NULL;
+    hd_flow flow = last ? hd_insn_flow(m->function, last) : HD_FLOW_NEXT;
+    if (flow == HD_FLOW_LEAVE)
+        add_edge(m, b, m->cfg->block_count);
+    if (flow == HD_FLOW_BRANCH) {
+        hd_array_clear(&m->targets);
+        branch_targets(m->function, last, &m->targets);
+        for (uint32_t t = 0; t < m->targets.count; t++)
+            add_edge(m, b, m->cfg->block_of[m->targets.items[t]]);
+    }
+    if (!last || hd_insn_falls_through(m->function, last))
+        add_edge(m, b, b + 1); /* of the last block: X */
+}
+
+/* Successors of all blocks in one row array with n + 2 starts: X is a node without successors. */
+static void make_edges(hd_cfg *cfg, const hd_function *f, hd_arena *scratch, hd_graph *graph)
+{
+    uint32_t n = cfg->block_count;
+    uint32_t *first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)n + 2);
+    edge_maker m = {f, cfg, {0}, {0}, HD_ARENA_ARRAY(scratch, uint32_t, (size_t)n + 1)};
+    for (uint32_t b = 0; b < n; b++) {
+        first[b] = m.edges.count;
+        add_block_edges(&m, b);
+    }
+    first[n] = first[n + 1] = m.edges.count;
+    cfg->successors = hd_arena_copy(&cfg->arena, m.edges.items, m.edges.count * sizeof(uint32_t));
+    *graph = (hd_graph){.node_count = n + 1, .out_first = first, .out = cfg->successors};
+    uint32_t *in_first;
+    hd_graph_reverse(n + 1, first, cfg->successors, &cfg->arena, &in_first, &cfg->predecessors);
+    graph->in_first = in_first;
+    graph->in = cfg->predecessors;
+    for (uint32_t b = 0; b < n; b++) {
+        hd_block *block = &cfg->blocks[b];
+        block->succ_first = first[b];
+        block->succ_count = first[b + 1] - first[b];
+        block->pred_first = in_first[b];
+        block->pred_count = in_first[b + 1] - in_first[b];
+        block->conditional = block->succ_count > 1;
+    }
+    cfg->exit_predecessors = cfg->predecessors + in_first[n];
+    cfg->exit_predecessor_count = in_first[n + 1] - in_first[n];
+    hd_array_free(&m.edges);
+    hd_array_free(&m.targets);
+}
+
+/* ---- trees ------------------------------------------------------------------------------------------------------- */
+
+static void order_blocks(hd_cfg *cfg, const hd_search *search)
+{
+    uint32_t n = cfg->block_count, count = 0;
+    cfg->post_order = hd_arena_alloc(&cfg->arena, (size_t)n * sizeof(uint32_t));
+    cfg->reverse_post_order = hd_arena_alloc(&cfg->arena, (size_t)n * sizeof(uint32_t));
+    for (uint32_t i = 0; i < search->count; i++)
+        if (search->post_order[i] != n)
+            cfg->post_order[count++] = search->post_order[i];
+    cfg->reachable_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        cfg->reverse_post_order[i] = cfg->post_order[count - 1 - i];
+        cfg->blocks[cfg->post_order[i]].reachable = true;
+    }
+}
+
+static void find_dominators(hd_cfg *cfg, const hd_graph *graph, hd_arena *scratch)
+{
+    uint32_t nodes = graph->node_count;
+    uint32_t *immediate = hd_arena_alloc(scratch, (size_t)nodes * sizeof(uint32_t));
+    hd_graph_dominators(graph, 0, scratch, immediate);
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        cfg->blocks[b].dominator = immediate[b];
+    cfg->dominator_enter = hd_arena_alloc(&cfg->arena, (size_t)nodes * 2 * sizeof(uint32_t));
+    cfg->dominator_leave = cfg->dominator_enter + nodes;
+    hd_tree_intervals(nodes, immediate, scratch, cfg->dominator_enter, cfg->dominator_leave);
+}
+
+/* The reversed graph with a pseudo-edge to X from each block that cannot reach X: rows as add_block_edges makes them. */
+static hd_graph exit_graph(const hd_graph *graph, hd_arena *scratch)
+{
+    uint32_t nodes = graph->node_count, exit = nodes - 1, edges = graph->out_first[nodes];
+    hd_graph backward = {nodes, graph->in_first, graph->in, graph->out_first, graph->out};
+    hd_search reaching;
+    hd_graph_search(&backward, exit, scratch, &reaching);
+    uint32_t *first = hd_arena_alloc(scratch, ((size_t)nodes + 1) * sizeof(uint32_t)), count = 0;
+    uint32_t *to = hd_arena_alloc(scratch, ((size_t)nodes + edges) * sizeof(uint32_t));
+    for (uint32_t v = 0; v < nodes; v++) {
+        first[v] = count;
+        for (uint32_t e = graph->out_first[v]; e < graph->out_first[v + 1]; e++)
+            to[count++] = graph->out[e];
+        if (reaching.number[v] == HD_NONE)
+            to[count++] = exit;
+    }
+    first[nodes] = count;
+    uint32_t *from_first, *from;
+    hd_graph_reverse(nodes, first, to, scratch, &from_first, &from);
+    return (hd_graph){nodes, from_first, from, first, to};
+}
+
+static void find_post_dominators(hd_cfg *cfg, const hd_graph *graph, hd_arena *scratch)
+{
+    uint32_t nodes = graph->node_count, exit = nodes - 1;
+    hd_graph backward = exit_graph(graph, scratch);
+    uint32_t *immediate = hd_arena_alloc(scratch, (size_t)nodes * sizeof(uint32_t));
+    hd_graph_dominators(&backward, exit, scratch, immediate);
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        cfg->blocks[b].post_dominator = immediate[b];
+    cfg->post_dominator_enter = hd_arena_alloc(&cfg->arena, (size_t)nodes * 2 * sizeof(uint32_t));
+    cfg->post_dominator_leave = cfg->post_dominator_enter + nodes;
+    hd_tree_intervals(nodes, immediate, scratch, cfg->post_dominator_enter, cfg->post_dominator_leave);
+    uint32_t *by_enter = hd_arena_alloc(scratch, (size_t)nodes * sizeof(uint32_t));
+    for (uint32_t v = 0; v < nodes; v++)
+        by_enter[cfg->post_dominator_enter[v]] = v;
+    cfg->post_dominator_depth = HD_ARENA_ARRAY(&cfg->arena, uint32_t, nodes);
+    for (uint32_t i = 0; i < nodes; i++) /* parents first */
+        if (by_enter[i] != exit)
+            cfg->post_dominator_depth[by_enter[i]] = cfg->post_dominator_depth[immediate[by_enter[i]]] + 1;
+}
+
+/* ---- entry points ------------------------------------------------------------------------------------------------ */
+
+hd_cfg *hd_function_cfg(hd_function *function)
+{
+    if (function->cfg)
+        return function->cfg;
+    hd_cfg *cfg = hd_calloc(1, sizeof *cfg);
+    hd_arena scratch = {0};
+    hd_graph graph;
+    hd_search search;
+    make_blocks(cfg, function);
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        cfg->blocks[b].loop = HD_NONE;
+    make_edges(cfg, function, &scratch, &graph);
+    hd_graph_search(&graph, 0, &scratch, &search);
+    order_blocks(cfg, &search);
+    find_dominators(cfg, &graph, &scratch);
+    find_post_dominators(cfg, &graph, &scratch);
+    hd_cfg_find_loops(cfg, &graph, &search, &scratch);
+    hd_arena_free(&scratch);
+    return function->cfg = cfg;
+}
+
+void hd_function_drop_cfg(hd_function *function)
+{
+    if (!function->cfg)
+        return;
+    hd_arena_free(&function->cfg->arena);
+    free(function->cfg);
+    function->cfg = NULL;
+}
+
+bool hd_block_dominates(const hd_cfg *cfg, uint32_t a, uint32_t b)
+{
+    return cfg->dominator_enter[a] <= cfg->dominator_enter[b] && cfg->dominator_enter[b] <= cfg->dominator_leave[a];
+}
+
+bool hd_block_post_dominates(const hd_cfg *cfg, uint32_t a, uint32_t b)
+{
+    return cfg->post_dominator_enter[a] <= cfg->post_dominator_enter[b] &&
+           cfg->post_dominator_enter[b] <= cfg->post_dominator_leave[a];
+}
