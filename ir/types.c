@@ -1,0 +1,36 @@
+/* The tables of types and special registers, and the way from a spelling to a row. A lookup is linear in the table: it
+ * happens once per distinct spelling of a module. */
+#include "ir/sregs.h"
+
+const hd_type_info hd_types[HD_TYPE_COUNT] = {
+    [HD_TYPE_NONE] = {"", 0, HD_CLASS_NONE, 0, 0},
+#define HD_TYPE(id, spelling, bits, class, lanes, declarable) [HD_TYPE_##id] = {spelling, bits, HD_CLASS_##class, lanes, declarable},
+#include "ir/types.def"
+#undef HD_TYPE
+    [HD_TYPE_CC] = {"cc", 1, HD_CLASS_NONE, 1, 0},
+};
+
+const hd_sreg_info hd_sregs[HD_SREG_COUNT] = {
+#define HD_SREG(id, spelling, type, components, varies, introduced, target) \
+    [HD_SREG_##id] = {spelling, HD_TYPE_##type, components, HD_VARIES_##varies, introduced, target},
+#include "ir/sregs.def"
+#undef HD_SREG
+};
+
+hd_type hd_type_from_spelling(const char *text, size_t length)
+{
+    for (int i = HD_TYPE_NONE + 1; i < HD_TYPE_CC; i++)
+        if (strlen(hd_types[i].spelling) == length && memcmp(hd_types[i].spelling, text, length) == 0)
+            return (hd_type)i;
+    return HD_TYPE_NONE;
+}
+
+int hd_sreg_from_spelling(const char *text, size_t length)
+{
+    if (length < 2 || text[0] != '%')
+        return -1;
+    for (int i = 0; i < HD_SREG_COUNT; i++)
+        if (strlen(hd_sregs[i].spelling) == length - 1 && memcmp(hd_sregs[i].spelling, text + 1, length - 1) == 0)
+            return i;
+    return -1;
+}
