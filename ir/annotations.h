@@ -8,7 +8,10 @@
 
 #include "ir/ir.h"
 
-typedef enum hd_annotation_place { HD_PLACE_FUNCTION, HD_PLACE_BLOCK, HD_PLACE_INSTRUCTION, HD_PLACE_OPERAND } hd_annotation_place;
+typedef enum hd_annotation_place { HD_PLACE_FUNCTION, HD_PLACE_BLOCK, HD_PLACE_INSTRUCTION,
+    HD_PLACE_OPERAND, /* a destination slot */
+    HD_PLACE_SOURCE,  /* a source slot */
+} hd_annotation_place;
 typedef enum hd_annotation_value {
     HD_VALUE_FLAG,      /* present or not */
     HD_VALUE_NUMBER,    /* u32 */

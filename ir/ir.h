@@ -199,8 +199,16 @@ typedef struct hd_annotation { /* ir/annotations.h */
     uint16_t kind, slot;
     uint32_t instruction;      /* ordinal; HD_NONE: of the whole function */
     uint32_t value;            /* a number, or index of the first of `count` words in function->annotation_words */
-    uint32_t count;            /* 0: a plain number */
+    uint32_t count;            /* 0: a plain number, or an empty list */
 } hd_annotation;
+
+/* An annotation of a kind that this version does not know: kept as it was written. */
+typedef struct hd_foreign_annotation {
+    uint16_t kind;         /* record kind in the section; 0: a comment */
+    uint32_t instruction;  /* of a comment: ordinal, or HD_NONE for the whole function */
+    uint32_t length;
+    const char *bytes;     /* the record's payload, or the comment's words; in the module's arena */
+} hd_foreign_annotation;
 
 typedef enum hd_linkage { HD_LINKAGE_NONE, HD_LINKAGE_EXTERN, HD_LINKAGE_VISIBLE, HD_LINKAGE_WEAK, HD_LINKAGE_COMMON } hd_linkage;
 
@@ -230,6 +238,9 @@ typedef struct hd_function {
     hd_u32_array table_entries;
     HD_ARRAY(hd_annotation) annotations; /* sorted by (instruction, kind, slot); function-wide ones last */
     hd_u32_array annotation_words;
+    HD_ARRAY(hd_foreign_annotation) foreign_annotations; /* comments by instruction, function-wide ones last; then records */
+    HD_ARRAY(hd_span) annotation_texts; /* what of the text is annotation (comments with the blank before, modifiers, .heddle), ascending */
+    bool annotations_changed;           /* other than the text says; set by hd_annotate and hd_annotations_remove */
     uint32_t next_instruction_id;
     uint32_t carry_register;       /* register id of %CC or HD_NONE */
     hd_cfg *cfg;                   /* NULL until hd_function_cfg(); owned */
@@ -314,6 +325,7 @@ typedef struct hd_module {
     hd_u32_array form_of_name;   /* by hd_name of the spelling: form + 1; 0 = not decoded */
     hd_function *globals;        /* body-less function that owns module-scope .reg declarations (old PTX) */
     bool strict;                 /* unknown opcodes and modifiers are errors */
+    bool extended;               /* the text holds annotations in the extended spelling */
 } hd_module;
 
 hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics); /* takes the source */
