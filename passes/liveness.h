@@ -11,7 +11,16 @@
 
 /* A list of register ids, ascending, without repetition. */
 typedef struct hd_register_set { const uint32_t *items; uint32_t count; } hd_register_set;
-bool hd_register_set_has(hd_register_set set, uint32_t reg);
+bool hd_register_set_has(hd_register_set set, uint32_t reg); /* O(log n) */
+
+/* Union of sets, in linear time per step; a zeroed one is empty. The result shares the memory of the set that it equals. */
+typedef struct hd_set_union {
+    hd_register_set sole;       /* the union so far, where `items` is empty */
+    hd_u32_array items, merged; /* the union so far; room for the next step */
+} hd_set_union;
+void hd_set_union_add(hd_set_union *u, hd_register_set set);
+hd_register_set hd_set_union_take(hd_set_union *u, hd_arena *arena); /* and empties it */
+void hd_set_union_free(hd_set_union *u);
 
 typedef struct hd_uniformity {
     hd_bitset divergent_registers;  /* by register */
@@ -19,8 +28,12 @@ typedef struct hd_uniformity {
 } hd_uniformity;
 
 typedef struct hd_liveness {          /* thread level (TL) */
-    const hd_register_set *live_in, *live_out; /* by block */
+    const hd_register_set *live_in, *live_out; /* by block; live_in also of X */
+    hd_register_set module_wide;      /* registers declared at module scope: calls read them */
 } hd_liveness;
+
+/* Does operand `o` (a REGISTER) of `insn` end the life of the value before: an unguarded definition of the whole register. */
+bool hd_definition_kills(const hd_function *function, const hd_instruction *insn, const hd_operand *o);
 
 typedef struct hd_warp_liveness {     /* WL(p) = TL(p) union pend(block(p)) */
     const hd_liveness *thread;

@@ -1,0 +1,359 @@
+/* Thread-level liveness (TL), and the walker that steps through a block.
+ *
+ * Rules: a definition kills only where it is unguarded, writes the whole register and stands in an instruction whose effect is
+ * known; guards are uses; what stands as DEF | USE is read, then written; opaque instructions read and write all their
+ * registers. Live into the virtual exit X are the result registers of a device function. Registers declared at module scope
+ * (old PTX) are read by every call, and live into X of a device function.
+ *
+ * Method: for each register that some block reads before it writes it, an upward search from those blocks that stops at
+ * blocks that kill it. Registers that live inside one block, most of them, cost nothing. Live-out is the union of the
+ * successors' live-in, and shared with one of them where it is equal. Complexity: O(instructions + sum over live-in sets of
+ * size times predecessors). Memory: 4 bytes for each element of a set.
+ */
+#include "passes/liveness.h"
+
+/* ---- sets -------------------------------------------------------------------------------------------------------- */
+
+bool hd_register_set_has(hd_register_set set, uint32_t reg)
+{
+    uint32_t low = 0, high = set.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (set.items[middle] < reg)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < set.count && set.items[low] == reg;
+}
+
+void hd_set_union_add(hd_set_union *u, hd_register_set set)
+{
+    if (!set.count || set.items == u->sole.items)
+        return;
+    if (!u->items.count && !u->sole.count) { /* the first set: no copy until there is a second */
+        u->sole = set;
+        return;
+    }
+    hd_register_set old = u->items.count ? (hd_register_set){u->items.items, u->items.count} : u->sole;
+    hd_array_clear(&u->merged);
+    uint32_t *to = hd_array_extend(&u->merged, old.count + set.count), a = 0, b = 0, n = 0;
+    while (a < old.count && b < set.count) {
+        uint32_t x = old.items[a], y = set.items[b];
+        to[n++] = x < y ? x : y;
+        a += x <= y;
+        b += y <= x;
+    }
+    while (a < old.count)
+        to[n++] = old.items[a++];
+    while (b < set.count)
+        to[n++] = set.items[b++];
+    u->merged.count = n;
+    if (n == old.count)
+        return;
+    if (n == set.count) {
+        u->sole = set;
+        hd_array_clear(&u->items);
+        return;
+    }
+    hd_u32_array swap = u->items;
+    u->items = u->merged;
+    u->merged = swap;
+}
+
+hd_register_set hd_set_union_take(hd_set_union *u, hd_arena *arena)
+{
+    hd_register_set result = u->sole;
+    if (u->items.count) {
+        uint32_t *copy = hd_arena_alloc(arena, u->items.count * sizeof(uint32_t));
+        memcpy(copy, u->items.items, u->items.count * sizeof(uint32_t));
+        result = (hd_register_set){copy, u->items.count};
+    }
+    u->sole = (hd_register_set){0};
+    hd_array_clear(&u->items);
+    return result;
+}
+
+void hd_set_union_free(hd_set_union *u)
+{
+    hd_array_free(&u->items);
+    hd_array_free(&u->merged);
+}
+
+/* ---- the rules for one instruction ------------------------------------------------------------------------------- */
+
+bool hd_definition_kills(const hd_function *f, const hd_instruction *insn, const hd_operand *o)
+{
+    bool part = o->extra && f->registers.items[o->value].vector == 1; /* d.b0, d.h1: a selector of a scalar */
+    return o->flags & HD_OPERAND_DEF && insn->guard == HD_NONE && !(insn->flags & HD_INSN_OPAQUE) && !part;
+}
+
+static bool reads(const hd_instruction *insn, const hd_operand *o)
+{
+    return o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE;
+}
+
+static bool is_call(const hd_function *f, const hd_instruction *insn)
+{
+    return hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL;
+}
+
+static hd_register_set find_module_wide(const hd_function *f, hd_arena *arena)
+{
+    hd_u32_array found = {0};
+    bool any = false; /* rare: look at the declarations first */
+    for (uint32_t d = 0; d < f->declarations.count; d++)
+        any |= f->declarations.items[d].depth == 0;
+    for (uint32_t r = 0; any && r < f->registers.count; r++) {
+        uint32_t declaration = f->registers.items[r].declaration;
+        if (declaration < f->declarations.count && f->declarations.items[declaration].depth == 0)
+            hd_array_push(&found, r);
+    }
+    hd_register_set set = {NULL, found.count};
+    if (found.count)
+        set.items = hd_arena_copy(arena, found.items, found.count * sizeof(uint32_t));
+    hd_array_free(&found);
+    return set;
+}
+
+/* ---- what blocks read first and what they kill ------------------------------------------------------------------- */
+
+typedef struct place {
+    uint32_t reg, block;
+} place;
+typedef HD_ARRAY(place) place_list;
+
+typedef struct scan {
+    const hd_function *function;
+    uint32_t *read, *killed;  /* by register: the last block + 1 that reads it first, that kills it */
+    place_list reads, kills;  /* in block order */
+    hd_register_set module_wide; /* registers declared at module scope */
+} scan;
+
+static void scan_read(scan *s, uint32_t reg, uint32_t block)
+{
+    if (s->killed[reg] == block + 1 || s->read[reg] == block + 1)
+        return;
+    s->read[reg] = block + 1;
+    hd_array_push(&s->reads, (place){reg, block});
+}
+
+static void scan_instruction(scan *s, const hd_instruction *insn, uint32_t block)
+{
+    const hd_function *f = s->function;
+    if (insn->guard != HD_NONE)
+        scan_read(s, insn->guard, block);
+    HD_INSN_REGISTERS(f, insn, o)
+        if (reads(insn, o))
+            scan_read(s, o->value, block);
+    if (s->module_wide.count && is_call(f, insn))
+        for (uint32_t i = 0; i < s->module_wide.count; i++)
+            scan_read(s, s->module_wide.items[i], block);
+    HD_INSN_REGISTERS(f, insn, d)
+        if (hd_definition_kills(f, insn, d) && s->killed[d->value] != block + 1) {
+            s->killed[d->value] = block + 1;
+            hd_array_push(&s->kills, (place){d->value, block});
+        }
+}
+
+/* Sorts places by register, those of one register in block order; first[r] .. first[r + 1]. With `wanted`, only of registers that have an
+ * entry there. */
+static uint32_t *by_register(const place_list *list, const uint32_t *wanted, uint32_t registers, uint32_t *first, hd_arena *scratch)
+{
+    memset(first, 0, ((size_t)registers + 2) * sizeof(uint32_t));
+    for (uint32_t i = 0; i < list->count; i++)
+        first[list->items[i].reg + 2]++;
+    for (uint32_t r = 0; r < registers; r++) {
+        if (wanted && wanted[r] == wanted[r + 1])
+            first[r + 2] = 0;
+        first[r + 2] += first[r + 1];
+    }
+    uint32_t *blocks = hd_arena_alloc(scratch, ((size_t)first[registers + 1] + 1) * sizeof(uint32_t));
+    for (uint32_t i = 0; i < list->count; i++) {
+        uint32_t r = list->items[i].reg;
+        if (!wanted || wanted[r] != wanted[r + 1])
+            blocks[first[r + 1]++] = list->items[i].block;
+    }
+    return blocks;
+}
+
+/* ---- the search -------------------------------------------------------------------------------------------------- */
+
+typedef struct search {
+    const hd_cfg *cfg;
+    uint32_t *live, *killer;       /* by block and X: the last register + 1 found live into it; that it kills */
+    hd_u32_array found;            /* blocks that a register is live into, register after register */
+    HD_ARRAY(place) starts;        /* (register, its first place in found) */
+} search;
+
+static void search_add(search *s, uint32_t reg, uint32_t block)
+{
+    if (s->live[block] == reg + 1)
+        return;
+    s->live[block] = reg + 1;
+    hd_array_push(&s->found, block);
+}
+
+/* Finishes the register whose first blocks were added from `start` on. */
+static void search_up(search *s, uint32_t reg, uint32_t start)
+{
+    const hd_cfg *cfg = s->cfg;
+    for (uint32_t i = start; i < s->found.count; i++) {
+        uint32_t b = s->found.items[i];
+        const uint32_t *preds = b == cfg->block_count ? cfg->exit_predecessors : hd_block_predecessors(cfg, b);
+        uint32_t count = b == cfg->block_count ? cfg->exit_predecessor_count : cfg->blocks[b].pred_count;
+        for (uint32_t p = 0; p < count; p++)
+            if (s->killer[preds[p]] != reg + 1)
+                search_add(s, reg, preds[p]);
+    }
+}
+
+static void search_all(search *s, scan *scan, const bool *live_at_exit, hd_arena *scratch)
+{
+    uint32_t registers = scan->function->registers.count;
+    uint32_t *read_first = hd_arena_alloc(scratch, ((size_t)registers + 2) * sizeof(uint32_t));
+    uint32_t *kill_first = hd_arena_alloc(scratch, ((size_t)registers + 2) * sizeof(uint32_t));
+    if (live_at_exit) /* X reads them */
+        for (uint32_t r = 0; r < registers; r++)
+            if (live_at_exit[r])
+                hd_array_push(&scan->reads, (place){r, s->cfg->block_count});
+    uint32_t *read_blocks = by_register(&scan->reads, NULL, registers, read_first, scratch);
+    uint32_t *kill_blocks = by_register(&scan->kills, read_first, registers, kill_first, scratch);
+    for (uint32_t r = 0; r < registers; r++) {
+        if (read_first[r] == read_first[r + 1])
+            continue;
+        uint32_t start = s->found.count;
+        hd_array_push(&s->starts, (place){r, start});
+        for (uint32_t i = kill_first[r]; i < kill_first[r + 1]; i++)
+            s->killer[kill_blocks[i]] = r + 1;
+        for (uint32_t i = read_first[r]; i < read_first[r + 1]; i++)
+            search_add(s, r, read_blocks[i]);
+        search_up(s, r, start);
+    }
+    hd_array_push(&s->starts, (place){HD_NONE, s->found.count});
+}
+
+/* ---- the result -------------------------------------------------------------------------------------------------- */
+
+static hd_register_set *make_live_in(const search *s, hd_arena *arena, hd_arena *scratch)
+{
+    uint32_t nodes = s->cfg->block_count + 1;
+    hd_register_set *live_in = HD_ARENA_ARRAY(arena, hd_register_set, nodes);
+    uint32_t *room = hd_arena_alloc(arena, ((size_t)s->found.count + 1) * sizeof(uint32_t));
+    uint32_t *next = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)nodes + 1);
+    for (uint32_t i = 0; i < s->found.count; i++)
+        live_in[s->found.items[i]].count++;
+    for (uint32_t b = 0; b < nodes; b++) {
+        live_in[b].items = room + next[b];
+        next[b + 1] = next[b] + live_in[b].count;
+    }
+    for (uint32_t k = 0; k + 1 < s->starts.count; k++) /* registers ascend, and so does each list */
+        for (uint32_t i = s->starts.items[k].block; i < s->starts.items[k + 1].block; i++)
+            room[next[s->found.items[i]]++] = s->starts.items[k].reg;
+    return live_in;
+}
+
+static hd_register_set *make_live_out(const hd_cfg *cfg, const hd_register_set *live_in, hd_arena *arena)
+{
+    hd_register_set *live_out = HD_ARENA_ARRAY(arena, hd_register_set, (size_t)cfg->block_count + 1);
+    hd_set_union all = {0};
+    for (uint32_t b = 0; b < cfg->block_count; b++) {
+        for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++)
+            hd_set_union_add(&all, live_in[hd_block_successors(cfg, b)[e]]);
+        live_out[b] = hd_set_union_take(&all, arena);
+    }
+    hd_set_union_free(&all);
+    return live_out;
+}
+
+static bool *find_live_at_exit(const hd_function *f, hd_register_set module_wide, hd_arena *scratch)
+{
+    if (f->is_entry || (!f->register_results.count && !module_wide.count))
+        return NULL;
+    bool *live = HD_ARENA_ARRAY(scratch, bool, f->registers.count);
+    for (uint32_t i = 0; i < f->register_results.count; i++)
+        live[f->register_results.items[i]] = true;
+    for (uint32_t i = 0; i < module_wide.count; i++)
+        live[module_wide.items[i]] = true;
+    return live;
+}
+
+hd_liveness *hd_liveness_build(hd_pass_context *context, hd_arena *arena)
+{
+    hd_function *f = context->function;
+    const hd_cfg *cfg = hd_function_cfg(f);
+    hd_arena scratch = {0};
+    size_t registers = f->registers.count, nodes = (size_t)cfg->block_count + 1;
+    scan read = {.function = f, .read = HD_ARENA_ARRAY(&scratch, uint32_t, registers), .killed = HD_ARENA_ARRAY(&scratch, uint32_t, registers)};
+    read.module_wide = find_module_wide(f, arena);
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++)
+            scan_instruction(&read, &f->instructions.items[i], b);
+    search up = {.cfg = cfg, .live = HD_ARENA_ARRAY(&scratch, uint32_t, nodes), .killer = HD_ARENA_ARRAY(&scratch, uint32_t, nodes)};
+    search_all(&up, &read, find_live_at_exit(f, read.module_wide, &scratch), &scratch);
+    hd_array_free(&read.reads);
+    hd_array_free(&read.kills);
+    hd_liveness *result = HD_ARENA_NEW(arena, hd_liveness);
+    result->module_wide = read.module_wide;
+    hd_register_set *live_in = make_live_in(&up, arena, &scratch);
+    result->live_in = live_in;
+    result->live_out = make_live_out(cfg, live_in, arena);
+    hd_array_free(&up.found);
+    hd_array_free(&up.starts);
+    hd_arena_free(&scratch);
+    return result;
+}
+
+/* ---- the walker -------------------------------------------------------------------------------------------------- */
+
+void hd_live_walk_init(hd_live_walk *walk, hd_arena *arena, hd_function *function, const hd_liveness *liveness)
+{
+    uint32_t registers = function->registers.count;
+    *walk = (hd_live_walk){.function = function, .cfg = hd_function_cfg(function), .liveness = liveness,
+                           .members = HD_ARENA_ARRAY(arena, uint32_t, registers), .position = HD_ARENA_ARRAY(arena, uint32_t, registers)};
+}
+
+static void walk_add(hd_live_walk *w, uint32_t reg)
+{
+    if (hd_live_has(w, reg))
+        return;
+    w->position[reg] = w->count;
+    w->members[w->count++] = reg;
+}
+
+static void walk_remove(hd_live_walk *w, uint32_t reg)
+{
+    if (!hd_live_has(w, reg))
+        return;
+    uint32_t last = w->members[--w->count];
+    w->members[w->position[reg]] = last;
+    w->position[last] = w->position[reg];
+}
+
+void hd_live_start(hd_live_walk *w, uint32_t block)
+{
+    hd_register_set out = w->liveness->live_out[block];
+    w->block = block;
+    w->ordinal = w->cfg->blocks[block].end;
+    w->count = 0;
+    for (uint32_t i = 0; i < out.count; i++)
+        walk_add(w, out.items[i]);
+}
+
+void hd_live_step(hd_live_walk *w)
+{
+    const hd_function *f = w->function;
+    const hd_instruction *insn = &f->instructions.items[--w->ordinal];
+    HD_INSN_REGISTERS(f, insn, d)
+        if (hd_definition_kills(f, insn, d))
+            walk_remove(w, d->value);
+    HD_INSN_REGISTERS(f, insn, o)
+        if (reads(insn, o))
+            walk_add(w, o->value);
+    if (insn->guard != HD_NONE)
+        walk_add(w, insn->guard);
+    hd_register_set module_wide = w->liveness->module_wide;
+    if (module_wide.count && is_call(f, insn))
+        for (uint32_t i = 0; i < module_wide.count; i++)
+            walk_add(w, module_wide.items[i]);
+}
