@@ -208,17 +208,17 @@ static void search_up(search *s, uint32_t reg, uint32_t start)
     }
 }
 
-static void search_all(search *s, scan *scan, const bool *live_at_exit, hd_arena *scratch)
+static void search_all(search *s, scan *from, const bool *live_at_exit, hd_arena *scratch)
 {
-    uint32_t registers = scan->function->registers.count;
+    uint32_t registers = from->function->registers.count;
     uint32_t *read_first = hd_arena_alloc(scratch, ((size_t)registers + 2) * sizeof(uint32_t));
     uint32_t *kill_first = hd_arena_alloc(scratch, ((size_t)registers + 2) * sizeof(uint32_t));
     if (live_at_exit) /* X reads them */
         for (uint32_t r = 0; r < registers; r++)
             if (live_at_exit[r])
-                hd_array_push(&scan->reads, (place){r, s->cfg->block_count});
-    uint32_t *read_blocks = by_register(&scan->reads, NULL, registers, read_first, scratch);
-    uint32_t *kill_blocks = by_register(&scan->kills, read_first, registers, kill_first, scratch);
+                hd_array_push(&from->reads, (place){r, s->cfg->block_count});
+    uint32_t *read_blocks = by_register(&from->reads, NULL, registers, read_first, scratch);
+    uint32_t *kill_blocks = by_register(&from->kills, read_first, registers, kill_first, scratch);
     for (uint32_t r = 0; r < registers; r++) {
         if (read_first[r] == read_first[r + 1])
             continue;
