@@ -31,7 +31,7 @@ typedef enum hd_annotation_kind {
 typedef struct hd_annotation_info {
     uint16_t number;       /* hd_annotation_kind, and the record kind in the section */
     const char *name;      /* "bow": the word behind //@ and the modifier or directive of the extended spelling */
-    const char *technique; /* id of ir/techniques.def */
+    const char *technique; /* spelling of ir/techniques.def; "" for private use */
     uint8_t place, value;
     const char *words;     /* CHOICE: "rf|boc|both" */
     const char *summary;
@@ -41,15 +41,49 @@ extern const uint32_t hd_annotation_info_count;
 const hd_annotation_info *hd_annotation_find(uint16_t number);
 const hd_annotation_info *hd_annotation_find_name(const char *name, size_t length);
 
+/* Words of a CHOICE: how many, the one at a position (not NUL-terminated), the position of one (HD_NONE: no such word). */
+uint32_t hd_annotation_word_count(const hd_annotation_info *info);
+const char *hd_annotation_word(const hd_annotation_info *info, uint32_t position, size_t *length);
+uint32_t hd_annotation_word_find(const hd_annotation_info *info, const char *text, size_t length);
+/* True where each annotation of the kind has an operand slot. */
+static inline bool hd_annotation_has_slots(const hd_annotation_info *info) { return info->place >= HD_PLACE_OPERAND; }
+/* True where the value is a list, which stands in function->annotation_words. */
+static inline bool hd_annotation_is_list(const hd_annotation_info *info) { return info->value >= HD_VALUE_REGISTERS; }
+
+/* Annotations with the words of their lists: what a reader gathers before it becomes a function's. */
+typedef struct hd_annotation_set {
+    HD_ARRAY(hd_annotation) items;
+    hd_u32_array words;
+} hd_annotation_set;
+void hd_annotation_set_free(hd_annotation_set *set);
+void hd_annotation_set_sort(hd_annotation_set *set); /* by (instruction, kind, slot), stable; keeps equal places */
+bool hd_annotation_set_equal(const hd_annotation_set *a, const hd_annotation_set *b); /* both sorted */
+
+/* How files name a register: declaration ordinal, and index * components + component. */
+typedef struct hd_register_key { uint32_t declaration, index; } hd_register_key;
+hd_register_key hd_register_key_of(const hd_function *function, uint32_t reg);
+/* The ids by key: built once, then O(log n) a look-up. */
+typedef struct hd_register_keys {
+    const hd_function *function;
+    uint32_t *sorted, count; /* register ids in the order of their keys; owned */
+} hd_register_keys;
+void hd_register_keys_init(hd_register_keys *keys, const hd_function *function);
+void hd_register_keys_free(hd_register_keys *keys);
+uint32_t hd_register_keys_find(const hd_register_keys *keys, hd_register_key key); /* HD_NONE: not mentioned in the function */
+
 /* Operand slots of HD_PLACE_OPERAND: destination registers that stand in the register file (no predicates) are counted from 0 in operand order,
  * and so are, separately, source registers; the row's technique says which it means. These helpers map slot <-> operand. */
 uint32_t hd_insn_destination_slot(const hd_function *f, const hd_instruction *i, uint32_t slot); /* operand index in function->operands or HD_NONE */
 uint32_t hd_insn_source_slot(const hd_function *f, const hd_instruction *i, uint32_t slot);
 uint32_t hd_insn_destination_count(const hd_function *f, const hd_instruction *i);
+uint32_t hd_insn_source_count(const hd_function *f, const hd_instruction *i);
 
 void hd_annotate(hd_function *function, hd_annotation annotation);     /* append; hd_annotations_sort() before use */
-void hd_annotations_sort(hd_function *function);
+/* The same with a list, whose words are copied. */
+void hd_annotate_list(hd_function *function, hd_annotation annotation, const uint32_t *words, uint32_t count);
+void hd_annotations_sort(hd_function *function); /* of several at one place and kind, the one added last stays */
 void hd_annotations_remove(hd_function *function, const char *technique); /* all of one technique; NULL: all */
+void hd_annotations_take(hd_function *function, hd_annotation_set *set);  /* the function's are now the set's (sorted); no change is noted */
 /* The annotation of a kind at an instruction (HD_NONE: the function) and slot, or NULL. O(log n). */
 const hd_annotation *hd_annotation_at(const hd_function *function, uint16_t kind, uint32_t instruction, uint32_t slot);
 

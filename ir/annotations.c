@@ -1,0 +1,309 @@
+/* Annotations: the table of kinds, operand slots, and the sorted list of each function.
+ *
+ * Invariant after hd_annotations_sort: items ascend by (instruction, kind, slot), no two are equal in all three, and those of
+ * the whole function (instruction HD_NONE) stand last. Sorting is a stable merge of the runs that are there: linear where
+ * the list is sorted already, O(n log n) at worst.
+ */
+#include "ir/annotations.h"
+
+#include <assert.h>
+
+const hd_annotation_info hd_annotation_infos[] = {
+#define HD_ANNOTATION(id, number, name, technique, place, value, words, summary) \
+    {number, name, technique, HD_PLACE_##place, HD_VALUE_##value, words, summary},
+#include "ir/annotations.def"
+#undef HD_ANNOTATION
+};
+const uint32_t hd_annotation_info_count = sizeof hd_annotation_infos / sizeof *hd_annotation_infos;
+
+/* ---- kinds ---- */
+
+const hd_annotation_info *hd_annotation_find(uint16_t number)
+{
+    for (uint32_t i = 0; i < hd_annotation_info_count; i++)
+        if (hd_annotation_infos[i].number == number)
+            return &hd_annotation_infos[i];
+    return NULL;
+}
+
+static bool same_text(const char *word, const char *text, size_t length)
+{
+    return strncmp(word, text, length) == 0 && word[length] == '\0';
+}
+
+const hd_annotation_info *hd_annotation_find_name(const char *name, size_t length)
+{
+    for (uint32_t i = 0; i < hd_annotation_info_count; i++)
+        if (same_text(hd_annotation_infos[i].name, name, length))
+            return &hd_annotation_infos[i];
+    return NULL;
+}
+
+uint32_t hd_annotation_word_count(const hd_annotation_info *info)
+{
+    uint32_t count = *info->words != '\0';
+    for (const char *c = info->words; *c; c++)
+        count += *c == '|';
+    return count;
+}
+
+const char *hd_annotation_word(const hd_annotation_info *info, uint32_t position, size_t *length)
+{
+    const char *word = info->words;
+    for (; position > 0; position--) {
+        word = strchr(word, '|');
+        assert(word != NULL);
+        word++;
+    }
+    *length = strcspn(word, "|");
+    return word;
+}
+
+uint32_t hd_annotation_word_find(const hd_annotation_info *info, const char *text, size_t length)
+{
+    uint32_t position = 0;
+    for (const char *word = info->words; length && *word; position++) {
+        size_t n = strcspn(word, "|");
+        if (n == length && memcmp(word, text, n) == 0)
+            return position;
+        word += n + (word[n] == '|');
+    }
+    return HD_NONE;
+}
+
+/* ---- slots ---- */
+
+static bool stands_in_file(const hd_function *f, const hd_operand *o, uint8_t role)
+{
+    return o->kind == HD_OPERAND_REGISTER && o->flags & role && !(o->flags & HD_OPERAND_IMPLICIT) &&
+           hd_register_words(f, o->value) > 0;
+}
+
+static uint32_t slot_operand(const hd_function *f, const hd_instruction *i, uint32_t slot, uint8_t role)
+{
+    const hd_operand *operands = hd_insn_operands(f, i);
+    for (uint32_t n = 0; n < i->operand_count; n++)
+        if (stands_in_file(f, &operands[n], role) && slot-- == 0)
+            return i->operand_first + n;
+    return HD_NONE;
+}
+
+static uint32_t slot_count(const hd_function *f, const hd_instruction *i, uint8_t role)
+{
+    const hd_operand *operands = hd_insn_operands(f, i);
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < i->operand_count; n++)
+        count += stands_in_file(f, &operands[n], role);
+    return count;
+}
+
+uint32_t hd_insn_destination_slot(const hd_function *f, const hd_instruction *i, uint32_t slot)
+{
+    return slot_operand(f, i, slot, HD_OPERAND_DEF);
+}
+
+uint32_t hd_insn_source_slot(const hd_function *f, const hd_instruction *i, uint32_t slot)
+{
+    return slot_operand(f, i, slot, HD_OPERAND_USE);
+}
+
+uint32_t hd_insn_destination_count(const hd_function *f, const hd_instruction *i) { return slot_count(f, i, HD_OPERAND_DEF); }
+
+uint32_t hd_insn_source_count(const hd_function *f, const hd_instruction *i) { return slot_count(f, i, HD_OPERAND_USE); }
+
+/* ---- lists ---- */
+
+/* Orders by instruction, then kind, then slot. */
+static int compare(const hd_annotation *a, const hd_annotation *b)
+{
+    uint64_t left = (uint64_t)a->kind << 16 | a->slot, right = (uint64_t)b->kind << 16 | b->slot;
+    if (a->instruction != b->instruction)
+        return a->instruction < b->instruction ? -1 : 1;
+    return left < right ? -1 : left > right;
+}
+
+/* End of the ascending run that starts at `from`. */
+static uint32_t run_end(const hd_annotation *items, uint32_t count, uint32_t from)
+{
+    uint32_t end = from + 1;
+    while (end < count && compare(&items[end - 1], &items[end]) <= 0)
+        end++;
+    return end < count ? end : count;
+}
+
+/* Merges [from, middle) and [middle, end) of `in` into the same places of `out`. */
+static void merge(const hd_annotation *in, hd_annotation *out, uint32_t from, uint32_t middle, uint32_t end)
+{
+    uint32_t a = from, b = middle;
+    for (uint32_t i = from; i < end; i++)
+        out[i] = b >= end || (a < middle && compare(&in[a], &in[b]) <= 0) ? in[a++] : in[b++];
+}
+
+static void sort_items(hd_annotation *items, uint32_t count)
+{
+    if (count == 0 || run_end(items, count, 0) == count)
+        return;
+    hd_annotation *other = hd_malloc(count * sizeof *other), *in = items, *out = other;
+    for (bool sorted = false; !sorted;) {
+        for (uint32_t from = 0; from < count;) {
+            uint32_t middle = run_end(in, count, from), end = middle < count ? run_end(in, count, middle) : count;
+            merge(in, out, from, middle, end);
+            sorted = from == 0 && end == count;
+            from = end;
+        }
+        hd_annotation *swap = in;
+        in = out;
+        out = swap;
+    }
+    if (in != items)
+        memcpy(items, in, count * sizeof *items);
+    free(other);
+}
+
+void hd_annotation_set_free(hd_annotation_set *set)
+{
+    hd_array_free(&set->items);
+    hd_array_free(&set->words);
+}
+
+void hd_annotation_set_sort(hd_annotation_set *set) { sort_items(set->items.items, set->items.count); }
+
+static bool same_value(const hd_annotation_set *a, const hd_annotation *x, const hd_annotation_set *b, const hd_annotation *y)
+{
+    const hd_annotation_info *info = hd_annotation_find(x->kind);
+    if (!info || !hd_annotation_is_list(info))
+        return x->value == y->value;
+    return x->count == y->count &&
+           (x->count == 0 || memcmp(a->words.items + x->value, b->words.items + y->value, x->count * sizeof(uint32_t)) == 0);
+}
+
+bool hd_annotation_set_equal(const hd_annotation_set *a, const hd_annotation_set *b)
+{
+    if (a->items.count != b->items.count)
+        return false;
+    for (uint32_t i = 0; i < a->items.count; i++)
+        if (compare(&a->items.items[i], &b->items.items[i]) != 0 || !same_value(a, &a->items.items[i], b, &b->items.items[i]))
+            return false;
+    return true;
+}
+
+void hd_annotations_take(hd_function *function, hd_annotation_set *set)
+{
+    hd_array_free(&function->annotations);
+    hd_array_free(&function->annotation_words);
+    function->annotations.items = set->items.items;
+    function->annotations.count = set->items.count;
+    function->annotations.capacity = set->items.capacity;
+    function->annotation_words = set->words;
+    *set = (hd_annotation_set){0};
+}
+
+void hd_annotate(hd_function *function, hd_annotation annotation)
+{
+    hd_array_push(&function->annotations, annotation);
+    function->annotations_changed = true;
+}
+
+void hd_annotate_list(hd_function *function, hd_annotation annotation, const uint32_t *words, uint32_t count)
+{
+    annotation.value = function->annotation_words.count;
+    annotation.count = count;
+    if (count)
+        memcpy(hd_array_extend(&function->annotation_words, count), words, count * sizeof *words);
+    hd_annotate(function, annotation);
+}
+
+void hd_annotations_sort(hd_function *function)
+{
+    hd_annotation *items = function->annotations.items;
+    uint32_t count = function->annotations.count, kept = 0;
+    sort_items(items, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (kept && compare(&items[kept - 1], &items[i]) == 0)
+            kept--;
+        items[kept++] = items[i];
+    }
+    function->annotations.count = kept;
+}
+
+void hd_annotations_remove(hd_function *function, const char *technique)
+{
+    hd_annotation *items = function->annotations.items;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < function->annotations.count; i++) {
+        const hd_annotation_info *info = hd_annotation_find(items[i].kind);
+        if (technique && !(info && strcmp(info->technique, technique) == 0))
+            items[kept++] = items[i];
+    }
+    function->annotations_changed |= kept != function->annotations.count;
+    function->annotations.count = kept;
+    if (kept == 0)
+        hd_array_clear(&function->annotation_words);
+}
+
+const hd_annotation *hd_annotation_at(const hd_function *function, uint16_t kind, uint32_t instruction, uint32_t slot)
+{
+    const hd_annotation wanted = {.kind = kind, .slot = (uint16_t)slot, .instruction = instruction};
+    uint32_t low = 0, high = function->annotations.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = compare(&function->annotations.items[middle], &wanted);
+        if (order == 0)
+            return &function->annotations.items[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* ---- how files name registers ---- */
+
+hd_register_key hd_register_key_of(const hd_function *function, uint32_t reg)
+{
+    const hd_register *r = &function->registers.items[reg];
+    uint32_t index = r->index == HD_NONE ? 0 : r->index;
+    return (hd_register_key){r->declaration, r->vector > 1 ? index * r->vector + r->component : index};
+}
+
+static uint64_t key_order(const hd_function *function, uint32_t reg)
+{
+    hd_register_key key = hd_register_key_of(function, reg);
+    return (uint64_t)key.declaration << 32 | key.index;
+}
+
+static int compare_registers(const void *a, const void *b, void *function)
+{
+    uint64_t left = key_order(function, *(const uint32_t *)a), right = key_order(function, *(const uint32_t *)b);
+    return left < right ? -1 : left > right;
+}
+
+void hd_register_keys_init(hd_register_keys *keys, const hd_function *function)
+{
+    *keys = (hd_register_keys){.function = function, .count = function->registers.count};
+    keys->sorted = hd_calloc(keys->count + 1, sizeof(uint32_t));
+    for (uint32_t i = 0; i < keys->count; i++)
+        keys->sorted[i] = i;
+    qsort_r(keys->sorted, keys->count, sizeof(uint32_t), compare_registers, (void *)(uintptr_t)function);
+}
+
+void hd_register_keys_free(hd_register_keys *keys)
+{
+    free(keys->sorted);
+    *keys = (hd_register_keys){0};
+}
+
+uint32_t hd_register_keys_find(const hd_register_keys *keys, hd_register_key key)
+{
+    uint64_t wanted = (uint64_t)key.declaration << 32 | key.index;
+    uint32_t low = 0, high = keys->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (key_order(keys->function, keys->sorted[middle]) < wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < keys->count && key_order(keys->function, keys->sorted[low]) == wanted ? keys->sorted[low] : HD_NONE;
+}

@@ -1,0 +1,18 @@
+/* Table of techniques, expanded from ir/techniques.def. Look-up is linear: it is asked per command line, not per instruction. */
+#include "ir/techniques.h"
+
+#include <string.h>
+
+const hd_technique_info hd_techniques[HD_TECHNIQUE_COUNT] = {
+#define HD_TECHNIQUE(id, spelling, paper, pass, models, summary) [HD_TECHNIQUE_##id] = {spelling, paper, pass, models, summary},
+#include "ir/techniques.def"
+#undef HD_TECHNIQUE
+};
+
+int hd_technique_find(const char *spelling, size_t length)
+{
+    for (int i = 0; i < HD_TECHNIQUE_COUNT; i++)
+        if (strlen(hd_techniques[i].spelling) == length && memcmp(hd_techniques[i].spelling, spelling, length) == 0)
+            return i;
+    return -1;
+}

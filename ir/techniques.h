@@ -1,0 +1,26 @@
+/* The rows of ir/techniques.def, for code that lists or finds techniques without knowing one by name. */
+#ifndef HD_IR_TECHNIQUES_H
+#define HD_IR_TECHNIQUES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum hd_technique {
+#define HD_TECHNIQUE(id, spelling, paper, pass, models, summary) HD_TECHNIQUE_##id,
+#include "ir/techniques.def"
+#undef HD_TECHNIQUE
+    HD_TECHNIQUE_COUNT
+} hd_technique;
+
+typedef struct hd_technique_info {
+    const char *spelling; /* what -p and --technique take */
+    const char *paper;
+    const char *pass;     /* "" for hardware-only techniques */
+    const char *models;   /* names of replay models, separated by blanks */
+    const char *summary;
+} hd_technique_info;
+
+extern const hd_technique_info hd_techniques[HD_TECHNIQUE_COUNT];
+int hd_technique_find(const char *spelling, size_t length); /* hd_technique, or -1 */
+
+#endif
