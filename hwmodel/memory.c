@@ -1,0 +1,132 @@
+/* Device memory. Allocations only ever grow upward, so the array stays sorted within each space; constants stand above all
+ * globals because their window does. */
+#include "hwmodel/memory.h"
+#include <stdio.h>
+
+/* Windows of 16 MiB (constants: 64 MiB) at the top of the address space; globals from a base that no 32-bit value reaches. */
+void hd_memory_init(hd_memory *memory, uint32_t address_bits)
+{
+    *memory = (hd_memory){0};
+    hd_arena_init(&memory->arena);
+    uint64_t top = address_bits == 32 ? 0xf0000000ull : 0x7f0000000000ull;
+    memory->next_global = address_bits == 32 ? 0x10000000ull : 0x1000000000ull;
+    memory->const_window = top;
+    memory->next_const = top;
+    memory->param_window = top + 0x4000000ull;
+    memory->shared_window = top + 0x5000000ull;
+    memory->local_window = top + 0x6000000ull;
+    memory->code_window = top + 0x7000000ull;
+    memory->limit = top + 0x8000000ull;
+}
+
+void hd_memory_free(hd_memory *memory)
+{
+    for (uint32_t i = 0; i < memory->allocations.count; i++)
+        free(memory->allocations.items[i].bytes);
+    hd_array_free(&memory->allocations);
+    hd_arena_free(&memory->arena);
+}
+
+static uint64_t round_up(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+static void insert(hd_memory *memory, uint32_t at, hd_allocation allocation)
+{
+    hd_array_push(&memory->allocations, allocation);
+    hd_allocation *items = memory->allocations.items;
+    memmove(items + at + 1, items + at, (memory->allocations.count - 1 - at) * sizeof *items);
+    items[at] = allocation;
+}
+
+uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space, uint64_t size, uint32_t align, bool read_only)
+{
+    bool constant = space == HD_SPACE_CONST;
+    uint64_t *next = constant ? &memory->next_const : &memory->next_global;
+    uint64_t end_of_space = constant ? memory->param_window : memory->const_window;
+    uint32_t at = memory->allocations.count;
+    if (align < HD_ALLOCATION_ALIGN && !constant)
+        align = HD_ALLOCATION_ALIGN;
+    uint64_t base = round_up(*next, align ? align : 1);
+    if (size > end_of_space || base > end_of_space - size)
+        return HD_NONE;
+    /* Constants lie side by side, as in a constant bank; globals have gaps. */
+    *next = base + size + (constant ? 0 : HD_GUARD_BYTES);
+    while (at && memory->allocations.items[at - 1].base > base)
+        at--;
+    hd_allocation allocation = {hd_arena_string(&memory->arena, name, strlen(name)), base, size,
+                                hd_calloc((size_t)size + 16, 1), (uint8_t)space, read_only};
+    insert(memory, at, allocation);
+    return at;
+}
+
+/* Index of the last allocation whose base is at most `address`, or HD_NONE. */
+static uint32_t last_before(const hd_memory *memory, uint64_t address)
+{
+    uint32_t low = 0, high = memory->allocations.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (memory->allocations.items[middle].base <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? low - 1 : HD_NONE;
+}
+
+const hd_allocation *hd_memory_find(const hd_memory *memory, uint64_t address, uint64_t size)
+{
+    uint32_t at = last_before(memory, address);
+    if (at == HD_NONE)
+        return NULL;
+    const hd_allocation *a = &memory->allocations.items[at];
+    return size <= a->size && address - a->base <= a->size - size ? a : NULL;
+}
+
+const hd_allocation *hd_memory_find_name(const hd_memory *memory, const char *name)
+{
+    for (uint32_t i = 0; i < memory->allocations.count; i++)
+        if (!strcmp(memory->allocations.items[i].name, name))
+            return &memory->allocations.items[i];
+    return NULL;
+}
+
+hd_space hd_memory_space_of(const hd_memory *memory, uint64_t address)
+{
+    if (address < memory->const_window || address >= memory->limit)
+        return HD_SPACE_GLOBAL;
+    if (address < memory->param_window)
+        return HD_SPACE_CONST;
+    if (address < memory->shared_window)
+        return HD_SPACE_PARAM;
+    if (address < memory->local_window)
+        return HD_SPACE_SHARED;
+    return address < memory->code_window ? HD_SPACE_LOCAL : HD_SPACE_NONE;
+}
+
+/* Bytes between an address and an allocation; 0 inside. */
+static uint64_t distance(const hd_allocation *a, uint64_t address)
+{
+    if (address < a->base)
+        return a->base - address;
+    return address < a->base + a->size ? 0 : address - (a->base + a->size);
+}
+
+void hd_memory_describe(const hd_memory *memory, hd_space space, uint64_t address, char *text, size_t size)
+{
+    const hd_allocation *best = NULL;
+    for (uint32_t i = 0; i < memory->allocations.count; i++) {
+        const hd_allocation *a = &memory->allocations.items[i];
+        if (a->space == space && (!best || distance(a, address) < distance(best, address)))
+            best = a;
+    }
+    if (!best) {
+        snprintf(text, size, "nothing is allocated there");
+        return;
+    }
+    unsigned long long away = distance(best, address), base = best->base, bytes = best->size;
+    if (address < best->base)
+        snprintf(text, size, "%llu bytes before '%s' (%llu bytes at 0x%llx)", away, best->name, bytes, base);
+    else if (address < best->base + best->size)
+        snprintf(text, size, "byte %llu of '%s' (%llu bytes at 0x%llx)", (unsigned long long)(address - base), best->name, bytes, base);
+    else
+        snprintf(text, size, "%llu bytes behind the end of '%s' (%llu bytes at 0x%llx)", away, best->name, bytes, base);
+}
