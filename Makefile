@@ -43,7 +43,8 @@ LIB_C := $(wildcard $(LIB_DIRS:%=%/*.c))
 LIB_RE := $(wildcard $(LIB_DIRS:%=%/*.re))
 LIB_Y := $(wildcard $(LIB_DIRS:%=%/*.y))
 CLI_C := $(wildcard cli/*.c)
-GEN_C := $(LIB_RE:%.re=$(O)/gen/%.re.c) $(LIB_Y:%.y=$(O)/gen/%.tab.c)
+GPU_FILES := $(sort $(wildcard target/gpus/*.yaml))
+GEN_C := $(LIB_RE:%.re=$(O)/gen/%.re.c) $(LIB_Y:%.y=$(O)/gen/%.tab.c) $(O)/gen/target/gpu_files.c
 GEN_H := $(LIB_Y:%.y=$(O)/gen/%.tab.h)
 LIB_OBJ := $(LIB_C:%.c=$(O)/obj/%.o) $(GEN_C:$(O)/gen/%.c=$(O)/obj/%.o)
 CLI_OBJ := $(CLI_C:%.c=$(O)/obj/%.o)
@@ -80,6 +81,11 @@ $(O)/gen/%.re.c: %.re | $(O)/.tools
 $(O)/gen/%.tab.c $(O)/gen/%.tab.h &: %.y | $(O)/.tools
 	@echo "  BISON   $<"
 	$(Q)mkdir -p $(@D) && $(BISON) -Wall -Werror --header=$(O)/gen/$*.tab.h -o $(O)/gen/$*.tab.c $<
+
+# The GPU descriptions, built into the library.
+$(O)/gen/target/gpu_files.c: $(GPU_FILES) tools/embed
+	@echo "  EMBED   target/gpus"
+	$(Q)mkdir -p $(@D) && tools/embed $(GPU_FILES) >$@
 
 compile = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 $(O)/obj/%.o: %.c $(O)/.flags | $(O)/.tools $(GEN_H)

@@ -1,0 +1,330 @@
+/* BOW and BOW-WR: operand bypass windows. "BOW: Breathing Operand Windows to Exploit Bypassing in GPUs", MICRO 2020, sections 3 and 4.
+ *
+ * Each warp has a window of entries, one a warp register. The window is the stream of the warp's issued instructions: each of them
+ * moves it on, guard or not. An entry stays for the iw - 1 instructions after its last access; an instruction that names its register
+ * keeps it, even where the guard holds in no lane. Every operand read from the file enters the window. Policies:
+ *
+ *   through  results go to window and file (BOW)
+ *   back     results go to the window, and to the file when the entry leaves (BOW-WR without the compiler)
+ *   tags     the compiler says for each destination: file only, window only, or both (BOW-WR)
+ *
+ * Entries keep lane masks, because under divergence and guards a write fills some lanes only:
+ *
+ *   valid  lanes that the entry holds               dirty  of these, lanes to be written to the file when it leaves
+ *   filed  of these, lanes that the file holds too
+ *
+ * A read takes valid lanes from the entry and the others from the file, and fills them in. A result that goes to the file only takes its lanes
+ * out of the entry. `entries` may be fewer than the window can fill: the oldest entry (first in, first out) is then evicted, and saves all
+ * lanes that the file does not hold, whatever their tags say. The end of a warp or of a call's frame drops entries without a write.
+ *
+ * Cost: one scan of at most HD_BOW_ENTRIES entries an instruction and an operand.
+ *
+ * Options "unmasked" and "unsaved" break the lane masks and the saving eviction; they are there for the tests of the proof.
+ */
+#include "hwmodel/rf/technique.h"
+
+enum { HD_BOW_ENTRIES = 64 };
+typedef enum hd_bow_policy { HD_BOW_THROUGH, HD_BOW_BACK, HD_BOW_TAGS } hd_bow_policy;
+typedef enum hd_bow_tag { HD_BOW_BOTH, HD_BOW_FILE_ONLY, HD_BOW_WINDOW_ONLY } hd_bow_tag; /* order of the annotation's words */
+
+typedef struct hd_bow_entry {
+    uint32_t index, frame, accessed;
+    uint32_t valid, dirty, filed;
+    hd_claim claim;
+} hd_bow_entry;
+
+typedef struct hd_bow_window {
+    uint32_t now, count;
+    hd_bow_entry entries[HD_BOW_ENTRIES]; /* in order of entering */
+} hd_bow_window;
+
+typedef struct hd_bow {
+    hd_rf_model model;
+    hd_rf_file file;
+    HD_ARRAY(hd_bow_window *) windows; /* by slot */
+    hd_bow_policy policy;
+    uint32_t iw, capacity;
+    bool unmasked, unsaved;
+    hd_arena arena;
+    uint8_t **tags; /* by function, by index in its code's destinations */
+} hd_bow;
+
+/* ---- what the compiler said ---------------------------------------------------------------------------------------- */
+
+static uint8_t *read_tags(hd_bow *bow, const hd_rf_code *code)
+{
+    const hd_function *f = code->function;
+    uint8_t *tags = HD_ARENA_ARRAY(&bow->arena, uint8_t, code->destination_first[code->instruction_count]); /* HD_BOW_BOTH */
+    for (uint32_t a = 0; a < f->annotations.count; a++) {
+        const hd_annotation *note = &f->annotations.items[a];
+        if (note->kind != HD_ANNOTATION_BOW)
+            continue;
+        uint32_t end = code->destination_first[note->instruction + 1];
+        for (uint32_t d = code->destination_first[note->instruction]; d < end; d++)
+            if (code->destinations[d].slot == note->slot)
+                tags[d] = (uint8_t)note->value;
+    }
+    return tags;
+}
+
+static bool window_fits(const hd_bow *bow, const hd_function *f)
+{
+    for (uint32_t a = 0; a < f->annotations.count; a++)
+        if (f->annotations.items[a].kind == HD_ANNOTATION_BOW_WINDOW && f->annotations.items[a].value > bow->iw)
+            return false;
+    return true;
+}
+
+static bool read_module(hd_bow *bow, const hd_rf_module *code)
+{
+    uint32_t count = code->module->functions.count;
+    bow->tags = HD_ARENA_ARRAY(&bow->arena, uint8_t *, count);
+    for (uint32_t f = 0; f < count; f++) {
+        if (!code->functions[f])
+            continue;
+        if (!window_fits(bow, code->functions[f]->function))
+            return false;
+        bow->tags[f] = read_tags(bow, code->functions[f]);
+    }
+    return true;
+}
+
+static void bow_destroy(hd_rf_model *model)
+{
+    hd_bow *bow = (hd_bow *)model;
+    for (uint32_t i = 0; i < bow->windows.count; i++)
+        free(bow->windows.items[i]);
+    hd_array_free(&bow->windows);
+    hd_rf_file_free(&bow->file);
+    hd_arena_free(&bow->arena);
+    free(bow);
+}
+
+static hd_rf_model *bow_create(const hd_rf_module *code, const char *options, const char **refusal)
+{
+    hd_bow *bow = hd_calloc(1, sizeof *bow);
+    bow->policy = strstr(options, "policy=tags") ? HD_BOW_TAGS : strstr(options, "policy=back") ? HD_BOW_BACK : HD_BOW_THROUGH;
+    bow->iw = hd_rf_option(options, "iw", 3);
+    bow->capacity = hd_rf_option(options, "entries", 4 * bow->iw);
+    bow->unmasked = hd_rf_flag(options, "unmasked");
+    bow->unsaved = hd_rf_flag(options, "unsaved");
+    const char *why = NULL;
+    if (bow->iw < 1 || bow->capacity < 1 || bow->capacity > HD_BOW_ENTRIES)
+        why = "a window of this size is not modelled";
+    else if (bow->policy == HD_BOW_TAGS && !read_module(bow, code))
+        why = "the kernel's tags were made for a longer window";
+    if (!why)
+        return &bow->model;
+    bow_destroy(&bow->model);
+    *refusal = why;
+    return NULL;
+}
+
+/* ---- the window ---------------------------------------------------------------------------------------------------- */
+
+static hd_bow_window *window_of(hd_bow *bow, const hd_rf_warp *warp)
+{
+    return bow->windows.items[warp->slot];
+}
+
+static hd_bow_entry *find_entry(hd_bow_window *w, uint32_t index, uint32_t frame)
+{
+    for (uint32_t i = 0; i < w->count; i++)
+        if (w->entries[i].index == index && w->entries[i].frame == frame)
+            return &w->entries[i];
+    return NULL;
+}
+
+/* What an entry owes goes to the file; the caller takes the entry away. */
+static void settle(hd_bow *bow, const hd_rf_warp *warp, const hd_bow_entry *e)
+{
+    if (!e->dirty)
+        return;
+    hd_rf_add(&bow->model, HD_COUNTER_WINDOW_READS, 1);
+    hd_rf_add(&bow->model, HD_COUNTER_FILE_WRITES, 1);
+    if (hd_rf_loses(&bow->model))
+        return;
+    hd_claim *home = hd_rf_file_at(&bow->file, warp, e->index);
+    *home = hd_identity_copy(&warp->identity, e->index, *home, e->claim, e->dirty);
+}
+
+static void remove_entry(hd_bow_window *w, hd_bow_entry *e)
+{
+    hd_bow_entry *end = w->entries + --w->count;
+    memmove(e, e + 1, (size_t)(end - e) * sizeof *e);
+}
+
+static hd_bow_entry *enter(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w, uint32_t index)
+{
+    if (w->count == bow->capacity) {
+        hd_bow_entry *oldest = &w->entries[0];
+        if (!bow->unsaved)
+            oldest->dirty |= oldest->valid & ~oldest->filed;
+        hd_rf_add(&bow->model, HD_COUNTER_EVICTIONS, 1);
+        settle(bow, warp, oldest);
+        remove_entry(w, oldest);
+    }
+    hd_bow_entry *e = &w->entries[w->count++];
+    *e = (hd_bow_entry){.index = index, .frame = warp->identity.frame, .accessed = w->now};
+    return e;
+}
+
+static void touch(hd_bow_window *w, uint32_t index, uint32_t frame)
+{
+    hd_bow_entry *e = find_entry(w, index, frame);
+    if (e)
+        e->accessed = w->now;
+}
+
+static void bow_issue(hd_rf_model *model, const hd_rf_step *step)
+{
+    hd_bow *bow = (hd_bow *)model;
+    hd_bow_window *w = window_of(bow, step->warp);
+    w->now++;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < w->count; i++) {
+        hd_bow_entry *e = &w->entries[i];
+        if (w->now - e->accessed >= bow->iw)
+            settle(bow, step->warp, e);
+        else if (kept++ != i)
+            w->entries[kept - 1] = *e;
+    }
+    w->count = kept;
+    uint32_t frame = step->warp->identity.frame;
+    for (uint32_t s = 0; s < step->source_count; s++)
+        touch(w, hd_rf_index(step, step->sources[s]), frame);
+    for (uint32_t d = 0; d < step->destination_count; d++)
+        touch(w, hd_rf_index(step, step->destinations[d].word), frame);
+}
+
+/* ---- operands and results ------------------------------------------------------------------------------------------ */
+
+/* The lanes that the entry does not hold come from the file, all of them at once. */
+static void fill(hd_bow *bow, const hd_rf_step *step, hd_bow_entry *e)
+{
+    uint32_t lanes = ~e->valid;
+    hd_rf_add(&bow->model, HD_COUNTER_WINDOW_WRITES, 1);
+    e->valid = UINT32_MAX;
+    e->filed |= lanes;
+    e->claim = hd_identity_copy(&step->warp->identity, e->index, e->claim, *hd_rf_file_at(&bow->file, step->warp, e->index), lanes);
+}
+
+static void bow_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+{
+    hd_bow *bow = (hd_bow *)model;
+    hd_bow_window *w = window_of(bow, step->warp);
+    uint32_t index = hd_rf_index(step, step->sources[source]);
+    hd_owner owner = {step->warp->identity.warp, step->warp->identity.frame, index};
+    hd_bow_entry *e = find_entry(w, index, owner.frame);
+    uint32_t held = e ? step->effective & e->valid : 0, missing = step->effective & ~held;
+    hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
+    if (held) {
+        hd_owner entry_owner = {owner.warp, e->frame, e->index};
+        answer->pieces[answer->count++] = (hd_rf_piece){held, HD_RF_NEAR, entry_owner, e->claim};
+        hd_rf_add(model, HD_COUNTER_WINDOW_READS, 1);
+    }
+    if (!missing) {
+        hd_rf_add(model, HD_COUNTER_BYPASSED, 1);
+        return;
+    }
+    hd_rf_add(model, HD_COUNTER_FILE_READS, 1);
+    answer->pieces[answer->count++] = (hd_rf_piece){missing, HD_RF_FILE, owner, *hd_rf_file_at(&bow->file, step->warp, index)};
+    fill(bow, step, e ? e : enter(bow, step->warp, w, index));
+}
+
+static void write_file(hd_bow *bow, const hd_rf_step *step, uint32_t index, uint32_t serial)
+{
+    hd_rf_add(&bow->model, HD_COUNTER_FILE_WRITES, 1);
+    if (hd_rf_loses(&bow->model))
+        return;
+    hd_claim *home = hd_rf_file_at(&bow->file, step->warp, index);
+    *home = hd_identity_merge(&step->warp->identity, index, *home, serial, step->effective);
+}
+
+/* A result that the window does not take: what the entry has of these lanes is old now. */
+static void forget(hd_bow_window *w, hd_bow_entry *e, uint32_t lanes)
+{
+    if (!e)
+        return;
+    e->valid &= ~lanes;
+    e->dirty &= ~lanes;
+    e->filed &= ~lanes;
+    if (!e->valid)
+        remove_entry(w, e);
+}
+
+static void write_window(hd_bow *bow, const hd_rf_step *step, hd_bow_entry *e, uint32_t serial)
+{
+    hd_rf_add(&bow->model, HD_COUNTER_WINDOW_WRITES, 1);
+    if (hd_rf_loses(&bow->model))
+        return;
+    e->claim = hd_identity_merge(&step->warp->identity, e->index, e->claim, serial, step->effective);
+}
+
+static hd_bow_tag tag_of(const hd_bow *bow, const hd_rf_step *step, uint32_t destination)
+{
+    if (bow->policy != HD_BOW_TAGS)
+        return HD_BOW_BOTH;
+    return (hd_bow_tag)bow->tags[step->function][step->code->destination_first[step->instruction] + destination];
+}
+
+static void bow_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
+{
+    hd_bow *bow = (hd_bow *)model;
+    hd_bow_window *w = window_of(bow, step->warp);
+    uint32_t index = hd_rf_index(step, step->destinations[destination].word), serial = step->serial + destination;
+    hd_bow_entry *e = find_entry(w, index, step->warp->identity.frame);
+    hd_bow_tag tag = tag_of(bow, step, destination);
+    uint32_t lanes = bow->unmasked ? UINT32_MAX : step->effective;
+    hd_rf_add(model, HD_COUNTER_RESULTS, 1);
+    if (bow->policy == HD_BOW_TAGS)
+        hd_rf_add(model, tag == HD_BOW_BOTH ? HD_COUNTER_TO_BOTH : tag == HD_BOW_FILE_ONLY ? HD_COUNTER_TO_FILE : HD_COUNTER_TO_WINDOW, 1);
+    if (bow->policy == HD_BOW_THROUGH || tag == HD_BOW_FILE_ONLY)
+        write_file(bow, step, index, serial);
+    if (tag == HD_BOW_FILE_ONLY) {
+        forget(w, e, lanes);
+        return;
+    }
+    e = e ? e : enter(bow, step->warp, w, index);
+    write_window(bow, step, e, serial);
+    e->valid |= lanes;
+    e->dirty = tag == HD_BOW_BOTH && bow->policy != HD_BOW_THROUGH ? e->dirty | lanes : e->dirty & ~lanes;
+    e->filed = bow->policy == HD_BOW_THROUGH ? e->filed | lanes : e->filed & ~lanes;
+}
+
+/* ---- lives of warps and frames ------------------------------------------------------------------------------------- */
+
+static void bow_warp_start(hd_rf_model *model, hd_rf_warp *warp)
+{
+    hd_bow *bow = (hd_bow *)model;
+    while (bow->windows.count <= warp->slot)
+        hd_array_push(&bow->windows, hd_malloc(sizeof(hd_bow_window)));
+    window_of(bow, warp)->now = window_of(bow, warp)->count = 0;
+}
+
+static void bow_frame_start(hd_rf_model *model, hd_rf_warp *warp)
+{
+    hd_rf_file_frame_start(&((hd_bow *)model)->file, warp);
+}
+
+static void bow_frame_end(hd_rf_model *model, hd_rf_warp *warp)
+{
+    hd_bow_window *w = window_of((hd_bow *)model, warp);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < w->count; i++)
+        if (w->entries[i].frame != warp->identity.frame)
+            w->entries[kept++] = w->entries[i];
+    w->count = kept;
+}
+
+extern const hd_rf_ops hd_rf_bow_ops;
+const hd_rf_ops hd_rf_bow_ops = {
+    .create = bow_create,
+    .destroy = bow_destroy,
+    .warp_start = bow_warp_start,
+    .frame_start = bow_frame_start,
+    .frame_end = bow_frame_end,
+    .issue = bow_issue,
+    .operand_read = bow_read,
+    .write_back = bow_write,
+};

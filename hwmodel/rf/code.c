@@ -1,0 +1,98 @@
+/* Operands of the register file: see code.h. Linear in the operands. */
+#include "hwmodel/rf/code.h"
+
+static void number_words(hd_rf_code *code, hd_arena *arena)
+{
+    const hd_function *f = code->function;
+    code->register_word = HD_ARENA_ARRAY(arena, uint32_t, f->registers.count + 1);
+    uint32_t word = 0;
+    for (uint32_t r = 0; r < f->registers.count; r++) {
+        code->register_word[r] = word;
+        word += hd_register_words(f, r);
+    }
+    code->register_word[f->registers.count] = code->word_count = word;
+}
+
+static bool is_listed(const uint32_t *words, uint32_t from, uint32_t end, uint32_t word)
+{
+    for (uint32_t i = from; i < end; i++)
+        if (words[i] == word)
+            return true;
+    return false;
+}
+
+typedef struct hd_decoding {
+    hd_u32_array sources;
+    HD_ARRAY(hd_rf_destination) destinations;
+} hd_decoding;
+
+static void decode_operands(const hd_rf_code *code, const hd_instruction *insn, hd_decoding *d)
+{
+    uint32_t first = d->sources.count, slot = 0;
+    HD_INSN_REGISTERS (code->function, insn, o) {
+        uint32_t word = code->register_word[o->value], words = hd_register_words(code->function, o->value);
+        if (!words)
+            continue;
+        for (uint32_t w = 0; w < words && (o->flags & HD_OPERAND_USE); w++)
+            if (!is_listed(d->sources.items, first, d->sources.count, word + w))
+                hd_array_push(&d->sources, word + w);
+        for (uint32_t w = 0; w < words && (o->flags & HD_OPERAND_DEF); w++)
+            hd_array_push(&d->destinations, (hd_rf_destination){word + w, slot});
+        slot += (o->flags & HD_OPERAND_DEF) != 0;
+    }
+}
+
+static hd_rf_code *decode(const hd_function *f, hd_arena *arena)
+{
+    hd_rf_code *code = HD_ARENA_NEW(arena, hd_rf_code);
+    code->function = f;
+    code->instruction_count = f->instructions.count;
+    number_words(code, arena);
+    code->source_first = HD_ARENA_ARRAY(arena, uint32_t, f->instructions.count + 1);
+    code->destination_first = HD_ARENA_ARRAY(arena, uint32_t, f->instructions.count + 1);
+    hd_decoding d = {0};
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        decode_operands(code, &f->instructions.items[i], &d);
+        code->source_first[i + 1] = d.sources.count;
+        code->destination_first[i + 1] = d.destinations.count;
+    }
+    code->sources = hd_arena_copy(arena, d.sources.items, d.sources.count * sizeof *d.sources.items);
+    code->destinations = hd_arena_copy(arena, d.destinations.items, d.destinations.count * sizeof *d.destinations.items);
+    hd_array_free(&d.sources);
+    hd_array_free(&d.destinations);
+    return code;
+}
+
+hd_rf_module *hd_rf_module_new(const hd_module *module)
+{
+    hd_rf_module *code = hd_calloc(1, sizeof *code);
+    code->module = module;
+    code->functions = HD_ARENA_ARRAY(&code->arena, hd_rf_code *, module->functions.count);
+    for (uint32_t f = 0; f < module->functions.count; f++)
+        if (module->functions.items[f]->has_body)
+            code->functions[f] = decode(module->functions.items[f], &code->arena);
+    return code;
+}
+
+void hd_rf_module_free(hd_rf_module *code)
+{
+    if (!code)
+        return;
+    hd_arena_free(&code->arena);
+    free(code);
+}
+
+uint32_t hd_rf_register_of(const hd_rf_code *code, uint32_t word)
+{
+    uint32_t low = 0, high = code->function->registers.count;
+    if (word >= code->word_count)
+        return HD_NONE;
+    while (high - low > 1) { /* register_word[low] <= word < register_word[high] */
+        uint32_t middle = low + (high - low) / 2;
+        if (code->register_word[middle] <= word)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -1,0 +1,38 @@
+/* What each instruction of a module reads from and writes to the register file, decoded once for all models.
+ *
+ * Unit: the warp register, 32 lanes of 32 bits. A 64-bit operand is two of them, a predicate none. A register that an instruction
+ * names twice as a source is one read: the collector fetches it once and fills both slots.
+ */
+#ifndef HD_HWMODEL_RF_CODE_H
+#define HD_HWMODEL_RF_CODE_H
+
+#include "ir/annotations.h"
+
+typedef struct hd_rf_destination {
+    uint32_t word; /* of the frame */
+    uint32_t slot; /* hd_insn_destination_slot of the operand it belongs to */
+} hd_rf_destination;
+
+typedef struct hd_rf_code {
+    const hd_function *function;
+    uint32_t instruction_count, word_count; /* word_count: warp registers of a frame */
+    uint32_t *register_word;                /* by register: its first word */
+    uint32_t *source_first;                 /* by instruction, and one more: in `sources` */
+    uint32_t *destination_first;            /* by instruction, and one more: in `destinations` */
+    uint32_t *sources;                      /* words, each once an instruction, in operand order */
+    hd_rf_destination *destinations;        /* in operand order */
+} hd_rf_code;
+
+typedef struct hd_rf_module {
+    hd_arena arena;
+    const hd_module *module;
+    hd_rf_code **functions; /* by function of the module; NULL without a body */
+} hd_rf_module;
+
+hd_rf_module *hd_rf_module_new(const hd_module *module);
+void hd_rf_module_free(hd_rf_module *code);
+
+/* The register that a word belongs to (HD_NONE where there is none). O(log n). */
+uint32_t hd_rf_register_of(const hd_rf_code *code, uint32_t word);
+
+#endif

@@ -1,0 +1,36 @@
+/* Count mode: takes the interpreter's events, walks every warp instruction through each model's hooks, and proves every operand.
+ *
+ *   hd_count *count = hd_count_new(module, diagnostics);
+ *   hd_count_add(count, model) ...                          baseline and techniques, in the order of the results
+ *   hd_sink sink = hd_count_sink(count);                    to hd_program_run
+ *   hd_count_model(count, i)->counters                      after each launch; hd_count_reset() before the next
+ *
+ * All models see the same events in the stream's order. The first operand that is not proved stops the run: `take` returns false, proof-failed
+ * is reported at the instruction with warp and register, and hd_count_failed tells which model it was. A branch of hd_count_expect_uniform
+ * that splits its warp stops it too (not-uniform).
+ */
+#ifndef HD_HWMODEL_RF_COUNT_H
+#define HD_HWMODEL_RF_COUNT_H
+
+#include "hwmodel/rf/technique.h"
+
+typedef struct hd_count hd_count;
+
+/* The module must stay as it is until hd_count_free; `code` is borrowed. */
+hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics);
+void hd_count_free(hd_count *count);
+void hd_count_add(hd_count *count, hd_rf_model *model); /* takes it */
+uint32_t hd_count_models(const hd_count *count);
+hd_rf_model *hd_count_model(const hd_count *count, uint32_t i);
+void hd_count_reset(hd_count *count);                   /* counters back to 0 */
+
+/* A pass took the branch (or guarded exit) at this instruction for one that never splits a warp. */
+void hd_count_expect_uniform(hd_count *count, uint32_t function, uint32_t instruction);
+
+hd_sink hd_count_sink(hd_count *count);
+bool hd_count_take(void *count, const hd_event *event);
+
+/* Model whose operand was wrong; hd_count_models() where a uniform branch split; HD_NONE while all is proved. */
+uint32_t hd_count_failed(const hd_count *count);
+
+#endif

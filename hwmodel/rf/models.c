@@ -1,0 +1,97 @@
+/* The tables of replay models and counters, and what models share. */
+#include "hwmodel/rf/technique.h"
+#include "target/gpu.h"
+
+#define HD_RF_MODEL(name, technique, ops, pass, options, summary) extern const hd_rf_ops ops;
+#include "hwmodel/rf/models.def"
+#undef HD_RF_MODEL
+
+const hd_rf_model_info hd_rf_models[] = {
+#define HD_RF_MODEL(name, technique, ops, pass, options, summary) {name, technique, &(ops), pass, options, summary},
+#include "hwmodel/rf/models.def"
+#undef HD_RF_MODEL
+};
+const uint32_t hd_rf_model_count = sizeof hd_rf_models / sizeof *hd_rf_models;
+
+const hd_counter_info hd_counters[HD_COUNTER_COUNT] = {
+#define HD_COUNTER(id, group, key, energy, title) {key, title, HD_COUNTS_##group, HD_ENERGY_##energy},
+#include "hwmodel/rf/counters.def"
+#undef HD_COUNTER
+};
+
+const hd_rf_model_info *hd_rf_model_find(const char *name, size_t length)
+{
+    for (uint32_t i = 0; i < hd_rf_model_count; i++)
+        if (strlen(hd_rf_models[i].name) == length && !memcmp(hd_rf_models[i].name, name, length))
+            return &hd_rf_models[i];
+    return NULL;
+}
+
+hd_rf_model *hd_rf_model_new(const hd_rf_model_info *info, const hd_rf_module *code, const char **refusal)
+{
+    hd_rf_model *model = info->ops->create(code, info->options, refusal);
+    if (model)
+        model->info = info;
+    return model;
+}
+
+void hd_rf_model_free(hd_rf_model *model)
+{
+    if (model)
+        model->info->ops->destroy(model);
+}
+
+/* The item `name` of a comma-separated list, behind it, or NULL. */
+static const char *find_option(const char *options, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = options; *at; at += strcspn(at, ","), at += *at == ',')
+        if (!strncmp(at, name, length) && strchr("=,", at[length]))
+            return at + length;
+    return NULL;
+}
+
+uint32_t hd_rf_option(const char *options, const char *name, uint32_t otherwise)
+{
+    const char *value = find_option(options, name);
+    return value && *value == '=' ? (uint32_t)strtoul(value + 1, NULL, 10) : otherwise;
+}
+
+bool hd_rf_flag(const char *options, const char *name)
+{
+    return find_option(options, name) != NULL;
+}
+
+void hd_rf_file_frame_start(hd_rf_file *file, const hd_rf_warp *warp)
+{
+    while (file->warps.count <= warp->slot)
+        hd_array_push(&file->warps, (hd_rf_warp_file){0});
+    hd_rf_warp_file *registers = &file->warps.items[warp->slot];
+    uint32_t base = warp->identity.base, count = warp->identity.registers.count;
+    hd_array_reserve(registers, count);
+    registers->count = count;
+    if (count > base)
+        memset(registers->items + base, 0, (size_t)(count - base) * sizeof *registers->items);
+}
+
+void hd_rf_file_free(hd_rf_file *file)
+{
+    for (uint32_t i = 0; i < file->warps.count; i++)
+        hd_array_free(&file->warps.items[i]);
+    hd_array_free(&file->warps);
+}
+
+bool hd_rf_dynamic_energy(const hd_rf_model *model, const hd_gpu *gpu, double *energy_pj)
+{
+    double sum = 0;
+    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++) {
+        uint8_t kind = hd_counters[c].energy;
+        if (kind == HD_ENERGY_NONE || !model->counters[c])
+            continue;
+        if (!gpu->energies[kind].known)
+            return false;
+        sum += gpu->energies[kind].dynamic_pj * (double)model->counters[c];
+    }
+    *energy_pj = sum;
+    return true;
+}

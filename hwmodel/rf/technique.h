@@ -1,0 +1,211 @@
+/* The interface of a register-file technique, and how each of the published ones uses it.
+ *
+ * A model is a storage model: it knows where register data lies, and moves it. It knows neither values nor cycles. The same model
+ * answers two masters:
+ *
+ *   count mode (hwmodel/rf/count.h)   walks each warp instruction through the hooks in program order, at once
+ *   the cycle-level SM (hwmodel/sm/)  calls the same hooks when the thing happens: `may_issue` and `issue` in the issue stage,
+ *                                     `operand_read` when a collector wants an operand (the answer's place and bank tell it what
+ *                                     to arbitrate for, `extra_cycles` what to add), `unit_result` when a unit is done, `write_back`
+ *                                     when the result arrives, `complete` when the instruction leaves. Its scoreboard holds a
+ *                                     register back from the next writer until all collectors that want the old value have it, so that
+ *                                     the proof (identity.h) sees at each read exactly what the baseline would read. It also asks
+ *                                     `may_launch_cta` and `rank_warps`.
+ *
+ * One warp instruction in count mode (hd_rf_step):
+ *   may_issue -> issue -> operand_read for each source word -> load_address | store_address -> unit_result -> write_back for each
+ *   destination word -> complete;   every answer of operand_read is proved against the baseline before the write is recorded.
+ * Hooks that a model has no use for are NULL. An instruction whose guard holds in no active lane is issued and completes, but reads
+ * and writes nothing, under every model alike.
+ *
+ * How each technique uses it (count mode unless said; C: what it takes from the compiler, as annotations of the IR)
+ *
+ *   baseline     operand_read and write_back go to the file. Everything is measured against it.
+ *   BOW, BOW-WR  C: where each destination goes (rf, boc, both). issue: the warp's window moves on, what stayed too long leaves it, dirty
+ *                lanes go to the file. operand_read: the lanes that the window holds come from it, the rest from the file.
+ *                write_back by the tag. warp_end: the window is dropped. SM: a window hit asks for no bank.
+ *   CORF         C: exclusive register pairs. Column RESULTS: write_back measures the width of the value (all 32 lanes of the register, so it
+ *                keeps widths per lane), takes byte slices of a physical entry, its buddy's where it fits, relocates what widens (a
+ *                copy of the lanes that are not written). issue looks all sources up; two in one entry are one access: the second
+ *                answer has `with` set. launch: renaming table and free map.
+ *   CORF++       C: left, right, don't care. As CORF; `with` where the allocation masks do not meet.
+ *   RegMutex     C: |Bs|, |Es|; acquire and release are instructions of the rewritten kernel, which issue sees. may_launch_cta by |Bs|;
+ *                may_issue is false for an acquire while no section is free; operand_read maps (warp, register) to base set or section
+ *                and fails the proof where a section changed hands. Rewritten code: it runs against its own baseline, and the
+ *                outputs tie it to the original. Paired warps: the same with one section a pair.
+ *   LARF, LAS    no C (release flags help). Columns ADDRESSES, RESULTS. load_address: a hit in the address mapping table answers
+ *                instead of memory: the destination is mapped to the other warp's physical register; the model compares the 32
+ *                values, and the mapping takes its own claim and the physical register's stamp. store_address evicts. rank_warps puts
+ *                warps first whose next load would hit.
+ *   LTRF, LTRF+  C: an interval's registers at its first instruction; dead-operand bits. issue: entering another interval writes back and
+ *                prefetches (copies between file and cache). operand_read and write_back go to the cache. warp_switch: the
+ *                partition is written back and given away; on return it is fetched again (LTRF+: live registers only). rank_warps:
+ *                active warps first. SM: may_issue waits for the prefetch.
+ *   RFV          C: pir and pbr. write_back maps a register at its first write after a release; complete releases (after all operands
+ *                are collected and pending writes are in, guard or not); operand_read through the renaming table, whose entry names
+ *                the owner. issue reads flag words through the release-flag cache. launch: which registers are renamed.
+ *   GPU-Shrink   as RFV on half the file; may_launch_cta and may_issue keep the balance counters; warp_switch spills and fetches.
+ *   DeMO         rewritten code, own baseline. write_back of a virtual-destination load keeps the value in the collector of the next
+ *                instruction; its operand_read answers from there (place MEMORY).
+ *   HRF          no C. write_back goes to the warp's SRAM write buffer; warp_switch drains it into STT-RAM while the other buffer fills;
+ *                operand_read from buffer or STT-RAM; may_issue is false while the drain is not finished.
+ *   Warped-DMR   no C; registers stay where they are. unit_result has the active and effective lanes: idle lanes of a cluster repeat active
+ *                lanes' work, full warps go to the replay queue; may_issue is false for a consumer of an unverified result.
+ *
+ * Models that couple warps (RegMutex, LARF, LTRF, RFV, GPU-Shrink, HRF, Warped-DMR) say so (`coupled`): for them count mode must interleave the resident
+ * warps' events in a documented order, asking rank_warps, may_issue and warp_switch. Models that do not (BOW, CORF, CORF++) take events in the order of the stream.
+ *
+ * A new technique is one file here, its rows in models.def, and rows in counters.def where it counts something new.
+ */
+#ifndef HD_HWMODEL_RF_TECHNIQUE_H
+#define HD_HWMODEL_RF_TECHNIQUE_H
+
+#include "hwmodel/rf/code.h"
+#include "hwmodel/rf/identity.h"
+#include "hwmodel/stream.h"
+
+typedef enum hd_counter {
+#define HD_COUNTER(id, group, key, energy, title) HD_COUNTER_##id,
+#include "hwmodel/rf/counters.def"
+#undef HD_COUNTER
+    HD_COUNTER_COUNT
+} hd_counter;
+
+typedef enum hd_counter_group { HD_COUNTS_FILE, HD_COUNTS_NEAR, HD_COUNTS_PART, HD_COUNTS_CLASS } hd_counter_group;
+typedef struct hd_counter_info {
+    const char *key, *title;
+    uint8_t group, energy; /* hd_counter_group; hd_energy of target/gpu.h */
+} hd_counter_info;
+extern const hd_counter_info hd_counters[HD_COUNTER_COUNT];
+
+/* ---- what a hook sees ---------------------------------------------------------------------------------------------- */
+
+typedef struct hd_rf_warp {
+    uint32_t slot; /* dense among the warps that live now: index of a model's state of it */
+    uint32_t cta;
+    hd_identity_warp identity;
+} hd_rf_warp;
+
+typedef struct hd_rf_step {
+    hd_rf_warp *warp;
+    const hd_rf_code *code;
+    const hd_instruction *insn;
+    uint32_t function, instruction;
+    uint32_t active, effective;         /* lanes; effective is 0 where the guard holds in none */
+    const uint32_t *sources;            /* words */
+    const hd_rf_destination *destinations;
+    uint32_t source_count, destination_count;
+    uint32_t serial;                    /* of the first destination's write; the k-th has serial + k */
+    const uint64_t *addresses;          /* columns that the model asked for, else NULL */
+    const uint32_t *results;
+} hd_rf_step;
+
+/* Index of a source's or destination's word in the warp, and its owner. */
+static inline uint32_t hd_rf_index(const hd_rf_step *step, uint32_t word) { return step->warp->identity.base + word; }
+static inline hd_owner hd_rf_owner(const hd_rf_step *step, uint32_t word)
+{
+    return (hd_owner){step->warp->identity.warp, step->warp->identity.frame, hd_rf_index(step, word)};
+}
+
+typedef enum hd_rf_place {
+    HD_RF_FILE,    /* the main register file: needs its bank */
+    HD_RF_NEAR,    /* a structure beside it (window, cache, write buffer) */
+    HD_RF_MEMORY,  /* the load unit */
+} hd_rf_place;
+
+/* Where an operand comes from: one piece, or two where its lanes come from different places. */
+typedef struct hd_rf_piece {
+    uint32_t lanes;
+    uint8_t place;
+    hd_owner owner; /* as the structure has it, not as the reader wants it */
+    hd_claim claim;
+} hd_rf_piece;
+typedef struct hd_rf_answer {
+    hd_rf_piece pieces[2];
+    uint32_t count;
+    uint32_t bank, extra_cycles; /* for the SM */
+    uint32_t with;               /* 1 + the source whose access brings this one too; 0 = an access of its own */
+} hd_rf_answer;
+
+/* ---- a model ------------------------------------------------------------------------------------------------------- */
+
+typedef struct hd_rf_launch {
+    uint32_t function; /* the kernel */
+} hd_rf_launch;
+
+typedef struct hd_rf_model {
+    const struct hd_rf_model_info *info;
+    uint64_t counters[HD_COUNTER_COUNT]; /* since the launch began */
+    uint32_t fault; /* for tests: the fault-th move of data inside the model is lost (0 = none); see hd_rf_loses */
+} hd_rf_model;
+
+typedef struct hd_rf_ops {
+    /* A model reads what the compiler decided from the module's annotations here, once; they may be gone afterwards. NULL with
+     * *refusal = why (static text) where the annotations do not fit the options. */
+    hd_rf_model *(*create)(const hd_rf_module *code, const char *options, const char **refusal);
+    void (*destroy)(hd_rf_model *model);
+    void (*launch)(hd_rf_model *model, const hd_rf_launch *launch);
+    bool (*may_launch_cta)(hd_rf_model *model, uint32_t cta);
+    void (*cta_end)(hd_rf_model *model, uint32_t cta);
+    void (*warp_start)(hd_rf_model *model, hd_rf_warp *warp);
+    void (*warp_end)(hd_rf_model *model, hd_rf_warp *warp);
+    void (*frame_start)(hd_rf_model *model, hd_rf_warp *warp); /* the new frame is on top, all its registers unwritten */
+    void (*frame_end)(hd_rf_model *model, hd_rf_warp *warp);   /* it still is on top */
+    void (*rank_warps)(hd_rf_model *model, hd_rf_warp **warps, uint32_t count); /* reorders, best first */
+    void (*warp_switch)(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in);
+    bool (*may_issue)(hd_rf_model *model, const hd_rf_step *step);
+    void (*issue)(hd_rf_model *model, const hd_rf_step *step);
+    void (*operand_read)(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer);
+    bool (*load_address)(hd_rf_model *model, const hd_rf_step *step); /* true: answered instead of memory */
+    void (*store_address)(hd_rf_model *model, const hd_rf_step *step);
+    void (*unit_result)(hd_rf_model *model, const hd_rf_step *step);
+    void (*write_back)(hd_rf_model *model, const hd_rf_step *step, uint32_t destination);
+    void (*complete)(hd_rf_model *model, const hd_rf_step *step);
+    uint32_t columns; /* HD_COLUMN_* */
+    bool coupled;
+} hd_rf_ops;
+
+typedef struct hd_rf_model_info {
+    const char *name, *technique; /* technique: spelling of ir/techniques.def, "" for the baseline */
+    const hd_rf_ops *ops;
+    const char *pass;    /* what must have annotated the module, as -p takes it: "bow(iw=3)"; "" for nothing */
+    const char *options; /* "iw=3,entries=12" */
+    const char *summary;
+} hd_rf_model_info;
+extern const hd_rf_model_info hd_rf_models[];
+extern const uint32_t hd_rf_model_count;
+const hd_rf_model_info *hd_rf_model_find(const char *name, size_t length);
+
+hd_rf_model *hd_rf_model_new(const hd_rf_model_info *info, const hd_rf_module *code, const char **refusal);
+void hd_rf_model_free(hd_rf_model *model);
+
+/* Number behind "name=" in an option text, or `otherwise`. */
+uint32_t hd_rf_option(const char *options, const char *name, uint32_t otherwise);
+/* Is the word in the option text? */
+bool hd_rf_flag(const char *options, const char *name);
+
+static inline void hd_rf_add(hd_rf_model *model, hd_counter counter, uint64_t n) { model->counters[counter] += n; }
+/* Models ask this before each move of data between their structures; true once, at the fault-th, when a test broke the model. */
+static inline bool hd_rf_loses(hd_rf_model *model) { return model->fault && --model->fault == 0; }
+
+/* ---- the main register file, as most models have it: one claim a register, indexed as identity.h does ------------------ */
+
+typedef HD_ARRAY(hd_claim) hd_rf_warp_file;
+typedef struct hd_rf_file {
+    HD_ARRAY(hd_rf_warp_file) warps; /* by slot */
+} hd_rf_file;
+
+void hd_rf_file_frame_start(hd_rf_file *file, const hd_rf_warp *warp);
+void hd_rf_file_free(hd_rf_file *file);
+static inline hd_claim *hd_rf_file_at(hd_rf_file *file, const hd_rf_warp *warp, uint32_t index)
+{
+    return &file->warps.items[warp->slot].items[index];
+}
+
+/* ---- energy -------------------------------------------------------------------------------------------------------- */
+
+struct hd_gpu;
+/* Dynamic energy of the counted accesses in pJ; false where the GPU's description lacks a figure that is needed. */
+bool hd_rf_dynamic_energy(const hd_rf_model *model, const struct hd_gpu *gpu, double *energy_pj);
+
+#endif

@@ -1,0 +1,174 @@
+/* Reads GPU descriptions: see gpu.h. */
+#include "target/gpu.h"
+
+const char *const hd_energy_keys[HD_ENERGY_COUNT] = {
+    [HD_ENERGY_NONE] = "none",
+#define HD_ENERGY(id, key, summary) [HD_ENERGY_##id] = key,
+#include "target/energies.def"
+#undef HD_ENERGY
+};
+
+typedef struct hd_limit_row {
+    const char *key;
+    size_t offset;
+    uint32_t minimum, maximum;
+    bool needed;
+} hd_limit_row;
+
+#define LIMIT(name, minimum, maximum, needed) {#name, offsetof(hd_gpu_limits, name), minimum, maximum, needed}
+static const hd_limit_row limit_rows[] = {
+    LIMIT(sms, 1, 4096, false),
+    LIMIT(warps_per_sm, 1, 1024, true),
+    LIMIT(ctas_per_sm, 1, 1024, true),
+    LIMIT(barriers_per_sm, 0, 4096, false),
+    LIMIT(threads_per_cta, 1, 65536, true),
+    LIMIT(registers_per_sm, 1, 1u << 24, true),
+    LIMIT(registers_per_cta, 1, 1u << 24, true),
+    LIMIT(registers_per_thread, 1, 65536, true),
+    LIMIT(register_unit, 1, 65536, true),
+    LIMIT(partitions, 1, 64, true),
+    LIMIT(shared_bytes_per_sm, 0, 1u << 30, true),
+    LIMIT(shared_bytes_per_cta, 0, 1u << 30, true),
+    LIMIT(shared_reserved_bytes_per_cta, 0, 1u << 30, false),
+    LIMIT(shared_unit_bytes, 1, 1u << 20, true),
+};
+enum { LIMIT_ROWS = sizeof limit_rows / sizeof *limit_rows };
+
+static bool read_carveouts(const hd_yaml_node *node, hd_gpu_limits *limits)
+{
+    if (!node)
+        return true;
+    if (!hd_yaml_sequence(node))
+        return false;
+    if (node->count > HD_GPU_CARVEOUTS) {
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "at most %d carve-outs", HD_GPU_CARVEOUTS);
+        return false;
+    }
+    bool good = true;
+    for (uint32_t i = 0; i < node->count; i++)
+        good = hd_yaml_u32(node->items[i], 0, 1u << 30, &limits->carveout_bytes[i]) && good;
+    limits->carveout_count = node->count;
+    return good;
+}
+
+static bool read_limits(const hd_yaml_node *node, hd_gpu_limits *limits)
+{
+    const char *keys[LIMIT_ROWS + 1];
+    for (uint32_t i = 0; i < LIMIT_ROWS; i++)
+        keys[i] = limit_rows[i].key;
+    keys[LIMIT_ROWS] = "shared_carveouts_bytes";
+    if (!node || !hd_yaml_mapping(node))
+        return false;
+    bool good = hd_yaml_known_keys(node, keys, LIMIT_ROWS + 1);
+    for (uint32_t i = 0; i < LIMIT_ROWS; i++) {
+        const hd_limit_row *row = &limit_rows[i];
+        const hd_yaml_node *value = row->needed ? hd_yaml_need(node, row->key) : hd_yaml_get(node, row->key);
+        if (!value) {
+            good = good && !row->needed;
+            continue;
+        }
+        good = hd_yaml_u32(value, row->minimum, row->maximum, (uint32_t *)((char *)limits + row->offset)) && good;
+    }
+    return read_carveouts(hd_yaml_get(node, "shared_carveouts_bytes"), limits) && good;
+}
+
+static bool read_energy(const hd_yaml_node *node, hd_energy_figure *figure)
+{
+    static const char *const keys[] = {"dynamic_pj", "leakage_mw", "source"};
+    if (!hd_yaml_mapping(node) || !hd_yaml_known_keys(node, keys, 3))
+        return false;
+    const hd_yaml_node *dynamic = hd_yaml_need(node, "dynamic_pj"), *leakage = hd_yaml_get(node, "leakage_mw");
+    figure->known = hd_yaml_double(dynamic, &figure->dynamic_pj) && hd_yaml_string(hd_yaml_need(node, "source"), &figure->source) &&
+                    (!leakage || hd_yaml_double(leakage, &figure->leakage_mw));
+    if (figure->known && !(figure->dynamic_pj >= 0 && figure->dynamic_pj < 1e9)) {
+        hd_yaml_error(dynamic, HD_DIAG_BAD_VALUE, "an energy lies between 0 and 1e9 pJ");
+        figure->known = false;
+    }
+    return figure->known;
+}
+
+static bool read_energies(const hd_yaml_node *node, hd_gpu *gpu)
+{
+    if (!node)
+        return true;
+    if (!hd_yaml_mapping(node) || !hd_yaml_known_keys(node, hd_energy_keys + 1, HD_ENERGY_COUNT - 1))
+        return false;
+    bool good = true;
+    for (uint32_t e = 1; e < HD_ENERGY_COUNT; e++) {
+        const hd_yaml_node *figure = hd_yaml_get(node, hd_energy_keys[e]);
+        good = (!figure || read_energy(figure, &gpu->energies[e])) && good;
+    }
+    return good;
+}
+
+static bool read_compute(const hd_yaml_node *node, hd_gpu *gpu)
+{
+    const char *text;
+    if (!hd_yaml_string(node, &text))
+        return false;
+    char *end, *point;
+    unsigned long major = strtoul(text, &point, 10), minor = *point == '.' ? strtoul(point + 1, &end, 10) : 0;
+    if (point == text || *point != '.' || end == point + 1 || *end || major > 99 || minor > 9) {
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "a compute capability is written as in 8.0");
+        return false;
+    }
+    gpu->compute_major = (uint32_t)major;
+    gpu->compute_minor = (uint32_t)minor;
+    return true;
+}
+
+static bool read_gpu(hd_gpu *gpu)
+{
+    static const char *const keys[] = {"name", "summary", "compute", "limits", "register_file", "energies"};
+    static const char *const file_keys[] = {"banks"};
+    const hd_yaml_node *root = gpu->yaml->root;
+    if (!root || !hd_yaml_mapping(root))
+        return false;
+    bool good = hd_yaml_known_keys(root, keys, 6);
+    good = hd_yaml_string(hd_yaml_need(root, "name"), &gpu->name) && good;
+    good = hd_yaml_string(hd_yaml_need(root, "summary"), &gpu->summary) && good;
+    good = read_compute(hd_yaml_need(root, "compute"), gpu) && good;
+    good = read_limits(hd_yaml_need(root, "limits"), &gpu->limits) && good;
+    const hd_yaml_node *file = hd_yaml_get(root, "register_file");
+    if (file)
+        good = hd_yaml_mapping(file) && hd_yaml_known_keys(file, file_keys, 1) &&
+               hd_yaml_u32(hd_yaml_need(file, "banks"), 1, 1024, &gpu->register_banks) && good;
+    return read_energies(hd_yaml_get(root, "energies"), gpu) && good;
+}
+
+static bool is_path(const char *name)
+{
+    size_t length = strlen(name);
+    return strchr(name, '/') || (length > 5 && !strcmp(name + length - 5, ".yaml")) ||
+           (length > 4 && !strcmp(name + length - 4, ".yml"));
+}
+
+static hd_yaml *read_built_in(const char *name, hd_diagnostics *diagnostics)
+{
+    for (uint32_t i = 0; i < hd_gpu_file_count; i++)
+        if (!strcmp(hd_gpu_files[i].name, name))
+            return hd_yaml_from_memory(name, hd_gpu_files[i].text, hd_gpu_files[i].length, diagnostics);
+    hd_arena arena = {0};
+    char *known = hd_arena_string(&arena, "", 0);
+    for (uint32_t i = 0; i < hd_gpu_file_count; i++)
+        known = hd_arena_printf(&arena, "%s%s%s", known, i ? ", " : "", hd_gpu_files[i].name);
+    hd_diagnostic *d = hd_report(diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0}, "no GPU is called '%s'", name);
+    hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "known are %s, and description files (*.yaml)", known);
+    hd_arena_free(&arena);
+    return NULL;
+}
+
+hd_gpu *hd_gpu_load(const char *name, hd_diagnostics *diagnostics)
+{
+    hd_gpu *gpu = hd_calloc(1, sizeof *gpu);
+    gpu->yaml = is_path(name) ? hd_yaml_read(name, diagnostics) : read_built_in(name, diagnostics);
+    gpu->valid = gpu->yaml && read_gpu(gpu);
+    return gpu;
+}
+
+void hd_gpu_free(hd_gpu *gpu)
+{
+    if (gpu && gpu->yaml)
+        hd_yaml_free(gpu->yaml);
+    free(gpu);
+}

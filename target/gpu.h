@@ -1,0 +1,61 @@
+/* GPU descriptions: limits, register file, energies. target/gpus/ holds those that come with the program, built into it; any other
+ * can be read from a file. The format is that of the files there; every figure names its source beside it.
+ */
+#ifndef HD_TARGET_GPU_H
+#define HD_TARGET_GPU_H
+
+#include "base/yaml.h"
+
+typedef enum hd_energy {
+    HD_ENERGY_NONE,
+#define HD_ENERGY(id, key, summary) HD_ENERGY_##id,
+#include "target/energies.def"
+#undef HD_ENERGY
+    HD_ENERGY_COUNT
+} hd_energy;
+
+typedef struct hd_energy_figure {
+    bool known;
+    double dynamic_pj, leakage_mw; /* leakage 0 where not given */
+    const char *source;
+} hd_energy_figure;
+extern const char *const hd_energy_keys[HD_ENERGY_COUNT];
+
+enum { HD_GPU_CARVEOUTS = 16 };
+typedef struct hd_gpu_limits {
+    uint32_t sms;                    /* 0 = not given */
+    uint32_t warps_per_sm, ctas_per_sm, barriers_per_sm;
+    uint32_t threads_per_cta;
+    uint32_t registers_per_sm, registers_per_cta, registers_per_thread;
+    uint32_t register_unit;          /* registers that a warp gets at a time */
+    uint32_t partitions;             /* sub-cores; each has its part of the registers */
+    uint32_t shared_bytes_per_sm, shared_bytes_per_cta, shared_reserved_bytes_per_cta, shared_unit_bytes;
+    uint32_t carveout_bytes[HD_GPU_CARVEOUTS], carveout_count; /* ascending; none where shared memory has one size */
+} hd_gpu_limits;
+
+typedef struct hd_gpu {
+    const char *name, *summary;
+    uint32_t compute_major, compute_minor;
+    hd_gpu_limits limits;
+    uint32_t register_banks;         /* 0 = not given */
+    hd_energy_figure energies[HD_ENERGY_COUNT];
+    hd_yaml *yaml;                   /* owns all texts; NULL where no GPU has the name */
+    bool valid;                      /* false: errors were reported */
+} hd_gpu;
+
+/* A built-in name ("sm_80", "pascal-titan-x") or the path of a file: what ends in .yaml or .yml or holds a slash. Never NULL: see
+ * `valid`. Free it after the diagnostics were printed. */
+hd_gpu *hd_gpu_load(const char *name, hd_diagnostics *diagnostics);
+void hd_gpu_free(hd_gpu *gpu);
+
+/* What is built in, by name. */
+typedef struct hd_gpu_file {
+    const char *name, *text;
+    uint32_t length;
+} hd_gpu_file;
+extern const hd_gpu_file hd_gpu_files[];
+extern const uint32_t hd_gpu_file_count;
+
+#define HD_GPU_DEFAULT "pascal-titan-x"
+
+#endif
