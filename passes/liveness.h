@@ -41,7 +41,7 @@ typedef struct hd_warp_liveness {     /* WL(p) = TL(p) union pend(block(p)) */
     hd_liveness_rule rule;
 } hd_warp_liveness;
 
-typedef struct hd_warp_order {        /* edges of the warp's dynamic order; CFG edges included */
+typedef struct hd_warp_order {        /* edges of the warp's dynamic order, over blocks and X; CFG edges included, and first */
     uint32_t *successor_first, *successors;     /* CSR: successors of b = [successor_first[b], successor_first[b + 1]) */
     uint32_t *predecessor_first, *predecessors;
 } hd_warp_order;
@@ -63,6 +63,8 @@ typedef struct hd_live_walk {
 void hd_live_walk_init(hd_live_walk *walk, hd_arena *arena, hd_function *function, const hd_liveness *liveness);
 void hd_live_start(hd_live_walk *walk, uint32_t block);
 void hd_live_step(hd_live_walk *walk);
+/* As hd_live_has, of warp-level liveness: at the walk's place. The walk goes over warp->thread. */
+bool hd_warp_live_has(const hd_warp_liveness *warp, const hd_live_walk *walk, uint32_t reg);
 static inline bool hd_live_has(const hd_live_walk *w, uint32_t reg) { uint32_t p = w->position[reg]; return p < w->count && w->members[p] == reg; }
 
 #endif

@@ -1,0 +1,256 @@
+/* Uniformity: which registers hold one value in all lanes of a warp, and which branches can split it.
+ *
+ * A register is divergent if a definition of it has a divergent source (a special register that differs between lanes or in
+ * time, a load other than from an entry's parameters or from constants, an atomic, a shuffle, a matrix fragment, a call's
+ * result), a divergent operand or a divergent guard; or if a branch b that may diverge has a definition of it in its region
+ * R(b) (what b reaches without entering its reconvergence point r(b)) and it is live into r(b). That second rule catches
+ * x = 0 on one side and 1 on the other, and a uniform counter read after a loop that lanes left at different times. A branch
+ * may diverge if its guard or index is divergent. Register parameters are divergent.
+ *
+ * Not handled: values that are equal although their operands differ (a vote's result, x - x). Values never written are taken
+ * as equal in all lanes.
+ *
+ * Method: a worklist over registers and branches; a block is looked at once for each reconvergence point whose region holds
+ * it, so the complexity is O(instructions times nesting depth of divergent branches).
+ */
+#include "passes/liveness.h"
+#include "ir/sregs.h"
+
+typedef struct spread {
+    const hd_function *function;
+    const hd_cfg *cfg;
+    const hd_liveness *liveness;
+    hd_uniformity *result;
+    uint32_t *use_first, *uses;   /* by register: instructions that read it */
+    hd_u32_array registers;       /* divergent, to be followed */
+    hd_u32_array branches;        /* divergent, to be followed */
+    hd_u32_array blocks;          /* of a region, to be followed */
+    uint64_t *seen;               /* hash set of (reconvergence point, block) + 1 */
+    uint32_t seen_count, seen_room;
+} spread;
+
+/* ---- sources ----------------------------------------------------------------------------------------------------- */
+
+static bool has_calls(const hd_function *f)
+{
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        if (hd_insn_form(f, &f->instructions.items[i])->behaviour & HD_BEHAVE_CALL)
+            return true;
+    return false;
+}
+
+/* A load of an entry's own parameters. Through a register that is sure only where no call has .param blocks of its own. */
+static bool loads_entry_parameter(const hd_function *f, const hd_instruction *insn, bool calls)
+{
+    uint8_t space = hd_insn_form(f, insn)->space;
+    if (!f->is_entry || (space != HD_SPACE_PARAM && space != HD_SPACE_PARAM_ENTRY))
+        return false;
+    if (!calls || space == HD_SPACE_PARAM_ENTRY)
+        return true;
+    const hd_operand *o = hd_insn_operands(f, insn);
+    for (uint32_t i = 0; i < insn->operand_count; i++)
+        if (o[i].kind == HD_OPERAND_SYMBOL && f->module->symbols.items[o[i].value].kind == HD_SYMBOL_PARAMETER)
+            return true;
+    return false;
+}
+
+static bool reads_lane_register(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_operand *o = hd_insn_operands(f, insn);
+    for (uint32_t i = 0; i < insn->operand_count; i++)
+        if (o[i].kind == HD_OPERAND_SREG && hd_sregs[o[i].value].varies >= HD_VARIES_LANE)
+            return true;
+    return false;
+}
+
+static bool is_divergent_source(const hd_function *f, const hd_instruction *insn, bool calls)
+{
+    const hd_form *form = hd_insn_form(f, insn);
+    uint32_t behaviour = form->behaviour;
+    if (insn->flags & HD_INSN_OPAQUE)
+        return true;
+    if (behaviour & (HD_BEHAVE_ATOMIC | HD_BEHAVE_CALL | HD_BEHAVE_DIVERGENT | HD_BEHAVE_TEXTURE | HD_BEHAVE_ASYNC))
+        return true;
+    if (behaviour & HD_BEHAVE_WARP && hd_form_unit(form) == HD_UNIT_TENSOR)
+        return true;
+    if (behaviour & HD_BEHAVE_LOAD)
+        return form->space != HD_SPACE_CONST && !loads_entry_parameter(f, insn, calls);
+    return reads_lane_register(f, insn);
+}
+
+/* ---- uses -------------------------------------------------------------------------------------------------------- */
+
+static bool is_read(const hd_instruction *insn, const hd_operand *o)
+{
+    return o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE;
+}
+
+static void collect_uses(spread *s, hd_arena *scratch)
+{
+    const hd_function *f = s->function;
+    uint32_t *first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)f->registers.count + 2);
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        if (insn->guard != HD_NONE)
+            first[insn->guard + 2]++;
+        HD_INSN_REGISTERS(f, insn, o)
+            first[o->value + 2] += is_read(insn, o);
+    }
+    for (uint32_t r = 0; r < f->registers.count; r++)
+        first[r + 2] += first[r + 1];
+    s->uses = hd_arena_alloc(scratch, ((size_t)first[f->registers.count + 1] + 1) * sizeof(uint32_t));
+    s->use_first = first;
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        if (insn->guard != HD_NONE)
+            s->uses[first[insn->guard + 1]++] = i;
+        HD_INSN_REGISTERS(f, insn, o)
+            if (is_read(insn, o))
+                s->uses[first[o->value + 1]++] = i;
+    }
+}
+
+/* ---- spreading --------------------------------------------------------------------------------------------------- */
+
+static void add_register(spread *s, uint32_t reg)
+{
+    if (hd_bitset_has(&s->result->divergent_registers, reg))
+        return;
+    hd_bitset_add(&s->result->divergent_registers, reg);
+    hd_array_push(&s->registers, reg);
+}
+
+static void add_definitions(spread *s, const hd_instruction *insn)
+{
+    HD_INSN_REGISTERS(s->function, insn, o)
+        if (o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE)
+            add_register(s, o->value);
+}
+
+static void add_branch(spread *s, uint32_t block)
+{
+    if (!s->cfg->blocks[block].conditional || !s->cfg->blocks[block].reachable ||
+        hd_bitset_has(&s->result->divergent_branches, block))
+        return;
+    hd_bitset_add(&s->result->divergent_branches, block);
+    hd_array_push(&s->branches, block);
+}
+
+/* Instruction i reads a divergent register. */
+static void reach_instruction(spread *s, uint32_t i, uint32_t reg)
+{
+    const hd_instruction *insn = &s->function->instructions.items[i];
+    uint32_t block = s->cfg->block_of[i];
+    add_definitions(s, insn);
+    if (i + 1 == s->cfg->blocks[block].end && (insn->guard == reg || hd_insn_flow(s->function, insn) == HD_FLOW_BRANCH))
+        add_branch(s, block);
+}
+
+static bool see(spread *s, uint32_t join, uint32_t block); /* false: seen before */
+
+static void see_grow(spread *s)
+{
+    uint64_t *old = s->seen;
+    uint32_t old_room = s->seen_room;
+    s->seen_room = old_room ? old_room * 2 : 256;
+    s->seen = hd_calloc(s->seen_room, sizeof(uint64_t));
+    s->seen_count = 0;
+    for (uint32_t i = 0; i < old_room; i++)
+        if (old[i])
+            see(s, (uint32_t)((old[i] - 1) >> 32), (uint32_t)(old[i] - 1));
+    free(old);
+}
+
+static bool see(spread *s, uint32_t join, uint32_t block)
+{
+    if (s->seen_count * 2u >= s->seen_room)
+        see_grow(s);
+    uint64_t key = ((uint64_t)join << 32 | block) + 1;
+    uint32_t mask = s->seen_room - 1, slot = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & mask;
+    for (; s->seen[slot]; slot = (slot + 1) & mask)
+        if (s->seen[slot] == key)
+            return false;
+    s->seen[slot] = key;
+    s->seen_count++;
+    return true;
+}
+
+static void reach_block(spread *s, uint32_t block, hd_register_set live)
+{
+    const hd_block *b = &s->cfg->blocks[block];
+    for (uint32_t i = b->first; i < b->end; i++) {
+        const hd_instruction *insn = &s->function->instructions.items[i];
+        HD_INSN_REGISTERS(s->function, insn, o)
+            if ((o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE) &&
+                !hd_bitset_has(&s->result->divergent_registers, o->value) && hd_register_set_has(live, o->value))
+                add_register(s, o->value);
+    }
+}
+
+static void reach_successors(spread *s, uint32_t block, uint32_t join)
+{
+    for (uint32_t e = 0; e < s->cfg->blocks[block].succ_count; e++) {
+        uint32_t to = hd_block_successors(s->cfg, block)[e];
+        if (to != join && to != s->cfg->block_count && see(s, join, to))
+            hd_array_push(&s->blocks, to);
+    }
+}
+
+/* What is live into the reconvergence point and written in the region depends on the way a lane took. */
+static void reach_region(spread *s, uint32_t branch)
+{
+    uint32_t join = s->cfg->blocks[branch].post_dominator;
+    hd_register_set live = s->liveness->live_in[join];
+    if (!live.count)
+        return;
+    reach_successors(s, branch, join);
+    while (s->blocks.count) {
+        uint32_t block = hd_array_pop(&s->blocks);
+        reach_block(s, block, live);
+        reach_successors(s, block, join);
+    }
+}
+
+static void find_sources(spread *s)
+{
+    const hd_function *f = s->function;
+    bool calls = has_calls(f);
+    for (uint32_t i = 0; i < f->register_parameters.count; i++)
+        add_register(s, f->register_parameters.items[i]);
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        if (!is_divergent_source(f, insn, calls))
+            continue;
+        add_definitions(s, insn);
+        if (insn->flags & HD_INSN_OPAQUE && i + 1 == s->cfg->blocks[s->cfg->block_of[i]].end)
+            add_branch(s, s->cfg->block_of[i]);
+    }
+}
+
+hd_uniformity *hd_uniformity_build(hd_pass_context *context, hd_arena *arena)
+{
+    hd_function *f = context->function;
+    hd_arena scratch = {0};
+    hd_uniformity *result = HD_ARENA_NEW(arena, hd_uniformity);
+    spread s = {.function = f, .cfg = hd_function_cfg(f), .result = result};
+    s.liveness = hd_analysis_get(context, HD_ANALYSIS_LIVENESS);
+    result->divergent_registers = hd_bitset_new(arena, f->registers.count);
+    result->divergent_branches = hd_bitset_new(arena, s.cfg->block_count);
+    collect_uses(&s, &scratch);
+    find_sources(&s);
+    while (s.registers.count || s.branches.count) {
+        if (s.registers.count) {
+            uint32_t reg = hd_array_pop(&s.registers);
+            for (uint32_t u = s.use_first[reg]; u < s.use_first[reg + 1]; u++)
+                reach_instruction(&s, s.uses[u], reg);
+        } else {
+            reach_region(&s, hd_array_pop(&s.branches));
+        }
+    }
+    hd_array_free(&s.registers);
+    hd_array_free(&s.branches);
+    hd_array_free(&s.blocks);
+    free(s.seen);
+    hd_arena_free(&scratch);
+    return result;
+}

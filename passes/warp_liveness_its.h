@@ -1,0 +1,9 @@
+/* The pend sets of warp-level liveness under independent thread scheduling. Private to passes/. */
+#ifndef HD_PASSES_WARP_LIVENESS_ITS_H
+#define HD_PASSES_WARP_LIVENESS_ITS_H
+
+#include "passes/liveness.h"
+
+void hd_its_pend(hd_pass_context *context, hd_arena *arena, hd_register_set *pend); /* pend[block] for each block */
+
+#endif
