@@ -1,5 +1,5 @@
 /* Arena and the malloc family that never fails. Chunks double from 4 KiB to 1 MiB; a large piece gets its own chunk and
- * leaves the newest chunk's free room in use. */
+ * leaves the free room of the last small one in use. */
 #include "base/arena.h"
 
 #include <stdarg.h>
@@ -72,23 +72,14 @@ void hd_arena_free(hd_arena *arena)
     hd_arena_init(arena);
 }
 
-static hd_arena_chunk *new_chunk(hd_arena *arena, size_t bytes)
+static hd_arena_chunk *add_chunk(hd_arena *arena, size_t bytes)
 {
     hd_arena_chunk *chunk = hd_malloc(sizeof *chunk + bytes);
-    chunk->bytes = bytes;
+    *chunk = (hd_arena_chunk){arena->chunks, bytes};
+    arena->chunks = chunk;
     arena->reserved_bytes += sizeof *chunk + bytes;
     ASAN_POISON_MEMORY_REGION(chunk->room, bytes);
     return chunk;
-}
-
-/* A chunk for one piece alone, put behind the newest so that the newest stays in use. */
-static char *own_chunk(hd_arena *arena, size_t bytes)
-{
-    hd_arena_chunk *chunk = new_chunk(arena, bytes);
-    hd_arena_chunk **link = arena->chunks ? &arena->chunks->next : &arena->chunks;
-    chunk->next = *link;
-    *link = chunk;
-    return chunk->room;
 }
 
 static void next_chunk(hd_arena *arena)
@@ -97,11 +88,8 @@ static void next_chunk(hd_arena *arena)
     if (bytes > LAST_CHUNK_BYTES)
         bytes = LAST_CHUNK_BYTES;
     bytes = (bytes - sizeof(hd_arena_chunk)) & ~(size_t)15;
-    hd_arena_chunk *chunk = new_chunk(arena, bytes);
-    chunk->next = arena->chunks;
-    arena->chunks = chunk;
-    arena->next = chunk->room;
-    arena->end = chunk->room + bytes;
+    arena->next = add_chunk(arena, bytes)->room;
+    arena->end = arena->next + bytes;
 }
 
 void *hd_arena_alloc_slow(hd_arena *arena, size_t bytes)
@@ -111,7 +99,7 @@ void *hd_arena_alloc_slow(hd_arena *arena, size_t bytes)
     size_t room = ((bytes ? bytes : 1) + GAP_BYTES + 15) & ~(size_t)15;
     char *piece;
     if (room > (size_t)(arena->end - arena->next) && room >= LAST_CHUNK_BYTES / 4) {
-        piece = own_chunk(arena, room);
+        piece = add_chunk(arena, room)->room; /* its own; the free room stays in use */
     } else {
         while (room > (size_t)(arena->end - arena->next))
             next_chunk(arena);

@@ -14,14 +14,14 @@ typedef struct hd_arena_chunk hd_arena_chunk;
 
 typedef struct hd_arena {
     hd_arena_chunk *chunks; /* newest first; owned */
-    char *next, *end;       /* free room of the newest chunk */
+    char *next, *end;       /* free room of one of them */
     size_t reserved_bytes;  /* taken from the system so far */
 } hd_arena;
 
-void hd_arena_init(hd_arena *arena);                     /* a zeroed arena is valid too */
-void hd_arena_free(hd_arena *arena);                     /* all memory back; the arena is empty and usable again */
+void hd_arena_init(hd_arena *arena); /* a zeroed arena is valid too */
+void hd_arena_free(hd_arena *arena); /* all memory back; the arena is empty and usable again */
 static inline void *hd_arena_alloc(hd_arena *arena, size_t bytes); /* aligned to 16, not cleared; never NULL */
-void *hd_arena_calloc(hd_arena *arena, size_t bytes);    /* aligned to 16, zeroed */
+void *hd_arena_calloc(hd_arena *arena, size_t bytes);              /* aligned to 16, zeroed */
 void *hd_arena_copy(hd_arena *arena, const void *from, size_t bytes);
 char *hd_arena_string(hd_arena *arena, const char *text, size_t length); /* copy with a NUL behind */
 char *hd_arena_printf(hd_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));

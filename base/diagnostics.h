@@ -36,7 +36,7 @@ typedef struct hd_diagnostic {
     hd_source *source;    /* NULL: about no file */
     hd_span span;
     const char *message;
-    hd_note *notes;       /* in order of adding */
+    hd_note *notes; /* in order of adding */
     struct hd_diagnostic *next;
 } hd_diagnostic;
 
@@ -47,15 +47,15 @@ typedef struct hd_diagnostics {
     uint32_t error_limit;                /* keep at most this many errors, and as many warnings (default 20; 0 = all) */
     uint8_t severity[HD_DIAGNOSTIC_COUNT]; /* hd_severity, or HD_SILENT */
     bool warnings_are_errors;
-    struct hd_owned_source *owned;         /* texts of hd_diagnostics_source */
+    struct hd_owned_source *owned; /* texts of hd_diagnostics_source */
 } hd_diagnostics;
 enum { HD_SILENT = 0xff, HD_WARNING_ALWAYS = 0xfe /* a warning even where warnings are errors */ };
 
 void hd_diagnostics_init(hd_diagnostics *diagnostics);
 void hd_diagnostics_free(hd_diagnostics *diagnostics);
 
-/* "error", "no-error", "error=SLUG", "no-error=SLUG", "no-SLUG", "SLUG" (what follows -W). false: no such slug, or one that
- * is an error by default and so can be neither silenced nor made a warning. */
+/* "error", "no-error", "error=SLUG", "no-error=SLUG", "no-SLUG", "SLUG" (what follows -W). false: no such slug, or one
+ * that is an error by default and so can be neither silenced nor made a warning. */
 bool hd_diagnostics_option(hd_diagnostics *diagnostics, const char *option);
 
 /* Adds one; the message is formatted into the arena. Returns it so that notes can follow, or NULL where it is silent or

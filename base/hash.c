@@ -24,7 +24,10 @@ void hd_hasher_add(hd_hasher *hasher, const void *bytes, size_t length)
         XXH3_64bits_update(state_of(hasher), bytes, length);
 }
 
-uint64_t hd_hasher_value(const hd_hasher *hasher) { return XXH3_64bits_digest((const XXH3_state_t *)(const void *)hasher); }
+uint64_t hd_hasher_value(const hd_hasher *hasher)
+{
+    return XXH3_64bits_digest((const XXH3_state_t *)(const void *)hasher);
+}
 
 void hd_hasher_reset(hd_hasher *hasher) { XXH3_64bits_reset(state_of(hasher)); }
 

@@ -34,17 +34,19 @@ typedef struct hd_names {
 
 void hd_names_init(hd_names *names);
 void hd_names_free(hd_names *names);
-hd_name hd_names_add(hd_names *names, const char *text, size_t length);              /* finds or adds */
-hd_name hd_names_find(const hd_names *names, const char *text, size_t length);       /* HD_NO_NAME where absent */
-hd_name hd_names_add_string(hd_names *names, const char *text);                      /* of a NUL-terminated text */
+hd_name hd_names_add(hd_names *names, const char *text, size_t length);        /* finds or adds */
+hd_name hd_names_find(const hd_names *names, const char *text, size_t length); /* HD_NO_NAME where absent */
+hd_name hd_names_add_string(hd_names *names, const char *text);                /* of a NUL-terminated text */
 
 /* As hd_names_add, where 16 bytes from `text` on may be read whatever the length (texts of an hd_source): no branch on
  * the length of a short name. The scanners' way in. */
 static inline hd_name hd_names_add_padded(hd_names *names, const char *text, size_t length);
 
 static inline const char *hd_names_text(const hd_names *names, hd_name name) { return names->entries.items[name].text; }
-static inline uint32_t hd_names_length(const hd_names *names, hd_name name) { return names->entries.items[name].length; }
-
+static inline uint32_t hd_names_length(const hd_names *names, hd_name name)
+{
+    return names->entries.items[name].length;
+}
 
 /* ---- the hot path ---- */
 
@@ -53,7 +55,8 @@ hd_name hd_names_add_slow(hd_names *names, hd_name_slot key, const char *text); 
 static inline uint32_t hd_name_slot_hash(uint64_t low, uint64_t high, uint32_t length)
 {
     /* The constants have the top bit of every byte set: no ASCII text makes a factor zero. */
-    unsigned __int128 product = (unsigned __int128)(low ^ 0xa0b1c8e7d3f5928bull) * (high ^ 0xe7c3d98fb5a1f6d9ull ^ length);
+    unsigned __int128 product =
+        (unsigned __int128)(low ^ 0xa0b1c8e7d3f5928bull) * (high ^ 0xe7c3d98fb5a1f6d9ull ^ length);
     return (uint32_t)(product >> 64) ^ (uint32_t)product ^ (uint32_t)(product >> 32);
 }
 

@@ -37,7 +37,8 @@ uint32_t hd_cpu_count(void)
     return 1;
 }
 
-void hd_parallel(uint32_t threads, uint32_t count, void (*work)(void *context, uint32_t index, uint32_t worker), void *context)
+void hd_parallel(uint32_t threads, uint32_t count, void (*work)(void *context, uint32_t index, uint32_t worker),
+                 void *context)
 {
     if (threads == 0)
         threads = hd_cpu_count();

@@ -9,19 +9,23 @@
 enum { PAD_BYTES = 16, FIRST_READ_BYTES = 1 << 16 };
 static const uint64_t LONGEST_BYTES = UINT32_MAX - PAD_BYTES;
 
-/* Room for one byte more than the file has, so that one read past its end tells that it did not grow. */
+/* Room for one byte more than the file has, so that one read past its end tells that it did not grow. 0: too long. */
 static uint64_t room_for(int file)
 {
     struct stat facts;
-    if (fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size >= 0)
-        return (uint64_t)facts.st_size < LONGEST_BYTES ? (uint64_t)facts.st_size + 1 : LONGEST_BYTES + 1;
-    return FIRST_READ_BYTES;
+    if (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size < 0)
+        return FIRST_READ_BYTES;
+    return (uint64_t)facts.st_size <= LONGEST_BYTES ? (uint64_t)facts.st_size + 1 : 0;
 }
 
 /* Reads all there is. NULL with errno set where that fails. */
 static char *read_all(int file, uint32_t *length)
 {
     uint64_t room = room_for(file), filled = 0;
+    if (!room) {
+        errno = EFBIG;
+        return NULL;
+    }
     char *text = hd_malloc(room + PAD_BYTES);
     for (;;) {
         ssize_t got = read(file, text + filled, room - filled);

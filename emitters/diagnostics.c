@@ -1,5 +1,5 @@
-/* Diagnostics as text; the other formats stand in diagnostics_json.c. Linear in what is shown, whatever the length of the
- * line: only a window of it is looked at. */
+/* Diagnostics as text; the other formats stand in diagnostics_json.c. Linear in what is shown, whatever the length of
+ * the line: only a window of it is looked at. */
 #include "emitters/diagnostics.h"
 
 #include "emitters/diagnostics_json.h"
@@ -123,7 +123,8 @@ static void emit_text(hd_writer *writer, const hd_diagnostics *diagnostics, cons
     write_dropped(writer, diagnostics);
 }
 
-void hd_emit_diagnostics(hd_writer *writer, const hd_diagnostics *diagnostics, hd_diagnostics_format format, bool colour)
+void hd_emit_diagnostics(hd_writer *writer, const hd_diagnostics *diagnostics, hd_diagnostics_format format,
+                         bool colour)
 {
     switch (format) {
     case HD_DIAGNOSTICS_TEXT:

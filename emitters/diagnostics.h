@@ -7,13 +7,13 @@
  *         |                  ^~~
  *   kernel.ptx:2:5: note: ...
  *
- * The column of a place counts bytes from 1; in the source line shown, tabs go to stops of eight, bytes that are no printable
- * ASCII stand as <hex>, and of a line too long for the terminal only the part around the caret is shown. The span is marked
- * up to the end of its first line.
+ * The column of a place counts bytes from 1; in the source line shown, tabs go to stops of eight, bytes that are no
+ * printable ASCII stand as <hex>, and of a line too long for the terminal only the part around the caret is shown. The
+ * span is marked up to the end of its first line.
  *
  * JSON: {"heddle", "schema": 1, "diagnostics": [{"severity", "slug", "message", "place": {"file", "line", "column",
- * "end_line", "end_column", "begin", "end"} | null, "notes": [{"message", "place"}]}], "errors", "warnings"}; begin and end are
- * byte offsets, errors and warnings count all, shown or not.
+ * "end_line", "end_column", "begin", "end"} | null, "notes": [{"message", "place"}]}], "errors", "warnings"}; begin and
+ * end are byte offsets, errors and warnings count all, shown or not.
  *
  * SARIF: one run of SARIF 2.1.0 with the rules that occur.
  */
@@ -23,10 +23,15 @@
 #include "base/diagnostics.h"
 #include "base/writer.h"
 
-typedef enum hd_diagnostics_format { HD_DIAGNOSTICS_TEXT, HD_DIAGNOSTICS_JSON, HD_DIAGNOSTICS_SARIF } hd_diagnostics_format;
+typedef enum hd_diagnostics_format {
+    HD_DIAGNOSTICS_TEXT,
+    HD_DIAGNOSTICS_JSON,
+    HD_DIAGNOSTICS_SARIF
+} hd_diagnostics_format;
 
-/* Writes all that were kept, in the order in which they were reported. Text: nothing where there are none; a line at the
- * end says how many were dropped by the limit. `colour`: ANSI escapes, text only. */
-void hd_emit_diagnostics(hd_writer *writer, const hd_diagnostics *diagnostics, hd_diagnostics_format format, bool colour);
+/* Writes all that were kept, in the order in which they were reported. Text: nothing where there are none; a line at
+ * the end says how many were dropped by the limit. `colour`: ANSI escapes, text only. */
+void hd_emit_diagnostics(hd_writer *writer, const hd_diagnostics *diagnostics, hd_diagnostics_format format,
+                         bool colour);
 
 #endif

@@ -1,5 +1,5 @@
-/* Diagnostics as JSON and as SARIF 2.1.0 (OASIS standard), by jansson. Strings that are no UTF-8 (file names may hold any
- * byte) get U+FFFD for every byte above 0x7f. Keys keep their order, so that equal input gives equal bytes. */
+/* Diagnostics as JSON and as SARIF 2.1.0 (OASIS standard), by jansson. Strings that are no UTF-8 (file names may hold
+ * any byte) get U+FFFD for every byte above 0x7f. Keys keep their order, so that equal input gives equal bytes. */
 #include "emitters/diagnostics_json.h"
 
 #include "base/version.h"
@@ -68,9 +68,10 @@ static json_t *json_place(hd_source *source, hd_span span)
     if (!source)
         return json_null();
     place p = place_of(source, span);
-    return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "file", text_of(source->name), "line", (json_int_t)p.begin.line,
-                     "column", (json_int_t)p.begin.column, "end_line", (json_int_t)p.end.line, "end_column",
-                     (json_int_t)p.end.column, "begin", (json_int_t)span.begin, "end", (json_int_t)span.end);
+    return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "file", text_of(source->name), "line",
+                     (json_int_t)p.begin.line, "column", (json_int_t)p.begin.column, "end_line", (json_int_t)p.end.line,
+                     "end_column", (json_int_t)p.end.column, "begin", (json_int_t)span.begin, "end",
+                     (json_int_t)span.end);
 }
 
 static json_t *json_diagnostic(const hd_diagnostic *d)
@@ -80,8 +81,8 @@ static json_t *json_diagnostic(const hd_diagnostic *d)
         json_array_append_new(notes, json_pack("{s:o, s:o}", "message", text_of(note->message), "place",
                                                json_place(note->source, note->span)));
     return json_pack("{s:s, s:s, s:o, s:o, s:o}", "severity", severity_name(d->severity), "slug",
-                     hd_diagnostic_slug(d->kind), "message", text_of(d->message), "place", json_place(d->source, d->span),
-                     "notes", notes);
+                     hd_diagnostic_slug(d->kind), "message", text_of(d->message), "place",
+                     json_place(d->source, d->span), "notes", notes);
 }
 
 void hd_emit_diagnostics_json(hd_writer *writer, const hd_diagnostics *diagnostics)
@@ -89,9 +90,9 @@ void hd_emit_diagnostics_json(hd_writer *writer, const hd_diagnostics *diagnosti
     json_t *list = json_array();
     for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
         json_array_append_new(list, json_diagnostic(d));
-    write_json(writer, json_pack("{s:s, s:i, s:o, s:I, s:I}", "heddle", HD_VERSION, "schema", 1, "diagnostics", list, "errors",
-                                 (json_int_t)diagnostics->error_count, "warnings",
-                                 (json_int_t)diagnostics->warning_count));
+    write_json(writer,
+               json_pack("{s:s, s:i, s:o, s:I, s:I}", "heddle", HD_VERSION, "schema", 1, "diagnostics", list, "errors",
+                         (json_int_t)diagnostics->error_count, "warnings", (json_int_t)diagnostics->warning_count));
 }
 
 /* ---- SARIF ---- */
@@ -119,12 +120,13 @@ static json_t *sarif_location(hd_source *source, hd_span span, const char *messa
     json_t *location = json_object();
     if (source) {
         place p = place_of(source, span);
-        json_t *region = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "startLine", (json_int_t)p.begin.line, "startColumn",
-                                   (json_int_t)p.begin.column, "endLine", (json_int_t)p.end.line, "endColumn",
-                                   (json_int_t)p.end.column, "byteOffset", (json_int_t)span.begin, "byteLength",
-                                   (json_int_t)(span.end - span.begin));
-        json_object_set_new(location, "physicalLocation",
-                            json_pack("{s:{s:o}, s:o}", "artifactLocation", "uri", uri_of(source->name), "region", region));
+        json_t *region = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "startLine", (json_int_t)p.begin.line,
+                                   "startColumn", (json_int_t)p.begin.column, "endLine", (json_int_t)p.end.line,
+                                   "endColumn", (json_int_t)p.end.column, "byteOffset", (json_int_t)span.begin,
+                                   "byteLength", (json_int_t)(span.end - span.begin));
+        json_object_set_new(
+            location, "physicalLocation",
+            json_pack("{s:{s:o}, s:o}", "artifactLocation", "uri", uri_of(source->name), "region", region));
     }
     if (message)
         json_object_set_new(location, "message", json_pack("{s:o}", "text", text_of(message)));
@@ -133,8 +135,8 @@ static json_t *sarif_location(hd_source *source, hd_span span, const char *messa
 
 static json_t *sarif_result(const hd_diagnostic *d, int rule)
 {
-    json_t *result = json_pack("{s:s, s:i, s:s, s:{s:o}}", "ruleId", hd_diagnostic_slug(d->kind), "ruleIndex", rule, "level",
-                               severity_name(d->severity), "message", "text", text_of(d->message));
+    json_t *result = json_pack("{s:s, s:i, s:s, s:{s:o}}", "ruleId", hd_diagnostic_slug(d->kind), "ruleIndex", rule,
+                               "level", severity_name(d->severity), "message", "text", text_of(d->message));
     json_t *locations = json_array(), *related = json_array();
     if (d->source)
         json_array_append_new(locations, sarif_location(d->source, d->span, NULL));
@@ -151,8 +153,8 @@ static json_t *sarif_result(const hd_diagnostic *d, int rule)
 static int rule_of(json_t *rules, int *index_of_kind, hd_diagnostic_kind kind)
 {
     if (index_of_kind[kind] == 0) {
-        json_array_append_new(rules, json_pack("{s:s, s:{s:s}}", "id", hd_diagnostic_slug(kind), "shortDescription", "text",
-                                               hd_diagnostic_summary(kind)));
+        json_array_append_new(rules, json_pack("{s:s, s:{s:s}}", "id", hd_diagnostic_slug(kind), "shortDescription",
+                                               "text", hd_diagnostic_summary(kind)));
         index_of_kind[kind] = (int)json_array_size(rules);
     }
     return index_of_kind[kind] - 1;
@@ -167,7 +169,7 @@ void hd_emit_diagnostics_sarif(hd_writer *writer, const hd_diagnostics *diagnost
         json_array_append_new(results, sarif_result(d, rule));
     }
     json_t *tool = json_pack("{s:{s:s, s:s, s:o}}", "driver", "name", "heddle", "version", HD_VERSION, "rules", rules);
-    write_json(writer, json_pack("{s:s, s:s, s:[{s:o, s:s, s:o}]}", "$schema",
-                                 "https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0", "runs", "tool", tool,
-                                 "columnKind", "utf16CodeUnits", "results", results));
+    write_json(writer,
+               json_pack("{s:s, s:s, s:[{s:o, s:s, s:o}]}", "$schema", "https://json.schemastore.org/sarif-2.1.0.json",
+                         "version", "2.1.0", "runs", "tool", tool, "columnKind", "utf16CodeUnits", "results", results));
 }

@@ -121,7 +121,7 @@ static void bitset_agrees_with_flags(void **state)
             grows |= other_flag[i] && !flag[i];
         }
         assert_int_equal(hd_bitset_count(&s), count);
-        HD_BITSET_EACH(&s, i) {
+        HD_BITSET_EACH (&s, i) {
             assert_true(flag[i]);
             seen++;
         }

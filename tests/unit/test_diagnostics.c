@@ -99,7 +99,8 @@ static void text_is_safe_for_terminals(void **state)
     fixture *f = *state;
     hd_span end = span_of(f, "\x01");
     hd_report(&f->diagnostics, HD_DIAG_NON_ASCII, &f->source, (hd_span){end.begin - 1, end.end}, "no ASCII");
-    hd_report(&f->diagnostics, HD_DIAG_SYNTAX, &f->source, (hd_span){f->source.length, f->source.length}, "end of text");
+    hd_report(&f->diagnostics, HD_DIAG_SYNTAX, &f->source, (hd_span){f->source.length, f->source.length},
+              "end of text");
     assert_string_equal(render(f, HD_DIAGNOSTICS_TEXT, false), "k.ptx:5:4: error: no ASCII [non-ascii]\n"
                                                                "    5 | end<C3><01>!\n"
                                                                "      |    ^~~~~~~~\n"
@@ -211,7 +212,8 @@ static int severity_after(const char *const *options, size_t count, hd_diagnosti
     return severity;
 }
 
-#define AFTER(kind, ...) severity_after((const char *[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *), kind)
+#define AFTER(kind, ...) \
+    severity_after((const char *[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *), kind)
 
 static void options_set_severities(void **state)
 {
@@ -233,8 +235,16 @@ static void options_set_severities(void **state)
 static void options_that_do_not_exist(void **state)
 {
     fixture *f = *state;
-    static const char *const wrong[] = {"", "no-", "error=", "nonsense", "no-nonsense", "error=nonsense", "no-syntax",
-                                        "no-error=syntax", "unknown-opcode ", "Error"};
+    static const char *const wrong[] = {"",
+                                        "no-",
+                                        "error=",
+                                        "nonsense",
+                                        "no-nonsense",
+                                        "error=nonsense",
+                                        "no-syntax",
+                                        "no-error=syntax",
+                                        "unknown-opcode ",
+                                        "Error"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         assert_false(hd_diagnostics_option(&f->diagnostics, wrong[i]));
     assert_int_equal(hd_report(&f->diagnostics, HD_DIAG_SYNTAX, NULL, (hd_span){0, 0}, "m")->severity, HD_ERROR);
@@ -260,10 +270,10 @@ static void json_holds_everything(void **state)
                                  "{s:s, s:i, s:i, s:i, s:[{s:s, s:s, s:s, s:{s:s, s:i, s:i, s:i, s:i, s:i, s:i},"
                                  " s:[{s:{s:i}}, {s:n}]}, {}, {s:s, s:n}]}",
                                  "heddle", &version, "schema", &schema, "errors", &errors, "warnings", &warnings,
-                                 "diagnostics", "slug", &slug, "severity", &severity, "message", &message, "place", "file",
-                                 &file, "line", &line, "column", &column, "end_line", &end_line, "end_column", &end_column,
-                                 "begin", &begin, "end", &end, "notes", "place", "line", &note_line, "place", "message",
-                                 &third, "place"),
+                                 "diagnostics", "slug", &slug, "severity", &severity, "message", &message, "place",
+                                 "file", &file, "line", &line, "column", &column, "end_line", &end_line, "end_column",
+                                 &end_column, "begin", &begin, "end", &end, "notes", "place", "line", &note_line,
+                                 "place", "message", &third, "place"),
                      0);
     assert_string_equal(version, HD_VERSION);
     assert_string_equal(slug, "undeclared-register");
@@ -297,8 +307,8 @@ static void sarif_has_rules_and_results(void **state)
     assert_int_equal(json_unpack(root,
                                  "{s:s, s:[{s:{s:{s:s, s:o}}, s:[{s:s, s:i, s:s, s:[{s:{s:{s:s}, s:{s:i}}}], s:o},"
                                  " {s:s}, {s:i}]}]}",
-                                 "version", &version, "runs", "tool", "driver", "name", &name, "rules", &rules, "results",
-                                 "ruleId", &result_rule, "ruleIndex", &index, "level", &level, "locations",
+                                 "version", &version, "runs", "tool", "driver", "name", &name, "rules", &rules,
+                                 "results", "ruleId", &result_rule, "ruleIndex", &index, "level", &level, "locations",
                                  "physicalLocation", "artifactLocation", "uri", &uri, "region", "startLine", &line,
                                  "relatedLocations", &related, "level", &second_level, "ruleIndex", &third_index),
                      0);

@@ -123,8 +123,10 @@ static void hash_spreads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_names_are_found_again), cmocka_unit_test(near_texts_are_told_apart),
-        cmocka_unit_test(the_empty_text_is_no_name),  cmocka_unit_test(long_names),
+        cmocka_unit_test(many_names_are_found_again),
+        cmocka_unit_test(near_texts_are_told_apart),
+        cmocka_unit_test(the_empty_text_is_no_name),
+        cmocka_unit_test(long_names),
         cmocka_unit_test(hash_spreads),
     };
     return cmocka_run_group_tests_name("intern", tests, NULL, NULL);

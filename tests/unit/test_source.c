@@ -12,7 +12,7 @@ static void lines_end_in_every_way(void **state)
     static const char text[] = "ab\ncd\r\nef\rgh\r\r\n\n\nend";
     static const struct {
         uint32_t offset, line, column;
-    } places[] = {{0, 1, 1}, {2, 1, 3}, {3, 2, 1}, {5, 2, 3}, {6, 2, 4}, {7, 3, 1}, {9, 3, 3}, {10, 4, 1},
+    } places[] = {{0, 1, 1},  {2, 1, 3},  {3, 2, 1},  {5, 2, 3},  {6, 2, 4},  {7, 3, 1},  {9, 3, 3},  {10, 4, 1},
                   {12, 4, 3}, {13, 5, 1}, {14, 5, 2}, {15, 6, 1}, {16, 7, 1}, {17, 8, 1}, {20, 8, 4}, {99, 8, 4}};
     static const char *const lines[] = {"ab", "cd", "ef", "gh", "", "", "", "end"};
     hd_source source;
@@ -50,7 +50,8 @@ static void positions_agree_with_counting(void **state)
             hd_position p = hd_source_position(&source, i);
             assert_int_equal(p.line, line);
             assert_int_equal(p.column, column);
-            bool ends = i < length && (text[i] == '\n' || (text[i] == '\r' && (i + 1 == length || text[i + 1] != '\n')));
+            bool ends =
+                i < length && (text[i] == '\n' || (text[i] == '\r' && (i + 1 == length || text[i + 1] != '\n')));
             line += ends;
             column = ends ? 1 : column + 1;
         }
