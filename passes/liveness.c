@@ -84,7 +84,8 @@ void hd_set_union_free(hd_set_union *u)
 
 bool hd_definition_kills(const hd_function *f, const hd_instruction *insn, const hd_operand *o)
 {
-    bool part = o->extra && f->registers.items[o->value].vector == 1; /* d.b0, d.h1: a selector of a scalar */
+    bool part = o->extra && f->registers.items[o->value].vector == 1 && /* d.b0, d.h1: a selector of a scalar */
+                hd_names_text(&f->module->names, o->extra)[0] == '.';
     return o->flags & HD_OPERAND_DEF && insn->guard == HD_NONE && !(insn->flags & HD_INSN_OPAQUE) && !part;
 }
 

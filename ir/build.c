@@ -1,0 +1,292 @@
+/* Makes code in memory and applies edits (ir/build.h). An edit is linear in the function: its steps are sorted by place, then
+ * instructions and statements are copied into new arrays while a map from old to new ordinals is filled for labels and
+ * annotations. What has no text of its own gets an empty span at the end of the statement before it. */
+#include "ir/build.h"
+
+#include <stdio.h>
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+static uint32_t body_begin(const hd_function *f) { return f->body.begin == f->body.end ? f->body.begin : f->body.begin + 1; }
+
+static uint32_t text_end(const hd_function *f)
+{
+    return f->statements.count ? hd_array_last(&f->statements).span.end : body_begin(f);
+}
+
+static hd_tokens make_tokens(hd_module *module, const char *const *spellings, uint32_t count)
+{
+    hd_tokens tokens = {module->tokens.count, count};
+    for (uint32_t i = 0; i < count; i++)
+        hd_array_push(&module->tokens, hd_names_add_string(&module->names, spellings[i]));
+    return tokens;
+}
+
+static uint32_t declare(hd_function *f, const char *name, hd_type type, uint32_t count, bool range)
+{
+    hd_module *module = f->module;
+    char type_word[32] = ".", count_word[16];
+    strncat(type_word, hd_types[type].spelling, sizeof type_word - 2);
+    snprintf(count_word, sizeof count_word, "%u", count);
+    uint32_t place = body_begin(f), first = f->registers.count;
+    hd_span span = {place, place};
+    hd_declaration declaration = {.name = hd_names_add_string(&module->names, name), .count = range ? count : HD_NONE,
+                                  .type = (uint8_t)type, .vector = 1, .depth = 1, .span = span};
+    if (range)
+        declaration.count_tokens = make_tokens(module, (const char *const[]){count_word}, 1);
+    hd_array_push(&f->declarations, declaration);
+    hd_group group = {make_tokens(module, (const char *const[]){".reg", type_word}, 2), f->declarations.count - 1, 1};
+    hd_array_push(&f->register_groups, group);
+    hd_statement statement = {HD_STATEMENT_REGISTERS, f->register_groups.count - 1, span};
+    (void)hd_array_extend(&f->statements, 1);
+    memmove(f->statements.items + 1, f->statements.items, (f->statements.count - 1u) * sizeof statement);
+    f->statements.items[0] = statement;
+    for (uint32_t i = 0; i < (range ? count : 1); i++)
+        hd_array_push(&f->registers, (hd_register){declaration.name, range ? i : HD_NONE, f->declarations.count - 1, (uint8_t)type, 0, 1, 0});
+    f->changed = true;
+    return first;
+}
+
+uint32_t hd_make_register(hd_function *function, const char *name, hd_type type) { return declare(function, name, type, 1, false); }
+
+uint32_t hd_make_registers(hd_function *function, const char *stem, hd_type type, uint32_t count)
+{
+    return declare(function, stem, type, count, true);
+}
+
+static uint32_t new_label(hd_function *f, const char *name, uint32_t instruction)
+{
+    uint32_t place = text_end(f);
+    hd_array_push(&f->labels, (hd_label){hd_names_add_string(&f->module->names, name), instruction, {place, place}});
+    return f->labels.count - 1;
+}
+
+uint32_t hd_make_label(hd_function *function, const char *name)
+{
+    uint32_t label = new_label(function, name, function->instructions.count);
+    hd_array_push(&function->statements, (hd_statement){HD_STATEMENT_LABEL, label, function->labels.items[label].span});
+    return label;
+}
+
+/* ---- operands and instructions ----------------------------------------------------------------------------------- */
+
+hd_operand hd_make_operand(hd_operand_kind kind, uint32_t value)
+{
+    return (hd_operand){.kind = (uint8_t)kind, .begin = HD_NONE, .value = value, .extra = kind == HD_OPERAND_SREG ? HD_NONE : 0};
+}
+
+hd_operand hd_make_register_operand(uint32_t reg) { return hd_make_operand(HD_OPERAND_REGISTER, reg); }
+
+hd_operand hd_make_literal_operand(hd_module *module, uint64_t bits, hd_literal_kind kind)
+{
+    return hd_make_operand(HD_OPERAND_LITERAL, hd_module_literal(module, bits, kind));
+}
+
+hd_operand hd_make_aggregate(hd_operand_kind kind, uint32_t count)
+{
+    hd_operand operand = hd_make_operand(kind, 0);
+    operand.count = (uint16_t)count;
+    return operand;
+}
+
+hd_instruction hd_make_instruction(hd_function *f, const char *spelling, uint32_t guard, bool guard_not, const hd_operand *operands,
+                                   uint32_t count, bool *ok)
+{
+    uint32_t place = text_end(f);
+    hd_instruction insn = {
+        .id = f->next_instruction_id, .origin = f->next_instruction_id, .span = {place, place},
+        .form = hd_form_of(f->module, hd_names_add_string(&f->module->names, spelling)),
+        .operand_first = f->operands.count, .operand_count = (uint16_t)count,
+        .flags = (uint16_t)(HD_INSN_DIRTY | HD_INSN_FRESH | (guard_not ? HD_INSN_GUARD_NOT : 0)), .guard = guard, .location = HD_NONE,
+    };
+    f->next_instruction_id++;
+    for (uint32_t i = 0; i < count; i++)
+        hd_array_push(&f->operands, operands[i]);
+    if (hd_insn_form(f, &insn)->flags & (HD_FORM_UNKNOWN_OPCODE | HD_FORM_UNKNOWN_MODIFIER))
+        insn.flags |= HD_INSN_OPAQUE;
+    bool fine = hd_insn_resolve(f, &insn);
+    if (ok)
+        *ok = fine;
+    return insn;
+}
+
+uint32_t hd_append_instruction(hd_function *f, hd_instruction insn)
+{
+    hd_array_push(&f->statements, (hd_statement){HD_STATEMENT_INSTRUCTION, f->instructions.count, insn.span});
+    hd_array_push(&f->instructions, insn);
+    f->changed = true;
+    hd_function_drop_cfg(f);
+    return f->instructions.count - 1;
+}
+
+/* ---- collecting an edit ------------------------------------------------------------------------------------------ */
+
+void hd_edit_begin(hd_edit *edit, hd_function *function) { *edit = (hd_edit){.function = function}; }
+
+static void add_step(hd_edit *edit, uint32_t at, hd_edit_kind kind, uint32_t label, const hd_instruction *insn)
+{
+    hd_edit_step step = {.at = at, .order = edit->steps.count, .kind = (uint8_t)kind, .label = label};
+    if (insn)
+        step.insn = *insn;
+    hd_array_push(&edit->steps, step);
+}
+
+void hd_edit_before(hd_edit *edit, uint32_t at, hd_instruction insn) { add_step(edit, at, HD_EDIT_BEFORE, 0, &insn); }
+void hd_edit_after(hd_edit *edit, uint32_t at, hd_instruction insn) { add_step(edit, at, HD_EDIT_AFTER, 0, &insn); }
+void hd_edit_replace(hd_edit *edit, uint32_t at, hd_instruction insn) { add_step(edit, at, HD_EDIT_REPLACE, 0, &insn); }
+void hd_edit_remove(hd_edit *edit, uint32_t at) { add_step(edit, at, HD_EDIT_REMOVE, 0, NULL); }
+
+uint32_t hd_edit_label_before(hd_edit *edit, uint32_t at, const char *name)
+{
+    uint32_t label = new_label(edit->function, name, at);
+    add_step(edit, at, HD_EDIT_LABEL, label, NULL);
+    return label;
+}
+
+/* ---- applying it ------------------------------------------------------------------------------------------------- */
+
+static int compare_steps(const void *left, const void *right)
+{
+    const hd_edit_step *a = left, *b = right;
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
+    bool a_after = a->kind == HD_EDIT_AFTER, b_after = b->kind == HD_EDIT_AFTER;
+    if (a_after != b_after)
+        return a_after ? 1 : -1;
+    bool a_label = a->kind == HD_EDIT_LABEL, b_label = b->kind == HD_EDIT_LABEL;
+    if (a_label != b_label)
+        return a_label ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+typedef struct rebuild {
+    hd_function *function;
+    const hd_edit_step *step, *steps_end;
+    HD_ARRAY(hd_instruction) instructions;
+    HD_ARRAY(hd_statement) statements;
+    uint32_t *moved;    /* by old ordinal: where a label that stood before it stands now */
+    uint32_t *kept;     /* by old ordinal: its new ordinal, or HD_NONE where it was removed */
+    uint32_t text;      /* end of the text that was passed */
+} rebuild;
+
+static void put_instruction(rebuild *r, hd_instruction insn)
+{
+    hd_array_push(&r->statements, (hd_statement){HD_STATEMENT_INSTRUCTION, r->instructions.count, insn.span});
+    hd_array_push(&r->instructions, insn);
+}
+
+static void put_fresh(rebuild *r, hd_instruction insn)
+{
+    insn.span = (hd_span){r->text, r->text};
+    put_instruction(r, insn);
+}
+
+static void put_label(rebuild *r, uint32_t label)
+{
+    r->function->labels.items[label].span = (hd_span){r->text, r->text};
+    hd_array_push(&r->statements, (hd_statement){HD_STATEMENT_LABEL, label, {r->text, r->text}});
+}
+
+/* The steps before instruction `at` that leave it be. */
+static void put_before(rebuild *r, uint32_t at)
+{
+    r->moved[at] = r->instructions.count;
+    for (; r->step < r->steps_end && r->step->at == at && r->step->kind == HD_EDIT_LABEL; r->step++)
+        put_label(r, r->step->label);
+    for (const hd_edit_step *s = r->step; s < r->steps_end && s->at == at; s++)
+        if (s->kind == HD_EDIT_BEFORE)
+            put_fresh(r, s->insn);
+}
+
+static void put_old(rebuild *r, uint32_t at, hd_span span)
+{
+    hd_instruction old = r->function->instructions.items[at], insn = old;
+    bool removed = false;
+    put_before(r, at);
+    for (const hd_edit_step *s = r->step; s < r->steps_end && s->at == at; s++) {
+        removed |= s->kind == HD_EDIT_REMOVE;
+        if (s->kind != HD_EDIT_REPLACE)
+            continue;
+        insn = s->insn;
+        insn.id = old.id;
+        insn.origin = old.origin;
+        insn.location = old.location;
+        insn.span = old.span;
+        insn.flags = (uint16_t)((insn.flags & ~HD_INSN_FRESH) | HD_INSN_DIRTY | (old.flags & HD_INSN_FRESH));
+    }
+    r->text = span.end;
+    r->kept[at] = removed ? HD_NONE : r->instructions.count;
+    if (!removed)
+        put_instruction(r, insn);
+    for (; r->step < r->steps_end && r->step->at == at; r->step++)
+        if (r->step->kind == HD_EDIT_AFTER)
+            put_fresh(r, r->step->insn);
+}
+
+static void move_annotations(hd_function *f, const uint32_t *kept)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < f->annotations.count; i++) {
+        hd_annotation a = f->annotations.items[i];
+        if (a.instruction != HD_NONE) {
+            a.instruction = kept[a.instruction];
+            if (a.instruction == HD_NONE)
+                continue;
+        }
+        f->annotations.items[count++] = a;
+    }
+    f->annotations.count = count;
+    count = 0;
+    for (uint32_t i = 0; i < f->foreign_annotations.count; i++) {
+        hd_foreign_annotation a = f->foreign_annotations.items[i];
+        if (a.kind == 0 && a.instruction != HD_NONE) {
+            a.instruction = kept[a.instruction];
+            if (a.instruction == HD_NONE)
+                continue;
+        }
+        f->foreign_annotations.items[count++] = a;
+    }
+    f->foreign_annotations.count = count;
+    f->annotations_changed = true;
+}
+
+static void rebuild_body(rebuild *r)
+{
+    hd_function *f = r->function;
+    for (uint32_t i = 0; i < f->statements.count; i++) {
+        hd_statement statement = f->statements.items[i];
+        if (statement.kind == HD_STATEMENT_INSTRUCTION) {
+            put_old(r, statement.index, statement.span);
+            continue;
+        }
+        hd_array_push(&r->statements, statement);
+        if (statement.span.end > r->text)
+            r->text = statement.span.end;
+    }
+    put_before(r, f->instructions.count);
+}
+
+bool hd_edit_end(hd_edit *edit)
+{
+    hd_function *f = edit->function;
+    bool any = edit->steps.count != 0;
+    if (any) {
+        qsort(edit->steps.items, edit->steps.count, sizeof *edit->steps.items, compare_steps);
+        uint32_t *room = hd_calloc(2 * ((size_t)f->instructions.count + 1), sizeof(uint32_t));
+        rebuild r = {.function = f, .step = edit->steps.items, .steps_end = edit->steps.items + edit->steps.count,
+                     .moved = room, .kept = room + f->instructions.count + 1, .text = body_begin(f)};
+        rebuild_body(&r);
+        for (uint32_t i = 0; i < f->labels.count; i++)
+            f->labels.items[i].instruction = r.moved[f->labels.items[i].instruction];
+        move_annotations(f, r.kept);
+        free(room);
+        hd_array_free(&f->instructions);
+        hd_array_free(&f->statements);
+        memcpy(&f->instructions, &r.instructions, sizeof f->instructions);
+        memcpy(&f->statements, &r.statements, sizeof f->statements);
+        f->changed = true;
+        hd_function_drop_cfg(f);
+    }
+    hd_array_free(&edit->steps);
+    return any;
+}
