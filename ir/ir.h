@@ -66,7 +66,8 @@ typedef struct hd_tokens {
 /* ---- operands ---------------------------------------------------------------------------------------------------- */
 
 typedef enum hd_operand_kind {
-    HD_OPERAND_REGISTER, /* value: register id; extra: interned selector spelling (video .b0/.h1/.h10, vector .x as spelled) or 0 */
+    HD_OPERAND_REGISTER, /* value: register id; extra: 0 or an interned spelling: with a leading dot a selector (video .b0/.h1/.h10, vector .x as
+                          * spelled), else the whole name where it is spelled unusually (r01 for r1) */
     HD_OPERAND_LITERAL,  /* value: index in module->literals */
     HD_OPERAND_SYMBOL,   /* value: index in module->symbols (variable, parameter, function); `count` 1: a LITERAL offset follows */
     HD_OPERAND_SREG,     /* value: special register (ir/sregs.def); extra: component 0-3, or HD_NONE for all / none */
@@ -86,7 +87,7 @@ enum {                          /* hd_operand.flags */
     HD_OPERAND_NOT = 4,         /* spelled with a leading ! */
     HD_OPERAND_MINUS = 8,       /* spelled with a leading - (vmad) */
     HD_OPERAND_OFFSET = 16,     /* REGISTER or LITERAL base inside an address: a LITERAL offset follows (`count` 1) */
-    HD_OPERAND_BARE = 32,       /* ADDRESS spelled as a subscript: s[3] */
+    HD_OPERAND_BARE = 32,       /* ADDRESS spelled as a subscript: s[3]; two elements: the symbol, the index */
     HD_OPERAND_WHOLE = 64,      /* VECTOR: spelled as the name of a vector register */
     HD_OPERAND_IMPLICIT = 128,  /* REGISTER: %CC, never printed; stands after all others */
 };
@@ -303,7 +304,7 @@ struct hd_form; /* ir/form.h */
 
 typedef struct hd_module {
     hd_arena arena;
-    hd_source *source;           /* the text; owned */
+    hd_source *source;           /* the text: owned, but the struct is the caller's and outlives the module */
     hd_diagnostics *diagnostics; /* borrowed */
     hd_names names;
     uint32_t version_major, version_minor; /* .version */
@@ -331,6 +332,7 @@ typedef struct hd_module {
 hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics); /* takes the source */
 void hd_module_free(hd_module *module);
 hd_function *hd_function_new(hd_module *module, hd_name name);            /* appended to module->functions */
+hd_function *hd_module_globals(hd_module *module);                        /* module->globals, made where there is none */
 hd_function *hd_module_find_function(const hd_module *module, const char *name); /* the one with a body, where there are several */
 
 /* Operands of an instruction, flat. */

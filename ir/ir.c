@@ -1,0 +1,128 @@
+/* Life of modules and functions, and the few questions about them that need no table. The module's arena holds the function
+ * records and strings; what grows stands in heap arrays, freed here. */
+#include "ir/cfg.h"
+
+#include <stdio.h>
+
+hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics)
+{
+    hd_module *module = hd_calloc(1, sizeof *module);
+    hd_arena_init(&module->arena);
+    hd_names_init(&module->names);
+    module->source = source;
+    module->diagnostics = diagnostics;
+    module->address_bits = 64;
+    return module;
+}
+
+static void free_function(hd_function *f)
+{
+    hd_function_drop_cfg(f);
+    hd_array_free(&f->register_parameters);
+    hd_array_free(&f->register_results);
+    hd_array_free(&f->statements);
+    hd_array_free(&f->instructions);
+    hd_array_free(&f->operands);
+    hd_array_free(&f->registers);
+    hd_array_free(&f->declarations);
+    hd_array_free(&f->register_groups);
+    hd_array_free(&f->labels);
+    hd_array_free(&f->tables);
+    hd_array_free(&f->table_entries);
+    hd_array_free(&f->annotations);
+    hd_array_free(&f->annotation_words);
+    hd_array_free(&f->foreign_annotations);
+    hd_array_free(&f->annotation_texts);
+}
+
+void hd_module_free(hd_module *module)
+{
+    if (!module)
+        return;
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        free_function(module->functions.items[i]);
+    if (module->globals)
+        free_function(module->globals);
+    hd_array_free(&module->statements);
+    hd_array_free(&module->functions);
+    hd_array_free(&module->symbols);
+    hd_array_free(&module->variable_groups);
+    hd_array_free(&module->dimensions);
+    hd_array_free(&module->initializers);
+    hd_array_free(&module->literals);
+    hd_array_free(&module->locations);
+    hd_array_free(&module->files);
+    hd_array_free(&module->verbatims);
+    hd_array_free(&module->tokens);
+    free(module->forms.items);
+    hd_array_free(&module->form_of_name);
+    hd_names_free(&module->names);
+    if (module->source)
+        hd_source_free(module->source);
+    hd_arena_free(&module->arena);
+    free(module);
+}
+
+static hd_function *make_function(hd_module *module, hd_name name)
+{
+    hd_function *function = HD_ARENA_NEW(&module->arena, hd_function);
+    function->module = module;
+    function->name = name;
+    function->symbol = HD_NONE;
+    function->carry_register = HD_NONE;
+    return function;
+}
+
+hd_function *hd_function_new(hd_module *module, hd_name name)
+{
+    hd_function *function = make_function(module, name);
+    hd_array_push(&module->functions, function);
+    return function;
+}
+
+hd_function *hd_module_globals(hd_module *module)
+{
+    if (!module->globals)
+        module->globals = make_function(module, HD_NO_NAME);
+    return module->globals;
+}
+
+hd_function *hd_module_find_function(const hd_module *module, const char *name)
+{
+    hd_function *found = NULL;
+    hd_name wanted = hd_names_find(&module->names, name, strlen(name));
+    for (uint32_t i = 0; wanted && i < module->functions.count; i++) {
+        hd_function *f = module->functions.items[i];
+        if (f->name == wanted && (!found || (f->has_body && !found->has_body)))
+            found = f;
+    }
+    return found;
+}
+
+uint32_t hd_operand_extent(const hd_operand *operand)
+{
+    uint64_t pending = 1; /* operands that are still to pass */
+    const hd_operand *o = operand;
+    for (; pending; o++)
+        pending += o->count - 1u;
+    return (uint32_t)(o - operand);
+}
+
+size_t hd_register_spell(const hd_function *function, uint32_t reg, char *buffer, size_t size)
+{
+    const hd_register *r = &function->registers.items[reg];
+    const char *text = r->type == HD_TYPE_CC ? "%CC" : hd_names_text(&function->module->names, r->name);
+    char index[16] = "", component[4] = "";
+    if (r->index != HD_NONE)
+        snprintf(index, sizeof index, "%u", r->index);
+    if (r->vector > 1)
+        snprintf(component, sizeof component, ".%c", "xyzw"[r->component & 3]);
+    int length = snprintf(buffer, size, "%s%s%s", text, index, component);
+    return length < 0 ? 0 : (size_t)length < size ? (size_t)length : size ? size - 1 : 0;
+}
+
+uint32_t hd_module_literal(hd_module *module, uint64_t bits, hd_literal_kind kind)
+{
+    hd_array_push(&module->literals, (hd_literal){.bits = bits, .kind = (uint8_t)kind});
+    return module->literals.count - 1;
+}

@@ -1,0 +1,284 @@
+/* Directives: the module's head, files and places, sections, pragmas, aliases, tables of targets and prototypes. What no pass
+ * interprets is kept as tokens. */
+#include "parser/builder.h"
+
+#include <stdio.h>
+
+enum { HD_TARGET_RANGE_LIMIT = 65536 };
+
+/* ---- the head of the module ---- */
+
+static void out_of_order(hd_builder *b, const hd_node *word, const char *why)
+{
+    hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(word), "%s", why);
+}
+
+static void push_verbatim(hd_builder *b, hd_verbatim_kind kind, hd_name name, uint32_t begin, uint32_t end)
+{
+    hd_verbatim v = {(uint8_t)kind, name, hd_build_tokens(b, begin, end)};
+    hd_array_push(&b->module->verbatims, v);
+    hd_build_statement(b, HD_STATEMENT_VERBATIM, b->module->verbatims.count - 1, begin, end);
+}
+
+void hd_build_version(hd_builder *b, const hd_node *word, const hd_node *number)
+{
+    static const uint8_t last_minor[] = {0, 5, 3, 2, 3, 1, 5, 8, 8, 0}; /* by major version */
+    const char *text = hd_builder_source(b)->text;
+    uint32_t at = number->token.begin, value[2] = {0, 0}, part = 0;
+    bool bad = false;
+    for (; at < number->token.end; at++) {
+        if (text[at] == '.' && part == 0)
+            part = 1;
+        else if (text[at] < '0' || text[at] > '9' || value[part] > 1000)
+            bad = true;
+        else
+            value[part] = value[part] * 10 + (uint32_t)(text[at] - '0');
+    }
+    if (b->saw_version || b->module->statements.count)
+        out_of_order(b, word, ".version stands once, before all else");
+    b->saw_version = true;
+    if (value[0] >= 10)
+        bad = true;
+    if (bad || text[at - 1] == '.' || value[0] == 0 || value[1] > last_minor[value[0]])
+        hd_builder_error(b, BAD_VERSION, hd_node_span(number), "no PTX version from 1.0 to 9.0");
+    b->module->version_major = value[0];
+    b->module->version_minor = value[1];
+    push_verbatim(b, HD_VERBATIM_VERSION, HD_NO_NAME, word->token.begin, number->token.end);
+}
+
+/* "sm_90", "compute_90", "sm_90a", "sm_100f" to the number; 0 where it is no target. */
+static uint32_t target_number(const char *text)
+{
+    const char *digits = strncmp(text, "sm_", 3) == 0 ? text + 3 : strncmp(text, "compute_", 8) == 0 ? text + 8 : "";
+    uint32_t number = 0;
+    while (*digits >= '0' && *digits <= '9' && number < 10000)
+        number = number * 10 + (uint32_t)(*digits++ - '0');
+    bool suffix = (*digits == 'a' || *digits == 'f') && !digits[1];
+    return number < 10000 && (!*digits || suffix) ? number : 0;
+}
+
+void hd_build_target_word(hd_builder *b, const hd_node *word)
+{
+    static const char *const options[] = {"texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"};
+    hd_name name = hd_full_name(b, &word->token);
+    const char *text = hd_names_text(&b->module->names, name);
+    uint32_t number = target_number(text);
+    if (number && !b->module->target_number) {
+        b->module->target = name;
+        b->module->target_number = number;
+        return;
+    }
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (strcmp(text, options[i]) != 0)
+            continue;
+        if (i == 3 && b->module->target_number >= 13)
+            hd_builder_error(b, BAD_TARGET, hd_node_span(word), "map_f64_to_f32 is for targets below sm_13");
+        return;
+    }
+    hd_builder_error(b, BAD_TARGET, hd_node_span(word), number ? "more than one target" : "no target that is known");
+}
+
+void hd_build_target(hd_builder *b, const hd_node *word, const hd_node *last)
+{
+    if (b->saw_target || !b->saw_version || b->module->statements.count > 1)
+        out_of_order(b, word, ".target stands once, directly behind .version");
+    b->saw_target = true;
+    push_verbatim(b, HD_VERBATIM_TARGET, HD_NO_NAME, word->token.begin, last->token.end);
+}
+
+void hd_build_address_size(hd_builder *b, const hd_node *word, const hd_node *number)
+{
+    uint32_t bits = hd_build_u32(b, number);
+    uint32_t expected = (uint32_t)b->saw_version + b->saw_target;
+    if (b->module->statements.count != expected)
+        out_of_order(b, word, ".address_size stands once, directly behind .target");
+    if (bits != 32 && bits != 64)
+        hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(number), "an address has 32 or 64 bits");
+    else
+        b->module->address_bits = bits;
+    push_verbatim(b, HD_VERBATIM_ADDRESS_SIZE, HD_NO_NAME, word->token.begin, number->token.end);
+}
+
+/* ---- debugging ---- */
+
+void hd_build_file(hd_builder *b, const hd_node *word, const hd_node *number, const hd_node *name, const hd_node *stamp)
+{
+    uint32_t index = hd_build_u32(b, number), begin = name->token.begin + 1, length = name->token.end - name->token.begin;
+    hd_name text = length > 2 ? hd_names_add(&b->module->names, hd_builder_source(b)->text + begin, length - 2) : HD_NO_NAME;
+    hd_use *use = hd_use_of(b, number->token.name); /* the spelling of the number stands for it */
+    if (number->token.name && use->flags & HD_USE_FILE)
+        hd_builder_error(b, REDECLARED, hd_node_span(number), "file number %u is taken", index);
+    use->flags |= HD_USE_FILE;
+    hd_array_push(&b->module->files, (hd_file){index, text});
+    push_verbatim(b, HD_VERBATIM_FILE, HD_NO_NAME, word->token.begin, stamp->token.end ? stamp->token.end : name->token.end);
+}
+
+void hd_build_section_width(hd_builder *b, const hd_node *word)
+{
+    const char *text = hd_names_text(&b->module->names, word->token.name);
+    if (strcmp(text, ".b8") != 0 && strcmp(text, ".b16") != 0 && strcmp(text, ".b32") != 0 && strcmp(text, ".b64") != 0)
+        hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(word), "a section holds .b8, .b16, .b32 and .b64 values only");
+}
+
+void hd_build_section(hd_builder *b, const hd_node *word, const hd_node *name, const hd_node *close)
+{
+    hd_name text = hd_token_spelling(&b->lexer, &name->token);
+    push_verbatim(b, HD_VERBATIM_SECTION, text, word->token.begin, close->token.end);
+}
+
+void hd_build_verbatim(hd_builder *b, hd_verbatim_kind kind, const hd_node *begin, const hd_node *end)
+{
+    push_verbatim(b, kind, HD_NO_NAME, begin->token.begin, end->token.end);
+}
+
+void hd_build_heddle(hd_builder *b, const hd_node *statement)
+{
+    b->module->extended = true;
+    push_verbatim(b, HD_VERBATIM_OTHER, HD_NO_NAME, statement->token.begin, statement->token.end);
+}
+
+void hd_build_alias(hd_builder *b, const hd_node *word, const hd_node *alias, const hd_node *of, const hd_node *end)
+{
+    const hd_node *names[] = {alias, of};
+    b->saw_other = true;
+    for (int i = 0; i < 2; i++) {
+        hd_name name = hd_full_name(b, &names[i]->token);
+        const hd_use *use = hd_use_of(b, name);
+        if (use->kind != HD_BIND_SYMBOL || b->module->symbols.items[use->value].kind != HD_SYMBOL_FUNCTION)
+            hd_builder_error(b, UNDECLARED_NAME, hd_node_span(names[i]), "no function '%s' is declared before here",
+                             hd_names_text(&b->module->names, name));
+        else if (i == 0 && b->module->functions.items[b->module->symbols.items[use->value].function]->has_body)
+            hd_builder_error(b, REDECLARED, hd_node_span(alias), "an alias has no body of its own");
+    }
+    push_verbatim(b, HD_VERBATIM_ALIAS, HD_NO_NAME, word->token.begin, end->token.end);
+}
+
+/* ---- .loc ---- */
+
+static uint32_t place_number(hd_builder *b, const hd_node *number)
+{
+    const char *text = hd_builder_source(b)->text + number->token.begin;
+    uint32_t length = number->token.end - number->token.begin, value = 0;
+    if (length > 9 || text[0] == '0' || !number->token.name)
+        return hd_build_u32(b, number);
+    for (uint32_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return hd_build_u32(b, number);
+        value = value * 10 + (uint32_t)(text[i] - '0');
+    }
+    return value;
+}
+
+static uint32_t spelled(hd_builder *b, const hd_node *n)
+{
+    return n->token.name ? n->token.name : hd_token_spelling(&b->lexer, &n->token);
+}
+
+void hd_build_location(hd_builder *b, const hd_node *word, const hd_node *file, const hd_node *line, const hd_node *column)
+{
+    hd_location l = {.file = place_number(b, file), .line = place_number(b, line), .column = place_number(b, column)};
+    uint32_t names[4] = {hd_token_spelling(&b->lexer, &word->token), spelled(b, file), spelled(b, line), spelled(b, column)};
+    l.tokens = (hd_tokens){b->module->tokens.count, 4};
+    memcpy(hd_array_extend(&b->module->tokens, 4), names, sizeof names);
+    b->location = b->module->locations.count;
+    hd_array_push(&b->module->locations, l);
+    hd_build_statement(b, HD_STATEMENT_LOCATION, b->location, word->token.begin, column->token.end);
+}
+
+static bool is_word(const hd_builder *b, const hd_node *n, const char *word)
+{
+    return n->token.end - n->token.begin == strlen(word) && memcmp(hd_builder_source(b)->text + n->token.begin, word, strlen(word)) == 0;
+}
+
+/* , function_name LABEL[+N], inlined_at F L C: comes to the builder before the place itself. */
+void hd_build_inlined_at(hd_builder *b, const hd_node *word, const hd_node *label, const hd_node *at, const hd_node *file,
+                         const hd_node *line, const hd_node *column)
+{
+    hd_location l = {.function_name = hd_full_name(b, &label->token), .function_offset = b->inlined_offset,
+                     .inlined_file = place_number(b, file), .inlined_line = place_number(b, line), .inlined_column = place_number(b, column)};
+    if (!is_word(b, word, "function_name"))
+        hd_builder_error(b, SYNTAX, hd_node_span(word), "expected function_name");
+    if (!is_word(b, at, "inlined_at"))
+        hd_builder_error(b, SYNTAX, hd_node_span(at), "expected inlined_at");
+    b->location_extra = l;
+}
+
+void hd_build_inlined(hd_builder *b, const hd_node *end)
+{
+    hd_location *l = &b->module->locations.items[b->location], extra = b->location_extra;
+    hd_statement *s = &hd_array_last(&b->function->statements);
+    extra.file = l->file;
+    extra.line = l->line;
+    extra.column = l->column;
+    *l = extra;
+    s->span.end = end->token.end;
+    b->module->tokens.count -= 4;
+    hd_tokens tokens = hd_build_tokens(b, s->span.begin, s->span.end);
+    b->module->locations.items[b->location].tokens = tokens;
+}
+
+/* ---- tables of targets, prototypes ---- */
+
+void hd_build_table(hd_builder *b, hd_table_kind kind, const hd_node *name)
+{
+    hd_function *f = b->function;
+    hd_table table = {.kind = (uint8_t)kind, .name = hd_full_name(b, &name->token), .first = f->table_entries.count, .span = hd_node_span(name)};
+    b->table = f->tables.count;
+    hd_array_push(&f->tables, table);
+    b->declarator = *name;
+    b->prototype_counts[0] = b->prototype_counts[1] = 0;
+    b->constants.count = 0;
+}
+
+static void branch_target(hd_builder *b, hd_name name, hd_span span)
+{
+    hd_array_push(&b->function->table_entries, HD_NONE);
+    hd_label_refer(b, name, span, (b->function->table_entries.count - 1) | HD_REFERENCE_TABLE, false);
+}
+
+static void call_target(hd_builder *b, hd_name name, hd_span span)
+{
+    const hd_use *use = hd_use_of(b, name);
+    bool good = use->kind == HD_BIND_SYMBOL && b->module->symbols.items[use->value].kind == HD_SYMBOL_FUNCTION;
+    if (!good)
+        hd_builder_error(b, UNDECLARED_NAME, span, "no function '%s' is declared before here", hd_names_text(&b->module->names, name));
+    hd_array_push(&b->function->table_entries, good ? use->value : HD_NONE);
+}
+
+/* A name, or a range: A<2> is A0, A1. */
+void hd_build_table_target(hd_builder *b, const hd_node *name, const hd_node *count)
+{
+    bool branches = b->function->tables.items[b->table].kind == HD_TABLE_BRANCH_TARGETS;
+    void (*add)(hd_builder *, hd_name, hd_span) = branches ? branch_target : call_target;
+    if (!count) {
+        add(b, hd_full_name(b, &name->token), hd_node_span(name));
+        return;
+    }
+    uint32_t members = hd_build_u32(b, count), length = name->token.end - name->token.begin;
+    if (members > HD_TARGET_RANGE_LIMIT) {
+        hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(count), "a range of targets has at most %d members", HD_TARGET_RANGE_LIMIT);
+        return;
+    }
+    for (uint32_t i = 0; i < members; i++) {
+        b->spelling.count = 0;
+        hd_array_reserve(&b->spelling, length + 16u);
+        memcpy(b->spelling.items, hd_builder_source(b)->text + name->token.begin, length);
+        int digits = snprintf(b->spelling.items + length, 16, "%u", i);
+        add(b, hd_names_add(&b->module->names, b->spelling.items, length + (uint32_t)digits), hd_node_span(name));
+    }
+}
+
+void hd_build_table_no_return(hd_builder *b) { b->function->tables.items[b->table].no_return = true; }
+
+void hd_build_table_end(hd_builder *b, const hd_node *end)
+{
+    hd_function *f = b->function;
+    hd_table *table = &f->tables.items[b->table];
+    table->count = f->table_entries.count - table->first;
+    table->result_count = (uint16_t)b->prototype_counts[0];
+    table->parameter_count = (uint16_t)b->prototype_counts[1];
+    table->span.end = end->token.end;
+    table->tokens = hd_build_tokens(b, table->span.begin, end->token.end);
+    hd_build_statement(b, HD_STATEMENT_TABLE, b->table, table->span.begin, end->token.end);
+    hd_declare(b, &b->declarator.token, HD_BIND_TABLE, b->table);
+}

@@ -1,0 +1,190 @@
+/* Initializers: values in text order with the braces between them, checked against the variable's shape.
+ *
+ * A scalar takes one value; an array one brace level per dimension, a vector one more; fewer values are zero-filled, more are a
+ * mistake. Textures, samplers and surfaces take named fields, which stay tokens. */
+#include "parser/builder.h"
+
+static hd_symbol *variable(hd_builder *b) { return &b->module->symbols.items[b->symbol]; }
+
+static void initializer_error(hd_builder *b, hd_span span, const char *why)
+{
+    if (!b->declaration.failed)
+        hd_builder_error(b, BAD_INITIALIZER, span, "%s", why);
+    b->declaration.failed = true;
+}
+
+void hd_build_initializer(hd_builder *b, const hd_node *assign)
+{
+    hd_symbol *s = variable(b);
+    b->has_initializer = true;
+    b->initial_counts.count = 0;
+    s->initializer_first = b->module->initializers.count;
+    if (s->space != HD_SPACE_GLOBAL && s->space != HD_SPACE_CONST)
+        initializer_error(b, hd_node_span(assign), "only variables in .global and .const have an initial value");
+    else if (s->linkage == HD_LINKAGE_EXTERN)
+        initializer_error(b, hd_node_span(assign), "an .extern variable has no initial value");
+    else if (s->type == HD_TYPE_F16 || s->type == HD_TYPE_F16X2)
+        initializer_error(b, hd_node_span(assign), "no initial value for .f16; declare .b16");
+}
+
+/* Brace levels around a single value. */
+static uint32_t levels(const hd_symbol *s) { return s->dimension_count + (s->vector > 1); }
+
+/* Elements that the innermost open brace takes; 0: any number. */
+static uint32_t room(hd_builder *b)
+{
+    const hd_symbol *s = variable(b);
+    uint32_t level = b->initial_counts.count - 1;
+    if (level < s->dimension_count)
+        return b->module->dimensions.items[s->dimension_first + level];
+    return s->vector;
+}
+
+/* One more element of the innermost open brace. */
+static void count_element(hd_builder *b, hd_span span)
+{
+    if (!b->initial_counts.count || hd_types[variable(b)->type].class == HD_CLASS_OPAQUE)
+        return;
+    uint32_t count = ++hd_array_last(&b->initial_counts), limit = room(b);
+    if (limit && count > limit)
+        initializer_error(b, span, "more initial values than elements");
+}
+
+void hd_build_initial_open(hd_builder *b, const hd_node *brace)
+{
+    const hd_symbol *s = variable(b);
+    bool opaque = hd_types[s->type].class == HD_CLASS_OPAQUE;
+    count_element(b, hd_node_span(brace));
+    if (!opaque && b->initial_counts.count >= levels(s))
+        initializer_error(b, hd_node_span(brace), "more braces than the variable has dimensions");
+    hd_array_push(&b->initial_counts, 0);
+    hd_array_push(&b->module->initializers, (hd_initializer){.kind = HD_INIT_OPEN, .mask_shift = HD_NO_MASK});
+    b->initial_end = brace->token.end;
+}
+
+void hd_build_initial_close(hd_builder *b, const hd_node *brace)
+{
+    hd_symbol *s = variable(b);
+    uint32_t count = hd_array_pop(&b->initial_counts);
+    if (!b->initial_counts.count && s->dimension_count && !b->module->dimensions.items[s->dimension_first])
+        b->module->dimensions.items[s->dimension_first] = count ? count : 1;
+    hd_array_push(&b->module->initializers, (hd_initializer){.kind = HD_INIT_CLOSE, .mask_shift = HD_NO_MASK});
+    b->initial_end = brace->token.end;
+}
+
+/* ---- values ---- */
+
+static void check_literal(hd_builder *b, const hd_node *n, const hd_constant *c)
+{
+    hd_type type = (hd_type)variable(b)->type;
+    uint8_t class = hd_types[type].class;
+    bool is_float = c->kind >= HD_LITERAL_F32_BITS;
+    if (class == HD_CLASS_FLOAT && !is_float)
+        initializer_error(b, hd_node_span(n), "an integer cannot initialize a floating-point variable");
+    else if ((class == HD_CLASS_SIGNED || class == HD_CLASS_UNSIGNED) && is_float)
+        initializer_error(b, hd_node_span(n), "a floating-point number cannot initialize an integer variable");
+}
+
+static void push_literal(hd_builder *b, const hd_node *n)
+{
+    hd_constant c;
+    hd_constant_of(b, n, &c);
+    check_literal(b, n, &c);
+    hd_initializer i = {.kind = HD_INIT_LITERAL, .literal_kind = c.kind, .mask_shift = HD_NO_MASK, .bits = c.bits};
+    hd_array_push(&b->module->initializers, i);
+}
+
+/* The symbol of a name that was declared before. */
+static uint32_t symbol_of(hd_builder *b, hd_name name, hd_span span)
+{
+    const hd_use *use = hd_use_of(b, name);
+    if (use->kind == HD_BIND_SYMBOL)
+        return use->value;
+    hd_builder_error(b, UNDECLARED_NAME, span, "nothing before here declares '%s'", hd_names_text(&b->module->names, name));
+    return HD_NONE;
+}
+
+static void push_address(hd_builder *b, const hd_node *n, hd_initializer i, hd_name name, hd_span name_span)
+{
+    i.kind = HD_INIT_ADDRESS;
+    i.symbol = symbol_of(b, name, name_span);
+    uint8_t class = hd_types[variable(b)->type].class;
+    if (class == HD_CLASS_FLOAT)
+        initializer_error(b, hd_node_span(n), "an address cannot initialize a floating-point variable");
+    hd_array_push(&b->module->initializers, i);
+}
+
+static void push_sum(hd_builder *b, const hd_node *n)
+{
+    const hd_constant c = b->constants.items[n->constant];
+    hd_token name = n->token;
+    name.end = c.name_end;
+    push_address(b, n, (hd_initializer){.mask_shift = HD_NO_MASK, .bits = c.bits}, hd_full_name(b, &name), (hd_span){name.begin, name.end});
+}
+
+static void push_mask(hd_builder *b, const hd_node *n)
+{
+    uint64_t mask = b->constants.items[n->constant].bits;
+    uint8_t shift = 0;
+    while (shift < 64 && mask != 0xffull << shift)
+        shift += 8;
+    if (shift == 64)
+        initializer_error(b, hd_node_span(n), "a mask selects one byte: 0xff, 0xff00, ...");
+    push_address(b, n, (hd_initializer){.mask_shift = shift}, n->token.name, hd_node_span(n));
+}
+
+static void push_generic(hd_builder *b, const hd_node *n)
+{
+    uint64_t addend = n->constant == HD_NONE ? 0 : b->constants.items[n->constant].bits;
+    hd_initializer i = {.is_generic = true, .mask_shift = HD_NO_MASK, .bits = addend};
+    push_address(b, n, i, n->token.name, hd_node_span(n));
+}
+
+void hd_build_initial(hd_builder *b, const hd_node *n)
+{
+    count_element(b, hd_node_span(n));
+    if (b->initial_counts.count < levels(variable(b)) && hd_types[variable(b)->type].class != HD_CLASS_OPAQUE)
+        initializer_error(b, hd_node_span(n), "the values of arrays and vectors stand in braces, one pair for each dimension");
+    b->initial_end = n->token.end;
+    switch (n->flags ? HD_NODE_COUNT : n->token.kind) {
+    case HD_TOKEN_INTEGER: case HD_TOKEN_FLOAT: case HD_TOKEN_WARP_SZ: case HD_NODE_CONSTANT:
+        push_literal(b, n);
+        break;
+    case HD_TOKEN_NAME:
+        push_address(b, n, (hd_initializer){.mask_shift = HD_NO_MASK}, hd_full_name(b, &n->token), hd_node_span(n));
+        break;
+    case HD_NODE_SUM:
+        push_sum(b, n);
+        break;
+    case HD_NODE_GENERIC:
+        push_generic(b, n);
+        break;
+    case HD_NODE_MASK:
+        push_mask(b, n);
+        break;
+    case HD_NODE_BAD:
+        break;
+    case HD_NODE_COUNT:
+        if (n->token.kind == HD_NODE_CONSTANT) {
+            push_literal(b, n);
+            break;
+        } /* fall through */
+    default:
+        initializer_error(b, hd_node_span(n), "no initial value: a constant, a name, name+constant or generic(name) is");
+        break;
+    }
+    b->constants.count = 0;
+    b->pairs.count = 0;
+}
+
+void hd_build_field(hd_builder *b, const hd_node *name)
+{
+    if (hd_types[variable(b)->type].class != HD_CLASS_OPAQUE)
+        initializer_error(b, hd_node_span(name), "only textures, samplers and surfaces have named fields");
+}
+
+void hd_initializer_end(hd_builder *b)
+{
+    hd_symbol *s = variable(b);
+    s->initializer_count = b->module->initializers.count - s->initializer_first;
+}

@@ -1,0 +1,37 @@
+/* hd_parse_ptx: text to module. Runs the grammar once, then checks what only the end of the text tells. */
+#include "parser/builder.h"
+
+static hd_span whole(const hd_source *source) { return (hd_span){0, source->length ? 1 : 0}; }
+
+/* The head of the module. A text without .target is taken where it declares something: such texts are parts of others. */
+static void check_head(hd_builder *b)
+{
+    hd_module *m = b->module;
+    bool is_empty = !b->saw_version && !b->saw_target && !b->saw_other && !m->statements.count;
+    if (m->diagnostics->error_count)
+        return;
+    if (is_empty)
+        hd_builder_error(b, EMPTY_INPUT, whole(m->source), "no PTX in this file");
+    else if (!b->saw_version)
+        hd_builder_error(b, MISSING_VERSION, whole(m->source), "a module starts with .version");
+    else if (!b->saw_target && !b->saw_other)
+        hd_builder_error(b, BAD_TARGET, whole(m->source), "a module has a .target behind its .version");
+    else if (!b->saw_target)
+        hd_builder_error(b, MISSING_TARGET, whole(m->source), "no .target behind .version");
+}
+
+hd_module *hd_parse_ptx(hd_source *source, const hd_parse_options *options, hd_diagnostics *diagnostics)
+{
+    hd_module *module = hd_module_new(source, diagnostics);
+    module->strict = options->strict;
+    hd_builder builder;
+    hd_builder_init(&builder, module, options);
+    uint32_t errors = diagnostics->error_count;
+    hd_ptx_parse(&builder);
+    hd_builder_end(&builder);
+    check_head(&builder);
+    hd_builder_free(&builder);
+    if (!options->ignore_annotations && diagnostics->error_count == errors)
+        hd_read_annotations(module, options);
+    return module;
+}

@@ -1,0 +1,197 @@
+/* Between scanner and grammar: hands in tokens, limits nesting, turns syntax errors into messages, and after one skips to
+ * where the next statement starts.
+ *
+ * Resynchronising. In a body a statement ends behind the next ; and before the next }, {, directive or name that is first on
+ * its line. Outside, whole {...} blocks are passed over up to the next directive that starts a module item. */
+#include "parser/builder.h"
+
+#include <stdio.h>
+
+static bool first_on_line(const hd_builder *b, uint32_t begin)
+{
+    const char *text = hd_builder_source(b)->text;
+    while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t'))
+        begin--;
+    return begin == 0 || text[begin - 1] == '\n' || text[begin - 1] == '\r';
+}
+
+static bool starts_item(uint32_t kind)
+{
+    switch (kind) {
+    case HD_TOKEN_VERSION: case HD_TOKEN_TARGET: case HD_TOKEN_ADDRESS_SIZE: case HD_TOKEN_FILE: case HD_TOKEN_SECTION:
+    case HD_TOKEN_PRAGMA: case HD_TOKEN_ALIAS: case HD_TOKEN_ENTRY: case HD_TOKEN_FUNC: case HD_TOKEN_EXTERN:
+    case HD_TOKEN_VISIBLE: case HD_TOKEN_WEAK: case HD_TOKEN_COMMON:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_space(uint32_t kind) { return kind >= HD_TOKEN_REG && kind <= HD_TOKEN_TEX; }
+
+static bool starts_statement(const hd_builder *b, const hd_token *token)
+{
+    uint32_t kind = token->kind;
+    if (kind == HD_TOKEN_LBRACE || kind == HD_TOKEN_RBRACE || kind == HD_TOKEN_LOC || kind == HD_TOKEN_HEDDLE)
+        return true;
+    if (starts_item(kind) && kind != HD_TOKEN_WEAK && kind != HD_TOKEN_ALIAS && kind != HD_TOKEN_COMMON)
+        return true;
+    return (is_space(kind) || kind == HD_TOKEN_NAME || kind == HD_TOKEN_DOTTED || kind == HD_TOKEN_AT) &&
+           first_on_line(b, token->begin);
+}
+
+/* Skips tokens of a body from the offending one on. What was not consumed is held. */
+static void skip_in_body(hd_builder *b, hd_node *node)
+{
+    uint32_t offending = node->token.begin;
+    for (;; hd_lexer_next(&b->lexer, &node->token)) {
+        uint32_t kind = node->token.kind;
+        if (kind == HD_TOKEN_SEMICOLON)
+            return;
+        bool brace_now = kind == HD_TOKEN_LBRACE && node->token.begin == offending; /* not a statement's start: skip it */
+        if (kind == HD_TOKEN_END || (starts_statement(b, &node->token) && !brace_now))
+            break;
+    }
+    b->held = *node;
+    b->has_held = true;
+}
+
+/* The same outside bodies. */
+static void skip_in_module(hd_builder *b, hd_node *node)
+{
+    for (uint32_t depth = 0;; hd_lexer_next(&b->lexer, &node->token)) {
+        uint32_t kind = node->token.kind;
+        if (kind == HD_TOKEN_LBRACE)
+            depth++;
+        if (kind == HD_TOKEN_RBRACE && depth)
+            depth--;
+        if (kind == HD_TOKEN_SEMICOLON && !depth)
+            return;
+        if (kind == HD_TOKEN_END ||
+            (!depth && node->token.begin > b->last_begin && (starts_item(kind) || (is_space(kind) && first_on_line(b, node->token.begin)))))
+            break;
+    }
+    b->held = *node;
+    b->has_held = true;
+}
+
+static uint32_t resynchronise(hd_builder *b, hd_node *node)
+{
+    b->resync = false;
+    node->token = (hd_token){b->last_begin, b->last_end, b->last_kind, HD_NO_NAME, HD_NO_INDEX};
+    if (b->has_held) /* the offending token, complete */
+        *node = b->held;
+    b->has_held = false;
+    if (b->function)
+        skip_in_body(b, node);
+    else
+        skip_in_module(b, node);
+    if (hd_diagnostics_full(b->module->diagnostics) || (b->has_held && b->held.token.kind == HD_TOKEN_END))
+        b->stopped = true;
+    b->nesting = b->scopes.count + (b->function ? 0 : 0);
+    node->token.kind = HD_TOKEN_RESYNC;
+    return HD_TOKEN_RESYNC;
+}
+
+static uint32_t too_deep(hd_builder *b, const hd_node *node)
+{
+    hd_builder_error(b, NESTING, hd_node_span(node), "nested deeper than %d", HD_NESTING_LIMIT);
+    b->stopped = true;
+    return HD_TOKEN_END;
+}
+
+uint32_t hd_builder_token(hd_builder *b, hd_node *node)
+{
+    if (__builtin_expect(b->resync, 0))
+        return resynchronise(b, node);
+    b->previous_end = b->last_end;
+    uint32_t kind;
+    if (__builtin_expect(b->has_held, 0)) {
+        *node = b->held;
+        b->has_held = false;
+        kind = node->token.kind;
+    } else {
+        kind = hd_lexer_next(&b->lexer, &node->token);
+    }
+    node->constant = HD_NONE;
+    node->flags = 0;
+    if (kind - HD_TOKEN_LPAREN <= HD_TOKEN_RBRACE - HD_TOKEN_LPAREN) {
+        if ((kind - HD_TOKEN_LPAREN) % 2 == 0)
+            b->nesting++;
+        else if (b->nesting)
+            b->nesting--;
+        if (__builtin_expect(b->nesting > HD_NESTING_LIMIT, 0))
+            kind = too_deep(b, node);
+    }
+    if (__builtin_expect(b->stopped, 0))
+        kind = HD_TOKEN_END;
+    b->last_kind = kind;
+    b->last_begin = node->token.begin;
+    b->last_end = node->token.end;
+    return kind;
+}
+
+void hd_builder_exhausted(hd_builder *b, const char *message)
+{
+    (void)message; /* Bison's stack is at its limit */
+    hd_builder_error(b, NESTING, ((hd_span){b->last_begin, b->last_end}), "an expression nested too deep");
+    b->stopped = true;
+}
+
+/* "';' or ','" of the expected kinds; "" where there are too many. */
+static const char *expected_text(const uint32_t *expected, uint32_t count, char *buffer, size_t size)
+{
+    size_t length = 0;
+    buffer[0] = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *joint = i == 0 ? "" : i + 1 == count ? " or " : ", ";
+        int n = snprintf(buffer + length, size - length, "%s%s", joint, hd_token_text((hd_token_kind)expected[i]));
+        if (n < 0 || (size_t)n >= size - length)
+            return "";
+        length += (size_t)n;
+    }
+    return buffer;
+}
+
+static void unterminated(hd_builder *b, hd_span span)
+{
+    uint32_t begin = hd_array_last(&b->scopes).begin;
+    hd_diagnostic *d = hd_builder_error(b, UNTERMINATED_SCOPE, span, "the file ends inside a block");
+    hd_builder_note(b, d, ((hd_span){begin, begin + 1}), "the block starts here");
+}
+
+static bool expects(const uint32_t *expected, uint32_t count, uint32_t kind)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (expected[i] == kind)
+            return true;
+    return false;
+}
+
+void hd_builder_syntax_error(hd_builder *b, uint32_t kind, const uint32_t *expected, uint32_t count)
+{
+    hd_span span = {b->last_begin, b->last_end};
+    b->resync = true;
+    if (b->stopped) /* told already */
+        return;
+    if (kind == HD_TOKEN_END)
+        b->stopped = true;
+    if (kind == HD_TOKEN_END && b->function && b->scopes.count) {
+        unterminated(b, span);
+        return;
+    }
+    const char *text = hd_builder_source(b)->text;
+    char wanted[160];
+    expected_text(expected, count, wanted, sizeof wanted);
+    bool next_statement = kind == HD_TOKEN_RBRACE || kind == HD_TOKEN_LOC || first_on_line(b, span.begin);
+    if (next_statement && (expects(expected, count, HD_TOKEN_SEMICOLON) || (!count && b->opcode_name))) {
+        hd_span place = {b->previous_end ? b->previous_end - 1 : 0, b->previous_end};
+        hd_builder_error(b, SYNTAX, place, "missing ';' after this");
+        return;
+    }
+    if (kind == HD_TOKEN_END)
+        hd_builder_error(b, SYNTAX, span, "the file ends here%s%s", *wanted ? ", expected " : "", wanted);
+    else
+        hd_builder_error(b, SYNTAX, span, "unexpected '%.*s'%s%s", (int)(span.end - span.begin > 60 ? 60 : span.end - span.begin),
+                         text + span.begin, *wanted ? ", expected " : "", wanted);
+}
