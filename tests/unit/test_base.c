@@ -201,6 +201,22 @@ static void writer_to_file_equals_writer_to_memory(void **state)
     hd_writer_free(&memory);
 }
 
+static void numbers_are_written_in_decimal(void **state)
+{
+    (void)state;
+    static const uint64_t numbers[] = {0, 9, 10, 99, 100, 101, 1234567890, UINT32_MAX, UINT64_MAX};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        hd_writer writer;
+        hd_writer_to_memory(&writer);
+        hd_write_u64(&writer, numbers[i]);
+        hd_write_char(&writer, 0);
+        char expected[32];
+        snprintf(expected, sizeof expected, "%llu", (unsigned long long)numbers[i]);
+        assert_string_equal(writer.buffer.items, expected);
+        hd_writer_free(&writer);
+    }
+}
+
 static void writer_remembers_errors(void **state)
 {
     (void)state;
@@ -255,6 +271,22 @@ static void pool_runs_each_index_once(void **state)
     assert_true(hd_cpu_count() >= 1);
 }
 
+static void lag(void *context, uint32_t index, uint32_t worker)
+{
+    sums *s = context;
+    (void)worker;
+    usleep(index ? 20000 : 0);
+    atomic_fetch_add(&s->runs, 1);
+}
+
+static void pool_waits_for_all(void **state)
+{
+    (void)state;
+    sums s = {0};
+    hd_parallel(4, 4, lag, &s);
+    assert_int_equal(s.runs, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,8 +297,10 @@ int main(void)
         cmocka_unit_test(bitset_agrees_with_flags),
         cmocka_unit_test(hash_values_are_fixed),
         cmocka_unit_test(writer_to_file_equals_writer_to_memory),
+        cmocka_unit_test(numbers_are_written_in_decimal),
         cmocka_unit_test(writer_remembers_errors),
         cmocka_unit_test(pool_runs_each_index_once),
+        cmocka_unit_test(pool_waits_for_all),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }
