@@ -79,7 +79,7 @@ typedef struct hd_form {
     uint8_t space, space2;                     /* hd_space of the (first, second) space modifier */
     uint16_t modifiers[HD_MODIFIER_GROUP_COUNT]; /* hd_modifier by group, 0 = absent */
     uint32_t behaviour;                        /* HD_BEHAVE_* after refinement by modifiers */
-    uint32_t signature;                        /* index of the compiled operand signatures; private to ir/signature.c */
+    const struct hd_signature *signature;      /* compiled operand rules, in the module's arena; ir/signature.h */
     const char *error;                         /* HD_FORM_INVALID: why; a message ready for a diagnostic */
     uint16_t error_kind;                       /* hd_diagnostic_kind of `error` */
 } hd_form;
@@ -87,8 +87,9 @@ typedef struct hd_form {
 typedef struct hd_opcode_info {
     const char *name;      /* "add", "ld", "shfl" */
     uint32_t behaviour;
-    uint8_t unit;
-    /* further columns: see the head of ir/ptx.def */
+    uint8_t unit, introduced; /* introduced: PTX version times ten */
+    uint16_t target;       /* first sm_ */
+    const char *syntax;    /* modifiers, types and operands; see the head of ir/ptx.def */
 } hd_opcode_info;
 extern const hd_opcode_info hd_opcodes[HD_OPCODE_COUNT];
 
@@ -96,6 +97,9 @@ extern const hd_opcode_info hd_opcodes[HD_OPCODE_COUNT];
  * modifiers, and combinations that ptxas rejects, are told by flags. */
 uint32_t hd_form_of(hd_module *module, hd_name spelling);
 hd_unit hd_form_unit(const hd_form *form);
+
+const char *hd_modifier_spelling(hd_modifier modifier);          /* without the dot; "" for HD_MOD_NONE */
+hd_modifier_group hd_modifier_group_of(hd_modifier modifier);    /* of a modifier other than HD_MOD_NONE */
 
 /* Gives each operand of an instruction its role (DEF, USE), appends implicit operands (%CC), and checks count, kinds, types
  * and widths. Reports what is wrong at the operand. false where an error was reported. The operands are the last ones of

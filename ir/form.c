@@ -1,0 +1,163 @@
+/* The instruction table itself, and forms: a spelling's words are split, its row found (the longest name that fits), its words
+ * matched with the row's syntax (ir/syntax.c). Once per distinct spelling of a module, in time linear in the table; after
+ * that a form is one array look-up. */
+#include "ir/form.h"
+#include "ir/signature.h"
+
+enum { /* the short names of ir/ptx.def's behaviour column */
+    LOAD = HD_BEHAVE_LOAD, STORE = HD_BEHAVE_STORE, ATOMIC = HD_BEHAVE_ATOMIC, BARRIER = HD_BEHAVE_BARRIER, WARP = HD_BEHAVE_WARP,
+    FENCE = HD_BEHAVE_FENCE, BRANCH = HD_BEHAVE_BRANCH, CALL = HD_BEHAVE_CALL, RETURN = HD_BEHAVE_RETURN, EXIT = HD_BEHAVE_EXIT,
+    TRAP = HD_BEHAVE_TRAP, ASYNC = HD_BEHAVE_ASYNC, DIVERGENT = HD_BEHAVE_DIVERGENT, TEXTURE = HD_BEHAVE_TEXTURE,
+    VOLATILE = HD_BEHAVE_VOLATILE
+};
+
+const hd_opcode_info hd_opcodes[HD_OPCODE_COUNT] = {
+    [HD_OP_UNKNOWN] = {"", VOLATILE, HD_UNIT_NONE, 10, 10, ""},
+#define HD_OPCODE(id, name, introduced, target, unit, behaviour, syntax) \
+    [HD_OP_##id] = {name, behaviour, HD_UNIT_##unit, introduced, target, syntax},
+#include "ir/ptx.def"
+#undef HD_OPCODE
+};
+
+static const struct {
+    const char *spelling;
+    uint8_t group;
+} modifiers[HD_MODIFIER_COUNT] = {
+    [HD_MOD_NONE] = {"", 0},
+#define HD_MODIFIER_GROUP(id, summary)
+#define HD_MODIFIER(group, id, spelling) [HD_MOD_##group##_##id] = {spelling, HD_GROUP_##group},
+#include "ir/modifiers.def"
+#undef HD_MODIFIER_GROUP
+#undef HD_MODIFIER
+};
+
+const char *hd_modifier_spelling(hd_modifier modifier)
+{
+    return modifiers[modifier].spelling;
+}
+
+hd_modifier_group hd_modifier_group_of(hd_modifier modifier)
+{
+    return (hd_modifier_group)modifiers[modifier].group;
+}
+
+/* Whether `name` is the spelling's beginning, up to its end or a dot. */
+static bool starts_with_name(const char *spelling, size_t length, const char *name, size_t name_length)
+{
+    return name_length <= length && memcmp(spelling, name, name_length) == 0 &&
+           (name_length == length || spelling[name_length] == '.');
+}
+
+static hd_opcode find_row(const char *spelling, size_t length)
+{
+    hd_opcode best = HD_OP_UNKNOWN;
+    size_t best_length = 0;
+    for (int i = HD_OP_UNKNOWN + 1; i < HD_OPCODE_COUNT; i++) {
+        size_t name_length = strlen(hd_opcodes[i].name);
+        if (name_length > best_length && starts_with_name(spelling, length, hd_opcodes[i].name, name_length)) {
+            best = (hd_opcode)i;
+            best_length = name_length;
+        }
+    }
+    return best;
+}
+
+/* Splits ".a.b::c" at its dots. */
+static void split(const char *text, size_t length, hd_form_words *words)
+{
+    const char *end = text + length;
+    while (text < end && words->count < sizeof words->length) {
+        const char *word = ++text;
+        while (text < end && *text != '.')
+            text++;
+        words->text[words->count] = word;
+        words->length[words->count] = (uint8_t)(text - word > 255 ? 255 : text - word);
+        words->type[words->count] = hd_type_from_spelling(word, (size_t)(text - word));
+        words->count++;
+    }
+}
+
+static bool is_modifier(const char *word, size_t length)
+{
+    for (int i = HD_MOD_NONE + 1; i < HD_MODIFIER_COUNT; i++)
+        if (strlen(modifiers[i].spelling) == length && memcmp(modifiers[i].spelling, word, length) == 0)
+            return true;
+    return false;
+}
+
+/* What the modifiers of a form add to its row's behaviour. */
+static uint32_t refine_behaviour(const hd_form *form)
+{
+    uint32_t behaviour = hd_opcodes[form->opcode].behaviour;
+    uint16_t order = form->modifiers[HD_GROUP_SEM];
+    if (form->modifiers[HD_GROUP_VOLATILE] || form->modifiers[HD_GROUP_MMIO])
+        behaviour |= HD_BEHAVE_VOLATILE;
+    if (order == HD_MOD_SEM_ACQUIRE || order == HD_MOD_SEM_RELEASE || order == HD_MOD_SEM_ACQ_REL || order == HD_MOD_SEM_SC)
+        behaviour |= HD_BEHAVE_FENCE;
+    if (form->modifiers[HD_GROUP_TENSORMAP])
+        behaviour |= HD_BEHAVE_VOLATILE;
+    return behaviour;
+}
+
+static void decode(hd_module *module, hd_form *form)
+{
+    const char *text = hd_names_text(&module->names, form->spelling);
+    size_t length = hd_names_length(&module->names, form->spelling);
+    hd_form_words words = {.count = 0};
+    form->vector = 1;
+    form->opcode = (uint16_t)find_row(text, length);
+    if (form->opcode == HD_OP_UNKNOWN) {
+        form->flags = HD_FORM_UNKNOWN_OPCODE;
+        form->behaviour = hd_opcodes[HD_OP_UNKNOWN].behaviour;
+        return;
+    }
+    size_t name_length = strlen(hd_opcodes[form->opcode].name);
+    split(text + name_length, length - name_length, &words);
+    form->behaviour = refine_behaviour(form);
+    for (uint32_t i = 0; i < words.count; i++)
+        if (words.type[i] == HD_TYPE_NONE && !is_modifier(words.text[i], words.length[i])) {
+            form->flags = HD_FORM_UNKNOWN_MODIFIER;
+            form->error = hd_arena_string(&module->arena, words.text[i], words.length[i]);
+            return;
+        }
+    hd_form_match(module, form, &words);
+    form->behaviour = refine_behaviour(form);
+    if (form->modifiers[HD_GROUP_CC])
+        form->flags |= HD_FORM_WRITES_CARRY;
+    if (form->opcode == HD_OP_ADDC || form->opcode == HD_OP_SUBC || form->opcode == HD_OP_MADC)
+        form->flags |= HD_FORM_READS_CARRY;
+}
+
+uint32_t hd_form_of(hd_module *module, hd_name spelling)
+{
+    if (spelling < module->form_of_name.count && module->form_of_name.items[spelling])
+        return module->form_of_name.items[spelling] - 1;
+    hd_form form = {.spelling = spelling};
+    decode(module, &form);
+    hd_array_push(&module->forms, form);
+    while (module->form_of_name.count <= spelling)
+        hd_array_push(&module->form_of_name, 0);
+    module->form_of_name.items[spelling] = module->forms.count;
+    return module->forms.count - 1;
+}
+
+hd_unit hd_form_unit(const hd_form *form)
+{
+    hd_unit unit = (hd_unit)hd_opcodes[form->opcode].unit;
+    bool moves = form->opcode == HD_OP_MOV || form->opcode == HD_OP_CVT || form->opcode == HD_OP_CVT_PACK ||
+                 form->opcode == HD_OP_REDUX;
+    if (unit != HD_UNIT_INT && unit != HD_UNIT_SP && unit != HD_UNIT_SFU)
+        return unit;
+    bool is_float = false, is_double = false;
+    for (uint32_t i = 0; i < form->type_count; i++) {
+        is_float |= hd_types[form->types[i]].class == HD_CLASS_FLOAT;
+        is_double |= form->types[i] == HD_TYPE_F64;
+    }
+    if (moves)
+        return is_double && form->opcode == HD_OP_CVT ? HD_UNIT_DP : unit;
+    if (is_double)
+        return HD_UNIT_DP;
+    if (unit == HD_UNIT_SFU)
+        return is_float ? HD_UNIT_SFU : HD_UNIT_INT;
+    return is_float ? HD_UNIT_SP : unit;
+}

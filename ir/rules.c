@@ -1,0 +1,425 @@
+/* Compiles the operand part of a row's syntax into rules, and knows which register types match which instruction type. The
+ * matching follows measurements of what the vendor's assembler takes, odd cases included (.f16x2 counts as a 32-bit integer;
+ * an integer slot takes the address of a variable with an offset). */
+#include "ir/signature.h"
+#include <assert.h>
+#include <ctype.h>
+
+#define BIT(id) (1ull << HD_TYPE_##id)
+
+/* ---- which register types match ---- */
+
+static uint64_t declarable_of_bits(uint32_t low, uint32_t high, bool floats)
+{
+    uint64_t types = 0;
+    for (int i = HD_TYPE_B8; i <= HD_TYPE_F64; i++)
+        if (hd_types[i].bits >= low && hd_types[i].bits <= high && (floats || hd_types[i].class != HD_CLASS_FLOAT))
+            types |= 1ull << i;
+    return types;
+}
+
+static uint64_t bits_of_size(uint32_t bits)
+{
+    return bits == 8 ? BIT(B8) : bits == 16 ? BIT(B16) : bits == 32 ? BIT(B32) : bits == 64 ? BIT(B64) : BIT(B128);
+}
+
+uint64_t hd_types_strict(hd_type type)
+{
+    const hd_type_info *info = &hd_types[type];
+    switch ((hd_type_class)info->class) {
+    case HD_CLASS_PRED: return BIT(PRED);
+    case HD_CLASS_BITS: return declarable_of_bits(info->bits, info->bits, true);
+    case HD_CLASS_UNSIGNED:
+    case HD_CLASS_SIGNED:
+        if (info->lanes > 1)
+            return BIT(B32) | BIT(F16X2);
+        return declarable_of_bits(info->bits, info->bits, false);
+    case HD_CLASS_FLOAT: return bits_of_size(info->bits) | (info->declarable ? 1ull << type : 0);
+    case HD_CLASS_ODD: return bits_of_size(info->bits);
+    case HD_CLASS_OPAQUE: return BIT(B64) | BIT(U64) | BIT(S64);
+    case HD_CLASS_NONE: break;
+    }
+    return 0;
+}
+
+uint64_t hd_types_same(hd_type type)
+{
+    const hd_type_info *info = &hd_types[type];
+    bool integer = info->class == HD_CLASS_UNSIGNED || info->class == HD_CLASS_SIGNED;
+    return hd_types_strict(type) | (integer && info->bits == 32 ? BIT(F16X2) : 0);
+}
+
+uint64_t hd_types_wider(hd_type type)
+{
+    const hd_type_info *info = &hd_types[type];
+    switch ((hd_type_class)info->class) {
+    case HD_CLASS_BITS: return declarable_of_bits(info->bits, 128, true);
+    case HD_CLASS_UNSIGNED:
+    case HD_CLASS_SIGNED: return declarable_of_bits(info->bits, 128, false) | (info->bits <= 32 ? BIT(F16X2) : 0);
+    case HD_CLASS_FLOAT:
+        if (!info->declarable)
+            return hd_types_strict(type);
+        return hd_types_strict(type) | (declarable_of_bits(info->bits, 128, false) & (BIT(B16) | BIT(B32) | BIT(B64) | BIT(B128)));
+    case HD_CLASS_NONE:
+    case HD_CLASS_PRED:
+    case HD_CLASS_OPAQUE:
+    case HD_CLASS_ODD: break;
+    }
+    return hd_types_strict(type);
+}
+
+static hd_type twice(hd_type type)
+{
+    switch (type) {
+    case HD_TYPE_U16: return HD_TYPE_U32;
+    case HD_TYPE_S16: return HD_TYPE_S32;
+    case HD_TYPE_U32: return HD_TYPE_U64;
+    case HD_TYPE_S32: return HD_TYPE_S64;
+    default: return HD_TYPE_NONE;
+    }
+}
+
+/* Literals that a source of this type may be. */
+static uint16_t literals_of(hd_type type)
+{
+    const hd_type_info *info = &hd_types[type];
+    switch ((hd_type_class)info->class) {
+    case HD_CLASS_PRED: return HD_TAKES_INTEGER;
+    case HD_CLASS_BITS:
+        return HD_TAKES_INTEGER | (info->bits == 32 ? HD_TAKES_F32_BITS : 0) |
+               (info->bits == 64 ? HD_TAKES_F64_BITS | HD_TAKES_DECIMAL : 0);
+    case HD_CLASS_UNSIGNED:
+    case HD_CLASS_SIGNED: return info->lanes > 1 ? 0 : HD_TAKES_INTEGER;
+    case HD_CLASS_FLOAT: return type == HD_TYPE_F32 || type == HD_TYPE_F64 ? HD_TAKES_FLOAT : 0;
+    case HD_CLASS_NONE:
+    case HD_CLASS_OPAQUE:
+    case HD_CLASS_ODD: break;
+    }
+    return 0;
+}
+
+/* ---- the language ---- */
+
+typedef struct compiler {
+    const hd_module *module;
+    const hd_form *form;
+    const char *at;
+    hd_rule_array *rules;
+} compiler;
+
+static bool take(compiler *c, char ch)
+{
+    if (*c->at != ch)
+        return false;
+    c->at++;
+    return true;
+}
+
+/* Whether an address register must have 64 bits: in the generic and global space, under a declared 64-bit addressing. */
+static bool needs_wide_address(const compiler *c)
+{
+    uint8_t space = c->form->space;
+    if (space != HD_SPACE_NONE && space != HD_SPACE_GLOBAL)
+        return false;
+    for (uint32_t i = 0; i < c->module->verbatims.count; i++)
+        if (c->module->verbatims.items[i].kind == HD_VERBATIM_ADDRESS_SIZE)
+            return c->module->address_bits == 64;
+    return false;
+}
+
+/* Type rule behind a ':' (or none: slot 0): fills types, type and the literals and names that go with it. */
+static void compile_type(compiler *c, hd_rule *rule, bool is_source)
+{
+    bool wider = false, doubled = false, fixed = false;
+    hd_type type = HD_TYPE_NONE;
+    if (!take(c, ':')) {
+        type = (hd_type)c->form->types[0];
+    } else {
+        wider = take(c, '>');
+        if (c->at[0] == '2' && c->at[1] == 'x') {
+            doubled = true;
+            c->at += 2;
+        }
+        if (isdigit((unsigned char)*c->at)) {
+            type = (hd_type)c->form->types[*c->at++ - '0'];
+        } else {
+            const char *begin = c->at;
+            while (isalnum((unsigned char)*c->at))
+                c->at++;
+            size_t length = (size_t)(c->at - begin);
+            fixed = true;
+            if (length == 3 && memcmp(begin, "any", 3) == 0) {
+                rule->types = ~0ull;
+                rule->takes |= is_source ? HD_TAKES_INTEGER | HD_TAKES_FLOAT : 0;
+                return;
+            }
+            if (length == 4 && memcmp(begin, "addr", 4) == 0) {
+                rule->types = hd_types_strict(HD_TYPE_U32) | hd_types_strict(HD_TYPE_U64);
+                rule->type = HD_TYPE_U64;
+                rule->takes |= is_source ? HD_TAKES_INTEGER | HD_TAKES_OFFSET : 0;
+                return;
+            }
+            type = hd_type_from_spelling(begin, length);
+            assert(type != HD_TYPE_NONE);
+        }
+    }
+    if (doubled)
+        type = twice(type);
+    rule->type = (uint8_t)type;
+    rule->types = wider ? hd_types_wider(type) : fixed ? hd_types_strict(type) : hd_types_same(type);
+    rule->takes |= wider ? HD_TAKES_WIDER : 0;
+    if (!is_source)
+        return;
+    rule->takes |= literals_of(type);
+    if (type != HD_TYPE_PRED && literals_of(type) & HD_TAKES_INTEGER)
+        rule->takes |= HD_TAKES_OFFSET;
+    if (!fixed)
+        rule->takes |= HD_TAKES_FUNCTION;
+}
+
+static void compile_flags(compiler *c, hd_rule *rule)
+{
+    for (;; c->at++)
+        switch (*c->at) {
+        case '_': rule->takes |= HD_TAKES_SINK; break;
+        case '!': rule->takes |= rule->types & BIT(PRED) ? HD_TAKES_NOT : 0; break;
+        case '-': rule->takes |= HD_TAKES_MINUS; break;
+        case '.': rule->takes |= HD_TAKES_SELECTOR; break;
+        case '%': rule->takes |= HD_TAKES_SREG; break;
+        case '&': rule->takes |= hd_types[rule->type].class == HD_CLASS_FLOAT ? 0 : HD_TAKES_SYMBOL | HD_TAKES_OFFSET; break;
+        default: return;
+        }
+}
+
+/* Role, type and flags of one scalar. */
+static hd_rule compile_scalar(compiler *c)
+{
+    hd_rule rule = {.kind = HD_RULE_SCALAR, .size = 1};
+    switch (*c->at++) {
+    case 'd': rule.roles = HD_OPERAND_DEF; rule.takes = HD_TAKES_REGISTER; compile_type(c, &rule, false); break;
+    case 'm': rule.roles = HD_OPERAND_DEF | HD_OPERAND_USE; rule.takes = HD_TAKES_REGISTER; compile_type(c, &rule, false); break;
+    case 'a': rule.roles = HD_OPERAND_USE; rule.takes = HD_TAKES_REGISTER; compile_type(c, &rule, true); break;
+    case 'r': rule.roles = HD_OPERAND_USE; rule.takes = HD_TAKES_REGISTER; compile_type(c, &rule, false); break;
+    case 'i': rule.takes = HD_TAKES_INTEGER; rule.type = HD_TYPE_S64; break;
+    case 't': rule.kind = HD_RULE_OBJECT; rule.roles = HD_OPERAND_USE; rule.types = BIT(B64) | BIT(U64) | BIT(S64); break;
+    case '@':
+        rule.kind = HD_RULE_BASE;
+        rule.roles = HD_OPERAND_USE;
+        rule.types = declarable_of_bits(8, 64, false) & ~(needs_wide_address(c) ? BIT(B32) | BIT(U32) | BIT(S32) : 0);
+        break;
+    case 'L': rule.kind = HD_RULE_LABEL; break;
+    case 'T': rule.kind = HD_RULE_TABLE; break;
+    case 'F': rule.kind = HD_RULE_CALLEE; rule.roles = HD_OPERAND_USE; rule.types = BIT(B64) | BIT(U64) | BIT(S64) | BIT(B32) | BIT(U32) | BIT(S32); break;
+    default: assert(!"an unknown role in ir/ptx.def");
+    }
+    compile_flags(c, &rule);
+    return rule;
+}
+
+/* ---- lengths of vectors ---- */
+
+static uint32_t rank(const hd_form *form)
+{
+    switch (form->modifiers[HD_GROUP_GEOMETRY]) {
+    case HD_MOD_GEOMETRY_1D: return 1;
+    case HD_MOD_GEOMETRY_2D: return 2;
+    case HD_MOD_GEOMETRY_3D: return 3;
+    case HD_MOD_GEOMETRY_4D: return 4;
+    case HD_MOD_GEOMETRY_5D: return 5;
+    case HD_MOD_GEOMETRY_A1D: return 2;
+    default: return 4;
+    }
+}
+
+/* Coordinates of a texture or surface access: three are padded to four. */
+static uint32_t coordinates(const hd_form *form)
+{
+    uint32_t n = rank(form);
+    return n == 3 ? 4 : n;
+}
+
+/* Gradients and offsets have no layer and no sample. */
+static uint32_t directions(const hd_form *form)
+{
+    switch (form->modifiers[HD_GROUP_GEOMETRY]) {
+    case HD_MOD_GEOMETRY_1D:
+    case HD_MOD_GEOMETRY_A1D: return 1;
+    case HD_MOD_GEOMETRY_2D:
+    case HD_MOD_GEOMETRY_A2D:
+    case HD_MOD_GEOMETRY_2DMS:
+    case HD_MOD_GEOMETRY_A2DMS: return 2;
+    default: return 4;
+    }
+}
+
+static uint32_t tensor_coordinates(const hd_form *form)
+{
+    uint16_t mode = form->modifiers[HD_GROUP_LOADMODE];
+    return mode == HD_MOD_LOADMODE_GATHER4 || mode == HD_MOD_LOADMODE_SCATTER4 ? 5 : rank(form);
+}
+
+static uint32_t tensor_offsets(const hd_form *form)
+{
+    if (form->modifiers[HD_GROUP_LOADMODE] != HD_MOD_LOADMODE_IM2COL)
+        return 2;
+    return rank(form) > 2 ? rank(form) - 2 : 1;
+}
+
+/* wgmma: 64 x N accumulators over 128 threads, two .f16 in a register. */
+static uint32_t accumulators(const hd_form *form)
+{
+    const char *shape = hd_modifier_spelling((hd_modifier)form->modifiers[HD_GROUP_SHAPE]);
+    const char *n = strchr(shape, 'n');
+    uint32_t columns = n ? (uint32_t)strtoul(n + 1, NULL, 10) : 0;
+    return form->types[0] == HD_TYPE_F16 ? columns / 4 : columns / 2;
+}
+
+static uint32_t repetitions(const hd_form *form)
+{
+    const char *x = hd_modifier_spelling((hd_modifier)form->modifiers[HD_GROUP_NUM]);
+    return *x ? (uint32_t)strtoul(x + 1, NULL, 10) : 1;
+}
+
+static uint32_t tensor_memory_registers(const hd_form *form)
+{
+    uint16_t shape = form->modifiers[HD_GROUP_SHAPE];
+    uint32_t each = shape == HD_MOD_SHAPE_16X128B ? 2 : shape == HD_MOD_SHAPE_16X256B ? 4 : 1;
+    return each * repetitions(form);
+}
+
+/* The length behind a '}': a number, a range, or a letter that asks the form. */
+static void compile_length(compiler *c, hd_rule *rule)
+{
+    uint32_t number = 0, length = 0;
+    bool has_number = isdigit((unsigned char)*c->at);
+    while (isdigit((unsigned char)*c->at))
+        number = number * 10 + (uint32_t)(*c->at++ - '0');
+    rule->low = (uint8_t)number;
+    if (take(c, '-')) {
+        rule->high = (uint8_t)(*c->at++ - '0');
+        return;
+    }
+    switch (*c->at) {
+    case 'v': length = c->form->vector; break;
+    case 'n': length = accumulators(c->form); break;
+    case 'x': length = (has_number ? number : 1) * repetitions(c->form); break;
+    case 'T': length = tensor_memory_registers(c->form); break;
+    case 't': length = tensor_coordinates(c->form); break;
+    case 'o': length = tensor_offsets(c->form); break;
+    case 'g': length = coordinates(c->form); break;
+    case 'G':
+    case 'w': length = directions(c->form); break;
+    default: rule->high = rule->low; return;
+    }
+    c->at++;
+    rule->low = rule->high = (uint8_t)length;
+}
+
+/* ---- structure ---- */
+
+static void compile_operand(compiler *c);
+
+/* In a vector any literal stands for its bits, and special registers are read. */
+static void widen_element(hd_rule *element)
+{
+    if (element->roles == HD_OPERAND_USE)
+        element->takes |= HD_TAKES_INTEGER | HD_TAKES_FLOAT | HD_TAKES_SREG;
+    element->takes |= HD_TAKES_SELECTOR;
+    if (element->type == HD_TYPE_F32)
+        element->types |= BIT(U32) | BIT(S32);
+    if (element->type == HD_TYPE_F64)
+        element->types |= BIT(U64) | BIT(S64);
+    if (element->types & BIT(B32))
+        element->types |= BIT(PRED);
+}
+
+static void push_vector(compiler *c, hd_rule vector, hd_rule element, bool scalar_too)
+{
+    if (scalar_too && vector.low == 1) {
+        element.takes |= HD_TAKES_BRACES;
+        element.optional = vector.optional;
+        hd_array_push(c->rules, element);
+        return;
+    }
+    widen_element(&element);
+    vector.kind = HD_RULE_VECTOR;
+    vector.size = 2;
+    vector.type = element.type;
+    hd_array_push(c->rules, vector);
+    hd_array_push(c->rules, element);
+}
+
+/* The elements of an address or a list, up to its closing bracket. */
+static void compile_children(compiler *c, hd_rule rule, char close)
+{
+    uint32_t index = c->rules->count;
+    hd_array_push(c->rules, rule);
+    if (*c->at == close) {
+        hd_rule base = compile_scalar(&(compiler){c->module, c->form, "@", c->rules});
+        hd_array_push(c->rules, base);
+    }
+    while (!take(c, close)) {
+        compile_operand(c);
+        take(c, ',');
+    }
+    c->rules->items[index].size = (uint8_t)(c->rules->count - index);
+}
+
+static void compile_primary(compiler *c)
+{
+    hd_rule rule = {.size = 1};
+    if (take(c, '{')) {
+        hd_rule element = compile_scalar(c);
+        bool closed = take(c, '}');
+        assert(closed);
+        (void)closed;
+        bool scalar_too = strchr("gGw", *c->at) != NULL;
+        compile_length(c, &rule);
+        push_vector(c, rule, element, scalar_too);
+    } else if (take(c, '[')) {
+        rule.kind = HD_RULE_ADDRESS;
+        compile_children(c, rule, ']');
+    } else if (take(c, '(')) {
+        rule.kind = HD_RULE_LIST;
+        compile_children(c, rule, ')');
+    } else {
+        hd_rule scalar = compile_scalar(c);
+        if (c->at[0] == '*') {
+            c->at++;
+            compile_length(c, &rule);
+            push_vector(c, rule, scalar, true);
+        } else {
+            hd_array_push(c->rules, scalar);
+        }
+    }
+}
+
+/* [?] primary [ '|' [?] primary ] */
+static void compile_operand(compiler *c)
+{
+    uint32_t index = c->rules->count;
+    bool optional = take(c, '?');
+    compile_primary(c);
+    if (take(c, '|')) {
+        hd_rule pair = {.kind = HD_RULE_PAIR, .low = *c->at == '?' ? 1 : 2};
+        take(c, '?');
+        hd_array_push(c->rules, pair); /* moved before its elements */
+        memmove(&c->rules->items[index + 1], &c->rules->items[index], (c->rules->count - 1 - index) * sizeof pair);
+        c->rules->items[index] = pair;
+        compile_primary(c);
+        c->rules->items[index].size = (uint8_t)(c->rules->count - index);
+    }
+    c->rules->items[index].optional = optional;
+}
+
+const char *hd_rules_compile(const hd_module *module, const hd_form *form, const char *text, hd_rule_array *rules)
+{
+    compiler c = {module, form, text, rules};
+    for (;;) {
+        while (*c.at == ' ')
+            c.at++;
+        if (*c.at == '\0' || *c.at == ';')
+            return c.at;
+        compile_operand(&c);
+    }
+}

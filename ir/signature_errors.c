@@ -1,0 +1,268 @@
+/* Messages about operands: each says what the instruction expects there and what was found. */
+#include "ir/signature_errors.h"
+#include "ir/sregs.h"
+#include <ctype.h>
+#include <stdio.h>
+
+/* From an operand's first character to behind its token; aggregates up to their closing bracket, never past the statement. */
+static hd_span operand_span(const hd_source *source, uint32_t begin)
+{
+    const char *text = source->text, *at = text + begin;
+    static const char open[] = "{[(", close[] = "}])";
+    const char *bracket = *at ? strchr(open, *at) : NULL;
+    if (bracket) {
+        while (*at && *at != ';' && *at != close[bracket - open])
+            at++;
+        return (hd_span){begin, (uint32_t)(at - text) + (*at && *at != ';')};
+    }
+    if (*at == '!' || *at == '-')
+        at++;
+    while (isalnum((unsigned char)*at) || *at == '_' || *at == '$' || *at == '%' || *at == '.')
+        at++;
+    if (at == text + begin && *at)
+        at++;
+    return (hd_span){begin, (uint32_t)(at - text)};
+}
+
+static hd_span span_of(const hd_function *function, const hd_instruction *insn, const hd_operand *operand)
+{
+    const hd_operand *end = function->operands.items + insn->operand_first + insn->operand_count;
+    if (operand && operand < end && operand->begin != HD_NONE && operand->begin < function->module->source->length)
+        return operand_span(function->module->source, operand->begin);
+    return insn->span;
+}
+
+/* Number of the top-level operand that holds `operand`, from 1. */
+static uint32_t position_of(const hd_function *function, const hd_instruction *insn, const hd_operand *operand)
+{
+    const hd_operand *o = hd_insn_operands(function, insn), *end = o + insn->operand_count;
+    uint32_t position = 1;
+    while (o < end) {
+        const hd_operand *next = o + hd_operand_extent(o);
+        if (operand < next)
+            break;
+        position++;
+        o = next;
+    }
+    return position;
+}
+
+static uint32_t count_operands(const hd_function *function, const hd_instruction *insn)
+{
+    const hd_operand *o = hd_insn_operands(function, insn), *end = o + insn->operand_count;
+    uint32_t count = 0;
+    for (; o < end; o += hd_operand_extent(o))
+        count++;
+    return count;
+}
+
+/* "a .u32 register, an integer" ... */
+static void describe_rule(const hd_rule *rule, char *buffer, size_t size)
+{
+    const char *type = hd_types[rule->type].spelling, *wide = rule->takes & HD_TAKES_WIDER ? " or wider" : "";
+    size_t n = 0;
+#define SAY(...) (n += (size_t)snprintf(buffer + n, n < size ? size - n : 0, __VA_ARGS__))
+    buffer[0] = 0;
+    if (rule->takes & HD_TAKES_REGISTER)
+        SAY("%s .%s%s register", strchr("aeiouf8", *type) && *type != 'u' ? "an" : "a", *type ? type : "any", wide);
+    if (rule->takes & HD_TAKES_INTEGER)
+        SAY("%san integer constant", n ? " or " : "");
+    if (rule->takes & HD_TAKES_FLOAT)
+        SAY("%sa floating-point literal", n ? " or " : "");
+    if (rule->takes & HD_TAKES_SINK)
+        SAY("%s_", n ? " or " : "");
+#undef SAY
+}
+
+static const char *class_name(hd_literal_kind kind)
+{
+    switch (kind) {
+    case HD_LITERAL_SIGNED:
+    case HD_LITERAL_UNSIGNED: return "an integer";
+    case HD_LITERAL_F32_BITS: return "a single-precision literal";
+    case HD_LITERAL_F64_BITS:
+    case HD_LITERAL_DECIMAL: return "a floating-point literal";
+    }
+    return "a literal";
+}
+
+static const char *kind_name(const hd_operand *o)
+{
+    switch ((hd_operand_kind)o->kind) {
+    case HD_OPERAND_REGISTER: return "a register";
+    case HD_OPERAND_LITERAL: return "a literal";
+    case HD_OPERAND_SYMBOL: return "a variable or function";
+    case HD_OPERAND_SREG: return "a special register";
+    case HD_OPERAND_LABEL: return "a label";
+    case HD_OPERAND_TABLE: return "a table";
+    case HD_OPERAND_SINK: return "_";
+    case HD_OPERAND_NAME: return "a name";
+    case HD_OPERAND_VECTOR: return "a vector";
+    case HD_OPERAND_ADDRESS: return "an address";
+    case HD_OPERAND_PAIR: return "a pair";
+    case HD_OPERAND_LIST: return "a list";
+    }
+    return "something else";
+}
+
+/* "'%r1' is .s32" of what stands there. */
+static void describe_operand(const hd_function *f, const hd_operand *o, char *buffer, size_t size)
+{
+    const hd_module *module = f->module;
+    char name[80];
+    switch ((hd_operand_kind)o->kind) {
+    case HD_OPERAND_REGISTER:
+        hd_register_spell(f, o->value, name, sizeof name);
+        snprintf(buffer, size, "'%s' is .%s", name, hd_types[f->registers.items[o->value].type].spelling);
+        return;
+    case HD_OPERAND_LITERAL:
+        snprintf(buffer, size, "this is %s", class_name((hd_literal_kind)module->literals.items[o->value].kind));
+        return;
+    case HD_OPERAND_SYMBOL:
+        snprintf(buffer, size, "'%.80s' is a %s", hd_names_text(&module->names, module->symbols.items[o->value].name),
+                 module->symbols.items[o->value].kind == HD_SYMBOL_FUNCTION ? "function" : "variable");
+        return;
+    case HD_OPERAND_SREG:
+        snprintf(buffer, size, "'%%%s' is a .%s special register", hd_sregs[o->value].spelling,
+                 hd_types[hd_sregs[o->value].type].spelling);
+        return;
+    default: snprintf(buffer, size, "this is %s", kind_name(o));
+    }
+}
+
+/* "2 to 4" operands that the candidates take. */
+static void describe_counts(const hd_form *form, char *buffer, size_t size)
+{
+    uint32_t low = ~0u, high = 0;
+    for (uint32_t i = 0; i < form->signature->candidate_count; i++) {
+        const hd_candidate *candidate = &form->signature->candidates[i];
+        uint32_t needed = 0, all = 0;
+        bool optional = false;
+        for (uint32_t r = candidate->first; r < candidate->end; r += form->signature->rules[r].size) {
+            optional |= form->signature->rules[r].optional;
+            needed += !optional;
+            all++;
+        }
+        low = needed < low ? needed : low;
+        high = all > high ? all : high;
+    }
+    if (high == 0)
+        snprintf(buffer, size, "no operands");
+    else if (low == high)
+        snprintf(buffer, size, "%u operand%s", low, low == 1 ? "" : "s");
+    else
+        snprintf(buffer, size, "%u to %u operands", low, high);
+}
+
+static hd_diagnostic_kind kind_of(hd_mismatch_kind kind)
+{
+    switch (kind) {
+    case HD_MISMATCH_COUNT: return HD_DIAG_OPERAND_COUNT;
+    case HD_MISMATCH_TYPE: return HD_DIAG_OPERAND_TYPE;
+    case HD_MISMATCH_SINK: return HD_DIAG_BAD_SINK;
+    case HD_MISMATCH_NO_VECTOR:
+    case HD_MISMATCH_LENGTH:
+    case HD_MISMATCH_NESTING:
+    case HD_MISMATCH_MIXED: return HD_DIAG_BAD_VECTOR;
+    case HD_MISMATCH_ADDRESS:
+    case HD_MISMATCH_ADDRESS_TYPE:
+    case HD_MISMATCH_NUMBER_ADDRESS:
+    case HD_MISMATCH_SPACE: return HD_DIAG_BAD_ADDRESS;
+    case HD_MISMATCH_LITERAL:
+    case HD_MISMATCH_KIND:
+    case HD_MISMATCH_SREG:
+    case HD_MISMATCH_NOT:
+    case HD_MISMATCH_MINUS:
+    case HD_MISMATCH_SELECTOR:
+    case HD_MISMATCH_NO_ADDRESS:
+    case HD_MISMATCH_OBJECT:
+    case HD_MISMATCH_NO_PAIR:
+    case HD_MISMATCH_NO_LIST:
+    case HD_MISMATCH_LABEL:
+    case HD_MISMATCH_TABLE:
+    case HD_MISMATCH_CALLEE:
+    case HD_MISMATCH_NONE: break;
+    }
+    return HD_DIAG_OPERAND_KIND;
+}
+
+/* What is due where the mismatch happened, without the operand that was found. */
+static void describe_expected(const hd_mismatch *m, char *buffer, size_t size)
+{
+    switch (m->kind) {
+    case HD_MISMATCH_NOT: snprintf(buffer, size, "may not be negated"); return;
+    case HD_MISMATCH_MINUS: snprintf(buffer, size, "may not have a minus"); return;
+    case HD_MISMATCH_SELECTOR: snprintf(buffer, size, "may not have a selector"); return;
+    case HD_MISMATCH_SREG: snprintf(buffer, size, "may not be a special register; only mov and cvt read them"); return;
+    case HD_MISMATCH_SINK: snprintf(buffer, size, "may not be the sink _"); return;
+    case HD_MISMATCH_NESTING: snprintf(buffer, size, "is a vector; vectors do not nest"); return;
+    case HD_MISMATCH_MIXED: snprintf(buffer, size, "mixes floating-point and integer elements"); return;
+    case HD_MISMATCH_NUMBER_ADDRESS: snprintf(buffer, size, "may be a number in the local space only"); return;
+    case HD_MISMATCH_NO_VECTOR:
+    case HD_MISMATCH_LENGTH:
+        if (m->rule->low == m->rule->high)
+            snprintf(buffer, size, "must be a vector of %u element%s", m->rule->low, m->rule->low == 1 ? "" : "s");
+        else
+            snprintf(buffer, size, "must be a vector of %u to %u elements", m->rule->low, m->rule->high);
+        return;
+    case HD_MISMATCH_NO_ADDRESS: snprintf(buffer, size, "must be an address in brackets"); return;
+    case HD_MISMATCH_ADDRESS: snprintf(buffer, size, "is no address that fits"); return;
+    case HD_MISMATCH_ADDRESS_TYPE: snprintf(buffer, size, "must have an integer register of the address width as its base"); return;
+    case HD_MISMATCH_SPACE: snprintf(buffer, size, "must be in the state space of the instruction"); return;
+    case HD_MISMATCH_OBJECT: snprintf(buffer, size, "must be a texture, sampler or surface, or a 64-bit handle"); return;
+    case HD_MISMATCH_NO_PAIR: snprintf(buffer, size, "must be a pair, a|b"); return;
+    case HD_MISMATCH_NO_LIST: snprintf(buffer, size, "must be a list in parentheses"); return;
+    case HD_MISMATCH_LABEL: snprintf(buffer, size, "must be a label"); return;
+    case HD_MISMATCH_TABLE: snprintf(buffer, size, "must be the label of a table or prototype"); return;
+    case HD_MISMATCH_CALLEE: snprintf(buffer, size, "must be a function or a register that holds its address"); return;
+    case HD_MISMATCH_NONE:
+    case HD_MISMATCH_COUNT:
+    case HD_MISMATCH_KIND:
+    case HD_MISMATCH_TYPE:
+    case HD_MISMATCH_LITERAL: break;
+    }
+    int n = snprintf(buffer, size, "must be ");
+    describe_rule(m->rule, buffer + n, size - (size_t)n);
+}
+
+void hd_report_mismatch(hd_function *function, const hd_instruction *insn, const hd_form *form, const hd_mismatch *m)
+{
+    hd_module *module = function->module;
+    const char *spelling = hd_names_text(&module->names, form->spelling);
+    char expected[160], found[160];
+    if (m->kind == HD_MISMATCH_COUNT) {
+        describe_counts(form, expected, sizeof expected);
+        hd_report(module->diagnostics, HD_DIAG_OPERAND_COUNT, module->source, span_of(function, insn, m->operand),
+                  "'%.200s' takes %s, %u given", spelling, expected, count_operands(function, insn));
+        return;
+    }
+    describe_expected(m, expected, sizeof expected);
+    describe_operand(function, m->operand, found, sizeof found);
+    if (m->kind == HD_MISMATCH_LENGTH)
+        snprintf(found, sizeof found, "this has %u", m->operand->count);
+    bool tells_itself = m->kind == HD_MISMATCH_NOT || m->kind == HD_MISMATCH_MINUS || m->kind == HD_MISMATCH_SINK ||
+                        m->kind == HD_MISMATCH_NESTING || m->kind == HD_MISMATCH_MIXED || m->kind == HD_MISMATCH_SELECTOR;
+    hd_report(module->diagnostics, kind_of(m->kind), module->source, span_of(function, insn, m->operand),
+              "operand %u of '%.200s' %s%s%s", position_of(function, insn, m->operand), spelling, expected,
+              tells_itself ? "" : ", ", tells_itself ? "" : found);
+}
+
+bool hd_report_form(hd_function *function, const hd_instruction *insn, const hd_form *form)
+{
+    hd_module *module = function->module;
+    const char *spelling = hd_names_text(&module->names, form->spelling);
+    if (form->flags & HD_FORM_INVALID) {
+        hd_report(module->diagnostics, (hd_diagnostic_kind)form->error_kind, module->source, insn->span, "%s", form->error);
+        return false;
+    }
+    bool opcode = form->flags & HD_FORM_UNKNOWN_OPCODE;
+    hd_diagnostic_kind kind = opcode ? HD_DIAG_UNKNOWN_OPCODE : HD_DIAG_UNKNOWN_MODIFIER;
+    if (module->strict)
+        module->diagnostics->severity[kind] = HD_ERROR;
+    if (opcode)
+        hd_report(module->diagnostics, kind, module->source, insn->span, "unknown opcode '%.200s'; kept as it is", spelling);
+    else
+        hd_report(module->diagnostics, kind, module->source, insn->span, "unknown modifier '.%s' of '%.200s'; kept as it is",
+                  form->error, spelling);
+    return !module->strict;
+}

@@ -1,0 +1,310 @@
+/* Matches the words of a form (modifiers and types) with the alternatives of its opcode's row, and says what is wrong where
+ * none fits. The language of the rows is described at the head of ir/ptx.def. Runs once per distinct form of a module. */
+#include "ir/signature.h"
+#include <assert.h>
+#include <ctype.h>
+
+static const char *const group_names[HD_MODIFIER_GROUP_COUNT] = {
+#define HD_MODIFIER_GROUP(id, summary) [HD_GROUP_##id] = #id,
+#define HD_MODIFIER(group, id, spelling)
+#include "ir/modifiers.def"
+#undef HD_MODIFIER_GROUP
+#undef HD_MODIFIER
+};
+
+/* One alternative tried against a form: what it made of the words, and what did not fit. */
+typedef struct attempt {
+    hd_form form;               /* types and modifiers as this alternative reads them */
+    uint64_t used;              /* words taken, a bit each */
+    const char *missing;        /* the first ".GROUP" word that nothing fits */
+    uint32_t missing_count, extra_count;
+    bool types_fit;
+} attempt;
+
+/* A piece of a row's syntax, up to the next blank. */
+typedef struct syntax_word {
+    const char *begin, *end;
+} syntax_word;
+
+static syntax_word next_word(const char **at)
+{
+    while (**at == ' ')
+        (*at)++;
+    syntax_word word = {*at, *at};
+    while (*word.end && *word.end != ' ' && *word.end != '>' && *word.end != ';')
+        word.end++;
+    *at = word.end;
+    return word;
+}
+
+static hd_modifier_group group_from_name(const char *name, size_t length)
+{
+    for (int i = 0; i < HD_MODIFIER_GROUP_COUNT; i++)
+        if (strlen(group_names[i]) == length && memcmp(group_names[i], name, length) == 0)
+            return (hd_modifier_group)i;
+    assert(!"a group that ir/modifiers.def does not list");
+    return HD_MODIFIER_GROUP_COUNT;
+}
+
+/* A row's word ".GROUP:a|b?14" taken apart. */
+typedef struct modifier_word {
+    hd_modifier_group group;
+    const char *list, *list_end; /* NULL: any of the group */
+    bool optional;
+} modifier_word;
+
+/* "?", "?14" (before PTX 1.4), "?s20" (before sm_20). */
+static bool may_be_missing(const hd_module *module, const char *at, const char *end)
+{
+    if (at == end)
+        return false;
+    at++;
+    if (at == end)
+        return true;
+    bool by_target = *at == 's';
+    uint32_t limit = (uint32_t)strtoul(at + by_target, NULL, 10);
+    return by_target ? module->target_number && module->target_number < limit
+                     : module->version_major && module->version_major * 10 + module->version_minor < limit;
+}
+
+static modifier_word read_modifier_word(const hd_module *module, syntax_word word)
+{
+    modifier_word m = {0};
+    const char *at = word.begin + 1;
+    while (at < word.end && (isupper((unsigned char)*at) || isdigit((unsigned char)*at)))
+        at++;
+    m.group = group_from_name(word.begin + 1, (size_t)(at - word.begin - 1));
+    if (at < word.end && *at == ':') {
+        m.list = ++at;
+        while (at < word.end && *at != '?')
+            at++;
+        m.list_end = at;
+    }
+    m.optional = may_be_missing(module, at, word.end);
+    return m;
+}
+
+/* Whether `text` is one of the names between begin and end, separated by bars. */
+static bool in_list(const char *begin, const char *end, const char *text, size_t length)
+{
+    while (begin < end) {
+        const char *bar = memchr(begin, '|', (size_t)(end - begin));
+        const char *stop = bar ? bar : end;
+        if ((size_t)(stop - begin) == length && memcmp(begin, text, length) == 0)
+            return true;
+        begin = stop + 1;
+    }
+    return false;
+}
+
+static hd_modifier modifier_in_group(hd_modifier_group group, const char *text, size_t length)
+{
+    for (int i = HD_MOD_NONE + 1; i < HD_MODIFIER_COUNT; i++) {
+        const char *spelling = hd_modifier_spelling((hd_modifier)i);
+        if (hd_modifier_group_of((hd_modifier)i) == group && strlen(spelling) == length && memcmp(spelling, text, length) == 0)
+            return (hd_modifier)i;
+    }
+    return HD_MOD_NONE;
+}
+
+static void take_modifier(attempt *a, const hd_module *module, const hd_form_words *words, syntax_word word)
+{
+    modifier_word m = read_modifier_word(module, word);
+    for (uint32_t i = 0; i < words->count; i++) {
+        if (a->used >> i & 1 || words->type[i] != HD_TYPE_NONE)
+            continue;
+        if (m.list && !in_list(m.list, m.list_end, words->text[i], words->length[i]))
+            continue;
+        hd_modifier modifier = modifier_in_group(m.group, words->text[i], words->length[i]);
+        if (modifier == HD_MOD_NONE)
+            continue;
+        a->used |= 1ull << i;
+        a->form.modifiers[m.group] = (uint16_t)modifier;
+        return;
+    }
+    if (!m.optional) {
+        a->missing_count++;
+        if (!a->missing)
+            a->missing = word.begin;
+    }
+}
+
+static bool type_in_set(syntax_word set, hd_type type)
+{
+    static const char integers[] = "u16|s16|u32|s32|u64|s64";
+    const char *spelling = hd_types[type].spelling;
+    size_t length = strlen(spelling);
+    return in_list(set.begin, set.end, spelling, length) ||
+           (in_list(set.begin, set.end, "int", 3) && in_list(integers, integers + sizeof integers - 1, spelling, length));
+}
+
+static void take_type(attempt *a, const hd_form_words *words, syntax_word word)
+{
+    bool optional = word.end[-1] == '?';
+    syntax_word set = {word.begin, word.end - optional};
+    for (uint32_t i = 0; i < words->count; i++) {
+        if (a->used >> i & 1 || words->type[i] == HD_TYPE_NONE)
+            continue;
+        if (!type_in_set(set, (hd_type)words->type[i]) || a->form.type_count == HD_FORM_TYPES)
+            break;
+        a->used |= 1ull << i;
+        a->form.types[a->form.type_count++] = words->type[i];
+        return;
+    }
+    if (!optional)
+        a->types_fit = false;
+}
+
+static hd_space space_of(uint16_t modifier)
+{
+    static const struct {
+        uint16_t modifier, space;
+    } spaces[] = {
+        {HD_MOD_SPACE_GLOBAL, HD_SPACE_GLOBAL}, {HD_MOD_SPACE_SHARED, HD_SPACE_SHARED},
+        {HD_MOD_SPACE_SHARED_CTA, HD_SPACE_SHARED_CTA}, {HD_MOD_SPACE_SHARED_CLUSTER, HD_SPACE_SHARED_CLUSTER},
+        {HD_MOD_SPACE_LOCAL, HD_SPACE_LOCAL}, {HD_MOD_SPACE_CONST, HD_SPACE_CONST}, {HD_MOD_SPACE_PARAM, HD_SPACE_PARAM},
+        {HD_MOD_SPACE_PARAM_ENTRY, HD_SPACE_PARAM_ENTRY}, {HD_MOD_SPACE_PARAM_FUNC, HD_SPACE_PARAM_FUNC},
+        {HD_MOD_SPACE2_GLOBAL, HD_SPACE_GLOBAL}, {HD_MOD_SPACE2_SHARED, HD_SPACE_SHARED},
+        {HD_MOD_SPACE2_SHARED_CTA, HD_SPACE_SHARED_CTA}, {HD_MOD_SPACE2_SHARED_CLUSTER, HD_SPACE_SHARED_CLUSTER},
+    };
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (spaces[i].modifier == modifier)
+            return (hd_space)spaces[i].space;
+    return HD_SPACE_NONE;
+}
+
+static uint8_t vector_of(uint16_t modifier)
+{
+    return modifier == HD_MOD_VECTOR_V2 ? 2 : modifier == HD_MOD_VECTOR_V4 ? 4 : modifier == HD_MOD_VECTOR_V8 ? 8 : 1;
+}
+
+/* Reads one alternative from *at to behind its '>', which is where *at is left. */
+static attempt try_alternative(const hd_module *module, const hd_form *form, const hd_form_words *words, const char **at)
+{
+    attempt a = {.form = *form, .types_fit = true};
+    for (;;) {
+        syntax_word word = next_word(at);
+        if (word.begin == word.end)
+            break;
+        if (*word.begin == '.')
+            take_modifier(&a, module, words, word);
+        else
+            take_type(&a, words, word);
+    }
+    assert(**at == '>');
+    (*at)++;
+    for (uint32_t i = 0; i < words->count; i++)
+        if (!(a.used >> i & 1)) {
+            a.extra_count++;
+            a.types_fit &= words->type[i] == HD_TYPE_NONE;
+        }
+    a.form.vector = vector_of(a.form.modifiers[HD_GROUP_VECTOR]);
+    a.form.space = (uint8_t)space_of(a.form.modifiers[HD_GROUP_SPACE]);
+    a.form.space2 = (uint8_t)space_of(a.form.modifiers[HD_GROUP_SPACE2]);
+    return a;
+}
+
+static bool fits(const attempt *a)
+{
+    return a->types_fit && !a->missing_count && !a->extra_count;
+}
+
+/* Fewer faults; a wrong type weighs more than any number of modifiers. */
+static bool nearer(const attempt *a, const attempt *b)
+{
+    if (a->types_fit != b->types_fit)
+        return a->types_fit;
+    return a->missing_count + a->extra_count < b->missing_count + b->extra_count;
+}
+
+/* "'.rn', '.rz' or '.rm'" of the modifiers that would satisfy a row's word. */
+static const char *list_options(hd_module *module, const char *missing)
+{
+    const char *at = missing;
+    modifier_word m = read_modifier_word(module, next_word(&at));
+    const char *text = "";
+    const char *last = NULL;
+    uint32_t count = 0;
+    for (int i = HD_MOD_NONE + 1; i < HD_MODIFIER_COUNT && count < 8; i++) {
+        const char *spelling = hd_modifier_spelling((hd_modifier)i);
+        if (hd_modifier_group_of((hd_modifier)i) != m.group)
+            continue;
+        if (m.list && !in_list(m.list, m.list_end, spelling, strlen(spelling)))
+            continue;
+        if (last)
+            text = hd_arena_printf(&module->arena, "%s%s'.%s'", text, *text ? ", " : "", last);
+        last = spelling;
+        count++;
+    }
+    return count > 1 ? hd_arena_printf(&module->arena, "%s or '.%s'", text, last)
+                     : hd_arena_printf(&module->arena, "'.%s'", last ? last : "");
+}
+
+static void explain(hd_module *module, hd_form *form, const hd_form_words *words, const attempt *best)
+{
+    const char *spelling = hd_names_text(&module->names, form->spelling);
+    form->flags |= HD_FORM_INVALID;
+    form->error_kind = HD_DIAG_BAD_MODIFIER;
+    if (!best->types_fit) {
+        bool any = false;
+        for (uint32_t i = 0; i < words->count; i++)
+            any |= words->type[i] != HD_TYPE_NONE;
+        form->error = hd_arena_printf(&module->arena, any ? "the types of '%s' do not fit '%s'" : "'%s' needs a type",
+                                      spelling, hd_opcodes[form->opcode].name);
+        return;
+    }
+    for (uint32_t i = 0; i < words->count && !best->missing; i++)
+        if (!(best->used >> i & 1)) {
+            bool twice = false;
+            for (uint32_t j = 0; j < i; j++)
+                twice |= words->length[j] == words->length[i] && !memcmp(words->text[j], words->text[i], words->length[i]);
+            form->error = hd_arena_printf(&module->arena, twice ? "'.%.*s' stands twice in '%s'" : "'.%.*s' does not fit '%s'",
+                                          (int)words->length[i], words->text[i], spelling);
+            return;
+        }
+    form->error = hd_arena_printf(&module->arena, "'%s' needs %s", spelling, list_options(module, best->missing));
+}
+
+/* Where the next alternative begins; NULL behind the last. */
+static const char *next_alternative(const char *at)
+{
+    const char *semicolon = strchr(at, ';');
+    if (!semicolon)
+        return NULL;
+    semicolon++;
+    while (*semicolon == ' ')
+        semicolon++;
+    return *semicolon ? semicolon : NULL;
+}
+
+void hd_form_match(hd_module *module, hd_form *form, const hd_form_words *words)
+{
+    hd_rule_array rules = {0};
+    HD_ARRAY(hd_candidate) candidates = {0};
+    attempt best = {.types_fit = false, .missing_count = 1000};
+    const hd_form bare = *form;
+    for (const char *at = hd_opcodes[form->opcode].syntax; at; at = next_alternative(at)) {
+        attempt a = try_alternative(module, &bare, words, &at);
+        if (fits(&a)) {
+            hd_candidate candidate = {(uint16_t)rules.count, 0};
+            at = hd_rules_compile(module, &a.form, at, &rules);
+            candidate.end = (uint16_t)rules.count;
+            hd_array_push(&candidates, candidate);
+            if (candidates.count == 1)
+                *form = a.form;
+        } else if (nearer(&a, &best)) {
+            best = a;
+        }
+    }
+    if (candidates.count) {
+        hd_signature *signature = HD_ARENA_NEW(&module->arena, hd_signature);
+        signature->candidates = hd_arena_copy(&module->arena, candidates.items, candidates.count * sizeof *candidates.items);
+        signature->rules = hd_arena_copy(&module->arena, rules.items, rules.count * sizeof *rules.items);
+        signature->candidate_count = candidates.count;
+        form->signature = signature;
+    } else {
+        explain(module, form, words, &best);
+    }
+    hd_array_free(&rules);
+    hd_array_free(&candidates);
+}
