@@ -104,7 +104,7 @@ uint32_t hd_operand_extent(const hd_operand *operand)
     uint64_t pending = 1; /* operands that are still to pass */
     const hd_operand *o = operand;
     for (; pending; o++)
-        pending += o->count - 1u;
+        pending = pending - 1 + o->count;
     return (uint32_t)(o - operand);
 }
 
