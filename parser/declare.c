@@ -240,8 +240,10 @@ void hd_build_declarator(hd_builder *b, const hd_node *name)
 
 void hd_build_dimension(hd_builder *b, const hd_node *count, const hd_node *close)
 {
-    hd_symbol *s = &b->module->symbols.items[b->symbol];
     hd_constant c = {0};
+    if (b->symbol == HD_NONE) /* a parameter of a prototype, or a register */
+        return;
+    hd_symbol *s = &b->module->symbols.items[b->symbol];
     if (count && hd_constant_of(b, count, &c) && (c.bits == 0 || c.bits > UINT32_MAX)) {
         hd_builder_error(b, BAD_DECLARATION, hd_node_span(count), "an array has 1 to 2^32 - 1 elements");
         c.bits = 1;
