@@ -115,11 +115,17 @@ static bool take(compiler *c, char ch)
     return true;
 }
 
+static bool accesses_memory(const hd_form *form)
+{
+    return form->opcode == HD_OP_LD || form->opcode == HD_OP_LDU || form->opcode == HD_OP_ST || form->opcode == HD_OP_ATOM ||
+           form->opcode == HD_OP_RED;
+}
+
 /* Whether an address register must have 64 bits: in the generic and global space, under a declared 64-bit addressing. */
 static bool needs_wide_address(const compiler *c)
 {
     uint8_t space = c->form->space;
-    if (space != HD_SPACE_NONE && space != HD_SPACE_GLOBAL)
+    if (!accesses_memory(c->form) || (space != HD_SPACE_NONE && space != HD_SPACE_GLOBAL))
         return false;
     for (uint32_t i = 0; i < c->module->verbatims.count; i++)
         if (c->module->verbatims.items[i].kind == HD_VERBATIM_ADDRESS_SIZE)
@@ -205,6 +211,7 @@ static hd_rule compile_scalar(compiler *c)
     case '@':
         rule.kind = HD_RULE_BASE;
         rule.roles = HD_OPERAND_USE;
+        rule.space = !accesses_memory(c->form) ? HD_SPACE_COUNT : c->form->space;
         rule.types = declarable_of_bits(8, 64, false) & ~(needs_wide_address(c) ? BIT(B32) | BIT(U32) | BIT(S32) : 0);
         break;
     case 'L': rule.kind = HD_RULE_LABEL; break;

@@ -38,6 +38,12 @@ static inline hd_operand *next_sibling(hd_operand *operand)
     return operand;
 }
 
+/* `extra` is a selector ".b0", or another spelling of the register itself ("r01"), or both. */
+static bool has_selector(const checker *c, const hd_operand *o)
+{
+    return strchr(hd_names_text(&c->function->module->names, o->extra), '.') != NULL;
+}
+
 static hd_operand *check_register(checker *c, const hd_rule *rule, hd_operand *o)
 {
     const hd_register *reg = &c->function->registers.items[o->value];
@@ -51,14 +57,9 @@ static hd_operand *check_register(checker *c, const hd_rule *rule, hd_operand *o
         return fail(c, HD_MISMATCH_MINUS, rule, o);
     if (o->flags & HD_OPERAND_OFFSET)
         return fail(c, HD_MISMATCH_KIND, rule, o);
-    uint8_t roles = rule->roles;
-    if (o->extra && reg->vector == 1) {
-        if (!(rule->takes & HD_TAKES_SELECTOR))
-            return fail(c, HD_MISMATCH_SELECTOR, rule, o);
-        if (roles == HD_OPERAND_DEF)
-            roles |= HD_OPERAND_USE; /* the unselected part of the old value or of c stays */
-    }
-    set_roles(o, roles);
+    if (o->extra && reg->vector == 1 && has_selector(c, o) && !(rule->takes & HD_TAKES_SELECTOR))
+        return fail(c, HD_MISMATCH_SELECTOR, rule, o);
+    set_roles(o, rule->roles);
     return o + 1;
 }
 
@@ -109,7 +110,7 @@ static hd_operand *check_other(checker *c, const hd_rule *rule, hd_operand *o)
             return check_operand(c, rule, o + 1);
         return fail(c, HD_MISMATCH_KIND, rule, o);
     case HD_OPERAND_ADDRESS: /* g[3] as a value is the address of g plus an offset */
-        if (o->flags & HD_OPERAND_BARE && o->count == 1 && o[1].kind == HD_OPERAND_SYMBOL && rule->takes & HD_TAKES_SYMBOL)
+        if (o->flags & HD_OPERAND_BARE && o[1].kind == HD_OPERAND_SYMBOL && rule->takes & HD_TAKES_SYMBOL)
             return next_sibling(o);
         return fail(c, HD_MISMATCH_KIND, rule, o);
     case HD_OPERAND_NAME: return next_sibling(o);
@@ -162,20 +163,30 @@ static hd_operand *check_vector(checker *c, const hd_rule *rule, hd_operand *o)
     return element;
 }
 
-static bool space_fits(const hd_form *form, const hd_symbol *symbol)
+static bool is_shared(uint8_t space)
 {
-    uint8_t space = symbol->space;
-    switch ((hd_space)form->space) {
-    case HD_SPACE_NONE: return true;
+    return space == HD_SPACE_SHARED || space == HD_SPACE_SHARED_CTA || space == HD_SPACE_SHARED_CLUSTER;
+}
+
+static bool is_param(uint8_t space)
+{
+    return space == HD_SPACE_PARAM || space == HD_SPACE_PARAM_ENTRY || space == HD_SPACE_PARAM_FUNC;
+}
+
+/* Whether a variable of space `space` stands in an address of the space that is asked for. */
+static bool space_fits(uint8_t asked, uint8_t space)
+{
+    switch ((hd_space)asked) {
+    case HD_SPACE_NONE: return !is_param(space) && space != HD_SPACE_CONST;
     case HD_SPACE_SHARED:
     case HD_SPACE_SHARED_CTA:
-    case HD_SPACE_SHARED_CLUSTER: return space == HD_SPACE_SHARED || space == HD_SPACE_SHARED_CTA || space == HD_SPACE_SHARED_CLUSTER;
+    case HD_SPACE_SHARED_CLUSTER: return is_shared(space);
     case HD_SPACE_PARAM:
     case HD_SPACE_PARAM_ENTRY:
-    case HD_SPACE_PARAM_FUNC: return space == HD_SPACE_PARAM || space == HD_SPACE_PARAM_ENTRY || space == HD_SPACE_PARAM_FUNC;
+    case HD_SPACE_PARAM_FUNC: return is_param(space);
     case HD_SPACE_GLOBAL: return space == HD_SPACE_GLOBAL || space == HD_SPACE_TEX;
     case HD_SPACE_CONST:
-    case HD_SPACE_LOCAL: return space == form->space;
+    case HD_SPACE_LOCAL: return space == asked;
     case HD_SPACE_REG:
     case HD_SPACE_SREG:
     case HD_SPACE_TEX:
@@ -199,9 +210,9 @@ static hd_operand *check_base(checker *c, const hd_rule *rule, hd_operand *o)
     case HD_OPERAND_SYMBOL:
         if (module->symbols.items[o->value].kind == HD_SYMBOL_FUNCTION)
             return fail(c, HD_MISMATCH_ADDRESS, rule, o);
-        return space_fits(c->form, &module->symbols.items[o->value]) ? next_sibling(o) : fail(c, HD_MISMATCH_SPACE, rule, o);
+        return space_fits(rule->space, module->symbols.items[o->value].space) ? next_sibling(o) : fail(c, HD_MISMATCH_SPACE, rule, o);
     case HD_OPERAND_LITERAL:
-        return c->form->space == HD_SPACE_LOCAL ? next_sibling(o) : fail(c, HD_MISMATCH_NUMBER_ADDRESS, rule, o);
+        return rule->space == HD_SPACE_LOCAL || rule->space == HD_SPACE_COUNT ? next_sibling(o) : fail(c, HD_MISMATCH_NUMBER_ADDRESS, rule, o);
     case HD_OPERAND_SREG:
     case HD_OPERAND_NAME: return next_sibling(o);
     case HD_OPERAND_LABEL:
@@ -231,6 +242,19 @@ static hd_operand *check_object(checker *c, const hd_rule *rule, hd_operand *o)
     return next_sibling(o);
 }
 
+/* g[3]: the base and an index, which is a constant or a register. */
+static hd_operand *check_subscript(checker *c, const hd_rule *base, hd_operand *o)
+{
+    hd_operand *index = check_base(c, base, o + 1);
+    if (!index)
+        return NULL;
+    if (index->kind == HD_OPERAND_REGISTER)
+        set_roles(index, HD_OPERAND_USE);
+    else if (index->kind != HD_OPERAND_LITERAL && index->kind != HD_OPERAND_NAME)
+        return fail(c, HD_MISMATCH_ADDRESS, base, index);
+    return next_sibling(index);
+}
+
 /* The elements of an address: rules from `rule` + 1 on, one by one. */
 static hd_operand *check_address(checker *c, const hd_rule *rule, hd_operand *o)
 {
@@ -240,6 +264,8 @@ static hd_operand *check_address(checker *c, const hd_rule *rule, hd_operand *o)
         return fail(c, HD_MISMATCH_NO_ADDRESS, rule, o);
     const hd_rule *child = rule + 1, *last = rule + rule->size;
     hd_operand *element = o + 1;
+    if (o->flags & HD_OPERAND_BARE)
+        return check_subscript(c, child, o);
     for (uint32_t left = o->count; left; child += child->size) {
         if (child == last)
             return fail(c, HD_MISMATCH_ADDRESS, rule, o);
