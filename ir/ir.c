@@ -99,6 +99,12 @@ hd_function *hd_module_find_function(const hd_module *module, const char *name)
     return found;
 }
 
+hd_name hd_operand_selector(const hd_function *function, const hd_operand *operand)
+{
+    const char *text = hd_names_text(&function->module->names, operand->extra);
+    return operand->kind == HD_OPERAND_REGISTER && text[0] == '.' ? operand->extra : HD_NO_NAME;
+}
+
 uint32_t hd_operand_extent(const hd_operand *operand)
 {
     uint64_t pending = 1; /* operands that are still to pass */

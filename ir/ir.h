@@ -338,6 +338,9 @@ hd_function *hd_module_find_function(const hd_module *module, const char *name);
 /* Operands of an instruction, flat. */
 static inline const hd_operand *hd_insn_operands(const hd_function *f, const hd_instruction *i) { return f->operands.items + i->operand_first; }
 
+/* The selector behind a REGISTER operand (".b0", ".x"), or HD_NO_NAME. */
+hd_name hd_operand_selector(const hd_function *function, const hd_operand *operand);
+
 /* Elements between an operand and its next sibling, itself included (1 for a scalar). */
 uint32_t hd_operand_extent(const hd_operand *operand);
 
