@@ -10,6 +10,13 @@
 static const uint8_t MAGIC[4] = {'H', 'D', 'L', '1'};
 enum { LENGTH_AT = 8, PAYLOAD_HEADER_BYTES = 3, HASH_BYTES = 8 };
 
+bool hd_statement_is_annotation_section(const hd_module *module, const hd_statement *statement)
+{
+    if (statement->kind != HD_STATEMENT_VERBATIM || module->verbatims.items[statement->index].kind != HD_VERBATIM_SECTION)
+        return false;
+    return strcmp(hd_names_text(&module->names, module->verbatims.items[statement->index].name), HD_SECTION_NAME) == 0;
+}
+
 /* ---- integers ---- */
 
 static void put_bytes(hd_bytes *out, const void *bytes, uint32_t count)

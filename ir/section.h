@@ -19,6 +19,9 @@ enum {
 };
 #define HD_SECTION_NAME ".heddle"
 
+/* True for `.section .heddle {..}` among a module's statements. */
+bool hd_statement_is_annotation_section(const hd_module *module, const hd_statement *statement);
+
 /* ---- writing: begin, add each function in text order, end ---- */
 
 void hd_section_begin(hd_bytes *out);

@@ -1,0 +1,92 @@
+/* The walk over an opcode's modifiers in source text. Constant time a modifier; blanks and comments may stand between them. */
+#include "ir/opcode_text.h"
+
+static bool is_follow(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
+}
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/* Behind blanks and comments; comments are whole, because the text has been parsed. */
+static uint32_t skip_blanks(const char *text, uint32_t at)
+{
+    for (;;) {
+        if (is_blank(text[at])) {
+            at++;
+        } else if (text[at] == '/' && text[at + 1] == '/') {
+            while (text[at] && text[at] != '\n' && text[at] != '\r')
+                at++;
+        } else if (text[at] == '/' && text[at + 1] == '*') {
+            for (at += 2; text[at] && !(text[at] == '*' && text[at + 1] == '/'); at++)
+                ;
+            at += text[at] ? 2 : 0;
+        } else {
+            return at;
+        }
+    }
+}
+
+static uint32_t skip_follow(const char *text, uint32_t at)
+{
+    while (is_follow(text[at]))
+        at++;
+    return at;
+}
+
+void hd_opcode_text_start(hd_opcode_text *walk, const char *text, hd_span instruction)
+{
+    uint32_t at = instruction.begin;
+    if (text[at] == '@') {
+        at = skip_blanks(text, at + 1);
+        if (text[at] == '!')
+            at = skip_blanks(text, at + 1);
+        at += text[at] == '%';
+        at = skip_blanks(text, skip_follow(text, at));
+    }
+    at = skip_follow(text, at);
+    *walk = (hd_opcode_text){text, at, at};
+}
+
+bool hd_opcode_text_next(hd_opcode_text *walk, hd_span *modifier)
+{
+    const char *text = walk->text;
+    uint32_t begin = skip_blanks(text, walk->at);
+    if (text[begin] != '.' || !is_follow(text[begin + 1]))
+        return false;
+    uint32_t end = skip_follow(text, begin + 1);
+    while (text[end] == ':' && text[end + 1] == ':' && is_follow(text[end + 2]))
+        end = skip_follow(text, end + 2);
+    if (end - begin == 6 && memcmp(text + begin, ".const", 6) == 0 && text[end] == '[') { /* a bank of old PTX */
+        uint32_t close = skip_follow(text, end + 1);
+        end = text[close] == ']' ? close + 1 : end;
+    }
+    *modifier = (hd_span){begin, end};
+    walk->at = walk->opcode_end = end;
+    return true;
+}
+
+const hd_annotation_info *hd_annotation_modifier(const char *text, size_t length, size_t *value)
+{
+    size_t end = 1;
+    while (end < length && text[end] != ':')
+        end++;
+    if (end < length && (length - end < 2 || text[end + 1] != ':'))
+        return NULL;
+    *value = end < length ? end + 2 : length;
+    return hd_annotation_find_name(text + 1, end - 1);
+}
+
+size_t hd_annotation_modifiers_cut(const char *spelling, size_t length, char *rest)
+{
+    size_t kept = 0, value;
+    for (size_t begin = 0, end; begin < length; begin = end) {
+        for (end = begin + 1; end < length && spelling[end] != '.'; end++)
+            ;
+        if (spelling[begin] == '.' && hd_annotation_modifier(spelling + begin, end - begin, &value))
+            continue;
+        memcpy(rest + kept, spelling + begin, end - begin);
+        kept += end - begin;
+    }
+    return kept;
+}

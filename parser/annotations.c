@@ -1,0 +1,308 @@
+/* Gathers a module's annotations from comments, extended spelling and section, holds them against each other, and attaches
+ * them to the functions. The forms and the rules are defined in heddle-annotations(7).
+ *
+ * Comments are looked for in the gaps between statements only, so that reading is linear and costs next to nothing where there
+ * are none. A function keeps the places of all text that is annotation, so that the emitter can leave it out or put it anew.
+ */
+#include "parser/annotations.h"
+
+#include "ir/opcode_text.h"
+#include "ir/section.h"
+
+typedef struct gatherer {
+    hd_function *function;
+    const char *text;
+    hd_annotation_set comments, extended;
+    hd_u32_array waiting; /* .heddle statements (index in function->statements) that wait for their instruction */
+    bool ok;
+} gatherer;
+
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+static bool is_line_end(char c) { return c == '\n' || c == '\r'; }
+
+static void report(const gatherer *g, hd_diagnostic_kind kind, hd_span span, const char *what)
+{
+    hd_module *module = g->function->module;
+    hd_report(module->diagnostics, kind, module->source, span, "%s", what);
+}
+
+/* ---- comments ---- */
+
+static hd_span trimmed(const char *text, hd_span span)
+{
+    while (span.begin < span.end && is_blank(text[span.begin]))
+        span.begin++;
+    while (span.end > span.begin && is_blank(text[span.end - 1]))
+        span.end--;
+    return span;
+}
+
+/* The next piece of [*at, end), up to a semicolon. */
+static hd_span next_piece(const char *text, uint32_t *at, uint32_t end)
+{
+    const char *semicolon = memchr(text + *at, ';', end - *at);
+    hd_span piece = {*at, semicolon ? (uint32_t)(semicolon - text) : end};
+    *at = semicolon ? piece.end + 1 : end;
+    return trimmed(text, piece);
+}
+
+static bool has_known_kind(const char *text, hd_span words)
+{
+    for (uint32_t at = words.begin; at < words.end;)
+        if (hd_annotation_text_kind(text, next_piece(text, &at, words.end)))
+            return true;
+    return false;
+}
+
+static void keep_foreign(gatherer *g, hd_span piece, uint32_t instruction)
+{
+    const char *bytes = hd_arena_copy(&g->function->module->arena, g->text + piece.begin, piece.end - piece.begin);
+    hd_array_push(&g->function->foreign_annotations, (hd_foreign_annotation){0, instruction, piece.end - piece.begin, bytes});
+}
+
+/* A comment behind an instruction or the opening brace: `words` is what follows the @. */
+static void take_comment(gatherer *g, hd_span whole, hd_span words, uint32_t instruction)
+{
+    bool known = has_known_kind(g->text, words);
+    for (uint32_t at = words.begin; at < words.end;) {
+        hd_span piece = next_piece(g->text, &at, words.end);
+        hd_text_outcome outcome = hd_annotation_read_text(g->function, piece, instruction, &g->comments);
+        if (outcome == HD_TEXT_UNKNOWN)
+            report(g, HD_DIAG_UNKNOWN_ANNOTATION, piece.begin < piece.end ? piece : whole, "unknown annotation; kept as it is");
+        if (outcome == HD_TEXT_UNKNOWN && known)
+            keep_foreign(g, piece, instruction);
+        g->ok &= outcome != HD_TEXT_WRONG;
+    }
+    whole.begin -= whole.begin > 0 && is_blank(g->text[whole.begin - 1]);
+    if (known)
+        hd_array_push(&g->function->annotation_texts, whole);
+}
+
+enum { OWNED_BY_NOTHING = 0xfffffffe }; /* HD_NONE is the function, all below are ordinals */
+
+/* A comment that starts at `at`; behind its end. */
+static uint32_t read_comment(gatherer *g, uint32_t at, uint32_t end, uint32_t owner)
+{
+    const char *text = g->text;
+    bool is_line = text[at + 1] == '/';
+    uint32_t stop = at + 2;
+    while (stop < end && (is_line ? !is_line_end(text[stop]) : text[stop] != '*' || text[stop + 1] != '/'))
+        stop++;
+    uint32_t after = is_line || stop >= end ? stop : stop + 2;
+    if (stop <= at + 2 || text[at + 2] != '@')
+        return after;
+    hd_span words = trimmed(text, (hd_span){at + 3, stop}), whole = {at, is_line ? trimmed(text, (hd_span){at, stop}).end : after};
+    if (owner == OWNED_BY_NOTHING || (!is_line && memchr(text + at, '\n', stop - at))) {
+        if (has_known_kind(text, words))
+            report(g, HD_DIAG_MISPLACED_ANNOTATION, whole, "this annotation follows no instruction on its line; ignored");
+    } else {
+        take_comment(g, whole, words, owner);
+    }
+    return after;
+}
+
+/* The text between two statements. */
+static void read_gap(gatherer *g, uint32_t at, uint32_t end, uint32_t owner)
+{
+    const char *text = g->text;
+    while (at < end) {
+        if (text[at] == '/' && at + 1 < end && (text[at + 1] == '/' || text[at + 1] == '*')) {
+            at = read_comment(g, at, end, owner);
+        } else if (text[at] == '#') { /* a line marker */
+            while (at < end && !is_line_end(text[at]))
+                at++;
+        } else {
+            owner = is_line_end(text[at]) ? OWNED_BY_NOTHING : owner;
+            at++;
+        }
+    }
+}
+
+/* ---- extended spelling ---- */
+
+static bool is_heddle_statement(const gatherer *g, const hd_statement *statement)
+{
+    return statement->kind == HD_STATEMENT_VERBATIM && statement->span.end - statement->span.begin > 7 &&
+           memcmp(g->text + statement->span.begin, ".heddle", 7) == 0;
+}
+
+/* A statement with the blanks before it and one line end before those. */
+static hd_span with_line(const char *text, hd_span span)
+{
+    while (span.begin > 0 && is_blank(text[span.begin - 1]))
+        span.begin--;
+    if (span.begin > 0 && is_line_end(text[span.begin - 1]))
+        span.begin -= span.begin > 1 && text[span.begin - 1] == '\n' && text[span.begin - 2] == '\r' ? 2 : 1;
+    return span;
+}
+
+static void read_heddle(gatherer *g, const hd_statement *statement, uint32_t instruction)
+{
+    hd_span words = {statement->span.begin + 7, statement->span.end - 1};
+    hd_text_outcome outcome = hd_annotation_read_text(g->function, words, instruction, &g->extended);
+    if (outcome == HD_TEXT_UNKNOWN)
+        report(g, HD_DIAG_BAD_ANNOTATION, statement->span, "unknown annotation");
+    g->ok &= outcome == HD_TEXT_READ;
+}
+
+static void take_heddle(gatherer *g, uint32_t index)
+{
+    const hd_statement *statement = &g->function->statements.items[index];
+    hd_span words = {statement->span.begin + 7, statement->span.end - 1};
+    const hd_annotation_info *info = hd_annotation_text_kind(g->text, words);
+    hd_array_push(&g->function->annotation_texts, with_line(g->text, statement->span));
+    if (info && info->place != HD_PLACE_FUNCTION)
+        hd_array_push(&g->waiting, index);
+    else
+        read_heddle(g, statement, HD_NONE);
+}
+
+static void take_instruction(gatherer *g, uint32_t ordinal)
+{
+    for (uint32_t i = 0; i < g->waiting.count; i++)
+        read_heddle(g, &g->function->statements.items[g->waiting.items[i]], ordinal);
+    hd_array_clear(&g->waiting);
+    if (!g->function->module->extended)
+        return;
+    hd_opcode_text walk;
+    hd_span modifier;
+    hd_opcode_text_start(&walk, g->text, g->function->instructions.items[ordinal].span);
+    while (hd_opcode_text_next(&walk, &modifier)) {
+        hd_text_outcome outcome = hd_annotation_read_modifier(g->function, modifier, ordinal, &g->extended);
+        if (outcome != HD_TEXT_UNKNOWN)
+            hd_array_push(&g->function->annotation_texts, modifier);
+        g->ok &= outcome != HD_TEXT_WRONG;
+    }
+}
+
+static void gather(gatherer *g)
+{
+    hd_function *function = g->function;
+    uint32_t at = function->body.begin + 1, owner = HD_NONE;
+    for (uint32_t i = 0; i < function->statements.count; i++) {
+        const hd_statement *statement = &function->statements.items[i];
+        read_gap(g, at, statement->span.begin, owner);
+        owner = OWNED_BY_NOTHING;
+        if (statement->kind == HD_STATEMENT_INSTRUCTION) {
+            owner = statement->index;
+            take_instruction(g, owner);
+        } else if (is_heddle_statement(g, statement)) {
+            take_heddle(g, i);
+        }
+        at = statement->span.end;
+    }
+    read_gap(g, at, function->body.end, owner);
+    for (uint32_t i = 0; i < g->waiting.count; i++) {
+        report(g, HD_DIAG_BAD_ANNOTATION, function->statements.items[g->waiting.items[i]].span, "no instruction follows that it could belong to");
+        g->ok = false;
+    }
+}
+
+/* ---- one function ---- */
+
+static hd_span place_of(const hd_function *function, uint32_t instruction)
+{
+    if (instruction < function->instructions.count)
+        return function->instructions.items[instruction].span;
+    return (hd_span){function->body.begin, function->body.begin + 1};
+}
+
+/* Sorts a set; an annotation that stands twice is an error. */
+static void settle(gatherer *g, hd_annotation_set *set)
+{
+    hd_annotation_set_sort(set);
+    for (uint32_t i = 1; i < set->items.count; i++) {
+        const hd_annotation *a = &set->items.items[i - 1], *b = &set->items.items[i];
+        if (a->instruction == b->instruction && a->kind == b->kind && a->slot == b->slot) {
+            report(g, HD_DIAG_BAD_ANNOTATION, place_of(g->function, a->instruction), "the same annotation stands twice here");
+            g->ok = false;
+        }
+    }
+}
+
+/* The first place where two sets differ. */
+static hd_span first_difference(const hd_function *function, const hd_annotation_set *a, const hd_annotation_set *b)
+{
+    uint32_t count = a->items.count < b->items.count ? a->items.count : b->items.count, i = 0;
+    const hd_annotation *x = a->items.items, *y = b->items.items;
+    while (i < count && x[i].instruction == y[i].instruction && x[i].kind == y[i].kind && x[i].slot == y[i].slot && x[i].value == y[i].value)
+        i++;
+    uint32_t left = i < a->items.count ? x[i].instruction : HD_NONE, right = i < b->items.count ? y[i].instruction : HD_NONE;
+    return place_of(function, left < right ? left : right);
+}
+
+/* Joins `other` into `set`: where both say something they must agree. */
+static bool join(gatherer *g, hd_annotation_set *set, hd_annotation_set *other, const char *what)
+{
+    if (other->items.count == 0)
+        return true;
+    if (set->items.count == 0) {
+        hd_annotation_set_free(set);
+        *set = *other;
+        *other = (hd_annotation_set){0};
+        return true;
+    }
+    if (hd_annotation_set_equal(set, other))
+        return true;
+    hd_module *module = g->function->module;
+    hd_report(module->diagnostics, HD_DIAG_ANNOTATION_CONFLICT, module->source, first_difference(g->function, set, other),
+              "%s disagree about '%s'", what, hd_names_text(&module->names, g->function->name));
+    return false;
+}
+
+/* True where the section's record was made for other code. Then nothing is left of the function's annotations, or an error stands. */
+static bool is_stale(gatherer *g, const hd_section_part *part, const hd_parse_options *options)
+{
+    hd_module *module = g->function->module;
+    const char *name = hd_names_text(&module->names, g->function->name);
+    if (!part->present || part->hash == hd_function_hash(g->function))
+        return false;
+    if (options && options->drop_stale) {
+        hd_report(module->diagnostics, HD_DIAG_STALE_DROPPED, module->source, g->function->header_span,
+                  "annotations of '%s' dropped: it changed since it was annotated", name);
+        hd_array_clear(&g->function->foreign_annotations);
+        g->function->annotations_changed = true;
+    } else {
+        hd_diagnostic *d = hd_report(module->diagnostics, HD_DIAG_STALE_ANNOTATION, module->source, g->function->header_span,
+                                     "'%s' changed since it was annotated", name);
+        hd_note_add(module->diagnostics, d, module->source, part->span, "annotated here; --drop-stale drops its annotations, heddle strip all");
+        g->ok = false;
+    }
+    return true;
+}
+
+static bool read_function(hd_function *function, hd_section_part *part, const hd_parse_options *options)
+{
+    gatherer g = {.function = function, .text = function->module->source->text, .ok = true};
+    gather(&g);
+    settle(&g, &g.comments);
+    settle(&g, &g.extended);
+    settle(&g, &part->set);
+    if (!is_stale(&g, part, options) && g.ok) {
+        g.ok &= join(&g, &g.comments, &g.extended, "comments and extended spelling");
+        g.ok &= join(&g, &g.comments, &part->set, "comments and section");
+        for (uint32_t i = 0; i < part->foreign.count; i++)
+            hd_array_push(&function->foreign_annotations, part->foreign.items[i]);
+        hd_array_fit(&g.comments.items);
+        hd_annotations_take(function, &g.comments);
+    }
+    hd_annotation_set_free(&g.comments);
+    hd_annotation_set_free(&g.extended);
+    hd_array_free(&g.waiting);
+    return g.ok;
+}
+
+bool hd_read_annotations(hd_module *module, const hd_parse_options *options)
+{
+    uint32_t count = module->functions.count;
+    hd_section_part *parts = hd_calloc(count + 1, sizeof *parts);
+    bool ok = hd_annotation_read_section(module, options, parts);
+    for (uint32_t i = 0; i < count; i++) {
+        if (ok && module->functions.items[i]->has_body)
+            ok &= read_function(module->functions.items[i], &parts[i], options);
+        hd_annotation_set_free(&parts[i].set);
+        hd_array_free(&parts[i].foreign);
+    }
+    free(parts);
+    return ok;
+}
