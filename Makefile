@@ -122,25 +122,25 @@ missing-deps:
 ENVIRONMENT = TOP='$(CURDIR)' BUILD='$(abspath $(O))' HEDDLE='$(abspath $(O))/heddle' CC='$(CC)' LC_ALL=C
 
 demo: missing-deps
-	$(Q)$(SUBMAKE) all
+	+$(Q)$(SUBMAKE) all
 	$(Q)$(ENVIRONMENT) tools/demo
 
 tests: all $(UNIT)
 check: missing-deps
-	$(Q)$(SUBMAKE) tests
+	+$(Q)$(SUBMAKE) tests
 	$(Q)$(ENVIRONMENT) tools/run-tests $(if $(T),--only='$(T)') $(UNIT) $(SUITES)
 # Writes the golden files anew from what the program does now; read the difference before committing it.
 bless:
-	$(Q)$(SUBMAKE) tests
+	+$(Q)$(SUBMAKE) tests
 	$(Q)BLESS=1 $(ENVIRONMENT) tools/run-tests $(if $(T),--only='$(T)') $(UNIT) $(SUITES)
 
 sanitize:
-	$(Q)$(SUBMAKE) O=$(O)-sanitize SANITIZE=1 CFLAGS='-O1 -g' check
+	+$(Q)$(SUBMAKE) O=$(O)-sanitize SANITIZE=1 CFLAGS='-O1 -g' check
 coverage:
-	$(Q)$(SUBMAKE) O=$(O)-coverage CFLAGS='-O0 -g --coverage' check
+	-+$(Q)$(SUBMAKE) O=$(O)-coverage CFLAGS='-O0 -g --coverage' check
 	$(Q)tools/coverage $(O)-coverage
 fuzz:
-	$(Q)if tools/deps missing fuzz; then \
+	+$(Q)if tools/deps missing fuzz; then \
 	    $(SUBMAKE) O=$(O)-fuzz CC=clang SANITIZE=fuzz CFLAGS='-O1 -g' fuzzers && \
 	    FUZZ_SECONDS=$(FUZZ_SECONDS) tools/run-fuzz $(O)-fuzz; \
 	else echo "skip fuzz: clang or its libFuzzer runtime is missing (make deps-fuzz)"; fi
