@@ -157,14 +157,6 @@ static const bow_entry *find_entry(const bow_list *list, uint32_t reg)
     return low < list->count && list->items[low].reg == reg ? &list->items[low] : NULL;
 }
 
-static bool is_result_register(const hd_function *f, uint32_t reg)
-{
-    for (uint32_t i = 0; i < f->register_results.count; i++)
-        if (f->register_results.items[i] == reg)
-            return true;
-    return false;
-}
-
 /* Adds what the edge to `to` demands of a register that is live there. */
 static void join_edge(const bow_pass *p, bow_state *s, uint32_t reg, uint32_t to, bool cut)
 {
@@ -191,8 +183,8 @@ static bow_state state_at_end(const bow_pass *p, uint32_t reg)
     for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++) {
         uint32_t to = p->cfg->successors[e];
         if (to == p->cfg->block_count) {
-            if (is_result_register(p->function, reg))
-                s.chain = CHAIN_BROKEN;
+            if (hd_register_set_has(p->liveness->live_in[to], reg))
+                s.chain = CHAIN_BROKEN; /* the caller reads it */
             continue;
         }
         bool retreats = p->last_round && p->post_number[to] >= p->post_number[p->block];
@@ -220,17 +212,13 @@ static bool is_tracked(const bow_pass *p, const hd_operand *o)
     return hd_register_words(p->function, o->value) != 0;
 }
 
-static bool kills(const hd_instruction *insn, const hd_operand *o)
-{
-    return insn->guard == HD_NONE && !o->extra && !(insn->flags & HD_INSN_OPAQUE);
-}
-
-static uint8_t classify(const bow_pass *p, const hd_instruction *insn, const hd_operand *o, const bow_state *after, uint32_t ordinal, bool call)
+static uint8_t classify(const bow_pass *p, const hd_instruction *insn, const hd_operand *o, const bow_state *after, uint32_t ordinal,
+                        bool call)
 {
     if (insn->flags & HD_INSN_OPAQUE)
         return HD_BOW_BOTH;
     bool held = after->chain == CHAIN_NONE || (after->chain == CHAIN_GOOD && after->next - ordinal < p->iw);
-    if (kills(insn, o) && !call && held)
+    if (held && !call && hd_definition_kills(p->function, insn, o) && !hd_register_set_has(p->liveness->module_wide, o->value))
         return HD_BOW_BOC;
     return after->near_read != NO_READ && after->near_read - ordinal < p->iw ? HD_BOW_BOTH : HD_BOW_RF;
 }
@@ -238,7 +226,7 @@ static uint8_t classify(const bow_pass *p, const hd_instruction *insn, const hd_
 static void define(bow_pass *p, const hd_instruction *insn, const hd_operand *o, uint32_t ordinal)
 {
     bow_state *s = &p->states[o->value];
-    if (kills(insn, o)) {
+    if (hd_definition_kills(p->function, insn, o)) {
         s->chain = CHAIN_NONE;
         s->near_read = NO_READ;
     } else if (s->chain != CHAIN_NONE) {
@@ -272,7 +260,7 @@ static void step(bow_pass *p, uint32_t ordinal)
         if (o->flags & HD_OPERAND_DEF && is_tracked(p, o))
             define(p, insn, o, ordinal);
     HD_INSN_REGISTERS (f, insn, o)
-        if (o->flags & HD_OPERAND_USE && is_tracked(p, o))
+        if ((o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE) && is_tracked(p, o))
             use(p, o->value, ordinal, cuts);
     if (cuts)
         p->cut_at = ordinal;

@@ -1,0 +1,50 @@
+/* What checkers know about a function, worked out one register and one branch at a time.
+ *
+ *   accesses       by register: the instructions that read or write it, in text order
+ *   live blocks    by register: the blocks into which it is live (thread level): backwards from each read that nothing in its block
+ *                  precedes, until a block that overwrites it
+ *   divergence     registers and branches, by the rules: divergent sources, operands and guards; and what is written between a divergent
+ *                  branch and its reconvergence point and is live into that point
+ *   cut edges      out-edges of divergent branches, and the edges into their reconvergence points from them and what they reach before:
+ *                  behind such an edge the warp may run other code first
+ *
+ * Complexity: live blocks O(size of the live ranges), divergence O(instructions times nesting of divergent branches).
+ */
+#ifndef HD_PASSES_CHECK_FACTS_H
+#define HD_PASSES_CHECK_FACTS_H
+
+#include "base/bitset.h"
+#include "ir/annotations.h"
+#include "ir/cfg.h"
+
+enum { HD_ACCESS_READ = 1, HD_ACCESS_KILL = 2, HD_ACCESS_WEAK = 4 /* written, but not for sure or not wholly */ };
+typedef struct hd_access {
+    uint32_t ordinal;
+    uint8_t kinds; /* of all operands of the instruction that name the register; reads come before writes */
+} hd_access;
+
+typedef struct hd_facts {
+    hd_arena arena;
+    hd_function *function;
+    const hd_cfg *cfg;
+    uint32_t *access_first; /* by register, and one more */
+    hd_access *accesses;
+    uint32_t *live_first;   /* by register, and one more */
+    hd_u32_array live;      /* ascending blocks */
+    hd_bitset divergent;    /* by register */
+    hd_bitset splits;       /* by block: its branch may diverge */
+    hd_bitset cut;          /* by index in cfg->successors */
+} hd_facts;
+
+void hd_facts_build(hd_facts *facts, hd_function *function);
+void hd_facts_free(hd_facts *facts);
+
+/* First access of a register at or behind an ordinal: index in accesses; access_first[reg + 1] where there is none. */
+uint32_t hd_facts_access_from(const hd_facts *facts, uint32_t reg, uint32_t ordinal);
+bool hd_facts_live_into(const hd_facts *facts, uint32_t reg, uint32_t block); /* not asked of X: see leaves_with */
+/* Live behind instruction `ordinal`. */
+bool hd_facts_live_behind(const hd_facts *facts, uint32_t reg, uint32_t ordinal);
+/* The caller reads it after the return: a register result, or a register of the module. */
+bool hd_facts_leaves_with(const hd_facts *facts, uint32_t reg);
+
+#endif
