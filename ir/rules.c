@@ -275,10 +275,13 @@ static uint32_t tensor_offsets(const hd_form *form)
 /* wgmma: 64 x N accumulators over 128 threads, two .f16 in a register. */
 static uint32_t accumulators(const hd_form *form)
 {
-    const char *shape = hd_modifier_spelling((hd_modifier)form->modifiers[HD_GROUP_SHAPE]);
-    const char *n = strchr(shape, 'n');
-    uint32_t columns = n ? (uint32_t)strtoul(n + 1, NULL, 10) : 0;
-    return form->types[0] == HD_TYPE_F16 ? columns / 4 : columns / 2;
+    static const uint8_t groups[] = {HD_GROUP_M64K8, HD_GROUP_M64K16, HD_GROUP_M64K32, HD_GROUP_M64K64, HD_GROUP_M64K256};
+    for (size_t i = 0; i < sizeof groups; i++) {
+        const char *shape = hd_modifier_spelling((hd_modifier)form->modifiers[groups[i]]);
+        if (*shape)
+            return (uint32_t)strtoul(shape + strlen("m64n"), NULL, 10) / (form->types[0] == HD_TYPE_F16 ? 4 : 2);
+    }
+    return 0;
 }
 
 static uint32_t repetitions(const hd_form *form)
@@ -401,10 +404,32 @@ static void compile_primary(compiler *c)
     }
 }
 
+/* An operand that stands only where a modifier asks for it; NULL: the letter means something else. */
+static const char *conditional(const hd_form *form, char letter)
+{
+    const uint16_t *has = form->modifiers;
+    uint16_t mode = has[HD_GROUP_LOADMODE];
+    bool im2col = mode == HD_MOD_LOADMODE_IM2COL || mode == HD_MOD_LOADMODE_IM2COL_W || mode == HD_MOD_LOADMODE_IM2COL_W_128;
+    switch (letter) {
+    case 'h': return has[HD_GROUP_HINT] ? "a:u64" : "";
+    case 'M': return has[HD_GROUP_MULTICAST] ? "a:u16" : "";
+    case 'K': return has[HD_GROUP_CPMASK] ? "a:u16" : "";
+    case 'O': return im2col ? "{a:u16}o" : "";
+    default: return NULL;
+    }
+}
+
 /* [?] primary [ '|' [?] primary ] */
 static void compile_operand(compiler *c)
 {
     uint32_t index = c->rules->count;
+    const char *replaced = conditional(c->form, *c->at);
+    if (replaced) {
+        c->at++;
+        if (*replaced)
+            compile_operand(&(compiler){c->module, c->form, replaced, c->rules});
+        return;
+    }
     bool optional = take(c, '?');
     compile_primary(c);
     if (take(c, '|')) {

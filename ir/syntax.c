@@ -142,6 +142,10 @@ static void take_type(attempt *a, const hd_form_words *words, syntax_word word)
 {
     bool optional = word.end[-1] == '?';
     syntax_word set = {word.begin, word.end - optional};
+    if (*set.begin == '=') {
+        const char *same = hd_types[a->form.types[set.begin[1] - '0']].spelling;
+        set = (syntax_word){same, same + strlen(same)};
+    }
     for (uint32_t i = 0; i < words->count; i++) {
         if (a->used >> i & 1 || words->type[i] == HD_TYPE_NONE)
             continue;
@@ -178,6 +182,27 @@ static uint8_t vector_of(uint16_t modifier)
     return modifier == HD_MOD_VECTOR_V2 ? 2 : modifier == HD_MOD_VECTOR_V4 ? 4 : modifier == HD_MOD_VECTOR_V8 ? 8 : 1;
 }
 
+/* What the vendor's assembler takes on any instruction and ignores: fields of tensor maps, tests and accumulator types out of
+ * their place, and a second .sync, .sat, .approx, .relu, .cc or .uni. */
+static bool is_ignored(const attempt *a, const hd_form_words *words, uint32_t word)
+{
+    static const uint8_t anywhere[] = {HD_GROUP_FIELD, HD_GROUP_TEST, HD_GROUP_ACC};
+    static const uint8_t twice[] = {HD_GROUP_SYNC, HD_GROUP_SAT, HD_GROUP_APPROX, HD_GROUP_RELU, HD_GROUP_CC, HD_GROUP_UNI};
+    const char *text = words->text[word];
+    size_t length = words->length[word];
+    if (words->type[word] != HD_TYPE_NONE)
+        return words->type[word] == HD_TYPE_B8X16 || words->type[word] == HD_TYPE_B6X16_P32 || words->type[word] == HD_TYPE_B4X16_P64;
+    for (size_t i = 0; i < sizeof anywhere; i++)
+        if (modifier_in_group((hd_modifier_group)anywhere[i], text, length) != HD_MOD_NONE)
+            return true;
+    for (size_t i = 0; i < sizeof twice; i++) {
+        uint16_t first = a->form.modifiers[twice[i]];
+        if (first && modifier_in_group((hd_modifier_group)twice[i], text, length) == first)
+            return true;
+    }
+    return false;
+}
+
 /* Reads one alternative from *at to behind its '>', which is where *at is left. */
 static attempt try_alternative(const hd_module *module, const hd_form *form, const hd_form_words *words, const char **at)
 {
@@ -194,7 +219,7 @@ static attempt try_alternative(const hd_module *module, const hd_form *form, con
     assert(**at == '>');
     (*at)++;
     for (uint32_t i = 0; i < words->count; i++)
-        if (!(a.used >> i & 1)) {
+        if (!(a.used >> i & 1) && !is_ignored(&a, words, i)) {
             a.extra_count++;
             a.types_fit &= words->type[i] == HD_TYPE_NONE;
         }
