@@ -156,6 +156,11 @@ hd_token_kind hd_lexer_next(hd_lexer *lexer, hd_token *token)
 
 again:
     start = cursor;
+    if (cursor >= limit) { /* of a part of a text: what stands behind is not looked at */
+        kind = HD_TOKEN_END;
+        start = cursor = limit;
+        goto done;
+    }
     /*!re2c
     re2c:yyfill:enable = 0;
     re2c:define:YYCTYPE = "unsigned char";
@@ -182,7 +187,11 @@ again:
         goto again;
     }
     "/*" { cursor = text + block_comment(lexer, (uint32_t)(start - text)); goto again; }
-    "#" [ \t]* [0-9]+ [ \t]+ ["] [\x20-\x21\x23-\x7e\t]* ["] ([ \t]+ [0-9]+)* { goto again; }
+    "#" [ \t]* [0-9]+ [ \t]+ ["] [\x20-\x21\x23-\x7e\t]* ["] ([ \t]+ [0-9]+)* [ \t]* {
+        if (cursor < limit && *cursor != '\n' && *cursor != '\r')
+            cursor = text + bad_hash(lexer, (uint32_t)(start - text));
+        goto again;
+    }
     "#" { cursor = text + bad_hash(lexer, (uint32_t)(start - text)); goto again; }
 
     "WARP_SZ" { kind = HD_TOKEN_WARP_SZ; goto spelled; }
@@ -287,10 +296,9 @@ again:
         goto done;
     }
     * {
-        if (start >= limit || too_many_errors(lexer)) {
-            cursor = limit;
+        if (too_many_errors(lexer)) {
             kind = HD_TOKEN_END;
-            start = limit;
+            start = cursor = limit;
             goto done;
         }
         cursor = text + bad_character(lexer, (uint32_t)(start - text));
@@ -307,10 +315,8 @@ named:
 spelled:
     token->name = hd_names_add_padded(lexer->names, (const char *)start, (size_t)(cursor - start));
 done:
-    if (cursor > limit) { /* a lexer over a part of a text cuts no token; this is for callers that cut one themselves */
-        start = cursor = limit;
-        kind = HD_TOKEN_END;
-    }
+    if (cursor > limit) /* a part that cuts a token */
+        cursor = text + lexer->limit;
     token->begin = (uint32_t)(start - text);
     token->end = (uint32_t)(cursor - text);
     token->kind = kind;

@@ -183,6 +183,7 @@ typedef struct hd_builder {
     HD_ARRAY(hd_node) parameter_names; /* in order: results, then parameters */
     uint32_t table;
     bool saw_version, saw_target, saw_other;
+    bool wants_debug, saw_debug, samplers_apart; /* .target debug, a .section .debug_*, texmode_independent */
     bool has_max_threads, has_required_threads, has_cluster, is_register_parameter;
     hd_node blocks_are_clusters;       /* the directive; kind 0: none */
     uint32_t prototype_counts[2];      /* of .callprototype: results, parameters */

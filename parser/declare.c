@@ -132,6 +132,8 @@ void hd_build_type(hd_builder *b, const hd_node *vector, const hd_node *type)
         declaration_error(b, type, ".pred is a type of scalar registers only");
     if (hd_types[t].class == HD_CLASS_OPAQUE && space == HD_SPACE_REG)
         declaration_error(b, type, "a texture, sampler or surface is no register");
+    if (t == HD_TYPE_SAMPLERREF && !b->samplers_apart)
+        declaration_error(b, type, "a .samplerref needs .target texmode_independent");
     b->declaration.qualifiers_end = type->token.end;
     b->declaration.first = space == HD_SPACE_REG ? (b->function ? b->function->declarations.count : 0) : b->module->symbols.count;
     b->declaration.count = 0;

@@ -71,6 +71,8 @@ void hd_build_target_word(hd_builder *b, const hd_node *word)
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         if (strcmp(text, options[i]) != 0)
             continue;
+        b->samplers_apart |= i == 1;
+        b->wants_debug |= i == 2;
         if (i == 3 && b->module->target_number >= 13)
             hd_builder_error(b, BAD_TARGET, hd_node_span(word), "map_f64_to_f32 is for targets below sm_13");
         return;
@@ -123,6 +125,7 @@ void hd_build_section_width(hd_builder *b, const hd_node *word)
 void hd_build_section(hd_builder *b, const hd_node *word, const hd_node *name, const hd_node *close)
 {
     hd_name text = hd_token_spelling(&b->lexer, &name->token);
+    b->saw_debug |= strncmp(hd_names_text(&b->module->names, text), ".debug", 6) == 0;
     push_verbatim(b, HD_VERBATIM_SECTION, text, word->token.begin, close->token.end);
 }
 

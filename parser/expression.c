@@ -379,7 +379,9 @@ static const char *fold_floats(uint32_t op, double l, double r, hd_constant *out
 
 static const char *fold(uint32_t op, const hd_constant *l, const hd_constant *r, hd_constant *out)
 {
-    bool is_float = is_float_kind(l->kind) || is_float_kind(r->kind);
+    bool is_float = is_float_kind(l->kind);
+    if (is_float != is_float_kind(r->kind))
+        return "an integer and a floating-point constant do not go together";
     if (is_comparison(op)) {
         bool is_unsigned = l->kind == HD_LITERAL_UNSIGNED || r->kind == HD_LITERAL_UNSIGNED;
         bool less = is_float       ? as_double(l) < as_double(r)

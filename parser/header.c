@@ -272,6 +272,7 @@ void hd_build_body(hd_builder *b, const hd_node *brace)
     check_definition(b);
     finish_header(b, brace);
     f->has_body = true;
+    hd_array_reserve(&f->operands, 16); /* never NULL, also for an instruction without operands */
     f->body = (hd_span){brace->token.begin, brace->token.end};
     b->header = NULL; /* declarations that follow are the body's */
     b->location = HD_NONE;

@@ -146,7 +146,8 @@ void hd_build_initial(hd_builder *b, const hd_node *n)
     if (b->initial_counts.count < levels(variable(b)) && hd_types[variable(b)->type].class != HD_CLASS_OPAQUE)
         initializer_error(b, hd_node_span(n), "the values of arrays and vectors stand in braces, one pair for each dimension");
     b->initial_end = n->token.end;
-    switch (n->flags ? HD_NODE_COUNT : n->token.kind) {
+    uint32_t kind = n->token.kind != HD_NODE_CONSTANT && n->flags ? HD_NODE_COUNT : n->token.kind; /* no !, - or ( ) around names */
+    switch (kind) {
     case HD_TOKEN_INTEGER: case HD_TOKEN_FLOAT: case HD_TOKEN_WARP_SZ: case HD_NODE_CONSTANT:
         push_literal(b, n);
         break;
@@ -164,11 +165,6 @@ void hd_build_initial(hd_builder *b, const hd_node *n)
         break;
     case HD_NODE_BAD:
         break;
-    case HD_NODE_COUNT:
-        if (n->token.kind == HD_NODE_CONSTANT) {
-            push_literal(b, n);
-            break;
-        } /* fall through */
     default:
         initializer_error(b, hd_node_span(n), "no initial value: a constant, a name, name+constant or generic(name) is");
         break;

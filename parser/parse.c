@@ -16,6 +16,8 @@ static void check_head(hd_builder *b)
         hd_builder_error(b, MISSING_VERSION, whole(m->source), "a module starts with .version");
     else if (!b->saw_target && !b->saw_other)
         hd_builder_error(b, BAD_TARGET, whole(m->source), "a module has a .target behind its .version");
+    else if (b->wants_debug && !b->saw_debug)
+        hd_builder_error(b, BAD_TARGET, whole(m->source), ".target debug without a .section of debug information");
     else if (!b->saw_target)
         hd_builder_error(b, MISSING_TARGET, whole(m->source), "no .target behind .version");
 }

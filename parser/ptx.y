@@ -107,6 +107,7 @@ declarator: NAME { hd_build_declarator(b, &$1); } dimensions initializer { hd_bu
 dimensions: %empty
           | dimensions "[" "]"         { hd_build_dimension(b, NULL, &$3); }
           | dimensions "[" INTEGER "]" { hd_build_dimension(b, &$3, &$4); }
+          | dimensions "[" WARP_SZ "]" { hd_build_dimension(b, &$3, &$4); }
           ;
 initializer: %empty | "=" { hd_build_initializer(b, &$1); } initial_value ;
 initial_value: expression { hd_build_initial(b, &$1); }

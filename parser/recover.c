@@ -75,20 +75,37 @@ static void skip_in_module(hd_builder *b, hd_node *node)
     b->has_held = true;
 }
 
+/* The offending token once more, whole. */
+static void read_again(hd_builder *b, hd_node *node)
+{
+    hd_diagnostics *told = b->lexer.diagnostics;
+    b->lexer.diagnostics = NULL; /* what is wrong inside it is told already */
+    b->lexer.cursor = b->last_begin;
+    hd_lexer_next(&b->lexer, &node->token);
+    b->lexer.diagnostics = told;
+    node->constant = HD_NONE;
+    node->flags = 0;
+}
+
 static uint32_t resynchronise(hd_builder *b, hd_node *node)
 {
     b->resync = false;
-    node->token = (hd_token){b->last_begin, b->last_end, b->last_kind, HD_NO_NAME, HD_NO_INDEX};
-    if (b->has_held) /* the offending token, complete */
-        *node = b->held;
-    b->has_held = false;
+    read_again(b, node);
     if (b->function)
         skip_in_body(b, node);
     else
         skip_in_module(b, node);
     if (hd_diagnostics_full(b->module->diagnostics) || (b->has_held && b->held.token.kind == HD_TOKEN_END))
         b->stopped = true;
-    b->nesting = b->scopes.count + (b->function ? 0 : 0);
+    if (!b->function) { /* a header may have been left half read */
+        b->header = NULL;
+        b->header_begin = HD_NONE;
+        b->in_results = false;
+    }
+    b->aggregates.count = 0;
+    b->aggregate_counts.count = 0;
+    b->opcode_name = HD_NO_NAME;
+    b->nesting = b->scopes.count;
     node->token.kind = HD_TOKEN_RESYNC;
     return HD_TOKEN_RESYNC;
 }
@@ -160,6 +177,13 @@ static void unterminated(hd_builder *b, hd_span span)
     hd_builder_note(b, d, ((hd_span){begin, begin + 1}), "the block starts here");
 }
 
+/* The last thing told is a comment or string that takes in the rest of the text. */
+static bool ends_in_token(const hd_builder *b)
+{
+    const hd_diagnostic *last = b->module->diagnostics->last;
+    return last && (last->kind == HD_DIAG_UNTERMINATED_COMMENT || last->kind == HD_DIAG_UNTERMINATED_STRING);
+}
+
 static bool expects(const uint32_t *expected, uint32_t count, uint32_t kind)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -176,6 +200,8 @@ void hd_builder_syntax_error(hd_builder *b, uint32_t kind, const uint32_t *expec
         return;
     if (kind == HD_TOKEN_END)
         b->stopped = true;
+    if (kind == HD_TOKEN_END && ends_in_token(b))
+        return;
     if (kind == HD_TOKEN_END && b->function && b->scopes.count) {
         unterminated(b, span);
         return;

@@ -283,7 +283,7 @@ bool hd_declare(hd_builder *b, const hd_token *token, hd_binding_kind kind, uint
     }
     if (is_digit(hd_builder_source(b)->text[token->end - 1]))
         range = any_covering_range(b, token, &member);
-    if (range && b->ranges.items[range].depth == depth && !b->ranges.items[range].is_global == (depth > 0)) {
+    if (range && kind != HD_BIND_LABEL && b->ranges.items[range].depth == depth && !b->ranges.items[range].is_global == (depth > 0)) {
         hd_report_taken(b, token, depth ? HD_BIND_DECLARED : HD_BIND_GLOBAL, b->ranges.items[range].declaration);
         return false;
     }
