@@ -30,8 +30,8 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
             -Wimplicit-fallthrough $(if $(WERROR),-Werror)
 comma := ,
 # SANITIZE=1: address and undefined behaviour; SANITIZE=fuzz: the same, instrumented for libFuzzer (clang only).
-SANITIZERS := $(if $(SANITIZE),-fsanitize=$(if $(filter fuzz,$(SANITIZE)),fuzzer-no-link$(comma),)address$(comma)undefined \
-              -fno-sanitize-recover=all -fno-omit-frame-pointer)
+SANITIZERS := $(if $(SANITIZE),-fsanitize=address$(comma)undefined \
+              $(if $(filter fuzz,$(SANITIZE)),-fsanitize=fuzzer-no-link) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_CPPFLAGS = -I. -I$(O)/gen -D_GNU_SOURCE $(CPPFLAGS)
 ALL_CFLAGS = -std=c17 $(WARNINGS) $(SANITIZERS) $(CFLAGS) -pthread
 ALL_LDFLAGS = $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -pthread
@@ -59,15 +59,16 @@ LIB := $(O)/libheddle.a
 PROGRAM := $(if $(CLI_C),$(O)/heddle)
 
 all: $(LIB) $(PROGRAM)
-.PHONY: all deps demo check sanitize coverage fuzz fuzzers tests bench bless install check-layers metrics format clean help \
-        deps-fuzz missing-deps FORCE
+.PHONY: all deps demo check sanitize coverage fuzz fuzzers tests bench bless install check-layers metrics format clean \
+        help deps-fuzz missing-deps FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
 
 # ---- building ------------------------------------------------------------------------------------------------------
 # A stamp file changes only when what it records does: other flags or another list of sources rebuild what they must.
-record = $(Q)mkdir -p $(@D) && printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' >$@
+quoted = '$(subst ','\'',$(1))'
+record = $(Q)mkdir -p $(@D) && printf '%s\n' $(quoted) | cmp -s - $@ || printf '%s\n' $(quoted) >$@
 $(O)/.flags: FORCE
 	$(call record,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS))
 $(O)/.sources: FORCE
@@ -170,4 +171,5 @@ clean:
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all deps deps-fuzz demo check bless sanitize coverage fuzz bench install check-layers metrics format clean'
+	@echo 'Targets: all deps deps-fuzz demo check bless sanitize coverage fuzz bench install'
+	@echo '         check-layers metrics format clean'
