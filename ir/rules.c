@@ -192,7 +192,10 @@ static void compile_flags(compiler *c, hd_rule *rule)
         case '-': rule->takes |= HD_TAKES_MINUS; break;
         case '.': rule->takes |= HD_TAKES_SELECTOR; break;
         case '%': rule->takes |= HD_TAKES_SREG; break;
-        case '&': rule->takes |= hd_types[rule->type].class == HD_CLASS_FLOAT ? 0 : HD_TAKES_SYMBOL | HD_TAKES_OFFSET; break;
+        case '&':
+            rule->takes |= hd_types[rule->type].class == HD_CLASS_FLOAT ? 0 : HD_TAKES_SYMBOL | HD_TAKES_OFFSET;
+            rule->space = c->form->opcode == HD_OP_CVTA ? c->form->space : HD_SPACE_COUNT;
+            break;
         default: return;
         }
 }
@@ -200,7 +203,7 @@ static void compile_flags(compiler *c, hd_rule *rule)
 /* Role, type and flags of one scalar. */
 static hd_rule compile_scalar(compiler *c)
 {
-    hd_rule rule = {.kind = HD_RULE_SCALAR, .size = 1};
+    hd_rule rule = {.kind = HD_RULE_SCALAR, .size = 1, .space = HD_SPACE_COUNT};
     switch (*c->at++) {
     case 'd': rule.roles = HD_OPERAND_DEF; rule.takes = HD_TAKES_REGISTER; compile_type(c, &rule, false); break;
     case 'm': rule.roles = HD_OPERAND_DEF | HD_OPERAND_USE; rule.takes = HD_TAKES_REGISTER; compile_type(c, &rule, false); break;
@@ -236,6 +239,14 @@ static uint32_t rank(const hd_form *form)
     case HD_MOD_GEOMETRY_A1D: return 2;
     default: return 4;
     }
+}
+
+/* Whether the first coordinate is the index of a layer, an integer whatever the coordinates are. */
+static bool is_layered(const hd_form *form)
+{
+    uint16_t geometry = form->modifiers[HD_GROUP_GEOMETRY];
+    return geometry == HD_MOD_GEOMETRY_A1D || geometry == HD_MOD_GEOMETRY_A2D || geometry == HD_MOD_GEOMETRY_ACUBE ||
+           geometry == HD_MOD_GEOMETRY_A2DMS;
 }
 
 /* Coordinates of a texture or surface access: three are padded to four. */
@@ -384,6 +395,7 @@ static void compile_primary(compiler *c)
         assert(closed);
         (void)closed;
         bool scalar_too = strchr("gGw", *c->at) != NULL;
+        rule.indexed = *c->at == 'g' && is_layered(c->form);
         compile_length(c, &rule);
         push_vector(c, rule, element, scalar_too);
     } else if (take(c, '[')) {

@@ -79,12 +79,45 @@ static bool sreg_fits(const hd_rule *rule, const hd_operand *o)
     return sreg_bits == bits || (bits == 16 && sreg_bits == 32) || (o->value == HD_SREG_GRIDID && bits <= 32);
 }
 
+static bool is_shared(uint8_t space)
+{
+    return space == HD_SPACE_SHARED || space == HD_SPACE_SHARED_CTA || space == HD_SPACE_SHARED_CLUSTER;
+}
+
+static bool is_param(uint8_t space)
+{
+    return space == HD_SPACE_PARAM || space == HD_SPACE_PARAM_ENTRY || space == HD_SPACE_PARAM_FUNC;
+}
+
+/* Whether a variable of space `space` stands in an address of the space that is asked for. */
+static bool space_fits(uint8_t asked, uint8_t space)
+{
+    switch ((hd_space)asked) {
+    case HD_SPACE_NONE: return !is_param(space) && space != HD_SPACE_CONST;
+    case HD_SPACE_SHARED:
+    case HD_SPACE_SHARED_CTA:
+    case HD_SPACE_SHARED_CLUSTER: return is_shared(space);
+    case HD_SPACE_PARAM:
+    case HD_SPACE_PARAM_ENTRY:
+    case HD_SPACE_PARAM_FUNC: return is_param(space);
+    case HD_SPACE_GLOBAL: return space == HD_SPACE_GLOBAL || space == HD_SPACE_TEX;
+    case HD_SPACE_CONST:
+    case HD_SPACE_LOCAL: return space == asked;
+    case HD_SPACE_REG:
+    case HD_SPACE_SREG:
+    case HD_SPACE_TEX:
+    case HD_SPACE_COUNT: break;
+    }
+    return true;
+}
+
 static bool symbol_fits(const checker *c, const hd_rule *rule, const hd_operand *o)
 {
     uint8_t kind = c->function->module->symbols.items[o->value].kind;
     if (kind == HD_SYMBOL_FUNCTION)
         return rule->takes & HD_TAKES_FUNCTION || rule->takes & HD_TAKES_SYMBOL;
-    return rule->takes & (o->count ? HD_TAKES_OFFSET : HD_TAKES_SYMBOL);
+    return rule->takes & (o->count ? HD_TAKES_OFFSET : HD_TAKES_SYMBOL) &&
+           space_fits(rule->space, c->function->module->symbols.items[o->value].space);
 }
 
 static hd_operand *check_operand(checker *c, const hd_rule *rule, hd_operand *o);
@@ -128,17 +161,26 @@ static inline hd_operand *check_scalar(checker *c, const hd_rule *rule, hd_opera
     return o->kind == HD_OPERAND_REGISTER ? check_register(c, rule, o) : check_other(c, rule, o);
 }
 
-/* Whether a register or literal is a float (1), an integer (2) or untyped bits (4). */
+/* What the elements of a vector may not mix: floats (1), integers (2), predicates (4); untyped bits go with each. */
 static uint32_t nature(const checker *c, const hd_operand *o)
 {
     if (o->kind == HD_OPERAND_REGISTER) {
         uint8_t class = hd_types[c->function->registers.items[o->value].type].class;
-        return class == HD_CLASS_FLOAT ? 1 : class == HD_CLASS_UNSIGNED || class == HD_CLASS_SIGNED ? 2 : 4;
+        return class == HD_CLASS_FLOAT ? 1 : class == HD_CLASS_UNSIGNED || class == HD_CLASS_SIGNED ? 2 : class == HD_CLASS_PRED ? 4 : 0;
     }
     if (o->kind == HD_OPERAND_LITERAL)
         return c->function->module->literals.items[o->value].kind >= HD_LITERAL_F32_BITS ? 1 : 2;
     return 0;
 }
+
+static uint32_t element_bits(const checker *c, const hd_operand *o)
+{
+    return o->kind == HD_OPERAND_REGISTER ? hd_types[c->function->registers.items[o->value].type].bits : 0;
+}
+
+/* The rule of a layer's index, which stands before coordinates. */
+static const hd_rule index_rule = {.types = BIT(B32) | BIT(U32) | BIT(S32), .takes = HD_TAKES_REGISTER | HD_TAKES_INTEGER | HD_TAKES_SREG,
+                                   .kind = HD_RULE_SCALAR, .roles = HD_OPERAND_USE, .type = HD_TYPE_U32, .size = 1};
 
 static hd_operand *check_vector(checker *c, const hd_rule *rule, hd_operand *o)
 {
@@ -148,51 +190,25 @@ static hd_operand *check_vector(checker *c, const hd_rule *rule, hd_operand *o)
         return fail(c, HD_MISMATCH_NO_VECTOR, rule, o);
     if (o->count < rule->low || o->count > rule->high)
         return fail(c, HD_MISMATCH_LENGTH, rule, o);
-    uint32_t natures = 0, left = o->count;
+    uint32_t natures = 0, bits = 0, left = o->count;
     hd_operand *element = o + 1;
-    for (; left; left--) {
+    if (rule->indexed) {
+        element = check_scalar(c, &index_rule, element);
+        left--;
+    }
+    for (; left && element; left--) {
         if (element->kind == HD_OPERAND_VECTOR)
             return fail(c, HD_MISMATCH_NESTING, rule, element);
+        uint32_t own = element_bits(c, element);
         natures |= nature(c, element);
+        if (own && bits && own != bits && natures != 4 && bits != 1 && own != 1)
+            return fail(c, HD_MISMATCH_SIZES, rule, o);
+        bits = own ? own : bits;
         element = check_scalar(c, rule + 1, element);
-        if (!element)
-            return NULL;
     }
-    if ((natures & 3) == 3)
+    if (natures & (natures - 1))
         return fail(c, HD_MISMATCH_MIXED, rule, o);
     return element;
-}
-
-static bool is_shared(uint8_t space)
-{
-    return space == HD_SPACE_SHARED || space == HD_SPACE_SHARED_CTA || space == HD_SPACE_SHARED_CLUSTER;
-}
-
-static bool is_param(uint8_t space)
-{
-    return space == HD_SPACE_PARAM || space == HD_SPACE_PARAM_ENTRY || space == HD_SPACE_PARAM_FUNC;
-}
-
-/* Whether a variable of space `space` stands in an address of the space that is asked for. */
-static bool space_fits(uint8_t asked, uint8_t space)
-{
-    switch ((hd_space)asked) {
-    case HD_SPACE_NONE: return !is_param(space) && space != HD_SPACE_CONST;
-    case HD_SPACE_SHARED:
-    case HD_SPACE_SHARED_CTA:
-    case HD_SPACE_SHARED_CLUSTER: return is_shared(space);
-    case HD_SPACE_PARAM:
-    case HD_SPACE_PARAM_ENTRY:
-    case HD_SPACE_PARAM_FUNC: return is_param(space);
-    case HD_SPACE_GLOBAL: return space == HD_SPACE_GLOBAL || space == HD_SPACE_TEX;
-    case HD_SPACE_CONST:
-    case HD_SPACE_LOCAL: return space == asked;
-    case HD_SPACE_REG:
-    case HD_SPACE_SREG:
-    case HD_SPACE_TEX:
-    case HD_SPACE_COUNT: break;
-    }
-    return true;
 }
 
 /* The base of an address: register, variable, special register, or (local) a number. */

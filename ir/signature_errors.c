@@ -163,7 +163,8 @@ static hd_diagnostic_kind kind_of(hd_mismatch_kind kind)
     case HD_MISMATCH_NO_VECTOR:
     case HD_MISMATCH_LENGTH:
     case HD_MISMATCH_NESTING:
-    case HD_MISMATCH_MIXED: return HD_DIAG_BAD_VECTOR;
+    case HD_MISMATCH_MIXED:
+    case HD_MISMATCH_SIZES: return HD_DIAG_BAD_VECTOR;
     case HD_MISMATCH_ADDRESS:
     case HD_MISMATCH_ADDRESS_TYPE:
     case HD_MISMATCH_NUMBER_ADDRESS:
@@ -196,7 +197,8 @@ static void describe_expected(const hd_mismatch *m, char *buffer, size_t size)
     case HD_MISMATCH_SREG: snprintf(buffer, size, "may not be a special register; only mov and cvt read them"); return;
     case HD_MISMATCH_SINK: snprintf(buffer, size, "may not be the sink _"); return;
     case HD_MISMATCH_NESTING: snprintf(buffer, size, "is a vector; vectors do not nest"); return;
-    case HD_MISMATCH_MIXED: snprintf(buffer, size, "mixes floating-point and integer elements"); return;
+    case HD_MISMATCH_MIXED: snprintf(buffer, size, "mixes elements of different kinds"); return;
+    case HD_MISMATCH_SIZES: snprintf(buffer, size, "has elements of different sizes"); return;
     case HD_MISMATCH_NUMBER_ADDRESS: snprintf(buffer, size, "may be a number in the local space only"); return;
     case HD_MISMATCH_NO_VECTOR:
     case HD_MISMATCH_LENGTH:
@@ -241,7 +243,7 @@ void hd_report_mismatch(hd_function *function, const hd_instruction *insn, const
     if (m->kind == HD_MISMATCH_LENGTH)
         snprintf(found, sizeof found, "this has %u", m->operand->count);
     bool tells_itself = m->kind == HD_MISMATCH_NOT || m->kind == HD_MISMATCH_MINUS || m->kind == HD_MISMATCH_SINK ||
-                        m->kind == HD_MISMATCH_NESTING || m->kind == HD_MISMATCH_MIXED || m->kind == HD_MISMATCH_SELECTOR;
+                        m->kind == HD_MISMATCH_NESTING || m->kind == HD_MISMATCH_MIXED || m->kind == HD_MISMATCH_SIZES || m->kind == HD_MISMATCH_SELECTOR;
     hd_report(module->diagnostics, kind_of(m->kind), module->source, span_of(function, insn, m->operand),
               "operand %u of '%.200s' %s%s%s", position_of(function, insn, m->operand), spelling, expected,
               tells_itself ? "" : ", ", tells_itself ? "" : found);
