@@ -113,7 +113,8 @@ static uint32_t bad_character(hd_lexer *lexer, uint32_t at)
         if (c < 0x20 || c == 0x7f)
             hd_report(lexer->diagnostics, HD_DIAG_BAD_CHARACTER, lexer->source, span, "a control character (0x%02x) in the text", c);
         else
-            hd_report(lexer->diagnostics, HD_DIAG_BAD_CHARACTER, lexer->source, span, "no token starts with '%c'", c);
+            hd_report(lexer->diagnostics, HD_DIAG_BAD_CHARACTER, lexer->source, span,
+                      c == '.' ? "nothing stands between a dot and its word" : "no token starts with '%c'", c);
     }
     return at + 1;
 }
@@ -124,6 +125,13 @@ static uint32_t bad_hash(hd_lexer *lexer, uint32_t begin)
     complain(lexer, HD_DIAG_BAD_CHARACTER, begin, begin + 1,
              "a line with # can only be a line marker: # NUMBER \"FILE\"; other preprocessor lines must be expanded before");
     return skip_until(lexer, begin + 1, '\n', '\r');
+}
+
+/* Of a malformed number: what was meant. */
+static bool looks_like_float(const unsigned char *begin, const unsigned char *end)
+{
+    unsigned char second = end - begin > 1 ? begin[1] | 32 : 0;
+    return memchr(begin, '.', (size_t)(end - begin)) != NULL || (begin[0] == '0' && (second == 'f' || second == 'd'));
 }
 
 /* Interns a name, split into stem and number where it ends in one. */
@@ -211,7 +219,12 @@ again:
     real | exact { kind = HD_TOKEN_FLOAT; goto spelled; }
     [0-9] follow* | real follow+ {
         complain(lexer, HD_DIAG_BAD_LITERAL, (uint32_t)(start - text), (uint32_t)(cursor - text), "malformed number");
-        kind = HD_TOKEN_INTEGER; /* read as 0 */
+        kind = looks_like_float(start, cursor) ? HD_TOKEN_FLOAT : HD_TOKEN_INTEGER; /* read as 0 */
+        goto done;
+    }
+    "'" [\x20-\x26\x28-\x7e]* "'" {
+        complain(lexer, HD_DIAG_BAD_LITERAL, (uint32_t)(start - text), (uint32_t)(cursor - text), "PTX has no character constants");
+        kind = HD_TOKEN_INTEGER;
         goto done;
     }
 

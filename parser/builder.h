@@ -125,6 +125,7 @@ typedef struct hd_builder {
     /* scanner side */
     uint32_t last_kind, last_begin, last_end, previous_end;
     uint32_t nesting;
+    uint32_t closing;      /* } to hand in before the held token */
     hd_node held;          /* a token to hand in again */
     bool has_held, resync, stopped;
 
@@ -240,6 +241,7 @@ static inline uint32_t hd_register_vector(const hd_builder *b, uint32_t reg) { r
 
 /* ---- labels.c ---- */
 void hd_label_refer(hd_builder *b, hd_name name, hd_span span, uint32_t where, bool maybe);
+void hd_labels_drop(hd_builder *b, uint32_t operand); /* references of operands from this one on */
 void hd_labels_settle(hd_builder *b); /* at the end of a function */
 
 /* ---- expression.c ---- */
@@ -259,6 +261,7 @@ void hd_expression_choice(hd_builder *b, hd_node *to, const hd_node *test, const
 void hd_build_operand(hd_builder *b, const hd_node *node);
 void hd_build_aggregate(hd_builder *b, hd_operand_kind kind, const hd_node *open);
 void hd_build_aggregate_end(hd_builder *b, const hd_node *close);
+void hd_build_empty(hd_builder *b, const hd_node *open, const hd_node *close);
 void hd_build_address(hd_builder *b, const hd_node *open, const hd_node *base);
 
 /* ---- builder.c ---- */

@@ -39,8 +39,8 @@ void hd_build_version(hd_builder *b, const hd_node *word, const hd_node *number)
     b->saw_version = true;
     if (value[0] >= 10)
         bad = true;
-    if (bad || text[at - 1] == '.' || value[0] == 0 || value[1] > last_minor[value[0]])
-        hd_builder_error(b, BAD_VERSION, hd_node_span(number), "no PTX version from 1.0 to 9.0");
+    if (bad || text[at - 1] == '.' || part == 0 || value[0] == 0 || value[1] > last_minor[value[0]])
+        hd_builder_error(b, BAD_VERSION, hd_node_span(number), "not a PTX version MAJOR.MINOR from 1.0 to 9.0");
     b->module->version_major = value[0];
     b->module->version_minor = value[1];
     push_verbatim(b, HD_VERBATIM_VERSION, HD_NO_NAME, word->token.begin, number->token.end);

@@ -77,7 +77,7 @@ static void read_float(const char *text, uint32_t length, hd_constant *c)
 
 static void read_number(hd_builder *b, const hd_token *t, hd_constant *c)
 {
-    *c = (hd_constant){.kind = HD_LITERAL_SIGNED, .begin = t->begin, .end = t->end};
+    *c = (hd_constant){.kind = t->kind == HD_TOKEN_FLOAT ? HD_LITERAL_DECIMAL : HD_LITERAL_SIGNED, .begin = t->begin, .end = t->end};
     if (!t->name)
         return; /* malformed, and told */
     if (t->kind == HD_TOKEN_WARP_SZ)

@@ -49,6 +49,17 @@ void hd_build_label(hd_builder *b, const hd_node *name, const hd_node *colon)
     hd_use_of(b, full)->reference = next;
 }
 
+void hd_labels_drop(hd_builder *b, uint32_t operand)
+{
+    while (b->references.count) {
+        const hd_reference *r = &hd_array_last(&b->references);
+        if (r->name == HD_NO_NAME || r->operand & HD_REFERENCE_TABLE || r->operand < operand)
+            break;
+        hd_use_of(b, r->name)->reference = r->next;
+        b->references.count--;
+    }
+}
+
 static void report_undefined(hd_builder *b, const hd_reference *r)
 {
     const char *text = hd_names_text(&b->module->names, r->name);

@@ -334,6 +334,13 @@ void hd_build_aggregate_end(hd_builder *b, const hd_node *close)
     b->elements = hd_array_pop(&b->aggregate_counts);
 }
 
+void hd_build_empty(hd_builder *b, const hd_node *open, const hd_node *close)
+{
+    hd_builder_error(b, BAD_VECTOR, ((hd_span){open->token.begin, close->token.end}), "an empty vector");
+    b->broken = true;
+    hd_build_aggregate_end(b, close);
+}
+
 void hd_build_address(hd_builder *b, const hd_node *open, const hd_node *base)
 {
     hd_build_aggregate(b, HD_OPERAND_ADDRESS, open);

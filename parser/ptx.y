@@ -53,6 +53,7 @@ static void hd_ptx_error(hd_builder *b, const char *message) { hd_builder_exhaus
 module: %empty | module item ;
 
 item: VERSION FLOAT                        { hd_build_version(b, &$1, &$2); }
+    | VERSION INTEGER                      { hd_build_version(b, &$1, &$2); }
     | TARGET target_words                  { hd_build_target(b, &$1, &$2); }
     | ADDRESS_SIZE INTEGER                 { hd_build_address_size(b, &$1, &$2); }
     | FILENUMBER INTEGER STRING file_stamp { hd_build_file(b, &$1, &$2, &$3, &$4); }
@@ -211,7 +212,10 @@ modifier: any_word | WEAK | ALIAS | COMMON | REG | PTR | ALIGN ;
 /* ---- operands ---- */
 operands: operand | operands "," operand ;
 operand: expression { hd_build_operand(b, &$1); } | vector | address | list ;
-vector: "{" { hd_build_aggregate(b, HD_OPERAND_VECTOR, &$1); } elements "}" { hd_build_aggregate_end(b, &$4); } ;
+vector: vector_open elements "}" { hd_build_aggregate_end(b, &$3); }
+      | vector_open "}"          { hd_build_empty(b, &$1, &$2); }
+      ;
+vector_open: "{" { hd_build_aggregate(b, HD_OPERAND_VECTOR, &$1); } ;
 elements: operand | elements "," operand ;
 address: "[" expression "]" { hd_build_address(b, &$1, &$2); hd_build_aggregate_end(b, &$3); }
        | "[" expression "," { hd_build_address(b, &$1, &$2); } elements "]" { hd_build_aggregate_end(b, &$6); }

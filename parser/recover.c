@@ -27,44 +27,51 @@ static bool starts_item(uint32_t kind)
     }
 }
 
+/* What can stand only where a new function or module-scope variable starts: in a body, a } is missing before it. */
+static bool starts_function(uint32_t kind)
+{
+    return kind == HD_TOKEN_ENTRY || kind == HD_TOKEN_FUNC || kind == HD_TOKEN_VISIBLE || kind == HD_TOKEN_EXTERN;
+}
+
 static bool is_space(uint32_t kind) { return kind >= HD_TOKEN_REG && kind <= HD_TOKEN_TEX; }
 
 static bool starts_statement(const hd_builder *b, const hd_token *token)
 {
     uint32_t kind = token->kind;
-    if (kind == HD_TOKEN_LBRACE || kind == HD_TOKEN_RBRACE || kind == HD_TOKEN_LOC || kind == HD_TOKEN_HEDDLE)
+    if (kind == HD_TOKEN_RBRACE || kind == HD_TOKEN_LOC || kind == HD_TOKEN_HEDDLE || starts_function(kind))
         return true;
-    if (starts_item(kind) && kind != HD_TOKEN_WEAK && kind != HD_TOKEN_ALIAS && kind != HD_TOKEN_COMMON)
-        return true;
-    return (is_space(kind) || kind == HD_TOKEN_NAME || kind == HD_TOKEN_DOTTED || kind == HD_TOKEN_AT) &&
+    return (is_space(kind) || kind == HD_TOKEN_PRAGMA || kind == HD_TOKEN_LBRACE || kind == HD_TOKEN_NAME || kind == HD_TOKEN_DOTTED || kind == HD_TOKEN_AT) &&
            first_on_line(b, token->begin);
 }
 
 /* Skips tokens of a body from the offending one on. What was not consumed is held. */
 static void skip_in_body(hd_builder *b, hd_node *node)
 {
-    uint32_t offending = node->token.begin;
-    for (;; hd_lexer_next(&b->lexer, &node->token)) {
+    bool brace_now = node->token.kind == HD_TOKEN_LBRACE; /* a block where none may stand: read it as one */
+    for (; !brace_now; hd_lexer_next(&b->lexer, &node->token)) {
         uint32_t kind = node->token.kind;
         if (kind == HD_TOKEN_SEMICOLON)
             return;
-        bool brace_now = kind == HD_TOKEN_LBRACE && node->token.begin == offending; /* not a statement's start: skip it */
-        if (kind == HD_TOKEN_END || (starts_statement(b, &node->token) && !brace_now))
+        if (kind == HD_TOKEN_END || starts_statement(b, &node->token))
             break;
     }
+    if (starts_function(node->token.kind))
+        b->closing = b->scopes.count;
     b->held = *node;
     b->has_held = true;
 }
 
-/* The same outside bodies. */
+/* The same outside bodies. A section's or initializer's braces that are open are skipped to their end. */
 static void skip_in_module(hd_builder *b, hd_node *node)
 {
-    for (uint32_t depth = 0;; hd_lexer_next(&b->lexer, &node->token)) {
+    bool brace_now = node->token.kind == HD_TOKEN_LBRACE;
+    uint32_t depth = b->header || b->nesting < brace_now ? 0 : b->nesting - brace_now;
+    for (;; hd_lexer_next(&b->lexer, &node->token)) {
         uint32_t kind = node->token.kind;
         if (kind == HD_TOKEN_LBRACE)
             depth++;
-        if (kind == HD_TOKEN_RBRACE && depth)
-            depth--;
+        if (kind == HD_TOKEN_RBRACE && depth && --depth == 0)
+            return;
         if (kind == HD_TOKEN_SEMICOLON && !depth)
             return;
         if (kind == HD_TOKEN_END ||
@@ -87,6 +94,18 @@ static void read_again(hd_builder *b, hd_node *node)
     node->flags = 0;
 }
 
+/* Forgets what was pushed for the instruction that is left. */
+static void drop_instruction(hd_builder *b)
+{
+    b->aggregates.count = 0;
+    b->aggregate_counts.count = 0;
+    if (!b->function || b->opcode_name == HD_NO_NAME)
+        return;
+    b->opcode_name = HD_NO_NAME;
+    b->function->operands.count = b->operand_first;
+    hd_labels_drop(b, b->operand_first);
+}
+
 static uint32_t resynchronise(hd_builder *b, hd_node *node)
 {
     b->resync = false;
@@ -95,16 +114,14 @@ static uint32_t resynchronise(hd_builder *b, hd_node *node)
         skip_in_body(b, node);
     else
         skip_in_module(b, node);
-    if (hd_diagnostics_full(b->module->diagnostics) || (b->has_held && b->held.token.kind == HD_TOKEN_END))
-        b->stopped = true;
     if (!b->function) { /* a header may have been left half read */
         b->header = NULL;
         b->header_begin = HD_NONE;
         b->in_results = false;
     }
-    b->aggregates.count = 0;
-    b->aggregate_counts.count = 0;
-    b->opcode_name = HD_NO_NAME;
+    if (hd_diagnostics_full(b->module->diagnostics) || (b->has_held && b->held.token.kind == HD_TOKEN_END))
+        b->stopped = true;
+    drop_instruction(b);
     b->nesting = b->scopes.count;
     node->token.kind = HD_TOKEN_RESYNC;
     return HD_TOKEN_RESYNC;
@@ -123,7 +140,12 @@ uint32_t hd_builder_token(hd_builder *b, hd_node *node)
         return resynchronise(b, node);
     b->previous_end = b->last_end;
     uint32_t kind;
-    if (__builtin_expect(b->has_held, 0)) {
+    if (__builtin_expect(b->closing, 0)) {
+        b->closing--;
+        *node = b->held;
+        kind = node->token.kind = HD_TOKEN_RBRACE;
+        node->token.end = node->token.begin;
+    } else if (__builtin_expect(b->has_held, 0)) {
         *node = b->held;
         b->has_held = false;
         kind = node->token.kind;
@@ -204,6 +226,12 @@ void hd_builder_syntax_error(hd_builder *b, uint32_t kind, const uint32_t *expec
         return;
     if (kind == HD_TOKEN_END && b->function && b->scopes.count) {
         unterminated(b, span);
+        return;
+    }
+    if (b->function && starts_function(kind)) {
+        uint32_t begin = b->scopes.items[0].begin;
+        hd_diagnostic *d = hd_builder_error(b, SYNTAX, span, "functions do not nest: a '}' is missing before this");
+        hd_builder_note(b, d, ((hd_span){begin, begin + 1}), "the body that is still open starts here");
         return;
     }
     const char *text = hd_builder_source(b)->text;
