@@ -400,6 +400,7 @@ static void compile_primary(compiler *c)
         push_vector(c, rule, element, scalar_too);
     } else if (take(c, '[')) {
         rule.kind = HD_RULE_ADDRESS;
+        rule.indexed = c->form->opcode == HD_OP_LD || c->form->opcode == HD_OP_ST || c->form->opcode == HD_OP_LDU;
         compile_children(c, rule, ']');
     } else if (take(c, '(')) {
         rule.kind = HD_RULE_LIST;

@@ -113,11 +113,13 @@ static bool space_fits(uint8_t asked, uint8_t space)
 
 static bool symbol_fits(const checker *c, const hd_rule *rule, const hd_operand *o)
 {
-    uint8_t kind = c->function->module->symbols.items[o->value].kind;
-    if (kind == HD_SYMBOL_FUNCTION)
+    const hd_symbol *symbol = &c->function->module->symbols.items[o->value];
+    if (symbol->kind == HD_SYMBOL_FUNCTION)
         return rule->takes & HD_TAKES_FUNCTION || rule->takes & HD_TAKES_SYMBOL;
+    if (hd_types[symbol->type].class == HD_CLASS_OPAQUE && hd_types[rule->type].bits != 64)
+        return false;
     return rule->takes & (o->count ? HD_TAKES_OFFSET : HD_TAKES_SYMBOL) &&
-           space_fits(rule->space, c->function->module->symbols.items[o->value].space);
+           space_fits(rule->space, symbol->space);
 }
 
 static hd_operand *check_operand(checker *c, const hd_rule *rule, hd_operand *o);
@@ -281,7 +283,7 @@ static hd_operand *check_address(checker *c, const hd_rule *rule, hd_operand *o)
     const hd_rule *child = rule + 1, *last = rule + rule->size;
     hd_operand *element = o + 1;
     if (o->flags & HD_OPERAND_BARE)
-        return check_subscript(c, child, o);
+        return rule->indexed ? check_subscript(c, child, o) : fail(c, HD_MISMATCH_NO_ADDRESS, rule, o);
     for (uint32_t left = o->count; left; child += child->size) {
         if (child == last)
             return fail(c, HD_MISMATCH_ADDRESS, rule, o);
