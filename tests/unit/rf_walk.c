@@ -1,0 +1,233 @@
+/* A small warp machine and random kernels for it: see rf_walk.h. */
+#include "tests/unit/unit.h"
+
+#include "ir/sregs.h"
+#include "parser/parse.h"
+#include "tests/unit/rf_walk.h"
+
+/* ---- random kernels ------------------------------------------------------------------------------------------------ */
+
+enum { DATA_REGISTERS = 7, PREDICATES = 3 };
+
+static uint32_t below(uint64_t *seed, uint32_t n) { return (uint32_t)(unit_random(seed) % n); }
+
+static void random_guard(hd_writer *w, uint64_t *seed, uint32_t one_in)
+{
+    if (below(seed, one_in) == 0)
+        hd_write_format(w, "@%s%%p%u ", below(seed, 2) ? "!" : "", below(seed, PREDICATES));
+}
+
+static void random_instruction(hd_writer *w, uint64_t *seed)
+{
+    uint32_t d = below(seed, DATA_REGISTERS), a = below(seed, DATA_REGISTERS), b = below(seed, DATA_REGISTERS);
+    hd_write_string(w, "    ");
+    uint32_t kind = below(seed, 12);
+    if (kind != 11)
+        random_guard(w, seed, 5);
+    switch (kind) {
+    case 0: hd_write_format(w, "mov.u32 %%r%u, %u;\n", d, below(seed, 8)); return;
+    case 1: hd_write_format(w, "mov.u32 %%r%u, %s;\n", d, below(seed, 3) ? "%laneid" : "%ctaid.x"); return;
+    case 2: hd_write_format(w, "ld.param.u32 %%r%u, [n];\n", d); return;
+    case 3: case 4: hd_write_format(w, "setp.%s.u32 %%p%u, %%r%u, %u;\n", below(seed, 2) ? "lt" : "ne", below(seed, PREDICATES), a, below(seed, 40)); return;
+    case 5: hd_write_format(w, "st.global.u32 [out], %%r%u;\n", a); return;
+    case 6: hd_write_format(w, "and.b32 %%r%u, %%r%u, 31;\n", d, a); return;
+    case 11: hd_write_string(w, "bar.warp.sync -1;\n"); return;
+    default: hd_write_format(w, "add.u32 %%r%u, %%r%u, %%r%u;\n", d, a, b);
+    }
+}
+
+static void random_end(hd_writer *w, uint64_t *seed, uint32_t block, uint32_t blocks)
+{
+    uint32_t to = below(seed, 3) ? block + 1 + below(seed, blocks - block) : below(seed, blocks);
+    if (to >= blocks)
+        to = blocks - 1;
+    switch (below(seed, 8)) {
+    case 0: case 1: case 2: case 3:
+        hd_write_format(w, "    @%s%%p%u bra L%u;\n", below(seed, 2) ? "!" : "", below(seed, PREDICATES), to);
+        return;
+    case 4: hd_write_format(w, "    bra L%u;\n", to); return;
+    case 5: hd_write_format(w, "    @%%p%u exit;\n", below(seed, PREDICATES)); return;
+    case 6: hd_write_string(w, "    bar.sync 0;\n"); return;
+    default: return;
+    }
+}
+
+void rf_random_kernel(hd_writer *w, uint64_t seed)
+{
+    uint32_t blocks = 3 + below(&seed, 9), length = 1 + below(&seed, 7);
+    hd_write_string(w, ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 n)\n{\n");
+    hd_write_format(w, "    .reg .b32 %%r<%d>;\n    .reg .pred %%p<%d>;\n", DATA_REGISTERS, PREDICATES);
+    hd_write_string(w, "    mov.u32 %r0, %laneid;\n    ld.param.u32 %r1, [n];\n");
+    for (uint32_t p = 0; p < PREDICATES; p++)
+        hd_write_format(w, "    setp.lt.u32 %%p%u, %%r%u, %u;\n", p, below(&seed, 2), below(&seed, 40));
+    for (uint32_t b = 0; b < blocks; b++) {
+        hd_write_format(w, "L%u:\n", b);
+        for (uint32_t i = below(&seed, length + 1); i > 0; i--)
+            random_instruction(w, &seed);
+        random_end(w, &seed, b, blocks);
+    }
+    hd_write_string(w, "    ret;\n}\n");
+}
+
+hd_module *rf_parse(const char *text, size_t length, hd_diagnostics *diagnostics)
+{
+    hd_source *source = hd_calloc(1, sizeof *source);
+    hd_source_from_memory(source, "test.ptx", text, length);
+    hd_parse_options options = {0};
+    hd_module *module = hd_parse_ptx(source, &options, diagnostics);
+    for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
+        fprintf(stderr, "%.*s\n%u: %s\n", (int)length, text, hd_source_position(d->source, d->span.begin).line, d->message);
+    assert_int_equal(diagnostics->error_count, 0);
+    return module;
+}
+
+/* ---- the machine --------------------------------------------------------------------------------------------------- */
+
+typedef struct frame {
+    uint32_t block, lanes, join;
+} frame;
+
+typedef struct machine {
+    hd_function *f;
+    const hd_cfg *cfg;
+    uint32_t (*values)[32]; /* by register; predicates 0 or 1 */
+    frame stack[512];
+    uint32_t depth, warp, issued, limit;
+    const hd_sink *sink;
+} machine;
+
+static uint32_t value_of(const machine *m, const hd_operand *o, uint32_t lane)
+{
+    switch (o->kind) {
+    case HD_OPERAND_REGISTER: return m->values[o->value][lane];
+    case HD_OPERAND_LITERAL: return (uint32_t)m->f->module->literals.items[o->value].bits;
+    case HD_OPERAND_SREG: return o->value == HD_SREG_LANEID ? lane : m->warp;
+    default: fail_msg("operand kind %u", o->kind);
+    }
+    return 0;
+}
+
+static uint32_t compute(const machine *m, const hd_instruction *insn, uint32_t lane)
+{
+    const hd_form *form = hd_insn_form(m->f, insn);
+    const hd_operand *o = hd_insn_operands(m->f, insn);
+    switch (form->opcode) {
+    case HD_OP_MOV: return value_of(m, o + 1, lane);
+    case HD_OP_LD: return 5; /* the parameter */
+    case HD_OP_ADD: return value_of(m, o + 1, lane) + value_of(m, o + 2, lane);
+    case HD_OP_AND: return value_of(m, o + 1, lane) & value_of(m, o + 2, lane);
+    case HD_OP_SETP:
+        return form->modifiers[HD_GROUP_COMPARE] == HD_MOD_COMPARE_LT ? value_of(m, o + 1, lane) < value_of(m, o + 2, lane)
+                                                                      : value_of(m, o + 1, lane) != value_of(m, o + 2, lane);
+    default: fail_msg("opcode %u", form->opcode);
+    }
+    return 0;
+}
+
+static uint32_t guard_lanes(const machine *m, const hd_instruction *insn, uint32_t active)
+{
+    uint32_t lanes = 0;
+    for (uint32_t l = 0; l < 32 && insn->guard != HD_NONE; l++)
+        lanes |= (uint32_t)((m->values[insn->guard][l] != 0) != ((insn->flags & HD_INSN_GUARD_NOT) != 0)) << l;
+    return insn->guard == HD_NONE ? active : active & lanes;
+}
+
+static void execute(machine *m, const hd_instruction *insn, uint32_t lanes)
+{
+    const hd_operand *o = hd_insn_operands(m->f, insn);
+    if (!insn->operand_count || o->kind != HD_OPERAND_REGISTER || !(o->flags & HD_OPERAND_DEF))
+        return;
+    for (uint32_t l = 0; l < 32; l++)
+        if (lanes >> l & 1)
+            m->values[o->value][l] = compute(m, insn, l);
+}
+
+static void leave(machine *m, uint32_t lanes)
+{
+    for (uint32_t d = 0; d < m->depth; d++)
+        m->stack[d].lanes &= ~lanes;
+}
+
+/* The lanes of the top go to `to`: where they reconverge, the entry below has them already. */
+static void send(machine *m, uint32_t to, uint32_t lanes, uint32_t join)
+{
+    if (lanes && to != join)
+        m->stack[m->depth++] = (frame){to, lanes, join};
+}
+
+static void branch(machine *m, uint32_t from, uint32_t taken, uint32_t active)
+{
+    const hd_block *block = &m->cfg->blocks[from];
+    const hd_instruction *last = &m->f->instructions.items[block->end - 1];
+    frame *top = &m->stack[m->depth - 1];
+    hd_flow flow = hd_insn_flow(m->f, last);
+    uint32_t next = from + 1, target = flow == HD_FLOW_BRANCH ? hd_block_successors(m->cfg, from)[0] : m->cfg->block_count;
+    if (flow == HD_FLOW_NEXT)
+        taken = 0;
+    if (flow == HD_FLOW_LEAVE) {
+        leave(m, taken);
+        active &= ~taken;
+        taken = 0;
+    }
+    if (!taken || taken == active) {
+        top->block = taken ? target : next;
+        return;
+    }
+    top->block = block->post_dominator; /* what is left of it waits there */
+    uint32_t join = block->post_dominator;
+    send(m, next, active & ~taken, join);
+    send(m, target, taken, join);
+}
+
+static bool tell(const machine *m, uint8_t kind, uint32_t instruction, uint32_t active, uint32_t effective)
+{
+    hd_event event = {.kind = kind, .cta = m->warp, .warp = m->warp, .instruction = instruction, .active = active, .effective = effective};
+    while (m->f->module->functions.items[event.function] != m->f)
+        event.function++;
+    return m->sink->take(m->sink->context, &event);
+}
+
+static bool run_block(machine *m, uint32_t b, uint32_t active)
+{
+    uint32_t taken = active;
+    for (uint32_t i = m->cfg->blocks[b].first; i < m->cfg->blocks[b].end; i++, m->issued++) {
+        const hd_instruction *insn = &m->f->instructions.items[i];
+        taken = guard_lanes(m, insn, active);
+        if (!tell(m, HD_EVENT_ISSUE, i, active, taken))
+            return false;
+        execute(m, insn, taken);
+    }
+    branch(m, b, taken, active);
+    return true;
+}
+
+static bool run_warp(machine *m)
+{
+    if (!tell(m, HD_EVENT_WARP_START, 0, UINT32_MAX, UINT32_MAX))
+        return false;
+    m->stack[0] = (frame){0, UINT32_MAX, m->cfg->block_count};
+    m->depth = 1;
+    m->issued = 0;
+    while (m->depth && m->issued < m->limit && m->depth < 500) {
+        frame *top = &m->stack[m->depth - 1];
+        if (!top->lanes || top->block == m->cfg->block_count || (m->depth > 1 && top->block == top->join))
+            m->depth--;
+        else if (!run_block(m, top->block, top->lanes))
+            return false;
+    }
+    return tell(m, HD_EVENT_WARP_END, 0, 0, 0);
+}
+
+bool rf_walk(hd_function *kernel, uint32_t warps, uint32_t limit, const hd_sink *sink)
+{
+    machine *m = hd_calloc(1, sizeof *m);
+    *m = (machine){.f = kernel, .cfg = hd_function_cfg(kernel), .limit = limit, .sink = sink};
+    bool good = true;
+    for (m->warp = 0; good && m->warp < warps; m->warp++) {
+        m->values = hd_calloc((size_t)kernel->registers.count + 1, sizeof *m->values);
+        good = run_warp(m);
+        free(m->values);
+    }
+    free(m);
+    return good;
+}

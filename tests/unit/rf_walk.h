@@ -1,0 +1,21 @@
+/* Runs one warp of a small PTX kernel and tells a sink, for the tests of replay models: registers of 32 bits in 32 lanes, a SIMT
+ * stack with the IR's reconvergence table, and only the opcodes that rf_random_kernel writes. Independent of hwmodel/exec. */
+#ifndef HD_TESTS_RF_WALK_H
+#define HD_TESTS_RF_WALK_H
+
+#include "base/writer.h"
+#include "hwmodel/stream.h"
+#include "ir/cfg.h"
+
+#include <stdbool.h>
+
+/* Text of a module with one kernel "k" of random control flow: loops, divergence, guards, unstructured and irreducible edges. */
+void rf_random_kernel(hd_writer *writer, uint64_t seed);
+
+/* Parses a text; fails the test where it has an error. */
+hd_module *rf_parse(const char *text, size_t length, hd_diagnostics *diagnostics);
+
+/* Walks `warps` warps of the kernel, at most `limit` instructions each; false where the sink stopped it. */
+bool rf_walk(hd_function *kernel, uint32_t warps, uint32_t limit, const hd_sink *sink);
+
+#endif

@@ -1,0 +1,300 @@
+/* BOW from end to end, without the interpreter: pass, check and models on the paper's example and on random kernels. */
+#include "tests/unit/unit.h"
+
+#include "hwmodel/rf/count.h"
+#include "passes/check/check.h"
+#include "passes/liveness.h"
+#include "tests/unit/rf_walk.h"
+
+/* ---- helpers -------------------------------------------------------------------------------------------------------- */
+
+typedef struct bench {
+    hd_diagnostics diagnostics;
+    hd_module *module;
+    hd_function *kernel;
+} bench;
+
+static void open_bench(bench *b, const char *text, size_t length)
+{
+    hd_diagnostics_init(&b->diagnostics);
+    b->module = rf_parse(text, length, &b->diagnostics);
+    b->kernel = hd_module_find_function(b->module, "k");
+    assert_non_null(b->kernel);
+}
+
+static void close_bench(bench *b)
+{
+    hd_module_free(b->module);
+    hd_diagnostics_free(&b->diagnostics);
+}
+
+static void open_random(bench *b, uint64_t seed)
+{
+    hd_writer text;
+    hd_writer_to_memory(&text);
+    rf_random_kernel(&text, seed);
+    open_bench(b, text.buffer.items, text.buffer.count);
+    hd_writer_free(&text);
+}
+
+/* Runs the pass. `trusting`: with an analysis that calls every branch uniform, so that no edge is cut. */
+static void tag(bench *b, const char *iw, bool trusting)
+{
+    hd_pass_context context;
+    hd_option option = {"iw", iw};
+    hd_pass_context_init(&context, b->kernel, &b->diagnostics);
+    context.options = &option;
+    context.option_count = 1;
+    hd_uniformity blind;
+    if (trusting) {
+        blind.divergent_registers = hd_bitset_new(&context.scratch, b->kernel->registers.count);
+        blind.divergent_branches = hd_bitset_new(&context.scratch, hd_function_cfg(b->kernel)->block_count);
+        context.analyses[HD_ANALYSIS_UNIFORMITY] = &blind;
+    }
+    assert_true(hd_pass_bow(&context));
+    context.analyses[HD_ANALYSIS_UNIFORMITY] = trusting ? NULL : context.analyses[HD_ANALYSIS_UNIFORMITY];
+    hd_pass_context_free(&context);
+    assert_int_equal(b->diagnostics.error_count, 0);
+}
+
+static bool check(bench *b)
+{
+    hd_diagnostics quiet;
+    uint64_t count = 0;
+    hd_diagnostics_init(&quiet);
+    bool good = hd_check_bow(b->kernel, &quiet, &count);
+    assert_int_equal(good, quiet.error_count == 0);
+    hd_diagnostics_free(&quiet);
+    return good;
+}
+
+typedef struct result {
+    bool proved;
+    uint64_t counters[HD_COUNTER_COUNT];
+} result;
+
+static result replay(bench *b, const char *options, uint32_t fault)
+{
+    const char *refusal = NULL;
+    hd_diagnostics quiet;
+    hd_diagnostics_init(&quiet);
+    hd_rf_module *code = hd_rf_module_new(b->module);
+    hd_rf_model_info info = *hd_rf_model_find("bow-iw3", 7);
+    info.options = options;
+    hd_rf_model *model = hd_rf_model_new(&info, code, &refusal);
+    assert_non_null(model);
+    model->fault = fault;
+    hd_count *count = hd_count_new(code, &quiet);
+    hd_count_add(count, hd_rf_model_new(hd_rf_model_find("baseline", 8), code, &refusal));
+    hd_count_add(count, model);
+    hd_sink sink = hd_count_sink(count);
+    result r = {.proved = rf_walk(b->kernel, 2, 300, &sink)};
+    assert_int_equal(r.proved, hd_count_failed(count) == HD_NONE);
+    assert_int_equal(r.proved, quiet.error_count == 0);
+    if (!r.proved)
+        assert_int_equal(hd_count_failed(count), 1); /* never the baseline */
+    memcpy(r.counters, model->counters, sizeof r.counters);
+    hd_count_free(count);
+    hd_rf_module_free(code);
+    hd_diagnostics_free(&quiet);
+    return r;
+}
+
+/* ---- the paper's example --------------------------------------------------------------------------------------------- */
+
+/* A snippet with the dependences of figure 3.6; the first line has number 2. */
+static const char snippet[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 data;\n"
+                              ".entry k()\n{\n.reg .b32 %r<4>;\n.reg .pred %p<3>;\n"
+                              "ld.param.u32 %r3, [n];\n"     /* 2: loads of the example stand for any load */
+                              "mov.u32 %r2, 7;\n"            /* 3 */
+                              "and.b32 %r1, %r2, 3;\n"       /* 4 */
+                              "add.u32 %r1, %r2, %r1;\n"     /* 5 */
+                              "add.u32 %r1, %r1, 1;\n"       /* 6 */
+                              "add.u32 %r0, %r2, %r1;\n"     /* 7 */
+                              "add.u32 %r0, %r0, 1;\n"       /* 8 */
+                              "add.u32 %r0, %r0, 2;\n"       /* 9 */
+                              "add.u32 %r1, %r0, 3;\n"       /* 10 */
+                              "and.b32 %r2, %r1, 15;\n"      /* 11 */
+                              "setp.ne.u32 %p0, %r2, 0;\n"   /* 12 */
+                              "setp.ne.u32 %p1, %r2, 1;\n"   /* 13 */
+                              "setp.ne.u32 %p2, %r3, %r1;\n" /* 14 */
+                              "ret;\n}\n";
+
+static void open_snippet(bench *b)
+{
+    char text[sizeof snippet + 32];
+    const char *header = strstr(snippet, "k()");
+    snprintf(text, sizeof text, "%.*sk(.param .u32 n)%s", (int)(header - snippet), snippet, header + 3);
+    open_bench(b, text, strlen(text));
+}
+
+static uint32_t tag_at(const bench *b, uint32_t line)
+{
+    const hd_annotation *a = hd_annotation_at(b->kernel, HD_ANNOTATION_BOW, line - 2, 0);
+    assert_non_null(a);
+    return a->value;
+}
+
+static void table_3_1(void **state)
+{
+    (void)state;
+    enum { BOTH, RF, BOC };
+    bench b;
+    open_snippet(&b);
+    tag(&b, "3", false);
+    static const uint8_t expected[] = {RF, BOC, BOC, BOC, BOC, BOC, BOC, BOC, BOTH, BOC};
+    for (uint32_t line = 2; line <= 11; line++)
+        assert_int_equal(tag_at(&b, line), expected[line - 2]);
+    assert_true(check(&b));
+    uint64_t warps = 2;
+    result through = replay(&b, "policy=through,iw=3", 0), back = replay(&b, "policy=back,iw=3", 0), tags = replay(&b, "policy=tags,iw=3", 0);
+    assert_true(through.proved && back.proved && tags.proved);
+    assert_int_equal(through.counters[HD_COUNTER_FILE_WRITES], 10 * warps);
+    assert_int_equal(back.counters[HD_COUNTER_FILE_WRITES], 5 * warps);
+    assert_int_equal(tags.counters[HD_COUNTER_FILE_WRITES], 2 * warps);
+    /* Sources, each register of an instruction once: line 4 r2, 5 r2 r1, 6 r1, 7 r2 r1, 8 r0, 9 r0, 10 r0, 11 r1, 12 r2, 13 r2, 14 r3 r1.
+     * Only line 14's two come from the file. */
+    assert_int_equal(through.counters[HD_COUNTER_OPERANDS], 14 * warps);
+    assert_int_equal(through.counters[HD_COUNTER_FILE_READS], 2 * warps);
+    assert_int_equal(tags.counters[HD_COUNTER_FILE_READS], 2 * warps);
+    assert_int_equal(tags.counters[HD_COUNTER_TO_FILE], 1 * warps);
+    assert_int_equal(tags.counters[HD_COUNTER_TO_BOTH], 1 * warps);
+    close_bench(&b);
+}
+
+/* The only tag that may not be boc besides line 10's is line 2's; of the table's write-backs, losing a needed one is noticed. */
+static void a_wrong_tag_is_refuted_and_disproved(void **state)
+{
+    (void)state;
+    bench b;
+    open_snippet(&b);
+    tag(&b, "3", false);
+    for (uint32_t line = 2; line <= 10; line += 8) {
+        hd_annotation *a = (hd_annotation *)(uintptr_t)hd_annotation_at(b.kernel, HD_ANNOTATION_BOW, line - 2, 0);
+        uint32_t kept = a->value;
+        a->value = 2;
+        assert_false(check(&b));
+        assert_false(replay(&b, "policy=tags,iw=3", 0).proved);
+        a->value = kept;
+    }
+    assert_true(check(&b));
+    close_bench(&b);
+}
+
+static void a_lost_move_is_noticed(void **state)
+{
+    (void)state;
+    bench b;
+    open_snippet(&b);
+    tag(&b, "3", false);
+    uint32_t noticed = 0;
+    for (uint32_t fault = 1; fault <= 11; fault++) /* moves of the first warp, in order */
+        noticed += !replay(&b, "policy=tags,iw=3", fault).proved;
+    /* Lost are: r3's write to the file, the nine writes to the window, and r1's way from the window to the file. All are read. */
+    assert_int_equal(noticed, 11);
+    close_bench(&b);
+}
+
+/* ---- random kernels -------------------------------------------------------------------------------------------------- */
+
+enum { KERNELS = 1500 };
+static const char *const windows[] = {"2", "3", "7"};
+
+static void random_kernels_are_proved(void **state)
+{
+    (void)state;
+    char options[64];
+    uint64_t transient = 0, all = 0;
+    for (uint64_t seed = 0; seed < KERNELS; seed++) {
+        bench b;
+        open_random(&b, seed);
+        const char *iw = windows[seed % 3];
+        uint32_t n = (uint32_t)atoi(iw);
+        tag(&b, iw, false);
+        if (!check(&b))
+            fail_msg("seed %llu: the check refutes the pass", (unsigned long long)seed);
+        static const char *const policies[] = {"through", "back", "tags"};
+        for (uint32_t p = 0; p < 3; p++)
+            for (uint32_t size = 1; size <= 3; size++) { /* full, half, one entry */
+                snprintf(options, sizeof options, "policy=%s,iw=%u,entries=%u", policies[p], n, size == 3 ? 1 : 4 * n / size);
+                result r = replay(&b, options, 0);
+                if (!r.proved)
+                    fail_msg("seed %llu: not proved with %s", (unsigned long long)seed, options);
+                transient += p == 2 ? r.counters[HD_COUNTER_TO_WINDOW] : 0;
+                all += p == 2 ? r.counters[HD_COUNTER_RESULTS] : 0;
+            }
+        close_bench(&b);
+    }
+    assert_in_range(transient * 100 / all, 5, 95); /* the test is not empty */
+}
+
+/* Each broken rule must be noticed somewhere. */
+static uint32_t count_failures(const char *options, bool trusting, uint32_t kernels)
+{
+    uint32_t failed = 0;
+    for (uint64_t seed = 0; seed < kernels; seed++) {
+        bench b;
+        open_random(&b, seed);
+        tag(&b, "3", trusting);
+        failed += !replay(&b, options, 0).proved;
+        if (trusting)
+            assert_true(replay(&b, "policy=back,iw=3", 0).proved);
+        close_bench(&b);
+    }
+    return failed;
+}
+
+static void broken_rules_are_noticed(void **state)
+{
+    (void)state;
+    assert_int_not_equal(count_failures("policy=tags,iw=3", true, KERNELS), 0);             /* distance along paths only */
+    assert_int_not_equal(count_failures("policy=back,iw=3,unmasked", false, KERNELS), 0);   /* no lane masks */
+    assert_int_not_equal(count_failures("policy=tags,iw=3,entries=2,unsaved", false, KERNELS), 0); /* an evicted transient is lost */
+}
+
+/* A changed tag that the check lets stand must be one that the proof lets stand. */
+static void what_the_check_accepts_is_proved(void **state)
+{
+    (void)state;
+    uint32_t refuted = 0, disproved = 0, tried = 0;
+    for (uint64_t seed = 0; seed < KERNELS; seed++) {
+        bench b;
+        open_random(&b, seed);
+        tag(&b, "3", false);
+        uint64_t random = seed;
+        for (uint32_t a = 0; a < b.kernel->annotations.count; a++) {
+            hd_annotation *note = &b.kernel->annotations.items[a];
+            if (note->kind != HD_ANNOTATION_BOW || note->value == 2 || unit_random(&random) % 4)
+                continue;
+            const hd_cfg *cfg = hd_function_cfg(b.kernel);
+            if (!cfg->blocks[cfg->block_of[note->instruction]].reachable)
+                continue;
+            uint32_t kept = note->value;
+            note->value = 2;
+            bool accepted = check(&b), proved = replay(&b, "policy=tags,iw=3", 0).proved;
+            note->value = kept;
+            tried++;
+            refuted += !accepted;
+            disproved += !proved;
+            if (accepted && !proved)
+                fail_msg("seed %llu: the check accepts what the proof refutes", (unsigned long long)seed);
+            if (accepted)
+                fail_msg("seed %llu: the check accepts a boc that the pass does not give", (unsigned long long)seed);
+        }
+        close_bench(&b);
+    }
+    assert_true(tried > 500 && refuted == tried && disproved > tried / 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_3_1),
+        cmocka_unit_test(a_wrong_tag_is_refuted_and_disproved),
+        cmocka_unit_test(a_lost_move_is_noticed),
+        cmocka_unit_test(random_kernels_are_proved),
+        cmocka_unit_test(broken_rules_are_noticed),
+        cmocka_unit_test(what_the_check_accepts_is_proved),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
