@@ -1,0 +1,24 @@
+/* The IR as PTX tokens again: one walk, for canonical text and for the hash that tells stale annotations. */
+#ifndef HD_IR_SPELL_H
+#define HD_IR_SPELL_H
+
+#include "base/writer.h"
+#include "ir/ir.h"
+
+typedef struct hd_speller {
+    hd_writer *out;
+    const hd_module *module;
+    const hd_function *function; /* NULL for module-level statements */
+    bool tokens_only;            /* each token followed by one blank, nothing else; else spaced for reading */
+} hd_speller;
+
+void hd_spell_tokens(hd_speller *s, hd_tokens tokens);
+void hd_spell_register(hd_speller *s, uint32_t reg); /* its name, without blanks around */
+/* "@%p1 add.s32 %r1, %r2, 4;" with `modifiers` behind the opcode (length 0: none). */
+void hd_spell_instruction(hd_speller *s, const hd_instruction *insn, const char *modifiers, size_t length);
+/* Any statement but functions, instructions included; no line end behind it. */
+void hd_spell_statement(hd_speller *s, const hd_statement *statement);
+/* True for statements that are no code: .loc, and annotations in the extended spelling. Hashes leave them out. */
+bool hd_statement_is_extra(const hd_function *function, const hd_statement *statement);
+
+#endif
