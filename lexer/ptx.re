@@ -217,11 +217,6 @@ again:
 
     integer { kind = HD_TOKEN_INTEGER; goto spelled; }
     real | exact { kind = HD_TOKEN_FLOAT; goto spelled; }
-    [0-9] follow* | real follow+ {
-        complain(lexer, HD_DIAG_BAD_LITERAL, (uint32_t)(start - text), (uint32_t)(cursor - text), "malformed number");
-        kind = looks_like_float(start, cursor) ? HD_TOKEN_FLOAT : HD_TOKEN_INTEGER; /* read as 0 */
-        goto done;
-    }
     "'" [\x20-\x26\x28-\x7e]* "'" {
         complain(lexer, HD_DIAG_BAD_LITERAL, (uint32_t)(start - text), (uint32_t)(cursor - text), "PTX has no character constants");
         kind = HD_TOKEN_INTEGER;
@@ -302,6 +297,11 @@ again:
     ".abi_preserve_control" { kind = HD_TOKEN_ABI_PRESERVE_CONTROL; goto done; }
     ".heddle" [ \t]+ [\x20-\x3a\x3c-\x7e\t]* ";" { kind = HD_TOKEN_HEDDLE; goto done; }
     word { kind = HD_TOKEN_WORD; goto spelled; }
+    [0-9] follow* | real follow+ {
+        complain(lexer, HD_DIAG_BAD_LITERAL, (uint32_t)(start - text), (uint32_t)(cursor - text), "malformed number");
+        kind = looks_like_float(start, cursor) ? HD_TOKEN_FLOAT : HD_TOKEN_INTEGER; /* read as 0 */
+        goto done;
+    }
 
     ["] {
         cursor = text + string(lexer, (uint32_t)(start - text));
