@@ -1,41 +1,193 @@
-/* Checks a call against what it calls: the number of results and arguments of a function or prototype, and the sizes of the
- * arguments where both sides are known. */
+/* Checks a call against what it calls: the number of results and arguments of a function or prototype, and their types where
+ * both sides are known. Types match as registers do: the same size, untyped bits with everything, integers with integers.
+ *
+ * Not checked: the types behind a .callprototype (only its counts are kept). */
 #include "ir/signature_errors.h"
 
-typedef struct call_shape {
+typedef struct call {
+    hd_function *function;
+    const hd_instruction *insn;
     const hd_operand *results, *callee, *arguments, *table; /* NULL where absent */
-} call_shape;
+} call;
 
-static call_shape shape_of(const hd_function *function, const hd_instruction *insn)
+static call take_apart(hd_function *function, const hd_instruction *insn)
 {
-    call_shape shape = {0};
+    call c = {.function = function, .insn = insn};
     const hd_operand *o = hd_insn_operands(function, insn), *end = o + insn->operand_count;
     for (; o < end; o += hd_operand_extent(o)) {
-        if (o->kind == HD_OPERAND_LIST && !shape.callee)
-            shape.results = o;
+        if (o->kind == HD_OPERAND_LIST && !c.callee)
+            c.results = o;
         else if (o->kind == HD_OPERAND_LIST)
-            shape.arguments = o;
-        else if (!shape.callee)
-            shape.callee = o;
+            c.arguments = o;
+        else if (!c.callee)
+            c.callee = o;
         else
-            shape.table = o;
+            c.table = o;
     }
-    return shape;
+    return c;
+}
+
+static bool complain(const call *c, const hd_operand *at, const char *format, const char *what)
+{
+    hd_module *module = c->function->module;
+    hd_report(module->diagnostics, HD_DIAG_BAD_CALL, module->source, hd_operand_span(c->function, c->insn, at), format, what);
+    return false;
+}
+
+/* ---- types ---- */
+
+static bool types_match(hd_type formal, hd_type actual)
+{
+    const hd_type_info *f = &hd_types[formal], *a = &hd_types[actual];
+    bool f_float = f->class == HD_CLASS_FLOAT, a_float = a->class == HD_CLASS_FLOAT;
+    if ((formal == HD_TYPE_PRED) != (actual == HD_TYPE_PRED) || f->bits != a->bits)
+        return false;
+    return f->class == HD_CLASS_BITS || a->class == HD_CLASS_BITS || f_float == a_float;
+}
+
+static bool symbols_match(const hd_symbol *formal, const hd_symbol *actual)
+{
+    if (formal->dimension_count || actual->dimension_count)
+        return formal->is_unsized || (formal->size_bytes == actual->size_bytes && formal->align == actual->align);
+    return types_match((hd_type)formal->type, (hd_type)actual->type);
+}
+
+/* An actual parameter against a formal one, which is a variable or (old form) a register of the callee. */
+static bool actual_matches(const call *c, const hd_operand *actual, const hd_symbol *formal, hd_type formal_type)
+{
+    const hd_module *module = c->function->module;
+    if (actual->kind == HD_OPERAND_REGISTER)
+        return (formal && formal->dimension_count) ? false : types_match(formal_type, (hd_type)c->function->registers.items[actual->value].type);
+    if (actual->kind == HD_OPERAND_LITERAL)
+        return hd_types[formal_type].class != HD_CLASS_FLOAT || module->literals.items[actual->value].kind >= HD_LITERAL_F32_BITS;
+    if (actual->kind == HD_OPERAND_SYMBOL) {
+        const hd_symbol *symbol = &module->symbols.items[actual->value];
+        return formal ? symbols_match(formal, symbol) : types_match(formal_type, (hd_type)symbol->type) && !symbol->dimension_count;
+    }
+    return true;
+}
+
+/* ---- lists ---- */
+
+/* What a callee declares for its results, or its parameters. */
+typedef struct formals {
+    uint32_t count, first;        /* symbols from `first`, unless they are registers */
+    const hd_u32_array *registers;
+    const hd_function *callee;
+    bool is_open;                 /* the last one is an array of any size and may be left out */
+} formals;
+
+static formals formals_of(const hd_function *callee, bool results)
+{
+    formals f = {.callee = callee};
+    const hd_u32_array *registers = results ? &callee->register_results : &callee->register_parameters;
+    f.first = results ? callee->result_first : callee->parameter_first;
+    f.count = results ? callee->result_count : callee->parameter_count;
+    if (!f.count && registers->count) {
+        f.registers = registers;
+        f.count = registers->count;
+    }
+    if (f.count && !f.registers)
+        f.is_open = callee->module->symbols.items[f.first + f.count - 1].is_unsized;
+    return f;
+}
+
+static bool check_count(const call *c, const hd_operand *list, uint32_t expected, bool is_open, const char *what)
+{
+    uint32_t given = list ? list->count : 0;
+    if (given == expected || (is_open && given + 1 == expected))
+        return true;
+    hd_module *module = c->function->module;
+    hd_report(module->diagnostics, HD_DIAG_BAD_CALL, module->source, hd_operand_span(c->function, c->insn, list ? list : c->callee),
+              "the callee has %u %s%s, %u given", expected, what, expected == 1 ? "" : "s", given);
+    return false;
+}
+
+static bool check_types(const call *c, const hd_operand *list, formals f, const char *what)
+{
+    const hd_operand *o = list + 1;
+    for (uint32_t i = 0; i < list->count; i++, o += hd_operand_extent(o)) {
+        const hd_symbol *formal = f.registers ? NULL : &f.callee->module->symbols.items[f.first + i];
+        hd_type type = (hd_type)(formal ? formal->type : f.callee->registers.items[f.registers->items[i]].type);
+        if (!actual_matches(c, o, formal, type))
+            return complain(c, o, "the type of this %s does not match the callee's", what);
+    }
+    return true;
+}
+
+static bool check_against(const call *c, const hd_function *callee)
+{
+    formals results = formals_of(callee, true), parameters = formals_of(callee, false);
+    return check_count(c, c->results, results.count, results.is_open, "result") &&
+           check_count(c, c->arguments, parameters.count, parameters.is_open, "parameter") &&
+           (!c->results || check_types(c, c->results, results, "result")) &&
+           (!c->arguments || check_types(c, c->arguments, parameters, "argument"));
+}
+
+/* Elements that no list of a call takes, whatever the callee. */
+static bool check_elements(const call *c, const hd_operand *list)
+{
+    const hd_module *module = c->function->module;
+    const hd_operand *o = list ? list + 1 : NULL;
+    for (uint32_t i = 0; list && i < list->count; i++, o += hd_operand_extent(o)) {
+        if (o->flags & (HD_OPERAND_NOT | HD_OPERAND_MINUS))
+            return complain(c, o, "%s may not be negated here", "an argument");
+        if (o->kind != HD_OPERAND_SYMBOL)
+            continue;
+        const hd_symbol *symbol = &module->symbols.items[o->value];
+        if (symbol->kind == HD_SYMBOL_FUNCTION || (symbol->space != HD_SPACE_PARAM && symbol->space != HD_SPACE_PARAM_FUNC &&
+                                                   symbol->space != HD_SPACE_PARAM_ENTRY && symbol->space != HD_SPACE_REG))
+            return complain(c, o, "'%s' is no .param variable", hd_names_text(&module->names, symbol->name));
+        if (symbol->kind == HD_SYMBOL_PARAMETER && symbol->function != HD_NONE && module->functions.items[symbol->function]->is_entry)
+            return complain(c, o, "'%s' is a parameter of this kernel, not a .param variable of its body",
+                            hd_names_text(&module->names, symbol->name));
+    }
+    return true;
+}
+
+static bool check_table(const call *c)
+{
+    const hd_function *function = c->function;
+    if (c->table->kind != HD_OPERAND_TABLE)
+        return true;
+    const hd_table *table = &function->tables.items[c->table->value];
+    switch ((hd_table_kind)table->kind) {
+    case HD_TABLE_BRANCH_TARGETS:
+        return complain(c, c->table, "'%s' lists branch targets, not what a call may reach",
+                        hd_names_text(&function->module->names, table->name));
+    case HD_TABLE_CALL_TARGETS: return true;
+    case HD_TABLE_CALL_PROTOTYPE:
+        return check_count(c, c->results, table->result_count, false, "result") &&
+               check_count(c, c->arguments, table->parameter_count, true, "parameter");
+    }
+    return true;
+}
+
+static bool check_direct(const call *c)
+{
+    const hd_module *module = c->function->module;
+    const hd_symbol *symbol = &module->symbols.items[c->callee->value];
+    const char *name = hd_names_text(&module->names, symbol->name);
+    if (symbol->kind != HD_SYMBOL_FUNCTION)
+        return complain(c, c->callee, "'%s' is no function", name);
+    if (c->table)
+        return complain(c, c->table, "a call of '%s' by its name takes no table", name);
+    if (symbol->function == HD_NONE)
+        return true;
+    const hd_function *callee = module->functions.items[symbol->function];
+    if (callee->is_entry)
+        return complain(c, c->callee, "'%s' is a kernel; only device functions are called", name);
+    return check_against(c, callee);
 }
 
 bool hd_check_call(hd_function *function, const hd_instruction *insn)
 {
-    hd_module *module = function->module;
-    call_shape shape = shape_of(function, insn);
-    if (shape.callee->kind == HD_OPERAND_REGISTER && !shape.table) {
-        hd_report(module->diagnostics, HD_DIAG_BAD_CALL, module->source, insn->span,
-                  "an indirect call needs the label of a .callprototype or .calltargets behind its operands");
+    call c = take_apart(function, insn);
+    if (!check_elements(&c, c.results) || !check_elements(&c, c.arguments))
         return false;
-    }
-    if (shape.callee->kind == HD_OPERAND_SYMBOL && module->symbols.items[shape.callee->value].kind != HD_SYMBOL_FUNCTION) {
-        hd_report(module->diagnostics, HD_DIAG_BAD_CALL, module->source, insn->span, "'%.200s' is no function",
-                  hd_names_text(&module->names, module->symbols.items[shape.callee->value].name));
-        return false;
-    }
-    return true;
+    if (c.callee->kind == HD_OPERAND_SYMBOL)
+        return check_direct(&c);
+    if (c.callee->kind == HD_OPERAND_REGISTER && !c.table)
+        return complain(&c, c.callee, "%s needs the label of a .callprototype or .calltargets behind its operands", "an indirect call");
+    return !c.table || check_table(&c);
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* From an operand's first character to behind its token; aggregates up to their closing bracket, never past the statement. */
-static hd_span operand_span(const hd_source *source, uint32_t begin)
+static hd_span token_span(const hd_source *source, uint32_t begin)
 {
     const char *text = source->text, *at = text + begin;
     static const char open[] = "{[(", close[] = "}])";
@@ -24,11 +24,11 @@ static hd_span operand_span(const hd_source *source, uint32_t begin)
     return (hd_span){begin, (uint32_t)(at - text)};
 }
 
-static hd_span span_of(const hd_function *function, const hd_instruction *insn, const hd_operand *operand)
+hd_span hd_operand_span(const hd_function *function, const hd_instruction *insn, const hd_operand *operand)
 {
     const hd_operand *end = function->operands.items + insn->operand_first + insn->operand_count;
     if (operand && operand < end && operand->begin != HD_NONE && operand->begin < function->module->source->length)
-        return operand_span(function->module->source, operand->begin);
+        return token_span(function->module->source, operand->begin);
     return insn->span;
 }
 
@@ -64,7 +64,7 @@ static void describe_rule(const hd_rule *rule, char *buffer, size_t size)
 #define SAY(...) (n += (size_t)snprintf(buffer + n, n < size ? size - n : 0, __VA_ARGS__))
     buffer[0] = 0;
     if (rule->takes & HD_TAKES_REGISTER)
-        SAY("%s .%s%s register", strchr("aeiouf8", *type) && *type != 'u' ? "an" : "a", *type ? type : "any", wide);
+        SAY("a .%s register%s", *type ? type : "any", wide);
     if (rule->takes & HD_TAKES_INTEGER)
         SAY("%san integer constant", n ? " or " : "");
     if (rule->takes & HD_TAKES_FLOAT)
@@ -234,7 +234,7 @@ void hd_report_mismatch(hd_function *function, const hd_instruction *insn, const
     char expected[160], found[160];
     if (m->kind == HD_MISMATCH_COUNT) {
         describe_counts(form, expected, sizeof expected);
-        hd_report(module->diagnostics, HD_DIAG_OPERAND_COUNT, module->source, span_of(function, insn, m->operand),
+        hd_report(module->diagnostics, HD_DIAG_OPERAND_COUNT, module->source, hd_operand_span(function, insn, m->operand),
                   "'%.200s' takes %s, %u given", spelling, expected, count_operands(function, insn));
         return;
     }
@@ -244,7 +244,7 @@ void hd_report_mismatch(hd_function *function, const hd_instruction *insn, const
         snprintf(found, sizeof found, "this has %u", m->operand->count);
     bool tells_itself = m->kind == HD_MISMATCH_NOT || m->kind == HD_MISMATCH_MINUS || m->kind == HD_MISMATCH_SINK ||
                         m->kind == HD_MISMATCH_NESTING || m->kind == HD_MISMATCH_MIXED || m->kind == HD_MISMATCH_SIZES || m->kind == HD_MISMATCH_SELECTOR;
-    hd_report(module->diagnostics, kind_of(m->kind), module->source, span_of(function, insn, m->operand),
+    hd_report(module->diagnostics, kind_of(m->kind), module->source, hd_operand_span(function, insn, m->operand),
               "operand %u of '%.200s' %s%s%s", position_of(function, insn, m->operand), spelling, expected,
               tells_itself ? "" : ", ", tells_itself ? "" : found);
 }
