@@ -1,0 +1,332 @@
+/* heddle replay: see replay.h. */
+#include "driver/replay.h"
+#include "hwmodel/launch.h"
+#include "hwmodel/rf/count.h"
+#include "ir/techniques.h"
+#include "parser/parse.h"
+#include "passes/liveness.h"
+#include "target/gpu.h"
+#include <errno.h>
+
+/* One launch file. Everything lives until hd_replay_free, because reports point into its sources. */
+typedef struct replay_file {
+    const char *path;
+    hd_launch_file *launch;
+    hd_module *module;
+    hd_session *session;
+    hd_rf_module *code;
+    hd_count *count;
+    bool annotated;
+    const char **refusals;  /* by chosen model */
+    uint32_t *model_place;  /* by chosen model: index in the count, or HD_NONE */
+} replay_file;
+
+struct hd_replay {
+    hd_arena arena;
+    hd_diagnostics *diagnostics;
+    const hd_replay_options *options;
+    hd_gpu *gpu;
+    const hd_rf_model_info **models; /* chosen, the baseline first */
+    uint32_t model_count;
+    HD_ARRAY(replay_file *) files;
+    hd_replay_report report;
+    hd_status status;
+};
+
+/* ---- which models --------------------------------------------------------------------------------------------------- */
+
+static bool is_chosen(const hd_rf_model_info *m, const char *item, size_t length)
+{
+    bool named = strlen(m->name) == length && !memcmp(m->name, item, length);
+    bool family = length && strlen(m->technique) == length && !memcmp(m->technique, item, length);
+    return named || family || (length == 3 && !memcmp(item, "all", 3));
+}
+
+static bool choose(hd_replay *r, bool *chosen, const char *item, size_t length)
+{
+    bool any = false;
+    for (uint32_t m = 0; m < hd_rf_model_count; m++)
+        if (is_chosen(&hd_rf_models[m], item, length))
+            any = chosen[m] = true;
+    if (any)
+        return true;
+    char *known = hd_arena_string(&r->arena, "all", 3);
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        known = hd_arena_printf(&r->arena, "%s, %s", known, hd_techniques[t].spelling);
+    for (uint32_t m = 0; m < hd_rf_model_count; m++)
+        known = hd_arena_printf(&r->arena, "%s, %s", known, hd_rf_models[m].name);
+    hd_diagnostic *d = hd_report(r->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0}, "no technique is called '%.*s'", (int)length, item);
+    hd_note_add(r->diagnostics, d, NULL, (hd_span){0, 0}, "known are %s", known);
+    return false;
+}
+
+static bool choose_models(hd_replay *r, const char *list)
+{
+    bool *chosen = HD_ARENA_ARRAY(&r->arena, bool, hd_rf_model_count), good = true;
+    r->models = HD_ARENA_ARRAY(&r->arena, const hd_rf_model_info *, hd_rf_model_count);
+    chosen[0] = true; /* the baseline */
+    for (const char *at = list; *at; at += *at == ',') {
+        size_t length = strcspn(at, ",");
+        good = choose(r, chosen, at, length) && good;
+        at += length;
+    }
+    for (uint32_t m = 0; m < hd_rf_model_count; m++)
+        if (chosen[m])
+            r->models[r->model_count++] = &hd_rf_models[m];
+    return good;
+}
+
+hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagnostics)
+{
+    hd_replay *r = hd_calloc(1, sizeof *r);
+    r->options = options;
+    r->diagnostics = diagnostics;
+    r->gpu = hd_gpu_load(options->gpu ? options->gpu : HD_GPU_DEFAULT, diagnostics);
+    r->report.gpu = r->gpu->valid ? r->gpu->name : "";
+    if (!r->gpu->valid)
+        r->status = HD_STATUS_REJECTED;
+    if (!choose_models(r, options->techniques ? options->techniques : "all"))
+        r->status = HD_STATUS_USAGE;
+    return r;
+}
+
+static void free_file(replay_file *f)
+{
+    hd_count_free(f->count);
+    hd_rf_module_free(f->code);
+    if (f->session)
+        hd_session_close(f->session);
+    if (f->module)
+        hd_module_free(f->module);
+    hd_launch_free(f->launch);
+}
+
+void hd_replay_free(hd_replay *r)
+{
+    if (!r)
+        return;
+    for (uint32_t i = 0; i < r->files.count; i++)
+        free_file(r->files.items[i]);
+    hd_array_free(&r->files);
+    hd_array_free(&r->report.kernels);
+    hd_gpu_free(r->gpu);
+    hd_arena_free(&r->arena);
+    free(r);
+}
+
+const hd_replay_report *hd_replay_report_of(const hd_replay *r)
+{
+    return &r->report;
+}
+
+hd_status hd_replay_status(const hd_replay *r)
+{
+    return r->status;
+}
+
+/* ---- reading -------------------------------------------------------------------------------------------------------- */
+
+static bool read_module(hd_replay *r, replay_file *f)
+{
+    uint32_t errors = r->diagnostics->error_count;
+    hd_source *source = hd_calloc(1, sizeof *source);
+    if (!hd_source_read(source, f->launch->module_path)) {
+        hd_report(r->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s: %s", f->launch->module_path, strerror(errno));
+        free(source);
+        return false;
+    }
+    hd_parse_options options = {0};
+    f->module = hd_parse_ptx(source, &options, r->diagnostics);
+    return r->diagnostics->error_count == errors;
+}
+
+static bool has_annotations(const hd_module *module, const char *technique)
+{
+    for (uint32_t i = 0; i < module->functions.count; i++) {
+        const hd_function *f = module->functions.items[i];
+        for (uint32_t a = 0; a < f->annotations.count; a++) {
+            const hd_annotation_info *info = hd_annotation_find(f->annotations.items[a].kind);
+            if (info && !strcmp(info->technique, technique))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* ---- models ----------------------------------------------------------------------------------------------------------- */
+
+static void add_model(hd_replay *r, replay_file *f, uint32_t m)
+{
+    hd_rf_model *model = hd_rf_model_new(r->models[m], f->code, &f->refusals[m]);
+    if (!model)
+        return;
+    f->model_place[m] = hd_count_models(f->count);
+    hd_count_add(f->count, model);
+}
+
+static bool run_passes(hd_replay *r, replay_file *f, const char *passes)
+{
+    hd_pipeline *pipeline = hd_pipeline_parse(passes, r->diagnostics);
+    if (!pipeline)
+        return false;
+    hd_pipeline_options options = {.threads = r->options->threads};
+    bool good = hd_pipeline_run(pipeline, f->module, &options, r->diagnostics);
+    hd_pipeline_free(pipeline);
+    return good;
+}
+
+static void remove_annotations(hd_module *module, const char *technique)
+{
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        hd_annotations_remove(module->functions.items[i], technique);
+}
+
+/* Models that share a pass are made together, from what it writes; then the module is as it was. */
+static bool add_models_of(hd_replay *r, replay_file *f, uint32_t first, bool *done)
+{
+    const char *passes = r->models[first]->pass, *technique = r->models[first]->technique;
+    bool as_written = !*passes || has_annotations(f->module, technique);
+    if (*passes)
+        f->annotated = f->annotated || as_written;
+    if (!as_written && !run_passes(r, f, passes))
+        return false;
+    for (uint32_t m = first; m < r->model_count; m++)
+        if (!done[m] && !strcmp(r->models[m]->pass, passes)) {
+            add_model(r, f, m);
+            done[m] = true;
+        }
+    if (!as_written)
+        remove_annotations(f->module, technique);
+    return true;
+}
+
+static bool add_models(hd_replay *r, replay_file *f)
+{
+    bool *done = HD_ARENA_ARRAY(&r->arena, bool, r->model_count);
+    f->refusals = HD_ARENA_ARRAY(&r->arena, const char *, r->model_count);
+    f->model_place = HD_ARENA_ARRAY(&r->arena, uint32_t, r->model_count);
+    f->code = hd_rf_module_new(f->module);
+    f->count = hd_count_new(f->code, r->diagnostics);
+    for (uint32_t m = 0; m < r->model_count; m++)
+        f->model_place[m] = HD_NONE;
+    for (uint32_t m = 0; m < r->model_count; m++)
+        if (!done[m] && !add_models_of(r, f, m, done))
+            return false;
+    return true;
+}
+
+/* What the passes take for uniform, the run must confirm. */
+static void expect_uniform_branches(hd_replay *r, replay_file *f)
+{
+    for (uint32_t i = 0; i < f->module->functions.count; i++) {
+        hd_function *function = f->module->functions.items[i];
+        if (!function->has_body)
+            continue;
+        hd_pass_context context;
+        hd_pass_context_init(&context, function, r->diagnostics);
+        const hd_uniformity *u = hd_analysis_get(&context, HD_ANALYSIS_UNIFORMITY);
+        const hd_cfg *cfg = hd_function_cfg(function);
+        for (uint32_t b = 0; b < cfg->block_count; b++)
+            if (cfg->blocks[b].reachable && cfg->blocks[b].conditional && !hd_bitset_has(&u->divergent_branches, b))
+                hd_count_expect_uniform(f->count, i, cfg->blocks[b].end - 1);
+        hd_pass_context_free(&context);
+    }
+}
+
+/* ---- running ---------------------------------------------------------------------------------------------------------- */
+
+static void take_results(hd_replay *r, const replay_file *f, hd_replay_kernel *k)
+{
+    k->results = HD_ARENA_ARRAY(&r->arena, hd_replay_result, r->model_count);
+    k->result_count = r->model_count;
+    for (uint32_t m = 0; m < r->model_count; m++) {
+        hd_replay_result *result = &k->results[m];
+        uint32_t place = f->model_place[m];
+        *result = (hd_replay_result){.model = r->models[m], .refusal = f->refusals[m]};
+        if (place == HD_NONE)
+            continue;
+        const hd_rf_model *model = hd_count_model(f->count, place);
+        memcpy(result->counters, model->counters, sizeof result->counters);
+        result->energy_known = hd_rf_dynamic_energy(model, r->gpu, &result->energy_pj);
+        result->proved = hd_count_failed(f->count) == HD_NONE; /* a run that stopped proves nothing of what was to come */
+    }
+}
+
+static hd_status status_of(hd_exec_status status, const hd_count *count)
+{
+    switch (status) {
+    case HD_EXEC_DONE: return HD_STATUS_DONE;
+    case HD_EXEC_FAULT: return HD_STATUS_FAULT;
+    case HD_EXEC_STOPPED: return hd_count_failed(count) == HD_NONE ? HD_STATUS_UNDECIDED : HD_STATUS_WRONG;
+    case HD_EXEC_UNSUPPORTED: return HD_STATUS_UNDECIDED;
+    }
+    return HD_STATUS_INTERNAL;
+}
+
+static hd_status run_launch(hd_replay *r, replay_file *f, uint32_t index)
+{
+    const hd_launch *launch = &f->launch->launches.items[index];
+    hd_replay_kernel k = {.name = launch->kernel, .file = f->path, .launch = index, .annotated = f->annotated};
+    memcpy(k.grid, launch->grid, sizeof k.grid);
+    memcpy(k.block, launch->block, sizeof k.block);
+    hd_exec_statistics statistics = {0};
+    hd_sink sink = hd_count_sink(f->count);
+    hd_count_reset(f->count);
+    hd_exec_status status = hd_session_launch(f->session, index, &sink, 1, &statistics);
+    k.warp_instructions = statistics.warp_instructions;
+    k.thread_instructions = statistics.thread_instructions;
+    k.divergent_branches = statistics.divergent_branches;
+    take_results(r, f, &k);
+    hd_array_push(&r->report.kernels, k);
+    return status_of(status, f->count);
+}
+
+static bool expects_outputs(const hd_launch_file *launch)
+{
+    for (uint32_t i = 0; i < launch->buffers.count; i++)
+        if (launch->buffers.items[i].expect.given)
+            return true;
+    return false;
+}
+
+static hd_status check_outputs(hd_replay *r, replay_file *f, uint32_t first_kernel)
+{
+    if (!expects_outputs(f->launch))
+        return HD_STATUS_DONE;
+    bool right = hd_session_check(f->session);
+    for (uint32_t k = first_kernel; k < r->report.kernels.count; k++)
+        r->report.kernels.items[k].outputs = right ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
+    return right ? HD_STATUS_DONE : HD_STATUS_WRONG;
+}
+
+static hd_status run_file(hd_replay *r, replay_file *f)
+{
+    bool unsupported = false;
+    f->launch = hd_launch_read(f->path, r->diagnostics);
+    if (!f->launch->valid || !read_module(r, f) || !add_models(r, f))
+        return HD_STATUS_REJECTED;
+    expect_uniform_branches(r, f);
+    f->session = hd_session_open(f->launch, f->module, r->diagnostics, &unsupported);
+    if (!f->session)
+        return unsupported ? HD_STATUS_UNDECIDED : HD_STATUS_REJECTED;
+    uint32_t first = r->report.kernels.count;
+    for (uint32_t i = 0; i < f->launch->launches.count; i++) {
+        hd_status status = run_launch(r, f, i);
+        if (status != HD_STATUS_DONE)
+            return status;
+    }
+    return check_outputs(r, f, first);
+}
+
+hd_status hd_replay_file(hd_replay *r, const char *path)
+{
+    if (!r->gpu->valid || !r->model_count)
+        return r->status;
+    replay_file *f = HD_ARENA_NEW(&r->arena, replay_file);
+    f->path = hd_arena_string(&r->arena, path, strlen(path));
+    hd_array_push(&r->files, f);
+    hd_status status = run_file(r, f);
+    if (r->status == HD_STATUS_DONE)
+        r->status = status;
+    return status;
+}

@@ -1,0 +1,222 @@
+/* Replay results as text, JSON and CSV: see replay.h. */
+#include "emitters/replay.h"
+#include "base/version.h"
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+
+/* ---- what is derived ------------------------------------------------------------------------------------------------ */
+
+static double share(double part, double whole)
+{
+    return whole > 0 ? part / whole : (double)NAN;
+}
+
+double hd_replay_bypassed(const hd_replay_result *r)
+{
+    return share((double)r->counters[HD_COUNTER_BYPASSED], (double)r->counters[HD_COUNTER_OPERANDS]);
+}
+
+double hd_replay_writes_saved(const hd_replay_result *r)
+{
+    double results = (double)r->counters[HD_COUNTER_RESULTS];
+    return share(results - (double)r->counters[HD_COUNTER_FILE_WRITES], results);
+}
+
+double hd_replay_energy_share(const hd_replay_result *r, const hd_replay_result *baseline)
+{
+    return r->energy_known && baseline->energy_known ? share(r->energy_pj, baseline->energy_pj) : (double)NAN;
+}
+
+static uint64_t group_sum(const hd_replay_result *r, hd_counter_group group)
+{
+    uint64_t sum = 0;
+    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
+        sum += hd_counters[c].group == group ? r->counters[c] : 0;
+    return sum;
+}
+
+static const char *const output_words[] = {"not checked", "ok", "WRONG"};
+
+/* ---- text ------------------------------------------------------------------------------------------------------------- */
+
+static void write_percent(hd_writer *w, int width, double fraction)
+{
+    if (isnan(fraction))
+        hd_write_format(w, "  %*s", width, "-");
+    else
+        hd_write_format(w, "  %*.1f", width, 100 * fraction);
+}
+
+static void write_classes(hd_writer *w, const hd_replay_result *r, int width)
+{
+    char text[96] = "-";
+    int length = 0;
+    uint64_t all = group_sum(r, HD_COUNTS_CLASS);
+    for (uint32_t c = 0; c < HD_COUNTER_COUNT && all; c++)
+        if (hd_counters[c].group == HD_COUNTS_CLASS && length < (int)sizeof text - 24)
+            length += snprintf(text + length, sizeof text - (size_t)length, "%s%s %.0f", length ? ", " : "", hd_counters[c].title,
+                               100.0 * (double)r->counters[c] / (double)all);
+    hd_write_format(w, "  %-*s", width, text);
+}
+
+static void write_energy(hd_writer *w, const hd_replay_result *r, const hd_replay_result *baseline)
+{
+    if (r->energy_known)
+        hd_write_format(w, "  %12.3f", r->energy_pj / 1e3);
+    else
+        hd_write_format(w, "  %12s", "-");
+    write_percent(w, 8, hd_replay_energy_share(r, baseline));
+}
+
+static void write_row(hd_writer *w, const hd_replay_result *r, const hd_replay_result *baseline, int name_width)
+{
+    hd_write_format(w, "  %-*s", name_width, r->model->name);
+    if (r->refusal) {
+        hd_write_format(w, "  left out: %s\n", r->refusal);
+        return;
+    }
+    hd_write_format(w, "  %12llu  %12llu  %12llu", (unsigned long long)r->counters[HD_COUNTER_FILE_READS],
+                    (unsigned long long)r->counters[HD_COUNTER_FILE_WRITES], (unsigned long long)group_sum(r, HD_COUNTS_NEAR));
+    write_percent(w, 8, hd_replay_bypassed(r));
+    write_percent(w, 7, hd_replay_writes_saved(r));
+    write_classes(w, r, 22);
+    write_energy(w, r, baseline);
+    hd_write_format(w, "  %s\n", r->proved ? "yes" : "NO");
+}
+
+static void write_kernel(hd_writer *w, const hd_replay_kernel *k)
+{
+    int name_width = 9;
+    for (uint32_t i = 0; i < k->result_count; i++)
+        if ((int)strlen(k->results[i].model->name) > name_width)
+            name_width = (int)strlen(k->results[i].model->name);
+    hd_write_format(w, "%s: %s, grid %u %u %u, block %u %u %u\n", k->file, k->name, k->grid[0], k->grid[1], k->grid[2], k->block[0],
+                    k->block[1], k->block[2]);
+    hd_write_format(w, "  %llu warp instructions, %llu thread instructions, %llu divergent branches; outputs %s\n",
+                    (unsigned long long)k->warp_instructions, (unsigned long long)k->thread_instructions,
+                    (unsigned long long)k->divergent_branches, output_words[k->outputs]);
+    hd_write_format(w, "  %-*s  %12s  %12s  %12s  %8s  %7s  %-22s  %12s  %8s  %s\n", name_width, "technique", "RF reads", "RF writes",
+                    "window", "bypassed", "saved", "destinations", "energy [nJ]", "of base", "proved");
+    hd_write_format(w, "  %-*s  %12s  %12s  %12s  %8s  %7s  %-22s  %12s  %8s\n", name_width, "", "", "", "accesses", "reads %", "writes%",
+                    "%", "dynamic", "%");
+    for (uint32_t i = 0; i < k->result_count; i++)
+        write_row(w, &k->results[i], &k->results[0], name_width);
+    hd_write_char(w, '\n');
+}
+
+void hd_emit_replay_text(hd_writer *w, const hd_replay_report *report)
+{
+    hd_write_format(w, "GPU %s. One access is a warp register of 32 lanes x 32 bits. Registers are PTX's own, so tags and counts\n"
+                       "describe PTX order, not the order of the machine code.\n\n", report->gpu);
+    for (uint32_t i = 0; i < report->kernels.count; i++)
+        write_kernel(w, &report->kernels.items[i]);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------------------------------- */
+
+static json_t *number_or_null(double value)
+{
+    return isnan(value) ? json_null() : json_real(value);
+}
+
+static json_t *result_to_json(const hd_replay_result *r, const hd_replay_result *baseline)
+{
+    json_t *o = json_pack("{s:s, s:s, s:s}", "technique", r->model->name, "belongs_to", r->model->technique, "options", r->model->options);
+    json_object_set_new(o, "left_out", r->refusal ? json_string(r->refusal) : json_null());
+    json_object_set_new(o, "cycles", json_null()); /* counted, not timed */
+    json_object_set_new(o, "ipc", json_null());
+    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
+        json_object_set_new(o, hd_counters[c].key, json_integer((json_int_t)r->counters[c]));
+    json_object_set_new(o, "reads_bypassed_fraction", number_or_null(hd_replay_bypassed(r)));
+    json_object_set_new(o, "writes_saved_fraction", number_or_null(hd_replay_writes_saved(r)));
+    json_object_set_new(o, "energy_pj", r->energy_known ? json_real(r->energy_pj) : json_null());
+    json_object_set_new(o, "energy_fraction", number_or_null(hd_replay_energy_share(r, baseline)));
+    json_object_set_new(o, "proved", r->refusal ? json_null() : json_boolean(r->proved));
+    return o;
+}
+
+static json_t *kernel_to_json(const hd_replay_kernel *k)
+{
+    json_t *o = json_pack("{s:s, s:{s:s, s:i, s:[iii], s:[iii]}, s:I, s:I, s:I, s:b}", "name", k->name, "launch", "file", k->file, "index",
+                          (int)k->launch, "grid", (int)k->grid[0], (int)k->grid[1], (int)k->grid[2], "block", (int)k->block[0],
+                          (int)k->block[1], (int)k->block[2], "warp_instructions", (json_int_t)k->warp_instructions,
+                          "thread_instructions", (json_int_t)k->thread_instructions, "divergent_branches",
+                          (json_int_t)k->divergent_branches, "annotated", (int)k->annotated);
+    json_object_set_new(o, "outputs_ok", k->outputs == HD_OUTPUTS_UNCHECKED ? json_null() : json_boolean(k->outputs == HD_OUTPUTS_RIGHT));
+    json_t *results = json_array();
+    for (uint32_t i = 0; i < k->result_count; i++)
+        json_array_append_new(results, result_to_json(&k->results[i], &k->results[0]));
+    json_object_set_new(o, "results", results);
+    return o;
+}
+
+void hd_emit_replay_json(hd_writer *w, const hd_replay_report *report)
+{
+    json_t *kernels = json_array();
+    for (uint32_t i = 0; i < report->kernels.count; i++)
+        json_array_append_new(kernels, kernel_to_json(&report->kernels.items[i]));
+    json_t *root = json_pack("{s:s, s:i, s:s, s:s, s:o}", "heddle", HD_VERSION, "schema", 1, "gpu", report->gpu, "registers", "virtual",
+                             "kernels", kernels);
+    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    hd_write_string(w, text);
+    hd_write_char(w, '\n');
+    free(text);
+    json_decref(root);
+}
+
+/* ---- CSV ---------------------------------------------------------------------------------------------------------------- */
+
+static void csv_text(hd_writer *w, const char *text)
+{
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        hd_write_string(w, text);
+        return;
+    }
+    hd_write_char(w, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            hd_write_char(w, '"');
+        hd_write_char(w, *text);
+    }
+    hd_write_char(w, '"');
+}
+
+static void csv_number(hd_writer *w, double value)
+{
+    if (isnan(value))
+        hd_write_char(w, ',');
+    else
+        hd_write_format(w, ",%.12g", value);
+}
+
+static void csv_row(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k, const hd_replay_result *r)
+{
+    static const char *const outputs[] = {"", "true", "false"};
+    csv_text(w, report->gpu);
+    hd_write_char(w, ',');
+    csv_text(w, k->file);
+    hd_write_format(w, ",%u,", k->launch);
+    csv_text(w, k->name);
+    hd_write_format(w, ",%llu,%llu,%s,%s", (unsigned long long)k->warp_instructions, (unsigned long long)k->thread_instructions,
+                    outputs[k->outputs], r->model->name);
+    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
+        hd_write_format(w, ",%llu", (unsigned long long)r->counters[c]);
+    csv_number(w, hd_replay_bypassed(r));
+    csv_number(w, hd_replay_writes_saved(r));
+    csv_number(w, r->energy_known ? r->energy_pj : (double)NAN);
+    csv_number(w, hd_replay_energy_share(r, &k->results[0]));
+    hd_write_format(w, ",%s\n", r->refusal ? "" : r->proved ? "true" : "false");
+}
+
+void hd_emit_replay_csv(hd_writer *w, const hd_replay_report *report)
+{
+    hd_write_string(w, "gpu,file,launch,kernel,warp_instructions,thread_instructions,outputs_ok,technique");
+    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
+        hd_write_format(w, ",%s", hd_counters[c].key);
+    hd_write_string(w, ",reads_bypassed_fraction,writes_saved_fraction,energy_pj,energy_fraction,proved\n");
+    for (uint32_t i = 0; i < report->kernels.count; i++)
+        for (uint32_t r = 0; r < report->kernels.items[i].result_count; r++)
+            if (!report->kernels.items[i].results[r].refusal)
+                csv_row(w, report, &report->kernels.items[i], &report->kernels.items[i].results[r]);
+}

@@ -1,0 +1,44 @@
+/* The replay's results as a table, JSON and CSV. The emitters know no technique: they walk the tables of models and counters. */
+#ifndef HD_EMITTERS_REPLAY_H
+#define HD_EMITTERS_REPLAY_H
+
+#include "base/writer.h"
+#include "hwmodel/rf/technique.h"
+
+typedef struct hd_replay_result { /* one model on one launch */
+    const hd_rf_model_info *model;
+    const char *refusal;          /* why it did not run, or NULL */
+    uint64_t counters[HD_COUNTER_COUNT];
+    bool energy_known;
+    double energy_pj;
+    bool proved;                  /* every operand it delivered */
+} hd_replay_result;
+
+typedef enum hd_replay_outputs { HD_OUTPUTS_UNCHECKED, HD_OUTPUTS_RIGHT, HD_OUTPUTS_WRONG } hd_replay_outputs;
+
+typedef struct hd_replay_kernel { /* one launch of a launch file, its repetitions together */
+    const char *name, *file;
+    uint32_t launch;              /* its place in the file, from 0 */
+    uint32_t grid[3], block[3];
+    uint64_t warp_instructions, thread_instructions, divergent_branches;
+    uint8_t outputs;              /* hd_replay_outputs: of the whole launch file */
+    bool annotated;               /* the module brought its own annotations */
+    hd_replay_result *results;    /* the baseline first */
+    uint32_t result_count;
+} hd_replay_kernel;
+
+typedef struct hd_replay_report {
+    const char *gpu;
+    HD_ARRAY(hd_replay_kernel) kernels;
+} hd_replay_report;
+
+void hd_emit_replay_text(hd_writer *writer, const hd_replay_report *report);
+void hd_emit_replay_json(hd_writer *writer, const hd_replay_report *report);
+void hd_emit_replay_csv(hd_writer *writer, const hd_replay_report *report);
+
+/* Shares of a result against the baseline of its launch, 0 to 1 (energy: may be above); NAN where there is nothing to divide by. */
+double hd_replay_bypassed(const hd_replay_result *result);     /* operands that needed no register-file read */
+double hd_replay_writes_saved(const hd_replay_result *result); /* results whose register-file write was saved */
+double hd_replay_energy_share(const hd_replay_result *result, const hd_replay_result *baseline);
+
+#endif
