@@ -1,0 +1,35 @@
+/* What the printers of PTX share. Private to emitters/.
+ *
+ *   ptx.c        the entry points
+ *   lossless.c   copies the source and changes only what passes changed
+ *   canonical.c  everything from the IR
+ */
+#ifndef HD_EMITTERS_PRINT_H
+#define HD_EMITTERS_PRINT_H
+
+#include "emitters/annotations.h"
+#include "emitters/ptx.h"
+#include "ir/section.h"
+#include "ir/spell.h"
+
+typedef enum hd_print_mode { HD_PRINT_PLAIN /* no annotations */, HD_PRINT_PORTABLE, HD_PRINT_EXTENDED } hd_print_mode;
+
+typedef struct hd_printer {
+    hd_writer *out;
+    const hd_module *module;
+    hd_print_mode mode;
+    bool no_section;
+    hd_writer modifiers;     /* scratch: the modifiers of one instruction */
+    /* lossless */
+    const char *text;
+    uint32_t at;             /* all before is written or left out */
+    const hd_span *drop, *drop_end; /* annotation texts to leave out, from `at` on */
+    const char *line_end;    /* what the input ends its lines with */
+} hd_printer;
+
+void hd_print_instruction(hd_printer *p, const hd_instruction *insn, const hd_annotation_run *run);
+void hd_print_canonical_function(hd_printer *p, const hd_function *f);
+bool hd_print_canonical(hd_printer *p);
+bool hd_print_lossless(hd_printer *p);
+
+#endif
