@@ -12,6 +12,7 @@
 typedef struct replay_file {
     const char *path;
     hd_launch_file *launch;
+    hd_source source;
     hd_module *module;
     hd_session *session;
     hd_rf_module *code;
@@ -129,14 +130,12 @@ hd_status hd_replay_status(const hd_replay *r)
 static bool read_module(hd_replay *r, replay_file *f)
 {
     uint32_t errors = r->diagnostics->error_count;
-    hd_source *source = hd_calloc(1, sizeof *source);
-    if (!hd_source_read(source, f->launch->module_path)) {
+    if (!hd_source_read(&f->source, f->launch->module_path)) {
         hd_report(r->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s: %s", f->launch->module_path, strerror(errno));
-        free(source);
         return false;
     }
     hd_parse_options options = {0};
-    f->module = hd_parse_ptx(source, &options, r->diagnostics);
+    f->module = hd_parse_ptx(&f->source, &options, r->diagnostics);
     return r->diagnostics->error_count == errors;
 }
 

@@ -1,0 +1,81 @@
+/* The command line: one table of subcommands (commands.def), one of options (options.def), one file a subcommand.
+ *
+ * main() reads the options by the tables and calls the subcommand; afterwards it renders the diagnostics on standard error. A
+ * subcommand does its job through driver/ and returns an exit status. Its texts must live until the diagnostics are rendered: modules
+ * and sources are handed to hd_cli_keep_module() and freed by main().
+ */
+#ifndef HD_CLI_CLI_H
+#define HD_CLI_CLI_H
+
+#include "base/diagnostics.h"
+#include "base/writer.h"
+#include "parser/parse.h"
+
+typedef enum hd_exit_status {
+    HD_EXIT_OK,
+    HD_EXIT_REJECTED,  /* 1: input rejected, or a gate not met */
+    HD_EXIT_USAGE,     /* 2 */
+    HD_EXIT_UNPROVED,  /* 3: wrong results, a broken proof, an unsound annotation */
+    HD_EXIT_INTERNAL,  /* 4 */
+    HD_EXIT_FAULT,     /* 5: the kernel itself faulted */
+    HD_EXIT_UNDECIDED, /* 6: unsupported instruction, a needed tool is missing */
+} hd_exit_status;
+
+typedef enum hd_command {
+#define HD_COMMAND(id, name, run, minimum, maximum, operands, summary) HD_COMMAND_##id,
+#include "cli/commands.def"
+#undef HD_COMMAND
+    HD_COMMAND_COUNT
+} hd_command;
+
+typedef enum hd_cli_option {
+#define HD_CLI_OPTION(id, letter, name, argument, commands, help) HD_CLI_##id,
+#include "cli/options.def"
+#undef HD_CLI_OPTION
+    HD_CLI_OPTION_COUNT
+} hd_cli_option;
+
+typedef struct hd_cli {
+    hd_command command;
+    const char *values[HD_CLI_OPTION_COUNT]; /* as given last; "" for one without argument; NULL: not given */
+    char **operands;
+    int operand_count;
+    hd_diagnostics diagnostics;
+    hd_arena arena;
+    HD_ARRAY(hd_module *) modules;           /* freed after the diagnostics are rendered */
+} hd_cli;
+
+#define HD_COMMAND(id, name, run, minimum, maximum, operands, summary) int run(hd_cli *cli);
+#include "cli/commands.def"
+#undef HD_COMMAND
+
+static inline bool hd_cli_has(const hd_cli *cli, hd_cli_option option) { return cli->values[option] != NULL; }
+/* Index of the option's value among the words of "portable|extended"; 0 where it was not given; -1 (told as a usage error) for another word. */
+int hd_cli_choice(hd_cli *cli, hd_cli_option option, const char *words);
+/* The option's number; `otherwise` where it was not given; false (told as a usage error) where it is no number up to `maximum`. */
+bool hd_cli_number(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t maximum, uint32_t *value);
+void hd_cli_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+hd_parse_options hd_cli_parse_options(const hd_cli *cli);
+
+/* Reads a file (- is standard input); false with a diagnostic. */
+bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source);
+void hd_cli_keep_module(hd_cli *cli, hd_module *module);
+/* HD_EXIT_REJECTED where errors were reported, else HD_EXIT_OK. */
+int hd_cli_status(const hd_cli *cli);
+
+/* An output file that appears whole or not at all: written beside its place and renamed. Standard output and what is no regular
+ * file (/dev/null, a pipe) are written directly. */
+typedef struct hd_output {
+    const char *path;    /* NULL: standard output */
+    char *temporary;     /* NULL: written directly */
+    int descriptor;
+    hd_writer writer;
+} hd_output;
+bool hd_output_open(hd_cli *cli, hd_output *output, const char *path); /* NULL or "-": standard output */
+bool hd_output_close(hd_cli *cli, hd_output *output, bool keep);       /* false with a diagnostic where writing failed */
+
+/* Arguments with each @FILE replaced by the words of that file (blanks separate, quotes and backslashes as in a shell). In cli->arena;
+ * NULL with a diagnostic. */
+char **hd_cli_expand(hd_cli *cli, int *count, char **arguments);
+
+#endif

@@ -1,0 +1,89 @@
+/* heddle rewrite */
+#include "cli/cli.h"
+
+#include "driver/rewrite.h"
+
+#include <unistd.h>
+
+/* Blanks, # and $ of a file name, as makefiles want them. */
+static void write_make_name(hd_writer *writer, const char *name)
+{
+    for (; *name; name++) {
+        if (*name == ' ' || *name == '#')
+            hd_write_char(writer, '\\');
+        if (*name == '$')
+            hd_write_char(writer, '$');
+        hd_write_char(writer, *name);
+    }
+}
+
+static bool write_depfile(hd_cli *cli)
+{
+    if (!hd_cli_has(cli, HD_CLI_DEPFILE) && !hd_cli_has(cli, HD_CLI_DEPFILE_PATH))
+        return true;
+    const char *target = cli->values[HD_CLI_DEPFILE_TARGET], *out = cli->values[HD_CLI_OUTPUT];
+    target = target ? target : out;
+    const char *path = cli->values[HD_CLI_DEPFILE_PATH];
+    hd_output file;
+    if (!hd_output_open(cli, &file, path ? path : hd_arena_printf(&cli->arena, "%s.d", out)))
+        return false;
+    write_make_name(&file.writer, target);
+    hd_write_string(&file.writer, ":");
+    if (strcmp(cli->operands[0], "-") != 0) {
+        hd_write_string(&file.writer, " ");
+        write_make_name(&file.writer, cli->operands[0]);
+    }
+    hd_write_string(&file.writer, "\n");
+    return hd_output_close(cli, &file, true);
+}
+
+/* The depfile needs a name to stand under, and what the rule makes. */
+static bool check_depfile(const hd_cli *cli)
+{
+    bool wanted = hd_cli_has(cli, HD_CLI_DEPFILE) || hd_cli_has(cli, HD_CLI_DEPFILE_PATH), named = hd_cli_has(cli, HD_CLI_OUTPUT);
+    if (!wanted || ((named || hd_cli_has(cli, HD_CLI_DEPFILE_PATH)) && (named || hd_cli_has(cli, HD_CLI_DEPFILE_TARGET))))
+        return true;
+    hd_cli_usage_error("-MD needs -o, or both -MF and -MT");
+    return false;
+}
+
+static bool read_options(hd_cli *cli, hd_rewrite_options *options)
+{
+    int spelling = hd_cli_choice(cli, HD_CLI_EMIT, "portable|extended");
+    options->passes = cli->values[HD_CLI_PASSES];
+    options->parse = hd_cli_parse_options(cli);
+    options->emit = (hd_emit_options){.spelling = spelling == 1 ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE,
+                                      .canonical = hd_cli_has(cli, HD_CLI_CANONICAL),
+                                      .no_section = hd_cli_has(cli, HD_CLI_NO_SECTION)};
+    options->pipeline = (hd_pipeline_options){.validate = hd_cli_has(cli, HD_CLI_VERIFY_EACH),
+                                              .time_passes = hd_cli_has(cli, HD_CLI_TIME_PASSES),
+                                              .statistics = hd_cli_has(cli, HD_CLI_STATS),
+                                              .print_after = cli->values[HD_CLI_PRINT_AFTER],
+                                              .kernel = cli->values[HD_CLI_KERNEL]};
+    return spelling >= 0 && hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->pipeline.threads) && check_depfile(cli);
+}
+
+int hd_cli_rewrite(hd_cli *cli)
+{
+    hd_rewrite_options options = {0};
+    hd_source source;
+    hd_output output;
+    if (!read_options(cli, &options))
+        return HD_EXIT_USAGE;
+    if (!hd_cli_read(cli, cli->operands[0], &source))
+        return HD_EXIT_REJECTED;
+    if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT])) {
+        hd_source_free(&source);
+        return HD_EXIT_REJECTED;
+    }
+    hd_writer log;
+    hd_writer_to_descriptor(&log, STDERR_FILENO);
+    options.pipeline.log = &log;
+    hd_cli_keep_module(cli, hd_rewrite(&source, &options, &output.writer, &cli->diagnostics));
+    hd_writer_flush(&log);
+    hd_writer_free(&log);
+    bool good = cli->diagnostics.error_count == 0;
+    if (hd_output_close(cli, &output, good) && good)
+        write_depfile(cli);
+    return hd_cli_status(cli);
+}

@@ -1,0 +1,20 @@
+/* The job "rewrite": PTX in, passes, PTX out. */
+#ifndef HD_DRIVER_REWRITE_H
+#define HD_DRIVER_REWRITE_H
+
+#include "emitters/ptx.h"
+#include "parser/parse.h"
+#include "passes/pass.h"
+
+typedef struct hd_rewrite_options {
+    const char *passes; /* as -p takes them; NULL: none, and the output is the input */
+    hd_parse_options parse;
+    hd_pipeline_options pipeline; /* print_function is filled in */
+    hd_emit_options emit;
+} hd_rewrite_options;
+
+/* Parses the source (which it takes), runs the passes and writes the result. Nothing is written where an error was reported; whether
+ * writing itself worked stands in the writer. Returns the module: diagnostics point into its text, so free it after rendering them. */
+hd_module *hd_rewrite(hd_source *source, const hd_rewrite_options *options, hd_writer *out, hd_diagnostics *diagnostics);
+
+#endif
