@@ -69,9 +69,8 @@ void rf_random_kernel(hd_writer *w, uint64_t seed)
     hd_write_string(w, "    ret;\n}\n");
 }
 
-hd_module *rf_parse(const char *text, size_t length, hd_diagnostics *diagnostics)
+hd_module *rf_parse(hd_source *source, const char *text, size_t length, hd_diagnostics *diagnostics)
 {
-    hd_source *source = hd_calloc(1, sizeof *source);
     hd_source_from_memory(source, "test.ptx", text, length);
     hd_parse_options options = {0};
     hd_module *module = hd_parse_ptx(source, &options, diagnostics);

@@ -12,8 +12,8 @@
 /* Text of a module with one kernel "k" of random control flow: loops, divergence, guards, unstructured and irreducible edges. */
 void rf_random_kernel(hd_writer *writer, uint64_t seed);
 
-/* Parses a text; fails the test where it has an error. */
-hd_module *rf_parse(const char *text, size_t length, hd_diagnostics *diagnostics);
+/* Parses a text; fails the test where it has an error. The source is the module's from then on. */
+hd_module *rf_parse(hd_source *source, const char *text, size_t length, hd_diagnostics *diagnostics);
 
 /* Walks `warps` warps of the kernel, at most `limit` instructions each; false where the sink stopped it. */
 bool rf_walk(hd_function *kernel, uint32_t warps, uint32_t limit, const hd_sink *sink);

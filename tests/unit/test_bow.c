@@ -9,6 +9,7 @@
 /* ---- helpers -------------------------------------------------------------------------------------------------------- */
 
 typedef struct bench {
+    hd_source source;
     hd_diagnostics diagnostics;
     hd_module *module;
     hd_function *kernel;
@@ -17,7 +18,7 @@ typedef struct bench {
 static void open_bench(bench *b, const char *text, size_t length)
 {
     hd_diagnostics_init(&b->diagnostics);
-    b->module = rf_parse(text, length, &b->diagnostics);
+    b->module = rf_parse(&b->source, text, length, &b->diagnostics);
     b->kernel = hd_module_find_function(b->module, "k");
     assert_non_null(b->kernel);
 }

@@ -1,0 +1,114 @@
+/* target/gpu: the built-in descriptions and what is said about wrong ones. */
+#include "tests/unit/unit.h"
+
+#include "target/gpu.h"
+#include <unistd.h>
+
+static hd_gpu *load(const char *name, hd_diagnostics *diagnostics)
+{
+    hd_diagnostics_init(diagnostics);
+    return hd_gpu_load(name, diagnostics);
+}
+
+static void every_built_in_one_is_right(void **state)
+{
+    (void)state;
+    assert_true(hd_gpu_file_count >= 12);
+    for (uint32_t i = 0; i < hd_gpu_file_count; i++) {
+        hd_diagnostics diagnostics;
+        hd_gpu *gpu = load(hd_gpu_files[i].name, &diagnostics);
+        if (!gpu->valid)
+            fail_msg("%s: %s", hd_gpu_files[i].name, diagnostics.first->message);
+        assert_string_equal(gpu->name, hd_gpu_files[i].name);
+        unsigned compute;
+        if (sscanf(gpu->name, "sm_%u", &compute) == 1)
+            assert_int_equal(compute, gpu->compute_major * 10 + gpu->compute_minor);
+        assert_true(gpu->limits.shared_bytes_per_cta <= gpu->limits.shared_bytes_per_sm);
+        assert_true(gpu->limits.warps_per_sm * 32 >= gpu->limits.threads_per_cta);
+        for (uint32_t c = 1; c < gpu->limits.carveout_count; c++)
+            assert_true(gpu->limits.carveout_bytes[c - 1] < gpu->limits.carveout_bytes[c]);
+        hd_gpu_free(gpu);
+        hd_diagnostics_free(&diagnostics);
+    }
+}
+
+static void the_papers_figures(void **state)
+{
+    (void)state;
+    hd_diagnostics diagnostics;
+    hd_gpu *gpu = load(HD_GPU_DEFAULT, &diagnostics);
+    assert_true(gpu->valid && gpu->energies[HD_ENERGY_REGISTER_BANK].known && gpu->energies[HD_ENERGY_BYPASS_COLLECTOR].known);
+    assert_true(gpu->energies[HD_ENERGY_REGISTER_BANK].dynamic_pj == 185.26);
+    assert_true(gpu->energies[HD_ENERGY_BYPASS_COLLECTOR].dynamic_pj == 2.72);
+    assert_int_equal(gpu->limits.warps_per_sm, 32);
+    assert_int_equal(gpu->register_banks, 32);
+    hd_gpu_free(gpu);
+    gpu = hd_gpu_load("fermi-gtx480", &diagnostics);
+    assert_true(gpu->valid && gpu->energies[HD_ENERGY_REGISTER_BANK].dynamic_pj == 149.76);
+    assert_false(gpu->energies[HD_ENERGY_BYPASS_COLLECTOR].known);
+    assert_int_equal(gpu->limits.registers_per_sm, 32768);
+    hd_gpu_free(gpu);
+    hd_diagnostics_free(&diagnostics);
+}
+
+static void expect_error(const char *name, hd_diagnostic_kind kind, const char *part)
+{
+    hd_diagnostics diagnostics;
+    hd_gpu *gpu = load(name, &diagnostics);
+    assert_false(gpu->valid);
+    assert_non_null(diagnostics.first);
+    assert_int_equal(diagnostics.first->kind, kind);
+    if (!strstr(diagnostics.first->message, part))
+        fail_msg("'%s' does not say '%s'", diagnostics.first->message, part);
+    hd_gpu_free(gpu);
+    hd_diagnostics_free(&diagnostics);
+}
+
+/* The text of a built-in description with one piece replaced, read as a file. */
+static void expect_file_error(const char *old, const char *new, hd_diagnostic_kind kind, const char *part)
+{
+    char path[] = "/tmp/heddle-gpu-XXXXXX.yaml";
+    int descriptor = mkstemps(path, 5);
+    assert_true(descriptor >= 0);
+    FILE *file = fdopen(descriptor, "w");
+    const hd_gpu_file *base = &hd_gpu_files[0];
+    while (strcmp(base->name, HD_GPU_DEFAULT))
+        base++;
+    const char *at = strstr(base->text, old);
+    assert_non_null(at);
+    fprintf(file, "%.*s%s%s", (int)(at - base->text), base->text, new, at + strlen(old));
+    fclose(file);
+    if (part) {
+        expect_error(path, kind, part);
+    } else {
+        hd_diagnostics diagnostics;
+        hd_gpu *gpu = load(path, &diagnostics);
+        assert_true(gpu->valid);
+        hd_gpu_free(gpu);
+        hd_diagnostics_free(&diagnostics);
+    }
+    unlink(path);
+}
+
+static void wrong_descriptions(void **state)
+{
+    (void)state;
+    expect_error("sm_81", HD_DIAG_BAD_VALUE, "no GPU is called 'sm_81'");
+    expect_error("/nowhere/x.yaml", HD_DIAG_UNREADABLE, "");
+    expect_file_error("name:", "name:", HD_DIAG_BAD_KEY, NULL);
+    expect_file_error("ctas_per_sm:", "ctas_per_sn:", HD_DIAG_BAD_KEY, "ctas_per_sn");
+    expect_file_error("registers_per_sm: 65536", "registers_per_sm: many", HD_DIAG_BAD_VALUE, "");
+    expect_file_error("dynamic_pj: 2.72", "dynamic_pj: -1", HD_DIAG_BAD_VALUE, "energy");
+    expect_file_error("compute: \"6.1\"", "compute: six", HD_DIAG_BAD_VALUE, "compute capability");
+    expect_file_error("    source: \"[bow] table 3.4: 64 KB register bank, 28 nm, CACTI 7.0\"\n", "", HD_DIAG_BAD_KEY, "source");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_built_in_one_is_right),
+        cmocka_unit_test(the_papers_figures),
+        cmocka_unit_test(wrong_descriptions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
