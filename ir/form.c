@@ -99,6 +99,23 @@ static uint32_t refine_behaviour(const hd_form *form)
     return behaviour;
 }
 
+/* Whether all words are types or modifiers of some opcode; a vector length that does not exist is an error, anything else unknown. */
+static bool check_words(hd_module *module, hd_form *form, const hd_form_words *words)
+{
+    for (uint32_t i = 0; i < words->count; i++) {
+        const char *text = words->text[i];
+        if (words->type[i] != HD_TYPE_NONE || is_modifier(text, words->length[i]))
+            continue;
+        bool vector = words->length[i] == 2 && text[0] == 'v' && text[1] >= '0' && text[1] <= '9';
+        form->flags = vector ? HD_FORM_INVALID : HD_FORM_UNKNOWN_MODIFIER;
+        form->error_kind = HD_DIAG_BAD_VECTOR;
+        form->error = vector ? hd_arena_printf(&module->arena, "'.%.2s': vectors have 2, 4 or 8 elements", text)
+                             : hd_arena_string(&module->arena, text, words->length[i]);
+        return false;
+    }
+    return true;
+}
+
 static void decode(hd_module *module, hd_form *form)
 {
     const char *text = hd_names_text(&module->names, form->spelling);
@@ -114,12 +131,8 @@ static void decode(hd_module *module, hd_form *form)
     size_t name_length = strlen(hd_opcodes[form->opcode].name);
     split(text + name_length, length - name_length, &words);
     form->behaviour = refine_behaviour(form);
-    for (uint32_t i = 0; i < words.count; i++)
-        if (words.type[i] == HD_TYPE_NONE && !is_modifier(words.text[i], words.length[i])) {
-            form->flags = HD_FORM_UNKNOWN_MODIFIER;
-            form->error = hd_arena_string(&module->arena, words.text[i], words.length[i]);
-            return;
-        }
+    if (!check_words(module, form, &words))
+        return;
     hd_form_match(module, form, &words);
     form->behaviour = refine_behaviour(form);
     if (form->modifiers[HD_GROUP_CC])

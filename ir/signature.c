@@ -63,13 +63,13 @@ static hd_operand *check_register(checker *c, const hd_rule *rule, hd_operand *o
     return o + 1;
 }
 
-static bool sreg_fits(const hd_rule *rule, const hd_operand *o)
+static bool sreg_fits(const hd_form *form, const hd_rule *rule, const hd_operand *o)
 {
     const hd_sreg_info *sreg = &hd_sregs[o->value];
     uint32_t bits = hd_types[rule->type].bits, sreg_bits = hd_types[sreg->type].bits;
     hd_type_class class = (hd_type_class)hd_types[rule->type].class;
     if (sreg->components > 1 && o->extra == HD_NONE)
-        return rule->type == HD_TYPE_B128;
+        return form->vector == sreg->components || rule->type == HD_TYPE_B128;
     if (sreg->type == HD_TYPE_PRED || class == HD_CLASS_PRED)
         return sreg->type == HD_TYPE_PRED && class == HD_CLASS_PRED;
     if (class == HD_CLASS_FLOAT)
@@ -135,7 +135,7 @@ static hd_operand *check_other(checker *c, const hd_rule *rule, hd_operand *o)
     case HD_OPERAND_SREG:
         if (!(rule->takes & HD_TAKES_SREG))
             return fail(c, HD_MISMATCH_SREG, rule, o);
-        return sreg_fits(rule, o) ? o + 1 : fail(c, HD_MISMATCH_TYPE, rule, o);
+        return sreg_fits(c->form, rule, o) ? o + 1 : fail(c, HD_MISMATCH_TYPE, rule, o);
     case HD_OPERAND_SYMBOL:
         return symbol_fits(c, rule, o) ? next_sibling(o) : fail(c, HD_MISMATCH_KIND, rule, o);
     case HD_OPERAND_SINK:

@@ -138,6 +138,12 @@ static bool type_in_set(syntax_word set, hd_type type)
            (in_list(set.begin, set.end, "int", 3) && in_list(integers, integers + sizeof integers - 1, spelling, length));
 }
 
+/* Types that the vendor's assembler takes on any instruction and ignores. */
+static bool is_ignored_type(uint8_t type)
+{
+    return type == HD_TYPE_B8X16 || type == HD_TYPE_B6X16_P32 || type == HD_TYPE_B4X16_P64 || hd_types[type].class == HD_CLASS_OPAQUE;
+}
+
 static void take_type(attempt *a, const hd_form_words *words, syntax_word word)
 {
     bool optional = word.end[-1] == '?';
@@ -149,8 +155,11 @@ static void take_type(attempt *a, const hd_form_words *words, syntax_word word)
     for (uint32_t i = 0; i < words->count; i++) {
         if (a->used >> i & 1 || words->type[i] == HD_TYPE_NONE)
             continue;
-        if (!type_in_set(set, (hd_type)words->type[i]) || a->form.type_count == HD_FORM_TYPES)
+        if (!type_in_set(set, (hd_type)words->type[i]) || a->form.type_count == HD_FORM_TYPES) {
+            if (is_ignored_type(words->type[i]))
+                continue;
             break;
+        }
         a->used |= 1ull << i;
         a->form.types[a->form.type_count++] = words->type[i];
         return;
@@ -191,7 +200,7 @@ static bool is_ignored(const attempt *a, const hd_form_words *words, uint32_t wo
     const char *text = words->text[word];
     size_t length = words->length[word];
     if (words->type[word] != HD_TYPE_NONE)
-        return words->type[word] == HD_TYPE_B8X16 || words->type[word] == HD_TYPE_B6X16_P32 || words->type[word] == HD_TYPE_B4X16_P64;
+        return is_ignored_type(words->type[word]);
     for (size_t i = 0; i < sizeof anywhere; i++)
         if (modifier_in_group((hd_modifier_group)anywhere[i], text, length) != HD_MOD_NONE)
             return true;
