@@ -180,6 +180,7 @@ typedef struct hd_builder {
 
     /* function header */
     hd_function *header;
+    const hd_function *before;         /* of the same name, declared before; NULL: none */
     bool in_results;
     HD_ARRAY(hd_node) parameter_names; /* in order: results, then parameters */
     uint32_t table;

@@ -22,12 +22,14 @@ void hd_build_header(hd_builder *b, const hd_node *word, bool is_entry)
 static void bind_function(hd_builder *b, const hd_node *name, uint32_t symbol)
 {
     const hd_use *use = hd_use_of(b, b->header->name);
+    b->before = NULL;
     bool again = use->kind == HD_BIND_SYMBOL && use->depth == 0 && b->module->symbols.items[use->value].kind == HD_SYMBOL_FUNCTION;
     if (!again) {
         hd_declare(b, &name->token, HD_BIND_SYMBOL, symbol);
         return;
     }
     const hd_function *before = b->module->functions.items[b->module->symbols.items[use->value].function];
+    b->before = before;
     if (!before->has_body)
         hd_rebind(b, b->header->name, HD_BIND_SYMBOL, symbol);
 }
@@ -215,6 +217,45 @@ void hd_build_performance(hd_builder *b, const hd_node *word)
         hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(word), ".maxntid and .reqntid exclude each other");
 }
 
+/* ---- declared before ---- */
+
+static bool same_symbols(const hd_module *m, uint32_t a, uint32_t other, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const hd_symbol *s = &m->symbols.items[a + i], *t = &m->symbols.items[other + i];
+        if (!s->is_unsized && !t->is_unsized && s->size_bytes != t->size_bytes)
+            return false;
+    }
+    return true;
+}
+
+static bool same_registers(const hd_function *f, const hd_u32_array *a, const hd_function *g, const hd_u32_array *other)
+{
+    for (uint32_t i = 0; i < a->count && i < other->count; i++)
+        if (hd_types[f->registers.items[a->items[i]].type].bits != hd_types[g->registers.items[other->items[i]].type].bits)
+            return false;
+    return a->count == other->count;
+}
+
+/* All declarations of a function have the same results and parameters. */
+static void check_prototypes(hd_builder *b)
+{
+    const hd_function *f = b->header, *g = b->before;
+    const hd_module *m = b->module;
+    if (!g)
+        return;
+    bool same = f->is_entry == g->is_entry && f->result_count == g->result_count && f->parameter_count == g->parameter_count &&
+                same_symbols(m, f->result_first, g->result_first, f->result_count) &&
+                same_symbols(m, f->parameter_first, g->parameter_first, f->parameter_count) &&
+                same_registers(f, &f->register_results, g, &g->register_results) &&
+                same_registers(f, &f->register_parameters, g, &g->register_parameters);
+    if (same)
+        return;
+    hd_diagnostic *d = hd_builder_error(b, BAD_DECLARATION, m->symbols.items[f->symbol].span, "'%s' was declared with other parameters",
+                                        hd_names_text(&m->names, f->name));
+    hd_builder_note(b, d, m->symbols.items[g->symbol].span, "declared before here");
+}
+
 /* ---- bodies ---- */
 
 /* The header is complete: `end` is its { or ;. Opens the function's scope with its parameters. */
@@ -222,6 +263,7 @@ static void finish_header(hd_builder *b, const hd_node *end)
 {
     hd_function *f = b->header;
     f->parameter_count = b->module->symbols.count - f->parameter_first;
+    check_prototypes(b);
     f->header = hd_build_tokens(b, b->header_begin, end->token.begin);
     f->header_span = (hd_span){b->header_begin, b->previous_end};
     if (b->blocks_are_clusters.token.kind && !(b->has_required_threads && b->has_cluster))
