@@ -90,8 +90,7 @@ static bool follow_edges(closure *c, uint32_t b)
         add_set(c, c->of_block[targets[t]]);
         add_set(c, c->of_block[b]);
         for (uint32_t u = 0; splits && u < c->cfg->blocks[b].succ_count; u++)
-            if (u != t)
-                add_reachable(c, targets[u]);
+            add_reachable(c, u != t ? targets[u] : c->cfg->block_count); /* r = X */
         uint32_t set = intern(c);
         changed |= set != c->of_block[targets[t]];
         c->of_block[targets[t]] = set;
