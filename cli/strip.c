@@ -14,7 +14,7 @@ int hd_cli_strip(hd_cli *cli)
         return HD_EXIT_REJECTED;
     }
     hd_rewrite_options options = {.parse = hd_cli_parse_options(cli), .emit = {.no_annotations = true}};
-    options.parse.ignore_annotations = true;
+    options.parse.locate_annotations = true;
     hd_cli_keep_module(cli, hd_rewrite(&source, &options, &output.writer, &cli->diagnostics));
     hd_output_close(cli, &output, cli->diagnostics.error_count == 0);
     return hd_cli_status(cli);

@@ -187,6 +187,15 @@ static const hd_operand *spell_two(hd_speller *s, const hd_operand *o, char betw
     return next;
 }
 
+/* `extra` is a modifier behind the bracket (.unified). */
+static const hd_operand *spell_address(hd_speller *s, const hd_operand *o)
+{
+    const hd_operand *next = o->flags & HD_OPERAND_BARE ? spell_two(s, o, '[', ']') : spell_enclosed(s, o, '[', ']');
+    if (o->extra)
+        put_name(s, o->extra);
+    return next;
+}
+
 /* The offset that a register, symbol or literal may carry. */
 static const hd_operand *spell_offset(hd_speller *s, const hd_operand *o)
 {
@@ -213,7 +222,7 @@ static const hd_operand *spell_operand(hd_speller *s, const hd_operand *o)
     case HD_OPERAND_SINK: put_char(s, '_'); return o + 1;
     case HD_OPERAND_NAME: put_name(s, o->value); return o + 1;
     case HD_OPERAND_VECTOR: return o->flags & HD_OPERAND_WHOLE ? spell_whole(s, o) : spell_enclosed(s, o, '{', '}');
-    case HD_OPERAND_ADDRESS: return o->flags & HD_OPERAND_BARE ? spell_two(s, o, '[', ']') : spell_enclosed(s, o, '[', ']');
+    case HD_OPERAND_ADDRESS: return spell_address(s, o);
     case HD_OPERAND_PAIR: return spell_two(s, o, '|', '\0');
     case HD_OPERAND_LIST: return spell_enclosed(s, o, '(', ')');
     }

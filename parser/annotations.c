@@ -292,8 +292,30 @@ static bool read_function(hd_function *function, hd_section_part *part, const hd
     return g.ok;
 }
 
+/* Only where annotations stand: mistakes in them are nobody's concern. */
+static void locate(hd_module *module)
+{
+    hd_diagnostics *told = module->diagnostics, silent;
+    hd_diagnostics_init(&silent);
+    module->diagnostics = &silent;
+    for (uint32_t i = 0; i < module->functions.count; i++) {
+        gatherer g = {.function = module->functions.items[i], .text = module->source->text};
+        if (g.function->has_body)
+            gather(&g);
+        hd_annotation_set_free(&g.comments);
+        hd_annotation_set_free(&g.extended);
+        hd_array_free(&g.waiting);
+    }
+    module->diagnostics = told;
+    hd_diagnostics_free(&silent);
+}
+
 bool hd_read_annotations(hd_module *module, const hd_parse_options *options)
 {
+    if (options && options->locate_annotations) {
+        locate(module);
+        return true;
+    }
     uint32_t count = module->functions.count;
     hd_section_part *parts = hd_calloc(count + 1, sizeof *parts);
     bool ok = hd_annotation_read_section(module, options, parts);

@@ -8,6 +8,7 @@ typedef struct hd_parse_options {
     bool strict;            /* unknown opcodes and modifiers are errors */
     bool drop_stale;        /* annotations of a changed kernel are dropped with a warning */
     bool ignore_annotations;/* do not read comments and section */
+    bool locate_annotations;/* only find where they stand in the text (for taking them out), whatever they say */
 } hd_parse_options;
 
 /* Parses a module and reads its annotations. Takes the source. Always returns a module (free it with hd_module_free), complete as far as
