@@ -410,6 +410,8 @@ static void compile_primary(compiler *c)
         if (c->at[0] == '*') {
             c->at++;
             compile_length(c, &rule);
+            if (rule.low == 1)
+                scalar.takes &= (uint16_t)~HD_TAKES_SINK; /* only elements are dropped */
             push_vector(c, rule, scalar, true);
         } else {
             hd_array_push(c->rules, scalar);

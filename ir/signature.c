@@ -308,6 +308,8 @@ static hd_operand *check_pair(checker *c, const hd_rule *rule, hd_operand *o)
             return check_operand(c, first, o);
         return fail(c, HD_MISMATCH_NO_PAIR, rule, o);
     }
+    if (o[1].kind == HD_OPERAND_SINK && next_sibling(o + 1)->kind == HD_OPERAND_SINK)
+        return fail(c, HD_MISMATCH_SINK, rule, o + 1);
     hd_operand *next = check_operand(c, first, o + 1);
     return next ? check_operand(c, second, next) : NULL;
 }

@@ -17,6 +17,7 @@ typedef struct attempt {
     hd_form form;               /* types and modifiers as this alternative reads them */
     uint64_t used;              /* words taken, a bit each */
     const char *missing;        /* the first ".GROUP" word that nothing fits */
+    uint32_t leading;           /* words taken that must stand right behind the opcode */
     uint32_t missing_count, extra_count;
     bool types_fit;
 } attempt;
@@ -109,8 +110,10 @@ static hd_modifier modifier_in_group(hd_modifier_group group, const char *text, 
 
 static void take_modifier(attempt *a, const hd_module *module, const hd_form_words *words, syntax_word word)
 {
+    bool leads = *word.begin == '^';
+    word.begin += leads;
     modifier_word m = read_modifier_word(module, word);
-    for (uint32_t i = 0; i < words->count; i++) {
+    for (uint32_t i = leads ? a->leading : 0; i < (leads ? a->leading + 1 : words->count) && i < words->count; i++) {
         if (a->used >> i & 1 || words->type[i] != HD_TYPE_NONE)
             continue;
         if (m.list && !in_list(m.list, m.list_end, words->text[i], words->length[i]))
@@ -120,6 +123,7 @@ static void take_modifier(attempt *a, const hd_module *module, const hd_form_wor
             continue;
         a->used |= 1ull << i;
         a->form.modifiers[m.group] = (uint16_t)modifier;
+        a->leading += leads;
         return;
     }
     if (!m.optional) {
@@ -192,11 +196,12 @@ static uint8_t vector_of(uint16_t modifier)
 }
 
 /* What the vendor's assembler takes on any instruction and ignores: fields of tensor maps, tests and accumulator types out of
- * their place, and a second .sync, .sat, .approx, .relu, .cc or .uni. */
+ * their place, and a second .sync, .sat, .approx, .relu, .NaN, .cc or .uni. */
 static bool is_ignored(const attempt *a, const hd_form_words *words, uint32_t word)
 {
     static const uint8_t anywhere[] = {HD_GROUP_FIELD, HD_GROUP_TEST, HD_GROUP_ACC};
-    static const uint8_t twice[] = {HD_GROUP_SYNC, HD_GROUP_SAT, HD_GROUP_APPROX, HD_GROUP_RELU, HD_GROUP_CC, HD_GROUP_UNI};
+    static const uint8_t twice[] = {HD_GROUP_SYNC, HD_GROUP_SAT, HD_GROUP_APPROX, HD_GROUP_RELU, HD_GROUP_NAN, HD_GROUP_CC,
+                                    HD_GROUP_UNI};
     const char *text = words->text[word];
     size_t length = words->length[word];
     if (words->type[word] != HD_TYPE_NONE)
@@ -220,7 +225,7 @@ static attempt try_alternative(const hd_module *module, const hd_form *form, con
         syntax_word word = next_word(at);
         if (word.begin == word.end)
             break;
-        if (*word.begin == '.')
+        if (*word.begin == '.' || *word.begin == '^')
             take_modifier(&a, module, words, word);
         else
             take_type(&a, words, word);
@@ -255,7 +260,8 @@ static bool nearer(const attempt *a, const attempt *b)
 static const char *list_options(hd_module *module, const char *missing)
 {
     const char *at = missing;
-    modifier_word m = read_modifier_word(module, next_word(&at));
+    syntax_word word = next_word(&at);
+    modifier_word m = read_modifier_word(module, word);
     const char *text = "";
     const char *last = NULL;
     uint32_t count = 0;
@@ -311,6 +317,34 @@ static const char *next_alternative(const char *at)
     return *semicolon ? semicolon : NULL;
 }
 
+/* Opcodes where a memory order and its scope come together or not at all. */
+static bool pairs_order_and_scope(uint16_t opcode)
+{
+    switch (opcode) {
+    case HD_OP_LD: case HD_OP_ST: case HD_OP_MULTIMEM_LD_REDUCE: case HD_OP_MULTIMEM_ST: case HD_OP_MULTIMEM_RED:
+    case HD_OP_MBARRIER_ARRIVE: case HD_OP_MBARRIER_ARRIVE_DROP: case HD_OP_MBARRIER_TEST_WAIT: case HD_OP_MBARRIER_TRY_WAIT:
+    case HD_OP_MBARRIER_EXPECT_TX: case HD_OP_MBARRIER_COMPLETE_TX: case HD_OP_RED_ASYNC: return true;
+    default: return false;
+    }
+}
+
+/* What no single alternative says. */
+static void check_whole(hd_module *module, hd_form *form)
+{
+    const char *spelling = hd_names_text(&module->names, form->spelling);
+    uint32_t bits = form->type_count ? form->vector * hd_types[form->types[0]].bits : 0;
+    bool wide = (form->opcode == HD_OP_LD || form->opcode == HD_OP_ST) && hd_types[form->types[0]].bits >= 32;
+    uint16_t order = form->modifiers[HD_GROUP_SEM];
+    if (form->vector > 1 && bits > (wide ? 256u : 128u)) {
+        form->error_kind = HD_DIAG_BAD_VECTOR;
+        form->error = hd_arena_printf(&module->arena, "the vector of '%s' has %u bits; at most %u fit", spelling, bits, wide ? 256u : 128u);
+    } else if (pairs_order_and_scope(form->opcode) && (order && order != HD_MOD_SEM_WEAK) != (form->modifiers[HD_GROUP_SCOPE] != 0)) {
+        form->error_kind = HD_DIAG_BAD_MODIFIER;
+        form->error = hd_arena_printf(&module->arena, "a memory order and its scope come together, in '%s' one is missing", spelling);
+    }
+    form->flags |= form->error ? HD_FORM_INVALID : 0;
+}
+
 void hd_form_match(hd_module *module, hd_form *form, const hd_form_words *words)
 {
     hd_rule_array rules = {0};
@@ -336,6 +370,7 @@ void hd_form_match(hd_module *module, hd_form *form, const hd_form_words *words)
         signature->rules = hd_arena_copy(&module->arena, rules.items, rules.count * sizeof *rules.items);
         signature->candidate_count = candidates.count;
         form->signature = signature;
+        check_whole(module, form);
     } else {
         explain(module, form, words, &best);
     }
