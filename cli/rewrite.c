@@ -66,20 +66,20 @@ static bool read_options(hd_cli *cli, hd_rewrite_options *options)
 int hd_cli_rewrite(hd_cli *cli)
 {
     hd_rewrite_options options = {0};
-    hd_source source;
+    hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
     hd_output output;
     if (!read_options(cli, &options))
         return HD_EXIT_USAGE;
-    if (!hd_cli_read(cli, cli->operands[0], &source))
+    if (!hd_cli_read(cli, cli->operands[0], source))
         return HD_EXIT_REJECTED;
     if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT])) {
-        hd_source_free(&source);
+        hd_source_free(source);
         return HD_EXIT_REJECTED;
     }
     hd_writer log;
     hd_writer_to_descriptor(&log, STDERR_FILENO);
     options.pipeline.log = &log;
-    hd_cli_keep_module(cli, hd_rewrite(&source, &options, &output.writer, &cli->diagnostics));
+    hd_cli_keep_module(cli, hd_rewrite(source, &options, &output.writer, &cli->diagnostics));
     hd_writer_flush(&log);
     hd_writer_free(&log);
     bool good = cli->diagnostics.error_count == 0;

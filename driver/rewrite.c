@@ -15,10 +15,25 @@ static bool run_passes(hd_module *module, const hd_rewrite_options *options, hd_
     return ok;
 }
 
+/* Records of unknown kinds count instructions: where those changed, they would point to wrong ones. */
+static void drop_foreign(hd_module *module)
+{
+    for (uint32_t i = 0; i < module->functions.count; i++) {
+        hd_function *f = module->functions.items[i];
+        if (!f->changed || !f->foreign_annotations.count)
+            continue;
+        hd_report(module->diagnostics, HD_DIAG_UNKNOWN_ANNOTATION, module->source, f->header_span,
+                  "annotations of unknown kinds dropped: the instructions of '%s' changed", hd_names_text(&module->names, f->name));
+        hd_array_clear(&f->foreign_annotations);
+    }
+}
+
 hd_module *hd_rewrite(hd_source *source, const hd_rewrite_options *options, hd_writer *out, hd_diagnostics *diagnostics)
 {
     hd_module *module = hd_parse_ptx(source, &options->parse, diagnostics);
-    if (diagnostics->error_count == 0 && run_passes(module, options, diagnostics))
+    if (diagnostics->error_count == 0 && run_passes(module, options, diagnostics)) {
+        drop_foreign(module);
         hd_emit_ptx(out, module, &options->emit);
+    }
     return module;
 }
