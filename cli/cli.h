@@ -35,6 +35,11 @@ typedef enum hd_cli_option {
     HD_CLI_OPTION_COUNT
 } hd_cli_option;
 
+typedef struct hd_kept {
+    void *thing;
+    void (*free)(void *);
+} hd_kept;
+
 typedef struct hd_cli {
     hd_command command;
     const char *values[HD_CLI_OPTION_COUNT]; /* as given last; "" for one without argument; NULL: not given */
@@ -42,7 +47,7 @@ typedef struct hd_cli {
     int operand_count;
     hd_diagnostics diagnostics;
     hd_arena arena;
-    HD_ARRAY(hd_module *) modules;           /* freed after the diagnostics are rendered */
+    HD_ARRAY(hd_kept) kept;                  /* freed after the diagnostics are rendered, the latest first */
 } hd_cli;
 
 #define HD_COMMAND(id, name, run, minimum, maximum, operands, summary) int run(hd_cli *cli);
@@ -60,6 +65,7 @@ hd_parse_options hd_cli_parse_options(const hd_cli *cli);
 /* Reads a file (- is standard input); false with a diagnostic. */
 bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source);
 void hd_cli_keep_module(hd_cli *cli, hd_module *module);
+void hd_cli_keep(hd_cli *cli, void *thing, void (*free)(void *)); /* the same of anything that diagnostics point into */
 /* HD_EXIT_REJECTED where errors were reported, else HD_EXIT_OK. */
 int hd_cli_status(const hd_cli *cli);
 

@@ -205,7 +205,11 @@ bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source)
     return false;
 }
 
-void hd_cli_keep_module(hd_cli *cli, hd_module *module) { hd_array_push(&cli->modules, module); }
+void hd_cli_keep(hd_cli *cli, void *thing, void (*free_thing)(void *)) { hd_array_push(&cli->kept, (hd_kept){thing, free_thing}); }
+
+static void free_module(void *module) { hd_module_free(module); }
+
+void hd_cli_keep_module(hd_cli *cli, hd_module *module) { hd_cli_keep(cli, module, free_module); }
 
 int hd_cli_status(const hd_cli *cli) { return cli->diagnostics.error_count ? HD_EXIT_REJECTED : HD_EXIT_OK; }
 
@@ -286,9 +290,11 @@ int main(int count, char **arguments)
     render(&cli, format);
     if (fflush(stdout) != 0 && status == HD_EXIT_OK)
         status = HD_EXIT_REJECTED;
-    for (uint32_t i = 0; i < cli.modules.count; i++)
-        hd_module_free(cli.modules.items[i]);
-    hd_array_free(&cli.modules);
+    while (cli.kept.count) {
+        hd_kept last = hd_array_pop(&cli.kept);
+        last.free(last.thing);
+    }
+    hd_array_free(&cli.kept);
     hd_diagnostics_free(&cli.diagnostics);
     hd_arena_free(&cli.arena);
     return format < 0 ? HD_EXIT_USAGE : status;

@@ -3,7 +3,6 @@
 #include "hwmodel/launch.h"
 #include "hwmodel/rf/count.h"
 #include "ir/techniques.h"
-#include "parser/parse.h"
 #include "passes/liveness.h"
 #include "target/gpu.h"
 #include <errno.h>
@@ -134,8 +133,7 @@ static bool read_module(hd_replay *r, replay_file *f)
         hd_report(r->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s: %s", f->launch->module_path, strerror(errno));
         return false;
     }
-    hd_parse_options options = {0};
-    f->module = hd_parse_ptx(&f->source, &options, r->diagnostics);
+    f->module = hd_parse_ptx(&f->source, &r->options->parse, r->diagnostics);
     return r->diagnostics->error_count == errors;
 }
 

@@ -15,10 +15,12 @@
 
 #include "driver/status.h"
 #include "emitters/replay.h"
+#include "parser/parse.h"
 
 typedef struct hd_replay_options {
     const char *gpu;        /* name or file; NULL: the default */
     const char *techniques; /* "all", or a comma-separated list of techniques and models; NULL: all */
+    hd_parse_options parse;
     uint32_t threads;       /* for passes; 0 = all CPUs */
 } hd_replay_options;
 

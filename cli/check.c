@@ -1,0 +1,29 @@
+/* heddle check */
+#include "cli/cli.h"
+
+#include "driver/check.h"
+
+#include <unistd.h>
+
+_Static_assert((int)HD_STATUS_WRONG == (int)HD_EXIT_UNPROVED && (int)HD_STATUS_UNDECIDED == (int)HD_EXIT_UNDECIDED, "one numbering");
+
+int hd_cli_check(hd_cli *cli)
+{
+    hd_source source;
+    if (!hd_cli_read(cli, cli->operands[0], &source))
+        return HD_EXIT_REJECTED;
+    hd_parse_options options = hd_cli_parse_options(cli);
+    hd_module *module = hd_parse_ptx(&source, &options, &cli->diagnostics);
+    hd_cli_keep_module(cli, module);
+    if (cli->diagnostics.error_count)
+        return HD_EXIT_REJECTED;
+    hd_check_result result;
+    hd_status status = hd_check_module(module, cli->values[HD_CLI_KERNEL], &cli->diagnostics, &result);
+    hd_writer out;
+    hd_writer_to_descriptor(&out, STDOUT_FILENO);
+    hd_write_format(&out, "%s: %llu annotations in %u functions: %s\n", cli->operands[0], (unsigned long long)result.annotations,
+                    result.functions, status == HD_STATUS_WRONG ? "refuted" : result.annotations ? "sound" : "nothing to check");
+    bool written = hd_writer_flush(&out);
+    hd_writer_free(&out);
+    return status != HD_STATUS_DONE ? (int)status : written ? HD_EXIT_OK : HD_EXIT_REJECTED;
+}

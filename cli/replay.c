@@ -1,0 +1,30 @@
+/* heddle replay */
+#include "cli/cli.h"
+
+#include "driver/replay.h"
+
+static void (*const emitters[])(hd_writer *, const hd_replay_report *) = {hd_emit_replay_text, hd_emit_replay_json, hd_emit_replay_csv};
+
+static void free_replay(void *replay) { hd_replay_free(replay); }
+
+int hd_cli_replay(hd_cli *cli)
+{
+    hd_replay_options options = {.gpu = cli->values[HD_CLI_GPU], .techniques = cli->values[HD_CLI_TECHNIQUE],
+                                 .parse = hd_cli_parse_options(cli)};
+    int format = hd_cli_choice(cli, HD_CLI_FORMAT, "text|json|csv");
+    if (format < 0 || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads))
+        return HD_EXIT_USAGE;
+    hd_replay *replay = hd_replay_new(&options, &cli->diagnostics);
+    hd_cli_keep(cli, replay, free_replay);
+    if (hd_replay_status(replay) != HD_STATUS_DONE)
+        return (int)hd_replay_status(replay);
+    hd_output output;
+    if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
+        return HD_EXIT_REJECTED;
+    for (int i = 0; i < cli->operand_count; i++)
+        hd_replay_file(replay, cli->operands[i]);
+    emitters[format](&output.writer, hd_replay_report_of(replay));
+    if (!hd_output_close(cli, &output, true) && hd_replay_status(replay) == HD_STATUS_DONE)
+        return HD_EXIT_REJECTED;
+    return (int)hd_replay_status(replay);
+}
