@@ -1,5 +1,4 @@
-/* Device memory. Allocations only ever grow upward, so the array stays sorted within each space; constants stand above all
- * globals because their window does. */
+/* Device memory. Allocations of a space only ever grow upward, so its list of them is sorted by itself. */
 #include "hwmodel/memory.h"
 #include <stdio.h>
 
@@ -24,25 +23,18 @@ void hd_memory_free(hd_memory *memory)
     for (uint32_t i = 0; i < memory->allocations.count; i++)
         free(memory->allocations.items[i].bytes);
     hd_array_free(&memory->allocations);
+    hd_array_free(&memory->globals);
+    hd_array_free(&memory->constants);
     hd_arena_free(&memory->arena);
 }
 
 static uint64_t round_up(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-
-static void insert(hd_memory *memory, uint32_t at, hd_allocation allocation)
-{
-    hd_array_push(&memory->allocations, allocation);
-    hd_allocation *items = memory->allocations.items;
-    memmove(items + at + 1, items + at, (memory->allocations.count - 1 - at) * sizeof *items);
-    items[at] = allocation;
-}
 
 uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space, uint64_t size, uint32_t align, bool read_only)
 {
     bool constant = space == HD_SPACE_CONST;
     uint64_t *next = constant ? &memory->next_const : &memory->next_global;
     uint64_t end_of_space = constant ? memory->param_window : memory->const_window;
-    uint32_t at = memory->allocations.count;
     if (align < HD_ALLOCATION_ALIGN && !constant)
         align = HD_ALLOCATION_ALIGN;
     uint64_t base = round_up(*next, align ? align : 1);
@@ -50,34 +42,27 @@ uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space,
         return HD_NONE;
     /* Constants lie side by side, as in a constant bank; globals have gaps. */
     *next = base + size + (constant ? 0 : HD_GUARD_BYTES);
-    while (at && memory->allocations.items[at - 1].base > base)
-        at--;
-    hd_allocation allocation = {hd_arena_string(&memory->arena, name, strlen(name)), base, size,
-                                hd_calloc((size_t)size + 16, 1), (uint8_t)space, read_only};
-    insert(memory, at, allocation);
-    return at;
-}
-
-/* Index of the last allocation whose base is at most `address`, or HD_NONE. */
-static uint32_t last_before(const hd_memory *memory, uint64_t address)
-{
-    uint32_t low = 0, high = memory->allocations.count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (memory->allocations.items[middle].base <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? low - 1 : HD_NONE;
+    hd_u32_array *list = constant ? &memory->constants : &memory->globals;
+    hd_array_push(list, memory->allocations.count);
+    hd_array_push(&memory->allocations, (hd_allocation){hd_arena_string(&memory->arena, name, strlen(name)), base, size,
+                                                        hd_calloc((size_t)size + 16, 1), (uint8_t)space, read_only});
+    return memory->allocations.count - 1;
 }
 
 const hd_allocation *hd_memory_find(const hd_memory *memory, uint64_t address, uint64_t size)
 {
-    uint32_t at = last_before(memory, address);
-    if (at == HD_NONE)
+    const hd_u32_array *list = address >= memory->const_window ? &memory->constants : &memory->globals;
+    uint32_t low = 0, high = list->count;
+    while (low < high) { /* the last one whose base is at most the address */
+        uint32_t middle = low + (high - low) / 2;
+        if (memory->allocations.items[list->items[middle]].base <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low)
         return NULL;
-    const hd_allocation *a = &memory->allocations.items[at];
+    const hd_allocation *a = &memory->allocations.items[list->items[low - 1]];
     return size <= a->size && address - a->base <= a->size - size ? a : NULL;
 }
 

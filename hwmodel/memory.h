@@ -29,7 +29,8 @@ typedef struct hd_allocation {
 
 typedef struct hd_memory {
     hd_arena arena;
-    HD_ARRAY(hd_allocation) allocations; /* ascending addresses */
+    HD_ARRAY(hd_allocation) allocations; /* in order of allocation */
+    hd_u32_array globals, constants;     /* indices, ascending addresses */
     uint64_t next_global, next_const;    /* generic */
     uint64_t const_window, param_window, shared_window, local_window, code_window;
     uint64_t limit;                      /* first generic address that cannot be */

@@ -1,0 +1,268 @@
+/* Makes a program of a kernel: finds all functions that it may call, lays out their variables, decodes every reachable
+ * instruction, and reports all that the interpreter does not run. Linear in the size of the code (symbols: per function). */
+#include "hwmodel/exec/decode.h"
+#include "ir/cfg.h"
+#include <stdio.h>
+
+static const hd_lanes_row no_row;
+
+static const char *kernel_name(const hd_decoder *d) { return hd_names_text(&d->module->names, d->program->kernel->name); }
+
+bool hd_decode_unsupported(hd_decoder *d, const char *why)
+{
+    if (!d->failed || !hd_diagnostics_full(d->diagnostics))
+        hd_report(d->diagnostics, HD_DIAG_UNSUPPORTED, d->module->source, d->insn->span, "the interpreter does not run '%s'%s%s (kernel %s)",
+                  hd_names_text(&d->module->names, d->form->spelling), why ? " with " : "", why ? why : "", kernel_name(d));
+    d->failed = true;
+    return false;
+}
+
+bool hd_decode_only(const hd_decoder *d, const uint8_t *groups, uint32_t count)
+{
+    for (uint32_t g = 0; g < HD_MODIFIER_GROUP_COUNT; g++) {
+        bool allowed = !d->form->modifiers[g] || hd_modifier_is_hint((hd_modifier_group)g);
+        for (uint32_t i = 0; i < count && !allowed; i++)
+            allowed = groups[i] == g;
+        if (!allowed)
+            return false;
+    }
+    return true;
+}
+
+/* ---- functions ---------------------------------------------------------------------------------------------------- */
+
+static hd_code *find_code(const hd_program *p, const hd_function *f)
+{
+    for (uint32_t i = 0; i < p->codes.count; i++)
+        if (p->codes.items[i]->function == f)
+            return p->codes.items[i];
+    return NULL;
+}
+
+static void add_code(hd_decoder *d, const hd_function *f)
+{
+    if (find_code(d->program, f))
+        return;
+    hd_code *code = HD_ARENA_NEW(&d->program->arena, hd_code);
+    code->function = f;
+    for (code->index = 0; d->module->functions.items[code->index] != f;)
+        code->index++;
+    hd_array_push(&d->program->codes, code);
+}
+
+/* The function with a body of a called symbol, or NULL. */
+static const hd_function *body_of(const hd_decoder *d, uint32_t symbol)
+{
+    const hd_symbol *s = &d->module->symbols.items[symbol];
+    if (s->kind != HD_SYMBOL_FUNCTION)
+        return NULL;
+    const hd_function *f = s->function == HD_NONE ? NULL : d->module->functions.items[s->function];
+    return f && f->has_body ? f : hd_module_find_function(d->module, hd_names_text(&d->module->names, s->name));
+}
+
+/* Functions that the reachable calls of a code name. Indirect calls and missing bodies are reported when the call is decoded. */
+static void add_callees(hd_decoder *d, hd_code *code)
+{
+    hd_function *f = d->module->functions.items[code->index];
+    const hd_cfg *cfg = hd_function_cfg(f);
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        const hd_operand *o = hd_insn_operands(f, insn);
+        if (!(hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL) || !cfg->blocks[cfg->block_of[i]].reachable)
+            continue;
+        for (uint32_t k = 0; k < insn->operand_count; k++) {
+            const hd_function *callee = o[k].kind == HD_OPERAND_SYMBOL ? body_of(d, o[k].value) : NULL;
+            if (callee && callee->has_body)
+                add_code(d, callee);
+        }
+    }
+}
+
+/* ---- a function ---------------------------------------------------------------------------------------------------- */
+
+/* Predicates first, side by side; then rows by declaration. Every row is aligned for vectors. */
+static void lay_registers(hd_decoder *d)
+{
+    const hd_function *f = d->function;
+    uint32_t at = 0;
+    d->register_offset = hd_malloc(((size_t)f->registers.count + 1) * sizeof *d->register_offset);
+    for (uint32_t r = 0; r < f->registers.count; r++)
+        if (!hd_register_lane_bytes(f, r)) {
+            d->register_offset[r] = at;
+            at += 4;
+        }
+    at = (at + 63) / 64 * 64;
+    for (uint32_t r = 0; r < f->registers.count; r++)
+        if (hd_register_lane_bytes(f, r)) {
+            d->register_offset[r] = at;
+            at += hd_register_lane_bytes(f, r) * LANES;
+        }
+    d->code->register_bytes = at;
+    if (at >= 1u << HD_REF_SHIFT) {
+        hd_report(d->diagnostics, HD_DIAG_UNSUPPORTED, d->module->source, f->header_span, "more registers than the interpreter holds");
+        d->failed = true;
+    }
+}
+
+static void list_operands(hd_decoder *d)
+{
+    const hd_operand *o = hd_insn_operands(d->function, d->insn), *end = o + d->insn->operand_count;
+    d->operand_count = 0;
+    for (; o < end && d->operand_count < HD_MOST_OPERANDS; o += hd_operand_extent(o))
+        if (!(o->flags & HD_OPERAND_IMPLICIT))
+            d->operands[d->operand_count++] = o;
+}
+
+static void list_written(hd_decoder *d)
+{
+    hd_op *op = d->op;
+    if (d->form->behaviour & HD_BEHAVE_CALL)
+        return;
+    op->written = d->code->refs.count;
+    HD_INSN_REGISTERS(d->function, d->insn, o)
+        if (o->flags & HD_OPERAND_DEF && hd_register_words(d->function, o->value))
+            hd_decode_push(d, d->register_offset[o->value], hd_register_lane_bytes(d->function, o->value));
+    op->written_count = d->code->refs.count - op->written;
+}
+
+static hd_decode *hand_of(uint32_t opcode)
+{
+    static hd_decode *const table[HD_OPCODE_COUNT] = {
+#define HD_HAND(op, decode) [HD_OP_##op] = decode,
+#include "hwmodel/exec/hand.def"
+#undef HD_HAND
+    };
+    return table[opcode];
+}
+
+static const hd_lanes_row *row_of(hd_decoder *d)
+{
+    const hd_lanes_row **row = &d->rows[d->insn->form];
+    if (!*row) {
+        *row = hd_lanes_find(d->form);
+        if (!*row)
+            *row = &no_row;
+    }
+    return *row == &no_row ? NULL : *row;
+}
+
+static void decode_instruction(hd_decoder *d, uint32_t ordinal)
+{
+    hd_op *op = d->op = &d->code->ops[ordinal];
+    d->insn = &d->function->instructions.items[ordinal];
+    d->form = hd_insn_form(d->function, d->insn);
+    *op = (hd_op){.guard = HD_NO_REF, .d = HD_NO_REF, .e = HD_NO_REF, .a = HD_REF(3, 0), .b = HD_REF(3, 0), .c = HD_REF(3, 0), .f = HD_NO_REF,
+                  .join = HD_NONE, .run = hd_run_nothing};
+    if (d->insn->guard != HD_NONE)
+        op->guard = d->register_offset[d->insn->guard];
+    if (d->insn->flags & HD_INSN_GUARD_NOT)
+        op->flags |= HD_OP_GUARD_NOT;
+    list_operands(d);
+    hd_decode *hand = hand_of(d->form->opcode);
+    const hd_lanes_row *row = row_of(d);
+    if (d->insn->flags & HD_INSN_OPAQUE || (!row && !hand))
+        hd_decode_unsupported(d, NULL);
+    else if (row)
+        hd_decode_row(d, row);
+    else
+        hand(d);
+    list_written(d);
+}
+
+static void finish_code(hd_decoder *d)
+{
+    hd_code *code = d->code;
+    hd_op *last = &code->ops[code->op_count];
+    *last = (hd_op){.run = hd_run_return, .guard = HD_NO_REF, .flags = HD_OP_SYNTHETIC | HD_OP_CONTROL};
+    code->constant_rows = aligned_alloc(64, ((size_t)code->constants.count + 127) / 64 * 64);
+    if (!code->constant_rows)
+        hd_out_of_memory(code->constants.count);
+    memset(code->constant_rows, 0, 64);
+    if (code->constants.count)
+        memcpy(code->constant_rows, code->constants.items, code->constants.count);
+    hd_array_free(&code->constants);
+    free(d->constant_slots);
+    free(d->register_offset);
+    d->constant_slots = NULL;
+    d->constant_count = 0;
+}
+
+static void decode_code(hd_decoder *d, hd_code *code)
+{
+    hd_function *f = d->module->functions.items[code->index];
+    const hd_cfg *cfg = hd_function_cfg(f);
+    d->code = code;
+    d->function = f;
+    code->op_count = f->instructions.count;
+    code->ops = HD_ARENA_ARRAY(&d->program->arena, hd_op, (size_t)code->op_count + 1);
+    lay_registers(d);
+    for (uint32_t i = 0; i < code->op_count && !hd_diagnostics_full(d->diagnostics); i++) {
+        code->ops[i] = (hd_op){.run = hd_run_nothing, .guard = HD_NO_REF, .join = HD_NONE};
+        if (cfg->blocks[cfg->block_of[i]].reachable)
+            decode_instruction(d, i);
+    }
+    finish_code(d);
+}
+
+/* ---- a program ---------------------------------------------------------------------------------------------------- */
+
+static void decode_program(hd_decoder *d)
+{
+    hd_program *p = d->program;
+    p->special_bytes = 64;
+    p->parameter_bytes = hd_parameter_block_bytes(d->module, p->kernel);
+    add_code(d, p->kernel);
+    for (uint32_t i = 0; i < p->codes.count; i++)
+        add_callees(d, p->codes.items[i]);
+    for (uint32_t i = 0; i < p->codes.count; i++)
+        hd_layout_code(d, p->codes.items[i]);
+    hd_layout_shared(d);
+    for (uint32_t i = 0; i < p->codes.count; i++)
+        decode_code(d, p->codes.items[i]);
+}
+
+hd_program *hd_program_new(hd_module *module, hd_function *kernel, const hd_image *image, hd_diagnostics *diagnostics)
+{
+    hd_program *p = hd_calloc(1, sizeof *p);
+    hd_decoder d = {.program = p, .module = module, .diagnostics = diagnostics};
+    p->module = module;
+    p->image = image;
+    p->kernel = kernel;
+    d.symbol_offset = hd_malloc(((size_t)module->symbols.count + 1) * sizeof *d.symbol_offset);
+    memset(d.symbol_offset, 0xff, module->symbols.count * sizeof *d.symbol_offset);
+    d.rows = hd_calloc((size_t)module->forms.count + 1, sizeof(const hd_lanes_row *));
+    decode_program(&d);
+    free(d.symbol_offset);
+    free(d.rows);
+    if (!d.failed)
+        return p;
+    hd_program_free(p);
+    return NULL;
+}
+
+void hd_program_free(hd_program *program)
+{
+    if (!program)
+        return;
+    for (uint32_t i = 0; i < program->codes.count; i++) {
+        hd_code *code = program->codes.items[i];
+        hd_array_free(&code->refs);
+        hd_array_free(&code->widths);
+        hd_array_free(&code->copies);
+        free(code->constant_rows);
+    }
+    hd_array_free(&program->codes);
+    hd_array_free(&program->specials);
+    hd_arena_free(&program->arena);
+    free(program);
+}
+
+hd_program_facts hd_program_describe(const hd_program *program)
+{
+    const hd_code *kernel = program->codes.items[0];
+    hd_program_facts facts = {program->kernel, program->codes.count, 0, program->parameter_bytes, program->static_shared_bytes,
+                              kernel->register_bytes, kernel->local_bytes};
+    for (uint32_t i = 0; i < program->codes.count; i++)
+        facts.instructions += program->codes.items[i]->op_count;
+    return facts;
+}

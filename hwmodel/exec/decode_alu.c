@@ -1,0 +1,362 @@
+/* Decodes arithmetic, moves, comparisons and conversions. */
+#include "hwmodel/exec/decode.h"
+
+/* ---- rows of exec.def ---------------------------------------------------------------------------------------------- */
+
+static bool set_rounding(hd_decoder *d)
+{
+    uint16_t round = hd_decode_modifier(d, HD_GROUP_ROUND);
+    if (round > HD_MOD_ROUND_RP)
+        return hd_decode_unsupported(d, "this rounding");
+    d->op->rounding = round ? (uint8_t)(round - HD_MOD_ROUND_RN) : 0;
+    return true;
+}
+
+static void set_float_flags(hd_decoder *d)
+{
+    if (hd_decode_modifier(d, HD_GROUP_FTZ) == HD_MOD_FTZ_FTZ)
+        d->op->flags |= HD_OP_FTZ;
+    if (hd_decode_modifier(d, HD_GROUP_SAT) == HD_MOD_SAT_SAT)
+        d->op->flags |= HD_OP_SAT;
+}
+
+/* Type of source k: that of the register where it is one, else the instruction's, else (shift amounts, positions) .u32. */
+static hd_type source_type(const hd_decoder *d, uint32_t k)
+{
+    hd_type type = hd_decode_type(d, 0);
+    uint32_t half = hd_decode_modifier(d, HD_GROUP_HALF);
+    switch (d->form->opcode) {
+    case HD_OP_SHL: case HD_OP_SHR: case HD_OP_SZEXT: case HD_OP_BMSK: return k ? HD_TYPE_U32 : type;
+    case HD_OP_BFE: return k ? HD_TYPE_U32 : type;
+    case HD_OP_SHF: case HD_OP_PRMT: return k == 2 ? HD_TYPE_U32 : type;
+    case HD_OP_MAD:
+        if (k == 2 && half == HD_MOD_HALF_WIDE)
+            return hd_types[type].bits == 16 ? HD_TYPE_B32 : HD_TYPE_B64;
+        return type;
+    default: return type;
+    }
+}
+
+bool hd_decode_row(hd_decoder *d, const hd_lanes_row *row)
+{
+    hd_op *op = d->op;
+    hd_ref *sources[] = {&op->a, &op->b, &op->c};
+    if (d->operand_count != row->sources + 1u)
+        return hd_decode_unsupported(d, "this number of operands");
+    op->use.lanes = row->lanes;
+    op->d_bytes = row->d_bytes;
+    op->run = hd_run_lanes;
+    op->d = hd_decode_destination(d, d->operands[0]);
+    for (uint32_t k = 0; k < row->sources; k++)
+        *sources[k] = hd_decode_source(d, d->operands[k + 1], source_type(d, k));
+    if (op->d == HD_NO_REF)
+        op->run = hd_run_nothing;
+    if (!row->is_float)
+        return true;
+    set_float_flags(d);
+    op->float_bytes = row->type == HD_TYPE_F64 ? 8 : 4;
+    op->count = row->sources;
+    if (!set_rounding(d))
+        return false;
+    if (op->rounding || op->flags & (HD_OP_FTZ | HD_OP_SAT))
+        op->run = hd_run_float;
+    return true;
+}
+
+/* ---- moves --------------------------------------------------------------------------------------------------------- */
+
+static bool decode_pack(hd_decoder *d, hd_type type)
+{
+    hd_op *op = d->op;
+    const hd_operand *vector = d->operands[1];
+    uint32_t bits = hd_types[type].bits / vector->count;
+    hd_type part = bits == 8 ? HD_TYPE_B8 : bits == 16 ? HD_TYPE_B16 : bits == 32 ? HD_TYPE_B32 : HD_TYPE_B64;
+    op->run = hd_run_pack;
+    op->d = hd_decode_destination(d, d->operands[0]);
+    op->count = hd_decode_elements(d, vector, part, false, &op->first);
+    op->a_bytes = (uint8_t)(bits / 8);
+    op->d_bytes = (uint8_t)(hd_types[type].bits / 8);
+    return bits >= 16 || hd_decode_unsupported(d, "parts of 8 bits");
+}
+
+static bool decode_unpack(hd_decoder *d, hd_type type)
+{
+    hd_op *op = d->op;
+    const hd_operand *vector = d->operands[0];
+    uint32_t bits = hd_types[type].bits / vector->count;
+    op->run = hd_run_unpack;
+    op->a = hd_decode_source(d, d->operands[1], type);
+    op->count = hd_decode_elements(d, vector, type, true, &op->first);
+    op->a_bytes = (uint8_t)(bits / 8);
+    op->item_bytes = (uint8_t)(hd_types[type].bits / 8);
+    return bits >= 16 || hd_decode_unsupported(d, "parts of 8 bits");
+}
+
+static bool is_time(const hd_operand *o)
+{
+    return o->kind == HD_OPERAND_SREG && hd_sregs[o->value].varies == HD_VARIES_TIME;
+}
+
+static bool decode_frame_address(hd_decoder *d, uint32_t offset, uint64_t window)
+{
+    const hd_operand *o = d->operands[1];
+    hd_op *op = d->op;
+    int64_t behind = o->count ? (int64_t)d->module->literals.items[o[1].value].bits : 0;
+    op->run = hd_run_frame_address;
+    op->d = hd_decode_destination(d, d->operands[0]);
+    op->d_bytes = (uint8_t)hd_decode_lane_bytes(d, d->operands[0], hd_decode_type(d, 0));
+    op->offset = (int64_t)(offset + window) + behind;
+    return true;
+}
+
+bool hd_decode_mov(hd_decoder *d)
+{
+    hd_op *op = d->op;
+    hd_type type = hd_decode_type(d, 0);
+    const hd_operand *to = d->operands[0], *from = d->operands[1];
+    if (!HD_DECODE_ONLY(d, 0) || d->operand_count != 2)
+        return hd_decode_unsupported(d, NULL);
+    if (from->kind == HD_OPERAND_VECTOR && !(from->flags & HD_OPERAND_WHOLE))
+        return decode_pack(d, type);
+    if (to->kind == HD_OPERAND_VECTOR && !(to->flags & HD_OPERAND_WHOLE))
+        return decode_unpack(d, type);
+    uint32_t frame = from->kind == HD_OPERAND_SYMBOL ? hd_decode_frame_offset(d, from->value) : HD_NONE;
+    if (frame != HD_NONE)
+        return decode_frame_address(d, frame, 0);
+    op->d = hd_decode_destination(d, to);
+    if (type == HD_TYPE_PRED) {
+        op->run = hd_run_move_pred;
+        op->a = hd_decode_predicate(d, from, HD_OP_NOT_A);
+    } else {
+        op->run = is_time(from) ? hd_run_move_time : hd_run_move;
+        op->a = hd_decode_source(d, from, type);
+        op->d_bytes = (uint8_t)hd_decode_lane_bytes(d, to, type);
+        /* a 16-bit move may read a 32-bit special register (old PTX); its row has the move's width */
+    }
+    return true;
+}
+
+bool hd_decode_nothing(hd_decoder *d)
+{
+    d->op->run = hd_run_nothing;
+    return true;
+}
+
+/* ---- selections and comparisons ------------------------------------------------------------------------------------ */
+
+bool hd_decode_selp(hd_decoder *d)
+{
+    hd_op *op = d->op;
+    hd_type type = hd_decode_type(d, 0);
+    op->run = hd_run_selp;
+    op->d = hd_decode_destination(d, d->operands[0]);
+    op->a = hd_decode_source(d, d->operands[1], type);
+    op->b = hd_decode_source(d, d->operands[2], type);
+    op->c = hd_decode_predicate(d, d->operands[3], HD_OP_NOT_C);
+    op->d_bytes = (uint8_t)(hd_types[type].bits / 8);
+    return true;
+}
+
+bool hd_decode_slct(hd_decoder *d)
+{
+    hd_op *op = d->op;
+    hd_type type = hd_decode_type(d, 0), by = hd_decode_type(d, 1);
+    op->run = hd_run_slct;
+    op->d = hd_decode_destination(d, d->operands[0]);
+    op->a = hd_decode_source(d, d->operands[1], type);
+    op->b = hd_decode_source(d, d->operands[2], type);
+    op->c = hd_decode_source(d, d->operands[3], by);
+    op->d_bytes = (uint8_t)(hd_types[type].bits / 8);
+    op->flags |= by == HD_TYPE_S32 ? HD_OP_SIGNED : 0;
+    set_float_flags(d);
+    return true;
+}
+
+static uint8_t boolean_of(const hd_decoder *d)
+{
+    uint16_t m = hd_decode_modifier(d, HD_GROUP_BOOL);
+    return m ? (uint8_t)(m - HD_MOD_BOOL_AND + 1) : 0;
+}
+
+/* The comparison of operands[at] and the next, and the predicate behind them. */
+static bool decode_comparison(hd_decoder *d, hd_type type, uint32_t at)
+{
+    hd_op *op = d->op;
+    op->use.compare = hd_compare_find(type, hd_decode_modifier(d, HD_GROUP_COMPARE));
+    if (!op->use.compare)
+        return hd_decode_unsupported(d, NULL);
+    op->a = hd_decode_source(d, d->operands[at], type);
+    op->b = hd_decode_source(d, d->operands[at + 1], type);
+    op->boolean = boolean_of(d);
+    if (op->boolean)
+        op->c = hd_decode_predicate(d, d->operands[at + 2], HD_OP_NOT_C);
+    op->float_bytes = type == HD_TYPE_F64 ? 8 : 4;
+    set_float_flags(d);
+    return true;
+}
+
+bool hd_decode_setp(hd_decoder *d)
+{
+    const hd_operand *to = d->operands[0];
+    bool pair = to->kind == HD_OPERAND_PAIR;
+    d->op->run = hd_run_setp;
+    d->op->d = hd_decode_destination(d, pair ? to + 1 : to);
+    if (pair)
+        d->op->e = hd_decode_destination(d, to + 2);
+    return decode_comparison(d, hd_decode_type(d, 0), 1);
+}
+
+bool hd_decode_set(hd_decoder *d)
+{
+    hd_type to = hd_decode_type(d, 0);
+    if (to != HD_TYPE_U32 && to != HD_TYPE_S32 && to != HD_TYPE_F32)
+        return hd_decode_unsupported(d, NULL);
+    d->op->run = hd_run_set;
+    d->op->d = hd_decode_destination(d, d->operands[0]);
+    d->op->flags |= to == HD_TYPE_F32 ? 0 : HD_OP_SIGNED;
+    return decode_comparison(d, hd_decode_type(d, 1), 1);
+}
+
+/* Predicates; other types are rows. */
+bool hd_decode_logic(hd_decoder *d)
+{
+    hd_op *op = d->op;
+    if (hd_decode_type(d, 0) != HD_TYPE_PRED)
+        return hd_decode_unsupported(d, NULL);
+    op->run = hd_run_pred_logic;
+    op->boolean = d->form->opcode == HD_OP_AND ? 1 : d->form->opcode == HD_OP_OR ? 2 : d->form->opcode == HD_OP_XOR ? 3 : 0;
+    op->d = hd_decode_destination(d, d->operands[0]);
+    op->a = hd_decode_predicate(d, d->operands[1], HD_OP_NOT_A);
+    if (op->boolean)
+        op->b = hd_decode_predicate(d, d->operands[2], HD_OP_NOT_C);
+    return true;
+}
+
+bool hd_decode_testp(hd_decoder *d)
+{
+    hd_op *op = d->op;
+    hd_type type = hd_decode_type(d, 0);
+    op->run = hd_run_testp;
+    op->d = hd_decode_destination(d, d->operands[0]);
+    op->a = hd_decode_source(d, d->operands[1], type);
+    op->float_bytes = type == HD_TYPE_F64 ? 8 : 4;
+    op->boolean = (uint8_t)(hd_decode_modifier(d, HD_GROUP_TEST) - HD_MOD_TEST_FINITE);
+    return true;
+}
+
+bool hd_decode_lop3(hd_decoder *d)
+{
+    hd_op *op = d->op;
+    const hd_operand *to = d->operands[0];
+    bool pair = to->kind == HD_OPERAND_PAIR;
+    op->run = hd_run_lop3;
+    op->d = hd_decode_destination(d, pair ? to + 1 : to);
+    op->a = hd_decode_source(d, d->operands[1], HD_TYPE_B32);
+    op->b = hd_decode_source(d, d->operands[2], HD_TYPE_B32);
+    op->c = hd_decode_source(d, d->operands[3], HD_TYPE_B32);
+    if (d->operands[4]->kind != HD_OPERAND_LITERAL)
+        return hd_decode_unsupported(d, "a table that is no constant");
+    op->offset = (int64_t)(hd_decode_literal(d, d->operands[4], HD_TYPE_B32) & 255);
+    if (!pair)
+        return true;
+    op->e = hd_decode_destination(d, to + 2);
+    op->boolean = boolean_of(d);
+    op->f = hd_decode_predicate(d, d->operands[5], HD_OP_NOT_C);
+    return true;
+}
+
+bool hd_decode_bfi(hd_decoder *d)
+{
+    hd_op *op = d->op;
+    hd_type type = hd_decode_type(d, 0);
+    op->run = hd_run_bfi;
+    op->d = hd_decode_destination(d, d->operands[0]);
+    op->a = hd_decode_source(d, d->operands[1], type);
+    op->b = hd_decode_source(d, d->operands[2], type);
+    op->c = hd_decode_source(d, d->operands[3], HD_TYPE_U32);
+    op->f = hd_decode_source(d, d->operands[4], HD_TYPE_U32);
+    op->d_bytes = (uint8_t)(hd_types[type].bits / 8);
+    return true;
+}
+
+/* ---- extended precision -------------------------------------------------------------------------------------------- */
+
+static bool set_carry(hd_decoder *d, bool reads)
+{
+    hd_op *op = d->op;
+    hd_type type = hd_decode_type(d, 0);
+    bool writes = hd_decode_modifier(d, HD_GROUP_CC) != HD_MOD_NONE;
+    if (!HD_DECODE_ONLY(d, HD_GROUP_CC, HD_GROUP_HALF) || d->function->carry_register == HD_NONE || d->form->type_count != 1)
+        return hd_decode_unsupported(d, NULL);
+    hd_ref carry = d->register_offset[d->function->carry_register];
+    op->d_bytes = (uint8_t)(hd_types[type].bits / 8);
+    op->flags |= (writes ? HD_OP_CARRY_OUT : 0) | (reads ? HD_OP_CARRY_IN : 0);
+    op->flags |= hd_types[type].class == HD_CLASS_SIGNED ? HD_OP_SIGNED : 0;
+    op->e = op->f = carry;
+    op->d = hd_decode_destination(d, d->operands[0]);
+    op->a = hd_decode_source(d, d->operands[1], type);
+    op->b = hd_decode_source(d, d->operands[2], type);
+    return true;
+}
+
+bool hd_decode_carry(hd_decoder *d)
+{
+    uint32_t opcode = d->form->opcode;
+    d->op->run = hd_run_carry;
+    d->op->boolean = opcode == HD_OP_SUB || opcode == HD_OP_SUBC ? HD_CARRY_SUBTRACT : HD_CARRY_ADD;
+    return set_carry(d, opcode == HD_OP_ADDC || opcode == HD_OP_SUBC);
+}
+
+bool hd_decode_carry_mad(hd_decoder *d)
+{
+    d->op->run = hd_run_carry_mad;
+    d->op->boolean = hd_decode_modifier(d, HD_GROUP_HALF) == HD_MOD_HALF_HI ? HD_CARRY_MAD_HIGH : HD_CARRY_MAD_LOW;
+    if (!set_carry(d, d->form->opcode == HD_OP_MADC))
+        return false;
+    d->op->c = hd_decode_source(d, d->operands[3], hd_decode_type(d, 0));
+    return true;
+}
+
+/* ---- conversions --------------------------------------------------------------------------------------------------- */
+
+static bool set_conversion_rounding(hd_decoder *d, hd_type to, hd_type from)
+{
+    uint16_t round = hd_decode_modifier(d, HD_GROUP_ROUND);
+    hd_op *op = d->op;
+    bool narrow = to == HD_TYPE_F16 || to == HD_TYPE_BF16;
+    if (round >= HD_MOD_ROUND_RNI && round <= HD_MOD_ROUND_RPI) {
+        op->boolean = (uint8_t)(round - HD_MOD_ROUND_RNI + 1);
+        return true;
+    }
+    /* old PTX rounds f32 to f32 and floats to integers with .rn .rz .rm .rp too */
+    bool whole = hd_types[to].class != HD_CLASS_FLOAT && hd_types[from].class == HD_CLASS_FLOAT;
+    if (!set_rounding(d))
+        return false;
+    if (whole)
+        op->boolean = (uint8_t)(op->rounding + 1);
+    if (whole || to == from)
+        op->rounding = 0;
+    return !(narrow && op->rounding) || hd_decode_unsupported(d, "this rounding");
+}
+
+bool hd_decode_cvt(hd_decoder *d)
+{
+    hd_op *op = d->op;
+    if (d->form->type_count != 2 || d->operand_count != 2 || !HD_DECODE_ONLY(d, HD_GROUP_ROUND, HD_GROUP_FTZ, HD_GROUP_SAT) ||
+        hd_decode_modifier(d, HD_GROUP_SAT) == HD_MOD_SAT_SATFINITE)
+        return hd_decode_unsupported(d, NULL);
+    hd_type to = hd_decode_type(d, 0), from = hd_decode_type(d, 1);
+    if (!hd_convert_known(to, from))
+        return hd_decode_unsupported(d, NULL);
+    op->run = hd_run_convert;
+    op->to_type = (uint8_t)to;
+    op->from_type = (uint8_t)from;
+    op->d = hd_decode_destination(d, d->operands[0]);
+    op->a = hd_decode_source(d, d->operands[1], from);
+    op->d_bytes = (uint8_t)hd_decode_lane_bytes(d, d->operands[0], to);
+    op->a_bytes = (uint8_t)hd_decode_lane_bytes(d, d->operands[1], from);
+    op->out_bytes = (uint8_t)(hd_types[to].bits / 8);
+    op->item_bytes = (uint8_t)(hd_types[from].bits / 8);
+    set_float_flags(d);
+    return set_conversion_rounding(d, to, from);
+}

@@ -1,0 +1,100 @@
+/* Lanes of a warp among each other: shfl, vote, activemask, bar.warp.sync.
+ *
+ * With .sync every named lane that lives must be among those that execute: on a SIMT stack the others cannot come while these wait. A
+ * lane outside the mask that executes is undefined for the ISA; here it takes part with the others. */
+#include "hwmodel/exec/alu.h"
+
+/* Faults where a named lane lives but does not execute the instruction, or an executing lane is not named. */
+static hd_step check_members(const hd_op *op, hd_warp *w, uint32_t mask, hd_ref members, const char *what)
+{
+    const uint32_t *row = hd_row(w, members);
+    for (uint32_t i = 0; i < LANES; i++) {
+        if (!(mask >> i & 1))
+            continue;
+        uint32_t missing = row[i] & w->lanes & ~mask;
+        if (missing)
+            return hd_fault(op, w, 1u << i, "%s waits for lanes 0x%08x, which are elsewhere", what, missing);
+        if (!(row[i] >> i & 1))
+            return hd_fault(op, w, 1u << i, "%s with a member mask 0x%08x that does not name the lane itself", what, row[i]);
+    }
+    return HD_STEP_NEXT;
+}
+
+enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
+
+static uint32_t source_lane(uint32_t mode, uint32_t lane, uint32_t b, uint32_t c, bool *valid)
+{
+    uint32_t segment = c >> 8 & 31, clamp = c & 31, offset = b & 31;
+    uint32_t most = (lane & segment) | (clamp & ~segment), least = lane & segment, j = 0;
+    switch (mode) {
+    case SHUFFLE_UP: j = lane - offset; *valid = (int32_t)j >= (int32_t)most; break;
+    case SHUFFLE_DOWN: j = lane + offset; *valid = j <= most; break;
+    case SHUFFLE_BUTTERFLY: j = lane ^ offset; *valid = j <= most; break;
+    default: j = least | (offset & ~segment); *valid = j <= most;
+    }
+    return *valid ? j : lane;
+}
+
+hd_step hd_run_shuffle(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    const uint32_t *a = hd_row(w, op->a), *b = hd_row(w, op->b), *c = hd_row(w, op->c);
+    uint32_t *to = (uint32_t *)(void *)w->cta->scratch[0], in_range = 0;
+    if (op->f != HD_NO_REF) {
+        hd_step step = check_members(op, w, mask, op->f, "shfl.sync");
+        if (step != HD_STEP_NEXT)
+            return step;
+    }
+    for (uint32_t i = 0; i < LANES; i++) {
+        bool valid;
+        uint32_t j = source_lane(op->boolean, i, b[i], c[i], &valid);
+        to[i] = a[j];
+        in_range |= (uint32_t)valid << i;
+    }
+    hd_merge(hd_row_of_frame(w, op->d), to, mask, 4);
+    if (op->e != HD_NO_REF)
+        hd_set_word(w, op->e, in_range, mask);
+    return HD_STEP_NEXT;
+}
+
+enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
+
+/* Over the lanes that execute, or those named where a member mask is given. */
+hd_step hd_run_vote(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    uint32_t word = hd_word(w, op->a), truth;
+    if (op->flags & HD_OP_NOT_A)
+        word = ~word;
+    if (op->f != HD_NO_REF) {
+        hd_step step = check_members(op, w, mask, op->f, "vote.sync");
+        if (step != HD_STEP_NEXT)
+            return step;
+    }
+    uint32_t members[LANES];
+    const uint32_t *named = op->f == HD_NO_REF ? NULL : hd_row(w, op->f);
+    truth = 0;
+    for (uint32_t i = 0; i < LANES; i++) {
+        uint32_t m = named ? named[i] & mask : mask, yes = word & m;
+        members[i] = yes;
+        bool answer = op->boolean == VOTE_ALL ? yes == m : op->boolean == VOTE_ANY ? yes != 0 : yes == m || !yes;
+        truth |= (uint32_t)answer << i;
+    }
+    if (op->boolean == VOTE_BALLOT)
+        hd_merge(hd_row_of_frame(w, op->d), members, mask, 4);
+    else
+        hd_set_word(w, op->d, truth, mask);
+    return HD_STEP_NEXT;
+}
+
+hd_step hd_run_active_mask(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    uint32_t row[LANES];
+    for (uint32_t i = 0; i < LANES; i++)
+        row[i] = mask;
+    hd_merge(hd_row_of_frame(w, op->d), row, mask, 4);
+    return HD_STEP_NEXT;
+}
+
+hd_step hd_run_warp_sync(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    return check_members(op, w, mask, op->a, "bar.warp.sync");
+}

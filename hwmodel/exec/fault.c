@@ -1,0 +1,106 @@
+/* Kernel faults: what the kernel did wrong, with its place in PTX and source, block, thread and address. */
+#include "hwmodel/exec/program.h"
+#include <stdio.h>
+
+static void thread_of(const hd_warp *w, uint32_t lane, uint32_t id[3])
+{
+    const uint32_t *block = w->cta->grid->block;
+    uint32_t linear = w->index * LANES + lane;
+    id[0] = linear % block[0];
+    id[1] = linear / block[0] % block[1];
+    id[2] = linear / block[0] / block[1];
+}
+
+static const char *kernel_name(const hd_program *p) { return hd_names_text(&p->module->names, p->kernel->name); }
+
+/* " (file.cu:12)" from the instruction's .loc, or nothing. */
+static void source_text(const hd_program *p, const hd_code *code, uint32_t ordinal, char *text, size_t size)
+{
+    const hd_function *f = code->function;
+    uint32_t location = ordinal < f->instructions.count ? f->instructions.items[ordinal].location : HD_NONE;
+    text[0] = 0;
+    if (location == HD_NONE)
+        return;
+    const hd_location *l = &p->module->locations.items[location];
+    const char *file = "?";
+    for (uint32_t i = 0; i < p->module->files.count; i++)
+        if (p->module->files.items[i].number == l->file)
+            file = hd_names_text(&p->module->names, p->module->files.items[i].name);
+    snprintf(text, size, " (%s:%u)", file, l->line);
+}
+
+static hd_span span_of(const hd_code *code, uint32_t ordinal)
+{
+    const hd_function *f = code->function;
+    if (ordinal < f->instructions.count)
+        return f->instructions.items[ordinal].span;
+    return (hd_span){f->body.end, f->body.end};
+}
+
+static uint32_t ordinal_of(const hd_code *code, const hd_op *op) { return (uint32_t)(op - code->ops); }
+
+static void report(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note, const char *message)
+{
+    const hd_program *p = w->cta->program;
+    const hd_code *code = hd_top_frame(w)->code;
+    uint32_t id[3], ordinal = ordinal_of(code, op), lane = lanes ? (uint32_t)__builtin_ctz(lanes) : 0;
+    const uint32_t *block = w->cta->id;
+    char source[256];
+    source_text(p, code, ordinal, source, sizeof source);
+    thread_of(w, lane, id);
+    hd_diagnostic *d = hd_report(w->cta->diagnostics, HD_DIAG_KERNEL_FAULT, p->module->source, span_of(code, ordinal),
+                                 "%s; kernel %s%s, block (%u,%u,%u), thread (%u,%u,%u)", message, kernel_name(p), source, block[0],
+                                 block[1], block[2], id[0], id[1], id[2]);
+    if (note)
+        hd_note_add(w->cta->diagnostics, d, NULL, (hd_span){0, 0}, "%s", note);
+    if (lanes & (lanes - 1))
+        hd_note_add(w->cta->diagnostics, d, NULL, (hd_span){0, 0}, "%d lanes of the warp do so (mask 0x%08x)",
+                    __builtin_popcount(lanes), lanes);
+    w->cta->status = HD_EXEC_FAULT;
+}
+
+hd_step hd_fault(const hd_op *op, hd_warp *w, uint32_t lanes, const char *format, ...)
+{
+    char message[384];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    report(op, w, lanes, NULL, message);
+    return HD_STEP_STOP;
+}
+
+hd_step hd_fault_note(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note, const char *format, ...)
+{
+    char message[384];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    report(op, w, lanes, note, message);
+    return HD_STEP_STOP;
+}
+
+void hd_fault_deadlock(hd_cta *cta)
+{
+    const hd_warp *first = NULL;
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        if (cta->warps[i].state == HD_WARP_WAITING && !first)
+            first = &cta->warps[i];
+    const hd_code *code = hd_top_frame(first)->code;
+    hd_diagnostic *d = hd_report(cta->diagnostics, HD_DIAG_KERNEL_FAULT, cta->program->module->source,
+                                 span_of(code, ordinal_of(code, first->waiting)),
+                                 "deadlock: every warp of block (%u,%u,%u) waits at a barrier that cannot open; kernel %s", cta->id[0],
+                                 cta->id[1], cta->id[2], kernel_name(cta->program));
+    for (uint32_t i = 0; i < cta->warp_count && i < 8; i++) {
+        const hd_warp *w = &cta->warps[i];
+        if (w->state != HD_WARP_WAITING)
+            continue;
+        code = hd_top_frame(w)->code;
+        const hd_barrier *b = &cta->barriers[w->barrier];
+        hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, ordinal_of(code, w->waiting)),
+                    "warp %u waits here at barrier %u: %u threads arrived, %u are needed", i, w->barrier, b->arrived,
+                    b->expected ? b->expected : hd_live_threads(cta));
+    }
+    cta->status = HD_EXEC_FAULT;
+}

@@ -1,0 +1,49 @@
+/* The functions behind the rows of exec.def, and the table that finds one by opcode, type and modifiers. */
+#ifndef HD_HWMODEL_EXEC_LANES_H
+#define HD_HWMODEL_EXEC_LANES_H
+
+#include "hwmodel/exec/program.h"
+
+/* Versions of a function for several CPUs, chosen when the program is loaded. Where the compiler cannot, there is one. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && defined(__linux__)
+#define HD_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define HD_CLONES
+#endif
+/* A destination row is one of the sources or apart from all: no lane depends on another. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed" /* divisions and the like stay scalar */
+#define HD_LANE_LOOP _Pragma("clang loop vectorize(assume_safety)") for (int i = 0; i < LANES; i++)
+#else
+#define HD_LANE_LOOP _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)
+#endif
+
+#define HD_LANES_NAME(opcode, type, modifiers) hd_lanes_##opcode##_##type##_##modifiers
+#define HD_COMPARE_NAME(type, comparison) hd_compare_##type##_##comparison
+#define HD_COMBINE_NAME(operation, type) hd_combine_##operation##_##type
+
+#define HD_INT1(opcode, type, modifiers, ...) hd_lanes HD_LANES_NAME(opcode, type, modifiers);
+#define HD_INT2 HD_INT1
+#define HD_INT3 HD_INT1
+#define HD_FLOAT1 HD_INT1
+#define HD_FLOAT2 HD_INT1
+#define HD_FLOAT3 HD_INT1
+#define HD_COMPARE(type, comparison, T, expression) hd_compare HD_COMPARE_NAME(type, comparison);
+#define HD_COMBINE(operation, type, T, expression) hd_combine HD_COMBINE_NAME(operation, type);
+#include "hwmodel/exec/exec.def"
+
+typedef struct hd_lanes_row {
+    hd_lanes *lanes;
+    uint16_t opcode, modifiers[2]; /* hd_modifier */
+    uint8_t type, sources, d_bytes;
+    bool is_float;                 /* rounding, .ftz, .sat and .approx are applied around it */
+} hd_lanes_row;
+
+/* The row for a form, or NULL. Exactly the row's modifiers must be present, besides those that change no result. */
+const hd_lanes_row *hd_lanes_find(const hd_form *form);
+hd_compare *hd_compare_find(hd_type type, uint32_t comparison);     /* hd_modifier of the group COMPARE */
+hd_combine *hd_combine_find(uint32_t operation, hd_type type);      /* hd_modifier of the group OP */
+/* True where a present modifier of that group changes no result, whatever the instruction. */
+bool hd_modifier_is_hint(hd_modifier_group group);
+
+#endif

@@ -1,0 +1,246 @@
+/* Runs a grid: CTAs one after another, the warps of one in turns; the loop that steps a warp, and what sinks are told.
+ * The order is documented in exec.h. */
+#include "hwmodel/exec/alu.h"
+
+/* ---- events ------------------------------------------------------------------------------------------------------- */
+
+/* Results of the instruction as 32-bit words, from the registers it has just written. */
+static uint32_t gather_results(const hd_op *op, hd_warp *w, const hd_code *code)
+{
+    uint32_t words = 0, *out = w->cta->results;
+    if (op->flags & HD_OP_CONTROL)
+        return 0;
+    for (uint32_t k = 0; k < op->written_count; k++) {
+        const unsigned char *row = hd_row(w, code->refs.items[op->written + k]);
+        uint32_t bytes = code->widths.items[op->written + k], n = (bytes + 3) / 4;
+        for (uint32_t word = 0; word < n; word++, words++)
+            for (uint32_t lane = 0; lane < LANES; lane++) {
+                uint32_t value = 0;
+                size_t at = (size_t)(word / 2) * 8 * LANES + lane * (bytes < 8 ? bytes : 8) + (word % 2) * 4;
+                memcpy(&value, row + at, bytes < 4 ? bytes : 4);
+                out[words * LANES + lane] = value;
+            }
+    }
+    return words;
+}
+
+static bool tell(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
+{
+    hd_cta *cta = w->cta;
+    if (op->flags & HD_OP_MEMORY && mask && cta->columns & HD_COLUMN_ADDRESSES)
+        e->addresses = cta->addresses;
+    if (cta->columns & HD_COLUMN_RESULTS && op->written_count) {
+        e->result_words = gather_results(op, w, hd_top_frame(w)->code);
+        e->results = cta->results;
+    }
+    for (uint32_t i = 0; i < cta->sink_count; i++)
+        if (!cta->sinks[i].take(cta->sinks[i].context, e))
+            return false;
+    return true;
+}
+
+static hd_event issue_event(const hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
+{
+    const hd_frame *f = hd_top_frame(w);
+    return (hd_event){.kind = HD_EVENT_ISSUE, .cta = w->cta->index, .warp = w->id, .frame = f->serial, .function = f->code->index,
+                      .instruction = pc, .active = active, .effective = mask};
+}
+
+/* ---- a warp ------------------------------------------------------------------------------------------------------- */
+
+static inline uint32_t guarded(const hd_op *op, const hd_warp *w, uint32_t active)
+{
+    if (op->guard == HD_NO_REF)
+        return active;
+    uint32_t truth = hd_word(w, op->guard);
+    return active & (op->flags & HD_OP_GUARD_NOT ? ~truth : truth);
+}
+
+static hd_step step_told(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
+{
+    hd_event e = issue_event(w, pc, active, mask);
+    bool before = op->flags & HD_OP_CONTROL || !w->cta->columns;
+    if (op->flags & HD_OP_SYNTHETIC)
+        return op->run(op, w, mask);
+    if (before && !tell(op, w, &e, 0))
+        return hd_stop(w);
+    hd_step step = mask ? op->run(op, w, mask) : HD_STEP_NEXT;
+    if (!before && step != HD_STEP_STOP && !tell(op, w, &e, mask))
+        return hd_stop(w);
+    return step;
+}
+
+static inline void count(hd_exec_statistics *s, const hd_op *op, uint32_t active, uint32_t mask)
+{
+    if (op->flags & HD_OP_SYNTHETIC)
+        return;
+    s->warp_instructions++;
+    s->thread_instructions += (uint32_t)__builtin_popcount(active);
+    s->effective_instructions += (uint32_t)__builtin_popcount(mask);
+}
+
+/* One turn of a warp. false: the run stops. */
+static bool run_warp(hd_warp *w)
+{
+    hd_cta *cta = w->cta;
+    hd_exec_statistics *statistics = cta->statistics;
+    for (uint32_t n = 0; n < HD_EXEC_QUANTUM; n++) {
+        const hd_entry *top = hd_top(w);
+        if (!top->mask || top->pc == top->join) {
+            bool stopped;
+            if (!hd_warp_settle(w, &stopped)) {
+                w->state = HD_WARP_DONE;
+                return true;
+            }
+            if (stopped)
+                return hd_stop(w), false;
+            top = hd_top(w);
+        }
+        uint32_t pc = top->pc, active = top->mask;
+        const hd_op *op = &hd_top_frame(w)->code->ops[pc];
+        uint32_t mask = guarded(op, w, active);
+        count(statistics, op, active, mask);
+        w->issued++;
+        hd_step step = cta->sink_count ? step_told(op, w, pc, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
+        if (step == HD_STEP_STOP)
+            return false;
+        if (step != HD_STEP_JUMPED)
+            hd_top(w)->pc = pc + 1;
+        if (step == HD_STEP_WAIT)
+            return true;
+    }
+    return true;
+}
+
+/* ---- a CTA -------------------------------------------------------------------------------------------------------- */
+
+static bool start_cta(hd_cta *cta, uint32_t index)
+{
+    const hd_grid *g = cta->grid;
+    uint32_t threads = hd_grid_threads_per_cta(g);
+    cta->index = index;
+    cta->id[0] = index % g->grid[0];
+    cta->id[1] = index / g->grid[0] % g->grid[1];
+    cta->id[2] = index / g->grid[0] / g->grid[1];
+    cta->live_warps = cta->warp_count;
+    memset(cta->barriers, 0, sizeof cta->barriers);
+    if (cta->shared_bytes)
+        memset(cta->shared, 0, cta->shared_bytes);
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        hd_warp *w = &cta->warps[i];
+        uint32_t lanes = threads - i * LANES;
+        w->index = i;
+        w->id = index * cta->warp_count + i;
+        hd_special_fill(cta->program, w);
+        hd_warp_start(w, cta->program->codes.items[0], lanes >= LANES ? HD_ALL_LANES : (1u << lanes) - 1);
+        if (cta->sink_count && ((!i && !hd_emit(w, HD_EVENT_CTA_START)) || !hd_emit(w, HD_EVENT_WARP_START)))
+            return hd_stop(w), false;
+    }
+    cta->statistics->ctas++;
+    cta->statistics->warps += cta->warp_count;
+    return true;
+}
+
+static bool end_warp(hd_warp *w)
+{
+    hd_cta *cta = w->cta;
+    cta->live_warps--;
+    if (cta->sink_count && (!hd_emit(w, HD_EVENT_WARP_END) || (!cta->live_warps && !hd_emit(w, HD_EVENT_CTA_END))))
+        return hd_stop(w), false;
+    hd_barriers_check(cta);
+    return true;
+}
+
+static bool run_cta(hd_cta *cta)
+{
+    while (cta->live_warps) {
+        bool any = false;
+        for (uint32_t i = 0; i < cta->warp_count; i++) {
+            hd_warp *w = &cta->warps[i];
+            if (w->state != HD_WARP_READY)
+                continue;
+            any = true;
+            if (!run_warp(w) || (w->state == HD_WARP_DONE && !end_warp(w)))
+                return false;
+        }
+        if (!any) {
+            hd_fault_deadlock(cta);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- a grid ------------------------------------------------------------------------------------------------------- */
+
+static void open_cta(hd_cta *cta)
+{
+    const hd_program *p = cta->program;
+    cta->warp_count = hd_grid_warps_per_cta(cta->grid);
+    cta->shared_bytes = p->static_shared_bytes + cta->grid->dynamic_shared_bytes;
+    if (p->dynamic_shared_at > p->static_shared_bytes)
+        cta->shared_bytes = p->dynamic_shared_at + cta->grid->dynamic_shared_bytes;
+    cta->shared = hd_calloc((size_t)cta->shared_bytes + 16, 1);
+    cta->places = hd_calloc((size_t)p->places + 1, sizeof(const hd_allocation *));
+    cta->warps = hd_calloc(cta->warp_count, sizeof *cta->warps);
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        cta->warps[i].cta = cta;
+        cta->warps[i].special = hd_calloc((size_t)p->special_bytes + 64, 1);
+    }
+}
+
+static void close_cta(hd_cta *cta)
+{
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        hd_warp *w = &cta->warps[i];
+        for (uint32_t k = 0; k < w->frames.count; k++)
+            free(w->frames.items[k].registers);
+        hd_array_free(&w->frames);
+        hd_array_free(&w->stack);
+        free(w->local);
+        free(w->special);
+    }
+    free(cta->warps);
+    free(cta->shared);
+    free(cta->places);
+}
+
+static bool tell_launch(hd_cta *cta, hd_event_kind kind)
+{
+    hd_event e = {.kind = (uint8_t)kind, .function = cta->program->codes.items[0]->index};
+    for (uint32_t i = 0; i < cta->sink_count; i++)
+        if (!cta->sinks[i].take(cta->sinks[i].context, &e)) {
+            cta->status = HD_EXEC_STOPPED;
+            return false;
+        }
+    return true;
+}
+
+hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, const hd_sink *sinks, uint32_t sink_count,
+                              hd_exec_statistics *statistics, hd_diagnostics *diagnostics)
+{
+    hd_cta *cta = aligned_alloc(64, (sizeof *cta + 63) / 64 * 64);
+    if (!cta)
+        hd_out_of_memory(sizeof *cta);
+    memset(cta, 0, sizeof *cta);
+    cta->program = program;
+    cta->grid = grid;
+    cta->memory = program->image->memory;
+    cta->sinks = sinks;
+    cta->sink_count = sink_count;
+    cta->statistics = statistics;
+    cta->diagnostics = diagnostics;
+    for (uint32_t i = 0; i < sink_count; i++)
+        cta->columns |= sinks[i].columns;
+    open_cta(cta);
+    uint64_t ctas = hd_grid_ctas(grid);
+    bool good = tell_launch(cta, HD_EVENT_LAUNCH);
+    for (uint64_t i = 0; i < ctas && good; i++)
+        good = start_cta(cta, (uint32_t)i) && run_cta(cta);
+    if (good)
+        tell_launch(cta, HD_EVENT_LAUNCH_END);
+    hd_exec_status status = cta->status;
+    close_cta(cta);
+    free(cta);
+    return status;
+}

@@ -1,0 +1,153 @@
+/* Operations on the value of one lane, as the rows of exec.def name them. Branch-free where the compiler can then vectorize. */
+#ifndef HD_HWMODEL_EXEC_SCALAR_H
+#define HD_HWMODEL_EXEC_SCALAR_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#undef NAN /* a modifier in exec.def */
+
+typedef uint8_t u8;
+typedef int8_t s8;
+typedef uint16_t u16;
+typedef int16_t s16;
+typedef uint32_t u32;
+typedef int32_t s32;
+typedef uint64_t u64;
+typedef int64_t s64;
+typedef float f32;
+typedef double f64;
+
+static inline s32 clamp_s32(s64 v) { return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (s32)v; }
+static inline s32 relu_s32(s32 v) { return v < 0 ? 0 : v; }
+static inline u64 high_u64(u64 a, u64 b) { return (u64)((unsigned __int128)a * b >> 64); }
+static inline s64 high_s64(s64 a, s64 b) { return (s64)((__int128)a * b >> 64); }
+static inline s32 divide_s32(s32 a, s32 b) { return b == -1 ? (s32)(0u - (u32)a) : b ? a / b : -1; }
+static inline s64 divide_s64(s64 a, s64 b) { return b == -1 ? (s64)(0ull - (u64)a) : b ? a / b : -1; }
+static inline u64 product24_u(u32 a, u32 b) { return (u64)(a & 0xffffff) * (b & 0xffffff); }
+static inline s64 product24_s(u32 a, u32 b) { return (s64)((s32)(a << 8) >> 8) * ((s32)(b << 8) >> 8); }
+
+static inline u32 reverse_u32(u32 v)
+{
+    v = (v >> 1 & 0x55555555u) | (v & 0x55555555u) << 1;
+    v = (v >> 2 & 0x33333333u) | (v & 0x33333333u) << 2;
+    v = (v >> 4 & 0x0f0f0f0fu) | (v & 0x0f0f0f0fu) << 4;
+    return __builtin_bswap32(v);
+}
+static inline u64 reverse_u64(u64 v) { return (u64)reverse_u32((u32)v) << 32 | reverse_u32((u32)(v >> 32)); }
+
+/* Position of the highest one, or all ones where there is none. */
+static inline u32 find_bit(u64 v, u32 top) { return (void)top, v ? 63u - (u32)__builtin_clzll(v) : 0xffffffffu; }
+static inline u32 find_shift(u64 v, u32 top) { return v ? top - find_bit(v, top) : 0xffffffffu; }
+
+/* bfe: `length` bits from `position`; bits beyond the width are zero, or the sign: that of the field's highest bit, or of
+ * the value where the field reaches beyond it. Both arguments count modulo 256. */
+static inline u64 extract_u(u64 v, u32 position, u32 length, u32 width)
+{
+    position &= 255;
+    length &= 255;
+    if (position >= width || !length)
+        return 0;
+    v >>= position;
+    return length >= 64 ? v : v & ((1ull << length) - 1);
+}
+static inline u64 extract_s(s64 v, u32 position, u32 length, u32 width)
+{
+    position &= 255;
+    length &= 255;
+    if (!length)
+        return 0;
+    if (position >= width)
+        return (u64)(v >> 63);
+    v >>= position;
+    return length >= 64 ? (u64)v : (u64)((s64)((u64)v << (64 - length)) >> (64 - length));
+}
+static inline u64 insert_bits(u64 from, u64 into, u32 position, u32 length, u32 width)
+{
+    position &= 255;
+    length &= 255;
+    if (!length || position >= width)
+        return into;
+    u64 field = (length >= 64 ? ~0ull : (1ull << length) - 1) << position;
+    return (into & ~field) | (from << position & field);
+}
+
+/* bmsk: `length` ones from `position` up. */
+static inline u32 mask_u32(u32 position, u32 length, bool wrap)
+{
+    if (wrap) {
+        position &= 31;
+        length &= 31;
+    }
+    if (position > 31)
+        return 0;
+    u32 ones = length > 31 ? 0xffffffffu : (1u << length) - 1;
+    return ones << position;
+}
+/* The low `bits` bits of v, sign-extended; of no bits, zero. */
+static inline u32 extend_s32(u32 v, u32 bits) { return bits ? (u32)((s32)(v << (32 - bits)) >> (32 - bits)) : 0; }
+
+static inline u32 funnel_left(u32 low, u32 high, u32 n) { return n > 31 ? low : n ? high << n | low >> (32 - n) : high; }
+static inline u32 funnel_right(u32 low, u32 high, u32 n) { return n > 31 ? high : n ? high << (32 - n) | low >> n : low; }
+
+/* prmt: four selectors of four bits; bit 3 of one replicates the byte's sign. */
+static inline u32 permute(u32 a, u32 b, u32 selectors)
+{
+    u64 bytes = (u64)b << 32 | a;
+    u32 out = 0;
+    for (u32 i = 0; i < 4; i++) {
+        u32 s = selectors >> (4 * i) & 15;
+        u32 byte = (u32)(bytes >> (8 * (s & 7))) & 255;
+        if (s & 8)
+            byte = byte & 128 ? 255 : 0;
+        out |= byte << (8 * i);
+    }
+    return out;
+}
+static inline u32 permute_backward(u32 a, u32 b, u32 c)
+{
+    static const u16 selectors[4] = {0x5670, 0x6701, 0x7012, 0x0123};
+    return permute(a, b, selectors[c & 3]);
+}
+static inline u32 permute_edge(u32 a, u32 b, u32 c, bool left)
+{
+    static const u16 to_left[4] = {0x3210, 0x3211, 0x3222, 0x3333}, to_right[4] = {0x0000, 0x1110, 0x2210, 0x3210};
+    return permute(a, b, left ? to_left[c & 3] : to_right[c & 3]);
+}
+
+/* NaN results of single precision are always 0x7fffffff. */
+static inline f32 canonical(f32 v)
+{
+    u32 bits;
+    memcpy(&bits, &v, 4);
+    bits = v != v ? 0x7fffffffu : bits;
+    memcpy(&v, &bits, 4);
+    return v;
+}
+
+/* min and max: -0 is below +0; where one input is NaN the other is the result. */
+static inline u32 bits_f32(f32 v) { u32 b; memcpy(&b, &v, 4); return b; }
+static inline u64 bits_f64(f64 v) { u64 b; memcpy(&b, &v, 8); return b; }
+static inline f32 smaller_f32(f32 a, f32 b)
+{
+    bool first = a < b || (a == b && bits_f32(a) >> 31) || b != b;
+    return first ? a : b;
+}
+static inline f32 larger_f32(f32 a, f32 b)
+{
+    bool first = a > b || (a == b && !(bits_f32(a) >> 31)) || b != b;
+    return first ? a : b;
+}
+static inline f64 smaller_f64(f64 a, f64 b)
+{
+    bool first = a < b || (a == b && bits_f64(a) >> 63) || b != b;
+    return first ? a : b;
+}
+static inline f64 larger_f64(f64 a, f64 b)
+{
+    bool first = a > b || (a == b && !(bits_f64(a) >> 63)) || b != b;
+    return first ? a : b;
+}
+
+#endif
