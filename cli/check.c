@@ -9,11 +9,11 @@ _Static_assert((int)HD_STATUS_WRONG == (int)HD_EXIT_UNPROVED && (int)HD_STATUS_U
 
 int hd_cli_check(hd_cli *cli)
 {
-    hd_source source;
-    if (!hd_cli_read(cli, cli->operands[0], &source))
+    hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
+    if (!hd_cli_read(cli, cli->operands[0], source))
         return HD_EXIT_REJECTED;
     hd_parse_options options = hd_cli_parse_options(cli);
-    hd_module *module = hd_parse_ptx(&source, &options, &cli->diagnostics);
+    hd_module *module = hd_parse_ptx(source, &options, &cli->diagnostics);
     hd_cli_keep_module(cli, module);
     if (cli->diagnostics.error_count)
         return HD_EXIT_REJECTED;
