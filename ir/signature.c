@@ -14,6 +14,7 @@ typedef struct checker {
     const hd_form *form;
     hd_operand *end;
     hd_mismatch mismatch;
+    bool has_sampler; /* in the address that is looked at: [texture, sampler, {..}] */
 } checker;
 
 static hd_operand *fail(checker *c, hd_mismatch_kind kind, const hd_rule *rule, hd_operand *operand)
@@ -180,9 +181,11 @@ static uint32_t element_bits(const checker *c, const hd_operand *o)
     return o->kind == HD_OPERAND_REGISTER ? hd_types[c->function->registers.items[o->value].type].bits : 0;
 }
 
-/* The rule of a layer's index, which stands before coordinates. */
-static const hd_rule index_rule = {.types = BIT(B32) | BIT(U32) | BIT(S32), .takes = HD_TAKES_REGISTER | HD_TAKES_INTEGER | HD_TAKES_SREG,
-                                   .kind = HD_RULE_SCALAR, .roles = HD_OPERAND_USE, .type = HD_TYPE_U32, .size = 1};
+/* The rule of a layer's index, which stands before coordinates. Behind a sampler it may be a float, as measured. */
+#define INDEX_RULE(more_types)                                                                                       \
+    {.types = BIT(B32) | BIT(U32) | BIT(S32) | (more_types), .takes = HD_TAKES_REGISTER | HD_TAKES_INTEGER | HD_TAKES_SREG, \
+     .kind = HD_RULE_SCALAR, .roles = HD_OPERAND_USE, .type = HD_TYPE_U32, .size = 1}
+static const hd_rule index_rule = INDEX_RULE(0), loose_index_rule = INDEX_RULE(BIT(F32));
 
 static hd_operand *check_vector(checker *c, const hd_rule *rule, hd_operand *o)
 {
@@ -195,7 +198,7 @@ static hd_operand *check_vector(checker *c, const hd_rule *rule, hd_operand *o)
     uint32_t natures = 0, bits = 0, left = o->count;
     hd_operand *element = o + 1;
     if (rule->indexed) {
-        element = check_scalar(c, &index_rule, element);
+        element = check_scalar(c, c->has_sampler ? &loose_index_rule : &index_rule, element);
         left--;
     }
     for (; left && element; left--) {
@@ -284,6 +287,7 @@ static hd_operand *check_address(checker *c, const hd_rule *rule, hd_operand *o)
     hd_operand *element = o + 1;
     if (o->flags & HD_OPERAND_BARE)
         return rule->indexed ? check_subscript(c, child, o) : fail(c, HD_MISMATCH_NO_ADDRESS, rule, o);
+    c->has_sampler = o->count == 3;
     for (uint32_t left = o->count; left; child += child->size) {
         if (child == last)
             return fail(c, HD_MISMATCH_ADDRESS, rule, o);
