@@ -396,6 +396,14 @@ static bool check_candidate(checker *c, const hd_candidate *candidate, hd_operan
     return false;
 }
 
+/* Whether a mismatch tells more than another: further on, or at the same operand but about more than its kind. */
+static bool tells_more(const hd_mismatch *a, const hd_mismatch *b)
+{
+    if (a->operand != b->operand)
+        return a->operand > b->operand;
+    return b->kind == HD_MISMATCH_KIND && a->kind != HD_MISMATCH_KIND && a->kind != HD_MISMATCH_NO_VECTOR;
+}
+
 static bool check_operands(checker *c, hd_operand *first)
 {
     hd_mismatch furthest = {0};
@@ -404,7 +412,7 @@ static bool check_operands(checker *c, hd_operand *first)
         if (check_candidate(c, &signature->candidates[i], first))
             return true;
         c->mismatch.candidate = i;
-        if (i == 0 || c->mismatch.operand > furthest.operand)
+        if (i == 0 || tells_more(&c->mismatch, &furthest))
             furthest = c->mismatch;
     }
     c->mismatch = furthest;

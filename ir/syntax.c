@@ -116,11 +116,11 @@ static void take_modifier(attempt *a, const hd_module *module, const hd_form_wor
     for (uint32_t i = leads ? a->leading : 0; i < (leads ? a->leading + 1 : words->count) && i < words->count; i++) {
         if (a->used >> i & 1 || words->type[i] != HD_TYPE_NONE)
             continue;
-        if (m.list && !in_list(m.list, m.list_end, words->text[i], words->length[i]))
-            continue;
         hd_modifier modifier = modifier_in_group(m.group, words->text[i], words->length[i]);
         if (modifier == HD_MOD_NONE)
             continue;
+        if (m.list && !in_list(m.list, m.list_end, words->text[i], words->length[i]))
+            break; /* of two layouts or spaces the first one is the first */
         a->used |= 1ull << i;
         a->form.modifiers[m.group] = (uint16_t)modifier;
         a->leading += leads;
