@@ -1,0 +1,73 @@
+#include "kernel.h"
+
+static void keep_first(kernel_run *run, const hd_diagnostics *d)
+{
+    if (!d->first)
+        return;
+    snprintf(run->message, sizeof run->message, "%s", d->first->message);
+    snprintf(run->slug, sizeof run->slug, "%s", hd_diagnostic_slug(d->first->kind));
+    if (d->first->source) {
+        hd_position at = hd_source_position(d->first->source, d->first->span.begin);
+        run->line = at.line;
+        run->column = at.column;
+    }
+}
+
+static void launch(kernel_run *run, hd_module *module, hd_diagnostics *diagnostics)
+{
+    hd_memory memory;
+    hd_image image;
+    hd_memory_init(&memory, module->address_bits);
+    assert_true(hd_image_load(&image, module, &memory, diagnostics));
+    uint32_t in = hd_memory_allocate(&memory, "in", HD_SPACE_GLOBAL, run->in_bytes, 0, false);
+    uint32_t out = hd_memory_allocate(&memory, "out", HD_SPACE_GLOBAL, run->out_bytes, 0, false);
+    uint64_t parameters[2] = {memory.allocations.items[in].base, memory.allocations.items[out].base};
+    if (run->in_bytes)
+        memcpy(memory.allocations.items[in].bytes, run->in, run->in_bytes);
+    if (run->out_bytes)
+        memcpy(memory.allocations.items[out].bytes, run->out, run->out_bytes);
+    hd_function *kernel = hd_module_find_function(module, "k");
+    assert_non_null(kernel);
+    hd_program *program = hd_program_new(module, kernel, &image, diagnostics);
+    run->status = HD_EXEC_UNSUPPORTED;
+    if (program) {
+        hd_grid grid = {{run->grid ? run->grid : 1, 1, 1}, {run->block ? run->block : 32, 1, 1}, run->shared,
+                        (const unsigned char *)parameters};
+        run->status = hd_program_run(program, &grid, run->sink, run->sink != NULL, &run->statistics, diagnostics);
+        if (run->out_bytes)
+            memcpy(run->out, memory.allocations.items[out].bytes, run->out_bytes);
+    }
+    hd_program_free(program);
+    hd_image_free(&image);
+    hd_memory_free(&memory);
+}
+
+void run_kernel(kernel_run *run)
+{
+    hd_diagnostics diagnostics;
+    hd_source source;
+    run->message[0] = run->slug[0] = 0;
+    run->statistics = (hd_exec_statistics){0};
+    hd_diagnostics_init(&diagnostics);
+    hd_source_from_memory(&source, "k.ptx", run->text, strlen(run->text));
+    hd_module *module = hd_parse_ptx(&source, &(hd_parse_options){0}, &diagnostics);
+    if (diagnostics.error_count) {
+        keep_first(run, &diagnostics);
+        fail_msg("the kernel does not parse: %u: %s", run->line, run->message);
+    }
+    launch(run, module, &diagnostics);
+    keep_first(run, &diagnostics);
+    hd_module_free(module);
+    hd_diagnostics_free(&diagnostics);
+}
+
+const char *kernel_text(char *buffer, size_t size, const char *body)
+{
+    snprintf(buffer, size,
+             ".version 8.0\n.target sm_80\n.address_size 64\n"
+             ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
+             ".reg .pred %%p<16>;\n.reg .b16 %%h<32>;\n.reg .b32 %%r<64>;\n.reg .b64 %%rd<64>;\n.reg .f32 %%f<32>;\n.reg .f64 %%fd<32>;\n"
+             "ld.param.u64 %%rd0, [in];\nld.param.u64 %%rd1, [out];\nmov.u32 %%r0, %%tid.x;\n"
+             "%s\nret;\n}\n", body);
+    return buffer;
+}

@@ -1,0 +1,31 @@
+/* Runs small kernels given as PTX text in the interpreter, on buffers of the test. */
+#ifndef HD_TESTS_KERNEL_H
+#define HD_TESTS_KERNEL_H
+
+#include "unit.h"
+
+#include "hwmodel/exec/exec.h"
+#include "parser/parse.h"
+
+typedef struct kernel_run {
+    const char *text;                     /* a module with one kernel: k(.param .u64 in, .param .u64 out) */
+    const void *in;
+    size_t in_bytes, out_bytes;
+    void *out;                            /* what the kernel left; in before: its first content */
+    uint32_t grid, block;                 /* 0: 1 and 32 */
+    uint32_t shared;
+    const hd_sink *sink;
+    /* results */
+    hd_exec_status status;                /* HD_EXEC_UNSUPPORTED where decoding refused */
+    hd_exec_statistics statistics;
+    char message[512];                    /* of the first diagnostic */
+    char slug[64];
+    uint32_t line, column;
+} kernel_run;
+
+void run_kernel(kernel_run *run);
+
+/* A module around a body that finds threads' index in %r0 and pointers in %rd0 (in) and %rd1 (out). */
+const char *kernel_text(char *buffer, size_t size, const char *body);
+
+#endif
