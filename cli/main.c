@@ -40,13 +40,16 @@ static const option_row options[HD_CLI_OPTION_COUNT] = {
 
 /* ---- help ---- */
 
+/* -MD, -MF, -MT: one dash, as compilers spell them. */
+static bool is_compiler_like(const char *name) { return strlen(name) == 2 && name[0] == 'M'; }
+
 static void print_option(const option_row *o)
 {
     char left[64];
     int n = snprintf(left, sizeof left, "  %c%c%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', o->letter && o->name ? ", " : "  ");
     if (o->name)
-        n += snprintf(left + n, sizeof left - (size_t)n, "%s%s%s%s", strlen(o->name) == 2 ? "-" : "--", o->name,
-                      !o->argument ? "" : strlen(o->name) == 2 ? " " : "=", o->argument ? o->argument : "");
+        n += snprintf(left + n, sizeof left - (size_t)n, "%s%s%s%s", is_compiler_like(o->name) ? "-" : "--", o->name,
+                      !o->argument ? "" : is_compiler_like(o->name) ? " " : "=", o->argument ? o->argument : "");
     else if (o->argument)
         snprintf(left + n - 2, sizeof left - (size_t)n + 2, "%s", o->argument);
     printf("%-28s %s\n", left, o->help);
