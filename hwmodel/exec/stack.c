@@ -237,7 +237,8 @@ hd_step hd_run_branch_table(const hd_op *op, hd_warp *w, uint32_t mask)
 
 hd_step hd_run_return(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    (void)op;
+    if (w->frame_count == 1)
+        return hd_run_exit(op, w, mask);
     hd_top(w)->pc++;
     for (uint32_t i = hd_top_frame(w)->bottom; i < w->stack.count; i++)
         w->stack.items[i].mask &= ~mask;
