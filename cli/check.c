@@ -5,18 +5,16 @@
 
 #include <unistd.h>
 
-_Static_assert((int)HD_STATUS_WRONG == (int)HD_EXIT_UNPROVED && (int)HD_STATUS_UNDECIDED == (int)HD_EXIT_UNDECIDED, "one numbering");
-
 int hd_cli_check(hd_cli *cli)
 {
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
     if (!hd_cli_read(cli, cli->operands[0], source))
-        return HD_EXIT_REJECTED;
+        return HD_STATUS_REJECTED;
     hd_parse_options options = hd_cli_parse_options(cli);
     hd_module *module = hd_parse_ptx(source, &options, &cli->diagnostics);
     hd_cli_keep_module(cli, module);
     if (cli->diagnostics.error_count)
-        return HD_EXIT_REJECTED;
+        return HD_STATUS_REJECTED;
     hd_check_result result;
     hd_status status = hd_check_module(module, cli->values[HD_CLI_KERNEL], &cli->diagnostics, &result);
     hd_writer out;
@@ -25,5 +23,5 @@ int hd_cli_check(hd_cli *cli)
                     result.functions, status == HD_STATUS_WRONG ? "refuted" : result.annotations ? "sound" : "nothing to check");
     bool written = hd_writer_flush(&out);
     hd_writer_free(&out);
-    return status != HD_STATUS_DONE ? (int)status : written ? HD_EXIT_OK : HD_EXIT_REJECTED;
+    return status != HD_STATUS_DONE ? (int)status : written ? HD_STATUS_DONE : HD_STATUS_REJECTED;
 }

@@ -1,7 +1,7 @@
 /* The command line: one table of subcommands (commands.def), one of options (options.def), one file a subcommand.
  *
  * main() reads the options by the tables and calls the subcommand; afterwards it renders the diagnostics on standard error. A
- * subcommand does its job through driver/ and returns an exit status. Its texts must live until the diagnostics are rendered: modules
+ * subcommand does its job through driver/ and returns an exit status (driver/status.h). Its texts must live until the diagnostics are rendered: modules
  * and sources are handed to hd_cli_keep_module() and freed by main().
  */
 #ifndef HD_CLI_CLI_H
@@ -9,17 +9,8 @@
 
 #include "base/diagnostics.h"
 #include "base/writer.h"
+#include "driver/status.h"
 #include "parser/parse.h"
-
-typedef enum hd_exit_status {
-    HD_EXIT_OK,
-    HD_EXIT_REJECTED,  /* 1: input rejected, or a gate not met */
-    HD_EXIT_USAGE,     /* 2 */
-    HD_EXIT_UNPROVED,  /* 3: wrong results, a broken proof, an unsound annotation */
-    HD_EXIT_INTERNAL,  /* 4 */
-    HD_EXIT_FAULT,     /* 5: the kernel itself faulted */
-    HD_EXIT_UNDECIDED, /* 6: unsupported instruction, a needed tool is missing */
-} hd_exit_status;
 
 typedef enum hd_command {
 #define HD_COMMAND(id, name, run, minimum, maximum, operands, summary) HD_COMMAND_##id,
@@ -66,7 +57,7 @@ hd_parse_options hd_cli_parse_options(const hd_cli *cli);
 bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source);
 void hd_cli_keep_module(hd_cli *cli, hd_module *module);
 void hd_cli_keep(hd_cli *cli, void *thing, void (*free)(void *)); /* the same of anything that diagnostics point into */
-/* HD_EXIT_REJECTED where errors were reported, else HD_EXIT_OK. */
+/* HD_STATUS_REJECTED where errors were reported, else HD_STATUS_DONE. */
 int hd_cli_status(const hd_cli *cli);
 
 /* An output file that appears whole or not at all: written beside its place and renamed. Standard output and what is no regular

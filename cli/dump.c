@@ -76,12 +76,12 @@ int hd_cli_dump(hd_cli *cli)
     hd_output output;
     int kind = kind_of(cli);
     if (kind < 0)
-        return HD_EXIT_USAGE;
+        return HD_STATUS_USAGE;
     if (!hd_cli_read(cli, cli->operands[0], source))
-        return HD_EXIT_REJECTED;
+        return HD_STATUS_REJECTED;
     if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT])) {
         hd_source_free(source);
-        return HD_EXIT_REJECTED;
+        return HD_STATUS_REJECTED;
     }
     if (kind == DUMP_TOKENS)
         hd_emit_tokens(&output.writer, source, &cli->diagnostics);

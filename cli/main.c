@@ -215,7 +215,7 @@ static void free_module(void *module) { hd_module_free(module); }
 
 void hd_cli_keep_module(hd_cli *cli, hd_module *module) { hd_cli_keep(cli, module, free_module); }
 
-int hd_cli_status(const hd_cli *cli) { return cli->diagnostics.error_count ? HD_EXIT_REJECTED : HD_EXIT_OK; }
+int hd_cli_status(const hd_cli *cli) { return cli->diagnostics.error_count ? HD_STATUS_REJECTED : HD_STATUS_DONE; }
 
 /* ---- main ---- */
 
@@ -224,18 +224,18 @@ static int run_command(hd_cli *cli)
     const command_row *row = &commands[cli->command];
     if (hd_cli_has(cli, HD_CLI_HELP)) {
         print_help(cli->command);
-        return HD_EXIT_OK;
+        return HD_STATUS_DONE;
     }
     if (hd_cli_has(cli, HD_CLI_VERSION)) {
         puts("heddle " HD_VERSION);
-        return HD_EXIT_OK;
+        return HD_STATUS_DONE;
     }
     if (cli->operand_count < row->minimum || cli->operand_count > row->maximum) {
         hd_cli_usage_error("usage: heddle %s [OPTIONS] %s", row->name, row->operands);
-        return HD_EXIT_USAGE;
+        return HD_STATUS_USAGE;
     }
     if (!hd_cli_number(cli, HD_CLI_ERROR_LIMIT, 20, UINT32_MAX, &cli->diagnostics.error_limit))
-        return HD_EXIT_USAGE;
+        return HD_STATUS_USAGE;
     return row->run(cli);
 }
 
@@ -264,23 +264,23 @@ static int dispatch(hd_cli *cli, int count, char **arguments)
 {
     if (count < 2) {
         print_overview(stderr);
-        return HD_EXIT_USAGE;
+        return HD_STATUS_USAGE;
     }
     if (strcmp(arguments[1], "--version") == 0) {
         puts("heddle " HD_VERSION);
-        return HD_EXIT_OK;
+        return HD_STATUS_DONE;
     }
     if (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0) {
         print_overview(stdout);
-        return HD_EXIT_OK;
+        return HD_STATUS_DONE;
     }
     int command = find_command(arguments[1]);
     if (command < 0) {
         hd_cli_usage_error("'%s' is no command; heddle --help lists them", arguments[1]);
-        return HD_EXIT_USAGE;
+        return HD_STATUS_USAGE;
     }
     cli->command = (hd_command)command;
-    return read_options(cli, count - 1, arguments + 1) ? run_command(cli) : HD_EXIT_USAGE;
+    return read_options(cli, count - 1, arguments + 1) ? run_command(cli) : HD_STATUS_USAGE;
 }
 
 /* Passes take and give back memory function by function: keep it, instead of having the system clear it anew each time. */
@@ -299,11 +299,11 @@ int main(int count, char **arguments)
     hd_diagnostics_init(&cli.diagnostics);
     hd_arena_init(&cli.arena);
     char **expanded = hd_cli_expand(&cli, &count, arguments);
-    int status = expanded ? dispatch(&cli, count, expanded) : HD_EXIT_REJECTED;
+    int status = expanded ? dispatch(&cli, count, expanded) : HD_STATUS_REJECTED;
     int format = hd_cli_choice(&cli, HD_CLI_DIAGNOSTICS, "text|json|sarif");
     render(&cli, format);
-    if (fflush(stdout) != 0 && status == HD_EXIT_OK)
-        status = HD_EXIT_REJECTED;
+    if (fflush(stdout) != 0 && status == HD_STATUS_DONE)
+        status = HD_STATUS_REJECTED;
     while (cli.kept.count) {
         hd_kept last = hd_array_pop(&cli.kept);
         last.free(last.thing);
@@ -311,5 +311,5 @@ int main(int count, char **arguments)
     hd_array_free(&cli.kept);
     hd_diagnostics_free(&cli.diagnostics);
     hd_arena_free(&cli.arena);
-    return format < 0 ? HD_EXIT_USAGE : status;
+    return format < 0 ? HD_STATUS_USAGE : status;
 }

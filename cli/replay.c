@@ -13,18 +13,18 @@ int hd_cli_replay(hd_cli *cli)
                                  .parse = hd_cli_parse_options(cli)};
     int format = hd_cli_choice(cli, HD_CLI_FORMAT, "text|json|csv");
     if (format < 0 || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads))
-        return HD_EXIT_USAGE;
+        return HD_STATUS_USAGE;
     hd_replay *replay = hd_replay_new(&options, &cli->diagnostics);
     hd_cli_keep(cli, replay, free_replay);
     if (hd_replay_status(replay) != HD_STATUS_DONE)
         return (int)hd_replay_status(replay);
     hd_output output;
     if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
-        return HD_EXIT_REJECTED;
+        return HD_STATUS_REJECTED;
     for (int i = 0; i < cli->operand_count; i++)
         hd_replay_file(replay, cli->operands[i]);
     emitters[format](&output.writer, hd_replay_report_of(replay));
     if (!hd_output_close(cli, &output, true) && hd_replay_status(replay) == HD_STATUS_DONE)
-        return HD_EXIT_REJECTED;
+        return HD_STATUS_REJECTED;
     return (int)hd_replay_status(replay);
 }

@@ -69,12 +69,12 @@ int hd_cli_rewrite(hd_cli *cli)
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
     hd_output output;
     if (!read_options(cli, &options))
-        return HD_EXIT_USAGE;
+        return HD_STATUS_USAGE;
     if (!hd_cli_read(cli, cli->operands[0], source))
-        return HD_EXIT_REJECTED;
+        return HD_STATUS_REJECTED;
     if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT])) {
         hd_source_free(source);
-        return HD_EXIT_REJECTED;
+        return HD_STATUS_REJECTED;
     }
     hd_writer log;
     hd_writer_to_descriptor(&log, STDERR_FILENO);

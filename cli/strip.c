@@ -8,10 +8,10 @@ int hd_cli_strip(hd_cli *cli)
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
     hd_output output;
     if (!hd_cli_read(cli, cli->operands[0], source))
-        return HD_EXIT_REJECTED;
+        return HD_STATUS_REJECTED;
     if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT])) {
         hd_source_free(source);
-        return HD_EXIT_REJECTED;
+        return HD_STATUS_REJECTED;
     }
     hd_rewrite_options options = {.parse = hd_cli_parse_options(cli), .emit = {.no_annotations = true}};
     options.parse.locate_annotations = true;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 const hd_technique_info hd_techniques[HD_TECHNIQUE_COUNT] = {
-#define HD_TECHNIQUE(id, spelling, paper, pass, models, summary) [HD_TECHNIQUE_##id] = {spelling, paper, pass, models, summary},
+#define HD_TECHNIQUE(id, spelling, paper, pass, summary) [HD_TECHNIQUE_##id] = {spelling, paper, pass, summary},
 #include "ir/techniques.def"
 #undef HD_TECHNIQUE
 };

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 typedef enum hd_technique {
-#define HD_TECHNIQUE(id, spelling, paper, pass, models, summary) HD_TECHNIQUE_##id,
+#define HD_TECHNIQUE(id, spelling, paper, pass, summary) HD_TECHNIQUE_##id,
 #include "ir/techniques.def"
 #undef HD_TECHNIQUE
     HD_TECHNIQUE_COUNT
@@ -16,7 +16,6 @@ typedef struct hd_technique_info {
     const char *spelling; /* what -p and --technique take */
     const char *paper;
     const char *pass;     /* "" for hardware-only techniques */
-    const char *models;   /* names of replay models, separated by blanks */
     const char *summary;
 } hd_technique_info;
 
