@@ -155,6 +155,7 @@ typedef struct hd_builder {
     hd_u32_array aggregates;           /* operand index of the open aggregates */
     hd_u32_array aggregate_counts;     /* elements before the aggregate in its parent */
     uint32_t elements;                 /* so far, of the innermost open aggregate; outside: operand_position */
+    uint32_t closed;                   /* operand index of the aggregate that was closed last */
     bool broken;                       /* an operand was wrong: do not resolve */
 
     /* declaration */
@@ -262,6 +263,8 @@ void hd_expression_choice(hd_builder *b, hd_node *to, const hd_node *test, const
 void hd_build_operand(hd_builder *b, const hd_node *node);
 void hd_build_aggregate(hd_builder *b, hd_operand_kind kind, const hd_node *open);
 void hd_build_aggregate_end(hd_builder *b, const hd_node *close);
+void hd_build_vector_pair(hd_builder *b, const hd_node *second);     /* {..}|p: behind the vector's end */
+void hd_build_address_word(hd_builder *b, const hd_node *word);      /* [..].unified: behind the address's end */
 void hd_build_empty(hd_builder *b, const hd_node *open, const hd_node *close);
 void hd_build_address(hd_builder *b, const hd_node *open, const hd_node *base);
 

@@ -332,6 +332,26 @@ void hd_build_aggregate_end(hd_builder *b, const hd_node *close)
     }
     b->function->operands.items[at].count = (uint16_t)b->elements;
     b->elements = hd_array_pop(&b->aggregate_counts);
+    b->closed = at;
+}
+
+/* The pair takes the vector's place and the vector becomes its first element. No label refers to an operand in a vector, so that all
+ * may move by one. */
+void hd_build_vector_pair(hd_builder *b, const hd_node *second)
+{
+    uint32_t at = b->closed, elements = b->elements;
+    hd_operand pair = {.kind = HD_OPERAND_PAIR, .count = 2, .begin = b->function->operands.items[at].begin};
+    hd_array_push(&b->function->operands, pair);
+    hd_operand *place = b->function->operands.items + at;
+    memmove(place + 1, place, (b->function->operands.count - 1 - at) * sizeof *place);
+    *place = pair;
+    hd_build_operand(b, second);
+    b->elements = elements;
+}
+
+void hd_build_address_word(hd_builder *b, const hd_node *word)
+{
+    b->function->operands.items[b->closed].extra = hd_token_spelling(&b->lexer, &word->token);
 }
 
 void hd_build_empty(hd_builder *b, const hd_node *open, const hd_node *close)

@@ -211,7 +211,13 @@ modifier: any_word | WEAK | ALIAS | COMMON | REG | PTR | ALIGN ;
 
 /* ---- operands ---- */
 operands: operand | operands "," operand ;
-operand: expression { hd_build_operand(b, &$1); } | vector | address | list ;
+operand: expression { hd_build_operand(b, &$1); }
+       | vector
+       | vector "|" expression { hd_build_vector_pair(b, &$3); }
+       | address
+       | address WORD { hd_build_address_word(b, &$2); }
+       | list
+       ;
 vector: vector_open elements "}" { hd_build_aggregate_end(b, &$3); }
       | vector_open "}"          { hd_build_empty(b, &$1, &$2); }
       ;

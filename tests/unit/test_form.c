@@ -84,6 +84,8 @@ static const role_case memory[] = {
     {"tex.1d.v4.f32.s32 {f0, f1, f2, f3}, [tx, {x0}];", "tex.1d.v4.f32.s32 {f0! f1! f2! f3!} [&tx {x0?}]"},
     {"tld4.r.a2d.v4.f32.f32 {f0, f1, f2, f3}, [y0, {x0, f4, f5, f6}];",
      "tld4.r.a2d.v4.f32.f32 {f0! f1! f2! f3!} [y0? {x0? f4? f5? f6?}]"},
+    {"tex.1d.v4.f32.s32 {f0, f1, f2, f3}|p0, [tx, {x0}];", "tex.1d.v4.f32.s32 |{f0! f1! f2! f3!} p0!| [&tx {x0?}]"},
+    {"ld.global.u32 x0, [y0].unified;", "ld.global.u32 x0! [y0?]"},
     {"sust.b.1d.b32.trap [sf, {x0}], x1;", "sust.b.1d.b32.trap [&sf {x0?}] x1?"},
     {"suq.width.b32 x0, [sf];", "suq.width.b32 x0! [&sf]"},
 };
