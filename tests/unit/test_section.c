@@ -235,6 +235,7 @@ static void bad_payloads(void **state)
         {17, 5, {3, 2, 2, 2, 1 << 3 | 2}, "bad-annotation"},     /* an entry is missing */
         {17, 6, {3, 2, 2, 1, 1 << 3 | 2, 0}, "bad-annotation"},  /* one too many */
         {17, 6, {3, 2, 2, 2, 1 << 3 | 2, 0}, "bad-annotation"},  /* the same place twice */
+        {17, 7, {3, 2, 2, 2, 1 << 3 | 4 | 2, 1, 2}, "bad-annotation"}, /* slot 1 before slot 0 */
         {17, 6, {3, 2, 2, 1, 1 << 3 | 4 | 2, 0}, "bad-annotation"}, /* slot 0 spelled out */
         {17, 6, {3, 2, 2, 1, 1 << 3 | 4 | 2, 2}, "bad-annotation"}, /* a slot that is not there */
         {17, 6, {3, 2, 2, 1, 0xd0, 0x00}, "bad-annotation"},     /* number longer than it needs */
