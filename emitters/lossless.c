@@ -12,6 +12,8 @@
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 static bool is_line_end(char c) { return c == '\n' || c == '\r'; }
+/* LF and CR LF end a comment, a CR alone does not. */
+static bool ends_comment(const char *text, uint32_t at) { return text[at] == '\n' || (text[at] == '\r' && text[at + 1] == '\n'); }
 
 /* ---- copying ---- */
 
@@ -51,7 +53,7 @@ static bool rest_is_blank(const hd_printer *p, uint32_t at)
         } else if (is_blank(p->text[at])) {
             at++;
         } else {
-            return at >= p->module->source->length || is_line_end(p->text[at]);
+            return at >= p->module->source->length || ends_comment(p->text, at);
         }
     }
 }
@@ -127,7 +129,7 @@ static uint32_t skip_trivia(const hd_printer *p, uint32_t at, uint32_t end)
         if (is_blank(text[at]) || is_line_end(text[at])) {
             at++;
         } else if (text[at] == '#' || (text[at] == '/' && text[at + 1] == '/')) {
-            while (at < end && !is_line_end(text[at]))
+            while (at < end && !ends_comment(text, at))
                 at++;
         } else if (text[at] == '/' && text[at + 1] == '*') {
             for (at += 2; at < end && !(text[at] == '*' && text[at + 1] == '/'); at++)
@@ -153,11 +155,11 @@ static uint32_t skip_piece(const hd_printer *p, uint32_t at, uint32_t end)
 static void finish_line(hd_printer *p, uint32_t end)
 {
     uint32_t at = p->at;
-    while (at < end && !is_line_end(p->text[at])) {
+    while (at < end && !ends_comment(p->text, at)) {
         uint32_t next = is_blank(p->text[at]) ? at + 1 : p->text[at] == '/' ? skip_trivia(p, at, end) : at;
         if (next == at)
             return;
-        for (; at < next && !is_line_end(p->text[at]); at++)
+        for (; at < next && !ends_comment(p->text, at); at++)
             ;
     }
     if (at < end)

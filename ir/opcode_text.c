@@ -15,7 +15,7 @@ static uint32_t skip_blanks(const char *text, uint32_t at)
         if (is_blank(text[at])) {
             at++;
         } else if (text[at] == '/' && text[at + 1] == '/') {
-            while (text[at] && text[at] != '\n' && text[at] != '\r')
+            while (text[at] && text[at] != '\n')
                 at++;
         } else if (text[at] == '/' && text[at + 1] == '*') {
             for (at += 2; text[at] && !(text[at] == '*' && text[at + 1] == '/'); at++)

@@ -174,7 +174,7 @@ again:
     re2c:define:YYCTYPE = "unsigned char";
     re2c:define:YYCURSOR = cursor;
     re2c:define:YYMARKER = marker;
-    re2c:flags:case-ranges = 1;
+    re2c:flags:computed-gotos = 1;
     re2c:indent:string = "    ";
 
     blank = [ \t\r\n];
@@ -189,9 +189,9 @@ again:
     integer = ("0" | [1-9] [0-9]* | "0" [0-7]+ | "0" [xX] [0-9a-fA-F]+ | "0" [bB] [01]+) "U"?;
 
     blank+ { goto again; }
-    "//" [\x01-\x09\x0b\x0c\x0e-\x7f]* {
-        if (cursor < limit && *cursor != '\n' && *cursor != '\r')
-            cursor = text + skip_until(lexer, (uint32_t)(cursor - text), '\n', '\r');
+    "//" [\x01-\x09\x0b-\x7f]* { /* a CR alone does not end it, as in ptxas */
+        if (cursor < limit && *cursor != '\n')
+            cursor = text + skip_until(lexer, (uint32_t)(cursor - text), '\n', '\n');
         goto again;
     }
     "/*" { cursor = text + block_comment(lexer, (uint32_t)(start - text)); goto again; }

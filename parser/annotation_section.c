@@ -30,7 +30,7 @@ static uint32_t skip_blanks(const char *text, uint32_t at, uint32_t end)
         if (is_blank(text[at])) {
             at++;
         } else if (text[at] == '/' && text[at + 1] == '/') {
-            while (at < end && text[at] != '\n' && text[at] != '\r')
+            while (at < end && text[at] != '\n')
                 at++;
         } else if (text[at] == '/' && text[at + 1] == '*') {
             for (at += 2; at < end && !(text[at] == '*' && text[at + 1] == '/'); at++)

@@ -86,9 +86,11 @@ static uint32_t read_comment(gatherer *g, uint32_t at, uint32_t end, uint32_t ow
     const char *text = g->text;
     bool is_line = text[at + 1] == '/';
     uint32_t stop = at + 2;
-    while (stop < end && (is_line ? !is_line_end(text[stop]) : text[stop] != '*' || text[stop + 1] != '/'))
+    while (stop < end && (is_line ? text[stop] != '\n' : text[stop] != '*' || text[stop + 1] != '/'))
         stop++;
     uint32_t after = is_line || stop >= end ? stop : stop + 2;
+    while (is_line && text[stop - 1] == '\r')
+        stop--;
     if (stop <= at + 2 || text[at + 2] != '@')
         return after;
     hd_span words = trimmed(text, (hd_span){at + 3, stop}), whole = {at, is_line ? trimmed(text, (hd_span){at, stop}).end : after};
