@@ -5,7 +5,7 @@
  * result), a divergent operand or a divergent guard; or if a branch b that may diverge has a definition of it in its region
  * R(b) (what b reaches without entering its reconvergence point r(b)) and it is live into r(b). That second rule catches
  * x = 0 on one side and 1 on the other, and a uniform counter read after a loop that lanes left at different times. A branch
- * may diverge if its guard or index is divergent. Register parameters are divergent.
+ * may diverge if its guard or index is divergent. Register parameters and module-scope registers are divergent.
  *
  * Not handled: values that are equal although their operands differ (a vote's result, x - x). Values never written are taken
  * as equal in all lanes.
@@ -217,6 +217,8 @@ static void find_sources(spread *s)
     bool calls = has_calls(f);
     for (uint32_t i = 0; i < f->register_parameters.count; i++)
         add_register(s, f->register_parameters.items[i]);
+    for (uint32_t i = 0; i < s->liveness->module_wide.count; i++) /* callers and callees write them */
+        add_register(s, s->liveness->module_wide.items[i]);
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
         if (!is_divergent_source(f, insn, calls))
