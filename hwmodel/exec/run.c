@@ -177,8 +177,8 @@ static void open_cta(hd_cta *cta)
 {
     const hd_program *p = cta->program;
     cta->warp_count = hd_grid_warps_per_cta(cta->grid);
-    cta->shared_bytes = p->static_shared_bytes + cta->grid->dynamic_shared_bytes;
-    if (p->dynamic_shared_at > p->static_shared_bytes)
+    cta->shared_bytes = p->static_shared_bytes;
+    if (cta->grid->dynamic_shared_bytes)
         cta->shared_bytes = p->dynamic_shared_at + cta->grid->dynamic_shared_bytes;
     cta->shared = hd_calloc((size_t)cta->shared_bytes + 16, 1);
     cta->places = hd_calloc((size_t)p->places + 1, sizeof(const hd_allocation *));
