@@ -157,7 +157,7 @@ static void name_token(const hd_lexer *lexer, hd_token *token)
 hd_token_kind hd_lexer_next(hd_lexer *lexer, hd_token *token)
 {
     const unsigned char *text = (const unsigned char *)lexer->source->text;
-    const unsigned char *limit = text + lexer->limit, *cursor = text + lexer->cursor, *start, *marker;
+    const unsigned char *limit = text + lexer->limit, *cursor = text + lexer->cursor, *start, *marker = cursor;
     hd_token_kind kind;
     token->name = HD_NO_NAME;
     token->index = HD_NO_INDEX;

@@ -61,6 +61,7 @@ void hd_build_opcode(hd_builder *b, const hd_node *name)
     b->opcode_name = hd_full_name(b, &name->token);
     b->operand_first = b->function->operands.count;
     b->form = HD_NONE;
+    b->in_operands = true;
     b->elements = 0;
     b->broken = false;
     b->constants.count = 0;
@@ -171,6 +172,7 @@ static void finish_instruction(hd_builder *b, uint32_t begin, uint32_t end, uint
     if (!b->broken)
         hd_insn_resolve(f, &f->instructions.items[ordinal]);
     b->opcode_name = HD_NO_NAME;
+    b->in_operands = false;
 }
 
 void hd_build_instruction(hd_builder *b, const hd_node *begin, const hd_node *end)

@@ -128,6 +128,7 @@ typedef struct hd_builder {
     uint32_t closing;      /* } to hand in before the held token */
     hd_node held;          /* a token to hand in again */
     bool has_held, resync, stopped;
+    bool in_operands;      /* behind an opcode, before its ; */
 
     /* names */
     hd_use *uses;
@@ -260,6 +261,7 @@ void hd_expression_binary(hd_builder *b, hd_node *to, const hd_node *left, const
 void hd_expression_choice(hd_builder *b, hd_node *to, const hd_node *test, const hd_node *yes, const hd_node *no);
 
 /* ---- operand.c ---- */
+void hd_build_simple(hd_builder *b, const hd_node *node); /* a NAME or INTEGER that is a whole operand */
 void hd_build_operand(hd_builder *b, const hd_node *node);
 void hd_build_aggregate(hd_builder *b, hd_operand_kind kind, const hd_node *open);
 void hd_build_aggregate_end(hd_builder *b, const hd_node *close);

@@ -290,6 +290,16 @@ static void push_parenthesized(hd_builder *b, const hd_node *n)
         refuse(b, n, "parentheses stand around constants and the lists of calls only");
 }
 
+void hd_build_simple(hd_builder *b, const hd_node *n)
+{
+    hd_build_form(b);
+    b->elements++;
+    if (n->token.kind == HD_TOKEN_NAME)
+        push_name(b, n);
+    else
+        push_literal(b, hd_literal_of(b, n), n->token.begin);
+}
+
 void hd_build_operand(hd_builder *b, const hd_node *n)
 {
     hd_build_form(b);

@@ -34,6 +34,7 @@ static void hd_ptx_error(hd_builder *b, const char *message) { hd_builder_exhaus
 %token REG CONST GLOBAL LOCAL PARAM SHARED TEX ALIGN ATTRIBUTE PTR BRANCHTARGETS CALLTARGETS CALLPROTOTYPE
 %token MAXNTID REQNTID MINNCTAPERSM MAXNCTAPERSM MAXNREG EXPLICITCLUSTER REQNCTAPERCLUSTER MAXCLUSTERRANK BLOCKSARECLUSTERS
 %token NORETURN ABI_PRESERVE ABI_PRESERVE_CONTROL HEDDLE RESYNC
+%token SIMPLE /* a NAME or INTEGER that is a whole operand: behind the opcode or a comma, before a comma, ; or } */
 
 %right "?" ":"
 %left "||"
@@ -210,7 +211,11 @@ opcode: NAME            { hd_build_opcode(b, &$1); }
 modifier: any_word | WEAK | ALIAS | COMMON | REG | PTR | ALIGN ;
 
 /* ---- operands ---- */
-operands: operand | operands "," operand ;
+operands: SIMPLE              { hd_build_simple(b, &$1); }
+        | operands "," SIMPLE { hd_build_simple(b, &$3); }
+        | operand
+        | operands "," operand
+        ;
 operand: expression { hd_build_operand(b, &$1); }
        | vector
        | vector "|" expression { hd_build_vector_pair(b, &$3); }
@@ -222,7 +227,11 @@ vector: vector_open elements "}" { hd_build_aggregate_end(b, &$3); }
       | vector_open "}"          { hd_build_empty(b, &$1, &$2); }
       ;
 vector_open: "{" { hd_build_aggregate(b, HD_OPERAND_VECTOR, &$1); } ;
-elements: operand | elements "," operand ;
+elements: SIMPLE              { hd_build_simple(b, &$1); }
+        | elements "," SIMPLE { hd_build_simple(b, &$3); }
+        | operand
+        | elements "," operand
+        ;
 address: "[" expression "]" { hd_build_address(b, &$1, &$2); hd_build_aggregate_end(b, &$3); }
        | "[" expression "," { hd_build_address(b, &$1, &$2); } elements "]" { hd_build_aggregate_end(b, &$6); }
        ;

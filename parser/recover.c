@@ -108,7 +108,7 @@ static void drop_instruction(hd_builder *b)
 
 static uint32_t resynchronise(hd_builder *b, hd_node *node)
 {
-    b->resync = false;
+    b->resync = b->in_operands = false;
     read_again(b, node);
     if (b->function)
         skip_in_body(b, node);
@@ -134,6 +134,15 @@ static uint32_t too_deep(hd_builder *b, const hd_node *node)
     return HD_TOKEN_END;
 }
 
+/* A NAME or INTEGER that is a whole operand is handed in as one token, which saves the grammar two reductions. */
+static inline bool is_simple(const hd_builder *b, const hd_token *t)
+{
+    uint32_t last = b->last_kind;
+    char next = hd_builder_source(b)->text[t->end];
+    return (t->kind == HD_TOKEN_NAME || t->kind == HD_TOKEN_INTEGER) &&
+           (last == HD_TOKEN_COMMA || last == HD_TOKEN_DOTTED || last == HD_TOKEN_LBRACE) && (next == ',' || next == ';' || next == '}');
+}
+
 uint32_t hd_builder_token(hd_builder *b, hd_node *node)
 {
     if (__builtin_expect(b->resync, 0))
@@ -154,6 +163,8 @@ uint32_t hd_builder_token(hd_builder *b, hd_node *node)
     }
     node->constant = HD_NONE;
     node->flags = 0;
+    if (b->in_operands && is_simple(b, &node->token))
+        kind = HD_TOKEN_SIMPLE;
     if (kind - HD_TOKEN_LPAREN <= HD_TOKEN_RBRACE - HD_TOKEN_LPAREN) {
         if ((kind - HD_TOKEN_LPAREN) % 2 == 0)
             b->nesting++;
@@ -183,6 +194,8 @@ static const char *expected_text(const uint32_t *expected, uint32_t count, char 
     size_t length = 0;
     buffer[0] = 0;
     for (uint32_t i = 0; i < count; i++) {
+        if (expected[i] == HD_TOKEN_SIMPLE)
+            continue;
         const char *joint = i == 0 ? "" : i + 1 == count ? " or " : ", ";
         int n = snprintf(buffer + length, size - length, "%s%s", joint, hd_token_text((hd_token_kind)expected[i]));
         if (n < 0 || (size_t)n >= size - length)
