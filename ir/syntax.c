@@ -338,6 +338,9 @@ static void check_whole(hd_module *module, hd_form *form)
     if (form->vector > 1 && bits > (wide ? 256u : 128u)) {
         form->error_kind = HD_DIAG_BAD_VECTOR;
         form->error = hd_arena_printf(&module->arena, "the vector of '%s' has %u bits; at most %u fit", spelling, bits, wide ? 256u : 128u);
+    } else if (form->opcode == HD_OP_TEX && (form->vector == 2) != (form->types[0] == HD_TYPE_F16X2)) {
+        form->error_kind = HD_DIAG_BAD_VECTOR;
+        form->error = hd_arena_printf(&module->arena, "'%s': a texture gives four values, or .v2 of .f16x2", spelling);
     } else if (pairs_order_and_scope(form->opcode) && (order && order != HD_MOD_SEM_WEAK) != (form->modifiers[HD_GROUP_SCOPE] != 0)) {
         form->error_kind = HD_DIAG_BAD_MODIFIER;
         form->error = hd_arena_printf(&module->arena, "a memory order and its scope come together, in '%s' one is missing", spelling);
