@@ -2,6 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "hwmodel/rf/count.h"
+#include "ir/techniques.h"
 #include "passes/check/check.h"
 #include "passes/liveness.h"
 #include "tests/unit/rf_walk.h"
@@ -69,6 +70,19 @@ static bool check(bench *b)
     return good;
 }
 
+/* What the pass relies on, the run must confirm. Here: of the right analysis, whatever the tags were made with. */
+static void expect_uniform(bench *b, hd_count *count)
+{
+    hd_pass_context context;
+    hd_pass_context_init(&context, b->kernel, &b->diagnostics);
+    const hd_uniformity *u = hd_analysis_get(&context, HD_ANALYSIS_UNIFORMITY);
+    const hd_cfg *cfg = hd_function_cfg(b->kernel);
+    for (uint32_t i = 0; i < cfg->block_count; i++)
+        if (cfg->blocks[i].conditional && cfg->blocks[i].reachable && !hd_bitset_has(&u->divergent_branches, i))
+            hd_count_expect_uniform(count, 0, cfg->blocks[i].end - 1);
+    hd_pass_context_free(&context);
+}
+
 typedef struct result {
     bool proved;
     uint64_t counters[HD_COUNTER_COUNT];
@@ -88,6 +102,7 @@ static result replay(bench *b, const char *options, uint32_t fault)
     hd_count *count = hd_count_new(code, &quiet);
     hd_count_add(count, hd_rf_model_new(hd_rf_model_find("baseline", 8), code, &refusal));
     hd_count_add(count, model);
+    expect_uniform(b, count);
     hd_sink sink = hd_count_sink(count);
     result r = {.proved = rf_walk(b->kernel, 2, 300, &sink)};
     assert_int_equal(r.proved, hd_count_failed(count) == HD_NONE);
@@ -287,6 +302,69 @@ static void what_the_check_accepts_is_proved(void **state)
     assert_true(tried > 500 && refuted == tried && disproved > tried / 10);
 }
 
+/* Every branch is called uniform: the run must stop at the first that splits, and only there. */
+static void a_split_of_a_uniform_branch_is_noticed(void **state)
+{
+    (void)state;
+    uint32_t stopped = 0, whole = 0;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        bench b;
+        const char *refusal = NULL;
+        hd_diagnostics quiet;
+        open_random(&b, seed);
+        hd_diagnostics_init(&quiet);
+        hd_rf_module *code = hd_rf_module_new(b.module);
+        hd_count *count = hd_count_new(code, &quiet);
+        hd_count_add(count, hd_rf_model_new(hd_rf_model_find("baseline", 8), code, &refusal));
+        const hd_cfg *cfg = hd_function_cfg(b.kernel);
+        for (uint32_t i = 0; i < cfg->block_count; i++)
+            if (cfg->blocks[i].conditional)
+                hd_count_expect_uniform(count, 0, cfg->blocks[i].end - 1);
+        hd_sink sink = hd_count_sink(count);
+        bool good = rf_walk(b.kernel, 2, 300, &sink);
+        stopped += !good;
+        whole += good;
+        assert_int_equal(good, quiet.error_count == 0);
+        if (!good) {
+            assert_int_equal(quiet.first->kind, HD_DIAG_NOT_UNIFORM);
+            assert_int_equal(hd_count_failed(count), 1);
+        }
+        hd_count_free(count);
+        hd_rf_module_free(code);
+        hd_diagnostics_free(&quiet);
+        close_bench(&b);
+    }
+    assert_true(stopped > 30 && whole > 30);
+}
+
+/* ---- the tables -------------------------------------------------------------------------------------------------------- */
+
+static void tables_agree(void **state)
+{
+    (void)state;
+    hd_diagnostics diagnostics;
+    hd_diagnostics_init(&diagnostics);
+    assert_string_equal(hd_rf_models[0].name, "baseline");
+    for (uint32_t m = 0; m < hd_rf_model_count; m++) {
+        const hd_rf_model_info *info = &hd_rf_models[m];
+        assert_ptr_equal(hd_rf_model_find(info->name, strlen(info->name)), info); /* names are unique */
+        assert_true(m == 0 || hd_technique_find(info->technique, strlen(info->technique)) >= 0);
+        hd_pipeline *pipeline = *info->pass ? hd_pipeline_parse(info->pass, &diagnostics) : NULL;
+        assert_int_equal(pipeline != NULL, *info->pass != 0);
+        if (pipeline)
+            hd_pipeline_free(pipeline);
+    }
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++) {
+        uint32_t models = 0;
+        for (uint32_t m = 0; m < hd_rf_model_count; m++)
+            models += !strcmp(hd_rf_models[m].technique, hd_techniques[t].spelling);
+        assert_int_not_equal(models, 0); /* every technique can be replayed */
+    }
+    for (uint32_t c = 0; c < hd_checker_count; c++)
+        assert_true(hd_technique_find(hd_checkers[c].technique, strlen(hd_checkers[c].technique)) >= 0);
+    hd_diagnostics_free(&diagnostics);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +374,8 @@ int main(void)
         cmocka_unit_test(random_kernels_are_proved),
         cmocka_unit_test(broken_rules_are_noticed),
         cmocka_unit_test(what_the_check_accepts_is_proved),
+        cmocka_unit_test(a_split_of_a_uniform_branch_is_noticed),
+        cmocka_unit_test(tables_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
