@@ -258,7 +258,7 @@ static void print_function(hd_printer *p, const hd_function *f, bool anew)
     hd_annotation_walk walk;
     hd_annotation_walk_start(&walk, f);
     p->drop = f->annotation_texts.items;
-    p->drop_end = p->drop + f->annotation_texts.count;
+    p->drop_end = p->drop ? p->drop + f->annotation_texts.count : NULL;
     put_wide(p, f, &walk);
     if (f->changed)
         print_changed(p, f, &walk);
