@@ -1,5 +1,6 @@
-/* Checks a call against what it calls: the number of results and arguments of a function or prototype, and their types where
- * both sides are known. Types match as registers do: the same size, untyped bits with everything, integers with integers.
+/* Checks a call against what it calls: the number of results and arguments of a function or prototype, and their types
+ * where both sides are known. Types match as registers do: the same size, untyped bits with everything, integers with
+ * integers.
  *
  * Not checked: the types behind a .callprototype (only its counts are kept). */
 #include "ir/signature_errors.h"
@@ -30,7 +31,8 @@ static call take_apart(hd_function *function, const hd_instruction *insn)
 static bool complain(const call *c, const hd_operand *at, const char *format, const char *what)
 {
     hd_module *module = c->function->module;
-    hd_report(module->diagnostics, HD_DIAG_BAD_CALL, module->source, hd_operand_span(c->function, c->insn, at), format, what);
+    hd_report(module->diagnostics, HD_DIAG_BAD_CALL, module->source, hd_operand_span(c->function, c->insn, at), format,
+              what);
     return false;
 }
 
@@ -57,12 +59,16 @@ static bool actual_matches(const call *c, const hd_operand *actual, const hd_sym
 {
     const hd_module *module = c->function->module;
     if (actual->kind == HD_OPERAND_REGISTER)
-        return (formal && formal->dimension_count) ? false : types_match(formal_type, (hd_type)c->function->registers.items[actual->value].type);
+        return (formal && formal->dimension_count)
+                   ? false
+                   : types_match(formal_type, (hd_type)c->function->registers.items[actual->value].type);
     if (actual->kind == HD_OPERAND_LITERAL)
-        return hd_types[formal_type].class != HD_CLASS_FLOAT || module->literals.items[actual->value].kind >= HD_LITERAL_F32_BITS;
+        return hd_types[formal_type].class != HD_CLASS_FLOAT ||
+               module->literals.items[actual->value].kind >= HD_LITERAL_F32_BITS;
     if (actual->kind == HD_OPERAND_SYMBOL) {
         const hd_symbol *symbol = &module->symbols.items[actual->value];
-        return formal ? symbols_match(formal, symbol) : types_match(formal_type, (hd_type)symbol->type) && !symbol->dimension_count;
+        return formal ? symbols_match(formal, symbol)
+                      : types_match(formal_type, (hd_type)symbol->type) && !symbol->dimension_count;
     }
     return true;
 }
@@ -71,10 +77,10 @@ static bool actual_matches(const call *c, const hd_operand *actual, const hd_sym
 
 /* What a callee declares for its results, or its parameters. */
 typedef struct formals {
-    uint32_t count, first;        /* symbols from `first`, unless they are registers */
+    uint32_t count, first; /* symbols from `first`, unless they are registers */
     const hd_u32_array *registers;
     const hd_function *callee;
-    bool is_open;                 /* the last one is an array of any size and may be left out */
+    bool is_open; /* the last one is an array of any size and may be left out */
 } formals;
 
 static formals formals_of(const hd_function *callee, bool results)
@@ -98,8 +104,9 @@ static bool check_count(const call *c, const hd_operand *list, uint32_t expected
     if (given == expected || (is_open && given + 1 == expected))
         return true;
     hd_module *module = c->function->module;
-    hd_report(module->diagnostics, HD_DIAG_BAD_CALL, module->source, hd_operand_span(c->function, c->insn, list ? list : c->callee),
-              "the callee has %u %s%s, %u given", expected, what, expected == 1 ? "" : "s", given);
+    hd_report(module->diagnostics, HD_DIAG_BAD_CALL, module->source,
+              hd_operand_span(c->function, c->insn, list ? list : c->callee), "the callee has %u %s%s, %u given",
+              expected, what, expected == 1 ? "" : "s", given);
     return false;
 }
 
@@ -135,10 +142,12 @@ static bool check_elements(const call *c, const hd_operand *list)
         if (o->kind != HD_OPERAND_SYMBOL)
             continue;
         const hd_symbol *symbol = &module->symbols.items[o->value];
-        if (symbol->kind == HD_SYMBOL_FUNCTION || (symbol->space != HD_SPACE_PARAM && symbol->space != HD_SPACE_PARAM_FUNC &&
-                                                   symbol->space != HD_SPACE_PARAM_ENTRY && symbol->space != HD_SPACE_REG))
+        if (symbol->kind == HD_SYMBOL_FUNCTION ||
+            (symbol->space != HD_SPACE_PARAM && symbol->space != HD_SPACE_PARAM_FUNC &&
+             symbol->space != HD_SPACE_PARAM_ENTRY && symbol->space != HD_SPACE_REG))
             return complain(c, o, "'%s' is no .param variable", hd_names_text(&module->names, symbol->name));
-        if (symbol->kind == HD_SYMBOL_PARAMETER && symbol->function != HD_NONE && module->functions.items[symbol->function]->is_entry)
+        if (symbol->kind == HD_SYMBOL_PARAMETER && symbol->function != HD_NONE &&
+            module->functions.items[symbol->function]->is_entry)
             return complain(c, o, "'%s' is a parameter of this kernel, not a .param variable of its body",
                             hd_names_text(&module->names, symbol->name));
     }
@@ -155,7 +164,8 @@ static bool check_table(const call *c)
     case HD_TABLE_BRANCH_TARGETS:
         return complain(c, c->table, "'%s' lists branch targets, not what a call may reach",
                         hd_names_text(&function->module->names, table->name));
-    case HD_TABLE_CALL_TARGETS: return true;
+    case HD_TABLE_CALL_TARGETS:
+        return true;
     case HD_TABLE_CALL_PROTOTYPE:
         return check_count(c, c->results, table->result_count, false, "result") &&
                check_count(c, c->arguments, table->parameter_count, true, "parameter");
@@ -188,6 +198,7 @@ bool hd_check_call(hd_function *function, const hd_instruction *insn)
     if (c.callee->kind == HD_OPERAND_SYMBOL)
         return check_direct(&c);
     if (c.callee->kind == HD_OPERAND_REGISTER && !c.table)
-        return complain(&c, c.callee, "%s needs the label of a .callprototype or .calltargets behind its operands", "an indirect call");
+        return complain(&c, c.callee, "%s needs the label of a .callprototype or .calltargets behind its operands",
+                        "an indirect call");
     return !c.table || check_table(&c);
 }

@@ -1,14 +1,25 @@
-/* The instruction table itself, and forms: a spelling's words are split, its row found (the longest name that fits), its words
- * matched with the row's syntax (ir/syntax.c). Once per distinct spelling of a module, in time linear in the table; after
- * that a form is one array look-up. */
+/* The instruction table itself, and forms: a spelling's words are split, its row found (the longest name that fits),
+ * its words matched with the row's syntax (ir/syntax.c). Once per distinct spelling of a module, in time linear in the
+ * table; after that a form is one array look-up. */
 #include "ir/form.h"
 #include "ir/signature.h"
 
 enum { /* the short names of ir/ptx.def's behaviour column */
-    LOAD = HD_BEHAVE_LOAD, STORE = HD_BEHAVE_STORE, ATOMIC = HD_BEHAVE_ATOMIC, BARRIER = HD_BEHAVE_BARRIER, WARP = HD_BEHAVE_WARP,
-    FENCE = HD_BEHAVE_FENCE, BRANCH = HD_BEHAVE_BRANCH, CALL = HD_BEHAVE_CALL, RETURN = HD_BEHAVE_RETURN, EXIT = HD_BEHAVE_EXIT,
-    TRAP = HD_BEHAVE_TRAP, ASYNC = HD_BEHAVE_ASYNC, DIVERGENT = HD_BEHAVE_DIVERGENT, TEXTURE = HD_BEHAVE_TEXTURE,
-    VOLATILE = HD_BEHAVE_VOLATILE
+       LOAD = HD_BEHAVE_LOAD,
+       STORE = HD_BEHAVE_STORE,
+       ATOMIC = HD_BEHAVE_ATOMIC,
+       BARRIER = HD_BEHAVE_BARRIER,
+       WARP = HD_BEHAVE_WARP,
+       FENCE = HD_BEHAVE_FENCE,
+       BRANCH = HD_BEHAVE_BRANCH,
+       CALL = HD_BEHAVE_CALL,
+       RETURN = HD_BEHAVE_RETURN,
+       EXIT = HD_BEHAVE_EXIT,
+       TRAP = HD_BEHAVE_TRAP,
+       ASYNC = HD_BEHAVE_ASYNC,
+       DIVERGENT = HD_BEHAVE_DIVERGENT,
+       TEXTURE = HD_BEHAVE_TEXTURE,
+       VOLATILE = HD_BEHAVE_VOLATILE
 };
 
 const hd_opcode_info hd_opcodes[HD_OPCODE_COUNT] = {
@@ -31,15 +42,9 @@ static const struct {
 #undef HD_MODIFIER
 };
 
-const char *hd_modifier_spelling(hd_modifier modifier)
-{
-    return modifiers[modifier].spelling;
-}
+const char *hd_modifier_spelling(hd_modifier modifier) { return modifiers[modifier].spelling; }
 
-hd_modifier_group hd_modifier_group_of(hd_modifier modifier)
-{
-    return (hd_modifier_group)modifiers[modifier].group;
-}
+hd_modifier_group hd_modifier_group_of(hd_modifier modifier) { return (hd_modifier_group)modifiers[modifier].group; }
 
 /* Whether `name` is the spelling's beginning, up to its end or a dot. */
 static bool starts_with_name(const char *spelling, size_t length, const char *name, size_t name_length)
@@ -92,14 +97,16 @@ static uint32_t refine_behaviour(const hd_form *form)
     uint16_t order = form->modifiers[HD_GROUP_SEM];
     if (form->modifiers[HD_GROUP_VOLATILE] || form->modifiers[HD_GROUP_MMIO])
         behaviour |= HD_BEHAVE_VOLATILE;
-    if (order == HD_MOD_SEM_ACQUIRE || order == HD_MOD_SEM_RELEASE || order == HD_MOD_SEM_ACQ_REL || order == HD_MOD_SEM_SC)
+    if (order == HD_MOD_SEM_ACQUIRE || order == HD_MOD_SEM_RELEASE || order == HD_MOD_SEM_ACQ_REL ||
+        order == HD_MOD_SEM_SC)
         behaviour |= HD_BEHAVE_FENCE;
     if (form->modifiers[HD_GROUP_TENSORMAP])
         behaviour |= HD_BEHAVE_VOLATILE;
     return behaviour;
 }
 
-/* Whether all words are types or modifiers of some opcode; a vector length that does not exist is an error, anything else unknown. */
+/* Whether all words are types or modifiers of some opcode; a vector length that does not exist is an error, anything
+ * else unknown. */
 static bool check_words(hd_module *module, hd_form *form, const hd_form_words *words)
 {
     for (uint32_t i = 0; i < words->count; i++) {

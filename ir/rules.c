@@ -1,6 +1,6 @@
-/* Compiles the operand part of a row's syntax into rules, and knows which register types match which instruction type. The
- * matching follows measurements of what the vendor's assembler takes, odd cases included (.f16x2 counts as a 32-bit integer;
- * an integer slot takes the address of a variable with an offset). */
+/* Compiles the operand part of a row's syntax into rules, and knows which register types match which instruction type.
+ * The matching follows measurements of what the vendor's assembler takes, odd cases included (.f16x2 counts as a 32-bit
+ * integer; an integer slot takes the address of a variable with an offset). */
 #include "ir/signature.h"
 #include <assert.h>
 #include <ctype.h>
@@ -27,17 +27,23 @@ uint64_t hd_types_strict(hd_type type)
 {
     const hd_type_info *info = &hd_types[type];
     switch ((hd_type_class)info->class) {
-    case HD_CLASS_PRED: return BIT(PRED);
-    case HD_CLASS_BITS: return declarable_of_bits(info->bits, info->bits, true);
+    case HD_CLASS_PRED:
+        return BIT(PRED);
+    case HD_CLASS_BITS:
+        return declarable_of_bits(info->bits, info->bits, true);
     case HD_CLASS_UNSIGNED:
     case HD_CLASS_SIGNED:
         if (info->lanes > 1)
             return BIT(B32) | BIT(F16X2);
         return declarable_of_bits(info->bits, info->bits, false);
-    case HD_CLASS_FLOAT: return bits_of_size(info->bits) | (info->declarable ? 1ull << type : 0);
-    case HD_CLASS_ODD: return bits_of_size(info->bits);
-    case HD_CLASS_OPAQUE: return BIT(B64) | BIT(U64) | BIT(S64);
-    case HD_CLASS_NONE: break;
+    case HD_CLASS_FLOAT:
+        return bits_of_size(info->bits) | (info->declarable ? 1ull << type : 0);
+    case HD_CLASS_ODD:
+        return bits_of_size(info->bits);
+    case HD_CLASS_OPAQUE:
+        return BIT(B64) | BIT(U64) | BIT(S64);
+    case HD_CLASS_NONE:
+        break;
     }
     return 0;
 }
@@ -53,17 +59,21 @@ uint64_t hd_types_wider(hd_type type)
 {
     const hd_type_info *info = &hd_types[type];
     switch ((hd_type_class)info->class) {
-    case HD_CLASS_BITS: return declarable_of_bits(info->bits, 128, true);
+    case HD_CLASS_BITS:
+        return declarable_of_bits(info->bits, 128, true);
     case HD_CLASS_UNSIGNED:
-    case HD_CLASS_SIGNED: return declarable_of_bits(info->bits, 128, false) | (info->bits <= 32 ? BIT(F16X2) : 0);
+    case HD_CLASS_SIGNED:
+        return declarable_of_bits(info->bits, 128, false) | (info->bits <= 32 ? BIT(F16X2) : 0);
     case HD_CLASS_FLOAT:
         if (!info->declarable)
             return hd_types_strict(type);
-        return hd_types_strict(type) | (declarable_of_bits(info->bits, 128, false) & (BIT(B16) | BIT(B32) | BIT(B64) | BIT(B128)));
+        return hd_types_strict(type) |
+               (declarable_of_bits(info->bits, 128, false) & (BIT(B16) | BIT(B32) | BIT(B64) | BIT(B128)));
     case HD_CLASS_NONE:
     case HD_CLASS_PRED:
     case HD_CLASS_OPAQUE:
-    case HD_CLASS_ODD: break;
+    case HD_CLASS_ODD:
+        break;
     }
     return hd_types_strict(type);
 }
@@ -71,11 +81,16 @@ uint64_t hd_types_wider(hd_type type)
 static hd_type twice(hd_type type)
 {
     switch (type) {
-    case HD_TYPE_U16: return HD_TYPE_U32;
-    case HD_TYPE_S16: return HD_TYPE_S32;
-    case HD_TYPE_U32: return HD_TYPE_U64;
-    case HD_TYPE_S32: return HD_TYPE_S64;
-    default: return HD_TYPE_NONE;
+    case HD_TYPE_U16:
+        return HD_TYPE_U32;
+    case HD_TYPE_S16:
+        return HD_TYPE_S32;
+    case HD_TYPE_U32:
+        return HD_TYPE_U64;
+    case HD_TYPE_S32:
+        return HD_TYPE_S64;
+    default:
+        return HD_TYPE_NONE;
     }
 }
 
@@ -84,16 +99,20 @@ static uint16_t literals_of(hd_type type)
 {
     const hd_type_info *info = &hd_types[type];
     switch ((hd_type_class)info->class) {
-    case HD_CLASS_PRED: return HD_TAKES_INTEGER;
+    case HD_CLASS_PRED:
+        return HD_TAKES_INTEGER;
     case HD_CLASS_BITS:
         return HD_TAKES_INTEGER | (info->bits == 32 ? HD_TAKES_F32_BITS : 0) |
                (info->bits == 64 ? HD_TAKES_F64_BITS | HD_TAKES_DECIMAL : 0);
     case HD_CLASS_UNSIGNED:
-    case HD_CLASS_SIGNED: return info->lanes > 1 ? 0 : HD_TAKES_INTEGER;
-    case HD_CLASS_FLOAT: return type == HD_TYPE_F32 || type == HD_TYPE_F64 ? HD_TAKES_FLOAT : 0;
+    case HD_CLASS_SIGNED:
+        return info->lanes > 1 ? 0 : HD_TAKES_INTEGER;
+    case HD_CLASS_FLOAT:
+        return type == HD_TYPE_F32 || type == HD_TYPE_F64 ? HD_TAKES_FLOAT : 0;
     case HD_CLASS_NONE:
     case HD_CLASS_OPAQUE:
-    case HD_CLASS_ODD: break;
+    case HD_CLASS_ODD:
+        break;
     }
     return 0;
 }
@@ -117,11 +136,12 @@ static bool take(compiler *c, char ch)
 
 static bool accesses_memory(const hd_form *form)
 {
-    return form->opcode == HD_OP_LD || form->opcode == HD_OP_LDU || form->opcode == HD_OP_ST || form->opcode == HD_OP_ATOM ||
-           form->opcode == HD_OP_RED;
+    return form->opcode == HD_OP_LD || form->opcode == HD_OP_LDU || form->opcode == HD_OP_ST ||
+           form->opcode == HD_OP_ATOM || form->opcode == HD_OP_RED;
 }
 
-/* Whether an address register must have 64 bits: in the generic and global space, under a declared 64-bit addressing. */
+/* Whether an address register must have 64 bits: in the generic and global space, under a declared 64-bit addressing.
+ */
 static bool needs_wide_address(const compiler *c)
 {
     uint8_t space = c->form->space;
@@ -187,16 +207,27 @@ static void compile_flags(compiler *c, hd_rule *rule)
 {
     for (;; c->at++)
         switch (*c->at) {
-        case '_': rule->takes |= HD_TAKES_SINK; break;
-        case '!': rule->takes |= rule->types & BIT(PRED) ? HD_TAKES_NOT : 0; break;
-        case '-': rule->takes |= HD_TAKES_MINUS; break;
-        case '.': rule->takes |= HD_TAKES_SELECTOR; break;
-        case '%': rule->takes |= HD_TAKES_SREG; break;
+        case '_':
+            rule->takes |= HD_TAKES_SINK;
+            break;
+        case '!':
+            rule->takes |= rule->types & BIT(PRED) ? HD_TAKES_NOT : 0;
+            break;
+        case '-':
+            rule->takes |= HD_TAKES_MINUS;
+            break;
+        case '.':
+            rule->takes |= HD_TAKES_SELECTOR;
+            break;
+        case '%':
+            rule->takes |= HD_TAKES_SREG;
+            break;
         case '&':
             rule->takes |= hd_types[rule->type].class == HD_CLASS_FLOAT ? 0 : HD_TAKES_SYMBOL | HD_TAKES_OFFSET;
             rule->space = c->form->opcode == HD_OP_CVTA ? c->form->space : HD_SPACE_COUNT;
             break;
-        default: return;
+        default:
+            return;
         }
 }
 
@@ -205,22 +236,54 @@ static hd_rule compile_scalar(compiler *c)
 {
     hd_rule rule = {.kind = HD_RULE_SCALAR, .size = 1, .space = HD_SPACE_COUNT};
     switch (*c->at++) {
-    case 'd': rule.roles = HD_OPERAND_DEF; rule.takes = HD_TAKES_REGISTER; compile_type(c, &rule, false); break;
-    case 'm': rule.roles = HD_OPERAND_DEF | HD_OPERAND_USE; rule.takes = HD_TAKES_REGISTER; compile_type(c, &rule, false); break;
-    case 'a': rule.roles = HD_OPERAND_USE; rule.takes = HD_TAKES_REGISTER; compile_type(c, &rule, true); break;
-    case 'r': rule.roles = HD_OPERAND_USE; rule.takes = HD_TAKES_REGISTER; compile_type(c, &rule, false); break;
-    case 'i': rule.takes = HD_TAKES_INTEGER; rule.type = HD_TYPE_S64; break;
-    case 't': rule.kind = HD_RULE_OBJECT; rule.roles = HD_OPERAND_USE; rule.types = BIT(B64) | BIT(U64) | BIT(S64); break;
+    case 'd':
+        rule.roles = HD_OPERAND_DEF;
+        rule.takes = HD_TAKES_REGISTER;
+        compile_type(c, &rule, false);
+        break;
+    case 'm':
+        rule.roles = HD_OPERAND_DEF | HD_OPERAND_USE;
+        rule.takes = HD_TAKES_REGISTER;
+        compile_type(c, &rule, false);
+        break;
+    case 'a':
+        rule.roles = HD_OPERAND_USE;
+        rule.takes = HD_TAKES_REGISTER;
+        compile_type(c, &rule, true);
+        break;
+    case 'r':
+        rule.roles = HD_OPERAND_USE;
+        rule.takes = HD_TAKES_REGISTER;
+        compile_type(c, &rule, false);
+        break;
+    case 'i':
+        rule.takes = HD_TAKES_INTEGER;
+        rule.type = HD_TYPE_S64;
+        break;
+    case 't':
+        rule.kind = HD_RULE_OBJECT;
+        rule.roles = HD_OPERAND_USE;
+        rule.types = BIT(B64) | BIT(U64) | BIT(S64);
+        break;
     case '@':
         rule.kind = HD_RULE_BASE;
         rule.roles = HD_OPERAND_USE;
         rule.space = !accesses_memory(c->form) ? HD_SPACE_COUNT : c->form->space;
         rule.types = declarable_of_bits(8, 64, false) & ~(needs_wide_address(c) ? BIT(B32) | BIT(U32) | BIT(S32) : 0);
         break;
-    case 'L': rule.kind = HD_RULE_LABEL; break;
-    case 'T': rule.kind = HD_RULE_TABLE; break;
-    case 'F': rule.kind = HD_RULE_CALLEE; rule.roles = HD_OPERAND_USE; rule.types = BIT(B64) | BIT(U64) | BIT(S64) | BIT(B32) | BIT(U32) | BIT(S32); break;
-    default: assert(!"an unknown role in ir/ptx.def");
+    case 'L':
+        rule.kind = HD_RULE_LABEL;
+        break;
+    case 'T':
+        rule.kind = HD_RULE_TABLE;
+        break;
+    case 'F':
+        rule.kind = HD_RULE_CALLEE;
+        rule.roles = HD_OPERAND_USE;
+        rule.types = BIT(B64) | BIT(U64) | BIT(S64) | BIT(B32) | BIT(U32) | BIT(S32);
+        break;
+    default:
+        assert(!"an unknown role in ir/ptx.def");
     }
     compile_flags(c, &rule);
     return rule;
@@ -231,13 +294,20 @@ static hd_rule compile_scalar(compiler *c)
 static uint32_t rank(const hd_form *form)
 {
     switch (form->modifiers[HD_GROUP_GEOMETRY]) {
-    case HD_MOD_GEOMETRY_1D: return 1;
-    case HD_MOD_GEOMETRY_2D: return 2;
-    case HD_MOD_GEOMETRY_3D: return 3;
-    case HD_MOD_GEOMETRY_4D: return 4;
-    case HD_MOD_GEOMETRY_5D: return 5;
-    case HD_MOD_GEOMETRY_A1D: return 2;
-    default: return 4;
+    case HD_MOD_GEOMETRY_1D:
+        return 1;
+    case HD_MOD_GEOMETRY_2D:
+        return 2;
+    case HD_MOD_GEOMETRY_3D:
+        return 3;
+    case HD_MOD_GEOMETRY_4D:
+        return 4;
+    case HD_MOD_GEOMETRY_5D:
+        return 5;
+    case HD_MOD_GEOMETRY_A1D:
+        return 2;
+    default:
+        return 4;
     }
 }
 
@@ -261,12 +331,15 @@ static uint32_t directions(const hd_form *form)
 {
     switch (form->modifiers[HD_GROUP_GEOMETRY]) {
     case HD_MOD_GEOMETRY_1D:
-    case HD_MOD_GEOMETRY_A1D: return 1;
+    case HD_MOD_GEOMETRY_A1D:
+        return 1;
     case HD_MOD_GEOMETRY_2D:
     case HD_MOD_GEOMETRY_A2D:
     case HD_MOD_GEOMETRY_2DMS:
-    case HD_MOD_GEOMETRY_A2DMS: return 2;
-    default: return 4;
+    case HD_MOD_GEOMETRY_A2DMS:
+        return 2;
+    default:
+        return 4;
     }
 }
 
@@ -286,7 +359,8 @@ static uint32_t tensor_offsets(const hd_form *form)
 /* wgmma: 64 x N accumulators over 128 threads, two .f16 in a register. */
 static uint32_t accumulators(const hd_form *form)
 {
-    static const uint8_t groups[] = {HD_GROUP_M64K8, HD_GROUP_M64K16, HD_GROUP_M64K32, HD_GROUP_M64K64, HD_GROUP_M64K256};
+    static const uint8_t groups[] = {HD_GROUP_M64K8, HD_GROUP_M64K16, HD_GROUP_M64K32, HD_GROUP_M64K64,
+                                     HD_GROUP_M64K256};
     for (size_t i = 0; i < sizeof groups; i++) {
         const char *shape = hd_modifier_spelling((hd_modifier)form->modifiers[groups[i]]);
         if (*shape)
@@ -321,16 +395,34 @@ static void compile_length(compiler *c, hd_rule *rule)
         return;
     }
     switch (*c->at) {
-    case 'v': length = c->form->vector; break;
-    case 'n': length = accumulators(c->form); break;
-    case 'x': length = (has_number ? number : 1) * repetitions(c->form); break;
-    case 'T': length = tensor_memory_registers(c->form); break;
-    case 't': length = tensor_coordinates(c->form); break;
-    case 'o': length = tensor_offsets(c->form); break;
-    case 'g': length = coordinates(c->form); break;
+    case 'v':
+        length = c->form->vector;
+        break;
+    case 'n':
+        length = accumulators(c->form);
+        break;
+    case 'x':
+        length = (has_number ? number : 1) * repetitions(c->form);
+        break;
+    case 'T':
+        length = tensor_memory_registers(c->form);
+        break;
+    case 't':
+        length = tensor_coordinates(c->form);
+        break;
+    case 'o':
+        length = tensor_offsets(c->form);
+        break;
+    case 'g':
+        length = coordinates(c->form);
+        break;
     case 'G':
-    case 'w': length = directions(c->form); break;
-    default: rule->high = rule->low; return;
+    case 'w':
+        length = directions(c->form);
+        break;
+    default:
+        rule->high = rule->low;
+        return;
     }
     c->at++;
     rule->low = rule->high = (uint8_t)length;
@@ -362,7 +454,10 @@ static void push_vector(compiler *c, hd_rule vector, hd_rule element, bool scala
         hd_array_push(c->rules, element);
         return;
     }
+    uint16_t narrow = element.takes;
     widen_element(&element);
+    if (vector.padded) /* coordinates take literals of their own type only, as measured */
+        element.takes = (uint16_t)(narrow | HD_TAKES_SREG | HD_TAKES_SELECTOR);
     vector.kind = HD_RULE_VECTOR;
     vector.size = 2;
     vector.type = element.type;
@@ -394,8 +489,9 @@ static void compile_primary(compiler *c)
         bool closed = take(c, '}');
         assert(closed);
         (void)closed;
-        bool scalar_too = strchr("gGw", *c->at) != NULL;
-        rule.indexed = *c->at == 'g' && is_layered(c->form);
+        bool scalar_too = strchr("Gw", *c->at) != NULL;
+        rule.padded = *c->at == 'g';
+        rule.indexed = rule.padded && is_layered(c->form);
         compile_length(c, &rule);
         push_vector(c, rule, element, scalar_too);
     } else if (take(c, '[')) {
@@ -424,13 +520,19 @@ static const char *conditional(const hd_form *form, char letter)
 {
     const uint16_t *has = form->modifiers;
     uint16_t mode = has[HD_GROUP_LOADMODE];
-    bool im2col = mode == HD_MOD_LOADMODE_IM2COL || mode == HD_MOD_LOADMODE_IM2COL_W || mode == HD_MOD_LOADMODE_IM2COL_W_128;
+    bool im2col =
+        mode == HD_MOD_LOADMODE_IM2COL || mode == HD_MOD_LOADMODE_IM2COL_W || mode == HD_MOD_LOADMODE_IM2COL_W_128;
     switch (letter) {
-    case 'h': return has[HD_GROUP_HINT] ? "a:u64" : "";
-    case 'M': return has[HD_GROUP_MULTICAST] ? "a:u16" : "";
-    case 'K': return has[HD_GROUP_CPMASK] ? "a:u16" : "";
-    case 'O': return im2col ? "{a:u16}o" : "";
-    default: return NULL;
+    case 'h':
+        return has[HD_GROUP_HINT] ? "a:u64" : "";
+    case 'M':
+        return has[HD_GROUP_MULTICAST] ? "a:u16" : "";
+    case 'K':
+        return has[HD_GROUP_CPMASK] ? "a:u16" : "";
+    case 'O':
+        return im2col ? "{a:u16}o" : "";
+    default:
+        return NULL;
     }
 }
 

@@ -1,8 +1,10 @@
-/* Resolves an instruction: matches its operands with the rules of its form, gives each register its role, appends %CC, and
- * reports what does not fit. The path of a correct instruction is one walk over its operands without a call out of this file.
+/* Resolves an instruction: matches its operands with the rules of its form, gives each register its role, appends %CC,
+ * and reports what does not fit. The path of a correct instruction is one walk over its operands without a call out of
+ * this file.
  *
  * Where a form has several candidates they are tried in order; the error reported is that of the one that got furthest.
- * Operands of kind HD_OPERAND_NAME are labels still to be resolved, or names that were reported already: they fit anywhere. */
+ * Operands of kind HD_OPERAND_NAME are labels still to be resolved, or names that were reported already: they fit
+ * anywhere. */
 #include "ir/signature_errors.h"
 #include "ir/sregs.h"
 #include <assert.h>
@@ -94,20 +96,26 @@ static bool is_param(uint8_t space)
 static bool space_fits(uint8_t asked, uint8_t space)
 {
     switch ((hd_space)asked) {
-    case HD_SPACE_NONE: return !is_param(space) && space != HD_SPACE_CONST;
+    case HD_SPACE_NONE:
+        return !is_param(space) && space != HD_SPACE_CONST;
     case HD_SPACE_SHARED:
     case HD_SPACE_SHARED_CTA:
-    case HD_SPACE_SHARED_CLUSTER: return is_shared(space);
+    case HD_SPACE_SHARED_CLUSTER:
+        return is_shared(space);
     case HD_SPACE_PARAM:
     case HD_SPACE_PARAM_ENTRY:
-    case HD_SPACE_PARAM_FUNC: return is_param(space);
-    case HD_SPACE_GLOBAL: return space == HD_SPACE_GLOBAL || space == HD_SPACE_TEX;
+    case HD_SPACE_PARAM_FUNC:
+        return is_param(space);
+    case HD_SPACE_GLOBAL:
+        return space == HD_SPACE_GLOBAL || space == HD_SPACE_TEX;
     case HD_SPACE_CONST:
-    case HD_SPACE_LOCAL: return space == asked;
+    case HD_SPACE_LOCAL:
+        return space == asked;
     case HD_SPACE_REG:
     case HD_SPACE_SREG:
     case HD_SPACE_TEX:
-    case HD_SPACE_COUNT: break;
+    case HD_SPACE_COUNT:
+        break;
     }
     return true;
 }
@@ -119,8 +127,7 @@ static bool symbol_fits(const checker *c, const hd_rule *rule, const hd_operand 
         return rule->takes & HD_TAKES_FUNCTION || rule->takes & HD_TAKES_SYMBOL;
     if (hd_types[symbol->type].class == HD_CLASS_OPAQUE && hd_types[rule->type].bits != 64)
         return false;
-    return rule->takes & (o->count ? HD_TAKES_OFFSET : HD_TAKES_SYMBOL) &&
-           space_fits(rule->space, symbol->space);
+    return rule->takes & (o->count ? HD_TAKES_OFFSET : HD_TAKES_SYMBOL) && space_fits(rule->space, symbol->space);
 }
 
 static hd_operand *check_operand(checker *c, const hd_rule *rule, hd_operand *o);
@@ -149,12 +156,14 @@ static hd_operand *check_other(checker *c, const hd_rule *rule, hd_operand *o)
         if (o->flags & HD_OPERAND_BARE && o[1].kind == HD_OPERAND_SYMBOL && rule->takes & HD_TAKES_SYMBOL)
             return next_sibling(o);
         return fail(c, HD_MISMATCH_KIND, rule, o);
-    case HD_OPERAND_NAME: return next_sibling(o);
+    case HD_OPERAND_NAME:
+        return next_sibling(o);
     case HD_OPERAND_REGISTER:
     case HD_OPERAND_LABEL:
     case HD_OPERAND_TABLE:
     case HD_OPERAND_PAIR:
-    case HD_OPERAND_LIST: break;
+    case HD_OPERAND_LIST:
+        break;
     }
     return fail(c, HD_MISMATCH_KIND, rule, o);
 }
@@ -169,7 +178,10 @@ static uint32_t nature(const checker *c, const hd_operand *o)
 {
     if (o->kind == HD_OPERAND_REGISTER) {
         uint8_t class = hd_types[c->function->registers.items[o->value].type].class;
-        return class == HD_CLASS_FLOAT ? 1 : class == HD_CLASS_UNSIGNED || class == HD_CLASS_SIGNED ? 2 : class == HD_CLASS_PRED ? 4 : 0;
+        return class == HD_CLASS_FLOAT                                  ? 1
+               : class == HD_CLASS_UNSIGNED || class == HD_CLASS_SIGNED ? 2
+               : class == HD_CLASS_PRED                                 ? 4
+                                                                        : 0;
     }
     if (o->kind == HD_OPERAND_LITERAL)
         return c->function->module->literals.items[o->value].kind >= HD_LITERAL_F32_BITS ? 1 : 2;
@@ -182,9 +194,12 @@ static uint32_t element_bits(const checker *c, const hd_operand *o)
 }
 
 /* The rule of a layer's index, which stands before coordinates. Behind a sampler it may be a float, as measured. */
-#define INDEX_RULE(more_types)                                                                                       \
-    {.types = BIT(B32) | BIT(U32) | BIT(S32) | (more_types), .takes = HD_TAKES_REGISTER | HD_TAKES_INTEGER | HD_TAKES_SREG, \
-     .kind = HD_RULE_SCALAR, .roles = HD_OPERAND_USE, .type = HD_TYPE_U32, .size = 1}
+#define INDEX_RULE(more_types)                                                                 \
+    {                                                                                          \
+        .types = BIT(B32) | BIT(U32) | BIT(S32) | (more_types),                                \
+        .takes = HD_TAKES_REGISTER | HD_TAKES_INTEGER | HD_TAKES_SREG, .kind = HD_RULE_SCALAR, \
+        .roles = HD_OPERAND_USE, .type = HD_TYPE_U32, .size = 1                                \
+    }
 static const hd_rule index_rule = INDEX_RULE(0), loose_index_rule = INDEX_RULE(BIT(F32));
 
 static hd_operand *check_vector(checker *c, const hd_rule *rule, hd_operand *o)
@@ -192,8 +207,10 @@ static hd_operand *check_vector(checker *c, const hd_rule *rule, hd_operand *o)
     if (o->kind == HD_OPERAND_NAME)
         return next_sibling(o);
     if (o->kind != HD_OPERAND_VECTOR)
-        return fail(c, HD_MISMATCH_NO_VECTOR, rule, o);
-    if (o->count < rule->low || o->count > rule->high)
+        return rule->padded && o->kind == HD_OPERAND_REGISTER ? check_scalar(c, rule + 1, o)
+                                                              : fail(c, HD_MISMATCH_NO_VECTOR, rule, o);
+    bool filled = rule->padded && o->count > rule->high && (o->count == 2 || o->count == 4);
+    if (o->count < rule->low || (o->count > rule->high && !filled))
         return fail(c, HD_MISMATCH_LENGTH, rule, o);
     uint32_t natures = 0, bits = 0, left = o->count;
     hd_operand *element = o + 1;
@@ -231,18 +248,23 @@ static hd_operand *check_base(checker *c, const hd_rule *rule, hd_operand *o)
     case HD_OPERAND_SYMBOL:
         if (module->symbols.items[o->value].kind == HD_SYMBOL_FUNCTION)
             return fail(c, HD_MISMATCH_ADDRESS, rule, o);
-        return space_fits(rule->space, module->symbols.items[o->value].space) ? next_sibling(o) : fail(c, HD_MISMATCH_SPACE, rule, o);
+        return space_fits(rule->space, module->symbols.items[o->value].space) ? next_sibling(o)
+                                                                              : fail(c, HD_MISMATCH_SPACE, rule, o);
     case HD_OPERAND_LITERAL:
-        return rule->space == HD_SPACE_LOCAL || rule->space == HD_SPACE_COUNT ? next_sibling(o) : fail(c, HD_MISMATCH_NUMBER_ADDRESS, rule, o);
+        return rule->space == HD_SPACE_LOCAL || rule->space == HD_SPACE_COUNT
+                   ? next_sibling(o)
+                   : fail(c, HD_MISMATCH_NUMBER_ADDRESS, rule, o);
     case HD_OPERAND_SREG:
-    case HD_OPERAND_NAME: return next_sibling(o);
+    case HD_OPERAND_NAME:
+        return next_sibling(o);
     case HD_OPERAND_LABEL:
     case HD_OPERAND_TABLE:
     case HD_OPERAND_SINK:
     case HD_OPERAND_VECTOR:
     case HD_OPERAND_ADDRESS:
     case HD_OPERAND_PAIR:
-    case HD_OPERAND_LIST: break;
+    case HD_OPERAND_LIST:
+        break;
     }
     return fail(c, HD_MISMATCH_ADDRESS, rule, o);
 }
@@ -291,7 +313,7 @@ static hd_operand *check_address(checker *c, const hd_rule *rule, hd_operand *o)
     for (uint32_t left = o->count; left; child += child->size) {
         if (child == last)
             return fail(c, HD_MISMATCH_ADDRESS, rule, o);
-        if (child->optional && element->kind == HD_OPERAND_VECTOR && child + child->size != last)
+        if (child->optional && (element->kind == HD_OPERAND_VECTOR || o->count == 2) && child + child->size != last)
             continue; /* no sampler: the coordinates come next */
         element = check_operand(c, child, element);
         if (!element)
@@ -327,8 +349,8 @@ static hd_operand *check_list(checker *c, const hd_rule *rule, hd_operand *o)
     for (uint32_t left = o->count; left; left--) {
         if (element->kind == HD_OPERAND_REGISTER)
             set_roles(element, rule[1].roles);
-        else if (element->kind != HD_OPERAND_LITERAL && element->kind != HD_OPERAND_SYMBOL && element->kind != HD_OPERAND_SINK &&
-                 element->kind != HD_OPERAND_NAME)
+        else if (element->kind != HD_OPERAND_LITERAL && element->kind != HD_OPERAND_SYMBOL &&
+                 element->kind != HD_OPERAND_SINK && element->kind != HD_OPERAND_NAME)
             return fail(c, HD_MISMATCH_KIND, rule + 1, element);
         element = next_sibling(element);
     }
@@ -351,14 +373,22 @@ static hd_operand *check_callee(checker *c, const hd_rule *rule, hd_operand *o)
 static hd_operand *check_operand(checker *c, const hd_rule *rule, hd_operand *o)
 {
     switch ((hd_rule_kind)rule->kind) {
-    case HD_RULE_SCALAR: return check_scalar(c, rule, o);
-    case HD_RULE_VECTOR: return check_vector(c, rule, o);
-    case HD_RULE_ADDRESS: return check_address(c, rule, o);
-    case HD_RULE_BASE: return check_base(c, rule, o);
-    case HD_RULE_OBJECT: return check_object(c, rule, o);
-    case HD_RULE_PAIR: return check_pair(c, rule, o);
-    case HD_RULE_LIST: return check_list(c, rule, o);
-    case HD_RULE_CALLEE: return check_callee(c, rule, o);
+    case HD_RULE_SCALAR:
+        return check_scalar(c, rule, o);
+    case HD_RULE_VECTOR:
+        return check_vector(c, rule, o);
+    case HD_RULE_ADDRESS:
+        return check_address(c, rule, o);
+    case HD_RULE_BASE:
+        return check_base(c, rule, o);
+    case HD_RULE_OBJECT:
+        return check_object(c, rule, o);
+    case HD_RULE_PAIR:
+        return check_pair(c, rule, o);
+    case HD_RULE_LIST:
+        return check_list(c, rule, o);
+    case HD_RULE_CALLEE:
+        return check_callee(c, rule, o);
     case HD_RULE_LABEL:
         if (o->kind == HD_OPERAND_LABEL || o->kind == HD_OPERAND_NAME)
             return next_sibling(o);
@@ -374,7 +404,8 @@ static hd_operand *check_operand(checker *c, const hd_rule *rule, hd_operand *o)
 /* One candidate against all operands. */
 static bool check_candidate(checker *c, const hd_candidate *candidate, hd_operand *o)
 {
-    const hd_rule *rule = c->form->signature->rules + candidate->first, *last = c->form->signature->rules + candidate->end;
+    const hd_rule *rule = c->form->signature->rules + candidate->first,
+                  *last = c->form->signature->rules + candidate->end;
     for (; rule < last; rule += rule->size) {
         if (o == c->end) {
             if (rule->optional)
@@ -430,12 +461,16 @@ static void take_everything(hd_operand *first, const hd_operand *end)
 static void append_carry(hd_function *function, hd_instruction *insn, const hd_form *form)
 {
     if (function->carry_register == HD_NONE) {
-        hd_register carry = {.name = hd_names_add_string(&function->module->names, "%CC"), .index = HD_NONE,
-                             .declaration = HD_NONE, .type = HD_TYPE_CC, .vector = 1};
+        hd_register carry = {.name = hd_names_add_string(&function->module->names, "%CC"),
+                             .index = HD_NONE,
+                             .declaration = HD_NONE,
+                             .type = HD_TYPE_CC,
+                             .vector = 1};
         function->carry_register = function->registers.count;
         hd_array_push(&function->registers, carry);
     }
-    hd_operand o = {.kind = HD_OPERAND_REGISTER, .flags = HD_OPERAND_IMPLICIT, .begin = HD_NONE, .value = function->carry_register};
+    hd_operand o = {
+        .kind = HD_OPERAND_REGISTER, .flags = HD_OPERAND_IMPLICIT, .begin = HD_NONE, .value = function->carry_register};
     o.flags |= form->flags & HD_FORM_WRITES_CARRY ? HD_OPERAND_DEF : 0;
     o.flags |= form->flags & HD_FORM_READS_CARRY ? HD_OPERAND_USE : 0;
     hd_array_push(&function->operands, o);
@@ -475,9 +510,13 @@ bool hd_form_takes_label(const hd_module *module, uint32_t form_index, uint32_t 
     if (!form->signature)
         return true;
     switch (form->opcode) {
-    case HD_OP_BRA: return position == 0;
-    case HD_OP_BRX_IDX: return position == 1;
-    case HD_OP_CALL: return position > 0;
-    default: return false;
+    case HD_OP_BRA:
+        return position == 0;
+    case HD_OP_BRX_IDX:
+        return position == 1;
+    case HD_OP_CALL:
+        return position > 0;
+    default:
+        return false;
     }
 }

@@ -4,7 +4,8 @@
 #include <ctype.h>
 #include <stdio.h>
 
-/* From an operand's first character to behind its token; aggregates up to their closing bracket, never past the statement. */
+/* From an operand's first character to behind its token; aggregates up to their closing bracket, never past the
+ * statement. */
 static hd_span token_span(const hd_source *source, uint32_t begin)
 {
     const char *text = source->text, *at = text + begin;
@@ -78,10 +79,13 @@ static const char *class_name(hd_literal_kind kind)
 {
     switch (kind) {
     case HD_LITERAL_SIGNED:
-    case HD_LITERAL_UNSIGNED: return "an integer";
-    case HD_LITERAL_F32_BITS: return "a single-precision literal";
+    case HD_LITERAL_UNSIGNED:
+        return "an integer";
+    case HD_LITERAL_F32_BITS:
+        return "a single-precision literal";
     case HD_LITERAL_F64_BITS:
-    case HD_LITERAL_DECIMAL: return "a floating-point literal";
+    case HD_LITERAL_DECIMAL:
+        return "a floating-point literal";
     }
     return "a literal";
 }
@@ -89,18 +93,30 @@ static const char *class_name(hd_literal_kind kind)
 static const char *kind_name(const hd_operand *o)
 {
     switch ((hd_operand_kind)o->kind) {
-    case HD_OPERAND_REGISTER: return "a register";
-    case HD_OPERAND_LITERAL: return "a literal";
-    case HD_OPERAND_SYMBOL: return "a variable or function";
-    case HD_OPERAND_SREG: return "a special register";
-    case HD_OPERAND_LABEL: return "a label";
-    case HD_OPERAND_TABLE: return "a table";
-    case HD_OPERAND_SINK: return "_";
-    case HD_OPERAND_NAME: return "a name";
-    case HD_OPERAND_VECTOR: return "a vector";
-    case HD_OPERAND_ADDRESS: return "an address";
-    case HD_OPERAND_PAIR: return "a pair";
-    case HD_OPERAND_LIST: return "a list";
+    case HD_OPERAND_REGISTER:
+        return "a register";
+    case HD_OPERAND_LITERAL:
+        return "a literal";
+    case HD_OPERAND_SYMBOL:
+        return "a variable or function";
+    case HD_OPERAND_SREG:
+        return "a special register";
+    case HD_OPERAND_LABEL:
+        return "a label";
+    case HD_OPERAND_TABLE:
+        return "a table";
+    case HD_OPERAND_SINK:
+        return "_";
+    case HD_OPERAND_NAME:
+        return "a name";
+    case HD_OPERAND_VECTOR:
+        return "a vector";
+    case HD_OPERAND_ADDRESS:
+        return "an address";
+    case HD_OPERAND_PAIR:
+        return "a pair";
+    case HD_OPERAND_LIST:
+        return "a list";
     }
     return "something else";
 }
@@ -126,7 +142,8 @@ static void describe_operand(const hd_function *f, const hd_operand *o, char *bu
         snprintf(buffer, size, "'%%%s' is a .%s special register", hd_sregs[o->value].spelling,
                  hd_types[hd_sregs[o->value].type].spelling);
         return;
-    default: snprintf(buffer, size, "this is %s", kind_name(o));
+    default:
+        snprintf(buffer, size, "this is %s", kind_name(o));
     }
 }
 
@@ -157,18 +174,23 @@ static void describe_counts(const hd_form *form, char *buffer, size_t size)
 static hd_diagnostic_kind kind_of(hd_mismatch_kind kind)
 {
     switch (kind) {
-    case HD_MISMATCH_COUNT: return HD_DIAG_OPERAND_COUNT;
-    case HD_MISMATCH_TYPE: return HD_DIAG_OPERAND_TYPE;
-    case HD_MISMATCH_SINK: return HD_DIAG_BAD_SINK;
+    case HD_MISMATCH_COUNT:
+        return HD_DIAG_OPERAND_COUNT;
+    case HD_MISMATCH_TYPE:
+        return HD_DIAG_OPERAND_TYPE;
+    case HD_MISMATCH_SINK:
+        return HD_DIAG_BAD_SINK;
     case HD_MISMATCH_NO_VECTOR:
     case HD_MISMATCH_LENGTH:
     case HD_MISMATCH_NESTING:
     case HD_MISMATCH_MIXED:
-    case HD_MISMATCH_SIZES: return HD_DIAG_BAD_VECTOR;
+    case HD_MISMATCH_SIZES:
+        return HD_DIAG_BAD_VECTOR;
     case HD_MISMATCH_ADDRESS:
     case HD_MISMATCH_ADDRESS_TYPE:
     case HD_MISMATCH_NUMBER_ADDRESS:
-    case HD_MISMATCH_SPACE: return HD_DIAG_BAD_ADDRESS;
+    case HD_MISMATCH_SPACE:
+        return HD_DIAG_BAD_ADDRESS;
     case HD_MISMATCH_LITERAL:
     case HD_MISMATCH_KIND:
     case HD_MISMATCH_SREG:
@@ -182,7 +204,8 @@ static hd_diagnostic_kind kind_of(hd_mismatch_kind kind)
     case HD_MISMATCH_LABEL:
     case HD_MISMATCH_TABLE:
     case HD_MISMATCH_CALLEE:
-    case HD_MISMATCH_NONE: break;
+    case HD_MISMATCH_NONE:
+        break;
     }
     return HD_DIAG_OPERAND_KIND;
 }
@@ -191,15 +214,33 @@ static hd_diagnostic_kind kind_of(hd_mismatch_kind kind)
 static void describe_expected(const hd_mismatch *m, char *buffer, size_t size)
 {
     switch (m->kind) {
-    case HD_MISMATCH_NOT: snprintf(buffer, size, "may not be negated"); return;
-    case HD_MISMATCH_MINUS: snprintf(buffer, size, "may not have a minus"); return;
-    case HD_MISMATCH_SELECTOR: snprintf(buffer, size, "may not have a selector"); return;
-    case HD_MISMATCH_SREG: snprintf(buffer, size, "may not be a special register; only mov and cvt read them"); return;
-    case HD_MISMATCH_SINK: snprintf(buffer, size, "may not be the sink _"); return;
-    case HD_MISMATCH_NESTING: snprintf(buffer, size, "is a vector; vectors do not nest"); return;
-    case HD_MISMATCH_MIXED: snprintf(buffer, size, "mixes elements of different kinds"); return;
-    case HD_MISMATCH_SIZES: snprintf(buffer, size, "has elements of different sizes"); return;
-    case HD_MISMATCH_NUMBER_ADDRESS: snprintf(buffer, size, "may be a number in the local space only"); return;
+    case HD_MISMATCH_NOT:
+        snprintf(buffer, size, "may not be negated");
+        return;
+    case HD_MISMATCH_MINUS:
+        snprintf(buffer, size, "may not have a minus");
+        return;
+    case HD_MISMATCH_SELECTOR:
+        snprintf(buffer, size, "may not have a selector");
+        return;
+    case HD_MISMATCH_SREG:
+        snprintf(buffer, size, "may not be a special register; only mov and cvt read them");
+        return;
+    case HD_MISMATCH_SINK:
+        snprintf(buffer, size, "may not be the sink _");
+        return;
+    case HD_MISMATCH_NESTING:
+        snprintf(buffer, size, "is a vector; vectors do not nest");
+        return;
+    case HD_MISMATCH_MIXED:
+        snprintf(buffer, size, "mixes elements of different kinds");
+        return;
+    case HD_MISMATCH_SIZES:
+        snprintf(buffer, size, "has elements of different sizes");
+        return;
+    case HD_MISMATCH_NUMBER_ADDRESS:
+        snprintf(buffer, size, "may be a number in the local space only");
+        return;
     case HD_MISMATCH_NO_VECTOR:
     case HD_MISMATCH_LENGTH:
         if (m->rule->low == m->rule->high)
@@ -207,21 +248,42 @@ static void describe_expected(const hd_mismatch *m, char *buffer, size_t size)
         else
             snprintf(buffer, size, "must be a vector of %u to %u elements", m->rule->low, m->rule->high);
         return;
-    case HD_MISMATCH_NO_ADDRESS: snprintf(buffer, size, "must be an address in brackets"); return;
-    case HD_MISMATCH_ADDRESS: snprintf(buffer, size, "is no address that fits"); return;
-    case HD_MISMATCH_ADDRESS_TYPE: snprintf(buffer, size, "must have an integer register of the address width as its base"); return;
-    case HD_MISMATCH_SPACE: snprintf(buffer, size, "must be in the state space of the instruction"); return;
-    case HD_MISMATCH_OBJECT: snprintf(buffer, size, "must be a texture, sampler or surface, or a 64-bit handle"); return;
-    case HD_MISMATCH_NO_PAIR: snprintf(buffer, size, "must be a pair, a|b"); return;
-    case HD_MISMATCH_NO_LIST: snprintf(buffer, size, "must be a list in parentheses"); return;
-    case HD_MISMATCH_LABEL: snprintf(buffer, size, "must be a label"); return;
-    case HD_MISMATCH_TABLE: snprintf(buffer, size, "must be the label of a table or prototype"); return;
-    case HD_MISMATCH_CALLEE: snprintf(buffer, size, "must be a function or a register that holds its address"); return;
+    case HD_MISMATCH_NO_ADDRESS:
+        snprintf(buffer, size, "must be an address in brackets");
+        return;
+    case HD_MISMATCH_ADDRESS:
+        snprintf(buffer, size, "is no address that fits");
+        return;
+    case HD_MISMATCH_ADDRESS_TYPE:
+        snprintf(buffer, size, "must have an integer register of the address width as its base");
+        return;
+    case HD_MISMATCH_SPACE:
+        snprintf(buffer, size, "must be in the state space of the instruction");
+        return;
+    case HD_MISMATCH_OBJECT:
+        snprintf(buffer, size, "must be a texture, sampler or surface, or a 64-bit handle");
+        return;
+    case HD_MISMATCH_NO_PAIR:
+        snprintf(buffer, size, "must be a pair, a|b");
+        return;
+    case HD_MISMATCH_NO_LIST:
+        snprintf(buffer, size, "must be a list in parentheses");
+        return;
+    case HD_MISMATCH_LABEL:
+        snprintf(buffer, size, "must be a label");
+        return;
+    case HD_MISMATCH_TABLE:
+        snprintf(buffer, size, "must be the label of a table or prototype");
+        return;
+    case HD_MISMATCH_CALLEE:
+        snprintf(buffer, size, "must be a function or a register that holds its address");
+        return;
     case HD_MISMATCH_NONE:
     case HD_MISMATCH_COUNT:
     case HD_MISMATCH_KIND:
     case HD_MISMATCH_TYPE:
-    case HD_MISMATCH_LITERAL: break;
+    case HD_MISMATCH_LITERAL:
+        break;
     }
     int n = snprintf(buffer, size, "must be ");
     describe_rule(m->rule, buffer + n, size - (size_t)n);
@@ -234,8 +296,9 @@ void hd_report_mismatch(hd_function *function, const hd_instruction *insn, const
     char expected[160], found[160];
     if (m->kind == HD_MISMATCH_COUNT) {
         describe_counts(form, expected, sizeof expected);
-        hd_report(module->diagnostics, HD_DIAG_OPERAND_COUNT, module->source, hd_operand_span(function, insn, m->operand),
-                  "'%.200s' takes %s, %u given", spelling, expected, count_operands(function, insn));
+        hd_report(module->diagnostics, HD_DIAG_OPERAND_COUNT, module->source,
+                  hd_operand_span(function, insn, m->operand), "'%.200s' takes %s, %u given", spelling, expected,
+                  count_operands(function, insn));
         return;
     }
     describe_expected(m, expected, sizeof expected);
@@ -243,7 +306,8 @@ void hd_report_mismatch(hd_function *function, const hd_instruction *insn, const
     if (m->kind == HD_MISMATCH_LENGTH)
         snprintf(found, sizeof found, "this has %u", m->operand->count);
     bool tells_itself = m->kind == HD_MISMATCH_NOT || m->kind == HD_MISMATCH_MINUS || m->kind == HD_MISMATCH_SINK ||
-                        m->kind == HD_MISMATCH_NESTING || m->kind == HD_MISMATCH_MIXED || m->kind == HD_MISMATCH_SIZES || m->kind == HD_MISMATCH_SELECTOR;
+                        m->kind == HD_MISMATCH_NESTING || m->kind == HD_MISMATCH_MIXED ||
+                        m->kind == HD_MISMATCH_SIZES || m->kind == HD_MISMATCH_SELECTOR;
     hd_report(module->diagnostics, kind_of(m->kind), module->source, hd_operand_span(function, insn, m->operand),
               "operand %u of '%.200s' %s%s%s", position_of(function, insn, m->operand), spelling, expected,
               tells_itself ? "" : ", ", tells_itself ? "" : found);
@@ -254,7 +318,8 @@ bool hd_report_form(hd_function *function, const hd_instruction *insn, const hd_
     hd_module *module = function->module;
     const char *spelling = hd_names_text(&module->names, form->spelling);
     if (form->flags & HD_FORM_INVALID) {
-        hd_report(module->diagnostics, (hd_diagnostic_kind)form->error_kind, module->source, insn->span, "%s", form->error);
+        hd_report(module->diagnostics, (hd_diagnostic_kind)form->error_kind, module->source, insn->span, "%s",
+                  form->error);
         return false;
     }
     bool opcode = form->flags & HD_FORM_UNKNOWN_OPCODE;
@@ -262,9 +327,10 @@ bool hd_report_form(hd_function *function, const hd_instruction *insn, const hd_
     if (module->strict)
         module->diagnostics->severity[kind] = HD_ERROR;
     if (opcode)
-        hd_report(module->diagnostics, kind, module->source, insn->span, "unknown opcode '%.200s'; kept as it is", spelling);
+        hd_report(module->diagnostics, kind, module->source, insn->span, "unknown opcode '%.200s'; kept as it is",
+                  spelling);
     else
-        hd_report(module->diagnostics, kind, module->source, insn->span, "unknown modifier '.%s' of '%.200s'; kept as it is",
-                  form->error, spelling);
+        hd_report(module->diagnostics, kind, module->source, insn->span,
+                  "unknown modifier '.%s' of '%.200s'; kept as it is", form->error, spelling);
     return !module->strict;
 }

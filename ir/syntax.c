@@ -1,5 +1,6 @@
-/* Matches the words of a form (modifiers and types) with the alternatives of its opcode's row, and says what is wrong where
- * none fits. The language of the rows is described at the head of ir/ptx.def. Runs once per distinct form of a module. */
+/* Matches the words of a form (modifiers and types) with the alternatives of its opcode's row, and says what is wrong
+ * where none fits. The language of the rows is described at the head of ir/ptx.def. Runs once per distinct form of a
+ * module. */
 #include "ir/signature.h"
 #include <assert.h>
 #include <ctype.h>
@@ -14,10 +15,10 @@ static const char *const group_names[HD_MODIFIER_GROUP_COUNT] = {
 
 /* One alternative tried against a form: what it made of the words, and what did not fit. */
 typedef struct attempt {
-    hd_form form;               /* types and modifiers as this alternative reads them */
-    uint64_t used;              /* words taken, a bit each */
-    const char *missing;        /* the first ".GROUP" word that nothing fits */
-    uint32_t leading;           /* words taken that must stand right behind the opcode */
+    hd_form form;        /* types and modifiers as this alternative reads them */
+    uint64_t used;       /* words taken, a bit each */
+    const char *missing; /* the first ".GROUP" word that nothing fits */
+    uint32_t leading;    /* words taken that must stand right behind the opcode */
     uint32_t missing_count, extra_count;
     bool types_fit;
 } attempt;
@@ -102,7 +103,8 @@ static hd_modifier modifier_in_group(hd_modifier_group group, const char *text, 
 {
     for (int i = HD_MOD_NONE + 1; i < HD_MODIFIER_COUNT; i++) {
         const char *spelling = hd_modifier_spelling((hd_modifier)i);
-        if (hd_modifier_group_of((hd_modifier)i) == group && strlen(spelling) == length && memcmp(spelling, text, length) == 0)
+        if (hd_modifier_group_of((hd_modifier)i) == group && strlen(spelling) == length &&
+            memcmp(spelling, text, length) == 0)
             return (hd_modifier)i;
     }
     return HD_MOD_NONE;
@@ -139,13 +141,15 @@ static bool type_in_set(syntax_word set, hd_type type)
     const char *spelling = hd_types[type].spelling;
     size_t length = strlen(spelling);
     return in_list(set.begin, set.end, spelling, length) ||
-           (in_list(set.begin, set.end, "int", 3) && in_list(integers, integers + sizeof integers - 1, spelling, length));
+           (in_list(set.begin, set.end, "int", 3) &&
+            in_list(integers, integers + sizeof integers - 1, spelling, length));
 }
 
 /* Types that the vendor's assembler takes on any instruction and ignores. */
 static bool is_ignored_type(uint8_t type)
 {
-    return type == HD_TYPE_B8X16 || type == HD_TYPE_B6X16_P32 || type == HD_TYPE_B4X16_P64 || hd_types[type].class == HD_CLASS_OPAQUE;
+    return type == HD_TYPE_B8X16 || type == HD_TYPE_B6X16_P32 || type == HD_TYPE_B4X16_P64 ||
+           hd_types[type].class == HD_CLASS_OPAQUE;
 }
 
 static void take_type(attempt *a, const hd_form_words *words, syntax_word word)
@@ -177,12 +181,19 @@ static hd_space space_of(uint16_t modifier)
     static const struct {
         uint16_t modifier, space;
     } spaces[] = {
-        {HD_MOD_SPACE_GLOBAL, HD_SPACE_GLOBAL}, {HD_MOD_SPACE_SHARED, HD_SPACE_SHARED},
-        {HD_MOD_SPACE_SHARED_CTA, HD_SPACE_SHARED_CTA}, {HD_MOD_SPACE_SHARED_CLUSTER, HD_SPACE_SHARED_CLUSTER},
-        {HD_MOD_SPACE_LOCAL, HD_SPACE_LOCAL}, {HD_MOD_SPACE_CONST, HD_SPACE_CONST}, {HD_MOD_SPACE_PARAM, HD_SPACE_PARAM},
-        {HD_MOD_SPACE_PARAM_ENTRY, HD_SPACE_PARAM_ENTRY}, {HD_MOD_SPACE_PARAM_FUNC, HD_SPACE_PARAM_FUNC},
-        {HD_MOD_SPACE2_GLOBAL, HD_SPACE_GLOBAL}, {HD_MOD_SPACE2_SHARED, HD_SPACE_SHARED},
-        {HD_MOD_SPACE2_SHARED_CTA, HD_SPACE_SHARED_CTA}, {HD_MOD_SPACE2_SHARED_CLUSTER, HD_SPACE_SHARED_CLUSTER},
+        {HD_MOD_SPACE_GLOBAL, HD_SPACE_GLOBAL},
+        {HD_MOD_SPACE_SHARED, HD_SPACE_SHARED},
+        {HD_MOD_SPACE_SHARED_CTA, HD_SPACE_SHARED_CTA},
+        {HD_MOD_SPACE_SHARED_CLUSTER, HD_SPACE_SHARED_CLUSTER},
+        {HD_MOD_SPACE_LOCAL, HD_SPACE_LOCAL},
+        {HD_MOD_SPACE_CONST, HD_SPACE_CONST},
+        {HD_MOD_SPACE_PARAM, HD_SPACE_PARAM},
+        {HD_MOD_SPACE_PARAM_ENTRY, HD_SPACE_PARAM_ENTRY},
+        {HD_MOD_SPACE_PARAM_FUNC, HD_SPACE_PARAM_FUNC},
+        {HD_MOD_SPACE2_GLOBAL, HD_SPACE_GLOBAL},
+        {HD_MOD_SPACE2_SHARED, HD_SPACE_SHARED},
+        {HD_MOD_SPACE2_SHARED_CTA, HD_SPACE_SHARED_CTA},
+        {HD_MOD_SPACE2_SHARED_CLUSTER, HD_SPACE_SHARED_CLUSTER},
     };
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (spaces[i].modifier == modifier)
@@ -195,13 +206,13 @@ static uint8_t vector_of(uint16_t modifier)
     return modifier == HD_MOD_VECTOR_V2 ? 2 : modifier == HD_MOD_VECTOR_V4 ? 4 : modifier == HD_MOD_VECTOR_V8 ? 8 : 1;
 }
 
-/* What the vendor's assembler takes on any instruction and ignores: fields of tensor maps, tests and accumulator types out of
- * their place, and a second .sync, .sat, .approx, .relu, .NaN, .cc or .uni. */
+/* What the vendor's assembler takes on any instruction and ignores: fields of tensor maps, tests and accumulator types
+ * out of their place, and a second .sync, .sat, .approx, .relu, .NaN, .cc or .uni. */
 static bool is_ignored(const attempt *a, const hd_form_words *words, uint32_t word)
 {
     static const uint8_t anywhere[] = {HD_GROUP_FIELD, HD_GROUP_TEST, HD_GROUP_ACC};
-    static const uint8_t twice[] = {HD_GROUP_SYNC, HD_GROUP_SAT, HD_GROUP_APPROX, HD_GROUP_RELU, HD_GROUP_NAN, HD_GROUP_CC,
-                                    HD_GROUP_UNI};
+    static const uint8_t twice[] = {HD_GROUP_SYNC, HD_GROUP_SAT, HD_GROUP_APPROX, HD_GROUP_RELU,
+                                    HD_GROUP_NAN,  HD_GROUP_CC,  HD_GROUP_UNI};
     const char *text = words->text[word];
     size_t length = words->length[word];
     if (words->type[word] != HD_TYPE_NONE)
@@ -218,7 +229,8 @@ static bool is_ignored(const attempt *a, const hd_form_words *words, uint32_t wo
 }
 
 /* Reads one alternative from *at to behind its '>', which is where *at is left. */
-static attempt try_alternative(const hd_module *module, const hd_form *form, const hd_form_words *words, const char **at)
+static attempt try_alternative(const hd_module *module, const hd_form *form, const hd_form_words *words,
+                               const char **at)
 {
     attempt a = {.form = *form, .types_fit = true};
     for (;;) {
@@ -243,10 +255,7 @@ static attempt try_alternative(const hd_module *module, const hd_form *form, con
     return a;
 }
 
-static bool fits(const attempt *a)
-{
-    return a->types_fit && !a->missing_count && !a->extra_count;
-}
+static bool fits(const attempt *a) { return a->types_fit && !a->missing_count && !a->extra_count; }
 
 /* Fewer faults; a wrong type weighs more than any number of modifiers. */
 static bool nearer(const attempt *a, const attempt *b)
@@ -297,9 +306,11 @@ static void explain(hd_module *module, hd_form *form, const hd_form_words *words
         if (!(best->used >> i & 1)) {
             bool twice = false;
             for (uint32_t j = 0; j < i; j++)
-                twice |= words->length[j] == words->length[i] && !memcmp(words->text[j], words->text[i], words->length[i]);
-            form->error = hd_arena_printf(&module->arena, twice ? "'.%.*s' stands twice in '%s'" : "'.%.*s' does not fit '%s'",
-                                          (int)words->length[i], words->text[i], spelling);
+                twice |=
+                    words->length[j] == words->length[i] && !memcmp(words->text[j], words->text[i], words->length[i]);
+            form->error =
+                hd_arena_printf(&module->arena, twice ? "'.%.*s' stands twice in '%s'" : "'.%.*s' does not fit '%s'",
+                                (int)words->length[i], words->text[i], spelling);
             return;
         }
     form->error = hd_arena_printf(&module->arena, "'%s' needs %s", spelling, list_options(module, best->missing));
@@ -321,10 +332,21 @@ static const char *next_alternative(const char *at)
 static bool pairs_order_and_scope(uint16_t opcode)
 {
     switch (opcode) {
-    case HD_OP_LD: case HD_OP_ST: case HD_OP_MULTIMEM_LD_REDUCE: case HD_OP_MULTIMEM_ST: case HD_OP_MULTIMEM_RED:
-    case HD_OP_MBARRIER_ARRIVE: case HD_OP_MBARRIER_ARRIVE_DROP: case HD_OP_MBARRIER_TEST_WAIT: case HD_OP_MBARRIER_TRY_WAIT:
-    case HD_OP_MBARRIER_EXPECT_TX: case HD_OP_MBARRIER_COMPLETE_TX: case HD_OP_RED_ASYNC: return true;
-    default: return false;
+    case HD_OP_LD:
+    case HD_OP_ST:
+    case HD_OP_MULTIMEM_LD_REDUCE:
+    case HD_OP_MULTIMEM_ST:
+    case HD_OP_MULTIMEM_RED:
+    case HD_OP_MBARRIER_ARRIVE:
+    case HD_OP_MBARRIER_ARRIVE_DROP:
+    case HD_OP_MBARRIER_TEST_WAIT:
+    case HD_OP_MBARRIER_TRY_WAIT:
+    case HD_OP_MBARRIER_EXPECT_TX:
+    case HD_OP_MBARRIER_COMPLETE_TX:
+    case HD_OP_RED_ASYNC:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -337,13 +359,16 @@ static void check_whole(hd_module *module, hd_form *form)
     uint16_t order = form->modifiers[HD_GROUP_SEM];
     if (form->vector > 1 && bits > (wide ? 256u : 128u)) {
         form->error_kind = HD_DIAG_BAD_VECTOR;
-        form->error = hd_arena_printf(&module->arena, "the vector of '%s' has %u bits; at most %u fit", spelling, bits, wide ? 256u : 128u);
+        form->error = hd_arena_printf(&module->arena, "the vector of '%s' has %u bits; at most %u fit", spelling, bits,
+                                      wide ? 256u : 128u);
     } else if (form->opcode == HD_OP_TEX && (form->vector == 2) != (form->types[0] == HD_TYPE_F16X2)) {
         form->error_kind = HD_DIAG_BAD_VECTOR;
         form->error = hd_arena_printf(&module->arena, "'%s': a texture gives four values, or .v2 of .f16x2", spelling);
-    } else if (pairs_order_and_scope(form->opcode) && (order && order != HD_MOD_SEM_WEAK) != (form->modifiers[HD_GROUP_SCOPE] != 0)) {
+    } else if (pairs_order_and_scope(form->opcode) &&
+               (order && order != HD_MOD_SEM_WEAK) != (form->modifiers[HD_GROUP_SCOPE] != 0)) {
         form->error_kind = HD_DIAG_BAD_MODIFIER;
-        form->error = hd_arena_printf(&module->arena, "a memory order and its scope come together, in '%s' one is missing", spelling);
+        form->error = hd_arena_printf(&module->arena,
+                                      "a memory order and its scope come together, in '%s' one is missing", spelling);
     }
     form->flags |= form->error ? HD_FORM_INVALID : 0;
 }
@@ -369,7 +394,8 @@ void hd_form_match(hd_module *module, hd_form *form, const hd_form_words *words)
     }
     if (candidates.count) {
         hd_signature *signature = HD_ARENA_NEW(&module->arena, hd_signature);
-        signature->candidates = hd_arena_copy(&module->arena, candidates.items, candidates.count * sizeof *candidates.items);
+        signature->candidates =
+            hd_arena_copy(&module->arena, candidates.items, candidates.count * sizeof *candidates.items);
         signature->rules = hd_arena_copy(&module->arena, rules.items, rules.count * sizeof *rules.items);
         signature->candidate_count = candidates.count;
         form->signature = signature;

@@ -4,7 +4,8 @@
 
 const hd_type_info hd_types[HD_TYPE_COUNT] = {
     [HD_TYPE_NONE] = {"", 0, HD_CLASS_NONE, 0, 0},
-#define HD_TYPE(id, spelling, bits, class, lanes, declarable) [HD_TYPE_##id] = {spelling, bits, HD_CLASS_##class, lanes, declarable},
+#define HD_TYPE(id, spelling, bits, class, lanes, declarable) \
+    [HD_TYPE_##id] = {spelling, bits, HD_CLASS_##class, lanes, declarable},
 #include "ir/types.def"
 #undef HD_TYPE
     [HD_TYPE_CC] = {"cc", 1, HD_CLASS_NONE, 1, 0},

@@ -1,4 +1,5 @@
-/* Roles and types of operands: what each category of instruction reads and writes, what is refused and with which words. */
+/* Roles and types of operands: what each category of instruction reads and writes, what is refused and with which
+ * words. */
 #include "tests/unit/parsed.h"
 
 #include "ir/form.h"
@@ -9,9 +10,9 @@ typedef struct role_case {
     const char *body, *described;
 } role_case;
 
-#define VARIABLES                                                                                         \
+#define VARIABLES                                                                         \
     ".global .b32 g[64]; .shared .b32 sh[64]; .global .texref tx; .global .surfref sf;\n" \
-    ".func (.param .b32 o) callee (.param .b32 i) { ret; }\n.func plain { ret; }\n"                        \
+    ".func (.param .b32 o) callee (.param .b32 i) { ret; }\n.func plain { ret; }\n"       \
     ".func (.reg .b32 o) old (.reg .b32 i) { mov.b32 o, i; ret; }\n"
 
 static const role_case arithmetic[] = {
@@ -71,7 +72,8 @@ static const role_case memory[] = {
     {"atom.global.add.u32 _, [y1], x2;", "atom.global.add.u32 _ [y1?] x2?"},
     {"red.global.add.f32 [y1], f2;", "red.global.add.f32 [y1?] f2?"},
     {"prefetch.global.L2 [y0];", "prefetch.global.L2 [y0?]"},
-    {"createpolicy.fractional.L2::evict_last.b64 y0, 0.5;", "createpolicy.fractional.L2::evict_last.b64 y0! #4602678819172646912"},
+    {"createpolicy.fractional.L2::evict_last.b64 y0, 0.5;",
+     "createpolicy.fractional.L2::evict_last.b64 y0! #4602678819172646912"},
     {"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [x0], x1, [x2];",
      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [x0?] x1? [x2?]"},
     {"cp.async.ca.shared.global [x0], [y0], 8, x1;", "cp.async.ca.shared.global [x0?] [y0?] #8 x1?"},
@@ -120,7 +122,8 @@ static const role_case matrices[] = {
      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f0!? f1!? f2!? f3!?} y0? y1? p0? #1 #-1 #0 #1"},
     {"wmma.store.d.sync.aligned.row.m8n8k4.f64 [y0], {d0, d1}, x1;",
      "wmma.store.d.sync.aligned.row.m8n8k4.f64 [y0?] {d0? d1?} x1?"},
-    {"ldmatrix.sync.aligned.m8n8.x2.shared.b16 {x0, x1}, [x2];", "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {x0! x1!} [x2?]"},
+    {"ldmatrix.sync.aligned.m8n8.x2.shared.b16 {x0, x1}, [x2];",
+     "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {x0! x1!} [x2?]"},
     {"stmatrix.sync.aligned.m8n8.x1.shared.b16 [x0], {x1};", "stmatrix.sync.aligned.m8n8.x1.shared.b16 [x0?] {x1?}"},
     {"tcgen05.ld.sync.aligned.32x32b.x2.b32 {x0, x1}, [x2];", "tcgen05.ld.sync.aligned.32x32b.x2.b32 {x0! x1!} [x2?]"},
     {"tcgen05.mma.cta_group::1.kind::f16 [x0], y0, y1, x1, p0;",
@@ -133,11 +136,11 @@ static void run_roles(const role_case *cases, size_t count)
         expect_instruction(VARIABLES, cases[i].body, cases[i].described);
 }
 
-#define ROLES(name)                                                 \
-    static void roles_of_##name(void **state)                       \
-    {                                                               \
-        (void)state;                                                \
-        run_roles(name, sizeof name / sizeof *name);                \
+#define ROLES(name)                                  \
+    static void roles_of_##name(void **state)        \
+    {                                                \
+        (void)state;                                 \
+        run_roles(name, sizeof name / sizeof *name); \
     }
 ROLES(arithmetic)
 ROLES(selection)
@@ -151,7 +154,8 @@ ROLES(matrices)
 static void unknown_takes_everything(void **state)
 {
     (void)state;
-    parsed *p = parse_text(HEAD ".entry k {\n" REGISTERS "frob.u32 x0, [y1], {x2};\nadd.frob.u32 x0, x1, x2;\nret;\n}\n");
+    parsed *p =
+        parse_text(HEAD ".entry k {\n" REGISTERS "frob.u32 x0, [y1], {x2};\nadd.frob.u32 x0, x1, x2;\nret;\n}\n");
     hd_function *f = function_of(p, "k");
     char out[256];
     describe(f, 0, out, sizeof out);
@@ -241,14 +245,28 @@ static void modifiers_are_checked(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "cos.f32 f0, f1;", "div.f64 d0, d1, d2;", "mad.f32 f0, f1, f2, f3;", "cvt.f32.s32 f0, x0;", "cvt.rn.u32.u64 x0, y0;",
-        "add.rn.rn.f32 f0, f1, f2;", "add.rn.s32 x0, x1, x2;", "ld.f16 h0, [y0];", "sub.s16x2 x0, x1, x2;", "mul.s32 x0, x1, x2;",
-        "mul.s32.wide y0, x1, x2;", "setp.lo.s32 p0, x1, x2;", "setp.nan.s32 p0, x1, x2;", "lop3.xor.b32 x0|p0, x1, x2, x3, 1, p1;",
-        "ld.relaxed.u32 x0, [y0];", "add x0, x1, x2;", "mma.sync.aligned.m16n8k8.col.row.f32.f16.f16.f32 {f0,f1,f2,f3},{x0,x1},{x2},{f0,f1,f2,f3};",
+        "cos.f32 f0, f1;",
+        "div.f64 d0, d1, d2;",
+        "mad.f32 f0, f1, f2, f3;",
+        "cvt.f32.s32 f0, x0;",
+        "cvt.rn.u32.u64 x0, y0;",
+        "add.rn.rn.f32 f0, f1, f2;",
+        "add.rn.s32 x0, x1, x2;",
+        "ld.f16 h0, [y0];",
+        "sub.s16x2 x0, x1, x2;",
+        "mul.s32 x0, x1, x2;",
+        "mul.s32.wide y0, x1, x2;",
+        "setp.lo.s32 p0, x1, x2;",
+        "setp.nan.s32 p0, x1, x2;",
+        "lop3.xor.b32 x0|p0, x1, x2, x3, 1, p1;",
+        "ld.relaxed.u32 x0, [y0];",
+        "add x0, x1, x2;",
+        "mma.sync.aligned.m16n8k8.col.row.f32.f16.f16.f32 {f0,f1,f2,f3},{x0,x1},{x2},{f0,f1,f2,f3};",
     };
     static const char *const good[] = {
-        "add.f32.rn f0, f1, f2;", "ld.u32.global x0, [y0];", "setp.s32.lt p0, x1, x2;", "add.sat.sat.s32 x0, x1, x2;",
-        "cvt.sat.u8.s32 x0, x1;", "cvt.rzi.ftz.s32.f32 x0, f0;", "match.sync.any.b32 x0, x1, x2;",
+        "add.f32.rn f0, f1, f2;",         "ld.u32.global x0, [y0];", "setp.s32.lt p0, x1, x2;",
+        "add.sat.sat.s32 x0, x1, x2;",    "cvt.sat.u8.s32 x0, x1;",  "cvt.rzi.ftz.s32.f32 x0, f0;",
+        "match.sync.any.b32 x0, x1, x2;",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         expect_error(bad[i], HD_DIAG_BAD_MODIFIER);
@@ -260,7 +278,8 @@ static void modifiers_are_checked(void **state)
 static void old_forms_are_old(void **state)
 {
     (void)state;
-    static const char old[] = ".version 1.3\n.target sm_13\n.entry k {\n.reg .f32 f<4>;\nmad.f32 f0, f1, f2, f3;\nsin.f32 f0, f1;\nrcp.f32 f0, f1;\n}\n";
+    static const char old[] = ".version 1.3\n.target sm_13\n.entry k {\n.reg .f32 f<4>;\nmad.f32 f0, f1, f2, "
+                              "f3;\nsin.f32 f0, f1;\nrcp.f32 f0, f1;\n}\n";
     static const char newer[] = ".version 1.4\n.target sm_13\n.entry k {\n.reg .f32 f<4>;\nsin.f32 f0, f1;\n}\n";
     assert_int_equal(first_error(old), -1);
     assert_int_equal(first_error(newer), HD_DIAG_BAD_MODIFIER);
@@ -276,12 +295,24 @@ static void calls_fit_their_callees(void **state)
         const char *body;
         bool accepted;
     } cases[] = {
-        {"call (x0), old, (x1);", true},      {"call (f0), old, (f1);", true},       {"call (_), old, (5);", true},
-        {"call (x0), old, (1.5);", true},     {"call (x0), old;", false},            {"call old, (x1);", false},
-        {"call (x0), old, (x1, x2);", false}, {"call (x0), old, (y1);", false},      {"call (h0), old, (x1);", false},
-        {"call (x0), old, (p1);", false},     {"call (x0), callee, (x1);", true},    {"call (x0), k, ();", false},
-        {"call (x0), old, (old);", false},    {"call (x0), old, (pp);", false},      {"call (x0), y0, (x1);", false},
-        {"call g;", false},                   {"call plain, ();", true},             {"call f0, (x1);", false},
+        {"call (x0), old, (x1);", true},
+        {"call (f0), old, (f1);", true},
+        {"call (_), old, (5);", true},
+        {"call (x0), old, (1.5);", true},
+        {"call (x0), old;", false},
+        {"call old, (x1);", false},
+        {"call (x0), old, (x1, x2);", false},
+        {"call (x0), old, (y1);", false},
+        {"call (h0), old, (x1);", false},
+        {"call (x0), old, (p1);", false},
+        {"call (x0), callee, (x1);", true},
+        {"call (x0), k, ();", false},
+        {"call (x0), old, (old);", false},
+        {"call (x0), old, (pp);", false},
+        {"call (x0), y0, (x1);", false},
+        {"call g;", false},
+        {"call plain, ();", true},
+        {"call f0, (x1);", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int error = body_error(VARIABLES, cases[i].body);
@@ -306,14 +337,18 @@ static void expect_message(const char *body, const char *message)
 static void messages_say_what_is_expected(void **state)
 {
     (void)state;
-    expect_message("add.s32 x0, x1, f2;", "operand 3 of 'add.s32' must be a .s32 register or an integer constant, 'f2' is .f32");
-    expect_message("add.f32 f0, 1, f2;", "operand 2 of 'add.f32' must be a .f32 register or a floating-point literal, this is an integer");
+    expect_message("add.s32 x0, x1, f2;",
+                   "operand 3 of 'add.s32' must be a .s32 register or an integer constant, 'f2' is .f32");
+    expect_message("add.f32 f0, 1, f2;",
+                   "operand 2 of 'add.f32' must be a .f32 register or a floating-point literal, this is an integer");
     expect_message("add.s32 x0, x1;", "'add.s32' takes 3 operands, 2 given");
-    expect_message("ld.global.v2.u32 {x0}, [y0];", "operand 1 of 'ld.global.v2.u32' must be a vector of 2 elements, this has 1");
+    expect_message("ld.global.v2.u32 {x0}, [y0];",
+                   "operand 1 of 'ld.global.v2.u32' must be a vector of 2 elements, this has 1");
     expect_message("cos.f32 f0, f1;", "'cos.f32' needs '.approx'");
     expect_message("fma.f32 f0, f1, f2, f3;", "'fma.f32' needs '.rn', '.rz', '.rm' or '.rp'");
     expect_message("add.rn.s32 x0, x1, x2;", "'.rn' does not fit 'add.rn.s32'");
-    expect_message("st.global.u32 x0, x1;", "operand 1 of 'st.global.u32' must be an address in brackets, 'x0' is .b32");
+    expect_message("st.global.u32 x0, x1;",
+                   "operand 1 of 'st.global.u32' must be an address in brackets, 'x0' is .b32");
 }
 
 /* An operand's error points at the operand. */
@@ -330,11 +365,20 @@ static void errors_have_places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(roles_of_arithmetic), cmocka_unit_test(roles_of_selection), cmocka_unit_test(roles_of_movement),
-        cmocka_unit_test(roles_of_memory), cmocka_unit_test(roles_of_control), cmocka_unit_test(roles_of_warp),
-        cmocka_unit_test(roles_of_matrices), cmocka_unit_test(unknown_takes_everything), cmocka_unit_test(types_match_as_measured),
-        cmocka_unit_test(modifiers_are_checked), cmocka_unit_test(old_forms_are_old), cmocka_unit_test(calls_fit_their_callees),
-        cmocka_unit_test(messages_say_what_is_expected), cmocka_unit_test(errors_have_places),
+        cmocka_unit_test(roles_of_arithmetic),
+        cmocka_unit_test(roles_of_selection),
+        cmocka_unit_test(roles_of_movement),
+        cmocka_unit_test(roles_of_memory),
+        cmocka_unit_test(roles_of_control),
+        cmocka_unit_test(roles_of_warp),
+        cmocka_unit_test(roles_of_matrices),
+        cmocka_unit_test(unknown_takes_everything),
+        cmocka_unit_test(types_match_as_measured),
+        cmocka_unit_test(modifiers_are_checked),
+        cmocka_unit_test(old_forms_are_old),
+        cmocka_unit_test(calls_fit_their_callees),
+        cmocka_unit_test(messages_say_what_is_expected),
+        cmocka_unit_test(errors_have_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

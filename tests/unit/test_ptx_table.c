@@ -1,6 +1,6 @@
-/* The instruction table against the facts of tests/isa, and against itself: every opcode of isa.tsv has a row with its version and
- * target; every statement of forms.tsv decodes, and what it writes stands where the role column says; every alternative of every row
- * is reached by a spelling made of its own words. */
+/* The instruction table against the facts of tests/isa, and against itself: every opcode of isa.tsv has a row with its
+ * version and target; every statement of forms.tsv decodes, and what it writes stands where the role column says; every
+ * alternative of every row is reached by a spelling made of its own words. */
 #include "tests/unit/parsed.h"
 
 #include "ir/form.h"
@@ -55,8 +55,9 @@ static const hd_form *form_of(hd_module *module, const char *spelling)
 /* What isa.tsv writes otherwise than it is spelled. */
 static const char *spelling_of(const char *opcode)
 {
-    static const char *const odd[][2] = {
-        {"match.sync", "match.any.sync"}, {"tcgen05.wait", "tcgen05.wait::ld"}, {"tcgen05.fence", "tcgen05.fence::before_thread_sync"}};
+    static const char *const odd[][2] = {{"match.sync", "match.any.sync"},
+                                         {"tcgen05.wait", "tcgen05.wait::ld"},
+                                         {"tcgen05.fence", "tcgen05.fence::before_thread_sync"}};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
         if (strcmp(odd[i][0], opcode) == 0)
             return odd[i][1];
@@ -75,7 +76,8 @@ static void check_row(hd_module *module, char *fields[])
     uint32_t target = (uint32_t)strtoul(fields[2] + 3, NULL, 10);
     bool whole = strcmp(info->name, spelling) == 0 && strcmp(spelling, fields[0]) == 0;
     if (whole && (info->introduced != major * 10 + minor || info->target != target))
-        fail_msg("'%s' is of %u and sm_%u in the table, of %s and %s by the facts", spelling, info->introduced, info->target, fields[1], fields[2]);
+        fail_msg("'%s' is of %u and sm_%u in the table, of %s and %s by the facts", spelling, info->introduced,
+                 info->target, fields[1], fields[2]);
     if (!whole)
         assert_true(info->introduced <= major * 10 + minor);
 }
@@ -103,9 +105,11 @@ static void every_opcode_has_a_row(void **state)
 /* ---- forms.tsv ---- */
 
 static const char declarations[] =
-    ".global .b32 g[64]; .shared .b32 sh[64]; .const .b32 cst[64]; .global .texref tx; .global .surfref sf;\n.func fn { ret; }\n"
+    ".global .b32 g[64]; .shared .b32 sh[64]; .const .b32 cst[64]; .global .texref tx; .global .surfref sf;\n.func fn "
+    "{ ret; }\n"
     ".func (.reg .b32 o) fnr (.reg .b32 i) { mov.b32 o, i; ret; }\n.entry k (.param .u32 pp) {\n"
-    ".reg .pred p<10>; .reg .b16 h<10>; .reg .b32 x<20>; .reg .b64 y<10>; .reg .b128 z<4>; .reg .f32 f<16>; .reg .f64 d<10>;\n"
+    ".reg .pred p<10>; .reg .b16 h<10>; .reg .b32 x<20>; .reg .b64 y<10>; .reg .b128 z<4>; .reg .f32 f<16>; .reg .f64 "
+    "d<10>;\n"
     ".reg .b8 c<10>; .reg .b32 r0; .local .b32 lc[8]; .local .b32 lp[8];\nts: .branchtargets L0, L1;\n"
     "pr: .callprototype (.reg .b32 _) _ (.reg .b32 _);\nctg: .calltargets fnr;\n";
 
@@ -120,10 +124,12 @@ static const char *header_of(const char *opcode, const char *verdict)
 {
     if (strcmp(verdict, "legacy") != 0)
         return ".version 9.0\n.target sm_121a\n.address_size 64\n";
-    return strcmp(opcode, "mad") == 0 ? ".version 1.4\n.target sm_13\n" : ".version 6.0\n.target sm_30\n.address_size 64\n";
+    return strcmp(opcode, "mad") == 0 ? ".version 1.4\n.target sm_13\n"
+                                      : ".version 6.0\n.target sm_30\n.address_size 64\n";
 }
 
-/* First letter of the role column that stands for an operand: d p { for something written, [ a ( ... for something read. */
+/* First letter of the role column that stands for an operand: d p { for something written, [ a ( ... for something
+ * read. */
 static bool writes_first(const char *roles)
 {
     return *roles == 'd' || *roles == 'p' || (*roles == '{' && roles[1] == 'd');
@@ -143,7 +149,8 @@ static void check_roles(const hd_function *f, const char *opcode, const char *ro
             if (o->kind != HD_OPERAND_REGISTER || o->flags & HD_OPERAND_IMPLICIT)
                 continue;
             bool writes = o->flags & HD_OPERAND_DEF;
-            if (!(o->flags & (HD_OPERAND_DEF | HD_OPERAND_USE)) || (writes && !may_write) || (!writes && may_write && !irregular))
+            if (!(o->flags & (HD_OPERAND_DEF | HD_OPERAND_USE)) || (writes && !may_write) ||
+                (!writes && may_write && !irregular))
                 fail_msg("operand %u of '%s': roles %u, the facts say '%s'", position + 1, statement, o->flags, roles);
             if (writes && o->flags & HD_OPERAND_USE && !strstr(roles, "use+def"))
                 fail_msg("operand %u of '%s' is read too", position + 1, statement);
@@ -277,7 +284,8 @@ static void every_alternative_is_reached(void **state)
             at = at && *at ? at : NULL;
             const hd_form *form = form_of(module, spelling);
             if (form->opcode != i || form->flags & (HD_FORM_UNKNOWN_MODIFIER | HD_FORM_INVALID))
-                fail_msg("'%s' of the row '%s' is not valid: %s", spelling, hd_opcodes[i].name, form->error ? form->error : "?");
+                fail_msg("'%s' of the row '%s' is not valid: %s", spelling, hd_opcodes[i].name,
+                         form->error ? form->error : "?");
             alternatives++;
         }
     }
@@ -316,10 +324,20 @@ static void units_follow_types(void **state)
         const char *spelling;
         hd_unit unit;
     } cases[] = {
-        {"add.s32", HD_UNIT_INT},     {"add.f32", HD_UNIT_SP},   {"add.f64", HD_UNIT_DP},        {"fma.rn.f16x2", HD_UNIT_SP},
-        {"div.s32", HD_UNIT_INT},     {"div.rn.f32", HD_UNIT_SFU}, {"div.rn.f64", HD_UNIT_DP},   {"mov.f32", HD_UNIT_INT},
-        {"setp.lt.f32", HD_UNIT_SP},  {"sin.approx.f32", HD_UNIT_SFU}, {"ld.global.f64", HD_UNIT_LDST}, {"bar.sync", HD_UNIT_CTRL},
-        {"tex.1d.v4.f32.f32", HD_UNIT_TEX}, {"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", HD_UNIT_TENSOR},
+        {"add.s32", HD_UNIT_INT},
+        {"add.f32", HD_UNIT_SP},
+        {"add.f64", HD_UNIT_DP},
+        {"fma.rn.f16x2", HD_UNIT_SP},
+        {"div.s32", HD_UNIT_INT},
+        {"div.rn.f32", HD_UNIT_SFU},
+        {"div.rn.f64", HD_UNIT_DP},
+        {"mov.f32", HD_UNIT_INT},
+        {"setp.lt.f32", HD_UNIT_SP},
+        {"sin.approx.f32", HD_UNIT_SFU},
+        {"ld.global.f64", HD_UNIT_LDST},
+        {"bar.sync", HD_UNIT_CTRL},
+        {"tex.1d.v4.f32.f32", HD_UNIT_TEX},
+        {"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", HD_UNIT_TENSOR},
     };
     parsed *p = calloc(1, sizeof *p);
     hd_module *module = new_module(p);
@@ -331,8 +349,9 @@ static void units_follow_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_opcode_has_a_row), cmocka_unit_test(every_form_decodes), cmocka_unit_test(every_alternative_is_reached),
-        cmocka_unit_test(behaviour_is_refined), cmocka_unit_test(units_follow_types),
+        cmocka_unit_test(every_opcode_has_a_row),       cmocka_unit_test(every_form_decodes),
+        cmocka_unit_test(every_alternative_is_reached), cmocka_unit_test(behaviour_is_refined),
+        cmocka_unit_test(units_follow_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
