@@ -20,15 +20,22 @@
 HD_CLONES static void add_wide(u64 *to, const u64 *base, u64 offset) { HD_LANE_LOOP to[i] = base[i] + offset; }
 HD_CLONES static void add_narrow(u64 *to, const u32 *base, u32 offset) { HD_LANE_LOOP to[i] = base[i] + offset; }
 
-static void reach_of(const u64 *address, u64 *low, u64 *high)
+/* Lowest and highest address, and the bits that any has. Compared with the top bit turned over: signed order is what CPUs have. */
+typedef struct reach {
+    u64 low, high, any;
+} reach;
+HD_CLONES static void reach_of(const u64 *address, reach *r)
 {
-    u64 a = address[0], b = address[0];
-    for (int i = 1; i < LANES; i++) {
-        a = address[i] < a ? address[i] : a;
-        b = address[i] > b ? address[i] : b;
+    const u64 top = 1ull << 63;
+    s64 low = (s64)(address[0] ^ top), high = low;
+    u64 any = 0;
+    for (int i = 0; i < LANES; i++) {
+        s64 a = (s64)(address[i] ^ top);
+        low = a < low ? a : low;
+        high = a > high ? a : high;
+        any |= address[i];
     }
-    *low = a;
-    *high = b;
+    *r = (reach){(u64)low ^ top, (u64)high ^ top, any};
 }
 
 void hd_lane_addresses(const hd_op *op, hd_warp *w, uint32_t mask)
@@ -147,17 +154,15 @@ static bool fits(const hd_region *r, u64 address, uint32_t bytes)
 hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t bytes, bool write, hd_region *r, bool *single)
 {
     const u64 *address = w->cta->addresses;
-    u64 low, high, unaligned = 0;
-    for (int i = 0; i < LANES; i++)
-        unaligned |= address[i];
+    reach lanes;
     uint32_t bad = 0;
-    if (unaligned & (bytes - 1)) {
+    reach_of(address, &lanes);
+    if (lanes.any & (bytes - 1)) {
         for (uint32_t i = 0; i < LANES; i++)
             bad |= (uint32_t)((address[i] & (bytes - 1)) != 0) << i & mask;
         return bad_access(op, w, bad, bytes, "misaligned");
     }
-    reach_of(address, &low, &high);
-    *single = hd_region_find(op, w, (hd_space)op->space, low, r) && fits(r, low, bytes) && fits(r, high, bytes);
+    *single = hd_region_find(op, w, (hd_space)op->space, lanes.low, r) && fits(r, lanes.low, bytes) && fits(r, lanes.high, bytes);
     if (*single && !(write && r->read_only))
         return HD_STEP_NEXT;
     uint32_t forbidden = 0;
@@ -184,9 +189,11 @@ GATHER(u16)
 GATHER(u32)
 GATHER(u64)
 
-static bool contiguous(const u64 *address, u64 stride)
+static inline bool contiguous(const u64 *address, u64 stride)
 {
     u64 difference = 0;
+    if (address[1] != address[0] + stride)
+        return false;
     for (u64 i = 0; i < LANES; i++)
         difference |= address[i] ^ (address[0] + i * stride);
     return !difference;
