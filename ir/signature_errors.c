@@ -171,122 +171,55 @@ static void describe_counts(const hd_form *form, char *buffer, size_t size)
         snprintf(buffer, size, "%u to %u operands", low, high);
 }
 
-static hd_diagnostic_kind kind_of(hd_mismatch_kind kind)
-{
-    switch (kind) {
-    case HD_MISMATCH_COUNT:
-        return HD_DIAG_OPERAND_COUNT;
-    case HD_MISMATCH_TYPE:
-        return HD_DIAG_OPERAND_TYPE;
-    case HD_MISMATCH_SINK:
-        return HD_DIAG_BAD_SINK;
-    case HD_MISMATCH_NO_VECTOR:
-    case HD_MISMATCH_LENGTH:
-    case HD_MISMATCH_NESTING:
-    case HD_MISMATCH_MIXED:
-    case HD_MISMATCH_SIZES:
-        return HD_DIAG_BAD_VECTOR;
-    case HD_MISMATCH_ADDRESS:
-    case HD_MISMATCH_ADDRESS_TYPE:
-    case HD_MISMATCH_NUMBER_ADDRESS:
-    case HD_MISMATCH_SPACE:
-        return HD_DIAG_BAD_ADDRESS;
-    case HD_MISMATCH_LITERAL:
-    case HD_MISMATCH_KIND:
-    case HD_MISMATCH_SREG:
-    case HD_MISMATCH_NOT:
-    case HD_MISMATCH_MINUS:
-    case HD_MISMATCH_SELECTOR:
-    case HD_MISMATCH_NO_ADDRESS:
-    case HD_MISMATCH_OBJECT:
-    case HD_MISMATCH_NO_PAIR:
-    case HD_MISMATCH_NO_LIST:
-    case HD_MISMATCH_LABEL:
-    case HD_MISMATCH_TABLE:
-    case HD_MISMATCH_CALLEE:
-    case HD_MISMATCH_NONE:
-        break;
-    }
-    return HD_DIAG_OPERAND_KIND;
-}
+/* What is said of each mismatch; where `words` is NULL the rule is described. */
+static const struct {
+    hd_diagnostic_kind kind;
+    bool tells_found; /* what was found is said too */
+    const char *words;
+} mismatches[] = {
+    [HD_MISMATCH_NONE] = {HD_DIAG_OPERAND_KIND, true, NULL},
+    [HD_MISMATCH_COUNT] = {HD_DIAG_OPERAND_COUNT, true, NULL},
+    [HD_MISMATCH_KIND] = {HD_DIAG_OPERAND_KIND, true, NULL},
+    [HD_MISMATCH_TYPE] = {HD_DIAG_OPERAND_TYPE, true, NULL},
+    [HD_MISMATCH_LITERAL] = {HD_DIAG_OPERAND_KIND, true, NULL},
+    [HD_MISMATCH_SREG] = {HD_DIAG_OPERAND_KIND, true, "may not be a special register; only mov and cvt read them"},
+    [HD_MISMATCH_SINK] = {HD_DIAG_BAD_SINK, false, "may not be the sink _"},
+    [HD_MISMATCH_NOT] = {HD_DIAG_OPERAND_KIND, false, "may not be negated"},
+    [HD_MISMATCH_MINUS] = {HD_DIAG_OPERAND_KIND, false, "may not have a minus"},
+    [HD_MISMATCH_SELECTOR] = {HD_DIAG_OPERAND_KIND, false, "may not have a selector"},
+    [HD_MISMATCH_NO_VECTOR] = {HD_DIAG_BAD_VECTOR, true, NULL},
+    [HD_MISMATCH_LENGTH] = {HD_DIAG_BAD_VECTOR, true, NULL},
+    [HD_MISMATCH_NESTING] = {HD_DIAG_BAD_VECTOR, false, "is a vector; vectors do not nest"},
+    [HD_MISMATCH_MIXED] = {HD_DIAG_BAD_VECTOR, false, "mixes elements of different kinds"},
+    [HD_MISMATCH_SIZES] = {HD_DIAG_BAD_VECTOR, false, "has elements of different sizes"},
+    [HD_MISMATCH_NO_ADDRESS] = {HD_DIAG_OPERAND_KIND, true, "must be an address in brackets"},
+    [HD_MISMATCH_ADDRESS] = {HD_DIAG_BAD_ADDRESS, true, "is no address that fits"},
+    [HD_MISMATCH_ADDRESS_TYPE] = {HD_DIAG_BAD_ADDRESS, true,
+                                  "must have an integer register of the address width as its base"},
+    [HD_MISMATCH_NUMBER_ADDRESS] = {HD_DIAG_BAD_ADDRESS, true, "may be a number in the local space only"},
+    [HD_MISMATCH_SPACE] = {HD_DIAG_BAD_ADDRESS, true, "must be in the state space of the instruction"},
+    [HD_MISMATCH_OBJECT] = {HD_DIAG_OPERAND_KIND, true, "must be a texture, sampler or surface, or a 64-bit handle"},
+    [HD_MISMATCH_NO_PAIR] = {HD_DIAG_OPERAND_KIND, true, "must be a pair, a|b"},
+    [HD_MISMATCH_NO_LIST] = {HD_DIAG_OPERAND_KIND, true, "must be a list in parentheses"},
+    [HD_MISMATCH_LABEL] = {HD_DIAG_OPERAND_KIND, true, "must be a label"},
+    [HD_MISMATCH_TABLE] = {HD_DIAG_OPERAND_KIND, true, "must be the label of a table or prototype"},
+    [HD_MISMATCH_CALLEE] = {HD_DIAG_OPERAND_KIND, true, "must be a function or a register that holds its address"},
+};
 
 /* What is due where the mismatch happened, without the operand that was found. */
 static void describe_expected(const hd_mismatch *m, char *buffer, size_t size)
 {
-    switch (m->kind) {
-    case HD_MISMATCH_NOT:
-        snprintf(buffer, size, "may not be negated");
-        return;
-    case HD_MISMATCH_MINUS:
-        snprintf(buffer, size, "may not have a minus");
-        return;
-    case HD_MISMATCH_SELECTOR:
-        snprintf(buffer, size, "may not have a selector");
-        return;
-    case HD_MISMATCH_SREG:
-        snprintf(buffer, size, "may not be a special register; only mov and cvt read them");
-        return;
-    case HD_MISMATCH_SINK:
-        snprintf(buffer, size, "may not be the sink _");
-        return;
-    case HD_MISMATCH_NESTING:
-        snprintf(buffer, size, "is a vector; vectors do not nest");
-        return;
-    case HD_MISMATCH_MIXED:
-        snprintf(buffer, size, "mixes elements of different kinds");
-        return;
-    case HD_MISMATCH_SIZES:
-        snprintf(buffer, size, "has elements of different sizes");
-        return;
-    case HD_MISMATCH_NUMBER_ADDRESS:
-        snprintf(buffer, size, "may be a number in the local space only");
-        return;
-    case HD_MISMATCH_NO_VECTOR:
-    case HD_MISMATCH_LENGTH:
+    if (mismatches[m->kind].words) {
+        snprintf(buffer, size, "%s", mismatches[m->kind].words);
+    } else if (m->kind == HD_MISMATCH_NO_VECTOR || m->kind == HD_MISMATCH_LENGTH) {
         if (m->rule->low == m->rule->high)
             snprintf(buffer, size, "must be a vector of %u element%s", m->rule->low, m->rule->low == 1 ? "" : "s");
         else
             snprintf(buffer, size, "must be a vector of %u to %u elements", m->rule->low, m->rule->high);
-        return;
-    case HD_MISMATCH_NO_ADDRESS:
-        snprintf(buffer, size, "must be an address in brackets");
-        return;
-    case HD_MISMATCH_ADDRESS:
-        snprintf(buffer, size, "is no address that fits");
-        return;
-    case HD_MISMATCH_ADDRESS_TYPE:
-        snprintf(buffer, size, "must have an integer register of the address width as its base");
-        return;
-    case HD_MISMATCH_SPACE:
-        snprintf(buffer, size, "must be in the state space of the instruction");
-        return;
-    case HD_MISMATCH_OBJECT:
-        snprintf(buffer, size, "must be a texture, sampler or surface, or a 64-bit handle");
-        return;
-    case HD_MISMATCH_NO_PAIR:
-        snprintf(buffer, size, "must be a pair, a|b");
-        return;
-    case HD_MISMATCH_NO_LIST:
-        snprintf(buffer, size, "must be a list in parentheses");
-        return;
-    case HD_MISMATCH_LABEL:
-        snprintf(buffer, size, "must be a label");
-        return;
-    case HD_MISMATCH_TABLE:
-        snprintf(buffer, size, "must be the label of a table or prototype");
-        return;
-    case HD_MISMATCH_CALLEE:
-        snprintf(buffer, size, "must be a function or a register that holds its address");
-        return;
-    case HD_MISMATCH_NONE:
-    case HD_MISMATCH_COUNT:
-    case HD_MISMATCH_KIND:
-    case HD_MISMATCH_TYPE:
-    case HD_MISMATCH_LITERAL:
-        break;
+    } else {
+        int n = snprintf(buffer, size, "must be ");
+        describe_rule(m->rule, buffer + n, size - (size_t)n);
     }
-    int n = snprintf(buffer, size, "must be ");
-    describe_rule(m->rule, buffer + n, size - (size_t)n);
 }
 
 void hd_report_mismatch(hd_function *function, const hd_instruction *insn, const hd_form *form, const hd_mismatch *m)
@@ -305,12 +238,11 @@ void hd_report_mismatch(hd_function *function, const hd_instruction *insn, const
     describe_operand(function, m->operand, found, sizeof found);
     if (m->kind == HD_MISMATCH_LENGTH)
         snprintf(found, sizeof found, "this has %u", m->operand->count);
-    bool tells_itself = m->kind == HD_MISMATCH_NOT || m->kind == HD_MISMATCH_MINUS || m->kind == HD_MISMATCH_SINK ||
-                        m->kind == HD_MISMATCH_NESTING || m->kind == HD_MISMATCH_MIXED ||
-                        m->kind == HD_MISMATCH_SIZES || m->kind == HD_MISMATCH_SELECTOR;
-    hd_report(module->diagnostics, kind_of(m->kind), module->source, hd_operand_span(function, insn, m->operand),
-              "operand %u of '%.200s' %s%s%s", position_of(function, insn, m->operand), spelling, expected,
-              tells_itself ? "" : ", ", tells_itself ? "" : found);
+    bool tells_found = mismatches[m->kind].tells_found;
+    hd_report(module->diagnostics, mismatches[m->kind].kind, module->source,
+              hd_operand_span(function, insn, m->operand), "operand %u of '%.200s' %s%s%s",
+              position_of(function, insn, m->operand), spelling, expected, tells_found ? ", " : "",
+              tells_found ? found : "");
 }
 
 bool hd_report_form(hd_function *function, const hd_instruction *insn, const hd_form *form)
