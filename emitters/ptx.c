@@ -15,9 +15,11 @@ static const char *line_end_of(const hd_source *source)
 
 static void start(hd_printer *p, hd_writer *writer, const hd_module *module, const hd_emit_options *options)
 {
-    *p = (hd_printer){.out = writer, .module = module, .no_section = options->no_section};
-    p->mode = options->no_annotations ? HD_PRINT_PLAIN :
-              options->spelling == HD_SPELLING_EXTENDED ? HD_PRINT_EXTENDED : HD_PRINT_PORTABLE;
+    /* .section came with PTX 2.0; older modules have their annotations in comments only. */
+    *p = (hd_printer){.out = writer, .module = module, .no_section = options->no_section || module->version_major < 2};
+    p->mode = options->no_annotations                     ? HD_PRINT_PLAIN
+              : options->spelling == HD_SPELLING_EXTENDED ? HD_PRINT_EXTENDED
+                                                          : HD_PRINT_PORTABLE;
     p->text = module->source->text;
     p->line_end = line_end_of(module->source);
     hd_writer_to_memory(&p->modifiers);

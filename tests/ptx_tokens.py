@@ -1,12 +1,12 @@
 """PTX tokens, for tests that compare two texts without their comments and white space. It shares nothing with lexer/.
 
 An opcode and each of its suffixes are tokens of their own, so "mov .b32" and "mov.b32" are the same; a name is never
-joined with what follows it. Spelling is kept: 0x10 and 16 differ.
+joined with what follows it. Spelling is kept: 0x10 and 16 differ. A line marker (# 12 "file") counts as a comment.
 """
 import re
 
 TOKEN = re.compile(r"""
-    (?P<space>[ \t\r\n]+ | //[^\n]* | /\*.*?\*/)
+    (?P<space>[ \t\r\n]+ | //[^\n]* | /\*.*?\*/ | \#[ \t]*[0-9]+[ \t]+"[^"\n]*"[^\n]*)
   | (?P<string>"[^"]*")
   | (?P<number>0[fF][0-9a-fA-F]{8}(?![0-9a-zA-Z_$]) | 0[dD][0-9a-fA-F]{16}(?![0-9a-zA-Z_$])
              | 0[xX][0-9a-fA-F]+U? | 0[bB][01]+U? | [0-9]+(\.[0-9]*)?[eE][+-]?[0-9]+ | [0-9]+\.[0-9]*(?![a-zA-Z_$]) | [0-9]+U?)
