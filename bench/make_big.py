@@ -15,16 +15,24 @@ import sys
 NAME = r"[A-Za-z_$][\w$]*"
 
 
-def split(path):
-    """Head (version, target, address size), the functions and variables as a list, sections and .file lines left out."""
+FILE_LINE = re.compile(r"^\s*\.file\s+(\d+)([^\n]*)", re.M)
+
+
+def split(path, number=0):
+    """Head (version, target, address size), what belongs at the end (.file lines, .debug_str), and the functions and
+    variables without it and without other sections. File numbers and string labels are made distinct by the number."""
     text = open(path).read()
     at = text.index(".address_size")
     at = text.index("\n", at)
     head, rest = text[:at], text[at:]
-    files = re.findall(r"^\s*\.file[^\n]*", rest, re.M)
-    rest = re.sub(r"^\s*\.file[^\n]*", "", rest, flags=re.M)
+    rest = FILE_LINE.sub(lambda m: "\t.file\t%d%s" % (100 * number + int(m.group(1)), m.group(2)), rest)
+    rest = re.sub(r"(\.loc\s+|inlined_at )(\d+)", lambda m: m.group(1) + str(100 * number + int(m.group(2))), rest)
+    rest = re.sub(r"(\$L__info_string\d+)\b", r"\1_%d" % number, rest)
+    files = [m.group(0) for m in FILE_LINE.finditer(rest)]
+    rest = FILE_LINE.sub("", rest)
+    strings = re.findall(r"\.section\s+\.debug_str\s*\{([^}]*)\}", rest)
     rest = re.sub(r"\.section[^{]*\{[^}]*\}", "", rest)
-    return head, files, rest
+    return head, (files, strings), rest
 
 
 def own_names(rest):
@@ -42,10 +50,10 @@ def own_names(rest):
 def repeated(paths):
     """Endless copies of the files' texts, each under new names; what is .extern is declared by the first copy only."""
     modules = []
-    for path in paths:
-        _, _, rest = split(path)
+    for number, path in enumerate(paths):
+        _, _, rest = split(path, number)
         own, extern = own_names(rest)
-        rename = re.compile(r"(?<![\w$%%])(%s)(?![\w$])" % "|".join(sorted(map(re.escape, own), key=len, reverse=True))) if own else None
+        rename = re.compile(r"(?<![\w$%%.:])(%s)(?![\w$])" % "|".join(sorted(map(re.escape, own), key=len, reverse=True))) if own else None
         modules.append((rest, rename, extern))
     declared = set()
     for copy in itertools.count():
@@ -94,8 +102,8 @@ def main():
         if mode == "one":
             one(out, int(amount), files[0])
             return
-        head, places, _ = max((split(f) for f in files), key=lambda parts: float(re.search(r"\.version\s+([\d.]+)", parts[0]).group(1)))
-        out.write(head + "\n" + "\n".join(places) + "\n")
+        parts = [split(f, number) for number, f in enumerate(files)]
+        out.write(max((p[0] for p in parts), key=lambda head: float(re.search(r"\.version\s+([\d.]+)", head).group(1))) + "\n")
         size = functions = 0
         for text in repeated(files):
             out.write(text)
@@ -103,6 +111,10 @@ def main():
             functions += len(re.findall(r"\.(?:entry|func)\b", text))
             if (mode == "many" and size >= amount * 1e6) or (mode == "kernels" and functions >= amount):
                 break
+        out.write("\n".join(line for _, (lines, _), _ in parts for line in lines) + "\n")
+        strings = [text for _, (_, sections), _ in parts for text in sections]
+        if strings:
+            out.write("\t.section\t.debug_str\n\t{\n%s\n\t}\n" % "\n".join(strings))
 
 
 if __name__ == "__main__":
