@@ -17,25 +17,29 @@
  * out of the entry. `entries` may be fewer than the window can fill: the oldest entry (first in, first out) is then evicted, and saves all
  * lanes that the file does not hold, whatever their tags say. The end of a warp or of a call's frame drops entries without a write.
  *
- * Cost: one scan of at most HD_BOW_ENTRIES entries an instruction and an operand.
+ * Cost: O(1) an instruction and an operand; a forced eviction looks at all entries.
  *
  * Options "unmasked" and "unsaved" break the lane masks and the saving eviction; they are there for the tests of the proof.
  */
 #include "hwmodel/rf/technique.h"
 
-enum { HD_BOW_ENTRIES = 64 };
+enum { HD_BOW_ENTRIES = 64, HD_BOW_TIMES = 32 /* a power of two; windows are shorter */ };
 typedef enum hd_bow_policy { HD_BOW_THROUGH, HD_BOW_BACK, HD_BOW_TAGS } hd_bow_policy;
 typedef enum hd_bow_tag { HD_BOW_BOTH, HD_BOW_FILE_ONLY, HD_BOW_WINDOW_ONLY } hd_bow_tag; /* order of the annotation's words */
 
 typedef struct hd_bow_entry {
-    uint32_t index, frame, accessed;
+    uint32_t index, frame, entered, accessed; /* entered: in which order; accessed: when, in instructions */
     uint32_t valid, dirty, filed;
     hd_claim claim;
 } hd_bow_entry;
 
+/* Entries are found by register, and by the time of their last access, without a search. */
 typedef struct hd_bow_window {
-    uint32_t now, count;
-    hd_bow_entry entries[HD_BOW_ENTRIES]; /* in order of entering */
+    uint32_t now, entered;
+    uint64_t used;                        /* mask of entries */
+    uint64_t at[HD_BOW_TIMES];            /* mask of entries last accessed at this time, modulo HD_BOW_TIMES */
+    hd_bow_entry entries[HD_BOW_ENTRIES];
+    HD_ARRAY(uint8_t) entry_of;           /* by register index in the warp: 1 + entry, 0 = none */
 } hd_bow_window;
 
 typedef struct hd_bow {
@@ -92,8 +96,10 @@ static bool read_module(hd_bow *bow, const hd_rf_module *code)
 static void bow_destroy(hd_rf_model *model)
 {
     hd_bow *bow = (hd_bow *)model;
-    for (uint32_t i = 0; i < bow->windows.count; i++)
+    for (uint32_t i = 0; i < bow->windows.count; i++) {
+        hd_array_free(&bow->windows.items[i]->entry_of);
         free(bow->windows.items[i]);
+    }
     hd_array_free(&bow->windows);
     hd_rf_file_free(&bow->file);
     hd_arena_free(&bow->arena);
@@ -109,7 +115,7 @@ static hd_rf_model *bow_create(const hd_rf_module *code, const char *options, co
     bow->unmasked = hd_rf_flag(options, "unmasked");
     bow->unsaved = hd_rf_flag(options, "unsaved");
     const char *why = NULL;
-    if (bow->iw < 1 || bow->capacity < 1 || bow->capacity > HD_BOW_ENTRIES)
+    if (bow->iw < 1 || bow->iw >= HD_BOW_TIMES || bow->capacity < 1 || bow->capacity > HD_BOW_ENTRIES)
         why = "a window of this size is not modelled";
     else if (bow->policy == HD_BOW_TAGS && !read_module(bow, code))
         why = "the kernel's tags were made for a longer window";
@@ -127,12 +133,10 @@ static hd_bow_window *window_of(hd_bow *bow, const hd_rf_warp *warp)
     return bow->windows.items[warp->slot];
 }
 
-static hd_bow_entry *find_entry(hd_bow_window *w, uint32_t index, uint32_t frame)
+static hd_bow_entry *find_entry(hd_bow_window *w, uint32_t index)
 {
-    for (uint32_t i = 0; i < w->count; i++)
-        if (w->entries[i].index == index && w->entries[i].frame == frame)
-            return &w->entries[i];
-    return NULL;
+    uint8_t entry = w->entry_of.items[index];
+    return entry ? &w->entries[entry - 1] : NULL;
 }
 
 /* What an entry owes goes to the file; the caller takes the entry away. */
@@ -148,32 +152,49 @@ static void settle(hd_bow *bow, const hd_rf_warp *warp, const hd_bow_entry *e)
     *home = hd_identity_copy(&warp->identity, e->index, *home, e->claim, e->dirty);
 }
 
+static uint64_t bit_of(const hd_bow_window *w, const hd_bow_entry *e)
+{
+    return 1ull << (e - w->entries);
+}
+
 static void remove_entry(hd_bow_window *w, hd_bow_entry *e)
 {
-    hd_bow_entry *end = w->entries + --w->count;
-    memmove(e, e + 1, (size_t)(end - e) * sizeof *e);
+    w->used &= ~bit_of(w, e);
+    w->at[e->accessed % HD_BOW_TIMES] &= ~bit_of(w, e);
+    w->entry_of.items[e->index] = 0;
+}
+
+static void touch(hd_bow_window *w, hd_bow_entry *e)
+{
+    w->at[e->accessed % HD_BOW_TIMES] &= ~bit_of(w, e);
+    e->accessed = w->now;
+    w->at[w->now % HD_BOW_TIMES] |= bit_of(w, e);
+}
+
+static void evict_oldest(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w)
+{
+    hd_bow_entry *oldest = &w->entries[__builtin_ctzll(w->used)];
+    for (uint64_t left = w->used; left; left &= left - 1)
+        if (w->entries[__builtin_ctzll(left)].entered < oldest->entered)
+            oldest = &w->entries[__builtin_ctzll(left)];
+    if (!bow->unsaved)
+        oldest->dirty |= oldest->valid & ~oldest->filed;
+    hd_rf_add(&bow->model, HD_COUNTER_EVICTIONS, 1);
+    settle(bow, warp, oldest);
+    remove_entry(w, oldest);
 }
 
 static hd_bow_entry *enter(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w, uint32_t index)
 {
-    if (w->count == bow->capacity) {
-        hd_bow_entry *oldest = &w->entries[0];
-        if (!bow->unsaved)
-            oldest->dirty |= oldest->valid & ~oldest->filed;
-        hd_rf_add(&bow->model, HD_COUNTER_EVICTIONS, 1);
-        settle(bow, warp, oldest);
-        remove_entry(w, oldest);
-    }
-    hd_bow_entry *e = &w->entries[w->count++];
-    *e = (hd_bow_entry){.index = index, .frame = warp->identity.frame, .accessed = w->now};
+    if ((uint32_t)__builtin_popcountll(w->used) == bow->capacity)
+        evict_oldest(bow, warp, w);
+    uint32_t place = (uint32_t)__builtin_ctzll(~w->used);
+    hd_bow_entry *e = &w->entries[place];
+    *e = (hd_bow_entry){.index = index, .frame = warp->identity.frame, .entered = w->entered++, .accessed = w->now};
+    w->used |= 1ull << place;
+    w->at[w->now % HD_BOW_TIMES] |= 1ull << place;
+    w->entry_of.items[index] = (uint8_t)(place + 1);
     return e;
-}
-
-static void touch(hd_bow_window *w, uint32_t index, uint32_t frame)
-{
-    hd_bow_entry *e = find_entry(w, index, frame);
-    if (e)
-        e->accessed = w->now;
 }
 
 static void bow_issue(hd_rf_model *model, const hd_rf_step *step)
@@ -181,20 +202,21 @@ static void bow_issue(hd_rf_model *model, const hd_rf_step *step)
     hd_bow *bow = (hd_bow *)model;
     hd_bow_window *w = window_of(bow, step->warp);
     w->now++;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < w->count; i++) {
-        hd_bow_entry *e = &w->entries[i];
-        if (w->now - e->accessed >= bow->iw)
-            settle(bow, step->warp, e);
-        else if (kept++ != i)
-            w->entries[kept - 1] = *e;
+    for (uint64_t old = w->at[(w->now - bow->iw) % HD_BOW_TIMES]; old; old &= old - 1) {
+        hd_bow_entry *e = &w->entries[__builtin_ctzll(old)];
+        settle(bow, step->warp, e);
+        remove_entry(w, e);
     }
-    w->count = kept;
-    uint32_t frame = step->warp->identity.frame;
-    for (uint32_t s = 0; s < step->source_count; s++)
-        touch(w, hd_rf_index(step, step->sources[s]), frame);
-    for (uint32_t d = 0; d < step->destination_count; d++)
-        touch(w, hd_rf_index(step, step->destinations[d].word), frame);
+    for (uint32_t s = 0; s < step->source_count; s++) {
+        hd_bow_entry *e = find_entry(w, hd_rf_index(step, step->sources[s]));
+        if (e)
+            touch(w, e);
+    }
+    for (uint32_t d = 0; d < step->destination_count; d++) {
+        hd_bow_entry *e = find_entry(w, hd_rf_index(step, step->destinations[d].word));
+        if (e)
+            touch(w, e);
+    }
 }
 
 /* ---- operands and results ------------------------------------------------------------------------------------------ */
@@ -215,7 +237,7 @@ static void bow_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source
     hd_bow_window *w = window_of(bow, step->warp);
     uint32_t index = hd_rf_index(step, step->sources[source]);
     hd_owner owner = {step->warp->identity.warp, step->warp->identity.frame, index};
-    hd_bow_entry *e = find_entry(w, index, owner.frame);
+    hd_bow_entry *e = find_entry(w, index);
     uint32_t held = e ? step->effective & e->valid : 0, missing = step->effective & ~held;
     hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
     if (held) {
@@ -273,7 +295,7 @@ static void bow_write(hd_rf_model *model, const hd_rf_step *step, uint32_t desti
     hd_bow *bow = (hd_bow *)model;
     hd_bow_window *w = window_of(bow, step->warp);
     uint32_t index = hd_rf_index(step, step->destinations[destination].word), serial = step->serial + destination;
-    hd_bow_entry *e = find_entry(w, index, step->warp->identity.frame);
+    hd_bow_entry *e = find_entry(w, index);
     hd_bow_tag tag = tag_of(bow, step, destination);
     uint32_t lanes = bow->unmasked ? UINT32_MAX : step->effective;
     hd_rf_add(model, HD_COUNTER_RESULTS, 1);
@@ -298,23 +320,34 @@ static void bow_warp_start(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_bow *bow = (hd_bow *)model;
     while (bow->windows.count <= warp->slot)
-        hd_array_push(&bow->windows, hd_malloc(sizeof(hd_bow_window)));
-    window_of(bow, warp)->now = window_of(bow, warp)->count = 0;
+        hd_array_push(&bow->windows, hd_calloc(1, sizeof(hd_bow_window)));
+    hd_bow_window *w = window_of(bow, warp);
+    w->now = w->entered = 0;
+    w->used = 0;
+    memset(w->at, 0, sizeof w->at);
+    hd_array_clear(&w->entry_of);
 }
 
 static void bow_frame_start(hd_rf_model *model, hd_rf_warp *warp)
 {
-    hd_rf_file_frame_start(&((hd_bow *)model)->file, warp);
+    hd_bow *bow = (hd_bow *)model;
+    hd_bow_window *w = window_of(bow, warp);
+    uint32_t words = warp->identity.registers.count - warp->identity.base;
+    uint8_t *fresh = hd_array_extend(&w->entry_of, words);
+    if (words)
+        memset(fresh, 0, words);
+    hd_rf_file_frame_start(&bow->file, warp);
 }
 
 static void bow_frame_end(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_bow_window *w = window_of((hd_bow *)model, warp);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < w->count; i++)
-        if (w->entries[i].frame != warp->identity.frame)
-            w->entries[kept++] = w->entries[i];
-    w->count = kept;
+    for (uint64_t left = w->used; left; left &= left - 1) {
+        hd_bow_entry *e = &w->entries[__builtin_ctzll(left)];
+        if (e->frame == warp->identity.frame)
+            remove_entry(w, e);
+    }
+    w->entry_of.count = warp->identity.base;
 }
 
 extern const hd_rf_ops hd_rf_bow_ops;
