@@ -1,5 +1,5 @@
-/* Annotations as text. The walk goes along the sorted list in step with the instructions, so that no annotation is searched;
- * time is linear in annotations and their text. */
+/* Annotations as text. The walk goes along the sorted list in step with the instructions, so that no annotation is
+ * searched; time is linear in annotations and their text. */
 #include "emitters/annotations.h"
 
 #include "ir/spell.h"
@@ -30,14 +30,16 @@ static uint32_t skip_wide_comments(const hd_annotation_walk *walk)
 
 hd_annotation_run hd_annotation_run_wide(const hd_annotation_walk *walk)
 {
-    return (hd_annotation_run){walk->function, walk->wide, walk->function->annotations.count, walk->foreign_wide, skip_wide_comments(walk)};
+    return (hd_annotation_run){walk->function, walk->wide, walk->function->annotations.count, walk->foreign_wide,
+                               skip_wide_comments(walk)};
 }
 
 uint32_t hd_annotation_walk_next(const hd_annotation_walk *walk)
 {
     const hd_function *f = walk->function;
     uint32_t next = walk->at < walk->wide ? f->annotations.items[walk->at].instruction : HD_NONE;
-    uint32_t foreign = walk->foreign_at < walk->foreign_wide ? f->foreign_annotations.items[walk->foreign_at].instruction : HD_NONE;
+    uint32_t foreign =
+        walk->foreign_at < walk->foreign_wide ? f->foreign_annotations.items[walk->foreign_at].instruction : HD_NONE;
     return next < foreign ? next : foreign;
 }
 
@@ -47,7 +49,8 @@ hd_annotation_run hd_annotation_run_of(hd_annotation_walk *walk, uint32_t instru
     hd_annotation_run run = {f, walk->at, walk->at, walk->foreign_at, walk->foreign_at};
     while (run.end < walk->wide && f->annotations.items[run.end].instruction == instruction)
         run.end++;
-    while (run.foreign_end < walk->foreign_wide && f->foreign_annotations.items[run.foreign_end].instruction == instruction)
+    while (run.foreign_end < walk->foreign_wide &&
+           f->foreign_annotations.items[run.foreign_end].instruction == instruction)
         run.foreign_end++;
     walk->at = run.end;
     walk->foreign_at = run.foreign_end;
@@ -96,17 +99,30 @@ static void write_word(hd_writer *out, const hd_annotation_info *info, uint32_t 
 static void write_value(hd_writer *out, const hd_function *f, const hd_annotation_info *info, const hd_annotation *a)
 {
     switch ((hd_annotation_value)info->value) {
-    case HD_VALUE_FLAG: hd_write(out, "set", 3); break;
-    case HD_VALUE_NUMBER: hd_write_u64(out, a->value); break;
-    case HD_VALUE_CHOICE: write_word(out, info, a->value); break;
-    case HD_VALUE_BITS: hd_write_format(out, "0x%x", a->value); break;
-    case HD_VALUE_REGISTERS: write_list(out, f, a, true); break;
-    case HD_VALUE_NUMBERS: write_list(out, f, a, false); break;
+    case HD_VALUE_FLAG:
+        hd_write(out, "set", 3);
+        break;
+    case HD_VALUE_NUMBER:
+        hd_write_u64(out, a->value);
+        break;
+    case HD_VALUE_CHOICE:
+        write_word(out, info, a->value);
+        break;
+    case HD_VALUE_BITS:
+        hd_write_format(out, "0x%x", a->value);
+        break;
+    case HD_VALUE_REGISTERS:
+        write_list(out, f, a, true);
+        break;
+    case HD_VALUE_NUMBERS:
+        write_list(out, f, a, false);
+        break;
     }
 }
 
 /* The values of one kind at one place: items [first, end). */
-static void write_values(hd_writer *out, const hd_function *f, const hd_annotation_info *info, uint32_t first, uint32_t end, char separator)
+static void write_values(hd_writer *out, const hd_function *f, const hd_annotation_info *info, uint32_t first,
+                         uint32_t end, char separator)
 {
     const hd_annotation *items = f->annotations.items;
     if (!hd_annotation_has_slots(info)) {
@@ -123,7 +139,10 @@ static void write_values(hd_writer *out, const hd_function *f, const hd_annotati
     }
 }
 
-static bool has_values(const hd_annotation_info *info) { return info->value != HD_VALUE_FLAG || hd_annotation_has_slots(info); }
+static bool has_values(const hd_annotation_info *info)
+{
+    return info->value != HD_VALUE_FLAG || hd_annotation_has_slots(info);
+}
 
 /* End of the items of the kind at `first`. */
 static uint32_t kind_end(const hd_annotation_run *run, uint32_t first)
@@ -137,7 +156,8 @@ static uint32_t kind_end(const hd_annotation_run *run, uint32_t first)
 
 /* ---- spellings ---- */
 
-static void write_words(hd_writer *out, const hd_annotation_info *info, const hd_annotation_run *run, uint32_t first, uint32_t end)
+static void write_words(hd_writer *out, const hd_annotation_info *info, const hd_annotation_run *run, uint32_t first,
+                        uint32_t end)
 {
     hd_write_string(out, info->name);
     if (has_values(info)) {

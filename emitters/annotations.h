@@ -1,4 +1,5 @@
-/* Annotations as text: comments, modifiers and statements; and the section's lines. The forms: heddle-annotations(7). */
+/* Annotations as text: comments, modifiers and statements; and the section's lines. The forms: heddle-annotations(7).
+ */
 #ifndef HD_EMITTERS_ANNOTATIONS_H
 #define HD_EMITTERS_ANNOTATIONS_H
 
@@ -36,8 +37,8 @@ void hd_emit_modifiers(hd_writer *writer, const hd_annotation_run *run);
 /* "\n\t.heddle NAME VALUES;" for each of the others. */
 void hd_emit_heddle_statements(hd_writer *writer, const hd_annotation_run *run, const char *line_end);
 
-/* ".section .heddle", line end, "{" ... "}" with all annotations of the module; no line end behind it. false: too large. Writes nothing
- * where there are no annotations. `before` is written before it. */
+/* ".section .heddle", line end, "{" ... "}" with all annotations of the module; no line end behind it. false: too
+ * large. Writes nothing where there are no annotations. `before` is written before it. */
 bool hd_emit_section(hd_writer *writer, const hd_module *module, const char *before, const char *line_end);
 
 #endif

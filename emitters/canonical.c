@@ -1,5 +1,5 @@
-/* Canonical text: everything from the IR, one statement a line, the input's tokens in the input's order. Comments and spacing of
- * the input are gone. Linear in tokens. */
+/* Canonical text: everything from the IR, one statement a line, the input's tokens in the input's order. Comments and
+ * spacing of the input are gone. Linear in tokens. */
 #include "emitters/print.h"
 
 static void line(hd_printer *p, const char *indent)
@@ -20,7 +20,8 @@ void hd_print_instruction(hd_printer *p, const hd_instruction *insn, const hd_an
     hd_spell_instruction(&speller, insn, p->modifiers.buffer.items, extended ? p->modifiers.buffer.count : 0);
 }
 
-static void print_body_statement(hd_printer *p, const hd_function *f, const hd_statement *statement, hd_annotation_walk *walk)
+static void print_body_statement(hd_printer *p, const hd_function *f, const hd_statement *statement,
+                                 hd_annotation_walk *walk)
 {
     hd_speller speller = {p->out, p->module, f, false};
     bool is_label = statement->kind == HD_STATEMENT_LABEL || statement->kind == HD_STATEMENT_TABLE;
@@ -41,7 +42,8 @@ static void print_body_statement(hd_printer *p, const hd_function *f, const hd_s
 /* A .heddle statement of the input: what it says is written anew. */
 static bool is_heddle_statement(const hd_module *module, const hd_statement *statement)
 {
-    return statement->kind == HD_STATEMENT_VERBATIM && module->verbatims.items[statement->index].kind == HD_VERBATIM_OTHER;
+    return statement->kind == HD_STATEMENT_VERBATIM &&
+           module->verbatims.items[statement->index].kind == HD_VERBATIM_OTHER;
 }
 
 void hd_print_canonical_function(hd_printer *p, const hd_function *f)

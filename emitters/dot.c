@@ -14,7 +14,8 @@ static void write_escaped(hd_writer *out, const char *text, uint32_t length)
     }
 }
 
-static void write_node(hd_writer *out, hd_writer *line, const hd_function *f, const hd_cfg *cfg, uint32_t b, uint32_t limit)
+static void write_node(hd_writer *out, hd_writer *line, const hd_function *f, const hd_cfg *cfg, uint32_t b,
+                       uint32_t limit)
 {
     const hd_block *block = &cfg->blocks[b];
     uint32_t end = limit && block->end - block->first > limit ? block->first + limit : block->end;

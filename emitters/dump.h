@@ -8,18 +8,18 @@
 /* A line for each token: line:column, kind, text. Needs no module; lexical mistakes go to the diagnostics. */
 void hd_emit_tokens(hd_writer *writer, hd_source *source, hd_diagnostics *diagnostics);
 
-/* The control-flow graph in the DOT language: a node for each block with its instructions (at most `instructions` of them; 0 = all),
- * solid edges for taken branches, dashed for falling through; X is the exit. */
+/* The control-flow graph in the DOT language: a node for each block with its instructions (at most `instructions` of
+ * them; 0 = all), solid edges for taken branches, dashed for falling through; X is the exit. */
 void hd_emit_cfg_dot(hd_writer *writer, hd_function *function, uint32_t instructions);
 
 /* A listing: blocks with their neighbours, then each instruction with ordinal, id and registers read and written. */
 void hd_emit_ir_text(hd_writer *writer, hd_function *function);
-/* The same as one JSON object: name, registers, blocks, loops, instructions (id, origin, line, column, text, reads, writes,
- * annotations). */
+/* The same as one JSON object: name, registers, blocks, loops, instructions (id, origin, line, column, text, reads,
+ * writes, annotations). */
 void hd_emit_ir_json(hd_writer *writer, hd_function *function);
 
-/* A line for each instruction: how many registers are live before it, the words they fill in the register file, the instruction, and their
- * names. Thread-level liveness. */
+/* A line for each instruction: how many registers are live before it, the words they fill in the register file, the
+ * instruction, and their names. Thread-level liveness. */
 void hd_emit_liveness(hd_writer *writer, hd_function *function);
 
 #endif

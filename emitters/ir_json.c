@@ -1,4 +1,5 @@
-/* A function's IR as one JSON object (jansson). Linear in instructions; the tree of one function is in memory at a time. */
+/* A function's IR as one JSON object (jansson). Linear in instructions; the tree of one function is in memory at a
+ * time. */
 #include "emitters/dump.h"
 
 #include "emitters/ptx.h"
@@ -22,19 +23,20 @@ static json_t *block_numbers(const hd_cfg *cfg, const uint32_t *blocks, uint32_t
 static json_t *block_object(const hd_cfg *cfg, uint32_t b)
 {
     const hd_block *block = &cfg->blocks[b];
-    return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "first", (int)block->first, "end", (int)block->end, "predecessors",
+    return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "first", (int)block->first, "end",
+                     (int)block->end, "predecessors",
                      block_numbers(cfg, hd_block_predecessors(cfg, b), block->pred_count), "successors",
-                     block_numbers(cfg, hd_block_successors(cfg, b), block->succ_count), "dominator", block_number(cfg, block->dominator),
-                     "post_dominator", block_number(cfg, block->post_dominator), "loop",
-                     block->loop == HD_NONE ? json_null() : json_integer(block->loop), "reachable", block->reachable, "conditional",
-                     block->conditional);
+                     block_numbers(cfg, hd_block_successors(cfg, b), block->succ_count), "dominator",
+                     block_number(cfg, block->dominator), "post_dominator", block_number(cfg, block->post_dominator),
+                     "loop", block->loop == HD_NONE ? json_null() : json_integer(block->loop), "reachable",
+                     block->reachable, "conditional", block->conditional);
 }
 
 static json_t *loop_object(const hd_loop *loop)
 {
     return json_pack("{s:i, s:o, s:i, s:b}", "header", (int)loop->header, "parent",
-                     loop->parent == HD_NONE ? json_null() : json_integer(loop->parent), "depth", (int)loop->depth, "irreducible",
-                     loop->irreducible);
+                     loop->parent == HD_NONE ? json_null() : json_integer(loop->parent), "depth", (int)loop->depth,
+                     "irreducible", loop->irreducible);
 }
 
 static json_t *register_name(const hd_function *f, uint32_t reg)
@@ -46,7 +48,8 @@ static json_t *register_name(const hd_function *f, uint32_t reg)
 static json_t *register_object(const hd_function *f, uint32_t reg)
 {
     uint8_t type = f->registers.items[reg].type;
-    return json_pack("{s:o, s:s}", "name", register_name(f, reg), "type", type == HD_TYPE_CC ? "cc" : hd_types[type].spelling);
+    return json_pack("{s:o, s:s}", "name", register_name(f, reg), "type",
+                     type == HD_TYPE_CC ? "cc" : hd_types[type].spelling);
 }
 
 static json_t *registers_of(const hd_function *f, const hd_instruction *insn, uint8_t role)
@@ -54,9 +57,10 @@ static json_t *registers_of(const hd_function *f, const hd_instruction *insn, ui
     json_t *list = json_array();
     if (role == HD_OPERAND_USE && insn->guard != HD_NONE)
         json_array_append_new(list, json_integer(insn->guard));
-    HD_INSN_REGISTERS(f, insn, o)
+    HD_INSN_REGISTERS(f, insn, o) {
         if (o->flags & role)
             json_array_append_new(list, json_integer(o->value));
+    }
     return list;
 }
 
@@ -76,7 +80,8 @@ static json_t *annotation_value(const hd_function *f, const hd_annotation_info *
     return info->value == HD_VALUE_FLAG ? json_true() : json_integer(a->value);
 }
 
-/* {"bow": ["rf", "boc"], "x_number": 3}: lists by slot, null for a slot without one. Moves *at behind the instruction's. */
+/* {"bow": ["rf", "boc"], "x_number": 3}: lists by slot, null for a slot without one. Moves *at behind the
+ * instruction's. */
 static json_t *annotations_of(const hd_function *f, uint32_t instruction, uint32_t *at)
 {
     json_t *object = json_object();
@@ -104,10 +109,11 @@ static json_t *instruction_object(const hd_function *f, uint32_t ordinal, hd_wri
     hd_position position = has_text ? hd_source_position(f->module->source, insn->span.begin) : (hd_position){0, 0};
     text->buffer.count = 0;
     hd_emit_instruction(text, f, insn);
-    return json_pack("{s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "id", (int)insn->id, "origin", (int)insn->origin, "line",
-                     (int)position.line, "column", (int)position.column, "text", json_stringn(text->buffer.items, text->buffer.count),
-                     "reads", registers_of(f, insn, HD_OPERAND_USE), "writes", registers_of(f, insn, HD_OPERAND_DEF), "annotations",
-                     annotations_of(f, ordinal, annotation));
+    return json_pack("{s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "id", (int)insn->id, "origin", (int)insn->origin,
+                     "line", (int)position.line, "column", (int)position.column, "text",
+                     json_stringn(text->buffer.items, text->buffer.count), "reads",
+                     registers_of(f, insn, HD_OPERAND_USE), "writes", registers_of(f, insn, HD_OPERAND_DEF),
+                     "annotations", annotations_of(f, ordinal, annotation));
 }
 
 static json_t *function_object(hd_function *f)
@@ -126,9 +132,9 @@ static json_t *function_object(hd_function *f)
     for (uint32_t i = 0; i < f->instructions.count; i++)
         json_array_append_new(instructions, instruction_object(f, i, &text, &annotation));
     hd_writer_free(&text);
-    return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "name", hd_names_text(&f->module->names, f->name), "entry", f->is_entry,
-                     "annotations", annotations_of(f, HD_NONE, &annotation), "registers", registers, "blocks", blocks, "loops", loops,
-                     "instructions", instructions);
+    return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "name", hd_names_text(&f->module->names, f->name), "entry",
+                     f->is_entry, "annotations", annotations_of(f, HD_NONE, &annotation), "registers", registers,
+                     "blocks", blocks, "loops", loops, "instructions", instructions);
 }
 
 static int write_piece(const char *bytes, size_t length, void *writer)

@@ -17,7 +17,8 @@ void hd_emit_tokens(hd_writer *writer, hd_source *source, hd_diagnostics *diagno
     hd_lexer_init(&lexer, source, (hd_span){0, source->length}, &names, diagnostics);
     while (hd_lexer_next(&lexer, &token) != HD_TOKEN_END) {
         hd_position position = hd_source_position(source, token.begin);
-        hd_write_format(writer, "%u:%u\t%s\t", position.line, position.column, hd_token_text((hd_token_kind)token.kind));
+        hd_write_format(writer, "%u:%u\t%s\t", position.line, position.column,
+                        hd_token_text((hd_token_kind)token.kind));
         hd_write(writer, source->text + token.begin, token.end - token.begin);
         hd_write_char(writer, '\n');
     }
@@ -84,9 +85,9 @@ void hd_emit_ir_text(hd_writer *writer, hd_function *function)
 {
     const hd_cfg *cfg = hd_function_cfg(function);
     hd_speller speller = {writer, function->module, function, false};
-    hd_write_format(writer, "%s %s: %u instructions, %u registers, %u blocks, %u loops\n", function->is_entry ? "entry" : "function",
-                    hd_names_text(&function->module->names, function->name), function->instructions.count, function->registers.count,
-                    cfg->block_count, cfg->loop_count);
+    hd_write_format(writer, "%s %s: %u instructions, %u registers, %u blocks, %u loops\n",
+                    function->is_entry ? "entry" : "function", hd_names_text(&function->module->names, function->name),
+                    function->instructions.count, function->registers.count, cfg->block_count, cfg->loop_count);
     for (uint32_t b = 0; b < cfg->block_count; b++) {
         write_block_head(writer, cfg, b);
         for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
@@ -130,7 +131,8 @@ static void collect_live(hd_live_walk *walk, const hd_block *block, uint32_t b, 
     }
 }
 
-static void write_live(hd_speller *s, const hd_instruction *insn, uint32_t ordinal, const uint32_t *live, uint32_t count)
+static void write_live(hd_speller *s, const hd_instruction *insn, uint32_t ordinal, const uint32_t *live,
+                       uint32_t count)
 {
     uint32_t words = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -155,8 +157,8 @@ static void write_block_liveness(hd_speller *s, const hd_block *block, uint32_t 
     hd_write_format(s->out, "b%u:\n", b);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t step = count - 1 - i, first = step ? lists->ends.items[step - 1] : 0;
-        write_live(s, &s->function->instructions.items[block->first + i], block->first + i, lists->members.items + first,
-                   lists->ends.items[step] - first);
+        write_live(s, &s->function->instructions.items[block->first + i], block->first + i,
+                   lists->members.items + first, lists->ends.items[step] - first);
     }
 }
 

@@ -1,10 +1,10 @@
-/* Lossless text: the source is copied in as few runs as possible; only what a pass changed, and annotations, are written from
- * the IR. Linear in the text; a function that nothing changed costs nothing beyond the copy.
+/* Lossless text: the source is copied in as few runs as possible; only what a pass changed, and annotations, are
+ * written from the IR. Linear in the text; a function that nothing changed costs nothing beyond the copy.
  *
- * Two ways through a body. Where only annotations changed, the walk goes from annotation to annotation. Where instructions changed
- * it goes from statement to statement: changed ones are spelled anew in the place of the old, new ones get a line of their own
- * behind what stands before them, removed ones are left out together with the text between them, except comments behind
- * the statement before.
+ * Two ways through a body. Where only annotations changed, the walk goes from annotation to annotation. Where
+ * instructions changed it goes from statement to statement: changed ones are spelled anew in the place of the old, new
+ * ones get a line of their own behind what stands before them, removed ones are left out together with the text between
+ * them, except comments behind the statement before.
  */
 #include "emitters/print.h"
 
@@ -13,7 +13,10 @@
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 static bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 /* LF and CR LF end a comment, a CR alone does not. */
-static bool ends_comment(const char *text, uint32_t at) { return text[at] == '\n' || (text[at] == '\r' && text[at + 1] == '\n'); }
+static bool ends_comment(const char *text, uint32_t at)
+{
+    return text[at] == '\n' || (text[at] == '\r' && text[at + 1] == '\n');
+}
 
 /* ---- copying ---- */
 
@@ -204,7 +207,8 @@ static void print_new(hd_printer *p, const hd_function *f, const hd_statement *s
     put_comment(p, run);
 }
 
-static void print_statement(hd_printer *p, const hd_function *f, const hd_statement *statement, hd_annotation_walk *walk)
+static void print_statement(hd_printer *p, const hd_function *f, const hd_statement *statement,
+                            hd_annotation_walk *walk)
 {
     bool is_instruction = statement->kind == HD_STATEMENT_INSTRUCTION;
     hd_annotation_run run = {.function = f};
@@ -220,7 +224,8 @@ static void print_statement(hd_printer *p, const hd_function *f, const hd_statem
         return;
     }
     const hd_instruction *insn = &f->instructions.items[statement->index];
-    copy_gap(p, p->mode == HD_PRINT_EXTENDED && run.first < run.end ? line_begin(p, statement->span.begin) : statement->span.begin);
+    copy_gap(p, p->mode == HD_PRINT_EXTENDED && run.first < run.end ? line_begin(p, statement->span.begin)
+                                                                    : statement->span.begin);
     put_heddle(p, statement->span.begin, &run);
     copy_to(p, statement->span.begin);
     if (insn->flags & (HD_INSN_DIRTY | HD_INSN_FRESH)) {
@@ -268,8 +273,8 @@ static void print_function(hd_printer *p, const hd_function *f, bool anew)
     p->drop = p->drop_end = NULL;
 }
 
-/* Where all annotations are written anew: the input has them in another spelling than the output, or the only place they stand
- * in is the section that is left out. */
+/* Where all annotations are written anew: the input has them in another spelling than the output, or the only place
+ * they stand in is the section that is left out. */
 static bool must_write_anew(const hd_printer *p)
 {
     if (p->mode != HD_PRINT_PORTABLE || p->module->extended)

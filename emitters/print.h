@@ -19,12 +19,12 @@ typedef struct hd_printer {
     const hd_module *module;
     hd_print_mode mode;
     bool no_section;
-    hd_writer modifiers;     /* scratch: the modifiers of one instruction */
+    hd_writer modifiers; /* scratch: the modifiers of one instruction */
     /* lossless */
     const char *text;
-    uint32_t at;             /* all before is written or left out */
+    uint32_t at;                    /* all before is written or left out */
     const hd_span *drop, *drop_end; /* annotation texts to leave out, from `at` on */
-    const char *line_end;    /* what the input ends its lines with */
+    const char *line_end;           /* what the input ends its lines with */
 } hd_printer;
 
 void hd_print_instruction(hd_printer *p, const hd_instruction *insn, const hd_annotation_run *run);

@@ -1,8 +1,8 @@
 /* Annotations: the table of kinds, operand slots, and the sorted list of each function.
  *
- * Invariant after hd_annotations_sort: items ascend by (instruction, kind, slot), no two are equal in all three, and those of
- * the whole function (instruction HD_NONE) stand last. Sorting is a stable merge of the runs that are there: linear where
- * the list is sorted already, O(n log n) at worst.
+ * Invariant after hd_annotations_sort: items ascend by (instruction, kind, slot), no two are equal in all three, and
+ * those of the whole function (instruction HD_NONE) stand last. Sorting is a stable merge of the runs that are there:
+ * linear where the list is sorted already, O(n log n) at worst.
  */
 #include "ir/annotations.h"
 
@@ -107,9 +107,15 @@ uint32_t hd_insn_source_slot(const hd_function *f, const hd_instruction *i, uint
     return slot_operand(f, i, slot, HD_OPERAND_USE);
 }
 
-uint32_t hd_insn_destination_count(const hd_function *f, const hd_instruction *i) { return slot_count(f, i, HD_OPERAND_DEF); }
+uint32_t hd_insn_destination_count(const hd_function *f, const hd_instruction *i)
+{
+    return slot_count(f, i, HD_OPERAND_DEF);
+}
 
-uint32_t hd_insn_source_count(const hd_function *f, const hd_instruction *i) { return slot_count(f, i, HD_OPERAND_USE); }
+uint32_t hd_insn_source_count(const hd_function *f, const hd_instruction *i)
+{
+    return slot_count(f, i, HD_OPERAND_USE);
+}
 
 /* ---- lists ---- */
 
@@ -168,13 +174,14 @@ void hd_annotation_set_free(hd_annotation_set *set)
 
 void hd_annotation_set_sort(hd_annotation_set *set) { sort_items(set->items.items, set->items.count); }
 
-static bool same_value(const hd_annotation_set *a, const hd_annotation *x, const hd_annotation_set *b, const hd_annotation *y)
+static bool same_value(const hd_annotation_set *a, const hd_annotation *x, const hd_annotation_set *b,
+                       const hd_annotation *y)
 {
     const hd_annotation_info *info = hd_annotation_find(x->kind);
     if (!info || !hd_annotation_is_list(info))
         return x->value == y->value;
-    return x->count == y->count &&
-           (x->count == 0 || memcmp(a->words.items + x->value, b->words.items + y->value, x->count * sizeof(uint32_t)) == 0);
+    return x->count == y->count && (x->count == 0 || memcmp(a->words.items + x->value, b->words.items + y->value,
+                                                            x->count * sizeof(uint32_t)) == 0);
 }
 
 bool hd_annotation_set_equal(const hd_annotation_set *a, const hd_annotation_set *b)
@@ -182,7 +189,8 @@ bool hd_annotation_set_equal(const hd_annotation_set *a, const hd_annotation_set
     if (a->items.count != b->items.count)
         return false;
     for (uint32_t i = 0; i < a->items.count; i++)
-        if (compare(&a->items.items[i], &b->items.items[i]) != 0 || !same_value(a, &a->items.items[i], b, &b->items.items[i]))
+        if (compare(&a->items.items[i], &b->items.items[i]) != 0 ||
+            !same_value(a, &a->items.items[i], b, &b->items.items[i]))
             return false;
     return true;
 }

@@ -1,14 +1,17 @@
 /* Annotations: what a pass decided, attached to a function, block (its first instruction), instruction or operand slot.
  *
- * ir/annotations.def lists every kind once: number, name, owner, place, value, spellings. Readers and writers of both spellings
- * and of the section walk that table and know no kind by name. See heddle-annotations(7).
+ * ir/annotations.def lists every kind once: number, name, owner, place, value, spellings. Readers and writers of both
+ * spellings and of the section walk that table and know no kind by name. See heddle-annotations(7).
  */
 #ifndef HD_IR_ANNOTATIONS_H
 #define HD_IR_ANNOTATIONS_H
 
 #include "ir/ir.h"
 
-typedef enum hd_annotation_place { HD_PLACE_FUNCTION, HD_PLACE_BLOCK, HD_PLACE_INSTRUCTION,
+typedef enum hd_annotation_place {
+    HD_PLACE_FUNCTION,
+    HD_PLACE_BLOCK,
+    HD_PLACE_INSTRUCTION,
     HD_PLACE_OPERAND, /* a destination slot */
     HD_PLACE_SOURCE,  /* a source slot */
 } hd_annotation_place;
@@ -33,7 +36,7 @@ typedef struct hd_annotation_info {
     const char *name;      /* "bow": the word behind //@ and the modifier or directive of the extended spelling */
     const char *technique; /* spelling of ir/techniques.def; "" for private use */
     uint8_t place, value;
-    const char *words;     /* CHOICE: "rf|boc|both" */
+    const char *words; /* CHOICE: "rf|boc|both" */
     const char *summary;
 } hd_annotation_info;
 extern const hd_annotation_info hd_annotation_infos[];
@@ -41,7 +44,8 @@ extern const uint32_t hd_annotation_info_count;
 const hd_annotation_info *hd_annotation_find(uint16_t number);
 const hd_annotation_info *hd_annotation_find_name(const char *name, size_t length);
 
-/* Words of a CHOICE: how many, the one at a position (not NUL-terminated), the position of one (HD_NONE: no such word). */
+/* Words of a CHOICE: how many, the one at a position (not NUL-terminated), the position of one (HD_NONE: no such word).
+ */
 uint32_t hd_annotation_word_count(const hd_annotation_info *info);
 const char *hd_annotation_word(const hd_annotation_info *info, uint32_t position, size_t *length);
 uint32_t hd_annotation_word_find(const hd_annotation_info *info, const char *text, size_t length);
@@ -60,7 +64,9 @@ void hd_annotation_set_sort(hd_annotation_set *set); /* by (instruction, kind, s
 bool hd_annotation_set_equal(const hd_annotation_set *a, const hd_annotation_set *b); /* both sorted */
 
 /* How files name a register: declaration ordinal, and index * components + component. */
-typedef struct hd_register_key { uint32_t declaration, index; } hd_register_key;
+typedef struct hd_register_key {
+    uint32_t declaration, index;
+} hd_register_key;
 hd_register_key hd_register_key_of(const hd_function *function, uint32_t reg);
 /* The ids by key: built once, then O(log n) a look-up. */
 typedef struct hd_register_keys {
@@ -69,21 +75,25 @@ typedef struct hd_register_keys {
 } hd_register_keys;
 void hd_register_keys_init(hd_register_keys *keys, const hd_function *function);
 void hd_register_keys_free(hd_register_keys *keys);
-uint32_t hd_register_keys_find(const hd_register_keys *keys, hd_register_key key); /* HD_NONE: not mentioned in the function */
+uint32_t hd_register_keys_find(const hd_register_keys *keys,
+                               hd_register_key key); /* HD_NONE: not mentioned in the function */
 
-/* Operand slots of HD_PLACE_OPERAND: destination registers that stand in the register file (no predicates) are counted from 0 in operand order,
- * and so are, separately, source registers; the row's technique says which it means. These helpers map slot <-> operand. */
-uint32_t hd_insn_destination_slot(const hd_function *f, const hd_instruction *i, uint32_t slot); /* operand index in function->operands or HD_NONE */
+/* Operand slots of HD_PLACE_OPERAND: destination registers that stand in the register file (no predicates) are counted
+ * from 0 in operand order, and so are, separately, source registers; the row's technique says which it means. These
+ * helpers map slot <-> operand. */
+uint32_t hd_insn_destination_slot(const hd_function *f, const hd_instruction *i,
+                                  uint32_t slot); /* operand index in function->operands or HD_NONE */
 uint32_t hd_insn_source_slot(const hd_function *f, const hd_instruction *i, uint32_t slot);
 uint32_t hd_insn_destination_count(const hd_function *f, const hd_instruction *i);
 uint32_t hd_insn_source_count(const hd_function *f, const hd_instruction *i);
 
-void hd_annotate(hd_function *function, hd_annotation annotation);     /* append; hd_annotations_sort() before use */
+void hd_annotate(hd_function *function, hd_annotation annotation); /* append; hd_annotations_sort() before use */
 /* The same with a list, whose words are copied. */
 void hd_annotate_list(hd_function *function, hd_annotation annotation, const uint32_t *words, uint32_t count);
 void hd_annotations_sort(hd_function *function); /* of several at one place and kind, the one added last stays */
 void hd_annotations_remove(hd_function *function, const char *technique); /* all of one technique; NULL: all */
-void hd_annotations_take(hd_function *function, hd_annotation_set *set);  /* the function's are now the set's (sorted); no change is noted */
+void hd_annotations_take(hd_function *function,
+                         hd_annotation_set *set); /* the function's are now the set's (sorted); no change is noted */
 /* The annotation of a kind at an instruction (HD_NONE: the function) and slot, or NULL. O(log n). */
 const hd_annotation *hd_annotation_at(const hd_function *function, uint16_t kind, uint32_t instruction, uint32_t slot);
 

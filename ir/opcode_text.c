@@ -1,4 +1,5 @@
-/* The walk over an opcode's modifiers in source text. Constant time a modifier; blanks and comments may stand between them. */
+/* The walk over an opcode's modifiers in source text. Constant time a modifier; blanks and comments may stand between
+ * them. */
 #include "ir/opcode_text.h"
 
 static bool is_follow(char c)

@@ -1,7 +1,8 @@
 /* Codec of the annotation section. See ir/section.h; the layout is defined in heddle-annotations(7).
  *
- * Writing and reading are linear in bytes. The reader trusts nothing: every length is checked against what is left, every
- * count against the bytes that it needs at least, so that no input makes it allocate more than a small multiple of itself.
+ * Writing and reading are linear in bytes. The reader trusts nothing: every length is checked against what is left,
+ * every count against the bytes that it needs at least, so that no input makes it allocate more than a small multiple
+ * of itself.
  */
 #include "ir/section.h"
 
@@ -12,7 +13,8 @@ enum { LENGTH_AT = 8, PAYLOAD_HEADER_BYTES = 3, HASH_BYTES = 8 };
 
 bool hd_statement_is_annotation_section(const hd_module *module, const hd_statement *statement)
 {
-    if (statement->kind != HD_STATEMENT_VERBATIM || module->verbatims.items[statement->index].kind != HD_VERBATIM_SECTION)
+    if (statement->kind != HD_STATEMENT_VERBATIM ||
+        module->verbatims.items[statement->index].kind != HD_VERBATIM_SECTION)
         return false;
     return strcmp(hd_names_text(&module->names, module->verbatims.items[statement->index].name), HD_SECTION_NAME) == 0;
 }
@@ -79,7 +81,10 @@ static uint32_t begin_record(hd_bytes *out, uint16_t kind)
     return out->count;
 }
 
-static void end_record(hd_bytes *out, uint32_t payload) { store_integer(out->items + payload - 4, out->count - payload, 4); }
+static void end_record(hd_bytes *out, uint32_t payload)
+{
+    store_integer(out->items + payload - 4, out->count - payload, 4);
+}
 
 static uint32_t inline_bits(const hd_annotation_info *info)
 {
@@ -100,8 +105,8 @@ static void put_list(hd_bytes *out, const hd_function *function, const hd_annota
 }
 
 /* One entry; `last` is the ordinal of the entry before. */
-static void put_entry(hd_bytes *out, const hd_function *function, const hd_annotation_info *info, const hd_annotation *a, uint32_t last,
-                      uint32_t bits)
+static void put_entry(hd_bytes *out, const hd_function *function, const hd_annotation_info *info,
+                      const hd_annotation *a, uint32_t last, uint32_t bits)
 {
     uint32_t ordinal = info->place == HD_PLACE_FUNCTION ? 0 : a->instruction;
     uint64_t head = (uint64_t)(ordinal - last) << 1 | (a->slot != 0);
@@ -276,12 +281,14 @@ static uint32_t slots_of(const hd_annotation_info *info, const hd_function *func
     const hd_instruction *insn = &function->instructions.items[ordinal];
     if (!hd_annotation_has_slots(info))
         return 1;
-    return info->place == HD_PLACE_OPERAND ? hd_insn_destination_count(function, insn) : hd_insn_source_count(function, insn);
+    return info->place == HD_PLACE_OPERAND ? hd_insn_destination_count(function, insn)
+                                           : hd_insn_source_count(function, insn);
 }
 
-/* Ordinal and slot of an entry whose head, less the inline bits, is `head`; `last` is the entry before, NULL at the first. */
-static void get_place(cursor *c, uint64_t head, const hd_annotation_info *info, const hd_function *function, const hd_annotation *last,
-                      hd_annotation *a)
+/* Ordinal and slot of an entry whose head, less the inline bits, is `head`; `last` is the entry before, NULL at the
+ * first. */
+static void get_place(cursor *c, uint64_t head, const hd_annotation_info *info, const hd_function *function,
+                      const hd_annotation *last, hd_annotation *a)
 {
     bool is_function = info->place == HD_PLACE_FUNCTION;
     uint64_t ordinal = (head >> 1) + (last ? last->instruction : 0), slot = head & 1 ? get_leb(c) : 0;
@@ -299,8 +306,8 @@ static void get_place(cursor *c, uint64_t head, const hd_annotation_info *info, 
     a->slot = (uint16_t)slot;
 }
 
-static hd_annotation get_entry(cursor *c, const hd_annotation_info *info, const hd_function *function, hd_register_keys *keys,
-                               const hd_annotation *last, hd_annotation_set *set)
+static hd_annotation get_entry(cursor *c, const hd_annotation_info *info, const hd_function *function,
+                               hd_register_keys *keys, const hd_annotation *last, hd_annotation_set *set)
 {
     hd_annotation a = {.kind = info->number};
     uint32_t bits = inline_bits(info);
@@ -318,13 +325,14 @@ static hd_annotation get_entry(cursor *c, const hd_annotation_info *info, const 
     return a;
 }
 
-const char *hd_section_decode(const hd_section_record *record, const hd_annotation_info *info, const hd_function *function,
-                              hd_register_keys *keys, hd_annotation_set *set)
+const char *hd_section_decode(const hd_section_record *record, const hd_annotation_info *info,
+                              const hd_function *function, hd_register_keys *keys, hd_annotation_set *set)
 {
     cursor c = {record->payload + PAYLOAD_HEADER_BYTES, record->payload + record->length, NULL};
     if (record->length < PAYLOAD_HEADER_BYTES)
         return "a record is too short";
-    if (record->payload[0] != info->place || record->payload[1] != info->value || record->payload[2] != inline_bits(info))
+    if (record->payload[0] != info->place || record->payload[1] != info->value ||
+        record->payload[2] != inline_bits(info))
         return "a record's place or type is not that of its kind";
     uint64_t count = get_leb(&c);
     hd_annotation last = {0};

@@ -1,8 +1,8 @@
 /* The bytes of `.section .heddle`: one codec for the writer and the reader. Layout: heddle-annotations(7), "Section".
  *
- * This module knows bytes and the IR, not PTX text: parser/annotations_section.c takes the bytes out of `.b8` lines, and
- * emitters/section.c writes such lines. A payload says its own place, value type and inline bits, so that a reader can walk
- * the entries of a kind it does not know.
+ * This module knows bytes and the IR, not PTX text: parser/annotations_section.c takes the bytes out of `.b8` lines,
+ * and emitters/section.c writes such lines. A payload says its own place, value type and inline bits, so that a reader
+ * can walk the entries of a kind it does not know.
  */
 #ifndef HD_IR_SECTION_H
 #define HD_IR_SECTION_H
@@ -12,8 +12,11 @@
 HD_ARRAY_TYPE(hd_bytes, uint8_t);
 
 enum {
-    HD_SECTION_MAJOR = 1, HD_SECTION_MINOR = 0,
-    HD_SECTION_HEADER_BYTES = 12, HD_SECTION_CHECKSUM_BYTES = 8, HD_RECORD_HEADER_BYTES = 6,
+    HD_SECTION_MAJOR = 1,
+    HD_SECTION_MINOR = 0,
+    HD_SECTION_HEADER_BYTES = 12,
+    HD_SECTION_CHECKSUM_BYTES = 8,
+    HD_RECORD_HEADER_BYTES = 6,
     HD_RECORD_FUNCTION = 1,          /* u64 hash, name */
     HD_RECORD_FIRST_ANNOTATION = 16, /* kinds below are the section's own */
 };
@@ -48,7 +51,7 @@ typedef enum hd_section_status {
     HD_SECTION_END,       /* no further record */
     HD_SECTION_MALFORMED, /* magic, lengths, a record that does not fit */
     HD_SECTION_CHECKSUM,
-    HD_SECTION_VERSION,   /* another major version */
+    HD_SECTION_VERSION, /* another major version */
 } hd_section_status;
 
 hd_section_status hd_section_open(hd_section_reader *reader, const uint8_t *bytes, uint32_t length);
@@ -57,9 +60,10 @@ hd_section_status hd_section_next(hd_section_reader *reader, hd_section_record *
 /* The parts of a function record; false where it is too short. The name is not NUL-terminated. */
 bool hd_section_function(const hd_section_record *record, uint64_t *hash, const char **name, uint32_t *name_length);
 
-/* Appends the record's annotations to the set. Checks place, type, order, ordinals, slots and registers against the function;
- * NULL, or what is wrong (a static text). `keys` is made at the first list of registers; the caller frees it. */
-const char *hd_section_decode(const hd_section_record *record, const hd_annotation_info *info, const hd_function *function,
-                              hd_register_keys *keys, hd_annotation_set *set);
+/* Appends the record's annotations to the set. Checks place, type, order, ordinals, slots and registers against the
+ * function; NULL, or what is wrong (a static text). `keys` is made at the first list of registers; the caller frees it.
+ */
+const char *hd_section_decode(const hd_section_record *record, const hd_annotation_info *info,
+                              const hd_function *function, hd_register_keys *keys, hd_annotation_set *set);
 
 #endif

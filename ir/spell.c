@@ -1,7 +1,8 @@
 /* The walk behind ir/spell.h. Linear in tokens; it allocates nothing but the writer's buffer.
  *
- * The tokens are those of the input, in its order: literals and declarations keep their spelling, an opcode and its modifiers
- * are one token, and so is a register with its selector. Not kept: comments, white space, and a plus sign of an offset.
+ * The tokens are those of the input, in its order: literals and declarations keep their spelling, an opcode and its
+ * modifiers are one token, and so is a register with its selector. Not kept: comments, white space, and a plus sign of
+ * an offset.
  */
 #include "ir/spell.h"
 
@@ -67,7 +68,8 @@ static void spell_section(hd_speller *s, hd_tokens tokens)
 {
     for (uint32_t i = 0; i < tokens.count; i++) {
         const hd_name_entry *token = &s->module->names.entries.items[s->module->tokens.items[tokens.first + i]];
-        bool starts_line = i > 1 && (*token->text == '}' || (*token->text == '.' && token->length > 1 && token->text[1] == 'b'));
+        bool starts_line =
+            i > 1 && (*token->text == '}' || (*token->text == '.' && token->length > 1 && token->text[1] == 'b'));
         if (!s->tokens_only && i)
             hd_write_char(s->out, starts_line ? '\n' : ' ');
         put(s, token->text, token->length);
@@ -122,11 +124,19 @@ static void spell_literal(hd_speller *s, uint32_t index)
         return;
     }
     switch ((hd_literal_kind)literal->kind) {
-    case HD_LITERAL_SIGNED: hd_write_format(s->out, "%lld", (long long)literal->bits); break;
-    case HD_LITERAL_UNSIGNED: hd_write_format(s->out, "%lluU", (unsigned long long)literal->bits); break;
-    case HD_LITERAL_F32_BITS: hd_write_format(s->out, "0f%08llX", (unsigned long long)literal->bits); break;
+    case HD_LITERAL_SIGNED:
+        hd_write_format(s->out, "%lld", (long long)literal->bits);
+        break;
+    case HD_LITERAL_UNSIGNED:
+        hd_write_format(s->out, "%lluU", (unsigned long long)literal->bits);
+        break;
+    case HD_LITERAL_F32_BITS:
+        hd_write_format(s->out, "0f%08llX", (unsigned long long)literal->bits);
+        break;
     case HD_LITERAL_F64_BITS:
-    case HD_LITERAL_DECIMAL: hd_write_format(s->out, "0d%016llX", (unsigned long long)literal->bits); break;
+    case HD_LITERAL_DECIMAL:
+        hd_write_format(s->out, "0d%016llX", (unsigned long long)literal->bits);
+        break;
     }
     end_token(s);
 }
@@ -213,18 +223,38 @@ static const hd_operand *spell_operand(hd_speller *s, const hd_operand *o)
     if (o->flags & HD_OPERAND_MINUS)
         put_char(s, '-');
     switch ((hd_operand_kind)o->kind) {
-    case HD_OPERAND_REGISTER: spell_register_operand(s, o); return spell_offset(s, o);
-    case HD_OPERAND_LITERAL: spell_literal(s, o->value); return spell_offset(s, o);
-    case HD_OPERAND_SYMBOL: put_name(s, s->module->symbols.items[o->value].name); return spell_offset(s, o);
-    case HD_OPERAND_SREG: spell_sreg(s, o); return o + 1;
-    case HD_OPERAND_LABEL: put_name(s, s->function->labels.items[o->value].name); return o + 1;
-    case HD_OPERAND_TABLE: put_name(s, s->function->tables.items[o->value].name); return o + 1;
-    case HD_OPERAND_SINK: put_char(s, '_'); return o + 1;
-    case HD_OPERAND_NAME: put_name(s, o->value); return o + 1;
-    case HD_OPERAND_VECTOR: return o->flags & HD_OPERAND_WHOLE ? spell_whole(s, o) : spell_enclosed(s, o, '{', '}');
-    case HD_OPERAND_ADDRESS: return spell_address(s, o);
-    case HD_OPERAND_PAIR: return spell_two(s, o, '|', '\0');
-    case HD_OPERAND_LIST: return spell_enclosed(s, o, '(', ')');
+    case HD_OPERAND_REGISTER:
+        spell_register_operand(s, o);
+        return spell_offset(s, o);
+    case HD_OPERAND_LITERAL:
+        spell_literal(s, o->value);
+        return spell_offset(s, o);
+    case HD_OPERAND_SYMBOL:
+        put_name(s, s->module->symbols.items[o->value].name);
+        return spell_offset(s, o);
+    case HD_OPERAND_SREG:
+        spell_sreg(s, o);
+        return o + 1;
+    case HD_OPERAND_LABEL:
+        put_name(s, s->function->labels.items[o->value].name);
+        return o + 1;
+    case HD_OPERAND_TABLE:
+        put_name(s, s->function->tables.items[o->value].name);
+        return o + 1;
+    case HD_OPERAND_SINK:
+        put_char(s, '_');
+        return o + 1;
+    case HD_OPERAND_NAME:
+        put_name(s, o->value);
+        return o + 1;
+    case HD_OPERAND_VECTOR:
+        return o->flags & HD_OPERAND_WHOLE ? spell_whole(s, o) : spell_enclosed(s, o, '{', '}');
+    case HD_OPERAND_ADDRESS:
+        return spell_address(s, o);
+    case HD_OPERAND_PAIR:
+        return spell_two(s, o, '|', '\0');
+    case HD_OPERAND_LIST:
+        return spell_enclosed(s, o, '(', ')');
     }
     return o + 1;
 }
@@ -311,16 +341,35 @@ void hd_spell_statement(hd_speller *s, const hd_statement *statement)
     const hd_function *f = s->function ? s->function : s->module->globals;
     uint32_t i = statement->index;
     switch ((hd_statement_kind)statement->kind) {
-    case HD_STATEMENT_INSTRUCTION: hd_spell_instruction(s, &f->instructions.items[i], "", 0); break;
-    case HD_STATEMENT_LABEL: spell_label(s, &f->labels.items[i]); break;
-    case HD_STATEMENT_SCOPE_OPEN: put_char(s, '{'); break;
-    case HD_STATEMENT_SCOPE_CLOSE: put_char(s, '}'); break;
-    case HD_STATEMENT_LOCATION: hd_spell_tokens(s, s->module->locations.items[i].tokens); break;
-    case HD_STATEMENT_TABLE: hd_spell_tokens(s, f->tables.items[i].tokens); break;
-    case HD_STATEMENT_REGISTERS: spell_registers(s, f, &f->register_groups.items[i]); break;
-    case HD_STATEMENT_VARIABLES: spell_variables(s, &s->module->variable_groups.items[i]); break;
-    case HD_STATEMENT_VERBATIM: spell_verbatim(s, &s->module->verbatims.items[i]); break;
-    case HD_STATEMENT_FUNCTION: break; /* the caller's: header and body */
+    case HD_STATEMENT_INSTRUCTION:
+        hd_spell_instruction(s, &f->instructions.items[i], "", 0);
+        break;
+    case HD_STATEMENT_LABEL:
+        spell_label(s, &f->labels.items[i]);
+        break;
+    case HD_STATEMENT_SCOPE_OPEN:
+        put_char(s, '{');
+        break;
+    case HD_STATEMENT_SCOPE_CLOSE:
+        put_char(s, '}');
+        break;
+    case HD_STATEMENT_LOCATION:
+        hd_spell_tokens(s, s->module->locations.items[i].tokens);
+        break;
+    case HD_STATEMENT_TABLE:
+        hd_spell_tokens(s, f->tables.items[i].tokens);
+        break;
+    case HD_STATEMENT_REGISTERS:
+        spell_registers(s, f, &f->register_groups.items[i]);
+        break;
+    case HD_STATEMENT_VARIABLES:
+        spell_variables(s, &s->module->variable_groups.items[i]);
+        break;
+    case HD_STATEMENT_VERBATIM:
+        spell_verbatim(s, &s->module->verbatims.items[i]);
+        break;
+    case HD_STATEMENT_FUNCTION:
+        break; /* the caller's: header and body */
     }
 }
 
@@ -328,5 +377,6 @@ bool hd_statement_is_extra(const hd_function *function, const hd_statement *stat
 {
     if (statement->kind == HD_STATEMENT_LOCATION)
         return true;
-    return statement->kind == HD_STATEMENT_VERBATIM && function->module->verbatims.items[statement->index].kind == HD_VERBATIM_OTHER;
+    return statement->kind == HD_STATEMENT_VERBATIM &&
+           function->module->verbatims.items[statement->index].kind == HD_VERBATIM_OTHER;
 }

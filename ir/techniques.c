@@ -1,4 +1,5 @@
-/* Table of techniques, expanded from ir/techniques.def. Look-up is linear: it is asked per command line, not per instruction. */
+/* Table of techniques, expanded from ir/techniques.def. Look-up is linear: it is asked per command line, not per
+ * instruction. */
 #include "ir/techniques.h"
 
 #include <string.h>

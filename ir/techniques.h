@@ -15,7 +15,7 @@ typedef enum hd_technique {
 typedef struct hd_technique_info {
     const char *spelling; /* what -p and --technique take */
     const char *paper;
-    const char *pass;     /* "" for hardware-only techniques */
+    const char *pass; /* "" for hardware-only techniques */
     const char *summary;
 } hd_technique_info;
 

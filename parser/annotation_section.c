@@ -1,7 +1,7 @@
 /* `.section .heddle`: from `.b8` lines to bytes (ir/section.h) to one part for each function. Linear in the section.
  *
- * The text has been parsed as a section; here it is read once more for its numbers, because a section of a million tags must
- * not become a million interned tokens.
+ * The text has been parsed as a section; here it is read once more for its numbers, because a section of a million tags
+ * must not become a million interned tokens.
  */
 #include "parser/annotations.h"
 
@@ -54,7 +54,9 @@ static bool read_byte(const char *text, uint32_t *at, uint8_t *byte)
     uint32_t first = i;
     for (; value < 256; i++) {
         char c = text[i];
-        uint32_t digit = c >= '0' && c <= '9' ? (uint32_t)(c - '0') : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10 : 99;
+        uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10
+                                                : 99;
         if (digit >= base)
             break;
         value = value * base + digit;
@@ -64,7 +66,10 @@ static bool read_byte(const char *text, uint32_t *at, uint8_t *byte)
     return value < 256 && i > first;
 }
 
-static bool is_width(const char *text, uint32_t at) { return memcmp(text + at, ".b8", 3) == 0 && is_blank(text[at + 3]); }
+static bool is_width(const char *text, uint32_t at)
+{
+    return memcmp(text + at, ".b8", 3) == 0 && is_blank(text[at + 3]);
+}
 
 /* The numbers between the braces. */
 static bool read_bytes(hd_section_text *section)
@@ -86,7 +91,8 @@ static bool read_bytes(hd_section_text *section)
             at = ok ? skip_blanks(text, at, end) : at;
         } while (ok && at < end && text[at] == ',');
         if (!ok)
-            return wrong(section->module, HD_DIAG_BAD_ANNOTATION, (hd_span){begin, begin + 1}, "only .b8 with numbers from 0 to 255 may stand here");
+            return wrong(section->module, HD_DIAG_BAD_ANNOTATION, (hd_span){begin, begin + 1},
+                         "only .b8 with numbers from 0 to 255 may stand here");
     }
     return true;
 }
@@ -98,8 +104,8 @@ typedef struct hd_section_walk {
     const hd_parse_options *options;
     hd_section_part *parts;
     uint32_t *function_of_name; /* by hd_name: index of the function with a body + 1 */
-    hd_function *function; /* of the records that follow; NULL: they are dropped */
-    hd_section_part *part; /* its part */
+    hd_function *function;      /* of the records that follow; NULL: they are dropped */
+    hd_section_part *part;      /* its part */
     bool seen_function;
     hd_register_keys keys;
 } hd_section_walk;
@@ -119,7 +125,8 @@ static bool missing_function(hd_section_walk *walk, const char *name, uint32_t l
                   "annotations of '%.*s' dropped: there is no such function", (int)length, name);
     else
         hd_report(module->diagnostics, HD_DIAG_STALE_ANNOTATION, module->source, walk->text->span,
-                  "annotations of a function '%.*s' that the module does not have; --drop-stale drops them", (int)length, name);
+                  "annotations of a function '%.*s' that the module does not have; --drop-stale drops them",
+                  (int)length, name);
     return walk->options && walk->options->drop_stale;
 }
 
@@ -167,8 +174,9 @@ static bool take_record(hd_section_walk *walk, const hd_section_record *record)
     }
     const char *error = hd_section_decode(record, info, walk->function, &walk->keys, &walk->part->set);
     if (error)
-        hd_report(module->diagnostics, HD_DIAG_BAD_ANNOTATION, module->source, walk->text->span, ".section .heddle: '%s' of '%s': %s",
-                  info->name, hd_names_text(&module->names, walk->function->name), error);
+        hd_report(module->diagnostics, HD_DIAG_BAD_ANNOTATION, module->source, walk->text->span,
+                  ".section .heddle: '%s' of '%s': %s", info->name, hd_names_text(&module->names, walk->function->name),
+                  error);
     return !error;
 }
 
@@ -214,11 +222,14 @@ static bool read_section(hd_section_text *text, const hd_parse_options *options,
         return ok;
     }
     case HD_SECTION_VERSION:
-        return wrong(text->module, HD_DIAG_ANNOTATION_VERSION, text->span, "written by a later version, whose layout is not known");
+        return wrong(text->module, HD_DIAG_ANNOTATION_VERSION, text->span,
+                     "written by a later version, whose layout is not known");
     case HD_SECTION_CHECKSUM:
-        return wrong(text->module, HD_DIAG_ANNOTATION_CHECKSUM, text->span, "the checksum does not match; it was damaged or edited");
+        return wrong(text->module, HD_DIAG_ANNOTATION_CHECKSUM, text->span,
+                     "the checksum does not match; it was damaged or edited");
     case HD_SECTION_MALFORMED:
-    case HD_SECTION_END: break;
+    case HD_SECTION_END:
+        break;
     }
     return malformed(&walk, "no annotation data: wrong magic or length");
 }
@@ -232,7 +243,8 @@ bool hd_annotation_read_section(hd_module *module, const hd_parse_options *optio
         if (!hd_statement_is_annotation_section(module, statement))
             continue;
         if (found) {
-            ok = wrong(module, HD_DIAG_BAD_ANNOTATION, statement->span, "a module has one such section, and this is another");
+            ok = wrong(module, HD_DIAG_BAD_ANNOTATION, statement->span,
+                       "a module has one such section, and this is another");
             break;
         }
         found = true;

@@ -1,5 +1,6 @@
 /* One annotation's text: `name value,value` of comments and .heddle statements, `.name::value_value` of modifiers.
- * The forms are defined in heddle-annotations(7). Linear in the text; a register takes time in the function's declarations. */
+ * The forms are defined in heddle-annotations(7). Linear in the text; a register takes time in the function's
+ * declarations. */
 #include "parser/annotations.h"
 
 #include "ir/opcode_text.h"
@@ -10,7 +11,7 @@ typedef struct scan {
     hd_function *function;
     const char *text;
     uint32_t at, end;
-    char separator;                 /* between the values of slots: ',' or '_' */
+    char separator; /* between the values of slots: ',' or '_' */
     const hd_annotation_info *info;
     hd_annotation_set *into;
     bool wrong;
@@ -18,12 +19,14 @@ typedef struct scan {
 
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+           c == '%' || c == '.';
 }
 
 static void skip_blanks(scan *s)
 {
-    while (s->at < s->end && (s->text[s->at] == ' ' || s->text[s->at] == '\t' || s->text[s->at] == '\n' || s->text[s->at] == '\r'))
+    while (s->at < s->end &&
+           (s->text[s->at] == ' ' || s->text[s->at] == '\t' || s->text[s->at] == '\n' || s->text[s->at] == '\r'))
         s->at++;
 }
 
@@ -57,13 +60,17 @@ static void complain(scan *s, hd_span span, const char *what)
     if (span.end == span.begin)
         span.end = span.begin < s->end ? span.begin + 1 : span.begin;
     if (!s->wrong)
-        hd_report(module->diagnostics, HD_DIAG_BAD_ANNOTATION, module->source, span, "annotation '%s': %s", s->info->name, what);
+        hd_report(module->diagnostics, HD_DIAG_BAD_ANNOTATION, module->source, span, "annotation '%s': %s",
+                  s->info->name, what);
     s->wrong = true;
 }
 
 static uint32_t digit_value(char c)
 {
-    return c >= '0' && c <= '9' ? (uint32_t)(c - '0') : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10 : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A') + 10 : 99;
+    return c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
+           : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10
+           : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A') + 10
+                                  : 99;
 }
 
 /* Decimal or 0x hexadecimal, below 2^32. */
@@ -92,12 +99,14 @@ static uint32_t read_number(scan *s)
 
 /* ---- registers ---- */
 
-/* Index of the register that `name` (without component) means under a declaration, HD_NONE where it does not declare it. */
+/* Index of the register that `name` (without component) means under a declaration, HD_NONE where it does not declare
+ * it. */
 static uint32_t declared_index(const scan *s, const hd_declaration *declaration, hd_span name)
 {
     const hd_names *names = &s->function->module->names;
     uint32_t length = hd_names_length(names, declaration->name), index = 0;
-    if (name.end - name.begin < length || memcmp(s->text + name.begin, hd_names_text(names, declaration->name), length) != 0)
+    if (name.end - name.begin < length ||
+        memcmp(s->text + name.begin, hd_names_text(names, declaration->name), length) != 0)
         return HD_NONE;
     hd_span rest = {name.begin + length, name.end};
     if (declaration->count == HD_NONE)
@@ -194,11 +203,17 @@ static void read_value(scan *s, hd_annotation *a)
 {
     switch ((hd_annotation_value)s->info->value) {
     case HD_VALUE_FLAG:
-    case HD_VALUE_CHOICE: read_word(s, a); break;
+    case HD_VALUE_CHOICE:
+        read_word(s, a);
+        break;
     case HD_VALUE_NUMBER:
-    case HD_VALUE_BITS: a->value = read_number(s); break;
+    case HD_VALUE_BITS:
+        a->value = read_number(s);
+        break;
     case HD_VALUE_REGISTERS:
-    case HD_VALUE_NUMBERS: read_list(s, a); break;
+    case HD_VALUE_NUMBERS:
+        read_list(s, a);
+        break;
     }
 }
 
@@ -214,14 +229,16 @@ static bool skip_none(scan *s)
 static void read_slots(scan *s, hd_annotation a)
 {
     const hd_instruction *insn = &s->function->instructions.items[a.instruction];
-    uint32_t count = s->info->place == HD_PLACE_SOURCE ? hd_insn_source_count(s->function, insn) : hd_insn_destination_count(s->function, insn);
+    uint32_t count = s->info->place == HD_PLACE_SOURCE ? hd_insn_source_count(s->function, insn)
+                                                       : hd_insn_destination_count(s->function, insn);
     uint32_t slot = 0;
     do {
         skip_blanks(s);
         hd_span place = {s->at, s->at};
         if (slot >= count) {
-            complain(s, place, s->info->place == HD_PLACE_SOURCE ? "more values than the instruction has source registers" :
-                                                                   "more values than the instruction has destination registers");
+            complain(s, place,
+                     s->info->place == HD_PLACE_SOURCE ? "more values than the instruction has source registers"
+                                                       : "more values than the instruction has destination registers");
             return;
         }
         a.slot = (uint16_t)slot++;
@@ -238,7 +255,8 @@ static hd_text_outcome read_values(scan *s, uint32_t instruction)
 {
     hd_annotation a = {.kind = s->info->number, .instruction = instruction};
     if ((instruction == HD_NONE) != (s->info->place == HD_PLACE_FUNCTION))
-        complain(s, (hd_span){s->at, s->at}, instruction == HD_NONE ? "it belongs to an instruction" : "it belongs to the whole function");
+        complain(s, (hd_span){s->at, s->at},
+                 instruction == HD_NONE ? "it belongs to an instruction" : "it belongs to the whole function");
     if (s->wrong)
         return HD_TEXT_WRONG;
     if (hd_annotation_has_slots(s->info)) {
@@ -262,9 +280,15 @@ const hd_annotation_info *hd_annotation_text_kind(const char *text, hd_span span
     return hd_annotation_find_name(text + name.begin, name.end - name.begin);
 }
 
-hd_text_outcome hd_annotation_read_text(hd_function *function, hd_span span, uint32_t instruction, hd_annotation_set *into)
+hd_text_outcome hd_annotation_read_text(hd_function *function, hd_span span, uint32_t instruction,
+                                        hd_annotation_set *into)
 {
-    scan s = {.function = function, .text = function->module->source->text, .at = span.begin, .end = span.end, .separator = ',', .into = into};
+    scan s = {.function = function,
+              .text = function->module->source->text,
+              .at = span.begin,
+              .end = span.end,
+              .separator = ',',
+              .into = into};
     s.info = hd_annotation_text_kind(s.text, span);
     if (!s.info)
         return HD_TEXT_UNKNOWN;
@@ -272,9 +296,11 @@ hd_text_outcome hd_annotation_read_text(hd_function *function, hd_span span, uin
     return read_values(&s, instruction);
 }
 
-hd_text_outcome hd_annotation_read_modifier(hd_function *function, hd_span span, uint32_t instruction, hd_annotation_set *into)
+hd_text_outcome hd_annotation_read_modifier(hd_function *function, hd_span span, uint32_t instruction,
+                                            hd_annotation_set *into)
 {
-    scan s = {.function = function, .text = function->module->source->text, .end = span.end, .separator = '_', .into = into};
+    scan s = {
+        .function = function, .text = function->module->source->text, .end = span.end, .separator = '_', .into = into};
     size_t value;
     s.info = hd_annotation_modifier(s.text + span.begin, span.end - span.begin, &value);
     if (!s.info)

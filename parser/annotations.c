@@ -1,8 +1,9 @@
-/* Gathers a module's annotations from comments, extended spelling and section, holds them against each other, and attaches
- * them to the functions. The forms and the rules are defined in heddle-annotations(7).
+/* Gathers a module's annotations from comments, extended spelling and section, holds them against each other, and
+ * attaches them to the functions. The forms and the rules are defined in heddle-annotations(7).
  *
- * Comments are looked for in the gaps between statements only, so that reading is linear and costs next to nothing where there
- * are none. A function keeps the places of all text that is annotation, so that the emitter can leave it out or put it anew.
+ * Comments are looked for in the gaps between statements only, so that reading is linear and costs next to nothing
+ * where there are none. A function keeps the places of all text that is annotation, so that the emitter can leave it
+ * out or put it anew.
  */
 #include "parser/annotations.h"
 
@@ -57,7 +58,8 @@ static bool has_known_kind(const char *text, hd_span words)
 static void keep_foreign(gatherer *g, hd_span piece, uint32_t instruction)
 {
     const char *bytes = hd_arena_copy(&g->function->module->arena, g->text + piece.begin, piece.end - piece.begin);
-    hd_array_push(&g->function->foreign_annotations, (hd_foreign_annotation){0, instruction, piece.end - piece.begin, bytes});
+    hd_array_push(&g->function->foreign_annotations,
+                  (hd_foreign_annotation){0, instruction, piece.end - piece.begin, bytes});
 }
 
 /* A comment behind an instruction or the opening brace: `words` is what follows the @. */
@@ -68,7 +70,8 @@ static void take_comment(gatherer *g, hd_span whole, hd_span words, uint32_t ins
         hd_span piece = next_piece(g->text, &at, words.end);
         hd_text_outcome outcome = hd_annotation_read_text(g->function, piece, instruction, &g->comments);
         if (outcome == HD_TEXT_UNKNOWN)
-            report(g, HD_DIAG_UNKNOWN_ANNOTATION, piece.begin < piece.end ? piece : whole, "unknown annotation; kept as it is");
+            report(g, HD_DIAG_UNKNOWN_ANNOTATION, piece.begin < piece.end ? piece : whole,
+                   "unknown annotation; kept as it is");
         if (outcome == HD_TEXT_UNKNOWN && known)
             keep_foreign(g, piece, instruction);
         g->ok &= outcome != HD_TEXT_WRONG;
@@ -93,10 +96,12 @@ static uint32_t read_comment(gatherer *g, uint32_t at, uint32_t end, uint32_t ow
         stop--;
     if (stop <= at + 2 || text[at + 2] != '@')
         return after;
-    hd_span words = trimmed(text, (hd_span){at + 3, stop}), whole = {at, is_line ? trimmed(text, (hd_span){at, stop}).end : after};
+    hd_span words = trimmed(text, (hd_span){at + 3, stop}),
+            whole = {at, is_line ? trimmed(text, (hd_span){at, stop}).end : after};
     if (owner == OWNED_BY_NOTHING || (!is_line && memchr(text + at, '\n', stop - at))) {
         if (has_known_kind(text, words))
-            report(g, HD_DIAG_MISPLACED_ANNOTATION, whole, "this annotation follows no instruction on its line; ignored");
+            report(g, HD_DIAG_MISPLACED_ANNOTATION, whole,
+                   "this annotation follows no instruction on its line; ignored");
     } else {
         take_comment(g, whole, words, owner);
     }
@@ -195,7 +200,8 @@ static void gather(gatherer *g)
     }
     read_gap(g, at, function->body.end, owner);
     for (uint32_t i = 0; i < g->waiting.count; i++) {
-        report(g, HD_DIAG_BAD_ANNOTATION, function->statements.items[g->waiting.items[i]].span, "no instruction follows that it could belong to");
+        report(g, HD_DIAG_BAD_ANNOTATION, function->statements.items[g->waiting.items[i]].span,
+               "no instruction follows that it could belong to");
         g->ok = false;
     }
 }
@@ -216,7 +222,8 @@ static void settle(gatherer *g, hd_annotation_set *set)
     for (uint32_t i = 1; i < set->items.count; i++) {
         const hd_annotation *a = &set->items.items[i - 1], *b = &set->items.items[i];
         if (a->instruction == b->instruction && a->kind == b->kind && a->slot == b->slot) {
-            report(g, HD_DIAG_BAD_ANNOTATION, place_of(g->function, a->instruction), "the same annotation stands twice here");
+            report(g, HD_DIAG_BAD_ANNOTATION, place_of(g->function, a->instruction),
+                   "the same annotation stands twice here");
             g->ok = false;
         }
     }
@@ -227,9 +234,11 @@ static hd_span first_difference(const hd_function *function, const hd_annotation
 {
     uint32_t count = a->items.count < b->items.count ? a->items.count : b->items.count, i = 0;
     const hd_annotation *x = a->items.items, *y = b->items.items;
-    while (i < count && x[i].instruction == y[i].instruction && x[i].kind == y[i].kind && x[i].slot == y[i].slot && x[i].value == y[i].value)
+    while (i < count && x[i].instruction == y[i].instruction && x[i].kind == y[i].kind && x[i].slot == y[i].slot &&
+           x[i].value == y[i].value)
         i++;
-    uint32_t left = i < a->items.count ? x[i].instruction : HD_NONE, right = i < b->items.count ? y[i].instruction : HD_NONE;
+    uint32_t left = i < a->items.count ? x[i].instruction : HD_NONE,
+             right = i < b->items.count ? y[i].instruction : HD_NONE;
     return place_of(function, left < right ? left : right);
 }
 
@@ -247,12 +256,14 @@ static bool join(gatherer *g, hd_annotation_set *set, hd_annotation_set *other, 
     if (hd_annotation_set_equal(set, other))
         return true;
     hd_module *module = g->function->module;
-    hd_report(module->diagnostics, HD_DIAG_ANNOTATION_CONFLICT, module->source, first_difference(g->function, set, other),
-              "%s disagree about '%s'", what, hd_names_text(&module->names, g->function->name));
+    hd_report(module->diagnostics, HD_DIAG_ANNOTATION_CONFLICT, module->source,
+              first_difference(g->function, set, other), "%s disagree about '%s'", what,
+              hd_names_text(&module->names, g->function->name));
     return false;
 }
 
-/* True where the section's record was made for other code. Then nothing is left of the function's annotations, or an error stands. */
+/* True where the section's record was made for other code. Then nothing is left of the function's annotations, or an
+ * error stands. */
 static bool is_stale(gatherer *g, const hd_section_part *part, const hd_parse_options *options)
 {
     hd_module *module = g->function->module;
@@ -265,9 +276,10 @@ static bool is_stale(gatherer *g, const hd_section_part *part, const hd_parse_op
         hd_array_clear(&g->function->foreign_annotations);
         g->function->annotations_changed = true;
     } else {
-        hd_diagnostic *d = hd_report(module->diagnostics, HD_DIAG_STALE_ANNOTATION, module->source, g->function->header_span,
-                                     "'%s' changed since it was annotated", name);
-        hd_note_add(module->diagnostics, d, module->source, part->span, "annotated here; --drop-stale drops its annotations, heddle strip all");
+        hd_diagnostic *d = hd_report(module->diagnostics, HD_DIAG_STALE_ANNOTATION, module->source,
+                                     g->function->header_span, "'%s' changed since it was annotated", name);
+        hd_note_add(module->diagnostics, d, module->source, part->span,
+                    "annotated here; --drop-stale drops its annotations, heddle strip all");
         g->ok = false;
     }
     return true;

@@ -17,9 +17,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define HEAD ".version 8.0\n.target sm_80\n.visible .entry k(.param .u64 p)\n{"
 static const char *const LINES[] = {
-    "\n\t.reg .b32 %r<9>;\n\t.reg .v2 .b32 %v;\n\t.reg .b64 %rd1;\n\tld.param.u64", " %rd1, [p];", "\nL1:\n\tld.global.v2.u32",
-    " {%r1, %r2}, [%rd1];", " add.s32", " %r3, %r1, %r2;", " // words\n\t{ .reg .b32 %r1; mov.u32", " %r1, %r3;", " st.global.u32",
-    " [%rd1], %r1;", " }\n\tmov.u32", " %v.y, %r3;", "\n\tret", ";",
+    "\n\t.reg .b32 %r<9>;\n\t.reg .v2 .b32 %v;\n\t.reg .b64 %rd1;\n\tld.param.u64",
+    " %rd1, [p];",
+    "\nL1:\n\tld.global.v2.u32",
+    " {%r1, %r2}, [%rd1];",
+    " add.s32",
+    " %r3, %r1, %r2;",
+    " // words\n\t{ .reg .b32 %r1; mov.u32",
+    " %r1, %r3;",
+    " st.global.u32",
+    " [%rd1], %r1;",
+    " }\n\tmov.u32",
+    " %v.y, %r3;",
+    "\n\tret",
+    ";",
 };
 enum { PIECES = sizeof LINES / sizeof *LINES };
 
@@ -168,7 +179,8 @@ static void demand_same(const hd_function *x, const hd_function *y)
         bool list = hd_annotation_is_list(hd_annotation_find(a->kind));
         demand(list || a->value == b->value);
         demand(!list || !a->count ||
-               !memcmp(x->annotation_words.items + a->value, y->annotation_words.items + b->value, a->count * sizeof(uint32_t)));
+               !memcmp(x->annotation_words.items + a->value, y->annotation_words.items + b->value,
+                       a->count * sizeof(uint32_t)));
     }
 }
 
@@ -188,7 +200,8 @@ static void demand_strips_alike(const hd_writer *x, const hd_writer *y)
     hd_writer_to_memory(&right);
     strip(&left, x);
     strip(&right, y);
-    demand(left.buffer.count == right.buffer.count && memcmp(left.buffer.items, right.buffer.items, left.buffer.count) == 0);
+    demand(left.buffer.count == right.buffer.count &&
+           memcmp(left.buffer.items, right.buffer.items, left.buffer.count) == 0);
     hd_writer_free(&left);
     hd_writer_free(&right);
 }
@@ -231,10 +244,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hd_writer_to_memory(&text);
     const char *at = (const char *)data + 1, *end = (const char *)data + size;
     switch (data[0] % 4) {
-    case 0: make_section(&text, data + 1, size - 1, false); break;
-    case 1: make_section(&text, data + 1, size - 1, true); break;
-    case 2: make_comments(&text, at, end); break;
-    case 3: make_extended(&text, at, end); break;
+    case 0:
+        make_section(&text, data + 1, size - 1, false);
+        break;
+    case 1:
+        make_section(&text, data + 1, size - 1, true);
+        break;
+    case 2:
+        make_comments(&text, at, end);
+        break;
+    case 3:
+        make_extended(&text, at, end);
+        break;
     }
     check(&text);
     hd_writer_free(&text);

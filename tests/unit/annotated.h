@@ -47,7 +47,8 @@ static inline const char *slugs(const annotated *a)
     static char text[1024];
     text[0] = '\0';
     for (const hd_diagnostic *d = a->diagnostics.first; d; d = d->next)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? " " : "", hd_diagnostic_slug(d->kind));
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? " " : "",
+                 hd_diagnostic_slug(d->kind));
     return text;
 }
 
@@ -132,18 +133,29 @@ static inline void assert_same_annotations(const hd_function *x, const hd_functi
 /* Nested and vector registers, several statements on a line, comments, and an instruction with two destinations. */
 static const char *const RICH =
     HEAD "// a comment of the author's\n"
-    ".visible .entry k(.param .u64 p)\n{\n"
-    "\t.reg .b32 %r<9>;\n\t.reg .v2 .b32 %v;\n\t.reg .b64 %rd1;\n\t.reg .pred %p1;\n"
-    "\tld.param.u64 %rd1, [p];\n"
-    "L1:\n"
-    "\tld.global.v2.u32 {%r1, %r2}, [%rd1]; // two\n"
-    "\tadd.s32 %r3, %r1, %r2; mul.lo.s32 %r4, %r3, %r3;   \n"
-    "\tsetp.lt.s32 %p1, %r4, 100;\n"
-    "\t{\n\t.reg .b32 %r1;\n\tmov.u32 %r1, %r4;\n\tst.global.u32 [%rd1+4], %r1; /* inner */\n\t}\n"
-    "\tmov.u32 %v.y, %r4;\n"
-    "\t@%p1 bra L1;\n"
-    "\tret;\n}\n";
-enum { RICH_LOAD_PARAMETER, RICH_LOAD, RICH_ADD, RICH_MUL, RICH_SETP, RICH_INNER, RICH_STORE, RICH_VECTOR, RICH_BRANCH, RICH_RET };
+         ".visible .entry k(.param .u64 p)\n{\n"
+         "\t.reg .b32 %r<9>;\n\t.reg .v2 .b32 %v;\n\t.reg .b64 %rd1;\n\t.reg .pred %p1;\n"
+         "\tld.param.u64 %rd1, [p];\n"
+         "L1:\n"
+         "\tld.global.v2.u32 {%r1, %r2}, [%rd1]; // two\n"
+         "\tadd.s32 %r3, %r1, %r2; mul.lo.s32 %r4, %r3, %r3;   \n"
+         "\tsetp.lt.s32 %p1, %r4, 100;\n"
+         "\t{\n\t.reg .b32 %r1;\n\tmov.u32 %r1, %r4;\n\tst.global.u32 [%rd1+4], %r1; /* inner */\n\t}\n"
+         "\tmov.u32 %v.y, %r4;\n"
+         "\t@%p1 bra L1;\n"
+         "\tret;\n}\n";
+enum {
+    RICH_LOAD_PARAMETER,
+    RICH_LOAD,
+    RICH_ADD,
+    RICH_MUL,
+    RICH_SETP,
+    RICH_INNER,
+    RICH_STORE,
+    RICH_VECTOR,
+    RICH_BRANCH,
+    RICH_RET
+};
 
 /* Every kind of private use, every value type, at several places of RICH. */
 static inline void annotate_everything(hd_function *f)

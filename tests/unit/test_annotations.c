@@ -1,4 +1,5 @@
-/* Annotations as text: where comments stand and what they may say, both spellings and back, taking them away, conflicts, stale ones. */
+/* Annotations as text: where comments stand and what they may say, both spellings and back, taking them away,
+ * conflicts, stale ones. */
 #include "annotated.h"
 
 #include "ir/form.h"
@@ -6,7 +7,8 @@
 #include "ir/section.h"
 #include "ir/techniques.h"
 
-static const hd_emit_options PORTABLE = {0}, EXTENDED = {.spelling = HD_SPELLING_EXTENDED}, NO_SECTION = {.no_section = true};
+static const hd_emit_options PORTABLE = {0}, EXTENDED = {.spelling = HD_SPELLING_EXTENDED},
+                             NO_SECTION = {.no_section = true};
 
 /* The single value of a kind at an instruction, slot 0; -1: none. */
 static long value_at(const annotated *a, uint16_t kind, uint32_t instruction, uint32_t slot)
@@ -90,10 +92,11 @@ static void slots_count_file_registers(void **state)
 static void reads_comments_in_place(void **state)
 {
     (void)state;
-    annotated *a = read_good(KERNEL(" //@bow_window 0x5\n\t.reg .b32 %r<9>;\n"
-                                    "\tmov.u32 %r1, 1; //@bow rf\n"
-                                    "\tmov.u32 %r2, 1;  \t /*@bow both*/ /*@ x_number  12 ; x_bits 9*/ mov.u32 %r3, 3;/*@bow boc*/// c\n"
-                                    "\tmov.u32 %r4, 1; // @bow rf\n\tmov.u32 %r5, 1; /* a */ //@x_flag\n"));
+    annotated *a = read_good(
+        KERNEL(" //@bow_window 0x5\n\t.reg .b32 %r<9>;\n"
+               "\tmov.u32 %r1, 1; //@bow rf\n"
+               "\tmov.u32 %r2, 1;  \t /*@bow both*/ /*@ x_number  12 ; x_bits 9*/ mov.u32 %r3, 3;/*@bow boc*/// c\n"
+               "\tmov.u32 %r4, 1; // @bow rf\n\tmov.u32 %r5, 1; /* a */ //@x_flag\n"));
     assert_int_equal(value_at(a, HD_ANNOTATION_BOW_WINDOW, HD_NONE, 0), 5);
     assert_int_equal(value_at(a, HD_ANNOTATION_BOW, 0, 0), 1);
     assert_int_equal(value_at(a, HD_ANNOTATION_BOW, 1, 0), 0);
@@ -122,14 +125,40 @@ static void warns_of_misplaced_and_unknown(void **state)
 static void rejects_wrong_values(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"bow", "bow rt", "bow rf,rf", "bow rf both", "bow rf,", "bow rf; bow both", "bow_window 3",
-                                        "x_number", "x_number 4294967296", "x_number 0x", "x_number 1,2", "x_number -1", "x_bits 12a",
-                                        "x_flag 1", "x_choice", "x_choice lowest", "x_registers", "x_registers (%r1", "x_registers (%r99)",
-                                        "x_registers (%r1,)", "x_registers (%r1:7)", "x_registers %r1", "x_numbers (1 2)", "x_numbers ()1",
-                                        "x_marks yes", "x_marks set", "x_slots rf", "x_sources 1", "bow none,none", "x_registers (%r2)"};
+    static const char *const wrong[] = {"bow",
+                                        "bow rt",
+                                        "bow rf,rf",
+                                        "bow rf both",
+                                        "bow rf,",
+                                        "bow rf; bow both",
+                                        "bow_window 3",
+                                        "x_number",
+                                        "x_number 4294967296",
+                                        "x_number 0x",
+                                        "x_number 1,2",
+                                        "x_number -1",
+                                        "x_bits 12a",
+                                        "x_flag 1",
+                                        "x_choice",
+                                        "x_choice lowest",
+                                        "x_registers",
+                                        "x_registers (%r1",
+                                        "x_registers (%r99)",
+                                        "x_registers (%r1,)",
+                                        "x_registers (%r1:7)",
+                                        "x_registers %r1",
+                                        "x_numbers (1 2)",
+                                        "x_numbers ()1",
+                                        "x_marks yes",
+                                        "x_marks set",
+                                        "x_slots rf",
+                                        "x_sources 1",
+                                        "bow none,none",
+                                        "x_registers (%r2)"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char text[512];
-        snprintf(text, sizeof text, "%s\tmov.u32 %%r1, 1; //@%s\n}\n", HEAD ".visible .entry k()\n{\n\t.reg .b32 %r<9>;\n", wrong[i]);
+        snprintf(text, sizeof text, "%s\tmov.u32 %%r1, 1; //@%s\n}\n",
+                 HEAD ".visible .entry k()\n{\n\t.reg .b32 %r<9>;\n", wrong[i]);
         const char *found = slugs_of(text);
         if (strcmp(found, "bad-annotation") != 0)
             print_error("'%s' gives '%s'\n", wrong[i], found);
@@ -140,15 +169,17 @@ static void rejects_wrong_values(void **state)
 static void chooses_the_comment_that_fits(void **state)
 {
     (void)state;
-    annotated *a = read_good(BODY("\tmov.u32 %r1, 1;\n\tmov.u32 %r2, 1;  \t\n\tmov.u32 %r3, 1; // c\n\tmov.u32 %r4, 1; {mov.u32 %r5, 1;}"));
+    annotated *a = read_good(
+        BODY("\tmov.u32 %r1, 1;\n\tmov.u32 %r2, 1;  \t\n\tmov.u32 %r3, 1; // c\n\tmov.u32 %r4, 1; {mov.u32 %r5, 1;}"));
     for (uint32_t i = 0; i < 5; i++)
         hd_annotate(a->f, (hd_annotation){HD_ANNOTATION_BOW, 0, i, 1, 0});
     hd_annotate(a->f, (hd_annotation){HD_ANNOTATION_BOW_WINDOW, 0, HD_NONE, 3, 0});
     hd_annotations_sort(a->f);
     char *text = written(a, NO_SECTION);
-    assert_string_equal(text, HEAD ".visible .entry k()\n{ //@bow_window 3\n\t.reg .b32 %r<9>;\n\tmov.u32 %r1, 1; //@bow rf\n"
-                                   "\tmov.u32 %r2, 1; //@bow rf  \t\n\tmov.u32 %r3, 1; /*@bow rf*/ // c\n"
-                                   "\tmov.u32 %r4, 1; /*@bow rf*/ {mov.u32 %r5, 1; /*@bow rf*/}\n}\n");
+    assert_string_equal(text,
+                        HEAD ".visible .entry k()\n{ //@bow_window 3\n\t.reg .b32 %r<9>;\n\tmov.u32 %r1, 1; //@bow rf\n"
+                             "\tmov.u32 %r2, 1; //@bow rf  \t\n\tmov.u32 %r3, 1; /*@bow rf*/ // c\n"
+                             "\tmov.u32 %r4, 1; /*@bow rf*/ {mov.u32 %r5, 1; /*@bow rf*/}\n}\n");
     free(text);
     annotated_free(a);
 }
@@ -165,7 +196,8 @@ static void keeps_unknown_comments(void **state)
     hd_annotate(a->f, (hd_annotation){HD_ANNOTATION_BOW, 0, 0, 2, 0});
     hd_annotations_sort(a->f);
     text = written(a, NO_SECTION);
-    assert_string_equal(text, BODY("\tmov.u32 %r1, 1; /*@bow boc*/ //@frob 3\n\tmov.u32 %r2, 1; //@bow rf; frob (1)\n"));
+    assert_string_equal(text,
+                        BODY("\tmov.u32 %r1, 1; /*@bow boc*/ //@frob 3\n\tmov.u32 %r2, 1; //@bow rf; frob (1)\n"));
     char *plain = stripped(text);
     assert_string_equal(plain, BODY("\tmov.u32 %r1, 1; //@frob 3\n\tmov.u32 %r2, 1;\n"));
     free(plain);
@@ -180,7 +212,8 @@ static void spellings_read_back(void **state)
     (void)state;
     annotated *a = read_good(RICH);
     annotate_everything(a->f);
-    const hd_emit_options options[] = {PORTABLE, EXTENDED, NO_SECTION, {.canonical = true}, {.canonical = true, .spelling = HD_SPELLING_EXTENDED}};
+    const hd_emit_options options[] = {
+        PORTABLE, EXTENDED, NO_SECTION, {.canonical = true}, {.canonical = true, .spelling = HD_SPELLING_EXTENDED}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         char *text = written(a, options[i]);
         annotated *b = read_good(text);
@@ -206,13 +239,15 @@ static void spellings_convert(void **state)
     (void)state;
     annotated *a = read_good(RICH);
     annotate_everything(a->f);
-    char *portable = written(a, PORTABLE), *extended = rewritten(portable, EXTENDED), *back = rewritten(extended, PORTABLE);
+    char *portable = written(a, PORTABLE), *extended = rewritten(portable, EXTENDED),
+         *back = rewritten(extended, PORTABLE);
     assert_string_equal(back, portable);
     assert_null(strstr(extended, "//@"));
     assert_null(strstr(extended, ".section"));
     assert_non_null(strstr(extended, "\tld.global.v2.u32.bow::boc_rf {%r1, %r2}, [%rd1]; // two\n"));
     assert_non_null(strstr(extended, "{\n\t.heddle bow_window 3;\n\t.heddle x_function (%v.y:1);\n"));
-    assert_non_null(strstr(portable, "mul.lo.s32 %r4, %r3, %r3; //@bow boc; x_flag; x_registers (); x_marks none,set   \n"));
+    assert_non_null(
+        strstr(portable, "mul.lo.s32 %r4, %r3, %r3; //@bow boc; x_flag; x_registers (); x_marks none,set   \n"));
     free(back);
     free(extended);
     free(portable);
@@ -265,7 +300,8 @@ static void extended_mistakes(void **state)
 static void walks_opcodes(void **state)
 {
     (void)state;
-    static const char text[] = "@ /*c*/ ! %p1 // x\n ld /*.no*/ .global.bow::rf_boc.L2::128B .const[3].u32 [a];\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    static const char text[] = "@ /*c*/ ! %p1 // x\n ld /*.no*/ .global.bow::rf_boc.L2::128B .const[3].u32 "
+                               "[a];\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
     static const char *const modifiers[] = {".global", ".bow::rf_boc", ".L2::128B", ".const[3]", ".u32"};
     hd_opcode_text walk;
     hd_span m;
@@ -358,9 +394,10 @@ static void hash_sees_code_only(void **state)
     free(canonical);
     assert_int_equal(hash_of(BODY("// c\n.loc 1 2 3\n add .s32 %r1,/* */%r2,-3; //@bow rf\nret;")), hash);
     assert_int_equal(hash_of(BODY("\tadd.s32.bow::rf %r1, %r2, -3;\n\t.heddle x_number 7;\n\tret;")), hash);
-    static const char *const others[] = {BODY("\tsub.s32 %r1, %r2, -3;\n\tret;"), BODY("\tadd.s32 %r1, %r2, 3;\n\tret;"),
-                                         BODY("\tadd.s32 %r1, %r3, -3;\n\tret;"), BODY("\tadd.s32 %r1, %r2, -3;\n\tL: ret;"),
-                                         BODY("\t{add.s32 %r1, %r2, -3;}\n\tret;"), BODY("\tadd.s32 %r1, %r2, -3;")};
+    static const char *const others[] = {
+        BODY("\tsub.s32 %r1, %r2, -3;\n\tret;"),   BODY("\tadd.s32 %r1, %r2, 3;\n\tret;"),
+        BODY("\tadd.s32 %r1, %r3, -3;\n\tret;"),   BODY("\tadd.s32 %r1, %r2, -3;\n\tL: ret;"),
+        BODY("\t{add.s32 %r1, %r2, -3;}\n\tret;"), BODY("\tadd.s32 %r1, %r2, -3;")};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_int_not_equal(hash_of(others[i]), hash);
 }
@@ -368,12 +405,22 @@ static void hash_sees_code_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_are_consistent), cmocka_unit_test(sorts_and_finds), cmocka_unit_test(slots_count_file_registers),
-        cmocka_unit_test(reads_comments_in_place), cmocka_unit_test(warns_of_misplaced_and_unknown),
-        cmocka_unit_test(rejects_wrong_values), cmocka_unit_test(chooses_the_comment_that_fits), cmocka_unit_test(keeps_unknown_comments),
-        cmocka_unit_test(spellings_read_back), cmocka_unit_test(spellings_convert), cmocka_unit_test(line_ends_are_kept),
-        cmocka_unit_test(extended_mistakes), cmocka_unit_test(walks_opcodes), cmocka_unit_test(disagreement_is_an_error),
-        cmocka_unit_test(changed_code_is_stale), cmocka_unit_test(hash_sees_code_only),
+        cmocka_unit_test(tables_are_consistent),
+        cmocka_unit_test(sorts_and_finds),
+        cmocka_unit_test(slots_count_file_registers),
+        cmocka_unit_test(reads_comments_in_place),
+        cmocka_unit_test(warns_of_misplaced_and_unknown),
+        cmocka_unit_test(rejects_wrong_values),
+        cmocka_unit_test(chooses_the_comment_that_fits),
+        cmocka_unit_test(keeps_unknown_comments),
+        cmocka_unit_test(spellings_read_back),
+        cmocka_unit_test(spellings_convert),
+        cmocka_unit_test(line_ends_are_kept),
+        cmocka_unit_test(extended_mistakes),
+        cmocka_unit_test(walks_opcodes),
+        cmocka_unit_test(disagreement_is_an_error),
+        cmocka_unit_test(changed_code_is_stale),
+        cmocka_unit_test(hash_sees_code_only),
     };
     return cmocka_run_group_tests_name("annotations", tests, NULL, NULL);
 }

@@ -117,7 +117,8 @@ static void every_type_reads_back_from_the_section_alone(void **state)
     assert_same_annotations(a->f, b->f);
     char *unchanged = written(b, PORTABLE);
     assert_string_equal(unchanged, alone);
-    char *comments = written(b, (hd_emit_options){.no_section = true}), *expected = written(a, (hd_emit_options){.no_section = true});
+    char *comments = written(b, (hd_emit_options){.no_section = true}),
+         *expected = written(a, (hd_emit_options){.no_section = true});
     char *plain_comments = stripped(comments), *plain_alone = stripped(alone);
     assert_string_equal(plain_comments, plain_alone);
     annotated *c = read_good(comments);
@@ -183,7 +184,8 @@ static void every_flipped_byte_is_found(void **state)
     hd_array_free(&bytes);
 }
 
-/* Damage behind a right checksum: each record byte set to other values either reads or is reported, and never crashes. */
+/* Damage behind a right checksum: each record byte set to other values either reads or is reported, and never crashes.
+ */
 static void damaged_records_are_told(void **state)
 {
     (void)state;
@@ -226,30 +228,30 @@ static void bad_payloads(void **state)
     } cases[] = {
         {17, 5, {3, 2, 2, 1, 1 << 3 | 2}, ""},
         {17, 4, {3, 2, 2, 0}, ""},
-        {17, 0, {0}, "bad-annotation"},                          /* too short */
-        {17, 3, {3, 2, 2}, "bad-annotation"},                    /* no count */
-        {17, 5, {2, 2, 2, 1, 1 << 3 | 2}, "bad-annotation"},     /* place */
-        {17, 5, {3, 1, 2, 1, 1 << 3 | 2}, "bad-annotation"},     /* type */
-        {17, 5, {3, 2, 3, 1, 1 << 3 | 2}, "bad-annotation"},     /* inline bits */
-        {17, 5, {3, 2, 2, 1, 1 << 3 | 3}, "bad-annotation"},     /* no such word */
-        {17, 5, {3, 2, 2, 2, 1 << 3 | 2}, "bad-annotation"},     /* an entry is missing */
-        {17, 6, {3, 2, 2, 1, 1 << 3 | 2, 0}, "bad-annotation"},  /* one too many */
-        {17, 6, {3, 2, 2, 2, 1 << 3 | 2, 0}, "bad-annotation"},  /* the same place twice */
+        {17, 0, {0}, "bad-annotation"},                                /* too short */
+        {17, 3, {3, 2, 2}, "bad-annotation"},                          /* no count */
+        {17, 5, {2, 2, 2, 1, 1 << 3 | 2}, "bad-annotation"},           /* place */
+        {17, 5, {3, 1, 2, 1, 1 << 3 | 2}, "bad-annotation"},           /* type */
+        {17, 5, {3, 2, 3, 1, 1 << 3 | 2}, "bad-annotation"},           /* inline bits */
+        {17, 5, {3, 2, 2, 1, 1 << 3 | 3}, "bad-annotation"},           /* no such word */
+        {17, 5, {3, 2, 2, 2, 1 << 3 | 2}, "bad-annotation"},           /* an entry is missing */
+        {17, 6, {3, 2, 2, 1, 1 << 3 | 2, 0}, "bad-annotation"},        /* one too many */
+        {17, 6, {3, 2, 2, 2, 1 << 3 | 2, 0}, "bad-annotation"},        /* the same place twice */
         {17, 7, {3, 2, 2, 2, 1 << 3 | 4 | 2, 1, 2}, "bad-annotation"}, /* slot 1 before slot 0 */
-        {17, 6, {3, 2, 2, 1, 1 << 3 | 4 | 2, 0}, "bad-annotation"}, /* slot 0 spelled out */
-        {17, 6, {3, 2, 2, 1, 1 << 3 | 4 | 2, 2}, "bad-annotation"}, /* a slot that is not there */
-        {17, 6, {3, 2, 2, 1, 0xd0, 0x00}, "bad-annotation"},     /* number longer than it needs */
-        {17, 5, {3, 2, 2, 1, 10 << 3}, "bad-annotation"},        /* ordinal 10 of 10 */
+        {17, 6, {3, 2, 2, 1, 1 << 3 | 4 | 2, 0}, "bad-annotation"},    /* slot 0 spelled out */
+        {17, 6, {3, 2, 2, 1, 1 << 3 | 4 | 2, 2}, "bad-annotation"},    /* a slot that is not there */
+        {17, 6, {3, 2, 2, 1, 0xd0, 0x00}, "bad-annotation"},           /* number longer than it needs */
+        {17, 5, {3, 2, 2, 1, 10 << 3}, "bad-annotation"},              /* ordinal 10 of 10 */
         {17, 14, {3, 2, 2, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}, "bad-annotation"},
         {17, 15, {3, 2, 2, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}, "bad-annotation"},
         {16, 6, {0, 1, 0, 1, 0, 3}, ""},
-        {16, 6, {0, 1, 0, 1, 2, 3}, "bad-annotation"},           /* a function has no ordinal */
-        {16, 8, {0, 1, 0, 2, 0, 3, 0, 4}, "bad-annotation"},     /* two windows */
+        {16, 6, {0, 1, 0, 1, 2, 3}, "bad-annotation"},       /* a function has no ordinal */
+        {16, 8, {0, 1, 0, 2, 0, 3, 0, 4}, "bad-annotation"}, /* two windows */
         {65281, 10, {2, 1, 0, 1, 0, 0xff, 0xff, 0xff, 0xff, 0x0f}, ""},
         {65281, 10, {2, 1, 0, 1, 0, 0x80, 0x80, 0x80, 0x80, 0x10}, "bad-annotation"}, /* 2^32 */
-        {65284, 8, {2, 4, 0, 1, 0, 1, 0, 1}, ""},                /* %r1 */
-        {65284, 8, {2, 4, 0, 1, 0, 1, 9, 1}, "bad-annotation"},  /* no such declaration */
-        {65284, 6, {2, 4, 0, 1, 0, 9}, "bad-annotation"},        /* longer than the record */
+        {65284, 8, {2, 4, 0, 1, 0, 1, 0, 1}, ""},                                     /* %r1 */
+        {65284, 8, {2, 4, 0, 1, 0, 1, 9, 1}, "bad-annotation"},                       /* no such declaration */
+        {65284, 6, {2, 4, 0, 1, 0, 9}, "bad-annotation"},                             /* longer than the record */
         {65285, 14, {2, 5, 0, 1, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}, "bad-annotation"},
         {2, 0, {0}, "bad-annotation"},
         {15, 0, {0}, "bad-annotation"},
@@ -388,10 +390,16 @@ static void section_is_replaced_in_its_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_reads_back_from_the_section_alone), cmocka_unit_test(layout_is_as_documented),
-        cmocka_unit_test(every_flipped_byte_is_found), cmocka_unit_test(damaged_records_are_told), cmocka_unit_test(versions),
-        cmocka_unit_test(bad_payloads), cmocka_unit_test(bad_structure), cmocka_unit_test(bad_text),
-        cmocka_unit_test(unknown_records_are_kept), cmocka_unit_test(section_is_replaced_in_its_place),
+        cmocka_unit_test(every_type_reads_back_from_the_section_alone),
+        cmocka_unit_test(layout_is_as_documented),
+        cmocka_unit_test(every_flipped_byte_is_found),
+        cmocka_unit_test(damaged_records_are_told),
+        cmocka_unit_test(versions),
+        cmocka_unit_test(bad_payloads),
+        cmocka_unit_test(bad_structure),
+        cmocka_unit_test(bad_text),
+        cmocka_unit_test(unknown_records_are_kept),
+        cmocka_unit_test(section_is_replaced_in_its_place),
     };
     return cmocka_run_group_tests_name("section", tests, NULL, NULL);
 }
