@@ -59,7 +59,7 @@ LIB := $(O)/libheddle.a
 PROGRAM := $(if $(CLI_C),$(O)/heddle)
 
 all: $(LIB) $(PROGRAM)
-.PHONY: all deps demo check sanitize coverage fuzz fuzzers tests bench bless install check-layers metrics format clean \
+.PHONY: all deps demo check sanitize coverage campaign-liveness fuzz fuzzers tests bench bless install check-layers metrics format clean \
         help deps-fuzz missing-deps FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -115,7 +115,10 @@ $(O)/tests/fuzz/%: $(O)/obj/tests/fuzz/%.o $(LIB)
 # ---- what users run ------------------------------------------------------------------------------------------------
 deps:
 	$(Q)tools/deps install build test
-deps-fuzz:
+deps-# Random programs against the machine of tests/unit/oracle.h: COUNT=N programs, 50,000 where nothing is said.
+campaign-liveness: $(O)/tests/unit/test_liveness
+	$(Q)ORACLE_COUNT=$(or $(COUNT),50000) $<
+fuzz:
 	$(Q)tools/deps install build test fuzz
 missing-deps:
 	$(Q)tools/deps missing build test >/dev/null 2>&1 || tools/deps install build test
@@ -171,5 +174,5 @@ clean:
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all deps deps-fuzz demo check bless sanitize coverage fuzz bench install'
+	@echo 'Targets: all deps deps-fuzz demo check bless sanitize coverage campaign-liveness fuzz bench install'
 	@echo '         check-layers metrics format clean'
