@@ -1,5 +1,6 @@
-/* YAML reading: libyaml builds the document; its nodes are copied into one array per document, so that aliases share a node and
- * a cycle made with them costs nothing. Places: libyaml counts characters, diagnostics count bytes. Linear in the file. */
+/* YAML reading: libyaml builds the document; its nodes are copied into one array per document, so that aliases share a
+ * node and a cycle made with them costs nothing. Places: libyaml counts characters, diagnostics count bytes. Linear in
+ * the file. */
 #include "base/yaml.h"
 #include "base/intern.h"
 #include <errno.h>
@@ -9,12 +10,12 @@
 typedef struct reader {
     hd_yaml *out;
     yaml_document_t document;
-    hd_yaml_node *nodes;  /* by libyaml's id - 1 */
-    uint32_t *bytes_of;   /* byte offset by character index; NULL where the text is ASCII */
+    hd_yaml_node *nodes; /* by libyaml's id - 1 */
+    uint32_t *bytes_of;  /* byte offset by character index; NULL where the text is ASCII */
     uint32_t characters;
 } reader;
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading ------------------------------------------------------------------------------------------------- */
 
 static void index_characters(reader *r)
 {
@@ -55,7 +56,8 @@ static void report_duplicates(const hd_yaml_node *mapping)
         hd_name name = hd_names_add(&names, key->text, key->length);
         if (first_of[name]) {
             hd_diagnostic *d = hd_yaml_error(key, HD_DIAG_BAD_KEY, "key '%s' stands twice", key->text);
-            hd_note_add(key->document->diagnostics, d, &key->document->source, first_of[name]->span, "the first one is here");
+            hd_note_add(key->document->diagnostics, d, &key->document->source, first_of[name]->span,
+                        "the first one is here");
         }
         first_of[name] = key;
     }
@@ -120,7 +122,8 @@ static void report_parser(reader *r, const yaml_parser_t *parser)
     if (parser->error == YAML_READER_ERROR && parser->problem_offset <= r->out->source.length)
         at = (uint32_t)parser->problem_offset;
     hd_report(r->out->diagnostics, HD_DIAG_BAD_YAML, &r->out->source, (hd_span){at, at}, "%s%s%s",
-              parser->problem ? parser->problem : "no YAML", parser->context ? " " : "", parser->context ? parser->context : "");
+              parser->problem ? parser->problem : "no YAML", parser->context ? " " : "",
+              parser->context ? parser->context : "");
 }
 
 static void refuse_second_document(reader *r, yaml_parser_t *parser)
@@ -198,7 +201,7 @@ void hd_yaml_free(hd_yaml *yaml)
     free(yaml);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------- */
+/* ---- asking -------------------------------------------------------------------------------------------------- */
 
 hd_diagnostic *hd_yaml_error(const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, ...)
 {
@@ -225,7 +228,8 @@ bool hd_yaml_scalar(const hd_yaml_node *node) { return is_kind(node, HD_YAML_SCA
 
 bool hd_yaml_is_word(const hd_yaml_node *node, const char *word)
 {
-    return node && node->kind == HD_YAML_SCALAR && node->length == strlen(word) && !memcmp(node->text, word, node->length);
+    return node && node->kind == HD_YAML_SCALAR && node->length == strlen(word) &&
+           !memcmp(node->text, word, node->length);
 }
 
 const hd_yaml_node *hd_yaml_get(const hd_yaml_node *mapping, const char *key)
@@ -331,7 +335,8 @@ bool hd_yaml_u64(const hd_yaml_node *node, uint64_t minimum, uint64_t maximum, u
         *value = v;
         return true;
     }
-    snprintf(what, sizeof what, "a whole number from %llu to %llu", (unsigned long long)minimum, (unsigned long long)maximum);
+    snprintf(what, sizeof what, "a whole number from %llu to %llu", (unsigned long long)minimum,
+             (unsigned long long)maximum);
     return bad(node, what);
 }
 

@@ -1,15 +1,16 @@
-/* YAML files (launch files, GPU descriptions): libyaml's document tree with places, and typed getters that report what is wrong.
+/* YAML files (launch files, GPU descriptions): libyaml's document tree with places, and typed getters that report what
+ * is wrong.
  *
  *   hd_yaml *y = hd_yaml_read(path, diagnostics);
- *   if (y->root && hd_yaml_mapping(y->root) && hd_yaml_known_keys(y->root, (const char *const[]){"module", "count"}, 2)) {
- *       const hd_yaml_node *n = hd_yaml_need(y->root, "count");
- *       if (n && hd_yaml_u64(n, 1, 1000, &count)) ...
+ *   if (y->root && hd_yaml_mapping(y->root) && hd_yaml_known_keys(y->root, (const char *const[]){"module", "count"},
+ * 2)) { const hd_yaml_node *n = hd_yaml_need(y->root, "count"); if (n && hd_yaml_u64(n, 1, 1000, &count)) ...
  *   }
  *   hd_yaml_free(y);        after the diagnostics were printed: they point into its source
  *
- * Getters report bad-key and bad-value at the node and return false (NULL); with a NULL node they return false silently, so that
- * calls chain. Scalars have no type but that which is asked for: a plain 0x10 is a number where a number is wanted. A key that
- * stands twice is reported while reading. Anchors and aliases work; no tags but the standard ones; one document a file.
+ * Getters report bad-key and bad-value at the node and return false (NULL); with a NULL node they return false
+ * silently, so that calls chain. Scalars have no type but that which is asked for: a plain 0x10 is a number where a
+ * number is wanted. A key that stands twice is reported while reading. Anchors and aliases work; no tags but the
+ * standard ones; one document a file.
  */
 #ifndef HD_BASE_YAML_H
 #define HD_BASE_YAML_H
@@ -22,11 +23,11 @@ typedef struct hd_yaml_node hd_yaml_node;
 struct hd_yaml_node {
     struct hd_yaml *document;
     uint8_t kind;
-    bool plain;                  /* SCALAR: written without quotes */
-    const char *text;            /* SCALAR: its value, NUL behind; may hold NULs */
+    bool plain;       /* SCALAR: written without quotes */
+    const char *text; /* SCALAR: its value, NUL behind; may hold NULs */
     uint32_t length;
-    uint32_t count;              /* SEQUENCE: elements; MAPPING: pairs */
-    const hd_yaml_node **items;  /* SEQUENCE: elements; MAPPING: key, value, key, value ... in text order */
+    uint32_t count;             /* SEQUENCE: elements; MAPPING: pairs */
+    const hd_yaml_node **items; /* SEQUENCE: elements; MAPPING: key, value, key, value ... in text order */
     hd_span span;
 };
 
@@ -37,7 +38,7 @@ typedef struct hd_yaml {
     const hd_yaml_node *root;    /* NULL where the file cannot be read or is no YAML (reported) */
 } hd_yaml;
 
-hd_yaml *hd_yaml_read(const char *path, hd_diagnostics *diagnostics);  /* never NULL; "-" is standard input */
+hd_yaml *hd_yaml_read(const char *path, hd_diagnostics *diagnostics); /* never NULL; "-" is standard input */
 hd_yaml *hd_yaml_from_memory(const char *name, const char *text, size_t length, hd_diagnostics *diagnostics);
 void hd_yaml_free(hd_yaml *yaml);
 
@@ -57,14 +58,15 @@ const hd_yaml_node *hd_yaml_need(const hd_yaml_node *mapping, const char *key);
 /* Reports every key that is not listed (bad-key, at the key, naming the known ones); true where all are known. */
 bool hd_yaml_known_keys(const hd_yaml_node *mapping, const char *const *keys, uint32_t count);
 
-/* Typed values; range bounds are inclusive. Integers: decimal, 0x, 0b, 0o, with sign; `_` is not taken. Doubles: C syntax,
- * .inf, -.inf, .nan, and integers. Booleans: true and false. */
+/* Typed values; range bounds are inclusive. Integers: decimal, 0x, 0b, 0o, with sign; `_` is not taken. Doubles: C
+ * syntax, .inf, -.inf, .nan, and integers. Booleans: true and false. */
 bool hd_yaml_u64(const hd_yaml_node *node, uint64_t minimum, uint64_t maximum, uint64_t *value);
 bool hd_yaml_u32(const hd_yaml_node *node, uint32_t minimum, uint32_t maximum, uint32_t *value);
 bool hd_yaml_s64(const hd_yaml_node *node, int64_t minimum, int64_t maximum, int64_t *value);
 bool hd_yaml_double(const hd_yaml_node *node, double *value);
 bool hd_yaml_bool(const hd_yaml_node *node, bool *value);
-bool hd_yaml_string(const hd_yaml_node *node, const char **value); /* not empty, without NUL; lives as long as the document */
+bool hd_yaml_string(const hd_yaml_node *node,
+                    const char **value); /* not empty, without NUL; lives as long as the document */
 /* Index of the node's text in a list of words; else bad-value naming them. */
 bool hd_yaml_choice(const hd_yaml_node *node, const char *const *words, uint32_t count, uint32_t *index);
 

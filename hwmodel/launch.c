@@ -1,5 +1,5 @@
-/* Launch files: YAML to hd_launch_file. Every key and value is checked here; what needs the module (kernel names, parameter sizes)
- * is checked by hwmodel/session.c. Linear in the file and the data it describes. */
+/* Launch files: YAML to hd_launch_file. Every key and value is checked here; what needs the module (kernel names,
+ * parameter sizes) is checked by hwmodel/session.c. Linear in the file and the data it describes. */
 #include "hwmodel/launch.h"
 #include "hwmodel/values.h"
 #include <inttypes.h>
@@ -14,7 +14,7 @@ typedef struct reader {
     bool good;
 } reader;
 
-/* ---- buffers and symbols ------------------------------------------------------------------------------------------ */
+/* ---- buffers and symbols ------------------------------------------------------------------------------------- */
 
 static bool read_tolerance(const hd_yaml_node *expect, const char *key, hd_launch_buffer *b, double *value)
 {
@@ -72,7 +72,8 @@ static bool read_expect(reader *r, const hd_yaml_node *expect, hd_launch_buffer 
     b->expect.is_hash = hash != NULL;
     if (!(hash ? read_hash(hash, &b->expect.hash) : read_expected_bytes(r, expect, b)))
         return false;
-    return read_tolerance(expect, "abs", b, &b->expect.absolute) && read_tolerance(expect, "rel", b, &b->expect.relative);
+    return read_tolerance(expect, "abs", b, &b->expect.absolute) &&
+           read_tolerance(expect, "rel", b, &b->expect.relative);
 }
 
 static bool read_size(const hd_yaml_node *node, hd_launch_buffer *b)
@@ -148,14 +149,15 @@ static uint32_t find_buffer(reader *r, const hd_yaml_node *name)
     return HD_NONE;
 }
 
-/* ---- launches ----------------------------------------------------------------------------------------------------- */
+/* ---- launches ------------------------------------------------------------------------------------------------ */
 
 static bool read_buffer_argument(reader *r, const hd_yaml_node *node, const hd_yaml_node *name, hd_argument *a)
 {
     const hd_yaml_node *offset = hd_yaml_get(node, "offset");
     a->kind = HD_ARGUMENT_BUFFER;
     a->buffer = find_buffer(r, name);
-    return a->buffer != HD_NONE && (!offset || hd_yaml_u64(offset, 0, r->file->buffers.items[a->buffer].size_bytes, &a->offset));
+    return a->buffer != HD_NONE &&
+           (!offset || hd_yaml_u64(offset, 0, r->file->buffers.items[a->buffer].size_bytes, &a->offset));
 }
 
 static bool read_bytes_argument(reader *r, const hd_yaml_node *list, hd_argument *a)
@@ -246,7 +248,8 @@ static bool read_shape(const hd_yaml_node *node, hd_launch *l)
         good = false;
     }
     if (good && (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] > UINT32_MAX / 32) {
-        hd_yaml_error(hd_yaml_get(node, "grid"), HD_DIAG_BAD_VALUE, "a grid has at most %" PRIu32 " blocks here", UINT32_MAX / 32);
+        hd_yaml_error(hd_yaml_get(node, "grid"), HD_DIAG_BAD_VALUE, "a grid has at most %" PRIu32 " blocks here",
+                      UINT32_MAX / 32);
         good = false;
     }
     return (!shared || hd_yaml_u32(shared, 0, LARGEST_SHARED_BYTES, &l->shared_bytes)) && good;
@@ -261,7 +264,8 @@ static bool read_until(reader *r, const hd_yaml_node *until, hd_launch *l)
     if (!name || !equals || (l->until_buffer = find_buffer(r, name)) == HD_NONE)
         return false;
     const hd_launch_buffer *b = &r->file->buffers.items[l->until_buffer];
-    return (!index || hd_yaml_u64(index, 0, b->count - 1, &l->until_index)) && hd_value_store(equals, b->type, l->until_equals) &&
+    return (!index || hd_yaml_u64(index, 0, b->count - 1, &l->until_index)) &&
+           hd_value_store(equals, b->type, l->until_equals) &&
            hd_yaml_u32(hd_yaml_need(until, "at_most"), 1, MOST_REPETITIONS, &l->until_at_most);
 }
 
@@ -303,7 +307,7 @@ static void read_launches(reader *r, const hd_yaml_node *list)
     }
 }
 
-/* ---- the file ----------------------------------------------------------------------------------------------------- */
+/* ---- the file ------------------------------------------------------------------------------------------------ */
 
 static const char *folder_of(hd_arena *arena, const char *path)
 {

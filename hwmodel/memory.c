@@ -2,7 +2,8 @@
 #include "hwmodel/memory.h"
 #include <stdio.h>
 
-/* Windows of 16 MiB (constants: 64 MiB) at the top of the address space; globals from a base that no 32-bit value reaches. */
+/* Windows of 16 MiB (constants: 64 MiB) at the top of the address space; globals from a base that no 32-bit value
+ * reaches. */
 void hd_memory_init(hd_memory *memory, uint32_t address_bits)
 {
     *memory = (hd_memory){0};
@@ -30,7 +31,8 @@ void hd_memory_free(hd_memory *memory)
 
 static uint64_t round_up(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space, uint64_t size, uint32_t align, bool read_only)
+uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space, uint64_t size, uint32_t align,
+                            bool read_only)
 {
     bool constant = space == HD_SPACE_CONST;
     uint64_t *next = constant ? &memory->next_const : &memory->next_global;
@@ -111,7 +113,8 @@ void hd_memory_describe(const hd_memory *memory, hd_space space, uint64_t addres
     if (address < best->base)
         snprintf(text, size, "%llu bytes before '%s' (%llu bytes at 0x%llx)", away, best->name, bytes, base);
     else if (address < best->base + best->size)
-        snprintf(text, size, "byte %llu of '%s' (%llu bytes at 0x%llx)", (unsigned long long)(address - base), best->name, bytes, base);
+        snprintf(text, size, "byte %llu of '%s' (%llu bytes at 0x%llx)", (unsigned long long)(address - base),
+                 best->name, bytes, base);
     else
         snprintf(text, size, "%llu bytes behind the end of '%s' (%llu bytes at 0x%llx)", away, best->name, bytes, base);
 }

@@ -7,8 +7,9 @@
  *   .shared    offset from 0              shared_window + offset  (one per CTA; owned by the interpreter)
  *   .local     offset from 0              local_window + offset   (one per thread; owned by the interpreter)
  *
- * Modules of address size 32 have everything below 2^32. Addresses do not depend on the host: the same module and launch file get
- * the same addresses in every run. Gaps of at least HD_GUARD_BYTES around every allocation find accesses beside it.
+ * Modules of address size 32 have everything below 2^32. Addresses do not depend on the host: the same module and
+ * launch file get the same addresses in every run. Gaps of at least HD_GUARD_BYTES around every allocation find
+ * accesses beside it.
  *
  * Threads: allocations are made before a launch and are fixed while it runs.
  */
@@ -33,14 +34,16 @@ typedef struct hd_memory {
     hd_u32_array globals, constants;     /* indices, ascending addresses */
     uint64_t next_global, next_const;    /* generic */
     uint64_t const_window, param_window, shared_window, local_window, code_window;
-    uint64_t limit;                      /* first generic address that cannot be */
+    uint64_t limit; /* first generic address that cannot be */
 } hd_memory;
 
 void hd_memory_init(hd_memory *memory, uint32_t address_bits); /* 32 or 64 */
 void hd_memory_free(hd_memory *memory);
 
-/* A zeroed allocation of HD_SPACE_GLOBAL or HD_SPACE_CONST; its index, or HD_NONE where the address space is full. size may be 0. */
-uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space, uint64_t size, uint32_t align, bool read_only);
+/* A zeroed allocation of HD_SPACE_GLOBAL or HD_SPACE_CONST; its index, or HD_NONE where the address space is full. size
+ * may be 0. */
+uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space, uint64_t size, uint32_t align,
+                            bool read_only);
 
 /* The allocation that holds all of [address, address + size), or NULL. O(log n). */
 const hd_allocation *hd_memory_find(const hd_memory *memory, uint64_t address, uint64_t size);

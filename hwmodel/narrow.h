@@ -1,5 +1,5 @@
-/* 16-bit floats: f16 (1+5+10 bits) and bf16 (1+8+7 bits) from and to wider formats, exactly, round to nearest even in one step.
- * NaNs become the quiet NaN 0x7fff, as the GPU's conversions make it. */
+/* 16-bit floats: f16 (1+5+10 bits) and bf16 (1+8+7 bits) from and to wider formats, exactly, round to nearest even in
+ * one step. NaNs become the quiet NaN 0x7fff, as the GPU's conversions make it. */
 #ifndef HD_HWMODEL_NARROW_H
 #define HD_HWMODEL_NARROW_H
 
@@ -21,9 +21,9 @@ static inline uint32_t hd_narrow_double(double value, uint32_t exponent_bits, ui
     if (!exponent) /* a subnormal double lies far below half the smallest value of the format */
         return sign;
     int32_t bias = (1 << (exponent_bits - 1)) - 1;
-    int32_t narrow = exponent - 1023 + bias;            /* biased exponent in the format, if normal */
+    int32_t narrow = exponent - 1023 + bias; /* biased exponent in the format, if normal */
     uint64_t significand = fraction | 1ull << 52;
-    uint32_t drop = 52 - fraction_bits;                 /* bits to drop */
+    uint32_t drop = 52 - fraction_bits; /* bits to drop */
     if (narrow < 1) {
         drop += (uint32_t)(1 - narrow);
         narrow = 0;

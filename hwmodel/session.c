@@ -4,7 +4,7 @@
 #include "hwmodel/values.h"
 #include <inttypes.h>
 
-/* ---- opening -------------------------------------------------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------------------------------------- */
 
 static bool place_buffers(hd_session *s)
 {
@@ -45,8 +45,8 @@ static bool set_symbols(hd_session *s)
         const hd_symbol *v = find_variable(s, b->name, &index);
         if (!v || v->size_bytes != b->size_bytes) {
             if (v)
-                hd_yaml_error(b->node, HD_DIAG_BAD_VALUE, "variable '%s' has %" PRIu64 " bytes, not %" PRIu64, b->name, v->size_bytes,
-                              b->size_bytes);
+                hd_yaml_error(b->node, HD_DIAG_BAD_VALUE, "variable '%s' has %" PRIu64 " bytes, not %" PRIu64, b->name,
+                              v->size_bytes, b->size_bytes);
             else
                 hd_yaml_error(b->node, HD_DIAG_BAD_VALUE, "the module has no .global or .const variable '%s'", b->name);
             good = false;
@@ -57,7 +57,7 @@ static bool set_symbols(hd_session *s)
     return good;
 }
 
-/* ---- parameters ----------------------------------------------------------------------------------------------------- */
+/* ---- parameters ---------------------------------------------------------------------------------------------- */
 
 static bool types_fit(const hd_symbol *p, const hd_argument *a)
 {
@@ -76,15 +76,16 @@ static bool lay_argument(hd_session *s, const hd_launch *l, const hd_function *k
     if (a->kind == HD_ARGUMENT_BUFFER) {
         uint64_t address = s->memory.allocations.items[s->buffer_allocations[a->buffer]].base + a->offset;
         if (p->size_bytes != s->module->address_bits / 8) {
-            hd_yaml_error(a->node, HD_DIAG_BAD_VALUE, "parameter %u ('%s') is no pointer: it has %" PRIu64 " bytes", k + 1, name,
-                          p->size_bytes);
+            hd_yaml_error(a->node, HD_DIAG_BAD_VALUE, "parameter %u ('%s') is no pointer: it has %" PRIu64 " bytes",
+                          k + 1, name, p->size_bytes);
             return false;
         }
         memcpy(to, &address, p->size_bytes);
         return true;
     }
     if (a->kind == HD_ARGUMENT_SCALAR ? !types_fit(p, a) : p->size_bytes != a->size_bytes) {
-        hd_yaml_error(a->node, HD_DIAG_BAD_VALUE, "parameter %u ('%s') is .%s of %" PRIu64 " bytes; this is .%s of %" PRIu64, k + 1, name,
+        hd_yaml_error(a->node, HD_DIAG_BAD_VALUE,
+                      "parameter %u ('%s') is .%s of %" PRIu64 " bytes; this is .%s of %" PRIu64, k + 1, name,
                       hd_types[p->type].spelling, p->size_bytes,
                       a->kind == HD_ARGUMENT_SCALAR ? hd_types[a->type].spelling : "b8", a->size_bytes);
         return false;
@@ -100,15 +101,18 @@ static bool check_shape(const hd_launch *l, const hd_function *kernel)
     for (uint32_t i = 0; i < 3; i++) {
         threads *= l->block[i];
         most *= kernel->max_threads[i] ? kernel->max_threads[i] : 1;
-        if (kernel->required_threads[0] && l->block[i] != (kernel->required_threads[i] ? kernel->required_threads[i] : 1)) {
-            hd_yaml_error(block, HD_DIAG_BAD_VALUE, "the kernel wants blocks of exactly %u x %u x %u threads (.reqntid)",
+        if (kernel->required_threads[0] &&
+            l->block[i] != (kernel->required_threads[i] ? kernel->required_threads[i] : 1)) {
+            hd_yaml_error(block, HD_DIAG_BAD_VALUE,
+                          "the kernel wants blocks of exactly %u x %u x %u threads (.reqntid)",
                           kernel->required_threads[0], kernel->required_threads[1] ? kernel->required_threads[1] : 1,
                           kernel->required_threads[2] ? kernel->required_threads[2] : 1);
             return false;
         }
     }
     if (kernel->max_threads[0] && threads > most) {
-        hd_yaml_error(block, HD_DIAG_BAD_VALUE, "the kernel takes blocks of at most %" PRIu64 " threads (.maxntid)", most);
+        hd_yaml_error(block, HD_DIAG_BAD_VALUE, "the kernel takes blocks of at most %" PRIu64 " threads (.maxntid)",
+                      most);
         return false;
     }
     return true;
@@ -126,15 +130,16 @@ static bool open_launch(hd_session *s, uint32_t index)
     }
     if (kernel->parameter_count != l->argument_count) {
         const hd_yaml_node *params = hd_yaml_get(l->node, "params");
-        hd_yaml_error(params ? params : name, HD_DIAG_BAD_VALUE, "kernel '%s' takes %u parameters; %u are given", l->kernel,
-                      kernel->parameter_count, l->argument_count);
+        hd_yaml_error(params ? params : name, HD_DIAG_BAD_VALUE, "kernel '%s' takes %u parameters; %u are given",
+                      l->kernel, kernel->parameter_count, l->argument_count);
         return false;
     }
     unsigned char *block = hd_arena_calloc(&s->arena, (size_t)hd_parameter_block_bytes(s->module, kernel) + 32);
     for (uint32_t k = 0; k < l->argument_count; k++)
         good = lay_argument(s, l, kernel, k, block) && good;
     s->kernels[index] = kernel;
-    s->grids[index] = (hd_grid){{l->grid[0], l->grid[1], l->grid[2]}, {l->block[0], l->block[1], l->block[2]}, l->shared_bytes, block};
+    s->grids[index] = (hd_grid){
+        {l->grid[0], l->grid[1], l->grid[2]}, {l->block[0], l->block[1], l->block[2]}, l->shared_bytes, block};
     return check_shape(l, kernel) && good;
 }
 
@@ -167,7 +172,8 @@ static bool open_launches(hd_session *s, bool *unsupported)
     return good;
 }
 
-hd_session *hd_session_open(const hd_launch_file *file, hd_module *module, hd_diagnostics *diagnostics, bool *unsupported)
+hd_session *hd_session_open(const hd_launch_file *file, hd_module *module, hd_diagnostics *diagnostics,
+                            bool *unsupported)
 {
     hd_session *s = hd_calloc(1, sizeof *s);
     bool ignored;
@@ -204,7 +210,7 @@ void hd_session_close(hd_session *session)
     free(session);
 }
 
-/* ---- running -------------------------------------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------------------------- */
 
 const unsigned char *hd_session_bytes(const hd_session *session, uint32_t index)
 {
@@ -224,8 +230,8 @@ hd_exec_status hd_session_launch(hd_session *session, uint32_t index, const hd_s
     bool until = l->until_buffer != HD_NONE;
     uint32_t most = until ? l->until_at_most : l->repeat;
     for (uint32_t i = 0; i < most; i++) {
-        hd_exec_status status = hd_program_run(session->programs[index], &session->grids[index], sinks, sink_count, statistics,
-                                               session->diagnostics);
+        hd_exec_status status = hd_program_run(session->programs[index], &session->grids[index], sinks, sink_count,
+                                               statistics, session->diagnostics);
         if (status != HD_EXEC_DONE || (until && condition_holds(session, l)))
             return status;
     }
@@ -236,7 +242,7 @@ hd_exec_status hd_session_launch(hd_session *session, uint32_t index, const hd_s
     return HD_EXEC_FAULT;
 }
 
-/* ---- checking ------------------------------------------------------------------------------------------------------- */
+/* ---- checking ------------------------------------------------------------------------------------------------ */
 
 static bool check_hash(hd_session *s, const hd_launch_buffer *b, const unsigned char *got)
 {
@@ -262,8 +268,8 @@ static bool check_elements(hd_session *s, const hd_launch_buffer *b, const unsig
     hd_value_print(b->type, got + first * size, is, sizeof is);
     hd_value_print(b->type, b->expect.bytes + first * size, should, sizeof should);
     hd_report(s->diagnostics, HD_DIAG_WRONG_OUTPUT, &b->node->document->source, b->expect.node->span,
-              "'%s' differs in %" PRIu64 " of %" PRIu64 " elements; the first is element %" PRIu64 ": %s, expected %s", b->name, wrong,
-              b->count, first, is, should);
+              "'%s' differs in %" PRIu64 " of %" PRIu64 " elements; the first is element %" PRIu64 ": %s, expected %s",
+              b->name, wrong, b->count, first, is, should);
     return false;
 }
 
@@ -284,7 +290,8 @@ bool hd_session_check(hd_session *session)
         uint32_t index;
         if (find_variable(session, file->symbols.items[i].name, &index))
             good = check_one(session, &file->symbols.items[i],
-                             session->memory.allocations.items[session->image.allocations[index]].bytes) && good;
+                             session->memory.allocations.items[session->image.allocations[index]].bytes) &&
+                   good;
     }
     return good;
 }
@@ -292,14 +299,15 @@ bool hd_session_check(hd_session *session)
 bool hd_session_compare(const hd_session *original, const hd_session *rewritten, hd_diagnostics *diagnostics)
 {
     for (uint32_t i = 0; i < original->memory.allocations.count; i++) {
-        const hd_allocation *a = &original->memory.allocations.items[i], *b = hd_memory_find_name(&rewritten->memory, a->name);
+        const hd_allocation *a = &original->memory.allocations.items[i],
+                            *b = hd_memory_find_name(&rewritten->memory, a->name);
         uint64_t at = 0;
         while (b && b->size == a->size && at < a->size && a->bytes[at] == b->bytes[at])
             at++;
         if (b && b->size == a->size && at == a->size)
             continue;
-        hd_report(diagnostics, HD_DIAG_WRONG_OUTPUT, NULL, (hd_span){0, 0}, "'%s' differs from what the original kernel leaves, first at byte %" PRIu64,
-                  a->name, at);
+        hd_report(diagnostics, HD_DIAG_WRONG_OUTPUT, NULL, (hd_span){0, 0},
+                  "'%s' differs from what the original kernel leaves, first at byte %" PRIu64, a->name, at);
         return false;
     }
     return true;

@@ -1,5 +1,5 @@
-/* Numbers, fills and comparisons of launch files; the definitions are in docs/launch-fills.md. A fused multiply-add would change
- * the last bit of a fill: gcc makes none under -std=c17, clang is told. */
+/* Numbers, fills and comparisons of launch files; the definitions are in docs/launch-fills.md. A fused multiply-add
+ * would change the last bit of a fill: gcc makes none under -std=c17, clang is told. */
 #include "hwmodel/values.h"
 #include "hwmodel/narrow.h"
 #include <errno.h>
@@ -15,9 +15,9 @@
 
 bool hd_value_type(const hd_yaml_node *node, hd_type *type)
 {
-    static const uint8_t allowed[] = {HD_TYPE_F32, HD_TYPE_F64, HD_TYPE_F16, HD_TYPE_BF16, HD_TYPE_S8, HD_TYPE_S16, HD_TYPE_S32,
-                                      HD_TYPE_S64, HD_TYPE_U8, HD_TYPE_U16, HD_TYPE_U32, HD_TYPE_U64, HD_TYPE_B8, HD_TYPE_B16,
-                                      HD_TYPE_B32, HD_TYPE_B64};
+    static const uint8_t allowed[] = {HD_TYPE_F32, HD_TYPE_F64, HD_TYPE_F16, HD_TYPE_BF16, HD_TYPE_S8,  HD_TYPE_S16,
+                                      HD_TYPE_S32, HD_TYPE_S64, HD_TYPE_U8,  HD_TYPE_U16,  HD_TYPE_U32, HD_TYPE_U64,
+                                      HD_TYPE_B8,  HD_TYPE_B16, HD_TYPE_B32, HD_TYPE_B64};
     const char *words[sizeof allowed];
     uint32_t index;
     for (uint32_t i = 0; i < sizeof allowed; i++)
@@ -28,7 +28,7 @@ bool hd_value_type(const hd_yaml_node *node, hd_type *type)
     return true;
 }
 
-/* ---- one number --------------------------------------------------------------------------------------------------- */
+/* ---- one number ---------------------------------------------------------------------------------------------- */
 
 static void store(unsigned char *bytes, uint64_t value, uint32_t size)
 {
@@ -105,7 +105,8 @@ bool hd_value_store_list(const hd_yaml_node *list, hd_type type, uint64_t count,
     if (!hd_yaml_sequence(list))
         return false;
     if (list->count != count) {
-        hd_yaml_error(list, HD_DIAG_BAD_VALUE, "%" PRIu32 " values are listed where %" PRIu64 " are needed", list->count, count);
+        hd_yaml_error(list, HD_DIAG_BAD_VALUE, "%" PRIu32 " values are listed where %" PRIu64 " are needed",
+                      list->count, count);
         return false;
     }
     for (uint32_t i = 0; i < list->count; i++)
@@ -114,7 +115,7 @@ bool hd_value_store_list(const hd_yaml_node *list, hd_type type, uint64_t count,
     return true;
 }
 
-/* ---- fills -------------------------------------------------------------------------------------------------------- */
+/* ---- fills --------------------------------------------------------------------------------------------------- */
 
 static uint64_t splitmix(uint64_t seed, uint64_t i)
 {
@@ -174,7 +175,8 @@ static bool two_numbers(const fill_target *t, generator *g)
            (!seed || hd_yaml_u64(seed, 0, UINT64_MAX, &g->seed));
 }
 
-/* START + i * STEP in whole numbers, in 128 bits so that an overflow is seen. 0: not of whole numbers; 1: done; -1: reported. */
+/* START + i * STEP in whole numbers, in 128 bits so that an overflow is seen. 0: not of whole numbers; 1: done; -1:
+ * reported. */
 static int whole_iota(const fill_target *t)
 {
     bool minus[2];
@@ -188,8 +190,10 @@ static int whole_iota(const fill_target *t)
     for (uint64_t i = 0; i < t->count; i++) {
         __int128 v = term[0] + (__int128)i * term[1];
         unsigned __int128 size = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v;
-        if (size > UINT64_MAX || !store_integer(t->type, v < 0, (uint64_t)size, t->bytes + i * hd_value_bytes(t->type))) {
-            hd_yaml_error(t->value, HD_DIAG_BAD_VALUE, "element %" PRIu64 " does not fit .%s", i, hd_types[t->type].spelling);
+        if (size > UINT64_MAX ||
+            !store_integer(t->type, v < 0, (uint64_t)size, t->bytes + i * hd_value_bytes(t->type))) {
+            hd_yaml_error(t->value, HD_DIAG_BAD_VALUE, "element %" PRIu64 " does not fit .%s", i,
+                          hd_types[t->type].spelling);
             return -1;
         }
     }
@@ -245,7 +249,8 @@ bool hd_value_fill(const hd_yaml_node *fill, const char *folder, hd_type type, u
     if (hd_yaml_is_word(fill, "zero"))
         return true;
     if (fill->kind != HD_YAML_MAPPING) {
-        hd_yaml_error(fill, HD_DIAG_BAD_VALUE, "a fill is zero or one of {constant: V}, {iota: [START, STEP]}, "
+        hd_yaml_error(fill, HD_DIAG_BAD_VALUE,
+                      "a fill is zero or one of {constant: V}, {iota: [START, STEP]}, "
                       "{uniform: [LO, HI], seed: N}, {normal: [MEAN, SD], seed: N}, {values: [...]}, {file: PATH}");
         return false;
     }
@@ -261,7 +266,7 @@ bool hd_value_fill(const hd_yaml_node *fill, const char *folder, hd_type type, u
     return false;
 }
 
-/* ---- files -------------------------------------------------------------------------------------------------------- */
+/* ---- files --------------------------------------------------------------------------------------------------- */
 
 char *hd_value_path(hd_arena *arena, const char *folder, const char *name)
 {
@@ -305,7 +310,7 @@ bool hd_value_read_file(const hd_yaml_node *node, const char *folder, uint64_t s
     return result == 1;
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------------------------- */
+/* ---- comparing ----------------------------------------------------------------------------------------------- */
 
 double hd_value_to_double(hd_type type, const unsigned char *bytes)
 {

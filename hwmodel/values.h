@@ -7,7 +7,7 @@
 #include "ir/ir.h"
 
 /* The types that buffers, symbols and scalar parameters may have. */
-bool hd_value_type(const hd_yaml_node *node, hd_type *type);       /* reports bad-value */
+bool hd_value_type(const hd_yaml_node *node, hd_type *type); /* reports bad-value */
 static inline uint32_t hd_value_bytes(hd_type type) { return hd_types[type].bits / 8u; }
 
 /* One number, converted and stored little-endian in the type's size; reports bad-value at the node. */
@@ -32,7 +32,8 @@ typedef struct hd_value_rule {
 
 /* Is element `got` what `want` asks? Both little-endian values of the type. */
 bool hd_value_matches(hd_type type, const unsigned char *got, const unsigned char *want, const hd_value_rule *rule);
-void hd_value_print(hd_type type, const unsigned char *bytes, char *text, size_t size); /* for messages; floats exactly */
-double hd_value_to_double(hd_type type, const unsigned char *bytes);                    /* of a float type */
+void hd_value_print(hd_type type, const unsigned char *bytes, char *text,
+                    size_t size);                                    /* for messages; floats exactly */
+double hd_value_to_double(hd_type type, const unsigned char *bytes); /* of a float type */
 
 #endif

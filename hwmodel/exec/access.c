@@ -1,9 +1,9 @@
 /* Loads and stores of every space.
  *
- * The lanes' addresses are computed first (lanes that do not take part get the address of one that does), then the region of host
- * memory that holds the lowest and highest of them is found, nearly always one for all; else the lanes are served one by one. Every access is
- * checked for alignment and bounds before anything is read or written. Stores of several lanes to one place: the highest lane's value
- * stays. */
+ * The lanes' addresses are computed first (lanes that do not take part get the address of one that does), then the
+ * region of host memory that holds the lowest and highest of them is found, nearly always one for all; else the lanes
+ * are served one by one. Every access is checked for alignment and bounds before anything is read or written. Stores of
+ * several lanes to one place: the highest lane's value stays. */
 #ifdef __GNUC__
 #ifndef __clang__
 #pragma GCC optimize("O3")
@@ -15,12 +15,13 @@
 #include "hwmodel/exec/scalar.h"
 #include <stdio.h>
 
-/* ---- addresses ---------------------------------------------------------------------------------------------------- */
+/* ---- addresses ----------------------------------------------------------------------------------------------- */
 
 HD_CLONES static void add_wide(u64 *to, const u64 *base, u64 offset) { HD_LANE_LOOP to[i] = base[i] + offset; }
 HD_CLONES static void add_narrow(u64 *to, const u32 *base, u32 offset) { HD_LANE_LOOP to[i] = base[i] + offset; }
 
-/* Lowest and highest address, and the bits that any has. Compared with the top bit turned over: signed order is what CPUs have. */
+/* Lowest and highest address, and the bits that any has. Compared with the top bit turned over: signed order is what
+ * CPUs have. */
 typedef struct reach {
     u64 low, high, any;
 } reach;
@@ -52,7 +53,7 @@ void hd_lane_addresses(const hd_op *op, hd_warp *w, uint32_t mask)
     }
 }
 
-/* ---- regions ------------------------------------------------------------------------------------------------------ */
+/* ---- regions ------------------------------------------------------------------------------------------------- */
 
 static bool in_allocation(const hd_op *op, hd_warp *w, u64 address, u64 bias, hd_space space, hd_region *r)
 {
@@ -87,36 +88,64 @@ bool hd_region_find(const hd_op *op, hd_warp *w, hd_space space, uint64_t addres
     u64 window = 0;
     if (space == HD_SPACE_NONE) {
         space = hd_memory_space_of(m, address);
-        window = space == HD_SPACE_SHARED ? m->shared_window : space == HD_SPACE_LOCAL ? m->local_window
-               : space == HD_SPACE_PARAM ? m->param_window : 0;
+        window = space == HD_SPACE_SHARED  ? m->shared_window
+                 : space == HD_SPACE_LOCAL ? m->local_window
+                 : space == HD_SPACE_PARAM ? m->param_window
+                                           : 0;
         if (space == HD_SPACE_CONST)
             return in_allocation(op, w, address, 0, HD_SPACE_CONST, r);
     }
     switch (space) {
-    case HD_SPACE_GLOBAL: return in_allocation(op, w, address, 0, HD_SPACE_GLOBAL, r);
-    case HD_SPACE_CONST: return in_allocation(op, w, address, m->const_window, HD_SPACE_CONST, r);
-    case HD_SPACE_SHARED: case HD_SPACE_SHARED_CTA: case HD_SPACE_SHARED_CLUSTER:
+    case HD_SPACE_GLOBAL:
+        return in_allocation(op, w, address, 0, HD_SPACE_GLOBAL, r);
+    case HD_SPACE_CONST:
+        return in_allocation(op, w, address, m->const_window, HD_SPACE_CONST, r);
+    case HD_SPACE_SHARED:
+    case HD_SPACE_SHARED_CTA:
+    case HD_SPACE_SHARED_CLUSTER:
         return in_block(cta->shared, cta->shared_bytes, window, false, r);
-    case HD_SPACE_LOCAL: return in_local(w, window, r);
-    case HD_SPACE_PARAM: case HD_SPACE_PARAM_ENTRY: case HD_SPACE_PARAM_FUNC:
-        return in_block((unsigned char *)(uintptr_t)cta->grid->parameters, cta->program->parameter_bytes, window, true, r);
-    case HD_SPACE_NONE: case HD_SPACE_REG: case HD_SPACE_SREG: case HD_SPACE_TEX: case HD_SPACE_COUNT:
+    case HD_SPACE_LOCAL:
+        return in_local(w, window, r);
+    case HD_SPACE_PARAM:
+    case HD_SPACE_PARAM_ENTRY:
+    case HD_SPACE_PARAM_FUNC:
+        return in_block((unsigned char *)(uintptr_t)cta->grid->parameters, cta->program->parameter_bytes, window, true,
+                        r);
+    case HD_SPACE_NONE:
+    case HD_SPACE_REG:
+    case HD_SPACE_SREG:
+    case HD_SPACE_TEX:
+    case HD_SPACE_COUNT:
         break;
     }
     return false;
 }
 
-/* ---- faults ------------------------------------------------------------------------------------------------------- */
+/* ---- faults -------------------------------------------------------------------------------------------------- */
 
 static const char *space_word(hd_space space)
 {
     switch (space) {
-    case HD_SPACE_GLOBAL: return "global";
-    case HD_SPACE_CONST: return "constant";
-    case HD_SPACE_LOCAL: return "local";
-    case HD_SPACE_SHARED: case HD_SPACE_SHARED_CTA: case HD_SPACE_SHARED_CLUSTER: return "shared";
-    case HD_SPACE_PARAM: case HD_SPACE_PARAM_ENTRY: case HD_SPACE_PARAM_FUNC: return "parameter";
-    case HD_SPACE_NONE: case HD_SPACE_REG: case HD_SPACE_SREG: case HD_SPACE_TEX: case HD_SPACE_COUNT: break;
+    case HD_SPACE_GLOBAL:
+        return "global";
+    case HD_SPACE_CONST:
+        return "constant";
+    case HD_SPACE_LOCAL:
+        return "local";
+    case HD_SPACE_SHARED:
+    case HD_SPACE_SHARED_CTA:
+    case HD_SPACE_SHARED_CLUSTER:
+        return "shared";
+    case HD_SPACE_PARAM:
+    case HD_SPACE_PARAM_ENTRY:
+    case HD_SPACE_PARAM_FUNC:
+        return "parameter";
+    case HD_SPACE_NONE:
+    case HD_SPACE_REG:
+    case HD_SPACE_SREG:
+    case HD_SPACE_TEX:
+    case HD_SPACE_COUNT:
+        break;
     }
     return "generic";
 }
@@ -131,8 +160,8 @@ static void describe(const hd_op *op, hd_warp *w, u64 address, char *note, size_
     else if (space == HD_SPACE_CONST)
         hd_memory_describe(m, space, op->space == HD_SPACE_NONE ? address : address + m->const_window, note, size);
     else if (hd_region_find(op, w, (hd_space)op->space, address, &r))
-        snprintf(note, size, "the %s memory here has %llu bytes; this is byte %lld", space_word(space), (unsigned long long)r.size,
-                 (long long)(address - r.first));
+        snprintf(note, size, "the %s memory here has %llu bytes; this is byte %lld", space_word(space),
+                 (unsigned long long)r.size, (long long)(address - r.first));
     else
         snprintf(note, size, "nothing is there");
 }
@@ -151,7 +180,8 @@ static bool fits(const hd_region *r, u64 address, uint32_t bytes)
     return address - r->first < r->size && bytes <= r->size - (address - r->first);
 }
 
-hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t bytes, bool write, hd_region *r, bool *single)
+hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t bytes, bool write, hd_region *r,
+                        bool *single)
 {
     const u64 *address = w->cta->addresses;
     reach lanes;
@@ -162,7 +192,8 @@ hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t byt
             bad |= (uint32_t)((address[i] & (bytes - 1)) != 0) << i & mask;
         return bad_access(op, w, bad, bytes, "misaligned");
     }
-    *single = hd_region_find(op, w, (hd_space)op->space, lanes.low, r) && fits(r, lanes.low, bytes) && fits(r, lanes.high, bytes);
+    *single = hd_region_find(op, w, (hd_space)op->space, lanes.low, r) && fits(r, lanes.low, bytes) &&
+              fits(r, lanes.high, bytes);
     if (*single && !(write && r->read_only))
         return HD_STEP_NEXT;
     uint32_t forbidden = 0;
@@ -177,12 +208,12 @@ hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t byt
     return forbidden ? bad_access(op, w, forbidden, bytes, "read-only memory: forbidden") : HD_STEP_NEXT;
 }
 
-/* ---- loads -------------------------------------------------------------------------------------------------------- */
+/* ---- loads --------------------------------------------------------------------------------------------------- */
 
-#define GATHER(T)                                                                                             \
-    HD_CLONES static void gather_##T(T *d, uintptr_t host, const u64 *address)                                \
-    {                                                                                                         \
-        HD_LANE_LOOP memcpy(&d[i], (const void *)(host + address[i]), sizeof(T));                             \
+#define GATHER(T)                                                                 \
+    HD_CLONES static void gather_##T(T *d, uintptr_t host, const u64 *address)    \
+    {                                                                             \
+        HD_LANE_LOOP memcpy(&d[i], (const void *)(host + address[i]), sizeof(T)); \
     }
 GATHER(u8)
 GATHER(u16)
@@ -203,10 +234,17 @@ static inline bool contiguous(const u64 *address, u64 stride)
 static void gather(void *to, uintptr_t host, const u64 *address, uint32_t bytes)
 {
     switch (bytes) {
-    case 1: gather_u8(to, host, address); break;
-    case 2: gather_u16(to, host, address); break;
-    case 4: gather_u32(to, host, address); break;
-    default: gather_u64(to, host, address);
+    case 1:
+        gather_u8(to, host, address);
+        break;
+    case 2:
+        gather_u16(to, host, address);
+        break;
+    case 4:
+        gather_u32(to, host, address);
+        break;
+    default:
+        gather_u64(to, host, address);
     }
 }
 
@@ -240,7 +278,8 @@ static void gather_slowly(const hd_op *op, hd_warp *w, void *to, uint32_t mask, 
 }
 
 /* One element of `bytes` (at most 8) of every lane, `skip` bytes behind its address. */
-static void load_row(const hd_op *op, hd_warp *w, void *to, uint32_t mask, uint32_t skip, uint32_t bytes, const hd_region *r)
+static void load_row(const hd_op *op, hd_warp *w, void *to, uint32_t mask, uint32_t skip, uint32_t bytes,
+                     const hd_region *r)
 {
     const u64 *address = w->cta->addresses;
     if (!r || r->interleaved)
@@ -286,10 +325,10 @@ hd_step hd_run_load(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* ---- stores ------------------------------------------------------------------------------------------------------- */
+/* ---- stores -------------------------------------------------------------------------------------------------- */
 
-static void store_row(const hd_op *op, hd_warp *w, const unsigned char *row, uint32_t mask, uint32_t skip, uint32_t bytes,
-                      const hd_region *r)
+static void store_row(const hd_op *op, hd_warp *w, const unsigned char *row, uint32_t mask, uint32_t skip,
+                      uint32_t bytes, const hd_region *r)
 {
     const u64 *address = w->cta->addresses;
     if (r && !r->interleaved && mask == HD_ALL_LANES && contiguous(address, bytes)) {
@@ -338,7 +377,7 @@ hd_step hd_run_store(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* ---- places that are known when decoding: kernel parameters, a frame's own variables ---- */
+/* ---- places that are known when decoding: kernel parameters, a frame's own variables ------------------------- */
 
 static void set_addresses(hd_warp *w, u64 address)
 {
@@ -387,9 +426,10 @@ hd_step hd_run_store_frame(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* ---- addresses as values ------------------------------------------------------------------------------------------ */
+/* ---- addresses as values ------------------------------------------------------------------------------------- */
 
-/* d = the address of a variable of this frame; op->offset: in it, plus the window where it is asked for as a generic one. */
+/* d = the address of a variable of this frame; op->offset: in it, plus the window where it is asked for as a generic
+ * one. */
 hd_step hd_run_frame_address(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     u64 *to = (u64 *)(void *)w->cta->scratch[1];

@@ -8,7 +8,7 @@ typedef struct hd_region {
     unsigned char *bytes; /* of address `first` */
     uint64_t first, size; /* addresses as the instruction gives them */
     bool read_only;
-    bool interleaved;     /* local memory: words of the lanes side by side */
+    bool interleaved; /* local memory: words of the lanes side by side */
 } hd_region;
 
 /* The region that holds an address of a space (HD_SPACE_NONE: generic); false where none does. */
@@ -16,6 +16,7 @@ bool hd_region_find(const hd_op *op, hd_warp *w, hd_space space, uint64_t addres
 /* cta->addresses of the op; lanes outside the mask get the address of one inside. */
 void hd_lane_addresses(const hd_op *op, hd_warp *w, uint32_t mask);
 /* Faults unless every lane may access `bytes` (a power of two) at its address. *single: one region serves all lanes. */
-hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t bytes, bool write, hd_region *region, bool *single);
+hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t bytes, bool write, hd_region *region,
+                        bool *single);
 
 #endif

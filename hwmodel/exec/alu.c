@@ -1,10 +1,10 @@
-/* Ops that compute lane by lane: what stands around the rows of exec.def (masks, rounding, flushing, saturation), and the
- * instructions that are written by hand: moves, selections, comparisons, predicates, extended precision. */
+/* Ops that compute lane by lane: what stands around the rows of exec.def (masks, rounding, flushing, saturation), and
+ * the instructions that are written by hand: moves, selections, comparisons, predicates, extended precision. */
 #include "hwmodel/exec/alu.h"
 #include "hwmodel/exec/scalar.h"
 #include <fenv.h>
 
-/* ---- rows of exec.def ---- */
+/* ---- rows of exec.def ---------------------------------------------------------------------------------------- */
 
 hd_step hd_run_lanes(const hd_op *op, hd_warp *w, uint32_t mask)
 {
@@ -28,8 +28,8 @@ static const void *flushed(const hd_op *op, hd_warp *w, hd_ref ref, uint32_t slo
     return w->cta->scratch[slot];
 }
 
-/* Floating point with .ftz, .sat or another rounding than to nearest. The rounding mode is the host's; it is set only around the call,
- * and the function behind the pointer holds no constants that could have been rounded before. */
+/* Floating point with .ftz, .sat or another rounding than to nearest. The rounding mode is the host's; it is set only
+ * around the call, and the function behind the pointer holds no constants that could have been rounded before. */
 hd_step hd_run_float(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     bool ftz = op->flags & HD_OP_FTZ;
@@ -50,7 +50,7 @@ hd_step hd_run_float(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* ---- moves ---- */
+/* ---- moves --------------------------------------------------------------------------------------------------- */
 
 hd_step hd_run_move(const hd_op *op, hd_warp *w, uint32_t mask)
 {
@@ -130,7 +130,7 @@ hd_step hd_run_unpack(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* ---- predicates and comparisons ---- */
+/* ---- predicates and comparisons ------------------------------------------------------------------------------ */
 
 static uint32_t source_word(const hd_op *op, const hd_warp *w, hd_ref ref, uint32_t inverted)
 {
@@ -141,10 +141,14 @@ static uint32_t source_word(const hd_op *op, const hd_warp *w, hd_ref ref, uint3
 static uint32_t combine_words(uint32_t boolean, uint32_t a, uint32_t b)
 {
     switch (boolean) {
-    case 1: return a & b;
-    case 2: return a | b;
-    case 3: return a ^ b;
-    default: return a;
+    case 1:
+        return a & b;
+    case 2:
+        return a | b;
+    case 3:
+        return a ^ b;
+    default:
+        return a;
     }
 }
 
@@ -177,7 +181,8 @@ hd_step hd_run_setp(const hd_op *op, hd_warp *w, uint32_t mask)
 hd_step hd_run_set(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     uint32_t other = op->boolean ? source_word(op, w, op->c, HD_OP_NOT_C) : 0;
-    uint32_t truth = combine_words(op->boolean, compare(op, w), other), one = op->flags & HD_OP_SIGNED ? 0xffffffffu : 0x3f800000u;
+    uint32_t truth = combine_words(op->boolean, compare(op, w), other),
+             one = op->flags & HD_OP_SIGNED ? 0xffffffffu : 0x3f800000u;
     uint32_t *to = (uint32_t *)(void *)w->cta->scratch[0];
     for (uint32_t i = 0; i < LANES; i++)
         to[i] = truth >> i & 1 ? one : 0;
@@ -204,7 +209,9 @@ hd_step hd_run_slct(const hd_op *op, hd_warp *w, uint32_t mask)
     for (uint32_t i = 0; i < LANES; i++) {
         f32 v;
         memcpy(&v, &c[i], 4);
-        choice |= (uint32_t)(op->flags & HD_OP_SIGNED ? (s32)c[i] >= 0 : v >= 0 || (op->flags & HD_OP_FTZ && v > -0x1p-126f)) << i;
+        choice |=
+            (uint32_t)(op->flags & HD_OP_SIGNED ? (s32)c[i] >= 0 : v >= 0 || (op->flags & HD_OP_FTZ && v > -0x1p-126f))
+            << i;
     }
     void *to = w->cta->scratch[0];
     memcpy(to, hd_row(w, op->b), (size_t)op->d_bytes * LANES);
@@ -213,7 +220,7 @@ hd_step hd_run_slct(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* ---- by hand, a lane at a time ---- */
+/* ---- by hand, a lane at a time ------------------------------------------------------------------------------- */
 
 hd_step hd_run_lop3(const hd_op *op, hd_warp *w, uint32_t mask)
 {
@@ -255,15 +262,19 @@ hd_step hd_run_testp(const hd_op *op, hd_warp *w, uint32_t mask)
         uint32_t exponent = (uint32_t)(op->float_bytes == 4 ? bits >> 23 & 0xff : bits >> 52 & 0x7ff);
         uint32_t most = op->float_bytes == 4 ? 0xff : 0x7ff;
         bool fraction = op->float_bytes == 4 ? bits & 0x7fffff : bits & 0xfffffffffffffull;
-        const bool answers[] = {exponent != most, exponent == most && !fraction, !(exponent == most && fraction),
-                                exponent == most && fraction, exponent && exponent != most, !exponent && fraction};
+        const bool answers[] = {exponent != most,
+                                exponent == most && !fraction,
+                                !(exponent == most && fraction),
+                                exponent == most && fraction,
+                                exponent && exponent != most,
+                                !exponent && fraction};
         truth |= (uint32_t)answers[op->boolean] << i;
     }
     hd_set_word(w, op->d, truth, mask);
     return HD_STEP_NEXT;
 }
 
-/* ---- extended precision ---- */
+/* ---- extended precision -------------------------------------------------------------------------------------- */
 
 /* d, carry = a + b + carry in; a subtraction adds ~b and carries "no borrow" inside: %CC holds the borrow. */
 hd_step hd_run_carry(const hd_op *op, hd_warp *w, uint32_t mask)

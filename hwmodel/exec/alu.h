@@ -4,11 +4,17 @@
 
 #include "hwmodel/exec/program.h"
 
-enum { HD_CARRY_ADD, HD_CARRY_SUBTRACT, HD_CARRY_MAD_LOW, HD_CARRY_MAD_HIGH }; /* hd_op.boolean of run_carry, run_carry_mad */
-enum { HD_BARRIER_SYNC, HD_BARRIER_ARRIVE };                                          /* of run_barrier */
+enum {
+    HD_CARRY_ADD,
+    HD_CARRY_SUBTRACT,
+    HD_CARRY_MAD_LOW,
+    HD_CARRY_MAD_HIGH
+};                                           /* hd_op.boolean of run_carry, run_carry_mad */
+enum { HD_BARRIER_SYNC, HD_BARRIER_ARRIVE }; /* of run_barrier */
 
 /* alu.c */
-hd_run hd_run_lanes, hd_run_float, hd_run_move, hd_run_move_pred, hd_run_move_time, hd_run_nothing, hd_run_pack, hd_run_unpack;
+hd_run hd_run_lanes, hd_run_float, hd_run_move, hd_run_move_pred, hd_run_move_time, hd_run_nothing, hd_run_pack,
+    hd_run_unpack;
 hd_run hd_run_pred_logic, hd_run_setp, hd_run_set, hd_run_selp, hd_run_slct, hd_run_lop3, hd_run_bfi, hd_run_testp;
 hd_run hd_run_carry, hd_run_carry_mad;
 /* convert.c */

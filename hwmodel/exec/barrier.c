@@ -1,5 +1,5 @@
-/* CTA barriers. A barrier counts threads: a warp that arrives counts for 32, as on the machine. Without a count it opens
- * when every warp that has not ended is there; with one, when as many threads have arrived. */
+/* CTA barriers. A barrier counts threads: a warp that arrives counts for 32, as on the machine. Without a count it
+ * opens when every warp that has not ended is there; with one, when as many threads have arrived. */
 #include "hwmodel/exec/alu.h"
 #include <stdio.h>
 
@@ -39,13 +39,14 @@ hd_step hd_run_barrier(const hd_op *op, hd_warp *w, uint32_t mask)
     if (mask != w->lanes) {
         char note[128];
         snprintf(note, sizeof note, "the lanes 0x%08x of the warp have not ended and are elsewhere", w->lanes & ~mask);
-        return hd_fault_note(op, w, mask, note, "divergent barrier: only %d of %d lanes reach it", __builtin_popcount(mask),
-                             __builtin_popcount(w->lanes));
+        return hd_fault_note(op, w, mask, note, "divergent barrier: only %d of %d lanes reach it",
+                             __builtin_popcount(mask), __builtin_popcount(w->lanes));
     }
     if (!equal_in(numbers, mask) || (counts && !equal_in(counts, mask)))
         return hd_fault(op, w, mask, "divergent barrier: its operands differ between lanes");
     if (number >= HD_BARRIERS || count % LANES)
-        return hd_fault(op, w, mask, "barrier %u with %u threads: there are 16, for multiples of 32 threads", number, count);
+        return hd_fault(op, w, mask, "barrier %u with %u threads: there are 16, for multiples of 32 threads", number,
+                        count);
     hd_barrier *b = &w->cta->barriers[number];
     if (b->arrived && b->expected != count)
         return hd_fault(op, w, mask, "barrier %u expects %u threads here and %u elsewhere", number, count, b->expected);

@@ -1,8 +1,8 @@
 /* cvt between integers of 8 to 64 bits, f16, bf16, f32 and f64.
  *
- * A value passes through __int128 or double, which hold every source exactly; the one rounding is that to the result. Pairs that
- * kernels use much have loops of their own. To an integer: rounded as asked, clamped to the type's range, NaN to 0. Not here:
- * f16 and bf16 with another rounding than to nearest, f8, f6, f4, tf32. */
+ * A value passes through __int128 or double, which hold every source exactly; the one rounding is that to the result.
+ * Pairs that kernels use much have loops of their own. To an integer: rounded as asked, clamped to the type's range,
+ * NaN to 0. Not here: f16 and bf16 with another rounding than to nearest, f8, f6, f4, tf32. */
 #ifdef __GNUC__
 #ifndef __clang__
 #pragma GCC optimize("O3")
@@ -14,20 +14,23 @@
 #include "hwmodel/narrow.h"
 #include <fenv.h>
 
-static bool is_integer(hd_type t) { return hd_types[t].class == HD_CLASS_SIGNED || hd_types[t].class == HD_CLASS_UNSIGNED; }
+static bool is_integer(hd_type t)
+{
+    return hd_types[t].class == HD_CLASS_SIGNED || hd_types[t].class == HD_CLASS_UNSIGNED;
+}
 static bool is_signed(hd_type t) { return hd_types[t].class == HD_CLASS_SIGNED; }
 
 bool hd_convert_known(hd_type to, hd_type from)
 {
     const hd_type types[] = {to, from};
     for (uint32_t i = 0; i < 2; i++)
-        if (!(is_integer(types[i]) && hd_types[types[i]].lanes == 1 && hd_types[types[i]].bits >= 8) && types[i] != HD_TYPE_F16 &&
-            types[i] != HD_TYPE_BF16 && types[i] != HD_TYPE_F32 && types[i] != HD_TYPE_F64)
+        if (!(is_integer(types[i]) && hd_types[types[i]].lanes == 1 && hd_types[types[i]].bits >= 8) &&
+            types[i] != HD_TYPE_F16 && types[i] != HD_TYPE_BF16 && types[i] != HD_TYPE_F32 && types[i] != HD_TYPE_F64)
             return false;
     return true;
 }
 
-/* ---- a lane -------------------------------------------------------------------------------------------------------- */
+/* ---- a lane -------------------------------------------------------------------------------------------------- */
 
 static __int128 load_integer(uint64_t bits, hd_type t)
 {
@@ -81,11 +84,16 @@ static uint64_t store_float(double v, hd_type t, bool ftz)
 static double round_whole(double v, uint32_t mode)
 {
     switch (mode) {
-    case 1: return rint(v); /* the host's mode is to nearest here */
-    case 2: return trunc(v);
-    case 3: return floor(v);
-    case 4: return ceil(v);
-    default: return v;
+    case 1:
+        return rint(v); /* the host's mode is to nearest here */
+    case 2:
+        return trunc(v);
+    case 3:
+        return floor(v);
+    case 4:
+        return ceil(v);
+    default:
+        return v;
     }
 }
 
@@ -149,18 +157,18 @@ static void convert_slowly(const hd_op *op, void *to, const void *from)
         fesetround(FE_TONEAREST);
 }
 
-/* ---- pairs that are frequent --------------------------------------------------------------------------------------- */
+/* ---- pairs that are frequent --------------------------------------------------------------------------------- */
 
-#define LOOP(D, A, expression)                                                                                \
-    HD_CLONES static void A##_to_##D(void *to, const void *from)                                              \
-    {                                                                                                         \
-        D *d = to;                                                                                            \
-        const A *source = from;                                                                               \
-        HD_LANE_LOOP                                                                                          \
-        {                                                                                                     \
-            A a = source[i];                                                                                  \
-            d[i] = expression;                                                                                \
-        }                                                                                                     \
+#define LOOP(D, A, expression)                                   \
+    HD_CLONES static void A##_to_##D(void *to, const void *from) \
+    {                                                            \
+        D *d = to;                                               \
+        const A *source = from;                                  \
+        HD_LANE_LOOP                                             \
+        {                                                        \
+            A a = source[i];                                     \
+            d[i] = expression;                                   \
+        }                                                        \
     }
 LOOP(f32, s32, (f32)a)
 LOOP(f32, u32, (f32)a)
@@ -189,7 +197,8 @@ static void convert(const hd_op *op, void *to, const void *from)
         return;
     }
     for (uint32_t i = 0; plain && i < sizeof fast_pairs / sizeof *fast_pairs; i++)
-        if (fast_pairs[i].to == op->to_type && fast_pairs[i].from == op->from_type && fast_pairs[i].whole == op->boolean) {
+        if (fast_pairs[i].to == op->to_type && fast_pairs[i].from == op->from_type &&
+            fast_pairs[i].whole == op->boolean) {
             fast_pairs[i].run(to, from);
             return;
         }

@@ -1,18 +1,24 @@
 /* Makes a program of a kernel: finds all functions that it may call, lays out their variables, decodes every reachable
- * instruction, and reports all that the interpreter does not run. Linear in the size of the code (symbols: per function). */
+ * instruction, and reports all that the interpreter does not run. Linear in the size of the code (symbols: per
+ * function). */
 #include "hwmodel/exec/decode.h"
 #include "ir/cfg.h"
 #include <stdio.h>
 
 static const hd_lanes_row no_row;
 
-static const char *kernel_name(const hd_decoder *d) { return hd_names_text(&d->module->names, d->program->kernel->name); }
+static const char *kernel_name(const hd_decoder *d)
+{
+    return hd_names_text(&d->module->names, d->program->kernel->name);
+}
 
 bool hd_decode_unsupported(hd_decoder *d, const char *why)
 {
     if (!d->failed || !hd_diagnostics_full(d->diagnostics))
-        hd_report(d->diagnostics, HD_DIAG_UNSUPPORTED, d->module->source, d->insn->span, "the interpreter does not run '%s'%s%s (kernel %s)",
-                  hd_names_text(&d->module->names, d->form->spelling), why ? " with " : "", why ? why : "", kernel_name(d));
+        hd_report(d->diagnostics, HD_DIAG_UNSUPPORTED, d->module->source, d->insn->span,
+                  "the interpreter does not run '%s'%s%s (kernel %s)",
+                  hd_names_text(&d->module->names, d->form->spelling), why ? " with " : "", why ? why : "",
+                  kernel_name(d));
     d->failed = true;
     return false;
 }
@@ -29,7 +35,7 @@ bool hd_decode_only(const hd_decoder *d, const uint8_t *groups, uint32_t count)
     return true;
 }
 
-/* ---- functions ---------------------------------------------------------------------------------------------------- */
+/* ---- functions ----------------------------------------------------------------------------------------------- */
 
 static hd_code *find_code(const hd_program *p, const hd_function *f)
 {
@@ -60,7 +66,8 @@ static const hd_function *body_of(const hd_decoder *d, uint32_t symbol)
     return f && f->has_body ? f : hd_module_find_function(d->module, hd_names_text(&d->module->names, s->name));
 }
 
-/* Functions that the reachable calls of a code name. Indirect calls and missing bodies are reported when the call is decoded. */
+/* Functions that the reachable calls of a code name. Indirect calls and missing bodies are reported when the call is
+ * decoded. */
 static void add_callees(hd_decoder *d, hd_code *code)
 {
     hd_function *f = d->module->functions.items[code->index];
@@ -78,7 +85,7 @@ static void add_callees(hd_decoder *d, hd_code *code)
     }
 }
 
-/* ---- a function ---------------------------------------------------------------------------------------------------- */
+/* ---- a function ---------------------------------------------------------------------------------------------- */
 
 /* Predicates first, side by side; then rows by declaration. Every row is aligned for vectors. */
 static void lay_registers(hd_decoder *d)
@@ -99,7 +106,8 @@ static void lay_registers(hd_decoder *d)
         }
     d->code->register_bytes = at;
     if (at >= 1u << HD_REF_SHIFT) {
-        hd_report(d->diagnostics, HD_DIAG_UNSUPPORTED, d->module->source, f->header_span, "more registers than the interpreter holds");
+        hd_report(d->diagnostics, HD_DIAG_UNSUPPORTED, d->module->source, f->header_span,
+                  "more registers than the interpreter holds");
         d->failed = true;
     }
 }
@@ -120,8 +128,8 @@ static void list_written(hd_decoder *d)
         return;
     op->written = d->code->refs.count;
     HD_INSN_REGISTERS(d->function, d->insn, o)
-        if (o->flags & HD_OPERAND_DEF && hd_register_words(d->function, o->value))
-            hd_decode_push(d, d->register_offset[o->value], hd_register_lane_bytes(d->function, o->value));
+    if (o->flags & HD_OPERAND_DEF && hd_register_words(d->function, o->value))
+        hd_decode_push(d, d->register_offset[o->value], hd_register_lane_bytes(d->function, o->value));
     op->written_count = d->code->refs.count - op->written;
 }
 
@@ -151,8 +159,15 @@ static void decode_instruction(hd_decoder *d, uint32_t ordinal)
     hd_op *op = d->op = &d->code->ops[ordinal];
     d->insn = &d->function->instructions.items[ordinal];
     d->form = hd_insn_form(d->function, d->insn);
-    *op = (hd_op){.guard = HD_NO_REF, .d = HD_NO_REF, .e = HD_NO_REF, .a = HD_REF(3, 0), .b = HD_REF(3, 0), .c = HD_REF(3, 0), .f = HD_NO_REF,
-                  .join = HD_NONE, .run = hd_run_nothing};
+    *op = (hd_op){.guard = HD_NO_REF,
+                  .d = HD_NO_REF,
+                  .e = HD_NO_REF,
+                  .a = HD_REF(3, 0),
+                  .b = HD_REF(3, 0),
+                  .c = HD_REF(3, 0),
+                  .f = HD_NO_REF,
+                  .join = HD_NONE,
+                  .run = hd_run_nothing};
     if (d->insn->guard != HD_NONE)
         op->guard = d->register_offset[d->insn->guard];
     if (d->insn->flags & HD_INSN_GUARD_NOT)
@@ -204,7 +219,7 @@ static void decode_code(hd_decoder *d, hd_code *code)
     finish_code(d);
 }
 
-/* ---- a program ---------------------------------------------------------------------------------------------------- */
+/* ---- a program ----------------------------------------------------------------------------------------------- */
 
 static void decode_program(hd_decoder *d)
 {
@@ -260,8 +275,9 @@ void hd_program_free(hd_program *program)
 hd_program_facts hd_program_describe(const hd_program *program)
 {
     const hd_code *kernel = program->codes.items[0];
-    hd_program_facts facts = {program->kernel, program->codes.count, 0, program->parameter_bytes, program->static_shared_bytes,
-                              kernel->register_bytes, kernel->local_bytes};
+    hd_program_facts facts = {program->kernel,          program->codes.count,         0,
+                              program->parameter_bytes, program->static_shared_bytes, kernel->register_bytes,
+                              kernel->local_bytes};
     for (uint32_t i = 0; i < program->codes.count; i++)
         facts.instructions += program->codes.items[i]->op_count;
     return facts;

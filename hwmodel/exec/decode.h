@@ -18,13 +18,13 @@ typedef struct hd_decoder {
     hd_module *module;
     hd_diagnostics *diagnostics;
     bool failed;
-    uint32_t *symbol_offset;              /* by symbol: in shared memory, the parameter block or its frame; HD_NONE: not placed */
-    const hd_lanes_row **rows;            /* by form; &no_row where it was looked up in vain */
+    uint32_t *symbol_offset;   /* by symbol: in shared memory, the parameter block or its frame; HD_NONE: not placed */
+    const hd_lanes_row **rows; /* by form; &no_row where it was looked up in vain */
     /* the function */
     hd_code *code;
     hd_function *function;
-    uint32_t *register_offset;            /* by register id */
-    hd_constant_slot *constant_slots;     /* open addressing, at most half full */
+    uint32_t *register_offset;        /* by register id */
+    hd_constant_slot *constant_slots; /* open addressing, at most half full */
     uint32_t constant_mask, constant_count;
     /* the instruction */
     const hd_instruction *insn;
@@ -37,11 +37,15 @@ typedef struct hd_decoder {
 /* Reports that the instruction does not run; returns false. */
 bool hd_decode_unsupported(hd_decoder *d, const char *why);
 static inline hd_type hd_decode_type(const hd_decoder *d, uint32_t slot) { return (hd_type)d->form->types[slot]; }
-static inline uint16_t hd_decode_modifier(const hd_decoder *d, hd_modifier_group group) { return d->form->modifiers[group]; }
+static inline uint16_t hd_decode_modifier(const hd_decoder *d, hd_modifier_group group)
+{
+    return d->form->modifiers[group];
+}
 /* True where every present modifier is a hint or of one of the listed groups. */
 bool hd_decode_only(const hd_decoder *d, const uint8_t *groups, uint32_t count);
-#define HD_DECODE_ONLY(d, ...) \
-    hd_decode_only((d), (const uint8_t[]){HD_GROUP_UNI, __VA_ARGS__}, sizeof((const uint8_t[]){HD_GROUP_UNI, __VA_ARGS__}))
+#define HD_DECODE_ONLY(d, ...)                                        \
+    hd_decode_only((d), (const uint8_t[]){HD_GROUP_UNI, __VA_ARGS__}, \
+                   sizeof((const uint8_t[]){HD_GROUP_UNI, __VA_ARGS__}))
 
 /* operands.c */
 uint32_t hd_register_lane_bytes(const hd_function *f, uint32_t reg);      /* 0: a predicate or %CC; else 2, 4, 8, 16 */
@@ -51,7 +55,8 @@ uint64_t hd_decode_literal(const hd_decoder *d, const hd_operand *o, hd_type typ
 hd_ref hd_decode_source(hd_decoder *d, const hd_operand *o, hd_type type);
 /* The row of a destination; HD_NO_REF for a sink. */
 hd_ref hd_decode_destination(hd_decoder *d, const hd_operand *o);
-uint32_t hd_decode_lane_bytes(const hd_decoder *d, const hd_operand *o, hd_type type); /* of a register, or of the type */
+uint32_t hd_decode_lane_bytes(const hd_decoder *d, const hd_operand *o,
+                              hd_type type); /* of a register, or of the type */
 /* A predicate source; its inversion sets the flag. */
 hd_ref hd_decode_predicate(hd_decoder *d, const hd_operand *o, uint16_t inverted);
 /* Elements of a vector (or the single operand) pushed to code->refs and widths; their number. */
@@ -60,7 +65,8 @@ uint32_t hd_decode_push(hd_decoder *d, hd_ref ref, uint32_t bytes); /* its index
 
 /* Address of a symbol where it is the same for all threads of the launch: true with the value in the symbol's space. */
 bool hd_decode_symbol(hd_decoder *d, uint32_t symbol, uint64_t *address);
-/* Symbol of the running frame (local variable, .param of calls, parameters of a device function): its offset, else HD_NONE. */
+/* Symbol of the running frame (local variable, .param of calls, parameters of a device function): its offset, else
+ * HD_NONE. */
 uint32_t hd_decode_frame_offset(const hd_decoder *d, uint32_t symbol);
 
 typedef struct hd_decoded_address {
@@ -77,7 +83,7 @@ typedef bool hd_decode(hd_decoder *d);
 bool hd_decode_row(hd_decoder *d, const hd_lanes_row *row);
 
 /* layout.c: where things stand; before anything is decoded */
-void hd_layout_code(hd_decoder *d, hd_code *code);  /* frame variables of a function */
-void hd_layout_shared(hd_decoder *d);               /* shared variables that the program's functions mention */
+void hd_layout_code(hd_decoder *d, hd_code *code); /* frame variables of a function */
+void hd_layout_shared(hd_decoder *d);              /* shared variables that the program's functions mention */
 
 #endif

@@ -1,7 +1,7 @@
 /* Decodes arithmetic, moves, comparisons and conversions. */
 #include "hwmodel/exec/decode.h"
 
-/* ---- rows of exec.def ---------------------------------------------------------------------------------------------- */
+/* ---- rows of exec.def ---------------------------------------------------------------------------------------- */
 
 static bool set_rounding(hd_decoder *d)
 {
@@ -20,20 +20,29 @@ static void set_float_flags(hd_decoder *d)
         d->op->flags |= HD_OP_SAT;
 }
 
-/* Type of source k: that of the register where it is one, else the instruction's, else (shift amounts, positions) .u32. */
+/* Type of source k: that of the register where it is one, else the instruction's, else (shift amounts, positions) .u32.
+ */
 static hd_type source_type(const hd_decoder *d, uint32_t k)
 {
     hd_type type = hd_decode_type(d, 0);
     uint32_t half = hd_decode_modifier(d, HD_GROUP_HALF);
     switch (d->form->opcode) {
-    case HD_OP_SHL: case HD_OP_SHR: case HD_OP_SZEXT: case HD_OP_BMSK: return k ? HD_TYPE_U32 : type;
-    case HD_OP_BFE: return k ? HD_TYPE_U32 : type;
-    case HD_OP_SHF: case HD_OP_PRMT: return k == 2 ? HD_TYPE_U32 : type;
+    case HD_OP_SHL:
+    case HD_OP_SHR:
+    case HD_OP_SZEXT:
+    case HD_OP_BMSK:
+        return k ? HD_TYPE_U32 : type;
+    case HD_OP_BFE:
+        return k ? HD_TYPE_U32 : type;
+    case HD_OP_SHF:
+    case HD_OP_PRMT:
+        return k == 2 ? HD_TYPE_U32 : type;
     case HD_OP_MAD:
         if (k == 2 && half == HD_MOD_HALF_WIDE)
             return hd_types[type].bits == 16 ? HD_TYPE_B32 : HD_TYPE_B64;
         return type;
-    default: return type;
+    default:
+        return type;
     }
 }
 
@@ -63,7 +72,7 @@ bool hd_decode_row(hd_decoder *d, const hd_lanes_row *row)
     return true;
 }
 
-/* ---- moves --------------------------------------------------------------------------------------------------------- */
+/* ---- moves --------------------------------------------------------------------------------------------------- */
 
 static bool decode_pack(hd_decoder *d, hd_type type)
 {
@@ -142,7 +151,7 @@ bool hd_decode_nothing(hd_decoder *d)
     return true;
 }
 
-/* ---- selections and comparisons ------------------------------------------------------------------------------------ */
+/* ---- selections and comparisons ------------------------------------------------------------------------------ */
 
 bool hd_decode_selp(hd_decoder *d)
 {
@@ -224,7 +233,10 @@ bool hd_decode_logic(hd_decoder *d)
     if (hd_decode_type(d, 0) != HD_TYPE_PRED)
         return hd_decode_unsupported(d, NULL);
     op->run = hd_run_pred_logic;
-    op->boolean = d->form->opcode == HD_OP_AND ? 1 : d->form->opcode == HD_OP_OR ? 2 : d->form->opcode == HD_OP_XOR ? 3 : 0;
+    op->boolean = d->form->opcode == HD_OP_AND   ? 1
+                  : d->form->opcode == HD_OP_OR  ? 2
+                  : d->form->opcode == HD_OP_XOR ? 3
+                                                 : 0;
     op->d = hd_decode_destination(d, d->operands[0]);
     op->a = hd_decode_predicate(d, d->operands[1], HD_OP_NOT_A);
     if (op->boolean)
@@ -279,14 +291,15 @@ bool hd_decode_bfi(hd_decoder *d)
     return true;
 }
 
-/* ---- extended precision -------------------------------------------------------------------------------------------- */
+/* ---- extended precision -------------------------------------------------------------------------------------- */
 
 static bool set_carry(hd_decoder *d, bool reads)
 {
     hd_op *op = d->op;
     hd_type type = hd_decode_type(d, 0);
     bool writes = hd_decode_modifier(d, HD_GROUP_CC) != HD_MOD_NONE;
-    if (!HD_DECODE_ONLY(d, HD_GROUP_CC, HD_GROUP_HALF) || d->function->carry_register == HD_NONE || d->form->type_count != 1)
+    if (!HD_DECODE_ONLY(d, HD_GROUP_CC, HD_GROUP_HALF) || d->function->carry_register == HD_NONE ||
+        d->form->type_count != 1)
         return hd_decode_unsupported(d, NULL);
     hd_ref carry = d->register_offset[d->function->carry_register];
     op->d_bytes = (uint8_t)(hd_types[type].bits / 8);
@@ -317,7 +330,7 @@ bool hd_decode_carry_mad(hd_decoder *d)
     return true;
 }
 
-/* ---- conversions --------------------------------------------------------------------------------------------------- */
+/* ---- conversions --------------------------------------------------------------------------------------------- */
 
 static bool set_conversion_rounding(hd_decoder *d, hd_type to, hd_type from)
 {
@@ -342,7 +355,8 @@ static bool set_conversion_rounding(hd_decoder *d, hd_type to, hd_type from)
 bool hd_decode_cvt(hd_decoder *d)
 {
     hd_op *op = d->op;
-    if (d->form->type_count != 2 || d->operand_count != 2 || !HD_DECODE_ONLY(d, HD_GROUP_ROUND, HD_GROUP_FTZ, HD_GROUP_SAT) ||
+    if (d->form->type_count != 2 || d->operand_count != 2 ||
+        !HD_DECODE_ONLY(d, HD_GROUP_ROUND, HD_GROUP_FTZ, HD_GROUP_SAT) ||
         hd_decode_modifier(d, HD_GROUP_SAT) == HD_MOD_SAT_SATFINITE)
         return hd_decode_unsupported(d, NULL);
     hd_type to = hd_decode_type(d, 0), from = hd_decode_type(d, 1);

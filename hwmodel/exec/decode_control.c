@@ -44,11 +44,13 @@ bool hd_decode_branch_table(hd_decoder *d)
 bool hd_decode_leave(hd_decoder *d)
 {
     d->op->flags |= HD_OP_CONTROL;
-    d->op->run = d->form->opcode == HD_OP_RET ? hd_run_return : d->form->opcode == HD_OP_EXIT ? hd_run_exit : hd_run_trap;
+    d->op->run = d->form->opcode == HD_OP_RET    ? hd_run_return
+                 : d->form->opcode == HD_OP_EXIT ? hd_run_exit
+                                                 : hd_run_trap;
     return true;
 }
 
-/* ---- calls ---------------------------------------------------------------------------------------------------------- */
+/* ---- calls --------------------------------------------------------------------------------------------------- */
 
 /* One argument (or result): a .param variable of this frame, or a row. */
 static bool add_copy(hd_decoder *d, const hd_operand *o, uint32_t formal, bool result)
@@ -100,7 +102,8 @@ bool hd_decode_call(hd_decoder *d)
     hd_op *op = d->op;
     uint32_t k = d->operands[0]->kind == HD_OPERAND_LIST;
     const hd_operand *results = k ? d->operands[0] : NULL, *callee = d->operands[k];
-    const hd_operand *arguments = k + 1 < d->operand_count && d->operands[k + 1]->kind == HD_OPERAND_LIST ? d->operands[k + 1] : NULL;
+    const hd_operand *arguments =
+        k + 1 < d->operand_count && d->operands[k + 1]->kind == HD_OPERAND_LIST ? d->operands[k + 1] : NULL;
     if (callee->kind != HD_OPERAND_SYMBOL)
         return hd_decode_unsupported(d, "a callee that is not known before the run");
     op->target = code_of(d, callee->value);
@@ -121,7 +124,7 @@ bool hd_decode_call(hd_decoder *d)
     return true;
 }
 
-/* ---- barriers and exchange ------------------------------------------------------------------------------------------ */
+/* ---- barriers and exchange ----------------------------------------------------------------------------------- */
 
 bool hd_decode_barrier(hd_decoder *d)
 {

@@ -2,7 +2,10 @@
 #include "hwmodel/exec/decode.h"
 #include <stdio.h>
 
-static bool is_param(hd_space s) { return s == HD_SPACE_PARAM || s == HD_SPACE_PARAM_ENTRY || s == HD_SPACE_PARAM_FUNC; }
+static bool is_param(hd_space s)
+{
+    return s == HD_SPACE_PARAM || s == HD_SPACE_PARAM_ENTRY || s == HD_SPACE_PARAM_FUNC;
+}
 
 /* Parameters of an entry stand in the launch's block; all other .param variables in the frame, as local memory. */
 static hd_space dynamic_space(const hd_decoder *d, hd_space space)
@@ -36,7 +39,8 @@ static bool set_address(hd_decoder *d, const hd_decoded_address *address)
     return true;
 }
 
-/* A variable of the frame, or a kernel parameter, at a place that is known here. 0: neither; 1: run functions are set; -1: reported. */
+/* A variable of the frame, or a kernel parameter, at a place that is known here. 0: neither; 1: run functions are set;
+ * -1: reported. */
 static int set_static_place(hd_decoder *d, const hd_decoded_address *address, hd_run *frame, hd_run *parameter)
 {
     hd_op *op = d->op;
@@ -123,7 +127,7 @@ bool hd_decode_atomic(hd_decoder *d)
     return hd_decode_address(d, d->operands[at], &address) && set_address(d, &address);
 }
 
-/* ---- addresses as values ------------------------------------------------------------------------------------------- */
+/* ---- addresses as values ------------------------------------------------------------------------------------- */
 
 /* false: a space whose window is not modelled. */
 static bool window_of(const hd_decoder *d, hd_space space, uint64_t *window)
@@ -131,13 +135,29 @@ static bool window_of(const hd_decoder *d, hd_space space, uint64_t *window)
     const hd_memory *m = d->program->image->memory;
     *window = 0;
     switch (space) {
-    case HD_SPACE_GLOBAL: return true;
-    case HD_SPACE_CONST: *window = m->const_window; return true;
-    case HD_SPACE_LOCAL: *window = m->local_window; return true;
-    case HD_SPACE_SHARED: case HD_SPACE_SHARED_CTA: *window = m->shared_window; return true;
-    case HD_SPACE_PARAM: case HD_SPACE_PARAM_ENTRY: *window = m->param_window; return true;
-    case HD_SPACE_NONE: case HD_SPACE_REG: case HD_SPACE_SREG: case HD_SPACE_TEX: case HD_SPACE_PARAM_FUNC:
-    case HD_SPACE_SHARED_CLUSTER: case HD_SPACE_COUNT:
+    case HD_SPACE_GLOBAL:
+        return true;
+    case HD_SPACE_CONST:
+        *window = m->const_window;
+        return true;
+    case HD_SPACE_LOCAL:
+        *window = m->local_window;
+        return true;
+    case HD_SPACE_SHARED:
+    case HD_SPACE_SHARED_CTA:
+        *window = m->shared_window;
+        return true;
+    case HD_SPACE_PARAM:
+    case HD_SPACE_PARAM_ENTRY:
+        *window = m->param_window;
+        return true;
+    case HD_SPACE_NONE:
+    case HD_SPACE_REG:
+    case HD_SPACE_SREG:
+    case HD_SPACE_TEX:
+    case HD_SPACE_PARAM_FUNC:
+    case HD_SPACE_SHARED_CLUSTER:
+    case HD_SPACE_COUNT:
         break;
     }
     return false;
@@ -150,14 +170,16 @@ bool hd_decode_cvta(hd_decoder *d)
     const hd_operand *from = d->operands[1];
     bool to_space = hd_decode_modifier(d, HD_GROUP_TO) != HD_MOD_NONE;
     uint64_t window;
-    if (!window_of(d, dynamic_space(d, (hd_space)d->form->space), &window) || !HD_DECODE_ONLY(d, HD_GROUP_SPACE, HD_GROUP_TO))
+    if (!window_of(d, dynamic_space(d, (hd_space)d->form->space), &window) ||
+        !HD_DECODE_ONLY(d, HD_GROUP_SPACE, HD_GROUP_TO))
         return hd_decode_unsupported(d, NULL);
     op->d = hd_decode_destination(d, d->operands[0]);
     op->d_bytes = (uint8_t)hd_decode_lane_bytes(d, d->operands[0], type);
     uint32_t frame = from->kind == HD_OPERAND_SYMBOL ? hd_decode_frame_offset(d, from->value) : HD_NONE;
     if (frame != HD_NONE) {
         op->run = hd_run_frame_address;
-        op->offset = (int64_t)(frame + window) + (from->count ? (int64_t)d->module->literals.items[from[1].value].bits : 0);
+        op->offset =
+            (int64_t)(frame + window) + (from->count ? (int64_t)d->module->literals.items[from[1].value].bits : 0);
         return true;
     }
     op->run = window ? hd_run_shift_address : hd_run_move;
@@ -178,7 +200,9 @@ bool hd_decode_isspacep(hd_decoder *d)
     if (!window_of(d, space, &window))
         return hd_decode_unsupported(d, NULL);
     op->run = hd_run_space_of;
-    op->space = (uint8_t)(space == HD_SPACE_SHARED_CTA ? HD_SPACE_SHARED : space == HD_SPACE_PARAM_ENTRY ? HD_SPACE_PARAM : space);
+    op->space = (uint8_t)(space == HD_SPACE_SHARED_CTA    ? HD_SPACE_SHARED
+                          : space == HD_SPACE_PARAM_ENTRY ? HD_SPACE_PARAM
+                                                          : space);
     op->d = hd_decode_destination(d, d->operands[0]);
     op->a = hd_decode_source(d, from, d->module->address_bits == 32 ? HD_TYPE_B32 : HD_TYPE_B64);
     op->a_bytes = (uint8_t)hd_decode_lane_bytes(d, from, d->module->address_bits == 32 ? HD_TYPE_B32 : HD_TYPE_B64);

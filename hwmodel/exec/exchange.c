@@ -1,7 +1,7 @@
 /* Lanes of a warp among each other: shfl, vote, activemask, bar.warp.sync.
  *
- * With .sync every named lane that lives must be among those that execute: on a SIMT stack the others cannot come while these wait. A
- * lane outside the mask that executes is undefined for the ISA; here it takes part with the others. */
+ * With .sync every named lane that lives must be among those that execute: on a SIMT stack the others cannot come while
+ * these wait. A lane outside the mask that executes is undefined for the ISA; here it takes part with the others. */
 #include "hwmodel/exec/alu.h"
 
 /* Faults where a named lane lives but does not execute the instruction, or an executing lane is not named. */
@@ -15,7 +15,8 @@ static hd_step check_members(const hd_op *op, hd_warp *w, uint32_t mask, hd_ref 
         if (missing)
             return hd_fault(op, w, 1u << i, "%s waits for lanes 0x%08x, which are elsewhere", what, missing);
         if (!(row[i] >> i & 1))
-            return hd_fault(op, w, 1u << i, "%s with a member mask 0x%08x that does not name the lane itself", what, row[i]);
+            return hd_fault(op, w, 1u << i, "%s with a member mask 0x%08x that does not name the lane itself", what,
+                            row[i]);
     }
     return HD_STEP_NEXT;
 }
@@ -27,10 +28,21 @@ static uint32_t source_lane(uint32_t mode, uint32_t lane, uint32_t b, uint32_t c
     uint32_t segment = c >> 8 & 31, clamp = c & 31, offset = b & 31;
     uint32_t most = (lane & segment) | (clamp & ~segment), least = lane & segment, j = 0;
     switch (mode) {
-    case SHUFFLE_UP: j = lane - offset; *valid = (int32_t)j >= (int32_t)most; break;
-    case SHUFFLE_DOWN: j = lane + offset; *valid = j <= most; break;
-    case SHUFFLE_BUTTERFLY: j = lane ^ offset; *valid = j <= most; break;
-    default: j = least | (offset & ~segment); *valid = j <= most;
+    case SHUFFLE_UP:
+        j = lane - offset;
+        *valid = (int32_t)j >= (int32_t)most;
+        break;
+    case SHUFFLE_DOWN:
+        j = lane + offset;
+        *valid = j <= most;
+        break;
+    case SHUFFLE_BUTTERFLY:
+        j = lane ^ offset;
+        *valid = j <= most;
+        break;
+    default:
+        j = least | (offset & ~segment);
+        *valid = j <= most;
     }
     return *valid ? j : lane;
 }

@@ -1,14 +1,15 @@
 /* The functional SIMT interpreter: runs a kernel's grid exactly, and tells sinks every warp instruction.
  *
  *   hd_image_load        places a module's .global and .const variables in device memory
- *   hd_program_new       decodes a kernel and everything it may call; reports what the model does not run (HD_DIAG_UNSUPPORTED)
- *   hd_program_run       runs one grid
+ *   hd_program_new       decodes a kernel and everything it may call; reports what the model does not run
+ * (HD_DIAG_UNSUPPORTED) hd_program_run       runs one grid
  *
  * hwmodel/launch.h does all three from a launch file; use this directly only without one.
  *
- * Order. CTAs run one after another by linear index (x fastest). In a CTA warps take turns by index: a warp runs until it waits at a
- * barrier, ends, or has issued HD_EXEC_QUANTUM instructions in a row. A divergent branch runs its taken side first, then the
- * fall-through; brx.idx runs its targets in table order, the lanes of one target together. So events, memory and faults are the same in every run.
+ * Order. CTAs run one after another by linear index (x fastest). In a CTA warps take turns by index: a warp runs until
+ * it waits at a barrier, ends, or has issued HD_EXEC_QUANTUM instructions in a row. A divergent branch runs its taken
+ * side first, then the fall-through; brx.idx runs its targets in table order, the lanes of one target together. So
+ * events, memory and faults are the same in every run.
  *
  * Which instructions run: the head of hwmodel/exec/exec.def.
  */
@@ -22,10 +23,11 @@ enum { HD_EXEC_QUANTUM = 4096, HD_WARP_LANES = 32 };
 
 /* Where a module's variables stand. */
 typedef struct hd_image {
-    const hd_module *module;   /* borrowed */
-    hd_memory *memory;         /* borrowed */
-    uint64_t *addresses;       /* by symbol: address in the symbol's own space (GLOBAL, CONST); functions: their code address; else 0 */
-    uint32_t *allocations;     /* by symbol: index in memory->allocations or HD_NONE */
+    const hd_module *module; /* borrowed */
+    hd_memory *memory;       /* borrowed */
+    uint64_t *addresses; /* by symbol: address in the symbol's own space (GLOBAL, CONST); functions: their code address;
+                            else 0 */
+    uint32_t *allocations; /* by symbol: index in memory->allocations or HD_NONE */
 } hd_image;
 
 /* Allocates and initializes the variables. false (reported) where one cannot be. */
@@ -36,17 +38,17 @@ typedef struct hd_program hd_program;
 
 typedef struct hd_program_facts {
     const hd_function *kernel;
-    uint32_t functions;              /* decoded: the kernel and all it may call */
-    uint32_t instructions;           /* of all of them */
-    uint32_t parameter_bytes;        /* of the kernel's parameter block */
+    uint32_t functions;       /* decoded: the kernel and all it may call */
+    uint32_t instructions;    /* of all of them */
+    uint32_t parameter_bytes; /* of the kernel's parameter block */
     uint32_t static_shared_bytes;
-    uint32_t register_bytes_per_warp;/* of the kernel's own frame in the interpreter */
-    uint32_t local_bytes_per_thread; /* of the kernel's own frame */
+    uint32_t register_bytes_per_warp; /* of the kernel's own frame in the interpreter */
+    uint32_t local_bytes_per_thread;  /* of the kernel's own frame */
 } hd_program_facts;
 
-/* Decodes. NULL (reported: HD_DIAG_UNSUPPORTED at each place, HD_DIAG_UNDECLARED_NAME for a callee without body) where something
- * reachable cannot run. The function's CFG is built where it is missing; the program keeps no pointer into it. The module and image must outlive
- * the program, and the module must not be changed. */
+/* Decodes. NULL (reported: HD_DIAG_UNSUPPORTED at each place, HD_DIAG_UNDECLARED_NAME for a callee without body) where
+ * something reachable cannot run. The function's CFG is built where it is missing; the program keeps no pointer into
+ * it. The module and image must outlive the program, and the module must not be changed. */
 hd_program *hd_program_new(hd_module *module, hd_function *kernel, const hd_image *image, hd_diagnostics *diagnostics);
 void hd_program_free(hd_program *program);
 hd_program_facts hd_program_describe(const hd_program *program);
@@ -66,11 +68,11 @@ static inline uint64_t hd_grid_ctas(const hd_grid *g) { return (uint64_t)g->grid
 
 typedef struct hd_exec_statistics {
     uint64_t ctas, warps;
-    uint64_t warp_instructions;    /* ISSUE events */
-    uint64_t thread_instructions;  /* lanes active in them */
+    uint64_t warp_instructions;      /* ISSUE events */
+    uint64_t thread_instructions;    /* lanes active in them */
     uint64_t effective_instructions; /* of these, lanes whose guard held */
-    uint64_t divergent_branches;   /* branches that split their warp */
-    uint64_t barriers;             /* CTA barriers that opened */
+    uint64_t divergent_branches;     /* branches that split their warp */
+    uint64_t barriers;               /* CTA barriers that opened */
 } hd_exec_statistics;
 
 typedef enum hd_exec_status {
@@ -80,7 +82,8 @@ typedef enum hd_exec_status {
     HD_EXEC_UNSUPPORTED, /* met at run time (rare: what depends on values); HD_DIAG_UNSUPPORTED reported */
 } hd_exec_status;
 
-/* Runs the grid. Events go to every sink in order; without sinks nothing is collected and the run is faster. Statistics are added to. */
+/* Runs the grid. Events go to every sink in order; without sinks nothing is collected and the run is faster. Statistics
+ * are added to. */
 hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, const hd_sink *sinks, uint32_t sink_count,
                               hd_exec_statistics *statistics, hd_diagnostics *diagnostics);
 

@@ -49,8 +49,8 @@ static void report(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note
     source_text(p, code, ordinal, source, sizeof source);
     thread_of(w, lane, id);
     hd_diagnostic *d = hd_report(w->cta->diagnostics, HD_DIAG_KERNEL_FAULT, p->module->source, span_of(code, ordinal),
-                                 "%s; kernel %s%s, block (%u,%u,%u), thread (%u,%u,%u)", message, kernel_name(p), source, block[0],
-                                 block[1], block[2], id[0], id[1], id[2]);
+                                 "%s; kernel %s%s, block (%u,%u,%u), thread (%u,%u,%u)", message, kernel_name(p),
+                                 source, block[0], block[1], block[2], id[0], id[1], id[2]);
     if (note)
         hd_note_add(w->cta->diagnostics, d, NULL, (hd_span){0, 0}, "%s", note);
     if (lanes & (lanes - 1))
@@ -88,10 +88,11 @@ void hd_fault_deadlock(hd_cta *cta)
         if (cta->warps[i].state == HD_WARP_WAITING && !first)
             first = &cta->warps[i];
     const hd_code *code = hd_top_frame(first)->code;
-    hd_diagnostic *d = hd_report(cta->diagnostics, HD_DIAG_KERNEL_FAULT, cta->program->module->source,
-                                 span_of(code, ordinal_of(code, first->waiting)),
-                                 "deadlock: every warp of block (%u,%u,%u) waits at a barrier that cannot open; kernel %s", cta->id[0],
-                                 cta->id[1], cta->id[2], kernel_name(cta->program));
+    hd_diagnostic *d =
+        hd_report(cta->diagnostics, HD_DIAG_KERNEL_FAULT, cta->program->module->source,
+                  span_of(code, ordinal_of(code, first->waiting)),
+                  "deadlock: every warp of block (%u,%u,%u) waits at a barrier that cannot open; kernel %s", cta->id[0],
+                  cta->id[1], cta->id[2], kernel_name(cta->program));
     for (uint32_t i = 0; i < cta->warp_count && i < 8; i++) {
         const hd_warp *w = &cta->warps[i];
         if (w->state != HD_WARP_WAITING)

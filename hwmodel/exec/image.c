@@ -11,7 +11,8 @@ typedef struct loader {
 static bool fail(loader *l, const hd_symbol *s, const char *why)
 {
     const hd_module *m = l->image->module;
-    hd_report(l->diagnostics, HD_DIAG_UNSUPPORTED, m->source, s->span, "variable '%s': %s", hd_names_text(&m->names, s->name), why);
+    hd_report(l->diagnostics, HD_DIAG_UNSUPPORTED, m->source, s->span, "variable '%s': %s",
+              hd_names_text(&m->names, s->name), why);
     return l->good = false;
 }
 
@@ -27,8 +28,8 @@ static void place(loader *l, uint32_t index)
     bool constant = s->space == HD_SPACE_CONST;
     if (s->kind != HD_SYMBOL_VARIABLE || (s->space != HD_SPACE_GLOBAL && !constant))
         return;
-    uint32_t at = hd_memory_allocate(image->memory, hd_names_text(&image->module->names, s->name), (hd_space)s->space, s->size_bytes,
-                                     s->align, constant);
+    uint32_t at = hd_memory_allocate(image->memory, hd_names_text(&image->module->names, s->name), (hd_space)s->space,
+                                     s->size_bytes, s->align, constant);
     if (at == HD_NONE) {
         fail(l, s, "does not fit the address space");
         return;
@@ -38,7 +39,7 @@ static void place(loader *l, uint32_t index)
     image->allocations[index] = at;
 }
 
-/* ---- initializers --------------------------------------------------------------------------------------------------- */
+/* ---- initializers -------------------------------------------------------------------------------------------- */
 
 static uint64_t float_bits(const hd_initializer *i, hd_type type)
 {
@@ -117,7 +118,8 @@ bool hd_image_load(hd_image *image, const hd_module *module, hd_memory *memory, 
 {
     loader l = {image, diagnostics, true};
     uint32_t count = module->symbols.count;
-    *image = (hd_image){module, memory, hd_calloc((size_t)count + 1, sizeof(uint64_t)), hd_malloc(((size_t)count + 1) * sizeof(uint32_t))};
+    *image = (hd_image){module, memory, hd_calloc((size_t)count + 1, sizeof(uint64_t)),
+                        hd_malloc(((size_t)count + 1) * sizeof(uint32_t))};
     for (uint32_t i = 0; i < count; i++)
         place(&l, i);
     for (uint32_t i = 0; i < count; i++)

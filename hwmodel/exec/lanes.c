@@ -1,8 +1,9 @@
-/* The table of exec.def's rows, and the search in it. Decoding asks once per distinct spelling, so the search is linear. */
+/* The table of exec.def's rows, and the search in it. Decoding asks once per distinct spelling, so the search is
+ * linear. */
 #include "hwmodel/exec/lanes.h"
 #include "hwmodel/exec/scalar.h"
 
-#define ROW(op, type_, mods, sources_, D, fp)                                                                 \
+#define ROW(op, type_, mods, sources_, D, fp) \
     {HD_LANES_NAME(op, type_, mods), HD_OP_##op, {HD_MODS_##mods}, HD_TYPE_##type_, sources_, sizeof(D), fp},
 #define HD_INT1(op, type, mods, D, A, expression) ROW(op, type, mods, 1, D, false)
 #define HD_INT2(op, type, mods, D, A, B, expression) ROW(op, type, mods, 2, D, false)
@@ -19,7 +20,8 @@ static const struct compare_row {
     uint16_t comparison;
     uint8_t type;
 } compare_rows[] = {
-#define HD_COMPARE(type, comparison, T, expression) {HD_COMPARE_NAME(type, comparison), HD_MOD_COMPARE_##comparison, HD_TYPE_##type},
+#define HD_COMPARE(type, comparison, T, expression) \
+    {HD_COMPARE_NAME(type, comparison), HD_MOD_COMPARE_##comparison, HD_TYPE_##type},
 #include "hwmodel/exec/exec.def"
 };
 
@@ -28,7 +30,8 @@ static const struct combine_row {
     uint16_t operation;
     uint8_t type;
 } combine_rows[] = {
-#define HD_COMBINE(operation, type, T, expression) {HD_COMBINE_NAME(operation, type), HD_MOD_OP_##operation, HD_TYPE_##type},
+#define HD_COMBINE(operation, type, T, expression) \
+    {HD_COMBINE_NAME(operation, type), HD_MOD_OP_##operation, HD_TYPE_##type},
 #include "hwmodel/exec/exec.def"
 };
 
@@ -36,9 +39,9 @@ static const struct combine_row {
 
 bool hd_modifier_is_hint(hd_modifier_group group)
 {
-    static const uint8_t hints[] = {HD_GROUP_CACHE, HD_GROUP_L1,      HD_GROUP_L2,       HD_GROUP_HINT, HD_GROUP_PREFETCH,
-                                    HD_GROUP_UNI,   HD_GROUP_ALIGNED, HD_GROUP_VOLATILE, HD_GROUP_SEM,  HD_GROUP_SCOPE,
-                                    HD_GROUP_NC,    HD_GROUP_MMIO};
+    static const uint8_t hints[] = {HD_GROUP_CACHE,    HD_GROUP_L1,    HD_GROUP_L2,      HD_GROUP_HINT,
+                                    HD_GROUP_PREFETCH, HD_GROUP_UNI,   HD_GROUP_ALIGNED, HD_GROUP_VOLATILE,
+                                    HD_GROUP_SEM,      HD_GROUP_SCOPE, HD_GROUP_NC,      HD_GROUP_MMIO};
     for (uint32_t i = 0; i < COUNT(hints); i++)
         if (hints[i] == group)
             return true;

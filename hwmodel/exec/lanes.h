@@ -4,8 +4,10 @@
 
 #include "hwmodel/exec/program.h"
 
-/* Versions of a function for several CPUs, chosen when the program is loaded. Where the compiler cannot, there is one. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && defined(__linux__)
+/* Versions of a function for several CPUs, chosen when the program is loaded. Where the compiler cannot, there is one.
+ */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    defined(__linux__)
 #define HD_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define HD_CLONES
@@ -36,13 +38,13 @@ typedef struct hd_lanes_row {
     hd_lanes *lanes;
     uint16_t opcode, modifiers[2]; /* hd_modifier */
     uint8_t type, sources, d_bytes;
-    bool is_float;                 /* rounding, .ftz, .sat and .approx are applied around it */
+    bool is_float; /* rounding, .ftz, .sat and .approx are applied around it */
 } hd_lanes_row;
 
 /* The row for a form, or NULL. Exactly the row's modifiers must be present, besides those that change no result. */
 const hd_lanes_row *hd_lanes_find(const hd_form *form);
-hd_compare *hd_compare_find(hd_type type, uint32_t comparison);     /* hd_modifier of the group COMPARE */
-hd_combine *hd_combine_find(uint32_t operation, hd_type type);      /* hd_modifier of the group OP */
+hd_compare *hd_compare_find(hd_type type, uint32_t comparison); /* hd_modifier of the group COMPARE */
+hd_combine *hd_combine_find(uint32_t operation, hd_type type);  /* hd_modifier of the group OP */
 /* True where a present modifier of that group changes no result, whatever the instruction. */
 bool hd_modifier_is_hint(hd_modifier_group group);
 

@@ -1,5 +1,5 @@
-/* Where variables stand: kernel parameters in their block, a function's own variables in its frame, shared variables in the
- * CTA's shared memory. */
+/* Where variables stand: kernel parameters in their block, a function's own variables in its frame, shared variables in
+ * the CTA's shared memory. */
 #include "hwmodel/exec/decode.h"
 
 static uint32_t round_up(uint64_t value, uint32_t multiple)
@@ -25,14 +25,16 @@ uint32_t hd_parameter_block_bytes(const hd_module *module, const hd_function *ke
     if (!kernel->parameter_count)
         return 0;
     uint32_t last = kernel->parameter_count - 1;
-    return hd_parameter_offset(module, kernel, last) + (uint32_t)module->symbols.items[kernel->parameter_first + last].size_bytes;
+    return hd_parameter_offset(module, kernel, last) +
+           (uint32_t)module->symbols.items[kernel->parameter_first + last].size_bytes;
 }
 
 static bool in_frame(const hd_symbol *s, const hd_function *f)
 {
     if (s->kind == HD_SYMBOL_PARAMETER)
         return !f->is_entry;
-    return s->kind == HD_SYMBOL_RESULT || (s->kind == HD_SYMBOL_VARIABLE && (s->space == HD_SPACE_LOCAL || s->space == HD_SPACE_PARAM));
+    return s->kind == HD_SYMBOL_RESULT ||
+           (s->kind == HD_SYMBOL_VARIABLE && (s->space == HD_SPACE_LOCAL || s->space == HD_SPACE_PARAM));
 }
 
 void hd_layout_code(hd_decoder *d, hd_code *code)

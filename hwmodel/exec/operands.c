@@ -1,4 +1,5 @@
-/* Operands to rows: registers, immediates (a row of equal values, one for each distinct value), special registers, addresses. */
+/* Operands to rows: registers, immediates (a row of equal values, one for each distinct value), special registers,
+ * addresses. */
 #include "hwmodel/exec/decode.h"
 #include <stdio.h>
 
@@ -10,14 +11,17 @@ uint32_t hd_register_lane_bytes(const hd_function *f, uint32_t reg)
     return hd_types[t].bits <= 16 ? 2 : hd_types[t].bits / 8u;
 }
 
-static uint32_t type_lane_bytes(hd_type t) { return t == HD_TYPE_PRED ? 0 : hd_types[t].bits <= 16 ? 2 : hd_types[t].bits / 8u; }
+static uint32_t type_lane_bytes(hd_type t)
+{
+    return t == HD_TYPE_PRED ? 0 : hd_types[t].bits <= 16 ? 2 : hd_types[t].bits / 8u;
+}
 
 uint32_t hd_decode_lane_bytes(const hd_decoder *d, const hd_operand *o, hd_type type)
 {
     return o->kind == HD_OPERAND_REGISTER ? hd_register_lane_bytes(d->function, o->value) : type_lane_bytes(type);
 }
 
-/* ---- constants ---------------------------------------------------------------------------------------------------- */
+/* ---- constants ----------------------------------------------------------------------------------------------- */
 
 static hd_constant_slot *find_slot(const hd_decoder *d, uint64_t value, uint32_t bytes)
 {
@@ -84,7 +88,7 @@ uint64_t hd_decode_literal(const hd_decoder *d, const hd_operand *o, hd_type typ
     return type == HD_TYPE_PRED ? bits != 0 : bits << unused >> unused;
 }
 
-/* ---- special registers -------------------------------------------------------------------------------------------- */
+/* ---- special registers --------------------------------------------------------------------------------------- */
 
 static hd_ref special_row(hd_decoder *d, const hd_operand *o, uint32_t bytes)
 {
@@ -107,7 +111,7 @@ static hd_ref special_row(hd_decoder *d, const hd_operand *o, uint32_t bytes)
     return HD_REF(HD_REF_SPECIAL, s.offset);
 }
 
-/* ---- sources and destinations ------------------------------------------------------------------------------------- */
+/* ---- sources and destinations -------------------------------------------------------------------------------- */
 
 hd_ref hd_decode_source(hd_decoder *d, const hd_operand *o, hd_type type)
 {
@@ -128,8 +132,14 @@ hd_ref hd_decode_source(hd_decoder *d, const hd_operand *o, hd_type type)
             return hd_decode_constant(d, bytes == 4 ? (uint32_t)address : address, bytes);
         }
         break;
-    case HD_OPERAND_LABEL: case HD_OPERAND_TABLE: case HD_OPERAND_SINK: case HD_OPERAND_NAME: case HD_OPERAND_VECTOR:
-    case HD_OPERAND_ADDRESS: case HD_OPERAND_PAIR: case HD_OPERAND_LIST:
+    case HD_OPERAND_LABEL:
+    case HD_OPERAND_TABLE:
+    case HD_OPERAND_SINK:
+    case HD_OPERAND_NAME:
+    case HD_OPERAND_VECTOR:
+    case HD_OPERAND_ADDRESS:
+    case HD_OPERAND_PAIR:
+    case HD_OPERAND_LIST:
         break;
     }
     hd_decode_unsupported(d, "an operand of this kind");
@@ -172,7 +182,7 @@ uint32_t hd_decode_elements(hd_decoder *d, const hd_operand *o, hd_type type, bo
     return count;
 }
 
-/* ---- symbols and addresses ---------------------------------------------------------------------------------------- */
+/* ---- symbols and addresses ----------------------------------------------------------------------------------- */
 
 bool hd_decode_symbol(hd_decoder *d, uint32_t symbol, uint64_t *address)
 {
@@ -190,7 +200,8 @@ bool hd_decode_symbol(hd_decoder *d, uint32_t symbol, uint64_t *address)
 uint32_t hd_decode_frame_offset(const hd_decoder *d, uint32_t symbol)
 {
     const hd_symbol *s = &d->module->symbols.items[symbol];
-    if (s->space == HD_SPACE_SHARED || s->space == HD_SPACE_GLOBAL || s->space == HD_SPACE_CONST || s->kind == HD_SYMBOL_FUNCTION)
+    if (s->space == HD_SPACE_SHARED || s->space == HD_SPACE_GLOBAL || s->space == HD_SPACE_CONST ||
+        s->kind == HD_SYMBOL_FUNCTION)
         return HD_NONE;
     if (s->kind == HD_SYMBOL_PARAMETER && d->function->is_entry)
         return HD_NONE;
@@ -214,7 +225,8 @@ bool hd_decode_address(hd_decoder *d, const hd_operand *o, hd_decoded_address *a
         const hd_operand *index = base + hd_operand_extent(base);
         if (base->kind != HD_OPERAND_SYMBOL || o->count != 2 || index->kind != HD_OPERAND_LITERAL)
             return hd_decode_unsupported(d, "a subscript of this kind");
-        address->offset = (int64_t)d->module->literals.items[index->value].bits * (int64_t)(hd_types[s->type].bits / 8 * s->vector);
+        address->offset =
+            (int64_t)d->module->literals.items[index->value].bits * (int64_t)(hd_types[s->type].bits / 8 * s->vector);
         return true;
     }
     if (o->count != 1)

@@ -1,12 +1,13 @@
 /* Inside of the interpreter: decoded programs and the state of warps. Private to hwmodel/exec.
  *
- * A function is decoded to one hd_op per instruction (same index), so that events need no table. Registers are rows of 32 lanes
- * (structure of arrays): 16, 32, 64 bits a lane; 128 bits are two 64-bit rows; predicates and %CC are one word with a bit a lane. An operand is an
- * hd_ref: which block of rows (the frame's registers, the function's constants, the warp's special registers) and the byte
- * offset in it; immediates are rows too, so that no handler asks what an operand is.
+ * A function is decoded to one hd_op per instruction (same index), so that events need no table. Registers are rows of
+ * 32 lanes (structure of arrays): 16, 32, 64 bits a lane; 128 bits are two 64-bit rows; predicates and %CC are one word
+ * with a bit a lane. An operand is an hd_ref: which block of rows (the frame's registers, the function's constants, the
+ * warp's special registers) and the byte offset in it; immediates are rows too, so that no handler asks what an operand
+ * is.
  *
- * An op is run by its `run` function; arithmetic ones share a few, which call a `lanes` function on whole rows (vectorized by the
- * compiler, chosen for the CPU at load time) and merge the result under the mask.
+ * An op is run by its `run` function; arithmetic ones share a few, which call a `lanes` function on whole rows
+ * (vectorized by the compiler, chosen for the CPU at load time) and merge the result under the mask.
  */
 #ifndef HD_HWMODEL_EXEC_PROGRAM_H
 #define HD_HWMODEL_EXEC_PROGRAM_H
@@ -29,10 +30,10 @@ typedef struct hd_cta hd_cta;
 typedef struct hd_code hd_code;
 
 typedef enum hd_step {
-    HD_STEP_NEXT,    /* go on behind the instruction */
-    HD_STEP_JUMPED,  /* the stack was changed */
-    HD_STEP_WAIT,    /* the warp waits at a barrier; it goes on behind the instruction */
-    HD_STEP_STOP,    /* a fault was reported, or a sink stopped the run */
+    HD_STEP_NEXT,   /* go on behind the instruction */
+    HD_STEP_JUMPED, /* the stack was changed */
+    HD_STEP_WAIT,   /* the warp waits at a barrier; it goes on behind the instruction */
+    HD_STEP_STOP,   /* a fault was reported, or a sink stopped the run */
 } hd_step;
 
 typedef hd_step hd_run(const hd_op *op, hd_warp *warp, uint32_t mask);
@@ -40,20 +41,21 @@ typedef void hd_lanes(void *d, const void *a, const void *b, const void *c);
 typedef uint32_t hd_compare(const void *a, const void *b);
 typedef uint64_t hd_combine(uint64_t old, uint64_t b, uint64_t c); /* an atomic's operation on one value */
 
-enum {                       /* hd_op.flags */
-    HD_OP_GUARD_NOT = 1,     /* guard is inverted */
-    HD_OP_CONTROL = 2,       /* changes the warp's stack: told to sinks before it runs */
-    HD_OP_FTZ = 4,           /* subnormal inputs and results are zero of their sign */
-    HD_OP_SAT = 8,           /* result clamped to [0, 1], NaN to 0 */
-    HD_OP_NOT_C = 16,        /* predicate source c is inverted */
-    HD_OP_SIGNED = 32,       /* loads: sign extension */
-    HD_OP_MEMORY = 64,       /* has lane addresses */
-    HD_OP_ALIGNED = 128,     /* barrier that all lanes of the warp must reach together */
-    HD_OP_WIDE_ADDRESS = 256,/* the address row has 64 bits a lane */
-    HD_OP_SYNTHETIC = 512,   /* no instruction of the text: no event */
-    HD_OP_NOT_A = 1024,      /* predicate source a is inverted */
-    HD_OP_RESULT = 2048,     /* atomics: the old value is wanted */
-    HD_OP_CARRY_IN = 4096, HD_OP_CARRY_OUT = 8192, /* %CC */
+enum {                           /* hd_op.flags */
+       HD_OP_GUARD_NOT = 1,      /* guard is inverted */
+       HD_OP_CONTROL = 2,        /* changes the warp's stack: told to sinks before it runs */
+       HD_OP_FTZ = 4,            /* subnormal inputs and results are zero of their sign */
+       HD_OP_SAT = 8,            /* result clamped to [0, 1], NaN to 0 */
+       HD_OP_NOT_C = 16,         /* predicate source c is inverted */
+       HD_OP_SIGNED = 32,        /* loads: sign extension */
+       HD_OP_MEMORY = 64,        /* has lane addresses */
+       HD_OP_ALIGNED = 128,      /* barrier that all lanes of the warp must reach together */
+       HD_OP_WIDE_ADDRESS = 256, /* the address row has 64 bits a lane */
+       HD_OP_SYNTHETIC = 512,    /* no instruction of the text: no event */
+       HD_OP_NOT_A = 1024,       /* predicate source a is inverted */
+       HD_OP_RESULT = 2048,      /* atomics: the old value is wanted */
+       HD_OP_CARRY_IN = 4096,
+       HD_OP_CARRY_OUT = 8192, /* %CC */
 };
 
 struct hd_op {
@@ -63,31 +65,31 @@ struct hd_op {
         hd_compare *compare;
         hd_combine *combine;
     } use;
-    hd_ref guard;            /* predicate word or HD_NO_REF */
-    hd_ref d, e;             /* destinations; e: the second of p|q, or %CC */
-    hd_ref a, b, c, f;       /* sources */
-    uint32_t first, count;   /* in code->refs or code->copies: vector elements, arguments of a call, targets of brx.idx */
+    hd_ref guard;          /* predicate word or HD_NO_REF */
+    hd_ref d, e;           /* destinations; e: the second of p|q, or %CC */
+    hd_ref a, b, c, f;     /* sources */
+    uint32_t first, count; /* in code->refs or code->copies: vector elements, arguments of a call, targets of brx.idx */
     uint32_t written, written_count; /* in code->refs and code->widths: register destinations, for HD_COLUMN_RESULTS;
                                       * of a call: written_count results behind its arguments in code->copies */
-    int64_t offset;          /* added to lane addresses */
-    uint32_t target;         /* branch: op; call: index in program->codes */
-    uint32_t join;           /* branch: op where the sides meet, or HD_NONE (the end) */
-    uint32_t place;          /* memory: cache slot for the allocation that was hit last */
+    int64_t offset;                  /* added to lane addresses */
+    uint32_t target;                 /* branch: op; call: index in program->codes */
+    uint32_t join;                   /* branch: op where the sides meet, or HD_NONE (the end) */
+    uint32_t place;                  /* memory: cache slot for the allocation that was hit last */
     uint16_t flags;
-    uint8_t d_bytes;         /* bytes of a lane of d */
-    uint8_t a_bytes;         /* of a source that may be wider than what is stored or converted */
-    uint8_t item_bytes;      /* memory: of one element; conversions: of the source's type */
-    uint8_t out_bytes;       /* conversions: of the result's type */
-    uint8_t space;           /* hd_space of an access */
-    uint8_t rounding;        /* 0: nearest; else hd_modifier - HD_MOD_ROUND_RN */
-    uint8_t boolean;         /* 0, or 1 and, 2 or, 3 xor; kinds of hand-written ops */
-    uint8_t float_bytes;     /* 4 or 8: of the type that FTZ and SAT are about */
+    uint8_t d_bytes;            /* bytes of a lane of d */
+    uint8_t a_bytes;            /* of a source that may be wider than what is stored or converted */
+    uint8_t item_bytes;         /* memory: of one element; conversions: of the source's type */
+    uint8_t out_bytes;          /* conversions: of the result's type */
+    uint8_t space;              /* hd_space of an access */
+    uint8_t rounding;           /* 0: nearest; else hd_modifier - HD_MOD_ROUND_RN */
+    uint8_t boolean;            /* 0, or 1 and, 2 or, 3 xor; kinds of hand-written ops */
+    uint8_t float_bytes;        /* 4 or 8: of the type that FTZ and SAT are about */
     uint8_t to_type, from_type; /* hd_type, of a conversion */
 };
 
-typedef struct hd_copy {     /* one argument or result of a call */
-    hd_ref row;              /* register or immediate, or HD_NO_REF: memory to memory */
-    uint32_t from, to;       /* byte offsets in the two frames' local memory */
+typedef struct hd_copy { /* one argument or result of a call */
+    hd_ref row;          /* register or immediate, or HD_NO_REF: memory to memory */
+    uint32_t from, to;   /* byte offsets in the two frames' local memory */
     uint32_t bytes;
 } hd_copy;
 
@@ -99,13 +101,13 @@ typedef struct hd_special {
 
 struct hd_code {
     const hd_function *function;
-    uint32_t index;                 /* in module->functions */
-    hd_op *ops;                     /* instruction count + 1: the last is a synthetic return */
-    uint32_t op_count;              /* without it */
-    uint32_t register_bytes;        /* of a frame */
-    uint32_t local_bytes;           /* of a frame: parameters, results, .local and .param variables; a multiple of 16 */
+    uint32_t index;          /* in module->functions */
+    hd_op *ops;              /* instruction count + 1: the last is a synthetic return */
+    uint32_t op_count;       /* without it */
+    uint32_t register_bytes; /* of a frame */
+    uint32_t local_bytes;    /* of a frame: parameters, results, .local and .param variables; a multiple of 16 */
     HD_ARRAY(hd_ref) refs;
-    HD_ARRAY(uint8_t) widths;       /* by ref: bytes of a lane; parallel to refs */
+    HD_ARRAY(uint8_t) widths; /* by ref: bytes of a lane; parallel to refs */
     HD_ARRAY(hd_copy) copies;
     HD_ARRAY(unsigned char) constants; /* constant rows; 64-byte aligned copy in constant_rows after decoding */
     unsigned char *constant_rows;
@@ -116,16 +118,16 @@ struct hd_program {
     const hd_module *module;
     const hd_image *image;
     const hd_function *kernel;
-    HD_ARRAY(hd_code *) codes;      /* [0]: the kernel */
+    HD_ARRAY(hd_code *) codes; /* [0]: the kernel */
     HD_ARRAY(hd_special) specials;
     uint32_t special_bytes;
-    uint32_t static_shared_bytes;   /* of all functions together */
-    uint32_t dynamic_shared_at;     /* offset of the extern shared arrays */
+    uint32_t static_shared_bytes; /* of all functions together */
+    uint32_t dynamic_shared_at;   /* offset of the extern shared arrays */
     uint32_t parameter_bytes;
-    uint32_t places;                /* cache slots of memory ops */
+    uint32_t places; /* cache slots of memory ops */
 };
 
-/* ---- state while running ------------------------------------------------------------------------------------------ */
+/* ---- state while running ------------------------------------------------------------------------------------- */
 
 typedef struct hd_entry {
     uint32_t pc, join, mask; /* join: HD_NONE is the end of the function */
@@ -133,38 +135,38 @@ typedef struct hd_entry {
 
 typedef struct hd_frame {
     const hd_code *code;
-    unsigned char *registers;  /* owned by the warp; kept for the next frame of this depth */
+    unsigned char *registers; /* owned by the warp; kept for the next frame of this depth */
     uint32_t register_capacity;
     uint32_t serial;
-    uint32_t local_base;       /* of this frame in the warp's local memory, bytes per lane */
-    uint32_t bottom;           /* first entry in the warp's stack */
-    const hd_op *call;         /* in the caller, that made this frame */
-    uint32_t lanes;            /* that were called */
+    uint32_t local_base; /* of this frame in the warp's local memory, bytes per lane */
+    uint32_t bottom;     /* first entry in the warp's stack */
+    const hd_op *call;   /* in the caller, that made this frame */
+    uint32_t lanes;      /* that were called */
 } hd_frame;
 
 typedef enum hd_warp_state { HD_WARP_READY, HD_WARP_WAITING, HD_WARP_DONE } hd_warp_state;
 
 struct hd_warp {
-    const unsigned char *bases[4];  /* by HD_REF_*, of the current frame */
+    const unsigned char *bases[4]; /* by HD_REF_*, of the current frame */
     hd_cta *cta;
     HD_ARRAY(hd_entry) stack;
     HD_ARRAY(hd_frame) frames;
-    uint32_t frame_count;           /* frames.count counts the kept ones too */
+    uint32_t frame_count; /* frames.count counts the kept ones too */
     uint32_t next_serial;
-    unsigned char *local;           /* local memory: word w of lane l at (w * 32 + l) * 4 */
-    uint32_t local_capacity;        /* bytes per lane */
+    unsigned char *local;    /* local memory: word w of lane l at (w * 32 + l) * 4 */
+    uint32_t local_capacity; /* bytes per lane */
     unsigned char *special;
-    uint32_t index, id;             /* in the CTA; in the launch */
-    uint32_t lanes;                 /* that exist and have not exited */
-    uint8_t state, barrier;         /* WAITING: at this barrier */
-    const hd_op *waiting;           /* the barrier instruction */
+    uint32_t index, id;     /* in the CTA; in the launch */
+    uint32_t lanes;         /* that exist and have not exited */
+    uint8_t state, barrier; /* WAITING: at this barrier */
+    const hd_op *waiting;   /* the barrier instruction */
     uint64_t issued;
 };
 
 typedef struct hd_barrier {
-    uint32_t waiting;     /* warps */
-    uint32_t arrived;     /* threads, those of arrive included */
-    uint32_t expected;    /* threads; 0: all that live */
+    uint32_t waiting;  /* warps */
+    uint32_t arrived;  /* threads, those of arrive included */
+    uint32_t expected; /* threads; 0: all that live */
 } hd_barrier;
 enum { HD_BARRIERS = 16 };
 
@@ -178,14 +180,14 @@ struct hd_cta {
     hd_diagnostics *diagnostics;
     hd_exec_statistics *statistics;
     hd_exec_status status;
-    uint32_t index, id[3];          /* linear; x y z */
+    uint32_t index, id[3]; /* linear; x y z */
     hd_warp *warps;
     uint32_t warp_count, live_warps;
     unsigned char *shared;
     uint32_t shared_bytes;
     hd_barrier barriers[HD_BARRIERS];
-    const hd_allocation **places;   /* by op->place: the allocation that it hit last */
-    uint64_t addresses[LANES];      /* of the last memory op */
+    const hd_allocation **places; /* by op->place: the allocation that it hit last */
+    uint64_t addresses[LANES];    /* of the last memory op */
     uint32_t results[LANES * 32];
     _Alignas(64) unsigned char scratch[4][LANES * 16]; /* rows: result, three sources */
 };
@@ -213,7 +215,8 @@ void hd_flush_row(void *d, const void *a, uint32_t float_bytes);    /* subnormal
 void hd_saturate_row(void *d, const void *a, uint32_t float_bytes); /* to [0, 1] */
 
 /* Reports a kernel fault at the op for the lowest lane of `lanes`; returns HD_STEP_STOP. fault.c */
-hd_step hd_fault(const hd_op *op, hd_warp *w, uint32_t lanes, const char *format, ...) __attribute__((format(printf, 4, 5)));
+hd_step hd_fault(const hd_op *op, hd_warp *w, uint32_t lanes, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 /* The same with a note (nearest allocation ...). */
 hd_step hd_fault_note(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -226,10 +229,10 @@ void hd_barriers_check(hd_cta *cta);         /* opens what is complete; to be ca
 
 /* stack.c */
 void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes);
-bool hd_warp_settle(hd_warp *w, bool *stopped);   /* pops what is finished; false: the warp has ended */
+bool hd_warp_settle(hd_warp *w, bool *stopped);     /* pops what is finished; false: the warp has ended */
 bool hd_emit(const hd_warp *w, hd_event_kind kind); /* an event without an instruction; false: a sink stops the run */
-hd_step hd_stop(hd_warp *w);                      /* a sink said so */
-void hd_rebase(hd_warp *w);                       /* bases of the top frame */
+hd_step hd_stop(hd_warp *w);                        /* a sink said so */
+void hd_rebase(hd_warp *w);                         /* bases of the top frame */
 
 /* special.c */
 void hd_special_fill(const hd_program *program, hd_warp *w);

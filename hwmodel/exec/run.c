@@ -2,7 +2,7 @@
  * The order is documented in exec.h. */
 #include "hwmodel/exec/alu.h"
 
-/* ---- events ------------------------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------------------------------------------- */
 
 /* Results of the instruction as 32-bit words, from the registers it has just written. */
 static uint32_t gather_results(const hd_op *op, hd_warp *w, const hd_code *code)
@@ -42,11 +42,17 @@ static bool tell(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
 static hd_event issue_event(const hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
 {
     const hd_frame *f = hd_top_frame(w);
-    return (hd_event){.kind = HD_EVENT_ISSUE, .cta = w->cta->index, .warp = w->id, .frame = f->serial, .function = f->code->index,
-                      .instruction = pc, .active = active, .effective = mask};
+    return (hd_event){.kind = HD_EVENT_ISSUE,
+                      .cta = w->cta->index,
+                      .warp = w->id,
+                      .frame = f->serial,
+                      .function = f->code->index,
+                      .instruction = pc,
+                      .active = active,
+                      .effective = mask};
 }
 
-/* ---- a warp ------------------------------------------------------------------------------------------------------- */
+/* ---- a warp -------------------------------------------------------------------------------------------------- */
 
 static inline uint32_t guarded(const hd_op *op, const hd_warp *w, uint32_t active)
 {
@@ -71,7 +77,10 @@ static hd_step step_told(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t acti
 }
 
 /* Nearly always all lanes, so that the CPU's lack of an instruction for it costs nothing. */
-static inline uint32_t lanes_in(uint32_t mask) { return mask == HD_ALL_LANES ? LANES : (uint32_t)__builtin_popcount(mask); }
+static inline uint32_t lanes_in(uint32_t mask)
+{
+    return mask == HD_ALL_LANES ? LANES : (uint32_t)__builtin_popcount(mask);
+}
 
 static inline void count(hd_exec_statistics *s, const hd_op *op, uint32_t active, uint32_t mask)
 {
@@ -104,7 +113,9 @@ static bool run_warp(hd_warp *w)
         uint32_t mask = guarded(op, w, active);
         count(statistics, op, active, mask);
         w->issued++;
-        hd_step step = cta->sink_count ? step_told(op, w, pc, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
+        hd_step step = cta->sink_count ? step_told(op, w, pc, active, mask)
+                       : mask          ? op->run(op, w, mask)
+                                       : HD_STEP_NEXT;
         if (step == HD_STEP_STOP)
             return false;
         if (step != HD_STEP_JUMPED)
@@ -115,7 +126,7 @@ static bool run_warp(hd_warp *w)
     return true;
 }
 
-/* ---- a CTA -------------------------------------------------------------------------------------------------------- */
+/* ---- a CTA --------------------------------------------------------------------------------------------------- */
 
 static bool start_cta(hd_cta *cta, uint32_t index)
 {
@@ -174,7 +185,7 @@ static bool run_cta(hd_cta *cta)
     return true;
 }
 
-/* ---- a grid ------------------------------------------------------------------------------------------------------- */
+/* ---- a grid -------------------------------------------------------------------------------------------------- */
 
 static void open_cta(hd_cta *cta)
 {

@@ -1,4 +1,5 @@
-/* Operations on the value of one lane, as the rows of exec.def name them. Branch-free where the compiler can then vectorize. */
+/* Operations on the value of one lane, as the rows of exec.def name them. Branch-free where the compiler can then
+ * vectorize. */
 #ifndef HD_HWMODEL_EXEC_SCALAR_H
 #define HD_HWMODEL_EXEC_SCALAR_H
 
@@ -41,8 +42,8 @@ static inline u64 reverse_u64(u64 v) { return (u64)reverse_u32((u32)v) << 32 | r
 static inline u32 find_bit(u64 v, u32 top) { return (void)top, v ? 63u - (u32)__builtin_clzll(v) : 0xffffffffu; }
 static inline u32 find_shift(u64 v, u32 top) { return v ? top - find_bit(v, top) : 0xffffffffu; }
 
-/* bfe: `length` bits from `position`; bits beyond the width are zero, or the sign: that of the field's highest bit, or of
- * the value where the field reaches beyond it. Both arguments count modulo 256. */
+/* bfe: `length` bits from `position`; bits beyond the width are zero, or the sign: that of the field's highest bit, or
+ * of the value where the field reaches beyond it. Both arguments count modulo 256. */
 static inline u64 extract_u(u64 v, u32 position, u32 length, u32 width)
 {
     position &= 255;
@@ -88,8 +89,14 @@ static inline u32 mask_u32(u32 position, u32 length, bool wrap)
 /* The low `bits` bits of v, sign-extended; of no bits, zero. */
 static inline u32 extend_s32(u32 v, u32 bits) { return bits ? (u32)((s32)(v << (32 - bits)) >> (32 - bits)) : 0; }
 
-static inline u32 funnel_left(u32 low, u32 high, u32 n) { return n > 31 ? low : n ? high << n | low >> (32 - n) : high; }
-static inline u32 funnel_right(u32 low, u32 high, u32 n) { return n > 31 ? high : n ? high << (32 - n) | low >> n : low; }
+static inline u32 funnel_left(u32 low, u32 high, u32 n)
+{
+    return n > 31 ? low : n ? high << n | low >> (32 - n) : high;
+}
+static inline u32 funnel_right(u32 low, u32 high, u32 n)
+{
+    return n > 31 ? high : n ? high << (32 - n) | low >> n : low;
+}
 
 /* prmt: four selectors of four bits; bit 3 of one replicates the byte's sign. */
 static inline u32 permute(u32 a, u32 b, u32 selectors)
@@ -127,8 +134,18 @@ static inline f32 canonical(f32 v)
 }
 
 /* min and max: -0 is below +0; where one input is NaN the other is the result. */
-static inline u32 bits_f32(f32 v) { u32 b; memcpy(&b, &v, 4); return b; }
-static inline u64 bits_f64(f64 v) { u64 b; memcpy(&b, &v, 8); return b; }
+static inline u32 bits_f32(f32 v)
+{
+    u32 b;
+    memcpy(&b, &v, 4);
+    return b;
+}
+static inline u64 bits_f64(f64 v)
+{
+    u64 b;
+    memcpy(&b, &v, 8);
+    return b;
+}
 static inline f32 smaller_f32(f32 a, f32 b)
 {
     bool first = a < b || (a == b && bits_f32(a) >> 31) || b != b;

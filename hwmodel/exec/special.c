@@ -11,44 +11,95 @@ static uint64_t lane_value(const hd_warp *w, hd_sreg sreg, uint32_t component, u
     const uint32_t tid[4] = {linear % block[0], linear / block[0] % block[1], linear / block[0] / block[1], 0};
     const uint32_t bit = 1u << lane;
     switch ((uint32_t)sreg) {
-    case HD_SREG_TID: return tid[component];
-    case HD_SREG_NTID: return component < 3 ? block[component] : 0;
-    case HD_SREG_CTAID: return component < 3 ? cta->id[component] : 0;
-    case HD_SREG_NCTAID: return component < 3 ? cta->grid->grid[component] : 0;
-    case HD_SREG_LANEID: return lane;
-    case HD_SREG_WARPID: return w->index;
-    case HD_SREG_NWARPID: return 64;
-    case HD_SREG_NSMID: return 1;
-    case HD_SREG_LANEMASK_EQ: return bit;
-    case HD_SREG_LANEMASK_LE: return bit | (bit - 1);
-    case HD_SREG_LANEMASK_LT: return bit - 1;
-    case HD_SREG_LANEMASK_GE: return (uint32_t) - (int32_t)bit;
-    case HD_SREG_LANEMASK_GT: return (uint32_t)(-(int32_t)bit & ~(int32_t)bit);
-    case HD_SREG_CLOCK: return (uint32_t)w->issued;
-    case HD_SREG_CLOCK_HI: return (uint32_t)(w->issued >> 32);
-    case HD_SREG_CLOCK64: case HD_SREG_GLOBALTIMER: return w->issued;
-    case HD_SREG_GLOBALTIMER_LO: return (uint32_t)w->issued;
-    case HD_SREG_GLOBALTIMER_HI: return (uint32_t)(w->issued >> 32);
-    case HD_SREG_TOTAL_SMEM_SIZE: case HD_SREG_AGGR_SMEM_SIZE: return cta->shared_bytes;
-    case HD_SREG_DYNAMIC_SMEM_SIZE: return cta->grid->dynamic_shared_bytes;
-    case HD_SREG_CLUSTERID: return component < 3 ? cta->id[component] : 0; /* clusters of one CTA */
-    case HD_SREG_NCLUSTERID: return component < 3 ? cta->grid->grid[component] : 0;
-    case HD_SREG_CLUSTER_NCTAID: return component < 3;
-    case HD_SREG_CLUSTER_NCTARANK: return 1;
-    default: return 0; /* SMID, GRIDID, CLUSTER_CTAID, CLUSTER_CTARANK, IS_EXPLICIT_CLUSTER */
+    case HD_SREG_TID:
+        return tid[component];
+    case HD_SREG_NTID:
+        return component < 3 ? block[component] : 0;
+    case HD_SREG_CTAID:
+        return component < 3 ? cta->id[component] : 0;
+    case HD_SREG_NCTAID:
+        return component < 3 ? cta->grid->grid[component] : 0;
+    case HD_SREG_LANEID:
+        return lane;
+    case HD_SREG_WARPID:
+        return w->index;
+    case HD_SREG_NWARPID:
+        return 64;
+    case HD_SREG_NSMID:
+        return 1;
+    case HD_SREG_LANEMASK_EQ:
+        return bit;
+    case HD_SREG_LANEMASK_LE:
+        return bit | (bit - 1);
+    case HD_SREG_LANEMASK_LT:
+        return bit - 1;
+    case HD_SREG_LANEMASK_GE:
+        return (uint32_t) - (int32_t)bit;
+    case HD_SREG_LANEMASK_GT:
+        return (uint32_t)(-(int32_t)bit & ~(int32_t)bit);
+    case HD_SREG_CLOCK:
+        return (uint32_t)w->issued;
+    case HD_SREG_CLOCK_HI:
+        return (uint32_t)(w->issued >> 32);
+    case HD_SREG_CLOCK64:
+    case HD_SREG_GLOBALTIMER:
+        return w->issued;
+    case HD_SREG_GLOBALTIMER_LO:
+        return (uint32_t)w->issued;
+    case HD_SREG_GLOBALTIMER_HI:
+        return (uint32_t)(w->issued >> 32);
+    case HD_SREG_TOTAL_SMEM_SIZE:
+    case HD_SREG_AGGR_SMEM_SIZE:
+        return cta->shared_bytes;
+    case HD_SREG_DYNAMIC_SMEM_SIZE:
+        return cta->grid->dynamic_shared_bytes;
+    case HD_SREG_CLUSTERID:
+        return component < 3 ? cta->id[component] : 0; /* clusters of one CTA */
+    case HD_SREG_NCLUSTERID:
+        return component < 3 ? cta->grid->grid[component] : 0;
+    case HD_SREG_CLUSTER_NCTAID:
+        return component < 3;
+    case HD_SREG_CLUSTER_NCTARANK:
+        return 1;
+    default:
+        return 0; /* SMID, GRIDID, CLUSTER_CTAID, CLUSTER_CTARANK, IS_EXPLICIT_CLUSTER */
     }
 }
 
 bool hd_special_known(hd_sreg sreg)
 {
     switch ((uint32_t)sreg) {
-    case HD_SREG_TID: case HD_SREG_NTID: case HD_SREG_CTAID: case HD_SREG_NCTAID: case HD_SREG_LANEID: case HD_SREG_WARPID:
-    case HD_SREG_NWARPID: case HD_SREG_SMID: case HD_SREG_NSMID: case HD_SREG_GRIDID: case HD_SREG_LANEMASK_EQ:
-    case HD_SREG_LANEMASK_LE: case HD_SREG_LANEMASK_LT: case HD_SREG_LANEMASK_GE: case HD_SREG_LANEMASK_GT: case HD_SREG_CLOCK:
-    case HD_SREG_CLOCK_HI: case HD_SREG_CLOCK64: case HD_SREG_GLOBALTIMER: case HD_SREG_GLOBALTIMER_LO: case HD_SREG_GLOBALTIMER_HI:
-    case HD_SREG_TOTAL_SMEM_SIZE: case HD_SREG_AGGR_SMEM_SIZE: case HD_SREG_DYNAMIC_SMEM_SIZE: case HD_SREG_CLUSTERID:
-    case HD_SREG_NCLUSTERID: case HD_SREG_CLUSTER_CTAID: case HD_SREG_CLUSTER_NCTAID: case HD_SREG_CLUSTER_CTARANK:
-    case HD_SREG_CLUSTER_NCTARANK: case HD_SREG_IS_EXPLICIT_CLUSTER:
+    case HD_SREG_TID:
+    case HD_SREG_NTID:
+    case HD_SREG_CTAID:
+    case HD_SREG_NCTAID:
+    case HD_SREG_LANEID:
+    case HD_SREG_WARPID:
+    case HD_SREG_NWARPID:
+    case HD_SREG_SMID:
+    case HD_SREG_NSMID:
+    case HD_SREG_GRIDID:
+    case HD_SREG_LANEMASK_EQ:
+    case HD_SREG_LANEMASK_LE:
+    case HD_SREG_LANEMASK_LT:
+    case HD_SREG_LANEMASK_GE:
+    case HD_SREG_LANEMASK_GT:
+    case HD_SREG_CLOCK:
+    case HD_SREG_CLOCK_HI:
+    case HD_SREG_CLOCK64:
+    case HD_SREG_GLOBALTIMER:
+    case HD_SREG_GLOBALTIMER_LO:
+    case HD_SREG_GLOBALTIMER_HI:
+    case HD_SREG_TOTAL_SMEM_SIZE:
+    case HD_SREG_AGGR_SMEM_SIZE:
+    case HD_SREG_DYNAMIC_SMEM_SIZE:
+    case HD_SREG_CLUSTERID:
+    case HD_SREG_NCLUSTERID:
+    case HD_SREG_CLUSTER_CTAID:
+    case HD_SREG_CLUSTER_NCTAID:
+    case HD_SREG_CLUSTER_CTARANK:
+    case HD_SREG_CLUSTER_NCTARANK:
+    case HD_SREG_IS_EXPLICIT_CLUSTER:
         return true;
     default:
         return false;

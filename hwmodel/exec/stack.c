@@ -1,9 +1,10 @@
 /* A warp's SIMT stack and call frames.
  *
- * An entry is (pc, join, mask). Only the top runs; an entry whose pc reaches its join is popped, and the one below, which waits there
- * with all lanes, goes on. A branch that splits leaves the entry at the join (or gives it up where an outer one joins at the same place) and
- * pushes a side for each target that is not the join. Every split leaves fewer lanes in each side, so a frame's entries stay below
- * twice the lanes. Lanes that return leave all entries of their frame, lanes that exit those of all frames; an entry without lanes is popped.
+ * An entry is (pc, join, mask). Only the top runs; an entry whose pc reaches its join is popped, and the one below,
+ * which waits there with all lanes, goes on. A branch that splits leaves the entry at the join (or gives it up where an
+ * outer one joins at the same place) and pushes a side for each target that is not the join. Every split leaves fewer
+ * lanes in each side, so a frame's entries stay below twice the lanes. Lanes that return leave all entries of their
+ * frame, lanes that exit those of all frames; an entry without lanes is popped.
  */
 #include "hwmodel/exec/alu.h"
 
@@ -16,9 +17,13 @@ void hd_rebase(hd_warp *w)
     w->bases[3] = f->code->constant_rows;
 }
 
-static void push(hd_warp *w, uint32_t pc, uint32_t join, uint32_t mask) { hd_array_push(&w->stack, (hd_entry){pc, join, mask}); }
+static void push(hd_warp *w, uint32_t pc, uint32_t join, uint32_t mask)
+{
+    hd_array_push(&w->stack, (hd_entry){pc, join, mask});
+}
 
-/* Room for a frame's local memory, zeroed. Words are interleaved by lane, so a larger block keeps the places of the old one. */
+/* Room for a frame's local memory, zeroed. Words are interleaved by lane, so a larger block keeps the places of the old
+ * one. */
 static void grow_local(hd_warp *w, uint32_t needed)
 {
     if (needed <= w->local_capacity)
@@ -71,8 +76,12 @@ bool hd_emit(const hd_warp *w, hd_event_kind kind)
 {
     const hd_cta *cta = w->cta;
     const hd_frame *f = w->frame_count ? hd_top_frame(w) : NULL;
-    hd_event e = {.kind = (uint8_t)kind, .cta = cta->index, .warp = w->id, .frame = f ? f->serial : 0,
-                  .function = f ? f->code->index : 0, .active = w->stack.count ? hd_top(w)->mask : 0};
+    hd_event e = {.kind = (uint8_t)kind,
+                  .cta = cta->index,
+                  .warp = w->id,
+                  .frame = f ? f->serial : 0,
+                  .function = f ? f->code->index : 0,
+                  .active = w->stack.count ? hd_top(w)->mask : 0};
     e.effective = e.active;
     for (uint32_t i = 0; i < cta->sink_count; i++)
         if (!cta->sinks[i].take(cta->sinks[i].context, &e))
@@ -80,11 +89,14 @@ bool hd_emit(const hd_warp *w, hd_event_kind kind)
     return true;
 }
 
-/* ---- calls -------------------------------------------------------------------------------------------------------- */
+/* ---- calls --------------------------------------------------------------------------------------------------- */
 
 enum { DEEPEST_CALL = 4096, LARGEST_LOCAL_BYTES = 512 * 1024 };
 
-static unsigned char *word_of(hd_warp *w, uint32_t offset) { return w->local + (size_t)(offset / 4) * 4 * LANES + offset % 4; }
+static unsigned char *word_of(hd_warp *w, uint32_t offset)
+{
+    return w->local + (size_t)(offset / 4) * 4 * LANES + offset % 4;
+}
 
 /* Between the local memory of two frames, a lane at a time; both places are aligned alike. */
 static void copy_local(hd_warp *w, uint32_t to, uint32_t from, uint32_t bytes, uint32_t mask)
@@ -122,7 +134,8 @@ hd_step hd_run_call(const hd_op *op, hd_warp *w, uint32_t mask)
             copy_local(w, base + c->to, caller.local_base + c->from, c->bytes, mask);
         } else {
             const unsigned char *bases[] = {caller.registers, caller.code->constant_rows, w->special, NULL};
-            unsigned char *row = (unsigned char *)(uintptr_t)bases[c->row >> HD_REF_SHIFT] + (c->row & ((1u << HD_REF_SHIFT) - 1));
+            unsigned char *row =
+                (unsigned char *)(uintptr_t)bases[c->row >> HD_REF_SHIFT] + (c->row & ((1u << HD_REF_SHIFT) - 1));
             copy_row(w, row, base + c->to, c->bytes, mask, false);
         }
     }
@@ -135,7 +148,8 @@ hd_step hd_stop(hd_warp *w)
     return HD_STEP_STOP;
 }
 
-/* Back in the caller: results are copied for the lanes of the call that still live, and the caller goes on behind it. */
+/* Back in the caller: results are copied for the lanes of the call that still live, and the caller goes on behind it.
+ */
 static bool leave_frame(hd_warp *w)
 {
     hd_frame left = w->frames.items[--w->frame_count];
@@ -156,7 +170,7 @@ static bool leave_frame(hd_warp *w)
     return true;
 }
 
-/* ---- settling ----------------------------------------------------------------------------------------------------- */
+/* ---- settling ------------------------------------------------------------------------------------------------ */
 
 bool hd_warp_settle(hd_warp *w, bool *stopped)
 {
@@ -177,7 +191,7 @@ bool hd_warp_settle(hd_warp *w, bool *stopped)
     }
 }
 
-/* ---- branches ----------------------------------------------------------------------------------------------------- */
+/* ---- branches ------------------------------------------------------------------------------------------------ */
 
 static void split_begin(hd_warp *w, uint32_t join, uint32_t *inner)
 {
@@ -255,4 +269,7 @@ hd_step hd_run_exit(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_JUMPED;
 }
 
-hd_step hd_run_trap(const hd_op *op, hd_warp *w, uint32_t mask) { return hd_fault(op, w, mask, "the kernel executes trap"); }
+hd_step hd_run_trap(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    return hd_fault(op, w, mask, "the kernel executes trap");
+}

@@ -31,7 +31,9 @@ static void launch(kernel_run *run, hd_module *module, hd_diagnostics *diagnosti
     hd_program *program = hd_program_new(module, kernel, &image, diagnostics);
     run->status = HD_EXEC_UNSUPPORTED;
     if (program) {
-        hd_grid grid = {{run->grid ? run->grid : 1, 1, 1}, {run->block ? run->block : 32, 1, 1}, run->shared,
+        hd_grid grid = {{run->grid ? run->grid : 1, 1, 1},
+                        {run->block ? run->block : 32, 1, 1},
+                        run->shared,
                         (const unsigned char *)parameters};
         run->status = hd_program_run(program, &grid, run->sink, run->sink != NULL, &run->statistics, diagnostics);
         if (run->out_bytes)
@@ -66,8 +68,10 @@ const char *kernel_text(char *buffer, size_t size, const char *body)
     snprintf(buffer, size,
              ".version 8.0\n.target sm_80\n.address_size 64\n"
              ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
-             ".reg .pred %%p<16>;\n.reg .b16 %%h<32>;\n.reg .b32 %%r<64>;\n.reg .b64 %%rd<64>;\n.reg .f32 %%f<32>;\n.reg .f64 %%fd<32>;\n"
+             ".reg .pred %%p<16>;\n.reg .b16 %%h<32>;\n.reg .b32 %%r<64>;\n.reg .b64 %%rd<64>;\n.reg .f32 "
+             "%%f<32>;\n.reg .f64 %%fd<32>;\n"
              "ld.param.u64 %%rd0, [in];\nld.param.u64 %%rd1, [out];\nmov.u32 %%r0, %%tid.x;\n"
-             "%s\nret;\n}\n", body);
+             "%s\nret;\n}\n",
+             body);
     return buffer;
 }

@@ -8,17 +8,17 @@
 #include "parser/parse.h"
 
 typedef struct kernel_run {
-    const char *text;                     /* a module with one kernel: k(.param .u64 in, .param .u64 out) */
+    const char *text; /* a module with one kernel: k(.param .u64 in, .param .u64 out) */
     const void *in;
     size_t in_bytes, out_bytes;
-    void *out;                            /* what the kernel left; in before: its first content */
-    uint32_t grid, block;                 /* 0: 1 and 32 */
+    void *out;            /* what the kernel left; in before: its first content */
+    uint32_t grid, block; /* 0: 1 and 32 */
     uint32_t shared;
     const hd_sink *sink;
     /* results */
-    hd_exec_status status;                /* HD_EXEC_UNSUPPORTED where decoding refused */
+    hd_exec_status status; /* HD_EXEC_UNSUPPORTED where decoding refused */
     hd_exec_statistics statistics;
-    char message[512];                    /* of the first diagnostic */
+    char message[512]; /* of the first diagnostic */
     char slug[64];
     uint32_t line, column;
 } kernel_run;

@@ -1,5 +1,5 @@
-/* Each arithmetic instruction against a reference of its own: plain C on one value, 128-bit integers, libm with directed rounding.
- * Every row runs on all pairs of edge values of its type and on random ones. */
+/* Each arithmetic instruction against a reference of its own: plain C on one value, 128-bit integers, libm with
+ * directed rounding. Every row runs on all pairs of edge values of its type and on random ones. */
 #include "kernel.h"
 
 #include <fenv.h>
@@ -16,36 +16,66 @@ typedef struct row {
     reference *expected;
 } row;
 
-/* ---- values --------------------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------------- */
 
 static const uint64_t edges16[] = {0, 1, 2, 0x7fff, 0x8000, 0x8001, 0xffff, 0xfffe, 15, 16, 17, 0x00ff};
-static const uint64_t edges32[] = {0, 1, 2, 31, 32, 33, 0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0xfffffffe, 0xffff, 0x10000,
-                                   0x00ffffff, 0x01000000, 0x12345678};
-static const uint64_t edges64[] = {0, 1, 63, 64, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, 0xfffffffffffffffe,
-                                   0xffffffff, 0x100000000, 0x123456789abcdef0};
-static const uint64_t edges_f[] = {0, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001, 0x7f800001,
-                                   1, 0x80000001, 0x007fffff, 0x00800000, 0x7f7fffff, 0xff7fffff, 0x3f000000, 0x40490fdb, 0x33800000,
+static const uint64_t edges32[] = {0,          1,          2,          31,         32,         33,
+                                   0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0xfffffffe, 0xffff,
+                                   0x10000,    0x00ffffff, 0x01000000, 0x12345678};
+static const uint64_t edges64[] = {0,
+                                   1,
+                                   63,
+                                   64,
+                                   0x7fffffffffffffff,
+                                   0x8000000000000000,
+                                   0xffffffffffffffff,
+                                   0xfffffffffffffffe,
+                                   0xffffffff,
+                                   0x100000000,
+                                   0x123456789abcdef0};
+static const uint64_t edges_f[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000,
+                                   0x7fc00000, 0xffc00001, 0x7f800001, 1,          0x80000001, 0x007fffff,
+                                   0x00800000, 0x7f7fffff, 0xff7fffff, 0x3f000000, 0x40490fdb, 0x33800000,
                                    0x4b000000, 0x4effffff, 0x4f000000, 0x3fc00000};
-static const uint64_t edges_d[] = {0, 1ull << 63, 0x3ff0000000000000, 0xbff0000000000000, 0x7ff0000000000000, 0xfff0000000000000,
-                                   0x7ff8000000000000, 1, 0x000fffffffffffff, 0x0010000000000000, 0x7fefffffffffffff,
-                                   0x3fe0000000000000, 0x400921fb54442d18, 0x3ca0000000000000, 0x41dfffffffc00000};
+static const uint64_t edges_d[] = {0,
+                                   1ull << 63,
+                                   0x3ff0000000000000,
+                                   0xbff0000000000000,
+                                   0x7ff0000000000000,
+                                   0xfff0000000000000,
+                                   0x7ff8000000000000,
+                                   1,
+                                   0x000fffffffffffff,
+                                   0x0010000000000000,
+                                   0x7fefffffffffffff,
+                                   0x3fe0000000000000,
+                                   0x400921fb54442d18,
+                                   0x3ca0000000000000,
+                                   0x41dfffffffc00000};
 
 static uint64_t pick(char kind, uint64_t *state, uint32_t edge)
 {
 #define FROM(list) return edge < sizeof list / sizeof *list ? list[edge] : unit_random(state)
     switch (kind) {
-    case 'h': FROM(edges16) & 0xffff;
-    case 'r': FROM(edges32) & 0xffffffff;
-    case 'x': FROM(edges64);
-    case 'f': FROM(edges_f) & 0xffffffff;
-    case 'd': FROM(edges_d);
-    case 'p': return unit_random(state) & 1;
-    default: return 0;
+    case 'h':
+        FROM(edges16) & 0xffff;
+    case 'r':
+        FROM(edges32) & 0xffffffff;
+    case 'x':
+        FROM(edges64);
+    case 'f':
+        FROM(edges_f) & 0xffffffff;
+    case 'd':
+        FROM(edges_d);
+    case 'p':
+        return unit_random(state) & 1;
+    default:
+        return 0;
     }
 #undef FROM
 }
 
-/* ---- running -------------------------------------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------------------------- */
 
 enum { COUNT = 1024, EDGES = 24 };
 
@@ -56,13 +86,26 @@ static const char *load_text(char kind, char name)
     char *t = text[turn++ % 4];
     uint32_t at = name == 'A' ? 0 : name == 'B' ? 8 : 16;
     switch (kind) {
-    case 'h': snprintf(t, 96, "ld.global.u16 %%h%u, [%%rd2+%u];\n", at / 8 + 1, at); break;
-    case 'r': snprintf(t, 96, "ld.global.u32 %%r%u, [%%rd2+%u];\n", at / 8 + 1, at); break;
-    case 'x': snprintf(t, 96, "ld.global.u64 %%rd%u, [%%rd2+%u];\n", at / 8 + 11, at); break;
-    case 'f': snprintf(t, 96, "ld.global.f32 %%f%u, [%%rd2+%u];\n", at / 8 + 1, at); break;
-    case 'd': snprintf(t, 96, "ld.global.f64 %%fd%u, [%%rd2+%u];\n", at / 8 + 1, at); break;
-    case 'p': snprintf(t, 96, "ld.global.u32 %%r9, [%%rd2+%u];\nsetp.ne.u32 %%p%u, %%r9, 0;\n", at, at / 8 + 1); break;
-    default: t[0] = 0;
+    case 'h':
+        snprintf(t, 96, "ld.global.u16 %%h%u, [%%rd2+%u];\n", at / 8 + 1, at);
+        break;
+    case 'r':
+        snprintf(t, 96, "ld.global.u32 %%r%u, [%%rd2+%u];\n", at / 8 + 1, at);
+        break;
+    case 'x':
+        snprintf(t, 96, "ld.global.u64 %%rd%u, [%%rd2+%u];\n", at / 8 + 11, at);
+        break;
+    case 'f':
+        snprintf(t, 96, "ld.global.f32 %%f%u, [%%rd2+%u];\n", at / 8 + 1, at);
+        break;
+    case 'd':
+        snprintf(t, 96, "ld.global.f64 %%fd%u, [%%rd2+%u];\n", at / 8 + 1, at);
+        break;
+    case 'p':
+        snprintf(t, 96, "ld.global.u32 %%r9, [%%rd2+%u];\nsetp.ne.u32 %%p%u, %%r9, 0;\n", at, at / 8 + 1);
+        break;
+    default:
+        t[0] = 0;
     }
     return t;
 }
@@ -70,12 +113,18 @@ static const char *load_text(char kind, char name)
 static const char *store_text(char kind)
 {
     switch (kind) {
-    case 'h': return "st.global.u16 [%rd3], %h4;\n";
-    case 'r': return "st.global.u32 [%rd3], %r4;\n";
-    case 'x': return "st.global.u64 [%rd3], %rd14;\n";
-    case 'f': return "st.global.f32 [%rd3], %f4;\n";
-    case 'd': return "st.global.f64 [%rd3], %fd4;\n";
-    default: return "selp.u32 %r9, 1, 0, %p4;\nst.global.u32 [%rd3], %r9;\n";
+    case 'h':
+        return "st.global.u16 [%rd3], %h4;\n";
+    case 'r':
+        return "st.global.u32 [%rd3], %r4;\n";
+    case 'x':
+        return "st.global.u64 [%rd3], %rd14;\n";
+    case 'f':
+        return "st.global.f32 [%rd3], %f4;\n";
+    case 'd':
+        return "st.global.f64 [%rd3], %fd4;\n";
+    default:
+        return "selp.u32 %r9, 1, 0, %p4;\nst.global.u32 [%rd3], %r9;\n";
     }
 }
 
@@ -89,7 +138,10 @@ static void name_registers(const row *r, char *text, size_t size)
         char kind = !alone ? 0 : *p == 'A' ? r->a : *p == 'B' ? r->b : *p == 'C' ? r->c : r->d;
         uint32_t number = alone ? (uint32_t)(slot - "ABCD") + 1 : 0;
         if (alone)
-            used += (size_t)snprintf(text + used, size - used, "%%%s%u", kind == 'x' ? "rd" : kind == 'd' ? "fd" : (char[]){kind, 0},
+            used += (size_t)snprintf(text + used, size - used, "%%%s%u",
+                                     kind == 'x'   ? "rd"
+                                     : kind == 'd' ? "fd"
+                                                   : (char[]){kind, 0},
                                      kind == 'x' ? number + 10 : number);
         else
             text[used++] = *p;
@@ -104,15 +156,21 @@ static void check_row(const row *r)
     char instruction[256], body[1024], text[2048];
     uint64_t state = 42;
     for (uint32_t i = 0; i < COUNT; i++)
-        in[i] = (values){pick(r->a, &state, i % EDGES), pick(r->b, &state, i / EDGES % EDGES), pick(r->c, &state, (i * 7 + i / 32) % EDGES)};
+        in[i] = (values){pick(r->a, &state, i % EDGES), pick(r->b, &state, i / EDGES % EDGES),
+                         pick(r->c, &state, (i * 7 + i / 32) % EDGES)};
     memset(out, 0, sizeof out);
     name_registers(r, instruction, sizeof instruction);
     snprintf(body, sizeof body,
              "mov.u32 %%r10, %%ctaid.x;\nmad.lo.u32 %%r0, %%r10, 256, %%r0;\nmad.wide.u32 %%rd2, %%r0, 24, %%rd0;\n"
              "mad.wide.u32 %%rd3, %%r0, 8, %%rd1;\n%s%s%s%s\n%s",
              load_text(r->a, 'A'), load_text(r->b, 'B'), load_text(r->c, 'C'), instruction, store_text(r->d));
-    kernel_run run = {.text = kernel_text(text, sizeof text, body), .in = in, .in_bytes = sizeof in, .out = out, .out_bytes = sizeof out,
-                      .grid = COUNT / 256, .block = 256};
+    kernel_run run = {.text = kernel_text(text, sizeof text, body),
+                      .in = in,
+                      .in_bytes = sizeof in,
+                      .out = out,
+                      .out_bytes = sizeof out,
+                      .grid = COUNT / 256,
+                      .block = 256};
     run_kernel(&run);
     if (run.status != HD_EXEC_DONE)
         fail_msg("%s: %s", r->instruction, run.message);
@@ -123,13 +181,14 @@ static void check_row(const row *r)
                      (unsigned long long)r->expected(in[i]));
 }
 
-/* ---- references: integers ------------------------------------------------------------------------------------------- */
+/* ---- references: integers ------------------------------------------------------------------------------------ */
 
 typedef __int128 wide;
 #define A32 ((wide)(int32_t)v.a)
 #define B32 ((wide)(int32_t)v.b)
 #define C32 ((wide)(int32_t)v.c)
-#define REF(name, expression) static uint64_t name(values v) { return (uint64_t)(expression); }
+#define REF(name, expression) \
+    static uint64_t name(values v) { return (uint64_t)(expression); }
 #define U32(x) ((uint32_t)(x))
 static wide clamp(wide x, wide low, wide high) { return x < low ? low : x > high ? high : x; }
 REF(add16, (uint16_t)(v.a + v.b))
@@ -138,21 +197,21 @@ REF(add64, v.a + v.b)
 REF(sub32, U32(v.a - v.b))
 REF(add_sat, U32(clamp(A32 + B32, INT32_MIN, INT32_MAX)))
 REF(sub_sat, U32(clamp(A32 - B32, INT32_MIN, INT32_MAX)))
-REF(mul16_lo, (uint16_t)(v.a * v.b))
-REF(mul16_hi_s, (uint16_t)((wide)(int16_t)v.a * (int16_t)v.b >> 16))
-REF(mul16_wide_s, U32((wide)(int16_t)v.a * (int16_t)v.b))
-REF(mul_lo, U32(v.a * v.b))
-REF(mul_hi_u, U32(v.a * v.b >> 32))
-REF(mul_hi_s, U32(A32 * B32 >> 32))
-REF(mul_wide_u, v.a * v.b)
-REF(mul_wide_s, A32 * B32)
-REF(mul_lo64, v.a * v.b)
-REF(mul_hi64_u, (unsigned __int128)v.a * v.b >> 64)
-REF(mul_hi64_s, (wide)(int64_t)v.a * (int64_t)v.b >> 64)
-REF(mad_lo, U32(v.a * v.b + v.c))
+REF(mul16_lo, (uint16_t)(v.a *v.b))
+REF(mul16_hi_s, (uint16_t)((wide)(int16_t)v.a *(int16_t)v.b >> 16))
+REF(mul16_wide_s, U32((wide)(int16_t)v.a *(int16_t)v.b))
+REF(mul_lo, U32(v.a *v.b))
+REF(mul_hi_u, U32(v.a *v.b >> 32))
+REF(mul_hi_s, U32(A32 *B32 >> 32))
+REF(mul_wide_u, v.a *v.b)
+REF(mul_wide_s, A32 *B32)
+REF(mul_lo64, v.a *v.b)
+REF(mul_hi64_u, (unsigned __int128)v.a *v.b >> 64)
+REF(mul_hi64_s, (wide)(int64_t)v.a *(int64_t)v.b >> 64)
+REF(mad_lo, U32(v.a *v.b + v.c))
 REF(mad_hi_s, U32((A32 * B32 >> 32) + C32))
 REF(mad_hi_sat, U32(clamp((A32 * B32 >> 32) + C32, INT32_MIN, INT32_MAX)))
-REF(mad_wide_s, (uint64_t)(A32 * B32) + v.c)
+REF(mad_wide_s, (uint64_t)(A32 *B32) + v.c)
 static wide low24(uint64_t x) { return x & 0xffffff; }
 static wide low24s(uint64_t x) { return (x & 0x800000) ? (wide)(x & 0xffffff) - 0x1000000 : (wide)(x & 0xffffff); }
 REF(mul24_lo_u, U32(low24(v.a) * low24(v.b)))
@@ -169,8 +228,20 @@ REF(neg_s, U32(-A32))
 REF(min_s, U32(A32 < B32 ? A32 : B32))
 REF(max_u, v.a > v.b ? v.a : v.b)
 REF(min16_s, (uint16_t)((int16_t)v.a < (int16_t)v.b ? v.a : v.b))
-static uint64_t popcount(values v) { uint64_t n = 0; for (uint32_t i = 0; i < 64; i++) n += v.a >> i & 1; return n; }
-static uint64_t leading(uint64_t x, uint32_t width) { uint64_t n = 0; while (n < width && !(x >> (width - 1 - n) & 1)) n++; return n; }
+static uint64_t popcount(values v)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < 64; i++)
+        n += v.a >> i & 1;
+    return n;
+}
+static uint64_t leading(uint64_t x, uint32_t width)
+{
+    uint64_t n = 0;
+    while (n < width && !(x >> (width - 1 - n) & 1))
+        n++;
+    return n;
+}
 REF(clz32, leading(v.a, 32))
 REF(clz64, leading(v.a, 64))
 static uint64_t bfind_s(values v)
@@ -179,7 +250,13 @@ static uint64_t bfind_s(values v)
     return x ? 31 - leading(x, 32) : 0xffffffff;
 }
 REF(bfind_shift, v.a ? leading(v.a, 64) : 0xffffffff)
-static uint64_t brev(values v) { uint64_t n = 0; for (uint32_t i = 0; i < 32; i++) n |= (v.a >> i & 1) << (31 - i); return n; }
+static uint64_t brev(values v)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < 32; i++)
+        n |= (v.a >> i & 1) << (31 - i);
+    return n;
+}
 /* as the ISA's pseudocode has it */
 static uint64_t extract(uint64_t a, uint64_t b, uint64_t c, uint32_t msb, bool is_signed)
 {
@@ -221,7 +298,7 @@ static uint64_t prmt(values v)
     memcpy(&r, out, 4);
     return r;
 }
-REF(and32, v.a & v.b)
+REF(and32, v.a &v.b)
 REF(xor64, v.a ^ v.b)
 REF(not16, (uint16_t)~v.a)
 REF(cnot32, v.a == 0)
@@ -239,47 +316,86 @@ REF(add_carry, v.a + v.b)
 REF(sub_carry, v.a - v.b)
 
 static const row integer_rows[] = {
-    {"add.u16 D, A, B;", 'h', 'h', 'h', '-', add16}, {"add.s32 D, A, B;", 'r', 'r', 'r', '-', add32},
-    {"add.u64 D, A, B;", 'x', 'x', 'x', '-', add64}, {"sub.u32 D, A, B;", 'r', 'r', 'r', '-', sub32},
-    {"add.sat.s32 D, A, B;", 'r', 'r', 'r', '-', add_sat}, {"sub.sat.s32 D, A, B;", 'r', 'r', 'r', '-', sub_sat},
-    {"mul.lo.u16 D, A, B;", 'h', 'h', 'h', '-', mul16_lo}, {"mul.hi.s16 D, A, B;", 'h', 'h', 'h', '-', mul16_hi_s},
-    {"mul.wide.s16 D, A, B;", 'r', 'h', 'h', '-', mul16_wide_s}, {"mul.lo.s32 D, A, B;", 'r', 'r', 'r', '-', mul_lo},
-    {"mul.hi.u32 D, A, B;", 'r', 'r', 'r', '-', mul_hi_u}, {"mul.hi.s32 D, A, B;", 'r', 'r', 'r', '-', mul_hi_s},
-    {"mul.wide.u32 D, A, B;", 'x', 'r', 'r', '-', mul_wide_u}, {"mul.wide.s32 D, A, B;", 'x', 'r', 'r', '-', mul_wide_s},
-    {"mul.lo.s64 D, A, B;", 'x', 'x', 'x', '-', mul_lo64}, {"mul.hi.u64 D, A, B;", 'x', 'x', 'x', '-', mul_hi64_u},
-    {"mul.hi.s64 D, A, B;", 'x', 'x', 'x', '-', mul_hi64_s}, {"mad.lo.s32 D, A, B, C;", 'r', 'r', 'r', 'r', mad_lo},
-    {"mad.hi.s32 D, A, B, C;", 'r', 'r', 'r', 'r', mad_hi_s}, {"mad.hi.sat.s32 D, A, B, C;", 'r', 'r', 'r', 'r', mad_hi_sat},
-    {"mad.wide.s32 D, A, B, C;", 'x', 'r', 'r', 'x', mad_wide_s}, {"mul24.lo.u32 D, A, B;", 'r', 'r', 'r', '-', mul24_lo_u},
-    {"mul24.hi.s32 D, A, B;", 'r', 'r', 'r', '-', mul24_hi_s}, {"mad24.lo.s32 D, A, B, C;", 'r', 'r', 'r', 'r', mad24_lo_s},
-    {"sad.s32 D, A, B, C;", 'r', 'r', 'r', 'r', sad_s}, {"div.s32 D, A, B;", 'r', 'r', 'r', '-', div_s},
-    {"div.u32 D, A, B;", 'r', 'r', 'r', '-', div_u}, {"rem.s32 D, A, B;", 'r', 'r', 'r', '-', rem_s},
-    {"rem.u32 D, A, B;", 'r', 'r', 'r', '-', rem_u}, {"div.s64 D, A, B;", 'x', 'x', 'x', '-', div64_s},
-    {"abs.s32 D, A;", 'r', 'r', '-', '-', abs_s}, {"neg.s32 D, A;", 'r', 'r', '-', '-', neg_s},
-    {"min.s32 D, A, B;", 'r', 'r', 'r', '-', min_s}, {"max.u64 D, A, B;", 'x', 'x', 'x', '-', max_u},
-    {"min.s16 D, A, B;", 'h', 'h', 'h', '-', min16_s}, {"popc.b32 D, A;", 'r', 'r', '-', '-', popcount},
-    {"popc.b64 D, A;", 'r', 'x', '-', '-', popcount}, {"clz.b32 D, A;", 'r', 'r', '-', '-', clz32},
-    {"clz.b64 D, A;", 'r', 'x', '-', '-', clz64}, {"bfind.s32 D, A;", 'r', 'r', '-', '-', bfind_s},
-    {"bfind.shiftamt.u64 D, A;", 'r', 'x', '-', '-', bfind_shift}, {"brev.b32 D, A;", 'r', 'r', '-', '-', brev},
-    {"bfe.u32 D, A, B, C;", 'r', 'r', 'r', 'r', bfe_u}, {"bfe.s32 D, A, B, C;", 'r', 'r', 'r', 'r', bfe_s},
-    {"bfe.s64 D, A, B, C;", 'x', 'x', 'r', 'r', bfe64_s}, {"bfi.b32 D, A, B, 5, 12;", 'r', 'r', 'r', '-', bfi_12},
-    {"shl.b32 D, A, B;", 'r', 'r', 'r', '-', shl32}, {"shr.s32 D, A, B;", 'r', 'r', 'r', '-', shr_s},
-    {"shr.u32 D, A, B;", 'r', 'r', 'r', '-', shr_u}, {"shr.s64 D, A, B;", 'x', 'x', 'r', '-', shr64_s},
-    {"shl.b16 D, A, B;", 'h', 'h', 'r', '-', shl16}, {"shf.l.clamp.b32 D, A, B, C;", 'r', 'r', 'r', 'r', shf_lc},
-    {"shf.l.wrap.b32 D, A, B, C;", 'r', 'r', 'r', 'r', shf_lw}, {"shf.r.clamp.b32 D, A, B, C;", 'r', 'r', 'r', 'r', shf_rc},
-    {"shf.r.wrap.b32 D, A, B, C;", 'r', 'r', 'r', 'r', shf_rw}, {"prmt.b32 D, A, B, C;", 'r', 'r', 'r', 'r', prmt},
-    {"and.b32 D, A, B;", 'r', 'r', 'r', '-', and32}, {"xor.b64 D, A, B;", 'x', 'x', 'x', '-', xor64},
-    {"not.b16 D, A;", 'h', 'h', '-', '-', not16}, {"cnot.b32 D, A;", 'r', 'r', '-', '-', cnot32},
-    {"lop3.b32 D, A, B, C, 0x96;", 'r', 'r', 'r', 'r', lop3_96}, {"lop3.b32 D, A, B, C, 0xca;", 'r', 'r', 'r', 'r', lop3_ca},
-    {"bmsk.clamp.b32 D, A, B;", 'r', 'r', 'r', '-', bmsk_clamp}, {"selp.b32 D, A, B, C;", 'r', 'r', 'r', 'p', selp32},
-    {"slct.s32.s32 D, A, B, C;", 'r', 'r', 'r', 'r', slct_s}, {"setp.lt.s32 D, A, B;", 'p', 'r', 'r', '-', setp_lt_s},
-    {"setp.hi.u32 D, A, B;", 'p', 'r', 'r', '-', setp_hi_u}, {"setp.ne.b64 D, A, B;", 'p', 'x', 'x', '-', setp_ne64},
-    {"setp.lt.and.s32 %p5| D, A, B, ! C;", 'p', 'r', 'r', 'p', setp_and_not}, {"set.gt.u32.s32 D, A, B;", 'r', 'r', 'r', '-', set_gt},
-    {"mov.b64 {%r20,%r21}, A; mov.b64 {%r22,%r23}, B; add.cc.u32 %r24, %r20, %r22; addc.u32 %r25, %r21, %r23; mov.b64 D, {%r24,%r25};",
+    {"add.u16 D, A, B;", 'h', 'h', 'h', '-', add16},
+    {"add.s32 D, A, B;", 'r', 'r', 'r', '-', add32},
+    {"add.u64 D, A, B;", 'x', 'x', 'x', '-', add64},
+    {"sub.u32 D, A, B;", 'r', 'r', 'r', '-', sub32},
+    {"add.sat.s32 D, A, B;", 'r', 'r', 'r', '-', add_sat},
+    {"sub.sat.s32 D, A, B;", 'r', 'r', 'r', '-', sub_sat},
+    {"mul.lo.u16 D, A, B;", 'h', 'h', 'h', '-', mul16_lo},
+    {"mul.hi.s16 D, A, B;", 'h', 'h', 'h', '-', mul16_hi_s},
+    {"mul.wide.s16 D, A, B;", 'r', 'h', 'h', '-', mul16_wide_s},
+    {"mul.lo.s32 D, A, B;", 'r', 'r', 'r', '-', mul_lo},
+    {"mul.hi.u32 D, A, B;", 'r', 'r', 'r', '-', mul_hi_u},
+    {"mul.hi.s32 D, A, B;", 'r', 'r', 'r', '-', mul_hi_s},
+    {"mul.wide.u32 D, A, B;", 'x', 'r', 'r', '-', mul_wide_u},
+    {"mul.wide.s32 D, A, B;", 'x', 'r', 'r', '-', mul_wide_s},
+    {"mul.lo.s64 D, A, B;", 'x', 'x', 'x', '-', mul_lo64},
+    {"mul.hi.u64 D, A, B;", 'x', 'x', 'x', '-', mul_hi64_u},
+    {"mul.hi.s64 D, A, B;", 'x', 'x', 'x', '-', mul_hi64_s},
+    {"mad.lo.s32 D, A, B, C;", 'r', 'r', 'r', 'r', mad_lo},
+    {"mad.hi.s32 D, A, B, C;", 'r', 'r', 'r', 'r', mad_hi_s},
+    {"mad.hi.sat.s32 D, A, B, C;", 'r', 'r', 'r', 'r', mad_hi_sat},
+    {"mad.wide.s32 D, A, B, C;", 'x', 'r', 'r', 'x', mad_wide_s},
+    {"mul24.lo.u32 D, A, B;", 'r', 'r', 'r', '-', mul24_lo_u},
+    {"mul24.hi.s32 D, A, B;", 'r', 'r', 'r', '-', mul24_hi_s},
+    {"mad24.lo.s32 D, A, B, C;", 'r', 'r', 'r', 'r', mad24_lo_s},
+    {"sad.s32 D, A, B, C;", 'r', 'r', 'r', 'r', sad_s},
+    {"div.s32 D, A, B;", 'r', 'r', 'r', '-', div_s},
+    {"div.u32 D, A, B;", 'r', 'r', 'r', '-', div_u},
+    {"rem.s32 D, A, B;", 'r', 'r', 'r', '-', rem_s},
+    {"rem.u32 D, A, B;", 'r', 'r', 'r', '-', rem_u},
+    {"div.s64 D, A, B;", 'x', 'x', 'x', '-', div64_s},
+    {"abs.s32 D, A;", 'r', 'r', '-', '-', abs_s},
+    {"neg.s32 D, A;", 'r', 'r', '-', '-', neg_s},
+    {"min.s32 D, A, B;", 'r', 'r', 'r', '-', min_s},
+    {"max.u64 D, A, B;", 'x', 'x', 'x', '-', max_u},
+    {"min.s16 D, A, B;", 'h', 'h', 'h', '-', min16_s},
+    {"popc.b32 D, A;", 'r', 'r', '-', '-', popcount},
+    {"popc.b64 D, A;", 'r', 'x', '-', '-', popcount},
+    {"clz.b32 D, A;", 'r', 'r', '-', '-', clz32},
+    {"clz.b64 D, A;", 'r', 'x', '-', '-', clz64},
+    {"bfind.s32 D, A;", 'r', 'r', '-', '-', bfind_s},
+    {"bfind.shiftamt.u64 D, A;", 'r', 'x', '-', '-', bfind_shift},
+    {"brev.b32 D, A;", 'r', 'r', '-', '-', brev},
+    {"bfe.u32 D, A, B, C;", 'r', 'r', 'r', 'r', bfe_u},
+    {"bfe.s32 D, A, B, C;", 'r', 'r', 'r', 'r', bfe_s},
+    {"bfe.s64 D, A, B, C;", 'x', 'x', 'r', 'r', bfe64_s},
+    {"bfi.b32 D, A, B, 5, 12;", 'r', 'r', 'r', '-', bfi_12},
+    {"shl.b32 D, A, B;", 'r', 'r', 'r', '-', shl32},
+    {"shr.s32 D, A, B;", 'r', 'r', 'r', '-', shr_s},
+    {"shr.u32 D, A, B;", 'r', 'r', 'r', '-', shr_u},
+    {"shr.s64 D, A, B;", 'x', 'x', 'r', '-', shr64_s},
+    {"shl.b16 D, A, B;", 'h', 'h', 'r', '-', shl16},
+    {"shf.l.clamp.b32 D, A, B, C;", 'r', 'r', 'r', 'r', shf_lc},
+    {"shf.l.wrap.b32 D, A, B, C;", 'r', 'r', 'r', 'r', shf_lw},
+    {"shf.r.clamp.b32 D, A, B, C;", 'r', 'r', 'r', 'r', shf_rc},
+    {"shf.r.wrap.b32 D, A, B, C;", 'r', 'r', 'r', 'r', shf_rw},
+    {"prmt.b32 D, A, B, C;", 'r', 'r', 'r', 'r', prmt},
+    {"and.b32 D, A, B;", 'r', 'r', 'r', '-', and32},
+    {"xor.b64 D, A, B;", 'x', 'x', 'x', '-', xor64},
+    {"not.b16 D, A;", 'h', 'h', '-', '-', not16},
+    {"cnot.b32 D, A;", 'r', 'r', '-', '-', cnot32},
+    {"lop3.b32 D, A, B, C, 0x96;", 'r', 'r', 'r', 'r', lop3_96},
+    {"lop3.b32 D, A, B, C, 0xca;", 'r', 'r', 'r', 'r', lop3_ca},
+    {"bmsk.clamp.b32 D, A, B;", 'r', 'r', 'r', '-', bmsk_clamp},
+    {"selp.b32 D, A, B, C;", 'r', 'r', 'r', 'p', selp32},
+    {"slct.s32.s32 D, A, B, C;", 'r', 'r', 'r', 'r', slct_s},
+    {"setp.lt.s32 D, A, B;", 'p', 'r', 'r', '-', setp_lt_s},
+    {"setp.hi.u32 D, A, B;", 'p', 'r', 'r', '-', setp_hi_u},
+    {"setp.ne.b64 D, A, B;", 'p', 'x', 'x', '-', setp_ne64},
+    {"setp.lt.and.s32 %p5| D, A, B, ! C;", 'p', 'r', 'r', 'p', setp_and_not},
+    {"set.gt.u32.s32 D, A, B;", 'r', 'r', 'r', '-', set_gt},
+    {"mov.b64 {%r20,%r21}, A; mov.b64 {%r22,%r23}, B; add.cc.u32 %r24, %r20, %r22; addc.u32 %r25, %r21, %r23; mov.b64 "
+     "D, {%r24,%r25};",
      'x', 'x', 'x', '-', add_carry},
-    {"mov.b64 {%r20,%r21}, A; mov.b64 {%r22,%r23}, B; sub.cc.u32 %r24, %r20, %r22; subc.u32 %r25, %r21, %r23; mov.b64 D, {%r24,%r25};",
+    {"mov.b64 {%r20,%r21}, A; mov.b64 {%r22,%r23}, B; sub.cc.u32 %r24, %r20, %r22; subc.u32 %r25, %r21, %r23; mov.b64 "
+     "D, {%r24,%r25};",
      'x', 'x', 'x', '-', sub_carry},
-    {"mov.b64 {%r20,%r21}, A; mov.b64 {%r22,%r23}, B; mul.lo.u32 %r24, %r20, %r22; mul.hi.u32 %r25, %r20, %r22; mad.lo.u32 %r25, %r20, "
-     "%r23, %r25; mad.lo.cc.u32 %r25, %r21, %r22, %r25; mov.b64 D, {%r24,%r25};", 'x', 'x', 'x', '-', mul_lo64},
+    {"mov.b64 {%r20,%r21}, A; mov.b64 {%r22,%r23}, B; mul.lo.u32 %r24, %r20, %r22; mul.hi.u32 %r25, %r20, %r22; "
+     "mad.lo.u32 %r25, %r20, "
+     "%r23, %r25; mad.lo.cc.u32 %r25, %r21, %r22, %r25; mov.b64 D, {%r24,%r25};",
+     'x', 'x', 'x', '-', mul_lo64},
 };
 
 static void integers(void **state)
@@ -289,33 +405,59 @@ static void integers(void **state)
         check_row(&integer_rows[i]);
 }
 
-/* ---- references: floating point ------------------------------------------------------------------------------------- */
+/* ---- references: floating point ------------------------------------------------------------------------------ */
 
-static float f(uint64_t bits) { uint32_t b = (uint32_t)bits; float x; memcpy(&x, &b, 4); return x; }
-static double d(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
-static uint64_t of_f(float x) { uint32_t b; memcpy(&b, &x, 4); return isnan(x) ? 0x7fffffff : b; }
-static uint64_t of_d(double x) { uint64_t b; memcpy(&b, &x, 8); return b; }
+static float f(uint64_t bits)
+{
+    uint32_t b = (uint32_t)bits;
+    float x;
+    memcpy(&x, &b, 4);
+    return x;
+}
+static double d(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, 8);
+    return x;
+}
+static uint64_t of_f(float x)
+{
+    uint32_t b;
+    memcpy(&b, &x, 4);
+    return isnan(x) ? 0x7fffffff : b;
+}
+static uint64_t of_d(double x)
+{
+    uint64_t b;
+    memcpy(&b, &x, 8);
+    return b;
+}
 static uint64_t flush(uint64_t bits) { return fpclassify(f(bits)) == FP_SUBNORMAL ? bits & 0x80000000 : bits; }
-static uint64_t saturate(uint64_t bits) { float x = f(bits); return of_f(!(x > 0) ? 0 : x > 1 ? 1 : x); }
+static uint64_t saturate(uint64_t bits)
+{
+    float x = f(bits);
+    return of_f(!(x > 0) ? 0 : x > 1 ? 1 : x);
+}
 
-#define ROUNDED(name, mode, type, expression)                                                                 \
-    static uint64_t name(values v)                                                                            \
-    {                                                                                                         \
-        fesetround(mode);                                                                                     \
-        volatile type a = (type)(sizeof(type) == 4 ? f(v.a) : d(v.a)), b = (type)(sizeof(type) == 4 ? f(v.b) : d(v.b)); \
-        volatile type c = (type)(sizeof(type) == 4 ? f(v.c) : d(v.c));                                        \
-        volatile type r = expression;                                                                         \
-        (void)b, (void)c;                                                                                     \
-        fesetround(FE_TONEAREST);                                                                             \
-        return sizeof(type) == 4 ? of_f((float)r) : of_d((double)r);                                          \
+#define ROUNDED(name, mode, type, expression)                          \
+    static uint64_t name(values v)                                     \
+    {                                                                  \
+        fesetround(mode);                                              \
+        volatile type a = (type)(sizeof(type) == 4 ? f(v.a) : d(v.a)), \
+                      b = (type)(sizeof(type) == 4 ? f(v.b) : d(v.b)); \
+        volatile type c = (type)(sizeof(type) == 4 ? f(v.c) : d(v.c)); \
+        volatile type r = expression;                                  \
+        (void)b, (void)c;                                              \
+        fesetround(FE_TONEAREST);                                      \
+        return sizeof(type) == 4 ? of_f((float)r) : of_d((double)r);   \
     }
 ROUNDED(add_f, FE_TONEAREST, float, a + b)
 ROUNDED(add_f_rz, FE_TOWARDZERO, float, a + b)
 ROUNDED(add_f_rm, FE_DOWNWARD, float, a + b)
 ROUNDED(add_f_rp, FE_UPWARD, float, a + b)
 ROUNDED(sub_f, FE_TONEAREST, float, a - b)
-ROUNDED(mul_f, FE_TONEAREST, float, a * b)
-ROUNDED(mul_f_rp, FE_UPWARD, float, a * b)
+ROUNDED(mul_f, FE_TONEAREST, float, a *b)
+ROUNDED(mul_f_rp, FE_UPWARD, float, a *b)
 ROUNDED(fma_f, FE_TONEAREST, float, fmaf(a, b, c))
 ROUNDED(fma_f_rz, FE_TOWARDZERO, float, fmaf(a, b, c))
 ROUNDED(div_f, FE_TONEAREST, float, a / b)
@@ -324,7 +466,7 @@ ROUNDED(rcp_f, FE_TONEAREST, float, 1 / a)
 ROUNDED(sqrt_f, FE_TONEAREST, float, sqrtf(a))
 ROUNDED(sqrt_f_rp, FE_UPWARD, float, sqrtf(a))
 ROUNDED(add_d, FE_TONEAREST, double, a + b)
-ROUNDED(mul_d_rm, FE_DOWNWARD, double, a * b)
+ROUNDED(mul_d_rm, FE_DOWNWARD, double, a *b)
 ROUNDED(fma_d, FE_TONEAREST, double, fma(a, b, c))
 ROUNDED(fma_d_rz, FE_TOWARDZERO, double, fma(a, b, c))
 ROUNDED(div_d, FE_TONEAREST, double, a / b)
@@ -361,25 +503,44 @@ REF(testp_inf, isinf(d(v.a)) != 0)
 REF(slct_f, f(v.c) >= 0 ? v.a : v.b)
 
 static const row float_rows[] = {
-    {"add.f32 D, A, B;", 'f', 'f', 'f', '-', add_f}, {"add.rz.f32 D, A, B;", 'f', 'f', 'f', '-', add_f_rz},
-    {"add.rm.f32 D, A, B;", 'f', 'f', 'f', '-', add_f_rm}, {"add.rp.f32 D, A, B;", 'f', 'f', 'f', '-', add_f_rp},
-    {"sub.rn.f32 D, A, B;", 'f', 'f', 'f', '-', sub_f}, {"mul.f32 D, A, B;", 'f', 'f', 'f', '-', mul_f},
-    {"mul.rp.f32 D, A, B;", 'f', 'f', 'f', '-', mul_f_rp}, {"fma.rn.f32 D, A, B, C;", 'f', 'f', 'f', 'f', fma_f},
-    {"fma.rz.f32 D, A, B, C;", 'f', 'f', 'f', 'f', fma_f_rz}, {"div.rn.f32 D, A, B;", 'f', 'f', 'f', '-', div_f},
-    {"div.rm.f32 D, A, B;", 'f', 'f', 'f', '-', div_f_rm}, {"rcp.rn.f32 D, A;", 'f', 'f', '-', '-', rcp_f},
-    {"sqrt.rn.f32 D, A;", 'f', 'f', '-', '-', sqrt_f}, {"sqrt.rp.f32 D, A;", 'f', 'f', '-', '-', sqrt_f_rp},
-    {"mul.rm.f64 D, A, B;", 'd', 'd', 'd', '-', mul_d_rm}, {"add.f64 D, A, B;", 'd', 'd', 'd', '-', add_d},
-    {"fma.rn.f64 D, A, B, C;", 'd', 'd', 'd', 'd', fma_d}, {"fma.rz.f64 D, A, B, C;", 'd', 'd', 'd', 'd', fma_d_rz},
-    {"div.rn.f64 D, A, B;", 'd', 'd', 'd', '-', div_d}, {"sqrt.rn.f64 D, A;", 'd', 'd', '-', '-', sqrt_d},
-    {"add.ftz.f32 D, A, B;", 'f', 'f', 'f', '-', add_f_ftz}, {"mul.ftz.sat.f32 D, A, B;", 'f', 'f', 'f', '-', mul_f_ftz_sat},
-    {"fma.rn.sat.f32 D, A, B, C;", 'f', 'f', 'f', 'f', fma_f_sat}, {"min.f32 D, A, B;", 'f', 'f', 'f', '-', min_f},
-    {"max.NaN.f32 D, A, B;", 'f', 'f', 'f', '-', max_f_nan}, {"abs.f32 D, A;", 'f', 'f', '-', '-', abs_f},
-    {"neg.f64 D, A;", 'd', 'd', '-', '-', neg_d}, {"copysign.f32 D, A, B;", 'f', 'f', 'f', '-', copysign_f},
-    {"setp.lt.f32 D, A, B;", 'p', 'f', 'f', '-', setp_lt_f}, {"setp.ne.f32 D, A, B;", 'p', 'f', 'f', '-', setp_ne_f},
-    {"setp.neu.f32 D, A, B;", 'p', 'f', 'f', '-', setp_neu_f}, {"setp.ltu.f32 D, A, B;", 'p', 'f', 'f', '-', setp_ltu_f},
-    {"setp.num.f64 D, A, B;", 'p', 'd', 'd', '-', setp_num_d}, {"setp.nan.f32 D, A, B;", 'p', 'f', 'f', '-', setp_nan_f},
-    {"setp.eq.ftz.f32 D, A, B;", 'p', 'f', 'f', '-', setp_eq_ftz}, {"testp.subnormal.f32 D, A;", 'p', 'f', '-', '-', testp_sub},
-    {"testp.infinite.f64 D, A;", 'p', 'd', '-', '-', testp_inf}, {"slct.f32.f32 D, A, B, C;", 'f', 'r', 'r', 'f', slct_f},
+    {"add.f32 D, A, B;", 'f', 'f', 'f', '-', add_f},
+    {"add.rz.f32 D, A, B;", 'f', 'f', 'f', '-', add_f_rz},
+    {"add.rm.f32 D, A, B;", 'f', 'f', 'f', '-', add_f_rm},
+    {"add.rp.f32 D, A, B;", 'f', 'f', 'f', '-', add_f_rp},
+    {"sub.rn.f32 D, A, B;", 'f', 'f', 'f', '-', sub_f},
+    {"mul.f32 D, A, B;", 'f', 'f', 'f', '-', mul_f},
+    {"mul.rp.f32 D, A, B;", 'f', 'f', 'f', '-', mul_f_rp},
+    {"fma.rn.f32 D, A, B, C;", 'f', 'f', 'f', 'f', fma_f},
+    {"fma.rz.f32 D, A, B, C;", 'f', 'f', 'f', 'f', fma_f_rz},
+    {"div.rn.f32 D, A, B;", 'f', 'f', 'f', '-', div_f},
+    {"div.rm.f32 D, A, B;", 'f', 'f', 'f', '-', div_f_rm},
+    {"rcp.rn.f32 D, A;", 'f', 'f', '-', '-', rcp_f},
+    {"sqrt.rn.f32 D, A;", 'f', 'f', '-', '-', sqrt_f},
+    {"sqrt.rp.f32 D, A;", 'f', 'f', '-', '-', sqrt_f_rp},
+    {"mul.rm.f64 D, A, B;", 'd', 'd', 'd', '-', mul_d_rm},
+    {"add.f64 D, A, B;", 'd', 'd', 'd', '-', add_d},
+    {"fma.rn.f64 D, A, B, C;", 'd', 'd', 'd', 'd', fma_d},
+    {"fma.rz.f64 D, A, B, C;", 'd', 'd', 'd', 'd', fma_d_rz},
+    {"div.rn.f64 D, A, B;", 'd', 'd', 'd', '-', div_d},
+    {"sqrt.rn.f64 D, A;", 'd', 'd', '-', '-', sqrt_d},
+    {"add.ftz.f32 D, A, B;", 'f', 'f', 'f', '-', add_f_ftz},
+    {"mul.ftz.sat.f32 D, A, B;", 'f', 'f', 'f', '-', mul_f_ftz_sat},
+    {"fma.rn.sat.f32 D, A, B, C;", 'f', 'f', 'f', 'f', fma_f_sat},
+    {"min.f32 D, A, B;", 'f', 'f', 'f', '-', min_f},
+    {"max.NaN.f32 D, A, B;", 'f', 'f', 'f', '-', max_f_nan},
+    {"abs.f32 D, A;", 'f', 'f', '-', '-', abs_f},
+    {"neg.f64 D, A;", 'd', 'd', '-', '-', neg_d},
+    {"copysign.f32 D, A, B;", 'f', 'f', 'f', '-', copysign_f},
+    {"setp.lt.f32 D, A, B;", 'p', 'f', 'f', '-', setp_lt_f},
+    {"setp.ne.f32 D, A, B;", 'p', 'f', 'f', '-', setp_ne_f},
+    {"setp.neu.f32 D, A, B;", 'p', 'f', 'f', '-', setp_neu_f},
+    {"setp.ltu.f32 D, A, B;", 'p', 'f', 'f', '-', setp_ltu_f},
+    {"setp.num.f64 D, A, B;", 'p', 'd', 'd', '-', setp_num_d},
+    {"setp.nan.f32 D, A, B;", 'p', 'f', 'f', '-', setp_nan_f},
+    {"setp.eq.ftz.f32 D, A, B;", 'p', 'f', 'f', '-', setp_eq_ftz},
+    {"testp.subnormal.f32 D, A;", 'p', 'f', '-', '-', testp_sub},
+    {"testp.infinite.f64 D, A;", 'p', 'd', '-', '-', testp_inf},
+    {"slct.f32.f32 D, A, B, C;", 'f', 'r', 'r', 'f', slct_f},
 };
 
 static void floats(void **state)
@@ -389,13 +550,16 @@ static void floats(void **state)
         check_row(&float_rows[i]);
 }
 
-/* ---- references: conversions ---------------------------------------------------------------------------------------- */
+/* ---- references: conversions --------------------------------------------------------------------------------- */
 
-#define TO_INT(name, value, round, low, high)                                                                 \
-    static uint64_t name(values v)                                                                            \
-    {                                                                                                         \
-        double x = round(value);                                                                              \
-        return (uint64_t)(isnan(x) ? 0 : x < (double)(low) ? (wide)(low) : x >= (double)(high) ? (wide)(high) : (wide)x); \
+#define TO_INT(name, value, round, low, high)                  \
+    static uint64_t name(values v)                             \
+    {                                                          \
+        double x = round(value);                               \
+        return (uint64_t)(isnan(x)              ? 0            \
+                          : x < (double)(low)   ? (wide)(low)  \
+                          : x >= (double)(high) ? (wide)(high) \
+                                                : (wide)x);    \
     }
 TO_INT(f_to_s32, f(v.a), trunc, INT32_MIN, INT32_MAX)
 TO_INT(f_to_u32_rni, f(v.a), nearbyint, 0, UINT32_MAX)
@@ -460,21 +624,32 @@ static uint64_t f_to_half(values v)
         else
             high = middle;
     }
-    double above = high == 0x7c00 ? 65536 : half_value(high), down = magnitude - half_value(low), up = above - magnitude;
+    double above = high == 0x7c00 ? 65536 : half_value(high), down = magnitude - half_value(low),
+           up = above - magnitude;
     return sign | (down < up || (down == up && !(low & 1)) ? low : high);
 }
 
 static const row convert_rows[] = {
-    {"cvt.rzi.s32.f32 D, A;", 'r', 'f', '-', '-', masked_f_to_s32}, {"cvt.rni.u32.f32 D, A;", 'r', 'f', '-', '-', f_to_u32_rni},
-    {"cvt.rmi.s8.f32 D, A;", 'r', 'f', '-', '-', s8_in_32}, {"cvt.rpi.s64.f64 D, A;", 'x', 'd', '-', '-', d_to_s64_up},
-    {"cvt.rzi.u64.f64 D, A;", 'x', 'd', '-', '-', d_to_u64}, {"cvt.u32.u8 D, A;", 'r', 'r', '-', '-', u8_of},
-    {"cvt.s32.s8 D, A;", 'r', 'r', '-', '-', s8_of}, {"cvt.sat.u8.s32 D, A;", 'r', 'r', '-', '-', sat_u8_s32},
-    {"cvt.sat.s16.u32 D, A;", 'h', 'r', '-', '-', sat_s16_u32}, {"cvt.s64.s32 D, A;", 'x', 'r', '-', '-', s32_to_s64},
-    {"cvt.u32.u64 D, A;", 'r', 'x', '-', '-', u64_to_u32}, {"cvt.rn.f32.s32 D, A;", 'f', 'r', '-', '-', s32_to_f},
-    {"cvt.rz.f32.u64 D, A;", 'f', 'x', '-', '-', u64_to_f_rz}, {"cvt.rn.f64.s64 D, A;", 'd', 'x', '-', '-', s64_to_d},
-    {"cvt.f64.f32 D, A;", 'd', 'f', '-', '-', f_to_d}, {"cvt.rm.f32.f64 D, A;", 'f', 'd', '-', '-', d_to_f_rm},
-    {"cvt.rni.f32.f32 D, A;", 'f', 'f', '-', '-', f_rni}, {"cvt.rn.sat.f32.f64 D, A;", 'f', 'd', '-', '-', d_sat_f},
-    {"cvt.f32.f16 D, A;", 'f', 'h', '-', '-', half_to_f}, {"cvt.rn.f16.f32 D, A;", 'h', 'f', '-', '-', f_to_half},
+    {"cvt.rzi.s32.f32 D, A;", 'r', 'f', '-', '-', masked_f_to_s32},
+    {"cvt.rni.u32.f32 D, A;", 'r', 'f', '-', '-', f_to_u32_rni},
+    {"cvt.rmi.s8.f32 D, A;", 'r', 'f', '-', '-', s8_in_32},
+    {"cvt.rpi.s64.f64 D, A;", 'x', 'd', '-', '-', d_to_s64_up},
+    {"cvt.rzi.u64.f64 D, A;", 'x', 'd', '-', '-', d_to_u64},
+    {"cvt.u32.u8 D, A;", 'r', 'r', '-', '-', u8_of},
+    {"cvt.s32.s8 D, A;", 'r', 'r', '-', '-', s8_of},
+    {"cvt.sat.u8.s32 D, A;", 'r', 'r', '-', '-', sat_u8_s32},
+    {"cvt.sat.s16.u32 D, A;", 'h', 'r', '-', '-', sat_s16_u32},
+    {"cvt.s64.s32 D, A;", 'x', 'r', '-', '-', s32_to_s64},
+    {"cvt.u32.u64 D, A;", 'r', 'x', '-', '-', u64_to_u32},
+    {"cvt.rn.f32.s32 D, A;", 'f', 'r', '-', '-', s32_to_f},
+    {"cvt.rz.f32.u64 D, A;", 'f', 'x', '-', '-', u64_to_f_rz},
+    {"cvt.rn.f64.s64 D, A;", 'd', 'x', '-', '-', s64_to_d},
+    {"cvt.f64.f32 D, A;", 'd', 'f', '-', '-', f_to_d},
+    {"cvt.rm.f32.f64 D, A;", 'f', 'd', '-', '-', d_to_f_rm},
+    {"cvt.rni.f32.f32 D, A;", 'f', 'f', '-', '-', f_rni},
+    {"cvt.rn.sat.f32.f64 D, A;", 'f', 'd', '-', '-', d_sat_f},
+    {"cvt.f32.f16 D, A;", 'f', 'h', '-', '-', half_to_f},
+    {"cvt.rn.f16.f32 D, A;", 'h', 'f', '-', '-', f_to_half},
 };
 
 static void conversions(void **state)
@@ -486,6 +661,7 @@ static void conversions(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(integers), cmocka_unit_test(floats), cmocka_unit_test(conversions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(integers), cmocka_unit_test(floats),
+                                       cmocka_unit_test(conversions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Control flow of the interpreter: divergence, loops, tables, early exits, calls, barriers, exchange between lanes, events, and
- * the faults of each. Expected results are worked out one thread at a time. */
+/* Control flow of the interpreter: divergence, loops, tables, early exits, calls, barriers, exchange between lanes,
+ * events, and the faults of each. Expected results are worked out one thread at a time. */
 #include "kernel.h"
 
 static uint32_t out[1024];
@@ -10,7 +10,11 @@ static kernel_run run_body(const char *body, uint32_t threads)
     static char text[8192], whole[8192];
     snprintf(whole, sizeof whole, "mad.wide.u32 %%rd3, %%r0, 4, %%rd1;\n%s", body);
     memset(out, 0xee, sizeof out);
-    kernel_run run = {.text = kernel_text(text, sizeof text, whole), .in = out, .in_bytes = 16, .out = out, .out_bytes = sizeof out,
+    kernel_run run = {.text = kernel_text(text, sizeof text, whole),
+                      .in = out,
+                      .in_bytes = 16,
+                      .out = out,
+                      .out_bytes = sizeof out,
                       .block = threads};
     run_kernel(&run);
     return run;
@@ -35,10 +39,12 @@ enum { FIRST_LINE = 16 }; /* of the body in run_body's text, behind the line tha
 static void if_else_joins(void **state)
 {
     (void)state;
-    kernel_run run = run_body("and.b32 %r1, %r0, 1;\nsetp.eq.u32 %p1, %r1, 0;\nactivemask.b32 %r5;\n@%p1 bra EVEN;\n"
-                              "mul.lo.u32 %r2, %r0, 3;\nactivemask.b32 %r6;\nbra JOIN;\nEVEN: add.u32 %r2, %r0, 100;\nactivemask.b32 %r6;\n"
-                              "JOIN: activemask.b32 %r7;\nsetp.ne.u32 %p2, %r5, %r7;\n@%p2 mov.u32 %r2, 0;\nxor.b32 %r2, %r2, %r6;\n"
-                              "st.global.u32 [%rd3], %r2;", 32);
+    kernel_run run = run_body(
+        "and.b32 %r1, %r0, 1;\nsetp.eq.u32 %p1, %r1, 0;\nactivemask.b32 %r5;\n@%p1 bra EVEN;\n"
+        "mul.lo.u32 %r2, %r0, 3;\nactivemask.b32 %r6;\nbra JOIN;\nEVEN: add.u32 %r2, %r0, 100;\nactivemask.b32 %r6;\n"
+        "JOIN: activemask.b32 %r7;\nsetp.ne.u32 %p2, %r5, %r7;\n@%p2 mov.u32 %r2, 0;\nxor.b32 %r2, %r2, %r6;\n"
+        "st.global.u32 [%rd3], %r2;",
+        32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i & 1 ? (i * 3) ^ 0xaaaaaaaa : (i + 100) ^ 0x55555555);
@@ -62,11 +68,14 @@ static uint32_t nested_reference(uint32_t t)
 static void nested_loops_break_continue(void **state)
 {
     (void)state;
-    kernel_run run = run_body("mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nand.b32 %r9, %r0, 3;\n"
-                              "LOOP: setp.ge.u32 %p1, %r1, %r0;\n@%p1 bra DONE;\nsetp.eq.u32 %p2, %r1, 20;\n@%p2 bra DONE;\n"
-                              "and.b32 %r3, %r1, 3;\nsetp.eq.u32 %p3, %r3, %r9;\n@%p3 bra NEXT;\nrem.u32 %r4, %r1, 5;\nmov.u32 %r5, 0;\n"
-                              "INNER: mad.lo.u32 %r2, %r1, %r5, %r2;\nadd.u32 %r2, %r2, 1;\nadd.u32 %r5, %r5, 1;\nsetp.le.u32 %p4, %r5, %r4;\n"
-                              "@%p4 bra INNER;\nNEXT: add.u32 %r1, %r1, 1;\nbra LOOP;\nDONE: st.global.u32 [%rd3], %r2;", 64);
+    kernel_run run = run_body(
+        "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nand.b32 %r9, %r0, 3;\n"
+        "LOOP: setp.ge.u32 %p1, %r1, %r0;\n@%p1 bra DONE;\nsetp.eq.u32 %p2, %r1, 20;\n@%p2 bra DONE;\n"
+        "and.b32 %r3, %r1, 3;\nsetp.eq.u32 %p3, %r3, %r9;\n@%p3 bra NEXT;\nrem.u32 %r4, %r1, 5;\nmov.u32 %r5, 0;\n"
+        "INNER: mad.lo.u32 %r2, %r1, %r5, %r2;\nadd.u32 %r2, %r2, 1;\nadd.u32 %r5, %r5, 1;\nsetp.le.u32 %p4, %r5, "
+        "%r4;\n"
+        "@%p4 bra INNER;\nNEXT: add.u32 %r1, %r1, 1;\nbra LOOP;\nDONE: st.global.u32 [%rd3], %r2;",
+        64);
     expect_done(&run);
     for (uint32_t i = 0; i < 64; i++)
         assert_int_equal(out[i], nested_reference(i));
@@ -75,9 +84,11 @@ static void nested_loops_break_continue(void **state)
 static void switch_table(void **state)
 {
     (void)state;
-    kernel_run run = run_body("and.b32 %r1, %r0, 3;\nT: .branchtargets A, B, C, A;\n@!%p1 brx.idx %r1, T;\nmov.u32 %r2, 9;\nbra J;\n"
-                              "A: mov.u32 %r2, 10;\nbra J;\nB: mov.u32 %r2, 20;\nC: add.u32 %r2, %r2, 5;\nJ: activemask.b32 %r3;\n"
-                              "setp.ne.u32 %p2, %r3, -1;\n@%p2 mov.u32 %r2, 0;\nst.global.u32 [%rd3], %r2;", 32);
+    kernel_run run =
+        run_body("and.b32 %r1, %r0, 3;\nT: .branchtargets A, B, C, A;\n@!%p1 brx.idx %r1, T;\nmov.u32 %r2, 9;\nbra J;\n"
+                 "A: mov.u32 %r2, 10;\nbra J;\nB: mov.u32 %r2, 20;\nC: add.u32 %r2, %r2, 5;\nJ: activemask.b32 %r3;\n"
+                 "setp.ne.u32 %p2, %r3, -1;\n@%p2 mov.u32 %r2, 0;\nst.global.u32 [%rd3], %r2;",
+                 32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], (i & 3) == 1 ? 25 : (i & 3) == 2 ? 5 : 10);
@@ -88,8 +99,10 @@ static void switch_table(void **state)
 static void early_exits_and_partial_warps(void **state)
 {
     (void)state;
-    kernel_run run = run_body("st.global.u32 [%rd3], %r0;\nsetp.gt.u32 %p1, %r0, 35;\n@%p1 exit;\nsetp.lt.u32 %p2, %r0, 3;\n@%p2 ret;\n"
-                              "bar.sync 0;\nst.global.u32 [%rd3], 7;", 70);
+    kernel_run run = run_body(
+        "st.global.u32 [%rd3], %r0;\nsetp.gt.u32 %p1, %r0, 35;\n@%p1 exit;\nsetp.lt.u32 %p2, %r0, 3;\n@%p2 ret;\n"
+        "bar.sync 0;\nst.global.u32 [%rd3], 7;",
+        70);
     expect_done(&run);
     for (uint32_t i = 0; i < 71; i++)
         assert_int_equal(out[i], i == 70 ? 0xeeeeeeee : i > 35 || i < 3 ? i : 7);
@@ -101,8 +114,10 @@ static void early_exits_and_partial_warps(void **state)
 static void exit_inside_divergence(void **state)
 {
     (void)state;
-    kernel_run run = run_body("mov.u32 %r1, 0;\nL: setp.eq.u32 %p1, %r1, %r0;\n@%p1 bra OUT;\nadd.u32 %r1, %r1, 1;\nsetp.gt.u32 %p2, %r1, 9;\n"
-                              "@%p2 exit;\nbra L;\nOUT: activemask.b32 %r2;\nst.global.u32 [%rd3], %r2;", 32);
+    kernel_run run = run_body("mov.u32 %r1, 0;\nL: setp.eq.u32 %p1, %r1, %r0;\n@%p1 bra OUT;\nadd.u32 %r1, %r1, "
+                              "1;\nsetp.gt.u32 %p2, %r1, 9;\n"
+                              "@%p2 exit;\nbra L;\nOUT: activemask.b32 %r2;\nst.global.u32 [%rd3], %r2;",
+                              32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i < 10 ? 1u << i : 0xeeeeeeee);
@@ -113,18 +128,27 @@ static void calls(void **state)
     (void)state;
     static const char text[] =
         ".version 8.0\n.target sm_80\n.address_size 64\n"
-        ".func (.param .b32 result) fib(.param .b32 n)\n{\n.reg .pred %p1;\n.reg .b32 %r<9>;\nld.param.u32 %r1, [n];\nsetp.lt.u32 %p1, %r1, 2;\n"
-        "st.param.b32 [result], %r1;\n@%p1 ret;\nsub.u32 %r2, %r1, 1;\nsub.u32 %r3, %r1, 2;\n{\n.param .b32 a;\n.param .b32 b;\n"
-        "st.param.b32 [a], %r2;\ncall (b), fib, (a);\nld.param.b32 %r4, [b];\n}\n{\n.param .b32 b;\ncall (b), fib, (%r3);\nld.param.b32 %r5, [b];\n}\n"
+        ".func (.param .b32 result) fib(.param .b32 n)\n{\n.reg .pred %p1;\n.reg .b32 %r<9>;\nld.param.u32 %r1, "
+        "[n];\nsetp.lt.u32 %p1, %r1, 2;\n"
+        "st.param.b32 [result], %r1;\n@%p1 ret;\nsub.u32 %r2, %r1, 1;\nsub.u32 %r3, %r1, 2;\n{\n.param .b32 a;\n.param "
+        ".b32 b;\n"
+        "st.param.b32 [a], %r2;\ncall (b), fib, (a);\nld.param.b32 %r4, [b];\n}\n{\n.param .b32 b;\ncall (b), fib, "
+        "(%r3);\nld.param.b32 %r5, [b];\n}\n"
         "add.u32 %r6, %r4, %r5;\nst.param.b32 [result], %r6;\nret;\n}\n"
-        ".func touch(.param .b64 p, .param .align 8 .b8 pair[16])\n{\n.reg .b64 %rd<9>;\n.local .align 8 .b8 mine[16];\n.reg .b32 %r<4>;\n"
-        "ld.param.u64 %rd1, [p];\nld.param.u64 %rd2, [pair+8];\nmov.u64 %rd3, mine;\nst.local.u64 [%rd3+8], %rd2;\ncvta.local.u64 %rd4, %rd3;\n"
+        ".func touch(.param .b64 p, .param .align 8 .b8 pair[16])\n{\n.reg .b64 %rd<9>;\n.local .align 8 .b8 "
+        "mine[16];\n.reg .b32 %r<4>;\n"
+        "ld.param.u64 %rd1, [p];\nld.param.u64 %rd2, [pair+8];\nmov.u64 %rd3, mine;\nst.local.u64 [%rd3+8], "
+        "%rd2;\ncvta.local.u64 %rd4, %rd3;\n"
         "ld.u32 %r1, [%rd4+8];\nst.u32 [%rd1], %r1;\nsetp_done: ret;\n}\n"
-        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .pred %p<3>;\nld.param.u64 %rd1, [out];\n"
-        "mov.u32 %r1, %tid.x;\nmad.wide.u32 %rd2, %r1, 4, %rd1;\nand.b32 %r2, %r1, 7;\nsetp.ne.u32 %p1, %r1, 5;\nmov.u32 %r3, 77;\n"
-        "{\n.param .b32 n;\n.param .b32 r;\nst.param.b32 [n], %r2;\n@%p1 call (r), fib, (n);\n@%p1 ld.param.b32 %r3, [r];\n}\n"
+        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .pred "
+        "%p<3>;\nld.param.u64 %rd1, [out];\n"
+        "mov.u32 %r1, %tid.x;\nmad.wide.u32 %rd2, %r1, 4, %rd1;\nand.b32 %r2, %r1, 7;\nsetp.ne.u32 %p1, %r1, "
+        "5;\nmov.u32 %r3, 77;\n"
+        "{\n.param .b32 n;\n.param .b32 r;\nst.param.b32 [n], %r2;\n@%p1 call (r), fib, (n);\n@%p1 ld.param.b32 %r3, "
+        "[r];\n}\n"
         "st.global.u32 [%rd2], %r3;\nadd.u32 %r4, %r1, 1000;\ncvt.u64.u32 %rd4, %r4;\nadd.u64 %rd3, %rd2, 128;\n"
-        "{\n.param .b64 p;\n.param .align 8 .b8 pair[16];\nst.param.b64 [p], %rd3;\nst.param.b64 [pair+8], %rd4;\ncall touch, (p, pair);\n}\nret;\n}\n";
+        "{\n.param .b64 p;\n.param .align 8 .b8 pair[16];\nst.param.b64 [p], %rd3;\nst.param.b64 [pair+8], %rd4;\ncall "
+        "touch, (p, pair);\n}\nret;\n}\n";
     static const uint32_t fibonacci[] = {0, 1, 1, 2, 3, 5, 8, 13};
     memset(out, 0, sizeof out);
     kernel_run run = {.text = text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out};
@@ -139,9 +163,12 @@ static void calls(void **state)
 static void exit_inside_a_call(void **state)
 {
     (void)state;
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
-        ".func leave(.param .b32 n)\n{\n.reg .pred %p1;\n.reg .b32 %r<9>;\nld.param.u32 %r1, [n];\nsetp.lt.u32 %p1, %r1, 4;\n@%p1 exit;\nret;\n}\n"
-        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\n"
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        ".func leave(.param .b32 n)\n{\n.reg .pred %p1;\n.reg .b32 %r<9>;\nld.param.u32 %r1, [n];\nsetp.lt.u32 %p1, "
+        "%r1, 4;\n@%p1 exit;\nret;\n}\n"
+        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\nld.param.u64 "
+        "%rd1, [out];\nmov.u32 %r1, %tid.x;\n"
         "mad.wide.u32 %rd2, %r1, 4, %rd1;\ncall leave, (%r1);\nactivemask.b32 %r2;\nst.global.u32 [%rd2], %r2;\n}\n";
     memset(out, 0, sizeof out);
     kernel_run run = {.text = text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out};
@@ -161,14 +188,18 @@ static void endless_recursion(void **state)
     expect_fault(&run, 6, "call stack overflows");
 }
 
-/* ---- barriers ------------------------------------------------------------------------------------------------------- */
+/* ---- barriers ------------------------------------------------------------------------------------------------ */
 
 static void barriers_order_warps(void **state)
 {
     (void)state;
-    kernel_run run = run_body(".shared .align 4 .b32 s[256];\nmov.u32 %r1, s;\nmad.lo.u32 %r2, %r0, 4, %r1;\nst.shared.u32 [%r2], %r0;\nbar.sync 0;\n"
-                              "sub.u32 %r3, 255, %r0;\nmad.lo.u32 %r3, %r3, 4, %r1;\nld.shared.u32 %r4, [%r3];\nbar.sync 1, 256;\n"
-                              "st.shared.u32 [%r2], %r4;\nbarrier.sync 0;\nld.shared.u32 %r5, [%r3];\nadd.u32 %r4, %r4, %r5;\nst.global.u32 [%rd3], %r4;", 256);
+    kernel_run run =
+        run_body(".shared .align 4 .b32 s[256];\nmov.u32 %r1, s;\nmad.lo.u32 %r2, %r0, 4, %r1;\nst.shared.u32 [%r2], "
+                 "%r0;\nbar.sync 0;\n"
+                 "sub.u32 %r3, 255, %r0;\nmad.lo.u32 %r3, %r3, 4, %r1;\nld.shared.u32 %r4, [%r3];\nbar.sync 1, 256;\n"
+                 "st.shared.u32 [%r2], %r4;\nbarrier.sync 0;\nld.shared.u32 %r5, [%r3];\nadd.u32 %r4, %r4, "
+                 "%r5;\nst.global.u32 [%rd3], %r4;",
+                 256);
     expect_done(&run);
     for (uint32_t i = 0; i < 256; i++)
         assert_int_equal(out[i], 255);
@@ -179,9 +210,12 @@ static void barriers_order_warps(void **state)
 static void arrive_and_sync(void **state)
 {
     (void)state;
-    kernel_run run = run_body(".shared .align 4 .b32 s[32];\nmov.u32 %r1, s;\nmov.u32 %r9, %laneid;\nmad.lo.u32 %r2, %r9, 4, %r1;\nsetp.lt.u32 %p1, %r0, 32;\n"
-                              "@%p1 bra.uni CONSUME;\nadd.u32 %r3, %r0, 500;\nst.shared.u32 [%r2], %r3;\nbar.arrive 3, 64;\nret;\n"
-                              "CONSUME: bar.sync 3, 64;\nld.shared.u32 %r4, [%r2];\nst.global.u32 [%rd3], %r4;", 64);
+    kernel_run run =
+        run_body(".shared .align 4 .b32 s[32];\nmov.u32 %r1, s;\nmov.u32 %r9, %laneid;\nmad.lo.u32 %r2, %r9, 4, "
+                 "%r1;\nsetp.lt.u32 %p1, %r0, 32;\n"
+                 "@%p1 bra.uni CONSUME;\nadd.u32 %r3, %r0, 500;\nst.shared.u32 [%r2], %r3;\nbar.arrive 3, 64;\nret;\n"
+                 "CONSUME: bar.sync 3, 64;\nld.shared.u32 %r4, [%r2];\nst.global.u32 [%rd3], %r4;",
+                 64);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], 532 + i);
@@ -206,21 +240,28 @@ static void barrier_faults(void **state)
 static void warps_take_turns(void **state)
 {
     (void)state;
-    kernel_run run = run_body(".shared .align 4 .b32 flag;\nsetp.lt.u32 %p1, %r0, 32;\n@%p1 bra.uni WAIT;\nst.volatile.shared.u32 [flag], 1;\nret;\n"
-                              "WAIT: ld.volatile.shared.u32 %r1, [flag];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra WAIT;\nst.global.u32 [%rd3], %r1;", 64);
+    kernel_run run = run_body(".shared .align 4 .b32 flag;\nsetp.lt.u32 %p1, %r0, 32;\n@%p1 bra.uni "
+                              "WAIT;\nst.volatile.shared.u32 [flag], 1;\nret;\n"
+                              "WAIT: ld.volatile.shared.u32 %r1, [flag];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra "
+                              "WAIT;\nst.global.u32 [%rd3], %r1;",
+                              64);
     expect_done(&run);
     assert_int_equal(out[31], 1);
 }
 
-/* ---- lanes among each other ------------------------------------------------------------------------------------------ */
+/* ---- lanes among each other
+ * ------------------------------------------------------------------------------------------ */
 
 static void shuffles(void **state)
 {
     (void)state;
-    kernel_run run = run_body("mul.lo.u32 %r1, %r0, 10;\nshfl.sync.down.b32 %r2|%p1, %r1, 4, 31, -1;\nselp.u32 %r3, 1, 0, %p1;\n"
-                              "shfl.sync.up.b32 %r4|%p2, %r1, 3, 0, -1;\nselp.u32 %r5, 1, 0, %p2;\nshfl.sync.bfly.b32 %r6, %r1, 5, 31, -1;\n"
-                              "shfl.sync.idx.b32 %r7, %r1, 2, 0x181f, -1;\nmad.lo.u32 %r2, %r3, 1000, %r2;\nmad.lo.u32 %r4, %r5, 1000, %r4;\n"
-                              "st.global.u32 [%rd3], %r2;\nst.global.u32 [%rd3+128], %r4;\nst.global.u32 [%rd3+256], %r6;\nst.global.u32 [%rd3+384], %r7;", 32);
+    kernel_run run = run_body(
+        "mul.lo.u32 %r1, %r0, 10;\nshfl.sync.down.b32 %r2|%p1, %r1, 4, 31, -1;\nselp.u32 %r3, 1, 0, %p1;\n"
+        "shfl.sync.up.b32 %r4|%p2, %r1, 3, 0, -1;\nselp.u32 %r5, 1, 0, %p2;\nshfl.sync.bfly.b32 %r6, %r1, 5, 31, -1;\n"
+        "shfl.sync.idx.b32 %r7, %r1, 2, 0x181f, -1;\nmad.lo.u32 %r2, %r3, 1000, %r2;\nmad.lo.u32 %r4, %r5, 1000, %r4;\n"
+        "st.global.u32 [%rd3], %r2;\nst.global.u32 [%rd3+128], %r4;\nst.global.u32 [%rd3+256], %r6;\nst.global.u32 "
+        "[%rd3+384], %r7;",
+        32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++) {
         assert_int_equal(out[i], i + 4 < 32 ? 1000 + (i + 4) * 10 : i * 10);
@@ -233,9 +274,13 @@ static void shuffles(void **state)
 static void votes(void **state)
 {
     (void)state;
-    kernel_run run = run_body("setp.lt.u32 %p1, %r0, 5;\nvote.sync.ballot.b32 %r1, %p1, -1;\nvote.sync.any.pred %p2, %p1, -1;\nvote.sync.all.pred %p3, !%p1, -1;\n"
-                              "vote.sync.uni.pred %p4, %p1, -1;\nselp.u32 %r2, 256, 0, %p2;\nselp.u32 %r3, 512, 0, %p3;\nselp.u32 %r4, 1024, 0, %p4;\n"
-                              "add.u32 %r1, %r1, %r2;\nadd.u32 %r1, %r1, %r3;\nadd.u32 %r1, %r1, %r4;\nst.global.u32 [%rd3], %r1;", 32);
+    kernel_run run =
+        run_body("setp.lt.u32 %p1, %r0, 5;\nvote.sync.ballot.b32 %r1, %p1, -1;\nvote.sync.any.pred %p2, %p1, "
+                 "-1;\nvote.sync.all.pred %p3, !%p1, -1;\n"
+                 "vote.sync.uni.pred %p4, %p1, -1;\nselp.u32 %r2, 256, 0, %p2;\nselp.u32 %r3, 512, 0, %p3;\nselp.u32 "
+                 "%r4, 1024, 0, %p4;\n"
+                 "add.u32 %r1, %r1, %r2;\nadd.u32 %r1, %r1, %r3;\nadd.u32 %r1, %r1, %r4;\nst.global.u32 [%rd3], %r1;",
+                 32);
     expect_done(&run);
     assert_int_equal(out[0], 0x1f + 256);
     run = run_body("setp.lt.u32 %p1, %r0, 5;\n@%p1 vote.sync.ballot.b32 %r1, %p1, -1;", 32);
@@ -245,18 +290,24 @@ static void votes(void **state)
 static void special_registers(void **state)
 {
     (void)state;
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
-        ".reg .b64 %rd<9>;\n.reg .b32 %r<19>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"
-        "mad.lo.u32 %r4, %r1, %r2, %r3;\nmad.wide.u32 %rd2, %r4, 4, %rd1;\nmov.u32 %r5, %lanemask_lt;\npopc.b32 %r6, %r5;\nmov.u32 %r7, %warpid;\n"
-        "mad.lo.u32 %r6, %r7, 100, %r6;\nmov.u32 %r8, %nctaid.x;\nmad.lo.u32 %r6, %r8, 10000, %r6;\nmov.u32 %r9, %laneid;\nadd.u32 %r6, %r6, %r9;\nst.global.u32 [%rd2], %r6;\nret;\n}\n";
-    kernel_run run = {.text = text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out, .grid = 3, .block = 80};
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
+        ".reg .b64 %rd<9>;\n.reg .b32 %r<19>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, "
+        "%ntid.x;\nmov.u32 %r3, %tid.x;\n"
+        "mad.lo.u32 %r4, %r1, %r2, %r3;\nmad.wide.u32 %rd2, %r4, 4, %rd1;\nmov.u32 %r5, %lanemask_lt;\npopc.b32 %r6, "
+        "%r5;\nmov.u32 %r7, %warpid;\n"
+        "mad.lo.u32 %r6, %r7, 100, %r6;\nmov.u32 %r8, %nctaid.x;\nmad.lo.u32 %r6, %r8, 10000, %r6;\nmov.u32 %r9, "
+        "%laneid;\nadd.u32 %r6, %r6, %r9;\nst.global.u32 [%rd2], %r6;\nret;\n}\n";
+    kernel_run run = {
+        .text = text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out, .grid = 3, .block = 80};
     run_kernel(&run);
     expect_done(&run);
     for (uint32_t i = 0; i < 240; i++)
         assert_int_equal(out[i], 30000 + i % 80 / 32 * 100 + i % 80 % 32 * 2);
 }
 
-/* ---- events ---------------------------------------------------------------------------------------------------------- */
+/* ---- events
+ * ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct log {
     char text[4096];
@@ -268,11 +319,18 @@ static bool take(void *context, const hd_event *e)
     log *l = context;
     size_t used = strlen(l->text);
     switch ((hd_event_kind)e->kind) {
-    case HD_EVENT_LAUNCH: snprintf(l->text + used, sizeof l->text - used, "launch "); break;
-    case HD_EVENT_CTA_START: snprintf(l->text + used, sizeof l->text - used, "cta%u ", e->cta); break;
-    case HD_EVENT_WARP_START: snprintf(l->text + used, sizeof l->text - used, "warp%u:%x ", e->warp, e->active); break;
+    case HD_EVENT_LAUNCH:
+        snprintf(l->text + used, sizeof l->text - used, "launch ");
+        break;
+    case HD_EVENT_CTA_START:
+        snprintf(l->text + used, sizeof l->text - used, "cta%u ", e->cta);
+        break;
+    case HD_EVENT_WARP_START:
+        snprintf(l->text + used, sizeof l->text - used, "warp%u:%x ", e->warp, e->active);
+        break;
     case HD_EVENT_ISSUE:
-        snprintf(l->text + used, sizeof l->text - used, "%u.%u.%u:%x/%x", e->warp, e->frame, e->instruction, e->active, e->effective);
+        snprintf(l->text + used, sizeof l->text - used, "%u.%u.%u:%x/%x", e->warp, e->frame, e->instruction, e->active,
+                 e->effective);
         used = strlen(l->text);
         if (e->addresses)
             snprintf(l->text + used, sizeof l->text - used, "@%x", (uint32_t)(e->addresses[1] - e->addresses[0]));
@@ -282,28 +340,42 @@ static bool take(void *context, const hd_event *e)
         used = strlen(l->text);
         snprintf(l->text + used, sizeof l->text - used, " ");
         break;
-    case HD_EVENT_CALL: snprintf(l->text + used, sizeof l->text - used, "call%u ", e->frame); break;
-    case HD_EVENT_RETURN: snprintf(l->text + used, sizeof l->text - used, "return%u ", e->frame); break;
-    case HD_EVENT_WARP_END: snprintf(l->text + used, sizeof l->text - used, "end%u ", e->warp); break;
-    case HD_EVENT_CTA_END: snprintf(l->text + used, sizeof l->text - used, "done%u ", e->cta); break;
-    case HD_EVENT_LAUNCH_END: snprintf(l->text + used, sizeof l->text - used, "finished"); break;
+    case HD_EVENT_CALL:
+        snprintf(l->text + used, sizeof l->text - used, "call%u ", e->frame);
+        break;
+    case HD_EVENT_RETURN:
+        snprintf(l->text + used, sizeof l->text - used, "return%u ", e->frame);
+        break;
+    case HD_EVENT_WARP_END:
+        snprintf(l->text + used, sizeof l->text - used, "end%u ", e->warp);
+        break;
+    case HD_EVENT_CTA_END:
+        snprintf(l->text + used, sizeof l->text - used, "done%u ", e->cta);
+        break;
+    case HD_EVENT_LAUNCH_END:
+        snprintf(l->text + used, sizeof l->text - used, "finished");
+        break;
     }
     return !l->stop_after || --l->stop_after;
 }
 
 static const char event_text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.func f()\n{\nret;\n}\n"
-    ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .pred %p1;\nld.param.u64 %rd1, [out];\n"
-    "mov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra A;\n@%p1 mov.u32 %r1, 5;\nA: call f;\nmad.wide.u32 %rd2, %r1, 4, %rd1;\n"
-    "st.global.u32 [%rd2], %r1;\n}\n";
+                                 ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<9>;\n.reg .b32 "
+                                 "%r<9>;\n.reg .pred %p1;\nld.param.u64 %rd1, [out];\n"
+                                 "mov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra A;\n@%p1 mov.u32 %r1, "
+                                 "5;\nA: call f;\nmad.wide.u32 %rd2, %r1, 4, %rd1;\n"
+                                 "st.global.u32 [%rd2], %r1;\n}\n";
 
 static void events(void **state)
 {
     (void)state;
     log l = {.text = ""};
     hd_sink sink = {take, &l, 0};
-    kernel_run run = {.text = event_text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out, .block = 3, .sink = &sink};
+    kernel_run run = {
+        .text = event_text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out, .block = 3, .sink = &sink};
     run_kernel(&run);
-    assert_string_equal(l.text, "launch cta0 warp0:7 0.0.0:7/7 0.0.1:7/7 0.0.2:7/7 0.0.3:7/2 0.0.4:5/0 0.0.5:7/7 call1 0.1.0:7/7 return0 0.0.6:7/7 "
+    assert_string_equal(l.text, "launch cta0 warp0:7 0.0.0:7/7 0.0.1:7/7 0.0.2:7/7 0.0.3:7/2 0.0.4:5/0 0.0.5:7/7 call1 "
+                                "0.1.0:7/7 return0 0.0.6:7/7 "
                                 "0.0.7:7/7 end0 done0 finished");
     assert_int_equal(run.statistics.warp_instructions, 9);
     assert_int_equal(run.statistics.thread_instructions, 26);
@@ -319,7 +391,8 @@ static void event_columns(void **state)
     (void)state;
     log l = {.text = ""};
     hd_sink sink = {take, &l, HD_COLUMN_ADDRESSES | HD_COLUMN_RESULTS};
-    kernel_run run = {.text = event_text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out, .block = 3, .sink = &sink};
+    kernel_run run = {
+        .text = event_text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out, .block = 3, .sink = &sink};
     run_kernel(&run);
     const char *text = strstr(l.text, "0.0.1:");
     assert_non_null(text);
@@ -346,11 +419,23 @@ static void refused_before_the_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(if_else_joins), cmocka_unit_test(nested_loops_break_continue), cmocka_unit_test(switch_table),
-        cmocka_unit_test(early_exits_and_partial_warps), cmocka_unit_test(exit_inside_divergence), cmocka_unit_test(calls),
-        cmocka_unit_test(exit_inside_a_call), cmocka_unit_test(endless_recursion), cmocka_unit_test(barriers_order_warps),
-        cmocka_unit_test(arrive_and_sync), cmocka_unit_test(barrier_faults), cmocka_unit_test(warps_take_turns), cmocka_unit_test(shuffles),
-        cmocka_unit_test(votes), cmocka_unit_test(special_registers), cmocka_unit_test(events), cmocka_unit_test(event_columns),
+        cmocka_unit_test(if_else_joins),
+        cmocka_unit_test(nested_loops_break_continue),
+        cmocka_unit_test(switch_table),
+        cmocka_unit_test(early_exits_and_partial_warps),
+        cmocka_unit_test(exit_inside_divergence),
+        cmocka_unit_test(calls),
+        cmocka_unit_test(exit_inside_a_call),
+        cmocka_unit_test(endless_recursion),
+        cmocka_unit_test(barriers_order_warps),
+        cmocka_unit_test(arrive_and_sync),
+        cmocka_unit_test(barrier_faults),
+        cmocka_unit_test(warps_take_turns),
+        cmocka_unit_test(shuffles),
+        cmocka_unit_test(votes),
+        cmocka_unit_test(special_registers),
+        cmocka_unit_test(events),
+        cmocka_unit_test(event_columns),
         cmocka_unit_test(refused_before_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Memory of the interpreter: every space, width and vector form, generic addresses, atomics, initial values, and the faults. */
+/* Memory of the interpreter: every space, width and vector form, generic addresses, atomics, initial values, and the
+ * faults. */
 #include "kernel.h"
 
 #include <math.h>
@@ -12,7 +13,11 @@ static kernel_run run_body(const char *body, uint32_t threads)
     for (uint32_t i = 0; i < 256; i++)
         in[i] = i * 0x01010101u + 0x80;
     memset(out, 0, sizeof out);
-    kernel_run run = {.text = kernel_text(text, sizeof text, whole), .in = in, .in_bytes = sizeof in, .out = out, .out_bytes = sizeof out,
+    kernel_run run = {.text = kernel_text(text, sizeof text, whole),
+                      .in = in,
+                      .in_bytes = sizeof in,
+                      .out = out,
+                      .out_bytes = sizeof out,
                       .block = threads};
     run_kernel(&run);
     return run;
@@ -34,11 +39,16 @@ static void expect_fault(const kernel_run *run, const char *part)
 static void narrow_loads_and_stores(void **state)
 {
     (void)state;
-    kernel_run run = run_body("ld.global.s8 %r1, [%rd2];\nld.global.u8 %r2, [%rd2+1];\nld.global.s16 %r3, [%rd2+2];\nld.global.u16 %h1, [%rd2];\n"
-                              "ld.global.s8 %h2, [%rd2];\nld.global.s8 %rd4, [%rd2];\ncvt.u32.u16 %r4, %h1;\ncvt.u32.u16 %r5, %h2;\nshr.u64 %rd4, %rd4, 32;\n"
-                              "cvt.u32.u64 %r6, %rd4;\nst.global.u32 [%rd3], %r1;\nst.global.u32 [%rd3+128], %r2;\nst.global.u32 [%rd3+256], %r3;\n"
-                              "st.global.u32 [%rd3+384], %r4;\nst.global.u32 [%rd3+512], %r5;\nst.global.u32 [%rd3+640], %r6;\nst.global.u8 [%rd3+769], %r1;\n"
-                              "st.global.u16 [%rd3+898], %r3;", 32);
+    kernel_run run = run_body("ld.global.s8 %r1, [%rd2];\nld.global.u8 %r2, [%rd2+1];\nld.global.s16 %r3, "
+                              "[%rd2+2];\nld.global.u16 %h1, [%rd2];\n"
+                              "ld.global.s8 %h2, [%rd2];\nld.global.s8 %rd4, [%rd2];\ncvt.u32.u16 %r4, "
+                              "%h1;\ncvt.u32.u16 %r5, %h2;\nshr.u64 %rd4, %rd4, 32;\n"
+                              "cvt.u32.u64 %r6, %rd4;\nst.global.u32 [%rd3], %r1;\nst.global.u32 [%rd3+128], "
+                              "%r2;\nst.global.u32 [%rd3+256], %r3;\n"
+                              "st.global.u32 [%rd3+384], %r4;\nst.global.u32 [%rd3+512], %r5;\nst.global.u32 "
+                              "[%rd3+640], %r6;\nst.global.u8 [%rd3+769], %r1;\n"
+                              "st.global.u16 [%rd3+898], %r3;",
+                              32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++) {
         uint32_t v = in[i];
@@ -57,9 +67,13 @@ static void narrow_loads_and_stores(void **state)
 static void vectors(void **state)
 {
     (void)state;
-    kernel_run run = run_body("mad.wide.u32 %rd4, %r0, 16, %rd0;\nmad.wide.u32 %rd5, %r0, 16, %rd1;\nld.global.v4.u32 {%r1, %r2, _, %r4}, [%rd4];\n"
-                              "ld.global.v2.u64 {%rd6, %rd7}, [%rd4];\ncvt.u32.u64 %r5, %rd7;\nst.global.v4.u32 [%rd5], {%r4, %r5, %r2, %r1};\n"
-                              "ld.global.v2.u16 {%h1, %h2}, [%rd4];\nst.global.v2.u16 [%rd5+512], {%h2, %h1};\nst.global.v2.u8 [%rd5+516], {%h2, %h1};", 32);
+    kernel_run run = run_body("mad.wide.u32 %rd4, %r0, 16, %rd0;\nmad.wide.u32 %rd5, %r0, 16, %rd1;\nld.global.v4.u32 "
+                              "{%r1, %r2, _, %r4}, [%rd4];\n"
+                              "ld.global.v2.u64 {%rd6, %rd7}, [%rd4];\ncvt.u32.u64 %r5, %rd7;\nst.global.v4.u32 "
+                              "[%rd5], {%r4, %r5, %r2, %r1};\n"
+                              "ld.global.v2.u16 {%h1, %h2}, [%rd4];\nst.global.v2.u16 [%rd5+512], {%h2, "
+                              "%h1};\nst.global.v2.u8 [%rd5+516], {%h2, %h1};",
+                              32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++) {
         const uint32_t *v = in + 4 * i, *o = out + 4 * i;
@@ -73,8 +87,11 @@ static void vectors(void **state)
 static void scattered(void **state)
 {
     (void)state;
-    kernel_run run = run_body("setp.lt.u32 %p1, %r0, 20;\nmul.lo.u32 %r1, %r0, 7;\nand.b32 %r1, %r1, 31;\nmad.wide.u32 %rd4, %r1, 4, %rd0;\n@%p1 ld.global.u32 %r2, [%rd4];\n"
-                              "mad.wide.u32 %rd5, %r1, 4, %rd1;\n@%p1 st.global.u32 [%rd5], %r2;\n@%p1 st.global.u32 [%rd1+1024], %r0;", 32);
+    kernel_run run = run_body(
+        "setp.lt.u32 %p1, %r0, 20;\nmul.lo.u32 %r1, %r0, 7;\nand.b32 %r1, %r1, 31;\nmad.wide.u32 %rd4, %r1, 4, "
+        "%rd0;\n@%p1 ld.global.u32 %r2, [%rd4];\n"
+        "mad.wide.u32 %rd5, %r1, 4, %rd1;\n@%p1 st.global.u32 [%rd5], %r2;\n@%p1 st.global.u32 [%rd1+1024], %r0;",
+        32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i * 7 & 31], i < 20 ? in[i * 7 & 31] : 0);
@@ -84,27 +101,42 @@ static void scattered(void **state)
 static void spaces_and_generic_addresses(void **state)
 {
     (void)state;
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.const .align 4 .b32 table[4] = {10, 20, 30, 40};\n"
-        ".global .align 4 .f32 scale = 0f40000000;\n.global .align 8 .u64 pointer = generic(table) + 4;\n.global .align 4 .b32 grid[2][3] = {{1, 2}, {4}};\n"
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.const .align 4 .b32 table[4] = {10, 20, 30, 40};\n"
+        ".global .align 4 .f32 scale = 0f40000000;\n.global .align 8 .u64 pointer = generic(table) + 4;\n.global "
+        ".align 4 .b32 grid[2][3] = {{1, 2}, {4}};\n"
         ".global .align 1 .b8 text[5] = {104, 105, 0xff, 0, 1};\n.extern .shared .align 16 .b8 dynamic[];\n"
-        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<29>;\n.reg .b32 %r<29>;\n.reg .f32 %f<4>;\n.reg .pred %p<9>;\n"
+        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<29>;\n.reg .b32 %r<29>;\n.reg .f32 "
+        "%f<4>;\n.reg .pred %p<9>;\n"
         ".shared .align 4 .b32 mine[32];\n.local .align 8 .b8 own[64];\n"
-        "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmad.wide.u32 %rd2, %r1, 4, %rd1;\nand.b32 %r2, %r1, 3;\nmul.wide.u32 %rd3, %r2, 4;\n"
-        "mov.u64 %rd4, table;\nadd.u64 %rd5, %rd4, %rd3;\nld.const.u32 %r3, [%rd5];\nld.global.u64 %rd6, [pointer];\nld.u32 %r4, [%rd6];\nadd.u32 %r3, %r3, %r4;\n"
+        "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmad.wide.u32 %rd2, %r1, 4, %rd1;\nand.b32 %r2, %r1, "
+        "3;\nmul.wide.u32 %rd3, %r2, 4;\n"
+        "mov.u64 %rd4, table;\nadd.u64 %rd5, %rd4, %rd3;\nld.const.u32 %r3, [%rd5];\nld.global.u64 %rd6, "
+        "[pointer];\nld.u32 %r4, [%rd6];\nadd.u32 %r3, %r3, %r4;\n"
         "cvta.const.u64 %rd7, %rd5;\nld.u32 %r5, [%rd7];\nadd.u32 %r3, %r3, %r5;\nst.global.u32 [%rd2], %r3;\n"
         "ld.global.f32 %f1, [scale];\nadd.f32 %f1, %f1, 0f3F800000;\nst.global.f32 [%rd2+128], %f1;\n"
-        "mov.u64 %rd8, mine;\ncvt.u32.u64 %r6, %rd8;\nmad.lo.u32 %r6, %r1, 4, %r6;\nst.shared.u32 [%r6], %r1;\ncvt.u64.u32 %rd9, %r6;\ncvta.shared.u64 %rd10, %rd9;\n"
-        "isspacep.shared %p1, %rd10;\n@%p1 ld.u32 %r7, [%rd10];\nmov.u32 %r8, dynamic;\nmad.lo.u32 %r8, %r1, 4, %r8;\nst.shared.u32 [%r8], 1000;\n"
-        "ld.shared.u32 %r9, [%r6];\nld.shared.u32 %r10, [%r8];\nadd.u32 %r9, %r9, %r10;\nadd.u32 %r9, %r9, %r7;\nst.global.u32 [%rd2+256], %r9;\n"
-        "mov.u64 %rd11, own;\ncvta.local.u64 %rd12, %rd11;\nadd.u64 %rd13, %rd12, %rd3;\nst.u32 [%rd13], %r1;\nst.local.u64 [own+32], %rd10;\n"
-        "cvta.to.local.u64 %rd14, %rd13;\nld.local.u32 %r11, [%rd14];\nld.local.v2.u32 {%r12, %r13}, [own+32];\nsub.u64 %rd15, %rd10, 1;\n"
-        "cvt.u32.u64 %r14, %rd10;\nsub.u32 %r12, %r12, %r14;\nadd.u32 %r11, %r11, %r12;\nst.global.u32 [%rd2+384], %r11;\n"
-        "ld.global.u32 %r15, [grid+12];\nld.global.u32 %r16, [grid+4];\nld.global.u32 %r17, [grid+8];\nld.global.u8 %r18, [text+2];\nmad.lo.u32 %r15, %r15, 10, %r16;\n"
+        "mov.u64 %rd8, mine;\ncvt.u32.u64 %r6, %rd8;\nmad.lo.u32 %r6, %r1, 4, %r6;\nst.shared.u32 [%r6], "
+        "%r1;\ncvt.u64.u32 %rd9, %r6;\ncvta.shared.u64 %rd10, %rd9;\n"
+        "isspacep.shared %p1, %rd10;\n@%p1 ld.u32 %r7, [%rd10];\nmov.u32 %r8, dynamic;\nmad.lo.u32 %r8, %r1, 4, "
+        "%r8;\nst.shared.u32 [%r8], 1000;\n"
+        "ld.shared.u32 %r9, [%r6];\nld.shared.u32 %r10, [%r8];\nadd.u32 %r9, %r9, %r10;\nadd.u32 %r9, %r9, "
+        "%r7;\nst.global.u32 [%rd2+256], %r9;\n"
+        "mov.u64 %rd11, own;\ncvta.local.u64 %rd12, %rd11;\nadd.u64 %rd13, %rd12, %rd3;\nst.u32 [%rd13], "
+        "%r1;\nst.local.u64 [own+32], %rd10;\n"
+        "cvta.to.local.u64 %rd14, %rd13;\nld.local.u32 %r11, [%rd14];\nld.local.v2.u32 {%r12, %r13}, "
+        "[own+32];\nsub.u64 %rd15, %rd10, 1;\n"
+        "cvt.u32.u64 %r14, %rd10;\nsub.u32 %r12, %r12, %r14;\nadd.u32 %r11, %r11, %r12;\nst.global.u32 [%rd2+384], "
+        "%r11;\n"
+        "ld.global.u32 %r15, [grid+12];\nld.global.u32 %r16, [grid+4];\nld.global.u32 %r17, [grid+8];\nld.global.u8 "
+        "%r18, [text+2];\nmad.lo.u32 %r15, %r15, 10, %r16;\n"
         "mad.lo.u32 %r15, %r15, 10, %r17;\nadd.u32 %r15, %r15, %r18;\nst.global.u32 [%rd2+512], %r15;\n"
-        "mov.b64 %rd20, in;\ncvta.param.u64 %rd21, %rd20;\nld.u64 %rd22, [%rd21+8];\nld.param.u64 %rd23, [%rd20+8];\nsetp.eq.u64 %p2, %rd22, %rd1;\n"
-        "setp.eq.and.u64 %p2, %rd23, %rd1, %p2;\nisspacep.global %p3, %rd1;\nand.pred %p2, %p2, %p3;\nselp.u32 %r20, 1, 0, %p2;\nst.global.u32 [%rd2+640], %r20;\nret;\n}\n";
+        "mov.b64 %rd20, in;\ncvta.param.u64 %rd21, %rd20;\nld.u64 %rd22, [%rd21+8];\nld.param.u64 %rd23, "
+        "[%rd20+8];\nsetp.eq.u64 %p2, %rd22, %rd1;\n"
+        "setp.eq.and.u64 %p2, %rd23, %rd1, %p2;\nisspacep.global %p3, %rd1;\nand.pred %p2, %p2, %p3;\nselp.u32 %r20, "
+        "1, 0, %p2;\nst.global.u32 [%rd2+640], %r20;\nret;\n}\n";
     memset(out, 0, sizeof out);
-    kernel_run run = {.text = text, .in = in, .in_bytes = sizeof in, .out = out, .out_bytes = sizeof out, .shared = 128};
+    kernel_run run = {
+        .text = text, .in = in, .in_bytes = sizeof in, .out = out, .out_bytes = sizeof out, .shared = 128};
     run_kernel(&run);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++) {
@@ -123,9 +155,13 @@ static void spaces_and_generic_addresses(void **state)
 static void lanes_in_different_spaces(void **state)
 {
     (void)state;
-    kernel_run run = run_body(".shared .align 4 .b32 s[32];\nmov.u64 %rd4, s;\nmad.wide.u32 %rd4, %r0, 4, %rd4;\nmul.lo.u32 %r1, %r0, 3;\nst.shared.u32 [%rd4], %r1;\n"
-                              "cvta.shared.u64 %rd5, %rd4;\nand.b32 %r2, %r0, 1;\nsetp.eq.u32 %p1, %r2, 0;\nselp.b64 %rd6, %rd5, %rd2, %p1;\nld.u32 %r3, [%rd6];\n"
-                              "add.u32 %r3, %r3, 1;\nst.u32 [%rd6], %r3;\nld.shared.u32 %r4, [%rd4];\nld.global.u32 %r5, [%rd2];\nst.global.u32 [%rd3], %r4;\nst.global.u32 [%rd3+128], %r5;", 32);
+    kernel_run run = run_body(".shared .align 4 .b32 s[32];\nmov.u64 %rd4, s;\nmad.wide.u32 %rd4, %r0, 4, "
+                              "%rd4;\nmul.lo.u32 %r1, %r0, 3;\nst.shared.u32 [%rd4], %r1;\n"
+                              "cvta.shared.u64 %rd5, %rd4;\nand.b32 %r2, %r0, 1;\nsetp.eq.u32 %p1, %r2, 0;\nselp.b64 "
+                              "%rd6, %rd5, %rd2, %p1;\nld.u32 %r3, [%rd6];\n"
+                              "add.u32 %r3, %r3, 1;\nst.u32 [%rd6], %r3;\nld.shared.u32 %r4, [%rd4];\nld.global.u32 "
+                              "%r5, [%rd2];\nst.global.u32 [%rd3], %r4;\nst.global.u32 [%rd3+128], %r5;",
+                              32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++) {
         assert_int_equal(out[i], i * 3 + !(i & 1));
@@ -136,11 +172,16 @@ static void lanes_in_different_spaces(void **state)
 static void atomics(void **state)
 {
     (void)state;
-    kernel_run run = run_body("atom.global.add.u32 %r1, [%rd1], 2;\nst.global.u32 [%rd3+128], %r1;\nadd.u64 %rd4, %rd1, 4;\nred.global.max.s32 [%rd4], %r0;\n"
-                              "atom.global.inc.u32 %r2, [%rd1+8], 9;\natom.global.cas.b32 %r3, [%rd1+12], %r0, 5;\natom.global.exch.b32 %r4, [%rd1+16], %r0;\n"
-                              "st.global.u32 [%rd3+256], %r4;\nshl.b32 %r5, 1, %r0;\nred.global.or.b32 [%rd1+20], %r5;\ncvt.rn.f32.u32 %f1, %r0;\n"
-                              "red.global.add.f32 [%rd1+24], %f1;\ncvt.u64.u32 %rd5, %r0;\nred.global.add.u64 [%rd1+32], %rd5;\natom.global.dec.u32 _, [%rd1+28], 3;\n"
-                              "neg.s32 %r6, %r0;\nred.global.min.s32 [%rd1+40], %r6;", 32);
+    kernel_run run = run_body("atom.global.add.u32 %r1, [%rd1], 2;\nst.global.u32 [%rd3+128], %r1;\nadd.u64 %rd4, "
+                              "%rd1, 4;\nred.global.max.s32 [%rd4], %r0;\n"
+                              "atom.global.inc.u32 %r2, [%rd1+8], 9;\natom.global.cas.b32 %r3, [%rd1+12], %r0, "
+                              "5;\natom.global.exch.b32 %r4, [%rd1+16], %r0;\n"
+                              "st.global.u32 [%rd3+256], %r4;\nshl.b32 %r5, 1, %r0;\nred.global.or.b32 [%rd1+20], "
+                              "%r5;\ncvt.rn.f32.u32 %f1, %r0;\n"
+                              "red.global.add.f32 [%rd1+24], %f1;\ncvt.u64.u32 %rd5, %r0;\nred.global.add.u64 "
+                              "[%rd1+32], %rd5;\natom.global.dec.u32 _, [%rd1+28], 3;\n"
+                              "neg.s32 %r6, %r0;\nred.global.min.s32 [%rd1+40], %r6;",
+                              32);
     float sum;
     uint64_t wide;
     expect_done(&run);
@@ -166,8 +207,11 @@ static void atomics(void **state)
 static void atomic_subnormals(void **state)
 {
     (void)state;
-    kernel_run run = run_body(".shared .align 4 .f32 s;\nmov.b32 %f1, 5;\nst.shared.f32 [s], %f1;\nred.shared.add.f32 [s], %f1;\nld.shared.f32 %f2, [s];\n"
-                              "st.global.f32 [%rd1], %f2;\nst.global.f32 [%rd1+4], %f1;\nred.global.add.f32 [%rd1+4], %f1;", 1);
+    kernel_run run =
+        run_body(".shared .align 4 .f32 s;\nmov.b32 %f1, 5;\nst.shared.f32 [s], %f1;\nred.shared.add.f32 [s], "
+                 "%f1;\nld.shared.f32 %f2, [s];\n"
+                 "st.global.f32 [%rd1], %f2;\nst.global.f32 [%rd1+4], %f1;\nred.global.add.f32 [%rd1+4], %f1;",
+                 1);
     expect_done(&run);
     assert_int_equal(out[0], 10);
     assert_int_equal(out[1], 0);
@@ -202,7 +246,8 @@ static void bounds(void **state)
 static void source_line_of_a_fault(void **state)
 {
     (void)state;
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
         ".reg .b64 %rd<9>;\n.loc 1 42 7\nld.global.u64 %rd1, [%rd2];\nret;\n}\n.file 1 \"kernel.cu\"\n";
     kernel_run run = {.text = text, .in = in, .in_bytes = 4, .out = out, .out_bytes = 4};
     run_kernel(&run);
@@ -225,9 +270,15 @@ static void addresses_are_the_same_in_every_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(narrow_loads_and_stores), cmocka_unit_test(vectors), cmocka_unit_test(scattered),
-        cmocka_unit_test(spaces_and_generic_addresses), cmocka_unit_test(lanes_in_different_spaces), cmocka_unit_test(atomics),
-        cmocka_unit_test(atomic_subnormals), cmocka_unit_test(bounds), cmocka_unit_test(source_line_of_a_fault),
+        cmocka_unit_test(narrow_loads_and_stores),
+        cmocka_unit_test(vectors),
+        cmocka_unit_test(scattered),
+        cmocka_unit_test(spaces_and_generic_addresses),
+        cmocka_unit_test(lanes_in_different_spaces),
+        cmocka_unit_test(atomics),
+        cmocka_unit_test(atomic_subnormals),
+        cmocka_unit_test(bounds),
+        cmocka_unit_test(source_line_of_a_fault),
         cmocka_unit_test(addresses_are_the_same_in_every_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Launch files: what is accepted and what it means, to the bit; every mistake with its line and column; whole runs of the examples. */
+/* Launch files: what is accepted and what it means, to the bit; every mistake with its line and column; whole runs of
+ * the examples. */
 #include "unit.h"
 
 #include "base/hash.h"
@@ -41,15 +42,20 @@ static void done(fixture *f)
 
 #define LAUNCH "launches: [{kernel: k, grid: 1, block: 32}]\n"
 
-/* ---- reading --------------------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * --------------------------------------------------------------------------------------------------------- */
 
 static void a_whole_file(void **state)
 {
     (void)state;
     fixture f;
-    read_text(&f, "module: a.ptx\nbuffers:\n  A: {type: f32, count: 4}\n  B: {type: s16, fill: {values: [1, -2, 3]}}\nsymbols:\n  K: {type: u32, values: [1, 2]}\n"
-                          "launches:\n  - kernel: k\n    grid: [2, 3]\n    block: [8, 4, 2]\n    shared: 64\n    params: [A, {buffer: B, offset: 2}, {s32: -1}, {bytes: [1, 2, 255]}, {f64: 0.5}]\n"
-                          "    repeat: 3\n  - {kernel: j, grid: 1, block: 1, until: {buffer: B, equals: -2, index: 1, at_most: 9}}\n");
+    read_text(
+        &f,
+        "module: a.ptx\nbuffers:\n  A: {type: f32, count: 4}\n  B: {type: s16, fill: {values: [1, -2, 3]}}\nsymbols:\n "
+        " K: {type: u32, values: [1, 2]}\n"
+        "launches:\n  - kernel: k\n    grid: [2, 3]\n    block: [8, 4, 2]\n    shared: 64\n    params: [A, {buffer: B, "
+        "offset: 2}, {s32: -1}, {bytes: [1, 2, 255]}, {f64: 0.5}]\n"
+        "    repeat: 3\n  - {kernel: j, grid: 1, block: 1, until: {buffer: B, equals: -2, index: 1, at_most: 9}}\n");
     assert_true(f.file->valid);
     assert_int_equal(f.diagnostics.error_count, 0);
     char expected[128];
@@ -61,7 +67,8 @@ static void a_whole_file(void **state)
     assert_memory_equal(f.file->buffers.items[1].initial, "\1\0\xfe\xff\3\0", 6);
     assert_int_equal(f.file->symbols.items[0].size_bytes, 8);
     const hd_launch *l = f.file->launches.items;
-    assert_true(l->grid[0] == 2 && l->grid[1] == 3 && l->grid[2] == 1 && l->block[2] == 2 && l->shared_bytes == 64 && l->repeat == 3);
+    assert_true(l->grid[0] == 2 && l->grid[1] == 3 && l->grid[2] == 1 && l->block[2] == 2 && l->shared_bytes == 64 &&
+                l->repeat == 3);
     assert_int_equal(l->argument_count, 5);
     assert_true(l->arguments[1].buffer == 1 && l->arguments[1].offset == 2);
     assert_memory_equal(l->arguments[2].bytes, "\xff\xff\xff\xff", 4);
@@ -86,32 +93,54 @@ static const mistake mistakes[] = {
     {"module: a\nlaunches: []\n", HD_DIAG_BAD_VALUE, 2, 11, "at least one launch"},
     {"module: a\nbuffers: {A: {type: f31, count: 1}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 21, "'f31' is not one of: f32"},
     {"module: a\nbuffers: {A: {type: f32}}\n" LAUNCH, HD_DIAG_BAD_KEY, 2, 14, "'count' is missing"},
-    {"module: a\nbuffers: {A: {type: f32, count: -1}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 33, "'-1' is not a whole number"},
+    {"module: a\nbuffers: {A: {type: f32, count: -1}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 33,
+     "'-1' is not a whole number"},
     {"module: a\nbuffers: {A: {type: f32, count: 1, fil: zero}}\n" LAUNCH, HD_DIAG_BAD_KEY, 2, 36, "unknown key 'fil'"},
-    {"module: a\nbuffers: {A: {type: f32, count: 1, fill: one}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 42, "a fill is zero or"},
-    {"module: a\nbuffers: {A: {type: f32, count: 1, fill: {iota: [0, 1], seed: 2}}}\n" LAUNCH, HD_DIAG_BAD_KEY, 2, 57, "unknown key 'seed'"},
-    {"module: a\nbuffers: {A: {type: f32, count: 1, fill: {uniform: [0]}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 52, "two numbers"},
-    {"module: a\nbuffers: {A: {type: u8, count: 3, fill: {iota: [254, 1]}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 48, "element 2 does not fit .u8"},
-    {"module: a\nbuffers: {A: {type: s8, count: 2, fill: {uniform: [0, 1000]}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 51, "does not fit .s8"},
-    {"module: a\nbuffers: {A: {type: u32, count: 2, fill: {constant: -1}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 53, "-1 does not fit .u32"},
-    {"module: a\nbuffers: {A: {type: u32, count: 2, fill: {values: [1]}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 51, "1 values are listed where 2"},
-    {"module: a\nbuffers: {A: {type: u32, count: 2, fill: {file: no}}}\n" LAUNCH, HD_DIAG_UNREADABLE, 2, 49, "cannot read"},
-    {"module: a\nbuffers: {A: {type: u32, count: 2, fill: {file: t.yaml}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 49, "does not have the buffer's size"},
-    {"module: a\nbuffers: {A: {type: u32, count: 1, expect: {values: [1], rel: 0.1}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 63, "fits only float"},
-    {"module: a\nbuffers: {A: {type: f32, count: 1, expect: {values: [1], abs: -1}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 63, "not negative"},
-    {"module: a\nbuffers: {A: {type: f32, count: 1, expect: {xxh3: 12}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 51, "16 hexadecimal digits"},
-    {"module: a\nbuffers: {A: {type: f32, count: 1, expect: {rel: 1}}}\n" LAUNCH, HD_DIAG_BAD_KEY, 2, 44, "one of file, values, xxh3"},
-    {"module: a\nlaunches: [{kernel: k, grid: 0, block: 32}]\n", HD_DIAG_BAD_VALUE, 2, 30, "'0' is not a whole number from 1"},
-    {"module: a\nlaunches: [{kernel: k, grid: 1, block: [64, 64]}]\n", HD_DIAG_BAD_VALUE, 2, 40, "at most 1024 threads"},
-    {"module: a\nlaunches: [{kernel: k, grid: 1, block: 1, params: [A]}]\n", HD_DIAG_BAD_VALUE, 2, 52, "there is no buffer 'A'"},
-    {"module: a\nlaunches: [{kernel: k, grid: 1, block: 1, params: [{s31: 1}]}]\n", HD_DIAG_BAD_VALUE, 2, 53, "'s31' is not one of"},
-    {"module: a\nlaunches: [{kernel: k, grid: 1, block: 1, params: [{s8: 128}]}]\n", HD_DIAG_BAD_VALUE, 2, 57, "128 does not fit .s8"},
-    {"module: a\nlaunches: [{kernel: k, grid: 1, block: 1, shared: 1000000}]\n", HD_DIAG_BAD_VALUE, 2, 51, "from 0 to 232448"},
+    {"module: a\nbuffers: {A: {type: f32, count: 1, fill: one}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 42,
+     "a fill is zero or"},
+    {"module: a\nbuffers: {A: {type: f32, count: 1, fill: {iota: [0, 1], seed: 2}}}\n" LAUNCH, HD_DIAG_BAD_KEY, 2, 57,
+     "unknown key 'seed'"},
+    {"module: a\nbuffers: {A: {type: f32, count: 1, fill: {uniform: [0]}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 52,
+     "two numbers"},
+    {"module: a\nbuffers: {A: {type: u8, count: 3, fill: {iota: [254, 1]}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 48,
+     "element 2 does not fit .u8"},
+    {"module: a\nbuffers: {A: {type: s8, count: 2, fill: {uniform: [0, 1000]}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 51,
+     "does not fit .s8"},
+    {"module: a\nbuffers: {A: {type: u32, count: 2, fill: {constant: -1}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 53,
+     "-1 does not fit .u32"},
+    {"module: a\nbuffers: {A: {type: u32, count: 2, fill: {values: [1]}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 51,
+     "1 values are listed where 2"},
+    {"module: a\nbuffers: {A: {type: u32, count: 2, fill: {file: no}}}\n" LAUNCH, HD_DIAG_UNREADABLE, 2, 49,
+     "cannot read"},
+    {"module: a\nbuffers: {A: {type: u32, count: 2, fill: {file: t.yaml}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 49,
+     "does not have the buffer's size"},
+    {"module: a\nbuffers: {A: {type: u32, count: 1, expect: {values: [1], rel: 0.1}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2,
+     63, "fits only float"},
+    {"module: a\nbuffers: {A: {type: f32, count: 1, expect: {values: [1], abs: -1}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2,
+     63, "not negative"},
+    {"module: a\nbuffers: {A: {type: f32, count: 1, expect: {xxh3: 12}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 51,
+     "16 hexadecimal digits"},
+    {"module: a\nbuffers: {A: {type: f32, count: 1, expect: {rel: 1}}}\n" LAUNCH, HD_DIAG_BAD_KEY, 2, 44,
+     "one of file, values, xxh3"},
+    {"module: a\nlaunches: [{kernel: k, grid: 0, block: 32}]\n", HD_DIAG_BAD_VALUE, 2, 30,
+     "'0' is not a whole number from 1"},
+    {"module: a\nlaunches: [{kernel: k, grid: 1, block: [64, 64]}]\n", HD_DIAG_BAD_VALUE, 2, 40,
+     "at most 1024 threads"},
+    {"module: a\nlaunches: [{kernel: k, grid: 1, block: 1, params: [A]}]\n", HD_DIAG_BAD_VALUE, 2, 52,
+     "there is no buffer 'A'"},
+    {"module: a\nlaunches: [{kernel: k, grid: 1, block: 1, params: [{s31: 1}]}]\n", HD_DIAG_BAD_VALUE, 2, 53,
+     "'s31' is not one of"},
+    {"module: a\nlaunches: [{kernel: k, grid: 1, block: 1, params: [{s8: 128}]}]\n", HD_DIAG_BAD_VALUE, 2, 57,
+     "128 does not fit .s8"},
+    {"module: a\nlaunches: [{kernel: k, grid: 1, block: 1, shared: 1000000}]\n", HD_DIAG_BAD_VALUE, 2, 51,
+     "from 0 to 232448"},
     {"module: a\nlaunches: [{grid: 1, block: 1}]\n", HD_DIAG_BAD_KEY, 2, 12, "'kernel' is missing"},
-    {"module: a\nbuffers: {A: {type: u8, count: 1}}\nlaunches: [{kernel: k, grid: 1, block: 1, repeat: 2, until: {buffer: A, equals: 1, at_most: 2}}]\n",
+    {"module: a\nbuffers: {A: {type: u8, count: 1}}\nlaunches: [{kernel: k, grid: 1, block: 1, repeat: 2, until: "
+     "{buffer: A, equals: 1, at_most: 2}}]\n",
      HD_DIAG_BAD_KEY, 3, 61, "exclude each other"},
-    {"module: a\nbuffers: {A: {type: u8, count: 1}}\nlaunches: [{kernel: k, grid: 1, block: 1, until: {buffer: A, equals: 1}}]\n", HD_DIAG_BAD_KEY, 3, 50,
-     "'at_most' is missing"},
+    {"module: a\nbuffers: {A: {type: u8, count: 1}}\nlaunches: [{kernel: k, grid: 1, block: 1, until: {buffer: A, "
+     "equals: 1}}]\n",
+     HD_DIAG_BAD_KEY, 3, 50, "'at_most' is missing"},
 };
 
 static void every_mistake_has_its_place(void **state)
@@ -131,7 +160,8 @@ static void every_mistake_has_its_place(void **state)
     }
 }
 
-/* ---- fills ----------------------------------------------------------------------------------------------------------- */
+/* ---- fills
+ * ----------------------------------------------------------------------------------------------------------- */
 
 static double element(const hd_launch_buffer *b, uint32_t i)
 {
@@ -144,14 +174,20 @@ static double element(const hd_launch_buffer *b, uint32_t i)
 static void fills_to_the_bit(void **state)
 {
     (void)state;
-    static const double iota[] = {-0.29999999999999999, -0.19999999999999998, -0.099999999999999978, 5.5511151231257827e-17};
-    static const double uniform[] = {-0.22034050321745702, -0.96642341094368778, 0.80152136121376683, 0.16586058605615617};
-    static const double normal[] = {1.3649922974572282, -0.39652397525381783, 0.0044985261598320912, -0.580613055262029};
+    static const double iota[] = {-0.29999999999999999, -0.19999999999999998, -0.099999999999999978,
+                                  5.5511151231257827e-17};
+    static const double uniform[] = {-0.22034050321745702, -0.96642341094368778, 0.80152136121376683,
+                                     0.16586058605615617};
+    static const double normal[] = {1.3649922974572282, -0.39652397525381783, 0.0044985261598320912,
+                                    -0.580613055262029};
     fixture f;
-    read_text(&f, "module: a\nbuffers:\n  I: {type: f64, count: 4, fill: {iota: [-0.3, 0.1]}}\n  U: {type: f64, count: 4, fill: {uniform: [-1, 1], seed: 7}}\n"
-                          "  N: {type: f64, count: 4, fill: {normal: [0, 1], seed: 7}}\n  B: {type: b32, count: 2, fill: {constant: 0x7fc00001}}\n"
-                          "  W: {type: u64, count: 2, fill: {iota: [18446744073709551614, 1]}}\n  T: {type: s8, count: 3, fill: {iota: [-1.5, 0.75]}}\n"
-                          "  H: {type: f16, fill: {values: [1, -0.5, 65504, 1e9, 5.9604644775390625e-08]}}\n" LAUNCH);
+    read_text(&f, "module: a\nbuffers:\n  I: {type: f64, count: 4, fill: {iota: [-0.3, 0.1]}}\n  U: {type: f64, count: "
+                  "4, fill: {uniform: [-1, 1], seed: 7}}\n"
+                  "  N: {type: f64, count: 4, fill: {normal: [0, 1], seed: 7}}\n  B: {type: b32, count: 2, fill: "
+                  "{constant: 0x7fc00001}}\n"
+                  "  W: {type: u64, count: 2, fill: {iota: [18446744073709551614, 1]}}\n  T: {type: s8, count: 3, "
+                  "fill: {iota: [-1.5, 0.75]}}\n"
+                  "  H: {type: f16, fill: {values: [1, -0.5, 65504, 1e9, 5.9604644775390625e-08]}}\n" LAUNCH);
     assert_true(f.file->valid);
     const hd_launch_buffer *b = f.file->buffers.items;
     for (uint32_t i = 0; i < 4; i++) {
@@ -187,12 +223,15 @@ static void half_precision(void **state)
     assert_int_equal(hd_bf16_from_double(-INFINITY), 0xff80);
 }
 
-/* ---- sessions -------------------------------------------------------------------------------------------------------- */
+/* ---- sessions
+ * -------------------------------------------------------------------------------------------------------- */
 
-static const char kernel[] =
-    ".version 8.0\n.target sm_80\n.address_size 64\n.const .align 4 .b32 factor[2];\n.visible .entry k(.param .u64 p, .param .u32 n, .param .f32 x)\n.maxntid 64\n{\n"
-    ".reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\nld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\nmad.wide.u32 %rd2, %r2, 4, %rd1;\n"
-    "ld.global.u32 %r3, [%rd2];\nld.const.u32 %r4, [factor+4];\nmad.lo.u32 %r3, %r1, %r4, %r3;\nst.global.u32 [%rd2], %r3;\nret;\n}\n";
+static const char kernel[] = ".version 8.0\n.target sm_80\n.address_size 64\n.const .align 4 .b32 factor[2];\n.visible "
+                             ".entry k(.param .u64 p, .param .u32 n, .param .f32 x)\n.maxntid 64\n{\n"
+                             ".reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\nld.param.u64 %rd1, "
+                             "[p];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\nmad.wide.u32 %rd2, %r2, 4, %rd1;\n"
+                             "ld.global.u32 %r3, [%rd2];\nld.const.u32 %r4, [factor+4];\nmad.lo.u32 %r3, %r1, %r4, "
+                             "%r3;\nst.global.u32 [%rd2], %r3;\nret;\n}\n";
 
 typedef struct opened {
     fixture f;
@@ -224,9 +263,14 @@ static void runs_and_checks(void **state)
 {
     (void)state;
     opened o;
-    open_session(&o, "module: a\nbuffers:\n  A: {type: u32, count: 32, fill: {iota: [0, 1]}, expect: {values: [60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, "
-                            "75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91]}}\n  B: {type: u32, count: 32, fill: zero, expect: {xxh3: 0000000000000000}}\n"
-                            "symbols: {factor: {type: u32, values: [7, 10]}}\nlaunches:\n  - {kernel: k, grid: 1, block: 32, params: [A, {u32: 2}, {f32: 0}], repeat: 3}\n", kernel);
+    open_session(&o,
+                 "module: a\nbuffers:\n  A: {type: u32, count: 32, fill: {iota: [0, 1]}, expect: {values: [60, 61, 62, "
+                 "63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, "
+                 "75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91]}}\n  B: {type: u32, count: 32, "
+                 "fill: zero, expect: {xxh3: 0000000000000000}}\n"
+                 "symbols: {factor: {type: u32, values: [7, 10]}}\nlaunches:\n  - {kernel: k, grid: 1, block: 32, "
+                 "params: [A, {u32: 2}, {f32: 0}], repeat: 3}\n",
+                 kernel);
     assert_non_null(o.session);
     hd_exec_statistics statistics = {0};
     assert_int_equal(hd_session_launch(o.session, 0, NULL, 0, &statistics), HD_EXEC_DONE);
@@ -241,8 +285,10 @@ static void runs_and_checks(void **state)
 static void until_a_value(void **state)
 {
     (void)state;
-    static const char yaml[] = "module: a\nbuffers: {A: {type: u32, count: 32, fill: {iota: [0, 1]}}}\nsymbols: {factor: {type: u32, values: [7, 1]}}\n"
-                               "launches: [{kernel: k, grid: 1, block: 32, params: [A, {u32: 2}, {f32: 0}], until: {buffer: A, index: 3, equals: %u, at_most: 50}}]\n";
+    static const char yaml[] = "module: a\nbuffers: {A: {type: u32, count: 32, fill: {iota: [0, 1]}}}\nsymbols: "
+                               "{factor: {type: u32, values: [7, 1]}}\n"
+                               "launches: [{kernel: k, grid: 1, block: 32, params: [A, {u32: 2}, {f32: 0}], until: "
+                               "{buffer: A, index: 3, equals: %u, at_most: 50}}]\n";
     for (uint32_t k = 0; k < 2; k++) {
         char text[512];
         snprintf(text, sizeof text, yaml, k ? 12 : 13);
@@ -267,13 +313,15 @@ static void what_does_not_fit_the_kernel(void **state)
         {"{kernel: j, grid: 1, block: 1}", "the module has no kernel 'j'", 21},
         {"{kernel: k, grid: 1, block: 1, params: [A]}", "takes 3 parameters; 1 are given", 51},
         {"{kernel: k, grid: 1, block: 1, params: [A, A, {f32: 1}]}", "parameter 2 ('n') is no pointer", 55},
-        {"{kernel: k, grid: 1, block: 1, params: [A, {u64: 1}, {f32: 1}]}", "parameter 2 ('n') is .u32 of 4 bytes; this is .u64 of 8", 55},
+        {"{kernel: k, grid: 1, block: 1, params: [A, {u64: 1}, {f32: 1}]}",
+         "parameter 2 ('n') is .u32 of 4 bytes; this is .u64 of 8", 55},
         {"{kernel: k, grid: 1, block: 1, params: [A, {u32: 1}, {s32: 1}]}", "parameter 3 ('x') is .f32", 65},
         {"{kernel: k, grid: 1, block: 65, params: [A, {u32: 1}, {f32: 1}]}", "at most 64 threads (.maxntid)", 40},
     };
     for (uint32_t i = 0; i < sizeof misfits / sizeof *misfits; i++) {
         char text[512];
-        snprintf(text, sizeof text, "module: a\nbuffers: {A: {type: u32, count: 32}}\nlaunches: [%s]\n", misfits[i].launch);
+        snprintf(text, sizeof text, "module: a\nbuffers: {A: {type: u32, count: 32}}\nlaunches: [%s]\n",
+                 misfits[i].launch);
         opened o;
         open_session(&o, text, kernel);
         assert_null(o.session);
@@ -289,7 +337,8 @@ static void what_does_not_fit_the_kernel(void **state)
 static void unsupported_is_told_apart(void **state)
 {
     (void)state;
-    static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<3>;\nmatch.any.sync.b32 %r1, %r2, -1;\nret;\n}\n";
+    static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 "
+                              "%r<3>;\nmatch.any.sync.b32 %r1, %r2, -1;\nret;\n}\n";
     opened o;
     open_session(&o, "module: a\n" LAUNCH, ptx);
     assert_null(o.session);
@@ -301,13 +350,19 @@ static void unsupported_is_told_apart(void **state)
 static void tolerances_and_comparison_of_sessions(void **state)
 {
     (void)state;
-    static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd1;\n.reg .f32 %f1;\nld.param.u64 %rd1, [p];\n"
+    static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 "
+                              "p)\n{\n.reg .b64 %rd1;\n.reg .f32 %f1;\nld.param.u64 %rd1, [p];\n"
                               "mov.f32 %f1, 0f3F800001;\nst.global.f32 [%rd1], %f1;\nret;\n}\n";
-    static const char same[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\nret;\n}\n";
-    static const char *const expects[] = {"{values: [1], rel: 1e-6}", "{values: [1], abs: 1.2e-7}", "{values: [1]}", "{values: [1], rel: 1e-8}"};
+    static const char same[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\nret;\n}\n";
+    static const char *const expects[] = {"{values: [1], rel: 1e-6}", "{values: [1], abs: 1.2e-7}", "{values: [1]}",
+                                          "{values: [1], rel: 1e-8}"};
     for (uint32_t i = 0; i < 4; i++) {
         char text[256];
-        snprintf(text, sizeof text, "module: a\nbuffers: {A: {type: f32, count: 1, expect: %s}}\nlaunches: [{kernel: k, grid: 1, block: 1, params: [A]}]\n", expects[i]);
+        snprintf(text, sizeof text,
+                 "module: a\nbuffers: {A: {type: f32, count: 1, expect: %s}}\nlaunches: [{kernel: k, grid: 1, block: "
+                 "1, params: [A]}]\n",
+                 expects[i]);
         opened o, other;
         open_session(&o, text, ptx);
         open_session(&other, text, same);
@@ -316,7 +371,8 @@ static void tolerances_and_comparison_of_sessions(void **state)
         assert_int_equal(hd_session_launch(o.session, 0, NULL, 0, &statistics), HD_EXEC_DONE);
         assert_int_equal(hd_session_check(o.session), i < 2);
         assert_false(hd_session_compare(o.session, other.session, &o.f.diagnostics));
-        assert_non_null(strstr(o.f.diagnostics.last->message, "'A' differs from what the original kernel leaves, first at byte 0"));
+        assert_non_null(
+            strstr(o.f.diagnostics.last->message, "'A' differs from what the original kernel leaves, first at byte 0"));
         close_session(&o);
         close_session(&other);
     }
@@ -365,10 +421,16 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_file), cmocka_unit_test(every_mistake_has_its_place), cmocka_unit_test(fills_to_the_bit),
-        cmocka_unit_test(half_precision), cmocka_unit_test(runs_and_checks), cmocka_unit_test(until_a_value),
-        cmocka_unit_test(what_does_not_fit_the_kernel), cmocka_unit_test(unsupported_is_told_apart),
-        cmocka_unit_test(tolerances_and_comparison_of_sessions), cmocka_unit_test(examples_give_what_they_should),
+        cmocka_unit_test(a_whole_file),
+        cmocka_unit_test(every_mistake_has_its_place),
+        cmocka_unit_test(fills_to_the_bit),
+        cmocka_unit_test(half_precision),
+        cmocka_unit_test(runs_and_checks),
+        cmocka_unit_test(until_a_value),
+        cmocka_unit_test(what_does_not_fit_the_kernel),
+        cmocka_unit_test(unsupported_is_told_apart),
+        cmocka_unit_test(tolerances_and_comparison_of_sessions),
+        cmocka_unit_test(examples_give_what_they_should),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

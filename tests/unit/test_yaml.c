@@ -11,11 +11,11 @@ typedef struct fixture {
     hd_yaml *yaml;
 } fixture;
 
-#define WITH(text)                                                                             \
-    fixture f;                                                                                 \
-    hd_diagnostics_init(&f.diagnostics);                                                       \
-    f.yaml = hd_yaml_from_memory("t.yaml", text, strlen(text), &f.diagnostics);                \
-    const hd_yaml_node *root = f.yaml->root;                                                   \
+#define WITH(text)                                                              \
+    fixture f;                                                                  \
+    hd_diagnostics_init(&f.diagnostics);                                        \
+    f.yaml = hd_yaml_from_memory("t.yaml", text, strlen(text), &f.diagnostics); \
+    const hd_yaml_node *root = f.yaml->root;                                    \
     (void)root
 #define DONE() (hd_yaml_free(f.yaml), hd_diagnostics_free(&f.diagnostics))
 
@@ -58,7 +58,8 @@ static void reads_a_tree(void **state)
 static void numbers(void **state)
 {
     (void)state;
-    WITH("[0, -1, 18446744073709551615, 0xff, 0b101, 0o17, 18446744073709551616, 1.5e3, .inf, -.inf, .nan, '7', 1_0, -9223372036854775808, "
+    WITH("[0, -1, 18446744073709551615, 0xff, 0b101, 0o17, 18446744073709551616, 1.5e3, .inf, -.inf, .nan, '7', 1_0, "
+         "-9223372036854775808, "
          "-9223372036854775809, +5, inf, 0x1p3, 5., -.5]");
     uint64_t u = 0;
     int64_t s = 0;
@@ -183,8 +184,9 @@ static void unreadable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_a_tree), cmocka_unit_test(numbers), cmocka_unit_test(words_and_kinds),
-        cmocka_unit_test(keys), cmocka_unit_test(what_is_no_yaml), cmocka_unit_test(bytes_not_characters),
+        cmocka_unit_test(reads_a_tree),       cmocka_unit_test(numbers),
+        cmocka_unit_test(words_and_kinds),    cmocka_unit_test(keys),
+        cmocka_unit_test(what_is_no_yaml),    cmocka_unit_test(bytes_not_characters),
         cmocka_unit_test(aliases_and_cycles), cmocka_unit_test(unreadable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
