@@ -115,10 +115,7 @@ $(O)/tests/fuzz/%: $(O)/obj/tests/fuzz/%.o $(LIB)
 # ---- what users run ------------------------------------------------------------------------------------------------
 deps:
 	$(Q)tools/deps install build test
-deps-# Random programs against the machine of tests/unit/oracle.h: COUNT=N programs, 50,000 where nothing is said.
-campaign-liveness: $(O)/tests/unit/test_liveness
-	$(Q)ORACLE_COUNT=$(or $(COUNT),50000) $<
-fuzz:
+deps-fuzz:
 	$(Q)tools/deps install build test fuzz
 missing-deps:
 	$(Q)tools/deps missing build test >/dev/null 2>&1 || tools/deps install build test
@@ -143,6 +140,9 @@ sanitize:
 coverage:
 	-+$(Q)$(SUBMAKE) O=$(O)-coverage CFLAGS='-O0 -g --coverage' check
 	$(Q)tools/coverage $(O)-coverage
+# Random programs against the machine of tests/unit/oracle.h: COUNT=N programs, 50,000 where nothing is said.
+campaign-liveness: $(O)/tests/unit/test_liveness
+	$(Q)ORACLE_COUNT=$(or $(COUNT),50000) $<
 fuzz:
 	+$(Q)if tools/deps missing fuzz; then \
 	    $(SUBMAKE) O=$(O)-fuzz CC=clang SANITIZE=fuzz CFLAGS='-O1 -g' fuzzers && \
