@@ -35,7 +35,7 @@ typedef struct hd_bow_entry {
 
 /* Entries are found by register, and by the time of their last access, without a search. */
 typedef struct hd_bow_window {
-    uint32_t now, entered;
+    uint32_t now, entered, count;
     uint64_t used;                        /* mask of entries */
     uint64_t at[HD_BOW_TIMES];            /* mask of entries last accessed at this time, modulo HD_BOW_TIMES */
     hd_bow_entry entries[HD_BOW_ENTRIES];
@@ -159,6 +159,7 @@ static uint64_t bit_of(const hd_bow_window *w, const hd_bow_entry *e)
 
 static void remove_entry(hd_bow_window *w, hd_bow_entry *e)
 {
+    w->count--;
     w->used &= ~bit_of(w, e);
     w->at[e->accessed % HD_BOW_TIMES] &= ~bit_of(w, e);
     w->entry_of.items[e->index] = 0;
@@ -186,11 +187,12 @@ static void evict_oldest(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w)
 
 static hd_bow_entry *enter(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w, uint32_t index)
 {
-    if ((uint32_t)__builtin_popcountll(w->used) == bow->capacity)
+    if (w->count == bow->capacity)
         evict_oldest(bow, warp, w);
     uint32_t place = (uint32_t)__builtin_ctzll(~w->used);
     hd_bow_entry *e = &w->entries[place];
     *e = (hd_bow_entry){.index = index, .frame = warp->identity.frame, .entered = w->entered++, .accessed = w->now};
+    w->count++;
     w->used |= 1ull << place;
     w->at[w->now % HD_BOW_TIMES] |= 1ull << place;
     w->entry_of.items[index] = (uint8_t)(place + 1);
@@ -322,7 +324,7 @@ static void bow_warp_start(hd_rf_model *model, hd_rf_warp *warp)
     while (bow->windows.count <= warp->slot)
         hd_array_push(&bow->windows, hd_calloc(1, sizeof(hd_bow_window)));
     hd_bow_window *w = window_of(bow, warp);
-    w->now = w->entered = 0;
+    w->now = w->entered = w->count = 0;
     w->used = 0;
     memset(w->at, 0, sizeof w->at);
     hd_array_clear(&w->entry_of);
