@@ -203,6 +203,13 @@ static void compile_type(compiler *c, hd_rule *rule, bool is_source)
         rule->takes |= HD_TAKES_FUNCTION;
 }
 
+/* Whether a variable named as a value must be in the space of the instruction. */
+static bool names_space(const hd_form *form)
+{
+    bool cluster = form->opcode == HD_OP_MAPA || form->opcode == HD_OP_GETCTARANK;
+    return form->opcode == HD_OP_CVTA || (cluster && form->space != HD_SPACE_NONE);
+}
+
 static void compile_flags(compiler *c, hd_rule *rule)
 {
     for (;; c->at++)
@@ -224,7 +231,7 @@ static void compile_flags(compiler *c, hd_rule *rule)
             break;
         case '&':
             rule->takes |= hd_types[rule->type].class == HD_CLASS_FLOAT ? 0 : HD_TAKES_SYMBOL | HD_TAKES_OFFSET;
-            rule->space = c->form->opcode == HD_OP_CVTA ? c->form->space : HD_SPACE_COUNT;
+            rule->space = names_space(c->form) ? c->form->space : HD_SPACE_COUNT;
             break;
         default:
             return;
@@ -442,6 +449,8 @@ static void widen_element(hd_rule *element)
         element->types |= BIT(U32) | BIT(S32);
     if (element->type == HD_TYPE_F64)
         element->types |= BIT(U64) | BIT(S64);
+    if (element->type == HD_TYPE_BF16X2)
+        element->types |= hd_types_strict(HD_TYPE_B32);
     if (element->types & BIT(B32))
         element->types |= BIT(PRED);
 }
