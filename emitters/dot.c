@@ -50,7 +50,8 @@ static void write_edges(hd_writer *out, const hd_cfg *cfg, uint32_t b)
         uint32_t to = hd_block_successors(cfg, b)[i];
         hd_write_format(out, "  b%u -> ", b);
         write_target(out, cfg, to);
-        hd_write_string(out, to == b + 1 && i + 1 == block->succ_count ? " [style=dashed];\n" : ";\n");
+        hd_write_string(out, to == b + 1 && to < cfg->block_count && i + 1 == block->succ_count ? " [style=dashed];\n"
+                                                                                                : ";\n");
     }
     if (block->conditional && block->post_dominator != HD_NONE) {
         hd_write_format(out, "  b%u -> ", b);
