@@ -14,6 +14,7 @@ void hd_builder_init(hd_builder *b, hd_module *module, const hd_parse_options *o
 void hd_builder_free(hd_builder *b)
 {
     free(b->uses);
+    hd_builder_free_spare(b);
     hd_array_free(&b->ranges);
     hd_array_free(&b->radix);
     hd_array_free(&b->undo);
@@ -21,6 +22,7 @@ void hd_builder_free(hd_builder *b)
     hd_array_free(&b->scopes);
     hd_array_free(&b->references);
     hd_array_free(&b->constants);
+    hd_array_free(&b->nodes);
     hd_array_free(&b->pairs);
     hd_array_free(&b->spelling);
     hd_array_free(&b->aggregates);

@@ -95,7 +95,8 @@ typedef struct hd_undo {
 
 typedef struct hd_scope {
     uint32_t undo_mark, reference_mark, range_mark;
-    uint32_t begin; /* of the { */
+    uint32_t begin;     /* of the { */
+    uint32_t node_mark; /* outside */
 } hd_scope;
 
 typedef struct hd_reference {
@@ -128,7 +129,11 @@ typedef struct hd_builder {
     uint32_t closing;      /* } to hand in before the held token */
     hd_node held;          /* a token to hand in again */
     bool has_held, resync, stopped;
+    bool unusual;          /* one of the three */
     bool in_operands;      /* behind an opcode, before its ; */
+
+    HD_ARRAY(hd_node) nodes; /* semantic values of what the grammar has read and not finished */
+    uint32_t node_mark;      /* those of enclosing statements, which stay */
 
     /* names */
     hd_use *uses;
@@ -181,6 +186,7 @@ typedef struct hd_builder {
     hd_location location_extra;        /* the inlined_at part */
 
     /* function header */
+    hd_function spare;                 /* empty arrays with room, lent to the function whose body is read */
     hd_function *header;
     const hd_function *before;         /* of the same name, declared before; NULL: none */
     bool in_results;
@@ -203,7 +209,22 @@ static inline hd_span hd_node_span(const hd_node *n) { return (hd_span){n->token
 #define hd_builder_note(b, diagnostic, span, ...) hd_note_add((b)->module->diagnostics, (diagnostic), (b)->module->source, (span), __VA_ARGS__)
 
 /* ---- recover.c ---- */
-uint32_t hd_builder_token(hd_builder *b, hd_node *node);
+uint32_t hd_builder_token(hd_builder *b, uint32_t *value);
+/* A new zeroed node; those before stay where they are until the next token is read. */
+static inline uint32_t hd_node_new(hd_builder *b)
+{
+    hd_array_push(&b->nodes, (hd_node){0});
+    return b->nodes.count - 1;
+}
+/* Forgets the nodes behind the mark, but for the look-ahead token, which moves down. */
+static inline void hd_nodes_drop(hd_builder *b, uint32_t *look_ahead)
+{
+    b->nodes.count = b->node_mark;
+    if (look_ahead && *look_ahead >= b->node_mark) {
+        b->nodes.items[b->node_mark] = b->nodes.items[*look_ahead];
+        *look_ahead = b->nodes.count++;
+    }
+}
 void hd_builder_exhausted(hd_builder *b, const char *message);
 void hd_builder_syntax_error(hd_builder *b, uint32_t kind, const uint32_t *expected, uint32_t count);
 int hd_ptx_parse(hd_builder *b);
@@ -320,6 +341,7 @@ void hd_build_integer(hd_builder *b, const hd_node *number);
 void hd_build_performance(hd_builder *b, const hd_node *word);
 void hd_build_prototype(hd_builder *b, const hd_node *end);
 void hd_build_body(hd_builder *b, const hd_node *brace);
+void hd_builder_free_spare(hd_builder *b);
 void hd_build_body_end(hd_builder *b, const hd_node *brace);
 
 /* ---- directive.c ---- */

@@ -295,6 +295,52 @@ void hd_build_prototype(hd_builder *b, const hd_node *end)
     push_function_statement(b, end->token.end);
 }
 
+/* The arrays that grow with a body are lent from the builder, so that small functions cost one allocation each and no
+ * growth. At the body's end the function gets its own copy, or, of a long one, the array itself. */
+#define BODY_ARRAYS(apply) \
+    apply(statements) apply(instructions) apply(operands) apply(registers) apply(declarations) apply(register_groups) apply(labels)
+
+enum { LONG_ARRAY_BYTES = 1 << 20 };
+
+static void lend_arrays(hd_builder *b, hd_function *f)
+{
+#define LEND(field)                                                                      \
+    {                                                                                    \
+        hd_function own = *f; /* what the header put there */                            \
+        f->field = b->spare.field;                                                       \
+        for (uint32_t i = 0; i < own.field.count; i++)                                   \
+            hd_array_push(&f->field, own.field.items[i]);                                \
+        hd_array_free(&own.field);                                                       \
+        memset(&b->spare.field, 0, sizeof b->spare.field);                               \
+    }
+    BODY_ARRAYS(LEND)
+#undef LEND
+}
+
+static void keep_arrays(hd_builder *b, hd_function *f)
+{
+#define KEEP(field)                                                                      \
+    if ((size_t)f->field.count * sizeof *f->field.items > LONG_ARRAY_BYTES) {            \
+        hd_array_fit(&f->field);                                                         \
+    } else {                                                                             \
+        b->spare.field = f->field;                                                       \
+        b->spare.field.count = 0;                                                        \
+        f->field.capacity = f->field.count;                                              \
+        f->field.items = f->field.count ? hd_malloc((size_t)f->field.count * sizeof *f->field.items) : NULL; \
+        if (f->field.count)                                                              \
+            memcpy(f->field.items, b->spare.field.items, (size_t)f->field.count * sizeof *f->field.items); \
+    }
+    BODY_ARRAYS(KEEP)
+#undef KEEP
+}
+
+void hd_builder_free_spare(hd_builder *b)
+{
+#define FREE(field) hd_array_free(&b->spare.field);
+    BODY_ARRAYS(FREE)
+#undef FREE
+}
+
 static void check_definition(hd_builder *b)
 {
     const hd_use *use = hd_use_of(b, b->header->name);
@@ -314,23 +360,14 @@ void hd_build_body(hd_builder *b, const hd_node *brace)
     check_definition(b);
     finish_header(b, brace);
     f->has_body = true;
-    hd_array_reserve(&f->operands, 16); /* never NULL, also for an instruction without operands */
+    lend_arrays(b, f);
+    hd_array_reserve(&f->operands, 16); /* not NULL, also for an instruction without operands */
     f->body = (hd_span){brace->token.begin, brace->token.end};
     b->header = NULL; /* declarations that follow are the body's */
     b->location = HD_NONE;
     b->opcode_name = HD_NO_NAME;
     if (f->linkage == HD_LINKAGE_EXTERN)
         hd_builder_error(b, BAD_DECLARATION, hd_node_span(brace), "an .extern function has no body");
-}
-
-static void fit_arrays(hd_function *f)
-{
-    hd_array_fit(&f->statements);
-    hd_array_fit(&f->instructions);
-    hd_array_fit(&f->operands);
-    hd_array_fit(&f->registers);
-    hd_array_fit(&f->declarations);
-    hd_array_fit(&f->labels);
 }
 
 void hd_build_body_end(hd_builder *b, const hd_node *brace)
@@ -340,7 +377,7 @@ void hd_build_body_end(hd_builder *b, const hd_node *brace)
     hd_labels_settle(b);
     while (b->scopes.count)
         hd_scope_close(b);
-    fit_arrays(f);
+    keep_arrays(b, f);
     b->header = f;
     b->header_begin = f->header_span.begin;
     push_function_statement(b, brace->token.end);

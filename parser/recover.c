@@ -123,15 +123,50 @@ static uint32_t resynchronise(hd_builder *b, hd_node *node)
         b->stopped = true;
     drop_instruction(b);
     b->nesting = b->scopes.count;
+    b->unusual = true;
     node->token.kind = HD_TOKEN_RESYNC;
     return HD_TOKEN_RESYNC;
+}
+
+/* A token that was put back, with the } that are missing before it. */
+static uint32_t held_token(hd_builder *b, hd_node *node)
+{
+    *node = b->held;
+    if (b->closing) {
+        b->closing--;
+        node->token.kind = HD_TOKEN_RBRACE;
+        node->token.end = node->token.begin;
+    } else {
+        b->has_held = false;
+    }
+    return node->token.kind;
 }
 
 static uint32_t too_deep(hd_builder *b, const hd_node *node)
 {
     hd_builder_error(b, NESTING, hd_node_span(node), "nested deeper than %d", HD_NESTING_LIMIT);
-    b->stopped = true;
+    b->stopped = b->unusual = true;
     return HD_TOKEN_END;
+}
+
+/* What is not just the next token of the text: after a mistake. */
+static uint32_t unusual_token(hd_builder *b, hd_node *node)
+{
+    if (b->resync)
+        return resynchronise(b, node);
+    uint32_t kind = b->has_held ? held_token(b, node) : (uint32_t)hd_lexer_next(&b->lexer, &node->token);
+    b->unusual = b->has_held || b->stopped;
+    return b->stopped ? HD_TOKEN_END : kind;
+}
+
+/* Brackets and braces open and close. */
+static uint32_t count_nesting(hd_builder *b, const hd_node *node, uint32_t kind)
+{
+    if ((kind - HD_TOKEN_LPAREN) % 2 == 0)
+        b->nesting++;
+    else if (b->nesting)
+        b->nesting--;
+    return b->nesting > HD_NESTING_LIMIT ? too_deep(b, node) : kind;
 }
 
 /* A NAME or INTEGER that is a whole operand is handed in as one token, which saves the grammar two reductions. */
@@ -139,42 +174,25 @@ static inline bool is_simple(const hd_builder *b, const hd_token *t)
 {
     uint32_t last = b->last_kind;
     char next = hd_builder_source(b)->text[t->end];
-    return (t->kind == HD_TOKEN_NAME || t->kind == HD_TOKEN_INTEGER) &&
-           (last == HD_TOKEN_COMMA || last == HD_TOKEN_DOTTED || last == HD_TOKEN_LBRACE) && (next == ',' || next == ';' || next == '}');
+    return (last == HD_TOKEN_COMMA || last == HD_TOKEN_DOTTED || last == HD_TOKEN_LBRACE) && (next == ',' || next == ';' || next == '}');
 }
 
-uint32_t hd_builder_token(hd_builder *b, hd_node *node)
+uint32_t hd_builder_token(hd_builder *b, uint32_t *value)
 {
-    if (__builtin_expect(b->resync, 0))
-        return resynchronise(b, node);
-    b->previous_end = b->last_end;
-    uint32_t kind;
-    if (__builtin_expect(b->closing, 0)) {
-        b->closing--;
-        *node = b->held;
-        kind = node->token.kind = HD_TOKEN_RBRACE;
-        node->token.end = node->token.begin;
-    } else if (__builtin_expect(b->has_held, 0)) {
-        *node = b->held;
-        b->has_held = false;
-        kind = node->token.kind;
-    } else {
-        kind = hd_lexer_next(&b->lexer, &node->token);
-    }
+    if (__builtin_expect(b->nodes.count == b->nodes.capacity, 0))
+        hd_array_reserve(&b->nodes, (uint64_t)b->nodes.count + 1);
+    hd_node *node = &b->nodes.items[b->nodes.count];
+    *value = b->nodes.count++;
     node->constant = HD_NONE;
     node->flags = 0;
-    if (b->in_operands && is_simple(b, &node->token))
+    uint32_t kind = __builtin_expect(b->unusual, 0) ? unusual_token(b, node) : (uint32_t)hd_lexer_next(&b->lexer, &node->token);
+    if (kind == HD_TOKEN_RESYNC)
+        return kind;
+    if (b->in_operands && (kind == HD_TOKEN_NAME || kind == HD_TOKEN_INTEGER) && is_simple(b, &node->token))
         kind = HD_TOKEN_SIMPLE;
-    if (kind - HD_TOKEN_LPAREN <= HD_TOKEN_RBRACE - HD_TOKEN_LPAREN) {
-        if ((kind - HD_TOKEN_LPAREN) % 2 == 0)
-            b->nesting++;
-        else if (b->nesting)
-            b->nesting--;
-        if (__builtin_expect(b->nesting > HD_NESTING_LIMIT, 0))
-            kind = too_deep(b, node);
-    }
-    if (__builtin_expect(b->stopped, 0))
-        kind = HD_TOKEN_END;
+    else if (kind - HD_TOKEN_LPAREN <= HD_TOKEN_RBRACE - HD_TOKEN_LPAREN)
+        kind = count_nesting(b, node, kind);
+    b->previous_end = b->last_end;
     b->last_kind = kind;
     b->last_begin = node->token.begin;
     b->last_end = node->token.end;
@@ -230,7 +248,7 @@ static bool expects(const uint32_t *expected, uint32_t count, uint32_t kind)
 void hd_builder_syntax_error(hd_builder *b, uint32_t kind, const uint32_t *expected, uint32_t count)
 {
     hd_span span = {b->last_begin, b->last_end};
-    b->resync = true;
+    b->resync = b->unusual = true;
     if (b->stopped) /* told already */
         return;
     if (kind == HD_TOKEN_END)

@@ -27,7 +27,7 @@ hd_name hd_full_name(hd_builder *b, const hd_token *token)
 
 void hd_scope_open(hd_builder *b, uint32_t begin)
 {
-    hd_array_push(&b->scopes, (hd_scope){b->undo.count, b->references.count, b->ranges.count, begin});
+    hd_array_push(&b->scopes, (hd_scope){b->undo.count, b->references.count, b->ranges.count, begin, b->node_mark});
 }
 
 /* Registers of the module's ranges and names belong to the function that mentions them: forget them. */
@@ -62,6 +62,7 @@ void hd_scope_close(hd_builder *b)
         }
     }
     b->ranges.count = scope.range_mark;
+    b->node_mark = scope.node_mark;
     if (!b->scopes.count)
         end_function_names(b);
 }

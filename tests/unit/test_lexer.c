@@ -158,7 +158,8 @@ static void malformed_literals(void **state)
 static void white_space(void **state)
 {
     (void)state;
-    expect("a\tb\r\nc\rd // e\r f /* g * / // */h", "a b c d f h", false);
+    expect("a\tb\r\nc\rd // e\n f /* g * / // */h", "a b c d f h", false);
+    expect("a // b\r c\r\nd", "a d", false); /* a CR alone ends no comment */
     expect("// no line end", "", false);
     expect("a // \\\nb", "a b", false);
     expect("/**/a/***/b/*/*/c", "a b c", false);
