@@ -67,8 +67,8 @@ static hd_opcode find_row(const char *spelling, size_t length)
     return best;
 }
 
-/* Splits ".a.b::c" at its dots. */
-static void split(const char *text, size_t length, hd_form_words *words)
+/* Splits ".a.b::c" at its dots. false where there are more words than any instruction has. */
+static bool split(const char *text, size_t length, hd_form_words *words)
 {
     const char *end = text + length;
     while (text < end && words->count < sizeof words->length) {
@@ -80,6 +80,7 @@ static void split(const char *text, size_t length, hd_form_words *words)
         words->type[words->count] = hd_type_from_spelling(word, (size_t)(text - word));
         words->count++;
     }
+    return text == end;
 }
 
 static bool is_modifier(const char *word, size_t length)
@@ -136,7 +137,12 @@ static void decode(hd_module *module, hd_form *form)
         return;
     }
     size_t name_length = strlen(hd_opcodes[form->opcode].name);
-    split(text + name_length, length - name_length, &words);
+    if (!split(text + name_length, length - name_length, &words)) {
+        form->flags = HD_FORM_INVALID;
+        form->error_kind = HD_DIAG_BAD_MODIFIER;
+        form->error = "more modifiers than any instruction takes";
+        return;
+    }
     form->behaviour = refine_behaviour(form);
     if (!check_words(module, form, &words))
         return;

@@ -293,6 +293,22 @@ static void every_alternative_is_reached(void **state)
     parsed_free(p);
 }
 
+/* A spelling of any length is one form: unknown words warn, too many are an error. */
+static void too_many_words(void **state)
+{
+    (void)state;
+    parsed *p = calloc(1, sizeof *p);
+    hd_module *module = new_module(p);
+    char spelling[8000] = "add";
+    for (int i = 0; i < 1000; i++)
+        strcat(spelling, ".rn");
+    assert_int_equal(form_of(module, spelling)->flags, HD_FORM_INVALID);
+    snprintf(spelling, sizeof spelling, "add.%06000d", 7);
+    assert_int_equal(form_of(module, spelling)->flags, HD_FORM_UNKNOWN_MODIFIER);
+    assert_int_equal(form_of(module, "add.")->flags & HD_FORM_UNKNOWN_MODIFIER, HD_FORM_UNKNOWN_MODIFIER);
+    parsed_free(p);
+}
+
 /* ---- behaviour and units ---- */
 
 static void behaviour_is_refined(void **state)
@@ -350,7 +366,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_opcode_has_a_row),       cmocka_unit_test(every_form_decodes),
-        cmocka_unit_test(every_alternative_is_reached), cmocka_unit_test(behaviour_is_refined),
+        cmocka_unit_test(every_alternative_is_reached), cmocka_unit_test(too_many_words), cmocka_unit_test(behaviour_is_refined),
         cmocka_unit_test(units_follow_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
