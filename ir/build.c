@@ -1,13 +1,16 @@
-/* Makes code in memory and applies edits (ir/build.h). An edit is linear in the function: its steps are sorted by place, then
- * instructions and statements are copied into new arrays while a map from old to new ordinals is filled for labels and
- * annotations. What has no text of its own gets an empty span at the end of the statement before it. */
+/* Makes code in memory and applies edits (ir/build.h). An edit is linear in the function: its steps are sorted by
+ * place, then instructions and statements are copied into new arrays while a map from old to new ordinals is filled for
+ * labels and annotations. What has no text of its own gets an empty span at the end of the statement before it. */
 #include "ir/build.h"
 
 #include <stdio.h>
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
-static uint32_t body_begin(const hd_function *f) { return f->body.begin == f->body.end ? f->body.begin : f->body.begin + 1; }
+static uint32_t body_begin(const hd_function *f)
+{
+    return f->body.begin == f->body.end ? f->body.begin : f->body.begin + 1;
+}
 
 static uint32_t text_end(const hd_function *f)
 {
@@ -30,8 +33,12 @@ static uint32_t declare(hd_function *f, const char *name, hd_type type, uint32_t
     snprintf(count_word, sizeof count_word, "%u", count);
     uint32_t place = body_begin(f), first = f->registers.count;
     hd_span span = {place, place};
-    hd_declaration declaration = {.name = hd_names_add_string(&module->names, name), .count = range ? count : HD_NONE,
-                                  .type = (uint8_t)type, .vector = 1, .depth = 1, .span = span};
+    hd_declaration declaration = {.name = hd_names_add_string(&module->names, name),
+                                  .count = range ? count : HD_NONE,
+                                  .type = (uint8_t)type,
+                                  .vector = 1,
+                                  .depth = 1,
+                                  .span = span};
     if (range)
         declaration.count_tokens = make_tokens(module, (const char *const[]){count_word}, 1);
     hd_array_push(&f->declarations, declaration);
@@ -42,12 +49,16 @@ static uint32_t declare(hd_function *f, const char *name, hd_type type, uint32_t
     memmove(f->statements.items + 1, f->statements.items, (f->statements.count - 1u) * sizeof statement);
     f->statements.items[0] = statement;
     for (uint32_t i = 0; i < (range ? count : 1); i++)
-        hd_array_push(&f->registers, (hd_register){declaration.name, range ? i : HD_NONE, f->declarations.count - 1, (uint8_t)type, 0, 1, 0});
+        hd_array_push(&f->registers, (hd_register){declaration.name, range ? i : HD_NONE, f->declarations.count - 1,
+                                                   (uint8_t)type, 0, 1, 0});
     f->changed = true;
     return first;
 }
 
-uint32_t hd_make_register(hd_function *function, const char *name, hd_type type) { return declare(function, name, type, 1, false); }
+uint32_t hd_make_register(hd_function *function, const char *name, hd_type type)
+{
+    return declare(function, name, type, 1, false);
+}
 
 uint32_t hd_make_registers(hd_function *function, const char *stem, hd_type type, uint32_t count)
 {
@@ -72,7 +83,8 @@ uint32_t hd_make_label(hd_function *function, const char *name)
 
 hd_operand hd_make_operand(hd_operand_kind kind, uint32_t value)
 {
-    return (hd_operand){.kind = (uint8_t)kind, .begin = HD_NONE, .value = value, .extra = kind == HD_OPERAND_SREG ? HD_NONE : 0};
+    return (hd_operand){
+        .kind = (uint8_t)kind, .begin = HD_NONE, .value = value, .extra = kind == HD_OPERAND_SREG ? HD_NONE : 0};
 }
 
 hd_operand hd_make_register_operand(uint32_t reg) { return hd_make_operand(HD_OPERAND_REGISTER, reg); }
@@ -89,15 +101,20 @@ hd_operand hd_make_aggregate(hd_operand_kind kind, uint32_t count)
     return operand;
 }
 
-hd_instruction hd_make_instruction(hd_function *f, const char *spelling, uint32_t guard, bool guard_not, const hd_operand *operands,
-                                   uint32_t count, bool *ok)
+hd_instruction hd_make_instruction(hd_function *f, const char *spelling, uint32_t guard, bool guard_not,
+                                   const hd_operand *operands, uint32_t count, bool *ok)
 {
     uint32_t place = text_end(f);
     hd_instruction insn = {
-        .id = f->next_instruction_id, .origin = f->next_instruction_id, .span = {place, place},
+        .id = f->next_instruction_id,
+        .origin = f->next_instruction_id,
+        .span = {place, place},
         .form = hd_form_of(f->module, hd_names_add_string(&f->module->names, spelling)),
-        .operand_first = f->operands.count, .operand_count = (uint16_t)count,
-        .flags = (uint16_t)(HD_INSN_DIRTY | HD_INSN_FRESH | (guard_not ? HD_INSN_GUARD_NOT : 0)), .guard = guard, .location = HD_NONE,
+        .operand_first = f->operands.count,
+        .operand_count = (uint16_t)count,
+        .flags = (uint16_t)(HD_INSN_DIRTY | HD_INSN_FRESH | (guard_not ? HD_INSN_GUARD_NOT : 0)),
+        .guard = guard,
+        .location = HD_NONE,
     };
     f->next_instruction_id++;
     for (uint32_t i = 0; i < count; i++)
@@ -164,9 +181,9 @@ typedef struct rebuild {
     const hd_edit_step *step, *steps_end;
     HD_ARRAY(hd_instruction) instructions;
     HD_ARRAY(hd_statement) statements;
-    uint32_t *moved;    /* by old ordinal: where a label that stood before it stands now */
-    uint32_t *kept;     /* by old ordinal: its new ordinal, or HD_NONE where it was removed */
-    uint32_t text;      /* end of the text that was passed */
+    uint32_t *moved; /* by old ordinal: where a label that stood before it stands now */
+    uint32_t *kept;  /* by old ordinal: its new ordinal, or HD_NONE where it was removed */
+    uint32_t text;   /* end of the text that was passed */
 } rebuild;
 
 static void put_instruction(rebuild *r, hd_instruction insn)
@@ -273,8 +290,12 @@ bool hd_edit_end(hd_edit *edit)
     if (any) {
         qsort(edit->steps.items, edit->steps.count, sizeof *edit->steps.items, compare_steps);
         uint32_t *room = hd_calloc(2 * ((size_t)f->instructions.count + 1), sizeof(uint32_t));
-        rebuild r = {.function = f, .step = edit->steps.items, .steps_end = edit->steps.items + edit->steps.count,
-                     .moved = room, .kept = room + f->instructions.count + 1, .text = body_begin(f)};
+        rebuild r = {.function = f,
+                     .step = edit->steps.items,
+                     .steps_end = edit->steps.items + edit->steps.count,
+                     .moved = room,
+                     .kept = room + f->instructions.count + 1,
+                     .text = body_begin(f)};
         rebuild_body(&r);
         for (uint32_t i = 0; i < f->labels.count; i++)
             f->labels.items[i].instruction = r.moved[f->labels.items[i].instruction];

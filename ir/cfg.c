@@ -1,8 +1,9 @@
-/* Builds the control-flow graph of a function: blocks, edges, dominators, post-dominators (the reconvergence table), loops.
+/* Builds the control-flow graph of a function: blocks, edges, dominators, post-dominators (the reconvergence table),
+ * loops.
  *
- * What ends a block: a branch, a return, an exit, a trap, a call of a function that never returns. A guard makes any of them
- * fall through too. An opaque instruction that names a label may go there or fall through. Labels that nothing branches to
- * (nvcc puts many into code with line information) do not start a block.
+ * What ends a block: a branch, a return, an exit, a trap, a call of a function that never returns. A guard makes any of
+ * them fall through too. An opaque instruction that names a label may go there or fall through. Labels that nothing
+ * branches to (nvcc puts many into code with line information) do not start a block.
  *
  * Complexity: O(n) for blocks and edges, O(m log n) for the trees. Nothing recurses.
  */
@@ -219,7 +220,8 @@ static void find_dominators(hd_cfg *cfg, const hd_graph *graph, hd_arena *scratc
     hd_tree_intervals(nodes, immediate, scratch, cfg->dominator_enter, cfg->dominator_leave);
 }
 
-/* The reversed graph with a pseudo-edge to X from each block that cannot reach X: rows as add_block_edges makes them. */
+/* The reversed graph with a pseudo-edge to X from each block that cannot reach X: rows as add_block_edges makes them.
+ */
 static hd_graph exit_graph(const hd_graph *graph, hd_arena *scratch)
 {
     uint32_t nodes = graph->node_count, exit = nodes - 1, edges = graph->out_first[nodes];

@@ -1,11 +1,12 @@
 /* Control-flow graph, dominators, post-dominators, loops, and the reconvergence table of a function.
  *
- * Blocks are ranges of function->instructions in text order; block 0 is the entry. `block_count` itself is the virtual exit X
- * (exits, returns, traps lead there; a guarded one is a branch with target X; falling off the end is a return). A call, guarded
- * or not, does not end a block unless the callee is .noreturn. Successors are unique and ordered: taken targets first, fall-through last.
+ * Blocks are ranges of function->instructions in text order; block 0 is the entry. `block_count` itself is the virtual
+ * exit X (exits, returns, traps lead there; a guarded one is a branch with target X; falling off the end is a return).
+ * A call, guarded or not, does not end a block unless the callee is .noreturn. Successors are unique and ordered: taken
+ * targets first, fall-through last.
  *
- * Reconvergence (SOUNDNESS: "one table in ir/"): r(b) = immediate post-dominator of b; a block that cannot reach X has a
- * pseudo-edge to X for this purpose. Passes, checkers and the interpreter all use this table.
+ * Reconvergence: r(b) = immediate post-dominator of b; a block that cannot reach X has
+ * a pseudo-edge to X for this purpose. Passes, checkers and the interpreter all use this table.
  *
  * Built in near-linear time; irreducible graphs are fine.
  */
@@ -15,19 +16,19 @@
 #include "ir/form.h"
 
 typedef struct hd_block {
-    uint32_t first, end;              /* instruction ordinals [first, end); never empty except in an empty body */
-    uint32_t succ_first, succ_count;  /* in cfg->successors; X appears as block_count */
-    uint32_t pred_first, pred_count;  /* in cfg->predecessors */
-    uint32_t dominator;               /* immediate; HD_NONE for the entry and unreachable blocks */
-    uint32_t post_dominator;          /* immediate, = reconvergence point r(b); block_count = X */
-    uint32_t loop;                    /* innermost loop or HD_NONE */
-    bool reachable, conditional;      /* conditional: more than one successor (a branch that may diverge) */
+    uint32_t first, end;             /* instruction ordinals [first, end); never empty except in an empty body */
+    uint32_t succ_first, succ_count; /* in cfg->successors; X appears as block_count */
+    uint32_t pred_first, pred_count; /* in cfg->predecessors */
+    uint32_t dominator;              /* immediate; HD_NONE for the entry and unreachable blocks */
+    uint32_t post_dominator;         /* immediate, = reconvergence point r(b); block_count = X */
+    uint32_t loop;                   /* innermost loop or HD_NONE */
+    bool reachable, conditional;     /* conditional: more than one successor (a branch that may diverge) */
 } hd_block;
 
 typedef struct hd_loop {
-    uint32_t header;   /* for an irreducible region: its first block in text order among the entries */
-    uint32_t parent;   /* enclosing loop or HD_NONE */
-    uint32_t depth;    /* from 1 */
+    uint32_t header; /* for an irreducible region: its first block in text order among the entries */
+    uint32_t parent; /* enclosing loop or HD_NONE */
+    uint32_t depth;  /* from 1 */
     bool irreducible;
 } hd_loop;
 
@@ -39,30 +40,38 @@ struct hd_cfg {
     uint32_t *exit_predecessors, exit_predecessor_count; /* real edges into X */
     uint32_t *post_order, *reverse_post_order;           /* blocks that the entry reaches; without X */
     uint32_t reachable_count;
-    uint32_t *block_of;          /* by instruction ordinal */
+    uint32_t *block_of;             /* by instruction ordinal */
     uint32_t *post_dominator_depth; /* by block and X: distance to X in the post-dominator tree */
-    hd_loop *loops;              /* an outer loop stands before the loops in it */
+    hd_loop *loops;                 /* an outer loop stands before the loops in it */
     uint32_t loop_count;
     uint32_t *dominator_enter, *dominator_leave;           /* intervals of the dominator tree, by block and X */
     uint32_t *post_dominator_enter, *post_dominator_leave; /* of the post-dominator tree */
 };
 
-/* What an instruction does to the flow of control, its guard aside: goes on, branches to its labels, or leaves the function for
- * good (return, exit, trap, a call that never returns). Anything but NEXT ends its block. */
+/* What an instruction does to the flow of control, its guard aside: goes on, branches to its labels, or leaves the
+ * function for good (return, exit, trap, a call that never returns). Anything but NEXT ends its block. */
 typedef enum hd_flow { HD_FLOW_NEXT, HD_FLOW_BRANCH, HD_FLOW_LEAVE } hd_flow;
 hd_flow hd_insn_flow(const hd_function *function, const hd_instruction *insn);
-bool hd_insn_falls_through(const hd_function *function, const hd_instruction *insn); /* may the next instruction follow */
+/* May the next instruction follow. */
+bool hd_insn_falls_through(const hd_function *function, const hd_instruction *insn);
 
 hd_cfg *hd_function_cfg(hd_function *function);   /* built on demand, kept in function->cfg */
 void hd_function_drop_cfg(hd_function *function); /* after a change of control flow or instruction order */
-bool hd_block_dominates(const hd_cfg *cfg, uint32_t a, uint32_t b);      /* a = b included; an unreachable block only by itself. O(1) */
+/* a = b included; an unreachable block is dominated by itself only. O(1). */
+bool hd_block_dominates(const hd_cfg *cfg, uint32_t a, uint32_t b);
 bool hd_block_post_dominates(const hd_cfg *cfg, uint32_t a, uint32_t b); /* a may be X */
 
-static inline const uint32_t *hd_block_successors(const hd_cfg *cfg, uint32_t b) { return cfg->successors + cfg->blocks[b].succ_first; }
-static inline const uint32_t *hd_block_predecessors(const hd_cfg *cfg, uint32_t b) { return cfg->predecessors + cfg->blocks[b].pred_first; }
+static inline const uint32_t *hd_block_successors(const hd_cfg *cfg, uint32_t b)
+{
+    return cfg->successors + cfg->blocks[b].succ_first;
+}
+static inline const uint32_t *hd_block_predecessors(const hd_cfg *cfg, uint32_t b)
+{
+    return cfg->predecessors + cfg->blocks[b].pred_first;
+}
 
-/* Checks every invariant of the module's IR (and of built CFGs): index ranges, edges both ways, terminators last, labels, roles,
- * annotations sorted and in range. Reports HD_DIAG_INVALID_IR; true where all hold. */
+/* Checks every invariant of the module's IR (and of built CFGs): index ranges, edges both ways, terminators last,
+ * labels, roles, annotations sorted and in range. Reports HD_DIAG_INVALID_IR; true where all hold. */
 bool hd_ir_validate(hd_module *module);
 bool hd_ir_validate_function(hd_function *function, hd_diagnostics *diagnostics);
 

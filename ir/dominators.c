@@ -1,8 +1,8 @@
 /* Depth-first search, dominators and tree numbering over compressed graphs.
  *
  * Dominators: Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph" (TOPLAS 1979), the simple
- * version with path compression: O(m log n) on every graph, irreducible ones included. Path compression keeps its path in
- * an explicit stack, so that deep graphs do not use the C stack.
+ * version with path compression: O(m log n) on every graph, irreducible ones included. Path compression keeps its path
+ * in an explicit stack, so that deep graphs do not use the C stack.
  */
 #include "ir/graph.h"
 
@@ -19,8 +19,10 @@ void hd_graph_search(const hd_graph *graph, uint32_t root, hd_arena *arena, hd_s
 {
     uint32_t n = graph->node_count, left = 0;
     *s = (hd_search){
-        .number = hd_arena_alloc(arena, n * sizeof(uint32_t)), .parent = hd_arena_alloc(arena, n * sizeof(uint32_t)),
-        .preorder = hd_arena_alloc(arena, n * sizeof(uint32_t)), .post_order = hd_arena_alloc(arena, n * sizeof(uint32_t)),
+        .number = hd_arena_alloc(arena, n * sizeof(uint32_t)),
+        .parent = hd_arena_alloc(arena, n * sizeof(uint32_t)),
+        .preorder = hd_arena_alloc(arena, n * sizeof(uint32_t)),
+        .post_order = hd_arena_alloc(arena, n * sizeof(uint32_t)),
         .last = hd_arena_alloc(arena, n * sizeof(uint32_t)),
     };
     memset(s->number, 0xff, n * sizeof(uint32_t));
@@ -113,8 +115,15 @@ void hd_graph_dominators(const hd_graph *graph, uint32_t root, hd_arena *scratch
     hd_search search;
     hd_graph_search(graph, root, scratch, &search);
     uint32_t n = search.count, *room = hd_arena_alloc(scratch, (size_t)n * 7 * sizeof(uint32_t));
-    dominator_state d = {graph, &search, room, room + n, room + 2 * (size_t)n, room + 3 * (size_t)n, room + 4 * (size_t)n,
-                         room + 5 * (size_t)n, room + 6 * (size_t)n};
+    dominator_state d = {graph,
+                         &search,
+                         room,
+                         room + n,
+                         room + 2 * (size_t)n,
+                         room + 3 * (size_t)n,
+                         room + 4 * (size_t)n,
+                         room + 5 * (size_t)n,
+                         room + 6 * (size_t)n};
     for (uint32_t v = 0; v < n; v++) {
         d.semi[v] = d.label[v] = v;
         d.ancestor[v] = d.bucket[v] = d.idom[v] = HD_NONE;

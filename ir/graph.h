@@ -1,6 +1,7 @@
 /* Directed graphs in compressed rows, and the searches that the control-flow graph is made with. Private to ir/.
  *
- * Nodes are 0 .. node_count-1. Everything here is iterative: a chain of a million nodes uses no more C stack than one node.
+ * Nodes are 0 .. node_count-1. Everything here is iterative: a chain of a million nodes uses no more C stack than one
+ * node.
  */
 #ifndef HD_IR_GRAPH_H
 #define HD_IR_GRAPH_H
@@ -24,20 +25,23 @@ typedef struct hd_search {
     uint32_t count;       /* nodes reached */
 } hd_search;
 void hd_graph_search(const hd_graph *graph, uint32_t root, hd_arena *arena, hd_search *search);
-static inline bool hd_search_is_ancestor(const hd_search *s, uint32_t a, uint32_t b) /* both reached; a node is its own ancestor */
+static inline bool hd_search_is_ancestor(const hd_search *s, uint32_t a,
+                                         uint32_t b) /* both reached; a node is its own ancestor */
 {
     return s->number[a] <= s->number[b] && s->number[b] <= s->last[a];
 }
 
 /* The reversed rows of a graph: for each node the nodes that lead to it, in ascending order. */
-void hd_graph_reverse(uint32_t node_count, const uint32_t *first, const uint32_t *to, hd_arena *arena, uint32_t **reverse_first,
-                      uint32_t **reverse);
+void hd_graph_reverse(uint32_t node_count, const uint32_t *first, const uint32_t *to, hd_arena *arena,
+                      uint32_t **reverse_first, uint32_t **reverse);
 
-/* Immediate dominators of the nodes that `root` reaches (by node; HD_NONE for the root and what it does not reach). ir/dominators.c */
+/* Immediate dominators of the nodes that `root` reaches (by node; HD_NONE for the root and what it does not reach).
+ * ir/dominators.c */
 void hd_graph_dominators(const hd_graph *graph, uint32_t root, hd_arena *scratch, uint32_t *immediate);
-/* Numbers a tree given by parent links so that a is an ancestor of b, or b itself, exactly if enter[a] <= enter[b] <= leave[a].
- * Nodes without a parent are roots. */
-void hd_tree_intervals(uint32_t node_count, const uint32_t *parent, hd_arena *scratch, uint32_t *enter, uint32_t *leave);
+/* Numbers a tree given by parent links so that a is an ancestor of b, or b itself, exactly if enter[a] <= enter[b] <=
+ * leave[a]. Nodes without a parent are roots. */
+void hd_tree_intervals(uint32_t node_count, const uint32_t *parent, hd_arena *scratch, uint32_t *enter,
+                       uint32_t *leave);
 
 /* Fills cfg->loops and blocks[].loop. ir/loops.c */
 void hd_cfg_find_loops(hd_cfg *cfg, const hd_graph *graph, const hd_search *search, hd_arena *scratch);

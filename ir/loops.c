@@ -1,9 +1,9 @@
 /* Loop nest of a control-flow graph, irreducible regions included.
  *
  * From P. Havlak, "Nesting of reducible and irreducible loops" (TOPLAS 1997), in G. Ramalingam's near-linear form,
- * "Identifying loops in almost linear time" (TOPLAS 1999): edges that are no tree edge and no back edge of the depth-first
- * search are left out until the search's lowest common ancestor of their ends is reached. The loop of a node h is then
- * every node below h in the search tree that reaches h through nodes below h.
+ * "Identifying loops in almost linear time" (TOPLAS 1999): edges that are no tree edge and no back edge of the
+ * depth-first search are left out until the search's lowest common ancestor of their ends is reached. The loop of a
+ * node h is then every node below h in the search tree that reaches h through nodes below h.
  *
  * Which loops an irreducible region nests into depends on the search order (successors in the order of the graph); the
  * outermost ones do not: they are the strongly connected components. Complexity: O(m a(m, n)).
@@ -17,20 +17,24 @@ typedef struct pending_edge {
 typedef struct nest {
     const hd_graph *graph;
     const hd_search *search;
-    uint32_t *collapsed;   /* union-find: the header that a node was collapsed into */
-    uint32_t *loop_parent; /* by node: header of the innermost loop around it; of a header, of the loop around its own */
-    uint32_t *late;        /* by node: list of the forward and cross edges to add there */
-    uint32_t *mark;        /* by node: the header whose body it was found in last */
+    uint32_t *collapsed; /* union-find: the header that a node was collapsed into */
+    uint32_t
+        *loop_parent; /* by node: header of the innermost loop around it; of a header, of the loop around its own */
+    uint32_t *late;   /* by node: list of the forward and cross edges to add there */
+    uint32_t *mark;   /* by node: the header whose body it was found in last */
     bool *is_header;
     HD_ARRAY(pending_edge) edges;
-    uint32_t *added;       /* by node: list of the edges into it that were added later */
+    uint32_t *added; /* by node: list of the edges into it that were added later */
     hd_u32_array body;
 } nest;
 
-static bool is_back_edge(const nest *s, uint32_t from, uint32_t to) { return hd_search_is_ancestor(s->search, to, from); }
+static bool is_back_edge(const nest *s, uint32_t from, uint32_t to)
+{
+    return hd_search_is_ancestor(s->search, to, from);
+}
 
-/* Sorts forward and cross edges to the lowest common ancestor of their ends. When y is left, the nodes left before it are
- * collapsed into their parents: what stands for an older x is its lowest ancestor that is not left yet. */
+/* Sorts forward and cross edges to the lowest common ancestor of their ends. When y is left, the nodes left before it
+ * are collapsed into their parents: what stands for an older x is its lowest ancestor that is not left yet. */
 static void assign_late_edges(nest *s)
 {
     const hd_search *search = s->search;
@@ -113,8 +117,9 @@ static void number_loops(hd_cfg *cfg, const nest *s)
     }
 }
 
-/* An edge into a loop that does not end at its header makes it irreducible. Blocks are tried in text order, so the first
- * such block of a loop is its first entry but for the search's header. `unmarked` skips loops that are known already. */
+/* An edge into a loop that does not end at its header makes it irreducible. Blocks are tried in text order, so the
+ * first such block of a loop is its first entry but for the search's header. `unmarked` skips loops that are known
+ * already. */
 static void find_irreducible(hd_cfg *cfg, const hd_search *search, hd_arena *scratch)
 {
     uint32_t n = cfg->loop_count, *room = hd_arena_alloc(scratch, ((size_t)n * 4 + 1) * sizeof(uint32_t));
@@ -150,8 +155,16 @@ static void find_irreducible(hd_cfg *cfg, const hd_search *search, hd_arena *scr
 void hd_cfg_find_loops(hd_cfg *cfg, const hd_graph *graph, const hd_search *search, hd_arena *scratch)
 {
     uint32_t n = graph->node_count, *room = hd_arena_alloc(scratch, (size_t)n * 5 * sizeof(uint32_t));
-    nest s = {graph, search, room, room + n, room + 2 * (size_t)n, room + 3 * (size_t)n,
-              hd_arena_calloc(scratch, n * sizeof(bool)), {0}, room + 4 * (size_t)n, {0}};
+    nest s = {graph,
+              search,
+              room,
+              room + n,
+              room + 2 * (size_t)n,
+              room + 3 * (size_t)n,
+              hd_arena_calloc(scratch, n * sizeof(bool)),
+              {0},
+              room + 4 * (size_t)n,
+              {0}};
     memset(s.loop_parent, 0xff, (size_t)n * 4 * sizeof(uint32_t)); /* and the three behind it */
     for (uint32_t v = 0; v < n; v++)
         s.collapsed[v] = v;

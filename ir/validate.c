@@ -1,9 +1,9 @@
 /* Checks the invariants of ir/ir.h and ir/cfg.h: a failure is a bug in whatever made or changed the IR, told as
- * HD_DIAG_INVALID_IR at the place in the text. Linear in the module. Only the first failure of a function is reported: what
- * follows from it would hide it.
+ * HD_DIAG_INVALID_IR at the place in the text. Linear in the module. Only the first failure of a function is reported:
+ * what follows from it would hide it.
  *
- * A CFG that is built is compared with the instructions (blocks, edges both ways, tree links inside range); that its dominators
- * are the right ones is for the tests. */
+ * A CFG that is built is compared with the instructions (blocks, edges both ways, tree links inside range); that its
+ * dominators are the right ones is for the tests. */
 #include "ir/cfg.h"
 #include "base/bitset.h"
 #include "ir/annotations.h"
@@ -34,10 +34,10 @@ static void fail(checker *c, const char *format, ...)
     hd_report(c->diagnostics, HD_DIAG_INVALID_IR, c->module->source, c->span, "%s: %s", name, text);
 }
 
-#define EXPECT(c, condition, ...)        \
-    do {                                 \
-        if (!(condition))                \
-            fail((c), __VA_ARGS__);      \
+#define EXPECT(c, condition, ...)   \
+    do {                            \
+        if (!(condition))           \
+            fail((c), __VA_ARGS__); \
     } while (0)
 
 /* ---- operands and instructions ----------------------------------------------------------------------------------- */
@@ -48,16 +48,38 @@ static void check_value(checker *c, const hd_operand *o)
 {
     const hd_function *f = c->function;
     const hd_module *m = c->module;
+    if (o->kind > HD_OPERAND_LIST) {
+        fail(c, "operand of no known kind (%u)", o->kind);
+        return;
+    }
     switch ((hd_operand_kind)o->kind) {
-    case HD_OPERAND_REGISTER: EXPECT(c, o->value < f->registers.count, "operand names register %u of %u", o->value, f->registers.count); break;
-    case HD_OPERAND_LITERAL: EXPECT(c, o->value < m->literals.count, "operand names literal %u of %u", o->value, m->literals.count); break;
-    case HD_OPERAND_SYMBOL: EXPECT(c, o->value < m->symbols.count, "operand names symbol %u of %u", o->value, m->symbols.count); break;
-    case HD_OPERAND_SREG: EXPECT(c, o->value < HD_SREG_COUNT, "operand names special register %u", o->value); break;
-    case HD_OPERAND_LABEL: EXPECT(c, o->value < f->labels.count, "operand names label %u of %u", o->value, f->labels.count); break;
-    case HD_OPERAND_TABLE: EXPECT(c, o->value < f->tables.count, "operand names table %u of %u", o->value, f->tables.count); break;
-    case HD_OPERAND_NAME: EXPECT(c, o->value < m->names.entries.count, "operand holds an unknown name"); break;
-    case HD_OPERAND_SINK: case HD_OPERAND_VECTOR: case HD_OPERAND_ADDRESS: case HD_OPERAND_PAIR: case HD_OPERAND_LIST: break;
-    default: fail(c, "operand of no known kind (%u)", o->kind);
+    case HD_OPERAND_REGISTER:
+        EXPECT(c, o->value < f->registers.count, "operand names register %u of %u", o->value, f->registers.count);
+        break;
+    case HD_OPERAND_LITERAL:
+        EXPECT(c, o->value < m->literals.count, "operand names literal %u of %u", o->value, m->literals.count);
+        break;
+    case HD_OPERAND_SYMBOL:
+        EXPECT(c, o->value < m->symbols.count, "operand names symbol %u of %u", o->value, m->symbols.count);
+        break;
+    case HD_OPERAND_SREG:
+        EXPECT(c, o->value < HD_SREG_COUNT, "operand names special register %u", o->value);
+        break;
+    case HD_OPERAND_LABEL:
+        EXPECT(c, o->value < f->labels.count, "operand names label %u of %u", o->value, f->labels.count);
+        break;
+    case HD_OPERAND_TABLE:
+        EXPECT(c, o->value < f->tables.count, "operand names table %u of %u", o->value, f->tables.count);
+        break;
+    case HD_OPERAND_NAME:
+        EXPECT(c, o->value < m->names.entries.count, "operand holds an unknown name");
+        break;
+    case HD_OPERAND_SINK:
+    case HD_OPERAND_VECTOR:
+    case HD_OPERAND_ADDRESS:
+    case HD_OPERAND_PAIR:
+    case HD_OPERAND_LIST:
+        break;
     }
 }
 
@@ -69,7 +91,8 @@ static void check_roles(checker *c, const hd_instruction *insn, const hd_operand
     else if (!(insn->flags & HD_INSN_OPAQUE))
         EXPECT(c, has_role, "a register operand is neither read nor written");
     if (o->flags & HD_OPERAND_IMPLICIT)
-        EXPECT(c, o->kind == HD_OPERAND_REGISTER && o->value == c->function->carry_register, "an implicit operand is not the carry register");
+        EXPECT(c, o->kind == HD_OPERAND_REGISTER && o->value == c->function->carry_register,
+               "an implicit operand is not the carry register");
     if (o->count && o->kind <= HD_OPERAND_NAME)
         EXPECT(c, o->count == 1, "a plain operand has %u elements", o->count);
 }
@@ -101,13 +124,16 @@ static void check_operands(checker *c, const hd_instruction *insn)
 static void check_instruction(checker *c, const hd_instruction *insn)
 {
     const hd_function *f = c->function;
-    EXPECT(c, insn->form < c->module->forms.count, "instruction names form %u of %u", insn->form, c->module->forms.count);
+    EXPECT(c, insn->form < c->module->forms.count, "instruction names form %u of %u", insn->form,
+           c->module->forms.count);
     EXPECT(c, insn->id < f->next_instruction_id, "instruction id %u is not below %u", insn->id, f->next_instruction_id);
     EXPECT(c, insn->origin < f->next_instruction_id, "origin %u is not below %u", insn->origin, f->next_instruction_id);
-    EXPECT(c, insn->location == HD_NONE || insn->location < c->module->locations.count, "instruction names no location");
+    EXPECT(c, insn->location == HD_NONE || insn->location < c->module->locations.count,
+           "instruction names no location");
     EXPECT(c, insn->span.begin <= insn->span.end, "an instruction's text ends before it begins");
     if (insn->guard != HD_NONE)
-        EXPECT(c, insn->guard < f->registers.count && f->registers.items[insn->guard].type == HD_TYPE_PRED, "a guard is no predicate register");
+        EXPECT(c, insn->guard < f->registers.count && f->registers.items[insn->guard].type == HD_TYPE_PRED,
+               "a guard is no predicate register");
     check_operands(c, insn);
 }
 
@@ -118,7 +144,8 @@ static void check_ids(checker *c)
     hd_bitset seen = hd_bitset_new(&scratch, f->next_instruction_id);
     for (uint32_t i = 0; i < f->instructions.count && !c->failed; i++) {
         c->span = f->instructions.items[i].span;
-        EXPECT(c, !hd_bitset_has(&seen, f->instructions.items[i].id), "two instructions have id %u", f->instructions.items[i].id);
+        EXPECT(c, !hd_bitset_has(&seen, f->instructions.items[i].id), "two instructions have id %u",
+               f->instructions.items[i].id);
         hd_bitset_add(&seen, f->instructions.items[i].id);
     }
     hd_arena_free(&scratch);
@@ -130,18 +157,21 @@ static void check_names(checker *c)
 {
     const hd_function *f = c->function;
     for (uint32_t i = 0; i < f->labels.count; i++)
-        EXPECT(c, f->labels.items[i].instruction <= f->instructions.count, "label %u stands behind the last instruction", i);
+        EXPECT(c, f->labels.items[i].instruction <= f->instructions.count,
+               "label %u stands behind the last instruction", i);
     for (uint32_t i = 0; i < f->registers.count; i++) {
         const hd_register *r = &f->registers.items[i];
         EXPECT(c, r->type > HD_TYPE_NONE && r->type < HD_TYPE_COUNT, "register %u has no type", i);
-        EXPECT(c, r->component < (r->vector ? r->vector : 1), "register %u is a component that its vector does not have", i);
+        EXPECT(c, r->component < (r->vector ? r->vector : 1),
+               "register %u is a component that its vector does not have", i);
     }
     for (uint32_t i = 0; i < f->tables.count; i++) {
         const hd_table *t = &f->tables.items[i];
         EXPECT(c, (uint64_t)t->first + t->count <= f->table_entries.count, "table %u reaches beyond the entries", i);
         for (uint32_t k = 0; k < t->count && !c->failed; k++) {
             uint32_t entry = f->table_entries.items[t->first + k];
-            EXPECT(c, entry < (t->kind == HD_TABLE_BRANCH_TARGETS ? f->labels.count : c->module->symbols.count), "table %u has a bad entry", i);
+            EXPECT(c, entry < (t->kind == HD_TABLE_BRANCH_TARGETS ? f->labels.count : c->module->symbols.count),
+                   "table %u has a bad entry", i);
         }
     }
     for (uint32_t i = 0; i < f->register_parameters.count; i++)
@@ -154,15 +184,25 @@ static uint32_t index_limit(const checker *c, uint32_t kind)
 {
     const hd_function *f = c->function;
     switch ((hd_statement_kind)kind) {
-    case HD_STATEMENT_INSTRUCTION: return f->instructions.count;
-    case HD_STATEMENT_LABEL: return f->labels.count;
-    case HD_STATEMENT_LOCATION: return c->module->locations.count;
-    case HD_STATEMENT_TABLE: return f->tables.count;
-    case HD_STATEMENT_REGISTERS: return f->register_groups.count;
-    case HD_STATEMENT_VARIABLES: return c->module->variable_groups.count;
-    case HD_STATEMENT_VERBATIM: return c->module->verbatims.count;
-    case HD_STATEMENT_SCOPE_OPEN: case HD_STATEMENT_SCOPE_CLOSE: return HD_NONE;
-    case HD_STATEMENT_FUNCTION: return 0; /* not in a body */
+    case HD_STATEMENT_INSTRUCTION:
+        return f->instructions.count;
+    case HD_STATEMENT_LABEL:
+        return f->labels.count;
+    case HD_STATEMENT_LOCATION:
+        return c->module->locations.count;
+    case HD_STATEMENT_TABLE:
+        return f->tables.count;
+    case HD_STATEMENT_REGISTERS:
+        return f->register_groups.count;
+    case HD_STATEMENT_VARIABLES:
+        return c->module->variable_groups.count;
+    case HD_STATEMENT_VERBATIM:
+        return c->module->verbatims.count;
+    case HD_STATEMENT_SCOPE_OPEN:
+    case HD_STATEMENT_SCOPE_CLOSE:
+        return HD_NONE;
+    case HD_STATEMENT_FUNCTION:
+        return 0; /* not in a body */
     }
     return 0;
 }
@@ -174,7 +214,8 @@ static void check_statements(checker *c)
     for (uint32_t i = 0; i < f->statements.count && !c->failed; i++) {
         hd_statement s = f->statements.items[i];
         c->span = s.span;
-        EXPECT(c, s.index < index_limit(c, s.kind) || index_limit(c, s.kind) == HD_NONE, "statement %u names nothing", i);
+        EXPECT(c, s.index < index_limit(c, s.kind) || index_limit(c, s.kind) == HD_NONE, "statement %u names nothing",
+               i);
         depth += s.kind == HD_STATEMENT_SCOPE_OPEN;
         EXPECT(c, s.kind != HD_STATEMENT_SCOPE_CLOSE || depth, "a scope closes that is not open");
         depth -= s.kind == HD_STATEMENT_SCOPE_CLOSE && depth;
@@ -182,8 +223,8 @@ static void check_statements(checker *c)
             EXPECT(c, s.index == next, "instruction %u stands where %u should", s.index, next);
         next += s.kind == HD_STATEMENT_INSTRUCTION;
         if (s.kind == HD_STATEMENT_LABEL && !c->failed)
-            EXPECT(c, f->labels.items[s.index].instruction == next, "label %u stands before instruction %u, not %u", s.index, next,
-                   f->labels.items[s.index].instruction);
+            EXPECT(c, f->labels.items[s.index].instruction == next, "label %u stands before instruction %u, not %u",
+                   s.index, next, f->labels.items[s.index].instruction);
     }
     c->span = f->body;
     EXPECT(c, next == f->instructions.count, "%u of %u instructions stand in the body", next, f->instructions.count);
@@ -196,10 +237,13 @@ static void check_annotations(checker *c)
     const hd_annotation *before = NULL;
     for (uint32_t i = 0; i < f->annotations.count && !c->failed; i++) {
         const hd_annotation *a = &f->annotations.items[i];
-        EXPECT(c, a->instruction == HD_NONE || a->instruction < f->instructions.count, "annotation %u stands at no instruction", i);
-        EXPECT(c, !a->count || (uint64_t)a->value + a->count <= f->annotation_words.count, "annotation %u has a list out of range", i);
+        EXPECT(c, a->instruction == HD_NONE || a->instruction < f->instructions.count,
+               "annotation %u stands at no instruction", i);
+        EXPECT(c, !a->count || (uint64_t)a->value + a->count <= f->annotation_words.count,
+               "annotation %u has a list out of range", i);
         if (before && before->instruction == a->instruction)
-            EXPECT(c, before->kind < a->kind || (before->kind == a->kind && before->slot < a->slot), "annotation %u is out of order", i);
+            EXPECT(c, before->kind < a->kind || (before->kind == a->kind && before->slot < a->slot),
+                   "annotation %u is out of order", i);
         else
             EXPECT(c, !before || before->instruction < a->instruction, "annotation %u is out of order", i);
         before = a;
@@ -224,11 +268,13 @@ static void check_block(checker *c, const hd_cfg *cfg, uint32_t b)
     EXPECT(c, block->first < block->end || !f->instructions.count, "block %u is empty", b);
     EXPECT(c, block->first == (b ? cfg->blocks[b - 1].end : 0), "block %u does not follow the one before", b);
     EXPECT(c, block->post_dominator <= exit, "block %u has no post-dominator", b);
-    EXPECT(c, block->reachable == (block->dominator != HD_NONE || b == 0), "block %u: dominator and reachability disagree", b);
+    EXPECT(c, block->reachable == (block->dominator != HD_NONE || b == 0),
+           "block %u: dominator and reachability disagree", b);
     EXPECT(c, block->succ_count, "block %u leads nowhere", b);
     for (uint32_t i = block->first; i < block->end && !c->failed; i++) {
         EXPECT(c, cfg->block_of[i] == b, "instruction %u is not of block %u", i, b);
-        EXPECT(c, i + 1 == block->end || hd_insn_flow(f, &f->instructions.items[i]) == HD_FLOW_NEXT, "block %u goes on behind a branch", b);
+        EXPECT(c, i + 1 == block->end || hd_insn_flow(f, &f->instructions.items[i]) == HD_FLOW_NEXT,
+               "block %u goes on behind a branch", b);
     }
     for (uint32_t e = 0; e < block->succ_count && !c->failed; e++) {
         uint32_t to = hd_block_successors(cfg, b)[e];
@@ -237,17 +283,21 @@ static void check_block(checker *c, const hd_cfg *cfg, uint32_t b)
     }
 }
 
-/* Edges both ways: counted by their ends' sum and product, so that joins with many predecessors cost no more than others. */
+/* Edges both ways: counted by their ends' sum and product, so that joins with many predecessors cost no more than
+ * others. */
 static void check_edges(checker *c, const hd_cfg *cfg)
 {
-    uint64_t forward = 0, backward = 0, forward_count = 0, backward_count = cfg->exit_predecessor_count, exit = cfg->block_count;
+    uint64_t forward = 0, backward = 0, forward_count = 0, backward_count = cfg->exit_predecessor_count,
+             exit = cfg->block_count;
     for (uint32_t b = 0; b < cfg->block_count; b++) {
         forward_count += cfg->blocks[b].succ_count;
         backward_count += cfg->blocks[b].pred_count;
         for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++)
-            forward += ((uint64_t)b + 1) * 0x9e3779b97f4a7c15u ^ ((uint64_t)hd_block_successors(cfg, b)[e] + 1) * 0xc2b2ae3d27d4eb4fu;
+            forward += ((uint64_t)b + 1) * 0x9e3779b97f4a7c15u ^
+                       ((uint64_t)hd_block_successors(cfg, b)[e] + 1) * 0xc2b2ae3d27d4eb4fu;
         for (uint32_t e = 0; e < cfg->blocks[b].pred_count; e++)
-            backward += ((uint64_t)hd_block_predecessors(cfg, b)[e] + 1) * 0x9e3779b97f4a7c15u ^ ((uint64_t)b + 1) * 0xc2b2ae3d27d4eb4fu;
+            backward += ((uint64_t)hd_block_predecessors(cfg, b)[e] + 1) * 0x9e3779b97f4a7c15u ^
+                        ((uint64_t)b + 1) * 0xc2b2ae3d27d4eb4fu;
     }
     for (uint32_t e = 0; e < cfg->exit_predecessor_count; e++)
         backward += ((uint64_t)cfg->exit_predecessors[e] + 1) * 0x9e3779b97f4a7c15u ^ (exit + 1) * 0xc2b2ae3d27d4eb4fu;
@@ -258,17 +308,20 @@ static void check_cfg(checker *c, const hd_cfg *cfg)
 {
     const hd_function *f = c->function;
     c->span = f->body;
-    EXPECT(c, cfg->block_count && cfg->blocks[cfg->block_count - 1].end == f->instructions.count, "the blocks do not end where the body ends");
+    EXPECT(c, cfg->block_count && cfg->blocks[cfg->block_count - 1].end == f->instructions.count,
+           "the blocks do not end where the body ends");
     for (uint32_t b = 0; b < cfg->block_count && !c->failed; b++)
         check_block(c, cfg, b);
     if (c->failed)
         return;
     check_edges(c, cfg);
     for (uint32_t b = 0; b < cfg->block_count && !c->failed; b++)
-        EXPECT(c, cfg->blocks[b].loop == HD_NONE || cfg->blocks[b].loop < cfg->loop_count, "block %u is in no loop there is", b);
+        EXPECT(c, cfg->blocks[b].loop == HD_NONE || cfg->blocks[b].loop < cfg->loop_count,
+               "block %u is in no loop there is", b);
     for (uint32_t l = 0; l < cfg->loop_count && !c->failed; l++) {
         uint32_t parent = cfg->loops[l].parent;
-        EXPECT(c, cfg->loops[l].header < cfg->block_count && (parent == HD_NONE || parent < l), "loop %u is out of order", l);
+        EXPECT(c, cfg->loops[l].header < cfg->block_count && (parent == HD_NONE || parent < l),
+               "loop %u is out of order", l);
     }
 }
 
@@ -276,7 +329,8 @@ static void check_cfg(checker *c, const hd_cfg *cfg)
 
 bool hd_ir_validate_function(hd_function *function, hd_diagnostics *diagnostics)
 {
-    checker c = {.module = function->module, .function = function, .diagnostics = diagnostics, .span = function->header_span};
+    checker c = {
+        .module = function->module, .function = function, .diagnostics = diagnostics, .span = function->header_span};
     check_names(&c);
     for (uint32_t i = 0; i < function->instructions.count && !c.failed; i++) {
         c.span = function->instructions.items[i].span;
@@ -300,8 +354,10 @@ static void check_module(checker *c)
         const hd_symbol *s = &m->symbols.items[i];
         c->span = s->span;
         EXPECT(c, s->function == HD_NONE || s->function < m->functions.count, "symbol %u names no function", i);
-        EXPECT(c, (uint64_t)s->dimension_first + s->dimension_count <= m->dimensions.count, "symbol %u has bad dimensions", i);
-        EXPECT(c, (uint64_t)s->initializer_first + s->initializer_count <= m->initializers.count, "symbol %u has a bad initializer", i);
+        EXPECT(c, (uint64_t)s->dimension_first + s->dimension_count <= m->dimensions.count,
+               "symbol %u has bad dimensions", i);
+        EXPECT(c, (uint64_t)s->initializer_first + s->initializer_count <= m->initializers.count,
+               "symbol %u has a bad initializer", i);
     }
     for (uint32_t i = 0; i < m->statements.count && !c->failed; i++) {
         hd_statement s = m->statements.items[i];

@@ -1,14 +1,14 @@
 /* Thread-level liveness (TL), and the walker that steps through a block.
  *
- * Rules: a definition kills only where it is unguarded, writes the whole register and stands in an instruction whose effect is
- * known; guards are uses; what stands as DEF | USE is read, then written; opaque instructions read and write all their
- * registers. Live into the virtual exit X are the result registers of a device function. Registers declared at module scope
- * (old PTX) are read by every call, and live into X of a device function.
+ * Rules: a definition kills only where it is unguarded, writes the whole register and stands in an instruction whose
+ * effect is known; guards are uses; what stands as DEF | USE is read, then written; opaque instructions read and write
+ * all their registers. Live into the virtual exit X are the result registers of a device function. Registers declared
+ * at module scope (old PTX) are read by every call, and live into X of a device function.
  *
  * Method: for each register that some block reads before it writes it, an upward search from those blocks that stops at
  * blocks that kill it. Registers that live inside one block, most of them, cost nothing. Live-out is the union of the
- * successors' live-in, and shared with one of them where it is equal. Complexity: O(instructions + sum over live-in sets of
- * size times predecessors). Memory: 4 bytes for each element of a set.
+ * successors' live-in, and shared with one of them where it is equal. Complexity: O(instructions + sum over live-in
+ * sets of size times predecessors). Memory: 4 bytes for each element of a set.
  */
 #include "passes/liveness.h"
 
@@ -126,8 +126,8 @@ typedef HD_ARRAY(place) place_list;
 
 typedef struct scan {
     const hd_function *function;
-    uint32_t *read, *killed;  /* by register: the last block + 1 that reads it first, that kills it */
-    place_list reads, kills;  /* in block order */
+    uint32_t *read, *killed;     /* by register: the last block + 1 that reads it first, that kills it */
+    place_list reads, kills;     /* in block order */
     hd_register_set module_wide; /* registers declared at module scope */
 } scan;
 
@@ -145,21 +145,22 @@ static void scan_instruction(scan *s, const hd_instruction *insn, uint32_t block
     if (insn->guard != HD_NONE)
         scan_read(s, insn->guard, block);
     HD_INSN_REGISTERS(f, insn, o)
-        if (reads(insn, o))
-            scan_read(s, o->value, block);
+    if (reads(insn, o))
+        scan_read(s, o->value, block);
     if (s->module_wide.count && is_call(f, insn))
         for (uint32_t i = 0; i < s->module_wide.count; i++)
             scan_read(s, s->module_wide.items[i], block);
     HD_INSN_REGISTERS(f, insn, d)
-        if (hd_definition_kills(f, insn, d) && s->killed[d->value] != block + 1) {
-            s->killed[d->value] = block + 1;
-            hd_array_push(&s->kills, (place){d->value, block});
-        }
+    if (hd_definition_kills(f, insn, d) && s->killed[d->value] != block + 1) {
+        s->killed[d->value] = block + 1;
+        hd_array_push(&s->kills, (place){d->value, block});
+    }
 }
 
-/* Sorts places by register, those of one register in block order; first[r] .. first[r + 1]. With `wanted`, only of registers that have an
- * entry there. */
-static uint32_t *by_register(const place_list *list, const uint32_t *wanted, uint32_t registers, uint32_t *first, hd_arena *scratch)
+/* Sorts places by register, those of one register in block order; first[r] .. first[r + 1]. With `wanted`, only of
+ * registers that have an entry there. */
+static uint32_t *by_register(const place_list *list, const uint32_t *wanted, uint32_t registers, uint32_t *first,
+                             hd_arena *scratch)
 {
     memset(first, 0, ((size_t)registers + 2) * sizeof(uint32_t));
     for (uint32_t i = 0; i < list->count; i++)
@@ -182,9 +183,9 @@ static uint32_t *by_register(const place_list *list, const uint32_t *wanted, uin
 
 typedef struct search {
     const hd_cfg *cfg;
-    uint32_t *live, *killer;       /* by block and X: the last register + 1 found live into it; that it kills */
-    hd_u32_array found;            /* blocks that a register is live into, register after register */
-    HD_ARRAY(place) starts;        /* (register, its first place in found) */
+    uint32_t *live, *killer; /* by block and X: the last register + 1 found live into it; that it kills */
+    hd_u32_array found;      /* blocks that a register is live into, register after register */
+    HD_ARRAY(place) starts;  /* (register, its first place in found) */
 } search;
 
 static void search_add(search *s, uint32_t reg, uint32_t block)
@@ -285,12 +286,16 @@ hd_liveness *hd_liveness_build(hd_pass_context *context, hd_arena *arena)
     const hd_cfg *cfg = hd_function_cfg(f);
     hd_arena scratch = {0};
     size_t registers = f->registers.count, nodes = (size_t)cfg->block_count + 1;
-    scan read = {.function = f, .read = HD_ARENA_ARRAY(&scratch, uint32_t, registers), .killed = HD_ARENA_ARRAY(&scratch, uint32_t, registers)};
+    scan read = {.function = f,
+                 .read = HD_ARENA_ARRAY(&scratch, uint32_t, registers),
+                 .killed = HD_ARENA_ARRAY(&scratch, uint32_t, registers)};
     read.module_wide = find_module_wide(f, arena);
     for (uint32_t b = 0; b < cfg->block_count; b++)
         for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++)
             scan_instruction(&read, &f->instructions.items[i], b);
-    search up = {.cfg = cfg, .live = HD_ARENA_ARRAY(&scratch, uint32_t, nodes), .killer = HD_ARENA_ARRAY(&scratch, uint32_t, nodes)};
+    search up = {.cfg = cfg,
+                 .live = HD_ARENA_ARRAY(&scratch, uint32_t, nodes),
+                 .killer = HD_ARENA_ARRAY(&scratch, uint32_t, nodes)};
     search_all(&up, &read, find_live_at_exit(f, read.module_wide, &scratch), &scratch);
     hd_array_free(&read.reads);
     hd_array_free(&read.kills);
@@ -310,8 +315,11 @@ hd_liveness *hd_liveness_build(hd_pass_context *context, hd_arena *arena)
 void hd_live_walk_init(hd_live_walk *walk, hd_arena *arena, hd_function *function, const hd_liveness *liveness)
 {
     uint32_t registers = function->registers.count;
-    *walk = (hd_live_walk){.function = function, .cfg = hd_function_cfg(function), .liveness = liveness,
-                           .members = HD_ARENA_ARRAY(arena, uint32_t, registers), .position = HD_ARENA_ARRAY(arena, uint32_t, registers)};
+    *walk = (hd_live_walk){.function = function,
+                           .cfg = hd_function_cfg(function),
+                           .liveness = liveness,
+                           .members = HD_ARENA_ARRAY(arena, uint32_t, registers),
+                           .position = HD_ARENA_ARRAY(arena, uint32_t, registers)};
 }
 
 static void walk_add(hd_live_walk *w, uint32_t reg)
@@ -346,11 +354,11 @@ void hd_live_step(hd_live_walk *w)
     const hd_function *f = w->function;
     const hd_instruction *insn = &f->instructions.items[--w->ordinal];
     HD_INSN_REGISTERS(f, insn, d)
-        if (hd_definition_kills(f, insn, d))
-            walk_remove(w, d->value);
+    if (hd_definition_kills(f, insn, d))
+        walk_remove(w, d->value);
     HD_INSN_REGISTERS(f, insn, o)
-        if (reads(insn, o))
-            walk_add(w, o->value);
+    if (reads(insn, o))
+        walk_add(w, o->value);
     if (insn->guard != HD_NONE)
         walk_add(w, insn->guard);
     hd_register_set module_wide = w->liveness->module_wide;

@@ -33,7 +33,8 @@ static void carry(hd_region_facts *facts, const hd_cfg *cfg, uint32_t *seen, uin
 
 void hd_region_facts_make(hd_region_facts *facts, const hd_cfg *cfg, hd_region_seeds *seeds)
 {
-    uint32_t *seen = hd_calloc((size_t)cfg->block_count + 1, sizeof(uint32_t)); /* last fact that reached a block, from 1 */
+    uint32_t *seen =
+        hd_calloc((size_t)cfg->block_count + 1, sizeof(uint32_t)); /* last fact that reached a block, from 1 */
     *facts = (hd_region_facts){0};
     if (seeds->count)
         qsort(seeds->items, seeds->count, sizeof *seeds->items, compare_seeds);

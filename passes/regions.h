@@ -1,9 +1,9 @@
 /* Facts that hold in the regions of divergent branches. Private to passes/.
  *
  * R(b, s) = blocks reachable from target s of branch b without entering the reconvergence point r(b). What an analysis
- * attaches to it is a fact (r, key): seeded at s, carried forward along edges, dropped on entering r. Branches that share r and
- * key share the fact, so that there are at most as many facts in a block as the analysis has keys for each of the block's
- * post-dominators.
+ * attaches to it is a fact (r, key): seeded at s, carried forward along edges, dropped on entering r. Branches that
+ * share r and key share the fact, so that there are at most as many facts in a block as the analysis has keys for each
+ * of the block's post-dominators.
  */
 #ifndef HD_PASSES_REGIONS_H
 #define HD_PASSES_REGIONS_H

@@ -1,17 +1,18 @@
 /* Uniformity: which registers hold one value in all lanes of a warp, and which branches can split it.
  *
- * A register is divergent if a definition of it has a divergent source (a special register that differs between lanes or in
- * time, a load other than from an entry's parameters or from constants, an atomic, a shuffle, a matrix fragment, a call's
- * result), a divergent operand or a divergent guard; or if a branch b that may diverge has a definition of it in its region
- * R(b) (what b reaches without entering its reconvergence point r(b)) and it is live into r(b). That second rule catches
- * x = 0 on one side and 1 on the other, and a uniform counter read after a loop that lanes left at different times. A branch
- * may diverge if its guard or index is divergent. Register parameters and module-scope registers are divergent.
+ * A register is divergent if a definition of it has a divergent source (a special register that differs between lanes
+ * or in time, a load other than from an entry's parameters or from constants, an atomic, a shuffle, a matrix fragment,
+ * a call's result), a divergent operand or a divergent guard; or if a branch b that may diverge has a definition of it
+ * in its region R(b) (what b reaches without entering its reconvergence point r(b)) and it is live into r(b). That
+ * second rule catches x = 0 on one side and 1 on the other, and a uniform counter read after a loop that lanes left at
+ * different times. A branch may diverge if its guard or index is divergent. Register parameters and module-scope
+ * registers are divergent.
  *
- * Not handled: values that are equal although their operands differ (a vote's result, x - x). Values never written are taken
- * as equal in all lanes.
+ * Not handled: values that are equal although their operands differ (a vote's result, x - x). Values never written are
+ * taken as equal in all lanes.
  *
- * Method: a worklist over registers and branches; a block is looked at once for each reconvergence point whose region holds
- * it, so the complexity is O(instructions times nesting depth of divergent branches).
+ * Method: a worklist over registers and branches; a block is looked at once for each reconvergence point whose region
+ * holds it, so the complexity is O(instructions times nesting depth of divergent branches).
  */
 #include "passes/liveness.h"
 #include "ir/sregs.h"
@@ -21,11 +22,11 @@ typedef struct spread {
     const hd_cfg *cfg;
     const hd_liveness *liveness;
     hd_uniformity *result;
-    uint32_t *use_first, *uses;   /* by register: instructions that read it */
-    hd_u32_array registers;       /* divergent, to be followed */
-    hd_u32_array branches;        /* divergent, to be followed */
-    hd_u32_array blocks;          /* of a region, to be followed */
-    uint64_t *seen;               /* hash set of (reconvergence point, block) + 1 */
+    uint32_t *use_first, *uses; /* by register: instructions that read it */
+    hd_u32_array registers;     /* divergent, to be followed */
+    hd_u32_array branches;      /* divergent, to be followed */
+    hd_u32_array blocks;        /* of a region, to be followed */
+    uint64_t *seen;             /* hash set of (reconvergence point, block) + 1 */
     uint32_t seen_count, seen_room;
 } spread;
 
@@ -39,7 +40,8 @@ static bool has_calls(const hd_function *f)
     return false;
 }
 
-/* A load of an entry's own parameters. Through a register that is sure only where no call has .param blocks of its own. */
+/* A load of an entry's own parameters. Through a register that is sure only where no call has .param blocks of its own.
+ */
 static bool loads_entry_parameter(const hd_function *f, const hd_instruction *insn, bool calls)
 {
     uint8_t space = hd_insn_form(f, insn)->space;
@@ -94,7 +96,7 @@ static void collect_uses(spread *s, hd_arena *scratch)
         if (insn->guard != HD_NONE)
             first[insn->guard + 2]++;
         HD_INSN_REGISTERS(f, insn, o)
-            first[o->value + 2] += is_read(insn, o);
+        first[o->value + 2] += is_read(insn, o);
     }
     for (uint32_t r = 0; r < f->registers.count; r++)
         first[r + 2] += first[r + 1];
@@ -105,8 +107,8 @@ static void collect_uses(spread *s, hd_arena *scratch)
         if (insn->guard != HD_NONE)
             s->uses[first[insn->guard + 1]++] = i;
         HD_INSN_REGISTERS(f, insn, o)
-            if (is_read(insn, o))
-                s->uses[first[o->value + 1]++] = i;
+        if (is_read(insn, o))
+            s->uses[first[o->value + 1]++] = i;
     }
 }
 
@@ -123,8 +125,8 @@ static void add_register(spread *s, uint32_t reg)
 static void add_definitions(spread *s, const hd_instruction *insn)
 {
     HD_INSN_REGISTERS(s->function, insn, o)
-        if (o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE)
-            add_register(s, o->value);
+    if (o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE)
+        add_register(s, o->value);
 }
 
 static void add_branch(spread *s, uint32_t block)
@@ -181,9 +183,9 @@ static void reach_block(spread *s, uint32_t block, hd_register_set live)
     for (uint32_t i = b->first; i < b->end; i++) {
         const hd_instruction *insn = &s->function->instructions.items[i];
         HD_INSN_REGISTERS(s->function, insn, o)
-            if ((o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE) &&
-                !hd_bitset_has(&s->result->divergent_registers, o->value) && hd_register_set_has(live, o->value))
-                add_register(s, o->value);
+        if ((o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE) &&
+            !hd_bitset_has(&s->result->divergent_registers, o->value) && hd_register_set_has(live, o->value))
+            add_register(s, o->value);
     }
 }
 

@@ -1,19 +1,18 @@
 /* Warp-level liveness (WL): what must stay in a warp-wide register although the lanes that run now may not need it.
  *
- * WL(p) = TL(p) union pend(block(p)). For every branch b that may diverge, with reconvergence point r, and each target s (not r,
- * not the virtual exit X), every block of R(b, s) keeps TLin(r) and
- *   ours   TLin(s') of every other target s': the lanes that wait for the other side need it yet. They run after this side is
- *          done, or have run before; a side's own registers are released after their last read.
- *   paper  TLin of every target, its own included: the rule of RegMutex (section on register liveness) and of RFV.
- *   its    independent thread scheduling: sides run interleaved and join nowhere. r = X, and instead of TLin(s') everything
- *          that is read anywhere in what s' reaches.
- * WL is never fed back into itself.
+ * WL(p) = TL(p) union pend(block(p)). For every branch b that may diverge, with reconvergence point r, and each target
+ * s (not r, not the virtual exit X), every block of R(b, s) keeps TLin(r) and ours   TLin(s') of every other target s':
+ * the lanes that wait for the other side need it yet. They run after this side is done, or have run before; a side's
+ * own registers are released after their last read. paper  TLin of every target, its own included: the rule of RegMutex
+ * (section on register liveness) and of RFV. its    independent thread scheduling: sides run interleaved and join
+ * nowhere. r = X, and instead of TLin(s') everything that is read anywhere in what s' reaches. WL is never fed back
+ * into itself.
  *
- * Method. ours, paper: facts (r, list) carried through regions (passes/regions.h), where a list is TLin of a block, shared by
- * all branches that wait for it; a branch of more than two targets has a list of its own for each side. Blocks with the same
- * facts share one set. its: a forward closure over sets of blocks that are closed under reachability, interned; few differ.
- * Complexity: ours, paper: O(instructions times nesting depth of divergent branches); its: O(number of different sets times
- * instructions + edges times blocks / 64).
+ * Method. ours, paper: facts (r, list) carried through regions (passes/regions.h), where a list is TLin of a block,
+ * shared by all branches that wait for it; a branch of more than two targets has a list of its own for each side.
+ * Blocks with the same facts share one set. its: a forward closure over sets of blocks that are closed under
+ * reachability, interned; few differ. Complexity: ours, paper: O(instructions times nesting depth of divergent
+ * branches); its: O(number of different sets times instructions + edges times blocks / 64).
  */
 #include "passes/warp_liveness_its.h"
 #include "passes/regions.h"
@@ -25,10 +24,10 @@ typedef struct pending {
     const hd_liveness *thread;
     bool paper;
     hd_arena *arena;
-    hd_region_seeds seeds;                   /* key: a block, for TLin of it; or nodes + an index in `lists` */
-    HD_ARRAY(hd_register_set) lists;         /* of the sides of branches with more than two targets */
+    hd_region_seeds seeds;           /* key: a block, for TLin of it; or nodes + an index in `lists` */
+    HD_ARRAY(hd_register_set) lists; /* of the sides of branches with more than two targets */
     hd_set_union all;
-    uint32_t *times;                         /* by register: scratch for such a branch */
+    uint32_t *times; /* by register: scratch for such a branch */
 } pending;
 
 /* ---- seeds ------------------------------------------------------------------------------------------------------- */
@@ -45,7 +44,10 @@ static void seed(pending *p, uint32_t join, uint32_t key, uint32_t side)
         hd_array_push(&p->seeds, (hd_region_seed){join, key, side});
 }
 
-static bool is_side(const pending *p, uint32_t block, uint32_t join) { return block != join && block != p->cfg->block_count; }
+static bool is_side(const pending *p, uint32_t block, uint32_t join)
+{
+    return block != join && block != p->cfg->block_count;
+}
 
 /* A list for a side: the union but what only this side has live, if anything. */
 static uint32_t side_list(pending *p, hd_register_set whole, uint32_t whole_key, hd_register_set own)
@@ -147,7 +149,8 @@ static void make_pend(pending *p, const hd_region_facts *facts, hd_register_set 
         uint32_t slot = (uint32_t)hd_hash(keys + first[b], count * sizeof(uint32_t)) & (room - 1);
         for (; table[slot]; slot = (slot + 1) & (room - 1)) {
             uint32_t other = table[slot] - 1;
-            if (first[other + 1] - first[other] == count && !memcmp(keys + first[other], keys + first[b], count * sizeof(uint32_t)))
+            if (first[other + 1] - first[other] == count &&
+                !memcmp(keys + first[other], keys + first[b], count * sizeof(uint32_t)))
                 break;
         }
         if (table[slot]) {
@@ -165,7 +168,7 @@ static void make_stack_pend(hd_pass_context *context, pending *p, hd_register_se
     const hd_uniformity *uniformity = hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY);
     hd_region_facts facts;
     p->times = hd_calloc((size_t)context->function->registers.count + 1, sizeof(uint32_t));
-    HD_BITSET_EACH(&uniformity->divergent_branches, b)
+    HD_BITSET_EACH (&uniformity->divergent_branches, b)
         seed_branch(p, b);
     hd_region_facts_make(&facts, p->cfg, &p->seeds);
     make_pend(p, &facts, pend);

@@ -1,10 +1,10 @@
 /* Warp-level liveness under independent thread scheduling (liveness=its; the rule stands in passes/warp_liveness.c).
  *
- * For each block q the set U(q) of blocks where lanes that left q's lanes at some divergent branch may be: for every branch b
- * that may diverge and target s that reaches q, what every other target reaches. U(q) grows along edges only, and every U is
- * closed under reachability, so that most blocks have the same one: after the first join of a kernel all that follows is in
- * it. They are interned bitsets over blocks and X. pend(q) = all registers read in blocks of U(q), and the result registers if
- * X is in it.
+ * For each block q the set U(q) of blocks where lanes that left q's lanes at some divergent branch may be: for every
+ * branch b that may diverge and target s that reaches q, what every other target reaches. U(q) grows along edges only,
+ * and every U is closed under reachability, so that most blocks have the same one: after the first join of a kernel all
+ * that follows is in it. They are interned bitsets over blocks and X. pend(q) = all registers read in blocks of U(q),
+ * and the result registers if X is in it.
  */
 #include "passes/warp_liveness_its.h"
 
@@ -16,9 +16,9 @@ typedef struct closure {
     uint32_t words;
     HD_ARRAY(uint64_t) sets; /* set i: words [i * words, (i + 1) * words); set 0 is empty */
     uint32_t set_count;
-    hd_u32_array table;      /* open hash table: set + 1 */
-    uint32_t *of_block;      /* U(q) */
-    hd_bitset current;       /* being built */
+    hd_u32_array table; /* open hash table: set + 1 */
+    uint32_t *of_block; /* U(q) */
+    hd_bitset current;  /* being built */
     hd_u32_array stack;
 } closure;
 
@@ -27,7 +27,8 @@ static const uint64_t *set_words(const closure *c, uint32_t set) { return c->set
 static uint32_t find_slot(const closure *c, const uint64_t *words)
 {
     uint32_t mask = c->table.count - 1, slot = (uint32_t)hd_hash(words, c->words * sizeof(uint64_t)) & mask;
-    while (c->table.items[slot] && memcmp(set_words(c, c->table.items[slot] - 1), words, c->words * sizeof(uint64_t)) != 0)
+    while (c->table.items[slot] &&
+           memcmp(set_words(c, c->table.items[slot] - 1), words, c->words * sizeof(uint64_t)) != 0)
         slot = (slot + 1) & mask;
     return slot;
 }
@@ -107,25 +108,28 @@ static void add_reads(const hd_function *f, const hd_block *block, hd_bitset *re
         if (insn->guard != HD_NONE)
             hd_bitset_add(read, insn->guard);
         HD_INSN_REGISTERS(f, insn, o)
-            if (o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE)
-                hd_bitset_add(read, o->value);
+        if (o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE)
+            hd_bitset_add(read, o->value);
     }
 }
 
-static hd_register_set registers_of(const closure *c, const hd_function *f, const hd_liveness *thread, uint32_t set, hd_arena *arena)
+static hd_register_set registers_of(const closure *c, const hd_function *f, const hd_liveness *thread, uint32_t set,
+                                    hd_arena *arena)
 {
     hd_arena scratch = {0};
     hd_bitset blocks = {c->sets.items + (size_t)set * c->words, c->cfg->block_count + 1};
     hd_bitset read = hd_bitset_new(&scratch, f->registers.count);
-    HD_BITSET_EACH(&blocks, b) {
-        hd_register_set live = thread->live_in[b]; /* of X: results; of a block: module-scope registers that calls read */
+    HD_BITSET_EACH (&blocks, b) {
+        hd_register_set live =
+            thread->live_in[b]; /* of X: results; of a block: module-scope registers that calls read */
         for (uint32_t i = 0; i < live.count; i++)
             hd_bitset_add(&read, live.items[i]);
         if (b < c->cfg->block_count)
             add_reads(f, &c->cfg->blocks[b], &read);
     }
-    uint32_t count = hd_bitset_count(&read), n = 0, *items = hd_arena_alloc(arena, ((size_t)count + 1) * sizeof(uint32_t));
-    HD_BITSET_EACH(&read, r)
+    uint32_t count = hd_bitset_count(&read), n = 0,
+             *items = hd_arena_alloc(arena, ((size_t)count + 1) * sizeof(uint32_t));
+    HD_BITSET_EACH (&read, r)
         items[n++] = r;
     hd_arena_free(&scratch);
     return (hd_register_set){items, count};

@@ -1,11 +1,12 @@
 /* Warp-order graph (WOG): which block a warp may run after which, under a SIMT stack.
  *
- * CFG edges, and for each branch b that may diverge, with reconvergence point r: from every block of R(b, s) that has an edge
- * to r or to the virtual exit X, to every other target s' (not r, not X) and to r (if not X); and b -> r. Warp-wide state
- * (what is held, allocated, cached) follows these edges, not the CFG's: a side that ends is followed by the other side.
+ * CFG edges, and for each branch b that may diverge, with reconvergence point r: from every block of R(b, s) that has
+ * an edge to r or to the virtual exit X, to every other target s' (not r, not X) and to r (if not X); and b -> r.
+ * Warp-wide state (what is held, allocated, cached) follows these edges, not the CFG's: a side that ends is followed by
+ * the other side.
  *
- * Complexity: O(edges seen by each (r, target) pair) and the size of the result, which is quadratic in the number of targets
- * that share a reconvergence point (a branch with k sides has k * k orders).
+ * Complexity: O(edges seen by each (r, target) pair) and the size of the result, which is quadratic in the number of
+ * targets that share a reconvergence point (a branch with k sides has k * k orders).
  */
 #include "passes/liveness.h"
 #include "passes/regions.h"
@@ -48,7 +49,7 @@ static void find_edges(const hd_cfg *cfg, const hd_uniformity *uniformity, order
     for (uint32_t b = 0; b < cfg->block_count; b++)
         for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++)
             hd_array_push(edges, (order_edge){b, hd_block_successors(cfg, b)[e]});
-    HD_BITSET_EACH(&uniformity->divergent_branches, b) {
+    HD_BITSET_EACH (&uniformity->divergent_branches, b) {
         seed_branch(cfg, b, &seeds);
         if (cfg->blocks[b].post_dominator != cfg->block_count)
             hd_array_push(edges, (order_edge){b, cfg->blocks[b].post_dominator});
@@ -67,8 +68,10 @@ static void find_edges(const hd_cfg *cfg, const hd_uniformity *uniformity, order
 /* Sorts edges by `from` (stable) and drops repetitions, in place of rows first[node] .. first[node + 1]. */
 static uint32_t *make_rows(const order_edges *edges, uint32_t nodes, bool backward, hd_arena *arena, uint32_t **rows)
 {
-    uint32_t *next = hd_calloc((size_t)nodes + 1, sizeof(uint32_t)), *all = hd_malloc(((size_t)edges->count + 1) * sizeof(uint32_t));
-    uint32_t *first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)nodes + 1), *seen = hd_calloc(nodes, sizeof(uint32_t)), count = 0;
+    uint32_t *next = hd_calloc((size_t)nodes + 1, sizeof(uint32_t)),
+             *all = hd_malloc(((size_t)edges->count + 1) * sizeof(uint32_t));
+    uint32_t *first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)nodes + 1), *seen = hd_calloc(nodes, sizeof(uint32_t)),
+             count = 0;
     for (uint32_t i = 0; i < edges->count; i++)
         next[(backward ? edges->items[i].to : edges->items[i].from) + 1]++;
     for (uint32_t v = 0; v < nodes; v++)

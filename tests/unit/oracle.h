@@ -1,6 +1,7 @@
-/* An independent view of small programs, to test the analyses against: random control flow, a machine that runs a warp of four
- * lanes on it, and the analyses' rules written down naively. It shares no code with ir/ and passes/: its own blocks, edges,
- * reachability by search, post-dominance by taking blocks away. Only oracle_print ties it to the toolkit: as PTX text.
+/* An independent view of small programs, to test the analyses against: random control flow, a machine that runs a warp
+ * of four lanes on it, and the analyses' rules written down naively. It shares no code with ir/ and passes/: its own
+ * blocks, edges, reachability by search, post-dominance by taking blocks away. Only oracle_print ties it to the
+ * toolkit: as PTX text.
  *
  * Registers are bits of a mask: 0-4 are %r0-%r4, 5-7 are %p0-%p2.
  */
@@ -12,17 +13,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ORACLE_LANES = 4, ORACLE_BLOCKS = 32, ORACLE_INSNS = 8, ORACLE_WORDS = 5, ORACLE_REGISTERS = 8, ORACLE_TARGETS = 5 };
+enum {
+    ORACLE_LANES = 4,
+    ORACLE_BLOCKS = 32,
+    ORACLE_INSNS = 8,
+    ORACLE_WORDS = 5,
+    ORACLE_REGISTERS = 8,
+    ORACLE_TARGETS = 5
+};
 
 /* ---- programs ---- */
 
 typedef enum oracle_kind {
-    ORACLE_CONST,  /* mov of a constant */
-    ORACLE_PARAM,  /* load of a parameter of the entry: equal in all lanes */
-    ORACLE_LANE,   /* mov of %tid.x */
-    ORACLE_ADD, ORACLE_SETP, ORACLE_SELP,
-    ORACLE_LOAD,   /* of global memory: any value in each lane */
-    ORACLE_LOAD2,  /* a vector of two */
+    ORACLE_CONST, /* mov of a constant */
+    ORACLE_PARAM, /* load of a parameter of the entry: equal in all lanes */
+    ORACLE_LANE,  /* mov of %tid.x */
+    ORACLE_ADD,
+    ORACLE_SETP,
+    ORACLE_SELP,
+    ORACLE_LOAD,  /* of global memory: any value in each lane */
+    ORACLE_LOAD2, /* a vector of two */
     ORACLE_STORE,
     ORACLE_PART,   /* writes one byte of its destination */
     ORACLE_OPAQUE, /* an unknown opcode: reads and writes both registers */
@@ -50,38 +60,47 @@ typedef struct oracle_block {
 
 typedef struct oracle_program {
     oracle_block blocks[ORACLE_BLOCKS];
-    uint32_t count;      /* of blocks; also the number of the virtual exit X */
-    bool is_device;      /* a device function: parameter %r1, result %r0 in registers */
+    uint32_t count; /* of blocks; also the number of the virtual exit X */
+    bool is_device; /* a device function: parameter %r1, result %r0 in registers */
 } oracle_program;
 
-typedef struct oracle_random { uint64_t state; } oracle_random;
+typedef struct oracle_random {
+    uint64_t state;
+} oracle_random;
 uint32_t oracle_next(oracle_random *random, uint32_t below);
 
 void oracle_generate(oracle_program *program, uint64_t seed); /* structured or not, by the seed */
 void oracle_print(const oracle_program *program, hd_writer *writer);
 
 /* ---- the graph ---- */
-uint32_t oracle_successors(const oracle_program *p, uint32_t block, uint32_t *to); /* unique, taken first; X is p->count */
-uint64_t oracle_reach(const oracle_program *p, uint32_t from, uint64_t without);    /* blocks and X reachable from `from`, itself included */
-uint32_t oracle_join(const oracle_program *p, uint32_t block);                      /* r(b), pseudo-edges included */
-bool oracle_dominates(const oracle_program *p, uint32_t a, uint32_t b);             /* both reachable */
-bool oracle_post_dominates(const oracle_program *p, uint32_t a, uint32_t b);        /* pseudo-edges included */
+/* Unique, the taken ones first; X is p->count. */
+uint32_t oracle_successors(const oracle_program *p, uint32_t block, uint32_t *to);
+/* Blocks and X reachable from `from`, itself included. */
+uint64_t oracle_reach(const oracle_program *p, uint32_t from, uint64_t without);
+uint32_t oracle_join(const oracle_program *p, uint32_t block);               /* r(b), pseudo-edges included */
+bool oracle_dominates(const oracle_program *p, uint32_t a, uint32_t b);      /* both reachable */
+bool oracle_post_dominates(const oracle_program *p, uint32_t a, uint32_t b); /* pseudo-edges included */
 
 /* ---- the rules, naively; each can be broken ---- */
 
 typedef enum oracle_mutation {
     ORACLE_SOUND,
-    ORACLE_DROP_JOIN,           /* pend without TLin(r) */
-    ORACLE_DROP_SIDES,          /* pend without the other sides */
-    ORACLE_DROP_PEND,           /* thread-level liveness for warp-wide registers */
-    ORACLE_GUARDED_KILLS, ORACLE_PART_KILLS, ORACLE_OPAQUE_KILLS, ORACLE_GUARD_IS_NO_USE, ORACLE_RESULT_DIES,
+    ORACLE_DROP_JOIN,  /* pend without TLin(r) */
+    ORACLE_DROP_SIDES, /* pend without the other sides */
+    ORACLE_DROP_PEND,  /* thread-level liveness for warp-wide registers */
+    ORACLE_GUARDED_KILLS,
+    ORACLE_PART_KILLS,
+    ORACLE_OPAQUE_KILLS,
+    ORACLE_GUARD_IS_NO_USE,
+    ORACLE_RESULT_DIES,
     ORACLE_UNIFORM_BY_OPERANDS, /* uniformity from operands only: no regions */
     ORACLE_UNIFORM_GUARD,       /* a divergent guard does not make its result divergent */
     ORACLE_UNIFORM_LOAD,
-    ORACLE_ORDER_BY_EDGES,      /* warp order = CFG edges */
-    ORACLE_ORDER_NO_SIDES, ORACLE_ORDER_NO_EXIT,
-    ORACLE_ITS_LIVE_IN,         /* its: TLin(s') instead of what is read in all that s' reaches */
-    ORACLE_ITS_JOINS,           /* its: sides end at r */
+    ORACLE_ORDER_BY_EDGES, /* warp order = CFG edges */
+    ORACLE_ORDER_NO_SIDES,
+    ORACLE_ORDER_NO_EXIT,
+    ORACLE_ITS_LIVE_IN, /* its: TLin(s') instead of what is read in all that s' reaches */
+    ORACLE_ITS_JOINS,   /* its: sides end at r */
     ORACLE_MUTATIONS
 } oracle_mutation;
 
@@ -91,27 +110,27 @@ typedef struct oracle_facts {
     uint16_t live_in[ORACLE_BLOCKS + 1];
     uint16_t live_after[ORACLE_BLOCKS][ORACLE_INSNS + 1];
     uint16_t live_out[ORACLE_BLOCKS];
-    uint16_t divergent;                     /* registers */
-    uint64_t branches;                      /* blocks that may split the warp */
+    uint16_t divergent; /* registers */
+    uint64_t branches;  /* blocks that may split the warp */
     uint16_t pend[ORACLE_BLOCKS];
-    uint64_t order[ORACLE_BLOCKS + 1];      /* warp-order successors */
+    uint64_t order[ORACLE_BLOCKS + 1]; /* warp-order successors */
 } oracle_facts;
 void oracle_analyse(const oracle_program *p, oracle_rule rule, oracle_mutation mutation, oracle_facts *facts);
 
 /* ---- the machine ---- */
 
 enum {                           /* what went wrong */
-    ORACLE_READ_RELEASED = 1,    /* a lane read a value that was released */
-    ORACLE_SPLIT = 2,            /* a branch that was called uniform split the warp */
-    ORACLE_OUT_OF_ORDER = 4,     /* a block followed another that the warp order does not know as its predecessor */
-    ORACLE_CLOBBERED = 8,        /* a lane read another register's value under shared names */
+       ORACLE_READ_RELEASED = 1, /* a lane read a value that was released */
+       ORACLE_SPLIT = 2,         /* a branch that was called uniform split the warp */
+       ORACLE_OUT_OF_ORDER = 4,  /* a block followed another that the warp order does not know as its predecessor */
+       ORACLE_CLOBBERED = 8,     /* a lane read another register's value under shared names */
 };
 
 typedef struct oracle_run {
-    bool interleaved;            /* independent thread scheduling: no stack, sides in any interleaving, joins by chance */
-    bool per_lane;               /* release in the active lanes only: the check of thread-level liveness */
-    const oracle_facts *facts;   /* releases everything that is not live by these */
-    const uint8_t *color;        /* by register: the name it shares; NULL: its own */
+    bool interleaved;          /* independent thread scheduling: no stack, sides in any interleaving, joins by chance */
+    bool per_lane;             /* release in the active lanes only: the check of thread-level liveness */
+    const oracle_facts *facts; /* releases everything that is not live by these */
+    const uint8_t *color;      /* by register: the name it shares; NULL: its own */
     uint64_t seed;
 } oracle_run;
 int oracle_execute(const oracle_program *p, const oracle_run *run);

@@ -1,7 +1,8 @@
-/* A warp of four lanes on a SIMT stack, or with its sides interleaved, that releases what is not live (tests/unit/oracle.h).
+/* A warp of four lanes on a SIMT stack, or with its sides interleaved, that releases what is not live
+ * (tests/unit/oracle.h).
  *
- * Values are always the right ones; beside them stands, for each register and lane, whether a release took the value away.
- * A lane that reads a value it wrote and that was taken away is a failure. */
+ * Values are always the right ones; beside them stands, for each register and lane, whether a release took the value
+ * away. A lane that reads a value it wrote and that was taken away is a failure. */
 #include "tests/unit/oracle.h"
 
 #include <string.h>
@@ -20,10 +21,10 @@ typedef struct machine {
     oracle_random random;
     uint32_t value[ORACLE_REGISTERS][ORACLE_LANES];
     uint8_t written[ORACLE_REGISTERS], released[ORACLE_REGISTERS]; /* lanes */
-    uint8_t owner[ORACLE_REGISTERS][ORACLE_LANES];                 /* by shared name: the register whose value it holds, + 1 */
+    uint8_t owner[ORACLE_REGISTERS][ORACLE_LANES]; /* by shared name: the register whose value it holds, + 1 */
     group groups[MOST_GROUPS];
     uint32_t group_count;
-    uint32_t last_block; /* the warp was in; X + 1 = none yet */
+    uint32_t last_block;          /* the warp was in; X + 1 = none yet */
     uint8_t joins[ORACLE_BLOCKS]; /* r(b) + 1, found at the first split */
     int failure;
 } machine;
@@ -89,17 +90,30 @@ static uint32_t guard_mask(machine *m, const oracle_insn *insn, uint32_t active)
 
 static uint32_t result(machine *m, const oracle_insn *insn, uint32_t lane, uint32_t slot)
 {
-    uint32_t a = insn->use_count > 0 ? m->value[insn->use[0]][lane] : 0, b = insn->use_count > 1 ? m->value[insn->use[1]][lane] : 0;
+    uint32_t a = insn->use_count > 0 ? m->value[insn->use[0]][lane] : 0,
+             b = insn->use_count > 1 ? m->value[insn->use[1]][lane] : 0;
     switch ((oracle_kind)insn->kind) {
-    case ORACLE_CONST: return insn->value;
-    case ORACLE_PARAM: return 5;
-    case ORACLE_LANE: return lane;
-    case ORACLE_ADD: return mix(a, b);
-    case ORACLE_SETP: return mix(a, b) & 1;
-    case ORACLE_SELP: return m->value[insn->use[2]][lane] & 1 ? a : b;
-    case ORACLE_LOAD: case ORACLE_LOAD2: case ORACLE_OPAQUE: return oracle_next(&m->random, 8);
-    case ORACLE_PART: return mix(mix(a, b), m->value[insn->def[slot]][lane]);
-    case ORACLE_STORE: case ORACLE_BRANCH: return 0;
+    case ORACLE_CONST:
+        return insn->value;
+    case ORACLE_PARAM:
+        return 5;
+    case ORACLE_LANE:
+        return lane;
+    case ORACLE_ADD:
+        return mix(a, b);
+    case ORACLE_SETP:
+        return mix(a, b) & 1;
+    case ORACLE_SELP:
+        return m->value[insn->use[2]][lane] & 1 ? a : b;
+    case ORACLE_LOAD:
+    case ORACLE_LOAD2:
+    case ORACLE_OPAQUE:
+        return oracle_next(&m->random, 8);
+    case ORACLE_PART:
+        return mix(mix(a, b), m->value[insn->def[slot]][lane]);
+    case ORACLE_STORE:
+    case ORACLE_BRANCH:
+        return 0;
     }
     return 0;
 }
@@ -128,10 +142,19 @@ static void choose_targets(machine *m, const oracle_block *block, uint32_t activ
     for (uint32_t lane = 0; lane < ORACLE_LANES; lane++) {
         bool take = taken >> lane & 1;
         switch ((oracle_end)block->end) {
-        case ORACLE_FALL: case ORACLE_JUMP: to[lane] = block->target[0]; break;
-        case ORACLE_IF: to[lane] = block->target[take ? 0 : 1]; break;
-        case ORACLE_EXIT: to[lane] = exit; break;
-        case ORACLE_EXIT_IF: to[lane] = take ? exit : block->target[0]; break;
+        case ORACLE_FALL:
+        case ORACLE_JUMP:
+            to[lane] = block->target[0];
+            break;
+        case ORACLE_IF:
+            to[lane] = block->target[take ? 0 : 1];
+            break;
+        case ORACLE_EXIT:
+            to[lane] = exit;
+            break;
+        case ORACLE_EXIT_IF:
+            to[lane] = take ? exit : block->target[0];
+            break;
         case ORACLE_SWITCH:
             to[lane] = take ? block->target[m->value[insn->use[0]][lane] % (block->target_count - insn->guarded)]
                             : block->target[block->target_count - 1];
@@ -199,7 +222,8 @@ static void drop_group(machine *m, uint32_t at) { m->groups[at] = m->groups[--m-
 static void merge_by_chance(machine *m, uint32_t at)
 {
     for (uint32_t o = 0; o < m->group_count; o++)
-        if (o != at && m->groups[o].block == m->groups[at].block && m->groups[o].insn == m->groups[at].insn && oracle_next(&m->random, 2)) {
+        if (o != at && m->groups[o].block == m->groups[at].block && m->groups[o].insn == m->groups[at].insn &&
+            oracle_next(&m->random, 2)) {
             m->groups[at].mask |= m->groups[o].mask;
             m->groups[o].mask = 0;
         }

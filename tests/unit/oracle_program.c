@@ -15,17 +15,22 @@ uint32_t oracle_next(oracle_random *random, uint32_t below)
 /* ---- instructions ------------------------------------------------------------------------------------------------ */
 
 static uint8_t any_word(oracle_random *r) { return (uint8_t)oracle_next(r, ORACLE_WORDS); }
-static uint8_t any_predicate(oracle_random *r) { return (uint8_t)(ORACLE_WORDS + oracle_next(r, ORACLE_REGISTERS - ORACLE_WORDS)); }
+static uint8_t any_predicate(oracle_random *r)
+{
+    return (uint8_t)(ORACLE_WORDS + oracle_next(r, ORACLE_REGISTERS - ORACLE_WORDS));
+}
 
-/* In an `even` program one word and one predicate, the last ones, differ between lanes from the start; the others hold one value in
- * all lanes until a guard or a branch by that predicate makes them differ. */
+/* In an `even` program one word and one predicate, the last ones, differ between lanes from the start; the others hold
+ * one value in all lanes until a guard or a branch by that predicate makes them differ. */
 static oracle_insn random_insn(oracle_random *r, bool even)
 {
-    static const uint8_t all[] = {ORACLE_CONST, ORACLE_PARAM, ORACLE_LANE, ORACLE_ADD, ORACLE_ADD, ORACLE_ADD, ORACLE_SETP, ORACLE_SETP,
-                                  ORACLE_SETP, ORACLE_SELP, ORACLE_LOAD, ORACLE_LOAD2, ORACLE_STORE, ORACLE_STORE, ORACLE_PART, ORACLE_OPAQUE};
-    static const uint8_t few[] = {ORACLE_CONST, ORACLE_CONST, ORACLE_CONST, ORACLE_PARAM, ORACLE_ADD, ORACLE_ADD, ORACLE_SETP, ORACLE_SETP,
-                                  ORACLE_SETP, ORACLE_STORE};
-    static const uint8_t def_counts[] = {1, 1, 1, 1, 1, 1, 1, 2, 0, 1, 2, 0}, use_counts[] = {0, 0, 0, 2, 2, 3, 0, 0, 1, 2, 0, 0};
+    static const uint8_t all[] = {ORACLE_CONST, ORACLE_PARAM, ORACLE_LANE, ORACLE_ADD,   ORACLE_ADD,  ORACLE_ADD,
+                                  ORACLE_SETP,  ORACLE_SETP,  ORACLE_SETP, ORACLE_SELP,  ORACLE_LOAD, ORACLE_LOAD2,
+                                  ORACLE_STORE, ORACLE_STORE, ORACLE_PART, ORACLE_OPAQUE};
+    static const uint8_t few[] = {ORACLE_CONST, ORACLE_CONST, ORACLE_CONST, ORACLE_PARAM, ORACLE_ADD,
+                                  ORACLE_ADD,   ORACLE_SETP,  ORACLE_SETP,  ORACLE_SETP,  ORACLE_STORE};
+    static const uint8_t def_counts[] = {1, 1, 1, 1, 1, 1, 1, 2, 0, 1, 2, 0},
+                         use_counts[] = {0, 0, 0, 2, 2, 3, 0, 0, 1, 2, 0, 0};
     even &= oracle_next(r, 32) != 0;
     oracle_insn insn = {.kind = even ? few[oracle_next(r, sizeof few)] : all[oracle_next(r, sizeof all)]};
     if (insn.kind == ORACLE_OPAQUE && oracle_next(r, 3))
@@ -53,7 +58,8 @@ static void start_even(oracle_block *block)
 {
     enum { WORD = ORACLE_WORDS - 1, PREDICATE = ORACLE_REGISTERS - 1 };
     block->insns[0] = (oracle_insn){.kind = ORACLE_LOAD, .def = {WORD}, .def_count = 1};
-    block->insns[1] = (oracle_insn){.kind = ORACLE_SETP, .def = {PREDICATE}, .def_count = 1, .use = {WORD, WORD}, .use_count = 2};
+    block->insns[1] =
+        (oracle_insn){.kind = ORACLE_SETP, .def = {PREDICATE}, .def_count = 1, .use = {WORD, WORD}, .use_count = 2};
     block->count = 2;
 }
 
@@ -85,7 +91,8 @@ static void end_block(generator *g, uint32_t b, oracle_end end, uint32_t count, 
         insn.use_count = 1;
         insn.use[0] = any_word(g->r);
     }
-    insn.guarded = end == ORACLE_IF || end == ORACLE_EXIT_IF || (end == ORACLE_SWITCH && oracle_next(g->r, 4) == 0 && b + 1 < g->p->count);
+    insn.guarded = end == ORACLE_IF || end == ORACLE_EXIT_IF ||
+                   (end == ORACLE_SWITCH && oracle_next(g->r, 4) == 0 && b + 1 < g->p->count);
     if (end == ORACLE_SWITCH && insn.guarded) /* falls through where the guard is false */
         block->target[block->target_count++] = (uint8_t)(b + 1);
     insn.guard = any_predicate(g->r);
@@ -104,7 +111,10 @@ static uint32_t next_block(generator *g)
 }
 
 static void jump(generator *g, uint32_t from, uint32_t to) { end_block(g, from, ORACLE_JUMP, 1, &to); }
-static void branch(generator *g, uint32_t from, uint32_t taken, uint32_t next) { end_block(g, from, ORACLE_IF, 2, (uint32_t[]){taken, next}); }
+static void branch(generator *g, uint32_t from, uint32_t taken, uint32_t next)
+{
+    end_block(g, from, ORACLE_IF, 2, (uint32_t[]){taken, next});
+}
 
 static void generate_sequence(generator *g, uint32_t depth);
 
@@ -163,9 +173,18 @@ static void generate_sequence(generator *g, uint32_t depth)
 {
     for (uint32_t n = 1 + oracle_next(g->r, 2); n && depth && g->p->count < ORACLE_BLOCKS - 16; n--)
         switch (oracle_next(g->r, 7)) {
-        case 0: case 1: case 2: generate_if(g, depth - 1); break;
-        case 3: case 4: generate_loop(g, depth - 1); break;
-        case 5: generate_switch(g, depth - 1); break;
+        case 0:
+        case 1:
+        case 2:
+            generate_if(g, depth - 1);
+            break;
+        case 3:
+        case 4:
+            generate_loop(g, depth - 1);
+            break;
+        case 5:
+            generate_switch(g, depth - 1);
+            break;
         default: {
             uint32_t head = g->current;
             end_block(g, head, ORACLE_EXIT_IF, 1, (uint32_t[]){next_block(g)});
@@ -179,7 +198,8 @@ static void generate_soup(generator *g)
     for (uint32_t b = 0; b < n; b++)
         next_block(g);
     for (uint32_t b = 0; b < n; b++) {
-        uint32_t targets[] = {oracle_next(g->r, n), oracle_next(g->r, n), oracle_next(g->r, n)}, kind = oracle_next(g->r, 12);
+        uint32_t targets[] = {oracle_next(g->r, n), oracle_next(g->r, n), oracle_next(g->r, n)},
+                 kind = oracle_next(g->r, 12);
         if (b + 1 == n)
             kind = kind < 6 ? 11 : 0;
         if (kind < 2)
@@ -197,7 +217,8 @@ static void generate_soup(generator *g)
     }
 }
 
-/* Some jumps to the next block become a fall through: where another branch names that block, or it would be no block. */
+/* Some jumps to the next block become a fall through: where another branch names that block, or it would be no block.
+ */
 static void drop_jumps(oracle_program *p, oracle_random *r)
 {
     for (uint32_t b = 0; b + 1 < p->count; b++) {
@@ -206,7 +227,8 @@ static void drop_jumps(oracle_program *p, oracle_random *r)
         for (uint32_t o = 0; o < p->count; o++)
             for (uint32_t t = 0; t < p->blocks[o].target_count; t++)
                 named |= o != b && p->blocks[o].target[t] == b + 1 &&
-                         (p->blocks[o].end == ORACLE_JUMP || p->blocks[o].end == ORACLE_SWITCH || (p->blocks[o].end == ORACLE_IF && t == 0));
+                         (p->blocks[o].end == ORACLE_JUMP || p->blocks[o].end == ORACLE_SWITCH ||
+                          (p->blocks[o].end == ORACLE_IF && t == 0));
         if (block->end != ORACLE_JUMP || block->target[0] != b + 1 || !named || block->count < 2 || oracle_next(r, 2))
             continue;
         block->end = ORACLE_FALL;
@@ -253,22 +275,37 @@ static void print_shape(hd_writer *w, const char *shape, const oracle_insn *insn
 static void print_branch(const oracle_program *p, const oracle_block *block, uint32_t b, hd_writer *w)
 {
     switch ((oracle_end)block->end) {
-    case ORACLE_FALL: break;
-    case ORACLE_JUMP: hd_write_format(w, "bra.uni L%u", block->target[0]); break;
-    case ORACLE_IF: hd_write_format(w, "bra L%u", block->target[0]); break;
+    case ORACLE_FALL:
+        break;
+    case ORACLE_JUMP:
+        hd_write_format(w, "bra.uni L%u", block->target[0]);
+        break;
+    case ORACLE_IF:
+        hd_write_format(w, "bra L%u", block->target[0]);
+        break;
     case ORACLE_SWITCH:
         print_shape(w, "brx.idx $u, ", &block->insns[block->count - 1]);
         hd_write_format(w, "T%u", b);
         break;
-    case ORACLE_EXIT: case ORACLE_EXIT_IF: hd_write_string(w, p->is_device || b % 2 ? "ret" : "exit"); break;
+    case ORACLE_EXIT:
+    case ORACLE_EXIT_IF:
+        hd_write_string(w, p->is_device || b % 2 ? "ret" : "exit");
+        break;
     }
 }
 
 static void print_insn(const oracle_program *p, const oracle_block *block, uint32_t i, uint32_t b, hd_writer *w)
 {
-    static const char *const shapes[] = {"mov.u32 $d, ", "ld.param.u32 $d, [value]", "mov.u32 $d, %tid.x", "add.u32 $d, $u, $v",
-                                         "setp.lt.u32 $d, $u, $v", "selp.u32 $d, $u, $v, $w", "ld.global.u32 $d, [%rd1]",
-                                         "ld.global.v2.u32 {$d, $e}, [%rd1]", "st.global.u32 [%rd1], $u", "vadd.s32.s32.s32 $d.b0, $u, $v, $u",
+    static const char *const shapes[] = {"mov.u32 $d, ",
+                                         "ld.param.u32 $d, [value]",
+                                         "mov.u32 $d, %tid.x",
+                                         "add.u32 $d, $u, $v",
+                                         "setp.lt.u32 $d, $u, $v",
+                                         "selp.u32 $d, $u, $v, $w",
+                                         "ld.global.u32 $d, [%rd1]",
+                                         "ld.global.v2.u32 {$d, $e}, [%rd1]",
+                                         "st.global.u32 [%rd1], $u",
+                                         "vadd.s32.s32.s32 $d.b0, $u, $v, $u",
                                          "frobnicate.b32 $d, $e"};
     const oracle_insn *insn = &block->insns[i];
     hd_write_string(w, "    ");

@@ -33,7 +33,8 @@ static uint16_t uses(const rules *s, const oracle_insn *insn)
 
 static uint16_t kills(const rules *s, const oracle_insn *insn)
 {
-    if ((insn->guarded && s->mutation != ORACLE_GUARDED_KILLS) || (insn->kind == ORACLE_PART && s->mutation != ORACLE_PART_KILLS) ||
+    if ((insn->guarded && s->mutation != ORACLE_GUARDED_KILLS) ||
+        (insn->kind == ORACLE_PART && s->mutation != ORACLE_PART_KILLS) ||
         (insn->kind == ORACLE_OPAQUE && s->mutation != ORACLE_OPAQUE_KILLS))
         return 0;
     return defs(insn);
@@ -137,7 +138,7 @@ static void find_divergent(rules *s)
                 const oracle_insn *insn = &s->p->blocks[b].insns[i];
                 uint16_t read = uses(s, insn);
                 if (s->mutation == ORACLE_UNIFORM_GUARD && insn->guarded)
-                    read &= (uint16_t)~(1u << insn->guard);
+                    read &= (uint16_t) ~(1u << insn->guard);
                 if (is_source(s, insn) || read & *divergent)
                     *divergent |= defs(insn);
             }
@@ -199,7 +200,8 @@ static uint64_t successor_mask(const rules *s, uint32_t b)
 static void order_branch(rules *s, uint32_t b)
 {
     uint32_t to[ORACLE_TARGETS + 1], count = oracle_successors(s->p, b, to), join = oracle_join(s->p, b);
-    uint64_t exit = 1ull << s->p->count, last = s->mutation == ORACLE_ORDER_NO_EXIT ? 1ull << join & ~exit : 1ull << join | exit;
+    uint64_t exit = 1ull << s->p->count,
+             last = s->mutation == ORACLE_ORDER_NO_EXIT ? 1ull << join & ~exit : 1ull << join | exit;
     uint64_t join_mask = 1ull << join & ~exit;
     s->facts->order[b] |= join_mask;
     for (uint32_t e = 0; e < count; e++) {

@@ -12,16 +12,15 @@ typedef struct subject {
     hd_function *function;
 } subject;
 
-static const char module_text[] =
-    ".version 8.0\n.target sm_80\n.address_size 64\n"
-    ".visible .entry f ()\n{\n    .reg .u32 %r<4>;\n    .reg .pred %p<2>;\n"
-    "    mov.u32 %r1, 1; // one\n"
-    "L:\n"
-    "    add.u32 %r1, %r1, 2;\n"
-    "    setp.lt.u32 %p1, %r1, 9;\n"
-    "    @%p1 bra L;\n"
-    "    ret;\n"
-    "}\n";
+static const char module_text[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                                  ".visible .entry f ()\n{\n    .reg .u32 %r<4>;\n    .reg .pred %p<2>;\n"
+                                  "    mov.u32 %r1, 1; // one\n"
+                                  "L:\n"
+                                  "    add.u32 %r1, %r1, 2;\n"
+                                  "    setp.lt.u32 %p1, %r1, 9;\n"
+                                  "    @%p1 bra L;\n"
+                                  "    ret;\n"
+                                  "}\n";
 
 static void open_module(subject *s, const char *text)
 {
@@ -115,16 +114,20 @@ static void edits_are_printed(void **state)
     hd_edit_begin(&edit, s.function);
     hd_edit_after(&edit, 0, move(&s, "%r1", 10));
     hd_edit_before(&edit, 1, move(&s, "%r1", 11));
-    hd_edit_replace(&edit, 2, hd_make_instruction(s.function, "setp.gt.u32", HD_NONE, false,
-                    (hd_operand[]){reg(&s, "%p1"), reg(&s, "%r1"), hd_make_literal_operand(s.module, 3, HD_LITERAL_SIGNED)}, 3, NULL));
+    hd_edit_replace(&edit, 2,
+                    hd_make_instruction(s.function, "setp.gt.u32", HD_NONE, false,
+                                        (hd_operand[]){reg(&s, "%p1"), reg(&s, "%r1"),
+                                                       hd_make_literal_operand(s.module, 3, HD_LITERAL_SIGNED)},
+                                        3, NULL));
     hd_edit_before(&edit, 5, move(&s, "%r1", 12)); /* at the end */
     hd_edit_end(&edit);
     hd_writer text;
     hd_writer_to_memory(&text);
     assert_true(hd_emit_ptx(&text, s.module, &(hd_emit_options){.no_annotations = true}));
     hd_write_char(&text, '\0');
-    static const char *const order[] = {"mov.u32 %r1, 1; // one", "mov.u32 %r1, 10;", "L:", "mov.u32 %r1, 11;", "add.u32 %r1, %r1, 2;",
-                                        "setp.gt.u32 %p1, %r1, 3;", "@%p1 bra L;", "ret;", "mov.u32 %r1, 12;", "}"};
+    static const char *const order[] = {
+        "mov.u32 %r1, 1; // one",   "mov.u32 %r1, 10;", "L:",   "mov.u32 %r1, 11;", "add.u32 %r1, %r1, 2;",
+        "setp.gt.u32 %p1, %r1, 3;", "@%p1 bra L;",      "ret;", "mov.u32 %r1, 12;", "}"};
     const char *at = text.buffer.items;
     for (uint32_t i = 0; i < sizeof order / sizeof *order; i++) {
         const char *next = strstr(at, order[i]);
@@ -166,17 +169,24 @@ static void a_body_from_nothing(void **state)
     uint32_t words = hd_make_registers(f, "%r", HD_TYPE_U32, 3), wide = hd_make_register(f, "%address", HD_TYPE_B64);
     uint32_t test = hd_make_register(f, "%test", HD_TYPE_PRED);
     bool ok;
-    hd_append_instruction(f, hd_make_instruction(f, "mov.b64", HD_NONE, false, (hd_operand[]){hd_make_register_operand(wide),
-                          hd_make_aggregate(HD_OPERAND_VECTOR, 2), hd_make_register_operand(words), hd_make_register_operand(words + 1)}, 4, &ok));
+    hd_append_instruction(
+        f, hd_make_instruction(f, "mov.b64", HD_NONE, false,
+                               (hd_operand[]){hd_make_register_operand(wide), hd_make_aggregate(HD_OPERAND_VECTOR, 2),
+                                              hd_make_register_operand(words), hd_make_register_operand(words + 1)},
+                               4, &ok));
     assert_true(ok);
     uint32_t label = hd_make_label(f, "again");
     hd_operand address = hd_make_aggregate(HD_OPERAND_ADDRESS, 1), base = hd_make_register_operand(wide);
     base.flags |= HD_OPERAND_OFFSET;
     base.count = 1;
-    hd_append_instruction(f, hd_make_instruction(f, "ld.global.u32", test, true, (hd_operand[]){hd_make_register_operand(words + 2), address, base,
-                          hd_make_literal_operand(s.module, 8, HD_LITERAL_SIGNED)}, 4, &ok));
+    hd_append_instruction(f,
+                          hd_make_instruction(f, "ld.global.u32", test, true,
+                                              (hd_operand[]){hd_make_register_operand(words + 2), address, base,
+                                                             hd_make_literal_operand(s.module, 8, HD_LITERAL_SIGNED)},
+                                              4, &ok));
     assert_true(ok);
-    hd_append_instruction(f, hd_make_instruction(f, "bra", test, false, (hd_operand[]){hd_make_operand(HD_OPERAND_LABEL, label)}, 1, &ok));
+    hd_append_instruction(f, hd_make_instruction(f, "bra", test, false,
+                                                 (hd_operand[]){hd_make_operand(HD_OPERAND_LABEL, label)}, 1, &ok));
     assert_true(ok);
     assert_true(hd_ir_validate(s.module));
     const hd_operand *o = hd_insn_operands(f, &f->instructions.items[0]);
@@ -213,7 +223,10 @@ static void break_annotations(hd_function *f)
     hd_array_push(&f->annotations, (hd_annotation){.kind = 17, .instruction = 1});
     hd_array_push(&f->annotations, (hd_annotation){.kind = 17, .instruction = 0});
 }
-static void break_annotation_place(hd_function *f) { hd_array_push(&f->annotations, (hd_annotation){.kind = 17, .instruction = 5}); }
+static void break_annotation_place(hd_function *f)
+{
+    hd_array_push(&f->annotations, (hd_annotation){.kind = 17, .instruction = 5});
+}
 static void break_edge(hd_function *f) { hd_function_cfg(f)->successors[0] = 0; }
 static void break_block(hd_function *f) { hd_function_cfg(f)->blocks[1].first = 0; }
 static void break_block_of(hd_function *f) { hd_function_cfg(f)->block_of[2] = 0; }
@@ -226,14 +239,33 @@ static void stale_cfg(hd_function *f)
 
 static void the_validator_finds_what_is_broken(void **state)
 {
-    static const struct { void (*harm)(hd_function *); const char *says; } cases[] = {
-        {break_operand_register, "operand names register"}, {break_operand_role, "neither read nor written"}, {break_operand_kind, "no known kind"},
-        {break_operand_range, "operands reach beyond"}, {break_elements, "elements reach beyond"}, {break_plain, "plain operand has"}, {break_literal, "names literal"},
-        {break_label, "stands before instruction"}, {break_label_range, "behind the last instruction"}, {break_guard, "guard is no predicate"},
-        {break_id, "two instructions have id"}, {break_id_range, "is not below"}, {break_form, "names form"}, {break_order, "stands where"},
-        {break_count, "stand in the body"}, {break_register_type, "has no type"}, {break_location, "names no location"},
-        {break_annotations, "out of order"}, {break_annotation_place, "stands at no instruction"}, {break_edge, "disagree"},
-        {break_block, "does not follow"}, {break_block_of, "is not of block"}, {stale_cfg, "do not end where"},
+    static const struct {
+        void (*harm)(hd_function *);
+        const char *says;
+    } cases[] = {
+        {break_operand_register, "operand names register"},
+        {break_operand_role, "neither read nor written"},
+        {break_operand_kind, "no known kind"},
+        {break_operand_range, "operands reach beyond"},
+        {break_elements, "elements reach beyond"},
+        {break_plain, "plain operand has"},
+        {break_literal, "names literal"},
+        {break_label, "stands before instruction"},
+        {break_label_range, "behind the last instruction"},
+        {break_guard, "guard is no predicate"},
+        {break_id, "two instructions have id"},
+        {break_id_range, "is not below"},
+        {break_form, "names form"},
+        {break_order, "stands where"},
+        {break_count, "stand in the body"},
+        {break_register_type, "has no type"},
+        {break_location, "names no location"},
+        {break_annotations, "out of order"},
+        {break_annotation_place, "stands at no instruction"},
+        {break_edge, "disagree"},
+        {break_block, "does not follow"},
+        {break_block_of, "is not of block"},
+        {stale_cfg, "do not end where"},
     };
     (void)state;
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -253,10 +285,8 @@ static void the_validator_finds_what_is_broken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edits_keep_what_they_do_not_touch),
-        cmocka_unit_test(edits_are_printed),
-        cmocka_unit_test(an_edit_without_steps_changes_nothing),
-        cmocka_unit_test(a_body_from_nothing),
+        cmocka_unit_test(edits_keep_what_they_do_not_touch),     cmocka_unit_test(edits_are_printed),
+        cmocka_unit_test(an_edit_without_steps_changes_nothing), cmocka_unit_test(a_body_from_nothing),
         cmocka_unit_test(the_validator_finds_what_is_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

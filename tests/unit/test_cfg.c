@@ -1,4 +1,5 @@
-/* The control-flow graph against brute force on random programs (tests/unit/oracle.h), on shapes of known answer, and on deep ones. */
+/* The control-flow graph against brute force on random programs (tests/unit/oracle.h), on shapes of known answer, and
+ * on deep ones. */
 #include "tests/unit/unit.h"
 
 #include "ir/cfg.h"
@@ -30,8 +31,10 @@ static void parse_body(parsed *p, const char *body)
 {
     hd_writer text;
     hd_writer_to_memory(&text);
-    hd_write_format(&text, ".version 8.0\n.target sm_80\n.address_size 64\n.func stop() .noreturn { trap; }\n"
-                           ".visible .entry f () {\n.reg .pred %%p<4>;\n.reg .u32 %%r<4>;\n%s}\n", body);
+    hd_write_format(&text,
+                    ".version 8.0\n.target sm_80\n.address_size 64\n.func stop() .noreturn { trap; }\n"
+                    ".visible .entry f () {\n.reg .pred %%p<4>;\n.reg .u32 %%r<4>;\n%s}\n",
+                    body);
     parse(p, text.buffer.items, text.buffer.count);
     hd_writer_free(&text);
 }
@@ -119,13 +122,15 @@ static uint64_t body_of(const hd_cfg *cfg, uint32_t loop)
     return body;
 }
 
-static void check_loop(const oracle_program *program, const hd_cfg *cfg, uint32_t loop, uint32_t top, uint64_t body, uint64_t reachable)
+static void check_loop(const oracle_program *program, const hd_cfg *cfg, uint32_t loop, uint32_t top, uint64_t body,
+                       uint64_t reachable)
 {
     uint32_t first = top, depth = 1;
     bool irreducible = false;
     assert_int_equal(body_of(cfg, loop), body);
     for (uint32_t b = 0; b < program->count; b++) {
-        uint32_t to[ORACLE_TARGETS + 1], count = !(body >> b & 1) && reachable >> b & 1 ? oracle_successors(program, b, to) : 0;
+        uint32_t to[ORACLE_TARGETS + 1],
+            count = !(body >> b & 1) && reachable >> b & 1 ? oracle_successors(program, b, to) : 0;
         for (uint32_t e = 0; e < count; e++)
             if (body >> to[e] & 1 && to[e] != top) {
                 irreducible = true;
@@ -183,21 +188,24 @@ static void random_graphs(void **state)
 
 static void what_ends_a_block(void **state)
 {
-    static const struct { const char *body; uint32_t blocks, edges; } cases[] = {
-        {"", 1, 1},                                                     /* an empty body falls off its end */
-        {"add.u32 %r1, %r1, 1;\nL:\nadd.u32 %r1, %r1, 1;\n", 1, 1},      /* a label that nothing names */
+    static const struct {
+        const char *body;
+        uint32_t blocks, edges;
+    } cases[] = {
+        {"", 1, 1},                                                 /* an empty body falls off its end */
+        {"add.u32 %r1, %r1, 1;\nL:\nadd.u32 %r1, %r1, 1;\n", 1, 1}, /* a label that nothing names */
         {"ret;\nadd.u32 %r1, %r1, 1;\n", 2, 2},
         {"@%p1 ret;\nadd.u32 %r1, %r1, 1;\n", 2, 3},
-        {"@%p1 bra L;\nL: ret;\n", 2, 2},                               /* both ways lead to one block */
-        {"@%p1 bra L;\nret;\nL:\n", 2, 3},                              /* a label at the end is the exit */
+        {"@%p1 bra L;\nL: ret;\n", 2, 2},  /* both ways lead to one block */
+        {"@%p1 bra L;\nret;\nL:\n", 2, 3}, /* a label at the end is the exit */
         {"@%p1 bra L;\nadd.u32 %r1, %r1, 1;\nL:\n", 2, 3},
-        {"call stop;\nadd.u32 %r1, %r1, 1;\n", 2, 2},                   /* a callee that never returns */
+        {"call stop;\nadd.u32 %r1, %r1, 1;\n", 2, 2}, /* a callee that never returns */
         {"@%p1 call stop;\nadd.u32 %r1, %r1, 1;\n", 2, 3},
         {"trap;\nret;\n", 2, 2},
         {"bar.sync 0;\nret;\n", 1, 1},
         {"T: .branchtargets A, B, A;\nbrx.idx %r1, T;\nA: ret;\nB: ret;\n", 3, 4},
         {"T: .branchtargets A, B;\n@%p1 brx.idx %r1, T;\nret;\nA: ret;\nB: ret;\n", 4, 6},
-        {"frobnicate L;\nret;\nL: ret;\n", 3, 4},                       /* an unknown opcode may branch */
+        {"frobnicate L;\nret;\nL: ret;\n", 3, 4}, /* an unknown opcode may branch */
     };
     (void)state;
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1,6 +1,7 @@
-/* Uniformity, liveness and warp order against the oracle (tests/unit/oracle.h) on random programs: the passes must say what
- * the naive rules say, and a machine that releases by them must never miss a value. Each rule is broken in turn: the machine
- * must notice. ORACLE_COUNT=N in the environment runs N programs (default 1,000); ORACLE_SEED=N starts at another. */
+/* Uniformity, liveness and warp order against the oracle (tests/unit/oracle.h) on random programs: the passes must say
+ * what the naive rules say, and a machine that releases by them must never miss a value. Each rule is broken in turn:
+ * the machine must notice. ORACLE_COUNT=N in the environment runs N programs (default 1,000); ORACLE_SEED=N starts at
+ * another. */
 #include "tests/unit/unit.h"
 
 #include "parser/parse.h"
@@ -54,7 +55,8 @@ static void subject_open(subject *s, uint64_t seed)
     hd_source_from_memory(&s->source, "random.ptx", text.buffer.items, text.buffer.count);
     s->module = hd_parse_ptx(&s->source, &(hd_parse_options){0}, &s->diagnostics);
     if (s->diagnostics.first)
-        print_error("seed %llu: %s\n%.*s", (unsigned long long)seed, s->diagnostics.first->message, (int)text.buffer.count, text.buffer.items);
+        print_error("seed %llu: %s\n%.*s", (unsigned long long)seed, s->diagnostics.first->message,
+                    (int)text.buffer.count, text.buffer.items);
     assert_null(s->diagnostics.first);
     s->function = s->module->functions.items[0];
     assert_true(hd_ir_validate(s->module));
@@ -78,10 +80,10 @@ static void subject_fail(const subject *s, const char *what, uint32_t block)
     fail_msg("seed %llu: %s at block %u", (unsigned long long)s->seed, what, block);
 }
 
-#define SAME(s, what, block, passes, oracle)         \
-    do {                                             \
-        if ((passes) != (oracle))                    \
-            subject_fail((s), (what), (block));      \
+#define SAME(s, what, block, passes, oracle)    \
+    do {                                        \
+        if ((passes) != (oracle))               \
+            subject_fail((s), (what), (block)); \
     } while (0)
 
 /* ---- the passes' answer in the oracle's terms -------------------------------------------------------------------- */
@@ -126,9 +128,9 @@ static void read_facts(const subject *s, oracle_rule rule, oracle_facts *facts)
     const hd_uniformity *uniformity = hd_analysis_get(&context, HD_ANALYSIS_UNIFORMITY);
     const hd_warp_liveness *warp = hd_analysis_get(&context, HD_ANALYSIS_WARP_LIVENESS);
     const hd_warp_order *order = hd_analysis_get(&context, HD_ANALYSIS_WARP_ORDER);
-    HD_BITSET_EACH(&uniformity->divergent_registers, r)
+    HD_BITSET_EACH (&uniformity->divergent_registers, r)
         facts->divergent |= (uint16_t)(s->bit[r] < ORACLE_REGISTERS ? 1u << s->bit[r] : 0);
-    HD_BITSET_EACH(&uniformity->divergent_branches, b)
+    HD_BITSET_EACH (&uniformity->divergent_branches, b)
         facts->branches |= 1ull << b;
     for (uint32_t b = 0; b < s->program.count; b++) {
         facts->pend[b] = bits_of_set(s, warp->pend[b]);
@@ -160,12 +162,14 @@ static void compare_facts(const subject *s, const oracle_facts *passes, const or
 
 /* ---- the machine's answer ---------------------------------------------------------------------------------------- */
 
-static int run_program(const oracle_program *p, uint64_t seed, const oracle_facts *facts, bool interleaved, bool per_lane, const uint8_t *color)
+static int run_program(const oracle_program *p, uint64_t seed, const oracle_facts *facts, bool interleaved,
+                       bool per_lane, const uint8_t *color)
 {
     int failure = 0;
     for (uint64_t n = 0; n < RUNS; n++)
         failure |= oracle_execute(p, &(oracle_run){interleaved, per_lane, facts, color, seed * RUNS + n});
-    return interleaved ? failure & ~ORACLE_SPLIT : failure; /* sides that meet by chance may split at any branch again */
+    return interleaved ? failure & ~ORACLE_SPLIT
+                       : failure; /* sides that meet by chance may split at any branch again */
 }
 
 static void check_program(uint64_t seed)
@@ -205,12 +209,15 @@ typedef struct broken {
 } broken;
 
 static const broken broken_rules[] = {
-    {"pend without what is live into the join", ORACLE_DROP_JOIN, ORACLE_OURS, false, false, false, ORACLE_READ_RELEASED},
+    {"pend without what is live into the join", ORACLE_DROP_JOIN, ORACLE_OURS, false, false, false,
+     ORACLE_READ_RELEASED},
     {"pend without the other sides", ORACLE_DROP_SIDES, ORACLE_OURS, false, false, false, ORACLE_READ_RELEASED},
-    {"thread-level liveness for warp-wide registers", ORACLE_DROP_PEND, ORACLE_OURS, false, false, false, ORACLE_READ_RELEASED},
+    {"thread-level liveness for warp-wide registers", ORACLE_DROP_PEND, ORACLE_OURS, false, false, false,
+     ORACLE_READ_RELEASED},
     {"the papers' rule without the join", ORACLE_DROP_JOIN, ORACLE_PAPER, false, false, false, ORACLE_READ_RELEASED},
     {"guarded definitions kill", ORACLE_GUARDED_KILLS, ORACLE_OURS, false, false, false, ORACLE_READ_RELEASED},
-    {"guarded definitions kill, lane by lane", ORACLE_GUARDED_KILLS, ORACLE_OURS, false, true, false, ORACLE_READ_RELEASED},
+    {"guarded definitions kill, lane by lane", ORACLE_GUARDED_KILLS, ORACLE_OURS, false, true, false,
+     ORACLE_READ_RELEASED},
     {"guarded definitions kill, for names", ORACLE_GUARDED_KILLS, ORACLE_OURS, false, true, true, ORACLE_CLOBBERED},
     {"definitions of a part kill", ORACLE_PART_KILLS, ORACLE_OURS, false, true, false, ORACLE_READ_RELEASED},
     {"opaque instructions only write", ORACLE_OPAQUE_KILLS, ORACLE_OURS, false, true, false, ORACLE_READ_RELEASED},
@@ -220,11 +227,13 @@ static const broken broken_rules[] = {
     {"divergent guards give uniform results", ORACLE_UNIFORM_GUARD, ORACLE_OURS, false, false, false, ORACLE_SPLIT},
     {"loads are uniform", ORACLE_UNIFORM_LOAD, ORACLE_OURS, false, false, false, ORACLE_SPLIT},
     {"warp order by CFG edges", ORACLE_ORDER_BY_EDGES, ORACLE_OURS, false, false, false, ORACLE_OUT_OF_ORDER},
-    {"warp order without the other sides", ORACLE_ORDER_NO_SIDES, ORACLE_OURS, false, false, false, ORACLE_OUT_OF_ORDER},
+    {"warp order without the other sides", ORACLE_ORDER_NO_SIDES, ORACLE_OURS, false, false, false,
+     ORACLE_OUT_OF_ORDER},
     {"warp order without lanes that exit", ORACLE_ORDER_NO_EXIT, ORACLE_OURS, false, false, false, ORACLE_OUT_OF_ORDER},
     {"interleaved sides under the stack's rule", ORACLE_SOUND, ORACLE_OURS, true, false, false, ORACLE_READ_RELEASED},
     {"interleaved sides under the papers' rule", ORACLE_SOUND, ORACLE_PAPER, true, false, false, ORACLE_READ_RELEASED},
-    {"interleaved: what is live into the side only", ORACLE_ITS_LIVE_IN, ORACLE_ITS, true, false, false, ORACLE_READ_RELEASED},
+    {"interleaved: what is live into the side only", ORACLE_ITS_LIVE_IN, ORACLE_ITS, true, false, false,
+     ORACLE_READ_RELEASED},
     {"interleaved: sides end at the join", ORACLE_ITS_JOINS, ORACLE_ITS, true, false, false, ORACLE_READ_RELEASED},
 };
 
@@ -240,7 +249,8 @@ static uint32_t find_failures(const broken *b, uint64_t most, uint64_t *programs
         oracle_generate(&program, seed);
         oracle_analyse(&program, b->rule, b->mutation, &facts);
         oracle_color(&program, &facts, color);
-        found += (run_program(&program, seed, &facts, b->interleaved, b->per_lane, b->color ? color : NULL) & b->failure) != 0;
+        found += (run_program(&program, seed, &facts, b->interleaved, b->per_lane, b->color ? color : NULL) &
+                  b->failure) != 0;
     }
     return found;
 }

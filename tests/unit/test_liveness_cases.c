@@ -1,5 +1,6 @@
-/* The analyses on small programs of known answer: the worked figures of RegMutex and RFV, counterexamples to simpler rules, and
- * what random programs do not hold (calls, register parameters, module-scope registers, spaces, opaque branches). */
+/* The analyses on small programs of known answer: the worked figures of RegMutex and RFV, counterexamples to simpler
+ * rules, and what random programs do not hold (calls, register parameters, module-scope registers, spaces, opaque
+ * branches). */
 #include "tests/unit/unit.h"
 
 #include "parser/parse.h"
@@ -18,7 +19,8 @@ static void open_text(subject *s, const char *text, hd_liveness_rule rule)
 {
     hd_writer all;
     hd_writer_to_memory(&all);
-    hd_write_format(&all, "%s%s", strncmp(text, ".version", 8) == 0 ? "" : ".version 8.0\n.target sm_80\n.address_size 64\n", text);
+    hd_write_format(&all, "%s%s",
+                    strncmp(text, ".version", 8) == 0 ? "" : ".version 8.0\n.target sm_80\n.address_size 64\n", text);
     hd_diagnostics_init(&s->diagnostics);
     s->diagnostics.severity[HD_DIAG_UNKNOWN_OPCODE] = HD_SILENT;
     hd_source_from_memory(&s->source, "case.ptx", all.buffer.items, all.buffer.count);
@@ -35,7 +37,10 @@ static void open_body(subject *s, const char *body, hd_liveness_rule rule)
 {
     hd_writer text;
     hd_writer_to_memory(&text);
-    hd_write_format(&text, ".visible .entry f (.param .u64 a, .param .u32 n) {\n.reg .pred %%p<8>;\n.reg .u32 %%r<10>;\n.reg .b64 %%rd<4>;\n%s}\n", body);
+    hd_write_format(&text,
+                    ".visible .entry f (.param .u64 a, .param .u32 n) {\n.reg .pred %%p<8>;\n.reg .u32 %%r<10>;\n.reg "
+                    ".b64 %%rd<4>;\n%s}\n",
+                    body);
     hd_write_char(&text, '\0');
     open_text(s, text.buffer.items, rule);
     hd_writer_free(&text);
@@ -91,18 +96,18 @@ static bool is_divergent(subject *s, const char *name)
 /* ---- the papers' figures ----------------------------------------------------------------------------------------- */
 
 /* RegMutex, figure 4.3: R1 lives inside s1; R3 is read in s2 only, R2 is written in s2 and read behind the join. */
-static const char regmutex[] = "mov.u32 %r3, 1;\n"                 /*  0 */
-                               "mov.u32 %r0, %tid.x;\n"            /*  1 */
-                               "setp.eq.u32 %p1, %r0, 0;\n"        /*  2 */
-                               "@%p1 bra S2;\n"                    /*  3 */
-                               "mov.u32 %r1, 2;\n"                 /*  4: s1 */
-                               "st.local.u32 [0], %r1;\n"         /*  5 */
-                               "bar.warp.sync -1;\n"               /*  6 */
-                               "bra.uni J;\n"                      /*  7 */
-                               "S2: add.u32 %r2, %r3, 1;\n"        /*  8: s2 */
-                               "bar.warp.sync -1;\n"               /*  9 */
-                               "J: st.local.u32 [0], %r2;\n"      /* 10 */
-                               "ret;\n";                           /* 11 */
+static const char regmutex[] = "mov.u32 %r3, 1;\n"           /*  0 */
+                               "mov.u32 %r0, %tid.x;\n"      /*  1 */
+                               "setp.eq.u32 %p1, %r0, 0;\n"  /*  2 */
+                               "@%p1 bra S2;\n"              /*  3 */
+                               "mov.u32 %r1, 2;\n"           /*  4: s1 */
+                               "st.local.u32 [0], %r1;\n"    /*  5 */
+                               "bar.warp.sync -1;\n"         /*  6 */
+                               "bra.uni J;\n"                /*  7 */
+                               "S2: add.u32 %r2, %r3, 1;\n"  /*  8: s2 */
+                               "bar.warp.sync -1;\n"         /*  9 */
+                               "J: st.local.u32 [0], %r2;\n" /* 10 */
+                               "ret;\n";                     /* 11 */
 
 static void regmutex_figure_4_3(void **state)
 {
@@ -122,23 +127,29 @@ static void regmutex_figure_4_3(void **state)
 
 static void rfv_figure_2_6(void **state)
 {
-    static const struct { const char *what, *body, *paper, *ours; } cases[] = {
+    static const struct {
+        const char *what, *body, *paper, *ours;
+    } cases[] = {
         {"a: inside a block, between the last read and the next write",
-         "mov.u32 %r1, 1;\nst.local.u32 [0], %r1;\nst.local.u32 [4], %r1;\nmov.u32 %r2, 0;\nmov.u32 %r1, 2;\nst.local.u32 [0], %r1;\nret;\n",
+         "mov.u32 %r1, 1;\nst.local.u32 [0], %r1;\nst.local.u32 [4], %r1;\nmov.u32 %r2, 0;\nmov.u32 %r1, "
+         "2;\nst.local.u32 [0], %r1;\nret;\n",
          "1100100", "1100100"},
         {"b: read on both sides, released at the join",
          "mov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra S;\nst.local.u32 [0], %r1;\nbra J;\n"
          "S: st.local.u32 [0], %r1;\nbar.warp.sync -1;\nJ: ret;\n",
          "11111110", "11111110"},
-        {"c: read on one side, released at the join; ours: on the other side until the join, on its own right after the read",
+        {"c: read on one side, released at the join; ours: on the other side until the join, on its own right after "
+         "the read",
          "mov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra S;\nbar.warp.sync -1;\nbra J;\n"
          "S: st.local.u32 [0], %r1;\nbar.warp.sync -1;\nJ: ret;\n",
          "11111110", "11111000"},
         {"d: carried around a loop, released when all iterations are done; ours: also between the read and the write",
-         "mov.u32 %r1, 0;\nmov.u32 %r2, %tid.x;\nL: add.u32 %r2, %r2, %r1;\nbar.warp.sync -1;\nmov.u32 %r1, 3;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;\nret;\n",
+         "mov.u32 %r1, 0;\nmov.u32 %r2, %tid.x;\nL: add.u32 %r2, %r2, %r1;\nbar.warp.sync -1;\nmov.u32 %r1, "
+         "3;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;\nret;\n",
          "11111110", "11001110"},
         {"e: written and read in each iteration, released after the last read in it",
-         "mov.u32 %r2, %tid.x;\nL: mov.u32 %r1, 1;\nadd.u32 %r2, %r2, %r1;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;\nret;\n",
+         "mov.u32 %r2, %tid.x;\nL: mov.u32 %r1, 1;\nadd.u32 %r2, %r2, %r1;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra "
+         "L;\nret;\n",
          "010000", "010000"},
     };
     (void)state;
@@ -160,8 +171,11 @@ static void a_value_that_depends_on_the_way(void **state)
 {
     subject s;
     (void)state;
-    open_body(&s, "mov.u32 %r0, %tid.x;\nsetp.eq.u32 %p1, %r0, 0;\n@%p1 bra S2;\nmov.u32 %r1, 0;\nbra J;\nS2: mov.u32 %r1, 1;\n"
-                  "J: setp.eq.u32 %p2, %r1, 0;\n@%p2 bra K;\nmov.u32 %r2, 5;\nK: ret;\n", HD_LIVENESS_OURS);
+    open_body(
+        &s,
+        "mov.u32 %r0, %tid.x;\nsetp.eq.u32 %p1, %r0, 0;\n@%p1 bra S2;\nmov.u32 %r1, 0;\nbra J;\nS2: mov.u32 %r1, 1;\n"
+        "J: setp.eq.u32 %p2, %r1, 0;\n@%p2 bra K;\nmov.u32 %r2, 5;\nK: ret;\n",
+        HD_LIVENESS_OURS);
     const hd_uniformity *u = hd_analysis_get(&s.context, HD_ANALYSIS_UNIFORMITY);
     assert_true(is_divergent(&s, "%r1"));
     assert_true(is_divergent(&s, "%p2"));
@@ -172,8 +186,9 @@ static void a_value_that_depends_on_the_way(void **state)
 
 static void a_counter_after_a_loop_left_at_different_times(void **state)
 {
-    static const char body[] = "mov.u32 %%r0, %s;\nmov.u32 %%r1, 0;\nL: add.u32 %%r1, %%r1, 1;\nsetp.lt.u32 %%p1, %%r1, %%r0;\n@%%p1 bra L;\n"
-                               "setp.eq.u32 %%p2, %%r1, 4;\n@%%p2 bra K;\nmov.u32 %%r2, 5;\nK: ret;\n";
+    static const char body[] =
+        "mov.u32 %%r0, %s;\nmov.u32 %%r1, 0;\nL: add.u32 %%r1, %%r1, 1;\nsetp.lt.u32 %%p1, %%r1, %%r0;\n@%%p1 bra L;\n"
+        "setp.eq.u32 %%p2, %%r1, 4;\n@%%p2 bra K;\nmov.u32 %%r2, 5;\nK: ret;\n";
     (void)state;
     for (int lanes = 0; lanes < 2; lanes++) {
         subject s;
@@ -188,15 +203,18 @@ static void a_counter_after_a_loop_left_at_different_times(void **state)
 
 static void interleaved_sides(void **state)
 {
-    static const char body[] = "mov.u32 %r0, %tid.x;\nsetp.eq.u32 %p1, %r0, 0;\n@%p1 bra S2;\n"
-                               "mov.u32 %r1, 0;\nst.local.u32 [0], %r1;\nbra J;\nS2: bar.warp.sync -1;\nbar.warp.sync -1;\nJ: ret;\n";
+    static const char body[] =
+        "mov.u32 %r0, %tid.x;\nsetp.eq.u32 %p1, %r0, 0;\n@%p1 bra S2;\n"
+        "mov.u32 %r1, 0;\nst.local.u32 [0], %r1;\nbra J;\nS2: bar.warp.sync -1;\nbar.warp.sync -1;\nJ: ret;\n";
     subject s;
     (void)state;
     open_body(&s, body, HD_LIVENESS_OURS);
     expect_warp(&s, "%r1", "000100000");
     done(&s);
     open_body(&s, body, HD_LIVENESS_ITS);
-    expect_warp(&s, "%r1", "000100111"); /* S2 must not release what S1 may be in the middle of, nor may lanes that are through first */
+    expect_warp(
+        &s, "%r1",
+        "000100111"); /* S2 must not release what S1 may be in the middle of, nor may lanes that are through first */
     done(&s);
 }
 
@@ -212,7 +230,8 @@ static void expect_order(subject *s, uint32_t from, uint64_t expected)
 /* b holds, S1 releases: S2, entered after S1, does not hold, whatever the edge b -> S2 says. */
 static void a_side_follows_the_other_side(void **state)
 {
-    static const char diamond[] = "mov.u32 %%r0, %s;\nsetp.eq.u32 %%p1, %%r0, 0;\n@%%p1 bra S2;\nmov.u32 %%r1, 0;\nbra J;\nS2: mov.u32 %%r1, 1;\nJ: ret;\n";
+    static const char diamond[] = "mov.u32 %%r0, %s;\nsetp.eq.u32 %%p1, %%r0, 0;\n@%%p1 bra S2;\nmov.u32 %%r1, 0;\nbra "
+                                  "J;\nS2: mov.u32 %%r1, 1;\nJ: ret;\n";
     char text[300];
     subject s;
     (void)state;
@@ -235,9 +254,11 @@ static void partial_definitions_do_not_kill(void **state)
 {
     subject s;
     (void)state;
-    open_body(&s, "mov.u32 %r1, 1;\nmov.u32 %r2, 1;\nmov.u32 %r3, 1;\nsetp.eq.u32 %p1, %r3, 1;\n"
-                  "@%p1 mov.u32 %r1, 2;\nvadd.s32.s32.s32 %r2.b0, %r3, %r3, %r3;\nfrobnicate %r3;\nmov.u32 %r3, 5;\n"
-                  "st.local.u32 [0], %r1;\nst.local.u32 [0], %r2;\nst.local.u32 [0], %r3;\nret;\n", HD_LIVENESS_OURS);
+    open_body(&s,
+              "mov.u32 %r1, 1;\nmov.u32 %r2, 1;\nmov.u32 %r3, 1;\nsetp.eq.u32 %p1, %r3, 1;\n"
+              "@%p1 mov.u32 %r1, 2;\nvadd.s32.s32.s32 %r2.b0, %r3, %r3, %r3;\nfrobnicate %r3;\nmov.u32 %r3, 5;\n"
+              "st.local.u32 [0], %r1;\nst.local.u32 [0], %r2;\nst.local.u32 [0], %r3;\nret;\n",
+              HD_LIVENESS_OURS);
     expect_thread(&s, "%r1", "111111110000");
     expect_thread(&s, "%r2", "011111111000");
     expect_thread(&s, "%r3", "001111011100");
@@ -250,9 +271,12 @@ static void calls_keep_the_callers_registers(void **state)
 {
     subject s;
     (void)state;
-    open_text(&s, ".version 2.3\n.target sm_20\n.reg .u32 %g;\n.func (.reg .u32 %x) g (.reg .u32 %y) { mov.u32 %x, %y; ret; }\n"
-                  ".func (.reg .u32 %out) f (.reg .u32 %in) {\n.reg .u32 %r<4>;\n"
-                  "mov.u32 %r1, 1;\nmov.u32 %g, 3;\ncall (%r2), g, (%r1);\nadd.u32 %out, %r1, %in;\nmov.u32 %r3, %r2;\nret;\n}\n", HD_LIVENESS_OURS);
+    open_text(
+        &s,
+        ".version 2.3\n.target sm_20\n.reg .u32 %g;\n.func (.reg .u32 %x) g (.reg .u32 %y) { mov.u32 %x, %y; ret; }\n"
+        ".func (.reg .u32 %out) f (.reg .u32 %in) {\n.reg .u32 %r<4>;\n"
+        "mov.u32 %r1, 1;\nmov.u32 %g, 3;\ncall (%r2), g, (%r1);\nadd.u32 %out, %r1, %in;\nmov.u32 %r3, %r2;\nret;\n}\n",
+        HD_LIVENESS_OURS);
     expect_thread(&s, "%r1", "111000");
     expect_thread(&s, "%r2", "001100");
     expect_thread(&s, "%in", "111000");
@@ -268,21 +292,42 @@ static void calls_keep_the_callers_registers(void **state)
 
 static void what_lanes_share(void **state)
 {
-    static const struct { const char *insn; bool divergent; } cases[] = {
-        {"mov.u32 %r1, 5;", false}, {"mov.u32 %r1, %ctaid.y;", false}, {"mov.u32 %r1, %warpid;", false}, {"mov.u32 %r1, %laneid;", true},
-        {"mov.u32 %r1, %clock;", true}, {"ld.param.u32 %r1, [n];", false}, {"ld.param.u32 %r1, [%rd1];", false}, {"ld.const.u32 %r1, [%rd1];", false},
-        {"ld.const.u32 %r1, [%rd2];", true}, {"ld.global.u32 %r1, [%rd1];", true}, {"ld.u32 %r1, [%rd1];", true}, {"ld.shared.u32 %r1, [%rd1];", true},
-        {"atom.global.add.u32 %r1, [%rd1], 1;", true}, {"shfl.sync.idx.b32 %r1, 3, 0, 31, -1;", true}, {"frobnicate %r1;", true},
-        {"add.u32 %r1, 3, 4;", false}, {"@%p1 mov.u32 %r1, 5;", true}, {"@%p2 mov.u32 %r1, 5;", false}, {"selp.u32 %r1, 1, 2, %p1;", true},
-        {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%rd1];", true}, {"movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r9;", true},
+    static const struct {
+        const char *insn;
+        bool divergent;
+    } cases[] = {
+        {"mov.u32 %r1, 5;", false},
+        {"mov.u32 %r1, %ctaid.y;", false},
+        {"mov.u32 %r1, %warpid;", false},
+        {"mov.u32 %r1, %laneid;", true},
+        {"mov.u32 %r1, %clock;", true},
+        {"ld.param.u32 %r1, [n];", false},
+        {"ld.param.u32 %r1, [%rd1];", false},
+        {"ld.const.u32 %r1, [%rd1];", false},
+        {"ld.const.u32 %r1, [%rd2];", true},
+        {"ld.global.u32 %r1, [%rd1];", true},
+        {"ld.u32 %r1, [%rd1];", true},
+        {"ld.shared.u32 %r1, [%rd1];", true},
+        {"atom.global.add.u32 %r1, [%rd1], 1;", true},
+        {"shfl.sync.idx.b32 %r1, 3, 0, 31, -1;", true},
+        {"frobnicate %r1;", true},
+        {"add.u32 %r1, 3, 4;", false},
+        {"@%p1 mov.u32 %r1, 5;", true},
+        {"@%p2 mov.u32 %r1, 5;", false},
+        {"selp.u32 %r1, 1, 2, %p1;", true},
+        {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%rd1];", true},
+        {"movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r9;", true},
         {"vote.sync.ballot.b32 %r1, %p2, -1;", false},
     };
     (void)state;
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         subject s;
         char text[400];
-        snprintf(text, sizeof text, "mov.b64 %%rd1, a;\nld.global.u64 %%rd2, [%%rd1];\nsetp.eq.u64 %%p1, %%rd2, 0;\nsetp.eq.u64 %%p2, %%rd1, 0;\n%s\n"
-                                    "st.local.u32 [0], %%r1;\nret;\n", cases[i].insn);
+        snprintf(text, sizeof text,
+                 "mov.b64 %%rd1, a;\nld.global.u64 %%rd2, [%%rd1];\nsetp.eq.u64 %%p1, %%rd2, 0;\nsetp.eq.u64 %%p2, "
+                 "%%rd1, 0;\n%s\n"
+                 "st.local.u32 [0], %%r1;\nret;\n",
+                 cases[i].insn);
         open_body(&s, text, HD_LIVENESS_OURS);
         if (is_divergent(&s, "%r1") != cases[i].divergent)
             fail_msg("%s", cases[i].insn);
@@ -294,11 +339,18 @@ static void parameters_of_device_functions_differ(void **state)
 {
     subject s;
     (void)state;
-    open_text(&s, ".func (.param .u32 r) g (.param .u32 x);\n.func f (.param .u32 n) {\n.reg .u32 %r<4>;\nld.param.u32 %r1, [n];\nret;\n}\n", HD_LIVENESS_OURS);
+    open_text(&s,
+              ".func (.param .u32 r) g (.param .u32 x);\n.func f (.param .u32 n) {\n.reg .u32 %r<4>;\nld.param.u32 "
+              "%r1, [n];\nret;\n}\n",
+              HD_LIVENESS_OURS);
     assert_true(is_divergent(&s, "%r1"));
     done(&s);
-    open_text(&s, ".func (.param .u32 r) g (.param .u32 x);\n.visible .entry f (.param .u32 n) {\n.reg .u32 %r<4>;\nld.param.u32 %r1, [n];\n"
-                  "{\n.param .u32 x;\n.param .u32 r;\nst.param.u32 [x], %r1;\ncall.uni (r), g, (x);\nld.param.u32 %r2, [r];\n}\nret;\n}\n", HD_LIVENESS_OURS);
+    open_text(&s,
+              ".func (.param .u32 r) g (.param .u32 x);\n.visible .entry f (.param .u32 n) {\n.reg .u32 "
+              "%r<4>;\nld.param.u32 %r1, [n];\n"
+              "{\n.param .u32 x;\n.param .u32 r;\nst.param.u32 [x], %r1;\ncall.uni (r), g, (x);\nld.param.u32 %r2, "
+              "[r];\n}\nret;\n}\n",
+              HD_LIVENESS_OURS);
     assert_false(is_divergent(&s, "%r1"));
     assert_true(is_divergent(&s, "%r2")); /* a call's result */
     done(&s);
