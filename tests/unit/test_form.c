@@ -10,9 +10,9 @@ typedef struct role_case {
     const char *body, *described;
 } role_case;
 
-#define VARIABLES                                                                         \
-    ".global .b32 g[64]; .shared .b32 sh[64]; .global .texref tx; .global .surfref sf;\n" \
-    ".func (.param .b32 o) callee (.param .b32 i) { ret; }\n.func plain { ret; }\n"       \
+#define VARIABLES                                                                                             \
+    ".global .b32 g[64]; .shared .b32 sh[64]; .const .b32 cst[4]; .global .texref tx; .global .surfref sf;\n" \
+    ".func (.param .b32 o) callee (.param .b32 i) { ret; }\n.func plain { ret; }\n"                           \
     ".func (.reg .b32 o) old (.reg .b32 i) { mov.b32 o, i; ret; }\n"
 
 static const role_case arithmetic[] = {
@@ -194,6 +194,12 @@ static void types_match_as_measured(void **state)
         {"add.s32 x0, x1, y2;", HD_DIAG_OPERAND_TYPE},
         {"ld.global.u8 x0, [y0];", -1},
         {"ld.global.u32 h0, [y0];", HD_DIAG_OPERAND_TYPE},
+        {"ld.global.b8 f0, [y0];", -1},
+        {"ld.global.b16 y0, [y0];", -1},
+        {"{ .reg .f16x2 a; add.s32 x0, a, x1; }", -1},
+        {"{ .reg .f16x2 a; popc.b32 a, x1; }", HD_DIAG_OPERAND_TYPE},
+        {"ld.const.u32 x0, [cst];", -1},
+        {"ld.u32 x0, [cst];", HD_DIAG_BAD_ADDRESS},
         {"ld.global.f32 d0, [y0];", HD_DIAG_OPERAND_TYPE},
         {"st.global.u16 [y0], y1;", -1},
         {"{ .reg .b8 c; add.u16 h0, h1, c; }", HD_DIAG_OPERAND_TYPE},
@@ -347,6 +353,7 @@ static void messages_say_what_is_expected(void **state)
     expect_message("cos.f32 f0, f1;", "'cos.f32' needs '.approx'");
     expect_message("fma.f32 f0, f1, f2, f3;", "'fma.f32' needs '.rn', '.rz', '.rm' or '.rp'");
     expect_message("add.rn.s32 x0, x1, x2;", "'.rn' does not fit 'add.rn.s32'");
+    expect_message("add.u32.u32 x0, x1, x2;", "the types of 'add.u32.u32' do not fit 'add'");
     expect_message("st.global.u32 x0, x1;",
                    "operand 1 of 'st.global.u32' must be an address in brackets, 'x0' is .b32");
 }
