@@ -500,6 +500,7 @@ REF(setp_nan_f, isunordered(f(v.a), f(v.b)))
 REF(setp_eq_ftz, f(flush(v.a)) == f(flush(v.b)))
 REF(testp_sub, fpclassify(f(v.a)) == FP_SUBNORMAL)
 REF(testp_inf, isinf(d(v.a)) != 0)
+REF(slct_f_ftz, f(flush(v.c)) >= 0 ? v.a : v.b)
 REF(slct_f, f(v.c) >= 0 ? v.a : v.b)
 
 static const row float_rows[] = {
@@ -540,6 +541,7 @@ static const row float_rows[] = {
     {"setp.eq.ftz.f32 D, A, B;", 'p', 'f', 'f', '-', setp_eq_ftz},
     {"testp.subnormal.f32 D, A;", 'p', 'f', '-', '-', testp_sub},
     {"testp.infinite.f64 D, A;", 'p', 'd', '-', '-', testp_inf},
+    {"slct.ftz.f32.f32 D, A, B, C;", 'f', 'r', 'r', 'f', slct_f_ftz},
     {"slct.f32.f32 D, A, B, C;", 'f', 'r', 'r', 'f', slct_f},
 };
 

@@ -92,6 +92,13 @@ static void switch_table(void **state)
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], (i & 3) == 1 ? 25 : (i & 3) == 2 ? 5 : 10);
+    run = run_body("setp.lt.u32 %p1, %r0, 9;\nmov.u32 %r2, 1;\nand.b32 %r1, %r0, 1;\nT: .branchtargets A, B;\n"
+                   "@%p1 brx.idx %r1, T;\nmov.u32 %r2, 2;\nbra J;\nA: mov.u32 %r2, 3;\nB: add.u32 %r2, %r2, 10;\n"
+                   "J: st.global.u32 [%rd3], %r2;",
+                   32);
+    expect_done(&run); /* lanes whose guard is false go on behind the table branch */
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], i >= 9 ? 2 : i & 1 ? 11 : 13);
     run = run_body("T: .branchtargets A, A;\nbrx.idx %r0, T;\nA: ", 32);
     expect_fault(&run, FIRST_LINE + 1, "brx.idx with index 2 of 2 targets");
 }
@@ -178,6 +185,23 @@ static void exit_inside_a_call(void **state)
         assert_int_equal(out[i], i < 4 ? 0 : 0xfffffff0);
 }
 
+/* A result in a register reaches only the lanes that were called. */
+static void guarded_call_with_register_result(void **state)
+{
+    (void)state;
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.func (.param .b32 r) twice(.param .b32 n)\n{\n.reg .b32 %r<3>;\n"
+        "ld.param.u32 %r1, [n];\nadd.u32 %r1, %r1, %r1;\nst.param.b32 [r], %r1;\nret;\n}\n"
+        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .pred %p1;\n"
+        "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmad.wide.u32 %rd2, %r1, 4, %rd1;\nsetp.lt.u32 %p1, %r1, 7;\n"
+        "mov.u32 %r2, 77;\n@%p1 call (%r2), twice, (%r1);\nst.global.u32 [%rd2], %r2;\nret;\n}\n";
+    kernel_run run = {.text = text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out};
+    run_kernel(&run);
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], i < 7 ? 2 * i : 77);
+}
+
 static void endless_recursion(void **state)
 {
     (void)state;
@@ -232,6 +256,8 @@ static void barrier_faults(void **state)
     expect_fault(&run, FIRST_LINE, "barrier 16");
     run = run_body("setp.lt.u32 %p1, %r0, 32;\n@%p1 bra.uni A;\nbar.sync 1;\nbra B;\nA: bar.sync 0;\nB: ", 64);
     expect_fault(&run, FIRST_LINE + 4, "deadlock: every warp of block (0,0,0)");
+    run = run_body("setp.lt.u32 %p1, %r0, 32;\n@%p1 bar.sync 1, 96;\nbar.sync 1, 64;", 64);
+    expect_fault(&run, FIRST_LINE + 2, "barrier 1 expects 64 threads here and 96 elsewhere");
     run = run_body("trap;", 32);
     expect_fault(&run, FIRST_LINE, "trap; kernel k, block (0,0,0), thread (0,0,0)");
 }
@@ -426,6 +452,7 @@ int main(void)
         cmocka_unit_test(exit_inside_divergence),
         cmocka_unit_test(calls),
         cmocka_unit_test(exit_inside_a_call),
+        cmocka_unit_test(guarded_call_with_register_result),
         cmocka_unit_test(endless_recursion),
         cmocka_unit_test(barriers_order_warps),
         cmocka_unit_test(arrive_and_sync),

@@ -86,6 +86,10 @@ typedef struct mistake {
 } mistake;
 
 static const mistake mistakes[] = {
+    {"module: a\nbuffers: {A: {type: s8, count: 2, fill: {constant: -129}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 52,
+     "-129 does not fit .s8"},
+    {"module: a\nbuffers: {A: {type: b16, count: 1, fill: {values: [65536]}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 52,
+     "65536 does not fit .b16"},
     {"- 1\n", HD_DIAG_BAD_VALUE, 1, 1, "a mapping"},
     {"modul: a.ptx\n" LAUNCH, HD_DIAG_BAD_KEY, 1, 1, "unknown key 'modul'"},
     {LAUNCH, HD_DIAG_BAD_KEY, 1, 1, "'module' is missing"},
@@ -356,8 +360,9 @@ static void tolerances_and_comparison_of_sessions(void **state)
     static const char same[] =
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\nret;\n}\n";
     static const char *const expects[] = {"{values: [1], rel: 1e-6}", "{values: [1], abs: 1.2e-7}", "{values: [1]}",
-                                          "{values: [1], rel: 1e-8}"};
-    for (uint32_t i = 0; i < 4; i++) {
+                                          "{values: [1], rel: 1e-8}", "{values: [.inf], rel: 1e-6}",
+                                          "{values: [.nan], rel: 1, abs: 1}"};
+    for (uint32_t i = 0; i < 6; i++) {
         char text[256];
         snprintf(text, sizeof text,
                  "module: a\nbuffers: {A: {type: f32, count: 1, expect: %s}}\nlaunches: [{kernel: k, grid: 1, block: "
@@ -376,6 +381,28 @@ static void tolerances_and_comparison_of_sessions(void **state)
         close_session(&o);
         close_session(&other);
     }
+}
+
+/* Parameters of several sizes stand at their natural alignment. */
+static void parameters_are_aligned(void **state)
+{
+    (void)state;
+    static const char ptx[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u8 a, .param .u64 p, .param .u16 b, .param "
+        ".align 8 .b8 pair[12], .param .u8 c)\n{\n.reg .b64 %rd<3>;\n.reg .b32 %r<9>;\nld.param.u64 %rd1, [p];\n"
+        "ld.param.u8 %r1, [a];\nld.param.u16 %r2, [b];\nld.param.u32 %r3, [pair+8];\nld.param.s8 %r4, [c];\n"
+        "st.global.v4.u32 [%rd1], {%r1, %r2, %r3, %r4};\nret;\n}\n";
+    opened o;
+    open_session(&o,
+                 "module: a\nbuffers: {A: {type: s32, count: 4, expect: {values: [200, 50000, 67305985, -3]}}}\n"
+                 "launches: [{kernel: k, grid: 1, block: 1, params: [{u8: 200}, A, {u16: 50000}, {bytes: [9, 9, 9, 9, 9, 9, 9, "
+                 "9, 1, 2, 3, 4]}, {s8: -3}]}]\n",
+                 ptx);
+    assert_non_null(o.session);
+    hd_exec_statistics statistics = {0};
+    assert_int_equal(hd_session_launch(o.session, 0, NULL, 0, &statistics), HD_EXEC_DONE);
+    assert_true(hd_session_check(o.session));
+    close_session(&o);
 }
 
 /* The examples, with the outputs that a program of their own worked out. */
@@ -430,6 +457,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_the_kernel),
         cmocka_unit_test(unsupported_is_told_apart),
         cmocka_unit_test(tolerances_and_comparison_of_sessions),
+        cmocka_unit_test(parameters_are_aligned),
         cmocka_unit_test(examples_give_what_they_should),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
