@@ -251,9 +251,9 @@ static hd_operand *check_base(checker *c, const hd_rule *rule, hd_operand *o)
         return space_fits(rule->space, module->symbols.items[o->value].space) ? next_sibling(o)
                                                                               : fail(c, HD_MISMATCH_SPACE, rule, o);
     case HD_OPERAND_LITERAL:
-        return rule->space == HD_SPACE_LOCAL || rule->space == HD_SPACE_COUNT
-                   ? next_sibling(o)
-                   : fail(c, HD_MISMATCH_NUMBER_ADDRESS, rule, o);
+        if (module->literals.items[o->value].kind >= HD_LITERAL_F32_BITS)
+            return fail(c, HD_MISMATCH_ADDRESS, rule, o);
+        return c->form->space == HD_SPACE_LOCAL ? next_sibling(o) : fail(c, HD_MISMATCH_NUMBER_ADDRESS, rule, o);
     case HD_OPERAND_SREG:
     case HD_OPERAND_NAME:
         return next_sibling(o);
