@@ -292,6 +292,20 @@ static int compare_entries(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Through a short block: what its successor lists, and while that is not known, all that is live there. */
+static void gather_behind(bow_pass *p, uint32_t to)
+{
+    if (to == p->cfg->block_count)
+        return;
+    const bow_list *list = &p->entries[to];
+    hd_register_set live = p->liveness->live_in[to];
+    for (uint32_t i = 0; i < (list->known ? list->count : live.count); i++) {
+        uint32_t reg = list->known ? list->items[i].reg : live.items[i];
+        if (hd_register_words(p->function, reg))
+            gather(p, reg);
+    }
+}
+
 /* What the blocks before may need to know: registers accessed early in this one, or early behind it where it is short. */
 static void gather_entries(bow_pass *p)
 {
@@ -302,11 +316,8 @@ static void gather_entries(bow_pass *p)
         HD_INSN_REGISTERS (p->function, &p->function->instructions.items[i], o)
             if (is_tracked(p, o))
                 gather(p, o->value);
-    for (uint32_t s = 0; s < block->succ_count && block->end - block->first + 1 < p->iw; s++) {
-        uint32_t to = hd_block_successors(p->cfg, p->block)[s];
-        for (uint32_t i = 0; to != p->cfg->block_count && i < p->entries[to].count; i++)
-            gather(p, p->entries[to].items[i].reg);
-    }
+    for (uint32_t s = 0; s < block->succ_count && block->end - block->first + 1 < p->iw; s++)
+        gather_behind(p, hd_block_successors(p->cfg, p->block)[s]);
     if (!p->gathered.count)
         return;
     qsort(p->gathered.items, p->gathered.count, sizeof *p->gathered.items, compare_entries);

@@ -211,6 +211,68 @@ static void a_lost_move_is_noticed(void **state)
     close_bench(&b);
 }
 
+static const char chain[] = ".version 8.0\n.target sm_80\n.address_size 32\n.entry k()\n{\n.reg .b32 %r<2>;\n"
+                            "mov.u32 %r0, 7;\n"
+                            "add.u32 %r0, %r0, 1;\n"
+                            "mov.u32 %r1, 1;\nmov.u32 %r1, 2;\nmov.u32 %r1, 3;\nmov.u32 %r1, 4;\n"
+                            "ret;\n}\n";
+
+/* A window-only result takes over what its register still owed: the older value never reaches the file. */
+static void a_window_only_result_pays_the_debt(void **state)
+{
+    (void)state;
+    bench b;
+    open_bench(&b, chain, sizeof chain - 1);
+    tag(&b, "3", false);
+    hd_annotation *first = (hd_annotation *)(uintptr_t)hd_annotation_at(b.kernel, HD_ANNOTATION_BOW, 0, 0);
+    first->value = 0; /* both */
+    result r = replay(&b, "policy=tags,iw=3", 0);
+    assert_true(r.proved);
+    assert_int_equal(r.counters[HD_COUNTER_TO_BOTH], 2);
+    assert_int_equal(r.counters[HD_COUNTER_FILE_WRITES], 0);
+    close_bench(&b);
+}
+
+/* A model that delivers only some lanes, or none, is not proved. */
+static uint32_t delivered_lanes(const char *options) { return (uint32_t)strtoul(options, NULL, 16); }
+static hd_rf_model *lazy_create(const hd_rf_module *code, const char *options, const char **refusal)
+{
+    (void)code, (void)options, (void)refusal;
+    return hd_calloc(1, sizeof(hd_rf_model));
+}
+static void lazy_destroy(hd_rf_model *model) { free(model); }
+static void lazy_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination) { (void)model, (void)step, (void)destination; }
+static void lazy_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+{
+    hd_claim current = {UINT32_MAX, UINT32_MAX};
+    uint32_t lanes = delivered_lanes(model->info->options);
+    if (lanes)
+        answer->pieces[answer->count++] = (hd_rf_piece){lanes, HD_RF_NEAR, hd_rf_owner(step, step->sources[source]), current};
+}
+
+static void what_is_not_delivered_is_not_proved(void **state)
+{
+    (void)state;
+    static const hd_rf_ops lazy = {.create = lazy_create, .destroy = lazy_destroy, .operand_read = lazy_read, .write_back = lazy_write};
+    static const char *const lanes[] = {"ffffffff", "7fffffff", "0"};
+    for (uint32_t i = 0; i < 3; i++) {
+        bench b;
+        const char *refusal = NULL;
+        hd_rf_model_info info = {.name = "lazy", .technique = "", .ops = &lazy, .pass = "", .options = lanes[i]};
+        open_bench(&b, chain, sizeof chain - 1);
+        hd_rf_module *code = hd_rf_module_new(b.module);
+        hd_count *count = hd_count_new(code, &b.diagnostics);
+        hd_count_add(count, hd_rf_model_new(&info, code, &refusal));
+        hd_sink sink = hd_count_sink(count);
+        assert_int_equal(rf_walk(b.kernel, 1, 300, &sink), i == 0);
+        if (i)
+            assert_int_equal(b.diagnostics.first->kind, HD_DIAG_PROOF_FAILED);
+        hd_count_free(count);
+        hd_rf_module_free(code);
+        close_bench(&b);
+    }
+}
+
 /* ---- random kernels -------------------------------------------------------------------------------------------------- */
 
 enum { KERNELS = 1500 };
@@ -276,7 +338,9 @@ static void what_the_check_accepts_is_proved(void **state)
     for (uint64_t seed = 0; seed < KERNELS; seed++) {
         bench b;
         open_random(&b, seed);
-        tag(&b, "3", false);
+        char options[32];
+        tag(&b, windows[seed % 3], false);
+        snprintf(options, sizeof options, "policy=tags,iw=%s", windows[seed % 3]);
         uint64_t random = seed;
         for (uint32_t a = 0; a < b.kernel->annotations.count; a++) {
             hd_annotation *note = &b.kernel->annotations.items[a];
@@ -287,7 +351,7 @@ static void what_the_check_accepts_is_proved(void **state)
                 continue;
             uint32_t kept = note->value;
             note->value = 2;
-            bool accepted = check(&b), proved = replay(&b, "policy=tags,iw=3", 0).proved;
+            bool accepted = check(&b), proved = replay(&b, options, 0).proved;
             note->value = kept;
             tried++;
             refuted += !accepted;
@@ -371,6 +435,8 @@ int main(void)
         cmocka_unit_test(table_3_1),
         cmocka_unit_test(a_wrong_tag_is_refuted_and_disproved),
         cmocka_unit_test(a_lost_move_is_noticed),
+        cmocka_unit_test(a_window_only_result_pays_the_debt),
+        cmocka_unit_test(what_is_not_delivered_is_not_proved),
         cmocka_unit_test(random_kernels_are_proved),
         cmocka_unit_test(broken_rules_are_noticed),
         cmocka_unit_test(what_the_check_accepts_is_proved),
