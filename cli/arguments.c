@@ -54,7 +54,9 @@ char **hd_cli_expand(hd_cli *cli, int *count, char **arguments)
 {
     words list = {0};
     bool ok = true;
-    for (int i = 0; i < *count && ok; i++)
+    if (*count > 0)
+        hd_array_push(&list, arguments[0]); /* the program */
+    for (int i = 1; i < *count && ok; i++)
         ok = expand(cli, &list, arguments[i], 0);
     hd_array_push(&list, (char *)NULL);
     char **copy = ok ? hd_arena_copy(&cli->arena, list.items, list.count * sizeof *list.items) : NULL;

@@ -36,6 +36,7 @@ typedef struct hd_cli {
     const char *values[HD_CLI_OPTION_COUNT]; /* as given last; "" for one without argument; NULL: not given */
     char **operands;
     int operand_count;
+    int format;                              /* of diagnostics: hd_diagnostics_format; -1: a bad one was asked for */
     hd_diagnostics diagnostics;
     hd_arena arena;
     HD_ARRAY(hd_kept) kept;                  /* freed after the diagnostics are rendered, the latest first */
@@ -57,11 +58,11 @@ hd_parse_options hd_cli_parse_options(const hd_cli *cli);
 bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source);
 void hd_cli_keep_module(hd_cli *cli, hd_module *module);
 void hd_cli_keep(hd_cli *cli, void *thing, void (*free)(void *)); /* the same of anything that diagnostics point into */
-/* HD_STATUS_REJECTED where errors were reported, else HD_STATUS_DONE. */
+/* DONE where no error was reported; USAGE where the list of passes is bad, else REJECTED. */
 int hd_cli_status(const hd_cli *cli);
 
-/* An output file that appears whole or not at all: written beside its place and renamed. Standard output and what is no regular
- * file (/dev/null, a pipe) are written directly. */
+/* An output file that appears whole or not at all: written beside its place (where a link leads) and renamed. Standard output and
+ * what is no regular file (/dev/null, a pipe) are written directly. */
 typedef struct hd_output {
     const char *path;    /* NULL: standard output */
     char *temporary;     /* NULL: written directly */

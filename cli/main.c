@@ -138,6 +138,21 @@ static bool take_option(hd_cli *cli, int option, const char *argument)
     return true;
 }
 
+/* What getopt stopped at: the letter, or the argument as it was given. */
+static bool refuse_option(int code, const char *given)
+{
+    char letter[3] = {'-', (char)optopt, '\0'};
+    bool is_letter = optopt > 0 && optopt < LONG_BASE;
+    given = is_letter ? letter : strncmp(given, "--M", 3) == 0 ? given + 1 : given;
+    if (code == ':')
+        hd_cli_usage_error("option '%s' needs an argument", given);
+    else if (optopt >= LONG_BASE)
+        hd_cli_usage_error("'%s': this option takes no argument", given);
+    else
+        hd_cli_usage_error("'%s' is no option of this command, or several begin so; --help lists them", given);
+    return false;
+}
+
 static bool read_options(hd_cli *cli, int count, char **arguments)
 {
     struct option longs[HD_CLI_OPTION_COUNT + 1];
@@ -146,11 +161,8 @@ static bool read_options(hd_cli *cli, int count, char **arguments)
     double_dashes(count, arguments);
     opterr = 0;
     for (int code; (code = getopt_long(count, arguments, shorts, longs, NULL)) != -1;) {
-        if (code == ':' || code == '?') {
-            const char *given = optind > 0 && optind <= count ? arguments[optind - 1] : "";
-            hd_cli_usage_error(code == ':' ? "option '%s' needs an argument" : "%s is no option of this command, or it takes no argument", given);
-            return false;
-        }
+        if (code == ':' || code == '?')
+            return refuse_option(code, arguments[optind - 1]);
         if (!take_option(cli, option_of(code), optarg))
             return false;
     }
@@ -215,7 +227,14 @@ static void free_module(void *module) { hd_module_free(module); }
 
 void hd_cli_keep_module(hd_cli *cli, hd_module *module) { hd_cli_keep(cli, module, free_module); }
 
-int hd_cli_status(const hd_cli *cli) { return cli->diagnostics.error_count ? HD_STATUS_REJECTED : HD_STATUS_DONE; }
+/* A bad list of passes stands in the command line, not in the input. */
+int hd_cli_status(const hd_cli *cli)
+{
+    for (const hd_diagnostic *d = cli->diagnostics.first; d; d = d->next)
+        if (d->kind == HD_DIAG_BAD_PASS)
+            return HD_STATUS_USAGE;
+    return cli->diagnostics.error_count ? HD_STATUS_REJECTED : HD_STATUS_DONE;
+}
 
 /* ---- main ---- */
 
@@ -234,20 +253,20 @@ static int run_command(hd_cli *cli)
         hd_cli_usage_error("usage: heddle %s [OPTIONS] %s", row->name, row->operands);
         return HD_STATUS_USAGE;
     }
-    if (!hd_cli_number(cli, HD_CLI_ERROR_LIMIT, 20, UINT32_MAX, &cli->diagnostics.error_limit))
+    if (cli->format < 0 || !hd_cli_number(cli, HD_CLI_ERROR_LIMIT, 20, UINT32_MAX, &cli->diagnostics.error_limit))
         return HD_STATUS_USAGE;
     return row->run(cli);
 }
 
-static void render(hd_cli *cli, int format)
+static void render(hd_cli *cli)
 {
-    if (format < 0 || (format == HD_DIAGNOSTICS_TEXT && !cli->diagnostics.first))
+    if (cli->format < 0 || (cli->format == HD_DIAGNOSTICS_TEXT && !cli->diagnostics.first))
         return;
     const char *no_color = getenv("NO_COLOR");
     bool colour = isatty(STDERR_FILENO) && !(no_color && *no_color);
     hd_writer writer;
     hd_writer_to_descriptor(&writer, STDERR_FILENO);
-    hd_emit_diagnostics(&writer, &cli->diagnostics, (hd_diagnostics_format)format, colour);
+    hd_emit_diagnostics(&writer, &cli->diagnostics, (hd_diagnostics_format)cli->format, colour);
     hd_writer_flush(&writer);
     hd_writer_free(&writer);
 }
@@ -280,7 +299,10 @@ static int dispatch(hd_cli *cli, int count, char **arguments)
         return HD_STATUS_USAGE;
     }
     cli->command = (hd_command)command;
-    return read_options(cli, count - 1, arguments + 1) ? run_command(cli) : HD_STATUS_USAGE;
+    if (!read_options(cli, count - 1, arguments + 1))
+        return HD_STATUS_USAGE;
+    cli->format = hd_cli_choice(cli, HD_CLI_DIAGNOSTICS, "text|json|sarif");
+    return run_command(cli);
 }
 
 /* Passes take and give back memory function by function: keep it, instead of having the system clear it anew each time. */
@@ -300,8 +322,7 @@ int main(int count, char **arguments)
     hd_arena_init(&cli.arena);
     char **expanded = hd_cli_expand(&cli, &count, arguments);
     int status = expanded ? dispatch(&cli, count, expanded) : HD_STATUS_REJECTED;
-    int format = hd_cli_choice(&cli, HD_CLI_DIAGNOSTICS, "text|json|sarif");
-    render(&cli, format);
+    render(&cli);
     if (fflush(stdout) != 0 && status == HD_STATUS_DONE)
         status = HD_STATUS_REJECTED;
     while (cli.kept.count) {
@@ -311,5 +332,5 @@ int main(int count, char **arguments)
     hd_array_free(&cli.kept);
     hd_diagnostics_free(&cli.diagnostics);
     hd_arena_free(&cli.arena);
-    return format < 0 ? HD_STATUS_USAGE : status;
+    return status;
 }

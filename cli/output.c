@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +25,17 @@ static mode_t mode_for(const char *path)
     return 0666 & ~mask;
 }
 
+/* The place that a link leads to, so that the link stays; the path itself where it is none or leads nowhere. */
+static const char *behind_links(hd_cli *cli, const char *path)
+{
+    struct stat status;
+    char *real = lstat(path, &status) == 0 && S_ISLNK(status.st_mode) ? realpath(path, NULL) : NULL;
+    if (real)
+        path = hd_arena_string(&cli->arena, real, strlen(real));
+    free(real);
+    return path;
+}
+
 static bool open_direct(hd_cli *cli, hd_output *output, const char *path)
 {
     output->descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -35,8 +47,8 @@ bool hd_output_open(hd_cli *cli, hd_output *output, const char *path)
     *output = (hd_output){.descriptor = STDOUT_FILENO};
     struct stat status;
     if (path && strcmp(path, "-") != 0) {
-        output->path = path;
-        if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        output->path = path = behind_links(cli, path);
+        if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
             if (!open_direct(cli, output, path))
                 return false;
         } else {

@@ -17,11 +17,18 @@ static void write_make_name(hd_writer *writer, const char *name)
     }
 }
 
+/* NULL: standard output. */
+static const char *output_name(const hd_cli *cli)
+{
+    const char *out = cli->values[HD_CLI_OUTPUT];
+    return out && strcmp(out, "-") != 0 ? out : NULL;
+}
+
 static bool write_depfile(hd_cli *cli)
 {
     if (!hd_cli_has(cli, HD_CLI_DEPFILE) && !hd_cli_has(cli, HD_CLI_DEPFILE_PATH))
         return true;
-    const char *target = cli->values[HD_CLI_DEPFILE_TARGET], *out = cli->values[HD_CLI_OUTPUT];
+    const char *target = cli->values[HD_CLI_DEPFILE_TARGET], *out = output_name(cli);
     target = target ? target : out;
     const char *path = cli->values[HD_CLI_DEPFILE_PATH];
     hd_output file;
@@ -40,11 +47,22 @@ static bool write_depfile(hd_cli *cli)
 /* The depfile needs a name to stand under, and what the rule makes. */
 static bool check_depfile(const hd_cli *cli)
 {
-    bool wanted = hd_cli_has(cli, HD_CLI_DEPFILE) || hd_cli_has(cli, HD_CLI_DEPFILE_PATH), named = hd_cli_has(cli, HD_CLI_OUTPUT);
+    bool wanted = hd_cli_has(cli, HD_CLI_DEPFILE) || hd_cli_has(cli, HD_CLI_DEPFILE_PATH), named = output_name(cli);
     if (!wanted || ((named || hd_cli_has(cli, HD_CLI_DEPFILE_PATH)) && (named || hd_cli_has(cli, HD_CLI_DEPFILE_TARGET))))
         return true;
-    hd_cli_usage_error("-MD needs -o, or both -MF and -MT");
+    hd_cli_usage_error("-MD and -MF need -o FILE, or both -MF and -MT");
     return false;
+}
+
+static bool check_print_after(const hd_cli *cli)
+{
+    const char *name = cli->values[HD_CLI_PRINT_AFTER];
+    for (uint32_t i = 0; name && i < hd_pass_count; i++)
+        if (strcmp(hd_passes[i].name, name) == 0)
+            return true;
+    if (name)
+        hd_cli_usage_error("--print-after: no pass is named '%s'", name);
+    return !name;
 }
 
 static bool read_options(hd_cli *cli, hd_rewrite_options *options)
@@ -60,7 +78,7 @@ static bool read_options(hd_cli *cli, hd_rewrite_options *options)
                                               .statistics = hd_cli_has(cli, HD_CLI_STATS),
                                               .print_after = cli->values[HD_CLI_PRINT_AFTER],
                                               .kernel = cli->values[HD_CLI_KERNEL]};
-    return spelling >= 0 && hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->pipeline.threads) && check_depfile(cli);
+    return spelling >= 0 && check_print_after(cli) && hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->pipeline.threads) && check_depfile(cli);
 }
 
 int hd_cli_rewrite(hd_cli *cli)

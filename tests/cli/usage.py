@@ -1,0 +1,389 @@
+"""Options, files, exit statuses and formats of diagnostics."""
+import json
+import os
+import re
+import stat
+import subprocess
+
+from support import HEDDLE, TIMEOUT, TOP, Failed, expect, heddle, read, run, same, write
+
+KERNEL = b""".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %r<3>;
+	ld.param.u64 %r1, [p];
+	cvta.to.global.u64 %r2, %r1;
+	st.global.u64 [%r2], %r1;
+	ret;
+}
+"""
+BROKEN = KERNEL.replace(b"%r2, %r1;", b"%r9, %r1;")
+UNKNOWN = KERNEL.replace(b"\tret;", b"\tnosuch.u64 %r1;\n\tret;")
+COMMANDS = re.findall(r'^HD_COMMAND\(\w+, "(\w+)"', read(os.path.join(TOP, "cli/commands.def")).decode(), re.M)
+ONE_INPUT = [name for name in COMMANDS if name != "replay"]
+DUMPS = ("--tokens", "--ir", "--cfg", "--liveness")
+
+
+def files(folder):
+    """The paths of a good, a broken and a strange module."""
+    return tuple(write(os.path.join(folder, name), data)
+                 for name, data in (("good.ptx", KERNEL), ("broken.ptx", BROKEN), ("unknown.ptx", UNKNOWN)))
+
+
+def status(expected, *arguments, says="", **keywords):
+    result = run(*arguments, **keywords)
+    expect(result.status == expected, "heddle %s: exit %d, not %d: %s", " ".join(arguments), result.status, expected, result.err[:200])
+    expect(says in result.err, "heddle %s: no %r in %r", " ".join(arguments), says, result.err[:300])
+    return result
+
+
+def arguments_for(command):
+    return [command, "--ir"] if command == "dump" else [command]
+
+
+# ---- help and usage --------------------------------------------------------------------------------------------------
+
+def case_overview_lists_every_command(folder):
+    out = heddle("--help").decode()
+    same(heddle("-h").decode(), out)
+    for name in COMMANDS:
+        expect(re.search(r"^  %s " % name, out, re.M), "no line for %s", name)
+    none = status(2)
+    expect(none.out == b"" and none.err == out, "without arguments the overview belongs on standard error")
+
+
+def case_help_of_every_command(folder):
+    for name in COMMANDS:
+        for option in ("--help", "-h"):
+            out = heddle(name, option).decode()
+            expect(out.startswith("usage: heddle %s " % name), "%s %s says %r", name, option, out[:60])
+            expect("heddle-%s(1)" % name in out, "%s names no manual page", name)
+            expect(max(map(len, out.splitlines())) <= 120, "%s: a line is longer than 120", name)
+
+
+def case_version(folder):
+    out = heddle("--version")
+    expect(re.fullmatch(rb"heddle \d+\.\d+(\.\d+)?\n", out), "%r", out)
+    for name in COMMANDS:
+        same(out, heddle(name, "--version"))
+
+
+def case_unknown_commands(folder):
+    status(2, "rewrit", says="'rewrit' is no command")
+    status(2, "", says="is no command")
+    status(2, "--canonical", says="is no command")
+
+
+def case_unknown_options(folder):
+    good, _, _ = files(folder)
+    for name in COMMANDS:
+        status(2, name, "--bogus", good, says="'--bogus' is no option")
+        status(2, name, "-x", good, says="'-x' is no option")
+    status(2, "strip", "--canonical", good, says="'--canonical' is no option")
+    status(2, "rewrite", "-xo", good, says="'-x' is no option")
+
+
+def case_arguments_of_options(folder):
+    good, _, _ = files(folder)
+    status(2, "rewrite", good, "-o", says="'-o' needs an argument")
+    status(2, "rewrite", good, "--output", says="'--output' needs an argument")
+    status(2, "rewrite", good, "-MF", says="'-MF' needs an argument")
+    status(2, "rewrite", "--canonical=1", good, says="'--canonical=1': this option takes no argument")
+    for bad in ("", "x", "-1", "1x", "4294967296", "99999999999999999999"):
+        status(2, "rewrite", "--error-limit=" + bad, good, says="takes a number")
+        status(2, "rewrite", "-j" + bad if bad else "--threads=", good, says="takes a number")
+    status(2, "rewrite", "--emit=other", good, says="takes one of portable|extended")
+    status(2, "rewrite", "--emit=portable|extended", good, says="takes one of")
+    status(2, "rewrite", "--emit=port", good, says="takes one of")
+    status(2, "rewrite", "--print-after=nosuch", good, says="no pass is named 'nosuch'")
+
+
+def case_operands(folder):
+    good, _, _ = files(folder)
+    for name in COMMANDS:
+        status(2, name, says="usage: heddle %s" % name)
+    for name in ONE_INPUT:
+        status(2, *arguments_for(name), good, good, says="usage: heddle %s" % name)
+    same(heddle("rewrite", good, "--canonical"), heddle("rewrite", "--canonical", "--", good), "options behind operands")
+
+
+def case_dump_wants_one_kind(folder):
+    good, _, _ = files(folder)
+    status(2, "dump", good, says="one of --tokens")
+    status(2, "dump", "--ir", "--cfg", good, says="one of --tokens")
+    status(2, "dump", "--tokens", "--json", good, says="--json")
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+def case_standard_input_and_output(folder):
+    good, _, _ = files(folder)
+    for name in ("rewrite", "strip"):
+        for options in ([], ["-o", "-"], ["--output=-"]):
+            same(KERNEL, heddle(name, *options, "-", stdin=KERNEL))
+        same(KERNEL, heddle(name, good))
+    for kind in DUMPS:
+        same(heddle("dump", kind, good), heddle("dump", kind, "-", stdin=KERNEL))
+
+
+def case_standard_input_has_a_name_in_diagnostics(folder):
+    status(1, "rewrite", "-", stdin=BROKEN, says="<stdin>:8:")
+
+
+def case_files_of_arguments(folder):
+    good, _, _ = files(folder)
+    inner = write(os.path.join(folder, "inner args"), "--emit=extended\n")
+    outer = write(os.path.join(folder, "outer"), "-p  'bow(iw=2)'\t\n \"@%s\"\r\n" % inner.replace(" ", "\\ "))
+    want = heddle("rewrite", "-p", "bow(iw=2)", "--emit=extended", good)
+    same(want, heddle("rewrite", "@" + outer, good))
+    same(want, heddle("@" + write(os.path.join(folder, "all"), "rewrite @%s %s" % (outer, good))))
+    blank = os.path.join(folder, "a b.ptx")
+    write(blank, KERNEL)
+    same(KERNEL, heddle("rewrite", "@" + write(os.path.join(folder, "quoted"), "'%s'" % blank)))
+    status(1, "rewrite", "@" + os.path.join(folder, "none"), good, says="[unreadable]")
+    loop = os.path.join(folder, "loop")
+    status(1, "rewrite", "@" + write(loop, "@" + loop), says="too deep")
+
+
+def case_unreadable_input(folder):
+    for name in ONE_INPUT:
+        status(1, *arguments_for(name), os.path.join(folder, "none.ptx"), says="No such file or directory [unreadable]")
+        status(1, *arguments_for(name), folder, says="[unreadable]")
+        status(1, *arguments_for(name), "-", says="[empty-input]")
+
+
+def case_output_appears_whole_or_not_at_all(folder):
+    good, broken, _ = files(folder)
+    inside = os.path.join(folder, "inside")
+    os.mkdir(inside)
+    out = os.path.join(inside, "out.ptx")
+    for arguments in (["rewrite"], ["rewrite", "-p", "bow"], ["rewrite", "-p", "nosuch"], ["strip"], ["dump", "--ir"]):
+        source = good if "nosuch" in arguments else broken
+        result = run(*arguments, "-o", out, source)
+        expect(result.status in (1, 2), "%s: exit %d", arguments, result.status)
+        expect(os.listdir(inside) == [], "%s left %s", arguments, os.listdir(inside))
+        write(out, b"precious")
+        run(*arguments, "-o", out, source)
+        same(b"precious", read(out))
+        expect(os.listdir(inside) == ["out.ptx"], "%s left %s", arguments, os.listdir(inside))
+        os.unlink(out)
+
+
+def case_output_replaces_a_file_and_keeps_its_mode(folder):
+    good, _, _ = files(folder)
+    out = write(os.path.join(folder, "out.ptx"), b"old" * 10000)
+    os.chmod(out, 0o640)
+    heddle("rewrite", "-o", out, good)
+    same(KERNEL, read(out))
+    expect(stat.S_IMODE(os.stat(out).st_mode) == 0o640, "its mode became %o", os.stat(out).st_mode)
+    fresh = os.path.join(folder, "fresh.ptx")
+    subprocess.run(["sh", "-c", "umask 027; exec \"$0\" rewrite -o \"$1\" \"$2\"", HEDDLE, fresh, good], check=True, timeout=TIMEOUT)
+    expect(stat.S_IMODE(os.stat(fresh).st_mode) == 0o640, "a new file's mode is %o", os.stat(fresh).st_mode)
+    heddle("rewrite", "-p", "bow", "-o", good, good)
+    expect(b"//@bow" in read(good), "in place")
+
+
+def case_output_through_a_link(folder):
+    good, broken, _ = files(folder)
+    out, link = write(os.path.join(folder, "out.ptx"), b"precious"), os.path.join(folder, "link.ptx")
+    os.symlink("out.ptx", link)
+    status(1, "rewrite", "-o", link, broken)
+    same(b"precious", read(out))
+    heddle("rewrite", "-o", link, good)
+    same(KERNEL, read(out))
+    expect(os.path.islink(link), "the link became a file")
+
+
+def case_output_to_no_regular_file(folder):
+    good, _, _ = files(folder)
+    heddle("rewrite", "-o", "/dev/null", good)
+    expect(not os.path.isfile("/dev/null"), "/dev/null became a file")
+    if os.path.exists("/dev/full"):
+        status(1, "rewrite", "-o", "/dev/full", good, says="No space left on device [unreadable]")
+        with open("/dev/full", "wb") as full:
+            status(1, "rewrite", good, stdout=full, says="No space left on device [unreadable]")
+            status(1, "rewrite", "--help", stdout=full)
+    pipe = os.path.join(folder, "pipe")
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE)
+    heddle("rewrite", "-o", pipe, good)
+    same(KERNEL, reader.communicate(timeout=TIMEOUT)[0])
+
+
+def case_output_that_cannot_be_written(folder):
+    good, _, _ = files(folder)
+    for out in (os.path.join(folder, "none/out.ptx"), folder):
+        status(1, "rewrite", "-o", out, good, says="[unreadable]")
+
+
+# ---- makefile rules --------------------------------------------------------------------------------------------------
+
+def case_depfiles(folder):
+    good, broken, _ = files(folder)
+    out, rule = os.path.join(folder, "out.ptx"), os.path.join(folder, "rule")
+    heddle("rewrite", "-MD", "-o", out, good)
+    same(("%s: %s\n" % (out, good)).encode(), read(out + ".d"))
+    heddle("rewrite", "-MD", "-MF", rule, "-o", out, good)
+    same(("%s: %s\n" % (out, good)).encode(), read(rule))
+    heddle("rewrite", "-MF", rule, "-MT", "the target", good)
+    same(("the\\ target: %s\n" % good).encode(), read(rule))
+    heddle("rewrite", "-MD", "-MT", "$x#y", "-MF", rule, "-o", out, "-", stdin=KERNEL)
+    same(b"$$x\\#y:\n", read(rule))
+    write(rule, b"old")
+    status(1, "rewrite", "-MD", "-MF", rule, "-o", out, broken)
+    same(b"old", read(rule), "a rule for what was not made")
+    for arguments in (["-MD"], ["-MD", "-MF", rule], ["-MD", "-MT", "x"], ["-MD", "-o", "-"]):
+        status(2, "rewrite", *arguments, good, says="-MD")
+
+
+def case_make_reads_the_depfile(folder):
+    good, _, _ = files(folder)
+    write(os.path.join(folder, "Makefile"),
+          "out.ptx: ; @%s rewrite -MD -o $@ good.ptx && echo made\n-include out.ptx.d\n" % HEDDLE)
+
+    def make():
+        done = subprocess.run(["make", "-s", "out.ptx"], cwd=folder, capture_output=True, timeout=TIMEOUT,
+                              env={k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k != "MFLAGS"})
+        expect(done.returncode == 0, "make: %s", done.stderr)
+        return done.stdout
+
+    same(b"made\n", make())
+    expect(b"made" not in make(), "made again without need")
+    os.utime(good, (2 ** 31 - 10, 2 ** 31 - 10))
+    same(b"made\n", make())
+
+
+# ---- passes ----------------------------------------------------------------------------------------------------------
+
+def case_bad_passes(folder):
+    good, _, _ = files(folder)
+    for passes in ("nosuch", "bow(", "bow)", "bow(iw=)", "bow(iw=x)", "bow(iw=0)", "bow(iw=99)", "bow(x=1)", "bow,", ",", "", "bow bow"):
+        result = status(2, "rewrite", "-p", passes, good, says="[bad-pass]")
+        expect(result.out == b"", "-p %r writes something", passes)
+    status(2, "rewrite", "-p", "bow,nosuch", good, says="-p:1:5: error: ")
+
+
+def case_what_passes_say(folder):
+    good, _, _ = files(folder)
+    plain = run("rewrite", "-p", "bow", good)
+    expect(plain.err == "", "says %r unasked", plain.err)
+    for option, says in (("--stats", "bow"), ("--time-passes", "bow"), ("--print-after=bow", ".entry k"), ("--verify-each", "")):
+        result = status(0, "rewrite", "-p", "bow", option, good, says=says)
+        same(plain.out, result.out, option)
+        expect(bool(result.err) == bool(says), "%s says %r", option, result.err)
+
+
+def case_kernel_globs(folder):
+    two = KERNEL + KERNEL[KERNEL.index(b".visible"):].replace(b"k(", b"other(").replace(b"p)", b"q)").replace(b"[p]", b"[q]")
+    both = heddle("rewrite", "-p", "bow", "-", stdin=two)
+    expect(both.count(b"bow_window") == 2, "two kernels expected")
+    one = heddle("rewrite", "-p", "bow", "--kernel=oth*", "-", stdin=two)
+    expect(one.count(b"bow_window") == 1 and one.index(b"bow_window") > one.index(b"other"), "%r", one)
+    same(two, heddle("rewrite", "-p", "bow", "--kernel=nothing", "-", stdin=two))
+    listing = heddle("dump", "--ir", "--kernel=k", "-", stdin=two)
+    expect(b"other" not in listing and b"k" in listing, "dump of one kernel shows the other")
+
+
+# ---- diagnostics -----------------------------------------------------------------------------------------------------
+
+def case_rejected_input(folder):
+    _, broken, _ = files(folder)
+    for name in ONE_INPUT:
+        if name != "strip":
+            result = status(1, *arguments_for(name), broken, says="[undeclared-register]")
+            expect(result.out == b"", "%s writes %r", name, result.out[:80])
+            expect("%s:8:21: error: " % broken in result.err, "the place is missing: %r", result.err)
+            expect(re.search(r"^ +8 \|.*%r9.*\n +\| +\^", result.err, re.M), "no source line with a caret: %r", result.err)
+
+
+def case_warnings(folder):
+    _, _, unknown = files(folder)
+    result = status(0, "rewrite", unknown, says="warning: ")
+    same(UNKNOWN, result.out)
+    expect("[unknown-opcode]" in result.err, "%r", result.err)
+    for arguments, expected, says in ((["-Wno-unknown-opcode"], 0, None), (["-Werror"], 1, "error: "),
+                                      (["-Werror=unknown-opcode"], 1, "error: "), (["--strict"], 1, "error: "),
+                                      (["-Werror", "-Wno-error=unknown-opcode"], 0, "warning: "),
+                                      (["-Werror", "-Wno-error"], 0, "warning: "),
+                                      (["-Wno-unknown-opcode", "-Wunknown-opcode"], 0, "warning: ")):
+        result = status(expected, "rewrite", *arguments, unknown, says=says or "")
+        expect(says or result.err == "", "%s says %r", arguments, result.err)
+        expect((result.out == UNKNOWN) == (expected == 0), "%s: the output is wrong", arguments)
+    for bad in ("nosuch", "no-undeclared-register", "no-error=undeclared-register", ""):
+        status(2, "rewrite", "-W", bad, unknown, says="no such warning")
+
+
+def case_error_limit(folder):
+    many = KERNEL.replace(b"\tret;", b"".join(b"\tmov.u64 %%q%d, 0;\n" % i for i in range(40)) + b"\tret;")
+
+    def errors(*options):
+        return status(1, "rewrite", *options, "-", stdin=many).err.count(": error: ")
+
+    expect(errors() == 20, "%d errors by default", errors())
+    expect(errors("--error-limit=3") == 3, "%d errors of 3", errors("--error-limit=3"))
+    expect(errors("--error-limit=0") == 40, "%d errors of 40", errors("--error-limit=0"))
+
+
+def case_diagnostics_as_json(folder):
+    good, broken, unknown = files(folder)
+    for source, expected in ((good, []), (broken, ["undeclared-register"]), (unknown, ["unknown-opcode"])):
+        found = json.loads(run("rewrite", "--diagnostics=json", source).err)
+        expect([d["slug"] for d in found["diagnostics"]] == expected, "%s: %s", source, found)
+        for d in found["diagnostics"]:
+            place, data = d["place"], read(source)
+            expect(place["file"] == source and place["line"] == data.count(b"\n", 0, place["begin"]) + 1, "the place is %s", place)
+            expect(data[place["begin"]:place["end"]] in (b"%r9", b"nosuch.u64 %r1;"), "%r", data[place["begin"]:place["end"]])
+    missing = json.loads(run("rewrite", "--diagnostics=json", os.path.join(folder, "none")).err)
+    expect(missing["diagnostics"][0]["place"] is None and missing["errors"] == 1, "%s", missing)
+
+
+def case_diagnostics_as_sarif(folder):
+    good, broken, _ = files(folder)
+    for source, count in ((good, 0), (broken, 1)):
+        log = json.loads(run("rewrite", "--diagnostics=sarif", source).err)
+        expect(log["version"] == "2.1.0" and len(log["runs"]) == 1, "%s", log)
+        results = log["runs"][0]["results"]
+        expect(len(results) == count, "%d results", len(results))
+        rules = {rule["id"] for rule in log["runs"][0]["tool"]["driver"].get("rules", [])}
+        expect(all(result["ruleId"] in rules for result in results), "a result without its rule")
+    status(2, "rewrite", "--diagnostics=xml", good, says="takes one of text|json|sarif")
+    out = os.path.join(folder, "out.ptx")
+    status(2, "rewrite", "--diagnostics=xml", "-o", out, good)
+    expect(not os.path.exists(out), "a bad option, but the output was written")
+
+
+# ---- other subcommands -----------------------------------------------------------------------------------------------
+
+def case_dumps(folder):
+    good, _, _ = files(folder)
+    tokens = heddle("dump", "--tokens", good).decode()
+    expect(re.match(r"^1:1\b.*\.version", tokens), "%r", tokens[:60])
+    expect(".version 8.0" not in tokens.split("\n")[0] and len(tokens.split("\n")) > 40, "not one token a line")
+    found = json.loads(heddle("dump", "--ir", "--json", good))
+    expect(found["schema"] == 1 and [f["name"] for f in found["functions"]] == ["k"], "%s", found)
+    expect(len(found["functions"][0]["instructions"]) == 4, "%d instructions", len(found["functions"][0]["instructions"]))
+    same(heddle("dump", "--ir", "--json", good), heddle("dump", "--cfg", "--json", good))
+    expect(heddle("dump", "--cfg", good).lstrip().startswith(b"digraph"), "no DOT")
+    expect(b"%r1" in heddle("dump", "--liveness", good), "no register in the liveness")
+
+
+def case_check(folder):
+    good, _, _ = files(folder)
+    expect(b"nothing to check" in heddle("check", good), "a file without annotations")
+    annotated = heddle("rewrite", "-p", "bow", good)
+    expect(b"sound" in heddle("check", "-", stdin=annotated), "an annotated file")
+    wrong = annotated[:annotated.index(b".section")].replace(b"//@bow both", b"//@bow boc").replace(b"//@bow rf", b"//@bow boc")
+    far = wrong.replace(b"\tst.global", b"\tmembar.gl;\n" * 8 + b"\tst.global")
+    result = status(3, "check", "-", stdin=far, says="[unsound-annotation]")
+    expect(b"refuted" in result.out, "%r", result.out)
+
+
+def case_replay_of_no_launch_file(folder):
+    good, _, _ = files(folder)
+    result = run("replay", good)
+    expect(result.status == 1 and re.search(r"\[bad-\w+\]", result.err), "exit %d: %s", result.status, result.err[:200])
+    status(1, "replay", os.path.join(folder, "none.yaml"), says="[unreadable]")
+    status(2, "replay", "--technique=nosuch", good, says="nosuch")
+    status(1, "replay", "--gpu=nosuch", good, says="nosuch")
