@@ -124,6 +124,24 @@ static bool check_words(hd_module *module, hd_form *form, const hd_form_words *w
     return true;
 }
 
+/* ".const[2]", a constant bank, is the constant space in PTX before 2.2 and an error after it. */
+static bool take_banks(hd_module *module, hd_form *form, hd_form_words *words)
+{
+    static const char bank[] = "const[";
+    for (uint32_t i = 0; i < words->count; i++) {
+        if (words->length[i] <= strlen(bank) || memcmp(words->text[i], bank, strlen(bank)) != 0)
+            continue;
+        words->length[i] = (uint8_t)strlen("const");
+        if (module->version_major * 10 + module->version_minor >= 22) {
+            form->flags = HD_FORM_INVALID;
+            form->error_kind = HD_DIAG_BAD_MODIFIER;
+            form->error = "constant banks were removed in PTX 2.2";
+            return false;
+        }
+    }
+    return true;
+}
+
 static void decode(hd_module *module, hd_form *form)
 {
     const char *text = hd_names_text(&module->names, form->spelling);
@@ -144,7 +162,7 @@ static void decode(hd_module *module, hd_form *form)
         return;
     }
     form->behaviour = refine_behaviour(form);
-    if (!check_words(module, form, &words))
+    if (!take_banks(module, form, &words) || !check_words(module, form, &words))
         return;
     hd_form_match(module, form, &words);
     form->behaviour = refine_behaviour(form);

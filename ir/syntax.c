@@ -364,6 +364,9 @@ static void check_whole(hd_module *module, hd_form *form)
     } else if (form->opcode == HD_OP_TEX && (form->vector == 2) != (form->types[0] == HD_TYPE_F16X2)) {
         form->error_kind = HD_DIAG_BAD_VECTOR;
         form->error = hd_arena_printf(&module->arena, "'%s': a texture gives four values, or .v2 of .f16x2", spelling);
+    } else if (form->modifiers[HD_GROUP_NC] && form->space != HD_SPACE_GLOBAL) {
+        form->error_kind = HD_DIAG_BAD_MODIFIER;
+        form->error = hd_arena_printf(&module->arena, "'.nc' needs '.global' in '%s'", spelling);
     } else if (pairs_order_and_scope(form->opcode) &&
                (order && order != HD_MOD_SEM_WEAK) != (form->modifiers[HD_GROUP_SCOPE] != 0)) {
         form->error_kind = HD_DIAG_BAD_MODIFIER;

@@ -288,6 +288,12 @@ static void old_forms_are_old(void **state)
                               "f3;\nsin.f32 f0, f1;\nrcp.f32 f0, f1;\n}\n";
     static const char newer[] = ".version 1.4\n.target sm_13\n.entry k {\n.reg .f32 f<4>;\nsin.f32 f0, f1;\n}\n";
     assert_int_equal(first_error(old), -1);
+    const char *const banked = ".version %s\n.target sm_10\n.entry k {\n.reg .u32 r;\nld.const[1].u32 r, [r];\n}\n";
+    char text[256];
+    snprintf(text, sizeof text, banked, "2.1");
+    assert_int_equal(first_error(text), -1);
+    snprintf(text, sizeof text, banked, "2.2");
+    assert_int_equal(first_error(text), HD_DIAG_BAD_MODIFIER);
     assert_int_equal(first_error(newer), HD_DIAG_BAD_MODIFIER);
     assert_int_equal(body_error("", "mad.f32 f0, f1, f2, f3;"), HD_DIAG_BAD_MODIFIER);
 }
