@@ -372,6 +372,7 @@ hd_step hd_run_store(const hd_op *op, hd_warp *w, uint32_t mask)
     hd_step step = hd_access_check(op, w, mask, op->item_bytes * op->count, true, &r, &single);
     if (step != HD_STEP_NEXT)
         return step;
+    w->cta->writes += !single || !r.interleaved;
     for (uint32_t k = 0; k < op->count; k++)
         store_element(op, w, mask, k, single ? &r : NULL);
     return HD_STEP_NEXT;

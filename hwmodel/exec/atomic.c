@@ -43,6 +43,7 @@ hd_step hd_run_atomic(const hd_op *op, hd_warp *w, uint32_t mask)
         memcpy(&old, at, bytes);
         uint64_t value = combine(op, &r, w, old, lane_of(b, op->a_bytes, i), c ? lane_of(c, op->a_bytes, i) : 0);
         memcpy(at, &value, bytes);
+        w->cta->writes += value != old;
         old_values[i] = old;
     }
     if (op->d != HD_NO_REF) {

@@ -11,6 +11,10 @@
  * side first, then the fall-through; brx.idx runs its targets in table order, the lanes of one target together. So
  * events, memory and faults are the same in every run.
  *
+ * A CTA that can never end (every warp waits at barriers that cannot open, or all come back to a state in which they
+ * were without having written shared or global memory) is a kernel fault, never a hang: a spin lock between lanes of
+ * one warp, for one, which independent thread scheduling would allow, goes in circles on a SIMT stack.
+ *
  * Which instructions run: the head of hwmodel/exec/exec.def.
  */
 #ifndef HD_HWMODEL_EXEC_EXEC_H

@@ -105,3 +105,35 @@ void hd_fault_deadlock(hd_cta *cta)
     }
     cta->status = HD_EXEC_FAULT;
 }
+
+/* Where the lanes of a warp run (the top of its stack) and where others wait for them. */
+static void note_stack(hd_cta *cta, hd_diagnostic *d, const hd_warp *w)
+{
+    const hd_code *code = hd_top_frame(w)->code;
+    for (uint32_t i = w->stack.count; i-- > hd_top_frame(w)->bottom;) {
+        const hd_entry *e = &w->stack.items[i];
+        bool runs = i + 1 == w->stack.count;
+        hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, e->pc),
+                    "lanes 0x%08x of warp %u %s", e->mask, w->index, runs ? "go in circles here" : "wait here");
+    }
+}
+
+void hd_fault_livelock(hd_cta *cta)
+{
+    const hd_warp *first = NULL;
+    uint32_t ready = 0;
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        if (cta->warps[i].state == HD_WARP_READY && !ready++)
+            first = &cta->warps[i];
+    const hd_code *code = hd_top_frame(first)->code;
+    hd_diagnostic *d = hd_report(
+        cta->diagnostics, HD_DIAG_KERNEL_FAULT, cta->program->module->source, span_of(code, hd_top(first)->pc),
+        "livelock: block (%u,%u,%u) runs for ever without changing anything (%u of %u warps); kernel %s", cta->id[0],
+        cta->id[1], cta->id[2], ready, cta->live_warps, kernel_name(cta->program));
+    note_stack(cta, d, first);
+    hd_note_add(
+        cta->diagnostics, d, NULL, (hd_span){0, 0},
+        "the lanes of a warp share one stack here: one that spins never lets another of its warp go on, and CTAs "
+        "run one after another");
+    cta->status = HD_EXEC_FAULT;
+}

@@ -170,6 +170,10 @@ typedef struct hd_barrier {
 } hd_barrier;
 enum { HD_BARRIERS = 16 };
 
+typedef struct hd_livelock {
+    uint64_t state, writes, rounds; /* livelock.c */
+} hd_livelock;
+
 /* What one thread of the host needs to run CTAs. */
 struct hd_cta {
     const hd_program *program;
@@ -186,6 +190,8 @@ struct hd_cta {
     unsigned char *shared;
     uint32_t shared_bytes;
     hd_barrier barriers[HD_BARRIERS];
+    uint64_t writes; /* to shared and global memory that may have changed it */
+    hd_livelock livelock;
     const hd_allocation **places; /* by op->place: the allocation that it hit last */
     uint64_t addresses[LANES];    /* of the last memory op */
     uint32_t results[LANES * 32];
@@ -222,6 +228,12 @@ hd_step hd_fault_note(const hd_op *op, hd_warp *w, uint32_t lanes, const char *n
     __attribute__((format(printf, 5, 6)));
 /* Every warp waits: reports the deadlock with the waiting places. */
 void hd_fault_deadlock(hd_cta *cta);
+/* The CTA goes in circles: reports it with the places where lanes run and wait. */
+void hd_fault_livelock(hd_cta *cta);
+
+/* livelock.c: to be asked after each round of turns; all_spun: every ready warp used its whole turn and stays ready.
+ * true: the CTA will never end. */
+bool hd_livelock_check(hd_cta *cta, bool all_spun);
 
 /* barrier.c */
 uint32_t hd_live_threads(const hd_cta *cta); /* as barriers count them: 32 for each warp that has not ended */

@@ -91,11 +91,12 @@ static inline void count(hd_exec_statistics *s, const hd_op *op, uint32_t active
     s->effective_instructions += lanes_in(mask);
 }
 
-/* One turn of a warp. false: the run stops. */
-static bool run_warp(hd_warp *w)
+/* One turn of a warp. false: the run stops. *spun: the turn ended only because it was long enough. */
+static bool run_warp(hd_warp *w, bool *spun)
 {
     hd_cta *cta = w->cta;
     hd_exec_statistics *statistics = cta->statistics;
+    *spun = false;
     for (uint32_t n = 0; n < HD_EXEC_QUANTUM; n++) {
         const hd_entry *top = hd_top(w);
         if (!top->mask || top->pc == top->join) {
@@ -123,7 +124,7 @@ static bool run_warp(hd_warp *w)
         if (step == HD_STEP_WAIT)
             return true;
     }
-    return true;
+    return *spun = true;
 }
 
 /* ---- a CTA --------------------------------------------------------------------------------------------------- */
@@ -138,6 +139,7 @@ static bool start_cta(hd_cta *cta, uint32_t index)
     cta->id[2] = index / g->grid[0] / g->grid[1];
     cta->live_warps = cta->warp_count;
     memset(cta->barriers, 0, sizeof cta->barriers);
+    cta->livelock = (hd_livelock){.writes = cta->writes};
     if (cta->shared_bytes)
         memset(cta->shared, 0, cta->shared_bytes);
     for (uint32_t i = 0; i < cta->warp_count; i++) {
@@ -168,17 +170,22 @@ static bool end_warp(hd_warp *w)
 static bool run_cta(hd_cta *cta)
 {
     while (cta->live_warps) {
-        bool any = false;
+        bool any = false, all_spun = true, spun;
         for (uint32_t i = 0; i < cta->warp_count; i++) {
             hd_warp *w = &cta->warps[i];
             if (w->state != HD_WARP_READY)
                 continue;
             any = true;
-            if (!run_warp(w) || (w->state == HD_WARP_DONE && !end_warp(w)))
+            if (!run_warp(w, &spun) || (w->state == HD_WARP_DONE && !end_warp(w)))
                 return false;
+            all_spun = all_spun && spun;
         }
         if (!any) {
             hd_fault_deadlock(cta);
+            return false;
+        }
+        if (hd_livelock_check(cta, all_spun)) {
+            hd_fault_livelock(cta);
             return false;
         }
     }

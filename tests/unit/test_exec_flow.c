@@ -190,7 +190,8 @@ static void guarded_call_with_register_result(void **state)
 {
     (void)state;
     static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.func (.param .b32 r) twice(.param .b32 n)\n{\n.reg .b32 %r<3>;\n"
+        ".version 8.0\n.target sm_80\n.address_size 64\n.func (.param .b32 r) twice(.param .b32 n)\n{\n.reg .b32 "
+        "%r<3>;\n"
         "ld.param.u32 %r1, [n];\nadd.u32 %r1, %r1, %r1;\nst.param.b32 [r], %r1;\nret;\n}\n"
         ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .pred %p1;\n"
         "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmad.wide.u32 %rd2, %r1, 4, %rd1;\nsetp.lt.u32 %p1, %r1, 7;\n"
@@ -273,6 +274,39 @@ static void warps_take_turns(void **state)
                               64);
     expect_done(&run);
     assert_int_equal(out[31], 1);
+}
+
+/* A lock between the lanes of a warp: the one that holds it never runs again. And plain endless loops of several
+ * periods. */
+static void livelocks(void **state)
+{
+    (void)state;
+    kernel_run run =
+        run_body(".shared .align 4 .b32 lock;\nAGAIN: atom.shared.exch.b32 %r1, [lock], 1;\nsetp.ne.u32 %p1, %r1, 0;\n"
+                 "@%p1 bra AGAIN;\nst.shared.u32 [lock], 0;\nst.global.u32 [%rd3], 1;",
+                 32);
+    assert_int_equal(run.status, HD_EXEC_FAULT);
+    assert_non_null(strstr(run.message, "livelock: block (0,0,0) runs for ever"));
+    static const char *const endless[] = {
+        "L: bra L;",
+        "mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\nrem.u32 %r1, %r1, 1001;\nbra L;",
+        ".local .align 4 .b32 l;\nL: ld.local.u32 %r1, [l];\nadd.u32 %r1, %r1, 1;\nand.b32 %r1, %r1, 7;\nst.local.u32 "
+        "[l], "
+        "%r1;\nbra L;",
+    };
+    for (uint32_t i = 0; i < 3; i++) {
+        run = run_body(endless[i], 64);
+        assert_int_equal(run.status, HD_EXEC_FAULT);
+        assert_non_null(strstr(run.message, "(2 of 2 warps)"));
+    }
+    /* long, but not for ever */
+    run = run_body(
+        "mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 100000;\n@%p1 bra L;\nst.global.u32 [%rd3], "
+        "%r1;\nmov.u64 %rd4, %clock64;\nW: mov.u64 %rd5, %clock64;\nsub.u64 %rd6, %rd5, %rd4;\n"
+        "setp.lt.u64 %p2, %rd6, 50000;\n@%p2 bra W;",
+        64);
+    expect_done(&run);
+    assert_int_equal(out[63], 100000);
 }
 
 /* ---- lanes among each other
@@ -458,6 +492,7 @@ int main(void)
         cmocka_unit_test(arrive_and_sync),
         cmocka_unit_test(barrier_faults),
         cmocka_unit_test(warps_take_turns),
+        cmocka_unit_test(livelocks),
         cmocka_unit_test(shuffles),
         cmocka_unit_test(votes),
         cmocka_unit_test(special_registers),
