@@ -135,8 +135,12 @@ static void rewrite(work *w)
 
 /* The stages that start from text and leave a module, and those that start from a module. */
 enum { LEX, PARSE, CFG, LIVE, PRINT, CANON, REWRITE, STAGES };
-static const struct { const char *name; void (*run)(work *); } stages[STAGES] = {
-    {"lex", lex}, {"parse", parse}, {"cfg", cfg}, {"live", live}, {"print", print}, {"canon", canon}, {"rewrite", rewrite},
+static const struct {
+    const char *name;
+    void (*run)(work *);
+} stages[STAGES] = {
+    {"lex", lex},     {"parse", parse}, {"cfg", cfg},         {"live", live},
+    {"print", print}, {"canon", canon}, {"rewrite", rewrite},
 };
 
 static void run_stage(work *w, int stage, double *best)
@@ -201,17 +205,19 @@ int main(int argc, char **argv)
     for (int i = 0; i < runs; i++)
         run_all(&w, best);
     if (is_short) {
-        printf("%llu %llu %llu", (unsigned long long)w.bytes, (unsigned long long)w.instructions, (unsigned long long)w.functions);
+        printf("%llu %llu %llu", (unsigned long long)w.bytes, (unsigned long long)w.instructions,
+               (unsigned long long)w.functions);
         for (int stage = 0; stage < STAGES; stage++)
             printf(" %.6f", best[stage]);
         printf(" %llu\n", (unsigned long long)peak);
         return 0;
     }
-    printf("%s: %.1f MB, %llu instructions, %llu functions, %.1f bytes an instruction\n", w.path, 1e-6 * (double)w.bytes,
-           (unsigned long long)w.instructions, (unsigned long long)w.functions, (double)w.bytes / (double)w.instructions);
+    printf("%s: %.1f MB, %llu instructions, %llu functions, %.1f bytes an instruction\n", w.path,
+           1e-6 * (double)w.bytes, (unsigned long long)w.instructions, (unsigned long long)w.functions,
+           (double)w.bytes / (double)w.instructions);
     for (int stage = 0; stage < STAGES; stage++)
-        printf("  %-8s %8.1f MB/s %8.2f million instructions/s\n", stages[stage].name, 1e-6 * (double)w.bytes / best[stage],
-               1e-6 * (double)w.instructions / best[stage]);
+        printf("  %-8s %8.1f MB/s %8.2f million instructions/s\n", stages[stage].name,
+               1e-6 * (double)w.bytes / best[stage], 1e-6 * (double)w.instructions / best[stage]);
     printf("  memory   %8.1f bytes an instruction, the text included\n", (double)peak / (double)w.instructions);
     return 0;
 }

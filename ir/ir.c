@@ -1,5 +1,5 @@
-/* Life of modules and functions, and the few questions about them that need no table. The module's arena holds the function
- * records and strings; what grows stands in heap arrays, freed here. */
+/* Life of modules and functions, and the few questions about them that need no table. The module's arena holds the
+ * function records and strings; what grows stands in heap arrays, freed here. */
 #include "ir/cfg.h"
 
 #include <stdio.h>

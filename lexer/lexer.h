@@ -1,11 +1,11 @@
 /* PTX text to tokens (lexer/ptx.re, made by re2c).
  *
- * A contiguous `opcode.mod.mod` is one token (DOTTED), because it is looked up as a whole. A name that ends in digits is
- * split into stem and number while it is hot: a member of a register range (%r17 of %r<100>) then needs no entry of its own
- * in the name table. Comments, white space and line markers (# 12 "a.cu") are no tokens.
+ * A contiguous `opcode.mod.mod` is one token (DOTTED), because it is looked up as a whole. A name that ends in digits
+ * is split into stem and number while it is hot: a member of a register range (%r17 of %r<100>) then needs no entry of
+ * its own in the name table. Comments, white space and line markers (# 12 "a.cu") are no tokens.
  *
- * Lexical mistakes go to the diagnostics and are skipped; the scanner never stops before the end of the text, except when
- * the diagnostics are full. Linear in the text.
+ * Lexical mistakes go to the diagnostics and are skipped; the scanner never stops before the end of the text, except
+ * when the diagnostics are full. Linear in the text.
  */
 #ifndef HD_LEXER_LEXER_H
 #define HD_LEXER_LEXER_H

@@ -1,15 +1,16 @@
 /* The PTX scanner: one DFA, no look-ahead, no copy. The text ends in at least 16 NUL bytes, so that neither the DFA nor
  * the interner tests for its end; a NUL at the limit is the end of the text, any other one a mistake.
  *
- * What PTX asks for: pure 7-bit ASCII, comments included; white space is blank, tab, CR and LF; strings have no escapes and
- * may hold line ends; `%` is an operator only where no name can start. A malformed number is matched as a whole by a longer
- * rule (10u, 0f3f8, 08), so that it gives one message.
+ * What PTX asks for: pure 7-bit ASCII, comments included; white space is blank, tab, CR and LF; strings have no escapes
+ * and may hold line ends; `%` is an operator only where no name can start. A malformed number is matched as a whole by a
+ * longer rule (10u, 0f3f8, 08), so that it gives one message.
  */
 #include "lexer/lexer.h"
 
 void hd_lexer_init(hd_lexer *lexer, hd_source *source, hd_span span, hd_names *names, hd_diagnostics *diagnostics)
 {
-    *lexer = (hd_lexer){.source = source, .names = names, .diagnostics = diagnostics, .cursor = span.begin, .limit = span.end};
+    *lexer = (hd_lexer){
+        .source = source, .names = names, .diagnostics = diagnostics, .cursor = span.begin, .limit = span.end};
 }
 
 hd_name hd_token_spelling(const hd_lexer *lexer, const hd_token *token)
@@ -57,7 +58,7 @@ static uint32_t skip_foreign(hd_lexer *lexer, uint32_t at)
     return at;
 }
 
-/* Skips what may stand in a comment or string up to the first of the stop bytes; the place of the stop byte or the limit. */
+/* Skips what may stand in a comment or string up to the first of the stop bytes; the place of that byte or the limit. */
 static uint32_t skip_until(hd_lexer *lexer, uint32_t at, char stop, char other_stop)
 {
     const char *text = lexer->source->text;
@@ -111,7 +112,8 @@ static uint32_t bad_character(hd_lexer *lexer, uint32_t at)
     if (lexer->diagnostics) {
         hd_span span = {at, at + 1};
         if (c < 0x20 || c == 0x7f)
-            hd_report(lexer->diagnostics, HD_DIAG_BAD_CHARACTER, lexer->source, span, "a control character (0x%02x) in the text", c);
+            hd_report(lexer->diagnostics, HD_DIAG_BAD_CHARACTER, lexer->source, span,
+                      "a control character (0x%02x) in the text", c);
         else
             hd_report(lexer->diagnostics, HD_DIAG_BAD_CHARACTER, lexer->source, span,
                       c == '.' ? "nothing stands between a dot and its word" : "no token starts with '%c'", c);
@@ -123,7 +125,8 @@ static uint32_t bad_character(hd_lexer *lexer, uint32_t at)
 static uint32_t bad_hash(hd_lexer *lexer, uint32_t begin)
 {
     complain(lexer, HD_DIAG_BAD_CHARACTER, begin, begin + 1,
-             "a line with # can only be a line marker: # NUMBER \"FILE\"; other preprocessor lines must be expanded before");
+             "a line with # can only be a line marker: # NUMBER \"FILE\"; other preprocessor lines must be expanded "
+             "before");
     return skip_until(lexer, begin + 1, '\n', '\r');
 }
 
@@ -141,7 +144,7 @@ static void name_token(const hd_lexer *lexer, hd_token *token)
     token->index = HD_NO_INDEX;
     if ((unsigned)(end[-1] - '0') <= 9) {
         const char *digits = end - 1;
-        while ((unsigned)(digits[-1] - '0') <= 9 && digits - 1 > begin) /* a name's first character may be followed by digits only */
+        while ((unsigned)(digits[-1] - '0') <= 9 && digits - 1 > begin) /* the first character is none of the number's */
             digits--;
         if (end - digits <= 9 && (*digits != '0' || end - digits == 1)) {
             uint32_t index = 0;
@@ -218,7 +221,8 @@ again:
     integer { kind = HD_TOKEN_INTEGER; goto spelled; }
     real | exact { kind = HD_TOKEN_FLOAT; goto spelled; }
     "'" [\x20-\x26\x28-\x7e]* "'" {
-        complain(lexer, HD_DIAG_BAD_LITERAL, (uint32_t)(start - text), (uint32_t)(cursor - text), "PTX has no character constants");
+        complain(lexer, HD_DIAG_BAD_LITERAL, (uint32_t)(start - text), (uint32_t)(cursor - text),
+                 "PTX has no character constants");
         kind = HD_TOKEN_INTEGER;
         goto done;
     }

@@ -1,5 +1,5 @@
-/* The builder's life, and statements of a body: instructions, labels, blocks. An instruction's operands are pushed while it is
- * read; at its semicolon the record is made and hd_insn_resolve gives every operand its role. */
+/* The builder's life, and statements of a body: instructions, labels, blocks. An instruction's operands are pushed
+ * while it is read; at its semicolon the record is made and hd_insn_resolve gives every operand its role. */
 #include "parser/builder.h"
 #include "ir/annotations.h"
 
@@ -77,7 +77,10 @@ static void append(hd_builder *b, const char *text, uint32_t length)
     memcpy(hd_array_extend(&b->spelling, length), text, length);
 }
 
-static hd_name appended_name(hd_builder *b) { return hd_names_add(&b->module->names, b->spelling.items, b->spelling.count); }
+static hd_name appended_name(hd_builder *b)
+{
+    return hd_names_add(&b->module->names, b->spelling.items, b->spelling.count);
+}
 
 /* A modifier that blanks divide from its opcode. */
 void hd_build_modifier(hd_builder *b, const hd_node *word)
@@ -147,7 +150,8 @@ void hd_build_guard(hd_builder *b, const hd_node *at, const hd_node *name, bool 
     if (binding.kind == HD_BIND_NONE)
         hd_builder_error(b, UNDECLARED_REGISTER, hd_node_span(name), "no .reg declares '%.*s'", length, text);
     else if (binding.kind != HD_BIND_REGISTER || b->function->registers.items[binding.value].type != HD_TYPE_PRED)
-        hd_builder_error(b, BAD_GUARD, hd_node_span(name), "a guard is a predicate register; '%.*s' is none", length, text);
+        hd_builder_error(b, BAD_GUARD, hd_node_span(name), "a guard is a predicate register; '%.*s' is none", length,
+                         text);
     else
         b->guard = binding.value;
 }
@@ -166,8 +170,8 @@ static void finish_instruction(hd_builder *b, uint32_t begin, uint32_t end, uint
         operands = 0;
         b->broken = true;
     }
-    hd_instruction insn = {f->next_instruction_id, f->next_instruction_id, {begin, end}, b->form, b->operand_first,
-                           (uint16_t)operands, (uint16_t)flags, guard, b->location};
+    hd_instruction insn = {f->next_instruction_id, f->next_instruction_id, {begin, end}, b->form,    b->operand_first,
+                           (uint16_t)operands,     (uint16_t)flags,        guard,        b->location};
     f->next_instruction_id++;
     hd_array_push(&f->instructions, insn);
     hd_build_statement(b, HD_STATEMENT_INSTRUCTION, ordinal, begin, end);

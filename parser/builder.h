@@ -1,14 +1,16 @@
 /* The builder: what the grammar's actions call to make the IR. Private to parser/.
  *
- * Names. `uses` is a side array of the name table: what each name means now. Scopes keep an undo log. Members of register
- * ranges have no entry: the stem's entry leads to the range, and a small radix tree of the range to the register, made at the
- * first mention. Everything is constant time a mention; nothing depends on how many registers are declared.
+ * Names. `uses` is a side array of the name table: what each name means now. Scopes keep an undo log. Members of
+ * register ranges have no entry: the stem's entry leads to the range, and a small radix tree of the range to the
+ * register, made at the first mention. Everything is constant time a mention; nothing depends on how many registers are
+ * declared.
  *
- * Labels. A reference is kept in `references`, chained by name, until its scope can no longer define that label: a label that is
- * defined later in an inner scope wins over one of an outer scope.
+ * Labels. A reference is kept in `references`, chained by name, until its scope can no longer define that label: a
+ * label that is defined later in an inner scope wins over one of an outer scope.
  *
- * Files: builder.c statements and functions; scope.c names and scopes; labels.c; operand.c; expression.c constants; declare.c
- * declarations; initializer.c; header.c function headers; directive.c; recover.c scanner side and syntax errors.
+ * Files: builder.c statements and functions; scope.c names and scopes; labels.c; operand.c; expression.c constants;
+ * declare.c declarations; initializer.c; header.c function headers; directive.c; recover.c scanner side and syntax
+ * errors.
  */
 #ifndef HD_PARSER_BUILDER_H
 #define HD_PARSER_BUILDER_H
@@ -21,15 +23,16 @@ enum { HD_NESTING_LIMIT = 1024, HD_RANGE_FANOUT_BITS = 8 };
 
 /* ---- semantic values ---- */
 
-/* What an expression came to stands in token.kind: NAME, DOTTED, INTEGER, FLOAT, WARP_SZ, SINK are the token itself, else: */
+/* What an expression came to stands in token.kind: NAME, DOTTED, INTEGER, FLOAT, WARP_SZ, SINK are the token itself,
+ * else: */
 enum {
     HD_NODE_CONSTANT = HD_TOKEN_COUNT, /* constant: index in b->constants */
     HD_NODE_SUM,                       /* name + constant; the name's token ends at b->constants[constant].name_end */
-    HD_NODE_SUBSCRIPT,                 /* name[..]; constant: index in b->pairs: the name and what stands in the brackets */
-    HD_NODE_PAIR,                      /* a|b; constant: index in b->pairs */
-    HD_NODE_GENERIC,                   /* generic(name); token.name: the full name; constant: index in b->constants or HD_NONE: addend */
-    HD_NODE_MASK,                      /* 0xff00(name); token.name: the full name; constant: index in b->constants: the mask */
-    HD_NODE_BAD,                       /* a mistake that was reported */
+    HD_NODE_SUBSCRIPT, /* name[..]; constant: index in b->pairs: the name and what stands in the brackets */
+    HD_NODE_PAIR,      /* a|b; constant: index in b->pairs */
+    HD_NODE_GENERIC, /* generic(name); token.name: the full name; constant: index in b->constants or HD_NONE: addend */
+    HD_NODE_MASK,    /* 0xff00(name); token.name: the full name; constant: index in b->constants: the mask */
+    HD_NODE_BAD,     /* a mistake that was reported */
     HD_NODE_COUNT
 };
 enum { HD_NODE_NOT = 1, HD_NODE_MINUS = 2, HD_NODE_PAREN = 4, HD_NODE_DOTTED = 8 };
@@ -42,12 +45,14 @@ typedef struct hd_node {
 
 typedef struct hd_constant {
     uint64_t bits;
-    uint8_t kind;            /* hd_literal_kind */
-    uint32_t begin, end;     /* its text */
-    uint32_t name_end;       /* of the name in a sum */
+    uint8_t kind;        /* hd_literal_kind */
+    uint32_t begin, end; /* its text */
+    uint32_t name_end;   /* of the name in a sum */
 } hd_constant;
 
-typedef struct hd_node_pair { hd_node left, right; } hd_node_pair;
+typedef struct hd_node_pair {
+    hd_node left, right;
+} hd_node_pair;
 
 /* ---- names ---- */
 
@@ -56,8 +61,10 @@ typedef enum hd_binding_kind {
     HD_BIND_DECLARED, /* a register name not mentioned yet; value: declaration */
     HD_BIND_REGISTER, /* value: register id (of component 0) */
     HD_BIND_GLOBAL,   /* a module-scope register; value: declaration of module->globals */
-    HD_BIND_SYMBOL, HD_BIND_LABEL, HD_BIND_TABLE,
-    HD_BIND_SREG,     /* value: hd_sreg; found, not declared: at depth 0 */
+    HD_BIND_SYMBOL,
+    HD_BIND_LABEL,
+    HD_BIND_TABLE,
+    HD_BIND_SREG, /* value: hd_sreg; found, not declared: at depth 0 */
 } hd_binding_kind;
 
 typedef struct hd_use {
@@ -66,7 +73,7 @@ typedef struct hd_use {
     uint32_t meaning;   /* numbers: literal + 1; words: hd_type + 1 */
     uint32_t reference; /* newest open label reference + 1 */
     uint16_t depth;
-    uint8_t kind;       /* hd_binding_kind */
+    uint8_t kind; /* hd_binding_kind */
     uint8_t flags;
 } hd_use;
 enum {
@@ -76,10 +83,11 @@ enum {
 
 typedef struct hd_range {
     uint32_t declaration;
-    uint32_t local;    /* of a module-scope range: its declaration in the function being read, HD_NONE before the first mention */
+    uint32_t local; /* of a module-scope range: its declaration in the function being read, HD_NONE before the first
+                       mention */
     uint32_t count;
-    uint32_t root;     /* radix tree in b->radix, by index; leaves hold register id + 1; 0 = no mention yet */
-    uint32_t outer;    /* range of the same stem further out */
+    uint32_t root;  /* radix tree in b->radix, by index; leaves hold register id + 1; 0 = no mention yet */
+    uint32_t outer; /* range of the same stem further out */
     uint16_t depth;
     uint8_t levels;    /* of the tree */
     uint8_t is_global; /* of module->globals */
@@ -87,10 +95,10 @@ typedef struct hd_range {
 
 typedef struct hd_undo {
     hd_name name;
-    uint32_t value;  /* of the binding before */
+    uint32_t value; /* of the binding before */
     uint16_t depth;
     uint8_t kind;
-    bool is_range;   /* the stem's newest range ends */
+    bool is_range; /* the stem's newest range ends */
 } hd_undo;
 
 typedef struct hd_scope {
@@ -103,11 +111,15 @@ typedef struct hd_reference {
     hd_name name;
     uint32_t operand; /* in function->operands, or table entry | HD_REFERENCE_TABLE */
     uint32_t begin, end;
-    uint32_t next;    /* older reference to the same name + 1 */
-    uint8_t state;    /* HD_REFERENCE_* */
+    uint32_t next; /* older reference to the same name + 1 */
+    uint8_t state; /* HD_REFERENCE_* */
 } hd_reference;
 enum { HD_REFERENCE_TABLE = 1u << 31 };
-enum { HD_REFERENCE_OPEN, HD_REFERENCE_OUTER /* bound to a label further out for now */, HD_REFERENCE_MAYBE /* of an unknown opcode */ };
+enum {
+    HD_REFERENCE_OPEN,
+    HD_REFERENCE_OUTER /* bound to a label further out for now */,
+    HD_REFERENCE_MAYBE /* of an unknown opcode */
+};
 
 /* A range of variables in a declaration, before its end. */
 typedef struct hd_variable_range {
@@ -126,11 +138,11 @@ typedef struct hd_builder {
     /* scanner side */
     uint32_t last_kind, last_begin, last_end, previous_end;
     uint32_t nesting;
-    uint32_t closing;      /* } to hand in before the held token */
-    hd_node held;          /* a token to hand in again */
+    uint32_t closing; /* } to hand in before the held token */
+    hd_node held;     /* a token to hand in again */
     bool has_held, resync, stopped;
-    bool unusual;          /* one of the three */
-    bool in_operands;      /* behind an opcode, before its ; */
+    bool unusual;     /* one of the three */
+    bool in_operands; /* behind an opcode, before its ; */
 
     HD_ARRAY(hd_node) nodes; /* semantic values of what the grammar has read and not finished */
     uint32_t node_mark;      /* those of enclosing statements, which stay */
@@ -138,14 +150,14 @@ typedef struct hd_builder {
     /* names */
     hd_use *uses;
     uint32_t use_count;
-    HD_ARRAY(hd_range) ranges;         /* entry 0 unused */
-    hd_u32_array radix;                /* entry 0 unused */
+    HD_ARRAY(hd_range) ranges; /* entry 0 unused */
+    hd_u32_array radix;        /* entry 0 unused */
     HD_ARRAY(hd_undo) undo;
-    HD_ARRAY(hd_undo) imported;        /* module-scope registers that the function being read mentions */
-    HD_ARRAY(hd_scope) scopes;         /* open ones; depth = count */
+    HD_ARRAY(hd_undo) imported; /* module-scope registers that the function being read mentions */
+    HD_ARRAY(hd_scope) scopes;  /* open ones; depth = count */
     HD_ARRAY(hd_reference) references;
-    uint32_t digit_stems;              /* open ranges whose stem ends in a digit */
-    uint32_t shadowed_sregs;           /* registers declared under a special register's name */
+    uint32_t digit_stems;    /* open ranges whose stem ends in a digit */
+    uint32_t shadowed_sregs; /* registers declared under a special register's name */
 
     /* constants of the statement being read */
     HD_ARRAY(hd_constant) constants;
@@ -158,11 +170,11 @@ typedef struct hd_builder {
     uint32_t form, operand_first, operand_position;
     uint32_t guard, guard_begin, guard_flags;
     uint32_t location;
-    hd_u32_array aggregates;           /* operand index of the open aggregates */
-    hd_u32_array aggregate_counts;     /* elements before the aggregate in its parent */
-    uint32_t elements;                 /* so far, of the innermost open aggregate; outside: operand_position */
-    uint32_t closed;                   /* operand index of the aggregate that was closed last */
-    bool broken;                       /* an operand was wrong: do not resolve */
+    hd_u32_array aggregates;       /* operand index of the open aggregates */
+    hd_u32_array aggregate_counts; /* elements before the aggregate in its parent */
+    uint32_t elements;             /* so far, of the innermost open aggregate; outside: operand_position */
+    uint32_t closed;               /* operand index of the aggregate that was closed last */
+    bool broken;                   /* an operand was wrong: do not resolve */
 
     /* declaration */
     struct {
@@ -180,23 +192,23 @@ typedef struct hd_builder {
     HD_ARRAY(hd_variable_range) variable_ranges;
     hd_u32_array integers;
     bool has_initializer;
-    uint32_t initial_end;              /* of the last value or brace */
-    hd_u32_array initial_counts;       /* elements so far of each open brace */
+    uint32_t initial_end;        /* of the last value or brace */
+    hd_u32_array initial_counts; /* elements so far of each open brace */
     uint32_t inlined_offset;
-    hd_location location_extra;        /* the inlined_at part */
+    hd_location location_extra; /* the inlined_at part */
 
     /* function header */
-    hd_function spare;                 /* empty arrays with room, lent to the function whose body is read */
+    hd_function spare; /* empty arrays with room, lent to the function whose body is read */
     hd_function *header;
-    const hd_function *before;         /* of the same name, declared before; NULL: none */
+    const hd_function *before; /* of the same name, declared before; NULL: none */
     bool in_results;
     HD_ARRAY(hd_node) parameter_names; /* in order: results, then parameters */
     uint32_t table;
     bool saw_version, saw_target, saw_other;
     bool wants_debug, saw_debug, samplers_apart; /* .target debug, a .section .debug_*, texmode_independent */
     bool has_max_threads, has_required_threads, has_cluster, is_register_parameter;
-    hd_node blocks_are_clusters;       /* the directive; kind 0: none */
-    uint32_t prototype_counts[2];      /* of .callprototype: results, parameters */
+    hd_node blocks_are_clusters;  /* the directive; kind 0: none */
+    uint32_t prototype_counts[2]; /* of .callprototype: results, parameters */
 } hd_builder;
 
 void hd_builder_init(hd_builder *b, hd_module *module, const hd_parse_options *options);
@@ -205,8 +217,10 @@ void hd_builder_end(hd_builder *b); /* the text is at its end, or parsing stoppe
 
 static inline hd_source *hd_builder_source(const hd_builder *b) { return b->module->source; }
 static inline hd_span hd_node_span(const hd_node *n) { return (hd_span){n->token.begin, n->token.end}; }
-#define hd_builder_error(b, kind, span, ...) hd_report((b)->module->diagnostics, HD_DIAG_##kind, (b)->module->source, (span), __VA_ARGS__)
-#define hd_builder_note(b, diagnostic, span, ...) hd_note_add((b)->module->diagnostics, (diagnostic), (b)->module->source, (span), __VA_ARGS__)
+#define hd_builder_error(b, kind, span, ...) \
+    hd_report((b)->module->diagnostics, HD_DIAG_##kind, (b)->module->source, (span), __VA_ARGS__)
+#define hd_builder_note(b, diagnostic, span, ...) \
+    hd_note_add((b)->module->diagnostics, (diagnostic), (b)->module->source, (span), __VA_ARGS__)
 
 /* ---- recover.c ---- */
 uint32_t hd_builder_token(hd_builder *b, uint32_t *value);
@@ -248,7 +262,9 @@ bool hd_declare_range(hd_builder *b, const hd_token *token, uint32_t declaration
 void hd_rebind(hd_builder *b, hd_name name, hd_binding_kind kind, uint32_t value); /* same scope, no undo */
 void hd_report_taken(hd_builder *b, const hd_token *token, hd_binding_kind kind, uint32_t value);
 /* What a name means here; registers are made at the first mention. */
-typedef struct hd_binding { uint32_t kind, value; } hd_binding;
+typedef struct hd_binding {
+    uint32_t kind, value;
+} hd_binding;
 hd_binding hd_lookup_slow(hd_builder *b, const hd_token *token);
 hd_binding hd_range_member(hd_builder *b, uint32_t range, uint32_t index);
 static inline hd_binding hd_lookup(hd_builder *b, const hd_token *token)
@@ -261,12 +277,15 @@ static inline hd_binding hd_lookup(hd_builder *b, const hd_token *token)
     return hd_lookup_slow(b, token);
 }
 /* The number of components of the declaration that a register belongs to. */
-static inline uint32_t hd_register_vector(const hd_builder *b, uint32_t reg) { return b->function->registers.items[reg].vector; }
+static inline uint32_t hd_register_vector(const hd_builder *b, uint32_t reg)
+{
+    return b->function->registers.items[reg].vector;
+}
 
 /* ---- labels.c ---- */
 void hd_label_refer(hd_builder *b, hd_name name, hd_span span, uint32_t where, bool maybe);
 void hd_labels_drop(hd_builder *b, uint32_t operand); /* references of operands from this one on */
-void hd_labels_settle(hd_builder *b); /* at the end of a function */
+void hd_labels_settle(hd_builder *b);                 /* at the end of a function */
 
 /* ---- expression.c ---- */
 bool hd_constant_of(hd_builder *b, const hd_node *node, hd_constant *constant); /* false: no constant */
@@ -274,11 +293,13 @@ uint32_t hd_literal_of(hd_builder *b, const hd_node *node);                     
 uint32_t hd_literal_of_constant(hd_builder *b, uint32_t constant);
 void hd_expression_paren(hd_builder *b, hd_node *to, const hd_node *open, const hd_node *inner, const hd_node *close);
 void hd_expression_cast(hd_builder *b, hd_node *to, const hd_node *open, const hd_node *type, const hd_node *inner);
-void hd_expression_subscript(hd_builder *b, hd_node *to, const hd_node *name, const hd_node *index, const hd_node *close);
+void hd_expression_subscript(hd_builder *b, hd_node *to, const hd_node *name, const hd_node *index,
+                             const hd_node *close);
 void hd_expression_generic(hd_builder *b, hd_node *to, const hd_node *word, const hd_node *name, const hd_node *close);
 void hd_expression_mask(hd_builder *b, hd_node *to, const hd_node *mask, const hd_node *name, const hd_node *close);
-void hd_expression_unary(hd_builder *b, hd_node *to, const hd_node *operator, const hd_node *inner);
-void hd_expression_binary(hd_builder *b, hd_node *to, const hd_node *left, const hd_node *operator, const hd_node *right);
+void hd_expression_unary(hd_builder *b, hd_node *to, const hd_node *operator, const hd_node * inner);
+void hd_expression_binary(hd_builder *b, hd_node *to, const hd_node *left, const hd_node *operator,
+                          const hd_node * right);
 void hd_expression_choice(hd_builder *b, hd_node *to, const hd_node *test, const hd_node *yes, const hd_node *no);
 
 /* ---- operand.c ---- */
@@ -286,8 +307,8 @@ void hd_build_simple(hd_builder *b, const hd_node *node); /* a NAME or INTEGER t
 void hd_build_operand(hd_builder *b, const hd_node *node);
 void hd_build_aggregate(hd_builder *b, hd_operand_kind kind, const hd_node *open);
 void hd_build_aggregate_end(hd_builder *b, const hd_node *close);
-void hd_build_vector_pair(hd_builder *b, const hd_node *second);     /* {..}|p: behind the vector's end */
-void hd_build_address_word(hd_builder *b, const hd_node *word);      /* [..].unified: behind the address's end */
+void hd_build_vector_pair(hd_builder *b, const hd_node *second); /* {..}|p: behind the vector's end */
+void hd_build_address_word(hd_builder *b, const hd_node *word);  /* [..].unified: behind the address's end */
 void hd_build_empty(hd_builder *b, const hd_node *open, const hd_node *close);
 void hd_build_address(hd_builder *b, const hd_node *open, const hd_node *base);
 
@@ -349,15 +370,17 @@ void hd_build_version(hd_builder *b, const hd_node *word, const hd_node *number)
 void hd_build_target_word(hd_builder *b, const hd_node *word);
 void hd_build_target(hd_builder *b, const hd_node *word, const hd_node *last);
 void hd_build_address_size(hd_builder *b, const hd_node *word, const hd_node *number);
-void hd_build_file(hd_builder *b, const hd_node *word, const hd_node *number, const hd_node *name, const hd_node *stamp);
+void hd_build_file(hd_builder *b, const hd_node *word, const hd_node *number, const hd_node *name,
+                   const hd_node *stamp);
 void hd_build_section(hd_builder *b, const hd_node *word, const hd_node *name, const hd_node *close);
 void hd_build_section_width(hd_builder *b, const hd_node *word);
 void hd_build_verbatim(hd_builder *b, hd_verbatim_kind kind, const hd_node *begin, const hd_node *end);
 void hd_build_heddle(hd_builder *b, const hd_node *statement);
 void hd_build_alias(hd_builder *b, const hd_node *word, const hd_node *alias, const hd_node *of, const hd_node *end);
-void hd_build_location(hd_builder *b, const hd_node *word, const hd_node *file, const hd_node *line, const hd_node *column);
-void hd_build_inlined_at(hd_builder *b, const hd_node *word, const hd_node *label, const hd_node *at, const hd_node *file,
-                         const hd_node *line, const hd_node *column);
+void hd_build_location(hd_builder *b, const hd_node *word, const hd_node *file, const hd_node *line,
+                       const hd_node *column);
+void hd_build_inlined_at(hd_builder *b, const hd_node *word, const hd_node *label, const hd_node *at,
+                         const hd_node *file, const hd_node *line, const hd_node *column);
 void hd_build_inlined(hd_builder *b, const hd_node *end);
 void hd_build_table(hd_builder *b, hd_table_kind kind, const hd_node *name);
 void hd_build_table_target(hd_builder *b, const hd_node *name, const hd_node *count);

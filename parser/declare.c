@@ -1,5 +1,5 @@
-/* Declarations: .reg, variables, and what parameters share with them. A declaration's qualifiers are read into b->declaration;
- * each declarator then makes a register declaration or a symbol. */
+/* Declarations: .reg, variables, and what parameters share with them. A declaration's qualifiers are read into
+ * b->declaration; each declarator then makes a register declaration or a symbol. */
 #include "parser/builder.h"
 
 #include <stdio.h>
@@ -18,9 +18,13 @@ uint32_t hd_build_u32(hd_builder *b, const hd_node *number)
 
 static hd_space space_of(const hd_builder *b, const hd_token *t)
 {
-    static const struct { char text[8]; uint8_t space; } spaces[] = {
-        {".reg", HD_SPACE_REG}, {".const", HD_SPACE_CONST}, {".global", HD_SPACE_GLOBAL}, {".local", HD_SPACE_LOCAL},
-        {".param", HD_SPACE_PARAM}, {".shared", HD_SPACE_SHARED}, {".tex", HD_SPACE_TEX},
+    static const struct {
+        char text[8];
+        uint8_t space;
+    } spaces[] = {
+        {".reg", HD_SPACE_REG},     {".const", HD_SPACE_CONST}, {".global", HD_SPACE_GLOBAL},
+        {".local", HD_SPACE_LOCAL}, {".param", HD_SPACE_PARAM}, {".shared", HD_SPACE_SHARED},
+        {".tex", HD_SPACE_TEX},
     };
     const char *text = hd_builder_source(b)->text + t->begin;
     for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++)
@@ -39,19 +43,24 @@ void hd_build_declaration(hd_builder *b, const hd_node *space)
 {
     memset(&b->declaration, 0, sizeof b->declaration);
     bool in_header = b->header != NULL;
-    b->declaration.begin = !in_header && b->header_begin != HD_NONE && space->token.kind != HD_TOKEN_REG ? b->header_begin : space->token.begin;
+    b->declaration.begin = !in_header && b->header_begin != HD_NONE && space->token.kind != HD_TOKEN_REG
+                               ? b->header_begin
+                               : space->token.begin;
     b->declaration.space = (uint8_t)space_of(b, &space->token);
     b->declaration.vector = 1;
     b->constants.count = 0;
     b->pairs.count = 0;
     b->has_initializer = false;
     if (b->declaration.space == HD_SPACE_TEX && version_is_at_least(b, 1, 5))
-        hd_builder_error(b, BAD_DECLARATION, hd_node_span(space), "the space .tex ended with PTX 1.5; declare a .global .texref");
+        hd_builder_error(b, BAD_DECLARATION, hd_node_span(space),
+                         "the space .tex ended with PTX 1.5; declare a .global .texref");
     if (b->function || in_header)
         return;
     b->saw_other = true;
-    if ((b->declaration.space == HD_SPACE_LOCAL || b->declaration.space == HD_SPACE_REG) && version_is_at_least(b, 3, 0))
-        hd_builder_error(b, BAD_DECLARATION, hd_node_span(space), "from PTX 3.0 on, %s is declared inside functions only",
+    if ((b->declaration.space == HD_SPACE_LOCAL || b->declaration.space == HD_SPACE_REG) &&
+        version_is_at_least(b, 3, 0))
+        hd_builder_error(b, BAD_DECLARATION, hd_node_span(space),
+                         "from PTX 3.0 on, %s is declared inside functions only",
                          b->declaration.space == HD_SPACE_REG ? ".reg" : ".local");
     else if (b->declaration.space == HD_SPACE_PARAM)
         hd_builder_error(b, BAD_DECLARATION, hd_node_span(space), ".param is declared inside functions only");
@@ -60,7 +69,8 @@ void hd_build_declaration(hd_builder *b, const hd_node *space)
 void hd_build_bank(hd_builder *b, const hd_node *space, const hd_node *close)
 {
     if (version_is_at_least(b, 2, 2))
-        hd_builder_error(b, BAD_DECLARATION, ((hd_span){space->token.begin, close->token.end}), "banks of .const ended with PTX 2.2");
+        hd_builder_error(b, BAD_DECLARATION, ((hd_span){space->token.begin, close->token.end}),
+                         "banks of .const ended with PTX 2.2");
 }
 
 void hd_build_align(hd_builder *b, const hd_node *number)
@@ -81,7 +91,8 @@ static hd_type type_of(hd_builder *b, const hd_token *word)
     hd_use *use = hd_use_of(b, word->name);
     if (!use->meaning) {
         const char *text = hd_names_text(&b->module->names, word->name);
-        use->meaning = (uint32_t)hd_type_from_spelling(text + 1, hd_names_length(&b->module->names, word->name) - 1) + 1;
+        use->meaning =
+            (uint32_t)hd_type_from_spelling(text + 1, hd_names_length(&b->module->names, word->name) - 1) + 1;
     }
     return (hd_type)(use->meaning - 1);
 }
@@ -111,7 +122,8 @@ static void set_type(hd_builder *b, const hd_node *word)
         type = HD_TYPE_B32;
     } else if (!hd_types[type].declarable) {
         if (!b->declaration.failed)
-            hd_builder_error(b, BAD_DECLARATION, hd_node_span(word), "%s is a type of instructions only; declare a .b type", text);
+            hd_builder_error(b, BAD_DECLARATION, hd_node_span(word),
+                             "%s is a type of instructions only; declare a .b type", text);
         b->declaration.failed = true;
     }
     b->declaration.type = (uint8_t)type;
@@ -135,7 +147,8 @@ void hd_build_type(hd_builder *b, const hd_node *vector, const hd_node *type)
     if (t == HD_TYPE_SAMPLERREF && !b->samplers_apart)
         declaration_error(b, type, "a .samplerref needs .target texmode_independent");
     b->declaration.qualifiers_end = type->token.end;
-    b->declaration.first = space == HD_SPACE_REG ? (b->function ? b->function->declarations.count : 0) : b->module->symbols.count;
+    b->declaration.first =
+        space == HD_SPACE_REG ? (b->function ? b->function->declarations.count : 0) : b->module->symbols.count;
     b->declaration.count = 0;
 }
 
@@ -143,11 +156,12 @@ void hd_build_type(hd_builder *b, const hd_node *vector, const hd_node *type)
 
 static hd_function *register_owner(hd_builder *b) { return b->function ? b->function : hd_module_globals(b->module); }
 
-static uint32_t push_declaration(hd_builder *b, const hd_node *name, uint32_t count, hd_tokens count_tokens, uint32_t end)
+static uint32_t push_declaration(hd_builder *b, const hd_node *name, uint32_t count, hd_tokens count_tokens,
+                                 uint32_t end)
 {
     hd_function *f = register_owner(b);
-    hd_declaration d = {hd_full_name(b, &name->token), count, b->declaration.type, b->declaration.vector, (uint16_t)b->scopes.count,
-                        count_tokens, {name->token.begin, end}};
+    hd_declaration d = {hd_full_name(b, &name->token), count,        b->declaration.type,     b->declaration.vector,
+                        (uint16_t)b->scopes.count,     count_tokens, {name->token.begin, end}};
     hd_array_push(&f->declarations, d);
     b->declaration.count++;
     return f->declarations.count - 1;
@@ -193,9 +207,16 @@ static uint32_t natural_align(const hd_builder *b)
 hd_symbol *hd_symbol_new(hd_builder *b, const hd_node *name, hd_symbol_kind kind)
 {
     hd_symbol symbol = {
-        .name = hd_full_name(b, &name->token), .kind = (uint8_t)kind, .space = b->declaration.space, .type = b->declaration.type,
-        .vector = b->declaration.vector, .align = b->declaration.align ? b->declaration.align : natural_align(b), .function = HD_NONE,
-        .dimension_first = b->module->dimensions.count, .initializer_first = b->module->initializers.count, .span = hd_node_span(name),
+        .name = hd_full_name(b, &name->token),
+        .kind = (uint8_t)kind,
+        .space = b->declaration.space,
+        .type = b->declaration.type,
+        .vector = b->declaration.vector,
+        .align = b->declaration.align ? b->declaration.align : natural_align(b),
+        .function = HD_NONE,
+        .dimension_first = b->module->dimensions.count,
+        .initializer_first = b->module->initializers.count,
+        .span = hd_node_span(name),
     };
     b->symbol = b->module->symbols.count;
     b->declarator = *name;
@@ -210,14 +231,16 @@ static uint32_t current_function(const hd_builder *b) { return b->function ? b->
 static bool may_repeat(const hd_symbol *a, const hd_symbol *s)
 {
     bool both_extern_or_one = a->linkage == HD_LINKAGE_EXTERN || s->linkage == HD_LINKAGE_EXTERN;
-    return a->kind == HD_SYMBOL_VARIABLE && both_extern_or_one && a->space == s->space && a->type == s->type && a->vector == s->vector;
+    return a->kind == HD_SYMBOL_VARIABLE && both_extern_or_one && a->space == s->space && a->type == s->type &&
+           a->vector == s->vector;
 }
 
 static void declare_variable(hd_builder *b, const hd_node *name, uint32_t symbol)
 {
     const hd_symbol *s = &b->module->symbols.items[symbol];
     const hd_use *use = hd_use_of(b, s->name);
-    if (!b->function && use->kind == HD_BIND_SYMBOL && use->depth == 0 && may_repeat(&b->module->symbols.items[use->value], s)) {
+    if (!b->function && use->kind == HD_BIND_SYMBOL && use->depth == 0 &&
+        may_repeat(&b->module->symbols.items[use->value], s)) {
         if (s->linkage != HD_LINKAGE_EXTERN)
             hd_rebind(b, s->name, HD_BIND_SYMBOL, symbol);
         return;
@@ -292,7 +315,8 @@ void hd_build_declarator_range(hd_builder *b, const hd_node *name, const hd_node
 {
     uint32_t members = hd_build_u32(b, count);
     if (!members || members > HD_RANGE_VARIABLES_LIMIT) {
-        hd_builder_error(b, BAD_DECLARATION, hd_node_span(count), "a range of variables has 1 to %d members", HD_RANGE_VARIABLES_LIMIT);
+        hd_builder_error(b, BAD_DECLARATION, hd_node_span(count), "a range of variables has 1 to %d members",
+                         HD_RANGE_VARIABLES_LIMIT);
         members = 1;
     }
     hd_symbol *s = hd_symbol_new(b, name, HD_SYMBOL_VARIABLE);
@@ -333,7 +357,8 @@ void hd_build_variables(hd_builder *b, const hd_node *end)
     hd_tokens qualifiers = hd_build_tokens(b, b->declaration.begin, b->declaration.qualifiers_end);
     hd_group group = {qualifiers, b->declaration.first, b->module->symbols.count - b->declaration.first};
     hd_array_push(&b->module->variable_groups, group);
-    hd_build_statement(b, HD_STATEMENT_VARIABLES, b->module->variable_groups.count - 1, b->declaration.begin, end->token.end);
+    hd_build_statement(b, HD_STATEMENT_VARIABLES, b->module->variable_groups.count - 1, b->declaration.begin,
+                       end->token.end);
     for (uint32_t i = 0; i < b->variable_ranges.count; i++)
         declare_members(b, &b->variable_ranges.items[i]);
     b->variable_ranges.count = 0;

@@ -1,5 +1,5 @@
-/* Directives: the module's head, files and places, sections, pragmas, aliases, tables of targets and prototypes. What no pass
- * interprets is kept as tokens. */
+/* Directives: the module's head, files and places, sections, pragmas, aliases, tables of targets and prototypes. What
+ * no pass interprets is kept as tokens. */
 #include "parser/builder.h"
 
 #include <stdio.h>
@@ -105,14 +105,17 @@ void hd_build_address_size(hd_builder *b, const hd_node *word, const hd_node *nu
 
 void hd_build_file(hd_builder *b, const hd_node *word, const hd_node *number, const hd_node *name, const hd_node *stamp)
 {
-    uint32_t index = hd_build_u32(b, number), begin = name->token.begin + 1, length = name->token.end - name->token.begin;
-    hd_name text = length > 2 ? hd_names_add(&b->module->names, hd_builder_source(b)->text + begin, length - 2) : HD_NO_NAME;
+    uint32_t index = hd_build_u32(b, number), begin = name->token.begin + 1,
+             length = name->token.end - name->token.begin;
+    hd_name text =
+        length > 2 ? hd_names_add(&b->module->names, hd_builder_source(b)->text + begin, length - 2) : HD_NO_NAME;
     hd_use *use = hd_use_of(b, number->token.name); /* the spelling of the number stands for it */
     if (number->token.name && use->flags & HD_USE_FILE)
         hd_builder_error(b, REDECLARED, hd_node_span(number), "file number %u is taken", index);
     use->flags |= HD_USE_FILE;
     hd_array_push(&b->module->files, (hd_file){index, text});
-    push_verbatim(b, HD_VERBATIM_FILE, HD_NO_NAME, word->token.begin, stamp->token.end ? stamp->token.end : name->token.end);
+    push_verbatim(b, HD_VERBATIM_FILE, HD_NO_NAME, word->token.begin,
+                  stamp->token.end ? stamp->token.end : name->token.end);
 }
 
 void hd_build_section_width(hd_builder *b, const hd_node *word)
@@ -177,10 +180,12 @@ static uint32_t spelled(hd_builder *b, const hd_node *n)
     return n->token.name ? n->token.name : hd_token_spelling(&b->lexer, &n->token);
 }
 
-void hd_build_location(hd_builder *b, const hd_node *word, const hd_node *file, const hd_node *line, const hd_node *column)
+void hd_build_location(hd_builder *b, const hd_node *word, const hd_node *file, const hd_node *line,
+                       const hd_node *column)
 {
     hd_location l = {.file = place_number(b, file), .line = place_number(b, line), .column = place_number(b, column)};
-    uint32_t names[4] = {hd_token_spelling(&b->lexer, &word->token), spelled(b, file), spelled(b, line), spelled(b, column)};
+    uint32_t names[4] = {hd_token_spelling(&b->lexer, &word->token), spelled(b, file), spelled(b, line),
+                         spelled(b, column)};
     l.tokens = (hd_tokens){b->module->tokens.count, 4};
     memcpy(hd_array_extend(&b->module->tokens, 4), names, sizeof names);
     b->location = b->module->locations.count;
@@ -190,15 +195,19 @@ void hd_build_location(hd_builder *b, const hd_node *word, const hd_node *file, 
 
 static bool is_word(const hd_builder *b, const hd_node *n, const char *word)
 {
-    return n->token.end - n->token.begin == strlen(word) && memcmp(hd_builder_source(b)->text + n->token.begin, word, strlen(word)) == 0;
+    return n->token.end - n->token.begin == strlen(word) &&
+           memcmp(hd_builder_source(b)->text + n->token.begin, word, strlen(word)) == 0;
 }
 
 /* , function_name LABEL[+N], inlined_at F L C: comes to the builder before the place itself. */
-void hd_build_inlined_at(hd_builder *b, const hd_node *word, const hd_node *label, const hd_node *at, const hd_node *file,
-                         const hd_node *line, const hd_node *column)
+void hd_build_inlined_at(hd_builder *b, const hd_node *word, const hd_node *label, const hd_node *at,
+                         const hd_node *file, const hd_node *line, const hd_node *column)
 {
-    hd_location l = {.function_name = hd_full_name(b, &label->token), .function_offset = b->inlined_offset,
-                     .inlined_file = place_number(b, file), .inlined_line = place_number(b, line), .inlined_column = place_number(b, column)};
+    hd_location l = {.function_name = hd_full_name(b, &label->token),
+                     .function_offset = b->inlined_offset,
+                     .inlined_file = place_number(b, file),
+                     .inlined_line = place_number(b, line),
+                     .inlined_column = place_number(b, column)};
     if (!is_word(b, word, "function_name"))
         hd_builder_error(b, SYNTAX, hd_node_span(word), "expected function_name");
     if (!is_word(b, at, "inlined_at"))
@@ -225,7 +234,10 @@ void hd_build_inlined(hd_builder *b, const hd_node *end)
 void hd_build_table(hd_builder *b, hd_table_kind kind, const hd_node *name)
 {
     hd_function *f = b->function;
-    hd_table table = {.kind = (uint8_t)kind, .name = hd_full_name(b, &name->token), .first = f->table_entries.count, .span = hd_node_span(name)};
+    hd_table table = {.kind = (uint8_t)kind,
+                      .name = hd_full_name(b, &name->token),
+                      .first = f->table_entries.count,
+                      .span = hd_node_span(name)};
     b->table = f->tables.count;
     hd_array_push(&f->tables, table);
     b->declarator = *name;
@@ -244,7 +256,8 @@ static void call_target(hd_builder *b, hd_name name, hd_span span)
     const hd_use *use = hd_use_of(b, name);
     bool good = use->kind == HD_BIND_SYMBOL && b->module->symbols.items[use->value].kind == HD_SYMBOL_FUNCTION;
     if (!good)
-        hd_builder_error(b, UNDECLARED_NAME, span, "no function '%s' is declared before here", hd_names_text(&b->module->names, name));
+        hd_builder_error(b, UNDECLARED_NAME, span, "no function '%s' is declared before here",
+                         hd_names_text(&b->module->names, name));
     hd_array_push(&b->function->table_entries, good ? use->value : HD_NONE);
 }
 
@@ -259,7 +272,8 @@ void hd_build_table_target(hd_builder *b, const hd_node *name, const hd_node *co
     }
     uint32_t members = hd_build_u32(b, count), length = name->token.end - name->token.begin;
     if (members > HD_TARGET_RANGE_LIMIT) {
-        hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(count), "a range of targets has at most %d members", HD_TARGET_RANGE_LIMIT);
+        hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(count), "a range of targets has at most %d members",
+                         HD_TARGET_RANGE_LIMIT);
         return;
     }
     for (uint32_t i = 0; i < members; i++) {

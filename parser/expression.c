@@ -77,7 +77,8 @@ static void read_float(const char *text, uint32_t length, hd_constant *c)
 
 static void read_number(hd_builder *b, const hd_token *t, hd_constant *c)
 {
-    *c = (hd_constant){.kind = t->kind == HD_TOKEN_FLOAT ? HD_LITERAL_DECIMAL : HD_LITERAL_SIGNED, .begin = t->begin, .end = t->end};
+    *c = (hd_constant){
+        .kind = t->kind == HD_TOKEN_FLOAT ? HD_LITERAL_DECIMAL : HD_LITERAL_SIGNED, .begin = t->begin, .end = t->end};
     if (!t->name)
         return; /* malformed, and told */
     if (t->kind == HD_TOKEN_WARP_SZ)
@@ -126,7 +127,9 @@ bool hd_constant_of(hd_builder *b, const hd_node *n, hd_constant *c)
     case HD_NODE_CONSTANT:
         *c = b->constants.items[n->constant];
         return true;
-    case HD_TOKEN_INTEGER: case HD_TOKEN_FLOAT: case HD_TOKEN_WARP_SZ:
+    case HD_TOKEN_INTEGER:
+    case HD_TOKEN_FLOAT:
+    case HD_TOKEN_WARP_SZ:
         break;
     default:
         return false;
@@ -154,13 +157,15 @@ static void give_bad(hd_node *to, uint32_t begin, uint32_t end)
     *to = (hd_node){{begin, end, HD_NODE_BAD, HD_NO_NAME, HD_NO_INDEX}, HD_NONE, 0};
 }
 
-static void give_error(hd_builder *b, hd_node *to, uint32_t begin, uint32_t end, hd_diagnostic_kind kind, const char *why)
+static void give_error(hd_builder *b, hd_node *to, uint32_t begin, uint32_t end, hd_diagnostic_kind kind,
+                       const char *why)
 {
     hd_report(b->module->diagnostics, kind, b->module->source, (hd_span){begin, end}, "%s", why);
     give_bad(to, begin, end);
 }
 
-static void give_pair(hd_builder *b, hd_node *to, uint32_t kind, const hd_node *left, const hd_node *right, uint32_t end)
+static void give_pair(hd_builder *b, hd_node *to, uint32_t kind, const hd_node *left, const hd_node *right,
+                      uint32_t end)
 {
     hd_node_pair pair = {*left, *right};
     uint32_t begin = left->token.begin;
@@ -199,7 +204,8 @@ void hd_expression_cast(hd_builder *b, hd_node *to, const hd_node *open, const h
     bool is_signed = strcmp(word, ".s64") == 0;
     hd_constant c;
     if (!is_signed && strcmp(word, ".u64") != 0) {
-        give_error(b, to, type->token.begin, type->token.end, HD_DIAG_BAD_EXPRESSION, "a constant is cast to .s64 or .u64 only");
+        give_error(b, to, type->token.begin, type->token.end, HD_DIAG_BAD_EXPRESSION,
+                   "a constant is cast to .s64 or .u64 only");
         return;
     }
     if (!hd_constant_of(b, inner, &c) || is_float_kind(c.kind)) {
@@ -212,12 +218,14 @@ void hd_expression_cast(hd_builder *b, hd_node *to, const hd_node *open, const h
     give_constant(b, to, c.bits, is_signed ? HD_LITERAL_SIGNED : HD_LITERAL_UNSIGNED, begin, end);
 }
 
-void hd_expression_subscript(hd_builder *b, hd_node *to, const hd_node *name, const hd_node *index, const hd_node *close)
+void hd_expression_subscript(hd_builder *b, hd_node *to, const hd_node *name, const hd_node *index,
+                             const hd_node *close)
 {
     uint32_t end = close->token.end;
     hd_constant c;
     if (!is_plain_name(index) && !hd_constant_of(b, index, &c)) {
-        give_error(b, to, index->token.begin, index->token.end, HD_DIAG_BAD_ADDRESS, "a subscript is a constant or a register");
+        give_error(b, to, index->token.begin, index->token.end, HD_DIAG_BAD_ADDRESS,
+                   "a subscript is a constant or a register");
         return;
     }
     hd_node plain_index = *index, plain_name = *name;
@@ -249,18 +257,19 @@ void hd_expression_mask(hd_builder *b, hd_node *to, const hd_node *mask, const h
 
 /* ---- operators ---- */
 
-static void negate_name(hd_builder *b, hd_node *to, const hd_node *operator, const hd_node *inner, uint32_t flag)
+static void negate_name(hd_builder *b, hd_node *to, const hd_node *operator, const hd_node * inner, uint32_t flag)
 {
     hd_node node = *inner;
     if (!is_name(&node) || node.flags) {
-        give_error(b, to, operator->token.begin, node.token.end, HD_DIAG_SYNTAX, "this operator stands before constants and single names only");
+        give_error(b, to, operator->token.begin, node.token.end, HD_DIAG_SYNTAX,
+                   "this operator stands before constants and single names only");
         return;
     }
     *to = node; /* the span stays the name's: it is looked up by it */
     to->flags = flag;
 }
 
-void hd_expression_unary(hd_builder *b, hd_node *to, const hd_node *operator, const hd_node *inner)
+void hd_expression_unary(hd_builder *b, hd_node *to, const hd_node *operator, const hd_node * inner)
 {
     const char sign = *text_at(b, operator->token.begin);
     uint32_t begin = operator->token.begin, end = inner->token.end;
@@ -287,7 +296,8 @@ void hd_expression_unary(hd_builder *b, hd_node *to, const hd_node *operator, co
         else if (sign == '-')
             give_constant(b, to, bits, HD_LITERAL_DECIMAL, begin, end);
         else
-            give_error(b, to, begin, end, HD_DIAG_BAD_EXPRESSION, "this operator does not take a floating-point number");
+            give_error(b, to, begin, end, HD_DIAG_BAD_EXPRESSION,
+                       "this operator does not take a floating-point number");
     } else if (sign == '!') {
         give_constant(b, to, !c.bits, HD_LITERAL_SIGNED, begin, end);
     } else {
@@ -300,10 +310,14 @@ static uint32_t kind_of(const hd_builder *b, const hd_node *operator)
 {
     const char *t = text_at(b, operator->token.begin);
     uint32_t length = operator->token.end - operator->token.begin;
-    static const struct { char text[3]; uint8_t kind; } operators[] = {
-        {"*", HD_TOKEN_STAR}, {"/", HD_TOKEN_SLASH}, {"%", HD_TOKEN_PERCENT}, {"+", HD_TOKEN_PLUS}, {"-", HD_TOKEN_MINUS},
-        {"<<", HD_TOKEN_SHL}, {">>", HD_TOKEN_SHR}, {"<", HD_TOKEN_LT}, {">", HD_TOKEN_GT}, {"<=", HD_TOKEN_LE}, {">=", HD_TOKEN_GE},
-        {"==", HD_TOKEN_EQ}, {"!=", HD_TOKEN_NE}, {"&", HD_TOKEN_AND}, {"^", HD_TOKEN_XOR}, {"|", HD_TOKEN_OR},
+    static const struct {
+        char text[3];
+        uint8_t kind;
+    } operators[] = {
+        {"*", HD_TOKEN_STAR},    {"/", HD_TOKEN_SLASH}, {"%", HD_TOKEN_PERCENT}, {"+", HD_TOKEN_PLUS},
+        {"-", HD_TOKEN_MINUS},   {"<<", HD_TOKEN_SHL},  {">>", HD_TOKEN_SHR},    {"<", HD_TOKEN_LT},
+        {">", HD_TOKEN_GT},      {"<=", HD_TOKEN_LE},   {">=", HD_TOKEN_GE},     {"==", HD_TOKEN_EQ},
+        {"!=", HD_TOKEN_NE},     {"&", HD_TOKEN_AND},   {"^", HD_TOKEN_XOR},     {"|", HD_TOKEN_OR},
         {"&&", HD_TOKEN_ANDAND}, {"||", HD_TOKEN_OROR},
     };
     for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
@@ -315,12 +329,18 @@ static uint32_t kind_of(const hd_builder *b, const hd_node *operator)
 static bool compare(uint32_t op, bool less, bool equal)
 {
     switch (op) {
-    case HD_TOKEN_LT: return less;
-    case HD_TOKEN_LE: return less || equal;
-    case HD_TOKEN_GT: return !less && !equal;
-    case HD_TOKEN_GE: return !less;
-    case HD_TOKEN_EQ: return equal;
-    default: return !equal;
+    case HD_TOKEN_LT:
+        return less;
+    case HD_TOKEN_LE:
+        return less || equal;
+    case HD_TOKEN_GT:
+        return !less && !equal;
+    case HD_TOKEN_GE:
+        return !less;
+    case HD_TOKEN_EQ:
+        return equal;
+    default:
+        return !equal;
     }
 }
 
@@ -333,20 +353,42 @@ static const char *fold_integers(uint32_t op, const hd_constant *l, const hd_con
     bool is_unsigned = l->kind == HD_LITERAL_UNSIGNED || r->kind == HD_LITERAL_UNSIGNED;
     out->kind = is_unsigned ? HD_LITERAL_UNSIGNED : HD_LITERAL_SIGNED;
     switch (op) {
-    case HD_TOKEN_STAR: out->bits = a * c; break;
-    case HD_TOKEN_PLUS: out->bits = a + c; break;
-    case HD_TOKEN_MINUS: out->bits = a - c; break;
-    case HD_TOKEN_AND: out->bits = a & c; break;
-    case HD_TOKEN_XOR: out->bits = a ^ c; break;
-    case HD_TOKEN_OR: out->bits = a | c; break;
-    case HD_TOKEN_ANDAND: out->bits = a && c; out->kind = HD_LITERAL_SIGNED; break;
-    case HD_TOKEN_OROR: out->bits = a || c; out->kind = HD_LITERAL_SIGNED; break;
-    case HD_TOKEN_SHL: out->bits = a << (c & 63); out->kind = l->kind; break;
+    case HD_TOKEN_STAR:
+        out->bits = a * c;
+        break;
+    case HD_TOKEN_PLUS:
+        out->bits = a + c;
+        break;
+    case HD_TOKEN_MINUS:
+        out->bits = a - c;
+        break;
+    case HD_TOKEN_AND:
+        out->bits = a & c;
+        break;
+    case HD_TOKEN_XOR:
+        out->bits = a ^ c;
+        break;
+    case HD_TOKEN_OR:
+        out->bits = a | c;
+        break;
+    case HD_TOKEN_ANDAND:
+        out->bits = a && c;
+        out->kind = HD_LITERAL_SIGNED;
+        break;
+    case HD_TOKEN_OROR:
+        out->bits = a || c;
+        out->kind = HD_LITERAL_SIGNED;
+        break;
+    case HD_TOKEN_SHL:
+        out->bits = a << (c & 63);
+        out->kind = l->kind;
+        break;
     case HD_TOKEN_SHR:
         out->kind = l->kind;
         out->bits = l->kind == HD_LITERAL_UNSIGNED ? a >> (c & 63) : (uint64_t)((int64_t)a >> (c & 63));
         break;
-    case HD_TOKEN_SLASH: case HD_TOKEN_PERCENT:
+    case HD_TOKEN_SLASH:
+    case HD_TOKEN_PERCENT:
         if (!c)
             return "division by zero";
         if (is_unsigned)
@@ -366,11 +408,20 @@ static const char *fold_floats(uint32_t op, double l, double r, hd_constant *out
 {
     double value;
     switch (op) {
-    case HD_TOKEN_STAR: value = l * r; break;
-    case HD_TOKEN_SLASH: value = l / r; break;
-    case HD_TOKEN_PLUS: value = l + r; break;
-    case HD_TOKEN_MINUS: value = l - r; break;
-    default: return "this operator does not take floating-point numbers";
+    case HD_TOKEN_STAR:
+        value = l * r;
+        break;
+    case HD_TOKEN_SLASH:
+        value = l / r;
+        break;
+    case HD_TOKEN_PLUS:
+        value = l + r;
+        break;
+    case HD_TOKEN_MINUS:
+        value = l - r;
+        break;
+    default:
+        return "this operator does not take floating-point numbers";
     }
     memcpy(&out->bits, &value, sizeof value);
     out->kind = HD_LITERAL_DECIMAL;
@@ -384,7 +435,7 @@ static const char *fold(uint32_t op, const hd_constant *l, const hd_constant *r,
         return "an integer and a floating-point constant do not go together";
     if (is_comparison(op)) {
         bool is_unsigned = l->kind == HD_LITERAL_UNSIGNED || r->kind == HD_LITERAL_UNSIGNED;
-        bool less = is_float       ? as_double(l) < as_double(r)
+        bool less = is_float      ? as_double(l) < as_double(r)
                     : is_unsigned ? l->bits < r->bits
                                   : (int64_t)l->bits < (int64_t)r->bits;
         bool equal = is_float ? as_double(l) == as_double(r) : l->bits == r->bits;
@@ -415,7 +466,8 @@ static void combine_name(hd_builder *b, hd_node *to, const hd_node *left, uint32
     uint32_t begin = left->token.begin, end = right->token.end;
     hd_constant r, l, out;
     bool sink = left->token.kind == HD_TOKEN_SINK || right->token.kind == HD_TOKEN_SINK;
-    if (op == HD_TOKEN_OR && (is_plain_name(left) || left->token.kind == HD_TOKEN_SINK) && (is_plain_name(right) || sink)) {
+    if (op == HD_TOKEN_OR && (is_plain_name(left) || left->token.kind == HD_TOKEN_SINK) &&
+        (is_plain_name(right) || sink)) {
         hd_node a = *left, c = *right;
         give_pair(b, to, HD_NODE_PAIR, &a, &c, end);
         return;
@@ -446,13 +498,15 @@ static void combine_name(hd_builder *b, hd_node *to, const hd_node *left, uint32
     } else if (is_plain_name(left) && op == HD_TOKEN_PLUS) {
         give_sum(b, to, left, &r);
     } else if (is_plain_name(left) && op == HD_TOKEN_MINUS) {
-        give_error(b, to, begin, end, HD_DIAG_BAD_ADDRESS, "an offset is added with +; write name+-4 for a negative one");
+        give_error(b, to, begin, end, HD_DIAG_BAD_ADDRESS,
+                   "an offset is added with +; write name+-4 for a negative one");
     } else {
         give_error(b, to, begin, end, HD_DIAG_BAD_EXPRESSION, "this operator stands between constants only");
     }
 }
 
-void hd_expression_binary(hd_builder *b, hd_node *to, const hd_node *left, const hd_node *operator, const hd_node *right)
+void hd_expression_binary(hd_builder *b, hd_node *to, const hd_node *left, const hd_node *operator,
+                          const hd_node * right)
 {
     uint32_t op = kind_of(b, operator), begin = left->token.begin, end = right->token.end;
     hd_constant l, r, out = {0};
@@ -483,11 +537,13 @@ void hd_expression_choice(hd_builder *b, hd_node *to, const hd_node *test, const
         give_bad(to, begin, end);
         return;
     }
-    if (!hd_constant_of(b, test, &t) || !hd_constant_of(b, yes, &y) || !hd_constant_of(b, no, &n) || is_float_kind(t.kind)) {
+    if (!hd_constant_of(b, test, &t) || !hd_constant_of(b, yes, &y) || !hd_constant_of(b, no, &n) ||
+        is_float_kind(t.kind)) {
         give_error(b, to, begin, end, HD_DIAG_BAD_EXPRESSION, "? : chooses between constants by an integer constant");
         return;
     }
     const hd_constant *chosen = t.bits ? &y : &n;
-    bool is_unsigned = !is_float_kind(y.kind) && !is_float_kind(n.kind) && (y.kind == HD_LITERAL_UNSIGNED || n.kind == HD_LITERAL_UNSIGNED);
+    bool is_unsigned = !is_float_kind(y.kind) && !is_float_kind(n.kind) &&
+                       (y.kind == HD_LITERAL_UNSIGNED || n.kind == HD_LITERAL_UNSIGNED);
     give_constant(b, to, chosen->bits, is_unsigned ? HD_LITERAL_UNSIGNED : chosen->kind, begin, end);
 }

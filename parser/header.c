@@ -1,5 +1,5 @@
-/* Function headers and the beginning and end of bodies. Results and parameters are read before the function's scope opens, so
- * that its own name is bound outside; hd_build_body binds them. */
+/* Function headers and the beginning and end of bodies. Results and parameters are read before the function's scope
+ * opens, so that its own name is bound outside; hd_build_body binds them. */
 #include "parser/builder.h"
 
 void hd_build_header(hd_builder *b, const hd_node *word, bool is_entry)
@@ -23,7 +23,8 @@ static void bind_function(hd_builder *b, const hd_node *name, uint32_t symbol)
 {
     const hd_use *use = hd_use_of(b, b->header->name);
     b->before = NULL;
-    bool again = use->kind == HD_BIND_SYMBOL && use->depth == 0 && b->module->symbols.items[use->value].kind == HD_SYMBOL_FUNCTION;
+    bool again = use->kind == HD_BIND_SYMBOL && use->depth == 0 &&
+                 b->module->symbols.items[use->value].kind == HD_SYMBOL_FUNCTION;
     if (!again) {
         hd_declare(b, &name->token, HD_BIND_SYMBOL, symbol);
         return;
@@ -61,7 +62,8 @@ static bool is_vector_word(const hd_builder *b, const hd_node *word)
 void hd_build_parameter_word(hd_builder *b, const hd_node *word)
 {
     if (is_vector_word(b, word)) {
-        if (b->declaration.space == HD_SPACE_PARAM || strcmp(hd_names_text(&b->module->names, word->token.name), ".v2") != 0)
+        if (b->declaration.space == HD_SPACE_PARAM ||
+            strcmp(hd_names_text(&b->module->names, word->token.name), ".v2") != 0)
             b->declaration.vector = 4;
         else
             b->declaration.vector = 2;
@@ -87,15 +89,26 @@ void hd_build_pointer(hd_builder *b, const hd_node *word)
 void hd_build_pointer_space(hd_builder *b, const hd_node *word)
 {
     if (!b->declaration.is_pointer) {
-        hd_builder_error(b, BAD_DECLARATION, hd_node_span(word), "a second space; that of a pointer's target follows .ptr");
+        hd_builder_error(b, BAD_DECLARATION, hd_node_span(word),
+                         "a second space; that of a pointer's target follows .ptr");
         return;
     }
     switch (word->token.kind) {
-    case HD_TOKEN_GLOBAL: b->declaration.pointer_space = HD_SPACE_GLOBAL; break;
-    case HD_TOKEN_SHARED: b->declaration.pointer_space = HD_SPACE_SHARED; break;
-    case HD_TOKEN_LOCAL: b->declaration.pointer_space = HD_SPACE_LOCAL; break;
-    case HD_TOKEN_CONST: b->declaration.pointer_space = HD_SPACE_CONST; break;
-    default: hd_builder_error(b, BAD_DECLARATION, hd_node_span(word), "no space that a pointer leads to"); break;
+    case HD_TOKEN_GLOBAL:
+        b->declaration.pointer_space = HD_SPACE_GLOBAL;
+        break;
+    case HD_TOKEN_SHARED:
+        b->declaration.pointer_space = HD_SPACE_SHARED;
+        break;
+    case HD_TOKEN_LOCAL:
+        b->declaration.pointer_space = HD_SPACE_LOCAL;
+        break;
+    case HD_TOKEN_CONST:
+        b->declaration.pointer_space = HD_SPACE_CONST;
+        break;
+    default:
+        hd_builder_error(b, BAD_DECLARATION, hd_node_span(word), "no space that a pointer leads to");
+        break;
     }
 }
 
@@ -104,7 +117,13 @@ static bool in_prototype(const hd_builder *b) { return b->header == NULL; }
 static void register_parameter(hd_builder *b, const hd_node *name)
 {
     hd_function *f = b->header;
-    hd_declaration d = {hd_full_name(b, &name->token), HD_NONE, b->declaration.type, b->declaration.vector, 1, {0, 0}, hd_node_span(name)};
+    hd_declaration d = {hd_full_name(b, &name->token),
+                        HD_NONE,
+                        b->declaration.type,
+                        b->declaration.vector,
+                        1,
+                        {0, 0},
+                        hd_node_span(name)};
     if (f->is_entry)
         hd_builder_error(b, BAD_DECLARATION, hd_node_span(name), "a kernel's parameters stand in .param");
     hd_array_push(&f->declarations, d);
@@ -186,8 +205,8 @@ static bool fits_function(hd_builder *b, const hd_node *word)
     bool for_func = kind == HD_TOKEN_NORETURN || kind == HD_TOKEN_ABI_PRESERVE || kind == HD_TOKEN_ABI_PRESERVE_CONTROL;
     if (for_func == !b->header->is_entry)
         return true;
-    hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(word), "%s stands behind .%s only", hd_token_text((hd_token_kind)kind),
-                     for_func ? "func" : "entry");
+    hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(word), "%s stands behind .%s only",
+                     hd_token_text((hd_token_kind)kind), for_func ? "func" : "entry");
     return false;
 }
 
@@ -198,22 +217,46 @@ void hd_build_performance(hd_builder *b, const hd_node *word)
     if (!fits_function(b, word))
         return;
     switch (word->token.kind) {
-    case HD_TOKEN_MAXNTID: triple(b, word, f->max_threads); b->has_max_threads = true; break;
-    case HD_TOKEN_REQNTID: triple(b, word, f->required_threads); b->has_required_threads = true; break;
-    case HD_TOKEN_REQNCTAPERCLUSTER: triple(b, word, sizes); b->has_cluster = true; break;
-    case HD_TOKEN_MINNCTAPERSM: f->min_ctas = single(b, word); break;
-    case HD_TOKEN_MAXNREG: f->max_registers = single(b, word); break;
-    case HD_TOKEN_MAXCLUSTERRANK: case HD_TOKEN_ABI_PRESERVE: case HD_TOKEN_ABI_PRESERVE_CONTROL: single(b, word); break;
-    case HD_TOKEN_NORETURN: f->no_return = true; break;
+    case HD_TOKEN_MAXNTID:
+        triple(b, word, f->max_threads);
+        b->has_max_threads = true;
+        break;
+    case HD_TOKEN_REQNTID:
+        triple(b, word, f->required_threads);
+        b->has_required_threads = true;
+        break;
+    case HD_TOKEN_REQNCTAPERCLUSTER:
+        triple(b, word, sizes);
+        b->has_cluster = true;
+        break;
+    case HD_TOKEN_MINNCTAPERSM:
+        f->min_ctas = single(b, word);
+        break;
+    case HD_TOKEN_MAXNREG:
+        f->max_registers = single(b, word);
+        break;
+    case HD_TOKEN_MAXCLUSTERRANK:
+    case HD_TOKEN_ABI_PRESERVE:
+    case HD_TOKEN_ABI_PRESERVE_CONTROL:
+        single(b, word);
+        break;
+    case HD_TOKEN_NORETURN:
+        f->no_return = true;
+        break;
     case HD_TOKEN_MAXNCTAPERSM:
         single(b, word);
         if (b->module->version_major > 2 || (b->module->version_major == 2 && b->module->version_minor >= 1))
-            hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(word), ".maxnctapersm ended with PTX 2.1; .minnctapersm took its place");
+            hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(word),
+                             ".maxnctapersm ended with PTX 2.1; .minnctapersm took its place");
         break;
-    case HD_TOKEN_BLOCKSARECLUSTERS: b->blocks_are_clusters = *word; break;
-    default: break;
+    case HD_TOKEN_BLOCKSARECLUSTERS:
+        b->blocks_are_clusters = *word;
+        break;
+    default:
+        break;
     }
-    if (b->has_max_threads && b->has_required_threads && (word->token.kind == HD_TOKEN_MAXNTID || word->token.kind == HD_TOKEN_REQNTID))
+    if (b->has_max_threads && b->has_required_threads &&
+        (word->token.kind == HD_TOKEN_MAXNTID || word->token.kind == HD_TOKEN_REQNTID))
         hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(word), ".maxntid and .reqntid exclude each other");
 }
 
@@ -232,7 +275,8 @@ static bool same_symbols(const hd_module *m, uint32_t a, uint32_t other, uint32_
 static bool same_registers(const hd_function *f, const hd_u32_array *a, const hd_function *g, const hd_u32_array *other)
 {
     for (uint32_t i = 0; i < a->count && i < other->count; i++)
-        if (hd_types[f->registers.items[a->items[i]].type].bits != hd_types[g->registers.items[other->items[i]].type].bits)
+        if (hd_types[f->registers.items[a->items[i]].type].bits !=
+            hd_types[g->registers.items[other->items[i]].type].bits)
             return false;
     return a->count == other->count;
 }
@@ -244,15 +288,16 @@ static void check_prototypes(hd_builder *b)
     const hd_module *m = b->module;
     if (!g)
         return;
-    bool same = f->is_entry == g->is_entry && f->result_count == g->result_count && f->parameter_count == g->parameter_count &&
+    bool same = f->is_entry == g->is_entry && f->result_count == g->result_count &&
+                f->parameter_count == g->parameter_count &&
                 same_symbols(m, f->result_first, g->result_first, f->result_count) &&
                 same_symbols(m, f->parameter_first, g->parameter_first, f->parameter_count) &&
                 same_registers(f, &f->register_results, g, &g->register_results) &&
                 same_registers(f, &f->register_parameters, g, &g->register_parameters);
     if (same)
         return;
-    hd_diagnostic *d = hd_builder_error(b, BAD_DECLARATION, m->symbols.items[f->symbol].span, "'%s' was declared with other parameters",
-                                        hd_names_text(&m->names, f->name));
+    hd_diagnostic *d = hd_builder_error(b, BAD_DECLARATION, m->symbols.items[f->symbol].span,
+                                        "'%s' was declared with other parameters", hd_names_text(&m->names, f->name));
     hd_builder_note(b, d, m->symbols.items[g->symbol].span, "declared before here");
 }
 
@@ -267,7 +312,8 @@ static void finish_header(hd_builder *b, const hd_node *end)
     f->header = hd_build_tokens(b, b->header_begin, end->token.begin);
     f->header_span = (hd_span){b->header_begin, b->previous_end};
     if (b->blocks_are_clusters.token.kind && !(b->has_required_threads && b->has_cluster))
-        hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(&b->blocks_are_clusters), ".blocksareclusters needs .reqntid and .reqnctapercluster");
+        hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(&b->blocks_are_clusters),
+                         ".blocksareclusters needs .reqntid and .reqnctapercluster");
     b->blocks_are_clusters = (hd_node){0};
     b->function = f;
     hd_scope_open(b, end->token.begin);
@@ -297,21 +343,22 @@ void hd_build_prototype(hd_builder *b, const hd_node *end)
 
 /* The arrays that grow with a body are lent from the builder, so that small functions cost one allocation each and no
  * growth. At the body's end the function gets its own copy, or, of a long one, the array itself. */
-#define BODY_ARRAYS(apply) \
-    apply(statements) apply(instructions) apply(operands) apply(registers) apply(declarations) apply(register_groups) apply(labels)
+#define BODY_ARRAYS(apply)                                                                                            \
+    apply(statements) apply(instructions) apply(operands) apply(registers) apply(declarations) apply(register_groups) \
+        apply(labels)
 
 enum { LONG_ARRAY_BYTES = 1 << 20 };
 
 static void lend_arrays(hd_builder *b, hd_function *f)
 {
-#define LEND(field)                                                                      \
-    {                                                                                    \
-        hd_function own = *f; /* what the header put there */                            \
-        f->field = b->spare.field;                                                       \
-        for (uint32_t i = 0; i < own.field.count; i++)                                   \
-            hd_array_push(&f->field, own.field.items[i]);                                \
-        hd_array_free(&own.field);                                                       \
-        memset(&b->spare.field, 0, sizeof b->spare.field);                               \
+#define LEND(field)                                           \
+    {                                                         \
+        hd_function own = *f; /* what the header put there */ \
+        f->field = b->spare.field;                            \
+        for (uint32_t i = 0; i < own.field.count; i++)        \
+            hd_array_push(&f->field, own.field.items[i]);     \
+        hd_array_free(&own.field);                            \
+        memset(&b->spare.field, 0, sizeof b->spare.field);    \
     }
     BODY_ARRAYS(LEND)
 #undef LEND
@@ -319,19 +366,20 @@ static void lend_arrays(hd_builder *b, hd_function *f)
 
 static void keep_arrays(hd_builder *b, hd_function *f)
 {
-#define KEEP(field)                                                                      \
-    if ((size_t)f->field.count * sizeof *f->field.items > LONG_ARRAY_BYTES) {            \
-        hd_array_fit(&f->field);                                                         \
-    } else {                                                                             \
-        b->spare.field = f->field;                                                       \
-        b->spare.field.count = 0;                                                        \
-        f->field.capacity = f->field.count;                                              \
+#define KEEP(field)                                                                                          \
+    if ((size_t)f->field.count * sizeof *f->field.items > LONG_ARRAY_BYTES) {                                \
+        hd_array_fit(&f->field);                                                                             \
+    } else {                                                                                                 \
+        b->spare.field = f->field;                                                                           \
+        b->spare.field.count = 0;                                                                            \
+        f->field.capacity = f->field.count;                                                                  \
         f->field.items = f->field.count ? hd_malloc((size_t)f->field.count * sizeof *f->field.items) : NULL; \
-        if (f->field.count)                                                              \
-            memcpy(f->field.items, b->spare.field.items, (size_t)f->field.count * sizeof *f->field.items); \
+        if (f->field.count)                                                                                  \
+            memcpy(f->field.items, b->spare.field.items, (size_t)f->field.count * sizeof *f->field.items);   \
     }
     BODY_ARRAYS(KEEP)
 #undef KEEP
+    hd_array_reserve(&f->operands, 1); /* not NULL, also where no instruction has an operand */
 }
 
 void hd_builder_free_spare(hd_builder *b)
@@ -349,7 +397,8 @@ static void check_definition(hd_builder *b)
         return;
     hd_symbol *own = &b->module->symbols.items[b->header->symbol];
     if (b->module->functions.items[bound->function]->has_body) {
-        hd_diagnostic *d = hd_builder_error(b, REDECLARED, own->span, "'%s' is defined twice", hd_names_text(&b->module->names, own->name));
+        hd_diagnostic *d = hd_builder_error(b, REDECLARED, own->span, "'%s' is defined twice",
+                                            hd_names_text(&b->module->names, own->name));
         hd_builder_note(b, d, bound->span, "defined before here");
     }
 }
@@ -361,7 +410,7 @@ void hd_build_body(hd_builder *b, const hd_node *brace)
     finish_header(b, brace);
     f->has_body = true;
     lend_arrays(b, f);
-    hd_array_reserve(&f->operands, 16); /* not NULL, also for an instruction without operands */
+    hd_array_reserve(&f->operands, 16);
     f->body = (hd_span){brace->token.begin, brace->token.end};
     b->header = NULL; /* declarations that follow are the body's */
     b->location = HD_NONE;

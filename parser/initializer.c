@@ -1,7 +1,7 @@
 /* Initializers: values in text order with the braces between them, checked against the variable's shape.
  *
- * A scalar takes one value; an array one brace level per dimension, a vector one more; fewer values are zero-filled, more are a
- * mistake. Textures, samplers and surfaces take named fields, which stay tokens. */
+ * A scalar takes one value; an array one brace level per dimension, a vector one more; fewer values are zero-filled,
+ * more are a mistake. Textures, samplers and surfaces take named fields, which stay tokens. */
 #include "parser/builder.h"
 
 static hd_symbol *variable(hd_builder *b) { return &b->module->symbols.items[b->symbol]; }
@@ -100,7 +100,8 @@ static uint32_t symbol_of(hd_builder *b, hd_name name, hd_span span)
     const hd_use *use = hd_use_of(b, name);
     if (use->kind == HD_BIND_SYMBOL)
         return use->value;
-    hd_builder_error(b, UNDECLARED_NAME, span, "nothing before here declares '%s'", hd_names_text(&b->module->names, name));
+    hd_builder_error(b, UNDECLARED_NAME, span, "nothing before here declares '%s'",
+                     hd_names_text(&b->module->names, name));
     return HD_NONE;
 }
 
@@ -119,7 +120,8 @@ static void push_sum(hd_builder *b, const hd_node *n)
     const hd_constant c = b->constants.items[n->constant];
     hd_token name = n->token;
     name.end = c.name_end;
-    push_address(b, n, (hd_initializer){.mask_shift = HD_NO_MASK, .bits = c.bits}, hd_full_name(b, &name), (hd_span){name.begin, name.end});
+    push_address(b, n, (hd_initializer){.mask_shift = HD_NO_MASK, .bits = c.bits}, hd_full_name(b, &name),
+                 (hd_span){name.begin, name.end});
 }
 
 static void push_mask(hd_builder *b, const hd_node *n)
@@ -144,11 +146,16 @@ void hd_build_initial(hd_builder *b, const hd_node *n)
 {
     count_element(b, hd_node_span(n));
     if (b->initial_counts.count < levels(variable(b)) && hd_types[variable(b)->type].class != HD_CLASS_OPAQUE)
-        initializer_error(b, hd_node_span(n), "the values of arrays and vectors stand in braces, one pair for each dimension");
+        initializer_error(b, hd_node_span(n),
+                          "the values of arrays and vectors stand in braces, one pair for each dimension");
     b->initial_end = n->token.end;
-    uint32_t kind = n->token.kind != HD_NODE_CONSTANT && n->flags ? HD_NODE_COUNT : n->token.kind; /* no !, - or ( ) around names */
+    uint32_t kind =
+        n->token.kind != HD_NODE_CONSTANT && n->flags ? HD_NODE_COUNT : n->token.kind; /* no !, - or ( ) around names */
     switch (kind) {
-    case HD_TOKEN_INTEGER: case HD_TOKEN_FLOAT: case HD_TOKEN_WARP_SZ: case HD_NODE_CONSTANT:
+    case HD_TOKEN_INTEGER:
+    case HD_TOKEN_FLOAT:
+    case HD_TOKEN_WARP_SZ:
+    case HD_NODE_CONSTANT:
         push_literal(b, n);
         break;
     case HD_TOKEN_NAME:
@@ -166,7 +173,8 @@ void hd_build_initial(hd_builder *b, const hd_node *n)
     case HD_NODE_BAD:
         break;
     default:
-        initializer_error(b, hd_node_span(n), "no initial value: a constant, a name, name+constant or generic(name) is");
+        initializer_error(b, hd_node_span(n),
+                          "no initial value: a constant, a name, name+constant or generic(name) is");
         break;
     }
     b->constants.count = 0;

@@ -1,7 +1,7 @@
-/* Labels. A label is visible in its block and the blocks inside, before and after its definition. So a reference stays open
- * until its function ends, chained by name: a definition takes all references made since its block began, whether they found
- * no label yet or one further out. A jump into a block finds nothing and is told at the function's end. Linear in references,
- * but for labels that are defined again and again in blocks inside each other. */
+/* Labels. A label is visible in its block and the blocks inside, before and after its definition. So a reference stays
+ * open until its function ends, chained by name: a definition takes all references made since its block began, whether
+ * they found no label yet or one further out. A jump into a block finds nothing and is told at the function's end.
+ * Linear in references, but for labels that are defined again and again in blocks inside each other. */
 #include "parser/builder.h"
 
 static void bind(hd_builder *b, const hd_reference *r, uint32_t label)
@@ -18,7 +18,8 @@ static void bind(hd_builder *b, const hd_reference *r, uint32_t label)
 void hd_label_refer(hd_builder *b, hd_name name, hd_span span, uint32_t where, bool maybe)
 {
     hd_use *use = hd_use_of(b, name);
-    hd_reference r = {name, where, span.begin, span.end, use->reference, maybe ? HD_REFERENCE_MAYBE : HD_REFERENCE_OPEN};
+    hd_reference r = {name,     where,          span.begin,
+                      span.end, use->reference, maybe ? HD_REFERENCE_MAYBE : HD_REFERENCE_OPEN};
     if (use->kind == HD_BIND_LABEL) {
         bind(b, &r, use->value);
         if (use->depth == b->scopes.count)
@@ -63,7 +64,8 @@ void hd_labels_drop(hd_builder *b, uint32_t operand)
 static void report_undefined(hd_builder *b, const hd_reference *r)
 {
     const char *text = hd_names_text(&b->module->names, r->name);
-    hd_diagnostic *d = hd_builder_error(b, UNDEFINED_LABEL, ((hd_span){r->begin, r->end}), "there is no label '%s' here", text);
+    hd_diagnostic *d =
+        hd_builder_error(b, UNDEFINED_LABEL, ((hd_span){r->begin, r->end}), "there is no label '%s' here", text);
     if (!d)
         return;
     for (uint32_t i = 0; i < b->function->labels.count; i++) {

@@ -1,7 +1,7 @@
 /* Operands: what the expressions and brackets of an instruction mean, pushed in prefix order.
  *
- * A bare name is, in this order: a register, a symbol, a special register, a label or table. Which opcodes take labels, and
- * which are calls (so that `(a)` is a list), is asked of the form. */
+ * A bare name is, in this order: a register, a symbol, a special register, a label or table. Which opcodes take labels,
+ * and which are calls (so that `(a)` is a list), is asked of the form. */
 #include "parser/builder.h"
 #include "ir/sregs.h"
 
@@ -99,14 +99,16 @@ static uint32_t component_of(char c)
     return c && at ? (uint32_t)(at - letters) % 4 : HD_NONE;
 }
 
-static void push_component(hd_builder *b, const hd_node *n, const hd_token *name, const hd_token *selector, uint32_t reg)
+static void push_component(hd_builder *b, const hd_node *n, const hd_token *name, const hd_token *selector,
+                           uint32_t reg)
 {
     uint32_t vector = hd_register_vector(b, reg);
     const char *text = text_of(b, selector);
     uint32_t component = vector > 1 && selector->end - selector->begin == 2 ? component_of(text[1]) : HD_NONE;
     if (vector > 1 && (component == HD_NONE || component >= vector)) {
         hd_span span = {selector->begin, selector->end};
-        hd_builder_error(b, BAD_VECTOR, span, "the vector register has no component '%.*s'", (int)(span.end - span.begin), text);
+        hd_builder_error(b, BAD_VECTOR, span, "the vector register has no component '%.*s'",
+                         (int)(span.end - span.begin), text);
         push_broken(b, n);
         return;
     }
@@ -124,7 +126,8 @@ static void push_sreg(hd_builder *b, const hd_node *n, const hd_token *selector,
     const char *text = text_of(b, selector);
     uint32_t component = selector->end - selector->begin == 2 ? component_of(text[1]) : HD_NONE;
     if (hd_sregs[sreg].components < 2 || component == HD_NONE || strchr("rgba", text[1])) {
-        hd_builder_error(b, BAD_VECTOR, ((hd_span){selector->begin, selector->end}), "the special register has no such component");
+        hd_builder_error(b, BAD_VECTOR, ((hd_span){selector->begin, selector->end}),
+                         "the special register has no such component");
         push_broken(b, n);
         return;
     }
@@ -174,10 +177,12 @@ static void push_name(hd_builder *b, const hd_node *n)
     case HD_BIND_TABLE:
         push(b, HD_OPERAND_TABLE, binding.value, n);
         break;
-    case HD_BIND_LABEL: case HD_BIND_NONE:
+    case HD_BIND_LABEL:
+    case HD_BIND_NONE:
         push_label(b, n);
         break;
-    case HD_BIND_DECLARED: case HD_BIND_GLOBAL: /* outside a function */
+    case HD_BIND_DECLARED:
+    case HD_BIND_GLOBAL: /* outside a function */
         push_broken(b, n);
         break;
     }
@@ -247,8 +252,14 @@ static void push_node(hd_builder *b, const hd_node *n)
 {
     uint32_t at = b->function->operands.count;
     switch (n->token.kind) {
-    case HD_TOKEN_NAME: case HD_TOKEN_DOTTED: case HD_TOKEN_SINK: case HD_TOKEN_INTEGER: case HD_TOKEN_FLOAT: case HD_TOKEN_WARP_SZ:
-    case HD_NODE_CONSTANT: case HD_NODE_BAD:
+    case HD_TOKEN_NAME:
+    case HD_TOKEN_DOTTED:
+    case HD_TOKEN_SINK:
+    case HD_TOKEN_INTEGER:
+    case HD_TOKEN_FLOAT:
+    case HD_TOKEN_WARP_SZ:
+    case HD_NODE_CONSTANT:
+    case HD_NODE_BAD:
         push_part(b, n);
         break;
     case HD_NODE_SUM:
@@ -345,8 +356,8 @@ void hd_build_aggregate_end(hd_builder *b, const hd_node *close)
     b->closed = at;
 }
 
-/* The pair takes the vector's place and the vector becomes its first element. No label refers to an operand in a vector, so that all
- * may move by one. */
+/* The pair takes the vector's place and the vector becomes its first element. No label refers to an operand in a
+ * vector, so that all may move by one. */
 void hd_build_vector_pair(hd_builder *b, const hd_node *second)
 {
     uint32_t at = b->closed, elements = b->elements;
@@ -374,8 +385,10 @@ void hd_build_empty(hd_builder *b, const hd_node *open, const hd_node *close)
 void hd_build_address(hd_builder *b, const hd_node *open, const hd_node *base)
 {
     hd_build_aggregate(b, HD_OPERAND_ADDRESS, open);
-    if (base->flags || base->token.kind == HD_NODE_SUBSCRIPT || base->token.kind == HD_NODE_PAIR || base->token.kind == HD_TOKEN_SINK) {
-        hd_builder_error(b, BAD_ADDRESS, hd_node_span(base), "an address is a register, a symbol or a constant, with an offset or without");
+    if (base->flags || base->token.kind == HD_NODE_SUBSCRIPT || base->token.kind == HD_NODE_PAIR ||
+        base->token.kind == HD_TOKEN_SINK) {
+        hd_builder_error(b, BAD_ADDRESS, hd_node_span(base),
+                         "an address is a register, a symbol or a constant, with an offset or without");
         b->elements++;
         push_broken(b, base);
         return;

@@ -3,7 +3,8 @@
 
 static hd_span whole(const hd_source *source) { return (hd_span){0, source->length ? 1 : 0}; }
 
-/* The head of the module. A text without .target is taken where it declares something: such texts are parts of others. */
+/* The head of the module. A text without .target is taken where it declares something: such texts are parts of others.
+ */
 static void check_head(hd_builder *b)
 {
     hd_module *m = b->module;

@@ -1,9 +1,9 @@
 /* The structure of PTX: directives, declarations, labels, blocks, `opcode.mod operands;`. It knows no opcode.
  *
- * Line ends are white space: .loc, .file and .section have no terminator. A label is NAME ':'. `p|q`, `!p`, `-r`, `r+4` and
- * `(a)` are parsed as the constant expressions they look like; parser/operand.c says what they mean. The actions only call the
- * builder (parser/builder.h). A semantic value is the index of an hd_node in b->nodes: a token, or what an expression came to.
- * DROP_NODES forgets the nodes of a finished statement; only the look-ahead stays.
+ * Line ends are white space: .loc, .file and .section have no terminator. A label is NAME ':'. `p|q`, `!p`, `-r`,
+ * `r+4` and `(a)` are parsed as the constant expressions they look like; parser/operand.c says what they mean. The
+ * actions only call the builder (parser/builder.h). A semantic value is the index of an hd_node in b->nodes: a token,
+ * or what an expression came to. DROP_NODES forgets the nodes of a finished statement; only the look-ahead stays.
  *
  * After a mistake the scanner side (parser/recover.c) skips to where the next statement starts and hands in RESYNC.
  */
@@ -22,20 +22,28 @@
 %code {
 #define YYINITDEPTH 400
 #define YYMAXDEPTH 16384
+#define HD_TOKEN(id, text) _Static_assert((int)HD_TOKEN_##id == (int)T_##id, "tokens.def and %token: one order");
+#include "lexer/tokens.def"
+#undef HD_TOKEN
 #define N(value) (&b->nodes.items[value])
 #define DROP_NODES hd_nodes_drop(b, yychar == T_HD_PTX_EMPTY ? NULL : &yylval)
+#define FOLD1(to, operator, x) (to = hd_node_new(b), hd_expression_unary(b, N(to), N(operator), N(x)))
+#define FOLD2(to, x, operator, y) FOLD3(hd_expression_binary, to, x, operator, y)
+#define FOLD3(function, to, x, y, z) (to = hd_node_new(b), function(b, N(to), N(x), N(y), N(z)))
 static int hd_ptx_lex(uint32_t *value, hd_builder *b) { return (int)hd_builder_token(b, value); }
 static void hd_ptx_error(hd_builder *b, const char *message) { hd_builder_exhausted(b, message); }
 }
 
 %token END 0
 %token NAME DOTTED WORD INTEGER FLOAT STRING WARP_SZ SINK
-%token SEMICOLON ";" COMMA "," COLON ":" LPAREN "(" RPAREN ")" LBRACKET "[" RBRACKET "]" LBRACE "{" RBRACE "}" AT "@" ASSIGN "="
-%token QUESTION "?" OROR "||" ANDAND "&&" OR "|" XOR "^" AND "&" EQ "==" NE "!=" LT "<" GT ">" LE "<=" GE ">=" SHL "<<" SHR ">>"
+%token SEMICOLON ";" COMMA "," COLON ":" LPAREN "(" RPAREN ")" LBRACKET "[" RBRACKET "]" LBRACE "{" RBRACE "}"
+%token AT "@" ASSIGN "=" QUESTION "?" OROR "||" ANDAND "&&" OR "|" XOR "^" AND "&"
+%token EQ "==" NE "!=" LT "<" GT ">" LE "<=" GE ">=" SHL "<<" SHR ">>"
 %token PLUS "+" MINUS "-" STAR "*" SLASH "/" PERCENT "%" NOT "!" TILDE "~"
-%token VERSION TARGET ADDRESS_SIZE FILENUMBER LOC SECTION PRAGMA ALIAS ENTRY FUNC EXTERN VISIBLE WEAK COMMON
+%token VERSION TARGET ADDRESS_SIZE FILE LOC SECTION PRAGMA ALIAS ENTRY FUNC EXTERN VISIBLE WEAK COMMON
 %token REG CONST GLOBAL LOCAL PARAM SHARED TEX ALIGN ATTRIBUTE PTR BRANCHTARGETS CALLTARGETS CALLPROTOTYPE
-%token MAXNTID REQNTID MINNCTAPERSM MAXNCTAPERSM MAXNREG EXPLICITCLUSTER REQNCTAPERCLUSTER MAXCLUSTERRANK BLOCKSARECLUSTERS
+%token MAXNTID REQNTID MINNCTAPERSM MAXNCTAPERSM MAXNREG
+%token EXPLICITCLUSTER REQNCTAPERCLUSTER MAXCLUSTERRANK BLOCKSARECLUSTERS
 %token NORETURN ABI_PRESERVE ABI_PRESERVE_CONTROL HEDDLE RESYNC
 %token SIMPLE /* a NAME or INTEGER that is a whole operand: behind the opcode or a comma, before a comma, ; or } */
 
@@ -60,7 +68,7 @@ item: VERSION FLOAT                        { hd_build_version(b, N($1), N($2)); 
     | VERSION INTEGER                      { hd_build_version(b, N($1), N($2)); }
     | TARGET target_words                  { hd_build_target(b, N($1), N($2)); }
     | ADDRESS_SIZE INTEGER                 { hd_build_address_size(b, N($1), N($2)); }
-    | FILENUMBER INTEGER STRING file_stamp { hd_build_file(b, N($1), N($2), N($3), N($4)); }
+    | FILE INTEGER STRING file_stamp { hd_build_file(b, N($1), N($2), N($3), N($4)); }
     | SECTION any_word "{" section_items "}" { hd_build_section(b, N($1), N($2), N($5)); }
     | PRAGMA strings ";"                   { hd_build_verbatim(b, HD_VERBATIM_PRAGMA, N($1), N($3)); }
     | ALIAS NAME "," NAME ";"              { hd_build_alias(b, N($1), N($2), N($4), N($5)); }
@@ -164,7 +172,9 @@ performance: MAXNTID integers          { hd_build_performance(b, N($1)); }
            | ABI_PRESERVE_CONTROL integers { hd_build_performance(b, N($1)); }
            | PRAGMA strings ";"
            ;
-integers: INTEGER { b->integers.count = 0; hd_build_integer(b, N($1)); } | integers "," INTEGER { hd_build_integer(b, N($3)); } ;
+integers: INTEGER              { b->integers.count = 0; hd_build_integer(b, N($1)); }
+        | integers "," INTEGER { hd_build_integer(b, N($3)); }
+        ;
 
 body: ";" { hd_build_prototype(b, N($1)); }
     | "{" { hd_build_body(b, N($1)); } statements "}" { hd_build_body_end(b, N($4)); }
@@ -179,7 +189,8 @@ statement: opcode ";"                { hd_build_instruction(b, N($1), N($2)); }
          | NAME ":"                  { hd_build_label(b, N($1), N($2)); }
          | "{"                       { hd_build_open(b, N($1)); } statements "}" { hd_build_close(b, N($4)); }
          | LOC INTEGER INTEGER INTEGER { hd_build_location(b, N($1), N($2), N($3), N($4)); }
-         | LOC INTEGER INTEGER INTEGER "," inlined { hd_build_location(b, N($1), N($2), N($3), N($4)); hd_build_inlined(b, N($6)); }
+         | LOC INTEGER INTEGER INTEGER "," inlined
+             { hd_build_location(b, N($1), N($2), N($3), N($4)); hd_build_inlined(b, N($6)); }
          | registers
          | { b->linkage = HD_LINKAGE_NONE; b->header_begin = HD_NONE; } variables
          | PRAGMA strings ";"        { hd_build_verbatim(b, HD_VERBATIM_PRAGMA, N($1), N($3)); }
@@ -187,17 +198,21 @@ statement: opcode ";"                { hd_build_instruction(b, N($1), N($2)); }
          | table
          | error RESYNC              { yyerrok; if (b->stopped) YYABORT; }
          ;
-inlined: NAME NAME inlined_offset "," NAME INTEGER INTEGER INTEGER { $$ = $8; hd_build_inlined_at(b, N($1), N($2), N($5), N($6), N($7), N($8)); } ;
+inlined: NAME NAME inlined_offset "," NAME INTEGER INTEGER INTEGER
+           { $$ = $8; hd_build_inlined_at(b, N($1), N($2), N($5), N($6), N($7), N($8)); } ;
 inlined_offset: %empty { b->inlined_offset = 0; } | "+" INTEGER { b->inlined_offset = hd_build_u32(b, N($2)); } ;
 
-table: NAME ":" BRANCHTARGETS { hd_build_table(b, HD_TABLE_BRANCH_TARGETS, N($1)); } targets ";" { hd_build_table_end(b, N($6)); }
-     | NAME ":" CALLTARGETS { hd_build_table(b, HD_TABLE_CALL_TARGETS, N($1)); } targets ";" { hd_build_table_end(b, N($6)); }
-     | NAME ":" CALLPROTOTYPE { hd_build_table(b, HD_TABLE_CALL_PROTOTYPE, N($1)); } results SINK prototype_parameters prototype_words ";"
-                            { hd_build_table_end(b, N($9)); }
+table: NAME ":" BRANCHTARGETS { hd_build_table(b, HD_TABLE_BRANCH_TARGETS, N($1)); }
+         targets ";" { hd_build_table_end(b, N($6)); }
+     | NAME ":" CALLTARGETS { hd_build_table(b, HD_TABLE_CALL_TARGETS, N($1)); }
+         targets ";" { hd_build_table_end(b, N($6)); }
+     | NAME ":" CALLPROTOTYPE { hd_build_table(b, HD_TABLE_CALL_PROTOTYPE, N($1)); }
+         results SINK parameters prototype_words ";" { hd_build_table_end(b, N($9)); }
      ;
 targets: target | targets "," target ;
-target: NAME { hd_build_table_target(b, N($1), NULL); } | NAME "<" INTEGER ">" { hd_build_table_target(b, N($1), N($3)); } ;
-prototype_parameters: parameters ;
+target: NAME                 { hd_build_table_target(b, N($1), NULL); }
+      | NAME "<" INTEGER ">" { hd_build_table_target(b, N($1), N($3)); }
+      ;
 prototype_words: %empty
                | prototype_words NORETURN { hd_build_table_no_return(b); }
                | prototype_words ABI_PRESERVE INTEGER
@@ -239,7 +254,8 @@ address: "[" expression "]" { hd_build_address(b, N($1), N($2)); hd_build_aggreg
        | "[" expression "," { hd_build_address(b, N($1), N($2)); } elements "]" { hd_build_aggregate_end(b, N($6)); }
        ;
 list: "(" ")" { hd_build_aggregate(b, HD_OPERAND_LIST, N($1)); hd_build_aggregate_end(b, N($2)); }
-    | "(" expression "," { hd_build_aggregate(b, HD_OPERAND_LIST, N($1)); hd_build_operand(b, N($2)); } elements ")" { hd_build_aggregate_end(b, N($6)); }
+    | "(" expression "," { hd_build_aggregate(b, HD_OPERAND_LIST, N($1)); hd_build_operand(b, N($2)); }
+        elements ")"     { hd_build_aggregate_end(b, N($6)); }
     ;
 
 expression: NAME
@@ -248,34 +264,34 @@ expression: NAME
           | FLOAT
           | WARP_SZ
           | SINK
-          | "(" expression ")"                { $$ = hd_node_new(b); hd_expression_paren(b, N($$), N($1), N($2), N($3)); }
-          | "(" WORD ")" expression %prec UNARY { $$ = hd_node_new(b); hd_expression_cast(b, N($$), N($1), N($2), N($4)); }
-          | NAME "[" expression "]"           { $$ = hd_node_new(b); hd_expression_subscript(b, N($$), N($1), N($3), N($4)); }
-          | NAME "(" NAME ")"                 { $$ = hd_node_new(b); hd_expression_generic(b, N($$), N($1), N($3), N($4)); }
-          | INTEGER "(" NAME ")"              { $$ = hd_node_new(b); hd_expression_mask(b, N($$), N($1), N($3), N($4)); }
-          | "-" expression %prec UNARY        { $$ = hd_node_new(b); hd_expression_unary(b, N($$), N($1), N($2)); }
-          | "+" expression %prec UNARY        { $$ = hd_node_new(b); hd_expression_unary(b, N($$), N($1), N($2)); }
-          | "!" expression %prec UNARY        { $$ = hd_node_new(b); hd_expression_unary(b, N($$), N($1), N($2)); }
-          | "~" expression %prec UNARY        { $$ = hd_node_new(b); hd_expression_unary(b, N($$), N($1), N($2)); }
-          | expression "*" expression         { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression "/" expression         { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression "%" expression         { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression "+" expression         { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression "-" expression         { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression "<<" expression        { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression ">>" expression        { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression "<" expression         { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression ">" expression         { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression "<=" expression        { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression ">=" expression        { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression "==" expression        { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression "!=" expression        { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression "&" expression         { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression "^" expression         { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression "|" expression         { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression "&&" expression        { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression "||" expression        { $$ = hd_node_new(b); hd_expression_binary(b, N($$), N($1), N($2), N($3)); }
-          | expression "?" expression ":" expression { $$ = hd_node_new(b); hd_expression_choice(b, N($$), N($1), N($3), N($5)); }
+          | "(" expression ")"                { FOLD3(hd_expression_paren, $$, $1, $2, $3); }
+          | "(" WORD ")" expression %prec UNARY { FOLD3(hd_expression_cast, $$, $1, $2, $4); }
+          | NAME "[" expression "]"           { FOLD3(hd_expression_subscript, $$, $1, $3, $4); }
+          | NAME "(" NAME ")"                 { FOLD3(hd_expression_generic, $$, $1, $3, $4); }
+          | INTEGER "(" NAME ")"              { FOLD3(hd_expression_mask, $$, $1, $3, $4); }
+          | "-" expression %prec UNARY        { FOLD1($$, $1, $2); }
+          | "+" expression %prec UNARY        { FOLD1($$, $1, $2); }
+          | "!" expression %prec UNARY        { FOLD1($$, $1, $2); }
+          | "~" expression %prec UNARY        { FOLD1($$, $1, $2); }
+          | expression "*" expression         { FOLD2($$, $1, $2, $3); }
+          | expression "/" expression         { FOLD2($$, $1, $2, $3); }
+          | expression "%" expression         { FOLD2($$, $1, $2, $3); }
+          | expression "+" expression         { FOLD2($$, $1, $2, $3); }
+          | expression "-" expression         { FOLD2($$, $1, $2, $3); }
+          | expression "<<" expression        { FOLD2($$, $1, $2, $3); }
+          | expression ">>" expression        { FOLD2($$, $1, $2, $3); }
+          | expression "<" expression         { FOLD2($$, $1, $2, $3); }
+          | expression ">" expression         { FOLD2($$, $1, $2, $3); }
+          | expression "<=" expression        { FOLD2($$, $1, $2, $3); }
+          | expression ">=" expression        { FOLD2($$, $1, $2, $3); }
+          | expression "==" expression        { FOLD2($$, $1, $2, $3); }
+          | expression "!=" expression        { FOLD2($$, $1, $2, $3); }
+          | expression "&" expression         { FOLD2($$, $1, $2, $3); }
+          | expression "^" expression         { FOLD2($$, $1, $2, $3); }
+          | expression "|" expression         { FOLD2($$, $1, $2, $3); }
+          | expression "&&" expression        { FOLD2($$, $1, $2, $3); }
+          | expression "||" expression        { FOLD2($$, $1, $2, $3); }
+          | expression "?" expression ":" expression { FOLD3(hd_expression_choice, $$, $1, $3, $5); }
           ;
 
 %%
@@ -289,6 +305,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, hd_builder *b)
     uint32_t kinds[FEW + 1];
     for (int i = 0; i < count && i <= FEW; i++)
         kinds[i] = (uint32_t)expected[i];
-    hd_builder_syntax_error(b, (uint32_t)yypcontext_token(context), kinds, count > FEW || count < 0 ? 0 : (uint32_t)count);
+    bool few = count >= 0 && count <= FEW;
+    hd_builder_syntax_error(b, (uint32_t)yypcontext_token(context), kinds, few ? (uint32_t)count : 0);
     return 0;
 }

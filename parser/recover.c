@@ -1,8 +1,8 @@
-/* Between scanner and grammar: hands in tokens, limits nesting, turns syntax errors into messages, and after one skips to
- * where the next statement starts.
+/* Between scanner and grammar: hands in tokens, limits nesting, turns syntax errors into messages, and after one skips
+ * to where the next statement starts.
  *
- * Resynchronising. In a body a statement ends behind the next ; and before the next }, {, directive or name that is first on
- * its line. Outside, whole {...} blocks are passed over up to the next directive that starts a module item. */
+ * Resynchronising. In a body a statement ends behind the next ; and before the next }, {, directive or name that is
+ * first on its line. Outside, whole {...} blocks are passed over up to the next directive that starts a module item. */
 #include "parser/builder.h"
 
 #include <stdio.h>
@@ -18,9 +18,19 @@ static bool first_on_line(const hd_builder *b, uint32_t begin)
 static bool starts_item(uint32_t kind)
 {
     switch (kind) {
-    case HD_TOKEN_VERSION: case HD_TOKEN_TARGET: case HD_TOKEN_ADDRESS_SIZE: case HD_TOKEN_FILE: case HD_TOKEN_SECTION:
-    case HD_TOKEN_PRAGMA: case HD_TOKEN_ALIAS: case HD_TOKEN_ENTRY: case HD_TOKEN_FUNC: case HD_TOKEN_EXTERN:
-    case HD_TOKEN_VISIBLE: case HD_TOKEN_WEAK: case HD_TOKEN_COMMON:
+    case HD_TOKEN_VERSION:
+    case HD_TOKEN_TARGET:
+    case HD_TOKEN_ADDRESS_SIZE:
+    case HD_TOKEN_FILE:
+    case HD_TOKEN_SECTION:
+    case HD_TOKEN_PRAGMA:
+    case HD_TOKEN_ALIAS:
+    case HD_TOKEN_ENTRY:
+    case HD_TOKEN_FUNC:
+    case HD_TOKEN_EXTERN:
+    case HD_TOKEN_VISIBLE:
+    case HD_TOKEN_WEAK:
+    case HD_TOKEN_COMMON:
         return true;
     default:
         return false;
@@ -40,7 +50,8 @@ static bool starts_statement(const hd_builder *b, const hd_token *token)
     uint32_t kind = token->kind;
     if (kind == HD_TOKEN_RBRACE || kind == HD_TOKEN_LOC || kind == HD_TOKEN_HEDDLE || starts_function(kind))
         return true;
-    return (is_space(kind) || kind == HD_TOKEN_PRAGMA || kind == HD_TOKEN_LBRACE || kind == HD_TOKEN_NAME || kind == HD_TOKEN_DOTTED || kind == HD_TOKEN_AT) &&
+    return (is_space(kind) || kind == HD_TOKEN_PRAGMA || kind == HD_TOKEN_LBRACE || kind == HD_TOKEN_NAME ||
+            kind == HD_TOKEN_DOTTED || kind == HD_TOKEN_AT) &&
            first_on_line(b, token->begin);
 }
 
@@ -74,8 +85,8 @@ static void skip_in_module(hd_builder *b, hd_node *node)
             return;
         if (kind == HD_TOKEN_SEMICOLON && !depth)
             return;
-        if (kind == HD_TOKEN_END ||
-            (!depth && node->token.begin > b->last_begin && (starts_item(kind) || (is_space(kind) && first_on_line(b, node->token.begin)))))
+        if (kind == HD_TOKEN_END || (!depth && node->token.begin > b->last_begin &&
+                                     (starts_item(kind) || (is_space(kind) && first_on_line(b, node->token.begin)))))
             break;
     }
     b->held = *node;
@@ -174,7 +185,8 @@ static inline bool is_simple(const hd_builder *b, const hd_token *t)
 {
     uint32_t last = b->last_kind;
     char next = hd_builder_source(b)->text[t->end];
-    return (last == HD_TOKEN_COMMA || last == HD_TOKEN_DOTTED || last == HD_TOKEN_LBRACE) && (next == ',' || next == ';' || next == '}');
+    return (last == HD_TOKEN_COMMA || last == HD_TOKEN_DOTTED || last == HD_TOKEN_LBRACE) &&
+           (next == ',' || next == ';' || next == '}');
 }
 
 uint32_t hd_builder_token(hd_builder *b, uint32_t *value)
@@ -185,7 +197,8 @@ uint32_t hd_builder_token(hd_builder *b, uint32_t *value)
     *value = b->nodes.count++;
     node->constant = HD_NONE;
     node->flags = 0;
-    uint32_t kind = __builtin_expect(b->unusual, 0) ? unusual_token(b, node) : (uint32_t)hd_lexer_next(&b->lexer, &node->token);
+    uint32_t kind =
+        __builtin_expect(b->unusual, 0) ? unusual_token(b, node) : (uint32_t)hd_lexer_next(&b->lexer, &node->token);
     if (kind == HD_TOKEN_RESYNC)
         return kind;
     if (b->in_operands && (kind == HD_TOKEN_NAME || kind == HD_TOKEN_INTEGER) && is_simple(b, &node->token))
@@ -277,6 +290,7 @@ void hd_builder_syntax_error(hd_builder *b, uint32_t kind, const uint32_t *expec
     if (kind == HD_TOKEN_END)
         hd_builder_error(b, SYNTAX, span, "the file ends here%s%s", *wanted ? ", expected " : "", wanted);
     else
-        hd_builder_error(b, SYNTAX, span, "unexpected '%.*s'%s%s", (int)(span.end - span.begin > 60 ? 60 : span.end - span.begin),
-                         text + span.begin, *wanted ? ", expected " : "", wanted);
+        hd_builder_error(b, SYNTAX, span, "unexpected '%.*s'%s%s",
+                         (int)(span.end - span.begin > 60 ? 60 : span.end - span.begin), text + span.begin,
+                         *wanted ? ", expected " : "", wanted);
 }

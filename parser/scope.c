@@ -1,8 +1,8 @@
 /* Names and scopes: declaring, looking up, undoing at the end of a scope. See the head of parser/builder.h.
  *
- * Depth 0 is the module, 1 a function's parameters and body, more its blocks. A name that a range covers counts as declared
- * where the range is. Of two meanings the deeper one counts. A lookup costs a few loads; the first mention of a member of a
- * range makes a register. */
+ * Depth 0 is the module, 1 a function's parameters and body, more its blocks. A name that a range covers counts as
+ * declared where the range is. Of two meanings the deeper one counts. A lookup costs a few loads; the first mention of
+ * a member of a range makes a register. */
 #include "parser/builder.h"
 #include "ir/sregs.h"
 
@@ -179,7 +179,8 @@ static hd_binding plain_binding(hd_builder *b, hd_name name, const hd_token *tok
     hd_use *use = hd_use_of(b, name);
     switch ((hd_binding_kind)use->kind) {
     case HD_BIND_NONE:
-        return hd_builder_source(b)->text[token->begin] == '%' ? bind_sreg(b, name, token) : (hd_binding){HD_BIND_NONE, 0};
+        return hd_builder_source(b)->text[token->begin] == '%' ? bind_sreg(b, name, token)
+                                                               : (hd_binding){HD_BIND_NONE, 0};
     case HD_BIND_GLOBAL:
         if (!b->function)
             return (hd_binding){HD_BIND_NONE, 0};
@@ -191,7 +192,11 @@ static hd_binding plain_binding(hd_builder *b, hd_name name, const hd_token *tok
         use->value = new_register(b, use->value, HD_NONE);
         use->kind = HD_BIND_REGISTER;
         break;
-    case HD_BIND_REGISTER: case HD_BIND_SYMBOL: case HD_BIND_LABEL: case HD_BIND_TABLE: case HD_BIND_SREG:
+    case HD_BIND_REGISTER:
+    case HD_BIND_SYMBOL:
+    case HD_BIND_LABEL:
+    case HD_BIND_TABLE:
+    case HD_BIND_SREG:
         break;
     }
     return (hd_binding){use->kind, use->value};
@@ -233,7 +238,8 @@ static hd_span place_of(const hd_builder *b, hd_binding_kind kind, uint32_t valu
         return f->labels.items[value].span;
     case HD_BIND_TABLE:
         return f->tables.items[value].span;
-    case HD_BIND_NONE: case HD_BIND_SREG:
+    case HD_BIND_NONE:
+    case HD_BIND_SREG:
         break;
     }
     return (hd_span){0, 0};
@@ -243,7 +249,8 @@ void hd_report_taken(hd_builder *b, const hd_token *token, hd_binding_kind kind,
 {
     hd_span span = {token->begin, token->end};
     const char *text = hd_builder_source(b)->text + token->begin;
-    hd_diagnostic *d = hd_builder_error(b, REDECLARED, span, "'%.*s' is declared twice in one scope", (int)(span.end - span.begin), text);
+    hd_diagnostic *d = hd_builder_error(b, REDECLARED, span, "'%.*s' is declared twice in one scope",
+                                        (int)(span.end - span.begin), text);
     hd_span before = place_of(b, kind, value);
     if (before.end)
         hd_builder_note(b, d, before, "declared before here");
@@ -284,13 +291,15 @@ bool hd_declare(hd_builder *b, const hd_token *token, hd_binding_kind kind, uint
     }
     if (is_digit(hd_builder_source(b)->text[token->end - 1]))
         range = any_covering_range(b, token, &member);
-    if (range && kind != HD_BIND_LABEL && b->ranges.items[range].depth == depth && !b->ranges.items[range].is_global == (depth > 0)) {
+    if (range && kind != HD_BIND_LABEL && b->ranges.items[range].depth == depth &&
+        !b->ranges.items[range].is_global == (depth > 0)) {
         hd_report_taken(b, token, depth ? HD_BIND_DECLARED : HD_BIND_GLOBAL, b->ranges.items[range].declaration);
         return false;
     }
     if (names_sreg(b, token)) {
         if (kind == HD_BIND_SYMBOL && !depth) {
-            hd_builder_error(b, REDECLARED, ((hd_span){token->begin, token->end}), "the name of a special register cannot be declared here");
+            hd_builder_error(b, REDECLARED, ((hd_span){token->begin, token->end}),
+                             "the name of a special register cannot be declared here");
             return false;
         }
         b->shadowed_sregs++;
@@ -318,7 +327,8 @@ void hd_rebind(hd_builder *b, hd_name name, hd_binding_kind kind, uint32_t value
     use->value = value;
 }
 
-/* A plain name of this scope that the new range would cover, or HD_NO_NAME. Looks through the shorter of scope and range. */
+/* A plain name of this scope that the new range would cover, or HD_NO_NAME. Looks through the shorter of scope and
+ * range. */
 static hd_name covered_name(hd_builder *b, const hd_token *stem, uint32_t count)
 {
     const char *text = hd_builder_source(b)->text + stem->begin;
@@ -352,8 +362,10 @@ bool hd_declare_range(hd_builder *b, const hd_token *token, uint32_t declaration
     uint16_t depth = (uint16_t)b->scopes.count;
     hd_name stem = hd_full_name(b, token);
     hd_use *use = hd_use_of(b, stem);
-    if (use->range && b->ranges.items[use->range].depth == depth && !b->ranges.items[use->range].is_global == (depth > 0)) {
-        hd_report_taken(b, token, is_global ? HD_BIND_GLOBAL : HD_BIND_DECLARED, b->ranges.items[use->range].declaration);
+    if (use->range && b->ranges.items[use->range].depth == depth &&
+        !b->ranges.items[use->range].is_global == (depth > 0)) {
+        hd_report_taken(b, token, is_global ? HD_BIND_GLOBAL : HD_BIND_DECLARED,
+                        b->ranges.items[use->range].declaration);
         return false;
     }
     hd_name covered = use->flags & HD_USE_MEMBERS ? covered_name(b, token, count) : HD_NO_NAME;

@@ -1,8 +1,8 @@
 /* Fuzz target of the PTX front end: any bytes must parse or be refused, within the sanitizers' rules.
  *
- * Of a text that is accepted three things are asked besides: the IR validator finds nothing; the statements of the module
- * and of each body stand in order, one behind the other; between them are only white space and comments, so that printing
- * from spans loses no token. */
+ * Of a text that is accepted three things are asked besides: the IR validator finds nothing; the statements of the
+ * module and of each body stand in order, one behind the other; between them are only white space and comments, so that
+ * printing from spans loses no token. */
 #include "ir/cfg.h"
 #include "lexer/lexer.h"
 #include "parser/parse.h"
@@ -25,7 +25,8 @@ static void demand_blank(hd_module *module, uint32_t begin, uint32_t end)
     demand(hd_lexer_next(&lexer, &token) == HD_TOKEN_END);
 }
 
-static void demand_spans(hd_module *module, const hd_statement *statements, uint32_t count, uint32_t begin, uint32_t end)
+static void demand_spans(hd_module *module, const hd_statement *statements, uint32_t count, uint32_t begin,
+                         uint32_t end)
 {
     for (uint32_t i = 0; i < count; i++) {
         demand_blank(module, begin, statements[i].span.begin);

@@ -66,10 +66,13 @@ static inline hd_function *function_of(const parsed *p, const char *name)
     return f;
 }
 
-static inline const char *name_text(const hd_function *f, hd_name name) { return hd_names_text(&f->module->names, name); }
+static inline const char *name_text(const hd_function *f, hd_name name)
+{
+    return hd_names_text(&f->module->names, name);
+}
 
-/* One operand and its elements: x1! is written, x1? read, x1!? both; [..] an address, {..} a vector, (..) a list, a|b, +4 an offset,
- * #5 a number, &g a symbol, %tid.0 a special register, :L a label, =t a table. */
+/* One operand and its elements: x1! is written, x1? read, x1!? both; [..] an address, {..} a vector, (..) a list, a|b,
+ * +4 an offset, #5 a number, &g a symbol, %tid.0 a special register, :L a label, =t a table. */
 static inline const hd_operand *describe_operand(const hd_function *f, const hd_operand *o, char *out, size_t size)
 {
     char buffer[256] = "";
@@ -84,16 +87,36 @@ static inline const hd_operand *describe_operand(const hd_function *f, const hd_
     case HD_OPERAND_LITERAL:
         snprintf(buffer, sizeof buffer, "#%lld", (long long)f->module->literals.items[o->value].bits);
         break;
-    case HD_OPERAND_SYMBOL: snprintf(buffer, sizeof buffer, "&%s", name_text(f, f->module->symbols.items[o->value].name)); break;
-    case HD_OPERAND_SREG: snprintf(buffer, sizeof buffer, "%%%s.%d", hd_sregs[o->value].spelling, (int)o->extra); break;
-    case HD_OPERAND_LABEL: snprintf(buffer, sizeof buffer, ":%s@%u", name_text(f, f->labels.items[o->value].name), o->value); break;
-    case HD_OPERAND_TABLE: snprintf(buffer, sizeof buffer, "=%s", name_text(f, f->tables.items[o->value].name)); break;
-    case HD_OPERAND_SINK: snprintf(buffer, sizeof buffer, "_"); break;
-    case HD_OPERAND_NAME: snprintf(buffer, sizeof buffer, "'%s", name_text(f, o->value)); break;
-    case HD_OPERAND_VECTOR: open = o->flags & HD_OPERAND_WHOLE ? "{*" : "{", close = "}"; break;
-    case HD_OPERAND_ADDRESS: open = o->flags & HD_OPERAND_BARE ? "sub[" : "[", close = "]"; break;
-    case HD_OPERAND_PAIR: open = "|", close = "|"; break;
-    case HD_OPERAND_LIST: open = "(", close = ")"; break;
+    case HD_OPERAND_SYMBOL:
+        snprintf(buffer, sizeof buffer, "&%s", name_text(f, f->module->symbols.items[o->value].name));
+        break;
+    case HD_OPERAND_SREG:
+        snprintf(buffer, sizeof buffer, "%%%s.%d", hd_sregs[o->value].spelling, (int)o->extra);
+        break;
+    case HD_OPERAND_LABEL:
+        snprintf(buffer, sizeof buffer, ":%s@%u", name_text(f, f->labels.items[o->value].name), o->value);
+        break;
+    case HD_OPERAND_TABLE:
+        snprintf(buffer, sizeof buffer, "=%s", name_text(f, f->tables.items[o->value].name));
+        break;
+    case HD_OPERAND_SINK:
+        snprintf(buffer, sizeof buffer, "_");
+        break;
+    case HD_OPERAND_NAME:
+        snprintf(buffer, sizeof buffer, "'%s", name_text(f, o->value));
+        break;
+    case HD_OPERAND_VECTOR:
+        open = o->flags & HD_OPERAND_WHOLE ? "{*" : "{", close = "}";
+        break;
+    case HD_OPERAND_ADDRESS:
+        open = o->flags & HD_OPERAND_BARE ? "sub[" : "[", close = "]";
+        break;
+    case HD_OPERAND_PAIR:
+        open = "|", close = "|";
+        break;
+    case HD_OPERAND_LIST:
+        open = "(", close = ")";
+        break;
     }
     snprintf(out + strlen(out), size - strlen(out), "%s%s%s%s%s%s%s", o->flags & HD_OPERAND_IMPLICIT ? "~" : "",
              o->flags & HD_OPERAND_NOT ? "not " : "", o->flags & HD_OPERAND_MINUS ? "minus " : "", open, buffer,
@@ -115,7 +138,8 @@ static inline void describe(const hd_function *f, uint32_t ordinal, char *out, s
     if (insn->guard != HD_NONE)
         hd_register_spell(f, insn->guard, guard, sizeof guard);
     const char *mark = insn->guard == HD_NONE ? "" : insn->flags & HD_INSN_GUARD_NOT ? "@!" : "@";
-    snprintf(out, size, "%s%s%s%s", mark, guard, *mark ? " " : "", name_text(f, f->module->forms.items[insn->form].spelling));
+    snprintf(out, size, "%s%s%s%s", mark, guard, *mark ? " " : "",
+             name_text(f, f->module->forms.items[insn->form].spelling));
     while (o < end) {
         snprintf(out + strlen(out), size - strlen(out), " ");
         o = describe_operand(f, o, out, size);
@@ -146,7 +170,8 @@ static inline const char *join_tokens(const hd_module *m, hd_tokens tokens, char
 {
     out[0] = 0;
     for (uint32_t i = 0; i < tokens.count; i++)
-        snprintf(out + strlen(out), size - strlen(out), "%s%s", i ? " " : "", hd_names_text(&m->names, m->tokens.items[tokens.first + i]));
+        snprintf(out + strlen(out), size - strlen(out), "%s%s", i ? " " : "",
+                 hd_names_text(&m->names, m->tokens.items[tokens.first + i]));
     return out;
 }
 

@@ -1,5 +1,5 @@
-/* What the front end says to each kind of mistake: every tests/diagnostics/NAME.ptx is parsed, and the rendered text is held
- * against NAME.txt. BLESS=1 (make bless) writes the texts anew. */
+/* What the front end says to each kind of mistake: every tests/diagnostics/NAME.ptx is parsed, and the rendered text is
+ * held against NAME.txt. BLESS=1 (make bless) writes the texts anew. */
 #include "tests/unit/unit.h"
 
 #include "emitters/diagnostics.h"

@@ -128,13 +128,32 @@ static void numbers_of_names(void **state)
 
 static void literals(void **state)
 {
-    static const struct { const char *text; hd_token_kind kind; } rows[] = {
-        {"0", HD_TOKEN_INTEGER}, {"10U", HD_TOKEN_INTEGER}, {"017", HD_TOKEN_INTEGER}, {"0x1fU", HD_TOKEN_INTEGER},
-        {"0B11", HD_TOKEN_INTEGER}, {"1.5", HD_TOKEN_FLOAT}, {".5", HD_TOKEN_FLOAT}, {"5.", HD_TOKEN_FLOAT},
-        {"1e3", HD_TOKEN_FLOAT}, {".5e-3", HD_TOKEN_FLOAT}, {"08.5", HD_TOKEN_FLOAT}, {"0f3F800000", HD_TOKEN_FLOAT},
-        {"0D3ff0000000000000", HD_TOKEN_FLOAT}, {"WARP_SZ", HD_TOKEN_WARP_SZ}, {"WARP_SZ1", HD_TOKEN_NAME},
-        {".1d", HD_TOKEN_WORD}, {".reg", HD_TOKEN_REG}, {".reg2", HD_TOKEN_WORD}, {".param::entry", HD_TOKEN_WORD},
-        {"\"a\\b\n\"", HD_TOKEN_STRING}, {"\"\"", HD_TOKEN_STRING}, {".heddle bow_window 3;", HD_TOKEN_HEDDLE},
+    static const struct {
+        const char *text;
+        hd_token_kind kind;
+    } rows[] = {
+        {"0", HD_TOKEN_INTEGER},
+        {"10U", HD_TOKEN_INTEGER},
+        {"017", HD_TOKEN_INTEGER},
+        {"0x1fU", HD_TOKEN_INTEGER},
+        {"0B11", HD_TOKEN_INTEGER},
+        {"1.5", HD_TOKEN_FLOAT},
+        {".5", HD_TOKEN_FLOAT},
+        {"5.", HD_TOKEN_FLOAT},
+        {"1e3", HD_TOKEN_FLOAT},
+        {".5e-3", HD_TOKEN_FLOAT},
+        {"08.5", HD_TOKEN_FLOAT},
+        {"0f3F800000", HD_TOKEN_FLOAT},
+        {"0D3ff0000000000000", HD_TOKEN_FLOAT},
+        {"WARP_SZ", HD_TOKEN_WARP_SZ},
+        {"WARP_SZ1", HD_TOKEN_NAME},
+        {".1d", HD_TOKEN_WORD},
+        {".reg", HD_TOKEN_REG},
+        {".reg2", HD_TOKEN_WORD},
+        {".param::entry", HD_TOKEN_WORD},
+        {"\"a\\b\n\"", HD_TOKEN_STRING},
+        {"\"\"", HD_TOKEN_STRING},
+        {".heddle bow_window 3;", HD_TOKEN_HEDDLE},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -148,8 +167,8 @@ static void literals(void **state)
 
 static void malformed_literals(void **state)
 {
-    static const char *const texts[] = {"10u", "08", "089", "0b12", "0xG", "0x", "0f3f8", "0f3f80000000", "0d3ff", "1.0f", "1e", "1a",
-                                        "0x1p3", "5.f", "'a'"};
+    static const char *const texts[] = {"10u",   "08",   "089", "0b12", "0xG",   "0x",  "0f3f8", "0f3f80000000",
+                                        "0d3ff", "1.0f", "1e",  "1a",   "0x1p3", "5.f", "'a'"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         assert_int_equal(mistake(texts[i], strlen(texts[i]), 1), HD_DIAG_BAD_LITERAL);
@@ -222,9 +241,15 @@ static void parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opcodes_are_whole), cmocka_unit_test(names), cmocka_unit_test(numbers_of_names),
-        cmocka_unit_test(literals), cmocka_unit_test(malformed_literals), cmocka_unit_test(white_space),
-        cmocka_unit_test(bad_bytes), cmocka_unit_test(many_bad_bytes_end_soon), cmocka_unit_test(parts),
+        cmocka_unit_test(opcodes_are_whole),
+        cmocka_unit_test(names),
+        cmocka_unit_test(numbers_of_names),
+        cmocka_unit_test(literals),
+        cmocka_unit_test(malformed_literals),
+        cmocka_unit_test(white_space),
+        cmocka_unit_test(bad_bytes),
+        cmocka_unit_test(many_bad_bytes_end_soon),
+        cmocka_unit_test(parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* parser/: long, deep and wide texts. Nothing here may take time or memory out of proportion; where a limit is met, one message
- * says so. The texts are made on the fly. */
+/* parser/: long, deep and wide texts. Nothing here may take time or memory out of proportion; where a limit is met, one
+ * message says so. The texts are made on the fly. */
 #include "tests/unit/parsed.h"
 
 #include "base/writer.h"
@@ -102,14 +102,17 @@ static void wide_operands(void **state)
 static uint64_t bytes_of(const parsed *p)
 {
     const hd_module *m = p->module;
-    uint64_t bytes = p->source.length + (uint64_t)m->names.entries.capacity * sizeof(hd_name_entry) + m->names.arena.reserved_bytes +
-                     (m->names.slot_mask + 1ull) * sizeof(hd_name_slot) + (uint64_t)m->tokens.capacity * sizeof(hd_name) +
+    uint64_t bytes = p->source.length + (uint64_t)m->names.entries.capacity * sizeof(hd_name_entry) +
+                     m->names.arena.reserved_bytes + (m->names.slot_mask + 1ull) * sizeof(hd_name_slot) +
+                     (uint64_t)m->tokens.capacity * sizeof(hd_name) +
                      (uint64_t)m->literals.capacity * sizeof(hd_literal);
     for (uint32_t i = 0; i < m->functions.count; i++) {
         const hd_function *f = m->functions.items[i];
         bytes += sizeof *f + (uint64_t)f->statements.capacity * sizeof(hd_statement) +
-                 (uint64_t)f->instructions.capacity * sizeof(hd_instruction) + (uint64_t)f->operands.capacity * sizeof(hd_operand) +
-                 (uint64_t)f->registers.capacity * sizeof(hd_register) + (uint64_t)f->labels.capacity * sizeof(hd_label);
+                 (uint64_t)f->instructions.capacity * sizeof(hd_instruction) +
+                 (uint64_t)f->operands.capacity * sizeof(hd_operand) +
+                 (uint64_t)f->registers.capacity * sizeof(hd_register) +
+                 (uint64_t)f->labels.capacity * sizeof(hd_label);
     }
     return bytes;
 }
@@ -117,15 +120,20 @@ static uint64_t bytes_of(const parsed *p)
 /* A kernel of `rounds` times eight instructions, each with registers and a label of its own. */
 static void write_kernel(hd_writer *w, uint32_t number, uint32_t rounds)
 {
-    hd_write_format(w, ".visible .entry kernel_%u(\n\t.param .u64 kernel_%u_param_0\n)\n{\n\t.reg .pred \t%%p<%u>;\n\t.reg .b32 \t%%r<%u>;\n"
-                       "\t.reg .f32 \t%%f<%u>;\n\t.reg .b64 \t%%rd<%u>;\n\tld.param.u64 \t%%rd0, [kernel_%u_param_0];\n",
+    hd_write_format(w,
+                    ".visible .entry kernel_%u(\n\t.param .u64 kernel_%u_param_0\n)\n{\n\t.reg .pred "
+                    "\t%%p<%u>;\n\t.reg .b32 \t%%r<%u>;\n"
+                    "\t.reg .f32 \t%%f<%u>;\n\t.reg .b64 \t%%rd<%u>;\n\tld.param.u64 \t%%rd0, [kernel_%u_param_0];\n",
                     number, number, rounds + 1, rounds + 1, 2 * rounds + 2, 2 * rounds + 2, number);
     for (uint32_t i = 0; i < rounds; i++)
-        hd_write_format(w, "\tadd.s32 \t%%r%u, %%r%u, %u;\n\tmul.wide.s32 \t%%rd%u, %%r%u, 4;\n\tadd.s64 \t%%rd%u, %%rd0, %%rd%u;\n"
-                           "\tld.global.f32 \t%%f%u, [%%rd%u+-8];\n\tfma.rn.f32 \t%%f%u, %%f%u, %%f%u, %%f%u;\n\tsetp.ge.s32 \t%%p%u, %%r%u, 100;\n"
-                           "\t@%%p%u bra \t$L__BB%u_%u;\n\tst.global.f32 \t[%%rd%u], %%f%u;\n$L__BB%u_%u:\n",
-                        i + 1, i, i % 1000, 2 * i + 1, i, 2 * i + 2, 2 * i + 1, 2 * i, 2 * i + 2, 2 * i + 1, 2 * i, 2 * i, 2 * i, i, i + 1, i, number, i,
-                        2 * i + 2, 2 * i + 1, number, i);
+        hd_write_format(
+            w,
+            "\tadd.s32 \t%%r%u, %%r%u, %u;\n\tmul.wide.s32 \t%%rd%u, %%r%u, 4;\n\tadd.s64 \t%%rd%u, %%rd0, %%rd%u;\n"
+            "\tld.global.f32 \t%%f%u, [%%rd%u+-8];\n\tfma.rn.f32 \t%%f%u, %%f%u, %%f%u, %%f%u;\n\tsetp.ge.s32 \t%%p%u, "
+            "%%r%u, 100;\n"
+            "\t@%%p%u bra \t$L__BB%u_%u;\n\tst.global.f32 \t[%%rd%u], %%f%u;\n$L__BB%u_%u:\n",
+            i + 1, i, i % 1000, 2 * i + 1, i, 2 * i + 2, 2 * i + 1, 2 * i, 2 * i + 2, 2 * i + 1, 2 * i, 2 * i, 2 * i, i,
+            i + 1, i, number, i, 2 * i + 2, 2 * i + 1, number, i);
     hd_write_string(w, "\tret;\n\n}\n");
 }
 
@@ -190,8 +198,9 @@ static void many_mistakes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nesting), cmocka_unit_test(long_lines_and_names), cmocka_unit_test(wide_operands),
-        cmocka_unit_test(memory_per_instruction), cmocka_unit_test(many_declarations), cmocka_unit_test(many_scopes_and_labels),
+        cmocka_unit_test(nesting),           cmocka_unit_test(long_lines_and_names),
+        cmocka_unit_test(wide_operands),     cmocka_unit_test(memory_per_instruction),
+        cmocka_unit_test(many_declarations), cmocka_unit_test(many_scopes_and_labels),
         cmocka_unit_test(many_mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* parser/: what operands mean in the IR. Every form of an operand that PTX has, with roles as the instruction table gives them. */
+/* parser/: what operands mean in the IR. Every form of an operand that PTX has, with roles as the instruction table
+ * gives them. */
 #include "tests/unit/parsed.h"
 
 #define G ".global .b32 g[64]; .shared .b32 s[64]; .global .texref tx;"
@@ -30,7 +31,8 @@ static void addresses(void **state)
     expect_instruction(G, "mov.u64 y0,g+(1<<3);", "mov.u64 y0! &g+#8");
     expect_instruction(G, "mov.u64 y0,k;", "mov.u64 y0! &k");
     expect_instruction(G, "st.global.v2.u32 [y0],{1,x2};", "st.global.v2.u32 [y0?] {#1 x2?}");
-    expect_instruction(G, "tex.2d.v4.f32.f32 {f0,f1,f2,f3},[tx,{f4,f5}];", "tex.2d.v4.f32.f32 {f0! f1! f2! f3!} [&tx {f4? f5?}]");
+    expect_instruction(G, "tex.2d.v4.f32.f32 {f0,f1,f2,f3},[tx,{f4,f5}];",
+                       "tex.2d.v4.f32.f32 {f0! f1! f2! f3!} [&tx {f4? f5?}]");
     expect_instruction(G, "atom.global.add.u32 x0,[y0],x1;", "atom.global.add.u32 x0! [y0?] x1?");
 }
 
@@ -42,7 +44,8 @@ static void vectors(void **state)
     expect_instruction("", ".reg .v4 .b32 v; add.s32 x0,v.x,v.w;", "add.s32 x0! v.x<.x>? v.w<.w>?");
     expect_instruction("", ".reg .v4 .f32 v; mov.f32 f0,v.g;", "mov.f32 f0! v.y<.g>?");
     expect_instruction("", ".reg .v4 .b32 v<3>; mov.b32 x0,v1.y;", "mov.b32 x0! v1.y<.y>?");
-    expect_instruction("", ".reg .v4 .b32 v; ld.global.v4.b32 v,[y0];", "ld.global.v4.b32 {*v.x! v.y! v.z! v.w!} [y0?]");
+    expect_instruction("", ".reg .v4 .b32 v; ld.global.v4.b32 v,[y0];",
+                       "ld.global.v4.b32 {*v.x! v.y! v.z! v.w!} [y0?]");
     expect_instruction("", "vadd.s32.s32.s32 x0,x1.b0,x2.h1;", "vadd.s32.s32.s32 x0! x1<.b0>? x2<.h1>?");
     expect_instruction("", "vmad.s32.s32.s32 x0,-x1.h0,x2.h1,x3;", "vmad.s32.s32.s32 x0! minus x1<.h0>? x2<.h1>? x3?");
 }
@@ -57,12 +60,14 @@ static void pairs(void **state)
 
 static void calls(void **state)
 {
-    const char *f = ".func (.param .b32 r) f(.param .b32 a) { ret; }\n.func z;\n.func (.reg .b32 o) fr(.reg .b32 i) { mov.b32 o,i; ret; }\n";
+    const char *f = ".func (.param .b32 r) f(.param .b32 a) { ret; }\n.func z;\n.func (.reg .b32 o) fr(.reg .b32 i) { "
+                    "mov.b32 o,i; ret; }\n";
     (void)state;
     expect_instruction(f, "{ .param .b32 a; .param .b32 r; call.uni (r),\n f,\n (\n a\n ); }", "call.uni (&r) &f (&a)");
     expect_instruction(f, "call z;", "call &z");
     expect_instruction(f, "call (x0),fr,(7);", "call (x0!) &fr (#7)");
-    expect_instruction(f, "pr: .callprototype (.reg .b32 _) _ (.reg .b32 _); call (x0),y0,(x1),pr;", "call (x0!) y0? (x1?) =pr");
+    expect_instruction(f, "pr: .callprototype (.reg .b32 _) _ (.reg .b32 _); call (x0),y0,(x1),pr;",
+                       "call (x0!) y0? (x1?) =pr");
     expect_instruction(f, "t: .calltargets fr; call (x0),y0,(x1),t;", "call (x0!) y0? (x1?) =t");
 }
 
@@ -79,7 +84,8 @@ static void odd_spellings(void **state)
 {
     (void)state;
     expect_instruction("", ".reg .b32 r<20>; mov.b32 r01,1;", "mov.b32 r1<r01>! #1");
-    expect_instruction("", ".reg .b32 r<20>; .reg .b32 r1<5>; mov.b32 r11,1;", "mov.b32 r11! #1"); /* the longer stem, or the other: one */
+    expect_instruction("", ".reg .b32 r<20>; .reg .b32 r1<5>; mov.b32 r11,1;",
+                       "mov.b32 r11! #1"); /* the longer stem, or the other: one */
     expect_instruction("", ".reg .b32 add, generic, b32; mov.b32 add,generic;", "mov.b32 add! generic?");
     expect_instruction("", ".reg .b32 %tid; mov.b32 %tid,1;", "mov.b32 %tid! #1");
     expect_instruction("", ".reg .b32 __$1, %_a$b; mov.b32 __$1,%_a$b;", "mov.b32 __$1! %_a$b?");
@@ -124,9 +130,11 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain), cmocka_unit_test(addresses), cmocka_unit_test(vectors), cmocka_unit_test(pairs),
-        cmocka_unit_test(calls), cmocka_unit_test(branches), cmocka_unit_test(odd_spellings),
-        cmocka_unit_test(unknown_opcodes_keep_names), cmocka_unit_test(refused),
+        cmocka_unit_test(plain),         cmocka_unit_test(addresses),
+        cmocka_unit_test(vectors),       cmocka_unit_test(pairs),
+        cmocka_unit_test(calls),         cmocka_unit_test(branches),
+        cmocka_unit_test(odd_spellings), cmocka_unit_test(unknown_opcodes_keep_names),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

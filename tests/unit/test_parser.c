@@ -31,7 +31,8 @@ static void expect_span(const parsed *p, hd_span span, const char *text)
 static void heads(void **state)
 {
     (void)state;
-    parsed *p = parse_good("// hi\n/* x */ .version 7.8 .target sm_90a, texmode_independent .address_size 64 .entry k { ret; }");
+    parsed *p = parse_good(
+        "// hi\n/* x */ .version 7.8 .target sm_90a, texmode_independent .address_size 64 .entry k { ret; }");
     assert_int_equal(p->module->version_major, 7);
     assert_int_equal(p->module->version_minor, 8);
     assert_int_equal(p->module->target_number, 90);
@@ -57,7 +58,8 @@ static void wrong_heads(void **state)
     assert_int_equal(first_error(".version 9.1\n.target sm_90\n"), HD_DIAG_BAD_VERSION);
     assert_int_equal(first_error(".version 9.0\n.version 8.0\n.target sm_90\n"), HD_DIAG_BAD_DIRECTIVE);
     assert_int_equal(first_error(HEAD ".entry k { ret; }\n.version 9.0\n"), HD_DIAG_BAD_DIRECTIVE);
-    assert_int_equal(first_error(".version 9.0\n.target sm_90\n.entry k { ret; }\n.address_size 64\n"), HD_DIAG_BAD_DIRECTIVE);
+    assert_int_equal(first_error(".version 9.0\n.target sm_90\n.entry k { ret; }\n.address_size 64\n"),
+                     HD_DIAG_BAD_DIRECTIVE);
     assert_int_equal(first_error(".target sm_90\n.entry k { ret; }\n"), HD_DIAG_BAD_DIRECTIVE);
     assert_int_equal(first_error(".entry k { ret; }\n"), HD_DIAG_MISSING_VERSION);
     assert_int_equal(first_error(".version 9.0\n.target sm_90, debug\n.entry k { ret; }\n"), HD_DIAG_BAD_TARGET);
@@ -70,8 +72,9 @@ static void variables(void **state)
 {
     (void)state;
     char out[256];
-    parsed *p = parse_good(HEAD ".visible .global .align 8 .v2 .f32 a[2][3], b = {1.0, 2.0};\n.extern .shared .align 16 .b8 s[];\n"
-                                ".global .attribute(.managed) .b8 m[] = {1, 2, 3};\n.weak .const .u16 c;\n.global .b32 r<3>;\n");
+    parsed *p = parse_good(
+        HEAD ".visible .global .align 8 .v2 .f32 a[2][3], b = {1.0, 2.0};\n.extern .shared .align 16 .b8 s[];\n"
+             ".global .attribute(.managed) .b8 m[] = {1, 2, 3};\n.weak .const .u16 c;\n.global .b32 r<3>;\n");
     assert_int_equal(symbol(p, "a")->align, 8);
     assert_int_equal(symbol(p, "a")->vector, 2);
     assert_int_equal(symbol(p, "a")->type, HD_TYPE_F32);
@@ -95,7 +98,8 @@ static void variables(void **state)
 static void initializers(void **state)
 {
     (void)state;
-    parsed *p = parse_good(HEAD ".func f;\n.global .b8 x[4];\n.global .u64 t[6] = {x, x+-8, generic(x)+4, f, 0xff00(x), (1<<3)|2};\n");
+    parsed *p = parse_good(
+        HEAD ".func f;\n.global .b8 x[4];\n.global .u64 t[6] = {x, x+-8, generic(x)+4, f, 0xff00(x), (1<<3)|2};\n");
     const hd_symbol *t = symbol(p, "t");
     const hd_initializer *i = p->module->initializers.items + t->initializer_first;
     assert_int_equal(t->initializer_count, 8);
@@ -113,20 +117,42 @@ static void initializers(void **state)
 
 static void wrong_variables(void **state)
 {
-    static const struct { const char *text; int kind; } rows[] = {
-        {".global .b32 a[2] = {1,2,3};", HD_DIAG_BAD_INITIALIZER}, {".global .b32 a[2][2] = {1,2,3,4};", HD_DIAG_BAD_INITIALIZER},
-        {".global .v2 .f32 t[2] = {1.0,2.0,3.0,4.0};", HD_DIAG_BAD_INITIALIZER}, {".shared .b32 a = 1;", HD_DIAG_BAD_INITIALIZER},
-        {".extern .global .b32 a = 1;", HD_DIAG_BAD_INITIALIZER}, {".global .u32 a = 1.5;", HD_DIAG_BAD_INITIALIZER},
-        {".global .f32 a = 1;", HD_DIAG_BAD_INITIALIZER}, {".global .f16 a = 1.0;", HD_DIAG_BAD_INITIALIZER},
-        {".global .u64 a = b;", HD_DIAG_UNDECLARED_NAME}, {".global .b8 s; .global .u64 t = s-1;", HD_DIAG_BAD_ADDRESS},
-        {".global .b8 s; .global .u64 t = (s);", HD_DIAG_BAD_INITIALIZER}, {".global .b32 a[];", HD_DIAG_BAD_DECLARATION},
-        {".global .b32 a[0];", HD_DIAG_BAD_DECLARATION}, {".global .b32 a[1+1];", HD_DIAG_SYNTAX}, {".global .visible .b32 a;", HD_DIAG_SYNTAX},
-        {".weak .extern .func f;", HD_DIAG_SYNTAX}, {".common .shared .b32 a;", HD_DIAG_BAD_DECLARATION}, {".local .b32 a;", HD_DIAG_BAD_DECLARATION},
-        {".reg .b32 a;", HD_DIAG_BAD_DECLARATION}, {".global .e4m3 a;", HD_DIAG_BAD_DECLARATION}, {".global .pred a;", HD_DIAG_BAD_DECLARATION},
-        {".global .b32 .align 8 a;", HD_DIAG_SYNTAX}, {".global .b32 %tid;", HD_DIAG_REDECLARED}, {".global .b32 a; .global .b32 a;", HD_DIAG_REDECLARED},
-        {".global .b32 a; .func a;", HD_DIAG_REDECLARED}, {".tex .u32 t;", HD_DIAG_BAD_DECLARATION}, {".const[1] .b32 a;", HD_DIAG_BAD_DECLARATION},
-        {".global .samplerref s;", HD_DIAG_BAD_DECLARATION}, {".global .b32 WARP_SZ;", HD_DIAG_SYNTAX}, {".global .b32 _;", HD_DIAG_SYNTAX},
-        {".global .b32 a[4294967295][4294967295];", HD_DIAG_BAD_DECLARATION}, {".global .b32 r<100000000>;", HD_DIAG_BAD_DECLARATION},
+    static const struct {
+        const char *text;
+        int kind;
+    } rows[] = {
+        {".global .b32 a[2] = {1,2,3};", HD_DIAG_BAD_INITIALIZER},
+        {".global .b32 a[2][2] = {1,2,3,4};", HD_DIAG_BAD_INITIALIZER},
+        {".global .v2 .f32 t[2] = {1.0,2.0,3.0,4.0};", HD_DIAG_BAD_INITIALIZER},
+        {".shared .b32 a = 1;", HD_DIAG_BAD_INITIALIZER},
+        {".extern .global .b32 a = 1;", HD_DIAG_BAD_INITIALIZER},
+        {".global .u32 a = 1.5;", HD_DIAG_BAD_INITIALIZER},
+        {".global .f32 a = 1;", HD_DIAG_BAD_INITIALIZER},
+        {".global .f16 a = 1.0;", HD_DIAG_BAD_INITIALIZER},
+        {".global .u64 a = b;", HD_DIAG_UNDECLARED_NAME},
+        {".global .b8 s; .global .u64 t = s-1;", HD_DIAG_BAD_ADDRESS},
+        {".global .b8 s; .global .u64 t = (s);", HD_DIAG_BAD_INITIALIZER},
+        {".global .b32 a[];", HD_DIAG_BAD_DECLARATION},
+        {".global .b32 a[0];", HD_DIAG_BAD_DECLARATION},
+        {".global .b32 a[1+1];", HD_DIAG_SYNTAX},
+        {".global .visible .b32 a;", HD_DIAG_SYNTAX},
+        {".weak .extern .func f;", HD_DIAG_SYNTAX},
+        {".common .shared .b32 a;", HD_DIAG_BAD_DECLARATION},
+        {".local .b32 a;", HD_DIAG_BAD_DECLARATION},
+        {".reg .b32 a;", HD_DIAG_BAD_DECLARATION},
+        {".global .e4m3 a;", HD_DIAG_BAD_DECLARATION},
+        {".global .pred a;", HD_DIAG_BAD_DECLARATION},
+        {".global .b32 .align 8 a;", HD_DIAG_SYNTAX},
+        {".global .b32 %tid;", HD_DIAG_REDECLARED},
+        {".global .b32 a; .global .b32 a;", HD_DIAG_REDECLARED},
+        {".global .b32 a; .func a;", HD_DIAG_REDECLARED},
+        {".tex .u32 t;", HD_DIAG_BAD_DECLARATION},
+        {".const[1] .b32 a;", HD_DIAG_BAD_DECLARATION},
+        {".global .samplerref s;", HD_DIAG_BAD_DECLARATION},
+        {".global .b32 WARP_SZ;", HD_DIAG_SYNTAX},
+        {".global .b32 _;", HD_DIAG_SYNTAX},
+        {".global .b32 a[4294967295][4294967295];", HD_DIAG_BAD_DECLARATION},
+        {".global .b32 r<100000000>;", HD_DIAG_BAD_DECLARATION},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -137,7 +163,8 @@ static void wrong_variables(void **state)
             print_message("# %s\n", rows[i].text);
         assert_int_equal(kind, rows[i].kind);
     }
-    parsed_free(parse_good(HEAD ".extern .global .b32 a;\n.visible .global .b32 a = 1;\n.global .texref t = { width = 5, normalized_coords = 1};"));
+    parsed_free(parse_good(HEAD ".extern .global .b32 a;\n.visible .global .b32 a = 1;\n.global .texref t = { width = "
+                                "5, normalized_coords = 1};"));
     parsed_free(parse_good(".version 1.4\n.target sm_10\n.const[3] .b32 a;\n.tex .u32 t2;\n"));
 }
 
@@ -147,8 +174,10 @@ static void entries(void **state)
 {
     char out[512];
     (void)state;
-    parsed *p = parse_good(HEAD ".visible .entry k(\n\t.param .u64 .ptr .global .align 16 a,\n\t.param .align 8 .b8 b[24]\n)\n.maxntid 128, 2\n.minnctapersm 4\n"
-                                ".maxnreg 64\n{\n\tret;\n}\n.entry q() .reqntid 32 .reqnctapercluster 2 .blocksareclusters .pragma \"x\"; { ret; }\n");
+    parsed *p = parse_good(HEAD ".visible .entry k(\n\t.param .u64 .ptr .global .align 16 a,\n\t.param .align 8 .b8 "
+                                "b[24]\n)\n.maxntid 128, 2\n.minnctapersm 4\n"
+                                ".maxnreg 64\n{\n\tret;\n}\n.entry q() .reqntid 32 .reqnctapercluster 2 "
+                                ".blocksareclusters .pragma \"x\"; { ret; }\n");
     const hd_function *f = function_of(p, "k"), *q = function_of(p, "q");
     assert_true(f->is_entry && f->has_body);
     assert_int_equal(f->parameter_count, 2);
@@ -159,12 +188,14 @@ static void entries(void **state)
     assert_int_equal(f->max_registers, 64);
     assert_int_equal(q->required_threads[0], 32);
     const hd_symbol *a = symbol(p, "a");
-    assert_true(a->kind == HD_SYMBOL_PARAMETER && a->is_pointer && a->pointer_space == HD_SPACE_GLOBAL && a->space == HD_SPACE_PARAM);
+    assert_true(a->kind == HD_SYMBOL_PARAMETER && a->is_pointer && a->pointer_space == HD_SPACE_GLOBAL &&
+                a->space == HD_SPACE_PARAM);
     assert_int_equal(symbol(p, "b")->size_bytes, 24);
     expect_span(p, f->body, "{\n\tret;\n}");
-    assert_string_equal(join_tokens(p->module, f->header, out, sizeof out),
-                        ".visible .entry k ( .param .u64 .ptr .global .align 16 a , .param .align 8 .b8 b [ 24 ] ) .maxntid 128 , 2 "
-                        ".minnctapersm 4 .maxnreg 64");
+    assert_string_equal(
+        join_tokens(p->module, f->header, out, sizeof out),
+        ".visible .entry k ( .param .u64 .ptr .global .align 16 a , .param .align 8 .b8 b [ 24 ] ) .maxntid 128 , 2 "
+        ".minnctapersm 4 .maxnreg 64");
     assert_string_equal(letters(p->module->statements.items, p->module->statements.count, out), "XXXFF");
     parsed_free(p);
 }
@@ -175,7 +206,8 @@ static void functions(void **state)
     (void)state;
     parsed *p = parse_good(HEAD ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
                                 ".func (.reg .b32 o, .reg .pred q) f(.reg .b32 i) { mov.b32 o,i; mov.pred q,1; ret; }\n"
-                                ".func g() .noreturn { exit; }\n.func h();\n.alias h, g;\n.func proto(.param .b32 a);\n.func proto(.param .b32 a) { ret; }\n");
+                                ".func g() .noreturn { exit; }\n.func h();\n.alias h, g;\n.func proto(.param .b32 "
+                                "a);\n.func proto(.param .b32 a) { ret; }\n");
     const hd_function *f = function_of(p, "f");
     assert_int_equal(f->register_results.count, 2);
     assert_int_equal(f->register_parameters.count, 1);
@@ -193,17 +225,32 @@ static void functions(void **state)
 
 static void wrong_functions(void **state)
 {
-    static const struct { const char *text; int kind; } rows[] = {
-        {".entry k { ret; } .entry k { ret; }", HD_DIAG_REDECLARED}, {".entry (.param .u32 r) k() { ret; }", HD_DIAG_SYNTAX},
-        {".entry k(.reg .u32 a) { ret; }", HD_DIAG_BAD_DECLARATION}, {".entry k(.param .b8 a[]) { ret; }", HD_DIAG_BAD_DECLARATION},
-        {".entry k(.param .pred a) { ret; }", HD_DIAG_BAD_DECLARATION}, {".entry k(.param .u32 a, .param .u32 a) { ret; }", HD_DIAG_REDECLARED},
-        {".func f(.param .b32 _);", HD_DIAG_BAD_DECLARATION}, {".entry k() .noreturn { ret; }", HD_DIAG_BAD_DIRECTIVE},
-        {".func f() .maxnreg 3 { ret; }", HD_DIAG_BAD_DIRECTIVE}, {".entry k .maxntid 1 .reqntid 1 { ret; }", HD_DIAG_BAD_DIRECTIVE},
-        {".entry k .blocksareclusters { ret; }", HD_DIAG_BAD_DIRECTIVE}, {".entry k .maxntid 1 .maxnctapersm 4 { ret; }", HD_DIAG_BAD_DIRECTIVE},
-        {".entry k .pragma \"x\" { ret; }", HD_DIAG_SYNTAX}, {".entry k { .entry l { ret; } }", HD_DIAG_SYNTAX}, {".entry k { ret; ", HD_DIAG_UNTERMINATED_SCOPE},
-        {".entry k { ; }", HD_DIAG_SYNTAX}, {".entry k { .file 1 \"a\"\n }", HD_DIAG_SYNTAX}, {".alias a, b;", HD_DIAG_UNDECLARED_NAME},
-        {".func a { ret; } .func b { ret; } .alias a, b;", HD_DIAG_REDECLARED}, {".entry WARP_SZ { ret; }", HD_DIAG_SYNTAX},
-        {".entry %tid { ret; }", HD_DIAG_REDECLARED}, {".entry k(.param .u32 a) { .reg .b32 a; ret; }", HD_DIAG_REDECLARED},
+    static const struct {
+        const char *text;
+        int kind;
+    } rows[] = {
+        {".entry k { ret; } .entry k { ret; }", HD_DIAG_REDECLARED},
+        {".entry (.param .u32 r) k() { ret; }", HD_DIAG_SYNTAX},
+        {".entry k(.reg .u32 a) { ret; }", HD_DIAG_BAD_DECLARATION},
+        {".entry k(.param .b8 a[]) { ret; }", HD_DIAG_BAD_DECLARATION},
+        {".entry k(.param .pred a) { ret; }", HD_DIAG_BAD_DECLARATION},
+        {".entry k(.param .u32 a, .param .u32 a) { ret; }", HD_DIAG_REDECLARED},
+        {".func f(.param .b32 _);", HD_DIAG_BAD_DECLARATION},
+        {".entry k() .noreturn { ret; }", HD_DIAG_BAD_DIRECTIVE},
+        {".func f() .maxnreg 3 { ret; }", HD_DIAG_BAD_DIRECTIVE},
+        {".entry k .maxntid 1 .reqntid 1 { ret; }", HD_DIAG_BAD_DIRECTIVE},
+        {".entry k .blocksareclusters { ret; }", HD_DIAG_BAD_DIRECTIVE},
+        {".entry k .maxntid 1 .maxnctapersm 4 { ret; }", HD_DIAG_BAD_DIRECTIVE},
+        {".entry k .pragma \"x\" { ret; }", HD_DIAG_SYNTAX},
+        {".entry k { .entry l { ret; } }", HD_DIAG_SYNTAX},
+        {".entry k { ret; ", HD_DIAG_UNTERMINATED_SCOPE},
+        {".entry k { ; }", HD_DIAG_SYNTAX},
+        {".entry k { .file 1 \"a\"\n }", HD_DIAG_SYNTAX},
+        {".alias a, b;", HD_DIAG_UNDECLARED_NAME},
+        {".func a { ret; } .func b { ret; } .alias a, b;", HD_DIAG_REDECLARED},
+        {".entry WARP_SZ { ret; }", HD_DIAG_SYNTAX},
+        {".entry %tid { ret; }", HD_DIAG_REDECLARED},
+        {".entry k(.param .u32 a) { .reg .b32 a; ret; }", HD_DIAG_REDECLARED},
         {".func f(.param .b32 a); .func f(.param .b64 a) { ret; }", HD_DIAG_BAD_DECLARATION},
         {".func f(.param .b32 a); .func f(.param .b32 a, .param .b32 b);", HD_DIAG_BAD_DECLARATION},
     };
@@ -224,8 +271,10 @@ static void statements_have_exact_spans(void **state)
 {
     char out[64];
     (void)state;
-    parsed *p = parse_good(HEAD ".entry k {\n .reg .b32 x, y<3>; .reg .pred q; /* a */ A: B:\n.loc\n1 5\n3 mov.b32 x,1;{ @!q\nmov.b32 /**/ y1 ,x ; }\n"
-                                ".pragma \"nounroll\"; .shared .b32 s[4]; ts: .branchtargets A,B; ret; }\n.file 1 \"a.cu\"");
+    parsed *p =
+        parse_good(HEAD ".entry k {\n .reg .b32 x, y<3>; .reg .pred q; /* a */ A: B:\n.loc\n1 5\n3 mov.b32 x,1;{ "
+                        "@!q\nmov.b32 /**/ y1 ,x ; }\n"
+                        ".pragma \"nounroll\"; .shared .b32 s[4]; ts: .branchtargets A,B; ret; }\n.file 1 \"a.cu\"");
     const hd_function *f = function_of(p, "k");
     assert_string_equal(letters(f->statements.items, f->statements.count, out), "RRLL@I{I}XVTI");
     const hd_statement *s = f->statements.items;
@@ -247,15 +296,18 @@ static void statements_have_exact_spans(void **state)
 static void places(void **state)
 {
     (void)state;
-    parsed *p = parse_good(HEAD ".file 1 \"a.cu\", 1339013327, 64118\n.entry k { .reg .b32 x;\nmov.b32 x,0; .loc 1 5 3 mov.b32 x,1;\n"
-                                ".loc 1 9 0, function_name info+4, inlined_at 1 5 3\nmov.b32 x,2; ret; }\n.section .debug_str { info: .b8 102,111,0 }");
+    parsed *p = parse_good(
+        HEAD ".file 1 \"a.cu\", 1339013327, 64118\n.entry k { .reg .b32 x;\nmov.b32 x,0; .loc 1 5 3 mov.b32 x,1;\n"
+             ".loc 1 9 0, function_name info+4, inlined_at 1 5 3\nmov.b32 x,2; ret; }\n.section .debug_str { info: .b8 "
+             "102,111,0 }");
     const hd_function *f = function_of(p, "k");
     assert_int_equal(f->instructions.items[0].location, HD_NONE);
     const hd_location *l = p->module->locations.items;
     assert_int_equal(f->instructions.items[1].location, 0);
     assert_true(l[0].file == 1 && l[0].line == 5 && l[0].column == 3 && l[0].function_name == HD_NO_NAME);
     assert_int_equal(f->instructions.items[2].location, 1);
-    assert_true(l[1].line == 9 && l[1].inlined_file == 1 && l[1].inlined_line == 5 && l[1].inlined_column == 3 && l[1].function_offset == 4);
+    assert_true(l[1].line == 9 && l[1].inlined_file == 1 && l[1].inlined_line == 5 && l[1].inlined_column == 3 &&
+                l[1].function_offset == 4);
     assert_string_equal(hd_names_text(&p->module->names, l[1].function_name), "info");
     assert_int_equal(p->module->files.count, 1);
     assert_string_equal(hd_names_text(&p->module->names, p->module->files.items[0].name), "a.cu");
@@ -268,7 +320,8 @@ static void places(void **state)
 static void sections(void **state)
 {
     (void)state;
-    parsed_free(parse_good(HEAD ".entry k { ret; }\n.section .debug_info\n{\nL0: .b32 L1-L0\nL1:\n.b8 0xff,-1\n.b16 1 .b64 2\n.b32 .debug_abbrev\n.b64 k\n"
+    parsed_free(parse_good(HEAD ".entry k { ret; }\n.section .debug_info\n{\nL0: .b32 L1-L0\nL1:\n.b8 0xff,-1\n.b16 1 "
+                                ".b64 2\n.b32 .debug_abbrev\n.b64 k\n"
                                 ".b32 .debug_abbrev+4\n}\n.section .foo { }"));
     assert_int_equal(first_error(HEAD ".section .debug_str { .b8 1; }"), HD_DIAG_SYNTAX);
     assert_int_equal(first_error(HEAD ".section .debug_str { .b8 \"abc\" }"), HD_DIAG_SYNTAX);
@@ -284,19 +337,22 @@ static void scopes_shadow(void **state)
 {
     char out[256];
     (void)state;
-    parsed *p = parse_good(HEAD ".entry k { .reg .b32 r<4>; .reg .b32 a; mov.b32 a,r1;\n{ .reg .b64 r<2>; .reg .b64 a; mov.b64 a,r1; mov.b32 r3,1; }\n"
-                                "{ .reg .b64 r2; mov.b64 r2,1; { .reg .b16 r<9>; mov.b16 r2,1; } mov.b64 r2,2; }\nmov.b32 r2,r1; mov.b32 r3,a; ret; }");
+    parsed *p = parse_good(HEAD ".entry k { .reg .b32 r<4>; .reg .b32 a; mov.b32 a,r1;\n{ .reg .b64 r<2>; .reg .b64 a; "
+                                "mov.b64 a,r1; mov.b32 r3,1; }\n"
+                                "{ .reg .b64 r2; mov.b64 r2,1; { .reg .b16 r<9>; mov.b16 r2,1; } mov.b64 r2,2; "
+                                "}\nmov.b32 r2,r1; mov.b32 r3,a; ret; }");
     const hd_function *f = function_of(p, "k");
     uint32_t value[8];
     for (uint32_t i = 0; i < 8; i++)
         value[i] = hd_insn_operands(f, &f->instructions.items[i])[0].value;
-    const hd_operand *first = hd_insn_operands(f, &f->instructions.items[0]), *second = hd_insn_operands(f, &f->instructions.items[1]);
+    const hd_operand *first = hd_insn_operands(f, &f->instructions.items[0]),
+                     *second = hd_insn_operands(f, &f->instructions.items[1]);
     assert_true(first[1].value != second[1].value && first[0].value != second[0].value);
     assert_int_equal(f->registers.items[second[1].value].type, HD_TYPE_B64);
-    assert_int_equal(value[3], value[5]);      /* r2 of the block */
-    assert_int_not_equal(value[3], value[4]);  /* r2 of the range inside it */
-    assert_int_not_equal(value[6], value[3]);  /* r2 of the body */
-    assert_int_equal(value[2], value[7]);      /* r3, first mentioned inside a block */
+    assert_int_equal(value[3], value[5]);     /* r2 of the block */
+    assert_int_not_equal(value[3], value[4]); /* r2 of the range inside it */
+    assert_int_not_equal(value[6], value[3]); /* r2 of the body */
+    assert_int_equal(value[2], value[7]);     /* r3, first mentioned inside a block */
     describe(f, 6, out, sizeof out);
     assert_string_equal(out, "mov.b32 r2! r1?");
     assert_int_equal(hd_insn_operands(f, &f->instructions.items[6])[1].value, first[1].value);
@@ -306,7 +362,8 @@ static void scopes_shadow(void **state)
 static void labels_are_seen_inside(void **state)
 {
     (void)state;
-    parsed *p = parse_good(HEAD ".entry k { .reg .pred p; L: { @p bra L; bra M; L: bra L; { bra L; } } @p bra L; M: { bra N; N: } { bra N; N: } ret; }");
+    parsed *p = parse_good(HEAD ".entry k { .reg .pred p; L: { @p bra L; bra M; L: bra L; { bra L; } } @p bra L; M: { "
+                                "bra N; N: } { bra N; N: } ret; }");
     const hd_function *f = function_of(p, "k");
     static const uint32_t labels[] = {1, 2, 1, 1, 0, 3, 4};
     for (uint32_t i = 0; i < 7; i++)
@@ -343,7 +400,8 @@ static void registers_are_declared_first(void **state)
 static void register_ids_are_given_at_the_mention(void **state)
 {
     (void)state;
-    parsed *p = parse_good(HEAD ".entry k { .reg .b32 r<100000000>; .reg .v4 .f32 v; .reg .b32 unused; mov.b32 r99999999,r70000; mov.b32 r0,r70000; ret; }");
+    parsed *p = parse_good(HEAD ".entry k { .reg .b32 r<100000000>; .reg .v4 .f32 v; .reg .b32 unused; mov.b32 "
+                                "r99999999,r70000; mov.b32 r0,r70000; ret; }");
     const hd_function *f = function_of(p, "k");
     assert_int_equal(f->registers.count, 3);
     assert_int_equal(f->declarations.count, 3);
@@ -357,14 +415,16 @@ static void module_registers(void **state)
 {
     char out[256];
     (void)state;
-    parsed *p = parse_good(".version 2.3\n.target sm_20\n.reg .u32 g; .reg .u32 r<5>;\n.entry a { { mov.u32 g,r3; } mov.u32 r3,g; exit; }\n"
+    parsed *p = parse_good(".version 2.3\n.target sm_20\n.reg .u32 g; .reg .u32 r<5>;\n.entry a { { mov.u32 g,r3; } "
+                           "mov.u32 r3,g; exit; }\n"
                            ".entry b { .reg .u32 g; mov.u32 g,r1; exit; }\n");
     const hd_function *a = function_of(p, "a"), *b = function_of(p, "b");
     assert_non_null(p->module->globals);
     assert_int_equal(a->registers.count, 2);
     describe(a, 1, out, sizeof out);
     assert_string_equal(out, "mov.u32 r3! g?");
-    assert_int_equal(hd_insn_operands(a, &a->instructions.items[0])[0].value, hd_insn_operands(a, &a->instructions.items[1])[1].value);
+    assert_int_equal(hd_insn_operands(a, &a->instructions.items[0])[0].value,
+                     hd_insn_operands(a, &a->instructions.items[1])[1].value);
     assert_int_equal(a->declarations.items[a->registers.items[0].declaration].depth, 0);
     const hd_operand *o = hd_insn_operands(b, &b->instructions.items[0]);
     assert_int_equal(b->declarations.items[b->registers.items[o[0].value].declaration].depth, 1);
@@ -376,7 +436,8 @@ static void extended_spelling_is_cut_off(void **state)
 {
     char out[256];
     (void)state;
-    parsed *p = parse_text(HEAD ".entry k {\n.heddle bow_window 3;\n.reg .b32 x<4>;\nmul.lo.s32.bow::boc x1,x2,x3;\nret;\n}\n");
+    parsed *p =
+        parse_text(HEAD ".entry k {\n.heddle bow_window 3;\n.reg .b32 x<4>;\nmul.lo.s32.bow::boc x1,x2,x3;\nret;\n}\n");
     assert_int_equal(p->diagnostics.error_count + p->diagnostics.warning_count, 0);
     assert_true(p->module->extended);
     const hd_function *f = function_of(p, "k");
@@ -390,11 +451,22 @@ static void extended_spelling_is_cut_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heads), cmocka_unit_test(wrong_heads), cmocka_unit_test(variables), cmocka_unit_test(initializers),
-        cmocka_unit_test(wrong_variables), cmocka_unit_test(entries), cmocka_unit_test(functions), cmocka_unit_test(wrong_functions),
-        cmocka_unit_test(statements_have_exact_spans), cmocka_unit_test(places), cmocka_unit_test(sections),
-        cmocka_unit_test(scopes_shadow), cmocka_unit_test(labels_are_seen_inside), cmocka_unit_test(registers_are_declared_first),
-        cmocka_unit_test(register_ids_are_given_at_the_mention), cmocka_unit_test(module_registers),
+        cmocka_unit_test(heads),
+        cmocka_unit_test(wrong_heads),
+        cmocka_unit_test(variables),
+        cmocka_unit_test(initializers),
+        cmocka_unit_test(wrong_variables),
+        cmocka_unit_test(entries),
+        cmocka_unit_test(functions),
+        cmocka_unit_test(wrong_functions),
+        cmocka_unit_test(statements_have_exact_spans),
+        cmocka_unit_test(places),
+        cmocka_unit_test(sections),
+        cmocka_unit_test(scopes_shadow),
+        cmocka_unit_test(labels_are_seen_inside),
+        cmocka_unit_test(registers_are_declared_first),
+        cmocka_unit_test(register_ids_are_given_at_the_mention),
+        cmocka_unit_test(module_registers),
         cmocka_unit_test(extended_spelling_is_cut_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
