@@ -252,6 +252,25 @@ hd_step hd_run_bfi(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
+/* dp4a, dp2a: parts of a (item_bytes each) times the bytes of b, plus c. b starts at byte op->offset. */
+hd_step hd_run_dot(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    const uint32_t *a = hd_row(w, op->a), *b = hd_row(w, op->b), *c = hd_row(w, op->c);
+    uint32_t *to = (uint32_t *)(void *)w->cta->scratch[0], width = op->item_bytes * 8u;
+    for (uint32_t i = 0; i < LANES; i++) {
+        s64 sum = 0;
+        for (uint32_t k = 0; k < 32 / width; k++) {
+            uint32_t x = a[i] >> (k * width) << (32 - width), y = b[i] >> (8 * (k + (uint32_t)op->offset)) << 24;
+            s64 of_a = op->flags & HD_OP_SIGNED ? (s32)x >> (32 - width) : (s64)(x >> (32 - width));
+            s64 of_b = op->flags & HD_OP_NOT_A ? (s32)y >> 24 : (s64)(y >> 24);
+            sum += of_a * of_b;
+        }
+        to[i] = c[i] + (uint32_t)sum;
+    }
+    hd_merge(hd_row_of_frame(w, op->d), to, mask, 4);
+    return HD_STEP_NEXT;
+}
+
 /* op->boolean: the index of the modifier in the group TEST, from 0. */
 hd_step hd_run_testp(const hd_op *op, hd_warp *w, uint32_t mask)
 {

@@ -291,6 +291,22 @@ bool hd_decode_bfi(hd_decoder *d)
     return true;
 }
 
+bool hd_decode_dot(hd_decoder *d)
+{
+    hd_op *op = d->op;
+    bool four = d->form->opcode == HD_OP_DP4A;
+    op->run = hd_run_dot;
+    op->d = hd_decode_destination(d, d->operands[0]);
+    op->a = hd_decode_source(d, d->operands[1], HD_TYPE_B32);
+    op->b = hd_decode_source(d, d->operands[2], HD_TYPE_B32);
+    op->c = hd_decode_source(d, d->operands[3], HD_TYPE_B32);
+    op->item_bytes = four ? 1 : 2;
+    op->offset = !four && hd_decode_modifier(d, HD_GROUP_HALF) == HD_MOD_HALF_HI ? 2 : 0;
+    op->flags |= hd_decode_type(d, 0) == HD_TYPE_S32 ? HD_OP_SIGNED : 0;
+    op->flags |= hd_decode_type(d, 1) == HD_TYPE_S32 ? HD_OP_NOT_A : 0;
+    return true;
+}
+
 /* ---- extended precision -------------------------------------------------------------------------------------- */
 
 static bool set_carry(hd_decoder *d, bool reads)

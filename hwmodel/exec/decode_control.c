@@ -179,3 +179,43 @@ bool hd_decode_active_mask(hd_decoder *d)
     d->op->d = hd_decode_destination(d, d->operands[0]);
     return true;
 }
+
+bool hd_decode_match(hd_decoder *d)
+{
+    hd_op *op = d->op;
+    hd_type type = hd_decode_type(d, 0);
+    const hd_operand *to = d->operands[0];
+    bool pair = to->kind == HD_OPERAND_PAIR;
+    op->run = hd_run_match;
+    op->boolean = (uint8_t)(hd_decode_modifier(d, HD_GROUP_VOTE) - HD_MOD_VOTE_ALL);
+    op->d = hd_decode_destination(d, pair ? to + 1 : to);
+    op->e = pair ? hd_decode_destination(d, to + 2) : HD_NO_REF;
+    op->a = hd_decode_source(d, d->operands[1], type);
+    op->a_bytes = (uint8_t)(hd_types[type].bits / 8);
+    op->f = hd_decode_source(d, d->operands[2], HD_TYPE_U32);
+    return true;
+}
+
+bool hd_decode_redux(hd_decoder *d)
+{
+    hd_op *op = d->op;
+    op->use.combine = hd_combine_find(hd_decode_modifier(d, HD_GROUP_OP), hd_decode_type(d, 0));
+    if (!op->use.combine || hd_decode_type(d, 0) == HD_TYPE_F32)
+        return hd_decode_unsupported(d, NULL);
+    op->run = hd_run_redux;
+    op->d = hd_decode_destination(d, d->operands[0]);
+    op->a = hd_decode_source(d, d->operands[1], HD_TYPE_B32);
+    op->f = hd_decode_source(d, d->operands[2], HD_TYPE_U32);
+    return true;
+}
+
+bool hd_decode_elect(hd_decoder *d)
+{
+    hd_op *op = d->op;
+    const hd_operand *to = d->operands[0];
+    op->run = hd_run_elect;
+    op->d = hd_decode_destination(d, to + 1);
+    op->e = hd_decode_destination(d, to + 2);
+    op->f = hd_decode_source(d, d->operands[1], HD_TYPE_U32);
+    return true;
+}

@@ -1,4 +1,4 @@
-/* Lanes of a warp among each other: shfl, vote, activemask, bar.warp.sync.
+/* Lanes of a warp among each other: shfl, vote, match, redux, elect, activemask, bar.warp.sync.
  *
  * With .sync every named lane that lives must be among those that execute: on a SIMT stack the others cannot come while
  * these wait. A lane outside the mask that executes is undefined for the ISA; here it takes part with the others. */
@@ -109,4 +109,68 @@ hd_step hd_run_active_mask(const hd_op *op, hd_warp *w, uint32_t mask)
 hd_step hd_run_warp_sync(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     return check_members(op, w, mask, op->a, "bar.warp.sync");
+}
+
+/* match.any: the named lanes with the same value; match.all: all named lanes where they agree, else none. */
+hd_step hd_run_match(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    const uint32_t *named = hd_row(w, op->f);
+    const unsigned char *a = hd_row(w, op->a);
+    uint32_t row[LANES] = {0}, agree = 0, bytes = op->a_bytes;
+    hd_step step = check_members(op, w, mask, op->f, "match.sync");
+    if (step != HD_STEP_NEXT)
+        return step;
+    for (uint32_t i = 0; i < LANES; i++) {
+        uint32_t members = named[i] & mask;
+        for (uint32_t j = 0; j < LANES; j++)
+            if (members >> j & 1 && !memcmp(a + (size_t)i * bytes, a + (size_t)j * bytes, bytes))
+                row[i] |= 1u << j;
+        if (op->boolean == VOTE_ALL && row[i] != members)
+            row[i] = 0;
+        agree |= (uint32_t)(row[i] == members) << i;
+    }
+    if (op->d != HD_NO_REF)
+        hd_merge(hd_row_of_frame(w, op->d), row, mask, 4);
+    if (op->e != HD_NO_REF)
+        hd_set_word(w, op->e, agree, mask);
+    return HD_STEP_NEXT;
+}
+
+/* redux.sync: the named lanes' values combined, in ascending order. */
+hd_step hd_run_redux(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    const uint32_t *named = hd_row(w, op->f), *a = hd_row(w, op->a);
+    uint32_t row[LANES] = {0};
+    hd_step step = check_members(op, w, mask, op->f, "redux.sync");
+    if (step != HD_STEP_NEXT)
+        return step;
+    for (uint32_t i = 0; i < LANES; i++) {
+        uint32_t members = named[i] & mask;
+        if (!members)
+            continue;
+        row[i] = a[__builtin_ctz(members)];
+        for (uint32_t rest = members & (members - 1); rest; rest &= rest - 1)
+            row[i] = (uint32_t)op->use.combine(row[i], a[__builtin_ctz(rest)], 0);
+    }
+    hd_merge(hd_row_of_frame(w, op->d), row, mask, 4);
+    return HD_STEP_NEXT;
+}
+
+/* elect.sync: the lowest named lane. */
+hd_step hd_run_elect(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    const uint32_t *named = hd_row(w, op->f);
+    uint32_t row[LANES], leader = 0;
+    hd_step step = check_members(op, w, mask, op->f, "elect.sync");
+    if (step != HD_STEP_NEXT)
+        return step;
+    for (uint32_t i = 0; i < LANES; i++) {
+        uint32_t members = named[i] & mask;
+        row[i] = members ? (uint32_t)__builtin_ctz(members) : 0;
+        leader |= (uint32_t)(members && row[i] == i) << i;
+    }
+    if (op->d != HD_NO_REF)
+        hd_merge(hd_row_of_frame(w, op->d), row, mask, 4);
+    hd_set_word(w, op->e, leader, mask);
+    return HD_STEP_NEXT;
 }

@@ -305,6 +305,19 @@ REF(cnot32, v.a == 0)
 REF(lop3_96, U32(v.a ^ v.b ^ v.c))
 REF(lop3_ca, (v.a & v.b) | (~v.a & v.c & 0xffffffff))
 REF(bmsk_clamp, v.a > 31 ? 0 : U32((v.b > 31 ? 0xffffffffull : (1ull << v.b) - 1) << v.a))
+static uint64_t dot(values v, uint32_t part, uint32_t from, bool a_signed, bool b_signed)
+{
+    wide sum = (wide)v.c;
+    for (uint32_t k = 0; k < 32 / part; k++) {
+        wide x = v.a >> (k * part) & ((1u << part) - 1), y = v.b >> ((k + from) * 8) & 255;
+        sum += (a_signed && x >> (part - 1) ? x - (1 << part) : x) * (b_signed && y > 127 ? y - 256 : y);
+    }
+    return U32(sum);
+}
+REF(dp4a_us, dot(v, 8, 0, false, true))
+REF(dp4a_ss, dot(v, 8, 0, true, true))
+REF(dp2a_hi_su, dot(v, 16, 2, true, false))
+REF(dp2a_lo_us, dot(v, 16, 0, false, true))
 REF(selp32, v.c ? v.a : v.b)
 REF(slct_s, C32 >= 0 ? v.a : v.b)
 REF(setp_lt_s, A32 < B32)
@@ -316,6 +329,10 @@ REF(add_carry, v.a + v.b)
 REF(sub_carry, v.a - v.b)
 
 static const row integer_rows[] = {
+    {"dp4a.u32.s32 D, A, B, C;", 'r', 'r', 'r', 'r', dp4a_us},
+    {"dp4a.s32.s32 D, A, B, C;", 'r', 'r', 'r', 'r', dp4a_ss},
+    {"dp2a.hi.s32.u32 D, A, B, C;", 'r', 'r', 'r', 'r', dp2a_hi_su},
+    {"dp2a.lo.u32.s32 D, A, B, C;", 'r', 'r', 'r', 'r', dp2a_lo_us},
     {"add.u16 D, A, B;", 'h', 'h', 'h', '-', add16},
     {"add.s32 D, A, B;", 'r', 'r', 'r', '-', add32},
     {"add.u64 D, A, B;", 'x', 'x', 'x', '-', add64},

@@ -347,6 +347,35 @@ static void votes(void **state)
     expect_fault(&run, FIRST_LINE + 1, "vote.sync waits for lanes 0xffffffe0");
 }
 
+static void matches_and_reductions(void **state)
+{
+    (void)state;
+    kernel_run run = run_body(
+        "rem.u32 %r1, %r0, 5;\nmatch.any.sync.b32 %r2, %r1, -1;\nst.global.u32 [%rd3], %r2;\nmatch.all.sync.b32 "
+        "%r3|%p1, %r1, -1;\n"
+        "selp.u32 %r4, 1, 0, %p1;\nadd.u32 %r3, %r3, %r4;\nst.global.u32 [%rd3+128], %r3;\nsetp.lt.u32 %p2, %r0, 8;\n"
+        "@%p2 match.all.sync.b32 %r5|%p3, 7, 255;\n@%p2 st.global.u32 [%rd3+256], %r5;\nsub.s32 %r6, %r0, 10;\n"
+        "redux.sync.add.s32 %r7, %r6, -1;\nredux.sync.min.s32 %r8, %r6, -1;\nredux.sync.max.u32 %r9, %r6, -1;\n"
+        "redux.sync.xor.b32 %r10, %r0, -1;\nst.global.v4.u32 [%rd1+384], {%r7, %r8, %r9, %r10};\n"
+        "cvt.u64.u32 %rd5, %r1;\nshl.b64 %rd5, %rd5, 40;\nmatch.any.sync.b64 %r11, %rd5, -1;\nst.global.u32 "
+        "[%rd3+512], %r11;",
+        32);
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++) {
+        uint32_t same = 0;
+        for (uint32_t j = 0; j < 32; j++)
+            same |= (uint32_t)(i % 5 == j % 5) << j;
+        assert_int_equal(out[i], same);
+        assert_int_equal(out[128 + i], same);
+        assert_int_equal(out[32 + i], 0);
+        assert_int_equal(out[64 + i], i < 8 ? 255 : 0xeeeeeeee);
+    }
+    assert_int_equal(out[96], 31 * 16 - 320);
+    assert_int_equal((int32_t)out[97], -10);
+    assert_int_equal((int32_t)out[98], -1);
+    assert_int_equal(out[99], 0);
+}
+
 static void special_registers(void **state)
 {
     (void)state;
@@ -466,13 +495,13 @@ static void event_columns(void **state)
 static void refused_before_the_run(void **state)
 {
     (void)state;
-    kernel_run run = run_body("st.global.u32 [%rd3], 1;\nmatch.any.sync.b32 %r1, %r0, -1;", 32);
+    kernel_run run = run_body("st.global.u32 [%rd3], 1;\nmovmatrix.sync.aligned.m8n8.trans.b16 %r1, %r0;", 32);
     assert_int_equal(run.status, HD_EXEC_UNSUPPORTED);
     assert_string_equal(run.slug, "unsupported");
     assert_int_equal(run.line, FIRST_LINE + 1);
-    assert_non_null(strstr(run.message, "'match.any.sync.b32' (kernel k)"));
+    assert_non_null(strstr(run.message, "'movmatrix.sync.aligned.m8n8.trans.b16' (kernel k)"));
     assert_int_equal(out[0], 0xeeeeeeee);
-    run = run_body("bra OVER;\nmatch.any.sync.b32 %r1, %r0, -1;\nOVER: st.global.u32 [%rd3], 1;", 32);
+    run = run_body("bra OVER;\nmovmatrix.sync.aligned.m8n8.trans.b16 %r1, %r0;\nOVER: st.global.u32 [%rd3], 1;", 32);
     expect_done(&run); /* unreachable code does not matter */
 }
 
@@ -495,6 +524,7 @@ int main(void)
         cmocka_unit_test(livelocks),
         cmocka_unit_test(shuffles),
         cmocka_unit_test(votes),
+        cmocka_unit_test(matches_and_reductions),
         cmocka_unit_test(special_registers),
         cmocka_unit_test(events),
         cmocka_unit_test(event_columns),

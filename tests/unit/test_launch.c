@@ -342,7 +342,7 @@ static void unsupported_is_told_apart(void **state)
 {
     (void)state;
     static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 "
-                              "%r<3>;\nmatch.any.sync.b32 %r1, %r2, -1;\nret;\n}\n";
+                              "%r<3>;\nmovmatrix.sync.aligned.m8n8.trans.b16 %r1, %r2;\nret;\n}\n";
     opened o;
     open_session(&o, "module: a\n" LAUNCH, ptx);
     assert_null(o.session);
@@ -359,9 +359,9 @@ static void tolerances_and_comparison_of_sessions(void **state)
                               "mov.f32 %f1, 0f3F800001;\nst.global.f32 [%rd1], %f1;\nret;\n}\n";
     static const char same[] =
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\nret;\n}\n";
-    static const char *const expects[] = {"{values: [1], rel: 1e-6}", "{values: [1], abs: 1.2e-7}", "{values: [1]}",
-                                          "{values: [1], rel: 1e-8}", "{values: [.inf], rel: 1e-6}",
-                                          "{values: [.nan], rel: 1, abs: 1}"};
+    static const char *const expects[] = {
+        "{values: [1], rel: 1e-6}", "{values: [1], abs: 1.2e-7}",  "{values: [1]}",
+        "{values: [1], rel: 1e-8}", "{values: [.inf], rel: 1e-6}", "{values: [.nan], rel: 1, abs: 1}"};
     for (uint32_t i = 0; i < 6; i++) {
         char text[256];
         snprintf(text, sizeof text,
@@ -388,16 +388,18 @@ static void parameters_are_aligned(void **state)
 {
     (void)state;
     static const char ptx[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u8 a, .param .u64 p, .param .u16 b, .param "
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u8 a, .param .u64 p, .param .u16 b, "
+        ".param "
         ".align 8 .b8 pair[12], .param .u8 c)\n{\n.reg .b64 %rd<3>;\n.reg .b32 %r<9>;\nld.param.u64 %rd1, [p];\n"
         "ld.param.u8 %r1, [a];\nld.param.u16 %r2, [b];\nld.param.u32 %r3, [pair+8];\nld.param.s8 %r4, [c];\n"
         "st.global.v4.u32 [%rd1], {%r1, %r2, %r3, %r4};\nret;\n}\n";
     opened o;
-    open_session(&o,
-                 "module: a\nbuffers: {A: {type: s32, count: 4, expect: {values: [200, 50000, 67305985, -3]}}}\n"
-                 "launches: [{kernel: k, grid: 1, block: 1, params: [{u8: 200}, A, {u16: 50000}, {bytes: [9, 9, 9, 9, 9, 9, 9, "
-                 "9, 1, 2, 3, 4]}, {s8: -3}]}]\n",
-                 ptx);
+    open_session(
+        &o,
+        "module: a\nbuffers: {A: {type: s32, count: 4, expect: {values: [200, 50000, 67305985, -3]}}}\n"
+        "launches: [{kernel: k, grid: 1, block: 1, params: [{u8: 200}, A, {u16: 50000}, {bytes: [9, 9, 9, 9, 9, 9, 9, "
+        "9, 1, 2, 3, 4]}, {s8: -3}]}]\n",
+        ptx);
     assert_non_null(o.session);
     hd_exec_statistics statistics = {0};
     assert_int_equal(hd_session_launch(o.session, 0, NULL, 0, &statistics), HD_EXEC_DONE);
