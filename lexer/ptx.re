@@ -2,8 +2,8 @@
  * the interner tests for its end; a NUL at the limit is the end of the text, any other one a mistake.
  *
  * What PTX asks for: pure 7-bit ASCII, comments included; white space is blank, tab, CR and LF; strings have no escapes
- * and may hold line ends; `%` is an operator only where no name can start. A malformed number is matched as a whole by a
- * longer rule (10u, 0f3f8, 08), so that it gives one message.
+ * and may hold line ends; `%` is an operator only where no name can start. A malformed number is matched as a whole by
+ * a longer rule (10u, 0f3f8, 08), so that it gives one message.
  */
 #include "lexer/lexer.h"
 
@@ -58,7 +58,7 @@ static uint32_t skip_foreign(hd_lexer *lexer, uint32_t at)
     return at;
 }
 
-/* Skips what may stand in a comment or string up to the first of the stop bytes; the place of that byte or the limit. */
+/* Skips what may stand in a comment or string up to the first of the stop bytes; its place or the limit. */
 static uint32_t skip_until(hd_lexer *lexer, uint32_t at, char stop, char other_stop)
 {
     const char *text = lexer->source->text;
@@ -144,7 +144,7 @@ static void name_token(const hd_lexer *lexer, hd_token *token)
     token->index = HD_NO_INDEX;
     if ((unsigned)(end[-1] - '0') <= 9) {
         const char *digits = end - 1;
-        while ((unsigned)(digits[-1] - '0') <= 9 && digits - 1 > begin) /* the first character is none of the number's */
+        while ((unsigned)(digits[-1] - '0') <= 9 && digits - 1 > begin) /* the first one stays */
             digits--;
         if (end - digits <= 9 && (*digits != '0' || end - digits == 1)) {
             uint32_t index = 0;
