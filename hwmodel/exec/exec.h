@@ -11,8 +11,8 @@
  * side first, then the fall-through; brx.idx runs its targets in table order, the lanes of one target together. So
  * events, memory and faults are the same in every run.
  *
- * Events. An instruction is told before it runs; where a sink asks for columns, after it ran, since they hold what it did:
- * then the one that faults is not told. Branches, calls and returns are told before in any case.
+ * Events. An instruction is told before it runs; where a sink asks for columns, after it ran, since they hold what it
+ * did: then the one that faults is not told. Branches, calls and returns are told before in any case.
  *
  * A CTA that can never end (every warp waits at barriers that cannot open, or all come back to a state in which they
  * were without having written shared or global memory) is a kernel fault, never a hang: a spin lock between lanes of

@@ -97,9 +97,10 @@ static void scattered(void **state)
         assert_int_equal(out[i * 7 & 31], i < 20 ? in[i * 7 & 31] : 0);
     assert_int_equal(out[256], 19);
     /* what the other lanes' registers hold is no address */
-    run = run_body("setp.lt.u32 %p1, %r0, 20;\nmov.u64 %rd4, 3;\n@%p1 mov.u64 %rd4, %rd2;\n@%p1 ld.global.u32 %r2, [%rd4];\n"
-                   "@!%p1 mov.u64 %rd3, 5;\n@%p1 st.global.u32 [%rd3], %r2;",
-                   32);
+    run = run_body(
+        "setp.lt.u32 %p1, %r0, 20;\nmov.u64 %rd4, 3;\n@%p1 mov.u64 %rd4, %rd2;\n@%p1 ld.global.u32 %r2, [%rd4];\n"
+        "@!%p1 mov.u64 %rd3, 5;\n@%p1 st.global.u32 [%rd3], %r2;",
+        32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i < 20 ? in[i] : 0);
@@ -233,12 +234,12 @@ static void immediates(void **state)
 {
     (void)state;
     static const uint32_t expected[] = {0x40200000, 0x3fc00000, 0, 0x3ff80000, 0x80000000, 0xffffffff, 0, 0xffff};
-    kernel_run run =
-        run_body("mov.f32 %f1, 0f3F800000;\nadd.f32 %f1, %f1, 1.5;\nst.global.f32 [%rd1], %f1;\nst.global.f32 [%rd1+4], "
-                 "0d3FF8000000000000;\nmov.f64 %fd1, 1.5;\nst.global.f64 [%rd1+8], %fd1;\nmov.u32 %r1, 0x80000000;\n"
-                 "st.global.u32 [%rd1+16], %r1;\nst.global.s32 [%rd1+20], -1;\nst.global.u32 [%rd1+28], 0;\n"
-                 "st.global.u16 [%rd1+28], 0xffff;",
-                 1);
+    kernel_run run = run_body(
+        "mov.f32 %f1, 0f3F800000;\nadd.f32 %f1, %f1, 1.5;\nst.global.f32 [%rd1], %f1;\nst.global.f32 [%rd1+4], "
+        "0d3FF8000000000000;\nmov.f64 %fd1, 1.5;\nst.global.f64 [%rd1+8], %fd1;\nmov.u32 %r1, 0x80000000;\n"
+        "st.global.u32 [%rd1+16], %r1;\nst.global.s32 [%rd1+20], -1;\nst.global.u32 [%rd1+28], 0;\n"
+        "st.global.u16 [%rd1+28], 0xffff;",
+        1);
     expect_done(&run);
     assert_memory_equal(out, expected, sizeof expected);
 }
