@@ -21,8 +21,8 @@ uint32_t hd_make_label(hd_function *function, const char *name);
 /* ---- operands; an aggregate (vector, address, pair, list) is followed by its `count` elements ---- */
 hd_operand hd_make_register_operand(uint32_t reg);
 hd_operand hd_make_literal_operand(hd_module *module, uint64_t bits, hd_literal_kind kind);
-hd_operand hd_make_operand(hd_operand_kind kind,
-                           uint32_t value); /* SYMBOL, LABEL, TABLE, SREG (no component), SINK, NAME */
+/* SYMBOL, LABEL, TABLE, SREG (no component), SINK, NAME. */
+hd_operand hd_make_operand(hd_operand_kind kind, uint32_t value);
 hd_operand hd_make_aggregate(hd_operand_kind kind, uint32_t count);
 
 /* An instruction of the function that stands nowhere yet: its operands are appended to function->operands, its form is
@@ -55,15 +55,16 @@ typedef struct hd_edit {
     HD_ARRAY(hd_edit_step) steps;
 } hd_edit;
 void hd_edit_begin(hd_edit *edit, hd_function *function);
-void hd_edit_before(hd_edit *edit, uint32_t at,
-                    hd_instruction insn); /* behind the labels there: jumps run it too; at = count: at the end */
-void hd_edit_after(hd_edit *edit, uint32_t at,
-                   hd_instruction insn); /* in front of the next instruction's labels: jumps pass it by */
-void hd_edit_replace(hd_edit *edit, uint32_t at,
-                     hd_instruction insn);       /* takes over id, origin and location; annotations stay */
-void hd_edit_remove(hd_edit *edit, uint32_t at); /* with its annotations; labels go to the next instruction */
-uint32_t hd_edit_label_before(hd_edit *edit, uint32_t at,
-                              const char *name); /* a new label there, in front of what is inserted before `at` */
+/* Behind the labels there: jumps run it too. at = the instruction count: at the end. */
+void hd_edit_before(hd_edit *edit, uint32_t at, hd_instruction insn);
+/* In front of the next instruction's labels: jumps pass it by. */
+void hd_edit_after(hd_edit *edit, uint32_t at, hd_instruction insn);
+/* Takes over id, origin and location; annotations stay. */
+void hd_edit_replace(hd_edit *edit, uint32_t at, hd_instruction insn);
+/* With its annotations; labels go to the next instruction. */
+void hd_edit_remove(hd_edit *edit, uint32_t at);
+/* A new label there, in front of what is inserted before `at`. */
+uint32_t hd_edit_label_before(hd_edit *edit, uint32_t at, const char *name);
 /* Applies all steps, drops the CFG, marks the function changed; true where there was any step. The edit is empty and
  * freed after. */
 bool hd_edit_end(hd_edit *edit);

@@ -11,8 +11,9 @@
  * Not handled: values that are equal although their operands differ (a vote's result, x - x). Values never written are
  * taken as equal in all lanes.
  *
- * Method: a worklist over registers and branches; a block is looked at once for each reconvergence point whose region
- * holds it, so the complexity is O(instructions times nesting depth of divergent branches).
+ * Method: a worklist over registers and branches. A branch's region is walked only where it may hold a definition of a
+ * register that is live into r(b) and not divergent yet, and only until each has been found: near-linear on real code;
+ * at worst O(blocks times divergent branches).
  */
 #include "passes/liveness.h"
 #include "ir/sregs.h"
@@ -22,12 +23,15 @@ typedef struct spread {
     const hd_cfg *cfg;
     const hd_liveness *liveness;
     hd_uniformity *result;
-    uint32_t *use_first, *uses; /* by register: instructions that read it */
-    hd_u32_array registers;     /* divergent, to be followed */
-    hd_u32_array branches;      /* divergent, to be followed */
-    hd_u32_array blocks;        /* of a region, to be followed */
-    uint64_t *seen;             /* hash set of (reconvergence point, block) + 1 */
-    uint32_t seen_count, seen_room;
+    uint32_t *use_first, *uses;        /* by register: instructions that read it */
+    hd_u32_array registers;            /* divergent, to be followed */
+    hd_u32_array branches;             /* divergent, to be followed */
+    hd_u32_array blocks;               /* of a region, to be followed */
+    uint32_t *written_first, *written; /* by register: blocks that write it, in text order */
+    uint32_t *left;                    /* by block: when the depth-first search left it */
+    uint32_t *outermost;               /* by loop: the outermost loop around it */
+    uint32_t *seen, *wanted;           /* by block, by register: the round that saw or wants it */
+    uint32_t round;                    /* of reach_region */
 } spread;
 
 /* ---- sources ----------------------------------------------------------------------------------------------------- */
@@ -85,6 +89,11 @@ static bool is_divergent_source(const hd_function *f, const hd_instruction *insn
 static bool is_read(const hd_instruction *insn, const hd_operand *o)
 {
     return o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE;
+}
+
+static bool is_written(const hd_instruction *insn, const hd_operand *o)
+{
+    return o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE;
 }
 
 static void collect_uses(spread *s, hd_arena *scratch)
@@ -148,68 +157,103 @@ static void reach_instruction(spread *s, uint32_t i, uint32_t reg)
         add_branch(s, block);
 }
 
-static bool see(spread *s, uint32_t join, uint32_t block); /* false: seen before */
+/* ---- regions ----------------------------------------------------------------------------------------------------- */
 
-static void see_grow(spread *s)
+static void collect_definitions(spread *s, hd_arena *scratch)
 {
-    uint64_t *old = s->seen;
-    uint32_t old_room = s->seen_room;
-    s->seen_room = old_room ? old_room * 2 : 256;
-    s->seen = hd_calloc(s->seen_room, sizeof(uint64_t));
-    s->seen_count = 0;
-    for (uint32_t i = 0; i < old_room; i++)
-        if (old[i])
-            see(s, (uint32_t)((old[i] - 1) >> 32), (uint32_t)(old[i] - 1));
-    free(old);
+    const hd_function *f = s->function;
+    uint32_t *first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)f->registers.count + 2);
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        HD_INSN_REGISTERS(f, &f->instructions.items[i], o)
+    first[o->value + 2] += is_written(&f->instructions.items[i], o);
+    for (uint32_t r = 0; r < f->registers.count; r++)
+        first[r + 2] += first[r + 1];
+    s->written = hd_arena_alloc(scratch, ((size_t)first[f->registers.count + 1] + 1) * sizeof(uint32_t));
+    s->written_first = first;
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        HD_INSN_REGISTERS(f, &f->instructions.items[i], o)
+    if (is_written(&f->instructions.items[i], o))
+        s->written[first[o->value + 1]++] = s->cfg->block_of[i];
 }
 
-static bool see(spread *s, uint32_t join, uint32_t block)
+static void collect_order(spread *s, hd_arena *scratch)
 {
-    if (s->seen_count * 2u >= s->seen_room)
-        see_grow(s);
-    uint64_t key = ((uint64_t)join << 32 | block) + 1;
-    uint32_t mask = s->seen_room - 1, slot = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & mask;
-    for (; s->seen[slot]; slot = (slot + 1) & mask)
-        if (s->seen[slot] == key)
-            return false;
-    s->seen[slot] = key;
-    s->seen_count++;
-    return true;
+    const hd_cfg *cfg = s->cfg;
+    s->left = HD_ARENA_ARRAY(scratch, uint32_t, cfg->block_count);
+    s->outermost = HD_ARENA_ARRAY(scratch, uint32_t, cfg->loop_count);
+    s->seen = HD_ARENA_ARRAY(scratch, uint32_t, cfg->block_count);
+    s->wanted = HD_ARENA_ARRAY(scratch, uint32_t, s->function->registers.count);
+    for (uint32_t i = 0; i < cfg->reachable_count; i++)
+        s->left[cfg->post_order[i]] = i;
+    for (uint32_t l = 0; l < cfg->loop_count; l++)
+        s->outermost[l] = cfg->loops[l].parent == HD_NONE ? l : s->outermost[cfg->loops[l].parent];
 }
 
-static void reach_block(spread *s, uint32_t block, hd_register_set live)
+/* May b reach d: they share a loop, or the search left d before b. */
+static bool may_reach(const spread *s, uint32_t b, uint32_t d)
 {
-    const hd_block *b = &s->cfg->blocks[block];
-    for (uint32_t i = b->first; i < b->end; i++) {
-        const hd_instruction *insn = &s->function->instructions.items[i];
-        HD_INSN_REGISTERS(s->function, insn, o)
-        if ((o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE) &&
-            !hd_bitset_has(&s->result->divergent_registers, o->value) && hd_register_set_has(live, o->value))
-            add_register(s, o->value);
-    }
+    uint32_t loop = s->cfg->blocks[b].loop, other = s->cfg->blocks[d].loop;
+    if (!s->cfg->blocks[d].reachable)
+        return false;
+    return s->left[d] < s->left[b] ||
+           (loop != HD_NONE && other != HD_NONE && s->outermost[loop] == s->outermost[other]);
 }
 
-static void reach_successors(spread *s, uint32_t block, uint32_t join)
+/* May the region of the branch write the register: a cheap test that spares most walks. */
+static bool may_write(const spread *s, uint32_t branch, uint32_t join, uint32_t reg)
+{
+    for (uint32_t i = s->written_first[reg]; i < s->written_first[reg + 1]; i++)
+        if (hd_block_post_dominates(s->cfg, join, s->written[i]) && may_reach(s, branch, s->written[i]))
+            return true;
+    return false;
+}
+
+static void visit_successors(spread *s, uint32_t block, uint32_t join)
 {
     for (uint32_t e = 0; e < s->cfg->blocks[block].succ_count; e++) {
         uint32_t to = hd_block_successors(s->cfg, block)[e];
-        if (to != join && to != s->cfg->block_count && see(s, join, to))
-            hd_array_push(&s->blocks, to);
+        if (to == join || to == s->cfg->block_count || s->seen[to] == s->round)
+            continue;
+        s->seen[to] = s->round;
+        hd_array_push(&s->blocks, to);
     }
+}
+
+/* The number of wanted registers that the block writes and that were not known to be divergent. */
+static uint32_t visit_block(spread *s, uint32_t block)
+{
+    uint32_t found = 0;
+    for (uint32_t i = s->cfg->blocks[block].first; i < s->cfg->blocks[block].end; i++) {
+        const hd_instruction *insn = &s->function->instructions.items[i];
+        HD_INSN_REGISTERS(s->function, insn, o)
+        if (s->wanted[o->value] == s->round && is_written(insn, o)) {
+            s->wanted[o->value] = 0;
+            add_register(s, o->value);
+            found++;
+        }
+    }
+    return found;
 }
 
 /* What is live into the reconvergence point and written in the region depends on the way a lane took. */
 static void reach_region(spread *s, uint32_t branch)
 {
-    uint32_t join = s->cfg->blocks[branch].post_dominator;
+    uint32_t join = s->cfg->blocks[branch].post_dominator, wanted = 0;
     hd_register_set live = s->liveness->live_in[join];
-    if (!live.count)
-        return;
-    reach_successors(s, branch, join);
-    while (s->blocks.count) {
-        uint32_t block = hd_array_pop(&s->blocks);
-        reach_block(s, block, live);
-        reach_successors(s, block, join);
+    s->round++;
+    for (uint32_t i = 0; i < live.count; i++) {
+        uint32_t reg = live.items[i];
+        if (hd_bitset_has(&s->result->divergent_registers, reg) || !may_write(s, branch, join, reg))
+            continue;
+        s->wanted[reg] = s->round;
+        wanted++;
+    }
+    hd_array_clear(&s->blocks);
+    if (wanted)
+        visit_successors(s, branch, join);
+    for (uint32_t i = 0; i < s->blocks.count && wanted; i++) {
+        wanted -= visit_block(s, s->blocks.items[i]);
+        visit_successors(s, s->blocks.items[i], join);
     }
 }
 
@@ -241,6 +285,8 @@ hd_uniformity *hd_uniformity_build(hd_pass_context *context, hd_arena *arena)
     result->divergent_registers = hd_bitset_new(arena, f->registers.count);
     result->divergent_branches = hd_bitset_new(arena, s.cfg->block_count);
     collect_uses(&s, &scratch);
+    collect_definitions(&s, &scratch);
+    collect_order(&s, &scratch);
     find_sources(&s);
     while (s.registers.count || s.branches.count) {
         if (s.registers.count) {
@@ -254,7 +300,6 @@ hd_uniformity *hd_uniformity_build(hd_pass_context *context, hd_arena *arena)
     hd_array_free(&s.registers);
     hd_array_free(&s.branches);
     hd_array_free(&s.blocks);
-    free(s.seen);
     hd_arena_free(&scratch);
     return result;
 }

@@ -8,187 +8,217 @@
  * nowhere. r = X, and instead of TLin(s') everything that is read anywhere in what s' reaches. WL is never fed back
  * into itself.
  *
- * Method. ours, paper: facts (r, list) carried through regions (passes/regions.h), where a list is TLin of a block,
- * shared by all branches that wait for it; a branch of more than two targets has a list of its own for each side.
- * Blocks with the same facts share one set. its: a forward closure over sets of blocks that are closed under
- * reachability, interned; few differ. Complexity: ours, paper: O(instructions times nesting depth of divergent
- * branches); its: O(number of different sets times instructions + edges times blocks / 64).
+ * Method. ours, paper: for each register, the sides that keep it are flooded up to their r, the farthest r first (least
+ * deep in the post-dominator tree). A block that one flood has reached is left alone by the later ones: where it keeps
+ * the register up to a farther r, it keeps it up to the nearer one, since every way to the farther leads over the
+ * nearer. So the work is that of the result: O(sum of the sets' sizes + branches times live registers), whatever the
+ * nesting. its: passes/warp_liveness_its.c.
  */
 #include "passes/warp_liveness_its.h"
-#include "passes/regions.h"
 
-#include "base/hash.h"
+/* A target of a branch that may diverge, neither its r nor X. */
+typedef struct side {
+    uint32_t branch, block, join, depth; /* depth: of the join in the post-dominator tree */
+} side;
 
 typedef struct pending {
     const hd_cfg *cfg;
     const hd_liveness *thread;
     bool paper;
-    hd_arena *arena;
-    hd_region_seeds seeds;           /* key: a block, for TLin of it; or nodes + an index in `lists` */
-    HD_ARRAY(hd_register_set) lists; /* of the sides of branches with more than two targets */
-    hd_set_union all;
-    uint32_t *times; /* by register: scratch for such a branch */
+    HD_ARRAY(side) sides; /* by depth */
+    uint32_t registers;
+    uint32_t *keep_first; /* by register, then where its next entry goes */
+    uint32_t *keepers;    /* sides that keep it, in order; NULL while they are counted */
+    uint32_t *times;      /* by register: in how many targets of one branch it is live */
+    uint32_t *reached;    /* by block: the last register + 1 that it keeps */
+    hd_u32_array found;   /* blocks that keep a register, register after register */
+    uint32_t *found_first;
 } pending;
 
-/* ---- seeds ------------------------------------------------------------------------------------------------------- */
+/* ---- sides ------------------------------------------------------------------------------------------------------- */
 
-static hd_register_set list_of(const pending *p, uint32_t key)
+static int compare_sides(const void *left, const void *right)
 {
-    uint32_t nodes = p->cfg->block_count + 1;
-    return key < nodes ? p->thread->live_in[key] : p->lists.items[key - nodes];
+    const side *a = left, *b = right;
+    if (a->depth != b->depth)
+        return a->depth < b->depth ? -1 : 1;
+    if (a->branch != b->branch)
+        return a->branch < b->branch ? -1 : 1;
+    return (a->block > b->block) - (a->block < b->block);
 }
 
-static void seed(pending *p, uint32_t join, uint32_t key, uint32_t side)
+static void find_sides(pending *p, const hd_uniformity *uniformity)
 {
-    if (list_of(p, key).count)
-        hd_array_push(&p->seeds, (hd_region_seed){join, key, side});
-}
-
-static bool is_side(const pending *p, uint32_t block, uint32_t join)
-{
-    return block != join && block != p->cfg->block_count;
-}
-
-/* A list for a side: the union but what only this side has live, if anything. */
-static uint32_t side_list(pending *p, hd_register_set whole, uint32_t whole_key, hd_register_set own)
-{
-    uint32_t sole = 0, n = 0;
-    for (uint32_t i = 0; i < own.count; i++)
-        sole += p->times[own.items[i]] == 1;
-    if (!sole || p->paper)
-        return whole_key;
-    uint32_t *items = hd_arena_alloc(p->arena, ((size_t)(whole.count - sole) + 1) * sizeof(uint32_t)), k = 0;
-    for (uint32_t i = 0; i < whole.count; i++) {
-        while (k < own.count && own.items[k] < whole.items[i])
-            k++;
-        if (k == own.count || own.items[k] != whole.items[i] || p->times[whole.items[i]] > 1)
-            items[n++] = whole.items[i];
+    const hd_cfg *cfg = p->cfg;
+    HD_BITSET_EACH (&uniformity->divergent_branches, b) {
+        uint32_t join = cfg->blocks[b].post_dominator;
+        for (uint32_t t = 0; t < cfg->blocks[b].succ_count; t++) {
+            uint32_t to = hd_block_successors(cfg, b)[t];
+            if (to != join && to != cfg->block_count)
+                hd_array_push(&p->sides, (side){b, to, join, cfg->post_dominator_depth[join]});
+        }
     }
-    hd_array_push(&p->lists, (hd_register_set){items, n});
-    return p->cfg->block_count + p->lists.count;
+    if (p->sides.count)
+        qsort(p->sides.items, p->sides.count, sizeof *p->sides.items, compare_sides);
 }
 
-static void seed_many(pending *p, uint32_t branch, uint32_t join)
+static void keep(pending *p, uint32_t at, uint32_t reg)
 {
-    const uint32_t *targets = hd_block_successors(p->cfg, branch);
-    uint32_t count = p->cfg->blocks[branch].succ_count;
-    for (uint32_t t = 0; t <= count; t++) { /* the join counts twice: every side keeps it */
-        hd_register_set live = p->thread->live_in[t < count ? targets[t] : join];
-        hd_set_union_add(&p->all, live);
+    if (p->keepers)
+        p->keepers[p->keep_first[reg]] = at;
+    p->keep_first[reg]++;
+}
+
+static void keep_list(pending *p, uint32_t at, hd_register_set list)
+{
+    for (uint32_t i = 0; i < list.count; i++)
+        keep(p, at, list.items[i]);
+}
+
+/* Adds `sign` for each target in which a register is live. */
+static void count_times(pending *p, uint32_t branch, uint32_t sign)
+{
+    for (uint32_t t = 0; t < p->cfg->blocks[branch].succ_count; t++) {
+        hd_register_set live = p->thread->live_in[hd_block_successors(p->cfg, branch)[t]];
         for (uint32_t i = 0; i < live.count; i++)
-            p->times[live.items[i]] += t < count ? 1 : 2;
+            p->times[live.items[i]] += sign;
     }
-    hd_register_set whole = hd_set_union_take(&p->all, p->arena);
-    hd_array_push(&p->lists, whole);
-    uint32_t whole_key = p->cfg->block_count + p->lists.count;
-    for (uint32_t t = 0; t < count; t++)
-        if (is_side(p, targets[t], join))
-            seed(p, join, side_list(p, whole, whole_key, p->thread->live_in[targets[t]]), targets[t]);
-    for (uint32_t i = 0; i < whole.count; i++)
-        p->times[whole.items[i]] = 0;
 }
 
-static void seed_branch(pending *p, uint32_t branch)
+/* A side of a branch with many targets: what is live into them all together, but what is live into this one only. The
+ * live-out set of the branch is that union. */
+static void keep_union(pending *p, uint32_t at)
 {
-    const uint32_t *targets = hd_block_successors(p->cfg, branch);
-    uint32_t join = p->cfg->blocks[branch].post_dominator, count = p->cfg->blocks[branch].succ_count;
-    if (count > 2) {
-        seed_many(p, branch, join);
+    const side *s = &p->sides.items[at];
+    hd_register_set all = p->thread->live_out[s->branch];
+    for (uint32_t i = 0; i < all.count; i++)
+        if (p->paper || p->times[all.items[i]] > 1 || !hd_register_set_has(p->thread->live_in[s->block], all.items[i]))
+            keep(p, at, all.items[i]);
+}
+
+static void keep_side(pending *p, uint32_t at)
+{
+    const side *s = &p->sides.items[at];
+    const uint32_t *targets = hd_block_successors(p->cfg, s->branch);
+    keep_list(p, at, p->thread->live_in[s->join]);
+    if (p->cfg->blocks[s->branch].succ_count > 2) {
+        keep_union(p, at);
         return;
     }
-    for (uint32_t t = 0; t < count; t++) {
-        if (!is_side(p, targets[t], join))
-            continue;
-        seed(p, join, join, targets[t]);
-        if (targets[1 - t] != join)
-            seed(p, join, targets[1 - t], targets[t]);
-        if (p->paper)
-            seed(p, join, targets[t], targets[t]);
+    uint32_t other = targets[targets[0] == s->block];
+    if (other != s->join)
+        keep_list(p, at, p->thread->live_in[other]);
+    if (p->paper)
+        keep_list(p, at, p->thread->live_in[s->block]);
+}
+
+/* Sides of one branch stand together. */
+static void keep_all(pending *p)
+{
+    uint32_t counted = HD_NONE;
+    for (uint32_t at = 0; at < p->sides.count; at++) {
+        uint32_t branch = p->sides.items[at].branch;
+        if (branch != counted && p->cfg->blocks[branch].succ_count > 2) {
+            if (counted != HD_NONE)
+                count_times(p, counted, UINT32_MAX); /* takes them back */
+            count_times(p, branch, 1);
+            counted = branch;
+        }
+        keep_side(p, at);
     }
 }
 
-/* ---- sets of blocks ---------------------------------------------------------------------------------------------- */
-
-/* The facts of each block, ascending: keys[first[b]] .. keys[first[b + 1] - 1]. */
-static uint32_t *facts_by_block(const hd_region_facts *facts, uint32_t blocks, hd_arena *scratch, uint32_t **keys)
+static void find_keepers(pending *p, hd_arena *scratch)
 {
-    uint32_t *first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)blocks + 2);
-    *keys = hd_arena_alloc(scratch, ((size_t)facts->blocks.count + 1) * sizeof(uint32_t));
-    for (uint32_t i = 0; i < facts->blocks.count; i++)
-        first[facts->blocks.items[i] + 2]++;
-    for (uint32_t b = 0; b < blocks; b++)
-        first[b + 2] += first[b + 1];
-    for (uint32_t i = 0; i < facts->items.count; i++) {
-        hd_region_fact fact = facts->items.items[i];
-        for (uint32_t k = fact.first; k < fact.first + fact.count; k++)
-            (*keys)[first[facts->blocks.items[k] + 1]++] = fact.key;
+    p->times = HD_ARENA_ARRAY(scratch, uint32_t, p->registers);
+    p->keep_first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)p->registers + 1);
+    keep_all(p);
+    uint32_t total = 0;
+    for (uint32_t r = 0; r <= p->registers; r++) {
+        uint32_t count = p->keep_first[r];
+        p->keep_first[r] = total;
+        total += count;
     }
-    return first;
+    p->keepers = hd_arena_alloc(scratch, ((size_t)total + 1) * sizeof(uint32_t));
+    memset(p->times, 0, p->registers * sizeof(uint32_t));
+    keep_all(p); /* keep_first[r] is now the end of r's entries */
 }
 
-static hd_register_set unite(pending *p, const uint32_t *keys, uint32_t count)
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+static void reach(pending *p, uint32_t block, uint32_t reg)
 {
-    for (uint32_t i = 0; i < count; i++)
-        hd_set_union_add(&p->all, list_of(p, keys[i]));
-    return hd_set_union_take(&p->all, p->arena);
+    if (p->reached[block] == reg + 1)
+        return;
+    p->reached[block] = reg + 1;
+    hd_array_push(&p->found, block);
 }
 
-/* Blocks with the same list of facts share a set: an open hash table over the blocks that were first with theirs. */
-static void make_pend(pending *p, const hd_region_facts *facts, hd_register_set *pend)
+static void flood(pending *p, const side *s, uint32_t reg)
 {
-    uint32_t blocks = p->cfg->block_count, room = 64, *keys;
+    uint32_t start = p->found.count;
+    reach(p, s->block, reg);
+    for (uint32_t i = start; i < p->found.count; i++) {
+        uint32_t block = p->found.items[i];
+        for (uint32_t e = 0; e < p->cfg->blocks[block].succ_count; e++) {
+            uint32_t to = hd_block_successors(p->cfg, block)[e];
+            if (to != s->join && to != p->cfg->block_count)
+                reach(p, to, reg);
+        }
+    }
+}
+
+static void flood_all(pending *p, hd_arena *scratch)
+{
+    p->reached = HD_ARENA_ARRAY(scratch, uint32_t, p->cfg->block_count);
+    p->found_first = hd_arena_alloc(scratch, ((size_t)p->registers + 1) * sizeof(uint32_t));
+    for (uint32_t r = 0, k = 0; r < p->registers; r++) {
+        p->found_first[r] = p->found.count;
+        for (; k < p->keep_first[r]; k++)
+            flood(p, &p->sides.items[p->keepers[k]], r);
+    }
+    p->found_first[p->registers] = p->found.count;
+}
+
+/* Turns blocks by register into registers by block. */
+static void make_sets(const pending *p, hd_register_set *pend, hd_arena *arena, hd_arena *scratch)
+{
+    uint32_t *room = hd_arena_alloc(arena, ((size_t)p->found.count + 1) * sizeof(uint32_t));
+    uint32_t *next = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)p->cfg->block_count + 1);
+    for (uint32_t i = 0; i < p->found.count; i++)
+        pend[p->found.items[i]].count++;
+    for (uint32_t b = 0; b < p->cfg->block_count; b++) {
+        pend[b].items = room + next[b];
+        next[b + 1] = next[b] + pend[b].count;
+    }
+    for (uint32_t r = 0; r < p->registers; r++)
+        for (uint32_t i = p->found_first[r]; i < p->found_first[r + 1]; i++)
+            room[next[p->found.items[i]]++] = r;
+}
+
+static void make_stack_pend(hd_pass_context *context, pending *p, hd_register_set *pend, hd_arena *arena)
+{
     hd_arena scratch = {0};
-    uint32_t *first = facts_by_block(facts, blocks, &scratch, &keys);
-    while (room < 2 * (uint64_t)blocks)
-        room *= 2;
-    uint32_t *table = HD_ARENA_ARRAY(&scratch, uint32_t, room); /* block + 1 */
-    for (uint32_t b = 0; b < blocks; b++) {
-        uint32_t count = first[b + 1] - first[b];
-        if (!count)
-            continue;
-        uint32_t slot = (uint32_t)hd_hash(keys + first[b], count * sizeof(uint32_t)) & (room - 1);
-        for (; table[slot]; slot = (slot + 1) & (room - 1)) {
-            uint32_t other = table[slot] - 1;
-            if (first[other + 1] - first[other] == count &&
-                !memcmp(keys + first[other], keys + first[b], count * sizeof(uint32_t)))
-                break;
-        }
-        if (table[slot]) {
-            pend[b] = pend[table[slot] - 1];
-            continue;
-        }
-        table[slot] = b + 1;
-        pend[b] = unite(p, keys + first[b], count);
-    }
+    p->registers = context->function->registers.count;
+    find_sides(p, hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY));
+    find_keepers(p, &scratch);
+    flood_all(p, &scratch);
+    make_sets(p, pend, arena, &scratch);
+    hd_array_free(&p->sides);
+    hd_array_free(&p->found);
     hd_arena_free(&scratch);
-}
-
-static void make_stack_pend(hd_pass_context *context, pending *p, hd_register_set *pend)
-{
-    const hd_uniformity *uniformity = hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY);
-    hd_region_facts facts;
-    p->times = hd_calloc((size_t)context->function->registers.count + 1, sizeof(uint32_t));
-    HD_BITSET_EACH (&uniformity->divergent_branches, b)
-        seed_branch(p, b);
-    hd_region_facts_make(&facts, p->cfg, &p->seeds);
-    make_pend(p, &facts, pend);
-    hd_region_facts_free(&facts);
-    hd_array_free(&p->seeds);
-    hd_array_free(&p->lists);
-    hd_set_union_free(&p->all);
-    free(p->times);
 }
 
 hd_warp_liveness *hd_warp_liveness_build(hd_pass_context *context, hd_arena *arena)
 {
     const hd_cfg *cfg = hd_function_cfg(context->function);
-    pending p = {.cfg = cfg, .thread = hd_analysis_get(context, HD_ANALYSIS_LIVENESS), .arena = arena};
+    pending p = {.cfg = cfg, .thread = hd_analysis_get(context, HD_ANALYSIS_LIVENESS)};
     hd_register_set *pend = HD_ARENA_ARRAY(arena, hd_register_set, (size_t)cfg->block_count + 1);
     p.paper = context->liveness == HD_LIVENESS_PAPER;
     if (context->liveness == HD_LIVENESS_ITS)
         hd_its_pend(context, arena, pend);
     else
-        make_stack_pend(context, &p, pend);
+        make_stack_pend(context, &p, pend, arena);
     hd_warp_liveness *result = HD_ARENA_NEW(arena, hd_warp_liveness);
     *result = (hd_warp_liveness){.thread = p.thread, .pend = pend, .rule = context->liveness};
     return result;
