@@ -6,11 +6,22 @@
 
 /* ---- the walk ---- */
 
+/* Whether register names may shadow each other. */
+static bool has_nested_names(const hd_function *f)
+{
+    for (uint32_t i = 0; i < f->declarations.count; i++)
+        if (f->declarations.items[i].depth != 1)
+            return true;
+    return false;
+}
+
 void hd_annotation_walk_start(hd_annotation_walk *walk, const hd_function *function)
 {
     *walk = (hd_annotation_walk){.function = function, .wide = function->annotations.count};
     while (walk->wide > 0 && function->annotations.items[walk->wide - 1].instruction == HD_NONE)
         walk->wide--;
+    walk->nested = has_nested_names(function);
+    walk->ordinals = hd_declaration_ordinals(function);
     walk->foreign_wide = function->foreign_annotations.count;
     for (uint32_t i = function->foreign_annotations.count; i-- > 0;) {
         const hd_foreign_annotation *foreign = &function->foreign_annotations.items[i];
@@ -19,6 +30,8 @@ void hd_annotation_walk_start(hd_annotation_walk *walk, const hd_function *funct
         walk->foreign_wide = i;
     }
 }
+
+void hd_annotation_walk_end(hd_annotation_walk *walk) { free(walk->ordinals); }
 
 static uint32_t skip_wide_comments(const hd_annotation_walk *walk)
 {
@@ -30,8 +43,9 @@ static uint32_t skip_wide_comments(const hd_annotation_walk *walk)
 
 hd_annotation_run hd_annotation_run_wide(const hd_annotation_walk *walk)
 {
-    return (hd_annotation_run){walk->function, walk->wide, walk->function->annotations.count, walk->foreign_wide,
-                               skip_wide_comments(walk)};
+    return (hd_annotation_run){
+        walk->function,           walk->wide, walk->function->annotations.count, walk->foreign_wide,
+        skip_wide_comments(walk), walk};
 }
 
 uint32_t hd_annotation_walk_next(const hd_annotation_walk *walk)
@@ -46,7 +60,7 @@ uint32_t hd_annotation_walk_next(const hd_annotation_walk *walk)
 hd_annotation_run hd_annotation_run_of(hd_annotation_walk *walk, uint32_t instruction)
 {
     const hd_function *f = walk->function;
-    hd_annotation_run run = {f, walk->at, walk->at, walk->foreign_at, walk->foreign_at};
+    hd_annotation_run run = {f, walk->at, walk->at, walk->foreign_at, walk->foreign_at, walk};
     while (run.end < walk->wide && f->annotations.items[run.end].instruction == instruction)
         run.end++;
     while (run.foreign_end < walk->foreign_wide &&
@@ -59,19 +73,11 @@ hd_annotation_run hd_annotation_run_of(hd_annotation_walk *walk, uint32_t instru
 
 /* ---- values ---- */
 
-/* Whether register names may shadow each other, so that they are written with their declaration. */
-static bool has_nested_names(const hd_function *f)
+static void write_list(hd_writer *out, const hd_annotation_run *run, const hd_annotation *a, bool registers)
 {
-    for (uint32_t i = 0; i < f->declarations.count; i++)
-        if (f->declarations.items[i].depth != 1)
-            return true;
-    return false;
-}
-
-static void write_list(hd_writer *out, const hd_function *f, const hd_annotation *a, bool registers)
-{
+    const hd_function *f = run->function;
     hd_speller speller = {out, f->module, f, false};
-    bool numbered = registers && has_nested_names(f);
+    bool numbered = registers && run->walk->nested;
     hd_write_char(out, '(');
     for (uint32_t i = 0; i < a->count; i++) {
         uint32_t word = f->annotation_words.items[a->value + i];
@@ -83,7 +89,8 @@ static void write_list(hd_writer *out, const hd_function *f, const hd_annotation
             hd_write_u64(out, word);
         if (numbered) {
             hd_write_char(out, ':');
-            hd_write_u64(out, f->registers.items[word].declaration);
+            uint32_t declaration = f->registers.items[word].declaration;
+            hd_write_u64(out, run->walk->ordinals ? run->walk->ordinals[declaration] : declaration);
         }
     }
     hd_write_char(out, ')');
@@ -96,7 +103,8 @@ static void write_word(hd_writer *out, const hd_annotation_info *info, uint32_t 
     hd_write(out, word, length);
 }
 
-static void write_value(hd_writer *out, const hd_function *f, const hd_annotation_info *info, const hd_annotation *a)
+static void write_value(hd_writer *out, const hd_annotation_run *run, const hd_annotation_info *info,
+                        const hd_annotation *a)
 {
     switch ((hd_annotation_value)info->value) {
     case HD_VALUE_FLAG:
@@ -112,28 +120,28 @@ static void write_value(hd_writer *out, const hd_function *f, const hd_annotatio
         hd_write_format(out, "0x%x", a->value);
         break;
     case HD_VALUE_REGISTERS:
-        write_list(out, f, a, true);
+        write_list(out, run, a, true);
         break;
     case HD_VALUE_NUMBERS:
-        write_list(out, f, a, false);
+        write_list(out, run, a, false);
         break;
     }
 }
 
 /* The values of one kind at one place: items [first, end). */
-static void write_values(hd_writer *out, const hd_function *f, const hd_annotation_info *info, uint32_t first,
+static void write_values(hd_writer *out, const hd_annotation_run *run, const hd_annotation_info *info, uint32_t first,
                          uint32_t end, char separator)
 {
-    const hd_annotation *items = f->annotations.items;
+    const hd_annotation *items = run->function->annotations.items;
     if (!hd_annotation_has_slots(info)) {
-        write_value(out, f, info, &items[first]);
+        write_value(out, run, info, &items[first]);
         return;
     }
     for (uint32_t slot = 0; first < end; slot++) {
         if (slot)
             hd_write_char(out, separator);
         if (items[first].slot == slot)
-            write_value(out, f, info, &items[first++]);
+            write_value(out, run, info, &items[first++]);
         else
             hd_write(out, "none", 4);
     }
@@ -162,7 +170,7 @@ static void write_words(hd_writer *out, const hd_annotation_info *info, const hd
     hd_write_string(out, info->name);
     if (has_values(info)) {
         hd_write_char(out, ' ');
-        write_values(out, run->function, info, first, end, ',');
+        write_values(out, run, info, first, end, ',');
     }
 }
 
@@ -209,9 +217,17 @@ void hd_emit_modifiers(hd_writer *writer, const hd_annotation_run *run)
         hd_write_string(writer, info->name);
         if (has_values(info)) {
             hd_write(writer, "::", 2);
-            write_values(writer, run->function, info, first, end, '_');
+            write_values(writer, run, info, first, end, '_');
         }
     }
+}
+
+bool hd_annotation_run_has_statements(const hd_annotation_run *run)
+{
+    for (uint32_t i = run->first; i < run->end; i++)
+        if (!is_modifier(hd_annotation_find(run->function->annotations.items[i].kind)))
+            return true;
+    return false;
 }
 
 void hd_emit_heddle_statements(hd_writer *writer, const hd_annotation_run *run, const char *line_end)

@@ -11,6 +11,7 @@ typedef struct hd_annotation_run {
     const hd_function *function;
     uint32_t first, end;
     uint32_t foreign_first, foreign_end; /* in function->foreign_annotations */
+    const struct hd_annotation_walk *walk;
 } hd_annotation_run;
 
 /* Walks a function's annotations in the order of instructions, in step with its text. */
@@ -18,8 +19,11 @@ typedef struct hd_annotation_walk {
     const hd_function *function;
     uint32_t at, foreign_at;
     uint32_t wide, foreign_wide; /* where the function-wide ones begin */
+    uint32_t *ordinals;          /* hd_declaration_ordinals; owned */
+    bool nested;                 /* register names may shadow each other: they are written with their declaration */
 } hd_annotation_walk;
 void hd_annotation_walk_start(hd_annotation_walk *walk, const hd_function *function);
+void hd_annotation_walk_end(hd_annotation_walk *walk);
 hd_annotation_run hd_annotation_run_wide(const hd_annotation_walk *walk);
 /* The run of an instruction; ordinals are asked for in ascending order. */
 hd_annotation_run hd_annotation_run_of(hd_annotation_walk *walk, uint32_t instruction);
@@ -34,6 +38,8 @@ static inline bool hd_annotation_run_empty(const hd_annotation_run *run)
 void hd_emit_comment(hd_writer *writer, const hd_annotation_run *run, bool to_line_end);
 /* ".bow::rf_boc": those that are modifiers. */
 void hd_emit_modifiers(hd_writer *writer, const hd_annotation_run *run);
+/* Whether there are others. */
+bool hd_annotation_run_has_statements(const hd_annotation_run *run);
 /* "\n\t.heddle NAME VALUES;" for each of the others. */
 void hd_emit_heddle_statements(hd_writer *writer, const hd_annotation_run *run, const char *line_end);
 

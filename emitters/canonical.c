@@ -39,13 +39,6 @@ static void print_body_statement(hd_printer *p, const hd_function *f, const hd_s
         hd_emit_comment(p->out, &run, true);
 }
 
-/* A .heddle statement of the input: what it says is written anew. */
-static bool is_heddle_statement(const hd_module *module, const hd_statement *statement)
-{
-    return statement->kind == HD_STATEMENT_VERBATIM &&
-           module->verbatims.items[statement->index].kind == HD_VERBATIM_OTHER;
-}
-
 void hd_print_canonical_function(hd_printer *p, const hd_function *f)
 {
     hd_speller speller = {p->out, p->module, f, false};
@@ -55,6 +48,7 @@ void hd_print_canonical_function(hd_printer *p, const hd_function *f)
     hd_spell_tokens(&speller, f->header);
     if (!f->has_body) {
         hd_write_char(p->out, ';');
+        hd_annotation_walk_end(&walk);
         return;
     }
     hd_write_string(p->out, "\n{");
@@ -63,9 +57,10 @@ void hd_print_canonical_function(hd_printer *p, const hd_function *f)
     else if (p->mode == HD_PRINT_EXTENDED)
         hd_emit_heddle_statements(p->out, &wide, "\n");
     for (uint32_t i = 0; i < f->statements.count; i++)
-        if (!is_heddle_statement(p->module, &f->statements.items[i]))
+        if (!hd_statement_is_heddle(p->module, &f->statements.items[i]))
             print_body_statement(p, f, &f->statements.items[i], &walk);
     hd_write_string(p->out, "\n}");
+    hd_annotation_walk_end(&walk);
 }
 
 bool hd_print_canonical(hd_printer *p)

@@ -98,7 +98,7 @@ static void copy_instruction(hd_printer *p, hd_span span, const hd_annotation_ru
 /* .heddle statements go in front of the line that the instruction begins. */
 static void put_heddle(hd_printer *p, uint32_t begin, const hd_annotation_run *run)
 {
-    if (p->mode == HD_PRINT_EXTENDED && run->first < run->end) {
+    if (p->mode == HD_PRINT_EXTENDED && hd_annotation_run_has_statements(run)) {
         copy_to(p, line_begin(p, begin));
         hd_emit_heddle_statements(p->out, run, p->line_end);
     }
@@ -169,6 +169,15 @@ static void finish_line(hd_printer *p, uint32_t end)
         copy_to(p, at);
 }
 
+/* A line of its own for what stands behind blanks: the line before may end in a comment. */
+static void start_line(hd_printer *p, uint32_t end)
+{
+    while (p->at < end && is_blank(p->text[p->at]))
+        leave_out(p, p->at + 1);
+    hd_write_string(p->out, p->line_end);
+    hd_write_char(p->out, '\t');
+}
+
 /* Copies what stands before a statement of the source, less the removed ones. */
 static void copy_gap(hd_printer *p, uint32_t end)
 {
@@ -179,7 +188,10 @@ static void copy_gap(hd_printer *p, uint32_t end)
             run = skip_piece(p, at, end);
             at = skip_trivia(p, run, end);
         }
+        bool line_is_finished = ends_comment(p->text, p->at);
         leave_out(p, run < end ? run : end);
+        if (line_is_finished && p->at < end && !rest_is_blank(p, p->at))
+            start_line(p, end);
     }
     copy_to(p, end);
 }
@@ -195,7 +207,7 @@ static void new_line(hd_printer *p, const hd_function *f)
 static void print_new(hd_printer *p, const hd_function *f, const hd_statement *statement, const hd_annotation_run *run)
 {
     hd_speller speller = {p->out, p->module, f, false};
-    if (p->mode == HD_PRINT_EXTENDED && run->first < run->end) {
+    if (p->mode == HD_PRINT_EXTENDED && hd_annotation_run_has_statements(run)) {
         finish_line(p, f->body.end);
         hd_emit_heddle_statements(p->out, run, p->line_end);
     }
@@ -224,8 +236,8 @@ static void print_statement(hd_printer *p, const hd_function *f, const hd_statem
         return;
     }
     const hd_instruction *insn = &f->instructions.items[statement->index];
-    copy_gap(p, p->mode == HD_PRINT_EXTENDED && run.first < run.end ? line_begin(p, statement->span.begin)
-                                                                    : statement->span.begin);
+    bool statements = p->mode == HD_PRINT_EXTENDED && hd_annotation_run_has_statements(&run);
+    copy_gap(p, statements ? line_begin(p, statement->span.begin) : statement->span.begin);
     put_heddle(p, statement->span.begin, &run);
     copy_to(p, statement->span.begin);
     if (insn->flags & (HD_INSN_DIRTY | HD_INSN_FRESH)) {
@@ -240,7 +252,8 @@ static void print_statement(hd_printer *p, const hd_function *f, const hd_statem
 static void print_changed(hd_printer *p, const hd_function *f, hd_annotation_walk *walk)
 {
     for (uint32_t i = 0; i < f->statements.count; i++)
-        print_statement(p, f, &f->statements.items[i], walk);
+        if (!hd_statement_is_heddle(p->module, &f->statements.items[i]))
+            print_statement(p, f, &f->statements.items[i], walk);
     copy_gap(p, f->body.end - 1);
 }
 
@@ -271,6 +284,7 @@ static void print_function(hd_printer *p, const hd_function *f, bool anew)
         print_annotated(p, f, &walk);
     copy_to(p, f->body.end);
     p->drop = p->drop_end = NULL;
+    hd_annotation_walk_end(&walk);
 }
 
 /* Where all annotations are written anew: the input has them in another spelling than the output, or the only place

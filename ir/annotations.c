@@ -275,6 +275,29 @@ hd_register_key hd_register_key_of(const hd_function *function, uint32_t reg)
     return (hd_register_key){r->declaration, r->vector > 1 ? index * r->vector + r->component : index};
 }
 
+uint32_t *hd_declaration_ordinals(const hd_function *function)
+{
+    uint32_t count = function->declarations.count, next = 0;
+    if (!function->changed || count == 0)
+        return NULL;
+    uint32_t *ordinals = hd_calloc(count, sizeof *ordinals);
+    for (uint32_t i = 0; i < function->register_groups.count; i++)
+        for (uint32_t d = 0; d < function->register_groups.items[i].count; d++)
+            ordinals[function->register_groups.items[i].first + d] = HD_NONE;
+    for (uint32_t i = 0; i < count; i++) /* those in no group stand in the header */
+        if (ordinals[i] != HD_NONE)
+            ordinals[i] = next++;
+    for (uint32_t i = 0; i < function->statements.count; i++) {
+        const hd_statement *statement = &function->statements.items[i];
+        if (statement->kind != HD_STATEMENT_REGISTERS)
+            continue;
+        const hd_group *group = &function->register_groups.items[statement->index];
+        for (uint32_t d = 0; d < group->count; d++)
+            ordinals[group->first + d] = next++;
+    }
+    return ordinals;
+}
+
 static uint64_t key_order(const hd_function *function, uint32_t reg)
 {
     hd_register_key key = hd_register_key_of(function, reg);
@@ -287,13 +310,19 @@ static int compare_registers(const void *a, const void *b, void *function)
     return left < right ? -1 : left > right;
 }
 
-void hd_register_keys_init(hd_register_keys *keys, const hd_function *function)
+static void sort_keys(hd_register_keys *keys)
 {
-    *keys = (hd_register_keys){.function = function, .count = function->registers.count};
-    keys->sorted = hd_calloc(keys->count + 1, sizeof(uint32_t));
-    for (uint32_t i = 0; i < keys->count; i++)
+    keys->sorted_count = keys->function->registers.count;
+    keys->sorted = hd_realloc(keys->sorted, (keys->sorted_count + 1) * sizeof *keys->sorted);
+    for (uint32_t i = 0; i < keys->sorted_count; i++)
         keys->sorted[i] = i;
-    qsort_r(keys->sorted, keys->count, sizeof(uint32_t), compare_registers, (void *)(uintptr_t)function);
+    qsort_r(keys->sorted, keys->sorted_count, sizeof *keys->sorted, compare_registers, keys->function);
+}
+
+void hd_register_keys_init(hd_register_keys *keys, hd_function *function)
+{
+    *keys = (hd_register_keys){.function = function};
+    sort_keys(keys);
 }
 
 void hd_register_keys_free(hd_register_keys *keys)
@@ -302,16 +331,48 @@ void hd_register_keys_free(hd_register_keys *keys)
     *keys = (hd_register_keys){0};
 }
 
-uint32_t hd_register_keys_find(const hd_register_keys *keys, hd_register_key key)
+static uint32_t find_key(const hd_register_keys *keys, uint64_t wanted)
 {
-    uint64_t wanted = (uint64_t)key.declaration << 32 | key.index;
-    uint32_t low = 0, high = keys->count;
+    const hd_function *f = keys->function;
+    uint32_t low = 0, high = keys->sorted_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (key_order(keys->function, keys->sorted[middle]) < wanted)
+        if (key_order(f, keys->sorted[middle]) < wanted)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < keys->count && key_order(keys->function, keys->sorted[low]) == wanted ? keys->sorted[low] : HD_NONE;
+    if (low < keys->sorted_count && key_order(f, keys->sorted[low]) == wanted)
+        return keys->sorted[low];
+    for (uint32_t i = keys->sorted_count; i < f->registers.count; i++)
+        if (key_order(f, i) == wanted)
+            return i;
+    return HD_NONE;
+}
+
+/* Gives all components of a declared register their ids; false where the key names none. */
+static bool mention(hd_function *f, hd_register_key key)
+{
+    if (key.declaration >= f->declarations.count)
+        return false;
+    const hd_declaration *d = &f->declarations.items[key.declaration];
+    uint32_t vector = d->vector > 1 ? d->vector : 1, index = key.index / vector;
+    if (index >= (d->count == HD_NONE ? 1 : d->count))
+        return false;
+    for (uint32_t i = 0; i < vector; i++)
+        hd_array_push(&f->registers, (hd_register){d->name, d->count == HD_NONE ? HD_NONE : index, key.declaration,
+                                                   d->type, (uint8_t)i, (uint8_t)vector, 0});
+    return true;
+}
+
+uint32_t hd_register_keys_find(hd_register_keys *keys, hd_register_key key)
+{
+    enum { FEW = 64 };
+    uint64_t wanted = (uint64_t)key.declaration << 32 | key.index;
+    uint32_t found = find_key(keys, wanted);
+    if (found != HD_NONE || !mention(keys->function, key))
+        return found;
+    if (keys->function->registers.count - keys->sorted_count > FEW + keys->sorted_count / 8)
+        sort_keys(keys);
+    return find_key(keys, wanted);
 }

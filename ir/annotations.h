@@ -63,20 +63,24 @@ void hd_annotation_set_free(hd_annotation_set *set);
 void hd_annotation_set_sort(hd_annotation_set *set); /* by (instruction, kind, slot), stable; keeps equal places */
 bool hd_annotation_set_equal(const hd_annotation_set *a, const hd_annotation_set *b); /* both sorted */
 
-/* How files name a register: declaration ordinal, and index * components + component. */
+/* How files name a register: declaration, and index * components + component. */
 typedef struct hd_register_key {
     uint32_t declaration, index;
 } hd_register_key;
 hd_register_key hd_register_key_of(const hd_function *function, uint32_t reg);
-/* The ids by key: built once, then O(log n) a look-up. */
+/* Ordinals count declarations in text order. Where a pass added some, the order is not that of function->declarations:
+ * by index there, the ordinal; NULL where both are the same. The caller frees it. */
+uint32_t *hd_declaration_ordinals(const hd_function *function);
+/* The ids by key, O(log n) a look-up. An annotation is a mention: a declared register that no instruction names gets
+ * its id here. */
 typedef struct hd_register_keys {
-    const hd_function *function;
-    uint32_t *sorted, count; /* register ids in the order of their keys; owned */
+    hd_function *function; /* NULL: not built yet */
+    uint32_t *sorted;      /* register ids in the order of their keys; owned */
+    uint32_t sorted_count; /* those behind are few, and searched one by one */
 } hd_register_keys;
-void hd_register_keys_init(hd_register_keys *keys, const hd_function *function);
+void hd_register_keys_init(hd_register_keys *keys, hd_function *function);
 void hd_register_keys_free(hd_register_keys *keys);
-uint32_t hd_register_keys_find(const hd_register_keys *keys,
-                               hd_register_key key); /* HD_NONE: not mentioned in the function */
+uint32_t hd_register_keys_find(hd_register_keys *keys, hd_register_key key); /* HD_NONE: not declared */
 
 /* Operand slots of HD_PLACE_OPERAND: destination registers that stand in the register file (no predicates) are counted
  * from 0 in operand order, and so are, separately, source registers; the row's technique says which it means. These

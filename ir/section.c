@@ -92,31 +92,38 @@ static uint32_t inline_bits(const hd_annotation_info *info)
     return highest ? 32 - (uint32_t)__builtin_clz(highest) : 0;
 }
 
-static void put_list(hd_bytes *out, const hd_function *function, const hd_annotation *a, bool registers)
+/* What a function's records are written from. */
+typedef struct encoder {
+    hd_bytes *out;
+    const hd_function *function;
+    uint32_t *ordinals; /* hd_declaration_ordinals */
+} encoder;
+
+static void put_list(const encoder *e, const hd_annotation *a, bool registers)
 {
-    put_leb(out, a->count);
+    put_leb(e->out, a->count);
     for (uint32_t i = 0; i < a->count; i++) {
-        uint32_t word = function->annotation_words.items[a->value + i];
-        hd_register_key key = registers ? hd_register_key_of(function, word) : (hd_register_key){0, word};
+        uint32_t word = e->function->annotation_words.items[a->value + i];
+        hd_register_key key = registers ? hd_register_key_of(e->function, word) : (hd_register_key){0, word};
         if (registers)
-            put_leb(out, key.declaration);
-        put_leb(out, key.index);
+            put_leb(e->out, e->ordinals ? e->ordinals[key.declaration] : key.declaration);
+        put_leb(e->out, key.index);
     }
 }
 
 /* One entry; `last` is the ordinal of the entry before. */
-static void put_entry(hd_bytes *out, const hd_function *function, const hd_annotation_info *info,
-                      const hd_annotation *a, uint32_t last, uint32_t bits)
+static void put_entry(const encoder *e, const hd_annotation_info *info, const hd_annotation *a, uint32_t last,
+                      uint32_t bits)
 {
     uint32_t ordinal = info->place == HD_PLACE_FUNCTION ? 0 : a->instruction;
     uint64_t head = (uint64_t)(ordinal - last) << 1 | (a->slot != 0);
-    put_leb(out, head << bits | (info->value == HD_VALUE_CHOICE ? a->value : 0));
+    put_leb(e->out, head << bits | (info->value == HD_VALUE_CHOICE ? a->value : 0));
     if (a->slot)
-        put_leb(out, a->slot);
+        put_leb(e->out, a->slot);
     if (info->value == HD_VALUE_NUMBER || info->value == HD_VALUE_BITS)
-        put_leb(out, a->value);
+        put_leb(e->out, a->value);
     else if (hd_annotation_is_list(info))
-        put_list(out, function, a, info->value == HD_VALUE_REGISTERS);
+        put_list(e, a, info->value == HD_VALUE_REGISTERS);
 }
 
 static uint32_t count_kind(const hd_function *function, uint16_t kind)
@@ -128,8 +135,10 @@ static uint32_t count_kind(const hd_function *function, uint16_t kind)
 }
 
 /* The record of one kind; nothing where the function has none of it. */
-static void put_kind(hd_bytes *out, const hd_function *function, const hd_annotation_info *info)
+static void put_kind(const encoder *e, const hd_annotation_info *info)
 {
+    hd_bytes *out = e->out;
+    const hd_function *function = e->function;
     uint32_t count = count_kind(function, info->number), bits = inline_bits(info), last = 0;
     if (count == 0)
         return;
@@ -141,7 +150,7 @@ static void put_kind(hd_bytes *out, const hd_function *function, const hd_annota
         const hd_annotation *a = &function->annotations.items[i];
         if (a->kind != info->number)
             continue;
-        put_entry(out, function, info, a, last, bits);
+        put_entry(e, info, a, last, bits);
         last = a->instruction;
     }
     end_record(out, record);
@@ -164,15 +173,17 @@ void hd_section_add_function(hd_bytes *out, const hd_function *function, uint64_
 {
     const hd_names *names = &function->module->names;
     uint32_t record = begin_record(out, HD_RECORD_FUNCTION), from = HD_RECORD_FIRST_ANNOTATION;
+    encoder e = {out, function, hd_declaration_ordinals(function)};
     put_integer(out, hash, HASH_BYTES);
     put_bytes(out, hd_names_text(names, function->name), hd_names_length(names, function->name));
     end_record(out, record);
     for (uint32_t i = 0; i < hd_annotation_info_count; i++) {
         put_foreign(out, function, from, hd_annotation_infos[i].number);
-        put_kind(out, function, &hd_annotation_infos[i]);
+        put_kind(&e, &hd_annotation_infos[i]);
         from = hd_annotation_infos[i].number + 1u;
     }
     put_foreign(out, function, from, 0x10000);
+    free(e.ordinals);
 }
 
 /* ---- reading ---- */
@@ -251,7 +262,7 @@ static uint32_t get_u32(cursor *c)
     return value > UINT32_MAX ? (uint32_t)fail(c, "a number is too large") : (uint32_t)value;
 }
 
-static uint32_t get_register(cursor *c, const hd_function *function, hd_register_keys *keys)
+static uint32_t get_register(cursor *c, hd_function *function, hd_register_keys *keys)
 {
     hd_register_key key = {0};
     key.declaration = get_u32(c);
@@ -259,10 +270,10 @@ static uint32_t get_register(cursor *c, const hd_function *function, hd_register
     if (!keys->sorted)
         hd_register_keys_init(keys, function);
     uint32_t reg = c->error ? HD_NONE : hd_register_keys_find(keys, key);
-    return reg == HD_NONE ? (uint32_t)fail(c, "a register that the function does not use") : reg;
+    return reg == HD_NONE ? (uint32_t)fail(c, "a register that the function does not declare") : reg;
 }
 
-static void get_list(cursor *c, const hd_annotation_info *info, const hd_function *function, hd_register_keys *keys,
+static void get_list(cursor *c, const hd_annotation_info *info, hd_function *function, hd_register_keys *keys,
                      hd_annotation_set *set, hd_annotation *a)
 {
     uint64_t count = get_leb(c);
@@ -306,8 +317,8 @@ static void get_place(cursor *c, uint64_t head, const hd_annotation_info *info, 
     a->slot = (uint16_t)slot;
 }
 
-static hd_annotation get_entry(cursor *c, const hd_annotation_info *info, const hd_function *function,
-                               hd_register_keys *keys, const hd_annotation *last, hd_annotation_set *set)
+static hd_annotation get_entry(cursor *c, const hd_annotation_info *info, hd_function *function, hd_register_keys *keys,
+                               const hd_annotation *last, hd_annotation_set *set)
 {
     hd_annotation a = {.kind = info->number};
     uint32_t bits = inline_bits(info);
@@ -325,8 +336,8 @@ static hd_annotation get_entry(cursor *c, const hd_annotation_info *info, const 
     return a;
 }
 
-const char *hd_section_decode(const hd_section_record *record, const hd_annotation_info *info,
-                              const hd_function *function, hd_register_keys *keys, hd_annotation_set *set)
+const char *hd_section_decode(const hd_section_record *record, const hd_annotation_info *info, hd_function *function,
+                              hd_register_keys *keys, hd_annotation_set *set)
 {
     cursor c = {record->payload + PAYLOAD_HEADER_BYTES, record->payload + record->length, NULL};
     if (record->length < PAYLOAD_HEADER_BYTES)

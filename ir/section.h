@@ -63,7 +63,7 @@ bool hd_section_function(const hd_section_record *record, uint64_t *hash, const 
 /* Appends the record's annotations to the set. Checks place, type, order, ordinals, slots and registers against the
  * function; NULL, or what is wrong (a static text). `keys` is made at the first list of registers; the caller frees it.
  */
-const char *hd_section_decode(const hd_section_record *record, const hd_annotation_info *info,
-                              const hd_function *function, hd_register_keys *keys, hd_annotation_set *set);
+const char *hd_section_decode(const hd_section_record *record, const hd_annotation_info *info, hd_function *function,
+                              hd_register_keys *keys, hd_annotation_set *set);
 
 #endif

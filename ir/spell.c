@@ -375,8 +375,5 @@ void hd_spell_statement(hd_speller *s, const hd_statement *statement)
 
 bool hd_statement_is_extra(const hd_function *function, const hd_statement *statement)
 {
-    if (statement->kind == HD_STATEMENT_LOCATION)
-        return true;
-    return statement->kind == HD_STATEMENT_VERBATIM &&
-           function->module->verbatims.items[statement->index].kind == HD_VERBATIM_OTHER;
+    return statement->kind == HD_STATEMENT_LOCATION || hd_statement_is_heddle(function->module, statement);
 }

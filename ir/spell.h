@@ -18,6 +18,12 @@ void hd_spell_register(hd_speller *s, uint32_t reg); /* its name, without blanks
 void hd_spell_instruction(hd_speller *s, const hd_instruction *insn, const char *modifiers, size_t length);
 /* Any statement but functions, instructions included; no line end behind it. */
 void hd_spell_statement(hd_speller *s, const hd_statement *statement);
+/* True for a .heddle statement: what it says stands in the annotations, and is written anew. */
+static inline bool hd_statement_is_heddle(const hd_module *module, const hd_statement *statement)
+{
+    return statement->kind == HD_STATEMENT_VERBATIM &&
+           module->verbatims.items[statement->index].kind == HD_VERBATIM_OTHER;
+}
 /* True for statements that are no code: .loc, and annotations in the extended spelling. Hashes leave them out. */
 bool hd_statement_is_extra(const hd_function *function, const hd_statement *statement);
 

@@ -155,7 +155,7 @@ static uint32_t read_register(scan *s, hd_register_keys *keys)
         reg = component < components ? hd_register_keys_find(keys, (hd_register_key){d, index}) : HD_NONE;
     }
     if (reg == HD_NONE)
-        complain(s, word, "a register that the function uses is expected");
+        complain(s, word, "a register of the function is expected");
     return reg;
 }
 

@@ -153,8 +153,7 @@ static void rejects_wrong_values(void **state)
                                         "x_marks set",
                                         "x_slots rf",
                                         "x_sources 1",
-                                        "bow none,none",
-                                        "x_registers (%r2)"};
+                                        "bow none,none"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char text[512];
         snprintf(text, sizeof text, "%s\tmov.u32 %%r1, 1; //@%s\n}\n",
