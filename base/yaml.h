@@ -2,9 +2,9 @@
  * is wrong.
  *
  *   hd_yaml *y = hd_yaml_read(path, diagnostics);
- *   if (y->root && hd_yaml_mapping(y->root) && hd_yaml_known_keys(y->root, (const char *const[]){"module", "count"},
- * 2)) { const hd_yaml_node *n = hd_yaml_need(y->root, "count"); if (n && hd_yaml_u64(n, 1, 1000, &count)) ...
- *   }
+ *   if (y->root && hd_yaml_known_keys(y->root, (const char *const[]){"module", "count"}, 2) &&
+ *       hd_yaml_u64(hd_yaml_need(y->root, "count"), 1, 1000, &count))
+ *       ...
  *   hd_yaml_free(y);        after the diagnostics were printed: they point into its source
  *
  * Getters report bad-key and bad-value at the node and return false (NULL); with a NULL node they return false

@@ -1,10 +1,11 @@
 /* Launch files (heddle-launch(5)): what to run on which data, and what must come out.
  *
- *   hd_launch_file *file = hd_launch_read(path, diagnostics);              YAML read and checked, fills worked out
+ *   hd_launch_file *file = hd_launch_read(path, diagnostics);         YAML read and checked, fills worked out
  *   hd_module *module = hd_parse_ptx(source of file->module_path ...);
- *   hd_session *session = hd_session_open(file, module, diagnostics);      memory filled, kernels found, decoded and
- * checked for (i < file->launches.count) hd_session_launch(session, i, sinks, n, &statistics);
- *   hd_session_check(session);                                            expectations: wrong-output diagnostics
+ *   hd_session *s = hd_session_open(file, module, diagnostics, NULL); memory filled, kernels found, decoded, checked
+ *   for (i < file->launches.count)
+ *       hd_session_launch(s, i, sinks, n, &statistics);
+ *   hd_session_check(s);                                              expectations: wrong-output diagnostics
  *
  * A file may have several sessions, one after the other or at once: the original and a rewritten module run on equal
  * data, and hd_session_compare tells whether they left equal memory. Fills and tolerances: docs/launch-fills.md.

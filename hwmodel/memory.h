@@ -1,7 +1,7 @@
 /* Device memory: allocations in one 64-bit generic address space, and the windows of the other spaces in it.
  *
  *   space      address in the space       generic address
- *   .global    the generic address        itself (allocations from HD_GLOBAL_BASE on, unmapped gaps between them)
+ *   .global    the generic address        itself (allocations, with unmapped gaps between them)
  *   .const     offset from 0              const_window + offset   (module variables; read-only)
  *   .param     offset from 0              param_window + offset   (parameters of the running kernel; read-only)
  *   .shared    offset from 0              shared_window + offset  (one per CTA; owned by the interpreter)
@@ -18,7 +18,7 @@
 
 #include "ir/ir.h"
 
-enum { HD_GUARD_BYTES = 4096, HD_ALLOCATION_ALIGN = 512, HD_WINDOW_BYTES = 1 << 24 };
+enum { HD_GUARD_BYTES = 4096, HD_ALLOCATION_ALIGN = 512 };
 
 typedef struct hd_allocation {
     const char *name;     /* of the buffer or variable; in the memory's arena */

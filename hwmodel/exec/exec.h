@@ -1,8 +1,8 @@
 /* The functional SIMT interpreter: runs a kernel's grid exactly, and tells sinks every warp instruction.
  *
- *   hd_image_load        places a module's .global and .const variables in device memory
- *   hd_program_new       decodes a kernel and everything it may call; reports what the model does not run
- * (HD_DIAG_UNSUPPORTED) hd_program_run       runs one grid
+ *   hd_image_load    places a module's .global and .const variables in device memory
+ *   hd_program_new   decodes a kernel and all it may call; reports what the model does not run (HD_DIAG_UNSUPPORTED)
+ *   hd_program_run   runs one grid
  *
  * hwmodel/launch.h does all three from a launch file; use this directly only without one.
  *
