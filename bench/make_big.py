@@ -98,6 +98,8 @@ def one(out, count, path):
 
 def main():
     mode, path, amount, files = sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4:]
+    if mode not in ("one", "many", "kernels") or not files:
+        sys.exit(__doc__)
     with open(path, "w") as out:
         if mode == "one":
             one(out, int(amount), files[0])
