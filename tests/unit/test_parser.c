@@ -62,6 +62,9 @@ static void wrong_heads(void **state)
                      HD_DIAG_BAD_DIRECTIVE);
     assert_int_equal(first_error(".target sm_90\n.entry k { ret; }\n"), HD_DIAG_BAD_DIRECTIVE);
     assert_int_equal(first_error(".entry k { ret; }\n"), HD_DIAG_MISSING_VERSION);
+    assert_int_equal(first_error(".version 9.0\n.target sm_90, debug\n.entry k { ret; }\n.section .foo { .b8 1 }"),
+                     HD_DIAG_BAD_TARGET);
+    parsed_free(parse_good(".version 9.0\n.target sm_90, debug\n.entry k { ret; }\n.section .debug_foo { .b8 1 }"));
     assert_int_equal(first_error(".version 9.0\n.target sm_90, debug\n.entry k { ret; }\n"), HD_DIAG_BAD_TARGET);
     assert_int_equal(first_error(".version 9.0\n.entry k { ret; }\n"), -1); /* a warning */
 }
@@ -391,6 +394,7 @@ static void registers_are_declared_first(void **state)
     assert_int_equal(body_error("", ".reg .b32 r<2147483647>; mov.b32 r2147483646,1;"), -1);
     assert_int_equal(body_error("", ".reg .b32 r < 0x4U > ; .reg .b32 r9; mov.b32 r3,r9;"), -1);
     assert_int_equal(body_error("", ".reg .b32 r<0>;"), -1);
+    assert_int_equal(body_error("", ".reg .b32 r<4>; r1: bra r1;"), -1); /* a label may be named as a member is */
     assert_int_equal(body_error("", ".reg a;"), HD_DIAG_SYNTAX);
     assert_int_equal(body_error("", ".reg .tf32 a;"), HD_DIAG_BAD_DECLARATION);
     assert_int_equal(body_error("", ".reg .v3 .b32 a;"), HD_DIAG_BAD_DECLARATION);
@@ -421,6 +425,7 @@ static void module_registers(void **state)
     const hd_function *a = function_of(p, "a"), *b = function_of(p, "b");
     assert_non_null(p->module->globals);
     assert_int_equal(a->registers.count, 2);
+    assert_int_equal(a->declarations.count, 2);
     describe(a, 1, out, sizeof out);
     assert_string_equal(out, "mov.u32 r3! g?");
     assert_int_equal(hd_insn_operands(a, &a->instructions.items[0])[0].value,
