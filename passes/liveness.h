@@ -1,11 +1,11 @@
 /* Uniformity, thread-level and warp-level liveness, warp-order graph: analyses that the pass manager builds.
  *
  * A warp runs on a SIMT stack that joins lanes again at the branch's immediate post-dominator; the order of a divergent
- * branch's sides is unknown to every pass. So there are two levels. Thread level (TL) is what one lane needs: enough for
- * naming registers, since writes are masked by lane. Warp level (WL) is what a warp-wide register must hold: it also
- * keeps what lanes need that wait at another side or at the join; whatever frees, moves or shares such registers uses it.
- * State of the warp as a whole (what is held, allocated, cached) follows the warp order, not the edges of the CFG.
- * The rules stand at the heads of passes/uniformity.c, liveness.c, warp_liveness.c and warp_order.c.
+ * branch's sides is unknown to every pass. So there are two levels. Thread level (TL) is what one lane needs: enough
+ * for naming registers, since writes are masked by lane. Warp level (WL) is what a warp-wide register must hold: it
+ * also keeps what lanes need that wait at another side or at the join; whatever frees, moves or shares such registers
+ * uses it. State of the warp as a whole (what is held, allocated, cached) follows the warp order, not the edges of the
+ * CFG. The rules stand at the heads of passes/uniformity.c, liveness.c, warp_liveness.c and warp_order.c.
  *
  * All are near-linear in the function's size: sets are sparse (sorted register lists per block), never dense over all
  * registers and blocks. Inside a block a walker steps backwards from the block's live-out.
