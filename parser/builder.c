@@ -1,7 +1,7 @@
 /* The builder's life, and statements of a body: instructions, labels, blocks. An instruction's operands are pushed
  * while it is read; at its semicolon the record is made and hd_insn_resolve gives every operand its role. */
 #include "parser/builder.h"
-#include "ir/annotations.h"
+#include "ir/opcode_text.h"
 
 void hd_builder_init(hd_builder *b, hd_module *module, const hd_parse_options *options)
 {
@@ -93,25 +93,18 @@ void hd_build_modifier(hd_builder *b, const hd_node *word)
     b->opcode.token.end = word->token.end;
 }
 
-/* Cuts annotation modifiers (.bow::boc) off an opcode's spelling; the same name where there are none. */
+/* The spelling without annotation modifiers (.bow::boc); the same name where there are none. */
 static hd_name without_annotations(hd_builder *b, hd_name spelling)
 {
-    const char *text = hd_names_text(&b->module->names, spelling);
-    uint32_t length = hd_names_length(&b->module->names, spelling), at = 0;
+    uint32_t length = hd_names_length(&b->module->names, spelling);
     b->spelling.count = 0;
-    while (at < length) {
-        uint32_t end = at + 1, word = at + 1;
-        while (end < length && text[end] != '.')
-            end++;
-        while (word < end && text[word] != ':')
-            word++;
-        if (at && hd_annotation_find_name(text + at + 1, word - at - 1))
-            b->module->extended = true;
-        else
-            append(b, text + at, end - at);
-        at = end;
-    }
-    return b->spelling.count == length ? spelling : appended_name(b);
+    hd_array_reserve(&b->spelling, length);
+    b->spelling.count =
+        (uint32_t)hd_annotation_modifiers_cut(hd_names_text(&b->module->names, spelling), length, b->spelling.items);
+    if (b->spelling.count == length)
+        return spelling;
+    b->module->extended = true;
+    return appended_name(b);
 }
 
 /* The first sight of a spelling. */
