@@ -36,6 +36,19 @@ static void addresses(void **state)
     expect_instruction(G, "atom.global.add.u32 x0,[y0],x1;", "atom.global.add.u32 x0! [y0?] x1?");
 }
 
+static void offsets_are_marked(void **state)
+{
+    (void)state;
+    parsed *p = parse_good(HEAD ".entry k(.param .u64 pp) {\n" REGISTERS "ld.global.u32 x0,[y1+4]; ret; }");
+    const hd_function *f = function_of(p, "k");
+    const hd_operand *o = hd_insn_operands(f, &f->instructions.items[0]);
+    assert_int_equal(o[1].kind, HD_OPERAND_ADDRESS);
+    assert_true(o[2].flags & HD_OPERAND_OFFSET && o[2].count == 1);
+    assert_int_equal(p->source.text[o[2].begin], 'y');
+    assert_int_equal(hd_operand_extent(&o[1]), 3);
+    parsed_free(p);
+}
+
 static void vectors(void **state)
 {
     (void)state;
@@ -86,6 +99,7 @@ static void odd_spellings(void **state)
     expect_instruction("", ".reg .b32 r<20>; mov.b32 r01,1;", "mov.b32 r1<r01>! #1");
     expect_instruction("", ".reg .b32 r<20>; .reg .b32 r1<5>; mov.b32 r11,1;",
                        "mov.b32 r11! #1"); /* the longer stem, or the other: one */
+    expect_instruction("", ".reg .b32 r1<10>; { .reg .b64 r<9>; } mov.b32 r15,1;", "mov.b32 r15! #1"); /* member 5 */
     expect_instruction("", ".reg .b32 add, generic, b32; mov.b32 add,generic;", "mov.b32 add! generic?");
     expect_instruction("", ".reg .b32 %tid; mov.b32 %tid,1;", "mov.b32 %tid! #1");
     expect_instruction("", ".reg .b32 __$1, %_a$b; mov.b32 __$1,%_a$b;", "mov.b32 __$1! %_a$b?");
@@ -130,10 +144,15 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain),         cmocka_unit_test(addresses),
-        cmocka_unit_test(vectors),       cmocka_unit_test(pairs),
-        cmocka_unit_test(calls),         cmocka_unit_test(branches),
-        cmocka_unit_test(odd_spellings), cmocka_unit_test(unknown_opcodes_keep_names),
+        cmocka_unit_test(plain),
+        cmocka_unit_test(offsets_are_marked),
+        cmocka_unit_test(addresses),
+        cmocka_unit_test(vectors),
+        cmocka_unit_test(pairs),
+        cmocka_unit_test(calls),
+        cmocka_unit_test(branches),
+        cmocka_unit_test(odd_spellings),
+        cmocka_unit_test(unknown_opcodes_keep_names),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

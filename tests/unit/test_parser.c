@@ -118,6 +118,18 @@ static void initializers(void **state)
     parsed_free(p);
 }
 
+/* A definition takes over from the .extern declarations before it, wherever they stand. */
+static void definitions_come_first(void **state)
+{
+    (void)state;
+    parsed *p = parse_good(HEAD ".extern .global .b32 a;\n.visible .global .b32 a = 1;\n.extern .global .b32 a;\n"
+                                ".entry k { .reg .b64 y; mov.u64 y,a; ret; }");
+    const hd_function *f = function_of(p, "k");
+    const hd_operand *o = hd_insn_operands(f, &f->instructions.items[0]);
+    assert_int_equal(p->module->symbols.items[o[1].value].linkage, HD_LINKAGE_VISIBLE);
+    parsed_free(p);
+}
+
 static void wrong_variables(void **state)
 {
     static const struct {
@@ -312,6 +324,7 @@ static void places(void **state)
     assert_true(l[1].line == 9 && l[1].inlined_file == 1 && l[1].inlined_line == 5 && l[1].inlined_column == 3 &&
                 l[1].function_offset == 4);
     assert_string_equal(hd_names_text(&p->module->names, l[1].function_name), "info");
+    expect_span(p, f->statements.items[4].span, ".loc 1 9 0, function_name info+4, inlined_at 1 5 3");
     assert_int_equal(p->module->files.count, 1);
     assert_string_equal(hd_names_text(&p->module->names, p->module->files.items[0].name), "a.cu");
     const hd_verbatim *section = &hd_array_last(&p->module->verbatims);
@@ -459,6 +472,7 @@ int main(void)
         cmocka_unit_test(heads),
         cmocka_unit_test(wrong_heads),
         cmocka_unit_test(variables),
+        cmocka_unit_test(definitions_come_first),
         cmocka_unit_test(initializers),
         cmocka_unit_test(wrong_variables),
         cmocka_unit_test(entries),
