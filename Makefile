@@ -32,7 +32,7 @@ comma := ,
 # SANITIZE=1: address and undefined behaviour; SANITIZE=fuzz: the same, instrumented for libFuzzer (clang only).
 SANITIZERS := $(if $(SANITIZE),-fsanitize=address$(comma)undefined \
               $(if $(filter fuzz,$(SANITIZE)),-fsanitize=fuzzer-no-link) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-ALL_CPPFLAGS = -I. -I$(O)/gen -D_GNU_SOURCE $(CPPFLAGS)
+ALL_CPPFLAGS = -I. -Iinclude -I$(O)/gen -D_GNU_SOURCE $(CPPFLAGS)
 ALL_CFLAGS = -std=c17 $(WARNINGS) $(SANITIZERS) $(CFLAGS) -pthread
 ALL_LDFLAGS = $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -pthread
 LIBS := -lxxhash -ljansson -lyaml -lm

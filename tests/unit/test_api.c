@@ -1,0 +1,278 @@
+/* The public C API, used as an embedding program would: nothing but its header. */
+#include "unit.h"
+
+#include "heddle/heddle.h"
+
+static const char kernel[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry k(.param .u64 p)\n{\n"
+    "\t.reg .b64 %r<3>;\n"
+    "\tld.param.u64 %r1, [p];\n"
+    "\tcvta.to.global.u64 %r2, %r1;\n"
+    "\tst.global.u64 [%r2], %r1;\n"
+    "\tret;\n}\n";
+
+static hd_input memory(const char *text) { return (hd_input){"k.ptx", text, strlen(text)}; }
+
+/* A copy of a text with one piece replaced. */
+static char *with(const char *text, const char *piece, const char *by)
+{
+    const char *at = strstr(text, piece);
+    assert_non_null(at);
+    char *copy = calloc(1, strlen(text) + strlen(by) + 1);
+    memcpy(copy, text, (size_t)(at - text));
+    strcat(strcat(copy, by), at + strlen(piece));
+    return copy;
+}
+
+static void contexts_and_inputs(void **state)
+{
+    (void)state;
+    hd_context *context = hd_context_new();
+    hd_text out;
+    hd_input input = memory(kernel);
+    assert_int_equal(hd_context_message_count(context), 0);
+    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_OUTCOME_DONE);
+    assert_int_equal(out.length, sizeof kernel - 1);
+    assert_string_equal(out.bytes, kernel); /* a NUL stands behind it */
+    assert_int_equal(hd_context_message_count(context), 0);
+    hd_text_free(&out);
+    assert_null(out.bytes);
+    hd_text_free(&out);
+    hd_context_free(context);
+    hd_context_free(NULL);
+    assert_non_null(strchr(hd_version(), '.'));
+}
+
+static void passes(void **state)
+{
+    (void)state;
+    hd_context *context = hd_context_new();
+    hd_text out, again, plain;
+    hd_input input = memory(kernel);
+    hd_rewrite_settings settings = {.passes = "bow(iw=3)", .threads = 2};
+    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_DONE);
+    assert_non_null(strstr(out.bytes, "//@bow_window 3"));
+    assert_non_null(strstr(out.bytes, ".section .heddle"));
+    hd_input annotated = {"a.ptx", out.bytes, out.length};
+
+    assert_int_equal(hd_context_strip(context, &annotated, &plain), HD_OUTCOME_DONE);
+    assert_string_equal(plain.bytes, kernel);
+    hd_text_free(&plain);
+
+    settings = (hd_rewrite_settings){.extended = true};
+    assert_int_equal(hd_context_rewrite(context, &annotated, &settings, &again), HD_OUTCOME_DONE);
+    assert_non_null(strstr(again.bytes, ".heddle bow_window 3;"));
+    hd_text_free(&again);
+
+    settings = (hd_rewrite_settings){.no_section = true, .canonical = true};
+    assert_int_equal(hd_context_rewrite(context, &annotated, &settings, &again), HD_OUTCOME_DONE);
+    assert_null(strstr(again.bytes, ".section"));
+    assert_non_null(strstr(again.bytes, "//@bow"));
+    hd_text_free(&again);
+
+    settings = (hd_rewrite_settings){.passes = "bow", .kernel = "other*"};
+    assert_int_equal(hd_context_rewrite(context, &input, &settings, &again), HD_OUTCOME_DONE);
+    assert_string_equal(again.bytes, kernel);
+    hd_text_free(&again);
+    hd_text_free(&out);
+
+    settings = (hd_rewrite_settings){.passes = "nosuch"};
+    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_USAGE);
+    assert_null(out.bytes);
+    assert_string_equal(hd_context_message(context, 0).slug, "bad-pass");
+    hd_context_free(context);
+}
+
+static void messages(void **state)
+{
+    (void)state;
+    hd_context *context = hd_context_new();
+    hd_text out;
+    char *broken = with(kernel, "%r2, %r1;", "%r9, %r1;"), *good = with(kernel, "k(", "k(");
+    hd_input input = memory(broken);
+    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_OUTCOME_REJECTED);
+    assert_null(out.bytes);
+    assert_int_equal(hd_context_error_count(context), 1);
+    memset(broken, 'x', strlen(broken)); /* messages keep nothing of the input */
+    hd_message m = hd_context_message(context, 0);
+    assert_int_equal(m.severity, HD_MESSAGE_ERROR);
+    assert_string_equal(m.slug, "undeclared-register");
+    assert_string_equal(m.file, "k.ptx");
+    assert_non_null(strstr(m.text, "%r9"));
+    assert_int_equal(m.line, 8);
+    assert_int_equal(m.column, 21);
+    assert_int_equal(m.end_line, 8);
+    assert_int_equal(m.end_column, 24);
+    for (size_t i = 1; i < hd_context_message_count(context); i++)
+        assert_int_equal(hd_context_message(context, i).severity, HD_MESSAGE_NOTE);
+
+    input = memory(good); /* the next job starts anew */
+    assert_int_equal(hd_context_strip(context, &input, &out), HD_OUTCOME_DONE);
+    assert_int_equal(hd_context_message_count(context), 0);
+    assert_int_equal(hd_context_error_count(context), 0);
+    hd_text_free(&out);
+    free(broken);
+    free(good);
+    hd_context_free(context);
+}
+
+static hd_message first_message(hd_context *context, const char *text, hd_outcome expected)
+{
+    hd_text out;
+    hd_input input = memory(text);
+    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), expected);
+    assert_true((out.bytes != NULL) == (expected == HD_OUTCOME_DONE));
+    hd_text_free(&out);
+    return hd_context_message_count(context) ? hd_context_message(context, 0) : (hd_message){0};
+}
+
+static void warnings(void **state)
+{
+    (void)state;
+    hd_context *context = hd_context_new();
+    char *unknown = with(kernel, "\tret;", "\tnosuch.u64 %r1;\n\tret;");
+    assert_int_equal(first_message(context, unknown, HD_OUTCOME_DONE).severity, HD_MESSAGE_WARNING);
+    hd_context_set_strict(context, true);
+    assert_int_equal(first_message(context, unknown, HD_OUTCOME_REJECTED).severity, HD_MESSAGE_ERROR);
+    hd_context_set_strict(context, false);
+    assert_true(hd_context_set_warning(context, "error=unknown-opcode"));
+    assert_string_equal(first_message(context, unknown, HD_OUTCOME_REJECTED).slug, "unknown-opcode");
+    assert_true(hd_context_set_warning(context, "no-unknown-opcode"));
+    assert_null(first_message(context, unknown, HD_OUTCOME_DONE).slug);
+    assert_false(hd_context_set_warning(context, "nosuch"));
+    assert_false(hd_context_set_warning(context, "no-syntax"));
+    free(unknown);
+    hd_context_free(context);
+}
+
+static void many_errors(void **state)
+{
+    (void)state;
+    enum { ERRORS = 50 };
+    char text[sizeof kernel + ERRORS * 32];
+    strcpy(text, kernel);
+    strcpy(strstr(text, "\tret;"), "");
+    for (int i = 0; i < ERRORS; i++)
+        sprintf(text + strlen(text), "\tmov.u64 %%q%d, 0;\n", i);
+    strcat(text, "\tret;\n}\n");
+    hd_context *context = hd_context_new();
+    first_message(context, text, HD_OUTCOME_REJECTED);
+    assert_int_equal(hd_context_error_count(context), ERRORS);
+    size_t errors = 0;
+    for (size_t i = 0; i < hd_context_message_count(context); i++)
+        errors += hd_context_message(context, i).severity == HD_MESSAGE_ERROR;
+    assert_int_equal(errors, ERRORS);
+    hd_context_free(context);
+}
+
+static void files(void **state)
+{
+    (void)state;
+    hd_context *context = hd_context_new();
+    hd_text out;
+    hd_input input = {.name = "/nonexistent/k.ptx"};
+    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_OUTCOME_REJECTED);
+    hd_message m = hd_context_message(context, 0);
+    assert_string_equal(m.slug, "unreadable");
+    assert_null(m.file);
+    assert_int_equal(m.line, 0);
+    assert_non_null(strstr(m.text, "/nonexistent/k.ptx"));
+    assert_int_equal(hd_context_strip(context, &input, &out), HD_OUTCOME_REJECTED);
+    assert_int_equal(hd_context_check(context, &input, NULL, NULL), HD_OUTCOME_REJECTED);
+
+    char path[] = "/tmp/heddle-api.XXXXXX";
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    FILE *file = fdopen(descriptor, "w");
+    assert_true(file && fputs(kernel, file) >= 0 && fclose(file) == 0);
+    input.name = path;
+    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_OUTCOME_DONE);
+    assert_string_equal(out.bytes, kernel);
+    hd_text_free(&out);
+    remove(path);
+
+    input = (hd_input){.text = "", .length = 0};
+    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_OUTCOME_REJECTED);
+    assert_string_equal(hd_context_message(context, 0).slug, "empty-input");
+    assert_string_equal(hd_context_message(context, 0).file, "<memory>");
+    hd_context_free(context);
+}
+
+static void annotations_are_checked(void **state)
+{
+    (void)state;
+    hd_context *context = hd_context_new();
+    uint64_t count = 99;
+    hd_input input = memory(kernel);
+    assert_int_equal(hd_context_check(context, &input, NULL, &count), HD_OUTCOME_DONE);
+    assert_int_equal(count, 0);
+
+    /* A value that is read again nine instructions later cannot live in a window of three. */
+    char *far = with(kernel, "\tst.", "\tmembar.gl;\n\tmembar.gl;\n\tmembar.gl;\n\tmembar.gl;\n\tmembar.gl;\n\tst.");
+    char *tagged = with(far, "%r2, %r1;", "%r2, %r1; //@bow boc"), *wrong = with(tagged, "{", "{ //@bow_window 3");
+    input = memory(wrong);
+    assert_int_equal(hd_context_check(context, &input, NULL, &count), HD_OUTCOME_WRONG);
+    assert_true(count > 0);
+    assert_string_equal(hd_context_message(context, 0).slug, "unsound-annotation");
+    assert_int_equal(hd_context_check(context, &input, "other", &count), HD_OUTCOME_DONE);
+    free(far);
+    free(tagged);
+    free(wrong);
+    hd_context_free(context);
+}
+
+static void stale_annotations(void **state)
+{
+    (void)state;
+    hd_context *context = hd_context_new();
+    hd_text out;
+    hd_input input = memory(kernel);
+    hd_rewrite_settings settings = {.passes = "bow"};
+    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_DONE);
+    char *stale = with(out.bytes, "[%r2], %r1", "[%r2], %r2");
+    hd_text_free(&out);
+    assert_string_equal(first_message(context, stale, HD_OUTCOME_REJECTED).slug, "stale-annotation");
+    hd_context_set_drop_stale(context, true);
+    assert_string_equal(first_message(context, stale, HD_OUTCOME_DONE).slug, "stale-dropped");
+    free(stale);
+    hd_context_free(context);
+}
+
+static void replay(void **state)
+{
+    (void)state;
+    const char *top = getenv("TOP");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/examples/vectorAdd/vectorAdd.yaml", top ? top : ".");
+    const char *files_to_run[] = {path};
+    hd_context *context = hd_context_new();
+    hd_text report;
+    hd_replay_settings settings = {.techniques = "bow-wr-iw3"};
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_DONE);
+    assert_int_equal(report.bytes[0], '{');
+    assert_non_null(strstr(report.bytes, "bow-wr-iw3"));
+    hd_text_free(&report);
+    settings.text = true;
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_DONE);
+    assert_int_not_equal(report.bytes[0], '{');
+    hd_text_free(&report);
+    settings.techniques = "nosuch";
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_USAGE);
+    assert_null(report.bytes);
+    files_to_run[0] = "/nonexistent.yaml";
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, NULL, &report), HD_OUTCOME_REJECTED);
+    assert_string_equal(hd_context_message(context, 0).slug, "unreadable");
+    hd_text_free(&report);
+    hd_context_free(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contexts_and_inputs), cmocka_unit_test(passes), cmocka_unit_test(messages),
+        cmocka_unit_test(warnings), cmocka_unit_test(many_errors), cmocka_unit_test(files),
+        cmocka_unit_test(annotations_are_checked), cmocka_unit_test(stale_annotations), cmocka_unit_test(replay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
