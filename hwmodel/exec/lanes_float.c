@@ -8,48 +8,7 @@
 #include "hwmodel/exec/lanes.h"
 #include "hwmodel/exec/scalar.h"
 
-#define HD_FLOAT1(opcode, type, modifiers, D, A, expression)                                            \
-    HD_CLONES void HD_LANES_NAME(opcode, type, modifiers)(void *to, const void *of_a, const void *of_b, \
-                                                          const void *of_c)                             \
-    {                                                                                                   \
-        D *d = to;                                                                                      \
-        const A *ra = of_a;                                                                             \
-        (void)of_b, (void)of_c;                                                                         \
-        HD_LANE_LOOP                                                                                    \
-        {                                                                                               \
-            A a = ra[i];                                                                                \
-            d[i] = (D)(expression);                                                                     \
-        }                                                                                               \
-    }
-#define HD_FLOAT2(opcode, type, modifiers, D, A, B, expression)                                         \
-    HD_CLONES void HD_LANES_NAME(opcode, type, modifiers)(void *to, const void *of_a, const void *of_b, \
-                                                          const void *of_c)                             \
-    {                                                                                                   \
-        D *d = to;                                                                                      \
-        const A *ra = of_a;                                                                             \
-        const B *rb = of_b;                                                                             \
-        (void)of_c;                                                                                     \
-        HD_LANE_LOOP                                                                                    \
-        {                                                                                               \
-            A a = ra[i];                                                                                \
-            B b = rb[i];                                                                                \
-            d[i] = (D)(expression);                                                                     \
-        }                                                                                               \
-    }
-#define HD_FLOAT3(opcode, type, modifiers, D, A, B, C, expression)                                      \
-    HD_CLONES void HD_LANES_NAME(opcode, type, modifiers)(void *to, const void *of_a, const void *of_b, \
-                                                          const void *of_c)                             \
-    {                                                                                                   \
-        D *d = to;                                                                                      \
-        const A *ra = of_a;                                                                             \
-        const B *rb = of_b;                                                                             \
-        const C *rc = of_c;                                                                             \
-        HD_LANE_LOOP                                                                                    \
-        {                                                                                               \
-            A a = ra[i];                                                                                \
-            B b = rb[i];                                                                                \
-            C c = rc[i];                                                                                \
-            d[i] = (D)(expression);                                                                     \
-        }                                                                                               \
-    }
+#define HD_FLOAT1 HD_LANES_FUNCTION1
+#define HD_FLOAT2 HD_LANES_FUNCTION2
+#define HD_FLOAT3 HD_LANES_FUNCTION3
 #include "hwmodel/exec/exec.def"
