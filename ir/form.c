@@ -58,6 +58,8 @@ static hd_opcode find_row(const char *spelling, size_t length)
     hd_opcode best = HD_OP_UNKNOWN;
     size_t best_length = 0;
     for (int i = HD_OP_UNKNOWN + 1; i < HD_OPCODE_COUNT; i++) {
+        if (hd_opcodes[i].name[0] != spelling[0])
+            continue;
         size_t name_length = strlen(hd_opcodes[i].name);
         if (name_length > best_length && starts_with_name(spelling, length, hd_opcodes[i].name, name_length)) {
             best = (hd_opcode)i;

@@ -13,6 +13,33 @@ static const char *const group_names[HD_MODIFIER_GROUP_COUNT] = {
 #undef HD_MODIFIER
 };
 
+/* The modifiers of a group stand together in ir/modifiers.def: from GROUP_START to the next group's. The second
+ * enumerator of each group steps back, so that a group takes no number. */
+enum {
+    BEFORE_GROUPS = HD_MOD_NONE,
+#define HD_MODIFIER_GROUP(id, summary) GROUP_START_##id, GROUP_STEP_##id = GROUP_START_##id - 1,
+#define HD_MODIFIER(group, id, spelling) POSITION_##group##_##id,
+#include "ir/modifiers.def"
+#undef HD_MODIFIER_GROUP
+#undef HD_MODIFIER
+    GROUP_END
+};
+#define HD_MODIFIER_GROUP(id, summary)
+#define HD_MODIFIER(group, id, spelling) \
+    _Static_assert((int)POSITION_##group##_##id == (int)HD_MOD_##group##_##id, "one numbering");
+#include "ir/modifiers.def"
+#undef HD_MODIFIER_GROUP
+#undef HD_MODIFIER
+
+static const uint16_t group_starts[HD_MODIFIER_GROUP_COUNT + 1] = {
+#define HD_MODIFIER_GROUP(id, summary) [HD_GROUP_##id] = GROUP_START_##id,
+#define HD_MODIFIER(group, id, spelling)
+#include "ir/modifiers.def"
+#undef HD_MODIFIER_GROUP
+#undef HD_MODIFIER
+    [HD_MODIFIER_GROUP_COUNT] = GROUP_END,
+};
+
 /* One alternative tried against a form: what it made of the words, and what did not fit. */
 typedef struct attempt {
     hd_form form;        /* types and modifiers as this alternative reads them */
@@ -101,10 +128,9 @@ static bool in_list(const char *begin, const char *end, const char *text, size_t
 
 static hd_modifier modifier_in_group(hd_modifier_group group, const char *text, size_t length)
 {
-    for (int i = HD_MOD_NONE + 1; i < HD_MODIFIER_COUNT; i++) {
+    for (int i = group_starts[group]; i < group_starts[group + 1]; i++) {
         const char *spelling = hd_modifier_spelling((hd_modifier)i);
-        if (hd_modifier_group_of((hd_modifier)i) == group && strlen(spelling) == length &&
-            memcmp(spelling, text, length) == 0)
+        if (spelling[0] == text[0] && strlen(spelling) == length && memcmp(spelling, text, length) == 0)
             return (hd_modifier)i;
     }
     return HD_MOD_NONE;
