@@ -70,6 +70,8 @@ static void dump_module(hd_cli *cli, hd_source *source, hd_writer *out, dump_kin
         dump_functions(cli, out, module, kind);
 }
 
+static void free_source(void *source) { hd_source_free(source); }
+
 int hd_cli_dump(hd_cli *cli)
 {
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
@@ -83,10 +85,12 @@ int hd_cli_dump(hd_cli *cli)
         hd_source_free(source);
         return HD_STATUS_REJECTED;
     }
-    if (kind == DUMP_TOKENS)
+    if (kind == DUMP_TOKENS) {
+        hd_cli_keep(cli, source, free_source);
         hd_emit_tokens(&output.writer, source, &cli->diagnostics);
-    else
+    } else {
         dump_module(cli, source, &output.writer, (dump_kind)kind);
+    }
     hd_output_close(cli, &output, cli->diagnostics.error_count == 0);
     return hd_cli_status(cli);
 }

@@ -226,7 +226,7 @@ def fixtures():
 
 
 def has_a_destination(data):
-    return re.search(rb"^\t(ld|mov|add)[.\w]*[ \t]+%", data, re.M) is not None
+    return re.search(rb"^[ \t]*(ld|mov|add)[.\w]*[ \t]+[%$\w]+ *,", data, re.M) is not None
 
 
 def try_all(properties, name, data, folder):
