@@ -375,6 +375,7 @@ void hd_build_file(hd_builder *b, const hd_node *word, const hd_node *number, co
 void hd_build_section(hd_builder *b, const hd_node *word, const hd_node *name, const hd_node *close);
 void hd_build_section_width(hd_builder *b, const hd_node *word);
 void hd_build_verbatim(hd_builder *b, hd_verbatim_kind kind, const hd_node *begin, const hd_node *end);
+void hd_build_pragma(hd_builder *b, const hd_node *string);
 void hd_build_heddle(hd_builder *b, const hd_node *statement);
 void hd_build_alias(hd_builder *b, const hd_node *word, const hd_node *alias, const hd_node *of, const hd_node *end);
 void hd_build_location(hd_builder *b, const hd_node *word, const hd_node *file, const hd_node *line,

@@ -137,6 +137,16 @@ void hd_build_verbatim(hd_builder *b, hd_verbatim_kind kind, const hd_node *begi
     push_verbatim(b, kind, HD_NO_NAME, begin->token.begin, end->token.end);
 }
 
+/* Unknown pragmas are kept; this one is known to stand in bodies only. */
+void hd_build_pragma(hd_builder *b, const hd_node *string)
+{
+    static const char in_bodies[] = "\"enable_smem_spilling\"";
+    const char *text = hd_builder_source(b)->text + string->token.begin;
+    uint32_t length = string->token.end - string->token.begin;
+    if (!b->function && length == sizeof in_bodies - 1 && memcmp(text, in_bodies, length) == 0)
+        hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(string), "this pragma stands inside functions only");
+}
+
 void hd_build_heddle(hd_builder *b, const hd_node *statement)
 {
     b->module->extended = true;

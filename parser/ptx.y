@@ -81,7 +81,8 @@ item: VERSION FLOAT                        { hd_build_version(b, N($1), N($2)); 
 target_words: target_word | target_words "," target_word { $$ = $1; N($$)->token.end = N($3)->token.end; } ;
 target_word: NAME { hd_build_target_word(b, N($1)); } ;
 file_stamp: %empty { $$ = hd_node_new(b); } | "," INTEGER "," INTEGER { $$ = $4; } ;
-strings: STRING | strings "," STRING ;
+strings: string | strings "," string ;
+string: STRING { hd_build_pragma(b, N($1)); } ;
 
 /* ---- sections ---- */
 section_items: %empty { b->node_mark = b->nodes.count; } | section_items section_item { DROP_NODES; } ;

@@ -257,6 +257,7 @@ static void wrong_functions(void **state)
         {".entry k .blocksareclusters { ret; }", HD_DIAG_BAD_DIRECTIVE},
         {".entry k .maxntid 1 .maxnctapersm 4 { ret; }", HD_DIAG_BAD_DIRECTIVE},
         {".entry k .pragma \"x\" { ret; }", HD_DIAG_SYNTAX},
+        {".entry k .maxntid 32 .pragma \"enable_smem_spilling\"; { ret; }", HD_DIAG_BAD_DIRECTIVE},
         {".entry k { .entry l { ret; } }", HD_DIAG_SYNTAX},
         {".entry k { ret; ", HD_DIAG_UNTERMINATED_SCOPE},
         {".entry k { ; }", HD_DIAG_SYNTAX},
