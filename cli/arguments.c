@@ -1,4 +1,5 @@
-/* @FILE: arguments out of a file, for command lines that are too long for the system. Files may name further files, eight deep. */
+/* @FILE: arguments out of a file, for command lines that are too long for the system. Files may name further files,
+ * eight deep. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@ enum { DEEPEST_FILE = 8 };
 
 HD_ARRAY_TYPE(words, char *);
 
-/* The next word at *at into the arena, or NULL at the end. Quotes group, a backslash takes the next character as it is. */
+/* The next word at *at into the arena, or NULL at the end. Quotes group, a backslash takes the next character. */
 static char *next_word(hd_arena *arena, const char **at)
 {
     const char *p = *at + strspn(*at, " \t\r\n");
@@ -37,7 +38,8 @@ static bool expand(hd_cli *cli, words *list, char *argument, uint32_t depth)
     }
     hd_source source;
     if (depth == DEEPEST_FILE) {
-        hd_report(&cli->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "'%s': argument files name each other too deep", argument);
+        hd_report(&cli->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0},
+                  "'%s': argument files name each other too deep", argument);
         return false;
     }
     if (!hd_cli_read(cli, argument + 1, &source))

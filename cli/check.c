@@ -19,8 +19,11 @@ int hd_cli_check(hd_cli *cli)
     hd_status status = hd_check_module(module, cli->values[HD_CLI_KERNEL], &cli->diagnostics, &result);
     hd_writer out;
     hd_writer_to_descriptor(&out, STDOUT_FILENO);
-    hd_write_format(&out, "%s: %llu annotations in %u functions: %s\n", cli->operands[0], (unsigned long long)result.annotations,
-                    result.functions, status == HD_STATUS_WRONG ? "refuted" : result.annotations ? "sound" : "nothing to check");
+    hd_write_format(&out, "%s: %llu annotations in %u functions: %s\n", cli->operands[0],
+                    (unsigned long long)result.annotations, result.functions,
+                    status == HD_STATUS_WRONG ? "refuted"
+                    : result.annotations      ? "sound"
+                                              : "nothing to check");
     bool written = hd_writer_flush(&out);
     hd_writer_free(&out);
     return status != HD_STATUS_DONE ? (int)status : written ? HD_STATUS_DONE : HD_STATUS_REJECTED;

@@ -1,8 +1,8 @@
 /* The command line: one table of subcommands (commands.def), one of options (options.def), one file a subcommand.
  *
- * main() reads the options by the tables and calls the subcommand; afterwards it renders the diagnostics on standard error. A
- * subcommand does its job through driver/ and returns an exit status (driver/status.h). Its texts must live until the diagnostics are rendered: modules
- * and sources are handed to hd_cli_keep_module() and freed by main().
+ * main() reads the options by the tables and calls the subcommand; afterwards it renders the diagnostics on standard
+ * error. A subcommand does its job through driver/ and returns an exit status (driver/status.h). Its texts must live
+ * until the diagnostics are rendered: modules and sources are handed to hd_cli_keep_module() and freed by main().
  */
 #ifndef HD_CLI_CLI_H
 #define HD_CLI_CLI_H
@@ -36,10 +36,10 @@ typedef struct hd_cli {
     const char *values[HD_CLI_OPTION_COUNT]; /* as given last; "" for one without argument; NULL: not given */
     char **operands;
     int operand_count;
-    int format;                              /* of diagnostics: hd_diagnostics_format; -1: a bad one was asked for */
+    int format; /* of diagnostics: hd_diagnostics_format; -1: a bad one was asked for */
     hd_diagnostics diagnostics;
     hd_arena arena;
-    HD_ARRAY(hd_kept) kept;                  /* freed after the diagnostics are rendered, the latest first */
+    HD_ARRAY(hd_kept) kept; /* freed after the diagnostics are rendered, the latest first */
 } hd_cli;
 
 #define HD_COMMAND(id, name, run, minimum, maximum, operands, summary) int run(hd_cli *cli);
@@ -47,9 +47,11 @@ typedef struct hd_cli {
 #undef HD_COMMAND
 
 static inline bool hd_cli_has(const hd_cli *cli, hd_cli_option option) { return cli->values[option] != NULL; }
-/* Index of the option's value among the words of "portable|extended"; 0 where it was not given; -1 (told as a usage error) for another word. */
+/* Index of the option's value among the words of "portable|extended"; 0 where it was not given; -1 (told as a usage
+ * error) for another word. */
 int hd_cli_choice(hd_cli *cli, hd_cli_option option, const char *words);
-/* The option's number; `otherwise` where it was not given; false (told as a usage error) where it is no number up to `maximum`. */
+/* The option's number; `otherwise` where it was not given; false (told as a usage error) where it is no number or above
+ * `maximum`. */
 bool hd_cli_number(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t maximum, uint32_t *value);
 void hd_cli_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 hd_parse_options hd_cli_parse_options(const hd_cli *cli);
@@ -61,19 +63,19 @@ void hd_cli_keep(hd_cli *cli, void *thing, void (*free)(void *)); /* the same of
 /* DONE where no error was reported; USAGE where the list of passes is bad, else REJECTED. */
 int hd_cli_status(const hd_cli *cli);
 
-/* An output file that appears whole or not at all: written beside its place (where a link leads) and renamed. Standard output and
- * what is no regular file (/dev/null, a pipe) are written directly. */
+/* An output file that appears whole or not at all: written beside its place (where a link leads) and renamed. Standard
+ * output and what is no regular file (/dev/null, a pipe) are written directly. */
 typedef struct hd_output {
-    const char *path;    /* NULL: standard output */
-    char *temporary;     /* NULL: written directly */
+    const char *path; /* NULL: standard output */
+    char *temporary;  /* NULL: written directly */
     int descriptor;
     hd_writer writer;
 } hd_output;
 bool hd_output_open(hd_cli *cli, hd_output *output, const char *path); /* NULL or "-": standard output */
-bool hd_output_close(hd_cli *cli, hd_output *output, bool keep);       /* false with a diagnostic where writing failed */
+bool hd_output_close(hd_cli *cli, hd_output *output, bool keep); /* false with a diagnostic where writing failed */
 
-/* Arguments with each @FILE replaced by the words of that file (blanks separate, quotes and backslashes as in a shell). In cli->arena;
- * NULL with a diagnostic. */
+/* Arguments with each @FILE replaced by the words of that file (blanks separate, quotes and backslashes as in a shell).
+ * In cli->arena; NULL with a diagnostic. */
 char **hd_cli_expand(hd_cli *cli, int *count, char **arguments);
 
 #endif

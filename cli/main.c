@@ -47,10 +47,13 @@ static bool is_compiler_like(const char *name) { return strlen(name) == 2 && nam
 static void print_option(const option_row *o)
 {
     char left[64];
-    int n = snprintf(left, sizeof left, "  %c%c%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', o->letter && o->name ? ", " : "  ");
+    int n = snprintf(left, sizeof left, "  %c%c%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+                     o->letter && o->name ? ", " : "  ");
+    bool one_dash = o->name && is_compiler_like(o->name);
+    const char *joint = !o->argument ? "" : one_dash ? " " : "=";
     if (o->name)
-        n += snprintf(left + n, sizeof left - (size_t)n, "%s%s%s%s", is_compiler_like(o->name) ? "-" : "--", o->name,
-                      !o->argument ? "" : is_compiler_like(o->name) ? " " : "=", o->argument ? o->argument : "");
+        n += snprintf(left + n, sizeof left - (size_t)n, "%s%s%s%s", one_dash ? "-" : "--", o->name, joint,
+                      o->argument ? o->argument : "");
     else if (o->argument)
         snprintf(left + n - 2, sizeof left - (size_t)n + 2, "%s", o->argument);
     printf("%-28s %s\n", left, o->help);
@@ -69,7 +72,8 @@ static void print_help(hd_command command)
 static void print_overview(FILE *to)
 {
     fputs("usage: heddle COMMAND [OPTIONS] FILES\n"
-          "A compiler pass toolkit over NVIDIA PTX with an embedded GPU hardware model.\n\n", to);
+          "A compiler pass toolkit over NVIDIA PTX with an embedded GPU hardware model.\n\n",
+          to);
     for (uint32_t i = 0; i < HD_COMMAND_COUNT; i++)
         fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
     fputs("\nheddle COMMAND --help shows a command's options; heddle(1) is the manual.\n", to);
@@ -97,7 +101,8 @@ static void make_getopt_tables(hd_command command, struct option *longs, char *s
         if (!(o->commands >> command & 1))
             continue;
         if (o->name)
-            *longs++ = (struct option){o->name, o->argument ? required_argument : no_argument, NULL, LONG_BASE + (int)i};
+            *longs++ =
+                (struct option){o->name, o->argument ? required_argument : no_argument, NULL, LONG_BASE + (int)i};
         if (o->letter) {
             *shorts++ = o->letter;
             if (o->argument)
@@ -118,7 +123,7 @@ static int option_of(int code)
     return -1;
 }
 
-/* -MD, -MF, -MT are spelled with one dash, as compilers have them; getopt_long_only would take -p for any long option too. */
+/* -MD, -MF, -MT have one dash, as compilers have them; getopt_long_only would take -p for any long option too. */
 static void double_dashes(int count, char **arguments)
 {
     static const char *const singles[][2] = {{"-MD", "--MD"}, {"-MF", "--MF"}, {"-MT", "--MT"}};
@@ -210,18 +215,23 @@ bool hd_cli_number(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32
 
 hd_parse_options hd_cli_parse_options(const hd_cli *cli)
 {
-    return (hd_parse_options){.strict = hd_cli_has(cli, HD_CLI_STRICT), .drop_stale = hd_cli_has(cli, HD_CLI_DROP_STALE)};
+    return (hd_parse_options){.strict = hd_cli_has(cli, HD_CLI_STRICT),
+                              .drop_stale = hd_cli_has(cli, HD_CLI_DROP_STALE)};
 }
 
 bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source)
 {
     if (hd_source_read(source, path))
         return true;
-    hd_report(&cli->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read '%s': %s", path, strerror(errno));
+    hd_report(&cli->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read '%s': %s", path,
+              strerror(errno));
     return false;
 }
 
-void hd_cli_keep(hd_cli *cli, void *thing, void (*free_thing)(void *)) { hd_array_push(&cli->kept, (hd_kept){thing, free_thing}); }
+void hd_cli_keep(hd_cli *cli, void *thing, void (*free_thing)(void *))
+{
+    hd_array_push(&cli->kept, (hd_kept){thing, free_thing});
+}
 
 static void free_module(void *module) { hd_module_free(module); }
 
@@ -305,7 +315,7 @@ static int dispatch(hd_cli *cli, int count, char **arguments)
     return run_command(cli);
 }
 
-/* Passes take and give back memory function by function: keep it, instead of having the system clear it anew each time. */
+/* Passes take and give back memory function by function: keep it, or the system would clear it anew each time. */
 static void keep_freed_memory(void)
 {
     enum { KEPT_BYTES = 64 << 20 };

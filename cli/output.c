@@ -10,7 +10,8 @@
 
 static bool failed(hd_cli *cli, const char *path, int error)
 {
-    hd_report(&cli->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot write '%s': %s", path ? path : "<stdout>", strerror(error));
+    hd_report(&cli->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot write '%s': %s",
+              path ? path : "<stdout>", strerror(error));
     return false;
 }
 

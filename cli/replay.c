@@ -3,13 +3,15 @@
 
 #include "driver/replay.h"
 
-static void (*const emitters[])(hd_writer *, const hd_replay_report *) = {hd_emit_replay_text, hd_emit_replay_json, hd_emit_replay_csv};
+static void (*const emitters[])(hd_writer *, const hd_replay_report *) = {hd_emit_replay_text, hd_emit_replay_json,
+                                                                          hd_emit_replay_csv};
 
 static void free_replay(void *replay) { hd_replay_free(replay); }
 
 int hd_cli_replay(hd_cli *cli)
 {
-    hd_replay_options options = {.gpu = cli->values[HD_CLI_GPU], .techniques = cli->values[HD_CLI_TECHNIQUE],
+    hd_replay_options options = {.gpu = cli->values[HD_CLI_GPU],
+                                 .techniques = cli->values[HD_CLI_TECHNIQUE],
                                  .parse = hd_cli_parse_options(cli)};
     int format = hd_cli_choice(cli, HD_CLI_FORMAT, "text|json|csv");
     if (format < 0 || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads))

@@ -48,7 +48,8 @@ static bool write_depfile(hd_cli *cli)
 static bool check_depfile(const hd_cli *cli)
 {
     bool wanted = hd_cli_has(cli, HD_CLI_DEPFILE) || hd_cli_has(cli, HD_CLI_DEPFILE_PATH), named = output_name(cli);
-    if (!wanted || ((named || hd_cli_has(cli, HD_CLI_DEPFILE_PATH)) && (named || hd_cli_has(cli, HD_CLI_DEPFILE_TARGET))))
+    if (!wanted ||
+        ((named || hd_cli_has(cli, HD_CLI_DEPFILE_PATH)) && (named || hd_cli_has(cli, HD_CLI_DEPFILE_TARGET))))
         return true;
     hd_cli_usage_error("-MD and -MF need -o FILE, or both -MF and -MT");
     return false;
@@ -78,7 +79,8 @@ static bool read_options(hd_cli *cli, hd_rewrite_options *options)
                                               .statistics = hd_cli_has(cli, HD_CLI_STATS),
                                               .print_after = cli->values[HD_CLI_PRINT_AFTER],
                                               .kernel = cli->values[HD_CLI_KERNEL]};
-    return spelling >= 0 && check_print_after(cli) && hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->pipeline.threads) && check_depfile(cli);
+    return spelling >= 0 && check_print_after(cli) &&
+           hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->pipeline.threads) && check_depfile(cli);
 }
 
 int hd_cli_rewrite(hd_cli *cli)

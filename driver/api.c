@@ -1,7 +1,7 @@
 /* The public C API (include/heddle/heddle.h) over the jobs of driver/.
  *
- * Each job has diagnostics of its own, set up from the context. When it is done, they are copied as messages, with places
- * as lines and columns, before the texts go that they point into. */
+ * Each job has diagnostics of its own, set up from the context. When it is done, they are copied as messages, with
+ * places as lines and columns, before the texts go that they point into. */
 #include "heddle/heddle.h"
 
 #include "base/version.h"
@@ -12,15 +12,17 @@
 #include <errno.h>
 
 _Static_assert((int)HD_OUTCOME_REJECTED == (int)HD_STATUS_REJECTED && (int)HD_OUTCOME_USAGE == (int)HD_STATUS_USAGE &&
-               (int)HD_OUTCOME_WRONG == (int)HD_STATUS_WRONG && (int)HD_OUTCOME_INTERNAL == (int)HD_STATUS_INTERNAL &&
-               (int)HD_OUTCOME_FAULT == (int)HD_STATUS_FAULT && (int)HD_OUTCOME_UNDECIDED == (int)HD_STATUS_UNDECIDED,
+                   (int)HD_OUTCOME_WRONG == (int)HD_STATUS_WRONG &&
+                   (int)HD_OUTCOME_INTERNAL == (int)HD_STATUS_INTERNAL &&
+                   (int)HD_OUTCOME_FAULT == (int)HD_STATUS_FAULT &&
+                   (int)HD_OUTCOME_UNDECIDED == (int)HD_STATUS_UNDECIDED,
                "one numbering");
 
 struct hd_context {
-    hd_diagnostics template;     /* severities; nothing is reported in it */
+    hd_diagnostics template; /* severities; nothing is reported in it */
     hd_parse_options parse;
-    hd_diagnostics diagnostics;  /* of the running job */
-    hd_arena arena;              /* texts of the messages */
+    hd_diagnostics diagnostics; /* of the running job */
+    hd_arena arena;             /* texts of the messages */
     HD_ARRAY(hd_message) messages;
     size_t errors;
 };
@@ -49,7 +51,10 @@ void hd_context_set_strict(hd_context *context, bool strict) { context->parse.st
 
 void hd_context_set_drop_stale(hd_context *context, bool drop_stale) { context->parse.drop_stale = drop_stale; }
 
-bool hd_context_set_warning(hd_context *context, const char *what) { return hd_diagnostics_option(&context->template, what); }
+bool hd_context_set_warning(hd_context *context, const char *what)
+{
+    return hd_diagnostics_option(&context->template, what);
+}
 
 const char *hd_version(void) { return HD_VERSION; }
 
@@ -61,9 +66,13 @@ hd_message hd_context_message(const hd_context *context, size_t index) { return 
 
 size_t hd_context_error_count(const hd_context *context) { return context->errors; }
 
-static const char *keep(hd_context *context, const char *text) { return hd_arena_string(&context->arena, text, strlen(text)); }
+static const char *keep(hd_context *context, const char *text)
+{
+    return hd_arena_string(&context->arena, text, strlen(text));
+}
 
-static void add_message(hd_context *context, hd_message_severity severity, const char *slug, const char *text, hd_source *source, hd_span span)
+static void add_message(hd_context *context, hd_message_severity severity, const char *slug, const char *text,
+                        hd_source *source, hd_span span)
 {
     hd_message message = {.severity = severity, .slug = slug, .text = keep(context, text)};
     if (source) {
@@ -101,7 +110,8 @@ static void end_job(hd_context *context)
 {
     for (const hd_diagnostic *d = context->diagnostics.first; d; d = d->next) {
         const char *slug = hd_diagnostic_slug(d->kind);
-        add_message(context, d->severity == HD_ERROR ? HD_MESSAGE_ERROR : HD_MESSAGE_WARNING, slug, d->message, d->source, d->span);
+        add_message(context, d->severity == HD_ERROR ? HD_MESSAGE_ERROR : HD_MESSAGE_WARNING, slug, d->message,
+                    d->source, d->span);
         for (const hd_note *note = d->notes; note; note = note->next)
             add_message(context, HD_MESSAGE_NOTE, slug, note->message, note->source, note->span);
     }
@@ -113,7 +123,8 @@ static void end_job(hd_context *context)
 
 static bool refuse(hd_context *context, const char *name, int error)
 {
-    hd_report(&context->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read '%s': %s", name, strerror(error));
+    hd_report(&context->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read '%s': %s", name,
+              strerror(error));
     return false;
 }
 
@@ -147,7 +158,8 @@ static void take_text(hd_writer *writer, bool good, hd_text *out)
 
 /* ---- jobs ---- */
 
-static hd_outcome run_rewrite(hd_context *context, const hd_input *input, const hd_rewrite_options *options, hd_text *out)
+static hd_outcome run_rewrite(hd_context *context, const hd_input *input, const hd_rewrite_options *options,
+                              hd_text *out)
 {
     hd_source source;
     *out = (hd_text){0};
@@ -157,7 +169,8 @@ static hd_outcome run_rewrite(hd_context *context, const hd_input *input, const 
         hd_writer_to_memory(&writer);
         hd_module *module = hd_rewrite(&source, options, &writer, &context->diagnostics);
         if (writer.error)
-            hd_report(&context->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "the output is too long: %s", strerror(writer.error));
+            hd_report(&context->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "the output is too long: %s",
+                      strerror(writer.error));
         hd_outcome outcome = outcome_of(&context->diagnostics);
         take_text(&writer, outcome == HD_OUTCOME_DONE, out);
         end_job(context);
@@ -168,13 +181,15 @@ static hd_outcome run_rewrite(hd_context *context, const hd_input *input, const 
     return HD_OUTCOME_REJECTED;
 }
 
-hd_outcome hd_context_rewrite(hd_context *context, const hd_input *input, const hd_rewrite_settings *settings, hd_text *out)
+hd_outcome hd_context_rewrite(hd_context *context, const hd_input *input, const hd_rewrite_settings *settings,
+                              hd_text *out)
 {
     static const hd_rewrite_settings defaults = {0};
     const hd_rewrite_settings *s = settings ? settings : &defaults;
     hd_rewrite_options options = {.passes = s->passes, .parse = context->parse};
     options.emit = (hd_emit_options){.spelling = s->extended ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE,
-                                     .canonical = s->canonical, .no_section = s->no_section};
+                                     .canonical = s->canonical,
+                                     .no_section = s->no_section};
     options.pipeline = (hd_pipeline_options){.threads = s->threads, .kernel = s->kernel};
     return run_rewrite(context, input, &options, out);
 }
@@ -220,7 +235,8 @@ hd_outcome hd_context_replay(hd_context *context, const char *const *launch_file
 {
     static const hd_replay_settings defaults = {0};
     const hd_replay_settings *s = settings ? settings : &defaults;
-    hd_replay_options options = {.gpu = s->gpu, .techniques = s->techniques, .threads = s->threads, .parse = context->parse};
+    hd_replay_options options = {
+        .gpu = s->gpu, .techniques = s->techniques, .threads = s->threads, .parse = context->parse};
     *report = (hd_text){0};
     begin_job(context);
     hd_replay *replay = hd_replay_new(&options, &context->diagnostics);

@@ -1,5 +1,5 @@
-/* The replay as a library call: runs launch files in the hardware model, feeds all asked-for techniques from one functional run, proves
- * every operand, compares outputs.
+/* The replay as a library call: runs launch files in the hardware model, feeds all asked-for techniques from one
+ * functional run, proves every operand, compares outputs.
  *
  *   hd_replay *replay = hd_replay_new(&options, diagnostics);
  *   for each path: hd_replay_file(replay, path);
@@ -7,8 +7,8 @@
  *   status = hd_replay_status(replay);
  *   hd_replay_free(replay);                                      only after the diagnostics were printed
  *
- * A module that brings annotations of a technique is replayed exactly as written. For one without, the technique's pass runs
- * on it in memory first, with the options that each model asks for.
+ * A module that brings annotations of a technique is replayed exactly as written. For one without, the technique's pass
+ * runs on it in memory first, with the options that each model asks for.
  */
 #ifndef HD_DRIVER_REPLAY_H
 #define HD_DRIVER_REPLAY_H
@@ -21,7 +21,7 @@ typedef struct hd_replay_options {
     const char *gpu;        /* name or file; NULL: the default */
     const char *techniques; /* "all", or a comma-separated list of techniques and models; NULL: all */
     hd_parse_options parse;
-    uint32_t threads;       /* for passes; 0 = all CPUs */
+    uint32_t threads; /* for passes; 0 = all CPUs */
 } hd_replay_options;
 
 typedef struct hd_replay hd_replay;

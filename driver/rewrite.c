@@ -23,7 +23,8 @@ static void drop_foreign(hd_module *module)
         if (!f->changed || !f->foreign_annotations.count)
             continue;
         hd_report(module->diagnostics, HD_DIAG_UNKNOWN_ANNOTATION, module->source, f->header_span,
-                  "annotations of unknown kinds dropped: the instructions of '%s' changed", hd_names_text(&module->names, f->name));
+                  "annotations of unknown kinds dropped: the instructions of '%s' changed",
+                  hd_names_text(&module->names, f->name));
         hd_array_clear(&f->foreign_annotations);
     }
 }

@@ -13,8 +13,10 @@ typedef struct hd_rewrite_options {
     hd_emit_options emit;
 } hd_rewrite_options;
 
-/* Parses the source (which it takes), runs the passes and writes the result. Nothing is written where an error was reported; whether
- * writing itself worked stands in the writer. Returns the module: diagnostics point into its text, so free it after rendering them. */
-hd_module *hd_rewrite(hd_source *source, const hd_rewrite_options *options, hd_writer *out, hd_diagnostics *diagnostics);
+/* Parses the source (which it takes), runs the passes and writes the result. Nothing is written where an error was
+ * reported; whether writing itself worked stands in the writer. Returns the module: diagnostics point into its text, so
+ * free it after rendering them. */
+hd_module *hd_rewrite(hd_source *source, const hd_rewrite_options *options, hd_writer *out,
+                      hd_diagnostics *diagnostics);
 
 #endif

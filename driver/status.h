@@ -1,12 +1,13 @@
-/* How a job ended: the program's exit statuses. Where several apply, the worst of the order below counts for the whole job. */
+/* How a job ended: the program's exit statuses. Where several files are worked on, the first one
+ * that did not end with DONE counts. */
 #ifndef HD_DRIVER_STATUS_H
 #define HD_DRIVER_STATUS_H
 
 typedef enum hd_status {
     HD_STATUS_DONE = 0,
-    HD_STATUS_REJECTED = 1,  /* an input is wrong, or a gate was not met */
+    HD_STATUS_REJECTED = 1, /* an input is wrong, or a gate was not met */
     HD_STATUS_USAGE = 2,
-    HD_STATUS_WRONG = 3,     /* verification failed: wrong results, a broken proof, an unsound annotation */
+    HD_STATUS_WRONG = 3, /* verification failed: wrong results, a broken proof, an unsound annotation */
     HD_STATUS_INTERNAL = 4,
     HD_STATUS_FAULT = 5,     /* the kernel itself failed */
     HD_STATUS_UNDECIDED = 6, /* an unsupported instruction, a needed tool is missing */

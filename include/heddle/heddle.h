@@ -14,11 +14,12 @@
  *     hd_context_free(context);
  *
  * A context carries the settings that all jobs share and the messages of the last job. Each job reads its input anew. A
- * context is used by one thread at a time; different contexts are independent. The library prints nothing, changes no global
- * state, and ends the process only where the system has no memory left.
+ * context is used by one thread at a time; different contexts are independent. The library prints nothing, changes no
+ * global state, and ends the process only where the system has no memory left.
  *
  * Structures of settings are zeroed first: a member that is 0 or NULL has its default, so that members can be added.
- * All texts given to the library may go once the call has returned. Link with -lheddle -lxxhash -ljansson -lyaml -lm -pthread.
+ * All texts given to the library may go once the call has returned. Link with -lheddle -lxxhash -ljansson -lyaml -lm
+ * -pthread.
  */
 #ifndef HEDDLE_HEDDLE_H
 #define HEDDLE_HEDDLE_H
@@ -55,12 +56,13 @@ void hd_context_free(hd_context *context);
 /* Unknown opcodes and modifiers are errors in the jobs that follow (default: warnings, and they are kept verbatim). */
 void hd_context_set_strict(hd_context *context, bool strict);
 
-/* Annotations of functions that have changed since they were annotated are dropped with a warning in the jobs that follow
- * (default: an error). */
+/* Annotations of functions that have changed since they were annotated are dropped with a warning in the jobs that
+ * follow (default: an error). */
 void hd_context_set_drop_stale(hd_context *context, bool drop_stale);
 
-/* Treats warnings so in the jobs that follow; `what` is the argument of the program's -W: "error", "no-error", "error=SLUG",
- * "no-error=SLUG", "no-SLUG", "SLUG". false, with nothing changed, where there is no such slug, or it is an error by default. */
+/* Treats warnings so in the jobs that follow; `what` is the argument of the program's -W: "error", "no-error",
+ * "error=SLUG", "no-error=SLUG", "no-SLUG", "SLUG". false, with nothing changed, where there is no such slug, or it is
+ * an error by default. */
 bool hd_context_set_warning(hd_context *context, const char *what);
 
 /* ---- messages ---- */
@@ -70,10 +72,10 @@ typedef enum hd_message_severity { HD_MESSAGE_NOTE, HD_MESSAGE_WARNING, HD_MESSA
 /* A diagnostic, or a note to the message before it. Its texts belong to the context, until its next job. */
 typedef struct hd_message {
     hd_message_severity severity;
-    const char *slug;              /* its stable name, listed in heddle(1); a note has that of the message it belongs to */
-    const char *text;              /* one line of English, without place and slug */
-    const char *file;              /* NULL: about no file */
-    uint32_t line, column;         /* from 1, columns count bytes; 0 where there is no place */
+    const char *slug;      /* its stable name, listed in heddle(1); a note has that of the message it belongs to */
+    const char *text;      /* one line of English, without place and slug */
+    const char *file;      /* NULL: about no file */
+    uint32_t line, column; /* from 1, columns count bytes; 0 where there is no place */
     uint32_t end_line, end_column; /* behind its last byte */
 } hd_message;
 
@@ -90,7 +92,7 @@ size_t hd_context_error_count(const hd_context *context);
 
 /* A PTX module: a text in memory, or a file. */
 typedef struct hd_input {
-    const char *name; /* the file's path ("-" is standard input); with a text, what messages call it (NULL: "<memory>") */
+    const char *name; /* the file's path, "-": standard input; with a text: what messages call it (NULL: "<memory>") */
     const char *text; /* NULL: read the file */
     size_t length;    /* of the text, in bytes; less than 4 GiB */
 } hd_input;
@@ -115,15 +117,16 @@ typedef struct hd_rewrite_settings {
     bool no_section;    /* comments only */
 } hd_rewrite_settings;
 
-/* Runs passes over a module and writes it again, as heddle-rewrite(1) says. `settings` may be NULL. Where the outcome is not
- * DONE, *out is empty. */
-hd_outcome hd_context_rewrite(hd_context *context, const hd_input *input, const hd_rewrite_settings *settings, hd_text *out);
+/* Runs passes over a module and writes it again, as heddle-rewrite(1) says. `settings` may be NULL. Where the outcome
+ * is not DONE, *out is empty. */
+hd_outcome hd_context_rewrite(hd_context *context, const hd_input *input, const hd_rewrite_settings *settings,
+                              hd_text *out);
 
 /* Takes heddle's annotations out of a module, as heddle-strip(1) says. Where the outcome is not DONE, *out is empty. */
 hd_outcome hd_context_strip(hd_context *context, const hd_input *input, hd_text *out);
 
-/* Verifies a module's annotations statically, as heddle-check(1) says: WRONG where one is refuted. `kernel` is a glob over
- * function names, or NULL; `annotations`, where not NULL, gets the number of those that were looked at. */
+/* Verifies a module's annotations statically, as heddle-check(1) says: WRONG where one is refuted. `kernel` is a glob
+ * over function names, or NULL; `annotations`, where not NULL, gets the number of those that were looked at. */
 hd_outcome hd_context_check(hd_context *context, const hd_input *input, const char *kernel, uint64_t *annotations);
 
 typedef struct hd_replay_settings {
@@ -133,8 +136,9 @@ typedef struct hd_replay_settings {
     bool text;              /* the report as a table instead of JSON */
 } hd_replay_settings;
 
-/* Runs launch files in the hardware model, as heddle-replay(1) says. `settings` may be NULL. The report is there whatever the
- * outcome, except where a setting is wrong; it holds what ran. The outcome is that of the first file that was not DONE. */
+/* Runs launch files in the hardware model, as heddle-replay(1) says. `settings` may be NULL. The report is there
+ * whatever the outcome, except where a setting is wrong; it holds what ran. The outcome is that of the first file that
+ * was not DONE. */
 hd_outcome hd_context_replay(hd_context *context, const char *const *launch_files, size_t count,
                              const hd_replay_settings *settings, hd_text *report);
 

@@ -3,14 +3,13 @@
 
 #include "heddle/heddle.h"
 
-static const char kernel[] =
-    ".version 8.0\n.target sm_80\n.address_size 64\n"
-    ".visible .entry k(.param .u64 p)\n{\n"
-    "\t.reg .b64 %r<3>;\n"
-    "\tld.param.u64 %r1, [p];\n"
-    "\tcvta.to.global.u64 %r2, %r1;\n"
-    "\tst.global.u64 [%r2], %r1;\n"
-    "\tret;\n}\n";
+static const char kernel[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                             ".visible .entry k(.param .u64 p)\n{\n"
+                             "\t.reg .b64 %r<3>;\n"
+                             "\tld.param.u64 %r1, [p];\n"
+                             "\tcvta.to.global.u64 %r2, %r1;\n"
+                             "\tst.global.u64 [%r2], %r1;\n"
+                             "\tret;\n}\n";
 
 static hd_input memory(const char *text) { return (hd_input){"k.ptx", text, strlen(text)}; }
 
@@ -270,9 +269,15 @@ static void replay(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(contexts_and_inputs), cmocka_unit_test(passes), cmocka_unit_test(messages),
-        cmocka_unit_test(warnings), cmocka_unit_test(many_errors), cmocka_unit_test(files),
-        cmocka_unit_test(annotations_are_checked), cmocka_unit_test(stale_annotations), cmocka_unit_test(replay),
+        cmocka_unit_test(contexts_and_inputs),
+        cmocka_unit_test(passes),
+        cmocka_unit_test(messages),
+        cmocka_unit_test(warnings),
+        cmocka_unit_test(many_errors),
+        cmocka_unit_test(files),
+        cmocka_unit_test(annotations_are_checked),
+        cmocka_unit_test(stale_annotations),
+        cmocka_unit_test(replay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
