@@ -288,6 +288,13 @@ static void push_parenthesized(hd_builder *b, const hd_node *n)
     hd_node inner = *n;
     inner.flags &= ~(uint32_t)HD_NODE_PAREN;
     if (is_call && !b->aggregates.count) {
+        if (n->token.kind == HD_NODE_CONSTANT) { /* the parentheses are the list's, not the constant's */
+            hd_constant c = b->constants.items[n->constant];
+            c.begin++;
+            c.end--;
+            hd_array_push(&b->constants, c);
+            inner.constant = b->constants.count - 1;
+        }
         hd_build_aggregate(b, HD_OPERAND_LIST, n);
         b->elements++;
         push_node(b, &inner);

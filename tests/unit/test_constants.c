@@ -177,6 +177,23 @@ static void literals_are_shared_and_keep_their_spelling(void **state)
     parsed_free(p);
 }
 
+/* (7) of a call is a list of one number, not a number in parentheses. */
+static void parentheses_of_lists(void **state)
+{
+    char out[64];
+    (void)state;
+    parsed *p = parse_good(HEAD ".func f(.reg .b32 a) { ret; }\n.entry k { call f, ( 7 ); call f, ((1+2)*3); ret; }");
+    const hd_function *f = function_of(p, "k");
+    const char *const tokens[] = {"7", "( 1 + 2 ) * 3"};
+    for (uint32_t i = 0; i < 2; i++) {
+        const hd_operand *o = hd_insn_operands(f, &f->instructions.items[i]) + 2;
+        assert_int_equal(o->kind, HD_OPERAND_LITERAL);
+        assert_string_equal(join_tokens(p->module, p->module->literals.items[o->value].tokens, out, sizeof out),
+                            tokens[i]);
+    }
+    parsed_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +202,7 @@ int main(void)
         cmocka_unit_test(floats),
         cmocka_unit_test(refused),
         cmocka_unit_test(literals_are_shared_and_keep_their_spelling),
+        cmocka_unit_test(parentheses_of_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
