@@ -50,7 +50,7 @@ COMMENTS = (" // the author's words", "// no blank", " /* one */", " /* one */ /
 VARIANTS = {
     "as it is": lambda text: text,
     "CR LF": lambda text: text.replace("\n", "\r\n"),
-    "lone CR": lambda text: re.sub(r"//[^\n]*", "", text).replace("\n", "\r"),
+    "lone CR": lambda text: re.sub(r"//[^\n]*|^#[^\n]*", "", text, flags=re.M).replace("\n", "\r"),
     "some lone CR": lambda text: each_instruction(text, lambda line, n: line + " // one\r two" if n % 2 else "\r" + line + "\r"),
     "no final newline": lambda text: text.rstrip("\n"),
     "final control-Z": lambda text: text + "\x1a",
