@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "driver/replay.h"
+#include "hwmodel/launch.h"
 
 static void (*const emitters[])(hd_writer *, const hd_replay_report *) = {hd_emit_replay_text, hd_emit_replay_json,
                                                                           hd_emit_replay_csv};
@@ -14,8 +15,11 @@ int hd_cli_replay(hd_cli *cli)
                                  .techniques = cli->values[HD_CLI_TECHNIQUE],
                                  .parse = hd_cli_parse_options(cli)};
     int format = hd_cli_choice(cli, HD_CLI_FORMAT, "text|json|csv");
-    if (format < 0 || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads))
+    uint32_t limit;
+    if (format < 0 || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads) ||
+        !hd_cli_number(cli, HD_CLI_INSTRUCTION_LIMIT, HD_INSTRUCTION_LIMIT, UINT32_MAX, &limit))
         return HD_STATUS_USAGE;
+    options.instruction_limit = limit ? limit : UINT64_MAX;
     hd_replay *replay = hd_replay_new(&options, &cli->diagnostics);
     hd_cli_keep(cli, replay, free_replay);
     if (hd_replay_status(replay) != HD_STATUS_DONE)

@@ -255,6 +255,7 @@ static hd_status status_of(hd_exec_status status, const hd_count *count)
     case HD_EXEC_DONE: return HD_STATUS_DONE;
     case HD_EXEC_FAULT: return HD_STATUS_FAULT;
     case HD_EXEC_STOPPED: return hd_count_failed(count) == HD_NONE ? HD_STATUS_UNDECIDED : HD_STATUS_WRONG;
+    case HD_EXEC_LIMIT:
     case HD_EXEC_UNSUPPORTED: return HD_STATUS_UNDECIDED;
     }
     return HD_STATUS_INTERNAL;
@@ -306,6 +307,8 @@ static hd_status run_file(hd_replay *r, replay_file *f)
     f->session = hd_session_open(f->launch, f->module, r->diagnostics, &unsupported);
     if (!f->session)
         return unsupported ? HD_STATUS_UNDECIDED : HD_STATUS_REJECTED;
+    if (r->options->instruction_limit)
+        f->session->instruction_limit = r->options->instruction_limit;
     uint32_t first = r->report.kernels.count;
     for (uint32_t i = 0; i < f->launch->launches.count; i++) {
         hd_status status = run_launch(r, f, i);

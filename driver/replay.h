@@ -21,7 +21,8 @@ typedef struct hd_replay_options {
     const char *gpu;        /* name or file; NULL: the default */
     const char *techniques; /* "all", or a comma-separated list of techniques and models; NULL: all */
     hd_parse_options parse;
-    uint32_t threads; /* for passes; 0 = all CPUs */
+    uint32_t threads;           /* for passes; 0 = all CPUs */
+    uint64_t instruction_limit; /* warp instructions that one run of a kernel may take; 0: HD_INSTRUCTION_LIMIT */
 } hd_replay_options;
 
 typedef struct hd_replay hd_replay;

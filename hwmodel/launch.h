@@ -86,7 +86,10 @@ typedef struct hd_session {
     hd_program **programs;        /* by launch; launches of the same kernel share one */
     hd_grid *grids;               /* by launch, parameters laid out */
     uint32_t *buffer_allocations; /* by buffer: index in memory.allocations */
+    uint64_t instruction_limit;   /* warp instructions that one run of a kernel may take (hd_grid); 0: no limit */
 } hd_session;
+
+enum { HD_INSTRUCTION_LIMIT = 1000000000 }; /* of a new session: minutes with all models */
 
 /* NULL where something is wrong: bad-key, bad-value (no such kernel, parameters that do not fit ...), unsupported; all
  * reported. *unsupported (may be NULL) tells whether the reason is only what the model does not run (exit status 6). */

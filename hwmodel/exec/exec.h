@@ -18,6 +18,9 @@
  * were without having written shared or global memory) is a kernel fault, never a hang: a spin lock between lanes of
  * one warp, for one, which independent thread scheduling would allow, goes in circles on a SIMT stack.
  *
+ * A kernel that goes on for ever while it changes something (a counter, memory) cannot be told from a long one: the
+ * grid's instruction_limit ends it.
+ *
  * Which instructions run: the head of hwmodel/exec/exec.def.
  */
 #ifndef HD_HWMODEL_EXEC_EXEC_H
@@ -68,6 +71,7 @@ typedef struct hd_grid {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
     const unsigned char *parameters; /* the parameter block */
+    uint64_t instruction_limit;      /* warp instructions of the grid after which it is stopped; 0: none */
 } hd_grid;
 static inline uint32_t hd_grid_threads_per_cta(const hd_grid *g) { return g->block[0] * g->block[1] * g->block[2]; }
 static inline uint32_t hd_grid_warps_per_cta(const hd_grid *g) { return (hd_grid_threads_per_cta(g) + 31) / 32; }
@@ -86,6 +90,7 @@ typedef enum hd_exec_status {
     HD_EXEC_DONE,
     HD_EXEC_FAULT,       /* the kernel failed: HD_DIAG_KERNEL_FAULT reported (exit status 5) */
     HD_EXEC_STOPPED,     /* a sink returned false */
+    HD_EXEC_LIMIT,       /* over the limit at the end of a warp's turn; HD_DIAG_INSTRUCTION_LIMIT reported */
     HD_EXEC_UNSUPPORTED, /* met at run time (rare: what depends on values); HD_DIAG_UNSUPPORTED reported */
 } hd_exec_status;
 

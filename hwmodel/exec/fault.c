@@ -137,3 +137,18 @@ void hd_fault_livelock(hd_cta *cta)
         "run one after another");
     cta->status = HD_EXEC_FAULT;
 }
+
+/* The warp's turn is over; where it ended, there is no place to show. */
+void hd_stop_at_limit(hd_warp *w)
+{
+    hd_cta *cta = w->cta;
+    bool runs = w->state != HD_WARP_DONE;
+    hd_diagnostic *d = hd_report(
+        cta->diagnostics, HD_DIAG_INSTRUCTION_LIMIT, runs ? cta->program->module->source : NULL,
+        runs ? span_of(hd_top_frame(w)->code, hd_top(w)->pc) : (hd_span){0, 0},
+        "kernel %s is not done after %llu warp instructions, block (%u,%u,%u) is running", kernel_name(cta->program),
+        (unsigned long long)cta->grid->instruction_limit, cta->id[0], cta->id[1], cta->id[2]);
+    hd_note_add(cta->diagnostics, d, NULL, (hd_span){0, 0},
+                "it may never end, or need a higher --instruction-limit (0: no limit)");
+    cta->status = HD_EXEC_LIMIT;
+}

@@ -183,6 +183,7 @@ struct hd_cta {
     uint32_t sink_count, columns;
     hd_diagnostics *diagnostics;
     hd_exec_statistics *statistics;
+    uint64_t instructions_before; /* in the statistics when the grid started */
     hd_exec_status status;
     uint32_t index, id[3]; /* linear; x y z */
     hd_warp *warps;
@@ -230,6 +231,7 @@ hd_step hd_fault_note(const hd_op *op, hd_warp *w, uint32_t lanes, const char *n
 void hd_fault_deadlock(hd_cta *cta);
 /* The CTA goes in circles: reports it with the places where lanes run and wait. */
 void hd_fault_livelock(hd_cta *cta);
+void hd_stop_at_limit(hd_warp *w);
 
 /* livelock.c: to be asked after each round of turns; all_spun: every ready warp used its whole turn and stays ready.
  * true: the CTA will never end. */

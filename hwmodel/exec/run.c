@@ -167,6 +167,12 @@ static bool end_warp(hd_warp *w)
     return true;
 }
 
+static bool over_limit(const hd_cta *cta)
+{
+    uint64_t limit = cta->grid->instruction_limit;
+    return limit && cta->statistics->warp_instructions - cta->instructions_before > limit;
+}
+
 static bool run_cta(hd_cta *cta)
 {
     while (cta->live_warps) {
@@ -178,6 +184,10 @@ static bool run_cta(hd_cta *cta)
             any = true;
             if (!run_warp(w, &spun) || (w->state == HD_WARP_DONE && !end_warp(w)))
                 return false;
+            if (over_limit(cta)) {
+                hd_stop_at_limit(w);
+                return false;
+            }
             all_spun = all_spun && spun;
         }
         if (!any) {
@@ -250,6 +260,7 @@ hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, co
     cta->sinks = sinks;
     cta->sink_count = sink_count;
     cta->statistics = statistics;
+    cta->instructions_before = statistics->warp_instructions;
     cta->diagnostics = diagnostics;
     for (uint32_t i = 0; i < sink_count; i++)
         cta->columns |= sinks[i].columns;

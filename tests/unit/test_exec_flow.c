@@ -309,6 +309,33 @@ static void livelocks(void **state)
     assert_int_equal(out[63], 100000);
 }
 
+/* A counter that never comes round is no livelock; only the limit ends it, and the grid's own count is what counts. */
+static void instruction_limit(void **state)
+{
+    (void)state;
+    char text[2048];
+    uint32_t result[64] = {0};
+    const char *body = "L: add.u64 %rd2, %rd2, 1;\nst.global.u64 [%rd1], %rd2;\nbra L;";
+    kernel_run run = {.text = kernel_text(text, sizeof text, body),
+                      .out = result,
+                      .out_bytes = sizeof result,
+                      .instruction_limit = 20000};
+    run_kernel(&run);
+    assert_int_equal(run.status, HD_EXEC_LIMIT);
+    assert_string_equal(run.slug, "instruction-limit");
+    assert_non_null(strstr(run.message, "not done after 20000 warp instructions, block (0,0,0) is running"));
+    assert_in_range(run.statistics.warp_instructions, 20001, 20000 + HD_EXEC_QUANTUM);
+    run.text = kernel_text(text, sizeof text, "add.u64 %rd2, %rd2, 1;");
+    run_kernel(&run);
+    expect_done(&run);
+    run.instruction_limit = run.statistics.warp_instructions;
+    run_kernel(&run);
+    expect_done(&run);
+    run.instruction_limit--;
+    run_kernel(&run);
+    assert_int_equal(run.status, HD_EXEC_LIMIT);
+}
+
 /* ---- lanes among each other
  * ------------------------------------------------------------------------------------------ */
 
@@ -522,6 +549,7 @@ int main(void)
         cmocka_unit_test(barrier_faults),
         cmocka_unit_test(warps_take_turns),
         cmocka_unit_test(livelocks),
+        cmocka_unit_test(instruction_limit),
         cmocka_unit_test(shuffles),
         cmocka_unit_test(votes),
         cmocka_unit_test(matches_and_reductions),
