@@ -232,7 +232,8 @@ static void expect_uniform_branches(hd_replay *r, replay_file *f)
 
 /* ---- running ---------------------------------------------------------------------------------------------------------- */
 
-static void take_results(hd_replay *r, const replay_file *f, hd_replay_kernel *k)
+/* A run that stopped, for whatever reason, proves nothing of what was to come. */
+static void take_results(hd_replay *r, const replay_file *f, bool whole, hd_replay_kernel *k)
 {
     k->results = HD_ARENA_ARRAY(&r->arena, hd_replay_result, r->model_count);
     k->result_count = r->model_count;
@@ -245,7 +246,7 @@ static void take_results(hd_replay *r, const replay_file *f, hd_replay_kernel *k
         const hd_rf_model *model = hd_count_model(f->count, place);
         memcpy(result->counters, model->counters, sizeof result->counters);
         result->energy_known = hd_rf_dynamic_energy(model, r->gpu, &result->energy_pj);
-        result->proved = hd_count_failed(f->count) == HD_NONE; /* a run that stopped proves nothing of what was to come */
+        result->proved = whole && hd_count_failed(f->count) == HD_NONE;
     }
 }
 
@@ -274,7 +275,7 @@ static hd_status run_launch(hd_replay *r, replay_file *f, uint32_t index)
     k.warp_instructions = statistics.warp_instructions;
     k.thread_instructions = statistics.thread_instructions;
     k.divergent_branches = statistics.divergent_branches;
-    take_results(r, f, &k);
+    take_results(r, f, status == HD_EXEC_DONE, &k);
     hd_array_push(&r->report.kernels, k);
     return status_of(status, f->count);
 }
