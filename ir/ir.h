@@ -282,7 +282,7 @@ typedef struct hd_location { /* .loc */
     hd_name function_name;   /* label in .debug_str, 0 = none */
     uint32_t function_offset;
     uint32_t inlined_file, inlined_line, inlined_column; /* 0,0,0 = not inlined */
-    hd_tokens tokens;
+    hd_tokens tokens;        /* as spelled; none where the numbers say it all: .loc FILE LINE COLUMN */
 } hd_location;
 
 typedef struct hd_file { /* .file N "name" */

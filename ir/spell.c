@@ -336,6 +336,26 @@ static void spell_verbatim(hd_speller *s, const hd_verbatim *verbatim)
         hd_spell_tokens(s, verbatim->tokens);
 }
 
+static void put_number(hd_speller *s, uint32_t number)
+{
+    char digits[12];
+    int length = snprintf(digits, sizeof digits, "%u", number);
+    blank(s);
+    put(s, digits, (size_t)length);
+}
+
+static void spell_location(hd_speller *s, const hd_location *location)
+{
+    if (location->tokens.count) {
+        hd_spell_tokens(s, location->tokens);
+        return;
+    }
+    put(s, ".loc", 4);
+    put_number(s, location->file);
+    put_number(s, location->line);
+    put_number(s, location->column);
+}
+
 void hd_spell_statement(hd_speller *s, const hd_statement *statement)
 {
     const hd_function *f = s->function ? s->function : s->module->globals;
@@ -354,7 +374,7 @@ void hd_spell_statement(hd_speller *s, const hd_statement *statement)
         put_char(s, '}');
         break;
     case HD_STATEMENT_LOCATION:
-        hd_spell_tokens(s, s->module->locations.items[i].tokens);
+        spell_location(s, &s->module->locations.items[i]);
         break;
     case HD_STATEMENT_TABLE:
         hd_spell_tokens(s, f->tables.items[i].tokens);

@@ -190,14 +190,26 @@ static uint32_t spelled(hd_builder *b, const hd_node *n)
     return n->token.name ? n->token.name : hd_token_spelling(&b->lexer, &n->token);
 }
 
+/* Spelled as it would be printed: in decimal, without a leading zero and within 32 bits. */
+static bool is_plain(const hd_builder *b, const hd_node *n)
+{
+    const char *text = hd_builder_source(b)->text + n->token.begin;
+    uint32_t length = n->token.end - n->token.begin, digits = 0;
+    while (digits < length && text[digits] >= '0' && text[digits] <= '9')
+        digits++;
+    return digits == length && length <= 9 && (text[0] != '0' || length == 1);
+}
+
 void hd_build_location(hd_builder *b, const hd_node *word, const hd_node *file, const hd_node *line,
                        const hd_node *column)
 {
     hd_location l = {.file = place_number(b, file), .line = place_number(b, line), .column = place_number(b, column)};
-    uint32_t names[4] = {hd_token_spelling(&b->lexer, &word->token), spelled(b, file), spelled(b, line),
-                         spelled(b, column)};
-    l.tokens = (hd_tokens){b->module->tokens.count, 4};
-    memcpy(hd_array_extend(&b->module->tokens, 4), names, sizeof names);
+    if (!is_plain(b, file) || !is_plain(b, line) || !is_plain(b, column)) {
+        uint32_t names[4] = {hd_token_spelling(&b->lexer, &word->token), spelled(b, file), spelled(b, line),
+                             spelled(b, column)};
+        l.tokens = (hd_tokens){b->module->tokens.count, 4};
+        memcpy(hd_array_extend(&b->module->tokens, 4), names, sizeof names);
+    }
     b->location = b->module->locations.count;
     hd_array_push(&b->module->locations, l);
     hd_build_statement(b, HD_STATEMENT_LOCATION, b->location, word->token.begin, column->token.end);
@@ -232,9 +244,10 @@ void hd_build_inlined(hd_builder *b, const hd_node *end)
     extra.file = l->file;
     extra.line = l->line;
     extra.column = l->column;
+    extra.tokens = l->tokens;
     *l = extra;
     s->span.end = end->token.end;
-    b->module->tokens.count -= 4;
+    b->module->tokens.count -= extra.tokens.count;
     hd_tokens tokens = hd_build_tokens(b, s->span.begin, s->span.end);
     b->module->locations.items[b->location].tokens = tokens;
 }

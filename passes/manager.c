@@ -198,6 +198,7 @@ static void run_function(void *opaque, uint32_t index, uint32_t worker)
         }
     }
     hd_pass_context_free(&context);
+    hd_array_fit(&context.function->annotations);
     hd_function_drop_cfg(context.function); /* cheap to build again; 10,000 kernels' graphs are not cheap to keep */
 }
 
