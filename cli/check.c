@@ -17,6 +17,8 @@ int hd_cli_check(hd_cli *cli)
         return HD_STATUS_REJECTED;
     hd_check_result result;
     hd_status status = hd_check_module(module, cli->values[HD_CLI_KERNEL], &cli->diagnostics, &result);
+    if (status == HD_STATUS_REJECTED)
+        return status;
     hd_writer out;
     hd_writer_to_descriptor(&out, STDOUT_FILENO);
     hd_write_format(&out, "%s: %llu annotations in %u functions: %s\n", cli->operands[0],

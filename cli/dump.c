@@ -4,8 +4,6 @@
 #include "base/version.h"
 #include "emitters/dump.h"
 
-#include <fnmatch.h>
-
 enum { WHOLE_BLOCKS = 0 };
 
 typedef enum dump_kind { DUMP_TOKENS, DUMP_IR, DUMP_CFG, DUMP_LIVENESS } dump_kind;
@@ -50,7 +48,7 @@ static void dump_functions(const hd_cli *cli, hd_writer *out, const hd_module *m
         hd_write_string(out, "{\"heddle\":\"" HD_VERSION "\",\"schema\":1,\"functions\":[");
     for (uint32_t i = 0; i < module->functions.count; i++) {
         hd_function *function = module->functions.items[i];
-        if (!function->has_body || (glob && fnmatch(glob, hd_names_text(&module->names, function->name), 0) != 0))
+        if (!hd_function_selected(function, glob))
             continue;
         if (!first)
             hd_write_string(out, json ? ",\n" : "\n");
@@ -66,7 +64,8 @@ static void dump_module(hd_cli *cli, hd_source *source, hd_writer *out, dump_kin
     hd_parse_options options = hd_cli_parse_options(cli);
     hd_module *module = hd_parse_ptx(source, &options, &cli->diagnostics);
     hd_cli_keep_module(cli, module);
-    if (cli->diagnostics.error_count == 0)
+    if (cli->diagnostics.error_count == 0 &&
+        hd_module_check_selection(module, cli->values[HD_CLI_KERNEL], &cli->diagnostics))
         dump_functions(cli, out, module, kind);
 }
 

@@ -1,15 +1,16 @@
 /* heddle check: see check.h. Functions one after the other, so that reports come in the text's order. */
 #include "driver/check.h"
 #include "passes/check/check.h"
-#include <fnmatch.h>
 
 hd_status hd_check_module(hd_module *module, const char *kernel, hd_diagnostics *diagnostics, hd_check_result *result)
 {
     bool good = true;
     *result = (hd_check_result){0, 0};
+    if (!hd_module_check_selection(module, kernel, diagnostics))
+        return HD_STATUS_REJECTED;
     for (uint32_t i = 0; i < module->functions.count; i++) {
         hd_function *f = module->functions.items[i];
-        if (!f->has_body || (kernel && fnmatch(kernel, hd_names_text(&module->names, f->name), 0)))
+        if (!hd_function_selected(f, kernel))
             continue;
         result->functions++;
         for (uint32_t c = 0; c < hd_checker_count; c++)

@@ -3,6 +3,7 @@
 #include "ir/cfg.h"
 
 #include <stdio.h>
+#include <fnmatch.h>
 
 hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics)
 {
@@ -97,6 +98,22 @@ hd_function *hd_module_find_function(const hd_module *module, const char *name)
             found = f;
     }
     return found;
+}
+
+bool hd_function_selected(const hd_function *function, const char *glob)
+{
+    return function->has_body && (!glob || fnmatch(glob, hd_names_text(&function->module->names, function->name), 0) == 0);
+}
+
+bool hd_module_check_selection(const hd_module *module, const char *glob, hd_diagnostics *diagnostics)
+{
+    for (uint32_t i = 0; glob && i < module->functions.count; i++)
+        if (hd_function_selected(module->functions.items[i], glob))
+            return true;
+    if (glob)
+        hd_report(diagnostics, HD_DIAG_UNKNOWN_KERNEL, NULL, (hd_span){0, 0}, "'%s' has no function with a body that is named like '%s'",
+                  module->source->name, glob);
+    return !glob;
 }
 
 hd_name hd_operand_selector(const hd_function *function, const hd_operand *operand)

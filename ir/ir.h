@@ -335,6 +335,11 @@ hd_function *hd_function_new(hd_module *module, hd_name name);            /* app
 hd_function *hd_module_globals(hd_module *module);                        /* module->globals, made where there is none */
 hd_function *hd_module_find_function(const hd_module *module, const char *name); /* the one with a body, where there are several */
 
+/* Whether --kernel=GLOB (fnmatch(3); NULL: all) means this function: one with a body and such a name. */
+bool hd_function_selected(const hd_function *function, const char *glob);
+/* false, with a unknown-kernel report, where a glob means none of the module's functions. */
+bool hd_module_check_selection(const hd_module *module, const char *glob, hd_diagnostics *diagnostics);
+
 /* Operands of an instruction, flat. */
 static inline const hd_operand *hd_insn_operands(const hd_function *f, const hd_instruction *i) { return f->operands.items + i->operand_first; }
 

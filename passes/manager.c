@@ -13,7 +13,6 @@
 #include "base/pool.h"
 #include "parser/parse.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -248,7 +247,7 @@ static uint32_t select_functions(hd_module *module, const char *glob, hd_functio
     uint32_t count = 0;
     for (uint32_t i = 0; i < module->functions.count; i++) {
         hd_function *f = module->functions.items[i];
-        if (f->has_body && (!glob || fnmatch(glob, hd_names_text(&module->names, f->name), 0) == 0))
+        if (hd_function_selected(f, glob))
             functions[count++] = f;
     }
     return count;
@@ -256,6 +255,8 @@ static uint32_t select_functions(hd_module *module, const char *glob, hd_functio
 
 bool hd_pipeline_run(hd_pipeline *pipeline, hd_module *module, const hd_pipeline_options *options, hd_diagnostics *diagnostics)
 {
+    if (!hd_module_check_selection(module, options->kernel, diagnostics))
+        return false;
     hd_arena arena;
     hd_arena_init(&arena);
     run r = {.pipeline = pipeline, .module = module, .options = options};

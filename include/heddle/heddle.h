@@ -110,7 +110,7 @@ void hd_text_free(hd_text *text);
 
 typedef struct hd_rewrite_settings {
     const char *passes; /* as the program's -p takes them: "bow(iw=3)"; NULL: none, and the output is the input */
-    const char *kernel; /* only functions whose name matches this glob; NULL: all */
+    const char *kernel; /* only functions whose name matches this glob (none: REJECTED); NULL: all */
     uint32_t threads;   /* 0: one for each processor; the output does not depend on it */
     bool extended;      /* annotations in the extended spelling */
     bool canonical;     /* everything anew instead of copied from the input's text */

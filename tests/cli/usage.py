@@ -281,7 +281,9 @@ def case_kernel_globs(folder):
     expect(both.count(b"bow_window") == 2, "two kernels expected")
     one = heddle("rewrite", "-p", "bow", "--kernel=oth*", "-", stdin=two)
     expect(one.count(b"bow_window") == 1 and one.index(b"bow_window") > one.index(b"other"), "%r", one)
-    same(two, heddle("rewrite", "-p", "bow", "--kernel=nothing", "-", stdin=two))
+    for command in (("rewrite", "-p", "bow"), ("check",), ("dump", "--ir"), ("dump", "--cfg", "--json")):
+        missing = run(*command, "--kernel=nothing", "-", stdin=two)
+        expect(missing.status == 1 and not missing.out and "[unknown-kernel]" in missing.err, "%r", missing)
     listing = heddle("dump", "--ir", "--kernel=k", "-", stdin=two)
     expect(b"other" not in listing and b"k" in listing, "dump of one kernel shows the other")
 
