@@ -309,7 +309,7 @@ static hd_status run_file(hd_replay *r, replay_file *f)
     if (!f->session)
         return unsupported ? HD_STATUS_UNDECIDED : HD_STATUS_REJECTED;
     if (r->options->instruction_limit)
-        f->session->instruction_limit = r->options->instruction_limit;
+        f->session->options.instruction_limit = r->options->instruction_limit;
     uint32_t first = r->report.kernels.count;
     for (uint32_t i = 0; i < f->launch->launches.count; i++) {
         hd_status status = run_launch(r, f, i);

@@ -86,7 +86,7 @@ typedef struct hd_session {
     hd_program **programs;        /* by launch; launches of the same kernel share one */
     hd_grid *grids;               /* by launch, parameters laid out */
     uint32_t *buffer_allocations; /* by buffer: index in memory.allocations */
-    uint64_t instruction_limit;   /* warp instructions that one run of a kernel may take (hd_grid); 0: no limit */
+    hd_exec_options options;      /* of every run of a kernel; to be changed after opening */
 } hd_session;
 
 enum { HD_INSTRUCTION_LIMIT = 1000000000 }; /* of a new session: minutes with all models */

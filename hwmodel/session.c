@@ -139,7 +139,7 @@ static bool open_launch(hd_session *s, uint32_t index)
         good = lay_argument(s, l, kernel, k, block) && good;
     s->kernels[index] = kernel;
     s->grids[index] = (hd_grid){
-        {l->grid[0], l->grid[1], l->grid[2]}, {l->block[0], l->block[1], l->block[2]}, l->shared_bytes, block, 0};
+        {l->grid[0], l->grid[1], l->grid[2]}, {l->block[0], l->block[1], l->block[2]}, l->shared_bytes, block};
     return check_shape(l, kernel) && good;
 }
 
@@ -182,7 +182,7 @@ hd_session *hd_session_open(const hd_launch_file *file, hd_module *module, hd_di
     s->file = file;
     s->module = module;
     s->diagnostics = diagnostics;
-    s->instruction_limit = HD_INSTRUCTION_LIMIT;
+    s->options.instruction_limit = HD_INSTRUCTION_LIMIT;
     hd_arena_init(&s->arena);
     hd_memory_init(&s->memory, module->address_bits);
     bool good = hd_image_load(&s->image, module, &s->memory, diagnostics);
@@ -231,10 +231,8 @@ hd_exec_status hd_session_launch(hd_session *session, uint32_t index, const hd_s
     bool until = l->until_buffer != HD_NONE;
     uint32_t most = until ? l->until_at_most : l->repeat;
     for (uint32_t i = 0; i < most; i++) {
-        hd_grid grid = session->grids[index];
-        grid.instruction_limit = session->instruction_limit;
-        hd_exec_status status =
-            hd_program_run(session->programs[index], &grid, sinks, sink_count, statistics, session->diagnostics);
+        hd_exec_status status = hd_program_run(session->programs[index], &session->grids[index], &session->options,
+                                               sinks, sink_count, statistics, session->diagnostics);
         if (status != HD_EXEC_DONE || (until && condition_holds(session, l)))
             return status;
     }

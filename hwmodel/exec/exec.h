@@ -19,7 +19,7 @@
  * one warp, for one, which independent thread scheduling would allow, goes in circles on a SIMT stack.
  *
  * A kernel that goes on for ever while it changes something (a counter, memory) cannot be told from a long one: the
- * grid's instruction_limit ends it.
+ * instruction_limit of the options ends it.
  *
  * Which instructions run: the head of hwmodel/exec/exec.def.
  */
@@ -71,11 +71,21 @@ typedef struct hd_grid {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
     const unsigned char *parameters; /* the parameter block */
-    uint64_t instruction_limit;      /* warp instructions of the grid after which it is stopped; 0: none */
 } hd_grid;
 static inline uint32_t hd_grid_threads_per_cta(const hd_grid *g) { return g->block[0] * g->block[1] * g->block[2]; }
 static inline uint32_t hd_grid_warps_per_cta(const hd_grid *g) { return (hd_grid_threads_per_cta(g) + 31) / 32; }
 static inline uint64_t hd_grid_ctas(const hd_grid *g) { return (uint64_t)g->grid[0] * g->grid[1] * g->grid[2]; }
+
+/* How a grid is run. All zero: one thread, no limit, no optional checks, what the kernel prints is dropped. */
+typedef struct hd_exec_options {
+    uint64_t instruction_limit; /* warp instructions of the grid after which it is stopped; 0: none */
+    uint32_t threads;           /* of the host, that run CTAs side by side; 0 is 1. With sinks there is always one */
+    bool check_uninitialized;   /* reading a register or a shared byte that was never written is a fault */
+    bool check_races;           /* shared memory that threads use without a barrier in between is a fault */
+    /* Takes what the kernel prints (vprintf, __assertfail); called by one thread at a time, in the order of the CTAs. */
+    void (*print)(void *context, const char *text, size_t size);
+    void *print_context;
+} hd_exec_options;
 
 typedef struct hd_exec_statistics {
     uint64_t ctas, warps;
@@ -96,7 +106,8 @@ typedef enum hd_exec_status {
 
 /* Runs the grid. Events go to every sink in order; without sinks nothing is collected and the run is faster. Statistics
  * are added to. */
-hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, const hd_sink *sinks, uint32_t sink_count,
-                              hd_exec_statistics *statistics, hd_diagnostics *diagnostics);
+hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, const hd_exec_options *options,
+                              const hd_sink *sinks, uint32_t sink_count, hd_exec_statistics *statistics,
+                              hd_diagnostics *diagnostics);
 
 #endif

@@ -147,7 +147,7 @@ void hd_stop_at_limit(hd_warp *w)
         cta->diagnostics, HD_DIAG_INSTRUCTION_LIMIT, runs ? cta->program->module->source : NULL,
         runs ? span_of(hd_top_frame(w)->code, hd_top(w)->pc) : (hd_span){0, 0},
         "kernel %s is not done after %llu warp instructions, block (%u,%u,%u) is running", kernel_name(cta->program),
-        (unsigned long long)cta->grid->instruction_limit, cta->id[0], cta->id[1], cta->id[2]);
+        (unsigned long long)cta->options->instruction_limit, cta->id[0], cta->id[1], cta->id[2]);
     hd_note_add(cta->diagnostics, d, NULL, (hd_span){0, 0},
                 "it may never end, or need a higher --instruction-limit (0: no limit)");
     cta->status = HD_EXEC_LIMIT;

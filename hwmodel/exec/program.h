@@ -64,6 +64,7 @@ struct hd_op {
         hd_lanes *lanes;
         hd_compare *compare;
         hd_combine *combine;
+        const void *detail; /* of instructions with more to say (matrix shapes, textures): in the program's arena */
     } use;
     hd_ref guard;          /* predicate word or HD_NO_REF */
     hd_ref d, e;           /* destinations; e: the second of p|q, or %CC */
@@ -178,6 +179,7 @@ typedef struct hd_livelock {
 struct hd_cta {
     const hd_program *program;
     const hd_grid *grid;
+    const hd_exec_options *options;
     const hd_memory *memory;
     const hd_sink *sinks;
     uint32_t sink_count, columns;

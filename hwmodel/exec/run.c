@@ -169,7 +169,7 @@ static bool end_warp(hd_warp *w)
 
 static bool over_limit(const hd_cta *cta)
 {
-    uint64_t limit = cta->grid->instruction_limit;
+    uint64_t limit = cta->options->instruction_limit;
     return limit && cta->statistics->warp_instructions - cta->instructions_before > limit;
 }
 
@@ -247,8 +247,9 @@ static bool tell_launch(hd_cta *cta, hd_event_kind kind)
     return true;
 }
 
-hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, const hd_sink *sinks, uint32_t sink_count,
-                              hd_exec_statistics *statistics, hd_diagnostics *diagnostics)
+hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, const hd_exec_options *options,
+                              const hd_sink *sinks, uint32_t sink_count, hd_exec_statistics *statistics,
+                              hd_diagnostics *diagnostics)
 {
     hd_cta *cta = aligned_alloc(64, (sizeof *cta + 63) / 64 * 64);
     if (!cta)
@@ -256,6 +257,7 @@ hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, co
     memset(cta, 0, sizeof *cta);
     cta->program = program;
     cta->grid = grid;
+    cta->options = options;
     cta->memory = program->image->memory;
     cta->sinks = sinks;
     cta->sink_count = sink_count;

@@ -34,9 +34,9 @@ static void launch(kernel_run *run, hd_module *module, hd_diagnostics *diagnosti
         hd_grid grid = {{run->grid ? run->grid : 1, 1, 1},
                         {run->block ? run->block : 32, 1, 1},
                         run->shared,
-                        (const unsigned char *)parameters,
-                        run->instruction_limit};
-        run->status = hd_program_run(program, &grid, run->sink, run->sink != NULL, &run->statistics, diagnostics);
+                        (const unsigned char *)parameters};
+        run->status = hd_program_run(program, &grid, &run->options, run->sink, run->sink != NULL, &run->statistics,
+                                     diagnostics);
         if (run->out_bytes)
             memcpy(run->out, memory.allocations.items[out].bytes, run->out_bytes);
     }

@@ -14,7 +14,7 @@ typedef struct kernel_run {
     void *out;            /* what the kernel left; in before: its first content */
     uint32_t grid, block; /* 0: 1 and 32 */
     uint32_t shared;
-    uint64_t instruction_limit; /* 0: none */
+    hd_exec_options options;
     const hd_sink *sink;
     /* results */
     hd_exec_status status; /* HD_EXEC_UNSUPPORTED where decoding refused */

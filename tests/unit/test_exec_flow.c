@@ -319,7 +319,7 @@ static void instruction_limit(void **state)
     kernel_run run = {.text = kernel_text(text, sizeof text, body),
                       .out = result,
                       .out_bytes = sizeof result,
-                      .instruction_limit = 20000};
+                      .options.instruction_limit = 20000};
     run_kernel(&run);
     assert_int_equal(run.status, HD_EXEC_LIMIT);
     assert_string_equal(run.slug, "instruction-limit");
@@ -328,10 +328,10 @@ static void instruction_limit(void **state)
     run.text = kernel_text(text, sizeof text, "add.u64 %rd2, %rd2, 1;");
     run_kernel(&run);
     expect_done(&run);
-    run.instruction_limit = run.statistics.warp_instructions;
+    run.options.instruction_limit = run.statistics.warp_instructions;
     run_kernel(&run);
     expect_done(&run);
-    run.instruction_limit--;
+    run.options.instruction_limit--;
     run_kernel(&run);
     assert_int_equal(run.status, HD_EXEC_LIMIT);
 }
