@@ -154,6 +154,19 @@ static const hd_lanes_row *row_of(hd_decoder *d)
     return *row == &no_row ? NULL : *row;
 }
 
+/* Does it matter to other CTAs when it happens? Atomics, volatile and ordered accesses of what they share, fences wider
+ * than the CTA. */
+static bool is_ordered(const hd_form *form)
+{
+    uint16_t semantics = form->modifiers[HD_GROUP_SEM];
+    bool strong = form->modifiers[HD_GROUP_VOLATILE] || form->modifiers[HD_GROUP_MMIO] ||
+                  (semantics && semantics != HD_MOD_SEM_WEAK);
+    bool shared_by_all = form->space == HD_SPACE_GLOBAL || form->space == HD_SPACE_NONE;
+    if (form->behaviour & HD_BEHAVE_FENCE)
+        return form->modifiers[HD_GROUP_SCOPE] && form->modifiers[HD_GROUP_SCOPE] != HD_MOD_SCOPE_CTA;
+    return shared_by_all && (form->behaviour & HD_BEHAVE_ATOMIC || strong);
+}
+
 static void decode_instruction(hd_decoder *d, uint32_t ordinal)
 {
     hd_op *op = d->op = &d->code->ops[ordinal];
@@ -181,6 +194,8 @@ static void decode_instruction(hd_decoder *d, uint32_t ordinal)
         hd_decode_row(d, row);
     else
         hand(d);
+    if (is_ordered(d->form))
+        op->flags |= HD_OP_ORDERED;
     list_written(d);
 }
 

@@ -41,6 +41,8 @@ static uint32_t ordinal_of(const hd_code *code, const hd_op *op) { return (uint3
 
 static void report(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note, const char *message)
 {
+    if (!hd_await_turn(w->cta))
+        return;
     const hd_program *p = w->cta->program;
     const hd_code *code = hd_top_frame(w)->code;
     uint32_t id[3], ordinal = ordinal_of(code, op), lane = lanes ? (uint32_t)__builtin_ctz(lanes) : 0;
@@ -83,6 +85,8 @@ hd_step hd_fault_note(const hd_op *op, hd_warp *w, uint32_t lanes, const char *n
 
 void hd_fault_deadlock(hd_cta *cta)
 {
+    if (!hd_await_turn(cta))
+        return;
     const hd_warp *first = NULL;
     for (uint32_t i = 0; i < cta->warp_count; i++)
         if (cta->warps[i].state == HD_WARP_WAITING && !first)
@@ -120,6 +124,8 @@ static void note_stack(hd_cta *cta, hd_diagnostic *d, const hd_warp *w)
 
 void hd_fault_livelock(hd_cta *cta)
 {
+    if (!hd_await_turn(cta))
+        return;
     const hd_warp *first = NULL;
     uint32_t ready = 0;
     for (uint32_t i = 0; i < cta->warp_count; i++)
@@ -139,10 +145,9 @@ void hd_fault_livelock(hd_cta *cta)
 }
 
 /* The warp's turn is over; where it ended, there is no place to show. */
-void hd_stop_at_limit(hd_warp *w)
+void hd_stop_at_limit(hd_cta *cta, const hd_warp *w)
 {
-    hd_cta *cta = w->cta;
-    bool runs = w->state != HD_WARP_DONE;
+    bool runs = w && w->state != HD_WARP_DONE;
     hd_diagnostic *d = hd_report(
         cta->diagnostics, HD_DIAG_INSTRUCTION_LIMIT, runs ? cta->program->module->source : NULL,
         runs ? span_of(hd_top_frame(w)->code, hd_top(w)->pc) : (hd_span){0, 0},

@@ -12,7 +12,7 @@
 #ifndef HD_HWMODEL_EXEC_PROGRAM_H
 #define HD_HWMODEL_EXEC_PROGRAM_H
 
-#include "hwmodel/exec/exec.h"
+#include "hwmodel/exec/crew.h"
 #include "ir/form.h"
 #include "ir/sregs.h"
 
@@ -56,6 +56,7 @@ enum {                           /* hd_op.flags */
        HD_OP_RESULT = 2048,      /* atomics: the old value is wanted */
        HD_OP_CARRY_IN = 4096,
        HD_OP_CARRY_OUT = 8192, /* %CC */
+       HD_OP_ORDERED = 16384, /* other CTAs may see when it happens: it waits for the CTA's turn (crew.h) */
 };
 
 struct hd_op {
@@ -185,7 +186,9 @@ struct hd_cta {
     uint32_t sink_count, columns;
     hd_diagnostics *diagnostics;
     hd_exec_statistics *statistics;
-    uint64_t instructions_before; /* in the statistics when the grid started */
+    hd_crew *crew;                /* where other threads run CTAs of the grid too, else NULL */
+    bool has_turn;                /* every CTA before this one has ended */
+    uint64_t issued_before;       /* in the statistics when the grid started; with a crew: when the CTA did */
     hd_exec_status status;
     uint32_t index, id[3]; /* linear; x y z */
     hd_warp *warps;
@@ -233,7 +236,11 @@ hd_step hd_fault_note(const hd_op *op, hd_warp *w, uint32_t lanes, const char *n
 void hd_fault_deadlock(hd_cta *cta);
 /* The CTA goes in circles: reports it with the places where lanes run and wait. */
 void hd_fault_livelock(hd_cta *cta);
-void hd_stop_at_limit(hd_warp *w);
+void hd_stop_at_limit(hd_cta *cta, const hd_warp *w); /* w: where it is; NULL: the CTA has ended */
+
+/* To be called before what other CTAs can see in another order, and before a fault is reported: waits until all CTAs
+ * before this one have ended (crew.h). false: one of them has failed, and this one is to stop. */
+bool hd_await_turn(hd_cta *cta);
 
 /* livelock.c: to be asked after each round of turns; all_spun: every ready warp used its whole turn and stays ready.
  * true: the CTA will never end. */

@@ -1,5 +1,6 @@
 /* Runs a grid: CTAs one after another, the warps of one in turns; the loop that steps a warp, and what sinks are told.
  * The order is documented in exec.h. */
+#include "base/pool.h"
 #include "hwmodel/exec/alu.h"
 
 /* ---- events -------------------------------------------------------------------------------------------------- */
@@ -114,6 +115,8 @@ static bool run_warp(hd_warp *w, bool *spun)
         uint32_t mask = guarded(op, w, active);
         count(statistics, op, active, mask);
         w->issued++;
+        if (__builtin_expect(op->flags & HD_OP_ORDERED, 0) && !hd_await_turn(cta))
+            return false;
         hd_step step = cta->sink_count ? step_told(op, w, pc, active, mask)
                        : mask          ? op->run(op, w, mask)
                                        : HD_STEP_NEXT;
@@ -129,14 +132,20 @@ static bool run_warp(hd_warp *w, bool *spun)
 
 /* ---- a CTA --------------------------------------------------------------------------------------------------- */
 
+static void name_cta(hd_cta *cta, uint32_t index)
+{
+    const uint32_t *grid = cta->grid->grid;
+    cta->index = index;
+    cta->id[0] = index % grid[0];
+    cta->id[1] = index / grid[0] % grid[1];
+    cta->id[2] = index / grid[0] / grid[1];
+}
+
 static bool start_cta(hd_cta *cta, uint32_t index)
 {
     const hd_grid *g = cta->grid;
     uint32_t threads = hd_grid_threads_per_cta(g);
-    cta->index = index;
-    cta->id[0] = index % g->grid[0];
-    cta->id[1] = index / g->grid[0] % g->grid[1];
-    cta->id[2] = index / g->grid[0] / g->grid[1];
+    name_cta(cta, index);
     cta->live_warps = cta->warp_count;
     memset(cta->barriers, 0, sizeof cta->barriers);
     cta->livelock = (hd_livelock){.writes = cta->writes};
@@ -167,10 +176,24 @@ static bool end_warp(hd_warp *w)
     return true;
 }
 
-static bool over_limit(const hd_cta *cta)
+bool hd_await_turn(hd_cta *cta)
 {
-    uint64_t limit = cta->options->instruction_limit;
-    return limit && cta->statistics->warp_instructions - cta->instructions_before > limit;
+    if (!cta->crew || cta->has_turn)
+        return true;
+    cta->has_turn = hd_crew_await(cta->crew, cta->index);
+    if (!cta->has_turn)
+        cta->status = HD_EXEC_STOPPED;
+    return cta->has_turn;
+}
+
+/* Beyond the grid's limit, which counts the CTAs before this one: where it may be, it asks again in its turn. */
+static bool over_limit(hd_cta *cta)
+{
+    uint64_t limit = cta->options->instruction_limit, issued = cta->statistics->warp_instructions - cta->issued_before;
+    if (!limit || !cta->crew)
+        return limit && issued > limit;
+    return hd_crew_issued(cta->crew) + issued > limit && hd_await_turn(cta) &&
+           hd_crew_issued(cta->crew) + issued > limit;
 }
 
 static bool run_cta(hd_cta *cta)
@@ -184,10 +207,10 @@ static bool run_cta(hd_cta *cta)
             any = true;
             if (!run_warp(w, &spun) || (w->state == HD_WARP_DONE && !end_warp(w)))
                 return false;
-            if (over_limit(cta)) {
-                hd_stop_at_limit(w);
+            if (over_limit(cta))
+                hd_stop_at_limit(cta, w);
+            if (cta->status != HD_EXEC_DONE || (cta->crew && atomic_load(&cta->crew->stopped)))
                 return false;
-            }
             all_spun = all_spun && spun;
         }
         if (!any) {
@@ -247,34 +270,117 @@ static bool tell_launch(hd_cta *cta, hd_event_kind kind)
     return true;
 }
 
-hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, const hd_exec_options *options,
-                              const hd_sink *sinks, uint32_t sink_count, hd_exec_statistics *statistics,
-                              hd_diagnostics *diagnostics)
+/* One thread's part of a grid: a CTA at a time. */
+typedef struct hd_grid_job {
+    const hd_program *program;
+    const hd_grid *grid;
+    const hd_exec_options *options;
+    const hd_sink *sinks;
+    uint32_t sink_count;
+    hd_diagnostics *diagnostics;
+    hd_crew *crew; /* NULL: one thread */
+    hd_exec_statistics *statistics;
+    hd_exec_status status; /* both under the crew's lock */
+} hd_grid_job;
+
+static hd_cta *new_cta(const hd_grid_job *job, hd_exec_statistics *statistics)
 {
     hd_cta *cta = aligned_alloc(64, (sizeof *cta + 63) / 64 * 64);
     if (!cta)
         hd_out_of_memory(sizeof *cta);
     memset(cta, 0, sizeof *cta);
-    cta->program = program;
-    cta->grid = grid;
-    cta->options = options;
-    cta->memory = program->image->memory;
-    cta->sinks = sinks;
-    cta->sink_count = sink_count;
+    cta->program = job->program;
+    cta->grid = job->grid;
+    cta->options = job->options;
+    cta->memory = job->program->image->memory;
+    cta->sinks = job->sinks;
+    cta->sink_count = job->sink_count;
+    cta->crew = job->crew;
     cta->statistics = statistics;
-    cta->instructions_before = statistics->warp_instructions;
-    cta->diagnostics = diagnostics;
-    for (uint32_t i = 0; i < sink_count; i++)
-        cta->columns |= sinks[i].columns;
+    cta->issued_before = statistics->warp_instructions;
+    cta->diagnostics = job->diagnostics;
+    for (uint32_t i = 0; i < job->sink_count; i++)
+        cta->columns |= job->sinks[i].columns;
     open_cta(cta);
-    uint64_t ctas = hd_grid_ctas(grid);
+    return cta;
+}
+
+static void delete_cta(hd_cta *cta)
+{
+    close_cta(cta);
+    free(cta);
+}
+
+static void run_alone(hd_grid_job *job)
+{
+    hd_cta *cta = new_cta(job, job->statistics);
+    uint64_t ctas = hd_grid_ctas(job->grid);
     bool good = tell_launch(cta, HD_EVENT_LAUNCH);
     for (uint64_t i = 0; i < ctas && good; i++)
         good = start_cta(cta, (uint32_t)i) && run_cta(cta);
     if (good)
         tell_launch(cta, HD_EVENT_LAUNCH_END);
-    hd_exec_status status = cta->status;
-    close_cta(cta);
-    free(cta);
-    return status;
+    job->status = cta->status;
+    delete_cta(cta);
+}
+
+static void add_statistics(hd_exec_statistics *to, const hd_exec_statistics *more)
+{
+    to->ctas += more->ctas;
+    to->warps += more->warps;
+    to->warp_instructions += more->warp_instructions;
+    to->thread_instructions += more->thread_instructions;
+    to->effective_instructions += more->effective_instructions;
+    to->divergent_branches += more->divergent_branches;
+    to->barriers += more->barriers;
+}
+
+/* One thread of several. The CTA that fails has its turn: the others do so only after it told them. */
+static void run_in_crew(void *context, uint32_t index, uint32_t worker)
+{
+    hd_grid_job *job = context;
+    hd_exec_statistics statistics = {0};
+    hd_cta *cta = new_cta(job, &statistics);
+    uint64_t next;
+    (void)index, (void)worker;
+    while (hd_crew_take(job->crew, &next)) {
+        cta->has_turn = false;
+        cta->issued_before = statistics.warp_instructions;
+        if (!start_cta(cta, (uint32_t)next) || !run_cta(cta))
+            break;
+        uint64_t over = hd_crew_end(job->crew, next, statistics.warp_instructions - cta->issued_before);
+        if (over == HD_NO_CTA)
+            continue;
+        name_cta(cta, (uint32_t)over);
+        cta->has_turn = true;
+        hd_stop_at_limit(cta, NULL);
+        break;
+    }
+    if (cta->has_turn && cta->status != HD_EXEC_DONE)
+        hd_crew_stop(job->crew);
+    pthread_mutex_lock(&job->crew->lock);
+    if (cta->has_turn && cta->status != HD_EXEC_DONE)
+        job->status = cta->status;
+    add_statistics(job->statistics, &statistics);
+    pthread_mutex_unlock(&job->crew->lock);
+    delete_cta(cta);
+}
+
+hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, const hd_exec_options *options,
+                              const hd_sink *sinks, uint32_t sink_count, hd_exec_statistics *statistics,
+                              hd_diagnostics *diagnostics)
+{
+    uint64_t ctas = hd_grid_ctas(grid);
+    uint32_t threads = options->threads > ctas ? (uint32_t)ctas : options->threads;
+    hd_grid_job job = {program, grid, options, sinks, sink_count, diagnostics, NULL, statistics, HD_EXEC_DONE};
+    if (threads < 2 || sink_count || options->check_uninitialized || options->check_races) {
+        run_alone(&job);
+        return job.status;
+    }
+    hd_crew crew;
+    hd_crew_init(&crew, ctas, options->instruction_limit);
+    job.crew = &crew;
+    hd_parallel(threads, threads, run_in_crew, &job);
+    hd_crew_free(&crew);
+    return job.status;
 }

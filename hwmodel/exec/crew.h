@@ -1,0 +1,49 @@
+/* Host threads that run the CTAs of one grid side by side, with the memory, faults and statistics of one thread.
+ *
+ * CTAs are taken in order of their index. What a CTA does to memory that others may see in between (atomics on global
+ * memory whose result or rounding depends on the order, volatile, relaxed, acquire and release accesses, fences, what it
+ * prints, device-side malloc) waits for its turn: until every CTA before it has ended. A kernel without data races
+ * between CTAs reaches the stores of another CTA only over such operations, and so computes what it would compute if
+ * the CTAs ran one after another. A kernel with such a race has no defined result on a GPU either; here it may differ
+ * from run to run unless there is one thread.
+ *
+ * A fault waits for its turn too, so that of several the one is reported that one thread would have met. */
+#ifndef HD_HWMODEL_EXEC_CREW_H
+#define HD_HWMODEL_EXEC_CREW_H
+
+#include "hwmodel/exec/exec.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { HD_CREW_AHEAD = 1024 }; /* how far behind the oldest running CTA others may be taken */
+
+typedef struct hd_crew {
+    pthread_mutex_t lock;
+    pthread_cond_t moved; /* the oldest CTA has ended, or the run stops */
+    uint64_t count;       /* CTAs */
+    uint64_t next;        /* to be taken */
+    uint64_t oldest;      /* all below it have ended */
+    uint64_t issued;      /* warp instructions of those below it */
+    uint64_t limit;       /* on them; 0: none */
+    atomic_bool stopped;  /* a CTA has failed: no other is begun, later ones give up */
+    bool ended[HD_CREW_AHEAD];
+    uint64_t issued_by[HD_CREW_AHEAD]; /* ring by index: of CTAs that ended before an older one */
+} hd_crew;
+
+void hd_crew_init(hd_crew *crew, uint64_t count, uint64_t limit);
+void hd_crew_free(hd_crew *crew);
+
+/* The next CTA's index, or false where there is none or the run stops. May wait for the oldest one. */
+bool hd_crew_take(hd_crew *crew, uint64_t *index);
+/* HD_NO_CTA, or the first CTA with which the issued instructions exceed the limit: the run is to stop. */
+uint64_t hd_crew_end(hd_crew *crew, uint64_t index, uint64_t issued);
+#define HD_NO_CTA UINT64_MAX
+void hd_crew_stop(hd_crew *crew); /* by the CTA whose turn it is */
+
+/* Waits until every CTA before this one has ended. false: one of them stopped the run. */
+bool hd_crew_await(hd_crew *crew, uint64_t index);
+
+/* Warp instructions of all CTAs before the oldest that runs. */
+uint64_t hd_crew_issued(hd_crew *crew);
+
+#endif
