@@ -94,6 +94,7 @@ typedef struct hd_exec_statistics {
     uint64_t effective_instructions; /* of these, lanes whose guard held */
     uint64_t divergent_branches;     /* branches that split their warp */
     uint64_t barriers;               /* CTA barriers that opened */
+    uint64_t cta_bytes; /* most that one resident CTA's registers, local memory, stacks and other state took */
 } hd_exec_statistics;
 
 typedef enum hd_exec_status {

@@ -243,8 +243,23 @@ static void open_cta(hd_cta *cta)
     }
 }
 
+/* Of a warp with all it has grown to. */
+static uint64_t warp_bytes(const hd_warp *w)
+{
+    uint64_t bytes = sizeof *w + (uint64_t)w->local_capacity * LANES + w->cta->program->special_bytes +
+                     w->stack.capacity * sizeof *w->stack.items + w->frames.capacity * sizeof *w->frames.items;
+    for (uint32_t k = 0; k < w->frames.count; k++)
+        bytes += w->frames.items[k].register_capacity;
+    return bytes;
+}
+
 static void close_cta(hd_cta *cta)
 {
+    uint64_t bytes = sizeof *cta;
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        bytes += warp_bytes(&cta->warps[i]);
+    if (bytes > cta->statistics->cta_bytes)
+        cta->statistics->cta_bytes = bytes;
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         hd_warp *w = &cta->warps[i];
         for (uint32_t k = 0; k < w->frames.count; k++)
@@ -333,6 +348,7 @@ static void add_statistics(hd_exec_statistics *to, const hd_exec_statistics *mor
     to->effective_instructions += more->effective_instructions;
     to->divergent_branches += more->divergent_branches;
     to->barriers += more->barriers;
+    to->cta_bytes = more->cta_bytes > to->cta_bytes ? more->cta_bytes : to->cta_bytes;
 }
 
 /* One thread of several. The CTA that fails has its turn: the others do so only after it told them. */
@@ -356,14 +372,15 @@ static void run_in_crew(void *context, uint32_t index, uint32_t worker)
         hd_stop_at_limit(cta, NULL);
         break;
     }
-    if (cta->has_turn && cta->status != HD_EXEC_DONE)
+    hd_exec_status status = cta->has_turn ? cta->status : HD_EXEC_DONE;
+    if (status != HD_EXEC_DONE)
         hd_crew_stop(job->crew);
+    delete_cta(cta);
     pthread_mutex_lock(&job->crew->lock);
-    if (cta->has_turn && cta->status != HD_EXEC_DONE)
-        job->status = cta->status;
+    if (status != HD_EXEC_DONE)
+        job->status = status;
     add_statistics(job->statistics, &statistics);
     pthread_mutex_unlock(&job->crew->lock);
-    delete_cta(cta);
 }
 
 hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, const hd_exec_options *options,
