@@ -158,6 +158,7 @@ struct hd_warp {
     unsigned char *local;    /* local memory: word w of lane l at (w * 32 + l) * 4 */
     uint32_t local_capacity; /* bytes per lane */
     unsigned char *special;
+    bool special_filled;    /* with what does not vary between CTAs */
     uint32_t index, id;     /* in the CTA; in the launch */
     uint32_t lanes;         /* that exist and have not exited */
     uint8_t state, barrier; /* WAITING: at this barrier */

@@ -108,21 +108,30 @@ bool hd_special_known(hd_sreg sreg)
 
 static void fill(const hd_special *s, hd_warp *w)
 {
+    bool same = s->varies != HD_VARIES_LANE; /* in all lanes */
+    uint64_t value = 0;
     uint32_t word = 0;
     for (uint32_t lane = 0; lane < LANES; lane++) {
-        uint64_t value = lane_value(w, (hd_sreg)s->sreg, s->component, lane);
-        if (s->bytes)
-            memcpy(w->special + s->offset + (size_t)lane * s->bytes, &value, s->bytes);
+        if (!lane || !same)
+            value = lane_value(w, (hd_sreg)s->sreg, s->component, lane);
+        unsigned char *at = w->special + s->offset + (size_t)lane * s->bytes;
+        if (s->bytes == 4)
+            memcpy(at, &value, 4);
+        else
+            memcpy(at, &value, s->bytes);
         word |= (uint32_t)(value & 1) << lane;
     }
     if (!s->bytes)
         memcpy(w->special + s->offset, &word, sizeof word);
 }
 
+/* What is the same in every CTA is filled for the first one that the warp's place holds. */
 void hd_special_fill(const hd_program *program, hd_warp *w)
 {
     for (uint32_t i = 0; i < program->specials.count; i++)
-        fill(&program->specials.items[i], w);
+        if (!w->special_filled || program->specials.items[i].varies == HD_VARIES_CTA)
+            fill(&program->specials.items[i], w);
+    w->special_filled = true;
 }
 
 void hd_special_refresh(const hd_program *program, hd_warp *w)
