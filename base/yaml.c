@@ -192,10 +192,24 @@ hd_yaml *hd_yaml_from_memory(const char *name, const char *text, size_t length, 
     return out;
 }
 
+hd_yaml *hd_yaml_attach(hd_yaml *yaml)
+{
+    hd_yaml *text = hd_calloc(1, sizeof *text);
+    text->diagnostics = yaml->diagnostics;
+    text->attached = yaml->attached;
+    yaml->attached = text;
+    return text;
+}
+
 void hd_yaml_free(hd_yaml *yaml)
 {
     if (!yaml)
         return;
+    for (hd_yaml *text = yaml->attached, *next; text; text = next) {
+        next = text->attached;
+        hd_source_free(&text->source);
+        free(text);
+    }
     hd_source_free(&yaml->source);
     hd_arena_free(&yaml->arena);
     free(yaml);

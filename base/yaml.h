@@ -36,11 +36,14 @@ typedef struct hd_yaml {
     hd_source source;
     hd_diagnostics *diagnostics; /* borrowed */
     const hd_yaml_node *root;    /* NULL where the file cannot be read or is no YAML (reported) */
+    struct hd_yaml *attached;    /* owned */
 } hd_yaml;
 
 hd_yaml *hd_yaml_read(const char *path, hd_diagnostics *diagnostics); /* never NULL; "-" is standard input */
 hd_yaml *hd_yaml_from_memory(const char *name, const char *text, size_t length, hd_diagnostics *diagnostics);
 void hd_yaml_free(hd_yaml *yaml);
+/* An empty document, freed with `yaml`: for the text of a file that it names, so that nodes can have a place there. */
+hd_yaml *hd_yaml_attach(hd_yaml *yaml);
 
 /* Reports at the node's place; returns the diagnostic for notes. */
 hd_diagnostic *hd_yaml_error(const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, ...)

@@ -34,7 +34,7 @@ static void run_once(const hd_launch_file *file, hd_module *module, hd_diagnosti
     s->options.threads = threads;
     s->options.instruction_limit = 0;
     double start = now();
-    hd_exec_status status = hd_session_launch(s, 0, NULL, 0, &statistics);
+    hd_exec_status status = hd_session_run(s, NULL, &statistics);
     double seconds = now() - start;
     r->good = status == HD_EXEC_DONE;
     if (!r->seconds || seconds < r->seconds)

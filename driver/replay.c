@@ -232,22 +232,58 @@ static void expect_uniform_branches(hd_replay *r, replay_file *f)
 
 /* ---- running ---------------------------------------------------------------------------------------------------------- */
 
-/* A run that stopped, for whatever reason, proves nothing of what was to come. */
-static void take_results(hd_replay *r, const replay_file *f, bool whole, hd_replay_kernel *k)
+/* A row for each launch of the text, in its order. */
+static void open_rows(hd_replay *r, const replay_file *f)
 {
-    k->results = HD_ARENA_ARRAY(&r->arena, hd_replay_result, r->model_count);
-    k->result_count = r->model_count;
+    for (uint32_t i = 0; i < f->launch->launches.count; i++) {
+        const hd_launch *launch = &f->launch->launches.items[i];
+        hd_replay_kernel k = {.name = launch->kernel, .file = f->path, .launch = i, .annotated = f->annotated};
+        memcpy(k.grid, launch->grid, sizeof k.grid);
+        memcpy(k.block, launch->block, sizeof k.block);
+        k.results = HD_ARENA_ARRAY(&r->arena, hd_replay_result, r->model_count);
+        k.result_count = r->model_count;
+        for (uint32_t m = 0; m < r->model_count; m++)
+            k.results[m] = (hd_replay_result){.model = r->models[m], .refusal = f->refusals[m],
+                                              .energy_known = f->model_place[m] != HD_NONE,
+                                              .proved = f->model_place[m] != HD_NONE};
+        hd_array_push(&r->report.kernels, k);
+    }
+}
+
+/* Adds what one run counted. A run that stopped, for whatever reason, proves nothing of what was to come. */
+static void add_results(hd_replay *r, const replay_file *f, bool whole, hd_replay_kernel *k)
+{
     for (uint32_t m = 0; m < r->model_count; m++) {
         hd_replay_result *result = &k->results[m];
         uint32_t place = f->model_place[m];
-        *result = (hd_replay_result){.model = r->models[m], .refusal = f->refusals[m]};
+        double energy_pj = 0;
         if (place == HD_NONE)
             continue;
         const hd_rf_model *model = hd_count_model(f->count, place);
-        memcpy(result->counters, model->counters, sizeof result->counters);
-        result->energy_known = hd_rf_dynamic_energy(model, r->gpu, &result->energy_pj);
-        result->proved = whole && hd_count_failed(f->count) == HD_NONE;
+        for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
+            result->counters[c] += model->counters[c];
+        result->energy_known = hd_rf_dynamic_energy(model, r->gpu, &energy_pj) && result->energy_known;
+        result->energy_pj += energy_pj;
+        result->proved = result->proved && whole && hd_count_failed(f->count) == HD_NONE;
     }
+}
+
+typedef struct replay_run {
+    hd_replay *replay;
+    replay_file *file;
+    uint32_t first_row;
+} replay_run;
+
+static void one_ran(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
+{
+    replay_run *run = context;
+    hd_replay_kernel *k = &run->replay->report.kernels.items[run->first_row + launch];
+    k->runs++;
+    k->warp_instructions += statistics->warp_instructions;
+    k->thread_instructions += statistics->thread_instructions;
+    k->divergent_branches += statistics->divergent_branches;
+    add_results(run->replay, run->file, status == HD_EXEC_DONE, k);
+    hd_count_reset(run->file->count);
 }
 
 static hd_status status_of(hd_exec_status status, const hd_count *count)
@@ -262,21 +298,25 @@ static hd_status status_of(hd_exec_status status, const hd_count *count)
     return HD_STATUS_INTERNAL;
 }
 
-static hd_status run_launch(hd_replay *r, replay_file *f, uint32_t index)
+/* Rows of launches that never ran say nothing and go; nothing was proved of them. */
+static void drop_idle_rows(hd_replay *r, uint32_t first)
 {
-    const hd_launch *launch = &f->launch->launches.items[index];
-    hd_replay_kernel k = {.name = launch->kernel, .file = f->path, .launch = index, .annotated = f->annotated};
-    memcpy(k.grid, launch->grid, sizeof k.grid);
-    memcpy(k.block, launch->block, sizeof k.block);
-    hd_exec_statistics statistics = {0};
+    uint32_t kept = first;
+    for (uint32_t i = first; i < r->report.kernels.count; i++)
+        if (r->report.kernels.items[i].runs)
+            r->report.kernels.items[kept++] = r->report.kernels.items[i];
+    r->report.kernels.count = kept;
+}
+
+static hd_status run_steps(hd_replay *r, replay_file *f, uint32_t first)
+{
+    replay_run run = {r, f, first};
     hd_sink sink = hd_count_sink(f->count);
-    hd_count_reset(f->count);
-    hd_exec_status status = hd_session_launch(f->session, index, &sink, 1, &statistics);
-    k.warp_instructions = statistics.warp_instructions;
-    k.thread_instructions = statistics.thread_instructions;
-    k.divergent_branches = statistics.divergent_branches;
-    take_results(r, f, status == HD_EXEC_DONE, &k);
-    hd_array_push(&r->report.kernels, k);
+    hd_session_watch watch = {&sink, 1, one_ran, &run};
+    hd_exec_statistics statistics = {0};
+    open_rows(r, f);
+    hd_exec_status status = hd_session_run(f->session, &watch, &statistics);
+    drop_idle_rows(r, first);
     return status_of(status, f->count);
 }
 
@@ -311,12 +351,8 @@ static hd_status run_file(hd_replay *r, replay_file *f)
     if (r->options->instruction_limit)
         f->session->options.instruction_limit = r->options->instruction_limit;
     uint32_t first = r->report.kernels.count;
-    for (uint32_t i = 0; i < f->launch->launches.count; i++) {
-        hd_status status = run_launch(r, f, i);
-        if (status != HD_STATUS_DONE)
-            return status;
-    }
-    return check_outputs(r, f, first);
+    hd_status status = run_steps(r, f, first);
+    return status == HD_STATUS_DONE ? check_outputs(r, f, first) : status;
 }
 
 hd_status hd_replay_file(hd_replay *r, const char *path)

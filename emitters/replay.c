@@ -91,8 +91,11 @@ static void write_kernel(hd_writer *w, const hd_replay_kernel *k)
     for (uint32_t i = 0; i < k->result_count; i++)
         if ((int)strlen(k->results[i].model->name) > name_width)
             name_width = (int)strlen(k->results[i].model->name);
-    hd_write_format(w, "%s: %s, grid %u %u %u, block %u %u %u\n", k->file, k->name, k->grid[0], k->grid[1], k->grid[2], k->block[0],
+    hd_write_format(w, "%s: %s, grid %u %u %u, block %u %u %u", k->file, k->name, k->grid[0], k->grid[1], k->grid[2], k->block[0],
                     k->block[1], k->block[2]);
+    if (k->runs > 1)
+        hd_write_format(w, ", %llu runs together", (unsigned long long)k->runs);
+    hd_write_char(w, '\n');
     hd_write_format(w, "  %llu warp instructions, %llu thread instructions, %llu divergent branches; outputs %s\n",
                     (unsigned long long)k->warp_instructions, (unsigned long long)k->thread_instructions,
                     (unsigned long long)k->divergent_branches, output_words[k->outputs]);
@@ -138,9 +141,9 @@ static json_t *result_to_json(const hd_replay_result *r, const hd_replay_result 
 
 static json_t *kernel_to_json(const hd_replay_kernel *k)
 {
-    json_t *o = json_pack("{s:s, s:{s:s, s:i, s:[iii], s:[iii]}, s:I, s:I, s:I, s:b}", "name", k->name, "launch", "file", k->file, "index",
+    json_t *o = json_pack("{s:s, s:{s:s, s:i, s:[iii], s:[iii], s:I}, s:I, s:I, s:I, s:b}", "name", k->name, "launch", "file", k->file, "index",
                           (int)k->launch, "grid", (int)k->grid[0], (int)k->grid[1], (int)k->grid[2], "block", (int)k->block[0],
-                          (int)k->block[1], (int)k->block[2], "warp_instructions", (json_int_t)k->warp_instructions,
+                          (int)k->block[1], (int)k->block[2], "runs", (json_int_t)k->runs, "warp_instructions", (json_int_t)k->warp_instructions,
                           "thread_instructions", (json_int_t)k->thread_instructions, "divergent_branches",
                           (json_int_t)k->divergent_branches, "annotated", (int)k->annotated);
     json_object_set_new(o, "outputs_ok", k->outputs == HD_OUTPUTS_UNCHECKED ? json_null() : json_boolean(k->outputs == HD_OUTPUTS_RIGHT));

@@ -16,10 +16,11 @@ typedef struct hd_replay_result { /* one model on one launch */
 
 typedef enum hd_replay_outputs { HD_OUTPUTS_UNCHECKED, HD_OUTPUTS_RIGHT, HD_OUTPUTS_WRONG } hd_replay_outputs;
 
-typedef struct hd_replay_kernel { /* one launch of a launch file, its repetitions together */
+typedef struct hd_replay_kernel { /* one launch of a launch file, all its runs together */
     const char *name, *file;
     uint32_t launch;              /* its place in the file, from 0 */
-    uint32_t grid[3], block[3];
+    uint32_t grid[3], block[3];   /* of the first run */
+    uint64_t runs;
     uint64_t warp_instructions, thread_instructions, divergent_branches;
     uint8_t outputs;              /* hd_replay_outputs: of the whole launch file */
     bool annotated;               /* the module brought its own annotations */

@@ -1,20 +1,16 @@
-/* Launch files: YAML to hd_launch_file. Every key and value is checked here; what needs the module (kernel names,
- * parameter sizes) is checked by hwmodel/session.c. Linear in the file and the data it describes. */
+/* Launch files: YAML to hd_launch_file; here the file, its buffers and symbols and what they must hold. Every key and
+ * value is checked while reading; what needs the module (kernel names, parameter sizes) is checked by
+ * hwmodel/session.c. Linear in the file and the data it describes.
+ *
+ * Buffers may be named before they stand in the text: names and sizes are read first, then textures, contents, steps.
+ */
 #include "hwmodel/launch.h"
-#include "hwmodel/values.h"
+#include "hwmodel/launch_reader.h"
 #include <inttypes.h>
 
-#define KEYS(...) (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
-static const uint64_t LARGEST_BUFFER_BYTES = 1ull << 34;
-enum { MOST_REPETITIONS = 1000000, LARGEST_SHARED_BYTES = 227 * 1024 };
+typedef hd_launch_reader reader;
 
-typedef struct reader {
-    hd_launch_file *file;
-    const char *folder;
-    bool good;
-} reader;
-
-/* ---- buffers and symbols ------------------------------------------------------------------------------------- */
+/* ---- expectations -------------------------------------------------------------------------------------------- */
 
 static bool read_tolerance(const hd_yaml_node *expect, const char *key, hd_launch_buffer *b, double *value)
 {
@@ -22,7 +18,7 @@ static bool read_tolerance(const hd_yaml_node *expect, const char *key, hd_launc
     if (!node)
         return true;
     if (hd_types[b->type].class != HD_CLASS_FLOAT || b->expect.is_hash) {
-        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "a tolerance fits only float values from a file or list");
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "a tolerance fits only float values, not integers and not a hash");
         return false;
     }
     if (!hd_yaml_double(node, value))
@@ -31,7 +27,7 @@ static bool read_tolerance(const hd_yaml_node *expect, const char *key, hd_launc
         hd_yaml_error(node, HD_DIAG_BAD_VALUE, "a tolerance is not negative");
         return false;
     }
-    return b->expect.tolerant = true;
+    return b->expect.rule.tolerant = true;
 }
 
 static bool read_hash(const hd_yaml_node *node, uint64_t *hash)
@@ -50,42 +46,76 @@ static bool read_hash(const hd_yaml_node *node, uint64_t *hash)
 
 static bool read_expected_bytes(reader *r, const hd_yaml_node *expect, hd_launch_buffer *b)
 {
-    const hd_yaml_node *file = hd_yaml_get(expect, "file"), *values = hd_yaml_get(expect, "values");
+    const hd_yaml_node *file = hd_yaml_get(expect, "file"), *values = hd_yaml_get(expect, "values"),
+                       *text = hd_yaml_get(expect, "text"), *fill = hd_yaml_get(expect, "fill");
     unsigned char *bytes = hd_arena_calloc(&r->file->arena, b->size_bytes + 8);
     b->expect.bytes = bytes;
-    b->expect.from_values = values != NULL;
-    return values ? hd_value_store_list(values, b->type, b->count, bytes)
-                  : hd_value_read_file(file, r->folder, b->size_bytes, bytes);
+    b->expect.rule.any_nan = values || text;
+    if (values)
+        return hd_value_store_list(values, b->type, b->count, bytes);
+    if (text)
+        return hd_value_read_text(text, r->folder, b->type, b->count, bytes);
+    return fill ? hd_value_fill(fill, r->folder, b->type, b->count, bytes)
+                : hd_value_read_file(file, r->folder, b->size_bytes, bytes);
+}
+
+static bool read_expected_buffer(reader *r, const hd_yaml_node *name, hd_launch_buffer *b)
+{
+    uint32_t other = b->expect.other = hd_launch_find_buffer(r, name, true);
+    if (other == HD_NONE)
+        return false;
+    const hd_launch_buffer *o = &r->file->buffers.items[other];
+    if (o->type == b->type && o->count == b->count)
+        return true;
+    hd_yaml_error(name, HD_DIAG_BAD_VALUE, "'%s' is %" PRIu64 " x .%s, '%s' is %" PRIu64 " x .%s", o->name, o->count,
+                  hd_types[o->type].spelling, b->name, b->count, hd_types[b->type].spelling);
+    return false;
 }
 
 static bool read_expect(reader *r, const hd_yaml_node *expect, hd_launch_buffer *b)
 {
-    if (!hd_yaml_known_keys(expect, KEYS("file", "values", "xxh3", "abs", "rel")))
+    static const char *const kinds[] = {"file", "text", "values", "fill", "xxh3", "buffer"};
+    const hd_yaml_node *hash = hd_yaml_get(expect, "xxh3"), *other = hd_yaml_get(expect, "buffer");
+    uint32_t given = 0;
+    if (!hd_yaml_known_keys(expect, KEYS("file", "text", "values", "fill", "xxh3", "buffer", "abs", "rel", "ulp")))
         return false;
-    const hd_yaml_node *hash = hd_yaml_get(expect, "xxh3");
-    if (!!hash + !!hd_yaml_get(expect, "file") + !!hd_yaml_get(expect, "values") != 1) {
-        hd_yaml_error(expect, HD_DIAG_BAD_KEY, "an expectation is one of file, values, xxh3");
+    for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        given += hd_yaml_get(expect, kinds[i]) != NULL;
+    if (given != 1) {
+        hd_yaml_error(expect, HD_DIAG_BAD_KEY, "an expectation is one of file, text, values, fill, xxh3, buffer");
         return false;
     }
     b->expect.given = true;
     b->expect.node = expect;
     b->expect.is_hash = hash != NULL;
-    if (!(hash ? read_hash(hash, &b->expect.hash) : read_expected_bytes(r, expect, b)))
+    if (!(hash    ? read_hash(hash, &b->expect.hash)
+          : other ? read_expected_buffer(r, other, b)
+                  : read_expected_bytes(r, expect, b)))
         return false;
-    return read_tolerance(expect, "abs", b, &b->expect.absolute) &&
-           read_tolerance(expect, "rel", b, &b->expect.relative);
+    return read_tolerance(expect, "abs", b, &b->expect.rule.absolute) &&
+           read_tolerance(expect, "rel", b, &b->expect.rule.relative) &&
+           read_tolerance(expect, "ulp", b, &b->expect.rule.ulps);
+}
+
+/* ---- sizes and contents -------------------------------------------------------------------------------------- */
+
+static const hd_yaml_node *listed_values(const hd_yaml_node *node)
+{
+    const hd_yaml_node *values = hd_yaml_get(node, "values");
+    return values ? values : hd_yaml_get(hd_yaml_get(node, "fill"), "values");
 }
 
 static bool read_size(const hd_yaml_node *node, hd_launch_buffer *b)
 {
-    const hd_yaml_node *count = hd_yaml_get(node, "count"), *values = hd_yaml_get(node, "values");
-    if (!values)
-        values = hd_yaml_get(hd_yaml_get(node, "fill"), "values");
+    const hd_yaml_node *count = hd_yaml_get(node, "count"), *values = listed_values(node);
+    b->type = HD_TYPE_B8;
+    if (hd_yaml_get(node, "struct"))
+        return true;
     if (!hd_value_type(hd_yaml_need(node, "type"), &b->type))
         return false;
     uint32_t size = hd_value_bytes(b->type);
     if (count || !values) {
-        if (!hd_yaml_u64(hd_yaml_need(node, "count"), 1, LARGEST_BUFFER_BYTES / size, &b->count))
+        if (!hd_yaml_u64(hd_yaml_need(node, "count"), 1, HD_LARGEST_BUFFER_BYTES / size, &b->count))
             return false;
     } else {
         b->count = values->kind == HD_YAML_SEQUENCE ? values->count : 1;
@@ -94,217 +124,116 @@ static bool read_size(const hd_yaml_node *node, hd_launch_buffer *b)
     return true;
 }
 
+/* One element that is an address or a handle. */
+static bool read_link(reader *r, const hd_yaml_node *node, hd_launch_buffer *b, uint64_t i, hd_link *link)
+{
+    link->at = i * hd_value_bytes(b->type);
+    if (!hd_launch_read_argument(r, node, &link->value))
+        return false;
+    bool address = link->value.kind == HD_ARGUMENT_BUFFER || link->value.kind == HD_ARGUMENT_TEXTURE;
+    if (!address || hd_types[b->type].class == HD_CLASS_FLOAT || hd_value_bytes(b->type) < 4) {
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE,
+                      address ? "an address does not fit .%s" : "an element is a number, {buffer: NAME} or {texture: NAME}",
+                      hd_types[b->type].spelling);
+        return false;
+    }
+    b->link_count++;
+    return true;
+}
+
+static bool read_values(reader *r, const hd_yaml_node *list, hd_launch_buffer *b, unsigned char *bytes)
+{
+    hd_link *links;
+    if (!hd_yaml_sequence(list) || list->count != b->count)
+        return hd_value_store_list(list, b->type, b->count, bytes);
+    b->links = links = HD_ARENA_ARRAY(&r->file->arena, hd_link, list->count);
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i]->kind == HD_YAML_MAPPING ? !read_link(r, list->items[i], b, i, &links[b->link_count])
+                                                    : !hd_value_store(list->items[i], b->type,
+                                                                      bytes + (size_t)i * hd_value_bytes(b->type)))
+            return false;
+    return true;
+}
+
+static bool read_struct(reader *r, const hd_yaml_node *fields, hd_launch_buffer *b)
+{
+    hd_link *link = HD_ARENA_NEW(&r->file->arena, hd_link);
+    uint32_t align;
+    b->links = link;
+    b->link_count = 1;
+    if (!hd_launch_read_struct(r, fields, &link->value))
+        return false;
+    b->count = b->size_bytes = hd_argument_bytes(&link->value, 8, &align);
+    return true;
+}
+
 static bool read_content(reader *r, const hd_yaml_node *node, hd_launch_buffer *b)
 {
-    const hd_yaml_node *fill = hd_yaml_get(node, "fill"), *values = hd_yaml_get(node, "values");
-    const hd_yaml_node *expect = hd_yaml_get(node, "expect");
-    if (fill && values) {
+    const hd_yaml_node *fill = hd_yaml_get(node, "fill"), *values = listed_values(node),
+                       *structure = hd_yaml_get(node, "struct");
+    if (fill && values && hd_yaml_get(node, "values")) {
         hd_yaml_error(values, HD_DIAG_BAD_KEY, "fill and values exclude each other");
         return false;
     }
-    if (values || (fill && !hd_yaml_is_word(fill, "zero"))) {
-        unsigned char *bytes = hd_arena_calloc(&r->file->arena, b->size_bytes + 8);
-        b->initial = bytes;
-        if (!(values ? hd_value_store_list(values, b->type, b->count, bytes)
-                     : hd_value_fill(fill, r->folder, b->type, b->count, bytes)))
-            return false;
+    if (structure && (fill || values || hd_yaml_get(node, "type"))) {
+        hd_yaml_error(structure, HD_DIAG_BAD_KEY, "struct excludes type, fill and values");
+        return false;
     }
-    return !expect || read_expect(r, expect, b);
+    if (structure)
+        return read_struct(r, structure, b);
+    if (!values && (!fill || (!b->is_symbol && hd_yaml_is_word(fill, "zero"))))
+        return true;
+    unsigned char *bytes = hd_arena_calloc(&r->file->arena, b->size_bytes + 8);
+    b->initial = bytes;
+    if (!values)
+        return hd_value_fill(fill, r->folder, b->type, b->count, bytes);
+    return (!fill || hd_yaml_known_keys(fill, KEYS("values"))) && read_values(r, values, b, bytes);
 }
 
-static void read_buffer(reader *r, const hd_yaml_node *name, const hd_yaml_node *node, bool symbol)
-{
-    hd_launch_buffer b = {.name = name->text, .node = name};
-    bool good = symbol ? hd_yaml_known_keys(node, KEYS("type", "count", "values", "fill", "expect"))
-                       : hd_yaml_known_keys(node, KEYS("type", "count", "fill", "expect"));
-    good = good && read_size(node, &b) && read_content(r, node, &b);
-    r->good = r->good && good;
-    if (symbol)
-        hd_array_push(&r->file->symbols, b);
-    else
-        hd_array_push(&r->file->buffers, b);
-}
+/* ---- all of them --------------------------------------------------------------------------------------------- */
 
-static void read_buffers(reader *r, const hd_yaml_node *map, bool symbols)
+/* Names and sizes. */
+static bool declare_buffers(reader *r, const hd_yaml_node *map, bool symbols)
 {
+    bool good = true;
     if (!map)
-        return;
-    if (!hd_yaml_mapping(map)) {
-        r->good = false;
-        return;
+        return true;
+    if (!hd_yaml_mapping(map))
+        return false;
+    for (uint32_t i = 0; i < map->count; i++) {
+        const hd_yaml_node *name = map->items[2 * i], *node = map->items[2 * i + 1];
+        hd_launch_buffer b = {.name = name->text, .node = name, .is_symbol = symbols, .expect.other = HD_NONE};
+        bool known = symbols ? hd_yaml_known_keys(node, KEYS("type", "count", "values", "struct", "fill", "expect"))
+                             : hd_yaml_known_keys(node, KEYS("type", "count", "fill", "expect"));
+        good = known && read_size(node, &b) && good;
+        hd_array_push(&r->file->buffers, b);
     }
-    for (uint32_t i = 0; i < map->count; i++)
-        read_buffer(r, map->items[2 * i], map->items[2 * i + 1], symbols);
+    return good;
 }
 
-/* Index of a buffer that is named; HD_NONE (reported) where there is none. */
-static uint32_t find_buffer(reader *r, const hd_yaml_node *name)
+/* Contents, then (a struct has its size only now) expectations. */
+static bool fill_buffers(reader *r, const hd_yaml_node *map, uint32_t first)
 {
+    bool good = true;
+    for (uint32_t i = 0; map && i < map->count; i++)
+        good = read_content(r, map->items[2 * i + 1], &r->file->buffers.items[first + i]) && good;
+    for (uint32_t i = 0; map && good && i < map->count; i++) {
+        const hd_yaml_node *expect = hd_yaml_get(map->items[2 * i + 1], "expect");
+        good = !expect || read_expect(r, expect, &r->file->buffers.items[first + i]);
+    }
+    return good;
+}
+
+uint32_t hd_launch_find_buffer(hd_launch_reader *r, const hd_yaml_node *name, bool symbols)
+{
+    uint32_t count = symbols ? r->file->buffers.count : r->file->symbol_first;
     if (!hd_yaml_scalar(name))
         return HD_NONE;
-    for (uint32_t i = 0; i < r->file->buffers.count; i++)
+    for (uint32_t i = 0; i < count; i++)
         if (hd_yaml_is_word(name, r->file->buffers.items[i].name))
             return i;
     hd_yaml_error(name, HD_DIAG_BAD_VALUE, "there is no buffer '%s'", name->text);
     return HD_NONE;
-}
-
-/* ---- launches ------------------------------------------------------------------------------------------------ */
-
-static bool read_buffer_argument(reader *r, const hd_yaml_node *node, const hd_yaml_node *name, hd_argument *a)
-{
-    const hd_yaml_node *offset = hd_yaml_get(node, "offset");
-    a->kind = HD_ARGUMENT_BUFFER;
-    a->buffer = find_buffer(r, name);
-    return a->buffer != HD_NONE &&
-           (!offset || hd_yaml_u64(offset, 0, r->file->buffers.items[a->buffer].size_bytes, &a->offset));
-}
-
-static bool read_bytes_argument(reader *r, const hd_yaml_node *list, hd_argument *a)
-{
-    if (!hd_yaml_sequence(list))
-        return false;
-    unsigned char *bytes = hd_arena_calloc(&r->file->arena, (size_t)list->count + 1);
-    a->kind = HD_ARGUMENT_BYTES;
-    a->bytes = bytes;
-    a->size_bytes = list->count;
-    return hd_value_store_list(list, HD_TYPE_U8, list->count, bytes);
-}
-
-static bool read_scalar_argument(reader *r, const hd_yaml_node *node, hd_argument *a)
-{
-    hd_type type;
-    if (node->count != 1) {
-        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "a scalar parameter is one {TYPE: VALUE}");
-        return false;
-    }
-    if (!hd_value_type(node->items[0], &type))
-        return false;
-    unsigned char *bytes = hd_arena_calloc(&r->file->arena, 8);
-    a->kind = HD_ARGUMENT_SCALAR;
-    a->type = (uint8_t)type;
-    a->bytes = bytes;
-    a->size_bytes = hd_value_bytes(type);
-    return hd_value_store(node->items[1], type, bytes);
-}
-
-static bool read_argument(reader *r, const hd_yaml_node *node, hd_argument *a)
-{
-    *a = (hd_argument){.node = node, .buffer = HD_NONE};
-    if (node->kind == HD_YAML_SCALAR)
-        return read_buffer_argument(r, node, node, a);
-    if (!hd_yaml_mapping(node))
-        return false;
-    const hd_yaml_node *buffer = hd_yaml_get(node, "buffer"), *bytes = hd_yaml_get(node, "bytes");
-    if (buffer)
-        return hd_yaml_known_keys(node, KEYS("buffer", "offset")) && read_buffer_argument(r, node, buffer, a);
-    if (bytes)
-        return hd_yaml_known_keys(node, KEYS("bytes")) && read_bytes_argument(r, bytes, a);
-    return read_scalar_argument(r, node, a);
-}
-
-static bool read_arguments(reader *r, const hd_yaml_node *list, hd_launch *l)
-{
-    bool good = true;
-    if (!list)
-        return true;
-    if (!hd_yaml_sequence(list))
-        return false;
-    l->arguments = HD_ARENA_ARRAY(&r->file->arena, hd_argument, list->count);
-    l->argument_count = list->count;
-    for (uint32_t i = 0; i < list->count; i++)
-        good = read_argument(r, list->items[i], &l->arguments[i]) && good;
-    return good;
-}
-
-/* One to three numbers; a single one need not be a list. */
-static bool read_extent(const hd_yaml_node *node, const uint32_t limits[3], uint32_t extent[3])
-{
-    extent[0] = extent[1] = extent[2] = 1;
-    if (!node)
-        return false;
-    if (node->kind == HD_YAML_SCALAR)
-        return hd_yaml_u32(node, 1, limits[0], &extent[0]);
-    if (!hd_yaml_sequence(node))
-        return false;
-    if (node->count < 1 || node->count > 3) {
-        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "one to three numbers are expected here");
-        return false;
-    }
-    bool good = true;
-    for (uint32_t i = 0; i < node->count; i++)
-        good = hd_yaml_u32(node->items[i], 1, limits[i], &extent[i]) && good;
-    return good;
-}
-
-static bool read_shape(const hd_yaml_node *node, hd_launch *l)
-{
-    static const uint32_t grid_limits[3] = {0x7fffffff, 65535, 65535}, block_limits[3] = {1024, 1024, 64};
-    const hd_yaml_node *block = hd_yaml_need(node, "block"), *shared = hd_yaml_get(node, "shared");
-    bool good = read_extent(hd_yaml_need(node, "grid"), grid_limits, l->grid);
-    good = read_extent(block, block_limits, l->block) && good;
-    if (good && l->block[0] * l->block[1] * l->block[2] > 1024) {
-        hd_yaml_error(block, HD_DIAG_BAD_VALUE, "a block has at most 1024 threads");
-        good = false;
-    }
-    if (good && (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] > UINT32_MAX / 32) {
-        hd_yaml_error(hd_yaml_get(node, "grid"), HD_DIAG_BAD_VALUE, "a grid has at most %" PRIu32 " blocks here",
-                      UINT32_MAX / 32);
-        good = false;
-    }
-    return (!shared || hd_yaml_u32(shared, 0, LARGEST_SHARED_BYTES, &l->shared_bytes)) && good;
-}
-
-static bool read_until(reader *r, const hd_yaml_node *until, hd_launch *l)
-{
-    const hd_yaml_node *index = hd_yaml_get(until, "index");
-    if (!hd_yaml_known_keys(until, KEYS("buffer", "equals", "at_most", "index")))
-        return false;
-    const hd_yaml_node *name = hd_yaml_need(until, "buffer"), *equals = hd_yaml_need(until, "equals");
-    if (!name || !equals || (l->until_buffer = find_buffer(r, name)) == HD_NONE)
-        return false;
-    const hd_launch_buffer *b = &r->file->buffers.items[l->until_buffer];
-    return (!index || hd_yaml_u64(index, 0, b->count - 1, &l->until_index)) &&
-           hd_value_store(equals, b->type, l->until_equals) &&
-           hd_yaml_u32(hd_yaml_need(until, "at_most"), 1, MOST_REPETITIONS, &l->until_at_most);
-}
-
-static bool read_repetition(reader *r, const hd_yaml_node *node, hd_launch *l)
-{
-    const hd_yaml_node *repeat = hd_yaml_get(node, "repeat"), *until = hd_yaml_get(node, "until");
-    if (repeat && until) {
-        hd_yaml_error(until, HD_DIAG_BAD_KEY, "repeat and until exclude each other");
-        return false;
-    }
-    return (!repeat || hd_yaml_u32(repeat, 1, MOST_REPETITIONS, &l->repeat)) && (!until || read_until(r, until, l));
-}
-
-static void read_launch(reader *r, const hd_yaml_node *node)
-{
-    hd_launch l = {.repeat = 1, .until_buffer = HD_NONE, .node = node};
-    bool good = hd_yaml_known_keys(node, KEYS("kernel", "grid", "block", "shared", "params", "repeat", "until"));
-    good = hd_yaml_string(hd_yaml_need(node, "kernel"), &l.kernel) && good;
-    if (node->kind == HD_YAML_MAPPING) {
-        good = read_shape(node, &l) && good;
-        good = read_arguments(r, hd_yaml_get(node, "params"), &l) && good;
-        good = read_repetition(r, node, &l) && good;
-    }
-    r->good = r->good && good;
-    hd_array_push(&r->file->launches, l);
-}
-
-static void read_launches(reader *r, const hd_yaml_node *list)
-{
-    if (!hd_yaml_sequence(list)) {
-        r->good = false;
-        return;
-    }
-    for (uint32_t i = 0; i < list->count; i++)
-        read_launch(r, list->items[i]);
-    if (!list->count) {
-        hd_yaml_error(list, HD_DIAG_BAD_VALUE, "at least one launch is expected here");
-        r->good = false;
-    }
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------------ */
@@ -317,20 +246,28 @@ static const char *folder_of(hd_arena *arena, const char *path)
     return hd_arena_string(arena, path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-static void read_file(reader *r, const hd_yaml_node *root)
+static bool read_data(reader *r, const hd_yaml_node *root)
+{
+    const hd_yaml_node *buffers = hd_yaml_get(root, "buffers"), *symbols = hd_yaml_get(root, "symbols");
+    bool good = declare_buffers(r, buffers, false);
+    r->file->symbol_first = r->file->buffers.count;
+    good = declare_buffers(r, symbols, true) && good;
+    return good && hd_launch_read_textures(r, hd_yaml_get(root, "textures")) && fill_buffers(r, buffers, 0) &&
+           fill_buffers(r, symbols, r->file->symbol_first);
+}
+
+static bool read_file(reader *r, const hd_yaml_node *root)
 {
     const char *module = NULL;
-    if (!root || !hd_yaml_mapping(root)) {
-        r->good = false;
-        return;
-    }
-    r->good = hd_yaml_known_keys(root, KEYS("module", "buffers", "symbols", "launches"));
-    r->good = hd_yaml_string(hd_yaml_need(root, "module"), &module) && r->good;
+    if (!root || !hd_yaml_mapping(root))
+        return false;
+    bool good = hd_yaml_known_keys(root, KEYS("module", "buffers", "symbols", "textures", "launches"));
+    good = hd_yaml_string(hd_yaml_need(root, "module"), &module) && good;
     if (module)
         r->file->module_path = hd_value_path(&r->file->arena, r->folder, module);
-    read_buffers(r, hd_yaml_get(root, "buffers"), false);
-    read_buffers(r, hd_yaml_get(root, "symbols"), true);
-    read_launches(r, hd_yaml_need(root, "launches"));
+    good = read_data(r, root) && good;
+    const hd_yaml_node *launches = hd_yaml_need(root, "launches");
+    return launches && hd_launch_read_steps(r, launches) && good;
 }
 
 hd_launch_file *hd_launch_read(const char *path, hd_diagnostics *diagnostics)
@@ -340,8 +277,7 @@ hd_launch_file *hd_launch_read(const char *path, hd_diagnostics *diagnostics)
     file->path = hd_arena_string(&file->arena, path, strlen(path));
     file->yaml = hd_yaml_read(path, diagnostics);
     reader r = {.file = file, .folder = folder_of(&file->arena, path)};
-    read_file(&r, file->yaml->root);
-    file->valid = r.good;
+    file->valid = read_file(&r, file->yaml->root);
     return file;
 }
 
@@ -350,7 +286,7 @@ void hd_launch_free(hd_launch_file *file)
     if (!file)
         return;
     hd_array_free(&file->buffers);
-    hd_array_free(&file->symbols);
+    hd_array_free(&file->textures);
     hd_array_free(&file->launches);
     hd_yaml_free(file->yaml);
     hd_arena_free(&file->arena);

@@ -1,60 +1,166 @@
-/* Runs a launch file on a module: memory, symbols, kernels and their parameters, repetitions, expectations. */
-#include "base/hash.h"
-#include "hwmodel/launch.h"
-#include "hwmodel/values.h"
+/* Runs a launch file on a module: memory, symbols, textures, kernels and their parameters, steps. */
+#include "hwmodel/launch_reader.h"
 #include <inttypes.h>
 
-/* ---- opening ------------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------------- */
 
-static bool place_buffers(hd_session *s)
+static unsigned char *bytes_of(const hd_session *s, uint32_t buffer)
 {
-    const hd_launch_file *file = s->file;
-    s->buffer_allocations = HD_ARENA_ARRAY(&s->arena, uint32_t, file->buffers.count + 1);
-    for (uint32_t i = 0; i < file->buffers.count; i++) {
-        const hd_launch_buffer *b = &file->buffers.items[i];
-        uint32_t at = hd_memory_allocate(&s->memory, b->name, HD_SPACE_GLOBAL, b->size_bytes, 0, false);
-        s->buffer_allocations[i] = at;
-        if (at == HD_NONE) {
-            hd_yaml_error(b->node, HD_DIAG_BAD_VALUE, "buffer '%s' does not fit the address space", b->name);
+    return s->memory.allocations.items[s->buffer_allocations[buffer]].bytes;
+}
+
+const unsigned char *hd_session_bytes(const hd_session *session, uint32_t index) { return bytes_of(session, index); }
+
+static uint32_t address_bytes(const hd_session *s) { return s->module->address_bits / 8; }
+
+static bool lay_value(const hd_session *s, const hd_argument *a, uint64_t k, unsigned char *to);
+
+static bool lay_fields(const hd_session *s, const hd_argument *a, uint64_t k, unsigned char *to)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < a->field_count; i++) {
+        uint32_t align;
+        uint64_t bytes = hd_argument_bytes(&a->fields[i], address_bytes(s), &align);
+        at = (at + align - 1) / align * align;
+        if (!lay_value(s, &a->fields[i], k, to + at))
             return false;
-        }
-        if (b->initial)
-            memcpy(s->memory.allocations.items[at].bytes, b->initial, b->size_bytes);
+        at += bytes;
     }
     return true;
 }
 
-static const hd_symbol *find_variable(const hd_session *s, const char *name, uint32_t *index)
+/* The value as in repetition k; false (reported) where it does not fit then. */
+static bool lay_value(const hd_session *s, const hd_argument *a, uint64_t k, unsigned char *to)
+{
+    uint64_t value;
+    switch ((hd_argument_kind)a->kind) {
+    case HD_ARGUMENT_BUFFER:
+        value = s->memory.allocations.items[s->buffer_allocations[a->buffer]].base + a->offset;
+        memcpy(to, &value, address_bytes(s));
+        return true;
+    case HD_ARGUMENT_TEXTURE:
+        value = s->file->textures.items[a->texture].handle;
+        memcpy(to, &value, 8);
+        return true;
+    case HD_ARGUMENT_NUMBER:
+    case HD_ARGUMENT_BYTES:
+        memcpy(to, a->bytes, a->size_bytes);
+        return true;
+    case HD_ARGUMENT_IOTA:
+        return hd_value_iota(a->iota, (hd_type)a->type, k, to);
+    case HD_ARGUMENT_STRUCT:
+        return lay_fields(s, a, k, to);
+    case HD_ARGUMENT_PAD:
+        return true;
+    }
+    return false;
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------------- */
+
+static bool place_buffer(hd_session *s, uint32_t index)
+{
+    const hd_launch_buffer *b = &s->file->buffers.items[index];
+    uint32_t at = hd_memory_allocate(&s->memory, b->name, HD_SPACE_GLOBAL, b->size_bytes, 0, false);
+    s->buffer_allocations[index] = at;
+    if (at == HD_NONE)
+        hd_yaml_error(b->node, HD_DIAG_BAD_VALUE, "buffer '%s' does not fit the address space", b->name);
+    return at != HD_NONE;
+}
+
+/* Index of a .global or .const variable among the module's symbols, or HD_NONE. */
+static uint32_t find_variable(const hd_session *s, const char *name)
 {
     const hd_module *m = s->module;
     hd_name wanted = hd_names_find(&m->names, name, strlen(name));
     for (uint32_t i = 0; i < m->symbols.count; i++)
-        if (m->symbols.items[i].name == wanted && wanted != HD_NO_NAME && s->image.allocations[i] != HD_NONE) {
-            *index = i;
-            return &m->symbols.items[i];
-        }
-    return NULL;
+        if (m->symbols.items[i].name == wanted && wanted != HD_NO_NAME && s->image.allocations[i] != HD_NONE)
+            return i;
+    return HD_NONE;
 }
 
-static bool set_symbols(hd_session *s)
+static bool place_symbol(hd_session *s, uint32_t index)
 {
-    bool good = true;
-    for (uint32_t i = 0; i < s->file->symbols.count; i++) {
-        const hd_launch_buffer *b = &s->file->symbols.items[i];
-        uint32_t index;
-        const hd_symbol *v = find_variable(s, b->name, &index);
-        if (!v || v->size_bytes != b->size_bytes) {
-            if (v)
-                hd_yaml_error(b->node, HD_DIAG_BAD_VALUE, "variable '%s' has %" PRIu64 " bytes, not %" PRIu64, b->name,
-                              v->size_bytes, b->size_bytes);
-            else
-                hd_yaml_error(b->node, HD_DIAG_BAD_VALUE, "the module has no .global or .const variable '%s'", b->name);
-            good = false;
-        } else if (b->initial) {
-            memcpy(s->memory.allocations.items[s->image.allocations[index]].bytes, b->initial, b->size_bytes);
-        }
+    const hd_launch_buffer *b = &s->file->buffers.items[index];
+    uint32_t variable = find_variable(s, b->name);
+    if (variable == HD_NONE) {
+        hd_yaml_error(b->node, HD_DIAG_BAD_VALUE, "the module has no .global or .const variable '%s'", b->name);
+        return false;
     }
+    uint64_t size = s->module->symbols.items[variable].size_bytes;
+    s->buffer_allocations[index] = s->image.allocations[variable];
+    if (size == b->size_bytes)
+        return true;
+    hd_yaml_error(b->node, HD_DIAG_BAD_VALUE, "variable '%s' has %" PRIu64 " bytes, not %" PRIu64, b->name, size,
+                  b->size_bytes);
+    return false;
+}
+
+static bool links_fit(const hd_session *s, const hd_launch_buffer *b)
+{
+    for (uint32_t i = 0; i < b->link_count; i++) {
+        const hd_argument *a = &b->links[i].value;
+        uint32_t align, size = a->kind == HD_ARGUMENT_TEXTURE ? 8 : address_bytes(s);
+        if (a->kind == HD_ARGUMENT_STRUCT ? hd_argument_bytes(a, address_bytes(s), &align) == b->size_bytes
+                                          : hd_value_bytes(b->type) == size)
+            continue;
+        hd_yaml_error(a->node, HD_DIAG_BAD_VALUE, "this does not fit: an address of the module has %u bytes",
+                      address_bytes(s));
+        return false;
+    }
+    return true;
+}
+
+/* The first content. A symbol without one keeps what the module says. */
+static bool fill_buffer(const hd_session *s, uint32_t index)
+{
+    const hd_launch_buffer *b = &s->file->buffers.items[index];
+    unsigned char *bytes = bytes_of(s, index);
+    if (b->initial)
+        memcpy(bytes, b->initial, b->size_bytes);
+    else if (!b->is_symbol)
+        memset(bytes, 0, b->size_bytes);
+    for (uint32_t i = 0; i < b->link_count; i++)
+        if (!lay_value(s, &b->links[i].value, 0, bytes + b->links[i].at))
+            return false;
+    return true;
+}
+
+static bool place_memory(hd_session *s)
+{
+    uint32_t count = s->file->buffers.count;
+    bool good = true;
+    s->buffer_allocations = HD_ARENA_ARRAY(&s->arena, uint32_t, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        good = (s->file->buffers.items[i].is_symbol ? place_symbol(s, i) : place_buffer(s, i)) && good;
+    for (uint32_t i = 0; i < count && good; i++)
+        good = links_fit(s, &s->file->buffers.items[i]) && fill_buffer(s, i);
     return good;
+}
+
+/* Textures get their texels' place, and the address of the variable that stands for them. */
+static bool place_textures(hd_session *s)
+{
+    uint32_t count = s->file->textures.count;
+    hd_texture *textures = HD_ARENA_ARRAY(&s->arena, hd_texture, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        hd_texture *t = &textures[i];
+        *t = s->file->textures.items[i];
+        if (t->buffer != HD_NONE)
+            t->bytes = bytes_of(s, t->buffer) + t->offset;
+        if (!t->symbol)
+            continue;
+        uint32_t variable = find_variable(s, t->symbol);
+        if (variable == HD_NONE || hd_types[s->module->symbols.items[variable].type].class != HD_CLASS_OPAQUE) {
+            hd_yaml_error(t->node, HD_DIAG_BAD_VALUE, "the module has no .texref, .surfref or .samplerref variable '%s'",
+                          t->symbol);
+            return false;
+        }
+        t->symbol_address = s->image.addresses[variable];
+    }
+    s->textures = (hd_texture_set){textures, count};
+    s->image.textures = &s->textures;
+    return true;
 }
 
 /* ---- parameters ---------------------------------------------------------------------------------------------- */
@@ -62,66 +168,92 @@ static bool set_symbols(hd_session *s)
 static bool types_fit(const hd_symbol *p, const hd_argument *a)
 {
     hd_type_class given = (hd_type_class)hd_types[a->type].class, wanted = (hd_type_class)hd_types[p->type].class;
-    if (p->size_bytes != a->size_bytes)
-        return false;
-    return (given == HD_CLASS_FLOAT) == (wanted == HD_CLASS_FLOAT) || given == HD_CLASS_BITS || wanted == HD_CLASS_BITS;
+    return a->elements != 1 || (given == HD_CLASS_FLOAT) == (wanted == HD_CLASS_FLOAT) || given == HD_CLASS_BITS ||
+           wanted == HD_CLASS_BITS;
 }
 
-static bool lay_argument(hd_session *s, const hd_launch *l, const hd_function *kernel, uint32_t k, unsigned char *block)
+static const char *kind_text(const hd_argument *a)
+{
+    switch ((hd_argument_kind)a->kind) {
+    case HD_ARGUMENT_BUFFER:
+        return "the address of a buffer";
+    case HD_ARGUMENT_TEXTURE:
+        return "the handle of a texture";
+    case HD_ARGUMENT_NUMBER:
+    case HD_ARGUMENT_IOTA:
+        return a->elements == 1 ? hd_types[a->type].spelling : "a list";
+    case HD_ARGUMENT_BYTES:
+        return "a list of bytes";
+    case HD_ARGUMENT_STRUCT:
+        return "a struct";
+    case HD_ARGUMENT_PAD:
+        break;
+    }
+    return "";
+}
+
+static bool check_argument(const hd_session *s, const hd_launch *l, const hd_function *kernel, uint32_t k)
 {
     const hd_argument *a = &l->arguments[k];
     const hd_symbol *p = &s->module->symbols.items[kernel->parameter_first + k];
-    unsigned char *to = block + hd_parameter_offset(s->module, kernel, k);
     const char *name = hd_names_text(&s->module->names, p->name);
-    if (a->kind == HD_ARGUMENT_BUFFER) {
-        uint64_t address = s->memory.allocations.items[s->buffer_allocations[a->buffer]].base + a->offset;
-        if (p->size_bytes != s->module->address_bits / 8) {
-            hd_yaml_error(a->node, HD_DIAG_BAD_VALUE, "parameter %u ('%s') is no pointer: it has %" PRIu64 " bytes",
-                          k + 1, name, p->size_bytes);
-            return false;
-        }
-        memcpy(to, &address, p->size_bytes);
+    uint32_t align;
+    uint64_t bytes = hd_argument_bytes(a, address_bytes(s), &align);
+    bool number = a->kind == HD_ARGUMENT_NUMBER || a->kind == HD_ARGUMENT_IOTA;
+    if (bytes == p->size_bytes && (!number || types_fit(p, a)))
         return true;
-    }
-    if (a->kind == HD_ARGUMENT_SCALAR ? !types_fit(p, a) : p->size_bytes != a->size_bytes) {
-        hd_yaml_error(a->node, HD_DIAG_BAD_VALUE,
-                      "parameter %u ('%s') is .%s of %" PRIu64 " bytes; this is .%s of %" PRIu64, k + 1, name,
-                      hd_types[p->type].spelling, p->size_bytes,
-                      a->kind == HD_ARGUMENT_SCALAR ? hd_types[a->type].spelling : "b8", a->size_bytes);
-        return false;
-    }
-    memcpy(to, a->bytes, a->size_bytes);
-    return true;
+    if (a->kind == HD_ARGUMENT_BUFFER)
+        hd_yaml_error(a->node, HD_DIAG_BAD_VALUE, "parameter %u ('%s') is no pointer: it has %" PRIu64 " bytes", k + 1,
+                      name, p->size_bytes);
+    else
+        hd_yaml_error(a->node, HD_DIAG_BAD_VALUE, "parameter %u ('%s') is .%s of %" PRIu64 " bytes; this is %s%s of %" PRIu64,
+                      k + 1, name, hd_types[p->type].spelling, p->size_bytes, number && a->elements == 1 ? "." : "",
+                      kind_text(a), bytes);
+    return false;
 }
 
-static bool check_shape(const hd_launch *l, const hd_function *kernel)
+/* Does the kernel take a block of this shape? */
+static bool check_shape(const hd_launch *l, const hd_function *kernel, const uint32_t block[3])
 {
     uint64_t threads = 1, most = 1;
-    const hd_yaml_node *block = hd_yaml_get(l->node, "block");
+    const hd_yaml_node *node = hd_yaml_get(l->node, "block");
     for (uint32_t i = 0; i < 3; i++) {
-        threads *= l->block[i];
+        threads *= block[i];
         most *= kernel->max_threads[i] ? kernel->max_threads[i] : 1;
-        if (kernel->required_threads[0] &&
-            l->block[i] != (kernel->required_threads[i] ? kernel->required_threads[i] : 1)) {
-            hd_yaml_error(block, HD_DIAG_BAD_VALUE,
-                          "the kernel wants blocks of exactly %u x %u x %u threads (.reqntid)",
+        if (kernel->required_threads[0] && block[i] != (kernel->required_threads[i] ? kernel->required_threads[i] : 1)) {
+            hd_yaml_error(node, HD_DIAG_BAD_VALUE, "the kernel wants blocks of exactly %u x %u x %u threads (.reqntid)",
                           kernel->required_threads[0], kernel->required_threads[1] ? kernel->required_threads[1] : 1,
                           kernel->required_threads[2] ? kernel->required_threads[2] : 1);
             return false;
         }
     }
     if (kernel->max_threads[0] && threads > most) {
-        hd_yaml_error(block, HD_DIAG_BAD_VALUE, "the kernel takes blocks of at most %" PRIu64 " threads (.maxntid)",
-                      most);
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "the kernel takes blocks of at most %" PRIu64 " threads (.maxntid)", most);
         return false;
     }
     return true;
 }
 
+/* Grid and parameters of repetition k. */
+static bool prepare(hd_session *s, uint32_t index, uint64_t k)
+{
+    const hd_launch *l = &s->file->launches.items[index];
+    const hd_function *kernel = s->kernels[index];
+    hd_grid *grid = &s->grids[index];
+    if (!hd_launch_shape(l, k, grid->grid, grid->block) || !check_shape(l, kernel, grid->block))
+        return false;
+    for (uint32_t i = 0; i < l->argument_count; i++)
+        if (!lay_value(s, &l->arguments[i], k, s->parameters[index] + hd_parameter_offset(s->module, kernel, i)))
+            return false;
+    return true;
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------------- */
+
 static bool open_launch(hd_session *s, uint32_t index)
 {
     const hd_launch *l = &s->file->launches.items[index];
-    const hd_yaml_node *name = hd_yaml_get(l->node, "kernel");
+    const hd_yaml_node *name = hd_yaml_get(l->node, "kernel"), *params = hd_yaml_get(l->node, "params");
     hd_function *kernel = hd_module_find_function(s->module, l->kernel);
     bool good = true;
     if (!kernel || !kernel->is_entry || !kernel->has_body) {
@@ -129,18 +261,17 @@ static bool open_launch(hd_session *s, uint32_t index)
         return false;
     }
     if (kernel->parameter_count != l->argument_count) {
-        const hd_yaml_node *params = hd_yaml_get(l->node, "params");
         hd_yaml_error(params ? params : name, HD_DIAG_BAD_VALUE, "kernel '%s' takes %u parameters; %u are given",
                       l->kernel, kernel->parameter_count, l->argument_count);
         return false;
     }
-    unsigned char *block = hd_arena_calloc(&s->arena, (size_t)hd_parameter_block_bytes(s->module, kernel) + 32);
     for (uint32_t k = 0; k < l->argument_count; k++)
-        good = lay_argument(s, l, kernel, k, block) && good;
+        good = check_argument(s, l, kernel, k) && good;
     s->kernels[index] = kernel;
-    s->grids[index] = (hd_grid){
-        {l->grid[0], l->grid[1], l->grid[2]}, {l->block[0], l->block[1], l->block[2]}, l->shared_bytes, block};
-    return check_shape(l, kernel) && good;
+    s->parameters[index] = hd_arena_calloc(&s->arena, (size_t)hd_parameter_block_bytes(s->module, kernel) + 32);
+    s->grids[index].parameters = s->parameters[index];
+    s->grids[index].dynamic_shared_bytes = l->shared_bytes;
+    return good && prepare(s, index, 0);
 }
 
 /* Launches of one kernel share its program. */
@@ -155,13 +286,25 @@ static bool decode(hd_session *s, uint32_t index)
     return s->programs[index] != NULL;
 }
 
+static bool shared_fits(const hd_session *s, uint32_t index)
+{
+    const hd_launch *l = &s->file->launches.items[index];
+    uint32_t own = hd_program_describe(s->programs[index]).static_shared_bytes;
+    if (!l->shared_bytes || (uint64_t)own + l->shared_bytes <= HD_LARGEST_SHARED_BYTES)
+        return true;
+    hd_yaml_error(hd_yaml_get(l->node, "shared"), HD_DIAG_BAD_VALUE,
+                  "with the kernel's own %u bytes of shared memory that is over %u", own, HD_LARGEST_SHARED_BYTES);
+    return false;
+}
+
 static bool open_launches(hd_session *s, bool *unsupported)
 {
     uint32_t count = s->file->launches.count;
     bool good = true;
-    s->kernels = HD_ARENA_ARRAY(&s->arena, hd_function *, count);
-    s->programs = HD_ARENA_ARRAY(&s->arena, hd_program *, count);
-    s->grids = HD_ARENA_ARRAY(&s->arena, hd_grid, count);
+    s->kernels = HD_ARENA_ARRAY(&s->arena, hd_function *, count + 1);
+    s->programs = HD_ARENA_ARRAY(&s->arena, hd_program *, count + 1);
+    s->grids = HD_ARENA_ARRAY(&s->arena, hd_grid, count + 1);
+    s->parameters = HD_ARENA_ARRAY(&s->arena, unsigned char *, count + 1);
     for (uint32_t i = 0; i < count; i++)
         good = open_launch(s, i) && good;
     if (!good)
@@ -169,6 +312,8 @@ static bool open_launches(hd_session *s, bool *unsupported)
     for (uint32_t i = 0; i < count; i++)
         good = decode(s, i) && good;
     *unsupported = !good;
+    for (uint32_t i = 0; i < count && !*unsupported; i++)
+        good = shared_fits(s, i) && good;
     return good;
 }
 
@@ -187,7 +332,7 @@ hd_session *hd_session_open(const hd_launch_file *file, hd_module *module, hd_di
     hd_memory_init(&s->memory, module->address_bits);
     bool good = hd_image_load(&s->image, module, &s->memory, diagnostics);
     *unsupported = !good;
-    good = good && place_buffers(s) && set_symbols(s) && open_launches(s, unsupported);
+    good = good && place_memory(s) && place_textures(s) && open_launches(s, unsupported);
     if (good)
         return s;
     hd_session_close(s);
@@ -213,103 +358,77 @@ void hd_session_close(hd_session *session)
 
 /* ---- running ------------------------------------------------------------------------------------------------- */
 
-const unsigned char *hd_session_bytes(const hd_session *session, uint32_t index)
+static void add_statistics(hd_exec_statistics *to, const hd_exec_statistics *from)
 {
-    return session->memory.allocations.items[session->buffer_allocations[index]].bytes;
+    to->ctas += from->ctas;
+    to->warps += from->warps;
+    to->warp_instructions += from->warp_instructions;
+    to->thread_instructions += from->thread_instructions;
+    to->effective_instructions += from->effective_instructions;
+    to->divergent_branches += from->divergent_branches;
+    to->barriers += from->barriers;
 }
 
-static bool condition_holds(const hd_session *s, const hd_launch *l)
-{
-    uint32_t size = hd_value_bytes(s->file->buffers.items[l->until_buffer].type);
-    return !memcmp(hd_session_bytes(s, l->until_buffer) + l->until_index * size, l->until_equals, size);
-}
-
-hd_exec_status hd_session_launch(hd_session *session, uint32_t index, const hd_sink *sinks, uint32_t sink_count,
+hd_exec_status hd_session_launch(hd_session *s, uint32_t index, uint64_t k, const hd_session_watch *watch,
                                  hd_exec_statistics *statistics)
 {
-    const hd_launch *l = &session->file->launches.items[index];
-    bool until = l->until_buffer != HD_NONE;
-    uint32_t most = until ? l->until_at_most : l->repeat;
-    for (uint32_t i = 0; i < most; i++) {
-        hd_exec_status status = hd_program_run(session->programs[index], &session->grids[index], &session->options,
-                                               sinks, sink_count, statistics, session->diagnostics);
-        if (status != HD_EXEC_DONE || (until && condition_holds(session, l)))
-            return status;
-    }
-    if (!until)
-        return HD_EXEC_DONE;
-    hd_yaml_error(hd_yaml_get(l->node, "until"), HD_DIAG_KERNEL_FAULT, "'%s' did not take the value within %u launches",
-                  session->file->buffers.items[l->until_buffer].name, most);
-    return HD_EXEC_FAULT;
+    static const hd_session_watch nobody;
+    hd_exec_statistics own = {0};
+    watch = watch ? watch : &nobody;
+    if (hd_launch_varies(&s->file->launches.items[index]) && !prepare(s, index, k))
+        return HD_EXEC_FAULT;
+    hd_exec_status status = hd_program_run(s->programs[index], &s->grids[index], &s->options, watch->sinks,
+                                           watch->sink_count, &own, s->diagnostics);
+    add_statistics(statistics, &own);
+    if (watch->ran)
+        watch->ran(watch->context, index, status, &own);
+    return status;
 }
 
-/* ---- checking ------------------------------------------------------------------------------------------------ */
+typedef struct session_run {
+    hd_session *session;
+    const hd_session_watch *watch;
+    hd_exec_statistics *statistics;
+    hd_exec_status status;
+} session_run;
 
-static bool check_hash(hd_session *s, const hd_launch_buffer *b, const unsigned char *got)
+static bool run_launch(void *context, uint32_t launch, uint64_t k)
 {
-    uint64_t hash = hd_hash(got, b->size_bytes);
-    if (hash == b->expect.hash)
-        return true;
-    hd_report(s->diagnostics, HD_DIAG_WRONG_OUTPUT, &b->node->document->source, b->expect.node->span,
-              "'%s' has XXH3 %016" PRIx64 ", expected %016" PRIx64, b->name, hash, b->expect.hash);
-    return false;
+    session_run *r = context;
+    r->status = hd_session_launch(r->session, launch, k, r->watch, r->statistics);
+    return r->status == HD_EXEC_DONE;
 }
 
-static bool check_elements(hd_session *s, const hd_launch_buffer *b, const unsigned char *got)
+static bool run_set(void *context, const hd_launch_step *step)
 {
-    hd_value_rule rule = {b->expect.tolerant, b->expect.from_values, b->expect.absolute, b->expect.relative};
-    uint32_t size = hd_value_bytes(b->type);
-    uint64_t wrong = 0, first = 0;
-    for (uint64_t i = 0; i < b->count; i++)
-        if (!hd_value_matches(b->type, got + i * size, b->expect.bytes + i * size, &rule) && !wrong++)
-            first = i;
-    if (!wrong)
-        return true;
-    char is[64], should[64];
-    hd_value_print(b->type, got + first * size, is, sizeof is);
-    hd_value_print(b->type, b->expect.bytes + first * size, should, sizeof should);
-    hd_report(s->diagnostics, HD_DIAG_WRONG_OUTPUT, &b->node->document->source, b->expect.node->span,
-              "'%s' differs in %" PRIu64 " of %" PRIu64 " elements; the first is element %" PRIu64 ": %s, expected %s",
-              b->name, wrong, b->count, first, is, should);
-    return false;
-}
-
-static bool check_one(hd_session *s, const hd_launch_buffer *b, const unsigned char *got)
-{
-    if (!b->expect.given)
-        return true;
-    return b->expect.is_hash ? check_hash(s, b, got) : check_elements(s, b, got);
-}
-
-bool hd_session_check(hd_session *session)
-{
-    const hd_launch_file *file = session->file;
-    bool good = true;
-    for (uint32_t i = 0; i < file->buffers.count; i++)
-        good = check_one(session, &file->buffers.items[i], hd_session_bytes(session, i)) && good;
-    for (uint32_t i = 0; i < file->symbols.count; i++) {
-        uint32_t index;
-        if (find_variable(session, file->symbols.items[i].name, &index))
-            good = check_one(session, &file->symbols.items[i],
-                             session->memory.allocations.items[session->image.allocations[index]].bytes) &&
-                   good;
-    }
-    return good;
-}
-
-bool hd_session_compare(const hd_session *original, const hd_session *rewritten, hd_diagnostics *diagnostics)
-{
-    for (uint32_t i = 0; i < original->memory.allocations.count; i++) {
-        const hd_allocation *a = &original->memory.allocations.items[i],
-                            *b = hd_memory_find_name(&rewritten->memory, a->name);
-        uint64_t at = 0;
-        while (b && b->size == a->size && at < a->size && a->bytes[at] == b->bytes[at])
-            at++;
-        if (b && b->size == a->size && at == a->size)
-            continue;
-        hd_report(diagnostics, HD_DIAG_WRONG_OUTPUT, NULL, (hd_span){0, 0},
-                  "'%s' differs from what the original kernel leaves, first at byte %" PRIu64, a->name, at);
-        return false;
-    }
+    const hd_session *s = ((session_run *)context)->session;
+    uint64_t size = s->file->buffers.items[step->buffer].size_bytes;
+    if (step->first_content)
+        return fill_buffer(s, step->buffer);
+    if (step->bytes)
+        memcpy(bytes_of(s, step->buffer), step->bytes, size);
+    else
+        memset(bytes_of(s, step->buffer), 0, size);
     return true;
+}
+
+static bool run_copy(void *context, const hd_launch_step *step)
+{
+    const hd_session *s = ((session_run *)context)->session;
+    memmove(bytes_of(s, step->to), bytes_of(s, step->buffer), s->file->buffers.items[step->to].size_bytes);
+    return true;
+}
+
+static const unsigned char *run_read(void *context, uint32_t buffer)
+{
+    return bytes_of(((session_run *)context)->session, buffer);
+}
+
+hd_exec_status hd_session_run(hd_session *session, const hd_session_watch *watch, hd_exec_statistics *statistics)
+{
+    session_run r = {session, watch, statistics, HD_EXEC_DONE};
+    hd_launch_walker walker = {&r, run_launch, run_set, run_copy, run_read};
+    if (hd_launch_walk(session->file, &walker))
+        return HD_EXEC_DONE;
+    return r.status == HD_EXEC_DONE ? HD_EXEC_FAULT : r.status;
 }

@@ -1,17 +1,9 @@
-/* Numbers, fills and comparisons of launch files; the definitions are in docs/launch-fills.md. A fused multiply-add
- * would change the last bit of a fill: gcc makes none under -std=c17, clang is told. */
+/* Numbers of launch files and their comparison; the definitions are in docs/launch-fills.md. */
 #include "hwmodel/values.h"
 #include "hwmodel/narrow.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
-
-#ifdef __clang__
-#pragma STDC FP_CONTRACT OFF
-#endif
 
 bool hd_value_type(const hd_yaml_node *node, hd_type *type)
 {
@@ -58,8 +50,7 @@ static void store_float(hd_type type, double value, unsigned char *bytes)
     store(bytes, bits, hd_value_bytes(type));
 }
 
-/* Sign and magnitude into an integer type; false where it does not fit. */
-static bool store_integer(hd_type type, bool negative, uint64_t magnitude, unsigned char *bytes)
+bool hd_value_store_integer(hd_type type, bool negative, uint64_t magnitude, unsigned char *bytes)
 {
     uint32_t bits = hd_types[type].bits;
     uint64_t all = bits == 64 ? UINT64_MAX : (1ull << bits) - 1, half = all / 2 + 1;
@@ -71,7 +62,7 @@ static bool store_integer(hd_type type, bool negative, uint64_t magnitude, unsig
     return true;
 }
 
-static bool store_double(hd_type type, double value, unsigned char *bytes)
+bool hd_value_store_double(hd_type type, double value, unsigned char *bytes)
 {
     if (hd_types[type].class == HD_CLASS_FLOAT) {
         store_float(type, value, bytes);
@@ -80,7 +71,7 @@ static bool store_double(hd_type type, double value, unsigned char *bytes)
     double whole = trunc(value);
     if (!(fabs(whole) < 18446744073709551616.0))
         return false;
-    return store_integer(type, whole < 0, (uint64_t)fabs(whole), bytes);
+    return hd_value_store_integer(type, whole < 0, (uint64_t)fabs(whole), bytes);
 }
 
 bool hd_value_store(const hd_yaml_node *node, hd_type type, unsigned char *bytes)
@@ -90,11 +81,11 @@ bool hd_value_store(const hd_yaml_node *node, hd_type type, unsigned char *bytes
     double value;
     bool good;
     if (hd_types[type].class != HD_CLASS_FLOAT && hd_yaml_is_integer(node, &negative, &magnitude))
-        good = store_integer(type, negative, magnitude, bytes);
+        good = hd_value_store_integer(type, negative, magnitude, bytes);
     else if (!hd_yaml_double(node, &value))
         return false;
     else
-        good = store_double(type, value, bytes);
+        good = hd_value_store_double(type, value, bytes);
     if (!good)
         hd_yaml_error(node, HD_DIAG_BAD_VALUE, "%s does not fit .%s", node->text, hd_types[type].spelling);
     return good;
@@ -115,201 +106,6 @@ bool hd_value_store_list(const hd_yaml_node *list, hd_type type, uint64_t count,
     return true;
 }
 
-/* ---- fills --------------------------------------------------------------------------------------------------- */
-
-static uint64_t splitmix(uint64_t seed, uint64_t i)
-{
-    uint64_t z = seed + (i + 1) * 0x9E3779B97F4A7C15ull;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-}
-
-typedef struct generator {
-    double a, b;
-    uint64_t seed;
-} generator;
-
-static double iota_at(const generator *g, uint64_t i) { return g->a + (double)i * g->b; }
-static double uniform_at(const generator *g, uint64_t i)
-{
-    return g->a + (double)(splitmix(g->seed, i) >> 11) * 0x1p-53 * (g->b - g->a);
-}
-static double normal_at(const generator *g, uint64_t i)
-{
-    double u = (double)((splitmix(g->seed, 2 * i) >> 11) + 1) * 0x1p-53;
-    double v = (double)(splitmix(g->seed, 2 * i + 1) >> 11) * 0x1p-53;
-    return g->a + g->b * (sqrt(-2 * log(u)) * cos(6.283185307179586476925286766559 * v));
-}
-
-typedef struct fill_target {
-    const hd_yaml_node *fill, *value; /* the mapping, and the value of its first key */
-    const char *folder;
-    hd_type type;
-    uint64_t count;
-    unsigned char *bytes;
-} fill_target;
-
-static bool generate(const fill_target *t, const generator *g, double (*at)(const generator *, uint64_t))
-{
-    uint32_t size = hd_value_bytes(t->type);
-    for (uint64_t i = 0; i < t->count; i++)
-        if (!store_double(t->type, at(g, i), t->bytes + i * size)) {
-            hd_yaml_error(t->value, HD_DIAG_BAD_VALUE, "element %" PRIu64 ", %.17g, does not fit .%s", i, at(g, i),
-                          hd_types[t->type].spelling);
-            return false;
-        }
-    return true;
-}
-
-static bool two_numbers(const fill_target *t, generator *g)
-{
-    if (!hd_yaml_sequence(t->value))
-        return false;
-    if (t->value->count != 2) {
-        hd_yaml_error(t->value, HD_DIAG_BAD_VALUE, "two numbers are expected here");
-        return false;
-    }
-    const hd_yaml_node *seed = hd_yaml_get(t->fill, "seed");
-    return hd_yaml_double(t->value->items[0], &g->a) && hd_yaml_double(t->value->items[1], &g->b) &&
-           (!seed || hd_yaml_u64(seed, 0, UINT64_MAX, &g->seed));
-}
-
-/* START + i * STEP in whole numbers, in 128 bits so that an overflow is seen. 0: not of whole numbers; 1: done; -1:
- * reported. */
-static int whole_iota(const fill_target *t)
-{
-    bool minus[2];
-    uint64_t magnitude[2];
-    __int128 term[2];
-    for (uint32_t k = 0; k < 2; k++) {
-        if (!hd_yaml_is_integer(t->value->items[k], &minus[k], &magnitude[k]))
-            return 0;
-        term[k] = minus[k] ? -(__int128)magnitude[k] : (__int128)magnitude[k];
-    }
-    for (uint64_t i = 0; i < t->count; i++) {
-        __int128 v = term[0] + (__int128)i * term[1];
-        unsigned __int128 size = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v;
-        if (size > UINT64_MAX ||
-            !store_integer(t->type, v < 0, (uint64_t)size, t->bytes + i * hd_value_bytes(t->type))) {
-            hd_yaml_error(t->value, HD_DIAG_BAD_VALUE, "element %" PRIu64 " does not fit .%s", i,
-                          hd_types[t->type].spelling);
-            return -1;
-        }
-    }
-    return 1;
-}
-
-static bool fill_constant(const fill_target *t)
-{
-    unsigned char one[8];
-    uint32_t size = hd_value_bytes(t->type);
-    if (!hd_value_store(t->value, t->type, one))
-        return false;
-    for (uint64_t i = 0; i < t->count; i++)
-        memcpy(t->bytes + i * size, one, size);
-    return true;
-}
-static bool fill_iota(const fill_target *t)
-{
-    generator g = {0};
-    if (!two_numbers(t, &g))
-        return false;
-    int whole = hd_types[t->type].class == HD_CLASS_FLOAT ? 0 : whole_iota(t);
-    return whole ? whole > 0 : generate(t, &g, iota_at);
-}
-static bool fill_uniform(const fill_target *t)
-{
-    generator g = {0};
-    return two_numbers(t, &g) && generate(t, &g, uniform_at);
-}
-static bool fill_normal(const fill_target *t)
-{
-    generator g = {0};
-    return two_numbers(t, &g) && generate(t, &g, normal_at);
-}
-static bool fill_values(const fill_target *t) { return hd_value_store_list(t->value, t->type, t->count, t->bytes); }
-static bool fill_file(const fill_target *t)
-{
-    return hd_value_read_file(t->value, t->folder, t->count * hd_value_bytes(t->type), t->bytes);
-}
-
-static const struct fill_kind {
-    const char *key;
-    bool seeded;
-    bool (*run)(const fill_target *);
-} fill_kinds[] = {
-    {"constant", false, fill_constant}, {"iota", false, fill_iota},     {"uniform", true, fill_uniform},
-    {"normal", true, fill_normal},      {"values", false, fill_values}, {"file", false, fill_file},
-};
-enum { FILL_KINDS = sizeof fill_kinds / sizeof *fill_kinds };
-
-bool hd_value_fill(const hd_yaml_node *fill, const char *folder, hd_type type, uint64_t count, unsigned char *bytes)
-{
-    if (hd_yaml_is_word(fill, "zero"))
-        return true;
-    if (fill->kind != HD_YAML_MAPPING) {
-        hd_yaml_error(fill, HD_DIAG_BAD_VALUE,
-                      "a fill is zero or one of {constant: V}, {iota: [START, STEP]}, "
-                      "{uniform: [LO, HI], seed: N}, {normal: [MEAN, SD], seed: N}, {values: [...]}, {file: PATH}");
-        return false;
-    }
-    for (uint32_t k = 0; k < FILL_KINDS; k++) {
-        fill_target t = {fill, hd_yaml_get(fill, fill_kinds[k].key), folder, type, count, bytes};
-        const char *const keys[] = {fill_kinds[k].key, "seed"};
-        if (t.value)
-            return hd_yaml_known_keys(fill, keys, fill_kinds[k].seeded ? 2 : 1) && fill_kinds[k].run(&t);
-    }
-    const char *const keys[] = {"constant", "iota", "uniform", "normal", "values", "file"};
-    if (hd_yaml_known_keys(fill, keys, FILL_KINDS))
-        hd_yaml_error(fill, HD_DIAG_BAD_KEY, "the fill says no kind");
-    return false;
-}
-
-/* ---- files --------------------------------------------------------------------------------------------------- */
-
-char *hd_value_path(hd_arena *arena, const char *folder, const char *name)
-{
-    if (*name == '/' || !*folder)
-        return hd_arena_string(arena, name, strlen(name));
-    return hd_arena_printf(arena, "%s/%s", folder, name);
-}
-
-/* The whole file into `bytes`; -1: errno, 0: another size, 1: done. */
-static int read_exactly(const char *path, uint64_t size, unsigned char *bytes)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    uint64_t filled = 0;
-    ssize_t got = 1;
-    unsigned char extra;
-    if (file < 0)
-        return -1;
-    while (filled < size && got > 0) {
-        got = read(file, bytes + filled, size - filled);
-        filled += got > 0 ? (uint64_t)got : 0;
-    }
-    if (got > 0 || !size)
-        got = read(file, &extra, 1);
-    int error = errno;
-    close(file);
-    errno = error;
-    return got < 0 ? -1 : got == 0 && filled == size;
-}
-
-bool hd_value_read_file(const hd_yaml_node *node, const char *folder, uint64_t size, unsigned char *bytes)
-{
-    const char *name;
-    if (!hd_yaml_string(node, &name))
-        return false;
-    char *path = hd_value_path(&node->document->arena, folder, name);
-    int result = read_exactly(path, size, bytes);
-    if (result < 0)
-        hd_yaml_error(node, HD_DIAG_UNREADABLE, "cannot read %s: %s", path, strerror(errno));
-    else if (!result)
-        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "%s does not have the buffer's size, %" PRIu64 " bytes", path, size);
-    return result == 1;
-}
-
 /* ---- comparing ----------------------------------------------------------------------------------------------- */
 
 double hd_value_to_double(hd_type type, const unsigned char *bytes)
@@ -328,6 +124,14 @@ double hd_value_to_double(hd_type type, const unsigned char *bytes)
     return f;
 }
 
+/* Place of a value among all of its type, both zeros at 0; as a double: differences beyond 2^53 only get rounded. */
+static double order_of(hd_type type, const unsigned char *bytes)
+{
+    uint32_t size = hd_value_bytes(type);
+    uint64_t bits = load(bytes, size), sign = 1ull << (8 * size - 1);
+    return bits & sign ? -(double)(bits - sign) : (double)bits;
+}
+
 bool hd_value_matches(hd_type type, const unsigned char *got, const unsigned char *want, const hd_value_rule *rule)
 {
     if (!memcmp(got, want, hd_value_bytes(type)))
@@ -341,6 +145,8 @@ bool hd_value_matches(hd_type type, const unsigned char *got, const unsigned cha
         return false;
     if (isinf(w) || isinf(g))
         return g == w;
+    if (rule->ulps > 0 && fabs(order_of(type, got) - order_of(type, want)) <= rule->ulps)
+        return true;
     return fabs(g - w) <= rule->absolute + rule->relative * fabs(w);
 }
 

@@ -13,6 +13,13 @@ static inline uint32_t hd_value_bytes(hd_type type) { return hd_types[type].bits
 /* One number, converted and stored little-endian in the type's size; reports bad-value at the node. */
 bool hd_value_store(const hd_yaml_node *node, hd_type type, unsigned char *bytes);
 
+/* The same without YAML; false where it does not fit an integer type. */
+bool hd_value_store_double(hd_type type, double value, unsigned char *bytes);
+bool hd_value_store_integer(hd_type type, bool negative, uint64_t magnitude, unsigned char *bytes);
+
+/* START + STEP * k of a pair of numbers; exact where the type and both numbers are whole. Reports at the pair. */
+bool hd_value_iota(const hd_yaml_node *pair, hd_type type, uint64_t k, unsigned char *bytes);
+
 /* As many numbers as `count`, from a list; another number of them is reported. */
 bool hd_value_store_list(const hd_yaml_node *list, hd_type type, uint64_t count, unsigned char *bytes);
 
@@ -22,12 +29,16 @@ bool hd_value_fill(const hd_yaml_node *fill, const char *folder, hd_type type, u
 /* Reads a file of exactly `size` bytes; reports at the node. */
 bool hd_value_read_file(const hd_yaml_node *node, const char *folder, uint64_t size, unsigned char *bytes);
 
+/* Reads exactly `count` numbers of a text file: separated by blanks, line ends, commas or semicolons; # starts a
+ * comment. Wrong numbers are reported at their place in that file. */
+bool hd_value_read_text(const hd_yaml_node *node, const char *folder, hd_type type, uint64_t count, unsigned char *bytes);
+
 /* "FOLDER/NAME", or NAME where it is absolute. */
 char *hd_value_path(hd_arena *arena, const char *folder, const char *name);
 
 typedef struct hd_value_rule {
     bool tolerant, any_nan; /* any_nan: a NaN that is expected equals every NaN, even where bits are compared */
-    double absolute, relative;
+    double absolute, relative, ulps;
 } hd_value_rule;
 
 /* Is element `got` what `want` asks? Both little-endian values of the type. */

@@ -28,6 +28,7 @@
 
 #include "hwmodel/memory.h"
 #include "hwmodel/stream.h"
+#include "hwmodel/texture.h"
 
 enum { HD_EXEC_QUANTUM = 4096, HD_WARP_LANES = 32 };
 
@@ -38,6 +39,7 @@ typedef struct hd_image {
     uint64_t *addresses; /* by symbol: address in the symbol's own space (GLOBAL, CONST); functions: their code address;
                             else 0 */
     uint32_t *allocations; /* by symbol: index in memory->allocations or HD_NONE */
+    const hd_texture_set *textures; /* borrowed; NULL: none. To be set before a program runs */
 } hd_image;
 
 /* Allocates and initializes the variables. false (reported) where one cannot be. */

@@ -65,16 +65,18 @@ static void a_whole_file(void **state)
     assert_null(f.file->buffers.items[0].initial);
     assert_int_equal(f.file->buffers.items[1].count, 3);
     assert_memory_equal(f.file->buffers.items[1].initial, "\1\0\xfe\xff\3\0", 6);
-    assert_int_equal(f.file->symbols.items[0].size_bytes, 8);
+    assert_int_equal(f.file->symbol_first, 2);
+    assert_true(f.file->buffers.items[2].is_symbol && f.file->buffers.items[2].size_bytes == 8);
     const hd_launch *l = f.file->launches.items;
     assert_true(l->grid[0] == 2 && l->grid[1] == 3 && l->grid[2] == 1 && l->block[2] == 2 && l->shared_bytes == 64 &&
-                l->repeat == 3);
+                f.file->steps[0].repetition.most == 3);
     assert_int_equal(l->argument_count, 5);
     assert_true(l->arguments[1].buffer == 1 && l->arguments[1].offset == 2);
     assert_memory_equal(l->arguments[2].bytes, "\xff\xff\xff\xff", 4);
     assert_int_equal(l->arguments[3].size_bytes, 3);
-    assert_true(l[1].until_buffer == 1 && l[1].until_index == 1 && l[1].until_at_most == 9);
-    assert_memory_equal(l[1].until_equals, "\xfe\xff", 2);
+    const hd_repetition *until = &f.file->steps[1].repetition;
+    assert_true(until->buffer == 1 && until->index == 1 && until->most == 9 && !until->unequal);
+    assert_memory_equal(until->equals, "\xfe\xff", 2);
     done(&f);
 }
 
@@ -94,7 +96,7 @@ static const mistake mistakes[] = {
     {"modul: a.ptx\n" LAUNCH, HD_DIAG_BAD_KEY, 1, 1, "unknown key 'modul'"},
     {LAUNCH, HD_DIAG_BAD_KEY, 1, 1, "'module' is missing"},
     {"module: a\n", HD_DIAG_BAD_KEY, 1, 1, "'launches' is missing"},
-    {"module: a\nlaunches: []\n", HD_DIAG_BAD_VALUE, 2, 11, "at least one launch"},
+    {"module: a\nlaunches: []\n", HD_DIAG_BAD_VALUE, 2, 11, "at least one step"},
     {"module: a\nbuffers: {A: {type: f31, count: 1}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 21, "'f31' is not one of: f32"},
     {"module: a\nbuffers: {A: {type: f32}}\n" LAUNCH, HD_DIAG_BAD_KEY, 2, 14, "'count' is missing"},
     {"module: a\nbuffers: {A: {type: f32, count: -1}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 33,
@@ -125,7 +127,7 @@ static const mistake mistakes[] = {
     {"module: a\nbuffers: {A: {type: f32, count: 1, expect: {xxh3: 12}}}\n" LAUNCH, HD_DIAG_BAD_VALUE, 2, 51,
      "16 hexadecimal digits"},
     {"module: a\nbuffers: {A: {type: f32, count: 1, expect: {rel: 1}}}\n" LAUNCH, HD_DIAG_BAD_KEY, 2, 44,
-     "one of file, values, xxh3"},
+     "one of file, text, values, fill, xxh3, buffer"},
     {"module: a\nlaunches: [{kernel: k, grid: 0, block: 32}]\n", HD_DIAG_BAD_VALUE, 2, 30,
      "'0' is not a whole number from 1"},
     {"module: a\nlaunches: [{kernel: k, grid: 1, block: [64, 64]}]\n", HD_DIAG_BAD_VALUE, 2, 40,
@@ -277,7 +279,7 @@ static void runs_and_checks(void **state)
                  kernel);
     assert_non_null(o.session);
     hd_exec_statistics statistics = {0};
-    assert_int_equal(hd_session_launch(o.session, 0, NULL, 0, &statistics), HD_EXEC_DONE);
+    assert_int_equal(hd_session_run(o.session, NULL, &statistics), HD_EXEC_DONE);
     assert_int_equal(statistics.ctas, 3);
     assert_false(hd_session_check(o.session)); /* the hash of B is wrong, A is right */
     assert_int_equal(o.f.diagnostics.error_count, 1);
@@ -299,7 +301,7 @@ static void until_a_value(void **state)
         opened o;
         open_session(&o, text, kernel);
         hd_exec_statistics statistics = {0};
-        assert_int_equal(hd_session_launch(o.session, 0, NULL, 0, &statistics), k ? HD_EXEC_FAULT : HD_EXEC_DONE);
+        assert_int_equal(hd_session_run(o.session, NULL, &statistics), k ? HD_EXEC_FAULT : HD_EXEC_DONE);
         assert_int_equal(statistics.ctas, k ? 50 : 5);
         close_session(&o);
     }
@@ -373,7 +375,7 @@ static void tolerances_and_comparison_of_sessions(void **state)
         open_session(&other, text, same);
         hd_exec_statistics statistics = {0};
         assert_true(hd_session_compare(o.session, other.session, &o.f.diagnostics));
-        assert_int_equal(hd_session_launch(o.session, 0, NULL, 0, &statistics), HD_EXEC_DONE);
+        assert_int_equal(hd_session_run(o.session, NULL, &statistics), HD_EXEC_DONE);
         assert_int_equal(hd_session_check(o.session), i < 2);
         assert_false(hd_session_compare(o.session, other.session, &o.f.diagnostics));
         assert_non_null(
@@ -402,7 +404,7 @@ static void parameters_are_aligned(void **state)
         ptx);
     assert_non_null(o.session);
     hd_exec_statistics statistics = {0};
-    assert_int_equal(hd_session_launch(o.session, 0, NULL, 0, &statistics), HD_EXEC_DONE);
+    assert_int_equal(hd_session_run(o.session, NULL, &statistics), HD_EXEC_DONE);
     assert_true(hd_session_check(o.session));
     close_session(&o);
 }
@@ -426,8 +428,7 @@ static void examples_give_what_they_should(void **state)
         assert_non_null(o.session);
         hd_exec_statistics statistics = {0};
         assert_false(hd_session_check(o.session)); /* before the run the outputs are wrong: the check can fail */
-        for (uint32_t i = 0; i < o.f.file->launches.count; i++)
-            assert_int_equal(hd_session_launch(o.session, i, NULL, 0, &statistics), HD_EXEC_DONE);
+        assert_int_equal(hd_session_run(o.session, NULL, &statistics), HD_EXEC_DONE);
         assert_true(hd_session_check(o.session));
         assert_int_equal(statistics.warp_instructions, warp_instructions[k]);
         close_session(&o);
