@@ -2,10 +2,12 @@
  * it. Everything under one lock, which a CTA takes twice and for each operation that waits for its turn. */
 #include "hwmodel/exec/crew.h"
 
-void hd_crew_init(hd_crew *crew, uint64_t count, uint64_t limit)
+void hd_crew_init(hd_crew *crew, uint64_t count, uint32_t threads, uint64_t limit)
 {
+    uint64_t share = count / (8ull * threads); /* so that all have something to do until the end */
     memset(crew, 0, sizeof *crew);
     crew->count = count;
+    crew->share = share < 1 ? 1 : share > HD_CREW_SHARE ? HD_CREW_SHARE : (uint32_t)share;
     crew->limit = limit;
     pthread_mutex_init(&crew->lock, NULL);
     pthread_cond_init(&crew->moved, NULL);
@@ -17,34 +19,48 @@ void hd_crew_free(hd_crew *crew)
     pthread_mutex_destroy(&crew->lock);
 }
 
-bool hd_crew_take(hd_crew *crew, uint64_t *index)
+bool hd_crew_take(hd_crew *crew, hd_crew_share *share)
 {
     pthread_mutex_lock(&crew->lock);
-    while (!crew->stopped && crew->next < crew->count && crew->next - crew->oldest >= HD_CREW_AHEAD)
+    while (!crew->stopped && crew->next < crew->count && crew->next + crew->share - crew->oldest > HD_CREW_AHEAD)
         pthread_cond_wait(&crew->moved, &crew->lock);
     bool taken = !crew->stopped && crew->next < crew->count;
-    if (taken)
-        *index = crew->next++;
+    if (taken) {
+        uint64_t left = crew->count - crew->next;
+        *share = (hd_crew_share){.first = crew->next, .count = left < crew->share ? (uint32_t)left : crew->share};
+        crew->next += share->count;
+    }
     pthread_mutex_unlock(&crew->lock);
     return taken;
 }
 
-uint64_t hd_crew_end(hd_crew *crew, uint64_t index, uint64_t issued)
+/* Lets the oldest CTA move on over all that have ended. */
+static uint64_t move_on(hd_crew *crew)
 {
-    pthread_mutex_lock(&crew->lock);
-    crew->ended[index % HD_CREW_AHEAD] = true;
-    crew->issued_by[index % HD_CREW_AHEAD] = issued;
-    uint64_t over = HD_NO_CTA;
-    bool moves = index == crew->oldest;
-    for (uint64_t at; over == HD_NO_CTA && crew->ended[at = crew->oldest % HD_CREW_AHEAD];) {
+    for (uint64_t at; crew->ended[at = crew->oldest % HD_CREW_AHEAD];) {
         crew->ended[at] = false;
         crew->issued += crew->issued_by[at];
-        if (crew->limit && crew->issued > crew->limit && !crew->stopped) {
-            over = crew->oldest;
-            crew->stopped = true; /* before any other gets its turn */
-        }
         crew->oldest++;
+        if (crew->limit && crew->issued > crew->limit && !crew->stopped) {
+            crew->stopped = true; /* before any other gets its turn */
+            return crew->oldest - 1;
+        }
     }
+    return HD_NO_CTA;
+}
+
+uint64_t hd_crew_tell(hd_crew *crew, hd_crew_share *share)
+{
+    if (share->told == share->done)
+        return HD_NO_CTA;
+    pthread_mutex_lock(&crew->lock);
+    bool moves = share->first + share->told == crew->oldest;
+    for (; share->told < share->done; share->told++) {
+        uint64_t at = (share->first + share->told) % HD_CREW_AHEAD;
+        crew->ended[at] = true;
+        crew->issued_by[at] = share->issued[share->told];
+    }
+    uint64_t over = move_on(crew);
     if (moves)
         pthread_cond_broadcast(&crew->moved);
     pthread_mutex_unlock(&crew->lock);

@@ -1,6 +1,6 @@
 /* Host threads that run the CTAs of one grid side by side, with the memory, faults and statistics of one thread.
  *
- * CTAs are taken in order of their index. What a CTA does to memory that others may see in between (atomics on global
+ * CTAs are taken in order of their index, several at a time (neighbours touch neighbouring memory). What a CTA does to memory that others may see in between (atomics on global
  * memory whose result or rounding depends on the order, volatile, relaxed, acquire and release accesses, fences, what it
  * prints, device-side malloc) waits for its turn: until every CTA before it has ended. A kernel without data races
  * between CTAs reaches the stores of another CTA only over such operations, and so computes what it would compute if
@@ -15,12 +15,16 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { HD_CREW_AHEAD = 1024 }; /* how far behind the oldest running CTA others may be taken */
+enum {
+    HD_CREW_AHEAD = 1024, /* how far behind the oldest running CTA others may be taken */
+    HD_CREW_SHARE = 16,   /* most CTAs taken at a time */
+};
 
 typedef struct hd_crew {
     pthread_mutex_t lock;
     pthread_cond_t moved; /* the oldest CTA has ended, or the run stops */
     uint64_t count;       /* CTAs */
+    uint32_t share;       /* CTAs taken at a time */
     uint64_t next;        /* to be taken */
     uint64_t oldest;      /* all below it have ended */
     uint64_t issued;      /* warp instructions of those below it */
@@ -30,17 +34,26 @@ typedef struct hd_crew {
     uint64_t issued_by[HD_CREW_AHEAD]; /* ring by index: of CTAs that ended before an older one */
 } hd_crew;
 
-void hd_crew_init(hd_crew *crew, uint64_t count, uint64_t limit);
+/* CTAs that one thread has taken: [first, first + count), of which `done` have ended; `told` of these the crew knows. */
+typedef struct hd_crew_share {
+    uint64_t first;
+    uint32_t count, done, told;
+    uint64_t issued[HD_CREW_SHARE];
+} hd_crew_share;
+
+void hd_crew_init(hd_crew *crew, uint64_t count, uint32_t threads, uint64_t limit);
 void hd_crew_free(hd_crew *crew);
 
-/* The next CTA's index, or false where there is none or the run stops. May wait for the oldest one. */
-bool hd_crew_take(hd_crew *crew, uint64_t *index);
-/* HD_NO_CTA, or the first CTA with which the issued instructions exceed the limit: the run is to stop. */
-uint64_t hd_crew_end(hd_crew *crew, uint64_t index, uint64_t issued);
+/* The next CTAs, or false where there are none or the run stops. May wait for the oldest one. */
+bool hd_crew_take(hd_crew *crew, hd_crew_share *share);
+
+/* Tells the crew what has ended of a share. HD_NO_CTA, or the first CTA with which the issued instructions exceed the
+ * limit: the run is stopped. */
+uint64_t hd_crew_tell(hd_crew *crew, hd_crew_share *share);
 #define HD_NO_CTA UINT64_MAX
 void hd_crew_stop(hd_crew *crew); /* by the CTA whose turn it is */
 
-/* Waits until every CTA before this one has ended. false: one of them stopped the run. */
+/* Waits until every CTA before this one has ended. false: the run was stopped. */
 bool hd_crew_await(hd_crew *crew, uint64_t index);
 
 /* Warp instructions of all CTAs before the oldest that runs. */

@@ -188,6 +188,7 @@ struct hd_cta {
     hd_diagnostics *diagnostics;
     hd_exec_statistics *statistics;
     hd_crew *crew;                /* where other threads run CTAs of the grid too, else NULL */
+    hd_crew_share share;          /* of the crew's CTAs, that this thread runs */
     bool has_turn;                /* every CTA before this one has ended */
     uint64_t issued_before;       /* in the statistics when the grid started; with a crew: when the CTA did */
     hd_exec_status status;

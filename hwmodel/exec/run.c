@@ -180,7 +180,8 @@ bool hd_await_turn(hd_cta *cta)
 {
     if (!cta->crew || cta->has_turn)
         return true;
-    cta->has_turn = hd_crew_await(cta->crew, cta->index);
+    if (hd_crew_tell(cta->crew, &cta->share) == HD_NO_CTA)
+        cta->has_turn = hd_crew_await(cta->crew, cta->index);
     if (!cta->has_turn)
         cta->status = HD_EXEC_STOPPED;
     return cta->has_turn;
@@ -351,26 +352,37 @@ static void add_statistics(hd_exec_statistics *to, const hd_exec_statistics *mor
     to->cta_bytes = more->cta_bytes > to->cta_bytes ? more->cta_bytes : to->cta_bytes;
 }
 
+/* Runs the CTAs of a share; false where the run is to stop. */
+static bool run_share(hd_cta *cta)
+{
+    hd_crew_share *share = &cta->share;
+    for (; share->done < share->count; share->done++) {
+        cta->has_turn = false;
+        cta->issued_before = cta->statistics->warp_instructions;
+        if (!start_cta(cta, (uint32_t)(share->first + share->done)) || !run_cta(cta))
+            return false;
+        share->issued[share->done] = cta->statistics->warp_instructions - cta->issued_before;
+    }
+    return true;
+}
+
 /* One thread of several. The CTA that fails has its turn: the others do so only after it told them. */
 static void run_in_crew(void *context, uint32_t index, uint32_t worker)
 {
     hd_grid_job *job = context;
     hd_exec_statistics statistics = {0};
     hd_cta *cta = new_cta(job, &statistics);
-    uint64_t next;
+    bool good = true;
     (void)index, (void)worker;
-    while (hd_crew_take(job->crew, &next)) {
-        cta->has_turn = false;
-        cta->issued_before = statistics.warp_instructions;
-        if (!start_cta(cta, (uint32_t)next) || !run_cta(cta))
-            break;
-        uint64_t over = hd_crew_end(job->crew, next, statistics.warp_instructions - cta->issued_before);
+    while (good && hd_crew_take(job->crew, &cta->share)) {
+        good = run_share(cta);
+        uint64_t over = hd_crew_tell(job->crew, &cta->share);
         if (over == HD_NO_CTA)
             continue;
         name_cta(cta, (uint32_t)over);
         cta->has_turn = true;
         hd_stop_at_limit(cta, NULL);
-        break;
+        good = false;
     }
     hd_exec_status status = cta->has_turn ? cta->status : HD_EXEC_DONE;
     if (status != HD_EXEC_DONE)
@@ -395,7 +407,7 @@ hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, co
         return job.status;
     }
     hd_crew crew;
-    hd_crew_init(&crew, ctas, options->instruction_limit);
+    hd_crew_init(&crew, ctas, threads, options->instruction_limit);
     job.crew = &crew;
     hd_parallel(threads, threads, run_in_crew, &job);
     hd_crew_free(&crew);
