@@ -142,6 +142,15 @@ typedef struct hd_launch_walker {
  * reported). */
 bool hd_launch_walk(const hd_launch_file *file, const hd_launch_walker *walker);
 
+/* Where buffers and textures stand on a device. */
+typedef struct hd_places {
+    const uint64_t *buffers;    /* addresses, by buffer and symbol */
+    const hd_texture *textures; /* with their handles */
+    uint32_t address_bytes;     /* 4 or 8 */
+} hd_places;
+/* Writes the value as in repetition k. false (bad-value reported) where it does not fit its type then. */
+bool hd_argument_lay(const hd_argument *argument, uint64_t k, const hd_places *places, unsigned char *to);
+
 /* ---- running ------------------------------------------------------------------------------------------------- */
 
 typedef struct hd_session {
@@ -157,6 +166,7 @@ typedef struct hd_session {
     hd_grid *grids;               /* by launch, parameters of the repetition that ran last laid out */
     unsigned char **parameters;   /* by launch: the block that grids[] points to */
     uint32_t *buffer_allocations; /* by buffer: index in memory.allocations */
+    hd_places places;
     hd_exec_options options;      /* of every run of a kernel; to be changed after opening */
 } hd_session;
 

@@ -13,47 +13,10 @@ const unsigned char *hd_session_bytes(const hd_session *session, uint32_t index)
 
 static uint32_t address_bytes(const hd_session *s) { return s->module->address_bits / 8; }
 
-static bool lay_value(const hd_session *s, const hd_argument *a, uint64_t k, unsigned char *to);
-
-static bool lay_fields(const hd_session *s, const hd_argument *a, uint64_t k, unsigned char *to)
-{
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < a->field_count; i++) {
-        uint32_t align;
-        uint64_t bytes = hd_argument_bytes(&a->fields[i], address_bytes(s), &align);
-        at = (at + align - 1) / align * align;
-        if (!lay_value(s, &a->fields[i], k, to + at))
-            return false;
-        at += bytes;
-    }
-    return true;
-}
-
 /* The value as in repetition k; false (reported) where it does not fit then. */
 static bool lay_value(const hd_session *s, const hd_argument *a, uint64_t k, unsigned char *to)
 {
-    uint64_t value;
-    switch ((hd_argument_kind)a->kind) {
-    case HD_ARGUMENT_BUFFER:
-        value = s->memory.allocations.items[s->buffer_allocations[a->buffer]].base + a->offset;
-        memcpy(to, &value, address_bytes(s));
-        return true;
-    case HD_ARGUMENT_TEXTURE:
-        value = s->file->textures.items[a->texture].handle;
-        memcpy(to, &value, 8);
-        return true;
-    case HD_ARGUMENT_NUMBER:
-    case HD_ARGUMENT_BYTES:
-        memcpy(to, a->bytes, a->size_bytes);
-        return true;
-    case HD_ARGUMENT_IOTA:
-        return hd_value_iota(a->iota, (hd_type)a->type, k, to);
-    case HD_ARGUMENT_STRUCT:
-        return lay_fields(s, a, k, to);
-    case HD_ARGUMENT_PAD:
-        return true;
-    }
-    return false;
+    return hd_argument_lay(a, k, &s->places, to);
 }
 
 /* ---- memory -------------------------------------------------------------------------------------------------- */
@@ -129,10 +92,14 @@ static bool fill_buffer(const hd_session *s, uint32_t index)
 static bool place_memory(hd_session *s)
 {
     uint32_t count = s->file->buffers.count;
+    uint64_t *addresses = HD_ARENA_ARRAY(&s->arena, uint64_t, count + 1);
     bool good = true;
     s->buffer_allocations = HD_ARENA_ARRAY(&s->arena, uint32_t, count + 1);
     for (uint32_t i = 0; i < count; i++)
         good = (s->file->buffers.items[i].is_symbol ? place_symbol(s, i) : place_buffer(s, i)) && good;
+    for (uint32_t i = 0; i < count && good; i++)
+        addresses[i] = s->memory.allocations.items[s->buffer_allocations[i]].base;
+    s->places = (hd_places){addresses, s->file->textures.items, address_bytes(s)};
     for (uint32_t i = 0; i < count && good; i++)
         good = links_fit(s, &s->file->buffers.items[i]) && fill_buffer(s, i);
     return good;
@@ -358,17 +325,6 @@ void hd_session_close(hd_session *session)
 
 /* ---- running ------------------------------------------------------------------------------------------------- */
 
-static void add_statistics(hd_exec_statistics *to, const hd_exec_statistics *from)
-{
-    to->ctas += from->ctas;
-    to->warps += from->warps;
-    to->warp_instructions += from->warp_instructions;
-    to->thread_instructions += from->thread_instructions;
-    to->effective_instructions += from->effective_instructions;
-    to->divergent_branches += from->divergent_branches;
-    to->barriers += from->barriers;
-}
-
 hd_exec_status hd_session_launch(hd_session *s, uint32_t index, uint64_t k, const hd_session_watch *watch,
                                  hd_exec_statistics *statistics)
 {
@@ -379,7 +335,7 @@ hd_exec_status hd_session_launch(hd_session *s, uint32_t index, uint64_t k, cons
         return HD_EXEC_FAULT;
     hd_exec_status status = hd_program_run(s->programs[index], &s->grids[index], &s->options, watch->sinks,
                                            watch->sink_count, &own, s->diagnostics);
-    add_statistics(statistics, &own);
+    hd_exec_statistics_add(statistics, &own);
     if (watch->ran)
         watch->ran(watch->context, index, status, &own);
     return status;

@@ -99,6 +99,8 @@ typedef struct hd_exec_statistics {
     uint64_t cta_bytes; /* most that one resident CTA's registers, local memory, stacks and other state took */
 } hd_exec_statistics;
 
+void hd_exec_statistics_add(hd_exec_statistics *to, const hd_exec_statistics *more);
+
 typedef enum hd_exec_status {
     HD_EXEC_DONE,
     HD_EXEC_FAULT,       /* the kernel failed: HD_DIAG_KERNEL_FAULT reported (exit status 5) */

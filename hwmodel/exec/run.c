@@ -263,7 +263,7 @@ static void close_cta(hd_cta *cta)
         cta->statistics->cta_bytes = bytes;
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         hd_warp *w = &cta->warps[i];
-        for (uint32_t k = 0; k < w->frames.count; k++)
+        for (uint32_t k = 0; k < w->frames.count; k++) {
             free(w->frames.items[k].registers);
         hd_array_free(&w->frames);
         hd_array_free(&w->stack);
@@ -340,7 +340,7 @@ static void run_alone(hd_grid_job *job)
     delete_cta(cta);
 }
 
-static void add_statistics(hd_exec_statistics *to, const hd_exec_statistics *more)
+void hd_exec_statistics_add(hd_exec_statistics *to, const hd_exec_statistics *more)
 {
     to->ctas += more->ctas;
     to->warps += more->warps;
@@ -391,7 +391,7 @@ static void run_in_crew(void *context, uint32_t index, uint32_t worker)
     pthread_mutex_lock(&job->crew->lock);
     if (status != HD_EXEC_DONE)
         job->status = status;
-    add_statistics(job->statistics, &statistics);
+    hd_exec_statistics_add(job->statistics, &statistics);
     pthread_mutex_unlock(&job->crew->lock);
 }
 
