@@ -263,7 +263,7 @@ static void close_cta(hd_cta *cta)
         cta->statistics->cta_bytes = bytes;
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         hd_warp *w = &cta->warps[i];
-        for (uint32_t k = 0; k < w->frames.count; k++) {
+        for (uint32_t k = 0; k < w->frames.count; k++)
             free(w->frames.items[k].registers);
         hd_array_free(&w->frames);
         hd_array_free(&w->stack);
