@@ -22,30 +22,69 @@ static int host_rounding(uint32_t rounding)
     return modes[rounding];
 }
 
-static const void *flushed(const hd_op *op, hd_warp *w, hd_ref ref, uint32_t slot)
+/* Bytes of one of the rows that make a row of a packed type. */
+static uint32_t part_bytes(const hd_op *op) { return (uint32_t)op->d_bytes * LANES / op->parts; }
+
+/* Packed integers: each source is as wide as the result. */
+hd_step hd_run_packed(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    hd_flush_row(w->cta->scratch[slot], hd_row(w, ref), op->float_bytes);
+    unsigned char *to = w->cta->scratch[0];
+    const unsigned char *a = hd_row(w, op->a), *b = hd_row(w, op->b), *c = hd_row(w, op->c);
+    for (uint32_t at = 0; at < op->parts * part_bytes(op); at += part_bytes(op))
+        op->use.lanes(to + at, a + at, b + at, c + at);
+    hd_merge(hd_row_of_frame(w, op->d), to, mask, op->d_bytes);
+    return HD_STEP_NEXT;
+}
+
+static const void *flushed(const hd_op *op, hd_warp *w, const void *row, uint32_t slot)
+{
+    hd_flush_row(w->cta->scratch[slot], row, (hd_type)op->float_type);
     return w->cta->scratch[slot];
 }
 
-/* Floating point with .ftz, .sat or another rounding than to nearest. The rounding mode is the host's; it is set only
- * around the call, and the function behind the pointer holds no constants that could have been rounded before. */
-hd_step hd_run_float(const hd_op *op, hd_warp *w, uint32_t mask)
+/* One row of lanes; the rounding mode is the host's, and it is set only around the call: the function behind the pointer
+ * holds no constants that could have been rounded before. */
+static void run_float_part(const hd_op *op, hd_warp *w, void *to, const void *a, const void *b, const void *c)
 {
-    bool ftz = op->flags & HD_OP_FTZ;
-    void *to = w->cta->scratch[0];
-    const void *a = ftz ? flushed(op, w, op->a, 1) : hd_row(w, op->a);
-    const void *b = ftz && op->count > 1 ? flushed(op, w, op->b, 2) : hd_row(w, op->b);
-    const void *c = ftz && op->count > 2 ? flushed(op, w, op->c, 3) : hd_row(w, op->c);
+    hd_type type = (hd_type)op->float_type;
+    if (op->flags & HD_OP_FTZ) {
+        a = flushed(op, w, a, 1);
+        b = op->count > 1 ? flushed(op, w, b, 2) : b;
+        c = op->count > 2 ? flushed(op, w, c, 3) : c;
+    }
     if (op->rounding)
         fesetround(host_rounding(op->rounding));
     op->use.lanes(to, a, b, c);
     if (op->rounding)
         fesetround(FE_TONEAREST);
-    if (ftz)
-        hd_flush_row(to, to, op->float_bytes);
+    if (op->flags & HD_OP_FTZ)
+        hd_flush_row(to, to, type);
     if (op->flags & HD_OP_SAT)
-        hd_saturate_row(to, to, op->float_bytes);
+        hd_saturate_row(to, to, type);
+}
+
+/* Floating point with .ftz, .sat or another rounding than to nearest. */
+hd_step hd_run_float(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    unsigned char *to = w->cta->scratch[0];
+    const unsigned char *a = hd_row(w, op->a), *b = hd_row(w, op->b), *c = hd_row(w, op->c);
+    for (uint32_t at = 0; at < op->parts * part_bytes(op); at += part_bytes(op))
+        run_float_part(op, w, to + at, a + at, b + at, c + at);
+    hd_merge(hd_row_of_frame(w, op->d), to, mask, op->d_bytes);
+    return HD_STEP_NEXT;
+}
+
+/* f32 with 16-bit sources: the first, and of three the second too. */
+hd_step hd_run_mixed(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    void *to = w->cta->scratch[0], *a = w->cta->scratch[1], *wide = w->cta->scratch[2];
+    const void *b = hd_row(w, op->b);
+    hd_widen_row(a, hd_row(w, op->a), (hd_type)op->from_type);
+    if (op->count == 3) {
+        hd_widen_row(wide, b, (hd_type)op->from_type);
+        b = wide;
+    }
+    run_float_part(op, w, to, a, b, hd_row(w, op->c));
     hd_merge(hd_row_of_frame(w, op->d), to, mask, op->d_bytes);
     return HD_STEP_NEXT;
 }
@@ -161,32 +200,75 @@ hd_step hd_run_pred_logic(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-static uint32_t compare(const hd_op *op, hd_warp *w)
+static uint32_t compare_rows(const hd_op *op, hd_warp *w, const void *a, const void *b)
 {
     if (op->flags & HD_OP_FTZ)
-        return op->use.compare(flushed(op, w, op->a, 1), flushed(op, w, op->b, 2));
-    return op->use.compare(hd_row(w, op->a), hd_row(w, op->b));
+        return op->use.compare(flushed(op, w, a, 1), flushed(op, w, b, 2));
+    return op->use.compare(a, b);
 }
 
+static uint32_t compare(const hd_op *op, hd_warp *w) { return compare_rows(op, w, hd_row(w, op->a), hd_row(w, op->b)); }
+
+/* The even bits, packed. */
+static uint32_t even_bits(uint64_t v)
+{
+    v &= 0x5555555555555555ull;
+    for (uint32_t step = 1; step < 32; step *= 2) {
+        static const uint64_t keep[] = {0x3333333333333333ull, 0x0f0f0f0f0f0f0f0full, 0x00ff00ff00ff00ffull,
+                                        0x0000ffff0000ffffull, 0x00000000ffffffffull};
+        v = (v | v >> step) & keep[__builtin_ctz(step)];
+    }
+    return (uint32_t)v;
+}
+
+/* Packed halves: words of the low and of the high ones. */
+static void compare_packed(const hd_op *op, hd_warp *w, uint32_t truth[2])
+{
+    const unsigned char *a = hd_row(w, op->a), *b = hd_row(w, op->b);
+    uint64_t both = compare_rows(op, w, a, b);
+    both |= (uint64_t)compare_rows(op, w, a + 2 * LANES, b + 2 * LANES) << 32;
+    truth[0] = even_bits(both);
+    truth[1] = even_bits(both >> 1);
+}
+
+static uint32_t other_word(const hd_op *op, const hd_warp *w)
+{
+    return op->boolean ? source_word(op, w, op->c, HD_OP_NOT_C) : 0;
+}
+
+/* p|q of scalars: the comparison and its inverse; of packed halves: that of the low and that of the high ones. */
 hd_step hd_run_setp(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    uint32_t truth = compare(op, w), other = op->boolean ? source_word(op, w, op->c, HD_OP_NOT_C) : 0;
+    uint32_t truth[2], other = other_word(op, w);
+    if (op->parts == 2) {
+        compare_packed(op, w, truth);
+    } else {
+        truth[0] = compare(op, w);
+        truth[1] = ~truth[0];
+    }
     if (op->d != HD_NO_REF)
-        hd_set_word(w, op->d, combine_words(op->boolean, truth, other), mask);
+        hd_set_word(w, op->d, combine_words(op->boolean, truth[0], other), mask);
     if (op->e != HD_NO_REF)
-        hd_set_word(w, op->e, combine_words(op->boolean, ~truth, other), mask);
+        hd_set_word(w, op->e, combine_words(op->boolean, truth[1], other), mask);
     return HD_STEP_NEXT;
 }
 
+/* op->offset: what is written where the comparison holds; of packed halves for each. */
 hd_step hd_run_set(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    uint32_t other = op->boolean ? source_word(op, w, op->c, HD_OP_NOT_C) : 0;
-    uint32_t truth = combine_words(op->boolean, compare(op, w), other),
-             one = op->flags & HD_OP_SIGNED ? 0xffffffffu : 0x3f800000u;
+    uint32_t truth[2] = {0, 0}, other = other_word(op, w), one = (uint32_t)op->offset;
     uint32_t *to = (uint32_t *)(void *)w->cta->scratch[0];
+    if (op->parts == 2)
+        compare_packed(op, w, truth);
+    else
+        truth[0] = compare(op, w);
+    truth[0] = combine_words(op->boolean, truth[0], other);
+    truth[1] = op->parts == 2 ? combine_words(op->boolean, truth[1], other) : 0;
     for (uint32_t i = 0; i < LANES; i++)
-        to[i] = truth >> i & 1 ? one : 0;
-    hd_merge(hd_row_of_frame(w, op->d), to, mask, 4);
+        to[i] = (truth[0] >> i & 1 ? one : 0) | (truth[1] >> i & 1 ? one << 16 : 0);
+    if (op->d_bytes == 2)
+        hd_resize(to = (uint32_t *)(void *)w->cta->scratch[1], 2, w->cta->scratch[0], 4, false);
+    hd_merge(hd_row_of_frame(w, op->d), to, mask, op->d_bytes);
     return HD_STEP_NEXT;
 }
 
@@ -220,20 +302,15 @@ hd_step hd_run_slct(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* ---- by hand, a lane at a time ------------------------------------------------------------------------------- */
+/* ---- by hand ---------------------------------------------------------------------------------------------- */
 
 hd_step hd_run_lop3(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    const uint32_t *a = hd_row(w, op->a), *b = hd_row(w, op->b), *c = hd_row(w, op->c);
-    uint32_t *to = (uint32_t *)(void *)w->cta->scratch[0], table = (uint32_t)op->offset, not_zero = 0;
-    for (uint32_t i = 0; i < LANES; i++) {
-        uint32_t out = 0;
-        for (uint32_t k = 0; k < 8; k++)
-            out |= table >> k & 1 ? (k & 4 ? a[i] : ~a[i]) & (k & 2 ? b[i] : ~b[i]) & (k & 1 ? c[i] : ~c[i]) : 0;
-        to[i] = out;
-        not_zero |= (uint32_t)(out != 0) << i;
-    }
-    if (op->boolean)
+    uint32_t *to = (uint32_t *)(void *)w->cta->scratch[0], not_zero = 0;
+    hd_logic_row(to, hd_row(w, op->a), hd_row(w, op->b), hd_row(w, op->c), (uint32_t)op->offset);
+    for (uint32_t i = 0; op->boolean && i < LANES; i++)
+        not_zero |= (uint32_t)(to[i] != 0) << i;
+    if (op->boolean && op->e != HD_NO_REF)
         hd_set_word(w, op->e, combine_words(op->boolean, not_zero, source_word(op, w, op->f, HD_OP_NOT_C)), mask);
     if (op->d != HD_NO_REF)
         hd_merge(hd_row_of_frame(w, op->d), to, mask, 4);
@@ -242,12 +319,8 @@ hd_step hd_run_lop3(const hd_op *op, hd_warp *w, uint32_t mask)
 
 hd_step hd_run_bfi(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    const void *a = hd_row(w, op->a), *b = hd_row(w, op->b);
-    const uint32_t *c = hd_row(w, op->c), *f = hd_row(w, op->f);
     void *to = w->cta->scratch[0];
-    for (uint32_t i = 0; i < LANES; i++)
-        set_element(to, op->d_bytes, i,
-                    insert_bits(element(a, op->d_bytes, i), element(b, op->d_bytes, i), c[i], f[i], op->d_bytes * 8u));
+    hd_insert_row(to, hd_row(w, op->a), hd_row(w, op->b), hd_row(w, op->c), hd_row(w, op->f), op->d_bytes);
     hd_merge(hd_row_of_frame(w, op->d), to, mask, op->d_bytes);
     return HD_STEP_NEXT;
 }
@@ -277,10 +350,10 @@ hd_step hd_run_testp(const hd_op *op, hd_warp *w, uint32_t mask)
     uint32_t truth = 0;
     const void *a = hd_row(w, op->a);
     for (uint32_t i = 0; i < LANES; i++) {
-        uint64_t bits = element(a, op->float_bytes, i);
-        uint32_t exponent = (uint32_t)(op->float_bytes == 4 ? bits >> 23 & 0xff : bits >> 52 & 0x7ff);
-        uint32_t most = op->float_bytes == 4 ? 0xff : 0x7ff;
-        bool fraction = op->float_bytes == 4 ? bits & 0x7fffff : bits & 0xfffffffffffffull;
+        bool single = op->float_type == HD_TYPE_F32;
+        uint64_t bits = element(a, single ? 4 : 8, i);
+        uint32_t exponent = (uint32_t)(single ? bits >> 23 & 0xff : bits >> 52 & 0x7ff), most = single ? 0xff : 0x7ff;
+        bool fraction = single ? bits & 0x7fffff : bits & 0xfffffffffffffull;
         const bool answers[] = {exponent != most,
                                 exponent == most && !fraction,
                                 !(exponent == most && fraction),

@@ -13,8 +13,8 @@ enum {
 enum { HD_BARRIER_SYNC, HD_BARRIER_ARRIVE }; /* of run_barrier */
 
 /* alu.c */
-hd_run hd_run_lanes, hd_run_float, hd_run_move, hd_run_move_pred, hd_run_move_time, hd_run_nothing, hd_run_pack,
-    hd_run_unpack;
+hd_run hd_run_lanes, hd_run_packed, hd_run_float, hd_run_mixed;
+hd_run hd_run_move, hd_run_move_pred, hd_run_move_time, hd_run_nothing, hd_run_pack, hd_run_unpack;
 hd_run hd_run_pred_logic, hd_run_setp, hd_run_set, hd_run_selp, hd_run_slct, hd_run_lop3, hd_run_bfi, hd_run_testp,
     hd_run_dot;
 hd_run hd_run_carry, hd_run_carry_mad;

@@ -143,11 +143,32 @@ static hd_decode *hand_of(uint32_t opcode)
     return table[opcode];
 }
 
+/* The form; or what stands for it where PTX before 1.4 leaves the modifiers away: of f32 the approximation that flushes
+ * subnormals. */
+static const hd_form *full_form(hd_decoder *d)
+{
+    static const uint16_t opcodes[] = {HD_OP_DIV, HD_OP_RCP, HD_OP_SQRT, HD_OP_RSQRT,
+                                       HD_OP_SIN, HD_OP_COS, HD_OP_LG2,  HD_OP_EX2};
+    const hd_module *m = d->module;
+    bool bare = !d->form->modifiers[HD_GROUP_APPROX] && !d->form->modifiers[HD_GROUP_ROUND];
+    if (m->version_major > 1 || m->version_minor > 3 || !bare || d->form->types[0] != HD_TYPE_F32)
+        return d->form;
+    for (uint32_t i = 0; i < sizeof opcodes / sizeof *opcodes; i++)
+        if (opcodes[i] == d->form->opcode) {
+            d->old_form = *d->form;
+            d->old_form.modifiers[HD_GROUP_APPROX] = HD_MOD_APPROX_APPROX;
+            d->old_form.modifiers[HD_GROUP_FTZ] = HD_MOD_FTZ_FTZ;
+            return &d->old_form;
+        }
+    return d->form;
+}
+
 static const hd_lanes_row *row_of(hd_decoder *d)
 {
     const hd_lanes_row **row = &d->rows[d->insn->form];
-    if (!*row) {
-        *row = hd_lanes_find(d->form);
+    uint32_t sources = d->operand_count - 1;
+    if (!*row || (*row != &no_row && (*row)->sources != sources)) { /* min and max take two or three */
+        *row = hd_lanes_find(d->form, sources);
         if (!*row)
             *row = &no_row;
     }
@@ -172,6 +193,7 @@ static void decode_instruction(hd_decoder *d, uint32_t ordinal)
     hd_op *op = d->op = &d->code->ops[ordinal];
     d->insn = &d->function->instructions.items[ordinal];
     d->form = hd_insn_form(d->function, d->insn);
+    d->form = full_form(d);
     *op = (hd_op){.guard = HD_NO_REF,
                   .d = HD_NO_REF,
                   .e = HD_NO_REF,

@@ -29,6 +29,7 @@ typedef struct hd_decoder {
     /* the instruction */
     const hd_instruction *insn;
     const hd_form *form;
+    hd_form old_form; /* where PTX before 1.4 means more than it says */
     hd_op *op;
     const hd_operand *operands[HD_MOST_OPERANDS]; /* top level, without the implicit ones */
     uint32_t operand_count;

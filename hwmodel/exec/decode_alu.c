@@ -20,6 +20,14 @@ static void set_float_flags(hd_decoder *d)
         d->op->flags |= HD_OP_SAT;
 }
 
+/* On targets before sm_20 single precision knows no subnormals, whatever the modifiers say. */
+static void set_old_flush(hd_decoder *d, hd_type type)
+{
+    uint32_t target = d->module->target_number;
+    if (type == HD_TYPE_F32 && target && target < 20)
+        d->op->flags |= HD_OP_FTZ;
+}
+
 /* Type of source k: that of the register where it is one, else the instruction's, else (shift amounts, positions) .u32.
  */
 static hd_type source_type(const hd_decoder *d, uint32_t k)
@@ -46,30 +54,64 @@ static hd_type source_type(const hd_decoder *d, uint32_t k)
     }
 }
 
-bool hd_decode_row(hd_decoder *d, const hd_lanes_row *row)
+static bool set_float(hd_decoder *d, const hd_lanes_row *row)
 {
     hd_op *op = d->op;
-    hd_ref *sources[] = {&op->a, &op->b, &op->c};
-    if (d->operand_count != row->sources + 1u)
-        return hd_decode_unsupported(d, "this number of operands");
-    op->use.lanes = row->lanes;
-    op->d_bytes = row->d_bytes;
-    op->run = hd_run_lanes;
-    op->d = hd_decode_destination(d, d->operands[0]);
-    for (uint32_t k = 0; k < row->sources; k++)
-        *sources[k] = hd_decode_source(d, d->operands[k + 1], source_type(d, k));
-    if (op->d == HD_NO_REF)
-        op->run = hd_run_nothing;
-    if (!row->is_float)
-        return true;
     set_float_flags(d);
-    op->float_bytes = row->type == HD_TYPE_F64 ? 8 : 4;
+    set_old_flush(d, (hd_type)row->type);
+    op->float_type = row->type;
     op->count = row->sources;
-    if (!set_rounding(d))
+    if (row->kind == HD_LANES_FLOAT && !set_rounding(d))
         return false;
     if (op->rounding || op->flags & (HD_OP_FTZ | HD_OP_SAT))
         op->run = hd_run_float;
     return true;
+}
+
+bool hd_decode_row(hd_decoder *d, const hd_lanes_row *row)
+{
+    hd_op *op = d->op;
+    hd_ref *sources[] = {&op->a, &op->b, &op->c};
+    op->use.lanes = row->lanes;
+    op->parts = (uint8_t)(hd_lanes_element(hd_decode_type(d, 0)) == hd_decode_type(d, 0) ? 1 : 2);
+    op->d_bytes = (uint8_t)(row->d_bytes * op->parts);
+    op->run = op->parts == 1 ? hd_run_lanes : hd_run_packed;
+    for (uint32_t k = 0; k < row->sources; k++)
+        *sources[k] = hd_decode_source(d, d->operands[k + 1], source_type(d, k));
+    if (row->kind != HD_LANES_INT && !set_float(d, row))
+        return false;
+    op->d = hd_decode_destination(d, d->operands[0]);
+    if (op->d == HD_NO_REF)
+        op->run = hd_run_nothing;
+    return true;
+}
+
+/* add, sub, fma of f32 with 16-bit sources: the row of f32 does it. */
+static bool decode_mixed(hd_decoder *d)
+{
+    hd_op *op = d->op;
+    hd_form single = *d->form;
+    hd_type narrow = hd_decode_type(d, 1);
+    single.type_count = 1;
+    const hd_lanes_row *row = hd_lanes_find(&single, d->operand_count - 1);
+    if (!row || hd_decode_type(d, 0) != HD_TYPE_F32 || (narrow != HD_TYPE_F16 && narrow != HD_TYPE_BF16))
+        return hd_decode_unsupported(d, NULL);
+    op->use.lanes = row->lanes;
+    op->d_bytes = row->d_bytes;
+    op->from_type = (uint8_t)narrow;
+    op->a = hd_decode_source(d, d->operands[1], narrow);
+    op->b = hd_decode_source(d, d->operands[2], row->sources == 3 ? narrow : HD_TYPE_F32);
+    op->c = row->sources == 3 ? hd_decode_source(d, d->operands[3], HD_TYPE_F32) : op->c;
+    if (!set_float(d, row))
+        return false;
+    op->run = hd_run_mixed;
+    op->d = hd_decode_destination(d, d->operands[0]);
+    return true;
+}
+
+bool hd_decode_fma(hd_decoder *d)
+{
+    return d->form->type_count == 2 ? decode_mixed(d) : hd_decode_unsupported(d, NULL);
 }
 
 /* ---- moves --------------------------------------------------------------------------------------------------- */
@@ -187,20 +229,23 @@ static uint8_t boolean_of(const hd_decoder *d)
     return m ? (uint8_t)(m - HD_MOD_BOOL_AND + 1) : 0;
 }
 
-/* The comparison of operands[at] and the next, and the predicate behind them. */
-static bool decode_comparison(hd_decoder *d, hd_type type, uint32_t at)
+/* The comparison of operands[1] and the next, and the predicate behind them. */
+static bool decode_comparison(hd_decoder *d, hd_type type)
 {
     hd_op *op = d->op;
-    op->use.compare = hd_compare_find(type, hd_decode_modifier(d, HD_GROUP_COMPARE));
+    hd_type element = hd_lanes_element(type);
+    op->use.compare = hd_compare_find(element, hd_decode_modifier(d, HD_GROUP_COMPARE));
     if (!op->use.compare)
         return hd_decode_unsupported(d, NULL);
-    op->a = hd_decode_source(d, d->operands[at], type);
-    op->b = hd_decode_source(d, d->operands[at + 1], type);
+    op->parts = element == type ? 1 : 2;
+    op->a = hd_decode_source(d, d->operands[1], type);
+    op->b = hd_decode_source(d, d->operands[2], type);
     op->boolean = boolean_of(d);
     if (op->boolean)
-        op->c = hd_decode_predicate(d, d->operands[at + 2], HD_OP_NOT_C);
-    op->float_bytes = type == HD_TYPE_F64 ? 8 : 4;
+        op->c = hd_decode_predicate(d, d->operands[3], HD_OP_NOT_C);
+    op->float_type = (uint8_t)element;
     set_float_flags(d);
+    set_old_flush(d, element);
     return true;
 }
 
@@ -212,18 +257,33 @@ bool hd_decode_setp(hd_decoder *d)
     d->op->d = hd_decode_destination(d, pair ? to + 1 : to);
     if (pair)
         d->op->e = hd_decode_destination(d, to + 2);
-    return decode_comparison(d, hd_decode_type(d, 0), 1);
+    return decode_comparison(d, hd_decode_type(d, 0));
+}
+
+/* What set writes where the comparison holds: one, or all ones; of packed sources in 16 bits of each half. */
+static int64_t true_value(hd_type to, bool packed)
+{
+    switch (hd_lanes_element(to)) {
+    case HD_TYPE_F16:
+        return 0x3c00;
+    case HD_TYPE_BF16:
+        return 0x3f80;
+    case HD_TYPE_F32:
+        return 0x3f800000;
+    default:
+        return packed || hd_types[to].bits == 16 ? 0xffff : 0xffffffff;
+    }
 }
 
 bool hd_decode_set(hd_decoder *d)
 {
-    hd_type to = hd_decode_type(d, 0);
-    if (to != HD_TYPE_U32 && to != HD_TYPE_S32 && to != HD_TYPE_F32)
-        return hd_decode_unsupported(d, NULL);
-    d->op->run = hd_run_set;
-    d->op->d = hd_decode_destination(d, d->operands[0]);
-    d->op->flags |= to == HD_TYPE_F32 ? 0 : HD_OP_SIGNED;
-    return decode_comparison(d, hd_decode_type(d, 1), 1);
+    hd_type to = hd_decode_type(d, 0), from = hd_decode_type(d, 1);
+    hd_op *op = d->op;
+    op->run = hd_run_set;
+    op->d = hd_decode_destination(d, d->operands[0]);
+    op->d_bytes = (uint8_t)(hd_types[to].bits / 8);
+    op->offset = true_value(to, hd_lanes_element(from) != from);
+    return decode_comparison(d, from);
 }
 
 /* Predicates; other types are rows. */
@@ -251,7 +311,7 @@ bool hd_decode_testp(hd_decoder *d)
     op->run = hd_run_testp;
     op->d = hd_decode_destination(d, d->operands[0]);
     op->a = hd_decode_source(d, d->operands[1], type);
-    op->float_bytes = type == HD_TYPE_F64 ? 8 : 4;
+    op->float_type = (uint8_t)type;
     op->boolean = (uint8_t)(hd_decode_modifier(d, HD_GROUP_TEST) - HD_MOD_TEST_FINITE);
     return true;
 }
@@ -331,6 +391,8 @@ static bool set_carry(hd_decoder *d, bool reads)
 bool hd_decode_carry(hd_decoder *d)
 {
     uint32_t opcode = d->form->opcode;
+    if (d->form->type_count == 2)
+        return decode_mixed(d);
     d->op->run = hd_run_carry;
     d->op->boolean = opcode == HD_OP_SUB || opcode == HD_OP_SUBC ? HD_CARRY_SUBTRACT : HD_CARRY_ADD;
     return set_carry(d, opcode == HD_OP_ADDC || opcode == HD_OP_SUBC);

@@ -3,14 +3,17 @@
 #include "hwmodel/exec/lanes.h"
 #include "hwmodel/exec/scalar.h"
 
-#define ROW(op, type_, mods, sources_, D, fp) \
-    {HD_LANES_NAME(op, type_, mods), HD_OP_##op, {HD_MODS_##mods}, HD_TYPE_##type_, sources_, sizeof(D), fp},
-#define HD_INT1(op, type, mods, D, A, expression) ROW(op, type, mods, 1, D, false)
-#define HD_INT2(op, type, mods, D, A, B, expression) ROW(op, type, mods, 2, D, false)
-#define HD_INT3(op, type, mods, D, A, B, C, expression) ROW(op, type, mods, 3, D, false)
-#define HD_FLOAT1(op, type, mods, D, A, expression) ROW(op, type, mods, 1, D, true)
-#define HD_FLOAT2(op, type, mods, D, A, B, expression) ROW(op, type, mods, 2, D, true)
-#define HD_FLOAT3(op, type, mods, D, A, B, C, expression) ROW(op, type, mods, 3, D, true)
+#define ROW(op, type_, mods, sources_, D, kind_) \
+    {HD_LANES_NAME(op, type_, mods), HD_OP_##op, {HD_MODS_##mods}, HD_TYPE_##type_, sources_, sizeof(D), kind_},
+#define HD_INT1(op, type, mods, D, A, expression) ROW(op, type, mods, 1, D, HD_LANES_INT)
+#define HD_INT2(op, type, mods, D, A, B, expression) ROW(op, type, mods, 2, D, HD_LANES_INT)
+#define HD_INT3(op, type, mods, D, A, B, C, expression) ROW(op, type, mods, 3, D, HD_LANES_INT)
+#define HD_FLOAT1(op, type, mods, D, A, expression) ROW(op, type, mods, 1, D, HD_LANES_FLOAT)
+#define HD_FLOAT2(op, type, mods, D, A, B, expression) ROW(op, type, mods, 2, D, HD_LANES_FLOAT)
+#define HD_FLOAT3(op, type, mods, D, A, B, C, expression) ROW(op, type, mods, 3, D, HD_LANES_FLOAT)
+#define HD_HALF1(op, type, mods, D, A, expression) ROW(op, type, mods, 1, D, HD_LANES_HALF)
+#define HD_HALF2(op, type, mods, D, A, B, expression) ROW(op, type, mods, 2, D, HD_LANES_HALF)
+#define HD_HALF3(op, type, mods, D, A, B, C, expression) ROW(op, type, mods, 3, D, HD_LANES_HALF)
 static const hd_lanes_row lanes_rows[] = {
 #include "hwmodel/exec/exec.def"
 };
@@ -48,35 +51,64 @@ bool hd_modifier_is_hint(hd_modifier_group group)
     return false;
 }
 
-/* Those that are applied around a floating-point row. */
-static bool is_around(const hd_form *form, uint32_t group)
+/* Those that are applied around a row of the kind. */
+static bool is_around(const hd_lanes_row *row, const hd_form *form, uint32_t group)
 {
-    return group == HD_GROUP_ROUND || group == HD_GROUP_FTZ || group == HD_GROUP_APPROX ||
-           (group == HD_GROUP_SAT && form->modifiers[group] == HD_MOD_SAT_SAT);
+    uint16_t present = form->modifiers[group];
+    if (row->kind == HD_LANES_INT)
+        return false;
+    if (group == HD_GROUP_ROUND)
+        return row->kind == HD_LANES_FLOAT || present == HD_MOD_ROUND_RN;
+    return group == HD_GROUP_FTZ || group == HD_GROUP_APPROX || present == HD_MOD_SAT_SAT;
 }
 
-static bool row_matches(const hd_lanes_row *row, const hd_form *form)
+static bool names_modifier(const hd_lanes_row *row, uint16_t modifier)
+{
+    return modifier == row->modifiers[0] || modifier == row->modifiers[1] || modifier == row->modifiers[2];
+}
+
+static bool row_matches(const hd_lanes_row *row, const hd_form *form, uint32_t sources)
 {
     uint32_t wanted = 0, found = 0;
-    if (row->opcode != form->opcode || form->type_count != 1 || row->type != form->types[0])
+    if (row->opcode != form->opcode || row->sources != sources || form->type_count != 1 ||
+        row->type != hd_lanes_element((hd_type)form->types[0]))
         return false;
-    for (uint32_t k = 0; k < 2; k++)
+    for (uint32_t k = 0; k < COUNT(row->modifiers); k++)
         wanted += row->modifiers[k] != HD_MOD_NONE;
     for (uint32_t g = 0; g < HD_MODIFIER_GROUP_COUNT; g++) {
         uint16_t present = form->modifiers[g];
-        if (!present || hd_modifier_is_hint((hd_modifier_group)g) || (row->is_float && is_around(form, g)))
+        if (!present || hd_modifier_is_hint((hd_modifier_group)g))
             continue;
-        if (present != row->modifiers[0] && present != row->modifiers[1])
+        bool named = names_modifier(row, present);
+        if (!named && !is_around(row, form, g))
             return false;
-        found++;
+        found += named;
     }
     return found == wanted;
 }
 
-const hd_lanes_row *hd_lanes_find(const hd_form *form)
+hd_type hd_lanes_element(hd_type type)
+{
+    switch (type) {
+    case HD_TYPE_F16X2:
+        return HD_TYPE_F16;
+    case HD_TYPE_BF16X2:
+        return HD_TYPE_BF16;
+    case HD_TYPE_F32X2:
+        return HD_TYPE_F32;
+    case HD_TYPE_U16X2:
+        return HD_TYPE_U16;
+    case HD_TYPE_S16X2:
+        return HD_TYPE_S16;
+    default:
+        return type;
+    }
+}
+
+const hd_lanes_row *hd_lanes_find(const hd_form *form, uint32_t sources)
 {
     for (uint32_t i = 0; i < COUNT(lanes_rows); i++)
-        if (row_matches(&lanes_rows[i], form))
+        if (row_matches(&lanes_rows[i], form, sources))
             return &lanes_rows[i];
     return NULL;
 }

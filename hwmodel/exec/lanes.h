@@ -24,7 +24,7 @@
 #define HD_COMPARE_NAME(type, comparison) hd_compare_##type##_##comparison
 #define HD_COMBINE_NAME(operation, type) hd_combine_##operation##_##type
 
-/* The functions themselves, for lanes_int.c and lanes_float.c: one to three source rows. */
+/* The functions themselves, for lanes_int.c, lanes_float.c and lanes_half.c: one to three source rows. */
 #define HD_LANES_FUNCTION1(opcode, type, modifiers, D, A, expression)                                   \
     HD_CLONES void HD_LANES_NAME(opcode, type, modifiers)(void *to, const void *of_a, const void *of_b, \
                                                           const void *of_c)                             \
@@ -76,19 +76,29 @@
 #define HD_FLOAT1 HD_INT1
 #define HD_FLOAT2 HD_INT1
 #define HD_FLOAT3 HD_INT1
+#define HD_HALF1 HD_INT1
+#define HD_HALF2 HD_INT1
+#define HD_HALF3 HD_INT1
 #define HD_COMPARE(type, comparison, T, expression) hd_compare HD_COMPARE_NAME(type, comparison);
 #define HD_COMBINE(operation, type, T, expression) hd_combine HD_COMBINE_NAME(operation, type);
 #include "hwmodel/exec/exec.def"
 
+typedef enum hd_lanes_kind {
+    HD_LANES_INT,
+    HD_LANES_FLOAT, /* rounding, .ftz, .sat and .approx are applied around it */
+    HD_LANES_HALF,  /* the same without the rounding */
+} hd_lanes_kind;
+
 typedef struct hd_lanes_row {
     hd_lanes *lanes;
-    uint16_t opcode, modifiers[2]; /* hd_modifier */
-    uint8_t type, sources, d_bytes;
-    bool is_float; /* rounding, .ftz, .sat and .approx are applied around it */
+    uint16_t opcode, modifiers[3]; /* hd_modifier */
+    uint8_t type, sources, d_bytes, kind;
 } hd_lanes_row;
 
-/* The row for a form, or NULL. Exactly the row's modifiers must be present, besides those that change no result. */
-const hd_lanes_row *hd_lanes_find(const hd_form *form);
+/* The row for a form with that many sources, or NULL. Exactly the row's modifiers must be present, besides those that
+ * change no result. A packed type has the row of its element. */
+const hd_lanes_row *hd_lanes_find(const hd_form *form, uint32_t sources);
+hd_type hd_lanes_element(hd_type type); /* of a packed type; else itself */
 hd_compare *hd_compare_find(hd_type type, uint32_t comparison); /* hd_modifier of the group COMPARE */
 hd_combine *hd_combine_find(uint32_t operation, hd_type type);  /* hd_modifier of the group OP */
 /* True where a present modifier of that group changes no result, whatever the instruction. */

@@ -5,7 +5,7 @@
 #endif
 #endif
 #include "hwmodel/exec/lanes.h"
-#include "hwmodel/exec/scalar.h"
+#include "hwmodel/exec/scalar_half.h"
 
 #define HD_COMPARE(type, comparison, T, expression)                                          \
     HD_CLONES uint32_t HD_COMPARE_NAME(type, comparison)(const void *of_a, const void *of_b) \

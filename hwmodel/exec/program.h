@@ -85,7 +85,8 @@ struct hd_op {
     uint8_t space;              /* hd_space of an access */
     uint8_t rounding;           /* 0: nearest; else hd_modifier - HD_MOD_ROUND_RN */
     uint8_t boolean;            /* 0, or 1 and, 2 or, 3 xor; kinds of hand-written ops */
-    uint8_t float_bytes;        /* 4 or 8: of the type that FTZ and SAT are about */
+    uint8_t float_type;         /* hd_type that FTZ and SAT are about: F16, BF16, F32, F64 */
+    uint8_t parts;              /* 2: of a packed type, whose row is two rows of its element; else 1 or 0 */
     uint8_t to_type, from_type; /* hd_type, of a conversion */
 };
 
@@ -225,8 +226,15 @@ static inline hd_entry *hd_top(const hd_warp *w) { return &hd_array_last(&w->sta
 void hd_merge(void *d, const void *from, uint32_t mask, uint32_t bytes);
 /* Widens or narrows a row of integers; equal widths copy. */
 void hd_resize(void *d, uint32_t d_bytes, const void *a, uint32_t a_bytes, bool is_signed);
-void hd_flush_row(void *d, const void *a, uint32_t float_bytes);    /* subnormals to zero */
-void hd_saturate_row(void *d, const void *a, uint32_t float_bytes); /* to [0, 1] */
+/* Of F16, BF16, F32 or F64. */
+void hd_flush_row(void *d, const void *a, hd_type type);    /* subnormals to zero */
+void hd_saturate_row(void *d, const void *a, hd_type type); /* to [0, 1] */
+void hd_widen_row(void *d, const void *a, hd_type type);    /* F16 or BF16 to F32 */
+/* lop3: bit 4 a + 2 b + c of the table, for each bit. */
+void hd_logic_row(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t table);
+/* bfi of 4 or 8 bytes a lane */
+void hd_insert_row(void *d, const void *from, const void *into, const uint32_t *position, const uint32_t *length,
+                   uint32_t bytes);
 
 /* Reports a kernel fault at the op for the lowest lane of `lanes`; returns HD_STEP_STOP. fault.c */
 hd_step hd_fault(const hd_op *op, hd_warp *w, uint32_t lanes, const char *format, ...)

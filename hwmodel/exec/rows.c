@@ -1,11 +1,12 @@
-/* Rows as such: merging under a mask, other widths, flushing of subnormals, saturation. */
+/* Rows as such: merging under a mask, other widths, flushing of subnormals, saturation; and operations with more sources
+ * than a row of exec.def takes. */
 #ifdef __GNUC__
 #ifndef __clang__
 #pragma GCC optimize("O3")
 #endif
 #endif
 #include "hwmodel/exec/lanes.h"
-#include "hwmodel/exec/scalar.h"
+#include "hwmodel/exec/scalar_half.h"
 
 #define MERGE(T)                                                        \
     HD_CLONES static void merge_##T(T *d, const T *from, uint32_t mask) \
@@ -73,18 +74,26 @@ void hd_resize(void *d, uint32_t d_bytes, const void *a, uint32_t a_bytes, bool 
         table[is_signed][from][to](d, a);
 }
 
+static inline u16 flush_f16(u16 v) { return v & 0x7c00 ? v : v & 0x8000; }
+static inline u16 flush_bf16(u16 v) { return v & 0x7f80 ? v : v & 0x8000; }
 static inline u32 flush_u32(u32 v) { return v & 0x7f800000u ? v : v & 0x80000000u; }
 static inline u64 flush_u64(u64 v) { return v & 0x7ffull << 52 ? v : v & 1ull << 63; }
 
+HD_CLONES static void flush_row_f16(u16 *d, const u16 *a) { HD_LANE_LOOP d[i] = flush_f16(a[i]); }
+HD_CLONES static void flush_row_bf16(u16 *d, const u16 *a) { HD_LANE_LOOP d[i] = flush_bf16(a[i]); }
 HD_CLONES static void flush_row_u32(u32 *d, const u32 *a) { HD_LANE_LOOP d[i] = flush_u32(a[i]); }
 HD_CLONES static void flush_row_u64(u64 *d, const u64 *a) { HD_LANE_LOOP d[i] = flush_u64(a[i]); }
 
-void hd_flush_row(void *d, const void *a, uint32_t float_bytes)
+void hd_flush_row(void *d, const void *a, hd_type type)
 {
-    if (float_bytes == 4)
+    if (type == HD_TYPE_F32)
         flush_row_u32(d, a);
-    else
+    else if (type == HD_TYPE_F64)
         flush_row_u64(d, a);
+    else if (type == HD_TYPE_F16)
+        flush_row_f16(d, a);
+    else
+        flush_row_bf16(d, a);
 }
 
 /* -0 becomes +0, NaN becomes +0. */
@@ -93,11 +102,81 @@ HD_CLONES static void saturate_f32(f32 *d, const f32 *a)
     HD_LANE_LOOP d[i] = a[i] > 0 ? a[i] < 1 ? a[i] : 1.0f : 0.0f;
 }
 HD_CLONES static void saturate_f64(f64 *d, const f64 *a) { HD_LANE_LOOP d[i] = a[i] > 0 ? a[i] < 1 ? a[i] : 1.0 : 0.0; }
-
-void hd_saturate_row(void *d, const void *a, uint32_t float_bytes)
+/* Bits of positive values are in the values' order; what lies above infinity is NaN or negative. */
+HD_CLONES static void saturate_f16(u16 *d, const u16 *a)
 {
-    if (float_bytes == 4)
+    HD_LANE_LOOP d[i] = a[i] <= F16_INFINITY ? a[i] < 0x3c00 ? a[i] : 0x3c00 : 0;
+}
+HD_CLONES static void saturate_bf16(u16 *d, const u16 *a)
+{
+    HD_LANE_LOOP d[i] = a[i] <= BF16_INFINITY ? a[i] < 0x3f80 ? a[i] : 0x3f80 : 0;
+}
+
+void hd_saturate_row(void *d, const void *a, hd_type type)
+{
+    if (type == HD_TYPE_F32)
         saturate_f32(d, a);
-    else
+    else if (type == HD_TYPE_F64)
         saturate_f64(d, a);
+    else if (type == HD_TYPE_F16)
+        saturate_f16(d, a);
+    else
+        saturate_bf16(d, a);
+}
+
+HD_CLONES static void widen_row_f16(f32 *d, const u16 *a) { HD_LANE_LOOP d[i] = widen_f16(a[i]); }
+HD_CLONES static void widen_row_bf16(f32 *d, const u16 *a) { HD_LANE_LOOP d[i] = widen_bf16(a[i]); }
+
+void hd_widen_row(void *d, const void *a, hd_type type)
+{
+    if (type == HD_TYPE_F16)
+        widen_row_f16(d, a);
+    else
+        widen_row_bf16(d, a);
+}
+
+/* Seven choices: c chooses among pairs of the table's bits, b among these, a among those. */
+HD_CLONES static void logic_row(u32 *d, const u32 *ra, const u32 *rb, const u32 *rc, const u32 *bits)
+{
+    u32 t0 = bits[0], t1 = bits[1], t2 = bits[2], t3 = bits[3], t4 = bits[4], t5 = bits[5], t6 = bits[6], t7 = bits[7];
+    HD_LANE_LOOP
+    {
+        u32 a = ra[i], b = rb[i], c = rc[i];
+        u32 c0 = t0 ^ (c & t1), c1 = t2 ^ (c & t3), c2 = t4 ^ (c & t5), c3 = t6 ^ (c & t7);
+        u32 b0 = c0 ^ (b & (c0 ^ c1)), b1 = c2 ^ (b & (c2 ^ c3));
+        d[i] = b0 ^ (a & (b0 ^ b1));
+    }
+}
+
+void hd_logic_row(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t table)
+{
+    u32 bits[8];
+    for (u32 k = 0; k < 8; k += 2) { /* the bit for c = 0, and what c = 1 flips */
+        bits[k] = 0u - (table >> k & 1);
+        bits[k + 1] = 0u - ((table >> k ^ table >> (k + 1)) & 1);
+    }
+    logic_row(d, a, b, c, bits);
+}
+
+#define INSERT(T, width)                                                                                            \
+    HD_CLONES static void insert_##T(T *d, const T *from, const T *into, const u32 *position, const u32 *length)    \
+    {                                                                                                               \
+        HD_LANE_LOOP                                                                                                \
+        {                                                                                                           \
+            T at = position[i] & 255, count = length[i] & 255, ones = (T) ~(T)0;                                    \
+            T field = count < width ? (T)(((T)1 << (count & (width - 1))) - 1) : ones, near = at & (width - 1);     \
+            field = at < width ? (T)(field << near) : 0;                                                            \
+            d[i] = (into[i] & ~field) | ((T)(from[i] << near) & field);                                             \
+        }                                                                                                           \
+    }
+INSERT(u32, 32)
+INSERT(u64, 64)
+
+void hd_insert_row(void *d, const void *from, const void *into, const uint32_t *position, const uint32_t *length,
+                   uint32_t bytes)
+{
+    if (bytes == 4)
+        insert_u32(d, from, into, position, length);
+    else
+        insert_u64(d, from, into, position, length);
 }

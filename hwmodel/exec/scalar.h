@@ -64,15 +64,6 @@ static inline u64 extract_s(s64 v, u32 position, u32 length, u32 width)
     v >>= position;
     return length >= 64 ? (u64)v : (u64)((s64)((u64)v << (64 - length)) >> (64 - length));
 }
-static inline u64 insert_bits(u64 from, u64 into, u32 position, u32 length, u32 width)
-{
-    position &= 255;
-    length &= 255;
-    if (!length || position >= width)
-        return into;
-    u64 field = (length >= 64 ? ~0ull : (1ull << length) - 1) << position;
-    return (into & ~field) | (from << position & field);
-}
 
 /* bmsk: `length` ones from `position` up. */
 static inline u32 mask_u32(u32 position, u32 length, bool wrap)
@@ -123,17 +114,7 @@ static inline u32 permute_edge(u32 a, u32 b, u32 c, bool left)
     return permute(a, b, left ? to_left[c & 3] : to_right[c & 3]);
 }
 
-/* NaN results of single precision are always 0x7fffffff. */
-static inline f32 canonical(f32 v)
-{
-    u32 bits;
-    memcpy(&bits, &v, 4);
-    bits = v != v ? 0x7fffffffu : bits;
-    memcpy(&v, &bits, 4);
-    return v;
-}
-
-/* min and max: -0 is below +0; where one input is NaN the other is the result. */
+/* The bits of a value, and back. */
 static inline u32 bits_f32(f32 v)
 {
     u32 b;
@@ -146,6 +127,46 @@ static inline u64 bits_f64(f64 v)
     memcpy(&b, &v, 8);
     return b;
 }
+static inline f32 value_f32(u32 b)
+{
+    f32 v;
+    memcpy(&v, &b, 4);
+    return v;
+}
+static inline f64 value_f64(u64 b)
+{
+    f64 v;
+    memcpy(&v, &b, 8);
+    return v;
+}
+
+/* NaN results of single precision are always 0x7fffffff. */
+static inline f32 canonical(f32 v) { return value_f32(v != v ? 0x7fffffffu : bits_f32(v)); }
+
+/* NaN results of double precision are the first NaN among the sources, made quiet; where there is none, this one. What
+ * the host would choose depends on its registers. */
+#define HD_NAN_F64 0xfff8000000000000ull
+static inline f64 quiet1(f64 v, f64 a)
+{
+    return value_f64(v == v ? bits_f64(v) : a != a ? bits_f64(a) | 1ull << 51 : HD_NAN_F64);
+}
+static inline f64 quiet2(f64 v, f64 a, f64 b)
+{
+    return value_f64(v == v   ? bits_f64(v)
+                     : a != a ? bits_f64(a) | 1ull << 51
+                     : b != b ? bits_f64(b) | 1ull << 51
+                              : HD_NAN_F64);
+}
+static inline f64 quiet3(f64 v, f64 a, f64 b, f64 c)
+{
+    return value_f64(v == v   ? bits_f64(v)
+                     : a != a ? bits_f64(a) | 1ull << 51
+                     : b != b ? bits_f64(b) | 1ull << 51
+                     : c != c ? bits_f64(c) | 1ull << 51
+                              : HD_NAN_F64);
+}
+
+/* min and max: -0 is below +0; where one input is NaN the other is the result. */
 static inline f32 smaller_f32(f32 a, f32 b)
 {
     bool first = a < b || (a == b && bits_f32(a) >> 31) || b != b;
@@ -165,6 +186,39 @@ static inline f64 larger_f64(f64 a, f64 b)
 {
     bool first = a > b || (a == b && !(bits_f64(a) >> 63)) || b != b;
     return first ? a : b;
+}
+/* .NaN: where one is NaN, so is the result. */
+static inline f32 strict_f32(f32 v, f32 a, f32 b) { return a != a || b != b ? a + b : v; }
+static inline f32 strict3_f32(f32 v, f32 a, f32 b, f32 c) { return a != a || b != b || c != c ? a + b + c : v; }
+/* .xorsign: a magnitude gets the product's sign; a NaN has none. */
+static inline f32 signed_f32(f32 v, f32 a, f32 b)
+{
+    return v != v ? v : value_f32(bits_f32(v) | ((bits_f32(a) ^ bits_f32(b)) & 0x80000000u));
+}
+
+/* div.approx is a times 1 / b, and the reciprocal of a divisor above 2^126 is lost. */
+static inline f32 divide_roughly(f32 a, f32 b)
+{
+    bool lost = fabsf(b) > 0x1p126f && fabsf(b) <= 0x1.fffffep127f;
+    f32 zero = value_f32(bits_f32(b) & 0x80000000u);
+    return lost ? a * zero : a / b; /* infinity times zero: NaN */
+}
+
+/* rcp and rsqrt.approx.ftz.f64: of the upper half of the source, to the upper half of the result. */
+static inline f64 upper_half(f64 v) { return value_f64(bits_f64(v) & ~0xffffffffull); }
+static inline f64 rough_result(f64 v) { return value_f64(v != v ? 0x7fffffff00000000ull : bits_f64(upper_half(v))); }
+
+/* fns: the bit that is the offset-th one at or above (offset < 0: at or below) the base; 0: the base itself. */
+static inline u32 find_nth(u32 mask, u32 base, s32 offset)
+{
+    s32 step = offset < 0 ? -1 : 1;
+    u32 left = offset < 0 ? 0u - (u32)offset : (u32)offset, position = base;
+    if (!offset)
+        return base < 32 && mask >> base & 1 ? base : 0xffffffffu;
+    for (; position < 32; position += (u32)step)
+        if (mask >> position & 1 && !--left)
+            return position;
+    return 0xffffffffu;
 }
 
 #endif
