@@ -1,4 +1,5 @@
-/* The network on the host, layer by layer; the softmax in double. */
+/* The network on the host, layer by layer; the softmax in double. It also draws the images: a stroke each, in eight
+ * directions, which brightens toward its middle. */
 #include "../tools/fills.h"
 
 enum { IMAGES = 8, IN = 28, K = 5, MAPS1 = 6, OUT1 = 24, MAPS2 = 16, OUT2 = 8, UNITS3 = 120, CLASSES = 10 };
@@ -66,6 +67,19 @@ static void softmax(const float *units, float *probability, int32_t *choice)
         probability[c] = (float)(exp((double)units[c] - units[*choice]) / sum);
 }
 
+static float *draw_strokes(void)
+{
+    static const int direction[IMAGES][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}, {2, 1}, {1, 2}, {2, -1}, {1, -2}};
+    float *images = allocate(IMAGES * IN * IN, sizeof *images);
+    for (int i = 0; i < IMAGES * IN * IN; i++) {
+        const int *d = direction[i / (IN * IN)];
+        int away = abs(d[0] * (i % IN - IN / 2) + d[1] * (i / IN % IN - IN / 2));
+        images[i] = away < 8 ? 1.0f - (float)away / 8.0f : 0.0f;
+    }
+    input("images", images, IMAGES * IN * IN * sizeof *images);
+    return images;
+}
+
 static void expect_floats(const char *name, const float *values, size_t count)
 {
     expect(name, values, count * sizeof *values);
@@ -82,7 +96,7 @@ int main(void)
                           MAPS2,
                           OUT2};
     int inputs3 = MAPS2 * OUT2 * OUT2 / 4;
-    float *maps1 = convolve(uniform_floats(IMAGES * IN * IN, 0, 1, 151), &first);
+    float *maps1 = convolve(draw_strokes(), &first);
     float *pooled1 = pool(maps1, IMAGES * MAPS1, OUT1 / 2);
     float *maps2 = convolve(pooled1, &second);
     float *pooled2 = pool(maps2, IMAGES * MAPS2, OUT2 / 2);

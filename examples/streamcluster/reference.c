@@ -1,14 +1,14 @@
 /* The candidates one after the other on the host. What a centre would save is added up in the order of its CTA. */
 #include "../tools/fills.h"
 
-enum { POINTS = 2048, DIMENSIONS = 32, CENTRES = 8, THREADS = 128, CANDIDATES = 12, SAVED = CENTRES };
+enum { POINTS = 2048, DIMENSIONS = 32, CENTRES = 8, THREADS = 128, CANDIDATES = 16, SAVED = CENTRES };
 
 typedef struct {
     float weight, cost;
     int32_t centre;
 } point;
 
-static const float price = 300.0f;
+static const float price = 100.0f;
 
 static float distance(const float *coordinates, int a, int b)
 {
