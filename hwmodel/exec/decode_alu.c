@@ -1,4 +1,4 @@
-/* Decodes arithmetic, moves, comparisons and conversions. */
+/* Decodes arithmetic, moves and comparisons. */
 #include "hwmodel/exec/decode.h"
 
 /* ---- rows of exec.def ---------------------------------------------------------------------------------------- */
@@ -406,49 +406,4 @@ bool hd_decode_carry_mad(hd_decoder *d)
         return false;
     d->op->c = hd_decode_source(d, d->operands[3], hd_decode_type(d, 0));
     return true;
-}
-
-/* ---- conversions --------------------------------------------------------------------------------------------- */
-
-static bool set_conversion_rounding(hd_decoder *d, hd_type to, hd_type from)
-{
-    uint16_t round = hd_decode_modifier(d, HD_GROUP_ROUND);
-    hd_op *op = d->op;
-    bool narrow = to == HD_TYPE_F16 || to == HD_TYPE_BF16;
-    if (round >= HD_MOD_ROUND_RNI && round <= HD_MOD_ROUND_RPI) {
-        op->boolean = (uint8_t)(round - HD_MOD_ROUND_RNI + 1);
-        return true;
-    }
-    /* old PTX rounds f32 to f32 and floats to integers with .rn .rz .rm .rp too */
-    bool whole = hd_types[to].class != HD_CLASS_FLOAT && hd_types[from].class == HD_CLASS_FLOAT;
-    if (!set_rounding(d))
-        return false;
-    if (whole)
-        op->boolean = (uint8_t)(op->rounding + 1);
-    if (whole || to == from)
-        op->rounding = 0;
-    return !(narrow && op->rounding) || hd_decode_unsupported(d, "this rounding");
-}
-
-bool hd_decode_cvt(hd_decoder *d)
-{
-    hd_op *op = d->op;
-    if (d->form->type_count != 2 || d->operand_count != 2 ||
-        !HD_DECODE_ONLY(d, HD_GROUP_ROUND, HD_GROUP_FTZ, HD_GROUP_SAT) ||
-        hd_decode_modifier(d, HD_GROUP_SAT) == HD_MOD_SAT_SATFINITE)
-        return hd_decode_unsupported(d, NULL);
-    hd_type to = hd_decode_type(d, 0), from = hd_decode_type(d, 1);
-    if (!hd_convert_known(to, from))
-        return hd_decode_unsupported(d, NULL);
-    op->run = hd_run_convert;
-    op->to_type = (uint8_t)to;
-    op->from_type = (uint8_t)from;
-    op->d = hd_decode_destination(d, d->operands[0]);
-    op->a = hd_decode_source(d, d->operands[1], from);
-    op->d_bytes = (uint8_t)hd_decode_lane_bytes(d, d->operands[0], to);
-    op->a_bytes = (uint8_t)hd_decode_lane_bytes(d, d->operands[1], from);
-    op->out_bytes = (uint8_t)(hd_types[to].bits / 8);
-    op->item_bytes = (uint8_t)(hd_types[from].bits / 8);
-    set_float_flags(d);
-    return set_conversion_rounding(d, to, from);
 }

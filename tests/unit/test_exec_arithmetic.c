@@ -571,20 +571,21 @@ static void floats(void **state)
 
 /* ---- references: conversions --------------------------------------------------------------------------------- */
 
-#define TO_INT(name, value, round, low, high)                  \
+/* NaN is 0, but 2^63 where the source is f64 or the result has 64 bits */
+#define TO_INT(name, value, round, low, high, nan)             \
     static uint64_t name(values v)                             \
     {                                                          \
         double x = round(value);                               \
-        return (uint64_t)(isnan(x)              ? 0            \
+        return (uint64_t)(isnan(x)              ? (wide)(nan)  \
                           : x < (double)(low)   ? (wide)(low)  \
                           : x >= (double)(high) ? (wide)(high) \
                                                 : (wide)x);    \
     }
-TO_INT(f_to_s32, f(v.a), trunc, INT32_MIN, INT32_MAX)
-TO_INT(f_to_u32_rni, f(v.a), nearbyint, 0, UINT32_MAX)
-TO_INT(f_to_s8, f(v.a), floor, INT8_MIN, INT8_MAX)
-TO_INT(d_to_s64_up, d(v.a), ceil, INT64_MIN, INT64_MAX)
-TO_INT(d_to_u64, d(v.a), trunc, 0, UINT64_MAX)
+TO_INT(f_to_s32, f(v.a), trunc, INT32_MIN, INT32_MAX, 0)
+TO_INT(f_to_u32_rni, f(v.a), nearbyint, 0, UINT32_MAX, 0)
+TO_INT(f_to_s8, f(v.a), floor, INT8_MIN, INT8_MAX, 0)
+TO_INT(d_to_s64_up, d(v.a), ceil, INT64_MIN, INT64_MAX, 1ull << 63)
+TO_INT(d_to_u64, d(v.a), trunc, 0, UINT64_MAX, 1ull << 63)
 static uint64_t masked_f_to_s32(values v) { return U32(f_to_s32(v)); }
 static uint64_t s8_in_32(values v) { return U32(f_to_s8(v)); }
 REF(u8_of, v.a & 255)
