@@ -1,4 +1,4 @@
-/* Decodes branches, calls, barriers and what lanes of a warp do together. */
+/* Decodes branches and what lanes of a warp do together. */
 #include "hwmodel/exec/decode.h"
 #include "ir/cfg.h"
 
@@ -47,104 +47,11 @@ bool hd_decode_leave(hd_decoder *d)
     d->op->run = d->form->opcode == HD_OP_RET    ? hd_run_return
                  : d->form->opcode == HD_OP_EXIT ? hd_run_exit
                                                  : hd_run_trap;
+    d->op->boolean = d->form->opcode == HD_OP_BRKPT;
     return true;
 }
 
-/* ---- calls --------------------------------------------------------------------------------------------------- */
-
-/* One argument (or result): a .param variable of this frame, or a row. */
-static bool add_copy(hd_decoder *d, const hd_operand *o, uint32_t formal, bool result)
-{
-    const hd_symbol *s = &d->module->symbols.items[formal];
-    uint32_t there = d->symbol_offset[formal];
-    hd_copy c = {.row = HD_NO_REF, .bytes = (uint32_t)s->size_bytes};
-    if (o->kind == HD_OPERAND_SYMBOL) {
-        uint32_t here = hd_decode_frame_offset(d, o->value);
-        if (here == HD_NONE)
-            return hd_decode_unsupported(d, "an argument of this kind");
-        uint64_t size = d->module->symbols.items[o->value].size_bytes;
-        c.bytes = size < c.bytes ? (uint32_t)size : c.bytes;
-        c.from = result ? there : here;
-        c.to = result ? here : there;
-    } else {
-        c.row = result ? hd_decode_destination(d, o) : hd_decode_source(d, o, (hd_type)s->type);
-        c.from = c.to = there;
-        if (c.row == HD_NO_REF || hd_decode_lane_bytes(d, o, (hd_type)s->type) != c.bytes)
-            return hd_decode_unsupported(d, "an argument of this kind");
-    }
-    hd_array_push(&d->code->copies, c);
-    return true;
-}
-
-static bool add_copies(hd_decoder *d, const hd_operand *list, uint32_t first, uint32_t count, bool result)
-{
-    const hd_operand *o = list ? list + 1 : NULL;
-    uint32_t given = list ? list->count : 0;
-    if (given != count)
-        return hd_decode_unsupported(d, "another number of arguments than the function takes");
-    for (uint32_t i = 0; i < given; i++, o += hd_operand_extent(o))
-        if (!add_copy(d, o, first + i, result))
-            return false;
-    return true;
-}
-
-static uint32_t code_of(const hd_decoder *d, uint32_t symbol)
-{
-    const hd_symbol *s = &d->module->symbols.items[symbol];
-    for (uint32_t i = 0; i < d->program->codes.count; i++)
-        if (d->program->codes.items[i]->function->name == s->name)
-            return i;
-    return HD_NONE;
-}
-
-bool hd_decode_call(hd_decoder *d)
-{
-    hd_op *op = d->op;
-    uint32_t k = d->operands[0]->kind == HD_OPERAND_LIST;
-    const hd_operand *results = k ? d->operands[0] : NULL, *callee = d->operands[k];
-    const hd_operand *arguments =
-        k + 1 < d->operand_count && d->operands[k + 1]->kind == HD_OPERAND_LIST ? d->operands[k + 1] : NULL;
-    if (callee->kind != HD_OPERAND_SYMBOL)
-        return hd_decode_unsupported(d, "a callee that is not known before the run");
-    op->target = code_of(d, callee->value);
-    if (op->target == HD_NONE)
-        return hd_decode_unsupported(d, hd_names_text(&d->module->names, d->module->symbols.items[callee->value].name));
-    const hd_function *f = d->program->codes.items[op->target]->function;
-    if (f->register_parameters.count || f->register_results.count)
-        return hd_decode_unsupported(d, "parameters in registers");
-    op->run = hd_run_call;
-    op->flags |= HD_OP_CONTROL;
-    op->first = d->code->copies.count;
-    if (!add_copies(d, arguments, f->parameter_first, f->parameter_count, false))
-        return false;
-    op->count = d->code->copies.count - op->first;
-    if (!add_copies(d, results, f->result_first, f->result_count, true))
-        return false;
-    op->written_count = d->code->copies.count - op->first - op->count;
-    return true;
-}
-
-/* ---- barriers and exchange ----------------------------------------------------------------------------------- */
-
-bool hd_decode_barrier(hd_decoder *d)
-{
-    hd_op *op = d->op;
-    uint16_t kind = hd_decode_modifier(d, HD_GROUP_BARRIER);
-    if (kind != HD_MOD_BARRIER_SYNC && kind != HD_MOD_BARRIER_ARRIVE)
-        return hd_decode_unsupported(d, NULL);
-    op->run = hd_run_barrier;
-    op->boolean = kind == HD_MOD_BARRIER_ARRIVE ? HD_BARRIER_ARRIVE : HD_BARRIER_SYNC;
-    op->a = hd_decode_source(d, d->operands[0], HD_TYPE_U32);
-    op->b = d->operand_count > 1 ? hd_decode_source(d, d->operands[1], HD_TYPE_U32) : HD_NO_REF;
-    return true;
-}
-
-bool hd_decode_warp_sync(hd_decoder *d)
-{
-    d->op->run = hd_run_warp_sync;
-    d->op->a = hd_decode_source(d, d->operands[0], HD_TYPE_U32);
-    return true;
-}
+/* ---- exchange ------------------------------------------------------------------------------------------- */
 
 bool hd_decode_shuffle(hd_decoder *d)
 {

@@ -14,7 +14,7 @@ static hd_space dynamic_space(const hd_decoder *d, hd_space space)
 }
 
 /* The address as a row plus an offset. */
-static bool set_address(hd_decoder *d, const hd_decoded_address *address)
+bool hd_decode_set_address(hd_decoder *d, const hd_decoded_address *address)
 {
     hd_op *op = d->op;
     const hd_operand *base = address->base;
@@ -75,7 +75,7 @@ static bool decode_access(hd_decoder *d, const hd_operand *at, hd_run *plain, hd
     op->run = plain;
     op->space = (uint8_t)dynamic_space(d, (hd_space)d->form->space);
     int known = set_static_place(d, &address, frame, parameter);
-    return known ? known > 0 : set_address(d, &address);
+    return known ? known > 0 : hd_decode_set_address(d, &address);
 }
 
 static bool set_items(hd_decoder *d, const hd_operand *values, bool load)
@@ -106,25 +106,48 @@ bool hd_decode_store(hd_decoder *d)
            decode_access(d, d->operands[0], hd_run_store, hd_run_store_frame, NULL);
 }
 
+/* ---- atomics ------------------------------------------------------------------------------------------------- */
+
+static bool decode_atomic_vector(hd_decoder *d, hd_type type, const hd_operand *to, const hd_operand *from)
+{
+    hd_op *op = d->op;
+    uint32_t first_result;
+    op->run = hd_run_atomic_wide;
+    op->count = hd_decode_elements(d, from, type, false, &op->first);
+    if (!to)
+        return true;
+    op->flags |= HD_OP_RESULT;
+    return hd_decode_elements(d, to, type, true, &first_result) == op->count || hd_decode_unsupported(d, NULL);
+}
+
 bool hd_decode_atomic(hd_decoder *d)
 {
     hd_op *op = d->op;
     hd_type type = hd_decode_type(d, 0);
-    bool red = d->form->opcode == HD_OP_RED;
+    bool red = d->form->opcode == HD_OP_RED, wide = type == HD_TYPE_B128;
     uint32_t at = red ? 0 : 1, operation = hd_decode_modifier(d, HD_GROUP_OP);
+    const hd_operand *to = red ? NULL : d->operands[0], *from = d->operands[at + 1];
     hd_decoded_address address;
     op->use.combine = hd_combine_find(operation, type);
-    if (!op->use.combine || d->form->vector > 1 || !HD_DECODE_ONLY(d, HD_GROUP_SPACE, HD_GROUP_OP, HD_GROUP_HINT))
+    if ((!op->use.combine && !wide) ||
+        !HD_DECODE_ONLY(d, HD_GROUP_SPACE, HD_GROUP_OP, HD_GROUP_HINT, HD_GROUP_VECTOR, HD_GROUP_FTZ))
         return hd_decode_unsupported(d, NULL);
-    op->run = hd_run_atomic;
     op->item_bytes = (uint8_t)(hd_types[type].bits / 8);
-    op->a_bytes = op->d_bytes = op->item_bytes;
-    op->d = red ? HD_NO_REF : hd_decode_destination(d, d->operands[0]);
-    op->b = hd_decode_source(d, d->operands[at + 1], type);
-    op->c = operation == HD_MOD_OP_CAS ? hd_decode_source(d, d->operands[at + 2], type) : HD_NO_REF;
+    op->count = 1;
     op->flags |= type == HD_TYPE_F32 ? HD_OP_FTZ : 0;
     op->space = d->form->space;
-    return hd_decode_address(d, d->operands[at], &address) && set_address(d, &address);
+    if (d->form->vector > 1) {
+        if (!decode_atomic_vector(d, type, to, from))
+            return false;
+    } else {
+        op->run = wide ? hd_run_atomic_wide : hd_run_atomic;
+        op->d = to ? hd_decode_destination(d, to) : HD_NO_REF;
+        op->d_bytes = to ? (uint8_t)hd_decode_lane_bytes(d, to, type) : op->item_bytes;
+        op->b = hd_decode_source(d, from, type);
+        op->a_bytes = (uint8_t)hd_decode_lane_bytes(d, from, type);
+        op->c = operation == HD_MOD_OP_CAS ? hd_decode_source(d, d->operands[at + 2], type) : HD_NO_REF;
+    }
+    return hd_decode_address(d, d->operands[at], &address) && hd_decode_set_address(d, &address);
 }
 
 /* ---- addresses as values ------------------------------------------------------------------------------------- */
@@ -145,6 +168,7 @@ static bool window_of(const hd_decoder *d, hd_space space, uint64_t *window)
         return true;
     case HD_SPACE_SHARED:
     case HD_SPACE_SHARED_CTA:
+    case HD_SPACE_SHARED_CLUSTER: /* of one CTA */
         *window = m->shared_window;
         return true;
     case HD_SPACE_PARAM:
@@ -156,7 +180,6 @@ static bool window_of(const hd_decoder *d, hd_space space, uint64_t *window)
     case HD_SPACE_SREG:
     case HD_SPACE_TEX:
     case HD_SPACE_PARAM_FUNC:
-    case HD_SPACE_SHARED_CLUSTER:
     case HD_SPACE_COUNT:
         break;
     }
@@ -200,7 +223,7 @@ bool hd_decode_isspacep(hd_decoder *d)
     if (!window_of(d, space, &window))
         return hd_decode_unsupported(d, NULL);
     op->run = hd_run_space_of;
-    op->space = (uint8_t)(space == HD_SPACE_SHARED_CTA    ? HD_SPACE_SHARED
+    op->space = (uint8_t)(space == HD_SPACE_SHARED_CTA || space == HD_SPACE_SHARED_CLUSTER ? HD_SPACE_SHARED
                           : space == HD_SPACE_PARAM_ENTRY ? HD_SPACE_PARAM
                                                           : space);
     op->d = hd_decode_destination(d, d->operands[0]);

@@ -1,4 +1,4 @@
-/* Lanes of a warp among each other: shfl, vote, match, redux, elect, activemask, bar.warp.sync.
+/* Lanes of a warp among each other: shfl, vote, match, redux, elect, activemask. (bar.warp.sync: barrier.c)
  *
  * With .sync every named lane that lives must be among those that execute: on a SIMT stack the others cannot come while
  * these wait. A lane outside the mask that executes is undefined for the ISA; here it takes part with the others. */
@@ -104,11 +104,6 @@ hd_step hd_run_active_mask(const hd_op *op, hd_warp *w, uint32_t mask)
         row[i] = mask;
     hd_merge(hd_row_of_frame(w, op->d), row, mask, 4);
     return HD_STEP_NEXT;
-}
-
-hd_step hd_run_warp_sync(const hd_op *op, hd_warp *w, uint32_t mask)
-{
-    return check_members(op, w, mask, op->a, "bar.warp.sync");
 }
 
 /* match.any: the named lanes with the same value; match.all: all named lanes where they agree, else none. */

@@ -1,8 +1,9 @@
 /* Kernel faults: what the kernel did wrong, with its place in PTX and source, block, thread and address. */
 #include "hwmodel/exec/program.h"
+#include "hwmodel/heap.h"
 #include <stdio.h>
 
-static void thread_of(const hd_warp *w, uint32_t lane, uint32_t id[3])
+void hd_thread_of(const hd_warp *w, uint32_t lane, uint32_t id[3])
 {
     const uint32_t *block = w->cta->grid->block;
     uint32_t linear = w->index * LANES + lane;
@@ -13,6 +14,14 @@ static void thread_of(const hd_warp *w, uint32_t lane, uint32_t id[3])
 
 static const char *kernel_name(const hd_program *p) { return hd_names_text(&p->module->names, p->kernel->name); }
 
+static const char *file_name(const hd_program *p, uint32_t number)
+{
+    for (uint32_t i = 0; i < p->module->files.count; i++)
+        if (p->module->files.items[i].number == number)
+            return hd_names_text(&p->module->names, p->module->files.items[i].name);
+    return "?";
+}
+
 /* " (file.cu:12)" from the instruction's .loc, or nothing. */
 static void source_text(const hd_program *p, const hd_code *code, uint32_t ordinal, char *text, size_t size)
 {
@@ -22,11 +31,7 @@ static void source_text(const hd_program *p, const hd_code *code, uint32_t ordin
     if (location == HD_NONE)
         return;
     const hd_location *l = &p->module->locations.items[location];
-    const char *file = "?";
-    for (uint32_t i = 0; i < p->module->files.count; i++)
-        if (p->module->files.items[i].number == l->file)
-            file = hd_names_text(&p->module->names, p->module->files.items[i].name);
-    snprintf(text, size, " (%s:%u)", file, l->line);
+    snprintf(text, size, " (%s:%u)", file_name(p, l->file), l->line);
 }
 
 static hd_span span_of(const hd_code *code, uint32_t ordinal)
@@ -39,17 +44,59 @@ static hd_span span_of(const hd_code *code, uint32_t ordinal)
 
 static uint32_t ordinal_of(const hd_code *code, const hd_op *op) { return (uint32_t)(op - code->ops); }
 
+/* A part of an op (the second address of a copy) has no place of its own: that of the instruction that runs. */
+static uint32_t ordinal_running(const hd_warp *w, const hd_code *code, const hd_op *op)
+{
+    uintptr_t at = (uintptr_t)op, first = (uintptr_t)code->ops;
+    return at >= first && at <= (uintptr_t)(code->ops + code->op_count) ? ordinal_of(code, op) : hd_top(w)->pc;
+}
+
+enum { MOST_INLINED = 16, MOST_CALLERS = 8 };
+
+/* Where the line was inlined, outward: the place of one step is looked up as a .loc of its own. */
+static void note_inlined(hd_cta *cta, hd_diagnostic *d, const hd_code *code, uint32_t ordinal)
+{
+    const hd_module *m = cta->program->module;
+    uint32_t at = ordinal < code->function->instructions.count ? code->function->instructions.items[ordinal].location
+                                                               : HD_NONE;
+    for (uint32_t k = 0; k < MOST_INLINED && at != HD_NONE && m->locations.items[at].inlined_file; k++) {
+        const hd_location *l = &m->locations.items[at];
+        hd_note_add(cta->diagnostics, d, NULL, (hd_span){0, 0}, "inlined at %s:%u",
+                    file_name(cta->program, l->inlined_file), l->inlined_line);
+        uint32_t outer = HD_NONE;
+        for (uint32_t i = 0; i < at && outer == HD_NONE; i++) {
+            const hd_location *o = &m->locations.items[at - 1 - i];
+            if (o->file == l->inlined_file && o->line == l->inlined_line && o->column == l->inlined_column)
+                outer = at - 1 - i;
+        }
+        at = outer;
+    }
+}
+
+/* The calls that led to the frame on top, innermost first. */
+static void note_callers(hd_warp *w, hd_diagnostic *d)
+{
+    for (uint32_t i = w->frame_count, told = 0; i-- > 1 && told < MOST_CALLERS; told++) {
+        const hd_code *code = w->frames.items[i - 1].code;
+        uint32_t ordinal = ordinal_of(code, w->frames.items[i].call);
+        char source[256];
+        source_text(w->cta->program, code, ordinal, source, sizeof source);
+        hd_note_add(w->cta->diagnostics, d, w->cta->program->module->source, span_of(code, ordinal),
+                    "called from here%s", source);
+    }
+}
+
 static void report(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note, const char *message)
 {
     if (!hd_await_turn(w->cta))
         return;
     const hd_program *p = w->cta->program;
     const hd_code *code = hd_top_frame(w)->code;
-    uint32_t id[3], ordinal = ordinal_of(code, op), lane = lanes ? (uint32_t)__builtin_ctz(lanes) : 0;
+    uint32_t id[3], ordinal = ordinal_running(w, code, op), lane = lanes ? (uint32_t)__builtin_ctz(lanes) : 0;
     const uint32_t *block = w->cta->id;
     char source[256];
     source_text(p, code, ordinal, source, sizeof source);
-    thread_of(w, lane, id);
+    hd_thread_of(w, lane, id);
     hd_diagnostic *d = hd_report(w->cta->diagnostics, HD_DIAG_KERNEL_FAULT, p->module->source, span_of(code, ordinal),
                                  "%s; kernel %s%s, block (%u,%u,%u), thread (%u,%u,%u)", message, kernel_name(p),
                                  source, block[0], block[1], block[2], id[0], id[1], id[2]);
@@ -58,7 +105,34 @@ static void report(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note
     if (lanes & (lanes - 1))
         hd_note_add(w->cta->diagnostics, d, NULL, (hd_span){0, 0}, "%d lanes of the warp do so (mask 0x%08x)",
                     __builtin_popcount(lanes), lanes);
+    note_inlined(w->cta, d, code, ordinal);
+    note_callers(w, d);
     w->cta->status = HD_EXEC_FAULT;
+    w->cta->fault = d;
+}
+
+static void note_heap_place(hd_warp *w, const hd_heap_place *p, const char *what)
+{
+    hd_note_add(w->cta->diagnostics, w->cta->fault, w->cta->program->module->source, p->span,
+                "%s here by block (%u,%u,%u), thread (%u,%u,%u)", what, p->block[0], p->block[1], p->block[2],
+                p->thread[0], p->thread[1], p->thread[2]);
+}
+
+void hd_fault_note_block(hd_warp *w, uint64_t address, const hd_heap_block *block)
+{
+    if (!block) {
+        hd_note_add(w->cta->diagnostics, w->cta->fault, NULL, (hd_span){0, 0},
+                    "malloc has given no block at or below this address");
+        return;
+    }
+    uint64_t at = address - block->base;
+    hd_note_add(w->cta->diagnostics, w->cta->fault, NULL, (hd_span){0, 0}, "%s%llu %s of %llu bytes at 0x%llx",
+                at < block->size ? "byte " : "", (unsigned long long)(at < block->size ? at : at - block->size),
+                at < block->size ? "of a block of malloc" : "bytes behind the end of a block of malloc",
+                (unsigned long long)block->size, (unsigned long long)block->base);
+    note_heap_place(w, &block->allocated_at, "allocated");
+    if (block->freed)
+        note_heap_place(w, &block->freed_at, "freed");
 }
 
 hd_step hd_fault(const hd_op *op, hd_warp *w, uint32_t lanes, const char *format, ...)
@@ -102,6 +176,11 @@ void hd_fault_deadlock(hd_cta *cta)
         if (w->state != HD_WARP_WAITING)
             continue;
         code = hd_top_frame(w)->code;
+        if (w->barrier == HD_CLUSTER_BARRIER) {
+            hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, ordinal_of(code, w->waiting)),
+                        "warp %u waits here at the barrier of the cluster", i);
+            continue;
+        }
         const hd_barrier *b = &cta->barriers[w->barrier];
         hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, ordinal_of(code, w->waiting)),
                     "warp %u waits here at barrier %u: %u threads arrived, %u are needed", i, w->barrier, b->arrived,

@@ -4,6 +4,7 @@
 #pragma GCC optimize("O3")
 #endif
 #endif
+#include "hwmodel/exec/atomic_narrow.h"
 #include "hwmodel/exec/lanes.h"
 #include "hwmodel/exec/scalar_half.h"
 

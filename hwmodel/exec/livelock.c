@@ -16,8 +16,11 @@ static void add_warp(hd_hasher *hasher, const hd_warp *w)
         hd_hasher_add(hasher, &f->call, sizeof f->call);
         hd_hasher_add(hasher, f->registers, f->code->register_bytes);
     }
+    const uint32_t lanes[] = {w->parked, w->passed, w->cluster_arrived, w->cluster_open,
+                              w->yields % HD_YIELDS_OF_SIDE};
+    hd_hasher_add(hasher, lanes, sizeof lanes);
     hd_hasher_add(hasher, w->stack.items, w->stack.count * sizeof *w->stack.items);
-    hd_hasher_add(hasher, w->local, ((size_t)top->local_base + top->code->local_bytes) * LANES);
+    hd_hasher_add(hasher, w->local, (size_t)top->local_end * LANES);
 }
 
 static uint64_t state_of(const hd_cta *cta)

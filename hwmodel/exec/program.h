@@ -33,6 +33,8 @@ typedef enum hd_step {
     HD_STEP_NEXT,   /* go on behind the instruction */
     HD_STEP_JUMPED, /* the stack was changed */
     HD_STEP_WAIT,   /* the warp waits at a barrier; it goes on behind the instruction */
+    HD_STEP_YIELD,  /* go on behind the instruction, after other warps had a turn */
+    HD_STEP_BLOCKED, /* it was not done: it runs again, and counts, when it can be (park.h) */
     HD_STEP_STOP,   /* a fault was reported, or a sink stopped the run */
 } hd_step;
 
@@ -56,6 +58,7 @@ enum {                           /* hd_op.flags */
        HD_OP_RESULT = 2048,      /* atomics: the old value is wanted */
        HD_OP_CARRY_IN = 4096,
        HD_OP_CARRY_OUT = 8192, /* %CC */
+       HD_OP_RETRY = 32768, /* may be BLOCKED: told after it ran */
        HD_OP_ORDERED = 16384, /* other CTAs may see when it happens: it waits for the CTA's turn (crew.h) */
 };
 
@@ -70,14 +73,13 @@ struct hd_op {
     hd_ref guard;          /* predicate word or HD_NO_REF */
     hd_ref d, e;           /* destinations; e: the second of p|q, or %CC */
     hd_ref a, b, c, f;     /* sources */
-    uint32_t first, count; /* in code->refs or code->copies: vector elements, arguments of a call, targets of brx.idx */
-    uint32_t written, written_count; /* in code->refs and code->widths: register destinations, for HD_COLUMN_RESULTS;
-                                      * of a call: written_count results behind its arguments in code->copies */
+    uint32_t first, count; /* in code->refs or code->copies: vector elements, arguments, targets of brx.idx */
+    uint32_t written, written_count; /* in code->refs and code->widths: register destinations, for HD_COLUMN_RESULTS */
     int64_t offset;                  /* added to lane addresses */
     uint32_t target;                 /* branch: op; call: index in program->codes */
     uint32_t join;                   /* branch: op where the sides meet, or HD_NONE (the end) */
     uint32_t place;                  /* memory: cache slot for the allocation that was hit last */
-    uint16_t flags;
+    uint32_t flags;
     uint8_t d_bytes;            /* bytes of a lane of d */
     uint8_t a_bytes;            /* of a source that may be wider than what is stored or converted */
     uint8_t item_bytes;         /* memory: of one element; conversions: of the source's type */
@@ -91,10 +93,25 @@ struct hd_op {
 };
 
 typedef struct hd_copy { /* one argument or result of a call */
-    hd_ref row;          /* register or immediate, or HD_NO_REF: memory to memory */
-    uint32_t from, to;   /* byte offsets in the two frames' local memory */
-    uint32_t bytes;
+    hd_ref row;              /* the caller's register or immediate, or HD_NO_REF: its memory */
+    hd_ref formal;           /* the callee's register, or HD_NO_REF: its memory */
+    uint32_t local, there;   /* byte offsets in the caller's and the callee's frames of local memory */
+    uint32_t bytes;          /* 0: predicates */
+    uint32_t row_bytes;      /* of a lane of `row` and of `formal` */
 } hd_copy;
+
+typedef struct hd_callee { /* a function that a call may reach */
+    uint64_t address;    /* its code address */
+    uint32_t code;       /* index in program->codes */
+    uint32_t first;      /* in the caller's code->copies: the arguments, the results behind them */
+} hd_callee;
+
+typedef struct hd_call { /* hd_op.use.detail of calls */
+    const hd_callee *callees;
+    uint32_t count, arguments, results;
+    bool indirect;       /* the target of each lane stands in row a, of a_bytes */
+    bool no_return;      /* a callee that returns is a fault */
+} hd_call;
 
 /* A special register's row: 32 lanes of 2, 4 or 8 bytes, or a predicate word (bytes = 0). */
 typedef struct hd_special {
@@ -112,6 +129,7 @@ struct hd_code {
     HD_ARRAY(hd_ref) refs;
     HD_ARRAY(uint8_t) widths; /* by ref: bytes of a lane; parallel to refs */
     HD_ARRAY(hd_copy) copies;
+    hd_ref *formals; /* rows of the function's register results, then of its register parameters */
     HD_ARRAY(unsigned char) constants; /* constant rows; 64-byte aligned copy in constant_rows after decoding */
     unsigned char *constant_rows;
 };
@@ -141,13 +159,24 @@ typedef struct hd_frame {
     unsigned char *registers; /* owned by the warp; kept for the next frame of this depth */
     uint32_t register_capacity;
     uint32_t serial;
-    uint32_t local_base; /* of this frame in the warp's local memory, bytes per lane */
-    uint32_t bottom;     /* first entry in the warp's stack */
-    const hd_op *call;   /* in the caller, that made this frame */
-    uint32_t lanes;      /* that were called */
+    uint32_t local_base, local_end; /* of this frame in the warp's local memory, bytes per lane */
+    uint32_t bottom;                /* first entry in the warp's stack */
+    const hd_op *call;              /* in the caller, that made this frame */
+    const hd_callee *callee;        /* which of its targets */
+    uint32_t lanes;                 /* that were called */
+    uint32_t rest;                  /* that the same call sends to other functions, when these are back */
+    bool has_tops;
+    uint32_t *tops; /* with has_tops (alloca): where each lane's stack ends; owned, kept like the registers */
 } hd_frame;
 
 typedef enum hd_warp_state { HD_WARP_READY, HD_WARP_WAITING, HD_WARP_DONE } hd_warp_state;
+
+typedef struct hd_async { /* of one lane: a copy to shared memory, or an arrival at an mbarrier there */
+    uint32_t to, group;   /* offset in shared memory; the lane's group that it belongs to */
+    uint8_t lane, bytes;  /* bytes 0: an arrival */
+    bool done;
+    unsigned char data[16];
+} hd_async;
 
 struct hd_warp {
     const unsigned char *bases[4]; /* by HD_REF_*, of the current frame */
@@ -165,14 +194,26 @@ struct hd_warp {
     uint8_t state, barrier; /* WAITING: at this barrier */
     const hd_op *waiting;   /* the barrier instruction */
     uint64_t issued;
+    /* park.h, barrier.c */
+    uint32_t yields;         /* turns given up */
+    uint32_t parked, passed; /* lanes that stay at an instruction; that may go on when it runs again */
+    uint64_t park_keys[LANES];
+    uint32_t ayes, ayes_of_barrier, noes_of_barrier; /* votes of parked lanes; results of the barrier that opened */
+    uint32_t cluster_arrived, cluster_open;
+    /* async.c: copies and arrivals that are still to happen, in order of issue */
+    HD_ARRAY(hd_async) async;
+    uint32_t async_groups[LANES]; /* committed so far, by lane */
 };
 
 typedef struct hd_barrier {
     uint32_t waiting;  /* warps */
     uint32_t arrived;  /* threads, those of arrive included */
     uint32_t expected; /* threads; 0: all that live */
+    uint32_t kind;     /* HD_BARRIER_* of those that arrived last */
+    uint32_t ayes, noes; /* threads, of bar.red */
 } hd_barrier;
-enum { HD_BARRIERS = 16 };
+enum { HD_BARRIERS = 16, HD_CLUSTER_BARRIER = 16, HD_NO_BARRIER = 255 };
+enum { HD_YIELDS_OF_SIDE = 16 }; /* then another side of the warp's branch gets its turn */
 
 typedef struct hd_livelock {
     uint64_t state, writes, rounds; /* livelock.c */
@@ -193,12 +234,14 @@ struct hd_cta {
     bool has_turn;                /* every CTA before this one has ended */
     uint64_t issued_before;       /* in the statistics when the grid started; with a crew: when the CTA did */
     hd_exec_status status;
+    hd_diagnostic *fault; /* of the status FAULT, where it was kept */
     uint32_t index, id[3]; /* linear; x y z */
     hd_warp *warps;
     uint32_t warp_count, live_warps;
     unsigned char *shared;
     uint32_t shared_bytes;
     hd_barrier barriers[HD_BARRIERS];
+    uint32_t async_arrivals; /* in the queues of its warps */
     uint64_t writes; /* to shared and global memory that may have changed it */
     hd_livelock livelock;
     const hd_allocation **places; /* by op->place: the allocation that it hit last */
@@ -242,6 +285,11 @@ hd_step hd_fault(const hd_op *op, hd_warp *w, uint32_t lanes, const char *format
 /* The same with a note (nearest allocation ...). */
 hd_step hd_fault_note(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* Notes of the fault that was just reported: a block of the device heap beside the address, who allocated and freed
+ * it; NULL: nothing was ever allocated below it. */
+struct hd_heap_block;
+void hd_fault_note_block(hd_warp *w, uint64_t address, const struct hd_heap_block *block);
+void hd_thread_of(const hd_warp *w, uint32_t lane, uint32_t id[3]); /* threadIdx of a lane */
 /* Every warp waits: reports the deadlock with the waiting places. */
 void hd_fault_deadlock(hd_cta *cta);
 /* The CTA goes in circles: reports it with the places where lanes run and wait. */
@@ -256,9 +304,19 @@ bool hd_await_turn(hd_cta *cta);
  * true: the CTA will never end. */
 bool hd_livelock_check(hd_cta *cta, bool all_spun);
 
+/* async.c */
+void hd_async_finish(hd_warp *w); /* all that is still to happen happens, when the warp has ended */
+
 /* barrier.c */
 uint32_t hd_live_threads(const hd_cta *cta); /* as barriers count them: 32 for each warp that has not ended */
 void hd_barriers_check(hd_cta *cta);         /* opens what is complete; to be called when a warp has ended */
+
+/* call.c */
+void hd_grow_local(hd_warp *w, uint32_t needed); /* room for so many bytes a lane */
+void hd_push_frame(hd_warp *w, const hd_code *code, uint32_t mask, uint32_t local_base);
+/* The function on top has ended: back to the caller, or on to the next target of the same call. false: it was the
+ * kernel. *stopped: a fault, or a sink. */
+bool hd_leave_frame(hd_warp *w, bool *stopped);
 
 /* stack.c */
 void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes);

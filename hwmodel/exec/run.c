@@ -2,6 +2,7 @@
  * The order is documented in exec.h. */
 #include "base/pool.h"
 #include "hwmodel/exec/alu.h"
+#include "hwmodel/exec/park.h"
 
 /* ---- events -------------------------------------------------------------------------------------------------- */
 
@@ -66,13 +67,13 @@ static inline uint32_t guarded(const hd_op *op, const hd_warp *w, uint32_t activ
 static hd_step step_told(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
 {
     hd_event e = issue_event(w, pc, active, mask);
-    bool before = op->flags & HD_OP_CONTROL || !w->cta->columns;
+    bool before = op->flags & HD_OP_CONTROL || (!w->cta->columns && !(op->flags & HD_OP_RETRY));
     if (op->flags & HD_OP_SYNTHETIC)
         return op->run(op, w, mask);
     if (before && !tell(op, w, &e, 0))
         return hd_stop(w);
     hd_step step = mask ? op->run(op, w, mask) : HD_STEP_NEXT;
-    if (!before && step != HD_STEP_STOP && !tell(op, w, &e, mask))
+    if (!before && step != HD_STEP_STOP && step != HD_STEP_BLOCKED && !tell(op, w, &e, mask))
         return hd_stop(w);
     return step;
 }
@@ -90,6 +91,15 @@ static inline void count(hd_exec_statistics *s, const hd_op *op, uint32_t active
     s->warp_instructions++;
     s->thread_instructions += lanes_in(active);
     s->effective_instructions += lanes_in(mask);
+}
+
+/* The instruction was not done: it counts when it is. */
+static inline void uncount(hd_exec_statistics *s, hd_warp *w, uint32_t active, uint32_t mask)
+{
+    s->warp_instructions--;
+    s->thread_instructions -= lanes_in(active);
+    s->effective_instructions -= lanes_in(mask);
+    w->issued--;
 }
 
 /* One turn of a warp. false: the run stops. *spun: the turn ended only because it was long enough. */
@@ -122,10 +132,21 @@ static bool run_warp(hd_warp *w, bool *spun)
                                        : HD_STEP_NEXT;
         if (step == HD_STEP_STOP)
             return false;
+        if (__builtin_expect(step == HD_STEP_BLOCKED, 0)) {
+            uncount(statistics, w, active, mask);
+            if (w->state == HD_WARP_WAITING)
+                return true;
+            continue;
+        }
         if (step != HD_STEP_JUMPED)
             hd_top(w)->pc = pc + 1;
         if (step == HD_STEP_WAIT)
             return true;
+        if (step == HD_STEP_YIELD) {
+            if (!(++w->yields % HD_YIELDS_OF_SIDE))
+                hd_switch_side(w);
+            break;
+        }
     }
     return *spun = true;
 }
@@ -148,6 +169,7 @@ static bool start_cta(hd_cta *cta, uint32_t index)
     name_cta(cta, index);
     cta->live_warps = cta->warp_count;
     memset(cta->barriers, 0, sizeof cta->barriers);
+    cta->async_arrivals = 0;
     cta->livelock = (hd_livelock){.writes = cta->writes};
     if (cta->shared_bytes)
         memset(cta->shared, 0, cta->shared_bytes);
@@ -170,6 +192,7 @@ static bool end_warp(hd_warp *w)
 {
     hd_cta *cta = w->cta;
     cta->live_warps--;
+    hd_async_finish(w);
     if (cta->sink_count && (!hd_emit(w, HD_EVENT_WARP_END) || (!cta->live_warps && !hd_emit(w, HD_EVENT_CTA_END))))
         return hd_stop(w), false;
     hd_barriers_check(cta);
@@ -248,7 +271,8 @@ static void open_cta(hd_cta *cta)
 static uint64_t warp_bytes(const hd_warp *w)
 {
     uint64_t bytes = sizeof *w + (uint64_t)w->local_capacity * LANES + w->cta->program->special_bytes +
-                     w->stack.capacity * sizeof *w->stack.items + w->frames.capacity * sizeof *w->frames.items;
+                     w->stack.capacity * sizeof *w->stack.items + w->frames.capacity * sizeof *w->frames.items +
+                     w->async.capacity * sizeof *w->async.items;
     for (uint32_t k = 0; k < w->frames.count; k++)
         bytes += w->frames.items[k].register_capacity;
     return bytes;
@@ -263,12 +287,15 @@ static void close_cta(hd_cta *cta)
         cta->statistics->cta_bytes = bytes;
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         hd_warp *w = &cta->warps[i];
-        for (uint32_t k = 0; k < w->frames.count; k++)
+        for (uint32_t k = 0; k < w->frames.count; k++) {
             free(w->frames.items[k].registers);
+            free(w->frames.items[k].tops);
+        }
         hd_array_free(&w->frames);
         hd_array_free(&w->stack);
         free(w->local);
         free(w->special);
+        hd_array_free(&w->async);
     }
     free(cta->warps);
     free(cta->shared);

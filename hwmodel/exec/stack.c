@@ -22,43 +22,6 @@ static void push(hd_warp *w, uint32_t pc, uint32_t join, uint32_t mask)
     hd_array_push(&w->stack, (hd_entry){pc, join, mask});
 }
 
-/* Room for a frame's local memory, zeroed. Words are interleaved by lane, so a larger block keeps the places of the old
- * one. */
-static void grow_local(hd_warp *w, uint32_t needed)
-{
-    if (needed <= w->local_capacity)
-        return;
-    uint32_t capacity = needed < 2 * w->local_capacity ? 2 * w->local_capacity : needed;
-    w->local = hd_realloc(w->local, (size_t)capacity * LANES);
-    memset(w->local + (size_t)w->local_capacity * LANES, 0, (size_t)(capacity - w->local_capacity) * LANES);
-    w->local_capacity = capacity;
-}
-
-static void push_frame(hd_warp *w, const hd_code *code, uint32_t mask, uint32_t local_base, const hd_op *call)
-{
-    if (w->frame_count == w->frames.count)
-        hd_array_push(&w->frames, (hd_frame){0});
-    hd_frame *f = &w->frames.items[w->frame_count++];
-    if (f->register_capacity < code->register_bytes) {
-        free(f->registers);
-        f->registers = aligned_alloc(64, ((size_t)code->register_bytes + 63) / 64 * 64);
-        if (!f->registers)
-            hd_out_of_memory(code->register_bytes);
-        f->register_capacity = code->register_bytes;
-    }
-    if (code->register_bytes)
-        memset(f->registers, 0, code->register_bytes);
-    f->code = code;
-    f->serial = w->next_serial++;
-    f->local_base = local_base;
-    f->bottom = w->stack.count;
-    f->call = call;
-    f->lanes = mask;
-    grow_local(w, local_base + code->local_bytes);
-    push(w, 0, HD_NONE, mask);
-    hd_rebase(w);
-}
-
 void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes)
 {
     w->stack.count = 0;
@@ -67,9 +30,12 @@ void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes)
     w->lanes = lanes;
     w->state = HD_WARP_READY;
     w->issued = 0;
+    w->yields = w->parked = w->passed = w->cluster_arrived = w->cluster_open = 0;
+    w->async.count = 0;
+    memset(w->async_groups, 0, sizeof w->async_groups);
     if (w->local_capacity)
         memset(w->local, 0, (size_t)w->local_capacity * LANES);
-    push_frame(w, code, lanes, 0, NULL);
+    hd_push_frame(w, code, lanes, 0);
 }
 
 bool hd_emit(const hd_warp *w, hd_event_kind kind)
@@ -89,85 +55,12 @@ bool hd_emit(const hd_warp *w, hd_event_kind kind)
     return true;
 }
 
-/* ---- calls --------------------------------------------------------------------------------------------------- */
-
-enum { DEEPEST_CALL = 4096, LARGEST_LOCAL_BYTES = 512 * 1024 };
-
-static unsigned char *word_of(hd_warp *w, uint32_t offset)
-{
-    return w->local + (size_t)(offset / 4) * 4 * LANES + offset % 4;
-}
-
-/* Between the local memory of two frames, a lane at a time; both places are aligned alike. */
-static void copy_local(hd_warp *w, uint32_t to, uint32_t from, uint32_t bytes, uint32_t mask)
-{
-    for (uint32_t lane = 0; lane < LANES; lane++)
-        for (uint32_t k = 0; k < bytes && mask >> lane & 1; k++)
-            word_of(w, to + k)[lane * 4] = word_of(w, from + k)[lane * 4];
-}
-
-/* A register or immediate into local memory, or back. */
-static void copy_row(hd_warp *w, unsigned char *row, uint32_t local, uint32_t bytes, uint32_t mask, bool to_row)
-{
-    for (uint32_t lane = 0; lane < LANES; lane++)
-        for (uint32_t k = 0; k < bytes && mask >> lane & 1; k++) {
-            unsigned char *in_row = row + (size_t)(k / 8) * 8 * LANES + lane * (bytes < 8 ? bytes : 8) + k % 8;
-            unsigned char *in_local = &word_of(w, local + k)[lane * 4];
-            if (to_row)
-                *in_row = *in_local;
-            else
-                *in_local = *in_row;
-        }
-}
-
-hd_step hd_run_call(const hd_op *op, hd_warp *w, uint32_t mask)
-{
-    hd_frame caller = *hd_top_frame(w);
-    const hd_code *callee = w->cta->program->codes.items[op->target];
-    uint32_t base = caller.local_base + caller.code->local_bytes;
-    if (w->frame_count >= DEEPEST_CALL || base + callee->local_bytes > LARGEST_LOCAL_BYTES)
-        return hd_fault(op, w, mask, "the call stack overflows (%u frames, %u bytes a thread)", w->frame_count, base);
-    push_frame(w, callee, mask, base, op);
-    for (uint32_t i = 0; i < op->count; i++) { /* arguments */
-        const hd_copy *c = &caller.code->copies.items[op->first + i];
-        if (c->row == HD_NO_REF) {
-            copy_local(w, base + c->to, caller.local_base + c->from, c->bytes, mask);
-        } else {
-            const unsigned char *bases[] = {caller.registers, caller.code->constant_rows, w->special, NULL};
-            unsigned char *row =
-                (unsigned char *)(uintptr_t)bases[c->row >> HD_REF_SHIFT] + (c->row & ((1u << HD_REF_SHIFT) - 1));
-            copy_row(w, row, base + c->to, c->bytes, mask, false);
-        }
-    }
-    return w->cta->sink_count && !hd_emit(w, HD_EVENT_CALL) ? hd_stop(w) : HD_STEP_JUMPED;
-}
-
+/* What a fault has said stays. */
 hd_step hd_stop(hd_warp *w)
 {
-    w->cta->status = HD_EXEC_STOPPED;
+    if (w->cta->status == HD_EXEC_DONE)
+        w->cta->status = HD_EXEC_STOPPED;
     return HD_STEP_STOP;
-}
-
-/* Back in the caller: results are copied for the lanes of the call that still live, and the caller goes on behind it.
- */
-static bool leave_frame(hd_warp *w)
-{
-    hd_frame left = w->frames.items[--w->frame_count];
-    if (!w->frame_count)
-        return false;
-    hd_rebase(w);
-    hd_frame *caller = hd_top_frame(w);
-    const hd_op *op = left.call;
-    for (uint32_t i = op->count; i < op->count + op->written_count; i++) { /* results */
-        const hd_copy *c = &caller->code->copies.items[op->first + i];
-        uint32_t mask = left.lanes & w->lanes;
-        if (c->row == HD_NO_REF)
-            copy_local(w, caller->local_base + c->to, left.local_base + c->from, c->bytes, mask);
-        else
-            copy_row(w, hd_row_of_frame(w, c->row), left.local_base + c->from, c->bytes, mask, true);
-    }
-    hd_top(w)->pc++;
-    return true;
 }
 
 /* ---- settling ------------------------------------------------------------------------------------------------ */
@@ -181,13 +74,10 @@ bool hd_warp_settle(hd_warp *w, bool *stopped)
             w->stack.count--;
         if (w->stack.count > f->bottom)
             return true;
-        uint32_t frames = w->frame_count;
-        if (!leave_frame(w))
+        if (!hd_leave_frame(w, stopped))
             return false;
-        if (frames > 1 && w->cta->sink_count && !hd_emit(w, HD_EVENT_RETURN)) {
-            *stopped = true;
+        if (*stopped)
             return true;
-        }
     }
 }
 
@@ -271,5 +161,5 @@ hd_step hd_run_exit(const hd_op *op, hd_warp *w, uint32_t mask)
 
 hd_step hd_run_trap(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    return hd_fault(op, w, mask, "the kernel executes trap");
+    return hd_fault(op, w, mask, op->boolean ? "the kernel stops at a breakpoint (brkpt)" : "the kernel executes trap");
 }

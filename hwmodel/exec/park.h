@@ -1,0 +1,28 @@
+/* Lanes of a warp that cannot go on yet while others of it can: at barriers that are not .aligned, at bar.warp.sync,
+ * and in loops that ask an mbarrier. See park.c. */
+#ifndef HD_HWMODEL_EXEC_PARK_H
+#define HD_HWMODEL_EXEC_PARK_H
+
+#include "hwmodel/exec/program.h"
+
+/* What lanes are parked at: a kind in the upper half, below it what they must agree on. */
+typedef uint64_t hd_park_key;
+enum { HD_PARK_CTA = 1, HD_PARK_WARP, HD_PARK_CLUSTER };
+#define HD_PARK_KEY(kind, value) ((hd_park_key)(kind) << 32 | (uint32_t)(value))
+
+/* The lanes of `mask` stay at the op, which runs again later. The top entry is split where other lanes of it go on. */
+void hd_park(hd_warp *w, uint32_t mask, hd_park_key key);
+/* Lanes that are parked with the key. */
+uint32_t hd_parked_at(const hd_warp *w, hd_park_key key);
+/* Lets parked lanes go on when their op runs again. */
+void hd_unpark(hd_warp *w, uint32_t lanes);
+/* True once for lanes that were let go: the op is done. */
+bool hd_take_pass(hd_warp *w, uint32_t mask);
+/* Brings a side of the running function with lanes that are not parked to the top of the stack; false where there is
+ * none but the top itself. */
+bool hd_switch_side(hd_warp *w);
+/* The op cannot be done now: another side runs on, or, where all lanes are parked, the whole warp waits at barrier
+ * `number`; else a fault: the lanes `missing` cannot come. */
+hd_step hd_block(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t number, const char *what);
+
+#endif
