@@ -3,9 +3,16 @@
 
 #include "driver/replay.h"
 #include "hwmodel/launch.h"
+#include <stdio.h>
 
 static void (*const emitters[])(hd_writer *, const hd_replay_report *) = {hd_emit_replay_text, hd_emit_replay_json,
                                                                           hd_emit_replay_csv};
+
+static void print_error(void *context, const char *text, size_t size)
+{
+    (void)context;
+    fwrite(text, 1, size, stderr);
+}
 
 static void free_replay(void *replay) { hd_replay_free(replay); }
 
@@ -13,7 +20,10 @@ int hd_cli_replay(hd_cli *cli)
 {
     hd_replay_options options = {.gpu = cli->values[HD_CLI_GPU],
                                  .techniques = cli->values[HD_CLI_TECHNIQUE],
-                                 .parse = hd_cli_parse_options(cli)};
+                                 .parse = hd_cli_parse_options(cli),
+                                 .check_uninitialized = cli->values[HD_CLI_UNINITIALIZED] != NULL,
+                                 .check_races = cli->values[HD_CLI_RACE] != NULL,
+                                 .print = print_error};
     int format = hd_cli_choice(cli, HD_CLI_FORMAT, "text|json|csv");
     uint32_t limit;
     if (format < 0 || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads) ||

@@ -350,6 +350,10 @@ static hd_status run_file(hd_replay *r, replay_file *f)
         return unsupported ? HD_STATUS_UNDECIDED : HD_STATUS_REJECTED;
     if (r->options->instruction_limit)
         f->session->options.instruction_limit = r->options->instruction_limit;
+    f->session->options.check_uninitialized = r->options->check_uninitialized;
+    f->session->options.check_races = r->options->check_races;
+    f->session->options.print = r->options->print;
+    f->session->options.print_context = r->options->print_context;
     uint32_t first = r->report.kernels.count;
     hd_status status = run_steps(r, f, first);
     return status == HD_STATUS_DONE ? check_outputs(r, f, first) : status;

@@ -23,6 +23,10 @@ typedef struct hd_replay_options {
     hd_parse_options parse;
     uint32_t threads;           /* for passes; 0 = all CPUs */
     uint64_t instruction_limit; /* warp instructions that one run of a kernel may take; 0: HD_INSTRUCTION_LIMIT */
+    bool check_uninitialized, check_races; /* as hd_exec_options has them */
+    /* Takes what kernels print; NULL: it is dropped. */
+    void (*print)(void *context, const char *text, size_t size);
+    void *print_context;
 } hd_replay_options;
 
 typedef struct hd_replay hd_replay;

@@ -1,5 +1,6 @@
 /* Device memory. Allocations of a space only ever grow upward, so its list of them is sorted by itself. */
 #include "hwmodel/memory.h"
+#include "hwmodel/heap.h"
 #include <stdio.h>
 
 /* Windows of 16 MiB (constants: 64 MiB) at the top of the address space; globals from a base that no 32-bit value
@@ -23,6 +24,7 @@ void hd_memory_free(hd_memory *memory)
 {
     for (uint32_t i = 0; i < memory->allocations.count; i++)
         free(memory->allocations.items[i].bytes);
+    hd_heap_free(memory->heap);
     hd_array_free(&memory->allocations);
     hd_array_free(&memory->globals);
     hd_array_free(&memory->constants);
@@ -47,8 +49,20 @@ uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space,
     hd_u32_array *list = constant ? &memory->constants : &memory->globals;
     hd_array_push(list, memory->allocations.count);
     hd_array_push(&memory->allocations, (hd_allocation){hd_arena_string(&memory->arena, name, strlen(name)), base, size,
-                                                        hd_calloc((size_t)size + 16, 1), (uint8_t)space, read_only});
+                                                        hd_calloc((size_t)size + 16, 1), (uint8_t)space, read_only, false});
     return memory->allocations.count - 1;
+}
+
+bool hd_memory_need_heap(hd_memory *memory)
+{
+    if (memory->heap)
+        return true;
+    uint32_t at = hd_memory_allocate(memory, "device heap", HD_SPACE_GLOBAL, HD_HEAP_BYTES, 0, false);
+    if (at == HD_NONE)
+        return false;
+    memory->allocations.items[at].is_heap = true;
+    memory->heap = hd_heap_new(memory->allocations.items[at].base, HD_HEAP_BYTES);
+    return true;
 }
 
 const hd_allocation *hd_memory_find(const hd_memory *memory, uint64_t address, uint64_t size)

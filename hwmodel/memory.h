@@ -26,7 +26,10 @@ typedef struct hd_allocation {
     unsigned char *bytes; /* the content on the host; owned */
     uint8_t space;        /* HD_SPACE_GLOBAL or HD_SPACE_CONST */
     bool read_only;
+    bool is_heap; /* only bytes of blocks of memory->heap may be accessed */
 } hd_allocation;
+
+struct hd_heap;
 
 typedef struct hd_memory {
     hd_arena arena;
@@ -35,6 +38,7 @@ typedef struct hd_memory {
     uint64_t next_global, next_const;    /* generic */
     uint64_t const_window, param_window, shared_window, local_window, code_window;
     uint64_t limit; /* first generic address that cannot be */
+    struct hd_heap *heap; /* what malloc of kernels takes from (hwmodel/heap.h), or NULL */
 } hd_memory;
 
 void hd_memory_init(hd_memory *memory, uint32_t address_bits); /* 32 or 64 */
@@ -44,6 +48,9 @@ void hd_memory_free(hd_memory *memory);
  * may be 0. */
 uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space, uint64_t size, uint32_t align,
                             bool read_only);
+
+/* Makes the device heap where there is none. false: no room. */
+bool hd_memory_need_heap(hd_memory *memory);
 
 /* The allocation that holds all of [address, address + size), or NULL. O(log n). */
 const hd_allocation *hd_memory_find(const hd_memory *memory, uint64_t address, uint64_t size);

@@ -13,6 +13,7 @@
 #include "hwmodel/exec/alu.h"
 #include "hwmodel/exec/lanes.h"
 #include "hwmodel/exec/scalar.h"
+#include "hwmodel/heap.h"
 #include <stdio.h>
 
 /* ---- addresses ----------------------------------------------------------------------------------------------- */
@@ -55,6 +56,16 @@ void hd_lane_addresses(const hd_op *op, hd_warp *w, uint32_t mask)
 
 /* ---- regions ------------------------------------------------------------------------------------------------- */
 
+/* Of the device heap, one block that is in use. */
+static bool in_block_of_heap(const hd_memory *m, const hd_allocation *a, u64 address, hd_region *r)
+{
+    hd_heap_block b;
+    if (!hd_heap_find(m->heap, address, &b) || b.freed || address - b.base >= b.size)
+        return false;
+    *r = (hd_region){a->bytes + (b.base - a->base), b.base, b.size, false, false};
+    return true;
+}
+
 static bool in_allocation(const hd_op *op, hd_warp *w, u64 address, u64 bias, hd_space space, hd_region *r)
 {
     hd_cta *cta = w->cta;
@@ -64,6 +75,8 @@ static bool in_allocation(const hd_op *op, hd_warp *w, u64 address, u64 bias, hd
     if (!a || a->space != space)
         return false;
     cta->places[op->place] = a;
+    if (a->is_heap)
+        return in_block_of_heap(cta->memory, a, address, r);
     *r = (hd_region){a->bytes, a->base - bias, a->size, a->read_only, false};
     return true;
 }
@@ -77,7 +90,7 @@ static bool in_block(unsigned char *bytes, u64 size, u64 window, bool read_only,
 static bool in_local(hd_warp *w, u64 window, hd_region *r)
 {
     const hd_frame *f = hd_top_frame(w);
-    *r = (hd_region){w->local, window, f->local_base + f->code->local_bytes, false, true};
+    *r = (hd_region){w->local, window, f->local_end, false, true};
     return true;
 }
 
@@ -171,8 +184,16 @@ static hd_step bad_access(const hd_op *op, hd_warp *w, uint32_t lanes, uint32_t 
     char note[256];
     u64 address = w->cta->addresses[__builtin_ctz(lanes)];
     describe(op, w, address, note, sizeof note);
-    return hd_fault_note(op, w, lanes, note, "%s access of %u bytes at %s address 0x%llx", what, bytes,
-                         space_word((hd_space)op->space), (unsigned long long)address);
+    hd_heap_block block;
+    const hd_allocation *a = hd_memory_find(w->cta->memory, address, 1);
+    bool in_heap = a && a->is_heap && hd_heap_find(w->cta->memory->heap, address, &block);
+    if (in_heap && block.freed && address - block.base < block.size)
+        what = "use after free:";
+    hd_step step = hd_fault_note(op, w, lanes, in_heap ? NULL : note, "%s access of %u bytes at %s address 0x%llx", what,
+                                 bytes, space_word((hd_space)op->space), (unsigned long long)address);
+    if (in_heap)
+        hd_fault_note_block(w, address, &block);
+    return step;
 }
 
 static bool fits(const hd_region *r, u64 address, uint32_t bytes)
@@ -265,6 +286,16 @@ static void copy_out(const void *value, const hd_region *r, u64 at, uint32_t lan
     uint32_t piece = r->interleaved && bytes > 4 ? 4 : bytes;
     for (uint32_t k = 0; k < bytes; k += piece)
         memcpy(host_byte(r, at + k, lane), (const unsigned char *)value + k, piece);
+}
+
+bool hd_read_lane(const hd_op *op, hd_warp *w, uint32_t lane, uint64_t address, void *to, uint32_t bytes)
+{
+    hd_region r;
+    if (!hd_region_find(op, w, HD_SPACE_NONE, address, &r) || !fits(&r, address, bytes))
+        return false;
+    for (uint32_t k = 0; k < bytes; k++)
+        ((unsigned char *)to)[k] = *host_byte(&r, address - r.first + k, lane);
+    return true;
 }
 
 /* A lane at a time: local memory, and lanes in several regions. */

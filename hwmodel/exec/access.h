@@ -19,4 +19,7 @@ void hd_lane_addresses(const hd_op *op, hd_warp *w, uint32_t mask);
 hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t bytes, bool write, hd_region *region,
                         bool *single);
 
+/* Bytes at a generic address as one lane sees them; false where they are not all there. */
+bool hd_read_lane(const hd_op *op, hd_warp *w, uint32_t lane, uint64_t address, void *to, uint32_t bytes);
+
 #endif

@@ -45,7 +45,7 @@ static hd_code *find_code(const hd_program *p, const hd_function *f)
     return NULL;
 }
 
-static void add_code(hd_decoder *d, const hd_function *f)
+void hd_decode_add_code(hd_decoder *d, const hd_function *f)
 {
     if (find_code(d->program, f))
         return;
@@ -56,17 +56,7 @@ static void add_code(hd_decoder *d, const hd_function *f)
     hd_array_push(&d->program->codes, code);
 }
 
-/* The function with a body of a called symbol, or NULL. */
-static const hd_function *body_of(const hd_decoder *d, uint32_t symbol)
-{
-    const hd_symbol *s = &d->module->symbols.items[symbol];
-    if (s->kind != HD_SYMBOL_FUNCTION)
-        return NULL;
-    const hd_function *f = s->function == HD_NONE ? NULL : d->module->functions.items[s->function];
-    return f && f->has_body ? f : hd_module_find_function(d->module, hd_names_text(&d->module->names, s->name));
-}
-
-/* Functions that the reachable calls of a code name. Indirect calls and missing bodies are reported when the call is
+/* Functions that the reachable calls of a code may reach. What cannot be called is reported when the call is
  * decoded. */
 static void add_callees(hd_decoder *d, hd_code *code)
 {
@@ -74,42 +64,56 @@ static void add_callees(hd_decoder *d, hd_code *code)
     const hd_cfg *cfg = hd_function_cfg(f);
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
-        const hd_operand *o = hd_insn_operands(f, insn);
-        if (!(hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL) || !cfg->blocks[cfg->block_of[i]].reachable)
-            continue;
-        for (uint32_t k = 0; k < insn->operand_count; k++) {
-            const hd_function *callee = o[k].kind == HD_OPERAND_SYMBOL ? body_of(d, o[k].value) : NULL;
-            if (callee && callee->has_body)
-                add_code(d, callee);
-        }
+        if (hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL && cfg->blocks[cfg->block_of[i]].reachable)
+            hd_decode_add_callees(d, f, insn);
     }
 }
 
 /* ---- a function ---------------------------------------------------------------------------------------------- */
 
 /* Predicates first, side by side; then rows by declaration. Every row is aligned for vectors. */
-static void lay_registers(hd_decoder *d)
+uint32_t hd_register_rows(const hd_function *f, uint32_t *offsets)
 {
-    const hd_function *f = d->function;
     uint32_t at = 0;
-    d->register_offset = hd_malloc(((size_t)f->registers.count + 1) * sizeof *d->register_offset);
     for (uint32_t r = 0; r < f->registers.count; r++)
         if (!hd_register_lane_bytes(f, r)) {
-            d->register_offset[r] = at;
+            offsets[r] = at;
             at += 4;
         }
     at = (at + 63) / 64 * 64;
     for (uint32_t r = 0; r < f->registers.count; r++)
         if (hd_register_lane_bytes(f, r)) {
-            d->register_offset[r] = at;
+            offsets[r] = at;
             at += hd_register_lane_bytes(f, r) * LANES;
         }
-    d->code->register_bytes = at;
-    if (at >= 1u << HD_REF_SHIFT) {
+    return at;
+}
+
+static void lay_registers(hd_decoder *d)
+{
+    const hd_function *f = d->function;
+    d->register_offset = hd_malloc(((size_t)f->registers.count + 1) * sizeof *d->register_offset);
+    d->code->register_bytes = hd_register_rows(f, d->register_offset);
+    if (d->code->register_bytes >= 1u << HD_REF_SHIFT) {
         hd_report(d->diagnostics, HD_DIAG_UNSUPPORTED, d->module->source, f->header_span,
                   "more registers than the interpreter holds");
         d->failed = true;
     }
+}
+
+/* Rows of results and parameters in registers: callers need them before the function is decoded. */
+static void lay_formals(hd_decoder *d, hd_code *code)
+{
+    const hd_function *f = code->function;
+    uint32_t results = f->register_results.count, count = results + f->register_parameters.count;
+    if (!count)
+        return;
+    uint32_t *offsets = hd_malloc(((size_t)f->registers.count + 1) * sizeof *offsets);
+    hd_register_rows(f, offsets);
+    code->formals = HD_ARENA_ARRAY(&d->program->arena, hd_ref, count);
+    for (uint32_t i = 0; i < count; i++)
+        code->formals[i] = offsets[i < results ? f->register_results.items[i] : f->register_parameters.items[i - results]];
+    free(offsets);
 }
 
 static void list_operands(hd_decoder *d)
@@ -263,11 +267,13 @@ static void decode_program(hd_decoder *d)
     hd_program *p = d->program;
     p->special_bytes = 64;
     p->parameter_bytes = hd_parameter_block_bytes(d->module, p->kernel);
-    add_code(d, p->kernel);
+    hd_decode_add_code(d, p->kernel);
     for (uint32_t i = 0; i < p->codes.count; i++)
         add_callees(d, p->codes.items[i]);
     for (uint32_t i = 0; i < p->codes.count; i++)
         hd_layout_code(d, p->codes.items[i]);
+    for (uint32_t i = 0; i < p->codes.count; i++)
+        lay_formals(d, p->codes.items[i]);
     hd_layout_shared(d);
     for (uint32_t i = 0; i < p->codes.count; i++)
         decode_code(d, p->codes.items[i]);
@@ -285,6 +291,7 @@ hd_program *hd_program_new(hd_module *module, hd_function *kernel, const hd_imag
     d.rows = hd_calloc((size_t)module->forms.count + 1, sizeof(const hd_lanes_row *));
     decode_program(&d);
     free(d.symbol_offset);
+    hd_array_free(&d.address_taken);
     free(d.rows);
     if (!d.failed)
         return p;

@@ -18,6 +18,8 @@ typedef struct hd_decoder {
     hd_module *module;
     hd_diagnostics *diagnostics;
     bool failed;
+    hd_u32_array address_taken; /* symbols of functions; decode_call.c */
+    bool has_address_taken;
     uint32_t *symbol_offset;   /* by symbol: in shared memory, the parameter block or its frame; HD_NONE: not placed */
     const hd_lanes_row **rows; /* by form; &no_row where it was looked up in vain */
     /* the function */
@@ -75,6 +77,8 @@ typedef struct hd_decoded_address {
     int64_t offset;
 } hd_decoded_address;
 bool hd_decode_address(hd_decoder *d, const hd_operand *o, hd_decoded_address *address);
+/* The address as a row and an offset, of an op that accesses memory. decode_memory.c */
+bool hd_decode_set_address(hd_decoder *d, const hd_decoded_address *address);
 
 /* What decodes an opcode; false: reported. */
 typedef bool hd_decode(hd_decoder *d);
@@ -82,6 +86,12 @@ typedef bool hd_decode(hd_decoder *d);
 #include "hwmodel/exec/hand.def"
 #undef HD_HAND
 bool hd_decode_row(hd_decoder *d, const hd_lanes_row *row);
+
+/* decode_call.c */
+void hd_decode_add_callees(hd_decoder *d, const hd_function *f, const hd_instruction *insn); /* of a call */
+/* decode.c */
+void hd_decode_add_code(hd_decoder *d, const hd_function *f); /* makes a function part of the program */
+uint32_t hd_register_rows(const hd_function *f, uint32_t *offsets); /* by register; the bytes of a frame */
 
 /* layout.c: where things stand; before anything is decoded */
 void hd_layout_code(hd_decoder *d, hd_code *code); /* frame variables of a function */

@@ -16,13 +16,20 @@ static bool fail(loader *l, const hd_symbol *s, const char *why)
     return l->good = false;
 }
 
+/* A function that is declared before it is defined has a symbol of each: one address. */
+static uint32_t definition_of(const hd_module *m, uint32_t symbol)
+{
+    const hd_function *f = hd_module_find_function(m, hd_names_text(&m->names, m->symbols.items[symbol].name));
+    return f ? f->symbol : symbol;
+}
+
 static void place(loader *l, uint32_t index)
 {
     hd_image *image = l->image;
     const hd_symbol *s = &image->module->symbols.items[index];
     image->allocations[index] = HD_NONE;
     if (s->kind == HD_SYMBOL_FUNCTION) {
-        image->addresses[index] = image->memory->code_window + 16 * ((uint64_t)index + 1);
+        image->addresses[index] = image->memory->code_window + 16 * ((uint64_t)definition_of(image->module, index) + 1);
         return;
     }
     bool constant = s->space == HD_SPACE_CONST;

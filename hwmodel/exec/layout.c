@@ -29,6 +29,8 @@ uint32_t hd_parameter_block_bytes(const hd_module *module, const hd_function *ke
            (uint32_t)module->symbols.items[kernel->parameter_first + last].size_bytes;
 }
 
+enum { OPEN_BYTES = 1024 }; /* for a last parameter without a size, which takes what a call gives */
+
 static bool in_frame(const hd_symbol *s, const hd_function *f)
 {
     if (s->kind == HD_SYMBOL_PARAMETER)
@@ -47,7 +49,7 @@ void hd_layout_code(hd_decoder *d, hd_code *code)
             continue;
         at = round_up(at, s->align < 4 ? 4 : s->align);
         d->symbol_offset[i] = (uint32_t)at;
-        at += s->size_bytes;
+        at += s->is_unsized && s->kind == HD_SYMBOL_PARAMETER ? OPEN_BYTES : s->size_bytes;
     }
     code->local_bytes = round_up(at, 16);
     for (uint32_t i = 0; f->is_entry && i < f->parameter_count; i++)

@@ -1,5 +1,6 @@
 /* Operands of the register file: see code.h. Linear in the operands. */
 #include "hwmodel/rf/code.h"
+#include "ir/form.h"
 
 static void number_words(hd_rf_code *code, hd_arena *arena)
 {
@@ -42,6 +43,21 @@ static void decode_operands(const hd_rf_code *code, const hd_instruction *insn, 
     }
 }
 
+/* A return reads the function's results in registers, as any later use would. */
+static void add_results(const hd_rf_code *code, const hd_instruction *insn, hd_decoding *d)
+{
+    const hd_function *f = code->function;
+    uint32_t first = d->sources.count;
+    if (!f->register_results.count || !(hd_insn_form(f, insn)->behaviour & HD_BEHAVE_RETURN))
+        return;
+    for (uint32_t i = 0; i < f->register_results.count; i++) {
+        uint32_t r = f->register_results.items[i];
+        for (uint32_t word = code->register_word[r]; word < code->register_word[r + 1]; word++)
+            if (!is_listed(d->sources.items, first, d->sources.count, word))
+                hd_array_push(&d->sources, word);
+    }
+}
+
 static hd_rf_code *decode(const hd_function *f, hd_arena *arena)
 {
     hd_rf_code *code = HD_ARENA_NEW(arena, hd_rf_code);
@@ -53,6 +69,7 @@ static hd_rf_code *decode(const hd_function *f, hd_arena *arena)
     hd_decoding d = {0};
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         decode_operands(code, &f->instructions.items[i], &d);
+        add_results(code, &f->instructions.items[i], &d);
         code->source_first[i + 1] = d.sources.count;
         code->destination_first[i + 1] = d.destinations.count;
     }

@@ -1,7 +1,8 @@
 /* What each instruction of a module reads from and writes to the register file, decoded once for all models.
  *
  * Unit: the warp register, 32 lanes of 32 bits. A 64-bit operand is two of them, a predicate none. A register that an instruction
- * names twice as a source is one read: the collector fetches it once and fills both slots.
+ * names twice as a source is one read: the collector fetches it once and fills both slots. A return reads the function's results in
+ * registers.
  */
 #ifndef HD_HWMODEL_RF_CODE_H
 #define HD_HWMODEL_RF_CODE_H

@@ -117,9 +117,22 @@ static hd_count_warp *free_slot(hd_count *c)
         if ((c)->models.items[m_]->info->ops->hook)                    \
             (c)->models.items[m_]->info->ops->hook((c)->models.items[m_], __VA_ARGS__)
 
-static void start_frame(hd_count *c, hd_count_warp *w, uint32_t frame, uint32_t function)
+/* Parameters in registers were written by the call, for the lanes that it took along. */
+static void write_parameters(hd_count_warp *w, const hd_rf_code *code, uint32_t lanes)
 {
-    hd_identity_push(&w->warp.identity, frame, c->code->functions[function]->word_count);
+    hd_identity_warp *identity = &w->warp.identity;
+    for (uint32_t i = 0; i < code->function->register_parameters.count && lanes; i++) {
+        uint32_t r = code->function->register_parameters.items[i];
+        for (uint32_t word = code->register_word[r]; word < code->register_word[r + 1]; word++)
+            hd_identity_write(identity, identity->base + word, lanes);
+    }
+}
+
+static void start_frame(hd_count *c, hd_count_warp *w, const hd_event *event)
+{
+    const hd_rf_code *code = c->code->functions[event->function];
+    hd_identity_push(&w->warp.identity, event->frame, code->word_count);
+    write_parameters(w, code, event->active);
     EACH_MODEL(c, frame_start, &w->warp);
 }
 
@@ -151,7 +164,7 @@ static void end_warp(hd_count *c, const hd_event *event)
     w->alive = false;
 }
 
-/* Frames begin with their first instruction and end when another frame of the warp goes on. */
+/* Frames begin with their first instruction, which all lanes of the call reach, and end when one below goes on. */
 static void enter_frame(hd_count *c, hd_count_warp *w, const hd_event *event)
 {
     hd_identity_warp *identity = &w->warp.identity;
@@ -163,7 +176,15 @@ static void enter_frame(hd_count *c, hd_count_warp *w, const hd_event *event)
                 end_frame(c, w);
             return;
         }
-    start_frame(c, w, event->frame, event->function);
+    start_frame(c, w, event);
+}
+
+static void return_to_frame(hd_count *c, const hd_event *event)
+{
+    hd_count_warp *w = find_warp(c, event->warp);
+    for (uint32_t i = 0; w && i < w->warp.identity.frames.count; i++)
+        if (w->warp.identity.frames.items[i].frame == event->frame)
+            enter_frame(c, w, event);
 }
 
 /* ---- what goes wrong ----------------------------------------------------------------------------------------------- */
@@ -335,8 +356,10 @@ bool hd_count_take(void *count, const hd_event *event)
     case HD_EVENT_CTA_END:
         EACH_MODEL(c, cta_end, event->cta);
         return true;
-    case HD_EVENT_CALL: /* frames begin and end with their instructions */
-    case HD_EVENT_RETURN:
+    case HD_EVENT_RETURN: /* before the caller goes on, the same call may start another function */
+        return_to_frame(c, event);
+        return true;
+    case HD_EVENT_CALL: /* the frame begins with its first instruction */
     case HD_EVENT_CTA_START:
     case HD_EVENT_LAUNCH_END:
         return true;

@@ -72,6 +72,11 @@ void hd_rf_file_frame_start(hd_rf_file *file, const hd_rf_warp *warp)
     registers->count = count;
     if (count > base)
         memset(registers->items + base, 0, (size_t)(count - base) * sizeof *registers->items);
+    for (uint32_t i = base; i < count; i++) { /* the call has written parameters in registers here */
+        const hd_identity_register *r = &warp->identity.registers.items[i];
+        if (r->ever)
+            registers->items[i] = (hd_claim){r->current, r->ever};
+    }
 }
 
 void hd_rf_file_free(hd_rf_file *file)

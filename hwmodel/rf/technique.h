@@ -149,7 +149,7 @@ typedef struct hd_rf_ops {
     void (*cta_end)(hd_rf_model *model, uint32_t cta);
     void (*warp_start)(hd_rf_model *model, hd_rf_warp *warp);
     void (*warp_end)(hd_rf_model *model, hd_rf_warp *warp);
-    void (*frame_start)(hd_rf_model *model, hd_rf_warp *warp); /* the new frame is on top, all its registers unwritten */
+    void (*frame_start)(hd_rf_model *model, hd_rf_warp *warp); /* the new frame is on top; of its registers only parameters are written, by the call: the file holds them */
     void (*frame_end)(hd_rf_model *model, hd_rf_warp *warp);   /* it still is on top */
     void (*rank_warps)(hd_rf_model *model, hd_rf_warp **warps, uint32_t count); /* reorders, best first */
     void (*warp_switch)(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in);

@@ -210,7 +210,7 @@ static void endless_recursion(void **state)
                                ".visible .entry k(.param .u64 in, .param .u64 out)\n{\ncall f;\nret;\n}\n";
     kernel_run run = {.text = text, .in = out, .in_bytes = 4, .out = out, .out_bytes = 4};
     run_kernel(&run);
-    expect_fault(&run, 6, "call stack overflows");
+    expect_fault(&run, 6, "stack overflow");
 }
 
 /* ---- barriers ------------------------------------------------------------------------------------------------ */
