@@ -126,7 +126,7 @@ static bool read_sampling(const hd_yaml_node *node, hd_texture *t)
     return true;
 }
 
-/* What the format allows of it. */
+/* What the format and the kind allow of it. */
 static bool check_sampling(const hd_yaml_node *node, const hd_texture *t)
 {
     uint8_t class = hd_types[t->type].class;
@@ -138,6 +138,10 @@ static bool check_sampling(const hd_yaml_node *node, const hd_texture *t)
     if (t->linear && class != HD_CLASS_FLOAT && !t->to_float) {
         hd_yaml_error(hd_yaml_get(node, "filter"), HD_DIAG_BAD_VALUE,
                       "linear filtering needs values that are read as floats: f16, f32 or read: normalized_float");
+        return false;
+    }
+    if (t->linear && (t->kind == HD_TEXTURE_CUBE || t->kind == HD_TEXTURE_ACUBE)) {
+        hd_yaml_error(hd_yaml_get(node, "filter"), HD_DIAG_UNSUPPORTED, "linear filtering of cubes is not modelled");
         return false;
     }
     if (t->kind == HD_TEXTURE_BUFFER && (t->linear || t->normalized)) {
@@ -152,19 +156,29 @@ static bool check_sampling(const hd_yaml_node *node, const hd_texture *t)
 
 static bool read_texture(reader *r, const hd_yaml_node *node, hd_texture *t)
 {
-    const hd_yaml_node *symbol = hd_yaml_get(node, "symbol");
+    const hd_yaml_node *symbol = hd_yaml_get(node, "symbol"), *surface = hd_yaml_get(node, "surface");
     uint32_t kind;
     if (!hd_yaml_known_keys(node, KEYS("type", "format", "channels", "width", "height", "depth", "layers", "from", "offset",
-                                       "filter", "address", "normalized", "read", "symbol")) ||
+                                       "filter", "address", "normalized", "read", "symbol", "surface")) ||
         !hd_yaml_choice(hd_yaml_need(node, "type"), hd_texture_kind_names, HD_TEXTURE_KINDS, &kind))
         return false;
     t->kind = (uint8_t)kind;
     if (symbol && !hd_yaml_string(symbol, &t->symbol))
         return false;
-    if (kind != HD_TEXTURE_SAMPLER)
-        return read_sides(node, t) && read_format(node, t) && read_source(r, node, t) && read_sampling(node, t) &&
-               check_sampling(node, t);
-    return hd_yaml_known_keys(node, KEYS("type", "filter", "address", "normalized", "symbol")) && read_sampling(node, t);
+    if (surface && !hd_yaml_bool(surface, &t->surface))
+        return false;
+    if (kind == HD_TEXTURE_SAMPLER)
+        return hd_yaml_known_keys(node, KEYS("type", "filter", "address", "normalized", "symbol")) &&
+               read_sampling(node, t);
+    if (t->surface && kind == HD_TEXTURE_BUFFER) {
+        hd_yaml_error(surface, HD_DIAG_BAD_VALUE, "a surface is 1d, 2d, 3d, a1d, a2d, cube or acube");
+        return false;
+    }
+    if (t->surface && !hd_yaml_known_keys(node, KEYS("type", "format", "channels", "width", "height", "depth", "layers",
+                                                     "from", "offset", "read", "symbol", "surface")))
+        return false;
+    return read_sides(node, t) && read_format(node, t) && read_source(r, node, t) && read_sampling(node, t) &&
+           check_sampling(node, t);
 }
 
 bool hd_launch_read_textures(hd_launch_reader *r, const hd_yaml_node *map)

@@ -105,29 +105,36 @@ static bool place_memory(hd_session *s)
     return good;
 }
 
+/* The variable that stands for a texture. */
+static bool bind_symbol(const hd_session *s, hd_texture *t)
+{
+    uint32_t variable = find_variable(s, t->symbol);
+    hd_type wanted = t->kind == HD_TEXTURE_SAMPLER ? HD_TYPE_SAMPLERREF : t->surface ? HD_TYPE_SURFREF : HD_TYPE_TEXREF;
+    if (variable != HD_NONE && s->module->symbols.items[variable].type == wanted &&
+        s->module->symbols.items[variable].space == HD_SPACE_GLOBAL) {
+        t->symbol_address = s->image.addresses[variable];
+        return true;
+    }
+    hd_yaml_error(t->node, HD_DIAG_BAD_VALUE, "the module has no variable '%s' of type .%s", t->symbol,
+                  hd_types[wanted].spelling);
+    return false;
+}
+
 /* Textures get their texels' place, and the address of the variable that stands for them. */
 static bool place_textures(hd_session *s)
 {
     uint32_t count = s->file->textures.count;
     hd_texture *textures = HD_ARENA_ARRAY(&s->arena, hd_texture, count + 1);
+    bool good = true;
     for (uint32_t i = 0; i < count; i++) {
-        hd_texture *t = &textures[i];
-        *t = s->file->textures.items[i];
-        if (t->buffer != HD_NONE)
-            t->bytes = bytes_of(s, t->buffer) + t->offset;
-        if (!t->symbol)
-            continue;
-        uint32_t variable = find_variable(s, t->symbol);
-        if (variable == HD_NONE || hd_types[s->module->symbols.items[variable].type].class != HD_CLASS_OPAQUE) {
-            hd_yaml_error(t->node, HD_DIAG_BAD_VALUE, "the module has no .texref, .surfref or .samplerref variable '%s'",
-                          t->symbol);
-            return false;
-        }
-        t->symbol_address = s->image.addresses[variable];
+        textures[i] = s->file->textures.items[i];
+        if (textures[i].buffer != HD_NONE)
+            textures[i].bytes = bytes_of(s, textures[i].buffer) + textures[i].offset;
+        good = (!textures[i].symbol || bind_symbol(s, &textures[i])) && good;
     }
     s->textures = (hd_texture_set){textures, count};
     s->image.textures = &s->textures;
-    return true;
+    return good;
 }
 
 /* ---- parameters ---------------------------------------------------------------------------------------------- */

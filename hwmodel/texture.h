@@ -38,6 +38,7 @@ typedef struct hd_texture {
     uint8_t type, channels;           /* hd_type of a channel; 1, 2 or 4 */
     uint8_t address[3];               /* hd_texture_address, by dimension */
     bool linear, normalized, to_float; /* to_float: integers read as [0, 1] or [-1, 1] */
+    bool surface;                      /* written and read by place, not sampled */
     uint32_t width, height, depth;    /* 1 where the kind has no such dimension; depth of a cube: 6 */
     uint32_t layers;                  /* of arrays; else 1 */
     uint32_t buffer;                  /* the launch file's; HD_NONE: a sampler */
@@ -63,6 +64,44 @@ static inline uint64_t hd_texture_texels(const hd_texture *t)
 
 /* The texture of a handle or of a variable's address; NULL where there is none. */
 const hd_texture *hd_texture_find(const hd_texture_set *set, uint64_t handle);
+
+/* ---- reading and writing -------------------------------------------------------------------------------------- */
+
+typedef struct hd_texture_point {
+    double at[3];       /* x, y, z as the instruction gives them; of a cube: the direction */
+    int64_t index[3];   /* the same, of integer coordinates */
+    int32_t offset[3];  /* texels added */
+    uint32_t layer;     /* of arrays */
+} hd_texture_point;
+
+/* What comes out: of types that are floats or read as such (hd_texture_is_float) four f32, else integers widened to 32
+ * bits. Components that the format does not have are 0, 0, 1. */
+typedef struct hd_texel {
+    union {
+        float f[4];
+        uint32_t u[4];
+    } of;
+} hd_texel;
+static inline bool hd_texture_is_float(const hd_texture *t)
+{
+    return t->to_float || hd_types[t->type].class == HD_CLASS_FLOAT;
+}
+
+/* By `how` (the texture itself, or a sampler): point or linear. */
+void hd_texture_sample(const hd_texture *t, const hd_texture *how, const hd_texture_point *p, hd_texel *texel);
+/* By index; zero outside. */
+void hd_texture_fetch(const hd_texture *t, const hd_texture_point *p, hd_texel *texel);
+/* Component c of the four texels around: (i, j + 1), (i + 1, j + 1), (i + 1, j), (i, j). */
+void hd_texture_gather(const hd_texture *t, const hd_texture *how, const hd_texture_point *p, uint32_t c,
+                       hd_texel *texel);
+
+typedef enum hd_surface_bounds { HD_SURFACE_TRAP, HD_SURFACE_CLAMP, HD_SURFACE_ZERO } hd_surface_bounds;
+/* Place of `size` bytes; index[0] counts bytes, or texels where `formatted`. NULL: outside (trap, zero). */
+unsigned char *hd_surface_place(const hd_texture *t, const hd_texture_point *p, uint32_t size, bool formatted,
+                                hd_surface_bounds bounds);
+/* Writes a texel: `count` components, floats where hd_texture_is_float; integers are brought into the format's range,
+ * missing components are 0. */
+void hd_texel_store(const hd_texture *t, const hd_texel *texel, uint32_t count, unsigned char *to);
 
 extern const char *const hd_texture_kind_names[HD_TEXTURE_KINDS];
 
