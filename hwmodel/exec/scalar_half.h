@@ -103,8 +103,7 @@ static inline u16 fma_bf16(u16 a, u16 b, u16 c, int rounding)
     return narrow_f64(sum, 127, 7, BF16_INFINITY, rounding);
 }
 
-static inline u16 relu_f16(u16 v) { return v > 0xfc00 ? HALF_NAN : v & 0x8000 ? 0 : v; }
-static inline u16 relu_bf16(u16 v) { return v > 0xff80 ? HALF_NAN : v & 0x8000 ? 0 : v; }
+static inline u16 relu_half(u16 v) { return v & 0x8000 ? 0 : v; } /* a NaN result has no sign */
 
 /* ---- min and max --------------------------------------------------------------------------------------------- */
 
