@@ -1,5 +1,7 @@
 #include "kernel.h"
 
+#include <stdlib.h>
+
 static void keep_first(kernel_run *run, const hd_diagnostics *d)
 {
     if (!d->first)
@@ -64,15 +66,20 @@ void run_kernel(kernel_run *run)
     hd_diagnostics_free(&diagnostics);
 }
 
-const char *kernel_text(char *buffer, size_t size, const char *body)
+const char *kernel_text_for(char *buffer, size_t size, const char *version, const char *target, const char *body)
 {
     snprintf(buffer, size,
-             ".version 8.0\n.target sm_80\n.address_size 64\n"
+             ".version %s\n.target %s\n.address_size 64\n"
              ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
              ".reg .pred %%p<16>;\n.reg .b16 %%h<32>;\n.reg .b32 %%r<64>;\n.reg .b64 %%rd<64>;\n.reg .f32 "
-             "%%f<32>;\n.reg .f64 %%fd<32>;\n"
+             "%%f<32>;\n.reg .f64 %%fd<32>;%s\n"
              "ld.param.u64 %%rd0, [in];\nld.param.u64 %%rd1, [out];\nmov.u32 %%r0, %%tid.x;\n"
              "%s\nret;\n}\n",
-             body);
+             version, target, atof(version) >= 8.3 ? ".reg .b128 %q<8>;" : "", body);
     return buffer;
+}
+
+const char *kernel_text(char *buffer, size_t size, const char *body)
+{
+    return kernel_text_for(buffer, size, "8.0", "sm_80", body);
 }

@@ -28,5 +28,7 @@ void run_kernel(kernel_run *run);
 
 /* A module around a body that finds threads' index in %r0 and pointers in %rd0 (in) and %rd1 (out). */
 const char *kernel_text(char *buffer, size_t size, const char *body);
+/* The same for another version and target ("8.8", "sm_90"); with .b128 %q0 .. %q7 from PTX 8.3 on. */
+const char *kernel_text_for(char *buffer, size_t size, const char *version, const char *target, const char *body);
 
 #endif
