@@ -25,8 +25,8 @@ static hd_number between_0_and_1(hd_number n)
 {
     if (n.kind == HD_NUMBER_NAN || n.negative)
         return (hd_number){0, 0, HD_NUMBER_FINITE, false};
-    bool large = n.kind == HD_NUMBER_INFINITE ||
-                 (n.significand && n.exponent + 63 - __builtin_clzll(n.significand) >= 0);
+    bool large =
+        n.kind == HD_NUMBER_INFINITE || (n.significand && n.exponent + 63 - __builtin_clzll(n.significand) >= 0);
     return large ? (hd_number){1, 0, HD_NUMBER_FINITE, false} : n;
 }
 
@@ -100,8 +100,8 @@ hd_step hd_run_convert_pack(const hd_op *op, hd_warp *w, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest), sources[3] = {0};
         for (uint32_t k = 0; k < op->count; k++)
-            sources[k] = (uint32_t)element(hd_row(w, code->refs.items[op->first + k]),
-                                           code->widths.items[op->first + k], lane);
+            sources[k] =
+                (uint32_t)element(hd_row(w, code->refs.items[op->first + k]), code->widths.items[op->first + k], lane);
         uint64_t high = hd_convert_value(c, sources[0], (hd_random){0, 0}) & ones;
         uint64_t low = hd_convert_value(c, sources[1], (hd_random){0, 0}) & ones;
         uint64_t out = (uint32_t)((width == 16 ? 0 : sources[2] << (2 * width)) | high << width | low);

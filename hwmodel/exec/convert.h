@@ -5,8 +5,8 @@
 #include "hwmodel/exec/number.h"
 #include "hwmodel/exec/program.h"
 
-/* One conversion of one or more packed values; hd_op.use.detail of run_convert. The sources stand in code->refs, the one
- * for the highest part of d first, then the random bits; or all parts in one register (`packed`). */
+/* One conversion of one or more packed values; hd_op.use.detail of run_convert. The sources stand in code->refs, the
+ * one for the highest part of d first, then the random bits; or all parts in one register (`packed`). */
 typedef struct hd_conversion {
     hd_format to, from;
     uint8_t rounding;    /* hd_rounding of the result */

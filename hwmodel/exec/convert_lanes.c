@@ -1,8 +1,8 @@
-/* Loops over whole rows for the conversions that kernels use much: integers of all widths, integers and f32, f64, f16 and
- * bf16 to and from f32, the packing of two f32. Bit for bit what convert.c does, which serves everything else.
+/* Loops over whole rows for the conversions that kernels use much: integers of all widths, integers and f32, f64, f16
+ * and bf16 to and from f32, the packing of two f32. Bit for bit what convert.c does, which serves everything else.
  *
- * The halves are converted with integer arithmetic that the compiler vectorizes; see the comments there. The host rounds
- * to nearest here. */
+ * The halves are converted with integer arithmetic that the compiler vectorizes; see the comments there. The host
+ * rounds to nearest here. */
 #ifdef __GNUC__
 #ifndef __clang__
 #pragma GCC optimize("O3")
@@ -12,29 +12,29 @@
 #include "hwmodel/exec/lanes.h"
 #include "hwmodel/exec/scalar.h"
 
-#define LOOP(name, D, A, expression)                                                                      \
-    HD_CLONES static void name(void *to, const void *of_a, const void *of_b, const void *of_c)            \
-    {                                                                                                     \
-        D *d = to;                                                                                        \
-        const A *ra = of_a;                                                                               \
-        (void)of_b, (void)of_c;                                                                           \
-        HD_LANE_LOOP                                                                                      \
-        {                                                                                                 \
-            A a = ra[i];                                                                                  \
-            d[i] = (D)(expression);                                                                       \
-        }                                                                                                 \
+#define LOOP(name, D, A, expression)                                                           \
+    HD_CLONES static void name(void *to, const void *of_a, const void *of_b, const void *of_c) \
+    {                                                                                          \
+        D *d = to;                                                                             \
+        const A *ra = of_a;                                                                    \
+        (void)of_b, (void)of_c;                                                                \
+        HD_LANE_LOOP                                                                           \
+        {                                                                                      \
+            A a = ra[i];                                                                       \
+            d[i] = (D)(expression);                                                            \
+        }                                                                                      \
     }
-#define LOOP2(name, D, A, expression)                                                                     \
-    HD_CLONES static void name(void *to, const void *of_a, const void *of_b, const void *of_c)            \
-    {                                                                                                     \
-        D *d = to;                                                                                        \
-        const A *ra = of_a, *rb = of_b;                                                                   \
-        (void)of_c;                                                                                       \
-        HD_LANE_LOOP                                                                                      \
-        {                                                                                                 \
-            A a = ra[i], b = rb[i];                                                                       \
-            d[i] = (D)(expression);                                                                       \
-        }                                                                                                 \
+#define LOOP2(name, D, A, expression)                                                          \
+    HD_CLONES static void name(void *to, const void *of_a, const void *of_b, const void *of_c) \
+    {                                                                                          \
+        D *d = to;                                                                             \
+        const A *ra = of_a, *rb = of_b;                                                        \
+        (void)of_c;                                                                            \
+        HD_LANE_LOOP                                                                           \
+        {                                                                                      \
+            A a = ra[i], b = rb[i];                                                            \
+            d[i] = (D)(expression);                                                            \
+        }                                                                                      \
     }
 
 /* ---- integers to integers ------------------------------------------------------------------------------------ */
@@ -43,22 +43,30 @@
 #define THROUGH(D, A, X) LOOP(D##_of_##A##_as_##X, D, A, (X)a)
 #define TO_U16(A) THROUGH(u16, A, u8) THROUGH(u16, A, s8) THROUGH(u16, A, u16)
 #define TO_U32(A) THROUGH(u32, A, u8) THROUGH(u32, A, s8) THROUGH(u32, A, u16) THROUGH(u32, A, s16) THROUGH(u32, A, u32)
-#define TO_U64(A)                                                                                         \
-    THROUGH(u64, A, u8) THROUGH(u64, A, s8) THROUGH(u64, A, u16) THROUGH(u64, A, s16) THROUGH(u64, A, u32) \
-        THROUGH(u64, A, s32) THROUGH(u64, A, u64)
+#define TO_U64(A)                                                                                           \
+    THROUGH(u64, A, u8)                                                                                     \
+    THROUGH(u64, A, s8) THROUGH(u64, A, u16) THROUGH(u64, A, s16) THROUGH(u64, A, u32) THROUGH(u64, A, s32) \
+        THROUGH(u64, A, u64)
 #define TO_ALL(A) TO_U16(A) TO_U32(A) TO_U64(A)
 TO_ALL(u16)
 TO_ALL(u32)
 TO_ALL(u64)
 
 /* By the width of D, that of A, and X in the order u8 s8 u16 s16 u32 s32 u64 s64. */
-#define ROW_U16(A) {u16_of_##A##_as_u8, u16_of_##A##_as_s8, u16_of_##A##_as_u16, u16_of_##A##_as_u16}
-#define ROW_U32(A)                                                                                        \
-    {u32_of_##A##_as_u8,  u32_of_##A##_as_s8,  u32_of_##A##_as_u16, u32_of_##A##_as_s16,                  \
-     u32_of_##A##_as_u32, u32_of_##A##_as_u32}
-#define ROW_U64(A)                                                                                        \
-    {u64_of_##A##_as_u8,  u64_of_##A##_as_s8,  u64_of_##A##_as_u16, u64_of_##A##_as_s16,                  \
-     u64_of_##A##_as_u32, u64_of_##A##_as_s32, u64_of_##A##_as_u64, u64_of_##A##_as_u64}
+#define ROW_U16(A)                                                                       \
+    {                                                                                    \
+        u16_of_##A##_as_u8, u16_of_##A##_as_s8, u16_of_##A##_as_u16, u16_of_##A##_as_u16 \
+    }
+#define ROW_U32(A)                                                                                             \
+    {                                                                                                          \
+        u32_of_##A##_as_u8, u32_of_##A##_as_s8, u32_of_##A##_as_u16, u32_of_##A##_as_s16, u32_of_##A##_as_u32, \
+            u32_of_##A##_as_u32                                                                                \
+    }
+#define ROW_U64(A)                                                                                             \
+    {                                                                                                          \
+        u64_of_##A##_as_u8, u64_of_##A##_as_s8, u64_of_##A##_as_u16, u64_of_##A##_as_s16, u64_of_##A##_as_u32, \
+            u64_of_##A##_as_s32, u64_of_##A##_as_u64, u64_of_##A##_as_u64                                      \
+    }
 static hd_lanes *const integer_loops[3][3][8] = {
     {ROW_U16(u16), ROW_U16(u32), ROW_U16(u64)},
     {ROW_U32(u16), ROW_U32(u32), ROW_U32(u64)},
@@ -93,7 +101,10 @@ LOOP(f64_of_s64, f64, s64, (f64)a)
 LOOP(f64_of_u64, f64, u64, (f64)a)
 
 /* NaN is 0 between 32-bit types, else the sign bit. */
-static inline s32 s32_in_range(f32 v) { return v != v ? 0 : v >= 0x1p31f ? INT32_MAX : v < -0x1p31f ? INT32_MIN : (s32)v; }
+static inline s32 s32_in_range(f32 v)
+{
+    return v != v ? 0 : v >= 0x1p31f ? INT32_MAX : v < -0x1p31f ? INT32_MIN : (s32)v;
+}
 static inline u32 u32_in_range(f32 v) { return !(v > 0) ? 0 : v >= 0x1p32f ? UINT32_MAX : (u32)v; }
 static inline s32 s32_in_range_d(f64 v) { return v >= 0x1p31 ? INT32_MAX : v > -0x1p31 ? (s32)v : INT32_MIN; }
 static inline u32 u32_in_range_d(f64 v)
@@ -101,14 +112,11 @@ static inline u32 u32_in_range_d(f64 v)
     return v != v ? 0x80000000u : !(v > 0) ? 0 : v >= 0x1p32 ? UINT32_MAX : (u32)v;
 }
 static inline s64 s64_in_range(f64 v) { return v >= 0x1p63 ? INT64_MAX : v > -0x1p63 ? (s64)v : INT64_MIN; }
-static inline u64 u64_in_range(f64 v)
-{
-    return v != v ? 1ull << 63 : !(v > 0) ? 0 : v >= 0x1p64 ? UINT64_MAX : (u64)v;
-}
-#define WHOLE(type, of, A, in_range, suffix)                          \
-    LOOP(type##_of_##of##_rni, type, A, in_range(rint##suffix(a)))    \
-    LOOP(type##_of_##of##_rzi, type, A, in_range(trunc##suffix(a)))   \
-    LOOP(type##_of_##of##_rmi, type, A, in_range(floor##suffix(a)))   \
+static inline u64 u64_in_range(f64 v) { return v != v ? 1ull << 63 : !(v > 0) ? 0 : v >= 0x1p64 ? UINT64_MAX : (u64)v; }
+#define WHOLE(type, of, A, in_range, suffix)                        \
+    LOOP(type##_of_##of##_rni, type, A, in_range(rint##suffix(a)))  \
+    LOOP(type##_of_##of##_rzi, type, A, in_range(trunc##suffix(a))) \
+    LOOP(type##_of_##of##_rmi, type, A, in_range(floor##suffix(a))) \
     LOOP(type##_of_##of##_rpi, type, A, in_range(ceil##suffix(a)))
 WHOLE(s32, f32, f32, s32_in_range, f)
 WHOLE(u32, f32, f32, u32_in_range, f)
@@ -198,43 +206,33 @@ static const struct row {
 } rows[] = {
 #define ROW(to, from, whole, variant, d_bytes, a_bytes, lanes) \
     {HD_TYPE_##to, HD_TYPE_##from, whole, variant, d_bytes, a_bytes, lanes},
-#define ROWS_WHOLE(to, from, d_bytes, a_bytes, name) \
-    ROW(to, from, 1, PLAIN, d_bytes, a_bytes, name##_rni) ROW(to, from, 2, PLAIN, d_bytes, a_bytes, name##_rzi) \
-    ROW(to, from, 3, PLAIN, d_bytes, a_bytes, name##_rmi) ROW(to, from, 4, PLAIN, d_bytes, a_bytes, name##_rpi)
-    ROW(F32, S32, 0, PLAIN, 4, 4, f32_of_s32)
-    ROW(F32, U32, 0, PLAIN, 4, 4, f32_of_u32)
-    ROW(F32, S64, 0, PLAIN, 4, 8, f32_of_s64)
-    ROW(F32, U64, 0, PLAIN, 4, 8, f32_of_u64)
-    ROW(F32, S16, 0, PLAIN, 4, 2, f32_of_s16)
-    ROW(F32, U16, 0, PLAIN, 4, 2, f32_of_u16)
-    ROW(F32, S8, 0, PLAIN, 4, 2, f32_of_s8)
-    ROW(F32, U8, 0, PLAIN, 4, 2, f32_of_u8)
-    ROW(F64, S32, 0, PLAIN, 8, 4, f64_of_s32)
-    ROW(F64, U32, 0, PLAIN, 8, 4, f64_of_u32)
-    ROW(F64, S64, 0, PLAIN, 8, 8, f64_of_s64)
-    ROW(F64, U64, 0, PLAIN, 8, 8, f64_of_u64)
-    ROWS_WHOLE(S32, F32, 4, 4, s32_of_f32)
-    ROWS_WHOLE(U32, F32, 4, 4, u32_of_f32)
-    ROWS_WHOLE(S64, F32, 8, 4, s64_of_f32)
-    ROWS_WHOLE(U64, F32, 8, 4, u64_of_f32)
-    ROWS_WHOLE(S32, F64, 4, 8, s32_of_f64)
-    ROWS_WHOLE(U32, F64, 4, 8, u32_of_f64)
-    ROWS_WHOLE(S64, F64, 8, 8, s64_of_f64)
-    ROWS_WHOLE(U64, F64, 8, 8, u64_of_f64)
-    ROWS_WHOLE(F32, F32, 4, 4, f32_of_f32)
-    ROW(F64, F32, 0, PLAIN, 8, 4, f64_of_f32)
-    ROW(F64, F32, 0, FTZ, 8, 4, f64_of_f32_ftz)
-    ROW(F32, F64, 0, PLAIN, 4, 8, f32_of_f64)
-    ROW(F32, F64, 0, FTZ, 4, 8, f32_of_f64_ftz)
-    ROW(F32, F32, 0, FTZ, 4, 4, f32_of_f32_ftz)
-    ROW(F32, F32, 0, SAT, 4, 4, f32_of_f32_sat)
-    ROW(F32, F32, 0, FTZ_SAT, 4, 4, f32_of_f32_ftz_sat)
-    ROW(F32, F16, 0, PLAIN, 4, 2, f32_of_f16)
-    ROW(F16, F32, 0, PLAIN, 2, 4, f16_of_f32)
-    ROW(F16X2, F32, 0, PLAIN, 4, 4, f16x2_of_f32)
-    ROW(BF16, F32, 0, PLAIN, 2, 4, bf16_of_f32)
-    ROW(BF16X2, F32, 0, PLAIN, 4, 4, bf16x2_of_f32)
-    ROW(F32, BF16, 0, PLAIN, 4, 2, f32_of_bf16)
+#define ROWS_WHOLE(to, from, d_bytes, a_bytes, name)                                                            \
+    ROW(to, from, 1, PLAIN, d_bytes, a_bytes, name##_rni)                                                       \
+    ROW(to, from, 2, PLAIN, d_bytes, a_bytes, name##_rzi) ROW(to, from, 3, PLAIN, d_bytes, a_bytes, name##_rmi) \
+        ROW(to, from, 4, PLAIN, d_bytes, a_bytes, name##_rpi)
+    ROW(F32, S32, 0, PLAIN, 4, 4, f32_of_s32) ROW(F32, U32, 0, PLAIN, 4, 4, f32_of_u32)
+        ROW(F32, S64, 0, PLAIN, 4, 8, f32_of_s64) ROW(F32, U64, 0, PLAIN, 4, 8, f32_of_u64)
+            ROW(F32, S16, 0, PLAIN, 4, 2, f32_of_s16) ROW(F32, U16, 0, PLAIN, 4, 2, f32_of_u16)
+                ROW(F32, S8, 0, PLAIN, 4, 2, f32_of_s8) ROW(F32, U8, 0, PLAIN, 4, 2, f32_of_u8)
+                    ROW(F64, S32, 0, PLAIN, 8, 4, f64_of_s32) ROW(F64, U32, 0, PLAIN, 8, 4, f64_of_u32)
+                        ROW(F64, S64, 0, PLAIN, 8, 8, f64_of_s64) ROW(F64, U64, 0, PLAIN, 8, 8, f64_of_u64)
+                            ROWS_WHOLE(S32, F32, 4, 4, s32_of_f32) ROWS_WHOLE(U32, F32, 4, 4, u32_of_f32) ROWS_WHOLE(
+                                S64, F32, 8, 4, s64_of_f32) ROWS_WHOLE(U64, F32, 8, 4, u64_of_f32)
+                                ROWS_WHOLE(S32, F64, 4, 8, s32_of_f64) ROWS_WHOLE(U32, F64, 4, 8, u32_of_f64)
+                                    ROWS_WHOLE(S64, F64, 8, 8, s64_of_f64) ROWS_WHOLE(U64, F64, 8, 8, u64_of_f64)
+                                        ROWS_WHOLE(F32, F32, 4, 4, f32_of_f32) ROW(F64, F32, 0, PLAIN, 8, 4, f64_of_f32)
+                                            ROW(F64, F32, 0, FTZ, 8, 4, f64_of_f32_ftz)
+                                                ROW(F32, F64, 0, PLAIN, 4, 8, f32_of_f64) ROW(F32, F64, 0, FTZ, 4, 8,
+                                                                                              f32_of_f64_ftz)
+                                                    ROW(F32, F32, 0, FTZ, 4, 4, f32_of_f32_ftz) ROW(F32, F32, 0, SAT, 4,
+                                                                                                    4, f32_of_f32_sat)
+                                                        ROW(F32, F32, 0, FTZ_SAT, 4, 4, f32_of_f32_ftz_sat)
+                                                            ROW(F32, F16, 0, PLAIN, 4, 2,
+                                                                f32_of_f16) ROW(F16, F32, 0, PLAIN, 2, 4, f16_of_f32)
+                                                                ROW(F16X2, F32, 0, PLAIN, 4, 4, f16x2_of_f32)
+                                                                    ROW(BF16, F32, 0, PLAIN, 2, 4, bf16_of_f32)
+                                                                        ROW(BF16X2, F32, 0, PLAIN, 4, 4, bf16x2_of_f32)
+                                                                            ROW(F32, BF16, 0, PLAIN, 4, 2, f32_of_bf16)
 #undef ROW
 #undef ROWS_WHOLE
 };
@@ -260,8 +258,8 @@ hd_lanes *hd_convert_lanes(const hd_conversion *c, hd_type to, hd_type from, uin
     uint8_t variant = (uint8_t)(flush_matters(c, to, from) | sat << 1);
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct row *r = &rows[i];
-        if (r->to == to && r->from == from && r->whole == c->whole && r->variant == variant &&
-            r->d_bytes == d_bytes && r->a_bytes == a_bytes)
+        if (r->to == to && r->from == from && r->whole == c->whole && r->variant == variant && r->d_bytes == d_bytes &&
+            r->a_bytes == a_bytes)
             return r->lanes;
     }
     return NULL;

@@ -13,10 +13,7 @@ static void set_rounding(hd_conversion *c, uint16_t modifier)
 }
 
 /* How many random bits one value takes; 0 where it is not known which bits those are. */
-static uint8_t random_bits_of(hd_type to)
-{
-    return to == HD_TYPE_F16X2 ? 13 : to == HD_TYPE_E2M1X4 ? 0 : 16;
-}
+static uint8_t random_bits_of(hd_type to) { return to == HD_TYPE_F16X2 ? 13 : to == HD_TYPE_E2M1X4 ? 0 : 16; }
 
 /* NaN as an integer: zero, but the sign bit alone where the source is .f64 or the result has 64 bits. */
 static uint64_t integer_of_nan(const hd_format *to, hd_type from)

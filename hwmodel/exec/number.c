@@ -3,8 +3,14 @@
  * neither, ue8m0 is a power of two. */
 #include "hwmodel/exec/number.h"
 
-#define INTEGER(width, is_signed) {width, is_signed, HD_SPECIALS_INTEGER, 0, width, 1, width, 0}
-#define FLOAT(e, f, specials, low, bits, count, spacing, nan) {e, f, HD_SPECIALS_##specials, low, bits, count, spacing, nan}
+#define INTEGER(width, is_signed)                                    \
+    {                                                                \
+        width, is_signed, HD_SPECIALS_INTEGER, 0, width, 1, width, 0 \
+    }
+#define FLOAT(e, f, specials, low, bits, count, spacing, nan)        \
+    {                                                                \
+        e, f, HD_SPECIALS_##specials, low, bits, count, spacing, nan \
+    }
 
 hd_format hd_format_of(hd_type type)
 {
@@ -65,9 +71,9 @@ static hd_number load_scale(uint64_t bits)
 static bool is_special(const hd_format *f, uint32_t exponent, uint64_t fraction)
 {
     bool all_ones = exponent == (1u << f->exponent_bits) - 1;
-    return f->specials == HD_SPECIALS_IEEE ? all_ones
-                                           : f->specials == HD_SPECIALS_NAN && all_ones &&
-                                                 fraction == (1ull << f->fraction_bits) - 1;
+    return f->specials == HD_SPECIALS_IEEE
+               ? all_ones
+               : f->specials == HD_SPECIALS_NAN && all_ones && fraction == (1ull << f->fraction_bits) - 1;
 }
 
 hd_number hd_number_load(uint64_t bits, const hd_format *f)
@@ -150,9 +156,8 @@ static uint64_t largest_of(const hd_format *f)
 
 static bool overflows_to_infinity(hd_number n, hd_rounding rounding)
 {
-    return n.kind == HD_NUMBER_INFINITE ||
-           !(rounding == HD_ROUND_ZERO || (rounding == HD_ROUND_DOWN && !n.negative) ||
-             (rounding == HD_ROUND_UP && n.negative));
+    return n.kind == HD_NUMBER_INFINITE || !(rounding == HD_ROUND_ZERO || (rounding == HD_ROUND_DOWN && !n.negative) ||
+                                             (rounding == HD_ROUND_UP && n.negative));
 }
 
 /* The biased exponent and the fraction, without the sign, of a finite number; too large values are larger than

@@ -31,11 +31,11 @@ typedef struct hd_number {
 } hd_number;
 
 typedef enum hd_specials {
-    HD_SPECIALS_IEEE,   /* the highest exponent is infinity and NaN */
-    HD_SPECIALS_NAN,    /* only all ones is special: NaN (e4m3) */
-    HD_SPECIALS_NONE,   /* neither */
+    HD_SPECIALS_IEEE,    /* the highest exponent is infinity and NaN */
+    HD_SPECIALS_NAN,     /* only all ones is special: NaN (e4m3) */
+    HD_SPECIALS_NONE,    /* neither */
     HD_SPECIALS_INTEGER, /* no float at all: exponent_bits is the width, fraction_bits 1 where signed */
-    HD_SPECIALS_SCALE,  /* ue8m0: a biased exponent; 255 is NaN */
+    HD_SPECIALS_SCALE,   /* ue8m0: a biased exponent; 255 is NaN */
 } hd_specials;
 
 /* The format of one value in a register. */
