@@ -21,6 +21,7 @@ static void launch(kernel_run *run, hd_module *module, hd_diagnostics *diagnosti
     hd_image image;
     hd_memory_init(&memory, module->address_bits);
     assert_true(hd_image_load(&image, module, &memory, diagnostics));
+    image.textures = &run->textures;
     uint32_t in = hd_memory_allocate(&memory, "in", HD_SPACE_GLOBAL, run->in_bytes, 0, false);
     uint32_t out = hd_memory_allocate(&memory, "out", HD_SPACE_GLOBAL, run->out_bytes, 0, false);
     uint64_t parameters[2] = {memory.allocations.items[in].base, memory.allocations.items[out].base};

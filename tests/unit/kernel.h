@@ -16,6 +16,7 @@ typedef struct kernel_run {
     uint32_t shared;
     hd_exec_options options;
     const hd_sink *sink;
+    hd_texture_set textures; /* with their bytes placed */
     /* results */
     hd_exec_status status; /* HD_EXEC_UNSUPPORTED where decoding refused */
     hd_exec_statistics statistics;
