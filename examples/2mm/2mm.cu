@@ -1,6 +1,6 @@
-// D = alpha * A * B * C + beta * D in two products, after the algorithm of 2MM in the PolyBench/GPU suite: one thread
-// for each element of the result, no tiles. A is ni x nk, B nk x nj, C nj x nl, D ni x nl.
-// Each element is a chain of fused multiply-adds in the order of the inner index.
+// D = alpha * A * B * C + beta * D in two products. One thread for each element of the result, no tiles. A is ni x
+// nk, B nk x nj, C nj x nl, D ni x nl. Each element is a chain of fused multiply-adds in the order of the inner
+// index.
 //
 // Evaluated by: PolyBench/GPU (2MM).
 // Memory: broadcast and coalesced global reads, no tiles.

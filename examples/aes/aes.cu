@@ -1,4 +1,4 @@
-// AES-128 of many blocks, each encrypted by itself: integer work with table look-ups, as AES in the GPGPU-Sim suite.
+// AES-128 of many blocks, each encrypted by itself, with table look-ups.
 //   makeTables  one thread for each byte: the substitution box from inverses in GF(2^8), and the four tables that join
 //               substitution and mixing of columns
 //   expandKey   one thread: the eleven round keys

@@ -1,5 +1,4 @@
-// y = A^T (A x), after the algorithm of atax in the PolyBench/GPU suite: a thread for each row, then a thread for each
-// column. The first kernel reads rows (each thread its own line of memory), the second columns (neighbours together).
+// y = A^T (A x): a thread for each row, then a thread for each column.
 //
 // Evaluated by: PolyBench/GPU (ATAX).
 // Memory: reads a row apart between lanes in the first kernel, coalesced in the second.

@@ -1,4 +1,4 @@
-// Training step of a network with one hidden layer, after the algorithm of backprop in the Rodinia suite.
+// One training step of a network with a hidden layer.
 //   layerForward   each CTA multiplies 16 inputs with the weights of 16 hidden units in a shared tile and halves
 //                  the rows of the tile down to one partial sum for each hidden unit;
 //   hiddenError    one thread for each hidden unit adds the CTAs' partial sums, squashes, and works out the output

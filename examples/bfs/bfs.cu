@@ -1,4 +1,4 @@
-// Breadth-first search by levels with frontier masks, after the algorithm of bfs in the Rodinia suite.
+// Breadth-first search by levels, with masks for the frontier.
 //   expand  the nodes of the frontier give their unvisited neighbours the next level's cost;
 //   settle  the nodes reached become the next frontier, and tell the host that there is one.
 // The two are launched in turn until `again` stays zero. Several threads may write the same value to one place.

@@ -1,5 +1,5 @@
-// Search in a B+ tree, after the algorithm of b+tree in the Rodinia suite: one CTA for each query, one thread for
-// each key of a node; on every level the thread whose key interval holds the query tells the CTA the child.
+// Search for keys and for ranges of keys in a B+ tree. One CTA takes a query, one thread a key of a node; on every
+// level the thread whose key interval holds the query tells the CTA the child.
 //   makeLeaves, makeLevel   lay out the tree of sorted records, one node a CTA (Rodinia does this on the host)
 //   findK                   the value of one key, or -1
 //   findRange               the index of the first record of a range of keys, and how many there are

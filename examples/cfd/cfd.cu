@@ -1,5 +1,4 @@
-// Flow of a compressible gas over an unstructured grid (Euler equations, finite volumes), after the algorithm of cfd
-// (euler3d) in the Rodinia suite.
+// Flow of a compressible gas over an unstructured grid (Euler equations, finite volumes).
 //   initialize   the far field in every cell, disturbed a little
 //   stepFactor   the longest stable time step of a cell
 //   flux         what passes through the four faces of a cell: much arithmetic on many live values
@@ -7,7 +6,7 @@
 // The five conserved variables stand one array each: density, momentum x, y, z, energy. A negative neighbour is a
 // boundary: odd numbers are the wing, even ones the far field.
 //
-// Evaluated by: Rodinia (cfd).
+// Evaluated by: Rodinia (cfd, euler3d).
 // Memory: coalesced reads of a cell's own data, gathers of five words from each neighbour, constants.
 
 #define THREADS 96

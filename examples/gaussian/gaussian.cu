@@ -1,6 +1,6 @@
-// Gaussian elimination without pivoting, after the algorithm of gaussian in the Rodinia suite: for every column t,
-// Fan1 works out the multipliers below the diagonal, Fan2 subtracts multiples of row t from the rows below, in the
-// matrix and in the right-hand side. (Rodinia substitutes back on the host; here backSubstitute does it.)
+// A system of linear equations by Gaussian elimination without pivoting. For every column t, Fan1 works out the
+// multipliers below the diagonal, and Fan2 subtracts multiples of row t from the rows below, in the matrix and in
+// the right-hand side. (Rodinia substitutes back on the host; here backSubstitute does it.)
 //
 // Evaluated by: Rodinia (gaussian).
 // Memory: column-wise accesses a row apart in one dimension; everything in global memory, no reuse but in caches.

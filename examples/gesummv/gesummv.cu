@@ -1,5 +1,4 @@
-// y = alpha * A x + beta * B x, after the algorithm of gesummv in the PolyBench/GPU suite: a thread for each row does
-// both products together. Double precision.
+// y = alpha * A x + beta * B x in double precision: a thread for each row does both products together.
 //
 // Evaluated by: PolyBench/GPU (GESUMMV).
 // Memory: reads of doubles a row apart between lanes.

@@ -1,6 +1,6 @@
-// Heat on a chip: an iterative 2D stencil with a power source in every cell, after the algorithm of hotspot in the
-// Rodinia suite. A CTA loads a BLOCK x BLOCK tile and does several time steps on it in shared memory; with each step
-// the part that is still right shrinks by one cell on every side (a pyramid), so tiles overlap by `iterations` cells.
+// Heat on a chip: an iterative 2D stencil with a power source in every cell. A CTA loads a BLOCK x BLOCK tile and
+// does several time steps on it in shared memory; with each step the part that is still right shrinks by one cell
+// on every side (a pyramid), so tiles overlap by `iterations` cells.
 //
 // Evaluated by: Rodinia (hotspot).
 // Memory: tiles with overlapping borders in shared memory, coalesced reads by rows of 16.

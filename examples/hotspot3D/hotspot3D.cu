@@ -1,5 +1,5 @@
-// Heat in a stack of chip layers: a 7-point stencil, after the algorithm of hotspot3D in the Rodinia suite.
-// A thread owns one (x, y) column and walks up through the layers with the cells below, here and above in registers.
+// Heat in a stack of chip layers: a 7-point stencil. A thread owns one (x, y) column and walks up through the
+// layers with the cells below, here and above in registers.
 //
 // Evaluated by: Rodinia (hotspot3D).
 // Memory: coalesced reads of five places a layer, the column's three in registers.

@@ -1,4 +1,4 @@
-// K-means clustering, after the algorithm of kmeans in the Rodinia suite.
+// K-means clustering.
 //   invertMapping  turns the points' rows into one array for each feature, so that neighbouring threads read
 //                  neighbouring words;
 //   assignPoints   gives each point the nearest centre (one thread a point, centres in shared memory);

@@ -1,7 +1,7 @@
-// Forces between particles in boxes, after the algorithm of lavaMD in the Rodinia suite: space is cut into boxes that
-// are as wide as the cutoff, so a particle feels those of its own box and of the up to 26 boxes around it. A CTA does
-// one home box: it loads the home particles into shared memory, then box after box the neighbours, and each thread
-// adds up what its particle feels. Double precision, with an exponential potential exp(-a2 r^2).
+// Potential and forces between particles in boxes that are as wide as the cutoff. A particle feels those of its own
+// box and of the up to 26 boxes around it. A CTA does one home box: it loads the home particles into shared memory,
+// then box after box the neighbours, and each thread adds up what its particle feels. Double precision, with an
+// exponential potential exp(-a2 r^2).
 //
 // Evaluated by: Rodinia (lavaMD).
 // Memory: boxes of particles in shared memory read by broadcast; structs of four doubles.

@@ -1,8 +1,8 @@
-// Inference with a small convolutional network for 28 x 28 images, after the layers of LeNet and of the neural network
-// (NN) of the GPGPU-Sim suite: convolution 5 x 5 to 6 maps, pooling, convolution 5 x 5 to 16 maps, pooling, two fully
-// connected layers, softmax over 10 classes. Activations are max(0, x). One CTA of blockIdx.y for each image.
+// Inference with a small convolutional network for 28 x 28 images. Its layers are those of LeNet: convolution 5 x 5
+// to 6 maps, pooling, convolution 5 x 5 to 16 maps, pooling, two fully connected layers, softmax over 10 classes.
+// Activations are max(0, x). One CTA of blockIdx.y for each image.
 //
-// Evaluated by: CUDA teaching networks and GPGPU-Sim's NN; convolution and pooling layers stand in many papers.
+// Evaluated by: GPGPU-Sim's suite (NN) and Tango, as layers of networks in many papers.
 // Memory: filters and units in static and dynamic shared memory, reads of images by rows, vector reads of two.
 
 // A CTA makes one output map of one image; the map's filter stands in shared memory. Sums start with the bias, then

@@ -1,5 +1,4 @@
-// LU decomposition in place, without pivoting, after the blocked algorithm of lud in the Rodinia suite. For the block
-// step at `offset`:
+// LU decomposition in place by blocks, without pivoting. For the block step at `offset`:
 //   diagonal   one CTA of BLOCK threads decomposes the block on the diagonal in shared memory;
 //   perimeter  a CTA for each further block: half of its threads solve for a block of the top row (U), the other
 //              half for a block of the left column (L);

@@ -1,6 +1,6 @@
-// Global alignment of two sequences (Needleman-Wunsch), after the algorithm of nw in the Rodinia suite. The score
-// matrix is filled tile by tile along its block diagonals, one CTA of BLOCK threads for each tile of a diagonal, and
-// in a tile along its own diagonals in shared memory. Two kernels: diagonals that grow and diagonals that shrink.
+// Global alignment of two sequences (Needleman-Wunsch). The score matrix is filled tile by tile along its block
+// diagonals, one CTA of BLOCK threads for each tile of a diagonal, and in a tile along its own diagonals in shared
+// memory. Two kernels: diagonals that grow and diagonals that shrink.
 //   similarity  gives each pair of letters its score by a table in constant memory, and sets the first row and
 //               column to multiples of the gap penalty.
 //
@@ -26,7 +26,7 @@ extern "C" __global__ void similarity(const unsigned char *__restrict__ down, co
         scores[y * columns + x] = -(x + y) * penalty;
 }
 
-// The tile whose top left cell is (row, column) in the matrix of scores, which the cells above and to the left feed.
+// One tile, from the row of cells above it and the column to its left.
 static __device__ __forceinline__ void fill_tile(const int *__restrict__ reference, int *scores, int columns,
                                                  int penalty, int tile_x, int tile_y)
 {

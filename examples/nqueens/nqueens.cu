@@ -1,6 +1,6 @@
-// How many ways there are to place N queens on a board so that none attacks another, by backtracking with masks, as NQU
-// in the GPGPU-Sim suite: heavy divergence. A thread begins with the queens of the first rows where its number says, if
-// that is allowed, and searches the rest with a stack in shared memory; a CTA adds up its threads' counts.
+// The number of ways to place N queens on a board so that none attacks another, by backtracking. A thread begins
+// with the queens of the first rows where its number says, if that is allowed, and searches the rest with masks and
+// a stack in shared memory; a CTA adds up its threads' counts.
 //
 // Evaluated by: GPGPU-Sim's suite (NQU).
 // Memory: stacks in shared memory, one word a CTA in global memory.

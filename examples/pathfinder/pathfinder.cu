@@ -1,6 +1,6 @@
-// The cheapest path from the top to the bottom row of a grid, row by row (dynamic programming), after the algorithm of
-// pathfinder in the Rodinia suite. A CTA takes BLOCK columns through several rows at once in shared memory; columns at
-// the edge of a tile are only good for fewer rows, so tiles overlap by `rows` columns on each side.
+// The cheapest path from the top to the bottom row of a grid, by dynamic programming. A CTA takes BLOCK columns
+// through several rows at once in shared memory; columns at the edge of a tile are only good for fewer rows, so
+// tiles overlap by `rows` columns on each side.
 //
 // Evaluated by: Rodinia (pathfinder).
 // Memory: coalesced reads of the wall, rows in shared memory.

@@ -1,10 +1,10 @@
-// Adaptive quadrature by Simpson's rule: call structure of the kind that software-managed register files must cope
-// with. Each thread integrates one of four functions, chosen by a table of function pointers, over its own interval;
-// the bisection is a recursive device function, and the rule itself is not inlined, so that warps diverge in depth,
-// in the function called, and in the number of live frames. Only + - * / and fused multiply-adds: exact.
+// Adaptive quadrature by Simpson's rule, with recursion and function pointers. Each thread integrates one of four
+// functions, chosen by a table of function pointers, over its own interval; the bisection is a recursive device
+// function, and the rule itself is not inlined, so that warps diverge in depth, in the function called, and in the
+// number of live frames. Only + - * / and fused multiply-adds: exact.
 //
-// Evaluated by: kernels with real calls, as in the papers on register file virtualization and on compiler-managed
-// spilling. Memory: stack frames in local memory, little global memory.
+// Evaluated by: no suite; it stands for kernels with real calls.
+// Memory: stack frames in local memory, little global memory.
 
 typedef float (*function)(float);
 
@@ -14,7 +14,7 @@ static __device__ __noinline__ float cubic(float x) { return fmaf(fmaf(fmaf(2.0f
 
 static __device__ __noinline__ float ramp(float x) { return x < 0.25f ? 0.0f : (x - 0.25f) * (x - 0.25f); }
 
-// The arc tangent's derivative, through another call.
+// Two bumps, through further calls.
 static __device__ __noinline__ float peak(float x) { return runge(x - 0.5f) + runge(5.0f * x); }
 
 static __device__ function functions[4] = {runge, cubic, ramp, peak};

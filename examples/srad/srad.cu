@@ -1,4 +1,4 @@
-// Speckle reducing anisotropic diffusion of an image, after the algorithm of srad in the Rodinia suite.
+// Speckle reducing anisotropic diffusion of an image.
 //   statistics  one CTA: the speckle scale q0^2 of this iteration, from mean and variance of the whole image;
 //   srad1       differences to the four neighbours, and the diffusion coefficient, clamped to 0...1;
 //   srad2       the divergence of coefficient times difference moves the image.

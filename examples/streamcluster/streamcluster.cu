@@ -1,5 +1,4 @@
-// Clustering of a stream, after the algorithm of streamcluster in the Rodinia and PARSEC suites: does opening a centre
-// at point x pay? For a sequence of candidates:
+// Clustering of a stream: does opening a centre at point x pay? For a sequence of candidates:
 //   pgain     one thread a point: if x is nearer than its centre, what switching saves goes to the point's own row of
 //             `lower`, at the centre that it would leave, and at the end of the row what it would save in any case;
 //   totals    one CTA for each place of the rows adds them up in a fixed order;
@@ -7,7 +6,7 @@
 //   reassign  if that is positive, moves the points.
 // Coordinates stand one array a dimension; the candidate's own ones are loaded into shared memory.
 //
-// Evaluated by: Rodinia (streamcluster).
+// Evaluated by: Rodinia and PARSEC (streamcluster).
 // Memory: coalesced reads a dimension, scattered words in rows of nine, structs of three words.
 
 #define THREADS 128
@@ -20,7 +19,7 @@ struct Point {
     int centre;
 };
 
-// place of a centre = its number; CENTRES + 1 places a point, the last for what x saves.
+// The square of the distance between a point and the candidate.
 static __device__ __forceinline__ float distance_to(const float *__restrict__ coordinates, const float *candidate,
                                                     int id, int points)
 {
@@ -51,6 +50,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     all[id] = p;
 }
 
+// A row of `lower` has a place for each centre, and one for what the point saves at x.
 extern "C" __global__ void __launch_bounds__(THREADS)
     pgain(const float *__restrict__ coordinates, const struct Point *__restrict__ all, float *__restrict__ lower,
           unsigned char *__restrict__ would_switch, int points, int x)

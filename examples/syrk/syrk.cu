@@ -1,6 +1,6 @@
-// Symmetric rank-k update C = alpha * A * A^T + beta * C, after the algorithm of syrk in the PolyBench/GPU suite: one
-// thread for each element of C, which stands in global memory during the sum. syrk2 is syr2k,
-// C = alpha * (A * B^T + B * A^T) + beta * C, with the sum in a register.
+// Symmetric updates of rank k, C = alpha * A * A^T + beta * C, and of rank 2k. One thread for each element of C. In
+// syrk that element stands in global memory during the sum; syrk2, C = alpha * (A * B^T + B * A^T) + beta * C, has
+// it in a register.
 //
 // Evaluated by: PolyBench/GPU (SYRK, SYR2K).
 // Memory: reads a row apart between lanes; the sum of `syrk` stands in global memory.
