@@ -196,18 +196,22 @@ double product_bound(const product *p, const uint64_t *a, const uint64_t *b, uin
 
 /* ---- codes --------------------------------------------------------------------------------------------------- */
 
-uint64_t random_code(kind k, bool wild, uint64_t *state)
+uint64_t random_code(kind k, int center, uint64_t *state)
 {
     const struct format *f = &formats[k];
     uint64_t any = unit_random(state), mask = f->bits == 64 ? ~0ull : (1ull << f->bits) - 1;
-    if (k == S32 && !wild)
+    if (k == S32 && center == ANY_BITS && any >> 63)
+        return (any & 1 ? 0x80000000u : 0x7fffffffu) ^ (any >> 8 & 0xfff);
+    if (k == S32 && center != ANY_BITS)
         return (uint32_t)((int32_t)(any % 2001) - 1000);
-    if (wild || !f->exponent)
+    if (center == ANY_BITS || !f->exponent)
         return any & mask;
-    /* an exponent near 0, any fraction and sign; now and then a zero */
-    uint64_t bias = (1ull << (f->exponent - 1)) - 1, exponent = bias + 2 - any % 5;
+    int bias = (1 << (f->exponent - 1)) - 1, exponent = bias + center + 2 - (int)(any % 5);
+    exponent = exponent < 0 ? 0 : exponent > 2 * bias ? 2 * bias : exponent;
     uint64_t fraction = unit_random(state) & ((1ull << f->fraction) - 1);
-    return any >> 32 & 15 ? (any >> 40 & 1) << (f->bits - 1) | exponent << f->fraction | fraction : 0;
+    if (!(any >> 32 & 15))
+        return 0;
+    return (any >> 40 & 1) << (f->bits - 1) | (uint64_t)exponent << f->fraction | fraction;
 }
 
 uint64_t field_get(const void *packed, uint32_t i, uint32_t bits)

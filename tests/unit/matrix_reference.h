@@ -26,8 +26,9 @@ uint64_t product_of(const product *p, const uint64_t *a, const uint64_t *b, uint
 /* How far d may be from the exact sum, by the manual. */
 double product_bound(const product *p, const uint64_t *a, const uint64_t *b, uint64_t c, double *exact);
 
-/* A random code: small whole numbers and fractions, or, where `wild`, any bits. */
-uint64_t random_code(kind k, bool wild, uint64_t *state);
+/* A random code. Floats: exponents around `center`, now and then a zero. */
+enum { ANY_BITS = 10000 }; /* as center: any bits; of s32, often close to its limits */
+uint64_t random_code(kind k, int center, uint64_t *state);
 
 /* Bit fields of packed elements: element i of `bits` each. */
 uint64_t field_get(const void *packed, uint32_t i, uint32_t bits);

@@ -207,15 +207,25 @@ static product product_for(const mma *x)
 
 static uint64_t mat_a[4][16][256], mat_b[4][8][256], mat_c[4][16][8]; /* a by rows, b by columns */
 
-static void scatter(const mma *x, uint8_t in[32][LANE_IN], bool wild, uint64_t *state)
+/* Wild: infinities, NaNs, limits. Every third round: exponents anywhere, so that sums underflow and overflow. */
+static int center_of(uint32_t round, bool wild, uint64_t *state)
 {
+    return wild ? ANY_BITS : round % 3 == 1 ? (int)(unit_random(state) % 31) - 17 : 0;
+}
+
+static void scatter(const mma *x, uint8_t in[32][LANE_IN], uint32_t round, uint64_t *state)
+{
+    bool wild = round % 3 == 2;
+    int a = center_of(round, false, state), b = center_of(round, false, state), c = center_of(round, wild, state);
+    if (round % 6 == 4)
+        c = a + b + 2;
     for (uint32_t q = 0; q < 4; q++) {
         for (uint32_t i = 0; i < 16 * 256; i++)
-            mat_a[q][i / 256][i % 256] = random_code(x->a, wild && i % 7 == 0, state);
+            mat_a[q][i / 256][i % 256] = random_code(x->a, wild && i % 7 == 0 ? ANY_BITS : a, state);
         for (uint32_t i = 0; i < 8 * 256; i++)
-            mat_b[q][i / 256][i % 256] = random_code(x->b, wild && i % 5 == 0, state);
+            mat_b[q][i / 256][i % 256] = random_code(x->b, wild && i % 5 == 0 ? ANY_BITS : b, state);
         for (uint32_t i = 0; i < 16 * 8; i++)
-            mat_c[q][i / 8][i % 8] = random_code(x->c, wild, state);
+            mat_c[q][i / 8][i % 8] = random_code(x->c, c, state);
     }
     for (uint32_t lane = 0; lane < 32; lane++) {
         for (uint32_t i = 0; i < elements(x, x->m, x->k); i++) {
@@ -241,7 +251,7 @@ static bool same(kind k, uint64_t got, uint64_t expected)
     return got == expected || (k == F64 && g != g && e != e);
 }
 
-static void compare(const mma *x, uint8_t out[32][LANE_OUT], bool wild)
+static void compare(const mma *x, uint8_t out[32][LANE_OUT], uint32_t wild)
 {
     product p = product_for(x);
     for (uint32_t lane = 0; lane < 32; lane++)
@@ -270,15 +280,15 @@ static void test_products(void **unused)
     static uint8_t in[32][LANE_IN], out[32][LANE_OUT];
     uint64_t state = 7;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        for (uint32_t round = 0; round < 24; round++) {
+        for (uint32_t round = 0; round < 36; round++) {
             const mma *x = &table[i];
-            scatter(x, in, round % 3 == 2, &state);
+            scatter(x, in, round, &state);
             write_kernel(x, text, sizeof text);
             kernel_run run = {.text = text, .in = in, .in_bytes = sizeof in, .out = out, .out_bytes = sizeof out};
             run_kernel(&run);
             if (run.status != HD_EXEC_DONE)
                 fail_msg("%s: %s", x->instruction, run.message);
-            compare(x, out, round % 3 == 2);
+            compare(x, out, round % 3);
         }
 }
 

@@ -167,9 +167,9 @@ static void fill(const wmma *x, uint8_t *in, uint64_t *state)
 {
     uint32_t bits = kind_bits(x->a_kind);
     for (uint32_t i = 0; i < 8192 * 8 / bits; i++)
-        field_set(in, i, bits, random_code(x->a_kind, false, state));
+        field_set(in, i, bits, random_code(x->a_kind, 0, state));
     for (uint32_t i = 0; i < (BYTES - C_AT) * 8u / kind_bits(x->c_kind); i++)
-        field_set(in + C_AT, i, kind_bits(x->c_kind), random_code(x->c_kind, x->c_kind == S32, state));
+        field_set(in + C_AT, i, kind_bits(x->c_kind), random_code(x->c_kind, x->c_kind == S32 ? ANY_BITS : 0, state));
 }
 
 static void run_product(const wmma *x, const layout *l, uint32_t round, uint64_t *state)
@@ -206,6 +206,53 @@ static void test_products(void **unused)
             l.pad = round % 5 == 0 ? 0 : bits == 1 ? 128 : bits == 4 ? 32 : 16 * (round % 5);
             run_product(x, &l, round, &state);
         }
+}
+
+/* ---- elements that a fragment holds more than once ------------------------------------------------------------- */
+
+static const struct copies {
+    const char *load;
+    uint32_t elements, registers;
+} copies[] = {
+    {"wmma.load.a.sync.aligned.row.m16n16k16.global.f16", 256, 8},
+    {"wmma.load.b.sync.aligned.col.m16n16k16.global.f16", 256, 8},
+    {"wmma.load.a.sync.aligned.row.m8n32k16.global.f16", 128, 8},
+    {"wmma.load.b.sync.aligned.row.m8n32k16.global.f16", 512, 8},
+    {"wmma.load.a.sync.aligned.col.m32n8k16.global.f16", 512, 8},
+    {"wmma.load.b.sync.aligned.row.m32n8k16.global.f16", 128, 8},
+    {"wmma.load.a.sync.aligned.row.m16n16k16.global.bf16", 256, 4},
+    {"wmma.load.c.sync.aligned.row.m16n16k16.global.f16", 256, 4},
+};
+
+static void test_copies(void **unused)
+{
+    (void)unused;
+    uint16_t in[512], out[512];
+    char text[2048];
+    for (uint32_t i = 0; i < 512; i++)
+        in[i] = (uint16_t)i;
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
+        uint32_t counts[512] = {0};
+        char list[128];
+        vector(list, "r", 10, copies[i].registers);
+        size_t n = (size_t)snprintf(
+            text, sizeof text,
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
+            ".reg .b32 %%r<64>;\n.reg .b64 %%rd<8>;\nld.param.u64 %%rd0, [in];\nld.param.u64 %%rd1, [out];\n"
+            "mov.u32 %%r0, %%tid.x;\nmad.wide.u32 %%rd1, %%r0, %u, %%rd1;\n%s %s, [%%rd0];\n",
+            4 * copies[i].registers, copies[i].load, list);
+        for (uint32_t k = 0; k < copies[i].registers; k++)
+            n += (size_t)snprintf(text + n, sizeof text - n, "st.global.b32 [%%rd1+%u], %%r%u;\n", 4 * k, 10 + k);
+        snprintf(text + n, sizeof text - n, "ret;\n}\n");
+        kernel_run run = {.text = text, .in = in, .in_bytes = sizeof in, .out = out, .out_bytes = sizeof out};
+        run_kernel(&run);
+        assert_int_equal(run.status, HD_EXEC_DONE);
+        for (uint32_t k = 0; k < copies[i].registers * 64; k++)
+            counts[out[k]]++;
+        for (uint32_t k = 0; k < copies[i].elements; k++)
+            if (counts[k] != copies[i].registers * 64 / copies[i].elements)
+                fail_msg("%s: element %u is there %u times", copies[i].load, k, counts[k]);
+    }
 }
 
 /* ---- what must not run --------------------------------------------------------------------------------------- */
@@ -252,6 +299,7 @@ static void test_refusals(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products), cmocka_unit_test(test_copies),
+                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
