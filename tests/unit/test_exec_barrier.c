@@ -1,0 +1,318 @@
+/* Barriers: reductions, named barriers with counts, lanes that come one by one, partial warp barriers, the barrier of a
+ * cluster, what only orders; and what is wrong with a barrier. */
+#include "kernel.h"
+
+static uint32_t in[1024], out[2048];
+enum { FIRST_LINE = 12 }; /* of the body in the text, or before */
+
+static kernel_run run_with(const char *body, uint32_t threads, const hd_sink *sink)
+{
+    static char text[8192], whole[8192];
+    snprintf(whole, sizeof whole,
+             "mad.wide.u32 %%rd2, %%r0, 4, %%rd0;\nmad.wide.u32 %%rd3, %%r0, 4, %%rd1;\nmov.u32 %%r40, 1;\n%s", body);
+    memset(out, 0, sizeof out);
+    kernel_run run = {.text = kernel_text_for(text, sizeof text, "8.5", "sm_90", whole),
+                      .in = in,
+                      .in_bytes = sizeof in,
+                      .out = out,
+                      .out_bytes = sizeof out,
+                      .block = threads,
+                      .sink = sink};
+    run_kernel(&run);
+    return run;
+}
+static kernel_run run_body(const char *body, uint32_t threads) { return run_with(body, threads, NULL); }
+
+static void expect_done(const kernel_run *run)
+{
+    if (run->status != HD_EXEC_DONE)
+        fail_msg("%s", run->message);
+}
+
+static void expect_fault(const kernel_run *run, const char *part)
+{
+    if (run->status != HD_EXEC_FAULT || !strstr(run->message, part))
+        fail_msg("'%s' does not hold '%s'", run->message, part);
+}
+
+/* ---- reductions ---------------------------------------------------------------------------------------------- */
+
+/* Threads vote with the predicate "in[t] & bit"; all three answers are compared with a count done here. */
+static void reductions(void **state)
+{
+    static const uint32_t sizes[] = {1, 32, 45, 96, 1024};
+    static const char *const words[] = {"bar.red", "barrier.red", "barrier.cta.red"};
+    char body[2048];
+    (void)state;
+    for (uint32_t s = 0; s < 5; s++)
+        for (uint32_t mode = 0; mode < 4; mode++) {
+            const char *w = words[mode % 3];
+            uint32_t ayes = 0;
+            for (uint32_t t = 0; t < sizes[s]; t++) {
+                in[t] = mode == 0 ? 0 : mode == 1 ? 1 : (t * 2654435761u >> 7) & 1;
+                ayes += in[t];
+            }
+            snprintf(body, sizeof body,
+                     "ld.global.u32 %%r1, [%%rd2];\nsetp.ne.u32 %%p1, %%r1, 0;\nmov.u32 %%r5, %%ntid.x;\n"
+                     "%s.popc.u32 %%r2, 0, %%p1;\n%s.and.pred %%p2, 1, %%p1;\n%s.or.pred %%p3, %%r40, %%p1;\n"
+                     "%s.popc.u32 %%r3, 15, !%%p1;\n%s.and.pred %%p4, 0, !%%p1;\n"
+                     "selp.u32 %%r6, 1, 0, %%p2;\nselp.u32 %%r7, 2, 0, %%p3;\nselp.u32 %%r8, 4, 0, %%p4;\n"
+                     "or.b32 %%r6, %%r6, %%r7;\nor.b32 %%r6, %%r6, %%r8;\nshl.b32 %%r3, %%r3, 12;\n"
+                     "add.u32 %%r2, %%r2, %%r3;\nshl.b32 %%r6, %%r6, 24;\nadd.u32 %%r2, %%r2, %%r6;\n"
+                     "st.global.u32 [%%rd3], %%r2;",
+                     w, w, w, w, w);
+            kernel_run run = run_body(body, sizes[s]);
+            expect_done(&run);
+            uint32_t flags = (ayes == sizes[s]) | (ayes ? 2u : 0) | (ayes ? 0 : 4u);
+            uint32_t wanted = ayes + ((sizes[s] - ayes) << 12) + (flags << 24);
+            for (uint32_t t = 0; t < sizes[s]; t++)
+                if (out[t] != wanted)
+                    fail_msg("%s of %u threads, mode %u, thread %u: %08x, not %08x", w, sizes[s], mode, t, out[t],
+                             wanted);
+        }
+}
+
+/* Warps 0 and 1 reduce among themselves at barrier 3, warps 2 and 3 at barrier 4. */
+static void reductions_of_some(void **state)
+{
+    (void)state;
+    kernel_run run = run_body("shr.u32 %r1, %r0, 6;\nadd.u32 %r2, %r1, 3;\nand.b32 %r3, %r0, 3;\nsetp.le.u32 %p1, %r3, "
+                              "%r1;\nmov.u32 %r5, 64;\nbar.red.popc.u32 %r4, %r2, %r5, %p1;\nst.global.u32 [%rd3], %r4;",
+                              128);
+    expect_done(&run);
+    for (uint32_t t = 0; t < 128; t++)
+        assert_int_equal(out[t], t < 64 ? 16 : 32);
+    assert_int_equal(run.statistics.barriers, 2);
+}
+
+typedef struct log {
+    uint32_t of_barrier, results[8], words;
+    uint32_t instruction;
+} log;
+static bool take(void *context, const hd_event *e)
+{
+    log *l = context;
+    if (e->kind != HD_EVENT_ISSUE || e->instruction != l->instruction)
+        return true;
+    l->of_barrier++;
+    l->words += e->result_words;
+    if (e->result_words)
+        l->results[e->warp] = e->results[0];
+    return true;
+}
+
+/* A reduction is told and counted once for each warp, with its result. */
+static void told_once(void **state)
+{
+    (void)state;
+    for (uint32_t columns = 0; columns < 2; columns++) {
+        log l = {.instruction = 7}; /* behind 3 loads and moves of the kernel, 3 of run_with, setp */
+        hd_sink sink = {take, &l, columns ? HD_COLUMN_RESULTS : 0};
+        kernel_run run =
+            run_with("setp.ge.u32 %p1, %r0, 10;\nbar.red.popc.u32 %r2, 0, %p1;\nst.global.u32 [%rd3], %r2;", 96, &sink);
+        expect_done(&run);
+        assert_int_equal(l.of_barrier, 3);
+        assert_int_equal(l.words, columns ? 3 : 0);
+        for (uint32_t w = 0; w < 3 && columns; w++)
+            assert_int_equal(l.results[w], 86);
+        assert_int_equal(run.statistics.warp_instructions, 3 * 10);
+        assert_int_equal(run.statistics.thread_instructions, 96 * 10);
+    }
+}
+
+/* ---- arriving and waiting ------------------------------------------------------------------------------------ */
+
+/* Warp 0 consumes what warp 1 produces, five times, over a pair of barriers. */
+static void producer_and_consumer(void **state)
+{
+    (void)state;
+    kernel_run run = run_body(".shared .align 4 .b8 s[128];\nand.b32 %r1, %r0, 31;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, "
+                              "s;\nadd.u32 %r3, %r3, %r2;\nmov.u32 %r4, 0;\nmov.u32 %r6, 0;\nsetp.ge.u32 %p1, %r0, 32;\n"
+                              "@%p1 bra P;\nC: bar.arrive 1, 64;\nbar.sync 2, 64;\nld.shared.u32 %r5, [%r3];\n"
+                              "mad.lo.u32 %r6, %r6, 10, %r5;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p2, %r4, 5;\n@%p2 bra "
+                              "C;\nst.global.u32 [%rd3], %r6;\nbra E;\n"
+                              "P: add.u32 %r4, %r4, 1;\nbar.sync 1, 64;\nst.shared.u32 [%r3], %r4;\nbar.arrive 2, "
+                              "64;\nsetp.lt.u32 %p2, %r4, 5;\n@%p2 bra P;\nE:",
+                              64);
+    expect_done(&run);
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal(out[t], 12345);
+}
+
+/* A barrier without .aligned in both arms of a branch, inside of nested ones, and behind a guard; lanes that end. */
+static void lanes_apart(void **state)
+{
+    (void)state;
+    static const char fill[] = ".shared .align 4 .b8 s[512];\nshl.b32 %r2, %r0, 2;\nmov.u32 %r3, s;\nadd.u32 %r4, %r3, "
+                               "%r2;\nxor.b32 %r5, %r2, 4;\nadd.u32 %r5, %r3, %r5;\nand.b32 %r1, %r0, 1;\n"
+                               "setp.eq.u32 %p1, %r1, 0;\nand.b32 %r1, %r0, 2;\nsetp.eq.u32 %p2, %r1, 0;\n";
+    static const char *const forms[] = {
+        /* even lanes wait in one place, odd ones in another */
+        "@%p1 bra A;\nst.shared.u32 [%r4], 100;\nbarrier.sync 0;\nld.shared.u32 %r6, [%r5];\nbra J;\n"
+        "A: st.shared.u32 [%r4], 200;\nbarrier.sync 0;\nld.shared.u32 %r6, [%r5];\n",
+        /* the arms of the arms */
+        "@%p1 bra A;\nst.shared.u32 [%r4], 100;\n@%p2 bra B;\nbarrier.cta.sync 0;\nbra C;\nB: barrier.sync 0;\nC: "
+        "ld.shared.u32 %r6, [%r5];\nbra J;\nA: st.shared.u32 [%r4], 200;\n@%p2 bra D;\nmov.u32 %r7, 0;\nbarrier.sync "
+        "%r7;\nld.shared.u32 %r6, [%r5];\nbra J;\nD: barrier.sync 0;\nld.shared.u32 %r6, [%r5];\n",
+        /* a guard: the others go on to a barrier of their own */
+        "selp.u32 %r7, 200, 100, %p1;\nst.shared.u32 [%r4], %r7;\n@%p1 barrier.sync 0;\n@!%p1 barrier.sync 0;\n"
+        "ld.shared.u32 %r6, [%r5];\n",
+    };
+    char body[4096];
+    for (uint32_t f = 0; f < 3; f++) {
+        snprintf(body, sizeof body, "%s%sJ: st.global.u32 [%%rd3], %%r6;", fill, forms[f]);
+        kernel_run run = run_body(body, 96);
+        expect_done(&run);
+        for (uint32_t t = 0; t < 96; t++)
+            if (out[t] != (t % 2 ? 200 : 100))
+                fail_msg("form %u, thread %u: %u", f, t, out[t]);
+        assert_int_equal(run.statistics.barriers, 1);
+    }
+}
+
+static void votes_apart(void **state)
+{
+    (void)state;
+    kernel_run run = run_body("setp.lt.u32 %p1, %r0, 40;\nsetp.ge.u32 %p2, %r0, 8;\n@%p1 bra A;\nbarrier.red.popc.u32 "
+                              "%r1, 2, %p2;\nbra J;\nA: barrier.red.popc.u32 %r1, 2, !%p2;\nJ: st.global.u32 [%rd3], %r1;",
+                              64);
+    expect_done(&run);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_int_equal(out[t], 24 + 8);
+}
+
+static void ended_lanes(void **state)
+{
+    (void)state;
+    kernel_run run = run_body("setp.lt.u32 %p1, %r0, 5;\n@%p1 bra A;\nsetp.lt.u32 %p2, %r0, 40;\n@%p2 exit;\n"
+                              "barrier.sync 0;\nbra J;\nA: barrier.sync 0;\nJ: st.global.u32 [%rd3], 7;",
+                              64);
+    expect_done(&run);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_int_equal(out[t], t < 5 || t >= 40 ? 7 : 0);
+    /* a whole warp ends; a barrier without a count does not wait for it */
+    run = run_body("setp.lt.u32 %p1, %r0, 32;\n@%p1 exit;\nbar.sync 0;\nst.global.u32 [%rd3], 7;", 64);
+    expect_done(&run);
+    assert_int_equal(out[63], 7);
+}
+
+static void warp_barriers(void **state)
+{
+    (void)state;
+    /* the two arms meet at bar.warp.sync of one mask, then read what the other wrote before it */
+    kernel_run run = run_body(".shared .align 4 .b8 s[128];\nshl.b32 %r2, %r0, 2;\nmov.u32 %r3, s;\nadd.u32 %r4, %r3, "
+                              "%r2;\nxor.b32 %r5, %r2, 64;\nadd.u32 %r5, %r3, %r5;\nsetp.lt.u32 %p1, %r0, 16;\n"
+                              "@%p1 bra A;\nst.shared.u32 [%r4], 100;\nbar.warp.sync -1;\nld.shared.u32 %r6, [%r5];\n"
+                              "bra J;\nA: st.shared.u32 [%r4], 200;\nbar.warp.sync 0xffffffff;\nld.shared.u32 %r6, "
+                              "[%r5];\nJ: st.global.u32 [%rd3], %r6;",
+                              32);
+    expect_done(&run);
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal(out[t], t < 16 ? 100 : 200);
+    /* masks of part of the warp, and of lanes that have ended */
+    run = run_body("setp.ge.u32 %p1, %r0, 20;\n@%p1 exit;\nsetp.lt.u32 %p2, %r0, 8;\n@%p2 bra A;\nbar.warp.sync "
+                   "0xffffff00;\nbra J;\nA: bar.warp.sync 255;\nJ: bar.warp.sync -1;\nst.global.u32 [%rd3], 1;",
+                   32);
+    expect_done(&run);
+    run = run_body("setp.lt.u32 %p2, %r0, 8;\n@%p2 bra A;\nbra J;\nA: bar.warp.sync 0x1ff;\nJ: st.global.u32 [%rd3], 1;",
+                   32);
+    expect_fault(&run, "bar.warp.sync waits for lanes 0xffffff00, which are elsewhere");
+    run = run_body("bar.warp.sync 0xfffffffe;", 32);
+    expect_fault(&run, "bar.warp.sync with a member mask 0xfffffffe that does not name the lane itself");
+}
+
+static void clusters(void **state)
+{
+    (void)state;
+    kernel_run run = run_body(".shared .align 4 .b8 s[512];\nshl.b32 %r2, %r0, 2;\nmov.u32 %r3, s;\nadd.u32 %r4, %r3, "
+                              "%r2;\nxor.b32 %r5, %r2, 128;\nadd.u32 %r5, %r3, %r5;\nmov.u32 %r7, 0;\n"
+                              "L: add.u32 %r8, %r0, %r7;\nst.shared.u32 [%r4], %r8;\nbarrier.cluster.arrive.release;\n"
+                              "add.u32 %r7, %r7, 1;\nbarrier.cluster.wait.acquire;\nld.shared.u32 %r6, [%r5];\n"
+                              "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;\n"
+                              "setp.lt.u32 %p1, %r7, 4;\n@%p1 bra L;\n"
+                              "mov.u32 %r9, %cluster_nctarank;\nmov.u32 %r10, %cluster_ctarank;\n"
+                              "mapa.shared::cluster.u32 %r11, %r4, %r10;\ngetctarank.shared::cluster.u32 %r12, %r11;\n"
+                              "ld.shared::cluster.u32 %r13, [%r11];\nadd.u32 %r13, %r13, %r12;\n"
+                              "cvt.u64.u32 %rd9, %r4;\ncvta.shared.u64 %rd9, %rd9;\nmapa.u64 %rd10, %rd9, 0;\n"
+                              "isspacep.shared::cluster %p3, %rd10;\nselp.u32 %r14, 1000, 0, %p3;\nadd.u32 %r6, %r6, "
+                              "%r14;\nst.global.u32 [%rd3], %r6;\nst.global.u32 [%rd3+512], %r13;",
+                              128);
+    expect_done(&run);
+    for (uint32_t t = 0; t < 128; t++) {
+        assert_int_equal(out[t], (t ^ 32) + 3 + 1000);
+        assert_int_equal(out[128 + t], t + 3);
+    }
+    run = run_body("barrier.cluster.wait;", 32);
+    expect_fault(&run, "barrier.cluster.wait without barrier.cluster.arrive before");
+    run = run_body("barrier.cluster.arrive;\nbarrier.cluster.arrive;", 32);
+    expect_fault(&run, "a second time before barrier.cluster.wait");
+    run = run_body("mapa.shared::cluster.u32 %r11, %r4, 1;", 32);
+    expect_fault(&run, "mapa with CTA rank 1 in a cluster of one");
+}
+
+/* What orders and hints is taken in every form. */
+static void fences(void **state)
+{
+    (void)state;
+    kernel_run run = run_body("membar.cta;\nmembar.gl;\nmembar.sys;\nmembar.proxy.alias;\nfence.sc.cta;\nfence.acq_rel."
+                              "gpu;\nfence.acquire.sys;\nfence.release.cluster;\nfence.proxy.alias;\nfence.proxy.async;\n"
+                              "fence.proxy.async.global;\nfence.proxy.async.shared::cta;\n"
+                              "fence.mbarrier_init.release.cluster;\nfence.proxy.tensormap::generic.release.gpu;\n"
+                              "fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;\ngriddepcontrol.wait;\n"
+                              "griddepcontrol.launch_dependents;\nnanosleep.u32 100;\nnanosleep.u32 %r0;\n"
+                              "prefetch.global.L1 [%rd0];\nprefetch.global.L2 [%rd0];\nprefetchu.L1 [%rd0];\n"
+                              "prefetch.global.L2::evict_last [%rd0];\napplypriority.global.L2::evict_normal [%rd0], 128;\n"
+                              "discard.global.L2 [%rd1], 128;\nst.global.u32 [%rd3], 9;",
+                              32);
+    expect_done(&run);
+    assert_int_equal(out[31], 9);
+}
+
+/* ---- faults -------------------------------------------------------------------------------------------------- */
+
+static void faults(void **state)
+{
+    static const struct {
+        const char *body;
+        uint32_t threads;
+        const char *message;
+    } cases[] = {
+        {"setp.lt.u32 %p1, %r0, 16;\n@%p1 bar.sync 0;", 32, "divergent barrier: only 16 of 32 lanes reach it"},
+        {"setp.lt.u32 %p1, %r0, 16;\n@%p1 barrier.sync.aligned 0;", 32, "divergent barrier: only 16 of 32 lanes"},
+        {"setp.lt.u32 %p1, %r0, 16;\n@%p1 bar.red.popc.u32 %r1, 0, %p1;", 32, "divergent barrier: only 16 of 32 lanes"},
+        {"setp.lt.u32 %p1, %r0, 16;\n@!%p1 bra J;\nbarrier.sync 0;\nadd.u32 %r1, %r1, 1;\nJ: barrier.sync 1;", 32,
+         "divergent barrier: it waits for lanes 0xffff0000, which are elsewhere"},
+        {"setp.lt.u32 %p1, %r0, 16;\n@%p1 bra A;\nbarrier.sync 0;\nbra J;\nA: barrier.sync 1;\nJ:", 32,
+         "which are elsewhere"},
+        {"mov.u32 %r1, 16;\nbar.sync %r1;", 32, "barrier 16 with 0 threads"},
+        {"mov.u32 %r1, 33;\nbar.sync 0, %r1;", 32, "for multiples of 32 threads"},
+        {"bar.sync %r0;", 32, "its operands differ between lanes"},
+        {"setp.lt.u32 %p1, %r0, 32;\n@%p1 bra A;\nbar.sync 0, 64;\nbra J;\nA: bar.sync 0;\nJ:", 64, "expects"},
+        {"setp.lt.u32 %p1, %r0, 32;\n@%p1 bra A;\nbar.red.popc.u32 %r1, 0, %p1;\nbra J;\nA: bar.sync 0;\nJ:", 64,
+         "red with another operation than elsewhere (sync)"},
+        {"setp.lt.u32 %p1, %r0, 32;\n@%p1 bra A;\nbar.red.popc.u32 %r1, 0, %p1;\nbra J;\nA: bar.red.or.pred %p2, 0, "
+         "%p1;\nJ:",
+         64, "red with another operation than elsewhere (red)"},
+        {"setp.lt.u32 %p1, %r0, 32;\n@%p1 bra A;\nbar.sync 1;\nbra J;\nA: bar.sync 0;\nJ:", 64, "deadlock"},
+        {"setp.lt.u32 %p1, %r0, 32;\nbarrier.cluster.arrive;\n@%p1 bra A;\nbar.sync 1;\nA: barrier.cluster.wait;\n"
+         "@%p1 bar.sync 0, 96;",
+         64, "deadlock"},
+    };
+    (void)state;
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kernel_run run = run_body(cases[i].body, cases[i].threads);
+        expect_fault(&run, cases[i].message);
+        assert_true(run.line >= FIRST_LINE);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reductions),  cmocka_unit_test(reductions_of_some),    cmocka_unit_test(told_once),
+        cmocka_unit_test(lanes_apart), cmocka_unit_test(producer_and_consumer), cmocka_unit_test(votes_apart),
+        cmocka_unit_test(ended_lanes), cmocka_unit_test(warp_barriers),         cmocka_unit_test(clusters),
+        cmocka_unit_test(fences),      cmocka_unit_test(faults),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
