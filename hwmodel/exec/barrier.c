@@ -9,7 +9,7 @@
  * runs again then and is told and counted once.
  *
  * Cluster. Arrive and wait are apart: it opens when all lanes of all warps that have not ended have arrived. */
-#include "hwmodel/exec/alu.h"
+#include "hwmodel/exec/checks.h"
 #include "hwmodel/exec/park.h"
 #include <stdio.h>
 
@@ -28,6 +28,8 @@ static void open_barrier(hd_cta *cta, hd_barrier *b)
         w->noes_of_barrier = b->noes;
         hd_unpark(w, HD_ALL_LANES);
     }
+    if (cta->checks && cta->checks->races)
+        hd_races_open(cta, (uint32_t)(b - cta->barriers), b->waiting);
     *b = (hd_barrier){0};
     cta->statistics->barriers++;
 }
@@ -96,6 +98,8 @@ static hd_step arrive(const hd_op *op, hd_warp *w, uint32_t mask, hd_place place
     b->kind = op->boolean;
     b->expected = place.count;
     b->arrived += LANES;
+    if (w->cta->checks && w->cta->checks->races)
+        hd_races_arrive(w, place.number);
     if (reduces) {
         b->ayes += (uint32_t)__builtin_popcount(ayes & mask);
         b->noes += (uint32_t)__builtin_popcount(mask & ~ayes);

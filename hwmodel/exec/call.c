@@ -4,7 +4,7 @@
  * has returned, those of the lowest lane that is left, and so on; then all go on behind the call. A frame's local
  * memory stands behind its caller's. alloca moves the end of each lane's stack on its own; a callee's frame starts
  * behind the farthest of them. */
-#include "hwmodel/exec/alu.h"
+#include "hwmodel/exec/checks.h"
 
 enum { DEEPEST_CALL = 4096, LARGEST_LOCAL_BYTES = 512 * 1024 };
 
@@ -15,6 +15,8 @@ void hd_grow_local(hd_warp *w, uint32_t needed)
         return;
     uint32_t capacity = needed < 2 * w->local_capacity ? 2 * w->local_capacity : needed;
     capacity = (capacity + 15) / 16 * 16;
+    if (w->cta->checks)
+        hd_checks_grow(w, capacity);
     w->local = hd_realloc(w->local, (size_t)capacity * LANES);
     memset(w->local + (size_t)w->local_capacity * LANES, 0, (size_t)(capacity - w->local_capacity) * LANES);
     w->local_capacity = capacity;
@@ -50,6 +52,8 @@ void hd_push_frame(hd_warp *w, const hd_code *code, uint32_t mask, uint32_t loca
     f->rest = 0;
     f->has_tops = false;
     hd_grow_local(w, f->local_end);
+    if (w->cta->checks)
+        hd_checks_frame(w, f);
     hd_array_push(&w->stack, (hd_entry){0, HD_NONE, mask});
     hd_rebase(w);
 }
@@ -63,9 +67,13 @@ typedef struct side {
     uint32_t base; /* of the frame in it */
 } side;
 
-static side side_of(const hd_warp *w, const hd_frame *f)
+/* Of values, or of their undefined bits. */
+static side side_of(const hd_warp *w, const hd_frame *f, bool shadow)
 {
-    return (side){{f->registers, f->code->constant_rows, w->special}, w->local, f->local_base};
+    if (!shadow)
+        return (side){{f->registers, f->code->constant_rows, w->special}, w->local, f->local_base};
+    const unsigned char *zeros = w->cta->checks->zeros;
+    return (side){{f->shadow, zeros, zeros}, w->shadow_local, f->local_base};
 }
 
 static unsigned char *row_of(const side *s, hd_ref ref)
@@ -115,20 +123,20 @@ static void pass(const side *to, hd_ref to_row, uint32_t to_local, const side *f
 }
 
 static void pass_arguments(hd_warp *w, const hd_frame *caller, const hd_call *call, const hd_callee *callee,
-                           uint32_t mask)
+                           uint32_t mask, bool shadow)
 {
-    side from = side_of(w, caller), to = side_of(w, hd_top_frame(w));
+    side from = side_of(w, caller, shadow), to = side_of(w, hd_top_frame(w), shadow);
     for (uint32_t i = 0; i < call->arguments; i++) {
         const hd_copy *c = &caller->code->copies.items[callee->first + i];
         pass(&to, c->formal, c->there, &from, c->row, c->local, c, mask);
     }
 }
 
-static void pass_results(hd_warp *w, const hd_frame *left, uint32_t mask)
+static void pass_results(hd_warp *w, const hd_frame *left, uint32_t mask, bool shadow)
 {
     const hd_frame *caller = hd_top_frame(w);
     const hd_call *call = left->call->use.detail;
-    side from = side_of(w, left), to = side_of(w, caller);
+    side from = side_of(w, left, shadow), to = side_of(w, caller, shadow);
     for (uint32_t i = 0; i < call->results; i++) {
         const hd_copy *c = &caller->code->copies.items[left->callee->first + call->arguments + i];
         pass(&to, c->row, c->local, &from, c->formal, c->there, c, mask);
@@ -183,7 +191,9 @@ static hd_step enter(const hd_op *op, hd_warp *w, uint32_t mask)
     f->call = op;
     f->callee = callee;
     f->rest = mask & ~same;
-    pass_arguments(w, &caller, op->use.detail, callee, same);
+    pass_arguments(w, &caller, op->use.detail, callee, same, false);
+    if (w->cta->checks && w->cta->checks->uninitialized)
+        pass_arguments(w, &caller, op->use.detail, callee, same, true);
     return w->cta->sink_count && !hd_emit(w, HD_EVENT_CALL) ? hd_stop(w) : HD_STEP_JUMPED;
 }
 
@@ -218,7 +228,9 @@ bool hd_leave_frame(hd_warp *w, bool *stopped)
         hd_fault(op, w, back, "a function that is called as .noreturn returns");
         return *stopped = true;
     }
-    pass_results(w, &left, back);
+    pass_results(w, &left, back, false);
+    if (w->cta->checks && w->cta->checks->uninitialized)
+        pass_results(w, &left, back, true);
     if (w->cta->sink_count && !hd_emit(w, HD_EVENT_RETURN))
         return *stopped = true;
     if (rest)
@@ -264,17 +276,22 @@ static void set_value(const hd_op *op, hd_warp *w, uint32_t lane, uint64_t value
 hd_step hd_run_alloca(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_frame *f = hd_top_frame(w);
-    uint32_t *tops = tops_of(f);
+    uint32_t *tops = tops_of(f), before[LANES];
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest), align = (uint32_t)op->offset;
         uint64_t bytes = value_of(op, w, lane), at = (tops[lane] + align - 1ull) / align * align;
         if (bytes > LARGEST_LOCAL_BYTES || at + bytes > LARGEST_LOCAL_BYTES)
             return hd_fault(op, w, 1u << lane, "stack overflow: alloca of %llu bytes where %u of %u are in use",
                             (unsigned long long)bytes, tops[lane], LARGEST_LOCAL_BYTES);
+        before[lane] = tops[lane];
         tops[lane] = (uint32_t)(at + bytes + 3) / 4 * 4;
         set_value(op, w, lane, at);
     }
     set_end(w, f);
+    for (uint32_t rest = w->cta->checks && w->cta->checks->uninitialized ? mask : 0; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        hd_uninitialized_local(w, lane, before[lane], tops[lane] - before[lane], true);
+    }
     return HD_STEP_NEXT;
 }
 

@@ -236,9 +236,11 @@ static void finish_code(hd_decoder *d)
     memset(code->constant_rows, 0, 64);
     if (code->constants.count)
         memcpy(code->constant_rows, code->constants.items, code->constants.count);
+    code->constant_bytes = code->constants.count;
     hd_array_free(&code->constants);
     free(d->constant_slots);
-    free(d->register_offset);
+    code->register_rows = d->register_offset;
+    d->register_offset = NULL;
     d->constant_slots = NULL;
     d->constant_count = 0;
 }
@@ -309,6 +311,7 @@ void hd_program_free(hd_program *program)
         hd_array_free(&code->widths);
         hd_array_free(&code->copies);
         free(code->constant_rows);
+        free(code->register_rows);
     }
     hd_array_free(&program->codes);
     hd_array_free(&program->specials);

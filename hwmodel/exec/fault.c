@@ -111,6 +111,36 @@ static void report(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note
     w->cta->fault = d;
 }
 
+void hd_fault_note_place(hd_warp *w, const hd_code *code, uint32_t ordinal, const char *text)
+{
+    char source[256];
+    source_text(w->cta->program, code, ordinal, source, sizeof source);
+    hd_note_add(w->cta->diagnostics, w->cta->fault, w->cta->program->module->source, span_of(code, ordinal), "%s%s",
+                text, source);
+}
+
+void hd_report_race(const hd_op *op, hd_warp *w, uint32_t lane, const hd_race *race)
+{
+    const hd_program *p = w->cta->program;
+    const hd_code *code = hd_top_frame(w)->code;
+    uint32_t id[3], other[3], ordinal = ordinal_running(w, code, op);
+    const uint32_t *block = w->cta->id;
+    char source[256], note[128];
+    source_text(p, code, ordinal, source, sizeof source);
+    hd_thread_of(w, lane, id);
+    hd_thread_of(&w->cta->warps[race->thread / LANES], race->thread % LANES, other);
+    w->cta->fault = hd_report(
+        w->cta->diagnostics, HD_DIAG_KERNEL_FAULT, p->module->source, span_of(code, ordinal),
+        "race, %s: thread (%u,%u,%u) %s byte %u of shared memory, which thread (%u,%u,%u) %s with no barrier in "
+        "between; kernel %s%s, block (%u,%u,%u)",
+        race->what, id[0], id[1], id[2], race->now, race->byte, other[0], other[1], other[2], race->before,
+        kernel_name(p), source, block[0], block[1], block[2]);
+    snprintf(note, sizeof note, "thread (%u,%u,%u) %s it here", other[0], other[1], other[2], race->before);
+    hd_fault_note_place(w, p->codes.items[race->code], race->ordinal, note);
+    note_inlined(w->cta, w->cta->fault, code, ordinal);
+    note_callers(w, w->cta->fault);
+}
+
 static void note_heap_place(hd_warp *w, const hd_heap_place *p, const char *what)
 {
     hd_note_add(w->cta->diagnostics, w->cta->fault, w->cta->program->module->source, p->span,

@@ -28,6 +28,7 @@ typedef struct hd_op hd_op;
 typedef struct hd_warp hd_warp;
 typedef struct hd_cta hd_cta;
 typedef struct hd_code hd_code;
+typedef struct hd_checks hd_checks;
 
 typedef enum hd_step {
     HD_STEP_NEXT,   /* go on behind the instruction */
@@ -129,6 +130,8 @@ struct hd_code {
     HD_ARRAY(hd_ref) refs;
     HD_ARRAY(uint8_t) widths; /* by ref: bytes of a lane; parallel to refs */
     HD_ARRAY(hd_copy) copies;
+    uint32_t *register_rows; /* by register: its row in the frame */
+    uint32_t constant_bytes; /* in constant_rows */
     hd_ref *formals; /* rows of the function's register results, then of its register parameters */
     HD_ARRAY(unsigned char) constants; /* constant rows; 64-byte aligned copy in constant_rows after decoding */
     unsigned char *constant_rows;
@@ -166,6 +169,8 @@ typedef struct hd_frame {
     uint32_t lanes;                 /* that were called */
     uint32_t rest;                  /* that the same call sends to other functions, when these are back */
     bool has_tops;
+    unsigned char *shadow; /* uninitialized.c: bits that are undefined, and by register where they come from; owned */
+    uint32_t shadow_capacity;
     uint32_t *tops; /* with has_tops (alloca): where each lane's stack ends; owned, kept like the registers */
 } hd_frame;
 
@@ -186,6 +191,7 @@ struct hd_warp {
     uint32_t frame_count; /* frames.count counts the kept ones too */
     uint32_t next_serial;
     unsigned char *local;    /* local memory: word w of lane l at (w * 32 + l) * 4 */
+    unsigned char *shadow_local; /* its undefined bits, with checks */
     uint32_t local_capacity; /* bytes per lane */
     unsigned char *special;
     bool special_filled;    /* with what does not vary between CTAs */
@@ -227,6 +233,7 @@ struct hd_cta {
     const hd_memory *memory;
     const hd_sink *sinks;
     uint32_t sink_count, columns;
+    bool watched; /* there are sinks or checks */
     hd_diagnostics *diagnostics;
     hd_exec_statistics *statistics;
     hd_crew *crew;                /* where other threads run CTAs of the grid too, else NULL */
@@ -234,6 +241,7 @@ struct hd_cta {
     bool has_turn;                /* every CTA before this one has ended */
     uint64_t issued_before;       /* in the statistics when the grid started; with a crew: when the CTA did */
     hd_exec_status status;
+    hd_checks *checks;    /* checks.h, or NULL */
     hd_diagnostic *fault; /* of the status FAULT, where it was kept */
     uint32_t index, id[3]; /* linear; x y z */
     hd_warp *warps;
@@ -289,6 +297,13 @@ hd_step hd_fault_note(const hd_op *op, hd_warp *w, uint32_t lanes, const char *n
  * it; NULL: nothing was ever allocated below it. */
 struct hd_heap_block;
 void hd_fault_note_block(hd_warp *w, uint64_t address, const struct hd_heap_block *block);
+void hd_fault_note_place(hd_warp *w, const hd_code *code, uint32_t ordinal, const char *text);
+/* A race (races.c): reported like a fault, but the run goes on. thread: of the access before this one. */
+typedef struct hd_race {
+    const char *what, *now, *before; /* "write after read", "writes", "reads" */
+    uint32_t byte, thread, code, ordinal;
+} hd_race;
+void hd_report_race(const hd_op *op, hd_warp *w, uint32_t lane, const hd_race *race);
 void hd_thread_of(const hd_warp *w, uint32_t lane, uint32_t id[3]); /* threadIdx of a lane */
 /* Every warp waits: reports the deadlock with the waiting places. */
 void hd_fault_deadlock(hd_cta *cta);

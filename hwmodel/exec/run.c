@@ -1,7 +1,7 @@
 /* Runs a grid: CTAs one after another, the warps of one in turns; the loop that steps a warp, and what sinks are told.
  * The order is documented in exec.h. */
 #include "base/pool.h"
-#include "hwmodel/exec/alu.h"
+#include "hwmodel/exec/checks.h"
 #include "hwmodel/exec/park.h"
 
 /* ---- events -------------------------------------------------------------------------------------------------- */
@@ -64,6 +64,7 @@ static inline uint32_t guarded(const hd_op *op, const hd_warp *w, uint32_t activ
     return active & (op->flags & HD_OP_GUARD_NOT ? ~truth : truth);
 }
 
+/* Where there are sinks or checks. */
 static hd_step step_told(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
 {
     hd_event e = issue_event(w, pc, active, mask);
@@ -72,7 +73,7 @@ static hd_step step_told(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t acti
         return op->run(op, w, mask);
     if (before && !tell(op, w, &e, 0))
         return hd_stop(w);
-    hd_step step = mask ? op->run(op, w, mask) : HD_STEP_NEXT;
+    hd_step step = w->cta->checks ? hd_checks_step(op, w, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
     if (!before && step != HD_STEP_STOP && step != HD_STEP_BLOCKED && !tell(op, w, &e, mask))
         return hd_stop(w);
     return step;
@@ -127,7 +128,7 @@ static bool run_warp(hd_warp *w, bool *spun)
         w->issued++;
         if (__builtin_expect(op->flags & HD_OP_ORDERED, 0) && !hd_await_turn(cta))
             return false;
-        hd_step step = cta->sink_count ? step_told(op, w, pc, active, mask)
+        hd_step step = cta->watched ? step_told(op, w, pc, active, mask)
                        : mask          ? op->run(op, w, mask)
                                        : HD_STEP_NEXT;
         if (step == HD_STEP_STOP)
@@ -170,6 +171,8 @@ static bool start_cta(hd_cta *cta, uint32_t index)
     cta->live_warps = cta->warp_count;
     memset(cta->barriers, 0, sizeof cta->barriers);
     cta->async_arrivals = 0;
+    if (cta->checks)
+        hd_checks_start(cta);
     cta->livelock = (hd_livelock){.writes = cta->writes};
     if (cta->shared_bytes)
         memset(cta->shared, 0, cta->shared_bytes);
@@ -259,6 +262,8 @@ static void open_cta(hd_cta *cta)
     if (cta->grid->dynamic_shared_bytes)
         cta->shared_bytes = p->dynamic_shared_at + cta->grid->dynamic_shared_bytes;
     cta->shared = hd_calloc((size_t)cta->shared_bytes + 16, 1);
+    hd_checks_open(cta);
+    cta->watched = cta->sink_count || cta->checks;
     cta->places = hd_calloc((size_t)p->places + 1, sizeof(const hd_allocation *));
     cta->warps = hd_calloc(cta->warp_count, sizeof *cta->warps);
     for (uint32_t i = 0; i < cta->warp_count; i++) {
@@ -285,6 +290,7 @@ static void close_cta(hd_cta *cta)
         bytes += warp_bytes(&cta->warps[i]);
     if (bytes > cta->statistics->cta_bytes)
         cta->statistics->cta_bytes = bytes;
+    hd_checks_close(cta);
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         hd_warp *w = &cta->warps[i];
         for (uint32_t k = 0; k < w->frames.count; k++) {
@@ -363,6 +369,8 @@ static void run_alone(hd_grid_job *job)
         good = start_cta(cta, (uint32_t)i) && run_cta(cta);
     if (good)
         tell_launch(cta, HD_EVENT_LAUNCH_END);
+    if (cta->status == HD_EXEC_DONE && hd_checks_failed(cta))
+        cta->status = HD_EXEC_FAULT;
     job->status = cta->status;
     delete_cta(cta);
 }
