@@ -93,7 +93,6 @@ static bool read_fields(reader *r, const hd_yaml_node *list, hd_argument *a, uin
     }
     hd_argument *fields = HD_ARENA_ARRAY(&r->file->arena, hd_argument, list->count);
     a->kind = HD_ARGUMENT_STRUCT;
-    a->node = list;
     a->fields = fields;
     a->field_count = list->count;
     for (uint32_t i = 0; i < list->count; i++) {

@@ -343,8 +343,8 @@ static void what_does_not_fit_the_kernel(void **state)
 static void unsupported_is_told_apart(void **state)
 {
     (void)state;
-    static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 "
-                              "%r<3>;\nmovmatrix.sync.aligned.m8n8.trans.b16 %r1, %r2;\nret;\n}\n";
+    static const char ptx[] = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n"
+                              "wgmma.fence.sync.aligned;\nret;\n}\n";
     opened o;
     open_session(&o, "module: a\n" LAUNCH, ptx);
     assert_null(o.session);
