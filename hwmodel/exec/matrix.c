@@ -35,15 +35,16 @@ static uint32_t block_register(const hd_fragment *f, uint32_t line_block, uint32
     return f->pairs ? 2 * at : at;
 }
 
-/* Lane l's elements 2 * (l % 4) and the next of line l / 4, from or to two registers. */
-static void read_pair(unsigned char *to, const unsigned char *low, const unsigned char *high, uint32_t unit)
+/* Sizes are constants where these are called, so that copies are moves.
+ * Lane l's elements 2 * (l % 4) and the next of line l / 4, from or to two registers. */
+static inline void read_pair(unsigned char *to, const unsigned char *low, const unsigned char *high, uint32_t unit)
 {
     for (uint32_t i = 0; i < 4; i++) {
         memcpy(to + (size_t)2 * i * unit, low + (size_t)i * unit, unit);
         memcpy(to + (size_t)(2 * i + 1) * unit, high + (size_t)i * unit, unit);
     }
 }
-static void write_pair(unsigned char *low, unsigned char *high, const unsigned char *from, uint32_t unit)
+static inline void write_pair(unsigned char *low, unsigned char *high, const unsigned char *from, uint32_t unit)
 {
     for (uint32_t i = 0; i < 4; i++) {
         memcpy(low + (size_t)i * unit, from + (size_t)2 * i * unit, unit);
@@ -55,11 +56,15 @@ static void read_block(const hd_warp *w, const hd_fragment *f, const hd_ref *ref
 {
     const unsigned char *low = hd_row(w, refs[0]), *high = f->pairs ? hd_row(w, refs[1]) : NULL;
     uint32_t size = 4u * f->unit;
-    for (uint32_t line = 0; line < 8; line++, to += f->line_bytes) {
-        if (high)
-            read_pair(to, low + (size_t)line * size, high + (size_t)line * size, f->unit);
+    for (uint32_t line = 0; line < 8; line++, to += f->line_bytes, low += size) {
+        if (!high && size == 16)
+            memcpy(to, low, 16);
+        else if (!high)
+            memcpy(to, low, 32);
+        else if (f->unit == 4)
+            read_pair(to, low, high + (size_t)line * 16, 4);
         else
-            memcpy(to, low + (size_t)line * size, size);
+            read_pair(to, low, high + (size_t)line * 32, 8);
     }
 }
 
@@ -76,11 +81,15 @@ void hd_fragment_read(const hd_warp *w, const hd_fragment *f, void *lines)
 static void write_block(unsigned char *low, unsigned char *high, const hd_fragment *f, const unsigned char *from)
 {
     uint32_t size = 4u * f->unit;
-    for (uint32_t line = 0; line < 8; line++, from += f->line_bytes) {
-        if (f->pairs)
-            write_pair(low + (size_t)line * size, high + (size_t)line * size, from, f->unit);
+    for (uint32_t line = 0; line < 8; line++, from += f->line_bytes, low += size) {
+        if (!f->pairs && size == 16)
+            memcpy(low, from, 16);
+        else if (!f->pairs)
+            memcpy(low, from, 32);
+        else if (f->unit == 4)
+            write_pair(low, high + (size_t)line * 16, from, 4);
         else
-            memcpy(low + (size_t)line * size, from, size);
+            write_pair(low, high + (size_t)line * 32, from, 8);
     }
 }
 

@@ -36,11 +36,23 @@ static void spread(u32 *code, const unsigned char *packed, u32 count, u32 bits)
 {
     const u16 *halves = (const void *)packed;
     const u32 *words = (const void *)packed;
-    for (u32 i = 0; i < count; i++)
-        code[i] = bits == 32   ? words[i] >> 13
-                  : bits == 16 ? halves[i]
-                  : bits == 8  ? packed[i]
-                               : packed[i / 2] >> (i % 2 * 4) & 15;
+    switch (bits) {
+    case 32:
+        for (u32 i = 0; i < count; i++)
+            code[i] = words[i] >> 13;
+        break;
+    case 16:
+        for (u32 i = 0; i < count; i++)
+            code[i] = halves[i];
+        break;
+    case 8:
+        for (u32 i = 0; i < count; i++)
+            code[i] = packed[i];
+        break;
+    default:
+        for (u32 i = 0; i < count; i++)
+            code[i] = packed[i / 2] >> (i % 2 * 4) & 15;
+    }
 }
 
 static u32 count_highest(const u32 *code, u32 count, u32 shift, u32 highest)
@@ -327,13 +339,22 @@ static void multiply_bits(const hd_matrix *x, const void *a, const void *b, s32 
         }
 }
 
+HD_CLONES static void chains_of_eight(f64 *sums, const f64 *a, const f64 *b, u32 depth)
+{
+    for (u32 k = 0; k < depth; k++)
+        for (u32 j = 0; j < WIDE; j++)
+            sums[j] = fma(a[k], b[k * WIDE + j], sums[j]);
+}
+
 static void multiply_doubles(const hd_matrix *x, const void *a, const void *b, f64 *sums)
 {
     const f64 *left = a, *right = b;
+    f64 panel[HD_MATRIX_BYTES / 8];
+    for (u32 j = 0; j < WIDE; j++) /* all shapes have eight columns */
+        for (u32 k = 0; k < x->k; k++)
+            panel[k * WIDE + j] = right[j * x->k + k];
     for (u32 i = 0; i < x->m; i++)
-        for (u32 j = 0; j < x->n; j++)
-            for (u32 k = 0; k < x->k; k++)
-                sums[i * x->n + j] = fma(left[i * x->k + k], right[j * x->k + k], sums[i * x->n + j]);
+        chains_of_eight(sums + i * WIDE, left + i * x->k, panel, x->k);
 }
 
 void hd_matrix_multiply(const hd_matrix *x, const void *a, const void *b, hd_matrix_sums *sums)
