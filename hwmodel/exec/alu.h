@@ -23,6 +23,8 @@ hd_run hd_run_pred_logic, hd_run_setp, hd_run_set, hd_run_selp, hd_run_slct, hd_
 hd_run hd_run_carry, hd_run_carry_mad;
 /* convert.c */
 hd_run hd_run_convert, hd_run_convert_pack; /* use.detail: hd_conversion */
+/* video.c */
+hd_run hd_run_video, hd_run_video_simd, hd_run_video_multiply; /* use.detail: hd_video */
 /* access.c */
 hd_run hd_run_load, hd_run_store, hd_run_load_parameter, hd_run_load_frame, hd_run_store_frame;
 hd_run hd_run_frame_address, hd_run_space_of, hd_run_shift_address;
