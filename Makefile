@@ -59,7 +59,7 @@ LIB := $(O)/libheddle.a
 PROGRAM := $(if $(CLI_C),$(O)/heddle)
 
 all: $(LIB) $(PROGRAM)
-.PHONY: all deps demo check sanitize coverage campaign-liveness fuzz fuzzers tests bench bless install check-layers metrics format clean \
+.PHONY: all deps demo check sanitize coverage campaign-liveness campaign-exec fuzz fuzzers tests bench bless install check-layers metrics format clean \
         help deps-fuzz missing-deps FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -143,6 +143,10 @@ coverage:
 # Random programs against the machine of tests/unit/oracle.h: COUNT=N programs, 50,000 where nothing is said.
 campaign-liveness: $(O)/tests/unit/test_liveness
 	$(Q)ORACLE_COUNT=$(or $(COUNT),50000) $<
+# Random programs in the interpreter against an evaluator of one thread at a time: COUNT=N programs, 100,000 where nothing is
+# said.
+campaign-exec: $(O)/tests/unit/test_exec_programs
+	$(Q)PROGRAM_COUNT=$(or $(COUNT),100000) $<
 fuzz:
 	+$(Q)if tools/deps missing fuzz; then \
 	    $(SUBMAKE) O=$(O)-fuzz CC=clang SANITIZE=fuzz CFLAGS='-O1 -g' fuzzers && \
@@ -174,5 +178,5 @@ clean:
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all deps deps-fuzz demo check bless sanitize coverage campaign-liveness fuzz bench install'
-	@echo '         check-layers metrics format clean'
+	@echo 'Targets: all deps deps-fuzz demo check bless sanitize coverage campaign-liveness campaign-exec fuzz bench'
+	@echo '         install check-layers metrics format clean'

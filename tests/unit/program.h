@@ -1,0 +1,86 @@
+/* Random programs in structured form: made, printed as PTX, and evaluated one thread at a time. What lanes of a warp do
+ * together (exchange, votes, barriers) stands at places that all threads reach together, or in the sides of a branch
+ * whose lanes are known; between such places every thread is evaluated on its own. */
+#ifndef HD_TESTS_PROGRAM_H
+#define HD_TESTS_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { KIND_X, KIND_H, KIND_R, KIND_D, KIND_F, KIND_G, KIND_P, KINDS };
+
+typedef enum program_op {
+#define OP(id, opcode, suffix, D, A, B, C, expression) PROGRAM_##id,
+#include "program_ops.def"
+#undef OP
+    PROGRAM_OPS
+} program_op;
+
+typedef struct program_op_info {
+    const char *opcode, *suffix;
+    uint8_t d, kinds[3];
+} program_op_info;
+extern const program_op_info program_ops[PROGRAM_OPS];
+
+/* Registers of each kind that programs use. */
+enum { HALVES = 6, WORDS = 10, DOUBLES = 6, FLOATS = 8, WIDES = 6, PREDICATES = 5, LOCALS = 8, CELLS = 16, INPUTS = 256 };
+extern const uint32_t program_registers[KINDS];
+
+typedef enum program_kind {
+    DO_OP,
+    DO_IF,       /* lists[0] else lists[1] */
+    DO_LOOP,     /* lists[0], as often as the low bits of a register say; head-tested, or tail-tested where `a` is odd */
+    DO_BREAK,    /* of the innermost loop, where the guard holds */
+    DO_CONTINUE,
+    DO_SWITCH,   /* lists[0..3] by two bits */
+    DO_EXIT,     /* where the guard holds; only in the program's tail */
+    DO_LOAD,     /* global: one of the inputs */
+    DO_LOCAL_STORE, DO_LOCAL_LOAD,
+    DO_CALL,     /* a device function */
+    DO_ADD_CELL, /* shared: an atomic addition to one of the cells */
+    DO_REPEAT,   /* lists[0], `immediate[0]` times, all threads together */
+    DO_SHUFFLE,  /* op: up down bfly idx */
+    DO_VOTE,     /* op: all any uni ballot */
+    DO_MATCH, DO_REDUX,
+    DO_SWAP,     /* through shared memory, with barriers */
+    DO_PARTIAL,  /* lists[0] else lists[1] with the mask of each side; then each side exchanges */
+    PROGRAM_KINDS
+} program_kind;
+
+enum { MOST_NODES = 400, MOST_ITEMS = 8, NO_GUARD = -1 };
+
+typedef struct program_list {
+    uint16_t count, items[MOST_ITEMS];
+} program_list;
+
+typedef struct program_node {
+    uint8_t kind;
+    uint8_t op;           /* program_op, or the kind's own choice */
+    uint8_t d, s[3];      /* register numbers */
+    uint8_t is_immediate; /* bit k: source k is immediate[k] */
+    int8_t guard;         /* predicate number or NO_GUARD */
+    bool guard_not;
+    uint64_t immediate[3];
+    program_list lists[4];
+} program_node;
+
+typedef struct program {
+    program_node nodes[MOST_NODES];
+    uint32_t count, threads;
+    program_list top;  /* with what all threads do together */
+    program_list tail; /* without: may exit */
+    uint32_t inputs[INPUTS];
+} program;
+
+enum { RESULT_WORDS = HALVES + WORDS + 2 * DOUBLES + FLOATS + 2 * WIDES + 1 };
+
+void program_make(program *p, uint64_t seed);
+/* A module with the kernel k(in, out); the results of thread t at out + 4 * RESULT_WORDS * t. A thread that exits early
+ * leaves none. */
+void program_print(const program *p, char *text, size_t size);
+/* Results in the same layout, NaNs as one pattern (program_plain makes it so in what the interpreter left). */
+void program_evaluate(const program *p, uint32_t *results);
+void program_plain(const program *p, uint32_t *results);
+
+#endif
