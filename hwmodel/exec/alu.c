@@ -42,8 +42,8 @@ static const void *flushed(const hd_op *op, hd_warp *w, const void *row, uint32_
     return w->cta->scratch[slot];
 }
 
-/* One row of lanes; the rounding mode is the host's, and it is set only around the call: the function behind the pointer
- * holds no constants that could have been rounded before. */
+/* One row of lanes; the rounding mode is the host's, and it is set only around the call: the function behind the
+ * pointer holds no constants that could have been rounded before. */
 static void run_float_part(const hd_op *op, hd_warp *w, void *to, const void *a, const void *b, const void *c)
 {
     hd_type type = (hd_type)op->float_type;

@@ -98,7 +98,7 @@ typedef struct hd_lanes_row {
 /* The row for a form with that many sources, or NULL. Exactly the row's modifiers must be present, besides those that
  * change no result. A packed type has the row of its element. */
 const hd_lanes_row *hd_lanes_find(const hd_form *form, uint32_t sources);
-hd_type hd_lanes_element(hd_type type); /* of a packed type; else itself */
+hd_type hd_lanes_element(hd_type type);                         /* of a packed type; else itself */
 hd_compare *hd_compare_find(hd_type type, uint32_t comparison); /* hd_modifier of the group COMPARE */
 hd_combine *hd_combine_find(uint32_t operation, hd_type type);  /* hd_modifier of the group OP */
 /* True where a present modifier of that group changes no result, whatever the instruction. */

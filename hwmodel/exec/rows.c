@@ -1,5 +1,5 @@
-/* Rows as such: merging under a mask, other widths, flushing of subnormals, saturation; and operations with more sources
- * than a row of exec.def takes. */
+/* Rows as such: merging under a mask, other widths, flushing of subnormals, saturation; and operations with more
+ * sources than a row of exec.def takes. */
 #ifdef __GNUC__
 #ifndef __clang__
 #pragma GCC optimize("O3")
@@ -158,16 +158,16 @@ void hd_logic_row(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint3
     logic_row(d, a, b, c, bits);
 }
 
-#define INSERT(T, width)                                                                                            \
-    HD_CLONES static void insert_##T(T *d, const T *from, const T *into, const u32 *position, const u32 *length)    \
-    {                                                                                                               \
-        HD_LANE_LOOP                                                                                                \
-        {                                                                                                           \
-            T at = position[i] & 255, count = length[i] & 255, ones = (T) ~(T)0;                                    \
-            T field = count < width ? (T)(((T)1 << (count & (width - 1))) - 1) : ones, near = at & (width - 1);     \
-            field = at < width ? (T)(field << near) : 0;                                                            \
-            d[i] = (into[i] & ~field) | ((T)(from[i] << near) & field);                                             \
-        }                                                                                                           \
+#define INSERT(T, width)                                                                                         \
+    HD_CLONES static void insert_##T(T *d, const T *from, const T *into, const u32 *position, const u32 *length) \
+    {                                                                                                            \
+        HD_LANE_LOOP                                                                                             \
+        {                                                                                                        \
+            T at = position[i] & 255, count = length[i] & 255, ones = (T) ~(T)0;                                 \
+            T field = count < width ? (T)(((T)1 << (count & (width - 1))) - 1) : ones, near = at & (width - 1);  \
+            field = at < width ? (T)(field << near) : 0;                                                         \
+            d[i] = (into[i] & ~field) | ((T)(from[i] << near) & field);                                          \
+        }                                                                                                        \
     }
 INSERT(u32, 32)
 INSERT(u64, 64)

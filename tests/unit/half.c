@@ -12,10 +12,7 @@ typedef struct exact {
     uint64_t limbs[LIMBS];
 } exact;
 
-static uint32_t exponent_of(half_format f, uint16_t v)
-{
-    return v >> f.fraction_bits & ((1u << f.exponent_bits) - 1);
-}
+static uint32_t exponent_of(half_format f, uint16_t v) { return v >> f.fraction_bits & ((1u << f.exponent_bits) - 1); }
 static uint32_t fraction_of(half_format f, uint16_t v) { return v & ((1u << f.fraction_bits) - 1); }
 static uint32_t top_exponent(half_format f) { return (1u << f.exponent_bits) - 1; }
 static int bias_of(half_format f) { return (1 << (f.exponent_bits - 1)) - 1; }
@@ -145,7 +142,8 @@ uint16_t half_fma(half_format f, half_rounding rounding, uint16_t a, uint16_t b,
         return (uint16_t)(negative << 15 | infinity_of(f));
     if (is_infinite(f, c))
         return c;
-    exact product = make(negative, (uint64_t)significand_of(f, a) * significand_of(f, b), power_of(f, a) + power_of(f, b));
+    exact product =
+        make(negative, (uint64_t)significand_of(f, a) * significand_of(f, b), power_of(f, a) + power_of(f, b));
     exact addend = make(c >> 15, significand_of(f, c), power_of(f, c));
     exact sum = add_exact(&product, &addend, rounding);
     return round_exact(f, &sum, rounding);

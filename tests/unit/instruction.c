@@ -118,7 +118,7 @@ static void name_registers(const row *r, char *text, size_t size)
     size_t used = 0;
     for (const char *p = r->instruction; *p && used + 8 < size; p++) {
         const char *slot = strchr("ABCD", *p);
-        bool alone = slot && *p && (p[1] == ',' || p[1] == ';' || p[1] == '|') && p[-1] == ' ';
+        bool alone = slot && *p && (p[1] == ',' || p[1] == ';' || p[1] == '|' || p[1] == '}') && p[-1] == ' ';
         char kind = !alone ? 0 : *p == 'A' ? r->a : *p == 'B' ? r->b : *p == 'C' ? r->c : r->d;
         uint32_t number = alone ? (uint32_t)(slot - "ABCD") + 1 : 0;
         if (alone)

@@ -26,10 +26,25 @@ static uint32_t list_edges(half_format f, uint16_t edges[64])
 {
     uint16_t one = half_one(f), infinity = (uint16_t)(((1 << f.exponent_bits) - 1) << f.fraction_bits);
     uint16_t normal = (uint16_t)(1 << f.fraction_bits), quiet = normal >> 1;
-    const uint16_t list[] = {0, 1, 2, 3, (uint16_t)(normal - 1), normal, (uint16_t)(normal + 1), (uint16_t)(one - 1),
-                             one, (uint16_t)(one + 1), (uint16_t)(one + 2), (uint16_t)(one + quiet),
-                             (uint16_t)(one + normal), (uint16_t)(one - normal), (uint16_t)(infinity - 1),
-                             (uint16_t)(infinity - 2), infinity, (uint16_t)(infinity + 1), (uint16_t)(infinity | quiet),
+    const uint16_t list[] = {0,
+                             1,
+                             2,
+                             3,
+                             (uint16_t)(normal - 1),
+                             normal,
+                             (uint16_t)(normal + 1),
+                             (uint16_t)(one - 1),
+                             one,
+                             (uint16_t)(one + 1),
+                             (uint16_t)(one + 2),
+                             (uint16_t)(one + quiet),
+                             (uint16_t)(one + normal),
+                             (uint16_t)(one - normal),
+                             (uint16_t)(infinity - 1),
+                             (uint16_t)(infinity - 2),
+                             infinity,
+                             (uint16_t)(infinity + 1),
+                             (uint16_t)(infinity | quiet),
                              0x7fff};
     uint32_t count = sizeof list / sizeof *list;
     for (uint32_t i = 0; i < count; i++) {
@@ -286,10 +301,10 @@ static void check_bound(const char *text, half_format f, bool packed, double (*e
         double want = exact(half_value(f, in)), got = half_value(f, results[i]);
         double most = half_value(f, (uint16_t)((((1 << f.exponent_bits) - 1) << f.fraction_bits) - 1));
         double least = ldexp(1, 1 - ((1 << (f.exponent_bits - 1)) - 1) - f.fraction_bits);
-        bool right = isnan(want)        ? results[i] == 0x7fff
-                     : isinf(got)       ? want > most
-                     : ftz && got == 0  ? want < least * (1 << f.fraction_bits)
-                                        : fabs(got - want) <= relative * fabs(want) + absolute + least / 2;
+        bool right = isnan(want)       ? results[i] == 0x7fff
+                     : isinf(got)      ? want > most
+                     : ftz && got == 0 ? want < least * (1 << f.fraction_bits)
+                                       : fabs(got - want) <= relative * fabs(want) + absolute + least / 2;
         if (!right)
             fail_msg("%s of %04x gives %04x (%g), expected %g", instruction, i, results[i], got, want);
     }
@@ -316,7 +331,7 @@ static const char *const comparisons[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge
 static bool holds(uint32_t comparison, double a, double b)
 {
     bool unordered = isnan(a) || isnan(b);
-    const bool ordered[] = {a == b, a != b, a < b, a <= b, a > b, a >= b};
+    const bool ordered[] = {a == b, a != b, a<b, a <= b, a> b, a >= b};
     return comparison < 6    ? !unordered && ordered[comparison]
            : comparison < 12 ? unordered || ordered[comparison - 6]
                              : unordered == (comparison == 13);
@@ -339,7 +354,8 @@ typedef struct comparer {
 /* set of a scalar to 32 bits is looked at through its upper half; setp f16x2 gives a predicate a lane. */
 static const comparer comparers[] = {
     {"setp.%s%s.f16 %%p1, @a, @b%s; selp.b16 @d, 1, 0, %%p1;", 1, false},
-    {"setp.%s%s.f16x2 %%p1|%%p2, @a, @b%s; selp.b32 @d, 1, 0, %%p1; selp.b32 %%r5, 65536, 0, %%p2; or.b32 @d, @d, %%r5;",
+    {"setp.%s%s.f16x2 %%p1|%%p2, @a, @b%s; selp.b32 @d, 1, 0, %%p1; selp.b32 %%r5, 65536, 0, %%p2; or.b32 @d, @d, "
+     "%%r5;",
      1, true},
     {"set.%s%s.u16.f16 @d, @a, @b%s;", 0xffff, false},
     {"set.%s%s.f16.f16 @d, @a, @b%s;", 0, false},
