@@ -1,0 +1,476 @@
+/* Calls of the interpreter: through registers and tables, with parameters in registers, by value and of open size;
+ * stack from alloca; the device runtime (vprintf, __assertfail, malloc, free); and the proof about parameters in
+ * registers. Expected results are worked out one thread at a time, printed text by the C library. */
+#include "kernel.h"
+
+#include "hwmodel/rf/count.h"
+#include <math.h>
+#include <stdarg.h>
+
+#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+#define ENTRY                                                                                                     \
+    ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .pred %p<9>;\n.reg .b16 %h<9>;\n.reg .b32 "      \
+    "%r<32>;\n.reg .b64 %rd<32>;\nld.param.u64 %rd0, [in];\nld.param.u64 %rd1, [out];\nmov.u32 %r0, %tid.x;\n"    \
+    "mad.wide.u32 %rd2, %r0, 4, %rd1;\n"
+
+static uint32_t out[512];
+static unsigned char in[4096];
+static char printed[4096];
+
+static void take_text(void *context, const char *text, size_t size)
+{
+    size_t used = strlen(printed);
+    assert_null(context);
+    assert_true(used + size < sizeof printed);
+    memcpy(printed + used, text, size);
+    printed[used + size] = 0;
+}
+
+static kernel_run run_text(const char *text)
+{
+    memset(out, 0, sizeof out);
+    printed[0] = 0;
+    kernel_run run = {
+        .text = text, .in = in, .in_bytes = sizeof in, .out = out, .out_bytes = sizeof out, .options.print = take_text};
+    run_kernel(&run);
+    return run;
+}
+
+static void expect_done(const kernel_run *run)
+{
+    if (run->status != HD_EXEC_DONE)
+        fail_msg("%s", run->message);
+}
+
+static void expect_fault(const kernel_run *run, const char *part)
+{
+    assert_int_equal(run->status, HD_EXEC_FAULT);
+    assert_string_equal(run->slug, "kernel-fault");
+    if (!strstr(run->message, part))
+        fail_msg("'%s' does not hold '%s'", run->message, part);
+}
+
+/* ---- through registers ----------------------------------------------------------------------------------------- */
+
+#define BINARY(name, instruction)                                                                                  \
+    ".func (.param .b32 r) " name "(.param .b32 a, .param .b32 b)\n{\n.reg .b32 %r<4>;\nld.param.u32 %r1, [a];\n"   \
+    "ld.param.u32 %r2, [b];\n" instruction " %r3, %r1, %r2;\nst.param.b32 [r], %r3;\nret;\n}\n"
+#define TABLE                                                                                                      \
+    HEAD ".func (.param .b32 r) plus(.param .b32 a, .param .b32 b);\n.func (.param .b32 r) times(.param .b32 a, "  \
+         ".param .b32 b);\n.func (.param .b32 r) minus(.param .b32 a, .param .b32 b);\n.func lone(.param .b64 a)\n" \
+         "{\nret;\n}\n.global .u64 table[5] = {plus, times, minus, lone, 0};\n" BINARY("plus", "add.u32")          \
+             BINARY("times", "mul.lo.u32") BINARY("minus", "sub.u32")
+#define PICK "mov.u64 %rd3, table;\nmad.wide.u32 %rd3, %r1, 8, %rd3;\nld.global.u64 %rd4, [%rd3];\n"
+#define CALL_PICKED                                                                                                \
+    "{\n.param .b32 a;\n.param .b32 b;\n.param .b32 r;\nst.param.b32 [a], %r0;\nst.param.b32 [b], 7;\n"              \
+    "P: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _);\ncall (r), %rd4, (a, b), P;\n"             \
+    "ld.param.b32 %r2, [r];\n}\n"
+
+/* Lanes of a warp call three functions, and are together again behind the call. */
+static void lanes_call_different_functions(void **state)
+{
+    (void)state;
+    kernel_run run =
+        run_text(TABLE ENTRY "rem.u32 %r1, %r0, 3;\n" PICK CALL_PICKED "activemask.b32 %r3;\nxor.b32 %r3, %r3, -1;\n"
+                             "add.u32 %r2, %r2, %r3;\nst.global.u32 [%rd2], %r2;\nret;\n}\n");
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], i % 3 == 0 ? i + 7 : i % 3 == 1 ? i * 7 : i - 7);
+    run = run_text(TABLE ENTRY "rem.u32 %r1, %r0, 3;\nsetp.lt.u32 %p1, %r0, 9;\nmov.u32 %r2, 77;\n" PICK
+                               "T: .calltargets plus, times, minus;\n@%p1 call (%r2), %rd4, (%r0, 7), T;\n"
+                               "st.global.u32 [%rd2], %r2;\nret;\n}\n");
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], i > 8 ? 77 : i % 3 == 0 ? i + 7 : i % 3 == 1 ? i * 7 : i - 7);
+}
+
+static void bad_targets(void **state)
+{
+    (void)state;
+    kernel_run run = run_text(TABLE ENTRY "mov.u32 %r1, 4;\n" PICK CALL_PICKED "ret;\n}\n");
+    expect_fault(&run, "call of address 0x0, where no function is");
+    run = run_text(TABLE ENTRY "mov.u32 %r1, 3;\n" PICK CALL_PICKED "ret;\n}\n");
+    expect_fault(&run, "call of function lone, which does not fit");
+    run = run_text(TABLE ENTRY "rem.u32 %r1, %r0, 3;\n" PICK
+                               "T: .calltargets plus, minus;\ncall (%r2), %rd4, (%r0, 7), T;\nret;\n}\n");
+    expect_fault(&run, "call of function times, which does not fit");
+    assert_non_null(strstr(run.message, "thread (1,0,0)"));
+}
+
+/* Some lanes leave the kernel inside of one of the functions; those that are to call another are served all the same. */
+static void exits_between_targets(void **state)
+{
+    (void)state;
+    kernel_run run = run_text(
+        HEAD ".func one(.param .b64 p)\n{\n.reg .pred %p1;\n.reg .b32 %r1;\nmov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, "
+             "%r1, 10;\n@%p1 exit;\nret;\n}\n.func two(.param .b64 p)\n{\n.reg .b64 %rd1;\nld.param.u64 %rd1, [p];\n"
+             "st.global.u32 [%rd1], 2;\nret;\n}\n" ENTRY
+             "and.b32 %r1, %r0, 1;\nsetp.eq.u32 %p1, %r1, 0;\nmov.u64 %rd3, one;\nmov.u64 %rd4, two;\n"
+             "selp.b64 %rd5, %rd3, %rd4, %p1;\nP: .callprototype _ (.param .b64 _);\ncall %rd5, (%rd2), P;\n"
+             "activemask.b32 %r2;\n@%p1 st.global.u32 [%rd2], %r2;\nret;\n}\n");
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], i & 1 ? 2 : i < 10 ? 0 : 0xfffffeaa);
+}
+
+/* ---- parameters ------------------------------------------------------------------------------------------------- */
+
+#define IN_REGISTERS                                                                                               \
+    HEAD ".func (.reg .b32 r, .reg .pred q) f(.reg .b32 a, .reg .b64 b, .reg .pred c)\n{\n.reg .b32 t;\n"           \
+         "cvt.u32.u64 t, b;\nmad.lo.u32 r, a, 3, t;\nnot.pred q, c;\nret;\n}\n"
+
+static void parameters_in_registers(void **state)
+{
+    (void)state;
+    kernel_run run = run_text(
+        IN_REGISTERS ENTRY "cvt.u64.u32 %rd3, %r0;\nadd.u64 %rd3, %rd3, 100;\nand.b32 %r1, %r0, 1;\nsetp.eq.u32 %p1, "
+                           "%r1, 1;\nsetp.ne.u32 %p3, %r0, 4;\nmov.u32 %r2, 9;\n@%p3 call (%r2, %p2), f, (%r0, %rd3, "
+                           "%p1);\nselp.u32 %r3, 1000, 0, %p2;\nadd.u32 %r2, %r2, %r3;\nst.global.u32 [%rd2], "
+                           "%r2;\nret;\n}\n");
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], i == 4 ? 9 : i * 4 + 100 + (i & 1 ? 0 : 1000));
+    run = run_text(
+        IN_REGISTERS ENTRY "setp.eq.u32 %p1, %r0, %r0;\nmov.u64 %rd4, f;\nP: .callprototype (.reg .b32 _, .reg .pred "
+                           "_) _ (.reg .b32 _, .reg .b64 _, .reg .pred _);\ncall (%r2, %p2), %rd4, (5, 6, %p1), P;\n"
+                           "selp.u32 %r3, 1000, 0, %p2;\nadd.u32 %r2, %r2, %r3;\nst.global.u32 [%rd2], %r2;\nret;\n}\n");
+    expect_done(&run);
+    assert_int_equal(out[3], 21);
+}
+
+static void values_of_other_sizes(void **state)
+{
+    (void)state;
+    kernel_run run = run_text(
+        HEAD ".func (.param .align 8 .b8 r[24]) turn(.param .align 8 .b8 s[24], .param .b8 c)\n{\n.reg .b64 %rd<5>;\n"
+             ".reg .b16 %h1;\nld.param.u64 %rd1, [s];\nld.param.u64 %rd2, [s+8];\nld.param.u8 %h1, [c];\n"
+             "cvt.u64.u16 %rd3, %h1;\nst.param.u64 [r+16], %rd1;\nst.param.u64 [r], %rd2;\nst.param.u64 [r+8], %rd3;\n"
+             "ret;\n}\n.func (.param .b32 r) many(.param .b32 n, .param .align 4 .b8 rest[])\n{\n.reg .b32 %r<4>;\n"
+             "ld.param.u32 %r1, [n];\nld.param.u32 %r2, [rest+8];\nadd.u32 %r1, %r1, %r2;\nst.param.b32 [r], %r1;\n"
+             "ret;\n}\n" ENTRY
+             "{\n.param .align 8 .b8 s[24];\n.param .b8 c;\n.param .align 8 .b8 r[24];\ncvt.u64.u32 %rd3, %r0;\n"
+             "st.param.u64 [s], %rd3;\nst.param.u64 [s+8], 50;\nst.param.b8 [c], 300;\ncall (r), turn, (s, c);\n"
+             "ld.param.u32 %r1, [r];\nld.param.u32 %r2, [r+8];\nld.param.u32 %r3, [r+16];\n}\n"
+             "mad.lo.u32 %r1, %r2, 1000, %r1;\nmad.lo.u32 %r1, %r3, 1000000, %r1;\nst.global.u32 [%rd2], %r1;\n"
+             "{\n.param .b32 n;\n.param .align 4 .b8 v[12];\n.param .b32 r;\nst.param.b32 [n], 5;\nst.param.b32 [v+8], "
+             "%r0;\ncall (r), many, (n, v);\nld.param.b32 %r4, [r];\n}\nst.global.u32 [%rd2+128], %r4;\nret;\n}\n");
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++) {
+        assert_int_equal(out[i], i * 1000000 + 44 * 1000 + 50);
+        assert_int_equal(out[32 + i], i + 5);
+    }
+}
+
+static void a_noreturn_function_returns(void **state)
+{
+    (void)state;
+    kernel_run run = run_text(HEAD ".func f() .noreturn\n{\n.reg .pred %p1;\n.reg .b32 %r1;\nmov.u32 %r1, %tid.x;\n"
+                                   "setp.gt.u32 %p1, %r1, 3;\n@%p1 ret;\nexit;\n}\n" ENTRY "call f;\n}\n");
+    expect_fault(&run, "called as .noreturn returns");
+    assert_non_null(strstr(run.message, "thread (4,0,0)"));
+    run = run_text(HEAD ENTRY "setp.gt.u32 %p1, %r0, 3;\n@%p1 brkpt;\nret;\n}\n");
+    expect_fault(&run, "breakpoint (brkpt); kernel k, block (0,0,0), thread (4,0,0)");
+}
+
+/* ---- alloca ------------------------------------------------------------------------------------------------------ */
+
+/* Every lane takes a block of another size, fills it, calls a function that takes one too, and gives it back. */
+static void stack_by_lane(void **state)
+{
+    (void)state;
+    kernel_run run = run_text(
+        HEAD ".func (.param .b32 r) sum(.param .b32 n)\n{\n.reg .pred %p1;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
+             "ld.param.u32 %r1, [n];\nmul.wide.u32 %rd1, %r1, 4;\nadd.u64 %rd1, %rd1, 4;\nstacksave.u64 %rd5;\n"
+             "alloca.u64 %rd2, %rd1, 16;\nand.b64 %rd6, %rd2, 15;\ncvt.u32.u64 %r6, %rd6;\nmov.u32 %r2, 0;\n"
+             "L: mul.wide.u32 %rd3, %r2, 4;\nadd.u64 %rd3, %rd3, %rd2;\nst.local.u32 [%rd3], %r2;\nadd.u32 %r2, %r2, "
+             "1;\nsetp.le.u32 %p1, %r2, %r1;\n@%p1 bra L;\nmov.u32 %r3, 0;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra D;\n"
+             "sub.u32 %r4, %r1, 1;\ncall (%r3), sum, (%r4);\nD: mul.wide.u32 %rd3, %r1, 4;\nadd.u64 %rd3, %rd3, %rd2;\n"
+             "ld.local.u32 %r5, [%rd3];\nadd.u32 %r3, %r3, %r5;\nadd.u32 %r3, %r3, %r6;\nstackrestore.u64 %rd5;\n"
+             "stacksave.u64 %rd7;\nsetp.ne.u64 %p1, %rd5, %rd7;\n@%p1 trap;\nst.param.b32 [r], %r3;\nret;\n}\n" ENTRY
+             "and.b32 %r1, %r0, 7;\ncall (%r2), sum, (%r1);\nst.global.u32 [%rd2], %r2;\nret;\n}\n");
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], (i & 7) * ((i & 7) + 1) / 2);
+    run = run_text(HEAD ENTRY "L: alloca.u64 %rd3, 4096;\nbra L;\n}\n");
+    expect_fault(&run, "stack overflow: alloca of 4096 bytes");
+    run = run_text(HEAD ENTRY "alloca.u64 %rd3, 16;\nst.local.u32 [%rd3+16], %r0;\nret;\n}\n");
+    expect_fault(&run, "out-of-bounds access of 4 bytes at local address");
+}
+
+/* ---- printf and assert ------------------------------------------------------------------------------------------- */
+
+#define PRINTF ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n"
+
+/* Lane 0 prints the format at the start of `in` with the arguments at byte 1024; returns what vprintf returned. */
+static uint32_t print(const char *format)
+{
+    snprintf((char *)in, 1024, "%s", format);
+    kernel_run run = run_text(HEAD PRINTF ENTRY
+                              "setp.eq.u32 %p1, %r0, 0;\nadd.u64 %rd3, %rd0, 1024;\n{\n.param .b64 f;\n.param .b64 v;\n"
+                              ".param .b32 r;\nst.param.b64 [f], %rd0;\nst.param.b64 [v], %rd3;\n@%p1 call (r), vprintf, "
+                              "(f, v);\nld.param.b32 %r2, [r];\n}\n@%p1 st.global.u32 [%rd2], %r2;\nret;\n}\n");
+    expect_done(&run);
+    return out[0];
+}
+
+/* Lays one argument behind the others. */
+static void lay(size_t *at, const void *value, size_t size)
+{
+    *at = (*at + size - 1) / size * size;
+    memcpy(in + *at, value, size);
+    *at += size;
+}
+
+/* kinds: i int, l long long, d double */
+static void expect_printed(const char *format, const char *kinds, ...)
+{
+    char expected[1024];
+    size_t at = 1024;
+    va_list arguments, again;
+    va_start(arguments, kinds);
+    va_copy(again, arguments);
+    memset(in, 0, sizeof in);
+    for (const char *k = kinds; *k; k++) {
+        int i = 0;
+        long long l = 0;
+        double d = 0;
+        if (*k == 'i')
+            i = va_arg(arguments, int), lay(&at, &i, sizeof i);
+        else if (*k == 'l')
+            l = va_arg(arguments, long long), lay(&at, &l, sizeof l);
+        else
+            d = va_arg(arguments, double), lay(&at, &d, sizeof d);
+    }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    vsnprintf(expected, sizeof expected, format, again);
+#pragma GCC diagnostic pop
+    va_end(arguments);
+    va_end(again);
+    assert_int_equal(print(format), strlen(kinds));
+    assert_string_equal(printed, expected);
+}
+
+static void prints_as_c_does(void **state)
+{
+    (void)state;
+    expect_printed("plain, 100%%\n", "");
+    expect_printed("%d %i %u %x %X %o|", "iiiiii", -5, 7, -1, 48879, 48879, 8);
+    expect_printed("[%8d|%-8d|%08d|%+d|% d|%.3d|%-+8.3d]", "iiiiiii", 42, 42, 42, 42, 42, 4, 4);
+    expect_printed("[%#x|%#o|%#X|%8.4x]", "iiii", 255, 8, 0, 77);
+    expect_printed("%hd %hhd %hu %hhu", "iiii", 70000, 300, 70000, 300);
+    expect_printed("%lld %llx %ld %lu %zu %jd", "llllll", -1234567890123ll, 0xfedcba9876543210ull, -1ll, 5ll, 6ll, 7ll);
+    expect_printed("%d %lld %d %f", "ilid", 1, 2ll, 3, 4.5);
+    expect_printed("%f|%10.3f|%-10.2e|%G|%g|%+.0f|%#.0f", "ddddddd", 1.5, -2.25, 12345.678, 1e-10, 1e20, 2.5, 3.0);
+    expect_printed("%a %A %f %F %e", "ddddd", 1.0, 0.1, INFINITY, -INFINITY, 0.0);
+    expect_printed("%c%c%5c|%-5c|", "iiii", 'a', 'b', 'c', 'd');
+    expect_printed("%*d|%-*d|%.*f|%*.*f", "iiiiidiid", 6, 42, 6, 42, 2, 3.14159, 9, 3, 2.71828);
+    expect_printed("%*d|", "ii", -6, 42);
+}
+
+/* What C leaves open, or the host does not have at these addresses. */
+static void prints_pointers_strings_and_others(void **state)
+{
+    (void)state;
+    uint64_t pointer = 0x1234abcd;
+    size_t at = 1024;
+    memset(in, 0, sizeof in);
+    lay(&at, &pointer, 8);
+    assert_int_equal(print("%p|"), 1);
+    assert_string_equal(printed, "0x1234abcd|");
+    memset(in + 1024, 0, 8);
+    assert_int_equal(print("%s|%d"), 2);
+    assert_string_equal(printed, "(null)|0");
+    assert_int_equal(print("50%"), 0);
+    assert_string_equal(printed, "50%");
+    assert_int_equal(print("%y %d%"), 1);
+    assert_string_equal(printed, "%y 0%");
+    kernel_run run = run_text(
+        HEAD PRINTF ".global .align 1 .b8 text[12] = {37, 115, 32, 37, 46, 50, 115, 32, 37, 100, 10, 0};\n"
+                    ".const .align 1 .b8 word[6] = {104, 101, 108, 108, 111, 0};\n" ENTRY
+                    ".local .align 8 .b8 v[24];\nmov.u64 %rd3, text;\ncvta.global.u64 %rd3, %rd3;\nmov.u64 %rd4, word;\n"
+                    "cvta.const.u64 %rd4, %rd4;\nmov.u64 %rd5, v;\nst.local.u64 [%rd5], %rd4;\nst.local.u64 [%rd5+8], "
+                    "%rd4;\nst.local.u32 [%rd5+16], %r0;\ncvta.local.u64 %rd6, %rd5;\nsetp.lt.u32 %p1, %r0, 3;\n"
+                    "@%p1 call (%r2), vprintf, (%rd3, %rd6);\n@%p1 call (%r3), vprintf, (0, %rd6);\n"
+                    "add.u32 %r2, %r2, %r3;\n@%p1 st.global.u32 [%rd2], %r2;\nret;\n}\n");
+    expect_done(&run);
+    assert_string_equal(printed, "hello he 0\nhello he 1\nhello he 2\n");
+    assert_int_equal(out[2], 3 - 1);
+    run = run_text(HEAD PRINTF ENTRY "call (%r2), vprintf, (12345, 0);\nret;\n}\n");
+    expect_fault(&run, "printf reads at address 0x3039, where nothing is");
+}
+
+static void assertions(void **state)
+{
+    (void)state;
+    memset(in, 0, sizeof in);
+    strcpy((char *)in, "i < n");
+    strcpy((char *)in + 64, "some file.cu");
+    strcpy((char *)in + 128, "void kernel()");
+    kernel_run run = run_text(
+        HEAD ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);\n" ENTRY
+             "add.u64 %rd3, %rd0, 64;\nadd.u64 %rd4, %rd0, 128;\nsetp.ge.u32 %p1, %r0, 30;\n"
+             "@%p1 call __assertfail, (%rd0, %rd3, 17, %rd4, 1);\nst.global.u32 [%rd2], 1;\nret;\n}\n");
+    expect_fault(&run, "assertion 'i < n' failed; kernel k, block (0,0,0), thread (30,0,0)");
+    assert_string_equal(printed,
+                        "some file.cu:17: void kernel(): block: [0,0,0], thread: [30,0,0] Assertion `i < n` failed.\n"
+                        "some file.cu:17: void kernel(): block: [0,0,0], thread: [31,0,0] Assertion `i < n` failed.\n");
+    assert_int_equal(out[0], 0);
+}
+
+/* ---- malloc and free ---------------------------------------------------------------------------------------------- */
+
+#define MALLOC                                                                                                     \
+    HEAD ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n" ENTRY
+
+static void blocks_of_the_heap(void **state)
+{
+    (void)state;
+    kernel_run run = run_text(MALLOC "add.u32 %r1, %r0, 1;\nmul.wide.u32 %rd3, %r1, 4;\ncall (%rd4), malloc, (%rd3);\n"
+                                     "mov.u32 %r2, 0;\nL: mad.wide.u32 %rd5, %r2, 4, %rd4;\nst.u32 [%rd5], %r0;\n"
+                                     "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r1;\n@%p1 bra L;\nld.u32 %r3, [%rd5];\n"
+                                     "and.b64 %rd6, %rd4, 15;\ncvt.u32.u64 %r4, %rd6;\nadd.u32 %r3, %r3, %r4;\n"
+                                     "st.global.u32 [%rd2], %r3;\ncall free, (%rd4);\ncall free, (0);\nret;\n}\n");
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], i);
+    /* 8 MiB: seven lanes get a MiB, then there is none left; what one gives back another takes */
+    run = run_text(MALLOC "call (%rd4), malloc, (1048576);\nsetp.ne.u64 %p1, %rd4, 0;\nselp.u32 %r1, 1, 0, %p1;\n"
+                          "st.global.u32 [%rd2], %r1;\n@%p1 call free, (%rd4);\ncall (%rd5), malloc, (8388000);\n"
+                          "setp.ne.u64 %p1, %rd5, 0;\nselp.u32 %r1, 1, 0, %p1;\nst.global.u32 [%rd2+128], %r1;\n"
+                          "call (%rd5), malloc, (0);\nsetp.ne.u64 %p1, %rd5, 0;\n@%p1 trap;\nret;\n}\n");
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++) {
+        assert_int_equal(out[i], i < 7);
+        assert_int_equal(out[32 + i], i == 0);
+    }
+}
+
+static void misuse_of_the_heap(void **state)
+{
+    (void)state;
+    kernel_run run = run_text(MALLOC "call (%rd4), malloc, (20);\nst.u32 [%rd4+20], 1;\nret;\n}\n");
+    expect_fault(&run, "out-of-bounds access of 4 bytes at generic address");
+    run = run_text(MALLOC "call (%rd4), malloc, (20);\ncall free, (%rd4);\nld.u32 %r1, [%rd4+16];\nret;\n}\n");
+    expect_fault(&run, "use after free: access of 4 bytes at generic address");
+    run = run_text(MALLOC "call (%rd4), malloc, (20);\ncall free, (%rd4);\ncall free, (%rd4);\nret;\n}\n");
+    expect_fault(&run, "which was freed before");
+    run = run_text(MALLOC "call (%rd4), malloc, (20);\nadd.u64 %rd4, %rd4, 4;\ncall free, (%rd4);\nret;\n}\n");
+    expect_fault(&run, "which malloc did not give");
+    run = run_text(MALLOC "call free, (%rd1);\nret;\n}\n");
+    expect_fault(&run, "which malloc did not give");
+}
+
+/* A body of the module's own goes before the runtime's function of that name. */
+static void own_functions_of_such_names(void **state)
+{
+    (void)state;
+    kernel_run run = run_text(HEAD ".func (.param .b64 r) malloc(.param .b64 n)\n{\n.reg .b64 %rd1;\nld.param.u64 %rd1, "
+                                   "[n];\nadd.u64 %rd1, %rd1, 1;\nst.param.b64 [r], %rd1;\nret;\n}\n" ENTRY
+                                   "call (%rd4), malloc, (41);\nst.global.u32 [%rd2], %rd4;\nret;\n}\n");
+    expect_done(&run);
+    assert_int_equal(out[0], 42);
+    run = run_text(HEAD ".extern .func unknown_to_all();\n" ENTRY "call unknown_to_all;\nret;\n}\n");
+    assert_int_equal(run.status, HD_EXEC_UNSUPPORTED);
+    assert_non_null(strstr(run.message, "unknown_to_all"));
+}
+
+/* ---- what models are told ------------------------------------------------------------------------------------------ */
+
+#define CALLEE_FIRST                                                                                               \
+    HEAD ".func (.reg .b32 r) f(.reg .b32 a)\n{\nadd.u32 r, a, a;\nret;\n}\n" ENTRY                                 \
+         "call (%r2), f, (%r0);\nst.global.u32 [%rd2], %r2;\nret;\n}\n"
+
+static hd_rf_model *new_model(const hd_rf_module *code, const char *options, const char **refusal)
+{
+    (void)code, (void)options, (void)refusal;
+    return hd_calloc(1, sizeof(hd_rf_model));
+}
+static void delete_model(hd_rf_model *model) { free(model); }
+
+/* Right about the kernel's registers, knows nothing of the callee's (function 0): that is proved only as long as they
+ * count as never written. */
+static void read_forgetfully(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+{
+    (void)model;
+    hd_claim claim = {step->serial - 1, step->function ? 0xffffffff : 0};
+    answer->pieces[answer->count++] =
+        (hd_rf_piece){step->effective, HD_RF_FILE, hd_rf_owner(step, step->sources[source]), claim};
+}
+static void write_nothing(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
+{
+    (void)model, (void)step, (void)destination;
+}
+static const hd_rf_ops forgetful_ops = {
+    .create = new_model, .destroy = delete_model, .operand_read = read_forgetfully, .write_back = write_nothing};
+static const hd_rf_model_info forgetful = {"forgetful", "", &forgetful_ops, "", "", ""};
+
+/* Runs a text with a model beside it; the number of reads that were not proved stops it. */
+static hd_exec_status run_with(const hd_rf_model_info *info, const char *text, char *slug, size_t size)
+{
+    hd_diagnostics diagnostics;
+    hd_source source;
+    hd_memory memory;
+    hd_image image;
+    const char *refusal = NULL;
+    hd_exec_statistics statistics = {0};
+    hd_exec_options options = {0};
+    hd_diagnostics_init(&diagnostics);
+    hd_source_from_memory(&source, "k.ptx", text, strlen(text));
+    hd_module *module = hd_parse_ptx(&source, &(hd_parse_options){0}, &diagnostics);
+    assert_int_equal(diagnostics.error_count, 0);
+    hd_memory_init(&memory, 64);
+    assert_true(hd_image_load(&image, module, &memory, &diagnostics));
+    uint32_t at = hd_memory_allocate(&memory, "out", HD_SPACE_GLOBAL, 4096, 0, false);
+    uint64_t parameters[2] = {0, memory.allocations.items[at].base};
+    hd_program *program = hd_program_new(module, hd_module_find_function(module, "k"), &image, &diagnostics);
+    assert_non_null(program);
+    hd_rf_module *code = hd_rf_module_new(module);
+    hd_count *count = hd_count_new(code, &diagnostics);
+    hd_count_add(count, hd_rf_model_new(info, code, &refusal));
+    hd_sink sink = hd_count_sink(count);
+    hd_grid grid = {{1, 1, 1}, {32, 1, 1}, 0, (const unsigned char *)parameters};
+    hd_exec_status status = hd_program_run(program, &grid, &options, &sink, 1, &statistics, &diagnostics);
+    snprintf(slug, size, "%s", diagnostics.first ? hd_diagnostic_slug(diagnostics.first->kind) : "");
+    hd_count_free(count);
+    hd_rf_module_free(code);
+    hd_program_free(program);
+    hd_image_free(&image);
+    hd_memory_free(&memory);
+    hd_module_free(module);
+    hd_diagnostics_free(&diagnostics);
+    return status;
+}
+
+static void parameters_in_registers_are_proved(void **state)
+{
+    (void)state;
+    char slug[64];
+    assert_int_equal(run_with(&hd_rf_models[0], CALLEE_FIRST, slug, sizeof slug), HD_EXEC_DONE);
+    assert_int_equal(run_with(&forgetful, CALLEE_FIRST, slug, sizeof slug), HD_EXEC_STOPPED);
+    assert_string_equal(slug, "proof-failed");
+    const hd_rf_model_info *bow = hd_rf_model_find("bow-iw3", 7);
+    assert_non_null(bow);
+    assert_int_equal(run_with(bow, CALLEE_FIRST, slug, sizeof slug), HD_EXEC_DONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lanes_call_different_functions),
+        cmocka_unit_test(bad_targets),
+        cmocka_unit_test(exits_between_targets),
+        cmocka_unit_test(parameters_in_registers),
+        cmocka_unit_test(values_of_other_sizes),
+        cmocka_unit_test(a_noreturn_function_returns),
+        cmocka_unit_test(stack_by_lane),
+        cmocka_unit_test(prints_as_c_does),
+        cmocka_unit_test(prints_pointers_strings_and_others),
+        cmocka_unit_test(assertions),
+        cmocka_unit_test(blocks_of_the_heap),
+        cmocka_unit_test(misuse_of_the_heap),
+        cmocka_unit_test(own_functions_of_such_names),
+        cmocka_unit_test(parameters_in_registers_are_proved),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
