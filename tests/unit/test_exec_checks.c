@@ -1,0 +1,235 @@
+/* The optional checks: uses of what was never written, with all that must not be reported, and races in shared memory
+ * between warps and within one. */
+#include "kernel.h"
+
+static uint32_t out[1024];
+
+enum { FIRST_LINE = 16 }; /* of the body, behind the line that sets %rd3 */
+
+static kernel_run run_with(const char *body, uint32_t threads, bool uninitialized, bool races)
+{
+    static char text[8192], whole[8192];
+    snprintf(whole, sizeof whole, "mad.wide.u32 %%rd3, %%r0, 4, %%rd1;\n%s", body);
+    memset(out, 0, sizeof out);
+    kernel_run run = {.text = kernel_text(text, sizeof text, whole),
+                      .in = out,
+                      .in_bytes = 64,
+                      .out = out,
+                      .out_bytes = sizeof out,
+                      .block = threads,
+                      .options.check_uninitialized = uninitialized,
+                      .options.check_races = races};
+    run_kernel(&run);
+    return run;
+}
+
+/* ---- never written ------------------------------------------------------------------------------------------------ */
+
+static void expect_use(const char *body, uint32_t line, const char *part)
+{
+    kernel_run run = run_with(body, 32, false, false);
+    if (run.status != HD_EXEC_DONE) /* without the check it runs */
+        fail_msg("%s: %s", body, run.message);
+    run = run_with(body, 32, true, false);
+    if (run.status != HD_EXEC_FAULT || !strstr(run.message, part))
+        fail_msg("%s: '%s' does not hold '%s'", body, run.message, part);
+    assert_string_equal(run.slug, "kernel-fault");
+    assert_int_equal(run.line, FIRST_LINE + line);
+}
+
+static void expect_none(const char *body)
+{
+    kernel_run run = run_with(body, 32, true, false);
+    if (run.status != HD_EXEC_DONE)
+        fail_msg("%s: %u: %s", body, run.line, run.message);
+}
+
+static void uses_are_found(void **state)
+{
+    (void)state;
+    expect_use("@%p1 st.global.u32 [%rd3], %r0;", 0, "%p1 was never written and is used as a guard");
+    expect_use("st.global.u32 [%rd3], %r1;", 0, "%r1 was never written and is used as a value in global memory");
+    expect_use("add.u64 %rd5, %rd3, 0;\nsub.u64 %rd6, %rd9, %rd9;\nadd.u64 %rd5, %rd5, %rd6;\nld.global.u32 %r1, [%rd5];",
+               3, "%rd5 was never written and is used as an address");
+    expect_use("T: .branchtargets A, A;\nbrx.idx %r1, T;\nA: ", 1, "%r1 was never written and is used as a branch's index");
+    expect_use("bar.sync %r1;", 0, "an operand of a barrier");
+    expect_use("atom.global.add.u32 %r2, [%rd3], %r1;", 0, "%r1 was never written and is used as an operand of an atomic");
+    expect_use("fma.rn.f32 %f1, %f2, %f3, %f4;\nst.global.f32 [%rd3], %f1;", 1, "%f1 was never written");
+    expect_use("setp.eq.u32 %p1, %r1, 3;\n@%p1 bra A;\nA: ", 1, "%p1 was never written and is used as a guard");
+    expect_use("st.global.v2.u32 [%rd1], {%r0, %r1};", 0, "%r1 was never written");
+    expect_use(".shared .align 4 .b32 s[64];\nld.shared.u32 %r1, [s+128];\nst.global.u32 [%rd3], %r1;", 2,
+               "%r1 was never written");
+    expect_use(".local .align 4 .b32 l[4];\nst.local.u32 [l], %r0;\nld.local.u32 %r1, [l+4];\nadd.u32 %r1, %r1, 1;\n"
+               "st.global.u32 [%rd3], %r1;",
+               4, "%r1 was never written");
+    expect_use("cvt.u32.u16 %r1, %h1;\nand.b32 %r1, %r1, 255;\nsetp.gt.u32 %p1, %r1, 5;\n@%p1 bra A;\nA: ", 3, "%p1");
+    expect_use("selp.u32 %r1, %r0, %r2, %p1;\nst.global.u32 [%rd3], %r1;", 1, "%r1 was never written");
+    expect_use("shl.b32 %r1, %r0, %r2;\nst.global.u32 [%rd3], %r1;", 1, "%r1 was never written");
+}
+
+/* Only the lanes that use it count, and only those that did not write it. */
+static void lanes_are_told_apart(void **state)
+{
+    (void)state;
+    kernel_run run = run_with("setp.ne.u32 %p1, %r0, 9;\n@%p1 mov.u32 %r1, 1;\nst.global.u32 [%rd3], %r1;", 32, true, false);
+    assert_int_equal(run.status, HD_EXEC_FAULT);
+    assert_non_null(strstr(run.message, "thread (9,0,0)"));
+    expect_none("setp.ne.u32 %p1, %r0, 9;\n@%p1 mov.u32 %r1, 1;\n@%p1 st.global.u32 [%rd3], %r1;");
+    run = run_with("setp.lt.u32 %p1, %r0, 31;\n@%p1 mov.u32 %r1, 5;\nshfl.sync.down.b32 %r2, %r1, 1, 31, -1;\n"
+                   "st.global.u32 [%rd3], %r2;",
+                   32, true, false);
+    assert_int_equal(run.status, HD_EXEC_FAULT); /* lane 30 has lane 31's, and lane 31 its own */
+    assert_non_null(strstr(run.message, "thread (30,0,0)"));
+}
+
+static void correct_programs_are_not_reported(void **state)
+{
+    (void)state;
+    expect_none("mov.u32 %r2, %r1;\nadd.u32 %r3, %r2, 1;\nmov.b64 %rd5, {%r1, %r3};"); /* computed and dropped */
+    expect_none("selp.u32 %r2, %r0, %r1, 1;\nst.global.u32 [%rd3], %r2;");
+    expect_none("mov.b64 %rd5, {%r0, %r1};\nmov.b64 {%r2, %r3}, %rd5;\nst.global.u32 [%rd3], %r2;\n"
+                "st.global.u64 [%rd1], %rd5;"); /* a half of it is padding */
+    expect_none("and.b32 %r2, %r1, 0;\nor.b32 %r3, %r1, -1;\nadd.u32 %r2, %r2, %r3;\nst.global.u32 [%rd3], %r2;");
+    expect_none("cvt.u64.u32 %rd5, %r0;\nbfi.b64 %rd6, %rd5, %rd9, 8, 8;\nbfe.u64 %rd7, %rd6, 8, 8;\n"
+                "cvt.u32.u64 %r2, %rd7;\nst.global.u32 [%rd3], %r2;");
+    expect_none("shl.b32 %r2, %r1, 24;\nand.b32 %r2, %r2, 65535;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 st.global.u32 [%rd3], "
+                "%r2;");
+    expect_none(".local .align 8 .b8 l[16];\nst.local.u32 [l], %r0;\nld.local.u64 %rd5, [l];\nst.local.u64 [l+8], %rd5;\n"
+                "ld.local.u32 %r2, [l+8];\nst.global.u32 [%rd3], %r2;\nst.global.u64 [%rd1], %rd5;");
+    expect_none(".shared .align 4 .b8 s[128];\nmov.u32 %r1, s;\nadd.u32 %r1, %r1, %r0;\nst.shared.u8 [%r1], %r0;\n"
+                "ld.shared.u8 %r2, [%r1];\nst.global.u32 [%rd3], %r2;");
+    expect_none(".shared .align 4 .b32 s[2];\nst.shared.u32 [s], 0;\natom.shared.add.u32 %r1, [s], 1;\n"
+                "st.global.u32 [%rd3], %r1;");
+    expect_none("xor.b32 %r1, %r0, 5;\nprmt.b32 %r2, %r1, %r9, 0x3210;\nst.global.u32 [%rd3], %r2;");
+    expect_none("shfl.sync.bfly.b32 %r1|%p1, %r0, 1, 31, -1;\n@%p1 st.global.u32 [%rd3], %r1;");
+    expect_none("vote.sync.ballot.b32 %r1, 1, -1;\nst.global.u32 [%rd3], %r1;\nld.param.u64 %rd5, [in];\n"
+                "ld.global.u32 %r2, [%rd5];\nst.global.u32 [%rd3], %r2;");
+}
+
+static void through_calls(void **state)
+{
+    (void)state;
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.func (.param .align 8 .b8 r[16]) f(.param .b32 n)\n{\n.reg .b32 "
+        "%%r<4>;\nld.param.u32 %%r1, [n];\nst.param.u32 [r], %%r1;\nst.param.u32 [r+8], %%r1;\nret;\n}\n"
+        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %%rd<4>;\n.reg .b32 %%r<4>;\n"
+        "ld.param.u64 %%rd1, [out];\n{\n.param .b32 n;\n.param .align 8 .b8 r[16];\nst.param.b32 [n], 5;\ncall (r), f, "
+        "(n);\nld.param.u32 %%r1, [r+%u];\n}\nst.global.u32 [%%rd1], %%r1;\nret;\n}\n";
+    for (uint32_t at = 0; at < 16; at += 4) {
+        char whole[1024];
+        snprintf(whole, sizeof whole, text, at);
+        kernel_run run = {.text = whole, .out = out, .out_bytes = 64, .options.check_uninitialized = true};
+        run_kernel(&run);
+        assert_int_equal(run.status, at % 8 ? HD_EXEC_FAULT : HD_EXEC_DONE);
+    }
+}
+
+/* ---- races --------------------------------------------------------------------------------------------------------- */
+
+#define SHARED ".shared .align 4 .b32 s[1024];\nmov.u32 %r9, s;\nmad.lo.u32 %r1, %r0, 4, %r9;\n"
+#define NEIGHBOUR "add.u32 %r2, %r0, 32;\nand.b32 %r2, %r2, 63;\nmad.lo.u32 %r2, %r2, 4, %r9;\n" /* in the other warp */
+#define NEXT_LANE "xor.b32 %r2, %r0, 1;\nmad.lo.u32 %r2, %r2, 4, %r9;\n"
+
+/* Without the check every one of these runs to its end, and so it does with it. */
+static kernel_run races_in(const char *body, uint32_t threads)
+{
+    kernel_run run = run_with(body, threads, false, false);
+    if (run.status != HD_EXEC_DONE)
+        fail_msg("%s", run.message);
+    uint64_t instructions = run.statistics.warp_instructions;
+    run = run_with(body, threads, false, true);
+    assert_int_equal(run.statistics.warp_instructions, instructions);
+    return run;
+}
+
+static void expect_race(const char *body, uint32_t line, const char *kind)
+{
+    kernel_run run = races_in(body, 64);
+    if (run.status != HD_EXEC_FAULT || !strstr(run.message, kind))
+        fail_msg("%s: '%s' does not hold '%s'", body, run.message, kind);
+    assert_int_equal(run.line, FIRST_LINE + line);
+}
+
+static void expect_order(const char *body)
+{
+    kernel_run run = races_in(body, 64);
+    if (run.status != HD_EXEC_DONE)
+        fail_msg("%s: %u: %s", body, run.line, run.message);
+}
+
+static void races_between_warps(void **state)
+{
+    (void)state;
+    expect_race(SHARED NEIGHBOUR "setp.lt.u32 %p1, %r0, 32;\n@%p1 st.shared.u32 [%r1], %r0;\n@!%p1 ld.shared.u32 %r3, "
+                                 "[%r2];",
+                8, "race, read after write: thread (32,0,0) reads byte 0 of shared memory, which thread (0,0,0) writes");
+    expect_race(SHARED NEIGHBOUR "ld.shared.u32 %r3, [%r1];\nst.shared.u32 [%r2], %r0;", 7, "race, write after read: ");
+    expect_race(SHARED NEIGHBOUR "st.shared.u32 [%r1], %r0;\nst.shared.u32 [%r2], %r0;", 7, "race, write after write: ");
+    expect_race(SHARED NEIGHBOUR "atom.shared.add.u32 %r3, [%r1], 1;\nst.shared.u32 [%r2], %r0;", 7, "race, ");
+    expect_race(SHARED NEIGHBOUR "st.shared.u32 [%r1], %r0;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];\n"
+                                 "st.shared.u32 [%r1], 7;",
+                9, "race, write after read: ");
+    expect_order(SHARED NEIGHBOUR "st.shared.u32 [%r1], %r0;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];\nbar.sync 0;\n"
+                                  "st.shared.u32 [%r1], 7;");
+    expect_order(SHARED NEIGHBOUR "atom.shared.add.u32 %r3, [%r1], 1;\nred.shared.add.u32 [%r2], 1;");
+    expect_order(SHARED NEIGHBOUR "ld.shared.u32 %r3, [%r1];\nld.shared.u32 %r3, [%r2];");
+    expect_order(SHARED "st.shared.u32 [s], 1;\nst.shared.u32 [s], 1;"); /* all set one flag */
+    expect_order(SHARED "st.shared.u32 [%r1], %r0;\nld.shared.u32 %r3, [%r1];\nst.shared.u32 [%r1], %r3;");
+    /* bytes side by side in one word */
+    expect_order(".shared .align 4 .b8 s[64];\nmov.u32 %r9, s;\nadd.u32 %r1, %r9, %r0;\nst.shared.u8 [%r1], %r0;");
+}
+
+/* One warp produces, arrives, and goes on; the other waits. */
+static void named_barriers_order(void **state)
+{
+    (void)state;
+#define PRODUCE                                                                                                    \
+    SHARED "and.b32 %r3, %r0, 31;\nmad.lo.u32 %r2, %r3, 4, %r9;\nsetp.lt.u32 %p1, %r0, 32;\n@%p1 bra.uni CONSUME;\n" \
+           "st.shared.u32 [%r2], %r0;\nbar.arrive 3, 64;\n"
+#define CONSUME "ret;\nCONSUME: bar.sync 3, 64;\nld.shared.u32 %r4, [%r2];"
+    expect_order(PRODUCE CONSUME);
+    kernel_run run = races_in(PRODUCE "st.shared.u32 [%r2], 5;\n" CONSUME, 64);
+    assert_int_equal(run.status, HD_EXEC_FAULT);
+}
+
+static void races_within_a_warp(void **state)
+{
+    (void)state;
+    expect_race(SHARED NEXT_LANE "st.shared.u32 [%r1], %r0;\nld.shared.u32 %r3, [%r2];", 6, "race, read after write: ");
+    expect_race(SHARED "st.shared.u32 [s], %r0;", 3, "race, write after write: ");
+    expect_order(SHARED NEXT_LANE "st.shared.u32 [%r1], %r0;\nbar.warp.sync -1;\nld.shared.u32 %r3, [%r2];");
+    expect_race(SHARED NEXT_LANE "setp.lt.u32 %p1, %r0, 32;\nst.shared.u32 [%r1], %r0;\n@%p1 bar.warp.sync -1;\n"
+                                 "ld.shared.u32 %r3, [%r2];",
+                8, "thread (32,0,0)");
+}
+
+static void older_machines_go_in_lockstep(void **state)
+{
+    (void)state;
+    static const char head[] = ".version 8.0\n.target sm_60\n.address_size 64\n.visible .entry k(.param .u64 in, .param "
+                               ".u64 out)\n{\n.reg .b32 %r<16>;\nmov.u32 %r0, %tid.x;\n";
+    char text[2048];
+    snprintf(text, sizeof text, "%s%s", head,
+             SHARED NEXT_LANE "st.shared.u32 [%r1], %r0;\nld.shared.u32 %r3, [%r2];\nret;\n}\n");
+    kernel_run run = {.text = text, .out = out, .out_bytes = 64, .options.check_races = true};
+    run_kernel(&run);
+    assert_int_equal(run.status, HD_EXEC_DONE);
+    snprintf(text, sizeof text, "%s%s", head, SHARED "st.shared.u32 [s], %r0;\nret;\n}\n");
+    run_kernel(&run);
+    assert_int_equal(run.status, HD_EXEC_FAULT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(uses_are_found),
+        cmocka_unit_test(lanes_are_told_apart),
+        cmocka_unit_test(correct_programs_are_not_reported),
+        cmocka_unit_test(through_calls),
+        cmocka_unit_test(races_between_warps),
+        cmocka_unit_test(named_barriers_order),
+        cmocka_unit_test(races_within_a_warp),
+        cmocka_unit_test(older_machines_go_in_lockstep),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
