@@ -128,6 +128,7 @@ static void through_calls(void **state)
 
 #define SHARED ".shared .align 4 .b32 s[1024];\nmov.u32 %r9, s;\nmad.lo.u32 %r1, %r0, 4, %r9;\n"
 #define NEIGHBOUR "add.u32 %r2, %r0, 32;\nand.b32 %r2, %r2, 63;\nmad.lo.u32 %r2, %r2, 4, %r9;\n" /* in the other warp */
+#define FIRST "setp.lt.u32 %p1, %r0, 32;\n@%p1 " /* the first warp does what follows */
 #define NEXT_LANE "xor.b32 %r2, %r0, 1;\nmad.lo.u32 %r2, %r2, 4, %r9;\n"
 
 /* Without the check every one of these runs to its end, and so it does with it. */
@@ -160,12 +161,13 @@ static void expect_order(const char *body)
 static void races_between_warps(void **state)
 {
     (void)state;
-    expect_race(SHARED NEIGHBOUR "setp.lt.u32 %p1, %r0, 32;\n@%p1 st.shared.u32 [%r1], %r0;\n@!%p1 ld.shared.u32 %r3, "
-                                 "[%r2];",
+    expect_race(SHARED NEIGHBOUR FIRST "st.shared.u32 [%r1], %r0;\n@!%p1 ld.shared.u32 %r3, [%r2];",
                 8, "race, read after write: thread (32,0,0) reads byte 0 of shared memory, which thread (0,0,0) writes");
-    expect_race(SHARED NEIGHBOUR "ld.shared.u32 %r3, [%r1];\nst.shared.u32 [%r2], %r0;", 7, "race, write after read: ");
-    expect_race(SHARED NEIGHBOUR "st.shared.u32 [%r1], %r0;\nst.shared.u32 [%r2], %r0;", 7, "race, write after write: ");
-    expect_race(SHARED NEIGHBOUR "atom.shared.add.u32 %r3, [%r1], 1;\nst.shared.u32 [%r2], %r0;", 7, "race, ");
+    expect_race(SHARED NEIGHBOUR FIRST "ld.shared.u32 %r3, [%r1];\n@!%p1 st.shared.u32 [%r2], %r0;", 8,
+                "race, write after read: ");
+    expect_race(SHARED NEIGHBOUR FIRST "st.shared.u32 [%r1], %r0;\n@!%p1 st.shared.u32 [%r2], %r0;", 8,
+                "race, write after write: ");
+    expect_race(SHARED NEIGHBOUR FIRST "atom.shared.add.u32 %r3, [%r1], 1;\n@!%p1 st.shared.u32 [%r2], %r0;", 8, "race, ");
     expect_race(SHARED NEIGHBOUR "st.shared.u32 [%r1], %r0;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];\n"
                                  "st.shared.u32 [%r1], 7;",
                 9, "race, write after read: ");
