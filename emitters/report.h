@@ -1,0 +1,147 @@
+/* What `heddle report` found in a module, as data: driver/report.c fills it in, the emitters here print it, gates and
+ * `heddle diff` compare it. No emitter names a technique: techniques are rows of ir/techniques.def.
+ *
+ * Four numbers of registers that are never mixed up:
+ *   live_peak  the most 32-bit register words that are live at one place of the cleaned-up PTX; exact
+ *   allocated  what our register allocation needs for it
+ *   estimate   what ptxas will probably use: a model (passes/estimate), with known error
+ *   ptxas      its own count, where it was asked
+ *
+ * Places. Every instruction of the cleaned-up code leads back by its origin to an instruction of the input; lines are
+ * those of the input's PTX text, source places those of its .loc. Ordinals are those of the cleaned-up function.
+ */
+#ifndef HD_EMITTERS_REPORT_H
+#define HD_EMITTERS_REPORT_H
+
+#include "base/writer.h"
+#include "ir/cfg.h"
+#include "target/occupancy.h"
+
+typedef struct hd_report_place {
+    uint32_t ptx_line;      /* 0: none */
+    const char *file;       /* of .loc, or NULL */
+    uint32_t line, column;
+    const char *inlined_file; /* where it was inlined, or NULL */
+    uint32_t inlined_line;
+} hd_report_place;
+
+/* One instruction. Its live set: the ranges that hold it. */
+typedef struct hd_report_instruction {
+    const char *text;       /* as printed, without annotations; one line */
+    hd_report_place place;
+    uint32_t block;
+    uint16_t live;          /* register words live before it; of wide values all words */
+    uint16_t predicates;    /* predicates live before it */
+    uint8_t loop_depth;
+    bool removed;           /* stands only in the input: clean-up took it away (live is 0) */
+} hd_report_instruction;
+
+/* A stretch of instructions over which a register holds a value that will be read: [first, last], in instruction order
+ * of the layout (as nvdisasm's life ranges): ordinals of hd_report_kernel.instructions. */
+typedef struct hd_report_range {
+    uint32_t reg;           /* index in registers */
+    uint32_t first, last;
+} hd_report_range;
+typedef enum hd_report_access { HD_ACCESS_NONE = 0, HD_ACCESS_WRITE = 1, HD_ACCESS_READ = 2 } hd_report_access;
+typedef struct hd_report_touch { /* sorted by instruction, then register */
+    uint32_t instruction, reg;
+    uint8_t access; /* bits: '^' written, 'v' read, 'x' both; live and untouched is ':' */
+} hd_report_touch;
+typedef struct hd_report_register {
+    const char *name;
+    uint8_t words;          /* 0: a predicate */
+} hd_report_register;
+
+/* A value live at the peak. */
+typedef struct hd_report_value {
+    uint32_t reg;
+    uint32_t definition, last_use; /* instructions (the last definition before the peak in layout order; HD_NONE: several reach) */
+    uint32_t uses;
+    uint32_t loop_depth;    /* of the loop around the peak */
+    uint32_t uses_in_loop;  /* in that loop; where depth is 0 equal to uses */
+    bool idle;              /* lives through the loop around the peak, or a loop, without use in it: recompute or reload it */
+    const char *remedy;     /* "recompute" (cheap arithmetic of live values), "reload" (load of a parameter or constant), or NULL */
+} hd_report_value;
+
+typedef struct hd_report_line { /* one line of the source */
+    const char *file;
+    uint32_t line;
+    uint32_t instructions, peak; /* most live words at one of its instructions */
+    bool inlined;
+} hd_report_line;
+
+typedef struct hd_report_statistic { const char *name; uint64_t value; } hd_report_statistic;
+typedef struct hd_report_technique {
+    const char *name;       /* spelling in ir/techniques.def */
+    const char *refusal;    /* why it found nothing to do, or NULL */
+    const hd_report_statistic *statistics;
+    uint32_t statistic_count;
+} hd_report_technique;
+
+enum { HD_REUSE_BUCKETS = 8 }; /* distance to the next read of a value in instructions of its block: 1, 2, 3-4, 5-8, .. 33-64, more, other block */
+
+typedef struct hd_report_ptxas {
+    bool asked, known;      /* known: it took the module and said so of this kernel */
+    uint32_t registers, barriers;
+    uint64_t spill_stores, spill_loads, stack_bytes;
+} hd_report_ptxas;
+
+typedef struct hd_report_kernel {
+    const char *name, *demangled; /* demangled: equal to name where it is no mangled one */
+    bool is_entry;
+    hd_report_place place;        /* of its header */
+    uint32_t instruction_count, input_instructions, block_count, loop_count;
+    hd_report_instruction *instructions; /* of the cleaned-up function */
+    hd_report_register *registers;
+    uint32_t register_count;
+    hd_report_range *ranges;
+    uint32_t range_count;
+    hd_report_touch *touches;
+    uint32_t touch_count;
+    uint32_t *block_peaks;        /* by block */
+    hd_report_line *lines;        /* by file and line */
+    uint32_t line_count;
+
+    uint32_t live_peak, live_peak_predicates, peak_instruction;
+    hd_report_value *values;      /* at the peak; widest and longest first */
+    uint32_t value_count;
+    uint32_t allocated, allocated_predicates;
+    uint64_t spill_bytes;         /* of our allocation under --max-registers, or .maxnreg */
+    uint32_t estimate;
+    hd_report_ptxas ptxas;
+    uint64_t static_shared_bytes, local_bytes, constant_bytes, parameter_bytes;
+    uint32_t barriers;
+
+    hd_occupancy_use use;         /* registers: ptxas where known, else the estimate */
+    const char *registers_from;   /* "ptxas" or "estimate": which of them `use` has */
+    hd_occupancy occupancy;
+    hd_occupancy_cliff gain, loss;
+    hd_occupancy *sweep;          /* by block size: 32, 64 .. */
+    uint32_t sweep_count;
+
+    uint32_t banks;               /* of the register file that the next two are for */
+    uint64_t bank_conflicts;      /* instructions with two sources in one bank, in allocated code */
+    uint64_t bank_conflicts_weighted; /* times 10 for each loop around */
+    uint64_t single_use_loads, loads;
+    uint64_t reuse[HD_REUSE_BUCKETS];
+    hd_report_technique *techniques;
+    uint32_t technique_count;
+    const char **failed_gates;    /* terms of --require that it does not meet, with what it has: "registers<=96 (has 112)" */
+    uint32_t failed_gate_count;
+} hd_report_kernel;
+
+typedef struct hd_report_module {
+    const char *path;             /* of the PTX file */
+    const char *arch;             /* GPU description */
+    uint32_t block;               /* threads of a CTA asked for; 0: each kernel's own */
+    const char *ptxas_version;    /* or NULL */
+    const hd_source *source;      /* the PTX text: HTML shows it */
+    HD_ARRAY(hd_report_kernel) kernels; /* with a body and selected, in text order */
+} hd_report_module;
+
+void hd_emit_report_text(hd_writer *writer, const hd_report_module *report);
+void hd_emit_report_json(hd_writer *writer, const hd_report_module *report); /* heddle-json(5) */
+void hd_emit_report_html(hd_writer *writer, const hd_report_module *report);
+void hd_emit_report_sarif(hd_writer *writer, const hd_report_module *report);
+
+#endif
