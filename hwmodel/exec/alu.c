@@ -127,48 +127,6 @@ static void set_element(void *row, uint32_t bytes, uint32_t lane, uint64_t value
     memcpy((unsigned char *)row + (size_t)lane * bytes, &value, bytes);
 }
 
-/* mov.b64 d, {a, b, ..}: elements from low to high bits. A 128-bit row is two 64-bit rows. */
-hd_step hd_run_pack(const hd_op *op, hd_warp *w, uint32_t mask)
-{
-    const hd_code *code = hd_top_frame(w)->code;
-    uint32_t bytes = op->a_bytes;
-    for (uint32_t lane = 0; lane < LANES; lane++) {
-        uint64_t parts[2] = {0, 0};
-        for (uint32_t k = 0; k < op->count; k++) {
-            uint32_t at = k * bytes;
-            parts[at / 8] |= element(hd_row(w, code->refs.items[op->first + k]), bytes, lane) << (at % 8 * 8);
-        }
-        if (!(mask >> lane & 1))
-            continue;
-        unsigned char *d = hd_row_of_frame(w, op->d);
-        set_element(d, op->d_bytes > 8 ? 8 : op->d_bytes, lane, parts[0]);
-        if (op->d_bytes > 8)
-            set_element(d + 8 * LANES, 8, lane, parts[1]);
-    }
-    return HD_STEP_NEXT;
-}
-
-hd_step hd_run_unpack(const hd_op *op, hd_warp *w, uint32_t mask)
-{
-    const hd_code *code = hd_top_frame(w)->code;
-    uint32_t bytes = op->a_bytes;
-    uint64_t low[LANES], high[LANES]; /* the source may be one of the destinations */
-    const unsigned char *a = hd_row(w, op->a);
-    for (uint32_t lane = 0; lane < LANES; lane++) {
-        low[lane] = element(a, op->item_bytes > 8 ? 8 : op->item_bytes, lane);
-        high[lane] = op->item_bytes > 8 ? element(a + 8 * LANES, 8, lane) : 0;
-    }
-    for (uint32_t k = 0; k < op->count; k++) {
-        hd_ref ref = code->refs.items[op->first + k];
-        for (uint32_t lane = 0; ref != HD_NO_REF && lane < LANES; lane++) {
-            uint32_t at = k * bytes;
-            if (mask >> lane & 1)
-                set_element(hd_row_of_frame(w, ref), bytes, lane, (at / 8 ? high : low)[lane] >> (at % 8 * 8));
-        }
-    }
-    return HD_STEP_NEXT;
-}
-
 /* ---- predicates and comparisons ------------------------------------------------------------------------------ */
 
 static uint32_t source_word(const hd_op *op, const hd_warp *w, hd_ref ref, uint32_t inverted)

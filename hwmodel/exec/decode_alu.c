@@ -1,4 +1,4 @@
-/* Decodes arithmetic, moves and comparisons. */
+/* Decodes arithmetic and comparisons. */
 #include "hwmodel/exec/decode.h"
 
 /* ---- rows of exec.def ---------------------------------------------------------------------------------------- */
@@ -112,79 +112,6 @@ static bool decode_mixed(hd_decoder *d)
 bool hd_decode_fma(hd_decoder *d)
 {
     return d->form->type_count == 2 ? decode_mixed(d) : hd_decode_unsupported(d, NULL);
-}
-
-/* ---- moves --------------------------------------------------------------------------------------------------- */
-
-static bool decode_pack(hd_decoder *d, hd_type type)
-{
-    hd_op *op = d->op;
-    const hd_operand *vector = d->operands[1];
-    uint32_t bits = hd_types[type].bits / vector->count;
-    hd_type part = bits == 8 ? HD_TYPE_B8 : bits == 16 ? HD_TYPE_B16 : bits == 32 ? HD_TYPE_B32 : HD_TYPE_B64;
-    op->run = hd_run_pack;
-    op->d = hd_decode_destination(d, d->operands[0]);
-    op->count = hd_decode_elements(d, vector, part, false, &op->first);
-    op->a_bytes = (uint8_t)(bits / 8);
-    op->d_bytes = (uint8_t)(hd_types[type].bits / 8);
-    return bits >= 16 || hd_decode_unsupported(d, "parts of 8 bits");
-}
-
-static bool decode_unpack(hd_decoder *d, hd_type type)
-{
-    hd_op *op = d->op;
-    const hd_operand *vector = d->operands[0];
-    uint32_t bits = hd_types[type].bits / vector->count;
-    op->run = hd_run_unpack;
-    op->a = hd_decode_source(d, d->operands[1], type);
-    op->count = hd_decode_elements(d, vector, type, true, &op->first);
-    op->a_bytes = (uint8_t)(bits / 8);
-    op->item_bytes = (uint8_t)(hd_types[type].bits / 8);
-    return bits >= 16 || hd_decode_unsupported(d, "parts of 8 bits");
-}
-
-static bool is_time(const hd_operand *o)
-{
-    return o->kind == HD_OPERAND_SREG && hd_sregs[o->value].varies == HD_VARIES_TIME;
-}
-
-static bool decode_frame_address(hd_decoder *d, uint32_t offset, uint64_t window)
-{
-    const hd_operand *o = d->operands[1];
-    hd_op *op = d->op;
-    int64_t behind = o->count ? (int64_t)d->module->literals.items[o[1].value].bits : 0;
-    op->run = hd_run_frame_address;
-    op->d = hd_decode_destination(d, d->operands[0]);
-    op->d_bytes = (uint8_t)hd_decode_lane_bytes(d, d->operands[0], hd_decode_type(d, 0));
-    op->offset = (int64_t)(offset + window) + behind;
-    return true;
-}
-
-bool hd_decode_mov(hd_decoder *d)
-{
-    hd_op *op = d->op;
-    hd_type type = hd_decode_type(d, 0);
-    const hd_operand *to = d->operands[0], *from = d->operands[1];
-    if (!HD_DECODE_ONLY(d, 0) || d->operand_count != 2)
-        return hd_decode_unsupported(d, NULL);
-    if (from->kind == HD_OPERAND_VECTOR && !(from->flags & HD_OPERAND_WHOLE))
-        return decode_pack(d, type);
-    if (to->kind == HD_OPERAND_VECTOR && !(to->flags & HD_OPERAND_WHOLE))
-        return decode_unpack(d, type);
-    uint32_t frame = from->kind == HD_OPERAND_SYMBOL ? hd_decode_frame_offset(d, from->value) : HD_NONE;
-    if (frame != HD_NONE)
-        return decode_frame_address(d, frame, 0);
-    op->d = hd_decode_destination(d, to);
-    if (type == HD_TYPE_PRED) {
-        op->run = hd_run_move_pred;
-        op->a = hd_decode_predicate(d, from, HD_OP_NOT_A);
-    } else {
-        op->run = is_time(from) ? hd_run_move_time : hd_run_move;
-        op->a = hd_decode_source(d, from, type);
-        op->d_bytes = (uint8_t)hd_decode_lane_bytes(d, to, type);
-        /* a 16-bit move may read a 32-bit special register (old PTX); its row has the move's width */
-    }
-    return true;
 }
 
 bool hd_decode_nothing(hd_decoder *d)
