@@ -270,7 +270,11 @@ static bool read_words(const hd_yaml_node *node, hd_yaml *text, hd_type type, ui
         char word[LONGEST_WORD + 1] = {0};
         uint32_t length = (uint32_t)(end - at < LONGEST_WORD ? end - at : LONGEST_WORD);
         memcpy(word, text->source.text + at, length);
-        hd_yaml_node number = {.document = text, .kind = HD_YAML_SCALAR, .plain = true, .text = word, .length = length,
+        hd_yaml_node number = {.document = text,
+                               .kind = HD_YAML_SCALAR,
+                               .plain = true,
+                               .text = word,
+                               .length = length,
                                .span = {(uint32_t)at, (uint32_t)end}};
         if (end - at > LONGEST_WORD) {
             hd_yaml_error(&number, HD_DIAG_BAD_VALUE, "a number has at most %d characters", LONGEST_WORD);
@@ -285,7 +289,8 @@ static bool read_words(const hd_yaml_node *node, hd_yaml *text, hd_type type, ui
     return found == count;
 }
 
-bool hd_value_read_text(const hd_yaml_node *node, const char *folder, hd_type type, uint64_t count, unsigned char *bytes)
+bool hd_value_read_text(const hd_yaml_node *node, const char *folder, hd_type type, uint64_t count,
+                        unsigned char *bytes)
 {
     const char *name;
     if (!hd_yaml_string(node, &name))

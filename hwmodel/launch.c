@@ -133,7 +133,8 @@ static bool read_link(reader *r, const hd_yaml_node *node, hd_launch_buffer *b, 
     bool address = link->value.kind == HD_ARGUMENT_BUFFER || link->value.kind == HD_ARGUMENT_TEXTURE;
     if (!address || hd_types[b->type].class == HD_CLASS_FLOAT || hd_value_bytes(b->type) < 4) {
         hd_yaml_error(node, HD_DIAG_BAD_VALUE,
-                      address ? "an address does not fit .%s" : "an element is a number, {buffer: NAME} or {texture: NAME}",
+                      address ? "an address does not fit .%s"
+                              : "an element is a number, {buffer: NAME} or {texture: NAME}",
                       hd_types[b->type].spelling);
         return false;
     }
@@ -148,9 +149,9 @@ static bool read_values(reader *r, const hd_yaml_node *list, hd_launch_buffer *b
         return hd_value_store_list(list, b->type, b->count, bytes);
     b->links = links = HD_ARENA_ARRAY(&r->file->arena, hd_link, list->count);
     for (uint32_t i = 0; i < list->count; i++)
-        if (list->items[i]->kind == HD_YAML_MAPPING ? !read_link(r, list->items[i], b, i, &links[b->link_count])
-                                                    : !hd_value_store(list->items[i], b->type,
-                                                                      bytes + (size_t)i * hd_value_bytes(b->type)))
+        if (list->items[i]->kind == HD_YAML_MAPPING
+                ? !read_link(r, list->items[i], b, i, &links[b->link_count])
+                : !hd_value_store(list->items[i], b->type, bytes + (size_t)i * hd_value_bytes(b->type)))
             return false;
     return true;
 }

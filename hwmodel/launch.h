@@ -42,13 +42,13 @@ typedef enum hd_argument_kind {
 } hd_argument_kind;
 typedef struct hd_argument hd_argument;
 struct hd_argument {
-    uint8_t kind, type;        /* type: hd_type of NUMBER and IOTA */
-    uint32_t buffer, texture;  /* BUFFER, TEXTURE: index in the file's list */
-    uint64_t offset;           /* BUFFER: bytes added to its address */
-    uint64_t size_bytes;       /* not of BUFFER: as many as an address has */
-    uint64_t elements;         /* NUMBER */
+    uint8_t kind, type;         /* type: hd_type of NUMBER and IOTA */
+    uint32_t buffer, texture;   /* BUFFER, TEXTURE: index in the file's list */
+    uint64_t offset;            /* BUFFER: bytes added to its address */
+    uint64_t size_bytes;        /* not of BUFFER: as many as an address has */
+    uint64_t elements;          /* NUMBER */
     const unsigned char *bytes; /* NUMBER, BYTES */
-    const hd_argument *fields; /* STRUCT */
+    const hd_argument *fields;  /* STRUCT */
     uint32_t field_count;
     const hd_yaml_node *node, *iota; /* iota: the pair of numbers */
 };
@@ -111,7 +111,7 @@ typedef struct hd_launch_file {
     hd_yaml *yaml;
     hd_arena arena;
     const char *path;
-    const char *module_path; /* relative paths are made relative to the launch file's folder */
+    const char *module_path;            /* relative paths are made relative to the launch file's folder */
     HD_ARRAY(hd_launch_buffer) buffers; /* then the symbols */
     uint32_t symbol_first;              /* index of the first symbol */
     HD_ARRAY(hd_texture) textures;
@@ -167,7 +167,7 @@ typedef struct hd_session {
     unsigned char **parameters;   /* by launch: the block that grids[] points to */
     uint32_t *buffer_allocations; /* by buffer: index in memory.allocations */
     hd_places places;
-    hd_exec_options options;      /* of every run of a kernel; to be changed after opening */
+    hd_exec_options options; /* of every run of a kernel; to be changed after opening */
 } hd_session;
 
 enum { HD_INSTRUCTION_LIMIT = 1000000000 }; /* of a new session: minutes with all models */

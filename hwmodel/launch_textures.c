@@ -75,13 +75,14 @@ static bool read_source(reader *r, const hd_yaml_node *node, hd_texture *t)
     if (offset && !hd_yaml_u64(offset, 0, b->size_bytes, &t->offset))
         return false;
     if (t->offset % hd_texel_bytes(t)) {
-        hd_yaml_error(offset, HD_DIAG_BAD_VALUE, "the offset is not a multiple of a texel's %u bytes", hd_texel_bytes(t));
+        hd_yaml_error(offset, HD_DIAG_BAD_VALUE, "the offset is not a multiple of a texel's %u bytes",
+                      hd_texel_bytes(t));
         return false;
     }
     if (bytes <= b->size_bytes - t->offset)
         return true;
-    hd_yaml_error(from, HD_DIAG_BAD_VALUE, "buffer '%s' has %" PRIu64 " bytes for the texture, which takes %.0f", b->name,
-                  b->size_bytes - t->offset, (double)bytes);
+    hd_yaml_error(from, HD_DIAG_BAD_VALUE, "buffer '%s' has %" PRIu64 " bytes for the texture, which takes %.0f",
+                  b->name, b->size_bytes - t->offset, (double)bytes);
     return false;
 }
 
@@ -113,7 +114,8 @@ static bool read_sampling(const hd_yaml_node *node, hd_texture *t)
                        *read = hd_yaml_get(node, "read"), *address = hd_yaml_get(node, "address");
     uint32_t linear = 0, to_float = 0;
     t->address[0] = t->address[1] = t->address[2] = HD_TEXTURE_CLAMP;
-    if ((filter && !hd_yaml_choice(filter, filters, 2, &linear)) || (read && !hd_yaml_choice(read, reads, 2, &to_float)) ||
+    if ((filter && !hd_yaml_choice(filter, filters, 2, &linear)) ||
+        (read && !hd_yaml_choice(read, reads, 2, &to_float)) ||
         (normalized && !hd_yaml_bool(normalized, &t->normalized)) || !read_addressing(address, t))
         return false;
     t->linear = linear;
@@ -158,8 +160,8 @@ static bool read_texture(reader *r, const hd_yaml_node *node, hd_texture *t)
 {
     const hd_yaml_node *symbol = hd_yaml_get(node, "symbol"), *surface = hd_yaml_get(node, "surface");
     uint32_t kind;
-    if (!hd_yaml_known_keys(node, KEYS("type", "format", "channels", "width", "height", "depth", "layers", "from", "offset",
-                                       "filter", "address", "normalized", "read", "symbol", "surface")) ||
+    if (!hd_yaml_known_keys(node, KEYS("type", "format", "channels", "width", "height", "depth", "layers", "from",
+                                       "offset", "filter", "address", "normalized", "read", "symbol", "surface")) ||
         !hd_yaml_choice(hd_yaml_need(node, "type"), hd_texture_kind_names, HD_TEXTURE_KINDS, &kind))
         return false;
     t->kind = (uint8_t)kind;

@@ -14,8 +14,8 @@ static bool side_at(const hd_yaml_node *iota, uint64_t k, uint32_t limit, uint32
         return false;
     memcpy(&value, bytes, 8);
     if (value < 1 || value > limit) {
-        hd_yaml_error(iota, HD_DIAG_BAD_VALUE, "%" PRId64 " in repetition %" PRIu64 " is not from 1 to %" PRIu32, value, k,
-                      limit);
+        hd_yaml_error(iota, HD_DIAG_BAD_VALUE, "%" PRId64 " in repetition %" PRIu64 " is not from 1 to %" PRIu32, value,
+                      k, limit);
         return false;
     }
     *side = (uint32_t)value;

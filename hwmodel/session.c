@@ -180,9 +180,10 @@ static bool check_argument(const hd_session *s, const hd_launch *l, const hd_fun
         hd_yaml_error(a->node, HD_DIAG_BAD_VALUE, "parameter %u ('%s') is no pointer: it has %" PRIu64 " bytes", k + 1,
                       name, p->size_bytes);
     else
-        hd_yaml_error(a->node, HD_DIAG_BAD_VALUE, "parameter %u ('%s') is .%s of %" PRIu64 " bytes; this is %s%s of %" PRIu64,
-                      k + 1, name, hd_types[p->type].spelling, p->size_bytes, number && a->elements == 1 ? "." : "",
-                      kind_text(a), bytes);
+        hd_yaml_error(a->node, HD_DIAG_BAD_VALUE,
+                      "parameter %u ('%s') is .%s of %" PRIu64 " bytes; this is %s%s of %" PRIu64, k + 1, name,
+                      hd_types[p->type].spelling, p->size_bytes, number && a->elements == 1 ? "." : "", kind_text(a),
+                      bytes);
     return false;
 }
 
@@ -194,7 +195,8 @@ static bool check_shape(const hd_launch *l, const hd_function *kernel, const uin
     for (uint32_t i = 0; i < 3; i++) {
         threads *= block[i];
         most *= kernel->max_threads[i] ? kernel->max_threads[i] : 1;
-        if (kernel->required_threads[0] && block[i] != (kernel->required_threads[i] ? kernel->required_threads[i] : 1)) {
+        if (kernel->required_threads[0] &&
+            block[i] != (kernel->required_threads[i] ? kernel->required_threads[i] : 1)) {
             hd_yaml_error(node, HD_DIAG_BAD_VALUE, "the kernel wants blocks of exactly %u x %u x %u threads (.reqntid)",
                           kernel->required_threads[0], kernel->required_threads[1] ? kernel->required_threads[1] : 1,
                           kernel->required_threads[2] ? kernel->required_threads[2] : 1);
@@ -202,7 +204,8 @@ static bool check_shape(const hd_launch *l, const hd_function *kernel, const uin
         }
     }
     if (kernel->max_threads[0] && threads > most) {
-        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "the kernel takes blocks of at most %" PRIu64 " threads (.maxntid)", most);
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "the kernel takes blocks of at most %" PRIu64 " threads (.maxntid)",
+                      most);
         return false;
     }
     return true;

@@ -39,9 +39,10 @@ bool hd_session_check(hd_session *session)
         const hd_launch_buffer *b = &session->file->buffers.items[i];
         const hd_expect *e = &b->expect;
         const unsigned char *got = hd_session_bytes(session, i);
-        if (e->given && !(e->is_hash ? check_hash(session, b, got)
-                                     : check_elements(session, b, got,
-                                                      e->other == HD_NONE ? e->bytes : hd_session_bytes(session, e->other))))
+        if (e->given &&
+            !(e->is_hash ? check_hash(session, b, got)
+                         : check_elements(session, b, got,
+                                          e->other == HD_NONE ? e->bytes : hd_session_bytes(session, e->other))))
             good = false;
     }
     return good;

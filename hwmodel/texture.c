@@ -259,7 +259,8 @@ void hd_texture_sample(const hd_texture *t, const hd_texture *how, const hd_text
     read_addressed(&s, i, texel);
 }
 
-void hd_texture_gather(const hd_texture *t, const hd_texture *how, const hd_texture_point *p, uint32_t c, hd_texel *texel)
+void hd_texture_gather(const hd_texture *t, const hd_texture *how, const hd_texture_point *p, uint32_t c,
+                       hd_texel *texel)
 {
     static const double place[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
     sampling s;
@@ -311,8 +312,8 @@ unsigned char *hd_surface_place(const hd_texture *t, const hd_texture_point *p, 
     int64_t y = p->index[1], z = p->index[2], layer = p->layer;
     /* the faces of a cube are layers for surfaces */
     bool cube = t->kind == HD_TEXTURE_CUBE || t->kind == HD_TEXTURE_ACUBE;
-    if (!bound(&x, row / unit, bounds) || !bound(&y, t->height, bounds) ||
-        !bound(&z, cube ? 1 : t->depth, bounds) || !bound(&layer, (int64_t)t->layers * (cube ? 6 : 1), bounds))
+    if (!bound(&x, row / unit, bounds) || !bound(&y, t->height, bounds) || !bound(&z, cube ? 1 : t->depth, bounds) ||
+        !bound(&layer, (int64_t)t->layers * (cube ? 6 : 1), bounds))
         return NULL;
     uint64_t rows = texel_index(t, 0, (uint64_t)y, cube ? 0 : (uint64_t)z, cube ? 0 : (uint64_t)layer);
     if (cube)

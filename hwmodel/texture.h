@@ -20,7 +20,7 @@ typedef enum hd_texture_kind {
     HD_TEXTURE_A2D,
     HD_TEXTURE_CUBE,
     HD_TEXTURE_ACUBE,
-    HD_TEXTURE_BUFFER, /* linear memory: fetched by index only */
+    HD_TEXTURE_BUFFER,  /* linear memory: fetched by index only */
     HD_TEXTURE_SAMPLER, /* how to read, without texels */
     HD_TEXTURE_KINDS
 } hd_texture_kind;
@@ -35,18 +35,18 @@ typedef enum hd_texture_address {
 typedef struct hd_texture {
     const char *name;
     uint8_t kind;
-    uint8_t type, channels;           /* hd_type of a channel; 1, 2 or 4 */
-    uint8_t address[3];               /* hd_texture_address, by dimension */
+    uint8_t type, channels;            /* hd_type of a channel; 1, 2 or 4 */
+    uint8_t address[3];                /* hd_texture_address, by dimension */
     bool linear, normalized, to_float; /* to_float: integers read as [0, 1] or [-1, 1] */
     bool surface;                      /* written and read by place, not sampled */
-    uint32_t width, height, depth;    /* 1 where the kind has no such dimension; depth of a cube: 6 */
-    uint32_t layers;                  /* of arrays; else 1 */
-    uint32_t buffer;                  /* the launch file's; HD_NONE: a sampler */
-    uint64_t offset;                  /* of the first texel in it */
-    const char *symbol;               /* or NULL */
-    const hd_yaml_node *node;         /* of its name in the launch file */
-    unsigned char *bytes;             /* of the first texel, once it is placed */
-    uint64_t handle, symbol_address;  /* symbol_address: generic; 0 where there is none */
+    uint32_t width, height, depth;     /* 1 where the kind has no such dimension; depth of a cube: 6 */
+    uint32_t layers;                   /* of arrays; else 1 */
+    uint32_t buffer;                   /* the launch file's; HD_NONE: a sampler */
+    uint64_t offset;                   /* of the first texel in it */
+    const char *symbol;                /* or NULL */
+    const hd_yaml_node *node;          /* of its name in the launch file */
+    unsigned char *bytes;              /* of the first texel, once it is placed */
+    uint64_t handle, symbol_address;   /* symbol_address: generic; 0 where there is none */
 } hd_texture;
 
 typedef struct hd_texture_set {
@@ -68,10 +68,10 @@ const hd_texture *hd_texture_find(const hd_texture_set *set, uint64_t handle);
 /* ---- reading and writing -------------------------------------------------------------------------------------- */
 
 typedef struct hd_texture_point {
-    double at[3];       /* x, y, z as the instruction gives them; of a cube: the direction */
-    int64_t index[3];   /* the same, of integer coordinates */
-    int32_t offset[3];  /* texels added */
-    uint32_t layer;     /* of arrays */
+    double at[3];      /* x, y, z as the instruction gives them; of a cube: the direction */
+    int64_t index[3];  /* the same, of integer coordinates */
+    int32_t offset[3]; /* texels added */
+    uint32_t layer;    /* of arrays */
 } hd_texture_point;
 
 /* What comes out: of types that are floats or read as such (hd_texture_is_float) four f32, else integers widened to 32

@@ -31,7 +31,8 @@ bool hd_value_read_file(const hd_yaml_node *node, const char *folder, uint64_t s
 
 /* Reads exactly `count` numbers of a text file: separated by blanks, line ends, commas or semicolons; # starts a
  * comment. Wrong numbers are reported at their place in that file. */
-bool hd_value_read_text(const hd_yaml_node *node, const char *folder, hd_type type, uint64_t count, unsigned char *bytes);
+bool hd_value_read_text(const hd_yaml_node *node, const char *folder, hd_type type, uint64_t count,
+                        unsigned char *bytes);
 
 /* "FOLDER/NAME", or NAME where it is absolute. */
 char *hd_value_path(hd_arena *arena, const char *folder, const char *name);

@@ -125,8 +125,9 @@ static hd_step check_texture(const hd_op *op, hd_warp *w, uint32_t lane, const h
     if (step != HD_STEP_NEXT)
         return step;
     if (!type_fits(t, use->type))
-        return hd_fault(op, w, 1u << lane, "texture '%s' of .%s%s cannot be read as .%s", t->name, hd_types[t->type].spelling,
-                        t->to_float ? " as normalized float" : "", hd_types[use->type].spelling);
+        return hd_fault(op, w, 1u << lane, "texture '%s' of .%s%s cannot be read as .%s", t->name,
+                        hd_types[t->type].spelling, t->to_float ? " as normalized float" : "",
+                        hd_types[use->type].spelling);
     if (t->kind == HD_TEXTURE_BUFFER && !use->integer)
         return hd_fault(op, w, 1u << lane, "texture '%s' is linear memory and is read by index only", t->name);
     if (!use->integer && how->linear && !hd_texture_is_float(t))
@@ -260,7 +261,7 @@ hd_step hd_run_texture_type(const hd_op *op, hd_warp *w, uint32_t mask)
     uint32_t is = 0;
     for (uint32_t lane = 0; lane < LANES; lane++) {
         const hd_texture *t = hd_texture_find(w->cta->program->image->textures, read_row(w, op->a, 8, lane));
-        uint8_t type = !t                                ? HD_TYPE_COUNT
+        uint8_t type = !t                              ? HD_TYPE_COUNT
                        : t->kind == HD_TEXTURE_SAMPLER ? HD_TYPE_SAMPLERREF
                        : t->surface                    ? HD_TYPE_SURFREF
                                                        : HD_TYPE_TEXREF;
@@ -348,8 +349,8 @@ static hd_step reduce_lane(const hd_op *op, hd_warp *w, uint32_t lane)
     if (step != HD_STEP_NEXT || !place)
         return step;
     if (use->formatted && (t->channels != 1 || (t->type != HD_TYPE_U32 && t->type != HD_TYPE_S32)))
-        return hd_fault(op, w, 1u << lane, "surface '%s' of %u x .%s: a formatted reduction needs one u32 or s32", t->name,
-                        t->channels, hd_types[t->type].spelling);
+        return hd_fault(op, w, 1u << lane, "surface '%s' of %u x .%s: a formatted reduction needs one u32 or s32",
+                        t->name, t->channels, hd_types[t->type].spelling);
     memcpy(&old, place, op->item_bytes);
     uint64_t value = use->combine[t->type == HD_TYPE_S32](old, read_element(w, op->first, lane), 0);
     memcpy(place, &value, op->item_bytes);

@@ -7,11 +7,11 @@
 /* op->a: the handle; op->b: the sampler's or HD_NO_REF; op->d, op->e: d of a query; |p of a fetch.
  * code->refs from op->first: op->count results or stored values, then coordinates, then offsets. */
 typedef struct hd_texture_use {
-    uint8_t geometry;             /* hd_texture_kind */
-    uint8_t type;                 /* hd_type of the result */
-    uint8_t component;            /* that tld4 gathers */
-    uint8_t bounds;               /* hd_surface_bounds */
-    bool integer;                 /* coordinates */
+    uint8_t geometry;  /* hd_texture_kind */
+    uint8_t type;      /* hd_type of the result */
+    uint8_t component; /* that tld4 gathers */
+    uint8_t bounds;    /* hd_surface_bounds */
+    bool integer;      /* coordinates */
     bool gather, formatted;
     uint8_t coordinates, offsets; /* how many */
     uint16_t query;               /* hd_modifier */

@@ -30,12 +30,13 @@ static void fill_texels(void)
 static kernel_run run_on(const hd_texture *textures, uint32_t count, const char *instruction)
 {
     static char text[8192], body[4096];
-    snprintf(body, sizeof body,
-             "mad.wide.u32 %%rd2, %%r0, 16, %%rd0;\nmad.wide.u32 %%rd3, %%r0, 16, %%rd1;\n"
-             "ld.global.v4.f32 {%%f1, %%f2, %%f3, %%f4}, [%%rd2];\nld.global.v4.u32 {%%r1, %%r2, %%r3, %%r4}, [%%rd2];\n"
-             "mov.u64 %%rd4, 0x%llx;\nmov.u64 %%rd5, 0x%llx;\nmov.u32 %%r10, 7;\nmov.u32 %%r11, 7;\nmov.u32 %%r12, 7;\n"
-             "mov.u32 %%r13, 7;\n%s\nst.global.v4.u32 [%%rd3], {%%r10, %%r11, %%r12, %%r13};",
-             (unsigned long long)HANDLE(0), (unsigned long long)HANDLE(1), instruction);
+    snprintf(
+        body, sizeof body,
+        "mad.wide.u32 %%rd2, %%r0, 16, %%rd0;\nmad.wide.u32 %%rd3, %%r0, 16, %%rd1;\n"
+        "ld.global.v4.f32 {%%f1, %%f2, %%f3, %%f4}, [%%rd2];\nld.global.v4.u32 {%%r1, %%r2, %%r3, %%r4}, [%%rd2];\n"
+        "mov.u64 %%rd4, 0x%llx;\nmov.u64 %%rd5, 0x%llx;\nmov.u32 %%r10, 7;\nmov.u32 %%r11, 7;\nmov.u32 %%r12, 7;\n"
+        "mov.u32 %%r13, 7;\n%s\nst.global.v4.u32 [%%rd3], {%%r10, %%r11, %%r12, %%r13};",
+        (unsigned long long)HANDLE(0), (unsigned long long)HANDLE(1), instruction);
     memset(results, 0, sizeof results);
     kernel_run run = {.text = kernel_text(text, sizeof text, body),
                       .in = coordinates,
@@ -58,8 +59,14 @@ static void run_good(const hd_texture *textures, uint32_t count, const char *ins
 static hd_texture texture(hd_texture_kind kind, uint32_t width, uint32_t height, uint32_t depth, uint32_t layers)
 {
     bool cube = kind == HD_TEXTURE_CUBE || kind == HD_TEXTURE_ACUBE;
-    return (hd_texture){.name = "T", .kind = (uint8_t)kind, .type = HD_TYPE_F32, .channels = 4, .width = width,
-                        .height = cube ? width : height, .depth = cube ? 6 : depth, .layers = layers,
+    return (hd_texture){.name = "T",
+                        .kind = (uint8_t)kind,
+                        .type = HD_TYPE_F32,
+                        .channels = 4,
+                        .width = width,
+                        .height = cube ? width : height,
+                        .depth = cube ? 6 : depth,
+                        .layers = layers,
                         .address = {HD_TEXTURE_CLAMP, HD_TEXTURE_CLAMP, HD_TEXTURE_CLAMP},
                         .bytes = (unsigned char *)texels};
 }
@@ -143,8 +150,7 @@ static const shape shapes[] = {
     {HD_TEXTURE_2D, 2, 8, 16, 1, 1,
      "tex.grad.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2}], {%f3, %f3}, {%f4, %f4};"},
 };
-static const char to_words[] =
-    "\nmov.b32 %r10, %f5;\nmov.b32 %r11, %f6;\nmov.b32 %r12, %f7;\nmov.b32 %r13, %f8;";
+static const char to_words[] = "\nmov.b32 %r10, %f5;\nmov.b32 %r11, %f6;\nmov.b32 %r12, %f7;\nmov.b32 %r13, %f8;";
 
 static void check_shape(const shape *s, const hd_texture *t)
 {
@@ -159,9 +165,9 @@ static void check_shape(const shape *s, const hd_texture *t)
             memcpy(&got, &results[i][c], 4);
             if (got != wanted)
                 fail_msg("%s at %.9g %.9g %.9g, component %u, linear %d, normalized %d, modes %d %d %d: %.9g, not %.9g",
-                         s->instruction, (double)coordinates[i][0], (double)coordinates[i][1], (double)coordinates[i][2],
-                         c, t->linear, t->normalized, t->address[0], t->address[1], t->address[2], (double)got,
-                         (double)wanted);
+                         s->instruction, (double)coordinates[i][0], (double)coordinates[i][1],
+                         (double)coordinates[i][2], c, t->linear, t->normalized, t->address[0], t->address[1],
+                         t->address[2], (double)got, (double)wanted);
         }
 }
 
@@ -171,11 +177,13 @@ static void filters_and_address_modes(void **state)
     fill_texels();
     for (uint32_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
         for (uint32_t mode = 0; mode < 16; mode++) {
-            hd_texture t = texture(shapes[k].kind, shapes[k].width, shapes[k].height, shapes[k].depth, shapes[k].layers);
+            hd_texture t =
+                texture(shapes[k].kind, shapes[k].width, shapes[k].height, shapes[k].depth, shapes[k].layers);
             t.linear = mode & 1;
             t.normalized = mode & 2;
             for (uint32_t d = 0; d < 3; d++) /* another mode in each dimension */
-                t.address[d] = (uint8_t)(t.normalized ? ((mode >> 2) + d) % 4 : HD_TEXTURE_CLAMP + 2 * ((mode >> 2) + d) % 4);
+                t.address[d] =
+                    (uint8_t)(t.normalized ? ((mode >> 2) + d) % 4 : HD_TEXTURE_CLAMP + 2 * ((mode >> 2) + d) % 4);
             if (!t.normalized)
                 for (uint32_t d = 0; d < 3; d++)
                     t.address[d] = ((mode >> 2) + d) % 2 ? HD_TEXTURE_CLAMP : HD_TEXTURE_BORDER;
@@ -192,8 +200,9 @@ static void offsets_move_by_texels(void **state)
         coordinates[i][0] = (float)(i % 8) + 0.5f;
         coordinates[i][1] = (float)(i / 8 % 8) + 0.5f;
     }
-    run_good(&t, 1, "mov.u32 %r5, 2;\nmov.u32 %r6, -3;\ntex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2}], {%r5, "
-                    "%r6};\nmov.b32 %r10, %f5;");
+    run_good(&t, 1,
+             "mov.u32 %r5, 2;\nmov.u32 %r6, -3;\ntex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2}], {%r5, "
+             "%r6};\nmov.b32 %r10, %f5;");
     for (uint32_t i = 0; i < THREADS; i++) {
         uint32_t x = i % 8 + 2 > 7 ? 7 : i % 8 + 2, y = i / 8 % 8 < 3 ? 0 : i / 8 % 8 - 3;
         assert_memory_equal(&results[i][0], &texels[y * 8 + x][0], 4);
@@ -209,8 +218,9 @@ static void gathers_four_texels(void **state)
         coordinates[i][0] = (float)(i % 7) + 1.25f;
         coordinates[i][1] = (float)(i / 7 % 7) + 0.75f;
     }
-    run_good(&t, 1, "tld4.b.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2}];\nmov.b32 %r10, %f5;\nmov.b32 %r11, "
-                    "%f6;\nmov.b32 %r12, %f7;\nmov.b32 %r13, %f8;");
+    run_good(&t, 1,
+             "tld4.b.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2}];\nmov.b32 %r10, %f5;\nmov.b32 %r11, "
+             "%f6;\nmov.b32 %r12, %f7;\nmov.b32 %r13, %f8;");
     for (uint32_t i = 0; i < THREADS; i++) {
         uint32_t x = i % 7, y = i / 7 % 7;
         assert_memory_equal(&results[i][0], &texels[(y + 1) * 8 + x][2], 4);
@@ -237,8 +247,9 @@ static void faces_of_cubes(void **state)
         coordinates[i][faces[face].s] = (float)faces[face].s_sign * u * along;
         coordinates[i][faces[face].t] = (float)faces[face].t_sign * v * along;
     }
-    run_good(&t, 1, "mov.u32 %r5, 1;\ntex.acube.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%r5, %f1, %f2, %f3}];\nmov.b32 "
-                    "%r10, %f5;");
+    run_good(&t, 1,
+             "mov.u32 %r5, 1;\ntex.acube.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%r5, %f1, %f2, %f3}];\nmov.b32 "
+             "%r10, %f5;");
     for (uint32_t i = 0; i < THREADS; i++)
         assert_memory_equal(&results[i][0], &texels[((6 + i % 6) * 8 + i / 48 % 8) * 8 + i / 6 % 8][0], 4);
 }
@@ -253,9 +264,7 @@ static void a_sampler_of_its_own(void **state)
     fill_texels();
     for (uint32_t i = 0; i < THREADS; i++)
         coordinates[i][0] = (float)i / 64 - 1;
-    static char text[4096];
     run_good(both, 2, "tex.1d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, %rd5, {%f1}];\nmov.b32 %r10, %f5;");
-    (void)text;
     both[0].normalized = false;
     both[0].linear = true;
     both[0].address[0] = HD_TEXTURE_BORDER;
@@ -316,17 +325,18 @@ static void every_format(void **state)
             unsigned char *raw = (unsigned char *)texels;
             for (uint32_t i = 0; i < sizeof texels; i++)
                 raw[i] = (unsigned char)random_below(256);
-            memset(raw, 0x80, 16);      /* the lowest signed value comes first */
+            memset(raw, 0x80, 16); /* the lowest signed value comes first */
             memset(raw + 16, 0x7f, 16);
             memset(raw + 32, 0xff, 16);
             for (uint32_t i = 0; i < THREADS; i++) {
                 uint32_t at = i;
                 memcpy(&coordinates[i][0], &at, 4);
             }
-            run_good(&t, 1, is_float || t.to_float ? "tex.1d.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd4, {%r1}];\nmov.b32 "
-                                                     "%r10, %f5;\nmov.b32 %r11, %f6;\nmov.b32 %r12, %f7;\nmov.b32 %r13, %f8;"
-                            : k & 1                ? "tex.1d.v4.s32.s32 {%r10, %r11, %r12, %r13}, [%rd4, {%r1}];"
-                                                   : "tex.1d.v4.u32.s32 {%r10, %r11, %r12, %r13}, [%rd4, {%r1}];");
+            run_good(&t, 1,
+                     is_float || t.to_float ? "tex.1d.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd4, {%r1}];\nmov.b32 "
+                                              "%r10, %f5;\nmov.b32 %r11, %f6;\nmov.b32 %r12, %f7;\nmov.b32 %r13, %f8;"
+                     : k & 1                ? "tex.1d.v4.s32.s32 {%r10, %r11, %r12, %r13}, [%rd4, {%r1}];"
+                                            : "tex.1d.v4.u32.s32 {%r10, %r11, %r12, %r13}, [%rd4, {%r1}];");
             for (uint32_t i = 0; i < THREADS; i++)
                 for (uint32_t c = 0; c < 4; c++) {
                     uint32_t bits = 0, one = is_float || t.to_float ? 0x3f800000 : 1;
@@ -370,8 +380,9 @@ static void by_index_zero_outside(void **state)
         int32_t at[4] = {(int32_t)(i / 64), (int32_t)(i % 8) - 2, (int32_t)(i / 8 % 8) - 2, 0};
         memcpy(coordinates[i], at, 16);
     }
-    run_good(&t, 1, "tex.a2d.v4.f32.s32 {%f5, %f6, %f7, %f8}|%p1, [%rd4, {%r1, %r2, %r3, %r3}];\nmov.b32 %r10, "
-                    "%f5;\nselp.u32 %r11, 1, 0, %p1;");
+    run_good(&t, 1,
+             "tex.a2d.v4.f32.s32 {%f5, %f6, %f7, %f8}|%p1, [%rd4, {%r1, %r2, %r3, %r3}];\nmov.b32 %r10, "
+             "%f5;\nselp.u32 %r11, 1, 0, %p1;");
     for (uint32_t i = 0; i < THREADS; i++) {
         int x = (int)(i % 8) - 2, y = (int)(i / 8 % 8) - 2, layer = (int)(i / 64);
         float wanted = x < 0 || x > 3 || y < 0 || y > 3 || layer > 1 ? 0 : texels[(layer * 4 + y) * 4 + x][0];
@@ -406,14 +417,23 @@ static void surfaces_by_bytes(void **state)
             int32_t at[2] = {((int32_t)(i % 16) - 4) * 8, (int32_t)(i / 16 % 8) - 2};
             memcpy(coordinates[i], at, 8);
         }
-        snprintf(text, sizeof text, "suld.b.2d.v2.b32.%s {%%r10, %%r11}, [%%rd4, {%%r1, %%r2}];\nsuld.b.2d.b8.%s %%h1, [%%rd4, "
-                                    "{%%r1, %%r2}];\ncvt.u32.u16 %%r12, %%h1;\nsuld.b.2d.b64.%s %%rd6, [%%rd4, {%%r1, %%r2}];\n"
-                                    "cvt.u32.u64 %%r13, %%rd6;",
+        snprintf(text, sizeof text,
+                 "suld.b.2d.v2.b32.%s {%%r10, %%r11}, [%%rd4, {%%r1, %%r2}];\nsuld.b.2d.b8.%s %%h1, [%%rd4, "
+                 "{%%r1, %%r2}];\ncvt.u32.u16 %%r12, %%h1;\nsuld.b.2d.b64.%s %%rd6, [%%rd4, {%%r1, %%r2}];\n"
+                 "cvt.u32.u64 %%r13, %%rd6;",
                  modes[mode], modes[mode], modes[mode]);
         run_good(&s, 1, text);
         for (uint32_t i = 0; i < THREADS; i++) {
             int x = ((int)(i % 16) - 4) * 8, y = (int)(i / 16 % 8) - 2;
-            int row = y < 0 ? 0 : y > 3 ? 3 : y, place = x < 0 ? 0 : x > 24 ? 24 : x, byte = x < 0 ? 0 : x > 31 ? 31 : x;
+            int row = y < 0   ? 0
+                      : y > 3 ? 3
+                              : y,
+                place = x < 0    ? 0
+                        : x > 24 ? 24
+                                 : x,
+                byte = x < 0    ? 0
+                       : x > 31 ? 31
+                                : x;
             bool outside = row != y || place != x;
             uint32_t wanted[4] = {0};
             memcpy(wanted, raw + row * 32 + place, 8);
@@ -496,6 +516,27 @@ static void reductions(void **state)
     assert_memory_equal(cells, sum, sizeof sum);
 }
 
+/* Several CTAs on several threads of the host: no addition gets lost. */
+static void reductions_of_many_ctas(void **state)
+{
+    (void)state;
+    hd_texture s = surface(HD_TEXTURE_1D, HD_TYPE_U32, 1, 4, 1);
+    char text[2048], body[512];
+    snprintf(body, sizeof body,
+             "mov.u64 %%rd4, 0x%llx;\nand.b32 %%r1, %%r0, 3;\nsured.p.add.1d.b32.trap [%%rd4, {%%r1}], 3;",
+             (unsigned long long)HANDLE(0));
+    memset(texels, 0, 16);
+    kernel_run run = {.text = kernel_text(text, sizeof text, body),
+                      .grid = 300,
+                      .block = 128,
+                      .options = {.threads = 4},
+                      .textures = {&s, 1}};
+    run_kernel(&run);
+    assert_int_equal(run.status, HD_EXEC_DONE);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(((uint32_t *)texels)[i], 300 * 32 * 3);
+}
+
 /* ---- queries and mistakes ------------------------------------------------------------------------------------ */
 
 static void queries(void **state)
@@ -505,17 +546,20 @@ static void queries(void **state)
     two[0].linear = two[0].normalized = true;
     two[0].address[1] = HD_TEXTURE_MIRROR;
     two[1].layers = 6;
-    run_good(two, 2, "txq.width.b32 %r10, [%rd4];\ntxq.height.b32 %r11, [%rd4];\ntxq.depth.b32 %r12, [%rd4];\n"
-                     "txq.addr_mode_1.b32 %r13, [%rd4];");
+    run_good(two, 2,
+             "txq.width.b32 %r10, [%rd4];\ntxq.height.b32 %r11, [%rd4];\ntxq.depth.b32 %r12, [%rd4];\n"
+             "txq.addr_mode_1.b32 %r13, [%rd4];");
     const uint32_t first[4] = {7, 5, 3, 1};
     assert_memory_equal(results[5], first, 16);
-    run_good(two, 2, "suq.width.b32 %r10, [%rd5];\nsuq.array_size.b32 %r11, [%rd5];\nsuq.channel_order.b32 %r12, [%rd5];\n"
-                     "suq.channel_data_type.b32 %r13, [%rd5];");
+    run_good(two, 2,
+             "suq.width.b32 %r10, [%rd5];\nsuq.array_size.b32 %r11, [%rd5];\nsuq.channel_order.b32 %r12, [%rd5];\n"
+             "suq.channel_data_type.b32 %r13, [%rd5];");
     const uint32_t second[4] = {9, 6, 0x10b2, 0x10db};
     assert_memory_equal(results[6], second, 16);
-    run_good(two, 2, "istypep.texref %p1, %rd4;\nistypep.surfref %p2, %rd4;\nistypep.surfref %p3, %rd5;\nistypep.texref %p4, "
-                     "%rd0;\nselp.u32 %r10, 1, 0, %p1;\nselp.u32 %r11, 1, 0, %p2;\nselp.u32 %r12, 1, 0, %p3;\nselp.u32 %r13, "
-                     "1, 0, %p4;");
+    run_good(two, 2,
+             "istypep.texref %p1, %rd4;\nistypep.surfref %p2, %rd4;\nistypep.surfref %p3, %rd5;\nistypep.texref %p4, "
+             "%rd0;\nselp.u32 %r10, 1, 0, %p1;\nselp.u32 %r11, 1, 0, %p2;\nselp.u32 %r12, 1, 0, %p3;\nselp.u32 %r13, "
+             "1, 0, %p4;");
     const uint32_t third[4] = {1, 0, 1, 0};
     assert_memory_equal(results[7], third, 16);
 }
@@ -533,7 +577,8 @@ static void mistakes_are_faults(void **state)
         {"tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2}];", "texture 'T' of .u8 cannot be read as .f32"},
         {"suld.b.2d.b32.trap %r10, [%rd5, {%r1, %r2}];", "outside of surface 'S' of 4 x 4 x 1 texels of 8 bytes"},
         {"sust.b.2d.b32.trap [%rd5, {%r1, %r2}], %r10;", "byte 64, y 0"},
-        {"mov.u32 %r1, 2;\nsuld.b.2d.b32.zero %r10, [%rd5, {%r1, %r2}];", "byte 2 is not a multiple of the access's 4 bytes"},
+        {"mov.u32 %r1, 2;\nsuld.b.2d.b32.zero %r10, [%rd5, {%r1, %r2}];",
+         "byte 2 is not a multiple of the access's 4 bytes"},
         {"mov.u32 %r1, 1;\nsured.p.add.2d.b32.trap [%rd5, {%r1, %r2}], %r10;", "needs one u32 or s32"},
         {"mov.u32 %r1, 1;\ntxq.level.width.b32 %r10, [%rd4], %r1;", "has level 0 only"},
     };
@@ -581,6 +626,7 @@ int main(void)
         cmocka_unit_test(surfaces_are_written),
         cmocka_unit_test(formatted_integers_stay_in_range),
         cmocka_unit_test(reductions),
+        cmocka_unit_test(reductions_of_many_ctas),
         cmocka_unit_test(queries),
         cmocka_unit_test(mistakes_are_faults),
         cmocka_unit_test(what_is_not_modelled),

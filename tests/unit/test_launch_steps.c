@@ -28,7 +28,8 @@ static hd_launch_file *read_text(const char *text, hd_diagnostics *diagnostics)
     return hd_launch_read(path, diagnostics);
 }
 
-/* add(p, n): p[0] += n, in every thread; put(p, v ...): 32 bytes of parameters to p; first: *g++ of a device variable. */
+/* add(p, n): p[0] += n, in every thread; put(p, v ...): 32 bytes of parameters to p; first: *g++ of a device variable.
+ */
 static const char ptx[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n.global .u64 pointers[2];\n.global .align 4 .u32 counter = 5;\n"
     ".global .texref T;\n.const .align 8 .b8 both[24];\n"
@@ -47,9 +48,11 @@ static const char ptx[] =
     "ld.param.u64 %rd1, [p];\nld.param.u64 %rd2, [t];\nmov.f32 %f1, 0f40100000;\n"
     "tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd2, {%f1}];\nmov.u32 %r1, 1;\n"
     "tex.1d.v4.f32.s32 {%f6, %f3, %f4, %f5}, [T, {%r1}];\nst.global.v2.f32 [%rd1], {%f2, %f6};\nret;\n}\n"
-    ".visible .entry paint(.param .u64 s)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\nld.param.u64 %rd1, [s];\nmov.u32 %r1, "
+    ".visible .entry paint(.param .u64 s)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\nld.param.u64 %rd1, [s];\nmov.u32 "
+    "%r1, "
     "%tid.x;\nshl.b32 %r2, %r1, 2;\nsust.b.2d.b32.trap [%rd1, {%r2, %r1}], %r1;\nret;\n}\n"
-    ".visible .entry big()\n{\n.shared .align 4 .b8 block[40000];\n.reg .b32 %r1;\nst.shared.u32 [block], %r1;\nret;\n}\n";
+    ".visible .entry big()\n{\n.shared .align 4 .b8 block[40000];\n.reg .b32 %r1;\nst.shared.u32 [block], "
+    "%r1;\nret;\n}\n";
 
 typedef struct opened {
     hd_diagnostics diagnostics;
@@ -118,7 +121,8 @@ static void groups_count_their_own_repetitions(void **state)
     seen s = {0};
     run_right("module: a\nbuffers: {A: {type: u32, count: 1, expect: {values: [619]}}}\nlaunches:\n"
               "  - steps:\n"
-              "      - {kernel: add, grid: {iota: [1, 1]}, block: 1, params: [A, {u32: {iota: [1, 2]}}]}\n" /* 1, 3, 5 x CTAs */
+              "      - {kernel: add, grid: {iota: [1, 1]}, block: 1, params: [A, {u32: {iota: [1, 2]}}]}\n" /* 1, 3, 5 x
+                                                                                                               CTAs */
               "      - repeat: 2\n"
               "        steps:\n"
               "          - {kernel: add, grid: 1, block: {iota: [2, 1]}, params: [A, {u32: {iota: [10, 10]}}]}\n"
@@ -158,18 +162,20 @@ static void buffers_are_set_and_copied(void **state)
 static void until_another_value(void **state)
 {
     (void)state;
-    run_right("module: a\nbuffers: {A: {type: u32, count: 2, fill: {values: [5, 1]}, expect: {values: [8, 1]}}}\n"
-              "launches:\n"
-              "  - steps: [{kernel: add, grid: 1, block: 1, params: [A, {u32: {iota: [0, 1]}}]}]\n" /* 0 1 2: 5 5+1 .. */
-              "    until: {buffer: A, equals: 8, at_most: 10}\n",
-              NULL);
+    run_right(
+        "module: a\nbuffers: {A: {type: u32, count: 2, fill: {values: [5, 1]}, expect: {values: [8, 1]}}}\n"
+        "launches:\n"
+        "  - steps: [{kernel: add, grid: 1, block: 1, params: [A, {u32: {iota: [0, 1]}}]}]\n" /* 0 1 2: 5 5+1 .. */
+        "    until: {buffer: A, equals: 8, at_most: 10}\n",
+        NULL);
     run_right("module: a\nsymbols: {counter: {type: u32, count: 1, expect: {values: [6]}}}\n"
               "launches: [{kernel: count, grid: 1, block: 1, until: {buffer: counter, not: 5, at_most: 10}}]\n",
               NULL);
     opened o;
     hd_exec_statistics statistics = {0};
-    open_session(&o, "module: a\nbuffers: {A: {type: u32, count: 2}}\nlaunches: [{steps: [{kernel: add, grid: 1, block: 1, "
-                     "params: [A, {u32: 2}]}], until: {buffer: A, equals: 9, at_most: 10}}]\n");
+    open_session(&o,
+                 "module: a\nbuffers: {A: {type: u32, count: 2}}\nlaunches: [{steps: [{kernel: add, grid: 1, block: 1, "
+                 "params: [A, {u32: 2}]}], until: {buffer: A, equals: 9, at_most: 10}}]\n");
     assert_int_equal(hd_session_run(o.session, NULL, &statistics), HD_EXEC_FAULT);
     assert_int_equal(statistics.ctas, 10);
     assert_int_equal(o.diagnostics.last->kind, HD_DIAG_KERNEL_FAULT);
@@ -182,8 +188,9 @@ static void what_counts_out_of_range_later(void **state)
     (void)state;
     opened o;
     hd_exec_statistics statistics = {0};
-    open_session(&o, "module: a\nbuffers: {A: {type: u32, count: 2}}\nlaunches: [{kernel: add, grid: {iota: [2, -1]}, block: 1, "
-                     "params: [A, {u32: 1}], until: {buffer: A, equals: 99, at_most: 10}}]\n");
+    open_session(
+        &o, "module: a\nbuffers: {A: {type: u32, count: 2}}\nlaunches: [{kernel: add, grid: {iota: [2, -1]}, block: 1, "
+            "params: [A, {u32: 1}], until: {buffer: A, equals: 99, at_most: 10}}]\n");
     assert_int_equal(hd_session_run(o.session, NULL, &statistics), HD_EXEC_FAULT);
     assert_int_equal(statistics.ctas, 3);
     assert_string_equal(o.diagnostics.last->message, "0 in repetition 2 is not from 1 to 2147483647");
@@ -199,7 +206,8 @@ static void structs_are_laid_out_as_in_c(void **state)
               "  A: {type: u8, count: 32, expect: {values: [255, 0, 2, 1, 0, 0, 128, 63, 5, 6, 7, 0, 0, 0, 0, 0, "
               "9, 0, 0, 0, 0, 0, 0, 0, 3, 0, 4, 0, 0, 0, 0, 0]}}\n"
               "launches:\n  - kernel: put\n    grid: 1\n    block: 1\n    params:\n      - A\n"
-              "      - {struct: [{s8: -1}, {u16: 258}, {f32: 1}, {struct: [{bytes: [5, 6, 7]}]}, {pad: 1}, {u64: 9}, {u16: [3, "
+              "      - {struct: [{s8: -1}, {u16: 258}, {f32: 1}, {struct: [{bytes: [5, 6, 7]}]}, {pad: 1}, {u64: 9}, "
+              "{u16: [3, "
               "4]}]}\n",
               NULL);
 }
@@ -217,8 +225,9 @@ static void addresses_within_data(void **state)
               "launches: [{kernel: follow, grid: 1, block: 1, params: [R]}]\n",
               NULL);
     opened o;
-    open_session(&o, "module: a\nbuffers: {L: {type: u64, fill: {values: [{buffer: R, offset: 4}, 1]}}, R: {type: u32, count: "
-                     "2}}\nlaunches: [{kernel: follow, grid: 1, block: 1, params: [R]}]\n");
+    open_session(
+        &o, "module: a\nbuffers: {L: {type: u64, fill: {values: [{buffer: R, offset: 4}, 1]}}, R: {type: u32, count: "
+            "2}}\nlaunches: [{kernel: follow, grid: 1, block: 1, params: [R]}]\n");
     uint64_t address, base = o.session->memory.allocations.items[o.session->buffer_allocations[1]].base;
     memcpy(&address, hd_session_bytes(o.session, 0), 8);
     assert_int_equal(address, base + 4);
@@ -240,7 +249,8 @@ static bool passes(const char *expect)
     char text[512];
     opened o;
     snprintf(text, sizeof text,
-             "module: a\nbuffers:\n  A: {type: f32, count: 2, fill: {values: [1.0000001192092896, 2]}, expect: %s}\n  B: {type: "
+             "module: a\nbuffers:\n  A: {type: f32, count: 2, fill: {values: [1.0000001192092896, 2]}, expect: %s}\n  "
+             "B: {type: "
              "f32, count: 2, fill: {values: [1, 2]}}\nlaunches: [{set: B}]\n",
              expect);
     open_session(&o, text);
@@ -283,11 +293,12 @@ static void textures_by_handle_and_by_symbol(void **state)
 static void surfaces_stand_in_their_buffer(void **state)
 {
     (void)state;
-    run_right("module: a\nbuffers: {A: {type: u32, count: 9, fill: {constant: 5}, expect: {values: [0, 5, 5, 5, 1, 5, 5, 5, "
-              "2]}}}\n"
-              "textures: {S: {type: 2d, format: u32, width: 3, height: 3, from: A, surface: true}}\n"
-              "launches: [{kernel: paint, grid: 1, block: 3, params: [{texture: S}]}]\n",
-              NULL);
+    run_right(
+        "module: a\nbuffers: {A: {type: u32, count: 9, fill: {constant: 5}, expect: {values: [0, 5, 5, 5, 1, 5, 5, 5, "
+        "2]}}}\n"
+        "textures: {S: {type: 2d, format: u32, width: 3, height: 3, from: A, surface: true}}\n"
+        "launches: [{kernel: paint, grid: 1, block: 3, params: [{texture: S}]}]\n",
+        NULL);
 }
 
 /* ---- mistakes ------------------------------------------------------------------------------------------------ */
@@ -325,8 +336,8 @@ static const mistake mistakes[] = {
      "0 in repetition 5 is not from 1 to 1024"},
     {LAUNCHES("{kernel: add, grid: 1, block: [{iota: [1, 1]}, 512], repeat: 3}"), HD_DIAG_BAD_VALUE, 3, 42,
      "at most 1024 threads"},
-    {LAUNCHES("{kernel: add, grid: 1, block: 1, params: [{u8: {iota: [250, 1]}}], repeat: 7}"), HD_DIAG_BAD_VALUE, 3, 66,
-     "the value of repetition 6 does not fit .u8"},
+    {LAUNCHES("{kernel: add, grid: 1, block: 1, params: [{u8: {iota: [250, 1]}}], repeat: 7}"), HD_DIAG_BAD_VALUE, 3,
+     66, "the value of repetition 6 does not fit .u8"},
     {LAUNCHES("{kernel: add, grid: 1, block: 1, params: [{struct: []}]}"), HD_DIAG_BAD_VALUE, 3, 63,
      "at least one field"},
     {LAUNCHES("{kernel: add, grid: 1, block: 1, params: [{struct: [{pad: 0}]}]}"), HD_DIAG_BAD_VALUE, 3, 70,
@@ -344,7 +355,8 @@ static const mistake mistakes[] = {
     {"symbols: {s: {type: u32, count: 1, fill: {text: none.txt}}}\n" RUN, HD_DIAG_UNREADABLE, 3, 49, "cannot read"},
     {"symbols: {s: {type: u32, count: 3, fill: {text: numbers.txt}}}\n" RUN, HD_DIAG_BAD_VALUE, 3, 49,
      "holds 2 numbers where 3 are needed"},
-    {"symbols: {s: {type: u8, count: 2, fill: {text: numbers.txt}}}\n" RUN, HD_DIAG_BAD_VALUE, 2, 4, "256 does not fit .u8"},
+    {"symbols: {s: {type: u8, count: 2, fill: {text: numbers.txt}}}\n" RUN, HD_DIAG_BAD_VALUE, 2, 4,
+     "256 does not fit .u8"},
     {TEXTURE("type: 4d"), HD_DIAG_BAD_VALUE, 3, 22, "'4d' is not one of: 1d, 2d"},
     {TEXTURE("type: 1d, width: 1"), HD_DIAG_BAD_KEY, 3, 15, "'format' is missing"},
     {TEXTURE("type: 1d, format: f64, width: 1, from: F"), HD_DIAG_BAD_VALUE, 3, 34, "'f64' is not one of"},
@@ -354,18 +366,21 @@ static const mistake mistakes[] = {
     {TEXTURE("type: 1d, format: f32, width: 1"), HD_DIAG_BAD_KEY, 3, 15, "'from' is missing"},
     {TEXTURE("type: 2d, format: f32, width: 2, height: 3, from: F"), HD_DIAG_BAD_VALUE, 3, 66,
      "buffer 'F' has 16 bytes for the texture, which takes 24"},
-    {TEXTURE("type: 1d, format: f32, width: 1, from: F, offset: 2"), HD_DIAG_BAD_VALUE, 3, 66, "not a multiple of a texel's 4"},
+    {TEXTURE("type: 1d, format: f32, width: 1, from: F, offset: 2"), HD_DIAG_BAD_VALUE, 3, 66,
+     "not a multiple of a texel's 4"},
     {TEXTURE("type: 1d, format: f32, width: 1, from: F, address: wrap"), HD_DIAG_BAD_VALUE, 3, 67,
      "need normalized coordinates"},
     {TEXTURE("type: 1d, format: u8, width: 1, from: A, filter: linear"), HD_DIAG_BAD_VALUE, 3, 65, "read as floats"},
     {TEXTURE("type: 1d, format: f32, width: 1, from: F, read: normalized_float"), HD_DIAG_BAD_VALUE, 3, 64,
      "needs u8, s8, u16 or s16"},
-    {TEXTURE("type: buffer, format: f32, width: 1, from: F, filter: linear"), HD_DIAG_BAD_VALUE, 3, 70, "read by index"},
-    {TEXTURE("type: cube, format: u8, width: 1, from: A, filter: linear, read: normalized_float"), HD_DIAG_UNSUPPORTED, 3, 67,
-     "linear filtering of cubes"},
+    {TEXTURE("type: buffer, format: f32, width: 1, from: F, filter: linear"), HD_DIAG_BAD_VALUE, 3, 70,
+     "read by index"},
+    {TEXTURE("type: cube, format: u8, width: 1, from: A, filter: linear, read: normalized_float"), HD_DIAG_UNSUPPORTED,
+     3, 67, "linear filtering of cubes"},
     {TEXTURE("type: 1d, format: f32, width: 1, from: F, surface: true, filter: point"), HD_DIAG_BAD_KEY, 3, 73,
      "unknown key 'filter'"},
-    {TEXTURE("type: buffer, format: f32, width: 1, from: F, surface: true"), HD_DIAG_BAD_VALUE, 3, 71, "a surface is 1d"},
+    {TEXTURE("type: buffer, format: f32, width: 1, from: F, surface: true"), HD_DIAG_BAD_VALUE, 3, 71,
+     "a surface is 1d"},
     {TEXTURE("type: sampler, width: 1"), HD_DIAG_BAD_KEY, 3, 31, "unknown key 'width'"},
 };
 
@@ -377,7 +392,8 @@ static void every_mistake_has_its_place(void **state)
         const mistake *m = &mistakes[i];
         char text[1024];
         hd_diagnostics diagnostics;
-        snprintf(text, sizeof text, "module: a\nbuffers: {A: {type: u32, count: 4}, F: {type: f32, count: 4}}\n%s", m->text);
+        snprintf(text, sizeof text, "module: a\nbuffers: {A: {type: u32, count: 4}, F: {type: f32, count: 4}}\n%s",
+                 m->text);
         hd_launch_file *file = read_text(text, &diagnostics);
         const hd_diagnostic *d = diagnostics.first;
         assert_false(file->valid);
@@ -400,7 +416,8 @@ static const mistake misfits[] = {
     {"symbols: {counter: {type: u32, values: [1, 2]}}\n" RUN, HD_DIAG_BAD_VALUE, 3, 11, "has 4 bytes, not 8"},
     {"symbols: {pointers: {type: u32, values: [1, 2, {buffer: A}, 0]}}\n" RUN, HD_DIAG_BAD_VALUE, 3, 48,
      "an address of the module has 8 bytes"},
-    {"symbols: {none: {type: u32, values: [1]}}\n" RUN, HD_DIAG_BAD_VALUE, 3, 11, "no .global or .const variable 'none'"},
+    {"symbols: {none: {type: u32, values: [1]}}\n" RUN, HD_DIAG_BAD_VALUE, 3, 11,
+     "no .global or .const variable 'none'"},
     {TEXTURE("type: 1d, format: f32, width: 1, from: F, symbol: counter"), HD_DIAG_BAD_VALUE, 3, 12,
      "no variable 'counter' of type .texref"},
     {TEXTURE("type: 1d, format: f32, width: 1, from: F, surface: true, symbol: T"), HD_DIAG_BAD_VALUE, 3, 12,
@@ -416,7 +433,8 @@ static void what_does_not_fit_the_module(void **state)
         const mistake *m = &misfits[i];
         char text[1024];
         opened o;
-        snprintf(text, sizeof text, "module: a\nbuffers: {A: {type: u32, count: 4}, F: {type: f32, count: 4}}\n%s", m->text);
+        snprintf(text, sizeof text, "module: a\nbuffers: {A: {type: u32, count: 4}, F: {type: f32, count: 4}}\n%s",
+                 m->text);
         open_session(&o, text);
         const hd_diagnostic *d = o.diagnostics.first;
         if (o.session || !d)
