@@ -128,7 +128,7 @@ static void groups_count_their_own_repetitions(void **state)
               "          - {kernel: add, grid: 1, block: {iota: [2, 1]}, params: [A, {u32: {iota: [10, 10]}}]}\n"
               "          - {kernel: add, grid: 1, block: 1, params: [A, {u32: {iota: [7, -1]}}], repeat: 4}\n"
               "    repeat: 3\n"
-              "  - {kernel: add, grid: 1, block: 1, params: [A, {u32: {iota: [225, 9]}}]}\n",
+              "  - {kernel: add, grid: {iota: [1, -1]}, block: 1, params: [A, {u32: {iota: [225, 9]}}]}\n",
               &s);
     /* 1 * 1 + 2 * 3 + 3 * 5 = 22; 3 * (2 * 10 + 3 * 20) = 240; 6 * (7 + 6 + 5 + 4) = 132; 225: k is 0 outside. */
     assert_int_equal(s.count, 3 + 6 + 24 + 1);
@@ -299,6 +299,37 @@ static void surfaces_stand_in_their_buffer(void **state)
         "textures: {S: {type: 2d, format: u32, width: 3, height: 3, from: A, surface: true}}\n"
         "launches: [{kernel: paint, grid: 1, block: 3, params: [{texture: S}]}]\n",
         NULL);
+}
+
+/* ---- sessions ------------------------------------------------------------------------------------------------ */
+
+static void sessions_do_not_share(void **state)
+{
+    (void)state;
+    static const char yaml[] =
+        "module: a\nbuffers: {A: {type: u32, count: 90}, L: {type: u64, fill: {values: [{buffer: A}, 1]}}}\n"
+        "symbols: {counter: {type: u32, values: [70]}}\n"
+        "textures: {S: {type: 2d, format: u32, width: 9, height: 9, from: A, surface: true}}\n"
+        "launches:\n  - steps:\n      - {kernel: paint, grid: 6, block: 9, params: [{texture: S}]}\n"
+        "      - {kernel: add, grid: 40, block: {iota: [1, 3]}, params: [A, {u32: {iota: [1, 1]}}]}\n"
+        "      - {kernel: count, grid: 1, block: 1}\n    repeat: 4\n";
+    opened one, two;
+    hd_exec_statistics a = {0}, b = {0};
+    open_session(&one, yaml);
+    open_session(&two, yaml);
+    two.session->options.threads = 3;
+    assert_int_equal(hd_session_run(one.session, NULL, &a), HD_EXEC_DONE);
+    assert_false(hd_session_compare(one.session, two.session, &one.diagnostics));
+    assert_int_equal(hd_session_run(two.session, NULL, &b), HD_EXEC_DONE);
+    assert_true(hd_session_compare(one.session, two.session, &one.diagnostics));
+    assert_int_equal(a.warp_instructions, b.warp_instructions);
+    assert_int_equal(*(const uint32_t *)hd_session_bytes(one.session, 2), 74);
+    close_session(&two);
+    open_session(&two, yaml);
+    two.session->options.instruction_limit = 20;
+    assert_int_equal(hd_session_run(two.session, NULL, &b), HD_EXEC_LIMIT);
+    close_session(&two);
+    close_session(&one);
 }
 
 /* ---- mistakes ------------------------------------------------------------------------------------------------ */
@@ -477,6 +508,7 @@ int main(void)
         cmocka_unit_test(expectations),
         cmocka_unit_test(textures_by_handle_and_by_symbol),
         cmocka_unit_test(surfaces_stand_in_their_buffer),
+        cmocka_unit_test(sessions_do_not_share),
         cmocka_unit_test(every_mistake_has_its_place),
         cmocka_unit_test(what_does_not_fit_the_module),
     };
