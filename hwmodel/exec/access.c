@@ -395,6 +395,30 @@ static void store_element(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t k
     store_row(op, w, row, mask, k * bytes, bytes, r);
 }
 
+/* As hd_run_store, but only what other bytes are stored for counts as a write. */
+static void store_carefully(const hd_op *op, hd_warp *w, uint32_t mask, const hd_region *r)
+{
+    unsigned char old[LANES][32];
+    uint32_t bytes = op->item_bytes * op->count;
+    bool changed = false;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < LANES; i++) {
+            hd_region one = {0};
+            if (!(mask >> i & 1) || (!r && !hd_region_find(op, w, (hd_space)op->space, w->cta->addresses[i], &one)))
+                continue;
+            const hd_region *at = r ? r : &one;
+            for (uint32_t k = 0; k < bytes && !at->interleaved; k++) {
+                unsigned char now = *host_byte(at, w->cta->addresses[i] - at->first + k, i);
+                changed |= pass && now != old[i][k];
+                old[i][k] = now;
+            }
+        }
+        for (uint32_t k = 0; k < op->count && !pass; k++)
+            store_element(op, w, mask, k, r);
+    }
+    w->cta->writes += changed;
+}
+
 hd_step hd_run_store(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_region r;
@@ -403,6 +427,10 @@ hd_step hd_run_store(const hd_op *op, hd_warp *w, uint32_t mask)
     hd_step step = hd_access_check(op, w, mask, op->item_bytes * op->count, true, &r, &single);
     if (step != HD_STEP_NEXT)
         return step;
+    if (__builtin_expect(w->cta->livelock.careful, 0)) {
+        store_carefully(op, w, mask, single ? &r : NULL);
+        return HD_STEP_NEXT;
+    }
     w->cta->writes += !single || !r.interleaved;
     for (uint32_t k = 0; k < op->count; k++)
         store_element(op, w, mask, k, single ? &r : NULL);

@@ -222,7 +222,9 @@ enum { HD_BARRIERS = 16, HD_CLUSTER_BARRIER = 16, HD_NO_BARRIER = 255 };
 enum { HD_YIELDS_OF_SIDE = 16 }; /* then another side of the warp's branch gets its turn */
 
 typedef struct hd_livelock {
-    uint64_t state, writes, rounds; /* livelock.c */
+    uint64_t state, writes, rounds; /* livelock.c; rounds: in which nothing was written */
+    uint64_t spun;                  /* rounds in which every ready warp used its turn */
+    bool careful;                   /* stores of equal bytes are no writes */
 } hd_livelock;
 
 /* What one thread of the host needs to run CTAs. */
@@ -252,6 +254,7 @@ struct hd_cta {
     uint32_t async_arrivals; /* in the queues of its warps */
     uint64_t writes; /* to shared and global memory that may have changed it */
     hd_livelock livelock;
+    struct hd_trace *trace; /* livelock.c: which instructions run, or NULL */
     const hd_allocation **places; /* by op->place: the allocation that it hit last */
     uint64_t addresses[LANES];    /* of the last memory op */
     uint32_t results[LANES * 32];
@@ -318,6 +321,9 @@ bool hd_await_turn(hd_cta *cta);
 /* livelock.c: to be asked after each round of turns; all_spun: every ready warp used its whole turn and stays ready.
  * true: the CTA will never end. */
 bool hd_livelock_check(hd_cta *cta, bool all_spun);
+typedef struct hd_trace hd_trace;
+void hd_livelock_trace(const hd_op *op, hd_warp *w); /* where cta->trace is: this op runs */
+void hd_livelock_free(hd_cta *cta);
 
 /* async.c */
 void hd_async_finish(hd_warp *w); /* all that is still to happen happens, when the warp has ended */

@@ -64,11 +64,13 @@ static inline uint32_t guarded(const hd_op *op, const hd_warp *w, uint32_t activ
     return active & (op->flags & HD_OP_GUARD_NOT ? ~truth : truth);
 }
 
-/* Where there are sinks or checks. */
+/* Where there are sinks or checks, or livelock.c watches. */
 static hd_step step_told(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
 {
     hd_event e = issue_event(w, pc, active, mask);
     bool before = op->flags & HD_OP_CONTROL || (!w->cta->columns && !(op->flags & HD_OP_RETRY));
+    if (w->cta->trace)
+        hd_livelock_trace(op, w);
     if (op->flags & HD_OP_SYNTHETIC)
         return op->run(op, w, mask);
     if (before && !tell(op, w, &e, 0))
@@ -173,6 +175,8 @@ static bool start_cta(hd_cta *cta, uint32_t index)
     cta->async_arrivals = 0;
     if (cta->checks)
         hd_checks_start(cta);
+    hd_livelock_free(cta);
+    cta->watched = cta->sink_count || cta->checks;
     cta->livelock = (hd_livelock){.writes = cta->writes};
     if (cta->shared_bytes)
         memset(cta->shared, 0, cta->shared_bytes);
@@ -291,6 +295,7 @@ static void close_cta(hd_cta *cta)
     if (bytes > cta->statistics->cta_bytes)
         cta->statistics->cta_bytes = bytes;
     hd_checks_close(cta);
+    hd_livelock_free(cta);
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         hd_warp *w = &cta->warps[i];
         for (uint32_t k = 0; k < w->frames.count; k++) {

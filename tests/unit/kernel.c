@@ -8,6 +8,11 @@ static void keep_first(kernel_run *run, const hd_diagnostics *d)
         return;
     snprintf(run->message, sizeof run->message, "%s", d->first->message);
     snprintf(run->slug, sizeof run->slug, "%s", hd_diagnostic_slug(d->first->kind));
+    for (const hd_note *n = d->first->notes; n; n = n->next) {
+        size_t used = strlen(run->notes);
+        uint32_t line = n->source ? hd_source_position(n->source, n->span.begin).line : 0;
+        snprintf(run->notes + used, sizeof run->notes - used, "%u: %s\n", line, n->message);
+    }
     if (d->first->source) {
         hd_position at = hd_source_position(d->first->source, d->first->span.begin);
         run->line = at.line;
@@ -52,7 +57,7 @@ void run_kernel(kernel_run *run)
 {
     hd_diagnostics diagnostics;
     hd_source source;
-    run->message[0] = run->slug[0] = 0;
+    run->message[0] = run->slug[0] = run->notes[0] = 0;
     run->statistics = (hd_exec_statistics){0};
     hd_diagnostics_init(&diagnostics);
     hd_source_from_memory(&source, "k.ptx", run->text, strlen(run->text));

@@ -1,0 +1,173 @@
+/* Kernel faults: every kind with its place, thread, address and nearest allocation; source lines with what they were
+ * inlined into; and kernels that run for ever, also where they count or write what is there already. */
+#include "kernel.h"
+
+static uint32_t out[1024];
+
+enum { FIRST_LINE = 16 }; /* of the body, behind the line that sets %rd3 */
+
+static kernel_run run_body(const char *body, uint32_t threads)
+{
+    static char text[8192], whole[8192];
+    snprintf(whole, sizeof whole, "mad.wide.u32 %%rd3, %%r0, 4, %%rd1;\n%s", body);
+    memset(out, 0xee, sizeof out);
+    kernel_run run = {.text = kernel_text(text, sizeof text, whole),
+                      .in = out,
+                      .in_bytes = 64,
+                      .out = out,
+                      .out_bytes = sizeof out,
+                      .block = threads,
+                      .options.instruction_limit = 200000000};
+    run_kernel(&run);
+    return run;
+}
+
+static void expect_fault(const kernel_run *run, uint32_t line, const char *part, const char *note)
+{
+    assert_string_equal(run->slug, "kernel-fault");
+    assert_int_equal(run->status, HD_EXEC_FAULT);
+    if (!strstr(run->message, part))
+        fail_msg("'%s' does not hold '%s'", run->message, part);
+    if (!strstr(run->notes, note))
+        fail_msg("'%s': '%s' does not hold '%s'", run->message, run->notes, note);
+    assert_int_equal(run->line, line);
+}
+
+static void accesses(void **state)
+{
+    (void)state;
+    kernel_run run = run_body("st.global.u32 [%rd1+4096], %r0;", 32);
+    expect_fault(&run, FIRST_LINE, "out-of-bounds access of 4 bytes at global address 0x",
+                 "0: 0 bytes behind the end of 'out' (4096 bytes at 0x");
+    assert_non_null(strstr(run.message, "; kernel k, block (0,0,0), thread (0,0,0)"));
+    run = run_body("add.u64 %rd5, %rd3, 1;\nst.global.u8 [%rd5], 1;\nld.global.u16 %h1, [%rd5];", 32);
+    expect_fault(&run, FIRST_LINE + 2, "misaligned access of 2 bytes at global address", "byte 1 of 'out'");
+    run = run_body("setp.eq.u32 %p1, %r0, 20;\nmul.wide.u32 %rd5, %r0, 300;\nadd.u64 %rd5, %rd5, %rd1;\n"
+                   "@%p1 ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd5+-8192];",
+                   32);
+    expect_fault(&run, FIRST_LINE + 3, "out-of-bounds access of 16 bytes", "bytes b");
+    assert_non_null(strstr(run.message, "thread (20,0,0)"));
+    run = run_body(".const .align 4 .b32 c = 5;\nmov.u64 %rd5, c;\ncvta.const.u64 %rd5, %rd5;\nst.u32 [%rd5], 1;", 32);
+    expect_fault(&run, FIRST_LINE + 3, "read-only memory: forbidden access of 4 bytes", "byte 0 of 'c'");
+    run = run_body(".shared .align 4 .b32 s[4];\nmov.u32 %r1, s;\nmad.lo.u32 %r1, %r0, 4, %r1;\nld.shared.u32 %r2, "
+                   "[%r1];",
+                   32);
+    expect_fault(&run, FIRST_LINE + 3, "out-of-bounds access of 4 bytes at shared address 0x10", "has 16 bytes");
+    assert_non_null(strstr(run.message, "thread (4,0,0)"));
+    run = run_body(".local .align 4 .b32 l[4];\nmov.u64 %rd5, l;\nld.local.u32 %r2, [%rd5+16];", 32);
+    expect_fault(&run, FIRST_LINE + 2, "out-of-bounds access of 4 bytes at local address", "has 16 bytes");
+    run = run_body("mov.u64 %rd5, 0;\nld.u32 %r1, [%rd5];", 32);
+    expect_fault(&run, FIRST_LINE + 1, "generic address 0x0", "bytes before 'in'");
+    run = run_body("atom.global.add.u32 %r1, [%rd1+4096], 1;", 32);
+    expect_fault(&run, FIRST_LINE, "out-of-bounds access of 4 bytes", "'out'");
+}
+
+static void blocks_of_the_heap(void **state)
+{
+    (void)state;
+    static const char head[] = ".version 8.0\n.target sm_80\n.address_size 64\n.extern .func (.param .b64 r) "
+                               "malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n"
+                               ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<9>;\n";
+    char text[1024];
+    snprintf(text, sizeof text, "%scall (%%rd4), malloc, (20);\ncall free, (%%rd4);\nst.u32 [%%rd4+16], 1;\nret;\n}\n",
+             head);
+    kernel_run run = {.text = text, .out = out, .out_bytes = 4, .grid = 2, .block = 1};
+    run_kernel(&run);
+    expect_fault(&run, 11, "use after free: access of 4 bytes", "0: byte 16 of a block of malloc of 20 bytes at 0x");
+    assert_non_null(strstr(run.notes, "9: allocated here by block (0,0,0), thread (0,0,0)"));
+    assert_non_null(strstr(run.notes, "10: freed here by block (0,0,0), thread (0,0,0)"));
+    snprintf(text, sizeof text, "%scall (%%rd4), malloc, (20);\nst.u32 [%%rd4+24], 1;\nret;\n}\n", head);
+    run_kernel(&run);
+    expect_fault(&run, 10, "out-of-bounds access", "4 bytes behind the end of a block of malloc of 20 bytes");
+    assert_null(strstr(run.notes, "freed"));
+}
+
+/* The ISA leaves the result of an integer division by zero open; it is no fault. Floats have IEEE's. */
+static void divisions_by_zero(void **state)
+{
+    (void)state;
+    kernel_run run = run_body("div.u32 %r1, %r0, 0;\nrem.s32 %r2, %r0, 0;\ndiv.s64 %rd5, %rd1, 0;\nrem.u64 %rd5, %rd1, 0;\n"
+                              "mov.f32 %f1, 0f3F800000;\nmov.f32 %f2, 0f00000000;\ndiv.rn.f32 %f3, %f1, %f2;\n"
+                              "mov.s32 %r3, -2147483648;\nmov.s32 %r4, -1;\ndiv.s32 %r5, %r3, %r4;\nrem.s32 %r6, %r3, %r4;\n"
+                              "st.global.f32 [%rd3], %f3;",
+                              32);
+    assert_int_equal(run.status, HD_EXEC_DONE);
+    assert_int_equal(out[0], 0x7f800000);
+}
+
+static void places_in_the_source(void **state)
+{
+    (void)state;
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"main.cu\"\n.file 2 \"lib.h\"\n"
+        ".func f()\n{\n.reg .b64 %rd<3>;\nmov.u64 %rd1, 16;\n.loc 1 30 1\n.loc 2 20 5, function_name $n, inlined_at 1 30 "
+        "1\n.loc 2 9 3, function_name $n, inlined_at 2 20 5\nld.u32 %rd2, [%rd1];\nret;\n}\n"
+        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.loc 1 40 1\ncall f;\nret;\n}\n"
+        ".section .debug_str\n{\n$n:\n.b8 0\n}\n";
+    kernel_run run = {.text = text, .out = out, .out_bytes = 4};
+    run_kernel(&run);
+    expect_fault(&run, 13, "kernel k (lib.h:9), block", "0: inlined at lib.h:20\n0: inlined at main.cu:30\n");
+    assert_non_null(strstr(run.notes, "19: called from here (main.cu:40)\n"));
+}
+
+/* ---- for ever ------------------------------------------------------------------------------------------------------ */
+
+static void expect_livelock(const char *body, uint32_t threads, const char *note)
+{
+    kernel_run run = run_body(body, threads);
+    if (run.status != HD_EXEC_FAULT || !strstr(run.message, "livelock: block (0,0,0) runs for ever"))
+        fail_msg("%s: %s", body, run.message);
+    if (!strstr(run.notes, note))
+        fail_msg("'%s' does not hold '%s'", run.notes, note);
+}
+
+static void spinning_lanes(void **state)
+{
+    (void)state;
+    /* the lane that has the lock waits where the others would join it */
+    expect_livelock(".shared .align 4 .b32 lock;\nL: atom.shared.cas.b32 %r1, [lock], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n"
+                    "@%p1 bra L;\nst.shared.u32 [lock], 0;",
+                    32, "lanes 0xfffffffe of warp 0 go in circles here");
+    /* it counts its tries, and stores what is there already */
+    expect_livelock(".shared .align 4 .b32 lock;\nmov.u32 %r5, 0;\nL: atom.shared.cas.b32 %r1, [lock], 0, 1;\n"
+                    "add.u32 %r5, %r5, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\nst.shared.u32 [lock], 0;\n"
+                    "st.global.u32 [%rd3], %r5;",
+                    32, "lanes 0xfffffffe of warp 0 go in circles here");
+    expect_livelock("mov.u64 %rd5, 0;\nL: add.u64 %rd5, %rd5, 1;\nst.global.u32 [%rd3], 5;\nbra L;", 64,
+                    "lanes 0xffffffff of warp 0 go in circles here");
+    expect_livelock("mov.u32 %r5, 0;\nmov.u64 %rd6, 1;\nL: ld.volatile.global.u32 %r1, [%rd3];\nadd.u32 %r5, %r5, 3;\n"
+                    "xor.b32 %r6, %r5, %r1;\nmad.lo.u64 %rd6, %rd6, 5, 7;\nsetp.eq.u32 %p1, %r1, 9;\n@!%p1 bra L;\n"
+                    "st.global.u32 [%rd3], %r6;",
+                    64, "lanes 0xffffffff of warp 0 go in circles here");
+}
+
+/* A counter in a function that is called; and loops that end, though they count and write nothing for long. */
+static void counters_that_matter(void **state)
+{
+    (void)state;
+    kernel_run run = run_body("mov.u32 %r5, 0;\nL: add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 3000000;\n@%p1 bra L;\n"
+                              "st.global.u32 [%rd3], %r5;",
+                              32);
+    assert_int_equal(run.status, HD_EXEC_DONE);
+    assert_int_equal(out[31], 3000000);
+    /* the counter decides by way of another register, an address, and a guard */
+    run = run_body("mov.u32 %r5, 0;\nmov.u64 %rd5, 0;\nL: add.u32 %r5, %r5, 1;\nshr.u32 %r6, %r5, 20;\n"
+                   "mul.wide.u32 %rd5, %r6, 4;\nadd.u64 %rd5, %rd5, %rd1;\nst.global.u32 [%rd1+8], 1;\n"
+                   "ld.global.u32 %r7, [%rd5];\nsetp.ne.u32 %p1, %r7, 1;\n@%p1 bra L;\nst.global.u32 [%rd3], %r5;",
+                   32);
+    assert_int_equal(run.status, HD_EXEC_DONE);
+    assert_int_equal(out[31], 2 << 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accesses),
+        cmocka_unit_test(blocks_of_the_heap),
+        cmocka_unit_test(divisions_by_zero),
+        cmocka_unit_test(places_in_the_source),
+        cmocka_unit_test(spinning_lanes),
+        cmocka_unit_test(counters_that_matter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
