@@ -14,7 +14,7 @@ static const struct polynomial {
 
 static void directions_of(int dimension, uint32_t *v)
 {
-    const struct polynomial *p = &POLYNOMIALS[dimension - 1];
+    const struct polynomial *p = &POLYNOMIALS[dimension ? dimension - 1 : 0];
     for (int i = 0; i < BITS; i++) {
         if (dimension == 0) {
             v[i] = UINT32_C(1) << (31 - i);
