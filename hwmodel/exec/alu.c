@@ -122,10 +122,6 @@ static uint64_t element(const void *row, uint32_t bytes, uint32_t lane)
     memcpy(&value, (const unsigned char *)row + (size_t)lane * bytes, bytes);
     return value;
 }
-static void set_element(void *row, uint32_t bytes, uint32_t lane, uint64_t value)
-{
-    memcpy((unsigned char *)row + (size_t)lane * bytes, &value, bytes);
-}
 
 /* ---- predicates and comparisons ------------------------------------------------------------------------------ */
 
@@ -286,18 +282,9 @@ hd_step hd_run_bfi(const hd_op *op, hd_warp *w, uint32_t mask)
 /* dp4a, dp2a: parts of a (item_bytes each) times the bytes of b, plus c. b starts at byte op->offset. */
 hd_step hd_run_dot(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    const uint32_t *a = hd_row(w, op->a), *b = hd_row(w, op->b), *c = hd_row(w, op->c);
-    uint32_t *to = (uint32_t *)(void *)w->cta->scratch[0], width = op->item_bytes * 8u;
-    for (uint32_t i = 0; i < LANES; i++) {
-        s64 sum = 0;
-        for (uint32_t k = 0; k < 32 / width; k++) {
-            uint32_t x = a[i] >> (k * width) << (32 - width), y = b[i] >> (8 * (k + (uint32_t)op->offset)) << 24;
-            s64 of_a = op->flags & HD_OP_SIGNED ? (s32)x >> (32 - width) : (s64)(x >> (32 - width));
-            s64 of_b = op->flags & HD_OP_NOT_A ? (s32)y >> 24 : (s64)(y >> 24);
-            sum += of_a * of_b;
-        }
-        to[i] = c[i] + (uint32_t)sum;
-    }
+    void *to = w->cta->scratch[0];
+    hd_dot_row(to, hd_row(w, op->a), hd_row(w, op->b), hd_row(w, op->c), op->item_bytes, 8 * (uint32_t)op->offset,
+               op->flags & HD_OP_SIGNED, op->flags & HD_OP_NOT_A);
     hd_merge(hd_row_of_frame(w, op->d), to, mask, 4);
     return HD_STEP_NEXT;
 }
@@ -326,51 +313,28 @@ hd_step hd_run_testp(const hd_op *op, hd_warp *w, uint32_t mask)
 
 /* ---- extended precision -------------------------------------------------------------------------------------- */
 
-/* d, carry = a + b + carry in; a subtraction adds ~b and carries "no borrow" inside: %CC holds the borrow. */
+/* d, carry = a + b + carry in; a - b - borrow in. */
 hd_step hd_run_carry(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    const void *a = hd_row(w, op->a), *b = hd_row(w, op->b);
-    uint32_t carry_in = op->flags & HD_OP_CARRY_IN ? hd_word(w, op->f) : 0, carry = 0, bytes = op->d_bytes;
-    uint64_t all = bytes == 8 ? ~0ull : 0xffffffffull;
-    bool subtract = op->boolean == HD_CARRY_SUBTRACT;
     void *to = w->cta->scratch[0];
-    for (uint32_t i = 0; i < LANES; i++) {
-        uint64_t x = element(a, bytes, i), y = element(b, bytes, i), in = carry_in >> i & 1;
-        unsigned __int128 sum = subtract ? (unsigned __int128)x + (~y & all) + (in ^ 1) : (unsigned __int128)x + y + in;
-        uint32_t out = (uint32_t)(sum >> (bytes * 8)) & 1;
-        carry |= (subtract ? out ^ 1 : out) << i;
-        set_element(to, bytes, i, (uint64_t)sum);
-    }
-    hd_merge(hd_row_of_frame(w, op->d), to, mask, bytes);
+    uint32_t in = op->flags & HD_OP_CARRY_IN ? hd_word(w, op->f) : 0;
+    uint32_t out =
+        hd_carry_row(to, hd_row(w, op->a), hd_row(w, op->b), in, op->boolean == HD_CARRY_SUBTRACT, op->d_bytes);
+    hd_merge(hd_row_of_frame(w, op->d), to, mask, op->d_bytes);
     if (op->flags & HD_OP_CARRY_OUT)
-        hd_set_word(w, op->e, carry, mask);
+        hd_set_word(w, op->e, out, mask);
     return HD_STEP_NEXT;
 }
 
-static uint64_t product_half(uint64_t x, uint64_t y, uint32_t bytes, bool is_signed, bool high)
-{
-    if (bytes == 4) {
-        uint64_t product = is_signed ? (uint64_t)((s64)(s32)x * (s32)y) : (uint64_t)(u32)x * (u32)y;
-        return high ? product >> 32 : product & 0xffffffffu;
-    }
-    return !high ? x * y : is_signed ? (uint64_t)high_s64((s64)x, (s64)y) : high_u64(x, y);
-}
-
-/* mad.cc and madc: half of a * b, plus c, plus the carry. */
+/* mad.cc and madc: half of a * b (op->use.lanes), plus c, plus the carry. */
 hd_step hd_run_carry_mad(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    const void *a = hd_row(w, op->a), *b = hd_row(w, op->b), *c = hd_row(w, op->c);
-    uint32_t carry_in = op->flags & HD_OP_CARRY_IN ? hd_word(w, op->f) : 0, carry = 0, bytes = op->d_bytes;
-    void *to = w->cta->scratch[0];
-    for (uint32_t i = 0; i < LANES; i++) {
-        uint64_t half = product_half(element(a, bytes, i), element(b, bytes, i), bytes, op->flags & HD_OP_SIGNED,
-                                     op->boolean == HD_CARRY_MAD_HIGH);
-        unsigned __int128 sum = (unsigned __int128)half + element(c, bytes, i) + (carry_in >> i & 1);
-        carry |= ((uint32_t)(sum >> (bytes * 8)) & 1) << i;
-        set_element(to, bytes, i, (uint64_t)sum);
-    }
-    hd_merge(hd_row_of_frame(w, op->d), to, mask, bytes);
+    uint32_t in = op->flags & HD_OP_CARRY_IN ? hd_word(w, op->f) : 0;
+    void *to = w->cta->scratch[0], *product = w->cta->scratch[1];
+    op->use.lanes(product, hd_row(w, op->a), hd_row(w, op->b), NULL);
+    uint32_t out = hd_carry_row(to, product, hd_row(w, op->c), in, false, op->d_bytes);
+    hd_merge(hd_row_of_frame(w, op->d), to, mask, op->d_bytes);
     if (op->flags & HD_OP_CARRY_OUT)
-        hd_set_word(w, op->e, carry, mask);
+        hd_set_word(w, op->e, out, mask);
     return HD_STEP_NEXT;
 }

@@ -4,12 +4,7 @@
 
 #include "hwmodel/exec/program.h"
 
-enum {
-    HD_CARRY_ADD,
-    HD_CARRY_SUBTRACT,
-    HD_CARRY_MAD_LOW,
-    HD_CARRY_MAD_HIGH
-};                                           /* hd_op.boolean of run_carry, run_carry_mad */
+enum { HD_CARRY_ADD, HD_CARRY_SUBTRACT }; /* hd_op.boolean of run_carry */
 enum { HD_BARRIER_SYNC, HD_BARRIER_ARRIVE, HD_BARRIER_POPC, HD_BARRIER_AND, HD_BARRIER_OR }; /* of run_barrier */
 
 enum { HD_MBARRIER_INIT, HD_MBARRIER_INVAL, HD_MBARRIER_EXPECT, HD_MBARRIER_COMPLETE }; /* of run_mbarrier */

@@ -327,8 +327,14 @@ bool hd_decode_carry(hd_decoder *d)
 
 bool hd_decode_carry_mad(hd_decoder *d)
 {
+    hd_form product = *d->form;
+    product.opcode = HD_OP_MUL;
+    product.modifiers[HD_GROUP_CC] = HD_MOD_NONE;
+    const hd_lanes_row *row = hd_lanes_find(&product, 2);
+    if (!row || d->operand_count != 4)
+        return hd_decode_unsupported(d, NULL);
     d->op->run = hd_run_carry_mad;
-    d->op->boolean = hd_decode_modifier(d, HD_GROUP_HALF) == HD_MOD_HALF_HI ? HD_CARRY_MAD_HIGH : HD_CARRY_MAD_LOW;
+    d->op->use.lanes = row->lanes;
     if (!set_carry(d, d->form->opcode == HD_OP_MADC))
         return false;
     d->op->c = hd_decode_source(d, d->operands[3], hd_decode_type(d, 0));

@@ -286,6 +286,11 @@ void hd_saturate_row(void *d, const void *a, hd_type type); /* to [0, 1] */
 void hd_widen_row(void *d, const void *a, hd_type type);    /* F16 or BF16 to F32 */
 /* lop3: bit 4 a + 2 b + c of the table, for each bit. */
 void hd_logic_row(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t table);
+/* a + b + in, or a - b - in, of 4 or 8 bytes a lane; `in` and the result: a bit a lane, the carry or borrow. */
+uint32_t hd_carry_row(void *d, const void *a, const void *b, uint32_t in, bool subtract, uint32_t bytes);
+/* dp4a (parts of 1 byte) and dp2a (2): parts of a times the bytes of b from bit `from` on, plus c. */
+void hd_dot_row(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t part_bytes,
+                uint32_t from, bool a_signed, bool b_signed);
 /* bfi of 4 or 8 bytes a lane */
 void hd_insert_row(void *d, const void *from, const void *into, const uint32_t *position, const uint32_t *length,
                    uint32_t bytes);

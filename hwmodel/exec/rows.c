@@ -2,7 +2,7 @@
  * sources than a row of exec.def takes. */
 #ifdef __GNUC__
 #ifndef __clang__
-#pragma GCC optimize("O3")
+#pragma GCC optimize("O3", "no-trapping-math") /* or choices would stay branches */
 #endif
 #endif
 #include "hwmodel/exec/lanes.h"
@@ -179,4 +179,72 @@ void hd_insert_row(void *d, const void *from, const void *into, const uint32_t *
         insert_u32(d, from, into, position, length);
     else
         insert_u64(d, from, into, position, length);
+}
+
+/* A field of the value, extended by its sign where `sign` is its highest bit, not zero. */
+static inline u32 field(u32 v, u32 from, u32 ones, u32 sign) { return ((v >> from & ones) ^ sign) - sign; }
+
+HD_CLONES static void dot_bytes(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 a_sign, u32 b_sign)
+{
+    HD_LANE_LOOP
+    {
+        u32 x = a[i], y = b[i];
+        d[i] = c[i] + field(x, 0, 255, a_sign) * field(y, 0, 255, b_sign) +
+               field(x, 8, 255, a_sign) * field(y, 8, 255, b_sign) +
+               field(x, 16, 255, a_sign) * field(y, 16, 255, b_sign) +
+               field(x, 24, 255, a_sign) * field(y, 24, 255, b_sign);
+    }
+}
+HD_CLONES static void dot_halves(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 from, u32 a_sign, u32 b_sign)
+{
+    HD_LANE_LOOP
+    {
+        u32 x = a[i], y = b[i] >> from;
+        d[i] = c[i] + field(x, 0, 0xffff, a_sign) * field(y, 0, 255, b_sign) +
+               field(x, 16, 0xffff, a_sign) * field(y, 8, 255, b_sign);
+    }
+}
+
+void hd_dot_row(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t part_bytes,
+                uint32_t from, bool a_signed, bool b_signed)
+{
+    u32 a_sign = !a_signed ? 0 : part_bytes == 1 ? 0x80 : 0x8000, b_sign = b_signed ? 0x80 : 0;
+    if (part_bytes == 1)
+        dot_bytes(d, a, b, c, a_sign, b_sign);
+    else
+        dot_halves(d, a, b, c, from, a_sign, b_sign);
+}
+
+/* ---- sums with a carry --------------------------------------------------------------------------------------- */
+
+/* `in` and the result: a bit a lane. */
+#define CARRY(T)                                                                             \
+    HD_CLONES static u32 add_carry_##T(T *d, const T *ra, const T *rb, u32 in)               \
+    {                                                                                        \
+        u32 out = 0;                                                                         \
+        for (u32 i = 0; i < LANES; i++) {                                                    \
+            T a = ra[i], sum = a + rb[i], all = sum + (in >> i & 1);                         \
+            d[i] = all;                                                                      \
+            out |= (u32)((sum < a) | (all < sum)) << i;                                      \
+        }                                                                                    \
+        return out;                                                                          \
+    }                                                                                        \
+    HD_CLONES static u32 subtract_borrow_##T(T *d, const T *ra, const T *rb, u32 in)         \
+    {                                                                                        \
+        u32 out = 0;                                                                         \
+        for (u32 i = 0; i < LANES; i++) {                                                    \
+            T a = ra[i], rest = a - rb[i], all = rest - (in >> i & 1);                       \
+            d[i] = all;                                                                      \
+            out |= (u32)((rest > a) | (all > rest)) << i;                                    \
+        }                                                                                    \
+        return out;                                                                          \
+    }
+CARRY(u32)
+CARRY(u64)
+
+uint32_t hd_carry_row(void *d, const void *a, const void *b, uint32_t in, bool subtract, uint32_t bytes)
+{
+    if (bytes == 4)
+        return subtract ? subtract_borrow_u32(d, a, b, in) : add_carry_u32(d, a, b, in);
+    return subtract ? subtract_borrow_u64(d, a, b, in) : add_carry_u64(d, a, b, in);
 }

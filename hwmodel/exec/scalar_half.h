@@ -75,12 +75,22 @@ static inline u16 add_bf16(u16 a, u16 b) { return narrow_bf16(widen_bf16(a) + wi
 static inline u16 sub_bf16(u16 a, u16 b) { return narrow_bf16(widen_bf16(a) - widen_bf16(b)); }
 static inline u16 mul_bf16(u16 a, u16 b) { return narrow_bf16(widen_bf16(a) * widen_bf16(b)); }
 
+/* A double as f32, rounded to odd: where inexact, of the two neighbours the one with an odd last bit. */
+static inline f32 f32_to_odd(f64 v)
+{
+    f32 near = (f32)v;
+    f64 error = v - (f64)near; /* exact */
+    bool inexact = (error < 0) | (error > 0), outward = (error > 0) == (v > 0);
+    u32 bits = bits_f32(near), even = inexact ? ~bits & 1 : 0;
+    return value_f32(outward ? bits + even : bits - even);
+}
+
 /* The product has 22 bits. Where the sum has more than 53, either c has the same result alone (the product lies far
  * below its last bit), or the result overflows: the double's rounding changes nothing. */
 static inline u16 fma_f16(u16 a, u16 b, u16 c)
 {
     f64 product = (f64)widen_f16(a) * (f64)widen_f16(b);
-    return f16_of_f64(product + (f64)widen_f16(c));
+    return narrow_f16(f32_to_odd(product + (f64)widen_f16(c)));
 }
 
 /* a + b, where it is inexact and would end in an even bit, moved to the odd neighbour on the exact value's side. The
@@ -90,10 +100,15 @@ static inline f64 sum_to_odd(f64 a, f64 b)
     f64 sum = a + b, part = sum - a, error = (a - (sum - part)) + (b - part);
     u64 bits = bits_f64(sum);
     bool inexact = (error < 0) | (error > 0), outward = (error > 0) == (sum > 0);
-    bits = inexact && !(bits & 1) ? outward ? bits + 1 : bits - 1 : bits;
-    return value_f64(bits);
+    u64 even = inexact ? ~bits & 1 : 0;
+    return value_f64(outward ? bits + even : bits - even);
 }
-static inline u16 fma_bf16(u16 a, u16 b, u16 c, int rounding)
+static inline u16 fma_bf16(u16 a, u16 b, u16 c)
+{
+    f64 product = (f64)widen_bf16(a) * (f64)widen_bf16(b);
+    return narrow_bf16(f32_to_odd(sum_to_odd(product, (f64)widen_bf16(c))));
+}
+static inline u16 fma_bf16_directed(u16 a, u16 b, u16 c, int rounding)
 {
     f64 product = (f64)widen_bf16(a) * (f64)widen_bf16(b), addend = (f64)widen_bf16(c);
     f64 sum = sum_to_odd(product, addend);
