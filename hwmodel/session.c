@@ -176,14 +176,16 @@ static bool check_argument(const hd_session *s, const hd_launch *l, const hd_fun
     bool number = a->kind == HD_ARGUMENT_NUMBER || a->kind == HD_ARGUMENT_IOTA;
     if (bytes == p->size_bytes && (!number || types_fit(p, a)))
         return true;
+    hd_diagnostic *d;
     if (a->kind == HD_ARGUMENT_BUFFER)
-        hd_yaml_error(a->node, HD_DIAG_BAD_VALUE, "parameter %u ('%s') is no pointer: it has %" PRIu64 " bytes", k + 1,
-                      name, p->size_bytes);
+        d = hd_yaml_error(a->node, HD_DIAG_BAD_VALUE, "parameter %u ('%s') is no pointer: it has %" PRIu64 " bytes",
+                          k + 1, name, p->size_bytes);
     else
-        hd_yaml_error(a->node, HD_DIAG_BAD_VALUE,
-                      "parameter %u ('%s') is .%s of %" PRIu64 " bytes; this is %s%s of %" PRIu64, k + 1, name,
-                      hd_types[p->type].spelling, p->size_bytes, number && a->elements == 1 ? "." : "", kind_text(a),
-                      bytes);
+        d = hd_yaml_error(a->node, HD_DIAG_BAD_VALUE,
+                          "parameter %u ('%s') is .%s of %" PRIu64 " bytes; this is %s%s of %" PRIu64, k + 1, name,
+                          hd_types[p->type].spelling, p->size_bytes, number && a->elements == 1 ? "." : "",
+                          kind_text(a), bytes);
+    hd_note_add(s->diagnostics, d, s->module->source, p->span, "the kernel declares it here");
     return false;
 }
 
@@ -227,6 +229,20 @@ static bool prepare(hd_session *s, uint32_t index, uint64_t k)
 
 /* ---- kernels ------------------------------------------------------------------------------------------------- */
 
+static void report_no_kernel(hd_session *s, const hd_yaml_node *name, const char *wanted)
+{
+    const char *known = NULL;
+    hd_diagnostic *d = hd_yaml_error(name, HD_DIAG_BAD_VALUE, "the module has no kernel '%s'", wanted);
+    for (uint32_t i = 0; i < s->module->functions.count; i++) {
+        const hd_function *f = s->module->functions.items[i];
+        const char *own = hd_names_text(&s->module->names, f->name);
+        if (f->is_entry && f->has_body)
+            known = known ? hd_arena_printf(&s->arena, "%s, %s", known, own) : own;
+    }
+    if (known)
+        hd_note_add(s->diagnostics, d, NULL, (hd_span){0, 0}, "it has %s", known);
+}
+
 static bool open_launch(hd_session *s, uint32_t index)
 {
     const hd_launch *l = &s->file->launches.items[index];
@@ -234,12 +250,14 @@ static bool open_launch(hd_session *s, uint32_t index)
     hd_function *kernel = hd_module_find_function(s->module, l->kernel);
     bool good = true;
     if (!kernel || !kernel->is_entry || !kernel->has_body) {
-        hd_yaml_error(name, HD_DIAG_BAD_VALUE, "the module has no kernel '%s'", l->kernel);
+        report_no_kernel(s, name, l->kernel);
         return false;
     }
     if (kernel->parameter_count != l->argument_count) {
-        hd_yaml_error(params ? params : name, HD_DIAG_BAD_VALUE, "kernel '%s' takes %u parameters; %u are given",
-                      l->kernel, kernel->parameter_count, l->argument_count);
+        hd_diagnostic *d =
+            hd_yaml_error(params ? params : name, HD_DIAG_BAD_VALUE, "kernel '%s' takes %u parameters; %u are given",
+                          l->kernel, kernel->parameter_count, l->argument_count);
+        hd_note_add(s->diagnostics, d, s->module->source, kernel->header_span, "the kernel begins here");
         return false;
     }
     for (uint32_t k = 0; k < l->argument_count; k++)

@@ -474,6 +474,10 @@ static void what_does_not_fit_the_module(void **state)
         if (o.unsupported || d->kind != m->kind || at.line != m->line || at.column != m->column ||
             !strstr(d->message, m->part))
             fail_msg("%s gives %u:%u: %s", m->text, at.line, at.column, d->message);
+        if (strstr(m->part, "parameter 2 ('n')")) { /* with its declaration */
+            at = hd_source_position(d->notes->source, d->notes->span.begin);
+            assert_true(d->notes->source == o.module->source && at.line == 8);
+        }
         close_session(&o);
     }
 }
