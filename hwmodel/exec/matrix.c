@@ -22,7 +22,8 @@ hd_step hd_matrix_converged(const hd_op *op, hd_warp *w, uint32_t mask)
                  hd_grid_threads_per_cta(w->cta->grid));
     else
         snprintf(note, sizeof note, "the lanes 0x%08x of the warp have not ended and are elsewhere", w->lanes & ~mask);
-    return hd_fault_note(op, w, mask, note, "divergent matrix instruction: only %d of the 32 lanes of the warp execute it",
+    return hd_fault_note(op, w, mask, note,
+                         "divergent matrix instruction: only %d of the 32 lanes of the warp execute it",
                          __builtin_popcount(mask));
 }
 

@@ -1,19 +1,17 @@
 /* Matrix instructions: wmma, mma, ldmatrix, stmatrix, movmatrix. Private to hwmodel/exec.
  *
  * Fragments. A matrix is seen as lines: rows of A and of the accumulators, columns of B. One register of the 32 lanes
- * holds 8 lines of 4 units each (a unit is what a lane's register holds: 32 bits, or 64 of f64): lane l has unit l % 4 of
- * line l / 4. So a register of a fragment is a block of 8 lines by 4 units, stored exactly as such a block is stored, and
- * a fragment is a grid of blocks. The order of the blocks in the register list:
- *   A             down the lines first, then along k
- *   B             along k first, then over the lines
- *   accumulators  down the lines first, then along n; where a unit is an element (not a pair of f16), the block is
- *                 8 x 8 elements in two registers: lane l has elements 2 * (l % 4) and 2 * (l % 4) + 1 of line l / 4
- * This is what the PTX ISA defines for mma. For wmma, whose fragments the ISA leaves open, it is this model's choice. A
- * wmma fragment with more registers than blocks (A and B of f16, m8 or n8 of them most) repeats the blocks; products read
- * the first.
+ * holds 8 lines of 4 units each (a unit is what a lane's register holds: 32 bits, or 64 of f64): lane l has unit l % 4
+ * of line l / 4. So a register of a fragment is a block of 8 lines by 4 units, stored exactly as such a block is
+ * stored, and a fragment is a grid of blocks. The order of the blocks in the register list: A             down the
+ * lines first, then along k B             along k first, then over the lines accumulators  down the lines first, then
+ * along n; where a unit is an element (not a pair of f16), the block is 8 x 8 elements in two registers: lane l has
+ * elements 2 * (l % 4) and 2 * (l % 4) + 1 of line l / 4 This is what the PTX ISA defines for mma. For wmma, whose
+ * fragments the ISA leaves open, it is this model's choice. A wmma fragment with more registers than blocks (A and B of
+ * f16, m8 or n8 of them most) repeats the blocks; products read the first.
  *
- * mma.m8n8k4 of f16 is four products, one for each group of 8 lanes 4q..4q+3 and 4q+16..4q+19, with fragments of its own
- * (matrix_quad.c). */
+ * mma.m8n8k4 of f16 is four products, one for each group of 8 lanes 4q..4q+3 and 4q+16..4q+19, with fragments of its
+ * own (matrix_quad.c). */
 #ifndef HD_HWMODEL_EXEC_MATRIX_H
 #define HD_HWMODEL_EXEC_MATRIX_H
 
@@ -35,14 +33,14 @@ typedef struct hd_matrix_type {
 extern const hd_matrix_type hd_matrix_types[HD_TYPE_COUNT]; /* bits = 0: no type of matrices */
 
 typedef struct hd_fragment {
-    uint32_t first;     /* its registers in code->refs */
-    uint8_t count;      /* of them */
-    uint8_t type;       /* hd_type of the elements */
-    uint8_t unit;       /* bytes of a lane's register */
+    uint32_t first;      /* its registers in code->refs */
+    uint8_t count;       /* of them */
+    uint8_t type;        /* hd_type of the elements */
+    uint8_t unit;        /* bytes of a lane's register */
     uint8_t line_blocks; /* blocks of 8 lines */
-    uint8_t blocks;     /* along a line */
-    bool along_first;   /* order: along the lines first (B) */
-    bool pairs;         /* two registers make a block of 8 x 8 elements (accumulators) */
+    uint8_t blocks;      /* along a line */
+    bool along_first;    /* order: along the lines first (B) */
+    bool pairs;          /* two registers make a block of 8 x 8 elements (accumulators) */
     uint16_t line_bytes;
 } hd_fragment;
 
@@ -56,8 +54,8 @@ typedef struct hd_matrix_model {
 /* hd_op.use.detail of wmma.mma and mma. */
 typedef struct hd_matrix {
     uint16_t m, n, k;
-    uint8_t kind; /* hd_matrix_kind */
-    bool quads;        /* four products of 8 x 8 x 4 */
+    uint8_t kind;               /* hd_matrix_kind */
+    bool quads;                 /* four products of 8 x 8 x 4 */
     bool a_by_column, b_by_row; /* quads only */
     bool satfinite, is_and;
     hd_fragment d, a, b, c;
@@ -67,9 +65,9 @@ typedef struct hd_matrix {
 /* hd_op.use.detail of wmma.load and wmma.store. */
 typedef struct hd_matrix_access {
     hd_fragment fragment;
-    bool across;          /* memory holds the matrix by lines of the other kind than the fragment's */
-    uint16_t line_bytes;  /* of a line of memory */
-    uint16_t lines;       /* of memory */
+    bool across;         /* memory holds the matrix by lines of the other kind than the fragment's */
+    uint16_t line_bytes; /* of a line of memory */
+    uint16_t lines;      /* of memory */
 } hd_matrix_access;
 
 /* hd_op.use.detail of ldmatrix and stmatrix. */

@@ -14,10 +14,10 @@ int32_t kind_integer(kind k, uint64_t code);
 typedef struct product {
     kind a, b, c, d;
     uint32_t depth;
-    uint32_t sm;      /* of the target */
-    bool saturate;    /* .satfinite */
-    bool bits_and;    /* b1: and, else xor */
-    int rounding;     /* f64: of fesetround */
+    uint32_t sm;   /* of the target */
+    bool saturate; /* .satfinite */
+    bool bits_and; /* b1: and, else xor */
+    int rounding;  /* f64: of fesetround */
 } product;
 
 /* One element of d: codes of a row of A, of a column of B, and of c. */

@@ -13,12 +13,12 @@ typedef struct place {
 } place;
 typedef place placing(uint32_t lane, uint32_t i);
 
-#define PLACE(name, row, column)                    \
-    static place name(uint32_t lane, uint32_t i)    \
-    {                                               \
-        uint32_t g = lane >> 2, t = lane % 4;       \
-        (void)g, (void)t, (void)i;                  \
-        return (place){(row), (column), 0};         \
+#define PLACE(name, row, column)                 \
+    static place name(uint32_t lane, uint32_t i) \
+    {                                            \
+        uint32_t g = lane >> 2, t = lane % 4;    \
+        (void)g, (void)t, (void)i;               \
+        return (place){(row), (column), 0};      \
     }
 PLACE(a_k4, g + 8 * i, t)
 PLACE(b_k4, t, g)
@@ -48,11 +48,12 @@ PLACE(b_bit_k256, t * 32 + (i & 31) + (i >= 32 ? 128 : 0), g)
 PLACE(c_any, i < 2 ? g : g + 8, t * 2 + (i & 1))
 #undef PLACE
 
-#define QUAD(name, r, c)                                                                \
-    static place name(uint32_t lane, uint32_t i)                                        \
-    {                                                                                   \
-        uint32_t low = lane % 4, up = lane < 16 ? 0 : 4; (void)low;                              \
-        return (place){(r), (c), lane % 16 / 4};                                        \
+#define QUAD(name, r, c)                                 \
+    static place name(uint32_t lane, uint32_t i)         \
+    {                                                    \
+        uint32_t low = lane % 4, up = lane < 16 ? 0 : 4; \
+        (void)low;                                       \
+        return (place){(r), (c), lane % 16 / 4};         \
     }
 QUAD(a_quad_row, low + up, i)
 QUAD(a_quad_column, i + up, low)
@@ -121,8 +122,7 @@ static const mma table[] = {
      c_quad_f32},
     {"m8n8k4.col.row.f32.f16.f16.f32", 8, 8, 4, 80, F32, F16, F16, F32, a_quad_column, b_quad_row, c_quad_f32,
      c_quad_f32},
-    {"m8n8k4.row.row.f16.f16.f16.f16", 8, 8, 4, 70, F16, F16, F16, F16, a_quad_row, b_quad_row, c_quad_f16,
-     c_quad_f16},
+    {"m8n8k4.row.row.f16.f16.f16.f16", 8, 8, 4, 70, F16, F16, F16, F16, a_quad_row, b_quad_row, c_quad_f16, c_quad_f16},
     {"m8n8k4.col.col.f32.f16.f16.f16", 8, 8, 4, 70, F32, F16, F16, F16, a_quad_column, b_quad_column, c_quad_f16,
      c_quad_f32},
 };
@@ -140,7 +140,10 @@ static size_t registers(char *text, size_t size, uint32_t first, uint32_t count,
 {
     size_t n = (size_t)snprintf(text, size, "{");
     for (uint32_t i = 0; i < count; i++)
-        n += (size_t)snprintf(text + n, size - n, "%s%%%s%u", i ? "," : "", register_kind == 'd' ? "fd" : register_kind == 'f' ? "f" : "r",
+        n += (size_t)snprintf(text + n, size - n, "%s%%%s%u", i ? "," : "",
+                              register_kind == 'd'   ? "fd"
+                              : register_kind == 'f' ? "f"
+                                                     : "r",
                               first + i);
     return n + (size_t)snprintf(text + n, size - n, "}");
 }
@@ -152,9 +155,11 @@ static size_t moves(char *text, size_t size, bool load, uint32_t first, uint32_t
     for (uint32_t i = 0; i < count; i++) {
         uint32_t offset = at + i * (k == 'd' ? 8 : 4);
         if (load)
-            n += (size_t)snprintf(text + n, size - n, "ld.global.%s %%%s%u, [%%rd2+%u];\n", type, name, first + i, offset);
+            n += (size_t)snprintf(text + n, size - n, "ld.global.%s %%%s%u, [%%rd2+%u];\n", type, name, first + i,
+                                  offset);
         else
-            n += (size_t)snprintf(text + n, size - n, "st.global.%s [%%rd3+%u], %%%s%u;\n", type, offset, name, first + i);
+            n += (size_t)snprintf(text + n, size - n, "st.global.%s [%%rd3+%u], %%%s%u;\n", type, offset, name,
+                                  first + i);
     }
     return n;
 }
@@ -198,7 +203,7 @@ static product product_for(const mma *x)
     p.saturate = strstr(x->instruction, "satfinite") != NULL;
     p.bits_and = strstr(x->instruction, ".and.") != NULL;
     if (x->a == F64)
-        p.rounding = strstr(x->instruction, ".rz") ? FE_TOWARDZERO
+        p.rounding = strstr(x->instruction, ".rz")   ? FE_TOWARDZERO
                      : strstr(x->instruction, ".rm") ? FE_DOWNWARD
                      : strstr(x->instruction, ".rp") ? FE_UPWARD
                                                      : FE_TONEAREST;

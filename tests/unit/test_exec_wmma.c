@@ -1,6 +1,6 @@
-/* wmma: matrices in memory in, matrix in memory out, for every shape and type, layout and several strides. Fragments are
- * opaque: nothing here knows where an element is, only that changing every register of a fragment changes every element
- * of the matrix. */
+/* wmma: matrices in memory in, matrix in memory out, for every shape and type, layout and several strides. Fragments
+ * are opaque: nothing here knows where an element is, only that changing every register of a fragment changes every
+ * element of the matrix. */
 #include "kernel.h"
 #include "matrix_reference.h"
 
@@ -14,10 +14,12 @@ typedef struct wmma {
     uint32_t a_registers, b_registers, c_registers, d_registers;
 } wmma;
 
-#define ALL_SHAPES(types, a, c, d, kinds, a0, b0, a1, b1, a2, b2, c_count, d_count)                      \
-    {"m16n16k16", types, a, c, d, 16, 16, 16, kinds, a0, b0, c_count, d_count},                          \
-        {"m8n32k16", types, a, c, d, 8, 32, 16, kinds, a1, b1, c_count, d_count},                        \
-        {"m32n8k16", types, a, c, d, 32, 8, 16, kinds, a2, b2, c_count, d_count}
+#define ALL_SHAPES(types, a, c, d, kinds, a0, b0, a1, b1, a2, b2, c_count, d_count) \
+    {"m16n16k16", types, a, c, d, 16, 16, 16, kinds, a0, b0, c_count, d_count},     \
+        {"m8n32k16", types, a, c, d, 8, 32, 16, kinds, a1, b1, c_count, d_count},   \
+    {                                                                               \
+        "m32n8k16", types, a, c, d, 32, 8, 16, kinds, a2, b2, c_count, d_count      \
+    }
 #define KINDS(d, a, c) d, a, c
 static const wmma table[] = {
     ALL_SHAPES("f32.f32", "f16", "f32", "f32", KINDS(F32, F16, F32), 8, 8, 8, 8, 8, 8, 8, 8),
@@ -39,9 +41,9 @@ static const wmma table[] = {
 
 typedef struct layout {
     bool a_column, b_column, c_column, d_column;
-    uint32_t pad;   /* elements between the lines of memory; 0: no stride is given */
+    uint32_t pad; /* elements between the lines of memory; 0: no stride is given */
     const char *space;
-    bool flip;      /* the sign of every element of A is turned over in its registers */
+    bool flip; /* the sign of every element of A is turned over in its registers */
 } layout;
 
 enum { A_AT = 0, B_AT = 4096, C_AT = 8192, BYTES = 24576, D_AT = 0 };
@@ -93,14 +95,17 @@ static void write_kernel(const wmma *x, const layout *l, char *text)
     char a[256], b[256], c[256], d[256];
     const char *a_column = l->a_column ? "col" : "row", *b_column = l->b_column ? "col" : "row";
     size_t n = (size_t)sprintf(
-        text, ".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 32 .b8 s[%u];\n"
-              ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .pred %%p;\n.reg .b32 %%r<64>, %%rs, %%rt;\n"
-              ".reg .f32 %%f<64>;\n.reg .f64 %%fd<64>;\n.reg .b64 %%rd<8>;\n"
-              "ld.param.u64 %%rd0, [in];\nld.param.u64 %%rd1, [out];\nmov.u32 %%rs, s;\n", (unsigned)BYTES);
+        text,
+        ".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 32 .b8 s[%u];\n"
+        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .pred %%p;\n.reg .b32 %%r<64>, %%rs, %%rt;\n"
+        ".reg .f32 %%f<64>;\n.reg .f64 %%fd<64>;\n.reg .b64 %%rd<8>;\n"
+        "ld.param.u64 %%rd0, [in];\nld.param.u64 %%rd1, [out];\nmov.u32 %%rs, s;\n",
+        (unsigned)BYTES);
     if (!strcmp(l->space, ".shared"))
-        n += (size_t)sprintf(text + n, "mov.u32 %%rt, 0;\nL:\ncvt.u64.u32 %%rd2, %%rt;\nadd.u64 %%rd2, %%rd2, %%rd0;\n"
-                                       "ld.global.b32 %%r0, [%%rd2];\nadd.u32 %%r1, %%rt, %%rs;\nst.shared.b32 [%%r1], "
-                                       "%%r0;\nadd.u32 %%rt, %%rt, 4;\nsetp.lt.u32 %%p, %%rt, %u;\n@%%p bra L;\n",
+        n += (size_t)sprintf(text + n,
+                             "mov.u32 %%rt, 0;\nL:\ncvt.u64.u32 %%rd2, %%rt;\nadd.u64 %%rd2, %%rd2, %%rd0;\n"
+                             "ld.global.b32 %%r0, [%%rd2];\nadd.u32 %%r1, %%rt, %%rs;\nst.shared.b32 [%%r1], "
+                             "%%r0;\nadd.u32 %%rt, %%rt, 4;\nsetp.lt.u32 %%p, %%rt, %u;\n@%%p bra L;\n",
                              (unsigned)BYTES);
     vector(a, x->a_kind == F64 ? "fd" : "r", 10, x->a_registers);
     vector(b, x->a_kind == F64 ? "fd" : "r", 20, x->b_registers);
@@ -201,8 +206,8 @@ static void test_products(void **unused)
             const wmma *x = &table[i];
             uint32_t bits = kind_bits(x->a_kind);
             bool fixed = bits < 8, floats = x->a_kind <= F64;
-            layout l = {!fixed && round & 1, fixed || round & 2, round & 4, round & 8, 0, spaces[round % 3],
-                        floats && round >= 16};
+            layout l = {!fixed && round & 1, fixed || round & 2,   round & 4, round & 8, 0,
+                        spaces[round % 3],   floats && round >= 16};
             l.pad = round % 5 == 0 ? 0 : bits == 1 ? 128 : bits == 4 ? 32 : 16 * (round % 5);
             run_product(x, &l, round, &state);
         }
@@ -260,7 +265,8 @@ static void test_copies(void **unused)
 static const struct refusal {
     const char *body, *words;
 } refusals[] = {
-    {"add.u64 %rd0, %rd0, 4;\nwmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7}, [%rd0];",
+    {"add.u64 %rd0, %rd0, 4;\nwmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7}, "
+     "[%rd0];",
      "misaligned access of 16 bytes"},
     {"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7}, [%rd0], 20;",
      "misaligned access of 16 bytes"},
@@ -300,6 +306,6 @@ static void test_refusals(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_products), cmocka_unit_test(test_copies),
-                                        cmocka_unit_test(test_refusals)};
+                                       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
