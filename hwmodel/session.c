@@ -231,13 +231,17 @@ static bool prepare(hd_session *s, uint32_t index, uint64_t k)
 
 static void report_no_kernel(hd_session *s, const hd_yaml_node *name, const char *wanted)
 {
+    enum { MOST_NAMES = 16 };
     const char *known = NULL;
+    uint32_t count = 0;
     hd_diagnostic *d = hd_yaml_error(name, HD_DIAG_BAD_VALUE, "the module has no kernel '%s'", wanted);
     for (uint32_t i = 0; i < s->module->functions.count; i++) {
         const hd_function *f = s->module->functions.items[i];
         const char *own = hd_names_text(&s->module->names, f->name);
-        if (f->is_entry && f->has_body)
-            known = known ? hd_arena_printf(&s->arena, "%s, %s", known, own) : own;
+        if (!f->is_entry || !f->has_body || count > MOST_NAMES)
+            continue;
+        own = count++ == MOST_NAMES ? "..." : own;
+        known = known ? hd_arena_printf(&s->arena, "%s, %s", known, own) : own;
     }
     if (known)
         hd_note_add(s->diagnostics, d, NULL, (hd_span){0, 0}, "it has %s", known);
