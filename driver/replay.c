@@ -1,5 +1,6 @@
 /* heddle replay: see replay.h. */
 #include "driver/replay.h"
+#include "base/pool.h"
 #include "hwmodel/launch.h"
 #include "hwmodel/rf/count.h"
 #include "ir/techniques.h"
@@ -50,7 +51,7 @@ static bool choose(hd_replay *r, bool *chosen, const char *item, size_t length)
             any = chosen[m] = true;
     if (any)
         return true;
-    char *known = hd_arena_string(&r->arena, "all", 3);
+    char *known = hd_arena_string(&r->arena, "none, all", 9);
     for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
         known = hd_arena_printf(&r->arena, "%s, %s", known, hd_techniques[t].spelling);
     for (uint32_t m = 0; m < hd_rf_model_count; m++)
@@ -63,6 +64,8 @@ static bool choose(hd_replay *r, bool *chosen, const char *item, size_t length)
 static bool choose_models(hd_replay *r, const char *list)
 {
     bool *chosen = HD_ARENA_ARRAY(&r->arena, bool, hd_rf_model_count), good = true;
+    if (!strcmp(list, "none"))
+        return true;
     r->models = HD_ARENA_ARRAY(&r->arena, const hd_rf_model_info *, hd_rf_model_count);
     chosen[0] = true; /* the baseline */
     for (const char *at = list; *at; at += *at == ',') {
@@ -312,7 +315,7 @@ static hd_status run_steps(hd_replay *r, replay_file *f, uint32_t first)
 {
     replay_run run = {r, f, first};
     hd_sink sink = hd_count_sink(f->count);
-    hd_session_watch watch = {&sink, 1, one_ran, &run};
+    hd_session_watch watch = {&sink, r->model_count ? 1 : 0, one_ran, &run};
     hd_exec_statistics statistics = {0};
     open_rows(r, f);
     hd_exec_status status = hd_session_run(f->session, &watch, &statistics);
@@ -350,6 +353,7 @@ static hd_status run_file(hd_replay *r, replay_file *f)
         return unsupported ? HD_STATUS_UNDECIDED : HD_STATUS_REJECTED;
     if (r->options->instruction_limit)
         f->session->options.instruction_limit = r->options->instruction_limit;
+    f->session->options.threads = r->options->threads ? r->options->threads : hd_cpu_count();
     f->session->options.check_uninitialized = r->options->check_uninitialized;
     f->session->options.check_races = r->options->check_races;
     f->session->options.print = r->options->print;
@@ -361,7 +365,7 @@ static hd_status run_file(hd_replay *r, replay_file *f)
 
 hd_status hd_replay_file(hd_replay *r, const char *path)
 {
-    if (!r->gpu->valid || !r->model_count)
+    if (r->status == HD_STATUS_USAGE || !r->gpu->valid)
         return r->status;
     replay_file *f = HD_ARENA_NEW(&r->arena, replay_file);
     f->path = hd_arena_string(&r->arena, path, strlen(path));

@@ -19,9 +19,9 @@
 
 typedef struct hd_replay_options {
     const char *gpu;        /* name or file; NULL: the default */
-    const char *techniques; /* "all", or a comma-separated list of techniques and models; NULL: all */
+    const char *techniques; /* "all", or a comma-separated list of techniques and models; NULL: all; "none": only runs */
     hd_parse_options parse;
-    uint32_t threads;           /* for passes; 0 = all CPUs */
+    uint32_t threads;           /* for passes, and for CTAs where no technique looks on; 0 = all CPUs */
     uint64_t instruction_limit; /* warp instructions that one run of a kernel may take; 0: HD_INSTRUCTION_LIMIT */
     bool check_uninitialized, check_races; /* as hd_exec_options has them */
     /* Takes what kernels print; NULL: it is dropped. */

@@ -85,6 +85,14 @@ static void write_row(hd_writer *w, const hd_replay_result *r, const hd_replay_r
     hd_write_format(w, "  %s\n", r->proved ? "yes" : "NO");
 }
 
+static void write_header(hd_writer *w, int name_width)
+{
+    hd_write_format(w, "  %-*s  %12s  %12s  %12s  %8s  %7s  %-22s  %12s  %8s  %s\n", name_width, "technique", "RF reads", "RF writes",
+                    "window", "bypassed", "saved", "destinations", "energy [nJ]", "of base", "proved");
+    hd_write_format(w, "  %-*s  %12s  %12s  %12s  %8s  %7s  %-22s  %12s  %8s\n", name_width, "", "", "", "accesses", "reads %", "writes%",
+                    "%", "dynamic", "%");
+}
+
 static void write_kernel(hd_writer *w, const hd_replay_kernel *k)
 {
     int name_width = 9;
@@ -99,10 +107,8 @@ static void write_kernel(hd_writer *w, const hd_replay_kernel *k)
     hd_write_format(w, "  %llu warp instructions, %llu thread instructions, %llu divergent branches; outputs %s\n",
                     (unsigned long long)k->warp_instructions, (unsigned long long)k->thread_instructions,
                     (unsigned long long)k->divergent_branches, output_words[k->outputs]);
-    hd_write_format(w, "  %-*s  %12s  %12s  %12s  %8s  %7s  %-22s  %12s  %8s  %s\n", name_width, "technique", "RF reads", "RF writes",
-                    "window", "bypassed", "saved", "destinations", "energy [nJ]", "of base", "proved");
-    hd_write_format(w, "  %-*s  %12s  %12s  %12s  %8s  %7s  %-22s  %12s  %8s\n", name_width, "", "", "", "accesses", "reads %", "writes%",
-                    "%", "dynamic", "%");
+    if (k->result_count)
+        write_header(w, name_width);
     for (uint32_t i = 0; i < k->result_count; i++)
         write_row(w, &k->results[i], &k->results[0], name_width);
     hd_write_char(w, '\n');
