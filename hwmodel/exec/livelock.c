@@ -13,6 +13,8 @@
  * matters. If what matters comes back, with no other instruction in between, the same instructions will run again and
  * again, whatever the other registers hold.
  *
+ * Where warps give their turns up early, states are compared only once in as many instructions as a turn may have.
+ *
  * What waits for a clock never comes back to the same state. */
 #include "base/hash.h"
 #include "hwmodel/exec/decode.h"
@@ -205,13 +207,18 @@ bool hd_livelock_check(hd_cta *cta, bool all_spun)
     hd_livelock *l = &cta->livelock;
     uint64_t spun = all_spun ? l->spun + 1 : 0;
     if (!all_spun || cta->writes != l->writes) {
-        *l = (hd_livelock){.writes = cta->writes, .spun = spun, .careful = spun > CAREFUL_ROUNDS};
+        *l = (hd_livelock){.writes = cta->writes, .spun = spun, .careful = spun > CAREFUL_ROUNDS,
+                           .issued = cta->statistics->warp_instructions};
         if (cta->trace)
             stop_trace(cta);
         return false;
     }
     l->spun = spun;
     l->careful = spun > CAREFUL_ROUNDS;
+    uint64_t issued = cta->statistics->warp_instructions;
+    if (issued - l->issued < HD_EXEC_QUANTUM) /* turns that are given up early: not a hash each */
+        return false;
+    l->issued = issued;
     uint64_t state = state_of(cta, NULL);
     if (l->rounds && state == l->state)
         return true;

@@ -223,6 +223,7 @@ enum { HD_YIELDS_OF_SIDE = 16 }; /* then another side of the warp's branch gets 
 
 typedef struct hd_livelock {
     uint64_t state, writes, rounds; /* livelock.c; rounds: in which nothing was written */
+    uint64_t issued;                /* instructions when states were compared last */
     uint64_t spun;                  /* rounds in which every ready warp used its turn */
     bool careful;                   /* stores of equal bytes are no writes */
 } hd_livelock;

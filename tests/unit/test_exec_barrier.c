@@ -242,6 +242,12 @@ static void clusters(void **state)
         assert_int_equal(out[t], (t ^ 32) + 3 + 1000);
         assert_int_equal(out[128 + t], t + 3);
     }
+    /* lanes that end do not arrive, also when they end while the others wait */
+    run = run_body("setp.lt.u32 %p1, %r0, 16;\n@%p1 bra A;\nexit;\nA: barrier.cluster.arrive;\nbarrier.cluster.wait;\n"
+                   "st.global.u32 [%rd3], 4;",
+                   64);
+    expect_done(&run);
+    assert_int_equal(out[15], 4);
     run = run_body("barrier.cluster.wait;", 32);
     expect_fault(&run, "barrier.cluster.wait without barrier.cluster.arrive before");
     run = run_body("barrier.cluster.arrive;\nbarrier.cluster.arrive;", 32);
