@@ -332,20 +332,20 @@ typedef struct approximation {
 static double inverse_of(double x) { return 1 / x; }
 static double inverse_root_of(double x) { return 1 / sqrt(x); }
 
-/* The range in which sin and cos have a bound. */
+/* 2^-22.9 is 1.277e-7, 2^-20.5 6.743e-7, 2^-14.7 3.757e-5; sin and cos have bounds in one and in fifty turns. */
 #define TWO_PI 6.283185307179586
 static const approximation approximations[] = {
     {"rcp.approx.f32 %f0, %f1;", inverse_of, 0x1p-23, 0, 0, 0, false},
     {"rcp.approx.ftz.f32 %f0, %f1;", inverse_of, 0x1p-23, 0, 0, 0, true},
     {"sqrt.approx.f32 %f0, %f1;", sqrt, 0x1p-23, 0, 0, 0, false},
     {"sqrt.approx.ftz.f32 %f0, %f1;", sqrt, 0x1p-23, 0, 0, 0, true},
-    {"rsqrt.approx.f32 %f0, %f1;", inverse_root_of, 0x1p-22, 0, 0, 0, false},
-    {"rsqrt.approx.ftz.f32 %f0, %f1;", inverse_root_of, 0x1p-22, 0, 0, 0, true},
-    {"sin.approx.f32 %f0, %f1;", sin, 0, 0x1p-20, -TWO_PI, TWO_PI, false},
-    {"sin.approx.f32 %f0, %f1;", sin, 0, 0x1p-14, -50 * TWO_PI, 50 * TWO_PI, false},
-    {"sin.approx.ftz.f32 %f0, %f1;", sin, 0, 0x1p-20, -0x1p-120, 0x1p-120, true},
-    {"cos.approx.f32 %f0, %f1;", cos, 0, 0x1p-20, -TWO_PI, TWO_PI, false},
-    {"cos.approx.ftz.f32 %f0, %f1;", cos, 0, 0x1p-14, -50 * TWO_PI, 50 * TWO_PI, true},
+    {"rsqrt.approx.f32 %f0, %f1;", inverse_root_of, 1.27e-7, 0, 0, 0, false},
+    {"rsqrt.approx.ftz.f32 %f0, %f1;", inverse_root_of, 1.27e-7, 0, 0, 0, true},
+    {"sin.approx.f32 %f0, %f1;", sin, 0, 6.74e-7, -TWO_PI, TWO_PI, false},
+    {"sin.approx.f32 %f0, %f1;", sin, 0, 3.75e-5, -50 * TWO_PI, 50 * TWO_PI, false},
+    {"sin.approx.ftz.f32 %f0, %f1;", sin, 0, 6.74e-7, -0x1p-120, 0x1p-120, true},
+    {"cos.approx.f32 %f0, %f1;", cos, 0, 6.74e-7, -TWO_PI, TWO_PI, false},
+    {"cos.approx.ftz.f32 %f0, %f1;", cos, 0, 3.75e-5, -50 * TWO_PI, 50 * TWO_PI, true},
     {"lg2.approx.f32 %f0, %f1;", log2, 0, 0x1p-22, 0.5, 2, false},
     {"lg2.approx.f32 %f0, %f1;", log2, 0x1p-22, 0x1p-22, 0, 0, false},
     {"lg2.approx.ftz.f32 %f0, %f1;", log2, 0x1p-22, 0x1p-22, 0, 0, true},
