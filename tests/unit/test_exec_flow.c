@@ -519,16 +519,20 @@ static void event_columns(void **state)
     assert_int_equal(strcspn(text + 10, "= "), strlen("1004")); /* the low word of 'out' + 4, then the high one */
 }
 
+#define SPARSE                                                                                                    \
+    "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1,%r2}, {%r1,%r2}, {%r1,%r2}, {%r1,%r2}, "     \
+    "%r3, 0;\n"
+
 static void refused_before_the_run(void **state)
 {
     (void)state;
-    kernel_run run = run_body("st.global.u32 [%rd3], 1;\nmovmatrix.sync.aligned.m8n8.trans.b16 %r1, %r0;", 32);
+    kernel_run run = run_body("st.global.u32 [%rd3], 1;\n" SPARSE, 32);
     assert_int_equal(run.status, HD_EXEC_UNSUPPORTED);
     assert_string_equal(run.slug, "unsupported");
     assert_int_equal(run.line, FIRST_LINE + 1);
-    assert_non_null(strstr(run.message, "'movmatrix.sync.aligned.m8n8.trans.b16' (kernel k)"));
+    assert_non_null(strstr(run.message, "'mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16' (kernel k)"));
     assert_int_equal(out[0], 0xeeeeeeee);
-    run = run_body("bra OVER;\nmovmatrix.sync.aligned.m8n8.trans.b16 %r1, %r0;\nOVER: st.global.u32 [%rd3], 1;", 32);
+    run = run_body("bra OVER;\n" SPARSE "OVER: st.global.u32 [%rd3], 1;", 32);
     expect_done(&run); /* unreachable code does not matter */
 }
 
