@@ -1,7 +1,7 @@
 // Prices European call options by simulation, one CTA an option.
 //   inverseNormal   normally distributed samples, by Moro's approximation of the inverse of the cumulative distribution
-//   monteCarlo      sums of the pay-offs and of their squares over all samples, a slice a thread, then halving in shared memory;
-//                   the result is the price and the width of its confidence interval
+//   monteCarlo      sums of the pay-offs and of their squares over all samples, a slice a thread, then halving in
+//                   shared memory; the result is the price and the width of its confidence interval
 //
 // Evaluated by: CUDA SDK (MonteCarlo).
 // Memory: samples streamed by every CTA, two reductions in shared memory.
@@ -13,7 +13,8 @@ static __device__ float moro(float p)
     const float a1 = 2.50662823884f, a2 = -18.61500062529f, a3 = 41.39119773534f, a4 = -25.44106049637f;
     const float b1 = -8.4735109309f, b2 = 23.08336743743f, b3 = -21.06224101826f, b4 = 3.13082909833f;
     const float c1 = 0.337475482272615f, c2 = 0.976169019091719f, c3 = 0.160797971491821f, c4 = 2.76438810333863e-2f;
-    const float c5 = 3.8405729373609e-3f, c6 = 3.951896511919e-4f, c7 = 3.21767881768e-5f, c8 = 2.888167364e-7f, c9 = 3.960315187e-7f;
+    const float c5 = 3.8405729373609e-3f, c6 = 3.951896511919e-4f, c7 = 3.21767881768e-5f, c8 = 2.888167364e-7f,
+                c9 = 3.960315187e-7f;
     const float y = p - 0.5f;
     if (fabsf(y) < 0.42f) {
         const float z = y * y;
@@ -41,7 +42,9 @@ extern "C" __global__ void inverseNormal(float *out, int n)
 }
 
 struct Option {
-    float stock, strike, drift, deviation; // drift: (rate - volatility^2 / 2) * years; deviation: volatility * sqrt(years)
+    float stock, strike;
+    float drift;     // (rate - volatility^2 / 2) * years
+    float deviation; // volatility * sqrt(years)
 };
 
 template <int COUNT> static __device__ void sum_of_cta(volatile float *sums, volatile float *squares)
@@ -56,7 +59,8 @@ template <int COUNT> static __device__ void sum_of_cta(volatile float *sums, vol
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    monteCarlo(float2 *__restrict__ out, const Option *__restrict__ options, const float *__restrict__ samples, int paths, float discount)
+    monteCarlo(float2 *__restrict__ out, const Option *__restrict__ options, const float *__restrict__ samples,
+               int paths, float discount)
 {
     __shared__ float sums[THREADS], squares[THREADS];
     const Option option = options[blockIdx.x];

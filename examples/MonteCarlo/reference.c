@@ -1,5 +1,5 @@
-/* The samples and the simulated prices on the host in double. The inverse of the cumulative normal distribution is found by
- * bisection on the error function, not by the kernel's approximation. */
+/* The samples and the simulated prices on the host in double. The inverse of the cumulative normal distribution is
+ * found by bisection on the error function, not by the kernel's approximation. */
 #include "../tools/fills.h"
 
 enum { OPTIONS = 32, PATHS = 8192 };

@@ -1,5 +1,5 @@
-// Sums of absolute differences for motion estimation: each macroblock of 16 x 16 pixels of one picture against all places of a
-// search window in another one, for all partitions from 4 x 4 to 16 x 16 pixels.
+// Sums of absolute differences for motion estimation: each macroblock of 16 x 16 pixels of one picture against all
+// places of a search window in another one, for all partitions from 4 x 4 to 16 x 16 pixels.
 //   sadBlocks        the sums of 4 x 4 pixels, pixel by pixel from shared memory
 //   sadBlocksPacked  the same, four pixels at a time: words at any byte address, put together of two aligned ones
 //   sadLarger8       sums of the 8 x 4, 4 x 8 and 8 x 8 partitions from those of 4 x 4
@@ -17,8 +17,8 @@
 #define THREADS 128
 
 // The macroblock and its search window, in rows of bytes.
-static __device__ void load_tiles(const unsigned char *current, const unsigned char *other, int width, int height, unsigned char *block,
-                                  unsigned char *window, int pitch)
+static __device__ void load_tiles(const unsigned char *current, const unsigned char *other, int width, int height,
+                                  unsigned char *block, unsigned char *window, int pitch)
 {
     const int x0 = blockIdx.x * 16, y0 = blockIdx.y * 16;
     for (int i = threadIdx.x; i < 256; i += THREADS)
@@ -53,7 +53,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    sadBlocksPacked(const unsigned char *current, const unsigned char *other, unsigned short *sums, int width, int height)
+    sadBlocksPacked(const unsigned char *current, const unsigned char *other, unsigned short *sums, int width,
+                    int height)
 {
     __shared__ __align__(4) unsigned char block[256], window[WINDOW * (WINDOW + 4)];
     load_tiles(current, other, width, height, block, window, WINDOW + 4);
@@ -107,7 +108,8 @@ extern "C" __global__ void sadLarger16(const unsigned short *__restrict__ sums8,
 {
     const unsigned short *in = sums8 + blockIdx.x * 4 * PLACES;
     for (int place = threadIdx.x; place < PLACES; place += blockDim.x) {
-        const unsigned short a = in[place], b = in[PLACES + place], c = in[2 * PLACES + place], d = in[3 * PLACES + place];
+        const unsigned short a = in[place], b = in[PLACES + place], c = in[2 * PLACES + place],
+                             d = in[3 * PLACES + place];
         wide[(blockIdx.x * 2) * PLACES + place] = a + b;
         wide[(blockIdx.x * 2 + 1) * PLACES + place] = c + d;
         tall[(blockIdx.x * 2) * PLACES + place] = a + c;

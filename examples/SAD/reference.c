@@ -1,7 +1,14 @@
 /* Sums of absolute differences on the host: every partition straight from the pixels. */
 #include "../tools/fills.h"
 
-enum { WIDTH = 64, HEIGHT = 48, RANGE = 8, SIDE = 2 * RANGE + 1, PLACES = SIDE * SIDE, BLOCKS = WIDTH / 16 * (HEIGHT / 16) };
+enum {
+    WIDTH = 64,
+    HEIGHT = 48,
+    RANGE = 8,
+    SIDE = 2 * RANGE + 1,
+    PLACES = SIDE * SIDE,
+    BLOCKS = WIDTH / 16 * (HEIGHT / 16)
+};
 
 static const uint8_t *current, *other;
 
@@ -12,7 +19,8 @@ static int pixel(int x, int y)
     return other[y * WIDTH + x];
 }
 
-/* All partitions of the given size. Within a macroblock those of 8 x 4 and 4 x 8 count by the 8 x 8 pixels they are part of. */
+/* All partitions of the given size. Within a macroblock those of 8 x 4 and 4 x 8 count by the 8 x 8 pixels they are
+ * part of. */
 static uint16_t *sums(int wide, int tall)
 {
     const int parts = 256 / (wide * tall);
@@ -25,7 +33,8 @@ static uint16_t *sums(int wide, int tall)
         const int y = block / (WIDTH / 16) * 16 + outer / (16 / quarter) * quarter + part % inside / across * tall;
         for (int j = 0; j < tall; j++)
             for (int i = 0; i < wide; i++)
-                all[at] += abs(current[(y + j) * WIDTH + x + i] - pixel(x + i + place % SIDE - RANGE, y + j + place / SIDE - RANGE));
+                all[at] += abs(current[(y + j) * WIDTH + x + i] -
+                               pixel(x + i + place % SIDE - RANGE, y + j + place / SIDE - RANGE));
     }
     return all;
 }

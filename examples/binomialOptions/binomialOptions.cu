@@ -1,7 +1,7 @@
 // Prices of European call options by a binomial tree, one CTA an option.
 //   binomialPrepare   the tree's factors of each option, in double precision
-//   binomialOptions   the leaves, then step by step back to the root; a thread has ELEMENTS neighbouring nodes in registers and
-//                     gets one more from its right neighbour by way of shared memory
+//   binomialOptions   the leaves, then step by step back to the root; a thread has ELEMENTS neighbouring nodes in
+//                     registers and gets one more from its right neighbour by way of shared memory
 // A warp leaves a step out when all its nodes are beyond the tree's edge of that step.
 //
 // Evaluated by: CUDA SDK (BinomialOptions).

@@ -2,15 +2,16 @@
 //   bitonicShared       sorts parts of PART elements in shared memory, in alternating directions
 //   bitonicMergeGlobal  one step of a merge whose stride is PART / 2 or more, straight on global memory
 //   bitonicMergeShared  the rest of that merge, in shared memory
-// A thread has one comparison at a time, so PART / 2 threads are a CTA. Directions depend on the place only; the swap itself
-// is by selection, without divergence in the shared kernels, by a branch in the global one.
+// A thread has one comparison at a time, so PART / 2 threads are a CTA. Directions depend on the place only; the swap
+// itself is by selection, without divergence in the shared kernels, by a branch in the global one.
 //
 // Evaluated by: CUDA SDK (SortingNetworks).
 // Memory: shared memory at strides that halve in every step; global accesses at large strides.
 
 #define PART 1024
 
-static __device__ __forceinline__ void compare(unsigned &key_a, unsigned &value_a, unsigned &key_b, unsigned &value_b, bool ascending)
+static __device__ __forceinline__ void compare(unsigned &key_a, unsigned &value_a, unsigned &key_b, unsigned &value_b,
+                                               bool ascending)
 {
     const bool swap = (key_a > key_b) == ascending;
     const unsigned key = swap ? key_b : key_a, value = swap ? value_b : value_a;
@@ -64,7 +65,8 @@ extern "C" __global__ void bitonicMergeGlobal(unsigned *keys, unsigned *values, 
     }
 }
 
-extern "C" __global__ void __launch_bounds__(PART / 2) bitonicMergeShared(unsigned *all_keys, unsigned *all_values, unsigned size)
+extern "C" __global__ void __launch_bounds__(PART / 2)
+    bitonicMergeShared(unsigned *all_keys, unsigned *all_values, unsigned size)
 {
     __shared__ unsigned keys[PART], values[PART];
     const unsigned t = threadIdx.x, at = blockIdx.x * PART + t;

@@ -6,7 +6,8 @@
 // The image's width is a multiple of 32, its height of 16.
 //
 // Evaluated by: CUDA SDK (DCT8x8).
-// Memory: byte and 16-bit accesses, tiles in shared memory with padding, constant tables read by lanes at different places.
+// Memory: byte and 16-bit accesses, tiles in shared memory with padding, constant tables read by lanes at different
+// places.
 
 #define BLOCK 8
 #define TILE_WIDTH 32
@@ -22,6 +23,7 @@
 #define C6 0.191341716f
 #define C7 0.097545161f
 
+// clang-format off
 __constant__ float dct_basis[BLOCK * BLOCK] = {
     C4, C4, C4, C4, C4, C4, C4, C4,
     C1, C3, C5, C7, -C7, -C5, -C3, -C1,
@@ -34,9 +36,16 @@ __constant__ float dct_basis[BLOCK * BLOCK] = {
 };
 
 __constant__ short dct_steps[BLOCK * BLOCK] = {
-    16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56, 14, 17, 22, 29, 51, 87, 80, 62,
-    18, 22, 37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113, 92, 49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99,
+    16,  11,  10,  16,  24,  40,  51,  61,
+    12,  12,  14,  19,  26,  58,  60,  55,
+    14,  13,  16,  24,  40,  57,  69,  56,
+    14,  17,  22,  29,  51,  87,  80,  62,
+    18,  22,  37,  56,  68,  109, 103, 77,
+    24,  35,  55,  64,  81,  104, 113, 92,
+    49,  64,  78,  87,  103, 121, 120, 101,
+    72,  92,  95,  98,  112, 100, 103, 99,
 };
+// clang-format on
 
 // 8 x 8 x 4 threads: four blocks side by side.
 extern "C" __global__ void dctDirect(const unsigned char *in, float *out, int width)

@@ -1,15 +1,24 @@
-/* The cosine transform on the host. The floating-point work is done in the kernels' order, to agree bit by bit, and the result
- * of each transform is compared with the defining sums in double. */
+/* The cosine transform on the host. The floating-point work is done in the kernels' order, to agree bit by bit, and the
+ * result of each transform is compared with the defining sums in double. */
 #include "../tools/fills.h"
 
 enum { SIZE = 256, PIXELS = SIZE * SIZE };
 
-static const float C[8] = {0, 0.490392640f, 0.461939766f, 0.415734806f, 0.353553391f, 0.277785117f, 0.191341716f, 0.097545161f};
+static const float C[8] = {
+    0, 0.490392640f, 0.461939766f, 0.415734806f, 0.353553391f, 0.277785117f, 0.191341716f, 0.097545161f};
 
+// clang-format off
 static const int16_t STEPS[64] = {
-    16, 11, 10, 16, 24, 40,  51,  61, 12, 12, 14, 19, 26,  58,  60,  55, 14, 13, 16, 24, 40,  57,  69,  56, 14, 17, 22, 29, 51,  87,  80,  62,
-    18, 22, 37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113, 92, 49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99,
+    16,  11,  10,  16,  24,  40,  51,  61,
+    12,  12,  14,  19,  26,  58,  60,  55,
+    14,  13,  16,  24,  40,  57,  69,  56,
+    14,  17,  22,  29,  51,  87,  80,  62,
+    18,  22,  37,  56,  68,  109, 103, 77,
+    24,  35,  55,  64,  81,  104, 113, 92,
+    49,  64,  78,  87,  103, 121, 120, 101,
+    72,  92,  95,  98,  112, 100, 103, 99,
 };
+// clang-format on
 
 /* Basis function u at place x, as a float: a value of C with a sign. */
 static float basis(int u, int x)

@@ -1,6 +1,7 @@
-// Compression of textures: a block of 4 x 4 pixels becomes two colours of 16 bits and a choice of two bits a pixel (DXT1). A CTA makes
-// one block: the pixels are put in order along their principal axis, then every way to cut this order into four groups is tried
-// (one a thread, by turns): the two best colours follow from least squares, and the way of least error is kept.
+// Compression of textures: a block of 4 x 4 pixels becomes two colours of 16 bits and a choice of two bits a pixel
+// (DXT1). A CTA makes one block: the pixels are put in order along their principal axis, then every way to cut this
+// order into four groups is tried (one a thread, by turns): the two best colours follow from least squares, and the way
+// of least error is kept.
 //
 // Evaluated by: CUDA SDK (dxtc).
 // Memory: a few shared words read by broadcast; long chains of arithmetic on many live registers, a reduction of pairs.
@@ -88,14 +89,16 @@ static __device__ Way try_way(const float3 *colours, float3 sum, unsigned order)
     way.order = order;
     const float3 a = round_colour(factor * ((float)bb * x - (float)ab * y), way.colours[0]);
     const float3 b = round_colour(factor * ((float)aa * y - (float)ab * x), way.colours[1]);
-    const float3 squares = (float)aa * make_float3(a.x * a.x, a.y * a.y, a.z * a.z) + (float)bb * make_float3(b.x * b.x, b.y * b.y, b.z * b.z) +
+    const float3 squares = (float)aa * make_float3(a.x * a.x, a.y * a.y, a.z * a.z) +
+                           (float)bb * make_float3(b.x * b.x, b.y * b.y, b.z * b.z) +
                            (float)(2 * ab) * make_float3(a.x * b.x, a.y * b.y, a.z * b.z);
     way.error = (squares.x + squares.y + squares.z) * (1.0f / 9.0f) - (dot(a, x) + dot(b, y)) * (2.0f / 3.0f);
     return way;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    dxtc(const uchar4 *__restrict__ image, const unsigned *__restrict__ orders, uint2 *__restrict__ blocks, int width, int ways)
+    dxtc(const uchar4 *__restrict__ image, const unsigned *__restrict__ orders, uint2 *__restrict__ blocks, int width,
+         int ways)
 {
     __shared__ float3 colours[PIXELS], sorted[PIXELS];
     __shared__ float along[PIXELS];
@@ -136,7 +139,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     winners[t] = t;
     for (int half = THREADS / 2; half > 0; half >>= 1) {
         __syncthreads();
-        if (t < half && (errors[t + half] < errors[t] || (errors[t + half] == errors[t] && winners[t + half] < winners[t]))) {
+        if (t < half &&
+            (errors[t + half] < errors[t] || (errors[t + half] == errors[t] && winners[t + half] < winners[t]))) {
             errors[t] = errors[t + half];
             winners[t] = winners[t + half];
         }

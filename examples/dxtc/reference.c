@@ -1,5 +1,5 @@
-/* The compressed blocks on the host: the same steps in the kernel's order of operations, one after the other. The blocks are then
- * unpacked, and must be near to the image. */
+/* The compressed blocks on the host: the same steps in the kernel's order of operations, one after the other. The
+ * blocks are then unpacked, and must be near to the image. */
 #include "../tools/fills.h"
 
 enum { WIDTH = 32, HEIGHT = 24, WAYS = 965, THREADS = 64 };
@@ -79,12 +79,13 @@ static float try_way(const vec *sorted, uint32_t order, uint32_t *first, uint32_
     b = round_colour(mix(factor, b, 0, b), second);
     float squares[3];
     for (int k = 0; k < 3; k++)
-        squares[k] = (float)aa * (a.v[k] * a.v[k]) + (float)bb * (b.v[k] * b.v[k]) + (float)(2 * ab) * (a.v[k] * b.v[k]);
+        squares[k] =
+            (float)aa * (a.v[k] * a.v[k]) + (float)bb * (b.v[k] * b.v[k]) + (float)(2 * ab) * (a.v[k] * b.v[k]);
     return (squares[0] + squares[1] + squares[2]) * (1.0f / 9) - (dot(a, x) + dot(b, y)) * (2.0f / 3);
 }
 
-/* Of ways with the same error the one wins that the kernel's threads and their reduction would keep: the lower thread's, then
- * the earlier one. */
+/* Of ways with the same error the one wins that the kernel's threads and their reduction would keep: the lower
+ * thread's, then the earlier one. */
 static int wins(float error, int way, float best_error, int best)
 {
     if (error != best_error || best < 0)
@@ -135,8 +136,9 @@ static double difference(void)
         for (int x = 0; x < WIDTH; x++) {
             const uint32_t *block = blocks[y / 4][x / 4];
             const double weights[4] = {1, 0, 2 / 3.0, 1 / 3.0}, w = weights[block[1] >> 2 * (y % 4 * 4 + x % 4) & 3];
-            const double c[2][3] = {{(block[0] >> 11 & 31) / 31.0, (block[0] >> 5 & 63) / 63.0, (block[0] & 31) / 31.0},
-                                    {(block[0] >> 27) / 31.0, (block[0] >> 21 & 63) / 63.0, (block[0] >> 16 & 31) / 31.0}};
+            const double c[2][3] = {
+                {(block[0] >> 11 & 31) / 31.0, (block[0] >> 5 & 63) / 63.0, (block[0] & 31) / 31.0},
+                {(block[0] >> 27) / 31.0, (block[0] >> 21 & 63) / 63.0, (block[0] >> 16 & 31) / 31.0}};
             for (int k = 0; k < 3; k++)
                 sum += pow(255 * (w * c[0][k] + (1 - w) * c[1][k]) - image[y][x][k], 2);
         }
@@ -157,7 +159,8 @@ int main(void)
             }
     if (ways != WAYS)
         return fprintf(stderr, "%d ways\n", ways), 1;
-    for (int i = 0; i < WIDTH * HEIGHT * 4; i++) { /* colours that run into each other, with noise; the last block is of one colour */
+    for (int i = 0; i < WIDTH * HEIGHT * 4;
+         i++) { /* colours that run into each other, with noise; the last block is of one colour */
         int x = i / 4 % WIDTH, y = i / 4 / WIDTH, k = i % 4;
         int value = (int)((k == 0 ? 8 * x : k == 1 ? 255 - 6 * x - 2 * y : 10 * y) + fill_uniform(0, 20, 261, i));
         image[y][x][k] = x >= WIDTH - 4 && y >= HEIGHT - 4 ? 99 : value > 255 ? 255 : value < 0 ? 0 : (uint8_t)value;

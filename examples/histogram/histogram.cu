@@ -1,6 +1,6 @@
 // How often each value occurs among bytes.
-//   histogram64   64 bins (the upper six bits): every thread counts in bytes of its own in shared memory, without atomics; the
-//                 counters of a bin are then added up
+//   histogram64   64 bins (the upper six bits): every thread counts in bytes of its own in shared memory, without
+//                 atomics; the counters of a bin are then added up
 //   histogram256  256 bins: the threads of a warp share counters in shared memory, by atomics
 //   histogramJoin adds the partial histograms of all CTAs, one CTA a bin
 //   histogramAll  256 bins in one launch: shared atomics, then global atomics
@@ -20,7 +20,8 @@ static __device__ __forceinline__ void count64(unsigned char *mine, unsigned bin
     mine[bin * THREADS64]++;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS64) histogram64(const unsigned *data, unsigned *partial, unsigned words)
+extern "C" __global__ void __launch_bounds__(THREADS64)
+    histogram64(const unsigned *data, unsigned *partial, unsigned words)
 {
     __shared__ unsigned char counters[BINS64 * THREADS64];
     const unsigned t = threadIdx.x;
@@ -55,7 +56,8 @@ static __device__ __forceinline__ void count256(unsigned *bins, unsigned four)
     atomicAdd(&bins[four >> 24], 1u);
 }
 
-extern "C" __global__ void __launch_bounds__(WARPS256 * 32) histogram256(const unsigned *data, unsigned *partial, unsigned words)
+extern "C" __global__ void __launch_bounds__(WARPS256 * 32)
+    histogram256(const unsigned *data, unsigned *partial, unsigned words)
 {
     __shared__ unsigned counters[WARPS256 * BINS256];
     unsigned *mine = counters + (threadIdx.x >> 5) * BINS256;
@@ -74,7 +76,8 @@ extern "C" __global__ void __launch_bounds__(WARPS256 * 32) histogram256(const u
     }
 }
 
-extern "C" __global__ void __launch_bounds__(JOIN_THREADS) histogramJoin(unsigned *bins, const unsigned *partial, unsigned parts)
+extern "C" __global__ void __launch_bounds__(JOIN_THREADS)
+    histogramJoin(unsigned *bins, const unsigned *partial, unsigned parts)
 {
     __shared__ unsigned sums[JOIN_THREADS];
     unsigned sum = 0;

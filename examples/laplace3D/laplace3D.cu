@@ -1,5 +1,5 @@
-// One Jacobi step of Laplace's equation on a 3D grid with fixed values at the border. A CTA goes up through z with three planes of
-// a tile and its rim in shared memory, as a ring; the grid's sides need not be multiples of the tile's.
+// One Jacobi step of Laplace's equation on a 3D grid with fixed values at the border. A CTA goes up through z with
+// three planes of a tile and its rim in shared memory, as a ring; the grid's sides need not be multiples of the tile's.
 //
 // Evaluated by: GPGPU-Sim's suite of ISPASS 2009 (LPS).
 // Memory: planes in shared memory, rims loaded by part of the threads, a column of global accesses along z.
@@ -19,7 +19,8 @@ static __device__ void load_plane(float *plane, const float *in, int nx, int ny,
     }
 }
 
-extern "C" __global__ void __launch_bounds__(TILE_X *TILE_Y) laplace3D(const float *in, float *out, int nx, int ny, int nz)
+extern "C" __global__ void __launch_bounds__(TILE_X *TILE_Y)
+    laplace3D(const float *in, float *out, int nx, int ny, int nz)
 {
     __shared__ float planes[3 * PLANE];
     const int x = blockIdx.x * TILE_X + threadIdx.x, y = blockIdx.y * TILE_Y + threadIdx.y;
@@ -43,7 +44,8 @@ extern "C" __global__ void __launch_bounds__(TILE_X *TILE_Y) laplace3D(const flo
             if (border || z == 0 || z == nz - 1)
                 value = here[at];
             else
-                value = (here[at - 1] + here[at + 1] + here[at - PITCH] + here[at + PITCH] + below[at] + above[at]) * (1.0f / 6.0f);
+                value = (here[at - 1] + here[at + 1] + here[at - PITCH] + here[at + PITCH] + below[at] + above[at]) *
+                        (1.0f / 6.0f);
             out[(z * ny + y) * nx + x] = value;
         }
     }

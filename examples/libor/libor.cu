@@ -55,7 +55,8 @@ static __device__ float discount(const float *rates)
     return factor;
 }
 
-extern "C" __global__ void __launch_bounds__(64) liborValue(const float *__restrict__ normals, float *__restrict__ values, float rate0, int paths)
+extern "C" __global__ void __launch_bounds__(64)
+    liborValue(const float *__restrict__ normals, float *__restrict__ values, float rate0, int paths)
 {
     const int path = blockIdx.x * blockDim.x + threadIdx.x;
     if (path >= paths)
@@ -102,7 +103,8 @@ static __device__ void step_back(int n, const float *before, const float *after,
 }
 
 extern "C" __global__ void __launch_bounds__(64)
-    liborGreeks(const float *__restrict__ normals, float *__restrict__ values, float *__restrict__ derivatives, float rate0, int paths)
+    liborGreeks(const float *__restrict__ normals, float *__restrict__ values, float *__restrict__ derivatives,
+                float rate0, int paths)
 {
     const int path = blockIdx.x * blockDim.x + threadIdx.x;
     if (path >= paths)

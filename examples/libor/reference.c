@@ -1,5 +1,6 @@
-/* The portfolio on the host in double; the derivative as a difference quotient, not by adjoint differentiation. A path on which
- * a swaption is so near to its strike that the quotient crosses it would differ: the step is small enough for these paths. */
+/* The portfolio on the host in double; the derivative as a difference quotient, not by adjoint differentiation. A path
+ * on which a swaption is so near to its strike that the quotient crosses it would differ: the step is small enough for
+ * these paths. */
 #include "../tools/fills.h"
 
 enum { RATES = 40, STEPS = 20, OPTIONS = 8, PATHS = 256 };

@@ -1,11 +1,13 @@
 // MD5 digests of many pieces of a stream, as content-addressed storage needs them.
-//   md5Direct   pieces of equal length side by side, one a thread; a piece is staged in shared memory so that reads of neighbouring
-//               threads are coalesced, and so that a thread's words lie in one bank
-//   md5Sliding  a window that starts at every byte, to find the borders of pieces; the lowest word of each digest is kept
+//   md5Direct   pieces of equal length side by side, one a thread; a piece is staged in shared memory so that reads of
+//               neighbouring threads are coalesced, and so that a thread's words lie in one bank
+//   md5Sliding  a window that starts at every byte, to find the borders of pieces; the lowest word of each digest is
+//               kept
 // A piece is WORDS words long and needs BLOCKS rounds with its padding; a window has 48 bytes.
 //
 // Evaluated by: GPGPU-Sim's suite of ISPASS 2009 (STO, StoreGPU).
-// Memory: staged words in shared memory at a stride of the CTA's size, byte reads at any address, long chains of integer arithmetic.
+// Memory: staged words in shared memory at a stride of the CTA's size, byte reads at any address, long chains of
+// integer arithmetic.
 
 #define THREADS 64
 #define WORDS 24
@@ -18,7 +20,7 @@ static __device__ __forceinline__ unsigned turn(unsigned x, int by)
 
 // One step of each kind; `word` holds the message word and the step's constant.
 #define STEP(mix, a, b, c, d, word, by) \
-    a += (mix) + (word); \
+    a += (mix) + (word);                \
     a = turn(a, by) + b
 #define MIX_F(b, c, d) (((b) & (c)) | (~(b) & (d)))
 #define MIX_G(b, c, d) (((b) & (d)) | ((c) & ~(d)))
@@ -75,7 +77,8 @@ static __device__ __forceinline__ State md5_start()
     return State{0x67452301u, 0xefcdab89u, 0x98badcfeu, 0x10325476u};
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) md5Direct(const unsigned *__restrict__ stream, uint4 *__restrict__ digests, int pieces)
+extern "C" __global__ void __launch_bounds__(THREADS)
+    md5Direct(const unsigned *__restrict__ stream, uint4 *__restrict__ digests, int pieces)
 {
     __shared__ unsigned staged[WORDS][THREADS];
     const int first = blockIdx.x * THREADS, mine = first + threadIdx.x;
@@ -98,7 +101,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) md5Direct(const unsigned *
     digests[mine] = make_uint4(state.a, state.b, state.c, state.d);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) md5Sliding(const unsigned char *__restrict__ stream, unsigned *__restrict__ marks, int bytes)
+extern "C" __global__ void __launch_bounds__(THREADS)
+    md5Sliding(const unsigned char *__restrict__ stream, unsigned *__restrict__ marks, int bytes)
 {
     __shared__ unsigned char staged[THREADS + WINDOW];
     const int first = blockIdx.x * THREADS;

@@ -14,7 +14,8 @@ static void block(uint32_t *state, const uint8_t *bytes)
     for (int i = 0; i < 64; i++) {
         const uint8_t *at = bytes + 4 * ((factor[i / 16] * i + offset[i / 16]) % 16);
         uint32_t word = at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-        uint32_t mixes[4] = {(s[1] & s[2]) | (~s[1] & s[3]), (s[1] & s[3]) | (s[2] & ~s[3]), s[1] ^ s[2] ^ s[3], s[2] ^ (s[1] | ~s[3])};
+        uint32_t mixes[4] = {(s[1] & s[2]) | (~s[1] & s[3]), (s[1] & s[3]) | (s[2] & ~s[3]), s[1] ^ s[2] ^ s[3],
+                             s[2] ^ (s[1] | ~s[3])};
         uint32_t sum = s[0] + mixes[i / 16] + word + sines[i];
         int by = turns[i / 16][i % 4];
         uint32_t turned = s[1] + (sum << by | sum >> (32 - by));

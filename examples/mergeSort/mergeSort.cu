@@ -1,7 +1,9 @@
 // Sorts pairs of keys and values by merging; pairs of equal keys stay in their order.
-//   mergeSortShared  sorts parts of PART elements in shared memory: every element finds its place in the other half by binary search
-//   mergeRuns        merges neighbouring sorted runs in global memory: a CTA makes TILE elements of the result, of which it first
-//                    finds the ends of both parts on the merge path; a thread makes PER_THREAD of them one after the other
+//   mergeSortShared  sorts parts of PART elements in shared memory: every element finds its place in the other half by
+//                    binary search
+//   mergeRuns        merges neighbouring sorted runs in global memory: a CTA makes TILE elements of the result, of
+//                    which it first finds the ends of both parts on the merge path; a thread makes PER_THREAD of them
+//                    one after the other
 //
 // Evaluated by: CUDA SDK (MergeSort).
 // Memory: data-dependent shared accesses of binary searches, bank conflicts, gathered global reads.

@@ -1,5 +1,5 @@
-// Random numbers by a small Mersenne twister of 19 words, one generator a thread with parameters of its own, and their change to
-// normally distributed ones.
+// Random numbers by a small Mersenne twister of 19 words, one generator a thread with parameters of its own, and their
+// change to normally distributed ones.
 //   twister    uniform numbers in (0, 1]; number i of all generators stands together
 //   boxMuller  pairs of uniform numbers to pairs of normal ones, in place
 // The generators' parameters are data; nothing here depends on their giving full periods.
@@ -16,7 +16,8 @@ struct Parameters {
     unsigned matrix, mask_b, mask_c, seed;
 };
 
-extern "C" __global__ void twister(const Parameters *__restrict__ parameters, float *__restrict__ out, int generators, int per_generator)
+extern "C" __global__ void twister(const Parameters *__restrict__ parameters, float *__restrict__ out, int generators,
+                                   int per_generator)
 {
     const int g = blockIdx.x * blockDim.x + threadIdx.x;
     if (g >= generators)

@@ -1,4 +1,5 @@
-// The matrix Q of non-Cartesian magnetic resonance image reconstruction: for every voxel a sum over all samples of k-space.
+// The matrix Q of non-Cartesian magnetic resonance image reconstruction: for every voxel a sum over all samples of
+// k-space.
 //   phiMagnitude  the squared magnitude of each sample's coil sensitivity
 //   computeQ      Q(x) = sum of magnitude(k) * exp(2 pi i k x), one voxel a thread, the trajectory in constant memory
 //
@@ -17,8 +18,8 @@ extern "C" __global__ void phiMagnitude(const float *real, const float *imaginar
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-    computeQ(const float *__restrict__ x, const float *__restrict__ y, const float *__restrict__ z, const float *__restrict__ magnitude,
-             float *__restrict__ real, float *__restrict__ imaginary, int samples)
+    computeQ(const float *__restrict__ x, const float *__restrict__ y, const float *__restrict__ z,
+             const float *__restrict__ magnitude, float *__restrict__ real, float *__restrict__ imaginary, int samples)
 {
     const int voxel = blockIdx.x * blockDim.x + threadIdx.x;
     const float px = x[voxel], py = y[voxel], pz = z[voxel];

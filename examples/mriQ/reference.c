@@ -14,7 +14,8 @@ int main(void)
     for (int v = 0; v < VOXELS; v++) {
         double real = 0, imaginary = 0;
         for (int s = 0; s < SAMPLES; s++) {
-            double angle = 6.28318530717958647692 * ((double)k[3 * s] * x[v] + (double)k[3 * s + 1] * y[v] + (double)k[3 * s + 2] * z[v]);
+            double angle = 6.28318530717958647692 *
+                           ((double)k[3 * s] * x[v] + (double)k[3 * s + 1] * y[v] + (double)k[3 * s + 2] * z[v]);
             real += magnitude[s] * cos(angle);
             imaginary += magnitude[s] * sin(angle);
         }

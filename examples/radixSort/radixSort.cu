@@ -1,5 +1,6 @@
 // Sorts pairs of keys and values by their digits of four bits, the lowest first; four launches a digit.
-//   radixBlocks   a CTA sorts TILE pairs by the digit in shared memory: one bit after the other, zeros to the front, places by scans
+//   radixBlocks   a CTA sorts TILE pairs by the digit in shared memory: one bit after the other, zeros to the front,
+//                 places by scans
 //   radixCount    where the digits start in each sorted tile, and how many there are
 //   radixScan     exclusive prefix sums of all counts, by digit, then by tile
 //   radixScatter  every pair to its place
@@ -37,7 +38,8 @@ static __device__ unsigned scan_cta(unsigned value, unsigned *warp_sums, unsigne
 }
 
 // Zeros of one bit to the front; every thread has four neighbouring pairs before and after.
-static __device__ void split(uint4 &key, uint4 &value, unsigned bit, unsigned *keys, unsigned *values, unsigned *warp_sums)
+static __device__ void split(uint4 &key, uint4 &value, unsigned bit, unsigned *keys, unsigned *values,
+                             unsigned *warp_sums)
 {
     const unsigned zero[4] = {~key.x >> bit & 1, ~key.y >> bit & 1, ~key.z >> bit & 1, ~key.w >> bit & 1};
     const unsigned k[4] = {key.x, key.y, key.z, key.w}, v[4] = {value.x, value.y, value.z, value.w};
@@ -71,7 +73,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    radixCount(const unsigned *__restrict__ keys, unsigned *__restrict__ counts, unsigned *__restrict__ starts, unsigned start_bit)
+    radixCount(const unsigned *__restrict__ keys, unsigned *__restrict__ counts, unsigned *__restrict__ starts,
+               unsigned start_bit)
 {
     __shared__ unsigned char digits[TILE];
     __shared__ unsigned first[DIGITS], end[DIGITS];
@@ -104,8 +107,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) radixScan(unsigned *counts
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    radixScatter(const unsigned *__restrict__ in_keys, const unsigned *__restrict__ in_values, unsigned *__restrict__ out_keys,
-                 unsigned *__restrict__ out_values, const unsigned *__restrict__ offsets, const unsigned *__restrict__ starts, unsigned start_bit)
+    radixScatter(const unsigned *__restrict__ in_keys, const unsigned *__restrict__ in_values,
+                 unsigned *__restrict__ out_keys, unsigned *__restrict__ out_values,
+                 const unsigned *__restrict__ offsets, const unsigned *__restrict__ starts, unsigned start_bit)
 {
     __shared__ unsigned bases[DIGITS];
     if (threadIdx.x < DIGITS)

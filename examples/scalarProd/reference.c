@@ -37,7 +37,8 @@ static double product64(const double *a, const double *b)
 int main(void)
 {
     const float *a = uniform_floats(VECTORS * ELEMENTS, -1, 1, 41), *b = uniform_floats(VECTORS * ELEMENTS, -1, 1, 42);
-    const double *a64 = uniform_doubles(VECTORS64 * ELEMENTS64, -1, 1, 43), *b64 = uniform_doubles(VECTORS64 * ELEMENTS64, -1, 1, 44);
+    const double *a64 = uniform_doubles(VECTORS64 * ELEMENTS64, -1, 1, 43),
+                 *b64 = uniform_doubles(VECTORS64 * ELEMENTS64, -1, 1, 44);
     float c[VECTORS];
     double c64[VECTORS64];
     for (int v = 0; v < VECTORS; v++)

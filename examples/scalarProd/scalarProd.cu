@@ -1,5 +1,5 @@
-// Scalar products of many pairs of vectors. A CTA takes a pair after the other; ACCUMULATORS partial sums are made in shared
-// memory by strided slices, then added by halving.
+// Scalar products of many pairs of vectors. A CTA takes a pair after the other; ACCUMULATORS partial sums are made in
+// shared memory by strided slices, then added by halving.
 //   scalarProd    one set of accumulators for the whole CTA
 //   scalarProd64  the same in double precision, four slices a thread in registers, the warps' sums joined by shuffles
 // The order of additions is fixed, so the result is exact.
@@ -9,8 +9,8 @@
 
 #define ACCUMULATORS 512
 
-extern "C" __global__ void __launch_bounds__(256)
-    scalarProd(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int vectors, int elements)
+extern "C" __global__ void __launch_bounds__(256) scalarProd(const float *__restrict__ a, const float *__restrict__ b,
+                                                             float *__restrict__ c, int vectors, int elements)
 {
     __shared__ float sums[ACCUMULATORS];
     for (int v = blockIdx.x; v < vectors; v += gridDim.x) {
@@ -49,7 +49,8 @@ template <int WARPS> static __device__ double sum_of_cta(double sum, double *scr
 }
 
 extern "C" __global__ void __launch_bounds__(128)
-    scalarProd64(const double *__restrict__ a, const double *__restrict__ b, double *__restrict__ c, int vectors, int elements)
+    scalarProd64(const double *__restrict__ a, const double *__restrict__ b, double *__restrict__ c, int vectors,
+                 int elements)
 {
     __shared__ double scratch[4];
     for (int v = blockIdx.x; v < vectors; v += gridDim.x) {

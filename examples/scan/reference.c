@@ -14,7 +14,8 @@ static uint32_t *inclusive(const uint32_t *in, size_t count, size_t part)
 int main(void)
 {
     const uint32_t *in = uniform_words(COUNT, 0, 1000, 31);
-    uint32_t *out = allocate(COUNT, sizeof *out), *sums = allocate(PARTS, sizeof *sums), *before = allocate(PARTS, sizeof *before);
+    uint32_t *out = allocate(COUNT, sizeof *out), *sums = allocate(PARTS, sizeof *sums),
+             *before = allocate(PARTS, sizeof *before);
     uint32_t sum = 0;
     for (size_t i = 0; i < COUNT; i++) {
         if (i % PART == 0)

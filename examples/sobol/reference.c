@@ -1,6 +1,6 @@
-/* Sobol's sequence on the host, one point after the other: from point i to the next, the direction number of the lowest zero
- * bit of i is added. The direction numbers come from primitive polynomials by the usual recurrence; the initial odd numbers,
- * which are free, from the fill generator. */
+/* Sobol's sequence on the host, one point after the other: from point i to the next, the direction number of the lowest
+ * zero bit of i is added. The direction numbers come from primitive polynomials by the usual recurrence; the initial
+ * odd numbers, which are free, from the fill generator. */
 #include "../tools/fills.h"
 
 enum { DIMENSIONS = 16, POINTS = 16384, BITS = 32, INTEGRATED = 6 };
@@ -9,7 +9,7 @@ enum { DIMENSIONS = 16, POINTS = 16384, BITS = 32, INTEGRATED = 6 };
 static const struct polynomial {
     int degree;
     unsigned inner;
-} POLYNOMIALS[DIMENSIONS - 1] = {{1, 0}, {2, 1}, {3, 1}, {3, 2}, {4, 1},  {4, 4},  {5, 2}, {5, 4},
+} POLYNOMIALS[DIMENSIONS - 1] = {{1, 0}, {2, 1},  {3, 1},  {3, 2},  {4, 1}, {4, 4},  {5, 2}, {5, 4},
                                  {5, 7}, {5, 11}, {5, 13}, {5, 14}, {6, 1}, {6, 13}, {6, 16}};
 
 static void directions_of(int dimension, uint32_t *v)
@@ -49,7 +49,8 @@ int main(void)
             sum = fmaf(points[d][i], points[d][i], sum);
         inside += sum < 1;
     }
-    if (fabs(inside / (double)POINTS - 3.14159265 * 3.14159265 * 3.14159265 / 384) > 2e-3) /* the ball has pi^3 / 6, a 64th of it is here */
+    const double share = 3.14159265 * 3.14159265 * 3.14159265 / 384; /* the ball has pi^3 / 6, a 64th of it is here */
+    if (fabs(inside / (double)POINTS - share) > 2e-3)
         return fprintf(stderr, "the points are not evenly spread: %u\n", inside), 1;
     input("DIRECTIONS", directions, sizeof directions);
     expect("POINTS", points, sizeof points);

@@ -1,7 +1,9 @@
-// Sobol's quasirandom sequence, with a row of the grid for each dimension. A thread makes its first point from the bits of the
-// Gray code of its number; as the number of threads is a power of two, it needs two direction numbers for each further one.
+// Sobol's quasirandom sequence, with a row of the grid for each dimension. A thread makes its first point from the bits
+// of the Gray code of its number; as the number of threads is a power of two, it needs two direction numbers for each
+// further one.
 //   sobol          points in [0, 1) as floats
-//   sobolIntegral  how many points have a sum of squares below one over `dimensions` dimensions (a ball's part of the cube)
+//   sobolIntegral  how many points have a sum of squares below one over `dimensions` dimensions (a ball's part of the
+//                  cube)
 //
 // Evaluated by: CUDA SDK (SobolQRNG, QuasirandomGenerator).
 // Memory: direction numbers in shared memory, read by broadcast and by bit scans; coalesced writes.
@@ -34,7 +36,8 @@ extern "C" __global__ void sobol(const unsigned *__restrict__ directions, float 
     }
 }
 
-extern "C" __global__ void sobolIntegral(const float *__restrict__ sequence, unsigned *inside, unsigned points, int dimensions)
+extern "C" __global__ void sobolIntegral(const float *__restrict__ sequence, unsigned *inside, unsigned points,
+                                         int dimensions)
 {
     unsigned count = 0;
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < points; i += gridDim.x * blockDim.x) {

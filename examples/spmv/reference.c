@@ -1,4 +1,5 @@
-/* The sparse matrix, and its product with a vector on the host. A row's length is drawn so that short ones are frequent. */
+/* The sparse matrix, and its product with a vector on the host. A row's length is drawn so that short ones are
+ * frequent. */
 #include "../tools/fills.h"
 
 enum { ROWS = 4096, ROOM = 90000, LONGEST = 64 };

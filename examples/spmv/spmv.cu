@@ -1,18 +1,21 @@
 // y = A * x for a sparse matrix with rows of very different length, in three formats.
 //   spmvScalar  compressed rows, one row a thread: divergent, accesses far apart
 //   spmvVector  compressed rows, one row a warp, the lanes' sums joined by shuffles
-//   makeJds     jagged diagonals from compressed rows: rows in the order of falling length, element k of all rows together
+//   makeJds     jagged diagonals from compressed rows: rows in the order of falling length, element k of all rows
+//               together
 //   spmvJds     jagged diagonals, one row a thread; where the diagonals start stands in constant memory
 //
 // Evaluated by: Parboil (SPMV), SHOC.
-// Memory: gathered reads of x; matrix reads strided (scalar), coalesced within a row (vector) or across rows (jagged diagonals).
+// Memory: gathered reads of x; matrix reads strided (scalar), coalesced within a row (vector) or across rows (jagged
+// diagonals).
 
 #define DIAGONALS 64
 
 __constant__ int jds_start[DIAGONALS + 1];
 
-extern "C" __global__ void spmvScalar(const int *__restrict__ starts, const int *__restrict__ columns, const float *__restrict__ values,
-                                      const float *__restrict__ x, float *__restrict__ y, int rows)
+extern "C" __global__ void spmvScalar(const int *__restrict__ starts, const int *__restrict__ columns,
+                                      const float *__restrict__ values, const float *__restrict__ x,
+                                      float *__restrict__ y, int rows)
 {
     const int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows)
@@ -23,8 +26,9 @@ extern "C" __global__ void spmvScalar(const int *__restrict__ starts, const int 
     y[row] = sum;
 }
 
-extern "C" __global__ void spmvVector(const int *__restrict__ starts, const int *__restrict__ columns, const float *__restrict__ values,
-                                      const float *__restrict__ x, float *__restrict__ y, int rows)
+extern "C" __global__ void spmvVector(const int *__restrict__ starts, const int *__restrict__ columns,
+                                      const float *__restrict__ values, const float *__restrict__ x,
+                                      float *__restrict__ y, int rows)
 {
     const int lane = threadIdx.x & 31, warps = gridDim.x * blockDim.x >> 5;
     for (int row = (blockIdx.x * blockDim.x + threadIdx.x) >> 5; row < rows; row += warps) {
@@ -39,8 +43,8 @@ extern "C" __global__ void spmvVector(const int *__restrict__ starts, const int 
     }
 }
 
-extern "C" __global__ void makeJds(const int *starts, const int *columns, const float *values, const int *order, int *jds_columns,
-                                   float *jds_values, int rows)
+extern "C" __global__ void makeJds(const int *starts, const int *columns, const float *values, const int *order,
+                                   int *jds_columns, float *jds_values, int rows)
 {
     const int place = blockIdx.x * blockDim.x + threadIdx.x;
     if (place >= rows)
@@ -52,7 +56,8 @@ extern "C" __global__ void makeJds(const int *starts, const int *columns, const 
     }
 }
 
-// Row `place` has an element on diagonal k as long as place lies before the diagonal's end; the next element is read ahead.
+// Row `place` has an element on diagonal k as long as place lies before the diagonal's end; the next element is read
+// ahead.
 extern "C" __global__ void __launch_bounds__(64)
     spmvJds(const int *__restrict__ jds_columns, const float *__restrict__ jds_values, const int *__restrict__ order,
             const float *__restrict__ x, float *__restrict__ y, int rows, int diagonals)

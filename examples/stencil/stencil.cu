@@ -1,10 +1,12 @@
 // One Jacobi step of a heat equation on a 3D grid: seven points, constant coefficients; the border stays as it is.
 //   stencilNaive    one point a thread, all neighbours from global memory
-//   stencilBlocked  a CTA goes up through z with a tile of x and y: the plane is in shared memory, the points below and above in
-//                   registers; neighbours beyond the tile come from global memory, by the threads at its edge only
+//   stencilBlocked  a CTA goes up through z with a tile of x and y: the plane is in shared memory, the points below and
+//                   above in registers; neighbours beyond the tile come from global memory, by the threads at its edge
+//                   only
 //
 // Evaluated by: Parboil (STENCIL), SHOC.
-// Memory: coalesced but overlapping global reads (naive), planes in shared memory and a rolling window of registers (blocked).
+// Memory: coalesced but overlapping global reads (naive), planes in shared memory and a rolling window of registers
+// (blocked).
 
 #define TILE_X 32
 #define TILE_Y 8
@@ -16,8 +18,8 @@ extern "C" __global__ void stencilNaive(float c0, float c1, const float *in, flo
     const int y = blockIdx.y * blockDim.y + threadIdx.y + 1;
     const int z = blockIdx.z + 1;
     if (x < nx - 1 && y < ny - 1 && z < nz - 1) {
-        const float sum = in[AT(x, y, z + 1)] + in[AT(x, y, z - 1)] + in[AT(x, y + 1, z)] + in[AT(x, y - 1, z)] + in[AT(x + 1, y, z)] +
-                          in[AT(x - 1, y, z)];
+        const float sum = in[AT(x, y, z + 1)] + in[AT(x, y, z - 1)] + in[AT(x, y + 1, z)] + in[AT(x, y - 1, z)] +
+                          in[AT(x + 1, y, z)] + in[AT(x - 1, y, z)];
         out[AT(x, y, z)] = fmaf(c1, sum, -(c0 * in[AT(x, y, z)]));
     }
 }

@@ -1,5 +1,5 @@
-/* Points on a sphere and the classes of their angles, counted on the host one class after the other. The observed points
- * lie in clusters around every twentieth of them. */
+/* Points on a sphere and the classes of their angles, counted on the host one class after the other. The observed
+ * points lie in clusters around every twentieth of them. */
 #include "../tools/fills.h"
 
 enum { POINTS = 300, SETS = 2, BINS = 20, COUNTERS = BINS + 2, HISTOGRAMS = 2 * SETS + 1 };
@@ -22,7 +22,8 @@ static void place(int set, int i)
 
 static void count(uint32_t *bins, int a, int i, int b, int j)
 {
-    float cosine = fmaf(points[a][2][i], points[b][2][j], fmaf(points[a][1][i], points[b][1][j], points[a][0][i] * points[b][0][j]));
+    float cosine = fmaf(points[a][2][i], points[b][2][j],
+                        fmaf(points[a][1][i], points[b][1][j], points[a][0][i] * points[b][0][j]));
     int bin = 0;
     while (bin <= BINS && cosine < cosines[bin])
         bin++;

@@ -1,10 +1,13 @@
-// The two-point angular correlation of points on a sphere: how many pairs have an angle within each of BINS classes, among the
-// observed points, between them and sets of random points, and among the random ones. blockIdx.x says which histogram:
-// 0 observed with observed, then for each random set the one with itself, then for each the one with the observed points.
-// A pair's class is found by binary search among the classes' cosines; the warps of a CTA count in histograms of their own.
+// The two-point angular correlation of points on a sphere: how many pairs have an angle within each of BINS classes,
+// among the observed points, between them and sets of random points, and among the random ones. blockIdx.x says which
+// histogram: 0 observed with observed, then for each random set the one with itself, then for each the one with the
+// observed points.
+// A pair's class is found by binary search among the classes' cosines; the warps of a CTA count in histograms of their
+// own.
 //
 // Evaluated by: Parboil (TPACF).
-// Memory: points staged in shared memory, a table in constant memory at places that differ between lanes, shared atomics.
+// Memory: points staged in shared memory, a table in constant memory at places that differ between lanes, shared
+// atomics.
 
 #define BINS 20
 #define COUNTERS (BINS + 2)
@@ -29,7 +32,8 @@ static __device__ __forceinline__ int class_of(float cosine)
 }
 
 // Sets stand behind each other, the observed points first; a set has all x, then all y, then all z.
-extern "C" __global__ void __launch_bounds__(THREADS) tpacf(const float *__restrict__ points, unsigned *__restrict__ counts, int n, int sets)
+extern "C" __global__ void __launch_bounds__(THREADS)
+    tpacf(const float *__restrict__ points, unsigned *__restrict__ counts, int n, int sets)
 {
     __shared__ float tile_x[THREADS], tile_y[THREADS], tile_z[THREADS];
     __shared__ unsigned bins[WARPS][COUNTERS];

@@ -1,13 +1,14 @@
 // out = the transpose of in, a matrix of height x width floats, in four ways.
 //   transposeNaive     one element a thread; rows are read, columns are written
-//   transposeTile      a tile of TILE x TILE by way of shared memory, ROWS rows at a time: reads and writes are both coalesced,
-//                      but a column of the tile lies in one bank
+//   transposeTile      a tile of TILE x TILE by way of shared memory, ROWS rows at a time: reads and writes are both
+//                      coalesced, but a column of the tile lies in one bank
 //   transposePadded    the same with rows one word longer: no bank is hit twice
 //   transposeDiagonal  the same, with the CTAs in diagonal order, so that neighbours write to other memory partitions
 // width and height are multiples of TILE; transposeDiagonal needs a square grid.
 //
 // Evaluated by: CUDA SDK (Transpose).
-// Memory: strided global writes (naive) against coalesced ones by way of shared memory, with and without bank conflicts.
+// Memory: strided global writes (naive) against coalesced ones by way of shared memory, with and without bank
+// conflicts.
 
 #define TILE 32
 #define ROWS 8
@@ -21,7 +22,8 @@ extern "C" __global__ void transposeNaive(const float *in, float *out, int width
 }
 
 template <int PITCH>
-static __device__ void transpose_tile(const float *in, float *out, int width, int height, int bx, int by, float (*tile)[PITCH])
+static __device__ void transpose_tile(const float *in, float *out, int width, int height, int bx, int by,
+                                      float (*tile)[PITCH])
 {
     int x = bx * TILE + threadIdx.x;
     int y = by * TILE + threadIdx.y;
