@@ -7,6 +7,7 @@
 #include "hwmodel/exec/async.h"
 #include "hwmodel/exec/access.h"
 #include "hwmodel/exec/alu.h"
+#include "hwmodel/exec/checks.h"
 #include "hwmodel/exec/mbarrier.h"
 
 static void drop_done(hd_warp *w)
@@ -21,6 +22,7 @@ static void drop_done(hd_warp *w)
 static void write_copy(hd_warp *w, hd_async *a)
 {
     memcpy(w->cta->shared + a->to, a->data, a->bytes);
+    hd_uninitialized_shared(w->cta, a->to, a->bytes, false);
     w->cta->writes++;
     a->done = true;
 }
@@ -59,8 +61,10 @@ static hd_step issue(const hd_op *op, hd_warp *w, uint32_t lane, uint32_t to, ui
         return hd_fault(op, w, 1u << lane, "a copy of %u bytes whose source has %u", op->item_bytes, bytes);
     if (bytes)
         step = read_part(op, w, lane, bytes, a.data);
-    if (step == HD_STEP_NEXT)
+    if (step == HD_STEP_NEXT) {
+        hd_uninitialized_shared(w->cta, to, op->item_bytes, true); /* until it is waited for */
         hd_array_push(&w->async, a);
+    }
     return step;
 }
 

@@ -34,6 +34,9 @@ hd_step hd_uninitialized_after(const hd_op *op, hd_warp *w, uint32_t mask);  /* 
 /* Bytes [at, at + bytes) of a lane's local memory are (un)defined. */
 void hd_uninitialized_local(hd_warp *w, uint32_t lane, uint32_t at, uint32_t bytes, bool undefined);
 
+/* The same of shared memory; does nothing where the check is off. */
+void hd_uninitialized_shared(hd_cta *cta, uint32_t at, uint32_t bytes, bool undefined);
+
 /* races.c */
 hd_races *hd_races_new(const hd_cta *cta);
 void hd_races_free(hd_races *races);

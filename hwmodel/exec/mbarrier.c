@@ -7,6 +7,7 @@
 #include "hwmodel/exec/access.h"
 #include "hwmodel/exec/alu.h"
 #include "hwmodel/exec/async.h"
+#include "hwmodel/exec/checks.h"
 
 uint64_t hd_mbarrier_read(const hd_cta *cta, uint32_t offset)
 {
@@ -18,6 +19,7 @@ uint64_t hd_mbarrier_read(const hd_cta *cta, uint32_t offset)
 void hd_mbarrier_write(hd_cta *cta, uint32_t offset, uint64_t object)
 {
     memcpy(cta->shared + offset, &object, sizeof object);
+    hd_uninitialized_shared(cta, offset, sizeof object, false);
     cta->writes++;
 }
 

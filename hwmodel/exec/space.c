@@ -1,6 +1,7 @@
 /* What is about addresses in clusters, st.bulk and nanosleep. */
 #include "hwmodel/exec/access.h"
 #include "hwmodel/exec/alu.h"
+#include "hwmodel/exec/checks.h"
 
 hd_step hd_run_map_rank(const hd_op *op, hd_warp *w, uint32_t mask)
 {
@@ -30,6 +31,7 @@ hd_step hd_run_store_bulk(const hd_op *op, hd_warp *w, uint32_t mask)
             return hd_fault(op, w, 1u << i, "out-of-bounds st.bulk of %llu bytes at shared address 0x%llx",
                             (unsigned long long)sizes[i], (unsigned long long)address);
         memset(r.bytes + (address - r.first), 0, sizes[i]);
+        hd_uninitialized_shared(w->cta, (uint32_t)(address - r.first), (uint32_t)sizes[i], false);
         w->cta->writes++;
     }
     return HD_STEP_NEXT;

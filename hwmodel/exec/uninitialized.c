@@ -432,6 +432,12 @@ static unsigned char *shadow_byte(const hd_warp *w, const hd_region *r, uint64_t
     return r->bytes == w->cta->shared ? w->cta->checks->shared + at : NULL;
 }
 
+void hd_uninitialized_shared(hd_cta *cta, uint32_t at, uint32_t bytes, bool undefined)
+{
+    if (cta->checks && cta->checks->uninitialized)
+        memset(cta->checks->shared + at, undefined ? 0xff : 0, bytes);
+}
+
 static bool region_of(const hd_op *op, hd_warp *w, uint32_t lane, hd_region *r, uint64_t *at)
 {
     uint64_t address = w->cta->addresses[lane];
@@ -567,6 +573,20 @@ hd_step hd_uninitialized_after(const hd_op *op, hd_warp *w, uint32_t mask)
         return after_atomic(op, w, mask);
     case HD_OP_CALL:
         after_builtin(op, w, mask);
+        return HD_STEP_NEXT;
+    case HD_OP_CP_ASYNC: /* these say themselves what of shared memory they define */
+    case HD_OP_CP_ASYNC_MBARRIER_ARRIVE:
+    case HD_OP_MBARRIER_INIT:
+    case HD_OP_MBARRIER_INVAL:
+    case HD_OP_MBARRIER_EXPECT_TX:
+    case HD_OP_MBARRIER_COMPLETE_TX:
+    case HD_OP_MBARRIER_ARRIVE:
+    case HD_OP_MBARRIER_ARRIVE_DROP:
+    case HD_OP_MBARRIER_TEST_WAIT:
+    case HD_OP_MBARRIER_TRY_WAIT:
+    case HD_OP_ST_BULK:
+    case HD_OP_DISCARD:
+        set_written(op, w, mask, 0);
         return HD_STEP_NEXT;
     default:
         break;

@@ -170,6 +170,35 @@ static void copy_faults(void **state)
     }
 }
 
+/* With the check for what was never written, a read before the wait is a fault, and one behind it is none. */
+static void checked(void **state)
+{
+    static const char *const wait[] = {"", "cp.async.wait_all;\n"};
+    static char text[4096], body[1024];
+    (void)state;
+    for (uint32_t w = 0; w < 2; w++) {
+        snprintf(body, sizeof body,
+                 ".shared .align 16 .b8 s[64];\n.shared .align 8 .b64 bar;\nmov.u32 %%r1, s;\nst.shared.u32 [%%r1], 1;\n"
+                 "setp.ne.u32 %%p1, %%r0, 0;\n@%%p1 exit;\n"
+                 "mbarrier.init.shared.b64 [bar], 1;\nmbarrier.arrive.shared.b64 %%rd9, [bar];\n"
+                 "mbarrier.test_wait.shared.b64 %%p2, [bar], %%rd9;\n@!%%p2 trap;\n"
+                 "cp.async.ca.shared.global [%%r1], [%%rd0], 4;\n%sld.shared.u32 %%r2, [%%r1];\n"
+                 "st.global.u32 [%%rd1], %%r2;",
+                 wait[w]);
+        kernel_run run = {.text = kernel_text(text, sizeof text, body),
+                          .in = in,
+                          .in_bytes = sizeof in,
+                          .out = out,
+                          .out_bytes = sizeof out,
+                          .options.check_uninitialized = true};
+        run_kernel(&run);
+        if (w)
+            expect_done(&run);
+        else
+            expect_fault(&run, "never written");
+    }
+}
+
 /* ---- mbarrier ------------------------------------------------------------------------------------------------ */
 
 /* One thread does it all, and keeps what the object answers. */
@@ -404,6 +433,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_and_waits),   cmocka_unit_test(groups),           cmocka_unit_test(groups_of_lanes),
         cmocka_unit_test(partial_sources),   cmocka_unit_test(without_a_wait),   cmocka_unit_test(copy_faults),
+        cmocka_unit_test(checked),
         cmocka_unit_test(phases),            cmocka_unit_test(generic_and_sinks), cmocka_unit_test(ring),
         cmocka_unit_test(lanes_of_one_warp), cmocka_unit_test(waiting_for_ever), cmocka_unit_test(mbarrier_faults),
         cmocka_unit_test(copies_that_arrive), cmocka_unit_test(store_bulk),      cmocka_unit_test(refused),
