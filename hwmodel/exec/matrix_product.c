@@ -433,7 +433,7 @@ HD_CLONES static void chains_of_eight(f64 *sums, const f64 *a, const f64 *b, u32
 {
     for (u32 k = 0; k < depth; k++)
         for (u32 j = 0; j < WIDE; j++)
-            sums[j] = fma(a[k], b[k * WIDE + j], sums[j]);
+            sums[j] = quiet3(fma(a[k], b[k * WIDE + j], sums[j]), a[k], b[k * WIDE + j], sums[j]);
 }
 
 static void multiply_doubles(const hd_matrix *x, const void *a, const void *b, f64 *sums)

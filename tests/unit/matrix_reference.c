@@ -145,19 +145,30 @@ static uint64_t float_product(const product *p, const uint64_t *a, const uint64_
     return code_of(p->d, sum);
 }
 
+/* A NaN is the first one among the sources, made quiet. */
+static uint64_t fused(uint64_t a, uint64_t b, uint64_t c)
+{
+    const uint64_t sources[3] = {a, b, c}, quiet = 1ull << 51, infinity = 0x7ffull << 52;
+    volatile double values[3], sum;
+    uint64_t bits;
+    memcpy((void *)(uintptr_t)values, sources, sizeof sources);
+    sum = fma(values[0], values[1], values[2]);
+    memcpy(&bits, (void *)(uintptr_t)&sum, 8);
+    if ((bits & ~(1ull << 63)) <= infinity)
+        return bits;
+    for (int i = 0; i < 3; i++)
+        if ((sources[i] & ~(1ull << 63)) > infinity)
+            return sources[i] | quiet;
+    return 0xfff8000000000000;
+}
+
 static uint64_t double_product(const product *p, const uint64_t *a, const uint64_t *b, uint64_t c)
 {
-    volatile double sum;
-    memcpy((void *)(uintptr_t)&sum, &c, 8);
     fesetround(p->rounding);
-    for (uint32_t k = 0; k < p->depth; k++) {
-        volatile double x, y;
-        memcpy((void *)(uintptr_t)&x, &a[k], 8);
-        memcpy((void *)(uintptr_t)&y, &b[k], 8);
-        sum = fma(x, y, sum);
-    }
+    for (uint32_t k = 0; k < p->depth; k++)
+        c = fused(a[k], b[k], c);
     fesetround(FE_TONEAREST);
-    return code_of(F64, sum);
+    return c;
 }
 
 uint64_t product_of(const product *p, const uint64_t *a, const uint64_t *b, uint64_t c)

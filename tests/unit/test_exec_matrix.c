@@ -248,14 +248,6 @@ static void scatter(const mma *x, uint8_t in[32][LANE_IN], uint32_t round, uint6
     }
 }
 
-static bool same(kind k, uint64_t got, uint64_t expected)
-{
-    double g, e;
-    memcpy(&g, &got, 8);
-    memcpy(&e, &expected, 8);
-    return got == expected || (k == F64 && g != g && e != e);
-}
-
 static void compare(const mma *x, uint8_t out[32][LANE_OUT], uint32_t wild)
 {
     product p = product_for(x);
@@ -265,7 +257,7 @@ static void compare(const mma *x, uint8_t out[32][LANE_OUT], uint32_t wild)
             const uint64_t *a = mat_a[at.product][at.row], *b = mat_b[at.product][at.column];
             uint64_t c = mat_c[at.product][at.row][at.column];
             uint64_t got = field_get(out[lane], i, kind_bits(x->d)), expected = product_of(&p, a, b, c);
-            if (!same(x->d, got, expected))
+            if (got != expected)
                 fail_msg("%s sm_%u, lane %u element %u (row %u, column %u)%s: 0x%llx, expected 0x%llx", x->instruction,
                          x->sm, lane, i, at.row, at.column, wild ? " wild" : "", (unsigned long long)got,
                          (unsigned long long)expected);
