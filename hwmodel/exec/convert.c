@@ -79,6 +79,8 @@ hd_step hd_run_convert(const hd_op *op, hd_warp *w, uint32_t mask)
     const hd_conversion *c = op->use.detail;
     const hd_code *code = hd_top_frame(w)->code;
     unsigned char *d = hd_row_of_frame(w, op->d);
+    if (op->boolean) /* a clock */
+        hd_special_refresh(w->cta->program, w);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t sources[5] = {0};

@@ -37,16 +37,28 @@
         }                                                                                      \
     }
 
+static inline u32 flushed(u32 v) { return v & 0x7f800000u ? v : v & 0x80000000u; }
+static inline f32 float_of(u32 bits)
+{
+    f32 v;
+    memcpy(&v, &bits, 4);
+    return v;
+}
+
+static inline u32 either(bool condition, u32 a, u32 b)
+{
+    u32 mask = 0 - (u32)condition;
+    return (a & mask) | (b & ~mask);
+}
+
 /* ---- integers to integers ------------------------------------------------------------------------------------ */
 
 /* Registers of type A to registers of type D, through type X: the narrower one of the instruction's two. */
 #define THROUGH(D, A, X) LOOP(D##_of_##A##_as_##X, D, A, (X)a)
 #define TO_U16(A) THROUGH(u16, A, u8) THROUGH(u16, A, s8) THROUGH(u16, A, u16)
 #define TO_U32(A) THROUGH(u32, A, u8) THROUGH(u32, A, s8) THROUGH(u32, A, u16) THROUGH(u32, A, s16) THROUGH(u32, A, u32)
-#define TO_U64(A)                                                                                           \
-    THROUGH(u64, A, u8)                                                                                     \
-    THROUGH(u64, A, s8) THROUGH(u64, A, u16) THROUGH(u64, A, s16) THROUGH(u64, A, u32) THROUGH(u64, A, s32) \
-        THROUGH(u64, A, u64)
+#define TO_U64(A) TO_U32_64(A) THROUGH(u64, A, u32) THROUGH(u64, A, s32) THROUGH(u64, A, u64)
+#define TO_U32_64(A) THROUGH(u64, A, u8) THROUGH(u64, A, s8) THROUGH(u64, A, u16) THROUGH(u64, A, s16)
 #define TO_ALL(A) TO_U16(A) TO_U32(A) TO_U64(A)
 TO_ALL(u16)
 TO_ALL(u32)
@@ -101,9 +113,11 @@ LOOP(f64_of_s64, f64, s64, (f64)a)
 LOOP(f64_of_u64, f64, u64, (f64)a)
 
 /* NaN is 0 between 32-bit types, else the sign bit. */
-static inline s32 s32_in_range(f32 v)
+static inline s32 s32_in_range(f32 v) /* without a branch, for the vectorizer */
 {
-    return v != v ? 0 : v >= 0x1p31f ? INT32_MAX : v < -0x1p31f ? INT32_MIN : (s32)v;
+    u32 large = v >= 0x1p31f, small = v < -0x1p31f, number = v == v;
+    s32 inside = (s32)float_of(bits_f32(v) & (0 - (number & ~(large | small))));
+    return (s32)((u32)inside | ((0 - large) & 0x7fffffffu) | ((0 - small) & 0x80000000u));
 }
 static inline u32 u32_in_range(f32 v) { return !(v > 0) ? 0 : v >= 0x1p32f ? UINT32_MAX : (u32)v; }
 static inline s32 s32_in_range_d(f64 v) { return v >= 0x1p31 ? INT32_MAX : v > -0x1p31 ? (s32)v : INT32_MIN; }
@@ -113,30 +127,23 @@ static inline u32 u32_in_range_d(f64 v)
 }
 static inline s64 s64_in_range(f64 v) { return v >= 0x1p63 ? INT64_MAX : v > -0x1p63 ? (s64)v : INT64_MIN; }
 static inline u64 u64_in_range(f64 v) { return v != v ? 1ull << 63 : !(v > 0) ? 0 : v >= 0x1p64 ? UINT64_MAX : (u64)v; }
-#define WHOLE(type, of, A, in_range, suffix)                        \
+/* The conversion itself rounds toward zero. */
+#define WHOLE(type, of, A, in_range, rzi, suffix)                   \
     LOOP(type##_of_##of##_rni, type, A, in_range(rint##suffix(a)))  \
-    LOOP(type##_of_##of##_rzi, type, A, in_range(trunc##suffix(a))) \
+    LOOP(type##_of_##of##_rzi, type, A, in_range(rzi(a)))           \
     LOOP(type##_of_##of##_rmi, type, A, in_range(floor##suffix(a))) \
     LOOP(type##_of_##of##_rpi, type, A, in_range(ceil##suffix(a)))
-WHOLE(s32, f32, f32, s32_in_range, f)
-WHOLE(u32, f32, f32, u32_in_range, f)
-WHOLE(s64, f32, f32, s64_in_range, f)
-WHOLE(u64, f32, f32, u64_in_range, f)
-WHOLE(s32, f64, f64, s32_in_range_d, )
-WHOLE(u32, f64, f64, u32_in_range_d, )
-WHOLE(s64, f64, f64, s64_in_range, )
-WHOLE(u64, f64, f64, u64_in_range, )
-WHOLE(f32, f32, f32, canonical, f)
+WHOLE(s32, f32, f32, s32_in_range, , f)
+WHOLE(u32, f32, f32, u32_in_range, , f)
+WHOLE(s64, f32, f32, s64_in_range, , f)
+WHOLE(u64, f32, f32, u64_in_range, , f)
+WHOLE(s32, f64, f64, s32_in_range_d, , )
+WHOLE(u32, f64, f64, u32_in_range_d, , )
+WHOLE(s64, f64, f64, s64_in_range, , )
+WHOLE(u64, f64, f64, u64_in_range, , )
+WHOLE(f32, f32, f32, canonical, truncf, f)
 
 /* ---- floats -------------------------------------------------------------------------------------------------- */
-
-static inline u32 flushed(u32 v) { return v & 0x7f800000u ? v : v & 0x80000000u; }
-static inline f32 float_of(u32 bits)
-{
-    f32 v;
-    memcpy(&v, &bits, 4);
-    return v;
-}
 
 static inline f64 widened(u32 bits)
 {
@@ -154,10 +161,10 @@ static inline f64 widened(u32 bits)
 static inline f32 single_of_half(u16 h)
 {
     u32 magnitude = (u32)(h & 0x7fff) << 13, sign = (u32)(h & 0x8000) << 16;
-    u32 normal = magnitude + (112u << 23), special = magnitude > 0x0f800000u ? 0x7fffffffu : 0x7f800000u;
-    f32 subnormal = float_of(magnitude + (113u << 23)) - float_of(113u << 23);
-    u32 out = magnitude < 1u << 23 ? bits_f32(subnormal) : magnitude < 0x0f800000u ? normal : special;
-    return float_of(magnitude > 0x0f800000u ? out : out | sign);
+    u32 subnormal = bits_f32(float_of(magnitude + (113u << 23)) - float_of(113u << 23));
+    u32 finite = either(magnitude < 1u << 23, subnormal, magnitude + (112u << 23)) | sign;
+    u32 special = either(magnitude > 0x0f800000u, 0x7fffffffu, 0x7f800000u | sign);
+    return float_of(either(magnitude < 0x0f800000u, finite, special));
 }
 
 /* Rounded to nearest even: in the integers for normal results; subnormal ones by adding a number whose last bit is the
@@ -166,10 +173,11 @@ static inline u32 half_of_single(u32 bits)
 {
     u32 sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffffu;
     u32 normal = (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
-    u32 subnormal = bits_f32(float_of(magnitude < 113u << 23 ? magnitude : 0) + 0.5f) - (126u << 23);
-    u32 special = magnitude > 0x7f800000u ? 0x7fff : 0x7c00;
-    u32 out = magnitude >= 0x477ff000u ? special : magnitude < 113u << 23 ? subnormal : normal;
-    return magnitude > 0x7f800000u ? out : out | sign;
+    bool is_small = magnitude < 113u << 23;
+    u32 subnormal = bits_f32(float_of(either(is_small, magnitude, 0)) + 0.5f) - (126u << 23);
+    u32 finite = either(is_small, subnormal, normal) | sign;
+    u32 special = either(magnitude > 0x7f800000u, 0x7fff, 0x7c00 | sign);
+    return either(magnitude < 0x477ff000u, finite, special);
 }
 
 static inline u32 brain_of_single(u32 bits)
@@ -204,35 +212,30 @@ static const struct row {
     uint8_t d_bytes, a_bytes;
     hd_lanes *lanes;
 } rows[] = {
-#define ROW(to, from, whole, variant, d_bytes, a_bytes, lanes) \
-    {HD_TYPE_##to, HD_TYPE_##from, whole, variant, d_bytes, a_bytes, lanes},
-#define ROWS_WHOLE(to, from, d_bytes, a_bytes, name)                                                            \
-    ROW(to, from, 1, PLAIN, d_bytes, a_bytes, name##_rni)                                                       \
-    ROW(to, from, 2, PLAIN, d_bytes, a_bytes, name##_rzi) ROW(to, from, 3, PLAIN, d_bytes, a_bytes, name##_rmi) \
-        ROW(to, from, 4, PLAIN, d_bytes, a_bytes, name##_rpi)
-    ROW(F32, S32, 0, PLAIN, 4, 4, f32_of_s32) ROW(F32, U32, 0, PLAIN, 4, 4, f32_of_u32)
-        ROW(F32, S64, 0, PLAIN, 4, 8, f32_of_s64) ROW(F32, U64, 0, PLAIN, 4, 8, f32_of_u64)
-            ROW(F32, S16, 0, PLAIN, 4, 2, f32_of_s16) ROW(F32, U16, 0, PLAIN, 4, 2, f32_of_u16)
-                ROW(F32, S8, 0, PLAIN, 4, 2, f32_of_s8) ROW(F32, U8, 0, PLAIN, 4, 2, f32_of_u8)
-                    ROW(F64, S32, 0, PLAIN, 8, 4, f64_of_s32) ROW(F64, U32, 0, PLAIN, 8, 4, f64_of_u32)
-                        ROW(F64, S64, 0, PLAIN, 8, 8, f64_of_s64) ROW(F64, U64, 0, PLAIN, 8, 8, f64_of_u64)
-                            ROWS_WHOLE(S32, F32, 4, 4, s32_of_f32) ROWS_WHOLE(U32, F32, 4, 4, u32_of_f32) ROWS_WHOLE(
-                                S64, F32, 8, 4, s64_of_f32) ROWS_WHOLE(U64, F32, 8, 4, u64_of_f32)
-                                ROWS_WHOLE(S32, F64, 4, 8, s32_of_f64) ROWS_WHOLE(U32, F64, 4, 8, u32_of_f64)
-                                    ROWS_WHOLE(S64, F64, 8, 8, s64_of_f64) ROWS_WHOLE(U64, F64, 8, 8, u64_of_f64)
-                                        ROWS_WHOLE(F32, F32, 4, 4, f32_of_f32) ROW(F64, F32, 0, PLAIN, 8, 4, f64_of_f32)
-                                            ROW(F64, F32, 0, FTZ, 8, 4, f64_of_f32_ftz)
-                                                ROW(F32, F64, 0, PLAIN, 4, 8, f32_of_f64) ROW(F32, F64, 0, FTZ, 4, 8,
-                                                                                              f32_of_f64_ftz)
-                                                    ROW(F32, F32, 0, FTZ, 4, 4, f32_of_f32_ftz) ROW(F32, F32, 0, SAT, 4,
-                                                                                                    4, f32_of_f32_sat)
-                                                        ROW(F32, F32, 0, FTZ_SAT, 4, 4, f32_of_f32_ftz_sat)
-                                                            ROW(F32, F16, 0, PLAIN, 4, 2,
-                                                                f32_of_f16) ROW(F16, F32, 0, PLAIN, 2, 4, f16_of_f32)
-                                                                ROW(F16X2, F32, 0, PLAIN, 4, 4, f16x2_of_f32)
-                                                                    ROW(BF16, F32, 0, PLAIN, 2, 4, bf16_of_f32)
-                                                                        ROW(BF16X2, F32, 0, PLAIN, 4, 4, bf16x2_of_f32)
-                                                                            ROW(F32, BF16, 0, PLAIN, 4, 2, f32_of_bf16)
+#define ROW(to, from, whole, variant, d_bytes, a_bytes, lanes)                \
+    {                                                                         \
+        HD_TYPE_##to, HD_TYPE_##from, whole, variant, d_bytes, a_bytes, lanes \
+    }
+#define ROWS_WHOLE(to, from, d_bytes, a_bytes, name)                                                              \
+    ROW(to, from, 1, PLAIN, d_bytes, a_bytes, name##_rni), ROW(to, from, 2, PLAIN, d_bytes, a_bytes, name##_rzi), \
+        ROW(to, from, 3, PLAIN, d_bytes, a_bytes, name##_rmi), ROW(to, from, 4, PLAIN, d_bytes, a_bytes, name##_rpi)
+    ROW(F32, S32, 0, PLAIN, 4, 4, f32_of_s32),       ROW(F32, U32, 0, PLAIN, 4, 4, f32_of_u32),
+    ROW(F32, S64, 0, PLAIN, 4, 8, f32_of_s64),       ROW(F32, U64, 0, PLAIN, 4, 8, f32_of_u64),
+    ROW(F32, S16, 0, PLAIN, 4, 2, f32_of_s16),       ROW(F32, U16, 0, PLAIN, 4, 2, f32_of_u16),
+    ROW(F32, S8, 0, PLAIN, 4, 2, f32_of_s8),         ROW(F32, U8, 0, PLAIN, 4, 2, f32_of_u8),
+    ROW(F64, S32, 0, PLAIN, 8, 4, f64_of_s32),       ROW(F64, U32, 0, PLAIN, 8, 4, f64_of_u32),
+    ROW(F64, S64, 0, PLAIN, 8, 8, f64_of_s64),       ROW(F64, U64, 0, PLAIN, 8, 8, f64_of_u64),
+    ROWS_WHOLE(S32, F32, 4, 4, s32_of_f32),          ROWS_WHOLE(U32, F32, 4, 4, u32_of_f32),
+    ROWS_WHOLE(S64, F32, 8, 4, s64_of_f32),          ROWS_WHOLE(U64, F32, 8, 4, u64_of_f32),
+    ROWS_WHOLE(S32, F64, 4, 8, s32_of_f64),          ROWS_WHOLE(U32, F64, 4, 8, u32_of_f64),
+    ROWS_WHOLE(S64, F64, 8, 8, s64_of_f64),          ROWS_WHOLE(U64, F64, 8, 8, u64_of_f64),
+    ROWS_WHOLE(F32, F32, 4, 4, f32_of_f32),          ROW(F64, F32, 0, PLAIN, 8, 4, f64_of_f32),
+    ROW(F64, F32, 0, FTZ, 8, 4, f64_of_f32_ftz),     ROW(F32, F64, 0, PLAIN, 4, 8, f32_of_f64),
+    ROW(F32, F64, 0, FTZ, 4, 8, f32_of_f64_ftz),     ROW(F32, F32, 0, FTZ, 4, 4, f32_of_f32_ftz),
+    ROW(F32, F32, 0, SAT, 4, 4, f32_of_f32_sat),     ROW(F32, F32, 0, FTZ_SAT, 4, 4, f32_of_f32_ftz_sat),
+    ROW(F32, F16, 0, PLAIN, 4, 2, f32_of_f16),       ROW(F16, F32, 0, PLAIN, 2, 4, f16_of_f32),
+    ROW(F16X2, F32, 0, PLAIN, 4, 4, f16x2_of_f32),   ROW(BF16, F32, 0, PLAIN, 2, 4, bf16_of_f32),
+    ROW(BF16X2, F32, 0, PLAIN, 4, 4, bf16x2_of_f32), ROW(F32, BF16, 0, PLAIN, 4, 2, f32_of_bf16),
 #undef ROW
 #undef ROWS_WHOLE
 };

@@ -69,6 +69,12 @@ static bool set_operands(hd_decoder *d, uint32_t sources)
     return !wide || hd_decode_unsupported(d, "a register of 128 bits");
 }
 
+static bool reads_clock(const hd_decoder *d)
+{
+    const hd_operand *o = d->operands[1];
+    return o->kind == HD_OPERAND_SREG && hd_sregs[o->value].varies == HD_VARIES_TIME;
+}
+
 /* A loop over whole rows, where there is one. */
 static bool use_lanes(hd_decoder *d, const hd_conversion *c)
 {
@@ -77,7 +83,7 @@ static bool use_lanes(hd_decoder *d, const hd_conversion *c)
     const hd_ref *refs = d->code->refs.items + op->first;
     const uint8_t *widths = d->code->widths.items + op->first;
     bool plain = !c->whole && !c->sat && !c->ftz_from;
-    if (c->packed || op->count > 2 || widths[0] != widths[op->count - 1])
+    if (c->packed || op->boolean || op->count > 2 || widths[0] != widths[op->count - 1])
         return false;
     op->a = refs[0];
     op->b = refs[op->count - 1];
@@ -102,6 +108,7 @@ bool hd_decode_cvt(hd_decoder *d)
         return false;
     if (d->op->count != sources + (c.random_bits != 0))
         return hd_decode_unsupported(d, "this number of operands");
+    d->op->boolean = reads_clock(d);
     if (d->op->d == HD_NO_REF || d->failed || use_lanes(d, &c))
         return true;
     hd_conversion *kept = HD_ARENA_NEW(&d->program->arena, hd_conversion);

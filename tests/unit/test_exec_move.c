@@ -168,6 +168,9 @@ static const row vectors[] = {
     {"mov.u64 %rd4, %clock64; mov.b64 {%r8, %r9}, %clock64; mov.b64 %rd5, {%r8, %r9}; setp.lt.u64 %p2, %rd4, %rd5; "
      "selp.u64 %rd8, 1, 0, %p2;",
      true_as_one},
+    {"mov.u32 %r4, %clock; cvt.u64.u32 %rd5, %clock; cvt.u64.u32 %rd4, %r4; setp.lt.u64 %p2, %rd4, %rd5; selp.u64 "
+     "%rd8, 1, 0, %p2;",
+     true_as_one},
     {"mov.b64 {%r8, %r9}, variable; mov.b64 %rd4, {%r8, %r9}; mov.u64 %rd5, variable; setp.eq.u64 %p2, %rd4, %rd5; "
      "selp.u64 %rd8, 1, 0, %p2;",
      true_as_one},
