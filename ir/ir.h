@@ -225,6 +225,7 @@ typedef struct hd_function {
     uint32_t result_first, result_count;       /* module->symbols with kind RESULT */
     hd_u32_array register_parameters, register_results; /* old .reg parameters: register ids; live in / live out */
     uint32_t max_threads[3], required_threads[3]; /* .maxntid, .reqntid; 0 = not given */
+    uint32_t cluster_ctas[3];          /* .reqnctapercluster; 0 = not given */
     uint32_t min_ctas, max_registers;  /* .minnctapersm, .maxnreg; 0 = not given */
     hd_tokens header;              /* all tokens up to the { or ; */
     hd_span header_span, body;     /* body: from { to behind } */

@@ -213,7 +213,6 @@ static bool fits_function(hd_builder *b, const hd_node *word)
 void hd_build_performance(hd_builder *b, const hd_node *word)
 {
     hd_function *f = b->header;
-    uint32_t sizes[3];
     if (!fits_function(b, word))
         return;
     switch (word->token.kind) {
@@ -226,7 +225,7 @@ void hd_build_performance(hd_builder *b, const hd_node *word)
         b->has_required_threads = true;
         break;
     case HD_TOKEN_REQNCTAPERCLUSTER:
-        triple(b, word, sizes);
+        triple(b, word, f->cluster_ctas);
         b->has_cluster = true;
         break;
     case HD_TOKEN_MINNCTAPERSM:

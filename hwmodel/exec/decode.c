@@ -264,9 +264,21 @@ static void decode_code(hd_decoder *d, hd_code *code)
 
 /* ---- a program ----------------------------------------------------------------------------------------------- */
 
+static void check_cluster(hd_decoder *d)
+{
+    const uint32_t *ctas = d->program->kernel->cluster_ctas;
+    if (!ctas[0] || (uint64_t)ctas[0] * ctas[1] * ctas[2] == 1)
+        return;
+    hd_report(d->diagnostics, HD_DIAG_UNSUPPORTED, d->module->source, d->program->kernel->header_span,
+              "the interpreter does not run '.reqnctapercluster %u, %u, %u': a cluster has one CTA (kernel %s)", ctas[0],
+              ctas[1], ctas[2], kernel_name(d));
+    d->failed = true;
+}
+
 static void decode_program(hd_decoder *d)
 {
     hd_program *p = d->program;
+    check_cluster(d);
     p->special_bytes = 64;
     p->parameter_bytes = hd_parameter_block_bytes(d->module, p->kernel);
     hd_decode_add_code(d, p->kernel);

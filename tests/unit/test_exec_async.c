@@ -428,6 +428,26 @@ static void refused(void **state)
     }
 }
 
+/* Of one CTA it runs; of several it is refused, at the kernel's header. */
+static void cluster_sizes(void **state)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param "
+                               ".u64 out)\n.reqnctapercluster %s\n{\n.reg .b64 %%rd1;\nld.param.u64 %%rd1, "
+                               "[out];\nst.global.u32 [%%rd1], 5;\nret;\n}\n";
+    char whole[512];
+    (void)state;
+    for (uint32_t big = 0; big < 2; big++) {
+        snprintf(whole, sizeof whole, text, big ? "1, 2, 1" : "1, 1, 1");
+        kernel_run run = {.text = whole, .in = in, .in_bytes = 4, .out = out, .out_bytes = 64};
+        memset(out, 0, sizeof out);
+        run_kernel(&run);
+        assert_int_equal(run.status, big ? HD_EXEC_UNSUPPORTED : HD_EXEC_DONE);
+        assert_int_equal(out[0], big ? 0 : 5);
+        if (big && (run.line != 4 || !strstr(run.message, "does not run '.reqnctapercluster 1, 2, 1'")))
+            fail_msg("%u: %s", run.line, run.message);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,6 +457,7 @@ int main(void)
         cmocka_unit_test(phases),            cmocka_unit_test(generic_and_sinks), cmocka_unit_test(ring),
         cmocka_unit_test(lanes_of_one_warp), cmocka_unit_test(waiting_for_ever), cmocka_unit_test(mbarrier_faults),
         cmocka_unit_test(copies_that_arrive), cmocka_unit_test(store_bulk),      cmocka_unit_test(refused),
+        cmocka_unit_test(cluster_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
