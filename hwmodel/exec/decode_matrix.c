@@ -157,6 +157,7 @@ static bool take_access(hd_decoder *d, hd_matrix_access *x, uint32_t address_at,
     if (x->fragment.count < registers_of(&x->fragment))
         return hd_decode_unsupported(d, "fragments of this size");
     op->space = d->form->space;
+    op->item_bytes = (uint8_t)(x->lines * x->line_bytes / LANES);
     op->b = HD_NO_REF;
     if (d->operand_count == 3 && (op->b = hd_decode_source(d, d->operands[2], HD_TYPE_U32)) == HD_NO_REF)
         return false;
@@ -195,6 +196,7 @@ bool hd_decode_matrix_rows(hd_decoder *d)
     hd_matrix_rows *x = HD_ARENA_NEW(&d->program->arena, hd_matrix_rows);
     op->use.detail = x;
     op->run = load ? hd_run_matrix_rows_load : hd_run_matrix_rows_store;
+    op->item_bytes = 16;
     op->space = d->form->space;
     if (!take_registers(d, d->operands[load ? 0 : 1], load, &registers))
         return false;

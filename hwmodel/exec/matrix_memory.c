@@ -84,7 +84,7 @@ static uint32_t differing(const void *row, uint32_t bytes)
 static hd_step set_pieces(const hd_op *op, hd_warp *w, const hd_matrix_access *x)
 {
     u64 *address = w->cta->addresses;
-    const uint32_t bits = hd_matrix_types[x->fragment.type].bits, share = (uint32_t)x->lines * x->line_bytes / LANES;
+    const uint32_t bits = hd_matrix_types[x->fragment.type].bits, share = op->item_bytes;
     hd_lane_addresses(op, w, HD_ALL_LANES);
     uint32_t different = differing(address, 8);
     if (!different && op->b != HD_NO_REF)

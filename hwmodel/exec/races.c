@@ -8,7 +8,7 @@
  *
  * Atomics do not race with atomics. A write that leaves a byte's value as the other wrote it is no race with that write
  * (threads that all set one flag). Waiting for an mbarrier or a cluster orders everything before it. Not tracked:
- * shared memory as cp.async, ldmatrix, stmatrix and wmma use it. Each pair of instructions is reported once.
+ * shared memory as cp.async uses it. Each pair of instructions is reported once.
  *
  * Memory: 48 bytes for each byte of shared memory. Time: a few dozen operations for each byte of each lane. */
 #include "hwmodel/exec/checks.h"
@@ -216,7 +216,14 @@ static uint8_t stored_byte(const hd_op *op, const hd_warp *w, uint32_t lane, uin
     return b < width ? row[(size_t)(b / 8) * 8 * LANES + lane * (width < 8 ? width : 8) + b % 8] : 0;
 }
 
-static void access_lane(const hd_op *op, hd_warp *w, uint32_t lane, uint32_t behaviour, bool store)
+/* Matrix instructions: what they stored is read back from memory. */
+static bool is_matrix(uint32_t opcode)
+{
+    return opcode == HD_OP_WMMA_LOAD || opcode == HD_OP_WMMA_STORE || opcode == HD_OP_LDMATRIX ||
+           opcode == HD_OP_STMATRIX;
+}
+
+static void access_lane(const hd_op *op, hd_warp *w, uint32_t lane, const hd_form *form, bool store)
 {
     hd_cta *cta = w->cta;
     hd_region region;
@@ -227,12 +234,12 @@ static void access_lane(const hd_op *op, hd_warp *w, uint32_t lane, uint32_t beh
         return;
     while (cta->program->codes.items[code] != hd_top_frame(w)->code)
         code++;
-    bool atomic = behaviour & HD_BEHAVE_ATOMIC;
+    bool atomic = form->behaviour & HD_BEHAVE_ATOMIC, matrix = is_matrix(form->opcode);
     use u = {op, w, lane, (uint32_t)(address - region.first), store || atomic, !store, {0}};
     u.record = (access_record){cta->checks->races->now, (uint32_t)(op - hd_top_frame(w)->code->ops),
                                (uint16_t)code,          (uint16_t)(w->index * LANES + lane), 0, atomic};
     for (uint32_t k = 0; k < bytes && u.byte < cta->shared_bytes; k++, u.byte++) {
-        u.record.value = store ? stored_byte(op, w, lane, k) : 0;
+        u.record.value = !store ? 0 : matrix ? region.bytes[u.byte] : stored_byte(op, w, lane, k);
         touch(cta->checks->races, &u);
     }
 }
@@ -259,15 +266,20 @@ void hd_races_access(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const hd_code *code = hd_top_frame(w)->code;
     const hd_form *form = hd_insn_form(code->function, &code->function->instructions.items[op - code->ops]);
-    bool store = form->opcode == HD_OP_ST, load = form->opcode == HD_OP_LD || form->opcode == HD_OP_LDU;
+    bool matrix = is_matrix(form->opcode);
+    bool store = form->opcode == HD_OP_ST || (matrix && form->behaviour & HD_BEHAVE_STORE);
+    bool load = form->opcode == HD_OP_LD || form->opcode == HD_OP_LDU || (matrix && !store);
     bool atomic = form->opcode == HD_OP_ATOM || form->opcode == HD_OP_RED;
     if (form->behaviour & HD_BEHAVE_WARP || form->opcode == HD_OP_MBARRIER_TEST_WAIT ||
         form->opcode == HD_OP_MBARRIER_TRY_WAIT || form->opcode == HD_OP_BARRIER_CLUSTER) {
         order(op, w, mask, form->opcode);
-        return;
+        if (!matrix)
+            return;
     }
     if (!(op->flags & HD_OP_MEMORY) || !(store || load || atomic))
         return;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
-        access_lane(op, w, (uint32_t)__builtin_ctz(rest), form->behaviour, store);
+        access_lane(op, w, (uint32_t)__builtin_ctz(rest), form, store);
+    if (matrix) /* which lane has what is not its threads' affair */
+        order(op, w, mask, form->opcode);
 }

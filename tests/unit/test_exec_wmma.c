@@ -24,6 +24,8 @@ typedef struct wmma {
 static const wmma table[] = {
     ALL_SHAPES("f32.f32", "f16", "f32", "f32", KINDS(F32, F16, F32), 8, 8, 8, 8, 8, 8, 8, 8),
     ALL_SHAPES("f16.f16", "f16", "f16", "f16", KINDS(F16, F16, F16), 8, 8, 8, 8, 8, 8, 4, 4),
+    ALL_SHAPES("f32.f32.satfinite", "f16", "f32", "f32", KINDS(F32, F16, F32), 8, 8, 8, 8, 8, 8, 8, 8),
+    ALL_SHAPES("f16.f16.satfinite", "f16", "f16", "f16", KINDS(F16, F16, F16), 8, 8, 8, 8, 8, 8, 4, 4),
     ALL_SHAPES("f32.f16", "f16", "f16", "f32", KINDS(F32, F16, F16), 8, 8, 8, 8, 8, 8, 4, 8),
     ALL_SHAPES("f16.f32", "f16", "f32", "f16", KINDS(F16, F16, F32), 8, 8, 8, 8, 8, 8, 8, 4),
     ALL_SHAPES("f32.bf16.bf16.f32", "bf16", "f32", "f32", KINDS(F32, BF16, F32), 4, 4, 2, 8, 8, 2, 8, 8),
@@ -82,7 +84,7 @@ static size_t transfer(char *text, const char *what, const char *column, const w
     bool load = what[5] == 'l';
     if (l->pad)
         snprintf(step, sizeof step, ", %u", stride(length, l));
-    const char *address = strcmp(l->space, ".shared") ? base : "%rs";
+    const char *address = strcmp(l->space, ".shared") ? base : l->pad == 16 ? "s" : "%rs";
     if (load)
         return (size_t)sprintf(text, "%s.sync.aligned.%s.%s%s.%s %s, [%s+%u]%s;\n", what, column, x->shape, l->space,
                                type, registers, address, at, step);
@@ -171,10 +173,12 @@ static void check(const wmma *x, const layout *l, const uint8_t *in, const uint8
 static void fill(const wmma *x, uint8_t *in, uint64_t *state)
 {
     uint32_t bits = kind_bits(x->a_kind);
+    bool saturate = strstr(x->types, "satfinite") != NULL;
+    int center = saturate && x->d_kind == F16 ? 6 : 0, c_center = x->c_kind == S32 || saturate ? ANY_BITS : 0;
     for (uint32_t i = 0; i < 8192 * 8 / bits; i++)
-        field_set(in, i, bits, random_code(x->a_kind, 0, state));
+        field_set(in, i, bits, random_code(x->a_kind, center, state));
     for (uint32_t i = 0; i < (BYTES - C_AT) * 8u / kind_bits(x->c_kind); i++)
-        field_set(in + C_AT, i, kind_bits(x->c_kind), random_code(x->c_kind, x->c_kind == S32 ? ANY_BITS : 0, state));
+        field_set(in + C_AT, i, kind_bits(x->c_kind), random_code(x->c_kind, c_center, state));
 }
 
 static void run_product(const wmma *x, const layout *l, uint32_t round, uint64_t *state)
@@ -260,6 +264,46 @@ static void test_copies(void **unused)
     }
 }
 
+/* ---- races ------------------------------------------------------------------------------------------------------ */
+
+static bool races(const char *body)
+{
+    char text[2048];
+    uint8_t bytes[64] = {0};
+    snprintf(text, sizeof text,
+             ".version 8.0\n.target sm_90\n.address_size 64\n.shared .align 32 .b8 s[2048];\n"
+             ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .pred %%p;\n.reg .b32 %%r<64>;\n"
+             ".reg .f32 %%f<64>;\nmov.u32 %%r63, %%tid.x;\nsetp.lt.u32 %%p, %%r63, 32;\nmov.u32 %%r9, s;\n"
+             "mad.lo.u32 %%r8, %%r63, 16, %%r9;\nmov.f32 %%f0, 0f3f800000;\n%s\nret;\n}\n",
+             body);
+    kernel_run run = {.text = text,
+                      .in = bytes,
+                      .in_bytes = 8,
+                      .out = bytes,
+                      .out_bytes = 8,
+                      .block = 64,
+                      .options.check_races = true};
+    run_kernel(&run);
+    if (run.status != HD_EXEC_DONE && !strstr(run.message, "race"))
+        fail_msg("%s: %s", body, run.message);
+    return strstr(run.message, "race") != NULL;
+}
+
+#define STORE "@%p wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [s], {%f0,%f0,%f0,%f0,%f0,%f0,%f0,%f0};\n"
+#define LOAD "@!%p wmma.load.c.sync.aligned.row.m16n16k16.shared.f32 {%f8,%f9,%f1,%f2,%f3,%f4,%f5,%f6}, [s];\n"
+static void test_races(void **unused)
+{
+    (void)unused;
+    assert_true(races(STORE LOAD));
+    assert_false(races(STORE "bar.sync 0;\n" LOAD));
+    assert_true(races("@%p st.shared.f32 [%r8], %f0;\n@!%p ldmatrix.sync.aligned.m8n8.x4.shared.b16 "
+                      "{%r0,%r1,%r2,%r3}, [%r8+-512];"));
+    assert_false(races("@%p st.shared.f32 [%r8], %f0;\n@!%p ldmatrix.sync.aligned.m8n8.x4.shared.b16 "
+                       "{%r0,%r1,%r2,%r3}, [%r8];"));
+    assert_true(races("mov.b32 %r1, %r63;\nstmatrix.sync.aligned.m8n8.x1.shared.b16 [s], {%r1};"));
+    assert_false(races("mov.b32 %r1, 7;\nstmatrix.sync.aligned.m8n8.x1.shared.b16 [s], {%r1};"));
+}
+
 /* ---- what must not run --------------------------------------------------------------------------------------- */
 
 static const struct refusal {
@@ -306,6 +350,6 @@ static void test_refusals(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_products), cmocka_unit_test(test_copies),
-                                       cmocka_unit_test(test_refusals)};
+                                       cmocka_unit_test(test_races), cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
