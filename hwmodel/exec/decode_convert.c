@@ -24,11 +24,22 @@ static uint64_t integer_of_nan(const hd_format *to, hd_type from)
     return to->fraction_bits ? 0 - sign : sign;
 }
 
+/* Targets before sm_20 flush whatever the modifiers say; in PTX up to 1.4 only where no side has 64 bits. */
+static bool flushes(const hd_decoder *d, hd_type to, hd_type from)
+{
+    const hd_module *m = d->module;
+    bool old = m->target_number && m->target_number < 20;
+    bool legacy = m->version_major < 1 || (m->version_major == 1 && m->version_minor <= 4);
+    if (hd_decode_modifier(d, HD_GROUP_FTZ) == HD_MOD_FTZ_FTZ)
+        return true;
+    return old && !(legacy && (hd_types[to].bits == 64 || hd_types[from].bits == 64));
+}
+
 static bool set_conversion(hd_decoder *d, hd_conversion *c)
 {
     hd_type to = hd_decode_type(d, 0), from = hd_decode_type(d, 1);
     uint16_t sat = hd_decode_modifier(d, HD_GROUP_SAT), round = hd_decode_modifier(d, HD_GROUP_ROUND);
-    bool ftz = hd_decode_modifier(d, HD_GROUP_FTZ) == HD_MOD_FTZ_FTZ;
+    bool ftz = flushes(d, to, from);
     *c = (hd_conversion){.to = hd_format_of(to), .from = hd_format_of(from)};
     if (!c->to.bits || !c->from.bits)
         return hd_decode_unsupported(d, NULL);

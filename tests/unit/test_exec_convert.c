@@ -449,6 +449,35 @@ static void guarded(void **state)
     }
 }
 
+/* Subnormals on targets before sm_20: zero, but not to or from 64 bits in PTX up to 1.4. */
+static void old_targets(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *version, *instruction;
+        char d;
+        uint64_t subnormal;
+    } rows[] = {{"1.3", "cvt.f32.f32 %f4, %f5;", 'f', 0},      {"1.5", "cvt.f32.f32 %f4, %f5;", 'f', 0},
+                {"1.4", "cvt.rpi.s32.f32 %r4, %f5;", 'r', 0},  {"1.4", "cvt.rpi.s64.f32 %rd4, %f5;", 'x', 1},
+                {"1.5", "cvt.rpi.s64.f32 %rd4, %f5;", 'x', 0}, {"1.4", "cvt.f64.f32 %fd4, %f5;", 'd', 0x36a0ull << 48},
+                {"1.5", "cvt.f64.f32 %fd4, %f5;", 'd', 0},     {"1.4", "cvt.rpi.s64.ftz.f32 %rd4, %f5;", 'x', 0},
+                {"2.0", "cvt.rp.f16.f32 %h4, %f5;", 'h', 0}};
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 ".version %s\n.target sm_13\n.entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b16 %%h<8>;\n"
+                 ".reg .b32 %%r<8>;\n.reg .b64 %%rd<8>;\n.reg .f32 %%f<8>;\n.reg .f64 %%fd<8>;\n"
+                 "ld.param.u64 %%rd1, [out];\nmov.b32 %%f5, 1;\n%s\nst.global.b%d [%%rd1], %s;\nret;\n}\n",
+                 rows[i].version, rows[i].instruction, register_bits(rows[i].d), register_name(rows[i].d, 4));
+        out[0] = 0;
+        kernel_run r = {.text = text, .in = in, .in_bytes = 8, .out = out, .out_bytes = 8, .block = 1};
+        run_kernel(&r);
+        if (r.status != HD_EXEC_DONE || out[0] != rows[i].subnormal)
+            fail_msg("PTX %s: %s gives %llx; %s", rows[i].version, rows[i].instruction, (unsigned long long)out[0],
+                     r.message);
+    }
+}
+
 /* What nobody documents is refused by name, not guessed. */
 static void refused(void **state)
 {
@@ -480,6 +509,7 @@ int main(void)
         cmocka_unit_test(random_rounding),
         cmocka_unit_test(packing),
         cmocka_unit_test(guarded),
+        cmocka_unit_test(old_targets),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
