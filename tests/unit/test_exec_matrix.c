@@ -218,6 +218,22 @@ static int center_of(uint32_t round, bool wild, uint64_t *state)
     return wild ? ANY_BITS : round % 3 == 1 ? (int)(unit_random(state) % 31) - 17 : 0;
 }
 
+/* Sums of f16: 2 units of the last subnormal place, half a unit, and a product so small that it is cut only because
+ * subnormal accumulators count with the exponent of normal ones. */
+static void set_subnormal_tie(void)
+{
+    memset(mat_a, 0, sizeof mat_a);
+    memset(mat_b, 0, sizeof mat_b);
+    for (uint32_t q = 0; q < 4; q++)
+        for (uint32_t i = 0; i < 16 * 8; i++) {
+            mat_a[q][i / 8][0] = 0x0c00; /* 2^-12 */
+            mat_b[q][i % 8][0] = 0x0800; /* 2^-13 */
+            mat_a[q][i / 8][1] = 0x0010; /* 2^-20 */
+            mat_b[q][i % 8][1] = 0x0008; /* 2^-21 */
+            mat_c[q][i / 8][i % 8] = 2;
+        }
+}
+
 static void scatter(const mma *x, uint8_t in[32][LANE_IN], uint32_t round, uint64_t *state)
 {
     bool wild = round % 3 == 2;
@@ -232,6 +248,8 @@ static void scatter(const mma *x, uint8_t in[32][LANE_IN], uint32_t round, uint6
         for (uint32_t i = 0; i < 16 * 8; i++)
             mat_c[q][i / 8][i % 8] = random_code(x->c, c, state);
     }
+    if (round == 35 && x->a == F16 && x->d == F16)
+        set_subnormal_tie();
     for (uint32_t lane = 0; lane < 32; lane++) {
         for (uint32_t i = 0; i < elements(x, x->m, x->k); i++) {
             place at = x->place_a(lane, i);
