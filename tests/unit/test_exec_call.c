@@ -388,12 +388,12 @@ static hd_rf_model *new_model(const hd_rf_module *code, const char *options, con
 }
 static void delete_model(hd_rf_model *model) { free(model); }
 
-/* Right about the kernel's registers, knows nothing of the callee's (function 0): that is proved only as long as they
- * count as never written. */
+/* Knows nothing of the parameter that the callee (function 0) reads first: that is proved only as long as it counts as
+ * never written. */
 static void read_forgetfully(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
 {
     (void)model;
-    hd_claim claim = {step->serial - 1, step->function ? 0xffffffff : 0};
+    hd_claim claim = {step->serial - 1, step->function || step->instruction ? 0xffffffff : 0};
     answer->pieces[answer->count++] =
         (hd_rf_piece){step->effective, HD_RF_FILE, hd_rf_owner(step, step->sources[source]), claim};
 }

@@ -62,6 +62,8 @@ static void uses_are_found(void **state)
     expect_use(".local .align 4 .b32 l[4];\nst.local.u32 [l], %r0;\nld.local.u32 %r1, [l+4];\nadd.u32 %r1, %r1, 1;\n"
                "st.global.u32 [%rd3], %r1;",
                4, "%r1 was never written");
+    expect_use(".local .align 4 .b32 l[4];\nmov.u64 %rd5, l;\nld.local.s8 %r1, [%rd5];\nst.global.u32 [%rd3], %r1;", 3,
+               "%r1 was never written");
     expect_use("cvt.u32.u16 %r1, %h1;\nand.b32 %r1, %r1, 255;\nsetp.gt.u32 %p1, %r1, 5;\n@%p1 bra A;\nA: ", 3, "%p1");
     expect_use("selp.u32 %r1, %r0, %r2, %p1;\nst.global.u32 [%rd3], %r1;", 1, "%r1 was never written");
     expect_use("shl.b32 %r1, %r0, %r2;\nst.global.u32 [%rd3], %r1;", 1, "%r1 was never written");
@@ -100,6 +102,9 @@ static void correct_programs_are_not_reported(void **state)
                 "ld.shared.u8 %r2, [%r1];\nst.global.u32 [%rd3], %r2;");
     expect_none(".shared .align 4 .b32 s[2];\nst.shared.u32 [s], 0;\natom.shared.add.u32 %r1, [s], 1;\n"
                 "st.global.u32 [%rd3], %r1;");
+    expect_none(".shared .align 4 .b32 s[2];\natom.shared.exch.b32 %r1, [s], %r0;\nld.shared.u32 %r2, [s];\n"
+                "st.global.u32 [%rd3], %r2;\n.local .align 4 .b32 l[4];\nmov.u64 %rd5, l;\nld.local.u8 %r3, [%rd5];\n"
+                "st.global.u32 [%rd3], %r3;"); /* a part of it is written */
     expect_none("xor.b32 %r1, %r0, 5;\nprmt.b32 %r2, %r1, %r9, 0x3210;\nst.global.u32 [%rd3], %r2;");
     expect_none("shfl.sync.bfly.b32 %r1|%p1, %r0, 1, 31, -1;\n@%p1 st.global.u32 [%rd3], %r1;");
     expect_none("vote.sync.ballot.b32 %r1, 1, -1;\nst.global.u32 [%rd3], %r1;\nld.param.u64 %rd5, [in];\n"

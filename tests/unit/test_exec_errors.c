@@ -157,6 +157,13 @@ static void counters_that_matter(void **state)
                    32);
     assert_int_equal(run.status, HD_EXEC_DONE);
     assert_int_equal(out[31], 2 << 20);
+    /* registers are the same after each turn (8 instructions before the loop, 8 in it), memory is not */
+    run = run_body("mov.u32 %r8, 0;\nmov.u32 %r8, 0;\nmov.u32 %r8, 0;\nst.global.u32 [%rd3], 0;\n"
+                   "L: ld.global.u32 %r1, [%rd3];\nadd.u32 %r1, %r1, 1;\nst.global.u32 [%rd3], %r1;\n"
+                   "setp.lt.u32 %p1, %r1, 100000;\nmov.u32 %r1, 0;\nmov.u32 %r2, 0;\nmov.u32 %r3, 0;\n@%p1 bra L;",
+                   32);
+    assert_int_equal(run.status, HD_EXEC_DONE);
+    assert_int_equal(out[31], 100000);
 }
 
 int main(void)
