@@ -215,6 +215,8 @@ uint64_t random_code(kind k, int center, uint64_t *state)
         return (any & 1 ? 0x80000000u : 0x7fffffffu) ^ (any >> 8 & 0xfff);
     if (k == S32 && center != ANY_BITS)
         return (uint32_t)((int32_t)(any % 2001) - 1000);
+    if (k == F64 && center == ANY_BITS && !(any >> 24 & 7))
+        any |= 0x7ffull << 52;
     if (center == ANY_BITS || !f->exponent)
         return any & mask;
     int bias = (1 << (f->exponent - 1)) - 1, exponent = bias + center + 2 - (int)(any % 5);

@@ -213,9 +213,10 @@ static product product_for(const mma *x)
 static uint64_t mat_a[4][16][256], mat_b[4][8][256], mat_c[4][16][8]; /* a by rows, b by columns */
 
 /* Wild: infinities, NaNs, limits. Every third round: exponents anywhere, so that sums underflow and overflow. */
-static int center_of(uint32_t round, bool wild, uint64_t *state)
+static int center_of(uint32_t round, bool wild, bool wide, uint64_t *state)
 {
-    return wild ? ANY_BITS : round % 3 == 1 ? (int)(unit_random(state) % 31) - 17 : 0;
+    int spread = wide && round % 2 ? 250 : 31;
+    return wild ? ANY_BITS : round % 3 == 1 ? (int)(unit_random(state) % (uint32_t)spread) - spread / 2 - 1 : 0;
 }
 
 /* Sums of f16: 2 units of the last subnormal place, half a unit, and a product so small that it is cut only because
@@ -237,8 +238,10 @@ static void set_subnormal_tie(void)
 static void scatter(const mma *x, uint8_t in[32][LANE_IN], uint32_t round, uint64_t *state)
 {
     bool wild = round % 3 == 2;
-    int a = center_of(round, false, state), b = center_of(round, false, state), c = center_of(round, wild, state);
-    if (round % 6 == 4)
+    bool wide = x->a == BF16 || x->a == TF32;
+    int a = center_of(round, false, wide, state), b = center_of(round, false, wide, state);
+    int c = center_of(round, wild, wide, state);
+    if (round % 6 == 4 || (round % 3 == 1 && wide && c & 1))
         c = a + b + 2;
     for (uint32_t q = 0; q < 4; q++) {
         for (uint32_t i = 0; i < 16 * 256; i++)
@@ -295,7 +298,7 @@ static void test_products(void **unused)
     static uint8_t in[32][LANE_IN], out[32][LANE_OUT];
     uint64_t state = 7;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        for (uint32_t round = 0; round < 36; round++) {
+        for (uint32_t round = 0; round < 60; round++) {
             const mma *x = &table[i];
             scatter(x, in, round, &state);
             write_kernel(x, text, sizeof text);
