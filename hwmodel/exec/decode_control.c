@@ -1,5 +1,6 @@
 /* Decodes branches and what lanes of a warp do together. */
 #include "hwmodel/exec/decode.h"
+#include "hwmodel/exec/scalar.h"
 #include "ir/cfg.h"
 
 /* Where the sides of a branch at the current instruction meet: an op, or HD_NONE for the end. */
@@ -103,13 +104,39 @@ bool hd_decode_match(hd_decoder *d)
     return true;
 }
 
+/* redux.sync.f32: a NaN gives way to a number, or with .NaN wins. */
+#define EXTREME(name, pick, nan_wins)                                                                  \
+    static uint64_t name(uint64_t of_old, uint64_t of_b, uint64_t of_c)                                \
+    {                                                                                                  \
+        f32 old, b;                                                                                    \
+        (void)of_c;                                                                                    \
+        memcpy(&old, &of_old, sizeof old);                                                             \
+        memcpy(&b, &of_b, sizeof b);                                                                   \
+        return bits_f32(canonical(nan_wins ? strict_f32(pick(old, b), old, b) : pick(old, b))); \
+    }
+EXTREME(least, smaller_f32, false)
+EXTREME(most, larger_f32, false)
+EXTREME(least_or_nan, smaller_f32, true)
+EXTREME(most_or_nan, larger_f32, true)
+#undef EXTREME
+
+static hd_combine *redux_combine(const hd_decoder *d)
+{
+    static hd_combine *const extremes[2][2] = {{least, least_or_nan}, {most, most_or_nan}};
+    uint16_t operation = hd_decode_modifier(d, HD_GROUP_OP);
+    if (hd_decode_type(d, 0) != HD_TYPE_F32)
+        return hd_combine_find(operation, hd_decode_type(d, 0));
+    return extremes[operation == HD_MOD_OP_MAX][hd_decode_modifier(d, HD_GROUP_NAN) != HD_MOD_NONE];
+}
+
 bool hd_decode_redux(hd_decoder *d)
 {
     hd_op *op = d->op;
-    op->use.combine = hd_combine_find(hd_decode_modifier(d, HD_GROUP_OP), hd_decode_type(d, 0));
-    if (!op->use.combine || hd_decode_type(d, 0) == HD_TYPE_F32)
+    op->use.combine = redux_combine(d);
+    if (!op->use.combine)
         return hd_decode_unsupported(d, NULL);
     op->run = hd_run_redux;
+    op->boolean = hd_decode_modifier(d, HD_GROUP_ABS) != HD_MOD_NONE; /* of the absolute values */
     op->d = hd_decode_destination(d, d->operands[0]);
     op->a = hd_decode_source(d, d->operands[1], HD_TYPE_B32);
     op->f = hd_decode_source(d, d->operands[2], HD_TYPE_U32);

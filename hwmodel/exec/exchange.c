@@ -135,8 +135,11 @@ hd_step hd_run_match(const hd_op *op, hd_warp *w, uint32_t mask)
 hd_step hd_run_redux(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const uint32_t *named = hd_row(w, op->f), *a = hd_row(w, op->a);
-    uint32_t row[LANES] = {0};
+    uint32_t row[LANES] = {0}, absolute[LANES];
     hd_step step = check_members(op, w, mask, op->f, "redux.sync");
+    for (uint32_t i = 0; i < LANES && op->boolean; i++)
+        absolute[i] = a[i] & 0x7fffffffu;
+    a = op->boolean ? absolute : a;
     if (step != HD_STEP_NEXT)
         return step;
     for (uint32_t i = 0; i < LANES; i++) {

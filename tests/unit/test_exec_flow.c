@@ -403,6 +403,22 @@ static void matches_and_reductions(void **state)
     assert_int_equal(out[99], 0);
 }
 
+/* Lane i has (i - 10) / 4, lane 20 a NaN. */
+static void float_reductions(void **state)
+{
+    (void)state;
+    kernel_run run = run_body("sub.s32 %r1, %r0, 10;\ncvt.rn.f32.s32 %f1, %r1;\nmul.f32 %f1, %f1, 0f3E800000;\n"
+                              "setp.eq.u32 %p1, %r0, 20;\n@%p1 mov.b32 %f1, 0f7FC00001;\n"
+                              "redux.sync.min.f32 %f2, %f1, -1;\nredux.sync.max.f32 %f3, %f1, -1;\n"
+                              "redux.sync.min.abs.f32 %f4, %f1, -1;\nredux.sync.max.NaN.f32 %f5, %f1, -1;\n"
+                              "setp.lt.u32 %p2, %r0, 8;\n@%p2 redux.sync.max.abs.NaN.f32 %f6, %f1, 255;\n"
+                              "st.global.v4.f32 [%rd1], {%f2, %f3, %f4, %f5};\n@%p2 st.global.f32 [%rd1+16], %f6;",
+                              32);
+    expect_done(&run);
+    static const uint32_t wanted[] = {0xc0200000, 0x40a80000, 0, 0x7fffffff, 0x40200000}; /* -2.5 5.25 0 NaN 2.5 */
+    assert_memory_equal(out, wanted, sizeof wanted);
+}
+
 static void special_registers(void **state)
 {
     (void)state;
@@ -557,6 +573,7 @@ int main(void)
         cmocka_unit_test(shuffles),
         cmocka_unit_test(votes),
         cmocka_unit_test(matches_and_reductions),
+        cmocka_unit_test(float_reductions),
         cmocka_unit_test(special_registers),
         cmocka_unit_test(events),
         cmocka_unit_test(event_columns),
