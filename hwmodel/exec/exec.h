@@ -11,6 +11,10 @@
  * side first, then the fall-through; brx.idx runs its targets in table order, the lanes of one target together. So
  * events, memory and faults are the same in every run.
  *
+ * A warp also gives its turn up at nanosleep and at an mbarrier's test_wait or try_wait that is not over. Lanes that
+ * wait for others of their warp (barriers without .aligned, bar.warp.sync; every 16th turn that is given up) let another
+ * side of the branch run first.
+ *
  * Events. An instruction is told before it runs; where a sink asks for columns, after it ran, since they hold what it
  * did: then the one that faults is not told. Branches, calls and returns are told before in any case.
  *
