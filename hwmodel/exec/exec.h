@@ -16,7 +16,8 @@
  * side of the branch run first.
  *
  * Events. An instruction is told before it runs; where a sink asks for columns, after it ran, since they hold what it
- * did: then the one that faults is not told. Branches, calls and returns are told before in any case.
+ * did: then the one that faults is not told. Branches, calls and returns are told before in any case, after it barriers
+ * that may have to run again (park.h): they are told and counted once, when they are done.
  *
  * A CTA that can never end (every warp waits at barriers that cannot open, or all come back to a state in which they
  * were without having written shared or global memory) is a kernel fault, never a hang: a spin lock between lanes of
@@ -86,8 +87,9 @@ static inline uint64_t hd_grid_ctas(const hd_grid *g) { return (uint64_t)g->grid
 typedef struct hd_exec_options {
     uint64_t instruction_limit; /* warp instructions of the grid after which it is stopped; 0: none */
     uint32_t threads;           /* of the host, that run CTAs side by side; 0 is 1. With sinks there is always one */
-    bool check_uninitialized;   /* reading a register or a shared byte that was never written is a fault */
-    bool check_races;           /* shared memory that threads use without a barrier in between is a fault */
+    bool check_uninitialized;   /* using what was never written is a fault (uninitialized.c) */
+    bool check_races;           /* shared memory that threads use without a barrier in between: each pair of
+                                 * instructions is reported like a fault and counted, and the run goes on (races.c) */
     /* Takes what the kernel prints (vprintf, __assertfail); called by one thread at a time, in the order of the CTAs. */
     void (*print)(void *context, const char *text, size_t size);
     void *print_context;
@@ -100,6 +102,7 @@ typedef struct hd_exec_statistics {
     uint64_t effective_instructions; /* of these, lanes whose guard held */
     uint64_t divergent_branches;     /* branches that split their warp */
     uint64_t barriers;               /* CTA barriers that opened */
+    uint64_t races;                  /* pairs of instructions that race, with check_races */
     uint64_t cta_bytes; /* most that one resident CTA's registers, local memory, stacks and other state took */
 } hd_exec_statistics;
 
