@@ -12,7 +12,7 @@
  *   - a value of 32 bits or more without one defined bit that is stored to global memory or used by an atomic
  *
  * Results of votes, matches, reductions, matrix instructions and textures are taken for defined. What writes shared
- * memory other than by a store or an atomic (cp.async, stmatrix, st.bulk) makes all of it defined. */
+ * memory other than by a store, a matrix store or an atomic (cp.async, st.bulk) makes all of it defined. */
 #include "hwmodel/exec/checks.h"
 #include "hwmodel/exec/decode.h"
 #include "ir/form.h"
@@ -41,8 +41,9 @@ void hd_checks_frame(hd_warp *w, hd_frame *f)
     }
     if (f->shadow)
         memset(f->shadow, 0xff, code->register_bytes + origins);
-    memset(w->shadow_local + (size_t)f->local_base / 4 * 4 * LANES, 0xff,
-           (size_t)(f->local_end - f->local_base + 3) / 4 * 4 * LANES);
+    if (w->shadow_local)
+        memset(w->shadow_local + (size_t)f->local_base / 4 * 4 * LANES, 0xff,
+               (size_t)(f->local_end - f->local_base + 3) / 4 * 4 * LANES);
 }
 
 void hd_checks_grow(hd_warp *w, uint32_t capacity)
@@ -524,6 +525,17 @@ static hd_step after_store(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
+static void define_bytes(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        hd_region r;
+        uint64_t at;
+        for (uint32_t b = 0; region_of(op, w, lane, &r, &at) && b < op->item_bytes; b++)
+            *shadow_byte(w, &r, at + b, lane) = 0;
+    }
+}
+
 static hd_step after_atomic(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const hd_code *code = code_of(w);
@@ -533,13 +545,7 @@ static hd_step after_atomic(const hd_op *op, hd_warp *w, uint32_t mask)
         if (bad)
             return report(op, w, bad, o->value, "an operand of an atomic");
     }
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        hd_region r;
-        uint64_t at;
-        for (uint32_t b = 0; region_of(op, w, lane, &r, &at) && b < op->item_bytes; b++)
-            *shadow_byte(w, &r, at + b, lane) = 0;
-    }
+    define_bytes(op, w, mask);
     return HD_STEP_NEXT;
 }
 
@@ -573,6 +579,10 @@ hd_step hd_uninitialized_after(const hd_op *op, hd_warp *w, uint32_t mask)
         return after_atomic(op, w, mask);
     case HD_OP_CALL:
         after_builtin(op, w, mask);
+        return HD_STEP_NEXT;
+    case HD_OP_WMMA_STORE:
+    case HD_OP_STMATRIX:
+        define_bytes(op, w, mask);
         return HD_STEP_NEXT;
     case HD_OP_CP_ASYNC: /* these say themselves what of shared memory they define */
     case HD_OP_CP_ASYNC_MBARRIER_ARRIVE:

@@ -304,6 +304,37 @@ static void test_races(void **unused)
     assert_false(races("mov.b32 %r1, 7;\nstmatrix.sync.aligned.m8n8.x1.shared.b16 [s], {%r1};"));
 }
 
+/* ---- what a store defines --------------------------------------------------------------------------------------- */
+
+static bool undefined(const char *body)
+{
+    char text[2048];
+    uint8_t bytes[64] = {0};
+    snprintf(text, sizeof text,
+             ".version 8.0\n.target sm_90\n.address_size 64\n.shared .align 32 .b8 s[2048];\n"
+             ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %%r<64>;\n.reg .b64 %%rd<4>;\n"
+             ".reg .f32 %%f<64>;\nld.param.u64 %%rd0, [out];\nmov.u32 %%r63, %%tid.x;\nmov.u32 %%r9, s;\n"
+             "mad.lo.u32 %%r8, %%r63, 16, %%r9;\nmov.f32 %%f0, 0f3f800000;\nmov.b32 %%r0, 1;\n%s\n"
+             "st.global.b32 [%%rd0], %%r1;\nret;\n}\n",
+             body);
+    kernel_run run = {
+        .text = text, .in = bytes, .in_bytes = 8, .out = bytes, .out_bytes = 8, .options.check_uninitialized = true};
+    run_kernel(&run);
+    return run.status == HD_EXEC_FAULT;
+}
+
+static void test_defined(void **unused)
+{
+    (void)unused;
+#define WMMA "wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [s], {%f0,%f0,%f0,%f0,%f0,%f0,%f0,%f0}, 20;\n"
+    assert_true(undefined("ld.shared.b32 %r1, [s];"));
+    assert_false(undefined(WMMA "ld.shared.b32 %r1, [s+60];"));
+    assert_true(undefined(WMMA "ld.shared.b32 %r1, [s+64];"));
+    assert_false(undefined(WMMA "ld.shared.b32 %r1, [s+80];"));
+    assert_false(undefined("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r8], {%r0,%r0};\nld.shared.b32 %r1, [s+252];"));
+    assert_true(undefined("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r8], {%r0,%r0};\nld.shared.b32 %r1, [s+256];"));
+}
+
 /* ---- what must not run --------------------------------------------------------------------------------------- */
 
 static const struct refusal {
@@ -350,6 +381,7 @@ static void test_refusals(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_products), cmocka_unit_test(test_copies),
-                                       cmocka_unit_test(test_races), cmocka_unit_test(test_refusals)};
+                                       cmocka_unit_test(test_races), cmocka_unit_test(test_defined),
+                                       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
