@@ -24,7 +24,8 @@ extern const char *const hd_energy_keys[HD_ENERGY_COUNT];
 enum { HD_GPU_CARVEOUTS = 16 };
 typedef struct hd_gpu_limits {
     uint32_t sms;                    /* 0 = not given */
-    uint32_t warps_per_sm, ctas_per_sm, barriers_per_sm;
+    uint32_t warps_per_sm, ctas_per_sm;
+    uint32_t barriers_per_sm;        /* 0 = not given: barriers do not limit occupancy */
     uint32_t threads_per_cta;
     uint32_t registers_per_sm, registers_per_cta, registers_per_thread;
     uint32_t register_unit;          /* registers that a warp gets at a time */

@@ -29,13 +29,13 @@ typedef struct hd_occupancy {
     uint32_t ctas, warps;      /* of an SM at a time */
     double fraction;           /* warps of the SM's most, 0 to 1 */
     hd_limiter limiter;
-    uint32_t by[HD_LIMITER_COUNT]; /* CTAs that each limit alone would allow; UINT32_MAX: no limit */
+    uint32_t by[HD_LIMITER_COUNT]; /* CTAs that each limit alone would allow; UINT32_MAX: no limit (so IMPOSSIBLE, or 0) */
     const char *impossible;    /* why ctas is 0: "more threads than a CTA may have" ...; else NULL */
 } hd_occupancy;
 
 hd_occupancy hd_occupancy_of(const hd_gpu_limits *limits, const hd_occupancy_use *use);
 
-/* The next number of registers in that direction at which the number of resident CTAs changes. */
+/* The next number of registers in that direction at which the number of resident CTAs changes; at least one register. */
 typedef struct hd_occupancy_cliff {
     bool exists;
     uint32_t registers;
@@ -43,7 +43,8 @@ typedef struct hd_occupancy_cliff {
 } hd_occupancy_cliff;
 /* Fewer registers, more CTAs; the largest such number. */
 hd_occupancy_cliff hd_occupancy_gain(const hd_gpu_limits *limits, const hd_occupancy_use *use);
-/* More registers, fewer CTAs; the smallest such number (up to the most that a thread may have, then impossible). */
+/* More registers, fewer CTAs; the smallest such number. Exists wherever the kernel can run: one register more than a
+ * thread may have leaves none (then.impossible). */
 hd_occupancy_cliff hd_occupancy_loss(const hd_gpu_limits *limits, const hd_occupancy_use *use);
 
 /* One row for each block size that is a multiple of 32 up to the most: into rows[0..], at most `most` of them; how many. */

@@ -1,0 +1,151 @@
+/* Occupancy: see occupancy.h. Each limit alone says how many CTAs an SM holds at a time; the smallest counts.
+ *
+ *   warps      warps of the SM / warps of a CTA
+ *   registers  a warp gets its registers in units, within one sub-core: units of a sub-core / units of a warp, times the
+ *              sub-cores, are the warps that the registers hold. A launch is refused where the CTA's warps, rounded up to
+ *              the sub-cores, would take more registers than a CTA may have: so the hardware checks it.
+ *   shared     bytes of a CTA, with what the driver keeps of them, in units; all of the SM's shared memory counts, as when
+ *              no other division between it and the L1 cache is asked for
+ *   barriers   of the SM / of a CTA, where the description counts them
+ *
+ * Clusters, partitioned global caching (5.x and 6.x) and other divisions of shared memory and cache are not handled.
+ * Constant time; a cliff takes as many steps as the number of registers has bits, because CTAs never grow with registers.
+ */
+#include "target/occupancy.h"
+
+enum { WARP_THREADS = 32 };
+
+const char *const hd_limiter_names[HD_LIMITER_COUNT] = {
+    [HD_LIMITER_WARPS] = "warps",   [HD_LIMITER_CTAS] = "ctas",         [HD_LIMITER_REGISTERS] = "registers",
+    [HD_LIMITER_SHARED] = "shared", [HD_LIMITER_BARRIERS] = "barriers", [HD_LIMITER_IMPOSSIBLE] = "impossible",
+};
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+static uint32_t warps_of(const hd_occupancy_use *use)
+{
+    return (uint32_t)(((uint64_t)use->threads + WARP_THREADS - 1) / WARP_THREADS);
+}
+
+/* The first reason stays. */
+static uint32_t refuse(const char **why, const char *reason)
+{
+    *why = *why ? *why : reason;
+    return 0;
+}
+
+static uint32_t by_warps(const hd_gpu_limits *limits, const hd_occupancy_use *use, const char **why)
+{
+    if (!use->threads)
+        return refuse(why, "a CTA without threads");
+    if (use->threads > limits->threads_per_cta)
+        return refuse(why, "more threads than a CTA may have");
+    uint32_t ctas = limits->warps_per_sm / warps_of(use);
+    return ctas ? ctas : refuse(why, "more warps than an SM has");
+}
+
+static uint32_t by_registers(const hd_gpu_limits *limits, const hd_occupancy_use *use, const char **why)
+{
+    uint64_t warp_registers = round_up((uint64_t)use->registers * WARP_THREADS, limits->register_unit);
+    if (!warp_registers || !use->threads)
+        return UINT32_MAX;
+    if (use->registers > limits->registers_per_thread)
+        return refuse(why, "more registers than a thread may have");
+    if (warp_registers * round_up(warps_of(use), limits->partitions) > limits->registers_per_cta)
+        return refuse(why, "more registers than a CTA may have");
+    uint64_t partition_warps = limits->registers_per_sm / limits->partitions / warp_registers;
+    uint32_t ctas = (uint32_t)(partition_warps * limits->partitions / warps_of(use));
+    return ctas ? ctas : refuse(why, "more registers than an SM has");
+}
+
+static uint32_t by_shared(const hd_gpu_limits *limits, const hd_occupancy_use *use, const char **why)
+{
+    uint64_t bytes = round_up((uint64_t)use->shared_bytes + limits->shared_reserved_bytes_per_cta, limits->shared_unit_bytes);
+    if (use->shared_bytes > limits->shared_bytes_per_cta)
+        return refuse(why, "more shared memory than a CTA may have");
+    if (!bytes)
+        return UINT32_MAX;
+    uint32_t ctas = (uint32_t)(limits->shared_bytes_per_sm / bytes);
+    return ctas ? ctas : refuse(why, "more shared memory than an SM has");
+}
+
+static uint32_t by_barriers(const hd_gpu_limits *limits, const hd_occupancy_use *use, const char **why)
+{
+    if (!limits->barriers_per_sm || !use->barriers)
+        return UINT32_MAX;
+    uint32_t ctas = limits->barriers_per_sm / use->barriers;
+    return ctas ? ctas : refuse(why, "more barriers than an SM has");
+}
+
+hd_occupancy hd_occupancy_of(const hd_gpu_limits *limits, const hd_occupancy_use *use)
+{
+    hd_occupancy o = {.limiter = HD_LIMITER_WARPS};
+    o.by[HD_LIMITER_WARPS] = by_warps(limits, use, &o.impossible);
+    o.by[HD_LIMITER_CTAS] = limits->ctas_per_sm;
+    o.by[HD_LIMITER_REGISTERS] = by_registers(limits, use, &o.impossible);
+    o.by[HD_LIMITER_SHARED] = by_shared(limits, use, &o.impossible);
+    o.by[HD_LIMITER_BARRIERS] = by_barriers(limits, use, &o.impossible);
+    o.by[HD_LIMITER_IMPOSSIBLE] = o.impossible ? 0 : UINT32_MAX;
+    for (uint32_t l = 1; l < HD_LIMITER_IMPOSSIBLE; l++)
+        if (o.by[l] < o.by[o.limiter])
+            o.limiter = (hd_limiter)l;
+    if (o.impossible)
+        o.limiter = HD_LIMITER_IMPOSSIBLE;
+    o.ctas = o.by[o.limiter];
+    o.warps = o.ctas ? o.ctas * warps_of(use) : 0;
+    o.fraction = (double)o.warps / limits->warps_per_sm;
+    return o;
+}
+
+static hd_occupancy with_registers(const hd_gpu_limits *limits, const hd_occupancy_use *use, uint32_t registers)
+{
+    hd_occupancy_use other = *use;
+    other.registers = registers;
+    return hd_occupancy_of(limits, &other);
+}
+
+static hd_occupancy_cliff cliff_at(const hd_gpu_limits *limits, const hd_occupancy_use *use, uint32_t registers)
+{
+    return (hd_occupancy_cliff){true, registers, with_registers(limits, use, registers)};
+}
+
+/* The largest number in [low, high] with at least `ctas` CTAs; `low` has them. */
+static uint32_t last_with(const hd_gpu_limits *limits, const hd_occupancy_use *use, uint32_t low, uint32_t high, uint32_t ctas)
+{
+    while (low < high) {
+        uint32_t middle = high - (high - low) / 2;
+        if (with_registers(limits, use, middle).ctas >= ctas)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+hd_occupancy_cliff hd_occupancy_gain(const hd_gpu_limits *limits, const hd_occupancy_use *use)
+{
+    uint32_t now = hd_occupancy_of(limits, use).ctas;
+    if (use->registers < 2 || with_registers(limits, use, 1).ctas <= now)
+        return (hd_occupancy_cliff){0};
+    return cliff_at(limits, use, last_with(limits, use, 1, use->registers - 1, now + 1));
+}
+
+hd_occupancy_cliff hd_occupancy_loss(const hd_gpu_limits *limits, const hd_occupancy_use *use)
+{
+    uint32_t now = hd_occupancy_of(limits, use).ctas;
+    if (!now)
+        return (hd_occupancy_cliff){0};
+    return cliff_at(limits, use, last_with(limits, use, use->registers, limits->registers_per_thread, now) + 1);
+}
+
+uint32_t hd_occupancy_sweep(const hd_gpu_limits *limits, const hd_occupancy_use *use, hd_occupancy *rows, uint32_t most)
+{
+    uint32_t count = 0;
+    hd_occupancy_use other = *use;
+    for (other.threads = WARP_THREADS; other.threads <= limits->threads_per_cta && count < most; other.threads += WARP_THREADS)
+        rows[count++] = hd_occupancy_of(limits, &other);
+    return count;
+}
