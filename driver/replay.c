@@ -311,7 +311,8 @@ static void drop_idle_rows(hd_replay *r, uint32_t first)
     r->report.kernels.count = kept;
 }
 
-static hd_status run_steps(hd_replay *r, replay_file *f, uint32_t first)
+/* *races: pairs that were reported. */
+static hd_status run_steps(hd_replay *r, replay_file *f, uint32_t first, uint64_t *races)
 {
     replay_run run = {r, f, first};
     hd_sink sink = hd_count_sink(f->count);
@@ -320,6 +321,7 @@ static hd_status run_steps(hd_replay *r, replay_file *f, uint32_t first)
     open_rows(r, f);
     hd_exec_status status = hd_session_run(f->session, &watch, &statistics);
     drop_idle_rows(r, first);
+    *races = statistics.races;
     return status_of(status, f->count);
 }
 
@@ -359,8 +361,11 @@ static hd_status run_file(hd_replay *r, replay_file *f)
     f->session->options.print = r->options->print;
     f->session->options.print_context = r->options->print_context;
     uint32_t first = r->report.kernels.count;
-    hd_status status = run_steps(r, f, first);
-    return status == HD_STATUS_DONE ? check_outputs(r, f, first) : status;
+    uint64_t races = 0;
+    hd_status status = run_steps(r, f, first, &races);
+    if (status == HD_STATUS_DONE)
+        status = check_outputs(r, f, first);
+    return races ? HD_STATUS_FAULT : status;
 }
 
 hd_status hd_replay_file(hd_replay *r, const char *path)

@@ -54,7 +54,7 @@ void hd_checks_start(hd_cta *cta)
         hd_races_start(cta);
 }
 
-bool hd_checks_failed(const hd_cta *cta) { return cta->checks && hd_races_found(cta->checks->races); }
+uint32_t hd_checks_races(const hd_cta *cta) { return cta->checks ? hd_races_found(cta->checks->races) : 0; }
 
 hd_step hd_checks_step(const hd_op *op, hd_warp *w, uint32_t active, uint32_t mask)
 {

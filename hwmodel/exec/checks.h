@@ -23,7 +23,7 @@ void hd_checks_close(hd_cta *cta);
 void hd_checks_start(hd_cta *cta);                         /* a new CTA */
 void hd_checks_frame(hd_warp *w, hd_frame *f);             /* a new frame: nothing in it is written */
 void hd_checks_grow(hd_warp *w, uint32_t capacity);        /* local memory will have so many bytes a lane */
-bool hd_checks_failed(const hd_cta *cta);                  /* a race was reported */
+uint32_t hd_checks_races(const hd_cta *cta);               /* that were found so far */
 /* Runs the op with all checks. `active`: lanes on top of the stack, `mask`: of these, where the guard holds. */
 hd_step hd_checks_step(const hd_op *op, hd_warp *w, uint32_t active, uint32_t mask);
 
@@ -44,6 +44,6 @@ void hd_races_start(hd_cta *cta);
 void hd_races_access(const hd_op *op, hd_warp *w, uint32_t mask);
 void hd_races_arrive(hd_warp *w, uint32_t barrier);                        /* at a barrier of the CTA */
 void hd_races_open(hd_cta *cta, uint32_t barrier, uint32_t waiting_warps); /* it opens */
-bool hd_races_found(const hd_races *races);
+uint32_t hd_races_found(const hd_races *races);
 
 #endif

@@ -119,6 +119,16 @@ void hd_fault_note_place(hd_warp *w, const hd_code *code, uint32_t ordinal, cons
                 text, source);
 }
 
+/* An earlier run of the kernel reported the same two places. */
+static bool was_reported(const hd_diagnostics *diagnostics, hd_span now, hd_span before)
+{
+    for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
+        if (d->kind == HD_DIAG_KERNEL_FAULT && d->notes && d->span.begin == now.begin &&
+            d->notes->span.begin == before.begin && d->notes->source)
+            return true;
+    return false;
+}
+
 void hd_report_race(const hd_op *op, hd_warp *w, uint32_t lane, const hd_race *race)
 {
     const hd_program *p = w->cta->program;
@@ -128,6 +138,9 @@ void hd_report_race(const hd_op *op, hd_warp *w, uint32_t lane, const hd_race *r
     char source[256], note[128];
     source_text(p, code, ordinal, source, sizeof source);
     hd_thread_of(w, lane, id);
+    if (was_reported(w->cta->diagnostics, span_of(code, ordinal),
+                     span_of(p->codes.items[race->code], race->ordinal)))
+        return;
     hd_thread_of(&w->cta->warps[race->thread / LANES], race->thread % LANES, other);
     w->cta->fault = hd_report(
         w->cta->diagnostics, HD_DIAG_KERNEL_FAULT, p->module->source, span_of(code, ordinal),

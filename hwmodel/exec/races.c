@@ -61,7 +61,7 @@ void hd_races_free(hd_races *r)
     free(r);
 }
 
-bool hd_races_found(const hd_races *r) { return r && r->found.count; }
+uint32_t hd_races_found(const hd_races *r) { return r ? r->found.count : 0; }
 
 /* The times of earlier CTAs are all seen. */
 void hd_races_start(hd_cta *cta)

@@ -374,8 +374,7 @@ static void run_alone(hd_grid_job *job)
         good = start_cta(cta, (uint32_t)i) && run_cta(cta);
     if (good)
         tell_launch(cta, HD_EVENT_LAUNCH_END);
-    if (cta->status == HD_EXEC_DONE && hd_checks_failed(cta))
-        cta->status = HD_EXEC_FAULT;
+    job->statistics->races += hd_checks_races(cta);
     job->status = cta->status;
     delete_cta(cta);
 }
@@ -389,6 +388,7 @@ void hd_exec_statistics_add(hd_exec_statistics *to, const hd_exec_statistics *mo
     to->effective_instructions += more->effective_instructions;
     to->divergent_branches += more->divergent_branches;
     to->barriers += more->barriers;
+    to->races += more->races;
     to->cta_bytes = more->cta_bytes > to->cta_bytes ? more->cta_bytes : to->cta_bytes;
 }
 

@@ -300,6 +300,34 @@ static void prints_pointers_strings_and_others(void **state)
     expect_fault(&run, "printf reads at address 0x3039, where nothing is");
 }
 
+/* Blocks on several threads of the host print in their order, and malloc gives the same addresses. */
+static void order_of_blocks(void **state)
+{
+    (void)state;
+    static const char text[] =
+        HEAD PRINTF ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+                    ".global .align 1 .b8 text[7] = {37, 117, 32, 37, 120, 10, 0};\n" ENTRY
+                    "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, 0;\nmul.lo.u32 %r4, %r1, 7919;\nand.b32 %r4, %r4, 1023;\n"
+                    "L: add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r4;\n@%p1 bra L;\ncall (%rd5), malloc, (24);\n"
+                    "mov.u64 %rd3, text;\n.local .align 8 .b8 v[8];\ncvt.u32.u64 %r5, %rd5;\n"
+                    "st.local.v2.u32 [v], {%r1, %r5};\nmov.u64 %rd6, v;\ncvta.local.u64 %rd6, %rd6;\n"
+                    "call (%r3), vprintf, (%rd3, %rd6);\nret;\n}\n";
+    static char alone[sizeof printed];
+    for (uint32_t threads = 1; threads <= 4; threads += 3) {
+        printed[0] = 0;
+        kernel_run run = {.text = text, .grid = 100, .block = 1, .options = {.print = take_text, .threads = threads}};
+        run_kernel(&run);
+        expect_done(&run);
+        if (threads == 1)
+            memcpy(alone, printed, sizeof alone);
+    }
+    assert_string_equal(printed, alone);
+    unsigned block = 0;
+    for (const char *line = printed; *line; line = strchr(line, '\n') + 1)
+        assert_int_equal(strtoul(line, NULL, 10), block++);
+    assert_int_equal(block, 100);
+}
+
 static void assertions(void **state)
 {
     (void)state;
@@ -466,6 +494,7 @@ int main(void)
         cmocka_unit_test(stack_by_lane),
         cmocka_unit_test(prints_as_c_does),
         cmocka_unit_test(prints_pointers_strings_and_others),
+        cmocka_unit_test(order_of_blocks),
         cmocka_unit_test(assertions),
         cmocka_unit_test(blocks_of_the_heap),
         cmocka_unit_test(misuse_of_the_heap),
