@@ -2,11 +2,11 @@
  * Rounding is the host's, which the caller sets: nothing here is constant, so nothing is rounded at compile time. */
 #ifdef __GNUC__
 #ifndef __clang__
-#pragma GCC optimize("O3")
+#pragma GCC optimize("O3", "no-trapping-math") /* or choices would stay branches */
 #endif
 #endif
 #include "hwmodel/exec/lanes.h"
-#include "hwmodel/exec/scalar.h"
+#include "hwmodel/exec/scalar_approx.h"
 
 #define HD_FLOAT1 HD_LANES_FUNCTION1
 #define HD_FLOAT2 HD_LANES_FUNCTION2

@@ -5,6 +5,7 @@
 #endif
 #endif
 #include "hwmodel/exec/lanes.h"
+#include "hwmodel/exec/scalar_approx.h"
 #include "hwmodel/exec/scalar_half.h"
 
 #define HD_HALF1 HD_LANES_FUNCTION1

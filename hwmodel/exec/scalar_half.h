@@ -11,7 +11,7 @@
 #include "hwmodel/exec/scalar.h"
 
 enum { HALF_NAN = 0x7fff, F16_INFINITY = 0x7c00, BF16_INFINITY = 0x7f80 };
-enum { HALF_NEAREST, HALF_ZERO, HALF_DOWN, HALF_UP }; /* roundings */
+enum { HALF_ZERO, HALF_DOWN, HALF_UP }; /* roundings other than to nearest */
 
 /* ---- from and to wider formats ------------------------------------------------------------------------------- */
 
@@ -43,28 +43,23 @@ static inline u16 narrow_bf16(f32 v)
     return (u16)((bits & 0x7fffffffu) > 0x7f800000u ? HALF_NAN : out);
 }
 
-/* A double, zero or at least 2^-1000, in a format of 16 bits. */
-static inline u16 narrow_f64(f64 v, s64 bias, u64 fraction_bits, u64 infinity, int rounding)
+/* A double, zero or at least 2^-1000, as bf16 toward zero, minus or plus infinity. */
+static inline u16 directed_bf16(f64 v, int rounding)
 {
     u64 bits = bits_f64(v), magnitude = bits & ~(1ull << 63), sign = bits >> 63;
-    s64 exponent = (s64)(magnitude >> 52) - 1023 + bias;
+    s64 exponent = (s64)(magnitude >> 52) - 1023 + 127;
     u64 significand = magnitude ? (magnitude & 0xfffffffffffffull) | 1ull << 52 : 0;
-    s64 drop = 52 - (s64)fraction_bits + (exponent < 1 ? 1 - exponent : 0);
+    s64 drop = 52 - 7 + (exponent < 1 ? 1 - exponent : 0);
     drop = drop > 63 ? 63 : drop;
-    u64 kept = significand >> drop, rest = significand & ((1ull << drop) - 1), half = 1ull << (drop - 1);
-    bool up = rounding == HALF_NEAREST ? rest + (kept & 1) > half
-              : rounding == HALF_DOWN  ? sign && rest
-              : rounding == HALF_UP    ? !sign && rest
-                                       : false;
-    bool to_infinity = rounding == HALF_NEAREST || (rounding == HALF_DOWN && sign) || (rounding == HALF_UP && !sign);
+    u64 kept = significand >> drop, rest = significand & ((1ull << drop) - 1);
+    bool outward = (rounding == HALF_DOWN && sign) || (rounding == HALF_UP && !sign);
     /* a normal value's leading bit adds one to the exponent; a carry out of the fraction moves up by itself */
-    u64 out = ((u64)(exponent > 1 ? exponent - 1 : 0) << fraction_bits) + kept + up;
-    out = out < infinity ? out : to_infinity || magnitude == 0x7ffull << 52 ? infinity : infinity - 1;
+    u64 out = ((u64)(exponent > 1 ? exponent - 1 : 0) << 7) + kept + (outward && rest);
+    bool infinite = outward || magnitude == 0x7ffull << 52;
+    out = out < BF16_INFINITY ? out : infinite ? BF16_INFINITY : BF16_INFINITY - 1;
     out |= sign << 15;
     return (u16)(magnitude > 0x7ffull << 52 ? HALF_NAN : out);
 }
-static inline u16 f16_of_f64(f64 v) { return narrow_f64(v, 15, 10, F16_INFINITY, HALF_NEAREST); }
-static inline u16 bf16_of_f64(f64 v) { return narrow_f64(v, 127, 7, BF16_INFINITY, HALF_NEAREST); }
 
 /* ---- arithmetic ---------------------------------------------------------------------------------------------- */
 
@@ -115,7 +110,7 @@ static inline u16 fma_bf16_directed(u16 a, u16 b, u16 c, int rounding)
     u64 signs = (bits_f64(product) | bits_f64(addend)) & 1ull << 63;
     /* downward, a sum that is zero is -0 unless both parts are +0 */
     sum = rounding == HALF_DOWN && bits_f64(sum) << 1 == 0 ? value_f64(signs) : sum;
-    return narrow_f64(sum, 127, 7, BF16_INFINITY, rounding);
+    return directed_bf16(sum, rounding);
 }
 
 static inline u16 relu_half(u16 v) { return v & 0x8000 ? 0 : v; } /* a NaN result has no sign */
