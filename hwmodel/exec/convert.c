@@ -74,6 +74,17 @@ static uint64_t convert_lane(const hd_conversion *c, const uint64_t *sources)
     return out;
 }
 
+static void store(const hd_op *op, unsigned char *d, uint32_t lane, uint64_t value, bool is_signed)
+{
+    if (op->d_bytes <= 8) {
+        memcpy(d + (size_t)lane * op->d_bytes, &value, op->d_bytes);
+        return;
+    }
+    uint64_t high = is_signed && value >> 63 ? ~0ull : 0;
+    memcpy(d + (size_t)lane * 8, &value, 8);
+    memcpy(d + (size_t)(lane + LANES) * 8, &high, 8);
+}
+
 hd_step hd_run_convert(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const hd_conversion *c = op->use.detail;
@@ -86,8 +97,7 @@ hd_step hd_run_convert(const hd_op *op, hd_warp *w, uint32_t mask)
         uint64_t sources[5] = {0};
         for (uint32_t k = 0; k < op->count; k++)
             sources[k] = element(hd_row(w, code->refs.items[op->first + k]), code->widths.items[op->first + k], lane);
-        uint64_t out = convert_lane(c, sources);
-        memcpy(d + (size_t)lane * op->d_bytes, &out, op->d_bytes);
+        store(op, d, lane, convert_lane(c, sources), hd_format_is_integer(&c->to) && c->to.fraction_bits);
     }
     return HD_STEP_NEXT;
 }
@@ -107,7 +117,7 @@ hd_step hd_run_convert_pack(const hd_op *op, hd_warp *w, uint32_t mask)
         uint64_t high = hd_convert_value(c, sources[0], (hd_random){0, 0}) & ones;
         uint64_t low = hd_convert_value(c, sources[1], (hd_random){0, 0}) & ones;
         uint64_t out = (uint32_t)((width == 16 ? 0 : sources[2] << (2 * width)) | high << width | low);
-        memcpy(d + (size_t)lane * op->d_bytes, &out, op->d_bytes);
+        store(op, d, lane, out, false);
     }
     return HD_STEP_NEXT;
 }

@@ -63,7 +63,7 @@ static bool set_conversion(hd_decoder *d, hd_conversion *c)
 
 /* ---- operands ------------------------------------------------------------------------------------------------ */
 
-static bool set_operands(hd_decoder *d, uint32_t sources)
+static void set_operands(hd_decoder *d, uint32_t sources)
 {
     hd_op *op = d->op;
     op->d = hd_decode_destination(d, d->operands[0]);
@@ -74,10 +74,9 @@ static bool set_operands(hd_decoder *d, uint32_t sources)
         hd_type type = op->count < sources ? hd_decode_type(d, 1) : HD_TYPE_U32;
         op->count += hd_decode_elements(d, d->operands[k], type, false, &first);
     }
-    bool wide = op->d_bytes > 8;
-    for (uint32_t k = 0; k < op->count; k++)
-        wide |= d->code->widths.items[op->first + k] > 8;
-    return !wide || hd_decode_unsupported(d, "a register of 128 bits");
+    for (uint32_t k = 0; k < op->count; k++) /* of 128 bits the low ones, which have a row of their own */
+        if (d->code->widths.items[op->first + k] > 8)
+            d->code->widths.items[op->first + k] = 8;
 }
 
 static bool reads_clock(const hd_decoder *d)
@@ -94,7 +93,7 @@ static bool use_lanes(hd_decoder *d, const hd_conversion *c)
     const hd_ref *refs = d->code->refs.items + op->first;
     const uint8_t *widths = d->code->widths.items + op->first;
     bool plain = !c->whole && !c->sat && !c->ftz_from;
-    if (c->packed || op->boolean || op->count > 2 || widths[0] != widths[op->count - 1])
+    if (c->packed || op->boolean || op->count > 2 || op->d_bytes > 8 || widths[0] != widths[op->count - 1])
         return false;
     op->a = refs[0];
     op->b = refs[op->count - 1];
@@ -115,8 +114,7 @@ bool hd_decode_cvt(hd_decoder *d)
     if (!set_conversion(d, &c))
         return false;
     uint32_t sources = c.packed ? 1 : c.parts;
-    if (!set_operands(d, sources))
-        return false;
+    set_operands(d, sources);
     if (d->op->count != sources + (c.random_bits != 0))
         return hd_decode_unsupported(d, "this number of operands");
     d->op->boolean = reads_clock(d);
@@ -135,8 +133,7 @@ bool hd_decode_cvt_pack(hd_decoder *d)
         return hd_decode_unsupported(d, NULL);
     hd_conversion *c = HD_ARENA_NEW(&d->program->arena, hd_conversion);
     *c = (hd_conversion){.to = hd_format_of(hd_decode_type(d, 0)), .from = hd_format_of(HD_TYPE_S32), .sat = true};
-    if (!set_operands(d, 2))
-        return false;
+    set_operands(d, 2);
     if (!c->to.bits || d->op->count != d->form->type_count)
         return hd_decode_unsupported(d, "this number of operands");
     d->op->use.detail = c;

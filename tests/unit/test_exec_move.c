@@ -105,6 +105,7 @@ EXPECT(halves_of_word_odd, odd ? H(a, 0) : 808, odd ? H(a, 1) : 909, 10, 11)
 EXPECT(bytes_of_word, B(a, 3), B(a, 2), B(a, 1), B(a, 0))
 EXPECT(bytes_of_half, B(a, 1), B(a, 0), 10, 11)
 EXPECT(through_128, a, b, W(a, 1) | W(b, 0) << 32, 11)
+EXPECT(converted_128, W(a, 0), (int32_t)c, (int32_t)c < 0 ? -1 : 0, H(c, 0))
 EXPECT(words_to_128, W(a, 0) | W(b, 0) << 32, W(c, 0) | W(d, 0) << 32, 10, 11)
 EXPECT(copy_of_128_odd, odd ? b : c, odd ? a : d, 10, 11)
 
@@ -132,6 +133,10 @@ static const row packs[] = {
     {"mov.b128 %q0, {%rd4, %rd5}; mov.b128 %q1, %q0; mov.b128 {%rd8, %rd9}, %q1; mov.b128 {%r8, %r9, %r10, %r11}, %q0; "
      "mov.b64 %rd10, {%r9, %r10};",
      through_128},
+    {"mov.b128 %q0, {%rd4, %rd5}; cvt.u64.u32 %rd8, %q0; @%p1 cvt.s64.s32 %q1, %r6; @!%p1 cvt.s32.s32 %q1, %r6; "
+     "mov.b128 "
+     "{%rd9, %rd10}, %q1; cvt.u16.u32 %q0, %r6; mov.b128 {%rd11, _}, %q0;",
+     converted_128},
     {"mov.b128 %q0, {%r4, %r5, %r6, %r7}; mov.b128 {%rd8, %rd9}, %q0;", words_to_128},
     {"mov.b128 %q0, {%rd6, %rd7}; mov.b128 %q1, {%rd5, %rd4}; @%p1 mov.b128 %q0, %q1; mov.b128 {%rd8, %rd9}, %q0;",
      copy_of_128_odd},
