@@ -315,7 +315,7 @@ static void test_products(void **unused)
 /* The first 2048 bytes of `in` go to shared memory; lane i's row stands at 16 * its number in `order`. */
 static const char rows_kernel[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n.shared .align 16 .b8 s[2048];\n"
-    ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %%r<20>;\n.reg .b64 %%rd<8>;\n.reg .b128 %%q;\n"
+    ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %%r<20>;\n.reg .b64 %%rd<8>;\n"
     "ld.param.u64 %%rd0, [in];\nld.param.u64 %%rd1, [out];\nmov.u32 %%r0, %%tid.x;\n"
     "mad.wide.u32 %%rd2, %%r0, 64, %%rd0;\nmov.u32 %%r1, s;\nmad.lo.u32 %%r2, %%r0, 64, %%r1;\n"
     "ld.global.v4.b32 {%%r3,%%r4,%%r5,%%r6}, [%%rd2];\nst.shared.v4.b32 [%%r2], {%%r3,%%r4,%%r5,%%r6};\n"

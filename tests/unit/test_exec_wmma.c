@@ -96,13 +96,14 @@ static void write_kernel(const wmma *x, const layout *l, char *text)
 {
     char a[256], b[256], c[256], d[256];
     const char *a_column = l->a_column ? "col" : "row", *b_column = l->b_column ? "col" : "row";
+    bool old = x->a_kind == F16 && strstr(x->types, "satfinite"); /* floats saturate before version 6.5 */
     size_t n = (size_t)sprintf(
         text,
-        ".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 32 .b8 s[%u];\n"
+        ".version %s\n.address_size 64\n.shared .align 32 .b8 s[%u];\n"
         ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .pred %%p;\n.reg .b32 %%r<64>, %%rs, %%rt;\n"
         ".reg .f32 %%f<64>;\n.reg .f64 %%fd<64>;\n.reg .b64 %%rd<8>;\n"
         "ld.param.u64 %%rd0, [in];\nld.param.u64 %%rd1, [out];\nmov.u32 %%rs, s;\n",
-        (unsigned)BYTES);
+        old ? "6.4\n.target sm_75" : "8.0\n.target sm_80", (unsigned)BYTES);
     if (!strcmp(l->space, ".shared"))
         n += (size_t)sprintf(text + n,
                              "mov.u32 %%rt, 0;\nL:\ncvt.u64.u32 %%rd2, %%rt;\nadd.u64 %%rd2, %%rd2, %%rd0;\n"
