@@ -339,10 +339,16 @@ static bool holds(uint32_t comparison, double a, double b)
 
 static bool combine(const char *boolean, bool truth, bool other)
 {
-    return boolean[1] == 'a'   ? truth && other
-           : boolean[1] == 'o' ? truth || other
-           : boolean[1] == 'x' ? truth != other
-                               : truth;
+    switch (*boolean ? boolean[1] : 0) {
+    case 'a':
+        return truth && other;
+    case 'o':
+        return truth || other;
+    case 'x':
+        return truth != other;
+    default:
+        return truth;
+    }
 }
 
 typedef struct comparer {
