@@ -34,7 +34,7 @@ typedef struct hd_heap_block {
 typedef struct hd_heap {
     uint64_t base, size;
     HD_ARRAY(hd_heap_block) blocks;
-    uint64_t next;  /* no block lies at or behind it before blocks[index] */
+    uint64_t next; /* no block lies at or behind it before blocks[index] */
     uint32_t index;
     pthread_mutex_t lock;
 } hd_heap;

@@ -189,8 +189,8 @@ static hd_step bad_access(const hd_op *op, hd_warp *w, uint32_t lanes, uint32_t 
     bool in_heap = a && a->is_heap && hd_heap_find(w->cta->memory->heap, address, &block);
     if (in_heap && block.freed && address - block.base < block.size)
         what = "use after free:";
-    hd_step step = hd_fault_note(op, w, lanes, in_heap ? NULL : note, "%s access of %u bytes at %s address 0x%llx", what,
-                                 bytes, space_word((hd_space)op->space), (unsigned long long)address);
+    hd_step step = hd_fault_note(op, w, lanes, in_heap ? NULL : note, "%s access of %u bytes at %s address 0x%llx",
+                                 what, bytes, space_word((hd_space)op->space), (unsigned long long)address);
     if (in_heap)
         hd_fault_note_block(w, address, &block);
     return step;

@@ -114,11 +114,10 @@ hd_step hd_run_builtin_assert(const hd_op *op, hd_warp *w, uint32_t mask)
         hd_thread_of(w, lane, thread);
         if (good) {
             uint32_t room = message.count + file.count + function.count + 200;
-            text.count = (uint32_t)snprintf(
-                hd_array_extend(&text, room), room,
-                "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file.items,
-                (uint32_t)argument(op, w, 2, lane), function.items, block[0], block[1], block[2], thread[0], thread[1],
-                thread[2], message.items);
+            text.count = (uint32_t)snprintf(hd_array_extend(&text, room), room,
+                                            "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+                                            file.items, (uint32_t)argument(op, w, 2, lane), function.items, block[0],
+                                            block[1], block[2], thread[0], thread[1], thread[2], message.items);
             print(w, &text);
         }
         if (!first[0])

@@ -97,7 +97,7 @@ static void pass_predicate(unsigned char *to, const unsigned char *from, uint32_
     uint32_t old, new;
     memcpy(&old, to, 4);
     memcpy(&new, from, 4);
-    new = (old & ~mask) | (new & mask);
+    new = (old & ~mask) | (new &mask);
     memcpy(to, &new, 4);
 }
 
@@ -169,8 +169,7 @@ static hd_step bad_target(const hd_op *op, hd_warp *w, uint32_t lane)
         if (p->module->symbols.items[i].kind == HD_SYMBOL_FUNCTION && p->image->addresses[i] == address)
             s = &p->module->symbols.items[i];
     if (!s)
-        return hd_fault(op, w, 1u << lane, "call of address 0x%llx, where no function is",
-                        (unsigned long long)address);
+        return hd_fault(op, w, 1u << lane, "call of address 0x%llx, where no function is", (unsigned long long)address);
     return hd_fault(op, w, 1u << lane, "call of function %s, which does not fit the call's prototype or list",
                     hd_names_text(&p->module->names, s->name));
 }

@@ -49,7 +49,7 @@ void hd_checks_close(hd_cta *cta)
 void hd_checks_start(hd_cta *cta)
 {
     if (cta->checks->uninitialized)
-        memset(cta->checks->shared, 0xff, cta->shared_bytes);
+        memset(cta->checks->shared, 0xff, cta->reserved_at);
     if (cta->checks->races)
         hd_races_start(cta);
 }
@@ -60,8 +60,9 @@ hd_step hd_checks_step(const hd_op *op, hd_warp *w, uint32_t active, uint32_t ma
 {
     const hd_checks *c = w->cta->checks;
     bool synthetic = op->flags & HD_OP_SYNTHETIC;
-    if (c->uninitialized && !synthetic && (hd_uninitialized_guard(op, w, active) == HD_STEP_STOP ||
-                                           (mask && hd_uninitialized_before(op, w, mask) == HD_STEP_STOP)))
+    if (c->uninitialized && !synthetic &&
+        (hd_uninitialized_guard(op, w, active) == HD_STEP_STOP ||
+         (mask && hd_uninitialized_before(op, w, mask) == HD_STEP_STOP)))
         return HD_STEP_STOP;
     hd_step step = mask ? op->run(op, w, mask) : HD_STEP_NEXT;
     if (!mask || synthetic || step == HD_STEP_STOP || step == HD_STEP_BLOCKED || step == HD_STEP_JUMPED)

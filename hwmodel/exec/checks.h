@@ -20,10 +20,10 @@ struct hd_checks {
 
 void hd_checks_open(hd_cta *cta); /* makes cta->checks where the options ask for any */
 void hd_checks_close(hd_cta *cta);
-void hd_checks_start(hd_cta *cta);                         /* a new CTA */
-void hd_checks_frame(hd_warp *w, hd_frame *f);             /* a new frame: nothing in it is written */
-void hd_checks_grow(hd_warp *w, uint32_t capacity);        /* local memory will have so many bytes a lane */
-uint32_t hd_checks_races(const hd_cta *cta);               /* that were found so far */
+void hd_checks_start(hd_cta *cta);                  /* a new CTA */
+void hd_checks_frame(hd_warp *w, hd_frame *f);      /* a new frame: nothing in it is written */
+void hd_checks_grow(hd_warp *w, uint32_t capacity); /* local memory will have so many bytes a lane */
+uint32_t hd_checks_races(const hd_cta *cta);        /* that were found so far */
 /* Runs the op with all checks. `active`: lanes on top of the stack, `mask`: of these, where the guard holds. */
 hd_step hd_checks_step(const hd_op *op, hd_warp *w, uint32_t active, uint32_t mask);
 

@@ -112,7 +112,8 @@ static void lay_formals(hd_decoder *d, hd_code *code)
     hd_register_rows(f, offsets);
     code->formals = HD_ARENA_ARRAY(&d->program->arena, hd_ref, count);
     for (uint32_t i = 0; i < count; i++)
-        code->formals[i] = offsets[i < results ? f->register_results.items[i] : f->register_parameters.items[i - results]];
+        code->formals[i] =
+            offsets[i < results ? f->register_results.items[i] : f->register_parameters.items[i - results]];
     free(offsets);
 }
 

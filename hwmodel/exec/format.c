@@ -1,6 +1,6 @@
 /* printf on the device: formats as C does, from a buffer of arguments in which each stands at a multiple of its size
- * (what nvcc lays out for vprintf). Conversions d i u o x X c s p f F e E g G a A and %%, flags - + space # 0, width and
- * precision as numbers or *, sizes hh h l ll L q j z t (long is 64 bits). What is no conversion is printed as it
+ * (what nvcc lays out for vprintf). Conversions d i u o x X c s p f F e E g G a A and %%, flags - + space # 0, width
+ * and precision as numbers or *, sizes hh h l ll L q j z t (long is 64 bits). What is no conversion is printed as it
  * stands and takes no argument. */
 #include "hwmodel/exec/builtin.h"
 #include "hwmodel/exec/access.h"
@@ -124,14 +124,14 @@ static void host_format(const conversion *c, const char *size, char kind, char *
     snprintf(text + n, length - (size_t)n, "%s%c", size, kind);
 }
 
-#define EMIT(p, ...)                                                     \
-    do {                                                                 \
-        int length_ = snprintf(NULL, 0, __VA_ARGS__);                    \
-        if (length_ > 0) {                                               \
+#define EMIT(p, ...)                                                      \
+    do {                                                                  \
+        int length_ = snprintf(NULL, 0, __VA_ARGS__);                     \
+        if (length_ > 0) {                                                \
             char *to_ = hd_array_extend((p)->out, (uint32_t)length_ + 1); \
-            snprintf(to_, (size_t)length_ + 1, __VA_ARGS__);             \
-            (p)->out->count--;                                           \
-        }                                                                \
+            snprintf(to_, (size_t)length_ + 1, __VA_ARGS__);              \
+            (p)->out->count--;                                            \
+        }                                                                 \
     } while (0)
 
 #ifdef __GNUC__

@@ -86,11 +86,11 @@ static bool mark(bool *matters, uint32_t reg)
 static bool spread(const hd_function *f, const hd_instruction *insn, bool *matters)
 {
     bool needed = hd_insn_form(f, insn)->behaviour & ~(uint32_t)HD_BEHAVE_DIVERGENT, more = false;
-    HD_INSN_REGISTERS (f, insn, d)
-        needed = needed || (d->flags & HD_OPERAND_DEF && matters[d->value]);
-    HD_INSN_REGISTERS (f, insn, o)
-        if (needed && o->flags & HD_OPERAND_USE)
-            more |= mark(matters, o->value);
+    HD_INSN_REGISTERS(f, insn, d)
+    needed = needed || (d->flags & HD_OPERAND_DEF && matters[d->value]);
+    HD_INSN_REGISTERS(f, insn, o)
+    if (needed && o->flags & HD_OPERAND_USE)
+        more |= mark(matters, o->value);
     if (needed && insn->guard != HD_NONE)
         more |= mark(matters, insn->guard);
     return more;
@@ -127,10 +127,7 @@ static void add_registers(hd_hasher *hasher, const hd_frame *f, const bool *matt
     }
 }
 
-static bool runs(const hd_trace *t, uint32_t code, uint32_t ops)
-{
-    return memchr(t->executed[code], 1, ops) != NULL;
-}
+static bool runs(const hd_trace *t, uint32_t code, uint32_t ops) { return memchr(t->executed[code], 1, ops) != NULL; }
 
 static void add_warp(hd_hasher *hasher, const hd_warp *w, const hd_trace *t)
 {
@@ -145,8 +142,7 @@ static void add_warp(hd_hasher *hasher, const hd_warp *w, const hd_trace *t)
             hd_hasher_add(hasher, f->tops, LANES * sizeof *f->tops);
         add_registers(hasher, f, t && runs(t, code, f->code->op_count) ? t->matters[code] : NULL);
     }
-    const uint32_t lanes[] = {w->parked, w->passed, w->cluster_arrived, w->cluster_open,
-                              w->yields % HD_YIELDS_OF_SIDE};
+    const uint32_t lanes[] = {w->parked, w->passed, w->cluster_arrived, w->cluster_open, w->yields % HD_YIELDS_OF_SIDE};
     hd_hasher_add(hasher, lanes, sizeof lanes);
     hd_hasher_add(hasher, w->stack.items, w->stack.count * sizeof *w->stack.items);
     hd_hasher_add(hasher, w->local, (size_t)top->local_end * LANES);
@@ -163,7 +159,8 @@ static uint64_t state_of(const hd_cta *cta, const hd_trace *t)
     return value;
 }
 
-/* ---- windows in which instructions are noted ----------------------------------------------------------------------- */
+/* ---- windows in which instructions are noted -----------------------------------------------------------------------
+ */
 
 static void stop_trace(hd_cta *cta)
 {
@@ -207,7 +204,9 @@ bool hd_livelock_check(hd_cta *cta, bool all_spun)
     hd_livelock *l = &cta->livelock;
     uint64_t spun = all_spun ? l->spun + 1 : 0;
     if (!all_spun || cta->writes != l->writes) {
-        *l = (hd_livelock){.writes = cta->writes, .spun = spun, .careful = spun > CAREFUL_ROUNDS,
+        *l = (hd_livelock){.writes = cta->writes,
+                           .spun = spun,
+                           .careful = spun > CAREFUL_ROUNDS,
                            .issued = cta->statistics->warp_instructions};
         if (cta->trace)
             stop_trace(cta);

@@ -32,11 +32,11 @@ typedef struct race_pair {
 } race_pair;
 
 struct hd_races {
-    byte_record *bytes; /* by byte of shared memory */
-    uint32_t now, start; /* start: of the CTA; records of earlier ones do not count */
-    uint32_t warps[MOST_WARPS][MOST_WARPS];        /* what a warp has seen of another */
-    uint32_t barriers[HD_BARRIERS][MOST_WARPS];    /* what those that have arrived have seen */
-    uint32_t (*lanes)[LANES][LANES];               /* by warp: what a lane has seen of another */
+    byte_record *bytes;                         /* by byte of shared memory */
+    uint32_t now, start;                        /* start: of the CTA; records of earlier ones do not count */
+    uint32_t warps[MOST_WARPS][MOST_WARPS];     /* what a warp has seen of another */
+    uint32_t barriers[HD_BARRIERS][MOST_WARPS]; /* what those that have arrived have seen */
+    uint32_t (*lanes)[LANES][LANES];            /* by warp: what a lane has seen of another */
     HD_ARRAY(race_pair) found;
     bool lockstep;
 };
@@ -163,8 +163,8 @@ static void found(hd_races *r, const use *u, const access_record *before, bool b
     race_pair pair = {{before->code, u->record.code}, {before->ordinal, u->record.ordinal}};
     for (uint32_t i = 0; i < r->found.count; i++) {
         const race_pair *p = &r->found.items[i];
-        bool same = p->codes[0] == pair.codes[0] && p->ordinals[0] == pair.ordinals[0] && p->codes[1] == pair.codes[1] &&
-                    p->ordinals[1] == pair.ordinals[1];
+        bool same = p->codes[0] == pair.codes[0] && p->ordinals[0] == pair.ordinals[0] &&
+                    p->codes[1] == pair.codes[1] && p->ordinals[1] == pair.ordinals[1];
         bool turned = p->codes[0] == pair.codes[1] && p->ordinals[0] == pair.ordinals[1] &&
                       p->codes[1] == pair.codes[0] && p->ordinals[1] == pair.ordinals[0];
         if (same || turned)
@@ -172,8 +172,12 @@ static void found(hd_races *r, const use *u, const access_record *before, bool b
     }
     hd_array_push(&r->found, pair);
     const char *what = !u->writes ? "read after write" : before_writes ? "write after write" : "write after read";
-    hd_race race = {what,    u->writes ? "writes" : "reads", before_writes ? "writes" : "reads",
-                    u->byte, before->thread,                 before->code,
+    hd_race race = {what,
+                    u->writes ? "writes" : "reads",
+                    before_writes ? "writes" : "reads",
+                    u->byte,
+                    before->thread,
+                    before->code,
                     before->ordinal};
     hd_report_race(u->op, u->warp, u->lane, &race);
 }
@@ -236,8 +240,12 @@ static void access_lane(const hd_op *op, hd_warp *w, uint32_t lane, const hd_for
         code++;
     bool atomic = form->behaviour & HD_BEHAVE_ATOMIC, matrix = is_matrix(form->opcode);
     use u = {op, w, lane, (uint32_t)(address - region.first), store || atomic, !store, {0}};
-    u.record = (access_record){cta->checks->races->now, (uint32_t)(op - hd_top_frame(w)->code->ops),
-                               (uint16_t)code,          (uint16_t)(w->index * LANES + lane), 0, atomic};
+    u.record = (access_record){cta->checks->races->now,
+                               (uint32_t)(op - hd_top_frame(w)->code->ops),
+                               (uint16_t)code,
+                               (uint16_t)(w->index * LANES + lane),
+                               0,
+                               atomic};
     for (uint32_t k = 0; k < bytes && u.byte < cta->shared_bytes; k++, u.byte++) {
         u.record.value = !store ? 0 : matrix ? region.bytes[u.byte] : stored_byte(op, w, lane, k);
         touch(cta->checks->races, &u);
@@ -249,8 +257,7 @@ static void order(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t opcode)
     hd_races *r = w->cta->checks->races;
     switch (opcode) {
     case HD_OP_BAR_WARP_SYNC:
-        join_lanes(r, w->index, mask,
-                   mask | (((const uint32_t *)hd_row(w, op->a))[__builtin_ctz(mask)] & w->lanes));
+        join_lanes(r, w->index, mask, mask | (((const uint32_t *)hd_row(w, op->a))[__builtin_ctz(mask)] & w->lanes));
         break;
     case HD_OP_MBARRIER_TEST_WAIT:
     case HD_OP_MBARRIER_TRY_WAIT:

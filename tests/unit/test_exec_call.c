@@ -8,9 +8,9 @@
 #include <stdarg.h>
 
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
-#define ENTRY                                                                                                     \
-    ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .pred %p<9>;\n.reg .b16 %h<9>;\n.reg .b32 "      \
-    "%r<32>;\n.reg .b64 %rd<32>;\nld.param.u64 %rd0, [in];\nld.param.u64 %rd1, [out];\nmov.u32 %r0, %tid.x;\n"    \
+#define ENTRY                                                                                                  \
+    ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .pred %p<9>;\n.reg .b16 %h<9>;\n.reg .b32 "   \
+    "%r<32>;\n.reg .b64 %rd<32>;\nld.param.u64 %rd0, [in];\nld.param.u64 %rd1, [out];\nmov.u32 %r0, %tid.x;\n" \
     "mad.wide.u32 %rd2, %r0, 4, %rd1;\n"
 
 static uint32_t out[512];
@@ -52,18 +52,18 @@ static void expect_fault(const kernel_run *run, const char *part)
 
 /* ---- through registers ----------------------------------------------------------------------------------------- */
 
-#define BINARY(name, instruction)                                                                                  \
-    ".func (.param .b32 r) " name "(.param .b32 a, .param .b32 b)\n{\n.reg .b32 %r<4>;\nld.param.u32 %r1, [a];\n"   \
+#define BINARY(name, instruction)                                                                                 \
+    ".func (.param .b32 r) " name "(.param .b32 a, .param .b32 b)\n{\n.reg .b32 %r<4>;\nld.param.u32 %r1, [a];\n" \
     "ld.param.u32 %r2, [b];\n" instruction " %r3, %r1, %r2;\nst.param.b32 [r], %r3;\nret;\n}\n"
-#define TABLE                                                                                                      \
-    HEAD ".func (.param .b32 r) plus(.param .b32 a, .param .b32 b);\n.func (.param .b32 r) times(.param .b32 a, "  \
+#define TABLE                                                                                                       \
+    HEAD ".func (.param .b32 r) plus(.param .b32 a, .param .b32 b);\n.func (.param .b32 r) times(.param .b32 a, "   \
          ".param .b32 b);\n.func (.param .b32 r) minus(.param .b32 a, .param .b32 b);\n.func lone(.param .b64 a)\n" \
-         "{\nret;\n}\n.global .u64 table[5] = {plus, times, minus, lone, 0};\n" BINARY("plus", "add.u32")          \
+         "{\nret;\n}\n.global .u64 table[5] = {plus, times, minus, lone, 0};\n" BINARY("plus", "add.u32")           \
              BINARY("times", "mul.lo.u32") BINARY("minus", "sub.u32")
 #define PICK "mov.u64 %rd3, table;\nmad.wide.u32 %rd3, %r1, 8, %rd3;\nld.global.u64 %rd4, [%rd3];\n"
-#define CALL_PICKED                                                                                                \
-    "{\n.param .b32 a;\n.param .b32 b;\n.param .b32 r;\nst.param.b32 [a], %r0;\nst.param.b32 [b], 7;\n"              \
-    "P: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _);\ncall (r), %rd4, (a, b), P;\n"             \
+#define CALL_PICKED                                                                                     \
+    "{\n.param .b32 a;\n.param .b32 b;\n.param .b32 r;\nst.param.b32 [a], %r0;\nst.param.b32 [b], 7;\n" \
+    "P: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _);\ncall (r), %rd4, (a, b), P;\n" \
     "ld.param.b32 %r2, [r];\n}\n"
 
 /* Lanes of a warp call three functions, and are together again behind the call. */
@@ -97,7 +97,8 @@ static void bad_targets(void **state)
     assert_non_null(strstr(run.message, "thread (1,0,0)"));
 }
 
-/* Some lanes leave the kernel inside of one of the functions; those that are to call another are served all the same. */
+/* Some lanes leave the kernel inside of one of the functions; those that are to call another are served all the same.
+ */
 static void exits_between_targets(void **state)
 {
     (void)state;
@@ -115,8 +116,8 @@ static void exits_between_targets(void **state)
 
 /* ---- parameters ------------------------------------------------------------------------------------------------- */
 
-#define IN_REGISTERS                                                                                               \
-    HEAD ".func (.reg .b32 r, .reg .pred q) f(.reg .b32 a, .reg .b64 b, .reg .pred c)\n{\n.reg .b32 t;\n"           \
+#define IN_REGISTERS                                                                                      \
+    HEAD ".func (.reg .b32 r, .reg .pred q) f(.reg .b32 a, .reg .b64 b, .reg .pred c)\n{\n.reg .b32 t;\n" \
          "cvt.u32.u64 t, b;\nmad.lo.u32 r, a, 3, t;\nnot.pred q, c;\nret;\n}\n"
 
 static void parameters_in_registers(void **state)
@@ -130,10 +131,10 @@ static void parameters_in_registers(void **state)
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i == 4 ? 9 : i * 4 + 100 + (i & 1 ? 0 : 1000));
-    run = run_text(
-        IN_REGISTERS ENTRY "setp.eq.u32 %p1, %r0, %r0;\nmov.u64 %rd4, f;\nP: .callprototype (.reg .b32 _, .reg .pred "
-                           "_) _ (.reg .b32 _, .reg .b64 _, .reg .pred _);\ncall (%r2, %p2), %rd4, (5, 6, %p1), P;\n"
-                           "selp.u32 %r3, 1000, 0, %p2;\nadd.u32 %r2, %r2, %r3;\nst.global.u32 [%rd2], %r2;\nret;\n}\n");
+    run = run_text(IN_REGISTERS ENTRY
+                   "setp.eq.u32 %p1, %r0, %r0;\nmov.u64 %rd4, f;\nP: .callprototype (.reg .b32 _, .reg .pred "
+                   "_) _ (.reg .b32 _, .reg .b64 _, .reg .pred _);\ncall (%r2, %p2), %rd4, (5, 6, %p1), P;\n"
+                   "selp.u32 %r3, 1000, 0, %p2;\nadd.u32 %r2, %r2, %r3;\nst.global.u32 [%rd2], %r2;\nret;\n}\n");
     expect_done(&run);
     assert_int_equal(out[3], 21);
 }
@@ -205,10 +206,10 @@ static void stack_by_lane(void **state)
 static uint32_t print(const char *format)
 {
     snprintf((char *)in, 1024, "%s", format);
-    kernel_run run = run_text(HEAD PRINTF ENTRY
-                              "setp.eq.u32 %p1, %r0, 0;\nadd.u64 %rd3, %rd0, 1024;\n{\n.param .b64 f;\n.param .b64 v;\n"
-                              ".param .b32 r;\nst.param.b64 [f], %rd0;\nst.param.b64 [v], %rd3;\n@%p1 call (r), vprintf, "
-                              "(f, v);\nld.param.b32 %r2, [r];\n}\n@%p1 st.global.u32 [%rd2], %r2;\nret;\n}\n");
+    kernel_run run = run_text(
+        HEAD PRINTF ENTRY "setp.eq.u32 %p1, %r0, 0;\nadd.u64 %rd3, %rd0, 1024;\n{\n.param .b64 f;\n.param .b64 v;\n"
+                          ".param .b32 r;\nst.param.b64 [f], %rd0;\nst.param.b64 [v], %rd3;\n@%p1 call (r), vprintf, "
+                          "(f, v);\nld.param.b32 %r2, [r];\n}\n@%p1 st.global.u32 [%rd2], %r2;\nret;\n}\n");
     expect_done(&run);
     return out[0];
 }
@@ -285,14 +286,15 @@ static void prints_pointers_strings_and_others(void **state)
     assert_string_equal(printed, "50%");
     assert_int_equal(print("%y %d%"), 1);
     assert_string_equal(printed, "%y 0%");
-    kernel_run run = run_text(
-        HEAD PRINTF ".global .align 1 .b8 text[12] = {37, 115, 32, 37, 46, 50, 115, 32, 37, 100, 10, 0};\n"
-                    ".const .align 1 .b8 word[6] = {104, 101, 108, 108, 111, 0};\n" ENTRY
-                    ".local .align 8 .b8 v[24];\nmov.u64 %rd3, text;\ncvta.global.u64 %rd3, %rd3;\nmov.u64 %rd4, word;\n"
-                    "cvta.const.u64 %rd4, %rd4;\nmov.u64 %rd5, v;\nst.local.u64 [%rd5], %rd4;\nst.local.u64 [%rd5+8], "
-                    "%rd4;\nst.local.u32 [%rd5+16], %r0;\ncvta.local.u64 %rd6, %rd5;\nsetp.lt.u32 %p1, %r0, 3;\n"
-                    "@%p1 call (%r2), vprintf, (%rd3, %rd6);\n@%p1 call (%r3), vprintf, (0, %rd6);\n"
-                    "add.u32 %r2, %r2, %r3;\n@%p1 st.global.u32 [%rd2], %r2;\nret;\n}\n");
+    kernel_run run =
+        run_text(HEAD PRINTF
+                 ".global .align 1 .b8 text[12] = {37, 115, 32, 37, 46, 50, 115, 32, 37, 100, 10, 0};\n"
+                 ".const .align 1 .b8 word[6] = {104, 101, 108, 108, 111, 0};\n" ENTRY
+                 ".local .align 8 .b8 v[24];\nmov.u64 %rd3, text;\ncvta.global.u64 %rd3, %rd3;\nmov.u64 %rd4, word;\n"
+                 "cvta.const.u64 %rd4, %rd4;\nmov.u64 %rd5, v;\nst.local.u64 [%rd5], %rd4;\nst.local.u64 [%rd5+8], "
+                 "%rd4;\nst.local.u32 [%rd5+16], %r0;\ncvta.local.u64 %rd6, %rd5;\nsetp.lt.u32 %p1, %r0, 3;\n"
+                 "@%p1 call (%r2), vprintf, (%rd3, %rd6);\n@%p1 call (%r3), vprintf, (0, %rd6);\n"
+                 "add.u32 %r2, %r2, %r3;\n@%p1 st.global.u32 [%rd2], %r2;\nret;\n}\n");
     expect_done(&run);
     assert_string_equal(printed, "hello he 0\nhello he 1\nhello he 2\n");
     assert_int_equal(out[2], 3 - 1);
@@ -336,9 +338,10 @@ static void assertions(void **state)
     strcpy((char *)in + 64, "some file.cu");
     strcpy((char *)in + 128, "void kernel()");
     kernel_run run = run_text(
-        HEAD ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);\n" ENTRY
-             "add.u64 %rd3, %rd0, 64;\nadd.u64 %rd4, %rd0, 128;\nsetp.ge.u32 %p1, %r0, 30;\n"
-             "@%p1 call __assertfail, (%rd0, %rd3, 17, %rd4, 1);\nst.global.u32 [%rd2], 1;\nret;\n}\n");
+        HEAD
+        ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);\n" ENTRY
+        "add.u64 %rd3, %rd0, 64;\nadd.u64 %rd4, %rd0, 128;\nsetp.ge.u32 %p1, %r0, 30;\n"
+        "@%p1 call __assertfail, (%rd0, %rd3, 17, %rd4, 1);\nst.global.u32 [%rd2], 1;\nret;\n}\n");
     expect_fault(&run, "assertion 'i < n' failed; kernel k, block (0,0,0), thread (30,0,0)");
     assert_string_equal(printed,
                         "some file.cu:17: void kernel(): block: [0,0,0], thread: [30,0,0] Assertion `i < n` failed.\n"
@@ -346,19 +349,20 @@ static void assertions(void **state)
     assert_int_equal(out[0], 0);
 }
 
-/* ---- malloc and free ---------------------------------------------------------------------------------------------- */
+/* ---- malloc and free ----------------------------------------------------------------------------------------------
+ */
 
-#define MALLOC                                                                                                     \
-    HEAD ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n" ENTRY
+#define MALLOC HEAD ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n" ENTRY
 
 static void blocks_of_the_heap(void **state)
 {
     (void)state;
-    kernel_run run = run_text(MALLOC "add.u32 %r1, %r0, 1;\nmul.wide.u32 %rd3, %r1, 4;\ncall (%rd4), malloc, (%rd3);\n"
-                                     "mov.u32 %r2, 0;\nL: mad.wide.u32 %rd5, %r2, 4, %rd4;\nst.u32 [%rd5], %r0;\n"
-                                     "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r1;\n@%p1 bra L;\nld.u32 %r3, [%rd5];\n"
-                                     "and.b64 %rd6, %rd4, 15;\ncvt.u32.u64 %r4, %rd6;\nadd.u32 %r3, %r3, %r4;\n"
-                                     "st.global.u32 [%rd2], %r3;\ncall free, (%rd4);\ncall free, (0);\nret;\n}\n");
+    kernel_run run =
+        run_text(MALLOC "add.u32 %r1, %r0, 1;\nmul.wide.u32 %rd3, %r1, 4;\ncall (%rd4), malloc, (%rd3);\n"
+                        "mov.u32 %r2, 0;\nL: mad.wide.u32 %rd5, %r2, 4, %rd4;\nst.u32 [%rd5], %r0;\n"
+                        "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r1;\n@%p1 bra L;\nld.u32 %r3, [%rd5];\n"
+                        "and.b64 %rd6, %rd4, 15;\ncvt.u32.u64 %r4, %rd6;\nadd.u32 %r3, %r3, %r4;\n"
+                        "st.global.u32 [%rd2], %r3;\ncall free, (%rd4);\ncall free, (0);\nret;\n}\n");
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i);
@@ -393,9 +397,10 @@ static void misuse_of_the_heap(void **state)
 static void own_functions_of_such_names(void **state)
 {
     (void)state;
-    kernel_run run = run_text(HEAD ".func (.param .b64 r) malloc(.param .b64 n)\n{\n.reg .b64 %rd1;\nld.param.u64 %rd1, "
-                                   "[n];\nadd.u64 %rd1, %rd1, 1;\nst.param.b64 [r], %rd1;\nret;\n}\n" ENTRY
-                                   "call (%rd4), malloc, (41);\nst.global.u32 [%rd2], %rd4;\nret;\n}\n");
+    kernel_run run =
+        run_text(HEAD ".func (.param .b64 r) malloc(.param .b64 n)\n{\n.reg .b64 %rd1;\nld.param.u64 %rd1, "
+                      "[n];\nadd.u64 %rd1, %rd1, 1;\nst.param.b64 [r], %rd1;\nret;\n}\n" ENTRY
+                      "call (%rd4), malloc, (41);\nst.global.u32 [%rd2], %rd4;\nret;\n}\n");
     expect_done(&run);
     assert_int_equal(out[0], 42);
     run = run_text(HEAD ".extern .func unknown_to_all();\n" ENTRY "call unknown_to_all;\nret;\n}\n");
@@ -403,10 +408,11 @@ static void own_functions_of_such_names(void **state)
     assert_non_null(strstr(run.message, "unknown_to_all"));
 }
 
-/* ---- what models are told ------------------------------------------------------------------------------------------ */
+/* ---- what models are told ------------------------------------------------------------------------------------------
+ */
 
-#define CALLEE_FIRST                                                                                               \
-    HEAD ".func (.reg .b32 r) f(.reg .b32 a)\n{\nadd.u32 r, a, a;\nret;\n}\n" ENTRY                                 \
+#define CALLEE_FIRST                                                                \
+    HEAD ".func (.reg .b32 r) f(.reg .b32 a)\n{\nadd.u32 r, a, a;\nret;\n}\n" ENTRY \
          "call (%r2), f, (%r0);\nst.global.u32 [%rd2], %r2;\nret;\n}\n"
 
 static hd_rf_model *new_model(const hd_rf_module *code, const char *options, const char **refusal)

@@ -23,7 +23,8 @@ static kernel_run run_with(const char *body, uint32_t threads, bool uninitialize
     return run;
 }
 
-/* ---- never written ------------------------------------------------------------------------------------------------ */
+/* ---- never written ------------------------------------------------------------------------------------------------
+ */
 
 static void expect_use(const char *body, uint32_t line, const char *part)
 {
@@ -49,11 +50,14 @@ static void uses_are_found(void **state)
     (void)state;
     expect_use("@%p1 st.global.u32 [%rd3], %r0;", 0, "%p1 was never written and is used as a guard");
     expect_use("st.global.u32 [%rd3], %r1;", 0, "%r1 was never written and is used as a value in global memory");
-    expect_use("add.u64 %rd5, %rd3, 0;\nsub.u64 %rd6, %rd9, %rd9;\nadd.u64 %rd5, %rd5, %rd6;\nld.global.u32 %r1, [%rd5];",
-               3, "%rd5 was never written and is used as an address");
-    expect_use("T: .branchtargets A, A;\nbrx.idx %r1, T;\nA: ", 1, "%r1 was never written and is used as a branch's index");
+    expect_use(
+        "add.u64 %rd5, %rd3, 0;\nsub.u64 %rd6, %rd9, %rd9;\nadd.u64 %rd5, %rd5, %rd6;\nld.global.u32 %r1, [%rd5];", 3,
+        "%rd5 was never written and is used as an address");
+    expect_use("T: .branchtargets A, A;\nbrx.idx %r1, T;\nA: ", 1,
+               "%r1 was never written and is used as a branch's index");
     expect_use("bar.sync %r1;", 0, "an operand of a barrier");
-    expect_use("atom.global.add.u32 %r2, [%rd3], %r1;", 0, "%r1 was never written and is used as an operand of an atomic");
+    expect_use("atom.global.add.u32 %r2, [%rd3], %r1;", 0,
+               "%r1 was never written and is used as an operand of an atomic");
     expect_use("fma.rn.f32 %f1, %f2, %f3, %f4;\nst.global.f32 [%rd3], %f1;", 1, "%f1 was never written");
     expect_use("setp.eq.u32 %p1, %r1, 3;\n@%p1 bra A;\nA: ", 1, "%p1 was never written and is used as a guard");
     expect_use("st.global.v2.u32 [%rd1], {%r0, %r1};", 0, "%r1 was never written");
@@ -65,6 +69,7 @@ static void uses_are_found(void **state)
     expect_use(".local .align 4 .b32 l[4];\nmov.u64 %rd5, l;\nld.local.s8 %r1, [%rd5];\nst.global.u32 [%rd3], %r1;", 3,
                "%r1 was never written");
     expect_use("cvt.u32.u16 %r1, %h1;\nand.b32 %r1, %r1, 255;\nsetp.gt.u32 %p1, %r1, 5;\n@%p1 bra A;\nA: ", 3, "%p1");
+    expect_use("lop3.b32 %r2, %r0, %r1, 0, 0x3c;\nst.global.u32 [%rd3], %r2;", 1, "%r2 was never written");
     expect_use("selp.u32 %r1, %r0, %r2, %p1;\nst.global.u32 [%rd3], %r1;", 1, "%r1 was never written");
     expect_use("shl.b32 %r1, %r0, %r2;\nst.global.u32 [%rd3], %r1;", 1, "%r1 was never written");
 }
@@ -73,7 +78,8 @@ static void uses_are_found(void **state)
 static void lanes_are_told_apart(void **state)
 {
     (void)state;
-    kernel_run run = run_with("setp.ne.u32 %p1, %r0, 9;\n@%p1 mov.u32 %r1, 1;\nst.global.u32 [%rd3], %r1;", 32, true, false);
+    kernel_run run =
+        run_with("setp.ne.u32 %p1, %r0, 9;\n@%p1 mov.u32 %r1, 1;\nst.global.u32 [%rd3], %r1;", 32, true, false);
     assert_int_equal(run.status, HD_EXEC_FAULT);
     assert_non_null(strstr(run.message, "thread (9,0,0)"));
     expect_none("setp.ne.u32 %p1, %r0, 9;\n@%p1 mov.u32 %r1, 1;\n@%p1 st.global.u32 [%rd3], %r1;");
@@ -92,12 +98,15 @@ static void correct_programs_are_not_reported(void **state)
     expect_none("mov.b64 %rd5, {%r0, %r1};\nmov.b64 {%r2, %r3}, %rd5;\nst.global.u32 [%rd3], %r2;\n"
                 "st.global.u64 [%rd1], %rd5;"); /* a half of it is padding */
     expect_none("and.b32 %r2, %r1, 0;\nor.b32 %r3, %r1, -1;\nadd.u32 %r2, %r2, %r3;\nst.global.u32 [%rd3], %r2;");
+    expect_none("lop3.b32 %r2, %r1, 255, 3840, 0x80;\nlop3.b32 %r3, %r0, %r1, 0, 0xf0;\nadd.u32 %r2, %r2, %r3;\n"
+                "st.global.u32 [%rd3], %r2;"); /* a & 255 & 3840; a */
     expect_none("cvt.u64.u32 %rd5, %r0;\nbfi.b64 %rd6, %rd5, %rd9, 8, 8;\nbfe.u64 %rd7, %rd6, 8, 8;\n"
                 "cvt.u32.u64 %r2, %rd7;\nst.global.u32 [%rd3], %r2;");
     expect_none("shl.b32 %r2, %r1, 24;\nand.b32 %r2, %r2, 65535;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 st.global.u32 [%rd3], "
                 "%r2;");
-    expect_none(".local .align 8 .b8 l[16];\nst.local.u32 [l], %r0;\nld.local.u64 %rd5, [l];\nst.local.u64 [l+8], %rd5;\n"
-                "ld.local.u32 %r2, [l+8];\nst.global.u32 [%rd3], %r2;\nst.global.u64 [%rd1], %rd5;");
+    expect_none(
+        ".local .align 8 .b8 l[16];\nst.local.u32 [l], %r0;\nld.local.u64 %rd5, [l];\nst.local.u64 [l+8], %rd5;\n"
+        "ld.local.u32 %r2, [l+8];\nst.global.u32 [%rd3], %r2;\nst.global.u64 [%rd1], %rd5;");
     expect_none(".shared .align 4 .b8 s[128];\nmov.u32 %r1, s;\nadd.u32 %r1, %r1, %r0;\nst.shared.u8 [%r1], %r0;\n"
                 "ld.shared.u8 %r2, [%r1];\nst.global.u32 [%rd3], %r2;");
     expect_none(".shared .align 4 .b32 s[2];\nst.shared.u32 [s], 0;\natom.shared.add.u32 %r1, [s], 1;\n"
@@ -115,7 +124,8 @@ static void through_calls(void **state)
 {
     (void)state;
     static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.func (.param .align 8 .b8 r[16]) f(.param .b32 n)\n{\n.reg .b32 "
+        ".version 8.0\n.target sm_80\n.address_size 64\n.func (.param .align 8 .b8 r[16]) f(.param .b32 n)\n{\n.reg "
+        ".b32 "
         "%%r<4>;\nld.param.u32 %%r1, [n];\nst.param.u32 [r], %%r1;\nst.param.u32 [r+8], %%r1;\nret;\n}\n"
         ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %%rd<4>;\n.reg .b32 %%r<4>;\n"
         "ld.param.u64 %%rd1, [out];\n{\n.param .b32 n;\n.param .align 8 .b8 r[16];\nst.param.b32 [n], 5;\ncall (r), f, "
@@ -129,10 +139,12 @@ static void through_calls(void **state)
     }
 }
 
-/* ---- races --------------------------------------------------------------------------------------------------------- */
+/* ---- races ---------------------------------------------------------------------------------------------------------
+ */
 
 #define SHARED ".shared .align 4 .b32 s[1024];\nmov.u32 %r9, s;\nmad.lo.u32 %r1, %r0, 4, %r9;\n"
-#define NEIGHBOUR "add.u32 %r2, %r0, 32;\nand.b32 %r2, %r2, 63;\nmad.lo.u32 %r2, %r2, 4, %r9;\n" /* in the other warp */
+#define NEIGHBOUR "add.u32 %r2, %r0, 32;\nand.b32 %r2, %r2, 63;\nmad.lo.u32 %r2, %r2, 4, %r9;\n" /* in the other warp \
+                                                                                                  */
 #define FIRST "setp.lt.u32 %p1, %r0, 32;\n@%p1 " /* the first warp does what follows */
 #define NEXT_LANE "xor.b32 %r2, %r0, 1;\nmad.lo.u32 %r2, %r2, 4, %r9;\n"
 
@@ -168,13 +180,14 @@ static void expect_order(const char *body)
 static void races_between_warps(void **state)
 {
     (void)state;
-    expect_race(SHARED NEIGHBOUR FIRST "st.shared.u32 [%r1], %r0;\n@!%p1 ld.shared.u32 %r3, [%r2];",
-                8, "race, read after write: thread (32,0,0) reads byte 0 of shared memory, which thread (0,0,0) writes");
+    expect_race(SHARED NEIGHBOUR FIRST "st.shared.u32 [%r1], %r0;\n@!%p1 ld.shared.u32 %r3, [%r2];", 8,
+                "race, read after write: thread (32,0,0) reads byte 0 of shared memory, which thread (0,0,0) writes");
     expect_race(SHARED NEIGHBOUR FIRST "ld.shared.u32 %r3, [%r1];\n@!%p1 st.shared.u32 [%r2], %r0;", 8,
                 "race, write after read: ");
     expect_race(SHARED NEIGHBOUR FIRST "st.shared.u32 [%r1], %r0;\n@!%p1 st.shared.u32 [%r2], %r0;", 8,
                 "race, write after write: ");
-    expect_race(SHARED NEIGHBOUR FIRST "atom.shared.add.u32 %r3, [%r1], 1;\n@!%p1 st.shared.u32 [%r2], %r0;", 8, "race, ");
+    expect_race(SHARED NEIGHBOUR FIRST "atom.shared.add.u32 %r3, [%r1], 1;\n@!%p1 st.shared.u32 [%r2], %r0;", 8,
+                "race, ");
     expect_race(SHARED NEIGHBOUR "st.shared.u32 [%r1], %r0;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];\n"
                                  "st.shared.u32 [%r1], 7;",
                 8, "race, read after write: "); /* the warp that arrives last goes on first */
@@ -192,7 +205,7 @@ static void races_between_warps(void **state)
 static void named_barriers_order(void **state)
 {
     (void)state;
-#define PRODUCE                                                                                                    \
+#define PRODUCE                                                                                                      \
     SHARED "and.b32 %r3, %r0, 31;\nmad.lo.u32 %r2, %r3, 4, %r9;\nsetp.lt.u32 %p1, %r0, 32;\n@%p1 bra.uni CONSUME;\n" \
            "st.shared.u32 [%r2], %r0;\nbar.arrive 3, 64;\n"
 #define CONSUME "ret;\nCONSUME: bar.sync 3, 64;\nld.shared.u32 %r4, [%r2];"
@@ -215,8 +228,9 @@ static void races_within_a_warp(void **state)
 static void older_machines_go_in_lockstep(void **state)
 {
     (void)state;
-    static const char head[] = ".version 8.0\n.target sm_60\n.address_size 64\n.visible .entry k(.param .u64 in, .param "
-                               ".u64 out)\n{\n.reg .b32 %r<16>;\nmov.u32 %r0, %tid.x;\n";
+    static const char head[] =
+        ".version 8.0\n.target sm_60\n.address_size 64\n.visible .entry k(.param .u64 in, .param "
+        ".u64 out)\n{\n.reg .b32 %r<16>;\nmov.u32 %r0, %tid.x;\n";
     char text[2048];
     snprintf(text, sizeof text, "%s%s", head,
              SHARED NEXT_LANE "st.shared.u32 [%r1], %r0;\nld.shared.u32 %r3, [%r2];\nret;\n}\n");

@@ -86,11 +86,12 @@ static void blocks_of_the_heap(void **state)
 static void divisions_by_zero(void **state)
 {
     (void)state;
-    kernel_run run = run_body("div.u32 %r1, %r0, 0;\nrem.s32 %r2, %r0, 0;\ndiv.s64 %rd5, %rd1, 0;\nrem.u64 %rd5, %rd1, 0;\n"
-                              "mov.f32 %f1, 0f3F800000;\nmov.f32 %f2, 0f00000000;\ndiv.rn.f32 %f3, %f1, %f2;\n"
-                              "mov.s32 %r3, -2147483648;\nmov.s32 %r4, -1;\ndiv.s32 %r5, %r3, %r4;\nrem.s32 %r6, %r3, %r4;\n"
-                              "st.global.f32 [%rd3], %f3;",
-                              32);
+    kernel_run run =
+        run_body("div.u32 %r1, %r0, 0;\nrem.s32 %r2, %r0, 0;\ndiv.s64 %rd5, %rd1, 0;\nrem.u64 %rd5, %rd1, 0;\n"
+                 "mov.f32 %f1, 0f3F800000;\nmov.f32 %f2, 0f00000000;\ndiv.rn.f32 %f3, %f1, %f2;\n"
+                 "mov.s32 %r3, -2147483648;\nmov.s32 %r4, -1;\ndiv.s32 %r5, %r3, %r4;\nrem.s32 %r6, %r3, %r4;\n"
+                 "st.global.f32 [%rd3], %f3;",
+                 32);
     assert_int_equal(run.status, HD_EXEC_DONE);
     assert_int_equal(out[0], 0x7f800000);
 }
@@ -98,19 +99,20 @@ static void divisions_by_zero(void **state)
 static void places_in_the_source(void **state)
 {
     (void)state;
-    static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"main.cu\"\n.file 2 \"lib.h\"\n"
-        ".func f()\n{\n.reg .b64 %rd<3>;\nmov.u64 %rd1, 16;\n.loc 1 30 1\n.loc 2 20 5, function_name $n, inlined_at 1 30 "
-        "1\n.loc 2 9 3, function_name $n, inlined_at 2 20 5\nld.u32 %rd2, [%rd1];\nret;\n}\n"
-        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.loc 1 40 1\ncall f;\nret;\n}\n"
-        ".section .debug_str\n{\n$n:\n.b8 0\n}\n";
+    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"main.cu\"\n.file 2 \"lib.h\"\n"
+                               ".func f()\n{\n.reg .b64 %rd<3>;\nmov.u64 %rd1, 16;\n.loc 1 30 1\n.loc 2 20 5, "
+                               "function_name $n, inlined_at 1 30 "
+                               "1\n.loc 2 9 3, function_name $n, inlined_at 2 20 5\nld.u32 %rd2, [%rd1];\nret;\n}\n"
+                               ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.loc 1 40 1\ncall f;\nret;\n}\n"
+                               ".section .debug_str\n{\n$n:\n.b8 0\n}\n";
     kernel_run run = {.text = text, .out = out, .out_bytes = 4};
     run_kernel(&run);
     expect_fault(&run, 13, "kernel k (lib.h:9), block", "0: inlined at lib.h:20\n0: inlined at main.cu:30\n");
     assert_non_null(strstr(run.notes, "19: called from here (main.cu:40)\n"));
 }
 
-/* ---- for ever ------------------------------------------------------------------------------------------------------ */
+/* ---- for ever ------------------------------------------------------------------------------------------------------
+ */
 
 static void expect_livelock(const char *body, uint32_t threads, const char *note)
 {
@@ -169,12 +171,9 @@ static void counters_that_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accesses),
-        cmocka_unit_test(blocks_of_the_heap),
-        cmocka_unit_test(divisions_by_zero),
-        cmocka_unit_test(places_in_the_source),
-        cmocka_unit_test(spinning_lanes),
-        cmocka_unit_test(counters_that_matter),
+        cmocka_unit_test(accesses),          cmocka_unit_test(blocks_of_the_heap),
+        cmocka_unit_test(divisions_by_zero), cmocka_unit_test(places_in_the_source),
+        cmocka_unit_test(spinning_lanes),    cmocka_unit_test(counters_that_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
