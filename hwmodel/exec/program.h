@@ -147,6 +147,7 @@ struct hd_program {
     uint32_t special_bytes;
     uint32_t static_shared_bytes; /* of all functions together */
     uint32_t dynamic_shared_at;   /* offset of the extern shared arrays */
+    bool reserves_shared;         /* something asks where the reserved part of shared memory is */
     uint32_t parameter_bytes;
     uint32_t places; /* cache slots of memory ops */
 };
@@ -219,6 +220,7 @@ typedef struct hd_barrier {
     uint32_t ayes, noes; /* threads, of bar.red */
 } hd_barrier;
 enum { HD_BARRIERS = 16, HD_CLUSTER_BARRIER = 16, HD_NO_BARRIER = 255 };
+enum { HD_RESERVED_SHARED_BYTES = 1024 }; /* behind the CTA's own, where a kernel asks for it */
 enum { HD_YIELDS_OF_SIDE = 16 }; /* then another side of the warp's branch gets its turn */
 
 typedef struct hd_livelock {
@@ -250,7 +252,7 @@ struct hd_cta {
     hd_warp *warps;
     uint32_t warp_count, live_warps;
     unsigned char *shared;
-    uint32_t shared_bytes;
+    uint32_t shared_bytes, reserved_at; /* with the reserved part, which begins there */
     hd_barrier barriers[HD_BARRIERS];
     uint32_t async_arrivals; /* in the queues of its warps */
     uint64_t writes; /* to shared and global memory that may have changed it */

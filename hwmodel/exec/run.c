@@ -265,6 +265,11 @@ static void open_cta(hd_cta *cta)
     cta->shared_bytes = p->static_shared_bytes;
     if (cta->grid->dynamic_shared_bytes)
         cta->shared_bytes = p->dynamic_shared_at + cta->grid->dynamic_shared_bytes;
+    cta->reserved_at = cta->shared_bytes;
+    if (p->reserves_shared) {
+        cta->reserved_at = (cta->shared_bytes + 127) / 128 * 128;
+        cta->shared_bytes = cta->reserved_at + HD_RESERVED_SHARED_BYTES;
+    }
     cta->shared = hd_calloc((size_t)cta->shared_bytes + 16, 1);
     hd_checks_open(cta);
     cta->watched = cta->sink_count || cta->checks;

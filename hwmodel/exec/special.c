@@ -50,9 +50,18 @@ static uint64_t lane_value(const hd_warp *w, hd_sreg sreg, uint32_t component, u
         return (uint32_t)(w->issued >> 32);
     case HD_SREG_TOTAL_SMEM_SIZE:
     case HD_SREG_AGGR_SMEM_SIZE:
-        return cta->shared_bytes;
+        return cta->reserved_at; /* without what is reserved */
     case HD_SREG_DYNAMIC_SMEM_SIZE:
         return cta->grid->dynamic_shared_bytes;
+    case HD_SREG_RESERVED_SMEM_BEGIN:
+    case HD_SREG_RESERVED_SMEM_0:
+        return cta->reserved_at;
+    case HD_SREG_RESERVED_SMEM_1:
+        return cta->reserved_at + HD_RESERVED_SHARED_BYTES / 2;
+    case HD_SREG_RESERVED_SMEM_END:
+        return cta->shared_bytes;
+    case HD_SREG_RESERVED_SMEM_CAP:
+        return HD_RESERVED_SHARED_BYTES;
     case HD_SREG_CLUSTERID:
         return component < 3 ? cta->id[component] : 0; /* clusters of one CTA */
     case HD_SREG_NCLUSTERID:
@@ -93,6 +102,11 @@ bool hd_special_known(hd_sreg sreg)
     case HD_SREG_TOTAL_SMEM_SIZE:
     case HD_SREG_AGGR_SMEM_SIZE:
     case HD_SREG_DYNAMIC_SMEM_SIZE:
+    case HD_SREG_RESERVED_SMEM_BEGIN:
+    case HD_SREG_RESERVED_SMEM_END:
+    case HD_SREG_RESERVED_SMEM_CAP:
+    case HD_SREG_RESERVED_SMEM_0:
+    case HD_SREG_RESERVED_SMEM_1:
     case HD_SREG_CLUSTERID:
     case HD_SREG_NCLUSTERID:
     case HD_SREG_CLUSTER_CTAID:

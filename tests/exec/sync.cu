@@ -114,3 +114,14 @@ extern "C" __global__ void with_warps(const int *in, int *out)
     atomicMax(&out[65], v);
     atomicCAS((unsigned short *)&out[66], (unsigned short)0, (unsigned short)5);
 }
+
+/* A tile of two warps, which meet in the shared memory that the system reserves. */
+extern "C" __global__ void with_wide_tiles(const int *in, int *out)
+{
+    auto block = cg::this_thread_block();
+    auto tile = cg::tiled_partition<64>(block);
+    unsigned t = block.thread_rank();
+    int v = in[t], sum = cg::reduce(tile, v, cg::plus<int>());
+    tile.sync();
+    out[t] = sum * 10 + tile.any(v == 13) + 2 * tile.all(v >= 0) + tile.shfl(v, 40);
+}
