@@ -218,8 +218,7 @@ hd_step hd_run_set(const hd_op *op, hd_warp *w, uint32_t mask)
         truth[0] = compare(op, w);
     truth[0] = combine_words(op->boolean, truth[0], other);
     truth[1] = op->parts == 2 ? combine_words(op->boolean, truth[1], other) : 0;
-    for (uint32_t i = 0; i < LANES; i++)
-        to[i] = (truth[0] >> i & 1 ? one : 0) | (truth[1] >> i & 1 ? one << 16 : 0);
+    hd_spread_row(to, truth[0], truth[1], one);
     if (op->d_bytes == 2)
         hd_resize(to = (uint32_t *)(void *)w->cta->scratch[1], 2, w->cta->scratch[0], 4, false);
     hd_merge(hd_row_of_frame(w, op->d), to, mask, op->d_bytes);

@@ -287,6 +287,8 @@ void hd_resize(void *d, uint32_t d_bytes, const void *a, uint32_t a_bytes, bool 
 void hd_flush_row(void *d, const void *a, hd_type type);    /* subnormals to zero */
 void hd_saturate_row(void *d, const void *a, hd_type type); /* to [0, 1] */
 void hd_widen_row(void *d, const void *a, hd_type type);    /* F16 or BF16 to F32 */
+/* `one` where a lane's bit is set in low; with it, 16 bits up, where it is in high. */
+void hd_spread_row(uint32_t *d, uint32_t low, uint32_t high, uint32_t one);
 /* lop3: bit 4 a + 2 b + c of the table, for each bit. */
 void hd_logic_row(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t table);
 /* a + b + in, or a - b - in, of 4 or 8 bytes a lane; `in` and the result: a bit a lane, the carry or borrow. */

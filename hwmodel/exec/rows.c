@@ -135,6 +135,11 @@ void hd_widen_row(void *d, const void *a, hd_type type)
         widen_row_bf16(d, a);
 }
 
+HD_CLONES void hd_spread_row(uint32_t *d, uint32_t low, uint32_t high, uint32_t one)
+{
+    HD_LANE_LOOP d[i] = (low >> i & 1 ? one : 0) | (high >> i & 1 ? one << 16 : 0);
+}
+
 /* Seven choices: c chooses among pairs of the table's bits, b among these, a among those. */
 HD_CLONES static void logic_row(u32 *d, const u32 *ra, const u32 *rb, const u32 *rc, const u32 *bits)
 {

@@ -47,26 +47,26 @@ static inline u32 find_shift(u64 v, u32 top) { return v ? top - find_bit(v, top)
 
 /* bfe: `length` bits from `position`; bits beyond the width are zero, or the sign: that of the field's highest bit, or
  * of the value where the field reaches beyond it. Both arguments count modulo 256. */
-static inline u64 extract_u(u64 v, u32 position, u32 length, u32 width)
-{
-    position &= 255;
-    length &= 255;
-    if (position >= width || !length)
-        return 0;
-    v >>= position;
-    return length >= 64 ? v : v & ((1ull << length) - 1);
-}
-static inline u64 extract_s(s64 v, u32 position, u32 length, u32 width)
-{
-    position &= 255;
-    length &= 255;
-    if (!length)
-        return 0;
-    if (position >= width)
-        return (u64)(v >> 63);
-    v >>= position;
-    return length >= 64 ? (u64)v : (u64)((s64)((u64)v << (64 - length)) >> (64 - length));
-}
+#define HD_EXTRACT(U, S, width)                                                         \
+    static inline U extract_##U(U v, u32 position, u32 length)                          \
+    {                                                                                   \
+        position &= 255;                                                                \
+        length &= 255;                                                                  \
+        U field = position < width ? v >> (position & (width - 1)) : 0;                 \
+        return length < width ? field & (((U)1 << (length & (width - 1))) - 1) : field; \
+    }                                                                                   \
+    static inline U extract_##S(S v, u32 position, u32 length)                          \
+    {                                                                                   \
+        position &= 255;                                                                \
+        length &= 255;                                                                  \
+        U field = (U)(v >> (position < width ? position : width - 1));                  \
+        u32 unused = length < width ? width - length : 0;                               \
+        field = (U)((S)(field << (unused & (width - 1))) >> (unused & (width - 1)));    \
+        return length ? field : 0;                                                      \
+    }
+HD_EXTRACT(u32, s32, 32)
+HD_EXTRACT(u64, s64, 64)
+#undef HD_EXTRACT
 
 /* bmsk: `length` ones from `position` up. */
 static inline u32 mask_u32(u32 position, u32 length, bool wrap)
@@ -95,14 +95,11 @@ static inline u32 funnel_right(u32 low, u32 high, u32 n)
 /* prmt: four selectors of four bits; bit 3 of one replicates the byte's sign. */
 static inline u32 permute(u32 a, u32 b, u32 selectors)
 {
-    u64 bytes = (u64)b << 32 | a;
     u32 out = 0;
     for (u32 i = 0; i < 4; i++) {
-        u32 s = selectors >> (4 * i) & 15;
-        u32 byte = (u32)(bytes >> (8 * (s & 7))) & 255;
-        if (s & 8)
-            byte = byte & 128 ? 255 : 0;
-        out |= byte << (8 * i);
+        u32 s = selectors >> (4 * i), byte = (s & 4 ? b : a) >> (8 * (s & 3)) & 255;
+        u32 sign = byte & 128 ? 255 : 0;
+        out |= (s & 8 ? sign : byte) << (8 * i);
     }
     return out;
 }
