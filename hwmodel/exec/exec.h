@@ -8,23 +8,28 @@
  *
  * Order. CTAs run one after another by linear index (x fastest). In a CTA warps take turns by index: a warp runs until
  * it waits at a barrier, ends, or has issued HD_EXEC_QUANTUM instructions in a row. A divergent branch runs its taken
- * side first, then the fall-through; brx.idx runs its targets in table order, the lanes of one target together. So
- * events, memory and faults are the same in every run.
+ * side first, then the fall-through; brx.idx runs its targets in table order, the lanes of one target together; an
+ * indirect call runs its targets in the order of the lowest lanes that call them. So events, memory and faults are the
+ * same in every run.
  *
  * A warp also gives its turn up at nanosleep and at an mbarrier's test_wait or try_wait that is not over. Lanes that
  * wait for others of their warp (barriers without .aligned, bar.warp.sync; every 16th turn that is given up) let another
  * side of the branch run first.
  *
  * Events. An instruction is told before it runs; where a sink asks for columns, after it ran, since they hold what it
- * did: then the one that faults is not told. Branches, calls and returns are told before in any case, after it barriers
- * that may have to run again (park.h): they are told and counted once, when they are done.
+ * did: then the one that faults is not told. Branches, calls and returns are told before in any case, and so are
+ * barriers without a result. What has to run again (park.h) is told and counted once: bar.red when it is done.
  *
- * A CTA that can never end (every warp waits at barriers that cannot open, or all come back to a state in which they
- * were without having written shared or global memory) is a kernel fault, never a hang: a spin lock between lanes of
- * one warp, for one, which independent thread scheduling would allow, goes in circles on a SIMT stack.
+ * A CTA that can never end (every warp waits at barriers that cannot open, or what decides how they go on comes back
+ * to what it was without shared or global memory having changed: livelock.c) is a kernel fault, never a hang: a spin
+ * lock between lanes of one warp, for one, which independent thread scheduling would allow, goes in circles on a SIMT
+ * stack.
  *
- * A kernel that goes on for ever while it changes something (a counter, memory) cannot be told from a long one: the
- * instruction_limit of the options ends it.
+ * A kernel that goes on for ever while it changes memory cannot be told from a long one: the instruction_limit of the
+ * options ends it.
+ *
+ * Calls of functions that have no body and that nvcc uses (vprintf, malloc ..: builtin.def) are run here, as
+ * instructions without a frame.
  *
  * Which instructions run: the head of hwmodel/exec/exec.def.
  */
