@@ -4,7 +4,6 @@
 #pragma GCC optimize("O3", "no-trapping-math") /* or choices would stay branches */
 #endif
 #endif
-#include "hwmodel/exec/atomic_narrow.h"
 #include "hwmodel/exec/lanes.h"
 #include "hwmodel/exec/scalar_half.h"
 

@@ -143,5 +143,6 @@ static inline u16 signed_half(u16 magnitude, u16 a, u16 b)
     return magnitude == HALF_NAN ? magnitude : magnitude | ((a ^ b) & 0x8000);
 }
 static inline u16 magnitude_half(u16 v) { return v & 0x7fff; }
+static inline u32 pack_halves(u16 low, u16 high) { return low | (u32)high << 16; }
 
 #endif
