@@ -19,7 +19,8 @@ enum { /* the short names of ir/ptx.def's behaviour column */
        ASYNC = HD_BEHAVE_ASYNC,
        DIVERGENT = HD_BEHAVE_DIVERGENT,
        TEXTURE = HD_BEHAVE_TEXTURE,
-       VOLATILE = HD_BEHAVE_VOLATILE
+       VOLATILE = HD_BEHAVE_VOLATILE,
+       YIELD = HD_BEHAVE_YIELD
 };
 
 const hd_opcode_info hd_opcodes[HD_OPCODE_COUNT] = {

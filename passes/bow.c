@@ -3,7 +3,7 @@
  * A destination is
  *
  *   boc   only to the bypass window: the value is transient. Its definition is unguarded; on every path each access is fewer than iw
- *         issued instructions after the one before; it is live across no cut edge, call, barrier or return; and nothing redefines it under
+ *         issued instructions after the one before; it is live across no cut edge, call, barrier, yield or return; and nothing redefines it under
  *         a guard while it is live.
  *   rf    only to the register file: no path reads it within the window.
  *   both  else.
@@ -251,7 +251,8 @@ static void step(bow_pass *p, uint32_t ordinal)
     const hd_instruction *insn = &f->instructions.items[ordinal];
     uint32_t behaviour = hd_insn_form(f, insn)->behaviour;
     bool call = behaviour & HD_BEHAVE_CALL;
-    bool cuts = behaviour & (HD_BEHAVE_CALL | HD_BEHAVE_BARRIER | HD_BEHAVE_RETURN) || insn->flags & HD_INSN_OPAQUE;
+    bool cuts = behaviour & (HD_BEHAVE_CALL | HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD | HD_BEHAVE_RETURN) ||
+                insn->flags & HD_INSN_OPAQUE;
     uint8_t *tag = p->tags + p->tag_first[ordinal];
     HD_INSN_REGISTERS (f, insn, o)
         if (o->flags & HD_OPERAND_DEF && is_tracked(p, o))

@@ -204,6 +204,7 @@ struct hd_warp {
     /* park.h, barrier.c */
     uint32_t yields;         /* turns given up */
     uint32_t parked, passed; /* lanes that stay at an instruction; that may go on when it runs again */
+    uint32_t told;           /* lanes whose instruction runs again and was told before */
     uint64_t park_keys[LANES];
     uint32_t ayes, ayes_of_barrier, noes_of_barrier; /* votes of parked lanes; results of the barrier that opened */
     uint32_t cluster_arrived, cluster_open;

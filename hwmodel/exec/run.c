@@ -68,14 +68,17 @@ static inline uint32_t guarded(const hd_op *op, const hd_warp *w, uint32_t activ
 static hd_step step_told(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
 {
     hd_event e = issue_event(w, pc, active, mask);
-    bool before = op->flags & HD_OP_CONTROL || (!w->cta->columns && !(op->flags & HD_OP_RETRY));
+    bool retried = op->flags & HD_OP_RETRY, told = retried && mask && !(mask & ~w->told);
+    bool before = op->flags & HD_OP_CONTROL || (!w->cta->columns && !retried) || (retried && !op->written_count);
     if (w->cta->trace)
         hd_livelock_trace(op, w);
     if (op->flags & HD_OP_SYNTHETIC)
         return op->run(op, w, mask);
-    if (before && !tell(op, w, &e, 0))
+    if (before && !told && !tell(op, w, &e, 0))
         return hd_stop(w);
     hd_step step = w->cta->checks ? hd_checks_step(op, w, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
+    if (retried)
+        w->told = step == HD_STEP_BLOCKED ? w->told | mask : w->told & ~mask;
     if (!before && step != HD_STEP_STOP && step != HD_STEP_BLOCKED && !tell(op, w, &e, mask))
         return hd_stop(w);
     return step;

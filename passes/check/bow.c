@@ -2,7 +2,7 @@
  *
  * From each definition tagged boc, all paths are followed with the number of issued instructions since the last access, until the value is
  * overwritten or dead. Refuted where the value is read when its entry has left the window; where it is live across an edge behind which the
- * warp may run other code first, across a call, a barrier or a return; where a guarded write meets it alive; and where the definition itself is guarded, partial,
+ * warp may run other code first, across a call, a barrier, a yield or a return; where a guarded write meets it alive; and where the definition itself is guarded, partial,
  * or leaves the function. The tags rf and both are always sound.
  *
  * Complexity: each path is followed for at most the window's length behind the value's last access.
@@ -75,7 +75,7 @@ static bool go_on(bow_check *c, uint32_t ordinal, uint32_t gap)
 static bool cuts(const bow_check *c, const hd_instruction *insn)
 {
     return insn->flags & HD_INSN_OPAQUE ||
-           hd_insn_form(c->function, insn)->behaviour & (HD_BEHAVE_CALL | HD_BEHAVE_BARRIER | HD_BEHAVE_RETURN);
+           hd_insn_form(c->function, insn)->behaviour & (HD_BEHAVE_CALL | HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD | HD_BEHAVE_RETURN);
 }
 
 static bool pass_instruction(bow_check *c, spot at)
@@ -91,7 +91,7 @@ static bool pass_instruction(bow_check *c, spot at)
         return true;
     if (checked)
         return refute(c, at.ordinal, kinds & HD_ACCESS_WEAK ? "it is written again, not in all lanes, while it is live"
-                                                            : "it is live across a call, barrier or return");
+                                                            : "it is live across a call, barrier, yield or return");
     return go_on(c, at.ordinal, kinds ? 1 : at.gap + 1);
 }
 

@@ -120,6 +120,35 @@ static void told_once(void **state)
     }
 }
 
+/* Where lanes come one by one, each place is told once, when its lanes come. */
+static bool take_order(void *context, const hd_event *e)
+{
+    char *text = context;
+    if (e->kind == HD_EVENT_ISSUE)
+        snprintf(text + strlen(text), 256 - strlen(text), "%u:%x ", e->instruction, e->effective);
+    return true;
+}
+
+static void told_apart(void **state)
+{
+    static const char *const barriers[] = {"bar.warp.sync -1", "barrier.sync 0"};
+    char body[256], order[256];
+    (void)state;
+    for (uint32_t b = 0; b < 2; b++)
+        for (uint32_t columns = 0; columns < 2; columns++) {
+            hd_sink sink = {take_order, order, columns ? HD_COLUMN_RESULTS : 0};
+            snprintf(body, sizeof body, "setp.eq.u32 %%p1, %%r0, 1;\n@%%p1 bra A;\n%s;\nbra J;\nA: %s;\nJ:",
+                     barriers[b], barriers[b]);
+            order[0] = 0;
+            kernel_run run = run_with(body, 3, &sink);
+            expect_done(&run);
+            /* the taken side comes first; whoever comes last goes on first */
+            if (!strstr(order, "7:") || strcmp(strstr(order, "7:"), "7:2 10:2 8:5 9:5 11:7 "))
+                fail_msg("%s", order);
+            assert_int_equal(run.statistics.warp_instructions, 12);
+        }
+}
+
 /* ---- arriving and waiting ------------------------------------------------------------------------------------ */
 
 /* Warp 0 consumes what warp 1 produces, five times, over a pair of barriers. */
@@ -316,6 +345,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reductions),  cmocka_unit_test(reductions_of_some),    cmocka_unit_test(told_once),
+        cmocka_unit_test(told_apart),
         cmocka_unit_test(lanes_apart), cmocka_unit_test(producer_and_consumer), cmocka_unit_test(votes_apart),
         cmocka_unit_test(ended_lanes), cmocka_unit_test(warp_barriers),         cmocka_unit_test(clusters),
         cmocka_unit_test(fences),      cmocka_unit_test(faults),

@@ -1,0 +1,13 @@
+/* The comparison of two reports as a library call. Kernels are matched by name. */
+#ifndef HD_DRIVER_DIFF_H
+#define HD_DRIVER_DIFF_H
+
+#include "base/diagnostics.h"
+#include "emitters/diff.h"
+
+/* Fills in diff->kernels (freed with hd_array_free); both reports must live as long. `kernel`: glob over names, or NULL.
+ * false with a diagnostic where no name fits the glob on either side, or a side has a name twice. */
+bool hd_diff_reports(const hd_report_module *before, const hd_report_module *after, const char *kernel, hd_diff *diff,
+                     hd_diagnostics *diagnostics);
+
+#endif

@@ -1,0 +1,51 @@
+/* Quantities of a kernel: see quantity.h. */
+#include "emitters/quantity.h"
+
+const hd_quantity_info hd_quantities[HD_QUANTITY_COUNT] = {
+#define VALUE false
+#define CHANGE true
+#define HD_QUANTITY(id, name, kind, changes, summary) {name, summary, HD_KIND_##kind, changes},
+#include "emitters/quantities.def"
+#undef HD_QUANTITY
+#undef VALUE
+#undef CHANGE
+};
+
+bool hd_quantity_of(const hd_report_kernel *k, hd_quantity quantity, double *value)
+{
+    const hd_report_ptxas *p = &k->ptxas;
+    switch (quantity) {
+    case HD_QUANTITY_REGISTERS: *value = k->use.registers; return true;
+    case HD_QUANTITY_LIVE_PEAK: *value = k->live_peak; return true;
+    case HD_QUANTITY_ALLOCATED: *value = k->allocated; return true;
+    case HD_QUANTITY_ESTIMATE: *value = k->estimate; return true;
+    case HD_QUANTITY_PTXAS: *value = p->registers; return p->known;
+    case HD_QUANTITY_OCCUPANCY: *value = k->occupancy.fraction; return true;
+    case HD_QUANTITY_WARPS: *value = k->occupancy.warps; return true;
+    case HD_QUANTITY_CTAS: *value = k->occupancy.ctas; return true;
+    case HD_QUANTITY_SPILL_BYTES: *value = (double)k->spill_bytes; return true;
+    case HD_QUANTITY_PTXAS_SPILL_BYTES: *value = (double)(p->spill_stores + p->spill_loads); return p->known;
+    case HD_QUANTITY_SHARED_BYTES: *value = (double)k->static_shared_bytes; return true;
+    case HD_QUANTITY_LOCAL_BYTES: *value = (double)k->local_bytes; return true;
+    case HD_QUANTITY_INSTRUCTIONS: *value = k->instruction_count; return true;
+    case HD_QUANTITY_BANK_CONFLICTS: *value = (double)k->bank_conflicts; return true;
+    case HD_QUANTITY_ADDED:
+    case HD_QUANTITY_REMOVED:
+    case HD_QUANTITY_COUNT: break;
+    }
+    return false;
+}
+
+void hd_quantity_write(hd_writer *writer, hd_quantity quantity, double value)
+{
+    if (hd_quantities[quantity].kind == HD_KIND_FRACTION)
+        hd_write_format(writer, "%.1f%%", 100 * value);
+    else
+        hd_write_format(writer, "%.0f", value);
+}
+
+void hd_quantity_write_change(hd_writer *writer, hd_quantity quantity, double change)
+{
+    hd_write_string(writer, change > 0 ? "+" : "");
+    hd_quantity_write(writer, quantity, change);
+}

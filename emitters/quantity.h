@@ -1,0 +1,30 @@
+/* The quantities of a kernel that gates ask for and comparisons show: see quantities.def. */
+#ifndef HD_EMITTERS_QUANTITY_H
+#define HD_EMITTERS_QUANTITY_H
+
+#include "emitters/report.h"
+
+typedef enum hd_quantity {
+#define HD_QUANTITY(id, name, kind, changes, summary) HD_QUANTITY_##id,
+#include "emitters/quantities.def"
+#undef HD_QUANTITY
+    HD_QUANTITY_COUNT
+} hd_quantity;
+
+typedef enum hd_quantity_kind { HD_KIND_COUNT, HD_KIND_BYTES, HD_KIND_FRACTION } hd_quantity_kind;
+
+typedef struct hd_quantity_info {
+    const char *name, *summary;
+    hd_quantity_kind kind;
+    bool change_only;
+} hd_quantity_info;
+extern const hd_quantity_info hd_quantities[HD_QUANTITY_COUNT];
+
+/* false where the report does not know it (ptxas was not asked), or it belongs to comparisons only. */
+bool hd_quantity_of(const hd_report_kernel *kernel, hd_quantity quantity, double *value);
+
+/* Fractions as percentages with one decimal, as gates compare them. */
+void hd_quantity_write(hd_writer *writer, hd_quantity quantity, double value);
+void hd_quantity_write_change(hd_writer *writer, hd_quantity quantity, double change); /* with its sign */
+
+#endif
