@@ -237,11 +237,11 @@ static void free_module(void *module) { hd_module_free(module); }
 
 void hd_cli_keep_module(hd_cli *cli, hd_module *module) { hd_cli_keep(cli, module, free_module); }
 
-/* A bad list of passes stands in the command line, not in the input. */
+/* A bad list of passes or of gates stands in the command line, not in the input. */
 int hd_cli_status(const hd_cli *cli)
 {
     for (const hd_diagnostic *d = cli->diagnostics.first; d; d = d->next)
-        if (d->kind == HD_DIAG_BAD_PASS)
+        if (d->kind == HD_DIAG_BAD_PASS || d->kind == HD_DIAG_BAD_GATE)
             return HD_STATUS_USAGE;
     return cli->diagnostics.error_count ? HD_STATUS_REJECTED : HD_STATUS_DONE;
 }
