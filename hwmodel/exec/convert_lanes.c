@@ -202,9 +202,53 @@ LOOP(bf16_of_f32, u16, u32, brain_of_single(a))
 LOOP2(bf16x2_of_f32, u32, u32, brain_of_single(a) << 16 | brain_of_single(b))
 LOOP(f32_of_bf16, u32, u16, (u32)a << 16) /* a NaN keeps its payload, as in the shift that hardware does */
 
+/* ---- f8, f6 and f4 ------------------------------------------------------------------------------------------- */
+
+/* Negative numbers to +0. */
+static inline u32 rectified(u32 bits) { return either(bits >> 31 && (bits & 0x7fffffffu) <= 0x7f800000u, 0, bits); }
+
+/* As half_of_single, to e exponent and f fraction bits; too large values become the largest. */
+static inline u32 small_of_single(u32 bits, u32 e, u32 f, u32 largest, u32 nan)
+{
+    u32 sign = bits >> 31 << (e + f), magnitude = bits & 0x7fffffffu, bias = (1u << (e - 1)) - 1;
+    u32 normal = (magnitude - ((127 - bias) << 23) + ((1u << (22 - f)) - 1) + (magnitude >> (23 - f) & 1)) >> (23 - f);
+    u32 unit = (151 - bias - f) << 23; /* its last bit is the smallest value */
+    bool is_small = magnitude < (128 - bias) << 23;
+    u32 subnormal = bits_f32(float_of(either(is_small, magnitude, 0)) + float_of(unit)) - unit;
+    u32 finite = either(is_small, subnormal, normal);
+    return either(magnitude > 0x7f800000u, nan, either(finite > largest, largest, finite) | sign);
+}
+
+/* To f16, exactly: the bits in place there, scaled by the difference of the biases. */
+static inline u32 half_of_small(u32 v, u32 e, u32 f, f32 scale, u32 first_nan)
+{
+    u32 magnitude = v & ((1u << (e + f)) - 1), sign = v >> (e + f) & 1;
+    u32 half = half_of_single(bits_f32(single_of_half((u16)(magnitude << (10 - f))) * scale)) | sign << 15;
+    return either(magnitude >= first_nan, 0x7fff, half);
+}
+static inline u32 rectified_half(u32 v) { return either(v > 0x7fff, 0, v); }
+
+/* d and its place for the higher of two values; of the same with .relu; back, both. */
+#define SMALL(name, D, shift, e, f, largest, nan, scale, first_nan)                                          \
+    LOOP2(name##_of_f32, D, u32,                                                                             \
+          small_of_single(a, e, f, largest, nan) << shift | small_of_single(b, e, f, largest, nan))          \
+    LOOP2(name##_of_f32_relu, D, u32,                                                                        \
+          small_of_single(rectified(a), e, f, largest, nan) << shift |                                       \
+              small_of_single(rectified(b), e, f, largest, nan))                                             \
+    LOOP(f16x2_of_##name, u32, D,                                                                            \
+         half_of_small(a >> shift, e, f, scale, first_nan) << 16 | half_of_small(a, e, f, scale, first_nan)) \
+    LOOP(f16x2_of_##name##_relu, u32, D,                                                                     \
+         rectified_half(half_of_small(a >> shift, e, f, scale, first_nan)) << 16 |                           \
+             rectified_half(half_of_small(a, e, f, scale, first_nan)))
+SMALL(e4m3x2, u16, 8, 4, 3, 0x7e, 0x7f, 256.0f, 0x7f)
+SMALL(e5m2x2, u16, 8, 5, 2, 0x7b, 0x7f, 1.0f, 0x7d)
+SMALL(e2m3x2, u16, 8, 2, 3, 0x1f, 0x1f, 16384.0f, 0xff)
+SMALL(e3m2x2, u16, 8, 3, 2, 0x1f, 0x1f, 4096.0f, 0xff)
+SMALL(e2m1x2, u16, 4, 2, 1, 0x7, 0x7, 16384.0f, 0xff)
+
 /* ---- the table ----------------------------------------------------------------------------------------------- */
 
-enum { PLAIN, FTZ, SAT, FTZ_SAT };
+enum { PLAIN, FTZ, SAT, FTZ_SAT, FINITE, RELU = 8, FINITE_RELU = FINITE | RELU };
 
 static const struct row {
     uint8_t to, from;
@@ -219,25 +263,51 @@ static const struct row {
 #define ROWS_WHOLE(to, from, d_bytes, a_bytes, name)                                                              \
     ROW(to, from, 1, PLAIN, d_bytes, a_bytes, name##_rni), ROW(to, from, 2, PLAIN, d_bytes, a_bytes, name##_rzi), \
         ROW(to, from, 3, PLAIN, d_bytes, a_bytes, name##_rmi), ROW(to, from, 4, PLAIN, d_bytes, a_bytes, name##_rpi)
-    ROW(F32, S32, 0, PLAIN, 4, 4, f32_of_s32),       ROW(F32, U32, 0, PLAIN, 4, 4, f32_of_u32),
-    ROW(F32, S64, 0, PLAIN, 4, 8, f32_of_s64),       ROW(F32, U64, 0, PLAIN, 4, 8, f32_of_u64),
-    ROW(F32, S16, 0, PLAIN, 4, 2, f32_of_s16),       ROW(F32, U16, 0, PLAIN, 4, 2, f32_of_u16),
-    ROW(F32, S8, 0, PLAIN, 4, 2, f32_of_s8),         ROW(F32, U8, 0, PLAIN, 4, 2, f32_of_u8),
-    ROW(F64, S32, 0, PLAIN, 8, 4, f64_of_s32),       ROW(F64, U32, 0, PLAIN, 8, 4, f64_of_u32),
-    ROW(F64, S64, 0, PLAIN, 8, 8, f64_of_s64),       ROW(F64, U64, 0, PLAIN, 8, 8, f64_of_u64),
-    ROWS_WHOLE(S32, F32, 4, 4, s32_of_f32),          ROWS_WHOLE(U32, F32, 4, 4, u32_of_f32),
-    ROWS_WHOLE(S64, F32, 8, 4, s64_of_f32),          ROWS_WHOLE(U64, F32, 8, 4, u64_of_f32),
-    ROWS_WHOLE(S32, F64, 4, 8, s32_of_f64),          ROWS_WHOLE(U32, F64, 4, 8, u32_of_f64),
-    ROWS_WHOLE(S64, F64, 8, 8, s64_of_f64),          ROWS_WHOLE(U64, F64, 8, 8, u64_of_f64),
-    ROWS_WHOLE(F32, F32, 4, 4, f32_of_f32),          ROW(F64, F32, 0, PLAIN, 8, 4, f64_of_f32),
-    ROW(F64, F32, 0, FTZ, 8, 4, f64_of_f32_ftz),     ROW(F32, F64, 0, PLAIN, 4, 8, f32_of_f64),
-    ROW(F32, F64, 0, FTZ, 4, 8, f32_of_f64_ftz),     ROW(F32, F32, 0, FTZ, 4, 4, f32_of_f32_ftz),
-    ROW(F32, F32, 0, SAT, 4, 4, f32_of_f32_sat),     ROW(F32, F32, 0, FTZ_SAT, 4, 4, f32_of_f32_ftz_sat),
-    ROW(F32, F16, 0, PLAIN, 4, 2, f32_of_f16),       ROW(F16, F32, 0, PLAIN, 2, 4, f16_of_f32),
-    ROW(F16X2, F32, 0, PLAIN, 4, 4, f16x2_of_f32),   ROW(BF16, F32, 0, PLAIN, 2, 4, bf16_of_f32),
-    ROW(BF16X2, F32, 0, PLAIN, 4, 4, bf16x2_of_f32), ROW(F32, BF16, 0, PLAIN, 4, 2, f32_of_bf16),
+#define ROWS_SMALL(type, name)                                                                                \
+    ROW(type, F32, 0, FINITE, 2, 4, name##_of_f32), ROW(type, F32, 0, FINITE_RELU, 2, 4, name##_of_f32_relu), \
+        ROW(F16X2, type, 0, PLAIN, 4, 2, f16x2_of_##name), ROW(F16X2, type, 0, RELU, 4, 2, f16x2_of_##name##_relu)
+    ROW(F32, S32, 0, PLAIN, 4, 4, f32_of_s32),
+    ROW(F32, U32, 0, PLAIN, 4, 4, f32_of_u32),
+    ROW(F32, S64, 0, PLAIN, 4, 8, f32_of_s64),
+    ROW(F32, U64, 0, PLAIN, 4, 8, f32_of_u64),
+    ROW(F32, S16, 0, PLAIN, 4, 2, f32_of_s16),
+    ROW(F32, U16, 0, PLAIN, 4, 2, f32_of_u16),
+    ROW(F32, S8, 0, PLAIN, 4, 2, f32_of_s8),
+    ROW(F32, U8, 0, PLAIN, 4, 2, f32_of_u8),
+    ROW(F64, S32, 0, PLAIN, 8, 4, f64_of_s32),
+    ROW(F64, U32, 0, PLAIN, 8, 4, f64_of_u32),
+    ROW(F64, S64, 0, PLAIN, 8, 8, f64_of_s64),
+    ROW(F64, U64, 0, PLAIN, 8, 8, f64_of_u64),
+    ROWS_WHOLE(S32, F32, 4, 4, s32_of_f32),
+    ROWS_WHOLE(U32, F32, 4, 4, u32_of_f32),
+    ROWS_WHOLE(S64, F32, 8, 4, s64_of_f32),
+    ROWS_WHOLE(U64, F32, 8, 4, u64_of_f32),
+    ROWS_WHOLE(S32, F64, 4, 8, s32_of_f64),
+    ROWS_WHOLE(U32, F64, 4, 8, u32_of_f64),
+    ROWS_WHOLE(S64, F64, 8, 8, s64_of_f64),
+    ROWS_WHOLE(U64, F64, 8, 8, u64_of_f64),
+    ROWS_WHOLE(F32, F32, 4, 4, f32_of_f32),
+    ROW(F64, F32, 0, PLAIN, 8, 4, f64_of_f32),
+    ROW(F64, F32, 0, FTZ, 8, 4, f64_of_f32_ftz),
+    ROW(F32, F64, 0, PLAIN, 4, 8, f32_of_f64),
+    ROW(F32, F64, 0, FTZ, 4, 8, f32_of_f64_ftz),
+    ROW(F32, F32, 0, FTZ, 4, 4, f32_of_f32_ftz),
+    ROW(F32, F32, 0, SAT, 4, 4, f32_of_f32_sat),
+    ROW(F32, F32, 0, FTZ_SAT, 4, 4, f32_of_f32_ftz_sat),
+    ROW(F32, F16, 0, PLAIN, 4, 2, f32_of_f16),
+    ROW(F16, F32, 0, PLAIN, 2, 4, f16_of_f32),
+    ROW(F16X2, F32, 0, PLAIN, 4, 4, f16x2_of_f32),
+    ROW(BF16, F32, 0, PLAIN, 2, 4, bf16_of_f32),
+    ROW(BF16X2, F32, 0, PLAIN, 4, 4, bf16x2_of_f32),
+    ROW(F32, BF16, 0, PLAIN, 4, 2, f32_of_bf16),
+    ROWS_SMALL(E4M3X2, e4m3x2),
+    ROWS_SMALL(E5M2X2, e5m2x2),
+    ROWS_SMALL(E2M3X2, e2m3x2),
+    ROWS_SMALL(E3M2X2, e3m2x2),
+    ROWS_SMALL(E2M1X2, e2m1x2),
 #undef ROW
 #undef ROWS_WHOLE
+#undef ROWS_SMALL
 };
 
 /* Does it matter that subnormals are flushed? Not where they round to zero anyway, nor where none can be. */
@@ -253,12 +323,12 @@ static bool flush_matters(const hd_conversion *c, hd_type to, hd_type from)
 
 hd_lanes *hd_convert_lanes(const hd_conversion *c, hd_type to, hd_type from, uint32_t d_bytes, uint32_t a_bytes)
 {
-    if (c->relu || c->finite || c->rounding != HD_ROUND_NEAREST_EVEN)
+    if (c->rounding != HD_ROUND_NEAREST_EVEN)
         return NULL;
     if (hd_format_is_integer(&c->to) && hd_format_is_integer(&c->from))
         return integer_loop(c, d_bytes, a_bytes);
     bool sat = c->sat && !hd_format_is_integer(&c->to);
-    uint8_t variant = (uint8_t)(flush_matters(c, to, from) | sat << 1);
+    uint8_t variant = (uint8_t)(flush_matters(c, to, from) | sat << 1 | c->finite << 2 | c->relu << 3);
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct row *r = &rows[i];
         if (r->to == to && r->from == from && r->whole == c->whole && r->variant == variant && r->d_bytes == d_bytes &&

@@ -93,7 +93,7 @@ static bool use_lanes(hd_decoder *d, const hd_conversion *c)
     const hd_ref *refs = d->code->refs.items + op->first;
     const uint8_t *widths = d->code->widths.items + op->first;
     bool plain = !c->whole && !c->sat && !c->ftz_from;
-    if (c->packed || op->boolean || op->count > 2 || op->d_bytes > 8 || widths[0] != widths[op->count - 1])
+    if (op->boolean || op->count > 2 || op->d_bytes > 8 || widths[0] != widths[op->count - 1])
         return false;
     op->a = refs[0];
     op->b = refs[op->count - 1];

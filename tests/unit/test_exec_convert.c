@@ -146,8 +146,10 @@ static uint64_t hard_float(const format *from, const format *to, uint32_t turn, 
     if (turn % 4 == 0)
         return random;
     if (to->special == '#') { /* around halves, up to beyond the range */
-        if (turn % 8 == 3)    /* where ranges end */
-            return (of_real(ldexpl(1, (int)(random % 66)), from) + turn / 8 % 3 - 1) | sign;
+        if (turn % 8 == 3) {  /* where ranges end */
+            int power = random & 2 ? to->bits - (int)(random & 1) : (int)(random % 66);
+            return (of_real(ldexpl(1, power), from) + turn / 8 % 3 - 1) | sign;
+        }
         real whole = floorl(ldexpl((real)(random >> 1), -(int)(unit_random(state) % 66)));
         return (of_real(whole + 0.5L * (real)(turn % 3), from) + turn / 4 % 3 - 1) | sign;
     }
