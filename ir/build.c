@@ -25,6 +25,13 @@ static hd_tokens make_tokens(hd_module *module, const char *const *spellings, ui
     return tokens;
 }
 
+static void put_first(hd_function *f, hd_statement statement)
+{
+    (void)hd_array_extend(&f->statements, 1);
+    memmove(f->statements.items + 1, f->statements.items, (f->statements.count - 1u) * sizeof statement);
+    f->statements.items[0] = statement;
+}
+
 static uint32_t declare(hd_function *f, const char *name, hd_type type, uint32_t count, bool range)
 {
     hd_module *module = f->module;
@@ -45,9 +52,7 @@ static uint32_t declare(hd_function *f, const char *name, hd_type type, uint32_t
     hd_group group = {make_tokens(module, (const char *const[]){".reg", type_word}, 2), f->declarations.count - 1, 1};
     hd_array_push(&f->register_groups, group);
     hd_statement statement = {HD_STATEMENT_REGISTERS, f->register_groups.count - 1, span};
-    (void)hd_array_extend(&f->statements, 1);
-    memmove(f->statements.items + 1, f->statements.items, (f->statements.count - 1u) * sizeof statement);
-    f->statements.items[0] = statement;
+    put_first(f, statement);
     for (uint32_t i = 0; i < (range ? count : 1); i++)
         hd_array_push(&f->registers, (hd_register){declaration.name, range ? i : HD_NONE, f->declarations.count - 1,
                                                    (uint8_t)type, 0, 1, 0});
@@ -63,6 +68,53 @@ uint32_t hd_make_register(hd_function *function, const char *name, hd_type type)
 uint32_t hd_make_registers(hd_function *function, const char *stem, hd_type type, uint32_t count)
 {
     return declare(function, stem, type, count, true);
+}
+
+static hd_name free_name(hd_module *module, const char *name)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s", name);
+    for (uint32_t i = 2; hd_names_find(&module->names, text, strlen(text)) != HD_NO_NAME; i++)
+        snprintf(text, sizeof text, "%s%u", name, i);
+    return hd_names_add_string(&module->names, text);
+}
+
+uint32_t hd_make_local(hd_function *f, const char *name, uint32_t align)
+{
+    hd_module *module = f->module;
+    char align_word[16];
+    snprintf(align_word, sizeof align_word, "%u", align);
+    uint32_t symbol = module->symbols.count, place = body_begin(f);
+    hd_symbol s = {.name = free_name(module, name),
+                   .kind = HD_SYMBOL_VARIABLE,
+                   .space = HD_SPACE_LOCAL,
+                   .type = HD_TYPE_B8,
+                   .vector = 1,
+                   .align = align,
+                   .function = f->symbol == HD_NONE ? HD_NONE : module->symbols.items[f->symbol].function,
+                   .dimension_first = module->dimensions.count,
+                   .dimension_count = 1,
+                   .initializer_first = module->initializers.count,
+                   .span = {place, place}};
+    hd_array_push(&module->dimensions, 0);
+    hd_array_push(&module->symbols, s);
+    hd_group group = {make_tokens(module, (const char *const[]){".local", ".align", align_word, ".b8"}, 4), symbol, 1};
+    hd_array_push(&module->variable_groups, group);
+    hd_statement statement = {HD_STATEMENT_VARIABLES, module->variable_groups.count - 1, {place, place}};
+    put_first(f, statement);
+    f->changed = true;
+    return symbol;
+}
+
+void hd_local_resize(hd_module *module, uint32_t symbol, uint32_t bytes)
+{
+    hd_symbol *s = &module->symbols.items[symbol];
+    char bytes_word[16];
+    snprintf(bytes_word, sizeof bytes_word, "%u", bytes);
+    s->size_bytes = bytes;
+    module->dimensions.items[s->dimension_first] = bytes;
+    const char *name = hd_names_text(&module->names, s->name);
+    s->declarator = make_tokens(module, (const char *const[]){name, "[", bytes_word, "]"}, 4);
 }
 
 static uint32_t new_label(hd_function *f, const char *name, uint32_t instruction)

@@ -15,6 +15,10 @@
  * first id. The name must be free in the function. */
 uint32_t hd_make_register(hd_function *function, const char *name, hd_type type);
 uint32_t hd_make_registers(hd_function *function, const char *stem, hd_type type, uint32_t count);
+/* Declares `.local .align ALIGN .b8 name[bytes];` at the start of the body: its symbol. The name gets a number where it
+ * is taken. The size is given when it is known: hd_local_resize. */
+uint32_t hd_make_local(hd_function *function, const char *name, uint32_t align);
+void hd_local_resize(hd_module *module, uint32_t symbol, uint32_t bytes);
 /* A label at the end of the body so far; hd_edit_label_before places one elsewhere. */
 uint32_t hd_make_label(hd_function *function, const char *name);
 

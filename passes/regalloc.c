@@ -1,0 +1,170 @@
+/* regalloc(max=N, banks=2|4): the registers of a function get places in the register file: R0..R254 and P0..P6.
+ *
+ * In rounds: where each register is live (thread level, which is enough for naming: writes are masked by lane); what
+ * must be spilled so that no more words are live than there are registers; units of registers that lie side by side or
+ * in one place; places for them. A round that inserts code is followed by another. At the end the registers are renamed
+ * (ir/architected.h) and the function is marked as architected.
+ *
+ * Method: linear scan over exact live parts in dominance order, with coalescing of copies, packing and unpacking before
+ * it (as in Chaitin's allocators) and spilling by pressure before colouring (as for SSA form).
+ *
+ * Complexity: a round is near-linear in the instructions and the sizes of the live sets; there are one to a few rounds.
+ * Deterministic.
+ *
+ * Not handled: functions with parameters or results in registers and those of modules with registers at module scope
+ * (PTX of old) stay virtual, with a warning. Debug information about registers' names is not rewritten. Registers that
+ * wgmma.mma_async still reads when they die in the program's order are not kept until it is waited for. Slots of one
+ * spill round are shared, those of different rounds are not. */
+#include "passes/regalloc_work.h"
+
+#include "ir/build.h"
+
+enum { HD_REGALLOC_ROUNDS = 64 };
+
+static bool is_supported(hd_pass_context *context)
+{
+    const hd_function *f = context->function;
+    const char *what = NULL;
+    if (f->register_parameters.count || f->register_results.count)
+        what = "parameters in registers";
+    for (uint32_t d = 0; d < f->declarations.count && !what; d++)
+        if (f->declarations.items[d].depth == 0)
+            what = "registers of module scope";
+    for (uint32_t r = 0; r < f->registers.count && !what; r++) {
+        const hd_register *reg = &f->registers.items[r];
+        bool module_wide = reg->declaration < f->declarations.count && f->declarations.items[reg->declaration].depth == 0;
+        if (module_wide)
+            what = "registers of module scope";
+        else if (reg->type != HD_TYPE_CC && hd_physical_class_of((hd_type)reg->type) == HD_PHYSICAL_NONE)
+            what = "a register of more than 128 bits";
+    }
+    if (what)
+        hd_report(context->diagnostics, HD_DIAG_NOT_ALLOCATED, f->module->source, f->header_span,
+                  "'%s' has %s: its registers stay as they are", hd_names_text(&f->module->names, f->name), what);
+    return !what;
+}
+
+static void start_round(hd_regalloc *ra, uint32_t round)
+{
+    hd_function *f = ra->function;
+    hd_arena_free(ra->arena);
+    ra->cfg = hd_function_cfg(f);
+    ra->liveness = round ? hd_liveness_build(ra->context, ra->arena) : hd_analysis_get(ra->context, HD_ANALYSIS_LIVENESS);
+    ra->use_first = ra->uses = NULL;
+    hd_regalloc_ranges(ra);
+    if (!round) {
+        ra->result.peak = ra->ranges.general_peak;
+        ra->result.predicate_peak = ra->ranges.predicate_peak;
+    }
+}
+
+static void report_failure(const hd_regalloc *ra)
+{
+    const hd_function *f = ra->function;
+    hd_report(ra->context->diagnostics, HD_DIAG_OUT_OF_REGISTERS, f->module->source, f->header_span,
+              "'%s' does not fit into %u registers and %u predicates, even with everything spilled that can be",
+              hd_names_text(&f->module->names, f->name), ra->max_registers, ra->max_predicates);
+}
+
+static bool spill_some(hd_regalloc *ra)
+{
+    hd_u32_array spilled = {0};
+    bool any = hd_regalloc_choose(ra, &spilled);
+    if (any)
+        hd_regalloc_spill(ra, &spilled);
+    hd_array_free(&spilled);
+    return any;
+}
+
+typedef enum outcome { DONE, AGAIN, FAILED } outcome;
+
+static outcome try_round(hd_regalloc *ra)
+{
+    hd_array_clear(&ra->failed);
+    bool crowded = ra->ranges.general_peak > ra->max_registers || ra->ranges.predicate_peak > ra->max_predicates;
+    if (crowded)
+        return spill_some(ra) ? AGAIN : FAILED;
+    hd_u32_array conflicts = {0};
+    hd_regalloc_units(ra, &conflicts);
+    bool split = conflicts.count != 0;
+    if (split)
+        hd_regalloc_split_vectors(ra, &conflicts);
+    hd_array_free(&conflicts);
+    if (split)
+        return AGAIN;
+    if (ra->banks)
+        hd_regalloc_index_uses(ra);
+    if (hd_regalloc_assign(ra))
+        return DONE;
+    return spill_some(ra) ? AGAIN : FAILED;
+}
+
+static void add_statistics(const hd_regalloc *ra)
+{
+    const hd_regalloc_result *r = &ra->result;
+    hd_pass_context *context = ra->context;
+    hd_statistic_add(context, "general registers", r->numbers.registers);
+    hd_statistic_add(context, "predicates", r->numbers.predicates);
+    hd_statistic_add(context, "general registers live at once", r->peak);
+    hd_statistic_add(context, "registers spilled to memory", r->spilled);
+    hd_statistic_add(context, "registers whose definition is repeated", r->rematerialized);
+    hd_statistic_add(context, "bytes of spill slots", r->numbers.spill_bytes);
+    hd_statistic_add(context, "loads and stores of spill slots", r->loads + r->stores);
+    hd_statistic_add(context, "moves for vectors", r->moves);
+    hd_statistic_add(context, "moves between predicates and general registers", r->predicate_moves);
+}
+
+static bool finish(hd_regalloc *ra)
+{
+    hd_function *f = ra->function;
+    if (ra->slot_symbol != HD_NONE)
+        hd_local_resize(f->module, ra->slot_symbol, ra->slot_bytes);
+    if (!hd_regalloc_rename(ra))
+        return false;
+    ra->result.numbers = (hd_architected){ra->used, ra->used_predicates, ra->slot_bytes, ra->ranges.held};
+    hd_architected_set(f, &ra->result.numbers);
+    add_statistics(ra);
+    return true;
+}
+
+bool hd_regalloc_run(hd_pass_context *context, const hd_regalloc_options *options, hd_regalloc_result *result)
+{
+    hd_function *f = context->function;
+    hd_arena arena;
+    *result = (hd_regalloc_result){.left_virtual = true};
+    if (!is_supported(context))
+        return true;
+    hd_arena_init(&arena);
+    hd_regalloc ra = {.context = context, .function = f, .arena = &arena, .banks = options->banks};
+    ra.slot_symbol = HD_NONE;
+    ra.max_predicates = HD_PREDICATE_REGISTERS;
+    ra.max_registers = options->max ? options->max : f->max_registers;
+    if (!ra.max_registers || ra.max_registers > HD_GENERAL_REGISTERS)
+        ra.max_registers = HD_GENERAL_REGISTERS;
+    memset(hd_array_extend(&ra.flags, f->registers.count), 0, f->registers.count);
+    outcome o = AGAIN;
+    for (uint32_t round = 0; o == AGAIN && round < HD_REGALLOC_ROUNDS; round++) {
+        start_round(&ra, round);
+        o = try_round(&ra);
+    }
+    if (o != DONE)
+        report_failure(&ra);
+    bool fine = o == DONE && finish(&ra);
+    *result = ra.result;
+    hd_array_free(&ra.ranges.parts);
+    hd_array_free(&ra.flags);
+    hd_array_free(&ra.failed);
+    hd_arena_free(&arena);
+    return fine;
+}
+
+bool hd_pass_regalloc(hd_pass_context *context)
+{
+    hd_regalloc_options options = {0};
+    hd_regalloc_result result;
+    const char *banks = hd_option_text(context, "banks");
+    if (!hd_option_number(context, "max", 1, HD_GENERAL_REGISTERS, &options.max))
+        return false;
+    options.banks = banks ? (uint32_t)(*banks - '0') : 0;
+    return hd_regalloc_run(context, &options, &result) && !result.left_virtual;
+}

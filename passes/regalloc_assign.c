@@ -1,0 +1,277 @@
+/* Places for units, in the order in which they begin to be live.
+ *
+ * For each physical register a sorted list of the parts that are taken. A unit goes where none of its words meets a
+ * taken part: below the pressure's peak where possible, beside registers that are taken (so that pairs and quads find
+ * aligned room), where it has copies of, and with `banks` away from the banks of the registers that it is read with.
+ * In a dominance order this needs no more registers than are live at once, for registers that are defined once and are
+ * of one width; alignment, several definitions and holes cost little more.
+ *
+ * Complexity: O(units * registers * log(parts)) at worst; nearly always the first few candidates fit. */
+#include "passes/regalloc_work.h"
+
+typedef struct taken {
+    uint32_t begin, end;
+} taken;
+typedef HD_ARRAY(taken) taken_list;
+
+enum { PLACES = HD_GENERAL_REGISTERS + HD_PREDICATE_REGISTERS, NO_ROOM = 0x7fffffff };
+
+typedef struct assigner {
+    hd_regalloc *ra;
+    taken_list places[PLACES]; /* predicates behind the general registers */
+    uint32_t high;             /* general registers that cost nothing more */
+    uint32_t *hint_first;      /* by register, and one more: copies in hints */
+    hd_copy *hints;
+} assigner;
+
+/* ---- what is taken ----------------------------------------------------------------------------------------------- */
+
+/* The first taken part that ends behind `position`. */
+static uint32_t taken_from(const taken_list *list, uint32_t position)
+{
+    uint32_t low = 0, high = list->count;
+    if (high && list->items[high - 1].end <= position)
+        return high;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (list->items[middle].end <= position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_taken(const taken_list *list, uint32_t position)
+{
+    uint32_t at = taken_from(list, position);
+    return at < list->count && list->items[at].begin <= position;
+}
+
+static bool is_free(const assigner *a, const taken_list *list, uint32_t part)
+{
+    const hd_part *parts = a->ra->ranges.parts.items;
+    for (; part != HD_NONE; part = parts[part].next) {
+        uint32_t at = taken_from(list, parts[part].begin);
+        if (at < list->count && list->items[at].begin < parts[part].end)
+            return false;
+    }
+    return true;
+}
+
+static void take(assigner *a, taken_list *list, uint32_t part)
+{
+    const hd_part *parts = a->ra->ranges.parts.items;
+    for (; part != HD_NONE; part = parts[part].next) {
+        uint32_t begin = parts[part].begin, end = parts[part].end, at = taken_from(list, begin);
+        if (at && list->items[at - 1].end == begin) {
+            list->items[at - 1].end = end;
+            if (at < list->count && list->items[at].begin == end) {
+                list->items[at - 1].end = list->items[at].end;
+                memmove(list->items + at, list->items + at + 1, (list->count - at - 1u) * sizeof(taken));
+                list->count--;
+            }
+        } else if (at < list->count && list->items[at].begin == end) {
+            list->items[at].begin = begin;
+        } else {
+            (void)hd_array_extend(list, 1);
+            memmove(list->items + at + 1, list->items + at, (list->count - at - 1u) * sizeof(taken));
+            list->items[at] = (taken){begin, end};
+        }
+    }
+}
+
+/* ---- preferences ------------------------------------------------------------------------------------------------- */
+
+static void gather_hints(assigner *a)
+{
+    const hd_function *f = a->ra->function;
+    HD_ARRAY(hd_copy) all = {0};
+    uint32_t registers = f->registers.count;
+    a->hint_first = HD_ARENA_ARRAY(a->ra->arena, uint32_t, registers + 2u);
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        hd_copy copies[HD_COPIES_MOST];
+        uint32_t count = hd_insn_copies(f, &f->instructions.items[i], copies, NULL);
+        for (uint32_t c = 0; c < count; c++)
+            if (a->ra->units.of[copies[c].to] != a->ra->units.of[copies[c].from]) {
+                hd_array_push(&all, copies[c]);
+                a->hint_first[copies[c].to + 2]++;
+                a->hint_first[copies[c].from + 2]++;
+            }
+    }
+    for (uint32_t r = 0; r < registers; r++)
+        a->hint_first[r + 2] += a->hint_first[r + 1];
+    a->hints = HD_ARENA_ARRAY(a->ra->arena, hd_copy, 2 * (size_t)all.count + 1);
+    for (uint32_t i = 0; i < all.count; i++) {
+        hd_copy c = all.items[i];
+        a->hints[a->hint_first[c.to + 1]++] = c;
+        a->hints[a->hint_first[c.from + 1]++] = (hd_copy){c.from, c.to, c.from_word, c.to_word};
+    }
+    hd_array_free(&all);
+}
+
+/* How often a place makes a copy of the unit an identity. */
+static int count_hints(const assigner *a, const hd_alloc_unit *u, uint32_t place)
+{
+    const hd_units *units = &a->ra->units;
+    int count = 0;
+    for (uint32_t r = u->members; r != HD_NONE; r = units->next_member[r])
+        for (uint32_t h = a->hint_first[r]; h < a->hint_first[r + 1]; h++) {
+            const hd_copy *c = &a->hints[h];
+            uint32_t other = units->units[units->of[c->from]].place;
+            count += other != HD_NONE &&
+                     place + units->offset[r] + c->to_word == other + units->offset[c->from] + c->from_word;
+        }
+    return count;
+}
+
+/* Sources of the instructions that read the unit, which lie in the bank that it would. */
+static int count_conflicts(const assigner *a, const hd_alloc_unit *u, uint32_t place)
+{
+    const hd_regalloc *ra = a->ra;
+    const hd_units *units = &ra->units;
+    const hd_function *f = ra->function;
+    uint32_t of = units->of[u->members];
+    int count = 0, looked_at = 0;
+    for (uint32_t r = u->members; r != HD_NONE; r = units->next_member[r])
+        for (uint32_t k = ra->use_first[r]; k < ra->use_first[r + 1] && looked_at < 256; k++, looked_at++)
+            HD_INSN_REGISTERS(f, &f->instructions.items[ra->uses[k]], o)
+    if (o->flags & HD_OPERAND_USE && units->of[o->value] != of) {
+        uint32_t other = units->units[units->of[o->value]].place;
+        bool general = !hd_regalloc_is_predicate(ra, o->value) && o->value != f->carry_register;
+        count += general && other != HD_NONE &&
+                 (other + units->offset[o->value]) % ra->banks == (place + units->offset[r]) % ra->banks;
+    }
+    return count;
+}
+
+/* The neighbours that would make an aligned pair or quad with the unit and are free where it begins: using them up
+ * costs later pairs and quads. */
+static int count_broken(const assigner *a, const hd_alloc_unit *u, uint32_t place)
+{
+    int broken = 0;
+    for (uint32_t size = 2; size <= HD_UNIT_WORDS; size *= 2) {
+        uint32_t from = place / size * size;
+        bool whole = u->words < size && from + size <= HD_GENERAL_REGISTERS;
+        for (uint32_t p = from; whole && p < from + size; p++)
+            whole = (p >= place && p < place + u->words) || !is_taken(&a->places[p], u->begin);
+        broken += whole ? (int)size : 0;
+    }
+    return broken;
+}
+
+static int cost_of(const assigner *a, const hd_alloc_unit *u, uint32_t place)
+{
+    int cost = -64 * count_hints(a, u, place);
+    if (u->predicate)
+        return cost;
+    if (place + u->words > a->high)
+        cost += 1000 * (int)(place + u->words - a->high);
+    if (a->ra->banks)
+        cost += 16 * count_conflicts(a, u, place);
+    return cost + count_broken(a, u, place);
+}
+
+/* ---- units ------------------------------------------------------------------------------------------------------- */
+
+static bool place_is_free(const assigner *a, const hd_alloc_unit *u, uint32_t place)
+{
+    const taken_list *lists = a->places + (u->predicate ? HD_GENERAL_REGISTERS : 0);
+    for (uint32_t w = 0; w < u->words; w++)
+        if (!is_free(a, &lists[place + w], u->word[w]))
+            return false;
+    return true;
+}
+
+static uint32_t find_place(const assigner *a, const hd_alloc_unit *u)
+{
+    uint32_t limit = u->predicate ? a->ra->max_predicates : a->ra->max_registers, best = HD_NONE;
+    int best_cost = NO_ROOM;
+    for (uint32_t place = 0; place + u->words <= limit; place += u->align) {
+        if (!u->predicate && best != HD_NONE && place + u->words > a->high && best + u->words <= a->high)
+            break;
+        if (!place_is_free(a, u, place))
+            continue;
+        int cost = cost_of(a, u, place);
+        if (cost < best_cost) {
+            best = place;
+            best_cost = cost;
+        }
+    }
+    return best;
+}
+
+static void place_unit(assigner *a, hd_alloc_unit *u)
+{
+    hd_regalloc *ra = a->ra;
+    u->place = find_place(a, u);
+    if (u->place == HD_NONE) {
+        hd_array_push(&ra->failed, u->members);
+        return;
+    }
+    taken_list *lists = a->places + (u->predicate ? HD_GENERAL_REGISTERS : 0);
+    for (uint32_t w = 0; w < u->words; w++)
+        take(a, &lists[u->place + w], u->word[w]);
+    uint32_t *used = u->predicate ? &ra->used_predicates : &ra->used;
+    *used = u->place + u->words > *used ? u->place + u->words : *used;
+    if (!u->predicate && *used > a->high)
+        a->high = *used;
+}
+
+typedef struct entry {
+    uint32_t begin, unit;
+    uint8_t words;
+} entry;
+
+static int compare_entries(const void *left, const void *right)
+{
+    const entry *a = left, *b = right;
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    if (a->words != b->words)
+        return a->words > b->words ? -1 : 1;
+    return (a->unit > b->unit) - (a->unit < b->unit);
+}
+
+/* Where each call is made, the registers that are taken before and behind it. */
+static void find_held(assigner *a)
+{
+    hd_regalloc *ra = a->ra;
+    const hd_function *f = ra->function;
+    ra->ranges.held = 0;
+    for (uint32_t b = 0; b < ra->cfg->block_count; b++)
+        for (uint32_t i = ra->cfg->blocks[b].first; i < ra->cfg->blocks[b].end; i++) {
+            if (!(hd_insn_form(f, &f->instructions.items[i])->behaviour & HD_BEHAVE_CALL))
+                continue;
+            uint32_t read = 2 * (ra->ranges.begin[b] + i - ra->cfg->blocks[b].first);
+            for (uint32_t p = ra->used; p > ra->ranges.held; p--)
+                if (is_taken(&a->places[p - 1], read) && is_taken(&a->places[p - 1], read + 1)) {
+                    ra->ranges.held = p;
+                    break;
+                }
+        }
+}
+
+bool hd_regalloc_assign(hd_regalloc *ra)
+{
+    uint32_t registers = ra->function->registers.count, count = 0;
+    assigner a = {.ra = ra};
+    a.high = ra->ranges.general_peak < ra->max_registers ? ra->ranges.general_peak : ra->max_registers;
+    ra->used = ra->used_predicates = 0;
+    hd_array_clear(&ra->failed);
+    gather_hints(&a);
+    entry *order = HD_ARENA_ARRAY(ra->arena, entry, registers + 1u);
+    for (uint32_t i = 0; i < registers; i++) {
+        const hd_alloc_unit *u = &ra->units.units[i];
+        if (u->words)
+            order[count++] = (entry){u->begin, i, u->words};
+    }
+    qsort(order, count, sizeof *order, compare_entries);
+    for (uint32_t i = 0; i < count; i++)
+        place_unit(&a, &ra->units.units[order[i].unit]);
+    if (!ra->failed.count)
+        find_held(&a);
+    for (uint32_t p = 0; p < PLACES; p++)
+        hd_array_free(&a.places[p]);
+    return ra->failed.count == 0;
+}

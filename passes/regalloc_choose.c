@@ -1,0 +1,248 @@
+/* What to spill: registers that are cheap to spill and live where too many are.
+ *
+ * The weight of a register is what spilling it costs, its reads and writes each times eight to the loop depth, divided
+ * by the room that it frees: its words times its positions. Blocks are taken innermost loops first; wherever more
+ * words (or predicates) are live than there are, those of the least weight that the instruction there does not touch
+ * are spilled, and the pressure is lowered everywhere where they were live and are not accessed. Where the pressure
+ * fits and a unit still finds no place (alignment, holes), the lightest register that is live where it begins goes.
+ *
+ * Complexity: O(positions of crowded blocks * live registers + positions where spilled registers live). */
+#include "passes/regalloc_work.h"
+
+typedef struct chooser {
+    hd_regalloc *ra;
+    double *weight; /* by register; negative: spilled already, or not to be spilled */
+    hd_u32_array *spilled;
+    hd_live_walk walk;
+    uint32_t *skipped, stamp; /* by register: the stamp of the position where it turned out not to help */
+} chooser;
+
+/* ---- weights ----------------------------------------------------------------------------------------------------- */
+
+static double frequency(const hd_cfg *cfg, uint32_t block)
+{
+    uint32_t loop = cfg->blocks[block].loop;
+    double f = 1;
+    for (uint32_t d = loop == HD_NONE ? 0 : cfg->loops[loop].depth; d > 0 && f < 1e6; d--)
+        f *= 8;
+    return f;
+}
+
+static void add_costs(chooser *c)
+{
+    const hd_regalloc *ra = c->ra;
+    const hd_function *f = ra->function;
+    for (uint32_t b = 0; b < ra->cfg->block_count; b++) {
+        double times = frequency(ra->cfg, b);
+        for (uint32_t i = ra->cfg->blocks[b].first; i < ra->cfg->blocks[b].end; i++) {
+            const hd_instruction *insn = &f->instructions.items[i];
+            HD_INSN_REGISTERS(f, insn, o)
+            c->weight[o->value] += times;
+            if (insn->guard != HD_NONE)
+                c->weight[insn->guard] += times;
+        }
+    }
+}
+
+static void find_weights(chooser *c)
+{
+    const hd_regalloc *ra = c->ra;
+    uint32_t registers = ra->function->registers.count;
+    c->weight = HD_ARENA_ARRAY(ra->arena, double, registers);
+    add_costs(c);
+    for (uint32_t r = 0; r < registers; r++) {
+        double room = 0;
+        for (uint32_t p = ra->ranges.first[r]; p != HD_NONE; p = ra->ranges.parts.items[p].next)
+            room += ra->ranges.parts.items[p].end - ra->ranges.parts.items[p].begin;
+        uint32_t words = hd_regalloc_is_predicate(ra, r) ? 1 : hd_regalloc_words(ra, r);
+        bool fixed = ra->flags.items[r] & HD_NO_SPILL || !words || room <= 2;
+        c->weight[r] = fixed ? -1 : c->weight[r] / (room * words);
+    }
+}
+
+/* ---- the pressure without a register ----------------------------------------------------------------------------- */
+
+static bool covers(const hd_regalloc *ra, uint32_t reg, uint32_t position)
+{
+    const hd_part *parts = ra->ranges.parts.items;
+    for (uint32_t p = ra->ranges.first[reg]; p != HD_NONE && parts[p].begin <= position; p = parts[p].next)
+        if (position < parts[p].end)
+            return true;
+    return false;
+}
+
+static void give_up(chooser *c, uint32_t reg)
+{
+    hd_regalloc *ra = c->ra;
+    bool predicate = hd_regalloc_is_predicate(ra, reg);
+    uint32_t *pressure = predicate ? ra->ranges.predicates : ra->ranges.general;
+    uint32_t words = predicate ? 1 : hd_regalloc_words(ra, reg);
+    const hd_part *parts = ra->ranges.parts.items;
+    for (uint32_t p = ra->ranges.first[reg]; p != HD_NONE; p = parts[p].next)
+        for (uint32_t at = parts[p].begin; at < parts[p].end; at++)
+            pressure[at] -= words;
+    for (uint32_t k = ra->use_first[reg]; k < ra->use_first[reg + 1]; k++) { /* there it has a register all the same */
+        uint32_t i = ra->uses[k], b = ra->cfg->block_of[i];
+        uint32_t read = 2 * (ra->ranges.begin[b] + i - ra->cfg->blocks[b].first);
+        pressure[read] += covers(ra, reg, read) ? words : 0;
+        pressure[read + 1] += covers(ra, reg, read + 1) ? words : 0;
+    }
+    c->weight[reg] = -1;
+    hd_array_push(c->spilled, reg);
+}
+
+static bool touches(const hd_function *f, const hd_instruction *insn, uint32_t reg)
+{
+    HD_INSN_REGISTERS(f, insn, o)
+    if (o->value == reg)
+        return true;
+    return insn->guard == reg;
+}
+
+/* The lightest register that is live in the walk's place, at `position`. */
+static uint32_t lightest(chooser *c, uint32_t position, bool predicate, const hd_instruction *insn)
+{
+    c->stamp++;
+    for (;;) {
+        uint32_t best = HD_NONE;
+        for (uint32_t m = 0; m < c->walk.count; m++) {
+            uint32_t reg = c->walk.members[m];
+            if (c->weight[reg] < 0 || c->skipped[reg] == c->stamp || hd_regalloc_is_predicate(c->ra, reg) != predicate)
+                continue;
+            if (best == HD_NONE || c->weight[reg] < c->weight[best] || (c->weight[reg] <= c->weight[best] && reg < best))
+                best = reg;
+        }
+        if (best == HD_NONE || (covers(c->ra, best, position) && !(insn && touches(c->ra->function, insn, best))))
+            return best;
+        c->skipped[best] = c->stamp;
+    }
+}
+
+/* ---- crowded places ---------------------------------------------------------------------------------------------- */
+
+static void relieve(chooser *c, uint32_t position, const hd_instruction *insn)
+{
+    hd_regalloc *ra = c->ra;
+    uint32_t reg;
+    while (ra->ranges.general[position] > ra->max_registers && (reg = lightest(c, position, false, insn)) != HD_NONE)
+        give_up(c, reg);
+    while (ra->ranges.predicates[position] > ra->max_predicates && (reg = lightest(c, position, true, insn)) != HD_NONE)
+        give_up(c, reg);
+}
+
+static bool is_crowded(const hd_regalloc *ra, uint32_t block)
+{
+    uint32_t first = 2 * ra->ranges.begin[block];
+    uint32_t end = first + 2 * (ra->cfg->blocks[block].end - ra->cfg->blocks[block].first);
+    for (uint32_t p = first; p < end; p++)
+        if (ra->ranges.general[p] > ra->max_registers || ra->ranges.predicates[p] > ra->max_predicates)
+            return true;
+    return false;
+}
+
+static void relieve_block(chooser *c, uint32_t block)
+{
+    hd_regalloc *ra = c->ra;
+    uint32_t base = ra->ranges.begin[block], first = ra->cfg->blocks[block].first;
+    hd_live_start(&c->walk, block);
+    for (uint32_t i = ra->cfg->blocks[block].end; i-- > first;) {
+        const hd_instruction *insn = &ra->function->instructions.items[i];
+        relieve(c, 2 * (base + i - first) + 1, insn);
+        hd_live_step(&c->walk);
+        relieve(c, 2 * (base + i - first), insn);
+    }
+}
+
+static void relieve_all(chooser *c)
+{
+    hd_regalloc *ra = c->ra;
+    uint32_t deepest = 0;
+    for (uint32_t l = 0; l < ra->cfg->loop_count; l++)
+        deepest = ra->cfg->loops[l].depth > deepest ? ra->cfg->loops[l].depth : deepest;
+    for (uint32_t depth = deepest + 1; depth-- > 0;)
+        for (uint32_t b = 0; b < ra->cfg->block_count; b++) {
+            uint32_t loop = ra->cfg->blocks[b].loop;
+            if ((loop == HD_NONE ? 0 : ra->cfg->loops[loop].depth) == depth && is_crowded(ra, b))
+                relieve_block(c, b);
+        }
+}
+
+/* ---- units without a place --------------------------------------------------------------------------------------- */
+
+static uint32_t block_at(const hd_regalloc *ra, uint32_t position)
+{
+    uint32_t low = 0, high = ra->cfg->block_count, *order = ra->ranges.order;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (2 * ra->ranges.begin[order[middle]] <= position)
+            low = middle;
+        else
+            high = middle;
+    }
+    return order[low];
+}
+
+static void relieve_failed(chooser *c, uint32_t failed)
+{
+    hd_regalloc *ra = c->ra;
+    uint32_t position = ra->units.units[ra->units.of[failed]].begin, block = block_at(ra, position);
+    uint32_t first = ra->cfg->blocks[block].first, i = first + position / 2 - ra->ranges.begin[block];
+    hd_live_start(&c->walk, block);
+    while (c->walk.ordinal > i + 1)
+        hd_live_step(&c->walk);
+    if (position % 2 == 0)
+        hd_live_step(&c->walk);
+    uint32_t reg = lightest(c, position, ra->units.units[ra->units.of[failed]].predicate, NULL);
+    if (reg != HD_NONE)
+        give_up(c, reg);
+}
+
+static void index_uses(hd_regalloc *ra)
+{
+    const hd_function *f = ra->function;
+    uint32_t registers = f->registers.count, total = 0;
+    ra->use_first = HD_ARENA_ARRAY(ra->arena, uint32_t, registers + 2u);
+    uint32_t *last = HD_ARENA_ARRAY(ra->arena, uint32_t, registers); /* the last instruction counted, + 1 */
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        memset(last, 0, registers * sizeof(uint32_t));
+        for (uint32_t i = 0; i < f->instructions.count; i++) {
+            const hd_instruction *insn = &f->instructions.items[i];
+            const hd_operand guard = {.kind = HD_OPERAND_REGISTER, .value = insn->guard};
+            for (uint32_t k = 0; k <= insn->operand_count; k++) {
+                const hd_operand *o = k < insn->operand_count ? &hd_insn_operands(f, insn)[k] : &guard;
+                if (o->kind != HD_OPERAND_REGISTER || o->value == HD_NONE || last[o->value] == i + 1)
+                    continue;
+                last[o->value] = i + 1;
+                if (pass)
+                    ra->uses[ra->use_first[o->value + 1]++] = i;
+                else
+                    ra->use_first[o->value + 2]++, total++;
+            }
+        }
+        for (uint32_t r = 0; !pass && r < registers; r++)
+            ra->use_first[r + 2] += ra->use_first[r + 1];
+        if (!pass)
+            ra->uses = HD_ARENA_ARRAY(ra->arena, uint32_t, total + 1u);
+    }
+}
+
+void hd_regalloc_index_uses(hd_regalloc *ra)
+{
+    if (!ra->use_first)
+        index_uses(ra);
+}
+
+bool hd_regalloc_choose(hd_regalloc *ra, hd_u32_array *spilled)
+{
+    chooser c = {.ra = ra, .spilled = spilled};
+    hd_regalloc_index_uses(ra);
+    find_weights(&c);
+    c.skipped = HD_ARENA_ARRAY(ra->arena, uint32_t, ra->function->registers.count);
+    hd_live_walk_init(&c.walk, ra->arena, ra->function, ra->liveness);
+    if (ra->failed.count)
+        for (uint32_t i = 0; i < ra->failed.count; i++)
+            relieve_failed(&c, ra->failed.items[i]);
+    else
+        relieve_all(&c);
+    return spilled->count != 0;
+}
