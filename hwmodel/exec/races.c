@@ -6,8 +6,9 @@
  * same holds between the lanes of a warp, whose clocks bar.warp.sync and the other .sync instructions join. On machines
  * before sm_70 the lanes of a warp go in lockstep, and only one instruction's writes race with each other.
  *
- * Atomics do not race with atomics. A write that leaves a byte's value as the other wrote it is no race with that write
- * (threads that all set one flag). Waiting for an mbarrier or a cluster orders everything before it. Not tracked:
+ * Atomics and other strong accesses (volatile, relaxed, acquire, release) do not race with each other. A write that leaves a byte's value as the other wrote it is no race with that write
+ * (threads that all set one flag). Waiting for an mbarrier or a cluster orders everything before it, and so
+ * does an access with acquire semantics. Not tracked:
  * shared memory as cp.async uses it. Each pair of instructions is reported once.
  *
  * Memory: 48 bytes for each byte of shared memory. Time: a few dozen operations for each byte of each lane. */
@@ -20,7 +21,7 @@ typedef struct access_record {
     uint32_t when; /* 0: none */
     uint32_t ordinal;
     uint16_t code, thread;
-    uint8_t value, atomic;
+    uint8_t value, atomic; /* atomic: or a strong access (volatile, relaxed, acquire ...) */
 } access_record;
 
 typedef struct byte_record {
@@ -200,7 +201,8 @@ static void touch(hd_races *r, const use *u)
     byte_record *b = &r->bytes[u->byte];
     check_write(r, u, &b->write);
     for (uint32_t i = 0; i < READERS && u->writes; i++)
-        if (!is_ordered(r, &b->reads[i], u->record.thread, is_same_instruction(u, &b->reads[i])))
+        if (!(u->record.atomic && b->reads[i].atomic) &&
+            !is_ordered(r, &b->reads[i], u->record.thread, is_same_instruction(u, &b->reads[i])))
             found(r, u, &b->reads[i], false);
     if (u->writes) {
         b->write = u->record;
@@ -227,6 +229,21 @@ static bool is_matrix(uint32_t opcode)
            opcode == HD_OP_STMATRIX;
 }
 
+static bool is_strong(const hd_form *form)
+{
+    uint16_t semantics = form->modifiers[HD_GROUP_SEM];
+    return form->behaviour & HD_BEHAVE_ATOMIC || form->modifiers[HD_GROUP_VOLATILE] || form->modifiers[HD_GROUP_MMIO] ||
+           (semantics && semantics != HD_MOD_SEM_WEAK);
+}
+
+/* What another thread released may be seen from here on. */
+static bool acquires(const hd_form *form)
+{
+    uint16_t semantics = form->modifiers[HD_GROUP_SEM];
+    return (form->opcode == HD_OP_LD || form->opcode == HD_OP_ATOM) &&
+           (semantics == HD_MOD_SEM_ACQUIRE || semantics == HD_MOD_SEM_ACQ_REL);
+}
+
 static void access_lane(const hd_op *op, hd_warp *w, uint32_t lane, const hd_form *form, bool store)
 {
     hd_cta *cta = w->cta;
@@ -245,7 +262,7 @@ static void access_lane(const hd_op *op, hd_warp *w, uint32_t lane, const hd_for
                                (uint16_t)code,
                                (uint16_t)(w->index * LANES + lane),
                                0,
-                               atomic};
+                               is_strong(form)};
     for (uint32_t k = 0; k < bytes && u.byte < cta->shared_bytes; k++, u.byte++) {
         u.record.value = !store ? 0 : matrix ? region.bytes[u.byte] : stored_byte(op, w, lane, k);
         touch(cta->checks->races, &u);
@@ -287,6 +304,8 @@ void hd_races_access(const hd_op *op, hd_warp *w, uint32_t mask)
         return;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         access_lane(op, w, (uint32_t)__builtin_ctz(rest), form, store);
+    if (acquires(form))
+        join_all(w->cta->checks->races, w->index);
     if (matrix) /* which lane has what is not its threads' affair */
         order(op, w, mask, form->opcode);
 }

@@ -195,6 +195,17 @@ static void races_between_warps(void **state)
                                   "st.shared.u32 [%r1], 7;");
     expect_order(SHARED NEIGHBOUR "atom.shared.add.u32 %r3, [%r1], 1;\nred.shared.add.u32 [%r2], 1;");
     expect_order(SHARED NEIGHBOUR "ld.shared.u32 %r3, [%r1];\nld.shared.u32 %r3, [%r2];");
+    expect_order(SHARED NEIGHBOUR "atom.shared.add.u32 %r3, [%r1], 1;\nld.relaxed.cta.shared.u32 %r3, [%r2];\n"
+                                  "st.volatile.shared.u32 [%r1], %r3;");
+    expect_race(SHARED NEIGHBOUR FIRST "st.volatile.shared.u32 [%r1], %r0;\n@!%p1 ld.shared.u32 %r3, [%r2];", 8,
+                "race, read after write: ");
+    /* what was released is seen behind an acquire, and not behind a relaxed load */
+#define RELEASED                                                                                              \
+    SHARED NEIGHBOUR FIRST "bra A;\nbra B;\nA: st.shared.u32 [%r1], %r0;\nst.release.cta.shared.u32 [s+1024], " \
+                           "1;\nret;\nB: "
+    expect_order(RELEASED "ld.acquire.cta.shared.u32 %r3, [s+1024];\nld.shared.u32 %r3, [%r2];");
+    expect_race(RELEASED "ld.relaxed.cta.shared.u32 %r3, [s+1024];\nld.shared.u32 %r3, [%r2];", 13,
+                "race, read after write: ");
     expect_order(SHARED "st.shared.u32 [s], 1;\nst.shared.u32 [s], 1;"); /* all set one flag */
     expect_order(SHARED "st.shared.u32 [%r1], %r0;\nld.shared.u32 %r3, [%r1];\nst.shared.u32 [%r1], %r3;");
     /* bytes side by side in one word */
