@@ -323,11 +323,13 @@ void hd_program_free(hd_program *program)
         hd_array_free(&code->refs);
         hd_array_free(&code->widths);
         hd_array_free(&code->copies);
+        hd_array_free(&code->variables);
         free(code->constant_rows);
         free(code->register_rows);
     }
     hd_array_free(&program->codes);
     hd_array_free(&program->specials);
+    hd_array_free(&program->shared_variables);
     hd_arena_free(&program->arena);
     free(program);
 }

@@ -111,6 +111,35 @@ static void report(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note
     w->cta->fault = d;
 }
 
+bool hd_describe_variable(const hd_program *program, const hd_placed_array *variables, int64_t at, char *text,
+                          size_t size)
+{
+    const hd_module *m = program->module;
+    const hd_placed *best = NULL;
+    int64_t least = 0;
+    for (uint32_t i = 0; i < variables->count; i++) {
+        const hd_placed *v = &variables->items[i];
+        int64_t end = v->offset + (int64_t)m->symbols.items[v->symbol].size_bytes;
+        int64_t away = at < v->offset ? v->offset - at : at < end ? 0 : at - end + 1;
+        if (!best || away < least) {
+            best = v;
+            least = away;
+        }
+    }
+    if (!best)
+        return false;
+    const hd_symbol *s = &m->symbols.items[best->symbol];
+    const char *name = hd_names_text(&m->names, s->name);
+    unsigned long long bytes = s->size_bytes;
+    if (!least)
+        snprintf(text, size, "byte %lld of '%s' (%llu bytes)", (long long)(at - best->offset), name, bytes);
+    else if (at < best->offset)
+        snprintf(text, size, "%lld bytes before '%s' (%llu bytes)", (long long)least, name, bytes);
+    else
+        snprintf(text, size, "%lld bytes behind the end of '%s' (%llu bytes)", (long long)least - 1, name, bytes);
+    return true;
+}
+
 void hd_fault_note_place(hd_warp *w, const hd_code *code, uint32_t ordinal, const char *text)
 {
     char source[256];

@@ -49,6 +49,7 @@ void hd_layout_code(hd_decoder *d, hd_code *code)
             continue;
         at = round_up(at, s->align < 4 ? 4 : s->align);
         d->symbol_offset[i] = (uint32_t)at;
+        hd_array_push(&code->variables, (hd_placed){i, (uint32_t)at});
         at += s->is_unsized && s->kind == HD_SYMBOL_PARAMETER ? OPEN_BYTES : s->size_bytes;
     }
     code->local_bytes = round_up(at, 16);
@@ -69,6 +70,7 @@ static void place_shared(hd_decoder *d, uint32_t symbol, bool unsized)
         return;
     }
     d->symbol_offset[symbol] = round_up(p->static_shared_bytes, s->align);
+    hd_array_push(&p->shared_variables, (hd_placed){symbol, d->symbol_offset[symbol]});
     p->static_shared_bytes = d->symbol_offset[symbol] + (uint32_t)s->size_bytes;
 }
 

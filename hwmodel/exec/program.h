@@ -120,6 +120,12 @@ typedef struct hd_special {
     uint32_t offset;
 } hd_special;
 
+/* A variable of shared memory, or of a frame: for messages. */
+typedef struct hd_placed {
+    uint32_t symbol, offset;
+} hd_placed;
+typedef HD_ARRAY(hd_placed) hd_placed_array;
+
 struct hd_code {
     const hd_function *function;
     uint32_t index;          /* in module->functions */
@@ -130,6 +136,7 @@ struct hd_code {
     HD_ARRAY(hd_ref) refs;
     HD_ARRAY(uint8_t) widths; /* by ref: bytes of a lane; parallel to refs */
     HD_ARRAY(hd_copy) copies;
+    hd_placed_array variables; /* .local and .param ones of the frame */
     uint32_t *register_rows; /* by register: its row in the frame */
     uint32_t constant_bytes; /* in constant_rows */
     hd_ref *formals; /* rows of the function's register results, then of its register parameters */
@@ -144,6 +151,7 @@ struct hd_program {
     const hd_function *kernel;
     HD_ARRAY(hd_code *) codes; /* [0]: the kernel */
     HD_ARRAY(hd_special) specials;
+    hd_placed_array shared_variables;
     uint32_t special_bytes;
     uint32_t static_shared_bytes; /* of all functions together */
     uint32_t dynamic_shared_at;   /* offset of the extern shared arrays */
@@ -311,6 +319,9 @@ hd_step hd_fault_note(const hd_op *op, hd_warp *w, uint32_t lanes, const char *n
  * it; NULL: nothing was ever allocated below it. */
 struct hd_heap_block;
 void hd_fault_note_block(hd_warp *w, uint64_t address, const struct hd_heap_block *block);
+/* "4 bytes behind the end of 's' (16 bytes)": the variable nearest to an offset; false where there is none. */
+bool hd_describe_variable(const hd_program *program, const hd_placed_array *variables, int64_t at, char *text,
+                          size_t size);
 void hd_fault_note_place(hd_warp *w, const hd_code *code, uint32_t ordinal, const char *text);
 /* A race (races.c): reported like a fault, but the run goes on. thread: of the access before this one. */
 typedef struct hd_race {

@@ -52,10 +52,12 @@ static void accesses(void **state)
     run = run_body(".shared .align 4 .b32 s[4];\nmov.u32 %r1, s;\nmad.lo.u32 %r1, %r0, 4, %r1;\nld.shared.u32 %r2, "
                    "[%r1];",
                    32);
-    expect_fault(&run, FIRST_LINE + 3, "out-of-bounds access of 4 bytes at shared address 0x10", "has 16 bytes");
+    expect_fault(&run, FIRST_LINE + 3, "out-of-bounds access of 4 bytes at shared address 0x10",
+                 "has 16 bytes; this is byte 16, 0 bytes behind the end of 's' (16 bytes)");
     assert_non_null(strstr(run.message, "thread (4,0,0)"));
     run = run_body(".local .align 4 .b32 l[4];\nmov.u64 %rd5, l;\nld.local.u32 %r2, [%rd5+16];", 32);
-    expect_fault(&run, FIRST_LINE + 2, "out-of-bounds access of 4 bytes at local address", "has 16 bytes");
+    expect_fault(&run, FIRST_LINE + 2, "out-of-bounds access of 4 bytes at local address",
+                 "has 16 bytes; this is byte 16, 0 bytes behind the end of 'l' (16 bytes)");
     run = run_body("mov.u64 %rd5, 0;\nld.u32 %r1, [%rd5];", 32);
     expect_fault(&run, FIRST_LINE + 1, "generic address 0x0", "bytes before 'in'");
     run = run_body("atom.global.add.u32 %r1, [%rd1+4096], 1;", 32);
