@@ -13,8 +13,9 @@
 #ifndef HD_EMITTERS_REPORT_H
 #define HD_EMITTERS_REPORT_H
 
+#include "base/diagnostics.h"
 #include "base/writer.h"
-#include "ir/cfg.h"
+#include "ir/ir.h"
 #include "target/occupancy.h"
 
 typedef struct hd_report_place {
@@ -30,14 +31,17 @@ typedef struct hd_report_instruction {
     const char *text;       /* as printed, without annotations; one line */
     hd_report_place place;
     uint32_t block;
-    uint16_t live;          /* register words live before it; of wide values all words */
-    uint16_t predicates;    /* predicates live before it */
-    uint8_t loop_depth;
-    bool removed;           /* stands only in the input: clean-up took it away (live is 0) */
+    uint32_t live;          /* register words that it needs: those live before it, or, where these are more, those live
+                             * behind it together with what it writes; of wide values all words */
+    uint32_t predicates;    /* likewise */
+    uint16_t loop_depth;
+    bool reachable;
+    bool single_use_load;   /* loads (not a parameter) what a single instruction reads */
 } hd_report_instruction;
 
-/* A stretch of instructions over which a register holds a value that will be read: [first, last], in instruction order
- * of the layout (as nvdisasm's life ranges): ordinals of hd_report_kernel.instructions. */
+/* A stretch of instructions over which a register holds a value: [first, last], in instruction order of the layout (as
+ * nvdisasm's life ranges): ordinals of hd_report_kernel.instructions. Sorted by first, then register. A value that is
+ * written and never read has a range of one instruction. */
 typedef struct hd_report_range {
     uint32_t reg;           /* index in registers */
     uint32_t first, last;
@@ -49,25 +53,28 @@ typedef struct hd_report_touch { /* sorted by instruction, then register */
 } hd_report_touch;
 typedef struct hd_report_register {
     const char *name;
-    uint8_t words;          /* 0: a predicate */
+    uint8_t words;          /* 0: no general register */
+    bool predicate;
 } hd_report_register;
 
 /* A value live at the peak. */
 typedef struct hd_report_value {
     uint32_t reg;
-    uint32_t definition, last_use; /* instructions (the last definition before the peak in layout order; HD_NONE: several reach) */
-    uint32_t uses;
-    uint32_t loop_depth;    /* of the loop around the peak */
-    uint32_t uses_in_loop;  /* in that loop; where depth is 0 equal to uses */
-    bool idle;              /* lives through the loop around the peak, or a loop, without use in it: recompute or reload it */
+    uint32_t definition;    /* the instruction whose value it is; HD_NONE: several may be, or none */
+    uint32_t last_use;      /* the last one in layout order that reads it; HD_NONE: none does */
+    uint32_t uses;          /* instructions that read it */
+    uint32_t loop_depth;    /* of its definition */
+    uint32_t uses_in_loop;  /* in the innermost loop around the peak; where there is none equal to uses */
+    bool idle;              /* lives through that loop (where there is none: through some loop) without use in it */
     const char *remedy;     /* "recompute" (cheap arithmetic of live values), "reload" (load of a parameter or constant), or NULL */
 } hd_report_value;
 
 typedef struct hd_report_line { /* one line of the source */
     const char *file;
     uint32_t line;
-    uint32_t instructions, peak; /* most live words at one of its instructions */
-    bool inlined;
+    uint32_t instructions; /* those that were inlined at it included */
+    uint32_t peak;         /* most words that one of them needs */
+    bool inlined;          /* all of its code is inlined elsewhere */
 } hd_report_line;
 
 typedef struct hd_report_statistic { const char *name; uint64_t value; } hd_report_statistic;
@@ -78,7 +85,18 @@ typedef struct hd_report_technique {
     uint32_t statistic_count;
 } hd_report_technique;
 
-enum { HD_REUSE_BUCKETS = 8 }; /* distance to the next read of a value in instructions of its block: 1, 2, 3-4, 5-8, .. 33-64, more, other block */
+/* Distance from an access of a value to its next read, in instructions of its block. */
+enum { HD_REUSE_BUCKETS = 9 };
+extern const char *const hd_report_reuse_names[HD_REUSE_BUCKETS]; /* "1", "2", "3-4" .. "33-64", "more", "other_block" */
+
+/* What is worth a look at. Rules are kinds of base/diagnostics.def, and follow its severities and -W. */
+typedef struct hd_report_finding {
+    hd_diagnostic_kind kind;
+    hd_severity severity;
+    hd_report_place place;
+    uint32_t instruction;   /* HD_NONE: the whole kernel */
+    const char *message;    /* one sentence without a full stop */
+} hd_report_finding;
 
 typedef struct hd_report_ptxas {
     bool asked, known;      /* known: it took the module and said so of this kernel */
@@ -99,10 +117,13 @@ typedef struct hd_report_kernel {
     hd_report_touch *touches;
     uint32_t touch_count;
     uint32_t *block_peaks;        /* by block */
+    uint32_t *removed_lines;      /* PTX lines of input instructions that clean-up took away, ascending */
+    uint32_t removed_line_count;
     hd_report_line *lines;        /* by file and line */
     uint32_t line_count;
 
-    uint32_t live_peak, live_peak_predicates, peak_instruction;
+    uint32_t live_peak, live_peak_predicates;
+    uint32_t peak_instruction;    /* the first of those deepest in loops; HD_NONE: there is no instruction */
     hd_report_value *values;      /* at the peak; widest and longest first */
     uint32_t value_count;
     uint32_t allocated, allocated_predicates;
@@ -126,6 +147,8 @@ typedef struct hd_report_kernel {
     uint64_t reuse[HD_REUSE_BUCKETS];
     hd_report_technique *techniques;
     uint32_t technique_count;
+    hd_report_finding *findings;  /* the most important first */
+    uint32_t finding_count;
     const char **failed_gates;    /* terms of --require that it does not meet, with what it has: "registers<=96 (has 112)" */
     uint32_t failed_gate_count;
 } hd_report_kernel;
@@ -133,14 +156,20 @@ typedef struct hd_report_kernel {
 typedef struct hd_report_module {
     const char *path;             /* of the PTX file */
     const char *arch;             /* GPU description */
+    const hd_gpu_limits *limits;  /* of it */
     uint32_t block;               /* threads of a CTA asked for; 0: each kernel's own */
     const char *ptxas_version;    /* or NULL */
-    const hd_source *source;      /* the PTX text: HTML shows it */
+    bool cleaned;                 /* the clean-up passes ran */
+    hd_source *source;            /* the PTX text: HTML shows it */
     HD_ARRAY(hd_report_kernel) kernels; /* with a body and selected, in text order */
 } hd_report_module;
 
-void hd_emit_report_text(hd_writer *writer, const hd_report_module *report);
-void hd_emit_report_json(hd_writer *writer, const hd_report_module *report); /* heddle-json(5) */
+typedef struct hd_report_style {
+    bool colour;  /* ANSI escapes; text only */
+    bool listing; /* each instruction with its live registers; text and JSON */
+} hd_report_style;
+void hd_emit_report_text(hd_writer *writer, const hd_report_module *report, const hd_report_style *style);
+void hd_emit_report_json(hd_writer *writer, const hd_report_module *report, const hd_report_style *style); /* heddle-json(5) */
 void hd_emit_report_html(hd_writer *writer, const hd_report_module *report);
 void hd_emit_report_sarif(hd_writer *writer, const hd_report_module *report);
 
