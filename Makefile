@@ -35,7 +35,7 @@ SANITIZERS := $(if $(SANITIZE),-fsanitize=address$(comma)undefined \
 ALL_CPPFLAGS = -I. -Iinclude -I$(O)/gen -D_GNU_SOURCE $(CPPFLAGS)
 ALL_CFLAGS = -std=c17 $(WARNINGS) $(SANITIZERS) $(CFLAGS) -pthread
 ALL_LDFLAGS = $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -pthread
-LIBS := -lxxhash -ljansson -lyaml -lm
+LIBS := -lxxhash -ljansson -lyaml -liberty -lm
 
 # ---- what there is -------------------------------------------------------------------------------------------------
 LIB_DIRS := base target ir lexer parser passes passes/check hwmodel hwmodel/exec hwmodel/rf hwmodel/sm emitters driver
