@@ -26,6 +26,7 @@ struct hd_trace {
     unsigned char **executed; /* by code, by op */
     bool **matters;           /* by code, by register */
     uint32_t count, seen;     /* ops executed in the window; when the state was kept */
+    uint32_t known;           /* ops that `matters` is of */
     uint64_t state, rounds;   /* of the window */
     bool kept;
 };
@@ -172,7 +173,10 @@ static void stop_trace(hd_cta *cta)
 static bool comes_back(hd_cta *cta)
 {
     hd_trace *t = cta->trace;
-    find_what_matters(cta->program, t);
+    if (t->known != t->count) {
+        find_what_matters(cta->program, t);
+        t->known = t->count;
+    }
     uint64_t state = state_of(cta, t);
     if (t->kept && t->seen == t->count && t->state == state)
         return true;
