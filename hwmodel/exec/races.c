@@ -6,9 +6,9 @@
  * same holds between the lanes of a warp, whose clocks bar.warp.sync and the other .sync instructions join. On machines
  * before sm_70 the lanes of a warp go in lockstep, and only one instruction's writes race with each other.
  *
- * Atomics and other strong accesses (volatile, relaxed, acquire, release) do not race with each other. A write that leaves a byte's value as the other wrote it is no race with that write
- * (threads that all set one flag). Waiting for an mbarrier or a cluster orders everything before it, and so
- * does an access with acquire semantics. Not tracked:
+ * Atomics and other strong accesses (volatile, relaxed, acquire, release) do not race with each other. A write that
+ * leaves a byte's value as the other wrote it is no race with that write (threads that all set one flag). Waiting for
+ * an mbarrier or a cluster orders everything before it, and so does an access with acquire semantics. Not tracked:
  * shared memory as cp.async uses it. Each pair of instructions is reported once.
  *
  * Memory: 48 bytes for each byte of shared memory. Time: a few dozen operations for each byte of each lane. */

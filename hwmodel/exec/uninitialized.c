@@ -11,8 +11,8 @@
  *   - an address that is
  *   - a value of 32 bits or more without one defined bit that is stored to global memory or used by an atomic
  *
- * Results of votes, matches, reductions, matrix instructions and textures are taken for defined. What writes shared
- * memory other than by a store, a matrix store or an atomic (cp.async, st.bulk) makes all of it defined. */
+ * Results of votes, matches, reductions, matrix instructions and textures are taken for defined. What cp.async writes
+ * is undefined until it has been waited for. */
 #include "hwmodel/exec/shadow.h"
 #include "hwmodel/exec/decode.h"
 
