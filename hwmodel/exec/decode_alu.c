@@ -235,6 +235,8 @@ bool hd_decode_testp(hd_decoder *d)
 {
     hd_op *op = d->op;
     hd_type type = hd_decode_type(d, 0);
+    if (!hd_decode_modifier(d, HD_GROUP_TEST))
+        return hd_decode_unsupported(d, "no name of a test");
     op->run = hd_run_testp;
     op->d = hd_decode_destination(d, d->operands[0]);
     op->a = hd_decode_source(d, d->operands[1], type);

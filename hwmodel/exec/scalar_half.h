@@ -118,19 +118,20 @@ static inline u16 relu_half(u16 v) { return v & 0x8000 ? 0 : v; } /* a NaN resul
 /* ---- min and max --------------------------------------------------------------------------------------------- */
 
 static inline bool is_nan_half(u16 v, u16 infinity) { return (v & 0x7fff) > infinity; }
+static inline u16 canonical_half(u16 v, u16 infinity) { return is_nan_half(v, infinity) ? HALF_NAN : v; }
 /* Integers in the order of the values; -0 is below +0. */
 static inline u16 order_half(u16 v) { return (u16)(v & 0x8000 ? ~v : v | 0x8000); }
 static inline u16 smaller_half(u16 a, u16 b, u16 infinity)
 {
     bool first = order_half(a) < order_half(b);
     u16 out = (first && !is_nan_half(a, infinity)) || is_nan_half(b, infinity) ? a : b;
-    return is_nan_half(out, infinity) ? HALF_NAN : out;
+    return canonical_half(out, infinity);
 }
 static inline u16 larger_half(u16 a, u16 b, u16 infinity)
 {
     bool first = order_half(a) > order_half(b);
     u16 out = (first && !is_nan_half(a, infinity)) || is_nan_half(b, infinity) ? a : b;
-    return is_nan_half(out, infinity) ? HALF_NAN : out;
+    return canonical_half(out, infinity);
 }
 /* .NaN: where one is NaN, so is the result. */
 static inline u16 strict_half(u16 v, u16 a, u16 b, u16 infinity)

@@ -329,7 +329,8 @@ static uint64_t max_f_nan(values v)
         return 0x7fffffff;
     return a == b ? (signbit(a) ? v.b : v.a) : of_f(a > b ? a : b);
 }
-REF(abs_f, v.a & 0x7fffffff)
+REF(abs_f, of_f(fabsf(f(v.a))))
+REF(neg_f, isnan(f(v.a)) ? 0x7fffffff : v.a ^ 0x80000000)
 REF(neg_d, v.a ^ 1ull << 63)
 REF(copysign_f, (v.a & 0x80000000) | (v.b & 0x7fffffff))
 REF(setp_lt_f, isless(f(v.a), f(v.b)))
@@ -371,6 +372,7 @@ static const row float_rows[] = {
     {"min.f32 D, A, B;", 'f', 'f', 'f', '-', min_f},
     {"max.NaN.f32 D, A, B;", 'f', 'f', 'f', '-', max_f_nan},
     {"abs.f32 D, A;", 'f', 'f', '-', '-', abs_f},
+    {"neg.f32 D, A;", 'f', 'f', '-', '-', neg_f},
     {"neg.f64 D, A;", 'd', 'd', '-', '-', neg_d},
     {"copysign.f32 D, A, B;", 'f', 'f', 'f', '-', copysign_f},
     {"setp.lt.f32 D, A, B;", 'p', 'f', 'f', '-', setp_lt_f},

@@ -181,10 +181,10 @@ static uint16_t expected(half_format f, const row *r, uint16_t a, uint16_t b, ui
         v = half_fma(f, r->rounding, a, b, c);
         break;
     case ABS:
-        v = a & 0x7fff;
+        v = half_is_nan(f, a) ? 0x7fff : a & 0x7fff;
         break;
     case NEG:
-        v = a ^ 0x8000;
+        v = half_is_nan(f, a) ? 0x7fff : a ^ 0x8000;
         break;
     case MIN:
     case MAX:
