@@ -103,7 +103,7 @@ void hd_statistic_add(hd_pass_context *context, const char *name, uint64_t value
 
 typedef struct outcome { /* of one function */
     hd_diagnostics diagnostics;
-    HD_ARRAY(hd_statistic) statistics;
+    hd_statistic_array statistics;
 } outcome;
 
 typedef struct run {
@@ -199,6 +199,22 @@ static void run_function(void *opaque, uint32_t index, uint32_t worker)
     hd_pass_context_free(&context);
     hd_array_fit(&context.function->annotations);
     hd_function_drop_cfg(context.function); /* cheap to build again; 10,000 kernels' graphs are not cheap to keep */
+}
+
+bool hd_pipeline_run_function(hd_pipeline *pipeline, hd_function *function, hd_statistic_array *statistics, hd_diagnostics *diagnostics)
+{
+    outcome o = {0};
+    hd_pipeline_options options = {0};
+    run r = {pipeline, function->module, &options, &function, &o, hd_calloc(pipeline->steps.count + 1, sizeof(uint64_t))};
+    run_function(&r, 0, 0);
+    for (uint32_t i = 0; statistics && i < o.statistics.count; i++)
+        hd_array_push(statistics, o.statistics.items[i]);
+    bool ok = o.diagnostics.error_count == 0;
+    hd_diagnostics_merge(diagnostics, &o.diagnostics);
+    hd_array_free(&o.statistics);
+    hd_diagnostics_free(&o.diagnostics);
+    free(r.nanoseconds);
+    return ok;
 }
 
 /* ---- what is told afterwards ---- */

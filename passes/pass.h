@@ -28,6 +28,7 @@ enum {
 typedef enum hd_liveness_rule { HD_LIVENESS_OURS, HD_LIVENESS_PAPER, HD_LIVENESS_ITS } hd_liveness_rule;
 
 typedef struct hd_statistic { const char *pass, *name; uint64_t value; } hd_statistic;
+HD_ARRAY_TYPE(hd_statistic_array, hd_statistic);
 
 typedef struct hd_option { const char *name, *value; /* value "" for a flag */ } hd_option;
 
@@ -40,7 +41,7 @@ typedef struct hd_pass_context {
     hd_liveness_rule liveness;            /* option liveness=ours|paper|its */
     const hd_option *options;             /* of the running pass */
     uint32_t option_count;
-    HD_ARRAY(hd_statistic) statistics;
+    hd_statistic_array statistics;
 } hd_pass_context;
 
 /* A pass's entry: true where it changed the function (annotations count). */
@@ -84,5 +85,8 @@ typedef struct hd_pipeline_options {
 } hd_pipeline_options;
 /* Runs the passes over every function with a body. false where one reported an error. */
 bool hd_pipeline_run(hd_pipeline *pipeline, hd_module *module, const hd_pipeline_options *options, hd_diagnostics *diagnostics);
+/* Runs the passes over one function alone, in the caller's thread; what they counted is appended to `statistics` (may be
+ * NULL). false where one reported an error. */
+bool hd_pipeline_run_function(hd_pipeline *pipeline, hd_function *function, hd_statistic_array *statistics, hd_diagnostics *diagnostics);
 
 #endif
