@@ -113,7 +113,7 @@ void hd_emit_diff_text(hd_writer *w, const hd_diff *diff)
 {
     write_module(w, "old:", diff->before);
     write_module(w, "new:", diff->after);
-    hd_write_format(w, "%u kernels changed, %u the same, %u added, %u removed\n", hd_diff_count(diff, HD_DIFF_CHANGED),
+    hd_write_format(w, "kernels: %u changed, %u the same, %u added, %u removed\n", hd_diff_count(diff, HD_DIFF_CHANGED),
                     hd_diff_count(diff, HD_DIFF_SAME), hd_diff_count(diff, HD_DIFF_ADDED), hd_diff_count(diff, HD_DIFF_REMOVED));
     for (uint32_t i = 0; i < diff->kernels.count; i++)
         if (diff->kernels.items[i].status != HD_DIFF_SAME || diff->kernels.items[i].failed_gate_count)

@@ -1,0 +1,69 @@
+/* heddle diff: two reports, or PTX files that are reported on the fly. */
+#include "cli/cli.h"
+
+#include "driver/diff.h"
+#include "driver/gates.h"
+#include "driver/report_read.h"
+
+static void (*const emitters[])(hd_writer *, const hd_diff *) = {hd_emit_diff_text, hd_emit_diff_json};
+
+static void free_source(void *source) { hd_source_free(source); }
+
+static void free_report(void *report)
+{
+    hd_array_free(&((hd_report_module *)report)->kernels);
+}
+
+static void free_gates(void *gates) { hd_gates_free(gates); }
+
+/* NULL with diagnostics where the file is neither. */
+static const hd_report_module *read_side(hd_cli *cli, const char *path)
+{
+    hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
+    if (!hd_cli_read(cli, path, source))
+        return NULL;
+    hd_cli_keep(cli, source, free_source);
+    hd_report_module *report = HD_ARENA_NEW(&cli->arena, hd_report_module);
+    hd_cli_keep(cli, report, free_report);
+    return hd_report_read_json(source, &cli->arena, report, &cli->diagnostics) ? report : NULL;
+}
+
+/* false where the gates are bad. */
+static bool read_gates(hd_cli *cli, hd_gates **gates)
+{
+    const char *text = cli->values[HD_CLI_REQUIRE];
+    *gates = text ? hd_gates_parse("--require", text, HD_GATES_OF_CHANGES, &cli->diagnostics) : NULL;
+    if (*gates)
+        hd_cli_keep(cli, *gates, free_gates);
+    return !text || *gates;
+}
+
+static int compare(hd_cli *cli, const hd_report_module *before, const hd_report_module *after, hd_gates *gates, int format)
+{
+    hd_diff diff;
+    hd_output output;
+    bool good = hd_diff_reports(before, after, cli->values[HD_CLI_KERNEL], &diff, &cli->diagnostics) &&
+                hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]);
+    if (good) {
+        if (gates)
+            hd_gates_check_diff(gates, &diff, &cli->arena, &cli->diagnostics);
+        emitters[format](&output.writer, &diff);
+        hd_output_close(cli, &output, true);
+    }
+    hd_array_free(&diff.kernels);
+    return hd_cli_status(cli);
+}
+
+int hd_cli_diff(hd_cli *cli)
+{
+    hd_gates *gates;
+    int format = hd_cli_choice(cli, HD_CLI_FORMAT, "text|json");
+    if (format < 0 || !read_gates(cli, &gates))
+        return HD_STATUS_USAGE;
+    if (strcmp(cli->operands[0], "-") == 0 && strcmp(cli->operands[1], "-") == 0) {
+        hd_cli_usage_error("standard input cannot be both sides");
+        return HD_STATUS_USAGE;
+    }
+    const hd_report_module *before = read_side(cli, cli->operands[0]), *after = read_side(cli, cli->operands[1]);
+    return before && after ? compare(cli, before, after, gates, format) : HD_STATUS_REJECTED;
+}
