@@ -508,11 +508,22 @@ static void old_spellings(void **state)
     assert_int_equal(out[64 + 2], 1); /* equals zero */
 }
 
+/* The assembler takes a testp that names no test; it has no meaning. */
+static void nameless_test(void **state)
+{
+    char text[2048];
+    kernel_run run = {.text = kernel_text(text, sizeof text, "testp.f32 %p1, %f1;")};
+    (void)state;
+    run_kernel(&run);
+    assert_int_equal(run.status, HD_EXEC_UNSUPPORTED);
+    assert_string_equal(run.slug, "unsupported");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(packed),           cmocka_unit_test(mixed),
-                                       cmocka_unit_test(extremes),         cmocka_unit_test(double_nans),
-                                       cmocka_unit_test(division),         cmocka_unit_test(single_precision),
-                                       cmocka_unit_test(double_precision), cmocka_unit_test(old_spellings)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packed),           cmocka_unit_test(mixed),         cmocka_unit_test(extremes),
+        cmocka_unit_test(double_nans),      cmocka_unit_test(division),      cmocka_unit_test(single_precision),
+        cmocka_unit_test(double_precision), cmocka_unit_test(old_spellings), cmocka_unit_test(nameless_test)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
