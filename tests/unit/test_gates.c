@@ -289,6 +289,11 @@ static void matching(void **state)
     assert_true(hd_diff_reports(&b->report, &after, "_Z*", &diff, &b->diagnostics));
     assert_int_equal(diff.kernels.count, 2);
     hd_array_free(&diff.kernels);
+    after.kernels.items[1].ptxas = (hd_report_ptxas){.known = true};
+    b->report.kernels.items[2].ptxas = (hd_report_ptxas){.known = false};
+    assert_true(hd_diff_reports(&b->report, &after, "helper", &diff, &b->diagnostics));
+    assert_int_equal(diff.kernels.items[0].status, HD_DIFF_CHANGED); /* known on one side only */
+    hd_array_free(&diff.kernels);
     assert_false(hd_diff_reports(&b->report, &after, "none", &diff, &b->diagnostics));
     assert_int_equal(b->diagnostics.last->kind, HD_DIAG_UNKNOWN_KERNEL);
     hd_array_free(&diff.kernels);

@@ -332,22 +332,22 @@ static const char oracle_text[] =
 static void run(const char *format, const char *folder, const char *include)
 {
     char command[4096];
-    snprintf(command, sizeof command, format, folder, folder, include);
-    if (system(command) != 0)
+    int length = snprintf(command, sizeof command, format, folder, folder, include);
+    if (length >= (int)sizeof command || system(command) != 0)
         fail_msg("failed: %s", command);
 }
 
 static bool installed(const char *include)
 {
     char path[4096];
-    snprintf(path, sizeof path, "%s/cuda_occupancy.h", include);
-    return access(path, R_OK) == 0;
+    int length = snprintf(path, sizeof path, "%s/cuda_occupancy.h", include);
+    return length < (int)sizeof path && access(path, R_OK) == 0;
 }
 
 static FILE *open_in(const char *folder, const char *name, const char *mode)
 {
     char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_true(snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path);
     FILE *file = fopen(path, mode);
     assert_non_null(file);
     return file;
