@@ -33,7 +33,7 @@ typedef struct hd_checks hd_checks;
 typedef enum hd_step {
     HD_STEP_NEXT,   /* go on behind the instruction */
     HD_STEP_JUMPED, /* the stack was changed */
-    HD_STEP_WAIT,   /* the warp waits at a barrier; it goes on behind the instruction */
+    HD_STEP_WAIT,   /* the warp waits at a barrier; it goes on behind the instruction. From here on: rare */
     HD_STEP_YIELD,  /* go on behind the instruction, after other warps had a turn */
     HD_STEP_BLOCKED, /* it was not done: it runs again, and counts, when it can be (park.h) */
     HD_STEP_STOP,   /* a fault was reported, or a sink stopped the run */

@@ -136,22 +136,22 @@ static bool run_warp(hd_warp *w, bool *spun)
         hd_step step = cta->watched ? step_told(op, w, pc, active, mask)
                        : mask          ? op->run(op, w, mask)
                                        : HD_STEP_NEXT;
-        if (step == HD_STEP_STOP)
-            return false;
-        if (__builtin_expect(step == HD_STEP_BLOCKED, 0)) {
-            uncount(statistics, w, active, mask);
-            if (w->state == HD_WARP_WAITING)
-                return true;
-            continue;
-        }
-        if (step != HD_STEP_JUMPED)
+        if (step == HD_STEP_NEXT)
             hd_top(w)->pc = pc + 1;
-        if (step == HD_STEP_WAIT)
-            return true;
-        if (step == HD_STEP_YIELD) {
-            if (!(++w->yields % HD_YIELDS_OF_SIDE))
-                hd_switch_side(w);
-            break;
+        if (__builtin_expect(step > HD_STEP_JUMPED, 0)) {
+            if (step == HD_STEP_STOP)
+                return false;
+            if (step == HD_STEP_BLOCKED)
+                uncount(statistics, w, active, mask);
+            else
+                hd_top(w)->pc = pc + 1;
+            if (step == HD_STEP_WAIT || w->state == HD_WARP_WAITING)
+                return true;
+            if (step == HD_STEP_YIELD) {
+                if (!(++w->yields % HD_YIELDS_OF_SIDE))
+                    hd_switch_side(w);
+                break;
+            }
         }
     }
     return *spun = true;
