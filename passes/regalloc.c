@@ -19,7 +19,7 @@
 
 #include "ir/build.h"
 
-enum { HD_REGALLOC_ROUNDS = 64 };
+enum { HD_REGALLOC_ROUNDS = 64, HD_REGALLOC_SLACK = 4 };
 
 static bool is_supported(hd_pass_context *context)
 {
@@ -82,8 +82,11 @@ static outcome try_round(hd_regalloc *ra)
 {
     hd_array_clear(&ra->failed);
     bool crowded = ra->ranges.general_peak > ra->max_registers || ra->ranges.predicate_peak > ra->max_predicates;
+    bool tight = crowded || ra->ranges.general_peak > ra->max_registers - ra->slack;
+    if (tight && spill_some(ra))
+        return AGAIN;
     if (crowded)
-        return spill_some(ra) ? AGAIN : FAILED;
+        return FAILED;
     hd_u32_array conflicts = {0};
     hd_regalloc_units(ra, &conflicts);
     bool split = conflicts.count != 0;
@@ -96,6 +99,8 @@ static outcome try_round(hd_regalloc *ra)
         hd_regalloc_index_uses(ra);
     if (hd_regalloc_assign(ra))
         return DONE;
+    if (ra->slack < HD_REGALLOC_SLACK && ra->slack + HD_UNIT_WORDS < ra->max_registers)
+        ra->slack++;
     return spill_some(ra) ? AGAIN : FAILED;
 }
 
@@ -144,6 +149,7 @@ bool hd_regalloc_run(hd_pass_context *context, const hd_regalloc_options *option
     memset(hd_array_extend(&ra.flags, f->registers.count), 0, f->registers.count);
     outcome o = AGAIN;
     for (uint32_t round = 0; o == AGAIN && round < HD_REGALLOC_ROUNDS; round++) {
+        ra.round = round;
         start_round(&ra, round);
         o = try_round(&ra);
     }

@@ -10,7 +10,7 @@
 #include "passes/regalloc_work.h"
 
 typedef struct taken {
-    uint32_t begin, end;
+    uint32_t begin, end, unit;
 } taken;
 typedef HD_ARRAY(taken) taken_list;
 
@@ -59,26 +59,46 @@ static bool is_free(const assigner *a, const taken_list *list, uint32_t part)
     return true;
 }
 
-static void take(assigner *a, taken_list *list, uint32_t part)
+static void take(assigner *a, taken_list *list, uint32_t part, uint32_t unit)
 {
     const hd_part *parts = a->ra->ranges.parts.items;
     for (; part != HD_NONE; part = parts[part].next) {
-        uint32_t begin = parts[part].begin, end = parts[part].end, at = taken_from(list, begin);
-        if (at && list->items[at - 1].end == begin) {
-            list->items[at - 1].end = end;
-            if (at < list->count && list->items[at].begin == end) {
-                list->items[at - 1].end = list->items[at].end;
-                memmove(list->items + at, list->items + at + 1, (list->count - at - 1u) * sizeof(taken));
-                list->count--;
-            }
-        } else if (at < list->count && list->items[at].begin == end) {
-            list->items[at].begin = begin;
-        } else {
-            (void)hd_array_extend(list, 1);
-            memmove(list->items + at + 1, list->items + at, (list->count - at - 1u) * sizeof(taken));
-            list->items[at] = (taken){begin, end};
-        }
+        uint32_t at = taken_from(list, parts[part].begin);
+        (void)hd_array_extend(list, 1);
+        memmove(list->items + at + 1, list->items + at, (list->count - at - 1u) * sizeof(taken));
+        list->items[at] = (taken){parts[part].begin, parts[part].end, unit};
     }
+}
+
+static void release(assigner *a, taken_list *list, uint32_t part)
+{
+    const hd_part *parts = a->ra->ranges.parts.items;
+    for (; part != HD_NONE; part = parts[part].next) {
+        uint32_t at = taken_from(list, parts[part].begin);
+        memmove(list->items + at, list->items + at + 1, (list->count - at - 1u) * sizeof(taken));
+        list->count--;
+    }
+}
+
+static taken_list *lists_of(assigner *a, const hd_alloc_unit *u)
+{
+    return a->places + (u->predicate ? HD_GENERAL_REGISTERS : 0);
+}
+
+static void take_place(assigner *a, uint32_t unit, uint32_t place)
+{
+    hd_alloc_unit *u = &a->ra->units.units[unit];
+    u->place = place;
+    for (uint32_t w = 0; w < u->words; w++)
+        take(a, &lists_of(a, u)[place + w], u->word[w], unit);
+}
+
+static void release_place(assigner *a, uint32_t unit)
+{
+    hd_alloc_unit *u = &a->ra->units.units[unit];
+    for (uint32_t w = 0; w < u->words; w++)
+        release(a, &lists_of(a, u)[u->place + w], u->word[w]);
+    u->place = HD_NONE;
 }
 
 /* ---- preferences ------------------------------------------------------------------------------------------------- */
@@ -174,16 +194,16 @@ static int cost_of(const assigner *a, const hd_alloc_unit *u, uint32_t place)
 
 /* ---- units ------------------------------------------------------------------------------------------------------- */
 
-static bool place_is_free(const assigner *a, const hd_alloc_unit *u, uint32_t place)
+static bool place_is_free(assigner *a, const hd_alloc_unit *u, uint32_t place)
 {
-    const taken_list *lists = a->places + (u->predicate ? HD_GENERAL_REGISTERS : 0);
+    const taken_list *lists = lists_of(a, u);
     for (uint32_t w = 0; w < u->words; w++)
         if (!is_free(a, &lists[place + w], u->word[w]))
             return false;
     return true;
 }
 
-static uint32_t find_place(const assigner *a, const hd_alloc_unit *u)
+static uint32_t find_place(assigner *a, const hd_alloc_unit *u)
 {
     uint32_t limit = u->predicate ? a->ra->max_predicates : a->ra->max_registers, best = HD_NONE;
     int best_cost = NO_ROOM;
@@ -201,21 +221,94 @@ static uint32_t find_place(const assigner *a, const hd_alloc_unit *u)
     return best;
 }
 
-static void place_unit(assigner *a, hd_alloc_unit *u)
+/* ---- repair ------------------------------------------------------------------------------------------------------ */
+
+enum { MOST_MOVED = 4 };
+
+/* The units that are in the way of another at a place; more than MOST_MOVED where there are more. */
+static uint32_t find_rivals(assigner *a, const hd_alloc_unit *u, uint32_t place, uint32_t *rivals)
+{
+    const hd_part *parts = a->ra->ranges.parts.items;
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < u->words; w++) {
+        const taken_list *list = &lists_of(a, u)[place + w];
+        for (uint32_t p = u->word[w]; p != HD_NONE; p = parts[p].next)
+            for (uint32_t t = taken_from(list, parts[p].begin);
+                 t < list->count && list->items[t].begin < parts[p].end; t++) {
+                uint32_t k = 0;
+                while (k < count && rivals[k] != list->items[t].unit)
+                    k++;
+                if (k < count)
+                    continue;
+                if (count == MOST_MOVED)
+                    return MOST_MOVED + 1;
+                rivals[count++] = list->items[t].unit;
+            }
+    }
+    return count;
+}
+
+/* Puts a unit at a place and its rivals elsewhere; false, with all as before, where one finds no room. */
+static bool displace(assigner *a, uint32_t unit, uint32_t place)
+{
+    hd_alloc_unit *units = a->ra->units.units;
+    uint32_t rivals[MOST_MOVED], old[MOST_MOVED], moved = 0;
+    uint32_t count = find_rivals(a, &units[unit], place, rivals);
+    if (count > MOST_MOVED)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        old[i] = units[rivals[i]].place;
+        release_place(a, rivals[i]);
+    }
+    take_place(a, unit, place);
+    for (; moved < count; moved++) {
+        uint32_t found = find_place(a, &units[rivals[moved]]);
+        if (found == HD_NONE)
+            break;
+        take_place(a, rivals[moved], found);
+    }
+    if (moved == count)
+        return true;
+    while (moved-- > 0)
+        release_place(a, rivals[moved]);
+    release_place(a, unit);
+    for (uint32_t i = 0; i < count; i++)
+        take_place(a, rivals[i], old[i]);
+    return false;
+}
+
+static bool repair(assigner *a, uint32_t unit)
+{
+    const hd_alloc_unit *u = &a->ra->units.units[unit];
+    uint32_t limit = u->predicate ? a->ra->max_predicates : a->ra->max_registers;
+    for (uint32_t place = 0; place + u->words <= limit; place += u->align)
+        if (displace(a, unit, place))
+            return true;
+    return false;
+}
+
+static void place_unit(assigner *a, uint32_t unit)
 {
     hd_regalloc *ra = a->ra;
-    u->place = find_place(a, u);
-    if (u->place == HD_NONE) {
+    hd_alloc_unit *u = &ra->units.units[unit];
+    uint32_t place = find_place(a, u);
+    if (place != HD_NONE)
+        take_place(a, unit, place);
+    else if (!repair(a, unit))
         hd_array_push(&ra->failed, u->members);
-        return;
+    if (!u->predicate && u->place != HD_NONE && u->place + u->words > a->high)
+        a->high = u->place + u->words;
+}
+
+static void find_used(hd_regalloc *ra)
+{
+    ra->used = ra->used_predicates = 0;
+    for (uint32_t i = 0; i < ra->function->registers.count; i++) {
+        const hd_alloc_unit *u = &ra->units.units[i];
+        uint32_t *used = u->predicate ? &ra->used_predicates : &ra->used;
+        if (u->words && u->place != HD_NONE && u->place + u->words > *used)
+            *used = u->place + u->words;
     }
-    taken_list *lists = a->places + (u->predicate ? HD_GENERAL_REGISTERS : 0);
-    for (uint32_t w = 0; w < u->words; w++)
-        take(a, &lists[u->place + w], u->word[w]);
-    uint32_t *used = u->predicate ? &ra->used_predicates : &ra->used;
-    *used = u->place + u->words > *used ? u->place + u->words : *used;
-    if (!u->predicate && *used > a->high)
-        a->high = *used;
 }
 
 typedef struct entry {
@@ -257,7 +350,6 @@ bool hd_regalloc_assign(hd_regalloc *ra)
     uint32_t registers = ra->function->registers.count, count = 0;
     assigner a = {.ra = ra};
     a.high = ra->ranges.general_peak < ra->max_registers ? ra->ranges.general_peak : ra->max_registers;
-    ra->used = ra->used_predicates = 0;
     hd_array_clear(&ra->failed);
     gather_hints(&a);
     entry *order = HD_ARENA_ARRAY(ra->arena, entry, registers + 1u);
@@ -268,7 +360,8 @@ bool hd_regalloc_assign(hd_regalloc *ra)
     }
     qsort(order, count, sizeof *order, compare_entries);
     for (uint32_t i = 0; i < count; i++)
-        place_unit(&a, &ra->units.units[order[i].unit]);
+        place_unit(&a, order[i].unit);
+    find_used(ra);
     if (!ra->failed.count)
         find_held(&a);
     for (uint32_t p = 0; p < PLACES; p++)

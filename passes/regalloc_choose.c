@@ -124,7 +124,7 @@ static void relieve(chooser *c, uint32_t position, const hd_instruction *insn)
 {
     hd_regalloc *ra = c->ra;
     uint32_t reg;
-    while (ra->ranges.general[position] > ra->max_registers && (reg = lightest(c, position, false, insn)) != HD_NONE)
+    while (ra->ranges.general[position] > ra->max_registers - ra->slack && (reg = lightest(c, position, false, insn)) != HD_NONE)
         give_up(c, reg);
     while (ra->ranges.predicates[position] > ra->max_predicates && (reg = lightest(c, position, true, insn)) != HD_NONE)
         give_up(c, reg);
@@ -135,7 +135,7 @@ static bool is_crowded(const hd_regalloc *ra, uint32_t block)
     uint32_t first = 2 * ra->ranges.begin[block];
     uint32_t end = first + 2 * (ra->cfg->blocks[block].end - ra->cfg->blocks[block].first);
     for (uint32_t p = first; p < end; p++)
-        if (ra->ranges.general[p] > ra->max_registers || ra->ranges.predicates[p] > ra->max_predicates)
+        if (ra->ranges.general[p] > ra->max_registers - ra->slack || ra->ranges.predicates[p] > ra->max_predicates)
             return true;
     return false;
 }
@@ -192,9 +192,11 @@ static void relieve_failed(chooser *c, uint32_t failed)
         hd_live_step(&c->walk);
     if (position % 2 == 0)
         hd_live_step(&c->walk);
-    uint32_t reg = lightest(c, position, ra->units.units[ra->units.of[failed]].predicate, NULL);
-    if (reg != HD_NONE)
-        give_up(c, reg);
+    for (uint32_t count = 1 + ra->round / 4; count > 0; count--) {
+        uint32_t reg = lightest(c, position, ra->units.units[ra->units.of[failed]].predicate, NULL);
+        if (reg != HD_NONE)
+            give_up(c, reg);
+    }
 }
 
 static void index_uses(hd_regalloc *ra)
@@ -242,7 +244,7 @@ bool hd_regalloc_choose(hd_regalloc *ra, hd_u32_array *spilled)
     if (ra->failed.count)
         for (uint32_t i = 0; i < ra->failed.count; i++)
             relieve_failed(&c, ra->failed.items[i]);
-    else
+    if (!spilled->count)
         relieve_all(&c);
     return spilled->count != 0;
 }

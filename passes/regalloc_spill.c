@@ -18,7 +18,11 @@
 
 #include <stdio.h>
 
-enum { HD_KEEP_REACH = 256 };
+enum {
+    HD_KEEP_REACH = 256, /* positions */
+    HD_KEEP_ROOM = 2,    /* registers left free, for aligned pairs */
+    HD_KEEP_ROUNDS = 8,
+};
 
 typedef enum spill_kind { SPILL_NOT, SPILL_MEMORY, SPILL_REPEAT, SPILL_PREDICATE } spill_kind;
 
@@ -28,6 +32,7 @@ typedef struct spill {
     uint32_t definition; /* REPEAT: ordinal */
     uint32_t word;       /* PREDICATE: the general register */
     uint32_t kept, kept_at, kept_block; /* register that holds the value since that position; HD_NONE */
+    bool kept_is_loaded;                /* not written: the slot holds the same */
 } spill;
 
 typedef struct spiller {
@@ -176,10 +181,11 @@ static void decide(spiller *s, const hd_u32_array *spilled)
         spill *v = &s->spills[i];
         *v = (spill){.kind = SPILL_MEMORY, .kept = HD_NONE};
         s->index[reg] = i + 1;
-        if (definition != HD_NONE && repeats(s->f, &s->f->instructions.items[definition])) {
+        bool reloaded = s->ra->flags.items[reg] & HD_RELOADED;
+        if (definition != HD_NONE && (reloaded || repeats(s->f, &s->f->instructions.items[definition]))) {
             v->kind = SPILL_REPEAT;
             v->definition = definition;
-            s->ra->result.rematerialized++;
+            s->ra->result.rematerialized += !reloaded;
         } else if (hd_regalloc_is_predicate(s->ra, reg)) {
             v->kind = SPILL_PREDICATE;
             v->word = hd_regalloc_new_register(s->ra, HD_TYPE_B32, 0);
@@ -287,22 +293,26 @@ static bool keep_on(spiller *s, spill *v, uint32_t reg)
 {
     bool predicate = hd_regalloc_is_predicate(s->ra, reg);
     uint32_t *pressure = pressure_of(s, reg), words = predicate ? 1 : hd_regalloc_words(s->ra, reg);
-    uint32_t limit = predicate ? s->ra->max_predicates : s->ra->max_registers;
-    if (v->kept == HD_NONE || v->kept_block != s->block || s->read - v->kept_at > HD_KEEP_REACH)
+    uint32_t limit = predicate ? s->ra->max_predicates : s->ra->max_registers - HD_KEEP_ROOM;
+    if (v->kept == HD_NONE || v->kept_block != s->block || s->read - v->kept_at > HD_KEEP_REACH ||
+        s->ra->round >= HD_KEEP_ROUNDS || (!predicate && s->ra->max_registers < HD_KEEP_ROOM))
         return false;
     for (uint32_t p = v->kept_at; p < s->read; p++)
         if (pressure[p] + words > limit)
             return false;
     for (uint32_t p = v->kept_at; p < s->read; p++)
         pressure[p] += words;
+    if (v->kept_is_loaded && v->kind != SPILL_PREDICATE)
+        s->ra->flags.items[v->kept] = HD_RELOADED; /* may be loaded again instead */
     return true;
 }
 
-static void keep(spiller *s, spill *v, uint32_t temporary, uint32_t from)
+static void keep(spiller *s, spill *v, uint32_t temporary, uint32_t from, bool is_loaded)
 {
     v->kept = temporary;
     v->kept_at = from;
     v->kept_block = s->block;
+    v->kept_is_loaded = is_loaded;
 }
 
 /* A register with the value of a spilled one, at the instruction at hand. */
@@ -320,7 +330,7 @@ static uint32_t fetch(spiller *s, uint32_t reg, bool must_be_own)
         load_predicate(s, v, t);
     else
         load(s, v, t);
-    keep(s, v, t, s->read + 1);
+    keep(s, v, t, s->read + 1, true);
     return t;
 }
 
@@ -400,7 +410,7 @@ static void rewrite_access(spiller *s, uint32_t reg)
     put_back(s, reg, writes, guard, guard_not);
     v->kept = HD_NONE;
     if (!under_guard)
-        keep(s, v, writes, s->read + 2);
+        keep(s, v, writes, s->read + 2, false);
 }
 
 /* The guard comes last: stores behind the instruction use what stands for it. */

@@ -21,7 +21,12 @@
 #include "passes/liveness.h"
 #include "passes/regalloc.h"
 
-enum { HD_UNIT_WORDS = 4, HD_NO_SPILL = 1 /* hd_regalloc.flags: a register that spill code made */ };
+enum { HD_UNIT_WORDS = 4 };
+
+enum {                    /* hd_regalloc.flags */
+    HD_NO_SPILL = 1,      /* a register that spill code made */
+    HD_RELOADED = 2,      /* one that it loads and that serves several reads: the load may be repeated instead */
+};
 
 typedef struct hd_part {
     uint32_t begin, end;
@@ -64,6 +69,7 @@ typedef struct hd_regalloc {
     const hd_cfg *cfg;
     const hd_liveness *liveness;
     uint32_t max_registers, max_predicates, banks;
+    uint32_t round, slack;   /* slack: registers to leave free, because aligned units found no place */
     hd_ranges ranges;
     hd_units units;
     HD_ARRAY(uint8_t) flags; /* by register: HD_NO_SPILL */
