@@ -292,6 +292,12 @@ static void lanes_of_one_warp(void **state)
 static void waiting_for_ever(void **state)
 {
     (void)state;
+    /* a spin lock: its owner waits behind the loop for the others, which sleep and try again */
+    kernel_run lock = run_body("L: atom.shared.cas.b32 %r1, [s], 0, 1;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra D;\n"
+                               "nanosleep.u32 100;\nbra L;\nD: st.shared.u32 [s], 0;",
+                               32);
+    expect_fault(&lock, "livelock");
+    assert_true(lock.statistics.warp_instructions < 200000);
     static const char *const waits[] = {"try_wait.parity.shared.b64 %p1, [bar], 0", "test_wait.shared.b64 %p1, [bar], %rd9"};
     char body[1024];
     for (uint32_t i = 0; i < 2; i++) {
