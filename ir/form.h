@@ -106,6 +106,9 @@ hd_modifier_group hd_modifier_group_of(hd_modifier modifier);    /* of a modifie
  * and widths. Reports what is wrong at the operand. false where an error was reported. The operands are the last ones of
  * function->operands. Label and function operands must be resolved or HD_OPERAND_NAME (the caller resolves forward labels). */
 bool hd_insn_resolve(hd_function *function, hd_instruction *insn);
+/* Whether these operands (flat, without implicit ones) fit a form that is known; gives them their roles, reports nothing.
+ * Not for calls, whose callee has a say too. */
+bool hd_form_accepts(const hd_function *function, const hd_form *form, hd_operand *operands, uint32_t count);
 
 /* What a bare identifier in operand position `position` (top level, from 0) of this form means if no register, symbol or special register
  * has that name: a label or table (true), or nothing (false: undeclared). */

@@ -504,6 +504,14 @@ bool hd_insn_resolve(hd_function *function, hd_instruction *insn)
     return true;
 }
 
+bool hd_form_accepts(const hd_function *function, const hd_form *form, hd_operand *operands, uint32_t count)
+{
+    if (form->flags & (HD_FORM_UNKNOWN_OPCODE | HD_FORM_UNKNOWN_MODIFIER | HD_FORM_INVALID) || form->opcode == HD_OP_CALL)
+        return false;
+    checker c = {.function = function, .form = form, .end = operands + count};
+    return check_operands(&c, operands);
+}
+
 bool hd_form_takes_label(const hd_module *module, uint32_t form_index, uint32_t position)
 {
     const hd_form *form = &module->forms.items[form_index];

@@ -1,5 +1,7 @@
 /* Reads a pass list: NAME [ '(' KEY ['=' VALUE] { ',' KEY ['=' VALUE] } ')' ] { ',' NAME ... }.
  *
+ * A NAME may also be an alias of passes/aliases.def: the passes that it stands for.
+ *
  * Names and option kinds are checked against passes/passes.def, so that a misspelt pass or option is told with its place in the
  * list before any file is touched. */
 #include "passes/pipeline.h"
@@ -12,6 +14,15 @@ const hd_pass_info hd_passes[] = {
 #undef HD_PASS
 };
 const uint32_t hd_pass_count = sizeof hd_passes / sizeof *hd_passes;
+
+typedef struct alias {
+    const char *name, *passes;
+} alias;
+static const alias aliases[] = {
+#define HD_PASS_ALIAS(name, passes, summary) {name, passes},
+#include "passes/aliases.def"
+#undef HD_PASS_ALIAS
+};
 
 typedef struct reader {
     hd_pipeline *pipeline;
@@ -66,6 +77,8 @@ static const char *all_pass_names(hd_arena *arena)
     const char *list = "";
     for (uint32_t i = 0; i < hd_pass_count; i++)
         list = hd_arena_printf(arena, "%s%s%s", list, i ? ", " : "", hd_passes[i].name);
+    for (uint32_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        list = hd_arena_printf(arena, "%s, %s", list, aliases[i].name);
     return list;
 }
 
@@ -142,6 +155,22 @@ static void read_options(reader *r, hd_pipeline_step *step)
     hd_array_free(&options);
 }
 
+static void read_steps(reader *r);
+
+/* The passes that an alias stands for; false where the name is none. */
+static bool read_alias(reader *r, const char *name)
+{
+    for (uint32_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (strcmp(aliases[i].name, name) == 0) {
+            reader inner = *r;
+            inner.at = aliases[i].passes;
+            read_steps(&inner);
+            r->failed |= inner.failed;
+            return true;
+        }
+    return false;
+}
+
 static void read_step(reader *r)
 {
     skip_blanks(r);
@@ -150,6 +179,8 @@ static void read_step(reader *r)
         syntax(r, begin, "the name of a pass");
         return;
     }
+    if (read_alias(r, name))
+        return;
     hd_pipeline_step step = {.pass = find_pass(name)};
     if (!step.pass) {
         hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin), "no pass is named '%s'; there are: %s",
@@ -161,15 +192,20 @@ static void read_step(reader *r)
     hd_array_push(&r->pipeline->steps, step);
 }
 
+static void read_steps(reader *r)
+{
+    do
+        read_step(r);
+    while (!r->failed && take(r, ','));
+}
+
 hd_pipeline *hd_pipeline_parse(const char *text, hd_diagnostics *diagnostics)
 {
     hd_pipeline *pipeline = hd_calloc(1, sizeof *pipeline);
     hd_arena_init(&pipeline->arena);
     hd_source *source = hd_diagnostics_source(diagnostics, "-p", text);
     reader r = {pipeline, diagnostics, source, source->text, false};
-    do
-        read_step(&r);
-    while (!r.failed && take(&r, ','));
+    read_steps(&r);
     skip_blanks(&r);
     if (!r.failed && *r.at)
         syntax(&r, r.at, "',' or the end");

@@ -53,6 +53,19 @@ static void launch(kernel_run *run, hd_module *module, hd_diagnostics *diagnosti
     hd_memory_free(&memory);
 }
 
+static void run_passes(kernel_run *run, hd_module *module, hd_diagnostics *diagnostics)
+{
+    if (!run->passes)
+        return;
+    hd_pipeline *pipeline = hd_pipeline_parse(run->passes, diagnostics);
+    assert_non_null(pipeline);
+    if (!hd_pipeline_run(pipeline, module, &(hd_pipeline_options){.validate = true}, diagnostics)) {
+        keep_first(run, diagnostics);
+        fail_msg("%s: %s", run->passes, run->message);
+    }
+    hd_pipeline_free(pipeline);
+}
+
 void run_kernel(kernel_run *run)
 {
     hd_diagnostics diagnostics;
@@ -66,6 +79,7 @@ void run_kernel(kernel_run *run)
         keep_first(run, &diagnostics);
         fail_msg("the kernel does not parse: %u: %s", run->line, run->message);
     }
+    run_passes(run, module, &diagnostics);
     launch(run, module, &diagnostics);
     keep_first(run, &diagnostics);
     hd_module_free(module);

@@ -6,6 +6,7 @@
 
 #include "hwmodel/exec/exec.h"
 #include "parser/parse.h"
+#include "passes/pass.h"
 
 typedef struct kernel_run {
     const char *text; /* a module with one kernel: k(.param .u64 in, .param .u64 out) */
@@ -15,6 +16,7 @@ typedef struct kernel_run {
     uint32_t grid, block; /* 0: 1 and 32 */
     uint32_t shared;
     hd_exec_options options;
+    const char *passes; /* to run first, each checked; NULL: none */
     const hd_sink *sink;
     hd_texture_set textures; /* with their bytes placed */
     /* results */
