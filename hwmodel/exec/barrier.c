@@ -186,8 +186,8 @@ hd_step hd_run_warp_sync(const hd_op *op, hd_warp *w, uint32_t mask)
         return HD_STEP_NEXT;
     for (uint32_t i = 0; i < LANES; i++)
         if (mask >> i & 1 && !(row[i] >> i & 1))
-            return hd_fault(op, w, 1u << i, "bar.warp.sync with a member mask 0x%08x that does not name the lane itself",
-                            row[i]);
+            return hd_fault(op, w, 1u << i,
+                            "bar.warp.sync with a member mask 0x%08x that does not name the lane itself", row[i]);
     bool same = equal_in(row, mask);
     uint32_t missing = 0;
     for (uint32_t i = 0; i < LANES; i++)

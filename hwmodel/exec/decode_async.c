@@ -15,9 +15,7 @@ static uint8_t barrier_kind(const hd_decoder *d)
         break;
     }
     uint16_t operation = hd_decode_modifier(d, HD_GROUP_OP);
-    return operation == HD_MOD_OP_POPC  ? HD_BARRIER_POPC
-           : operation == HD_MOD_OP_AND ? HD_BARRIER_AND
-                                        : HD_BARRIER_OR;
+    return operation == HD_MOD_OP_POPC ? HD_BARRIER_POPC : operation == HD_MOD_OP_AND ? HD_BARRIER_AND : HD_BARRIER_OR;
 }
 
 bool hd_decode_barrier(hd_decoder *d)

@@ -105,7 +105,8 @@ static hd_ref special_row(hd_decoder *d, const hd_operand *o, uint32_t bytes)
         if (s->sreg == o->value && s->component == component && s->bytes == bytes)
             return HD_REF(HD_REF_SPECIAL, s->offset);
     }
-    p->reserves_shared = p->reserves_shared || (o->value >= HD_SREG_RESERVED_SMEM_BEGIN && o->value <= HD_SREG_RESERVED_SMEM_1);
+    p->reserves_shared = p->reserves_shared ||
+                         (o->value >= HD_SREG_RESERVED_SMEM_BEGIN && o->value <= HD_SREG_RESERVED_SMEM_1);
     hd_special s = {(uint8_t)o->value, (uint8_t)component, (uint8_t)bytes, info->varies, p->special_bytes};
     hd_array_push(&p->specials, s);
     p->special_bytes += size;

@@ -50,8 +50,8 @@ static void sizes_and_waits(void **state)
         "cp.async.ca.shared::cta.global.L2::128B [%r41], [%rd4], 8;",
         "cp.async.ca.shared.global.L2::64B [%r41], [%rd4], 16;",
         "cp.async.cg.shared.global.L2::256B [%r41], [%rd4], 16;",
-        "createpolicy.fractional.L2::evict_first.b64 %rd9, 1.0;\n"
-        "cp.async.cg.shared.global.L2::cache_hint [%r41], [%rd4], 16, %rd9;",
+        ("createpolicy.fractional.L2::evict_first.b64 %rd9, 1.0;\n"
+         "cp.async.cg.shared.global.L2::cache_hint [%r41], [%rd4], 16, %rd9;"),
     };
     static const uint32_t words[] = {1, 2, 4, 4, 4};
     static const char *const waits[] = {"cp.async.wait_all;", "cp.async.commit_group;\ncp.async.wait_group 0;"};
@@ -61,8 +61,8 @@ static void sizes_and_waits(void **state)
         for (uint32_t w = 0; w < 2; w++) {
             snprintf(body, sizeof body,
                      "%s%s\nld.shared.u32 %%r1, [%%r41];\nst.global.u32 [%%rd3], %%r1;\n%s\n"
-                                 "ld.shared.v4.u32 {%%r1,%%r2,%%r3,%%r4}, [%%r41];\nmad.wide.u32 %%rd5, %%r0, 16, "
-                                 "%%rd1;\nst.global.v4.u32 [%%rd5+256], {%%r1,%%r2,%%r3,%%r4};",
+                     "ld.shared.v4.u32 {%%r1,%%r2,%%r3,%%r4}, [%%r41];\nmad.wide.u32 %%rd5, %%r0, 16, "
+                     "%%rd1;\nst.global.v4.u32 [%%rd5+256], {%%r1,%%r2,%%r3,%%r4};",
                      OLD_CONTENT, copies[c], waits[w]);
             kernel_run run = run_body(body, 40);
             expect_done(&run);
@@ -104,11 +104,12 @@ static void groups(void **state)
 static void groups_of_lanes(void **state)
 {
     (void)state;
-    kernel_run run = run_body(OLD_CONTENT "and.b32 %r5, %r0, 1;\nsetp.eq.u32 %p1, %r5, 1;\n"
-                                          "cp.async.ca.shared.global [%r41], [%rd4], 4;\n@%p1 cp.async.commit_group;\n"
-                                          "@!%p1 cp.async.commit_group;\n@%p1 cp.async.commit_group;\n"
-                                          "cp.async.wait_group 1;\nld.shared.u32 %r1, [%r41];\nst.global.u32 [%rd3], %r1;",
-                              32);
+    kernel_run run =
+        run_body(OLD_CONTENT "and.b32 %r5, %r0, 1;\nsetp.eq.u32 %p1, %r5, 1;\n"
+                             "cp.async.ca.shared.global [%r41], [%rd4], 4;\n@%p1 cp.async.commit_group;\n"
+                             "@!%p1 cp.async.commit_group;\n@%p1 cp.async.commit_group;\n"
+                             "cp.async.wait_group 1;\nld.shared.u32 %r1, [%r41];\nst.global.u32 [%rd3], %r1;",
+                 32);
     expect_done(&run);
     for (uint32_t t = 0; t < 32; t++)
         assert_int_equal(out[t], t % 2 ? in[4 * t] : 0x77777777);
@@ -118,10 +119,11 @@ static void groups_of_lanes(void **state)
 static void partial_sources(void **state)
 {
     (void)state;
-    kernel_run run = run_body(OLD_CONTENT "rem.u32 %r5, %r0, 17;\ncp.async.cg.shared.global [%r41], [%rd4], 16, %r5;\n"
-                                          "cp.async.wait_all;\nld.shared.v4.u32 {%r1,%r2,%r3,%r4}, [%r41];\nmad.wide.u32 "
-                                          "%rd5, %r0, 16, %rd1;\nst.global.v4.u32 [%rd5], {%r1,%r2,%r3,%r4};",
-                              64);
+    kernel_run run =
+        run_body(OLD_CONTENT "rem.u32 %r5, %r0, 17;\ncp.async.cg.shared.global [%r41], [%rd4], 16, %r5;\n"
+                             "cp.async.wait_all;\nld.shared.v4.u32 {%r1,%r2,%r3,%r4}, [%r41];\nmad.wide.u32 "
+                             "%rd5, %r0, 16, %rd1;\nst.global.v4.u32 [%rd5], {%r1,%r2,%r3,%r4};",
+                 64);
     expect_done(&run);
     for (uint32_t t = 0; t < 64; t++) {
         unsigned char wanted[16] = {0};
@@ -177,14 +179,15 @@ static void checked(void **state)
     static char text[4096], body[1024];
     (void)state;
     for (uint32_t w = 0; w < 2; w++) {
-        snprintf(body, sizeof body,
-                 ".shared .align 16 .b8 s[64];\n.shared .align 8 .b64 bar;\nmov.u32 %%r1, s;\nst.shared.u32 [%%r1], 1;\n"
-                 "setp.ne.u32 %%p1, %%r0, 0;\n@%%p1 exit;\n"
-                 "mbarrier.init.shared.b64 [bar], 1;\nmbarrier.arrive.shared.b64 %%rd9, [bar];\n"
-                 "mbarrier.test_wait.shared.b64 %%p2, [bar], %%rd9;\n@!%%p2 trap;\n"
-                 "cp.async.ca.shared.global [%%r1], [%%rd0], 4;\n%sld.shared.u32 %%r2, [%%r1];\n"
-                 "st.global.u32 [%%rd1], %%r2;",
-                 wait[w]);
+        snprintf(
+            body, sizeof body,
+            ".shared .align 16 .b8 s[64];\n.shared .align 8 .b64 bar;\nmov.u32 %%r1, s;\nst.shared.u32 [%%r1], 1;\n"
+            "setp.ne.u32 %%p1, %%r0, 0;\n@%%p1 exit;\n"
+            "mbarrier.init.shared.b64 [bar], 1;\nmbarrier.arrive.shared.b64 %%rd9, [bar];\n"
+            "mbarrier.test_wait.shared.b64 %%p2, [bar], %%rd9;\n@!%%p2 trap;\n"
+            "cp.async.ca.shared.global [%%r1], [%%rd0], 4;\n%sld.shared.u32 %%r2, [%%r1];\n"
+            "st.global.u32 [%%rd1], %%r2;",
+            wait[w]);
         kernel_run run = {.text = kernel_text(text, sizeof text, body),
                           .in = in,
                           .in_bytes = sizeof in,
@@ -221,7 +224,7 @@ static void phases(void **state)
         "mbarrier.expect_tx.relaxed.cta.shared.b64 [bar], 28;\nmbarrier.complete_tx.shared.b64 [bar], 64;\n"
         "mbarrier.test_wait.shared.b64 %p10, [bar], %rd16;\nmbarrier.complete_tx.shared.b64 [bar], 64;\n"
         "mbarrier.test_wait.acquire.cta.shared.b64 %p11, [bar], %rd16;\nmbarrier.inval.shared.b64 [bar];\n"
-                "selp.u32 %r5, 1, 0, %p1;\nselp.u32 %r6, 2, 0, %p2;\nor.b32 %r5, %r5, %r6;\nselp.u32 %r6, 4, 0, %p3;\nor.b32 "
+        "selp.u32 %r5, 1, 0, %p1;\nselp.u32 %r6, 2, 0, %p2;\nor.b32 %r5, %r5, %r6;\nselp.u32 %r6, 4, 0, %p3;\nor.b32 "
         "%r5, %r5, %r6;\nselp.u32 %r6, 8, 0, %p4;\nor.b32 %r5, %r5, %r6;\nselp.u32 %r6, 16, 0, %p5;\nor.b32 %r5, %r5, "
         "%r6;\nselp.u32 %r6, 32, 0, %p6;\nor.b32 %r5, %r5, %r6;\nselp.u32 %r6, 64, 0, %p7;\nor.b32 %r5, %r5, %r6;\n"
         "selp.u32 %r6, 128, 0, %p8;\nor.b32 %r5, %r5, %r6;\nselp.u32 %r6, 256, 0, %p9;\nor.b32 %r5, %r5, %r6;\n"
@@ -236,13 +239,13 @@ static void phases(void **state)
 static void generic_and_sinks(void **state)
 {
     (void)state;
-    kernel_run run = run_body(
-        "mov.u64 %rd8, bar;\ncvta.shared.u64 %rd8, %rd8;\n@%p0 mbarrier.init.b64 [%rd8], 64;\nbar.sync 0;\n"
-        "mbarrier.arrive.release.cta.b64 _, [%rd8];\nmov.u32 %r5, 0;\n"
-        "W: mbarrier.try_wait.parity.acquire.cta.b64 %p1, [%rd8], 0;\n@!%p1 bra W;\n"
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [bar], 1;\n"
-        "X: mbarrier.test_wait.parity.b64 %p1, [%rd8], 1;\n@!%p1 bra X;\nst.global.u32 [%rd3], 5;",
-        64);
+    kernel_run run =
+        run_body("mov.u64 %rd8, bar;\ncvta.shared.u64 %rd8, %rd8;\n@%p0 mbarrier.init.b64 [%rd8], 64;\nbar.sync 0;\n"
+                 "mbarrier.arrive.release.cta.b64 _, [%rd8];\nmov.u32 %r5, 0;\n"
+                 "W: mbarrier.try_wait.parity.acquire.cta.b64 %p1, [%rd8], 0;\n@!%p1 bra W;\n"
+                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [bar], 1;\n"
+                 "X: mbarrier.test_wait.parity.b64 %p1, [%rd8], 1;\n@!%p1 bra X;\nst.global.u32 [%rd3], 5;",
+                 64);
     expect_done(&run);
     for (uint32_t t = 0; t < 64; t++)
         assert_int_equal(out[t], 5);
@@ -298,7 +301,8 @@ static void waiting_for_ever(void **state)
                                32);
     expect_fault(&lock, "livelock");
     assert_true(lock.statistics.warp_instructions < 200000);
-    static const char *const waits[] = {"try_wait.parity.shared.b64 %p1, [bar], 0", "test_wait.shared.b64 %p1, [bar], %rd9"};
+    static const char *const waits[] = {"try_wait.parity.shared.b64 %p1, [bar], 0",
+                                        "test_wait.shared.b64 %p1, [bar], %rd9"};
     char body[1024];
     for (uint32_t i = 0; i < 2; i++) {
         snprintf(body, sizeof body,
@@ -356,13 +360,14 @@ static void copies_that_arrive(void **state)
     char body[2048];
     (void)state;
     for (uint32_t noinc = 0; noinc < 2; noinc++) {
-        snprintf(body, sizeof body,
-                 "%s@%%p0 mbarrier.init.shared.b64 [bar], 64;\nbar.sync 0;\nxor.b32 %%r5, %%r41, 512;\n"
-                 "cp.async.cg.shared.global [%%r41], [%%rd4], 16;\ncp.async.mbarrier.arrive%s.shared.b64 [bar];\n%s"
-                 "ld.shared.u32 %%r2, [%%r41];\nst.global.u32 [%%rd3], %%r2;\n"
-                 "W: mbarrier.test_wait.parity.shared.b64 %%p1, [bar], 0;\n@!%%p1 bra W;\nld.shared.u32 %%r1, [%%r5+8];\n"
-                 "st.global.u32 [%%rd3+1024], %%r1;",
-                 OLD_CONTENT, noinc ? ".noinc" : "", noinc ? "" : "mbarrier.arrive.shared.b64 %rd9, [bar];\n");
+        snprintf(
+            body, sizeof body,
+            "%s@%%p0 mbarrier.init.shared.b64 [bar], 64;\nbar.sync 0;\nxor.b32 %%r5, %%r41, 512;\n"
+            "cp.async.cg.shared.global [%%r41], [%%rd4], 16;\ncp.async.mbarrier.arrive%s.shared.b64 [bar];\n%s"
+            "ld.shared.u32 %%r2, [%%r41];\nst.global.u32 [%%rd3], %%r2;\n"
+            "W: mbarrier.test_wait.parity.shared.b64 %%p1, [bar], 0;\n@!%%p1 bra W;\nld.shared.u32 %%r1, [%%r5+8];\n"
+            "st.global.u32 [%%rd3+1024], %%r1;",
+            OLD_CONTENT, noinc ? ".noinc" : "", noinc ? "" : "mbarrier.arrive.shared.b64 %rd9, [bar];\n");
         kernel_run run = run_body(body, 64);
         expect_done(&run);
         for (uint32_t t = 0; t < 64; t++) {
@@ -376,10 +381,11 @@ static void copies_that_arrive(void **state)
 static void store_bulk(void **state)
 {
     (void)state;
-    kernel_run run = run_for("sm_100", OLD_CONTENT "mov.u64 %rd9, 24;\nbar.sync 0;\n@%p0 st.bulk.weak.shared::cta "
-                                                  "[%r41+8], %rd9, 0;\nbar.sync 0;\nld.shared.u32 %r1, [%r41];\n"
-                                                  "ld.shared.u32 %r2, [%r41+12];\nst.global.v2.u32 [%rd4], {%r1,%r2};\n"
-                                                  "mad.wide.u32 %rd5, %r0, 8, %rd1;\nst.global.v2.u32 [%rd5], {%r1,%r2};",
+    kernel_run run = run_for("sm_100",
+                             OLD_CONTENT "mov.u64 %rd9, 24;\nbar.sync 0;\n@%p0 st.bulk.weak.shared::cta "
+                                         "[%r41+8], %rd9, 0;\nbar.sync 0;\nld.shared.u32 %r1, [%r41];\n"
+                                         "ld.shared.u32 %r2, [%r41+12];\nst.global.v2.u32 [%rd4], {%r1,%r2};\n"
+                                         "mad.wide.u32 %rd5, %r0, 8, %rd1;\nst.global.v2.u32 [%rd5], {%r1,%r2};",
                              32);
     expect_done(&run);
     assert_int_equal(out[0], 0x77777777);
@@ -437,9 +443,10 @@ static void refused(void **state)
 /* Of one CTA it runs; of several it is refused, at the kernel's header. */
 static void cluster_sizes(void **state)
 {
-    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param "
-                               ".u64 out)\n.reqnctapercluster %s\n{\n.reg .b64 %%rd1;\nld.param.u64 %%rd1, "
-                               "[out];\nst.global.u32 [%%rd1], 5;\nret;\n}\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param "
+        ".u64 out)\n.reqnctapercluster %s\n{\n.reg .b64 %%rd1;\nld.param.u64 %%rd1, "
+        "[out];\nst.global.u32 [%%rd1], 5;\nret;\n}\n";
     char whole[512];
     (void)state;
     for (uint32_t big = 0; big < 2; big++) {
@@ -457,12 +464,14 @@ static void cluster_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_and_waits),   cmocka_unit_test(groups),           cmocka_unit_test(groups_of_lanes),
-        cmocka_unit_test(partial_sources),   cmocka_unit_test(without_a_wait),   cmocka_unit_test(copy_faults),
-        cmocka_unit_test(checked),
-        cmocka_unit_test(phases),            cmocka_unit_test(generic_and_sinks), cmocka_unit_test(ring),
-        cmocka_unit_test(lanes_of_one_warp), cmocka_unit_test(waiting_for_ever), cmocka_unit_test(mbarrier_faults),
-        cmocka_unit_test(copies_that_arrive), cmocka_unit_test(store_bulk),      cmocka_unit_test(refused),
+        cmocka_unit_test(sizes_and_waits),   cmocka_unit_test(groups),
+        cmocka_unit_test(groups_of_lanes),   cmocka_unit_test(partial_sources),
+        cmocka_unit_test(without_a_wait),    cmocka_unit_test(copy_faults),
+        cmocka_unit_test(checked),           cmocka_unit_test(phases),
+        cmocka_unit_test(generic_and_sinks), cmocka_unit_test(ring),
+        cmocka_unit_test(lanes_of_one_warp), cmocka_unit_test(waiting_for_ever),
+        cmocka_unit_test(mbarrier_faults),   cmocka_unit_test(copies_that_arrive),
+        cmocka_unit_test(store_bulk),        cmocka_unit_test(refused),
         cmocka_unit_test(cluster_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,6 @@ static uint64_t encode(long double v, format f, uint64_t nan_bits)
     return sign | (bits > infinity ? infinity : bits);
 }
 
-
 typedef struct type {
     const char *name;
     int bytes, lanes; /* lanes: values in it */
@@ -62,11 +61,11 @@ typedef struct type {
     bool is_signed, is_float;
 } type;
 static const type types[] = {
-    {"b16", 2, 1, {0, 0}, false, false}, {"b32", 4, 1, {0, 0}, false, false},  {"b64", 8, 1, {0, 0}, false, false},
-    {"b128", 16, 1, {0, 0}, false, false}, {"u32", 4, 1, {0, 0}, false, false}, {"s32", 4, 1, {0, 0}, true, false},
-    {"u64", 8, 1, {0, 0}, false, false}, {"s64", 8, 1, {0, 0}, true, false},   {"f16", 2, 1, {5, 10}, false, true},
-    {"f16x2", 4, 2, {5, 10}, false, true}, {"bf16", 2, 1, {8, 7}, false, true}, {"bf16x2", 4, 2, {8, 7}, false, true},
-    {"f32", 4, 1, {8, 23}, false, true}, {"f64", 8, 1, {11, 52}, false, true},
+    {"b16", 2, 1, {0, 0}, false, false},   {"b32", 4, 1, {0, 0}, false, false},  {"b64", 8, 1, {0, 0}, false, false},
+    {"b128", 16, 1, {0, 0}, false, false}, {"u32", 4, 1, {0, 0}, false, false},  {"s32", 4, 1, {0, 0}, true, false},
+    {"u64", 8, 1, {0, 0}, false, false},   {"s64", 8, 1, {0, 0}, true, false},   {"f16", 2, 1, {5, 10}, false, true},
+    {"f16x2", 4, 2, {5, 10}, false, true}, {"bf16", 2, 1, {8, 7}, false, true},  {"bf16x2", 4, 2, {8, 7}, false, true},
+    {"f32", 4, 1, {8, 23}, false, true},   {"f64", 8, 1, {11, 52}, false, true},
 };
 static const type *type_of(const char *name)
 {
@@ -145,10 +144,11 @@ static wide combine(const char *op, const type *t, wide old, wide b, wide c, boo
 
 static wide some_value(const type *t)
 {
-    static const uint16_t narrow[] = {0, 0x8000, 1, 0x8001, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7bff, 0x7f80, 0xff80,
-                                      0x7f7f, 0x7fff, 0xffff, 0x3f80, 0x03ff, 0x0400, 0x0080, 0x007f, 0x7e01};
-    static const uint64_t edges[] = {0, 1, 2, ~0ull, 0x80000000, 0x7fffffff, 1ull << 63, ~0ull >> 1, 0x00800000,
-                                     0x807fffff, 0x00000001, 0x3f800000, 0x7f7fffff, 0x7f800000, 0xff800000, 31};
+    static const uint16_t narrow[] = {0,      0x8000, 1,      0x8001, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7bff, 0x7f80,
+                                      0xff80, 0x7f7f, 0x7fff, 0xffff, 0x3f80, 0x03ff, 0x0400, 0x0080, 0x007f, 0x7e01};
+    static const uint64_t edges[] = {0,          1,          2,          ~0ull,      0x80000000, 0x7fffffff,
+                                     1ull << 63, ~0ull >> 1, 0x00800000, 0x807fffff, 0x00000001, 0x3f800000,
+                                     0x7f7fffff, 0x7f800000, 0xff800000, 31};
     uint64_t a = random_bits(), b = random_bits();
     if (t->is_float && t->bytes == 4 && t->lanes == 1 && random_bits() % 3 == 0)
         a = edges[8 + random_bits() % 7];
@@ -407,9 +407,10 @@ static void between_ctas(void **state)
     static char text[8192];
     (void)state;
     for (uint32_t threads = 1; threads <= 2; threads++) {
-        kernel_run run = {.text = kernel_text(text, sizeof text, "mov.u32 %r1, %ctaid.x;\nadd.u32 %r2, %r1, 1;\n"
-                                                                 "atom.global.cas.b32 %r3, [%rd1], %r1, %r2;\n"
-                                                                 "red.global.add.u32 [%rd1+4], 1;"),
+        kernel_run run = {.text = kernel_text(text, sizeof text,
+                                              "mov.u32 %r1, %ctaid.x;\nadd.u32 %r2, %r1, 1;\n"
+                                              "atom.global.cas.b32 %r3, [%rd1], %r1, %r2;\n"
+                                              "red.global.add.u32 [%rd1+4], 1;"),
                           .out = out,
                           .out_bytes = sizeof out,
                           .grid = 50,

@@ -76,9 +76,10 @@ static void reductions(void **state)
 static void reductions_of_some(void **state)
 {
     (void)state;
-    kernel_run run = run_body("shr.u32 %r1, %r0, 6;\nadd.u32 %r2, %r1, 3;\nand.b32 %r3, %r0, 3;\nsetp.le.u32 %p1, %r3, "
-                              "%r1;\nmov.u32 %r5, 64;\nbar.red.popc.u32 %r4, %r2, %r5, %p1;\nst.global.u32 [%rd3], %r4;",
-                              128);
+    kernel_run run =
+        run_body("shr.u32 %r1, %r0, 6;\nadd.u32 %r2, %r1, 3;\nand.b32 %r3, %r0, 3;\nsetp.le.u32 %p1, %r3, "
+                 "%r1;\nmov.u32 %r5, 64;\nbar.red.popc.u32 %r4, %r2, %r5, %p1;\nst.global.u32 [%rd3], %r4;",
+                 128);
     expect_done(&run);
     for (uint32_t t = 0; t < 128; t++)
         assert_int_equal(out[t], t < 64 ? 16 : 32);
@@ -137,8 +138,8 @@ static void told_apart(void **state)
     for (uint32_t b = 0; b < 2; b++)
         for (uint32_t columns = 0; columns < 2; columns++) {
             hd_sink sink = {take_order, order, columns ? HD_COLUMN_RESULTS : 0};
-            snprintf(body, sizeof body, "setp.eq.u32 %%p1, %%r0, 1;\n@%%p1 bra A;\n%s;\nbra J;\nA: %s;\nJ:",
-                     barriers[b], barriers[b]);
+            snprintf(body, sizeof body,
+                     "setp.eq.u32 %%p1, %%r0, 1;\n@%%p1 bra A;\n%s;\nbra J;\nA: %s;\nJ:", barriers[b], barriers[b]);
             order[0] = 0;
             kernel_run run = run_with(body, 3, &sink);
             expect_done(&run);
@@ -155,14 +156,15 @@ static void told_apart(void **state)
 static void producer_and_consumer(void **state)
 {
     (void)state;
-    kernel_run run = run_body(".shared .align 4 .b8 s[128];\nand.b32 %r1, %r0, 31;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, "
-                              "s;\nadd.u32 %r3, %r3, %r2;\nmov.u32 %r4, 0;\nmov.u32 %r6, 0;\nsetp.ge.u32 %p1, %r0, 32;\n"
-                              "@%p1 bra P;\nC: bar.arrive 1, 64;\nbar.sync 2, 64;\nld.shared.u32 %r5, [%r3];\n"
-                              "mad.lo.u32 %r6, %r6, 10, %r5;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p2, %r4, 5;\n@%p2 bra "
-                              "C;\nst.global.u32 [%rd3], %r6;\nbra E;\n"
-                              "P: add.u32 %r4, %r4, 1;\nbar.sync 1, 64;\nst.shared.u32 [%r3], %r4;\nbar.arrive 2, "
-                              "64;\nsetp.lt.u32 %p2, %r4, 5;\n@%p2 bra P;\nE:",
-                              64);
+    kernel_run run =
+        run_body(".shared .align 4 .b8 s[128];\nand.b32 %r1, %r0, 31;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, "
+                 "s;\nadd.u32 %r3, %r3, %r2;\nmov.u32 %r4, 0;\nmov.u32 %r6, 0;\nsetp.ge.u32 %p1, %r0, 32;\n"
+                 "@%p1 bra P;\nC: bar.arrive 1, 64;\nbar.sync 2, 64;\nld.shared.u32 %r5, [%r3];\n"
+                 "mad.lo.u32 %r6, %r6, 10, %r5;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p2, %r4, 5;\n@%p2 bra "
+                 "C;\nst.global.u32 [%rd3], %r6;\nbra E;\n"
+                 "P: add.u32 %r4, %r4, 1;\nbar.sync 1, 64;\nst.shared.u32 [%r3], %r4;\nbar.arrive 2, "
+                 "64;\nsetp.lt.u32 %p2, %r4, 5;\n@%p2 bra P;\nE:",
+                 64);
     expect_done(&run);
     for (uint32_t t = 0; t < 32; t++)
         assert_int_equal(out[t], 12345);
@@ -202,9 +204,10 @@ static void lanes_apart(void **state)
 static void votes_apart(void **state)
 {
     (void)state;
-    kernel_run run = run_body("setp.lt.u32 %p1, %r0, 40;\nsetp.ge.u32 %p2, %r0, 8;\n@%p1 bra A;\nbarrier.red.popc.u32 "
-                              "%r1, 2, %p2;\nbra J;\nA: barrier.red.popc.u32 %r1, 2, !%p2;\nJ: st.global.u32 [%rd3], %r1;",
-                              64);
+    kernel_run run =
+        run_body("setp.lt.u32 %p1, %r0, 40;\nsetp.ge.u32 %p2, %r0, 8;\n@%p1 bra A;\nbarrier.red.popc.u32 "
+                 "%r1, 2, %p2;\nbra J;\nA: barrier.red.popc.u32 %r1, 2, !%p2;\nJ: st.global.u32 [%rd3], %r1;",
+                 64);
     expect_done(&run);
     for (uint32_t t = 0; t < 64; t++)
         assert_int_equal(out[t], 24 + 8);
@@ -243,8 +246,8 @@ static void warp_barriers(void **state)
                    "0xffffff00;\nbra J;\nA: bar.warp.sync 255;\nJ: bar.warp.sync -1;\nst.global.u32 [%rd3], 1;",
                    32);
     expect_done(&run);
-    run = run_body("setp.lt.u32 %p2, %r0, 8;\n@%p2 bra A;\nbra J;\nA: bar.warp.sync 0x1ff;\nJ: st.global.u32 [%rd3], 1;",
-                   32);
+    run = run_body(
+        "setp.lt.u32 %p2, %r0, 8;\n@%p2 bra A;\nbra J;\nA: bar.warp.sync 0x1ff;\nJ: st.global.u32 [%rd3], 1;", 32);
     expect_fault(&run, "bar.warp.sync waits for lanes 0xffffff00, which are elsewhere");
     run = run_body("bar.warp.sync 0xfffffffe;", 32);
     expect_fault(&run, "bar.warp.sync with a member mask 0xfffffffe that does not name the lane itself");
@@ -289,16 +292,17 @@ static void clusters(void **state)
 static void fences(void **state)
 {
     (void)state;
-    kernel_run run = run_body("membar.cta;\nmembar.gl;\nmembar.sys;\nmembar.proxy.alias;\nfence.sc.cta;\nfence.acq_rel."
-                              "gpu;\nfence.acquire.sys;\nfence.release.cluster;\nfence.proxy.alias;\nfence.proxy.async;\n"
-                              "fence.proxy.async.global;\nfence.proxy.async.shared::cta;\n"
-                              "fence.mbarrier_init.release.cluster;\nfence.proxy.tensormap::generic.release.gpu;\n"
-                              "fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;\ngriddepcontrol.wait;\n"
-                              "griddepcontrol.launch_dependents;\nnanosleep.u32 100;\nnanosleep.u32 %r0;\n"
-                              "prefetch.global.L1 [%rd0];\nprefetch.global.L2 [%rd0];\nprefetchu.L1 [%rd0];\n"
-                              "prefetch.global.L2::evict_last [%rd0];\napplypriority.global.L2::evict_normal [%rd0], 128;\n"
-                              "discard.global.L2 [%rd1], 128;\nst.global.u32 [%rd3], 9;",
-                              32);
+    kernel_run run =
+        run_body("membar.cta;\nmembar.gl;\nmembar.sys;\nmembar.proxy.alias;\nfence.sc.cta;\nfence.acq_rel."
+                 "gpu;\nfence.acquire.sys;\nfence.release.cluster;\nfence.proxy.alias;\nfence.proxy.async;\n"
+                 "fence.proxy.async.global;\nfence.proxy.async.shared::cta;\n"
+                 "fence.mbarrier_init.release.cluster;\nfence.proxy.tensormap::generic.release.gpu;\n"
+                 "fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;\ngriddepcontrol.wait;\n"
+                 "griddepcontrol.launch_dependents;\nnanosleep.u32 100;\nnanosleep.u32 %r0;\n"
+                 "prefetch.global.L1 [%rd0];\nprefetch.global.L2 [%rd0];\nprefetchu.L1 [%rd0];\n"
+                 "prefetch.global.L2::evict_last [%rd0];\napplypriority.global.L2::evict_normal [%rd0], 128;\n"
+                 "discard.global.L2 [%rd1], 128;\nst.global.u32 [%rd3], 9;",
+                 32);
     expect_done(&run);
     assert_int_equal(out[31], 9);
 }
@@ -344,11 +348,12 @@ static void faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reductions),  cmocka_unit_test(reductions_of_some),    cmocka_unit_test(told_once),
-        cmocka_unit_test(told_apart),
-        cmocka_unit_test(lanes_apart), cmocka_unit_test(producer_and_consumer), cmocka_unit_test(votes_apart),
-        cmocka_unit_test(ended_lanes), cmocka_unit_test(warp_barriers),         cmocka_unit_test(clusters),
-        cmocka_unit_test(fences),      cmocka_unit_test(faults),
+        cmocka_unit_test(reductions),    cmocka_unit_test(reductions_of_some),
+        cmocka_unit_test(told_once),     cmocka_unit_test(told_apart),
+        cmocka_unit_test(lanes_apart),   cmocka_unit_test(producer_and_consumer),
+        cmocka_unit_test(votes_apart),   cmocka_unit_test(ended_lanes),
+        cmocka_unit_test(warp_barriers), cmocka_unit_test(clusters),
+        cmocka_unit_test(fences),        cmocka_unit_test(faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

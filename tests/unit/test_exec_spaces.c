@@ -12,10 +12,10 @@ typedef struct type {
     const char *registers; /* by width: h r d, f F (float), q */
 } type;
 static const type types[] = {
-    {"b8", 1, false, "hrd"},  {"u8", 1, false, "hrd"},  {"s8", 1, true, "hrd"},  {"b16", 2, false, "hrd"},
-    {"u16", 2, false, "hrd"}, {"s16", 2, true, "hrd"},  {"b32", 4, false, "rdf"}, {"u32", 4, false, "rd"},
-    {"s32", 4, true, "rd"},   {"f32", 4, false, "f"},   {"b64", 8, false, "dF"}, {"u64", 8, false, "d"},
-    {"s64", 8, true, "d"},    {"f64", 8, false, "F"},   {"b128", 16, false, "q"},
+    {"b8", 1, false, "hrd"},  {"u8", 1, false, "hrd"}, {"s8", 1, true, "hrd"},   {"b16", 2, false, "hrd"},
+    {"u16", 2, false, "hrd"}, {"s16", 2, true, "hrd"}, {"b32", 4, false, "rdf"}, {"u32", 4, false, "rd"},
+    {"s32", 4, true, "rd"},   {"f32", 4, false, "f"},  {"b64", 8, false, "dF"},  {"u64", 8, false, "d"},
+    {"s64", 8, true, "d"},    {"f64", 8, false, "F"},  {"b128", 16, false, "q"},
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -180,14 +180,22 @@ static void stores(void **state)
 static void hints(void **state)
 {
     static const char *const accesses[] = {
-        "ld.weak.global.u32 %r1, [%rd20]", "ld.volatile.global.u32 %r1, [%rd20]",
-        "ld.relaxed.gpu.global.u32 %r1, [%rd20]", "ld.acquire.sys.global.u32 %r1, [%rd20]",
-        "ld.mmio.relaxed.sys.global.u32 %r1, [%rd20]", "ld.global.ca.u32 %r1, [%rd20]", "ld.global.cv.u32 %r1, [%rd20]",
-        "ld.global.nc.u32 %r1, [%rd20]", "ld.global.nc.L1::no_allocate.L2::256B.v2.u32 {%r1,_}, [%rd20]",
-        "ld.global.L1::evict_last.u32 %r1, [%rd20]", "ld.global.L2::cache_hint.u32 %r1, [%rd20], %rd9",
+        "ld.weak.global.u32 %r1, [%rd20]",
+        "ld.volatile.global.u32 %r1, [%rd20]",
+        "ld.relaxed.gpu.global.u32 %r1, [%rd20]",
+        "ld.acquire.sys.global.u32 %r1, [%rd20]",
+        "ld.mmio.relaxed.sys.global.u32 %r1, [%rd20]",
+        "ld.global.ca.u32 %r1, [%rd20]",
+        "ld.global.cv.u32 %r1, [%rd20]",
+        "ld.global.nc.u32 %r1, [%rd20]",
+        "ld.global.nc.L1::no_allocate.L2::256B.v2.u32 {%r1,_}, [%rd20]",
+        "ld.global.L1::evict_last.u32 %r1, [%rd20]",
+        "ld.global.L2::cache_hint.u32 %r1, [%rd20], %rd9",
         "ld.global.L1::evict_normal.L2::cache_hint.L2::128B.v2.u32 {%r1,%r2}, [%rd20], %rd9",
         "ld.global.L2::evict_first.v8.b32 {%r1,_,%r3,_,%r5,%r6,%r7,_}, [%rd20]",
-        "ld.global.u32 %r1, [%rd20].unified", "ldu.global.u32 %r1, [%rd20]", "ldu.v4.u32 {%r1,%r2,%r3,%r4}, [%rd20]",
+        "ld.global.u32 %r1, [%rd20].unified",
+        "ldu.global.u32 %r1, [%rd20]",
+        "ldu.v4.u32 {%r1,%r2,%r3,%r4}, [%rd20]",
         "st.weak.global.u32 [%rd24], %r30;\nld.global.u32 %r1, [%rd24]",
         "st.volatile.global.u32 [%rd24], %r30;\nld.global.u32 %r1, [%rd24]",
         "st.release.gpu.global.u32 [%rd24], %r30;\nld.global.u32 %r1, [%rd24]",
@@ -225,14 +233,18 @@ static void spaces(void **state)
         for (uint32_t s = 0; s < 5; s++)
             snprintf(tests + strlen(tests), sizeof tests - strlen(tests),
                      "isspacep.%s%s %%p1, %%rd5;\nselp.u32 %%r2, %u, 0, %%p1;\nor.b32 %%r1, %%r1, %%r2;\n", names[s],
-                     s == 1 ? "::cluster" : s == 4 ? "::entry" : "", 1u << s);
-        snprintf(body, sizeof body,
-                 ".shared .align 8 .b32 s[4];\n.local .align 8 .b32 l[4];\nst.shared.u32 [s+4], 77;\nst.local.u32 [l+4], "
-                 "77;\nst.global.u32 [g+4], 77;\nmov.u32 %%r1, 0;\ncvta.%s.u64 %%rd5, %s;\n%s"
-                 "cvta.to.%s.u64 %%rd6, %%rd5;\nmov.u64 %%rd7, %s;\nsetp.ne.u64 %%p2, %%rd6, %%rd7;\n@%%p2 trap;\n"
-                 "ld.u32 %%r3, [%%rd5+4];\nld.%s.u32 %%r4, [%%rd6+4];\nst.global.v2.u32 [%%rd1], {%%r1,%%r3};\n"
-                 "st.global.u32 [%%rd1+8], %%r4;",
-                 names[v], variables[v], tests, names[v], variables[v], names[v]);
+                     s == 1   ? "::cluster"
+                     : s == 4 ? "::entry"
+                              : "",
+                     1u << s);
+        snprintf(
+            body, sizeof body,
+            ".shared .align 8 .b32 s[4];\n.local .align 8 .b32 l[4];\nst.shared.u32 [s+4], 77;\nst.local.u32 [l+4], "
+            "77;\nst.global.u32 [g+4], 77;\nmov.u32 %%r1, 0;\ncvta.%s.u64 %%rd5, %s;\n%s"
+            "cvta.to.%s.u64 %%rd6, %%rd5;\nmov.u64 %%rd7, %s;\nsetp.ne.u64 %%p2, %%rd6, %%rd7;\n@%%p2 trap;\n"
+            "ld.u32 %%r3, [%%rd5+4];\nld.%s.u32 %%r4, [%%rd6+4];\nst.global.v2.u32 [%%rd1], {%%r1,%%r3};\n"
+            "st.global.u32 [%%rd1+8], %%r4;",
+            names[v], variables[v], tests, names[v], variables[v], names[v]);
         char text[8192];
         kernel_text_for(text, sizeof text, "8.8", "sm_90", body);
         char whole[9000], *entry = strstr(text, ".visible");
