@@ -27,6 +27,7 @@ static const hd_limit_row limit_rows[] = {
     LIMIT(registers_per_thread, 1, 65536, true),
     LIMIT(register_unit, 1, 65536, true),
     LIMIT(partitions, 1, 64, true),
+    LIMIT(launch_partitions, 0, 64, false),
     LIMIT(shared_bytes_per_sm, 0, 1u << 30, true),
     LIMIT(shared_bytes_per_cta, 0, 1u << 30, true),
     LIMIT(shared_reserved_bytes_per_cta, 0, 1u << 30, false),

@@ -30,6 +30,7 @@ typedef struct hd_gpu_limits {
     uint32_t registers_per_sm, registers_per_cta, registers_per_thread;
     uint32_t register_unit;          /* registers that a warp gets at a time */
     uint32_t partitions;             /* sub-cores; each has its part of the registers */
+    uint32_t launch_partitions;      /* as many as the check of a CTA's registers assumes; 0 = not given: partitions */
     uint32_t shared_bytes_per_sm, shared_bytes_per_cta, shared_reserved_bytes_per_cta, shared_unit_bytes;
     uint32_t carveout_bytes[HD_GPU_CARVEOUTS], carveout_count; /* ascending; none where shared memory has one size */
 } hd_gpu_limits;

@@ -54,7 +54,8 @@ static uint32_t by_registers(const hd_gpu_limits *limits, const hd_occupancy_use
         return UINT32_MAX;
     if (use->registers > limits->registers_per_thread)
         return refuse(why, "more registers than a thread may have");
-    if (warp_registers * round_up(warps_of(use), limits->partitions) > limits->registers_per_cta)
+    uint32_t checked = limits->launch_partitions ? limits->launch_partitions : limits->partitions;
+    if (warp_registers * round_up(warps_of(use), checked) > limits->registers_per_cta)
         return refuse(why, "more registers than a CTA may have");
     uint64_t partition_warps = limits->registers_per_sm / limits->partitions / warp_registers;
     uint32_t ctas = (uint32_t)(partition_warps * limits->partitions / warps_of(use));

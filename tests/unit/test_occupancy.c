@@ -65,7 +65,8 @@ typedef struct fact {
 static void limits_of_every_capability(void **state)
 {
     static const fact facts[] = {
-        {"sm_50", 64, 32, 64, 48, 0},     {"sm_52", 64, 32, 96, 48, 0},    {"sm_53", 64, 32, 64, 48, 0},
+        {"sm_35", 64, 16, 48, 48, 0},     {"sm_37", 64, 16, 112, 48, 0},   {"sm_60", 64, 32, 64, 48, 0},
+        {"sm_101", 48, 24, 228, 227, 24}, {"sm_50", 64, 32, 64, 48, 0},    {"sm_52", 64, 32, 96, 48, 0},    {"sm_53", 64, 32, 64, 48, 0},
         {"sm_61", 64, 32, 96, 48, 0},     {"sm_62", 64, 32, 64, 48, 0},    {"sm_70", 64, 32, 96, 96, 0},
         {"sm_72", 64, 32, 96, 96, 0},     {"sm_75", 32, 16, 64, 64, 0},    {"sm_80", 64, 32, 164, 163, 0},
         {"sm_86", 48, 16, 100, 99, 0},    {"sm_87", 48, 16, 164, 163, 0},  {"sm_88", 48, 16, 100, 99, 0},
@@ -113,6 +114,7 @@ static void limiters(void **state)
         {"sm_90", {32, 32, 0, 65}, 0, 0, HD_LIMITER_IMPOSSIBLE, "more barriers than an SM has"},
         {"sm_90", {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}, 0, 0, HD_LIMITER_IMPOSSIBLE, "more threads than a CTA may have"},
         {"sm_90", {1024, 0, 0, 0}, 2, 64, HD_LIMITER_WARPS, NULL},
+        {"sm_60", {576, 112, 0, 1}, 0, 0, HD_LIMITER_IMPOSSIBLE, "more registers than a CTA may have"}, /* though 18 x 3584 would fit */
         {"pascal-titan-x", {256, 32, 0, 1}, 4, 32, HD_LIMITER_WARPS, NULL},
         {"turing-rtx2060", {256, 72, 0, 1}, 3, 24, HD_LIMITER_REGISTERS, NULL},
         {"maxwell-ltrf", {512, 40, 0, 1}, 3, 48, HD_LIMITER_REGISTERS, NULL},
@@ -179,7 +181,7 @@ static bool one_launches(const hd_gpu_limits *l, const hd_occupancy_use *use)
     while (warps * 32 < use->threads)
         warps++;
     while (slots < warps)
-        slots += l->partitions;
+        slots += l->launch_partitions ? l->launch_partitions : l->partitions;
     while (registers < use->registers * 32)
         registers += l->register_unit;
     return use->threads && use->threads <= l->threads_per_cta && use->registers <= l->registers_per_thread &&
