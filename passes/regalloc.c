@@ -147,6 +147,7 @@ bool hd_regalloc_run(hd_pass_context *context, const hd_regalloc_options *option
     if (!ra.max_registers || ra.max_registers > HD_GENERAL_REGISTERS)
         ra.max_registers = HD_GENERAL_REGISTERS;
     memset(hd_array_extend(&ra.flags, f->registers.count), 0, f->registers.count);
+    memset(hd_array_extend(&ra.home, f->registers.count), 0, f->registers.count * sizeof(uint32_t));
     outcome o = AGAIN;
     for (uint32_t round = 0; o == AGAIN && round < HD_REGALLOC_ROUNDS; round++) {
         ra.round = round;
@@ -159,6 +160,7 @@ bool hd_regalloc_run(hd_pass_context *context, const hd_regalloc_options *option
     *result = ra.result;
     hd_array_free(&ra.ranges.parts);
     hd_array_free(&ra.flags);
+    hd_array_free(&ra.home);
     hd_array_free(&ra.failed);
     hd_arena_free(&arena);
     return fine;

@@ -7,8 +7,8 @@
  *   predicate   a word of 0 or 1 in a general register: selp behind a write, setp before a read
  *
  * Within a block a register that was loaded or written serves later reads while there is room for it. Slots are shared
- * by registers that are spilled together and live at different times. What a guarded instruction writes is stored
- * under its guard.
+ * by registers that are spilled together and live at different times. Where a guarded instruction writes, the old value
+ * is loaded first.
  *
  * Complexity: O(instructions + accesses of what is spilled, each at most HD_KEEP_REACH positions). */
 #include "passes/regalloc_work.h"
@@ -24,11 +24,16 @@ enum {
     HD_KEEP_ROUNDS = 8,
 };
 
-typedef enum spill_kind { SPILL_NOT, SPILL_MEMORY, SPILL_REPEAT, SPILL_PREDICATE } spill_kind;
+typedef enum spill_kind {
+    SPILL_MEMORY,
+    SPILL_REPEAT,
+    SPILL_PREDICATE,
+    SPILL_HOME, /* a register of earlier spill code, written and stored in one place: later reads load from its slot */
+} spill_kind;
 
 typedef struct spill {
     uint8_t kind;
-    uint32_t slot;       /* MEMORY: byte offset */
+    uint32_t slot;       /* MEMORY, HOME: byte offset */
     uint32_t definition; /* REPEAT: ordinal */
     uint32_t word;       /* PREDICATE: the general register */
     uint32_t kept, kept_at, kept_block; /* register that holds the value since that position; HD_NONE */
@@ -55,6 +60,7 @@ uint32_t hd_regalloc_new_register(hd_regalloc *ra, hd_type type, uint8_t flags)
                          .vector = 1};
     hd_array_push(&f->registers, fresh);
     hd_array_push(&ra->flags, flags);
+    hd_array_push(&ra->home, 0);
     return f->registers.count - 1;
 }
 
@@ -186,6 +192,9 @@ static void decide(spiller *s, const hd_u32_array *spilled)
             v->kind = SPILL_REPEAT;
             v->definition = definition;
             s->ra->result.rematerialized += !reloaded;
+        } else if (s->ra->flags.items[reg] & HD_AT_HOME) {
+            v->kind = SPILL_HOME;
+            v->slot = s->ra->home.items[reg];
         } else if (hd_regalloc_is_predicate(s->ra, reg)) {
             v->kind = SPILL_PREDICATE;
             v->word = hd_regalloc_new_register(s->ra, HD_TYPE_B32, 0);
@@ -208,10 +217,9 @@ static uint32_t slot_address(const spiller *s, uint32_t offset, hd_operand *o)
     return 3;
 }
 
-static void insert(spiller *s, bool after, const char *opcode, uint32_t guard, bool guard_not, const hd_operand *o,
-                   uint32_t count)
+static void insert(spiller *s, bool after, const char *opcode, const hd_operand *o, uint32_t count)
 {
-    hd_instruction insn = hd_make_instruction(s->f, opcode, guard, guard_not, o, count, NULL);
+    hd_instruction insn = hd_make_instruction(s->f, opcode, HD_NONE, false, o, count, NULL);
     insn.location = s->f->instructions.items[s->ordinal].location;
     if (after)
         hd_edit_after(&s->edit, s->ordinal, insn);
@@ -226,11 +234,11 @@ static void load(spiller *s, const spill *v, uint32_t to)
     uint32_t bits = 8 * slot_bytes_of((hd_type)s->f->registers.items[to].type);
     snprintf(opcode, sizeof opcode, "ld.local.b%u", bits);
     o[0] = hd_make_register_operand(to);
-    insert(s, false, opcode, HD_NONE, false, o, 1 + slot_address(s, v->slot, o + 1));
+    insert(s, false, opcode, o, 1 + slot_address(s, v->slot, o + 1));
     s->ra->result.loads++;
 }
 
-static void store(spiller *s, const spill *v, uint32_t from, uint32_t guard, bool guard_not)
+static void store(spiller *s, const spill *v, uint32_t from)
 {
     char opcode[24];
     hd_operand o[4];
@@ -238,7 +246,7 @@ static void store(spiller *s, const spill *v, uint32_t from, uint32_t guard, boo
     snprintf(opcode, sizeof opcode, "st.local.b%u", bits);
     uint32_t count = slot_address(s, v->slot, o);
     o[count] = hd_make_register_operand(from);
-    insert(s, true, opcode, guard, guard_not, o, count + 1);
+    insert(s, true, opcode, o, count + 1);
     s->ra->result.stores++;
 }
 
@@ -246,15 +254,15 @@ static void load_predicate(spiller *s, const spill *v, uint32_t to)
 {
     hd_operand o[] = {hd_make_register_operand(to), hd_make_register_operand(v->word),
                       hd_make_literal_operand(s->f->module, 0, HD_LITERAL_SIGNED)};
-    insert(s, false, "setp.ne.b32", HD_NONE, false, o, 3);
+    insert(s, false, "setp.ne.b32", o, 3);
     s->ra->result.predicate_moves++;
 }
 
-static void store_predicate(spiller *s, const spill *v, uint32_t from, uint32_t guard, bool guard_not)
+static void store_predicate(spiller *s, const spill *v, uint32_t from)
 {
     hd_operand o[] = {hd_make_register_operand(v->word), hd_make_literal_operand(s->f->module, 1, HD_LITERAL_SIGNED),
                       hd_make_literal_operand(s->f->module, 0, HD_LITERAL_SIGNED), hd_make_register_operand(from)};
-    insert(s, true, "selp.b32", guard, guard_not, o, 4);
+    insert(s, true, "selp.b32", o, 4);
     s->ra->result.predicate_moves++;
 }
 
@@ -283,27 +291,21 @@ static spill *spill_of(const spiller *s, uint32_t reg)
     return reg < s->registers && s->index[reg] ? &s->spills[s->index[reg] - 1] : NULL;
 }
 
-static uint32_t *pressure_of(const spiller *s, uint32_t reg)
-{
-    return hd_regalloc_is_predicate(s->ra, reg) ? s->ra->ranges.predicates : s->ra->ranges.general;
-}
-
 /* Whether the register that holds the value since `kept_at` can hold it until here: then it counts there. */
 static bool keep_on(spiller *s, spill *v, uint32_t reg)
 {
-    bool predicate = hd_regalloc_is_predicate(s->ra, reg);
-    uint32_t *pressure = pressure_of(s, reg), words = predicate ? 1 : hd_regalloc_words(s->ra, reg);
-    uint32_t limit = predicate ? s->ra->max_predicates : s->ra->max_registers - HD_KEEP_ROOM;
-    if (v->kept == HD_NONE || v->kept_block != s->block || s->read - v->kept_at > HD_KEEP_REACH ||
-        s->ra->round >= HD_KEEP_ROUNDS || (!predicate && s->ra->max_registers < HD_KEEP_ROOM))
+    uint32_t *pressure = s->ra->ranges.general, words = hd_regalloc_words(s->ra, reg);
+    uint32_t limit = s->ra->max_registers - HD_KEEP_ROOM;
+    if (v->kept == HD_NONE || v->kind == SPILL_PREDICATE || v->kept_block != s->block ||
+        s->read - v->kept_at > HD_KEEP_REACH || s->ra->round >= HD_KEEP_ROUNDS || s->ra->max_registers < HD_KEEP_ROOM)
         return false;
     for (uint32_t p = v->kept_at; p < s->read; p++)
         if (pressure[p] + words > limit)
             return false;
     for (uint32_t p = v->kept_at; p < s->read; p++)
         pressure[p] += words;
-    if (v->kept_is_loaded && v->kind != SPILL_PREDICATE)
-        s->ra->flags.items[v->kept] = HD_RELOADED; /* may be loaded again instead */
+    s->ra->flags.items[v->kept] = v->kept_is_loaded ? HD_RELOADED : HD_AT_HOME; /* may be loaded again instead */
+    s->ra->home.items[v->kept] = v->slot;
     return true;
 }
 
@@ -334,13 +336,13 @@ static uint32_t fetch(spiller *s, uint32_t reg, bool must_be_own)
     return t;
 }
 
-static void put_back(spiller *s, uint32_t reg, uint32_t t, uint32_t guard, bool guard_not)
+static void put_back(spiller *s, uint32_t reg, uint32_t t)
 {
-    spill *v = spill_of(s, reg);
+    const spill *v = spill_of(s, reg);
     if (v->kind == SPILL_PREDICATE)
-        store_predicate(s, v, t, guard, guard_not);
+        store_predicate(s, v, t);
     else
-        store(s, v, t, guard, guard_not);
+        store(s, v, t);
 }
 
 typedef struct access {
@@ -362,21 +364,6 @@ static access access_of(const spiller *s, const hd_instruction *insn, uint32_t r
     return a;
 }
 
-/* Whether the write only depends on the guard, and a store under the same guard does the rest. */
-static bool guard_serves(const spiller *s, const hd_instruction *insn, uint32_t reg)
-{
-    if (insn->guard == HD_NONE || insn->flags & HD_INSN_OPAQUE || insn->guard == reg)
-        return false;
-    HD_INSN_REGISTERS(s->f, insn, o)
-    {
-        if (o->flags & HD_OPERAND_DEF && o->value == insn->guard)
-            return false;
-        if (o->value == reg && o->flags & HD_OPERAND_DEF && (o->extra || o->flags & HD_OPERAND_USE))
-            return false;
-    }
-    return true;
-}
-
 static void substitute(spiller *s, hd_instruction *insn, uint32_t reg, uint32_t reads, uint32_t writes)
 {
     for (uint32_t i = 0; i < insn->operand_count; i++) {
@@ -389,36 +376,39 @@ static void substitute(spiller *s, hd_instruction *insn, uint32_t reg, uint32_t 
     insn->flags |= HD_INSN_DIRTY;
 }
 
-static void rewrite_access(spiller *s, uint32_t reg)
+/* Where a register that stays at home is written or stored: as before. */
+static bool is_at_home(const spiller *s, const hd_instruction *insn, uint32_t reg)
 {
-    hd_instruction *insn = &s->f->instructions.items[s->ordinal];
-    access a = access_of(s, insn, reg);
-    spill *v = spill_of(s, reg);
-    bool under_guard = a.merges && guard_serves(s, insn, reg), loads = a.read || (a.merges && !under_guard);
-    bool same = a.merges && !under_guard; /* one register is read and written */
-    uint32_t guard = under_guard ? insn->guard : HD_NONE, reads = HD_NONE, writes = HD_NONE;
-    bool guard_not = insn->flags & HD_INSN_GUARD_NOT;
-    if (loads)
-        reads = fetch(s, reg, same);
-    insn = &s->f->instructions.items[s->ordinal];
-    if (a.written)
-        writes = same ? reads
-                      : hd_regalloc_new_register(s->ra, (hd_type)s->f->registers.items[reg].type, HD_NO_SPILL);
-    substitute(s, insn, reg, reads, writes);
-    if (!a.written)
-        return;
-    put_back(s, reg, writes, guard, guard_not);
-    v->kept = HD_NONE;
-    if (!under_guard)
-        keep(s, v, writes, s->read + 2, false);
+    const hd_form *form = hd_insn_form(s->f, insn);
+    if (form->opcode == HD_OP_ST && form->space == HD_SPACE_LOCAL && insn->flags & HD_INSN_FRESH)
+        return true;
+    return access_of(s, insn, reg).written;
 }
 
-/* The guard comes last: stores behind the instruction use what stands for it. */
+/* A write that leaves part of the old value needs it in its register: loads come unguarded, so that the register does
+ * not live longer than from the load to the store. */
+static void rewrite_access(spiller *s, uint32_t reg)
+{
+    access a = access_of(s, &s->f->instructions.items[s->ordinal], reg);
+    uint32_t reads = HD_NONE, writes = HD_NONE;
+    if (a.read || a.merges)
+        reads = fetch(s, reg, a.merges);
+    if (a.merges)
+        writes = reads;
+    else if (a.written)
+        writes = hd_regalloc_new_register(s->ra, (hd_type)s->f->registers.items[reg].type, HD_NO_SPILL);
+    substitute(s, &s->f->instructions.items[s->ordinal], reg, reads, writes);
+    if (!a.written)
+        return;
+    put_back(s, reg, writes);
+    keep(s, spill_of(s, reg), writes, s->read + 2, false);
+}
+
 static void rewrite_instruction(spiller *s)
 {
     const hd_instruction *insn = &s->f->instructions.items[s->ordinal];
     uint32_t guard = insn->guard, count = insn->operand_count, first = insn->operand_first;
-    if (guard != HD_NONE && spill_of(s, guard))
+    if (guard != HD_NONE && spill_of(s, guard)) /* first: what is inserted behind may use what stands for it */
         rewrite_access(s, guard);
     for (uint32_t i = 0; i < count; i++) {
         const hd_operand *o = &s->f->operands.items[first + i];
@@ -429,7 +419,7 @@ static void rewrite_instruction(spiller *s)
             hd_edit_remove(&s->edit, s->ordinal);
             return;
         }
-        if (v)
+        if (v && !(v->kind == SPILL_HOME && is_at_home(s, &s->f->instructions.items[s->ordinal], o->value)))
             rewrite_access(s, o->value);
     }
 }

@@ -1,5 +1,6 @@
 /* Vector accesses whose elements cannot lie side by side where they are: each element gets a register of its own, with
- * a move before a store and behind a load. Linear in the function. */
+ * a move before a store and behind a load; a guarded load gets the old values by moves before it. Linear in the
+ * function. */
 #include "passes/regalloc_work.h"
 
 #include "ir/build.h"
@@ -18,6 +19,17 @@ static const char *move_opcode(hd_type type)
     }
 }
 
+static hd_instruction move_to(hd_regalloc *ra, const hd_instruction *beside, uint32_t to, uint32_t from)
+{
+    hd_function *f = ra->function;
+    hd_operand o[] = {hd_make_register_operand(to), hd_make_register_operand(from)};
+    hd_instruction move =
+        hd_make_instruction(f, move_opcode((hd_type)f->registers.items[to].type), HD_NONE, false, o, 2, NULL);
+    move.location = beside->location;
+    ra->result.moves++;
+    return move;
+}
+
 static void split(hd_regalloc *ra, hd_edit *edit, uint32_t ordinal)
 {
     hd_function *f = ra->function;
@@ -27,21 +39,13 @@ static void split(hd_regalloc *ra, hd_edit *edit, uint32_t ordinal)
         hd_operand element = f->operands.items[i];
         if (element.kind != HD_OPERAND_REGISTER)
             continue;
-        hd_type type = (hd_type)f->registers.items[element.value].type;
-        uint32_t t = hd_regalloc_new_register(ra, type, HD_NO_SPILL);
         bool is_load = element.flags & HD_OPERAND_DEF;
-        hd_operand o[] = {hd_make_register_operand(is_load ? element.value : t),
-                          hd_make_register_operand(is_load ? t : element.value)};
-        bool guarded = is_load && insn->guard != HD_NONE;
-        hd_instruction move = hd_make_instruction(f, move_opcode(type), guarded ? insn->guard : HD_NONE,
-                                                  guarded && insn->flags & HD_INSN_GUARD_NOT, o, 2, NULL);
-        move.location = insn->location;
+        uint32_t t = hd_regalloc_new_register(ra, (hd_type)f->registers.items[element.value].type, HD_NO_SPILL);
+        if (!is_load || insn->guard != HD_NONE)
+            hd_edit_before(edit, ordinal, move_to(ra, insn, t, element.value));
         if (is_load)
-            hd_edit_after(edit, ordinal, move);
-        else
-            hd_edit_before(edit, ordinal, move);
+            hd_edit_after(edit, ordinal, move_to(ra, insn, element.value, t));
         f->operands.items[i].value = t;
-        ra->result.moves++;
     }
     insn->flags |= HD_INSN_DIRTY;
 }

@@ -26,6 +26,7 @@ enum { HD_UNIT_WORDS = 4 };
 enum {                    /* hd_regalloc.flags */
     HD_NO_SPILL = 1,      /* a register that spill code made */
     HD_RELOADED = 2,      /* one that it loads and that serves several reads: the load may be repeated instead */
+    HD_AT_HOME = 4,       /* one that is written, stored and serves later reads: they may load it instead */
 };
 
 typedef struct hd_part {
@@ -72,7 +73,8 @@ typedef struct hd_regalloc {
     uint32_t round, slack;   /* slack: registers to leave free, because aligned units found no place */
     hd_ranges ranges;
     hd_units units;
-    HD_ARRAY(uint8_t) flags; /* by register: HD_NO_SPILL */
+    HD_ARRAY(uint8_t) flags; /* by register: HD_NO_SPILL, ... */
+    hd_u32_array home;       /* by register: offset of the slot that holds the same, of those with HD_AT_HOME */
     uint32_t *use_first, *uses; /* by register: ordinals of the instructions that mention it; built on demand */
     uint32_t slot_symbol;    /* of the array of spill slots, or HD_NONE */
     uint32_t slot_bytes;
