@@ -212,10 +212,11 @@ static bool put_variable(copyprop *p, uint32_t ordinal, uint32_t index, const fa
     return hd_rewrite_operand(f, ordinal, index, with, 1u + with[0].count);
 }
 
-static void replace(copyprop *p, uint32_t ordinal, uint32_t index, hd_operand_place place)
+/* One step: what is put in place may be known to be a copy, a number or a variable itself. */
+static bool replace(copyprop *p, uint32_t ordinal, uint32_t index, hd_operand_place place)
 {
     const hd_operand *o = &hd_insn_operands(p->function, &p->function->instructions.items[ordinal])[index];
-    const fact *known = fact_about(p, o->value);
+    const fact *known = o->kind == HD_OPERAND_REGISTER ? fact_about(p, o->value) : NULL;
     bool done = false;
     if (holds_still(p, known))
         done = put_register(p, ordinal, index, known);
@@ -223,7 +224,9 @@ static void replace(copyprop *p, uint32_t ordinal, uint32_t index, hd_operand_pl
         done = put_number(p, ordinal, index, known);
     else if (known && known->kind == FACT_VARIABLE && place == HD_PLACE_BASE)
         done = put_variable(p, ordinal, index, known);
-    p->replaced[done ? known->kind : FACT_NONE]++;
+    if (done)
+        p->replaced[known->kind]++;
+    return done;
 }
 
 static void replace_guard(copyprop *p, uint32_t ordinal)
@@ -247,7 +250,7 @@ static void visit(copyprop *p, uint32_t ordinal)
     if (hd_insn_form(f, insn)->opcode != HD_OP_CALL && hd_operand_places(f, insn, places))
         for (uint32_t i = insn->operand_count; i-- > 0;) /* backwards: a change moves only what was looked at */
             if (places[i] != HD_PLACE_FIXED && hd_operand_is_reading(f, insn, &hd_insn_operands(f, insn)[i]))
-                replace(p, ordinal, i, (hd_operand_place)places[i]);
+                while (replace(p, ordinal, i, (hd_operand_place)places[i])) {}
     fact found = find_fact(p, ordinal);
     hd_value_define(&p->walk, ordinal);
     if (found.kind != FACT_NONE)

@@ -201,7 +201,7 @@ void hd_value_walk_end(hd_value_walk *walk)
     hd_array_free(&walk->path);
 }
 
-static void change(hd_value_walk *w, uint32_t reg)
+void hd_value_define_register(hd_value_walk *w, uint32_t reg)
 {
     if (hd_bitset_has(w->wild, reg))
         return;
@@ -229,7 +229,7 @@ uint32_t hd_value_walk_block(hd_value_walk *w)
     leave_blocks(w, b);
     hd_array_push(&w->path, (hd_value_change){b, w->changes.count});
     for (uint32_t i = w->meet_first[b]; i < w->meet_first[b + 1]; i++)
-        change(w, w->meets[i]);
+        hd_value_define_register(w, w->meets[i]);
     w->block = b;
     w->end = w->cfg->blocks[b].end;
     return w->cfg->blocks[b].first;
@@ -240,5 +240,5 @@ void hd_value_define(hd_value_walk *w, uint32_t ordinal)
     const hd_function *f = w->function;
     HD_INSN_REGISTERS(f, &f->instructions.items[ordinal], o)
     if (o->flags & HD_OPERAND_DEF)
-        change(w, o->value);
+        hd_value_define_register(w, o->value);
 }

@@ -40,6 +40,8 @@ void hd_value_walk_end(hd_value_walk *walk);
 uint32_t hd_value_walk_block(hd_value_walk *walk);
 /* Numbers what the instruction defines: after all readings of it. */
 void hd_value_define(hd_value_walk *walk, uint32_t ordinal);
+/* The same for one register, which an instruction defines there that an edit is still to insert. */
+void hd_value_define_register(hd_value_walk *walk, uint32_t reg);
 
 static inline uint32_t hd_value_of(const hd_value_walk *walk, uint32_t reg) { return walk->current[reg]; }
 
