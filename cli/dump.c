@@ -3,6 +3,7 @@
 
 #include "base/version.h"
 #include "emitters/dump.h"
+#include "ir/architected.h"
 
 enum { WHOLE_BLOCKS = 0 };
 
@@ -36,6 +37,8 @@ static void dump_function(hd_writer *out, hd_function *function, dump_kind kind,
         hd_emit_ir_text(out, function);
     else if (kind == DUMP_CFG)
         hd_emit_cfg_dot(out, function, WHOLE_BLOCKS);
+    else if (hd_function_is_architected(function))
+        hd_emit_life_ranges(out, function);
     else
         hd_emit_liveness(out, function);
 }

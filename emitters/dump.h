@@ -21,5 +21,8 @@ void hd_emit_ir_json(hd_writer *writer, hd_function *function);
 /* A line for each instruction: how many registers are live before it, the words they fill in the register file, the
  * instruction, and their names. Thread-level liveness. */
 void hd_emit_liveness(hd_writer *writer, hd_function *function);
+/* The same of allocated code (ir/architected.h), as nvdisasm lists life ranges: a column for each general register and
+ * predicate, `^` assigned, `v` used, `x` both, `:` live; in front the number taken. Nothing for a virtual function. */
+void hd_emit_life_ranges(hd_writer *writer, hd_function *function);
 
 #endif

@@ -124,8 +124,10 @@ static void spell_literal(hd_speller *s, uint32_t index)
         return;
     }
     switch ((hd_literal_kind)literal->kind) {
-    case HD_LITERAL_SIGNED:
-        hd_write_format(s->out, "%lld", (long long)literal->bits);
+    case HD_LITERAL_SIGNED: /* read back, a sign is a token of its own */
+        if ((int64_t)literal->bits < 0)
+            put_char(s, '-');
+        hd_write_format(s->out, "%llu", (int64_t)literal->bits < 0 ? 0ull - literal->bits : (unsigned long long)literal->bits);
         break;
     case HD_LITERAL_UNSIGNED:
         hd_write_format(s->out, "%lluU", (unsigned long long)literal->bits);
