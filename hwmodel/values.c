@@ -124,12 +124,19 @@ double hd_value_to_double(hd_type type, const unsigned char *bytes)
     return f;
 }
 
-/* Place of a value among all of its type, both zeros at 0; as a double: differences beyond 2^53 only get rounded. */
-static double order_of(hd_type type, const unsigned char *bytes)
+/* Place of a value among all of its type, both zeros at 0. */
+static int64_t order_of(hd_type type, const unsigned char *bytes)
 {
     uint32_t size = hd_value_bytes(type);
     uint64_t bits = load(bytes, size), sign = 1ull << (8 * size - 1);
-    return bits & sign ? -(double)(bits - sign) : (double)bits;
+    return bits & sign ? -(int64_t)(bits - sign) : (int64_t)bits;
+}
+
+/* Steps from one value to the other, neither of them a NaN; exact up to 2^53. */
+static double steps_between(hd_type type, const unsigned char *a, const unsigned char *b)
+{
+    int64_t x = order_of(type, a), y = order_of(type, b);
+    return (double)(x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x);
 }
 
 bool hd_value_matches(hd_type type, const unsigned char *got, const unsigned char *want, const hd_value_rule *rule)
@@ -145,7 +152,7 @@ bool hd_value_matches(hd_type type, const unsigned char *got, const unsigned cha
         return false;
     if (isinf(w) || isinf(g))
         return g == w;
-    if (rule->ulps > 0 && fabs(order_of(type, got) - order_of(type, want)) <= rule->ulps)
+    if (rule->ulps > 0 && steps_between(type, got, want) <= rule->ulps)
         return true;
     return fabs(g - w) <= rule->absolute + rule->relative * fabs(w);
 }

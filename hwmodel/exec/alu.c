@@ -312,13 +312,15 @@ hd_step hd_run_testp(const hd_op *op, hd_warp *w, uint32_t mask)
 
 /* ---- extended precision -------------------------------------------------------------------------------------- */
 
-/* d, carry = a + b + carry in; a - b - borrow in. */
+/* d, carry = a + b + carry in; a - b - borrow in. %CC holds no borrow where it holds a carry: a difference is the sum
+ * of a, the complement of b and the carry, and compiled code reads one with the other. */
 hd_step hd_run_carry(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     void *to = w->cta->scratch[0];
-    uint32_t in = op->flags & HD_OP_CARRY_IN ? hd_word(w, op->f) : 0;
-    uint32_t out =
-        hd_carry_row(to, hd_row(w, op->a), hd_row(w, op->b), in, op->boolean == HD_CARRY_SUBTRACT, op->d_bytes);
+    bool subtract = op->boolean == HD_CARRY_SUBTRACT;
+    uint32_t borrow = subtract ? UINT32_MAX : 0;
+    uint32_t in = op->flags & HD_OP_CARRY_IN ? hd_word(w, op->f) ^ borrow : 0;
+    uint32_t out = borrow ^ hd_carry_row(to, hd_row(w, op->a), hd_row(w, op->b), in, subtract, op->d_bytes);
     hd_merge(hd_row_of_frame(w, op->d), to, mask, op->d_bytes);
     if (op->flags & HD_OP_CARRY_OUT)
         hd_set_word(w, op->e, out, mask);

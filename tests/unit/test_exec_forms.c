@@ -499,6 +499,8 @@ static uint64_t difference_high(values v)
 }
 static uint64_t carry_out(values v) { return v.a + v.b < v.a; }
 static uint64_t borrow_out(values v) { return (uint64_t) - (v.a < v.b); }
+static uint64_t no_borrow(values v) { return v.a >= v.b; }
+static uint64_t borrow_of_no_carry(values v) { return v.c - 1 + (v.a + v.b < v.a); }
 static uint64_t product_carry(values v) { return (uint64_t)(((uwide)v.a * v.b + v.c) >> 64); }
 static uint64_t product_signed(values v) { return (uint64_t)(((wide)(int64_t)v.a * (int64_t)v.b + v.c) >> 64); }
 
@@ -507,6 +509,9 @@ static const row carry_rows[] = {
     {"sub.cc.s64 %rd20, A, B; subc.cc.s64 D, B, C;", 'x', 'x', 'x', 'x', difference_high},
     {"add.cc.u64 %rd20, A, B; addc.u64 D, 0, 0;", 'x', 'x', 'x', '-', carry_out},
     {"sub.cc.u64 %rd20, A, B; subc.u64 D, 0, 0;", 'x', 'x', 'x', '-', borrow_out},
+    {"sub.cc.u64 %rd20, A, B; addc.u64 D, 0, 0;", 'x', 'x', 'x', '-', no_borrow},
+    {"sub.cc.u64 %rd20, A, B; subc.cc.u64 %rd20, 0, 0; addc.u64 D, 0, 0;", 'x', 'x', 'x', '-', no_borrow},
+    {"add.cc.u64 %rd20, A, B; subc.u64 D, C, 0;", 'x', 'x', 'x', 'x', borrow_of_no_carry},
     {"mad.lo.cc.u64 %rd20, A, B, C; madc.hi.u64 D, A, B, 0;", 'x', 'x', 'x', 'x', product_carry},
     {"mad.lo.cc.s64 %rd20, A, B, C; madc.hi.s64 D, A, B, 0;", 'x', 'x', 'x', 'x', product_signed},
 };

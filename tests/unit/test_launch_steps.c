@@ -275,6 +275,28 @@ static void expectations(void **state)
     assert_true(passes("{fill: {iota: [1, 1]}, abs: 1e-6}"));
 }
 
+/* Steps of doubles are counted exactly: these patterns have more bits than a double's significand. */
+static void steps_of_doubles(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t got, want;
+        double ulps;
+        bool match;
+    } rows[] = {
+        {0x407122de98e71201, 0x407122de98e71200, 2, true},  {0xbb0dcb8a26cfecff, 0xbb0dcb8a26cfed01, 2, true},
+        {0xbb0dcb8a26cfecff, 0xbb0dcb8a26cfed01, 1, false}, {0x407122de98e71301, 0x407122de98e71200, 9, false},
+        {0x8000000000000001, 0x0000000000000001, 2, true},  {0x8000000000000001, 0x0000000000000001, 1, false},
+        {0xffefffffffffffff, 0x7fefffffffffffff, 9, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        hd_value_rule rule = {.tolerant = true, .ulps = rows[i].ulps};
+        assert_int_equal(hd_value_matches(HD_TYPE_F64, (const unsigned char *)&rows[i].got,
+                                          (const unsigned char *)&rows[i].want, &rule),
+                         rows[i].match);
+    }
+}
+
 /* ---- textures ------------------------------------------------------------------------------------------------ */
 
 static void textures_by_handle_and_by_symbol(void **state)
@@ -510,6 +532,7 @@ int main(void)
         cmocka_unit_test(addresses_within_data),
         cmocka_unit_test(text_files),
         cmocka_unit_test(expectations),
+        cmocka_unit_test(steps_of_doubles),
         cmocka_unit_test(textures_by_handle_and_by_symbol),
         cmocka_unit_test(surfaces_stand_in_their_buffer),
         cmocka_unit_test(sessions_do_not_share),
