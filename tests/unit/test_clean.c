@@ -11,7 +11,8 @@ enum { TEXT_BYTES = 1 << 19 };
 /* ---- random programs --------------------------------------------------------------------------------------------- */
 
 static const char *const lists[] = {
-    "cvta", "copyprop", "copyprop(all)", "params", "dce", "copyprop(all),dce", "fold", "copyprop(all),fold,dce", "clean", "clean,clean",
+    "cvta", "copyprop", "copyprop(all)", "params", "dce", "copyprop(all),dce", "fold", "copyprop(all),fold,dce",
+    "ifconvert", "ifconvert(limit=64)", "copyprop(all),fold,dce,ifconvert(limit=64),copyprop(all),dce", "clean", "clean,clean",
 };
 
 static uint64_t number_from(const char *name, uint64_t otherwise)
