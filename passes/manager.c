@@ -186,6 +186,7 @@ static void run_function(void *opaque, uint32_t index, uint32_t worker)
     hd_diagnostics_init(&o->diagnostics);
     hd_pass_context context;
     hd_pass_context_init(&context, r->functions[index], &o->diagnostics);
+    context.verify = r->options->validate;
     for (uint32_t s = 0; s < r->pipeline->steps.count && o->diagnostics.error_count == 0; s++) {
         const hd_pipeline_step *step = &r->pipeline->steps.items[s];
         uint64_t start = now_ns();

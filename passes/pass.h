@@ -41,6 +41,7 @@ typedef struct hd_pass_context {
     hd_liveness_rule liveness;            /* option liveness=ours|paper|its */
     const hd_option *options;             /* of the running pass */
     uint32_t option_count;
+    bool verify;                          /* passes that rewrite prove their work, where they can */
     hd_statistic_array statistics;
 } hd_pass_context;
 

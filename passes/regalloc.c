@@ -18,6 +18,7 @@
 #include "passes/regalloc_work.h"
 
 #include "ir/build.h"
+#include "passes/check/regalloc.h"
 
 enum { HD_REGALLOC_ROUNDS = 64, HD_REGALLOC_SLACK = 4 };
 
@@ -132,13 +133,10 @@ static bool finish(hd_regalloc *ra)
     return true;
 }
 
-bool hd_regalloc_run(hd_pass_context *context, const hd_regalloc_options *options, hd_regalloc_result *result)
+static bool allocate(hd_pass_context *context, const hd_regalloc_options *options, hd_regalloc_result *result)
 {
     hd_function *f = context->function;
     hd_arena arena;
-    *result = (hd_regalloc_result){.left_virtual = true};
-    if (!is_supported(context))
-        return true;
     hd_arena_init(&arena);
     hd_regalloc ra = {.context = context, .function = f, .arena = &arena, .banks = options->banks};
     ra.slot_symbol = HD_NONE;
@@ -163,6 +161,19 @@ bool hd_regalloc_run(hd_pass_context *context, const hd_regalloc_options *option
     hd_array_free(&ra.home);
     hd_array_free(&ra.failed);
     hd_arena_free(&arena);
+    return fine;
+}
+
+bool hd_regalloc_run(hd_pass_context *context, const hd_regalloc_options *options, hd_regalloc_result *result)
+{
+    *result = (hd_regalloc_result){.left_virtual = true};
+    if (!is_supported(context))
+        return true;
+    hd_function *before = context->verify ? hd_allocation_snapshot(context->function) : NULL;
+    bool fine = allocate(context, options, result);
+    if (fine && before)
+        fine = hd_check_allocation(before, context->function, context->diagnostics);
+    hd_allocation_snapshot_free(before);
     return fine;
 }
 

@@ -1,0 +1,357 @@
+/* Proves an allocation by a forward dataflow (see regalloc.h).
+ *
+ * Places are the physical names of the allocated function and the spill slots. Names that overlap (R8, RD8) are places
+ * of their own: PTX does not alias them, the hardware does, and both must be right; so a write to one name makes the
+ * names that overlap it unknown, and a read needs the value under the very name.
+ *
+ * The instructions are matched by id, in order. Those of the original must all be there, with the same form and the
+ * same operands but for registers. What was inserted may only be a move, a load or store of a spill slot, a predicate
+ * turned into a word or back, or a repetition of an original instruction that gives the same value everywhere. What was
+ * removed may only be such an instruction.
+ *
+ * State: for each place the original register whose current value it holds, or none. Where paths meet, what differs is
+ * unknown. A register that no path has written yet may be read anywhere; that is looked at for each register that the
+ * quick dataflow does not prove, by one of its own. (Matching: regalloc_match.c.)
+ *
+ * Complexity: O(rounds * instructions * places), and O(instructions) for each register that needs its own. Not handled:
+ * functions with more than a few thousand spill slots are slow. */
+#include "passes/check/regalloc.h"
+
+#include "passes/check/regalloc_proof.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* ---- the original ------------------------------------------------------------------------------------------------ */
+
+#define COPY_ARRAY(to, from)                                                                               \
+    do {                                                                                                   \
+        if ((from)->count)                                                                                 \
+            memcpy(hd_array_extend((to), (from)->count), (from)->items, (from)->count * sizeof *(from)->items); \
+    } while (0)
+
+hd_function *hd_allocation_snapshot(const hd_function *f)
+{
+    hd_function *s = hd_calloc(1, sizeof *s);
+    s->module = f->module;
+    s->name = f->name;
+    s->symbol = f->symbol;
+    s->is_entry = f->is_entry;
+    s->has_body = f->has_body;
+    s->no_return = f->no_return;
+    s->header_span = f->header_span;
+    s->body = f->body;
+    s->next_instruction_id = f->next_instruction_id;
+    s->carry_register = f->carry_register;
+    COPY_ARRAY(&s->instructions, &f->instructions);
+    COPY_ARRAY(&s->operands, &f->operands);
+    COPY_ARRAY(&s->registers, &f->registers);
+    COPY_ARRAY(&s->declarations, &f->declarations);
+    COPY_ARRAY(&s->labels, &f->labels);
+    COPY_ARRAY(&s->tables, &f->tables);
+    COPY_ARRAY(&s->table_entries, &f->table_entries);
+    return s;
+}
+
+void hd_allocation_snapshot_free(hd_function *s)
+{
+    if (!s)
+        return;
+    hd_function_drop_cfg(s);
+    hd_array_free(&s->instructions);
+    hd_array_free(&s->operands);
+    hd_array_free(&s->registers);
+    hd_array_free(&s->declarations);
+    hd_array_free(&s->labels);
+    hd_array_free(&s->tables);
+    hd_array_free(&s->table_entries);
+    free(s);
+}
+
+/* ---- places ------------------------------------------------------------------------------------------------------ */
+
+void hd_proof_fail(hd_proof *p, const hd_instruction *insn, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    if (p->failed)
+        return;
+    p->failed = true;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const hd_function *f = p->allocated;
+    hd_report(p->diagnostics, HD_DIAG_INVALID_IR, f->module->source, insn ? insn->span : f->header_span,
+              "allocation of '%s': %s", hd_names_text(&f->module->names, f->name), text);
+}
+
+/* Whether a register may hold a value of this class: its own, or a predicate as a word. */
+static bool may_hold(const hd_proof *p, uint32_t place, uint32_t value)
+{
+    if (place >= p->names)
+        return true;
+    hd_physical_class class = (hd_physical_class)hd_register_physical(p->allocated, place).class;
+    hd_physical_class wanted = hd_proof_class_of(p, value);
+    return class == wanted || (wanted == HD_PHYSICAL_PREDICATE && class == HD_PHYSICAL_WORD);
+}
+
+/* Calls `visit` for every name that overlaps a place, itself included. */
+static void each_overlap(const hd_proof *p, uint32_t place, void (*visit)(void *, uint32_t), void *to)
+{
+    visit(to, place);
+    if (place >= p->names)
+        return;
+    hd_physical at = hd_register_physical(p->allocated, place);
+    for (uint32_t w = at.number; w < (uint32_t)at.number + at.words; w++) {
+        const uint32_t found[] = {p->name_at[HD_PHYSICAL_HALF][w], p->name_at[HD_PHYSICAL_WORD][w],
+                                  p->name_at[HD_PHYSICAL_PAIR][w & ~1u], p->name_at[HD_PHYSICAL_QUAD][w & ~3u]};
+        for (uint32_t i = 0; i < 4; i++)
+            if (found[i] != HD_NONE)
+                visit(to, found[i]);
+    }
+}
+
+/* ---- the quick dataflow ------------------------------------------------------------------------------------------ */
+
+static void clear_place(void *state, uint32_t place) { ((uint32_t *)state)[place] = HD_NONE; }
+
+static void forget(const hd_proof *p, uint32_t *state, uint32_t value)
+{
+    for (uint32_t i = 0; i < p->places; i++)
+        if (state[i] == value)
+            state[i] = HD_NONE;
+}
+
+static uint32_t bits_of(const hd_proof *p, uint32_t value)
+{
+    return hd_types[p->original->registers.items[value].type].bits;
+}
+
+static void apply(const hd_proof *p, const hd_effect *e, uint32_t *state)
+{
+    uint32_t held = HD_NONE;
+    switch ((hd_effect_kind)e->kind) {
+    case HD_EFFECT_READ:
+        return;
+    case HD_EFFECT_FORGET:
+        forget(p, state, e->value);
+        return;
+    case HD_EFFECT_WRITE:
+    case HD_EFFECT_MERGE:
+        held = e->kind == HD_EFFECT_WRITE || state[e->place] == e->value ? e->value : HD_NONE;
+        forget(p, state, e->value);
+        break;
+    case HD_EFFECT_MAKE:
+        held = e->value;
+        break;
+    case HD_EFFECT_COPY:
+        held = state[e->from];
+        if (held != HD_NONE && (bits_of(p, held) > e->bits || !may_hold(p, e->place, held)))
+            held = HD_NONE;
+        break;
+    }
+    each_overlap(p, e->place, clear_place, state);
+    if (held == HD_NONE || may_hold(p, e->place, held))
+        state[e->place] = held;
+}
+
+static bool reads_right(const hd_proof *p, const hd_effect *e, const uint32_t *state)
+{
+    return state[e->place] == e->value && e->place < p->names &&
+           hd_register_physical(p->allocated, e->place).class == hd_proof_class_of(p, e->value);
+}
+
+/* Meets `state` with what flows into a block already; true where that changed. */
+static bool meet(hd_proof *p, uint32_t block, const uint32_t *state)
+{
+    bool changed = false;
+    if (!p->in[block]) {
+        p->in[block] = hd_arena_copy(&p->arena, state, p->places * sizeof(uint32_t));
+        return true;
+    }
+    for (uint32_t i = 0; i < p->places; i++)
+        if (p->in[block][i] != state[i] && p->in[block][i] != HD_NONE) {
+            p->in[block][i] = HD_NONE;
+            changed = true;
+        }
+    return changed;
+}
+
+static void run_block(hd_proof *p, uint32_t block, uint32_t *state, bool check)
+{
+    memcpy(state, p->in[block], p->places * sizeof(uint32_t));
+    uint32_t from = p->effect_first[p->cfg->blocks[block].first], to = p->effect_first[p->cfg->blocks[block].end];
+    for (uint32_t k = from; k < to; k++) {
+        const hd_effect *e = &p->effects.items[k];
+        if (check && e->kind == HD_EFFECT_READ && !reads_right(p, e, state))
+            hd_bitset_add(&p->doubtful, e->value);
+        apply(p, e, state);
+    }
+}
+
+/* Blocks whose input changed, in reverse post-order, until nothing changes. */
+static void flow(hd_proof *p)
+{
+    const hd_cfg *cfg = p->cfg;
+    uint32_t *state = HD_ARENA_ARRAY(&p->arena, uint32_t, p->places);
+    hd_bitset due = hd_bitset_new(&p->arena, cfg->block_count);
+    p->in = HD_ARENA_ARRAY(&p->arena, uint32_t *, cfg->block_count);
+    memset(state, 0xff, p->places * sizeof(uint32_t));
+    meet(p, 0, state);
+    hd_bitset_add(&due, 0);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < cfg->reachable_count; i++) {
+            uint32_t b = cfg->reverse_post_order[i];
+            if (!hd_bitset_has(&due, b))
+                continue;
+            hd_bitset_remove(&due, b);
+            run_block(p, b, state, false);
+            for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++) {
+                uint32_t to = hd_block_successors(cfg, b)[e];
+                if (to != cfg->block_count && meet(p, to, state)) {
+                    hd_bitset_add(&due, to);
+                    changed = true;
+                }
+            }
+        }
+    }
+    for (uint32_t i = 0; i < cfg->reachable_count; i++)
+        run_block(p, cfg->reverse_post_order[i], state, true);
+}
+
+/* ---- the dataflow for one register ------------------------------------------------------------------------------- */
+
+typedef struct single {
+    hd_proof *p;
+    uint32_t value;
+    hd_bitset *in;     /* by block: places that hold the value */
+    bool *reached, *written; /* by block: on some path; written: the value, on some path (else any place will do) */
+    hd_bitset now;
+    bool now_written;
+} single;
+
+static void remove_place(void *set, uint32_t place) { hd_bitset_remove(set, place); }
+
+static void apply_single(single *s, const hd_effect *e)
+{
+    const hd_proof *p = s->p;
+    bool ours = e->value == s->value, holds = false;
+    if (e->kind == HD_EFFECT_READ)
+        return;
+    if (e->kind == HD_EFFECT_FORGET) {
+        if (ours) {
+            hd_bitset_clear(&s->now);
+            s->now_written = true;
+        }
+        return;
+    }
+    if (e->kind == HD_EFFECT_COPY)
+        holds = hd_bitset_has(&s->now, e->from) && bits_of(p, s->value) <= e->bits;
+    else if (ours)
+        holds = e->kind != HD_EFFECT_MERGE || !s->now_written || hd_bitset_has(&s->now, e->place);
+    if (ours && (e->kind == HD_EFFECT_WRITE || e->kind == HD_EFFECT_MERGE)) {
+        hd_bitset_clear(&s->now);
+        s->now_written = true;
+    }
+    each_overlap(p, e->place, remove_place, &s->now);
+    if (holds && may_hold(p, e->place, s->value))
+        hd_bitset_add(&s->now, e->place);
+}
+
+static bool meet_single(single *s, uint32_t block)
+{
+    hd_bitset *in = &s->in[block];
+    bool changed = !s->reached[block];
+    s->reached[block] = true;
+    if (!s->now_written)
+        return changed;
+    if (!s->written[block]) {
+        s->written[block] = true;
+        memcpy(in->words, s->now.words, hd_bitset_words(in->bits) * sizeof(uint64_t));
+        return true;
+    }
+    for (uint32_t w = 0; w < hd_bitset_words(in->bits); w++) {
+        changed |= (in->words[w] & ~s->now.words[w]) != 0;
+        in->words[w] &= s->now.words[w];
+    }
+    return changed;
+}
+
+static void check_single(single *s, const hd_effect *e, const hd_instruction *insn)
+{
+    hd_proof *p = s->p;
+    if (e->kind != HD_EFFECT_READ || e->value != s->value)
+        return;
+    bool right = e->place < p->names && hd_register_physical(p->allocated, e->place).class == hd_proof_class_of(p, s->value);
+    char was[64], is[64];
+    if (right && (!s->now_written || hd_bitset_has(&s->now, e->place)))
+        return;
+    hd_register_spell(p->original, s->value, was, sizeof was);
+    hd_register_spell(p->allocated, e->place, is, sizeof is);
+    hd_proof_fail(p, insn, "%s may not hold the value of %s", is, was);
+}
+
+static void run_single(single *s, uint32_t block, bool check)
+{
+    const hd_proof *p = s->p;
+    s->now_written = s->written[block];
+    if (s->now_written)
+        memcpy(s->now.words, s->in[block].words, hd_bitset_words(s->now.bits) * sizeof(uint64_t));
+    else
+        hd_bitset_clear(&s->now);
+    for (uint32_t i = p->cfg->blocks[block].first; i < p->cfg->blocks[block].end; i++)
+        for (uint32_t k = p->effect_first[i]; k < p->effect_first[i + 1]; k++) {
+            if (check)
+                check_single(s, &p->effects.items[k], &p->allocated->instructions.items[i]);
+            apply_single(s, &p->effects.items[k]);
+        }
+}
+
+static void prove_single(hd_proof *p, uint32_t value)
+{
+    const hd_cfg *cfg = p->cfg;
+    hd_arena arena = {0};
+    single s = {.p = p, .value = value};
+    s.in = HD_ARENA_ARRAY(&arena, hd_bitset, cfg->block_count);
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        s.in[b] = hd_bitset_new(&arena, p->places);
+    s.reached = HD_ARENA_ARRAY(&arena, bool, cfg->block_count);
+    s.written = HD_ARENA_ARRAY(&arena, bool, cfg->block_count);
+    s.now = hd_bitset_new(&arena, p->places);
+    s.reached[0] = true;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < cfg->reachable_count; i++) {
+            uint32_t b = cfg->reverse_post_order[i];
+            if (!s.reached[b])
+                continue;
+            run_single(&s, b, false);
+            for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++)
+                if (hd_block_successors(cfg, b)[e] != cfg->block_count)
+                    changed |= meet_single(&s, hd_block_successors(cfg, b)[e]);
+        }
+    }
+    for (uint32_t i = 0; i < cfg->reachable_count && !p->failed; i++)
+        run_single(&s, cfg->reverse_post_order[i], true);
+    hd_arena_free(&arena);
+}
+
+bool hd_check_allocation(hd_function *original, hd_function *allocated, hd_diagnostics *diagnostics)
+{
+    hd_proof p = {.original = original, .allocated = allocated, .diagnostics = diagnostics, .slot_symbol = HD_NONE};
+    hd_arena_init(&p.arena);
+    hd_proof_match(&p);
+    p.cfg = hd_function_cfg(allocated);
+    p.places = p.names + p.slots.count;
+    p.doubtful = hd_bitset_new(&p.arena, original->registers.count);
+    if (!p.failed && p.cfg->block_count && allocated->instructions.count)
+        flow(&p);
+    HD_BITSET_EACH(&p.doubtful, value)
+    if (!p.failed)
+        prove_single(&p, value);
+    hd_array_free(&p.effects);
+    hd_array_free(&p.slots);
+    hd_arena_free(&p.arena);
+    return !p.failed;
+}

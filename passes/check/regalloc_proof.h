@@ -1,0 +1,57 @@
+/* What the files of the allocation's proof share. Private to passes/check/regalloc*.c. */
+#ifndef HD_PASSES_CHECK_REGALLOC_PROOF_H
+#define HD_PASSES_CHECK_REGALLOC_PROOF_H
+
+#include "base/bitset.h"
+#include "ir/architected.h"
+#include "ir/cfg.h"
+
+typedef enum hd_effect_kind {
+    HD_EFFECT_READ,   /* `value` must be in `place` */
+    HD_EFFECT_WRITE,  /* `value` is new, in `place` */
+    HD_EFFECT_MERGE,  /* `value` is new in some lanes or bits, in `place`; the rest must be there already */
+    HD_EFFECT_COPY,   /* `place` gets what `from` holds, if it has at most `bits` bits */
+    HD_EFFECT_MAKE,   /* the current `value` also comes to `place` */
+    HD_EFFECT_FORGET, /* `value` is new, and nowhere */
+} hd_effect_kind;
+
+typedef struct hd_effect {
+    uint8_t kind;
+    uint8_t bits;
+    uint32_t place, value, from;
+} hd_effect;
+
+typedef struct hd_slot {
+    uint32_t offset, bytes;
+} hd_slot;
+
+typedef struct hd_proof {
+    hd_function *original, *allocated;
+    hd_diagnostics *diagnostics;
+    hd_arena arena;
+    const hd_cfg *cfg;          /* of the allocated function */
+    uint32_t *effect_first;     /* by ordinal, and one more */
+    HD_ARRAY(hd_effect) effects;
+    HD_ARRAY(hd_slot) slots;
+    uint32_t names, places;     /* names come before slots */
+    uint32_t name_at[HD_PHYSICAL_CLASSES][HD_GENERAL_REGISTERS + 1]; /* register of the allocated function, or HD_NONE */
+    uint32_t slot_symbol;
+    uint32_t *definitions;      /* by original register: how many operands define it */
+    uint32_t *ordinal_of;       /* by allocated ordinal and the end: the next original ordinal */
+    uint32_t **in;              /* by block: by place, the value that it holds or HD_NONE; NULL: not reached yet */
+    hd_bitset doubtful;         /* original registers that the quick dataflow did not prove at some read */
+    bool failed;
+} hd_proof;
+
+void hd_proof_fail(hd_proof *p, const hd_instruction *insn, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Matches the instructions by id and fills in what each does to places (passes/check/regalloc_match.c). */
+void hd_proof_match(hd_proof *p);
+
+static inline hd_physical_class hd_proof_class_of(const hd_proof *p, uint32_t value)
+{
+    return hd_physical_class_of((hd_type)p->original->registers.items[value].type);
+}
+
+#endif
