@@ -1,0 +1,219 @@
+/* The proof of allocations (passes/check/regalloc.h) on allocated random programs that are then spoiled: another
+ * register in an operand, another slot, an inserted instruction left out or two swapped. What the proof accepts all the
+ * same must compute what the program does; most of it must be refused. PROGRAM_COUNT=N spoils N programs. */
+#include "kernel.h"
+#include "program.h"
+
+#include "emitters/ptx.h"
+#include "ir/build.h"
+#include "passes/check/regalloc.h"
+#include "passes/regalloc.h"
+
+enum { TEXT_BYTES = 1 << 19 };
+
+typedef struct allocated {
+    hd_source source;
+    hd_diagnostics diagnostics;
+    hd_module *module;
+    hd_function *kernel, *before;
+} allocated;
+
+static void open_allocated(allocated *a, const char *text, uint32_t max)
+{
+    hd_regalloc_options options = {.max = max};
+    hd_regalloc_result result;
+    hd_pass_context context;
+    hd_diagnostics_init(&a->diagnostics);
+    hd_source_from_memory(&a->source, "k.ptx", text, strlen(text));
+    a->module = hd_parse_ptx(&a->source, &(hd_parse_options){0}, &a->diagnostics);
+    a->kernel = hd_module_find_function(a->module, "k");
+    a->before = hd_allocation_snapshot(a->kernel);
+    hd_pass_context_init(&context, a->kernel, &a->diagnostics);
+    assert_true(hd_regalloc_run(&context, &options, &result));
+    hd_pass_context_free(&context);
+    assert_int_equal(a->diagnostics.error_count, 0);
+}
+
+static void close_allocated(allocated *a)
+{
+    hd_allocation_snapshot_free(a->before);
+    hd_module_free(a->module);
+    hd_diagnostics_free(&a->diagnostics);
+}
+
+static bool accepted(allocated *a)
+{
+    hd_diagnostics quiet;
+    hd_diagnostics_init(&quiet);
+    bool good = hd_check_allocation(a->before, a->kernel, &quiet);
+    assert_int_equal(good, quiet.error_count == 0);
+    hd_diagnostics_free(&quiet);
+    return good;
+}
+
+static uint32_t draw(uint64_t *state, uint32_t below)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 33) % below;
+}
+
+static bool is_inserted(const allocated *a, const hd_instruction *insn)
+{
+    return insn->id >= a->before->next_instruction_id;
+}
+
+/* Another register of the same class in an operand. */
+static bool spoil_operand(allocated *a, uint64_t *random)
+{
+    hd_function *f = a->kernel;
+    hd_instruction *insn = &f->instructions.items[draw(random, f->instructions.count)];
+    hd_operand *o = &f->operands.items[insn->operand_first + (insn->operand_count ? draw(random, insn->operand_count) : 0)];
+    if (!insn->operand_count || o->kind != HD_OPERAND_REGISTER || o->value == f->carry_register)
+        return false;
+    hd_physical at = hd_register_physical(f, o->value);
+    for (uint32_t i = 0; i < 400; i++) {
+        uint32_t other = draw(random, f->registers.count);
+        hd_physical there = hd_register_physical(f, other);
+        if (other == o->value || there.class != at.class)
+            continue;
+        o->value = other;
+        return true;
+    }
+    return false;
+}
+
+static bool spoil_guard(allocated *a, uint64_t *random)
+{
+    hd_function *f = a->kernel;
+    hd_instruction *insn = &f->instructions.items[draw(random, f->instructions.count)];
+    uint32_t other = draw(random, f->registers.count);
+    if (insn->guard == HD_NONE || other == insn->guard ||
+        hd_register_physical(f, other).class != HD_PHYSICAL_PREDICATE)
+        return false;
+    insn->guard = other;
+    return true;
+}
+
+static bool spoil_slot(allocated *a, uint64_t *random)
+{
+    hd_function *f = a->kernel;
+    hd_instruction *insn = &f->instructions.items[draw(random, f->instructions.count)];
+    for (uint32_t i = 0; is_inserted(a, insn) && i < insn->operand_count; i++) {
+        hd_operand *o = &f->operands.items[insn->operand_first + i];
+        if (o->kind != HD_OPERAND_SYMBOL || !o->count)
+            continue;
+        uint64_t bits = a->module->literals.items[o[1].value].bits;
+        o[1] = hd_make_literal_operand(a->module, bits >= 16 ? bits - 16 : bits + 16, HD_LITERAL_SIGNED);
+        return true;
+    }
+    return false;
+}
+
+static bool spoil_by_removal(allocated *a, uint64_t *random)
+{
+    hd_function *f = a->kernel;
+    uint32_t at = draw(random, f->instructions.count);
+    if (!is_inserted(a, &f->instructions.items[at]))
+        return false;
+    hd_edit edit;
+    hd_edit_begin(&edit, f);
+    hd_edit_remove(&edit, at);
+    return hd_edit_end(&edit);
+}
+
+/* Whether nothing, as a label or a brace, stands between an instruction and the next. */
+static bool is_next(const hd_function *f, uint32_t at)
+{
+    for (uint32_t i = 0; i + 1 < f->statements.count; i++)
+        if (f->statements.items[i].kind == HD_STATEMENT_INSTRUCTION && f->statements.items[i].index == at)
+            return f->statements.items[i + 1].kind == HD_STATEMENT_INSTRUCTION;
+    return false;
+}
+
+/* An inserted instruction and the one behind it, in the other order. */
+static bool spoil_order(allocated *a, uint64_t *random)
+{
+    hd_function *f = a->kernel;
+    uint32_t at = draw(random, f->instructions.count - 1);
+    hd_instruction *insn = &f->instructions.items[at];
+    if (!is_inserted(a, insn) || !is_next(f, at) || hd_insn_flow(f, insn + 1) != HD_FLOW_NEXT)
+        return false;
+    hd_instruction first = insn[0];
+    hd_span spans[2] = {insn[0].span, insn[1].span};
+    insn[0] = insn[1];
+    insn[1] = first;
+    insn[0].span = spans[0];
+    insn[1].span = spans[1];
+    insn[0].flags |= HD_INSN_DIRTY;
+    insn[1].flags |= HD_INSN_DIRTY;
+    return true;
+}
+
+static bool (*const spoilers[])(allocated *, uint64_t *) = {spoil_operand, spoil_guard, spoil_slot, spoil_by_removal,
+                                                            spoil_order};
+enum { SPOILERS = sizeof spoilers / sizeof *spoilers };
+
+/* Runs the code as it is now. */
+static bool computes_the_same(const program *p, const allocated *a)
+{
+    static uint32_t got[96 * RESULT_WORDS], want[96 * RESULT_WORDS];
+    hd_writer text;
+    hd_writer_to_memory(&text);
+    assert_true(hd_emit_ptx(&text, a->module, &(hd_emit_options){.canonical = true, .no_annotations = true}));
+    hd_write_char(&text, '\0');
+    memset(got, 0, sizeof got);
+    kernel_run run = {.text = text.buffer.items,
+                      .in = p->inputs,
+                      .in_bytes = sizeof p->inputs,
+                      .out = got,
+                      .out_bytes = sizeof *got * RESULT_WORDS * p->threads,
+                      .block = p->threads,
+                      .options.instruction_limit = 20000000};
+    run_kernel(&run);
+    hd_writer_free(&text);
+    program_plain(p, got);
+    program_evaluate(p, want);
+    return run.status == HD_EXEC_DONE && memcmp(got, want, sizeof *got * RESULT_WORDS * p->threads) == 0;
+}
+
+static void spoiled_allocations_are_refused(void **state)
+{
+    static program p;
+    const char *wanted = getenv("PROGRAM_COUNT");
+    uint64_t count = wanted ? strtoull(wanted, NULL, 10) : 60, random = 1;
+    uint32_t spoiled[SPOILERS] = {0}, refused[SPOILERS] = {0};
+    char *text = malloc(TEXT_BYTES);
+    (void)state;
+    assert_non_null(text);
+    for (uint64_t seed = 1; seed <= count * SPOILERS; seed++) {
+        uint32_t how = seed % SPOILERS, tries = 0;
+        program_make(&p, seed);
+        program_print(&p, text, TEXT_BYTES);
+        allocated a;
+        open_allocated(&a, text, 20);
+        assert_true(accepted(&a));
+        while (!spoilers[how](&a, &random) && tries < 5000)
+            tries++;
+        if (tries < 5000) {
+            hd_function_drop_cfg(a.kernel);
+            spoiled[how]++;
+            if (!accepted(&a))
+                refused[how]++;
+            else if (!computes_the_same(&p, &a))
+                fail_msg("seed %llu: a wrong allocation is accepted (%u)", (unsigned long long)seed, how);
+        }
+        close_allocated(&a);
+    }
+    for (uint32_t how = 0; how < SPOILERS; how++) {
+        print_message("spoiled %u times, refused %u\n", spoiled[how], refused[how]);
+        assert_true(spoiled[how] > count / 2);
+        assert_true(refused[how] > spoiled[how] / 3);
+    }
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(spoiled_allocations_are_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
