@@ -44,16 +44,19 @@ static const option_row options[HD_CLI_OPTION_COUNT] = {
 /* -MD, -MF, -MT: one dash, as compilers spell them. */
 static bool is_compiler_like(const char *name) { return strlen(name) == 2 && name[0] == 'M'; }
 
+/* "[PATH]": the option may stand without it. */
+static bool is_optional(const option_row *o) { return o->argument && *o->argument == '['; }
+
 static void print_option(const option_row *o)
 {
     char left[64];
     int n = snprintf(left, sizeof left, "  %c%c%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
                      o->letter && o->name ? ", " : "  ");
     bool one_dash = o->name && is_compiler_like(o->name);
-    const char *joint = !o->argument ? "" : one_dash ? " " : "=";
+    const char *joint = !o->argument ? "" : one_dash ? " " : is_optional(o) ? "[=" : "=";
     if (o->name)
         n += snprintf(left + n, sizeof left - (size_t)n, "%s%s%s%s", one_dash ? "-" : "--", o->name, joint,
-                      o->argument ? o->argument : "");
+                      o->argument ? o->argument + is_optional(o) : "");
     else if (o->argument)
         snprintf(left + n - 2, sizeof left - (size_t)n + 2, "%s", o->argument);
     printf("%-28s %s\n", left, o->help);
@@ -102,7 +105,7 @@ static void make_getopt_tables(hd_command command, struct option *longs, char *s
             continue;
         if (o->name)
             *longs++ =
-                (struct option){o->name, o->argument ? required_argument : no_argument, NULL, LONG_BASE + (int)i};
+                (struct option){o->name, !o->argument ? no_argument : is_optional(o) ? optional_argument : required_argument, NULL, LONG_BASE + (int)i};
         if (o->letter) {
             *shorts++ = o->letter;
             if (o->argument)

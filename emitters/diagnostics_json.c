@@ -5,7 +5,7 @@
 #include "base/version.h"
 #include <jansson.h>
 
-static json_t *text_of(const char *bytes)
+json_t *hd_json_string(const char *bytes)
 {
     json_t *text = json_string(bytes);
     if (text)
@@ -68,7 +68,7 @@ static json_t *json_place(hd_source *source, hd_span span)
     if (!source)
         return json_null();
     place p = place_of(source, span);
-    return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "file", text_of(source->name), "line",
+    return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "file", hd_json_string(source->name), "line",
                      (json_int_t)p.begin.line, "column", (json_int_t)p.begin.column, "end_line", (json_int_t)p.end.line,
                      "end_column", (json_int_t)p.end.column, "begin", (json_int_t)span.begin, "end",
                      (json_int_t)span.end);
@@ -78,10 +78,10 @@ static json_t *json_diagnostic(const hd_diagnostic *d)
 {
     json_t *notes = json_array();
     for (const hd_note *note = d->notes; note; note = note->next)
-        json_array_append_new(notes, json_pack("{s:o, s:o}", "message", text_of(note->message), "place",
+        json_array_append_new(notes, json_pack("{s:o, s:o}", "message", hd_json_string(note->message), "place",
                                                json_place(note->source, note->span)));
     return json_pack("{s:s, s:s, s:o, s:o, s:o}", "severity", severity_name(d->severity), "slug",
-                     hd_diagnostic_slug(d->kind), "message", text_of(d->message), "place",
+                     hd_diagnostic_slug(d->kind), "message", hd_json_string(d->message), "place",
                      json_place(d->source, d->span), "notes", notes);
 }
 
@@ -97,8 +97,7 @@ void hd_emit_diagnostics_json(hd_writer *writer, const hd_diagnostics *diagnosti
 
 /* ---- SARIF ---- */
 
-/* A file name as URI reference: all but unreserved characters and / in percent form. */
-static json_t *uri_of(const char *name)
+json_t *hd_sarif_uri(const char *name)
 {
     hd_writer uri;
     hd_writer_to_memory(&uri);
@@ -126,17 +125,17 @@ static json_t *sarif_location(hd_source *source, hd_span span, const char *messa
                                    "byteLength", (json_int_t)(span.end - span.begin));
         json_object_set_new(
             location, "physicalLocation",
-            json_pack("{s:{s:o}, s:o}", "artifactLocation", "uri", uri_of(source->name), "region", region));
+            json_pack("{s:{s:o}, s:o}", "artifactLocation", "uri", hd_sarif_uri(source->name), "region", region));
     }
     if (message)
-        json_object_set_new(location, "message", json_pack("{s:o}", "text", text_of(message)));
+        json_object_set_new(location, "message", json_pack("{s:o}", "text", hd_json_string(message)));
     return location;
 }
 
 static json_t *sarif_result(const hd_diagnostic *d, int rule)
 {
     json_t *result = json_pack("{s:s, s:i, s:s, s:{s:o}}", "ruleId", hd_diagnostic_slug(d->kind), "ruleIndex", rule,
-                               "level", severity_name(d->severity), "message", "text", text_of(d->message));
+                               "level", severity_name(d->severity), "message", "text", hd_json_string(d->message));
     json_t *locations = json_array(), *related = json_array();
     if (d->source)
         json_array_append_new(locations, sarif_location(d->source, d->span, NULL));
@@ -149,8 +148,7 @@ static json_t *sarif_result(const hd_diagnostic *d, int rule)
     return result;
 }
 
-/* The kind's index among the rules, which hold each kind that occurs once, in the order of first occurrence. */
-static int rule_of(json_t *rules, int *index_of_kind, hd_diagnostic_kind kind)
+int hd_sarif_rule(json_t *rules, int *index_of_kind, hd_diagnostic_kind kind)
 {
     if (index_of_kind[kind] == 0) {
         json_array_append_new(rules, json_pack("{s:s, s:{s:s}}", "id", hd_diagnostic_slug(kind), "shortDescription",
@@ -160,16 +158,21 @@ static int rule_of(json_t *rules, int *index_of_kind, hd_diagnostic_kind kind)
     return index_of_kind[kind] - 1;
 }
 
+void hd_sarif_write(hd_writer *writer, json_t *rules, json_t *results)
+{
+    json_t *tool = json_pack("{s:{s:s, s:s, s:o}}", "driver", "name", "heddle", "version", HD_VERSION, "rules", rules);
+    write_json(writer,
+               json_pack("{s:s, s:s, s:[{s:o, s:s, s:o}]}", "$schema", "https://json.schemastore.org/sarif-2.1.0.json",
+                         "version", "2.1.0", "runs", "tool", tool, "columnKind", "utf16CodeUnits", "results", results));
+}
+
 void hd_emit_diagnostics_sarif(hd_writer *writer, const hd_diagnostics *diagnostics)
 {
     int index_of_kind[HD_DIAGNOSTIC_COUNT] = {0};
     json_t *rules = json_array(), *results = json_array();
     for (const hd_diagnostic *d = diagnostics->first; d; d = d->next) {
-        int rule = rule_of(rules, index_of_kind, d->kind);
+        int rule = hd_sarif_rule(rules, index_of_kind, d->kind);
         json_array_append_new(results, sarif_result(d, rule));
     }
-    json_t *tool = json_pack("{s:{s:s, s:s, s:o}}", "driver", "name", "heddle", "version", HD_VERSION, "rules", rules);
-    write_json(writer,
-               json_pack("{s:s, s:s, s:[{s:o, s:s, s:o}]}", "$schema", "https://json.schemastore.org/sarif-2.1.0.json",
-                         "version", "2.1.0", "runs", "tool", tool, "columnKind", "utf16CodeUnits", "results", results));
+    hd_sarif_write(writer, rules, results);
 }

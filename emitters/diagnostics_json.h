@@ -4,8 +4,19 @@
 
 #include "base/diagnostics.h"
 #include "base/writer.h"
+#include <jansson.h>
 
 void hd_emit_diagnostics_json(hd_writer *writer, const hd_diagnostics *diagnostics);
 void hd_emit_diagnostics_sarif(hd_writer *writer, const hd_diagnostics *diagnostics);
+
+/* What other emitters of SARIF and JSON share. A string; bytes above 0x7f of what is no UTF-8 become U+FFFD. */
+json_t *hd_json_string(const char *bytes);
+/* A file name as URI reference: all but unreserved characters and / in percent form. */
+json_t *hd_sarif_uri(const char *name);
+/* The kind's index among the rules, which hold each kind that occurs once, in the order of first occurrence.
+ * index_of_kind begins as zeros. */
+int hd_sarif_rule(json_t *rules, int *index_of_kind, hd_diagnostic_kind kind);
+/* The whole log with one run; takes rules and results. */
+void hd_sarif_write(hd_writer *writer, json_t *rules, json_t *results);
 
 #endif

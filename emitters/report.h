@@ -170,7 +170,8 @@ typedef struct hd_report_style {
 } hd_report_style;
 void hd_emit_report_text(hd_writer *writer, const hd_report_module *report, const hd_report_style *style);
 void hd_emit_report_json(hd_writer *writer, const hd_report_module *report, const hd_report_style *style); /* heddle-json(5) */
-void hd_emit_report_html(hd_writer *writer, const hd_report_module *report);
+/* One file that needs no other. `texts`: source files that .loc names, as far as they are to be shown, each under that name. */
+void hd_emit_report_html(hd_writer *writer, const hd_report_module *report, const hd_source *texts, uint32_t text_count);
 void hd_emit_report_sarif(hd_writer *writer, const hd_report_module *report);
 
 #endif

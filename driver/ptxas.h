@@ -1,0 +1,34 @@
+/* NVIDIA's assembler as an oracle: what `ptxas -v` says of a module. It is never needed. */
+#ifndef HD_DRIVER_PTXAS_H
+#define HD_DRIVER_PTXAS_H
+
+#include "base/diagnostics.h"
+
+typedef struct hd_ptxas_kernel { /* an entry function */
+    const char *name;
+    uint32_t registers, barriers;
+    uint64_t spill_stores, spill_loads, stack_bytes; /* bytes */
+} hd_ptxas_kernel;
+
+typedef struct hd_ptxas_result {
+    hd_arena arena;
+    HD_ARRAY(hd_ptxas_kernel) kernels; /* by name */
+    const char *version;               /* "13.0.48", or NULL */
+    const char *error;                 /* the first line that says error or fatal, or NULL */
+} hd_ptxas_result;
+
+/* Reads what ptxas -v writes on standard error. Lines that it does not know are passed over. Linear, then sorts. */
+void hd_ptxas_read(const char *text, size_t length, hd_ptxas_result *result);
+const hd_ptxas_kernel *hd_ptxas_find(const hd_ptxas_result *result, const char *name); /* or NULL */
+void hd_ptxas_free(hd_ptxas_result *result);
+
+/* Starts ptxas on a text; it runs beside the caller. `path`: the program; "": the one in PATH, in $CUDA_HOME/bin or in
+ * /usr/local/cuda/bin. max_registers: 0 for no limit. NULL, with an `unavailable-ptxas` warning, where it cannot be
+ * started. */
+typedef struct hd_ptxas hd_ptxas;
+hd_ptxas *hd_ptxas_start(const char *path, const char *arch, uint32_t max_registers, const char *text, size_t length,
+                         hd_diagnostics *diagnostics);
+/* Waits for it and frees it. false, with a warning, where it refused the module; the result is to be freed either way. */
+bool hd_ptxas_finish(hd_ptxas *ptxas, hd_ptxas_result *result, hd_diagnostics *diagnostics);
+
+#endif

@@ -1,0 +1,377 @@
+/* heddle report: see report.h, and report_work.h for the files that it is made of.
+ *
+ * Steps: parse; choose the GPU; start ptxas where it is asked; work on the kernels, and on all functions that they may
+ * call, in parallel; add up the registers along calls; occupancy and findings in parallel; gates. Each worker parses the
+ * text once more. */
+#include "driver/report_work.h"
+
+#include "base/pool.h"
+#include "driver/demangle.h"
+#include "driver/gates.h"
+#include "driver/ptxas.h"
+#include "ir/techniques.h"
+#include "target/gpu.h"
+
+#include <stdio.h>
+
+enum {
+    COPIES_BYTES = 160 << 20,  /* what the workers' copies may take together */
+    BYTES_OF_A_COPY = 8,       /* for each byte of text */
+    BANKS_BEFORE_VOLTA = 4,    /* where a description names no banks: general registers by number modulo this */
+    BANKS_SINCE_VOLTA = 2,
+    MOST_BANKS = 8,
+};
+
+typedef struct worker {
+    hd_source source;
+    hd_module *module; /* NULL: not needed yet */
+    hd_diagnostics diagnostics;
+    hd_arena arena;
+} worker;
+
+typedef struct work_item { /* a function to work on */
+    uint32_t function;
+    bool reported;
+    hd_report_kernel kernel;
+    hd_architected numbers;
+    hd_diagnostics diagnostics;
+} work_item;
+
+struct hd_report_job {
+    hd_arena arena;
+    hd_report_options options;
+    hd_diagnostics *diagnostics;
+    report_common common;
+    hd_gpu *gpu;
+    worker *workers;
+    uint32_t worker_count;
+    HD_ARRAY(work_item) items;
+    hd_gates *gates;
+    hd_ptxas *ptxas;
+    hd_ptxas_result ptxas_result;
+    hd_report_module report;
+    hd_status status;
+};
+
+/* ---- the GPU -------------------------------------------------------------------------------------------------------- */
+
+/* The number in a built-in description's name "sm_80"; 0 where it is another name. */
+static uint32_t capability_of(const char *name)
+{
+    unsigned number = 0;
+    int length = 0;
+    return sscanf(name, "sm_%u%n", &number, &length) == 1 && !name[length] ? number : 0;
+}
+
+/* The target's own description, else the lowest one above, which runs its code too; NULL: none. */
+static const char *gpu_for(uint32_t target, uint32_t *found)
+{
+    const char *name = NULL;
+    *found = UINT32_MAX;
+    for (uint32_t i = 0; i < hd_gpu_file_count; i++) {
+        uint32_t number = capability_of(hd_gpu_files[i].name);
+        if (number >= target && number && number < *found) {
+            *found = number;
+            name = hd_gpu_files[i].name;
+        }
+    }
+    return name;
+}
+
+static bool choose_gpu(hd_report_job *job)
+{
+    const hd_module *module = job->common.module;
+    const char *name = job->options.gpu;
+    uint32_t found;
+    if (!name && (name = gpu_for(module->target_number, &found)) && found != module->target_number)
+        hd_report(job->diagnostics, HD_DIAG_ASSUMED_GPU, NULL, (hd_span){0, 0}, "there is no description of '%s': occupancy is that of %s",
+                  hd_names_text(&module->names, module->target), name);
+    job->gpu = hd_gpu_load(name ? name : hd_names_text(&module->names, module->target), job->diagnostics);
+    job->common.gpu = job->gpu;
+    uint32_t banks = job->gpu->register_banks;
+    banks = banks ? banks : job->gpu->compute_major >= 7 ? BANKS_SINCE_VOLTA : BANKS_BEFORE_VOLTA;
+    job->common.banks = banks < MOST_BANKS ? banks : MOST_BANKS;
+    return job->gpu->valid;
+}
+
+/* ---- which functions ------------------------------------------------------------------------------------------------ */
+
+static void add_item(hd_report_job *job, uint32_t *item_of, uint32_t function, bool reported)
+{
+    if (item_of[function])
+        return;
+    hd_array_push(&job->items, (work_item){.function = function, .reported = reported});
+    item_of[function] = job->items.count;
+}
+
+/* Those asked for in text order, then those that they may call. */
+static void list_items(hd_report_job *job)
+{
+    hd_module *module = job->common.module;
+    uint32_t *item_of = HD_ARENA_ARRAY(&job->arena, uint32_t, module->functions.count);
+    job->common.uses = HD_ARENA_ARRAY(&job->arena, report_uses, module->functions.count);
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        report_find_uses(module, i, &job->common.uses[i]);
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        if (hd_function_selected(module->functions.items[i], job->options.kernel))
+            add_item(job, item_of, i, true);
+    for (uint32_t i = 0; i < job->items.count; i++) {
+        const hd_u32_array *callees = &job->common.uses[job->items.items[i].function].callees;
+        for (uint32_t c = 0; c < callees->count; c++)
+            add_item(job, item_of, callees->items[c], false);
+    }
+}
+
+/* ---- one function --------------------------------------------------------------------------------------------------- */
+
+static hd_module *copy_of(hd_report_job *job, worker *w)
+{
+    hd_parse_options parse = {.ignore_annotations = true};
+    if (!w->module) {
+        hd_source *source = job->common.module->source;
+        hd_source_from_memory(&w->source, source->name, source->text, source->length);
+        hd_diagnostics_init(&w->diagnostics);
+        w->module = hd_parse_ptx(&w->source, &parse, &w->diagnostics);
+    }
+    return w->module;
+}
+
+static void name_kernel(const hd_report_job *job, report_kernel_work *work)
+{
+    hd_report_kernel *k = work->kernel;
+    k->name = hd_names_text(&job->common.module->names, work->input->name);
+    k->demangled = job->options.no_demangle ? k->name : hd_demangle(work->arena, k->name);
+    k->is_entry = work->input->is_entry;
+}
+
+static void work_on(void *opaque, uint32_t index, uint32_t worker_index)
+{
+    hd_report_job *job = opaque;
+    worker *w = &job->workers[worker_index];
+    work_item *item = &job->items.items[index];
+    report_kernel_work work = {.common = &job->common, .arena = &w->arena, .function_index = item->function, .kernel = &item->kernel};
+    hd_diagnostics_init(&item->diagnostics);
+    work.diagnostics = &item->diagnostics;
+    work.input = job->common.module->functions.items[item->function];
+    work.function = copy_of(job, w)->functions.items[item->function];
+    if (job->common.clean)
+        hd_pipeline_run_function(job->common.clean, work.function, NULL, work.diagnostics);
+    work.cfg = hd_function_cfg(work.function);
+    hd_pass_context_init(&work.context, work.function, work.diagnostics);
+    work.liveness = hd_analysis_get(&work.context, HD_ANALYSIS_LIVENESS);
+    name_kernel(job, &work);
+    report_code(&work);
+    report_lines(&work);
+    report_values(&work);
+    report_resources(&work);
+    if (item->reported)
+        report_techniques(&work);
+    item->kernel.estimate = report_estimate(&work);
+    report_allocation(&work, &item->numbers);
+    hd_pass_context_free(&work.context);
+    hd_arena_free(&work.scratch);
+    hd_function_drop_cfg(work.function);
+}
+
+static void start_workers(hd_report_job *job)
+{
+    uint32_t threads = job->options.threads ? job->options.threads : hd_cpu_count();
+    uint64_t affordable = COPIES_BYTES / ((uint64_t)job->common.module->source->length * BYTES_OF_A_COPY + 1) + 1;
+    threads = threads < affordable ? threads : (uint32_t)affordable;
+    job->worker_count = threads < job->items.count ? threads : job->items.count ? job->items.count : 1;
+    job->workers = HD_ARENA_ARRAY(&job->arena, worker, job->worker_count);
+}
+
+/* ---- registers along calls ------------------------------------------------------------------------------------------ */
+
+typedef struct call_sum {
+    const hd_report_job *job;
+    const work_item **item_of; /* by function */
+    uint32_t *total;           /* by function: with callees; 0 = not known yet */
+    bool *open;                /* on the way down: a recursion */
+} call_sum;
+
+/* A caller keeps what it holds below its callee's registers. */
+static uint32_t registers_with_callees(call_sum *s, uint32_t function)
+{
+    const hd_architected *own = &s->item_of[function]->numbers;
+    const hd_u32_array *callees = &s->job->common.uses[function].callees;
+    uint32_t most = own->registers;
+    if (s->total[function] || s->open[function])
+        return s->total[function] ? s->total[function] : most;
+    s->open[function] = true;
+    for (uint32_t i = 0; i < callees->count; i++) {
+        uint32_t with = own->held + registers_with_callees(s, callees->items[i]);
+        most = with > most ? with : most;
+    }
+    s->open[function] = false;
+    return s->total[function] = most;
+}
+
+static void sum_calls(hd_report_job *job)
+{
+    uint32_t functions = job->common.module->functions.count;
+    call_sum s = {job, HD_ARENA_ARRAY(&job->arena, const work_item *, functions), HD_ARENA_ARRAY(&job->arena, uint32_t, functions),
+                  HD_ARENA_ARRAY(&job->arena, bool, functions)};
+    for (uint32_t i = 0; i < job->items.count; i++)
+        s.item_of[job->items.items[i].function] = &job->items.items[i];
+    for (uint32_t i = 0; i < job->items.count; i++) {
+        work_item *item = &job->items.items[i];
+        item->kernel.allocated = registers_with_callees(&s, item->function);
+        item->kernel.allocated_predicates = item->numbers.predicates;
+        item->kernel.spill_bytes = item->numbers.spill_bytes;
+    }
+}
+
+/* ---- ptxas ---------------------------------------------------------------------------------------------------------- */
+
+/* The module's own target where the GPU has its number (sm_90a), else the GPU's. */
+static void start_ptxas(hd_report_job *job)
+{
+    const hd_module *module = job->common.module;
+    char name[32];
+    uint32_t number = job->gpu->compute_major * 10 + job->gpu->compute_minor;
+    snprintf(name, sizeof name, "sm_%u", number);
+    bool same = number == module->target_number;
+    job->ptxas = hd_ptxas_start(job->options.ptxas, same ? hd_names_text(&module->names, module->target) : name,
+                                job->options.max_registers, module->source->text, module->source->length, job->diagnostics);
+}
+
+static void finish_ptxas(hd_report_job *job)
+{
+    if (!job->ptxas)
+        return;
+    bool good = hd_ptxas_finish(job->ptxas, &job->ptxas_result, job->diagnostics);
+    job->ptxas = NULL;
+    job->report.ptxas_version = job->ptxas_result.version;
+    for (uint32_t i = 0; i < job->items.count; i++) {
+        hd_report_kernel *k = &job->items.items[i].kernel;
+        const hd_ptxas_kernel *said = good && k->is_entry ? hd_ptxas_find(&job->ptxas_result, k->name) : NULL;
+        k->ptxas.asked = true;
+        if (said)
+            k->ptxas = (hd_report_ptxas){true, true, said->registers, said->barriers, said->spill_stores, said->spill_loads, said->stack_bytes};
+    }
+}
+
+/* ---- the job -------------------------------------------------------------------------------------------------------- */
+
+static void finish_item(void *opaque, uint32_t index, uint32_t worker_index)
+{
+    hd_report_job *job = opaque;
+    work_item *item = &job->items.items[index];
+    hd_arena *arena = &job->workers[worker_index].arena;
+    report_occupancy(&job->common, job->common.module->functions.items[item->function], &item->kernel, arena);
+    report_findings(&job->common, &item->kernel, job->diagnostics, arena);
+}
+
+static void parse_passes(hd_report_job *job)
+{
+    job->common.clean = job->options.no_clean ? NULL : hd_pipeline_parse("clean", job->diagnostics);
+    job->common.technique_passes = HD_ARENA_ARRAY(&job->arena, hd_pipeline *, HD_TECHNIQUE_COUNT);
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        if (*hd_techniques[t].pass)
+            job->common.technique_passes[t] = hd_pipeline_parse(hd_techniques[t].pass, job->diagnostics);
+}
+
+static void describe(hd_report_job *job)
+{
+    hd_report_module *report = &job->report;
+    report->path = job->common.module->source->name;
+    report->arch = job->gpu->name;
+    report->limits = &job->gpu->limits;
+    report->block = job->options.block;
+    report->cleaned = job->common.clean != NULL;
+    report->source = job->common.module->source;
+    for (uint32_t i = 0; i < job->items.count; i++)
+        if (job->items.items[i].reported)
+            hd_array_push(&report->kernels, job->items.items[i].kernel);
+}
+
+static hd_status run(hd_report_job *job)
+{
+    hd_module *module = job->common.module;
+    uint32_t errors = job->diagnostics->error_count;
+    if (errors || !hd_module_check_selection(module, job->options.kernel, job->diagnostics) || !choose_gpu(job))
+        return HD_STATUS_REJECTED;
+    hd_source_position(module->source, 0); /* makes the line table, before several threads ask */
+    report_prepare_files(&job->common, &job->arena);
+    parse_passes(job);
+    list_items(job);
+    start_workers(job);
+    if (job->options.ptxas)
+        start_ptxas(job);
+    hd_parallel(job->worker_count, job->items.count, work_on, job);
+    sum_calls(job);
+    finish_ptxas(job);
+    hd_parallel(job->worker_count, job->items.count, finish_item, job);
+    for (uint32_t i = 0; i < job->items.count; i++)
+        hd_diagnostics_merge(job->diagnostics, &job->items.items[i].diagnostics);
+    if (job->diagnostics->error_count != errors)
+        return HD_STATUS_REJECTED;
+    describe(job);
+    if (job->gates && hd_gates_check_report(job->gates, &job->report, module->source, &job->arena, job->diagnostics))
+        return HD_STATUS_REJECTED;
+    return HD_STATUS_DONE;
+}
+
+hd_report_job *hd_report_new(hd_source *source, const hd_report_options *options, hd_diagnostics *diagnostics)
+{
+    hd_report_job *job = hd_calloc(1, sizeof *job);
+    job->options = *options;
+    job->diagnostics = diagnostics;
+    job->common.options = &job->options;
+    if (options->require)
+        job->gates = hd_gates_parse("--require", options->require, HD_GATES_OF_VALUES, diagnostics);
+    if (options->require && !job->gates) {
+        hd_source_free(source);
+        job->status = HD_STATUS_USAGE;
+        return job;
+    }
+    job->options.parse.ignore_annotations = true;
+    job->common.module = hd_parse_ptx(source, &job->options.parse, diagnostics);
+    job->status = run(job);
+    return job;
+}
+
+const hd_report_module *hd_report_of(const hd_report_job *job) { return &job->report; }
+
+hd_status hd_report_status(const hd_report_job *job) { return job->status; }
+
+static void free_worker(worker *w)
+{
+    if (w->module) {
+        hd_module_free(w->module);
+        hd_diagnostics_free(&w->diagnostics);
+    }
+    hd_arena_free(&w->arena);
+}
+
+static void free_uses(hd_report_job *job)
+{
+    for (uint32_t i = 0; job->common.uses && i < job->common.module->functions.count; i++) {
+        hd_array_free(&job->common.uses[i].callees);
+        hd_array_free(&job->common.uses[i].variables);
+    }
+}
+
+void hd_report_free(hd_report_job *job)
+{
+    if (!job)
+        return;
+    for (uint32_t i = 0; i < job->items.count; i++)
+        hd_diagnostics_free(&job->items.items[i].diagnostics);
+    for (uint32_t i = 0; i < job->worker_count; i++)
+        free_worker(&job->workers[i]);
+    free_uses(job);
+    for (uint32_t t = 0; job->common.technique_passes && t < HD_TECHNIQUE_COUNT; t++)
+        hd_pipeline_free(job->common.technique_passes[t]);
+    hd_pipeline_free(job->common.clean);
+    hd_gates_free(job->gates);
+    hd_ptxas_free(&job->ptxas_result);
+    hd_module_free(job->common.module);
+    hd_gpu_free(job->gpu);
+    hd_array_free(&job->items);
+    hd_array_free(&job->report.kernels);
+    hd_arena_free(&job->arena);
+    free(job);
+}

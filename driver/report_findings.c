@@ -1,0 +1,145 @@
+/* Occupancy of a kernel, and what in it is worth a look. Linear in instructions. */
+#include "driver/report_work.h"
+
+enum { DEFAULT_THREADS = 256, SWEEP_STEP = 32, FINDINGS_OF_A_KIND = 8 };
+
+/* ---- occupancy ------------------------------------------------------------------------------------------------------ */
+
+static uint32_t threads_of(const report_common *c, const hd_function *f)
+{
+    uint64_t threads = c->options->block;
+    const uint32_t *sizes = f->required_threads[0] ? f->required_threads : f->max_threads;
+    if (!threads && sizes[0])
+        threads = (uint64_t)sizes[0] * (sizes[1] ? sizes[1] : 1) * (sizes[2] ? sizes[2] : 1);
+    return threads ? (uint32_t)(threads < UINT32_MAX ? threads : UINT32_MAX) : DEFAULT_THREADS;
+}
+
+void report_occupancy(const report_common *c, const hd_function *function, hd_report_kernel *k, hd_arena *arena)
+{
+    const hd_gpu_limits *limits = &c->gpu->limits;
+    uint64_t shared = k->static_shared_bytes + c->options->shared_bytes;
+    uint32_t most = limits->threads_per_cta / SWEEP_STEP;
+    k->use = (hd_occupancy_use){.threads = threads_of(c, function),
+                                .registers = k->ptxas.known ? k->ptxas.registers : k->estimate,
+                                .shared_bytes = shared < UINT32_MAX ? (uint32_t)shared : UINT32_MAX,
+                                .barriers = k->ptxas.known ? k->ptxas.barriers : k->barriers};
+    k->registers_from = k->ptxas.known ? "ptxas" : "estimate";
+    k->occupancy = hd_occupancy_of(limits, &k->use);
+    k->gain = hd_occupancy_gain(limits, &k->use);
+    k->loss = hd_occupancy_loss(limits, &k->use);
+    k->sweep = HD_ARENA_ARRAY(arena, hd_occupancy, most + 1);
+    k->sweep_count = hd_occupancy_sweep(limits, &k->use, k->sweep, most);
+}
+
+/* ---- findings ------------------------------------------------------------------------------------------------------- */
+
+typedef struct finder {
+    const report_common *common;
+    const hd_diagnostics *diagnostics;
+    hd_report_kernel *kernel;
+    hd_arena *arena;
+    HD_ARRAY(hd_report_finding) found;
+} finder;
+
+/* NULL where -W silences the kind. */
+static hd_report_finding *add(finder *f, hd_diagnostic_kind kind, uint32_t instruction)
+{
+    uint8_t severity = f->diagnostics->severity[kind];
+    if (severity == HD_SILENT)
+        return NULL;
+    const hd_report_kernel *k = f->kernel;
+    hd_report_finding finding = {.kind = kind, .severity = severity == HD_ERROR ? HD_ERROR : HD_WARNING, .instruction = instruction};
+    finding.place = instruction == HD_NONE ? k->place : k->instructions[instruction].place;
+    if (!finding.place.ptx_line)
+        finding.place = k->place;
+    hd_array_push(&f->found, finding);
+    return &hd_array_last(&f->found);
+}
+
+static void find_pressure(finder *f)
+{
+    const hd_report_kernel *k = f->kernel;
+    if (k->occupancy.limiter == HD_LIMITER_IMPOSSIBLE) {
+        hd_report_finding *found = add(f, HD_DIAG_REGISTER_PRESSURE, HD_NONE);
+        if (found)
+            found->message = hd_arena_printf(f->arena, "with %u threads, %u registers (%s) and %u bytes of shared memory no CTA fits on an SM: %s",
+                                             k->use.threads, k->use.registers, k->registers_from, k->use.shared_bytes, k->occupancy.impossible);
+        return;
+    }
+    if (k->occupancy.limiter != HD_LIMITER_REGISTERS || !k->gain.exists)
+        return;
+    hd_report_finding *found = add(f, HD_DIAG_REGISTER_PRESSURE, k->peak_instruction);
+    if (found)
+        found->message = hd_arena_printf(f->arena, "most registers are live here; %u (%s) allow %u CTAs of %u threads on an SM, %u would allow %u "
+                                         "(%.0f %% of the warps instead of %.0f %%)", k->use.registers, k->registers_from, k->occupancy.ctas,
+                                         k->use.threads, k->gain.registers, k->gain.then.ctas, 100 * k->gain.then.fraction, 100 * k->occupancy.fraction);
+}
+
+static void find_spills(finder *f)
+{
+    const hd_report_kernel *k = f->kernel;
+    uint64_t of_ptxas = k->ptxas.spill_stores + k->ptxas.spill_loads;
+    if (!(k->ptxas.known && of_ptxas) && !k->spill_bytes)
+        return;
+    hd_report_finding *found = add(f, HD_DIAG_REGISTER_SPILL, k->peak_instruction);
+    if (found && k->ptxas.known && of_ptxas)
+        found->message = hd_arena_printf(f->arena, "ptxas stores %llu and loads %llu bytes of registers that do not fit in %u",
+                                         (unsigned long long)k->ptxas.spill_stores, (unsigned long long)k->ptxas.spill_loads, k->ptxas.registers);
+    else if (found)
+        found->message = hd_arena_printf(f->arena, "an allocation of %u registers keeps %llu bytes in local memory", k->allocated,
+                                         (unsigned long long)k->spill_bytes);
+}
+
+static void find_idle(finder *f)
+{
+    const hd_report_kernel *k = f->kernel;
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < k->value_count && told < FINDINGS_OF_A_KIND; i++) {
+        const hd_report_value *v = &k->values[i];
+        uint32_t words = k->registers[v->reg].words;
+        if (!v->idle || !v->remedy || v->definition == HD_NONE)
+            continue;
+        hd_report_finding *found = add(f, HD_DIAG_IDLE_VALUE, v->definition);
+        if (!found)
+            return;
+        told++;
+        found->message = hd_arena_printf(f->arena, "%s fills %u register%s through a loop that does not use it, up to the peak; %s it behind the loop",
+                                         k->registers[v->reg].name, words, words == 1 ? "" : "s", v->remedy);
+    }
+}
+
+/* Loads in the deepest loops of the kernel, one finding for each place. */
+static void find_loads(finder *f)
+{
+    const hd_report_kernel *k = f->kernel;
+    uint32_t depth = 1, told = 0;
+    const hd_report_place *last = NULL;
+    for (uint32_t i = 0; i < k->instruction_count; i++)
+        if (k->instructions[i].single_use_load && k->instructions[i].loop_depth > depth)
+            depth = k->instructions[i].loop_depth;
+    for (uint32_t i = 0; i < k->instruction_count && told < FINDINGS_OF_A_KIND; i++) {
+        const hd_report_instruction *row = &k->instructions[i];
+        if (!row->single_use_load || row->loop_depth != depth)
+            continue;
+        if (last && row->place.file && last->file == row->place.file && last->line == row->place.line)
+            continue;
+        hd_report_finding *found = add(f, HD_DIAG_SINGLE_USE_LOAD, i);
+        if (!found)
+            return;
+        told++;
+        last = &row->place;
+        found->message = hd_arena_printf(f->arena, "a load in a loop of depth %u whose value a single instruction reads: %s", depth, row->text);
+    }
+}
+
+void report_findings(const report_common *common, hd_report_kernel *kernel, const hd_diagnostics *diagnostics, hd_arena *arena)
+{
+    finder f = {.common = common, .diagnostics = diagnostics, .kernel = kernel, .arena = arena};
+    find_pressure(&f);
+    find_spills(&f);
+    find_idle(&f);
+    find_loads(&f);
+    kernel->finding_count = f.found.count;
+    kernel->findings = f.found.count ? hd_arena_copy(arena, f.found.items, f.found.count * sizeof *f.found.items) : NULL;
+    hd_array_free(&f.found);
+}

@@ -1,0 +1,306 @@
+/* What a kernel takes beside registers, what its loads are read by, and what allocation and the techniques find.
+ *
+ * Memory and barriers are those that the kernel's own code and that of all functions it may call mention. A function's
+ * name anywhere in an operand or a table of call targets counts as a call. Linear in operands; a kernel's calls are
+ * followed once each.
+ */
+#include "driver/report_work.h"
+
+#include "ir/techniques.h"
+
+enum { BARRIERS_OF_A_CTA = 16, WORST_LOOP_DEPTH = 6 };
+
+/* ---- calls ---------------------------------------------------------------------------------------------------------- */
+
+static uint32_t body_of(const hd_module *module, uint32_t symbol)
+{
+    const hd_symbol *s = &module->symbols.items[symbol];
+    if (s->kind != HD_SYMBOL_FUNCTION || s->function == HD_NONE)
+        return HD_NONE;
+    if (module->functions.items[s->function]->has_body)
+        return s->function;
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        if (module->functions.items[i]->name == s->name && module->functions.items[i]->has_body)
+            return i;
+    return HD_NONE;
+}
+
+static void add_callee(const hd_module *module, uint32_t symbol, hd_u32_array *callees)
+{
+    uint32_t body = body_of(module, symbol);
+    for (uint32_t i = 0; i < callees->count && body != HD_NONE; i++)
+        if (callees->items[i] == body)
+            body = HD_NONE;
+    if (body != HD_NONE)
+        hd_array_push(callees, body);
+}
+
+void report_find_uses(const hd_module *module, uint32_t function, report_uses *uses)
+{
+    const hd_function *f = module->functions.items[function];
+    for (uint32_t i = 0; i < f->operands.count; i++) {
+        const hd_operand *o = &f->operands.items[i];
+        if (o->kind != HD_OPERAND_SYMBOL)
+            continue;
+        const hd_symbol *s = &module->symbols.items[o->value];
+        if (s->kind == HD_SYMBOL_FUNCTION)
+            add_callee(module, o->value, &uses->callees);
+        else if (s->kind == HD_SYMBOL_VARIABLE && (s->space == HD_SPACE_SHARED || s->space == HD_SPACE_CONST))
+            hd_array_push(&uses->variables, o->value);
+    }
+    for (uint32_t t = 0; t < f->tables.count; t++)
+        for (uint32_t i = 0; f->tables.items[t].kind == HD_TABLE_CALL_TARGETS && i < f->tables.items[t].count; i++)
+            add_callee(module, f->table_entries.items[f->tables.items[t].first + i], &uses->callees);
+}
+
+/* The function and all that it may call, each once. */
+static void follow_calls(const report_common *c, uint32_t function, hd_arena *scratch, hd_u32_array *all)
+{
+    hd_array_push(all, function);
+    if (!c->uses[function].callees.count)
+        return;
+    bool *seen = HD_ARENA_ARRAY(scratch, bool, c->module->functions.count);
+    seen[function] = true;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const hd_u32_array *callees = &c->uses[all->items[i]].callees;
+        for (uint32_t k = 0; k < callees->count; k++) {
+            if (seen[callees->items[k]])
+                continue;
+            seen[callees->items[k]] = true;
+            hd_array_push(all, callees->items[k]);
+        }
+    }
+}
+
+/* ---- memory and barriers -------------------------------------------------------------------------------------------- */
+
+static uint64_t place_after(uint64_t at, const hd_symbol *s)
+{
+    uint64_t align = s->align ? s->align : 1;
+    return (at + align - 1) / align * align + s->size_bytes;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Variables in the order of their declaration, each once. */
+static void add_variables(report_kernel_work *work, hd_u32_array *variables)
+{
+    hd_report_kernel *k = work->kernel;
+    if (variables->count)
+        qsort(variables->items, variables->count, sizeof(uint32_t), compare_ids);
+    for (uint32_t i = 0; i < variables->count; i++) {
+        const hd_symbol *s = &work->common->module->symbols.items[variables->items[i]];
+        if (s->is_unsized || (i && variables->items[i] == variables->items[i - 1]))
+            continue;
+        uint64_t *bytes = s->space == HD_SPACE_SHARED ? &k->static_shared_bytes : &k->constant_bytes;
+        *bytes = place_after(*bytes, s);
+    }
+}
+
+static void add_own_memory(report_kernel_work *work)
+{
+    const hd_function *f = work->input;
+    const hd_module *module = work->common->module;
+    for (uint32_t i = 0; i < f->statements.count; i++) {
+        if (f->statements.items[i].kind != HD_STATEMENT_VARIABLES)
+            continue;
+        const hd_group *group = &module->variable_groups.items[f->statements.items[i].index];
+        for (uint32_t v = 0; v < group->count; v++)
+            if (module->symbols.items[group->first + v].space == HD_SPACE_LOCAL)
+                work->kernel->local_bytes = place_after(work->kernel->local_bytes, &module->symbols.items[group->first + v]);
+    }
+    for (uint32_t i = 0; i < f->parameter_count; i++)
+        work->kernel->parameter_bytes = place_after(work->kernel->parameter_bytes, &module->symbols.items[f->parameter_first + i]);
+}
+
+/* The barriers that an instruction names: the highest and 1; all where a register says which. */
+static uint32_t barriers_of(const hd_function *f, const hd_instruction *insn)
+{
+    uint16_t opcode = hd_insn_form(f, insn)->opcode;
+    if (opcode != HD_OP_BAR && opcode != HD_OP_BARRIER)
+        return 0;
+    const hd_operand *o = hd_insn_operands(f, insn);
+    for (uint32_t i = 0; i < insn->operand_count; i += hd_operand_extent(&o[i])) {
+        if (o[i].flags & HD_OPERAND_DEF)
+            continue;
+        uint64_t id = o[i].kind == HD_OPERAND_LITERAL ? f->module->literals.items[o[i].value].bits : BARRIERS_OF_A_CTA;
+        return id < BARRIERS_OF_A_CTA ? (uint32_t)id + 1 : BARRIERS_OF_A_CTA;
+    }
+    return 1;
+}
+
+static void add_called(report_kernel_work *work)
+{
+    const report_common *c = work->common;
+    hd_u32_array all = {0}, variables = {0};
+    follow_calls(c, work->function_index, &work->scratch, &all);
+    for (uint32_t i = 0; i < all.count; i++) {
+        const hd_function *f = c->module->functions.items[all.items[i]];
+        const report_uses *uses = &c->uses[all.items[i]];
+        for (uint32_t v = 0; v < uses->variables.count; v++)
+            hd_array_push(&variables, uses->variables.items[v]);
+        for (uint32_t n = 0; n < f->instructions.count; n++) {
+            uint32_t barriers = barriers_of(f, &f->instructions.items[n]);
+            work->kernel->barriers = barriers > work->kernel->barriers ? barriers : work->kernel->barriers;
+        }
+    }
+    add_variables(work, &variables);
+    hd_array_free(&all);
+    hd_array_free(&variables);
+}
+
+/* ---- loads ---------------------------------------------------------------------------------------------------------- */
+
+static bool is_load(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_form *form = hd_insn_form(f, insn);
+    bool parameter = form->space == HD_SPACE_PARAM || form->space == HD_SPACE_PARAM_ENTRY || form->space == HD_SPACE_PARAM_FUNC;
+    return form->behaviour & HD_BEHAVE_LOAD && !(form->behaviour & (HD_BEHAVE_ATOMIC | HD_BEHAVE_STORE | HD_BEHAVE_CALL)) && !parameter;
+}
+
+static void count_loads(report_kernel_work *work)
+{
+    const hd_function *f = work->function;
+    hd_report_kernel *k = work->kernel;
+    for (uint32_t i = 0; i < k->instruction_count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        uint32_t results = 0, single = 0;
+        if (!k->instructions[i].reachable || !is_load(f, insn))
+            continue;
+        HD_INSN_REGISTERS(f, insn, o) {
+            if (!(o->flags & HD_OPERAND_DEF))
+                continue;
+            results++;
+            single += work->definitions[o->value] == 1 && work->reads[o->value] == 1;
+        }
+        k->loads += results > 0;
+        k->instructions[i].single_use_load = results && single == results;
+        k->single_use_loads += k->instructions[i].single_use_load;
+    }
+}
+
+void report_resources(report_kernel_work *work)
+{
+    add_own_memory(work);
+    add_called(work);
+    count_loads(work);
+}
+
+/* ---- techniques ----------------------------------------------------------------------------------------------------- */
+
+static bool only_annotates(const char *pass)
+{
+    for (uint32_t i = 0; i < hd_pass_count; i++)
+        if (strcmp(hd_passes[i].name, pass) == 0)
+            return hd_passes[i].keeps == HD_KEEPS_ALL;
+    return false;
+}
+
+static void keep_statistics(report_kernel_work *work, const hd_statistic_array *found, hd_report_technique *technique)
+{
+    hd_report_statistic *kept = HD_ARENA_ARRAY(work->arena, hd_report_statistic, found->count);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < found->count; i++) {
+        kept[i] = (hd_report_statistic){found->items[i].name, found->items[i].value};
+        sum += kept[i].value;
+    }
+    technique->statistics = kept;
+    technique->statistic_count = found->count;
+    if (!sum)
+        technique->refusal = "found nothing to do";
+}
+
+/* The technique's pass on the copy, which is then as it was. */
+static void try_technique(report_kernel_work *work, uint32_t t, hd_report_technique *technique)
+{
+    const hd_technique_info *info = &hd_techniques[t];
+    *technique = (hd_report_technique){.name = info->spelling};
+    if (!*info->pass)
+        technique->refusal = "needs nothing of the compiler";
+    else if (!only_annotates(info->pass))
+        technique->refusal = "changes the code, which a report does not try";
+    if (technique->refusal)
+        return;
+    hd_diagnostics own;
+    hd_statistic_array found = {0};
+    hd_diagnostics_init(&own);
+    if (hd_pipeline_run_function(work->common->technique_passes[t], work->function, &found, &own))
+        keep_statistics(work, &found, technique);
+    else
+        technique->refusal = own.first ? hd_arena_string(work->arena, own.first->message, strlen(own.first->message)) : "failed";
+    hd_annotations_remove(work->function, info->spelling);
+    hd_array_free(&found);
+    hd_diagnostics_free(&own);
+}
+
+void report_techniques(report_kernel_work *work)
+{
+    hd_report_kernel *k = work->kernel;
+    k->technique_count = HD_TECHNIQUE_COUNT;
+    k->techniques = HD_ARENA_ARRAY(work->arena, hd_report_technique, HD_TECHNIQUE_COUNT);
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        try_technique(work, t, &k->techniques[t]);
+}
+
+/* ---- registers ------------------------------------------------------------------------------------------------------ */
+
+uint32_t report_estimate(report_kernel_work *work)
+{
+    return work->kernel->live_peak + work->kernel->live_peak / 8 + 4;
+}
+
+/* Whether two sources stand in one bank; a source of several registers counts with its first. */
+static bool has_conflict(const hd_function *f, const hd_instruction *insn, uint32_t banks)
+{
+    uint32_t holder[8]; /* by bank: the register read from it + 1 */
+    memset(holder, 0, sizeof holder);
+    HD_INSN_REGISTERS(f, insn, o) {
+        if (!(o->flags & HD_OPERAND_USE))
+            continue;
+        hd_physical place = hd_register_physical(f, o->value);
+        if (!place.words)
+            continue;
+        uint32_t *held = &holder[place.number % banks];
+        if (*held && *held != place.number + 1u)
+            return true;
+        *held = place.number + 1u;
+    }
+    return false;
+}
+
+static void count_conflicts(report_kernel_work *work)
+{
+    const hd_function *f = work->function;
+    const hd_cfg *cfg = hd_function_cfg(work->function);
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        const hd_block *block = &cfg->blocks[cfg->block_of[i]];
+        if (!block->reachable || hd_insn_is_identity(f, insn) || !has_conflict(f, insn, work->common->banks))
+            continue;
+        uint32_t depth = block->loop == HD_NONE ? 0 : cfg->loops[block->loop].depth;
+        uint64_t weight = 1;
+        for (uint32_t d = 0; d < depth && d < WORST_LOOP_DEPTH; d++)
+            weight *= 10;
+        work->kernel->bank_conflicts++;
+        work->kernel->bank_conflicts_weighted += weight;
+    }
+}
+
+bool report_allocation(report_kernel_work *work, hd_architected *numbers)
+{
+    hd_regalloc_options options = {.max = work->common->options->max_registers};
+    hd_regalloc_result result = {0};
+    hd_report_kernel *k = work->kernel;
+    *numbers = (hd_architected){k->live_peak, k->live_peak_predicates, 0, 0};
+    if (!hd_regalloc_run(&work->context, &options, &result))
+        return false;
+    if (!result.left_virtual) {
+        *numbers = result.numbers;
+        count_conflicts(work);
+    }
+    return true;
+}

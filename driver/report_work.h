@@ -1,0 +1,76 @@
+/* What the files of the report share. Private to driver/report*.c.
+ *
+ *   report.c            the job: copies of the module, workers, the GPU, order
+ *   report_code.c       a kernel's instructions, registers, ranges, touches, pressure
+ *   report_lines.c      places and source lines
+ *   report_values.c     the values at the peak
+ *   report_resources.c  memory, barriers, loads, allocation, bank conflicts, techniques
+ *   report_findings.c   occupancy, and what is worth a look
+ *
+ * The input is parsed once to be read only, and once more by each worker, whose copy the passes change. A kernel is
+ * worked on by one worker, and nothing that it finds depends on which other kernels that worker had.
+ */
+#ifndef HD_DRIVER_REPORT_WORK_H
+#define HD_DRIVER_REPORT_WORK_H
+
+#include "driver/report.h"
+#include "passes/liveness.h"
+#include "passes/regalloc.h"
+
+/* What a function's operands name. */
+typedef struct report_uses {
+    hd_u32_array callees;   /* functions with a body, each once */
+    hd_u32_array variables; /* symbols of shared and constant variables, with repetitions */
+} report_uses;
+
+/* What holds for all kernels; read only while workers run. */
+typedef struct report_common {
+    const hd_report_options *options;
+    hd_module *module;        /* the input, untouched */
+    const hd_gpu *gpu;
+    uint32_t banks;
+    const char **file_names;  /* by index in module->files */
+    uint32_t *file_ranks;     /* by index there: place in the order of names */
+    hd_file *files_by_number; /* sorted; name is the index in module->files */
+    report_uses *uses;        /* by function of the module */
+    hd_pipeline *clean;       /* NULL: none */
+    hd_pipeline **technique_passes; /* by technique; NULL: none */
+} report_common;
+
+/* One kernel while a worker has it. */
+typedef struct report_kernel_work {
+    const report_common *common;
+    hd_arena *arena;           /* of what is reported */
+    hd_arena scratch;
+    uint32_t function_index;
+    const hd_function *input;  /* in common->module */
+    hd_function *function;     /* the worker's copy, cleaned up */
+    const hd_cfg *cfg;
+    hd_pass_context context;
+    const hd_liveness *liveness;
+    hd_report_kernel *kernel;
+    hd_diagnostics *diagnostics;
+    uint32_t *definitions, *reads; /* by register: instructions that write it, that read it */
+} report_kernel_work;
+
+void report_find_uses(const hd_module *module, uint32_t function, report_uses *uses);
+
+/* Each fills its part of work->kernel; in this order. */
+void report_code(report_kernel_work *work);
+void report_lines(report_kernel_work *work);
+void report_values(report_kernel_work *work);
+void report_resources(report_kernel_work *work);
+void report_techniques(report_kernel_work *work);
+uint32_t report_estimate(report_kernel_work *work);
+/* Allocates registers: the function is architected afterwards. false (reported) where they do not fit. */
+bool report_allocation(report_kernel_work *work, hd_architected *numbers);
+
+/* After all kernels are known, and ptxas where it was asked. */
+void report_occupancy(const report_common *common, const hd_function *function, hd_report_kernel *kernel, hd_arena *arena);
+void report_findings(const report_common *common, hd_report_kernel *kernel, const hd_diagnostics *diagnostics, hd_arena *arena);
+
+/* The place of an instruction of the input. */
+hd_report_place report_place(const report_common *common, const hd_instruction *insn);
+void report_prepare_files(report_common *common, hd_arena *arena);
+
+#endif

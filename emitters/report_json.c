@@ -1,0 +1,333 @@
+/* The report as JSON, schema 1: see heddle-json(5). */
+#include "base/version.h"
+#include "emitters/json.h"
+#include "emitters/report.h"
+
+static void write_place(hd_json *j, const char *key, const hd_report_place *p)
+{
+    hd_json_compact_object(j, key);
+    if (p->ptx_line)
+        hd_json_number(j, "ptx_line", p->ptx_line);
+    else
+        hd_json_null(j, "ptx_line");
+    hd_json_text(j, "file", p->file);
+    if (p->file) {
+        hd_json_number(j, "line", p->line);
+        hd_json_number(j, "column", p->column);
+    }
+    if (p->inlined_file) {
+        hd_json_text(j, "inlined_file", p->inlined_file);
+        hd_json_number(j, "inlined_line", p->inlined_line);
+    }
+    hd_json_end(j);
+}
+
+static void write_index(hd_json *j, const char *key, uint32_t index)
+{
+    if (index == HD_NONE)
+        hd_json_null(j, key);
+    else
+        hd_json_number(j, key, index);
+}
+
+/* ---- registers and occupancy ---------------------------------------------------------------------------------------- */
+
+static void write_registers(hd_json *j, const hd_report_kernel *k)
+{
+    hd_json_object(j, "registers");
+    hd_json_number(j, "live_peak", k->live_peak);
+    hd_json_number(j, "allocated", k->allocated);
+    hd_json_number(j, "estimate", k->estimate);
+    if (k->ptxas.known)
+        hd_json_number(j, "ptxas", k->ptxas.registers);
+    else
+        hd_json_null(j, "ptxas");
+    hd_json_number(j, "live_peak_predicates", k->live_peak_predicates);
+    hd_json_number(j, "allocated_predicates", k->allocated_predicates);
+    hd_json_end(j);
+}
+
+static void write_ptxas(hd_json *j, const hd_report_kernel *k)
+{
+    const hd_report_ptxas *p = &k->ptxas;
+    if (!p->known) {
+        hd_json_null(j, "ptxas");
+        return;
+    }
+    hd_json_object(j, "ptxas");
+    hd_json_number(j, "registers", p->registers);
+    hd_json_number(j, "barriers", p->barriers);
+    hd_json_number(j, "spill_stores", p->spill_stores);
+    hd_json_number(j, "spill_loads", p->spill_loads);
+    hd_json_number(j, "stack_bytes", p->stack_bytes);
+    hd_json_end(j);
+}
+
+static void write_cliff(hd_json *j, const char *key, const hd_occupancy_cliff *cliff)
+{
+    if (!cliff->exists) {
+        hd_json_null(j, key);
+        return;
+    }
+    hd_json_compact_object(j, key);
+    hd_json_number(j, "registers", cliff->registers);
+    hd_json_number(j, "ctas", cliff->then.ctas);
+    hd_json_number(j, "warps", cliff->then.warps);
+    hd_json_real(j, "fraction", cliff->then.fraction);
+    hd_json_text(j, "limiter", hd_limiter_names[cliff->then.limiter]);
+    hd_json_end(j);
+}
+
+static void write_sweep(hd_json *j, const hd_report_kernel *k)
+{
+    hd_json_array(j, "sweep");
+    for (uint32_t i = 0; i < k->sweep_count; i++) {
+        const hd_occupancy *o = &k->sweep[i];
+        hd_json_compact_object(j, NULL);
+        hd_json_number(j, "block", 32 * (uint64_t)(i + 1));
+        hd_json_number(j, "ctas", o->ctas);
+        hd_json_number(j, "warps", o->warps);
+        hd_json_real(j, "fraction", o->fraction);
+        hd_json_text(j, "limiter", hd_limiter_names[o->limiter]);
+        hd_json_end(j);
+    }
+    hd_json_end(j);
+}
+
+static void write_occupancy(hd_json *j, const hd_report_module *report, const hd_report_kernel *k)
+{
+    const hd_occupancy *o = &k->occupancy;
+    hd_json_object(j, "occupancy");
+    hd_json_text(j, "arch", report->arch);
+    hd_json_number(j, "block", k->use.threads);
+    hd_json_number(j, "registers", k->use.registers);
+    hd_json_text(j, "registers_from", k->registers_from);
+    hd_json_number(j, "shared_bytes", k->use.shared_bytes);
+    hd_json_number(j, "ctas", o->ctas);
+    hd_json_number(j, "warps", o->warps);
+    hd_json_real(j, "fraction", o->fraction);
+    hd_json_text(j, "limiter", hd_limiter_names[o->limiter]);
+    hd_json_text(j, "impossible", o->impossible);
+    hd_json_compact_object(j, "ctas_by");
+    for (uint32_t l = 0; l < HD_LIMITER_IMPOSSIBLE; l++) {
+        if (o->by[l] == UINT32_MAX)
+            hd_json_null(j, hd_limiter_names[l]);
+        else
+            hd_json_number(j, hd_limiter_names[l], o->by[l]);
+    }
+    hd_json_end(j);
+    write_cliff(j, "fewer_registers", &k->gain);
+    write_cliff(j, "more_registers", &k->loss);
+    write_sweep(j, k);
+    hd_json_end(j);
+}
+
+/* ---- the peak ------------------------------------------------------------------------------------------------------- */
+
+static void write_value(hd_json *j, const hd_report_kernel *k, const hd_report_value *v)
+{
+    const hd_report_register *r = &k->registers[v->reg];
+    hd_json_compact_object(j, NULL);
+    hd_json_text(j, "register", r->name);
+    hd_json_number(j, "words", r->words);
+    write_index(j, "definition", v->definition);
+    write_index(j, "last_use", v->last_use);
+    hd_json_number(j, "uses", v->uses);
+    hd_json_number(j, "loop_depth", v->loop_depth);
+    hd_json_number(j, "uses_in_loop", v->uses_in_loop);
+    hd_json_bool(j, "idle", v->idle);
+    hd_json_text(j, "remedy", v->remedy);
+    if (v->definition != HD_NONE) {
+        hd_json_text(j, "text", k->instructions[v->definition].text);
+        write_place(j, "place", &k->instructions[v->definition].place);
+    }
+    hd_json_end(j);
+}
+
+static void write_peak(hd_json *j, const hd_report_kernel *k)
+{
+    if (k->peak_instruction == HD_NONE) {
+        hd_json_null(j, "peak");
+        return;
+    }
+    const hd_report_instruction *at = &k->instructions[k->peak_instruction];
+    hd_json_object(j, "peak");
+    hd_json_number(j, "instruction", k->peak_instruction);
+    hd_json_text(j, "text", at->text);
+    hd_json_number(j, "loop_depth", at->loop_depth);
+    write_place(j, "place", &at->place);
+    hd_json_array(j, "values");
+    for (uint32_t i = 0; i < k->value_count; i++)
+        write_value(j, k, &k->values[i]);
+    hd_json_end(j);
+    hd_json_end(j);
+}
+
+/* ---- the rest ------------------------------------------------------------------------------------------------------- */
+
+static void write_techniques(hd_json *j, const hd_report_kernel *k)
+{
+    hd_json_object(j, "techniques");
+    for (uint32_t t = 0; t < k->technique_count; t++) {
+        const hd_report_technique *technique = &k->techniques[t];
+        hd_json_compact_object(j, technique->name);
+        hd_json_text(j, "left_out", technique->refusal);
+        hd_json_object(j, "statistics");
+        for (uint32_t i = 0; i < technique->statistic_count; i++)
+            hd_json_number(j, technique->statistics[i].name, technique->statistics[i].value);
+        hd_json_end(j);
+        hd_json_end(j);
+    }
+    hd_json_end(j);
+}
+
+static void write_findings(hd_json *j, const hd_report_kernel *k)
+{
+    hd_json_array(j, "findings");
+    for (uint32_t i = 0; i < k->finding_count; i++) {
+        const hd_report_finding *f = &k->findings[i];
+        hd_json_compact_object(j, NULL);
+        hd_json_text(j, "rule", hd_diagnostic_slug(f->kind));
+        hd_json_text(j, "severity", f->severity == HD_ERROR ? "error" : "warning");
+        write_index(j, "instruction", f->instruction);
+        write_place(j, "place", &f->place);
+        hd_json_text(j, "message", f->message);
+        hd_json_end(j);
+    }
+    hd_json_end(j);
+    hd_json_array(j, "failed_gates");
+    for (uint32_t i = 0; i < k->failed_gate_count; i++)
+        hd_json_text(j, NULL, k->failed_gates[i]);
+    hd_json_end(j);
+}
+
+static void write_traffic(hd_json *j, const hd_report_kernel *k)
+{
+    hd_json_compact_object(j, "bank_conflicts");
+    hd_json_number(j, "banks", k->banks);
+    hd_json_number(j, "count", k->bank_conflicts);
+    hd_json_number(j, "weighted", k->bank_conflicts_weighted);
+    hd_json_end(j);
+    hd_json_compact_object(j, "loads");
+    hd_json_number(j, "count", k->loads);
+    hd_json_number(j, "single_use", k->single_use_loads);
+    hd_json_end(j);
+    hd_json_compact_object(j, "reuse_distances");
+    for (uint32_t i = 0; i < HD_REUSE_BUCKETS; i++)
+        hd_json_number(j, hd_report_reuse_names[i], k->reuse[i]);
+    hd_json_end(j);
+}
+
+static void write_lines(hd_json *j, const hd_report_kernel *k)
+{
+    hd_json_compact_array(j, "block_peaks");
+    for (uint32_t i = 0; i < k->block_count; i++)
+        hd_json_number(j, NULL, k->block_peaks[i]);
+    hd_json_end(j);
+    hd_json_array(j, "source_lines");
+    for (uint32_t i = 0; i < k->line_count; i++) {
+        const hd_report_line *l = &k->lines[i];
+        hd_json_compact_object(j, NULL);
+        hd_json_text(j, "file", l->file);
+        hd_json_number(j, "line", l->line);
+        hd_json_number(j, "instructions", l->instructions);
+        hd_json_number(j, "peak", l->peak);
+        hd_json_bool(j, "inlined", l->inlined);
+        hd_json_end(j);
+    }
+    hd_json_end(j);
+}
+
+/* ---- the listing ---------------------------------------------------------------------------------------------------- */
+
+static void write_instruction(hd_json *j, const hd_report_kernel *k, uint32_t i, uint32_t *touch)
+{
+    const hd_report_instruction *row = &k->instructions[i];
+    hd_json_compact_object(j, NULL);
+    hd_json_text(j, "text", row->text);
+    hd_json_number(j, "live", row->live);
+    hd_json_number(j, "predicates", row->predicates);
+    hd_json_number(j, "block", row->block);
+    hd_json_number(j, "loop_depth", row->loop_depth);
+    hd_json_bool(j, "reachable", row->reachable);
+    hd_json_bool(j, "single_use_load", row->single_use_load);
+    write_place(j, "place", &row->place);
+    hd_json_object(j, "touches"); /* by register: ^ v x */
+    for (; *touch < k->touch_count && k->touches[*touch].instruction == i; ++*touch) {
+        static const char *const symbols[] = {"", "^", "v", "x"};
+        hd_json_text(j, k->registers[k->touches[*touch].reg].name, symbols[k->touches[*touch].access & 3]);
+    }
+    hd_json_end(j);
+    hd_json_end(j);
+}
+
+static void write_listing(hd_json *j, const hd_report_kernel *k)
+{
+    uint32_t touch = 0;
+    hd_json_array(j, "listing");
+    for (uint32_t i = 0; i < k->instruction_count; i++)
+        write_instruction(j, k, i, &touch);
+    hd_json_end(j);
+    hd_json_array(j, "ranges");
+    for (uint32_t i = 0; i < k->range_count; i++) {
+        hd_json_compact_object(j, NULL);
+        hd_json_text(j, "register", k->registers[k->ranges[i].reg].name);
+        hd_json_number(j, "words", k->registers[k->ranges[i].reg].words);
+        hd_json_number(j, "first", k->ranges[i].first);
+        hd_json_number(j, "last", k->ranges[i].last);
+        hd_json_end(j);
+    }
+    hd_json_end(j);
+    hd_json_compact_array(j, "removed_lines");
+    for (uint32_t i = 0; i < k->removed_line_count; i++)
+        hd_json_number(j, NULL, k->removed_lines[i]);
+    hd_json_end(j);
+}
+
+static void write_kernel(hd_json *j, const hd_report_module *report, const hd_report_kernel *k, bool listing)
+{
+    hd_json_object(j, NULL);
+    hd_json_text(j, "name", k->name);
+    hd_json_text(j, "demangled", k->demangled);
+    hd_json_bool(j, "entry", k->is_entry);
+    write_place(j, "place", &k->place);
+    hd_json_number(j, "instructions", k->instruction_count);
+    hd_json_number(j, "input_instructions", k->input_instructions);
+    hd_json_number(j, "blocks", k->block_count);
+    hd_json_number(j, "loops", k->loop_count);
+    write_registers(j, k);
+    hd_json_number(j, "spill_bytes", k->spill_bytes);
+    write_ptxas(j, k);
+    hd_json_number(j, "shared_bytes", k->static_shared_bytes);
+    hd_json_number(j, "local_bytes", k->local_bytes);
+    hd_json_number(j, "constant_bytes", k->constant_bytes);
+    hd_json_number(j, "parameter_bytes", k->parameter_bytes);
+    hd_json_number(j, "barriers", k->barriers);
+    write_occupancy(j, report, k);
+    write_peak(j, k);
+    write_traffic(j, k);
+    write_techniques(j, k);
+    write_findings(j, k);
+    write_lines(j, k);
+    if (listing)
+        write_listing(j, k);
+    hd_json_end(j);
+}
+
+void hd_emit_report_json(hd_writer *writer, const hd_report_module *report, const hd_report_style *style)
+{
+    hd_json j = {.out = writer};
+    hd_json_object(&j, NULL);
+    hd_json_text(&j, "heddle", HD_VERSION);
+    hd_json_number(&j, "schema", 1);
+    hd_json_text(&j, "path", report->path);
+    hd_json_text(&j, "arch", report->arch);
+    hd_json_number(&j, "block", report->block);
+    hd_json_bool(&j, "cleaned", report->cleaned);
+    hd_json_text(&j, "ptxas_version", report->ptxas_version);
+    hd_json_array(&j, "kernels");
+    for (uint32_t i = 0; i < report->kernels.count; i++)
+        write_kernel(&j, report, &report->kernels.items[i], style->listing);
+    hd_json_end(&j);
+    hd_json_end(&j);
+}

@@ -1,0 +1,359 @@
+/* The report for the terminal: a table where there are several kernels, then each kernel, the most useful things first.
+ * Of many kernels only the table is shown, and with `listing` each instruction behind the rest. */
+#include "emitters/report.h"
+
+#include <stdio.h>
+
+enum { DETAILS_AT_MOST = 8, VALUES_AT_MOST = 12, NAME_WIDTH = 44, LIST_COLUMNS = 120, LABEL_WIDTH = 12 };
+
+typedef struct style {
+    const char *strong, *dim, *good, *warn, *bad, *off;
+} style;
+static const style plain = {"", "", "", "", "", ""};
+static const style coloured = {"\33[1m", "\33[2m", "\33[1;32m", "\33[1;35m", "\33[1;31m", "\33[0m"};
+
+typedef struct printer {
+    hd_writer *w;
+    const hd_report_module *report;
+    const hd_report_kernel *k;
+    const style *s;
+    bool listing;
+} printer;
+
+static void label(printer *p, const char *text) { hd_write_format(p->w, "  %s%-*s%s", p->s->strong, LABEL_WIDTH, text, p->s->off); }
+
+static void more(printer *p) { hd_write_format(p->w, "  %-*s", LABEL_WIDTH, ""); }
+
+/* "a.cu:12", "PTX line 40"; where it is inlined, and where to. */
+static void write_place(hd_writer *w, const hd_report_place *place)
+{
+    if (place->file)
+        hd_write_format(w, "%s:%u", place->file, place->line);
+    if (place->inlined_file)
+        hd_write_format(w, ", inlined at %s:%u", place->inlined_file, place->inlined_line);
+    if (place->ptx_line)
+        hd_write_format(w, "%sPTX line %u", place->file ? ", " : "", place->ptx_line);
+}
+
+/* The same in few letters, for tables: the last part of the file's name. */
+static const char *short_place(const hd_report_place *place, char *buffer, size_t size)
+{
+    const char *slash = place->file ? strrchr(place->file, '/') : NULL;
+    if (place->file)
+        snprintf(buffer, size, "%s:%u", slash ? slash + 1 : place->file, place->line);
+    else if (place->ptx_line)
+        snprintf(buffer, size, "PTX line %u", place->ptx_line);
+    else
+        snprintf(buffer, size, "-");
+    return buffer;
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------------------ */
+
+static void write_table_row(printer *p, const hd_report_kernel *k)
+{
+    int length = (int)strlen(k->demangled);
+    hd_write_format(p->w, "%-*.*s%s %9u%s %5u %6u ", NAME_WIDTH, NAME_WIDTH, k->demangled, length > NAME_WIDTH ? "+" : " ", k->use.registers,
+                    k->ptxas.known ? " " : "~", k->live_peak, k->allocated);
+    bool bad = k->occupancy.limiter == HD_LIMITER_IMPOSSIBLE || k->failed_gate_count;
+    hd_write_format(p->w, "%s%8.1f%%%s  %-10s %5u %8llu %8u%s\n", bad ? p->s->bad : "", 100 * k->occupancy.fraction, bad ? p->s->off : "",
+                    hd_limiter_names[k->occupancy.limiter], k->use.threads,
+                    (unsigned long long)(k->ptxas.known ? k->ptxas.spill_stores + k->ptxas.spill_loads : k->spill_bytes), k->instruction_count,
+                    k->is_entry ? "" : "  function");
+}
+
+static void write_table(printer *p)
+{
+    hd_write_format(p->w, "%s%-*s  %9s  %5s %6s %9s  %-10s %5s %8s %8s%s\n", p->s->strong, NAME_WIDTH, "kernel", "registers", "live", "alloc.",
+                    "occupancy", "limited by", "block", "spilled", "instr.", p->s->off);
+    for (uint32_t i = 0; i < p->report->kernels.count; i++)
+        write_table_row(p, &p->report->kernels.items[i]);
+    hd_write_char(p->w, '\n');
+}
+
+/* ---- one kernel ----------------------------------------------------------------------------------------------------- */
+
+static void write_title(printer *p)
+{
+    const hd_report_kernel *k = p->k;
+    hd_write_format(p->w, "%s%s%s%s\n", p->s->strong, k->demangled, p->s->off, k->is_entry ? "" : " (a function)");
+    if (strcmp(k->name, k->demangled) != 0)
+        hd_write_format(p->w, "  %s%s%s\n", p->s->dim, k->name, p->s->off);
+    hd_write_string(p->w, "  ");
+    write_place(p->w, &k->place);
+    hd_write_char(p->w, '\n');
+    for (uint32_t i = 0; i < k->failed_gate_count; i++)
+        hd_write_format(p->w, "  %sgate not met: %s%s\n", p->s->bad, k->failed_gates[i], p->s->off);
+}
+
+static void write_registers(printer *p)
+{
+    const hd_report_kernel *k = p->k;
+    label(p, "registers");
+    if (k->ptxas.known)
+        hd_write_format(p->w, "%u by ptxas, ", k->ptxas.registers);
+    hd_write_format(p->w, "%u estimated for ptxas, %u live at the peak, %u in heddle's own allocation", k->estimate, k->live_peak, k->allocated);
+    if (k->ptxas.asked && !k->ptxas.known)
+        hd_write_string(p->w, "; ptxas does not say");
+    hd_write_char(p->w, '\n');
+    if (k->spill_bytes) {
+        more(p);
+        hd_write_format(p->w, "%sthat allocation spills %llu bytes%s\n", p->s->warn, (unsigned long long)k->spill_bytes, p->s->off);
+    }
+    if (k->ptxas.known && k->ptxas.spill_stores + k->ptxas.spill_loads) {
+        more(p);
+        hd_write_format(p->w, "%sptxas spills: %llu bytes stored, %llu loaded%s\n", p->s->warn, (unsigned long long)k->ptxas.spill_stores,
+                        (unsigned long long)k->ptxas.spill_loads, p->s->off);
+    }
+}
+
+static void write_cliff(printer *p, const hd_occupancy_cliff *cliff, const char *direction, uint32_t distance, const char *colour)
+{
+    more(p);
+    hd_write_format(p->w, "%u register%s %s (%u): ", distance, distance == 1 ? "" : "s", direction, cliff->registers);
+    if (cliff->then.ctas)
+        hd_write_format(p->w, "%s%.1f %%%s, %u CTAs\n", colour, 100 * cliff->then.fraction, p->s->off, cliff->then.ctas);
+    else
+        hd_write_format(p->w, "%sno CTA%s: %s\n", colour, p->s->off, cliff->then.impossible);
+}
+
+static void write_occupancy(printer *p)
+{
+    const hd_report_kernel *k = p->k;
+    const hd_occupancy *o = &k->occupancy;
+    label(p, "occupancy");
+    if (!o->ctas) {
+        hd_write_format(p->w, "%snone on %s%s: %s\n", p->s->bad, p->report->arch, p->s->off, o->impossible);
+    } else {
+        hd_write_format(p->w, "%.1f %% on %s: %u CTAs of %u threads, %u warps on an SM; limited by %s\n", 100 * o->fraction, p->report->arch, o->ctas,
+                        k->use.threads, o->warps, hd_limiter_names[o->limiter]);
+    }
+    if (k->gain.exists && o->ctas)
+        write_cliff(p, &k->gain, "fewer", k->use.registers - k->gain.registers, p->s->good);
+    if (k->loss.exists && o->ctas)
+        write_cliff(p, &k->loss, "more", k->loss.registers - k->use.registers, p->s->warn);
+}
+
+static void write_value(printer *p, const hd_report_value *v)
+{
+    const hd_report_kernel *k = p->k;
+    char from[40], to[40];
+    const hd_report_place none = {0};
+    const char *definition = short_place(v->definition == HD_NONE ? &none : &k->instructions[v->definition].place, from, sizeof from);
+    const char *last = short_place(v->last_use == HD_NONE ? &none : &k->instructions[v->last_use].place, to, sizeof to);
+    more(p);
+    hd_write_format(p->w, "%-10s %5u  %-24s %-24s %5u %7u  ", k->registers[v->reg].name, k->registers[v->reg].words, definition, last, v->uses,
+                    v->uses_in_loop);
+    if (v->idle)
+        hd_write_format(p->w, "%sidle%s%s%s", p->s->warn, v->remedy ? ", " : "", v->remedy ? v->remedy : "", p->s->off);
+    hd_write_char(p->w, '\n');
+}
+
+static void write_values(printer *p)
+{
+    const hd_report_kernel *k = p->k;
+    uint32_t shown = 0, left = 0;
+    more(p);
+    hd_write_format(p->w, "%s%-10s %5s  %-24s %-24s %5s %7s%s\n", p->s->dim, "value", "words", "defined", "last use", "uses", "in loop", p->s->off);
+    for (uint32_t i = 0; i < k->value_count; i++) {
+        if (!k->registers[k->values[i].reg].words && !p->listing)
+            continue;
+        if (shown == VALUES_AT_MOST && !p->listing) {
+            left++;
+            continue;
+        }
+        write_value(p, &k->values[i]);
+        shown++;
+    }
+    if (left) {
+        more(p);
+        hd_write_format(p->w, "and %u more (--listing shows all)\n", left);
+    }
+}
+
+static void write_peak(printer *p)
+{
+    const hd_report_kernel *k = p->k;
+    if (k->peak_instruction == HD_NONE)
+        return;
+    const hd_report_instruction *at = &k->instructions[k->peak_instruction];
+    label(p, "peak");
+    hd_write_format(p->w, "%u register words live at ", k->live_peak);
+    write_place(p->w, &at->place);
+    if (at->loop_depth)
+        hd_write_format(p->w, ", in a loop of depth %u", at->loop_depth);
+    hd_write_char(p->w, '\n');
+    more(p);
+    hd_write_format(p->w, "%s%s%s\n", p->s->dim, at->text, p->s->off);
+    if (k->value_count)
+        write_values(p);
+}
+
+static void write_findings(printer *p)
+{
+    const hd_report_kernel *k = p->k;
+    for (uint32_t i = 0; i < k->finding_count; i++) {
+        const hd_report_finding *f = &k->findings[i];
+        if (i)
+            more(p);
+        else
+            label(p, "look at");
+        write_place(p->w, &f->place);
+        hd_write_format(p->w, ": %s [%s]\n", f->message, hd_diagnostic_slug(f->kind));
+    }
+}
+
+static void write_techniques(printer *p)
+{
+    const hd_report_kernel *k = p->k;
+    for (uint32_t t = 0; t < k->technique_count; t++) {
+        const hd_report_technique *technique = &k->techniques[t];
+        if (t)
+            more(p);
+        else
+            label(p, "techniques");
+        hd_write_format(p->w, "%s: ", technique->name);
+        if (technique->refusal)
+            hd_write_string(p->w, technique->refusal);
+        for (uint32_t i = 0; i < technique->statistic_count && !technique->refusal; i++)
+            hd_write_format(p->w, "%s%llu %s", i ? ", " : "", (unsigned long long)technique->statistics[i].value, technique->statistics[i].name);
+        hd_write_char(p->w, '\n');
+    }
+}
+
+static void write_traffic(printer *p)
+{
+    const hd_report_kernel *k = p->k;
+    uint64_t reuses = 0;
+    label(p, "code");
+    hd_write_format(p->w, "%u instructions (%u in the input), %u blocks, %u loops; %llu loads, %llu read by one instruction\n", k->instruction_count,
+                    k->input_instructions, k->block_count, k->loop_count, (unsigned long long)k->loads, (unsigned long long)k->single_use_loads);
+    label(p, "memory");
+    hd_write_format(p->w, "%llu bytes shared, %llu local, %llu constant, %llu of parameters; %u barriers\n", (unsigned long long)k->static_shared_bytes,
+                    (unsigned long long)k->local_bytes, (unsigned long long)k->constant_bytes, (unsigned long long)k->parameter_bytes, k->barriers);
+    label(p, "banks");
+    hd_write_format(p->w, "%llu instructions with two sources in one of %u register banks (%llu weighted by loops)\n",
+                    (unsigned long long)k->bank_conflicts, k->banks, (unsigned long long)k->bank_conflicts_weighted);
+    for (uint32_t i = 0; i < HD_REUSE_BUCKETS; i++)
+        reuses += k->reuse[i];
+    if (!reuses)
+        return;
+    label(p, "reuse");
+    hd_write_string(p->w, "read again after (instructions, %):");
+    for (uint32_t i = 0; i < HD_REUSE_BUCKETS; i++)
+        hd_write_format(p->w, "%s %s: %.0f", i ? "," : "", i == HD_REUSE_BUCKETS - 1 ? "another block" : hd_report_reuse_names[i],
+                        100.0 * (double)k->reuse[i] / (double)reuses);
+    hd_write_char(p->w, '\n');
+}
+
+/* ---- the listing ---------------------------------------------------------------------------------------------------- */
+
+/* Ranges get columns as registers would be given: each the lowest that is free. */
+typedef struct columns {
+    uint32_t *range_of;  /* by column: the range there + 1, or 0 */
+    uint32_t *column_of; /* by register: of its range */
+    uint32_t count, room, next; /* next: range that has not begun */
+} columns;
+
+static void begin_ranges(columns *c, const hd_report_kernel *k, uint32_t instruction)
+{
+    for (; c->next < k->range_count && k->ranges[c->next].first == instruction; c->next++) {
+        uint32_t column = 0;
+        while (column < c->count && c->range_of[column])
+            column++;
+        c->count += column == c->count;
+        c->range_of[column] = c->next + 1;
+        c->column_of[k->ranges[c->next].reg] = column;
+    }
+}
+
+static void write_row(printer *p, columns *c, uint32_t i, uint32_t *touch)
+{
+    static const char symbols[] = {':', '^', 'v', 'x'};
+    const hd_report_kernel *k = p->k;
+    char row[LIST_COLUMNS + 1];
+    begin_ranges(c, k, i);
+    uint32_t width = c->room < LIST_COLUMNS ? c->room : LIST_COLUMNS;
+    for (uint32_t column = 0; column < width; column++)
+        row[column] = column < c->count && c->range_of[column] ? ':' : ' ';
+    for (; *touch < k->touch_count && k->touches[*touch].instruction == i; ++*touch)
+        if (c->column_of[k->touches[*touch].reg] < width)
+            row[c->column_of[k->touches[*touch].reg]] = symbols[k->touches[*touch].access & 3];
+    for (uint32_t column = 0; column < c->count; column++)
+        if (c->range_of[column] && k->ranges[c->range_of[column] - 1].last == i)
+            c->range_of[column] = 0;
+    while (width && row[width - 1] == ' ')
+        width--;
+    row[width] = '\0';
+    const hd_report_instruction *at = &k->instructions[i];
+    char place[40];
+    hd_write_format(p->w, "%6u %6u %-20s %4u %2u |%-*s| %s\n", i, at->place.ptx_line, short_place(&at->place, place, sizeof place), at->live,
+                    at->predicates, (int)(c->room < LIST_COLUMNS ? c->room : LIST_COLUMNS), row, at->text);
+}
+
+/* As many columns as there are ranges at one place. */
+static uint32_t most_columns(const hd_report_kernel *k)
+{
+    uint32_t *change = hd_calloc((size_t)k->instruction_count + 2, sizeof *change), now = 0, most = 0;
+    for (uint32_t i = 0; i < k->range_count; i++) {
+        change[k->ranges[i].first]++;
+        change[k->ranges[i].last + 1]--;
+    }
+    for (uint32_t i = 0; i < k->instruction_count; i++) {
+        now += change[i];
+        most = now > most ? now : most;
+    }
+    free(change);
+    return most;
+}
+
+static void write_listing(printer *p)
+{
+    const hd_report_kernel *k = p->k;
+    columns c = {.room = most_columns(k)};
+    uint32_t touch = 0;
+    c.range_of = hd_calloc((size_t)c.room + 1, sizeof *c.range_of);
+    c.column_of = hd_calloc((size_t)k->register_count + 1, sizeof *c.column_of);
+    hd_write_format(p->w, "  %s^ written, v read, x both, : live; a column may hold several registers one after the other%s\n", p->s->dim, p->s->off);
+    hd_write_format(p->w, "%s     #    PTX source               live  p%s\n", p->s->strong, p->s->off);
+    for (uint32_t i = 0; i < k->instruction_count; i++) {
+        if (!i || k->instructions[i].block != k->instructions[i - 1].block)
+            hd_write_format(p->w, "b%u: peak %u\n", k->instructions[i].block, k->block_peaks[k->instructions[i].block]);
+        write_row(p, &c, i, &touch);
+    }
+    free(c.range_of);
+    free(c.column_of);
+}
+
+static void write_kernel(printer *p)
+{
+    write_title(p);
+    write_registers(p);
+    write_occupancy(p);
+    write_peak(p);
+    write_findings(p);
+    write_techniques(p);
+    write_traffic(p);
+    if (p->listing)
+        write_listing(p);
+    hd_write_char(p->w, '\n');
+}
+
+void hd_emit_report_text(hd_writer *writer, const hd_report_module *report, const hd_report_style *chosen)
+{
+    printer p = {.w = writer, .report = report, .s = chosen->colour ? &coloured : &plain, .listing = chosen->listing};
+    uint32_t count = report->kernels.count;
+    hd_write_format(writer, "%s: %u kernel%s on %s%s", report->path, count, count == 1 ? "" : "s", report->arch,
+                    report->cleaned ? "" : ", as written (no clean-up)");
+    hd_write_format(writer, report->ptxas_version ? "; ptxas %s\n\n" : "\n\n", report->ptxas_version);
+    if (count > 1)
+        write_table(&p);
+    if (count > DETAILS_AT_MOST && !chosen->listing) {
+        hd_write_string(writer, "~ an estimate. --kernel=GLOB shows few kernels in full.\n");
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        p.k = &report->kernels.items[i];
+        write_kernel(&p);
+    }
+}
