@@ -26,12 +26,18 @@ typedef struct assigner {
 
 /* ---- what is taken ----------------------------------------------------------------------------------------------- */
 
-/* The first taken part that ends behind `position`. */
+/* The first taken part that ends behind `position`: nearly always one of the last. */
 static uint32_t taken_from(const taken_list *list, uint32_t position)
 {
     uint32_t low = 0, high = list->count;
-    if (high && list->items[high - 1].end <= position)
-        return high;
+    for (uint32_t step = 1; high; step *= 2) {
+        uint32_t at = list->count > step ? list->count - step : 0;
+        if (list->items[at].end <= position) {
+            low = at + 1;
+            break;
+        }
+        high = at;
+    }
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (list->items[middle].end <= position)
@@ -203,9 +209,9 @@ static bool place_is_free(assigner *a, const hd_alloc_unit *u, uint32_t place)
     return true;
 }
 
-static uint32_t find_place(assigner *a, const hd_alloc_unit *u)
+static uint32_t find_place(assigner *a, const hd_alloc_unit *u, uint32_t limit)
 {
-    uint32_t limit = u->predicate ? a->ra->max_predicates : a->ra->max_registers, best = HD_NONE;
+    uint32_t best = HD_NONE;
     int best_cost = NO_ROOM;
     for (uint32_t place = 0; place + u->words <= limit; place += u->align) {
         if (!u->predicate && best != HD_NONE && place + u->words > a->high && best + u->words <= a->high)
@@ -249,7 +255,7 @@ static uint32_t find_rivals(assigner *a, const hd_alloc_unit *u, uint32_t place,
 }
 
 /* Puts a unit at a place and its rivals elsewhere; false, with all as before, where one finds no room. */
-static bool displace(assigner *a, uint32_t unit, uint32_t place)
+static bool displace(assigner *a, uint32_t unit, uint32_t place, uint32_t limit)
 {
     hd_alloc_unit *units = a->ra->units.units;
     uint32_t rivals[MOST_MOVED], old[MOST_MOVED], moved = 0;
@@ -262,7 +268,7 @@ static bool displace(assigner *a, uint32_t unit, uint32_t place)
     }
     take_place(a, unit, place);
     for (; moved < count; moved++) {
-        uint32_t found = find_place(a, &units[rivals[moved]]);
+        uint32_t found = find_place(a, &units[rivals[moved]], limit);
         if (found == HD_NONE)
             break;
         take_place(a, rivals[moved], found);
@@ -277,12 +283,11 @@ static bool displace(assigner *a, uint32_t unit, uint32_t place)
     return false;
 }
 
-static bool repair(assigner *a, uint32_t unit)
+static bool repair(assigner *a, uint32_t unit, uint32_t limit)
 {
     const hd_alloc_unit *u = &a->ra->units.units[unit];
-    uint32_t limit = u->predicate ? a->ra->max_predicates : a->ra->max_registers;
     for (uint32_t place = 0; place + u->words <= limit; place += u->align)
-        if (displace(a, unit, place))
+        if (displace(a, unit, place, limit))
             return true;
     return false;
 }
@@ -291,10 +296,12 @@ static void place_unit(assigner *a, uint32_t unit)
 {
     hd_regalloc *ra = a->ra;
     hd_alloc_unit *u = &ra->units.units[unit];
-    uint32_t place = find_place(a, u);
-    if (place != HD_NONE)
+    uint32_t most = u->predicate ? ra->max_predicates : ra->max_registers;
+    uint32_t place = find_place(a, u, most), limit = u->predicate ? most : a->high;
+    bool costs = place == HD_NONE || place + u->words > limit;
+    if (!costs || (!repair(a, unit, limit) && place != HD_NONE))
         take_place(a, unit, place);
-    else if (!repair(a, unit))
+    else if (u->place == HD_NONE)
         hd_array_push(&ra->failed, u->members);
     if (!u->predicate && u->place != HD_NONE && u->place + u->words > a->high)
         a->high = u->place + u->words;
