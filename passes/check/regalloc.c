@@ -132,9 +132,7 @@ static void apply(const hd_proof *p, const hd_effect *e, uint32_t *state)
     uint32_t held = HD_NONE;
     switch ((hd_effect_kind)e->kind) {
     case HD_EFFECT_READ:
-        return;
-    case HD_EFFECT_FORGET:
-        forget(p, state, e->value);
+    case HD_EFFECT_GONE:
         return;
     case HD_EFFECT_WRITE:
     case HD_EFFECT_MERGE:
@@ -236,24 +234,18 @@ static void remove_place(void *set, uint32_t place) { hd_bitset_remove(set, plac
 static void apply_single(single *s, const hd_effect *e)
 {
     const hd_proof *p = s->p;
-    bool ours = e->value == s->value, holds = false;
+    bool ours = e->value == s->value, was_written = s->now_written, holds = false;
     if (e->kind == HD_EFFECT_READ)
         return;
-    if (e->kind == HD_EFFECT_FORGET) {
-        if (ours) {
-            hd_bitset_clear(&s->now);
-            s->now_written = true;
-        }
+    s->now_written |= ours; /* constants stay where they are */
+    if (e->kind == HD_EFFECT_GONE)
         return;
-    }
     if (e->kind == HD_EFFECT_COPY)
         holds = hd_bitset_has(&s->now, e->from) && bits_of(p, s->value) <= e->bits;
     else if (ours)
-        holds = e->kind != HD_EFFECT_MERGE || !s->now_written || hd_bitset_has(&s->now, e->place);
-    if (ours && (e->kind == HD_EFFECT_WRITE || e->kind == HD_EFFECT_MERGE)) {
+        holds = e->kind != HD_EFFECT_MERGE || !was_written || hd_bitset_has(&s->now, e->place);
+    if (ours && (e->kind == HD_EFFECT_WRITE || e->kind == HD_EFFECT_MERGE))
         hd_bitset_clear(&s->now);
-        s->now_written = true;
-    }
     each_overlap(p, e->place, remove_place, &s->now);
     if (holds && may_hold(p, e->place, s->value))
         hd_bitset_add(&s->now, e->place);

@@ -164,7 +164,7 @@ static void add_repeated(hd_proof *p, const hd_instruction *was, const hd_instru
 static void add_removed(hd_proof *p, const hd_instruction *was)
 {
     if (is_constant(p, was))
-        add_effect(p, HD_EFFECT_FORGET, HD_NONE, hd_insn_operands(p->original, was)->value);
+        add_effect(p, HD_EFFECT_GONE, HD_NONE, hd_insn_operands(p->original, was)->value);
     else
         hd_proof_fail(p, NULL, "an original instruction is missing");
 }

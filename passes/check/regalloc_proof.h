@@ -11,8 +11,8 @@ typedef enum hd_effect_kind {
     HD_EFFECT_WRITE,  /* `value` is new, in `place` */
     HD_EFFECT_MERGE,  /* `value` is new in some lanes or bits, in `place`; the rest must be there already */
     HD_EFFECT_COPY,   /* `place` gets what `from` holds, if it has at most `bits` bits */
-    HD_EFFECT_MAKE,   /* the current `value` also comes to `place` */
-    HD_EFFECT_FORGET, /* `value` is new, and nowhere */
+    HD_EFFECT_MAKE,   /* `value`, a constant, also comes to `place` */
+    HD_EFFECT_GONE,   /* the instruction that wrote `value`, a constant, is not there any more */
 } hd_effect_kind;
 
 typedef struct hd_effect {
