@@ -158,7 +158,7 @@ static void work_on(void *opaque, uint32_t index, uint32_t worker_index)
         hd_pipeline_run_function(job->common.clean, work.function, NULL, work.diagnostics);
     work.cfg = hd_function_cfg(work.function);
     hd_pass_context_init(&work.context, work.function, work.diagnostics);
-    work.liveness = hd_analysis_get(&work.context, HD_ANALYSIS_LIVENESS);
+    report_live_init(&work);
     name_kernel(job, &work);
     report_code(&work);
     report_lines(&work);

@@ -12,6 +12,7 @@
 #include "driver/report_work.h"
 
 #include "emitters/ptx.h"
+#include "passes/constants.h"
 
 const char *const hd_report_reuse_names[HD_REUSE_BUCKETS] = {"1",     "2",     "3-4",  "5-8",        "9-16",
                                                              "17-32", "33-64", "more", "other_block"};
@@ -21,7 +22,7 @@ enum { LIVE_BEHIND = 4 }; /* beside the bits of hd_report_access, in a row */
 typedef struct code_walk {
     report_kernel_work *work;
     const hd_function *function;
-    hd_live_walk live;
+    hd_live_walk *live;
     uint32_t *open;             /* by register: last instruction of the range that is open, or HD_NONE */
     uint32_t *stamp, *slot;     /* by register: the row that it was put in, and where there */
     uint32_t *next, *next_block; /* by register: its next read, and the block + 1 where that is */
@@ -46,7 +47,7 @@ static void collect_row(code_walk *w, uint32_t instruction)
 {
     const hd_function *f = w->function;
     const hd_instruction *insn = &f->instructions.items[instruction];
-    hd_register_set module_wide = w->live.liveness->module_wide;
+    hd_register_set module_wide = w->live->liveness->module_wide;
     hd_array_clear(&w->row);
     if (insn->guard != HD_NONE)
         row_add(w, instruction, insn->guard, HD_ACCESS_READ);
@@ -88,7 +89,7 @@ static uint32_t bucket_of(uint32_t distance)
 
 static void count_reuse(code_walk *w, const hd_report_touch *t, uint32_t block)
 {
-    if (t->access & LIVE_BEHIND && hd_register_words(w->function, t->reg)) {
+    if (t->access & LIVE_BEHIND && w->work->words[t->reg]) {
         bool here = w->next_block[t->reg] == block + 1;
         w->work->kernel->reuse[here ? bucket_of(w->next[t->reg] - t->instruction) : HD_REUSE_BUCKETS - 1]++;
     }
@@ -108,7 +109,7 @@ static void close_range(code_walk *w, uint32_t reg, uint32_t first)
 
 static void count_live(code_walk *w, uint32_t reg, bool more)
 {
-    uint32_t words = hd_register_words(w->function, reg), predicates = is_predicate(w->function, reg);
+    uint32_t words = w->work->words[reg], predicates = is_predicate(w->function, reg);
     w->words += more ? words : -words;
     w->predicates += more ? predicates : -predicates;
 }
@@ -117,12 +118,12 @@ static void count_live(code_walk *w, uint32_t reg, bool more)
 static void enter_block(code_walk *w, uint32_t b)
 {
     const hd_block *block = &w->work->cfg->blocks[b];
-    hd_register_set behind = w->live.liveness->live_out[b], none = {0};
-    hd_register_set before = b + 1 < w->work->cfg->block_count ? w->live.liveness->live_in[b + 1] : none;
+    hd_register_set behind = w->live->liveness->live_out[b], none = {0};
+    hd_register_set before = b + 1 < w->work->cfg->block_count ? w->live->liveness->live_in[b + 1] : none;
     for (uint32_t i = 0; i < before.count; i++)
         if (!hd_register_set_has(behind, before.items[i]))
             close_range(w, before.items[i], block->end);
-    hd_live_start(&w->live, b);
+    report_live_start(w->work, b);
     w->words = w->predicates = 0;
     for (uint32_t i = 0; i < behind.count; i++) {
         count_live(w, behind.items[i], true);
@@ -139,17 +140,17 @@ static void pass_instruction(code_walk *w, uint32_t i, hd_report_instruction *ro
     row->predicates = w->predicates;
     for (uint32_t t = 0; t < w->row.count; t++) {
         hd_report_touch *touch = &w->row.items[t];
-        if (hd_live_has(&w->live, touch->reg)) {
+        if (hd_live_has(w->live, touch->reg)) {
             touch->access |= LIVE_BEHIND;
         } else if (touch->access & HD_ACCESS_WRITE) {
-            row->live += hd_register_words(w->function, touch->reg);
+            row->live += w->work->words[touch->reg];
             row->predicates += is_predicate(w->function, touch->reg);
         }
     }
-    hd_live_step(&w->live);
+    report_live_step(w->work);
     for (uint32_t t = 0; t < w->row.count; t++) {
         hd_report_touch touch = w->row.items[t];
-        bool behind = touch.access & LIVE_BEHIND, before = hd_live_has(&w->live, touch.reg);
+        bool behind = touch.access & LIVE_BEHIND, before = hd_live_has(w->live, touch.reg);
         count_reuse(w, &touch, row->block);
         if (!behind)
             w->open[touch.reg] = i;
@@ -184,8 +185,7 @@ static void walk_block(code_walk *w, uint32_t b)
 static void start_walk(code_walk *w, report_kernel_work *work)
 {
     uint32_t registers = work->function->registers.count;
-    *w = (code_walk){.work = work, .function = work->function};
-    hd_live_walk_init(&w->live, &work->scratch, work->function, work->liveness);
+    *w = (code_walk){.work = work, .function = work->function, .live = &work->live.walk};
     w->open = hd_arena_alloc(&work->scratch, ((size_t)registers + 1) * sizeof *w->open);
     memset(w->open, 0xff, ((size_t)registers + 1) * sizeof *w->open);
     w->stamp = HD_ARENA_ARRAY(&work->scratch, uint32_t, registers);
@@ -222,6 +222,57 @@ static void keep_lists(code_walk *w)
     hd_array_free(&w->ranges);
 }
 
+/* A parameter or a size of the launch that its one reader takes as a constant operand needs no register. */
+static void free_constants(report_kernel_work *work)
+{
+    const hd_function *f = work->function;
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        uint32_t results = 0, reg = HD_NONE;
+        if (!hd_insn_reads_constant(f, insn))
+            continue;
+        HD_INSN_REGISTERS(f, insn, o)
+        if (o->flags & HD_OPERAND_DEF) {
+            results++;
+            reg = o->value;
+        }
+        if (results == 1 && work->definitions[reg] == 1 && work->reads[reg] == 1 && hd_constant_operand(work->function, i) != HD_NONE)
+            work->words[reg] = 0;
+    }
+}
+
+/* Words, definitions and reads; instructions that name a register twice count once. */
+static void count_accesses(report_kernel_work *work)
+{
+    const hd_function *f = work->function;
+    uint32_t registers = f->registers.count;
+    uint32_t *written = HD_ARENA_ARRAY(&work->scratch, uint32_t, registers), *read = HD_ARENA_ARRAY(&work->scratch, uint32_t, registers);
+    work->words = HD_ARENA_ARRAY(&work->scratch, uint8_t, registers);
+    work->definitions = HD_ARENA_ARRAY(&work->scratch, uint32_t, registers);
+    work->reads = HD_ARENA_ARRAY(&work->scratch, uint32_t, registers);
+    for (uint32_t r = 0; r < registers; r++)
+        work->words[r] = (uint8_t)hd_register_words(f, r);
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        bool all = insn->flags & HD_INSN_OPAQUE;
+        if (insn->guard != HD_NONE) {
+            work->reads[insn->guard]++;
+            read[insn->guard] = i + 1;
+        }
+        HD_INSN_REGISTERS(f, insn, o) {
+            if ((all || o->flags & HD_OPERAND_DEF) && written[o->value] != i + 1) {
+                work->definitions[o->value]++;
+                written[o->value] = i + 1;
+            }
+            if ((all || o->flags & HD_OPERAND_USE) && read[o->value] != i + 1) {
+                work->reads[o->value]++;
+                read[o->value] = i + 1;
+            }
+        }
+    }
+    free_constants(work);
+}
+
 static void name_registers(report_kernel_work *work)
 {
     const hd_function *f = work->function;
@@ -232,7 +283,7 @@ static void name_registers(report_kernel_work *work)
     for (uint32_t r = 0; r < k->register_count; r++) {
         size_t length = hd_register_spell(f, r, name, sizeof name);
         k->registers[r] = (hd_report_register){hd_arena_string(work->arena, name, length),
-                                               (uint8_t)hd_register_words(f, r), is_predicate(f, r)};
+                                               work->words[r], is_predicate(f, r)};
     }
 }
 
@@ -270,17 +321,6 @@ static void find_peak(hd_report_kernel *k)
         k->live_peak = k->instructions[k->peak_instruction].live;
 }
 
-static void count_accesses(report_kernel_work *work)
-{
-    const hd_report_kernel *k = work->kernel;
-    work->definitions = HD_ARENA_ARRAY(&work->scratch, uint32_t, k->register_count);
-    work->reads = HD_ARENA_ARRAY(&work->scratch, uint32_t, k->register_count);
-    for (uint32_t t = 0; t < k->touch_count; t++) {
-        work->definitions[k->touches[t].reg] += k->touches[t].access & HD_ACCESS_WRITE ? 1 : 0;
-        work->reads[k->touches[t].reg] += k->touches[t].access & HD_ACCESS_READ ? 1 : 0;
-    }
-}
-
 void report_code(report_kernel_work *work)
 {
     hd_report_kernel *k = work->kernel;
@@ -292,6 +332,7 @@ void report_code(report_kernel_work *work)
     k->banks = work->common->banks;
     k->instructions = HD_ARENA_ARRAY(work->arena, hd_report_instruction, k->instruction_count);
     k->block_peaks = HD_ARENA_ARRAY(work->arena, uint32_t, k->block_count);
+    count_accesses(work);
     name_registers(work);
     print_instructions(work);
     start_walk(&walk, work);
@@ -304,5 +345,4 @@ void report_code(report_kernel_work *work)
     }
     keep_lists(&walk);
     find_peak(k);
-    count_accesses(work);
 }

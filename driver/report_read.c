@@ -13,6 +13,7 @@ typedef struct number_row {
 #define NUMBER(path, field) {path, offsetof(hd_report_kernel, field), sizeof((hd_report_kernel *)0)->field}
 static const number_row number_rows[] = {
     NUMBER("instructions", instruction_count),
+    NUMBER("input_instructions", input_instructions),
     NUMBER("registers.live_peak", live_peak),
     NUMBER("registers.allocated", allocated),
     NUMBER("registers.estimate", estimate),

@@ -26,11 +26,11 @@ typedef struct value_search {
 
 /* ---- which ---------------------------------------------------------------------------------------------------------- */
 
-static uint32_t words_of(const hd_function *f, const uint32_t *registers, uint32_t count)
+static uint32_t words_of(const value_search *s, const uint32_t *registers, uint32_t count)
 {
     uint32_t words = 0;
     for (uint32_t i = 0; i < count; i++)
-        words += hd_register_words(f, registers[i]);
+        words += s->work->words[registers[i]];
     return words;
 }
 
@@ -41,27 +41,26 @@ static void find_set(value_search *s, hd_u32_array *set)
     const hd_function *f = work->function;
     uint32_t peak = work->kernel->peak_instruction;
     const hd_instruction *insn = &f->instructions.items[peak];
-    hd_live_walk walk;
-    hd_live_walk_init(&walk, &work->scratch, work->function, work->liveness);
-    hd_live_start(&walk, work->cfg->block_of[peak]);
-    while (walk.ordinal > peak + 1)
-        hd_live_step(&walk);
-    for (uint32_t i = 0; i < walk.count; i++)
-        hd_array_push(set, walk.members[i]);
+    const hd_live_walk *walk = &work->live.walk;
+    report_live_start(work, work->cfg->block_of[peak]);
+    while (walk->ordinal > peak + 1)
+        report_live_step(work);
+    for (uint32_t i = 0; i < walk->count; i++)
+        hd_array_push(set, walk->members[i]);
     HD_INSN_REGISTERS(f, insn, o) {
-        bool written = o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE, known = hd_live_has(&walk, o->value);
-        for (uint32_t i = walk.count; i < set->count; i++)
+        bool written = o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE, known = hd_live_has(walk, o->value);
+        for (uint32_t i = walk->count; i < set->count; i++)
             known |= set->items[i] == o->value;
         if (written && !known)
             hd_array_push(set, o->value);
     }
-    hd_live_step(&walk);
-    s->behind = words_of(f, set->items, set->count) > words_of(f, walk.members, walk.count);
+    report_live_step(work);
+    s->behind = words_of(s, set->items, set->count) > words_of(s, walk->members, walk->count);
     if (s->behind)
         return;
     hd_array_clear(set);
-    for (uint32_t i = 0; i < walk.count; i++)
-        hd_array_push(set, walk.members[i]);
+    for (uint32_t i = 0; i < walk->count; i++)
+        hd_array_push(set, walk->members[i]);
 }
 
 /* Length of the range around the peak. */
@@ -97,7 +96,7 @@ static void list_values(value_search *s)
     uint32_t *lengths = range_lengths(s);
     sort_key *keys = HD_ARENA_ARRAY(&work->scratch, sort_key, set.count);
     for (uint32_t i = 0; i < set.count; i++)
-        keys[i] = (sort_key){hd_register_words(work->function, set.items[i]), lengths[set.items[i]], set.items[i]};
+        keys[i] = (sort_key){work->words[set.items[i]], lengths[set.items[i]], set.items[i]};
     if (set.count)
         qsort(keys, set.count, sizeof *keys, compare_keys);
     s->count = set.count;
@@ -273,7 +272,7 @@ static bool is_cheap(const hd_function *f, const hd_instruction *insn)
 static const char *remedy_of(const value_search *s, const hd_report_value *v)
 {
     const hd_function *f = s->work->function;
-    if (!v->idle || v->definition == HD_NONE || !hd_register_words(f, v->reg))
+    if (!v->idle || v->definition == HD_NONE || !s->work->words[v->reg])
         return NULL;
     const hd_instruction *insn = &f->instructions.items[v->definition];
     const hd_form *form = hd_insn_form(f, insn);

@@ -1,6 +1,7 @@
 /* What the files of the report share. Private to driver/report*.c.
  *
  *   report.c            the job: copies of the module, workers, the GPU, order
+ *   report_live.c       liveness
  *   report_code.c       a kernel's instructions, registers, ranges, touches, pressure
  *   report_lines.c      places and source lines
  *   report_values.c     the values at the peak
@@ -37,6 +38,14 @@ typedef struct report_common {
     hd_pipeline **technique_passes; /* by technique; NULL: none */
 } report_common;
 
+/* Liveness of the kernel's own walk: thread-level, less places that no definition reaches (report_live.c). */
+typedef struct report_live {
+    hd_live_walk walk;
+    bool any_partial;
+    hd_bitset partial;       /* by register: live into the entry, where nothing has defined it */
+    uint32_t *first, *stamp; /* by register: first instruction of the block (stamp - 1) that writes it */
+} report_live;
+
 /* One kernel while a worker has it. */
 typedef struct report_kernel_work {
     const report_common *common;
@@ -47,13 +56,20 @@ typedef struct report_kernel_work {
     hd_function *function;     /* the worker's copy, cleaned up */
     const hd_cfg *cfg;
     hd_pass_context context;
-    const hd_liveness *liveness;
+    report_live live;
+    const hd_liveness *liveness; /* that of the walk */
     hd_report_kernel *kernel;
     hd_diagnostics *diagnostics;
+    uint8_t *words;            /* by register: of the register file; 0 also for what is a constant operand */
     uint32_t *definitions, *reads; /* by register: instructions that write it, that read it */
 } report_kernel_work;
 
 void report_find_uses(const hd_module *module, uint32_t function, report_uses *uses);
+
+void report_live_init(report_kernel_work *work);
+/* As hd_live_start and hd_live_step over work->live.walk. */
+void report_live_start(report_kernel_work *work, uint32_t block);
+void report_live_step(report_kernel_work *work);
 
 /* Each fills its part of work->kernel; in this order. */
 void report_code(report_kernel_work *work);

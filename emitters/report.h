@@ -53,7 +53,7 @@ typedef struct hd_report_touch { /* sorted by instruction, then register */
 } hd_report_touch;
 typedef struct hd_report_register {
     const char *name;
-    uint8_t words;          /* 0: no general register */
+    uint8_t words;          /* 0: no general register (a predicate, or a constant operand of its one reader) */
     bool predicate;
 } hd_report_register;
 
