@@ -197,8 +197,7 @@ static bool put_variable(copyprop *p, uint32_t ordinal, uint32_t index, const fa
     hd_module *m = f->module;
     const hd_operand *o = &hd_insn_operands(f, &f->instructions.items[ordinal])[index];
     const hd_form *form = hd_insn_form(f, &f->instructions.items[ordinal]);
-    if (form->space == HD_SPACE_NONE || form->space != m->symbols.items[known->from[0].value].space ||
-        !(form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC)))
+    if (form->space == HD_SPACE_NONE || !(form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC)))
         return false;
     int64_t offset = (known->from[0].count ? (int64_t)m->literals.items[known->from[1].value].bits : 0) +
                      (o->count ? (int64_t)m->literals.items[o[1].value].bits : 0);

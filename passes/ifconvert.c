@@ -94,11 +94,10 @@ static bool find_shape(const ifconvert *p, uint32_t b, shape *s)
 
 static bool may_be_guarded(const hd_function *f, const hd_instruction *insn, uint32_t guard)
 {
-    const uint32_t others = HD_BEHAVE_ATOMIC | HD_BEHAVE_BARRIER | HD_BEHAVE_WARP | HD_BEHAVE_FENCE | HD_BEHAVE_BRANCH | HD_BEHAVE_CALL | HD_BEHAVE_RETURN |
-                            HD_BEHAVE_EXIT | HD_BEHAVE_TRAP | HD_BEHAVE_ASYNC | HD_BEHAVE_TEXTURE | HD_BEHAVE_VOLATILE;
     const hd_form *form = hd_insn_form(f, insn);
-    bool store = form->opcode == HD_OP_ST && form->behaviour & HD_BEHAVE_STORE;
-    if (insn->guard != HD_NONE || insn->flags & HD_INSN_OPAQUE || form->behaviour & others || form->flags || (!store && !hd_insn_is_removable(f, insn)))
+    bool store = form->opcode == HD_OP_ST && !(form->behaviour & HD_BEHAVE_VOLATILE);
+    if (insn->guard != HD_NONE || insn->flags & HD_INSN_OPAQUE || form->behaviour & HD_BEHAVE_TEXTURE || form->flags ||
+        (!store && !hd_insn_is_removable(f, insn)))
         return false;
     HD_INSN_REGISTERS(f, insn, o)
     if (o->flags & HD_OPERAND_DEF && o->value == guard)

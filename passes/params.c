@@ -35,7 +35,7 @@ static bool reads_parameter(const hd_function *f, const hd_instruction *insn)
     if (address->kind != HD_OPERAND_ADDRESS || address->flags & HD_OPERAND_BARE || address->count != 1 || address[1].kind != HD_OPERAND_SYMBOL)
         return false;
     const hd_symbol *symbol = &f->module->symbols.items[address[1].value];
-    return symbol->kind == HD_SYMBOL_PARAMETER && !form->modifiers[HD_GROUP_VOLATILE];
+    return symbol->kind == HD_SYMBOL_PARAMETER;
 }
 
 bool hd_insn_reads_constant(const hd_function *f, const hd_instruction *insn)

@@ -189,8 +189,7 @@ static bool is_plain_load(const hd_form *form)
     if (form->opcode != HD_OP_LD && form->opcode != HD_OP_LDU && !(form->behaviour & HD_BEHAVE_TEXTURE))
         return false;
     uint16_t order = form->modifiers[HD_GROUP_SEM];
-    return (order == 0 || order == HD_MOD_SEM_WEAK) && !form->modifiers[HD_GROUP_VOLATILE] && !form->modifiers[HD_GROUP_MMIO] &&
-           form->modifiers[HD_GROUP_CACHE] != HD_MOD_CACHE_CV;
+    return (order == 0 || order == HD_MOD_SEM_WEAK) && form->modifiers[HD_GROUP_CACHE] != HD_MOD_CACHE_CV;
 }
 
 bool hd_insn_is_removable(const hd_function *f, const hd_instruction *insn)

@@ -1,7 +1,8 @@
 /* Numbers values along the dominator tree (passes/values.h).
  *
- * Places where values meet: the iterated dominance frontier of a register's definitions (Cytron et al., TOPLAS 1991),
- * the function's entry being one of them; frontiers by walking up from predecessors of joins (Cooper, Harvey, Kennedy).
+ * Places where values meet: the iterated dominance frontier of a register's definitions (Cytron et al., TOPLAS 1991);
+ * what holds at the function's entry is made by no instruction, so that nothing can be known of it where a jump leads
+ * back to the entry. Frontiers by walking up from predecessors of joins (Cooper, Harvey, Kennedy).
  * Not pruned by liveness: a pass also asks for a register that is dead there, before it makes it live again.
  *
  * Complexity: linear in instructions plus the places where values meet. Those are bounded: a register that needs more
@@ -35,7 +36,7 @@ static void each_frontier(placing *p, uint32_t *fill)
     for (uint32_t i = 0; i < cfg->reachable_count; i++) {
         uint32_t join = cfg->reverse_post_order[i];
         const hd_block *block = &cfg->blocks[join];
-        if (block->pred_count + (join == 0) < 2)
+        if (block->pred_count < 2)
             continue;
         for (uint32_t e = 0; e < block->pred_count; e++) {
             uint32_t runner = hd_block_predecessors(cfg, join)[e];

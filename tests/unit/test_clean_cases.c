@@ -71,6 +71,7 @@ static void copies(void **state)
     /* across blocks, where nothing comes between */
     expect("copyprop", "mov.b32 x1, x0; @p0 bra L; add.u32 x2, x1, 1; L: add.u32 x3, x1, 2; ret;",
            "mov.b32 x1, x0; @p0 bra L; add.u32 x2, x0, 1; L: add.u32 x3, x0, 2; ret;");
+    expect_same("copyprop", "mov.pred p1, !p0; @p1 add.u32 x1, x0, 1; ret;");
     /* types that do not go together stay: a float sum of an integer register */
     expect_same("copyprop", ".reg .s32 i; add.s32 i, i, 1; mov.b32 f1, i; add.f32 f2, f1, f1; ret;");
 }
@@ -92,8 +93,16 @@ static void copies_that_are_over(void **state)
     expect_same("copyprop(all)", "mov.u32 x1, 3; @p0 bra L; mov.u32 x1, 4; L: add.u32 x2, x1, x1; ret;");
     /* a phi: readings behind the copy would keep both registers */
     expect_same("copyprop", "mov.b32 x1, x0; L: add.u32 x2, x1, 1; st.global.u32 [y0], x2; mov.b32 x1, x2; @p0 bra L; ret;");
+    expect_same("copyprop", "mov.b32 x1, x0; @p0 bra M; add.u32 x2, x1, 1; M: add.u32 x1, x1, 1; st.global.u32 [y0], x1; ret;");
     expect("copyprop(all)", "mov.b32 x1, x0; mov.b32 x2, x1; add.u32 x3, x2, 1; L: add.u32 x1, x1, x3; @p0 bra L; ret;",
            "mov.b32 x1, x0; mov.b32 x2, x0; add.u32 x3, x0, 1; L: add.u32 x1, x1, x3; @p0 bra L; ret;");
+}
+
+/* Registers that an instruction reads and writes. */
+static void merged_operands(void **state)
+{
+    (void)state;
+    expect_same("copyprop", "mov.b32 f4, f0; mov.b32 f5, f1; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f4, f5, f2, f3}, y0, y1, 1, 1, 1, 0, 0; ret;");
 }
 
 static void numbers(void **state)
@@ -182,6 +191,7 @@ static void constants_fold(void **state)
     expect("fold", "mov.f32 f1, 0f40000000; mul.rn.f32 f2, f1, f1; ret;", "mov.f32 f1, 0f40000000; mov.b32 f2, 0x40800000; ret;");
     expect("fold", "mov.u32 x1, -2; cvt.s64.s32 y1, x1; cvt.u64.u32 y2, x1; ret;", "mov.u32 x1, -2; mov.b64 y1, -2; mov.b64 y2, 4294967294; ret;");
     expect_same("fold", "mov.f32 f1, 0f40000000; mul.ftz.f32 f2, f1, f1; mul.rz.f32 f3, f1, f1; rcp.rn.f32 f4, f1; ret;");
+    expect_same("fold", "mov.f32 f1, 0f7F800000; sub.f32 f2, f1, f1; mov.f64 d1, 0d7FF0000000000000; sub.f64 d2, d1, d1; mov.f64 d3, 0d7FF8000000000001; add.f64 d2, d3, d3; ret;");
     expect_same("fold", "mov.u32 x1, 6; @p0 mov.u32 x1, 7; add.u32 x2, x1, 1; @p0 mov.u32 x3, 8; add.u32 x4, x3, 1; ret;");
     expect_same("fold", "mov.u32 x1, 6; L: add.u32 x2, x1, 1; add.u32 x1, x1, x0; @p0 bra L; ret;");
     expect_same("fold", "mov.u32 x1, 0; div.u32 x2, 7, x1; ret;");
@@ -296,6 +306,7 @@ static void branches_that_stay(void **state)
     expect_same("ifconvert", "@p0 bra L; M: add.u32 x1, x1, 1; L: @p1 bra M; st.global.u32 [y0], x1; ret;"); /* entered twice */
     expect_same("ifconvert", "@p0 bra L; add.u32 x1, x1, 1; add.u32 x2, x2, 1; add.u32 x3, x3, 1; add.u32 x4, x4, 1; add.u32 x5, x5, 1; L:"
                              "st.global.v4.u32 [y0], {x1, x2, x3, x4}; st.global.u32 [y0], x5; ret;");
+    expect_same("ifconvert", "@p0 bra L; st.volatile.global.u32 [y0], x0; L: ret;");
     expect_same("ifconvert(limit=0)", "@p0 bra L; add.u32 x1, x1, 1; L: st.global.u32 [y0], x1; ret;");
     expect_same("ifconvert", "L: @p0 bra M; add.u32 x1, x1, 1; bra L; M: st.global.u32 [y0], x1; ret;"); /* a loop */
 }
@@ -337,7 +348,7 @@ int main(void)
         cmocka_unit_test(scopes),        cmocka_unit_test(addresses),            cmocka_unit_test(dead_code),         cmocka_unit_test(identities),
         cmocka_unit_test(constants_fold), cmocka_unit_test(sums),                cmocka_unit_test(offsets),           cmocka_unit_test(packs),
         cmocka_unit_test(parameters),    cmocka_unit_test(constant_operands),    cmocka_unit_test(branches),          cmocka_unit_test(branches_that_stay),
-        cmocka_unit_test(whole_clean_up), cmocka_unit_test(alias_errors),
+        cmocka_unit_test(whole_clean_up), cmocka_unit_test(alias_errors),      cmocka_unit_test(merged_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
