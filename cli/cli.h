@@ -55,6 +55,9 @@ int hd_cli_choice(hd_cli *cli, hd_cli_option option, const char *words);
 bool hd_cli_number(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t maximum, uint32_t *value);
 void hd_cli_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 hd_parse_options hd_cli_parse_options(const hd_cli *cli);
+struct hd_report_options;
+/* How to report on a module (driver/report.h), from the options; false (told as a usage error) where they are bad. */
+bool hd_cli_report_options(hd_cli *cli, struct hd_report_options *options);
 
 /* Reads a file (- is standard input); false with a diagnostic. */
 bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source);

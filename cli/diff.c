@@ -3,6 +3,7 @@
 
 #include "driver/diff.h"
 #include "driver/gates.h"
+#include "driver/report.h"
 #include "driver/report_read.h"
 
 static void (*const emitters[])(hd_writer *, const hd_diff *) = {hd_emit_diff_text, hd_emit_diff_json};
@@ -16,12 +17,24 @@ static void free_report(void *report)
 
 static void free_gates(void *gates) { hd_gates_free(gates); }
 
-/* NULL with diagnostics where the file is neither. */
-static const hd_report_module *read_side(hd_cli *cli, const char *path)
+static void free_job(void *job) { hd_report_free(job); }
+
+/* Takes the source. NULL with diagnostics where the module is bad. */
+static const hd_report_module *report_on(hd_cli *cli, hd_source *source, const hd_report_options *options)
+{
+    hd_report_job *job = hd_report_new(source, options, &cli->diagnostics);
+    hd_cli_keep(cli, job, free_job);
+    return hd_report_status(job) == HD_STATUS_DONE ? hd_report_of(job) : NULL;
+}
+
+/* NULL with diagnostics where the file is neither a report nor PTX. */
+static const hd_report_module *read_side(hd_cli *cli, const char *path, const hd_report_options *options)
 {
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
     if (!hd_cli_read(cli, path, source))
         return NULL;
+    if (!hd_report_is_json(source))
+        return report_on(cli, source, options);
     hd_cli_keep(cli, source, free_source);
     hd_report_module *report = HD_ARENA_NEW(&cli->arena, hd_report_module);
     hd_cli_keep(cli, report, free_report);
@@ -57,13 +70,17 @@ static int compare(hd_cli *cli, const hd_report_module *before, const hd_report_
 int hd_cli_diff(hd_cli *cli)
 {
     hd_gates *gates;
+    hd_report_options options;
     int format = hd_cli_choice(cli, HD_CLI_FORMAT, "text|json");
-    if (format < 0 || !read_gates(cli, &gates))
+    if (format < 0 || !hd_cli_report_options(cli, &options) || !read_gates(cli, &gates))
         return HD_STATUS_USAGE;
+    options.require = NULL; /* of changes, not of either side */
+    options.kernel = NULL;  /* one side need not have it */
     if (strcmp(cli->operands[0], "-") == 0 && strcmp(cli->operands[1], "-") == 0) {
         hd_cli_usage_error("standard input cannot be both sides");
         return HD_STATUS_USAGE;
     }
-    const hd_report_module *before = read_side(cli, cli->operands[0]), *after = read_side(cli, cli->operands[1]);
+    const hd_report_module *before = read_side(cli, cli->operands[0], &options);
+    const hd_report_module *after = read_side(cli, cli->operands[1], &options);
     return before && after ? compare(cli, before, after, gates, format) : HD_STATUS_REJECTED;
 }

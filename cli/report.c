@@ -101,7 +101,7 @@ static void emit(hd_cli *cli, hd_output *output, const hd_report_module *report,
     }
 }
 
-static bool read_options(hd_cli *cli, hd_report_options *options)
+bool hd_cli_report_options(hd_cli *cli, hd_report_options *options)
 {
     const char *gpu = cli->values[HD_CLI_GPU], *arch = cli->values[HD_CLI_ARCH];
     *options = (hd_report_options){.gpu = gpu ? gpu : arch,
@@ -127,7 +127,7 @@ int hd_cli_report(hd_cli *cli)
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
     hd_output output;
     int format = hd_cli_choice(cli, HD_CLI_FORMAT, "text|json|html|sarif");
-    if (format < 0 || !read_options(cli, &options))
+    if (format < 0 || !hd_cli_report_options(cli, &options))
         return HD_STATUS_USAGE;
     if (!hd_cli_read(cli, cli->operands[0], source))
         return HD_STATUS_REJECTED;

@@ -181,8 +181,8 @@ static json_t *file_name(const char *name)
 
 static json_t *module_to_json(const hd_report_module *m)
 {
-    json_t *o = json_pack("{s:o, s:o}", "file", file_name(m->path), "arch", file_name(m->arch));
-    json_object_set_new(o, "block", m->block ? json_integer(m->block) : json_null());
+    json_t *o = json_pack("{s:o, s:o, s:I}", "path", file_name(m->path), "arch", file_name(m->arch),
+                          "block", (json_int_t)m->block);
     json_object_set_new(o, "ptxas_version", m->ptxas_version ? json_string(m->ptxas_version) : json_null());
     return o;
 }

@@ -28,6 +28,7 @@ bool hd_quantity_of(const hd_report_kernel *k, hd_quantity quantity, double *val
     case HD_QUANTITY_SHARED_BYTES: *value = (double)k->static_shared_bytes; return true;
     case HD_QUANTITY_LOCAL_BYTES: *value = (double)k->local_bytes; return true;
     case HD_QUANTITY_INSTRUCTIONS: *value = k->instruction_count; return true;
+    case HD_QUANTITY_INPUT_INSTRUCTIONS: *value = k->input_instructions; return true;
     case HD_QUANTITY_BANK_CONFLICTS: *value = (double)k->bank_conflicts; return true;
     case HD_QUANTITY_ADDED:
     case HD_QUANTITY_REMOVED:

@@ -17,6 +17,7 @@ static void add_kernel(hd_report_module *report, const char *name, const char *d
     k.live_peak = registers - 4;
     k.allocated = registers + 1;
     k.instruction_count = 100;
+    k.input_instructions = 120;
     k.occupancy = (hd_occupancy){.ctas = 2, .warps = 32, .fraction = 2.0 / 3};
     k.static_shared_bytes = 4096;
     k.place.ptx_line = report->kernels.count + 1;
@@ -92,7 +93,7 @@ static void every_quantity(void **state)
         uint32_t value;
     } rows[] = {{"registers", 40}, {"live_peak", 36},         {"allocated", 41},       {"estimate", 40},   {"ptxas", 42},
                 {"warps", 32},     {"ctas", 2},               {"spill_bytes", 3},      {"local_bytes", 5}, {"shared_bytes", 4096},
-                {"instructions", 100}, {"bank_conflicts", 7}, {"ptxas_spill_bytes", 20}};
+                {"instructions", 100}, {"input_instructions", 120}, {"bank_conflicts", 7}, {"ptxas_spill_bytes", 20}};
     assert_int_equal(sizeof rows / sizeof *rows, HD_QUANTITY_COUNT - 3); /* occupancy, added and removed apart */
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *below = hd_arena_printf(&b->arena, "%s<%u", rows[i].name, rows[i].value);
