@@ -1,0 +1,233 @@
+/* The report as one HTML file that needs no other and no network: style, scripts (emitters/report/) and data stand in it, and
+ * a policy in its head keeps browsers from loading anything else. The table of kernels is plain markup and can be read
+ * where scripts are not run; all else is drawn by the scripts from the data (report_page.h). Linear in the report. */
+#include "emitters/report_page.h"
+
+#include "base/version.h"
+
+/* ---- the head ------------------------------------------------------------------------------------------------------- */
+
+static void write_files(hd_writer *w, const char *suffix)
+{
+    for (uint32_t i = 0; i < hd_page_file_count; i++) {
+        const char *dot = strrchr(hd_page_files[i].name, '.');
+        if (dot && !strcmp(dot, suffix))
+            hd_write(w, hd_page_files[i].text, hd_page_files[i].length);
+    }
+}
+
+static void write_head(hd_writer *w, const hd_report_module *report)
+{
+    hd_write_string(w, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+                       "script-src 'unsafe-inline'; img-src data:\">\n"
+                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                       "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>");
+    page_text(w, report->path ? report->path : "");
+    hd_write_string(w, " - heddle report</title>\n<style>\n");
+    write_files(w, ".css");
+    hd_write_string(w, "</style>\n</head>\n");
+}
+
+static void write_title(hd_writer *w, const hd_report_module *report)
+{
+    hd_write_string(w, "<header>\n<h1>");
+    page_text(w, report->path ? report->path : "");
+    hd_write_string(w, "</h1>\n<p class=\"meta\">heddle report " HD_VERSION " &middot; GPU ");
+    page_text(w, report->arch ? report->arch : "unknown");
+    if (report->block)
+        hd_write_format(w, " &middot; CTAs of %u threads", report->block);
+    hd_write_string(w, report->cleaned ? " &middot; PTX after clean-up" : " &middot; PTX as it is written");
+    if (report->ptxas_version) {
+        hd_write_string(w, " &middot; ptxas ");
+        page_text(w, report->ptxas_version);
+    }
+    hd_write_format(w, " &middot; %u kernel%s</p>\n</header>\n", report->kernels.count, report->kernels.count == 1 ? "" : "s");
+}
+
+/* ---- the table of kernels ------------------------------------------------------------------------------------------- */
+
+static const char *const columns[][2] = {
+    {"Kernel", NULL},
+    {"Pressure", "Live registers over the instructions"},
+    {"Instr.", "Instructions after clean-up"},
+    {"Live peak", "Most 32-bit register words live at one place: exact, on the PTX"},
+    {"Allocated", "Registers that heddle's own allocation needs"},
+    {"Estimate", "Registers that ptxas will probably use: a model"},
+    {"ptxas", "Registers that ptxas uses: its own count"},
+    {"Occupancy", "Warps of an SM at a time, of the most that it holds, and what limits them"},
+    {"Next step up", "Fewer registers of a thread at which more CTAs fit"},
+    {"Next step down", "More registers of a thread at which fewer CTAs fit"},
+    {"Spills", "Bytes spilled: heddle's allocation, and ptxas where it was asked"},
+    {"Findings", "What is worth a look"},
+};
+
+static void write_columns(hd_writer *w)
+{
+    hd_write_string(w, "<thead><tr>");
+    for (uint32_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        hd_write_string(w, "<th scope=\"col\"");
+        if (columns[c][1]) {
+            hd_write_string(w, " title=\"");
+            page_text(w, columns[c][1]);
+            hd_write_char(w, '"');
+        }
+        hd_write_string(w, ">");
+        page_text(w, columns[c][0]);
+        hd_write_string(w, "</th>");
+    }
+    hd_write_string(w, "</tr></thead>\n");
+}
+
+/* A step for each stretch of instructions: its most. */
+static void write_spark(hd_writer *w, const hd_report_kernel *k)
+{
+    enum { STEPS = 60, HEIGHT = 20 };
+    uint32_t n = k->instruction_count, steps = n < STEPS ? n : STEPS;
+    hd_write_format(w, "<td><svg class=\"spark\" viewBox=\"0 0 %u %u\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><path d=\"M0 %u",
+                    steps ? steps : 1, HEIGHT, HEIGHT);
+    for (uint32_t s = 0; s < steps; s++) {
+        uint32_t most = 0;
+        for (uint32_t i = (uint32_t)((uint64_t)s * n / steps); i < (uint64_t)(s + 1) * n / steps; i++)
+            most = k->instructions[i].live > most ? k->instructions[i].live : most;
+        hd_write_format(w, "V%.4gH%u", HEIGHT - (k->live_peak ? (HEIGHT - 1.0) * most / k->live_peak : 0), s + 1);
+    }
+    hd_write_format(w, "V%uz\"/></svg></td>", HEIGHT);
+}
+
+static void write_count(hd_writer *w, uint64_t count)
+{
+    hd_write_format(w, "<td class=\"num\">%llu</td>", (unsigned long long)count);
+}
+
+static void write_occupancy(hd_writer *w, const hd_report_kernel *k)
+{
+    const hd_occupancy *o = &k->occupancy;
+    if (o->impossible) {
+        hd_write_string(w, "<td data-sort=\"-1\"><strong class=\"bad\">cannot run</strong> <small>");
+        page_text(w, o->impossible);
+        hd_write_string(w, "</small></td>");
+        return;
+    }
+    hd_write_format(w, "<td data-sort=\"%.6g\"><strong>%.3g %%</strong> <small>%u warps, limited by %s, with %u registers (%s)</small></td>",
+                    o->fraction, 100 * o->fraction, o->warps, hd_limiter_names[o->limiter], k->use.registers, k->registers_from);
+}
+
+static void write_cliff(hd_writer *w, const hd_report_kernel *k, const hd_occupancy_cliff *cliff)
+{
+    if (!cliff->exists) {
+        hd_write_string(w, "<td class=\"none\">none</td>");
+        return;
+    }
+    int32_t step = (int32_t)(cliff->registers - k->use.registers);
+    hd_write_format(w, "<td data-sort=\"%d\">%+d: %u regs<br><small>", step < 0 ? -step : step, step, cliff->registers);
+    if (cliff->then.impossible)
+        hd_write_string(w, "cannot run");
+    else
+        hd_write_format(w, "%.3g %%", 100 * cliff->then.fraction);
+    hd_write_string(w, "</small></td>");
+}
+
+static void write_spills(hd_writer *w, const hd_report_kernel *k)
+{
+    hd_write_format(w, "<td class=\"num\">%llu", (unsigned long long)k->spill_bytes);
+    if (k->ptxas.known)
+        hd_write_format(w, "<br><small>ptxas %llu</small>", (unsigned long long)(k->ptxas.spill_stores + k->ptxas.spill_loads));
+    hd_write_string(w, "</td>");
+}
+
+static void write_findings(hd_writer *w, const hd_report_kernel *k)
+{
+    hd_write_format(w, "<td data-sort=\"%u\">%u", k->finding_count + 1000 * k->failed_gate_count, k->finding_count);
+    for (uint32_t i = 0; i < k->failed_gate_count; i++) {
+        hd_write_string(w, "<br><small class=\"bad\">not met: ");
+        page_text(w, k->failed_gates[i]);
+        hd_write_string(w, "</small>");
+    }
+    hd_write_string(w, "</td>");
+}
+
+static void write_kernel(hd_writer *w, const hd_report_kernel *k, uint32_t index)
+{
+    hd_write_format(w, "<tr%s><th scope=\"row\"><a href=\"#kernel=%u\" data-kernel=\"%u\" title=\"",
+                    k->failed_gate_count ? " class=\"failed\"" : "", index, index);
+    page_text(w, k->name);
+    hd_write_string(w, "\">");
+    page_text(w, k->demangled ? k->demangled : k->name);
+    hd_write_string(w, k->is_entry ? "</a></th>" : "</a> <small>function</small></th>");
+    write_spark(w, k);
+    write_count(w, k->instruction_count);
+    write_count(w, k->live_peak);
+    write_count(w, k->allocated);
+    write_count(w, k->estimate);
+    if (k->ptxas.known)
+        write_count(w, k->ptxas.registers);
+    else
+        hd_write_format(w, "<td class=\"num none\">%s</td>", k->ptxas.asked ? "unknown" : "not asked");
+    write_occupancy(w, k);
+    write_cliff(w, k, &k->gain);
+    write_cliff(w, k, &k->loss);
+    write_spills(w, k);
+    write_findings(w, k);
+    hd_write_string(w, "</tr>\n");
+}
+
+static void write_overview(hd_writer *w, const hd_report_module *report)
+{
+    hd_write_string(w, "<section id=\"overview\" aria-label=\"Kernels\">\n<div class=\"scroll\"><table class=\"kernels\">\n");
+    write_columns(w);
+    hd_write_string(w, "<tbody>\n");
+    for (uint32_t k = 0; k < report->kernels.count; k++)
+        write_kernel(w, &report->kernels.items[k], k);
+    hd_write_string(w, "</tbody></table></div>\n<p class=\"meta\"><b>Live peak</b> is exact, on the PTX after clean-up; "
+                       "<b>allocated</b> is what heddle's own allocation needs; <b>estimate</b> is a model of what ptxas will "
+                       "use; <b>ptxas</b> is its own count. Occupancy is that of the count of ptxas where it is known, else of "
+                       "the estimate.</p>\n</section>\n<noscript><p>The details of each kernel need scripts.</p></noscript>\n");
+}
+
+/* ---- the data ------------------------------------------------------------------------------------------------------- */
+
+/* What was written to memory goes out, and the memory is used again. */
+static void pass_on(hd_writer *writer, hd_writer *part)
+{
+    hd_write(writer, part->buffer.items, part->buffer.count);
+    writer->error = writer->error ? writer->error : part->error;
+    hd_array_clear(&part->buffer);
+}
+
+static void write_module(hd_writer *w, const hd_report_module *report, const page_files *files)
+{
+    hd_write_string(w, "<script type=\"application/json\" id=\"module\">{\"files\":[");
+    for (uint32_t f = 0; f < files->names.count; f++) {
+        hd_write_string(w, f ? "," : "");
+        page_string(w, files->names.items[f], strlen(files->names.items[f]));
+    }
+    hd_write_string(w, "],");
+    page_member(w, "arch", report->arch);
+    hd_write_format(w, "\"warps_per_sm\":%u,\"kernels\":%u}</script>\n", report->limits ? report->limits->warps_per_sm : 0,
+                    report->kernels.count);
+}
+
+void hd_emit_report_html(hd_writer *writer, const hd_report_module *report, const hd_source *texts, uint32_t text_count)
+{
+    page_files files = {0};
+    hd_writer part;
+    hd_writer_to_memory(&part);
+    write_head(writer, report);
+    hd_write_string(writer, "<body>\n");
+    write_title(writer, report);
+    write_overview(writer, report);
+    hd_write_string(writer, "<main id=\"detail\"></main>\n");
+    for (uint32_t k = 0; k < report->kernels.count; k++) {
+        page_kernel(&part, report, k, &files);
+        pass_on(writer, &part);
+    }
+    page_sources(&part, report, &files, texts, text_count);
+    pass_on(writer, &part);
+    write_module(writer, report, &files);
+    hd_write_string(writer, "<script>\n\"use strict\";\n");
+    write_files(writer, ".js");
+    hd_write_string(writer, "</script>\n</body>\n</html>\n");
+    hd_writer_free(&part);
+    page_files_free(&files);
+}

@@ -1,0 +1,290 @@
+/* What the HTML report's scripts read beside the code (report_page.h): a kernel's numbers, values, occupancy, techniques and
+ * findings as JSON, and the source texts. Linear. */
+#include "emitters/report_page.h"
+
+static void write_number(hd_writer *w, const char *key, uint64_t value)
+{
+    hd_write_format(w, "\"%s\":%llu,", key, (unsigned long long)value);
+}
+
+/* null for HD_NONE */
+static void write_index(hd_writer *w, const char *key, uint32_t index)
+{
+    if (index == HD_NONE)
+        hd_write_format(w, "\"%s\":null,", key);
+    else
+        write_number(w, key, index);
+}
+
+static void write_boolean(hd_writer *w, const char *key, bool value)
+{
+    hd_write_format(w, "\"%s\":%s,", key, value ? "true" : "false");
+}
+
+/* Closes what members, each with a comma behind, stand in. The writer is to memory. */
+static void close(hd_writer *w, const char *bracket)
+{
+    if (w->buffer.count && w->buffer.items[w->buffer.count - 1] == ',') {
+        w->buffer.count--;
+        w->written_bytes--;
+    }
+    hd_write_string(w, bracket);
+    hd_write_char(w, ',');
+}
+
+static void write_place(hd_writer *w, const hd_report_place *place, page_files *files)
+{
+    hd_write_string(w, "\"place\":{");
+    write_number(w, "ptx_line", place->ptx_line);
+    write_index(w, "file", page_file(files, place->file));
+    write_number(w, "line", place->line);
+    close(w, "}");
+}
+
+/* ---- registers ------------------------------------------------------------------------------------------------------ */
+
+static void write_summary(hd_writer *w, const hd_report_kernel *k)
+{
+    write_number(w, "live_peak", k->live_peak);
+    write_number(w, "live_peak_predicates", k->live_peak_predicates);
+    write_index(w, "peak", k->peak_instruction);
+    write_number(w, "allocated", k->allocated);
+    write_number(w, "allocated_predicates", k->allocated_predicates);
+    write_number(w, "spill_bytes", k->spill_bytes);
+    write_number(w, "estimate", k->estimate);
+    write_boolean(w, "ptxas_asked", k->ptxas.asked);
+    if (k->ptxas.known) {
+        hd_write_string(w, "\"ptxas\":{");
+        write_number(w, "registers", k->ptxas.registers);
+        write_number(w, "barriers", k->ptxas.barriers);
+        write_number(w, "spill_stores", k->ptxas.spill_stores);
+        write_number(w, "spill_loads", k->ptxas.spill_loads);
+        write_number(w, "stack_bytes", k->ptxas.stack_bytes);
+        close(w, "}");
+    }
+    write_number(w, "input_instructions", k->input_instructions);
+    write_number(w, "loops", k->loop_count);
+    write_number(w, "static_shared_bytes", k->static_shared_bytes);
+    write_number(w, "local_bytes", k->local_bytes);
+    write_number(w, "constant_bytes", k->constant_bytes);
+    write_number(w, "parameter_bytes", k->parameter_bytes);
+    write_number(w, "barriers", k->barriers);
+    write_number(w, "banks", k->banks);
+    write_number(w, "bank_conflicts", k->bank_conflicts);
+    write_number(w, "bank_conflicts_weighted", k->bank_conflicts_weighted);
+    write_number(w, "single_use_loads", k->single_use_loads);
+    write_number(w, "loads", k->loads);
+}
+
+static void write_reuse(hd_writer *w, const hd_report_kernel *k)
+{
+    hd_write_string(w, "\"reuse\":[");
+    for (uint32_t i = 0; i < HD_REUSE_BUCKETS; i++)
+        hd_write_format(w, "[\"%s\",%llu],", hd_report_reuse_names[i], (unsigned long long)k->reuse[i]);
+    close(w, "]");
+}
+
+static void write_values(hd_writer *w, const hd_report_kernel *k)
+{
+    hd_write_string(w, "\"values\":[");
+    for (uint32_t i = 0; i < k->value_count; i++) {
+        const hd_report_value *v = &k->values[i];
+        hd_write_char(w, '{');
+        write_number(w, "reg", v->reg);
+        write_index(w, "definition", v->definition);
+        write_index(w, "last_use", v->last_use);
+        write_number(w, "uses", v->uses);
+        write_number(w, "loop_depth", v->loop_depth);
+        write_number(w, "uses_in_loop", v->uses_in_loop);
+        write_boolean(w, "idle", v->idle);
+        page_member(w, "remedy", v->remedy);
+        close(w, "}");
+    }
+    close(w, "]");
+}
+
+/* ---- occupancy ------------------------------------------------------------------------------------------------------ */
+
+/* [ctas, warps, fraction, limiter, why it cannot run] */
+static void write_point(hd_writer *w, const hd_occupancy *o)
+{
+    hd_write_format(w, "[%u,%u,%.6g,\"%s\",", o->ctas, o->warps, o->fraction, hd_limiter_names[o->limiter]);
+    if (o->impossible)
+        page_string(w, o->impossible, strlen(o->impossible));
+    else
+        hd_write_string(w, "null");
+    hd_write_string(w, "],");
+}
+
+static void write_cliff(hd_writer *w, const char *key, const hd_occupancy_cliff *cliff)
+{
+    if (!cliff->exists)
+        return;
+    hd_write_format(w, "\"%s\":{\"registers\":%u,\"then\":", key, cliff->registers);
+    write_point(w, &cliff->then);
+    close(w, "}");
+}
+
+static void write_occupancy(hd_writer *w, const hd_report_kernel *k)
+{
+    hd_write_string(w, "\"use\":{");
+    write_number(w, "threads", k->use.threads);
+    write_number(w, "registers", k->use.registers);
+    write_number(w, "shared_bytes", k->use.shared_bytes);
+    write_number(w, "barriers", k->use.barriers);
+    page_member(w, "from", k->registers_from);
+    close(w, "}");
+    hd_write_string(w, "\"occupancy\":");
+    write_point(w, &k->occupancy);
+    hd_write_string(w, "\"limits\":[");
+    for (uint32_t l = 0; l < HD_LIMITER_IMPOSSIBLE; l++)
+        if (k->occupancy.by[l] != UINT32_MAX)
+            hd_write_format(w, "[\"%s\",%u],", hd_limiter_names[l], k->occupancy.by[l]);
+    close(w, "]");
+    write_cliff(w, "gain", &k->gain);
+    write_cliff(w, "loss", &k->loss);
+    hd_write_string(w, "\"sweep\":[");
+    for (uint32_t i = 0; i < k->sweep_count; i++)
+        write_point(w, &k->sweep[i]);
+    close(w, "]");
+}
+
+/* ---- techniques and findings ---------------------------------------------------------------------------------------- */
+
+static void write_techniques(hd_writer *w, const hd_report_kernel *k)
+{
+    hd_write_string(w, "\"techniques\":[");
+    for (uint32_t i = 0; i < k->technique_count; i++) {
+        const hd_report_technique *t = &k->techniques[i];
+        hd_write_char(w, '{');
+        page_member(w, "name", t->name);
+        page_member(w, "refusal", t->refusal);
+        hd_write_string(w, "\"statistics\":[");
+        for (uint32_t s = 0; s < t->statistic_count; s++) {
+            hd_write_char(w, '[');
+            page_string(w, t->statistics[s].name, strlen(t->statistics[s].name));
+            hd_write_format(w, ",%llu],", (unsigned long long)t->statistics[s].value);
+        }
+        close(w, "]");
+        close(w, "}");
+    }
+    close(w, "]");
+}
+
+static const char *severity_word(hd_severity severity)
+{
+    return severity == HD_ERROR ? "error" : severity == HD_WARNING ? "warning" : "note";
+}
+
+static void write_findings(hd_writer *w, const hd_report_kernel *k, page_files *files)
+{
+    hd_write_string(w, "\"findings\":[");
+    for (uint32_t i = 0; i < k->finding_count; i++) {
+        const hd_report_finding *f = &k->findings[i];
+        hd_write_char(w, '{');
+        page_member(w, "rule", hd_diagnostic_slug(f->kind));
+        page_member(w, "severity", severity_word(f->severity));
+        page_member(w, "message", f->message);
+        write_index(w, "instruction", f->instruction);
+        write_place(w, &f->place, files);
+        close(w, "}");
+    }
+    close(w, "]");
+    hd_write_string(w, "\"failed_gates\":[");
+    for (uint32_t i = 0; i < k->failed_gate_count; i++) {
+        page_string(w, k->failed_gates[i], strlen(k->failed_gates[i]));
+        hd_write_char(w, ',');
+    }
+    close(w, "]");
+}
+
+void page_kernel(hd_writer *writer, const hd_report_module *report, uint32_t index, page_files *files)
+{
+    const hd_report_kernel *k = &report->kernels.items[index];
+    hd_write_format(writer, "<script type=\"application/json\" id=\"kernel%u\">{", index);
+    page_member(writer, "name", k->name);
+    page_member(writer, "demangled", k->demangled);
+    write_boolean(writer, "entry", k->is_entry);
+    write_number(writer, "count", k->instruction_count);
+    write_place(writer, &k->place, files);
+    write_summary(writer, k);
+    write_reuse(writer, k);
+    write_values(writer, k);
+    write_occupancy(writer, k);
+    write_techniques(writer, k);
+    write_findings(writer, k, files);
+    page_code(writer, report, k, files);
+    hd_write_string(writer, "\"end\":0}</script>\n");
+}
+
+/* ---- sources -------------------------------------------------------------------------------------------------------- */
+
+enum { WHOLE_BYTES = 65536, LINES_AROUND = 12 };
+
+static int compare_lines(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The lines of one file that kernels name, ascending; some may stand twice. */
+static hd_u32_array lines_of(const hd_report_module *report, const char *file)
+{
+    hd_u32_array lines = {0};
+    for (uint32_t k = 0; k < report->kernels.count; k++)
+        for (uint32_t i = 0; i < report->kernels.items[k].line_count; i++)
+            if (!strcmp(report->kernels.items[k].lines[i].file, file))
+                hd_array_push(&lines, report->kernels.items[k].lines[i].line);
+    if (lines.count)
+        qsort(lines.items, lines.count, sizeof *lines.items, compare_lines);
+    return lines;
+}
+
+/* [first line, text], of lines from first to last as far as there are such */
+static void write_stretch(hd_writer *w, hd_source *text, uint32_t first, uint32_t last)
+{
+    hd_span begin = hd_source_line(text, first), end = hd_source_line(text, last);
+    hd_write_format(w, "[%u,", first);
+    page_string(w, text->text + begin.begin, end.end - begin.begin);
+    hd_write_string(w, "],");
+}
+
+static void write_stretches(hd_writer *w, hd_source *text, const hd_u32_array *lines)
+{
+    uint32_t count = hd_source_position(text, text->length).line;
+    if (text->length <= WHOLE_BYTES) {
+        write_stretch(w, text, 1, count);
+        return;
+    }
+    for (uint32_t i = 0, next; i < lines->count && lines->items[i] <= count; i = next) {
+        uint32_t first = lines->items[i] > LINES_AROUND ? lines->items[i] - LINES_AROUND : 1, last = 0;
+        for (next = i; next < lines->count && (next == i || lines->items[next] <= last + LINES_AROUND); next++)
+            last = lines->items[next] + LINES_AROUND;
+        write_stretch(w, text, first, last < count ? last : count);
+    }
+}
+
+static void write_source(hd_writer *w, const hd_report_module *report, const char *file, const hd_source *text)
+{
+    hd_source own = *text; /* its line table is ours */
+    hd_u32_array lines = lines_of(report, file);
+    memset(&own.lines, 0, sizeof own.lines);
+    hd_write_string(w, "[");
+    write_stretches(w, &own, &lines);
+    close(w, "]");
+    hd_array_free(&own.lines);
+    hd_array_free(&lines);
+}
+
+void page_sources(hd_writer *writer, const hd_report_module *report, const page_files *files, const hd_source *texts,
+                  uint32_t text_count)
+{
+    for (uint32_t f = 0; f < files->names.count; f++)
+        for (uint32_t t = 0; t < text_count; t++)
+            if (!strcmp(texts[t].name, files->names.items[f])) {
+                hd_write_format(writer, "<script type=\"application/json\" id=\"source%u\">{\"stretches\":", f);
+                write_source(writer, report, files->names.items[f], &texts[t]);
+                hd_write_string(writer, "\"end\":0}</script>\n");
+                break;
+            }
+}

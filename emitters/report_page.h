@@ -1,0 +1,51 @@
+/* What the files of the HTML report share: texts and numbers as they stand in the page, and the page's own style and
+ * scripts. Private to emitters/report_html*.c.
+ *
+ * Texts of the user (names, paths, PTX, source) may hold any byte. In markup they are escaped by page_text; in data, which
+ * stands in <script type="application/json"> elements, by page_string, whose result holds no '<', so that no text
+ * can end the element. What is no UTF-8 becomes U+FFFD.
+ *
+ * Long columns of numbers are strings of base-64 digits (A-Z a-z 0-9 + /): five bits a digit from the lowest on, the
+ * sixth says that more follow; a signed number is shifted by one, with its sign in the lowest bit. Most columns hold
+ * differences, so that most numbers take one character. emitters/report/data.js reads them.
+ */
+#ifndef HD_EMITTERS_REPORT_PAGE_H
+#define HD_EMITTERS_REPORT_PAGE_H
+
+#include "emitters/report.h"
+
+typedef struct hd_page_file {
+    const char *name, *text;
+    uint32_t length;
+} hd_page_file;
+extern const hd_page_file hd_page_files[]; /* emitters/report/: .css and .js */
+extern const uint32_t hd_page_file_count;
+
+/* All files that places name, by first mention. */
+typedef struct page_files {
+    HD_ARRAY(const char *) names;    /* each once */
+    HD_ARRAY(const char *) mentions; /* each address that a place had for a name */
+    HD_ARRAY(uint32_t) of_mention;   /* index in names */
+    uint32_t last;                   /* mention that was asked for */
+} page_files;
+void page_files_free(page_files *files);
+uint32_t page_file(page_files *files, const char *name); /* NULL: HD_NONE */
+
+void page_text(hd_writer *writer, const char *text);
+void page_string(hd_writer *writer, const char *text, size_t length);
+void page_member(hd_writer *writer, const char *key, const char *text); /* "key":"text" or "key":null, and a comma */
+
+/* A column begins with page_column and ends with page_column_end, which adds a comma. */
+void page_column(hd_writer *writer, const char *key);
+void page_unsigned(hd_writer *writer, uint64_t value);
+void page_signed(hd_writer *writer, int64_t value);
+void page_column_end(hd_writer *writer);
+
+/* The <script> element of one kernel's data. All that follow want a writer to memory. */
+void page_kernel(hd_writer *writer, const hd_report_module *report, uint32_t index, page_files *files);
+void page_code(hd_writer *writer, const hd_report_module *report, const hd_report_kernel *kernel, page_files *files);
+/* Those of the source texts: of long files the lines about which the report says something, with some around. */
+void page_sources(hd_writer *writer, const hd_report_module *report, const page_files *files, const hd_source *texts,
+                  uint32_t text_count);
+
+#endif
