@@ -48,8 +48,9 @@ uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space,
     *next = base + size + (constant ? 0 : HD_GUARD_BYTES);
     hd_u32_array *list = constant ? &memory->constants : &memory->globals;
     hd_array_push(list, memory->allocations.count);
-    hd_array_push(&memory->allocations, (hd_allocation){hd_arena_string(&memory->arena, name, strlen(name)), base, size,
-                                                        hd_calloc((size_t)size + 16, 1), (uint8_t)space, read_only, false});
+    hd_array_push(&memory->allocations,
+                  (hd_allocation){hd_arena_string(&memory->arena, name, strlen(name)), base, size,
+                                  hd_calloc((size_t)size + 16, 1), (uint8_t)space, read_only, false});
     return memory->allocations.count - 1;
 }
 
@@ -111,9 +112,15 @@ static uint64_t distance(const hd_allocation *a, uint64_t address)
     return address < a->base + a->size ? 0 : address - (a->base + a->size);
 }
 
+enum { NULL_PAGE = 65536 }; /* what lies in it comes from a null pointer */
+
 void hd_memory_describe(const hd_memory *memory, hd_space space, uint64_t address, char *text, size_t size)
 {
     const hd_allocation *best = NULL;
+    if (address < NULL_PAGE) {
+        snprintf(text, size, "a null pointer, or %llu bytes behind one", (unsigned long long)address);
+        return;
+    }
     for (uint32_t i = 0; i < memory->allocations.count; i++) {
         const hd_allocation *a = &memory->allocations.items[i];
         if (a->space == space && (!best || distance(a, address) < distance(best, address)))

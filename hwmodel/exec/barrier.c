@@ -72,8 +72,10 @@ static hd_step find_place(const hd_op *op, hd_warp *w, uint32_t mask, hd_place *
     if (op->flags & HD_OP_ALIGNED && mask != w->lanes) {
         char note[128];
         snprintf(note, sizeof note, "the lanes 0x%08x of the warp have not ended and are elsewhere", w->lanes & ~mask);
-        return hd_fault_note(op, w, mask, note, "divergent barrier: only %d of %d lanes reach it",
-                             __builtin_popcount(mask), __builtin_popcount(w->lanes));
+        hd_step step = hd_fault_note(op, w, mask, note, "divergent barrier: only %d of %d lanes reach it",
+                                     __builtin_popcount(mask), __builtin_popcount(w->lanes));
+        hd_fault_note_elsewhere(w, w->lanes & ~mask);
+        return step;
     }
     if (!equal_in(numbers, mask) || (counts && !equal_in(counts, mask)))
         return hd_fault(op, w, mask, "divergent barrier: its operands differ between lanes");

@@ -65,7 +65,8 @@ static void print(hd_warp *w, const hd_text_buffer *text)
 static hd_heap_place place_in(const hd_op *op, hd_warp *w, uint32_t lane)
 {
     const hd_code *code = hd_top_frame(w)->code;
-    hd_heap_place place = {.span = code->function->instructions.items[op - code->ops].span};
+    const hd_instruction *call = &code->function->instructions.items[op - code->ops];
+    hd_heap_place place = {.span = call->span, .location = call->location};
     memcpy(place.block, w->cta->id, sizeof place.block);
     hd_thread_of(w, lane, place.thread);
     return place;

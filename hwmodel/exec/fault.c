@@ -22,16 +22,20 @@ static const char *file_name(const hd_program *p, uint32_t number)
     return "?";
 }
 
-/* " (file.cu:12)" from the instruction's .loc, or nothing. */
-static void source_text(const hd_program *p, const hd_code *code, uint32_t ordinal, char *text, size_t size)
+/* " (file.cu:12)" from a .loc, or nothing. */
+static void location_text(const hd_program *p, uint32_t location, char *text, size_t size)
 {
-    const hd_function *f = code->function;
-    uint32_t location = ordinal < f->instructions.count ? f->instructions.items[ordinal].location : HD_NONE;
     text[0] = 0;
     if (location == HD_NONE)
         return;
     const hd_location *l = &p->module->locations.items[location];
     snprintf(text, size, " (%s:%u)", file_name(p, l->file), l->line);
+}
+
+static void source_text(const hd_program *p, const hd_code *code, uint32_t ordinal, char *text, size_t size)
+{
+    const hd_function *f = code->function;
+    location_text(p, ordinal < f->instructions.count ? f->instructions.items[ordinal].location : HD_NONE, text, size);
 }
 
 static hd_span span_of(const hd_code *code, uint32_t ordinal)
@@ -57,8 +61,8 @@ enum { MOST_INLINED = 16, MOST_CALLERS = 8 };
 static void note_inlined(hd_cta *cta, hd_diagnostic *d, const hd_code *code, uint32_t ordinal)
 {
     const hd_module *m = cta->program->module;
-    uint32_t at = ordinal < code->function->instructions.count ? code->function->instructions.items[ordinal].location
-                                                               : HD_NONE;
+    uint32_t at =
+        ordinal < code->function->instructions.count ? code->function->instructions.items[ordinal].location : HD_NONE;
     for (uint32_t k = 0; k < MOST_INLINED && at != HD_NONE && m->locations.items[at].inlined_file; k++) {
         const hd_location *l = &m->locations.items[at];
         hd_note_add(cta->diagnostics, d, NULL, (hd_span){0, 0}, "inlined at %s:%u",
@@ -167,8 +171,7 @@ void hd_report_race(const hd_op *op, hd_warp *w, uint32_t lane, const hd_race *r
     char source[256], note[128];
     source_text(p, code, ordinal, source, sizeof source);
     hd_thread_of(w, lane, id);
-    if (was_reported(w->cta->diagnostics, span_of(code, ordinal),
-                     span_of(p->codes.items[race->code], race->ordinal)))
+    if (was_reported(w->cta->diagnostics, span_of(code, ordinal), span_of(p->codes.items[race->code], race->ordinal)))
         return;
     hd_thread_of(&w->cta->warps[race->thread / LANES], race->thread % LANES, other);
     w->cta->fault = hd_report(
@@ -185,9 +188,11 @@ void hd_report_race(const hd_op *op, hd_warp *w, uint32_t lane, const hd_race *r
 
 static void note_heap_place(hd_warp *w, const hd_heap_place *p, const char *what)
 {
+    char source[256];
+    location_text(w->cta->program, p->location, source, sizeof source);
     hd_note_add(w->cta->diagnostics, w->cta->fault, w->cta->program->module->source, p->span,
-                "%s here by block (%u,%u,%u), thread (%u,%u,%u)", what, p->block[0], p->block[1], p->block[2],
-                p->thread[0], p->thread[1], p->thread[2]);
+                "%s here by block (%u,%u,%u), thread (%u,%u,%u)%s", what, p->block[0], p->block[1], p->block[2],
+                p->thread[0], p->thread[1], p->thread[2], source);
 }
 
 void hd_fault_note_block(hd_warp *w, uint64_t address, const hd_heap_block *block)
@@ -238,38 +243,64 @@ void hd_fault_deadlock(hd_cta *cta)
         if (cta->warps[i].state == HD_WARP_WAITING && !first)
             first = &cta->warps[i];
     const hd_code *code = hd_top_frame(first)->code;
+    char source[256];
+    source_text(cta->program, code, ordinal_of(code, first->waiting), source, sizeof source);
     hd_diagnostic *d =
         hd_report(cta->diagnostics, HD_DIAG_KERNEL_FAULT, cta->program->module->source,
                   span_of(code, ordinal_of(code, first->waiting)),
-                  "deadlock: every warp of block (%u,%u,%u) waits at a barrier that cannot open; kernel %s", cta->id[0],
-                  cta->id[1], cta->id[2], kernel_name(cta->program));
+                  "deadlock: every warp of block (%u,%u,%u) waits at a barrier that cannot open; kernel %s%s",
+                  cta->id[0], cta->id[1], cta->id[2], kernel_name(cta->program), source);
     for (uint32_t i = 0; i < cta->warp_count && i < 8; i++) {
         const hd_warp *w = &cta->warps[i];
         if (w->state != HD_WARP_WAITING)
             continue;
         code = hd_top_frame(w)->code;
+        source_text(cta->program, code, ordinal_of(code, w->waiting), source, sizeof source);
         if (w->barrier == HD_CLUSTER_BARRIER) {
             hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, ordinal_of(code, w->waiting)),
-                        "warp %u waits here at the barrier of the cluster", i);
+                        "warp %u waits here at the barrier of the cluster%s", i, source);
             continue;
         }
         const hd_barrier *b = &cta->barriers[w->barrier];
         hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, ordinal_of(code, w->waiting)),
-                    "warp %u waits here at barrier %u: %u threads arrived, %u are needed", i, w->barrier, b->arrived,
-                    b->expected ? b->expected : hd_live_threads(cta));
+                    "warp %u waits here at barrier %u: %u threads arrived, %u are needed%s", i, w->barrier, b->arrived,
+                    b->expected ? b->expected : hd_live_threads(cta), source);
     }
     cta->status = HD_EXEC_FAULT;
+}
+
+void hd_fault_note_elsewhere(hd_warp *w, uint32_t lanes)
+{
+    if (!w->cta->fault)
+        return;
+    const hd_code *code = hd_top_frame(w)->code;
+    for (uint32_t i = w->stack.count - 1; i-- > hd_top_frame(w)->bottom;) {
+        const hd_entry *e = &w->stack.items[i];
+        char text[64];
+        snprintf(text, sizeof text, "lanes 0x%08x are here", e->mask & lanes);
+        if (e->mask & lanes)
+            hd_fault_note_place(w, code, e->pc, text);
+        lanes &= ~e->mask;
+    }
 }
 
 /* Where the lanes of a warp run (the top of its stack) and where others wait for them. */
 static void note_stack(hd_cta *cta, hd_diagnostic *d, const hd_warp *w)
 {
     const hd_code *code = hd_top_frame(w)->code;
+    uint32_t told = 0;
     for (uint32_t i = w->stack.count; i-- > hd_top_frame(w)->bottom;) {
         const hd_entry *e = &w->stack.items[i];
         bool runs = i + 1 == w->stack.count;
-        hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, e->pc),
-                    "lanes 0x%08x of warp %u %s", e->mask, w->index, runs ? "go in circles here" : "wait here");
+        char source[256];
+        source_text(cta->program, code, e->pc, source, sizeof source);
+        if (e->mask & ~told)
+            hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, e->pc),
+                        "lanes 0x%08x of warp %u %s%s", e->mask & ~told, w->index,
+                        runs ? "go in circles here" : "wait here", source);
+        if (runs)
+            note_inlined(cta, d, code, e->pc);
+        told |= e->mask;
     }
 }
 
@@ -283,10 +314,12 @@ void hd_fault_livelock(hd_cta *cta)
         if (cta->warps[i].state == HD_WARP_READY && !ready++)
             first = &cta->warps[i];
     const hd_code *code = hd_top_frame(first)->code;
+    char source[256];
+    source_text(cta->program, code, hd_top(first)->pc, source, sizeof source);
     hd_diagnostic *d = hd_report(
         cta->diagnostics, HD_DIAG_KERNEL_FAULT, cta->program->module->source, span_of(code, hd_top(first)->pc),
-        "livelock: block (%u,%u,%u) runs for ever without changing anything (%u of %u warps); kernel %s", cta->id[0],
-        cta->id[1], cta->id[2], ready, cta->live_warps, kernel_name(cta->program));
+        "livelock: block (%u,%u,%u) runs for ever without changing anything (%u of %u warps); kernel %s%s", cta->id[0],
+        cta->id[1], cta->id[2], ready, cta->live_warps, kernel_name(cta->program), source);
     note_stack(cta, d, first);
     hd_note_add(
         cta->diagnostics, d, NULL, (hd_span){0, 0},
@@ -299,11 +332,14 @@ void hd_fault_livelock(hd_cta *cta)
 void hd_stop_at_limit(hd_cta *cta, const hd_warp *w)
 {
     bool runs = w && w->state != HD_WARP_DONE;
+    char source[256] = "";
+    if (runs)
+        source_text(cta->program, hd_top_frame(w)->code, hd_top(w)->pc, source, sizeof source);
     hd_diagnostic *d = hd_report(
         cta->diagnostics, HD_DIAG_INSTRUCTION_LIMIT, runs ? cta->program->module->source : NULL,
         runs ? span_of(hd_top_frame(w)->code, hd_top(w)->pc) : (hd_span){0, 0},
-        "kernel %s is not done after %llu warp instructions, block (%u,%u,%u) is running", kernel_name(cta->program),
-        (unsigned long long)cta->options->instruction_limit, cta->id[0], cta->id[1], cta->id[2]);
+        "kernel %s is not done after %llu warp instructions, block (%u,%u,%u) is running%s", kernel_name(cta->program),
+        (unsigned long long)cta->options->instruction_limit, cta->id[0], cta->id[1], cta->id[2], source);
     hd_note_add(cta->diagnostics, d, NULL, (hd_span){0, 0},
                 "it may never end, or need a higher --instruction-limit (0: no limit)");
     cta->status = HD_EXEC_LIMIT;

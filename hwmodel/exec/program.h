@@ -323,6 +323,8 @@ void hd_fault_note_block(hd_warp *w, uint64_t address, const struct hd_heap_bloc
 bool hd_describe_variable(const hd_program *program, const hd_placed_array *variables, int64_t at, char *text,
                           size_t size);
 void hd_fault_note_place(hd_warp *w, const hd_code *code, uint32_t ordinal, const char *text);
+/* Notes of the fault that was just reported: where other lanes of the warp are, as far as they are in this function. */
+void hd_fault_note_elsewhere(hd_warp *w, uint32_t lanes);
 /* A race (races.c): reported like a fault, but the run goes on. thread: of the access before this one. */
 typedef struct hd_race {
     const char *what, *now, *before; /* "write after read", "writes", "reads" */

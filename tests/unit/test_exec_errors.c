@@ -59,7 +59,7 @@ static void accesses(void **state)
     expect_fault(&run, FIRST_LINE + 2, "out-of-bounds access of 4 bytes at local address",
                  "has 16 bytes; this is byte 16, 0 bytes behind the end of 'l' (16 bytes)");
     run = run_body("mov.u64 %rd5, 0;\nld.u32 %r1, [%rd5];", 32);
-    expect_fault(&run, FIRST_LINE + 1, "generic address 0x0", "bytes before 'in'");
+    expect_fault(&run, FIRST_LINE + 1, "generic address 0x0", "0: a null pointer, or 0 bytes behind one\n");
     run = run_body("atom.global.add.u32 %r1, [%rd1+4096], 1;", 32);
     expect_fault(&run, FIRST_LINE, "out-of-bounds access of 4 bytes", "'out'");
 }
@@ -111,6 +111,35 @@ static void places_in_the_source(void **state)
     run_kernel(&run);
     expect_fault(&run, 13, "kernel k (lib.h:9), block", "0: inlined at lib.h:20\n0: inlined at main.cu:30\n");
     assert_non_null(strstr(run.notes, "19: called from here (main.cu:40)\n"));
+}
+
+/* What waits, or never ends, has its source line too, and so has each place of a note. */
+static void waits_in_the_source(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *message, *note;
+    } rows[] = {
+        {".loc 1 3 1\n@%p1 bra L;\n.loc 1 4 1\nbar.sync 0;\n.loc 1 9 1\nL: ",
+         "31 of 32 lanes reach it; kernel k (main.cu:4), block", "lanes 0x00000001 are here (main.cu:9)\n"},
+        {".loc 1 5 1\nbarrier.sync 1, 64;\n", "cannot open; kernel k (main.cu:5)", "64 are needed (main.cu:5)\n"},
+        {".loc 1 6 1\nL: bra L;\n", "(1 of 1 warps); kernel k (main.cu:6)", "in circles here (main.cu:6)\n"},
+        {".loc 1 7 1\n@!%p1 bra L;\n.loc 1 8 1\nM: bra M;\n.loc 1 9 1\nL: ret;\n",
+         "(1 of 1 warps); kernel k (main.cu:8)", "lanes 0xfffffffe of warp 0 wait here (main.cu:9)\n"},
+        {".loc 1 11 1\nL: mov.u64 %rd1, %clock64;\nbra L;\n", "block (0,0,0) is running (main.cu:11)", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        static char text[1024];
+        snprintf(text, sizeof text,
+                 ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"main.cu\"\n"
+                 ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .pred %%p<2>;\n.reg .b32 %%r<2>;\n"
+                 ".reg .b64 %%rd<2>;\nmov.u32 %%r1, %%tid.x;\nsetp.eq.u32 %%p1, %%r1, 0;\n%sret;\n}\n",
+                 rows[i].body);
+        kernel_run run = {.text = text, .out = out, .out_bytes = 4, .block = 32, .options.instruction_limit = 100000};
+        run_kernel(&run);
+        if (!strstr(run.message, rows[i].message) || !strstr(run.notes, rows[i].note))
+            fail_msg("%zu: '%s' '%s'", i, run.message, run.notes);
+    }
 }
 
 /* ---- for ever ------------------------------------------------------------------------------------------------------
@@ -173,9 +202,13 @@ static void counters_that_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accesses),          cmocka_unit_test(blocks_of_the_heap),
-        cmocka_unit_test(divisions_by_zero), cmocka_unit_test(places_in_the_source),
-        cmocka_unit_test(spinning_lanes),    cmocka_unit_test(counters_that_matter),
+        cmocka_unit_test(accesses),
+        cmocka_unit_test(blocks_of_the_heap),
+        cmocka_unit_test(divisions_by_zero),
+        cmocka_unit_test(places_in_the_source),
+        cmocka_unit_test(waits_in_the_source),
+        cmocka_unit_test(spinning_lanes),
+        cmocka_unit_test(counters_that_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
