@@ -125,7 +125,7 @@ static void waits_in_the_source(void **state)
         {".loc 1 5 1\nbarrier.sync 1, 64;\n", "cannot open; kernel k (main.cu:5)", "64 are needed (main.cu:5)\n"},
         {".loc 1 6 1\nL: bra L;\n", "(1 of 1 warps); kernel k (main.cu:6)", "in circles here (main.cu:6)\n"},
         {".loc 1 7 1\n@!%p1 bra L;\n.loc 1 8 1\nM: bra M;\n.loc 1 9 1\nL: ret;\n",
-         "(1 of 1 warps); kernel k (main.cu:8)", "lanes 0xfffffffe of warp 0 wait here (main.cu:9)\n"},
+         "(1 of 1 warps); kernel k (main.cu:8)", "lanes 0x00000001 of warp 0 go in circles here (main.cu:8)\n"},
         {".loc 1 11 1\nL: mov.u64 %rd1, %clock64;\nbra L;\n", "block (0,0,0) is running (main.cu:11)", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
