@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-enum { DETAILS_AT_MOST = 8, VALUES_AT_MOST = 12, NAME_WIDTH = 44, LIST_COLUMNS = 120, LABEL_WIDTH = 12 };
+enum { DETAILS_AT_MOST = 8, VALUES_AT_MOST = 12, FINDINGS_AT_MOST = 3, NAME_WIDTH = 44, LIST_COLUMNS = 120, LABEL_WIDTH = 12 };
 
 typedef struct style {
     const char *strong, *dim, *good, *warn, *bad, *off;
@@ -50,22 +50,44 @@ static const char *short_place(const hd_report_place *place, char *buffer, size_
 
 /* ---- the table ------------------------------------------------------------------------------------------------------ */
 
+/* What a table shows of "void space::kernel<4>(int*)": kernel<4>. Texts between < > are passed over as a whole. */
+static const char *table_name(const char *name, int *length)
+{
+    static const char anonymous[] = "(anonymous namespace)";
+    const char *begin = name, *p = name;
+    for (uint32_t depth = 0; *p; p++) {
+        if (*p == '(' && strncmp(p, anonymous, sizeof anonymous - 1) == 0)
+            p += sizeof anonymous - 2;
+        else if (*p == '(' && !depth)
+            break;
+        else if (*p == '<' || *p == '(')
+            depth++;
+        else if ((*p == '>' || *p == ')') && depth)
+            depth--;
+        else if (!depth && (*p == ' ' || *p == ':'))
+            begin = p + 1;
+    }
+    *length = (int)(p - begin);
+    return *length ? begin : name;
+}
+
 static void write_table_row(printer *p, const hd_report_kernel *k)
 {
-    int length = (int)strlen(k->demangled);
-    hd_write_format(p->w, "%-*.*s%s %9u%s %5u %6u ", NAME_WIDTH, NAME_WIDTH, k->demangled, length > NAME_WIDTH ? "+" : " ", k->use.registers,
-                    k->ptxas.known ? " " : "~", k->live_peak, k->allocated);
+    int length;
+    const char *name = table_name(k->demangled, &length);
+    hd_write_format(p->w, "%-*.*s%s %9u%s %5u %6u ", NAME_WIDTH, length < NAME_WIDTH ? length : NAME_WIDTH, name, length > NAME_WIDTH ? "+" : " ",
+                    k->use.registers, k->ptxas.known ? " " : "~", k->live_peak, k->allocated);
     bool bad = k->occupancy.limiter == HD_LIMITER_IMPOSSIBLE || k->failed_gate_count;
-    hd_write_format(p->w, "%s%8.1f%%%s  %-10s %5u %8llu %8u%s\n", bad ? p->s->bad : "", 100 * k->occupancy.fraction, bad ? p->s->off : "",
+    hd_write_format(p->w, "%s%8.1f%%%s  %-10s %5u %8llu %8u %8u%s\n", bad ? p->s->bad : "", 100 * k->occupancy.fraction, bad ? p->s->off : "",
                     hd_limiter_names[k->occupancy.limiter], k->use.threads,
                     (unsigned long long)(k->ptxas.known ? k->ptxas.spill_stores + k->ptxas.spill_loads : k->spill_bytes), k->instruction_count,
-                    k->is_entry ? "" : "  function");
+                    k->place.ptx_line, k->is_entry ? "" : "  function");
 }
 
 static void write_table(printer *p)
 {
-    hd_write_format(p->w, "%s%-*s  %9s  %5s %6s %9s  %-10s %5s %8s %8s%s\n", p->s->strong, NAME_WIDTH, "kernel", "registers", "live", "alloc.",
-                    "occupancy", "limited by", "block", "spilled", "instr.", p->s->off);
+    hd_write_format(p->w, "%s%-*s  %9s  %5s %6s %9s  %-10s %5s %8s %8s %8s%s\n", p->s->strong, NAME_WIDTH, "kernel", "registers", "live", "alloc.",
+                    "occupancy", "limited by", "block", "spilled", "instr.", "PTX line", p->s->off);
     for (uint32_t i = 0; i < p->report->kernels.count; i++)
         write_table_row(p, &p->report->kernels.items[i]);
     hd_write_char(p->w, '\n');
@@ -189,17 +211,21 @@ static void write_peak(printer *p)
         write_values(p);
 }
 
+/* Some of each kind; the other formats have all. */
 static void write_findings(printer *p)
 {
     const hd_report_kernel *k = p->k;
-    for (uint32_t i = 0; i < k->finding_count; i++) {
+    char place[40];
+    for (uint32_t i = 0, of_kind = 0; i < k->finding_count; i++) {
         const hd_report_finding *f = &k->findings[i];
+        of_kind = i && f->kind == f[-1].kind ? of_kind + 1 : 0;
+        if (of_kind >= FINDINGS_AT_MOST && !p->listing)
+            continue;
         if (i)
             more(p);
         else
             label(p, "look at");
-        write_place(p->w, &f->place);
-        hd_write_format(p->w, ": %s [%s]\n", f->message, hd_diagnostic_slug(f->kind));
+        hd_write_format(p->w, "%s: %s [%s]\n", short_place(&f->place, place, sizeof place), f->message, hd_diagnostic_slug(f->kind));
     }
 }
 
