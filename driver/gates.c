@@ -74,7 +74,7 @@ static const char *all_names(reader *r)
 {
     const char *list = "";
     for (uint32_t q = 0; q < HD_QUANTITY_COUNT; q++)
-        if (r->gates->mode == HD_GATES_OF_CHANGES || !hd_quantities[q].change_only)
+        if (r->gates->mode == HD_GATES_OF_CHANGES || hd_quantities[q].class != HD_CLASS_CHANGE)
             list = hd_arena_printf(&r->gates->arena, "%s%s%s", list, *list ? ", " : "", hd_quantities[q].name);
     return list;
 }
@@ -88,7 +88,7 @@ static void read_quantity(reader *r, hd_gate *gate)
     size_t length = (size_t)(r->at - begin);
     for (uint32_t q = 0; q < HD_QUANTITY_COUNT; q++)
         if (strlen(hd_quantities[q].name) == length && strncmp(hd_quantities[q].name, begin, length) == 0 &&
-            (r->gates->mode == HD_GATES_OF_CHANGES || !hd_quantities[q].change_only)) {
+            (r->gates->mode == HD_GATES_OF_CHANGES || hd_quantities[q].class != HD_CLASS_CHANGE)) {
             gate->quantity = (hd_quantity)q;
             return;
         }
@@ -138,7 +138,7 @@ static void check_number(reader *r, const hd_gate *gate, const char *begin, bool
     const char *name = hd_quantities[gate->quantity].name;
     if (is_signed && !changes)
         bad(r, begin, r->at, "'%s' is never negative: a number without sign is expected", name);
-    else if (gate->percent && !fraction && (!changes || hd_quantities[gate->quantity].change_only))
+    else if (gate->percent && !fraction && (!changes || hd_quantities[gate->quantity].class == HD_CLASS_CHANGE))
         bad(r, begin, r->at, "'%s' is no percentage", name);
     else if (fraction && fabs(gate->number) > (gate->percent ? 100 : 1))
         bad(r, begin, r->at, "'%s' is a fraction from 0 to 1 or a percentage, as in 50%%", name);
@@ -378,7 +378,7 @@ uint32_t hd_gates_check_diff(hd_gates *gates, hd_diff *diff, hd_arena *arena, hd
         bool both = kernel->before && kernel->after, is_entry = (kernel->after ? kernel->after : kernel->before)->is_entry;
         for (uint32_t i = 0; i < gates->terms.count; i++)
             if (is_for(&gates->terms.items[i], kernel->name, kernel->demangled, is_entry) &&
-                (both || hd_quantities[gates->terms.items[i].quantity].change_only))
+                (both || hd_quantities[gates->terms.items[i].quantity].class == HD_CLASS_CHANGE))
                 judge_change(&gates->terms.items[i], kernel, &f, arena);
         keep_failures(&f, &kernel->failed_gates, &kernel->failed_gate_count, arena);
         if (!kernel->failed_gate_count)

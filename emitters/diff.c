@@ -9,14 +9,14 @@ const char *const hd_diff_status_names[HD_DIFF_STATUS_COUNT] = {
 
 bool hd_diff_values(const hd_diff_kernel *k, hd_quantity quantity, double *before, double *after)
 {
-    if (hd_quantities[quantity].change_only) {
+    if (hd_quantities[quantity].class == HD_CLASS_CHANGE) {
         *before = 0;
         *after = k->status == (quantity == HD_QUANTITY_ADDED ? HD_DIFF_ADDED : HD_DIFF_REMOVED);
         return true;
     }
     if (!k->before || !k->after || !hd_quantity_of(k->before, quantity, before) || !hd_quantity_of(k->after, quantity, after))
         return false;
-    return quantity != HD_QUANTITY_REGISTERS || strcmp(k->before->registers_from, k->after->registers_from) == 0;
+    return hd_quantities[quantity].class != HD_CLASS_CHOSEN || strcmp(k->before->registers_from, k->after->registers_from) == 0;
 }
 
 uint32_t hd_diff_count(const hd_diff *diff, hd_diff_status status)
@@ -66,7 +66,7 @@ static void write_change(hd_writer *w, const hd_diff_kernel *k, hd_quantity quan
     write_side(w, k->after, quantity, -10);
     if (hd_diff_values(k, quantity, &before, &after))
         hd_quantity_write_change(w, quantity, after - before);
-    else if (quantity == HD_QUANTITY_REGISTERS)
+    else if (hd_quantities[quantity].class == HD_CLASS_CHOSEN)
         hd_write_format(w, "(%s, then %s: not compared)", k->before->registers_from, k->after->registers_from);
     else
         hd_write_string(w, "(known on one side only)");
@@ -92,7 +92,7 @@ static void write_kernel(hd_writer *w, const hd_diff_kernel *k)
         write_only(w, k->before ? k->before : k->after);
     } else {
         for (uint32_t q = 0; q < HD_QUANTITY_COUNT; q++)
-            if (!hd_quantities[q].change_only && differs(k, (hd_quantity)q))
+            if (hd_quantities[q].class != HD_CLASS_CHANGE && differs(k, (hd_quantity)q))
                 write_change(w, k, (hd_quantity)q);
     }
     for (uint32_t i = 0; i < k->failed_gate_count; i++)
@@ -138,7 +138,7 @@ static json_t *changes_of(const hd_diff_kernel *k)
     json_t *all = json_object();
     for (uint32_t q = 0; q < HD_QUANTITY_COUNT; q++) {
         double before, after;
-        if (hd_quantities[q].change_only)
+        if (hd_quantities[q].class == HD_CLASS_CHANGE)
             continue;
         json_t *change = json_pack("{s:o, s:o}", "old", side_value(k->before, (hd_quantity)q), "new", side_value(k->after, (hd_quantity)q));
         bool known = hd_diff_values(k, (hd_quantity)q, &before, &after);

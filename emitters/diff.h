@@ -22,7 +22,7 @@ typedef struct hd_diff {
 } hd_diff;
 
 /* Both sides' values; false where one side does not have it, or the two cannot be compared: registers that are ptxas'
- * count on one side and an estimate on the other. For "added" and "removed" before is 0 and after the value. */
+ * count on one side and an estimate on the other, and the occupancy that follows from them. For "added" and "removed" before is 0 and after the value. */
 bool hd_diff_values(const hd_diff_kernel *kernel, hd_quantity quantity, double *before, double *after);
 uint32_t hd_diff_count(const hd_diff *diff, hd_diff_status status);
 

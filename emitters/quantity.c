@@ -2,13 +2,9 @@
 #include "emitters/quantity.h"
 
 const hd_quantity_info hd_quantities[HD_QUANTITY_COUNT] = {
-#define VALUE false
-#define CHANGE true
-#define HD_QUANTITY(id, name, kind, changes, summary) {name, summary, HD_KIND_##kind, changes},
+#define HD_QUANTITY(id, name, kind, class, summary) {name, summary, HD_KIND_##kind, HD_CLASS_##class},
 #include "emitters/quantities.def"
 #undef HD_QUANTITY
-#undef VALUE
-#undef CHANGE
 };
 
 bool hd_quantity_of(const hd_report_kernel *k, hd_quantity quantity, double *value)

@@ -5,18 +5,19 @@
 #include "emitters/report.h"
 
 typedef enum hd_quantity {
-#define HD_QUANTITY(id, name, kind, changes, summary) HD_QUANTITY_##id,
+#define HD_QUANTITY(id, name, kind, class, summary) HD_QUANTITY_##id,
 #include "emitters/quantities.def"
 #undef HD_QUANTITY
     HD_QUANTITY_COUNT
 } hd_quantity;
 
 typedef enum hd_quantity_kind { HD_KIND_COUNT, HD_KIND_BYTES, HD_KIND_FRACTION } hd_quantity_kind;
+typedef enum hd_quantity_class { HD_CLASS_VALUE, HD_CLASS_CHOSEN, HD_CLASS_CHANGE } hd_quantity_class;
 
 typedef struct hd_quantity_info {
     const char *name, *summary;
     hd_quantity_kind kind;
-    bool change_only;
+    hd_quantity_class class;
 } hd_quantity_info;
 extern const hd_quantity_info hd_quantities[HD_QUANTITY_COUNT];
 

@@ -264,6 +264,8 @@ static void changes(void **state)
     assert_string_equal(judge_changes(b, &after, "ptxas<=0"), "_Z4sortPi: ptxas<=0 (not known on both sides); ");
     after.kernels.items[0].registers_from = "ptxas";
     assert_string_equal(judge_changes(b, &after, "registers<=100"), "_Z4sortPi: registers<=100 (not known on both sides); ");
+    assert_string_equal(judge_changes(b, &after, "occupancy<=1"), "_Z4sortPi: occupancy<=1 (not known on both sides); ");
+    assert_string_equal(judge_changes(b, &after, "live_peak<=100"), "");
     hd_array_free(&after.kernels);
 }
 
