@@ -56,8 +56,8 @@ static const char *const columns[][2] = {
     {"Estimate", "Registers that ptxas will probably use: a model"},
     {"ptxas", "Registers that ptxas uses: its own count"},
     {"Occupancy", "Warps of an SM at a time, of the most that it holds, and what limits them"},
-    {"Next step up", "Fewer registers of a thread at which more CTAs fit"},
-    {"Next step down", "More registers of a thread at which fewer CTAs fit"},
+    {"More at", "Registers of a thread at which more CTAs fit: how many fewer, and the occupancy then"},
+    {"Less at", "Registers of a thread at which fewer CTAs fit: how many more, and the occupancy then"},
     {"Spills", "Bytes spilled: heddle's allocation, and ptxas where it was asked"},
     {"Findings", "What is worth a look"},
 };
@@ -100,6 +100,60 @@ static void write_count(hd_writer *w, uint64_t count)
     hd_write_format(w, "<td class=\"num\">%llu</td>", (unsigned long long)count);
 }
 
+/* Where the parameters of a demangled name begin, outside templates, braces and "(anonymous namespace)"; its end where it
+ * has none. */
+static size_t parameters_at(const char *name)
+{
+    static const char anonymous[] = "(anonymous namespace)";
+    uint32_t depth = 0;
+    for (size_t i = 0; name[i]; i++) {
+        if (!strncmp(name + i, anonymous, sizeof anonymous - 1))
+            i += sizeof anonymous - 2;
+        else if (name[i] == '(' && !depth)
+            return i;
+        else if (strchr("<({", name[i]))
+            depth++;
+        else if (strchr(">)}", name[i]) && depth)
+            depth--;
+    }
+    return strlen(name);
+}
+
+/* The function's own name in a demangled one, without what it stands in and without template arguments; empty where that is
+ * not plain to see. */
+static hd_span own_name(const char *name)
+{
+    uint32_t end = (uint32_t)parameters_at(name), depth = 0;
+    hd_span own = {0, 0};
+    for (uint32_t i = 0; i < end && !strstr(name, "operator"); i++) {
+        if (!depth && (name[i] == ' ' || name[i] == ':'))
+            own = (hd_span){i + 1, i + 1};
+        else if (strchr("<({", name[i]))
+            depth++;
+        else if (strchr(">)}", name[i]) && depth)
+            depth--;
+        else if (!depth)
+            own.end = i + 1;
+    }
+    return own;
+}
+
+static void write_name(hd_writer *w, const char *name)
+{
+    hd_span own = own_name(name);
+    if (own.end > own.begin && own.end - own.begin < 128 && own.end - own.begin < strlen(name)) {
+        char text[128] = {0};
+        memcpy(text, name + own.begin, own.end - own.begin);
+        hd_write_string(w, "<b>");
+        page_text(w, text);
+        hd_write_string(w, "</b> <small>");
+        page_text(w, name);
+        hd_write_string(w, "</small>");
+    } else {
+        page_text(w, name);
+    }
+}
+
 static void write_occupancy(hd_writer *w, const hd_report_kernel *k)
 {
     const hd_occupancy *o = &k->occupancy;
@@ -120,7 +174,7 @@ static void write_cliff(hd_writer *w, const hd_report_kernel *k, const hd_occupa
         return;
     }
     int32_t step = (int32_t)(cliff->registers - k->use.registers);
-    hd_write_format(w, "<td data-sort=\"%d\">%+d: %u regs<br><small>", step < 0 ? -step : step, step, cliff->registers);
+    hd_write_format(w, "<td data-sort=\"%d\" class=\"step\">%u <small>(%+d)<br>", step < 0 ? -step : step, cliff->registers, step);
     if (cliff->then.impossible)
         hd_write_string(w, "cannot run");
     else
@@ -153,7 +207,7 @@ static void write_kernel(hd_writer *w, const hd_report_kernel *k, uint32_t index
                     k->failed_gate_count ? " class=\"failed\"" : "", index, index);
     page_text(w, k->name);
     hd_write_string(w, "\">");
-    page_text(w, k->demangled ? k->demangled : k->name);
+    write_name(w, k->demangled ? k->demangled : k->name);
     hd_write_string(w, k->is_entry ? "</a></th>" : "</a> <small>function</small></th>");
     write_spark(w, k);
     write_count(w, k->instruction_count);
@@ -163,7 +217,7 @@ static void write_kernel(hd_writer *w, const hd_report_kernel *k, uint32_t index
     if (k->ptxas.known)
         write_count(w, k->ptxas.registers);
     else
-        hd_write_format(w, "<td class=\"num none\">%s</td>", k->ptxas.asked ? "unknown" : "not asked");
+        hd_write_format(w, "<td class=\"num none\" title=\"%s\">-</td>", k->ptxas.asked ? "unknown" : "not asked");
     write_occupancy(w, k);
     write_cliff(w, k, &k->gain);
     write_cliff(w, k, &k->loss);
@@ -195,6 +249,15 @@ static void pass_on(hd_writer *writer, hd_writer *part)
     hd_array_clear(&part->buffer);
 }
 
+/* The kernel that is shown first: that with the highest peak. */
+static uint32_t first_kernel(const hd_report_module *report)
+{
+    uint32_t best = 0;
+    for (uint32_t k = 1; k < report->kernels.count; k++)
+        best = report->kernels.items[k].live_peak > report->kernels.items[best].live_peak ? k : best;
+    return best;
+}
+
 static void write_module(hd_writer *w, const hd_report_module *report, const page_files *files)
 {
     hd_write_string(w, "<script type=\"application/json\" id=\"module\">{\"files\":[");
@@ -204,8 +267,7 @@ static void write_module(hd_writer *w, const hd_report_module *report, const pag
     }
     hd_write_string(w, "],");
     page_member(w, "arch", report->arch);
-    hd_write_format(w, "\"warps_per_sm\":%u,\"kernels\":%u}</script>\n", report->limits ? report->limits->warps_per_sm : 0,
-                    report->kernels.count);
+    hd_write_format(w, "\"kernels\":%u,\"start\":%u}</script>\n", report->kernels.count, first_kernel(report));
 }
 
 void hd_emit_report_html(hd_writer *writer, const hd_report_module *report, const hd_source *texts, uint32_t text_count)

@@ -118,7 +118,9 @@ class Curve {
   // By pixel column: the most of live words and of loop depth, and the block that needs most.
   gather() {
     const k = this.kernel, { left, right } = this.plot, columns = Math.max(1, Math.floor(this.width - left - right));
-    const span = this.to - this.from + 1;
+    const span = this.to - this.from + 1, key = [k.index, this.from, this.to, columns].join();
+    if (key === this.gathered) return;
+    this.gathered = key;
     this.live = new Uint32Array(columns);
     this.depth = new Uint16Array(columns);
     this.block = new Uint32Array(columns);
@@ -180,7 +182,7 @@ class Curve {
     c.textAlign = "center";
     for (let i = Math.ceil(this.from / step) * step; i <= this.to; i += step) {
       const x = this.x(i + 0.5);
-      if (x < this.width - 28) c.fillText(k.lineOf[i] ? "line " + k.lineOf[i] : "#" + i, Math.max(x, left + 16), this.height - 4);
+      if (x < this.width - 28) c.fillText("line " + k.near(i), Math.max(x, left + 16), this.height - 4);
     }
   }
 
@@ -243,7 +245,7 @@ class Curve {
   }
 
   drawPeak(x, y) {
-    const c = this.context, k = this.kernel, text = `peak ${k.live_peak} at line ${k.lineOf[k.peak]}`;
+    const c = this.context, k = this.kernel, text = `peak ${k.live_peak} at ${k.title(k.peak)}`;
     c.fillStyle = colour("peak");
     c.beginPath();
     c.arc(x, y, 4, 0, 2 * Math.PI);
@@ -262,7 +264,7 @@ class Curve {
 
   drawReading(i) {
     const k = this.kernel, depth = k.depthOf[i];
-    const text = `line ${k.lineOf[i]}: ${k.liveAt[i]} words, ${k.predicatesAt[i]} predicates` + (depth ? `, loop depth ${depth}` : "");
+    const text = `${k.title(i)}: ${k.liveAt[i]} words, ${k.predicatesAt[i]} predicates` + (depth ? `, loop depth ${depth}` : "");
     this.canvas.title = text;
   }
 }

@@ -221,6 +221,19 @@ class Kernel {
     return own !== undefined ? own : this.ptx[this.lineOf[i] - this.first] || "";
   }
 
+  // The PTX line that an instruction stands at or behind.
+  near(i) {
+    for (let row = this.rowOfInstruction[i]; row >= 0; row--) if (this.rowLine[row]) return this.rowLine[row];
+    return this.lineOf[i];
+  }
+
+  // Clean-up may have moved an instruction away from its line.
+  title(i) {
+    if (!this.lineOf[i]) return "instruction " + i;
+    const moved = this.rowLine[this.rowOfInstruction[i]] === 0 && this.near(i) !== this.lineOf[i];
+    return `line ${this.lineOf[i]}` + (moved ? ` (moved behind line ${this.near(i)})` : "");
+  }
+
   instructionsOf(file, line) { return this.bySource.get(sourceKey(file, line)) || []; }
 
   // The ranges that have a row between the two instructions, in order.

@@ -79,7 +79,7 @@ function liveSet(kernel, i, pointed, go) {
     box.append(element("p", "hint", "Point at or select an instruction to see what lives there."));
     return box;
   }
-  const ranges = kernel.rangesIn(i, i), title = element("h3", "", "Live at ", lineTitle(kernel, i));
+  const ranges = kernel.rangesIn(i, i), title = element("h3", "", "Live at ", kernel.title(i));
   if (pointed) title.append(element("small", "", " (pointed at)"));
   const need = element("p", "meta", `needs ${counted(kernel.liveAt[i], "word")} and ${counted(kernel.predicatesAt[i], "predicate")}` +
     (kernel.depthOf[i] ? `; loop depth ${kernel.depthOf[i]}` : ""));
@@ -96,10 +96,6 @@ function liveSet(kernel, i, pointed, go) {
     ]);
   })));
   return box;
-}
-
-function lineTitle(kernel, i) {
-  return kernel.lineOf[i] ? "line " + kernel.lineOf[i] : "instruction " + i;
 }
 
 // Columns of life ranges for the instructions around one: '^' written, 'v' read, 'x' both, ':' live. What is touched there

@@ -26,7 +26,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   function followAddress() {
     const { kernel, i } = asked();
-    if (module.kernels) show(kernel === NONE ? 0 : kernel, i);
+    if (module.kernels) show(kernel === NONE ? module.start : kernel, i);
   }
 
   function sortKey(cell) {

@@ -18,7 +18,9 @@ class KernelView {
   }
 
   heading() {
-    const k = this.kernel, box = element("div", "heading", element("h2", "", k.demangled || k.name));
+    const k = this.kernel, link = document.querySelector(`a[data-kernel="${k.index}"] b`), full = k.demangled || k.name;
+    const box = element("div", "heading", element("h2", "", link ? link.textContent : full));
+    if (link) box.append(element("small", "", full));
     if (k.demangled && k.demangled !== k.name) box.append(element("code", "mangled", k.name));
     return box;
   }
@@ -64,7 +66,7 @@ class KernelView {
     this.chooser = element("select");
     this.chooser.setAttribute("aria-label", "Source file");
     for (const file of this.files) {
-      const option = titled(element("option", "", this.module.files[file - 1]), this.module.files[file - 1]);
+      const option = titled(element("option", "", shortName(this.module.files[file - 1])), this.module.files[file - 1]);
       option.value = file;
       this.chooser.append(option);
     }
@@ -84,7 +86,7 @@ class KernelView {
     this.life.tabIndex = 0;
     this.life.setAttribute("aria-label", "Life ranges");
     this.life.id = "life";
-    const peak = k.peak === null ? "Values at the peak" : `Values at the peak (${lineTitle(k, k.peak)})`;
+    const peak = k.peak === null ? "Values at the peak" : `Values at the peak (${k.title(k.peak)})`;
     return [
       this.part("Life ranges", this.life, element("p", "meta", "^ written, v read, x both, : live")),
       this.part(peak, element("div", "scroll tall", peakValues(k, this.go))),
@@ -217,14 +219,15 @@ class KernelView {
     this.ptxList.select(k.rowOfInstruction[i], true);
     this.curve.mark(i, this.pointed);
     this.live.replaceChildren(liveSet(k, i, false, this.go));
-    this.life.replaceChildren(lifeRanges(k, i, this.go));
+    clearTimeout(this.lifeTimer); // while a key is held down, once at its end
+    this.lifeTimer = setTimeout(() => this.life.replaceChildren(lifeRanges(k, i, this.go)), 50);
     this.status.textContent = this.describe(i);
     if (byHand) history.replaceState(null, "", `#kernel=${k.index}&i=${i}`);
   }
 
   describe(i) {
     const k = this.kernel, files = this.module.files;
-    let text = `${lineTitle(k, i)}, block ${k.blockOf[i]}: ${k.liveAt[i]} words live`;
+    let text = `${k.title(i)}, block ${k.blockOf[i]}: ${k.liveAt[i]} words live`;
     if (k.sourceLineOf[i]) text += `; ${files[k.fileOf[i] - 1]}:${k.sourceLineOf[i]}`;
     if (k.inlinedLineOf[i]) text += `, inlined at ${files[k.inlinedFileOf[i] - 1]}:${k.inlinedLineOf[i]}`;
     return text;
