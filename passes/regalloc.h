@@ -22,13 +22,15 @@ typedef struct hd_regalloc_result {
 /* Allocates one function. false (reported) where its registers do not fit; the function is not usable then. */
 bool hd_regalloc_run(hd_pass_context *context, const hd_regalloc_options *options, hd_regalloc_result *result);
 
-/* Registers of a function with its callees above it, counted for all functions of a module after allocation. */
+/* Registers of a function with its callees' frames above what it holds during calls, for all functions of a module,
+ * after allocation; see the head of regalloc_frames.c. */
 typedef struct hd_frame {
     uint32_t base;        /* first register of the frame: above what any caller holds; 0 for kernels */
     uint32_t own;         /* general registers of the function alone */
     uint32_t total;       /* with callees: what a launch of it needs; relative to the base */
     uint32_t saved_bytes; /* local memory for registers that are saved around recursive and indirect calls */
-    bool recursive, indirect;
+    bool recursive;       /* in a cycle of calls, or between two */
+    bool indirect;        /* calls through a register */
 } hd_frame;
 /* By function of the module, in the arena. Functions that are not architected count with all their words. */
 hd_frame *hd_regalloc_frames(const hd_module *module, hd_arena *arena);
