@@ -8,8 +8,9 @@
  *
  * Atomics and other strong accesses (volatile, relaxed, acquire, release) do not race with each other. A write that
  * leaves a byte's value as the other wrote it is no race with that write (threads that all set one flag). Waiting for
- * an mbarrier or a cluster orders everything before it, and so does an access with acquire semantics. Not tracked:
- * shared memory as cp.async uses it. Each pair of instructions is reported once.
+ * an mbarrier or a cluster orders everything before it, and so does an access with acquire semantics, or a fence behind
+ * a strong load or an atomic. Not tracked: shared memory as cp.async uses it. Each pair of instructions is reported
+ * once.
  *
  * Memory: 48 bytes for each byte of shared memory. Time: a few dozen operations for each byte of each lane. */
 #include "hwmodel/exec/checks.h"
@@ -39,6 +40,7 @@ struct hd_races {
     uint32_t barriers[HD_BARRIERS][MOST_WARPS]; /* what those that have arrived have seen */
     uint32_t (*lanes)[LANES][LANES];            /* by warp: what a lane has seen of another */
     HD_ARRAY(race_pair) found;
+    uint32_t observed; /* warps with a strong load or an atomic since their last fence */
     bool lockstep;
 };
 
@@ -80,6 +82,7 @@ void hd_races_start(hd_cta *cta)
             r->lanes[w][i / LANES][i % LANES] = r->start;
     }
     memset(r->barriers, 0, sizeof r->barriers);
+    r->observed = 0;
 }
 
 static void later(uint32_t *a, uint32_t b) { *a = b > *a ? b : *a; }
@@ -269,12 +272,33 @@ static void access_lane(const hd_op *op, hd_warp *w, uint32_t lane, const hd_for
     }
 }
 
+/* Lanes that name the same members meet; other lanes of the instruction are another group. `elsewhere`: named lanes
+ * take part wherever they are. */
+static void join_groups(hd_warp *w, uint32_t mask, const uint32_t *named, bool elsewhere)
+{
+    while (mask) {
+        uint32_t members = named[__builtin_ctz(mask)], group = 0;
+        for (uint32_t rest = mask; rest; rest &= rest - 1)
+            group |= named[__builtin_ctz(rest)] == members ? rest & -rest : 0;
+        join_lanes(w->cta->checks->races, w->index, group, elsewhere ? group | (members & w->lanes) : group);
+        mask &= ~group;
+    }
+}
+
 static void order(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t opcode)
 {
     hd_races *r = w->cta->checks->races;
     switch (opcode) {
     case HD_OP_BAR_WARP_SYNC:
-        join_lanes(r, w->index, mask, mask | (((const uint32_t *)hd_row(w, op->a))[__builtin_ctz(mask)] & w->lanes));
+        join_groups(w, mask, hd_row(w, op->a), true);
+        break;
+    case HD_OP_SHFL:
+    case HD_OP_VOTE:
+    case HD_OP_MATCH:
+    case HD_OP_REDUX:
+    case HD_OP_ELECT:
+        if (op->f != HD_NO_REF) /* else without .sync, where nobody waits */
+            join_groups(w, mask, hd_row(w, op->f), false);
         break;
     case HD_OP_MBARRIER_TEST_WAIT:
     case HD_OP_MBARRIER_TRY_WAIT:
@@ -300,8 +324,15 @@ void hd_races_access(const hd_op *op, hd_warp *w, uint32_t mask)
         if (!matrix)
             return;
     }
+    if (form->opcode == HD_OP_MEMBAR || form->opcode == HD_OP_FENCE) {
+        if (w->cta->checks->races->observed >> w->index & 1)
+            join_all(w->cta->checks->races, w->index);
+        w->cta->checks->races->observed &= ~(1u << w->index);
+    }
     if (!(op->flags & HD_OP_MEMORY) || !(store || load || atomic))
         return;
+    if (!store && is_strong(form))
+        w->cta->checks->races->observed |= 1u << w->index;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         access_lane(op, w, (uint32_t)__builtin_ctz(rest), form, store);
     if (acquires(form))

@@ -34,9 +34,9 @@ static uint64_t lane_value(const hd_warp *w, hd_sreg sreg, uint32_t component, u
     case HD_SREG_LANEMASK_LT:
         return bit - 1;
     case HD_SREG_LANEMASK_GE:
-        return (uint32_t) - (int32_t)bit;
+        return ~(bit - 1);
     case HD_SREG_LANEMASK_GT:
-        return (uint32_t)(-(int32_t)bit & ~(int32_t)bit);
+        return ~(bit - 1) & ~bit;
     case HD_SREG_CLOCK:
         return (uint32_t)w->issued;
     case HD_SREG_CLOCK_HI:

@@ -143,8 +143,9 @@ static void through_calls(void **state)
  */
 
 #define SHARED ".shared .align 4 .b32 s[1024];\nmov.u32 %r9, s;\nmad.lo.u32 %r1, %r0, 4, %r9;\n"
-#define NEIGHBOUR "add.u32 %r2, %r0, 32;\nand.b32 %r2, %r2, 63;\nmad.lo.u32 %r2, %r2, 4, %r9;\n" /* in the other warp \
-                                                                                                  */
+#define NEIGHBOUR                                                                                       \
+    "add.u32 %r2, %r0, 32;\nand.b32 %r2, %r2, 63;\nmad.lo.u32 %r2, %r2, 4, %r9;\n" /* in the other warp \
+                                                                                    */
 #define FIRST "setp.lt.u32 %p1, %r0, 32;\n@%p1 " /* the first warp does what follows */
 #define NEXT_LANE "xor.b32 %r2, %r0, 1;\nmad.lo.u32 %r2, %r2, 4, %r9;\n"
 
@@ -200,11 +201,17 @@ static void races_between_warps(void **state)
     expect_race(SHARED NEIGHBOUR FIRST "st.volatile.shared.u32 [%r1], %r0;\n@!%p1 ld.shared.u32 %r3, [%r2];", 8,
                 "race, read after write: ");
     /* what was released is seen behind an acquire, and not behind a relaxed load */
-#define RELEASED                                                                                              \
+#define RELEASED                                                                                                \
     SHARED NEIGHBOUR FIRST "bra A;\nbra B;\nA: st.shared.u32 [%r1], %r0;\nst.release.cta.shared.u32 [s+1024], " \
                            "1;\nret;\nB: "
     expect_order(RELEASED "ld.acquire.cta.shared.u32 %r3, [s+1024];\nld.shared.u32 %r3, [%r2];");
     expect_race(RELEASED "ld.relaxed.cta.shared.u32 %r3, [s+1024];\nld.shared.u32 %r3, [%r2];", 13,
+                "race, read after write: ");
+    expect_order(RELEASED "ld.volatile.shared.u32 %r3, [s+1024];\nmembar.cta;\nld.shared.u32 %r3, [%r2];");
+    expect_order(RELEASED "atom.shared.or.b32 %r3, [s+1024], 0;\nfence.acq_rel.cta;\nld.shared.u32 %r3, [%r2];");
+    expect_race(RELEASED "membar.cta;\nld.volatile.shared.u32 %r3, [s+1024];\nld.shared.u32 %r3, [%r2];", 14,
+                "race, read after write: ");
+    expect_race(RELEASED "ld.shared.u32 %r3, [s+1028];\nmembar.cta;\nld.shared.u32 %r3, [%r2];", 14,
                 "race, read after write: ");
     expect_order(SHARED "st.shared.u32 [s], 1;\nst.shared.u32 [s], 1;"); /* all set one flag */
     expect_order(SHARED "st.shared.u32 [%r1], %r0;\nld.shared.u32 %r3, [%r1];\nst.shared.u32 [%r1], %r3;");
@@ -236,6 +243,26 @@ static void races_within_a_warp(void **state)
                 8, "thread (32,0,0)");
 }
 
+/* Lanes that name other members do not meet, though one instruction serves them all. */
+static void groups_within_a_warp(void **state)
+{
+    (void)state;
+#define GROUPS "and.b32 %r5, %r0, 24;\nshl.b32 %r5, 255, %r5;\n" /* of eight lanes */
+#define OTHER(LANE) "xor.b32 %r2, %r0, " LANE ";\nmad.lo.u32 %r2, %r2, 4, %r9;\nst.shared.u32 [%r1], %r0;\n"
+    static const char *const waits[] = {"bar.warp.sync %r5;\n", "shfl.sync.idx.b32 %r6, %r0, 0, 31, %r5;\n",
+                                        "vote.sync.ballot.b32 %r6, %p1, %r5;\n", "match.any.sync.b32 %r6, %r0, %r5;\n",
+                                        "redux.sync.add.u32 %r6, %r0, %r5;\n"};
+    char body[1024];
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        snprintf(body, sizeof body, "%s%sld.shared.u32 %%r3, [%%r2];",
+                 SHARED GROUPS "setp.eq.u32 %p1, %r0, 3;\n" OTHER("7"), waits[i]);
+        expect_order(body);
+        snprintf(body, sizeof body, "%s%sld.shared.u32 %%r3, [%%r2];",
+                 SHARED GROUPS "setp.eq.u32 %p1, %r0, 3;\n" OTHER("8"), waits[i]);
+        expect_race(body, 10, "race, read after write: ");
+    }
+}
+
 static void older_machines_go_in_lockstep(void **state)
 {
     (void)state;
@@ -263,6 +290,7 @@ int main(void)
         cmocka_unit_test(races_between_warps),
         cmocka_unit_test(named_barriers_order),
         cmocka_unit_test(races_within_a_warp),
+        cmocka_unit_test(groups_within_a_warp),
         cmocka_unit_test(older_machines_go_in_lockstep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
