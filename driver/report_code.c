@@ -270,7 +270,8 @@ static void count_accesses(report_kernel_work *work)
             }
         }
     }
-    free_constants(work);
+    if (work->common->clean)
+        free_constants(work);
 }
 
 static void name_registers(report_kernel_work *work)
