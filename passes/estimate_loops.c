@@ -1,0 +1,107 @@
+/* Loops that ptxas unrolls: what it was seen to do, by the line tables of its code.
+ *
+ * Of loops of one block, unless the PTX says .pragma "nounroll" (which nvcc writes for loops that it has unrolled
+ * itself):
+ *   - a counter that goes by a constant from a constant to a constant gives the number of turns; if all turns together
+ *     have no more than WHOLE_MOST instructions, they all stand one after the other;
+ *   - a counter that goes by a constant to anything: four turns, if one has no more than FOUR_MOST instructions.
+ * A counter that goes by a register (a stride of the grid) leaves the loop as it is. Loops of more blocks are not
+ * unrolled here.
+ */
+#include "passes/estimate_work.h"
+
+enum { FOUR_MOST = 84, WHOLE_MOST = 1100 };
+
+/* Blocks that begin with .pragma "nounroll", as a bit for each instruction. */
+void estimate_loops_init(estimate_work *w)
+{
+    const hd_function *f = w->function;
+    bool pending = false;
+    w->kept = HD_ARENA_ARRAY(w->arena, bool, f->instructions.count);
+    for (uint32_t i = 0; i < f->statements.count; i++) {
+        const hd_statement *s = &f->statements.items[i];
+        if (s->kind == HD_STATEMENT_VERBATIM && f->module->verbatims.items[s->index].kind == HD_VERBATIM_PRAGMA) {
+            hd_tokens t = f->module->verbatims.items[s->index].tokens;
+            for (uint32_t k = t.first; k < t.first + t.count; k++)
+                pending |= strstr(hd_names_text(&f->module->names, f->module->tokens.items[k]), "nounroll") != NULL;
+        } else if (s->kind == HD_STATEMENT_INSTRUCTION) {
+            w->kept[s->index] = pending;
+            pending = false;
+        }
+    }
+}
+
+/* The instruction of [first, end) that defines `reg` last, or HD_NONE. */
+static uint32_t definition_in(const hd_function *f, uint32_t first, uint32_t end, uint32_t reg)
+{
+    for (uint32_t i = end; i-- > first;)
+        HD_INSN_REGISTERS(f, &f->instructions.items[i], d)
+        if (d->flags & HD_OPERAND_DEF && d->value == reg)
+            return i;
+    return HD_NONE;
+}
+
+static bool literal_of(const hd_function *f, const hd_operand *o, int64_t *value)
+{
+    if (o->kind != HD_OPERAND_LITERAL)
+        return false;
+    *value = (int64_t)f->module->literals.items[o->value].bits;
+    return true;
+}
+
+/* Whether instruction `i` is r = r + constant, or r - constant. */
+static bool is_step(const hd_function *f, uint32_t i, uint32_t reg, int64_t *step)
+{
+    const hd_instruction *insn = &f->instructions.items[i];
+    const hd_operand *o = hd_insn_operands(f, insn);
+    uint32_t op = hd_insn_form(f, insn)->opcode;
+    if ((op != HD_OP_ADD && op != HD_OP_SUB) || insn->guard != HD_NONE || insn->operand_count != 3)
+        return false;
+    if (o[1].kind != HD_OPERAND_REGISTER || o[1].value != reg || !literal_of(f, &o[2], step))
+        return false;
+    if (op == HD_OP_SUB)
+        *step = -*step;
+    return true;
+}
+
+static uint32_t trip_count(const estimate_work *w, uint32_t reg, int64_t step, int64_t bound)
+{
+    int64_t from;
+    uint32_t d = w->first_definition[reg];
+    const hd_function *f = w->function;
+    if (d == HD_NONE || hd_insn_form(f, &f->instructions.items[d])->opcode != HD_OP_MOV || f->instructions.items[d].operand_count != 2 || !step)
+        return 0;
+    if (!literal_of(f, hd_insn_operands(f, &f->instructions.items[d]) + 1, &from))
+        return 0;
+    int64_t trips = ((int64_t)(int32_t)bound - (int64_t)(int32_t)from) / (int64_t)(int32_t)step;
+    return trips > 0 && trips < 1000 ? (uint32_t)trips : 0;
+}
+
+/* How often ptxas is likely to have the body of a loop of one block after it has unrolled it. */
+uint32_t estimate_copies(const estimate_work *w, uint32_t b)
+{
+    const hd_block *block = &w->cfg->blocks[b];
+    const hd_function *f = w->function;
+    bool loop = false;
+    for (uint32_t s = 0; s < block->succ_count; s++)
+        loop |= hd_block_successors(w->cfg, b)[s] == b;
+    if (!loop || w->kept[block->first])
+        return 1;
+    uint32_t size = block->end - block->first, guard = f->instructions.items[block->end - 1].guard;
+    uint32_t test = guard == HD_NONE ? HD_NONE : definition_in(f, block->first, block->end, guard);
+    if (test == HD_NONE)
+        return 1;
+    const hd_operand *o = hd_insn_operands(f, &f->instructions.items[test]);
+    int64_t step, bound;
+    for (uint32_t k = 1; k < 3 && f->instructions.items[test].operand_count == 3; k++) {
+        uint32_t d = o[k].kind == HD_OPERAND_REGISTER ? definition_in(f, block->first, block->end, o[k].value) : HD_NONE;
+        if (d == HD_NONE || !is_step(f, d, o[k].value, &step))
+            continue;
+        uint32_t trips = literal_of(f, &o[3 - k], &bound) ? trip_count(w, o[k].value, step, bound) : 0;
+        if (trips && trips * size <= WHOLE_MOST)
+            return trips;
+        return size <= FOUR_MOST ? 4 : 1;
+    }
+    return 1;
+}
+
