@@ -1,7 +1,8 @@
 /* What the functional interpreter tells the models: one event per warp instruction and per change of a warp's life.
  *
  * The interpreter runs once; its events feed the baseline and every technique's model at the same time. Events of one warp come in
- * its program order; warps interleave in a deterministic order that hwmodel/exec documents. Nothing here is kept: a sink copies what it needs.
+ * its program order; warps interleave in a deterministic order that hwmodel/exec documents. Identities of architected functions
+ * (ir/architected.h) are no instructions, and no events. Nothing here is kept: a sink copies what it needs.
  */
 #ifndef HD_HWMODEL_STREAM_H
 #define HD_HWMODEL_STREAM_H

@@ -103,7 +103,7 @@ static void pass_predicate(unsigned char *to, const unsigned char *from, uint32_
 
 /* One value of the lanes of `mask`. A register that is wider than the value gets zeros. */
 static void pass(const side *to, hd_ref to_row, uint32_t to_local, const side *from, hd_ref from_row,
-                 uint32_t from_local, const hd_copy *c, uint32_t mask)
+                 uint32_t from_local, const hd_call_copy *c, uint32_t mask)
 {
     if (!c->bytes) {
         pass_predicate(row_of(to, to_row), row_of(from, from_row), mask);
@@ -127,7 +127,7 @@ static void pass_arguments(hd_warp *w, const hd_frame *caller, const hd_call *ca
 {
     side from = side_of(w, caller, shadow), to = side_of(w, hd_top_frame(w), shadow);
     for (uint32_t i = 0; i < call->arguments; i++) {
-        const hd_copy *c = &caller->code->copies.items[callee->first + i];
+        const hd_call_copy *c = &caller->code->copies.items[callee->first + i];
         pass(&to, c->formal, c->there, &from, c->row, c->local, c, mask);
     }
 }
@@ -138,7 +138,7 @@ static void pass_results(hd_warp *w, const hd_frame *left, uint32_t mask, bool s
     const hd_call *call = left->call->use.detail;
     side from = side_of(w, left, shadow), to = side_of(w, caller, shadow);
     for (uint32_t i = 0; i < call->results; i++) {
-        const hd_copy *c = &caller->code->copies.items[left->callee->first + call->arguments + i];
+        const hd_call_copy *c = &caller->code->copies.items[left->callee->first + call->arguments + i];
         pass(&to, c->row, c->local, &from, c->formal, c->there, c, mask);
     }
 }

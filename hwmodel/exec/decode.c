@@ -2,6 +2,7 @@
  * instruction, and reports all that the interpreter does not run. Linear in the size of the code (symbols: per
  * function). */
 #include "hwmodel/exec/decode.h"
+#include "ir/architected.h"
 #include "ir/cfg.h"
 #include <stdio.h>
 
@@ -223,6 +224,8 @@ static void decode_instruction(hd_decoder *d, uint32_t ordinal)
         hand(d);
     if (is_ordered(d->form))
         op->flags |= HD_OP_ORDERED;
+    if (d->architected && hd_insn_is_identity(d->function, d->insn))
+        op->flags |= HD_OP_IDENTITY;
     list_written(d);
 }
 
@@ -252,6 +255,7 @@ static void decode_code(hd_decoder *d, hd_code *code)
     const hd_cfg *cfg = hd_function_cfg(f);
     d->code = code;
     d->function = f;
+    d->architected = hd_function_is_architected(f);
     code->op_count = f->instructions.count;
     code->ops = HD_ARENA_ARRAY(&d->program->arena, hd_op, (size_t)code->op_count + 1);
     lay_registers(d);

@@ -150,9 +150,9 @@ static formal formal_of(const hd_decoder *d, const hd_code *code, bool result, u
 }
 
 /* The caller's side; false where it cannot be passed to such a formal. */
-static bool match(hd_decoder *d, const hd_operand *o, const formal *f, bool result, hd_copy *c)
+static bool match(hd_decoder *d, const hd_operand *o, const formal *f, bool result, hd_call_copy *c)
 {
-    *c = (hd_copy){HD_NO_REF, f->row, 0, f->offset, f->bytes, 0};
+    *c = (hd_call_copy){HD_NO_REF, f->row, 0, f->offset, f->bytes, 0};
     if (o->kind == HD_OPERAND_SYMBOL) {
         uint64_t size = d->module->symbols.items[o->value].size_bytes;
         c->local = hd_decode_frame_offset(d, o->value);
@@ -189,7 +189,7 @@ static bool add_list(hd_decoder *d, const hd_operand *list, const hd_code *code,
         return false;
     for (uint32_t i = 0; i < given; i++, o += hd_operand_extent(o)) {
         formal f = formal_of(d, code, result, i);
-        hd_copy c;
+        hd_call_copy c;
         if (!match(d, o, &f, result, &c))
             return false;
         hd_array_push(&d->code->copies, c);
@@ -221,7 +221,7 @@ static bool add_builtin_list(hd_decoder *d, const hd_operand *list, uint32_t exp
     if ((list ? list->count : 0) != expected)
         return hd_decode_unsupported(d, "another number of arguments than the runtime's function takes");
     for (uint32_t i = 0; i < expected; i++, o += hd_operand_extent(o)) {
-        hd_copy c = {.row = HD_NO_REF, .formal = HD_NO_REF};
+        hd_call_copy c = {.row = HD_NO_REF, .formal = HD_NO_REF};
         if (o->kind == HD_OPERAND_SYMBOL) {
             c.local = hd_decode_frame_offset(d, o->value);
             c.bytes = (uint32_t)d->module->symbols.items[o->value].size_bytes;

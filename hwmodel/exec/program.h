@@ -60,6 +60,7 @@ enum {                           /* hd_op.flags */
        HD_OP_CARRY_IN = 4096,
        HD_OP_CARRY_OUT = 8192, /* %CC */
        HD_OP_RETRY = 32768, /* may be BLOCKED: told after it ran */
+       HD_OP_IDENTITY = 65536, /* of an architected function: no event and no count, but the name that it writes has the value */
        HD_OP_ORDERED = 16384, /* other CTAs may see when it happens: it waits for the CTA's turn (crew.h) */
 };
 
@@ -93,13 +94,13 @@ struct hd_op {
     uint8_t to_type, from_type; /* hd_type, of a conversion */
 };
 
-typedef struct hd_copy { /* one argument or result of a call */
+typedef struct hd_call_copy { /* one argument or result of a call */
     hd_ref row;              /* the caller's register or immediate, or HD_NO_REF: its memory */
     hd_ref formal;           /* the callee's register, or HD_NO_REF: its memory */
     uint32_t local, there;   /* byte offsets in the caller's and the callee's frames of local memory */
     uint32_t bytes;          /* 0: predicates */
     uint32_t row_bytes;      /* of a lane of `row` and of `formal` */
-} hd_copy;
+} hd_call_copy;
 
 typedef struct hd_callee { /* a function that a call may reach */
     uint64_t address;    /* its code address */
@@ -135,7 +136,7 @@ struct hd_code {
     uint32_t local_bytes;    /* of a frame: parameters, results, .local and .param variables; a multiple of 16 */
     HD_ARRAY(hd_ref) refs;
     HD_ARRAY(uint8_t) widths; /* by ref: bytes of a lane; parallel to refs */
-    HD_ARRAY(hd_copy) copies;
+    HD_ARRAY(hd_call_copy) copies;
     hd_placed_array variables; /* .local and .param ones of the frame */
     uint32_t *register_rows; /* by register: its row in the frame */
     uint32_t constant_bytes; /* in constant_rows */

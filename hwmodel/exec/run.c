@@ -74,6 +74,8 @@ static hd_step step_told(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t acti
         hd_livelock_trace(op, w);
     if (op->flags & HD_OP_SYNTHETIC)
         return op->run(op, w, mask);
+    if (op->flags & HD_OP_IDENTITY)
+        return w->cta->checks ? hd_checks_step(op, w, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
     if (before && !told && !tell(op, w, &e, 0))
         return hd_stop(w);
     hd_step step = w->cta->checks ? hd_checks_step(op, w, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
@@ -92,7 +94,7 @@ static inline uint32_t lanes_in(uint32_t mask)
 
 static inline void count(hd_exec_statistics *s, const hd_op *op, uint32_t active, uint32_t mask)
 {
-    if (op->flags & HD_OP_SYNTHETIC)
+    if (op->flags & (HD_OP_SYNTHETIC | HD_OP_IDENTITY))
         return;
     s->warp_instructions++;
     s->thread_instructions += lanes_in(active);

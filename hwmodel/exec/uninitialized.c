@@ -230,7 +230,7 @@ static void after_builtin(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const hd_call *call = op->use.detail;
     for (uint32_t i = 0; i < call->results; i++) {
-        const hd_copy *c = &hd_shadow_code(w)->copies.items[op->first + call->arguments + i];
+        const hd_call_copy *c = &hd_shadow_code(w)->copies.items[op->first + call->arguments + i];
         if (c->row != HD_NO_REF)
             hd_shadow_set(hd_shadow_row(w, c->row), c->row_bytes, mask, 0);
         for (uint32_t rest = c->row == HD_NO_REF ? mask : 0; rest; rest &= rest - 1)

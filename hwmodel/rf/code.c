@@ -2,18 +2,6 @@
 #include "hwmodel/rf/code.h"
 #include "ir/form.h"
 
-static void number_words(hd_rf_code *code, hd_arena *arena)
-{
-    const hd_function *f = code->function;
-    code->register_word = HD_ARENA_ARRAY(arena, uint32_t, f->registers.count + 1);
-    uint32_t word = 0;
-    for (uint32_t r = 0; r < f->registers.count; r++) {
-        code->register_word[r] = word;
-        word += hd_register_words(f, r);
-    }
-    code->register_word[f->registers.count] = code->word_count = word;
-}
-
 static bool is_listed(const uint32_t *words, uint32_t from, uint32_t end, uint32_t word)
 {
     for (uint32_t i = from; i < end; i++)
@@ -31,7 +19,7 @@ static void decode_operands(const hd_rf_code *code, const hd_instruction *insn, 
 {
     uint32_t first = d->sources.count, slot = 0;
     HD_INSN_REGISTERS (code->function, insn, o) {
-        uint32_t word = code->register_word[o->value], words = hd_register_words(code->function, o->value);
+        uint32_t word = code->storage.first[o->value], words = hd_register_words(code->function, o->value);
         if (!words)
             continue;
         for (uint32_t w = 0; w < words && (o->flags & HD_OPERAND_USE); w++)
@@ -51,8 +39,7 @@ static void add_results(const hd_rf_code *code, const hd_instruction *insn, hd_d
     if (!f->register_results.count || !(hd_insn_form(f, insn)->behaviour & HD_BEHAVE_RETURN))
         return;
     for (uint32_t i = 0; i < f->register_results.count; i++) {
-        uint32_t r = f->register_results.items[i];
-        for (uint32_t word = code->register_word[r]; word < code->register_word[r + 1]; word++)
+        HD_STORAGE_WORDS (&code->storage, f->register_results.items[i], word)
             if (!is_listed(d->sources.items, first, d->sources.count, word))
                 hd_array_push(&d->sources, word);
     }
@@ -63,13 +50,15 @@ static hd_rf_code *decode(const hd_function *f, hd_arena *arena)
     hd_rf_code *code = HD_ARENA_NEW(arena, hd_rf_code);
     code->function = f;
     code->instruction_count = f->instructions.count;
-    number_words(code, arena);
+    code->storage = hd_storage_of(f, arena);
     code->source_first = HD_ARENA_ARRAY(arena, uint32_t, f->instructions.count + 1);
     code->destination_first = HD_ARENA_ARRAY(arena, uint32_t, f->instructions.count + 1);
     hd_decoding d = {0};
     for (uint32_t i = 0; i < f->instructions.count; i++) {
-        decode_operands(code, &f->instructions.items[i], &d);
-        add_results(code, &f->instructions.items[i], &d);
+        if (!hd_storage_skips(&code->storage, i)) {
+            decode_operands(code, &f->instructions.items[i], &d);
+            add_results(code, &f->instructions.items[i], &d);
+        }
         code->source_first[i + 1] = d.sources.count;
         code->destination_first[i + 1] = d.destinations.count;
     }
@@ -97,19 +86,4 @@ void hd_rf_module_free(hd_rf_module *code)
         return;
     hd_arena_free(&code->arena);
     free(code);
-}
-
-uint32_t hd_rf_register_of(const hd_rf_code *code, uint32_t word)
-{
-    uint32_t low = 0, high = code->function->registers.count;
-    if (word >= code->word_count)
-        return HD_NONE;
-    while (high - low > 1) { /* register_word[low] <= word < register_word[high] */
-        uint32_t middle = low + (high - low) / 2;
-        if (code->register_word[middle] <= word)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
 }

@@ -1,13 +1,16 @@
 /* What each instruction of a module reads from and writes to the register file, decoded once for all models.
  *
- * Unit: the warp register, 32 lanes of 32 bits. A 64-bit operand is two of them, a predicate none. A register that an instruction
- * names twice as a source is one read: the collector fetches it once and fills both slots. A return reads the function's results in
- * registers.
+ * Unit: the warp register, 32 lanes of 32 bits. A 64-bit operand is two of them, a predicate none. In a function of architected form
+ * it is the physical register, under whatever name (ir/storage.h): a value keeps its claims where an identity gives it another name,
+ * and a 16-bit register is the whole of its word. A register that an instruction names twice as a source is one read: the collector
+ * fetches it once and fills both slots. Identities are no instructions: they read and write nothing, and the interpreter's events leave
+ * them out. A return reads the function's results in registers.
  */
 #ifndef HD_HWMODEL_RF_CODE_H
 #define HD_HWMODEL_RF_CODE_H
 
 #include "ir/annotations.h"
+#include "ir/storage.h"
 
 typedef struct hd_rf_destination {
     uint32_t word; /* of the frame */
@@ -16,8 +19,8 @@ typedef struct hd_rf_destination {
 
 typedef struct hd_rf_code {
     const hd_function *function;
-    uint32_t instruction_count, word_count; /* word_count: warp registers of a frame */
-    uint32_t *register_word;                /* by register: its first word */
+    hd_storage storage;                     /* words: warp registers of a frame */
+    uint32_t instruction_count;
     uint32_t *source_first;                 /* by instruction, and one more: in `sources` */
     uint32_t *destination_first;            /* by instruction, and one more: in `destinations` */
     uint32_t *sources;                      /* words, each once an instruction, in operand order */
@@ -32,8 +35,5 @@ typedef struct hd_rf_module {
 
 hd_rf_module *hd_rf_module_new(const hd_module *module);
 void hd_rf_module_free(hd_rf_module *code);
-
-/* The register that a word belongs to (HD_NONE where there is none). O(log n). */
-uint32_t hd_rf_register_of(const hd_rf_code *code, uint32_t word);
 
 #endif

@@ -122,8 +122,7 @@ static void write_parameters(hd_count_warp *w, const hd_rf_code *code, uint32_t 
 {
     hd_identity_warp *identity = &w->warp.identity;
     for (uint32_t i = 0; i < code->function->register_parameters.count && lanes; i++) {
-        uint32_t r = code->function->register_parameters.items[i];
-        for (uint32_t word = code->register_word[r]; word < code->register_word[r + 1]; word++)
+        HD_STORAGE_WORDS (&code->storage, code->function->register_parameters.items[i], word)
             hd_identity_write(identity, identity->base + word, lanes);
     }
 }
@@ -131,7 +130,7 @@ static void write_parameters(hd_count_warp *w, const hd_rf_code *code, uint32_t 
 static void start_frame(hd_count *c, hd_count_warp *w, const hd_event *event)
 {
     const hd_rf_code *code = c->code->functions[event->function];
-    hd_identity_push(&w->warp.identity, event->frame, code->word_count);
+    hd_identity_push(&w->warp.identity, event->frame, code->storage.words);
     write_parameters(w, code, event->active);
     EACH_MODEL(c, frame_start, &w->warp);
 }
@@ -196,25 +195,10 @@ static void note_warp(hd_count *c, hd_diagnostic *d, const hd_count_warp *w)
     hd_note_add(c->diagnostics, d, NULL, (hd_span){0, 0}, "in warp %u of the launch (block %u)", w->number, w->warp.cta);
 }
 
-static void spell_word(const hd_rf_code *code, uint32_t word, char *text, size_t size)
-{
-    char name[128];
-    uint32_t reg = hd_rf_register_of(code, word);
-    if (reg == HD_NONE) {
-        snprintf(text, size, "word %u", word);
-        return;
-    }
-    hd_register_spell(code->function, reg, name, sizeof name);
-    if (hd_register_words(code->function, reg) > 1)
-        snprintf(text, size, "%s (word %u)", name, word - code->register_word[reg]);
-    else
-        snprintf(text, size, "%s", name);
-}
-
 static bool fail_operand(hd_count *c, hd_count_warp *w, uint32_t model, const hd_rf_step *step, uint32_t word, uint32_t lanes, const char *why)
 {
     char name[160];
-    spell_word(step->code, word, name, sizeof name);
+    hd_storage_spell(&step->code->storage, word, name, sizeof name);
     c->failed = model;
     hd_diagnostic *d = hd_report(c->diagnostics, HD_DIAG_PROOF_FAILED, c->code->module->source, step->insn->span,
                                  "%s delivers another value of %s than the baseline reads: %s (lanes 0x%08x)",

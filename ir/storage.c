@@ -1,0 +1,66 @@
+/* Words of registers, and which instructions are issued: see storage.h. */
+#include "ir/storage.h"
+
+#include <stdio.h>
+
+static void lay_virtual(hd_storage *s)
+{
+    const hd_function *f = s->function;
+    for (uint32_t r = 0; r < f->registers.count; r++) {
+        s->first[r] = s->words;
+        s->words += hd_register_words(f, r);
+    }
+}
+
+/* Places first, so that what has none comes behind the highest of them. */
+static void lay_architected(hd_storage *s)
+{
+    const hd_function *f = s->function;
+    for (uint32_t r = 0; r < f->registers.count; r++) {
+        hd_physical place = hd_register_physical(f, r);
+        s->first[r] = place.words ? place.number : HD_NONE;
+        if (place.words && place.number + place.words > s->words)
+            s->words = place.number + place.words;
+    }
+    for (uint32_t r = 0; r < f->registers.count; r++)
+        if (s->first[r] == HD_NONE) {
+            s->first[r] = s->words;
+            s->words += hd_register_words(f, r);
+        }
+}
+
+hd_storage hd_storage_of(const hd_function *f, hd_arena *arena)
+{
+    hd_storage s = {.function = f, .architected = hd_function_is_architected(f)};
+    s.first = HD_ARENA_ARRAY(arena, uint32_t, f->registers.count);
+    s.issued = HD_ARENA_ARRAY(arena, uint32_t, (size_t)f->instructions.count + 1);
+    if (s.architected)
+        lay_architected(&s);
+    else
+        lay_virtual(&s);
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        s.issued[i + 1] = s.issued[i] + !(s.architected && hd_insn_is_identity(f, &f->instructions.items[i]));
+    return s;
+}
+
+void hd_storage_spell(const hd_storage *s, uint32_t word, char *buffer, size_t size)
+{
+    const hd_function *f = s->function;
+    char name[128];
+    for (uint32_t r = 0; r < f->registers.count; r++) { /* for messages: not worth an index */
+        uint32_t words = hd_register_words(f, r);
+        if (word < s->first[r] || word >= s->first[r] + words)
+            continue;
+        if (s->architected && hd_register_physical(f, r).words) {
+            snprintf(buffer, size, "R%u", word);
+            return;
+        }
+        hd_register_spell(f, r, name, sizeof name);
+        if (words > 1)
+            snprintf(buffer, size, "%s (word %u)", name, word - s->first[r]);
+        else
+            snprintf(buffer, size, "%s", name);
+        return;
+    }
+    snprintf(buffer, size, "word %u", word);
+}

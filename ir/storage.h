@@ -1,0 +1,43 @@
+/* Where the registers of a function lie in the register file: as words of 32 bits, by number.
+ *
+ * Virtual form: each register has words of its own, in the order of ids. Architected form: word n is Rn, so that names
+ * alias: %R8 is the low word of %RD8. A 16-bit register is a word too, because nothing else ever lies in the other half
+ * (there is no name for it): who writes %RH7 ends the life of what R7 held. Registers whose names tell no place have
+ * words behind all others. Predicates have none in either form.
+ *
+ * An identity (hd_insn_is_identity) says under which name a value goes on that stays where it is. It is no instruction:
+ * it reads nothing, writes nothing, and is not issued.
+ *
+ * Linear in registers and instructions.
+ */
+#ifndef HD_IR_STORAGE_H
+#define HD_IR_STORAGE_H
+
+#include "ir/architected.h"
+
+typedef struct hd_storage {
+    const hd_function *function;
+    bool architected;
+    uint32_t words;     /* of the function's frame */
+    uint32_t *first;    /* by register: its first word; what has none has that of the next register, or any */
+    uint32_t *issued;   /* by instruction, and one more: instructions before it in the text that are issued */
+} hd_storage;
+
+/* Valid while the function's instructions and registers stay as they are. */
+hd_storage hd_storage_of(const hd_function *function, hd_arena *arena);
+
+/* Is it an instruction that stands only in the text? Always false in the virtual form. */
+static inline bool hd_storage_skips(const hd_storage *s, uint32_t instruction)
+{
+    return s->issued[instruction + 1] == s->issued[instruction];
+}
+
+/* for (uint32_t word in all words of register reg) */
+#define HD_STORAGE_WORDS(storage, reg, word)                                                                     \
+    for (uint32_t word = (storage)->first[reg], word##_end = word + hd_register_words((storage)->function, (reg)); \
+         word < word##_end; word++)
+
+/* Name of a word into a buffer, for people: "R7"; "%rd3 (word 1)" of a virtual register. */
+void hd_storage_spell(const hd_storage *storage, uint32_t word, char *buffer, size_t size);
+
+#endif
