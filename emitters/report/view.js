@@ -190,12 +190,12 @@ class KernelView {
 
   // ---- selection ----
 
-  // A row without an instruction gives way to the next one in that direction.
+  // A row without an instruction gives way to the next one in that direction, or else to the one before.
   pickRow(index, step) {
-    const k = this.kernel, way = step < 0 ? -1 : 1;
-    for (let at = index; at >= 0 && at < k.rowInstruction.length; at += way)
-      if (k.rowInstruction[at] !== NONE) return this.select(k.rowInstruction[at], true);
-    if (step) return this.ptxList.show(index);
+    const rows = this.kernel.rowInstruction, way = step < 0 ? -1 : 1;
+    for (const direction of [way, -way])
+      for (let at = index; at >= 0 && at < rows.length; at += direction)
+        if (rows[at] !== NONE) return this.select(rows[at], true);
   }
 
   select(i, byHand) {
