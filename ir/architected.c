@@ -9,9 +9,9 @@ static const struct {
     const char *stem;
     uint8_t type, words;
 } classes[HD_PHYSICAL_CLASSES] = {
-    [HD_PHYSICAL_NONE] = {"", HD_TYPE_NONE, 0},        [HD_PHYSICAL_PREDICATE] = {"%P", HD_TYPE_PRED, 0},
-    [HD_PHYSICAL_HALF] = {"%RH", HD_TYPE_B16, 1},      [HD_PHYSICAL_WORD] = {"%R", HD_TYPE_B32, 1},
-    [HD_PHYSICAL_PAIR] = {"%RD", HD_TYPE_B64, 2},      [HD_PHYSICAL_QUAD] = {"%RQ", HD_TYPE_B128, 4},
+    [HD_PHYSICAL_NONE] = {"", HD_TYPE_NONE, 0},   [HD_PHYSICAL_PREDICATE] = {"%P", HD_TYPE_PRED, 0},
+    [HD_PHYSICAL_HALF] = {"%RH", HD_TYPE_B16, 1}, [HD_PHYSICAL_WORD] = {"%R", HD_TYPE_B32, 1},
+    [HD_PHYSICAL_PAIR] = {"%RD", HD_TYPE_B64, 2}, [HD_PHYSICAL_QUAD] = {"%RQ", HD_TYPE_B128, 4},
 };
 
 hd_physical_class hd_physical_class_of(hd_type type)
@@ -77,7 +77,7 @@ hd_physical hd_register_physical(const hd_function *f, uint32_t reg)
     uint32_t limit = words ? HD_GENERAL_REGISTERS : HD_PREDICATE_REGISTERS;
     if (number == HD_NONE || number + (words ? words : 1) > limit || (words && number % words))
         return (hd_physical){0};
-    return (hd_physical){(uint8_t)class, (uint8_t)words, (uint16_t)number};
+    return (hd_physical){(uint8_t) class, (uint8_t)words, (uint16_t)number};
 }
 
 /* ---- the mark ---------------------------------------------------------------------------------------------------- */
@@ -117,7 +117,8 @@ static const hd_operand *read_side(const hd_operand *o, piece *pieces, uint32_t 
     o += o->kind == HD_OPERAND_VECTOR;
     *count = 0;
     for (uint32_t i = 0; i < elements && *count < PIECES_MOST; i++, o += hd_operand_extent(o)) {
-        bool is_register = o->kind == HD_OPERAND_REGISTER && !o->count && !(o->flags & (HD_OPERAND_NOT | HD_OPERAND_MINUS));
+        bool is_register =
+            o->kind == HD_OPERAND_REGISTER && !o->count && !(o->flags & (HD_OPERAND_NOT | HD_OPERAND_MINUS));
         pieces[(*count)++] = (piece){is_register ? o->value : HD_NONE, 0, 0, o->kind == HD_OPERAND_SINK};
     }
     return end;
@@ -166,8 +167,8 @@ static uint32_t match_pieces(piece *to, uint32_t to_count, piece *from, uint32_t
             continue;
         }
         if (count < HD_COPIES_MOST)
-            copies[count++] = (hd_copy){t->reg, s->reg, (uint8_t)((bit - t->begin_bits) / 32),
-                                        (uint8_t)((bit - s->begin_bits) / 32)};
+            copies[count++] =
+                (hd_copy){t->reg, s->reg, (uint8_t)((bit - t->begin_bits) / 32), (uint8_t)((bit - s->begin_bits) / 32)};
     }
     return count;
 }

@@ -33,7 +33,8 @@ static bool is_supported(hd_pass_context *context)
             what = "registers of module scope";
     for (uint32_t r = 0; r < f->registers.count && !what; r++) {
         const hd_register *reg = &f->registers.items[r];
-        bool module_wide = reg->declaration < f->declarations.count && f->declarations.items[reg->declaration].depth == 0;
+        bool module_wide =
+            reg->declaration < f->declarations.count && f->declarations.items[reg->declaration].depth == 0;
         if (module_wide)
             what = "registers of module scope";
         else if (reg->type != HD_TYPE_CC && hd_physical_class_of((hd_type)reg->type) == HD_PHYSICAL_NONE)
@@ -50,7 +51,8 @@ static void start_round(hd_regalloc *ra, uint32_t round)
     hd_function *f = ra->function;
     hd_arena_free(ra->arena);
     ra->cfg = hd_function_cfg(f);
-    ra->liveness = round ? hd_liveness_build(ra->context, ra->arena) : hd_analysis_get(ra->context, HD_ANALYSIS_LIVENESS);
+    ra->liveness =
+        round ? hd_liveness_build(ra->context, ra->arena) : hd_analysis_get(ra->context, HD_ANALYSIS_LIVENESS);
     ra->use_first = ra->uses = NULL;
     hd_regalloc_ranges(ra);
     if (!round) {

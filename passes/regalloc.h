@@ -6,17 +6,17 @@
 #include "passes/pass.h"
 
 typedef struct hd_regalloc_options {
-    uint32_t max;   /* general registers, at most HD_GENERAL_REGISTERS; 0: as many as there are, or what .maxnreg says */
+    uint32_t max; /* general registers, at most HD_GENERAL_REGISTERS; 0: as many as there are, or what .maxnreg says */
     uint32_t banks; /* 2 or 4: prefer different banks for the sources of an instruction; 0: no such preference */
 } hd_regalloc_options;
 
 typedef struct hd_regalloc_result {
-    hd_architected numbers;      /* what stands in the annotation */
-    uint32_t peak;               /* general registers live at once at most, before any spill: no allocation needs fewer */
+    hd_architected numbers; /* what stands in the annotation */
+    uint32_t peak;          /* general registers live at once at most, before any spill: no allocation needs fewer */
     uint32_t predicate_peak;
-    uint32_t spilled, rematerialized; /* registers */
+    uint32_t spilled, rematerialized;               /* registers */
     uint32_t loads, stores, moves, predicate_moves; /* instructions inserted */
-    bool left_virtual;           /* not supported (a warning says what); nothing changed */
+    bool left_virtual;                              /* not supported (a warning says what); nothing changed */
 } hd_regalloc_result;
 
 /* Allocates one function. false (reported) where its registers do not fit; the function is not usable then. */

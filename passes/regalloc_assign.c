@@ -239,8 +239,8 @@ static uint32_t find_rivals(assigner *a, const hd_alloc_unit *u, uint32_t place,
     for (uint32_t w = 0; w < u->words; w++) {
         const taken_list *list = &lists_of(a, u)[place + w];
         for (uint32_t p = u->word[w]; p != HD_NONE; p = parts[p].next)
-            for (uint32_t t = taken_from(list, parts[p].begin);
-                 t < list->count && list->items[t].begin < parts[p].end; t++) {
+            for (uint32_t t = taken_from(list, parts[p].begin); t < list->count && list->items[t].begin < parts[p].end;
+                 t++) {
                 uint32_t k = 0;
                 while (k < count && rivals[k] != list->items[t].unit)
                     k++;

@@ -109,7 +109,8 @@ static uint32_t lightest(chooser *c, uint32_t position, bool predicate, const hd
             uint32_t reg = c->walk.members[m];
             if (c->weight[reg] < 0 || c->skipped[reg] == c->stamp || hd_regalloc_is_predicate(c->ra, reg) != predicate)
                 continue;
-            if (best == HD_NONE || c->weight[reg] < c->weight[best] || (c->weight[reg] <= c->weight[best] && reg < best))
+            if (best == HD_NONE || c->weight[reg] < c->weight[best] ||
+                (c->weight[reg] <= c->weight[best] && reg < best))
                 best = reg;
         }
         if (best == HD_NONE || (covers(c->ra, best, position) && !(insn && touches(c->ra->function, insn, best))))
@@ -124,7 +125,8 @@ static void relieve(chooser *c, uint32_t position, const hd_instruction *insn)
 {
     hd_regalloc *ra = c->ra;
     uint32_t reg;
-    while (ra->ranges.general[position] > ra->max_registers - ra->slack && (reg = lightest(c, position, false, insn)) != HD_NONE)
+    while (ra->ranges.general[position] > ra->max_registers - ra->slack &&
+           (reg = lightest(c, position, false, insn)) != HD_NONE)
         give_up(c, reg);
     while (ra->ranges.predicates[position] > ra->max_predicates && (reg = lightest(c, position, true, insn)) != HD_NONE)
         give_up(c, reg);

@@ -75,8 +75,7 @@ static void find_taken(stacker *s)
         const hd_function *f = m->functions.items[k];
         for (uint32_t i = 0; i < f->instructions.count; i++) {
             const hd_instruction *insn = &f->instructions.items[i];
-            const hd_operand *callee =
-                hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL ? callee_of(f, insn) : NULL;
+            const hd_operand *callee = hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL ? callee_of(f, insn) : NULL;
             for (const hd_operand *o = hd_insn_operands(f, insn), *end = o + insn->operand_count; o < end; o++)
                 if (o != callee && o->kind == HD_OPERAND_SYMBOL && s->body_of[o->value] != HD_NONE)
                     s->taken[s->body_of[o->value]] = true;

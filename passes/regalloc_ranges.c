@@ -33,9 +33,9 @@ static void order_blocks(hd_regalloc *ra)
 
 typedef struct defined {
     const hd_regalloc *ra;
-    uint32_t *base;     /* by block: where its live-in registers begin in `bits` */
-    hd_bitset bits;     /* by live-in register of a block: a definition reaches it */
-    hd_bitset exposed;  /* by register: live into the entry */
+    uint32_t *base;    /* by block: where its live-in registers begin in `bits` */
+    hd_bitset bits;    /* by live-in register of a block: a definition reaches it */
+    hd_bitset exposed; /* by register: live into the entry */
     bool any;
 } defined;
 
@@ -111,10 +111,10 @@ static bool is_defined_into(const defined *d, uint32_t reg, uint32_t block)
 
 typedef struct walk {
     hd_regalloc *ra;
-    uint32_t *open;                 /* by register: end of the part that is open; 0: not live here */
+    uint32_t *open;                   /* by register: end of the part that is open; 0: not live here */
     uint32_t *members, *place, count; /* registers that are live, and where in `members` */
-    uint32_t *defined_at;           /* by register: the earliest definition seen so far, in this block; else HD_NONE */
-    hd_u32_array touched;           /* registers with an entry in defined_at */
+    uint32_t *defined_at; /* by register: the earliest definition seen so far, in this block; else HD_NONE */
+    hd_u32_array touched; /* registers with an entry in defined_at */
     defined defined;
 } walk;
 

@@ -9,10 +9,10 @@
 typedef struct renamer {
     hd_regalloc *ra;
     hd_function *f;
-    hd_physical *places;              /* by old register */
+    hd_physical *places; /* by old register */
     uint32_t count[HD_PHYSICAL_CLASSES], first[HD_PHYSICAL_CLASSES];
     uint32_t old_carry, carry;
-    bool *vector;                     /* by old register: a component of a vector register */
+    bool *vector; /* by old register: a component of a vector register */
 } renamer;
 
 /* ---- names that are taken ---------------------------------------------------------------------------------------- */
@@ -40,7 +40,8 @@ static bool is_prefix_free(const hd_function *f, const char *prefix)
         taken |= looks_physical(hd_names_text(&m->names, m->globals->declarations.items[i].name), prefix);
     for (uint32_t i = 0; i < m->symbols.count; i++) {
         const hd_symbol *s = &m->symbols.items[i];
-        bool elsewhere = s->function != HD_NONE && m->functions.items[s->function] != f && s->kind != HD_SYMBOL_FUNCTION;
+        bool elsewhere =
+            s->function != HD_NONE && m->functions.items[s->function] != f && s->kind != HD_SYMBOL_FUNCTION;
         const char *text = elsewhere ? "" : hd_names_text(&m->names, s->name);
         taken |= *text == '%' && looks_physical(text, prefix);
     }
@@ -60,7 +61,7 @@ static void find_places(renamer *r)
             continue;
         hd_physical_class class = hd_physical_class_of((hd_type)f->registers.items[reg].type);
         uint32_t number = units->units[units->of[reg]].place + units->offset[reg];
-        r->places[reg] = (hd_physical){(uint8_t)class, 0, (uint16_t)number};
+        r->places[reg] = (hd_physical){(uint8_t) class, 0, (uint16_t)number};
         r->vector[reg] = f->registers.items[reg].vector > 1;
     }
 }

@@ -33,9 +33,9 @@ typedef enum spill_kind {
 
 typedef struct spill {
     uint8_t kind;
-    uint32_t slot;       /* MEMORY, HOME: byte offset */
-    uint32_t definition; /* REPEAT: ordinal */
-    uint32_t word;       /* PREDICATE: the general register */
+    uint32_t slot;                      /* MEMORY, HOME: byte offset */
+    uint32_t definition;                /* REPEAT: ordinal */
+    uint32_t word;                      /* PREDICATE: the general register */
     uint32_t kept, kept_at, kept_block; /* register that holds the value since that position; HD_NONE */
     bool kept_is_loaded;                /* not written: the slot holds the same */
 } spill;
@@ -46,7 +46,7 @@ typedef struct spiller {
     uint32_t *index; /* by register: 1 + place in `spills`; 0: not spilled */
     spill *spills;
     hd_edit edit;
-    uint32_t registers; /* before any was added */
+    uint32_t registers;            /* before any was added */
     uint32_t ordinal, block, read; /* the instruction at hand and its position */
 } spiller;
 

@@ -84,7 +84,8 @@ static void absorb(merger *m, uint32_t into, uint32_t from)
     }
     units->next_member[last] = x->members;
     x->members = y->members;
-    *y = (hd_alloc_unit){.word = {HD_NONE, HD_NONE, HD_NONE, HD_NONE}, .members = HD_NONE, .begin = HD_NONE, .place = HD_NONE};
+    *y = (hd_alloc_unit){
+        .word = {HD_NONE, HD_NONE, HD_NONE, HD_NONE}, .members = HD_NONE, .begin = HD_NONE, .place = HD_NONE};
 }
 
 static uint32_t member_count(const hd_units *units, uint32_t unit, uint32_t limit)
@@ -106,8 +107,7 @@ static bool merge(merger *m, uint32_t reg_x, uint32_t word_x, uint32_t reg_y, ui
     if (units->units[x].predicate != units->units[y].predicate)
         return false;
     uint32_t x_at = start < 0 ? (uint32_t)-start : 0, y_at = start < 0 ? 0 : (uint32_t)start, shift = 0;
-    while (shift < HD_UNIT_WORDS &&
-           ((x_at + shift) % units->units[x].align || (y_at + shift) % units->units[y].align))
+    while (shift < HD_UNIT_WORDS && ((x_at + shift) % units->units[x].align || (y_at + shift) % units->units[y].align))
         shift++;
     x_at += shift;
     y_at += shift;

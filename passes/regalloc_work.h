@@ -23,10 +23,10 @@
 
 enum { HD_UNIT_WORDS = 4 };
 
-enum {                    /* hd_regalloc.flags */
-    HD_NO_SPILL = 1,      /* a register that spill code made */
-    HD_RELOADED = 2,      /* one that it loads and that serves several reads: the load may be repeated instead */
-    HD_AT_HOME = 4,       /* one that is written, stored and serves later reads: they may load it instead */
+enum {                  /* hd_regalloc.flags */
+       HD_NO_SPILL = 1, /* a register that spill code made */
+       HD_RELOADED = 2, /* one that it loads and that serves several reads: the load may be repeated instead */
+       HD_AT_HOME = 4,  /* one that is written, stored and serves later reads: they may load it instead */
 };
 
 typedef struct hd_part {
@@ -36,13 +36,13 @@ typedef struct hd_part {
 
 typedef struct hd_ranges {
     HD_ARRAY(hd_part) parts;
-    uint32_t *first;    /* by register: first part, or HD_NONE */
-    uint32_t *order;    /* blocks in linear order: reverse post-order, then what is not reachable */
-    uint32_t *begin;    /* by block: its first instruction in the linear order */
-    uint32_t positions; /* twice the instructions, and 2 */
+    uint32_t *first;                /* by register: first part, or HD_NONE */
+    uint32_t *order;                /* blocks in linear order: reverse post-order, then what is not reachable */
+    uint32_t *begin;                /* by block: its first instruction in the linear order */
+    uint32_t positions;             /* twice the instructions, and 2 */
     uint32_t *general, *predicates; /* by position: words and predicates live */
     uint32_t general_peak, predicate_peak;
-    uint32_t held;      /* the most general words live across a call; with `calls` */
+    uint32_t held; /* the most general words live across a call; with `calls` */
     bool calls;
 } hd_ranges;
 
@@ -70,15 +70,15 @@ typedef struct hd_regalloc {
     const hd_cfg *cfg;
     const hd_liveness *liveness;
     uint32_t max_registers, max_predicates, banks;
-    uint32_t round, slack;   /* slack: registers to leave free, because aligned units found no place */
+    uint32_t round, slack; /* slack: registers to leave free, because aligned units found no place */
     hd_ranges ranges;
     hd_units units;
-    HD_ARRAY(uint8_t) flags; /* by register: HD_NO_SPILL, ... */
-    hd_u32_array home;       /* by register: offset of the slot that holds the same, of those with HD_AT_HOME */
+    HD_ARRAY(uint8_t) flags;    /* by register: HD_NO_SPILL, ... */
+    hd_u32_array home;          /* by register: offset of the slot that holds the same, of those with HD_AT_HOME */
     uint32_t *use_first, *uses; /* by register: ordinals of the instructions that mention it; built on demand */
-    uint32_t slot_symbol;    /* of the array of spill slots, or HD_NONE */
+    uint32_t slot_symbol;       /* of the array of spill slots, or HD_NONE */
     uint32_t slot_bytes;
-    hd_u32_array failed;     /* registers that got no place */
+    hd_u32_array failed; /* registers that got no place */
     uint32_t used, used_predicates;
     hd_regalloc_result result;
 } hd_regalloc;
@@ -89,7 +89,7 @@ void hd_regalloc_ranges(hd_regalloc *ra);
 void hd_regalloc_units(hd_regalloc *ra, hd_u32_array *conflicts);
 /* Replaces the elements of those by registers of their own, with moves. */
 void hd_regalloc_split_vectors(hd_regalloc *ra, const hd_u32_array *conflicts);
-bool hd_regalloc_assign(hd_regalloc *ra); /* false: some in ra->failed */
+bool hd_regalloc_assign(hd_regalloc *ra);     /* false: some in ra->failed */
 void hd_regalloc_index_uses(hd_regalloc *ra); /* ra->uses, once a round */
 /* Registers to spill, so that the pressure fits or what failed finds room; false where there are none. */
 bool hd_regalloc_choose(hd_regalloc *ra, hd_u32_array *spilled);

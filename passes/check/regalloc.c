@@ -24,9 +24,9 @@
 
 /* ---- the original ------------------------------------------------------------------------------------------------ */
 
-#define COPY_ARRAY(to, from)                                                                               \
-    do {                                                                                                   \
-        if ((from)->count)                                                                                 \
+#define COPY_ARRAY(to, from)                                                                                    \
+    do {                                                                                                        \
+        if ((from)->count)                                                                                      \
             memcpy(hd_array_extend((to), (from)->count), (from)->items, (from)->count * sizeof *(from)->items); \
     } while (0)
 
@@ -223,7 +223,7 @@ static void flow(hd_proof *p)
 typedef struct single {
     hd_proof *p;
     uint32_t value;
-    hd_bitset *in;     /* by block: places that hold the value */
+    hd_bitset *in;           /* by block: places that hold the value */
     bool *reached, *written; /* by block: on some path; written: the value, on some path (else any place will do) */
     hd_bitset now;
     bool now_written;
@@ -275,7 +275,8 @@ static void check_single(single *s, const hd_effect *e, const hd_instruction *in
     hd_proof *p = s->p;
     if (e->kind != HD_EFFECT_READ || e->value != s->value)
         return;
-    bool right = e->place < p->names && hd_register_physical(p->allocated, e->place).class == hd_proof_class_of(p, s->value);
+    bool right =
+        e->place < p->names && hd_register_physical(p->allocated, e->place).class == hd_proof_class_of(p, s->value);
     char was[64], is[64];
     if (right && (!s->now_written || hd_bitset_has(&s->now, e->place)))
         return;
@@ -339,9 +340,9 @@ bool hd_check_allocation(hd_function *original, hd_function *allocated, hd_diagn
     p.doubtful = hd_bitset_new(&p.arena, original->registers.count);
     if (!p.failed && p.cfg->block_count && allocated->instructions.count)
         flow(&p);
-    HD_BITSET_EACH(&p.doubtful, value)
-    if (!p.failed)
-        prove_single(&p, value);
+    HD_BITSET_EACH (&p.doubtful, value)
+        if (!p.failed)
+            prove_single(&p, value);
     hd_array_free(&p.effects);
     hd_array_free(&p.slots);
     hd_arena_free(&p.arena);

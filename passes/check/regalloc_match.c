@@ -18,7 +18,8 @@ static void add_copy(hd_proof *p, uint32_t place, uint32_t from, uint32_t bits)
 
 static bool is_selected(const hd_function *f, const hd_operand *o)
 {
-    return o->extra && f->registers.items[o->value].vector == 1 && *hd_names_text(&f->module->names, o->extra) == '.';
+    return o->kind == HD_OPERAND_REGISTER && o->extra && f->registers.items[o->value].vector == 1 &&
+           *hd_names_text(&f->module->names, o->extra) == '.';
 }
 
 static bool same_operand(const hd_proof *p, const hd_operand *a, const hd_operand *b)
@@ -86,7 +87,8 @@ static bool is_constant(const hd_proof *p, const hd_instruction *insn)
         bool fixed_sreg = o[i].kind == HD_OPERAND_SREG &&
                           (o[i].value == HD_SREG_TID || o[i].value == HD_SREG_NTID || o[i].value == HD_SREG_CTAID ||
                            o[i].value == HD_SREG_NCTAID || o[i].value == HD_SREG_LANEID);
-        bool fixed = o[i].kind == HD_OPERAND_LITERAL || o[i].kind == HD_OPERAND_SYMBOL || o[i].kind == HD_OPERAND_ADDRESS;
+        bool fixed =
+            o[i].kind == HD_OPERAND_LITERAL || o[i].kind == HD_OPERAND_SYMBOL || o[i].kind == HD_OPERAND_ADDRESS;
         if (!fixed && !fixed_sreg)
             return false;
     }
@@ -151,8 +153,8 @@ static void add_inserted(hd_proof *p, const hd_instruction *insn)
 static void add_repeated(hd_proof *p, const hd_instruction *was, const hd_instruction *is)
 {
     const hd_operand *a = hd_insn_operands(p->original, was), *b = hd_insn_operands(p->allocated, is);
-    bool same = is_constant(p, was) && was->form == is->form && was->operand_count == is->operand_count &&
-                is->guard == HD_NONE;
+    bool same =
+        is_constant(p, was) && was->form == is->form && was->operand_count == is->operand_count && is->guard == HD_NONE;
     for (uint32_t i = 0; same && i < was->operand_count; i++)
         same = same_operand(p, &a[i], &b[i]);
     if (!same)

@@ -7,12 +7,12 @@
 #include "ir/cfg.h"
 
 typedef enum hd_effect_kind {
-    HD_EFFECT_READ,   /* `value` must be in `place` */
-    HD_EFFECT_WRITE,  /* `value` is new, in `place` */
-    HD_EFFECT_MERGE,  /* `value` is new in some lanes or bits, in `place`; the rest must be there already */
-    HD_EFFECT_COPY,   /* `place` gets what `from` holds, if it has at most `bits` bits */
-    HD_EFFECT_MAKE,   /* `value`, a constant, also comes to `place` */
-    HD_EFFECT_GONE,   /* the instruction that wrote `value`, a constant, is not there any more */
+    HD_EFFECT_READ,  /* `value` must be in `place` */
+    HD_EFFECT_WRITE, /* `value` is new, in `place` */
+    HD_EFFECT_MERGE, /* `value` is new in some lanes or bits, in `place`; the rest must be there already */
+    HD_EFFECT_COPY,  /* `place` gets what `from` holds, if it has at most `bits` bits */
+    HD_EFFECT_MAKE,  /* `value`, a constant, also comes to `place` */
+    HD_EFFECT_GONE,  /* the instruction that wrote `value`, a constant, is not there any more */
 } hd_effect_kind;
 
 typedef struct hd_effect {
@@ -29,17 +29,18 @@ typedef struct hd_proof {
     hd_function *original, *allocated;
     hd_diagnostics *diagnostics;
     hd_arena arena;
-    const hd_cfg *cfg;          /* of the allocated function */
-    uint32_t *effect_first;     /* by ordinal, and one more */
+    const hd_cfg *cfg;      /* of the allocated function */
+    uint32_t *effect_first; /* by ordinal, and one more */
     HD_ARRAY(hd_effect) effects;
     HD_ARRAY(hd_slot) slots;
-    uint32_t names, places;     /* names come before slots */
-    uint32_t name_at[HD_PHYSICAL_CLASSES][HD_GENERAL_REGISTERS + 1]; /* register of the allocated function, or HD_NONE */
+    uint32_t names, places; /* names come before slots */
+    uint32_t name_at[HD_PHYSICAL_CLASSES]
+                    [HD_GENERAL_REGISTERS + 1]; /* register of the allocated function, or HD_NONE */
     uint32_t slot_symbol;
-    uint32_t *definitions;      /* by original register: how many operands define it */
-    uint32_t *ordinal_of;       /* by allocated ordinal and the end: the next original ordinal */
-    uint32_t **in;              /* by block: by place, the value that it holds or HD_NONE; NULL: not reached yet */
-    hd_bitset doubtful;         /* original registers that the quick dataflow did not prove at some read */
+    uint32_t *definitions; /* by original register: how many operands define it */
+    uint32_t *ordinal_of;  /* by allocated ordinal and the end: the next original ordinal */
+    uint32_t **in;         /* by block: by place, the value that it holds or HD_NONE; NULL: not reached yet */
+    hd_bitset doubtful;    /* original registers that the quick dataflow did not prove at some read */
     bool failed;
 } hd_proof;
 

@@ -52,7 +52,7 @@ static void close_subject(subject *s)
 }
 
 #define HEAD ".version 9.0\n.target sm_90\n.address_size 64\n"
-#define REGISTERS                                                                                                  \
+#define REGISTERS \
     ".reg .pred p<12>; .reg .b16 h<4>; .reg .b32 x<99>; .reg .f32 f<9>; .reg .b64 y<40>; .reg .f64 d<4>;\n"
 #define KERNEL(body) HEAD ".visible .entry k(.param .u64 in, .param .u64 out) {\n" REGISTERS body "ret;\n}\n"
 
@@ -90,8 +90,9 @@ static char *straight(uint64_t seed, uint32_t words, uint32_t pairs)
     static char text[1 << 17];
     uint32_t x[64], y[64], next_x = 0, next_y = 1;
     char *at = text, *end = text + sizeof text;
-    at += snprintf(at, (size_t)(end - at), HEAD ".visible .entry k(.param .u64 out) {\n.reg .b32 x<4000>; .reg .b64 y<4000>;\n"
-                                                "ld.param.u64 y0, [out];\n");
+    at += snprintf(at, (size_t)(end - at),
+                   HEAD ".visible .entry k(.param .u64 out) {\n.reg .b32 x<4000>; .reg .b64 y<4000>;\n"
+                        "ld.param.u64 y0, [out];\n");
     for (uint32_t i = 0; i < words; i++)
         at += snprintf(at, (size_t)(end - at), "ld.global.u32 x%u, [y0+%u];\n", x[i] = next_x++, 4 * i);
     for (uint32_t i = 0; i < pairs; i++)
@@ -99,8 +100,8 @@ static char *straight(uint64_t seed, uint32_t words, uint32_t pairs)
     for (uint32_t i = 0; i < 400; i++) {
         bool wide = draw(&seed, words + pairs) >= words;
         uint32_t *v = wide ? y : x, n = wide ? pairs : words, to = draw(&seed, n), *next = wide ? &next_y : &next_x;
-        at += snprintf(at, (size_t)(end - at), "add.s%u %c%u, %c%u, %c%u;\n", wide ? 64 : 32, "xy"[wide], *next, "xy"[wide],
-                       v[draw(&seed, n)], "xy"[wide], v[draw(&seed, n)]);
+        at += snprintf(at, (size_t)(end - at), "add.s%u %c%u, %c%u, %c%u;\n", wide ? 64 : 32, "xy"[wide], *next,
+                       "xy"[wide], v[draw(&seed, n)], "xy"[wide], v[draw(&seed, n)]);
         v[to] = (*next)++;
     }
     for (uint32_t i = 0; i < words; i++)
@@ -216,9 +217,13 @@ static void taken_names_get_a_prefix(void **state)
     (void)state;
     open_allocated(&s, KERNEL(".local .b32 %R1[4];\nld.local.u32 x0, [%R1];\nst.local.u32 [%R1+4], x0;\n"), 0, 0);
     assert_string_equal(text_of(&s, 0), "ld.local.u32 %hd_R0, [%R1];");
-    assert_int_equal(hd_register_physical(s.kernel, s.kernel->operands.items[s.kernel->instructions.items[0].operand_first].value).number, 0);
+    assert_int_equal(
+        hd_register_physical(s.kernel, s.kernel->operands.items[s.kernel->instructions.items[0].operand_first].value)
+            .number,
+        0);
     close_subject(&s);
-    open_allocated(&s, KERNEL(".local .b32 %R[4];\nld.local.u32 x0, [%R];\n"), 0, 0); /* no digits, and yet a range's name */
+    open_allocated(&s, KERNEL(".local .b32 %R[4];\nld.local.u32 x0, [%R];\n"), 0,
+                   0); /* no digits, and yet a range's name */
     assert_string_equal(text_of(&s, 0), "ld.local.u32 %hd_R0, [%R];");
     close_subject(&s);
 }
@@ -250,15 +255,16 @@ static void text_reads_back(void **state)
 
 static void other_names_are_no_places(void **state)
 {
-    static const char *const names[] = {"%R255", "%RD1", "%RD254", "%RQ2", "%RQ252", "%R01", "%P7", "%Rx", "%RH", "R1", "%r1"};
+    static const char *const names[] = {"%R255", "%RD1", "%RD254", "%RQ2", "%RQ252", "%R01",
+                                        "%P7",   "%Rx",  "%RH",    "R1",   "%r1"};
     static const char *const types[] = {"b32", "b64", "b64", "b128", "b128", "b32", "pred", "b32", "b16", "b32", "b32"};
     (void)state;
     for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
         char text[512];
         subject s;
         bool predicate = strcmp(types[i], "pred") == 0;
-        snprintf(text, sizeof text, HEAD ".visible .entry k() {\n.reg .%s %s;\nmov.%s %s, %s;\nret;\n}\n", types[i], names[i],
-                 types[i], names[i], predicate ? "1" : names[i]);
+        snprintf(text, sizeof text, HEAD ".visible .entry k() {\n.reg .%s %s;\nmov.%s %s, %s;\nret;\n}\n", types[i],
+                 names[i], types[i], names[i], predicate ? "1" : names[i]);
         open_subject(&s, text);
         assert_int_equal(hd_register_physical(s.kernel, 0).class, HD_PHYSICAL_NONE);
         close_subject(&s);
@@ -271,7 +277,8 @@ static void run_with(const char *body, const char *passes, const uint32_t *in, u
 {
     static char text[1 << 16];
     snprintf(text, sizeof text, KERNEL("%s"), body);
-    kernel_run run = {.text = text, .passes = passes, .in = in, .in_bytes = 1024, .out = out, .out_bytes = 1024, .block = 1};
+    kernel_run run = {
+        .text = text, .passes = passes, .in = in, .in_bytes = 1024, .out = out, .out_bytes = 1024, .block = 1};
     memset(out, 0, 1024);
     run_kernel(&run);
     if (run.status != HD_EXEC_DONE)
@@ -376,7 +383,8 @@ static void all_kinds_of_writes_survive_spilling(void **state)
         "mov.b32 x1, {h2, h0};\nvadd.u32.u32.u32 x2.b1, x0.b0, x1.b2, x0;\n@p0 setp.lt.u32 p0, x1, 9;\n"
         "selp.u32 x3, 1, 2, p0;\nst.global.v2.u32 [y1], {x1, x2};\nst.global.v2.u64 [y1+16], {y2, y3};\n"
         "st.global.v2.u64 [y1+32], {y4, y5};\nst.global.v2.u64 [y1+48], {y6, y7};\nst.global.u32 [y1+8], x3;\n",
-        "ld.param.u64 y0, [in];\nld.param.u64 y1, [out];\nmov.u32 x0, 0;\nmov.u32 x1, 1;\nmov.u32 x2, 2;\nmov.u32 x3, 3;\n"
+        "ld.param.u64 y0, [in];\nld.param.u64 y1, [out];\nmov.u32 x0, 0;\nmov.u32 x1, 1;\nmov.u32 x2, 2;\nmov.u32 x3, "
+        "3;\n"
         "mov.u32 x4, 4;\nmov.u32 x5, 5;\nmov.u32 x6, 6;\nmov.u32 x7, 7;\nL:\nadd.u32 x1, x1, x2;\nadd.u32 x2, x2, x3;\n"
         "add.u32 x3, x3, x4;\nadd.u32 x4, x4, x5;\nadd.u32 x5, x5, x6;\nxor.b32 x6, x6, x7;\nadd.u32 x7, x7, x1;\n"
         "add.u32 x0, x0, 1;\nsetp.lt.u32 p0, x0, 20;\n@p0 bra L;\nst.global.v4.u32 [y1], {x1, x2, x3, x4};\n"
@@ -387,13 +395,53 @@ static void all_kinds_of_writes_survive_spilling(void **state)
         expect_the_same(bodies[i], limits, 4);
 }
 
+/* x1 is written under a guard only, and read under the same in other blocks and in the next turn of a loop. */
+static void what_only_some_lanes_have_is_kept(void **state)
+{
+    static const char body[] =
+        "ld.param.u64 y0, [in];\nld.param.u64 y1, [out];\nld.global.u32 x0, [y0];\nmov.u32 x9, 0;\nmov.u32 x8, 0;\n"
+        "setp.ne.u32 p1, x0, 0;\nL:\nsetp.gt.u32 p0, x9, 2;\n@p0 add.u32 x8, x8, x1;\nadd.u32 x2, x9, 5;\n"
+        "add.u32 x3, x2, x9;\n@p1 mul.lo.u32 x1, x3, 17;\n@p0 bra M;\nadd.u32 x10, x2, 1;\nadd.u32 x11, x2, "
+        "2;\nadd.u32 x12, x2, 3;\nadd.u32 x13, x2, 4;\n"
+        "add.u32 x14, x2, 5;\nmad.lo.u32 x10, x10, x11, x12;\nmad.lo.u32 x10, x10, x13, x14;\nadd.u32 x8, x8, x10;\n"
+        "add.u32 x4, x2, x3;\nadd.u32 x8, x8, x4;\nM:\n"
+        "add.u32 x5, x9, x2;\nadd.u32 x8, x8, x5;\n@p1 add.u32 x8, x8, x1;\nadd.u32 x9, x9, 1;\nsetp.lt.u32 p2, x9, "
+        "9;\n"
+        "@p2 bra L;\nadd.u32 x6, x8, x9;\n@p1 add.u32 x6, x6, x1;\nst.global.v2.u32 [y1], {x6, x8};\n";
+    (void)state;
+    expect_the_same(body, limits, 4);
+    expect_the_same(body, (const char *const[]){"regalloc(max=7)"}, 1);
+}
+
+/* The time is none, and neither is what a guard decides. */
+static void only_constants_are_computed_again(void **state)
+{
+    subject s;
+    char body[4096], *at = body, text[8192];
+    (void)state;
+    at += sprintf(
+        at, "mov.u32 x0, %%clock;\nmov.u32 x1, 1;\n@p0 mov.u32 x1, 2;\nmov.u32 x2, %%smid;\nld.param.u64 y1, [out];\n");
+    for (uint32_t i = 3; i < 20; i++)
+        at += sprintf(at, "ld.volatile.global.u32 x%u, [y1+%u];\n", i, 4 * i);
+    for (uint32_t i = 0; i < 20; i++)
+        at += sprintf(at, "st.global.u32 [y1+%u], x%u;\n", 4 * i, i);
+    snprintf(text, sizeof text, KERNEL("%s"), body);
+    open_allocated(&s, text, 6, 0);
+    assert_true(s.result.rematerialized <= 1); /* y1 */
+    assert_true(s.result.spilled >= 15);
+    close_subject(&s);
+}
+
 /* ---- what is refused --------------------------------------------------------------------------------------------- */
 
 static void too_few_registers_are_an_error(void **state)
 {
     subject s;
     (void)state;
-    open_subject(&s, KERNEL("ld.param.u64 y0, [in];\nld.global.v4.u32 {x0,x1,x2,x3}, [y0];\nst.global.v4.u32 [y0], {x0,x1,x2,x3};\n"));
+    open_subject(
+        &s,
+        KERNEL(
+            "ld.param.u64 y0, [in];\nld.global.v4.u32 {x0,x1,x2,x3}, [y0];\nst.global.v4.u32 [y0], {x0,x1,x2,x3};\n"));
     allocate(&s, s.kernel, 5, 0);
     assert_false(s.fine);
     assert_int_equal(s.diagnostics.first->kind, HD_DIAG_OUT_OF_REGISTERS);
@@ -419,23 +467,62 @@ static void registers_of_old_ptx_stay(void **state)
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
-#define CALL(callee) "{ .param .b32 p; .param .b32 q; st.param.b32 [p], x0; call.uni (q), " callee ", (p); ld.param.b32 x0, [q]; }\n"
-#define DEVICE(name, body)                                                                                              \
-    ".func (.param .b32 q) " name "(.param .b32 p) {\n.reg .b32 x<9>; .reg .b64 y<4>;\nld.param.b32 x0, [p];\n" body    \
+#define CALL(callee) \
+    "{ .param .b32 p; .param .b32 q; st.param.b32 [p], x0; call.uni (q), " callee ", (p); ld.param.b32 x0, [q]; }\n"
+#define DEVICE(name, body)                                                                                           \
+    ".func (.param .b32 q) " name "(.param .b32 p) {\n.reg .b32 x<9>; .reg .b64 y<4>;\nld.param.b32 x0, [p];\n" body \
     "st.param.b32 [q], x0;\nret;\n}\n"
 
 static void frames_lie_above_what_callers_hold(void **state)
 {
-    static const char text[] =
-        HEAD ".func (.param .b32 q) r(.param .b32 p);\n"
-        DEVICE("leaf", "mul.lo.u32 x1, x0, 3;\nadd.u32 x2, x0, 5;\nadd.u32 x0, x1, x2;\n")
-        DEVICE("middle", "add.u32 x1, x0, 7;\n" CALL("leaf") "add.u32 x0, x0, x1;\n")
-        DEVICE("r", "add.u32 x1, x0, 1;\nadd.u32 x2, x0, 2;\n" CALL("r") "add.u32 x0, x1, x0;\nadd.u32 x0, x0, x2;\n")
-        ".visible .entry k(.param .u64 out) {\n.reg .b32 x<9>; .reg .b64 y<4>;\nld.param.u64 y0, [out];\nmov.u32 x0, %tid.x;\n"
-        "add.u32 x1, x0, 1;\n" CALL("middle") "add.u32 x1, x1, x0;\n" CALL("r")
-        "P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
-        "mov.u64 y1, leaf;\n{ .param .b32 p; .param .b32 q; st.param.b32 [p], x0; call (q), y1, (p), P; ld.param.b32 x0, [q]; }\n"
-        "add.u32 x0, x0, x1;\nst.global.u32 [y0], x0;\nret;\n}\n";
+    static const char text[] = HEAD ".func (.param .b32 q) r(.param .b32 p);\n" DEVICE(
+        "leaf", "mul.lo.u32 x1, x0, 3;\nadd.u32 x2, x0, 5;\nadd.u32 x0, x1, x2;\n")
+        DEVICE("middle", "add.u32 x1, x0, 7;\n" CALL("leaf") "add.u32 x0, x0, x1;\n") DEVICE(
+            "r", "add.u32 x1, x0, 1;\nadd.u32 x2, x0, 2;\n" CALL(
+                     "r") "add.u32 x0, x1, x0;\nadd.u32 x0, x0, x2;\n") ".visible .entry k(.param .u64 out) "
+                                                                        "{\n.reg .b32 x<9>; .reg .b64 "
+                                                                        "y<4>;\nld.param.u64 y0, [out];\nmov.u32 "
+                                                                        "x0, %tid.x;\n"
+                                                                        "add.u32 x1, x0, 1;\n" CALL(
+                                                                            "middle") "add.u32 x1, x1, "
+                                                                                      "x0;\n" CALL("r") "P: "
+                                                                                                        ".callpro"
+                                                                                                        "totype "
+                                                                                                        "(.param "
+                                                                                                        ".b32 _) "
+                                                                                                        "_ "
+                                                                                                        "(.param "
+                                                                                                        ".b32 "
+                                                                                                        "_);\n"
+                                                                                                        "mov.u64 "
+                                                                                                        "y1, "
+                                                                                                        "leaf;\n{"
+                                                                                                        " .param "
+                                                                                                        ".b32 p; "
+                                                                                                        ".param "
+                                                                                                        ".b32 q; "
+                                                                                                        "st."
+                                                                                                        "param."
+                                                                                                        "b32 "
+                                                                                                        "[p], "
+                                                                                                        "x0; "
+                                                                                                        "call "
+                                                                                                        "(q), "
+                                                                                                        "y1, "
+                                                                                                        "(p), P; "
+                                                                                                        "ld."
+                                                                                                        "param."
+                                                                                                        "b32 x0, "
+                                                                                                        "[q]; }\n"
+                                                                                                        "add.u32 "
+                                                                                                        "x0, x0, "
+                                                                                                        "x1;\nst."
+                                                                                                        "global."
+                                                                                                        "u32 "
+                                                                                                        "[y0], "
+                                                                                                        "x0;"
+                                                                                                        "\nret;"
+                                                                                                        "\n}\n";
     subject s;
     hd_arena arena = {0};
     (void)state;
@@ -477,13 +564,21 @@ static void frames_lie_above_what_callers_hold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(straight_line_code_needs_what_is_live), cmocka_unit_test(constants_are_computed_again),
+        cmocka_unit_test(straight_line_code_needs_what_is_live),
+        cmocka_unit_test(constants_are_computed_again),
+        cmocka_unit_test(what_only_some_lanes_have_is_kept),
+        cmocka_unit_test(only_constants_are_computed_again),
         cmocka_unit_test(banks_keep_sources_apart),
-        cmocka_unit_test(packing_is_an_identity),                cmocka_unit_test(elements_of_vectors_lie_side_by_side),
-        cmocka_unit_test(taken_names_get_a_prefix),              cmocka_unit_test(text_reads_back),
-        cmocka_unit_test(other_names_are_no_places),             cmocka_unit_test(sixty_four_live_fit_into_few),
-        cmocka_unit_test(predicates_go_to_general_registers),    cmocka_unit_test(all_kinds_of_writes_survive_spilling),
-        cmocka_unit_test(too_few_registers_are_an_error),        cmocka_unit_test(registers_of_old_ptx_stay),
+        cmocka_unit_test(packing_is_an_identity),
+        cmocka_unit_test(elements_of_vectors_lie_side_by_side),
+        cmocka_unit_test(taken_names_get_a_prefix),
+        cmocka_unit_test(text_reads_back),
+        cmocka_unit_test(other_names_are_no_places),
+        cmocka_unit_test(sixty_four_live_fit_into_few),
+        cmocka_unit_test(predicates_go_to_general_registers),
+        cmocka_unit_test(all_kinds_of_writes_survive_spilling),
+        cmocka_unit_test(too_few_registers_are_an_error),
+        cmocka_unit_test(registers_of_old_ptx_stay),
         cmocka_unit_test(frames_lie_above_what_callers_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,7 +67,8 @@ static bool spoil_operand(allocated *a, uint64_t *random)
 {
     hd_function *f = a->kernel;
     hd_instruction *insn = &f->instructions.items[draw(random, f->instructions.count)];
-    hd_operand *o = &f->operands.items[insn->operand_first + (insn->operand_count ? draw(random, insn->operand_count) : 0)];
+    hd_operand *o =
+        &f->operands.items[insn->operand_first + (insn->operand_count ? draw(random, insn->operand_count) : 0)];
     if (!insn->operand_count || o->kind != HD_OPERAND_REGISTER || o->value == f->carry_register)
         return false;
     hd_physical at = hd_register_physical(f, o->value);
@@ -87,8 +88,7 @@ static bool spoil_guard(allocated *a, uint64_t *random)
     hd_function *f = a->kernel;
     hd_instruction *insn = &f->instructions.items[draw(random, f->instructions.count)];
     uint32_t other = draw(random, f->registers.count);
-    if (insn->guard == HD_NONE || other == insn->guard ||
-        hd_register_physical(f, other).class != HD_PHYSICAL_PREDICATE)
+    if (insn->guard == HD_NONE || other == insn->guard || hd_register_physical(f, other).class != HD_PHYSICAL_PREDICATE)
         return false;
     insn->guard = other;
     return true;
