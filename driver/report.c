@@ -46,6 +46,7 @@ struct hd_report_job {
     worker *workers;
     uint32_t worker_count;
     HD_ARRAY(work_item) items;
+    bool any_calls;
     hd_gates *gates;
     hd_ptxas *ptxas;
     hd_ptxas_result ptxas_result;
@@ -104,7 +105,7 @@ static void add_item(hd_report_job *job, uint32_t *item_of, uint32_t function, b
     item_of[function] = job->items.count;
 }
 
-/* Those asked for in text order, then those that they may call. */
+/* Those asked for in text order, then those that they may call: any, where a register says which. */
 static void list_items(hd_report_job *job)
 {
     hd_module *module = job->common.module;
@@ -116,9 +117,13 @@ static void list_items(hd_report_job *job)
         if (hd_function_selected(module->functions.items[i], job->options.kernel))
             add_item(job, item_of, i, true);
     for (uint32_t i = 0; i < job->items.count; i++) {
-        const hd_u32_array *callees = &job->common.uses[job->items.items[i].function].callees;
-        for (uint32_t c = 0; c < callees->count; c++)
-            add_item(job, item_of, callees->items[c], false);
+        const report_uses *uses = &job->common.uses[job->items.items[i].function];
+        job->any_calls |= uses->callees.count || uses->indirect;
+        for (uint32_t c = 0; c < uses->callees.count; c++)
+            add_item(job, item_of, uses->callees.items[c], false);
+        for (uint32_t f = 0; uses->indirect && f < module->functions.count; f++)
+            if (module->functions.items[f]->has_body)
+                add_item(job, item_of, f, false);
     }
 }
 
@@ -184,43 +189,22 @@ static void start_workers(hd_report_job *job)
 
 /* ---- registers along calls ------------------------------------------------------------------------------------------ */
 
-typedef struct call_sum {
-    const hd_report_job *job;
-    const work_item **item_of; /* by function */
-    uint32_t *total;           /* by function: with callees; 0 = not known yet */
-    bool *open;                /* on the way down: a recursion */
-} call_sum;
-
-/* A caller keeps what it holds below its callee's registers. */
-static uint32_t registers_with_callees(call_sum *s, uint32_t function)
+/* A caller's frame and its callees' stand on each other. The input gets the allocation's numbers for that. */
+static void stack_frames(hd_report_job *job)
 {
-    const hd_architected *own = &s->item_of[function]->numbers;
-    const hd_u32_array *callees = &s->job->common.uses[function].callees;
-    uint32_t most = own->registers;
-    if (s->total[function] || s->open[function])
-        return s->total[function] ? s->total[function] : most;
-    s->open[function] = true;
-    for (uint32_t i = 0; i < callees->count; i++) {
-        uint32_t with = own->held + registers_with_callees(s, callees->items[i]);
-        most = with > most ? with : most;
-    }
-    s->open[function] = false;
-    return s->total[function] = most;
-}
-
-static void sum_calls(hd_report_job *job)
-{
-    uint32_t functions = job->common.module->functions.count;
-    call_sum s = {job, HD_ARENA_ARRAY(&job->arena, const work_item *, functions), HD_ARENA_ARRAY(&job->arena, uint32_t, functions),
-                  HD_ARENA_ARRAY(&job->arena, bool, functions)};
-    for (uint32_t i = 0; i < job->items.count; i++)
-        s.item_of[job->items.items[i].function] = &job->items.items[i];
+    hd_module *module = job->common.module;
     for (uint32_t i = 0; i < job->items.count; i++) {
         work_item *item = &job->items.items[i];
-        item->kernel.allocated = registers_with_callees(&s, item->function);
+        item->kernel.allocated = item->numbers.registers;
         item->kernel.allocated_predicates = item->numbers.predicates;
         item->kernel.spill_bytes = item->numbers.spill_bytes;
+        hd_architected_set(module->functions.items[item->function], &item->numbers);
     }
+    if (!job->any_calls)
+        return;
+    const hd_frame *frames = hd_regalloc_frames(module, &job->arena);
+    for (uint32_t i = 0; i < job->items.count; i++)
+        job->items.items[i].kernel.allocated = frames[job->items.items[i].function].total;
 }
 
 /* ---- ptxas ---------------------------------------------------------------------------------------------------------- */
@@ -301,7 +285,7 @@ static hd_status run(hd_report_job *job)
     if (job->options.ptxas)
         start_ptxas(job);
     hd_parallel(job->worker_count, job->items.count, work_on, job);
-    sum_calls(job);
+    stack_frames(job);
     finish_ptxas(job);
     hd_parallel(job->worker_count, job->items.count, finish_item, job);
     for (uint32_t i = 0; i < job->items.count; i++)

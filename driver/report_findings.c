@@ -135,7 +135,8 @@ static void find_loads(finder *f)
 void report_findings(const report_common *common, hd_report_kernel *kernel, const hd_diagnostics *diagnostics, hd_arena *arena)
 {
     finder f = {.common = common, .diagnostics = diagnostics, .kernel = kernel, .arena = arena};
-    find_pressure(&f);
+    if (kernel->is_entry) /* the others run in their callers' CTAs */
+        find_pressure(&f);
     find_spills(&f);
     find_idle(&f);
     find_loads(&f);

@@ -35,6 +35,16 @@ static void add_callee(const hd_module *module, uint32_t symbol, hd_u32_array *c
         hd_array_push(callees, body);
 }
 
+static bool is_indirect_call(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_operand *o = hd_insn_operands(f, insn), *end = o + insn->operand_count;
+    if (!(hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL))
+        return false;
+    while (o < end && o->kind == HD_OPERAND_LIST)
+        o += hd_operand_extent(o);
+    return o < end && o->kind != HD_OPERAND_SYMBOL;
+}
+
 void report_find_uses(const hd_module *module, uint32_t function, report_uses *uses)
 {
     const hd_function *f = module->functions.items[function];
@@ -48,6 +58,8 @@ void report_find_uses(const hd_module *module, uint32_t function, report_uses *u
         else if (s->kind == HD_SYMBOL_VARIABLE && (s->space == HD_SPACE_SHARED || s->space == HD_SPACE_CONST))
             hd_array_push(&uses->variables, o->value);
     }
+    for (uint32_t i = 0; i < f->instructions.count && !uses->indirect; i++)
+        uses->indirect = is_indirect_call(f, &f->instructions.items[i]);
     for (uint32_t t = 0; t < f->tables.count; t++)
         for (uint32_t i = 0; f->tables.items[t].kind == HD_TABLE_CALL_TARGETS && i < f->tables.items[t].count; i++)
             add_callee(module, f->table_entries.items[f->tables.items[t].first + i], &uses->callees);

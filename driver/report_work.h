@@ -22,6 +22,7 @@
 typedef struct report_uses {
     hd_u32_array callees;   /* functions with a body, each once */
     hd_u32_array variables; /* symbols of shared and constant variables, with repetitions */
+    bool indirect;          /* calls through a register */
 } report_uses;
 
 /* What holds for all kernels; read only while workers run. */

@@ -75,22 +75,37 @@ static void write_table_row(printer *p, const hd_report_kernel *k)
 {
     int length;
     const char *name = table_name(k->demangled, &length);
-    hd_write_format(p->w, "%-*.*s%s %9u%s %5u %6u ", NAME_WIDTH, length < NAME_WIDTH ? length : NAME_WIDTH, name, length > NAME_WIDTH ? "+" : " ",
-                    k->use.registers, k->ptxas.known ? " " : "~", k->live_peak, k->allocated);
-    bool bad = k->occupancy.limiter == HD_LIMITER_IMPOSSIBLE || k->failed_gate_count;
-    hd_write_format(p->w, "%s%8.1f%%%s  %-10s %5u %8llu %8u %8u%s\n", bad ? p->s->bad : "", 100 * k->occupancy.fraction, bad ? p->s->off : "",
-                    hd_limiter_names[k->occupancy.limiter], k->use.threads,
-                    (unsigned long long)(k->ptxas.known ? k->ptxas.spill_stores + k->ptxas.spill_loads : k->spill_bytes), k->instruction_count,
-                    k->place.ptx_line, k->is_entry ? "" : "  function");
+    bool bad = (k->is_entry && !k->occupancy.ctas) || k->failed_gate_count;
+    uint64_t spilled = k->ptxas.known ? k->ptxas.spill_stores + k->ptxas.spill_loads : k->spill_bytes;
+    hd_write_format(p->w, "%s%-*.*s%s %9u%s %5u %6u ", bad ? p->s->bad : "", NAME_WIDTH, length < NAME_WIDTH ? length : NAME_WIDTH, name,
+                    length > NAME_WIDTH ? "+" : " ", k->use.registers, k->ptxas.known ? " " : "~", k->live_peak, k->allocated);
+    if (k->is_entry)
+        hd_write_format(p->w, "%8.1f%%  %-10s %5u ", 100 * k->occupancy.fraction, hd_limiter_names[k->occupancy.limiter], k->use.threads);
+    else
+        hd_write_format(p->w, "%9s  %-10s %5s ", "-", "-", "-");
+    hd_write_format(p->w, "%8llu %8u %8u%s\n", (unsigned long long)spilled, k->instruction_count, k->place.ptx_line, bad ? p->s->off : "");
 }
 
+static void write_table_part(printer *p, bool entries, const char *title)
+{
+    for (uint32_t i = 0; i < p->report->kernels.count; i++) {
+        if (p->report->kernels.items[i].is_entry != entries)
+            continue;
+        if (title)
+            hd_write_format(p->w, "%s%-*s  %9s  %5s %6s %9s  %-10s %5s %8s %8s %8s%s\n", p->s->strong, NAME_WIDTH, title, "registers", "live",
+                            "alloc.", "occupancy", "limited by", "block", "spilled", "instr.", "PTX line", p->s->off);
+        title = NULL;
+        write_table_row(p, &p->report->kernels.items[i]);
+    }
+    if (!title)
+        hd_write_char(p->w, '\n');
+}
+
+/* Kernels, then functions, each in the order of the text. */
 static void write_table(printer *p)
 {
-    hd_write_format(p->w, "%s%-*s  %9s  %5s %6s %9s  %-10s %5s %8s %8s %8s%s\n", p->s->strong, NAME_WIDTH, "kernel", "registers", "live", "alloc.",
-                    "occupancy", "limited by", "block", "spilled", "instr.", "PTX line", p->s->off);
-    for (uint32_t i = 0; i < p->report->kernels.count; i++)
-        write_table_row(p, &p->report->kernels.items[i]);
-    hd_write_char(p->w, '\n');
+    write_table_part(p, true, "kernel");
+    write_table_part(p, false, "function");
 }
 
 /* ---- one kernel ----------------------------------------------------------------------------------------------------- */
@@ -355,7 +370,8 @@ static void write_kernel(printer *p)
 {
     write_title(p);
     write_registers(p);
-    write_occupancy(p);
+    if (p->k->is_entry)
+        write_occupancy(p);
     write_peak(p);
     write_findings(p);
     write_techniques(p);
@@ -365,13 +381,27 @@ static void write_kernel(printer *p)
     hd_write_char(p->w, '\n');
 }
 
+static void write_head(printer *p)
+{
+    const hd_report_module *report = p->report;
+    uint32_t entries = 0, functions;
+    for (uint32_t i = 0; i < report->kernels.count; i++)
+        entries += report->kernels.items[i].is_entry;
+    functions = report->kernels.count - entries;
+    hd_write_format(p->w, "%s: %u kernel%s", report->path, entries, entries == 1 ? "" : "s");
+    if (functions)
+        hd_write_format(p->w, " and %u function%s", functions, functions == 1 ? "" : "s");
+    hd_write_format(p->w, " on %s%s", report->arch, report->cleaned ? "" : ", as written (no clean-up)");
+    if (report->ptxas_version)
+        hd_write_format(p->w, "; ptxas %s", report->ptxas_version);
+    hd_write_string(p->w, "\n\n");
+}
+
 void hd_emit_report_text(hd_writer *writer, const hd_report_module *report, const hd_report_style *chosen)
 {
     printer p = {.w = writer, .report = report, .s = chosen->colour ? &coloured : &plain, .listing = chosen->listing};
     uint32_t count = report->kernels.count;
-    hd_write_format(writer, "%s: %u kernel%s on %s%s", report->path, count, count == 1 ? "" : "s", report->arch,
-                    report->cleaned ? "" : ", as written (no clean-up)");
-    hd_write_format(writer, report->ptxas_version ? "; ptxas %s\n\n" : "\n\n", report->ptxas_version);
+    write_head(&p);
     if (count > 1)
         write_table(&p);
     if (count > DETAILS_AT_MOST && !chosen->listing) {
