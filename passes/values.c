@@ -6,7 +6,7 @@
  * Not pruned by liveness: a pass also asks for a register that is dead there, before it makes it live again.
  *
  * Complexity: linear in instructions plus the places where values meet. Those are bounded: a register that needs more
- * than its share gets value 0 (HD_MEETS_FACTOR; not seen on real code).
+ * than its share gets value 0, and all do where loops are nested too deep (HD_MEETS_FACTOR; not seen on real code).
  */
 #include "passes/values.h"
 
@@ -28,8 +28,8 @@ typedef struct placing {
 
 /* ---- dominance frontiers ----------------------------------------------------------------------------------------- */
 
-/* Calls for (runner, join) once each: frontier(runner) holds join. Counts where `fill` is NULL. */
-static void each_frontier(placing *p, uint32_t *fill)
+/* Each (runner, join) once: frontier(runner) holds join. Counts where `fill` is NULL; false: more than the budget. */
+static bool each_frontier(placing *p, uint32_t *fill)
 {
     const hd_cfg *cfg = p->walk->cfg;
     memset(p->stamp, 0, cfg->block_count * sizeof *p->stamp);
@@ -47,22 +47,25 @@ static void each_frontier(placing *p, uint32_t *fill)
                 p->stamp[runner] = join + 1;
                 if (fill)
                     p->frontier[fill[runner]++] = join;
-                else
-                    p->frontier_first[runner + 1]++;
+                else if (p->frontier_first[runner + 1]++, ++p->work > p->budget)
+                    return false;
             }
         }
     }
+    return true;
 }
 
-static void find_frontiers(placing *p)
+static bool find_frontiers(placing *p)
 {
     uint32_t blocks = p->walk->cfg->block_count;
     p->frontier_first = HD_ARENA_ARRAY(p->arena, uint32_t, blocks + 1);
-    each_frontier(p, NULL);
+    p->budget = (uint64_t)HD_MEETS_FACTOR * blocks + 4096;
+    if (!each_frontier(p, NULL))
+        return false;
     for (uint32_t b = 0; b < blocks; b++)
         p->frontier_first[b + 1] += p->frontier_first[b];
     p->frontier = HD_ARENA_ARRAY(p->arena, uint32_t, p->frontier_first[blocks]);
-    each_frontier(p, hd_arena_copy(p->arena, p->frontier_first, (blocks + 1) * sizeof(uint32_t)));
+    return each_frontier(p, hd_arena_copy(p->arena, p->frontier_first, (blocks + 1) * sizeof(uint32_t)));
 }
 
 /* ---- where a register's values meet ------------------------------------------------------------------------------ */
@@ -142,6 +145,7 @@ static void place_meets(placing *p, hd_bitset *wild)
     collect_definitions(p);
     const place *definitions = by_register(p, first);
     memset(p->stamp, 0, blocks * sizeof *p->stamp);
+    p->work = 0;
     p->budget = (uint64_t)HD_MEETS_FACTOR * (p->definitions.count + blocks) + 4096;
     for (uint32_t r = 0; r < f->registers.count; r++)
         if (!hd_bitset_has(wild, r) && !find_meets(p, r, definitions + first[r], first[r + 1] - first[r]))
@@ -187,8 +191,13 @@ void hd_value_walk_start(hd_value_walk *walk, hd_function *function, hd_arena *a
     p.stamp = HD_ARENA_ARRAY(arena, uint32_t, blocks);
     p.queue = HD_ARENA_ARRAY(arena, uint32_t, 2 * (size_t)blocks + 1);
     find_module_wide(function, wild);
-    find_frontiers(&p);
-    place_meets(&p, wild);
+    if (find_frontiers(&p)) {
+        place_meets(&p, wild);
+    } else {
+        for (uint32_t r = 0; r < registers; r++)
+            hd_bitset_add(wild, r);
+        group_meets(&p);
+    }
     hd_array_free(&p.definitions);
     hd_array_free(&p.meets);
     for (uint32_t r = 0; r < registers; r++)
