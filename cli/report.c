@@ -11,7 +11,8 @@ typedef enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_HTML, REPORT_SARIF
 
 static void free_job(void *job) { hd_report_free(job); }
 
-/* ---- source files for the page -------------------------------------------------------------------------------------- */
+/* ---- source files for the page --------------------------------------------------------------------------------------
+ */
 
 enum { LONGEST_SOURCE_BYTES = 8 << 20 };
 
@@ -19,7 +20,8 @@ enum { LONGEST_SOURCE_BYTES = 8 << 20 };
  * the page's. */
 static bool names_source(const char *name)
 {
-    static const char *const endings[] = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp", ".py", ".cl"};
+    static const char *const endings[] = {".cu", ".cuh", ".c",   ".cc",  ".cpp", ".cxx", ".h",
+                                          ".hh", ".hpp", ".hxx", ".inl", ".ipp", ".py",  ".cl"};
     const char *ending = strrchr(name, '.');
     for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
         if (strcmp(ending, endings[i]) == 0)
@@ -30,7 +32,8 @@ static bool names_source(const char *name)
 static bool read_regular(const char *path, hd_source *source)
 {
     struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= LONGEST_SOURCE_BYTES && hd_source_read(source, path);
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= LONGEST_SOURCE_BYTES &&
+           hd_source_read(source, path);
 }
 
 /* As named, else beside the PTX file; under the name that .loc has for it. */
@@ -39,7 +42,8 @@ static bool find_source(hd_cli *cli, const char *name, const char *ptx, hd_sourc
     const char *slash = strrchr(ptx, '/');
     hd_source found;
     if (!read_regular(name, &found) &&
-        (*name == '/' || !slash || !read_regular(hd_arena_printf(&cli->arena, "%.*s/%s", (int)(slash - ptx), ptx, name), &found)))
+        (*name == '/' || !slash ||
+         !read_regular(hd_arena_printf(&cli->arena, "%.*s/%s", (int)(slash - ptx), ptx, name), &found)))
         return false;
     hd_source_from_memory(source, name, found.text, found.length);
     hd_source_free(&found);

@@ -17,7 +17,8 @@ struct hd_ptxas {
     int input, output;
 };
 
-/* ---- reading what it says ------------------------------------------------------------------------------------------- */
+/* ---- reading what it says -------------------------------------------------------------------------------------------
+ */
 
 /* The number before a word of the line: "12 registers"; 0 where there is none. */
 static uint64_t number_before(const char *line, const char *word)
@@ -88,7 +89,9 @@ void hd_ptxas_read(const char *text, size_t length, hd_ptxas_result *result)
 const hd_ptxas_kernel *hd_ptxas_find(const hd_ptxas_result *result, const char *name)
 {
     hd_ptxas_kernel key = {.name = name};
-    return result->kernels.count ? bsearch(&key, result->kernels.items, result->kernels.count, sizeof key, compare_kernels) : NULL;
+    return result->kernels.count
+               ? bsearch(&key, result->kernels.items, result->kernels.count, sizeof key, compare_kernels)
+               : NULL;
 }
 
 void hd_ptxas_free(hd_ptxas_result *result)
@@ -97,7 +100,8 @@ void hd_ptxas_free(hd_ptxas_result *result)
     hd_arena_free(&result->arena);
 }
 
-/* ---- running it ----------------------------------------------------------------------------------------------------- */
+/* ---- running it -----------------------------------------------------------------------------------------------------
+ */
 
 extern char **environ;
 
@@ -181,9 +185,11 @@ hd_ptxas *hd_ptxas_start(const char *path, const char *arch, uint32_t max_regist
     p->output = memfd_create("heddle-ptxas", MFD_CLOEXEC);
     snprintf(arch_option, sizeof arch_option, "-arch=%s", arch);
     snprintf(limit, sizeof limit, "%u", max_registers);
-    const char *arguments[] = {p->path, "-v", arch_option, "-o", "/dev/null", "-", max_registers ? "-maxrregcount" : NULL, limit, NULL};
+    const char *arguments[] = {
+        p->path, "-v", arch_option, "-o", "/dev/null", "-", max_registers ? "-maxrregcount" : NULL, limit, NULL};
     errno = ENOENT;
-    if (p->path && p->input >= 0 && p->output >= 0 && write_all(p->input, text, length) && spawn(p, (char *const *)(uintptr_t)arguments))
+    if (p->path && p->input >= 0 && p->output >= 0 && write_all(p->input, text, length) &&
+        spawn(p, (char *const *)(uintptr_t)arguments))
         return p;
     hd_report(diagnostics, HD_DIAG_UNAVAILABLE_PTXAS, NULL, (hd_span){0, 0}, "ptxas cannot be asked: %s: %s",
               p->path ? p->path : "none in PATH, CUDA_HOME or /usr/local/cuda", strerror(errno));
@@ -229,7 +235,8 @@ static const char *ask_version(hd_ptxas *p, hd_arena *arena)
     bool started = posix_spawn(&p->process, p->path, &actions, NULL, arguments, environ) == 0;
     posix_spawn_file_actions_destroy(&actions);
     close(pipes[1]);
-    for (ssize_t n; started && length < (ssize_t)sizeof text - 1 && (n = read(pipes[0], text + length, sizeof text - 1 - (size_t)length)) > 0;)
+    for (ssize_t n; started && length < (ssize_t)sizeof text - 1 &&
+                    (n = read(pipes[0], text + length, sizeof text - 1 - (size_t)length)) > 0;)
         length += n;
     close(pipes[0]);
     if (started)

@@ -28,7 +28,8 @@ void hd_ptxas_free(hd_ptxas_result *result);
 typedef struct hd_ptxas hd_ptxas;
 hd_ptxas *hd_ptxas_start(const char *path, const char *arch, uint32_t max_registers, const char *text, size_t length,
                          hd_diagnostics *diagnostics);
-/* Waits for it and frees it. false, with a warning, where it refused the module; the result is to be freed either way. */
+/* Waits for it and frees it. false, with a warning, where it refused the module; the result is to be freed either way.
+ */
 bool hd_ptxas_finish(hd_ptxas *ptxas, hd_ptxas_result *result, hd_diagnostics *diagnostics);
 
 #endif

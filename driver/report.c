@@ -1,8 +1,8 @@
 /* heddle report: see report.h, and report_work.h for the files that it is made of.
  *
  * Steps: parse; choose the GPU; start ptxas where it is asked; work on the kernels, and on all functions that they may
- * call, in parallel; add up the registers along calls; occupancy and findings in parallel; gates. Each worker parses the
- * text once more. */
+ * call, in parallel; add up the registers along calls; occupancy and findings in parallel; gates. Each worker parses
+ * the text once more. */
 #include "driver/report_work.h"
 
 #include "base/pool.h"
@@ -15,9 +15,9 @@
 #include <stdio.h>
 
 enum {
-    COPIES_BYTES = 160 << 20,  /* what the workers' copies may take together */
-    BYTES_OF_A_COPY = 8,       /* for each byte of text */
-    BANKS_BEFORE_VOLTA = 4,    /* where a description names no banks: general registers by number modulo this */
+    COPIES_BYTES = 160 << 20, /* what the workers' copies may take together */
+    BYTES_OF_A_COPY = 8,      /* for each byte of text */
+    BANKS_BEFORE_VOLTA = 4,   /* where a description names no banks: general registers by number modulo this */
     BANKS_SINCE_VOLTA = 2,
     MOST_BANKS = 8,
 };
@@ -54,7 +54,8 @@ struct hd_report_job {
     hd_status status;
 };
 
-/* ---- the GPU -------------------------------------------------------------------------------------------------------- */
+/* ---- the GPU --------------------------------------------------------------------------------------------------------
+ */
 
 /* The number in a built-in description's name "sm_80"; 0 where it is another name. */
 static uint32_t capability_of(const char *name)
@@ -85,7 +86,8 @@ static bool choose_gpu(hd_report_job *job)
     const char *name = job->options.gpu;
     uint32_t found;
     if (!name && (name = gpu_for(module->target_number, &found)) && found != module->target_number)
-        hd_report(job->diagnostics, HD_DIAG_ASSUMED_GPU, NULL, (hd_span){0, 0}, "there is no description of '%s': occupancy is that of %s",
+        hd_report(job->diagnostics, HD_DIAG_ASSUMED_GPU, NULL, (hd_span){0, 0},
+                  "there is no description of '%s': occupancy is that of %s",
                   hd_names_text(&module->names, module->target), name);
     job->gpu = hd_gpu_load(name ? name : hd_names_text(&module->names, module->target), job->diagnostics);
     job->common.gpu = job->gpu;
@@ -95,7 +97,8 @@ static bool choose_gpu(hd_report_job *job)
     return job->gpu->valid;
 }
 
-/* ---- which functions ------------------------------------------------------------------------------------------------ */
+/* ---- which functions ------------------------------------------------------------------------------------------------
+ */
 
 static void add_item(hd_report_job *job, uint32_t *item_of, uint32_t function, bool reported)
 {
@@ -127,7 +130,8 @@ static void list_items(hd_report_job *job)
     }
 }
 
-/* ---- one function --------------------------------------------------------------------------------------------------- */
+/* ---- one function ---------------------------------------------------------------------------------------------------
+ */
 
 static hd_module *copy_of(hd_report_job *job, worker *w)
 {
@@ -154,7 +158,8 @@ static void work_on(void *opaque, uint32_t index, uint32_t worker_index)
     hd_report_job *job = opaque;
     worker *w = &job->workers[worker_index];
     work_item *item = &job->items.items[index];
-    report_kernel_work work = {.common = &job->common, .arena = &w->arena, .function_index = item->function, .kernel = &item->kernel};
+    report_kernel_work work = {
+        .common = &job->common, .arena = &w->arena, .function_index = item->function, .kernel = &item->kernel};
     hd_diagnostics_init(&item->diagnostics);
     work.diagnostics = &item->diagnostics;
     work.input = job->common.module->functions.items[item->function];
@@ -187,7 +192,8 @@ static void start_workers(hd_report_job *job)
     job->workers = HD_ARENA_ARRAY(&job->arena, worker, job->worker_count);
 }
 
-/* ---- registers along calls ------------------------------------------------------------------------------------------ */
+/* ---- registers along calls ------------------------------------------------------------------------------------------
+ */
 
 /* A caller's frame and its callees' stand on each other. The input gets the allocation's numbers for that. */
 static void stack_frames(hd_report_job *job)
@@ -207,7 +213,8 @@ static void stack_frames(hd_report_job *job)
         job->items.items[i].kernel.allocated = frames[job->items.items[i].function].total;
 }
 
-/* ---- ptxas ---------------------------------------------------------------------------------------------------------- */
+/* ---- ptxas ----------------------------------------------------------------------------------------------------------
+ */
 
 /* The module's own target where the GPU has its number (sm_90a), else the GPU's. */
 static void start_ptxas(hd_report_job *job)
@@ -217,8 +224,9 @@ static void start_ptxas(hd_report_job *job)
     uint32_t number = job->gpu->compute_major * 10 + job->gpu->compute_minor;
     snprintf(name, sizeof name, "sm_%u", number);
     bool same = number == module->target_number;
-    job->ptxas = hd_ptxas_start(job->options.ptxas, same ? hd_names_text(&module->names, module->target) : name,
-                                job->options.max_registers, module->source->text, module->source->length, job->diagnostics);
+    job->ptxas =
+        hd_ptxas_start(job->options.ptxas, same ? hd_names_text(&module->names, module->target) : name,
+                       job->options.max_registers, module->source->text, module->source->length, job->diagnostics);
 }
 
 static void finish_ptxas(hd_report_job *job)
@@ -233,11 +241,13 @@ static void finish_ptxas(hd_report_job *job)
         const hd_ptxas_kernel *said = good && k->is_entry ? hd_ptxas_find(&job->ptxas_result, k->name) : NULL;
         k->ptxas.asked = true;
         if (said)
-            k->ptxas = (hd_report_ptxas){true, true, said->registers, said->barriers, said->spill_stores, said->spill_loads, said->stack_bytes};
+            k->ptxas = (hd_report_ptxas){
+                true, true, said->registers, said->barriers, said->spill_stores, said->spill_loads, said->stack_bytes};
     }
 }
 
-/* ---- the job -------------------------------------------------------------------------------------------------------- */
+/* ---- the job --------------------------------------------------------------------------------------------------------
+ */
 
 static void finish_item(void *opaque, uint32_t index, uint32_t worker_index)
 {

@@ -23,15 +23,16 @@ typedef struct code_walk {
     report_kernel_work *work;
     const hd_function *function;
     hd_live_walk *live;
-    uint32_t *open;             /* by register: last instruction of the range that is open, or HD_NONE */
-    uint32_t *stamp, *slot;     /* by register: the row that it was put in, and where there */
+    uint32_t *open;              /* by register: last instruction of the range that is open, or HD_NONE */
+    uint32_t *stamp, *slot;      /* by register: the row that it was put in, and where there */
     uint32_t *next, *next_block; /* by register: its next read, and the block + 1 where that is */
-    uint32_t words, predicates; /* live at the walk's place */
+    uint32_t words, predicates;  /* live at the walk's place */
     HD_ARRAY(hd_report_touch) row, touches;
     HD_ARRAY(hd_report_range) ranges;
 } code_walk;
 
-/* ---- one row -------------------------------------------------------------------------------------------------------- */
+/* ---- one row --------------------------------------------------------------------------------------------------------
+ */
 
 static void row_add(code_walk *w, uint32_t instruction, uint32_t reg, uint8_t access)
 {
@@ -51,7 +52,8 @@ static void collect_row(code_walk *w, uint32_t instruction)
     hd_array_clear(&w->row);
     if (insn->guard != HD_NONE)
         row_add(w, instruction, insn->guard, HD_ACCESS_READ);
-    HD_INSN_REGISTERS(f, insn, o) {
+    HD_INSN_REGISTERS(f, insn, o)
+    {
         bool all = insn->flags & HD_INSN_OPAQUE;
         row_add(w, instruction, o->value,
                 (uint8_t)((o->flags & HD_OPERAND_USE || all ? HD_ACCESS_READ : 0) |
@@ -74,12 +76,10 @@ static void sort_row(code_walk *w)
     }
 }
 
-static bool is_predicate(const hd_function *f, uint32_t reg)
-{
-    return f->registers.items[reg].type == HD_TYPE_PRED;
-}
+static bool is_predicate(const hd_function *f, uint32_t reg) { return f->registers.items[reg].type == HD_TYPE_PRED; }
 
-/* ---- reuse ---------------------------------------------------------------------------------------------------------- */
+/* ---- reuse ----------------------------------------------------------------------------------------------------------
+ */
 
 static uint32_t bucket_of(uint32_t distance)
 {
@@ -99,7 +99,8 @@ static void count_reuse(code_walk *w, const hd_report_touch *t, uint32_t block)
     }
 }
 
-/* ---- the walk ------------------------------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------------------------------
+ */
 
 static void close_range(code_walk *w, uint32_t reg, uint32_t first)
 {
@@ -194,7 +195,8 @@ static void start_walk(code_walk *w, report_kernel_work *work)
     w->next_block = HD_ARENA_ARRAY(&work->scratch, uint32_t, registers);
 }
 
-/* ---- what is kept --------------------------------------------------------------------------------------------------- */
+/* ---- what is kept ---------------------------------------------------------------------------------------------------
+ */
 
 static int compare_ranges(const void *a, const void *b)
 {
@@ -236,7 +238,8 @@ static void free_constants(report_kernel_work *work)
             results++;
             reg = o->value;
         }
-        if (results == 1 && work->definitions[reg] == 1 && work->reads[reg] == 1 && hd_constant_operand(work->function, i) != HD_NONE)
+        if (results == 1 && work->definitions[reg] == 1 && work->reads[reg] == 1 &&
+            hd_constant_operand(work->function, i) != HD_NONE)
             work->words[reg] = 0;
     }
 }
@@ -246,7 +249,8 @@ static void count_accesses(report_kernel_work *work)
 {
     const hd_function *f = work->function;
     uint32_t registers = f->registers.count;
-    uint32_t *written = HD_ARENA_ARRAY(&work->scratch, uint32_t, registers), *read = HD_ARENA_ARRAY(&work->scratch, uint32_t, registers);
+    uint32_t *written = HD_ARENA_ARRAY(&work->scratch, uint32_t, registers),
+             *read = HD_ARENA_ARRAY(&work->scratch, uint32_t, registers);
     work->words = HD_ARENA_ARRAY(&work->scratch, uint8_t, registers);
     work->definitions = HD_ARENA_ARRAY(&work->scratch, uint32_t, registers);
     work->reads = HD_ARENA_ARRAY(&work->scratch, uint32_t, registers);
@@ -259,7 +263,8 @@ static void count_accesses(report_kernel_work *work)
             work->reads[insn->guard]++;
             read[insn->guard] = i + 1;
         }
-        HD_INSN_REGISTERS(f, insn, o) {
+        HD_INSN_REGISTERS(f, insn, o)
+        {
             if ((all || o->flags & HD_OPERAND_DEF) && written[o->value] != i + 1) {
                 work->definitions[o->value]++;
                 written[o->value] = i + 1;
@@ -283,8 +288,8 @@ static void name_registers(report_kernel_work *work)
     k->registers = HD_ARENA_ARRAY(work->arena, hd_report_register, k->register_count);
     for (uint32_t r = 0; r < k->register_count; r++) {
         size_t length = hd_register_spell(f, r, name, sizeof name);
-        k->registers[r] = (hd_report_register){hd_arena_string(work->arena, name, length),
-                                               work->words[r], is_predicate(f, r)};
+        k->registers[r] =
+            (hd_report_register){hd_arena_string(work->arena, name, length), work->words[r], is_predicate(f, r)};
     }
 }
 

@@ -3,7 +3,8 @@
 
 enum { DEFAULT_THREADS = 256, SWEEP_STEP = 32, FINDINGS_OF_A_KIND = 8 };
 
-/* ---- occupancy ------------------------------------------------------------------------------------------------------ */
+/* ---- occupancy ------------------------------------------------------------------------------------------------------
+ */
 
 static uint32_t threads_of(const report_common *c, const hd_function *f)
 {
@@ -31,7 +32,8 @@ void report_occupancy(const report_common *c, const hd_function *function, hd_re
     k->sweep_count = hd_occupancy_sweep(limits, &k->use, k->sweep, most);
 }
 
-/* ---- findings ------------------------------------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct finder {
     const report_common *common;
@@ -48,7 +50,8 @@ static hd_report_finding *add(finder *f, hd_diagnostic_kind kind, uint32_t instr
     if (severity == HD_SILENT)
         return NULL;
     const hd_report_kernel *k = f->kernel;
-    hd_report_finding finding = {.kind = kind, .severity = severity == HD_ERROR ? HD_ERROR : HD_WARNING, .instruction = instruction};
+    hd_report_finding finding = {
+        .kind = kind, .severity = severity == HD_ERROR ? HD_ERROR : HD_WARNING, .instruction = instruction};
     finding.place = instruction == HD_NONE ? k->place : k->instructions[instruction].place;
     if (!finding.place.ptx_line)
         finding.place = k->place;
@@ -62,17 +65,21 @@ static void find_pressure(finder *f)
     if (k->occupancy.limiter == HD_LIMITER_IMPOSSIBLE) {
         hd_report_finding *found = add(f, HD_DIAG_REGISTER_PRESSURE, HD_NONE);
         if (found)
-            found->message = hd_arena_printf(f->arena, "with %u threads, %u registers (%s) and %u bytes of shared memory no CTA fits on an SM: %s",
-                                             k->use.threads, k->use.registers, k->registers_from, k->use.shared_bytes, k->occupancy.impossible);
+            found->message = hd_arena_printf(
+                f->arena, "with %u threads, %u registers (%s) and %u bytes of shared memory no CTA fits on an SM: %s",
+                k->use.threads, k->use.registers, k->registers_from, k->use.shared_bytes, k->occupancy.impossible);
         return;
     }
     if (k->occupancy.limiter != HD_LIMITER_REGISTERS || !k->gain.exists)
         return;
     hd_report_finding *found = add(f, HD_DIAG_REGISTER_PRESSURE, k->peak_instruction);
     if (found)
-        found->message = hd_arena_printf(f->arena, "most registers are live here; %u (%s) allow %u CTAs of %u threads on an SM, %u would allow %u "
-                                         "(%.0f %% of the warps instead of %.0f %%)", k->use.registers, k->registers_from, k->occupancy.ctas,
-                                         k->use.threads, k->gain.registers, k->gain.then.ctas, 100 * k->gain.then.fraction, 100 * k->occupancy.fraction);
+        found->message = hd_arena_printf(
+            f->arena,
+            "most registers are live here; %u (%s) allow %u CTAs of %u threads on an SM, %u would allow %u "
+            "(%.0f %% of the warps instead of %.0f %%)",
+            k->use.registers, k->registers_from, k->occupancy.ctas, k->use.threads, k->gain.registers,
+            k->gain.then.ctas, 100 * k->gain.then.fraction, 100 * k->occupancy.fraction);
 }
 
 static void find_spills(finder *f)
@@ -83,11 +90,12 @@ static void find_spills(finder *f)
         return;
     hd_report_finding *found = add(f, HD_DIAG_REGISTER_SPILL, k->peak_instruction);
     if (found && k->ptxas.known && of_ptxas)
-        found->message = hd_arena_printf(f->arena, "ptxas stores %llu and loads %llu bytes of registers that do not fit in %u",
-                                         (unsigned long long)k->ptxas.spill_stores, (unsigned long long)k->ptxas.spill_loads, k->ptxas.registers);
+        found->message = hd_arena_printf(
+            f->arena, "ptxas stores %llu and loads %llu bytes of registers that do not fit in %u",
+            (unsigned long long)k->ptxas.spill_stores, (unsigned long long)k->ptxas.spill_loads, k->ptxas.registers);
     else if (found)
-        found->message = hd_arena_printf(f->arena, "an allocation of %u registers keeps %llu bytes in local memory", k->allocated,
-                                         (unsigned long long)k->spill_bytes);
+        found->message = hd_arena_printf(f->arena, "an allocation of %u registers keeps %llu bytes in local memory",
+                                         k->allocated, (unsigned long long)k->spill_bytes);
 }
 
 static void find_idle(finder *f)
@@ -103,8 +111,10 @@ static void find_idle(finder *f)
         if (!found)
             return;
         told++;
-        found->message = hd_arena_printf(f->arena, "%s fills %u register%s through a loop that does not use it, up to the peak; %s it behind the loop",
-                                         k->registers[v->reg].name, words, words == 1 ? "" : "s", v->remedy);
+        found->message = hd_arena_printf(
+            f->arena,
+            "%s fills %u register%s through a loop that does not use it, up to the peak; %s it behind the loop",
+            k->registers[v->reg].name, words, words == 1 ? "" : "s", v->remedy);
     }
 }
 
@@ -128,11 +138,13 @@ static void find_loads(finder *f)
             return;
         told++;
         last = &row->place;
-        found->message = hd_arena_printf(f->arena, "a load in a loop of depth %u whose value a single instruction reads: %s", depth, row->text);
+        found->message = hd_arena_printf(
+            f->arena, "a load in a loop of depth %u whose value a single instruction reads: %s", depth, row->text);
     }
 }
 
-void report_findings(const report_common *common, hd_report_kernel *kernel, const hd_diagnostics *diagnostics, hd_arena *arena)
+void report_findings(const report_common *common, hd_report_kernel *kernel, const hd_diagnostics *diagnostics,
+                     hd_arena *arena)
 {
     finder f = {.common = common, .diagnostics = diagnostics, .kernel = kernel, .arena = arena};
     if (kernel->is_entry) /* the others run in their callers' CTAs */
@@ -141,6 +153,7 @@ void report_findings(const report_common *common, hd_report_kernel *kernel, cons
     find_idle(&f);
     find_loads(&f);
     kernel->finding_count = f.found.count;
-    kernel->findings = f.found.count ? hd_arena_copy(arena, f.found.items, f.found.count * sizeof *f.found.items) : NULL;
+    kernel->findings =
+        f.found.count ? hd_arena_copy(arena, f.found.items, f.found.count * sizeof *f.found.items) : NULL;
     hd_array_free(&f.found);
 }

@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-/* ---- files ---------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------------------------------
+ */
 
 static int compare_numbers(const void *a, const void *b)
 {
@@ -51,12 +52,14 @@ void report_prepare_files(report_common *c, hd_arena *arena)
 static uint32_t file_of(const report_common *c, uint32_t number)
 {
     hd_file key = {number, 0};
-    const hd_file *found = c->module->files.count ? bsearch(&key, c->files_by_number, c->module->files.count, sizeof key,
-                                                            compare_numbers) : NULL;
+    const hd_file *found = c->module->files.count
+                               ? bsearch(&key, c->files_by_number, c->module->files.count, sizeof key, compare_numbers)
+                               : NULL;
     return found ? found->name : HD_NONE;
 }
 
-/* ---- places --------------------------------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------------------------------
+ */
 
 hd_report_place report_place(const report_common *c, const hd_instruction *insn)
 {
@@ -85,14 +88,16 @@ static void place_instructions(report_kernel_work *work)
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
         if (insn->origin < work->input->instructions.count)
-            work->kernel->instructions[i].place = report_place(work->common, &work->input->instructions.items[insn->origin]);
+            work->kernel->instructions[i].place =
+                report_place(work->common, &work->input->instructions.items[insn->origin]);
     }
 }
 
 static void place_header(report_kernel_work *work)
 {
     hd_report_kernel *k = work->kernel;
-    k->place = (hd_report_place){.ptx_line = hd_source_position(work->common->module->source, work->input->header_span.begin).line};
+    k->place = (hd_report_place){
+        .ptx_line = hd_source_position(work->common->module->source, work->input->header_span.begin).line};
     for (uint32_t i = 0; i < work->input->instructions.count; i++) {
         hd_report_place place = report_place(work->common, &work->input->instructions.items[i]);
         if (!place.file || place.inlined_file)
@@ -118,7 +123,8 @@ static void find_removed(report_kernel_work *work)
                 hd_source_position(work->common->module->source, input->instructions.items[i].span.begin).line;
 }
 
-/* ---- source lines --------------------------------------------------------------------------------------------------- */
+/* ---- source lines ---------------------------------------------------------------------------------------------------
+ */
 
 typedef struct line_entry {
     uint32_t rank, line, file, live;
@@ -134,7 +140,8 @@ static int compare_lines(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static void add_line(report_kernel_work *work, line_list *list, uint32_t number, uint32_t line, uint32_t live, bool inlined)
+static void add_line(report_kernel_work *work, line_list *list, uint32_t number, uint32_t line, uint32_t live,
+                     bool inlined)
 {
     uint32_t file = line ? file_of(work->common, number) : HD_NONE;
     if (file != HD_NONE)
@@ -162,7 +169,8 @@ static void join_lines(report_kernel_work *work, const line_list *list)
     for (uint32_t i = 0; i < list->count; i++) {
         const line_entry *e = &list->items[i];
         if (!i || compare_lines(e - 1, e))
-            k->lines[k->line_count++] = (hd_report_line){.file = work->common->file_names[e->file], .line = e->line, .inlined = true};
+            k->lines[k->line_count++] =
+                (hd_report_line){.file = work->common->file_names[e->file], .line = e->line, .inlined = true};
         hd_report_line *line = &k->lines[k->line_count - 1];
         line->instructions++;
         line->peak = e->live > line->peak ? e->live : line->peak;

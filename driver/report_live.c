@@ -1,11 +1,12 @@
 /* Liveness less the places that no definition reaches.
  *
- * PTX declares values that every path seems to need and that only some define: a register that is written under a guard,
- * or in a branch, and read where the same condition holds. Thread-level liveness has it live from the entry on. Before
- * its first definition it holds nothing, any register will do for it, and it does not count here.
+ * PTX declares values that every path seems to need and that only some define: a register that is written under a
+ * guard, or in a branch, and read where the same condition holds. Thread-level liveness has it live from the entry on.
+ * Before its first definition it holds nothing, any register will do for it, and it does not count here.
  *
  * Only registers that are live into the entry are concerned. For each, a search along the flow from the blocks that
- * define it, through blocks that it is live into. Linear in instructions and in the live-in sets' sizes times successors.
+ * define it, through blocks that it is live into. Linear in instructions and in the live-in sets' sizes times
+ * successors.
  */
 #include "driver/report_work.h"
 
@@ -55,19 +56,21 @@ static void find_definitions(report_kernel_work *work, place_list *definitions)
     const hd_function *f = work->function;
     for (uint32_t i = 0; i < f->instructions.count; i++)
         HD_INSN_REGISTERS(f, &f->instructions.items[i], o)
-        if (is_written(&f->instructions.items[i], o) && hd_bitset_has(&work->live.partial, o->value))
-            hd_array_push(definitions, (place){o->value, work->cfg->block_of[i]});
+    if (is_written(&f->instructions.items[i], o) && hd_bitset_has(&work->live.partial, o->value))
+        hd_array_push(definitions, (place){o->value, work->cfg->block_of[i]});
     if (definitions->count)
         qsort(definitions->items, definitions->count, sizeof(place), compare_places);
 }
 
 /* Blocks that a definition of the register reaches and that it is live into, appended to `found`. */
-static void search_down(report_kernel_work *work, const hd_liveness *liveness, uint32_t reg, uint32_t *stamp, place_list *found, hd_u32_array *queue)
+static void search_down(report_kernel_work *work, const hd_liveness *liveness, uint32_t reg, uint32_t *stamp,
+                        place_list *found, hd_u32_array *queue)
 {
     for (uint32_t q = 0; q < queue->count; q++) {
         const uint32_t *next = hd_block_successors(work->cfg, queue->items[q]);
         for (uint32_t s = 0; s < work->cfg->blocks[queue->items[q]].succ_count; s++) {
-            if (next[s] == work->cfg->block_count || stamp[next[s]] == reg + 1 || !hd_register_set_has(liveness->live_in[next[s]], reg))
+            if (next[s] == work->cfg->block_count || stamp[next[s]] == reg + 1 ||
+                !hd_register_set_has(liveness->live_in[next[s]], reg))
                 continue;
             stamp[next[s]] = reg + 1;
             hd_array_push(found, (place){reg, next[s]});
@@ -76,7 +79,8 @@ static void search_down(report_kernel_work *work, const hd_liveness *liveness, u
     }
 }
 
-static void search_all(report_kernel_work *work, const hd_liveness *liveness, const place_list *definitions, place_list *found)
+static void search_all(report_kernel_work *work, const hd_liveness *liveness, const place_list *definitions,
+                       place_list *found)
 {
     uint32_t *stamp = HD_ARENA_ARRAY(&work->scratch, uint32_t, work->cfg->block_count);
     hd_u32_array queue = {0};
@@ -95,12 +99,14 @@ static void search_all(report_kernel_work *work, const hd_liveness *liveness, co
 
 /* The set less what no definition reaches: neither one in front of block b (`into`) nor one in it (`inside`; may be
  * NULL). */
-static hd_register_set filter(report_kernel_work *work, hd_register_set set, uint32_t b, const place_list *into, const place_list *inside)
+static hd_register_set filter(report_kernel_work *work, hd_register_set set, uint32_t b, const place_list *into,
+                              const place_list *inside)
 {
     uint32_t *kept = hd_arena_alloc(&work->scratch, ((size_t)set.count + 1) * sizeof *kept), count = 0;
     for (uint32_t i = 0; i < set.count; i++) {
         uint32_t reg = set.items[i];
-        if (!hd_bitset_has(&work->live.partial, reg) || has_place(into, reg, b) || (inside && has_place(inside, reg, b)))
+        if (!hd_bitset_has(&work->live.partial, reg) || has_place(into, reg, b) ||
+            (inside && has_place(inside, reg, b)))
             kept[count++] = reg;
     }
     return (hd_register_set){kept, count};
@@ -111,7 +117,8 @@ static const hd_liveness *filter_all(report_kernel_work *work, const hd_liveness
     uint32_t blocks = work->cfg->block_count;
     place_list definitions = {0}, found = {0};
     hd_liveness *result = HD_ARENA_NEW(&work->scratch, hd_liveness);
-    hd_register_set *in = HD_ARENA_ARRAY(&work->scratch, hd_register_set, blocks + 1), *out = HD_ARENA_ARRAY(&work->scratch, hd_register_set, blocks + 1);
+    hd_register_set *in = HD_ARENA_ARRAY(&work->scratch, hd_register_set, blocks + 1),
+                    *out = HD_ARENA_ARRAY(&work->scratch, hd_register_set, blocks + 1);
     find_definitions(work, &definitions);
     search_all(work, liveness, &definitions, &found);
     for (uint32_t b = 0; b < blocks; b++) {
@@ -139,7 +146,8 @@ void report_live_init(report_kernel_work *work)
     hd_live_walk_init(&live->walk, &work->scratch, work->function, liveness);
 }
 
-/* ---- the walk ------------------------------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------------------------------
+ */
 
 void report_live_start(report_kernel_work *work, uint32_t block)
 {
@@ -148,10 +156,10 @@ void report_live_start(report_kernel_work *work, uint32_t block)
     hd_live_start(&live->walk, block);
     for (uint32_t i = work->cfg->blocks[block].first; live->any_partial && i < work->cfg->blocks[block].end; i++)
         HD_INSN_REGISTERS(f, &f->instructions.items[i], o)
-        if (is_written(&f->instructions.items[i], o) && live->stamp[o->value] != block + 1) {
-            live->stamp[o->value] = block + 1;
-            live->first[o->value] = i;
-        }
+    if (is_written(&f->instructions.items[i], o) && live->stamp[o->value] != block + 1) {
+        live->stamp[o->value] = block + 1;
+        live->first[o->value] = i;
+    }
 }
 
 static void drop(hd_live_walk *w, uint32_t reg)

@@ -7,10 +7,12 @@
 #include "driver/report_work.h"
 
 #include "ir/techniques.h"
+#include "passes/estimate.h"
 
 enum { BARRIERS_OF_A_CTA = 16, WORST_LOOP_DEPTH = 6 };
 
-/* ---- calls ---------------------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------------------------------
+ */
 
 static uint32_t body_of(const hd_module *module, uint32_t symbol)
 {
@@ -84,7 +86,8 @@ static void follow_calls(const report_common *c, uint32_t function, hd_arena *sc
     }
 }
 
-/* ---- memory and barriers -------------------------------------------------------------------------------------------- */
+/* ---- memory and barriers --------------------------------------------------------------------------------------------
+ */
 
 static uint64_t place_after(uint64_t at, const hd_symbol *s)
 {
@@ -123,10 +126,12 @@ static void add_own_memory(report_kernel_work *work)
         const hd_group *group = &module->variable_groups.items[f->statements.items[i].index];
         for (uint32_t v = 0; v < group->count; v++)
             if (module->symbols.items[group->first + v].space == HD_SPACE_LOCAL)
-                work->kernel->local_bytes = place_after(work->kernel->local_bytes, &module->symbols.items[group->first + v]);
+                work->kernel->local_bytes =
+                    place_after(work->kernel->local_bytes, &module->symbols.items[group->first + v]);
     }
     for (uint32_t i = 0; i < f->parameter_count; i++)
-        work->kernel->parameter_bytes = place_after(work->kernel->parameter_bytes, &module->symbols.items[f->parameter_first + i]);
+        work->kernel->parameter_bytes =
+            place_after(work->kernel->parameter_bytes, &module->symbols.items[f->parameter_first + i]);
 }
 
 /* The barriers that an instruction names: the highest and 1; all where a register says which. */
@@ -165,13 +170,16 @@ static void add_called(report_kernel_work *work)
     hd_array_free(&variables);
 }
 
-/* ---- loads ---------------------------------------------------------------------------------------------------------- */
+/* ---- loads ----------------------------------------------------------------------------------------------------------
+ */
 
 static bool is_load(const hd_function *f, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(f, insn);
-    bool parameter = form->space == HD_SPACE_PARAM || form->space == HD_SPACE_PARAM_ENTRY || form->space == HD_SPACE_PARAM_FUNC;
-    return form->behaviour & HD_BEHAVE_LOAD && !(form->behaviour & (HD_BEHAVE_ATOMIC | HD_BEHAVE_STORE | HD_BEHAVE_CALL)) && !parameter;
+    bool parameter =
+        form->space == HD_SPACE_PARAM || form->space == HD_SPACE_PARAM_ENTRY || form->space == HD_SPACE_PARAM_FUNC;
+    return form->behaviour & HD_BEHAVE_LOAD &&
+           !(form->behaviour & (HD_BEHAVE_ATOMIC | HD_BEHAVE_STORE | HD_BEHAVE_CALL)) && !parameter;
 }
 
 static void count_loads(report_kernel_work *work)
@@ -183,7 +191,8 @@ static void count_loads(report_kernel_work *work)
         uint32_t results = 0, single = 0;
         if (!k->instructions[i].reachable || !is_load(f, insn))
             continue;
-        HD_INSN_REGISTERS(f, insn, o) {
+        HD_INSN_REGISTERS(f, insn, o)
+        {
             if (!(o->flags & HD_OPERAND_DEF))
                 continue;
             results++;
@@ -202,7 +211,8 @@ void report_resources(report_kernel_work *work)
     count_loads(work);
 }
 
-/* ---- techniques ----------------------------------------------------------------------------------------------------- */
+/* ---- techniques -----------------------------------------------------------------------------------------------------
+ */
 
 static bool only_annotates(const char *pass)
 {
@@ -243,7 +253,8 @@ static void try_technique(report_kernel_work *work, uint32_t t, hd_report_techni
     if (hd_pipeline_run_function(work->common->technique_passes[t], work->function, &found, &own))
         keep_statistics(work, &found, technique);
     else
-        technique->refusal = own.first ? hd_arena_string(work->arena, own.first->message, strlen(own.first->message)) : "failed";
+        technique->refusal =
+            own.first ? hd_arena_string(work->arena, own.first->message, strlen(own.first->message)) : "failed";
     hd_annotations_remove(work->function, info->spelling);
     hd_array_free(&found);
     hd_diagnostics_free(&own);
@@ -258,11 +269,21 @@ void report_techniques(report_kernel_work *work)
         try_technique(work, t, &k->techniques[t]);
 }
 
-/* ---- registers ------------------------------------------------------------------------------------------------------ */
+/* ---- registers ------------------------------------------------------------------------------------------------------
+ */
+
+/* What limits ptxas' count from above: -maxrregcount where it is given, and .maxnreg. */
+static uint32_t register_limit(const report_kernel_work *work)
+{
+    uint32_t asked = work->common->options->max_registers, own = work->input->max_registers;
+    uint32_t limit = asked && (!own || asked < own) ? asked : own;
+    return limit ? limit : UINT32_MAX;
+}
 
 uint32_t report_estimate(report_kernel_work *work)
 {
-    return work->kernel->live_peak + work->kernel->live_peak / 8 + 4;
+    uint32_t estimate = hd_estimate_registers(&work->context, &work->common->gpu->limits), limit = register_limit(work);
+    return estimate < limit ? estimate : limit;
 }
 
 /* Whether two sources stand in one bank; a source of several registers counts with its first. */
@@ -270,7 +291,8 @@ static bool has_conflict(const hd_function *f, const hd_instruction *insn, uint3
 {
     uint32_t holder[8]; /* by bank: the register read from it + 1 */
     memset(holder, 0, sizeof holder);
-    HD_INSN_REGISTERS(f, insn, o) {
+    HD_INSN_REGISTERS(f, insn, o)
+    {
         if (!(o->flags & HD_OPERAND_USE))
             continue;
         hd_physical place = hd_register_physical(f, o->value);

@@ -1,11 +1,11 @@
-/* The values at the peak: the registers that the instruction there needs at once (see report_code.c), each with where it
- * comes from, where it is read, and whether it does nothing in the loop around.
+/* The values at the peak: the registers that the instruction there needs at once (see report_code.c), each with where
+ * it comes from, where it is read, and whether it does nothing in the loop around.
  *
  * A register that is written in several places: the definition is the one that reaches the peak, where only one does (a
  * search against the flow, over its own definitions). A guarded write does not end the search.
  *
- * Linear in touches; plus, for each value with several definitions, the blocks between them and the peak; plus loops for
- * each value where the peak is in no loop.
+ * Linear in touches; plus, for each value with several definitions, the blocks between them and the peak; plus loops
+ * for each value where the peak is in no loop.
  */
 #include "driver/report_work.h"
 
@@ -15,16 +15,17 @@ typedef struct value_search {
     report_kernel_work *work;
     hd_report_value *values; /* the kernel's */
     uint32_t count;
-    uint32_t *value_of;      /* by register: its value + 1, or 0 */
-    uint32_t loop;           /* innermost around the peak, or HD_NONE */
-    bool *in_loop;           /* by loop: that one, or inside it */
+    uint32_t *value_of;         /* by register: its value + 1, or 0 */
+    uint32_t loop;              /* innermost around the peak, or HD_NONE */
+    bool *in_loop;              /* by loop: that one, or inside it */
     uint32_t *first_definition; /* by value: in `definitions` */
-    uint32_t *definitions;   /* instructions that write, by value, ascending */
-    bool *touched;           /* by value: inside that loop */
-    bool behind;             /* the values are those behind the peak and what it writes */
+    uint32_t *definitions;      /* instructions that write, by value, ascending */
+    bool *touched;              /* by value: inside that loop */
+    bool behind;                /* the values are those behind the peak and what it writes */
 } value_search;
 
-/* ---- which ---------------------------------------------------------------------------------------------------------- */
+/* ---- which ----------------------------------------------------------------------------------------------------------
+ */
 
 static uint32_t words_of(const value_search *s, const uint32_t *registers, uint32_t count)
 {
@@ -47,7 +48,8 @@ static void find_set(value_search *s, hd_u32_array *set)
         report_live_step(work);
     for (uint32_t i = 0; i < walk->count; i++)
         hd_array_push(set, walk->members[i]);
-    HD_INSN_REGISTERS(f, insn, o) {
+    HD_INSN_REGISTERS(f, insn, o)
+    {
         bool written = o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE, known = hd_live_has(walk, o->value);
         for (uint32_t i = walk->count; i < set->count; i++)
             known |= set->items[i] == o->value;
@@ -109,7 +111,8 @@ static void list_values(value_search *s)
     hd_array_free(&set);
 }
 
-/* ---- definitions and uses ------------------------------------------------------------------------------------------- */
+/* ---- definitions and uses -------------------------------------------------------------------------------------------
+ */
 
 static void mark_loops(value_search *s)
 {
@@ -131,7 +134,8 @@ static void collect_accesses(value_search *s)
     s->definitions = HD_ARENA_ARRAY(scratch, uint32_t, s->first_definition[s->count + 1] + 1);
     for (uint32_t t = 0; t < k->touch_count; t++) {
         const hd_report_touch *touch = &k->touches[t];
-        uint32_t v = s->value_of[touch->reg] - 1, loop = s->work->cfg->blocks[k->instructions[touch->instruction].block].loop;
+        uint32_t v = s->value_of[touch->reg] - 1,
+                 loop = s->work->cfg->blocks[k->instructions[touch->instruction].block].loop;
         if (v == HD_NONE)
             continue;
         bool inside = s->loop != HD_NONE && loop != HD_NONE && s->in_loop[loop];
@@ -236,7 +240,8 @@ static void find_definitions(value_search *s)
     narrow_last_use(s);
 }
 
-/* ---- idle ones ------------------------------------------------------------------------------------------------------ */
+/* ---- idle ones ------------------------------------------------------------------------------------------------------
+ */
 
 /* For a peak in no loop: values that are live into a loop's header and not touched in it. */
 static void find_idle_outside(value_search *s)
@@ -247,7 +252,8 @@ static void find_idle_outside(value_search *s)
     uint32_t *touched = HD_ARENA_ARRAY(&s->work->scratch, uint32_t, loops);
     hd_u32_array *by_value = HD_ARENA_ARRAY(&s->work->scratch, hd_u32_array, s->count);
     for (uint32_t t = 0; loops && t < k->touch_count; t++) {
-        uint32_t v = s->value_of[k->touches[t].reg] - 1, loop = cfg->blocks[k->instructions[k->touches[t].instruction].block].loop;
+        uint32_t v = s->value_of[k->touches[t].reg] - 1,
+                 loop = cfg->blocks[k->instructions[k->touches[t].instruction].block].loop;
         if (v != HD_NONE && loop != HD_NONE)
             hd_array_push(&by_value[v], loop);
     }
@@ -256,7 +262,8 @@ static void find_idle_outside(value_search *s)
             for (uint32_t l = by_value[v].items[i]; l != HD_NONE && touched[l] != v + 1; l = cfg->loops[l].parent)
                 touched[l] = v + 1;
         for (uint32_t l = 0; l < loops && !s->values[v].idle; l++)
-            s->values[v].idle = touched[l] != v + 1 && hd_register_set_has(s->work->liveness->live_in[cfg->loops[l].header], s->values[v].reg);
+            s->values[v].idle = touched[l] != v + 1 &&
+                                hd_register_set_has(s->work->liveness->live_in[cfg->loops[l].header], s->values[v].reg);
         hd_array_free(&by_value[v]);
     }
 }
@@ -276,7 +283,8 @@ static const char *remedy_of(const value_search *s, const hd_report_value *v)
         return NULL;
     const hd_instruction *insn = &f->instructions.items[v->definition];
     const hd_form *form = hd_insn_form(f, insn);
-    if (form->opcode == HD_OP_LD && (form->space == HD_SPACE_PARAM || form->space == HD_SPACE_PARAM_ENTRY || form->space == HD_SPACE_CONST))
+    if (form->opcode == HD_OP_LD &&
+        (form->space == HD_SPACE_PARAM || form->space == HD_SPACE_PARAM_ENTRY || form->space == HD_SPACE_CONST))
         return "reload";
     if (!is_cheap(f, insn))
         return NULL;

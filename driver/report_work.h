@@ -28,14 +28,14 @@ typedef struct report_uses {
 /* What holds for all kernels; read only while workers run. */
 typedef struct report_common {
     const hd_report_options *options;
-    hd_module *module;        /* the input, untouched */
+    hd_module *module; /* the input, untouched */
     const hd_gpu *gpu;
     uint32_t banks;
-    const char **file_names;  /* by index in module->files */
-    uint32_t *file_ranks;     /* by index there: place in the order of names */
-    hd_file *files_by_number; /* sorted; name is the index in module->files */
-    report_uses *uses;        /* by function of the module */
-    hd_pipeline *clean;       /* NULL: none */
+    const char **file_names;        /* by index in module->files */
+    uint32_t *file_ranks;           /* by index there: place in the order of names */
+    hd_file *files_by_number;       /* sorted; name is the index in module->files */
+    report_uses *uses;              /* by function of the module */
+    hd_pipeline *clean;             /* NULL: none */
     hd_pipeline **technique_passes; /* by technique; NULL: none */
 } report_common;
 
@@ -50,18 +50,18 @@ typedef struct report_live {
 /* One kernel while a worker has it. */
 typedef struct report_kernel_work {
     const report_common *common;
-    hd_arena *arena;           /* of what is reported */
+    hd_arena *arena; /* of what is reported */
     hd_arena scratch;
     uint32_t function_index;
-    const hd_function *input;  /* in common->module */
-    hd_function *function;     /* the worker's copy, cleaned up */
+    const hd_function *input; /* in common->module */
+    hd_function *function;    /* the worker's copy, cleaned up */
     const hd_cfg *cfg;
     hd_pass_context context;
     report_live live;
     const hd_liveness *liveness; /* that of the walk */
     hd_report_kernel *kernel;
     hd_diagnostics *diagnostics;
-    uint8_t *words;            /* by register: of the register file; 0 also for what is a constant operand */
+    uint8_t *words;                /* by register: of the register file; 0 also for what is a constant operand */
     uint32_t *definitions, *reads; /* by register: instructions that write it, that read it */
 } report_kernel_work;
 
@@ -83,8 +83,10 @@ uint32_t report_estimate(report_kernel_work *work);
 bool report_allocation(report_kernel_work *work, hd_architected *numbers);
 
 /* After all kernels are known, and ptxas where it was asked. */
-void report_occupancy(const report_common *common, const hd_function *function, hd_report_kernel *kernel, hd_arena *arena);
-void report_findings(const report_common *common, hd_report_kernel *kernel, const hd_diagnostics *diagnostics, hd_arena *arena);
+void report_occupancy(const report_common *common, const hd_function *function, hd_report_kernel *kernel,
+                      hd_arena *arena);
+void report_findings(const report_common *common, hd_report_kernel *kernel, const hd_diagnostics *diagnostics,
+                     hd_arena *arena);
 
 /* The place of an instruction of the input. */
 hd_report_place report_place(const report_common *common, const hd_instruction *insn);

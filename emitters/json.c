@@ -6,7 +6,11 @@
 /* Length of the UTF-8 sequence at `at`, or 0. */
 static size_t sequence(const unsigned char *at, size_t left)
 {
-    size_t length = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : at[0] >= 0xe0 && at[0] < 0xf0 ? 3 : at[0] >= 0xf0 && at[0] < 0xf5 ? 4 : 0;
+    size_t length = at[0] < 0x80                    ? 1
+                    : at[0] >= 0xc2 && at[0] < 0xe0 ? 2
+                    : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
+                    : at[0] >= 0xf0 && at[0] < 0xf5 ? 4
+                                                    : 0;
     if (!length || length > left)
         return 0;
     for (size_t i = 1; i < length; i++)

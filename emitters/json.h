@@ -11,7 +11,7 @@ typedef struct hd_json {
     uint32_t depth;
     bool begun[HD_JSON_DEPTH]; /* by depth: has a member already */
     char closers[HD_JSON_DEPTH];
-    uint32_t compact;          /* from this depth on in one line; 0: never */
+    uint32_t compact; /* from this depth on in one line; 0: never */
 } hd_json;
 
 /* `key`: NULL in an array and at the root. What is open is closed innermost first. With `compact` all of it stands in
@@ -21,7 +21,8 @@ void hd_json_array(hd_json *json, const char *key);
 void hd_json_compact_object(hd_json *json, const char *key);
 void hd_json_compact_array(hd_json *json, const char *key);
 void hd_json_end(hd_json *json);
-void hd_json_text(hd_json *json, const char *key, const char *text); /* NULL: null; bytes that are no UTF-8 become U+FFFD */
+void hd_json_text(hd_json *json, const char *key,
+                  const char *text); /* NULL: null; bytes that are no UTF-8 become U+FFFD */
 void hd_json_number(hd_json *json, const char *key, uint64_t value);
 void hd_json_real(hd_json *json, const char *key, double value); /* 9 digits; null where it is not finite */
 void hd_json_bool(hd_json *json, const char *key, bool value);

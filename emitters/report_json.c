@@ -30,7 +30,8 @@ static void write_index(hd_json *j, const char *key, uint32_t index)
         hd_json_number(j, key, index);
 }
 
-/* ---- registers and occupancy ---------------------------------------------------------------------------------------- */
+/* ---- registers and occupancy ----------------------------------------------------------------------------------------
+ */
 
 static void write_registers(hd_json *j, const hd_report_kernel *k)
 {
@@ -122,7 +123,8 @@ static void write_occupancy(hd_json *j, const hd_report_module *report, const hd
     hd_json_end(j);
 }
 
-/* ---- the peak ------------------------------------------------------------------------------------------------------- */
+/* ---- the peak -------------------------------------------------------------------------------------------------------
+ */
 
 static void write_value(hd_json *j, const hd_report_kernel *k, const hd_report_value *v)
 {
@@ -163,7 +165,8 @@ static void write_peak(hd_json *j, const hd_report_kernel *k)
     hd_json_end(j);
 }
 
-/* ---- the rest ------------------------------------------------------------------------------------------------------- */
+/* ---- the rest -------------------------------------------------------------------------------------------------------
+ */
 
 static void write_techniques(hd_json *j, const hd_report_kernel *k)
 {
@@ -238,7 +241,8 @@ static void write_lines(hd_json *j, const hd_report_kernel *k)
     hd_json_end(j);
 }
 
-/* ---- the listing ---------------------------------------------------------------------------------------------------- */
+/* ---- the listing ----------------------------------------------------------------------------------------------------
+ */
 
 static void write_instruction(hd_json *j, const hd_report_kernel *k, uint32_t i, uint32_t *touch)
 {

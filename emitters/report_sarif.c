@@ -1,6 +1,6 @@
-/* What a report found as SARIF 2.1.0 (OASIS standard), by jansson: one result for each finding and each gate that is not
- * met, at the source line that .loc names, else at the PTX line. The PTX line, and where code was inlined, stand among
- * the related locations; the kernel is the logical location. Findings are few. */
+/* What a report found as SARIF 2.1.0 (OASIS standard), by jansson: one result for each finding and each gate that is
+ * not met, at the source line that .loc names, else at the PTX line. The PTX line, and where code was inlined, stand
+ * among the related locations; the kernel is the logical location. Findings are few. */
 #include "base/version.h"
 #include "emitters/diagnostics_json.h"
 #include "emitters/report.h"
@@ -10,7 +10,8 @@ static json_t *location(const char *file, uint32_t line, uint32_t column, const 
     json_t *region = json_pack("{s:I}", "startLine", (json_int_t)line);
     if (column)
         json_object_set_new(region, "startColumn", json_integer(column));
-    json_t *place = json_pack("{s:{s:{s:o}, s:o}}", "physicalLocation", "artifactLocation", "uri", hd_sarif_uri(file), "region", region);
+    json_t *place = json_pack("{s:{s:{s:o}, s:o}}", "physicalLocation", "artifactLocation", "uri", hd_sarif_uri(file),
+                              "region", region);
     if (message)
         json_object_set_new(place, "message", json_pack("{s:s}", "text", message));
     return place;
@@ -18,10 +19,11 @@ static json_t *location(const char *file, uint32_t line, uint32_t column, const 
 
 static json_t *main_location(const hd_report_module *report, const hd_report_kernel *k, const hd_report_place *p)
 {
-    json_t *place = p->file ? location(p->file, p->line, p->column, NULL) : location(report->path, p->ptx_line ? p->ptx_line : 1, 0, NULL);
+    json_t *place = p->file ? location(p->file, p->line, p->column, NULL)
+                            : location(report->path, p->ptx_line ? p->ptx_line : 1, 0, NULL);
     json_object_set_new(place, "logicalLocations",
-                        json_pack("[{s:o, s:o, s:s}]", "fullyQualifiedName", hd_json_string(k->demangled), "decoratedName",
-                                  hd_json_string(k->name), "kind", "function"));
+                        json_pack("[{s:o, s:o, s:s}]", "fullyQualifiedName", hd_json_string(k->demangled),
+                                  "decoratedName", hd_json_string(k->name), "kind", "function"));
     return place;
 }
 
@@ -41,12 +43,13 @@ typedef struct sarif_run {
     int index_of_kind[HD_DIAGNOSTIC_COUNT];
 } sarif_run;
 
-static void add_result(sarif_run *run, const hd_report_kernel *k, hd_diagnostic_kind kind, const char *level, const hd_report_place *place,
-                       const char *message)
+static void add_result(sarif_run *run, const hd_report_kernel *k, hd_diagnostic_kind kind, const char *level,
+                       const hd_report_place *place, const char *message)
 {
     int rule = hd_sarif_rule(run->rules, run->index_of_kind, kind);
-    json_t *result = json_pack("{s:s, s:i, s:s, s:{s:o}, s:[o]}", "ruleId", hd_diagnostic_slug(kind), "ruleIndex", rule, "level", level, "message",
-                               "text", hd_json_string(message), "locations", main_location(run->report, k, place));
+    json_t *result =
+        json_pack("{s:s, s:i, s:s, s:{s:o}, s:[o]}", "ruleId", hd_diagnostic_slug(kind), "ruleIndex", rule, "level",
+                  level, "message", "text", hd_json_string(message), "locations", main_location(run->report, k, place));
     json_t *related = related_locations(run->report, place);
     if (json_array_size(related))
         json_object_set(result, "relatedLocations", related);
@@ -59,8 +62,8 @@ static void add_kernel(sarif_run *run, const hd_report_kernel *k)
     for (uint32_t i = 0; i < k->failed_gate_count; i++)
         add_result(run, k, HD_DIAG_UNMET_GATE, "error", &k->place, k->failed_gates[i]);
     for (uint32_t i = 0; i < k->finding_count; i++)
-        add_result(run, k, k->findings[i].kind, k->findings[i].severity == HD_ERROR ? "error" : "warning", &k->findings[i].place,
-                   k->findings[i].message);
+        add_result(run, k, k->findings[i].kind, k->findings[i].severity == HD_ERROR ? "error" : "warning",
+                   &k->findings[i].place, k->findings[i].message);
 }
 
 void hd_emit_report_sarif(hd_writer *writer, const hd_report_module *report)

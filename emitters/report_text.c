@@ -4,7 +4,14 @@
 
 #include <stdio.h>
 
-enum { DETAILS_AT_MOST = 8, VALUES_AT_MOST = 12, FINDINGS_AT_MOST = 3, NAME_WIDTH = 44, LIST_COLUMNS = 120, LABEL_WIDTH = 12 };
+enum {
+    DETAILS_AT_MOST = 8,
+    VALUES_AT_MOST = 12,
+    FINDINGS_AT_MOST = 3,
+    NAME_WIDTH = 44,
+    LIST_COLUMNS = 120,
+    LABEL_WIDTH = 12
+};
 
 typedef struct style {
     const char *strong, *dim, *good, *warn, *bad, *off;
@@ -20,7 +27,10 @@ typedef struct printer {
     bool listing;
 } printer;
 
-static void label(printer *p, const char *text) { hd_write_format(p->w, "  %s%-*s%s", p->s->strong, LABEL_WIDTH, text, p->s->off); }
+static void label(printer *p, const char *text)
+{
+    hd_write_format(p->w, "  %s%-*s%s", p->s->strong, LABEL_WIDTH, text, p->s->off);
+}
 
 static void more(printer *p) { hd_write_format(p->w, "  %-*s", LABEL_WIDTH, ""); }
 
@@ -48,7 +58,8 @@ static const char *short_place(const hd_report_place *place, char *buffer, size_
     return buffer;
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------------------------------
+ */
 
 /* What a table shows of "void space::kernel<4>(int*)": kernel<4>. Texts between < > are passed over as a whole. */
 static const char *table_name(const char *name, int *length)
@@ -77,13 +88,16 @@ static void write_table_row(printer *p, const hd_report_kernel *k)
     const char *name = table_name(k->demangled, &length);
     bool bad = (k->is_entry && !k->occupancy.ctas) || k->failed_gate_count;
     uint64_t spilled = k->ptxas.known ? k->ptxas.spill_stores + k->ptxas.spill_loads : k->spill_bytes;
-    hd_write_format(p->w, "%s%-*.*s%s %9u%s %5u %6u ", bad ? p->s->bad : "", NAME_WIDTH, length < NAME_WIDTH ? length : NAME_WIDTH, name,
-                    length > NAME_WIDTH ? "+" : " ", k->use.registers, k->ptxas.known ? " " : "~", k->live_peak, k->allocated);
+    hd_write_format(p->w, "%s%-*.*s%s %9u%s %5u %6u ", bad ? p->s->bad : "", NAME_WIDTH,
+                    length < NAME_WIDTH ? length : NAME_WIDTH, name, length > NAME_WIDTH ? "+" : " ", k->use.registers,
+                    k->ptxas.known ? " " : "~", k->live_peak, k->allocated);
     if (k->is_entry)
-        hd_write_format(p->w, "%8.1f%%  %-10s %5u ", 100 * k->occupancy.fraction, hd_limiter_names[k->occupancy.limiter], k->use.threads);
+        hd_write_format(p->w, "%8.1f%%  %-10s %5u ", 100 * k->occupancy.fraction,
+                        hd_limiter_names[k->occupancy.limiter], k->use.threads);
     else
         hd_write_format(p->w, "%9s  %-10s %5s ", "-", "-", "-");
-    hd_write_format(p->w, "%8llu %8u %8u%s\n", (unsigned long long)spilled, k->instruction_count, k->place.ptx_line, bad ? p->s->off : "");
+    hd_write_format(p->w, "%8llu %8u %8u%s\n", (unsigned long long)spilled, k->instruction_count, k->place.ptx_line,
+                    bad ? p->s->off : "");
 }
 
 static void write_table_part(printer *p, bool entries, const char *title)
@@ -92,8 +106,9 @@ static void write_table_part(printer *p, bool entries, const char *title)
         if (p->report->kernels.items[i].is_entry != entries)
             continue;
         if (title)
-            hd_write_format(p->w, "%s%-*s  %9s  %5s %6s %9s  %-10s %5s %8s %8s %8s%s\n", p->s->strong, NAME_WIDTH, title, "registers", "live",
-                            "alloc.", "occupancy", "limited by", "block", "spilled", "instr.", "PTX line", p->s->off);
+            hd_write_format(p->w, "%s%-*s  %9s  %5s %6s %9s  %-10s %5s %8s %8s %8s%s\n", p->s->strong, NAME_WIDTH,
+                            title, "registers", "live", "alloc.", "occupancy", "limited by", "block", "spilled",
+                            "instr.", "PTX line", p->s->off);
         title = NULL;
         write_table_row(p, &p->report->kernels.items[i]);
     }
@@ -108,7 +123,8 @@ static void write_table(printer *p)
     write_table_part(p, false, "function");
 }
 
-/* ---- one kernel ----------------------------------------------------------------------------------------------------- */
+/* ---- one kernel -----------------------------------------------------------------------------------------------------
+ */
 
 static void write_title(printer *p)
 {
@@ -129,27 +145,31 @@ static void write_registers(printer *p)
     label(p, "registers");
     if (k->ptxas.known)
         hd_write_format(p->w, "%u by ptxas, ", k->ptxas.registers);
-    hd_write_format(p->w, "%u estimated for ptxas, %u live at the peak, %u in heddle's own allocation", k->estimate, k->live_peak, k->allocated);
+    hd_write_format(p->w, "%u estimated for ptxas, %u live at the peak, %u in heddle's own allocation", k->estimate,
+                    k->live_peak, k->allocated);
     if (k->ptxas.asked && !k->ptxas.known)
         hd_write_string(p->w, "; ptxas does not say");
     hd_write_char(p->w, '\n');
     if (k->spill_bytes) {
         more(p);
-        hd_write_format(p->w, "%sthat allocation spills %llu bytes%s\n", p->s->warn, (unsigned long long)k->spill_bytes, p->s->off);
+        hd_write_format(p->w, "%sthat allocation spills %llu bytes%s\n", p->s->warn, (unsigned long long)k->spill_bytes,
+                        p->s->off);
     }
     if (k->ptxas.known && k->ptxas.spill_stores + k->ptxas.spill_loads) {
         more(p);
-        hd_write_format(p->w, "%sptxas spills: %llu bytes stored, %llu loaded%s\n", p->s->warn, (unsigned long long)k->ptxas.spill_stores,
-                        (unsigned long long)k->ptxas.spill_loads, p->s->off);
+        hd_write_format(p->w, "%sptxas spills: %llu bytes stored, %llu loaded%s\n", p->s->warn,
+                        (unsigned long long)k->ptxas.spill_stores, (unsigned long long)k->ptxas.spill_loads, p->s->off);
     }
 }
 
-static void write_cliff(printer *p, const hd_occupancy_cliff *cliff, const char *direction, uint32_t distance, const char *colour)
+static void write_cliff(printer *p, const hd_occupancy_cliff *cliff, const char *direction, uint32_t distance,
+                        const char *colour)
 {
     more(p);
     hd_write_format(p->w, "%u register%s %s (%u): ", distance, distance == 1 ? "" : "s", direction, cliff->registers);
     if (cliff->then.ctas)
-        hd_write_format(p->w, "%s%.1f %%%s, %u CTAs\n", colour, 100 * cliff->then.fraction, p->s->off, cliff->then.ctas);
+        hd_write_format(p->w, "%s%.1f %%%s, %u CTAs\n", colour, 100 * cliff->then.fraction, p->s->off,
+                        cliff->then.ctas);
     else
         hd_write_format(p->w, "%sno CTA%s: %s\n", colour, p->s->off, cliff->then.impossible);
 }
@@ -162,8 +182,9 @@ static void write_occupancy(printer *p)
     if (!o->ctas) {
         hd_write_format(p->w, "%snone on %s%s: %s\n", p->s->bad, p->report->arch, p->s->off, o->impossible);
     } else {
-        hd_write_format(p->w, "%.1f %% on %s: %u CTAs of %u threads, %u warps on an SM; limited by %s\n", 100 * o->fraction, p->report->arch, o->ctas,
-                        k->use.threads, o->warps, hd_limiter_names[o->limiter]);
+        hd_write_format(p->w, "%.1f %% on %s: %u CTAs of %u threads, %u warps on an SM; limited by %s\n",
+                        100 * o->fraction, p->report->arch, o->ctas, k->use.threads, o->warps,
+                        hd_limiter_names[o->limiter]);
     }
     if (k->gain.exists && o->ctas)
         write_cliff(p, &k->gain, "fewer", k->use.registers - k->gain.registers, p->s->good);
@@ -176,11 +197,12 @@ static void write_value(printer *p, const hd_report_value *v)
     const hd_report_kernel *k = p->k;
     char from[40], to[40];
     const hd_report_place none = {0};
-    const char *definition = short_place(v->definition == HD_NONE ? &none : &k->instructions[v->definition].place, from, sizeof from);
+    const char *definition =
+        short_place(v->definition == HD_NONE ? &none : &k->instructions[v->definition].place, from, sizeof from);
     const char *last = short_place(v->last_use == HD_NONE ? &none : &k->instructions[v->last_use].place, to, sizeof to);
     more(p);
-    hd_write_format(p->w, "%-10s %5u  %-24s %-24s %5u %7u  ", k->registers[v->reg].name, k->registers[v->reg].words, definition, last, v->uses,
-                    v->uses_in_loop);
+    hd_write_format(p->w, "%-10s %5u  %-24s %-24s %5u %7u  ", k->registers[v->reg].name, k->registers[v->reg].words,
+                    definition, last, v->uses, v->uses_in_loop);
     if (v->idle)
         hd_write_format(p->w, "%sidle%s%s%s", p->s->warn, v->remedy ? ", " : "", v->remedy ? v->remedy : "", p->s->off);
     hd_write_char(p->w, '\n');
@@ -191,7 +213,8 @@ static void write_values(printer *p)
     const hd_report_kernel *k = p->k;
     uint32_t shown = 0, left = 0;
     more(p);
-    hd_write_format(p->w, "%s%-10s %5s  %-24s %-24s %5s %7s%s\n", p->s->dim, "value", "words", "defined", "last use", "uses", "in loop", p->s->off);
+    hd_write_format(p->w, "%s%-10s %5s  %-24s %-24s %5s %7s%s\n", p->s->dim, "value", "words", "defined", "last use",
+                    "uses", "in loop", p->s->off);
     for (uint32_t i = 0; i < k->value_count; i++) {
         if (!k->registers[k->values[i].reg].words && !p->listing)
             continue;
@@ -240,7 +263,8 @@ static void write_findings(printer *p)
             more(p);
         else
             label(p, "look at");
-        hd_write_format(p->w, "%s: %s [%s]\n", short_place(&f->place, place, sizeof place), f->message, hd_diagnostic_slug(f->kind));
+        hd_write_format(p->w, "%s: %s [%s]\n", short_place(&f->place, place, sizeof place), f->message,
+                        hd_diagnostic_slug(f->kind));
     }
 }
 
@@ -257,7 +281,8 @@ static void write_techniques(printer *p)
         if (technique->refusal)
             hd_write_string(p->w, technique->refusal);
         for (uint32_t i = 0; i < technique->statistic_count && !technique->refusal; i++)
-            hd_write_format(p->w, "%s%llu %s", i ? ", " : "", (unsigned long long)technique->statistics[i].value, technique->statistics[i].name);
+            hd_write_format(p->w, "%s%llu %s", i ? ", " : "", (unsigned long long)technique->statistics[i].value,
+                            technique->statistics[i].name);
         hd_write_char(p->w, '\n');
     }
 }
@@ -267,11 +292,14 @@ static void write_traffic(printer *p)
     const hd_report_kernel *k = p->k;
     uint64_t reuses = 0;
     label(p, "code");
-    hd_write_format(p->w, "%u instructions (%u in the input), %u blocks, %u loops; %llu loads, %llu read by one instruction\n", k->instruction_count,
-                    k->input_instructions, k->block_count, k->loop_count, (unsigned long long)k->loads, (unsigned long long)k->single_use_loads);
+    hd_write_format(
+        p->w, "%u instructions (%u in the input), %u blocks, %u loops; %llu loads, %llu read by one instruction\n",
+        k->instruction_count, k->input_instructions, k->block_count, k->loop_count, (unsigned long long)k->loads,
+        (unsigned long long)k->single_use_loads);
     label(p, "memory");
-    hd_write_format(p->w, "%llu bytes shared, %llu local, %llu constant, %llu of parameters; %u barriers\n", (unsigned long long)k->static_shared_bytes,
-                    (unsigned long long)k->local_bytes, (unsigned long long)k->constant_bytes, (unsigned long long)k->parameter_bytes, k->barriers);
+    hd_write_format(p->w, "%llu bytes shared, %llu local, %llu constant, %llu of parameters; %u barriers\n",
+                    (unsigned long long)k->static_shared_bytes, (unsigned long long)k->local_bytes,
+                    (unsigned long long)k->constant_bytes, (unsigned long long)k->parameter_bytes, k->barriers);
     label(p, "banks");
     hd_write_format(p->w, "%llu instructions with two sources in one of %u register banks (%llu weighted by loops)\n",
                     (unsigned long long)k->bank_conflicts, k->banks, (unsigned long long)k->bank_conflicts_weighted);
@@ -282,17 +310,19 @@ static void write_traffic(printer *p)
     label(p, "reuse");
     hd_write_string(p->w, "read again after (instructions, %):");
     for (uint32_t i = 0; i < HD_REUSE_BUCKETS; i++)
-        hd_write_format(p->w, "%s %s: %.0f", i ? "," : "", i == HD_REUSE_BUCKETS - 1 ? "another block" : hd_report_reuse_names[i],
+        hd_write_format(p->w, "%s %s: %.0f", i ? "," : "",
+                        i == HD_REUSE_BUCKETS - 1 ? "another block" : hd_report_reuse_names[i],
                         100.0 * (double)k->reuse[i] / (double)reuses);
     hd_write_char(p->w, '\n');
 }
 
-/* ---- the listing ---------------------------------------------------------------------------------------------------- */
+/* ---- the listing ----------------------------------------------------------------------------------------------------
+ */
 
 /* Ranges get columns as registers would be given: each the lowest that is free. */
 typedef struct columns {
-    uint32_t *range_of;  /* by column: the range there + 1, or 0 */
-    uint32_t *column_of; /* by register: of its range */
+    uint32_t *range_of;         /* by column: the range there + 1, or 0 */
+    uint32_t *column_of;        /* by register: of its range */
     uint32_t count, room, next; /* next: range that has not begun */
 } columns;
 
@@ -328,8 +358,9 @@ static void write_row(printer *p, columns *c, uint32_t i, uint32_t *touch)
     row[width] = '\0';
     const hd_report_instruction *at = &k->instructions[i];
     char place[40];
-    hd_write_format(p->w, "%6u %6u %-20s %4u %2u |%-*s| %s\n", i, at->place.ptx_line, short_place(&at->place, place, sizeof place), at->live,
-                    at->predicates, (int)(c->room < LIST_COLUMNS ? c->room : LIST_COLUMNS), row, at->text);
+    hd_write_format(p->w, "%6u %6u %-20s %4u %2u |%-*s| %s\n", i, at->place.ptx_line,
+                    short_place(&at->place, place, sizeof place), at->live, at->predicates,
+                    (int)(c->room < LIST_COLUMNS ? c->room : LIST_COLUMNS), row, at->text);
 }
 
 /* As many columns as there are ranges at one place. */
@@ -355,7 +386,9 @@ static void write_listing(printer *p)
     uint32_t touch = 0;
     c.range_of = hd_calloc((size_t)c.room + 1, sizeof *c.range_of);
     c.column_of = hd_calloc((size_t)k->register_count + 1, sizeof *c.column_of);
-    hd_write_format(p->w, "  %s^ written, v read, x both, : live; a column may hold several registers one after the other%s\n", p->s->dim, p->s->off);
+    hd_write_format(
+        p->w, "  %s^ written, v read, x both, : live; a column may hold several registers one after the other%s\n",
+        p->s->dim, p->s->off);
     hd_write_format(p->w, "%s     #    PTX source               live  p%s\n", p->s->strong, p->s->off);
     for (uint32_t i = 0; i < k->instruction_count; i++) {
         if (!i || k->instructions[i].block != k->instructions[i - 1].block)
