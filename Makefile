@@ -61,7 +61,7 @@ PROGRAM := $(if $(CLI_C),$(O)/heddle)
 
 all: $(LIB) $(PROGRAM)
 .PHONY: all deps demo check sanitize coverage campaign-liveness campaign-exec fuzz fuzzers tests bench bless install check-layers metrics format clean \
-        help deps-fuzz missing-deps FORCE
+        help deps-browser deps-fuzz missing-deps FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -119,6 +119,8 @@ $(O)/tests/fuzz/%: $(O)/obj/tests/fuzz/%.o $(LIB)
 # ---- what users run ------------------------------------------------------------------------------------------------
 deps:
 	$(Q)tools/deps install build test
+deps-browser:
+	$(Q)tools/deps install build test browser
 deps-fuzz:
 	$(Q)tools/deps install build test fuzz
 missing-deps:
@@ -182,5 +184,5 @@ clean:
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all deps deps-fuzz demo check bless sanitize coverage campaign-liveness campaign-exec fuzz bench'
+	@echo 'Targets: all deps deps-browser deps-fuzz demo check bless sanitize coverage campaign-liveness campaign-exec fuzz bench'
 	@echo '         install check-layers metrics format clean'

@@ -264,7 +264,7 @@ class Curve {
 
   drawReading(i) {
     const k = this.kernel, depth = k.depthOf[i];
-    const text = `${k.title(i)}: ${k.liveAt[i]} words, ${k.predicatesAt[i]} predicates` + (depth ? `, loop depth ${depth}` : "");
+    const text = `${k.title(i)}: ${counted(k.liveAt[i], "word")}, ${counted(k.predicatesAt[i], "predicate")}` + (depth ? `, loop depth ${depth}` : "");
     this.canvas.title = text;
   }
 }

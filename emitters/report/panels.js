@@ -45,12 +45,12 @@ function tiles(k) {
 
 function facts(k) {
   const rows = [
-    ["Instructions", `${k.count} (${k.input_instructions} before clean-up), ${k.blockPeaks.length} blocks, ${k.loops} loops`],
+    ["Instructions", `${k.count} (${k.input_instructions} before clean-up), ${counted(k.blockPeaks.length, "block")}, ${counted(k.loops, "loop")}`],
     ["Shared memory", `${k.static_shared_bytes} bytes static of a CTA; ${k.use.shared_bytes} counted for occupancy`],
     ["Local memory", `${k.local_bytes} bytes of a thread`],
     ["Parameters, constants", `${k.parameter_bytes} and ${k.constant_bytes} bytes`],
     ["Barriers", `${k.barriers}`],
-    ["Bank conflicts", k.banks ? `${k.bank_conflicts} instructions with two sources in one of ${k.banks} register banks; ` +
+    ["Bank conflicts", k.banks ? `${counted(k.bank_conflicts, "instruction")} with two sources in one of ${k.banks} register banks; ` +
       `${k.bank_conflicts_weighted} weighted by loops` : "the register banks of this GPU are not known"],
     ["Single-use loads", `${k.single_use_loads} of ${k.loads} loads are read by one instruction only`],
   ];
@@ -165,7 +165,7 @@ function peakValues(kernel, go) {
 function occupancy(k, module) {
   const box = document.createDocumentFragment(), use = k.use;
   box.append(element("p", "", `On ${module.arch}: CTAs of ${use.threads} threads with ${use.registers} registers of a thread ` +
-    `(${use.from}), ${use.shared_bytes} bytes of shared memory, ${use.barriers} barriers.`));
+    `(${use.from}), ${use.shared_bytes} bytes of shared memory, ${counted(use.barriers, "barrier")}.`));
   const cliff = (name, step) => {
     if (!step) return;
     const [, warps, fraction, , impossible] = step.then, change = step.registers - use.registers;

@@ -178,7 +178,7 @@ class KernelView {
     const line = this.sourceRows[index], known = this.sourceOf.get(line), text = this.sourceText && this.sourceText.get(line);
     row.append(element("span", "line", String(line)));
     if (known) {
-      row.append(titled(this.heatCell(known.peak), `peak ${known.peak} words, ${known.instructions} instructions`));
+      row.append(titled(this.heatCell(known.peak), `peak ${counted(known.peak, "word")}, ${counted(known.instructions, "instruction")}`));
       row.classList.add("insn");
     } else {
       row.append(element("span", "heat empty"));
@@ -227,7 +227,7 @@ class KernelView {
 
   describe(i) {
     const k = this.kernel, files = this.module.files;
-    let text = `${k.title(i)}, block ${k.blockOf[i]}: ${k.liveAt[i]} words live`;
+    let text = `${k.title(i)}, block ${k.blockOf[i]}: ${counted(k.liveAt[i], "word")} live`;
     if (k.sourceLineOf[i]) text += `; ${files[k.fileOf[i] - 1]}:${k.sourceLineOf[i]}`;
     if (k.inlinedLineOf[i]) text += `, inlined at ${files[k.inlinedFileOf[i] - 1]}:${k.inlinedLineOf[i]}`;
     return text;
