@@ -140,16 +140,54 @@ static void refuse_second_document(reader *r, yaml_parser_t *parser)
     yaml_document_delete(&next);
 }
 
+static void start_parser(const hd_yaml *out, yaml_parser_t *parser)
+{
+    if (!yaml_parser_initialize(parser))
+        hd_out_of_memory(sizeof *parser);
+    yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(parser, (const unsigned char *)out->source.text, out->source.length);
+}
+
+enum { MOST_NESTED = 1000 };
+
+/* libyaml takes time in proportion to the square of how deep brackets are nested. Errors of the text are left to the
+ * parser proper. */
+static bool is_too_deep(reader *r)
+{
+    yaml_parser_t parser;
+    yaml_event_t event;
+    uint32_t depth = 0, brackets = 0;
+    for (uint32_t i = 0; i < r->out->source.length; i++)
+        brackets += r->out->source.text[i] == '[' || r->out->source.text[i] == '{';
+    if (brackets <= MOST_NESTED)
+        return false;
+    start_parser(r->out, &parser);
+    for (bool more = true; more && depth <= MOST_NESTED && yaml_parser_parse(&parser, &event);) {
+        depth += event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
+        depth -= event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
+        more = event.type != YAML_STREAM_END_EVENT;
+        if (depth > MOST_NESTED) {
+            uint32_t at = byte_of(r, event.start_mark.index);
+            hd_report(r->out->diagnostics, HD_DIAG_BAD_YAML, &r->out->source, (hd_span){at, at},
+                      "more than %d lists and mappings in each other", MOST_NESTED);
+        }
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    return depth > MOST_NESTED;
+}
+
 static void parse(hd_yaml *out)
 {
     reader r = {.out = out};
     yaml_parser_t parser;
     uint32_t errors = out->diagnostics->error_count;
-    if (!yaml_parser_initialize(&parser))
-        hd_out_of_memory(sizeof parser);
-    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&parser, (const unsigned char *)out->source.text, out->source.length);
     index_characters(&r);
+    if (is_too_deep(&r)) {
+        free(r.bytes_of);
+        return;
+    }
+    start_parser(out, &parser);
     if (!yaml_parser_load(&parser, &r.document)) {
         report_parser(&r, &parser);
     } else {

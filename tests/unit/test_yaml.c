@@ -149,6 +149,23 @@ static void what_is_no_yaml(void **state)
     rejects("a: \xff\n", HD_DIAG_BAD_YAML, 1, 4, "invalid");
 }
 
+/* A thousand levels are read; of a hundred thousand, which would take minutes, the first that is one too many is told.
+ */
+static void deep_nesting(void **state)
+{
+    (void)state;
+    enum { LEVELS = 100000 };
+    static char text[2 * LEVELS + 1];
+    memset(text, '[', 1000);
+    memset(text + 1000, ']', 1000);
+    WITH(text);
+    assert_non_null(root);
+    DONE();
+    memset(text, '[', LEVELS);
+    memset(text + LEVELS, ']', LEVELS);
+    rejects(text, HD_DIAG_BAD_YAML, 1, 1001, "more than 1000 lists");
+}
+
 static void bytes_not_characters(void **state)
 {
     (void)state;
@@ -184,10 +201,11 @@ static void unreadable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_a_tree),       cmocka_unit_test(numbers),
-        cmocka_unit_test(words_and_kinds),    cmocka_unit_test(keys),
-        cmocka_unit_test(what_is_no_yaml),    cmocka_unit_test(bytes_not_characters),
-        cmocka_unit_test(aliases_and_cycles), cmocka_unit_test(unreadable),
+        cmocka_unit_test(reads_a_tree),         cmocka_unit_test(numbers),
+        cmocka_unit_test(words_and_kinds),      cmocka_unit_test(keys),
+        cmocka_unit_test(what_is_no_yaml),      cmocka_unit_test(deep_nesting),
+        cmocka_unit_test(bytes_not_characters), cmocka_unit_test(aliases_and_cycles),
+        cmocka_unit_test(unreadable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
