@@ -12,15 +12,19 @@
  * out-edge of a branch that may diverge, and every edge into its reconvergence point r(b) from b or from the blocks between.
  * ("boc" along control-flow paths alone is wrong: the other side's instructions push the entry out of the window.)
  *
- * Method. Backwards over each block, every register has the position of its next access (on the worst path), whether the chain of accesses from
- * there on holds to the end of the value's life, and the position of its nearest read. Between blocks only registers accessed
- * within iw - 2 instructions matter; a live register that is not listed has a broken chain. Blocks are visited again while a successor's list changes:
+ * What counts is the place in the register file (ir/storage.h): a word, by whatever names architected code calls it; identities are no
+ * instructions. A destination of several words is boc where each of its words may be, and rf where none is read within the window.
+ *
+ * Method. Backwards over each block, every word has the position of its next access (on the worst path), whether the chain of accesses from
+ * there on holds to the end of the value's life, and the position of its nearest read. Between blocks only words accessed
+ * within iw - 2 instructions matter; a live word that is not listed has a broken chain. Blocks are visited again while a successor's list changes:
  * a consistent assignment proves the chains, also around loops. After HD_BOW_ROUNDS rounds (not seen on real code) retreating edges count as cut and one
  * more round settles it. Cut edges: one search from the divergent branches of each reconvergence point, with a bound on the work; past it,
  * all edges into the point are cut, which is sound too.
  *
  * Complexity: O(rounds * (operands + edges) * log live). Deterministic. Instructions that are not known are tagged both and cut.
  */
+#include "ir/storage.h"
 #include "passes/liveness.h"
 
 enum { HD_BOW_WINDOW_MAX = 16, HD_BOW_ROUNDS = 16 };
@@ -29,17 +33,18 @@ enum { HD_BOW_BOTH, HD_BOW_RF, HD_BOW_BOC }; /* as ir/annotations.def spells the
 typedef enum bow_chain { CHAIN_NONE, CHAIN_GOOD, CHAIN_BROKEN } bow_chain; /* NONE: dead, or nothing known against it yet */
 enum { NO_READ = 0xffffffffu };
 
-/* A register at a point of the block being walked. Positions are ordinals; those behind the block go on counting from its end. */
+/* A word at a point of the block being walked. Positions count issued instructions of the text (hd_storage.issued); those behind the
+ * block go on counting from its end. */
 typedef struct bow_state {
     uint32_t visit;           /* the visit of a block that this was made in */
-    uint32_t at;              /* the point: before instruction `at` */
+    uint32_t at;              /* the point: before the instruction at position `at` */
     uint32_t next, near_read; /* next access on the worst path (chain GOOD), nearest read or NO_READ */
     uint8_t chain;
 } bow_state;
 
 /* The same at a block's entry, in distances. */
 typedef struct bow_entry {
-    uint32_t reg;
+    uint32_t word;
     uint8_t chain, next, near_read; /* near_read: 255 = none within the window */
 } bow_entry;
 typedef struct bow_list {
@@ -58,12 +63,15 @@ typedef struct bow_pass {
     uint32_t iw;
     bool last_round;        /* retreating edges are cut */
     hd_bitset cut;          /* by index in cfg->successors */
+    hd_storage storage;
+    hd_register_set *live_in; /* by block and X: of words */
     bow_list *entries;      /* by block */
-    bow_state *states;      /* by register */
+    bow_state *states;      /* by word */
     uint32_t *post_number;  /* by block */
     uint32_t *tag_first;    /* by instruction */
     uint8_t *tags;
-    uint32_t visit, block, cut_at; /* of the walk: the cutting instruction seen last, HD_NONE before the first */
+    uint32_t visit, block, cut_at; /* of the walk; cut_at: position of the cutting instruction seen last,
+                                    * HD_NONE before the first */
     HD_ARRAY(bow_entry) gathered;
 } bow_pass;
 
@@ -142,27 +150,27 @@ static void find_cut_edges(bow_pass *p)
     }
 }
 
-/* ---- a register at the end of a block and inside it ------------------------------------------------------------------- */
+/* ---- a word at the end of a block and inside it ----------------------------------------------------------------------- */
 
-static const bow_entry *find_entry(const bow_list *list, uint32_t reg)
+static const bow_entry *find_entry(const bow_list *list, uint32_t word)
 {
     uint32_t low = 0, high = list->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (list->items[middle].reg < reg)
+        if (list->items[middle].word < word)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < list->count && list->items[low].reg == reg ? &list->items[low] : NULL;
+    return low < list->count && list->items[low].word == word ? &list->items[low] : NULL;
 }
 
-/* Adds what the edge to `to` demands of a register that is live there. */
-static void join_edge(const bow_pass *p, bow_state *s, uint32_t reg, uint32_t to, bool cut)
+/* Adds what the edge to `to` demands of a word that is live there. */
+static void join_edge(const bow_pass *p, bow_state *s, uint32_t word, uint32_t to, bool cut)
 {
     const bow_list *list = &p->entries[to];
-    const bow_entry *e = find_entry(list, reg);
-    uint32_t end = p->cfg->blocks[p->block].end;
+    const bow_entry *e = find_entry(list, word);
+    uint32_t end = p->storage.issued[p->cfg->blocks[p->block].end];
     if (e && e->near_read != 255 && end + e->near_read < s->near_read)
         s->near_read = end + e->near_read;
     if (cut || (list->known && (!e || e->chain == CHAIN_BROKEN))) {
@@ -176,30 +184,30 @@ static void join_edge(const bow_pass *p, bow_state *s, uint32_t reg, uint32_t to
     s->chain = CHAIN_GOOD;
 }
 
-static bow_state state_at_end(const bow_pass *p, uint32_t reg)
+static bow_state state_at_end(const bow_pass *p, uint32_t word)
 {
     const hd_block *block = &p->cfg->blocks[p->block];
-    bow_state s = {p->visit, block->end, NO_READ, NO_READ, CHAIN_NONE};
+    bow_state s = {p->visit, p->storage.issued[block->end], NO_READ, NO_READ, CHAIN_NONE};
     for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++) {
         uint32_t to = p->cfg->successors[e];
         if (to == p->cfg->block_count) {
-            if (hd_register_set_has(p->liveness->live_in[to], reg))
+            if (hd_register_set_has(p->live_in[to], word))
                 s.chain = CHAIN_BROKEN; /* the caller reads it */
             continue;
         }
         bool retreats = p->last_round && p->post_number[to] >= p->post_number[p->block];
-        if (hd_register_set_has(p->liveness->live_in[to], reg))
-            join_edge(p, &s, reg, to, retreats || hd_bitset_has(&p->cut, e));
+        if (hd_register_set_has(p->live_in[to], word))
+            join_edge(p, &s, word, to, retreats || hd_bitset_has(&p->cut, e));
     }
     return s;
 }
 
-/* The state behind instruction `ordinal` (before the block's first one: ordinal = first - 1). */
-static bow_state *state_of(bow_pass *p, uint32_t reg)
+/* The state behind the place that the walk has come to. */
+static bow_state *state_of(bow_pass *p, uint32_t word)
 {
-    bow_state *s = &p->states[reg];
+    bow_state *s = &p->states[word];
     if (s->visit != p->visit)
-        *s = state_at_end(p, reg);
+        *s = state_at_end(p, word);
     if (p->cut_at < s->at && s->chain == CHAIN_GOOD)
         s->chain = CHAIN_BROKEN; /* live across a cutting instruction */
     return s;
@@ -212,68 +220,76 @@ static bool is_tracked(const bow_pass *p, const hd_operand *o)
     return hd_register_words(p->function, o->value) != 0;
 }
 
-static uint8_t classify(const bow_pass *p, const hd_instruction *insn, const hd_operand *o, const bow_state *after, uint32_t ordinal,
-                        bool call)
+static uint8_t classify(bow_pass *p, const hd_instruction *insn, const hd_operand *o, uint32_t at, bool call)
 {
     if (insn->flags & HD_INSN_OPAQUE)
         return HD_BOW_BOTH;
-    bool held = after->chain == CHAIN_NONE || (after->chain == CHAIN_GOOD && after->next - ordinal < p->iw);
+    bool held = true, near = false;
+    HD_STORAGE_WORDS (&p->storage, o->value, word) {
+        const bow_state *after = state_of(p, word);
+        held = held && (after->chain == CHAIN_NONE || (after->chain == CHAIN_GOOD && after->next - at < p->iw));
+        near = near || (after->near_read != NO_READ && after->near_read - at < p->iw);
+    }
     if (held && !call && hd_definition_kills(p->function, insn, o) && !hd_register_set_has(p->liveness->module_wide, o->value))
         return HD_BOW_BOC;
-    return after->near_read != NO_READ && after->near_read - ordinal < p->iw ? HD_BOW_BOTH : HD_BOW_RF;
+    return near ? HD_BOW_BOTH : HD_BOW_RF;
 }
 
-static void define(bow_pass *p, const hd_instruction *insn, const hd_operand *o, uint32_t ordinal)
+static void define(bow_pass *p, const hd_instruction *insn, const hd_operand *o, uint32_t at)
 {
-    bow_state *s = &p->states[o->value];
-    if (hd_definition_kills(p->function, insn, o)) {
-        s->chain = CHAIN_NONE;
-        s->near_read = NO_READ;
-    } else if (s->chain != CHAIN_NONE) {
-        s->chain = CHAIN_BROKEN;
+    HD_STORAGE_WORDS (&p->storage, o->value, word) {
+        bow_state *s = state_of(p, word);
+        if (hd_definition_kills(p->function, insn, o)) {
+            s->chain = CHAIN_NONE;
+            s->near_read = NO_READ;
+        } else if (s->chain != CHAIN_NONE) {
+            s->chain = CHAIN_BROKEN;
+        }
+        s->at = at;
     }
-    s->at = ordinal;
 }
 
-static void use(bow_pass *p, uint32_t reg, uint32_t ordinal, bool cuts)
+static void use(bow_pass *p, const hd_operand *o, uint32_t at, bool cuts)
 {
-    bow_state *s = state_of(p, reg);
-    if (s->chain == CHAIN_GOOD && s->next != ordinal && (cuts || s->next - ordinal >= p->iw))
-        s->chain = CHAIN_BROKEN;
-    if (s->chain == CHAIN_NONE)
-        s->chain = CHAIN_GOOD;
-    s->next = s->near_read = s->at = ordinal;
+    HD_STORAGE_WORDS (&p->storage, o->value, word) {
+        bow_state *s = state_of(p, word);
+        if (s->chain == CHAIN_GOOD && s->next != at && (cuts || s->next - at >= p->iw))
+            s->chain = CHAIN_BROKEN;
+        if (s->chain == CHAIN_NONE)
+            s->chain = CHAIN_GOOD;
+        s->next = s->near_read = s->at = at;
+    }
 }
 
 static void step(bow_pass *p, uint32_t ordinal)
 {
     const hd_function *f = p->function;
     const hd_instruction *insn = &f->instructions.items[ordinal];
-    uint32_t behaviour = hd_insn_form(f, insn)->behaviour;
+    uint32_t behaviour = hd_insn_form(f, insn)->behaviour, at = p->storage.issued[ordinal];
     bool call = behaviour & HD_BEHAVE_CALL;
     bool cuts = behaviour & (HD_BEHAVE_CALL | HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD | HD_BEHAVE_RETURN) ||
                 insn->flags & HD_INSN_OPAQUE;
     uint8_t *tag = p->tags + p->tag_first[ordinal];
     HD_INSN_REGISTERS (f, insn, o)
         if (o->flags & HD_OPERAND_DEF && is_tracked(p, o))
-            *tag++ = classify(p, insn, o, state_of(p, o->value), ordinal, call);
+            *tag++ = classify(p, insn, o, at, call);
     HD_INSN_REGISTERS (f, insn, o)
         if (o->flags & HD_OPERAND_DEF && is_tracked(p, o))
-            define(p, insn, o, ordinal);
+            define(p, insn, o, at);
     HD_INSN_REGISTERS (f, insn, o)
         if ((o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE) && is_tracked(p, o))
-            use(p, o->value, ordinal, cuts);
+            use(p, o, at, cuts);
     if (cuts)
-        p->cut_at = ordinal;
+        p->cut_at = at;
 }
 
 /* ---- one block ---------------------------------------------------------------------------------------------------------- */
 
-static void gather(bow_pass *p, uint32_t reg)
+static void gather(bow_pass *p, uint32_t word)
 {
-    uint32_t first = p->cfg->blocks[p->block].first, reach = p->iw - 1; /* distances below it count */
-    const bow_state *s = state_of(p, reg);
-    bow_entry e = {reg, s->chain, 0, 255};
+    uint32_t first = p->storage.issued[p->cfg->blocks[p->block].first], reach = p->iw - 1; /* distances below it count */
+    const bow_state *s = state_of(p, word);
+    bow_entry e = {word, s->chain, 0, 255};
     if (s->chain == CHAIN_GOOD) {
         if (s->next - first < reach)
             e.next = (uint8_t)(s->next - first);
@@ -283,13 +299,13 @@ static void gather(bow_pass *p, uint32_t reg)
     if (s->near_read != NO_READ && s->near_read - first < reach)
         e.near_read = (uint8_t)(s->near_read - first);
     bool tells = e.chain != CHAIN_BROKEN || e.near_read != 255;
-    if (tells && hd_register_set_has(p->liveness->live_in[p->block], reg))
+    if (tells && hd_register_set_has(p->live_in[p->block], word))
         hd_array_push(&p->gathered, e);
 }
 
 static int compare_entries(const void *a, const void *b)
 {
-    uint32_t x = ((const bow_entry *)a)->reg, y = ((const bow_entry *)b)->reg;
+    uint32_t x = ((const bow_entry *)a)->word, y = ((const bow_entry *)b)->word;
     return (x > y) - (x < y);
 }
 
@@ -299,39 +315,40 @@ static void gather_behind(bow_pass *p, uint32_t to)
     if (to == p->cfg->block_count)
         return;
     const bow_list *list = &p->entries[to];
-    hd_register_set live = p->liveness->live_in[to];
-    for (uint32_t i = 0; i < (list->known ? list->count : live.count); i++) {
-        uint32_t reg = list->known ? list->items[i].reg : live.items[i];
-        if (hd_register_words(p->function, reg))
-            gather(p, reg);
-    }
+    hd_register_set live = p->live_in[to];
+    for (uint32_t i = 0; i < (list->known ? list->count : live.count); i++)
+        gather(p, list->known ? list->items[i].word : live.items[i]);
 }
 
-/* What the blocks before may need to know: registers accessed early in this one, or early behind it where it is short. */
+/* What the blocks before may need to know: words accessed early in this one, or early behind it where it is short. */
 static void gather_entries(bow_pass *p)
 {
     const hd_block *block = &p->cfg->blocks[p->block];
+    const uint32_t *issued = p->storage.issued;
+    uint32_t first = issued[block->first];
     hd_array_clear(&p->gathered);
-    uint32_t reach = block->end - block->first < p->iw - 1 ? block->end : block->first + p->iw - 1;
-    for (uint32_t i = block->first; i < reach; i++)
+    for (uint32_t i = block->first; i < block->end && issued[i] - first < p->iw - 1; i++) {
+        if (hd_storage_skips(&p->storage, i))
+            continue;
         HD_INSN_REGISTERS (p->function, &p->function->instructions.items[i], o)
-            if (is_tracked(p, o))
-                gather(p, o->value);
-    for (uint32_t s = 0; s < block->succ_count && block->end - block->first + 1 < p->iw; s++)
+            HD_STORAGE_WORDS (&p->storage, o->value, word)
+                gather(p, word);
+    }
+    for (uint32_t s = 0; s < block->succ_count && issued[block->end] - first + 1 < p->iw; s++)
         gather_behind(p, hd_block_successors(p->cfg, p->block)[s]);
     if (!p->gathered.count)
         return;
     qsort(p->gathered.items, p->gathered.count, sizeof *p->gathered.items, compare_entries);
     uint32_t kept = 1;
     for (uint32_t i = 1; i < p->gathered.count; i++)
-        if (p->gathered.items[i].reg != p->gathered.items[kept - 1].reg)
+        if (p->gathered.items[i].word != p->gathered.items[kept - 1].word)
             p->gathered.items[kept++] = p->gathered.items[i];
     p->gathered.count = kept;
 }
 
 static bool same_entry(bow_entry a, bow_entry b)
 {
-    return a.reg == b.reg && a.chain == b.chain && a.near_read == b.near_read && (a.chain != CHAIN_GOOD || a.next == b.next);
+    return a.word == b.word && a.chain == b.chain && a.near_read == b.near_read && (a.chain != CHAIN_GOOD || a.next == b.next);
 }
 
 static bool keep_entries(bow_pass *p)
@@ -361,7 +378,8 @@ static bool visit(bow_pass *p, uint32_t b)
     p->cut_at = HD_NONE;
     p->visit++;
     for (uint32_t i = block->end; i-- > block->first;)
-        step(p, i);
+        if (!hd_storage_skips(&p->storage, i))
+            step(p, i);
     gather_entries(p);
     return keep_entries(p);
 }
@@ -407,7 +425,7 @@ static void number_tags(bow_pass *p)
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         uint32_t count = 0;
         HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
-            count += o->flags & HD_OPERAND_DEF && is_tracked(p, o);
+            count += !hd_storage_skips(&p->storage, i) && o->flags & HD_OPERAND_DEF && is_tracked(p, o);
         p->tag_first[i + 1] = p->tag_first[i] + count;
     }
     p->tags = HD_ARENA_ARRAY(p->arena, uint8_t, p->tag_first[f->instructions.count]); /* unreachable code: both */
@@ -430,6 +448,39 @@ static void annotate(bow_pass *p)
         hd_statistic_add(p->context, names[c], counts[c]);
 }
 
+static int compare_words(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The words of registers that are live: ascending ids give ascending words, except in architected code. */
+static hd_register_set words_of(bow_pass *p, hd_register_set registers, hd_u32_array *words)
+{
+    hd_array_clear(words);
+    for (uint32_t i = 0; i < registers.count; i++)
+        HD_STORAGE_WORDS (&p->storage, registers.items[i], word)
+            hd_array_push(words, word);
+    if (p->storage.architected && words->count) {
+        qsort(words->items, words->count, sizeof *words->items, compare_words);
+        uint32_t kept = 1;
+        for (uint32_t i = 1; i < words->count; i++)
+            if (words->items[i] != words->items[kept - 1])
+                words->items[kept++] = words->items[i];
+        words->count = kept;
+    }
+    return (hd_register_set){hd_arena_copy(p->arena, words->items, words->count * sizeof *words->items), words->count};
+}
+
+static void find_live_words(bow_pass *p)
+{
+    hd_u32_array words = {0};
+    p->live_in = HD_ARENA_ARRAY(p->arena, hd_register_set, (size_t)p->cfg->block_count + 1);
+    for (uint32_t b = 0; b <= p->cfg->block_count; b++)
+        p->live_in[b] = words_of(p, p->liveness->live_in[b], &words);
+    hd_array_free(&words);
+}
+
 bool hd_pass_bow(hd_pass_context *context)
 {
     hd_function *f = context->function;
@@ -440,7 +491,9 @@ bool hd_pass_bow(hd_pass_context *context)
     p.liveness = hd_analysis_get(context, HD_ANALYSIS_LIVENESS);
     p.uniformity = hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY);
     p.entries = HD_ARENA_ARRAY(p.arena, bow_list, p.cfg->block_count);
-    p.states = HD_ARENA_ARRAY(p.arena, bow_state, f->registers.count);
+    p.storage = hd_storage_of(f, p.arena);
+    p.states = HD_ARENA_ARRAY(p.arena, bow_state, p.storage.words);
+    find_live_words(&p);
     p.post_number = HD_ARENA_ARRAY(p.arena, uint32_t, p.cfg->block_count);
     for (uint32_t i = 0; i < p.cfg->reachable_count; i++)
         p.post_number[p.cfg->post_order[i]] = i;

@@ -3,7 +3,8 @@
  * From each definition tagged boc, all paths are followed with the number of issued instructions since the last access, until the value is
  * overwritten or dead. Refuted where the value is read when its entry has left the window; where it is live across an edge behind which the
  * warp may run other code first, across a call, a barrier, a yield or a return; where a guarded write meets it alive; and where the definition itself is guarded, partial,
- * or leaves the function. The tags rf and both are always sound.
+ * or leaves the function. The tags rf and both are always sound. What is followed is the place, a word of the register
+ * file (ir/storage.h): each word of the destination, whatever names read it; identities are not issued.
  *
  * Complexity: each path is followed for at most the window's length behind the value's last access.
  */
@@ -25,7 +26,7 @@ typedef struct bow_check {
     uint8_t *seen_gap; /* ... with this gap or a smaller one */
     uint32_t searches;
     HD_ARRAY(spot) stack;
-    uint32_t definition, reg; /* of the tag being searched */
+    uint32_t definition, reg, word; /* of the tag being searched; one of the register's words */
 } bow_check;
 
 static bool refute(bow_check *c, uint32_t at, const char *why)
@@ -55,7 +56,7 @@ static bool go_on(bow_check *c, uint32_t ordinal, uint32_t gap)
     const hd_cfg *cfg = c->facts.cfg;
     const hd_block *block = &cfg->blocks[cfg->block_of[ordinal]];
     if (gap >= c->iw)
-        return !hd_facts_live_behind(&c->facts, c->reg, ordinal) ||
+        return !hd_lives_live_behind(&c->facts.words, c->word, ordinal) ||
                refute(c, ordinal, "it is live when it has been in there that long without an access");
     if (ordinal + 1 < block->end) {
         go(c, ordinal + 1, gap);
@@ -63,7 +64,7 @@ static bool go_on(bow_check *c, uint32_t ordinal, uint32_t gap)
     }
     for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++) {
         uint32_t to = cfg->successors[e];
-        if (to == cfg->block_count || !hd_facts_live_into(&c->facts, c->reg, to))
+        if (to == cfg->block_count || !hd_lives_live_into(&c->facts.words, c->word, to))
             continue;
         if (hd_bitset_has(&c->facts.cut, e))
             return refute(c, ordinal, "it is live where the warp may run other code first");
@@ -81,13 +82,16 @@ static bool cuts(const bow_check *c, const hd_instruction *insn)
 static bool pass_instruction(bow_check *c, spot at)
 {
     const hd_instruction *insn = &c->function->instructions.items[at.ordinal];
-    uint32_t a = hd_facts_access_from(&c->facts, c->reg, at.ordinal);
-    bool accessed = a < c->facts.access_first[c->reg + 1] && c->facts.accesses[a].ordinal == at.ordinal;
-    uint8_t kinds = accessed ? c->facts.accesses[a].kinds : 0;
+    const hd_lives *words = &c->facts.words;
+    if (hd_storage_skips(&c->facts.storage, at.ordinal))
+        return go_on(c, at.ordinal, at.gap);
+    uint32_t a = hd_lives_access_from(words, c->word, at.ordinal);
+    bool accessed = a < words->access_first[c->word + 1] && words->accesses[a].ordinal == at.ordinal;
+    uint8_t kinds = accessed ? words->accesses[a].kinds : 0;
     if (kinds & HD_ACCESS_KILL) /* read before that in time, as `gap` is below the window: go_on() sees to it */
         return true;
     bool checked = kinds & HD_ACCESS_WEAK || cuts(c, insn);
-    if (checked && !hd_facts_live_behind(&c->facts, c->reg, at.ordinal))
+    if (checked && !hd_lives_live_behind(&c->facts.words, c->word, at.ordinal))
         return true;
     if (checked)
         return refute(c, at.ordinal, kinds & HD_ACCESS_WEAK ? "it is written again, not in all lanes, while it is live"
@@ -95,15 +99,15 @@ static bool pass_instruction(bow_check *c, spot at)
     return go_on(c, at.ordinal, kinds ? 1 : at.gap + 1);
 }
 
-static bool check_transient(bow_check *c)
+static bool check_word(bow_check *c)
 {
     const hd_instruction *insn = &c->function->instructions.items[c->definition];
-    uint32_t a = hd_facts_access_from(&c->facts, c->reg, c->definition);
-    if (!(c->facts.accesses[a].kinds & HD_ACCESS_KILL))
+    uint32_t a = hd_lives_access_from(&c->facts.words, c->word, c->definition);
+    if (!(c->facts.words.accesses[a].kinds & HD_ACCESS_KILL))
         return refute(c, c->definition, "it is not written in all lanes, or not as a whole");
     if (hd_insn_form(c->function, insn)->behaviour & HD_BEHAVE_CALL)
         return refute(c, c->definition, "it is the result of a call");
-    if (hd_facts_leaves_with(&c->facts, c->reg))
+    if (hd_lives_leaves_with(&c->facts.words, c->word))
         return refute(c, c->definition, "other functions may read it");
     c->searches++;
     hd_array_clear(&c->stack);
@@ -113,12 +117,22 @@ static bool check_transient(bow_check *c)
     return good;
 }
 
+static bool check_transient(bow_check *c)
+{
+    bool good = true;
+    HD_STORAGE_WORDS (&c->facts.storage, c->reg, word) {
+        c->word = word;
+        good = good && check_word(c);
+    }
+    return good;
+}
+
 static bool check_tag(bow_check *c, const hd_annotation *tag)
 {
     const hd_function *f = c->function;
     const hd_instruction *insn = &f->instructions.items[tag->instruction];
     uint32_t operand = hd_insn_destination_slot(f, insn, tag->slot);
-    if (operand == HD_NONE || tag->value > TAG_BOC) {
+    if (operand == HD_NONE || tag->value > TAG_BOC || hd_storage_skips(&c->facts.storage, tag->instruction)) {
         hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, insn->span, "this bow tag has no destination, or no meaning");
         return false;
     }

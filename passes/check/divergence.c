@@ -106,7 +106,7 @@ static void found_branch(divergence *d, uint32_t branch)
         for (uint32_t i = cfg->blocks[d->region.items[r]].first; i < cfg->blocks[d->region.items[r]].end; i++) {
             const hd_instruction *insn = &d->facts->function->instructions.items[i];
             HD_INSN_REGISTERS(d->facts->function, insn, o)
-                if ((o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE) && hd_facts_live_into(d->facts, o->value, join))
+                if ((o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE) && hd_lives_live_into(&d->facts->registers, o->value, join))
                     found_register(d, o->value);
         }
 }
@@ -146,9 +146,9 @@ void hd_facts_find_divergence(hd_facts *facts, hd_arena *scratch)
     }
     while (d.found.count) {
         uint32_t reg = hd_array_pop(&d.found);
-        for (uint32_t a = facts->access_first[reg]; a < facts->access_first[reg + 1]; a++)
-            if (facts->accesses[a].kinds & HD_ACCESS_READ)
-                look_at_reader(&d, reg, facts->accesses[a].ordinal);
+        for (uint32_t a = facts->registers.access_first[reg]; a < facts->registers.access_first[reg + 1]; a++)
+            if (facts->registers.accesses[a].kinds & HD_ACCESS_READ)
+                look_at_reader(&d, reg, facts->registers.accesses[a].ordinal);
     }
     hd_array_free(&d.found);
     hd_array_free(&d.region);

@@ -3,6 +3,7 @@
  *   accesses       by register: the instructions that read or write it, in text order
  *   live blocks    by register: the blocks into which it is live (thread level): backwards from each read that nothing in its block
  *                  precedes, until a block that overwrites it
+ *   words          both also by word of the register file (ir/storage.h), whatever its names; identities access nothing
  *   divergence     registers and branches, by the rules: divergent sources, operands and guards; and what is written between a divergent
  *                  branch and its reconvergence point and is live into that point
  *   cut edges      out-edges of divergent branches, and the edges into their reconvergence points from them and what they reach before:
@@ -16,6 +17,7 @@
 #include "base/bitset.h"
 #include "ir/annotations.h"
 #include "ir/cfg.h"
+#include "ir/storage.h"
 
 enum { HD_ACCESS_READ = 1, HD_ACCESS_KILL = 2, HD_ACCESS_WEAK = 4 /* written, but not for sure or not wholly */ };
 typedef struct hd_access {
@@ -23,14 +25,24 @@ typedef struct hd_access {
     uint8_t kinds; /* of all operands of the instruction that name the register; reads come before writes */
 } hd_access;
 
+typedef struct hd_lives { /* of registers or of words: `item` is one of them */
+    const hd_function *function;
+    const hd_cfg *cfg;
+    const hd_storage *storage; /* of words; NULL: of registers */
+    uint32_t count;
+    uint32_t *access_first; /* by item, and one more */
+    hd_access *accesses;
+    uint32_t *live_first;   /* by item, and one more */
+    hd_u32_array live;      /* ascending blocks */
+    hd_bitset leaving;      /* by item: see hd_lives_leaves_with */
+} hd_lives;
+
 typedef struct hd_facts {
     hd_arena arena;
     hd_function *function;
     const hd_cfg *cfg;
-    uint32_t *access_first; /* by register, and one more */
-    hd_access *accesses;
-    uint32_t *live_first;   /* by register, and one more */
-    hd_u32_array live;      /* ascending blocks */
+    hd_storage storage;
+    hd_lives registers, words;
     hd_bitset divergent;    /* by register */
     hd_bitset splits;       /* by block: its branch may diverge */
     hd_bitset cut;          /* by index in cfg->successors */
@@ -39,12 +51,12 @@ typedef struct hd_facts {
 void hd_facts_build(hd_facts *facts, hd_function *function);
 void hd_facts_free(hd_facts *facts);
 
-/* First access of a register at or behind an ordinal: index in accesses; access_first[reg + 1] where there is none. */
-uint32_t hd_facts_access_from(const hd_facts *facts, uint32_t reg, uint32_t ordinal);
-bool hd_facts_live_into(const hd_facts *facts, uint32_t reg, uint32_t block); /* not asked of X: see leaves_with */
+/* First access of an item at or behind an ordinal: index in accesses; access_first[item + 1] where there is none. */
+uint32_t hd_lives_access_from(const hd_lives *lives, uint32_t item, uint32_t ordinal);
+bool hd_lives_live_into(const hd_lives *lives, uint32_t item, uint32_t block); /* not asked of X: see leaves_with */
 /* Live behind instruction `ordinal`. */
-bool hd_facts_live_behind(const hd_facts *facts, uint32_t reg, uint32_t ordinal);
+bool hd_lives_live_behind(const hd_lives *lives, uint32_t item, uint32_t ordinal);
 /* The caller reads it after the return: a register result, or a register of the module. */
-bool hd_facts_leaves_with(const hd_facts *facts, uint32_t reg);
+static inline bool hd_lives_leaves_with(const hd_lives *lives, uint32_t item) { return hd_bitset_has(&lives->leaving, item); }
 
 #endif
