@@ -9,9 +9,10 @@ static const struct {
     const char *stem;
     uint8_t type, words;
 } classes[HD_PHYSICAL_CLASSES] = {
-    [HD_PHYSICAL_NONE] = {"", HD_TYPE_NONE, 0},   [HD_PHYSICAL_PREDICATE] = {"%P", HD_TYPE_PRED, 0},
-    [HD_PHYSICAL_HALF] = {"%RH", HD_TYPE_B16, 1}, [HD_PHYSICAL_WORD] = {"%R", HD_TYPE_B32, 1},
-    [HD_PHYSICAL_PAIR] = {"%RD", HD_TYPE_B64, 2}, [HD_PHYSICAL_QUAD] = {"%RQ", HD_TYPE_B128, 4},
+    [HD_PHYSICAL_NONE] = {"", HD_TYPE_NONE, 0},    [HD_PHYSICAL_PREDICATE] = {"%P", HD_TYPE_PRED, 0},
+    [HD_PHYSICAL_BYTE] = {"%RB", HD_TYPE_B8, 1},   [HD_PHYSICAL_HALF] = {"%RH", HD_TYPE_B16, 1},
+    [HD_PHYSICAL_WORD] = {"%R", HD_TYPE_B32, 1},   [HD_PHYSICAL_PAIR] = {"%RD", HD_TYPE_B64, 2},
+    [HD_PHYSICAL_QUAD] = {"%RQ", HD_TYPE_B128, 4},
 };
 
 hd_physical_class hd_physical_class_of(hd_type type)
@@ -21,7 +22,8 @@ hd_physical_class hd_physical_class_of(hd_type type)
     if (type == HD_TYPE_NONE || type >= HD_TYPE_CC)
         return HD_PHYSICAL_NONE;
     uint32_t bits = hd_types[type].bits;
-    return bits <= 16    ? HD_PHYSICAL_HALF
+    return bits <= 8     ? HD_PHYSICAL_BYTE
+           : bits <= 16  ? HD_PHYSICAL_HALF
            : bits <= 32  ? HD_PHYSICAL_WORD
            : bits <= 64  ? HD_PHYSICAL_PAIR
            : bits <= 128 ? HD_PHYSICAL_QUAD
@@ -39,6 +41,8 @@ static hd_physical_class class_of_letters(const char *text, uint32_t *length)
     if (*text != 'R')
         return HD_PHYSICAL_NONE;
     *length = 2;
+    if (text[1] == 'B')
+        return HD_PHYSICAL_BYTE;
     if (text[1] == 'H')
         return HD_PHYSICAL_HALF;
     if (text[1] == 'D')
@@ -156,13 +160,15 @@ static uint32_t match_pieces(piece *to, uint32_t to_count, piece *from, uint32_t
             *all = false;
             continue;
         }
-        const piece *rest = piece_at(to, to_count, bit + 31); /* the high half of a word that is unpacked */
+        const piece *rest =
+            piece_at(to, to_count, bit + 31 < bits ? bit + 31 : bits - 1); /* of a word that is unpacked */
         if (rest && rest != t && !rest->sink)
             *all = false;
         if (t->sink)
             continue;
-        bool halves = s->end_bits - s->begin_bits < 32 && t->end_bits - t->begin_bits >= 32; /* packs halves */
-        if (s->reg == HD_NONE || s->begin_bits % 32 || halves) {
+        uint32_t s_width = s->end_bits - s->begin_bits, t_width = t->end_bits - t->begin_bits;
+        bool packs = s_width < 32 && s_width < t_width; /* parts of a word */
+        if (s->reg == HD_NONE || s->begin_bits % 32 || packs) {
             *all = false;
             continue;
         }

@@ -1,8 +1,9 @@
 /* The architected form of a function, and copies.
  *
  * After register allocation each register of a function is a physical place: general registers R0..R254 of 32 bits and
- * predicates P0..P6. The name says which: %R7 (.b32), %RH7 (.b16, the low half of R7), %RD8 (.b64, the aligned pair
- * R8:R9), %RQ8 (.b128, the aligned quad R8..R11), %P3. Where the function has such names already, they begin with %hd_
+ * predicates P0..P6. The name says which: %R7 (.b32), %RH7 (.b16, the low half of R7), %RB7 (.b8, its low byte), %RD8
+ * (.b64, the aligned pair R8:R9), %RQ8 (.b128, the aligned quad R8..R11), %P3. Where the function has such names
+ * already, they begin with %hd_
  * (%hd_R7). It stays PTX: there the names do not alias, so a value is read under the name that it was written under;
  * where it goes from one class to another (packing, unpacking, truncation) an instruction says so, and where both sides
  * are the same place that instruction is an identity, which every count leaves out (hd_insn_is_identity).
@@ -20,6 +21,7 @@ enum { HD_GENERAL_REGISTERS = 255, HD_PREDICATE_REGISTERS = 7 };
 typedef enum hd_physical_class {
     HD_PHYSICAL_NONE, /* the name of no place */
     HD_PHYSICAL_PREDICATE,
+    HD_PHYSICAL_BYTE,
     HD_PHYSICAL_HALF,
     HD_PHYSICAL_WORD,
     HD_PHYSICAL_PAIR,
@@ -56,7 +58,7 @@ hd_type hd_physical_type(hd_physical_class class);
 const char *hd_physical_stem(hd_physical_class class); /* "%R"; without the prefix hd_ */
 
 /* A word that an instruction copies unchanged from one register to another: word `from_word` of `from` becomes word
- * `to_word` of `to` (0: the low one; a 16-bit register counts as the low half of a word). */
+ * `to_word` of `to` (0: the low one; a shorter register counts as the low part of a word). */
 typedef struct hd_copy {
     uint32_t to, from;
     uint8_t to_word, from_word;

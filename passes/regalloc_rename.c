@@ -24,7 +24,7 @@ static bool looks_physical(const char *text, const char *prefix)
     if (strncmp(text, prefix, length) != 0 || (text[length] != 'R' && text[length] != 'P'))
         return false;
     text += length + 1;
-    text += *text == 'H' || *text == 'D' || *text == 'Q';
+    text += *text == 'B' || *text == 'H' || *text == 'D' || *text == 'Q';
     return strspn(text, "0123456789") == strlen(text);
 }
 
@@ -99,8 +99,9 @@ static void drop_declarations(hd_function *f)
 
 static void declare_places(renamer *r, const char *prefix)
 {
-    static const hd_physical_class order[] = {HD_PHYSICAL_QUAD, HD_PHYSICAL_PAIR, HD_PHYSICAL_WORD, HD_PHYSICAL_HALF,
-                                              HD_PHYSICAL_PREDICATE}; /* each goes in front of the one before */
+    static const hd_physical_class order[] = {
+        HD_PHYSICAL_QUAD, HD_PHYSICAL_PAIR, HD_PHYSICAL_WORD,
+        HD_PHYSICAL_HALF, HD_PHYSICAL_BYTE, HD_PHYSICAL_PREDICATE}; /* each goes in front of the one before */
     hd_function *f = r->f;
     hd_register carry = {0};
     if (f->carry_register != HD_NONE)

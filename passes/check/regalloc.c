@@ -103,9 +103,10 @@ static void each_overlap(const hd_proof *p, uint32_t place, void (*visit)(void *
         return;
     hd_physical at = hd_register_physical(p->allocated, place);
     for (uint32_t w = at.number; w < (uint32_t)at.number + at.words; w++) {
-        const uint32_t found[] = {p->name_at[HD_PHYSICAL_HALF][w], p->name_at[HD_PHYSICAL_WORD][w],
-                                  p->name_at[HD_PHYSICAL_PAIR][w & ~1u], p->name_at[HD_PHYSICAL_QUAD][w & ~3u]};
-        for (uint32_t i = 0; i < 4; i++)
+        const uint32_t found[] = {p->name_at[HD_PHYSICAL_BYTE][w], p->name_at[HD_PHYSICAL_HALF][w],
+                                  p->name_at[HD_PHYSICAL_WORD][w], p->name_at[HD_PHYSICAL_PAIR][w & ~1u],
+                                  p->name_at[HD_PHYSICAL_QUAD][w & ~3u]};
+        for (uint32_t i = 0; i < sizeof found / sizeof *found; i++)
             if (found[i] != HD_NONE)
                 visit(to, found[i]);
     }

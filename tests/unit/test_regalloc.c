@@ -179,6 +179,23 @@ static void packing_is_an_identity(void **state)
     close_subject(&s);
 }
 
+static void parts_of_words_are_no_identities(void **state)
+{
+    subject s;
+    (void)state;
+    open_allocated(
+        &s,
+        HEAD ".visible .entry k(.param .u64 in) {\n.reg .b8 c<4>; .reg .b16 h<4>; .reg .b32 x<4>; .reg .b64 y<2>;\n"
+             "ld.param.u64 y0, [in];\nld.global.u32 x0, [y0];\nmov.b32 {h0, h1}, x0;\nmov.b32 x1, {h0, h1};\n"
+             "cvt.u16.u32 h2, x1;\nmov.b16 {c0, c1}, h2;\nmov.b16 h3, {c0, c1};\nst.global.u16 [y0], h3;\n"
+             "ret;\n}\n",
+        0, 0);
+    assert_int_equal(count_identities(&s), 1);
+    assert_true(hd_insn_is_identity(s.kernel, &s.kernel->instructions.items[4]));
+    assert_string_equal(text_of(&s, 4), "cvt.u16.u32 %RH2, %R2;");
+    close_subject(&s);
+}
+
 static void elements_of_vectors_lie_side_by_side(void **state)
 {
     subject s;
@@ -570,6 +587,8 @@ int main(void)
         cmocka_unit_test(only_constants_are_computed_again),
         cmocka_unit_test(banks_keep_sources_apart),
         cmocka_unit_test(packing_is_an_identity),
+        cmocka_unit_test(parts_of_words_are_no_identities),
+
         cmocka_unit_test(elements_of_vectors_lie_side_by_side),
         cmocka_unit_test(taken_names_get_a_prefix),
         cmocka_unit_test(text_reads_back),
