@@ -35,14 +35,14 @@ typedef struct fact {    /* of a value */
 typedef struct copyprop {
     hd_function *function;
     hd_value_walk walk;
-    uint32_t *facts_of;        /* by value: index in facts + 1; 0 = none */
-    uint32_t capacity;         /* of facts_of */
+    uint32_t *facts_of; /* by value: index in facts + 1; 0 = none */
+    uint32_t capacity;  /* of facts_of */
     HD_ARRAY(fact) facts;
-    uint8_t *definitions;      /* by register: 0, 1, 2 = more */
-    hd_bitset escapes;         /* by ordinal: what it defines is alive behind its block */
-    hd_u32_array scoped;       /* variables of inner scopes, but for parameters of calls */
+    uint8_t *definitions; /* by register: 0, 1, 2 = more */
+    hd_bitset escapes;    /* by ordinal: what it defines is alive behind its block */
+    hd_u32_array scoped;  /* variables of inner scopes, but for parameters of calls */
     bool all;
-    uint64_t replaced[4];      /* by fact_kind */
+    uint64_t replaced[4]; /* by fact_kind */
 } copyprop;
 
 /* ---- what is copied ---------------------------------------------------------------------------------------------- */
@@ -93,7 +93,10 @@ static fact fact_of_mov(const copyprop *p, const hd_form *form, const hd_operand
         return (fact){.kind = FACT_COPY, .reg = from->value, .value = hd_value_of(&p->walk, from->value)};
     case HD_OPERAND_LITERAL:
         none.width = (uint8_t)hd_types[form->types[0]].bits;
-        none.kind = none.width >= 16 && none.width <= 64 && number_of(&m->literals.items[from->value], (hd_type)form->types[0], &none.bits) ? FACT_NUMBER : FACT_NONE;
+        none.kind = none.width >= 16 && none.width <= 64 &&
+                            number_of(&m->literals.items[from->value], (hd_type)form->types[0], &none.bits)
+                        ? FACT_NUMBER
+                        : FACT_NONE;
         return none;
     case HD_OPERAND_SYMBOL:
         if (m->symbols.items[from->value].kind != HD_SYMBOL_VARIABLE || is_scoped(p, from->value))
@@ -114,7 +117,8 @@ static bool may_propagate(const copyprop *p, uint32_t ordinal, uint32_t reg)
 /* Behind hd_value_define: what the new value is known to be. */
 static void learn(copyprop *p, uint32_t ordinal, fact found)
 {
-    uint32_t value = hd_value_of(&p->walk, hd_insn_operands(p->function, &p->function->instructions.items[ordinal])->value);
+    uint32_t value =
+        hd_value_of(&p->walk, hd_insn_operands(p->function, &p->function->instructions.items[ordinal])->value);
     if (!value)
         return;
     if (value >= p->capacity) {
@@ -133,9 +137,10 @@ static fact find_fact(const copyprop *p, uint32_t ordinal)
     const hd_instruction *insn = &p->function->instructions.items[ordinal];
     const hd_form *form = hd_insn_form(p->function, insn);
     const hd_operand *o = hd_insn_operands(p->function, insn);
-    if (form->opcode != HD_OP_MOV || insn->guard != HD_NONE || insn->operand_count < 2 || insn->flags & HD_INSN_OPAQUE ||
-        o->kind != HD_OPERAND_REGISTER || o->extra || p->function->registers.items[o->value].vector != 1 ||
-        o[1].kind == HD_OPERAND_VECTOR || !may_propagate(p, ordinal, o->value))
+    if (form->opcode != HD_OP_MOV || insn->guard != HD_NONE || insn->operand_count < 2 ||
+        insn->flags & HD_INSN_OPAQUE || o->kind != HD_OPERAND_REGISTER || o->extra ||
+        p->function->registers.items[o->value].vector != 1 || o[1].kind == HD_OPERAND_VECTOR ||
+        !may_propagate(p, ordinal, o->value))
         return (fact){0};
     return fact_of_mov(p, form, &o[1]);
 }
@@ -155,7 +160,8 @@ static bool holds_still(const copyprop *p, const fact *known)
 
 static bool takes_numbers(const hd_form *form)
 {
-    const uint32_t others = HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE | HD_BEHAVE_CALL | HD_BEHAVE_ASYNC;
+    const uint32_t others =
+        HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE | HD_BEHAVE_CALL | HD_BEHAVE_ASYNC;
     bool video = form->opcode >= HD_OP_VADD && form->opcode <= HD_OP_VSET4; /* take no numbers, as measured */
     return !(form->behaviour & others) && form->opcode != HD_OP_CVT && !video && hd_form_unit(form) != HD_UNIT_TENSOR;
 }
@@ -164,7 +170,8 @@ static bool put_number(copyprop *p, uint32_t ordinal, uint32_t index, const fact
 {
     hd_function *f = p->function;
     const hd_operand *o = &hd_insn_operands(f, &f->instructions.items[ordinal])[index];
-    if (!takes_numbers(hd_insn_form(f, &f->instructions.items[ordinal])) || o->flags & (HD_OPERAND_NOT | HD_OPERAND_MINUS) ||
+    if (!takes_numbers(hd_insn_form(f, &f->instructions.items[ordinal])) ||
+        o->flags & (HD_OPERAND_NOT | HD_OPERAND_MINUS) ||
         hd_types[f->registers.items[o->value].type].bits != known->width)
         return false;
     hd_operand number = hd_rewrite_integer(f->module, known->bits, known->width);
@@ -172,7 +179,8 @@ static bool put_number(copyprop *p, uint32_t ordinal, uint32_t index, const fact
         return true;
     if (known->width < 32)
         return false;
-    number = hd_make_literal_operand(f->module, known->bits, known->width == 32 ? HD_LITERAL_F32_BITS : HD_LITERAL_F64_BITS);
+    number =
+        hd_make_literal_operand(f->module, known->bits, known->width == 32 ? HD_LITERAL_F32_BITS : HD_LITERAL_F64_BITS);
     return hd_rewrite_operand(f, ordinal, index, &number, 1);
 }
 
@@ -249,7 +257,8 @@ static void visit(copyprop *p, uint32_t ordinal)
     if (hd_insn_form(f, insn)->opcode != HD_OP_CALL && hd_operand_places(f, insn, places))
         for (uint32_t i = insn->operand_count; i-- > 0;) /* backwards: a change moves only what was looked at */
             if (places[i] != HD_PLACE_FIXED && hd_operand_is_reading(f, insn, &hd_insn_operands(f, insn)[i]))
-                while (replace(p, ordinal, i, (hd_operand_place)places[i])) {}
+                while (replace(p, ordinal, i, (hd_operand_place)places[i])) {
+                }
     fact found = find_fact(p, ordinal);
     hd_value_define(&p->walk, ordinal);
     if (found.kind != FACT_NONE)
@@ -286,13 +295,13 @@ static void count_definitions(copyprop *p, const hd_liveness *liveness, hd_arena
     for (uint32_t b = 0; b < cfg->block_count; b++)
         for (uint32_t i = cfg->blocks[b].end; i-- > cfg->blocks[b].first;)
             HD_INSN_REGISTERS(f, &f->instructions.items[i], o)
-            if (o->flags & HD_OPERAND_DEF) {
-                p->definitions[o->value] += p->definitions[o->value] < 2;
-                if (killed[o->value] != b + 1 && hd_register_set_has(liveness->live_out[b], o->value))
-                    hd_bitset_add(&p->escapes, i);
-                if (hd_definition_kills(f, &f->instructions.items[i], o))
-                    killed[o->value] = b + 1;
-            }
+    if (o->flags & HD_OPERAND_DEF) {
+        p->definitions[o->value] += p->definitions[o->value] < 2;
+        if (killed[o->value] != b + 1 && hd_register_set_has(liveness->live_out[b], o->value))
+            hd_bitset_add(&p->escapes, i);
+        if (hd_definition_kills(f, &f->instructions.items[i], o))
+            killed[o->value] = b + 1;
+    }
 }
 
 bool hd_pass_copyprop(hd_pass_context *context)

@@ -1,8 +1,9 @@
 /* cvta: conversions of addresses between global and generic as plain moves.
  *
  * Global memory stands at the same addresses in the generic space on every GPU, so that cvta.to.global and cvta.global
- * make no machine code; copyprop then takes the copies away. Those of other spaces (shared, local, constant, parameters)
- * add a window's base and stay. The instruction is changed in its place, its guard kept. Complexity: linear.
+ * make no machine code; copyprop then takes the copies away. Those of other spaces (shared, local, constant,
+ * parameters) add a window's base and stay. The instruction is changed in its place, its guard kept. Complexity:
+ * linear.
  */
 #include "passes/rewrite.h"
 

@@ -1,9 +1,9 @@
 /* dce: dead code.
  *
  * Removes instructions that only compute destinations (also loads that are neither volatile nor ordered) of which none
- * is read: first those that no instruction with an effect needs, over any number of blocks and around loops, not looking
- * at the order of definitions; then those whose destinations are dead behind them by thread-level liveness; again while
- * something goes, at most HD_DCE_ROUNDS times. And moves of a register to itself.
+ * is read: first those that no instruction with an effect needs, over any number of blocks and around loops, not
+ * looking at the order of definitions; then those whose destinations are dead behind them by thread-level liveness;
+ * again while something goes, at most HD_DCE_ROUNDS times. And moves of a register to itself.
  *
  * Stores, atomics, barriers, warp-wide exchange, calls, fences, volatile and unknown instructions stay, with all they
  * read. Annotations of what is removed go with it. Complexity: linear in each round. Unreachable blocks stay.
@@ -41,7 +41,8 @@ static bool may_go(const hd_function *f, const hd_instruction *insn)
     return hd_insn_is_removable(f, insn) && has_destination(f, insn);
 }
 
-/* ---- what no instruction with an effect needs ---------------------------------------------------------------------- */
+/* ---- what no instruction with an effect needs ----------------------------------------------------------------------
+ */
 
 typedef struct marking {
     const hd_function *function;
@@ -78,15 +79,15 @@ static void list_definers(marking *m, hd_arena *arena)
     m->first = HD_ARENA_ARRAY(arena, uint32_t, f->registers.count + 1);
     for (uint32_t i = 0; i < f->instructions.count; i++)
         HD_INSN_REGISTERS(f, &f->instructions.items[i], o)
-        m->first[o->value + 1] += (o->flags & HD_OPERAND_DEF) != 0;
+    m->first[o->value + 1] += (o->flags & HD_OPERAND_DEF) != 0;
     for (uint32_t r = 0; r < f->registers.count; r++)
         m->first[r + 1] += m->first[r];
     m->definers = HD_ARENA_ARRAY(arena, uint32_t, m->first[f->registers.count]);
     uint32_t *fill = hd_arena_copy(arena, m->first, (f->registers.count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < f->instructions.count; i++)
         HD_INSN_REGISTERS(f, &f->instructions.items[i], o)
-        if (o->flags & HD_OPERAND_DEF)
-            m->definers[fill[o->value]++] = i;
+    if (o->flags & HD_OPERAND_DEF)
+        m->definers[fill[o->value]++] = i;
 }
 
 static void want_what_others_read(marking *m)
@@ -104,7 +105,9 @@ static void want_what_others_read(marking *m)
 static void find_unneeded(dce *d, hd_arena *arena)
 {
     const hd_function *f = d->function;
-    marking m = {.function = f, .needed = hd_bitset_new(arena, f->instructions.count), .wanted = hd_bitset_new(arena, f->registers.count)};
+    marking m = {.function = f,
+                 .needed = hd_bitset_new(arena, f->instructions.count),
+                 .wanted = hd_bitset_new(arena, f->registers.count)};
     list_definers(&m, arena);
     want_what_others_read(&m);
     for (uint32_t i = 0; i < f->instructions.count; i++)
@@ -121,7 +124,8 @@ static void find_unneeded(dce *d, hd_arena *arena)
     hd_array_free(&m.due);
 }
 
-/* ---- what is dead where it stands ------------------------------------------------------------------------------------ */
+/* ---- what is dead where it stands
+ * ------------------------------------------------------------------------------------ */
 
 static bool any_alive(const hd_function *f, const hd_instruction *insn, const hd_live_walk *walk)
 {
@@ -143,7 +147,8 @@ static void find_dead(dce *d, hd_arena *arena)
         for (hd_live_start(&walk, b); walk.ordinal > cfg->blocks[b].first;) {
             uint32_t i = walk.ordinal - 1;
             const hd_instruction *insn = &f->instructions.items[i];
-            if (!hd_bitset_has(&d->dead, i) && !moves_to_itself(f, insn) && !(may_go(f, insn) && !any_alive(f, insn, &walk))) {
+            if (!hd_bitset_has(&d->dead, i) && !moves_to_itself(f, insn) &&
+                !(may_go(f, insn) && !any_alive(f, insn, &walk))) {
                 hd_live_step(&walk);
                 continue;
             }
@@ -161,8 +166,7 @@ static bool sweep(dce *d)
     find_unneeded(d, &arena);
     find_dead(d, &arena);
     hd_edit_begin(&edit, d->function);
-    HD_BITSET_EACH(&d->dead, i)
-    {
+    HD_BITSET_EACH (&d->dead, i) {
         hd_edit_remove(&edit, i);
         d->removed++;
     }

@@ -1,15 +1,13 @@
 /* fold: constants, strength identities, address offsets, and products into sums.
  *
- *   numbers     integer and bit operations, and f32 and f64 sums and products that IEEE 754 fixes, of numbers only: a mov
- *   identities  x + 0, x - 0, x * 1, x & -1, x | 0, x ^ 0, x << 0, x >> 0, a conversion to the same width: a mov of x;
- *               x * 0, x & 0: of 0. Of floats none: NaNs
- *   division    unsigned, by a power of two: a shift; the rest: an and
+ *   numbers     integer and bit operations, and f32 and f64 sums and products that IEEE 754 fixes, of numbers only: a
+ * mov identities  x + 0, x - 0, x * 1, x & -1, x | 0, x ^ 0, x << 0, x >> 0, a conversion to the same width: a mov of
+ * x; x * 0, x & 0: of 0. Of floats none: NaNs division    unsigned, by a power of two: a shift; the rest: an and
  *   widening    (64-bit x of a 32-bit one) * n or << n: mul.wide
- *   sums        t = a * b or a << n, d = t + c, t read there only, both in one block: mad (machines have one instruction,
- *               and t needs no registers)
- *   addresses   [d + m] with d = s + n: [s + n + m], where the offset fits machines' 24 bits, and d is read by addresses
- *               only, so that it dies
- *   packs       {a, b} = d with d = {x, y}: a = x, b = y
+ *   sums        t = a * b or a << n, d = t + c, t read there only, both in one block: mad (machines have one
+ * instruction, and t needs no registers) addresses   [d + m] with d = s + n: [s + n + m], where the offset fits
+ * machines' 24 bits, and d is read by addresses only, so that it dies packs       {a, b} = d with d = {x, y}: a = x, b
+ * = y
  *
  * Registers that an instruction reads instead must still hold what they held (passes/values.h). The instruction is
  * changed in place, its guard kept; what has become dead is left to dce, moves to copyprop. Complexity: near-linear.
@@ -28,12 +26,12 @@ typedef struct term { /* a register at a place, or a number */
     uint64_t bits;
 } term;
 
-typedef struct fact {      /* of a value */
-    uint8_t kind, width;   /* width of the value */
-    bool sign;             /* WIDE: sign-extended; PRODUCT: .s32 */
-    bool wide;             /* PRODUCT: 32 times 32 is 64 bits */
+typedef struct fact {    /* of a value */
+    uint8_t kind, width; /* width of the value */
+    bool sign;           /* WIDE: sign-extended; PRODUCT: .s32 */
+    bool wide;           /* PRODUCT: 32 times 32 is 64 bits */
     uint32_t ordinal;
-    term a, b;             /* NUMBER: a.bits; SUM: a + b (a number); WIDE: a; PRODUCT: a, b; PACK: {a, b} */
+    term a, b; /* NUMBER: a.bits; SUM: a + b (a number); WIDE: a; PRODUCT: a, b; PACK: {a, b} */
 } fact;
 
 typedef struct fold {
@@ -47,7 +45,8 @@ typedef struct fold {
 } fold;
 enum { COUNT_NUMBERS, COUNT_IDENTITIES, COUNT_WIDENED, COUNT_SUMS, COUNT_ADDRESSES, COUNT_PACKS };
 
-/* ---- facts --------------------------------------------------------------------------------------------------------- */
+/* ---- facts ---------------------------------------------------------------------------------------------------------
+ */
 
 static const fact *fact_about(const fold *p, uint32_t reg)
 {
@@ -75,8 +74,8 @@ static bool read_term(const fold *p, const hd_operand *o, uint32_t width, term *
         *t = (term){.number = true, .bits = literal->bits & (width < 64 ? (1ull << width) - 1 : ~0ull)};
         return (integer || raw) && !o->flags;
     }
-    if (o->kind != HD_OPERAND_REGISTER || (o->flags & ~HD_OPERAND_USE) || o->extra || p->function->registers.items[o->value].vector != 1 ||
-        width_of(p, o->value) != width)
+    if (o->kind != HD_OPERAND_REGISTER || (o->flags & ~HD_OPERAND_USE) || o->extra ||
+        p->function->registers.items[o->value].vector != 1 || width_of(p, o->value) != width)
         return false;
     t->reg = o->value;
     t->value = hd_value_of(&p->walk, o->value);
@@ -91,7 +90,8 @@ static hd_operand operand_of(const fold *p, const term *t, uint32_t width)
     return t->number ? hd_rewrite_integer(p->function->module, t->bits, width) : hd_make_register_operand(t->reg);
 }
 
-/* ---- one instruction ----------------------------------------------------------------------------------------------- */
+/* ---- one instruction -----------------------------------------------------------------------------------------------
+ */
 
 typedef struct site {
     uint32_t ordinal, count; /* sources */
@@ -109,8 +109,9 @@ static bool read_site(const fold *p, uint32_t ordinal, site *x)
     const hd_operand *o = hd_insn_operands(f, insn);
     *x = (site){.ordinal = ordinal, .form = hd_insn_form(f, insn), .d = *o};
     x->width = hd_fold_result_width(x->form);
-    if (!x->width || insn->flags & HD_INSN_OPAQUE || insn->operand_count < 2 || insn->operand_count > HD_FOLD_SOURCES + 1 ||
-        o->kind != HD_OPERAND_REGISTER || o->extra || width_of(p, o->value) != x->width)
+    if (!x->width || insn->flags & HD_INSN_OPAQUE || insn->operand_count < 2 ||
+        insn->operand_count > HD_FOLD_SOURCES + 1 || o->kind != HD_OPERAND_REGISTER || o->extra ||
+        width_of(p, o->value) != x->width)
         return false;
     x->count = insn->operand_count - 1u;
     for (uint32_t k = 0; k < x->count; k++)
@@ -140,8 +141,10 @@ static bool fold_numbers(fold *p, const site *x)
     hd_operand number = hd_rewrite_integer(p->function->module, result, x->width);
     if (write_mov(p, x, &number))
         return true;
-    number = hd_make_literal_operand(p->function->module, result, x->width == 64 ? HD_LITERAL_F64_BITS : HD_LITERAL_F32_BITS);
-    return hd_rewrite_instruction(p->function, x->ordinal, x->width == 64 ? "mov.f64" : "mov.f32", (const hd_operand[]){x->d, number}, 2);
+    number = hd_make_literal_operand(p->function->module, result,
+                                     x->width == 64 ? HD_LITERAL_F64_BITS : HD_LITERAL_F32_BITS);
+    return hd_rewrite_instruction(p->function, x->ordinal, x->width == 64 ? "mov.f64" : "mov.f32",
+                                  (const hd_operand[]){x->d, number}, 2);
 }
 
 static bool is_number(const term *t, uint64_t bits, uint32_t width)
@@ -199,13 +202,15 @@ static bool fold_division(fold *p, const site *x)
 {
     uint64_t n = x->s[1].bits;
     bool rest = x->form->opcode == HD_OP_REM;
-    if ((x->form->opcode != HD_OP_DIV && !rest) || hd_types[x->form->types[0]].class != HD_CLASS_UNSIGNED || !x->s[1].number || !n || n & (n - 1))
+    if ((x->form->opcode != HD_OP_DIV && !rest) || hd_types[x->form->types[0]].class != HD_CLASS_UNSIGNED ||
+        !x->s[1].number || !n || n & (n - 1))
         return false;
     const char *const shifts[] = {"shr.u16", "shr.u32", "shr.u64"}, *const ands[] = {"and.b16", "and.b32", "and.b64"};
     uint32_t k = x->width == 16 ? 0 : x->width == 32 ? 1 : 2;
     hd_operand number = rest ? hd_rewrite_integer(p->function->module, n - 1, x->width)
                              : hd_rewrite_integer(p->function->module, (uint64_t)__builtin_ctzll(n), 32);
-    return hd_rewrite_instruction(p->function, x->ordinal, rest ? ands[k] : shifts[k], (const hd_operand[]){x->d, operand_of(p, &x->s[0], x->width), number}, 3);
+    return hd_rewrite_instruction(p->function, x->ordinal, rest ? ands[k] : shifts[k],
+                                  (const hd_operand[]){x->d, operand_of(p, &x->s[0], x->width), number}, 3);
 }
 
 /* The factor that a multiplication by a number or a shift to the left means; false where it is neither. */
@@ -230,14 +235,16 @@ static bool fold_widening(fold *p, const site *x)
         return false;
     if (known->sign ? (uint64_t)(int64_t)(int32_t)factor != factor : factor >> 32 != 0)
         return false;
-    hd_operand operands[3] = {x->d, hd_make_register_operand(known->a.reg), hd_rewrite_integer(p->function->module, factor, 32)};
+    hd_operand operands[3] = {x->d, hd_make_register_operand(known->a.reg),
+                              hd_rewrite_integer(p->function->module, factor, 32)};
     return hd_rewrite_instruction(p->function, x->ordinal, known->sign ? "mul.wide.s32" : "mul.wide.u32", operands, 3);
 }
 
 /* The low half of (64 bits of y): y. */
 static bool fold_narrowing(fold *p, const site *x)
 {
-    const fact *known = x->form->opcode == HD_OP_CVT && x->width == 32 && !x->s[0].number ? fact_about(p, x->s[0].reg) : NULL;
+    const fact *known =
+        x->form->opcode == HD_OP_CVT && x->width == 32 && !x->s[0].number ? fact_about(p, x->s[0].reg) : NULL;
     if (!known || known->kind != FACT_WIDE || !holds(p, &known->a))
         return false;
     hd_operand from = hd_make_register_operand(known->a.reg);
@@ -247,22 +254,26 @@ static bool fold_narrowing(fold *p, const site *x)
 /* a * b + c, the product read only here. */
 static bool fold_sum(fold *p, const site *x)
 {
-    if (x->form->opcode != HD_OP_ADD || (x->width != 32 && x->width != 64) || x->form->types[0] == HD_TYPE_F32 || x->form->types[0] == HD_TYPE_F64)
+    if (x->form->opcode != HD_OP_ADD || (x->width != 32 && x->width != 64) || x->form->types[0] == HD_TYPE_F32 ||
+        x->form->types[0] == HD_TYPE_F64)
         return false;
     for (uint32_t k = 0; k < 2; k++) {
         const fact *known = x->s[k].number ? NULL : fact_about(p, x->s[k].reg);
-        if (!known || known->kind != FACT_PRODUCT || p->readings[x->s[k].reg] != 1 || !holds(p, &known->a) || !holds(p, &known->b) ||
-            known->ordinal < p->walk.cfg->blocks[p->walk.block].first || known->ordinal > x->ordinal || (known->b.number && x->s[1 - k].number))
+        if (!known || known->kind != FACT_PRODUCT || p->readings[x->s[k].reg] != 1 || !holds(p, &known->a) ||
+            !holds(p, &known->b) || known->ordinal < p->walk.cfg->blocks[p->walk.block].first ||
+            known->ordinal > x->ordinal || (known->b.number && x->s[1 - k].number))
             continue;
         const char *spelling = !known->wide ? "mad.lo.s32" : known->sign ? "mad.wide.s32" : "mad.wide.u32";
-        hd_operand operands[4] = {x->d, operand_of(p, &known->a, 32), operand_of(p, &known->b, 32), operand_of(p, &x->s[1 - k], x->width)};
+        hd_operand operands[4] = {x->d, operand_of(p, &known->a, 32), operand_of(p, &known->b, 32),
+                                  operand_of(p, &x->s[1 - k], x->width)};
         if (hd_rewrite_instruction(p->function, x->ordinal, spelling, operands, 4))
             return true;
     }
     return false;
 }
 
-/* ---- addresses and packs ------------------------------------------------------------------------------------------- */
+/* ---- addresses and packs -------------------------------------------------------------------------------------------
+ */
 
 static bool fold_address(fold *p, uint32_t ordinal, uint32_t index)
 {
@@ -295,8 +306,8 @@ static void fold_addresses(fold *p, uint32_t ordinal)
     const hd_instruction *insn = &f->instructions.items[ordinal];
     uint8_t places[HD_REWRITE_OPERANDS];
     const hd_form *form = hd_insn_form(f, insn);
-    if (!(form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC)) || form->behaviour & HD_BEHAVE_TEXTURE ||
-        !hd_operand_places(f, insn, places))
+    if (!(form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC)) ||
+        form->behaviour & HD_BEHAVE_TEXTURE || !hd_operand_places(f, insn, places))
         return;
     for (uint32_t k = insn->operand_count; k-- > 0;)
         if (places[k] == HD_PLACE_BASE && hd_operand_is_reading(f, insn, &hd_insn_operands(f, insn)[k]))
@@ -312,8 +323,8 @@ static bool fold_unpack(fold *p, uint32_t ordinal, uint32_t *more)
     hd_function *f = p->function;
     const hd_instruction insn = f->instructions.items[ordinal];
     const hd_operand *o = hd_insn_operands(f, &insn);
-    if (hd_insn_form(f, &insn)->opcode != HD_OP_MOV || insn.operand_count != 4 || o->kind != HD_OPERAND_VECTOR || o->count != 2 ||
-        o->flags & HD_OPERAND_WHOLE || !hd_operand_is_reading(f, &insn, &o[3]))
+    if (hd_insn_form(f, &insn)->opcode != HD_OP_MOV || insn.operand_count != 4 || o->kind != HD_OPERAND_VECTOR ||
+        o->count != 2 || o->flags & HD_OPERAND_WHOLE || !hd_operand_is_reading(f, &insn, &o[3]))
         return false;
     const fact *known = fact_about(p, o[3].value);
     hd_operand a = o[1], b = o[2];
@@ -326,10 +337,13 @@ static bool fold_unpack(fold *p, uint32_t ordinal, uint32_t *more)
     hd_operand second[2] = {hd_make_register_operand(b.value), hd_make_register_operand(last)};
     if (has_a && has_b && width_of(p, b.value) != width_of(p, last))
         return false;
-    if (!hd_rewrite_instruction(f, ordinal, spelling, (const hd_operand[]){hd_make_register_operand(first), hd_make_register_operand(from)}, 2))
+    if (!hd_rewrite_instruction(f, ordinal, spelling,
+                                (const hd_operand[]){hd_make_register_operand(first), hd_make_register_operand(from)},
+                                2))
         return false;
     if (has_a && has_b) {
-        hd_instruction behind = hd_make_instruction(f, spelling, insn.guard, insn.flags & HD_INSN_GUARD_NOT, second, 2, NULL);
+        hd_instruction behind =
+            hd_make_instruction(f, spelling, insn.guard, insn.flags & HD_INSN_GUARD_NOT, second, 2, NULL);
         behind.origin = insn.origin;
         behind.location = insn.location;
         hd_edit_after(&p->edit, ordinal, behind);
@@ -338,7 +352,8 @@ static bool fold_unpack(fold *p, uint32_t ordinal, uint32_t *more)
     return true;
 }
 
-/* ---- what an instruction tells of its result ----------------------------------------------------------------------- */
+/* ---- what an instruction tells of its result -----------------------------------------------------------------------
+ */
 
 static fact fact_of_site(const site *x)
 {
@@ -373,15 +388,16 @@ static fact fact_of_mov(const fold *p, uint32_t ordinal)
     const hd_instruction *insn = &f->instructions.items[ordinal];
     const hd_operand *o = hd_insn_operands(f, insn);
     fact known = {.ordinal = ordinal};
-    if (hd_insn_form(f, insn)->opcode != HD_OP_MOV || insn->operand_count < 2 || o->kind != HD_OPERAND_REGISTER || o->extra ||
-        f->registers.items[o->value].vector != 1)
+    if (hd_insn_form(f, insn)->opcode != HD_OP_MOV || insn->operand_count < 2 || o->kind != HD_OPERAND_REGISTER ||
+        o->extra || f->registers.items[o->value].vector != 1)
         return known;
     uint32_t width = width_of(p, o->value);
     known.width = (uint8_t)width;
     if (width >= 16 && width <= 64 && o[1].kind == HD_OPERAND_LITERAL && read_term(p, &o[1], width, &known.a))
         known.kind = FACT_NUMBER;
-    else if ((width == 32 || width == 64) && o[1].kind == HD_OPERAND_VECTOR && o[1].count == 2 && insn->operand_count == 4 &&
-             read_term(p, &o[2], width / 2, &known.a) && read_term(p, &o[3], width / 2, &known.b) && o[2].kind == HD_OPERAND_REGISTER &&
+    else if ((width == 32 || width == 64) && o[1].kind == HD_OPERAND_VECTOR && o[1].count == 2 &&
+             insn->operand_count == 4 && read_term(p, &o[2], width / 2, &known.a) &&
+             read_term(p, &o[3], width / 2, &known.b) && o[2].kind == HD_OPERAND_REGISTER &&
              o[3].kind == HD_OPERAND_REGISTER)
         known.kind = FACT_PACK, known.a.number = known.b.number = false;
     return known;
@@ -400,8 +416,10 @@ static void learn(fold *p, uint32_t reg, fact known)
 
 static bool change(fold *p, const site *x)
 {
-    static bool (*const ways[])(fold *, const site *) = {fold_numbers, fold_identity, fold_division, fold_widening, fold_narrowing, fold_sum};
-    static const uint8_t counts[] = {COUNT_NUMBERS, COUNT_IDENTITIES, COUNT_IDENTITIES, COUNT_WIDENED, COUNT_IDENTITIES, COUNT_SUMS};
+    static bool (*const ways[])(fold *, const site *) = {fold_numbers,  fold_identity,  fold_division,
+                                                         fold_widening, fold_narrowing, fold_sum};
+    static const uint8_t counts[] = {COUNT_NUMBERS, COUNT_IDENTITIES, COUNT_IDENTITIES,
+                                     COUNT_WIDENED, COUNT_IDENTITIES, COUNT_SUMS};
     for (uint32_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (ways[i](p, x)) {
             p->counts[counts[i]]++;
@@ -415,7 +433,8 @@ static void visit(fold *p, uint32_t ordinal)
     hd_function *f = p->function;
     site x;
     uint32_t more;
-    while (read_site(p, ordinal, &x) && change(p, &x)) {} /* each makes the instruction simpler */
+    while (read_site(p, ordinal, &x) && change(p, &x)) {
+    } /* each makes the instruction simpler */
     fold_addresses(p, ordinal);
     p->counts[COUNT_PACKS] += fold_unpack(p, ordinal, &more);
     fact known = read_site(p, ordinal, &x) ? fact_of_site(&x) : fact_of_mov(p, ordinal);
@@ -450,7 +469,7 @@ static void count_readings(fold *p, hd_arena *arena)
 
 bool hd_pass_fold(hd_pass_context *context)
 {
-    static const char *const names[] = {"results that are numbers",    "identities",         "widening products",
+    static const char *const names[] = {"results that are numbers",   "identities",           "widening products",
                                         "products joined with a sum", "offsets of addresses", "packs taken apart"};
     fold p = {.function = context->function};
     bool vectors, changed = hd_rewrite_hoist(p.function, &context->scratch, &vectors);

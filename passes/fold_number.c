@@ -12,7 +12,8 @@ static int64_t as_signed(uint64_t bits, uint32_t width)
     return (int64_t)(((bits & mask_of(width)) ^ sign) - sign);
 }
 
-/* ---- which forms --------------------------------------------------------------------------------------------------- */
+/* ---- which forms ---------------------------------------------------------------------------------------------------
+ */
 
 static bool has_only(const hd_form *form, uint32_t a, uint32_t b)
 {
@@ -25,7 +26,8 @@ static bool has_only(const hd_form *form, uint32_t a, uint32_t b)
 static bool is_integer(hd_type type)
 {
     uint32_t class = hd_types[type].class, bits = hd_types[type].bits;
-    return (class == HD_CLASS_BITS || class == HD_CLASS_SIGNED || class == HD_CLASS_UNSIGNED) && hd_types[type].lanes == 1 && bits >= 16 && bits <= 64;
+    return (class == HD_CLASS_BITS || class == HD_CLASS_SIGNED || class == HD_CLASS_UNSIGNED) &&
+           hd_types[type].lanes == 1 && bits >= 16 && bits <= 64;
 }
 
 static bool is_float(hd_type type) { return type == HD_TYPE_F32 || type == HD_TYPE_F64; }
@@ -47,9 +49,11 @@ static bool is_folded(const hd_form *form)
                    (!form->modifiers[HD_GROUP_ROUND] || form->modifiers[HD_GROUP_ROUND] == HD_MOD_ROUND_RN);
         return is_integer(type) && form->type_count == 1 && has_only(form, HD_GROUP_HALF, HD_GROUP_HALF);
     case HD_OP_MAD:
-        return is_integer(type) && has_only(form, HD_GROUP_HALF, HD_GROUP_HALF) && form->modifiers[HD_GROUP_HALF] != HD_MOD_HALF_HI;
+        return is_integer(type) && has_only(form, HD_GROUP_HALF, HD_GROUP_HALF) &&
+               form->modifiers[HD_GROUP_HALF] != HD_MOD_HALF_HI;
     case HD_OP_CVT:
-        return form->type_count == 2 && is_integer(type) && is_integer((hd_type)form->types[1]) && has_only(form, HD_GROUP_ROUND, HD_GROUP_ROUND);
+        return form->type_count == 2 && is_integer(type) && is_integer((hd_type)form->types[1]) &&
+               has_only(form, HD_GROUP_ROUND, HD_GROUP_ROUND);
     case HD_OP_NEG:
     case HD_OP_ABS:
     case HD_OP_DIV:
@@ -91,7 +95,8 @@ uint32_t hd_fold_result_width(const hd_form *form)
     return hd_types[form->types[0]].bits * (is_wide(form) ? 2u : 1u);
 }
 
-/* ---- integers ------------------------------------------------------------------------------------------------------ */
+/* ---- integers ------------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t shift_right(uint64_t a, uint64_t count, uint32_t width, bool sign)
 {
@@ -113,7 +118,8 @@ static bool divide(uint64_t a, uint64_t b, uint32_t width, bool sign, bool rest,
     if (b == 0 || (sign && as_signed(b, width) == -1))
         return false;
     if (sign)
-        *result = (uint64_t)(rest ? as_signed(a, width) % as_signed(b, width) : as_signed(a, width) / as_signed(b, width));
+        *result =
+            (uint64_t)(rest ? as_signed(a, width) % as_signed(b, width) : as_signed(a, width) / as_signed(b, width));
     else
         *result = rest ? a % b : a / b;
     return true;
@@ -172,14 +178,17 @@ static bool fold_integer(const hd_form *form, const uint64_t *s, uint64_t *r)
     case HD_OP_BREV:
         return *r = mirror(s[0], width), true;
     case HD_OP_CVT: /* the source's sign decides how it is widened */
-        *r = hd_types[form->types[1]].class == HD_CLASS_SIGNED ? (uint64_t)as_signed(s[0], hd_types[form->types[1]].bits) : s[0];
+        *r = hd_types[form->types[1]].class == HD_CLASS_SIGNED
+                 ? (uint64_t)as_signed(s[0], hd_types[form->types[1]].bits)
+                 : s[0];
         return true;
     default:
         return false;
     }
 }
 
-/* ---- floats -------------------------------------------------------------------------------------------------------- */
+/* ---- floats --------------------------------------------------------------------------------------------------------
+ */
 
 static bool fold_f32(const hd_form *form, const uint64_t *s, uint32_t count, uint64_t *r)
 {
@@ -190,7 +199,10 @@ static bool fold_f32(const hd_form *form, const uint64_t *s, uint32_t count, uin
         if (isnan(x[k]))
             return false;
     }
-    y = form->opcode == HD_OP_ADD ? x[0] + x[1] : form->opcode == HD_OP_SUB ? x[0] - x[1] : form->opcode == HD_OP_MUL ? x[0] * x[1] : fmaf(x[0], x[1], x[2]);
+    y = form->opcode == HD_OP_ADD   ? x[0] + x[1]
+        : form->opcode == HD_OP_SUB ? x[0] - x[1]
+        : form->opcode == HD_OP_MUL ? x[0] * x[1]
+                                    : fmaf(x[0], x[1], x[2]);
     uint32_t word;
     memcpy(&word, &y, sizeof word);
     *r = word;
@@ -205,7 +217,10 @@ static bool fold_f64(const hd_form *form, const uint64_t *s, uint32_t count, uin
         if (isnan(x[k]))
             return false;
     }
-    y = form->opcode == HD_OP_ADD ? x[0] + x[1] : form->opcode == HD_OP_SUB ? x[0] - x[1] : form->opcode == HD_OP_MUL ? x[0] * x[1] : fma(x[0], x[1], x[2]);
+    y = form->opcode == HD_OP_ADD   ? x[0] + x[1]
+        : form->opcode == HD_OP_SUB ? x[0] - x[1]
+        : form->opcode == HD_OP_MUL ? x[0] * x[1]
+                                    : fma(x[0], x[1], x[2]);
     memcpy(r, &y, sizeof *r);
     return !isnan(y);
 }

@@ -32,14 +32,15 @@ typedef struct ifconvert {
 } ifconvert;
 
 typedef struct shape {
-    uint32_t block;              /* ends with the branch */
+    uint32_t block;                /* ends with the branch */
     uint32_t then_first, then_end; /* the side behind the branch, without its own jump */
     uint32_t else_first, else_end; /* empty where there is one side */
-    uint32_t jump;               /* of the first side, HD_NONE where it falls through */
-    uint32_t other, join;        /* blocks: the branch's target, where the sides meet */
+    uint32_t jump;                 /* of the first side, HD_NONE where it falls through */
+    uint32_t other, join;          /* blocks: the branch's target, where the sides meet */
 } shape;
 
-/* ---- shape --------------------------------------------------------------------------------------------------------- */
+/* ---- shape ---------------------------------------------------------------------------------------------------------
+ */
 
 static bool ends_with_jump(const hd_function *f, const hd_block *block)
 {
@@ -67,8 +68,9 @@ static bool find_shape(const ifconvert *p, uint32_t b, shape *s)
     const hd_function *f = p->function;
     const hd_block *blocks = p->cfg->blocks, *block = &blocks[b];
     uint32_t then = b + 1, to;
-    if (!block->reachable || block->succ_count != 2 || !is_plain_jump(f, block->end - 1) || f->instructions.items[block->end - 1].guard == HD_NONE ||
-        then >= p->cfg->block_count || !is_side(p, then, b, &s->join))
+    if (!block->reachable || block->succ_count != 2 || !is_plain_jump(f, block->end - 1) ||
+        f->instructions.items[block->end - 1].guard == HD_NONE || then >= p->cfg->block_count ||
+        !is_side(p, then, b, &s->join))
         return false;
     const uint32_t *next = hd_block_successors(p->cfg, b);
     s->block = b;
@@ -84,13 +86,15 @@ static bool find_shape(const ifconvert *p, uint32_t b, shape *s)
     s->else_first = s->else_end = blocks[then].end;
     if (s->other == s->join)
         return s->join == then + 1;
-    if (s->other != then + 1 || !is_side(p, s->other, b, &to) || to != s->join || s->join != s->other + 1 || ends_with_jump(f, &blocks[s->other]))
+    if (s->other != then + 1 || !is_side(p, s->other, b, &to) || to != s->join || s->join != s->other + 1 ||
+        ends_with_jump(f, &blocks[s->other]))
         return false;
     s->else_end = blocks[s->other].end;
     return true;
 }
 
-/* ---- what the sides do --------------------------------------------------------------------------------------------- */
+/* ---- what the sides do ---------------------------------------------------------------------------------------------
+ */
 
 static bool may_be_guarded(const hd_function *f, const hd_instruction *insn, uint32_t guard)
 {
@@ -133,7 +137,8 @@ static bool side_may_go(const ifconvert *p, uint32_t first, uint32_t end, uint32
     return true;
 }
 
-static void guard_side(ifconvert *p, uint32_t first, uint32_t end, uint32_t guard, bool inverted, hd_register_set needed)
+static void guard_side(ifconvert *p, uint32_t first, uint32_t end, uint32_t guard, bool inverted,
+                       hd_register_set needed)
 {
     for (uint32_t i = first; i < end; i++) {
         hd_instruction *insn = &p->function->instructions.items[i];
@@ -155,7 +160,8 @@ static void convert(ifconvert *p, const shape *s)
     hd_register_set into_other = p->liveness->live_in[s->other], into_join = p->liveness->live_in[s->join];
     if (s->then_end - s->then_first + (s->else_end - s->else_first) > p->limit)
         return;
-    if (!side_may_go(p, s->then_first, s->then_end, guard, into_other) || !side_may_go(p, s->else_first, s->else_end, guard, into_join))
+    if (!side_may_go(p, s->then_first, s->then_end, guard, into_other) ||
+        !side_may_go(p, s->else_first, s->else_end, guard, into_join))
         return;
     guard_side(p, s->then_first, s->then_end, guard, !inverted, into_other);
     guard_side(p, s->else_first, s->else_end, guard, inverted, into_join);

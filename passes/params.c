@@ -1,9 +1,9 @@
 /* params: kernel parameters as constant operands.
  *
- * Machines read kernel parameters, and sizes of the launch (%ntid, %nctaid ..), from the constant bank, as an operand of
- * the instruction that needs them; PTX has them loaded into registers, mostly once at the top, where they would count
- * for the whole kernel. This pass reads them again right in front of every instruction that needs them, into registers
- * of their own that live for one instruction; the first readings are then dead (dce).
+ * Machines read kernel parameters, and sizes of the launch (%ntid, %nctaid ..), from the constant bank, as an operand
+ * of the instruction that needs them; PTX has them loaded into registers, mostly once at the top, where they would
+ * count for the whole kernel. This pass reads them again right in front of every instruction that needs them, into
+ * registers of their own that live for one instruction; the first readings are then dead (dce).
  *
  *   ld.param.u64 %rd1, [k_param_0];                ld.param.u64 %param_b64_0, [k_param_0];
  *   ...                                       ->   add.s64 %rd9, %param_b64_0, %rd8;
@@ -24,15 +24,18 @@
 
 #include <stdio.h>
 
-/* ---- what is constant ---------------------------------------------------------------------------------------------- */
+/* ---- what is constant ----------------------------------------------------------------------------------------------
+ */
 
 static bool reads_parameter(const hd_function *f, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(f, insn);
-    if (form->opcode != HD_OP_LD || !f->is_entry || (form->space != HD_SPACE_PARAM && form->space != HD_SPACE_PARAM_ENTRY))
+    if (form->opcode != HD_OP_LD || !f->is_entry ||
+        (form->space != HD_SPACE_PARAM && form->space != HD_SPACE_PARAM_ENTRY))
         return false;
     const hd_operand *o = hd_insn_operands(f, insn), *address = o + hd_operand_extent(o);
-    if (address->kind != HD_OPERAND_ADDRESS || address->flags & HD_OPERAND_BARE || address->count != 1 || address[1].kind != HD_OPERAND_SYMBOL)
+    if (address->kind != HD_OPERAND_ADDRESS || address->flags & HD_OPERAND_BARE || address->count != 1 ||
+        address[1].kind != HD_OPERAND_SYMBOL)
         return false;
     const hd_symbol *symbol = &f->module->symbols.items[address[1].value];
     return symbol->kind == HD_SYMBOL_PARAMETER;
@@ -51,7 +54,8 @@ bool hd_insn_reads_constant(const hd_function *f, const hd_instruction *insn)
 
 static bool takes_constants(const hd_form *form)
 {
-    const uint32_t others = HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE | HD_BEHAVE_CALL | HD_BEHAVE_ASYNC | HD_BEHAVE_WARP;
+    const uint32_t others = HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE | HD_BEHAVE_CALL |
+                            HD_BEHAVE_ASYNC | HD_BEHAVE_WARP;
     return !(form->behaviour & others);
 }
 
@@ -70,8 +74,8 @@ static bool is_first_constant(const hd_function *f, uint32_t reader, uint32_t co
             return true;
         for (uint32_t i = constants_from; i < reader; i++)
             HD_INSN_REGISTERS(f, &f->instructions.items[i], d)
-            if (d->value == o->value)
-                return false;
+        if (d->value == o->value)
+            return false;
     }
     return false;
 }
@@ -93,7 +97,8 @@ uint32_t hd_constant_operand(hd_function *f, uint32_t ordinal)
     return is_first_constant(f, reader, from, o->value) ? reader : HD_NONE;
 }
 
-/* ---- the pass -------------------------------------------------------------------------------------------------------- */
+/* ---- the pass
+ * -------------------------------------------------------------------------------------------------------- */
 
 typedef struct constant { /* what a value is */
     uint32_t value, ordinal, element;
@@ -164,7 +169,8 @@ static void visit(params *p, uint32_t ordinal)
     if (hd_insn_form(f, insn)->opcode != HD_OP_CALL && hd_operand_places(f, insn, places))
         for (uint32_t k = 0; k < insn->operand_count; k++) {
             const hd_operand *o = &hd_insn_operands(f, insn)[k];
-            uint32_t value = places[k] != HD_PLACE_FIXED && hd_operand_is_reading(f, insn, o) ? hd_value_of(&p->walk, o->value) : 0;
+            uint32_t value =
+                places[k] != HD_PLACE_FIXED && hd_operand_is_reading(f, insn, o) ? hd_value_of(&p->walk, o->value) : 0;
             uint32_t known = value < p->of_value.count ? p->of_value.items[value] : 0;
             if (known && !is_near(p, p->constants.items[known - 1].ordinal, ordinal))
                 add_reading(p, ordinal, k, known - 1, f->registers.items[o->value].type);
@@ -180,7 +186,8 @@ static void declare_registers(params *p, hd_arena *arena)
         if (!p->counts[t])
             continue;
         const char *name = hd_arena_printf(arena, "param_%s_", hd_types[t].spelling);
-        p->bases[t] = hd_make_registers(p->function, hd_rewrite_stem(p->function, name, arena), (hd_type)t, p->counts[t]);
+        p->bases[t] =
+            hd_make_registers(p->function, hd_rewrite_stem(p->function, name, arena), (hd_type)t, p->counts[t]);
     }
 }
 
@@ -199,7 +206,8 @@ static hd_instruction make_load(params *p, const constant *known, uint32_t reg, 
         operands[1] = *address;
     } else {
         snprintf(spelling, sizeof spelling, "ld.param.%s", hd_types[form->types[0]].spelling);
-        uint64_t offset = (address[1].count ? m->literals.items[address[2].value].bits : 0) + known->element * (hd_types[form->types[0]].bits / 8u);
+        uint64_t offset = (address[1].count ? m->literals.items[address[2].value].bits : 0) +
+                          known->element * (hd_types[form->types[0]].bits / 8u);
         operands[1] = hd_make_aggregate(HD_OPERAND_ADDRESS, 1);
         operands[2] = hd_make_operand(HD_OPERAND_SYMBOL, address[1].value);
         operands[2].count = offset != 0;

@@ -63,7 +63,8 @@ static void put_operands(hd_function *f, uint32_t ordinal, const hd_operand *ope
     f->changed = true;
 }
 
-bool hd_rewrite_instruction(hd_function *f, uint32_t ordinal, const char *spelling, const hd_operand *operands, uint32_t count)
+bool hd_rewrite_instruction(hd_function *f, uint32_t ordinal, const char *spelling, const hd_operand *operands,
+                            uint32_t count)
 {
     hd_operand copy[HD_REWRITE_OPERANDS];
     uint32_t form = hd_form_of(f->module, hd_names_add_string(&f->module->names, spelling));
@@ -195,8 +196,9 @@ static bool is_plain_load(const hd_form *form)
 bool hd_insn_is_removable(const hd_function *f, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(f, insn);
-    const uint32_t effects = HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC | HD_BEHAVE_BARRIER | HD_BEHAVE_WARP | HD_BEHAVE_FENCE | HD_BEHAVE_BRANCH |
-                             HD_BEHAVE_CALL | HD_BEHAVE_RETURN | HD_BEHAVE_EXIT | HD_BEHAVE_TRAP | HD_BEHAVE_ASYNC | HD_BEHAVE_VOLATILE;
+    const uint32_t effects = HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC | HD_BEHAVE_BARRIER | HD_BEHAVE_WARP | HD_BEHAVE_FENCE |
+                             HD_BEHAVE_BRANCH | HD_BEHAVE_CALL | HD_BEHAVE_RETURN | HD_BEHAVE_EXIT | HD_BEHAVE_TRAP |
+                             HD_BEHAVE_ASYNC | HD_BEHAVE_VOLATILE;
     if (insn->flags & HD_INSN_OPAQUE || form->behaviour & effects)
         return false;
     return !(form->behaviour & HD_BEHAVE_LOAD) || is_plain_load(form);

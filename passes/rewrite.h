@@ -22,9 +22,11 @@ bool hd_operand_places(const hd_function *function, const hd_instruction *insn, 
 
 /* Another opcode and other operands (without implicit ones; those of the old instruction go). Id, origin, place and
  * guard stay; a branch must not be made or replaced. false: does not fit, nothing changed. */
-bool hd_rewrite_instruction(hd_function *function, uint32_t ordinal, const char *spelling, const hd_operand *operands, uint32_t count);
+bool hd_rewrite_instruction(hd_function *function, uint32_t ordinal, const char *spelling, const hd_operand *operands,
+                            uint32_t count);
 /* Replaces flat operand `index` and what follows it down to its next sibling by others; the form stays. */
-bool hd_rewrite_operand(hd_function *function, uint32_t ordinal, uint32_t index, const hd_operand *with, uint32_t count);
+bool hd_rewrite_operand(hd_function *function, uint32_t ordinal, uint32_t index, const hd_operand *with,
+                        uint32_t count);
 
 /* Registers read only by this operand: a plain reading that may be replaced. */
 bool hd_operand_is_reading(const hd_function *function, const hd_instruction *insn, const hd_operand *operand);
@@ -32,8 +34,9 @@ bool hd_operand_is_reading(const hd_function *function, const hd_instruction *in
 hd_operand hd_rewrite_integer(hd_module *module, uint64_t bits, uint32_t width);
 /* A stem that no register name of the function begins with: "%name" or "%nameN_". In the arena. */
 const char *hd_rewrite_stem(const hd_function *function, const char *name, hd_arena *arena);
-/* Declares registers of inner scopes ({ .reg .b32 t; .. }) anew for the whole body, under names of their own, so that they
- * may be read anywhere and hide nothing. true where there were any. Vector registers stay: *vectors tells of them. */
+/* Declares registers of inner scopes ({ .reg .b32 t; .. }) anew for the whole body, under names of their own, so that
+ * they may be read anywhere and hide nothing. true where there were any. Vector registers stay: *vectors tells of them.
+ */
 bool hd_rewrite_hoist(hd_function *function, hd_arena *arena, bool *vectors);
 /* Whether the instruction only computes its destinations: it may go where they are not read, and be done twice. Loads
  * that memory order or a device may see are not among them. */

@@ -78,10 +78,10 @@ static void collect_definitions(placing *p)
     for (uint32_t b = 0; b < cfg->block_count; b++)
         for (uint32_t i = cfg->blocks[b].first; cfg->blocks[b].reachable && i < cfg->blocks[b].end; i++)
             HD_INSN_REGISTERS(f, &f->instructions.items[i], o)
-            if (o->flags & HD_OPERAND_DEF && last[o->value] != b + 1) {
-                last[o->value] = b + 1;
-                hd_array_push(&p->definitions, (place){o->value, b});
-            }
+    if (o->flags & HD_OPERAND_DEF && last[o->value] != b + 1) {
+        last[o->value] = b + 1;
+        hd_array_push(&p->definitions, (place){o->value, b});
+    }
 }
 
 /* Stable, by register: the definitions of register r are [first[r], first[r + 1]) of the result. */
@@ -125,7 +125,8 @@ static bool find_meets(placing *p, uint32_t reg, const place *definitions, uint3
 static void group_meets(placing *p)
 {
     uint32_t blocks = p->walk->cfg->block_count;
-    uint32_t *first = HD_ARENA_ARRAY(p->arena, uint32_t, blocks + 1), *list = HD_ARENA_ARRAY(p->arena, uint32_t, p->meets.count);
+    uint32_t *first = HD_ARENA_ARRAY(p->arena, uint32_t, blocks + 1),
+             *list = HD_ARENA_ARRAY(p->arena, uint32_t, p->meets.count);
     for (uint32_t i = 0; i < p->meets.count; i++)
         first[p->meets.items[i].block + 1]++;
     for (uint32_t b = 0; b < blocks; b++)
@@ -166,7 +167,8 @@ static void find_module_wide(const hd_function *f, hd_bitset *wild)
 
 static const uint32_t *dominators_first(const hd_cfg *cfg, hd_arena *arena)
 {
-    uint32_t *at = HD_ARENA_ARRAY(arena, uint32_t, cfg->block_count + 1), *order = HD_ARENA_ARRAY(arena, uint32_t, cfg->block_count + 1);
+    uint32_t *at = HD_ARENA_ARRAY(arena, uint32_t, cfg->block_count + 1),
+             *order = HD_ARENA_ARRAY(arena, uint32_t, cfg->block_count + 1);
     uint32_t count = 0;
     for (uint32_t i = 0; i <= cfg->block_count; i++)
         at[i] = HD_NONE;

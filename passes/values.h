@@ -23,12 +23,12 @@ typedef struct hd_value_change {
 typedef struct hd_value_walk {
     hd_function *function;
     const hd_cfg *cfg;
-    uint32_t *current;       /* by register */
-    uint32_t count;          /* numbers given so far; the first ones are what registers hold at the entry: reg + 1 */
-    uint32_t block, end;     /* being walked: its instructions end before `end` */
-    const hd_bitset *wild;   /* by register: always value 0 */
-    uint32_t next;           /* in `order` */
-    const uint32_t *order;   /* reachable blocks, dominators first */
+    uint32_t *current;     /* by register */
+    uint32_t count;        /* numbers given so far; the first ones are what registers hold at the entry: reg + 1 */
+    uint32_t block, end;   /* being walked: its instructions end before `end` */
+    const hd_bitset *wild; /* by register: always value 0 */
+    uint32_t next;         /* in `order` */
+    const uint32_t *order; /* reachable blocks, dominators first */
     const uint32_t *meet_first, *meets; /* registers whose values meet at the start of a block */
     HD_ARRAY(hd_value_change) changes;  /* to undo, in the blocks of the path */
     HD_ARRAY(hd_value_change) path;     /* dominating blocks: reg = block, before = changes before it */

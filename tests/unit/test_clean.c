@@ -11,8 +11,19 @@ enum { TEXT_BYTES = 1 << 19 };
 /* ---- random programs --------------------------------------------------------------------------------------------- */
 
 static const char *const lists[] = {
-    "cvta", "copyprop", "copyprop(all)", "params", "dce", "copyprop(all),dce", "fold", "copyprop(all),fold,dce",
-    "ifconvert", "ifconvert(limit=64)", "copyprop(all),fold,dce,ifconvert(limit=64),copyprop(all),dce", "clean", "clean,clean",
+    "cvta",
+    "copyprop",
+    "copyprop(all)",
+    "params",
+    "dce",
+    "copyprop(all),dce",
+    "fold",
+    "copyprop(all),fold,dce",
+    "ifconvert",
+    "ifconvert(limit=64)",
+    "copyprop(all),fold,dce,ifconvert(limit=64),copyprop(all),dce",
+    "clean",
+    "clean,clean",
 };
 
 static uint64_t number_from(const char *name, uint64_t otherwise)
@@ -66,24 +77,32 @@ static void programs_compute_the_same(void **state)
 /* Forms that fold computes, and some that it must leave: opcode, kinds of the operands (H 16, R 32, D 64 bits, F f32, G
  * f64). */
 static const char *const forms[][2] = {
-    {"add.s16", "HHH"},      {"add.u32", "RRR"},      {"add.s64", "DDD"},     {"sub.u16", "HHH"},      {"sub.s32", "RRR"},      {"sub.u64", "DDD"},
-    {"mul.lo.s16", "HHH"},   {"mul.lo.u32", "RRR"},   {"mul.lo.s64", "DDD"},  {"mul.hi.s16", "HHH"},   {"mul.hi.u16", "HHH"},   {"mul.hi.s32", "RRR"},
-    {"mul.hi.u32", "RRR"},   {"mul.hi.s64", "DDD"},   {"mul.hi.u64", "DDD"},  {"mul.wide.s16", "RHH"}, {"mul.wide.u16", "RHH"}, {"mul.wide.s32", "DRR"},
-    {"mul.wide.u32", "DRR"}, {"mad.lo.s16", "HHHH"},  {"mad.lo.u32", "RRRR"}, {"mad.lo.s64", "DDDD"},  {"mad.hi.s32", "RRRR"},  {"mad.wide.s16", "RHHR"},
-    {"mad.wide.u16", "RHHR"}, {"mad.wide.s32", "DRRD"}, {"mad.wide.u32", "DRRD"}, {"div.s16", "HHH"},  {"div.u16", "HHH"},      {"div.s32", "RRR"},
-    {"div.u32", "RRR"},      {"div.s64", "DDD"},      {"div.u64", "DDD"},     {"rem.s16", "HHH"},      {"rem.u16", "HHH"},      {"rem.s32", "RRR"},
-    {"rem.u32", "RRR"},      {"rem.s64", "DDD"},      {"rem.u64", "DDD"},     {"neg.s16", "HH"},       {"neg.s32", "RR"},       {"neg.s64", "DD"},
-    {"abs.s16", "HH"},       {"abs.s32", "RR"},       {"abs.s64", "DD"},      {"min.s16", "HHH"},      {"min.u32", "RRR"},      {"min.s64", "DDD"},
-    {"max.u16", "HHH"},      {"max.s32", "RRR"},      {"max.u64", "DDD"},     {"and.b16", "HHH"},      {"and.b32", "RRR"},      {"or.b64", "DDD"},
-    {"xor.b16", "HHH"},      {"not.b16", "HH"},       {"not.b32", "RR"},      {"not.b64", "DD"},       {"shl.b16", "HHR"},      {"shl.b32", "RRR"},
-    {"shl.b64", "DDR"},      {"shr.u16", "HHR"},      {"shr.s16", "HHR"},     {"shr.u32", "RRR"},      {"shr.s32", "RRR"},      {"shr.b32", "RRR"},
-    {"shr.u64", "DDR"},      {"shr.s64", "DDR"},      {"popc.b32", "RR"},     {"popc.b64", "RD"},      {"clz.b32", "RR"},       {"clz.b64", "RD"},
-    {"brev.b32", "RR"},      {"brev.b64", "DD"},      {"cvt.u32.u16", "RH"},  {"cvt.s32.s16", "RH"},   {"cvt.u32.s16", "RH"},   {"cvt.s64.s32", "DR"},
-    {"cvt.u64.s32", "DR"},   {"cvt.s64.u32", "DR"},   {"cvt.u16.u32", "HR"},  {"cvt.s16.s64", "HD"},   {"cvt.u32.u64", "RD"},   {"cvt.s64.s16", "DH"},
-    {"cvt.s32.u32", "RR"},   {"cvt.sat.s16.s32", "HR"}, {"cvt.u32.u8", "RR"}, {"add.sat.s32", "RRR"},  {"add.rn.f32", "FFF"},   {"sub.f32", "FFF"},
-    {"mul.rn.f32", "FFF"},   {"fma.rn.f32", "FFFF"},  {"add.f64", "GGG"},     {"sub.rn.f64", "GGG"},   {"mul.f64", "GGG"},      {"fma.rn.f64", "GGGG"},
-    {"add.rz.f32", "FFF"},   {"mul.rp.f64", "GGG"},   {"add.ftz.f32", "FFF"}, {"mul.sat.f32", "FFF"},  {"neg.f32", "FF"},       {"abs.f64", "GG"},
-    {"add.u16x2", "RRR"},    {"min.s16x2", "RRR"},
+    {"add.s16", "HHH"},       {"add.u32", "RRR"},        {"add.s64", "DDD"},       {"sub.u16", "HHH"},
+    {"sub.s32", "RRR"},       {"sub.u64", "DDD"},        {"mul.lo.s16", "HHH"},    {"mul.lo.u32", "RRR"},
+    {"mul.lo.s64", "DDD"},    {"mul.hi.s16", "HHH"},     {"mul.hi.u16", "HHH"},    {"mul.hi.s32", "RRR"},
+    {"mul.hi.u32", "RRR"},    {"mul.hi.s64", "DDD"},     {"mul.hi.u64", "DDD"},    {"mul.wide.s16", "RHH"},
+    {"mul.wide.u16", "RHH"},  {"mul.wide.s32", "DRR"},   {"mul.wide.u32", "DRR"},  {"mad.lo.s16", "HHHH"},
+    {"mad.lo.u32", "RRRR"},   {"mad.lo.s64", "DDDD"},    {"mad.hi.s32", "RRRR"},   {"mad.wide.s16", "RHHR"},
+    {"mad.wide.u16", "RHHR"}, {"mad.wide.s32", "DRRD"},  {"mad.wide.u32", "DRRD"}, {"div.s16", "HHH"},
+    {"div.u16", "HHH"},       {"div.s32", "RRR"},        {"div.u32", "RRR"},       {"div.s64", "DDD"},
+    {"div.u64", "DDD"},       {"rem.s16", "HHH"},        {"rem.u16", "HHH"},       {"rem.s32", "RRR"},
+    {"rem.u32", "RRR"},       {"rem.s64", "DDD"},        {"rem.u64", "DDD"},       {"neg.s16", "HH"},
+    {"neg.s32", "RR"},        {"neg.s64", "DD"},         {"abs.s16", "HH"},        {"abs.s32", "RR"},
+    {"abs.s64", "DD"},        {"min.s16", "HHH"},        {"min.u32", "RRR"},       {"min.s64", "DDD"},
+    {"max.u16", "HHH"},       {"max.s32", "RRR"},        {"max.u64", "DDD"},       {"and.b16", "HHH"},
+    {"and.b32", "RRR"},       {"or.b64", "DDD"},         {"xor.b16", "HHH"},       {"not.b16", "HH"},
+    {"not.b32", "RR"},        {"not.b64", "DD"},         {"shl.b16", "HHR"},       {"shl.b32", "RRR"},
+    {"shl.b64", "DDR"},       {"shr.u16", "HHR"},        {"shr.s16", "HHR"},       {"shr.u32", "RRR"},
+    {"shr.s32", "RRR"},       {"shr.b32", "RRR"},        {"shr.u64", "DDR"},       {"shr.s64", "DDR"},
+    {"popc.b32", "RR"},       {"popc.b64", "RD"},        {"clz.b32", "RR"},        {"clz.b64", "RD"},
+    {"brev.b32", "RR"},       {"brev.b64", "DD"},        {"cvt.u32.u16", "RH"},    {"cvt.s32.s16", "RH"},
+    {"cvt.u32.s16", "RH"},    {"cvt.s64.s32", "DR"},     {"cvt.u64.s32", "DR"},    {"cvt.s64.u32", "DR"},
+    {"cvt.u16.u32", "HR"},    {"cvt.s16.s64", "HD"},     {"cvt.u32.u64", "RD"},    {"cvt.s64.s16", "DH"},
+    {"cvt.s32.u32", "RR"},    {"cvt.sat.s16.s32", "HR"}, {"cvt.u32.u8", "RR"},     {"add.sat.s32", "RRR"},
+    {"add.rn.f32", "FFF"},    {"sub.f32", "FFF"},        {"mul.rn.f32", "FFF"},    {"fma.rn.f32", "FFFF"},
+    {"add.f64", "GGG"},       {"sub.rn.f64", "GGG"},     {"mul.f64", "GGG"},       {"fma.rn.f64", "GGGG"},
+    {"add.rz.f32", "FFF"},    {"mul.rp.f64", "GGG"},     {"add.ftz.f32", "FFF"},   {"mul.sat.f32", "FFF"},
+    {"neg.f32", "FF"},        {"abs.f64", "GG"},         {"add.u16x2", "RRR"},     {"min.s16x2", "RRR"},
 };
 enum { FORMS = sizeof forms / sizeof *forms, NUMBERED = 24, LINES_BYTES = 1 << 14 };
 
@@ -95,14 +114,54 @@ static uint64_t next_random(uint64_t *state)
 
 static uint64_t interesting(uint64_t *state)
 {
-    static const uint64_t some[] = {0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 127, 128, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff,
-                                    0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, 0xfffffffffffffffe, 0x3f800000, 0x40490fdb, 0x00000001,
-                                    0x7f7fffff, 0x7f800000, 0x7fc00000, 0xff800000, 0x80000001, 0x3ff0000000000000, 0x400921fb54442d18, 0x7ff0000000000000, 0x000fffffffffffff};
+    static const uint64_t some[] = {0,
+                                    1,
+                                    2,
+                                    3,
+                                    7,
+                                    8,
+                                    15,
+                                    16,
+                                    31,
+                                    32,
+                                    33,
+                                    63,
+                                    64,
+                                    65,
+                                    127,
+                                    128,
+                                    0x7fff,
+                                    0x8000,
+                                    0xffff,
+                                    0x10000,
+                                    0x7fffffff,
+                                    0x80000000,
+                                    0xffffffff,
+                                    0x100000000,
+                                    0x7fffffffffffffff,
+                                    0x8000000000000000,
+                                    0xffffffffffffffff,
+                                    0xfffffffffffffffe,
+                                    0x3f800000,
+                                    0x40490fdb,
+                                    0x00000001,
+                                    0x7f7fffff,
+                                    0x7f800000,
+                                    0x7fc00000,
+                                    0xff800000,
+                                    0x80000001,
+                                    0x3ff0000000000000,
+                                    0x400921fb54442d18,
+                                    0x7ff0000000000000,
+                                    0x000fffffffffffff};
     uint64_t r = next_random(state);
     return r & 3 ? some[next_random(state) % (sizeof some / sizeof *some)] : next_random(state);
 }
 
-static const char *stem_of(char kind) { return kind == 'H' ? "h" : kind == 'R' ? "r" : kind == 'D' ? "rd" : kind == 'F' ? "f" : "fd"; }
+static const char *stem_of(char kind)
+{
+    return kind == 'H' ? "h" : kind == 'R' ? "r" : kind == 'D' ? "rd" : kind == 'F' ? "f" : "fd";
+}
 static uint32_t bits_of(char kind) { return kind == 'H' ? 16 : kind == 'R' || kind == 'F' ? 32 : 64; }
 
 /* Forms on numbers in registers, half of them written as literals where the form takes integers; results stored. */
@@ -116,15 +175,18 @@ static void number_lines(char *text, uint64_t seed)
         for (const char *k = form[1] + 1; *k; k++) {
             uint64_t bits = interesting(&state) & (bits_of(*k) < 64 ? (1ull << bits_of(*k)) - 1 : ~0ull);
             unsigned reg = 8 + (unsigned)(k - form[1]);
-            sprintf(text + strlen(text), "mov.b%u %%%s%u, 0x%llx;\n", bits_of(*k), stem_of(*k), reg, (unsigned long long)bits);
-            bool literal = next_random(&state) >> 7 & 1 && *k != 'F' && *k != 'G' && !strstr(form[0], "x2") && !strstr(form[0], "cvt");
+            sprintf(text + strlen(text), "mov.b%u %%%s%u, 0x%llx;\n", bits_of(*k), stem_of(*k), reg,
+                    (unsigned long long)bits);
+            bool literal = next_random(&state) >> 7 & 1 && *k != 'F' && *k != 'G' && !strstr(form[0], "x2") &&
+                           !strstr(form[0], "cvt");
             if (literal)
                 sprintf(operands + strlen(operands), ", 0x%llx", (unsigned long long)bits);
             else
                 sprintf(operands + strlen(operands), ", %%%s%u", stem_of(*k), reg);
         }
         char d = form[1][0];
-        sprintf(text + strlen(text), "%s %%%s7%s;\nst.global.b%u [%%rd1+%u], %%%s7;\n", form[0], stem_of(d), operands, bits_of(d), 8 * i, stem_of(d));
+        sprintf(text + strlen(text), "%s %%%s7%s;\nst.global.b%u [%%rd1+%u], %%%s7;\n", form[0], stem_of(d), operands,
+                bits_of(d), 8 * i, stem_of(d));
     }
 }
 
@@ -136,7 +198,8 @@ static void numbers_fold_as_they_run(void **state)
     for (uint64_t seed = first; seed < first + count; seed++) {
         uint64_t plain[NUMBERED] = {0}, folded[NUMBERED] = {0};
         number_lines(lines, seed);
-        kernel_run run = {.text = kernel_text(text, 2 * LINES_BYTES, lines), .out = plain, .out_bytes = sizeof plain, .block = 1};
+        kernel_run run = {
+            .text = kernel_text(text, 2 * LINES_BYTES, lines), .out = plain, .out_bytes = sizeof plain, .block = 1};
         run_kernel(&run);
         assert_int_equal(run.status, HD_EXEC_DONE);
         run.passes = "fold,copyprop(all),fold,dce";
@@ -145,8 +208,8 @@ static void numbers_fold_as_they_run(void **state)
         assert_int_equal(run.status, HD_EXEC_DONE);
         for (uint32_t i = 0; i < NUMBERED; i++)
             if (plain[i] != folded[i])
-                fail_msg("seed %llu, result %u: 0x%llx, folded 0x%llx in\n%s", (unsigned long long)seed, i, (unsigned long long)plain[i],
-                         (unsigned long long)folded[i], lines);
+                fail_msg("seed %llu, result %u: 0x%llx, folded 0x%llx in\n%s", (unsigned long long)seed, i,
+                         (unsigned long long)plain[i], (unsigned long long)folded[i], lines);
     }
     free(lines);
     free(text);
@@ -154,6 +217,7 @@ static void numbers_fold_as_they_run(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(programs_compute_the_same), cmocka_unit_test(numbers_fold_as_they_run)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(programs_compute_the_same),
+                                       cmocka_unit_test(numbers_fold_as_they_run)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
