@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "driver/check.h"
 #include "driver/replay.h"
+#include "driver/report.h"
 #include "driver/rewrite.h"
 
 #include <errno.h>
@@ -220,6 +221,63 @@ hd_outcome hd_context_check(hd_context *context, const hd_input *input, const ch
     if (annotations)
         *annotations = result.annotations;
     return outcome;
+}
+
+static void write_kernels(const hd_report_module *report, const hd_report_settings *s, hd_text *out)
+{
+    hd_report_style style = {.listing = s->listing};
+    hd_writer writer;
+    hd_writer_to_memory(&writer);
+    switch (s->format) {
+    case HD_FORMAT_JSON:
+        hd_emit_report_json(&writer, report, &style);
+        break;
+    case HD_FORMAT_TEXT:
+        hd_emit_report_text(&writer, report, &style);
+        break;
+    case HD_FORMAT_HTML:
+        hd_emit_report_html(&writer, report, NULL, 0);
+        break;
+    case HD_FORMAT_SARIF:
+        hd_emit_report_sarif(&writer, report);
+        break;
+    }
+    take_text(&writer, !writer.error, out);
+}
+
+static hd_outcome run_report(hd_context *context, hd_source *source, const hd_report_settings *s, hd_text *report)
+{
+    hd_report_options options = {.gpu = s->gpu,
+                                 .kernel = s->kernel,
+                                 .require = s->require,
+                                 .ptxas = s->ptxas,
+                                 .block = s->block,
+                                 .shared_bytes = s->shared_bytes,
+                                 .max_registers = s->max_registers,
+                                 .threads = s->threads,
+                                 .no_clean = s->no_clean,
+                                 .no_demangle = s->no_demangle,
+                                 .parse = context->parse};
+    hd_report_job *job = hd_report_new(source, &options, &context->diagnostics);
+    hd_outcome outcome = (hd_outcome)hd_report_status(job);
+    if (hd_report_of(job)->arch)
+        write_kernels(hd_report_of(job), s, report);
+    end_job(context);
+    hd_report_free(job);
+    return outcome;
+}
+
+hd_outcome hd_context_report(hd_context *context, const hd_input *input, const hd_report_settings *settings,
+                             hd_text *report)
+{
+    static const hd_report_settings defaults = {0};
+    hd_source source;
+    *report = (hd_text){0};
+    begin_job(context);
+    if (read_input(context, input, &source))
+        return run_report(context, &source, settings ? settings : &defaults, report);
+    end_job(context);
+    return HD_OUTCOME_REJECTED;
 }
 
 static void write_report(const hd_replay *replay, bool table, hd_text *report)

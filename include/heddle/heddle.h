@@ -1,4 +1,4 @@
-/* heddle as a library: rewrite, strip, check and replay, as the program of that name does them.
+/* heddle as a library: rewrite, strip, check, report and replay, as the program of that name does them.
  *
  *     hd_context *context = hd_context_new();
  *     hd_input input = {.name = "kernel.ptx"};                        a file; with .text and .length a text in memory
@@ -128,6 +128,28 @@ hd_outcome hd_context_strip(hd_context *context, const hd_input *input, hd_text 
 /* Verifies a module's annotations statically, as heddle-check(1) says: WRONG where one is refuted. `kernel` is a glob
  * over function names, or NULL; `annotations`, where not NULL, gets the number of those that were looked at. */
 hd_outcome hd_context_check(hd_context *context, const hd_input *input, const char *kernel, uint64_t *annotations);
+
+typedef enum hd_report_format { HD_FORMAT_JSON, HD_FORMAT_TEXT, HD_FORMAT_HTML, HD_FORMAT_SARIF } hd_report_format;
+
+typedef struct hd_report_settings {
+    const char *gpu;        /* a name ("sm_80") or a file; NULL: that of the module's target */
+    const char *kernel;     /* only functions whose name matches this glob (none: REJECTED); NULL: all */
+    const char *require;    /* gates: "registers<=96,occupancy>=50%"; NULL: none */
+    const char *ptxas;      /* path of ptxas, "": look for it; NULL: it is not asked */
+    uint32_t block;         /* threads of a CTA; 0: what the kernel asks for, else 256 */
+    uint32_t shared_bytes;  /* dynamic shared memory of a CTA */
+    uint32_t max_registers; /* of a thread; 0: no limit */
+    uint32_t threads;       /* 0: one for each processor; the report does not depend on it */
+    hd_report_format format;
+    bool listing;           /* each instruction as well; JSON and text */
+    bool no_clean;          /* the PTX as it is written */
+    bool no_demangle;
+} hd_report_settings;
+
+/* Says what each kernel of a module needs, as heddle-report(1) does. `settings` may be NULL. Where the outcome is
+ * not DONE, *report is empty; but where only gates are not met (REJECTED), it is there. HTML comes without source texts. */
+hd_outcome hd_context_report(hd_context *context, const hd_input *input, const hd_report_settings *settings,
+                             hd_text *report);
 
 typedef struct hd_replay_settings {
     const char *gpu;        /* a name or a file; NULL: the default */

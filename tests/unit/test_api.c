@@ -266,6 +266,35 @@ static void replay(void **state)
     hd_context_free(context);
 }
 
+static void reports(void **state)
+{
+    (void)state;
+    hd_context *context = hd_context_new();
+    hd_text report;
+    hd_input input = memory(kernel);
+    static const char *const begin[] = {"{", "<memory>: 1 kernel", "<!DOCTYPE html>", "{"};
+    hd_report_settings settings = {.gpu = "sm_90", .block = 64};
+    for (hd_report_format format = HD_FORMAT_JSON; format <= HD_FORMAT_SARIF; format++) {
+        settings.format = format;
+        assert_int_equal(hd_context_report(context, &input, &settings, &report), HD_OUTCOME_DONE);
+        assert_int_equal(strncmp(report.bytes, begin[format], strlen(begin[format])), 0);
+        hd_text_free(&report);
+    }
+    settings = (hd_report_settings){.require = "registers<=1"};
+    assert_int_equal(hd_context_report(context, &input, &settings, &report), HD_OUTCOME_REJECTED);
+    assert_string_equal(hd_context_message(context, 0).slug, "unmet-gate");
+    assert_non_null(strstr(report.bytes, "\"failed_gates\": [\n        \"registers<=1"));
+    hd_text_free(&report);
+    settings.require = "rubbish";
+    assert_int_equal(hd_context_report(context, &input, &settings, &report), HD_OUTCOME_USAGE);
+    assert_null(report.bytes);
+    input = memory(".version 7.8\n.target sm_80\nrubbish");
+    assert_int_equal(hd_context_report(context, &input, NULL, &report), HD_OUTCOME_REJECTED);
+    assert_null(report.bytes);
+    assert_int_not_equal(hd_context_error_count(context), 0);
+    hd_context_free(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +306,7 @@ int main(void)
         cmocka_unit_test(files),
         cmocka_unit_test(annotations_are_checked),
         cmocka_unit_test(stale_annotations),
+        cmocka_unit_test(reports),
         cmocka_unit_test(replay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
