@@ -59,11 +59,12 @@ def touches(kernel, names):
 def decode(kernel):
     lines = running([unsign(v) for v in numbers(kernel["line"])], kernel["first"])
     names = registers(kernel)
-    block, depth, source, at = [], [], [], 0
+    block, depth, reached, source, at = [], [], [], [], 0
     for count, step, rest in groups(numbers(kernel["blocks"]), 3):
         at += unsign(step)
         block += [at] * count
         depth += [rest >> 1] * count
+        reached += [rest & 1 == 1] * count
     at = 0
     for run in groups(numbers(kernel["places"]), 5):
         at += unsign(run[2])
@@ -74,7 +75,7 @@ def decode(kernel):
         first, reg = first + step, reg + unsign(difference)
         ranges.append([names[reg], first, first + length])
     return {
-        "line": lines, "block": block, "depth": depth, "source": source, "ranges": ranges, "touches": touches(kernel, names),
+        "line": lines, "block": block, "depth": depth, "reached": reached, "source": source, "ranges": ranges, "touches": touches(kernel, names),
         "live": running([unsign(v) for v in numbers(kernel["live"])]),
         "predicates": running([unsign(v) for v in numbers(kernel["predicates"])]),
         "single_use": running(numbers(kernel["single_use"])), "removed": running(numbers(kernel["removed"])),
