@@ -107,12 +107,13 @@ static bool read_site(const fold *p, uint32_t ordinal, site *x)
     const hd_function *f = p->function;
     const hd_instruction *insn = &f->instructions.items[ordinal];
     const hd_operand *o = hd_insn_operands(f, insn);
-    *x = (site){.ordinal = ordinal, .form = hd_insn_form(f, insn), .d = *o};
+    *x = (site){.ordinal = ordinal, .form = hd_insn_form(f, insn)};
     x->width = hd_fold_result_width(x->form);
     if (!x->width || insn->flags & HD_INSN_OPAQUE || insn->operand_count < 2 ||
         insn->operand_count > HD_FOLD_SOURCES + 1 || o->kind != HD_OPERAND_REGISTER || o->extra ||
         width_of(p, o->value) != x->width)
         return false;
+    x->d = *o;
     x->count = insn->operand_count - 1u;
     for (uint32_t k = 0; k < x->count; k++)
         if (!read_term(p, &o[k + 1], hd_fold_width(x->form, k), &x->s[k]))
@@ -405,8 +406,8 @@ static fact fact_of_mov(const fold *p, uint32_t ordinal)
 
 static void learn(fold *p, uint32_t reg, fact known)
 {
-    uint32_t value = hd_value_of(&p->walk, reg);
-    if (known.kind == FACT_NONE || !value)
+    uint32_t value = known.kind == FACT_NONE ? 0 : hd_value_of(&p->walk, reg);
+    if (!value)
         return;
     while (p->of_value.count <= value)
         hd_array_push(&p->of_value, 0u);
