@@ -18,8 +18,8 @@
  * global state, and ends the process only where the system has no memory left.
  *
  * Structures of settings are zeroed first: a member that is 0 or NULL has its default, so that members can be added.
- * All texts given to the library may go once the call has returned. Link with -lheddle -lxxhash -ljansson -lyaml -liberty -lm
- * -pthread.
+ * All texts given to the library may go once the call has returned. Link with -lheddle -lxxhash -ljansson -lyaml
+ * -liberty -lm -pthread.
  */
 #ifndef HEDDLE_HEDDLE_H
 #define HEDDLE_HEDDLE_H

@@ -272,7 +272,7 @@ static void reports(void **state)
     hd_context *context = hd_context_new();
     hd_text report;
     hd_input input = memory(kernel);
-    static const char *const begin[] = {"{", "<memory>: 1 kernel", "<!DOCTYPE html>", "{"};
+    static const char *const begin[] = {"{", "k.ptx: 1 kernel", "<!DOCTYPE html>", "{"};
     hd_report_settings settings = {.gpu = "sm_90", .block = 64};
     for (hd_report_format format = HD_FORMAT_JSON; format <= HD_FORMAT_SARIF; format++) {
         settings.format = format;
