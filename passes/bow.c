@@ -24,7 +24,6 @@
  *
  * Complexity: O(rounds * (operands + edges) * log live). Deterministic. Instructions that are not known are tagged both and cut.
  */
-#include "ir/storage.h"
 #include "passes/liveness.h"
 
 enum { HD_BOW_WINDOW_MAX = 16, HD_BOW_ROUNDS = 16 };
@@ -64,7 +63,7 @@ typedef struct bow_pass {
     bool last_round;        /* retreating edges are cut */
     hd_bitset cut;          /* by index in cfg->successors */
     hd_storage storage;
-    hd_register_set *live_in; /* by block and X: of words */
+    const hd_register_set *live_in; /* by block and X: of words */
     bow_list *entries;      /* by block */
     bow_state *states;      /* by word */
     uint32_t *post_number;  /* by block */
@@ -448,39 +447,6 @@ static void annotate(bow_pass *p)
         hd_statistic_add(p->context, names[c], counts[c]);
 }
 
-static int compare_words(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The words of registers that are live: ascending ids give ascending words, except in architected code. */
-static hd_register_set words_of(bow_pass *p, hd_register_set registers, hd_u32_array *words)
-{
-    hd_array_clear(words);
-    for (uint32_t i = 0; i < registers.count; i++)
-        HD_STORAGE_WORDS (&p->storage, registers.items[i], word)
-            hd_array_push(words, word);
-    if (p->storage.architected && words->count) {
-        qsort(words->items, words->count, sizeof *words->items, compare_words);
-        uint32_t kept = 1;
-        for (uint32_t i = 1; i < words->count; i++)
-            if (words->items[i] != words->items[kept - 1])
-                words->items[kept++] = words->items[i];
-        words->count = kept;
-    }
-    return (hd_register_set){hd_arena_copy(p->arena, words->items, words->count * sizeof *words->items), words->count};
-}
-
-static void find_live_words(bow_pass *p)
-{
-    hd_u32_array words = {0};
-    p->live_in = HD_ARENA_ARRAY(p->arena, hd_register_set, (size_t)p->cfg->block_count + 1);
-    for (uint32_t b = 0; b <= p->cfg->block_count; b++)
-        p->live_in[b] = words_of(p, p->liveness->live_in[b], &words);
-    hd_array_free(&words);
-}
-
 bool hd_pass_bow(hd_pass_context *context)
 {
     hd_function *f = context->function;
@@ -493,7 +459,7 @@ bool hd_pass_bow(hd_pass_context *context)
     p.entries = HD_ARENA_ARRAY(p.arena, bow_list, p.cfg->block_count);
     p.storage = hd_storage_of(f, p.arena);
     p.states = HD_ARENA_ARRAY(p.arena, bow_state, p.storage.words);
-    find_live_words(&p);
+    p.live_in = hd_live_words(f, &p.storage, p.arena);
     p.post_number = HD_ARENA_ARRAY(p.arena, uint32_t, p.cfg->block_count);
     for (uint32_t i = 0; i < p.cfg->reachable_count; i++)
         p.post_number[p.cfg->post_order[i]] = i;

@@ -7,7 +7,8 @@
  *
  * Method: for each register that some block reads before it writes it, an upward search from those blocks that stops at
  * blocks that kill it. Registers that live inside one block, most of them, cost nothing. Live-out is the union of the
- * successors' live-in, and shared with one of them where it is equal. Complexity: O(instructions + sum over live-in
+ * successors' live-in, and shared with one of them where it is equal. The same for words of the register file
+ * (ir/storage.h), where an identity is no instruction. Complexity: O(instructions + sum over live-in
  * sets of size times predecessors). Memory: 4 bytes for each element of a set.
  */
 #include "passes/liveness.h"
@@ -126,12 +127,14 @@ typedef HD_ARRAY(place) place_list;
 
 typedef struct scan {
     const hd_function *function;
+    const hd_storage *storage;   /* "registers" are its words; NULL: they are registers */
+    uint32_t registers;
     uint32_t *read, *killed;     /* by register: the last block + 1 that reads it first, that kills it */
     place_list reads, kills;     /* in block order */
     hd_register_set module_wide; /* registers declared at module scope */
 } scan;
 
-static void scan_read(scan *s, uint32_t reg, uint32_t block)
+static void note_read(scan *s, uint32_t reg, uint32_t block)
 {
     if (s->killed[reg] == block + 1 || s->read[reg] == block + 1)
         return;
@@ -139,22 +142,47 @@ static void scan_read(scan *s, uint32_t reg, uint32_t block)
     hd_array_push(&s->reads, (place){reg, block});
 }
 
+static void note_kill(scan *s, uint32_t reg, uint32_t block)
+{
+    if (s->killed[reg] == block + 1)
+        return;
+    s->killed[reg] = block + 1;
+    hd_array_push(&s->kills, (place){reg, block});
+}
+
+static void scan_register(scan *s, uint32_t reg, uint32_t block, void (*note)(scan *, uint32_t, uint32_t))
+{
+    if (!s->storage)
+        note(s, reg, block);
+    else
+        HD_STORAGE_WORDS (s->storage, reg, word)
+            note(s, word, block);
+}
+
 static void scan_instruction(scan *s, const hd_instruction *insn, uint32_t block)
 {
     const hd_function *f = s->function;
     if (insn->guard != HD_NONE)
-        scan_read(s, insn->guard, block);
+        scan_register(s, insn->guard, block, note_read);
     HD_INSN_REGISTERS(f, insn, o)
     if (reads(insn, o))
-        scan_read(s, o->value, block);
+        scan_register(s, o->value, block, note_read);
     if (s->module_wide.count && is_call(f, insn))
         for (uint32_t i = 0; i < s->module_wide.count; i++)
-            scan_read(s, s->module_wide.items[i], block);
+            scan_register(s, s->module_wide.items[i], block, note_read);
     HD_INSN_REGISTERS(f, insn, d)
-    if (hd_definition_kills(f, insn, d) && s->killed[d->value] != block + 1) {
-        s->killed[d->value] = block + 1;
-        hd_array_push(&s->kills, (place){d->value, block});
-    }
+    if (hd_definition_kills(f, insn, d))
+        scan_register(s, d->value, block, note_kill);
+}
+
+static void scan_blocks(scan *s, const hd_cfg *cfg, hd_arena *scratch)
+{
+    s->read = HD_ARENA_ARRAY(scratch, uint32_t, s->registers);
+    s->killed = HD_ARENA_ARRAY(scratch, uint32_t, s->registers);
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++)
+            if (!s->storage || !hd_storage_skips(s->storage, i))
+                scan_instruction(s, &s->function->instructions.items[i], b);
 }
 
 /* Sorts places by register, those of one register in block order; first[r] .. first[r + 1]. With `wanted`, only of
@@ -210,29 +238,32 @@ static void search_up(search *s, uint32_t reg, uint32_t start)
     }
 }
 
-static void search_all(search *s, scan *from, const bool *live_at_exit, hd_arena *scratch)
+static search search_all(const hd_cfg *cfg, scan *from, hd_arena *scratch)
 {
-    uint32_t registers = from->function->registers.count;
+    uint32_t registers = from->registers;
+    size_t nodes = (size_t)cfg->block_count + 1;
+    search s = {.cfg = cfg,
+                .live = HD_ARENA_ARRAY(scratch, uint32_t, nodes),
+                .killer = HD_ARENA_ARRAY(scratch, uint32_t, nodes)};
     uint32_t *read_first = hd_arena_alloc(scratch, ((size_t)registers + 2) * sizeof(uint32_t));
     uint32_t *kill_first = hd_arena_alloc(scratch, ((size_t)registers + 2) * sizeof(uint32_t));
-    if (live_at_exit) /* X reads them */
-        for (uint32_t r = 0; r < registers; r++)
-            if (live_at_exit[r])
-                hd_array_push(&from->reads, (place){r, s->cfg->block_count});
     uint32_t *read_blocks = by_register(&from->reads, NULL, registers, read_first, scratch);
     uint32_t *kill_blocks = by_register(&from->kills, read_first, registers, kill_first, scratch);
     for (uint32_t r = 0; r < registers; r++) {
         if (read_first[r] == read_first[r + 1])
             continue;
-        uint32_t start = s->found.count;
-        hd_array_push(&s->starts, (place){r, start});
+        uint32_t start = s.found.count;
+        hd_array_push(&s.starts, (place){r, start});
         for (uint32_t i = kill_first[r]; i < kill_first[r + 1]; i++)
-            s->killer[kill_blocks[i]] = r + 1;
+            s.killer[kill_blocks[i]] = r + 1;
         for (uint32_t i = read_first[r]; i < read_first[r + 1]; i++)
-            search_add(s, r, read_blocks[i]);
-        search_up(s, r, start);
+            search_add(&s, r, read_blocks[i]);
+        search_up(&s, r, start);
     }
-    hd_array_push(&s->starts, (place){HD_NONE, s->found.count});
+    hd_array_push(&s.starts, (place){HD_NONE, s.found.count});
+    hd_array_free(&from->reads);
+    hd_array_free(&from->kills);
+    return s;
 }
 
 /* ---- the result -------------------------------------------------------------------------------------------------- */
@@ -268,46 +299,48 @@ static hd_register_set *make_live_out(const hd_cfg *cfg, const hd_register_set *
     return live_out;
 }
 
-static bool *find_live_at_exit(const hd_function *f, hd_register_set module_wide, hd_arena *scratch)
+/* X reads what leaves a device function in registers. */
+static void scan_exit(scan *s, const hd_cfg *cfg)
 {
-    if (f->is_entry || (!f->register_results.count && !module_wide.count))
-        return NULL;
-    bool *live = HD_ARENA_ARRAY(scratch, bool, f->registers.count);
+    const hd_function *f = s->function;
+    if (f->is_entry)
+        return;
     for (uint32_t i = 0; i < f->register_results.count; i++)
-        live[f->register_results.items[i]] = true;
-    for (uint32_t i = 0; i < module_wide.count; i++)
-        live[module_wide.items[i]] = true;
-    return live;
+        scan_register(s, f->register_results.items[i], cfg->block_count, note_read);
+    for (uint32_t i = 0; i < s->module_wide.count; i++)
+        scan_register(s, s->module_wide.items[i], cfg->block_count, note_read);
+}
+
+static hd_register_set *find_live_in(scan *from, const hd_cfg *cfg, hd_arena *arena)
+{
+    hd_arena scratch = {0};
+    from->module_wide = find_module_wide(from->function, arena);
+    scan_blocks(from, cfg, &scratch);
+    scan_exit(from, cfg);
+    search up = search_all(cfg, from, &scratch);
+    hd_register_set *live_in = make_live_in(&up, arena, &scratch);
+    hd_array_free(&up.found);
+    hd_array_free(&up.starts);
+    hd_arena_free(&scratch);
+    return live_in;
 }
 
 hd_liveness *hd_liveness_build(hd_pass_context *context, hd_arena *arena)
 {
     hd_function *f = context->function;
     const hd_cfg *cfg = hd_function_cfg(f);
-    hd_arena scratch = {0};
-    size_t registers = f->registers.count, nodes = (size_t)cfg->block_count + 1;
-    scan read = {.function = f,
-                 .read = HD_ARENA_ARRAY(&scratch, uint32_t, registers),
-                 .killed = HD_ARENA_ARRAY(&scratch, uint32_t, registers)};
-    read.module_wide = find_module_wide(f, arena);
-    for (uint32_t b = 0; b < cfg->block_count; b++)
-        for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++)
-            scan_instruction(&read, &f->instructions.items[i], b);
-    search up = {.cfg = cfg,
-                 .live = HD_ARENA_ARRAY(&scratch, uint32_t, nodes),
-                 .killer = HD_ARENA_ARRAY(&scratch, uint32_t, nodes)};
-    search_all(&up, &read, find_live_at_exit(f, read.module_wide, &scratch), &scratch);
-    hd_array_free(&read.reads);
-    hd_array_free(&read.kills);
+    scan read = {.function = f, .registers = f->registers.count};
     hd_liveness *result = HD_ARENA_NEW(arena, hd_liveness);
+    result->live_in = find_live_in(&read, cfg, arena);
     result->module_wide = read.module_wide;
-    hd_register_set *live_in = make_live_in(&up, arena, &scratch);
-    result->live_in = live_in;
-    result->live_out = make_live_out(cfg, live_in, arena);
-    hd_array_free(&up.found);
-    hd_array_free(&up.starts);
-    hd_arena_free(&scratch);
+    result->live_out = make_live_out(cfg, result->live_in, arena);
     return result;
+}
+
+const hd_register_set *hd_live_words(hd_function *f, const hd_storage *storage, hd_arena *arena)
+{
+    scan read = {.function = f, .storage = storage, .registers = storage->words};
+    return find_live_in(&read, hd_function_cfg(f), arena);
 }
 
 /* ---- the walker -------------------------------------------------------------------------------------------------- */

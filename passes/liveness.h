@@ -14,6 +14,7 @@
 #define HD_PASSES_LIVENESS_H
 
 #include "base/bitset.h"
+#include "ir/storage.h"
 #include "passes/pass.h"
 
 /* A list of register ids, ascending, without repetition. */
@@ -42,6 +43,9 @@ typedef struct hd_liveness {                   /* thread level (TL) */
     const hd_register_set *live_in, *live_out; /* by block; live_in also of X */
     hd_register_set module_wide;               /* registers declared at module scope: calls read them */
 } hd_liveness;
+
+/* The words of the register file (ir/storage.h) that are live into each block and X. */
+const hd_register_set *hd_live_words(hd_function *function, const hd_storage *storage, hd_arena *arena);
 
 /* Does operand `o` (a REGISTER) of `insn` end the life of the value before: an unguarded definition of the whole
  * register. */

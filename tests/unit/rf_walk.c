@@ -1,13 +1,14 @@
 /* A small warp machine and random kernels for it: see rf_walk.h. */
 #include "tests/unit/unit.h"
 
+#include "ir/architected.h"
 #include "ir/sregs.h"
 #include "parser/parse.h"
 #include "tests/unit/rf_walk.h"
 
 /* ---- random kernels ------------------------------------------------------------------------------------------------ */
 
-enum { DATA_REGISTERS = 7, PREDICATES = 3 };
+enum { DATA_REGISTERS = 7, WIDE_REGISTERS = 3, HALF_REGISTERS = 2, PREDICATES = 3 };
 
 static uint32_t below(uint64_t *seed, uint32_t n) { return (uint32_t)(unit_random(seed) % n); }
 
@@ -17,11 +18,25 @@ static void random_guard(hd_writer *w, uint64_t *seed, uint32_t one_in)
         hd_write_format(w, "@%s%%p%u ", below(seed, 2) ? "!" : "", below(seed, PREDICATES));
 }
 
+/* Between registers of 16, 32 and 64 bits: in allocated code, many of these are identities. */
+static void random_width(hd_writer *w, uint64_t *seed)
+{
+    uint32_t r = below(seed, DATA_REGISTERS), s = below(seed, DATA_REGISTERS), d = below(seed, WIDE_REGISTERS), h = below(seed, HALF_REGISTERS);
+    switch (below(seed, 8)) {
+    case 0: case 1: hd_write_format(w, "mov.b64 %%d%u, {%%r%u, %%r%u};\n", d, r, s); return;
+    case 2: case 3: hd_write_format(w, "mov.b64 {%%r%u, %%r%u}, %%d%u;\n", r, (r + 1) % DATA_REGISTERS, d); return;
+    case 4: hd_write_format(w, "cvt.u32.u64 %%r%u, %%d%u;\n", r, d); return;
+    case 5: hd_write_format(w, "cvt.u16.u32 %%h%u, %%r%u;\n", h, r); return;
+    case 6: hd_write_format(w, "cvt.u32.u16 %%r%u, %%h%u;\n", r, h); return;
+    default: hd_write_format(w, "add.u64 %%d%u, %%d%u, %%d%u;\n", d, below(seed, WIDE_REGISTERS), below(seed, WIDE_REGISTERS));
+    }
+}
+
 static void random_instruction(hd_writer *w, uint64_t *seed)
 {
     uint32_t d = below(seed, DATA_REGISTERS), a = below(seed, DATA_REGISTERS), b = below(seed, DATA_REGISTERS);
     hd_write_string(w, "    ");
-    uint32_t kind = below(seed, 12);
+    uint32_t kind = below(seed, 16);
     if (kind != 11)
         random_guard(w, seed, 5);
     switch (kind) {
@@ -32,6 +47,7 @@ static void random_instruction(hd_writer *w, uint64_t *seed)
     case 5: hd_write_format(w, "st.global.u32 [out], %%r%u;\n", a); return;
     case 6: hd_write_format(w, "and.b32 %%r%u, %%r%u, 31;\n", d, a); return;
     case 11: hd_write_string(w, "bar.warp.sync -1;\n"); return;
+    case 12: case 13: case 14: case 15: random_width(w, seed); return;
     default: hd_write_format(w, "add.u32 %%r%u, %%r%u, %%r%u;\n", d, a, b);
     }
 }
@@ -57,6 +73,7 @@ void rf_random_kernel(hd_writer *w, uint64_t seed)
     uint32_t blocks = 3 + below(&seed, 9), length = 1 + below(&seed, 7);
     hd_write_string(w, ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 n)\n{\n");
     hd_write_format(w, "    .reg .b32 %%r<%d>;\n    .reg .pred %%p<%d>;\n", DATA_REGISTERS, PREDICATES);
+    hd_write_format(w, "    .reg .b64 %%d<%d>;\n    .reg .b16 %%h<%d>;\n", WIDE_REGISTERS, HALF_REGISTERS);
     hd_write_string(w, "    mov.u32 %r0, %laneid;\n    ld.param.u32 %r1, [n];\n");
     for (uint32_t p = 0; p < PREDICATES; p++)
         hd_write_format(w, "    setp.lt.u32 %%p%u, %%r%u, %u;\n", p, below(&seed, 2), below(&seed, 40));
@@ -89,13 +106,13 @@ typedef struct frame {
 typedef struct machine {
     hd_function *f;
     const hd_cfg *cfg;
-    uint32_t (*values)[32]; /* by register; predicates 0 or 1 */
+    uint64_t (*values)[32]; /* by register; predicates 0 or 1 */
     frame stack[512];
     uint32_t depth, warp, issued, limit;
     const hd_sink *sink;
 } machine;
 
-static uint32_t value_of(const machine *m, const hd_operand *o, uint32_t lane)
+static uint64_t value_of(const machine *m, const hd_operand *o, uint32_t lane)
 {
     switch (o->kind) {
     case HD_OPERAND_REGISTER: return m->values[o->value][lane];
@@ -106,12 +123,15 @@ static uint32_t value_of(const machine *m, const hd_operand *o, uint32_t lane)
     return 0;
 }
 
-static uint32_t compute(const machine *m, const hd_instruction *insn, uint32_t lane)
+/* The low bits of the result; the register's width tells how many. */
+static uint64_t compute(const machine *m, const hd_instruction *insn, uint32_t lane)
 {
     const hd_form *form = hd_insn_form(m->f, insn);
     const hd_operand *o = hd_insn_operands(m->f, insn);
     switch (form->opcode) {
-    case HD_OP_MOV: return value_of(m, o + 1, lane);
+    case HD_OP_MOV:
+        return o[1].kind == HD_OPERAND_VECTOR ? value_of(m, o + 2, lane) | value_of(m, o + 3, lane) << 32 : value_of(m, o + 1, lane);
+    case HD_OP_CVT: return value_of(m, o + 1, lane);
     case HD_OP_LD: return 5; /* the parameter */
     case HD_OP_ADD: return value_of(m, o + 1, lane) + value_of(m, o + 2, lane);
     case HD_OP_AND: return value_of(m, o + 1, lane) & value_of(m, o + 2, lane);
@@ -134,11 +154,22 @@ static uint32_t guard_lanes(const machine *m, const hd_instruction *insn, uint32
 static void execute(machine *m, const hd_instruction *insn, uint32_t lanes)
 {
     const hd_operand *o = hd_insn_operands(m->f, insn);
+    if (insn->operand_count == 4 && o->kind == HD_OPERAND_VECTOR && hd_insn_form(m->f, insn)->opcode == HD_OP_MOV) {
+        for (uint32_t l = 0; l < 32; l++)
+            if (lanes >> l & 1) {
+                uint64_t whole = value_of(m, o + 3, l);
+                for (uint32_t i = 0; i < 2; i++)
+                    if (o[1 + i].kind == HD_OPERAND_REGISTER)
+                        m->values[o[1 + i].value][l] = (uint32_t)(whole >> 32 * i);
+            }
+        return;
+    }
     if (!insn->operand_count || o->kind != HD_OPERAND_REGISTER || !(o->flags & HD_OPERAND_DEF))
         return;
+    uint32_t bits = hd_types[m->f->registers.items[o->value].type].bits;
     for (uint32_t l = 0; l < 32; l++)
         if (lanes >> l & 1)
-            m->values[o->value][l] = compute(m, insn, l);
+            m->values[o->value][l] = compute(m, insn, l) & (bits < 64 ? (1ull << bits) - 1 : UINT64_MAX);
 }
 
 static void leave(machine *m, uint32_t lanes)
@@ -192,7 +223,7 @@ static bool run_block(machine *m, uint32_t b, uint32_t active)
     for (uint32_t i = m->cfg->blocks[b].first; i < m->cfg->blocks[b].end; i++, m->issued++) {
         const hd_instruction *insn = &m->f->instructions.items[i];
         taken = guard_lanes(m, insn, active);
-        if (!tell(m, HD_EVENT_ISSUE, i, active, taken))
+        if (!hd_insn_is_identity(m->f, insn) && !tell(m, HD_EVENT_ISSUE, i, active, taken))
             return false;
         execute(m, insn, taken);
     }

@@ -1,4 +1,4 @@
-/* Runs one warp of a small PTX kernel and tells a sink, for the tests of replay models: registers of 32 bits in 32 lanes, a SIMT
+/* Runs one warp of a small PTX kernel and tells a sink, for the tests of replay models: registers of 16 to 64 bits in 32 lanes, a SIMT
  * stack with the IR's reconvergence table, and only the opcodes that rf_random_kernel writes. Independent of hwmodel/exec. */
 #ifndef HD_TESTS_RF_WALK_H
 #define HD_TESTS_RF_WALK_H

@@ -5,6 +5,7 @@
 #include "ir/techniques.h"
 #include "passes/check/check.h"
 #include "passes/liveness.h"
+#include "passes/regalloc.h"
 #include "tests/unit/rf_walk.h"
 
 /* ---- helpers -------------------------------------------------------------------------------------------------------- */
@@ -30,13 +31,30 @@ static void close_bench(bench *b)
     hd_diagnostics_free(&b->diagnostics);
 }
 
+/* Gives the kernel's registers their places, with few of them at times so that some are spilled. */
+static void allocate(bench *b, uint32_t most)
+{
+    hd_pass_context context;
+    hd_regalloc_options options = {.max = most};
+    hd_regalloc_result result;
+    hd_pass_context_init(&context, b->kernel, &b->diagnostics);
+    context.verify = true;
+    assert_true(hd_regalloc_run(&context, &options, &result));
+    hd_pass_context_free(&context);
+    assert_int_equal(b->diagnostics.error_count, 0);
+    assert_true(hd_function_is_architected(b->kernel));
+}
+
+/* Seeds come twice: the even ones in PTX's registers, the odd ones allocated. */
 static void open_random(bench *b, uint64_t seed)
 {
     hd_writer text;
     hd_writer_to_memory(&text);
-    rf_random_kernel(&text, seed);
+    rf_random_kernel(&text, seed / 2);
     open_bench(b, text.buffer.items, text.buffer.count);
     hd_writer_free(&text);
+    if (seed % 2)
+        allocate(b, seed % 3 ? 0 : 10);
 }
 
 /* Runs the pass. `trusting`: with an analysis that calls every branch uniform, so that no edge is cut. */
@@ -233,6 +251,47 @@ static void a_window_only_result_pays_the_debt(void **state)
     close_bench(&b);
 }
 
+static const char identities[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 data;\n.entry k()\n"
+                                 "{ //@architected (4,0,0,0)\n.reg .b32 %R<4>;\n.reg .b64 %RD<4>;\n"
+                                 "mov.u32 %R0, 7;\n"
+                                 "mov.u32 %R1, 8;\n"
+                                 "mov.b64 %RD0, {%R0, %R1};\n"
+                                 "add.u64 %RD2, %RD0, %RD0;\n"
+                                 "mov.b64 {%R2, %R3}, %RD2;\n"
+                                 "mov.b64 {%R0, %R1}, %RD0;\n"
+                                 "st.global.u32 [data], %R2;\n"
+                                 "st.global.u32 [data], %R3;\n"
+                                 "st.global.u32 [data], %R1;\n"
+                                 "ret;\n}\n";
+
+/* R0 is read two instructions after it was written, R1 one after and then three: identities take no time, and R1 is the
+ * high word of RD0. */
+static void identities_take_no_time(void **state)
+{
+    (void)state;
+    bench b;
+    open_bench(&b, identities, sizeof identities - 1);
+    assert_true(hd_function_is_architected(b.kernel));
+    tag(&b, "3", false);
+    assert_int_equal(tag_at(&b, 2), 2);
+    assert_int_equal(tag_at(&b, 3), 0);
+    assert_null(hd_annotation_at(b.kernel, HD_ANNOTATION_BOW, 2, 0));
+    assert_int_equal(tag_at(&b, 5), 2);
+    assert_null(hd_annotation_at(b.kernel, HD_ANNOTATION_BOW, 4, 0));
+    assert_true(check(&b));
+    result r = replay(&b, "policy=tags,iw=3", 0);
+    assert_true(r.proved);
+    assert_int_equal(r.counters[HD_COUNTER_RESULTS], 2 * 4);
+    assert_int_equal(r.counters[HD_COUNTER_OPERANDS], 2 * 5);
+    assert_int_equal(r.counters[HD_COUNTER_FILE_READS], 2 * 1);
+    assert_int_equal(r.counters[HD_COUNTER_FILE_WRITES], 2 * 1);
+    hd_annotation *wrong = (hd_annotation *)(uintptr_t)hd_annotation_at(b.kernel, HD_ANNOTATION_BOW, 1, 0);
+    wrong->value = 2;
+    assert_false(check(&b));
+    assert_false(replay(&b, "policy=tags,iw=3", 0).proved);
+    close_bench(&b);
+}
+
 /* A model that delivers only some lanes, or none, is not proved. */
 static uint32_t delivered_lanes(const char *options) { return (uint32_t)strtoul(options, NULL, 16); }
 static hd_rf_model *lazy_create(const hd_rf_module *code, const char *options, const char **refusal)
@@ -306,20 +365,20 @@ static void random_kernels_are_proved(void **state)
     assert_in_range(transient * 100 / all, 5, 95); /* the test is not empty */
 }
 
-/* Each broken rule must be noticed somewhere. */
+/* Each broken rule must be noticed somewhere, in both forms: the fewer of the two counts. */
 static uint32_t count_failures(const char *options, bool trusting, uint32_t kernels)
 {
-    uint32_t failed = 0;
+    uint32_t failed[2] = {0, 0};
     for (uint64_t seed = 0; seed < kernels; seed++) {
         bench b;
         open_random(&b, seed);
         tag(&b, "3", trusting);
-        failed += !replay(&b, options, 0).proved;
+        failed[seed % 2] += !replay(&b, options, 0).proved;
         if (trusting)
             assert_true(replay(&b, "policy=back,iw=3", 0).proved);
         close_bench(&b);
     }
-    return failed;
+    return failed[0] < failed[1] ? failed[0] : failed[1];
 }
 
 static void broken_rules_are_noticed(void **state)
@@ -436,6 +495,7 @@ int main(void)
         cmocka_unit_test(a_wrong_tag_is_refuted_and_disproved),
         cmocka_unit_test(a_lost_move_is_noticed),
         cmocka_unit_test(a_window_only_result_pays_the_debt),
+        cmocka_unit_test(identities_take_no_time),
         cmocka_unit_test(what_is_not_delivered_is_not_proved),
         cmocka_unit_test(random_kernels_are_proved),
         cmocka_unit_test(broken_rules_are_noticed),
