@@ -250,7 +250,7 @@ static uint64_t f16_fma(uint64_t a, uint64_t b, uint64_t c)
         float v = f16_value(a) * f16_value(b) + f16_value(c);
         return v != v ? 0x7fff : v < 0 ? 0xfc00 : 0x7c00;
     }
-    I128 product = f16_fixed(a) * f16_fixed(b), sum = product + (f16_fixed(c) << 24);
+    I128 product = f16_fixed(a) * f16_fixed(b), sum = product + f16_fixed(c) * (1 << 24);
     bool product_negative = (a ^ b) >> 15 & 1, c_negative = c >> 15 & 1;
     bool both_zero = !product && !f16_fixed(c);
     return f16_round(sum, both_zero && product_negative && c_negative);
