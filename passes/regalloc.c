@@ -146,8 +146,10 @@ static bool allocate(hd_pass_context *context, const hd_regalloc_options *option
     ra.max_registers = options->max ? options->max : f->max_registers;
     if (!ra.max_registers || ra.max_registers > HD_GENERAL_REGISTERS)
         ra.max_registers = HD_GENERAL_REGISTERS;
-    memset(hd_array_extend(&ra.flags, f->registers.count), 0, f->registers.count);
-    memset(hd_array_extend(&ra.home, f->registers.count), 0, f->registers.count * sizeof(uint32_t));
+    if (f->registers.count) {
+        memset(hd_array_extend(&ra.flags, f->registers.count), 0, f->registers.count);
+        memset(hd_array_extend(&ra.home, f->registers.count), 0, f->registers.count * sizeof(uint32_t));
+    }
     outcome o = AGAIN;
     for (uint32_t round = 0; o == AGAIN && round < HD_REGALLOC_ROUNDS; round++) {
         ra.round = round;
