@@ -27,7 +27,8 @@ bool hd_crew_take(hd_crew *crew, hd_crew_share *share)
     bool taken = !crew->stopped && crew->next < crew->count;
     if (taken) {
         uint64_t left = crew->count - crew->next;
-        *share = (hd_crew_share){.first = crew->next, .count = left < crew->share ? (uint32_t)left : crew->share};
+        *share = (hd_crew_share){
+            .first = crew->next, .count = left < crew->share ? (uint32_t)left : crew->share, .over = HD_NO_CTA};
         crew->next += share->count;
     }
     pthread_mutex_unlock(&crew->lock);
@@ -39,9 +40,9 @@ static uint64_t move_on(hd_crew *crew)
 {
     for (uint64_t at; crew->ended[at = crew->oldest % HD_CREW_AHEAD];) {
         crew->ended[at] = false;
-        crew->issued += crew->issued_by[at];
+        hd_exec_statistics_add(&crew->total, &crew->of[at]);
         crew->oldest++;
-        if (crew->limit && crew->issued > crew->limit && !crew->stopped) {
+        if (crew->limit && crew->total.warp_instructions > crew->limit && !crew->stopped) {
             crew->stopped = true; /* before any other gets its turn */
             return crew->oldest - 1;
         }
@@ -49,22 +50,23 @@ static uint64_t move_on(hd_crew *crew)
     return HD_NO_CTA;
 }
 
-uint64_t hd_crew_tell(hd_crew *crew, hd_crew_share *share)
+bool hd_crew_tell(hd_crew *crew, hd_crew_share *share)
 {
     if (share->told == share->done)
-        return HD_NO_CTA;
+        return share->over == HD_NO_CTA;
     pthread_mutex_lock(&crew->lock);
     bool moves = share->first + share->told == crew->oldest;
     for (; share->told < share->done; share->told++) {
         uint64_t at = (share->first + share->told) % HD_CREW_AHEAD;
         crew->ended[at] = true;
-        crew->issued_by[at] = share->issued[share->told];
+        crew->of[at] = share->statistics[share->told];
     }
-    uint64_t over = move_on(crew);
+    if (!crew->stopped)
+        share->over = move_on(crew);
     if (moves)
         pthread_cond_broadcast(&crew->moved);
     pthread_mutex_unlock(&crew->lock);
-    return over;
+    return share->over == HD_NO_CTA;
 }
 
 void hd_crew_stop(hd_crew *crew)
@@ -83,12 +85,4 @@ bool hd_crew_await(hd_crew *crew, uint64_t index)
     bool turn = !crew->stopped;
     pthread_mutex_unlock(&crew->lock);
     return turn;
-}
-
-uint64_t hd_crew_issued(hd_crew *crew)
-{
-    pthread_mutex_lock(&crew->lock);
-    uint64_t issued = crew->issued;
-    pthread_mutex_unlock(&crew->lock);
-    return issued;
 }

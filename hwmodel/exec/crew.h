@@ -7,7 +7,8 @@
  * the CTAs ran one after another. A kernel with such a race has no defined result on a GPU either; here it may differ
  * from run to run unless there is one thread.
  *
- * A fault waits for its turn too, so that of several the one is reported that one thread would have met. */
+ * A fault waits for its turn too, so that of several the one is reported that one thread would have met. What CTAs
+ * behind it have counted by then is dropped. */
 #ifndef HD_HWMODEL_EXEC_CREW_H
 #define HD_HWMODEL_EXEC_CREW_H
 
@@ -27,18 +28,19 @@ typedef struct hd_crew {
     uint32_t share;       /* CTAs taken at a time */
     uint64_t next;        /* to be taken */
     uint64_t oldest;      /* all below it have ended */
-    uint64_t issued;      /* warp instructions of those below it */
+    hd_exec_statistics total; /* of those below it */
     uint64_t limit;       /* on them; 0: none */
     atomic_bool stopped;  /* a CTA has failed: no other is begun, later ones give up */
     bool ended[HD_CREW_AHEAD];
-    uint64_t issued_by[HD_CREW_AHEAD]; /* ring by index: of CTAs that ended before an older one */
+    hd_exec_statistics of[HD_CREW_AHEAD]; /* ring by index: of CTAs that ended before an older one */
 } hd_crew;
 
 /* CTAs that one thread has taken: [first, first + count), of which `done` have ended; `told` of these the crew knows. */
 typedef struct hd_crew_share {
     uint64_t first;
     uint32_t count, done, told;
-    uint64_t issued[HD_CREW_SHARE];
+    uint64_t over; /* the first CTA with which all before it exceed the limit, if this share found it; or HD_NO_CTA */
+    hd_exec_statistics statistics[HD_CREW_SHARE];
 } hd_crew_share;
 
 void hd_crew_init(hd_crew *crew, uint64_t count, uint32_t threads, uint64_t limit);
@@ -47,16 +49,13 @@ void hd_crew_free(hd_crew *crew);
 /* The next CTAs, or false where there are none or the run stops. May wait for the oldest one. */
 bool hd_crew_take(hd_crew *crew, hd_crew_share *share);
 
-/* Tells the crew what has ended of a share. HD_NO_CTA, or the first CTA with which the issued instructions exceed the
- * limit: the run is stopped. */
-uint64_t hd_crew_tell(hd_crew *crew, hd_crew_share *share);
+/* Tells the crew what has ended of a share. false: with share->over the issued instructions exceed the limit, and the run
+ * is stopped. */
+bool hd_crew_tell(hd_crew *crew, hd_crew_share *share);
 #define HD_NO_CTA UINT64_MAX
 void hd_crew_stop(hd_crew *crew); /* by the CTA whose turn it is */
 
 /* Waits until every CTA before this one has ended. false: the run was stopped. */
 bool hd_crew_await(hd_crew *crew, uint64_t index);
-
-/* Warp instructions of all CTAs before the oldest that runs. */
-uint64_t hd_crew_issued(hd_crew *crew);
 
 #endif

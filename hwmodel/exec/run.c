@@ -135,9 +135,7 @@ static bool run_warp(hd_warp *w, bool *spun)
         w->issued++;
         if (__builtin_expect(op->flags & HD_OP_ORDERED, 0) && !hd_await_turn(cta))
             return false;
-        hd_step step = cta->watched ? step_told(op, w, pc, active, mask)
-                       : mask          ? op->run(op, w, mask)
-                                       : HD_STEP_NEXT;
+        hd_step step = cta->watched ? step_told(op, w, pc, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
         if (step == HD_STEP_NEXT)
             hd_top(w)->pc = pc + 1;
         if (__builtin_expect(step > HD_STEP_JUMPED, 0)) {
@@ -215,21 +213,19 @@ bool hd_await_turn(hd_cta *cta)
 {
     if (!cta->crew || cta->has_turn)
         return true;
-    if (hd_crew_tell(cta->crew, &cta->share) == HD_NO_CTA)
+    if (hd_crew_tell(cta->crew, &cta->share))
         cta->has_turn = hd_crew_await(cta->crew, cta->index);
     if (!cta->has_turn)
         cta->status = HD_EXEC_STOPPED;
     return cta->has_turn;
 }
 
-/* Beyond the grid's limit, which counts the CTAs before this one: where it may be, it asks again in its turn. */
-static bool over_limit(hd_cta *cta)
+/* A CTA that is beyond the limit by itself. Whether all of them are is looked at when one ends: what ran when a run was
+ * stopped does not depend on the number of threads then. */
+static bool over_limit(const hd_cta *cta)
 {
-    uint64_t limit = cta->options->instruction_limit, issued = cta->statistics->warp_instructions - cta->issued_before;
-    if (!limit || !cta->crew)
-        return limit && issued > limit;
-    return hd_crew_issued(cta->crew) + issued > limit && hd_await_turn(cta) &&
-           hd_crew_issued(cta->crew) + issued > limit;
+    uint64_t limit = cta->options->instruction_limit;
+    return limit && cta->statistics->warp_instructions - cta->issued_before > limit;
 }
 
 static bool run_cta(hd_cta *cta)
@@ -243,7 +239,7 @@ static bool run_cta(hd_cta *cta)
             any = true;
             if (!run_warp(w, &spun) || (w->state == HD_WARP_DONE && !end_warp(w)))
                 return false;
-            if (over_limit(cta))
+            if (over_limit(cta) && hd_await_turn(cta))
                 hd_stop_at_limit(cta, w);
             if (cta->status != HD_EXEC_DONE || (cta->crew && atomic_load(&cta->crew->stopped)))
                 return false;
@@ -379,9 +375,16 @@ static void run_alone(hd_grid_job *job)
 {
     hd_cta *cta = new_cta(job, job->statistics);
     uint64_t ctas = hd_grid_ctas(job->grid);
+    uint64_t limit = job->options->instruction_limit, before = cta->issued_before;
     bool good = tell_launch(cta, HD_EVENT_LAUNCH);
-    for (uint64_t i = 0; i < ctas && good; i++)
+    for (uint64_t i = 0; i < ctas && good; i++) {
+        cta->issued_before = cta->statistics->warp_instructions;
         good = start_cta(cta, (uint32_t)i) && run_cta(cta);
+        if (good && limit && cta->statistics->warp_instructions - before > limit) {
+            hd_stop_at_limit(cta, NULL);
+            good = false;
+        }
+    }
     if (good)
         tell_launch(cta, HD_EVENT_LAUNCH_END);
     job->statistics->races += hd_checks_races(cta);
@@ -402,16 +405,16 @@ void hd_exec_statistics_add(hd_exec_statistics *to, const hd_exec_statistics *mo
     to->cta_bytes = more->cta_bytes > to->cta_bytes ? more->cta_bytes : to->cta_bytes;
 }
 
-/* Runs the CTAs of a share; false where the run is to stop. */
+/* Runs the CTAs of a share, each with counts of its own; false where the run is to stop. */
 static bool run_share(hd_cta *cta)
 {
     hd_crew_share *share = &cta->share;
     for (; share->done < share->count; share->done++) {
         cta->has_turn = false;
-        cta->issued_before = cta->statistics->warp_instructions;
+        *cta->statistics = (hd_exec_statistics){0};
         if (!start_cta(cta, (uint32_t)(share->first + share->done)) || !run_cta(cta))
             return false;
-        share->issued[share->done] = cta->statistics->warp_instructions - cta->issued_before;
+        share->statistics[share->done] = *cta->statistics;
     }
     return true;
 }
@@ -426,17 +429,19 @@ static void run_in_crew(void *context, uint32_t index, uint32_t worker)
     (void)index, (void)worker;
     while (good && hd_crew_take(job->crew, &cta->share)) {
         good = run_share(cta);
-        uint64_t over = hd_crew_tell(job->crew, &cta->share);
-        if (over == HD_NO_CTA)
+        if (hd_crew_tell(job->crew, &cta->share))
             continue;
-        name_cta(cta, (uint32_t)over);
+        name_cta(cta, (uint32_t)cta->share.over);
         cta->has_turn = true;
+        statistics = (hd_exec_statistics){0}; /* what ran of a later CTA */
         hd_stop_at_limit(cta, NULL);
         good = false;
     }
     hd_exec_status status = cta->has_turn ? cta->status : HD_EXEC_DONE;
     if (status != HD_EXEC_DONE)
         hd_crew_stop(job->crew);
+    else
+        statistics = (hd_exec_statistics){0}; /* the crew has them */
     delete_cta(cta);
     pthread_mutex_lock(&job->crew->lock);
     if (status != HD_EXEC_DONE)
@@ -460,6 +465,7 @@ hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, co
     hd_crew_init(&crew, ctas, threads, options->instruction_limit);
     job.crew = &crew;
     hd_parallel(threads, threads, run_in_crew, &job);
+    hd_exec_statistics_add(statistics, &crew.total);
     hd_crew_free(&crew);
     return job.status;
 }
