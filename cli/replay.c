@@ -3,6 +3,7 @@
 
 #include "driver/replay.h"
 #include "hwmodel/launch.h"
+#include "ir/architected.h"
 #include <stdio.h>
 
 static void (*const emitters[])(hd_writer *, const hd_replay_report *) = {hd_emit_replay_text, hd_emit_replay_json,
@@ -21,12 +22,14 @@ int hd_cli_replay(hd_cli *cli)
     hd_replay_options options = {.gpu = cli->values[HD_CLI_GPU],
                                  .techniques = cli->values[HD_CLI_TECHNIQUE],
                                  .parse = hd_cli_parse_options(cli),
+                                 .keep_virtual = cli->values[HD_CLI_VIRTUAL] != NULL,
                                  .check_uninitialized = cli->values[HD_CLI_UNINITIALIZED] != NULL,
                                  .check_races = cli->values[HD_CLI_RACE] != NULL,
                                  .print = print_error};
     int format = hd_cli_choice(cli, HD_CLI_FORMAT, "text|json|csv");
     uint32_t limit;
     if (format < 0 || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads) ||
+        !hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, HD_GENERAL_REGISTERS, &options.max_registers) ||
         !hd_cli_number(cli, HD_CLI_INSTRUCTION_LIMIT, HD_INSTRUCTION_LIMIT, UINT32_MAX, &limit))
         return HD_STATUS_USAGE;
     options.instruction_limit = limit ? limit : UINT64_MAX;

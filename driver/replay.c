@@ -3,10 +3,12 @@
 #include "base/pool.h"
 #include "hwmodel/launch.h"
 #include "hwmodel/rf/count.h"
+#include "ir/architected.h"
 #include "ir/techniques.h"
 #include "passes/liveness.h"
 #include "target/gpu.h"
 #include <errno.h>
+#include <stdio.h>
 
 /* One launch file. Everything lives until hd_replay_free, because reports point into its sources. */
 typedef struct replay_file {
@@ -15,6 +17,9 @@ typedef struct replay_file {
     hd_source source;
     hd_module *module;
     hd_session *session;
+    hd_source original_source;       /* where `module` was changed */
+    hd_module *original;
+    hd_diagnostics original_reading; /* what the reading of `module` has reported already */
     hd_rf_module *code;
     hd_count *count;
     bool annotated;
@@ -101,6 +106,10 @@ static void free_file(replay_file *f)
         hd_session_close(f->session);
     if (f->module)
         hd_module_free(f->module);
+    if (f->original) {
+        hd_module_free(f->original);
+        hd_diagnostics_free(&f->original_reading);
+    }
     hd_launch_free(f->launch);
 }
 
@@ -153,15 +162,12 @@ static bool has_annotations(const hd_module *module, const char *technique)
     return false;
 }
 
-/* ---- models ----------------------------------------------------------------------------------------------------------- */
-
-static void add_model(hd_replay *r, replay_file *f, uint32_t m)
+static bool brings_annotations(const hd_module *module)
 {
-    hd_rf_model *model = hd_rf_model_new(r->models[m], f->code, &f->refusals[m]);
-    if (!model)
-        return;
-    f->model_place[m] = hd_count_models(f->count);
-    hd_count_add(f->count, model);
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        if (module->functions.items[i]->annotations.count || module->functions.items[i]->foreign_annotations.count)
+            return true;
+    return false;
 }
 
 static bool run_passes(hd_replay *r, replay_file *f, const char *passes)
@@ -173,6 +179,31 @@ static bool run_passes(hd_replay *r, replay_file *f, const char *passes)
     bool good = hd_pipeline_run(pipeline, f->module, &options, r->diagnostics);
     hd_pipeline_free(pipeline);
     return good;
+}
+
+/* What comes without annotations is made what an assembler would make of it. The original stays at hand. */
+static bool allocate_registers(hd_replay *r, replay_file *f)
+{
+    char passes[64] = "clean,regalloc";
+    if (r->options->keep_virtual || !r->model_count || brings_annotations(f->module))
+        return true;
+    hd_source_from_memory(&f->original_source, f->source.name, f->source.text, f->source.length);
+    hd_diagnostics_init(&f->original_reading);
+    f->original = hd_parse_ptx(&f->original_source, &r->options->parse, &f->original_reading);
+    if (r->options->max_registers)
+        snprintf(passes, sizeof passes, "clean,regalloc(max=%u)", r->options->max_registers);
+    return run_passes(r, f, passes);
+}
+
+/* ---- models ----------------------------------------------------------------------------------------------------------- */
+
+static void add_model(hd_replay *r, replay_file *f, uint32_t m)
+{
+    hd_rf_model *model = hd_rf_model_new(r->models[m], f->code, &f->refusals[m]);
+    if (!model)
+        return;
+    f->model_place[m] = hd_count_models(f->count);
+    hd_count_add(f->count, model);
 }
 
 static void remove_annotations(hd_module *module, const char *technique)
@@ -235,12 +266,25 @@ static void expect_uniform_branches(hd_replay *r, replay_file *f)
 
 /* ---- running ---------------------------------------------------------------------------------------------------------- */
 
+/* Functions that the allocation leaves as they are stay virtual. */
+static void tell_registers(const replay_file *f, hd_replay_kernel *k)
+{
+    const hd_function *kernel = hd_module_find_function(f->module, k->name);
+    hd_architected numbers;
+    if (!kernel || !hd_architected_of(kernel, &numbers))
+        return;
+    k->registers = f->original ? HD_REPLAY_ALLOCATED : HD_REPLAY_ARCHITECTED;
+    k->general = numbers.registers;
+    k->predicates = numbers.predicates;
+}
+
 /* A row for each launch of the text, in its order. */
 static void open_rows(hd_replay *r, const replay_file *f)
 {
     for (uint32_t i = 0; i < f->launch->launches.count; i++) {
         const hd_launch *launch = &f->launch->launches.items[i];
         hd_replay_kernel k = {.name = launch->kernel, .file = f->path, .launch = i, .annotated = f->annotated};
+        tell_registers(f, &k);
         memcpy(k.grid, launch->grid, sizeof k.grid);
         memcpy(k.block, launch->block, sizeof k.block);
         k.results = HD_ARENA_ARRAY(&r->arena, hd_replay_result, r->model_count);
@@ -343,28 +387,61 @@ static hd_status check_outputs(hd_replay *r, replay_file *f, uint32_t first_kern
     return right ? HD_STATUS_DONE : HD_STATUS_WRONG;
 }
 
-static hd_status run_file(hd_replay *r, replay_file *f)
+static hd_session *open_session(hd_replay *r, replay_file *f, hd_module *module, hd_status *status)
 {
     bool unsupported = false;
+    hd_session *session = hd_session_open(f->launch, module, r->diagnostics, &unsupported);
+    *status = session ? HD_STATUS_DONE : unsupported ? HD_STATUS_UNDECIDED : HD_STATUS_REJECTED;
+    if (!session)
+        return NULL;
+    if (r->options->instruction_limit)
+        session->options.instruction_limit = r->options->instruction_limit;
+    session->options.threads = r->options->threads ? r->options->threads : hd_cpu_count();
+    return session;
+}
+
+/* The run of the original, on all CPUs: it must leave the memory that the changed code has left. */
+static hd_status compare_with_original(hd_replay *r, replay_file *f, uint32_t first_kernel)
+{
+    hd_status status;
+    hd_session *session = open_session(r, f, f->original, &status);
+    if (!session)
+        return status;
+    session->options.check_uninitialized = r->options->check_uninitialized;
+    hd_exec_statistics statistics = {0};
+    status = status_of(hd_session_run(session, NULL, &statistics), f->count);
+    if (status == HD_STATUS_DONE) {
+        bool same = hd_session_compare(session, f->session, r->diagnostics);
+        for (uint32_t k = first_kernel; k < r->report.kernels.count; k++)
+            r->report.kernels.items[k].same_as_original = same ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
+        status = same ? HD_STATUS_DONE : HD_STATUS_WRONG;
+    }
+    hd_session_close(session);
+    return status;
+}
+
+static hd_status run_file(hd_replay *r, replay_file *f)
+{
+    hd_status status;
     f->launch = hd_launch_read(f->path, r->diagnostics);
-    if (!f->launch->valid || !read_module(r, f) || !add_models(r, f))
+    if (!f->launch->valid || !read_module(r, f) || !allocate_registers(r, f) || !add_models(r, f))
         return HD_STATUS_REJECTED;
     expect_uniform_branches(r, f);
-    f->session = hd_session_open(f->launch, f->module, r->diagnostics, &unsupported);
+    f->session = open_session(r, f, f->module, &status);
     if (!f->session)
-        return unsupported ? HD_STATUS_UNDECIDED : HD_STATUS_REJECTED;
-    if (r->options->instruction_limit)
-        f->session->options.instruction_limit = r->options->instruction_limit;
-    f->session->options.threads = r->options->threads ? r->options->threads : hd_cpu_count();
-    f->session->options.check_uninitialized = r->options->check_uninitialized;
+        return status;
+    f->session->options.check_uninitialized = r->options->check_uninitialized && !f->original;
     f->session->options.check_races = r->options->check_races;
     f->session->options.print = r->options->print;
     f->session->options.print_context = r->options->print_context;
     uint32_t first = r->report.kernels.count;
     uint64_t races = 0;
-    hd_status status = run_steps(r, f, first, &races);
-    if (status == HD_STATUS_DONE)
+    status = run_steps(r, f, first, &races);
+    bool ended = status == HD_STATUS_DONE;
+    if (ended)
         status = check_outputs(r, f, first);
+    hd_status compared = ended && f->original ? compare_with_original(r, f, first) : HD_STATUS_DONE;
+    status = compared == HD_STATUS_DONE ? status : compared;
     return races ? HD_STATUS_FAULT : status;
 }
 

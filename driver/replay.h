@@ -7,8 +7,10 @@
  *   status = hd_replay_status(replay);
  *   hd_replay_free(replay);                                      only after the diagnostics were printed
  *
- * A module that brings annotations of a technique is replayed exactly as written. For one without, the technique's pass
- * runs on it in memory first, with the options that each model asks for.
+ * A module that brings annotations is replayed exactly as written. One without any is cleaned up and its registers are
+ * allocated, in memory, so that the baseline and all models see the order and the registers of machine code; then the
+ * original runs too, without models, and must leave the same memory, byte for byte. Where a module has no annotations
+ * of a technique, the technique's pass runs on it, with the options that each model asks for.
  */
 #ifndef HD_DRIVER_REPLAY_H
 #define HD_DRIVER_REPLAY_H
@@ -21,9 +23,11 @@ typedef struct hd_replay_options {
     const char *gpu;        /* name or file; NULL: the default */
     const char *techniques; /* "all", or a comma-separated list of techniques and models; NULL: all; "none": only runs */
     hd_parse_options parse;
+    bool keep_virtual;          /* replay PTX's own registers and instructions */
+    uint32_t max_registers;     /* allocate at most so many; 0: as many as there are, or what .maxnreg says */
     uint32_t threads;           /* for passes, and for CTAs where no technique looks on; 0 = all CPUs */
     uint64_t instruction_limit; /* warp instructions that one run of a kernel may take; 0: HD_INSTRUCTION_LIMIT */
-    bool check_uninitialized, check_races; /* as hd_exec_options has them */
+    bool check_uninitialized, check_races; /* as hd_exec_options has them; uninitialized: of the original */
     /* Takes what kernels print; NULL: it is dropped. */
     void (*print)(void *context, const char *text, size_t size);
     void *print_context;

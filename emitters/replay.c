@@ -93,6 +93,20 @@ static void write_header(hd_writer *w, int name_width)
                     "%", "dynamic", "%");
 }
 
+static void write_registers(hd_writer *w, const hd_replay_kernel *k)
+{
+    static const char *const originals[] = {"", "; memory as the original kernel leaves it",
+                                            "; memory NOT as the original kernel leaves it"};
+    switch ((hd_replay_registers)k->registers) {
+    case HD_REPLAY_VIRTUAL:
+        hd_write_string(w, "  registers are PTX's own: tags and counts describe PTX order, not that of the machine code");
+        break;
+    case HD_REPLAY_ALLOCATED: hd_write_format(w, "  cleaned up, and allocated to %u registers, %u predicates", k->general, k->predicates); break;
+    case HD_REPLAY_ARCHITECTED: hd_write_format(w, "  came allocated to %u registers, %u predicates", k->general, k->predicates); break;
+    }
+    hd_write_format(w, "%s\n", originals[k->same_as_original]);
+}
+
 static void write_kernel(hd_writer *w, const hd_replay_kernel *k)
 {
     int name_width = 9;
@@ -107,8 +121,10 @@ static void write_kernel(hd_writer *w, const hd_replay_kernel *k)
     hd_write_format(w, "  %llu warp instructions, %llu thread instructions, %llu divergent branches; outputs %s\n",
                     (unsigned long long)k->warp_instructions, (unsigned long long)k->thread_instructions,
                     (unsigned long long)k->divergent_branches, output_words[k->outputs]);
-    if (k->result_count)
+    if (k->result_count) {
+        write_registers(w, k);
         write_header(w, name_width);
+    }
     for (uint32_t i = 0; i < k->result_count; i++)
         write_row(w, &k->results[i], &k->results[0], name_width);
     hd_write_char(w, '\n');
@@ -116,10 +132,25 @@ static void write_kernel(hd_writer *w, const hd_replay_kernel *k)
 
 void hd_emit_replay_text(hd_writer *w, const hd_replay_report *report)
 {
-    hd_write_format(w, "GPU %s. One access is a warp register of 32 lanes x 32 bits. Registers are PTX's own, so tags and counts\n"
-                       "describe PTX order, not the order of the machine code.\n\n", report->gpu);
+    hd_write_format(w, "GPU %s. One access is a warp register of 32 lanes x 32 bits.\n\n", report->gpu);
     for (uint32_t i = 0; i < report->kernels.count; i++)
         write_kernel(w, &report->kernels.items[i]);
+}
+
+static const char *const register_words[] = {"virtual", "allocated", "architected"};
+
+/* Of all kernels. */
+static const char *registers_of(const hd_replay_report *report)
+{
+    for (uint32_t i = 1; i < report->kernels.count; i++)
+        if (report->kernels.items[i].registers != report->kernels.items[0].registers)
+            return "mixed";
+    return register_words[report->kernels.count ? report->kernels.items[0].registers : HD_REPLAY_VIRTUAL];
+}
+
+static json_t *output_to_json(uint8_t outputs)
+{
+    return outputs == HD_OUTPUTS_UNCHECKED ? json_null() : json_boolean(outputs == HD_OUTPUTS_RIGHT);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------------------------------- */
@@ -152,7 +183,12 @@ static json_t *kernel_to_json(const hd_replay_kernel *k)
                           (int)k->block[1], (int)k->block[2], "runs", (json_int_t)k->runs, "warp_instructions", (json_int_t)k->warp_instructions,
                           "thread_instructions", (json_int_t)k->thread_instructions, "divergent_branches",
                           (json_int_t)k->divergent_branches, "annotated", (int)k->annotated);
-    json_object_set_new(o, "outputs_ok", k->outputs == HD_OUTPUTS_UNCHECKED ? json_null() : json_boolean(k->outputs == HD_OUTPUTS_RIGHT));
+    json_object_set_new(o, "outputs_ok", output_to_json(k->outputs));
+    bool physical = k->registers != HD_REPLAY_VIRTUAL;
+    json_object_set_new(o, "registers", json_string(register_words[k->registers]));
+    json_object_set_new(o, "general_registers", physical ? json_integer(k->general) : json_null());
+    json_object_set_new(o, "predicates", physical ? json_integer(k->predicates) : json_null());
+    json_object_set_new(o, "same_as_original", output_to_json(k->same_as_original));
     json_t *results = json_array();
     for (uint32_t i = 0; i < k->result_count; i++)
         json_array_append_new(results, result_to_json(&k->results[i], &k->results[0]));
@@ -165,7 +201,7 @@ void hd_emit_replay_json(hd_writer *w, const hd_replay_report *report)
     json_t *kernels = json_array();
     for (uint32_t i = 0; i < report->kernels.count; i++)
         json_array_append_new(kernels, kernel_to_json(&report->kernels.items[i]));
-    json_t *root = json_pack("{s:s, s:i, s:s, s:s, s:o}", "heddle", HD_VERSION, "schema", 1, "gpu", report->gpu, "registers", "virtual",
+    json_t *root = json_pack("{s:s, s:i, s:s, s:s, s:o}", "heddle", HD_VERSION, "schema", 1, "gpu", report->gpu, "registers", registers_of(report),
                              "kernels", kernels);
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     hd_write_string(w, text);
@@ -215,7 +251,7 @@ static void csv_row(hd_writer *w, const hd_replay_report *report, const hd_repla
     csv_number(w, hd_replay_writes_saved(r));
     csv_number(w, r->energy_known ? r->energy_pj : (double)NAN);
     csv_number(w, hd_replay_energy_share(r, &k->results[0]));
-    hd_write_format(w, ",%s\n", r->refusal ? "" : r->proved ? "true" : "false");
+    hd_write_format(w, ",%s,%s\n", r->refusal ? "" : r->proved ? "true" : "false", register_words[k->registers]);
 }
 
 void hd_emit_replay_csv(hd_writer *w, const hd_replay_report *report)
@@ -223,7 +259,7 @@ void hd_emit_replay_csv(hd_writer *w, const hd_replay_report *report)
     hd_write_string(w, "gpu,file,launch,kernel,warp_instructions,thread_instructions,outputs_ok,technique");
     for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
         hd_write_format(w, ",%s", hd_counters[c].key);
-    hd_write_string(w, ",reads_bypassed_fraction,writes_saved_fraction,energy_pj,energy_fraction,proved\n");
+    hd_write_string(w, ",reads_bypassed_fraction,writes_saved_fraction,energy_pj,energy_fraction,proved,registers\n");
     for (uint32_t i = 0; i < report->kernels.count; i++)
         for (uint32_t r = 0; r < report->kernels.items[i].result_count; r++)
             if (!report->kernels.items[i].results[r].refusal)

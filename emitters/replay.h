@@ -14,6 +14,11 @@ typedef struct hd_replay_result { /* one model on one launch */
     bool proved;                  /* every operand it delivered */
 } hd_replay_result;
 
+typedef enum hd_replay_registers {
+    HD_REPLAY_VIRTUAL,     /* PTX's own */
+    HD_REPLAY_ALLOCATED,   /* cleaned up and allocated for this replay */
+    HD_REPLAY_ARCHITECTED, /* the module came allocated */
+} hd_replay_registers;
 typedef enum hd_replay_outputs { HD_OUTPUTS_UNCHECKED, HD_OUTPUTS_RIGHT, HD_OUTPUTS_WRONG } hd_replay_outputs;
 
 typedef struct hd_replay_kernel { /* one launch of a launch file, all its runs together */
@@ -24,6 +29,9 @@ typedef struct hd_replay_kernel { /* one launch of a launch file, all its runs t
     uint64_t warp_instructions, thread_instructions, divergent_branches;
     uint8_t outputs;              /* hd_replay_outputs: of the whole launch file */
     bool annotated;               /* the module brought its own annotations */
+    uint8_t registers;            /* hd_replay_registers */
+    uint32_t general, predicates; /* registers of the kernel; not of HD_REPLAY_VIRTUAL */
+    uint8_t same_as_original;     /* hd_replay_outputs: all memory, where the code was changed */
     hd_replay_result *results;    /* the baseline first */
     uint32_t result_count;
 } hd_replay_kernel;
