@@ -228,6 +228,20 @@ static void elements_of_vectors_lie_side_by_side(void **state)
     close_subject(&s);
 }
 
+/* One register in all elements: copies serve the stores behind, until it is written again. */
+static void copies_for_vectors_serve_again(void **state)
+{
+    subject s;
+    (void)state;
+    open_allocated(&s,
+                   KERNEL("ld.param.u64 y0, [out];\nld.global.u32 x0, [y0];\nst.global.v4.u32 [y0], {x0, x0, x0, x0};\n"
+                          "st.global.v4.u32 [y0+16], {x0, x0, x0, x0};\nst.global.v4.u32 [y0+32], {x0, x0, x0, x0};\n"
+                          "add.u32 x0, x0, 1;\nst.global.v4.u32 [y0+48], {x0, x0, x0, x0};\n"),
+                   0, 0);
+    assert_int_equal(s.result.moves, 8);
+    close_subject(&s);
+}
+
 static void taken_names_get_a_prefix(void **state)
 {
     subject s;
@@ -590,7 +604,9 @@ int main(void)
         cmocka_unit_test(parts_of_words_are_no_identities),
 
         cmocka_unit_test(elements_of_vectors_lie_side_by_side),
+        cmocka_unit_test(copies_for_vectors_serve_again),
         cmocka_unit_test(taken_names_get_a_prefix),
+
         cmocka_unit_test(text_reads_back),
         cmocka_unit_test(other_names_are_no_places),
         cmocka_unit_test(sixty_four_live_fit_into_few),
