@@ -1,11 +1,12 @@
-/* The report as one HTML file that needs no other and no network: style, scripts (emitters/report/) and data stand in it, and
- * a policy in its head keeps browsers from loading anything else. The table of kernels is plain markup and can be read
- * where scripts are not run; all else is drawn by the scripts from the data (report_page.h). Linear in the report. */
+/* The report as one HTML file that needs no other and no network: style, scripts (emitters/report/) and data stand in
+ * it, and a policy in its head keeps browsers from loading anything else. The table of kernels is plain markup and can
+ * be read where scripts are not run; all else is drawn by the scripts from the data (report_page.h). Linear in the
+ * report. */
 #include "emitters/report_page.h"
 
 #include "base/version.h"
 
-/* ---- the head ------------------------------------------------------------------------------------------------------- */
+/* ---- the head ---------------------------------------------------------------------------------------------------- */
 
 static void write_files(hd_writer *w, const char *suffix)
 {
@@ -18,11 +19,12 @@ static void write_files(hd_writer *w, const char *suffix)
 
 static void write_head(hd_writer *w, const hd_report_module *report)
 {
-    hd_write_string(w, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-                       "script-src 'unsafe-inline'; img-src data:\">\n"
-                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                       "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>");
+    hd_write_string(
+        w, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+           "script-src 'unsafe-inline'; img-src data:\">\n"
+           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+           "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>");
     page_text(w, report->path ? report->path : "");
     hd_write_string(w, " - heddle report</title>\n<style>\n");
     write_files(w, ".css");
@@ -42,10 +44,11 @@ static void write_title(hd_writer *w, const hd_report_module *report)
         hd_write_string(w, " &middot; ptxas ");
         page_text(w, report->ptxas_version);
     }
-    hd_write_format(w, " &middot; %u kernel%s</p>\n</header>\n", report->kernels.count, report->kernels.count == 1 ? "" : "s");
+    hd_write_format(w, " &middot; %u kernel%s</p>\n</header>\n", report->kernels.count,
+                    report->kernels.count == 1 ? "" : "s");
 }
 
-/* ---- the table of kernels ------------------------------------------------------------------------------------------- */
+/* ---- the table of kernels ---------------------------------------------------------------------------------------- */
 
 static const char *const columns[][2] = {
     {"Kernel", NULL},
@@ -84,7 +87,9 @@ static void write_spark(hd_writer *w, const hd_report_kernel *k)
 {
     enum { STEPS = 60, HEIGHT = 20 };
     uint32_t n = k->instruction_count, steps = n < STEPS ? n : STEPS;
-    hd_write_format(w, "<td><svg class=\"spark\" viewBox=\"0 0 %u %u\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><path d=\"M0 %u",
+    hd_write_format(w,
+                    "<td><svg class=\"spark\" viewBox=\"0 0 %u %u\" preserveAspectRatio=\"none\" "
+                    "aria-hidden=\"true\"><path d=\"M0 %u",
                     steps ? steps : 1, HEIGHT, HEIGHT);
     for (uint32_t s = 0; s < steps; s++) {
         uint32_t most = 0;
@@ -100,8 +105,8 @@ static void write_count(hd_writer *w, uint64_t count)
     hd_write_format(w, "<td class=\"num\">%llu</td>", (unsigned long long)count);
 }
 
-/* Where the parameters of a demangled name begin, outside templates, braces and "(anonymous namespace)"; its end where it
- * has none. */
+/* Where the parameters of a demangled name begin, outside templates, braces and "(anonymous namespace)"; its end where
+ * it has none. */
 static size_t parameters_at(const char *name)
 {
     static const char anonymous[] = "(anonymous namespace)";
@@ -119,8 +124,8 @@ static size_t parameters_at(const char *name)
     return strlen(name);
 }
 
-/* The function's own name in a demangled one, without what it stands in and without template arguments; empty where that is
- * not plain to see. */
+/* The function's own name in a demangled one, without what it stands in and without template arguments; empty where
+ * that is not plain to see. */
 static hd_span own_name(const char *name)
 {
     uint32_t end = (uint32_t)parameters_at(name), depth = 0;
@@ -163,8 +168,11 @@ static void write_occupancy(hd_writer *w, const hd_report_kernel *k)
         hd_write_string(w, "</small></td>");
         return;
     }
-    hd_write_format(w, "<td data-sort=\"%.6g\"><strong>%.3g %%</strong> <small>%u warps, limited by %s, with %u registers (%s)</small></td>",
-                    o->fraction, 100 * o->fraction, o->warps, hd_limiter_names[o->limiter], k->use.registers, k->registers_from);
+    hd_write_format(w,
+                    "<td data-sort=\"%.6g\"><strong>%.3g %%</strong> <small>%u warps, limited by %s, with %u registers "
+                    "(%s)</small></td>",
+                    o->fraction, 100 * o->fraction, o->warps, hd_limiter_names[o->limiter], k->use.registers,
+                    k->registers_from);
 }
 
 static void write_cliff(hd_writer *w, const hd_report_kernel *k, const hd_occupancy_cliff *cliff)
@@ -174,7 +182,8 @@ static void write_cliff(hd_writer *w, const hd_report_kernel *k, const hd_occupa
         return;
     }
     int32_t step = (int32_t)(cliff->registers - k->use.registers);
-    hd_write_format(w, "<td data-sort=\"%d\" class=\"step\">%u <small>(%+d)<br>", step < 0 ? -step : step, cliff->registers, step);
+    hd_write_format(w, "<td data-sort=\"%d\" class=\"step\">%u <small>(%+d)<br>", step < 0 ? -step : step,
+                    cliff->registers, step);
     if (cliff->then.impossible)
         hd_write_string(w, "cannot run");
     else
@@ -186,7 +195,8 @@ static void write_spills(hd_writer *w, const hd_report_kernel *k)
 {
     hd_write_format(w, "<td class=\"num\">%llu", (unsigned long long)k->spill_bytes);
     if (k->ptxas.known)
-        hd_write_format(w, "<br><small>ptxas %llu</small>", (unsigned long long)(k->ptxas.spill_stores + k->ptxas.spill_loads));
+        hd_write_format(w, "<br><small>ptxas %llu</small>",
+                        (unsigned long long)(k->ptxas.spill_stores + k->ptxas.spill_loads));
     hd_write_string(w, "</td>");
 }
 
@@ -228,18 +238,24 @@ static void write_kernel(hd_writer *w, const hd_report_kernel *k, uint32_t index
 
 static void write_overview(hd_writer *w, const hd_report_module *report)
 {
-    hd_write_string(w, "<section id=\"overview\" aria-label=\"Kernels\">\n<div class=\"scroll\"><table class=\"kernels\">\n");
+    if (!report->kernels.count) {
+        hd_write_string(w, "<p>No function with a body was asked for.</p>\n");
+        return;
+    }
+    hd_write_string(
+        w, "<section id=\"overview\" aria-label=\"Kernels\">\n<div class=\"scroll\"><table class=\"kernels\">\n");
     write_columns(w);
     hd_write_string(w, "<tbody>\n");
     for (uint32_t k = 0; k < report->kernels.count; k++)
         write_kernel(w, &report->kernels.items[k], k);
-    hd_write_string(w, "</tbody></table></div>\n<p class=\"meta\"><b>Live peak</b> is exact, on the PTX after clean-up; "
-                       "<b>allocated</b> is what heddle's own allocation needs; <b>estimate</b> is a model of what ptxas will "
-                       "use; <b>ptxas</b> is its own count. Occupancy is that of the count of ptxas where it is known, else of "
-                       "the estimate.</p>\n</section>\n<noscript><p>The details of each kernel need scripts.</p></noscript>\n");
+    hd_write_string(
+        w, "</tbody></table></div>\n<p class=\"meta\"><b>Live peak</b> is exact, on the PTX after clean-up; "
+           "<b>allocated</b> is what heddle's own allocation needs; <b>estimate</b> is a model of what ptxas will "
+           "use; <b>ptxas</b> is its own count. Occupancy is that of the count of ptxas where it is known, else of "
+           "the estimate.</p>\n</section>\n<noscript><p>The details of each kernel need scripts.</p></noscript>\n");
 }
 
-/* ---- the data ------------------------------------------------------------------------------------------------------- */
+/* ---- the data ---------------------------------------------------------------------------------------------------- */
 
 /* What was written to memory goes out, and the memory is used again. */
 static void pass_on(hd_writer *writer, hd_writer *part)

@@ -1,18 +1,15 @@
-/* A kernel's code as columns of the HTML report (report_page.h): the PTX lines of its text, its instructions, registers,
- * ranges, touches and source lines.
+/* A kernel's code as columns of the HTML report (report_page.h): the PTX lines of its text, its instructions,
+ * registers, ranges, touches and source lines.
  *
- * An instruction's text is written only where it is not that of its PTX line, and lines of .loc and of comments alone are
- * left empty, so that the page holds the PTX about once. Linear in the kernel's text and data.
+ * An instruction's text is written only where it is not that of its PTX line, and lines of .loc and of comments alone
+ * are left empty, so that the page holds the PTX about once. Linear in the kernel's text and data.
  */
 #include "emitters/report_page.h"
 #include <ctype.h>
 
-/* ---- the PTX text --------------------------------------------------------------------------------------------------- */
+/* ---- the PTX text ------------------------------------------------------------------------------------------------ */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 /* The line without the blanks around it; empty for .loc and for comment lines. Line 0 is empty. */
 static hd_span shown_line(hd_source *source, uint32_t line)
@@ -91,7 +88,8 @@ static void write_texts(hd_writer *w, const hd_report_module *report, const hd_r
     for (uint32_t i = 0, some = 0; i < k->instruction_count; i++) {
         const hd_report_instruction *insn = &k->instructions[i];
         uint32_t line = insn->place.ptx_line;
-        if (line < k->place.ptx_line || line <= shown || !line_is(report->source, shown_line(report->source, line), insn->text)) {
+        if (line < k->place.ptx_line || line <= shown ||
+            !line_is(report->source, shown_line(report->source, line), insn->text)) {
             hd_write_format(w, "%s%u,", some++ ? "," : "", i);
             page_string(w, insn->text, strlen(insn->text));
         }
@@ -100,7 +98,7 @@ static void write_texts(hd_writer *w, const hd_report_module *report, const hd_r
     hd_write_string(w, "],");
 }
 
-/* ---- instructions --------------------------------------------------------------------------------------------------- */
+/* ---- instructions ------------------------------------------------------------------------------------------------ */
 
 static void write_lines(hd_writer *w, const hd_report_kernel *k)
 {
@@ -188,7 +186,7 @@ static void write_pressure(hd_writer *w, const hd_report_kernel *k)
     page_column_end(w);
 }
 
-/* ---- registers ------------------------------------------------------------------------------------------------------ */
+/* ---- registers --------------------------------------------------------------------------------------------------- */
 
 /* Bytes of the name before its number; all of them where it has none that prints the same again. */
 static size_t stem_bytes(const char *name, uint32_t *number)
@@ -264,7 +262,8 @@ static void write_touches(hd_writer *w, const hd_report_kernel *k)
         page_unsigned(w, end - at);
         for (; at < end; at++) {
             int64_t step = k->touches[at].reg - before;
-            page_unsigned(w, (step < 0 ? (uint64_t)-step << 1 | 1 : (uint64_t)step << 1) << 2 | (k->touches[at].access & 3u));
+            page_unsigned(w, (step < 0 ? (uint64_t)-step << 1 | 1 : (uint64_t)step << 1) << 2 |
+                                 (k->touches[at].access & 3u));
             before = k->touches[at].reg;
         }
     }

@@ -1,5 +1,5 @@
-/* What the HTML report's scripts read beside the code (report_page.h): a kernel's numbers, values, occupancy, techniques and
- * findings as JSON, and the source texts. Linear. */
+/* What the HTML report's scripts read beside the code (report_page.h): a kernel's numbers, values, occupancy,
+ * techniques and findings as JSON, and the source texts. Linear. */
 #include "emitters/report_page.h"
 
 static void write_number(hd_writer *w, const char *key, uint64_t value)
@@ -41,7 +41,7 @@ static void write_place(hd_writer *w, const hd_report_place *place, page_files *
     close(w, "}");
 }
 
-/* ---- registers ------------------------------------------------------------------------------------------------------ */
+/* ---- registers --------------------------------------------------------------------------------------------------- */
 
 static void write_summary(hd_writer *w, const hd_report_kernel *k)
 {
@@ -103,7 +103,7 @@ static void write_values(hd_writer *w, const hd_report_kernel *k)
     close(w, "]");
 }
 
-/* ---- occupancy ------------------------------------------------------------------------------------------------------ */
+/* ---- occupancy --------------------------------------------------------------------------------------------------- */
 
 /* [ctas, warps, fraction, limiter, why it cannot run] */
 static void write_point(hd_writer *w, const hd_occupancy *o)
@@ -149,7 +149,7 @@ static void write_occupancy(hd_writer *w, const hd_report_kernel *k)
     close(w, "]");
 }
 
-/* ---- techniques and findings ---------------------------------------------------------------------------------------- */
+/* ---- techniques and findings ------------------------------------------------------------------------------------- */
 
 static void write_techniques(hd_writer *w, const hd_report_kernel *k)
 {
@@ -217,7 +217,7 @@ void page_kernel(hd_writer *writer, const hd_report_module *report, uint32_t ind
     hd_write_string(writer, "\"end\":0}</script>\n");
 }
 
-/* ---- sources -------------------------------------------------------------------------------------------------------- */
+/* ---- sources ----------------------------------------------------------------------------------------------------- */
 
 enum { WHOLE_BYTES = 65536, LINES_AROUND = 12 };
 

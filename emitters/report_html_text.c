@@ -1,12 +1,9 @@
 /* Texts and columns of numbers in the HTML report: see report_page.h. Linear. */
 #include "emitters/report_page.h"
 
-/* ---- UTF-8 ---------------------------------------------------------------------------------------------------------- */
+/* ---- UTF-8 ------------------------------------------------------------------------------------------------------- */
 
-static bool is_tail(unsigned char c)
-{
-    return (c & 0xc0) == 0x80;
-}
+static bool is_tail(unsigned char c) { return (c & 0xc0) == 0x80; }
 
 /* Bytes of the character at text, at most `most`; 0 where there is none. */
 static size_t character_bytes(const unsigned char *text, size_t most)
@@ -25,11 +22,12 @@ static size_t character_bytes(const unsigned char *text, size_t most)
 
 static const char replacement[] = "\xef\xbf\xbd";
 
-/* ---- texts ---------------------------------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
 
 static void write_entity(hd_writer *w, unsigned char c)
 {
-    static const char *const entities[] = {['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;"};
+    static const char *const entities[] = {
+        ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;"};
     if (c < sizeof entities / sizeof *entities && entities[c])
         hd_write_string(w, entities[c]);
     else if ((c < 0x20 && c != '\t' && c != '\n') || c == 0x7f)
@@ -51,10 +49,7 @@ void page_text(hd_writer *writer, const char *text)
     }
 }
 
-static bool is_plain(unsigned char c)
-{
-    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<';
-}
+static bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<'; }
 
 static void write_escape(hd_writer *w, unsigned char c)
 {
@@ -107,12 +102,9 @@ void page_member(hd_writer *writer, const char *key, const char *text)
     hd_write_char(writer, ',');
 }
 
-/* ---- columns -------------------------------------------------------------------------------------------------------- */
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
 
-void page_column(hd_writer *writer, const char *key)
-{
-    hd_write_format(writer, "\"%s\":\"", key);
-}
+void page_column(hd_writer *writer, const char *key) { hd_write_format(writer, "\"%s\":\"", key); }
 
 void page_unsigned(hd_writer *writer, uint64_t value)
 {
@@ -127,12 +119,9 @@ void page_signed(hd_writer *writer, int64_t value)
     page_unsigned(writer, value < 0 ? (uint64_t)-value << 1 | 1 : (uint64_t)value << 1);
 }
 
-void page_column_end(hd_writer *writer)
-{
-    hd_write(writer, "\",", 2);
-}
+void page_column_end(hd_writer *writer) { hd_write(writer, "\",", 2); }
 
-/* ---- files ---------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 static uint32_t add_name(page_files *files, const char *name)
 {

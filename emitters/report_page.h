@@ -1,8 +1,8 @@
 /* What the files of the HTML report share: texts and numbers as they stand in the page, and the page's own style and
  * scripts. Private to emitters/report_html*.c.
  *
- * Texts of the user (names, paths, PTX, source) may hold any byte. In markup they are escaped by page_text; in data, which
- * stands in <script type="application/json"> elements, by page_string, whose result holds no '<', so that no text
+ * Texts of the user (names, paths, PTX, source) may hold any byte. In markup they are escaped by page_text; in data,
+ * which stands in <script type="application/json"> elements, by page_string, whose result holds no '<', so that no text
  * can end the element. What is no UTF-8 becomes U+FFFD.
  *
  * Long columns of numbers are strings of base-64 digits (A-Z a-z 0-9 + /): five bits a digit from the lowest on, the

@@ -3,16 +3,18 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  return getComputedStyle(document.documentElement)
+    .getPropertyValue("--" + name)
+    .trim();
 }
 
 // A round step so that there are four to eight of them.
 function tickStep(most) {
-  for (let scale = 1; ; scale *= 10)
-    for (const step of [1, 2, 5]) if (most / (step * scale) <= 7) return step * scale;
+  for (let scale = 1; ; scale *= 10) for (const step of [1, 2, 5]) if (most / (step * scale) <= 7) return step * scale;
 }
 
-// Live words over the instructions from..to of a kernel, drawn on a canvas; pick(instruction) is told of clicks and keys.
+// Live words over the instructions from..to of a kernel, drawn on a canvas; pick(instruction) is told of clicks and
+// keys.
 class Curve {
   constructor(canvas, { pick, point }) {
     this.canvas = canvas;
@@ -41,7 +43,9 @@ class Curve {
 
   // By a factor, around what is selected.
   zoom(factor) {
-    const k = this.kernel, all = k.count, span = Math.min(all, Math.max(24, Math.round((this.to - this.from + 1) * factor)));
+    const k = this.kernel,
+      all = k.count,
+      span = Math.min(all, Math.max(24, Math.round((this.to - this.from + 1) * factor)));
     const middle = this.selected === NONE ? (this.from + this.to) / 2 : this.selected;
     this.from = Math.max(0, Math.min(all - span, Math.round(middle - span / 2)));
     this.to = Math.max(0, this.from + span - 1);
@@ -65,17 +69,20 @@ class Curve {
   }
 
   key(event) {
-    const k = this.kernel, page = Math.max(1, Math.round((this.to - this.from) / 20));
+    const k = this.kernel,
+      page = Math.max(1, Math.round((this.to - this.from) / 20));
     const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: 1, ArrowDown: -1, PageUp: -page, PageDown: page };
     const ends = { Home: 0, End: k ? k.count - 1 : 0 };
-    if (!k || !k.count || event.ctrlKey || event.metaKey || event.altKey || !(event.key in steps || event.key in ends)) return;
+    if (!k || !k.count || event.ctrlKey || event.metaKey || event.altKey || !(event.key in steps || event.key in ends))
+      return;
     event.preventDefault();
     const now = this.selected === NONE ? 0 : this.selected + (steps[event.key] || 0);
     this.pick(event.key in ends ? ends[event.key] : Math.min(k.count - 1, Math.max(0, now)));
   }
 
   get plot() {
-    const depth = 6, strip = 10;
+    const depth = 6,
+      strip = 10;
     return { left: 40, right: 10, top: 20, bottom: this.height - 22 - 2 * strip - 8 - depth, strip, depth };
   }
 
@@ -86,10 +93,14 @@ class Curve {
 
   // The instruction under the pointer; of several, the one that needs most.
   at(event) {
-    const box = this.canvas.getBoundingClientRect(), { left, right } = this.plot, span = this.to - this.from + 1;
-    const scale = span / (box.width - left - right), x = event.clientX - box.left - left;
+    const box = this.canvas.getBoundingClientRect(),
+      { left, right } = this.plot,
+      span = this.to - this.from + 1;
+    const scale = span / (box.width - left - right),
+      x = event.clientX - box.left - left;
     const clamp = (i) => Math.min(this.to, Math.max(this.from, i));
-    const first = clamp(this.from + Math.floor(x * scale)), last = clamp(this.from + Math.ceil((x + 1) * scale) - 1);
+    const first = clamp(this.from + Math.floor(x * scale)),
+      last = clamp(this.from + Math.ceil((x + 1) * scale) - 1);
     let best = first;
     for (let i = first; i <= last; i++) if (this.kernel.liveAt[i] > this.kernel.liveAt[best]) best = i;
     return best;
@@ -102,7 +113,7 @@ class Curve {
     this.height = this.canvas.clientHeight;
     this.canvas.width = Math.round(this.width * ratio);
     this.canvas.height = Math.round(this.height * ratio);
-    const c = this.context = this.canvas.getContext("2d");
+    const c = (this.context = this.canvas.getContext("2d"));
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
     c.clearRect(0, 0, this.width, this.height);
     c.font = "11px system-ui, sans-serif";
@@ -117,8 +128,11 @@ class Curve {
 
   // By pixel column: the most of live words and of loop depth, and the block that needs most.
   gather() {
-    const k = this.kernel, { left, right } = this.plot, columns = Math.max(1, Math.floor(this.width - left - right));
-    const span = this.to - this.from + 1, key = [k.index, this.from, this.to, columns].join();
+    const k = this.kernel,
+      { left, right } = this.plot,
+      columns = Math.max(1, Math.floor(this.width - left - right));
+    const span = this.to - this.from + 1,
+      key = [k.index, this.from, this.to, columns].join();
     if (key === this.gathered) return;
     this.gathered = key;
     this.live = new Uint32Array(columns);
@@ -149,7 +163,9 @@ class Curve {
   }
 
   drawDepth() {
-    const { top, bottom, depth } = this.plot, c = this.context, most = Math.max(1, this.kernel.deepest);
+    const { top, bottom, depth } = this.plot,
+      c = this.context,
+      most = Math.max(1, this.kernel.deepest);
     c.fillStyle = colour("loop");
     this.runs(this.depth, (x, width, level) => {
       c.globalAlpha = level ? 0.07 + (0.16 * level) / most : 0;
@@ -161,7 +177,9 @@ class Curve {
   }
 
   drawAxes() {
-    const { left, right } = this.plot, c = this.context, k = this.kernel;
+    const { left, right } = this.plot,
+      c = this.context,
+      k = this.kernel;
     c.fillStyle = colour("muted");
     c.strokeStyle = colour("grid");
     c.lineWidth = 1;
@@ -178,7 +196,8 @@ class Curve {
     c.textAlign = "left";
     c.textBaseline = "alphabetic";
     c.fillText("live words", 4, 11);
-    const span = this.to - this.from + 1, step = Math.max(1, tickStep(span * (700 / Math.max(300, this.width))));
+    const span = this.to - this.from + 1,
+      step = Math.max(1, tickStep(span * (700 / Math.max(300, this.width))));
     c.textAlign = "center";
     for (let i = Math.ceil(this.from / step) * step; i <= this.to; i += step) {
       const x = this.x(i + 0.5);
@@ -187,7 +206,8 @@ class Curve {
   }
 
   drawCurve() {
-    const { left, bottom } = this.plot, c = this.context;
+    const { left, bottom } = this.plot,
+      c = this.context;
     c.beginPath();
     c.moveTo(left, bottom);
     this.runs(this.live, (x, width, words) => {
@@ -205,7 +225,8 @@ class Curve {
 
   // Heat: the upper strip by instruction, the lower by block.
   drawStrips() {
-    const { bottom, strip, depth } = this.plot, c = this.context;
+    const { bottom, strip, depth } = this.plot,
+      c = this.context;
     [this.live, this.block].forEach((values, row) => {
       const y = bottom + depth + 3 + row * (strip + 2);
       this.runs(values, (x, width, words) => {
@@ -224,16 +245,20 @@ class Curve {
   }
 
   drawMarks() {
-    const k = this.kernel, { top, bottom } = this.plot;
+    const k = this.kernel,
+      { top, bottom } = this.plot;
     if (this.pointed !== NONE && this.pointed !== this.selected) this.drawLine(this.pointed, colour("muted"), [3, 3]);
     if (this.selected !== NONE) this.drawLine(this.selected, colour("accent"), []);
-    if (k.peak !== null && k.peak >= this.from && k.peak <= this.to) this.drawPeak(this.x(k.peak + 0.5), this.y(k.live_peak));
+    if (k.peak !== null && k.peak >= this.from && k.peak <= this.to)
+      this.drawPeak(this.x(k.peak + 0.5), this.y(k.live_peak));
     const shown = this.pointed !== NONE ? this.pointed : this.selected;
     if (shown !== NONE && top < bottom) this.drawReading(shown);
   }
 
   drawLine(i, ink, dash) {
-    const { top, bottom, depth, strip } = this.plot, c = this.context, x = Math.round(this.x(i + 0.5)) + 0.5;
+    const { top, bottom, depth, strip } = this.plot,
+      c = this.context,
+      x = Math.round(this.x(i + 0.5)) + 0.5;
     c.strokeStyle = ink;
     c.lineWidth = 1;
     c.setLineDash(dash);
@@ -245,7 +270,9 @@ class Curve {
   }
 
   drawPeak(x, y) {
-    const c = this.context, k = this.kernel, text = `peak ${k.live_peak} at ${k.title(k.peak)}`;
+    const c = this.context,
+      k = this.kernel,
+      text = `peak ${k.live_peak} at ${k.title(k.peak)}`;
     c.fillStyle = colour("peak");
     c.beginPath();
     c.arc(x, y, 4, 0, 2 * Math.PI);
@@ -256,15 +283,19 @@ class Curve {
     c.fillStyle = colour("ink");
     c.font = "600 11px system-ui, sans-serif";
     c.textBaseline = "alphabetic";
-    const wide = c.measureText(text).width, fits = x + wide + 10 < this.width - this.plot.right;
+    const wide = c.measureText(text).width,
+      fits = x + wide + 10 < this.width - this.plot.right;
     c.textAlign = fits ? "left" : "right";
     c.fillText(text, fits ? x + 8 : x - 8, 13);
     c.font = "11px system-ui, sans-serif";
   }
 
   drawReading(i) {
-    const k = this.kernel, depth = k.depthOf[i];
-    const text = `${k.title(i)}: ${counted(k.liveAt[i], "word")}, ${counted(k.predicatesAt[i], "predicate")}` + (depth ? `, loop depth ${depth}` : "");
+    const k = this.kernel,
+      depth = k.depthOf[i];
+    const text =
+      `${k.title(i)}: ${counted(k.liveAt[i], "word")}, ${counted(k.predicatesAt[i], "predicate")}` +
+      (depth ? `, loop depth ${depth}` : "");
     this.canvas.title = text;
   }
 }
@@ -286,23 +317,41 @@ function svg(tag, attributes, ...children) {
 
 // Occupancy for CTAs of 32, 64 .. threads, with the kernel's own size marked.
 function sweepChart(kernel) {
-  const width = 560, height = 190, left = 40, top = 12, bottom = height - 30, n = kernel.sweep.length;
-  const step = (width - left - 8) / Math.max(1, n), y = (share) => bottom - share * (bottom - top);
-  const chart = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "sweep", role: "img", "aria-label": "Occupancy by block size" });
+  const width = 560,
+    height = 190,
+    left = 40,
+    top = 12,
+    bottom = height - 30,
+    n = kernel.sweep.length;
+  const step = (width - left - 8) / Math.max(1, n),
+    y = (share) => bottom - share * (bottom - top);
+  const chart = svg("svg", {
+    viewBox: `0 0 ${width} ${height}`,
+    class: "sweep",
+    role: "img",
+    "aria-label": "Occupancy by block size",
+  });
   for (const share of [0, 0.25, 0.5, 0.75, 1]) {
     chart.append(svg("line", { x1: left, x2: width - 8, y1: y(share), y2: y(share), class: "grid" }));
     chart.append(svg("text", { x: left - 6, y: y(share) + 4, class: "tick end" }, `${share * 100} %`));
   }
   kernel.sweep.forEach(([ctas, warps, fraction, limiter, impossible], i) => {
-    const threads = 32 * (i + 1), own = threads === Math.ceil(kernel.use.threads / 32) * 32;
+    const threads = 32 * (i + 1),
+      own = threads === Math.ceil(kernel.use.threads / 32) * 32;
     const bar = svg("rect", {
-      x: left + i * step + 1, width: Math.max(1, step - 2), y: y(fraction), height: Math.max(bottom - y(fraction), 1),
+      x: left + i * step + 1,
+      width: Math.max(1, step - 2),
+      y: y(fraction),
+      height: Math.max(bottom - y(fraction), 1),
       class: own ? "bar own" : "bar",
     });
-    const why = impossible ? `cannot run: ${impossible}` : `${percent(fraction)}, ${ctas} CTAs, ${warps} warps, limited by ${limiter}`;
+    const why = impossible
+      ? `cannot run: ${impossible}`
+      : `${percent(fraction)}, ${ctas} CTAs, ${warps} warps, limited by ${limiter}`;
     bar.append(svg("title", {}, `${threads} threads: ${why}`));
     chart.append(bar);
-    if ((i + 1) % 4 === 0) chart.append(svg("text", { x: left + (i + 0.5) * step, y: bottom + 14, class: "tick mid" }, String(threads)));
+    if ((i + 1) % 4 === 0)
+      chart.append(svg("text", { x: left + (i + 0.5) * step, y: bottom + 14, class: "tick mid" }, String(threads)));
   });
   chart.append(svg("text", { x: (left + width) / 2, y: height - 2, class: "tick mid" }, "threads of a CTA"));
   return chart;

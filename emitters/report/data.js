@@ -1,8 +1,10 @@
-// The data of the page: JSON in script elements, long columns as strings of base-64 digits (see emitters/report_page.h).
-// A kernel is read when it is first shown. Nothing here knows the document but through readJson.
+// The data of the page: JSON in script elements, long columns as strings of base-64 digits (see
+// emitters/report_page.h). A kernel is read when it is first shown. Nothing here knows the document but through
+// readJson.
 
 const NONE = -1;
-const WRITE = 1, READ = 2;
+const WRITE = 1,
+  READ = 2;
 const CHUNK = 256; // instructions between two lists of the ranges that are open
 
 function readJson(id) {
@@ -22,9 +24,13 @@ class Column {
     this.text = text;
     this.at = 0;
   }
-  more() { return this.at < this.text.length; }
+  more() {
+    return this.at < this.text.length;
+  }
   next() {
-    let value = 0, scale = 1, digit;
+    let value = 0,
+      scale = 1,
+      digit;
     do {
       digit = digitValues[this.text.charCodeAt(this.at++)];
       value += (digit & 31) * scale;
@@ -32,7 +38,9 @@ class Column {
     } while (digit & 32);
     return value;
   }
-  signed() { return unsign(this.next()); }
+  signed() {
+    return unsign(this.next());
+  }
 }
 
 function unsign(value) {
@@ -55,11 +63,16 @@ class Kernel {
   }
 
   readInstructions() {
-    const n = this.count, lines = new Column(this.line), live = new Column(this.live), preds = new Column(this.predicates);
+    const n = this.count,
+      lines = new Column(this.line),
+      live = new Column(this.live),
+      preds = new Column(this.predicates);
     this.lineOf = new Uint32Array(n);
     this.liveAt = new Uint32Array(n);
     this.predicatesAt = new Uint32Array(n);
-    let line = this.first, l = 0, p = 0;
+    let line = this.first,
+      l = 0,
+      p = 0;
     for (let i = 0; i < n; i++) {
       this.lineOf[i] = line += lines.signed();
       this.liveAt[i] = l += live.signed();
@@ -74,7 +87,8 @@ class Kernel {
   }
 
   readBlocks() {
-    const column = new Column(this.blocks), peaks = new Column(this.block_peaks);
+    const column = new Column(this.blocks),
+      peaks = new Column(this.block_peaks);
     this.blockOf = new Uint32Array(this.count);
     this.depthOf = new Uint16Array(this.count);
     this.reached = new Uint8Array(this.count);
@@ -84,7 +98,8 @@ class Kernel {
     for (let i = 0, block = 0; column.more();) {
       const end = i + column.next();
       block += column.signed();
-      const rest = column.next(), depth = rest >> 1;
+      const rest = column.next(),
+        depth = rest >> 1;
       this.deepest = Math.max(this.deepest, depth);
       for (; i < end; i++) {
         this.blockOf[i] = block;
@@ -108,21 +123,27 @@ class Kernel {
   }
 
   readRegisters() {
-    const column = new Column(this.registers), numbers = this.stems.map(() => 0);
+    const column = new Column(this.registers),
+      numbers = this.stems.map(() => 0);
     this.registerList = [];
     while (column.more()) {
-      const stem = column.next(), [text, numbered] = this.stems[stem];
+      const stem = column.next(),
+        [text, numbered] = this.stems[stem];
       if (numbered) numbers[stem] += column.signed();
       const rest = column.next();
       this.registerList.push({
-        name: numbered ? text + numbers[stem] : text, words: rest >> 1, predicate: (rest & 1) === 1,
+        name: numbered ? text + numbers[stem] : text,
+        words: rest >> 1,
+        predicate: (rest & 1) === 1,
       });
     }
   }
 
   // Touches in the order of instructions, and again by register.
   readTouches() {
-    const column = new Column(this.touches), registers = [], accesses = [];
+    const column = new Column(this.touches),
+      registers = [],
+      accesses = [];
     this.touchStart = new Uint32Array(this.count + 1);
     let reg = 0;
     for (let i = 0; i < this.count; i++) {
@@ -141,12 +162,16 @@ class Kernel {
   }
 
   readRanges() {
-    const column = new Column(this.ranges), first = [], last = [], regs = [];
-    let at = 0, reg = 0;
+    const column = new Column(this.ranges),
+      first = [],
+      last = [],
+      regs = [];
+    let at = 0,
+      reg = 0;
     while (column.more()) {
-      first.push(at += column.next());
+      first.push((at += column.next()));
       last.push(at + column.next());
-      regs.push(reg += column.signed());
+      regs.push((reg += column.signed()));
     }
     this.rangeFirst = Uint32Array.from(first);
     this.rangeLast = Uint32Array.from(last);
@@ -159,8 +184,7 @@ class Kernel {
       this.openAt.push(open);
       this.beginAt.push(r);
       open = open.slice();
-      for (; r < first.length && first[r] < (chunk + 1) * CHUNK; r++)
-        if (last[r] >= (chunk + 1) * CHUNK) open.push(r);
+      for (; r < first.length && first[r] < (chunk + 1) * CHUNK; r++) if (last[r] >= (chunk + 1) * CHUNK) open.push(r);
     }
   }
 
@@ -170,15 +194,17 @@ class Kernel {
     for (let file = 0, line = 0; column.more();) {
       file += column.signed();
       line += column.signed();
-      const instructions = column.next(), rest = column.next();
+      const instructions = column.next(),
+        rest = column.next();
       this.sourceLines.push({ file, line, instructions, peak: Math.floor(rest / 2), inlined: rest % 2 === 1 });
     }
   }
 
-  // Rows of the listing: PTX lines in order, each with its instruction where it has one; a line's second instruction, and
-  // one that stands before its line, have a row of their own without a line.
+  // Rows of the listing: PTX lines in order, each with its instruction where it has one; a line's second instruction,
+  // and one that stands before its line, have a row of their own without a line.
   makeRows() {
-    const lines = [], instructions = [];
+    const lines = [],
+      instructions = [];
     this.rowOfInstruction = new Uint32Array(this.count);
     let cursor = this.first;
     const plain = (end) => {
@@ -189,7 +215,8 @@ class Kernel {
         }
     };
     for (let i = 0; i < this.count; i++) {
-      const line = this.lineOf[i], own = this.first > 0 && line >= cursor;
+      const line = this.lineOf[i],
+        own = this.first > 0 && line >= cursor;
       if (own) plain(line);
       this.rowOfInstruction[i] = lines.length;
       lines.push(own ? line : 0);
@@ -234,11 +261,14 @@ class Kernel {
     return `line ${this.lineOf[i]}` + (moved ? ` (moved behind line ${this.near(i)})` : "");
   }
 
-  instructionsOf(file, line) { return this.bySource.get(sourceKey(file, line)) || []; }
+  instructionsOf(file, line) {
+    return this.bySource.get(sourceKey(file, line)) || [];
+  }
 
   // The ranges that have a row between the two instructions, in order.
   rangesIn(from, to) {
-    const chunk = Math.floor(from / CHUNK), found = [];
+    const chunk = Math.floor(from / CHUNK),
+      found = [];
     for (const r of this.openAt[chunk] || []) if (this.rangeLast[r] >= from) found.push(r);
     for (let r = this.beginAt[chunk]; r < this.rangeFirst.length && this.rangeFirst[r] <= to; r++)
       if (this.rangeLast[r] >= from) found.push(r);
@@ -293,8 +323,9 @@ function sourceKey(file, line) {
 }
 
 function sums(text) {
-  const column = new Column(text), values = [];
-  for (let at = 0; column.more();) values.push(at += column.next());
+  const column = new Column(text),
+    values = [];
+  for (let at = 0; column.more();) values.push((at += column.next()));
   return values;
 }
 

@@ -1,5 +1,5 @@
-// A list of which only the rows in view are elements: 100,000 rows cost no more than fifty. Keys move the selection: arrows,
-// Page Up and Down, Home, End.
+// A list of which only the rows in view are elements: 100,000 rows cost no more than fifty. Keys move the selection:
+// arrows, Page Up and Down, Home, End.
 
 class RowList {
   // render(index, element) fills a row; pick(index) is told of clicks and keys, point(index or NONE) of the pointer.
@@ -47,7 +47,8 @@ class RowList {
   }
 
   draw() {
-    const top = this.container.scrollTop, height = this.container.clientHeight;
+    const top = this.container.scrollTop,
+      height = this.container.clientHeight;
     const first = Math.max(0, Math.floor(top / this.rowHeight) - 6);
     const last = Math.min(this.count - 1, Math.ceil((top + height) / this.rowHeight) + 6);
     for (const [index, row] of this.rows)
@@ -82,7 +83,8 @@ class RowList {
 
   // Into the middle, where it is not in view already.
   show(index) {
-    const top = index * this.rowHeight, height = this.container.clientHeight;
+    const top = index * this.rowHeight,
+      height = this.container.clientHeight;
     if (top < this.container.scrollTop + this.rowHeight || top > this.container.scrollTop + height - 2 * this.rowHeight)
       this.container.scrollTop = Math.max(0, top - height / 2);
   }
@@ -121,18 +123,26 @@ function button(text, title, action) {
 }
 
 function table(className, heads, rows) {
-  const head = element("tr", "", ...heads.map((text) => {
-    const cell = element("th", "", text);
-    cell.scope = "col";
-    return cell;
-  }));
+  const head = element(
+    "tr",
+    "",
+    ...heads.map((text) => {
+      const cell = element("th", "", text);
+      cell.scope = "col";
+      return cell;
+    }),
+  );
   return element("table", className, element("thead", "", head), element("tbody", "", ...rows));
 }
 
 function tableRow(cells) {
-  return element("tr", "", ...cells.map((cell) => {
-    const made = element("td", typeof cell === "number" ? "num" : "");
-    made.append(typeof cell === "number" ? String(cell) : cell === null ? "" : cell);
-    return made;
-  }));
+  return element(
+    "tr",
+    "",
+    ...cells.map((cell) => {
+      const made = element("td", typeof cell === "number" ? "num" : "");
+      made.append(typeof cell === "number" ? String(cell) : cell === null ? "" : cell);
+      return made;
+    }),
+  );
 }

@@ -1,5 +1,5 @@
-// What stands beside the code of a kernel: numbers, the live set, life ranges, values at the peak, occupancy, techniques,
-// findings. Each function returns an element or fills one; go(instruction) selects an instruction.
+// What stands beside the code of a kernel: numbers, the live set, life ranges, values at the peak, occupancy,
+// techniques, findings. Each function returns an element or fills one; go(instruction) selects an instruction.
 
 function lineLink(kernel, i, go) {
   if (i === null || i === NONE || i === undefined) return element("span", "none", "none");
@@ -24,34 +24,79 @@ function counted(count, what) {
 // ---- numbers --------------------------------------------------------------------------------------------------------
 
 function tile(label, value, note, title) {
-  return titled(element("div", "tile", element("div", "label", label), element("div", "value", String(value)),
-    element("div", "note", note || "")), title || "");
+  return titled(
+    element(
+      "div",
+      "tile",
+      element("div", "label", label),
+      element("div", "value", String(value)),
+      element("div", "note", note || ""),
+    ),
+    title || "",
+  );
 }
 
 function tiles(k) {
   const box = element("div", "tiles");
   const used = (from) => (k.use.from === from ? "used for occupancy" : "");
-  box.append(tile("Live peak", k.live_peak, `exact; ${counted(k.live_peak_predicates, "predicate")}`, "Most 32-bit register words live at one place of the PTX"));
-  box.append(tile("Allocated", k.allocated, `by heddle; ${counted(k.allocated_predicates, "predicate")}`, "Registers that heddle's own allocation needs"));
+  box.append(
+    tile(
+      "Live peak",
+      k.live_peak,
+      `exact; ${counted(k.live_peak_predicates, "predicate")}`,
+      "Most 32-bit register words live at one place of the PTX",
+    ),
+  );
+  box.append(
+    tile(
+      "Allocated",
+      k.allocated,
+      `by heddle; ${counted(k.allocated_predicates, "predicate")}`,
+      "Registers that heddle's own allocation needs",
+    ),
+  );
   box.append(tile("Estimate", k.estimate, used("estimate") || "a model", "What ptxas will probably use: a model"));
-  box.append(tile("ptxas", k.ptxas ? k.ptxas.registers : "-", k.ptxas ? used("ptxas") : k.ptxas_asked ? "unknown" : "not asked", "Its own count"));
+  box.append(
+    tile(
+      "ptxas",
+      k.ptxas ? k.ptxas.registers : "-",
+      k.ptxas ? used("ptxas") : k.ptxas_asked ? "unknown" : "not asked",
+      "Its own count",
+    ),
+  );
   const [ctas, warps, fraction, limiter, impossible] = k.occupancy;
-  box.append(tile("Occupancy", impossible ? "none" : percent(fraction),
-    impossible || `${ctas} CTAs, ${warps} warps; limited by ${limiter}`));
-  const spilled = k.ptxas ? `ptxas ${k.ptxas.spill_stores} stored, ${k.ptxas.spill_loads} loaded` : "bytes, by heddle's allocation";
+  box.append(
+    tile(
+      "Occupancy",
+      impossible ? "none" : percent(fraction),
+      impossible || `${ctas} CTAs, ${warps} warps; limited by ${limiter}`,
+    ),
+  );
+  const spilled = k.ptxas
+    ? `ptxas ${k.ptxas.spill_stores} stored, ${k.ptxas.spill_loads} loaded`
+    : "bytes, by heddle's allocation";
   box.append(tile("Spills", k.spill_bytes, spilled, "Bytes of a thread"));
   return box;
 }
 
 function facts(k) {
   const rows = [
-    ["Instructions", `${k.count} (${k.input_instructions} before clean-up), ${counted(k.blockPeaks.length, "block")}, ${counted(k.loops, "loop")}`],
+    [
+      "Instructions",
+      `${k.count} (${k.input_instructions} before clean-up), ` +
+        `${counted(k.blockPeaks.length, "block")}, ${counted(k.loops, "loop")}`,
+    ],
     ["Shared memory", `${k.static_shared_bytes} bytes static of a CTA; ${k.use.shared_bytes} counted for occupancy`],
     ["Local memory", `${k.local_bytes} bytes of a thread`],
     ["Parameters, constants", `${k.parameter_bytes} and ${k.constant_bytes} bytes`],
     ["Barriers", `${k.barriers}`],
-    ["Bank conflicts", k.banks ? `${counted(k.bank_conflicts, "instruction")} with two sources in one of ${k.banks} register banks; ` +
-      `${k.bank_conflicts_weighted} weighted by loops` : "the register banks of this GPU are not known"],
+    [
+      "Bank conflicts",
+      k.banks
+        ? `${counted(k.bank_conflicts, "instruction")} with two sources in one of ${k.banks} register banks; ` +
+          `${k.bank_conflicts_weighted} weighted by loops`
+        : "the register banks of this GPU are not known",
+    ],
     ["Single-use loads", `${k.single_use_loads} of ${k.loads} loads are read by one instruction only`],
   ];
   const list = element("dl", "facts");
@@ -62,11 +107,15 @@ function facts(k) {
 // Bars of the distances from an access of a value to its next read.
 function reuse(k) {
   const most = Math.max(1, ...k.reuse.map(([, count]) => count));
-  return table("bars", ["Instructions to the next read", "Reads"], k.reuse.map(([name, count]) => {
-    const bar = element("span", "bar");
-    bar.style.width = (100 * count) / most + "%";
-    return tableRow([name.replace("_", " "), element("span", "measure", bar, element("span", "", String(count)))]);
-  }));
+  return table(
+    "bars",
+    ["Instructions to the next read", "Reads"],
+    k.reuse.map(([name, count]) => {
+      const bar = element("span", "bar");
+      bar.style.width = (100 * count) / most + "%";
+      return tableRow([name.replace("_", " "), element("span", "measure", bar, element("span", "", String(count)))]);
+    }),
+  );
 }
 
 // ---- what lives at an instruction -----------------------------------------------------------------------------------
@@ -79,30 +128,54 @@ function liveSet(kernel, i, pointed, go) {
     box.append(element("p", "hint", "Point at or select an instruction to see what lives there."));
     return box;
   }
-  const ranges = kernel.rangesIn(i, i), title = element("h3", "", "Live at ", kernel.title(i));
+  const ranges = kernel.rangesIn(i, i),
+    title = element("h3", "", "Live at ", kernel.title(i));
   if (pointed) title.append(element("small", "", " (pointed at)"));
-  const need = element("p", "meta", `needs ${counted(kernel.liveAt[i], "word")} and ${counted(kernel.predicatesAt[i], "predicate")}` +
-    (kernel.depthOf[i] ? `; loop depth ${kernel.depthOf[i]}` : ""));
+  const need = element(
+    "p",
+    "meta",
+    `needs ${counted(kernel.liveAt[i], "word")} and ${counted(kernel.predicatesAt[i], "predicate")}` +
+      (kernel.depthOf[i] ? `; loop depth ${kernel.depthOf[i]}` : ""),
+  );
   box.append(title, need);
   const values = ranges.map((r) => ({ reg: kernel.rangeRegister[r], last: kernel.rangeLast[r] }));
   const width = (v) => kernel.registerList[v.reg].words;
   values.sort((a, b) => width(b) - width(a) || b.last - a.last || a.reg - b.reg);
-  box.append(table("values", ["", "Value", "Bits", "Defined", "Last use", "Uses", "Depth"], values.map(({ reg }) => {
-    const register = kernel.registerList[reg], value = kernel.valueAt(reg, i), access = kernel.accessOf(i, reg);
-    return tableRow([
-      titled(element("span", "symbol s" + access, symbols[access]), ["live", "written", "read", "read and written"][access]),
-      element("code", "", register.name), widthOf(register), lineLink(kernel, value.definition, go),
-      lineLink(kernel, value.lastUse, go), value.reads, value.definition === NONE ? "" : kernel.depthOf[value.definition],
-    ]);
-  })));
+  box.append(
+    table(
+      "values",
+      ["", "Value", "Bits", "Defined", "Last use", "Uses", "Depth"],
+      values.map(({ reg }) => {
+        const register = kernel.registerList[reg],
+          value = kernel.valueAt(reg, i),
+          access = kernel.accessOf(i, reg);
+        return tableRow([
+          titled(
+            element("span", "symbol s" + access, symbols[access]),
+            ["live", "written", "read", "read and written"][access],
+          ),
+          element("code", "", register.name),
+          widthOf(register),
+          lineLink(kernel, value.definition, go),
+          lineLink(kernel, value.lastUse, go),
+          value.reads,
+          value.definition === NONE ? "" : kernel.depthOf[value.definition],
+        ]);
+      }),
+    ),
+  );
   return box;
 }
 
-// Columns of life ranges for the instructions around one: '^' written, 'v' read, 'x' both, ':' live. What is touched there
-// stands first, then what only lives through; predicates last.
+// Columns of life ranges for the instructions around one: '^' written, 'v' read, 'x' both, ':' live. What is touched
+// there stands first, then what only lives through; predicates last.
 function lifeRanges(kernel, i, go) {
-  const around = 14, from = Math.max(0, i - around), to = Math.min(kernel.count - 1, i + around);
-  const rows = new Map(), touched = new Set(), regs = new Set();
+  const around = 14,
+    from = Math.max(0, i - around),
+    to = Math.min(kernel.count - 1, i + around);
+  const rows = new Map(),
+    touched = new Set(),
+    regs = new Set();
   for (let at = from; at <= to; at++) rows.set(at, new Map());
   for (const r of kernel.rangesIn(from, to)) {
     regs.add(kernel.rangeRegister[r]);
@@ -115,13 +188,25 @@ function lifeRanges(kernel, i, go) {
       touched.add(kernel.touchRegister[t]);
       regs.add(kernel.touchRegister[t]);
     }
-  const group = (reg) => (kernel.registerList[reg].predicate ? 2 : kernel.registerList[reg].words ? 0 : 1) * 2 + (touched.has(reg) ? 0 : 1);
+  const group = (reg) =>
+    (kernel.registerList[reg].predicate ? 2 : kernel.registerList[reg].words ? 0 : 1) * 2 + (touched.has(reg) ? 0 : 1);
   const order = [...regs].map((reg) => ({ reg, group: group(reg) })).sort((a, b) => a.group - b.group);
-  order.forEach((column, at) => { column.border = at > 0 && order[at - 1].group !== column.group ? " border" : ""; });
-  const head = element("tr", "", element("th", "", "Line"), element("th", "what", "Instruction"), element("th", "", "Live"));
+  order.forEach((column, at) => {
+    column.border = at > 0 && order[at - 1].group !== column.group ? " border" : "";
+  });
+  const head = element(
+    "tr",
+    "",
+    element("th", "", "Line"),
+    element("th", "what", "Instruction"),
+    element("th", "", "Live"),
+  );
   for (const { reg, border } of order) {
-    const cell = element("th", "reg" + (kernel.registerList[reg].predicate ? " predicate" : "") + border,
-      element("span", "", kernel.registerList[reg].name));
+    const cell = element(
+      "th",
+      "reg" + (kernel.registerList[reg].predicate ? " predicate" : "") + border,
+      element("span", "", kernel.registerList[reg].name),
+    );
     cell.scope = "col";
     head.append(cell);
   }
@@ -130,11 +215,19 @@ function lifeRanges(kernel, i, go) {
 }
 
 function lifeRow(kernel, at, selected, order, cells, go) {
-  const row = element("tr", selected ? "selected" : "", element("td", "num", lineLink(kernel, at, go)),
-    titled(element("td", "what", kernel.text(at)), kernel.text(at)), element("td", "num", String(kernel.liveAt[at])));
+  const row = element(
+    "tr",
+    selected ? "selected" : "",
+    element("td", "num", lineLink(kernel, at, go)),
+    titled(element("td", "what", kernel.text(at)), kernel.text(at)),
+    element("td", "num", String(kernel.liveAt[at])),
+  );
   order.forEach(({ reg, border }, column) => {
-    const access = cells.get(reg), known = access !== undefined;
-    row.append(element("td", (known ? "s" + access : "") + border + (column % 2 ? "" : " even"), known ? symbols[access] : ""));
+    const access = cells.get(reg),
+      known = access !== undefined;
+    row.append(
+      element("td", (known ? "s" + access : "") + border + (column % 2 ? "" : " even"), known ? symbols[access] : ""),
+    );
   });
   return row;
 }
@@ -149,55 +242,102 @@ function advice(value) {
 }
 
 function peakValues(kernel, go) {
-  return table("values", ["Value", "Bits", "Defined", "Last use", "Uses", "In the loop", "Depth", "Advice"], kernel.values.map((v) => {
-    const register = kernel.registerList[v.reg], [idle, remedy] = advice(v);
-    const row = tableRow([
-      element("code", "", register.name), widthOf(register), lineLink(kernel, v.definition, go), lineLink(kernel, v.last_use, go),
-      v.uses, v.uses_in_loop, v.loop_depth, element("span", "", idle ? element("b", "", idle) : "", idle && remedy ? ": " : "", remedy),
-    ]);
-    if (v.idle) row.className = "idle";
-    return row;
-  }));
+  return table(
+    "values",
+    ["Value", "Bits", "Defined", "Last use", "Uses", "In the loop", "Depth", "Advice"],
+    kernel.values.map((v) => {
+      const register = kernel.registerList[v.reg],
+        [idle, remedy] = advice(v);
+      const row = tableRow([
+        element("code", "", register.name),
+        widthOf(register),
+        lineLink(kernel, v.definition, go),
+        lineLink(kernel, v.last_use, go),
+        v.uses,
+        v.uses_in_loop,
+        v.loop_depth,
+        element("span", "", idle ? element("b", "", idle) : "", idle && remedy ? ": " : "", remedy),
+      ]);
+      if (v.idle) row.className = "idle";
+      return row;
+    }),
+  );
 }
 
 // ---- occupancy, techniques, findings --------------------------------------------------------------------------------
 
 function occupancy(k, module) {
-  const box = document.createDocumentFragment(), use = k.use;
-  box.append(element("p", "", `On ${module.arch}: CTAs of ${use.threads} threads with ${use.registers} registers of a thread ` +
-    `(${use.from}), ${use.shared_bytes} bytes of shared memory, ${counted(use.barriers, "barrier")}.`));
+  const box = document.createDocumentFragment(),
+    use = k.use;
+  box.append(
+    element(
+      "p",
+      "",
+      `On ${module.arch}: CTAs of ${use.threads} threads with ${use.registers} registers of a thread ` +
+        `(${use.from}), ${use.shared_bytes} bytes of shared memory, ${counted(use.barriers, "barrier")}.`,
+    ),
+  );
   const cliff = (name, step) => {
     if (!step) return;
-    const [, warps, fraction, , impossible] = step.then, change = step.registers - use.registers;
+    const [, warps, fraction, , impossible] = step.then,
+      change = step.registers - use.registers;
     const then = impossible ? `cannot run: ${impossible}` : `${percent(fraction)} (${warps} warps)`;
-    box.append(element("p", name, `${counted(Math.abs(change), "register")} ${change < 0 ? "fewer" : "more"} ` +
-      `(${step.registers}): ${then}`));
+    box.append(
+      element(
+        "p",
+        name,
+        `${counted(Math.abs(change), "register")} ${change < 0 ? "fewer" : "more"} ` + `(${step.registers}): ${then}`,
+      ),
+    );
   };
   cliff("gain", k.gain);
   cliff("loss", k.loss);
   box.append(sweepChart(k));
-  box.append(element("p", "meta", "CTAs that each limit alone would allow: " + k.limits.map(([name, ctas]) => `${name} ${ctas}`).join(", ")));
+  box.append(
+    element(
+      "p",
+      "meta",
+      "CTAs that each limit alone would allow: " + k.limits.map(([name, ctas]) => `${name} ${ctas}`).join(", "),
+    ),
+  );
   return box;
 }
 
 function techniques(k) {
-  return table("techniques", ["Technique", "Finds"], k.techniques.map(({ name, refusal, statistics }) => {
-    const list = element("span", refusal ? "none" : "");
-    if (refusal) list.append(refusal);
-    statistics.forEach(([what, count]) => list.append(element("span", "statistic", element("b", "", String(count)), " " + what.replaceAll("_", " "))));
-    return tableRow([element("code", "", name), list]);
-  }));
+  return table(
+    "techniques",
+    ["Technique", "Finds"],
+    k.techniques.map(({ name, refusal, statistics }) => {
+      const list = element("span", refusal ? "none" : "");
+      if (refusal) list.append(refusal);
+      statistics.forEach(([what, count]) =>
+        list.append(element("span", "statistic", element("b", "", String(count)), " " + what.replaceAll("_", " "))),
+      );
+      return tableRow([element("code", "", name), list]);
+    }),
+  );
 }
 
 function findings(k, files, go, goSource) {
   const list = element("ul", "findings");
   for (const gate of k.failed_gates) list.append(element("li", "error", element("b", "", "not met"), " " + gate));
   for (const f of k.findings) {
-    const item = element("li", f.severity, element("b", "", f.severity), " " + f.message + " ", element("code", "", "[" + f.rule + "]"), " ");
+    const item = element(
+      "li",
+      f.severity,
+      element("b", "", f.severity),
+      " " + f.message + " ",
+      element("code", "", "[" + f.rule + "]"),
+      " ",
+    );
     if (f.instruction !== null) item.append(element("span", "", "line ", lineLink(k, f.instruction, go), " "));
     else if (f.place.ptx_line) item.append(element("span", "meta", "line " + f.place.ptx_line));
     if (f.place.file !== null && f.place.line)
-      item.append(button(`${shortName(files[f.place.file])}:${f.place.line}`, files[f.place.file], () => goSource(f.place.file + 1, f.place.line)));
+      item.append(
+        button(`${shortName(files[f.place.file])}:${f.place.line}`, files[f.place.file], () =>
+          goSource(f.place.file + 1, f.place.line),
+        ),
+      );
     list.append(item);
   }
   if (!list.children.length) list.append(element("li", "none", "none"));

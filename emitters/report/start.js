@@ -1,7 +1,9 @@
-// The start: the table of kernels gets its links and sorting, and the address says which kernel and instruction is shown.
+// The start: the table of kernels gets its links and sorting, and the address says which kernel and instruction is
+// shown.
 
 document.addEventListener("DOMContentLoaded", () => {
-  const module = readJson("module"), detail = document.getElementById("detail");
+  const module = readJson("module"),
+    detail = document.getElementById("detail");
   let view = null;
 
   function asked() {
@@ -36,8 +38,10 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // The most important first: descending for numbers, ascending for names; again turns it round.
   function sortBy(head, column) {
-    const body = head.closest("table").tBodies[0], rows = [...body.rows];
-    const before = head.getAttribute("aria-sort"), text = column === 0;
+    const body = head.closest("table").tBodies[0],
+      rows = [...body.rows];
+    const before = head.getAttribute("aria-sort"),
+      text = column === 0;
     const down = before ? before === "ascending" : !text;
     const compare = (a, b) => (typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? 1 : -1);
     rows.sort((a, b) => compare(sortKey(a.cells[column]), sortKey(b.cells[column])) * (down ? -1 : 1));
@@ -52,7 +56,14 @@ document.addEventListener("DOMContentLoaded", () => {
     head.replaceChildren(button(text, head.title || `Sort by ${text}`, () => sortBy(head, column)));
   });
   document.addEventListener("keydown", (event) => {
-    if (!view || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    if (
+      !view ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)
+    )
+      return;
     if (event.key === "p") view.toPeak();
     if (event.key === "+" || event.key === "=") view.curve.zoom(1 / 3);
     if (event.key === "-") view.curve.zoom(3);

@@ -1,5 +1,5 @@
-// One kernel's part of the page: numbers, curve, code and source side by side, and the panels beneath. What is selected is
-// one instruction, or one source line with all of its instructions.
+// One kernel's part of the page: numbers, curve, code and source side by side, and the panels beneath. What is selected
+// is one instruction, or one source line with all of its instructions.
 
 class KernelView {
   constructor(root, kernel, module) {
@@ -10,7 +10,14 @@ class KernelView {
     this.file = 0;
     this.go = (i) => this.select(i, true);
     this.files = [...new Set(kernel.sourceLines.map((line) => line.file))];
-    root.replaceChildren(this.heading(), tiles(kernel), this.findingsPart(), this.curvePart(), this.codePart(), ...this.panels());
+    root.replaceChildren(
+      this.heading(),
+      tiles(kernel),
+      this.findingsPart(),
+      this.curvePart(),
+      this.codePart(),
+      ...this.panels(),
+    );
     this.makeLists();
     this.curve.show(kernel);
     if (this.files.length) this.showFile(this.startFile(), NONE);
@@ -18,7 +25,9 @@ class KernelView {
   }
 
   heading() {
-    const k = this.kernel, link = document.querySelector(`a[data-kernel="${k.index}"] b`), full = k.demangled || k.name;
+    const k = this.kernel,
+      link = document.querySelector(`a[data-kernel="${k.index}"] b`),
+      full = k.demangled || k.name;
     const box = element("div", "heading", element("h2", "", link ? link.textContent : full));
     if (link) box.append(element("small", "", full));
     if (k.demangled && k.demangled !== k.name) box.append(element("code", "mangled", k.name));
@@ -34,19 +43,29 @@ class KernelView {
   findingsPart() {
     const k = this.kernel;
     if (!k.findings.length && !k.failed_gates.length) return element("div");
-    return this.part("Findings", findings(k, this.module.files, this.go, (file, line) => this.pickSource(file, line)));
+    return this.part(
+      "Findings",
+      findings(k, this.module.files, this.go, (file, line) => this.pickSource(file, line)),
+    );
   }
 
   curvePart() {
     this.canvas = element("canvas", "curve");
     this.canvas.id = "curve";
     this.curve = new Curve(this.canvas, { pick: this.go, point: (i) => this.point(i) });
-    const tools = element("span", "tools",
+    const tools = element(
+      "span",
+      "tools",
       button("Peak", "Select the peak (p)", () => this.toPeak()),
       button("Zoom in", "Around the selection (+)", () => this.curve.zoom(1 / 3)),
-      button("Zoom out", "(-)", () => this.curve.zoom(3)));
-    const legend = element("p", "meta", "Live 32-bit words by instruction. Shaded: inside loops, darker where nested. Strips: heat by " +
-      "instruction and by block. Arrow keys move the selection.");
+      button("Zoom out", "(-)", () => this.curve.zoom(3)),
+    );
+    const legend = element(
+      "p",
+      "meta",
+      "Live 32-bit words by instruction. Shaded: inside loops, darker where nested. Strips: heat by " +
+        "instruction and by block. Arrow keys move the selection.",
+    );
     const made = this.part("Register pressure", this.canvas, legend);
     made.firstChild.append(tools);
     return made;
@@ -73,8 +92,16 @@ class KernelView {
     this.chooser.addEventListener("change", () => this.showFile(Number(this.chooser.value), NONE));
     const ptx = element("div", "pane ptx", element("h3", "", "PTX"), this.listing);
     const source = element("div", "pane", element("h3", "", "Source ", this.chooser), this.source);
-    const side = this.files.length ? [source, element("div", "pane", this.live)] :
-      [element("div", "pane", element("p", "hint", "The PTX has no .loc: with nvcc -lineinfo, source lines stand here."), this.live)];
+    const side = this.files.length
+      ? [source, element("div", "pane", this.live)]
+      : [
+          element(
+            "div",
+            "pane",
+            element("p", "hint", "The PTX has no .loc: with nvcc -lineinfo, source lines stand here."),
+            this.live,
+          ),
+        ];
     const box = element("section", "", element("div", "code", ptx, element("div", "side", ...side)), this.status);
     box.setAttribute("aria-label", "Code");
     return box;
@@ -90,9 +117,12 @@ class KernelView {
     return [
       this.part("Life ranges", this.life, element("p", "meta", "^ written, v read, x both, : live")),
       this.part(peak, element("div", "scroll tall", peakValues(k, this.go))),
-      element("div", "columns",
+      element(
+        "div",
+        "columns",
         this.part("Occupancy", occupancy(k, this.module)),
-        this.part("Techniques", element("div", "scroll", techniques(k)))),
+        this.part("Techniques", element("div", "scroll", techniques(k))),
+      ),
       element("div", "columns", this.part("Kernel", facts(k)), this.part("Reuse distances", reuse(k))),
     ];
   }
@@ -118,7 +148,8 @@ class KernelView {
     const k = this.kernel;
     let longest = 0;
     k.rowInstruction.forEach((i, row) => {
-      const line = k.rowLine[row] ? k.ptx[k.rowLine[row] - k.first].length : 0, own = i === NONE ? undefined : k.ownText.get(i);
+      const line = k.rowLine[row] ? k.ptx[k.rowLine[row] - k.first].length : 0,
+        own = i === NONE ? undefined : k.ownText.get(i);
       longest = Math.max(longest, line + (own ? own.length + 4 : 0));
     });
     return Math.min(longest + 8, 400);
@@ -131,18 +162,23 @@ class KernelView {
   }
 
   renderPtx(index, row) {
-    const k = this.kernel, line = k.rowLine[index], i = k.rowInstruction[index];
+    const k = this.kernel,
+      line = k.rowLine[index],
+      i = k.rowInstruction[index];
     row.append(element("span", "line", line ? String(line) : ""));
     if (i === NONE) {
-      const gone = k.removedLines.has(line), text = k.ptx[line - k.first];
+      const gone = k.removedLines.has(line),
+        text = k.ptx[line - k.first];
       row.append(element("span", "heat empty"), element("span", "loop"), ...highlight(text));
       if (gone) titled(row, "taken away by clean-up").classList.add("gone");
       return;
     }
-    const own = k.ownText.get(i), depth = element("span", "loop");
+    const own = k.ownText.get(i),
+      depth = element("span", "loop");
     depth.style.setProperty("--depth", Math.min(k.depthOf[i], 6));
     row.append(this.heatCell(k.liveAt[i]), depth, ...highlight(line ? k.ptx[line - k.first] : own || ""));
-    if (line && own !== undefined) titled(row, "after clean-up: " + own).append(element("span", "cleaned", "\u2192 " + own));
+    if (line && own !== undefined)
+      titled(row, "after clean-up: " + own).append(element("span", "cleaned", "\u2192 " + own));
     row.classList.add("insn");
     if (!k.reached[i]) row.classList.add("unreached");
     if (i === k.peak) row.classList.add("at-peak");
@@ -151,7 +187,8 @@ class KernelView {
   }
 
   startFile() {
-    const k = this.kernel, peak = k.peak === null ? 0 : k.fileOf[k.peak];
+    const k = this.kernel,
+      peak = k.peak === null ? 0 : k.fileOf[k.peak];
     return this.files.includes(peak) ? peak : this.files[0];
   }
 
@@ -175,24 +212,34 @@ class KernelView {
   }
 
   renderSource(index, row) {
-    const line = this.sourceRows[index], known = this.sourceOf.get(line), text = this.sourceText && this.sourceText.get(line);
+    const line = this.sourceRows[index],
+      known = this.sourceOf.get(line),
+      text = this.sourceText && this.sourceText.get(line);
     row.append(element("span", "line", String(line)));
     if (known) {
-      row.append(titled(this.heatCell(known.peak), `peak ${counted(known.peak, "word")}, ${counted(known.instructions, "instruction")}`));
+      row.append(
+        titled(
+          this.heatCell(known.peak),
+          `peak ${counted(known.peak, "word")}, ${counted(known.instructions, "instruction")}`,
+        ),
+      );
       row.classList.add("insn");
     } else {
       row.append(element("span", "heat empty"));
     }
     if (text !== null && text !== undefined) row.append(element("span", "text", text.replaceAll("\t", "    ")));
-    else if (known) row.append(element("span", "none", counted(known.instructions, "instruction") +
-      (known.inlined ? ", inlined" : "")));
+    else if (known)
+      row.append(
+        element("span", "none", counted(known.instructions, "instruction") + (known.inlined ? ", inlined" : "")),
+      );
   }
 
   // ---- selection ----
 
   // A row without an instruction gives way to the next one in that direction, or else to the one before.
   pickRow(index, step) {
-    const rows = this.kernel.rowInstruction, way = step < 0 ? -1 : 1;
+    const rows = this.kernel.rowInstruction,
+      way = step < 0 ? -1 : 1;
     for (const direction of [way, -way])
       for (let at = index; at >= 0 && at < rows.length; at += direction)
         if (rows[at] !== NONE) return this.select(rows[at], true);
@@ -226,7 +273,8 @@ class KernelView {
   }
 
   describe(i) {
-    const k = this.kernel, files = this.module.files;
+    const k = this.kernel,
+      files = this.module.files;
     let text = `${k.title(i)}, block ${k.blockOf[i]}: ${counted(k.liveAt[i], "word")} live`;
     if (k.sourceLineOf[i]) text += `; ${files[k.fileOf[i] - 1]}:${k.sourceLineOf[i]}`;
     if (k.inlinedLineOf[i]) text += `, inlined at ${files[k.inlinedFileOf[i] - 1]}:${k.inlinedLineOf[i]}`;
@@ -252,7 +300,8 @@ class KernelView {
 
 // A PTX line in pieces: label, guard, opcode, the rest, comment.
 function highlight(text) {
-  const comment = text.indexOf("//"), code = comment < 0 ? text : text.slice(0, comment);
+  const comment = text.indexOf("//"),
+    code = comment < 0 ? text : text.slice(0, comment);
   const parts = /^(@!?\S+\s+)?([a-z][\w.:]*)(\s[^]*|;[^]*)?$/.exec(code);
   const box = element("span", /^[^\s"]+:$/.test(code) || !parts ? "text label" : "text");
   if (parts) box.append(element("span", "guard", parts[1] || ""), element("span", "opcode", parts[2]), parts[3] || "");

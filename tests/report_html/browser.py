@@ -1,5 +1,5 @@
-"""Drives a headless Chromium through the DevTools protocol over a pipe (file descriptors 3 and 4 of the browser). Only what
-the tests of the HTML report need; python3's standard library only."""
+"""Drives a headless Chromium through the DevTools protocol over a pipe (file descriptors 3 and 4 of the browser). Only
+what the tests of the HTML report need; python3's standard library only."""
 import base64
 import json
 import os
@@ -110,7 +110,8 @@ class Browser:
 
     def settle(self):
         """Two frames and a little more, in which what a page does late is done."""
-        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 120))))")
+        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame("
+                      "() => setTimeout(done, 120))))")
 
     def evaluate(self, expression):
         answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
@@ -142,20 +143,21 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": value}])
 
     def click(self, x, y):
-        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="none" if kind == "mouseMoved" else "left",
-                      clickCount=0 if kind == "mouseMoved" else 1)
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
         self.settle()
 
     def click_on(self, expression):
         """Clicks the middle of an element."""
-        box = self.evaluate("(() => { const e = %s; e.scrollIntoView({block: 'center'}); const b = e.getBoundingClientRect();"
-                            " return [b.left + Math.min(b.width, 200) / 2, b.top + b.height / 2]; })()" % expression)
+        box = self.evaluate("(() => { const e = %s; e.scrollIntoView({block: 'center'});"
+                            " const b = e.getBoundingClientRect(); return [b.left + Math.min(b.width, 200) / 2, b.top + b.height / 2]; })()" % expression)
         self.click(*box)
 
     def press(self, key):
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, text=key if kind == "keyDown" and len(key) == 1 else "")
+        text = key if len(key) == 1 else ""
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, text=text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key)
         self.settle()
 
     def screenshot(self, path, full=False):

@@ -75,7 +75,8 @@ def decode(kernel):
         first, reg = first + step, reg + unsign(difference)
         ranges.append([names[reg], first, first + length])
     return {
-        "line": lines, "block": block, "depth": depth, "reached": reached, "source": source, "ranges": ranges, "touches": touches(kernel, names),
+        "line": lines, "block": block, "depth": depth, "reached": reached, "source": source,
+        "ranges": ranges, "touches": touches(kernel, names),
         "live": running([unsign(v) for v in numbers(kernel["live"])]),
         "predicates": running([unsign(v) for v in numbers(kernel["predicates"])]),
         "single_use": running(numbers(kernel["single_use"])), "removed": running(numbers(kernel["removed"])),
