@@ -5,7 +5,7 @@
  *   mov d, s        by s, while s still holds what was copied (passes/values.h: no definition, and no meeting of paths,
  *                   between); guards too
  *   mov d, 5        by the number, in instructions that have room for one: not what goes to memory, textures, calls,
- *                   matrix units, nor elements of vectors, which machines take from registers
+ *                   matrix units (zero may be stored), nor elements of vectors, which machines take from registers
  *   mov d, variable by the variable, as the base of an address in the variable's own space
  *
  * A copy to a register with several definitions often ends a side of a branch or a loop ("phi"); readings behind it
@@ -158,11 +158,14 @@ static bool holds_still(const copyprop *p, const fact *known)
     return known && known->kind == FACT_COPY && known->value && hd_value_of(&p->walk, known->reg) == known->value;
 }
 
-static bool takes_numbers(const hd_form *form)
+/* Zero is a register in machine code (RZ), which stores read, too. */
+static bool takes_number(const hd_form *form, uint64_t bits)
 {
     const uint32_t others =
         HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE | HD_BEHAVE_CALL | HD_BEHAVE_ASYNC;
     bool video = form->opcode >= HD_OP_VADD && form->opcode <= HD_OP_VSET4; /* take no numbers, as measured */
+    if (form->opcode == HD_OP_ST && bits == 0)
+        return true;
     return !(form->behaviour & others) && form->opcode != HD_OP_CVT && !video && hd_form_unit(form) != HD_UNIT_TENSOR;
 }
 
@@ -170,7 +173,7 @@ static bool put_number(copyprop *p, uint32_t ordinal, uint32_t index, const fact
 {
     hd_function *f = p->function;
     const hd_operand *o = &hd_insn_operands(f, &f->instructions.items[ordinal])[index];
-    if (!takes_numbers(hd_insn_form(f, &f->instructions.items[ordinal])) ||
+    if (!takes_number(hd_insn_form(f, &f->instructions.items[ordinal]), known->bits) ||
         o->flags & (HD_OPERAND_NOT | HD_OPERAND_MINUS) ||
         hd_types[f->registers.items[o->value].type].bits != known->width)
         return false;

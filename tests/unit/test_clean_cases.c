@@ -127,6 +127,9 @@ static void numbers(void **state)
         "d2, d0, 0d4000000000000000; ret;");
     expect("copyprop", "mov.b32 x1, 0xffffffff; setp.eq.u32 p1, x0, x1; mov.b64 y1, 1; shl.b64 y2, y1, x1; ret;",
            "mov.b32 x1, 0xffffffff; setp.eq.u32 p1, x0, -1; mov.b64 y1, 1; shl.b64 y2, 1, -1; ret;");
+    expect("copyprop", "mov.u32 x1, 0; st.global.u32 [y0], x1; mov.f32 f1, 0f00000000; st.global.f32 [y0], f1; ret;",
+           "mov.u32 x1, 0; st.global.u32 [y0], 0; mov.f32 f1, 0f00000000; st.global.f32 [y0], 0f00000000; ret;");
+    expect_same("copyprop", "mov.u32 x1, 0; st.global.v2.u32 [y0], {x1, x1}; ret;");
     expect_same("copyprop", "mov.u32 x1, 7; st.global.v2.u32 [y0], {x1, x1}; atom.global.add.u32 x2, [y0], x1; ret;");
     expect_same("copyprop", "mov.b32 x1, 0x300; cvt.u32.u8 x2, x1; vadd.u32.u32.u32 x3, x0, x1; ret;");
 }
