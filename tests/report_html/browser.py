@@ -44,6 +44,13 @@ class Browser:
         os.close(to_read)
         os.close(to_write)
         self.buffer, self.number, self.session, self.events = b"", 0, None, []
+        try:
+            self.attach()
+        except (OSError, RuntimeError):
+            self.close()
+            raise
+
+    def attach(self):
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
