@@ -294,7 +294,8 @@ hd_outcome hd_context_replay(hd_context *context, const char *const *launch_file
     static const hd_replay_settings defaults = {0};
     const hd_replay_settings *s = settings ? settings : &defaults;
     hd_replay_options options = {
-        .gpu = s->gpu, .techniques = s->techniques, .threads = s->threads, .parse = context->parse};
+        .gpu = s->gpu, .techniques = s->techniques, .threads = s->threads, .parse = context->parse,
+        .keep_virtual = s->keep_virtual, .max_registers = s->max_registers};
     *report = (hd_text){0};
     begin_job(context);
     hd_replay *replay = hd_replay_new(&options, &context->diagnostics);

@@ -95,7 +95,7 @@ static void write_header(hd_writer *w, int name_width)
 
 static void write_registers(hd_writer *w, const hd_replay_kernel *k)
 {
-    static const char *const originals[] = {"", "; memory as the original kernel leaves it",
+    static const char *const originals[] = {"; memory not compared with the original kernel's", "; memory as the original kernel leaves it",
                                             "; memory NOT as the original kernel leaves it"};
     switch ((hd_replay_registers)k->registers) {
     case HD_REPLAY_VIRTUAL:
@@ -104,7 +104,7 @@ static void write_registers(hd_writer *w, const hd_replay_kernel *k)
     case HD_REPLAY_ALLOCATED: hd_write_format(w, "  cleaned up, and allocated to %u registers, %u predicates", k->general, k->predicates); break;
     case HD_REPLAY_ARCHITECTED: hd_write_format(w, "  came allocated to %u registers, %u predicates", k->general, k->predicates); break;
     }
-    hd_write_format(w, "%s\n", originals[k->same_as_original]);
+    hd_write_format(w, "%s\n", k->registers == HD_REPLAY_ALLOCATED ? originals[k->same_as_original] : "");
 }
 
 static void write_kernel(hd_writer *w, const hd_replay_kernel *k)

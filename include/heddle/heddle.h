@@ -156,6 +156,8 @@ typedef struct hd_replay_settings {
     const char *techniques; /* separated by commas; NULL: all */
     uint32_t threads;       /* for passes; 0: one for each processor */
     bool text;              /* the report as a table instead of JSON */
+    bool keep_virtual;      /* replay PTX's own registers, instead of cleaning up and allocating first */
+    uint32_t max_registers; /* allocate at most so many; 0: no limit but .maxnreg */
 } hd_replay_settings;
 
 /* Runs launch files in the hardware model, as heddle-replay(1) says. `settings` may be NULL. The report is there
