@@ -64,6 +64,15 @@ TO_ALL(u16)
 TO_ALL(u32)
 TO_ALL(u64)
 
+/* Clamped to 8 and 16 bits. */
+#define CLAMP(to, A, low, high)                                                           \
+    LOOP(u16_of_##A##_sat_##to, u16, A, a<(A)(low) ? (A)(low) : a>(high) ? (A)(high) : a) \
+    LOOP(u32_of_##A##_sat_##to, u32, A, a<(A)(low) ? (A)(low) : a>(high) ? (A)(high) : a)
+CLAMP(u8, s32, 0, 255)
+CLAMP(s8, s32, -128, 127)
+CLAMP(u16, s32, 0, 65535)
+CLAMP(s16, s32, -32768, 32767)
+
 /* By the width of D, that of A, and X in the order u8 s8 u16 s16 u32 s32 u64 s64. */
 #define ROW_U16(A)                                                                       \
     {                                                                                    \
@@ -87,9 +96,17 @@ static hd_lanes *const integer_loops[3][3][8] = {
 
 static uint32_t width_index(uint32_t bits) { return (uint32_t)__builtin_ctz(bits) - 4; }
 
+/* By the width of D, the bits of the type that it is clamped to, and the type's sign: from s32. */
+static hd_lanes *const clamping_loops[2][2][2] = {
+    {{u16_of_s32_sat_u8, u16_of_s32_sat_s8}, {u16_of_s32_sat_u16, u16_of_s32_sat_s16}},
+    {{u32_of_s32_sat_u8, u32_of_s32_sat_s8}, {u32_of_s32_sat_u16, u32_of_s32_sat_s16}},
+};
+
 static hd_lanes *integer_loop(const hd_conversion *c, uint32_t d_bytes, uint32_t a_bytes)
 {
     const hd_format *to = &c->to, *from = &c->from, *narrow = to->bits <= from->bits ? to : from;
+    if (c->sat && from->bits == 32 && from->fraction_bits && a_bytes == 4 && to->bits <= 16 && d_bytes <= 4)
+        return clamping_loops[d_bytes / 4][to->bits / 16][to->fraction_bits != 0];
     /* a negative value in an unsigned type that is narrower than its register: not one extension but two */
     if (c->sat || (narrow == from && from->fraction_bits && !to->fraction_bits && to->bits < d_bytes * 8))
         return NULL;
@@ -111,6 +128,16 @@ LOOP(f64_of_s32, f64, s32, (f64)a)
 LOOP(f64_of_u32, f64, u32, (f64)a)
 LOOP(f64_of_s64, f64, s64, (f64)a)
 LOOP(f64_of_u64, f64, u64, (f64)a)
+
+/* A NaN keeps its payload. */
+static inline f64 quieted(f64 v)
+{
+    u64 bits = 0;
+    memcpy(&bits, &v, 8);
+    bits |= (u64)(v != v) << 51;
+    memcpy(&v, &bits, 8);
+    return v;
+}
 
 /* NaN is 0 between 32-bit types, else the sign bit. */
 static inline s32 s32_in_range(f32 v) /* without a branch, for the vectorizer */
@@ -142,6 +169,7 @@ WHOLE(u32, f64, f64, u32_in_range_d, , )
 WHOLE(s64, f64, f64, s64_in_range, , )
 WHOLE(u64, f64, f64, u64_in_range, , )
 WHOLE(f32, f32, f32, canonical, truncf, f)
+WHOLE(f64, f64, f64, quieted, trunc, )
 
 /* ---- floats -------------------------------------------------------------------------------------------------- */
 
@@ -185,6 +213,21 @@ static inline u32 brain_of_single(u32 bits)
     u32 rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
     return (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fff : rounded;
 }
+
+/* Integers that f32 does not hold are beyond f16, too; whole numbers of f16 are numbers of f16. */
+LOOP(f16_of_s32, u16, s32, half_of_single(bits_f32((f32)a)))
+LOOP(f16_of_u32, u16, u32, half_of_single(bits_f32((f32)a)))
+LOOP(f16_of_s16, u16, s16, half_of_single(bits_f32((f32)a)))
+LOOP(f16_of_u16, u16, u16, half_of_single(bits_f32((f32)a)))
+#define whole_half(v) half_of_single(bits_f32(v))
+#define WHOLE_HALF(type, D, in_range)                                    \
+    LOOP(type##_of_f16_rni, D, u16, in_range(rintf(single_of_half(a))))  \
+    LOOP(type##_of_f16_rzi, D, u16, in_range(truncf(single_of_half(a)))) \
+    LOOP(type##_of_f16_rmi, D, u16, in_range(floorf(single_of_half(a)))) \
+    LOOP(type##_of_f16_rpi, D, u16, in_range(ceilf(single_of_half(a))))
+WHOLE_HALF(s32, s32, s32_in_range)
+WHOLE_HALF(u32, u32, u32_in_range)
+WHOLE_HALF(f16, u16, whole_half)
 
 static inline f32 clamped(f32 v) { return v > 0 ? v < 1 ? v : 1.0f : 0.0f; }
 
@@ -274,6 +317,10 @@ static const struct row {
     ROW(F32, U16, 0, PLAIN, 4, 2, f32_of_u16),
     ROW(F32, S8, 0, PLAIN, 4, 2, f32_of_s8),
     ROW(F32, U8, 0, PLAIN, 4, 2, f32_of_u8),
+    ROW(F16, S32, 0, PLAIN, 2, 4, f16_of_s32),
+    ROW(F16, U32, 0, PLAIN, 2, 4, f16_of_u32),
+    ROW(F16, S16, 0, PLAIN, 2, 2, f16_of_s16),
+    ROW(F16, U16, 0, PLAIN, 2, 2, f16_of_u16),
     ROW(F64, S32, 0, PLAIN, 8, 4, f64_of_s32),
     ROW(F64, U32, 0, PLAIN, 8, 4, f64_of_u32),
     ROW(F64, S64, 0, PLAIN, 8, 8, f64_of_s64),
@@ -287,6 +334,10 @@ static const struct row {
     ROWS_WHOLE(S64, F64, 8, 8, s64_of_f64),
     ROWS_WHOLE(U64, F64, 8, 8, u64_of_f64),
     ROWS_WHOLE(F32, F32, 4, 4, f32_of_f32),
+    ROWS_WHOLE(F64, F64, 8, 8, f64_of_f64),
+    ROWS_WHOLE(S32, F16, 4, 2, s32_of_f16),
+    ROWS_WHOLE(U32, F16, 4, 2, u32_of_f16),
+    ROWS_WHOLE(F16, F16, 2, 2, f16_of_f16),
     ROW(F64, F32, 0, PLAIN, 8, 4, f64_of_f32),
     ROW(F64, F32, 0, FTZ, 8, 4, f64_of_f32_ftz),
     ROW(F32, F64, 0, PLAIN, 4, 8, f32_of_f64),

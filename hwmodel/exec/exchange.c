@@ -106,20 +106,35 @@ hd_step hd_run_active_mask(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
+/* By lane: the lanes with the same value. */
+static void equal_lanes(const void *a, uint32_t bytes, uint32_t equal[LANES])
+{
+    uint64_t values[LANES] = {0};
+    for (uint32_t i = 0; i < LANES; i++)
+        memcpy(&values[i], (const unsigned char *)a + (size_t)i * bytes, bytes == 4 ? 4 : 8);
+    for (uint32_t rest = UINT32_MAX; rest;) {
+        uint64_t value = values[__builtin_ctz(rest)];
+        uint32_t same = 0;
+        for (uint32_t j = 0; j < LANES; j++)
+            same |= (uint32_t)(values[j] == value) << j;
+        rest &= ~same;
+        for (uint32_t left = same; left; left &= left - 1)
+            equal[__builtin_ctz(left)] = same;
+    }
+}
+
 /* match.any: the named lanes with the same value; match.all: all named lanes where they agree, else none. */
 hd_step hd_run_match(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const uint32_t *named = hd_row(w, op->f);
-    const unsigned char *a = hd_row(w, op->a);
-    uint32_t row[LANES] = {0}, agree = 0, bytes = op->a_bytes;
+    uint32_t row[LANES], agree = 0;
     hd_step step = check_members(op, w, mask, op->f, "match.sync");
     if (step != HD_STEP_NEXT)
         return step;
+    equal_lanes(hd_row(w, op->a), op->a_bytes, row);
     for (uint32_t i = 0; i < LANES; i++) {
         uint32_t members = named[i] & mask;
-        for (uint32_t j = 0; j < LANES; j++)
-            if (members >> j & 1 && !memcmp(a + (size_t)i * bytes, a + (size_t)j * bytes, bytes))
-                row[i] |= 1u << j;
+        row[i] &= members;
         if (op->boolean == VOTE_ALL && row[i] != members)
             row[i] = 0;
         agree |= (uint32_t)(row[i] == members) << i;
@@ -146,6 +161,10 @@ hd_step hd_run_redux(const hd_op *op, hd_warp *w, uint32_t mask)
         uint32_t members = named[i] & mask;
         if (!members)
             continue;
+        if (i && members == (named[i - 1] & mask)) { /* nearly always */
+            row[i] = row[i - 1];
+            continue;
+        }
         row[i] = a[__builtin_ctz(members)];
         for (uint32_t rest = members & (members - 1); rest; rest &= rest - 1)
             row[i] = (uint32_t)op->use.combine(row[i], a[__builtin_ctz(rest)], 0);

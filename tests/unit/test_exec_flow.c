@@ -374,6 +374,30 @@ static void votes(void **state)
     expect_fault(&run, FIRST_LINE + 1, "vote.sync waits for lanes 0xffffffe0");
 }
 
+/* Two groups of lanes that take turns: the even and the odd ones, but for two lanes that are side by side in one. */
+static void groups_match_for_themselves(void **state)
+{
+    (void)state;
+    kernel_run run = run_body("and.b32 %r1, %r0, 1;\nsetp.eq.u32 %p1, %r0, 8;\n@%p1 mov.u32 %r1, 1;\n"
+                              "setp.ne.u32 %p1, %r1, 0;\nselp.b32 %r2, 0xaaaaabaa, 0x55555455, %p1;\n"
+                              "rem.u32 %r3, %r0, 3;\nmatch.any.sync.b32 %r4, %r3, %r2;\n"
+                              "match.all.sync.b32 %r5, %r1, %r2;\nredux.sync.add.u32 %r6, %r0, %r2;\n"
+                              "st.global.u32 [%rd3], %r4;\nst.global.u32 [%rd3+128], %r5;\n"
+                              "st.global.u32 [%rd3+256], %r6;",
+                              32);
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++) {
+        uint32_t named = i & 1 || i == 8 ? 0xaaaaabaa : 0x55555455, same = 0, sum = 0;
+        for (uint32_t j = 0; j < 32; j++) {
+            same |= (uint32_t)(i % 3 == j % 3) << j;
+            sum += named >> j & 1 ? j : 0;
+        }
+        assert_int_equal(out[i], same & named);
+        assert_int_equal(out[32 + i], named);
+        assert_int_equal(out[64 + i], sum);
+    }
+}
+
 static void matches_and_reductions(void **state)
 {
     (void)state;
@@ -573,6 +597,7 @@ int main(void)
         cmocka_unit_test(shuffles),
         cmocka_unit_test(votes),
         cmocka_unit_test(matches_and_reductions),
+        cmocka_unit_test(groups_match_for_themselves),
         cmocka_unit_test(float_reductions),
         cmocka_unit_test(special_registers),
         cmocka_unit_test(events),
