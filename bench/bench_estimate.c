@@ -1,4 +1,5 @@
-/* The register estimate of every kernel of PTX files, and what it is made from: one line each, FILE KERNEL name=value...
+/* The register estimate of every kernel of PTX files, and what it is made from: one line each, FILE KERNEL
+ * name=value...
  *
  *   bench_estimate [-r] FILE.ptx...
  *
@@ -8,19 +9,25 @@
 
 #include <stdio.h>
 
-static void print_kernel(const char *path, const hd_function *f, const hd_estimate_features *x, const hd_gpu_limits *limits, bool rooms)
+static void print_kernel(const char *path, const hd_function *f, const hd_estimate_features *x,
+                         const hd_gpu_limits *limits, bool rooms)
 {
-    printf("%s %s target=%u estimate=%u", path, hd_names_text(&f->module->names, f->name), f->module->target_number, hd_estimate_model(f, x, limits));
-    printf(" wanted=%u wanted_vector=%u needed=%u needed_vector=%u written=%u", x->wanted[0], x->wanted[1], x->needed[0], x->needed[1], x->written[0]);
+    printf("%s %s target=%u estimate=%u", path, hd_names_text(&f->module->names, f->name), f->module->target_number,
+           hd_estimate_model(f, x, limits));
+    printf(" wanted=%u wanted_vector=%u needed=%u needed_vector=%u written=%u late=%u", x->wanted[0], x->wanted[1],
+           x->needed[0], x->needed[1], x->written, x->late);
     printf(" wanted_at=%u needed_at=%u instructions=%u", x->wanted_at, x->needed_at, x->instructions);
-    printf(" loops=%u unrolled=%u loads=%u calls=%u barriers=%u", x->loops, x->unrolled, x->loads, x->calls, x->barriers);
-    printf(" shared=%u threads=%u min_ctas=%u max_registers=%u", x->shared_bytes, f->max_threads[0], f->min_ctas, f->max_registers);
+    printf(" loops=%u unrolled=%u loads=%u calls=%u over_calls=%u barriers=%u", x->loops, x->unrolled, x->loads,
+           x->calls, x->over_calls, x->barriers);
+    printf(" shared=%u threads=%u min_ctas=%u max_registers=%u", x->shared_bytes, f->max_threads[0], f->min_ctas,
+           f->max_registers);
     for (uint32_t n = 8; rooms && n <= 128; n++)
         printf(" r%u=%u", n, hd_estimate_room(f, x, limits, n));
     printf("\n");
 }
 
-static void measure_kernel(const char *path, hd_function *f, hd_pipeline *clean, const hd_gpu_limits *limits, hd_diagnostics *diagnostics, bool rooms)
+static void measure_kernel(const char *path, hd_function *f, hd_pipeline *clean, const hd_gpu_limits *limits,
+                           hd_diagnostics *diagnostics, bool rooms)
 {
     hd_pass_context context;
     hd_estimate_features x;

@@ -2,9 +2,9 @@
  * docs/estimate.md. */
 #include "passes/estimate_work.h"
 
-/* ---- features ------------------------------------------------------------------------------------------------------- */
+/* ---- features ---------------------------------------------------------------------------------------------------- */
 
-static bool raise(uint32_t *most, uint32_t value)
+static bool lift(uint32_t *most, uint32_t value)
 {
     if (value <= *most)
         return false;
@@ -12,17 +12,35 @@ static bool raise(uint32_t *most, uint32_t value)
     return true;
 }
 
-static void measure_block(estimate_work *w, uint32_t b, uint32_t kind, hd_estimate_features *x)
+static void measure_region(estimate_work *w, estimate_region region, uint32_t kind, hd_estimate_features *x)
 {
-    uint32_t text = estimate_block_peak(w, b, ESTIMATE_ORDER_TEXT, 1), demand = estimate_block_peak(w, b, ESTIMATE_ORDER_DEMAND, 1);
-    uint32_t speed = estimate_block_peak(w, b, ESTIMATE_ORDER_LATENCY, estimate_copies(w, b));
+    uint32_t copies = estimate_copies(w, region), first = w->cfg->blocks[region.first].first;
+    uint32_t text = estimate_peak(w, region, ESTIMATE_ORDER_TEXT, 1),
+             demand = estimate_peak(w, region, ESTIMATE_ORDER_DEMAND, 1);
+    uint32_t speed = estimate_peak(w, region, ESTIMATE_ORDER_LATENCY, copies);
     if (demand > text)
         demand = text;
-    raise(&x->written[kind], text);
-    if (raise(&x->needed[kind], demand) && !kind)
-        x->needed_at = w->cfg->blocks[b].first;
-    if (raise(&x->wanted[kind], speed > text ? speed : text) && !kind)
-        x->wanted_at = w->cfg->blocks[b].first;
+    if (!kind)
+        x->unrolled += copies > 1;
+    if (!kind) {
+        uint32_t late = estimate_peak(w, region, ESTIMATE_ORDER_LATE, copies);
+        lift(&x->late, late > text ? late : text);
+        lift(&x->written, text);
+    }
+    if (lift(&x->needed[kind], demand) && !kind)
+        x->needed_at = first;
+    if (lift(&x->wanted[kind], speed > text ? speed : text) && !kind)
+        x->wanted_at = first;
+}
+
+static void measure_regions(estimate_work *w, uint32_t kind, hd_estimate_features *x)
+{
+    for (uint32_t b = 0; b < w->cfg->block_count;) {
+        estimate_region region = estimate_region_at(w, b);
+        if (w->cfg->blocks[b].reachable)
+            measure_region(w, region, kind, x);
+        b = region.last + 1;
+    }
 }
 
 /* Bytes of the variables in shared memory that the function names. */
@@ -57,8 +75,27 @@ static void count_instructions(const estimate_work *w, hd_estimate_features *x)
         x->calls += (behaviour & HD_BEHAVE_CALL) != 0;
         x->barriers += (behaviour & HD_BEHAVE_BARRIER) != 0;
     }
-    for (uint32_t b = 0; b < w->cfg->block_count; b++)
-        x->unrolled += estimate_copies(w, b) > 1;
+}
+
+/* Words that live during calls, most at a time. */
+static uint32_t words_over_calls(estimate_work *w)
+{
+    hd_live_walk walk;
+    uint32_t most = 0;
+    hd_live_walk_init(&walk, w->arena, w->function, w->liveness);
+    for (uint32_t b = 0; b < w->cfg->block_count; b++) {
+        hd_live_start(&walk, b);
+        while (walk.ordinal > w->cfg->blocks[b].first) {
+            const hd_instruction *insn = &w->function->instructions.items[walk.ordinal - 1];
+            bool call = hd_insn_form(w->function, insn)->behaviour & HD_BEHAVE_CALL;
+            uint32_t words = 0;
+            for (uint32_t i = 0; call && i < walk.count; i++)
+                words += w->words[walk.members[i]];
+            lift(&most, words);
+            hd_live_step(&walk);
+        }
+    }
+    return most;
 }
 
 void hd_estimate_measure(hd_pass_context *context, hd_estimate_features *x)
@@ -69,19 +106,22 @@ void hd_estimate_measure(hd_pass_context *context, hd_estimate_features *x)
     w.liveness = hd_analysis_get(context, HD_ANALYSIS_LIVENESS);
     estimate_values_init(&w, hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY));
     estimate_loops_init(&w);
+    w.join = HD_ARENA_ARRAY(&scratch, uint32_t, w.cfg->block_count);
+    w.guard = HD_ARENA_ARRAY(&scratch, uint32_t, w.cfg->block_count);
     count_instructions(&w, x);
     for (uint32_t kind = 0; kind < HD_ESTIMATE_KINDS; kind++) {
         estimate_weigh(&w, kind == 0);
-        for (uint32_t b = 0; b < w.cfg->block_count; b++)
-            if (w.cfg->blocks[b].reachable)
-                measure_block(&w, b, kind, x);
+        if (kind == 0 && x->calls)
+            x->over_calls = words_over_calls(&w);
+        measure_regions(&w, kind, x);
     }
     hd_arena_free(&scratch);
 }
 
-/* ---- the model ------------------------------------------------------------------------------------------------------ */
+/* ---- the model --------------------------------------------------------------------------------------------------- */
 
-uint32_t hd_estimate_room(const hd_function *f, const hd_estimate_features *x, const hd_gpu_limits *limits, uint32_t needed)
+uint32_t hd_estimate_room(const hd_function *f, const hd_estimate_features *x, const hd_gpu_limits *limits,
+                          uint32_t needed)
 {
     hd_occupancy_use use = {.threads = 128, .registers = needed, .shared_bytes = x->shared_bytes};
     const uint32_t *most = f->required_threads[0] ? f->required_threads : f->max_threads;
@@ -97,34 +137,57 @@ uint32_t hd_estimate_room(const hd_function *f, const hd_estimate_features *x, c
 
 /* Coefficients, fitted as docs/estimate.md says; hundredths of registers. */
 enum {
-    WANTED_BASE = 575,
-    WANTED_ALL = 80,
-    WANTED_VECTOR = 23, /* times the peak without uniform values */
-    NEEDED_BASE = 500,
-    NEEDED_ALL = 45,
-    NEEDED_VECTOR = 45,
-    SPARE = 200,        /* registers below the room from which on ptxas takes fewer than it could use .. */
-    SPARE_SLOPE = 10,   /* .. namely these hundredths */
-    CALLER_LEAST = 24,  /* registers that the calling convention takes */
+    NEEDED_BASE = -95,
+    NEEDED_ALL = 50,
+    NEEDED_VECTOR = 48,
+    WANTED_BASE = 616,
+    WANTED_EARLY = 54,
+    WANTED_VECTOR = 20,
+    WANTED_LATE = 36,
+    WANTED_HOPPER = 77,   /* from sm_90 on */
+    WANTED_DOUBLING = 65, /* for each doubling of the instructions, counted from 64 */
+    SPARE = 289,          /* registers below the room from which on ptxas takes fewer than it could use .. */
+    SPARE_SLOPE = 12,     /* .. namely these hundredths */
+    CALLER_LEAST = 24,    /* registers that the calling convention takes .. */
+    CALLEE_SAVED = 8,     /* .. these of them last during calls */
     LEAST = 4,
 };
 
-static uint32_t room_for(const hd_function *f, const hd_estimate_features *x, const hd_gpu_limits *limits, uint32_t needed)
+static int64_t room_for(const hd_function *f, const hd_estimate_features *x, const hd_gpu_limits *limits,
+                        int64_t needed)
 {
-    uint32_t room = hd_estimate_room(f, x, limits, needed);
+    uint32_t room = hd_estimate_room(f, x, limits, needed > 0 ? (uint32_t)((needed + 50) / 100) : 0);
     if (room > limits->registers_per_thread && limits->registers_per_thread)
         room = limits->registers_per_thread;
-    return f->max_registers && f->max_registers < room ? f->max_registers : room;
+    return 100ll * (f->max_registers && f->max_registers < room ? f->max_registers : room);
+}
+
+/* Hundredths of the binary logarithm, straight between powers of two. */
+static int64_t logarithm(uint32_t n)
+{
+    uint32_t whole = 0;
+    while (n >> whole > 1)
+        whole++;
+    return n ? 100ll * whole + 100ll * (n - (1ll << whole)) / (1ll << whole) : 0;
+}
+
+static int64_t wanted_by(const hd_function *f, const hd_estimate_features *x, int64_t needed)
+{
+    int64_t wanted = WANTED_BASE + (int64_t)WANTED_EARLY * x->wanted[0] + (int64_t)WANTED_VECTOR * x->wanted[1] +
+                     (int64_t)WANTED_LATE * x->late + WANTED_DOUBLING * (logarithm(x->instructions) - 600) / 100;
+    if (f->module->target_number >= 90)
+        wanted += WANTED_HOPPER;
+    if (f->min_ctas && wanted > needed) /* there is room, but ptxas does not take all of it */
+        wanted -= (wanted - needed) / 2;
+    int64_t calling = CALLER_LEAST + (x->over_calls > CALLEE_SAVED ? x->over_calls - CALLEE_SAVED : 0);
+    return x->calls && wanted < 100 * calling ? 100 * calling : wanted;
 }
 
 uint32_t hd_estimate_model(const hd_function *f, const hd_estimate_features *x, const hd_gpu_limits *limits)
 {
-    uint64_t needed = NEEDED_BASE + (uint64_t)NEEDED_ALL * x->needed[0] + (uint64_t)NEEDED_VECTOR * x->needed[1];
-    uint64_t wanted = WANTED_BASE + (uint64_t)WANTED_ALL * x->wanted[0] + (uint64_t)WANTED_VECTOR * x->wanted[1];
-    uint64_t room = 100ull * room_for(f, x, limits, (uint32_t)((needed + 50) / 100));
-    if (x->calls && wanted < 100 * CALLER_LEAST)
-        wanted = 100 * CALLER_LEAST;
-    if (wanted + SPARE > room)
+    int64_t needed = NEEDED_BASE + (int64_t)NEEDED_ALL * x->needed[0] + (int64_t)NEEDED_VECTOR * x->needed[1];
+    int64_t wanted = wanted_by(f, x, needed), room = room_for(f, x, limits, needed);
+    if (wanted > room - SPARE)
         wanted = room - SPARE + (wanted + SPARE - room) * SPARE_SLOPE / 100;
     if (wanted > room)
         wanted = room;

@@ -1,8 +1,9 @@
 /* The dependences between the instructions of a block, as the estimate sees them.
  *
  * Every definition makes a value of its own, so there are no dependences but those of values and of memory: loads do
- * not pass stores of the same space (generic addresses count as global), stores do not pass loads and stores, nothing in
- * memory passes barriers, fences and calls. Latencies are round figures for what the scheduler of an assembler assumes.
+ * not pass stores of the same space (generic addresses count as global), stores do not pass loads and stores, nothing
+ * in memory passes barriers, fences and calls. Latencies are round figures for what the scheduler of an assembler
+ * assumes.
  *
  * A 64-bit sum of a value and a constant is the same value in machine code, since memory instructions add constants
  * for nothing; so are two sums of the same values. They share a root (estimate_value).
@@ -11,12 +12,16 @@
  */
 #include "passes/estimate_work.h"
 
-/* ---- latencies ------------------------------------------------------------------------------------------------------ */
+/* ---- latencies --------------------------------------------------------------------------------------------------- */
 
 static uint32_t load_latency(const hd_form *form)
 {
     switch (form->space) {
-    case HD_SPACE_SHARED: case HD_SPACE_SHARED_CTA: case HD_SPACE_CONST: case HD_SPACE_PARAM: case HD_SPACE_PARAM_ENTRY:
+    case HD_SPACE_SHARED:
+    case HD_SPACE_SHARED_CTA:
+    case HD_SPACE_CONST:
+    case HD_SPACE_PARAM:
+    case HD_SPACE_PARAM_ENTRY:
         return 30;
     default:
         return 300;
@@ -30,15 +35,21 @@ static uint32_t latency_of(const hd_form *form)
     if (form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_ATOMIC))
         return load_latency(form);
     switch (hd_form_unit(form)) {
-    case HD_UNIT_SFU: return 20;
-    case HD_UNIT_DP: return 8;
-    case HD_UNIT_TENSOR: return 20;
-    case HD_UNIT_LDST: return 25;
-    default: return form->opcode == HD_OP_MOV ? 12 : 5;
+    case HD_UNIT_SFU:
+        return 20;
+    case HD_UNIT_DP:
+        return 8;
+    case HD_UNIT_TENSOR:
+        return 20;
+    case HD_UNIT_LDST:
+        return 25;
+    default:
+        return form->opcode == HD_OP_MOV ? 12 : 5;
     }
 }
 
-/* Words that an instruction needs while it runs, beyond sources and results: those of the code that ptxas expands it to. */
+/* Words that an instruction needs while it runs, beyond sources and results: those of the code that ptxas expands it
+ * to. */
 static uint32_t extra_words(const hd_form *form)
 {
     hd_type t = form->type_count ? (hd_type)form->types[0] : HD_TYPE_NONE;
@@ -46,11 +57,13 @@ static uint32_t extra_words(const hd_form *form)
     bool approximate = form->modifiers[HD_GROUP_APPROX];
     bool is_float = hd_types[t].class == HD_CLASS_FLOAT;
     switch (form->opcode) {
-    case HD_OP_DIV: case HD_OP_REM:
+    case HD_OP_DIV:
+    case HD_OP_REM:
         if (is_float)
             return bits == 64 ? 11 : approximate ? 0 : 5;
         return bits == 64 ? 12 : 5;
-    case HD_OP_SQRT: case HD_OP_RCP:
+    case HD_OP_SQRT:
+    case HD_OP_RCP:
         return bits == 64 ? (form->opcode == HD_OP_SQRT ? 12 : 6) : approximate ? 0 : 3;
     case HD_OP_MUL:
         return bits == 64 && !is_float ? 2 : 0;
@@ -59,7 +72,7 @@ static uint32_t extra_words(const hd_form *form)
     }
 }
 
-/* ---- edges ---------------------------------------------------------------------------------------------------------- */
+/* ---- edges ------------------------------------------------------------------------------------------------------- */
 
 static void depend(estimate_graph *g, uint32_t from, uint32_t to)
 {
@@ -158,14 +171,24 @@ static void find_root(estimate_graph *g, uint32_t n, const hd_instruction *insn)
         g->values.items[v].root = root_of_sum(g, a, g->values.items[g->lists.items[at->use_first + 1]].root, v);
 }
 
-static void add_values(estimate_graph *g, uint32_t n, const hd_instruction *insn)
+/* Whether the old value of what `d` defines is needed after it: it is written in part, or under a guard. */
+static bool keeps_old(const estimate_work *w, const hd_instruction *insn, const hd_operand *d, uint32_t block)
+{
+    if (!hd_definition_kills(w->function, insn, d))
+        return true;
+    return w->join[block] != HD_NONE && hd_register_set_has(w->liveness->live_in[w->join[block]], d->value);
+}
+
+static void add_values(estimate_graph *g, uint32_t n, const hd_instruction *insn, uint32_t block)
 {
     const hd_function *f = g->work->function;
     g->nodes.items[n].use_first = g->lists.count;
     if (insn->guard != HD_NONE)
         read_register(g, n, insn->guard);
+    if (g->work->join[block] != HD_NONE)
+        read_register(g, n, g->work->guard[block]);
     HD_INSN_REGISTERS(f, insn, u)
-    if (u->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE || !hd_definition_kills(f, insn, u))
+    if (u->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE || keeps_old(g->work, insn, u, block))
         read_register(g, n, u->value);
     g->nodes.items[n].def_first = g->lists.count;
     HD_INSN_REGISTERS(f, insn, d)
@@ -173,16 +196,24 @@ static void add_values(estimate_graph *g, uint32_t n, const hd_instruction *insn
         hd_array_push(&g->lists, new_value(g, d->value, n));
         g->nodes.items[n].def_count++;
     }
-    find_root(g, n, insn);
+    if (insn->guard == HD_NONE && g->work->join[block] == HD_NONE)
+        find_root(g, n, insn);
 }
 
 static uint32_t space_class(const hd_form *form)
 {
     switch (form->space) {
-    case HD_SPACE_SHARED: case HD_SPACE_SHARED_CTA: case HD_SPACE_SHARED_CLUSTER: return 1;
-    case HD_SPACE_LOCAL: return 2;
-    case HD_SPACE_PARAM: case HD_SPACE_PARAM_FUNC: return 3;
-    default: return 0;
+    case HD_SPACE_SHARED:
+    case HD_SPACE_SHARED_CTA:
+    case HD_SPACE_SHARED_CLUSTER:
+        return 1;
+    case HD_SPACE_LOCAL:
+        return 2;
+    case HD_SPACE_PARAM:
+    case HD_SPACE_PARAM_FUNC:
+        return 3;
+    default:
+        return 0;
     }
 }
 
@@ -208,8 +239,10 @@ static void add_memory(estimate_graph *g, uint32_t n, const hd_instruction *insn
         return;
     }
     uint32_t s = space_class(form);
-    bool reads = form->behaviour & HD_BEHAVE_LOAD, writes = form->behaviour & (HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC | HD_BEHAVE_ASYNC);
-    if (reads && !writes && !(form->modifiers[HD_GROUP_NC] || form->space == HD_SPACE_CONST || form->behaviour & HD_BEHAVE_TEXTURE)) {
+    bool reads = form->behaviour & HD_BEHAVE_LOAD,
+         writes = form->behaviour & (HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC | HD_BEHAVE_ASYNC);
+    if (reads && !writes &&
+        !(form->modifiers[HD_GROUP_NC] || form->space == HD_SPACE_CONST || form->behaviour & HD_BEHAVE_TEXTURE)) {
         depend(g, g->last_store[s], n);
         hd_array_push(&g->loads[s], n);
     } else if (writes) {
@@ -221,9 +254,14 @@ static void add_node(estimate_graph *g, uint32_t ordinal)
 {
     const hd_instruction *insn = &g->work->function->instructions.items[ordinal];
     const hd_form *form = hd_insn_form(g->work->function, insn);
-    hd_array_push(&g->nodes, (estimate_node){.ordinal = ordinal, .edge = HD_NONE, .latency = latency_of(form), .extra = extra_words(form), .slow = (form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE)) != 0});
+    hd_array_push(&g->nodes, (estimate_node){.ordinal = ordinal,
+                                             .edge = HD_NONE,
+                                             .latency = latency_of(form),
+                                             .extra = extra_words(form),
+                                             .slow = (form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_STORE |
+                                                                         HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE)) != 0});
     uint32_t n = g->nodes.count - 1;
-    add_values(g, n, insn);
+    add_values(g, n, insn, g->work->cfg->block_of[ordinal]);
     add_memory(g, n, insn);
 }
 
@@ -240,11 +278,11 @@ static void find_chains(estimate_graph *g)
     }
 }
 
-void estimate_graph_build(estimate_graph *g, estimate_work *w, uint32_t block, uint32_t copies)
+void estimate_graph_build(estimate_graph *g, estimate_work *w, estimate_region region, uint32_t copies)
 {
     *g = (estimate_graph){.work = w};
-    const hd_block *b = &w->cfg->blocks[block];
-    hd_register_set in = w->liveness->live_in[block], out = w->liveness->live_out[block];
+    uint32_t first = w->cfg->blocks[region.first].first, end = w->cfg->blocks[region.last].end;
+    hd_register_set in = w->liveness->live_in[region.first], out = w->liveness->live_out[region.last];
     for (uint32_t s = 0; s < ESTIMATE_SPACES; s++)
         g->last_store[s] = HD_NONE;
     g->fence = HD_NONE;
@@ -256,7 +294,7 @@ void estimate_graph_build(estimate_graph *g, estimate_work *w, uint32_t block, u
         g->values.items[i].root = root;
     }
     for (uint32_t c = 0; c < copies; c++)
-        for (uint32_t i = b->first; i < b->end; i++)
+        for (uint32_t i = first; i < end; i++)
             if (!w->skip[i])
                 add_node(g, i);
     for (uint32_t i = 0; i < out.count; i++) {

@@ -1,11 +1,11 @@
 /* Loops that ptxas unrolls: what it was seen to do, by the line tables of its code.
  *
- * Of loops of one block, unless the PTX says .pragma "nounroll" (which nvcc writes for loops that it has unrolled
+ * Of loops of one region, unless the PTX says .pragma "nounroll" (which nvcc writes for loops that it has unrolled
  * itself):
  *   - a counter that goes by a constant from a constant to a constant gives the number of turns; if all turns together
  *     have no more than WHOLE_MOST instructions, they all stand one after the other;
  *   - a counter that goes by a constant to anything: four turns, if one has no more than FOUR_MOST instructions.
- * A counter that goes by a register (a stride of the grid) leaves the loop as it is. Loops of more blocks are not
+ * A counter that goes by a register (a stride of the grid) leaves the loop as it is. Other loops are not
  * unrolled here.
  */
 #include "passes/estimate_work.h"
@@ -36,8 +36,8 @@ static uint32_t definition_in(const hd_function *f, uint32_t first, uint32_t end
 {
     for (uint32_t i = end; i-- > first;)
         HD_INSN_REGISTERS(f, &f->instructions.items[i], d)
-        if (d->flags & HD_OPERAND_DEF && d->value == reg)
-            return i;
+    if (d->flags & HD_OPERAND_DEF && d->value == reg)
+        return i;
     return HD_NONE;
 }
 
@@ -69,7 +69,8 @@ static uint32_t trip_count(const estimate_work *w, uint32_t reg, int64_t step, i
     int64_t from;
     uint32_t d = w->first_definition[reg];
     const hd_function *f = w->function;
-    if (d == HD_NONE || hd_insn_form(f, &f->instructions.items[d])->opcode != HD_OP_MOV || f->instructions.items[d].operand_count != 2 || !step)
+    if (d == HD_NONE || hd_insn_form(f, &f->instructions.items[d])->opcode != HD_OP_MOV ||
+        f->instructions.items[d].operand_count != 2 || !step)
         return 0;
     if (!literal_of(f, hd_insn_operands(f, &f->instructions.items[d]) + 1, &from))
         return 0;
@@ -77,24 +78,53 @@ static uint32_t trip_count(const estimate_work *w, uint32_t reg, int64_t step, i
     return trips > 0 && trips < 1000 ? (uint32_t)trips : 0;
 }
 
-/* How often ptxas is likely to have the body of a loop of one block after it has unrolled it. */
-uint32_t estimate_copies(const estimate_work *w, uint32_t b)
+/* The weight of an instruction in a loop that may be unrolled: about as many as machine instructions. */
+static uint32_t weight_of(const hd_form *form)
 {
-    const hd_block *block = &w->cfg->blocks[b];
+    bool is_integer = form->type_count && hd_types[form->types[0]].class != HD_CLASS_FLOAT;
+    bool wide = form->type_count && hd_types[form->types[0]].bits == 64;
+    if (form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_STORE) &&
+        (form->space == HD_SPACE_NONE || form->space == HD_SPACE_GLOBAL))
+        return 3;
+    if (form->opcode == HD_OP_DIV || form->opcode == HD_OP_REM)
+        return is_integer || wide ? 20 : 8;
+    return hd_form_unit(form) == HD_UNIT_INT && wide ? 2 : 1;
+}
+
+/* Of [first, end). *fixed: there is a barrier, a call or a matrix instruction, and the loop is not unrolled. */
+static uint32_t machine_size(const estimate_work *w, uint32_t first, uint32_t end, bool *fixed)
+{
+    const hd_function *f = w->function;
+    uint32_t size = 0;
+    *fixed = false;
+    for (uint32_t i = first; i < end; i++) {
+        const hd_form *form = hd_insn_form(f, &f->instructions.items[i]);
+        size += w->skip[i] ? 0 : weight_of(form);
+        *fixed |= form->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_CALL) || hd_form_unit(form) == HD_UNIT_TENSOR;
+    }
+    return size;
+}
+
+/* How often ptxas is likely to have the body of a loop of one region after it has unrolled it. */
+uint32_t estimate_copies(const estimate_work *w, estimate_region region)
+{
+    const hd_block *last = &w->cfg->blocks[region.last];
+    uint32_t first = w->cfg->blocks[region.first].first, end = last->end;
     const hd_function *f = w->function;
     bool loop = false;
-    for (uint32_t s = 0; s < block->succ_count; s++)
-        loop |= hd_block_successors(w->cfg, b)[s] == b;
-    if (!loop || w->kept[block->first])
+    for (uint32_t s = 0; s < last->succ_count; s++)
+        loop |= hd_block_successors(w->cfg, region.last)[s] == region.first;
+    if (!loop || w->kept[first])
         return 1;
-    uint32_t size = block->end - block->first, guard = f->instructions.items[block->end - 1].guard;
-    uint32_t test = guard == HD_NONE ? HD_NONE : definition_in(f, block->first, block->end, guard);
-    if (test == HD_NONE)
+    bool fixed;
+    uint32_t size = machine_size(w, first, end, &fixed), guard = f->instructions.items[end - 1].guard;
+    uint32_t test = guard == HD_NONE ? HD_NONE : definition_in(f, first, end, guard);
+    if (test == HD_NONE || fixed)
         return 1;
     const hd_operand *o = hd_insn_operands(f, &f->instructions.items[test]);
     int64_t step, bound;
     for (uint32_t k = 1; k < 3 && f->instructions.items[test].operand_count == 3; k++) {
-        uint32_t d = o[k].kind == HD_OPERAND_REGISTER ? definition_in(f, block->first, block->end, o[k].value) : HD_NONE;
+        uint32_t d = o[k].kind == HD_OPERAND_REGISTER ? definition_in(f, first, end, o[k].value) : HD_NONE;
         if (d == HD_NONE || !is_step(f, d, o[k].value, &step))
             continue;
         uint32_t trips = literal_of(f, &o[3 - k], &bound) ? trip_count(w, o[k].value, step, bound) : 0;
@@ -104,4 +134,3 @@ uint32_t estimate_copies(const estimate_work *w, uint32_t b)
     }
     return 1;
 }
-

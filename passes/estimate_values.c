@@ -30,10 +30,25 @@ static bool is_uniform_operation(const hd_function *f, const hd_instruction *ins
     switch (form->opcode) {
     case HD_OP_LD:
         return hd_insn_reads_constant(f, insn);
-    case HD_OP_MUL: case HD_OP_MAD:
+    case HD_OP_MUL:
+    case HD_OP_MAD:
         return hd_types[form->types[0]].bits == 32;
-    case HD_OP_MOV: case HD_OP_ADD: case HD_OP_SUB: case HD_OP_SHL: case HD_OP_SHR: case HD_OP_AND: case HD_OP_OR: case HD_OP_XOR:
-    case HD_OP_NOT: case HD_OP_NEG: case HD_OP_LOP3: case HD_OP_SETP: case HD_OP_SELP: case HD_OP_PRMT: case HD_OP_SHF: case HD_OP_BFE:
+    case HD_OP_MOV:
+    case HD_OP_ADD:
+    case HD_OP_SUB:
+    case HD_OP_SHL:
+    case HD_OP_SHR:
+    case HD_OP_AND:
+    case HD_OP_OR:
+    case HD_OP_XOR:
+    case HD_OP_NOT:
+    case HD_OP_NEG:
+    case HD_OP_LOP3:
+    case HD_OP_SETP:
+    case HD_OP_SELP:
+    case HD_OP_PRMT:
+    case HD_OP_SHF:
+    case HD_OP_BFE:
         return true;
     case HD_OP_CVT:
         return hd_types[form->types[1]].class != HD_CLASS_FLOAT;
@@ -75,33 +90,57 @@ static void find_uniform(estimate_work *w, const hd_uniformity *uniformity)
     }
 }
 
-void estimate_weigh(estimate_work *w, bool uniform_too)
+/* Whether one instruction computes the register, from a constant operand and one other register at most, neither of
+ * which changes: then it can be computed again wherever it is read. */
+static bool is_cheap(const estimate_work *w, uint32_t ordinal)
+{
+    const hd_function *f = w->function;
+    const hd_instruction *insn = &f->instructions.items[ordinal];
+    const hd_form *form = hd_insn_form(f, insn);
+    uint32_t constants = 0, registers = 0;
+    if (insn->guard != HD_NONE || (form->opcode != HD_OP_MUL && form->opcode != HD_OP_ADD &&
+                                   form->opcode != HD_OP_SUB && form->opcode != HD_OP_MOV))
+        return false;
+    HD_INSN_REGISTERS(f, insn, u)
+    {
+        if (!(u->flags & HD_OPERAND_USE))
+            continue;
+        if (w->definitions[u->value] != 1)
+            return false;
+        if (w->skip[w->first_definition[u->value]])
+            constants++;
+        else
+            registers++;
+    }
+    return constants && registers <= 1;
+}
+
+void estimate_weigh(estimate_work *w, bool all)
 {
     const hd_function *f = w->function;
     for (uint32_t r = 0; r < f->registers.count; r++) {
         w->words[r] = (uint8_t)hd_register_words(f, r);
-        if (!uniform_too && w->uniform[r])
+        if (!all && (w->uniform[r] || (w->definitions[r] == 1 && is_cheap(w, w->first_definition[r]))))
             w->words[r] = 0;
     }
-    for (uint32_t i = 0; i < f->instructions.count; i++) {
-        const hd_instruction *insn = &f->instructions.items[i];
-        w->skip[i] = hd_insn_reads_constant(f, insn) || reads_fixed_constant(f, insn);
+    for (uint32_t i = 0; i < f->instructions.count; i++)
         if (w->skip[i])
-            HD_INSN_REGISTERS(f, insn, d)
-            w->words[d->value] = 0;
-    }
+            HD_INSN_REGISTERS(f, &f->instructions.items[i], d)
+    w->words[d->value] = 0;
 }
 
-/* ---- addresses ------------------------------------------------------------------------------------------------------ */
+/* ---- addresses --------------------------------------------------------------------------------------------------- */
 
 bool estimate_is_address_sum(const estimate_work *w, const hd_instruction *insn)
 {
     const hd_function *f = w->function;
     const hd_operand *o = hd_insn_operands(f, insn);
     const hd_form *form = hd_insn_form(f, insn);
-    if (form->opcode != HD_OP_ADD || insn->guard != HD_NONE || insn->operand_count != 3 || o[0].kind != HD_OPERAND_REGISTER || o[1].kind != HD_OPERAND_REGISTER)
+    if (form->opcode != HD_OP_ADD || insn->guard != HD_NONE || insn->operand_count != 3 ||
+        o[0].kind != HD_OPERAND_REGISTER || o[1].kind != HD_OPERAND_REGISTER)
         return false;
-    if (hd_types[form->types[0]].class == HD_CLASS_FLOAT || (o[2].kind != HD_OPERAND_LITERAL && o[2].kind != HD_OPERAND_REGISTER))
+    if (hd_types[form->types[0]].class == HD_CLASS_FLOAT ||
+        (o[2].kind != HD_OPERAND_LITERAL && o[2].kind != HD_OPERAND_REGISTER))
         return false;
     return w->words[o[0].value] == 2 || w->address_only[o[0].value];
 }
@@ -155,6 +194,10 @@ void estimate_values_init(estimate_work *w, const hd_uniformity *uniformity)
     w->value_of = HD_ARENA_ARRAY(w->arena, uint32_t, registers);
     w->stamp = HD_ARENA_ARRAY(w->arena, uint32_t, registers);
     w->skip = HD_ARENA_ARRAY(w->arena, bool, instructions);
+    for (uint32_t i = 0; i < instructions; i++) {
+        const hd_instruction *insn = &w->function->instructions.items[i];
+        w->skip[i] = hd_insn_reads_constant(w->function, insn) || reads_fixed_constant(w->function, insn);
+    }
     find_uses(w);
     find_uniform(w, uniformity);
     estimate_weigh(w, true);

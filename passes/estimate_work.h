@@ -3,6 +3,7 @@
  *   estimate.c         features of a function, and the model over them
  *   estimate_values.c  which registers count, and what is another one plus a constant
  *   estimate_loops.c   how often ptxas has the body of a loop after it has unrolled it
+ *   estimate_regions.c which blocks are ordered together
  *   estimate_graph.c   the dependences in a block
  *   estimate_order.c   orders of its instructions, and the words live in them
  */
@@ -16,29 +17,40 @@ typedef struct estimate_work {
     const hd_cfg *cfg;
     const hd_liveness *liveness;
     hd_arena *arena;
-    uint8_t *words;             /* by register: what it counts */
-    bool *skip;                 /* by instruction: not there in machine code */
-    bool *uniform;              /* by register: the uniform datapath may hold it */
-    bool *address_only;         /* by register: read as the base of addresses only */
-    uint32_t *root;             /* by register: the one that it is a constant away from all its life; itself where there is none */
+    uint8_t *words;     /* by register: what it counts */
+    bool *skip;         /* by instruction: not there in machine code */
+    bool *uniform;      /* by register: the uniform datapath may hold it */
+    bool *address_only; /* by register: read as the base of addresses only */
+    uint32_t *root; /* by register: the one that it is a constant away from all its life; itself where there is none */
     uint32_t *definitions;      /* by register: how many */
     uint32_t *first_definition; /* by register: ordinal */
     bool *kept;                 /* by instruction: a loop that begins here must not be unrolled */
+    uint32_t *join,
+        *guard; /* by block: of a guarded side, where it ends, and the register that guards it; else HD_NONE */
     uint32_t *value_of, *stamp; /* by register: value in the block being ordered, and the order that it is of */
     uint32_t order_number;
 } estimate_work;
 
 /* estimate_values.c */
 void estimate_values_init(estimate_work *work, const hd_uniformity *uniformity);
-void estimate_weigh(estimate_work *work, bool uniform_too); /* fills `words` */
+/* Fills `words`. `all`: also what the uniform datapath may hold, and what is computed again for nothing. */
+void estimate_weigh(estimate_work *work, bool all);
 /* d = a + b of addresses: of 64 bits, or read as an address only. */
 bool estimate_is_address_sum(const estimate_work *work, const hd_instruction *insn);
 
+/* Blocks [first, last] in text order that ptxas is likely to make one of, by guarding short sides. estimate_regions.c
+ */
+typedef struct estimate_region {
+    uint32_t first, last;
+} estimate_region;
+/* The one that begins with that block; tells of its guarded blocks in `join`, `guard`. */
+estimate_region estimate_region_at(estimate_work *work, uint32_t block);
+
 /* estimate_loops.c */
 void estimate_loops_init(estimate_work *work);
-uint32_t estimate_copies(const estimate_work *work, uint32_t block); /* 1 for what is no loop of one block */
+uint32_t estimate_copies(const estimate_work *work, estimate_region region); /* 1 for what is no loop */
 
-/* ---- the graph ------------------------------------------------------------------------------------------------------ */
+/* ---- the graph --------------------------------------------------------------------------------------------------- */
 
 /* Values that differ by a constant only, as addresses of one array do, are one in machine code: the first is the root
  * of the others, and a root's words are held while one of them lives. */
@@ -50,18 +62,22 @@ typedef struct estimate_value {
 } estimate_value;
 
 /* The sum of two roots, looked for to find sums that differ by a constant. */
-typedef struct estimate_sum { uint32_t a, b, root; } estimate_sum;
+typedef struct estimate_sum {
+    uint32_t a, b, root;
+} estimate_sum;
 
 typedef struct estimate_node {
-    uint32_t ordinal, latency, waits; /* waits: for so many instructions */
-    uint32_t ready;                   /* cycle in which its operands are there */
-    uint32_t chain;                   /* latencies from here to the end of the block */
-    uint32_t extra;                   /* words for what it is expanded to */
+    uint32_t ordinal, latency, waits;                    /* waits: for so many instructions */
+    uint32_t ready;                                      /* cycle in which its operands are there */
+    uint32_t chain;                                      /* latencies from here to the end of the block */
+    uint32_t extra;                                      /* words for what it is expanded to */
     uint32_t use_first, use_count, def_first, def_count; /* in lists */
-    uint32_t edge;                    /* first edge, or HD_NONE */
-    bool issued, slow;                /* slow: reads its operands later than it issues */
+    uint32_t edge;                                       /* first edge, or HD_NONE */
+    bool issued, slow;                                   /* slow: reads its operands later than it issues */
 } estimate_node;
-typedef struct estimate_edge { uint32_t to, next; } estimate_edge;
+typedef struct estimate_edge {
+    uint32_t to, next;
+} estimate_edge;
 
 enum { ESTIMATE_SPACES = 4 };
 typedef struct estimate_graph {
@@ -69,16 +85,16 @@ typedef struct estimate_graph {
     HD_ARRAY(estimate_node) nodes; /* in PTX order */
     HD_ARRAY(estimate_edge) edges;
     HD_ARRAY(estimate_value) values;
-    hd_u32_array lists;            /* values that nodes read and write */
+    hd_u32_array lists;                          /* values that nodes read and write */
     uint32_t last_store[ESTIMATE_SPACES], fence; /* while it is built: nodes */
     hd_u32_array loads[ESTIMATE_SPACES];         /* likewise: since the last store */
-    HD_ARRAY(estimate_sum) sums;   /* hash table, a power of two; a HD_NONE: empty */
+    HD_ARRAY(estimate_sum) sums;                 /* hash table, a power of two; a HD_NONE: empty */
     uint32_t sum_count;
-    uint32_t live;                 /* words, at the start of the block */
+    uint32_t live; /* words, at the start of the block */
 } estimate_graph;
 
-/* Of a block, `copies` times one after the other. */
-void estimate_graph_build(estimate_graph *graph, estimate_work *work, uint32_t block, uint32_t copies);
+/* Of a region, `copies` times one after the other. */
+void estimate_graph_build(estimate_graph *graph, estimate_work *work, estimate_region region, uint32_t copies);
 void estimate_graph_free(estimate_graph *graph);
 
 static inline void estimate_bear(estimate_graph *g, uint32_t v)
@@ -95,14 +111,15 @@ static inline uint32_t estimate_bury(estimate_graph *g, uint32_t v)
     return --root->alive == 0 ? root->words : 0;
 }
 
-/* ---- orders --------------------------------------------------------------------------------------------------------- */
+/* ---- orders ------------------------------------------------------------------------------------------------------ */
 
 typedef enum estimate_order {
     ESTIMATE_ORDER_TEXT,    /* as in the PTX */
     ESTIMATE_ORDER_DEMAND,  /* for short lives */
     ESTIMATE_ORDER_LATENCY, /* for speed, as if registers cost nothing */
+    ESTIMATE_ORDER_LATE,    /* likewise, from the end to the start */
 } estimate_order;
-/* The most words live in a block so ordered. */
-uint32_t estimate_block_peak(estimate_work *work, uint32_t block, estimate_order order, uint32_t copies);
+/* The most words live in a region so ordered. */
+uint32_t estimate_peak(estimate_work *work, estimate_region region, estimate_order order, uint32_t copies);
 
 #endif
