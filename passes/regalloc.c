@@ -13,8 +13,8 @@
  *
  * Not handled: functions with parameters or results in registers and those of modules with registers at module scope
  * (PTX of old) stay virtual, with a warning. Debug information about registers' names is not rewritten. Registers that
- * wgmma.mma_async still reads when they die in the program's order are not kept until it is waited for. Slots of one
- * spill round are shared, those of different rounds are not. */
+ * wgmma.mma_async and tcgen05.st still read when they die in the program's order are not kept until that is waited for.
+ * Slots of one spill round are shared, those of different rounds are not. */
 #include "passes/regalloc_work.h"
 
 #include "ir/build.h"
@@ -77,6 +77,24 @@ static bool spill_some(hd_regalloc *ra)
         hd_regalloc_spill(ra, &spilled);
     hd_array_free(&spilled);
     return any;
+}
+
+/* Matrices that wgmma and tcgen05 read or write on their own time: until that is waited for, nothing else may touch the
+ * registers, and so no spill code. */
+static void protect_asynchronous(hd_regalloc *ra)
+{
+    const hd_function *f = ra->function;
+    const uint32_t both = HD_BEHAVE_WARP | HD_BEHAVE_ASYNC;
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        const hd_operand *o = hd_insn_operands(f, insn);
+        if ((hd_insn_form(f, insn)->behaviour & both) != both)
+            continue;
+        for (uint32_t k = 0; k < insn->operand_count; k++)
+            for (uint32_t e = 1; o[k].kind == HD_OPERAND_VECTOR && e <= o[k].count; e++)
+                if (o[k + e].kind == HD_OPERAND_REGISTER)
+                    ra->flags.items[o[k + e].value] = HD_NO_SPILL;
+    }
 }
 
 typedef enum outcome { DONE, AGAIN, FAILED } outcome;
@@ -150,6 +168,7 @@ static bool allocate(hd_pass_context *context, const hd_regalloc_options *option
         memset(hd_array_extend(&ra.flags, f->registers.count), 0, f->registers.count);
         memset(hd_array_extend(&ra.home, f->registers.count), 0, f->registers.count * sizeof(uint32_t));
     }
+    protect_asynchronous(&ra);
     outcome o = AGAIN;
     for (uint32_t round = 0; o == AGAIN && round < HD_REGALLOC_ROUNDS; round++) {
         ra.round = round;

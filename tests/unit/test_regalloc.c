@@ -463,6 +463,31 @@ static void only_constants_are_computed_again(void **state)
     close_subject(&s);
 }
 
+/* Registers that an asynchronous matrix product owns until it is waited for. */
+static void accumulators_are_not_spilled(void **state)
+{
+    static const char text[] =
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out) "
+        "{\n" REGISTERS "ld.param.u64 y0, [in];\nld.param.u64 y1, [out];\nld.global.v2.u64 {y2, y3}, [y0];\n"
+        "ld.global.v4.u32 {x0, x1, x2, x3}, [y0];\nld.global.v4.u32 {x4, x5, x6, x7}, [y0+16];\n"
+        "mov.f32 f0, 0f00000000;\nmov.f32 f1, 0f00000000;\nmov.f32 f2, 0f00000000;\nmov.f32 f3, 0f00000000;\n"
+        "wgmma.fence.sync.aligned;\n"
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f0, f1, f2, f3}, y2, y3, 1, 1, 1, 0, 0;\n"
+        "wgmma.commit_group.sync.aligned;\nadd.u32 x0, x0, x1;\nadd.u32 x2, x2, x3;\n"
+        "wgmma.wait_group.sync.aligned 0;\nst.global.v4.f32 [y1], {f0, f1, f2, f3};\n"
+        "st.global.v4.u32 [y1+16], {x0, x2, x4, x5};\nst.global.v2.u32 [y1+32], {x6, x7};\nret;\n}\n";
+    subject s;
+    (void)state;
+    open_allocated(&s, text, 9, 0);
+    assert_true(s.result.spilled > 0);
+    for (uint32_t i = 0; i + 1 < s.kernel->instructions.count; i++) {
+        const hd_instruction *insn = &s.kernel->instructions.items[i];
+        if (hd_insn_form(s.kernel, insn)->opcode == HD_OP_WGMMA_MMA_ASYNC)
+            assert_int_equal(hd_insn_form(s.kernel, insn + 1)->opcode, HD_OP_WGMMA_COMMIT_GROUP);
+    }
+    close_subject(&s);
+}
+
 /* ---- what is refused --------------------------------------------------------------------------------------------- */
 
 static void too_few_registers_are_an_error(void **state)
@@ -612,7 +637,9 @@ int main(void)
         cmocka_unit_test(sixty_four_live_fit_into_few),
         cmocka_unit_test(predicates_go_to_general_registers),
         cmocka_unit_test(all_kinds_of_writes_survive_spilling),
+        cmocka_unit_test(accumulators_are_not_spilled),
         cmocka_unit_test(too_few_registers_are_an_error),
+
         cmocka_unit_test(registers_of_old_ptx_stay),
         cmocka_unit_test(frames_lie_above_what_callers_hold),
     };
