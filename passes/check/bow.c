@@ -1,10 +1,11 @@
 /* Verifies the tags of bow: a destination that goes only to the bypass window must be read from nowhere else.
  *
- * From each definition tagged boc, all paths are followed with the number of issued instructions since the last access, until the value is
- * overwritten or dead. Refuted where the value is read when its entry has left the window; where it is live across an edge behind which the
- * warp may run other code first, across a call, a barrier, a yield or a return; where a guarded write meets it alive; and where the definition itself is guarded, partial,
- * or leaves the function. The tags rf and both are always sound. What is followed is the place, a word of the register
- * file (ir/storage.h): each word of the destination, whatever names read it; identities are not issued.
+ * From each definition tagged boc, all paths are followed with the number of issued instructions since the last access,
+ * until the value is overwritten or dead. Refuted where the value is read when its entry has left the window; where it
+ * is live across an edge behind which the warp may run other code first, across a call, a barrier, a yield or a return;
+ * where a guarded write meets it alive; and where the definition itself is guarded, partial, or leaves the function.
+ * The tags rf and both are always sound. What is followed is the place, a word of the register file (ir/storage.h):
+ * each word of the destination, whatever names read it; identities are not issued.
  *
  * Complexity: each path is followed for at most the window's length behind the value's last access.
  */

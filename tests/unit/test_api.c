@@ -251,7 +251,17 @@ static void replay(void **state)
     assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_DONE);
     assert_int_equal(report.bytes[0], '{');
     assert_non_null(strstr(report.bytes, "bow-wr-iw3"));
+    assert_non_null(strstr(report.bytes, "\"registers\": \"allocated\""));
     hd_text_free(&report);
+    settings.keep_virtual = true;
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_DONE);
+    assert_non_null(strstr(report.bytes, "\"registers\": \"virtual\""));
+    hd_text_free(&report);
+    settings.keep_virtual = false;
+    settings.max_registers = 1;
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_REJECTED);
+    hd_text_free(&report);
+    settings.max_registers = 0;
     settings.text = true;
     assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_DONE);
     assert_int_not_equal(report.bytes[0], '{');
