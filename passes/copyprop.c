@@ -270,24 +270,6 @@ static void visit(copyprop *p, uint32_t ordinal)
 
 /* ---- the function ------------------------------------------------------------------------------------------------ */
 
-static void find_scoped(copyprop *p)
-{
-    const hd_function *f = p->function;
-    const hd_module *m = f->module;
-    uint32_t depth = 1;
-    for (uint32_t i = 0; i < f->statements.count; i++) {
-        const hd_statement *s = &f->statements.items[i];
-        depth += s->kind == HD_STATEMENT_SCOPE_OPEN;
-        depth -= s->kind == HD_STATEMENT_SCOPE_CLOSE;
-        if (s->kind != HD_STATEMENT_VARIABLES || depth == 1)
-            continue;
-        const hd_group *group = &m->variable_groups.items[s->index];
-        for (uint32_t k = group->first; k < group->first + group->count; k++)
-            if (m->symbols.items[k].space != HD_SPACE_PARAM)
-                hd_array_push(&p->scoped, k);
-    }
-}
-
 static void count_definitions(copyprop *p, const hd_liveness *liveness, hd_arena *arena)
 {
     const hd_function *f = p->function;
@@ -313,7 +295,7 @@ bool hd_pass_copyprop(hd_pass_context *context)
     bool vectors, hoisted = hd_rewrite_hoist(p.function, &context->scratch, &vectors);
     if (vectors)
         return hoisted;
-    find_scoped(&p);
+    hd_scoped_variables(p.function, &p.scoped);
     count_definitions(&p, hd_liveness_build(context, &context->scratch), &context->scratch);
     hd_value_walk_start(&p.walk, p.function, &context->scratch);
     for (uint32_t i; (i = hd_value_walk_block(&p.walk)) != HD_NONE;)

@@ -15,6 +15,7 @@
 
 #include "ir/build.h"
 #include "ir/sregs.h"
+#include "passes/rewrite.h"
 
 #include <stdio.h>
 
@@ -45,6 +46,7 @@ typedef struct spiller {
     hd_function *f;
     uint32_t *index; /* by register: 1 + place in `spills`; 0: not spilled */
     spill *spills;
+    hd_u32_array scoped; /* variables of inner scopes */
     hd_edit edit;
     uint32_t registers;            /* before any was added */
     uint32_t ordinal, block, read; /* the instruction at hand and its position */
@@ -149,9 +151,23 @@ static bool is_constant_sreg(uint32_t sreg)
     }
 }
 
-/* Whether an instruction gives the same result wherever it is repeated, from no register. */
-static bool repeats(const hd_function *f, const hd_instruction *insn)
+/* Whether a symbol stands for the same everywhere in the function: results of calls do not, and variables of inner
+ * scopes have no name outside. */
+static bool is_fixed_symbol(const spiller *s, uint32_t symbol, bool loaded)
 {
+    const hd_symbol *known = &s->f->module->symbols.items[symbol];
+    if (loaded || known->kind != HD_SYMBOL_VARIABLE)
+        return !loaded || known->kind == HD_SYMBOL_PARAMETER;
+    for (uint32_t i = 0; i < s->scoped.count; i++)
+        if (s->scoped.items[i] == symbol)
+            return false;
+    return known->space != HD_SPACE_PARAM || known->function == HD_NONE;
+}
+
+/* Whether an instruction gives the same result wherever it is repeated, from no register. */
+static bool repeats(const spiller *s, const hd_instruction *insn)
+{
+    const hd_function *f = s->f;
     const hd_form *form = hd_insn_form(f, insn);
     const hd_operand *o = hd_insn_operands(f, insn);
     bool parameter = form->opcode == HD_OP_LD && form->space == HD_SPACE_PARAM && f->is_entry && form->vector < 2 &&
@@ -161,7 +177,8 @@ static bool repeats(const hd_function *f, const hd_instruction *insn)
         return false;
     for (uint32_t i = 1; i < insn->operand_count; i++)
         if (o[i].kind == HD_OPERAND_REGISTER || o[i].kind == HD_OPERAND_VECTOR ||
-            (o[i].kind == HD_OPERAND_SREG && !is_constant_sreg(o[i].value)))
+            (o[i].kind == HD_OPERAND_SREG && !is_constant_sreg(o[i].value)) ||
+            (o[i].kind == HD_OPERAND_SYMBOL && !is_fixed_symbol(s, o[i].value, parameter)))
             return false;
     return true;
 }
@@ -188,7 +205,7 @@ static void decide(spiller *s, const hd_u32_array *spilled)
         *v = (spill){.kind = SPILL_MEMORY, .kept = HD_NONE};
         s->index[reg] = i + 1;
         bool reloaded = s->ra->flags.items[reg] & HD_RELOADED;
-        if (definition != HD_NONE && (reloaded || repeats(s->f, &s->f->instructions.items[definition]))) {
+        if (definition != HD_NONE && (reloaded || repeats(s, &s->f->instructions.items[definition]))) {
             v->kind = SPILL_REPEAT;
             v->definition = definition;
             s->ra->result.rematerialized += !reloaded;
@@ -443,7 +460,9 @@ void hd_regalloc_spill(hd_regalloc *ra, const hd_u32_array *spilled)
     s.index = HD_ARENA_ARRAY(ra->arena, uint32_t, s.registers);
     s.spills = HD_ARENA_ARRAY(ra->arena, spill, spilled->count);
     hd_regalloc_index_uses(ra);
+    hd_scoped_variables(s.f, &s.scoped);
     decide(&s, spilled);
+    hd_array_free(&s.scoped);
     give_slots(&s, spilled);
     hd_edit_begin(&s.edit, ra->function);
     rewrite_all(&s);

@@ -183,6 +183,23 @@ bool hd_rewrite_hoist(hd_function *f, hd_arena *arena, bool *vectors)
     return true;
 }
 
+void hd_scoped_variables(const hd_function *f, hd_u32_array *variables)
+{
+    const hd_module *m = f->module;
+    uint32_t depth = 1;
+    for (uint32_t i = 0; i < f->statements.count; i++) {
+        const hd_statement *s = &f->statements.items[i];
+        depth += s->kind == HD_STATEMENT_SCOPE_OPEN;
+        depth -= s->kind == HD_STATEMENT_SCOPE_CLOSE;
+        if (s->kind != HD_STATEMENT_VARIABLES || depth == 1)
+            continue;
+        const hd_group *group = &m->variable_groups.items[s->index];
+        for (uint32_t k = group->first; k < group->first + group->count; k++)
+            if (m->symbols.items[k].space != HD_SPACE_PARAM)
+                hd_array_push(variables, k);
+    }
+}
+
 /* ---- what instructions do ---------------------------------------------------------------------------------------- */
 
 static bool is_plain_load(const hd_form *form)

@@ -38,6 +38,8 @@ const char *hd_rewrite_stem(const hd_function *function, const char *name, hd_ar
  * they may be read anywhere and hide nothing. true where there were any. Vector registers stay: *vectors tells of them.
  */
 bool hd_rewrite_hoist(hd_function *function, hd_arena *arena, bool *vectors);
+/* Appends the variables of inner scopes, which cannot be named outside, but for parameters of calls. */
+void hd_scoped_variables(const hd_function *function, hd_u32_array *variables);
 /* Whether the instruction only computes its destinations: it may go where they are not read, and be done twice. Loads
  * that memory order or a device may see are not among them. */
 bool hd_insn_is_removable(const hd_function *function, const hd_instruction *insn);

@@ -87,8 +87,9 @@ static bool is_constant(const hd_proof *p, const hd_instruction *insn)
         bool fixed_sreg = o[i].kind == HD_OPERAND_SREG &&
                           (o[i].value == HD_SREG_TID || o[i].value == HD_SREG_NTID || o[i].value == HD_SREG_CTAID ||
                            o[i].value == HD_SREG_NCTAID || o[i].value == HD_SREG_LANEID);
-        bool fixed =
-            o[i].kind == HD_OPERAND_LITERAL || o[i].kind == HD_OPERAND_SYMBOL || o[i].kind == HD_OPERAND_ADDRESS;
+        bool symbol = o[i].kind == HD_OPERAND_SYMBOL &&
+                      (!loads || p->original->module->symbols.items[o[i].value].kind == HD_SYMBOL_PARAMETER);
+        bool fixed = o[i].kind == HD_OPERAND_LITERAL || symbol || o[i].kind == HD_OPERAND_ADDRESS;
         if (!fixed && !fixed_sreg)
             return false;
     }

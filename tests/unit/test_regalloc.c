@@ -463,6 +463,30 @@ static void only_constants_are_computed_again(void **state)
     close_subject(&s);
 }
 
+/* Results of calls are other ones later, and variables of inner scopes have no name outside. */
+static void results_and_inner_variables_are_stored(void **state)
+{
+    static char text[1 << 13];
+    char *at = text;
+    subject s;
+    (void)state;
+    at += sprintf(at, HEAD ".func (.param .b32 r) f(.param .b32 a) { .reg .b32 t; ld.param.b32 t, [a]; "
+                           "st.param.b32 [r], t; ret; }\n"
+                           ".visible .entry k(.param .u64 in, .param .u64 out) {\n" REGISTERS
+                           ".param .b32 a; .param .b32 r;\nld.param.u64 y1, [out];\n");
+    for (uint32_t i = 0; i < 12; i++)
+        at += sprintf(at, "st.param.b32 [a], %u;\ncall (r), f, (a);\nld.param.b32 x%u, [r];\n", i, i);
+    for (uint32_t i = 12; i < 16; i++)
+        at += sprintf(at, "{ .shared .b32 v; mov.u32 x%u, v; }\n", i);
+    for (uint32_t i = 0; i < 16; i++)
+        at += sprintf(at, "st.global.u32 [y1+%u], x%u;\n", 4 * i, i);
+    sprintf(at, "ret;\n}\n");
+    open_allocated(&s, text, 8, 0);
+    assert_true(s.result.rematerialized <= 1); /* y1 */
+    assert_true(s.result.spilled >= 10);
+    close_subject(&s);
+}
+
 /* Registers that an asynchronous matrix product owns until it is waited for. */
 static void accumulators_are_not_spilled(void **state)
 {
@@ -624,6 +648,7 @@ int main(void)
         cmocka_unit_test(constants_are_computed_again),
         cmocka_unit_test(what_only_some_lanes_have_is_kept),
         cmocka_unit_test(only_constants_are_computed_again),
+        cmocka_unit_test(results_and_inner_variables_are_stored),
         cmocka_unit_test(banks_keep_sources_apart),
         cmocka_unit_test(packing_is_an_identity),
         cmocka_unit_test(parts_of_words_are_no_identities),
