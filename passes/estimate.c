@@ -127,6 +127,8 @@ uint32_t hd_estimate_room(const hd_function *f, const hd_estimate_features *x, c
     const uint32_t *most = f->required_threads[0] ? f->required_threads : f->max_threads;
     if (most[0])
         use.threads = most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1);
+    if (f->min_ctas) /* what it asks for must fit, whatever is needed */
+        use.registers = 1;
     hd_occupancy_cliff cliff = hd_occupancy_loss(limits, &use);
     while (f->min_ctas && cliff.exists && cliff.then.ctas >= f->min_ctas) {
         use.registers = cliff.registers;
@@ -137,19 +139,20 @@ uint32_t hd_estimate_room(const hd_function *f, const hd_estimate_features *x, c
 
 /* Coefficients, fitted as docs/estimate.md says; hundredths of registers. */
 enum {
-    NEEDED_BASE = -95,
-    NEEDED_ALL = 50,
-    NEEDED_VECTOR = 48,
-    WANTED_BASE = 616,
+    NEEDED_BASE = -561,
+    NEEDED_ALL = 45,
+    NEEDED_VECTOR = 62,
+    WANTED_BASE = 598,
     WANTED_EARLY = 54,
-    WANTED_VECTOR = 20,
-    WANTED_LATE = 36,
-    WANTED_HOPPER = 77,   /* from sm_90 on */
-    WANTED_DOUBLING = 65, /* for each doubling of the instructions, counted from 64 */
-    SPARE = 289,          /* registers below the room from which on ptxas takes fewer than it could use .. */
-    SPARE_SLOPE = 12,     /* .. namely these hundredths */
+    WANTED_VECTOR = 21,
+    WANTED_LATE = 35,
+    WANTED_HOPPER = 78,   /* from sm_90 on */
+    WANTED_DOUBLING = 50, /* for each doubling of the instructions, counted from 64 */
+    SPARE = 282,          /* registers below the room from which on ptxas takes fewer than it could use .. */
+    SPARE_SLOPE = 10,     /* .. namely these hundredths */
     CALLER_LEAST = 24,    /* registers that the calling convention takes .. */
     CALLEE_SAVED = 8,     /* .. these of them last during calls */
+    STACK_POINTER = 100,  /* machines set one register aside */
     LEAST = 4,
 };
 
@@ -186,9 +189,12 @@ static int64_t wanted_by(const hd_function *f, const hd_estimate_features *x, in
 uint32_t hd_estimate_model(const hd_function *f, const hd_estimate_features *x, const hd_gpu_limits *limits)
 {
     int64_t needed = NEEDED_BASE + (int64_t)NEEDED_ALL * x->needed[0] + (int64_t)NEEDED_VECTOR * x->needed[1];
-    int64_t wanted = wanted_by(f, x, needed), room = room_for(f, x, limits, needed);
+    int64_t wanted = wanted_by(f, x, needed), least = 100ll * x->needed[1] + STACK_POINTER;
+    int64_t room = room_for(f, x, limits, needed > least ? needed : least);
     if (wanted > room - SPARE)
         wanted = room - SPARE + (wanted + SPARE - room) * SPARE_SLOPE / 100;
+    if (wanted < least)
+        wanted = least;
     if (wanted > room)
         wanted = room;
     return wanted < 100 * LEAST ? LEAST : (uint32_t)((wanted + 50) / 100);

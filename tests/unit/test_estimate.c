@@ -1,0 +1,258 @@
+/* The register estimate: what must hold of it whatever its coefficients are. How near it comes to ptxas is measured by
+ * bench/estimate. */
+#include "parsed.h"
+
+#include "passes/estimate.h"
+
+enum { TEXT_BYTES = 1 << 18 };
+
+typedef struct text {
+    char *at;
+    size_t length;
+} text;
+
+static void add(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(text *t, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    t->length += (size_t)vsnprintf(t->at + t->length, TEXT_BYTES - t->length, format, arguments);
+    va_end(arguments);
+    assert_true(t->length < TEXT_BYTES);
+}
+
+static text begin(const char *directives)
+{
+    text t = {calloc(1, TEXT_BYTES), 0};
+    assert_non_null(t.at);
+    add(&t, HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n) %s {\n", directives);
+    add(&t, ".reg .pred %%p<9>; .reg .b32 %%r<400>; .reg .f32 %%f<400>; .reg .b64 %%rd<400>;\n");
+    add(&t, "ld.param.u64 %%rd1, [a]; ld.param.u64 %%rd2, [b]; ld.param.u32 %%r1, [n];\n");
+    return t;
+}
+
+typedef struct measured {
+    hd_estimate_features x;
+    uint32_t estimate, room;
+} measured;
+
+/* Cleans up and measures kernel k; takes the text. */
+static measured measure(text *t)
+{
+    add(t, "ret;\n}\n");
+    parsed *p = parse_good(t->at);
+    hd_function *f = hd_module_find_function(p->module, "k");
+    hd_pipeline *clean = hd_pipeline_parse("clean", &p->diagnostics);
+    hd_gpu *gpu = hd_gpu_load("sm_90", &p->diagnostics);
+    hd_pass_context context;
+    measured m;
+    memset(&m, 0, sizeof m);
+    assert_true(hd_pipeline_run_function(clean, f, NULL, &p->diagnostics));
+    hd_pass_context_init(&context, f, &p->diagnostics);
+    hd_estimate_measure(&context, &m.x);
+    m.estimate = hd_estimate_registers(&context, &gpu->limits);
+    m.room = hd_estimate_room(f, &m.x, &gpu->limits, 20);
+    assert_int_equal(m.estimate, hd_estimate_model(f, &m.x, &gpu->limits));
+    hd_pass_context_free(&context);
+    hd_gpu_free(gpu);
+    hd_pipeline_free(clean);
+    parsed_free(p);
+    free(t->at);
+    return m;
+}
+
+static void assert_ordered(const hd_estimate_features *x)
+{
+    assert_true(x->needed[0] <= x->written);
+    assert_true(x->written <= x->wanted[0] && x->written <= x->late);
+    for (uint32_t kind = 0; kind < HD_ESTIMATE_KINDS; kind++)
+        assert_true(x->needed[kind] <= x->wanted[kind]);
+    assert_true(x->needed[1] <= x->needed[0]);
+}
+
+/* ---- straight code ----------------------------------------------------------------------------------------------- */
+
+/* `count` loads, then as many stores; none may be moved. */
+static measured held_at_once(uint32_t count, const char *directives)
+{
+    text t = begin(directives);
+    for (uint32_t i = 0; i < count; i++)
+        add(&t, "ld.volatile.global.u32 %%r%u, [%%rd1+%u];\n", 10 + i, 4 * i);
+    add(&t, "bar.sync 0;\n");
+    for (uint32_t i = 0; i < count; i++)
+        add(&t, "st.volatile.global.u32 [%%rd2+%u], %%r%u;\n", 4 * i, 10 + i);
+    return measure(&t);
+}
+
+static void holds_what_liveness_forces(void **state)
+{
+    (void)state;
+    uint32_t last = 0;
+    for (uint32_t count = 1; count <= 240; count += count < 40 ? 1 : 20) {
+        measured m = held_at_once(count, "");
+        assert_ordered(&m.x);
+        assert_true(m.x.needed[0] >= count);
+        assert_true(m.estimate >= count);
+        assert_true(m.estimate >= last);
+        assert_true(m.estimate <= 255);
+        last = m.estimate;
+    }
+}
+
+static void stays_below_limits(void **state)
+{
+    (void)state;
+    assert_true(held_at_once(100, "").estimate > 64);
+    assert_true(held_at_once(100, ".maxnreg 40").estimate <= 40);
+    assert_true(held_at_once(100, ".maxntid 256, 1, 1 .minnctapersm 4").estimate <= 64);
+    assert_int_equal(held_at_once(4, ".maxntid 256, 1, 1").room, 32);
+    assert_int_equal(held_at_once(4, ".maxntid 16, 16, 1").room, 32);
+    assert_int_equal(held_at_once(4, ".maxntid 32, 1, 1").room, 64); /* CTAs are the limit */
+    assert_int_equal(held_at_once(4, ".maxntid 256, 1, 1 .minnctapersm 2").room, 128);
+}
+
+static void is_the_same_each_time(void **state)
+{
+    (void)state;
+    measured a = held_at_once(37, ""), b = held_at_once(37, "");
+    assert_memory_equal(&a, &b, sizeof a);
+}
+
+/* Independent loads, each with its use and a store right behind: short lives as written, but worth hoisting. */
+static measured loads_in_a_row(uint32_t count)
+{
+    text t = begin("");
+    for (uint32_t i = 0; i < count; i++) {
+        add(&t, "ld.global.nc.f32 %%f%u, [%%rd1+%u];\n", 10 + i, 4 * i);
+        add(&t, "mul.f32 %%f%u, %%f%u, %%f%u;\n", 150 + i, 10 + i, 10 + i);
+        add(&t, "st.global.f32 [%%rd2+%u], %%f%u;\n", 4 * i, 150 + i);
+    }
+    return measure(&t);
+}
+
+static void hoists_loads_within_the_room(void **state)
+{
+    (void)state;
+    uint32_t last = 0;
+    for (uint32_t count = 1; count <= 120; count += 7) {
+        measured m = loads_in_a_row(count);
+        assert_ordered(&m.x);
+        assert_true(m.x.needed[0] <= 6);
+        assert_true(m.x.wanted[0] >= count);
+        assert_true(m.estimate >= last && m.estimate <= 32);
+        last = m.estimate;
+    }
+    assert_true(last >= 30);
+}
+
+/* ---- what needs no register of its own --------------------------------------------------------------------------- */
+
+static void addresses_of_one_base_are_one(void **state)
+{
+    (void)state;
+    text t = begin("");
+    add(&t, "mov.u32 %%r2, %%tid.x; mul.wide.u32 %%rd3, %%r2, 4; add.s64 %%rd4, %%rd1, %%rd3;\n");
+    for (uint32_t i = 0; i < 20; i++)
+        add(&t, "add.s64 %%rd%u, %%rd4, %u;\n", 10 + i, 65536 * (i + 1));
+    add(&t, "mov.u32 %%r3, 0;\nL:\n");
+    for (uint32_t i = 0; i < 20; i++)
+        add(&t,
+            "mul.wide.u32 %%rd40, %%r3, 4; add.s64 %%rd50, %%rd%u, %%rd40; ld.volatile.global.u32 %%r9, [%%rd50];\n"
+            "st.volatile.global.u32 [%%rd50], %%r9;\n",
+            10 + i);
+    add(&t, "add.s32 %%r3, %%r3, %%r2; setp.lt.u32 %%p1, %%r3, %%r1; @%%p1 bra L;\n");
+    measured m = measure(&t);
+    assert_ordered(&m.x);
+    assert_true(m.x.needed[0] <= 12);
+}
+
+static void parameters_are_operands(void **state)
+{
+    (void)state;
+    text t = begin("");
+    add(&t, "mov.u32 %%r2, %%tid.x; add.u32 %%r3, %%r2, %%r1; st.shared.u32 [%%r3], %%r2;\n");
+    measured m = measure(&t);
+    assert_true(m.x.needed[0] <= 2);
+}
+
+static void counts_shared_memory(void **state)
+{
+    (void)state;
+    text t = begin("");
+    add(&t, ".shared .b32 s[100]; .shared .b64 u[9]; .shared .b32 idle;\n");
+    add(&t, "ld.shared.u32 %%r2, [s]; st.shared.u32 [s+4], %%r2; st.shared.u32 [u], %%r2;\n");
+    assert_int_equal(measure(&t).x.shared_bytes, 472);
+}
+
+/* ---- loops, branches, calls -------------------------------------------------------------------------------------- */
+
+static measured loop(const char *pragma, const char *step, const char *inside)
+{
+    text t = begin("");
+    add(&t, "mov.u32 %%r2, %%tid.x; mul.wide.u32 %%rd3, %%r2, 4; add.s64 %%rd4, %%rd1, %%rd3; mov.u32 %%r3, %%r2; "
+            "mov.f32 %%f1, 0f00000000;\n");
+    add(&t,
+        "L:\n%s\nld.global.nc.f32 %%f2, [%%rd4]; fma.rn.f32 %%f1, %%f2, %%f2, %%f1; add.s64 %%rd4, %%rd4, 512;\n%s\n",
+        pragma, inside);
+    add(&t, "add.s32 %%r3, %%r3, %s; setp.lt.u32 %%p1, %%r3, %%r1; @%%p1 bra L;\n", step);
+    add(&t, "add.s64 %%rd5, %%rd2, %%rd3; st.global.f32 [%%rd5], %%f1;\n");
+    return measure(&t);
+}
+
+static void unrolls_as_ptxas_does(void **state)
+{
+    (void)state;
+    measured four = loop("", "128", ""), kept = loop(".pragma \"nounroll\";", "128", ""), stride = loop("", "%r2", "");
+    assert_int_equal(four.x.unrolled, 1);
+    assert_int_equal(kept.x.unrolled, 0);
+    assert_int_equal(stride.x.unrolled, 0);
+    assert_int_equal(loop("", "128", "bar.sync 0;").x.unrolled, 0);
+    assert_true(four.x.wanted[0] > kept.x.wanted[0]);
+    assert_true(four.estimate > kept.estimate);
+    assert_int_equal(kept.x.needed[0], four.x.needed[0]);
+}
+
+static void orders_short_sides_with_their_block(void **state)
+{
+    (void)state;
+    const char *side =
+        "setp.gt.f32 %p2, %f2, 0f3F800000;\n@%p2 bra J; ld.global.nc.f32 %f3, [%rd4+4]; add.f32 %f1, %f1, %f3;\n"
+        "mul.f32 %f1, %f1, %f3; add.f32 %f1, %f1, %f3;\nJ:\n";
+    measured m = loop("", "128", side);
+    assert_ordered(&m.x);
+    assert_int_equal(m.x.unrolled, 1);
+}
+
+static void callers_keep_to_the_convention(void **state)
+{
+    (void)state;
+    static const char callee[] =
+        HEAD ".func (.param .b32 out) f(.param .b32 in) { .reg .b32 %r<3>; ld.param.b32 %r1, [in];\n"
+             "st.param.b32 [out], %r1; ret; }\n";
+    text t = {calloc(1, TEXT_BYTES), 0};
+    assert_non_null(t.at);
+    add(&t, "%s.visible .entry k(.param .u64 a) {\n.reg .b32 %%r<9>; .reg .b64 %%rd<9>;\n", callee);
+    add(&t, "ld.param.u64 %%rd1, [a]; ld.global.u32 %%r1, [%%rd1];\n{ .param .b32 p; .param .b32 q; st.param.b32 [p], "
+            "%%r1;\n");
+    add(&t, "call (q), f, (p); ld.param.b32 %%r2, [q]; }\nst.global.u32 [%%rd1], %%r2;\n");
+    measured m = measure(&t);
+    assert_int_equal(m.x.calls, 1);
+    assert_true(m.estimate >= 24);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(holds_what_liveness_forces),
+        cmocka_unit_test(stays_below_limits),
+        cmocka_unit_test(is_the_same_each_time),
+        cmocka_unit_test(hoists_loads_within_the_room),
+        cmocka_unit_test(addresses_of_one_base_are_one),
+        cmocka_unit_test(parameters_are_operands),
+        cmocka_unit_test(counts_shared_memory),
+        cmocka_unit_test(unrolls_as_ptxas_does),
+        cmocka_unit_test(orders_short_sides_with_their_block),
+        cmocka_unit_test(callers_keep_to_the_convention),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
