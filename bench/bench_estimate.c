@@ -53,7 +53,9 @@ static void measure_file(const char *path, bool rooms)
     char name[32];
     snprintf(name, sizeof name, "sm_%u", module->target_number);
     hd_gpu *gpu = hd_gpu_load(name, &diagnostics);
-    for (uint32_t i = 0; i < module->functions.count; i++)
+    if (!gpu->valid)
+        fprintf(stderr, "bench_estimate: %s: there is no description of %s\n", path, name);
+    for (uint32_t i = 0; gpu->valid && i < module->functions.count; i++)
         if (module->functions.items[i]->has_body && module->functions.items[i]->is_entry)
             measure_kernel(path, module->functions.items[i], clean, &gpu->limits, &diagnostics, rooms);
     hd_gpu_free(gpu);
