@@ -176,6 +176,22 @@ static void parameters_are_operands(void **state)
     assert_int_equal(m.x.needed[0], 3); /* the address and the value, not the parameter beside its index */
 }
 
+/* Loaded from fixed addresses, read behind a branch. */
+static void constants_are_operands(void **state)
+{
+    (void)state;
+    text t = {calloc(1, TEXT_BYTES), 0};
+    assert_non_null(t.at);
+    add(&t, HEAD ".const .b32 c[16];\n.visible .entry k() {\n.reg .pred %%p; .reg .b32 %%r<30>; .shared .b32 s[32];\n");
+    for (uint32_t i = 0; i < 16; i++)
+        add(&t, "ld.const.u32 %%r%u, [c+%u];\n", 10 + i, 4 * i);
+    add(&t, "mov.u32 %%r1, %%tid.x; setp.lt.u32 %%p, %%r1, 9; @%%p bra E; bar.sync 0;\n");
+    for (uint32_t i = 0; i < 16; i++)
+        add(&t, "add.u32 %%r1, %%r1, %%r%u;\n", 10 + i);
+    add(&t, "st.shared.u32 [s], %%r1;\nE:\n");
+    assert_true(measure(&t).x.needed[0] <= 2);
+}
+
 static void counts_shared_memory(void **state)
 {
     (void)state;
@@ -244,15 +260,11 @@ static void callers_keep_to_the_convention(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(holds_what_liveness_forces),
-        cmocka_unit_test(stays_below_limits),
-        cmocka_unit_test(is_the_same_each_time),
-        cmocka_unit_test(hoists_loads_within_the_room),
-        cmocka_unit_test(addresses_of_one_base_are_one),
-        cmocka_unit_test(parameters_are_operands),
-        cmocka_unit_test(counts_shared_memory),
-        cmocka_unit_test(unrolls_as_ptxas_does),
-        cmocka_unit_test(orders_short_sides_with_their_block),
+        cmocka_unit_test(holds_what_liveness_forces),     cmocka_unit_test(stays_below_limits),
+        cmocka_unit_test(is_the_same_each_time),          cmocka_unit_test(hoists_loads_within_the_room),
+        cmocka_unit_test(addresses_of_one_base_are_one),  cmocka_unit_test(parameters_are_operands),
+        cmocka_unit_test(constants_are_operands),         cmocka_unit_test(counts_shared_memory),
+        cmocka_unit_test(unrolls_as_ptxas_does),          cmocka_unit_test(orders_short_sides_with_their_block),
         cmocka_unit_test(callers_keep_to_the_convention),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
