@@ -208,5 +208,6 @@ bool hd_pass_regalloc(hd_pass_context *context)
     if (!hd_option_number(context, "max", 1, HD_GENERAL_REGISTERS, &options.max))
         return false;
     options.banks = banks ? (uint32_t)(*banks - '0') : 0;
-    return hd_regalloc_run(context, &options, &result) && !result.left_virtual;
+    bool fine = hd_regalloc_run(context, &options, &result);
+    return !fine || !result.left_virtual; /* what did not fit is half rewritten */
 }
