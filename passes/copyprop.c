@@ -73,15 +73,6 @@ static bool number_of(const hd_literal *literal, hd_type type, uint64_t *bits)
     return (double)narrow == wide;
 }
 
-/* Variables of inner scopes cannot be named outside. */
-static bool is_scoped(const copyprop *p, uint32_t symbol)
-{
-    for (uint32_t i = 0; i < p->scoped.count; i++)
-        if (p->scoped.items[i] == symbol)
-            return true;
-    return false;
-}
-
 static fact fact_of_mov(const copyprop *p, const hd_form *form, const hd_operand *from)
 {
     const hd_module *m = p->function->module;
@@ -99,7 +90,7 @@ static fact fact_of_mov(const copyprop *p, const hd_form *form, const hd_operand
                         : FACT_NONE;
         return none;
     case HD_OPERAND_SYMBOL:
-        if (m->symbols.items[from->value].kind != HD_SYMBOL_VARIABLE || is_scoped(p, from->value))
+        if (m->symbols.items[from->value].kind != HD_SYMBOL_VARIABLE || hd_is_scoped_name(m, &p->scoped, from->value))
             return none;
         none.kind = FACT_VARIABLE;
         memcpy(none.from, from, (1u + from->count) * sizeof *from);

@@ -151,17 +151,15 @@ static bool is_constant_sreg(uint32_t sreg)
     }
 }
 
-/* Whether a symbol stands for the same everywhere in the function: results of calls do not, and variables of inner
- * scopes have no name outside. */
+/* Whether a symbol stands for the same everywhere in the function: results of calls do not, and the name of
+ * a variable of an inner scope means something else outside. */
 static bool is_fixed_symbol(const spiller *s, uint32_t symbol, bool loaded)
 {
     const hd_symbol *known = &s->f->module->symbols.items[symbol];
     if (loaded || known->kind != HD_SYMBOL_VARIABLE)
         return !loaded || known->kind == HD_SYMBOL_PARAMETER;
-    for (uint32_t i = 0; i < s->scoped.count; i++)
-        if (s->scoped.items[i] == symbol)
-            return false;
-    return known->space != HD_SPACE_PARAM || known->function == HD_NONE;
+    return (known->space != HD_SPACE_PARAM || known->function == HD_NONE) &&
+           !hd_is_scoped_name(s->f->module, &s->scoped, symbol);
 }
 
 /* Whether an instruction gives the same result wherever it is repeated, from no register. */

@@ -200,6 +200,14 @@ void hd_scoped_variables(const hd_function *f, hd_u32_array *variables)
     }
 }
 
+bool hd_is_scoped_name(const hd_module *m, const hd_u32_array *variables, uint32_t symbol)
+{
+    for (uint32_t i = 0; i < variables->count; i++)
+        if (m->symbols.items[variables->items[i]].name == m->symbols.items[symbol].name)
+            return true;
+    return false;
+}
+
 /* ---- what instructions do ---------------------------------------------------------------------------------------- */
 
 static bool is_plain_load(const hd_form *form)

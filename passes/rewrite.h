@@ -40,6 +40,8 @@ const char *hd_rewrite_stem(const hd_function *function, const char *name, hd_ar
 bool hd_rewrite_hoist(hd_function *function, hd_arena *arena, bool *vectors);
 /* Appends the variables of inner scopes, which cannot be named outside, but for parameters of calls. */
 void hd_scoped_variables(const hd_function *function, hd_u32_array *variables);
+/* Whether one of those has the name of that symbol: it stands for something else, or nothing, somewhere else. */
+bool hd_is_scoped_name(const hd_module *module, const hd_u32_array *variables, uint32_t symbol);
 /* Whether the instruction only computes its destinations: it may go where they are not read, and be done twice. Loads
  * that memory order or a device may see are not among them. */
 bool hd_insn_is_removable(const hd_function *function, const hd_instruction *insn);

@@ -157,6 +157,7 @@ static void scopes(void **state)
     expect("copyprop", "mov.b32 x1, x0; { .reg .pred x0; setp.eq.u32 x0, x1, 1; @x0 add.u32 x2, x1, 1; } ret;",
            "mov.b32 x1, x0; { setp.eq.u32 %scoped_pred_0, x0, 1; @%scoped_pred_0 add.u32 x2, x0, 1; } ret;");
     expect_same("copyprop", "{ .shared .u32 t[4]; mov.u32 x1, t; } ld.shared.u32 x2, [x1]; ret;");
+    expect_same("copyprop", "mov.u64 y1, g; { .global .u32 g; ld.global.u32 x2, [y1]; } ret;");
 }
 
 /* ---- cvta, dce -----------------------------------------------------------------------------------------------------
