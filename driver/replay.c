@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+enum { HD_REPLAY_BATCH = 4096 }; /* events; a model needs a fraction of a millisecond for them */
+
 /* One launch file. Everything lives until hd_replay_free, because reports point into its sources. */
 typedef struct replay_file {
     const char *path;
@@ -239,6 +241,7 @@ static bool add_models(hd_replay *r, replay_file *f)
     f->model_place = HD_ARENA_ARRAY(&r->arena, uint32_t, r->model_count);
     f->code = hd_rf_module_new(f->module);
     f->count = hd_count_new(f->code, r->diagnostics);
+    hd_count_batches(f->count, HD_REPLAY_BATCH, r->options->threads ? r->options->threads : hd_cpu_count());
     for (uint32_t m = 0; m < r->model_count; m++)
         f->model_place[m] = HD_NONE;
     for (uint32_t m = 0; m < r->model_count; m++)
@@ -325,6 +328,7 @@ typedef struct replay_run {
 static void one_ran(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
 {
     replay_run *run = context;
+    hd_count_flush(run->file->count); /* of a run that did not come to its end */
     hd_replay_kernel *k = &run->replay->report.kernels.items[run->first_row + launch];
     k->runs++;
     k->warp_instructions += statistics->warp_instructions;

@@ -165,8 +165,10 @@ static void remove_entry(hd_bow_window *w, hd_bow_entry *e)
     w->entry_of.items[e->index] = 0;
 }
 
-static void touch(hd_bow_window *w, hd_bow_entry *e)
+static inline void touch(hd_bow_window *w, hd_bow_entry *e)
 {
+    if (e->accessed == w->now)
+        return;
     w->at[e->accessed % HD_BOW_TIMES] &= ~bit_of(w, e);
     e->accessed = w->now;
     w->at[w->now % HD_BOW_TIMES] |= bit_of(w, e);
@@ -191,7 +193,12 @@ static hd_bow_entry *enter(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w
         evict_oldest(bow, warp, w);
     uint32_t place = (uint32_t)__builtin_ctzll(~w->used);
     hd_bow_entry *e = &w->entries[place];
-    *e = (hd_bow_entry){.index = index, .frame = warp->identity.frame, .entered = w->entered++, .accessed = w->now};
+    e->index = index;
+    e->frame = warp->identity.frame;
+    e->entered = w->entered++;
+    e->accessed = w->now;
+    e->valid = e->dirty = e->filed = 0;
+    e->claim = (hd_claim){0, 0};
     w->count++;
     w->used |= 1ull << place;
     w->at[w->now % HD_BOW_TIMES] |= 1ull << place;
@@ -227,10 +234,11 @@ static void bow_issue(hd_rf_model *model, const hd_rf_step *step)
 static void fill(hd_bow *bow, const hd_rf_step *step, hd_bow_entry *e)
 {
     uint32_t lanes = ~e->valid;
+    hd_claim home = *hd_rf_file_at(&bow->file, step->warp, e->index);
     hd_rf_add(&bow->model, HD_COUNTER_WINDOW_WRITES, 1);
-    e->valid = UINT32_MAX;
     e->filed |= lanes;
-    e->claim = hd_identity_copy(&step->warp->identity, e->index, e->claim, *hd_rf_file_at(&bow->file, step->warp, e->index), lanes);
+    e->claim = e->valid ? hd_identity_copy(&step->warp->identity, e->index, e->claim, home, lanes) : home;
+    e->valid = UINT32_MAX;
 }
 
 static void bow_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)

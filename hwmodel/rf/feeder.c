@@ -1,0 +1,250 @@
+/* One model's walk through warp instructions: see feeder.h. */
+#include "hwmodel/rf/feeder.h"
+
+hd_rf_feeder *hd_rf_feeder_new(const hd_rf_module *code, hd_rf_model *model)
+{
+    hd_rf_feeder *c = hd_calloc(1, sizeof *c);
+    c->code = code;
+    c->model = model;
+    return c;
+}
+
+void hd_rf_feeder_free(hd_rf_feeder *c)
+{
+    hd_rf_model_free(c->model);
+    for (uint32_t w = 0; w < c->warps.count; w++) {
+        hd_identity_free(&c->warps.items[w]->warp.identity);
+        free(c->warps.items[w]);
+    }
+    hd_array_free(&c->warps);
+    free(c);
+}
+
+/* ---- warps --------------------------------------------------------------------------------------------------------- */
+
+hd_rf_living *hd_rf_feeder_warp(hd_rf_feeder *c, uint32_t number)
+{
+    if (c->latest && c->latest->alive && c->latest->number == number)
+        return c->latest;
+    for (uint32_t i = 0; i < c->warps.count; i++)
+        if (c->warps.items[i]->alive && c->warps.items[i]->number == number)
+            return c->latest = c->warps.items[i];
+    return NULL;
+}
+
+static hd_rf_living *free_slot(hd_rf_feeder *c)
+{
+    for (uint32_t i = 0; i < c->warps.count; i++)
+        if (!c->warps.items[i]->alive)
+            return c->warps.items[i];
+    hd_rf_living *w = hd_calloc(1, sizeof *w);
+    w->warp.slot = c->warps.count;
+    hd_array_push(&c->warps, w);
+    return w;
+}
+
+#define TELL_MODEL(c, hook, ...)                                       \
+    do {                                                               \
+        if ((c)->model->info->ops->hook)                               \
+            (c)->model->info->ops->hook((c)->model, __VA_ARGS__);      \
+    } while (0)
+
+/* Parameters in registers were written by the call, for the lanes that it took along. */
+static void write_parameters(hd_rf_living *w, const hd_rf_code *code, uint32_t lanes)
+{
+    hd_identity_warp *identity = &w->warp.identity;
+    for (uint32_t i = 0; i < code->function->register_parameters.count && lanes; i++) {
+        HD_STORAGE_WORDS (&code->storage, code->function->register_parameters.items[i], word)
+            hd_identity_write(identity, identity->base + word, lanes);
+    }
+}
+
+static void start_frame(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
+{
+    const hd_rf_code *code = c->code->functions[event->function];
+    hd_identity_push(&w->warp.identity, event->frame, code->storage.words);
+    write_parameters(w, code, event->active);
+    TELL_MODEL(c, frame_start, &w->warp);
+}
+
+static void end_frame(hd_rf_feeder *c, hd_rf_living *w)
+{
+    TELL_MODEL(c, frame_end, &w->warp);
+    hd_identity_pop(&w->warp.identity);
+}
+
+static void start_warp(hd_rf_feeder *c, const hd_event *event)
+{
+    hd_rf_living *w = free_slot(c);
+    w->alive = true;
+    w->number = event->warp;
+    w->warp.cta = event->cta;
+    hd_identity_start(&w->warp.identity, event->warp);
+    TELL_MODEL(c, warp_start, &w->warp);
+}
+
+static void end_warp(hd_rf_feeder *c, const hd_event *event)
+{
+    hd_rf_living *w = hd_rf_feeder_warp(c, event->warp);
+    if (!w)
+        return;
+    while (w->warp.identity.frames.count)
+        end_frame(c, w);
+    TELL_MODEL(c, warp_end, &w->warp);
+    w->alive = false;
+}
+
+/* Frames begin with their first instruction, which all lanes of the call reach, and end when one below goes on. */
+static __attribute__((noinline)) void change_frame(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
+{
+    hd_identity_warp *identity = &w->warp.identity;
+    for (uint32_t i = identity->frames.count; i-- > 0;)
+        if (identity->frames.items[i].frame == event->frame) {
+            while (identity->frames.count > i + 1)
+                end_frame(c, w);
+            return;
+        }
+    start_frame(c, w, event);
+}
+
+static inline void enter_frame(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
+{
+    if (!w->warp.identity.frames.count || w->warp.identity.frame != event->frame)
+        change_frame(c, w, event);
+}
+
+static void return_to_frame(hd_rf_feeder *c, const hd_event *event)
+{
+    hd_rf_living *w = hd_rf_feeder_warp(c, event->warp);
+    for (uint32_t i = 0; w && i < w->warp.identity.frames.count; i++)
+        if (w->warp.identity.frames.items[i].frame == event->frame)
+            enter_frame(c, w, event);
+}
+
+/* ---- one instruction ----------------------------------------------------------------------------------------------- */
+
+static bool fail(hd_rf_feeder *c, const hd_rf_step *step, hd_rf_failure failure)
+{
+    failure.warp = step->warp->identity.warp;
+    failure.cta = step->warp->cta;
+    failure.function = step->function;
+    failure.instruction = step->instruction;
+    c->failure = failure;
+    return false;
+}
+
+static bool prove(hd_rf_feeder *c, const hd_rf_step *step, uint32_t word, const hd_rf_answer *answer)
+{
+    uint32_t index = hd_rf_index(step, word), delivered = 0;
+    for (uint32_t p = 0; p < answer->count; p++) {
+        const hd_rf_piece *piece = &answer->pieces[p];
+        uint32_t lanes = piece->lanes & step->effective;
+        uint32_t wrong = hd_identity_unproved(&step->warp->identity, index, piece->owner, piece->claim, lanes);
+        delivered |= piece->lanes;
+        if (wrong)
+            return fail(c, step, (hd_rf_failure){.wrong = HD_RF_STALE, .place = piece->place, .word = word, .lanes = wrong});
+    }
+    uint32_t missing = step->effective & ~delivered;
+    return !missing || fail(c, step, (hd_rf_failure){.wrong = HD_RF_MISSING, .word = word, .lanes = missing});
+}
+
+static bool run_model(hd_rf_feeder *c, const hd_rf_step *step)
+{
+    hd_rf_model *model = c->model;
+    const hd_rf_ops *ops = model->info->ops;
+    if (ops->issue)
+        ops->issue(model, step);
+    if (step->effective) {
+        for (uint32_t s = 0; s < step->source_count; s++) {
+            hd_rf_answer answer;
+            answer.count = answer.bank = answer.extra_cycles = answer.with = 0;
+            ops->operand_read(model, step, s, &answer);
+            if (!prove(c, step, step->sources[s], &answer))
+                return false;
+        }
+        if (ops->unit_result)
+            ops->unit_result(model, step);
+        for (uint32_t d = 0; d < step->destination_count; d++)
+            ops->write_back(model, step, d);
+    }
+    if (ops->complete)
+        ops->complete(model, step);
+    return true;
+}
+
+static inline __attribute__((always_inline)) hd_rf_step step_of(const hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
+{
+    const hd_rf_code *code = c->code->functions[event->function];
+    uint32_t i = event->instruction;
+    return (hd_rf_step){
+        .warp = &w->warp,
+        .code = code,
+        .insn = &code->function->instructions.items[i],
+        .function = event->function,
+        .instruction = i,
+        .active = event->active,
+        .effective = event->effective,
+        .sources = code->sources + code->source_first[i],
+        .source_count = code->source_first[i + 1] - code->source_first[i],
+        .destinations = code->destinations + code->destination_first[i],
+        .destination_count = code->destination_first[i + 1] - code->destination_first[i],
+        .serial = w->warp.identity.serial + 1,
+        .addresses = c->model->info->ops->columns & HD_COLUMN_ADDRESSES ? event->addresses : NULL,
+        .results = c->model->info->ops->columns & HD_COLUMN_RESULTS ? event->results : NULL,
+    };
+}
+
+hd_rf_step hd_rf_feeder_peek(hd_rf_feeder *c, const hd_event *event)
+{
+    hd_rf_living *w = hd_rf_feeder_warp(c, event->warp);
+    if (!w)
+        return (hd_rf_step){0};
+    enter_frame(c, w, event);
+    return step_of(c, w, event);
+}
+
+static bool issue(hd_rf_feeder *c, const hd_event *event)
+{
+    hd_rf_living *w = c->latest && c->latest->alive && c->latest->number == event->warp ? c->latest : hd_rf_feeder_warp(c, event->warp);
+    if (!w)
+        return true; /* begun before this count was attached */
+    enter_frame(c, w, event);
+    hd_rf_step step = step_of(c, w, event);
+    if (!run_model(c, &step))
+        return false;
+    for (uint32_t d = 0; d < step.destination_count && step.effective; d++)
+        hd_identity_write(&w->warp.identity, hd_rf_index(&step, step.destinations[d].word), step.effective);
+    return w->warp.identity.serial < UINT32_MAX - 4096 || fail(c, &step, (hd_rf_failure){.wrong = HD_RF_OVERFLOW});
+}
+
+bool hd_rf_feeder_take(hd_rf_feeder *c, const hd_event *event)
+{
+    if (c->failure.wrong)
+        return false;
+    switch ((hd_event_kind)event->kind) {
+    case HD_EVENT_LAUNCH: {
+        hd_rf_launch launch = {event->function};
+        TELL_MODEL(c, launch, &launch);
+        return true;
+    }
+    case HD_EVENT_WARP_START:
+        start_warp(c, event);
+        return true;
+    case HD_EVENT_ISSUE:
+        return issue(c, event);
+    case HD_EVENT_WARP_END:
+        end_warp(c, event);
+        return true;
+    case HD_EVENT_CTA_END:
+        TELL_MODEL(c, cta_end, event->cta);
+        return true;
+    case HD_EVENT_RETURN: /* before the caller goes on, the same call may start another function */
+        return_to_frame(c, event);
+        return true;
+    case HD_EVENT_CALL: /* the frame begins with its first instruction */
+    case HD_EVENT_CTA_START:
+    case HD_EVENT_LAUNCH_END:
+        return true;
+    }
+    return true;
+}

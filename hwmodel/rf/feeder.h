@@ -1,0 +1,51 @@
+/* Walks one model through warp instructions, and proves every operand it delivers.
+ *
+ * A feeder has its own copy of what the baseline knows (identity.h) of each living warp, so that feeders run side by side, on several
+ * threads or in different orders of the warps, without a word between them. It reports nothing: the first operand that is not proved
+ * stays in `failure`, and no event is taken after it.
+ *
+ * Cost: a few dozen operations an instruction and operand. Memory: the registers of the warps that live at the same time.
+ */
+#ifndef HD_HWMODEL_RF_FEEDER_H
+#define HD_HWMODEL_RF_FEEDER_H
+
+#include "hwmodel/rf/technique.h"
+
+typedef enum hd_rf_wrong {
+    HD_RF_PROVED,
+    HD_RF_STALE,    /* a structure holds an older value */
+    HD_RF_MISSING,  /* no structure delivers it */
+    HD_RF_OVERFLOW, /* a warp wrote more often than serials can tell */
+} hd_rf_wrong;
+
+typedef struct hd_rf_failure {
+    hd_rf_wrong wrong;
+    uint8_t place;       /* hd_rf_place, of a stale value */
+    uint32_t warp, cta;  /* of the launch */
+    uint32_t function, instruction, word, lanes;
+} hd_rf_failure;
+
+typedef struct hd_rf_living { /* a warp */
+    hd_rf_warp warp; /* first: models keep its address while the warp lives */
+    bool alive;
+    uint32_t number;
+} hd_rf_living;
+
+typedef struct hd_rf_feeder {
+    const hd_rf_module *code;
+    hd_rf_model *model;
+    HD_ARRAY(hd_rf_living *) warps; /* by slot */
+    hd_rf_living *latest;
+    hd_rf_failure failure;
+} hd_rf_feeder;
+
+hd_rf_feeder *hd_rf_feeder_new(const hd_rf_module *code, hd_rf_model *model); /* takes the model */
+void hd_rf_feeder_free(hd_rf_feeder *feeder);
+/* false: an operand was not proved, now or before. Columns that the model did not ask for are not handed on. */
+bool hd_rf_feeder_take(hd_rf_feeder *feeder, const hd_event *event);
+
+/* What an ISSUE event will do, before it is taken; NULL code where the warp is unknown. Enters its frame. */
+hd_rf_step hd_rf_feeder_peek(hd_rf_feeder *feeder, const hd_event *event);
+hd_rf_living *hd_rf_feeder_warp(hd_rf_feeder *feeder, uint32_t number); /* NULL: does not live */
+
+#endif
