@@ -460,6 +460,64 @@ static void a_split_of_a_uniform_branch_is_noticed(void **state)
     assert_true(stopped > 30 && whole > 30);
 }
 
+/* ---- batches ----------------------------------------------------------------------------------------------------------- */
+
+enum { BATCH_MODELS = 4 };
+typedef struct batched {
+    uint32_t failed, errors;
+    char message[256];
+    uint64_t counters[BATCH_MODELS][HD_COUNTER_COUNT];
+} batched;
+
+static batched replay_batched(bench *b, uint64_t seed, uint32_t events, uint32_t threads)
+{
+    static const char *const names[BATCH_MODELS] = {"baseline", "bow-iw3", "bow-iw2-half", "bow-wb-iw3"};
+    const char *refusal = NULL;
+    hd_diagnostics quiet;
+    batched r = {0};
+    hd_diagnostics_init(&quiet);
+    hd_rf_module *code = hd_rf_module_new(b->module);
+    hd_count *count = hd_count_new(code, &quiet);
+    for (uint32_t m = 0; m < BATCH_MODELS; m++)
+        hd_count_add(count, hd_rf_model_new(hd_rf_model_find(names[m], strlen(names[m])), code, &refusal));
+    if (seed % 3) /* both lose something, one of them first */
+        hd_count_model(count, 2)->fault = hd_count_model(count, 3)->fault = 1 + (uint32_t)seed % 20;
+    expect_uniform(b, count);
+    hd_count_batches(count, events, threads);
+    hd_sink sink = hd_count_sink(count);
+    bool good = rf_walk(b->kernel, 2, 300, &sink) && hd_count_flush(count);
+    assert_int_equal(good, hd_count_failed(count) == HD_NONE);
+    r.failed = hd_count_failed(count);
+    r.errors = quiet.error_count;
+    if (quiet.first)
+        snprintf(r.message, sizeof r.message, "%s", quiet.first->message);
+    for (uint32_t m = 0; m < BATCH_MODELS && good; m++) /* of a run that stopped they say nothing */
+        memcpy(r.counters[m], hd_count_model(count, m)->counters, sizeof r.counters[m]);
+    hd_count_free(count);
+    hd_rf_module_free(code);
+    hd_diagnostics_free(&quiet);
+    return r;
+}
+
+static void batches_and_threads_change_nothing(void **state)
+{
+    (void)state;
+    uint32_t failed[BATCH_MODELS] = {0}, whole = 0;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        bench b;
+        open_random(&b, seed);
+        batched one = replay_batched(&b, seed, 1, 1), some = replay_batched(&b, seed, 7, 1), many = replay_batched(&b, seed, 64, 3);
+        assert_memory_equal(&one, &some, sizeof one);
+        assert_memory_equal(&one, &many, sizeof one);
+        if (one.failed == HD_NONE)
+            whole++;
+        else
+            failed[one.failed]++;
+        close_bench(&b);
+    }
+    assert_true(whole > 60 && !failed[0] && !failed[1] && failed[2] > 3 && failed[3] > 3);
+}
+
 /* ---- the tables -------------------------------------------------------------------------------------------------------- */
 
 static void tables_agree(void **state)
@@ -501,6 +559,7 @@ int main(void)
         cmocka_unit_test(broken_rules_are_noticed),
         cmocka_unit_test(what_the_check_accepts_is_proved),
         cmocka_unit_test(a_split_of_a_uniform_branch_is_noticed),
+        cmocka_unit_test(batches_and_threads_change_nothing),
         cmocka_unit_test(tables_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
