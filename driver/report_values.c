@@ -180,8 +180,12 @@ static bool search_block(const value_search *s, uint32_t v, uint32_t b, uint32_t
     return true;
 }
 
+/* Blocks that may be looked at for all values of a kernel; what is not found by then counts as several. */
+enum { MOST_VISITS = 2000000 };
+
 /* The one definition that reaches the peak, or HD_NONE. */
-static uint32_t reaching_definition(const value_search *s, uint32_t v, uint32_t *stamp, hd_u32_array *queue)
+static uint32_t reaching_definition(const value_search *s, uint32_t v, uint32_t *stamp, hd_u32_array *queue,
+                                    uint32_t *visits)
 {
     const hd_cfg *cfg = s->work->cfg;
     uint32_t peak = s->work->kernel->peak_instruction, b = cfg->block_of[peak], found = HD_NONE;
@@ -191,6 +195,7 @@ static uint32_t reaching_definition(const value_search *s, uint32_t v, uint32_t 
     if (on)
         hd_array_push(queue, b);
     for (uint32_t i = 0; i < queue->count && !several; i++) {
+        several = ++*visits > MOST_VISITS;
         const uint32_t *preds = hd_block_predecessors(cfg, queue->items[i]);
         for (uint32_t p = 0; p < cfg->blocks[queue->items[i]].pred_count; p++) {
             if (stamp[preds[p]] == v + 1)
@@ -227,12 +232,13 @@ static void find_definitions(value_search *s)
     const hd_report_kernel *k = s->work->kernel;
     uint32_t *stamp = HD_ARENA_ARRAY(&s->work->scratch, uint32_t, k->block_count);
     hd_u32_array queue = {0};
+    uint32_t visits = 0;
     for (uint32_t v = 0; v < s->count; v++) {
         uint32_t count = s->first_definition[v + 1] - s->first_definition[v];
         if (count == 1)
             s->values[v].definition = s->definitions[s->first_definition[v]];
         else if (count > 1)
-            s->values[v].definition = reaching_definition(s, v, stamp, &queue);
+            s->values[v].definition = reaching_definition(s, v, stamp, &queue, &visits);
         if (s->values[v].definition != HD_NONE)
             s->values[v].loop_depth = k->instructions[s->values[v].definition].loop_depth;
     }
