@@ -8,6 +8,7 @@
 #include "ir/techniques.h"
 #include "passes/liveness.h"
 #include "target/gpu.h"
+#include "target/occupancy.h"
 #include <errno.h>
 #include <stdio.h>
 
@@ -325,6 +326,19 @@ typedef struct replay_run {
     uint32_t first_row;
 } replay_run;
 
+/* As many CTAs are resident as fit on an SM of the GPU, with the registers that the allocation found. */
+static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
+{
+    const replay_run *run = context;
+    const hd_replay_kernel *k = &run->replay->report.kernels.items[run->first_row + launch];
+    hd_program_facts facts = hd_program_describe(run->file->session->programs[launch]);
+    hd_occupancy_use use = {.threads = hd_grid_threads_per_cta(grid), .registers = k->general,
+                            .shared_bytes = facts.static_shared_bytes + grid->dynamic_shared_bytes};
+    hd_occupancy fits = hd_occupancy_of(&run->replay->gpu->limits, &use);
+    hd_rf_residency residency = {fits.ctas ? fits.ctas : 1, HD_COUNT_ACTIVE_WARPS, HD_COUNT_LATENCY, HD_COUNT_STREAM_BYTES};
+    hd_count_residency(run->file->count, &residency);
+}
+
 static void one_ran(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
 {
     replay_run *run = context;
@@ -365,7 +379,7 @@ static hd_status run_steps(hd_replay *r, replay_file *f, uint32_t first, uint64_
 {
     replay_run run = {r, f, first};
     hd_sink sink = hd_count_sink(f->count);
-    hd_session_watch watch = {&sink, r->model_count ? 1 : 0, one_ran, &run};
+    hd_session_watch watch = {&sink, r->model_count ? 1 : 0, one_ran, &run, one_starts};
     hd_exec_statistics statistics = {0};
     open_rows(r, f);
     hd_exec_status status = hd_session_run(f->session, &watch, &statistics);

@@ -185,6 +185,7 @@ typedef struct hd_session_watch {
     /* Told after each single run of a launch, with the statistics of that run alone. */
     void (*ran)(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics);
     void *context;
+    void (*starts)(void *context, uint32_t launch, const hd_grid *grid); /* told before each single run */
 } hd_session_watch;
 
 /* All steps of the file. `watch` may be NULL; statistics are added to. An `until` that does not come true is FAULT. */

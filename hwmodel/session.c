@@ -365,6 +365,8 @@ hd_exec_status hd_session_launch(hd_session *s, uint32_t index, uint64_t k, cons
     watch = watch ? watch : &nobody;
     if (hd_launch_varies(&s->file->launches.items[index]) && !prepare(s, index, k))
         return HD_EXEC_FAULT;
+    if (watch->starts)
+        watch->starts(watch->context, index, &s->grids[index]);
     hd_exec_status status = hd_program_run(s->programs[index], &s->grids[index], &s->options, watch->sinks,
                                            watch->sink_count, &own, s->diagnostics);
     hd_exec_statistics_add(statistics, &own);

@@ -2,7 +2,7 @@
 #include "hwmodel/rf/count.h"
 #include "base/bitset.h"
 #include "base/pool.h"
-#include "hwmodel/rf/feeder.h"
+#include "hwmodel/rf/interleave.h"
 #include <stdio.h>
 
 enum { HD_COUNT_COLUMN_BYTES = 1 << 20 }; /* of columns in a batch; more than one event can have */
@@ -15,6 +15,11 @@ struct hd_count {
     const hd_rf_module *code;
     hd_diagnostics *diagnostics;
     HD_ARRAY(hd_rf_feeder *) feeders; /* by model */
+    HD_ARRAY(hd_rf_interleave *) orders; /* by model; NULL: takes events as they come */
+    hd_rf_residency residency;
+    uint32_t coupled;    /* models */
+    uint64_t most_bytes; /* that streams of resident CTAs took */
+    hd_rf_cta *recorded; /* the CTA that runs, for coupled models */
     HD_ARRAY(hd_count_branch) branches; /* by warp of the launch */
     hd_arena arena;
     hd_bitset *uniform; /* by function, by instruction; words NULL where nothing is expected */
@@ -34,6 +39,7 @@ hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
     c->diagnostics = diagnostics;
     c->failed = HD_NONE;
     c->batch_most = c->threads = 1;
+    c->residency = (hd_rf_residency){1, HD_COUNT_ACTIVE_WARPS, HD_COUNT_LATENCY, HD_COUNT_STREAM_BYTES};
     c->uniform = HD_ARENA_ARRAY(&c->arena, hd_bitset, code->module->functions.count);
     return c;
 }
@@ -42,9 +48,13 @@ void hd_count_free(hd_count *c)
 {
     if (!c)
         return;
-    for (uint32_t m = 0; m < c->feeders.count; m++)
+    for (uint32_t m = 0; m < c->feeders.count; m++) {
+        hd_rf_interleave_free(c->orders.items[m]);
         hd_rf_feeder_free(c->feeders.items[m]);
+    }
+    hd_rf_cta_release(c->recorded);
     hd_array_free(&c->feeders);
+    hd_array_free(&c->orders);
     hd_array_free(&c->branches);
     hd_array_free(&c->batch);
     free(c->column_bytes);
@@ -54,7 +64,11 @@ void hd_count_free(hd_count *c)
 
 void hd_count_add(hd_count *c, hd_rf_model *model)
 {
-    hd_array_push(&c->feeders, hd_rf_feeder_new(c->code, model));
+    hd_rf_feeder *feeder = hd_rf_feeder_new(c->code, model);
+    bool coupled = model->info->ops->coupled;
+    hd_array_push(&c->feeders, feeder);
+    hd_array_push(&c->orders, coupled ? hd_rf_interleave_new(feeder) : NULL);
+    c->coupled += coupled;
 }
 
 uint32_t hd_count_models(const hd_count *c)
@@ -79,6 +93,16 @@ void hd_count_batches(hd_count *c, uint32_t events, uint32_t threads)
     c->threads = threads;
 }
 
+void hd_count_residency(hd_count *c, const hd_rf_residency *residency)
+{
+    c->residency = *residency;
+}
+
+uint64_t hd_count_stream_bytes(const hd_count *c)
+{
+    return c->most_bytes;
+}
+
 void hd_count_expect_uniform(hd_count *c, uint32_t function, uint32_t instruction)
 {
     hd_bitset *set = &c->uniform[function];
@@ -96,7 +120,7 @@ hd_sink hd_count_sink(hd_count *c)
 {
     hd_sink sink = {hd_count_take, c, 0};
     for (uint32_t m = 0; m < c->feeders.count; m++)
-        sink.columns |= hd_count_model(c, m)->info->ops->columns;
+        sink.columns |= c->orders.items[m] ? 0 : hd_count_model(c, m)->info->ops->columns;
     return sink;
 }
 
@@ -145,9 +169,11 @@ static hd_count_branch *branch_of(hd_count *c, uint32_t warp)
     return &c->branches.items[warp];
 }
 
+static bool flush_batch(hd_count *c);
+
 static bool splits(hd_count *c, const hd_count_branch *b, const hd_event *event, uint32_t stayed)
 {
-    if (!hd_count_flush(c))
+    if (!flush_batch(c))
         return false; /* something before it is wrong */
     c->stopped = true;
     c->failed = c->feeders.count;
@@ -181,6 +207,8 @@ static void feed(void *context, uint32_t model, uint32_t worker)
     hd_count *c = context;
     (void)worker;
     c->wrong_at[model] = HD_NONE;
+    if (c->orders.items[model])
+        return;
     for (uint32_t e = 0; e < c->batch.count; e++)
         if (!hd_rf_feeder_take(c->feeders.items[model], &c->batch.items[e])) {
             c->wrong_at[model] = e;
@@ -189,7 +217,7 @@ static void feed(void *context, uint32_t model, uint32_t worker)
 }
 
 /* Of what went wrong, the first event counts, and the first model at it. */
-bool hd_count_flush(hd_count *c)
+static bool flush_batch(hd_count *c)
 {
     uint32_t first = HD_NONE;
     if (!c->batch.count)
@@ -224,7 +252,7 @@ static bool keep(hd_count *c, const hd_event *event)
 {
     uint32_t addresses = event->addresses ? 32 * sizeof *event->addresses : 0;
     uint32_t results = event->results ? event->result_words * 32 * (uint32_t)sizeof *event->results : 0;
-    if (c->column_used + addresses + results > HD_COUNT_COLUMN_BYTES && !hd_count_flush(c))
+    if (c->column_used + addresses + results > HD_COUNT_COLUMN_BYTES && !flush_batch(c))
         return false;
     if (!c->column_bytes && addresses + results)
         c->column_bytes = hd_calloc(HD_COUNT_COLUMN_BYTES, 1);
@@ -233,6 +261,91 @@ static bool keep(hd_count *c, const hd_event *event)
     kept->addresses = keep_column(c, event->addresses, addresses);
     kept->results = keep_column(c, event->results, results);
     return true;
+}
+
+/* ---- coupled models ------------------------------------------------------------------------------------------------- */
+
+static bool refuse(hd_count *c, const char *format, const char *what)
+{
+    if (!flush_batch(c))
+        return false; /* something before it is wrong */
+    c->stopped = true;
+    hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0}, format, what);
+    return false;
+}
+
+static bool report_order(hd_count *c, uint32_t m)
+{
+    if (hd_rf_interleave_order(c->orders.items[m]) == HD_RF_LOCKED)
+        return refuse(c, "%s lets none of the resident warps go on", hd_count_model(c, m)->info->name);
+    if (!flush_batch(c))
+        return false;
+    c->stopped = true;
+    report_failure(c, m);
+    return false;
+}
+
+/* Hands the CTA to every coupled model; each of them lets it go when its warps have ended. */
+static bool hand_over(hd_count *c)
+{
+    hd_rf_cta *cta = c->recorded;
+    uint64_t bytes = 0;
+    if (cta->bytes > c->residency.bytes)
+        return refuse(c, "a block with so many instructions cannot be replayed for techniques whose warps share storage%s", "");
+    c->recorded = NULL;
+    bool good = true;
+    for (uint32_t m = 0; m < c->feeders.count && good; m++) {
+        hd_rf_interleave *order = c->orders.items[m];
+        if (!order)
+            continue;
+        good = hd_rf_interleave_add(order, cta) || report_order(c, m);
+        while (good && hd_rf_interleave_bytes(order) > c->residency.bytes)
+            good = hd_rf_interleave_drain(order, false) || report_order(c, m);
+        bytes = hd_rf_interleave_bytes(order) > bytes ? hd_rf_interleave_bytes(order) : bytes;
+    }
+    c->most_bytes = bytes > c->most_bytes ? bytes : c->most_bytes;
+    hd_rf_cta_release(cta);
+    return good;
+}
+
+static bool start_launch(hd_count *c, const hd_event *event)
+{
+    bool good = true;
+    for (uint32_t m = 0; m < c->orders.count && good; m++)
+        good = !c->orders.items[m] || hd_rf_interleave_launch(c->orders.items[m], &c->residency, event) || report_order(c, m);
+    hd_rf_cta_release(c->recorded);
+    c->recorded = NULL;
+    return good;
+}
+
+static bool finish_coupled(hd_count *c)
+{
+    bool good = true;
+    for (uint32_t m = 0; m < c->orders.count && good; m++)
+        good = !c->orders.items[m] || hd_rf_interleave_drain(c->orders.items[m], true) || report_order(c, m);
+    return good;
+}
+
+static bool take_coupled(hd_count *c, const hd_event *event)
+{
+    switch ((hd_event_kind)event->kind) {
+    case HD_EVENT_LAUNCH:
+        return start_launch(c, event);
+    case HD_EVENT_CTA_END:
+        return !c->recorded || hand_over(c);
+    case HD_EVENT_LAUNCH_END:
+        return finish_coupled(c);
+    default:
+        if (!c->recorded)
+            c->recorded = hd_rf_cta_new(c->code, event->cta);
+        hd_rf_cta_record(c->recorded, event);
+        return true;
+    }
+}
+
+bool hd_count_flush(hd_count *c)
+{
+    return flush_batch(c) && finish_coupled(c);
 }
 
 bool hd_count_take(void *count, const hd_event *event)
@@ -246,7 +359,7 @@ bool hd_count_take(void *count, const hd_event *event)
         branch_of(c, event->warp)->lanes = 0;
     if (event->kind == HD_EVENT_ISSUE && !check_uniform(c, event))
         return false;
-    if (!keep(c, event))
+    if (!keep(c, event) || (c->coupled && !take_coupled(c, event)))
         return false;
-    return (c->batch.count < c->batch_most && event->kind != HD_EVENT_LAUNCH_END) || hd_count_flush(c);
+    return (c->batch.count < c->batch_most && event->kind != HD_EVENT_LAUNCH_END) || flush_batch(c);
 }

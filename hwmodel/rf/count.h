@@ -5,7 +5,8 @@
  *   hd_sink sink = hd_count_sink(count);                    to hd_program_run
  *   hd_count_model(count, i)->counters                      after each launch; hd_count_reset() before the next
  *
- * All models see the same events in the stream's order, each with its own copy of what the baseline knows (feeder.h). Events are kept in
+ * Models whose warps share storage see the warps of several resident CTAs in turns (interleave.h). All others see the same events in the
+ * stream's order. Each has its own copy of what the baseline knows (feeder.h). Events are kept in
  * batches, that one model after another works through, on several threads where hd_count_batches says so: counters, and what is found wrong,
  * do not depend on either. A batch is a few thousand events and at most 1 MB of columns. The first operand that is not proved stops the run: `take` returns false, proof-failed
  * is reported at the instruction with warp and register, and hd_count_failed tells which model it was. A branch of hd_count_expect_uniform
@@ -29,6 +30,11 @@ void hd_count_reset(hd_count *count);                   /* counters back to 0 */
 /* Events of a batch, and host threads that share its models; 1 and 1 in a new one, so that `take` knows at once what is wrong. With larger
  * batches it learns of it later, at the end of the launch at the latest: where a run ended in another way, hd_count_flush tells. */
 void hd_count_batches(hd_count *count, uint32_t events, uint32_t threads);
+/* Of the next launches, for coupled models; a new count has 1 resident CTA and the numbers below. */
+enum { HD_COUNT_ACTIVE_WARPS = 8, HD_COUNT_LATENCY = 64, HD_COUNT_STREAM_BYTES = 256 << 20 };
+void hd_count_residency(hd_count *count, const hd_rf_residency *residency);
+uint64_t hd_count_stream_bytes(const hd_count *count); /* most that streams of resident CTAs took so far */
+
 /* Works through what is kept. false: something was not proved, now or before. */
 bool hd_count_flush(hd_count *count);
 

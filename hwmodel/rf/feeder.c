@@ -223,7 +223,7 @@ bool hd_rf_feeder_take(hd_rf_feeder *c, const hd_event *event)
         return false;
     switch ((hd_event_kind)event->kind) {
     case HD_EVENT_LAUNCH: {
-        hd_rf_launch launch = {event->function};
+        hd_rf_launch launch = {event->function, c->residency};
         TELL_MODEL(c, launch, &launch);
         return true;
     }

@@ -36,6 +36,7 @@ typedef struct hd_rf_feeder {
     hd_rf_model *model;
     HD_ARRAY(hd_rf_living *) warps; /* by slot */
     hd_rf_living *latest;
+    hd_rf_residency residency; /* told to the model when a launch begins */
     hd_rf_failure failure;
 } hd_rf_feeder;
 

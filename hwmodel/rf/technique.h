@@ -52,8 +52,8 @@
  *   Warped-DMR   no C; registers stay where they are. unit_result has the active and effective lanes: idle lanes of a cluster repeat active
  *                lanes' work, full warps go to the replay queue; may_issue is false for a consumer of an unverified result.
  *
- * Models that couple warps (RegMutex, LARF, LTRF, RFV, GPU-Shrink, HRF, Warped-DMR) say so (`coupled`): for them count mode must interleave the resident
- * warps' events in a documented order, asking rank_warps, may_issue and warp_switch. Models that do not (BOW, CORF, CORF++) take events in the order of the stream.
+ * Models that couple warps (RegMutex, LARF, LTRF, RFV, GPU-Shrink, HRF, Warped-DMR) say so (`coupled`): for them count mode interleaves the resident
+ * warps' events (interleave.h tells the order), asking may_launch_cta, rank_warps, may_issue and warp_switch, without columns. Models that do not (BOW, CORF, CORF++) take events in the order of the stream.
  *
  * A new technique is one file here, its rows in models.def, and rows in counters.def where it counts something new.
  */
@@ -129,8 +129,15 @@ typedef struct hd_rf_answer {
 
 /* ---- a model ------------------------------------------------------------------------------------------------------- */
 
+typedef struct hd_rf_residency { /* for coupled models: interleave.h */
+    uint32_t ctas, active;  /* resident CTAs; warps that take turns */
+    uint32_t latency;       /* instructions that others issue before a warp behind a long-latency load comes back */
+    uint64_t bytes;         /* most that streams of resident CTAs may take */
+} hd_rf_residency;
+
 typedef struct hd_rf_launch {
     uint32_t function; /* the kernel */
+    hd_rf_residency residency;
 } hd_rf_launch;
 
 typedef struct hd_rf_model {
@@ -152,7 +159,7 @@ typedef struct hd_rf_ops {
     void (*frame_start)(hd_rf_model *model, hd_rf_warp *warp); /* the new frame is on top; of its registers only parameters are written, by the call: the file holds them */
     void (*frame_end)(hd_rf_model *model, hd_rf_warp *warp);   /* it still is on top */
     void (*rank_warps)(hd_rf_model *model, hd_rf_warp **warps, uint32_t count); /* reorders, best first */
-    void (*warp_switch)(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in);
+    void (*warp_switch)(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in); /* count mode: one of them is NULL */
     bool (*may_issue)(hd_rf_model *model, const hd_rf_step *step);
     void (*issue)(hd_rf_model *model, const hd_rf_step *step);
     void (*operand_read)(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer);

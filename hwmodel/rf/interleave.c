@@ -1,0 +1,339 @@
+/* The order of resident warps: see interleave.h. O(resident warps) an instruction at worst, O(1) while active warps go on. */
+#include "hwmodel/rf/interleave.h"
+
+typedef struct resident_cta {
+    hd_rf_cta *cta;
+    uint32_t live;
+    uint32_t issued[HD_RF_CTA_WARPS]; /* barrier instructions of each warp; UINT32_MAX: ended */
+} resident_cta;
+
+typedef struct resident_warp {
+    resident_cta *of;
+    hd_rf_living *living; /* in the feeder */
+    uint32_t index;
+    hd_rf_cursor cursor;
+    hd_rf_record next; /* to be issued */
+    uint64_t ready;    /* instructions issued before it may come back */
+} resident_warp;
+
+struct hd_rf_interleave {
+    hd_rf_feeder *feeder;
+    hd_rf_residency residency;
+    HD_ARRAY(hd_rf_cta *) arrived;      /* not resident yet */
+    HD_ARRAY(resident_cta *) residents;
+    HD_ARRAY(resident_warp *) active;
+    HD_ARRAY(resident_warp *) waiting;  /* in order of arrival */
+    HD_ARRAY(hd_rf_warp *) candidates;
+    uint64_t now;
+    uint32_t turn, refused; /* place in `active`; refusals since an instruction was issued */
+    hd_rf_order order;
+};
+
+hd_rf_interleave *hd_rf_interleave_new(hd_rf_feeder *feeder)
+{
+    hd_rf_interleave *i = hd_calloc(1, sizeof *i);
+    i->feeder = feeder;
+    return i;
+}
+
+static void drop_all(hd_rf_interleave *i)
+{
+    for (uint32_t k = 0; k < i->arrived.count; k++)
+        hd_rf_cta_release(i->arrived.items[k]);
+    for (uint32_t k = 0; k < i->residents.count; k++) {
+        hd_rf_cta_release(i->residents.items[k]->cta);
+        free(i->residents.items[k]);
+    }
+    for (uint32_t k = 0; k < i->active.count; k++)
+        free(i->active.items[k]);
+    for (uint32_t k = 0; k < i->waiting.count; k++)
+        free(i->waiting.items[k]);
+    hd_array_clear(&i->arrived);
+    hd_array_clear(&i->residents);
+    hd_array_clear(&i->active);
+    hd_array_clear(&i->waiting);
+}
+
+void hd_rf_interleave_free(hd_rf_interleave *i)
+{
+    if (!i)
+        return;
+    drop_all(i);
+    hd_array_free(&i->arrived);
+    hd_array_free(&i->residents);
+    hd_array_free(&i->active);
+    hd_array_free(&i->waiting);
+    hd_array_free(&i->candidates);
+    free(i);
+}
+
+bool hd_rf_interleave_launch(hd_rf_interleave *i, const hd_rf_residency *residency, const hd_event *event)
+{
+    drop_all(i);
+    i->residency = i->feeder->residency = *residency;
+    i->now = i->turn = i->refused = 0;
+    return hd_rf_feeder_take(i->feeder, event);
+}
+
+hd_rf_order hd_rf_interleave_order(const hd_rf_interleave *i)
+{
+    return i->order;
+}
+
+uint64_t hd_rf_interleave_bytes(const hd_rf_interleave *i)
+{
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < i->arrived.count; k++)
+        bytes += i->arrived.items[k]->bytes;
+    for (uint32_t k = 0; k < i->residents.count; k++)
+        bytes += i->residents.items[k]->cta->bytes;
+    return bytes;
+}
+
+/* ---- warps and CTAs come and go ------------------------------------------------------------------------------------ */
+
+static const hd_rf_ops *ops_of(const hd_rf_interleave *i)
+{
+    return i->feeder->model->info->ops;
+}
+
+static hd_rf_warp *warp_of(const resident_warp *w)
+{
+    return &w->living->warp;
+}
+
+static bool tell(hd_rf_interleave *i, hd_event_kind kind, const resident_cta *of, uint32_t index)
+{
+    hd_event event = {.kind = (uint8_t)kind, .cta = of->cta->cta, .warp = of->cta->warps[index].warp};
+    return hd_rf_feeder_take(i->feeder, &event);
+}
+
+static void end_warp(hd_rf_interleave *i, resident_warp *w)
+{
+    resident_cta *of = w->of;
+    of->issued[w->index] = UINT32_MAX;
+    tell(i, HD_EVENT_WARP_END, of, w->index);
+    free(w);
+    if (--of->live)
+        return;
+    tell(i, HD_EVENT_CTA_END, of, 0);
+    uint32_t at = 0;
+    while (i->residents.items[at] != of)
+        at++;
+    for (i->residents.count--; at < i->residents.count; at++)
+        i->residents.items[at] = i->residents.items[at + 1];
+    hd_rf_cta_release(of->cta);
+    free(of);
+}
+
+/* Makes the warp's next instruction ready; what is no instruction is told on the way. */
+static bool load_next(hd_rf_interleave *i, resident_warp *w)
+{
+    while (hd_rf_cursor_next(&w->cursor, &w->next)) {
+        if (w->next.event.kind == HD_EVENT_ISSUE)
+            return true;
+        hd_rf_feeder_take(i->feeder, &w->next.event);
+    }
+    return false;
+}
+
+static void start_cta(hd_rf_interleave *i)
+{
+    resident_cta *of = hd_calloc(1, sizeof *of);
+    of->cta = i->arrived.items[0];
+    of->live = of->cta->warp_count;
+    i->arrived.count--;
+    memmove(i->arrived.items, i->arrived.items + 1, i->arrived.count * sizeof *i->arrived.items);
+    hd_array_push(&i->residents, of);
+    tell(i, HD_EVENT_CTA_START, of, 0);
+    for (uint32_t k = 0, count = of->cta->warp_count; k < count; k++)
+        tell(i, HD_EVENT_WARP_START, of, k);
+    for (uint32_t k = 0, count = of->cta->warp_count; k < count; k++) {
+        resident_warp *w = hd_calloc(1, sizeof *w);
+        *w = (resident_warp){.of = of, .index = k, .cursor = hd_rf_cursor_of(of->cta, k),
+                             .living = hd_rf_feeder_warp(i->feeder, of->cta->warps[k].warp)};
+        if (load_next(i, w))
+            hd_array_push(&i->waiting, w);
+        else
+            end_warp(i, w);
+    }
+}
+
+static void start_ctas(hd_rf_interleave *i)
+{
+    const hd_rf_ops *ops = ops_of(i);
+    while (i->arrived.count && i->residents.count < i->residency.ctas &&
+           (!ops->may_launch_cta || ops->may_launch_cta(i->feeder->model, i->arrived.items[0]->cta)))
+        start_cta(i);
+}
+
+/* ---- who is active -------------------------------------------------------------------------------------------------- */
+
+static bool held_at_barrier(const resident_warp *w)
+{
+    for (uint32_t mask = w->next.behind; mask; mask &= mask - 1)
+        if (w->of->issued[__builtin_ctz(mask)] < w->of->issued[w->index])
+            return true;
+    return false;
+}
+
+static resident_warp *take_waiting(hd_rf_interleave *i, uint32_t at)
+{
+    resident_warp *w = i->waiting.items[at];
+    i->waiting.count--;
+    memmove(i->waiting.items + at, i->waiting.items + at + 1, (i->waiting.count - at) * sizeof *i->waiting.items);
+    return w;
+}
+
+/* The place in the queue of the warp that comes next; HD_NONE: none can. */
+static uint32_t choose_waiting(hd_rf_interleave *i, bool whenever)
+{
+    const hd_rf_ops *ops = ops_of(i);
+    uint32_t first = HD_NONE;
+    hd_array_clear(&i->candidates);
+    for (uint32_t k = 0; k < i->waiting.count; k++) {
+        resident_warp *w = i->waiting.items[k];
+        if ((!whenever && w->ready > i->now) || held_at_barrier(w))
+            continue;
+        if (!ops->rank_warps && !whenever)
+            return k;
+        if (first == HD_NONE || w->ready < i->waiting.items[first]->ready)
+            first = k;
+        hd_array_push(&i->candidates, warp_of(w));
+    }
+    if (whenever || first == HD_NONE)
+        return first;
+    ops->rank_warps(i->feeder->model, i->candidates.items, i->candidates.count);
+    for (uint32_t k = 0; k < i->waiting.count; k++)
+        if (warp_of(i->waiting.items[k]) == i->candidates.items[0])
+            return k;
+    return first;
+}
+
+static void fill_active(hd_rf_interleave *i)
+{
+    const hd_rf_ops *ops = ops_of(i);
+    while (i->waiting.count && i->active.count < i->residency.active) {
+        uint32_t at = choose_waiting(i, false);
+        if (at == HD_NONE && !i->active.count)
+            at = choose_waiting(i, true);
+        if (at == HD_NONE)
+            return;
+        resident_warp *w = take_waiting(i, at);
+        hd_array_push(&i->active, w);
+        if (ops->warp_switch)
+            ops->warp_switch(i->feeder->model, NULL, warp_of(w));
+    }
+}
+
+static resident_warp *take_active(hd_rf_interleave *i, uint32_t at)
+{
+    resident_warp *w = i->active.items[at];
+    i->active.count--;
+    memmove(i->active.items + at, i->active.items + at + 1, (i->active.count - at) * sizeof *i->active.items);
+    return w;
+}
+
+static void leave(hd_rf_interleave *i, uint32_t at, uint64_t ready)
+{
+    resident_warp *w = take_active(i, at);
+    w->ready = ready;
+    if (ops_of(i)->warp_switch)
+        ops_of(i)->warp_switch(i->feeder->model, warp_of(w), NULL);
+    hd_array_push(&i->waiting, w);
+}
+
+/* ---- issuing ------------------------------------------------------------------------------------------------------- */
+
+static bool may_issue(hd_rf_interleave *i, const resident_warp *w)
+{
+    const hd_rf_ops *ops = ops_of(i);
+    if (!ops->may_issue)
+        return true;
+    hd_rf_step step = hd_rf_feeder_peek(i->feeder, &w->next.event);
+    return ops->may_issue(i->feeder->model, &step);
+}
+
+/* All active warps were refused one after another: the one whose turn it is gives its place to one that waits. */
+static bool refuse(hd_rf_interleave *i)
+{
+    uint32_t all = i->active.count + i->waiting.count;
+    i->refused++;
+    if (i->refused > all * (all + 1)) {
+        i->order = HD_RF_LOCKED;
+        return false;
+    }
+    if (i->refused % i->active.count || !i->waiting.count) {
+        i->turn++;
+        return true;
+    }
+    i->now++; /* time goes on */
+    uint32_t at = choose_waiting(i, true);
+    if (at == HD_NONE) {
+        i->turn++;
+        return true;
+    }
+    resident_warp *in = take_waiting(i, at);
+    leave(i, i->turn, i->now);
+    hd_array_push(&i->active, in);
+    if (ops_of(i)->warp_switch)
+        ops_of(i)->warp_switch(i->feeder->model, NULL, warp_of(in));
+    return true;
+}
+
+static bool issue(hd_rf_interleave *i, resident_warp *w)
+{
+    const hd_event event = w->next.event;
+    const hd_rf_module *code = i->feeder->code;
+    if (!hd_rf_feeder_take(i->feeder, &event))
+        return false;
+    i->now++;
+    i->refused = 0;
+    w->of->issued[w->index] += hd_rf_is_barrier(code, event.function, event.instruction);
+    bool is_long = event.effective && hd_rf_is_long(code, event.function, event.instruction);
+    if (!load_next(i, w))
+        end_warp(i, take_active(i, i->turn)); /* the next one stands in its place now */
+    else if (is_long)
+        leave(i, i->turn, i->now + i->residency.latency);
+    else if (w->next.behind && held_at_barrier(w))
+        leave(i, i->turn, i->now);
+    else
+        i->turn++;
+    return !i->feeder->failure.wrong;
+}
+
+static bool one_turn(hd_rf_interleave *i)
+{
+    start_ctas(i);
+    fill_active(i);
+    if (!i->active.count) {
+        i->order = HD_RF_LOCKED;
+        return false;
+    }
+    if (i->turn >= i->active.count)
+        i->turn = 0;
+    resident_warp *w = i->active.items[i->turn];
+    i->feeder->latest = w->living; /* found without a search */
+    return may_issue(i, w) ? issue(i, w) : refuse(i);
+}
+
+bool hd_rf_interleave_drain(hd_rf_interleave *i, bool all)
+{
+    uint32_t before = i->residents.count + i->arrived.count;
+    while (before && (all ? i->residents.count + i->arrived.count : i->residents.count + i->arrived.count == before))
+        if (!one_turn(i))
+            return false;
+    return true;
+}
+
+/* Goes on until it needs another CTA. */
+bool hd_rf_interleave_add(hd_rf_interleave *i, hd_rf_cta *cta)
+{
+    cta->readers++;
+    hd_array_push(&i->arrived, cta);
+    start_ctas(i);
+    while (i->arrived.count || i->residents.count >= i->residency.ctas)
+        if (!one_turn(i))
+            return false;
+    return true;
+}

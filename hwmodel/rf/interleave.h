@@ -1,0 +1,44 @@
+/* The order in which a coupled model sees the warps of a launch: as one SM that runs the whole grid would issue them, if every instruction took
+ * one cycle and every long-latency load `latency` of them.
+ *
+ *   CTAs      become resident in the order of their index as soon as fewer than `ctas` are, and the model's may_launch_cta agrees
+ *   waiting   their warps queue up, lowest index first, in order of arrival
+ *   active    at most `active` warps, which issue round robin, an instruction each. A place that gets free goes to the first waiting warp
+ *             that can go on (of those that can, the first after the model's rank_warps), which issues last in the round
+ *   leaving   a warp goes to the end of the queue behind a load from global, local or generic memory or of a texture, and behind an atomic that
+ *             brings a value, until `latency` more instructions were issued (or none of the others can go on); and where it waits for the
+ *             other warps of its CTA at a barrier
+ *   refusal   a warp whose may_issue is false loses its turn, and its place if all active ones lost theirs
+ *   switch    the model's warp_switch tells who leaves (out, NULL) and who comes (NULL, in)
+ *
+ * The order depends on the streams, the model's answers and these four numbers alone. The interpreter runs CTAs one after another, so streams
+ * of resident CTAs are kept (streams.h): at most `ctas` of them. Where they take more than `bytes`, fewer CTAs are resident; one CTA alone
+ * that takes more cannot be interleaved.
+ *
+ * Barriers that bring a value (bar.red) are told when they are done, and hold no other warp.
+ */
+#ifndef HD_HWMODEL_RF_INTERLEAVE_H
+#define HD_HWMODEL_RF_INTERLEAVE_H
+
+#include "hwmodel/rf/feeder.h"
+#include "hwmodel/rf/streams.h"
+
+typedef enum hd_rf_order { /* what stops an interleaving besides an operand that is not proved */
+    HD_RF_ORDERED,
+    HD_RF_LOCKED, /* the model lets no warp, or no CTA, go on */
+} hd_rf_order;
+
+typedef struct hd_rf_interleave hd_rf_interleave;
+hd_rf_interleave *hd_rf_interleave_new(hd_rf_feeder *feeder); /* borrows it */
+void hd_rf_interleave_free(hd_rf_interleave *i);
+/* A launch begins. What is left of the one before is dropped. */
+bool hd_rf_interleave_launch(hd_rf_interleave *i, const hd_rf_residency *residency, const hd_event *event);
+/* The next CTA, whole: goes on until it needs another one. Becomes a reader of the CTA until its warps have ended. false: see the
+ * feeder's failure, or order. */
+bool hd_rf_interleave_add(hd_rf_interleave *i, hd_rf_cta *cta);
+/* Lets those that are resident go on until one CTA ends; all: until all have. */
+bool hd_rf_interleave_drain(hd_rf_interleave *i, bool all);
+hd_rf_order hd_rf_interleave_order(const hd_rf_interleave *i);
+uint64_t hd_rf_interleave_bytes(const hd_rf_interleave *i); /* of the streams that it still needs */
+
+#endif
