@@ -208,6 +208,11 @@ static const char *const busy =
     "M: ld.global.u32 %r3, [%rd0];\nadd.u32 %r1, %r1, %r3;\nadd.u32 %r4, %r1, %r2;\nsub.u32 %r2, %r2, 1;\nsetp.gt.s32 %p0, %r2, 0;\n"
     "@%p0 bra M;\nbar.sync 0;\nadd.u32 %r1, %r1, %r4;\nbar.sync 0;\nadd.u32 %r1, %r1, %r0;\nret;\n";
 
+/* warp 0 loads (e), warp 1 has other things to do (h to l) */
+static const char *const one_loads =
+    "ld.param.u64 %rd0, [out];\nmov.u32 %r0, %tid.x;\nsetp.lt.u32 %p0, %r0, 32;\n@!%p0 bra W;\nld.global.u32 %r1, [%rd0];\nadd.u32 %r1, %r1, 1;\nret;\n"
+    "W: add.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\nret;\n";
+
 /* ---- tests ----------------------------------------------------------------------------------------------------------- */
 
 static void order_is_as_told(void **state)
@@ -230,6 +235,13 @@ static void order_is_as_told(void **state)
     run(loading, 2, 64, "", (hd_rf_residency){2, 2, 2, 1000}, 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 1a 0b 1b 2a 3a 2b 3b 0c 1c 0d 1d 2c 3c 2d 3d ");
+    /* not before others have issued as many */
+    run(one_loads, 1, 64, "", (hd_rf_residency){1, 2, 1, 1000}, 1, log);
+    spell(log, text);
+    assert_string_equal(text, "0a 1a 0b 1b 0c 1c 0d 1d 0e 1h 0f 1i 0g 1j 1k 1l ");
+    run(one_loads, 1, 64, "", (hd_rf_residency){1, 2, 3, 1000}, 1, log);
+    spell(log, text);
+    assert_string_equal(text, "0a 1a 0b 1b 0c 1c 0d 1d 0e 1h 1i 1j 0f 1k 0g 1l ");
     /* warp 0 waits at the barrier (f) for warp 1, whatever the other CTA does; who comes back is the last of the round */
     run(meeting, 2, 64, "", (hd_rf_residency){2, 4, 2, 1000}, 1, log);
     spell(log, text);

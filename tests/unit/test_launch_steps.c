@@ -102,7 +102,7 @@ static void run_right(const char *yaml, seen *s)
 {
     opened o;
     hd_exec_statistics statistics = {0};
-    hd_session_watch watch = {NULL, 0, watch_run, s};
+    hd_session_watch watch = {.ran = watch_run, .context = s};
     open_session(&o, yaml);
     if (!o.session)
         fail_msg("%s", o.diagnostics.first->message);
