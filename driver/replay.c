@@ -29,6 +29,7 @@ typedef struct replay_file {
     bool annotated;
     const char **refusals;  /* by chosen model */
     uint32_t *model_place;  /* by chosen model: index in the count, or HD_NONE */
+    const char *rewriting;  /* the pass that changes the code for the models of this run; NULL: models of the code as it is */
 } replay_file;
 
 struct hd_replay {
@@ -235,6 +236,23 @@ static bool add_models_of(hd_replay *r, replay_file *f, uint32_t first, bool *do
     return true;
 }
 
+/* Whether a pass list as models name it changes instructions. */
+static bool changes_code(const char *passes)
+{
+    size_t length = strcspn(passes, "(,");
+    for (uint32_t i = 0; i < hd_pass_count; i++)
+        if (strlen(hd_passes[i].name) == length && !memcmp(hd_passes[i].name, passes, length))
+            return hd_passes[i].keeps != HD_KEEPS_ALL;
+    return false;
+}
+
+/* The pass that must change the code before the model sees it; NULL where none does, or the text came with its annotations. */
+static const char *rewriting_of(const hd_replay *r, const replay_file *f, uint32_t m)
+{
+    const hd_rf_model_info *info = r->models[m];
+    return changes_code(info->pass) && !has_annotations(f->module, info->technique) ? info->pass : NULL;
+}
+
 static bool add_models(hd_replay *r, replay_file *f)
 {
     bool *done = HD_ARENA_ARRAY(&r->arena, bool, r->model_count);
@@ -243,8 +261,10 @@ static bool add_models(hd_replay *r, replay_file *f)
     f->code = hd_rf_module_new(f->module);
     f->count = hd_count_new(f->code, r->diagnostics);
     hd_count_batches(f->count, HD_REPLAY_BATCH, r->options->threads ? r->options->threads : hd_cpu_count());
-    for (uint32_t m = 0; m < r->model_count; m++)
+    for (uint32_t m = 0; m < r->model_count; m++) {
         f->model_place[m] = HD_NONE;
+        done[m] = rewriting_of(r, f, m) != NULL; /* in a run of its own */
+    }
     for (uint32_t m = 0; m < r->model_count; m++)
         if (!done[m] && !add_models_of(r, f, m, done))
             return false;
@@ -451,6 +471,103 @@ static hd_status compare_with_original(hd_replay *r, replay_file *f, uint32_t fi
     return status;
 }
 
+/* ---- changed code ------------------------------------------------------------------------------------------------------ */
+
+static hd_replay_kernel *row_of(hd_replay *r, uint32_t first, uint32_t launch)
+{
+    for (uint32_t k = first; k < r->report.kernels.count; k++)
+        if (r->report.kernels.items[k].launch == launch)
+            return &r->report.kernels.items[k];
+    return NULL;
+}
+
+static void one_ran_changed(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
+{
+    replay_run *run = context;
+    hd_count_flush(run->file->count); /* as one_ran does */
+    hd_replay_kernel *k = row_of(run->replay, run->first_row, launch);
+    (void)statistics;
+    if (k)
+        add_results(run->replay, run->file, status == HD_EXEC_DONE, k);
+    hd_count_reset(run->file->count);
+}
+
+/* The models that work on what the pass makes of the code, which is read from `f->module` already. */
+static bool add_changed_models(hd_replay *r, replay_file *f)
+{
+    bool *wanted = HD_ARENA_ARRAY(&r->arena, bool, r->model_count);
+    f->refusals = HD_ARENA_ARRAY(&r->arena, const char *, r->model_count);
+    f->model_place = HD_ARENA_ARRAY(&r->arena, uint32_t, r->model_count);
+    for (uint32_t m = 0; m < r->model_count; m++) {
+        const char *rewriting = rewriting_of(r, f, m);
+        wanted[m] = rewriting && !strcmp(rewriting, f->rewriting);
+    }
+    if (!run_passes(r, f, f->rewriting))
+        return false;
+    f->code = hd_rf_module_new(f->module);
+    f->count = hd_count_new(f->code, r->diagnostics);
+    hd_count_batches(f->count, HD_REPLAY_BATCH, r->options->threads ? r->options->threads : hd_cpu_count());
+    for (uint32_t m = 0; m < r->model_count; m++) {
+        f->model_place[m] = HD_NONE;
+        if (wanted[m])
+            add_model(r, f, m);
+    }
+    return true;
+}
+
+static void open_results(hd_replay *r, const replay_file *f, uint32_t first)
+{
+    for (uint32_t k = first; k < r->report.kernels.count; k++)
+        for (uint32_t m = 0; m < r->model_count; m++) {
+            hd_replay_result *result = &r->report.kernels.items[k].results[m];
+            bool there = f->model_place[m] != HD_NONE;
+            if (there || f->refusals[m])
+                *result = (hd_replay_result){.model = r->models[m], .refusal = f->refusals[m], .energy_known = there, .proved = there};
+        }
+}
+
+/* Runs what a pass makes of the code, proves its operands, and compares the memory that both leave. */
+static hd_status run_changed(hd_replay *r, const replay_file *unchanged, const char *rewriting, uint32_t first)
+{
+    hd_status status;
+    replay_file *f = HD_ARENA_NEW(&r->arena, replay_file);
+    f->path = unchanged->path;
+    f->rewriting = rewriting;
+    hd_array_push(&r->files, f);
+    f->launch = hd_launch_read(f->path, r->diagnostics);
+    if (!f->launch->valid || !read_module(r, f) || !allocate_registers(r, f) || !add_changed_models(r, f))
+        return HD_STATUS_REJECTED;
+    expect_uniform_branches(r, f);
+    f->session = open_session(r, f, f->module, &status);
+    if (!f->session)
+        return status;
+    open_results(r, f, first);
+    replay_run run = {r, f, first};
+    hd_sink sink = hd_count_sink(f->count);
+    hd_session_watch watch = {&sink, 1, one_ran_changed, &run};
+    hd_exec_statistics statistics = {0};
+    status = status_of(hd_session_run(f->session, &watch, &statistics), f->count);
+    if (status != HD_STATUS_DONE || reads_time(f->module))
+        return status;
+    return hd_session_compare(unchanged->session, f->session, r->diagnostics) ? HD_STATUS_DONE : HD_STATUS_WRONG;
+}
+
+static hd_status run_changed_all(hd_replay *r, const replay_file *f, uint32_t first)
+{
+    for (uint32_t m = 0; m < r->model_count; m++) {
+        const char *rewriting = rewriting_of(r, f, m);
+        bool had = false;
+        for (uint32_t before = 0; before < m && rewriting; before++) {
+            const char *other = rewriting_of(r, f, before);
+            had = had || (other && !strcmp(other, rewriting));
+        }
+        hd_status status = rewriting && !had ? run_changed(r, f, rewriting, first) : HD_STATUS_DONE;
+        if (status != HD_STATUS_DONE)
+            return status;
+    }
+    return HD_STATUS_DONE;
+}
+
 static hd_status run_file(hd_replay *r, replay_file *f)
 {
     hd_status status;
@@ -473,6 +590,8 @@ static hd_status run_file(hd_replay *r, replay_file *f)
         status = check_outputs(r, f, first);
     hd_status compared = ended && f->original ? compare_with_original(r, f, first) : HD_STATUS_DONE;
     status = compared == HD_STATUS_DONE ? status : compared;
+    if (status == HD_STATUS_DONE && !races)
+        return run_changed_all(r, f, first);
     return races ? HD_STATUS_FAULT : status;
 }
 

@@ -11,6 +11,7 @@
  * allocated, in memory, so that the baseline and all models see the order and the registers of machine code; then the
  * original runs too, without models, and must leave the same memory, byte for byte. Where a module has no annotations
  * of a technique, the technique's pass runs on it, with the options that each model asks for.
+ * Where that pass changes the code, its models get a run of their own, of the changed code, which must leave the same memory.
  */
 #ifndef HD_DRIVER_REPLAY_H
 #define HD_DRIVER_REPLAY_H

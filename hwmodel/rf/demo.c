@@ -1,0 +1,192 @@
+/* DeMO: operands in memory. "DeMO: direct memory operands", section III.B.
+ *
+ * A load that the compiler annotated has a virtual destination: what it loads goes from the load unit to the operand collector of the
+ * warp's next instruction, and neither into nor out of the register file. Everything else is as in the baseline. The collector keeps what
+ * it got until that instruction is complete.
+ *
+ * Counted beside the accesses: those that the paper's figure 1 is about, of values that a load wrote and that were read exactly once before
+ * the register was written again, whether the compiler found them or not: one write and one read each.
+ *
+ * Cost: O(1) an operand.
+ */
+#include "base/bitset.h"
+#include "hwmodel/rf/technique.h"
+#include "ir/form.h"
+
+enum { HD_DEMO_WORDS = 4 }; /* of the widest scalar */
+typedef enum hd_demo_life { HD_DEMO_NOT_LOADED, HD_DEMO_LOADED, HD_DEMO_READ_ONCE, HD_DEMO_READ_OFTEN } hd_demo_life;
+
+typedef struct hd_demo_warp {
+    uint32_t count; /* words that the collector got from the load unit */
+    hd_owner owners[HD_DEMO_WORDS];
+    hd_claim claims[HD_DEMO_WORDS];
+    HD_ARRAY(uint8_t) lives; /* by register index in the warp */
+} hd_demo_warp;
+
+typedef struct hd_demo {
+    hd_rf_model model;
+    hd_rf_file file;
+    HD_ARRAY(hd_demo_warp *) warps; /* by slot */
+    hd_arena arena;
+    hd_bitset *loads;     /* by function, by instruction: annotated loads */
+    uint32_t **operands;  /* by function, by instruction: 1 + first word of the operand in memory; 0: none */
+    uint32_t **words;     /* ... and how many */
+} hd_demo;
+
+static void read_function(hd_demo *demo, uint32_t f, const hd_rf_code *code)
+{
+    const hd_function *function = code->function;
+    demo->loads[f] = hd_bitset_new(&demo->arena, code->instruction_count + 1);
+    demo->operands[f] = HD_ARENA_ARRAY(&demo->arena, uint32_t, code->instruction_count + 1);
+    demo->words[f] = HD_ARENA_ARRAY(&demo->arena, uint32_t, code->instruction_count + 1);
+    for (uint32_t a = 0; a < function->annotations.count; a++) {
+        const hd_annotation *note = &function->annotations.items[a];
+        if (note->kind == HD_ANNOTATION_DEMO)
+            hd_bitset_add(&demo->loads[f], note->instruction);
+        if (note->kind != HD_ANNOTATION_DEMO_OPERAND)
+            continue;
+        uint32_t operand = hd_insn_source_slot(function, &function->instructions.items[note->instruction], note->slot);
+        if (operand == HD_NONE)
+            continue;
+        uint32_t reg = function->operands.items[operand].value;
+        demo->operands[f][note->instruction] = 1 + code->storage.first[reg];
+        demo->words[f][note->instruction] = hd_register_words(function, reg);
+    }
+}
+
+static hd_rf_model *demo_create(const hd_rf_module *code, const char *options, const char **refusal)
+{
+    (void)options, (void)refusal;
+    hd_demo *demo = hd_calloc(1, sizeof *demo);
+    uint32_t count = code->module->functions.count;
+    demo->loads = HD_ARENA_ARRAY(&demo->arena, hd_bitset, count);
+    demo->operands = HD_ARENA_ARRAY(&demo->arena, uint32_t *, count);
+    demo->words = HD_ARENA_ARRAY(&demo->arena, uint32_t *, count);
+    for (uint32_t f = 0; f < count; f++)
+        if (code->functions[f])
+            read_function(demo, f, code->functions[f]);
+    return &demo->model;
+}
+
+static void demo_destroy(hd_rf_model *model)
+{
+    hd_demo *demo = (hd_demo *)model;
+    for (uint32_t i = 0; i < demo->warps.count; i++) {
+        hd_array_free(&demo->warps.items[i]->lives);
+        free(demo->warps.items[i]);
+    }
+    hd_array_free(&demo->warps);
+    hd_rf_file_free(&demo->file);
+    hd_arena_free(&demo->arena);
+    free(demo);
+}
+
+static hd_demo_warp *warp_of(hd_rf_model *model, const hd_rf_warp *warp)
+{
+    return ((hd_demo *)model)->warps.items[warp->slot];
+}
+
+/* ---- lives of warps, frames and values ------------------------------------------------------------------------------ */
+
+static void end_life(hd_rf_model *model, hd_demo_warp *w, uint32_t index)
+{
+    if (w->lives.items[index] == HD_DEMO_READ_ONCE)
+        hd_rf_add(model, HD_COUNTER_SINGLE_USE, 2);
+}
+
+static void demo_warp_start(hd_rf_model *model, hd_rf_warp *warp)
+{
+    hd_demo *demo = (hd_demo *)model;
+    while (demo->warps.count <= warp->slot)
+        hd_array_push(&demo->warps, hd_calloc(1, sizeof(hd_demo_warp)));
+    hd_demo_warp *w = warp_of(model, warp);
+    w->count = 0;
+    hd_array_clear(&w->lives);
+}
+
+static void demo_frame_start(hd_rf_model *model, hd_rf_warp *warp)
+{
+    uint32_t words = warp->identity.registers.count - warp->identity.base;
+    uint8_t *fresh = hd_array_extend(&warp_of(model, warp)->lives, words);
+    if (words)
+        memset(fresh, HD_DEMO_NOT_LOADED, words);
+    hd_rf_file_frame_start(&((hd_demo *)model)->file, warp);
+}
+
+static void demo_frame_end(hd_rf_model *model, hd_rf_warp *warp)
+{
+    hd_demo_warp *w = warp_of(model, warp);
+    for (uint32_t i = warp->identity.base; i < w->lives.count; i++)
+        end_life(model, w, i);
+    w->lives.count = warp->identity.base;
+}
+
+/* ---- operands and results ------------------------------------------------------------------------------------------- */
+
+static bool comes_from_memory(const hd_demo *demo, const hd_rf_step *step, uint32_t word)
+{
+    uint32_t first = demo->operands[step->function][step->instruction];
+    return first && word >= first - 1 && word < first - 1 + demo->words[step->function][step->instruction];
+}
+
+static void demo_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+{
+    hd_demo *demo = (hd_demo *)model;
+    hd_demo_warp *w = warp_of(model, step->warp);
+    uint32_t word = step->sources[source], index = hd_rf_index(step, word);
+    uint8_t *life = &w->lives.items[index];
+    *life = *life == HD_DEMO_NOT_LOADED ? *life : *life == HD_DEMO_LOADED ? HD_DEMO_READ_ONCE : HD_DEMO_READ_OFTEN;
+    hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
+    if (!comes_from_memory(demo, step, word)) {
+        hd_rf_add(model, HD_COUNTER_FILE_READS, 1);
+        answer->pieces[answer->count++] =
+            (hd_rf_piece){step->effective, HD_RF_FILE, hd_rf_owner(step, word), *hd_rf_file_at(&demo->file, step->warp, index)};
+        return;
+    }
+    hd_rf_add(model, HD_COUNTER_MEMORY_OPERANDS, 1);
+    hd_rf_add(model, HD_COUNTER_BYPASSED, 1);
+    for (uint32_t i = 0; i < w->count; i++)
+        if (w->owners[i].index == index)
+            answer->pieces[answer->count++] = (hd_rf_piece){step->effective, HD_RF_MEMORY, w->owners[i], w->claims[i]};
+}
+
+static void demo_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
+{
+    hd_demo *demo = (hd_demo *)model;
+    hd_demo_warp *w = warp_of(model, step->warp);
+    uint32_t word = step->destinations[destination].word, index = hd_rf_index(step, word), serial = step->serial + destination;
+    end_life(model, w, index);
+    w->lives.items[index] = hd_insn_form(step->code->function, step->insn)->behaviour & HD_BEHAVE_LOAD ? HD_DEMO_LOADED : HD_DEMO_NOT_LOADED;
+    hd_rf_add(model, HD_COUNTER_RESULTS, 1);
+    bool virtual = hd_bitset_has(&demo->loads[step->function], step->instruction) && w->count < HD_DEMO_WORDS;
+    if (!virtual)
+        hd_rf_add(model, HD_COUNTER_FILE_WRITES, 1);
+    if (hd_rf_loses(model))
+        return;
+    if (virtual) {
+        w->owners[w->count] = hd_rf_owner(step, word);
+        w->claims[w->count++] = (hd_claim){serial, step->effective};
+        return;
+    }
+    hd_claim *claim = hd_rf_file_at(&demo->file, step->warp, index);
+    *claim = hd_identity_merge(&step->warp->identity, index, *claim, serial, step->effective);
+}
+
+/* The collector is given away with its instruction. */
+static void demo_complete(hd_rf_model *model, const hd_rf_step *step)
+{
+    if (!hd_bitset_has(&((hd_demo *)model)->loads[step->function], step->instruction))
+        warp_of(model, step->warp)->count = 0;
+}
+
+extern const hd_rf_ops hd_rf_demo_ops;
+const hd_rf_ops hd_rf_demo_ops = {
+    .create = demo_create,
+    .destroy = demo_destroy,
+    .warp_start = demo_warp_start,
+    .frame_start = demo_frame_start,
+    .frame_end = demo_frame_end,
+    .operand_read = demo_read,
+    .write_back = demo_write,
+    .complete = demo_complete,
+};
