@@ -590,8 +590,8 @@ static hd_status run_file(hd_replay *r, replay_file *f)
         status = check_outputs(r, f, first);
     hd_status compared = ended && f->original ? compare_with_original(r, f, first) : HD_STATUS_DONE;
     status = compared == HD_STATUS_DONE ? status : compared;
-    if (status == HD_STATUS_DONE && !races)
-        return run_changed_all(r, f, first);
+    hd_status changed = ended && !races ? run_changed_all(r, f, first) : HD_STATUS_DONE;
+    status = status == HD_STATUS_DONE ? changed : status;
     return races ? HD_STATUS_FAULT : status;
 }
 

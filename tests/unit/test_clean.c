@@ -24,6 +24,8 @@ static const char *const lists[] = {
     "copyprop(all),fold,dce,ifconvert(limit=64),copyprop(all),dce",
     "clean",
     "clean,clean",
+    "demo",
+    "clean,demo",
 };
 
 static uint64_t number_from(const char *name, uint64_t otherwise)
