@@ -321,6 +321,21 @@ static void a_false_pair_is_refuted_and_disproved(void **state)
     close_bench(&b);
 }
 
+/* Twice in one instruction is twice, however it is annotated. */
+static void a_value_named_twice_is_refuted(void **state)
+{
+    (void)state;
+    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 n)\n{\n.reg .b32 %r<4>;\n"
+                               "ld.param.u32 %r1, [n];\nadd.u32 %r2, %r1, %r1;\nst.global.u32 [out], %r2;\nret;\n}\n";
+    bench b;
+    open_bench(&b, text, sizeof text - 1);
+    hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = 0, .value = 1});
+    hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO_OPERAND, .instruction = 1, .slot = 0, .value = 1});
+    hd_annotations_sort(b.kernel);
+    assert_false(check(&b));
+    close_bench(&b);
+}
+
 static void accesses_are_counted_and_a_lost_move_is_noticed(void **state)
 {
     (void)state;
@@ -372,6 +387,7 @@ int main(void)
         cmocka_unit_test(others_are_made_operands),
         cmocka_unit_test(tampering_is_refuted),
         cmocka_unit_test(a_false_pair_is_refuted_and_disproved),
+        cmocka_unit_test(a_value_named_twice_is_refuted),
         cmocka_unit_test(accesses_are_counted_and_a_lost_move_is_noticed),
         cmocka_unit_test(random_kernels_are_proved),
     };
