@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { HD_REPLAY_BATCH = 4096 }; /* events; a model needs a fraction of a millisecond for them */
+enum { HD_REPLAY_BATCH = 32768 }; /* events, 2 MB: milliseconds of work, so that waiting for a thread weighs little */
 
 /* One launch file. Everything lives until hd_replay_free, because reports point into its sources. */
 typedef struct replay_file {

@@ -8,7 +8,7 @@
  * Models whose warps share storage see the warps of several resident CTAs in turns (interleave.h). All others see the same events in the
  * stream's order. Each has its own copy of what the baseline knows (feeder.h). Events are kept in
  * batches, that one model after another works through, on several threads where hd_count_batches says so: counters, and what is found wrong,
- * do not depend on either. A batch is a few thousand events and at most 1 MB of columns.
+ * do not depend on either. A batch is as many events as hd_count_batches says and at most 1 MB of columns.
  *
  * The first operand that is not proved stops the run: `take` returns false, proof-failed
  * is reported at the instruction with warp and register, and hd_count_failed tells which model it was. A branch of hd_count_expect_uniform
