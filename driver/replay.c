@@ -346,13 +346,21 @@ typedef struct replay_run {
     uint32_t first_row;
 } replay_run;
 
+static hd_replay_kernel *row_of(hd_replay *r, uint32_t first, uint32_t launch)
+{
+    for (uint32_t k = first; k < r->report.kernels.count; k++)
+        if (r->report.kernels.items[k].launch == launch)
+            return &r->report.kernels.items[k];
+    return NULL;
+}
+
 /* As many CTAs are resident as fit on an SM of the GPU, with the registers that the allocation found. */
 static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
 {
     const replay_run *run = context;
-    const hd_replay_kernel *k = &run->replay->report.kernels.items[run->first_row + launch];
+    const hd_replay_kernel *k = row_of(run->replay, run->first_row, launch);
     hd_program_facts facts = hd_program_describe(run->file->session->programs[launch]);
-    hd_occupancy_use use = {.threads = hd_grid_threads_per_cta(grid), .registers = k->general,
+    hd_occupancy_use use = {.threads = hd_grid_threads_per_cta(grid), .registers = k ? k->general : 0,
                             .shared_bytes = facts.static_shared_bytes + grid->dynamic_shared_bytes};
     hd_occupancy fits = hd_occupancy_of(&run->replay->gpu->limits, &use);
     hd_rf_residency residency = {fits.ctas ? fits.ctas : 1, HD_COUNT_ACTIVE_WARPS, HD_COUNT_LATENCY, HD_COUNT_STREAM_BYTES};
@@ -473,14 +481,6 @@ static hd_status compare_with_original(hd_replay *r, replay_file *f, uint32_t fi
 
 /* ---- changed code ------------------------------------------------------------------------------------------------------ */
 
-static hd_replay_kernel *row_of(hd_replay *r, uint32_t first, uint32_t launch)
-{
-    for (uint32_t k = first; k < r->report.kernels.count; k++)
-        if (r->report.kernels.items[k].launch == launch)
-            return &r->report.kernels.items[k];
-    return NULL;
-}
-
 static void one_ran_changed(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
 {
     replay_run *run = context;
@@ -544,7 +544,7 @@ static hd_status run_changed(hd_replay *r, const replay_file *unchanged, const c
     open_results(r, f, first);
     replay_run run = {r, f, first};
     hd_sink sink = hd_count_sink(f->count);
-    hd_session_watch watch = {&sink, 1, one_ran_changed, &run};
+    hd_session_watch watch = {&sink, 1, one_ran_changed, &run, one_starts};
     hd_exec_statistics statistics = {0};
     status = status_of(hd_session_run(f->session, &watch, &statistics), f->count);
     if (status != HD_STATUS_DONE || reads_time(f->module))
