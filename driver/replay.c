@@ -1,8 +1,5 @@
 /* heddle replay: see replay.h. */
-#include "driver/replay.h"
-#include "base/pool.h"
-#include "hwmodel/launch.h"
-#include "hwmodel/rf/count.h"
+#include "driver/replay_work.h"
 #include "ir/architected.h"
 #include "ir/sregs.h"
 #include "ir/techniques.h"
@@ -11,38 +8,6 @@
 #include "target/occupancy.h"
 #include <errno.h>
 #include <stdio.h>
-
-enum { HD_REPLAY_BATCH = 32768 }; /* events, 2 MB: milliseconds of work, so that waiting for a thread weighs little */
-
-/* One launch file. Everything lives until hd_replay_free, because reports point into its sources. */
-typedef struct replay_file {
-    const char *path;
-    hd_launch_file *launch;
-    hd_source source;
-    hd_module *module;
-    hd_session *session;
-    hd_source original_source;       /* where `module` was changed */
-    hd_module *original;
-    hd_diagnostics original_reading; /* what the reading of `module` has reported already */
-    hd_rf_module *code;
-    hd_count *count;
-    bool annotated;
-    const char **refusals;  /* by chosen model */
-    uint32_t *model_place;  /* by chosen model: index in the count, or HD_NONE */
-    const char *rewriting;  /* the pass that changes the code for the models of this run; NULL: models of the code as it is */
-} replay_file;
-
-struct hd_replay {
-    hd_arena arena;
-    hd_diagnostics *diagnostics;
-    const hd_replay_options *options;
-    hd_gpu *gpu;
-    const hd_rf_model_info **models; /* chosen, the baseline first */
-    uint32_t model_count;
-    HD_ARRAY(replay_file *) files;
-    hd_replay_report report;
-    hd_status status;
-};
 
 /* ---- which models --------------------------------------------------------------------------------------------------- */
 
@@ -143,7 +108,7 @@ hd_status hd_replay_status(const hd_replay *r)
 
 /* ---- reading -------------------------------------------------------------------------------------------------------- */
 
-static bool read_module(hd_replay *r, replay_file *f)
+bool replay_read_module(hd_replay *r, replay_file *f)
 {
     uint32_t errors = r->diagnostics->error_count;
     if (!hd_source_read(&f->source, f->launch->module_path)) {
@@ -154,19 +119,6 @@ static bool read_module(hd_replay *r, replay_file *f)
     return r->diagnostics->error_count == errors;
 }
 
-static bool has_annotations(const hd_module *module, const char *technique)
-{
-    for (uint32_t i = 0; i < module->functions.count; i++) {
-        const hd_function *f = module->functions.items[i];
-        for (uint32_t a = 0; a < f->annotations.count; a++) {
-            const hd_annotation_info *info = hd_annotation_find(f->annotations.items[a].kind);
-            if (info && !strcmp(info->technique, technique))
-                return true;
-        }
-    }
-    return false;
-}
-
 static bool brings_annotations(const hd_module *module)
 {
     for (uint32_t i = 0; i < module->functions.count; i++)
@@ -175,7 +127,7 @@ static bool brings_annotations(const hd_module *module)
     return false;
 }
 
-static bool run_passes(hd_replay *r, replay_file *f, const char *passes)
+bool replay_run_passes(hd_replay *r, replay_file *f, const char *passes)
 {
     hd_pipeline *pipeline = hd_pipeline_parse(passes, r->diagnostics);
     if (!pipeline)
@@ -187,7 +139,7 @@ static bool run_passes(hd_replay *r, replay_file *f, const char *passes)
 }
 
 /* What comes without annotations is made what an assembler would make of it. The original stays at hand. */
-static bool allocate_registers(hd_replay *r, replay_file *f)
+bool replay_allocate_registers(hd_replay *r, replay_file *f)
 {
     char passes[64] = "clean,regalloc";
     if (r->options->keep_virtual || !r->model_count || brings_annotations(f->module))
@@ -197,12 +149,23 @@ static bool allocate_registers(hd_replay *r, replay_file *f)
     f->original = hd_parse_ptx(&f->original_source, &r->options->parse, &f->original_reading);
     if (r->options->max_registers)
         snprintf(passes, sizeof passes, "clean,regalloc(max=%u)", r->options->max_registers);
-    return run_passes(r, f, passes);
+    return replay_run_passes(r, f, passes);
 }
 
 /* ---- models ----------------------------------------------------------------------------------------------------------- */
 
-static void add_model(hd_replay *r, replay_file *f, uint32_t m)
+void replay_open_count(hd_replay *r, replay_file *f)
+{
+    f->refusals = HD_ARENA_ARRAY(&r->arena, const char *, r->model_count);
+    f->model_place = HD_ARENA_ARRAY(&r->arena, uint32_t, r->model_count);
+    for (uint32_t m = 0; m < r->model_count; m++)
+        f->model_place[m] = HD_NONE;
+    f->code = hd_rf_module_new(f->module);
+    f->count = hd_count_new(f->code, r->diagnostics);
+    hd_count_batches(f->count, HD_REPLAY_BATCH, r->options->threads ? r->options->threads : hd_cpu_count());
+}
+
+void replay_add_model(hd_replay *r, replay_file *f, uint32_t m)
 {
     hd_rf_model *model = hd_rf_model_new(r->models[m], f->code, &f->refusals[m]);
     if (!model)
@@ -221,14 +184,14 @@ static void remove_annotations(hd_module *module, const char *technique)
 static bool add_models_of(hd_replay *r, replay_file *f, uint32_t first, bool *done)
 {
     const char *passes = r->models[first]->pass, *technique = r->models[first]->technique;
-    bool as_written = !*passes || has_annotations(f->module, technique);
+    bool as_written = !*passes || replay_has_annotations(f->module, technique);
     if (*passes)
         f->annotated = f->annotated || as_written;
-    if (!as_written && !run_passes(r, f, passes))
+    if (!as_written && !replay_run_passes(r, f, passes))
         return false;
     for (uint32_t m = first; m < r->model_count; m++)
         if (!done[m] && !strcmp(r->models[m]->pass, passes)) {
-            add_model(r, f, m);
+            replay_add_model(r, f, m);
             done[m] = true;
         }
     if (!as_written)
@@ -236,35 +199,12 @@ static bool add_models_of(hd_replay *r, replay_file *f, uint32_t first, bool *do
     return true;
 }
 
-/* Whether a pass list as models name it changes instructions. */
-static bool changes_code(const char *passes)
-{
-    size_t length = strcspn(passes, "(,");
-    for (uint32_t i = 0; i < hd_pass_count; i++)
-        if (strlen(hd_passes[i].name) == length && !memcmp(hd_passes[i].name, passes, length))
-            return hd_passes[i].keeps != HD_KEEPS_ALL;
-    return false;
-}
-
-/* The pass that must change the code before the model sees it; NULL where none does, or the text came with its annotations. */
-static const char *rewriting_of(const hd_replay *r, const replay_file *f, uint32_t m)
-{
-    const hd_rf_model_info *info = r->models[m];
-    return changes_code(info->pass) && !has_annotations(f->module, info->technique) ? info->pass : NULL;
-}
-
 static bool add_models(hd_replay *r, replay_file *f)
 {
     bool *done = HD_ARENA_ARRAY(&r->arena, bool, r->model_count);
-    f->refusals = HD_ARENA_ARRAY(&r->arena, const char *, r->model_count);
-    f->model_place = HD_ARENA_ARRAY(&r->arena, uint32_t, r->model_count);
-    f->code = hd_rf_module_new(f->module);
-    f->count = hd_count_new(f->code, r->diagnostics);
-    hd_count_batches(f->count, HD_REPLAY_BATCH, r->options->threads ? r->options->threads : hd_cpu_count());
-    for (uint32_t m = 0; m < r->model_count; m++) {
-        f->model_place[m] = HD_NONE;
-        done[m] = rewriting_of(r, f, m) != NULL; /* in a run of its own */
-    }
+    replay_open_count(r, f);
+    for (uint32_t m = 0; m < r->model_count; m++)
+        done[m] = replay_rewriting_of(r, f, m) != NULL; /* in a run of its own */
     for (uint32_t m = 0; m < r->model_count; m++)
         if (!done[m] && !add_models_of(r, f, m, done))
             return false;
@@ -272,7 +212,7 @@ static bool add_models(hd_replay *r, replay_file *f)
 }
 
 /* What the passes take for uniform, the run must confirm. */
-static void expect_uniform_branches(hd_replay *r, replay_file *f)
+void replay_expect_uniform_branches(hd_replay *r, replay_file *f)
 {
     for (uint32_t i = 0; i < f->module->functions.count; i++) {
         hd_function *function = f->module->functions.items[i];
@@ -323,7 +263,7 @@ static void open_rows(hd_replay *r, const replay_file *f)
 }
 
 /* Adds what one run counted. A run that stopped, for whatever reason, proves nothing of what was to come. */
-static void add_results(hd_replay *r, const replay_file *f, bool whole, hd_replay_kernel *k)
+void replay_add_results(hd_replay *r, const replay_file *f, bool whole, hd_replay_kernel *k)
 {
     for (uint32_t m = 0; m < r->model_count; m++) {
         hd_replay_result *result = &k->results[m];
@@ -340,13 +280,7 @@ static void add_results(hd_replay *r, const replay_file *f, bool whole, hd_repla
     }
 }
 
-typedef struct replay_run {
-    hd_replay *replay;
-    replay_file *file;
-    uint32_t first_row;
-} replay_run;
-
-static hd_replay_kernel *row_of(hd_replay *r, uint32_t first, uint32_t launch)
+hd_replay_kernel *replay_row_of(hd_replay *r, uint32_t first, uint32_t launch)
 {
     for (uint32_t k = first; k < r->report.kernels.count; k++)
         if (r->report.kernels.items[k].launch == launch)
@@ -355,10 +289,10 @@ static hd_replay_kernel *row_of(hd_replay *r, uint32_t first, uint32_t launch)
 }
 
 /* As many CTAs are resident as fit on an SM of the GPU, with the registers that the allocation found. */
-static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
+void replay_one_starts(void *context, uint32_t launch, const hd_grid *grid)
 {
     const replay_run *run = context;
-    const hd_replay_kernel *k = row_of(run->replay, run->first_row, launch);
+    const hd_replay_kernel *k = replay_row_of(run->replay, run->first_row, launch);
     hd_program_facts facts = hd_program_describe(run->file->session->programs[launch]);
     hd_occupancy_use use = {.threads = hd_grid_threads_per_cta(grid), .registers = k ? k->general : 0,
                             .shared_bytes = facts.static_shared_bytes + grid->dynamic_shared_bytes};
@@ -376,11 +310,11 @@ static void one_ran(void *context, uint32_t launch, hd_exec_status status, const
     k->warp_instructions += statistics->warp_instructions;
     k->thread_instructions += statistics->thread_instructions;
     k->divergent_branches += statistics->divergent_branches;
-    add_results(run->replay, run->file, status == HD_EXEC_DONE, k);
+    replay_add_results(run->replay, run->file, status == HD_EXEC_DONE, k);
     hd_count_reset(run->file->count);
 }
 
-static hd_status status_of(hd_exec_status status, const hd_count *count)
+hd_status replay_status_of(hd_exec_status status, const hd_count *count)
 {
     switch (status) {
     case HD_EXEC_DONE: return HD_STATUS_DONE;
@@ -407,13 +341,13 @@ static hd_status run_steps(hd_replay *r, replay_file *f, uint32_t first, uint64_
 {
     replay_run run = {r, f, first};
     hd_sink sink = hd_count_sink(f->count);
-    hd_session_watch watch = {&sink, r->model_count ? 1 : 0, one_ran, &run, one_starts};
+    hd_session_watch watch = {&sink, r->model_count ? 1 : 0, one_ran, &run, replay_one_starts};
     hd_exec_statistics statistics = {0};
     open_rows(r, f);
     hd_exec_status status = hd_session_run(f->session, &watch, &statistics);
     drop_idle_rows(r, first);
     *races = statistics.races;
-    return status_of(status, f->count);
+    return replay_status_of(status, f->count);
 }
 
 static bool expects_outputs(const hd_launch_file *launch)
@@ -434,7 +368,7 @@ static hd_status check_outputs(hd_replay *r, replay_file *f, uint32_t first_kern
     return right ? HD_STATUS_DONE : HD_STATUS_WRONG;
 }
 
-static hd_session *open_session(hd_replay *r, replay_file *f, hd_module *module, hd_status *status)
+hd_session *replay_open_session(hd_replay *r, replay_file *f, hd_module *module, hd_status *status)
 {
     bool unsupported = false;
     hd_session *session = hd_session_open(f->launch, module, r->diagnostics, &unsupported);
@@ -447,8 +381,7 @@ static hd_session *open_session(hd_replay *r, replay_file *f, hd_module *module,
     return session;
 }
 
-/* What it leaves in memory may depend on how many instructions it takes. */
-static bool reads_time(const hd_module *module)
+bool replay_reads_time(const hd_module *module)
 {
     for (uint32_t i = 0; i < module->functions.count; i++) {
         const hd_function *f = module->functions.items[i];
@@ -463,13 +396,13 @@ static bool reads_time(const hd_module *module)
 static hd_status compare_with_original(hd_replay *r, replay_file *f, uint32_t first_kernel)
 {
     hd_status status;
-    hd_session *session = open_session(r, f, f->original, &status);
+    hd_session *session = replay_open_session(r, f, f->original, &status);
     if (!session)
         return status;
     session->options.check_uninitialized = r->options->check_uninitialized;
     hd_exec_statistics statistics = {0};
-    status = status_of(hd_session_run(session, NULL, &statistics), f->count);
-    if (status == HD_STATUS_DONE && !reads_time(f->original)) {
+    status = replay_status_of(hd_session_run(session, NULL, &statistics), f->count);
+    if (status == HD_STATUS_DONE && !replay_reads_time(f->original)) {
         bool same = hd_session_compare(session, f->session, r->diagnostics);
         for (uint32_t k = first_kernel; k < r->report.kernels.count; k++)
             r->report.kernels.items[k].same_as_original = same ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
@@ -479,103 +412,14 @@ static hd_status compare_with_original(hd_replay *r, replay_file *f, uint32_t fi
     return status;
 }
 
-/* ---- changed code ------------------------------------------------------------------------------------------------------ */
-
-static void one_ran_changed(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
-{
-    replay_run *run = context;
-    hd_count_flush(run->file->count); /* as one_ran does */
-    hd_replay_kernel *k = row_of(run->replay, run->first_row, launch);
-    (void)statistics;
-    if (k)
-        add_results(run->replay, run->file, status == HD_EXEC_DONE, k);
-    hd_count_reset(run->file->count);
-}
-
-/* The models that work on what the pass makes of the code, which is read from `f->module` already. */
-static bool add_changed_models(hd_replay *r, replay_file *f)
-{
-    bool *wanted = HD_ARENA_ARRAY(&r->arena, bool, r->model_count);
-    f->refusals = HD_ARENA_ARRAY(&r->arena, const char *, r->model_count);
-    f->model_place = HD_ARENA_ARRAY(&r->arena, uint32_t, r->model_count);
-    for (uint32_t m = 0; m < r->model_count; m++) {
-        const char *rewriting = rewriting_of(r, f, m);
-        wanted[m] = rewriting && !strcmp(rewriting, f->rewriting);
-    }
-    if (!run_passes(r, f, f->rewriting))
-        return false;
-    f->code = hd_rf_module_new(f->module);
-    f->count = hd_count_new(f->code, r->diagnostics);
-    hd_count_batches(f->count, HD_REPLAY_BATCH, r->options->threads ? r->options->threads : hd_cpu_count());
-    for (uint32_t m = 0; m < r->model_count; m++) {
-        f->model_place[m] = HD_NONE;
-        if (wanted[m])
-            add_model(r, f, m);
-    }
-    return true;
-}
-
-static void open_results(hd_replay *r, const replay_file *f, uint32_t first)
-{
-    for (uint32_t k = first; k < r->report.kernels.count; k++)
-        for (uint32_t m = 0; m < r->model_count; m++) {
-            hd_replay_result *result = &r->report.kernels.items[k].results[m];
-            bool there = f->model_place[m] != HD_NONE;
-            if (there || f->refusals[m])
-                *result = (hd_replay_result){.model = r->models[m], .refusal = f->refusals[m], .energy_known = there, .proved = there};
-        }
-}
-
-/* Runs what a pass makes of the code, proves its operands, and compares the memory that both leave. */
-static hd_status run_changed(hd_replay *r, const replay_file *unchanged, const char *rewriting, uint32_t first)
-{
-    hd_status status;
-    replay_file *f = HD_ARENA_NEW(&r->arena, replay_file);
-    f->path = unchanged->path;
-    f->rewriting = rewriting;
-    hd_array_push(&r->files, f);
-    f->launch = hd_launch_read(f->path, r->diagnostics);
-    if (!f->launch->valid || !read_module(r, f) || !allocate_registers(r, f) || !add_changed_models(r, f))
-        return HD_STATUS_REJECTED;
-    expect_uniform_branches(r, f);
-    f->session = open_session(r, f, f->module, &status);
-    if (!f->session)
-        return status;
-    open_results(r, f, first);
-    replay_run run = {r, f, first};
-    hd_sink sink = hd_count_sink(f->count);
-    hd_session_watch watch = {&sink, 1, one_ran_changed, &run, one_starts};
-    hd_exec_statistics statistics = {0};
-    status = status_of(hd_session_run(f->session, &watch, &statistics), f->count);
-    if (status != HD_STATUS_DONE || reads_time(f->module))
-        return status;
-    return hd_session_compare(unchanged->session, f->session, r->diagnostics) ? HD_STATUS_DONE : HD_STATUS_WRONG;
-}
-
-static hd_status run_changed_all(hd_replay *r, const replay_file *f, uint32_t first)
-{
-    for (uint32_t m = 0; m < r->model_count; m++) {
-        const char *rewriting = rewriting_of(r, f, m);
-        bool had = false;
-        for (uint32_t before = 0; before < m && rewriting; before++) {
-            const char *other = rewriting_of(r, f, before);
-            had = had || (other && !strcmp(other, rewriting));
-        }
-        hd_status status = rewriting && !had ? run_changed(r, f, rewriting, first) : HD_STATUS_DONE;
-        if (status != HD_STATUS_DONE)
-            return status;
-    }
-    return HD_STATUS_DONE;
-}
-
 static hd_status run_file(hd_replay *r, replay_file *f)
 {
     hd_status status;
     f->launch = hd_launch_read(f->path, r->diagnostics);
-    if (!f->launch->valid || !read_module(r, f) || !allocate_registers(r, f) || !add_models(r, f))
+    if (!f->launch->valid || !replay_read_module(r, f) || !replay_allocate_registers(r, f) || !add_models(r, f))
         return HD_STATUS_REJECTED;
-    expect_uniform_branches(r, f);
-    f->session = open_session(r, f, f->module, &status);
+    replay_expect_uniform_branches(r, f);
+    f->session = replay_open_session(r, f, f->module, &status);
     if (!f->session)
         return status;
     f->session->options.check_uninitialized = r->options->check_uninitialized && !f->original;
@@ -590,7 +434,7 @@ static hd_status run_file(hd_replay *r, replay_file *f)
         status = check_outputs(r, f, first);
     hd_status compared = ended && f->original ? compare_with_original(r, f, first) : HD_STATUS_DONE;
     status = compared == HD_STATUS_DONE ? status : compared;
-    hd_status changed = ended && !races ? run_changed_all(r, f, first) : HD_STATUS_DONE;
+    hd_status changed = ended && !races ? replay_changed(r, f, first) : HD_STATUS_DONE;
     status = status == HD_STATUS_DONE ? changed : status;
     return races ? HD_STATUS_FAULT : status;
 }

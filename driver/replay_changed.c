@@ -1,0 +1,118 @@
+/* Replays of rewritten code: for each technique whose pass changes instructions, one more run, of what the pass makes of
+ * the module, read afresh. Its operands are proved as in any replay, and the memory it leaves must be that of the run
+ * without the pass. A run that stops early, or in which two threads raced, is not followed by one of these.
+ */
+#include "driver/replay_work.h"
+#include "ir/annotations.h"
+#include "passes/pass.h"
+
+bool replay_has_annotations(const hd_module *module, const char *technique)
+{
+    for (uint32_t i = 0; i < module->functions.count; i++) {
+        const hd_function *f = module->functions.items[i];
+        for (uint32_t a = 0; a < f->annotations.count; a++) {
+            const hd_annotation_info *info = hd_annotation_find(f->annotations.items[a].kind);
+            if (info && !strcmp(info->technique, technique))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a pass list as models name it changes instructions. */
+static bool changes_code(const char *passes)
+{
+    size_t length = strcspn(passes, "(,");
+    for (uint32_t i = 0; i < hd_pass_count; i++)
+        if (strlen(hd_passes[i].name) == length && !memcmp(hd_passes[i].name, passes, length))
+            return hd_passes[i].keeps != HD_KEEPS_ALL;
+    return false;
+}
+
+const char *replay_rewriting_of(const hd_replay *r, const replay_file *f, uint32_t m)
+{
+    const hd_rf_model_info *info = r->models[m];
+    return changes_code(info->pass) && !replay_has_annotations(f->module, info->technique) ? info->pass : NULL;
+}
+
+static void one_ran_changed(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
+{
+    replay_run *run = context;
+    hd_count_flush(run->file->count); /* as one_ran does */
+    hd_replay_kernel *k = replay_row_of(run->replay, run->first_row, launch);
+    (void)statistics;
+    if (k)
+        replay_add_results(run->replay, run->file, status == HD_EXEC_DONE, k);
+    hd_count_reset(run->file->count);
+}
+
+/* The models that work on what the pass makes of the code, which is read from `f->module` already. */
+static bool add_changed_models(hd_replay *r, replay_file *f)
+{
+    bool *wanted = HD_ARENA_ARRAY(&r->arena, bool, r->model_count);
+    for (uint32_t m = 0; m < r->model_count; m++) {
+        const char *rewriting = replay_rewriting_of(r, f, m);
+        wanted[m] = rewriting && !strcmp(rewriting, f->rewriting);
+    }
+    if (!replay_run_passes(r, f, f->rewriting))
+        return false;
+    replay_open_count(r, f);
+    for (uint32_t m = 0; m < r->model_count; m++)
+        if (wanted[m])
+            replay_add_model(r, f, m);
+    return true;
+}
+
+static void open_results(hd_replay *r, const replay_file *f, uint32_t first)
+{
+    for (uint32_t k = first; k < r->report.kernels.count; k++)
+        for (uint32_t m = 0; m < r->model_count; m++) {
+            hd_replay_result *result = &r->report.kernels.items[k].results[m];
+            bool there = f->model_place[m] != HD_NONE;
+            if (there || f->refusals[m])
+                *result = (hd_replay_result){.model = r->models[m], .refusal = f->refusals[m], .energy_known = there, .proved = there};
+        }
+}
+
+/* Runs what a pass makes of the code, proves its operands, and compares the memory that both leave. */
+static hd_status run_changed(hd_replay *r, const replay_file *unchanged, const char *rewriting, uint32_t first)
+{
+    hd_status status;
+    replay_file *f = HD_ARENA_NEW(&r->arena, replay_file);
+    f->path = unchanged->path;
+    f->rewriting = rewriting;
+    hd_array_push(&r->files, f);
+    f->launch = hd_launch_read(f->path, r->diagnostics);
+    if (!f->launch->valid || !replay_read_module(r, f) || !replay_allocate_registers(r, f) || !add_changed_models(r, f))
+        return HD_STATUS_REJECTED;
+    replay_expect_uniform_branches(r, f);
+    f->session = replay_open_session(r, f, f->module, &status);
+    if (!f->session)
+        return status;
+    open_results(r, f, first);
+    replay_run run = {r, f, first};
+    hd_sink sink = hd_count_sink(f->count);
+    hd_session_watch watch = {&sink, 1, one_ran_changed, &run, replay_one_starts};
+    hd_exec_statistics statistics = {0};
+    status = replay_status_of(hd_session_run(f->session, &watch, &statistics), f->count);
+    if (status != HD_STATUS_DONE || replay_reads_time(f->module))
+        return status;
+    return hd_session_compare(unchanged->session, f->session, r->diagnostics) ? HD_STATUS_DONE : HD_STATUS_WRONG;
+}
+
+hd_status replay_changed(hd_replay *r, const replay_file *f, uint32_t first)
+{
+    for (uint32_t m = 0; m < r->model_count; m++) {
+        const char *rewriting = replay_rewriting_of(r, f, m);
+        bool had = false;
+        for (uint32_t before = 0; before < m && rewriting; before++) {
+            const char *other = replay_rewriting_of(r, f, before);
+            had = had || (other && !strcmp(other, rewriting));
+        }
+        hd_status status = rewriting && !had ? run_changed(r, f, rewriting, first) : HD_STATUS_DONE;
+        if (status != HD_STATUS_DONE)
+            return status;
+    }
+    return HD_STATUS_DONE;
+}
+
