@@ -1,15 +1,51 @@
 /* Words of registers, and which instructions are issued: see storage.h. */
 #include "ir/storage.h"
+#include "ir/annotations.h"
 
 #include <stdio.h>
+
+/* Registers that instructions name, in the order of their declarations: the numbers do not depend on what passes have left behind. */
+typedef struct keyed_register {
+    uint64_t key;
+    uint32_t reg;
+} keyed_register;
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t left = ((const keyed_register *)a)->key, right = ((const keyed_register *)b)->key;
+    return left < right ? -1 : left > right;
+}
+
+static bool *find_named(const hd_function *f)
+{
+    bool *named = hd_calloc(f->registers.count + 1, sizeof *named);
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
+            named[o->value] = true;
+    return named;
+}
 
 static void lay_virtual(hd_storage *s)
 {
     const hd_function *f = s->function;
-    for (uint32_t r = 0; r < f->registers.count; r++) {
-        s->first[r] = s->words;
-        s->words += hd_register_words(f, r);
+    uint32_t count = f->registers.count, *ordinals = hd_declaration_ordinals(f);
+    keyed_register *places = hd_calloc(count + 1, sizeof *places);
+    bool *named = find_named(f), sorted = true;
+    for (uint32_t r = 0; r < count; r++) {
+        hd_register_key key = hd_register_key_of(f, r);
+        uint32_t ordinal = ordinals ? ordinals[key.declaration] : key.declaration;
+        places[r] = (keyed_register){named[r] ? (uint64_t)ordinal << 32 | key.index : UINT64_MAX - count + r, r};
+        sorted = sorted && (!r || places[r - 1].key <= places[r].key);
     }
+    if (!sorted)
+        qsort(places, count, sizeof *places, compare_keys);
+    for (uint32_t i = 0; i < count; i++) {
+        s->first[places[i].reg] = s->words;
+        s->words += hd_register_words(f, places[i].reg);
+    }
+    free(places);
+    free(named);
+    free(ordinals);
 }
 
 /* Places first, so that what has none comes behind the highest of them. */

@@ -1,6 +1,7 @@
 /* Where the registers of a function lie in the register file: as words of 32 bits, by number.
  *
- * Virtual form: each register has words of its own, in the order of ids. Architected form: word n is Rn, so that names
+ * Virtual form: each register that instructions name has words of its own, numbered in the order of declarations (ordinal, then
+ * index), so that the numbers are the same after text -> IR -> text. Architected form: word n is Rn, so that names
  * alias: %R8 is the low word of %RD8. A 16-bit register is a word too, because nothing else ever lies in the other half
  * (there is no name for it): who writes %RH7 ends the life of what R7 held. Registers whose names tell no place have
  * words behind all others. Predicates have none in either form.
@@ -8,7 +9,7 @@
  * An identity (hd_insn_is_identity) says under which name a value goes on that stays where it is. It is no instruction:
  * it reads nothing, writes nothing, and is not issued.
  *
- * Linear in registers and instructions.
+ * Linear in registers and instructions; in virtual form the registers are sorted.
  */
 #ifndef HD_IR_STORAGE_H
 #define HD_IR_STORAGE_H
@@ -19,7 +20,7 @@ typedef struct hd_storage {
     const hd_function *function;
     bool architected;
     uint32_t words;     /* of the function's frame */
-    uint32_t *first;    /* by register: its first word; what has none has that of the next register, or any */
+    uint32_t *first;    /* by register: its first word; what has none (predicates) has any */
     uint32_t *issued;   /* by instruction, and one more: instructions before it in the text that are issued */
 } hd_storage;
 

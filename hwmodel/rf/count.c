@@ -39,7 +39,7 @@ hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
     c->diagnostics = diagnostics;
     c->failed = HD_NONE;
     c->batch_most = c->threads = 1;
-    c->residency = (hd_rf_residency){1, HD_COUNT_ACTIVE_WARPS, HD_COUNT_LATENCY, HD_COUNT_STREAM_BYTES};
+    c->residency = (hd_rf_residency){.ctas = 1, .active = HD_COUNT_ACTIVE_WARPS, .latency = HD_COUNT_LATENCY, .bytes = HD_COUNT_STREAM_BYTES};
     c->uniform = HD_ARENA_ARRAY(&c->arena, hd_bitset, code->module->functions.count);
     return c;
 }
@@ -83,8 +83,11 @@ hd_rf_model *hd_count_model(const hd_count *c, uint32_t i)
 
 void hd_count_reset(hd_count *c)
 {
-    for (uint32_t m = 0; m < c->feeders.count; m++)
-        memset(hd_count_model(c, m)->counters, 0, sizeof hd_count_model(c, m)->counters);
+    for (uint32_t m = 0; m < c->feeders.count; m++) {
+        hd_rf_model *model = hd_count_model(c, m);
+        memset(model->counters, 0, sizeof model->counters);
+        memset(&model->allocation, 0, sizeof model->allocation);
+    }
 }
 
 void hd_count_batches(hd_count *c, uint32_t events, uint32_t threads)

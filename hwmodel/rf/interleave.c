@@ -159,10 +159,17 @@ static void start_cta(hd_rf_interleave *i)
     }
 }
 
+/* CTAs that the SM can hold at all. */
+static uint32_t most_ctas(const hd_rf_interleave *i)
+{
+    bool by_model = ops_of(i)->may_launch_cta && i->residency.most_ctas;
+    return by_model ? i->residency.most_ctas : i->residency.ctas;
+}
+
 static void start_ctas(hd_rf_interleave *i)
 {
     const hd_rf_ops *ops = ops_of(i);
-    while (i->arrived.count && i->residents.count < i->residency.ctas &&
+    while (i->arrived.count && i->residents.count < most_ctas(i) &&
            (!ops->may_launch_cta || ops->may_launch_cta(i->feeder->model, i->arrived.items[0]->cta)))
         start_cta(i);
 }
@@ -332,7 +339,7 @@ bool hd_rf_interleave_add(hd_rf_interleave *i, hd_rf_cta *cta)
     cta->readers++;
     hd_array_push(&i->arrived, cta);
     start_ctas(i);
-    while (i->arrived.count || i->residents.count >= i->residency.ctas)
+    while (i->arrived.count || i->residents.count >= most_ctas(i))
         if (!one_turn(i))
             return false;
     return true;

@@ -1,7 +1,8 @@
 /* The order in which a coupled model sees the warps of a launch: as one SM that runs the whole grid would issue them, if every instruction took
  * one cycle and every long-latency load `latency` of them.
  *
- *   CTAs      become resident in the order of their index as soon as fewer than `ctas` are, and the model's may_launch_cta agrees
+ *   CTAs      become resident in the order of their index as soon as fewer than `ctas` are; where the model has may_launch_cta, as soon as it
+ *             agrees and fewer than `most_ctas` are
  *   waiting   their warps queue up, lowest index first, in order of arrival
  *   active    at most `active` warps, which issue round robin, an instruction each. A place that gets free goes to the first waiting warp
  *             that can go on (of those that can, the first after the model's rank_warps), which issues last in the round

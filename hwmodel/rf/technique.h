@@ -62,6 +62,7 @@
 
 #include "hwmodel/rf/code.h"
 #include "hwmodel/rf/identity.h"
+#include "hwmodel/rf/series.h"
 #include "hwmodel/stream.h"
 
 typedef enum hd_counter {
@@ -133,6 +134,11 @@ typedef struct hd_rf_residency { /* for coupled models: interleave.h */
     uint32_t ctas, active;  /* resident CTAs; warps that take turns */
     uint32_t latency;       /* instructions that others issue before a warp behind a long-latency load comes back */
     uint64_t bytes;         /* most that streams of resident CTAs may take */
+    uint32_t most_ctas;     /* that would fit if registers were without limit: for models with may_launch_cta; 0: as ctas */
+    uint32_t cta_warps;     /* warps of a CTA; 0: not known */
+    uint32_t sm_warps;      /* most resident warps of the SM; 0: not known */
+    uint32_t file_registers; /* warp registers (32 lanes of 32 bits) of the SM's register file; 0: not known */
+    uint32_t registers;     /* of a thread, as the kernel is allocated; 0: virtual */
 } hd_rf_residency;
 
 typedef struct hd_rf_launch {
@@ -143,6 +149,8 @@ typedef struct hd_rf_launch {
 typedef struct hd_rf_model {
     const struct hd_rf_model_info *info;
     uint64_t counters[HD_COUNTER_COUNT]; /* since the launch began */
+    hd_rf_series allocation;   /* warp registers of the SM that hold a value or are kept for one, told once an issued instruction; empty: not told */
+    uint64_t storage_bits;     /* of what the technique adds to one SM (tables, tags, caches), by its paper's arithmetic; known from `launch` on */
     uint32_t fault; /* for tests: the fault-th move of data inside the model is lost (0 = none); see hd_rf_loses */
 } hd_rf_model;
 

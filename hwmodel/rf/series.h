@@ -1,0 +1,27 @@
+/* How a quantity went over a run, in a few numbers however long it lasts.
+ *
+ * Samples fill buckets of equal width, one after another; when all are full, neighbours are joined and the width doubles. Mean and peak are
+ * exact. O(1) a sample; the same samples give the same buckets.
+ */
+#ifndef HD_HWMODEL_RF_SERIES_H
+#define HD_HWMODEL_RF_SERIES_H
+
+#include <stdint.h>
+
+enum { HD_RF_BUCKETS = 64 };
+
+typedef struct hd_rf_series {
+    uint64_t sums[HD_RF_BUCKETS]; /* of the samples in a bucket: `width` of them, fewer in the last */
+    uint64_t samples, width;      /* all; of a bucket (0: nothing told yet) */
+    uint64_t peak;
+} hd_rf_series;
+
+/* The next `times` samples, all of this value. */
+void hd_rf_series_add(hd_rf_series *series, uint64_t value, uint64_t times);
+/* What another run told, behind this one's; its buckets count as samples of their mean. */
+void hd_rf_series_join(hd_rf_series *series, const hd_rf_series *later);
+double hd_rf_series_mean(const hd_rf_series *series); /* 0 without samples */
+uint32_t hd_rf_series_buckets(const hd_rf_series *series);
+double hd_rf_series_bucket(const hd_rf_series *series, uint32_t bucket); /* its mean */
+
+#endif
