@@ -6,7 +6,7 @@ typedef hd_launch_reader reader;
 
 /* Channel types and the sizes that a texture of each kind has. */
 static const struct kind_rule {
-    bool width, height, depth, layers;
+    bool width, height, depth, layers, samples;
 } kind_rules[HD_TEXTURE_KINDS] = {
     [HD_TEXTURE_1D] = {.width = true},
     [HD_TEXTURE_2D] = {.width = true, .height = true},
@@ -15,6 +15,8 @@ static const struct kind_rule {
     [HD_TEXTURE_A2D] = {.width = true, .height = true, .layers = true},
     [HD_TEXTURE_CUBE] = {.width = true},
     [HD_TEXTURE_ACUBE] = {.width = true, .layers = true},
+    [HD_TEXTURE_2DMS] = {.width = true, .height = true, .samples = true},
+    [HD_TEXTURE_A2DMS] = {.width = true, .height = true, .layers = true, .samples = true},
     [HD_TEXTURE_BUFFER] = {.width = true},
     [HD_TEXTURE_SAMPLER] = {.width = false},
 };
@@ -35,6 +37,14 @@ static bool read_side(const hd_yaml_node *node, const char *key, bool wanted, ui
 static bool read_sides(const hd_yaml_node *node, hd_texture *t)
 {
     const struct kind_rule *rule = &kind_rules[t->kind];
+    uint32_t samples;
+    if (!read_side(node, "samples", rule->samples, &samples))
+        return false;
+    if (samples > 16 || (samples & (samples - 1))) {
+        hd_yaml_error(hd_yaml_get(node, "samples"), HD_DIAG_BAD_VALUE, "a texel has 1, 2, 4, 8 or 16 samples");
+        return false;
+    }
+    t->samples = rule->samples ? (uint8_t)samples : 0;
     if (!read_side(node, "width", rule->width, &t->width) || !read_side(node, "height", rule->height, &t->height) ||
         !read_side(node, "depth", rule->depth, &t->depth) || !read_side(node, "layers", rule->layers, &t->layers))
         return false;
@@ -72,6 +82,7 @@ static bool read_source(reader *r, const hd_yaml_node *node, hd_texture *t)
         return false;
     const hd_launch_buffer *b = &r->file->buffers.items[t->buffer];
     unsigned __int128 bytes = (unsigned __int128)t->width * t->height * t->depth * t->layers * hd_texel_bytes(t);
+    bytes *= t->samples ? t->samples : 1;
     if (offset && !hd_yaml_u64(offset, 0, b->size_bytes, &t->offset))
         return false;
     if (t->offset % hd_texel_bytes(t)) {
@@ -111,13 +122,18 @@ static bool read_sampling(const hd_yaml_node *node, hd_texture *t)
 {
     static const char *const filters[] = {"point", "linear"}, *const reads[] = {"element", "normalized_float"};
     const hd_yaml_node *filter = hd_yaml_get(node, "filter"), *normalized = hd_yaml_get(node, "normalized"),
-                       *read = hd_yaml_get(node, "read"), *address = hd_yaml_get(node, "address");
-    uint32_t linear = 0, to_float = 0;
+                       *read = hd_yaml_get(node, "read"), *address = hd_yaml_get(node, "address"),
+                       *seamless = hd_yaml_get(node, "seamless"), *compare = hd_yaml_get(node, "compare");
+    uint32_t linear = 0, to_float = 0, comparison = HD_TEXTURE_NO_COMPARE;
     t->address[0] = t->address[1] = t->address[2] = HD_TEXTURE_CLAMP;
     if ((filter && !hd_yaml_choice(filter, filters, 2, &linear)) ||
         (read && !hd_yaml_choice(read, reads, 2, &to_float)) ||
-        (normalized && !hd_yaml_bool(normalized, &t->normalized)) || !read_addressing(address, t))
+        (normalized && !hd_yaml_bool(normalized, &t->normalized)) ||
+        (seamless && !hd_yaml_bool(seamless, &t->seamless)) ||
+        (compare && !hd_yaml_choice(compare, hd_texture_compare_names, HD_TEXTURE_COMPARISONS, &comparison)) ||
+        !read_addressing(address, t))
         return false;
+    t->compare = (uint8_t)comparison;
     t->linear = linear;
     t->to_float = to_float;
     for (uint32_t i = 0; i < 3; i++)
@@ -126,6 +142,21 @@ static bool read_sampling(const hd_yaml_node *node, hd_texture *t)
             return false;
         }
     return true;
+}
+
+static bool check_depth(const hd_yaml_node *node, const hd_texture *t)
+{
+    bool by_index = t->kind == HD_TEXTURE_BUFFER || hd_texture_is_multisample(t);
+    const char *why = NULL;
+    if (t->compare == HD_TEXTURE_NO_COMPARE)
+        return true;
+    if (t->kind == HD_TEXTURE_3D || by_index)
+        why = "a texture of this type has no depth comparison";
+    else if (t->channels != 1 || !hd_texture_is_float(t))
+        why = "depths are one channel that is read as a float: f16, f32 or read: normalized_float";
+    if (why)
+        hd_yaml_error(hd_yaml_get(node, "compare"), HD_DIAG_BAD_VALUE, "%s", why);
+    return !why;
 }
 
 /* What the format and the kind allow of it. */
@@ -142,16 +173,16 @@ static bool check_sampling(const hd_yaml_node *node, const hd_texture *t)
                       "linear filtering needs values that are read as floats: f16, f32 or read: normalized_float");
         return false;
     }
-    if (t->linear && (t->kind == HD_TEXTURE_CUBE || t->kind == HD_TEXTURE_ACUBE)) {
-        hd_yaml_error(hd_yaml_get(node, "filter"), HD_DIAG_UNSUPPORTED, "linear filtering of cubes is not modelled");
+    if (t->seamless && !hd_texture_is_cube(t)) {
+        hd_yaml_error(hd_yaml_get(node, "seamless"), HD_DIAG_BAD_VALUE, "only cubes have seams");
         return false;
     }
-    if (t->kind == HD_TEXTURE_BUFFER && (t->linear || t->normalized)) {
+    if ((t->kind == HD_TEXTURE_BUFFER || hd_texture_is_multisample(t)) && (t->linear || t->normalized)) {
         hd_yaml_error(hd_yaml_get(node, t->linear ? "filter" : "normalized"), HD_DIAG_BAD_VALUE,
-                      "a texture of type buffer is read by index");
+                      "a texture of type %s is read by index", hd_texture_kind_names[t->kind]);
         return false;
     }
-    return true;
+    return check_depth(node, t);
 }
 
 /* ---- one and all --------------------------------------------------------------------------------------------- */
@@ -161,7 +192,8 @@ static bool read_texture(reader *r, const hd_yaml_node *node, hd_texture *t)
     const hd_yaml_node *symbol = hd_yaml_get(node, "symbol"), *surface = hd_yaml_get(node, "surface");
     uint32_t kind;
     if (!hd_yaml_known_keys(node, KEYS("type", "format", "channels", "width", "height", "depth", "layers", "from",
-                                       "offset", "filter", "address", "normalized", "read", "symbol", "surface")) ||
+                                       "samples", "offset", "filter", "address", "normalized", "read", "seamless",
+                                       "compare", "symbol", "surface")) ||
         !hd_yaml_choice(hd_yaml_need(node, "type"), hd_texture_kind_names, HD_TEXTURE_KINDS, &kind))
         return false;
     t->kind = (uint8_t)kind;
@@ -170,9 +202,9 @@ static bool read_texture(reader *r, const hd_yaml_node *node, hd_texture *t)
     if (surface && !hd_yaml_bool(surface, &t->surface))
         return false;
     if (kind == HD_TEXTURE_SAMPLER)
-        return hd_yaml_known_keys(node, KEYS("type", "filter", "address", "normalized", "symbol")) &&
+        return hd_yaml_known_keys(node, KEYS("type", "filter", "address", "normalized", "seamless", "compare", "symbol")) &&
                read_sampling(node, t);
-    if (t->surface && kind == HD_TEXTURE_BUFFER) {
+    if (t->surface && (kind == HD_TEXTURE_BUFFER || hd_texture_is_multisample(t))) {
         hd_yaml_error(surface, HD_DIAG_BAD_VALUE, "a surface is 1d, 2d, 3d, a1d, a2d, cube or acube");
         return false;
     }

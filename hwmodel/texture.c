@@ -7,7 +7,12 @@
  * not a number is 0.
  *
  * Cubes: the face by the largest of |x|, |y|, |z| (z before y before x where equal), then a 2D texture with normalized
- * coordinates, clamped to the face. Linear filtering across faces is not modelled.
+ * coordinates, whose address modes hold within the face. Seamless ones (the driver's CU_TRSF_SEAMLESS_CUBEMAP) have no
+ * address modes: point filtering clamps to the face; a texel that linear filtering wants beyond an edge is the one that
+ * lies there on the neighbouring face. Beyond a corner, where three faces meet, there is none: its value is the mean of
+ * the three texels at the corner, as other interfaces to the same hardware ask for; the driver's manual leaves it open.
+ *
+ * Comparison with a depth comes before filtering: each texel becomes 1 or 0.
  */
 #include "hwmodel/texture.h"
 #include "hwmodel/narrow.h"
@@ -16,7 +21,15 @@
 const char *const hd_texture_kind_names[HD_TEXTURE_KINDS] = {
     [HD_TEXTURE_1D] = "1d",       [HD_TEXTURE_2D] = "2d",         [HD_TEXTURE_3D] = "3d",
     [HD_TEXTURE_A1D] = "a1d",     [HD_TEXTURE_A2D] = "a2d",       [HD_TEXTURE_CUBE] = "cube",
-    [HD_TEXTURE_ACUBE] = "acube", [HD_TEXTURE_BUFFER] = "buffer", [HD_TEXTURE_SAMPLER] = "sampler",
+    [HD_TEXTURE_ACUBE] = "acube", [HD_TEXTURE_2DMS] = "2dms",     [HD_TEXTURE_A2DMS] = "a2dms",
+    [HD_TEXTURE_BUFFER] = "buffer", [HD_TEXTURE_SAMPLER] = "sampler",
+};
+const char *const hd_texture_compare_names[HD_TEXTURE_COMPARISONS] = {
+    [HD_TEXTURE_NO_COMPARE] = "none",       [HD_TEXTURE_NEVER] = "never",
+    [HD_TEXTURE_LESS] = "less",             [HD_TEXTURE_LESS_EQUAL] = "less_equal",
+    [HD_TEXTURE_EQUAL] = "equal",           [HD_TEXTURE_NOT_EQUAL] = "not_equal",
+    [HD_TEXTURE_GREATER_EQUAL] = "greater_equal", [HD_TEXTURE_GREATER] = "greater",
+    [HD_TEXTURE_ALWAYS] = "always",
 };
 
 /* Handles are consecutive; symbols are looked through, there are few. */
@@ -125,6 +138,35 @@ static bool is_layered(const hd_texture *t)
     return t->kind == HD_TEXTURE_A1D || t->kind == HD_TEXTURE_A2D || t->kind == HD_TEXTURE_ACUBE;
 }
 
+/* ---- depth --------------------------------------------------------------------------------------------------- */
+
+static bool compare_depth(uint8_t operation, float reference, float depth)
+{
+    switch ((hd_texture_compare)operation) {
+    case HD_TEXTURE_NO_COMPARE:
+    case HD_TEXTURE_NEVER:
+    case HD_TEXTURE_COMPARISONS:
+        return false;
+    case HD_TEXTURE_LESS:
+        return reference < depth;
+    case HD_TEXTURE_LESS_EQUAL:
+        return reference <= depth;
+    case HD_TEXTURE_EQUAL:
+        return reference == depth;
+    case HD_TEXTURE_NOT_EQUAL:
+        return reference != depth;
+    case HD_TEXTURE_GREATER_EQUAL:
+        return reference >= depth;
+    case HD_TEXTURE_GREATER:
+        return reference > depth;
+    case HD_TEXTURE_ALWAYS:
+        return true;
+    }
+    return false;
+}
+
+/* ---- addressing ---------------------------------------------------------------------------------------------- */
+
 /* Index in [0, size), or -1: outside, zero is read. */
 static int64_t address_texel(uint8_t mode, double i, uint32_t size)
 {
@@ -154,6 +196,8 @@ typedef struct sampling {
     uint8_t address[3];
     double at[3];
     uint64_t face, layer; /* face: z of the place */
+    bool seamless, compare;
+    float reference;
 } sampling;
 
 static double number(double value) { return isnan(value) ? 0 : value; }
@@ -167,8 +211,8 @@ static uint32_t cube_face(const double d[3], double st[2])
     bool minus = major < 0 || (major == 0 && signbit(major));
     double s = axis == 2 ? (minus ? -x : x) : axis == 1 ? x : minus ? z : -z;
     double t = axis == 1 ? (minus ? -z : z) : -y;
-    st[0] = m > 0 ? (s / m + 1) / 2 : 0.5;
-    st[1] = m > 0 ? (t / m + 1) / 2 : 0.5;
+    st[0] = m > 0 ? (number(s / m) + 1) / 2 : 0.5; /* of two infinities: the middle */
+    st[1] = m > 0 ? (number(t / m) + 1) / 2 : 0.5;
     return 2 * axis + minus;
 }
 
@@ -177,9 +221,10 @@ static void start_cube(sampling *s, const hd_texture_point *p)
     double st[2];
     s->face = cube_face(p->at, st);
     s->dimensions = 2;
+    s->seamless = s->how->seamless;
     for (uint32_t k = 0; k < 2; k++) {
         s->at[k] = st[k] * s->size[k];
-        s->address[k] = HD_TEXTURE_CLAMP;
+        s->address[k] = s->seamless ? HD_TEXTURE_CLAMP : s->how->address[k];
     }
 }
 
@@ -187,7 +232,9 @@ static void start(sampling *s, const hd_texture *t, const hd_texture *how, const
 {
     *s = (sampling){.texture = t, .how = how, .size = {t->width, t->height, t->depth}};
     s->layer = !is_layered(t) ? 0 : p->layer < t->layers ? p->layer : t->layers - 1;
-    if (t->kind == HD_TEXTURE_CUBE || t->kind == HD_TEXTURE_ACUBE) {
+    s->compare = p->compare;
+    s->reference = p->reference;
+    if (hd_texture_is_cube(t)) {
         start_cube(s, p);
         return;
     }
@@ -198,6 +245,20 @@ static void start(sampling *s, const hd_texture *t, const hd_texture *how, const
     }
 }
 
+/* A texel of the format, or of zeros, as the filter takes it. */
+static void finish_texel(const sampling *s, hd_texel *texel)
+{
+    if (s->compare)
+        *texel = (hd_texel){.of.f = {compare_depth(s->how->compare, s->reference, texel->of.f[0]), 0, 0, 1}};
+}
+
+static void read_place(const sampling *s, const int64_t at[3], uint64_t z, hd_texel *texel)
+{
+    uint64_t index = texel_index(s->texture, (uint64_t)at[0], (uint64_t)at[1], z, s->layer);
+    load_texel(s->texture, s->texture->bytes + index * hd_texel_bytes(s->texture), texel);
+    finish_texel(s, texel);
+}
+
 /* The texel of indices before addressing. */
 static void read_addressed(const sampling *s, const double i[3], hd_texel *texel)
 {
@@ -205,12 +266,65 @@ static void read_addressed(const sampling *s, const double i[3], hd_texel *texel
     for (uint32_t k = 0; k < s->dimensions; k++)
         if ((at[k] = address_texel(s->address[k], i[k], s->size[k])) < 0) {
             memset(texel, 0, sizeof *texel);
+            finish_texel(s, texel);
             return;
         }
-    uint64_t z = s->dimensions == 3 ? (uint64_t)at[2] : s->face;
-    uint64_t index = texel_index(s->texture, (uint64_t)at[0], (uint64_t)at[1], z, s->layer);
-    load_texel(s->texture, s->texture->bytes + index * hd_texel_bytes(s->texture), texel);
+    read_place(s, at, s->dimensions == 3 ? (uint64_t)at[2] : s->face, texel);
 }
+
+/* ---- edges of cubes ------------------------------------------------------------------------------------------ */
+
+/* The texel one step beyond an edge of the face, on the neighbouring one. A cube of side 2n has texels' middles at odd
+ * distances (n even) or even ones: beyond the edge, n + 1 along an axis is folded to n, and n of the face to n - 1. */
+static uint64_t cross_edge(const sampling *s, int64_t at[3])
+{
+    double n = s->size[0], a = 2 * (double)at[0] + 1 - n, b = 2 * (double)at[1] + 1 - n, d[3], st[2];
+    uint32_t axis = (uint32_t)s->face / 2;
+    bool minus = s->face & 1;
+    d[axis] = minus ? 1 - n : n - 1;
+    if (axis != 1) {
+        d[1] = -b;
+        d[2 - axis] = (axis == 0) == minus ? a : -a;
+    } else {
+        d[0] = a;
+        d[2] = minus ? -b : b;
+    }
+    for (uint32_t k = 0; k < 3; k++)
+        d[k] = fabs(d[k]) > n ? copysign(n, d[k]) : d[k];
+    uint64_t face = cube_face(d, st);
+    at[0] = (int64_t)(st[0] * n);
+    at[1] = (int64_t)(st[1] * n);
+    return face;
+}
+
+static void read_across(const sampling *s, int64_t x, int64_t y, hd_texel *texel)
+{
+    int64_t n = s->size[0], at[3] = {x, y, 0};
+    bool beyond = x < 0 || x >= n || y < 0 || y >= n;
+    uint64_t face = beyond ? cross_edge(s, at) : s->face;
+    read_place(s, at, face, texel);
+}
+
+static void read_seamless(const sampling *s, const double i[3], hd_texel *texel)
+{
+    int64_t n = s->size[0], at[2], near[2];
+    for (uint32_t k = 0; k < 2; k++) {
+        at[k] = i[k] < -1 ? -1 : i[k] > (double)n ? n : (int64_t)i[k];
+        near[k] = address_texel(HD_TEXTURE_CLAMP, i[k], s->size[k]);
+    }
+    if (at[0] == near[0] || at[1] == near[1]) {
+        read_across(s, at[0], at[1], texel);
+        return;
+    }
+    hd_texel corner[3];
+    read_across(s, near[0], near[1], &corner[0]);
+    read_across(s, at[0], near[1], &corner[1]);
+    read_across(s, near[0], at[1], &corner[2]);
+    for (uint32_t c = 0; c < 4; c++)
+        texel->of.f[c] = (float)(((double)corner[0].of.f[c] + corner[1].of.f[c] + corner[2].of.f[c]) / 3);
+}
+
+/* ---- filters ------------------------------------------------------------------------------------------------- */
 
 /* Lower texel and weight of the upper one, in 256ths. */
 static double lower_texel(double x, double *weight)
@@ -235,7 +349,10 @@ static void filter(const sampling *s, const hd_texture_point *p, hd_texel *texel
         }
         if (share == 0)
             continue;
-        read_addressed(s, i, &one);
+        if (s->seamless)
+            read_seamless(s, i, &one);
+        else
+            read_addressed(s, i, &one);
         for (uint32_t c = 0; c < 4; c++) {
             double part = share * (double)one.of.f[c];
             sum[c] += part;
@@ -288,8 +405,10 @@ void hd_texture_fetch(const hd_texture *t, const hd_texture_point *p, hd_texel *
         inside = inside && i >= 0 && i < size[k];
         at[k] = (uint64_t)i;
     }
+    uint64_t samples = t->samples ? t->samples : 1;
     if (inside)
-        load_texel(t, t->bytes + texel_index(t, at[0], at[1], at[2], p->layer) * hd_texel_bytes(t), texel);
+        load_texel(t, t->bytes + (texel_index(t, at[0], at[1], at[2], p->layer) * samples + p->sample) * hd_texel_bytes(t),
+                   texel);
     else
         memset(texel, 0, sizeof *texel);
 }
@@ -311,7 +430,7 @@ unsigned char *hd_surface_place(const hd_texture *t, const hd_texture_point *p, 
     int64_t x = formatted ? p->index[0] : p->index[0] < 0 ? -1 : p->index[0] / unit;
     int64_t y = p->index[1], z = p->index[2], layer = p->layer;
     /* the faces of a cube are layers for surfaces */
-    bool cube = t->kind == HD_TEXTURE_CUBE || t->kind == HD_TEXTURE_ACUBE;
+    bool cube = hd_texture_is_cube(t);
     if (!bound(&x, row / unit, bounds) || !bound(&y, t->height, bounds) || !bound(&z, cube ? 1 : t->depth, bounds) ||
         !bound(&layer, (int64_t)t->layers * (cube ? 6 : 1), bounds))
         return NULL;

@@ -1,6 +1,7 @@
-/* Decodes texture and surface instructions. Not handled, and reported: depth comparison, multisample textures, textures
- * of the .tex space or as kernel parameters by name, suq.memory_layout. Levels and gradients are accepted: a texture
- * has one level, so they change nothing. */
+/* Decodes texture and surface instructions. Not handled, and reported: textures of the .tex space or as kernel
+ * parameters by name, offsets in cubes and multisample textures, comparison in 3D and multisample ones and by index,
+ * which the instruction set does not define. Levels and gradients are accepted: a texture has one level, so they change
+ * nothing. */
 #include "hwmodel/exec/texture.h"
 
 static hd_texture_use *new_use(hd_decoder *d)
@@ -35,8 +36,14 @@ static bool set_geometry(hd_decoder *d, hd_texture_use *use)
     case HD_MOD_GEOMETRY_ACUBE:
         use->geometry = HD_TEXTURE_ACUBE;
         return true;
+    case HD_MOD_GEOMETRY_2DMS:
+        use->geometry = HD_TEXTURE_2DMS;
+        return true;
+    case HD_MOD_GEOMETRY_A2DMS:
+        use->geometry = HD_TEXTURE_A2DMS;
+        return true;
     default:
-        return hd_decode_unsupported(d, "multisample textures");
+        return hd_decode_unsupported(d, NULL);
     }
 }
 
@@ -72,21 +79,50 @@ static bool set_place(hd_decoder *d, const hd_operand *place, hd_texture_use *us
     return true;
 }
 
-/* What may follow: a level or two gradients, then offsets, then the value to compare with. */
+static bool is_float_operand(const hd_decoder *d, const hd_operand *o)
+{
+    hd_type type = HD_TYPE_NONE;
+    if (o->kind == HD_OPERAND_REGISTER)
+        type = (hd_type)d->function->registers.items[o->value].type;
+    else if (o->kind == HD_OPERAND_LITERAL)
+        return d->module->literals.items[o->value].kind >= HD_LITERAL_F32_BITS;
+    return hd_types[type].class == HD_CLASS_FLOAT;
+}
+
+/* Where the instruction set says what offsets and comparisons are. */
+static bool check_extras(hd_decoder *d, const hd_texture_use *use)
+{
+    bool cube = use->geometry == HD_TEXTURE_CUBE || use->geometry == HD_TEXTURE_ACUBE;
+    bool samples = use->geometry == HD_TEXTURE_2DMS || use->geometry == HD_TEXTURE_A2DMS;
+    if (use->offsets && (cube || samples))
+        return hd_decode_unsupported(d, "an offset in a texture of this geometry");
+    if (samples && !use->integer)
+        return hd_decode_unsupported(d, "multisample textures by coordinates that are not .s32");
+    if (use->compare && (samples || use->integer || use->geometry == HD_TEXTURE_3D))
+        return hd_decode_unsupported(d, use->integer ? "a depth comparison by .s32 coordinates"
+                                                     : "a depth comparison in a texture of this geometry");
+    return true;
+}
+
+/* What may follow: a level or two gradients, then offsets, then the depth to compare with. */
 static bool set_extras(hd_decoder *d, hd_texture_use *use)
 {
     uint16_t lod = hd_decode_modifier(d, HD_GROUP_LOD);
     uint32_t at = 2 + (lod == HD_MOD_LOD_LEVEL) + 2 * (lod == HD_MOD_LOD_GRAD), first;
     bool vector = at < d->operand_count && d->operands[at]->kind == HD_OPERAND_VECTOR;
-    bool single = at < d->operand_count && d->operands[at]->kind == HD_OPERAND_REGISTER;
     bool one_dimension = use->geometry == HD_TEXTURE_1D || use->geometry == HD_TEXTURE_A1D;
-    if (single && one_dimension) { /* an offset or a value to compare with: told apart by their type */
-        hd_type type = (hd_type)d->function->registers.items[d->operands[at]->value].type;
-        vector = hd_types[type].class != HD_CLASS_FLOAT;
-    }
+    if (at < d->operand_count && one_dimension) /* an offset or a depth: told apart by their type */
+        vector = vector || at + 2 == d->operand_count || !is_float_operand(d, d->operands[at]);
+    d->op->f = HD_NO_REF;
     if (vector)
         use->offsets = (uint8_t)hd_decode_elements(d, d->operands[at++], HD_TYPE_S32, false, &first);
-    return at >= d->operand_count || hd_decode_unsupported(d, "a depth comparison");
+    if (at < d->operand_count) {
+        use->compare = true;
+        d->op->f = hd_decode_source(d, d->operands[at++], HD_TYPE_F32);
+        if (d->op->f == HD_NO_REF)
+            return false;
+    }
+    return at >= d->operand_count ? check_extras(d, use) : hd_decode_unsupported(d, NULL);
 }
 
 bool hd_decode_texture(hd_decoder *d)
@@ -115,7 +151,7 @@ bool hd_decode_texture_query(hd_decoder *d)
     hd_texture_use *use = new_use(d);
     op->run = hd_run_texture_query;
     use->query = hd_decode_modifier(d, HD_GROUP_QUERY);
-    if (use->query == HD_MOD_QUERY_MEMORY_LAYOUT || !HD_DECODE_ONLY(d, HD_GROUP_QUERY, HD_GROUP_LOD))
+    if (!HD_DECODE_ONLY(d, HD_GROUP_QUERY, HD_GROUP_LOD))
         return hd_decode_unsupported(d, NULL);
     op->d = hd_decode_destination(d, d->operands[0]);
     if (!set_place(d, d->operands[1], use, HD_TYPE_S32))

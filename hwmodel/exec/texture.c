@@ -32,7 +32,8 @@ static void write_element(hd_warp *w, uint32_t at, uint32_t lane, uint64_t value
 
 static bool is_layered(uint8_t geometry)
 {
-    return geometry == HD_TEXTURE_A1D || geometry == HD_TEXTURE_A2D || geometry == HD_TEXTURE_ACUBE;
+    return geometry == HD_TEXTURE_A1D || geometry == HD_TEXTURE_A2D || geometry == HD_TEXTURE_ACUBE ||
+           geometry == HD_TEXTURE_A2DMS;
 }
 
 static uint32_t dimensions(uint8_t geometry)
@@ -44,6 +45,8 @@ static uint32_t dimensions(uint8_t geometry)
         return 1;
     case HD_TEXTURE_2D:
     case HD_TEXTURE_A2D:
+    case HD_TEXTURE_2DMS:
+    case HD_TEXTURE_A2DMS:
         return 2;
     case HD_TEXTURE_3D:
     case HD_TEXTURE_CUBE:
@@ -63,6 +66,8 @@ static void read_point(const hd_op *op, const hd_warp *w, uint32_t lane, hd_text
     *p = (hd_texture_point){.layer = 0};
     if (is_layered(use->geometry))
         p->layer = (uint32_t)read_element(w, at++, lane);
+    if (use->geometry == HD_TEXTURE_2DMS || use->geometry == HD_TEXTURE_A2DMS)
+        p->sample = (uint32_t)read_element(w, at++, lane);
     for (uint32_t k = 0; k < count; k++) {
         uint32_t bits = (uint32_t)read_element(w, at + k, lane);
         float f;
@@ -73,6 +78,11 @@ static void read_point(const hd_op *op, const hd_warp *w, uint32_t lane, hd_text
     at = op->first + op->count + use->coordinates;
     for (uint32_t k = 0; k < use->offsets && k < count; k++)
         p->offset[k] = (int32_t)(uint32_t)read_element(w, at + k, lane);
+    p->compare = use->compare;
+    if (use->compare) {
+        uint32_t bits = (uint32_t)read_row(w, op->f, 4, lane);
+        memcpy(&p->reference, &bits, 4);
+    }
 }
 
 /* ---- what a handle names ------------------------------------------------------------------------------------- */
@@ -89,7 +99,7 @@ static hd_step find(const hd_op *op, hd_warp *w, uint32_t lane, hd_ref handle, c
 
 static bool geometry_fits(const hd_texture *t, uint8_t geometry, bool surface)
 {
-    bool cube = t->kind == HD_TEXTURE_CUBE || t->kind == HD_TEXTURE_ACUBE;
+    bool cube = hd_texture_is_cube(t);
     return t->kind == geometry || (t->kind == HD_TEXTURE_BUFFER && geometry == HD_TEXTURE_1D) ||
            (surface && cube && geometry == HD_TEXTURE_A2D); /* surfaces number the faces as layers */
 }
@@ -118,6 +128,17 @@ static bool type_fits(const hd_texture *t, uint8_t type)
     return plain || (type == HD_TYPE_F32) == is_float;
 }
 
+static hd_step check_comparison(const hd_op *op, hd_warp *w, uint32_t lane, const hd_texture *t, const hd_texture *how)
+{
+    if (how->compare == HD_TEXTURE_NO_COMPARE)
+        return hd_fault_note(op, w, 1u << lane, "the launch file says how, see 'compare' in heddle-launch(5)",
+                             "%s '%s' compares with no depth", how == t ? "texture" : "sampler", how->name);
+    if (t->channels != 1 || !hd_texture_is_float(t))
+        return hd_fault(op, w, 1u << lane, "texture '%s' holds no depths: one channel that is read as a float",
+                        t->name);
+    return HD_STEP_NEXT;
+}
+
 static hd_step check_texture(const hd_op *op, hd_warp *w, uint32_t lane, const hd_texture *t, const hd_texture *how)
 {
     const hd_texture_use *use = use_of(op);
@@ -132,7 +153,7 @@ static hd_step check_texture(const hd_op *op, hd_warp *w, uint32_t lane, const h
         return hd_fault(op, w, 1u << lane, "texture '%s' is linear memory and is read by index only", t->name);
     if (!use->integer && how->linear && !hd_texture_is_float(t))
         return hd_fault(op, w, 1u << lane, "texture '%s' of integers cannot be filtered", t->name);
-    return HD_STEP_NEXT;
+    return use->compare ? check_comparison(op, w, lane, t, how) : HD_STEP_NEXT;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
@@ -165,6 +186,9 @@ static hd_step read_lane(const hd_op *op, hd_warp *w, uint32_t lane)
     if (step != HD_STEP_NEXT)
         return step;
     read_point(op, w, lane, &p);
+    if (hd_texture_is_multisample(t) && p.sample >= (t->samples ? t->samples : 1u))
+        return hd_fault(op, w, 1u << lane, "sample %u of texture '%s', whose texels have %u", p.sample, t->name,
+                        t->samples);
     if (use->integer)
         hd_texture_fetch(t, &p, &texel);
     else if (use->gather)
@@ -211,14 +235,13 @@ static uint32_t answer(const hd_texture *t, uint16_t query)
 {
     static const uint32_t modes[] = {
         [HD_TEXTURE_WRAP] = 0, [HD_TEXTURE_MIRROR] = 1, [HD_TEXTURE_CLAMP] = 3, [HD_TEXTURE_BORDER] = 4};
-    bool cube = t->kind == HD_TEXTURE_CUBE || t->kind == HD_TEXTURE_ACUBE;
     switch (query) {
     case HD_MOD_QUERY_WIDTH:
         return t->width;
     case HD_MOD_QUERY_HEIGHT:
         return t->height;
     case HD_MOD_QUERY_DEPTH:
-        return cube ? 1 : t->depth;
+        return hd_texture_is_cube(t) ? 1 : t->depth;
     case HD_MOD_QUERY_ARRAY_SIZE:
         return t->layers;
     case HD_MOD_QUERY_CHANNEL_DATA_TYPE:
@@ -235,7 +258,11 @@ static uint32_t answer(const hd_texture *t, uint16_t query)
     case HD_MOD_QUERY_ADDR_MODE_1:
     case HD_MOD_QUERY_ADDR_MODE_2:
         return modes[t->address[query - HD_MOD_QUERY_ADDR_MODE_0]];
-    default: /* one level, one sample */
+    case HD_MOD_QUERY_NUM_SAMPLES:
+        return t->samples ? t->samples : 1;
+    case HD_MOD_QUERY_MEMORY_LAYOUT: /* a surface is an array: not linear */
+        return 0;
+    default: /* one level */
         return 1;
     }
 }

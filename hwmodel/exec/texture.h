@@ -5,6 +5,7 @@
 #include "hwmodel/exec/decode.h"
 
 /* op->a: the handle; op->b: the sampler's or HD_NO_REF; op->d, op->e: d of a query; |p of a fetch.
+ * op->f: the depth to compare with, or HD_NO_REF.
  * code->refs from op->first: op->count results or stored values, then coordinates, then offsets. */
 typedef struct hd_texture_use {
     uint8_t geometry;  /* hd_texture_kind */
@@ -13,6 +14,7 @@ typedef struct hd_texture_use {
     uint8_t bounds;    /* hd_surface_bounds */
     bool integer;      /* coordinates */
     bool gather, formatted;
+    bool compare; /* with a depth */
     uint8_t coordinates, offsets; /* how many */
     uint16_t query;               /* hd_modifier */
     hd_combine *combine[2];       /* of sured: for unsigned and signed texels */

@@ -1,75 +1,9 @@
 /* Textures and surfaces of the interpreter, against the programming guide's formulas written down a second time here:
  * coordinates are brought into [0, 1) before texels are chosen (the interpreter brings the texels' indices into range),
  * weights are whole 256ths, and texels are multiples of 1/16 below 64, so that every sum is exact. */
-#include "kernel.h"
+#include "texture_run.h"
 
 #include <math.h>
-
-#define HANDLE(i) (HD_TEXTURE_FIRST_HANDLE + (i))
-enum { THREADS = 512, MOST_TEXELS = 4096 };
-
-static float coordinates[THREADS][4];
-static uint32_t results[THREADS][4];
-static float texels[MOST_TEXELS][4];
-static uint64_t seed = 1;
-
-static uint32_t random_below(uint32_t n)
-{
-    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-    return (uint32_t)(seed >> 33) % n;
-}
-
-static void fill_texels(void)
-{
-    for (uint32_t i = 0; i < MOST_TEXELS; i++)
-        for (uint32_t c = 0; c < 4; c++)
-            texels[i][c] = (float)((int)random_below(2048) - 1024) / 16;
-}
-
-/* Runs `instruction`, which makes {%r10, %r11, %r12, %r13} of {%f1, %f2, %f3, %f4} (their bits: %r1 to %r4). */
-static kernel_run run_on(const hd_texture *textures, uint32_t count, const char *instruction)
-{
-    static char text[8192], body[4096];
-    snprintf(
-        body, sizeof body,
-        "mad.wide.u32 %%rd2, %%r0, 16, %%rd0;\nmad.wide.u32 %%rd3, %%r0, 16, %%rd1;\n"
-        "ld.global.v4.f32 {%%f1, %%f2, %%f3, %%f4}, [%%rd2];\nld.global.v4.u32 {%%r1, %%r2, %%r3, %%r4}, [%%rd2];\n"
-        "mov.u64 %%rd4, 0x%llx;\nmov.u64 %%rd5, 0x%llx;\nmov.u32 %%r10, 7;\nmov.u32 %%r11, 7;\nmov.u32 %%r12, 7;\n"
-        "mov.u32 %%r13, 7;\n%s\nst.global.v4.u32 [%%rd3], {%%r10, %%r11, %%r12, %%r13};",
-        (unsigned long long)HANDLE(0), (unsigned long long)HANDLE(1), instruction);
-    memset(results, 0, sizeof results);
-    kernel_run run = {.text = kernel_text(text, sizeof text, body),
-                      .in = coordinates,
-                      .in_bytes = sizeof coordinates,
-                      .out = results,
-                      .out_bytes = sizeof results,
-                      .block = THREADS,
-                      .textures = {textures, count}};
-    run_kernel(&run);
-    return run;
-}
-
-static void run_good(const hd_texture *textures, uint32_t count, const char *instruction)
-{
-    kernel_run run = run_on(textures, count, instruction);
-    if (run.status != HD_EXEC_DONE)
-        fail_msg("%s: %s", instruction, run.message);
-}
-
-static hd_texture texture(hd_texture_kind kind, uint32_t width, uint32_t height, uint32_t depth, uint32_t layers)
-{
-    bool cube = kind == HD_TEXTURE_CUBE || kind == HD_TEXTURE_ACUBE;
-    return (hd_texture){.name = "T",
-                        .kind = (uint8_t)kind,
-                        .type = HD_TYPE_F32,
-                        .channels = 4,
-                        .width = width,
-                        .height = cube ? width : height,
-                        .depth = cube ? 6 : depth,
-                        .layers = layers,
-                        .address = {HD_TEXTURE_CLAMP, HD_TEXTURE_CLAMP, HD_TEXTURE_CLAMP},
-                        .bytes = (unsigned char *)texels};
-}
 
 /* ---- the reference ------------------------------------------------------------------------------------------- */
 
@@ -562,6 +496,11 @@ static void queries(void **state)
              "1, 0, %p4;");
     const uint32_t third[4] = {1, 0, 1, 0};
     assert_memory_equal(results[7], third, 16);
+    run_good(two, 2,
+             "suq.memory_layout.b32 %r10, [%rd5];\ntxq.num_samples.b32 %r11, [%rd4];\n"
+             "txq.force_unnormalized_coords.b32 %r12, [%rd4];\ntxq.num_mipmap_levels.b32 %r13, [%rd4];");
+    const uint32_t fourth[4] = {0, 1, 0, 1};
+    assert_memory_equal(results[8], fourth, 16);
 }
 
 static void mistakes_are_faults(void **state)
@@ -599,9 +538,11 @@ static void what_is_not_modelled(void **state)
 {
     (void)state;
     static const char *const cases[] = {
-        "tex.2dms.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd4, {%r1, %r2, %r3, %r4}];",
-        "tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2}], %f3;",
-        "suq.memory_layout.b32 %r10, [%rd4];",
+        "tex.2dms.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2, %f3, %f4}];",
+        "tex.2dms.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd4, {%r1, %r2, %r3, %r4}], {%r1, %r2};",
+        "tex.cube.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2, %f3, %f4}], {%r1, %r2, %r3, %r4};",
+        "tex.3d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2, %f3, %f4}], %f3;",
+        "tex.2d.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd4, {%r1, %r2}], %f3;",
     };
     hd_texture t = texture(HD_TEXTURE_2D, 4, 4, 1, 1);
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
