@@ -128,7 +128,9 @@ static const hd_liveness *filter_all(report_kernel_work *work, const hd_liveness
     in[blocks] = liveness->live_in[blocks];
     hd_array_free(&definitions);
     hd_array_free(&found);
-    *result = (hd_liveness){in, out, liveness->module_wide};
+    *result = *liveness;
+    result->live_in = in;
+    result->live_out = out;
     return result;
 }
 

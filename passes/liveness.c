@@ -325,16 +325,50 @@ static hd_register_set *find_live_in(scan *from, const hd_cfg *cfg, hd_arena *ar
     return live_in;
 }
 
-hd_liveness *hd_liveness_build(hd_pass_context *context, hd_arena *arena)
+static int compare_words(const void *a, const void *b)
 {
-    hd_function *f = context->function;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static hd_register_set words_of(const hd_storage *storage, hd_register_set registers, hd_arena *arena)
+{
+    hd_u32_array words = {0};
+    for (uint32_t i = 0; i < registers.count; i++)
+        HD_STORAGE_WORDS (storage, registers.items[i], word)
+            hd_array_push(&words, word);
+    uint32_t count = 0;
+    if (words.count)
+        qsort(words.items, words.count, sizeof *words.items, compare_words);
+    for (uint32_t i = 0; i < words.count; i++) /* names may overlap */
+        if (!count || words.items[i] != words.items[count - 1])
+            words.items[count++] = words.items[i];
+    hd_register_set set = {count ? hd_arena_copy(arena, words.items, count * sizeof(uint32_t)) : NULL, count};
+    hd_array_free(&words);
+    return set;
+}
+
+static hd_liveness *make_liveness(hd_function *f, const hd_storage *storage, hd_arena *arena)
+{
     const hd_cfg *cfg = hd_function_cfg(f);
-    scan read = {.function = f, .registers = f->registers.count};
+    scan read = {.function = f, .storage = storage, .registers = storage ? storage->words : f->registers.count};
     hd_liveness *result = HD_ARENA_NEW(arena, hd_liveness);
     result->live_in = find_live_in(&read, cfg, arena);
-    result->module_wide = read.module_wide;
+    result->module_wide = storage ? words_of(storage, read.module_wide, arena) : read.module_wide;
     result->live_out = make_live_out(cfg, result->live_in, arena);
+    result->storage = storage;
+    result->items = read.registers;
     return result;
+}
+
+hd_liveness *hd_liveness_build(hd_pass_context *context, hd_arena *arena)
+{
+    return make_liveness(context->function, NULL, arena);
+}
+
+hd_liveness *hd_liveness_of_words(hd_function *f, const hd_storage *storage, hd_arena *arena)
+{
+    return make_liveness(f, storage, arena);
 }
 
 const hd_register_set *hd_live_words(hd_function *f, const hd_storage *storage, hd_arena *arena)
@@ -347,29 +381,44 @@ const hd_register_set *hd_live_words(hd_function *f, const hd_storage *storage, 
 
 void hd_live_walk_init(hd_live_walk *walk, hd_arena *arena, hd_function *function, const hd_liveness *liveness)
 {
-    uint32_t registers = function->registers.count;
     *walk = (hd_live_walk){.function = function,
                            .cfg = hd_function_cfg(function),
                            .liveness = liveness,
-                           .members = HD_ARENA_ARRAY(arena, uint32_t, registers),
-                           .position = HD_ARENA_ARRAY(arena, uint32_t, registers)};
+                           .members = HD_ARENA_ARRAY(arena, uint32_t, liveness->items),
+                           .position = HD_ARENA_ARRAY(arena, uint32_t, liveness->items)};
 }
 
-static void walk_add(hd_live_walk *w, uint32_t reg)
+void hd_live_walk_warp(hd_live_walk *walk, hd_arena *arena, hd_function *function, const hd_warp_liveness *warp)
 {
-    if (hd_live_has(w, reg))
+    hd_live_walk_init(walk, arena, function, warp->thread);
+    walk->pend = warp->pend;
+    walk->pinned = HD_ARENA_ARRAY(arena, uint32_t, warp->thread->items);
+}
+
+static void walk_add(hd_live_walk *w, uint32_t item)
+{
+    if (hd_live_has(w, item))
         return;
-    w->position[reg] = w->count;
-    w->members[w->count++] = reg;
+    w->position[item] = w->count;
+    w->members[w->count++] = item;
 }
 
-static void walk_remove(hd_live_walk *w, uint32_t reg)
+static void walk_remove(hd_live_walk *w, uint32_t item)
 {
-    if (!hd_live_has(w, reg))
+    if (!hd_live_has(w, item) || (w->pinned && w->pinned[item] == w->block + 1))
         return;
     uint32_t last = w->members[--w->count];
-    w->members[w->position[reg]] = last;
-    w->position[last] = w->position[reg];
+    w->members[w->position[item]] = last;
+    w->position[last] = w->position[item];
+}
+
+static void walk_each(hd_live_walk *w, uint32_t reg, void (*change)(hd_live_walk *, uint32_t))
+{
+    if (!w->liveness->storage)
+        change(w, reg);
+    else
+        HD_STORAGE_WORDS (w->liveness->storage, reg, word)
+            change(w, word);
 }
 
 void hd_live_start(hd_live_walk *w, uint32_t block)
@@ -380,20 +429,26 @@ void hd_live_start(hd_live_walk *w, uint32_t block)
     w->count = 0;
     for (uint32_t i = 0; i < out.count; i++)
         walk_add(w, out.items[i]);
+    for (uint32_t i = 0; w->pend && i < w->pend[block].count; i++) {
+        w->pinned[w->pend[block].items[i]] = block + 1;
+        walk_add(w, w->pend[block].items[i]);
+    }
 }
 
 void hd_live_step(hd_live_walk *w)
 {
     const hd_function *f = w->function;
     const hd_instruction *insn = &f->instructions.items[--w->ordinal];
+    if (w->liveness->storage && hd_storage_skips(w->liveness->storage, w->ordinal))
+        return;
     HD_INSN_REGISTERS(f, insn, d)
     if (hd_definition_kills(f, insn, d))
-        walk_remove(w, d->value);
+        walk_each(w, d->value, walk_remove);
     HD_INSN_REGISTERS(f, insn, o)
     if (reads(insn, o))
-        walk_add(w, o->value);
+        walk_each(w, o->value, walk_add);
     if (insn->guard != HD_NONE)
-        walk_add(w, insn->guard);
+        walk_each(w, insn->guard, walk_add);
     hd_register_set module_wide = w->liveness->module_wide;
     if (module_wide.count && is_call(f, insn))
         for (uint32_t i = 0; i < module_wide.count; i++)

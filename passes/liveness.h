@@ -42,9 +42,13 @@ typedef struct hd_uniformity {
 typedef struct hd_liveness {                   /* thread level (TL) */
     const hd_register_set *live_in, *live_out; /* by block; live_in also of X */
     hd_register_set module_wide;               /* registers declared at module scope: calls read them */
+    const hd_storage *storage;                 /* items are its words; NULL: they are registers */
+    uint32_t items;                            /* how many there are */
 } hd_liveness;
 
-/* The words of the register file (ir/storage.h) that are live into each block and X. */
+/* The same of the words of the register file, where an identity is no instruction. Keeps `storage`. */
+hd_liveness *hd_liveness_of_words(hd_function *function, const hd_storage *storage, hd_arena *arena);
+/* Its live_in alone. */
 const hd_register_set *hd_live_words(hd_function *function, const hd_storage *storage, hd_arena *arena);
 
 /* Does operand `o` (a REGISTER) of `insn` end the life of the value before: an unguarded definition of the whole
@@ -65,27 +69,32 @@ typedef struct hd_warp_order { /* edges of the warp's dynamic order, over blocks
 hd_uniformity *hd_uniformity_build(hd_pass_context *context, hd_arena *arena);
 hd_liveness *hd_liveness_build(hd_pass_context *context, hd_arena *arena);
 hd_warp_liveness *hd_warp_liveness_build(hd_pass_context *context, hd_arena *arena);
+/* Over `thread`, of registers or words; of the uniformity analysis it asks only which branches may diverge. */
+hd_warp_liveness *hd_warp_liveness_over(hd_pass_context *context, const hd_liveness *thread, hd_arena *arena);
 hd_warp_order *hd_warp_order_build(hd_pass_context *context, hd_arena *arena);
 
 /* Walks a block backwards: after hd_live_start the live set is the block's live-out; each hd_live_step moves before one
  * more instruction (the last first). hd_live_has is O(1); members are kept dense for iteration. One walker serves a
- * whole function. */
+ * whole function. With `pend` the live set is that of the warp: what is pending in the block never leaves it. */
 typedef struct hd_live_walk {
     const hd_function *function;
     const hd_cfg *cfg;
     const hd_liveness *liveness;
     uint32_t block, ordinal;             /* live set is that before instruction `ordinal` */
-    uint32_t *members, *position, count; /* sparse set over registers */
+    uint32_t *members, *position, count; /* sparse set over items: registers, or words */
+    const hd_register_set *pend;         /* by block; NULL: thread level */
+    uint32_t *pinned;                    /* by item: the last block + 1 in which it was pending; NULL: no pend */
 } hd_live_walk;
 void hd_live_walk_init(hd_live_walk *walk, hd_arena *arena, hd_function *function, const hd_liveness *liveness);
+void hd_live_walk_warp(hd_live_walk *walk, hd_arena *arena, hd_function *function, const hd_warp_liveness *warp);
 void hd_live_start(hd_live_walk *walk, uint32_t block);
 void hd_live_step(hd_live_walk *walk);
 /* As hd_live_has, of warp-level liveness: at the walk's place. The walk goes over warp->thread. */
 bool hd_warp_live_has(const hd_warp_liveness *warp, const hd_live_walk *walk, uint32_t reg);
-static inline bool hd_live_has(const hd_live_walk *w, uint32_t reg)
+static inline bool hd_live_has(const hd_live_walk *w, uint32_t item)
 {
-    uint32_t p = w->position[reg];
-    return p < w->count && w->members[p] == reg;
+    uint32_t p = w->position[item];
+    return p < w->count && w->members[p] == item;
 }
 
 #endif

@@ -12,7 +12,8 @@
  * deep in the post-dominator tree). A block that one flood has reached is left alone by the later ones: where it keeps
  * the register up to a farther r, it keeps it up to the nearer one, since every way to the farther leads over the
  * nearer. So the work is that of the result: O(sum of the sets' sizes + branches times live registers), whatever the
- * nesting. its: passes/warp_liveness_its.c.
+ * nesting. its: passes/warp_liveness_its.c. "Registers" are words of the register file where the thread level's items
+ * are.
  */
 #include "passes/warp_liveness_its.h"
 
@@ -199,7 +200,7 @@ static void make_sets(const pending *p, hd_register_set *pend, hd_arena *arena, 
 static void make_stack_pend(hd_pass_context *context, pending *p, hd_register_set *pend, hd_arena *arena)
 {
     hd_arena scratch = {0};
-    p->registers = context->function->registers.count;
+    p->registers = p->thread->items;
     find_sides(p, hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY));
     find_keepers(p, &scratch);
     flood_all(p, &scratch);
@@ -209,19 +210,24 @@ static void make_stack_pend(hd_pass_context *context, pending *p, hd_register_se
     hd_arena_free(&scratch);
 }
 
-hd_warp_liveness *hd_warp_liveness_build(hd_pass_context *context, hd_arena *arena)
+hd_warp_liveness *hd_warp_liveness_over(hd_pass_context *context, const hd_liveness *thread, hd_arena *arena)
 {
     const hd_cfg *cfg = hd_function_cfg(context->function);
-    pending p = {.cfg = cfg, .thread = hd_analysis_get(context, HD_ANALYSIS_LIVENESS)};
+    pending p = {.cfg = cfg, .thread = thread};
     hd_register_set *pend = HD_ARENA_ARRAY(arena, hd_register_set, (size_t)cfg->block_count + 1);
     p.paper = context->liveness == HD_LIVENESS_PAPER;
     if (context->liveness == HD_LIVENESS_ITS)
-        hd_its_pend(context, arena, pend);
+        hd_its_pend(context, thread, arena, pend);
     else
         make_stack_pend(context, &p, pend, arena);
     hd_warp_liveness *result = HD_ARENA_NEW(arena, hd_warp_liveness);
-    *result = (hd_warp_liveness){.thread = p.thread, .pend = pend, .rule = context->liveness};
+    *result = (hd_warp_liveness){.thread = thread, .pend = pend, .rule = context->liveness};
     return result;
+}
+
+hd_warp_liveness *hd_warp_liveness_build(hd_pass_context *context, hd_arena *arena)
+{
+    return hd_warp_liveness_over(context, hd_analysis_get(context, HD_ANALYSIS_LIVENESS), arena);
 }
 
 bool hd_warp_live_has(const hd_warp_liveness *warp, const hd_live_walk *walk, uint32_t reg)

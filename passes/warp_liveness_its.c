@@ -99,33 +99,44 @@ static bool follow_edges(closure *c, uint32_t b)
     return changed;
 }
 
-/* ---- registers --------------------------------------------------------------------------------------------------- */
+/* ---- items ------------------------------------------------------------------------------------------------------- */
 
-static void add_reads(const hd_function *f, const hd_block *block, hd_bitset *read)
+static void add_items(const hd_liveness *thread, uint32_t reg, hd_bitset *read)
+{
+    if (!thread->storage)
+        hd_bitset_add(read, reg);
+    else
+        HD_STORAGE_WORDS (thread->storage, reg, word)
+            hd_bitset_add(read, word);
+}
+
+static void add_reads(const hd_function *f, const hd_liveness *thread, const hd_block *block, hd_bitset *read)
 {
     for (uint32_t i = block->first; i < block->end; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
+        if (thread->storage && hd_storage_skips(thread->storage, i))
+            continue;
         if (insn->guard != HD_NONE)
-            hd_bitset_add(read, insn->guard);
+            add_items(thread, insn->guard, read);
         HD_INSN_REGISTERS(f, insn, o)
         if (o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE)
-            hd_bitset_add(read, o->value);
+            add_items(thread, o->value, read);
     }
 }
 
-static hd_register_set registers_of(const closure *c, const hd_function *f, const hd_liveness *thread, uint32_t set,
-                                    hd_arena *arena)
+static hd_register_set items_of(const closure *c, const hd_function *f, const hd_liveness *thread, uint32_t set,
+                                hd_arena *arena)
 {
     hd_arena scratch = {0};
     hd_bitset blocks = {c->sets.items + (size_t)set * c->words, c->cfg->block_count + 1};
-    hd_bitset read = hd_bitset_new(&scratch, f->registers.count);
+    hd_bitset read = hd_bitset_new(&scratch, thread->items);
     HD_BITSET_EACH (&blocks, b) {
         hd_register_set live =
             thread->live_in[b]; /* of X: results; of a block: module-scope registers that calls read */
         for (uint32_t i = 0; i < live.count; i++)
             hd_bitset_add(&read, live.items[i]);
         if (b < c->cfg->block_count)
-            add_reads(f, &c->cfg->blocks[b], &read);
+            add_reads(f, thread, &c->cfg->blocks[b], &read);
     }
     uint32_t count = hd_bitset_count(&read), n = 0,
              *items = hd_arena_alloc(arena, ((size_t)count + 1) * sizeof(uint32_t));
@@ -135,10 +146,9 @@ static hd_register_set registers_of(const closure *c, const hd_function *f, cons
     return (hd_register_set){items, count};
 }
 
-void hd_its_pend(hd_pass_context *context, hd_arena *arena, hd_register_set *pend)
+void hd_its_pend(hd_pass_context *context, const hd_liveness *thread, hd_arena *arena, hd_register_set *pend)
 {
     const hd_cfg *cfg = hd_function_cfg(context->function);
-    const hd_liveness *thread = hd_analysis_get(context, HD_ANALYSIS_LIVENESS);
     hd_arena scratch = {0};
     closure c = {.cfg = cfg, .uniformity = hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY)};
     c.words = hd_bitset_words(cfg->block_count + 1);
@@ -154,7 +164,7 @@ void hd_its_pend(hd_pass_context *context, hd_arena *arena, hd_register_set *pen
     for (uint32_t b = 0; b < cfg->block_count; b++) {
         hd_register_set *list = &lists[c.of_block[b]];
         if (c.of_block[b] && !list->items)
-            *list = registers_of(&c, context->function, thread, c.of_block[b], arena);
+            *list = items_of(&c, context->function, thread, c.of_block[b], arena);
         pend[b] = *list;
     }
     hd_array_free(&c.sets);

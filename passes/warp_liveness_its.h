@@ -4,6 +4,7 @@
 
 #include "passes/liveness.h"
 
-void hd_its_pend(hd_pass_context *context, hd_arena *arena, hd_register_set *pend); /* pend[block] for each block */
+/* pend[block] for each block, of the items of `thread`. */
+void hd_its_pend(hd_pass_context *context, const hd_liveness *thread, hd_arena *arena, hd_register_set *pend);
 
 #endif
