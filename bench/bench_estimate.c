@@ -31,7 +31,7 @@ static void measure_kernel(const char *path, hd_function *f, hd_pipeline *clean,
 {
     hd_pass_context context;
     hd_estimate_features x;
-    hd_pipeline_run_function(clean, f, NULL, diagnostics);
+    hd_pipeline_run_function(clean, f, NULL, NULL, diagnostics);
     hd_pass_context_init(&context, f, diagnostics);
     hd_estimate_measure(&context, &x);
     print_kernel(path, f, &x, limits, rooms);

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "driver/rewrite.h"
+#include "target/gpu.h"
 
 #include <unistd.h>
 
@@ -80,7 +81,23 @@ static bool read_options(hd_cli *cli, hd_rewrite_options *options)
                                               .print_after = cli->values[HD_CLI_PRINT_AFTER],
                                               .kernel = cli->values[HD_CLI_KERNEL]};
     return spelling >= 0 && check_print_after(cli) &&
-           hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->pipeline.threads) && check_depfile(cli);
+           hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->pipeline.threads) &&
+           hd_cli_number(cli, HD_CLI_BLOCK, 0, 1 << 20, &options->pipeline.block) && check_depfile(cli);
+}
+
+static void free_gpu(void *gpu)
+{
+    hd_gpu_free(gpu);
+}
+
+static bool read_machine(hd_cli *cli, hd_pipeline_options *options)
+{
+    const char *name = cli->values[HD_CLI_GPU];
+    hd_gpu *gpu = name ? hd_gpu_load(name, &cli->diagnostics) : NULL;
+    options->gpu = gpu;
+    if (gpu)
+        hd_cli_keep(cli, gpu, free_gpu);
+    return !gpu || gpu->valid;
 }
 
 int hd_cli_rewrite(hd_cli *cli)
@@ -90,7 +107,7 @@ int hd_cli_rewrite(hd_cli *cli)
     hd_output output;
     if (!read_options(cli, &options))
         return HD_STATUS_USAGE;
-    if (!hd_cli_read(cli, cli->operands[0], source))
+    if (!read_machine(cli, &options.pipeline) || !hd_cli_read(cli, cli->operands[0], source))
         return HD_STATUS_REJECTED;
     if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT])) {
         hd_source_free(source);

@@ -132,7 +132,7 @@ bool replay_run_passes(hd_replay *r, replay_file *f, const char *passes)
     hd_pipeline *pipeline = hd_pipeline_parse(passes, r->diagnostics);
     if (!pipeline)
         return false;
-    hd_pipeline_options options = {.threads = r->options->threads};
+    hd_pipeline_options options = {.threads = r->options->threads, .gpu = r->gpu};
     bool good = hd_pipeline_run(pipeline, f->module, &options, r->diagnostics);
     hd_pipeline_free(pipeline);
     return good;
@@ -296,8 +296,14 @@ void replay_one_starts(void *context, uint32_t launch, const hd_grid *grid)
     hd_program_facts facts = hd_program_describe(run->file->session->programs[launch]);
     hd_occupancy_use use = {.threads = hd_grid_threads_per_cta(grid), .registers = k ? k->general : 0,
                             .shared_bytes = facts.static_shared_bytes + grid->dynamic_shared_bytes};
-    hd_occupancy fits = hd_occupancy_of(&run->replay->gpu->limits, &use);
-    hd_rf_residency residency = {fits.ctas ? fits.ctas : 1, HD_COUNT_ACTIVE_WARPS, HD_COUNT_LATENCY, HD_COUNT_STREAM_BYTES};
+    const hd_gpu_limits *limits = &run->replay->gpu->limits;
+    hd_occupancy fits = hd_occupancy_of(limits, &use);
+    uint32_t registers = use.registers;
+    use.registers = 0;
+    hd_rf_residency residency = {.ctas = fits.ctas ? fits.ctas : 1, .active = HD_COUNT_ACTIVE_WARPS, .latency = HD_COUNT_LATENCY,
+                                 .bytes = HD_COUNT_STREAM_BYTES, .most_ctas = hd_occupancy_of(limits, &use).ctas,
+                                 .cta_warps = (use.threads + 31) / 32, .sm_warps = limits->warps_per_sm,
+                                 .file_registers = limits->registers_per_sm / 32, .registers = registers};
     hd_count_residency(run->file->count, &residency);
 }
 

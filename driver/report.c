@@ -57,40 +57,18 @@ struct hd_report_job {
 /* ---- the GPU --------------------------------------------------------------------------------------------------------
  */
 
-/* The number in a built-in description's name "sm_80"; 0 where it is another name. */
-static uint32_t capability_of(const char *name)
-{
-    unsigned number = 0;
-    int length = 0;
-    return sscanf(name, "sm_%u%n", &number, &length) == 1 && !name[length] ? number : 0;
-}
-
-/* The target's own description, else the lowest one above, which runs its code too; NULL: none. */
-static const char *gpu_for(uint32_t target, uint32_t *found)
-{
-    const char *name = NULL;
-    *found = UINT32_MAX;
-    for (uint32_t i = 0; i < hd_gpu_file_count; i++) {
-        uint32_t number = capability_of(hd_gpu_files[i].name);
-        if (number >= target && number && number < *found) {
-            *found = number;
-            name = hd_gpu_files[i].name;
-        }
-    }
-    return name;
-}
-
 static bool choose_gpu(hd_report_job *job)
 {
     const hd_module *module = job->common.module;
     const char *name = job->options.gpu;
     uint32_t found;
-    if (!name && (name = gpu_for(module->target_number, &found)) && found != module->target_number)
+    if (!name && (name = hd_gpu_name_for(module->target_number, &found)) && found != module->target_number)
         hd_report(job->diagnostics, HD_DIAG_ASSUMED_GPU, NULL, (hd_span){0, 0},
                   "there is no description of '%s': occupancy is that of %s",
                   hd_names_text(&module->names, module->target), name);
     job->gpu = hd_gpu_load(name ? name : hd_names_text(&module->names, module->target), job->diagnostics);
     job->common.gpu = job->gpu;
+    job->common.machine = (hd_pipeline_options){.gpu = job->gpu, .block = job->options.block};
     uint32_t banks = job->gpu->register_banks;
     banks = banks ? banks : job->gpu->compute_major >= 7 ? BANKS_SINCE_VOLTA : BANKS_BEFORE_VOLTA;
     job->common.banks = banks < MOST_BANKS ? banks : MOST_BANKS;
@@ -165,7 +143,7 @@ static void work_on(void *opaque, uint32_t index, uint32_t worker_index)
     work.input = job->common.module->functions.items[item->function];
     work.function = copy_of(job, w)->functions.items[item->function];
     if (job->common.clean)
-        hd_pipeline_run_function(job->common.clean, work.function, NULL, work.diagnostics);
+        hd_pipeline_run_function(job->common.clean, work.function, NULL, NULL, work.diagnostics);
     work.cfg = hd_function_cfg(work.function);
     hd_pass_context_init(&work.context, work.function, work.diagnostics);
     report_live_init(&work);

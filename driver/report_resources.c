@@ -250,7 +250,7 @@ static void try_technique(report_kernel_work *work, uint32_t t, hd_report_techni
     hd_diagnostics own;
     hd_statistic_array found = {0};
     hd_diagnostics_init(&own);
-    if (hd_pipeline_run_function(work->common->technique_passes[t], work->function, &found, &own))
+    if (hd_pipeline_run_function(work->common->technique_passes[t], work->function, &work->common->machine, &found, &own))
         keep_statistics(work, &found, technique);
     else
         technique->refusal =

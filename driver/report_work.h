@@ -37,6 +37,7 @@ typedef struct report_common {
     report_uses *uses;              /* by function of the module */
     hd_pipeline *clean;             /* NULL: none */
     hd_pipeline **technique_passes; /* by technique; NULL: none */
+    hd_pipeline_options machine;    /* that they decide for */
 } report_common;
 
 /* Liveness of the kernel's own walk: thread-level, less places that no definition reaches (report_live.c). */

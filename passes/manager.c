@@ -11,7 +11,10 @@
 
 #include "base/hash.h"
 #include "base/pool.h"
+#include "ir/techniques.h"
+#include "ir/words.h"
 #include "parser/parse.h"
+#include "target/gpu.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -59,6 +62,32 @@ void hd_pass_context_free(hd_pass_context *context)
     drop_analyses(context, 0);
     hd_arena_free(&context->scratch);
     hd_array_free(&context->statistics);
+    hd_gpu_free(context->own_gpu);
+}
+
+/* ---- the machine ---- */
+
+const hd_gpu *hd_pass_gpu(hd_pass_context *context)
+{
+    uint32_t found;
+    if (context->gpu)
+        return context->gpu;
+    const char *name = hd_gpu_name_for(context->function->module->target_number, &found);
+    if (name)
+        context->gpu = context->own_gpu = hd_gpu_load(name, context->diagnostics);
+    return context->gpu;
+}
+
+static uint32_t threads_of(const uint32_t size[3])
+{
+    return size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1);
+}
+
+uint32_t hd_pass_block(const hd_pass_context *context)
+{
+    enum { USUAL_BLOCK = 256 };
+    uint32_t required = threads_of(context->function->required_threads), most = threads_of(context->function->max_threads);
+    return context->block ? context->block : required ? required : most ? most : USUAL_BLOCK;
 }
 
 /* ---- options and statistics ---- */
@@ -145,6 +174,21 @@ static bool is_printed(const hd_pipeline_options *options, const hd_pass_info *p
     return options->print_after && options->log && options->print_function && strcmp(options->print_after, pass->name) == 0;
 }
 
+/* What the annotations of the pass's technique add to the code. */
+static void add_sizes(hd_pass_context *context, const hd_pass_info *pass)
+{
+    hd_word_size size;
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++) {
+        if (strcmp(hd_techniques[t].pass, pass->name) != 0 || !hd_words_size(context->function, hd_techniques[t].spelling, &size))
+            continue;
+        const hd_word_code *code = hd_word_code_find(hd_techniques[t].spelling);
+        if (code->encode)
+            hd_statistic_add(context, "metadata words of 64 bits", size.words);
+        if (code->bits)
+            hd_statistic_add(context, "bits in instructions", size.bits);
+    }
+}
+
 static void collect_statistics(outcome *o, hd_pass_context *context, const hd_pass_info *pass)
 {
     for (uint32_t i = 0; i < context->statistics.count; i++) {
@@ -170,6 +214,7 @@ static void run_step(run *r, const hd_pipeline_step *step, hd_pass_context *cont
             hd_analysis_get(context, (hd_analysis)a);
     uint64_t before = r->options->validate ? fingerprint(context->function) : 0;
     bool changed = pass->run(context);
+    add_sizes(context, pass);
     if (r->options->validate)
         validate_after(context, pass, changed, before);
     if (changed)
@@ -187,6 +232,8 @@ static void run_function(void *opaque, uint32_t index, uint32_t worker)
     hd_pass_context context;
     hd_pass_context_init(&context, r->functions[index], &o->diagnostics);
     context.verify = r->options->validate;
+    context.gpu = r->options->gpu;
+    context.block = r->options->block;
     for (uint32_t s = 0; s < r->pipeline->steps.count && o->diagnostics.error_count == 0; s++) {
         const hd_pipeline_step *step = &r->pipeline->steps.items[s];
         uint64_t start = now_ns();
@@ -202,11 +249,12 @@ static void run_function(void *opaque, uint32_t index, uint32_t worker)
     hd_function_drop_cfg(context.function); /* cheap to build again; 10,000 kernels' graphs are not cheap to keep */
 }
 
-bool hd_pipeline_run_function(hd_pipeline *pipeline, hd_function *function, hd_statistic_array *statistics, hd_diagnostics *diagnostics)
+bool hd_pipeline_run_function(hd_pipeline *pipeline, hd_function *function, const hd_pipeline_options *options,
+                              hd_statistic_array *statistics, hd_diagnostics *diagnostics)
 {
     outcome o = {0};
-    hd_pipeline_options options = {0};
-    run r = {pipeline, function->module, &options, &function, &o, hd_calloc(pipeline->steps.count + 1, sizeof(uint64_t))};
+    hd_pipeline_options machine = {.gpu = options ? options->gpu : NULL, .block = options ? options->block : 0};
+    run r = {pipeline, function->module, &machine, &function, &o, hd_calloc(pipeline->steps.count + 1, sizeof(uint64_t))};
     run_function(&r, 0, 0);
     for (uint32_t i = 0; statistics && i < o.statistics.count; i++)
         hd_array_push(statistics, o.statistics.items[i]);

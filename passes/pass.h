@@ -43,6 +43,9 @@ typedef struct hd_pass_context {
     uint32_t option_count;
     bool verify;                          /* passes that rewrite prove their work, where they can */
     hd_statistic_array statistics;
+    const struct hd_gpu *gpu;             /* see hd_pass_gpu */
+    struct hd_gpu *own_gpu;
+    uint32_t block;                       /* threads of a CTA as the user says; 0: not said */
 } hd_pass_context;
 
 /* A pass's entry: true where it changed the function (annotations count). */
@@ -69,6 +72,11 @@ void hd_pass_context_free(hd_pass_context *context);
 const char *hd_option_text(const hd_pass_context *context, const char *name); /* NULL where not given */
 bool hd_option_number(const hd_pass_context *context, const char *name, uint32_t minimum, uint32_t maximum, uint32_t *value); /* false (reported): bad value */
 void hd_statistic_add(hd_pass_context *context, const char *name, uint64_t value); /* summed over functions */
+/* The machine that a pass decides for: the one the user named, else that of the module's target, else the lowest above it. NULL: none is
+ * described. */
+const struct hd_gpu *hd_pass_gpu(hd_pass_context *context);
+/* Threads of a CTA: what the user said, else .reqntid, else .maxntid, else 256. */
+uint32_t hd_pass_block(const hd_pass_context *context);
 
 typedef struct hd_pipeline hd_pipeline;
 /* Parses "regalloc(max=63),corf,bow(iw=3)"; NULL with a diagnostic (column in the option text) where it is bad. */
@@ -81,13 +89,16 @@ typedef struct hd_pipeline_options {
     bool time_passes, statistics;     /* text into `log` */
     const char *print_after;          /* name of a pass: canonical PTX of the function into `log` after it */
     const char *kernel;               /* glob (fnmatch) over function names; NULL: all */
+    const struct hd_gpu *gpu;         /* see hd_pass_gpu; NULL: not said */
+    uint32_t block;                   /* see hd_pass_block; 0: not said */
     hd_writer *log;                   /* may be NULL */
     void (*print_function)(hd_writer *, const hd_function *); /* given by the driver: passes/ does not include emitters/ */
 } hd_pipeline_options;
 /* Runs the passes over every function with a body. false where one reported an error. */
 bool hd_pipeline_run(hd_pipeline *pipeline, hd_module *module, const hd_pipeline_options *options, hd_diagnostics *diagnostics);
 /* Runs the passes over one function alone, in the caller's thread; what they counted is appended to `statistics` (may be
- * NULL). false where one reported an error. */
-bool hd_pipeline_run_function(hd_pipeline *pipeline, hd_function *function, hd_statistic_array *statistics, hd_diagnostics *diagnostics);
+ * NULL). Of the options (may be NULL) only the machine counts. false where one reported an error. */
+bool hd_pipeline_run_function(hd_pipeline *pipeline, hd_function *function, const hd_pipeline_options *options,
+                              hd_statistic_array *statistics, hd_diagnostics *diagnostics);
 
 #endif

@@ -24,12 +24,25 @@ static const alias aliases[] = {
 #undef HD_PASS_ALIAS
 };
 
+typedef struct composition {
+    const char *first, *second, *reason;
+    bool excludes;
+} composition;
+static const composition compositions[] = {
+#define HD_ORDER(first, second, reason) {first, second, reason, false},
+#define HD_EXCLUDE(one, other, reason) {one, other, reason, true},
+#include "passes/composition.def"
+#undef HD_ORDER
+#undef HD_EXCLUDE
+};
+
 typedef struct reader {
     hd_pipeline *pipeline;
     hd_diagnostics *diagnostics;
     hd_source *text;
     const char *at;
     bool failed;
+    const hd_span *alias; /* where the list is an alias's own: its name in the user's list */
 } reader;
 
 static hd_span span_from(const reader *r, const char *begin)
@@ -158,11 +171,12 @@ static void read_options(reader *r, hd_pipeline_step *step)
 static void read_steps(reader *r);
 
 /* The passes that an alias stands for; false where the name is none. */
-static bool read_alias(reader *r, const char *name)
+static bool read_alias(reader *r, const char *name, hd_span span)
 {
     for (uint32_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (strcmp(aliases[i].name, name) == 0) {
             reader inner = *r;
+            inner.alias = r->alias ? r->alias : &span;
             inner.at = aliases[i].passes;
             read_steps(&inner);
             r->failed |= inner.failed;
@@ -179,9 +193,10 @@ static void read_step(reader *r)
         syntax(r, begin, "the name of a pass");
         return;
     }
-    if (read_alias(r, name))
+    hd_span span = r->alias ? *r->alias : span_from(r, begin);
+    if (read_alias(r, name, span))
         return;
-    hd_pipeline_step step = {.pass = find_pass(name)};
+    hd_pipeline_step step = {.pass = find_pass(name), .span = span};
     if (!step.pass) {
         hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin), "no pass is named '%s'; there are: %s",
                   name, all_pass_names(&r->pipeline->arena));
@@ -199,17 +214,67 @@ static void read_steps(reader *r)
     while (!r->failed && take(r, ','));
 }
 
+/* ---- what goes together ------------------------------------------------------------------------------------------------- */
+
+/* Does the alias's list hold the pass? */
+static bool alias_has(const char *name, const char *pass)
+{
+    for (uint32_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        for (const char *at = aliases[i].passes; strcmp(aliases[i].name, name) == 0 && *at; at += strcspn(at, ","), at += *at == ',') {
+            size_t length = strcspn(at, "(,");
+            if (strlen(pass) == length && memcmp(at, pass, length) == 0)
+                return true;
+        }
+    return false;
+}
+
+static bool is_meant(const char *name, const hd_pass_info *pass)
+{
+    if (strcmp(name, "rewrites") == 0)
+        return pass->keeps != HD_KEEPS_ALL;
+    if (strcmp(name, "annotates") == 0)
+        return pass->keeps == HD_KEEPS_ALL;
+    return strcmp(name, pass->name) == 0 || alias_has(name, pass->name);
+}
+
+/* `late` stands behind `early`. */
+static bool check_two(reader *r, const hd_pipeline_step *early, const hd_pipeline_step *late)
+{
+    for (uint32_t c = 0; c < sizeof compositions / sizeof *compositions; c++) {
+        const composition *rule = &compositions[c];
+        bool reversed = is_meant(rule->first, late->pass) && is_meant(rule->second, early->pass);
+        bool both = reversed || (is_meant(rule->first, early->pass) && is_meant(rule->second, late->pass));
+        if (rule->excludes ? !both : !reversed)
+            continue;
+        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, late->span,
+                  rule->excludes ? "'%s' and '%s' do not go together: %s" : "'%s' cannot stand behind '%s': %s", late->pass->name,
+                  early->pass->name, rule->reason);
+        return false;
+    }
+    return true;
+}
+
+static bool check_composition(reader *r)
+{
+    const hd_pipeline *p = r->pipeline;
+    for (uint32_t late = 1; late < p->steps.count; late++)
+        for (uint32_t early = 0; early < late; early++)
+            if (!check_two(r, &p->steps.items[early], &p->steps.items[late]))
+                return false;
+    return true;
+}
+
 hd_pipeline *hd_pipeline_parse(const char *text, hd_diagnostics *diagnostics)
 {
     hd_pipeline *pipeline = hd_calloc(1, sizeof *pipeline);
     hd_arena_init(&pipeline->arena);
     hd_source *source = hd_diagnostics_source(diagnostics, "-p", text);
-    reader r = {pipeline, diagnostics, source, source->text, false};
+    reader r = {pipeline, diagnostics, source, source->text, false, NULL};
     read_steps(&r);
     skip_blanks(&r);
     if (!r.failed && *r.at)
         syntax(&r, r.at, "',' or the end");
-    if (!r.failed)
+    if (!r.failed && check_composition(&r))
         return pipeline;
     hd_pipeline_free(pipeline);
     return NULL;

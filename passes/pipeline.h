@@ -8,6 +8,7 @@ typedef struct hd_pipeline_step {
     const hd_pass_info *pass;
     const hd_option *options;
     uint32_t option_count;
+    hd_span span; /* of its name in the list, or of the alias that brought it */
 } hd_pipeline_step;
 
 struct hd_pipeline {

@@ -1,5 +1,6 @@
 /* Reads GPU descriptions: see gpu.h. */
 #include "target/gpu.h"
+#include <stdio.h>
 
 const char *const hd_energy_keys[HD_ENERGY_COUNT] = {
     [HD_ENERGY_NONE] = "none",
@@ -157,6 +158,28 @@ static hd_yaml *read_built_in(const char *name, hd_diagnostics *diagnostics)
     hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "known are %s, and description files (*.yaml)", known);
     hd_arena_free(&arena);
     return NULL;
+}
+
+/* The number in a built-in description's name "sm_80"; 0 where it is another name. */
+static uint32_t capability_of(const char *name)
+{
+    unsigned number = 0;
+    int length = 0;
+    return sscanf(name, "sm_%u%n", &number, &length) == 1 && !name[length] ? number : 0;
+}
+
+const char *hd_gpu_name_for(uint32_t target, uint32_t *found)
+{
+    const char *name = NULL;
+    *found = UINT32_MAX;
+    for (uint32_t i = 0; i < hd_gpu_file_count; i++) {
+        uint32_t number = capability_of(hd_gpu_files[i].name);
+        if (number >= target && number && number < *found) {
+            *found = number;
+            name = hd_gpu_files[i].name;
+        }
+    }
+    return name;
 }
 
 hd_gpu *hd_gpu_load(const char *name, hd_diagnostics *diagnostics)

@@ -50,6 +50,9 @@ typedef struct hd_gpu {
 hd_gpu *hd_gpu_load(const char *name, hd_diagnostics *diagnostics);
 void hd_gpu_free(hd_gpu *gpu);
 
+/* Name of the built-in description of sm_N for a target, else of the lowest one above, which runs its code too; *found is its N. NULL: none. */
+const char *hd_gpu_name_for(uint32_t target, uint32_t *found);
+
 /* What is built in, by name. */
 typedef struct hd_gpu_file {
     const char *name, *text;

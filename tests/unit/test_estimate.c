@@ -47,7 +47,7 @@ static measured measure(text *t)
     hd_pass_context context;
     measured m;
     memset(&m, 0, sizeof m);
-    assert_true(hd_pipeline_run_function(clean, f, NULL, &p->diagnostics));
+    assert_true(hd_pipeline_run_function(clean, f, NULL, NULL, &p->diagnostics));
     hd_pass_context_init(&context, f, &p->diagnostics);
     hd_estimate_measure(&context, &m.x);
     m.estimate = hd_estimate_registers(&context, &gpu->limits);
