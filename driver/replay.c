@@ -276,6 +276,8 @@ void replay_add_results(hd_replay *r, const replay_file *f, bool whole, hd_repla
             result->counters[c] += model->counters[c];
         result->energy_known = hd_rf_dynamic_energy(model, r->gpu, &energy_pj) && result->energy_known;
         result->energy_pj += energy_pj;
+        hd_rf_series_join(&result->allocation, &model->allocation);
+        result->storage_bits = model->storage_bits > result->storage_bits ? model->storage_bits : result->storage_bits;
         result->proved = result->proved && whole && hd_count_failed(f->count) == HD_NONE;
     }
 }

@@ -54,7 +54,7 @@ static void write_classes(hd_writer *w, const hd_replay_result *r, int width)
     int length = 0;
     uint64_t all = group_sum(r, HD_COUNTS_CLASS);
     for (uint32_t c = 0; c < HD_COUNTER_COUNT && all; c++)
-        if (hd_counters[c].group == HD_COUNTS_CLASS && length < (int)sizeof text - 24)
+        if (hd_counters[c].group == HD_COUNTS_CLASS && r->counters[c] && length < (int)sizeof text - 24)
             length += snprintf(text + length, sizeof text - (size_t)length, "%s%s %.0f", length ? ", " : "", hd_counters[c].title,
                                100.0 * (double)r->counters[c] / (double)all);
     hd_write_format(w, "  %-*s", width, text);
@@ -85,10 +85,36 @@ static void write_row(hd_writer *w, const hd_replay_result *r, const hd_replay_r
     hd_write_format(w, "  %s\n", r->proved ? "yes" : "NO");
 }
 
+static const char *separator(uint32_t *items)
+{
+    return (*items)++ ? "; " : "  ";
+}
+
+/* What is in no column: counters of one technique, storage. Nothing where there is nothing. */
+static void write_details(hd_writer *w, const hd_replay_result *r, int name_width)
+{
+    uint32_t items = 0;
+    hd_writer line;
+    hd_writer_to_memory(&line);
+    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
+        if (hd_counters[c].group == HD_COUNTS_PART && r->counters[c] && c != HD_COUNTER_OPERANDS && c != HD_COUNTER_RESULTS &&
+            c != HD_COUNTER_BYPASSED)
+            hd_write_format(&line, "%s%llu %s", separator(&items), (unsigned long long)r->counters[c], hd_counters[c].title);
+    if (r->allocation.samples)
+        hd_write_format(&line, "%s%.1f registers of the SM in use on average, %llu at most", separator(&items),
+                        hd_rf_series_mean(&r->allocation), (unsigned long long)r->allocation.peak);
+    if (r->storage_bits)
+        hd_write_format(&line, "%s%llu bits of storage added to an SM", separator(&items), (unsigned long long)r->storage_bits);
+    hd_write_char(&line, '\0');
+    if (items)
+        hd_write_format(w, "  %-*s%s\n", name_width, r->model->name, line.buffer.items);
+    hd_writer_free(&line);
+}
+
 static void write_header(hd_writer *w, int name_width)
 {
     hd_write_format(w, "  %-*s  %12s  %12s  %12s  %8s  %7s  %-22s  %12s  %8s  %s\n", name_width, "technique", "RF reads", "RF writes",
-                    "window", "bypassed", "saved", "destinations", "energy [nJ]", "of base", "proved");
+                    "beside it", "bypassed", "saved", "classes", "energy [nJ]", "of base", "proved");
     hd_write_format(w, "  %-*s  %12s  %12s  %12s  %8s  %7s  %-22s  %12s  %8s\n", name_width, "", "", "", "accesses", "reads %", "writes%",
                     "%", "dynamic", "%");
 }
@@ -127,6 +153,8 @@ static void write_kernel(hd_writer *w, const hd_replay_kernel *k)
     }
     for (uint32_t i = 0; i < k->result_count; i++)
         write_row(w, &k->results[i], &k->results[0], name_width);
+    for (uint32_t i = 0; i < k->result_count; i++)
+        write_details(w, &k->results[i], name_width);
     hd_write_char(w, '\n');
 }
 
@@ -160,6 +188,17 @@ static json_t *number_or_null(double value)
     return isnan(value) ? json_null() : json_real(value);
 }
 
+static json_t *allocation_to_json(const hd_rf_series *series)
+{
+    if (!series->samples)
+        return json_null();
+    json_t *buckets = json_array();
+    for (uint32_t b = 0; b < hd_rf_series_buckets(series); b++)
+        json_array_append_new(buckets, json_real(hd_rf_series_bucket(series, b)));
+    return json_pack("{s:f, s:I, s:I, s:I, s:o}", "mean", hd_rf_series_mean(series), "peak", (json_int_t)series->peak, "instructions",
+                     (json_int_t)series->samples, "bucket_instructions", (json_int_t)series->width, "buckets", buckets);
+}
+
 static json_t *result_to_json(const hd_replay_result *r, const hd_replay_result *baseline)
 {
     json_t *o = json_pack("{s:s, s:s, s:s}", "technique", r->model->name, "belongs_to", r->model->technique, "options", r->model->options);
@@ -172,6 +211,8 @@ static json_t *result_to_json(const hd_replay_result *r, const hd_replay_result 
     json_object_set_new(o, "writes_saved_fraction", number_or_null(hd_replay_writes_saved(r)));
     json_object_set_new(o, "energy_pj", r->energy_known ? json_real(r->energy_pj) : json_null());
     json_object_set_new(o, "energy_fraction", number_or_null(hd_replay_energy_share(r, baseline)));
+    json_object_set_new(o, "allocation", allocation_to_json(&r->allocation));
+    json_object_set_new(o, "storage_bits", json_integer((json_int_t)r->storage_bits));
     json_object_set_new(o, "proved", r->refusal ? json_null() : json_boolean(r->proved));
     return o;
 }
@@ -251,6 +292,9 @@ static void csv_row(hd_writer *w, const hd_replay_report *report, const hd_repla
     csv_number(w, hd_replay_writes_saved(r));
     csv_number(w, r->energy_known ? r->energy_pj : (double)NAN);
     csv_number(w, hd_replay_energy_share(r, &k->results[0]));
+    csv_number(w, r->allocation.samples ? hd_rf_series_mean(&r->allocation) : (double)NAN);
+    csv_number(w, r->allocation.samples ? (double)r->allocation.peak : (double)NAN);
+    hd_write_format(w, ",%llu", (unsigned long long)r->storage_bits);
     hd_write_format(w, ",%s,%s\n", r->refusal ? "" : r->proved ? "true" : "false", register_words[k->registers]);
 }
 
@@ -259,7 +303,7 @@ void hd_emit_replay_csv(hd_writer *w, const hd_replay_report *report)
     hd_write_string(w, "gpu,file,launch,kernel,warp_instructions,thread_instructions,outputs_ok,technique");
     for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
         hd_write_format(w, ",%s", hd_counters[c].key);
-    hd_write_string(w, ",reads_bypassed_fraction,writes_saved_fraction,energy_pj,energy_fraction,proved,registers\n");
+    hd_write_string(w, ",reads_bypassed_fraction,writes_saved_fraction,energy_pj,energy_fraction,allocation_mean,allocation_peak,storage_bits,proved,registers\n");
     for (uint32_t i = 0; i < report->kernels.count; i++)
         for (uint32_t r = 0; r < report->kernels.items[i].result_count; r++)
             if (!report->kernels.items[i].results[r].refusal)

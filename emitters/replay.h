@@ -11,6 +11,8 @@ typedef struct hd_replay_result { /* one model on one launch */
     uint64_t counters[HD_COUNTER_COUNT];
     bool energy_known;
     double energy_pj;
+    hd_rf_series allocation;      /* warp registers of an SM in use; no samples: the model does not tell */
+    uint64_t storage_bits;        /* that the technique adds to an SM; 0: none, or not told */
     bool proved;                  /* every operand it delivered */
 } hd_replay_result;
 

@@ -399,7 +399,7 @@ static void alias_errors(void **state)
     (void)state;
     hd_diagnostics diagnostics;
     hd_diagnostics_init(&diagnostics);
-    hd_pipeline *good = hd_pipeline_parse("cvta,clean,bow(iw=3),clean", &diagnostics);
+    hd_pipeline *good = hd_pipeline_parse("cvta,clean,clean,bow(iw=3)", &diagnostics);
     assert_non_null(good);
     hd_pipeline_free(good);
     assert_int_equal(diagnostics.error_count, 0);
