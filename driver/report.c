@@ -152,10 +152,9 @@ static void work_on(void *opaque, uint32_t index, uint32_t worker_index)
     report_lines(&work);
     report_values(&work);
     report_resources(&work);
-    if (item->reported)
-        report_techniques(&work);
     item->kernel.estimate = report_estimate(&work);
-    report_allocation(&work, &item->numbers);
+    if (report_allocation(&work, &item->numbers) && item->reported)
+        report_techniques(&work);
     hd_pass_context_free(&work.context);
     hd_arena_free(&work.scratch);
     hd_function_drop_cfg(work.function);

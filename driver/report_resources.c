@@ -1,4 +1,4 @@
-/* What a kernel takes beside registers, what its loads are read by, and what allocation and the techniques find.
+/* What a kernel takes beside registers, what its loads are read by, and what allocation finds.
  *
  * Memory and barriers are those that the kernel's own code and that of all functions it may call mention. A function's
  * name anywhere in an operand or a table of call targets counts as a call. Linear in operands; a kernel's calls are
@@ -6,7 +6,6 @@
  */
 #include "driver/report_work.h"
 
-#include "ir/techniques.h"
 #include "passes/estimate.h"
 
 enum { BARRIERS_OF_A_CTA = 16, WORST_LOOP_DEPTH = 6 };
@@ -211,64 +210,6 @@ void report_resources(report_kernel_work *work)
     count_loads(work);
 }
 
-/* ---- techniques -----------------------------------------------------------------------------------------------------
- */
-
-static bool only_annotates(const char *pass)
-{
-    for (uint32_t i = 0; i < hd_pass_count; i++)
-        if (strcmp(hd_passes[i].name, pass) == 0)
-            return hd_passes[i].keeps == HD_KEEPS_ALL;
-    return false;
-}
-
-static void keep_statistics(report_kernel_work *work, const hd_statistic_array *found, hd_report_technique *technique)
-{
-    hd_report_statistic *kept = HD_ARENA_ARRAY(work->arena, hd_report_statistic, found->count);
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < found->count; i++) {
-        kept[i] = (hd_report_statistic){found->items[i].name, found->items[i].value};
-        sum += kept[i].value;
-    }
-    technique->statistics = kept;
-    technique->statistic_count = found->count;
-    if (!sum)
-        technique->refusal = "found nothing to do";
-}
-
-/* The technique's pass on the copy, which is then as it was. */
-static void try_technique(report_kernel_work *work, uint32_t t, hd_report_technique *technique)
-{
-    const hd_technique_info *info = &hd_techniques[t];
-    *technique = (hd_report_technique){.name = info->spelling};
-    if (!*info->pass)
-        technique->refusal = "needs nothing of the compiler";
-    else if (!only_annotates(info->pass))
-        technique->refusal = "changes the code, which a report does not try";
-    if (technique->refusal)
-        return;
-    hd_diagnostics own;
-    hd_statistic_array found = {0};
-    hd_diagnostics_init(&own);
-    if (hd_pipeline_run_function(work->common->technique_passes[t], work->function, &work->common->machine, &found, &own))
-        keep_statistics(work, &found, technique);
-    else
-        technique->refusal =
-            own.first ? hd_arena_string(work->arena, own.first->message, strlen(own.first->message)) : "failed";
-    hd_annotations_remove(work->function, info->spelling);
-    hd_array_free(&found);
-    hd_diagnostics_free(&own);
-}
-
-void report_techniques(report_kernel_work *work)
-{
-    hd_report_kernel *k = work->kernel;
-    k->technique_count = HD_TECHNIQUE_COUNT;
-    k->techniques = HD_ARENA_ARRAY(work->arena, hd_report_technique, HD_TECHNIQUE_COUNT);
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
-        try_technique(work, t, &k->techniques[t]);
-}
-
 /* ---- registers ------------------------------------------------------------------------------------------------------
  */
 
@@ -332,7 +273,8 @@ bool report_allocation(report_kernel_work *work, hd_architected *numbers)
     *numbers = (hd_architected){k->live_peak, k->live_peak_predicates, 0, 0};
     if (!hd_regalloc_run(&work->context, &options, &result))
         return false;
-    if (!result.left_virtual) {
+    work->allocated = !result.left_virtual;
+    if (work->allocated) {
         *numbers = result.numbers;
         count_conflicts(work);
     }

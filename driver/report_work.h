@@ -5,7 +5,8 @@
  *   report_code.c       a kernel's instructions, registers, ranges, touches, pressure
  *   report_lines.c      places and source lines
  *   report_values.c     the values at the peak
- *   report_resources.c  memory, barriers, loads, allocation, bank conflicts, techniques
+ *   report_resources.c  memory, barriers, loads, allocation, bank conflicts
+ *   report_techniques.c what each technique's pass finds
  *   report_findings.c   occupancy, and what is worth a look
  *
  * The input is parsed once to be read only, and once more by each worker, whose copy the passes change. A kernel is
@@ -55,7 +56,8 @@ typedef struct report_kernel_work {
     hd_arena scratch;
     uint32_t function_index;
     const hd_function *input; /* in common->module */
-    hd_function *function;    /* the worker's copy, cleaned up */
+    hd_function *function;    /* the worker's copy, cleaned up; from report_allocation on with registers allocated */
+    bool allocated;           /* they are; else it was left virtual */
     const hd_cfg *cfg;
     hd_pass_context context;
     report_live live;
@@ -78,10 +80,10 @@ void report_code(report_kernel_work *work);
 void report_lines(report_kernel_work *work);
 void report_values(report_kernel_work *work);
 void report_resources(report_kernel_work *work);
-void report_techniques(report_kernel_work *work);
 uint32_t report_estimate(report_kernel_work *work);
 /* Allocates registers: the function is architected afterwards. false (reported) where they do not fit. */
 bool report_allocation(report_kernel_work *work, hd_architected *numbers);
+void report_techniques(report_kernel_work *work); /* after an allocation that fits */
 
 /* After all kernels are known, and ptxas where it was asked. */
 void report_occupancy(const report_common *common, const hd_function *function, hd_report_kernel *kernel,

@@ -81,6 +81,8 @@ typedef struct hd_report_statistic { const char *name; uint64_t value; } hd_repo
 typedef struct hd_report_technique {
     const char *name;       /* spelling in ir/techniques.def */
     const char *refusal;    /* why it found nothing to do, or NULL */
+    bool rewrites;          /* its pass changes the code; what it found was tried on a copy */
+    bool allocated;         /* found in the code with its registers allocated by us; else they are virtual */
     const hd_report_statistic *statistics;
     uint32_t statistic_count;
 } hd_report_technique;

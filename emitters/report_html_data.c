@@ -159,6 +159,8 @@ static void write_techniques(hd_writer *w, const hd_report_kernel *k)
         hd_write_char(w, '{');
         page_member(w, "name", t->name);
         page_member(w, "refusal", t->refusal);
+        write_boolean(w, "rewrites", t->rewrites);
+        write_boolean(w, "allocated", t->allocated);
         hd_write_string(w, "\"statistics\":[");
         for (uint32_t s = 0; s < t->statistic_count; s++) {
             hd_write_char(w, '[');

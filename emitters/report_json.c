@@ -175,6 +175,8 @@ static void write_techniques(hd_json *j, const hd_report_kernel *k)
         const hd_report_technique *technique = &k->techniques[t];
         hd_json_compact_object(j, technique->name);
         hd_json_text(j, "left_out", technique->refusal);
+        hd_json_text(j, "registers", technique->allocated ? "allocated" : "virtual");
+        hd_json_bool(j, "rewrites", technique->rewrites);
         hd_json_object(j, "statistics");
         for (uint32_t i = 0; i < technique->statistic_count; i++)
             hd_json_number(j, technique->statistics[i].name, technique->statistics[i].value);

@@ -268,21 +268,33 @@ static void write_findings(printer *p)
     }
 }
 
+static void write_found(hd_writer *w, const hd_report_technique *technique)
+{
+    const char *separator = "";
+    for (uint32_t i = 0; i < technique->statistic_count; i++) {
+        if (!technique->statistics[i].value)
+            continue;
+        hd_write_format(w, "%s%llu %s", separator, (unsigned long long)technique->statistics[i].value,
+                        technique->statistics[i].name);
+        separator = ", ";
+    }
+}
+
 static void write_techniques(printer *p)
 {
     const hd_report_kernel *k = p->k;
     for (uint32_t t = 0; t < k->technique_count; t++) {
         const hd_report_technique *technique = &k->techniques[t];
-        if (t)
-            more(p);
-        else
+        if (!t) {
             label(p, "techniques");
-        hd_write_format(p->w, "%s: ", technique->name);
+            hd_write_format(p->w, "in the code with %s registers\n", technique->allocated ? "allocated" : "virtual");
+        }
+        more(p);
+        hd_write_format(p->w, "%s%s: ", technique->name, technique->rewrites ? " (rewrites the code)" : "");
         if (technique->refusal)
             hd_write_string(p->w, technique->refusal);
-        for (uint32_t i = 0; i < technique->statistic_count && !technique->refusal; i++)
-            hd_write_format(p->w, "%s%llu %s", i ? ", " : "", (unsigned long long)technique->statistics[i].value,
-                            technique->statistics[i].name);
+        else
+            write_found(p->w, technique);
         hd_write_char(p->w, '\n');
     }
 }

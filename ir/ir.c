@@ -16,24 +16,46 @@ hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics)
     return module;
 }
 
+/* All that a function holds on the heap, but for its CFG. */
+#define FUNCTION_ARRAYS(each)                                                                                       \
+    each(register_parameters) each(register_results) each(statements) each(instructions) each(operands)             \
+    each(registers) each(declarations) each(register_groups) each(labels) each(tables) each(table_entries)          \
+    each(annotations) each(annotation_words) each(foreign_annotations) each(annotation_texts)
+
 static void free_function(hd_function *f)
 {
+#define FREE_ARRAY(name) hd_array_free(&f->name);
     hd_function_drop_cfg(f);
-    hd_array_free(&f->register_parameters);
-    hd_array_free(&f->register_results);
-    hd_array_free(&f->statements);
-    hd_array_free(&f->instructions);
-    hd_array_free(&f->operands);
-    hd_array_free(&f->registers);
-    hd_array_free(&f->declarations);
-    hd_array_free(&f->register_groups);
-    hd_array_free(&f->labels);
-    hd_array_free(&f->tables);
-    hd_array_free(&f->table_entries);
-    hd_array_free(&f->annotations);
-    hd_array_free(&f->annotation_words);
-    hd_array_free(&f->foreign_annotations);
-    hd_array_free(&f->annotation_texts);
+    FUNCTION_ARRAYS(FREE_ARRAY)
+#undef FREE_ARRAY
+}
+
+hd_function *hd_function_copy(const hd_function *f)
+{
+#define COPY_ARRAY(name)                                                                                     \
+    memset(&copy->name, 0, sizeof copy->name);                                                               \
+    if (f->name.count)                                                                                       \
+        memcpy(hd_array_extend(&copy->name, f->name.count), f->name.items, f->name.count * sizeof *f->name.items);
+    hd_function *copy = hd_calloc(1, sizeof *copy);
+    *copy = *f;
+    copy->cfg = NULL;
+    FUNCTION_ARRAYS(COPY_ARRAY)
+#undef COPY_ARRAY
+    return copy;
+}
+
+void hd_function_copy_free(hd_function *copy)
+{
+    if (copy)
+        free_function(copy);
+    free(copy);
+}
+
+void hd_function_restore(hd_function *f, hd_function *copy)
+{
+    free_function(f);
+    *f = *copy;
+    free(copy);
 }
 
 void hd_module_free(hd_module *module)

@@ -333,6 +333,11 @@ typedef struct hd_module {
 hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics); /* takes the source */
 void hd_module_free(hd_module *module);
 hd_function *hd_function_new(hd_module *module, hd_name name);            /* appended to module->functions */
+/* A copy that the module does not list: with the same symbols, literals and forms, and without CFG. A pass may try
+ * something on the function and restore it, which takes the copy; what passes added to the module stays there, unused. */
+hd_function *hd_function_copy(const hd_function *function);
+void hd_function_copy_free(hd_function *copy); /* NULL is fine */
+void hd_function_restore(hd_function *function, hd_function *copy);
 hd_function *hd_module_globals(hd_module *module);                        /* module->globals, made where there is none */
 hd_function *hd_module_find_function(const hd_module *module, const char *name); /* the one with a body, where there are several */
 

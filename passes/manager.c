@@ -299,7 +299,7 @@ static void print_statistics(const run *r, uint32_t count, hd_writer *log)
     hd_array_free(&sums);
 }
 
-static bool only_annotates(const hd_pipeline *pipeline)
+bool hd_pipeline_only_annotates(const hd_pipeline *pipeline)
 {
     for (uint32_t s = 0; s < pipeline->steps.count; s++)
         if (pipeline->steps.items[s].pass->keeps != HD_KEEPS_ALL)
@@ -329,7 +329,7 @@ bool hd_pipeline_run(hd_pipeline *pipeline, hd_module *module, const hd_pipeline
     r.outcomes = HD_ARENA_ARRAY(&arena, outcome, module->functions.count);
     r.nanoseconds = HD_ARENA_ARRAY(&arena, uint64_t, pipeline->steps.count);
     uint32_t count = select_functions(module, options->kernel, r.functions);
-    uint32_t threads = only_annotates(pipeline) && !options->print_after ? options->threads : 1;
+    uint32_t threads = hd_pipeline_only_annotates(pipeline) && !options->print_after ? options->threads : 1;
     hd_parallel(threads, count, run_function, &r);
     bool ok = true;
     for (uint32_t i = 0; i < count; i++) {

@@ -82,6 +82,7 @@ typedef struct hd_pipeline hd_pipeline;
 /* Parses "regalloc(max=63),corf,bow(iw=3)"; NULL with a diagnostic (column in the option text) where it is bad. */
 hd_pipeline *hd_pipeline_parse(const char *text, hd_diagnostics *diagnostics);
 void hd_pipeline_free(hd_pipeline *pipeline);
+bool hd_pipeline_only_annotates(const hd_pipeline *pipeline); /* no pass of it changes an instruction */
 
 typedef struct hd_pipeline_options {
     uint32_t threads;                 /* 0 = all CPUs; used where every pass of the pipeline only annotates */

@@ -192,11 +192,11 @@ bool hd_regalloc_run(hd_pass_context *context, const hd_regalloc_options *option
     *result = (hd_regalloc_result){.left_virtual = true};
     if (!is_supported(context))
         return true;
-    hd_function *before = context->verify ? hd_allocation_snapshot(context->function) : NULL;
+    hd_function *before = context->verify ? hd_function_copy(context->function) : NULL;
     bool fine = allocate(context, options, result);
     if (fine && before)
         fine = hd_check_allocation(before, context->function, context->diagnostics);
-    hd_allocation_snapshot_free(before);
+    hd_function_copy_free(before);
     return fine;
 }
 

@@ -304,16 +304,19 @@ function occupancy(k, module) {
 }
 
 function techniques(k) {
+  const allocated = k.techniques.some((t) => t.allocated);
   return table(
     "techniques",
-    ["Technique", "Finds"],
-    k.techniques.map(({ name, refusal, statistics }) => {
+    ["Technique", `Finds in the code with ${allocated ? "allocated" : "virtual"} registers`],
+    k.techniques.map(({ name, refusal, rewrites, statistics }) => {
       const list = element("span", refusal ? "none" : "");
       if (refusal) list.append(refusal);
       statistics.forEach(([what, count]) =>
         list.append(element("span", "statistic", element("b", "", String(count)), " " + what.replaceAll("_", " "))),
       );
-      return tableRow([element("code", "", name), list]);
+      const cell = element("span", "", element("code", "", name));
+      if (rewrites) cell.append(element("span", "none", " rewrites the code"));
+      return tableRow([cell, list]);
     }),
   );
 }

@@ -22,52 +22,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- the original ------------------------------------------------------------------------------------------------ */
-
-#define COPY_ARRAY(to, from)                                                                                    \
-    do {                                                                                                        \
-        if ((from)->count)                                                                                      \
-            memcpy(hd_array_extend((to), (from)->count), (from)->items, (from)->count * sizeof *(from)->items); \
-    } while (0)
-
-hd_function *hd_allocation_snapshot(const hd_function *f)
-{
-    hd_function *s = hd_calloc(1, sizeof *s);
-    s->module = f->module;
-    s->name = f->name;
-    s->symbol = f->symbol;
-    s->is_entry = f->is_entry;
-    s->has_body = f->has_body;
-    s->no_return = f->no_return;
-    s->header_span = f->header_span;
-    s->body = f->body;
-    s->next_instruction_id = f->next_instruction_id;
-    s->carry_register = f->carry_register;
-    COPY_ARRAY(&s->instructions, &f->instructions);
-    COPY_ARRAY(&s->operands, &f->operands);
-    COPY_ARRAY(&s->registers, &f->registers);
-    COPY_ARRAY(&s->declarations, &f->declarations);
-    COPY_ARRAY(&s->labels, &f->labels);
-    COPY_ARRAY(&s->tables, &f->tables);
-    COPY_ARRAY(&s->table_entries, &f->table_entries);
-    return s;
-}
-
-void hd_allocation_snapshot_free(hd_function *s)
-{
-    if (!s)
-        return;
-    hd_function_drop_cfg(s);
-    hd_array_free(&s->instructions);
-    hd_array_free(&s->operands);
-    hd_array_free(&s->registers);
-    hd_array_free(&s->declarations);
-    hd_array_free(&s->labels);
-    hd_array_free(&s->tables);
-    hd_array_free(&s->table_entries);
-    free(s);
-}
-
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
 void hd_proof_fail(hd_proof *p, const hd_instruction *insn, const char *format, ...)

@@ -9,12 +9,7 @@
 
 #include "ir/cfg.h"
 
-/* The instructions, registers and labels of a function as they are, to compare with later; shares the module's names,
- * forms and literals. */
-hd_function *hd_allocation_snapshot(const hd_function *function);
-void hd_allocation_snapshot_free(hd_function *snapshot);
-
-/* Reports invalid-ir where an operand may find another value than in the original; true where all is proved. */
+/* `original`: hd_function_copy() of the function before. Reports invalid-ir where an operand may find another value than in the original; true where all is proved. */
 bool hd_check_allocation(hd_function *original, hd_function *allocated, hd_diagnostics *diagnostics);
 
 #endif

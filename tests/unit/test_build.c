@@ -4,6 +4,7 @@
 #include "emitters/ptx.h"
 #include "ir/build.h"
 #include "parser/parse.h"
+#include "passes/pass.h"
 
 typedef struct subject {
     hd_diagnostics diagnostics;
@@ -282,12 +283,31 @@ static void the_validator_finds_what_is_broken(void **state)
     }
 }
 
+static void what_a_pass_did_is_taken_back(void **state)
+{
+    subject s;
+    open_module(&s, module_text);
+    hd_function *before = hd_function_copy(s.function);
+    hd_pipeline *passes = hd_pipeline_parse("clean,regalloc", &s.diagnostics);
+    assert_true(hd_pipeline_run_function(passes, s.function, NULL, NULL, &s.diagnostics));
+    assert_true(s.function->changed);
+    assert_true(hd_ir_validate_function(before, &s.diagnostics));
+    hd_function_restore(s.function, before);
+    assert_false(s.function->changed);
+    expect_module(&s, false, module_text);
+    assert_true(hd_pipeline_run_function(passes, s.function, NULL, NULL, &s.diagnostics));
+    assert_true(hd_ir_validate(s.module));
+    hd_pipeline_free(passes);
+    done(&s);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edits_keep_what_they_do_not_touch),     cmocka_unit_test(edits_are_printed),
         cmocka_unit_test(an_edit_without_steps_changes_nothing), cmocka_unit_test(a_body_from_nothing),
-        cmocka_unit_test(the_validator_finds_what_is_broken),
+        cmocka_unit_test(the_validator_finds_what_is_broken),    cmocka_unit_test(what_a_pass_did_is_taken_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

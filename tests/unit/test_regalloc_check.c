@@ -27,7 +27,7 @@ static void open_allocated(allocated *a, const char *text, uint32_t max)
     hd_source_from_memory(&a->source, "k.ptx", text, strlen(text));
     a->module = hd_parse_ptx(&a->source, &(hd_parse_options){0}, &a->diagnostics);
     a->kernel = hd_module_find_function(a->module, "k");
-    a->before = hd_allocation_snapshot(a->kernel);
+    a->before = hd_function_copy(a->kernel);
     hd_pass_context_init(&context, a->kernel, &a->diagnostics);
     assert_true(hd_regalloc_run(&context, &options, &result));
     hd_pass_context_free(&context);
@@ -36,7 +36,7 @@ static void open_allocated(allocated *a, const char *text, uint32_t max)
 
 static void close_allocated(allocated *a)
 {
-    hd_allocation_snapshot_free(a->before);
+    hd_function_copy_free(a->before);
     hd_module_free(a->module);
     hd_diagnostics_free(&a->diagnostics);
 }

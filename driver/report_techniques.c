@@ -1,0 +1,63 @@
+/* What each technique's pass finds to do in a kernel: the pass runs on the worker's copy, allocated where the registers
+ * are, and the copy is then as it was. Passes that only annotate leave their annotations, which are removed; for one that
+ * changes the code the function is kept aside and restored. Statistics are the pass's own; no technique is known here by
+ * its name. Linear in the kernel, beside what the passes take.
+ */
+#include "driver/report_work.h"
+
+#include "ir/techniques.h"
+
+static void keep_statistics(report_kernel_work *work, const hd_statistic_array *found, hd_report_technique *technique)
+{
+    hd_report_statistic *kept = HD_ARENA_ARRAY(work->arena, hd_report_statistic, found->count);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < found->count; i++) {
+        kept[i] = (hd_report_statistic){found->items[i].name, found->items[i].value};
+        sum += kept[i].value;
+    }
+    technique->statistics = kept;
+    technique->statistic_count = found->count;
+    if (!sum)
+        technique->refusal = "found nothing to do";
+}
+
+static void run_pass(report_kernel_work *work, hd_pipeline *passes, hd_report_technique *technique)
+{
+    hd_diagnostics own;
+    hd_statistic_array found = {0};
+    hd_diagnostics_init(&own);
+    if (hd_pipeline_run_function(passes, work->function, &work->common->machine, &found, &own))
+        keep_statistics(work, &found, technique);
+    else
+        technique->refusal =
+            own.first ? hd_arena_string(work->arena, own.first->message, strlen(own.first->message)) : "failed";
+    hd_array_free(&found);
+    hd_diagnostics_free(&own);
+}
+
+static void try_technique(report_kernel_work *work, uint32_t t, hd_report_technique *technique)
+{
+    const hd_technique_info *info = &hd_techniques[t];
+    hd_pipeline *passes = work->common->technique_passes[t];
+    *technique = (hd_report_technique){.name = info->spelling, .allocated = work->allocated};
+    if (!passes) {
+        technique->refusal = "needs nothing of the compiler";
+        return;
+    }
+    technique->rewrites = !hd_pipeline_only_annotates(passes);
+    hd_function *before = technique->rewrites ? hd_function_copy(work->function) : NULL;
+    run_pass(work, passes, technique);
+    if (before)
+        hd_function_restore(work->function, before);
+    else
+        hd_annotations_remove(work->function, info->spelling);
+}
+
+void report_techniques(report_kernel_work *work)
+{
+    hd_report_kernel *k = work->kernel;
+    k->technique_count = HD_TECHNIQUE_COUNT;
+    k->techniques = HD_ARENA_ARRAY(work->arena, hd_report_technique, HD_TECHNIQUE_COUNT);
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        try_technique(work, t, &k->techniques[t]);
+}
