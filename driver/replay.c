@@ -305,7 +305,8 @@ void replay_one_starts(void *context, uint32_t launch, const hd_grid *grid)
     hd_rf_residency residency = {.ctas = fits.ctas ? fits.ctas : 1, .active = HD_COUNT_ACTIVE_WARPS, .latency = HD_COUNT_LATENCY,
                                  .bytes = HD_COUNT_STREAM_BYTES, .most_ctas = hd_occupancy_of(limits, &use).ctas,
                                  .cta_warps = (use.threads + 31) / 32, .sm_warps = limits->warps_per_sm,
-                                 .file_registers = limits->registers_per_sm / 32, .registers = registers};
+                                 .file_registers = limits->registers_per_sm / 32, .registers = registers,
+                                 .thread_registers = limits->registers_per_thread};
     hd_count_residency(run->file->count, &residency);
 }
 

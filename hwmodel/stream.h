@@ -33,7 +33,7 @@ typedef struct hd_event {
     uint32_t active;       /* lanes on top of the SIMT stack */
     uint32_t effective;    /* of these, the lanes whose guard is true */
     const uint64_t *addresses;
-    const uint32_t *results; uint32_t result_words; /* results[word * 32 + lane] */
+    const uint32_t *results; uint32_t result_words; /* results[word * 32 + lane]; NULL: none, or of a call, whose results come with its return */
 } hd_event;
 
 typedef struct hd_sink {

@@ -98,7 +98,7 @@ typedef struct hd_rf_step {
     uint32_t source_count, destination_count;
     uint32_t serial;                    /* of the first destination's write; the k-th has serial + k */
     const uint64_t *addresses;          /* columns that the model asked for, else NULL */
-    const uint32_t *results;
+    const uint32_t *results;            /* of the k-th destination: results[k * 32 + lane]; of calls NULL */
 } hd_rf_step;
 
 /* Index of a source's or destination's word in the warp, and its owner. */
@@ -139,6 +139,7 @@ typedef struct hd_rf_residency { /* for coupled models: interleave.h */
     uint32_t sm_warps;      /* most resident warps of the SM; 0: not known */
     uint32_t file_registers; /* warp registers (32 lanes of 32 bits) of the SM's register file; 0: not known */
     uint32_t registers;     /* of a thread, as the kernel is allocated; 0: virtual */
+    uint32_t thread_registers; /* most that a thread of this GPU may have; 0: not known */
 } hd_rf_residency;
 
 typedef struct hd_rf_launch {
