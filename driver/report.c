@@ -57,6 +57,21 @@ struct hd_report_job {
 /* ---- the GPU --------------------------------------------------------------------------------------------------------
  */
 
+/* Targets like sm_90a run on that GPU alone, such as sm_100f on its family, all others also on later GPUs. */
+static bool runs_on(const hd_module *module, const hd_gpu *gpu)
+{
+    const char *target = hd_names_text(&module->names, module->target);
+    uint32_t number = gpu->compute_major * 10 + gpu->compute_minor;
+    switch (*target ? target[strlen(target) - 1] : 0) {
+    case 'a':
+        return number == module->target_number;
+    case 'f':
+        return number >= module->target_number && gpu->compute_major == module->target_number / 10;
+    default:
+        return number >= module->target_number;
+    }
+}
+
 static bool choose_gpu(hd_report_job *job)
 {
     const hd_module *module = job->common.module;
@@ -68,6 +83,10 @@ static bool choose_gpu(hd_report_job *job)
                   hd_names_text(&module->names, module->target), name);
     job->gpu = hd_gpu_load(name ? name : hd_names_text(&module->names, module->target), job->diagnostics);
     job->common.gpu = job->gpu;
+    if (job->options.gpu && job->gpu->valid && !runs_on(module, job->gpu))
+        hd_report(job->diagnostics, HD_DIAG_UNFIT_GPU, NULL, (hd_span){0, 0},
+                  "code for '%s' does not run on %s: its occupancy and findings are of no launch that can be",
+                  hd_names_text(&module->names, module->target), job->gpu->name);
     job->common.machine = (hd_pipeline_options){.gpu = job->gpu, .block = job->options.block};
     uint32_t banks = job->gpu->register_banks;
     banks = banks ? banks : job->gpu->compute_major >= 7 ? BANKS_SINCE_VOLTA : BANKS_BEFORE_VOLTA;
