@@ -1,4 +1,4 @@
-/* heddle dump: tokens, IR, control-flow graph and liveness of a module. */
+/* heddle dump: tokens, IR, control-flow graph, liveness and metadata words of a module. */
 #include "cli/cli.h"
 
 #include "base/version.h"
@@ -7,12 +7,12 @@
 
 enum { WHOLE_BLOCKS = 0 };
 
-typedef enum dump_kind { DUMP_TOKENS, DUMP_IR, DUMP_CFG, DUMP_LIVENESS } dump_kind;
+typedef enum dump_kind { DUMP_TOKENS, DUMP_IR, DUMP_CFG, DUMP_LIVENESS, DUMP_WORDS } dump_kind;
 
-/* Exactly one of the four must be asked for; -1 with a message where not. */
+/* Exactly one of the kinds must be asked for; -1 with a message where not. */
 static int kind_of(const hd_cli *cli)
 {
-    static const hd_cli_option kinds[] = {HD_CLI_TOKENS, HD_CLI_IR, HD_CLI_CFG, HD_CLI_LIVENESS};
+    static const hd_cli_option kinds[] = {HD_CLI_TOKENS, HD_CLI_IR, HD_CLI_CFG, HD_CLI_LIVENESS, HD_CLI_WORDS};
     int found = -1, count = 0;
     for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++) {
         if (!hd_cli_has(cli, kinds[i]))
@@ -21,7 +21,7 @@ static int kind_of(const hd_cli *cli)
         count++;
     }
     if (count != 1)
-        hd_cli_usage_error("one of --tokens, --ir, --cfg and --liveness is needed");
+        hd_cli_usage_error("one of --tokens, --ir, --cfg, --liveness and --words is needed");
     else if (hd_cli_has(cli, HD_CLI_JSON) && found != DUMP_IR && found != DUMP_CFG)
         hd_cli_usage_error("--json goes with --ir and --cfg");
     else
@@ -37,6 +37,8 @@ static void dump_function(hd_writer *out, hd_function *function, dump_kind kind,
         hd_emit_ir_text(out, function);
     else if (kind == DUMP_CFG)
         hd_emit_cfg_dot(out, function, WHOLE_BLOCKS);
+    else if (kind == DUMP_WORDS)
+        hd_emit_words(out, function);
     else if (hd_function_is_architected(function))
         hd_emit_life_ranges(out, function);
     else

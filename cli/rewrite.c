@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "driver/rewrite.h"
+#include "driver/techniques.h"
 #include "target/gpu.h"
 
 #include <unistd.h>
@@ -100,6 +101,15 @@ static bool read_machine(hd_cli *cli, hd_pipeline_options *options)
     return !gpu || gpu->valid;
 }
 
+/* -p all: a table instead of PTX. */
+static int compare_techniques(hd_cli *cli, hd_source *source, const hd_rewrite_options *options, hd_output *output)
+{
+    hd_status status;
+    hd_cli_keep_module(cli, hd_techniques_compare(source, options, &output->writer, &cli->diagnostics, &status));
+    bool good = hd_output_close(cli, output, cli->diagnostics.error_count == 0);
+    return good && status == HD_STATUS_WRONG ? HD_STATUS_WRONG : hd_cli_status(cli);
+}
+
 int hd_cli_rewrite(hd_cli *cli)
 {
     hd_rewrite_options options = {0};
@@ -113,6 +123,8 @@ int hd_cli_rewrite(hd_cli *cli)
         hd_source_free(source);
         return HD_STATUS_REJECTED;
     }
+    if (options.passes && strcmp(options.passes, "all") == 0)
+        return compare_techniques(cli, source, &options, &output);
     hd_writer log;
     hd_writer_to_descriptor(&log, STDERR_FILENO);
     options.pipeline.log = &log;

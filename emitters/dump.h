@@ -25,4 +25,7 @@ void hd_emit_liveness(hd_writer *writer, hd_function *function);
  * predicate, `^` assigned, `v` used, `x` both, `:` live; in front the number taken. Nothing for a virtual function. */
 void hd_emit_life_ranges(hd_writer *writer, hd_function *function);
 
+/* The metadata words of the function's annotations, technique by technique, with the instruction before which each stands (ir/words.h). */
+void hd_emit_words(hd_writer *writer, const hd_function *function);
+
 #endif

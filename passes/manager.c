@@ -183,9 +183,9 @@ static void add_sizes(hd_pass_context *context, const hd_pass_info *pass)
             continue;
         const hd_word_code *code = hd_word_code_find(hd_techniques[t].spelling);
         if (code->encode)
-            hd_statistic_add(context, "metadata words of 64 bits", size.words);
+            hd_statistic_add(context, HD_STATISTIC_WORDS, size.words);
         if (code->bits)
-            hd_statistic_add(context, "bits in instructions", size.bits);
+            hd_statistic_add(context, HD_STATISTIC_BITS, size.bits);
     }
 }
 

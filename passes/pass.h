@@ -71,6 +71,8 @@ void hd_pass_context_init(hd_pass_context *context, hd_function *function, hd_di
 void hd_pass_context_free(hd_pass_context *context);
 const char *hd_option_text(const hd_pass_context *context, const char *name); /* NULL where not given */
 bool hd_option_number(const hd_pass_context *context, const char *name, uint32_t minimum, uint32_t maximum, uint32_t *value); /* false (reported): bad value */
+#define HD_STATISTIC_WORDS "metadata words of 64 bits" /* told by the manager, of every technique's pass: see ir/words.h */
+#define HD_STATISTIC_BITS "bits in instructions"
 void hd_statistic_add(hd_pass_context *context, const char *name, uint64_t value); /* summed over functions */
 /* The machine that a pass decides for: the one the user named, else that of the module's target, else the lowest above it. NULL: none is
  * described. */

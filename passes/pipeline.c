@@ -197,7 +197,10 @@ static void read_step(reader *r)
     if (read_alias(r, name, span))
         return;
     hd_pipeline_step step = {.pass = find_pass(name), .span = span};
-    if (!step.pass) {
+    if (strcmp(name, "all") == 0) {
+        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span, "'all' runs each technique on a copy of its own, and stands alone");
+        r->failed = true;
+    } else if (!step.pass) {
         hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin), "no pass is named '%s'; there are: %s",
                   name, all_pass_names(&r->pipeline->arena));
         r->failed = true;

@@ -114,6 +114,8 @@ def case_dump_wants_one_kind(folder):
     status(2, "dump", good, says="one of --tokens")
     status(2, "dump", "--ir", "--cfg", good, says="one of --tokens")
     status(2, "dump", "--tokens", "--json", good, says="--json")
+    words = heddle("dump", "--words", "-", stdin=heddle("rewrite", "-p", "bow", good))
+    expect(b"bow: 0 words" in words, "no words of bow in %r", words)
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
@@ -263,6 +265,29 @@ def case_bad_passes(folder):
         result = status(2, "rewrite", "-p", passes, good, says="[bad-pass]")
         expect(result.out == b"", "-p %r writes something", passes)
     status(2, "rewrite", "-p", "bow,nosuch", good, says="-p:1:5: error: ")
+
+
+def case_what_goes_together(folder):
+    good, _, _ = files(folder)
+    for passes, column, says in (("bow,demo", 5, "'demo' cannot stand behind 'bow': annotations belong to instructions"),
+                                 ("regalloc,bow,clean", 14, "'cvta' cannot stand behind 'regalloc': physical registers share places"),
+                                 ("dce,regalloc,dce", 14, "'dce' cannot stand behind 'regalloc'"),
+                                 ("bow,all", 5, "'all' runs each technique on a copy of its own")):
+        status(2, "rewrite", "-p", passes, good, says="-p:1:%d: error: %s" % (column, says))
+    status(0, "rewrite", "-p", "clean,regalloc,demo,bow", good)
+
+
+def case_all_techniques(folder):
+    good, bad, _ = files(folder)
+    rows = [line.split() for line in heddle("rewrite", "-p", "all", good).decode().splitlines() if line[:1].strip()]
+    expect(rows[0][0] == "technique" and rows[1][0] == "(none)", "head and first row: %r", rows[:2])
+    names = [row[0] for row in rows[2:]]
+    expect("bow" in names and "demo" in names and len(set(names)) == len(names), "techniques: %r", names)
+    expect(all(row[6] == "yes" for row in rows[2:] if row[1] != "left"), "not verified: %r", rows)
+    status(1, "rewrite", "-p", "all", bad)
+    status(1, "rewrite", "-p", "all", "--kernel=nosuch", good)
+    status(0, "rewrite", "-p", "bow", "--gpu=sm_90", "--block=64", good)
+    status(1, "rewrite", "-p", "bow", "--gpu=nosuch", good, says="no GPU is called")
 
 
 def case_what_passes_say(folder):
