@@ -88,6 +88,7 @@ typedef struct hd_launch {
     uint32_t grid[3], block[3]; /* of repetition 0, where one counts; hd_launch_shape gives them of any */
     const hd_yaml_node *grid_iota[3], *block_iota[3];
     uint32_t shared_bytes;
+    bool cooperative;
     hd_argument *arguments;
     uint32_t argument_count;
     const hd_yaml_node *node;
@@ -167,6 +168,7 @@ typedef struct hd_session {
     unsigned char **parameters;   /* by launch: the block that grids[] points to */
     uint32_t *buffer_allocations; /* by buffer: index in memory.allocations */
     hd_places places;
+    uint64_t workspace;      /* of cooperative launches: its address, or 0 where there is none */
     hd_exec_options options; /* of every run of a kernel; to be changed after opening */
 } hd_session;
 

@@ -91,11 +91,13 @@ static bool read_extent(const hd_yaml_node *node, const uint32_t limits[3], uint
 static bool read_shape(reader *r, const hd_yaml_node *node, hd_launch *l)
 {
     static const uint32_t grid_limits[3] = {0x7fffffff, 65535, 65535}, block_limits[3] = {1024, 1024, 64};
-    const hd_yaml_node *block = hd_yaml_need(node, "block"), *shared = hd_yaml_get(node, "shared");
+    const hd_yaml_node *block = hd_yaml_need(node, "block"), *shared = hd_yaml_get(node, "shared"),
+                       *cooperative = hd_yaml_get(node, "cooperative");
     uint32_t grid_at[3], block_at[3];
     bool good = read_extent(hd_yaml_need(node, "grid"), grid_limits, l->grid, l->grid_iota);
     good = read_extent(block, block_limits, l->block, l->block_iota) && good;
     good = good && hd_launch_shape(l, r->last, grid_at, block_at) && hd_launch_shape(l, 0, l->grid, l->block);
+    good = (!cooperative || hd_yaml_bool(cooperative, &l->cooperative)) && good;
     return (!shared || hd_yaml_u32(shared, 0, HD_LARGEST_SHARED_BYTES, &l->shared_bytes)) && good;
 }
 
@@ -103,7 +105,8 @@ static bool read_launch(reader *r, const hd_yaml_node *node, hd_launch_step *ste
 {
     hd_launch l = {.node = node};
     step->kind = HD_DO_LAUNCH;
-    bool good = hd_yaml_known_keys(node, KEYS("kernel", "grid", "block", "shared", "params", "repeat", "until"));
+    bool good = hd_yaml_known_keys(node, KEYS("kernel", "grid", "block", "shared", "cooperative", "params",
+                                             "repeat", "until"));
     good = hd_yaml_string(hd_yaml_need(node, "kernel"), &l.kernel) && good;
     good = read_repetition(r, node, &step->repetition) && good;
     good = read_shape(r, node, &l) && good;

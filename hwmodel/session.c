@@ -213,13 +213,24 @@ static bool check_shape(const hd_launch *l, const hd_function *kernel, const uin
     return true;
 }
 
+static bool is_resident(const hd_launch *l, const hd_grid *grid)
+{
+    if (!l->cooperative || hd_grid_ctas(grid) <= HD_MOST_COOPERATIVE)
+        return true;
+    hd_yaml_error(hd_yaml_get(l->node, "cooperative"), HD_DIAG_BAD_VALUE,
+                  "a cooperative grid has at most %d CTAs; this one has %" PRIu64, HD_MOST_COOPERATIVE,
+                  hd_grid_ctas(grid));
+    return false;
+}
+
 /* Grid and parameters of repetition k. */
 static bool prepare(hd_session *s, uint32_t index, uint64_t k)
 {
     const hd_launch *l = &s->file->launches.items[index];
     const hd_function *kernel = s->kernels[index];
     hd_grid *grid = &s->grids[index];
-    if (!hd_launch_shape(l, k, grid->grid, grid->block) || !check_shape(l, kernel, grid->block))
+    if (!hd_launch_shape(l, k, grid->grid, grid->block) || !check_shape(l, kernel, grid->block) ||
+        !is_resident(l, grid))
         return false;
     for (uint32_t i = 0; i < l->argument_count; i++)
         if (!lay_value(s, &l->arguments[i], k, s->parameters[index] + hd_parameter_offset(s->module, kernel, i)))
@@ -270,6 +281,8 @@ static bool open_launch(hd_session *s, uint32_t index)
     s->parameters[index] = hd_arena_calloc(&s->arena, (size_t)hd_parameter_block_bytes(s->module, kernel) + 32);
     s->grids[index].parameters = s->parameters[index];
     s->grids[index].dynamic_shared_bytes = l->shared_bytes;
+    s->grids[index].cooperative = l->cooperative;
+    s->grids[index].workspace = s->workspace;
     return good && prepare(s, index, 0);
 }
 
@@ -316,6 +329,28 @@ static bool open_launches(hd_session *s, bool *unsupported)
     return good;
 }
 
+/* What the device runtime keeps for a cooperative grid. */
+static bool place_workspace(hd_session *s)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < s->file->launches.count; i++)
+        any = any || s->file->launches.items[i].cooperative;
+    if (!any)
+        return true;
+    uint32_t at = hd_memory_allocate(&s->memory, "workspace of cooperative launches", HD_SPACE_GLOBAL,
+                                     HD_WORKSPACE_BYTES, 16, false);
+    if (at != HD_NONE)
+        s->workspace = s->memory.allocations.items[at].base;
+    return at != HD_NONE;
+}
+
+static void clear_workspace(hd_session *s)
+{
+    hd_allocation *a = (hd_allocation *)(uintptr_t)hd_memory_find(&s->memory, s->workspace, HD_WORKSPACE_BYTES);
+    if (a)
+        memset(a->bytes, 0, HD_WORKSPACE_BYTES);
+}
+
 hd_session *hd_session_open(const hd_launch_file *file, hd_module *module, hd_diagnostics *diagnostics,
                             bool *unsupported)
 {
@@ -331,7 +366,7 @@ hd_session *hd_session_open(const hd_launch_file *file, hd_module *module, hd_di
     hd_memory_init(&s->memory, module->address_bits);
     bool good = hd_image_load(&s->image, module, &s->memory, diagnostics);
     *unsupported = !good;
-    good = good && place_memory(s) && place_textures(s) && open_launches(s, unsupported);
+    good = good && place_memory(s) && place_textures(s) && place_workspace(s) && open_launches(s, unsupported);
     if (good)
         return s;
     hd_session_close(s);
@@ -367,6 +402,8 @@ hd_exec_status hd_session_launch(hd_session *s, uint32_t index, uint64_t k, cons
         return HD_EXEC_FAULT;
     if (watch->starts)
         watch->starts(watch->context, index, &s->grids[index]);
+    if (s->grids[index].cooperative)
+        clear_workspace(s);
     hd_exec_status status = hd_program_run(s->programs[index], &s->grids[index], &s->options, watch->sinks,
                                            watch->sink_count, &own, s->diagnostics);
     hd_exec_statistics_add(statistics, &own);

@@ -16,6 +16,10 @@
  * wait for others of their warp (barriers without .aligned, bar.warp.sync; every 16th turn that is given up) let another
  * side of the branch run first.
  *
+ * The CTAs of a cooperative grid take turns, too: each warp of a CTA has one of HD_COOPERATIVE_QUANTUM instructions, then
+ * the next CTA goes on. %envreg1 and %envreg2 are the upper and lower half of the address of its workspace, as the
+ * device runtime wants them for a barrier of the whole grid; in other grids they are 0.
+ *
  * Events. An instruction is told before it runs; where a sink asks for columns, after it ran, since they hold what it
  * did: then the one that faults is not told. Branches, calls and returns are told before in any case, and so are
  * barriers without a result. What has to run again (park.h) is told and counted once: bar.red when it is done.
@@ -40,7 +44,7 @@
 #include "hwmodel/stream.h"
 #include "hwmodel/texture.h"
 
-enum { HD_EXEC_QUANTUM = 4096, HD_WARP_LANES = 32 };
+enum { HD_EXEC_QUANTUM = 4096, HD_COOPERATIVE_QUANTUM = 256, HD_WARP_LANES = 32 };
 
 /* Where a module's variables stand. */
 typedef struct hd_image {
@@ -83,7 +87,10 @@ typedef struct hd_grid {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
     const unsigned char *parameters; /* the parameter block */
+    bool cooperative;   /* all CTAs are resident and take turns, at most HD_MOST_COOPERATIVE */
+    uint64_t workspace; /* of a cooperative launch: address of HD_WORKSPACE_BYTES of global memory, zero before it */
 } hd_grid;
+enum { HD_MOST_COOPERATIVE = 4096, HD_WORKSPACE_BYTES = 16 };
 static inline uint32_t hd_grid_threads_per_cta(const hd_grid *g) { return g->block[0] * g->block[1] * g->block[2]; }
 static inline uint32_t hd_grid_warps_per_cta(const hd_grid *g) { return (hd_grid_threads_per_cta(g) + 31) / 32; }
 static inline uint64_t hd_grid_ctas(const hd_grid *g) { return (uint64_t)g->grid[0] * g->grid[1] * g->grid[2]; }

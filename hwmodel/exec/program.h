@@ -375,5 +375,6 @@ void hd_rebase(hd_warp *w);                         /* bases of the top frame */
 void hd_special_fill(const hd_program *program, hd_warp *w);
 void hd_special_refresh(const hd_program *program, hd_warp *w); /* those that vary with time */
 bool hd_special_known(hd_sreg sreg);
+bool hd_special_used(const hd_program *program, hd_sreg sreg); /* by any of its instructions */
 
 #endif

@@ -128,8 +128,9 @@ static bool run_warp(hd_warp *w, bool *spun)
 {
     hd_cta *cta = w->cta;
     hd_exec_statistics *statistics = cta->statistics;
+    const uint32_t quantum = cta->grid->cooperative ? HD_COOPERATIVE_QUANTUM : HD_EXEC_QUANTUM;
     *spun = false;
-    for (uint32_t n = 0; n < HD_EXEC_QUANTUM; n++) {
+    for (uint32_t n = 0; n < quantum; n++) {
         const hd_entry *top = hd_top(w);
         if (!top->mask || top->pc == top->join) {
             bool stopped;
@@ -241,27 +242,35 @@ static bool over_limit(const hd_cta *cta)
     return limit && cta->statistics->warp_instructions - cta->issued_before > limit;
 }
 
+/* A turn of every warp that is ready. false: the run stops. */
+static bool run_round(hd_cta *cta, bool *all_spun)
+{
+    bool any = false, spun;
+    *all_spun = true;
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        hd_warp *w = &cta->warps[i];
+        if (w->state != HD_WARP_READY)
+            continue;
+        any = true;
+        if (!run_warp(w, &spun) || (w->state == HD_WARP_DONE && !end_warp(w)))
+            return false;
+        if (over_limit(cta) && hd_await_turn(cta))
+            hd_stop_at_limit(cta, w);
+        if (cta->status != HD_EXEC_DONE || (cta->crew && atomic_load(&cta->crew->stopped)))
+            return false;
+        *all_spun = *all_spun && spun;
+    }
+    if (!any)
+        hd_fault_deadlock(cta);
+    return any;
+}
+
 static bool run_cta(hd_cta *cta)
 {
+    bool all_spun;
     while (cta->live_warps) {
-        bool any = false, all_spun = true, spun;
-        for (uint32_t i = 0; i < cta->warp_count; i++) {
-            hd_warp *w = &cta->warps[i];
-            if (w->state != HD_WARP_READY)
-                continue;
-            any = true;
-            if (!run_warp(w, &spun) || (w->state == HD_WARP_DONE && !end_warp(w)))
-                return false;
-            if (over_limit(cta) && hd_await_turn(cta))
-                hd_stop_at_limit(cta, w);
-            if (cta->status != HD_EXEC_DONE || (cta->crew && atomic_load(&cta->crew->stopped)))
-                return false;
-            all_spun = all_spun && spun;
-        }
-        if (!any) {
-            hd_fault_deadlock(cta);
+        if (!run_round(cta, &all_spun))
             return false;
-        }
         if (hd_livelock_check(cta, all_spun)) {
             hd_fault_livelock(cta);
             return false;
@@ -405,6 +414,88 @@ static void run_alone(hd_grid_job *job)
     delete_cta(cta);
 }
 
+/* ---- a cooperative grid ---------------------------------------------------------------------------------------- */
+
+typedef struct cooperation {
+    hd_cta **ctas;
+    uint32_t count, live;
+    bool *stuck;  /* by CTA: it came back to a state in which it has been since anybody wrote */
+    bool *spun;   /* in this round */
+    bool failed;
+    uint32_t at;  /* the CTA that failed */
+} cooperation;
+
+/* One round of every CTA; true where somebody wrote. */
+static bool run_all(cooperation *c)
+{
+    bool wrote = false;
+    for (c->at = 0; c->at < c->count; c->at++) {
+        hd_cta *cta = c->ctas[c->at];
+        uint64_t writes = cta->writes;
+        if (!cta->live_warps)
+            continue;
+        if (!run_round(cta, &c->spun[c->at])) {
+            c->failed = true;
+            return false;
+        }
+        c->live -= !cta->live_warps;
+        wrote = wrote || cta->writes != writes;
+    }
+    return wrote;
+}
+
+/* A CTA that goes in circles waits for another one, until all of them do. */
+static void check_all(cooperation *c, bool wrote)
+{
+    uint32_t stuck = 0, last = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        hd_cta *cta = c->ctas[i];
+        cta->writes += wrote;
+        c->stuck[i] = !wrote && c->stuck[i];
+        if (!cta->live_warps)
+            continue;
+        c->stuck[i] = hd_livelock_check(cta, c->spun[i]) || c->stuck[i];
+        stuck += c->stuck[i];
+        last = c->stuck[i] ? i : last;
+    }
+    if (!c->live || stuck < c->live)
+        return;
+    c->at = last;
+    c->failed = true;
+    hd_fault_livelock(c->ctas[last]);
+}
+
+static void run_together(hd_grid_job *job)
+{
+    uint32_t count = (uint32_t)hd_grid_ctas(job->grid);
+    cooperation c = {.count = count, .live = count};
+    c.ctas = hd_calloc(count, sizeof *c.ctas);
+    c.stuck = hd_calloc(count, sizeof *c.stuck);
+    c.spun = hd_calloc(count, sizeof *c.spun);
+    for (uint32_t i = 0; i < count; i++)
+        c.ctas[i] = new_cta(job, job->statistics);
+    c.failed = !tell_launch(c.ctas[0], HD_EVENT_LAUNCH);
+    for (uint32_t i = 0; i < count && !c.failed; i++) {
+        c.at = i;
+        c.failed = !start_cta(c.ctas[i], i);
+    }
+    while (c.live && !c.failed) {
+        bool wrote = run_all(&c);
+        if (!c.failed)
+            check_all(&c, wrote);
+    }
+    job->status = c.failed ? c.ctas[c.at]->status : HD_EXEC_DONE;
+    if (!c.failed && !tell_launch(c.ctas[0], HD_EVENT_LAUNCH_END))
+        job->status = c.ctas[0]->status;
+    for (uint32_t i = 0; i < count; i++) {
+        job->statistics->races += hd_checks_races(c.ctas[i]);
+        delete_cta(c.ctas[i]);
+    }
+    free(c.ctas);
+    free(c.stuck);
+    free(c.spun);
+}
+
 void hd_exec_statistics_add(hd_exec_statistics *to, const hd_exec_statistics *more)
 {
     to->ctas += more->ctas;
@@ -470,6 +561,10 @@ hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, co
     uint64_t ctas = hd_grid_ctas(grid);
     uint32_t threads = options->threads > ctas ? (uint32_t)ctas : options->threads;
     hd_grid_job job = {program, grid, options, sinks, sink_count, diagnostics, NULL, statistics, HD_EXEC_DONE};
+    if (grid->cooperative) {
+        run_together(&job);
+        return job.status;
+    }
     if (threads < 2 || sink_count || options->check_uninitialized || options->check_races) {
         run_alone(&job);
         return job.status;

@@ -1,7 +1,7 @@
 /* Rows of special registers: filled when a warp starts; those that vary with time, at each reading.
  *
  * Where the machine leaves a value open, the model's: %warpid is the index in the CTA, %smid the CTA's index modulo the
- * one SM that is modelled (0), %gridid 0, clocks count the warp's issued instructions. */
+ * one SM that is modelled (0), %gridid 0, %envreg1 and 2 what exec.h says, clocks count the warp's issued instructions. */
 #include "hwmodel/exec/program.h"
 
 static uint64_t lane_value(const hd_warp *w, hd_sreg sreg, uint32_t component, uint32_t lane)
@@ -70,6 +70,10 @@ static uint64_t lane_value(const hd_warp *w, hd_sreg sreg, uint32_t component, u
         return component < 3;
     case HD_SREG_CLUSTER_NCTARANK:
         return 1;
+    case HD_SREG_ENVREG1:
+        return cta->grid->cooperative ? cta->grid->workspace >> 32 : 0;
+    case HD_SREG_ENVREG2:
+        return cta->grid->cooperative ? (uint32_t)cta->grid->workspace : 0;
     default:
         return 0; /* SMID, GRIDID, CLUSTER_CTAID, CLUSTER_CTARANK, IS_EXPLICIT_CLUSTER */
     }
@@ -114,10 +118,20 @@ bool hd_special_known(hd_sreg sreg)
     case HD_SREG_CLUSTER_CTARANK:
     case HD_SREG_CLUSTER_NCTARANK:
     case HD_SREG_IS_EXPLICIT_CLUSTER:
+    case HD_SREG_ENVREG1:
+    case HD_SREG_ENVREG2:
         return true;
     default:
         return false;
     }
+}
+
+bool hd_special_used(const hd_program *program, hd_sreg sreg)
+{
+    for (uint32_t i = 0; i < program->specials.count; i++)
+        if (program->specials.items[i].sreg == sreg)
+            return true;
+    return false;
 }
 
 static void fill(const hd_special *s, hd_warp *w)

@@ -161,5 +161,8 @@ hd_step hd_run_exit(const hd_op *op, hd_warp *w, uint32_t mask)
 
 hd_step hd_run_trap(const hd_op *op, hd_warp *w, uint32_t mask)
 {
+    if (!op->boolean && !w->cta->grid->cooperative && hd_special_used(w->cta->program, HD_SREG_ENVREG2))
+        return hd_fault_note(op, w, mask, "the launch is not cooperative, and the kernel reads %envreg2, as a barrier of "
+                             "the grid does: see 'cooperative' in heddle-launch(5)", "the kernel executes trap");
     return hd_fault(op, w, mask, op->boolean ? "the kernel stops at a breakpoint (brkpt)" : "the kernel executes trap");
 }

@@ -19,7 +19,8 @@ struct hd_count {
     hd_rf_residency residency;
     uint32_t coupled;    /* models */
     uint64_t most_bytes; /* that streams of resident CTAs took */
-    hd_rf_cta *recorded; /* the CTA that runs, for coupled models */
+    HD_ARRAY(hd_rf_cta *) recorded; /* the CTAs that run (of a cooperative grid all of it), for coupled models */
+    uint32_t latest;                /* of them, the one of the last event */
     HD_ARRAY(hd_count_branch) branches; /* by warp of the launch */
     hd_arena arena;
     hd_bitset *uniform; /* by function, by instruction; words NULL where nothing is expected */
@@ -44,6 +45,13 @@ hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
     return c;
 }
 
+static void drop_recorded(hd_count *c)
+{
+    for (uint32_t i = 0; i < c->recorded.count; i++)
+        hd_rf_cta_release(c->recorded.items[i]);
+    c->recorded.count = 0;
+}
+
 void hd_count_free(hd_count *c)
 {
     if (!c)
@@ -52,7 +60,8 @@ void hd_count_free(hd_count *c)
         hd_rf_interleave_free(c->orders.items[m]);
         hd_rf_feeder_free(c->feeders.items[m]);
     }
-    hd_rf_cta_release(c->recorded);
+    drop_recorded(c);
+    hd_array_free(&c->recorded);
     hd_array_free(&c->feeders);
     hd_array_free(&c->orders);
     hd_array_free(&c->branches);
@@ -288,14 +297,35 @@ static bool report_order(hd_count *c, uint32_t m)
     return false;
 }
 
-/* Hands the CTA to every coupled model; each of them lets it go when its warps have ended. */
-static bool hand_over(hd_count *c)
+/* Where the CTA is recorded; HD_NONE: nowhere. */
+static uint32_t find_recorded(hd_count *c, uint32_t number)
 {
-    hd_rf_cta *cta = c->recorded;
+    if (c->latest < c->recorded.count && c->recorded.items[c->latest]->cta == number)
+        return c->latest;
+    for (uint32_t i = 0; i < c->recorded.count; i++)
+        if (c->recorded.items[i]->cta == number)
+            return c->latest = i;
+    return HD_NONE;
+}
+
+static void record(hd_count *c, const hd_event *event)
+{
+    uint32_t at = find_recorded(c, event->cta);
+    if (at == HD_NONE) {
+        at = c->latest = c->recorded.count;
+        hd_array_push(&c->recorded, hd_rf_cta_new(c->code, event->cta));
+    }
+    hd_rf_cta_record(c->recorded.items[at], event);
+}
+
+/* Hands the CTA to every coupled model; each of them lets it go when its warps have ended. */
+static bool hand_over(hd_count *c, uint32_t at)
+{
+    hd_rf_cta *cta = c->recorded.items[at];
     uint64_t bytes = 0;
     if (cta->bytes > c->residency.bytes)
         return refuse(c, "a block with so many instructions cannot be replayed for techniques whose warps share storage%s", "");
-    c->recorded = NULL;
+    c->recorded.items[at] = c->recorded.items[--c->recorded.count];
     bool good = true;
     for (uint32_t m = 0; m < c->feeders.count && good; m++) {
         hd_rf_interleave *order = c->orders.items[m];
@@ -316,8 +346,7 @@ static bool start_launch(hd_count *c, const hd_event *event)
     bool good = true;
     for (uint32_t m = 0; m < c->orders.count && good; m++)
         good = !c->orders.items[m] || hd_rf_interleave_launch(c->orders.items[m], &c->residency, event) || report_order(c, m);
-    hd_rf_cta_release(c->recorded);
-    c->recorded = NULL;
+    drop_recorded(c);
     return good;
 }
 
@@ -334,14 +363,14 @@ static bool take_coupled(hd_count *c, const hd_event *event)
     switch ((hd_event_kind)event->kind) {
     case HD_EVENT_LAUNCH:
         return start_launch(c, event);
-    case HD_EVENT_CTA_END:
-        return !c->recorded || hand_over(c);
+    case HD_EVENT_CTA_END: {
+        uint32_t at = find_recorded(c, event->cta);
+        return at == HD_NONE || hand_over(c, at);
+    }
     case HD_EVENT_LAUNCH_END:
         return finish_coupled(c);
     default:
-        if (!c->recorded)
-            c->recorded = hd_rf_cta_new(c->code, event->cta);
-        hd_rf_cta_record(c->recorded, event);
+        record(c, event);
         return true;
     }
 }

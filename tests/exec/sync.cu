@@ -125,3 +125,24 @@ extern "C" __global__ void with_wide_tiles(const int *in, int *out)
     tile.sync();
     out[t] = sum * 10 + tile.any(v == 13) + 2 * tile.all(v >= 0) + tile.shfl(v, 40);
 }
+
+/* A prefix sum over the whole grid in rounds of doubling distance: every round, all blocks meet. */
+extern "C" __global__ void with_grid(const int *in, int *out, int *other)
+{
+    cg::grid_group grid = cg::this_grid();
+    unsigned i = (unsigned)grid.thread_rank(), n = (unsigned)grid.size();
+    int *from = out, *to = other;
+    from[i] = in[i];
+    grid.sync();
+    for (unsigned d = 1; d < n; d *= 2) {
+        to[i] = from[i] + (i >= d ? from[i - d] : 0);
+        grid.sync();
+        int *swap = from;
+        from = to;
+        to = swap;
+    }
+    int total = from[n - 1];
+    grid.sync();
+    if (grid.is_valid())
+        out[i] = from[i] * 2 + total;
+}

@@ -29,6 +29,7 @@ static void launch(kernel_run *run, hd_module *module, hd_diagnostics *diagnosti
     image.textures = &run->textures;
     uint32_t in = hd_memory_allocate(&memory, "in", HD_SPACE_GLOBAL, run->in_bytes, 0, false);
     uint32_t out = hd_memory_allocate(&memory, "out", HD_SPACE_GLOBAL, run->out_bytes, 0, false);
+    uint32_t space = hd_memory_allocate(&memory, "workspace", HD_SPACE_GLOBAL, HD_WORKSPACE_BYTES, 0, false);
     uint64_t parameters[2] = {memory.allocations.items[in].base, memory.allocations.items[out].base};
     if (run->in_bytes)
         memcpy(memory.allocations.items[in].bytes, run->in, run->in_bytes);
@@ -42,7 +43,9 @@ static void launch(kernel_run *run, hd_module *module, hd_diagnostics *diagnosti
         hd_grid grid = {{run->grid ? run->grid : 1, 1, 1},
                         {run->block ? run->block : 32, 1, 1},
                         run->shared,
-                        (const unsigned char *)parameters};
+                        (const unsigned char *)parameters,
+                        run->cooperative,
+                        memory.allocations.items[space].base};
         run->status = hd_program_run(program, &grid, &run->options, run->sink, run->sink != NULL, &run->statistics,
                                      diagnostics);
         if (run->out_bytes)

@@ -15,6 +15,7 @@ typedef struct kernel_run {
     void *out;            /* what the kernel left; in before: its first content */
     uint32_t grid, block; /* 0: 1 and 32 */
     uint32_t shared;
+    bool cooperative;
     hd_exec_options options;
     const char *passes; /* to run first, each checked; NULL: none */
     const hd_sink *sink;

@@ -410,6 +410,8 @@ static const mistake mistakes[] = {
      "holds 2 numbers where 3 are needed"},
     {"symbols: {s: {type: u8, count: 2, fill: {text: numbers.txt}}}\n" RUN, HD_DIAG_BAD_VALUE, 2, 4,
      "256 does not fit .u8"},
+    {LAUNCHES("{kernel: add, grid: 1, block: 1, cooperative: 2, params: [A, {u32: 1}]}"), HD_DIAG_BAD_VALUE, 3, 58,
+     "true or false"},
     {TEXTURE("type: 4d"), HD_DIAG_BAD_VALUE, 3, 22, "'4d' is not one of: 1d, 2d"},
     {TEXTURE("type: 1d, width: 1"), HD_DIAG_BAD_KEY, 3, 15, "'format' is missing"},
     {TEXTURE("type: 1d, format: f64, width: 1, from: F"), HD_DIAG_BAD_VALUE, 3, 34, "'f64' is not one of"},
@@ -477,6 +479,8 @@ static void every_mistake_has_its_place(void **state)
 }
 
 static const mistake misfits[] = {
+    {LAUNCHES("{kernel: count, grid: [4097, 1], block: 1, cooperative: true}"), HD_DIAG_BAD_VALUE, 3, 68,
+     "at most 4096 CTAs; this one has 4097"},
     {"launches: [{kernel: put, grid: 1, block: 1, params: [A, {struct: [{u64: 1}, A]}]}]\n", HD_DIAG_BAD_VALUE, 3, 57,
      "parameter 2 ('s') is .b8 of 32 bytes; this is a struct of 16"},
     {"launches: [{kernel: add, grid: 1, block: 1, params: [A, {f32: 1}]}]\n", HD_DIAG_BAD_VALUE, 3, 57,
