@@ -108,6 +108,8 @@ void hd_count_batches(hd_count *c, uint32_t events, uint32_t threads)
 void hd_count_residency(hd_count *c, const hd_rf_residency *residency)
 {
     c->residency = *residency;
+    for (uint32_t m = 0; m < c->feeders.count; m++)
+        c->feeders.items[m]->residency = *residency;
 }
 
 uint64_t hd_count_stream_bytes(const hd_count *c)

@@ -1,0 +1,679 @@
+/* CORF and CORF++: narrow registers share entries of the register file, and what is read together from one entry, or from parts of two that
+ * do not meet, is one access. "CORF: Coalescing Operand Register File for GPUs", ASPLOS 2019.
+ *
+ * A register takes as many byte slices (pack.h) as its widest lane needs by sign extension: lanes that are not active count, lanes that
+ * were never written since it was allocated do not. It gets them when it is first written. Policies:
+ *
+ *   first     the lowest run of free slices of the lowest entry that has one (register packing alone)
+ *   pairs     CORF: of an exclusive pair, the first to come opens an empty entry, whose rest is kept for its buddy; the buddy goes to
+ *             the other end of that entry where it fits; everything else, and a buddy that does not fit, as above
+ *   sides     CORF++: left-aligned registers at the left end of the lowest entry that has room there, right-aligned ones at the
+ *             right end, don't-care ones as above
+ *
+ * A register that outgrows its slices gets others by the same rule, its own being free for it; it stays where it can grow. One
+ * that shrinks stays in its entry and gives slices back, those away from its end; with "kept" it keeps them, to grow into again. Where the place of a byte changes, or new bytes
+ * come, lanes that the instruction does not write are read and written with it. Slices are given back at a frame's end, and with
+ * "release" as the flags of register virtualization say (pir, pbr).
+ *
+ * Coalescing. An instruction's sources are looked at in operand order; each joins the first one before it that is still alone and lies in
+ * the same entry (CORF++: in the warp's bank with a mask that does not meet its own). Two registers are one access at most, as
+ * there are two unpackers.
+ *
+ * What the papers leave open. A warp has entries of its own, so that nothing depends on the order of warps; "shared" has one pool for all
+ * warps. Of registers that a call writes, parameters and results, no values are known: they are 4 bytes wide.
+ *
+ * Cost: O(1) an instruction and operand; a source is compared with those before it that are alone.
+ *
+ * Options "uncopied" (a move leaves lanes behind), "stale" (the renaming table keeps the old place) and "slipped" (narrow values are written
+ * one slice off) break the model; they are there for the tests of the proof.
+ */
+#include "hwmodel/rf/pack.h"
+#include "hwmodel/rf/technique.h"
+#include "ir/form.h"
+
+typedef enum hd_corf_policy { HD_CORF_FIRST, HD_CORF_PAIRS, HD_CORF_SIDES } hd_corf_policy;
+enum { HD_CORF_THRESHOLDS = 3, HD_CORF_FERMI_WARPS = 48, HD_CORF_FERMI_REGISTERS = 63, HD_CORF_FERMI_ENTRIES = 1024, HD_CORF_KERNELS = 8 };
+
+typedef struct hd_corf_register {
+    hd_pack_place place;
+    uint8_t held;                      /* mask of slices that it has; those of `place`, and with "kept" what a wider value left */
+    bool left;                         /* a buddy at the left end */
+    uint32_t over[HD_CORF_THRESHOLDS]; /* lanes that need more than 1, 2, 3 bytes */
+} hd_corf_register;
+
+typedef struct hd_corf_warp {
+    hd_pack_pool pool;                        /* "shared": slot 0 has the only one */
+    HD_ARRAY(hd_corf_register) registers;     /* by index in the warp */
+    uint32_t mapped, declared;                /* registers that have slices; all */
+} hd_corf_warp;
+
+typedef struct hd_corf_function { /* what the compiler said */
+    uint32_t *buddies;            /* by word; HD_NONE: none */
+    uint8_t *sides;               /* by word: hd_pack_side; ANY is don't care */
+    bool *is_float;               /* by instruction */
+    uint32_t *released_at[2];     /* by instruction, and one more: in `released`, before and behind it; NULL: never */
+    hd_u32_array released[2];     /* words */
+} hd_corf_function;
+
+typedef struct hd_corf_plan { /* of the instruction that is issued: which operands are one access */
+    const hd_rf_warp *warp;
+    uint32_t function, instruction, serial;
+    HD_ARRAY(uint16_t) with; /* by source: 1 + the one before it that it joins; 0: none */
+    HD_ARRAY(uint8_t) taken; /* by source: is in a pair */
+} hd_corf_plan;
+
+typedef struct hd_corf {
+    hd_rf_model model;
+    HD_ARRAY(hd_corf_warp *) warps; /* by slot */
+    hd_corf_policy policy;
+    bool shared, kept, uncopied, stale, slipped;
+    hd_arena arena;
+    hd_corf_function *functions; /* by function */
+    uint32_t function_count;
+    hd_corf_plan plan;
+    uint32_t used, mapped, declared; /* of all warps: entries, registers that have slices, registers */
+} hd_corf;
+
+/* ---- what the compiler said ---------------------------------------------------------------------------------------- */
+
+static bool read_pairs(hd_corf_function *to, const uint32_t *words, uint32_t count, uint32_t all)
+{
+    for (uint32_t i = 0; i + 1 < count; i += 2) {
+        uint32_t a = words[i], b = words[i + 1];
+        if (a >= all || b >= all || a == b || to->buddies[a] != HD_NONE || to->buddies[b] != HD_NONE)
+            return false;
+        to->buddies[a] = b;
+        to->buddies[b] = a;
+    }
+    return count % 2 == 0;
+}
+
+static bool read_side(hd_corf_function *to, const uint32_t *words, uint32_t count, uint32_t all, hd_pack_side side)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (words[i] >= all || (to->sides[words[i]] != HD_PACK_ANY && to->sides[words[i]] != side))
+            return false;
+        to->sides[words[i]] = (uint8_t)side;
+    }
+    return true;
+}
+
+static bool read_note(const hd_corf *c, hd_corf_function *to, const hd_rf_code *code, const hd_annotation *note)
+{
+    const uint32_t *words = code->function->annotation_words.items + note->value;
+    uint32_t all = code->storage.words;
+    if (c->policy == HD_CORF_PAIRS && note->kind == HD_ANNOTATION_CORF_PAIRS)
+        return read_pairs(to, words, note->count, all);
+    if (c->policy == HD_CORF_SIDES && (note->kind == HD_ANNOTATION_CORF_LEFT || note->kind == HD_ANNOTATION_CORF_RIGHT))
+        return read_side(to, words, note->count, all, note->kind == HD_ANNOTATION_CORF_LEFT ? HD_PACK_LEFT : HD_PACK_RIGHT);
+    return true;
+}
+
+static void add_slots(hd_corf_function *to, const hd_rf_code *code, uint32_t instruction, uint32_t slots)
+{
+    const hd_function *f = code->function;
+    for (; slots; slots &= slots - 1) {
+        uint32_t operand = hd_insn_source_slot(f, &f->instructions.items[instruction], (uint32_t)__builtin_ctz(slots));
+        if (operand != HD_NONE)
+            HD_STORAGE_WORDS (&code->storage, f->operands.items[operand].value, word)
+                hd_array_push(&to->released[1], word);
+    }
+}
+
+/* Annotations come sorted by instruction. */
+static void read_releases(hd_corf *c, hd_corf_function *to, const hd_rf_code *code)
+{
+    const hd_function *f = code->function;
+    uint32_t next = 0;
+    for (uint32_t k = 0; k < 2; k++)
+        to->released_at[k] = HD_ARENA_ARRAY(&c->arena, uint32_t, code->instruction_count + 1);
+    for (uint32_t i = 0; i < code->instruction_count; i++) {
+        while (next < f->annotations.count && f->annotations.items[next].instruction < i)
+            next++;
+        for (; next < f->annotations.count && f->annotations.items[next].instruction == i; next++) {
+            const hd_annotation *note = &f->annotations.items[next];
+            if (note->kind == HD_ANNOTATION_PIR)
+                add_slots(to, code, i, note->value);
+            for (uint32_t w = 0; note->kind == HD_ANNOTATION_PBR && w < note->count; w++)
+                hd_array_push(&to->released[0], f->annotation_words.items[note->value + w]);
+        }
+        for (uint32_t k = 0; k < 2; k++)
+            to->released_at[k][i + 1] = to->released[k].count;
+    }
+}
+
+static bool is_float(const hd_function *f, const hd_instruction *insn)
+{
+    hd_unit unit = hd_form_unit(hd_insn_form(f, insn));
+    return unit == HD_UNIT_SP || unit == HD_UNIT_DP || unit == HD_UNIT_SFU;
+}
+
+static bool read_function(hd_corf *c, hd_corf_function *to, const hd_rf_code *code, bool releases)
+{
+    const hd_function *f = code->function;
+    bool good = true;
+    to->buddies = HD_ARENA_ARRAY(&c->arena, uint32_t, code->storage.words + 1);
+    to->sides = HD_ARENA_ARRAY(&c->arena, uint8_t, code->storage.words + 1);
+    to->is_float = HD_ARENA_ARRAY(&c->arena, bool, code->instruction_count + 1);
+    for (uint32_t w = 0; w < code->storage.words; w++)
+        to->buddies[w] = HD_NONE;
+    for (uint32_t i = 0; i < code->instruction_count; i++)
+        to->is_float[i] = is_float(f, &f->instructions.items[i]);
+    for (uint32_t a = 0; a < f->annotations.count; a++)
+        good = good && read_note(c, to, code, &f->annotations.items[a]);
+    if (releases)
+        read_releases(c, to, code);
+    return good;
+}
+
+static void corf_destroy(hd_rf_model *model)
+{
+    hd_corf *c = (hd_corf *)model;
+    for (uint32_t i = 0; i < c->warps.count; i++) {
+        hd_pack_free(&c->warps.items[i]->pool);
+        hd_array_free(&c->warps.items[i]->registers);
+        free(c->warps.items[i]);
+    }
+    for (uint32_t f = 0; f < c->function_count; f++)
+        for (uint32_t k = 0; k < 2; k++)
+            hd_array_free(&c->functions[f].released[k]);
+    hd_array_free(&c->warps);
+    hd_array_free(&c->plan.with);
+    hd_array_free(&c->plan.taken);
+    hd_arena_free(&c->arena);
+    free(c);
+}
+
+static hd_rf_model *corf_create(const hd_rf_module *code, const char *options, const char **refusal)
+{
+    hd_corf *c = hd_calloc(1, sizeof *c);
+    bool good = true, releases = hd_rf_flag(options, "release");
+    c->policy = strstr(options, "policy=pairs") ? HD_CORF_PAIRS : strstr(options, "policy=sides") ? HD_CORF_SIDES : HD_CORF_FIRST;
+    c->shared = hd_rf_flag(options, "shared");
+    c->kept = hd_rf_flag(options, "kept");
+    c->uncopied = hd_rf_flag(options, "uncopied");
+    c->stale = hd_rf_flag(options, "stale");
+    c->slipped = hd_rf_flag(options, "slipped");
+    c->function_count = code->module->functions.count;
+    c->functions = HD_ARENA_ARRAY(&c->arena, hd_corf_function, c->function_count);
+    for (uint32_t f = 0; f < c->function_count; f++)
+        if (code->functions[f])
+            good = read_function(c, &c->functions[f], code->functions[f], releases) && good;
+    if (good)
+        return &c->model;
+    corf_destroy(&c->model);
+    *refusal = "the kernel's pairs or sides name a register twice, or one that it does not have";
+    return NULL;
+}
+
+/* ---- places --------------------------------------------------------------------------------------------------------- */
+
+typedef struct hd_corf_target { /* the register that is written */
+    hd_corf *c;
+    hd_corf_warp *warp;
+    hd_pack_pool *pool;
+    const hd_corf_function *function;
+    hd_corf_register *reg, *buddy; /* buddy: NULL where there is none */
+    uint32_t word;
+} hd_corf_target;
+
+static hd_corf_warp *warp_of(const hd_corf *c, const hd_rf_warp *warp)
+{
+    return c->warps.items[warp->slot];
+}
+
+static hd_pack_pool *pool_of(const hd_corf *c, hd_corf_warp *w)
+{
+    return c->shared ? &c->warps.items[0]->pool : &w->pool;
+}
+
+static void take(hd_corf *c, hd_pack_pool *pool, hd_pack_place place)
+{
+    uint32_t before = pool->used;
+    hd_pack_take(pool, place);
+    c->used += pool->used - before;
+}
+
+static void give(hd_corf *c, hd_pack_pool *pool, hd_pack_place place)
+{
+    uint32_t before = pool->used;
+    hd_pack_give(pool, place);
+    c->used += pool->used - before;
+}
+
+static void count_mapped(hd_corf *c, hd_corf_warp *w, bool more)
+{
+    w->mapped += more ? 1 : UINT32_MAX;
+    c->mapped += more ? 1 : UINT32_MAX;
+}
+
+static bool is_left(const hd_corf_target *t)
+{
+    return t->c->policy == HD_CORF_SIDES ? t->function->sides[t->word] == HD_PACK_LEFT : t->reg->left;
+}
+
+/* The run of `width` slices with the same end. */
+static uint8_t resized(uint8_t run, uint32_t width, bool left)
+{
+    uint32_t low = (uint32_t)__builtin_ctz(run), end = low + (uint32_t)__builtin_popcount(run);
+    if (left ? width > end : low + width > HD_PACK_SLICES)
+        return 0;
+    return (uint8_t)(((1u << width) - 1) << (left ? end - width : low));
+}
+
+/* Into the buddy's entry, at the other end. */
+static bool join_buddy(const hd_corf_target *t, uint32_t width, hd_pack_place *place)
+{
+    const hd_corf_register *b = t->buddy;
+    hd_pack_side other = b->left ? HD_PACK_RIGHT : HD_PACK_LEFT;
+    uint8_t run = hd_pack_run(t->pool, b->place.entry, width, other);
+    hd_rf_add(&t->c->model, HD_COUNTER_PAIR_TRIES, 1);
+    if (!run)
+        run = hd_pack_run(t->pool, b->place.entry, width, HD_PACK_ANY);
+    if (!run)
+        return false;
+    hd_rf_add(&t->c->model, HD_COUNTER_PAIR_FITS, 1);
+    t->reg->left = run >> (HD_PACK_SLICES - 1) && !(run & 1);
+    *place = (hd_pack_place){b->place.entry, run};
+    return true;
+}
+
+/* Where the register goes; its slices so far are free. */
+static hd_pack_place choose_place(const hd_corf_target *t, hd_pack_place old, uint32_t width)
+{
+    hd_pack_place place;
+    hd_pack_side side = t->c->policy == HD_CORF_SIDES ? (hd_pack_side)t->function->sides[t->word] : HD_PACK_ANY;
+    if (t->buddy && t->buddy->place.mask && join_buddy(t, width, &place))
+        return place;
+    uint8_t grown = old.mask ? resized(old.mask, width, is_left(t)) : 0;
+    if (grown && !(t->pool->entries.items[old.entry].taken & grown))
+        return (hd_pack_place){old.entry, grown};
+    t->reg->left = false;
+    if (t->buddy && !t->buddy->place.mask) {
+        place.entry = hd_pack_empty(t->pool);
+        place.mask = hd_pack_run(t->pool, place.entry, width, HD_PACK_RIGHT);
+        return place;
+    }
+    return hd_pack_find(t->pool, width, side);
+}
+
+/* An entry is kept for the other of a pair until that has come. */
+static void reserve(const hd_corf_target *t)
+{
+    if (!t->buddy)
+        return;
+    if (t->buddy->place.mask)
+        hd_pack_reserve(t->pool, t->buddy->place.entry, false);
+    hd_pack_reserve(t->pool, t->reg->place.entry, !t->buddy->place.mask);
+}
+
+static void widen(const hd_corf_target *t, uint32_t width)
+{
+    hd_corf *c = t->c;
+    hd_pack_place old = t->reg->place;
+    if (old.mask) {
+        give(c, t->pool, (hd_pack_place){old.entry, t->reg->held});
+        hd_rf_add(&c->model, HD_COUNTER_WIDENINGS, 1);
+    }
+    hd_pack_place place = choose_place(t, old, width);
+    take(c, t->pool, place);
+    t->reg->place = place;
+    t->reg->held = place.mask;
+    hd_rf_add(&c->model, HD_COUNTER_RENAMING, 1);
+    if (old.mask)
+        hd_rf_add(&c->model, HD_COUNTER_RELOCATIONS, place.entry != old.entry);
+    else
+        count_mapped(c, t->warp, true);
+    reserve(t);
+}
+
+/* Within the slices that it has, if they are enough. */
+static bool resize(const hd_corf_target *t, uint32_t width)
+{
+    hd_corf_register *r = t->reg;
+    uint8_t run = r->held ? resized(r->place.mask, width, is_left(t) && r->place.mask >> (HD_PACK_SLICES - 1)) : 0;
+    if (!run || run & ~r->held)
+        return false;
+    r->place.mask = run;
+    if (!t->c->kept) {
+        give(t->c, t->pool, (hd_pack_place){r->place.entry, r->held & (uint8_t)~run});
+        r->held = run;
+    }
+    hd_rf_add(&t->c->model, HD_COUNTER_RENAMING, 1);
+    return true;
+}
+
+static void unmap(hd_corf *c, hd_corf_warp *w, hd_corf_register *r)
+{
+    if (!r->place.mask)
+        return;
+    give(c, pool_of(c, w), (hd_pack_place){r->place.entry, r->held});
+    *r = (hd_corf_register){0};
+    count_mapped(c, w, false);
+}
+
+/* ---- widths ---------------------------------------------------------------------------------------------------------- */
+
+/* Bit k of a word with the sign in it is gone where it equals the sign: what is left tells the bytes that are needed. */
+static inline uint32_t significant(uint32_t value) { return value ^ (uint32_t)((int32_t)value >> 31); }
+
+static uint32_t all_lanes(const uint32_t *values)
+{
+    uint32_t any = 0;
+    for (uint32_t lane = 0; lane < 32; lane++)
+        any |= significant(values[lane]);
+    return any;
+}
+
+static uint32_t lanes_over(const uint32_t *values, uint32_t limit)
+{
+    uint32_t over = 0;
+    for (uint32_t lane = 0; lane < 32; lane++)
+        over |= (uint32_t)(significant(values[lane]) >= limit) << lane;
+    return over;
+}
+
+/* Bytes that the register needs once `lanes` of it have these values. */
+static uint32_t measure(hd_corf_register *r, const uint32_t *values, uint32_t lanes)
+{
+    uint32_t any = values ? all_lanes(values) : UINT32_MAX, width = 1;
+    for (uint32_t k = 0; k < HD_CORF_THRESHOLDS; k++) {
+        uint32_t limit = 0x80u << 8 * k, over = !values ? UINT32_MAX : any < limit ? 0 : lanes_over(values, limit);
+        r->over[k] = (r->over[k] & ~lanes) | (over & lanes);
+        width += r->over[k] != 0;
+    }
+    return width;
+}
+
+/* ---- reads ----------------------------------------------------------------------------------------------------------- */
+
+static const hd_corf_register *source_of(const hd_corf_warp *w, const hd_rf_step *step, uint32_t source)
+{
+    return &w->registers.items[hd_rf_index(step, step->sources[source])];
+}
+
+static bool coalesce(const hd_corf *c, hd_pack_place a, hd_pack_place b)
+{
+    bool both = a.mask && b.mask;
+    return both && (c->policy == HD_CORF_SIDES ? !(a.mask & b.mask) : a.entry == b.entry);
+}
+
+static bool join(hd_corf *c, const hd_corf_warp *w, const hd_rf_step *step, uint32_t s)
+{
+    hd_corf_plan *p = &c->plan;
+    hd_pack_place place = source_of(w, step, s)->place;
+    for (uint32_t t = 0; t < s; t++)
+        if (!p->taken.items[t] && coalesce(c, source_of(w, step, t)->place, place)) {
+            p->with.items[s] = (uint16_t)(t + 1);
+            p->taken.items[t] = p->taken.items[s] = 1;
+            return true;
+        }
+    return false;
+}
+
+/* Says how many operands come with others. */
+static uint32_t make_plan(hd_corf *c, const hd_rf_step *step)
+{
+    hd_corf_plan *p = &c->plan;
+    uint32_t count = step->source_count, joined = 0;
+    p->warp = step->warp;
+    p->function = step->function;
+    p->instruction = step->instruction;
+    p->serial = step->serial;
+    if (!count)
+        return 0;
+    hd_array_clear(&p->with);
+    hd_array_clear(&p->taken);
+    memset(hd_array_extend(&p->with, count), 0, count * sizeof *p->with.items);
+    memset(hd_array_extend(&p->taken, count), 0, count * sizeof *p->taken.items);
+    for (uint32_t s = 1; s < count; s++)
+        joined += join(c, warp_of(c, step->warp), step, s);
+    return joined;
+}
+
+static bool is_planned(const hd_corf_plan *p, const hd_rf_step *step)
+{
+    return p->warp == step->warp && p->serial == step->serial && p->instruction == step->instruction && p->function == step->function &&
+           p->with.count == step->source_count;
+}
+
+/* Could two of the operands lie in one entry? */
+static bool is_coalesceable(const hd_corf_warp *w, const hd_rf_step *step)
+{
+    uint32_t least = 8, second = 8;
+    for (uint32_t s = 0; s < step->source_count; s++) {
+        uint32_t width = hd_pack_width(source_of(w, step, s)->place);
+        if (width && width < least) {
+            second = least;
+            least = width;
+        } else if (width && width < second) {
+            second = width;
+        }
+    }
+    return least + second <= HD_PACK_SLICES;
+}
+
+static void count_operands(hd_corf *c, const hd_rf_step *step, uint32_t joined)
+{
+    hd_rf_model *model = &c->model;
+    if (c->functions[step->function].is_float[step->instruction]) {
+        hd_rf_add(model, HD_COUNTER_FLOAT_ACCESSES, step->source_count + step->destination_count);
+        hd_rf_add(model, HD_COUNTER_FLOAT_COALESCED, joined);
+    }
+    if (step->source_count < 2)
+        return;
+    hd_rf_add(model, HD_COUNTER_MULTI_OPERAND, 1);
+    hd_rf_add(model, HD_COUNTER_MULTI_READS, step->source_count);
+    hd_rf_add(model, HD_COUNTER_COALESCEABLE, is_coalesceable(warp_of(c, step->warp), step));
+    hd_rf_add(model, HD_COUNTER_COALESCED, joined != 0);
+}
+
+static void count_width(hd_rf_model *model, uint32_t width)
+{
+    hd_rf_add(model, (hd_counter)(HD_COUNTER_WIDTH_1 + (width ? width - 1 : HD_PACK_SLICES - 1)), 1);
+}
+
+static void corf_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+{
+    hd_corf *c = (hd_corf *)model;
+    hd_corf_warp *w = warp_of(c, step->warp);
+    const hd_corf_register *r = source_of(w, step, source);
+    if (!is_planned(&c->plan, step))
+        make_plan(c, step);
+    hd_pack_slice whole = {.owner = hd_rf_owner(step, step->sources[source])}; /* of a register that was never written */
+    if (r->place.mask)
+        whole = hd_pack_read(pool_of(c, w), r->place);
+    answer->pieces[answer->count++] = (hd_rf_piece){step->effective, HD_RF_FILE, whole.owner, whole.claim};
+    answer->with = c->plan.with.items[source];
+    answer->bank = step->warp->slot + (c->policy == HD_CORF_SIDES ? 0 : r->place.entry); /* modulo the banks there are */
+    hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
+    hd_rf_add(model, HD_COUNTER_RENAMING, 1);
+    hd_rf_add(model, answer->with ? HD_COUNTER_BYPASSED : HD_COUNTER_FILE_READS, 1);
+    count_width(model, hd_pack_width(r->place));
+}
+
+/* ---- writes ---------------------------------------------------------------------------------------------------------- */
+
+/* Do lanes that are not written have to be written with those that are? Not where each byte they have stays where it is. */
+static bool moves(hd_pack_place from, hd_pack_place to)
+{
+    return from.mask && (from.entry != to.entry || __builtin_ctz(from.mask) != __builtin_ctz(to.mask) || hd_pack_width(to) > hd_pack_width(from));
+}
+
+static hd_pack_place slipped(hd_pack_place place)
+{
+    place.mask = (uint8_t)(place.mask >> (HD_PACK_SLICES - 1) ? place.mask & 1 ? place.mask : place.mask >> 1 : place.mask << 1);
+    return place;
+}
+
+static hd_corf_target target_of(hd_corf *c, const hd_rf_step *step, uint32_t word)
+{
+    hd_corf_warp *w = warp_of(c, step->warp);
+    const hd_corf_function *f = &c->functions[step->function];
+    hd_corf_register *registers = w->registers.items + step->warp->identity.base;
+    return (hd_corf_target){c, w, pool_of(c, w), f, &registers[word], f->buddies[word] == HD_NONE ? NULL : &registers[f->buddies[word]], word};
+}
+
+/* What stands in the register's slices of lanes that are not written, after its place has changed from `from`. */
+static hd_claim keep_lanes(hd_corf_target *t, hd_pack_place from, hd_claim kept, uint32_t lanes)
+{
+    hd_corf *c = t->c;
+    if (!moves(from, t->reg->place) || !lanes)
+        return kept;
+    hd_rf_add(&c->model, HD_COUNTER_FILE_READS, 1);
+    hd_rf_add(&c->model, HD_COUNTER_LANE_COPIES, 1);
+    if (hd_rf_loses(&c->model) || c->uncopied)
+        kept.lanes = 0;
+    return kept;
+}
+
+static void corf_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
+{
+    hd_corf *c = (hd_corf *)model;
+    hd_corf_target t = target_of(c, step, step->destinations[destination].word);
+    uint32_t lanes = step->effective, index = hd_rf_index(step, t.word), others = step->warp->identity.registers.items[index].ever & ~lanes;
+    uint32_t width = measure(t.reg, step->results ? step->results + 32 * (size_t)destination : NULL, lanes);
+    hd_owner owner = hd_rf_owner(step, t.word);
+    hd_pack_place from = t.reg->place;
+    hd_claim claim = {0, 0};
+    if (from.mask && others) {
+        hd_pack_slice old = hd_pack_read(t.pool, from);
+        bool own = old.owner.warp == owner.warp && old.owner.frame == owner.frame && old.owner.index == owner.index;
+        claim = own ? old.claim : claim;
+    }
+    if (width != hd_pack_width(from) && !resize(&t, width))
+        widen(&t, width);
+    hd_rf_add(model, HD_COUNTER_RESULTS, 1);
+    hd_rf_add(model, HD_COUNTER_FILE_WRITES, 1);
+    hd_rf_add(model, HD_COUNTER_RENAMING, 1);
+    count_width(model, width);
+    claim = keep_lanes(&t, from, claim, others);
+    if (!hd_rf_loses(model)) {
+        claim = hd_identity_merge(&step->warp->identity, index, claim, step->serial + destination, lanes);
+        hd_pack_write(t.pool, c->slipped ? slipped(t.reg->place) : t.reg->place, owner, claim);
+    }
+    if (c->stale && from.mask && from.entry != t.reg->place.entry) {
+        take(c, t.pool, from); /* so that it can be given back */
+        t.reg->place = from;
+        t.reg->held = from.mask;
+    }
+}
+
+/* ---- instructions, warps and frames ---------------------------------------------------------------------------------- */
+
+static void release(hd_corf *c, const hd_rf_step *step, uint32_t behind)
+{
+    const hd_corf_function *f = &c->functions[step->function];
+    const uint32_t *at = f->released_at[behind];
+    hd_corf_warp *w = warp_of(c, step->warp);
+    for (uint32_t i = at ? at[step->instruction] : 0; at && i < at[step->instruction + 1]; i++) {
+        unmap(c, w, &w->registers.items[hd_rf_index(step, f->released[behind].items[i])]);
+        hd_rf_add(&c->model, HD_COUNTER_RENAMING, 1);
+    }
+}
+
+static void corf_issue(hd_rf_model *model, const hd_rf_step *step)
+{
+    hd_corf *c = (hd_corf *)model;
+    const hd_corf_warp *w = warp_of(c, step->warp);
+    release(c, step, 0);
+    hd_rf_series_add(&model->allocation, c->used, 1);
+    hd_rf_add(model, HD_COUNTER_ENTRIES_HELD, c->shared ? c->used : w->pool.used);
+    hd_rf_add(model, HD_COUNTER_REGISTERS_HELD, c->shared ? c->mapped : w->mapped);
+    hd_rf_add(model, HD_COUNTER_REGISTERS_DECLARED, c->shared ? c->declared : w->declared);
+    if (step->effective)
+        count_operands(c, step, make_plan(c, step));
+}
+
+static void corf_complete(hd_rf_model *model, const hd_rf_step *step)
+{
+    release((hd_corf *)model, step, 1);
+}
+
+static void corf_warp_start(hd_rf_model *model, hd_rf_warp *warp)
+{
+    hd_corf *c = (hd_corf *)model;
+    while (c->warps.count <= warp->slot)
+        hd_array_push(&c->warps, hd_calloc(1, sizeof(hd_corf_warp)));
+    hd_corf_warp *w = warp_of(c, warp);
+    if (!c->shared)
+        hd_pack_clear(&w->pool);
+    hd_array_clear(&w->registers);
+    w->mapped = w->declared = 0;
+}
+
+/* Parameters in registers were written by the call. */
+static void map_parameters(hd_corf *c, hd_corf_warp *w, const hd_rf_warp *warp)
+{
+    hd_pack_pool *pool = pool_of(c, w);
+    for (uint32_t i = warp->identity.base; i < w->registers.count; i++) {
+        const hd_identity_register *r = &warp->identity.registers.items[i];
+        if (!r->ever)
+            continue;
+        hd_pack_place place = hd_pack_find(pool, HD_PACK_SLICES, HD_PACK_ANY);
+        take(c, pool, place);
+        count_mapped(c, w, true);
+        w->registers.items[i] = (hd_corf_register){.place = place, .held = place.mask, .over = {r->ever, r->ever, r->ever}};
+        hd_pack_write(pool, place, (hd_owner){warp->identity.warp, warp->identity.frame, i}, (hd_claim){r->current, r->ever});
+    }
+}
+
+static void corf_frame_start(hd_rf_model *model, hd_rf_warp *warp)
+{
+    hd_corf *c = (hd_corf *)model;
+    hd_corf_warp *w = warp_of(c, warp);
+    uint32_t words = warp->identity.registers.count - warp->identity.base;
+    hd_corf_register *fresh = hd_array_extend(&w->registers, words);
+    if (words)
+        memset(fresh, 0, words * sizeof *fresh);
+    w->declared += words;
+    c->declared += words;
+    map_parameters(c, w, warp);
+}
+
+static void corf_frame_end(hd_rf_model *model, hd_rf_warp *warp)
+{
+    hd_corf *c = (hd_corf *)model;
+    hd_corf_warp *w = warp_of(c, warp);
+    uint32_t base = warp->identity.base, words = w->registers.count - base;
+    for (uint32_t i = base; i < w->registers.count; i++)
+        unmap(c, w, &w->registers.items[i]);
+    w->registers.count = base;
+    w->declared -= words;
+    c->declared -= words;
+}
+
+/* ---- what it adds to an SM -------------------------------------------------------------------------------------------- */
+
+static uint32_t bits_of(uint32_t count)
+{
+    return count > 1 ? 32 - (uint32_t)__builtin_clz(count - 1) : 0;
+}
+
+/* Section 2.8: an entry of the renaming table for each register that a thread of each warp may have; four bits an entry of the file in the
+ * free map. CORF++: two bits a register for each of 8 kernels (section 2.6). The paper gives no size for the pairs. */
+static void corf_launch(hd_rf_model *model, const hd_rf_launch *launch)
+{
+    const hd_rf_residency *r = &launch->residency;
+    uint64_t warps = r->sm_warps ? r->sm_warps : HD_CORF_FERMI_WARPS;
+    uint64_t registers = r->thread_registers ? r->thread_registers : HD_CORF_FERMI_REGISTERS;
+    uint32_t entries = r->file_registers ? r->file_registers : HD_CORF_FERMI_ENTRIES;
+    uint64_t table = warps * registers * (bits_of(entries) + HD_PACK_SLICES), map = (uint64_t)entries * HD_PACK_SLICES;
+    uint64_t sides = ((hd_corf *)model)->policy == HD_CORF_SIDES ? HD_CORF_KERNELS * 2ull << bits_of((uint32_t)registers) : 0;
+    model->storage_bits = table + map + sides;
+}
+
+extern const hd_rf_ops hd_rf_corf_ops;
+const hd_rf_ops hd_rf_corf_ops = {
+    .create = corf_create,
+    .destroy = corf_destroy,
+    .launch = corf_launch,
+    .warp_start = corf_warp_start,
+    .frame_start = corf_frame_start,
+    .frame_end = corf_frame_end,
+    .issue = corf_issue,
+    .operand_read = corf_read,
+    .write_back = corf_write,
+    .complete = corf_complete,
+    .columns = HD_COLUMN_RESULTS,
+};

@@ -1,0 +1,158 @@
+/* Slices of entries and the free map: see pack.h. */
+#include "hwmodel/rf/pack.h"
+
+enum { RIGHT_ROOM = -1, LEFT_ROOM = 2, ANY_ROOM = 5, EMPTY_ROOM = 9 }; /* + width where that is below 4 */
+
+static uint32_t room_for(uint32_t width, hd_pack_side side)
+{
+    if (width == HD_PACK_SLICES)
+        return EMPTY_ROOM;
+    return (uint32_t)(side == HD_PACK_LEFT ? LEFT_ROOM : side == HD_PACK_RIGHT ? RIGHT_ROOM : ANY_ROOM) + width;
+}
+
+static uint8_t run_at(uint32_t free, uint32_t width, uint32_t from)
+{
+    uint32_t run = ((1u << width) - 1) << from;
+    return (uint8_t)((free & run) == run ? run : 0);
+}
+
+static uint8_t run_in(uint32_t free, uint32_t width, hd_pack_side side)
+{
+    uint32_t last = HD_PACK_SLICES - width;
+    if (side != HD_PACK_ANY)
+        return run_at(free, width, side == HD_PACK_LEFT ? last : 0);
+    for (uint32_t from = 0; from <= last; from++)
+        if (run_at(free, width, from))
+            return run_at(free, width, from);
+    return 0;
+}
+
+/* Mask of the kinds of room that an entry has. */
+static uint32_t rooms_of(const hd_pack_entry *e)
+{
+    uint32_t rooms = 0, free = e->reserved ? 0 : HD_PACK_WHOLE & ~(uint32_t)e->taken;
+    if (free == HD_PACK_WHOLE)
+        return (1u << HD_PACK_ROOMS) - 1;
+    for (uint32_t width = 1; width < HD_PACK_SLICES; width++)
+        for (uint32_t side = HD_PACK_ANY; side <= HD_PACK_RIGHT; side++)
+            if (run_in(free, width, (hd_pack_side)side))
+                rooms |= 1u << room_for(width, (hd_pack_side)side);
+    return rooms;
+}
+
+static void flip_rooms(hd_pack_pool *pool, uint32_t entry, uint32_t changed, uint32_t now)
+{
+    for (; changed; changed &= changed - 1) {
+        uint32_t room = (uint32_t)__builtin_ctz(changed);
+        pool->words.items[entry / 64].with[room] ^= 1ull << entry % 64;
+        if (now >> room & 1 && entry / 64 < pool->first[room])
+            pool->first[room] = entry / 64;
+    }
+}
+
+static void set_entry(hd_pack_pool *pool, uint32_t entry, uint8_t taken, bool reserved)
+{
+    hd_pack_entry *e = &pool->entries.items[entry];
+    uint32_t before = rooms_of(e);
+    pool->used += (taken != 0) - (e->taken != 0);
+    e->taken = taken;
+    e->reserved = reserved;
+    uint32_t now = rooms_of(e);
+    flip_rooms(pool, entry, before ^ now, now);
+}
+
+static void add_entry(hd_pack_pool *pool)
+{
+    uint32_t entry = pool->entries.count;
+    if (entry % 64 == 0)
+        memset(hd_array_extend(&pool->words, 1), 0, sizeof(hd_pack_word));
+    memset(hd_array_extend(&pool->entries, 1), 0, sizeof(hd_pack_entry));
+    flip_rooms(pool, entry, (1u << HD_PACK_ROOMS) - 1, (1u << HD_PACK_ROOMS) - 1);
+}
+
+static uint32_t lowest_with(hd_pack_pool *pool, uint32_t room)
+{
+    for (uint32_t *w = &pool->first[room]; *w < pool->words.count; ++*w)
+        if (pool->words.items[*w].with[room])
+            return *w * 64 + (uint32_t)__builtin_ctzll(pool->words.items[*w].with[room]);
+    add_entry(pool);
+    return pool->entries.count - 1;
+}
+
+void hd_pack_clear(hd_pack_pool *pool)
+{
+    hd_array_clear(&pool->entries);
+    hd_array_clear(&pool->words);
+    memset(pool->first, 0, sizeof pool->first);
+    pool->used = 0;
+}
+
+void hd_pack_free(hd_pack_pool *pool)
+{
+    hd_array_free(&pool->entries);
+    hd_array_free(&pool->words);
+}
+
+uint8_t hd_pack_run(const hd_pack_pool *pool, uint32_t entry, uint32_t width, hd_pack_side side)
+{
+    return run_in(HD_PACK_WHOLE & ~(uint32_t)pool->entries.items[entry].taken, width, side);
+}
+
+hd_pack_place hd_pack_find(hd_pack_pool *pool, uint32_t width, hd_pack_side side)
+{
+    uint32_t entry = lowest_with(pool, room_for(width, side));
+    return (hd_pack_place){entry, hd_pack_run(pool, entry, width, side)};
+}
+
+uint32_t hd_pack_empty(hd_pack_pool *pool)
+{
+    return lowest_with(pool, EMPTY_ROOM);
+}
+
+void hd_pack_take(hd_pack_pool *pool, hd_pack_place place)
+{
+    hd_pack_entry *e = &pool->entries.items[place.entry];
+    set_entry(pool, place.entry, e->taken | place.mask, e->reserved);
+    for (uint32_t s = 0; s < HD_PACK_SLICES; s++)
+        if (place.mask >> s & 1)
+            e->slices[s] = (hd_pack_slice){.owner = {UINT32_MAX, UINT32_MAX, UINT32_MAX}};
+}
+
+void hd_pack_give(hd_pack_pool *pool, hd_pack_place place)
+{
+    const hd_pack_entry *e = &pool->entries.items[place.entry];
+    uint8_t left = e->taken & (uint8_t)~place.mask;
+    set_entry(pool, place.entry, left, left && e->reserved);
+}
+
+void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved)
+{
+    set_entry(pool, entry, pool->entries.items[entry].taken, reserved);
+}
+
+static bool agree(const hd_pack_slice *a, const hd_pack_slice *b, uint32_t byte)
+{
+    return b->byte == byte && a->owner.index == b->owner.index && a->owner.frame == b->owner.frame && a->owner.warp == b->owner.warp &&
+           a->claim.serial == b->claim.serial && a->claim.lanes == b->claim.lanes;
+}
+
+hd_pack_slice hd_pack_read(const hd_pack_pool *pool, hd_pack_place place)
+{
+    const hd_pack_slice *slice = pool->entries.items[place.entry].slices + __builtin_ctz(place.mask);
+    hd_pack_slice whole = *slice;
+    uint32_t width = hd_pack_width(place);
+    if (slice->byte)
+        whole.claim.lanes = 0;
+    for (uint32_t byte = 1; byte < width; byte++)
+        if (!agree(slice, slice + byte, byte))
+            whole.claim.lanes = 0;
+    return whole;
+}
+
+void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_owner owner, hd_claim claim)
+{
+    hd_pack_slice *slice = pool->entries.items[place.entry].slices + __builtin_ctz(place.mask);
+    uint32_t width = hd_pack_width(place);
+    for (uint32_t byte = 0; byte < width; byte++)
+        slice[byte] = (hd_pack_slice){owner, byte, claim};
+}

@@ -1,0 +1,71 @@
+/* Entries of a register file that hold several narrow registers: four slices of a byte of each lane, and the map of the free ones.
+ *
+ * Register packing, as CORF has it ("CORF: Coalescing Operand Register File for GPUs", sections 2.2, 2.4.3 and 2.5.3): a register takes as
+ * many neighbouring slices of one entry as its widest lane has bytes; its byte k lies in the k-th of them, from the lowest. The pool
+ * grows: there is always an empty entry.
+ *
+ * For the replay's proof (identity.h) each slice has a stamp of what it holds: owner, which of its bytes, and the claim. A register is
+ * read from the slices that the renaming table names, and they must agree.
+ *
+ * Cost: O(1) to read and write; the lowest entry with room is found in 1/64 step an entry, and steps are not made twice while
+ * entries fill up.
+ */
+#ifndef HD_HWMODEL_RF_PACK_H
+#define HD_HWMODEL_RF_PACK_H
+
+#include "hwmodel/rf/identity.h"
+
+enum { HD_PACK_SLICES = 4, HD_PACK_WHOLE = 15 /* mask of all */ };
+
+typedef enum hd_pack_side { HD_PACK_ANY, HD_PACK_LEFT, HD_PACK_RIGHT } hd_pack_side; /* left: up to slice 3; right: from slice 0 on */
+
+typedef struct hd_pack_place { /* as the renaming table has it */
+    uint32_t entry;
+    uint8_t mask; /* of slices; 0: nowhere */
+} hd_pack_place;
+
+typedef struct hd_pack_slice {
+    hd_owner owner;
+    uint32_t byte; /* of the owner's value */
+    hd_claim claim;
+} hd_pack_slice;
+
+typedef struct hd_pack_entry {
+    hd_pack_slice slices[HD_PACK_SLICES];
+    uint8_t taken; /* mask */
+    bool reserved; /* for a register to come: no search finds it */
+} hd_pack_entry;
+
+enum { HD_PACK_ROOMS = 10 }; /* kinds of room: 1 to 3 slices at each side and anywhere, and an empty entry */
+typedef struct hd_pack_word {
+    uint64_t with[HD_PACK_ROOMS]; /* of 64 entries, those with such room */
+} hd_pack_word;
+
+typedef struct hd_pack_pool {
+    HD_ARRAY(hd_pack_entry) entries;
+    HD_ARRAY(hd_pack_word) words;
+    uint32_t first[HD_PACK_ROOMS]; /* no word below has such room */
+    uint32_t used;                 /* entries with a taken slice */
+} hd_pack_pool;
+
+void hd_pack_clear(hd_pack_pool *pool);
+void hd_pack_free(hd_pack_pool *pool);
+
+/* A run of `width` free slices in an entry, at the side if it is one, else the lowest; 0: there is none. */
+uint8_t hd_pack_run(const hd_pack_pool *pool, uint32_t entry, uint32_t width, hd_pack_side side);
+/* The lowest entry with such a run, and the run. */
+hd_pack_place hd_pack_find(hd_pack_pool *pool, uint32_t width, hd_pack_side side);
+/* The lowest empty entry. */
+uint32_t hd_pack_empty(hd_pack_pool *pool);
+
+void hd_pack_take(hd_pack_pool *pool, hd_pack_place place); /* what the slices held is forgotten */
+void hd_pack_give(hd_pack_pool *pool, hd_pack_place place);
+void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved);
+
+/* What the slices of a place hold together: where they do not agree, no lane. */
+hd_pack_slice hd_pack_read(const hd_pack_pool *pool, hd_pack_place place);
+void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_owner owner, hd_claim claim);
+
+static inline uint32_t hd_pack_width(hd_pack_place place) { return (uint32_t)__builtin_popcount(place.mask); }
+
+#endif
