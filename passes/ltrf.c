@@ -1,0 +1,250 @@
+/* ltrf(n=N, dead): register-intervals, whose registers are fetched into a register cache when the warp enters them. "LTRF: Enabling
+ * High-Capacity Register Files for GPUs via Hardware/Software Cooperative Register Prefetching", ASPLOS 2018, section 3.3.
+ *
+ * An interval is a part of the control flow with one entry, its header, that accesses at most N words of the register file. The header is
+ * annotated with these words; what is not annotated belongs to the interval of what the warp ran before it.
+ *
+ * What the warp ran before it, not what stands before it in the control flow: where a branch may split the warp, the end of one side is
+ * followed by the other side. So predecessors and successors are those of the warp-order graph (passes/warp_order.c). An interval along
+ * the edges of the control flow alone could be entered in its middle with another one's words in the cache.
+ *
+ *   passes/ltrf_alone.c  instructions that are intervals of their own: calls, what accesses more than N words (what is too much for
+ *                        the cache bypasses it, with a warning), and waits inside of divergent code
+ *   passes/ltrf_form.c   algorithm 1: blocks to intervals
+ *   passes/ltrf_merge.c  algorithm 2: intervals to larger ones, until nothing merges
+ *
+ * Irreducible graphs need no care: what is entered from two intervals is a header. Code that the entry does not reach is in none.
+ *
+ * dead (LTRF+): marks source operands of which no word is live in the warp behind the instruction (passes/warp_words.h) nor written by it.
+ *
+ * Complexity: near-linear in instructions, edges of the warp order, and intervals times N. Deterministic.
+ */
+#include "passes/ltrf_work.h"
+#include "passes/warp_words.h"
+
+enum { LTRF_MOST = 256, LTRF_USUAL = 16, LTRF_SLOTS = 32 };
+
+/* ---- words ------------------------------------------------------------------------------------------------------------ */
+
+static void add_word(hd_u32_array *words, uint32_t word)
+{
+    for (uint32_t i = 0; i < words->count; i++)
+        if (words->items[i] == word)
+            return;
+    hd_array_push(words, word);
+}
+
+void ltrf_words(const ltrf_plan *p, uint32_t ordinal, hd_u32_array *words)
+{
+    const hd_function *f = p->function;
+    const hd_instruction *insn = &f->instructions.items[ordinal];
+    hd_array_clear(words);
+    if (hd_storage_skips(p->storage, ordinal))
+        return;
+    HD_INSN_REGISTERS (f, insn, o)
+        HD_STORAGE_WORDS (p->storage, o->value, word)
+            add_word(words, word);
+    if (!f->register_results.count || !(hd_insn_form(f, insn)->behaviour & HD_BEHAVE_RETURN))
+        return;
+    for (uint32_t r = 0; r < f->register_results.count; r++)
+        HD_STORAGE_WORDS (p->storage, f->register_results.items[r], word)
+            add_word(words, word);
+}
+
+/* ---- the order ---------------------------------------------------------------------------------------------------------- */
+
+/* Of edges between blocks that the entry reaches. `all`: NULL takes those of the control flow. */
+static ltrf_order order_of(const hd_cfg *cfg, const hd_warp_order *all, hd_arena *arena)
+{
+    uint32_t blocks = cfg->block_count, *first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)blocks + 1);
+    ltrf_order order = {.first = first, .predecessors = HD_ARENA_ARRAY(arena, uint32_t, blocks)};
+    hd_u32_array successors = {0};
+    for (uint32_t b = 0; b < blocks; b++) {
+        uint32_t count = all ? all->successor_first[b + 1] - all->successor_first[b] : cfg->blocks[b].succ_count;
+        const uint32_t *to = all ? all->successors + all->successor_first[b] : hd_block_successors(cfg, b);
+        for (uint32_t e = 0; e < count && cfg->blocks[b].reachable; e++) {
+            if (to[e] == blocks || !cfg->blocks[to[e]].reachable)
+                continue;
+            order.predecessors[to[e]]++;
+            hd_array_push(&successors, to[e]);
+        }
+        first[b + 1] = successors.count;
+    }
+    order.successors = hd_arena_copy(arena, successors.items, successors.count * sizeof(uint32_t));
+    hd_array_free(&successors);
+    return order;
+}
+
+typedef struct place {
+    uint32_t depth, number, block; /* in loops; in reverse post-order */
+} place;
+
+static int compare_places(const void *left, const void *right)
+{
+    const place *a = left, *b = right;
+    if (a->depth != b->depth)
+        return a->depth > b->depth ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static uint32_t *rank_blocks(const hd_cfg *cfg, hd_arena *arena)
+{
+    uint32_t count = cfg->reachable_count, *rank = HD_ARENA_ARRAY(arena, uint32_t, cfg->block_count);
+    place *places = HD_ARENA_ARRAY(arena, place, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t b = cfg->reverse_post_order[i], loop = cfg->blocks[b].loop;
+        places[i] = (place){loop == HD_NONE ? 0 : cfg->loops[loop].depth, i, b};
+    }
+    qsort(places, count, sizeof *places, compare_places);
+    for (uint32_t i = 0; i < count; i++)
+        rank[places[i].block] = i;
+    return rank;
+}
+
+/* ---- results ------------------------------------------------------------------------------------------------------------ */
+
+static bool is_header(ltrf_plan *p, uint32_t interval)
+{
+    return p->joined[interval] == interval && !p->intervals.items[interval].hollow;
+}
+
+static uint32_t count_headers(ltrf_plan *p)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->intervals.count; i++)
+        count += is_header(p, i);
+    return count;
+}
+
+/* How many there would be along the edges of the control flow alone. */
+static uint32_t count_by_control_flow(const ltrf_plan *p, hd_arena *arena)
+{
+    ltrf_plan other = *p;
+    memset(&other.intervals, 0, sizeof other.intervals);
+    other.arena = arena;
+    other.order = order_of(p->cfg, NULL, arena);
+    ltrf_form(&other);
+    ltrf_merge(&other);
+    uint32_t count = count_headers(&other);
+    hd_array_free(&other.intervals);
+    return count;
+}
+
+static void annotate_intervals(ltrf_plan *p, hd_pass_context *context)
+{
+    hd_function *f = context->function;
+    uint64_t words = 0;
+    hd_annotate(f, (hd_annotation){.kind = HD_ANNOTATION_LTRF_SIZE, .instruction = HD_NONE, .value = p->most});
+    for (uint32_t i = 0; i < p->intervals.count; i++) {
+        const ltrf_interval *interval = &p->intervals.items[i];
+        if (!is_header(p, i))
+            continue;
+        hd_annotate_list(f, (hd_annotation){.kind = HD_ANNOTATION_LTRF_PREFETCH, .instruction = interval->header}, interval->words,
+                         interval->word_count);
+        words += interval->word_count;
+    }
+    hd_statistic_add(context, "intervals", count_headers(p));
+    hd_statistic_add(context, "intervals by control-flow edges alone", count_by_control_flow(p, p->arena));
+    hd_statistic_add(context, "words of intervals", words);
+}
+
+static void warn_of_wide_ones(const ltrf_plan *p, hd_pass_context *context)
+{
+    const hd_function *f = p->function;
+    hd_u32_array words = {0};
+    uint32_t count = 0, first = HD_NONE;
+    HD_BITSET_EACH (&p->alone, i) {
+        ltrf_words(p, i, &words);
+        if (words.count <= p->most)
+            continue;
+        count++;
+        first = first == HD_NONE ? i : first;
+    }
+    if (count) {
+        ltrf_words(p, first, &words);
+        hd_report(context->diagnostics, HD_DIAG_WIDE_INSTRUCTION, f->module->source, f->instructions.items[first].span,
+                  "%u words are more than an interval of %u has: what is too much bypasses the register cache (%u instructions)",
+                  words.count, p->most, count);
+    }
+    hd_statistic_add(context, "instructions wider than the cache", count);
+    hd_array_free(&words);
+}
+
+/* ---- dead operands -------------------------------------------------------------------------------------------------------- */
+
+static bool writes(const ltrf_plan *p, const hd_instruction *insn, uint32_t word)
+{
+    HD_INSN_REGISTERS (p->function, insn, o)
+        if (o->flags & HD_OPERAND_DEF)
+            HD_STORAGE_WORDS (p->storage, o->value, other)
+                if (other == word)
+                    return true;
+    return false;
+}
+
+/* The walk has come to behind the instruction. */
+static bool is_dead(const ltrf_plan *p, const hd_live_walk *walk, const hd_instruction *insn, const hd_operand *o)
+{
+    HD_STORAGE_WORDS (p->storage, o->value, word)
+        if (hd_live_has(walk, word) || writes(p, insn, word))
+            return false;
+    return true;
+}
+
+static uint32_t dead_slots(const ltrf_plan *p, const hd_live_walk *walk, const hd_instruction *insn)
+{
+    uint32_t bits = 0, slots = insn->flags & HD_INSN_OPAQUE ? 0 : hd_insn_source_count(p->function, insn);
+    for (uint32_t slot = 0; slot < slots && slot < LTRF_SLOTS; slot++) {
+        uint32_t operand = hd_insn_source_slot(p->function, insn, slot);
+        if (operand != HD_NONE && is_dead(p, walk, insn, &p->function->operands.items[operand]))
+            bits |= 1u << slot;
+    }
+    return bits;
+}
+
+static void annotate_dead(ltrf_plan *p, hd_pass_context *context)
+{
+    hd_function *f = context->function;
+    const hd_warp_words *words = hd_warp_words_build(context, p->arena);
+    uint64_t count = 0;
+    hd_live_walk walk;
+    hd_warp_words_walk(&walk, p->arena, words);
+    for (uint32_t b = 0; b < p->cfg->block_count; b++) {
+        if (!p->cfg->blocks[b].reachable)
+            continue;
+        hd_live_start(&walk, b);
+        for (uint32_t i = p->cfg->blocks[b].end; i-- > p->cfg->blocks[b].first; hd_live_step(&walk)) {
+            uint32_t bits = hd_storage_skips(p->storage, i) ? 0 : dead_slots(p, &walk, &f->instructions.items[i]);
+            count += (uint32_t)__builtin_popcount(bits);
+            if (bits)
+                hd_annotate(f, (hd_annotation){.kind = HD_ANNOTATION_LTRF_DEAD, .instruction = i, .value = bits});
+        }
+    }
+    hd_statistic_add(context, "dead operands", count);
+}
+
+bool hd_pass_ltrf(hd_pass_context *context)
+{
+    hd_function *f = context->function;
+    ltrf_plan p = {.function = f, .arena = &context->scratch, .most = LTRF_USUAL};
+    if (!hd_option_number(context, "n", 1, LTRF_MOST, &p.most))
+        return false;
+    hd_storage storage = hd_storage_of(f, p.arena);
+    hd_annotations_remove(f, "ltrf");
+    if (!f->instructions.count)
+        return true;
+    p.cfg = hd_function_cfg(f);
+    p.storage = &storage;
+    p.order = order_of(p.cfg, hd_analysis_get(context, HD_ANALYSIS_WARP_ORDER), p.arena);
+    p.rank = rank_blocks(p.cfg, p.arena);
+    ltrf_find_alone(&p, hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY));
+    ltrf_form(&p);
+    ltrf_merge(&p);
+    annotate_intervals(&p, context);
+    warn_of_wide_ones(&p, context);
+    if (hd_option_text(context, "dead"))
+        annotate_dead(&p, context);
+    hd_annotations_sort(f);
+    hd_array_free(&p.intervals);
+    return true;
+}

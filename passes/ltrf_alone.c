@@ -1,0 +1,146 @@
+/* Instructions that are an interval of their own, and blocks that begin one whatever comes before.
+ *
+ *   calls          the callee has the cache meanwhile
+ *   wide ones      that access more words than an interval may have
+ *   waiting ones   a barrier or another instruction at which lanes may wait while others of their warp run (HD_BEHAVE_YIELD), where
+ *                  there can be others: in a side of a branch that may diverge and has two sides at least that are not its reconvergence
+ *                  point nor the exit, and under a guard that may differ between lanes. The other sides' first blocks come behind such
+ *                  an instruction too, and are fixed: those of every such branch whose reconvergence point post-dominates it.
+ *
+ * Method: sides are flooded up to their reconvergence points, those that are farthest first: what one flood has reached the later ones
+ * leave alone, since whatever leads to the farther point leads over the nearer one. Linear, but for sorting the branches.
+ */
+#include "passes/ltrf_work.h"
+
+typedef struct side {
+    uint32_t block, join, depth;
+} side;
+typedef HD_ARRAY(side) sides;
+
+static bool is_call(const hd_function *f, const hd_instruction *insn)
+{
+    return hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL;
+}
+
+static bool may_wait(const hd_function *f, const hd_instruction *insn)
+{
+    return hd_insn_form(f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD);
+}
+
+/* Has the branch at the end of the block two sides that lanes may be in at the same time? */
+static bool has_two_sides(const hd_cfg *cfg, uint32_t b)
+{
+    uint32_t count = 0;
+    for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++) {
+        uint32_t to = hd_block_successors(cfg, b)[e];
+        count += to != cfg->blocks[b].post_dominator && to != cfg->block_count;
+    }
+    return count > 1;
+}
+
+static int compare_sides(const void *left, const void *right)
+{
+    const side *a = left, *b = right;
+    if (a->depth != b->depth)
+        return a->depth < b->depth ? -1 : 1;
+    return (a->block > b->block) - (a->block < b->block);
+}
+
+static void find_sides(const hd_cfg *cfg, const hd_uniformity *uniformity, sides *all)
+{
+    HD_BITSET_EACH (&uniformity->divergent_branches, b) {
+        uint32_t join = cfg->blocks[b].post_dominator;
+        for (uint32_t e = 0; has_two_sides(cfg, b) && e < cfg->blocks[b].succ_count; e++) {
+            uint32_t to = hd_block_successors(cfg, b)[e];
+            if (to != join && to != cfg->block_count)
+                hd_array_push(all, (side){to, join, cfg->post_dominator_depth[join]});
+        }
+    }
+    if (all->count)
+        qsort(all->items, all->count, sizeof *all->items, compare_sides);
+}
+
+/* Blocks of sides. */
+static hd_bitset flood(const hd_cfg *cfg, const sides *all, hd_arena *scratch)
+{
+    hd_bitset reached = hd_bitset_new(scratch, cfg->block_count + 1);
+    hd_u32_array blocks = {0};
+    for (uint32_t s = 0; s < all->count; s++) {
+        hd_array_clear(&blocks);
+        hd_array_push(&blocks, all->items[s].block);
+        while (blocks.count) {
+            uint32_t b = hd_array_pop(&blocks);
+            if (b == all->items[s].join || b == cfg->block_count || hd_bitset_has(&reached, b))
+                continue;
+            hd_bitset_add(&reached, b);
+            for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++)
+                hd_array_push(&blocks, hd_block_successors(cfg, b)[e]);
+        }
+    }
+    hd_array_free(&blocks);
+    return reached;
+}
+
+/* waits[k]: waiting instructions in blocks whose number in the post-dominator tree is below k. */
+static void fix_sides(ltrf_plan *p, const sides *all, const uint32_t *waits)
+{
+    const hd_cfg *cfg = p->cfg;
+    for (uint32_t s = 0; s < all->count; s++) {
+        uint32_t join = all->items[s].join;
+        if (waits[cfg->post_dominator_leave[join] + 1] > waits[cfg->post_dominator_enter[join]])
+            hd_bitset_add(&p->fixed, all->items[s].block);
+    }
+}
+
+static bool any_waits(const ltrf_plan *p)
+{
+    for (uint32_t i = 0; i < p->function->instructions.count; i++)
+        if (may_wait(p->function, &p->function->instructions.items[i]))
+            return true;
+    return false;
+}
+
+static void find_waiting(ltrf_plan *p, const hd_uniformity *uniformity)
+{
+    const hd_cfg *cfg = p->cfg;
+    const hd_function *f = p->function;
+    hd_arena scratch = {0};
+    sides all = {0};
+    find_sides(cfg, uniformity, &all);
+    hd_bitset reached = flood(cfg, &all, &scratch);
+    uint32_t most = 0;
+    for (uint32_t b = 0; b <= cfg->block_count; b++)
+        most = cfg->post_dominator_leave[b] > most ? cfg->post_dominator_leave[b] : most;
+    uint32_t *waits = HD_ARENA_ARRAY(&scratch, uint32_t, (size_t)most + 2);
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        if (!may_wait(f, insn))
+            continue;
+        bool in_side = hd_bitset_has(&reached, cfg->block_of[i]);
+        if (in_side || (insn->guard != HD_NONE && hd_bitset_has(&uniformity->divergent_registers, insn->guard)))
+            hd_bitset_add(&p->alone, i);
+        waits[cfg->post_dominator_enter[cfg->block_of[i]] + 1] += in_side;
+    }
+    for (uint32_t k = 0; k <= most; k++)
+        waits[k + 1] += waits[k];
+    fix_sides(p, &all, waits);
+    hd_array_free(&all);
+    hd_arena_free(&scratch);
+}
+
+void ltrf_find_alone(ltrf_plan *p, const hd_uniformity *uniformity)
+{
+    const hd_function *f = p->function;
+    hd_u32_array words = {0};
+    p->alone = hd_bitset_new(p->arena, f->instructions.count);
+    p->fixed = hd_bitset_new(p->arena, p->cfg->block_count);
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        ltrf_words(p, i, &words);
+        if (words.count > p->most || is_call(f, &f->instructions.items[i]))
+            hd_bitset_add(&p->alone, i);
+    }
+    if (any_waits(p))
+        find_waiting(p, uniformity);
+    hd_bitset_add(&p->fixed, 0); /* the caller comes before it */
+    hd_array_free(&words);
+}

@@ -1,0 +1,236 @@
+/* Register-intervals, first pass. "LTRF", ASPLOS 2018, section 3.3, algorithm 1.
+ *
+ * An interval begins at its header and takes up the block from there on, until a word more than N would be needed: there the block is cut, and
+ * what is left begins another one (TRAVERSE). A block joins as a whole where all blocks that the warp may run before it end in the
+ * interval, and |regs(interval) union regs(block)| <= N: the pseudo-code looks only at the blocks before it, which lets both sides
+ * of a branch together need more. Of a block that is cut by a call or the like, what stands before that counts. When nothing joins any more,
+ * all blocks behind the interval that are in none yet are headers.
+ *
+ * Of several that could join, the one deepest in loops is first, then the one first in reverse post-order.
+ *
+ * Complexity: each instruction and edge is looked at a fixed number of times: a block can be about to join one interval only. Blocks that could
+ * join wait in a heap.
+ */
+#include "passes/ltrf_work.h"
+
+typedef struct former {
+    ltrf_plan *plan;
+    uint32_t *used;          /* by word: 1 + the last interval that it was found in */
+    uint32_t *tried;         /* by word: the last trial that it was found in */
+    uint32_t trials;
+    uint32_t *seen, *count;  /* by block: 1 + the interval that `count` blocks before it end in */
+    uint32_t *block_at;      /* by rank */
+    hd_u32_array heap, ended, words, taken; /* taken: words of the interval in progress */
+    uint32_t due;            /* intervals before it are done */
+} former;
+
+/* The first instruction in [from, end) that is issued; `end`: none. */
+static uint32_t first_issued(const ltrf_plan *p, uint32_t from, uint32_t end)
+{
+    while (from < end && hd_storage_skips(p->storage, from))
+        from++;
+    return from;
+}
+
+static void begin_interval(former *s, uint32_t block, uint32_t from, uint32_t before)
+{
+    ltrf_plan *p = s->plan;
+    uint32_t end = p->cfg->blocks[block].end, header = first_issued(p, from, end);
+    ltrf_interval i = {.header = header, .block = block, .before = before};
+    i.hollow = header == end;
+    if (i.hollow)
+        i.header = from;
+    i.alone = !i.hollow && hd_bitset_has(&p->alone, header);
+    i.fixed = i.alone || (before == HD_NONE && hd_bitset_has(&p->fixed, block));
+    if (before == HD_NONE)
+        p->first[block] = p->intervals.count;
+    hd_array_push(&p->intervals, i);
+}
+
+static void end_block(former *s, uint32_t block, uint32_t interval)
+{
+    s->plan->last[block] = interval;
+    hd_array_push(&s->ended, block);
+}
+
+/* Begins an interval with what stands in the block from `from` on, or ends the block where that is nothing. */
+static void leave_rest(former *s, uint32_t block, uint32_t from, uint32_t interval)
+{
+    uint32_t end = s->plan->cfg->blocks[block].end;
+    if (first_issued(s->plan, from, end) == end)
+        end_block(s, block, interval);
+    else
+        begin_interval(s, block, from, interval);
+}
+
+/* Takes a word into the interval in progress; false where it has as many as it may. */
+static bool take_words(former *s, uint32_t interval)
+{
+    uint32_t more = 0;
+    for (uint32_t w = 0; w < s->words.count; w++)
+        more += s->used[s->words.items[w]] != interval + 1;
+    if (s->taken.count + more > s->plan->most)
+        return false;
+    for (uint32_t w = 0; w < s->words.count; w++) {
+        uint32_t word = s->words.items[w];
+        if (s->used[word] == interval + 1)
+            continue;
+        s->used[word] = interval + 1;
+        hd_array_push(&s->taken, word);
+    }
+    return true;
+}
+
+/* TRAVERSE. */
+static void take_block(former *s, uint32_t interval, uint32_t block, uint32_t from)
+{
+    const ltrf_plan *p = s->plan;
+    uint32_t end = p->cfg->blocks[block].end;
+    for (uint32_t i = from; i < end; i++) {
+        if (hd_storage_skips(p->storage, i))
+            continue;
+        ltrf_words(p, i, &s->words);
+        if (hd_bitset_has(&p->alone, i) || !take_words(s, interval)) {
+            begin_interval(s, block, i, interval);
+            return;
+        }
+    }
+    end_block(s, block, interval);
+}
+
+/* One instruction; of a wide one the words that stand first. */
+static void take_alone(former *s, uint32_t interval)
+{
+    const ltrf_interval i = s->plan->intervals.items[interval];
+    ltrf_words(s->plan, i.header, &s->words);
+    if (s->words.count > s->plan->most)
+        s->words.count = s->plan->most;
+    take_words(s, interval);
+    leave_rest(s, i.block, i.header + 1, interval);
+}
+
+/* ---- who joins ------------------------------------------------------------------------------------------------------- */
+
+/* Counts the blocks before what follows; what has all of them in this interval may join. */
+static void look_behind(former *s, uint32_t interval, uint32_t from)
+{
+    ltrf_plan *p = s->plan;
+    for (uint32_t b = from; b < s->ended.count; b++) {
+        uint32_t block = s->ended.items[b];
+        for (uint32_t e = p->order.first[block]; e < p->order.first[block + 1]; e++) {
+            uint32_t to = p->order.successors[e];
+            if (to == p->cfg->block_count || p->first[to] != HD_NONE)
+                continue;
+            if (s->seen[to] != interval + 1)
+                s->count[to] = 0;
+            s->seen[to] = interval + 1;
+            if (++s->count[to] == p->order.predecessors[to] && !hd_bitset_has(&p->fixed, to))
+                ltrf_heap_push(&s->heap, p->rank[to]);
+        }
+    }
+}
+
+static bool fits(former *s, uint32_t interval, uint32_t block)
+{
+    const ltrf_plan *p = s->plan;
+    uint32_t end = p->cfg->blocks[block].end, first = first_issued(p, p->cfg->blocks[block].first, end), more = 0;
+    if (first < end && hd_bitset_has(&p->alone, first))
+        return false;
+    s->trials++;
+    for (uint32_t i = first; i < end && !hd_bitset_has(&p->alone, i); i++) {
+        if (hd_storage_skips(p->storage, i))
+            continue;
+        ltrf_words(p, i, &s->words);
+        for (uint32_t w = 0; w < s->words.count; w++) {
+            uint32_t word = s->words.items[w];
+            more += s->used[word] != interval + 1 && s->tried[word] != s->trials;
+            s->tried[word] = s->trials;
+        }
+        if (s->taken.count + more > p->most)
+            return false;
+    }
+    return true;
+}
+
+static void take_followers(former *s, uint32_t interval)
+{
+    ltrf_plan *p = s->plan;
+    look_behind(s, interval, 0);
+    while (s->heap.count) {
+        uint32_t block = s->block_at[ltrf_heap_pop(&s->heap)], ended = s->ended.count;
+        if (!fits(s, interval, block))
+            continue;
+        p->first[block] = interval;
+        take_block(s, interval, block, p->cfg->blocks[block].first);
+        look_behind(s, interval, ended);
+    }
+}
+
+/* ---- all of them ----------------------------------------------------------------------------------------------------- */
+
+static int compare_words(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+static void keep_words(former *s, uint32_t interval)
+{
+    ltrf_plan *p = s->plan;
+    if (s->taken.count)
+        qsort(s->taken.items, s->taken.count, sizeof *s->taken.items, compare_words);
+    p->intervals.items[interval].words = hd_arena_copy(p->arena, s->taken.items, s->taken.count * sizeof(uint32_t));
+    p->intervals.items[interval].word_count = s->taken.count;
+}
+
+static void grow_interval(former *s, uint32_t interval)
+{
+    ltrf_plan *p = s->plan;
+    const ltrf_interval i = p->intervals.items[interval];
+    hd_array_clear(&s->ended);
+    hd_array_clear(&s->taken);
+    if (i.hollow) {
+        end_block(s, i.block, interval);
+    } else if (i.alone) {
+        take_alone(s, interval);
+    } else {
+        take_block(s, interval, i.block, i.header);
+        take_followers(s, interval);
+    }
+    keep_words(s, interval);
+    for (uint32_t b = 0; b < s->ended.count; b++) {
+        uint32_t block = s->ended.items[b];
+        for (uint32_t e = p->order.first[block]; e < p->order.first[block + 1]; e++) {
+            uint32_t to = p->order.successors[e];
+            if (to != p->cfg->block_count && p->first[to] == HD_NONE)
+                begin_interval(s, to, p->cfg->blocks[to].first, HD_NONE);
+        }
+    }
+}
+
+void ltrf_form(ltrf_plan *p)
+{
+    hd_arena scratch = {0};
+    uint32_t blocks = p->cfg->block_count;
+    former s = {.plan = p,
+                .used = HD_ARENA_ARRAY(&scratch, uint32_t, p->storage->words),
+                .tried = HD_ARENA_ARRAY(&scratch, uint32_t, p->storage->words),
+                .seen = HD_ARENA_ARRAY(&scratch, uint32_t, blocks),
+                .count = HD_ARENA_ARRAY(&scratch, uint32_t, blocks),
+                .block_at = HD_ARENA_ARRAY(&scratch, uint32_t, blocks)};
+    p->first = hd_arena_alloc(p->arena, blocks * sizeof(uint32_t));
+    p->last = hd_arena_alloc(p->arena, blocks * sizeof(uint32_t));
+    memset(p->first, 0xff, blocks * sizeof(uint32_t));
+    memset(p->last, 0xff, blocks * sizeof(uint32_t));
+    for (uint32_t b = 0; b < blocks; b++)
+        if (p->cfg->blocks[b].reachable)
+            s.block_at[p->rank[b]] = b;
+    begin_interval(&s, 0, 0, HD_NONE);
+    while (s.due < p->intervals.count)
+        grow_interval(&s, s.due++);
+    hd_array_free(&s.heap);
+    hd_array_free(&s.ended);
+    hd_array_free(&s.words);
+    hd_array_free(&s.taken);
+    hd_arena_free(&scratch);
+}

@@ -1,0 +1,73 @@
+/* What the files of ltrf share: register-intervals while they are made. Private to passes/ltrf*.c. */
+#ifndef HD_PASSES_LTRF_WORK_H
+#define HD_PASSES_LTRF_WORK_H
+
+#include "passes/liveness.h"
+
+typedef struct ltrf_interval {
+    uint32_t header;      /* its first instruction that is issued; where it is hollow, the block's first */
+    uint32_t block;       /* the header's */
+    uint32_t before;      /* the interval before it in its block; HD_NONE where it begins the block */
+    const uint32_t *words; /* its working set, ascending */
+    uint32_t word_count;
+    bool alone;           /* one instruction that nothing joins: a call, one wider than the cache, one at which the warp may run other code */
+    bool fixed;           /* joins nothing: the function's entry, and sides behind which other code may wait */
+    bool hollow;          /* a block without an issued instruction: it has no header to annotate, nothing joins it */
+} ltrf_interval;
+
+/* In which order the warp runs blocks. */
+typedef struct ltrf_order {
+    const uint32_t *first, *successors; /* rows by block */
+    uint32_t *predecessors;             /* by block: how many that the entry reaches, the caller not counted */
+} ltrf_order;
+
+typedef struct ltrf_plan {
+    const hd_function *function;
+    const hd_cfg *cfg;
+    const hd_storage *storage;
+    hd_arena *arena;
+    uint32_t most;          /* N */
+    ltrf_order order;
+    hd_bitset alone;        /* by instruction */
+    hd_bitset fixed;        /* by block */
+    uint32_t *rank;         /* by block: which one an interval tries first: deepest in loops, then in reverse post-order */
+    HD_ARRAY(ltrf_interval) intervals;
+    uint32_t *first, *last; /* by block: the interval at its start and at its end; HD_NONE: not reached */
+    uint32_t *joined;       /* by interval: the one that it is merged into, at last (hd_ltrf_of) */
+} ltrf_plan;
+
+/* Distinct words that an instruction accesses, in operand order, results that a return reads last; 0 for identities. The array is overwritten. */
+void ltrf_words(const ltrf_plan *plan, uint32_t ordinal, hd_u32_array *words);
+uint32_t ltrf_of(ltrf_plan *plan, uint32_t interval); /* the one that it was merged into */
+bool ltrf_reached(const ltrf_plan *plan, uint32_t block);
+
+void ltrf_find_alone(ltrf_plan *plan, const hd_uniformity *uniformity); /* fills `alone` and `fixed`: passes/ltrf_alone.c */
+void ltrf_form(ltrf_plan *plan);  /* algorithm 1: passes/ltrf_form.c */
+void ltrf_merge(ltrf_plan *plan); /* algorithm 2, until nothing merges: passes/ltrf_merge.c */
+
+/* A heap of ranks: the least one first. */
+static inline void ltrf_heap_push(hd_u32_array *heap, uint32_t rank)
+{
+    hd_array_push(heap, rank);
+    uint32_t at = heap->count - 1;
+    for (; at && heap->items[(at - 1) / 2] > rank; at = (at - 1) / 2)
+        heap->items[at] = heap->items[(at - 1) / 2];
+    heap->items[at] = rank;
+}
+
+static inline uint32_t ltrf_heap_pop(hd_u32_array *heap)
+{
+    uint32_t least = heap->items[0], last = hd_array_pop(heap), at = 0;
+    for (uint32_t child; (child = 2 * at + 1) < heap->count; at = child) {
+        if (child + 1 < heap->count && heap->items[child + 1] < heap->items[child])
+            child++;
+        if (heap->items[child] >= last)
+            break;
+        heap->items[at] = heap->items[child];
+    }
+    if (heap->count)
+        heap->items[at] = last;
+    return least;
+}
+
+#endif
