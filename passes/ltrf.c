@@ -205,7 +205,7 @@ static uint32_t dead_slots(const ltrf_plan *p, const hd_live_walk *walk, const h
 static void annotate_dead(ltrf_plan *p, hd_pass_context *context)
 {
     hd_function *f = context->function;
-    const hd_warp_words *words = hd_warp_words_build(context, p->arena);
+    const hd_warp_words *words = hd_warp_words_build(context, p->arena); /* looks at annotations: sorted ones */
     uint64_t count = 0;
     hd_live_walk walk;
     hd_warp_words_walk(&walk, p->arena, words);
@@ -240,10 +240,10 @@ bool hd_pass_ltrf(hd_pass_context *context)
     ltrf_find_alone(&p, hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY));
     ltrf_form(&p);
     ltrf_merge(&p);
-    annotate_intervals(&p, context);
-    warn_of_wide_ones(&p, context);
     if (hd_option_text(context, "dead"))
         annotate_dead(&p, context);
+    annotate_intervals(&p, context);
+    warn_of_wide_ones(&p, context);
     hd_annotations_sort(f);
     hd_array_free(&p.intervals);
     return true;

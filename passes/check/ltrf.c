@@ -1,0 +1,371 @@
+/* Verifies register-intervals: whatever the warp ran before an instruction, its registers are in the register cache.
+ *
+ * Which interval the warp is in is followed forward over the order in which it may run blocks (order.h): from each annotated instruction,
+ * the header, until another one. Where two ways bring different intervals, the next instruction must be a header: so every edge stays
+ * inside its interval or enters at its header. Nothing is known at the function's entry; behind a call (the callee has the cache
+ * meanwhile) and behind what bypasses the cache, which both must be headers; and around barriers and other waits in a side of a
+ * branch that may diverge, or under a guard that may, and into the branch's sides: there lanes may run other code first.
+ *
+ * An interval's words are ascending, at most ltrf_size, and exactly those that its instructions access. Only an instruction
+ * that alone accesses more may bypass the cache with some of its words: then it has as many as there may be, and is alone.
+ *
+ * Complexity: linear in operands and edges of the warp order, apart from what facts.h and order.h need.
+ */
+#include "passes/check/check.h"
+#include "passes/check/ltrf_dead.h"
+#include "passes/check/order.h"
+#include <stdio.h>
+
+enum { STATE_NOT_REACHED, STATE_MIXED, STATE_HEADERS /* + ordinal of the header */ };
+
+typedef struct ltrf_check {
+    hd_facts facts;
+    hd_order order;
+    hd_function *function;
+    hd_diagnostics *diagnostics;
+    uint32_t most;              /* ltrf_size */
+    const hd_annotation **list; /* by instruction: its ltrf_prefetch, or NULL */
+    hd_bitset lonely;           /* by instruction: must be an interval of its own */
+    hd_bitset entered;          /* by block: any code may come before it */
+    hd_bitset used;             /* by index in annotation_words */
+    uint32_t *in;               /* by block: state at its start */
+    hd_u32_array words;
+} ltrf_check;
+
+static bool refute(const ltrf_check *c, uint32_t at, const char *why)
+{
+    const hd_function *f = c->function;
+    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->instructions.items[at].span, "register-intervals: %s", why);
+    return false;
+}
+
+static bool refute_word(const ltrf_check *c, uint32_t at, uint32_t word, const char *why)
+{
+    const hd_function *f = c->function;
+    char name[128];
+    if (word < c->facts.storage.words)
+        hd_storage_spell(&c->facts.storage, word, name, sizeof name);
+    else
+        snprintf(name, sizeof name, "word %u", word);
+    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->instructions.items[at].span, "register-intervals: %s %s", name, why);
+    return false;
+}
+
+/* ---- what instructions access --------------------------------------------------------------------------------------------- */
+
+static bool is_issued(const ltrf_check *c, uint32_t ordinal)
+{
+    return !hd_storage_skips(&c->facts.storage, ordinal);
+}
+
+static uint32_t behaviour_of(const ltrf_check *c, uint32_t ordinal)
+{
+    return hd_insn_form(c->function, &c->function->instructions.items[ordinal])->behaviour;
+}
+
+static void note_words(ltrf_check *c, uint32_t reg)
+{
+    HD_STORAGE_WORDS (&c->facts.storage, reg, word) {
+        uint32_t i = 0;
+        while (i < c->words.count && c->words.items[i] != word)
+            i++;
+        if (i == c->words.count)
+            hd_array_push(&c->words, word);
+    }
+}
+
+/* Distinct words, into c->words. */
+static void find_words(ltrf_check *c, uint32_t ordinal)
+{
+    const hd_function *f = c->function;
+    hd_array_clear(&c->words);
+    HD_INSN_REGISTERS (f, &f->instructions.items[ordinal], o)
+        note_words(c, o->value);
+    for (uint32_t r = 0; behaviour_of(c, ordinal) & HD_BEHAVE_RETURN && r < f->register_results.count; r++)
+        note_words(c, f->register_results.items[r]);
+}
+
+/* ---- what must be alone ----------------------------------------------------------------------------------------------------- */
+
+static bool waits(const ltrf_check *c, uint32_t ordinal)
+{
+    return behaviour_of(c, ordinal) & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD);
+}
+
+static bool is_side(const ltrf_check *c, const hd_block *branch, uint32_t target)
+{
+    return target != branch->post_dominator && target != c->facts.cfg->block_count;
+}
+
+typedef struct side_search {
+    uint32_t *seen, searches; /* by block */
+    const uint32_t *waits;    /* by block: instructions that wait */
+    hd_u32_array blocks;
+} side_search;
+
+/* The blocks of one side into `blocks`; true where something in them waits. */
+static bool search_side(const ltrf_check *c, side_search *s, uint32_t side, uint32_t join)
+{
+    const hd_cfg *cfg = c->facts.cfg;
+    bool found = false;
+    s->searches++;
+    hd_array_clear(&s->blocks);
+    hd_array_push(&s->blocks, side);
+    s->seen[side] = s->searches;
+    for (uint32_t i = 0; i < s->blocks.count; i++) {
+        const hd_block *block = &cfg->blocks[s->blocks.items[i]];
+        found = found || s->waits[s->blocks.items[i]];
+        for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++) {
+            uint32_t to = cfg->successors[e];
+            if (to == join || to == cfg->block_count || s->seen[to] == s->searches)
+                continue;
+            s->seen[to] = s->searches;
+            hd_array_push(&s->blocks, to);
+        }
+    }
+    return found;
+}
+
+static void mark_waits(ltrf_check *c, uint32_t block)
+{
+    for (uint32_t i = c->facts.cfg->blocks[block].first; i < c->facts.cfg->blocks[block].end; i++)
+        if (waits(c, i))
+            hd_bitset_add(&c->lonely, i);
+}
+
+/* A branch with two sides: what waits in one lets the other one run. */
+static void search_branch(ltrf_check *c, side_search *s, uint32_t b)
+{
+    const hd_cfg *cfg = c->facts.cfg;
+    const hd_block *branch = &cfg->blocks[b];
+    uint32_t sides = 0;
+    bool found = false;
+    for (uint32_t e = branch->succ_first; e < branch->succ_first + branch->succ_count; e++)
+        sides += is_side(c, branch, cfg->successors[e]);
+    for (uint32_t e = branch->succ_first; sides > 1 && e < branch->succ_first + branch->succ_count; e++) {
+        if (!is_side(c, branch, cfg->successors[e]) || !search_side(c, s, cfg->successors[e], branch->post_dominator))
+            continue;
+        found = true;
+        for (uint32_t i = 0; i < s->blocks.count; i++)
+            mark_waits(c, s->blocks.items[i]);
+    }
+    for (uint32_t e = branch->succ_first; found && e < branch->succ_first + branch->succ_count; e++)
+        if (is_side(c, branch, cfg->successors[e]))
+            hd_bitset_add(&c->entered, cfg->successors[e]);
+}
+
+static void find_lonely(ltrf_check *c)
+{
+    const hd_function *f = c->function;
+    const hd_cfg *cfg = c->facts.cfg;
+    uint32_t *count = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count);
+    bool any = false;
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        uint32_t guard = f->instructions.items[i].guard;
+        if (behaviour_of(c, i) & HD_BEHAVE_CALL)
+            hd_bitset_add(&c->lonely, i);
+        if (!waits(c, i))
+            continue;
+        any = true;
+        count[cfg->block_of[i]]++;
+        if (guard != HD_NONE && hd_bitset_has(&c->facts.divergent, guard))
+            hd_bitset_add(&c->lonely, i);
+    }
+    side_search s = {.seen = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count), .waits = count};
+    HD_BITSET_EACH (&c->facts.splits, b)
+        if (any)
+            search_branch(c, &s, b);
+    hd_array_free(&s.blocks);
+    hd_bitset_add(&c->entered, 0);
+}
+
+/* ---- in which interval the warp is ------------------------------------------------------------------------------------------- */
+
+static uint32_t behind(ltrf_check *c, uint32_t ordinal, uint32_t state)
+{
+    if (!is_issued(c, ordinal))
+        return state;
+    if (hd_bitset_has(&c->lonely, ordinal))
+        return STATE_MIXED;
+    if (!c->list[ordinal])
+        return state;
+    find_words(c, ordinal);
+    return c->words.count > c->most ? (uint32_t)STATE_MIXED : STATE_HEADERS + ordinal;
+}
+
+static uint32_t join_states(uint32_t a, uint32_t b)
+{
+    return a == STATE_NOT_REACHED || a == b ? b : b == STATE_NOT_REACHED ? a : (uint32_t)STATE_MIXED;
+}
+
+static void follow(ltrf_check *c)
+{
+    const hd_cfg *cfg = c->facts.cfg;
+    uint32_t *passes = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count); /* state behind the block, where it does not depend on that before */
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++)
+            passes[b] = behind(c, i, passes[b]);
+    hd_u32_array due = {0};
+    c->in[0] = STATE_MIXED;
+    hd_array_push(&due, 0);
+    while (due.count) {
+        uint32_t b = hd_array_pop(&due), out = passes[b] ? passes[b] : c->in[b];
+        HD_ORDER_SUCCESSORS (&c->order, b, to) {
+            if (to == cfg->block_count)
+                continue;
+            uint32_t in = hd_bitset_has(&c->entered, to) ? (uint32_t)STATE_MIXED : join_states(c->in[to], out);
+            if (in == c->in[to])
+                continue;
+            c->in[to] = in;
+            hd_array_push(&due, to);
+        }
+    }
+    hd_array_free(&due);
+}
+
+/* ---- what each instruction needs ---------------------------------------------------------------------------------------------- */
+
+/* Index in annotation_words of the word in the list, HD_NONE: it is not there. */
+static uint32_t place_of(const ltrf_check *c, const hd_annotation *list, uint32_t word)
+{
+    uint32_t low = list->value, end = list->value + list->count, high = end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (c->function->annotation_words.items[middle] < word)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && c->function->annotation_words.items[low] == word ? low : HD_NONE;
+}
+
+static bool check_covered(ltrf_check *c, uint32_t ordinal, const hd_annotation *list)
+{
+    uint32_t covered = 0, missing = HD_NONE;
+    find_words(c, ordinal);
+    for (uint32_t w = 0; w < c->words.count; w++) {
+        uint32_t place = place_of(c, list, c->words.items[w]);
+        if (place != HD_NONE) {
+            hd_bitset_add(&c->used, place);
+            covered++;
+        } else {
+            missing = c->words.items[w];
+        }
+    }
+    if (missing == HD_NONE)
+        return true;
+    if (c->words.count > c->most && c->list[ordinal])
+        return (covered == c->most && list->count == c->most) ||
+               refute(c, ordinal, "what accesses more than the cache holds must have as much of it there as fits");
+    return refute_word(c, ordinal, missing, "is accessed, and not among the words of the interval");
+}
+
+static bool check_block(ltrf_check *c, uint32_t b)
+{
+    const hd_cfg *cfg = c->facts.cfg;
+    uint32_t state = c->in[b];
+    bool good = true;
+    for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
+        if (!is_issued(c, i))
+            continue;
+        if (c->list[i])
+            state = STATE_HEADERS + i;
+        if (hd_bitset_has(&c->lonely, i) && !c->list[i])
+            good = refute(c, i, "a call, and a wait in divergent code, begins an interval of its own");
+        else if (state < STATE_HEADERS)
+            good = refute(c, i, "none begins here, but the warp may come from elsewhere than from one and the same");
+        else
+            good = check_covered(c, i, c->list[state - STATE_HEADERS]) && good;
+        state = behind(c, i, state);
+    }
+    return good;
+}
+
+static bool check_list(ltrf_check *c, const hd_annotation *list)
+{
+    const uint32_t *words = c->function->annotation_words.items + list->value;
+    if (!is_issued(c, list->instruction))
+        return refute(c, list->instruction, "one begins at what is no instruction");
+    if (list->count > c->most)
+        return refute(c, list->instruction, "one has more words than there may be");
+    for (uint32_t w = 1; w < list->count; w++)
+        if (words[w - 1] >= words[w])
+            return refute(c, list->instruction, "the words of one do not ascend");
+    return true;
+}
+
+static bool check_used(const ltrf_check *c, const hd_annotation *list)
+{
+    if (!c->facts.cfg->blocks[c->facts.cfg->block_of[list->instruction]].reachable)
+        return true;
+    for (uint32_t w = list->value; w < list->value + list->count; w++)
+        if (!hd_bitset_has(&c->used, w))
+            return refute_word(c, list->instruction, c->function->annotation_words.items[w], "is fetched, and nothing in the interval accesses it");
+    return true;
+}
+
+/* ---- all ------------------------------------------------------------------------------------------------------------------------ */
+
+static bool check_intervals(ltrf_check *c, uint64_t *count)
+{
+    hd_function *f = c->function;
+    const hd_cfg *cfg = c->facts.cfg;
+    bool good = true;
+    for (uint32_t a = 0; a < f->annotations.count; a++) {
+        const hd_annotation *note = &f->annotations.items[a];
+        if (note->kind != HD_ANNOTATION_LTRF_PREFETCH)
+            continue;
+        ++*count;
+        c->list[note->instruction] = note;
+        good = check_list(c, note) && good;
+    }
+    if (!good)
+        return false;
+    find_lonely(c);
+    follow(c);
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        if (cfg->blocks[b].reachable)
+            good = check_block(c, b) && good;
+    for (uint32_t i = 0; good && i < f->instructions.count; i++)
+        if (c->list[i])
+            good = check_used(c, c->list[i]);
+    return good;
+}
+
+/* ltrf_size; 0 where there is none. *any: are there annotations of the technique? */
+static uint32_t size_of(const hd_function *f, bool *any)
+{
+    uint32_t size = 0;
+    for (uint32_t a = 0; a < f->annotations.count; a++) {
+        uint16_t kind = f->annotations.items[a].kind;
+        *any = *any || kind == HD_ANNOTATION_LTRF_PREFETCH || kind == HD_ANNOTATION_LTRF_DEAD || kind == HD_ANNOTATION_LTRF_SIZE;
+        if (kind == HD_ANNOTATION_LTRF_SIZE)
+            size = f->annotations.items[a].value;
+    }
+    return size;
+}
+
+bool hd_check_ltrf(hd_function *function, hd_diagnostics *diagnostics, uint64_t *count)
+{
+    bool any = false;
+    ltrf_check c = {.function = function, .diagnostics = diagnostics, .most = size_of(function, &any)};
+    if (!any || (c.most && !function->instructions.count))
+        return true;
+    if (!c.most) {
+        hd_report(diagnostics, HD_DIAG_UNSOUND_ANNOTATION, function->module->source, function->header_span,
+                  "register-intervals need an ltrf_size on their function");
+        return false;
+    }
+    hd_facts_build(&c.facts, function);
+    c.order = hd_order_of(&c.facts);
+    c.list = HD_ARENA_ARRAY(&c.facts.arena, const hd_annotation *, function->instructions.count);
+    c.lonely = hd_bitset_new(&c.facts.arena, function->instructions.count);
+    c.entered = hd_bitset_new(&c.facts.arena, c.facts.cfg->block_count);
+    c.used = hd_bitset_new(&c.facts.arena, function->annotation_words.count);
+    c.in = HD_ARENA_ARRAY(&c.facts.arena, uint32_t, c.facts.cfg->block_count);
+    bool good = check_intervals(&c, count);
+    good = hd_check_ltrf_dead(&c.facts, diagnostics, count) && good;
+    hd_array_free(&c.words);
+    hd_facts_free(&c.facts);
+    return good;
+}
