@@ -83,7 +83,11 @@ void run_kernel(kernel_run *run)
         fail_msg("the kernel does not parse: %u: %s", run->line, run->message);
     }
     run_passes(run, module, &diagnostics);
+    if (run->opened)
+        run->opened(run, module);
     launch(run, module, &diagnostics);
+    if (run->closing)
+        run->closing(run);
     keep_first(run, &diagnostics);
     hd_module_free(module);
     hd_diagnostics_free(&diagnostics);

@@ -19,6 +19,9 @@ typedef struct kernel_run {
     hd_exec_options options;
     const char *passes; /* to run first, each checked; NULL: none */
     const hd_sink *sink;
+    void (*opened)(struct kernel_run *run, hd_module *module); /* after the passes: may set `sink` */
+    void (*closing)(struct kernel_run *run);                   /* after the launch, while the module is there */
+    void *context;                                             /* theirs */
     hd_texture_set textures; /* with their bytes placed */
     /* results */
     hd_exec_status status; /* HD_EXEC_UNSUPPORTED where decoding refused */

@@ -1,0 +1,43 @@
+/* Replays a small kernel (kernel.h) for several models in count mode, values and all. Every answer of a model is looked at: an operand that
+ * comes with another names one before it that has an access of its own, and none comes with two. For models whose reads move nothing. */
+#ifndef HD_TESTS_RF_REPLAY_H
+#define HD_TESTS_RF_REPLAY_H
+
+#include "kernel.h"
+
+#include "hwmodel/rf/count.h"
+
+enum { RF_REPLAY_MODELS = 4 };
+
+typedef struct rf_replay_result {
+    uint64_t counters[HD_COUNTER_COUNT];
+    hd_rf_series allocation;
+    uint64_t storage_bits;
+    const char *refusal; /* NULL: the model took part */
+} rf_replay_result;
+
+typedef struct rf_replay {
+    kernel_run run; /* all but opened, closing, context and sink */
+    const hd_rf_model_info *models; /* named as their rows in the table */
+    uint32_t model_count; /* the baseline stands before them */
+    void (*annotate)(struct rf_replay *replay, hd_module *module); /* NULL: as the text has it */
+    uint64_t seed;        /* annotate's */
+    uint32_t fault;       /* of the first model */
+    hd_rf_residency residency;
+    /* results */
+    bool proved;
+    uint32_t failed;      /* 1 + model that was not; 0: the baseline */
+    rf_replay_result baseline, results[RF_REPLAY_MODELS];
+    /* of the run in progress */
+    hd_rf_module *code;
+    hd_count *count;
+    hd_sink sink;
+    hd_diagnostics quiet;
+    hd_rf_ops ops[RF_REPLAY_MODELS];
+    hd_rf_model_info infos[RF_REPLAY_MODELS];
+    uint32_t place[RF_REPLAY_MODELS]; /* in the count; HD_NONE: refused */
+} rf_replay;
+
+void rf_replay_run(rf_replay *replay);
+
+#endif
