@@ -54,14 +54,23 @@ static bool symbols_match(const hd_symbol *formal, const hd_symbol *actual)
     return types_match((hd_type)formal->type, (hd_type)actual->type);
 }
 
-/* An actual parameter against a formal one, which is a variable or (old form) a register of the callee. */
+static hd_type type_of(const hd_function *f, uint32_t reg) { return (hd_type)f->registers.items[reg].type; }
+
+/* A whole vector register against a formal one. */
+static bool vector_matches(const call *c, const hd_operand *actual, const hd_formal *formal, hd_type formal_type)
+{
+    return formal->symbol == HD_NONE && formal->components == actual->count &&
+           types_match(formal_type, type_of(c->function, actual[1].value));
+}
+
+/* An actual parameter against a formal one, which is a variable or a register of the callee. */
 static bool actual_matches(const call *c, const hd_operand *actual, const hd_symbol *formal, hd_type formal_type)
 {
     const hd_module *module = c->function->module;
     if (actual->kind == HD_OPERAND_REGISTER)
         return (formal && formal->dimension_count)
                    ? false
-                   : types_match(formal_type, (hd_type)c->function->registers.items[actual->value].type);
+                   : types_match(formal_type, type_of(c->function, actual->value));
     if (actual->kind == HD_OPERAND_LITERAL)
         return hd_types[formal_type].class != HD_CLASS_FLOAT ||
                module->literals.items[actual->value].kind >= HD_LITERAL_F32_BITS;
@@ -75,33 +84,18 @@ static bool actual_matches(const call *c, const hd_operand *actual, const hd_sym
 
 /* ---- lists ---- */
 
-/* What a callee declares for its results, or its parameters. */
-typedef struct formals {
-    uint32_t count, first; /* symbols from `first`, unless they are registers */
-    const hd_u32_array *registers;
-    const hd_function *callee;
-    bool is_open; /* the last one is an array of any size and may be left out */
-} formals;
-
-static formals formals_of(const hd_function *callee, bool results)
+/* Whether the callee's last parameter (or result) is an array of any size, which may be left out. */
+static bool is_open(const hd_function *callee, bool results)
 {
-    formals f = {.callee = callee};
-    const hd_u32_array *registers = results ? &callee->register_results : &callee->register_parameters;
-    f.first = results ? callee->result_first : callee->parameter_first;
-    f.count = results ? callee->result_count : callee->parameter_count;
-    if (!f.count && registers->count) {
-        f.registers = registers;
-        f.count = registers->count;
-    }
-    if (f.count && !f.registers)
-        f.is_open = callee->module->symbols.items[f.first + f.count - 1].is_unsized;
-    return f;
+    uint32_t first = results ? callee->result_first : callee->parameter_first;
+    uint32_t count = results ? callee->result_count : callee->parameter_count;
+    return count && callee->module->symbols.items[first + count - 1].is_unsized;
 }
 
-static bool check_count(const call *c, const hd_operand *list, uint32_t expected, bool is_open, const char *what)
+static bool check_count(const call *c, const hd_operand *list, uint32_t expected, bool open, const char *what)
 {
     uint32_t given = list ? list->count : 0;
-    if (given == expected || (is_open && given + 1 == expected))
+    if (given == expected || (open && given + 1 == expected))
         return true;
     hd_module *module = c->function->module;
     hd_report(module->diagnostics, HD_DIAG_BAD_CALL, module->source,
@@ -110,25 +104,29 @@ static bool check_count(const call *c, const hd_operand *list, uint32_t expected
     return false;
 }
 
-static bool check_types(const call *c, const hd_operand *list, formals f, const char *what)
+static bool check_types(const call *c, const hd_operand *list, const hd_function *callee, bool results)
 {
+    const hd_u32_array *registers = results ? &callee->register_results : &callee->register_parameters;
     const hd_operand *o = list + 1;
-    for (uint32_t i = 0; i < list->count; i++, o += hd_operand_extent(o)) {
-        const hd_symbol *formal = f.registers ? NULL : &f.callee->module->symbols.items[f.first + i];
-        hd_type type = (hd_type)(formal ? formal->type : f.callee->registers.items[f.registers->items[i]].type);
-        if (!actual_matches(c, o, formal, type))
-            return complain(c, o, "the type of this %s does not match the callee's", what);
+    hd_formals walk = {.function = callee, .results = results};
+    hd_formal formal;
+    for (uint32_t i = 0; i < list->count && hd_formals_next(&walk, &formal); i++, o += hd_operand_extent(o)) {
+        const hd_symbol *symbol = formal.symbol == HD_NONE ? NULL : &callee->module->symbols.items[formal.symbol];
+        hd_type type = symbol ? (hd_type)symbol->type : type_of(callee, registers->items[formal.first]);
+        bool is_vector = o->kind == HD_OPERAND_VECTOR;
+        if (is_vector ? !vector_matches(c, o, &formal, type)
+                      : formal.components > 1 || !actual_matches(c, o, symbol, type))
+            return complain(c, o, "the type of this %s does not match the callee's", results ? "result" : "argument");
     }
     return true;
 }
 
 static bool check_against(const call *c, const hd_function *callee)
 {
-    formals results = formals_of(callee, true), parameters = formals_of(callee, false);
-    return check_count(c, c->results, results.count, results.is_open, "result") &&
-           check_count(c, c->arguments, parameters.count, parameters.is_open, "parameter") &&
-           (!c->results || check_types(c, c->results, results, "result")) &&
-           (!c->arguments || check_types(c, c->arguments, parameters, "argument"));
+    return check_count(c, c->results, hd_formals_count(callee, true), is_open(callee, true), "result") &&
+           check_count(c, c->arguments, hd_formals_count(callee, false), is_open(callee, false), "parameter") &&
+           (!c->results || check_types(c, c->results, callee, true)) &&
+           (!c->arguments || check_types(c, c->arguments, callee, false));
 }
 
 /* Elements that no list of a call takes, whatever the callee. */

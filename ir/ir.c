@@ -18,7 +18,7 @@ hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics)
 
 /* All that a function holds on the heap, but for its CFG. */
 #define FUNCTION_ARRAYS(each)                                                                                       \
-    each(register_parameters) each(register_results) each(statements) each(instructions) each(operands)             \
+    each(register_parameters) each(register_results) each(variables_before) each(statements) each(instructions) each(operands)             \
     each(registers) each(declarations) each(register_groups) each(labels) each(tables) each(table_entries)          \
     each(annotations) each(annotation_words) each(foreign_annotations) each(annotation_texts)
 
@@ -120,6 +120,36 @@ hd_function *hd_module_find_function(const hd_module *module, const char *name)
             found = f;
     }
     return found;
+}
+
+bool hd_formals_next(hd_formals *walk, hd_formal *formal)
+{
+    const hd_function *f = walk->function;
+    const hd_u32_array *registers = walk->results ? &f->register_results : &f->register_parameters;
+    uint32_t first = walk->results ? f->result_first : f->parameter_first;
+    uint32_t variables = walk->results ? f->result_count : f->parameter_count;
+    bool more = walk->registers < registers->count;
+    if (more && !walk->results)
+        variables = f->variables_before.items[walk->registers];
+    if (walk->variables < variables) {
+        *formal = (hd_formal){first + walk->variables++, HD_NONE, 0};
+        return true;
+    }
+    if (!more)
+        return false;
+    *formal = (hd_formal){HD_NONE, walk->registers, f->registers.items[registers->items[walk->registers]].vector};
+    walk->registers += formal->components;
+    return true;
+}
+
+uint32_t hd_formals_count(const hd_function *f, bool results)
+{
+    hd_formals walk = {.function = f, .results = results};
+    hd_formal formal;
+    uint32_t count = 0;
+    while (hd_formals_next(&walk, &formal))
+        count++;
+    return count;
 }
 
 bool hd_function_selected(const hd_function *function, const char *glob)

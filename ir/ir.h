@@ -223,7 +223,8 @@ typedef struct hd_function {
     uint8_t linkage;
     uint32_t parameter_first, parameter_count; /* module->symbols with kind PARAMETER */
     uint32_t result_first, result_count;       /* module->symbols with kind RESULT */
-    hd_u32_array register_parameters, register_results; /* old .reg parameters: register ids; live in / live out */
+    hd_u32_array register_parameters, register_results; /* .reg parameters: register ids; live in / live out */
+    hd_u32_array variables_before; /* by register parameter: variables among the parameters in front of it (hd_formals) */
     uint32_t max_threads[3], required_threads[3]; /* .maxntid, .reqntid; 0 = not given */
     uint32_t cluster_ctas[3];          /* .reqnctapercluster; 0 = not given */
     uint32_t min_ctas, max_registers;  /* .minnctapersm, .maxnreg; 0 = not given */
@@ -340,6 +341,19 @@ void hd_function_copy_free(hd_function *copy); /* NULL is fine */
 void hd_function_restore(hd_function *function, hd_function *copy);
 hd_function *hd_module_globals(hd_module *module);                        /* module->globals, made where there is none */
 hd_function *hd_module_find_function(const hd_module *module, const char *name); /* the one with a body, where there are several */
+
+/* The results or parameters of a function, in the order of its header. */
+typedef struct hd_formal {
+    uint32_t symbol;            /* a variable; HD_NONE: a register */
+    uint32_t first, components; /* in register_results or register_parameters: a register, or those of a vector */
+} hd_formal;
+typedef struct hd_formals {
+    const hd_function *function;
+    bool results;
+    uint32_t variables, registers; /* behind us */
+} hd_formals;
+bool hd_formals_next(hd_formals *walk, hd_formal *formal); /* hd_formals walk = {function, results}; */
+uint32_t hd_formals_count(const hd_function *function, bool results);
 
 /* Whether --kernel=GLOB (fnmatch(3); NULL: all) means this function: one with a body and such a name. */
 bool hd_function_selected(const hd_function *function, const char *glob);

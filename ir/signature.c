@@ -347,9 +347,12 @@ static hd_operand *check_list(checker *c, const hd_rule *rule, hd_operand *o)
         return fail(c, HD_MISMATCH_NO_LIST, rule, o);
     hd_operand *element = o + 1;
     for (uint32_t left = o->count; left; left--) {
+        bool is_vector = element->kind == HD_OPERAND_VECTOR && element->flags & HD_OPERAND_WHOLE;
         if (element->kind == HD_OPERAND_REGISTER)
             set_roles(element, rule[1].roles);
-        else if (element->kind != HD_OPERAND_LITERAL && element->kind != HD_OPERAND_SYMBOL &&
+        for (uint32_t i = 1; is_vector && i <= element->count; i++)
+            set_roles(element + i, rule[1].roles);
+        if (element->kind != HD_OPERAND_REGISTER && !is_vector && element->kind != HD_OPERAND_LITERAL && element->kind != HD_OPERAND_SYMBOL &&
                  element->kind != HD_OPERAND_SINK && element->kind != HD_OPERAND_NAME)
             return fail(c, HD_MISMATCH_KIND, rule + 1, element);
         element = next_sibling(element);

@@ -131,10 +131,9 @@ static void register_parameter(hd_builder *b, const hd_node *name)
     for (uint8_t c = 0; c < d.vector; c++) {
         hd_register r = {d.name, HD_NONE, f->declarations.count - 1, d.type, c, d.vector, 0};
         hd_array_push(&f->registers, r);
-        if (b->in_results)
-            hd_array_push(&f->register_results, id + c);
-        else
-            hd_array_push(&f->register_parameters, id + c);
+        hd_array_push(b->in_results ? &f->register_results : &f->register_parameters, id + c);
+        if (!b->in_results)
+            hd_array_push(&f->variables_before, b->module->symbols.count - f->parameter_first);
     }
     b->symbol = HD_NONE;
 }
@@ -280,6 +279,16 @@ static bool same_registers(const hd_function *f, const hd_u32_array *a, const hd
     return a->count == other->count;
 }
 
+static bool same_order(const hd_function *f, const hd_function *g)
+{
+    hd_formals walk = {.function = f}, other = {.function = g};
+    hd_formal a, b;
+    while (hd_formals_next(&walk, &a) && hd_formals_next(&other, &b))
+        if ((a.symbol == HD_NONE) != (b.symbol == HD_NONE) || a.components != b.components)
+            return false;
+    return true;
+}
+
 /* All declarations of a function have the same results and parameters. */
 static void check_prototypes(hd_builder *b)
 {
@@ -292,7 +301,8 @@ static void check_prototypes(hd_builder *b)
                 same_symbols(m, f->result_first, g->result_first, f->result_count) &&
                 same_symbols(m, f->parameter_first, g->parameter_first, f->parameter_count) &&
                 same_registers(f, &f->register_results, g, &g->register_results) &&
-                same_registers(f, &f->register_parameters, g, &g->register_parameters);
+                same_registers(f, &f->register_parameters, g, &g->register_parameters) &&
+                same_order(f, g);
     if (same)
         return;
     hd_diagnostic *d = hd_builder_error(b, BAD_DECLARATION, m->symbols.items[f->symbol].span,
@@ -307,6 +317,9 @@ static void finish_header(hd_builder *b, const hd_node *end)
 {
     hd_function *f = b->header;
     f->parameter_count = b->module->symbols.count - f->parameter_first;
+    if (f->result_count && f->result_count + f->register_results.count > 1)
+        hd_builder_error(b, BAD_DECLARATION, b->module->symbols.items[f->result_first].span,
+                         "a result in .param stands alone; several stand in .reg");
     check_prototypes(b);
     f->header = hd_build_tokens(b, b->header_begin, end->token.begin);
     f->header_span = (hd_span){b->header_begin, b->previous_end};

@@ -12,7 +12,7 @@
  * Deterministic.
  *
  * Not handled: functions with parameters or results in registers and those of modules with registers at module scope
- * (PTX of old) stay virtual, with a warning. Debug information about registers' names is not rewritten. Registers that
+ * (PTX of old) stay virtual, with a warning, and so do callers that pass vector registers. Debug information about registers' names is not rewritten. Registers that
  * wgmma.mma_async and tcgen05.st still read when they die in the program's order are not kept until that is waited for.
  * Slots of one spill round are shared, those of different rounds are not. */
 #include "passes/regalloc_work.h"
@@ -22,12 +22,28 @@
 
 enum { HD_REGALLOC_ROUNDS = 64, HD_REGALLOC_SLACK = 4 };
 
+/* Such an argument cannot be spelled by its components. */
+static bool passes_vectors(const hd_function *f)
+{
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        const hd_operand *o = hd_insn_operands(f, insn);
+        bool is_call = hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL;
+        for (uint32_t k = 0; is_call && k < insn->operand_count; k++)
+            if (o[k].kind == HD_OPERAND_VECTOR)
+                return true;
+    }
+    return false;
+}
+
 static bool is_supported(hd_pass_context *context)
 {
     const hd_function *f = context->function;
     const char *what = NULL;
     if (f->register_parameters.count || f->register_results.count)
         what = "parameters in registers";
+    if (!what && passes_vectors(f))
+        what = "calls with arguments in vector registers";
     for (uint32_t d = 0; d < f->declarations.count && !what; d++)
         if (f->declarations.items[d].depth == 0)
             what = "registers of module scope";

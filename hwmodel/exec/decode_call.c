@@ -79,9 +79,7 @@ static const hd_u32_array *address_taken(hd_decoder *d)
 
 static bool same_lists(const hd_function *f, uint32_t results, uint32_t parameters)
 {
-    uint32_t r = f->result_count ? f->result_count : f->register_results.count;
-    uint32_t p = f->parameter_count ? f->parameter_count : f->register_parameters.count;
-    return r == results && p == parameters;
+    return hd_formals_count(f, true) == results && hd_formals_count(f, false) == parameters;
 }
 
 /* Symbols of the functions that an instruction may call, as far as they have bodies. */
@@ -127,7 +125,7 @@ static uint32_t code_of(const hd_decoder *d, const hd_function *f)
 
 /* ---- arguments and results ----------------------------------------------------------------------------------- */
 
-/* What a function declares for one result or parameter. */
+/* What a function declares for one result or parameter, or one component of it. */
 typedef struct formal {
     hd_type type;
     uint32_t bytes, offset; /* of a variable */
@@ -135,18 +133,18 @@ typedef struct formal {
     bool open;              /* takes what is given */
 } formal;
 
-static formal formal_of(const hd_decoder *d, const hd_code *code, bool result, uint32_t i)
+static formal formal_variable(const hd_decoder *d, uint32_t symbol)
 {
-    const hd_function *f = code->function;
-    const hd_u32_array *registers = result ? &f->register_results : &f->register_parameters;
-    if (!(result ? f->result_count : f->parameter_count) && registers->count) {
-        uint32_t bytes = hd_register_lane_bytes(f, registers->items[i]);
-        return (formal){(hd_type)f->registers.items[registers->items[i]].type, bytes, 0,
-                        code->formals[result ? i : f->register_results.count + i], false};
-    }
-    uint32_t symbol = (result ? f->result_first : f->parameter_first) + i;
     const hd_symbol *s = &d->module->symbols.items[symbol];
     return (formal){(hd_type)s->type, (uint32_t)s->size_bytes, d->symbol_offset[symbol], HD_NO_REF, s->is_unsized};
+}
+
+static formal formal_register(const hd_code *code, bool result, uint32_t i)
+{
+    const hd_function *f = code->function;
+    uint32_t reg = (result ? &f->register_results : &f->register_parameters)->items[i];
+    return (formal){(hd_type)f->registers.items[reg].type, hd_register_lane_bytes(f, reg), 0,
+                    code->formals[result ? i : f->register_results.count + i], false};
 }
 
 /* The caller's side; false where it cannot be passed to such a formal. */
@@ -172,29 +170,48 @@ static bool match(hd_decoder *d, const hd_operand *o, const formal *f, bool resu
     return c->row != HD_NO_REF && c->bytes && c->row_bytes >= c->bytes && !f->open;
 }
 
-static uint32_t declared(const hd_function *f, bool result)
+/* One element of a list; a vector is passed by its components. */
+static bool add_element(hd_decoder *d, const hd_operand *o, const hd_code *code, bool result, const hd_formal *to)
 {
-    if (result)
-        return f->result_count ? f->result_count : f->register_results.count;
-    return f->parameter_count ? f->parameter_count : f->register_parameters.count;
+    bool is_vector = o->kind == HD_OPERAND_VECTOR;
+    uint32_t count = to->symbol == HD_NONE ? to->components : 1;
+    if (count != (is_vector ? o->count : 1))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        formal f = to->symbol == HD_NONE ? formal_register(code, result, to->first + i) : formal_variable(d, to->symbol);
+        hd_call_copy c;
+        if (!match(d, is_vector ? o + 1 + i : o, &f, result, &c))
+            return false;
+        hd_array_push(&d->code->copies, c);
+    }
+    return true;
 }
 
 /* Copies of one list; false where the function takes another number or other sizes. */
 static bool add_list(hd_decoder *d, const hd_operand *list, const hd_code *code, bool result)
 {
     const hd_operand *o = list ? list + 1 : NULL;
-    uint32_t given = list ? list->count : 0, expected = declared(code->function, result);
-    bool open = expected && !result && formal_of(d, code, false, expected - 1).open;
-    if (given != expected && !(open && given + 1 == expected))
-        return false;
-    for (uint32_t i = 0; i < given; i++, o += hd_operand_extent(o)) {
-        formal f = formal_of(d, code, result, i);
-        hd_call_copy c;
-        if (!match(d, o, &f, result, &c))
+    hd_formals walk = {.function = code->function, .results = result};
+    hd_formal to;
+    uint32_t given = list ? list->count : 0, i = 0;
+    for (; hd_formals_next(&walk, &to); i++) {
+        if (i == given) /* a last parameter of any size may be left out */
+            return !result && to.symbol != HD_NONE && formal_variable(d, to.symbol).open && !hd_formals_next(&walk, &to);
+        if (!add_element(d, o, code, result, &to))
             return false;
-        hd_array_push(&d->code->copies, c);
+        o += hd_operand_extent(o);
     }
-    return true;
+    return i == given;
+}
+
+/* How many values a list passes. */
+static uint32_t copies_of(const hd_operand *list)
+{
+    uint32_t count = 0;
+    const hd_operand *o = list ? list + 1 : NULL;
+    for (uint32_t i = 0; list && i < list->count; i++, o += hd_operand_extent(o))
+        count += o->kind == HD_OPERAND_VECTOR ? o->count : 1;
+    return count;
 }
 
 /* ---- calls --------------------------------------------------------------------------------------------------- */
@@ -292,8 +309,8 @@ bool hd_decode_call(hd_decoder *d)
     d->op->run = hd_run_call;
     d->op->flags |= HD_OP_CONTROL;
     d->op->use.detail = call;
-    call->arguments = p.arguments ? p.arguments->count : 0;
-    call->results = p.results ? p.results->count : 0;
+    call->arguments = copies_of(p.arguments);
+    call->results = copies_of(p.results);
     if (p.callee->kind == HD_OPERAND_SYMBOL)
         return decode_direct(d, &p, call);
     if (p.callee->kind != HD_OPERAND_REGISTER || !p.table || p.table->kind != HD_OPERAND_TABLE)

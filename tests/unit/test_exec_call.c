@@ -139,6 +139,20 @@ static void parameters_in_registers(void **state)
     assert_int_equal(out[3], 21);
 }
 
+static void parameters_of_both_kinds(void **state)
+{
+    (void)state;
+    kernel_run run = run_text(
+        HEAD ".func (.reg .v2 .b32 r) f(.reg .v2 .b32 a, .param .b32 b, .reg .b32 c, .param .b32 d)\n{\n.reg .b32 x, y;\nld.param.b32 x, [b];\n"
+             "ld.param.b32 y, [d];\nmad.lo.u32 r.x, a.y, 100, x;\nmad.lo.u32 r.y, a.x, 100, y;\nadd.u32 r.x, r.x, c;\nret;\n}\n" ENTRY
+             ".reg .v2 .b32 v, w;\n.param .b32 p;\nmov.u32 v.x, %r0;\nadd.u32 v.y, %r0, 1;\nst.param.b32 [p], 7;\n"
+             "call (w), f, (v, p, 10000, %r0);\nadd.u32 %r2, w.x, 1000000;\nshl.b32 %r3, w.y, 16;\nxor.b32 %r2, %r2, %r3;\n"
+             "st.global.u32 [%rd2], %r2;\nret;\n}\n");
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], (((i + 1) * 100 + 7 + 10000) + 1000000) ^ ((i * 100 + i) << 16));
+}
+
 static void values_of_other_sizes(void **state)
 {
     (void)state;
@@ -495,6 +509,7 @@ int main(void)
         cmocka_unit_test(bad_targets),
         cmocka_unit_test(exits_between_targets),
         cmocka_unit_test(parameters_in_registers),
+        cmocka_unit_test(parameters_of_both_kinds),
         cmocka_unit_test(values_of_other_sizes),
         cmocka_unit_test(a_noreturn_function_returns),
         cmocka_unit_test(stack_by_lane),
