@@ -45,6 +45,20 @@ static void add_results(const hd_rf_code *code, const hd_instruction *insn, hd_d
     }
 }
 
+static bool is_near(uint8_t space)
+{
+    return space == HD_SPACE_SHARED || space == HD_SPACE_SHARED_CTA || space == HD_SPACE_SHARED_CLUSTER || space == HD_SPACE_CONST ||
+           space == HD_SPACE_PARAM || space == HD_SPACE_PARAM_ENTRY || space == HD_SPACE_PARAM_FUNC;
+}
+
+/* Generic accesses count as global ones. What brings no register a value (red, cp.async) makes nobody wait. */
+static uint8_t traits_of(const hd_function *f, const hd_instruction *insn, bool writes)
+{
+    const hd_form *form = hd_insn_form(f, insn);
+    bool reads = (form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE)) != 0;
+    return (uint8_t)((form->behaviour & HD_BEHAVE_BARRIER ? HD_RF_BARRIER : 0) | (reads && writes && !is_near(form->space) ? HD_RF_LONG : 0));
+}
+
 static hd_rf_code *decode(const hd_function *f, hd_arena *arena)
 {
     hd_rf_code *code = HD_ARENA_NEW(arena, hd_rf_code);
@@ -53,6 +67,7 @@ static hd_rf_code *decode(const hd_function *f, hd_arena *arena)
     code->storage = hd_storage_of(f, arena);
     code->source_first = HD_ARENA_ARRAY(arena, uint32_t, f->instructions.count + 1);
     code->destination_first = HD_ARENA_ARRAY(arena, uint32_t, f->instructions.count + 1);
+    code->traits = HD_ARENA_ARRAY(arena, uint8_t, f->instructions.count + 1);
     hd_decoding d = {0};
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         if (!hd_storage_skips(&code->storage, i)) {
@@ -61,6 +76,7 @@ static hd_rf_code *decode(const hd_function *f, hd_arena *arena)
         }
         code->source_first[i + 1] = d.sources.count;
         code->destination_first[i + 1] = d.destinations.count;
+        code->traits[i] = traits_of(f, &f->instructions.items[i], code->destination_first[i] != d.destinations.count);
     }
     code->sources = hd_arena_copy(arena, d.sources.items, d.sources.count * sizeof *d.sources.items);
     code->destinations = hd_arena_copy(arena, d.destinations.items, d.destinations.count * sizeof *d.destinations.items);

@@ -17,6 +17,11 @@ typedef struct hd_rf_destination {
     uint32_t slot; /* hd_insn_destination_slot of the operand it belongs to */
 } hd_rf_destination;
 
+enum { /* traits of an instruction */
+    HD_RF_BARRIER = 1, /* holds the CTA's warps together */
+    HD_RF_LONG = 2,    /* takes hundreds of cycles until its result is there */
+};
+
 typedef struct hd_rf_code {
     const hd_function *function;
     hd_storage storage;                     /* words: warp registers of a frame */
@@ -25,6 +30,7 @@ typedef struct hd_rf_code {
     uint32_t *destination_first;            /* by instruction, and one more: in `destinations` */
     uint32_t *sources;                      /* words, each once an instruction, in operand order */
     hd_rf_destination *destinations;        /* in operand order */
+    uint8_t *traits;                        /* by instruction */
 } hd_rf_code;
 
 typedef struct hd_rf_module {

@@ -3,6 +3,7 @@
 #include "base/bitset.h"
 #include "base/pool.h"
 #include "hwmodel/rf/interleave.h"
+#include "hwmodel/rf/paths.h"
 #include <stdio.h>
 
 enum { HD_COUNT_COLUMN_BYTES = 1 << 20 }; /* of columns in a batch; more than one event can have */
@@ -11,15 +12,27 @@ typedef struct hd_count_branch { /* the last one of a warp that is called unifor
     uint32_t lanes, instruction, function, frame; /* lanes at it; 0 = none pending */
 } hd_count_branch;
 
+typedef enum hd_count_way { /* how a model sees the warps */
+    HD_COUNT_EVENTS, /* as they run */
+    HD_COUNT_PATHS,  /* each path once: paths.h */
+    HD_COUNT_TURNS,  /* resident warps in turns: interleave.h */
+} hd_count_way;
+
+typedef struct hd_recorded { /* a CTA that runs */
+    uint32_t number;
+    hd_rf_cta *cta; /* NULL: too long to be kept, its events are told as they come */
+} hd_recorded;
+
 struct hd_count {
     const hd_rf_module *code;
     hd_diagnostics *diagnostics;
     HD_ARRAY(hd_rf_feeder *) feeders; /* by model */
-    HD_ARRAY(hd_rf_interleave *) orders; /* by model; NULL: takes events as they come */
+    HD_ARRAY(hd_rf_interleave *) orders; /* by model; NULL where it does not see turns */
+    hd_rf_paths *paths;                  /* NULL until the first event */
+    uint32_t ways[HD_COUNT_TURNS + 1];   /* models that go each way; known from the first event on */
     hd_rf_residency residency;
-    uint32_t coupled;    /* models */
     uint64_t most_bytes; /* that streams of resident CTAs took */
-    HD_ARRAY(hd_rf_cta *) recorded; /* the CTAs that run (of a cooperative grid all of it), for coupled models */
+    HD_ARRAY(hd_recorded) recorded; /* the CTAs that run (of a cooperative grid all of it), for paths and turns */
     uint32_t latest;                /* of them, the one of the last event */
     HD_ARRAY(hd_count_branch) branches; /* by warp of the launch */
     hd_arena arena;
@@ -48,7 +61,7 @@ hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
 static void drop_recorded(hd_count *c)
 {
     for (uint32_t i = 0; i < c->recorded.count; i++)
-        hd_rf_cta_release(c->recorded.items[i]);
+        hd_rf_cta_release(c->recorded.items[i].cta);
     c->recorded.count = 0;
 }
 
@@ -65,6 +78,7 @@ void hd_count_free(hd_count *c)
     hd_array_free(&c->feeders);
     hd_array_free(&c->orders);
     hd_array_free(&c->branches);
+    hd_rf_paths_free(c->paths);
     hd_array_free(&c->batch);
     free(c->column_bytes);
     hd_arena_free(&c->arena);
@@ -77,7 +91,6 @@ void hd_count_add(hd_count *c, hd_rf_model *model)
     bool coupled = model->info->ops->coupled;
     hd_array_push(&c->feeders, feeder);
     hd_array_push(&c->orders, coupled ? hd_rf_interleave_new(feeder) : NULL);
-    c->coupled += coupled;
 }
 
 uint32_t hd_count_models(const hd_count *c)
@@ -216,12 +229,19 @@ static bool check_uniform(hd_count *c, const hd_event *event)
 
 /* ---- batches ------------------------------------------------------------------------------------------------------- */
 
+/* Where `take` must know at once what is wrong, no path is walked later. */
+static hd_count_way way_of(const hd_count *c, uint32_t model)
+{
+    const hd_rf_ops *ops = c->feeders.items[model]->model->info->ops;
+    return ops->coupled ? HD_COUNT_TURNS : c->batch_most > 1 && !ops->columns ? HD_COUNT_PATHS : HD_COUNT_EVENTS;
+}
+
 static void feed(void *context, uint32_t model, uint32_t worker)
 {
     hd_count *c = context;
     (void)worker;
     c->wrong_at[model] = HD_NONE;
-    if (c->orders.items[model])
+    if (way_of(c, model) != HD_COUNT_EVENTS)
         return;
     for (uint32_t e = 0; e < c->batch.count; e++)
         if (!hd_rf_feeder_take(c->feeders.items[model], &c->batch.items[e])) {
@@ -277,7 +297,7 @@ static bool keep(hd_count *c, const hd_event *event)
     return true;
 }
 
-/* ---- coupled models ------------------------------------------------------------------------------------------------- */
+/* ---- recorded CTAs ---------------------------------------------------------------------------------------------- */
 
 static bool refuse(hd_count *c, const char *format, const char *what)
 {
@@ -302,32 +322,54 @@ static bool report_order(hd_count *c, uint32_t m)
 /* Where the CTA is recorded; HD_NONE: nowhere. */
 static uint32_t find_recorded(hd_count *c, uint32_t number)
 {
-    if (c->latest < c->recorded.count && c->recorded.items[c->latest]->cta == number)
+    if (c->latest < c->recorded.count && c->recorded.items[c->latest].number == number)
         return c->latest;
     for (uint32_t i = 0; i < c->recorded.count; i++)
-        if (c->recorded.items[i]->cta == number)
+        if (c->recorded.items[i].number == number)
             return c->latest = i;
     return HD_NONE;
 }
 
-static void record(hd_count *c, const hd_event *event)
+static bool report_path(hd_count *c, uint32_t model)
+{
+    if (model == HD_NONE)
+        return true;
+    if (!flush_batch(c))
+        return false;
+    c->stopped = true;
+    report_failure(c, model);
+    return false;
+}
+
+/* From now on its events are told as they come. */
+static bool let_go(hd_count *c, hd_recorded *r)
+{
+    if (c->ways[HD_COUNT_TURNS])
+        return refuse(c, "a block with so many instructions cannot be replayed for techniques whose warps share storage%s", "");
+    uint32_t wrong = hd_rf_paths_begin(c->paths, r->cta, c->threads);
+    hd_rf_cta_release(r->cta);
+    r->cta = NULL;
+    return report_path(c, wrong);
+}
+
+static bool record(hd_count *c, const hd_event *event)
 {
     uint32_t at = find_recorded(c, event->cta);
     if (at == HD_NONE) {
         at = c->latest = c->recorded.count;
-        hd_array_push(&c->recorded, hd_rf_cta_new(c->code, event->cta));
+        hd_array_push(&c->recorded, (hd_recorded){event->cta, hd_rf_cta_new(c->code, event->cta)});
     }
-    hd_rf_cta_record(c->recorded.items[at], event);
+    hd_recorded *r = &c->recorded.items[at];
+    if (!r->cta)
+        return report_path(c, hd_rf_paths_tell(c->paths, event));
+    hd_rf_cta_record(r->cta, event);
+    return r->cta->bytes <= c->residency.bytes || let_go(c, r);
 }
 
-/* Hands the CTA to every coupled model; each of them lets it go when its warps have ended. */
-static bool hand_over(hd_count *c, uint32_t at)
+/* To every coupled model; each of them lets it go when its warps have ended. */
+static bool take_turns(hd_count *c, hd_rf_cta *cta)
 {
-    hd_rf_cta *cta = c->recorded.items[at];
     uint64_t bytes = 0;
-    if (cta->bytes > c->residency.bytes)
-        return refuse(c, "a block with so many instructions cannot be replayed for techniques whose warps share storage%s", "");
-    c->recorded.items[at] = c->recorded.items[--c->recorded.count];
     bool good = true;
     for (uint32_t m = 0; m < c->feeders.count && good; m++) {
         hd_rf_interleave *order = c->orders.items[m];
@@ -339,47 +381,76 @@ static bool hand_over(hd_count *c, uint32_t at)
         bytes = hd_rf_interleave_bytes(order) > bytes ? hd_rf_interleave_bytes(order) : bytes;
     }
     c->most_bytes = bytes > c->most_bytes ? bytes : c->most_bytes;
-    hd_rf_cta_release(cta);
     return good;
+}
+
+static bool end_cta(hd_count *c, const hd_event *event)
+{
+    uint32_t at = find_recorded(c, event->cta);
+    if (at == HD_NONE)
+        return true;
+    hd_rf_cta *cta = c->recorded.items[at].cta;
+    c->recorded.items[at] = c->recorded.items[--c->recorded.count];
+    bool good = !cta || (report_path(c, hd_rf_paths_take(c->paths, cta, c->threads)) && take_turns(c, cta));
+    hd_rf_cta_release(cta);
+    return good && report_path(c, hd_rf_paths_tell(c->paths, event));
 }
 
 static bool start_launch(hd_count *c, const hd_event *event)
 {
-    bool good = true;
+    bool good = report_path(c, hd_rf_paths_tell(c->paths, event));
     for (uint32_t m = 0; m < c->orders.count && good; m++)
         good = !c->orders.items[m] || hd_rf_interleave_launch(c->orders.items[m], &c->residency, event) || report_order(c, m);
     drop_recorded(c);
     return good;
 }
 
-static bool finish_coupled(hd_count *c)
+/* Of a run that stopped, blocks have begun and not ended. */
+static bool finish_recorded(hd_count *c)
 {
     bool good = true;
     for (uint32_t m = 0; m < c->orders.count && good; m++)
         good = !c->orders.items[m] || hd_rf_interleave_drain(c->orders.items[m], true) || report_order(c, m);
+    for (uint32_t i = 0; i < c->recorded.count && good; i++)
+        if (c->recorded.items[i].cta)
+            good = report_path(c, hd_rf_paths_begin(c->paths, c->recorded.items[i].cta, c->threads));
+    drop_recorded(c);
+    if (c->paths)
+        hd_rf_paths_settle(c->paths);
     return good;
 }
 
-static bool take_coupled(hd_count *c, const hd_event *event)
+static bool take_recorded(hd_count *c, const hd_event *event)
 {
     switch ((hd_event_kind)event->kind) {
     case HD_EVENT_LAUNCH:
         return start_launch(c, event);
-    case HD_EVENT_CTA_END: {
-        uint32_t at = find_recorded(c, event->cta);
-        return at == HD_NONE || hand_over(c, at);
-    }
+    case HD_EVENT_CTA_END:
+        return end_cta(c, event);
     case HD_EVENT_LAUNCH_END:
-        return finish_coupled(c);
+        return finish_recorded(c);
     default:
-        record(c, event);
-        return true;
+        return record(c, event);
+    }
+}
+
+/* ---- events --------------------------------------------------------------------------------------------------------- */
+
+static void open_ways(hd_count *c)
+{
+    c->wrong_at = HD_ARENA_ARRAY(&c->arena, uint32_t, c->feeders.count + 1);
+    c->paths = hd_rf_paths_new();
+    for (uint32_t m = 0; m < c->feeders.count; m++) {
+        hd_count_way way = way_of(c, m);
+        c->ways[way]++;
+        if (way == HD_COUNT_PATHS)
+            hd_rf_paths_add(c->paths, c->feeders.items[m], m);
     }
 }
 
 bool hd_count_flush(hd_count *c)
 {
-    return flush_batch(c) && finish_coupled(c);
+    return flush_batch(c) && finish_recorded(c);
 }
 
 bool hd_count_take(void *count, const hd_event *event)
@@ -387,13 +458,15 @@ bool hd_count_take(void *count, const hd_event *event)
     hd_count *c = count;
     if (c->stopped)
         return false;
-    if (!c->wrong_at)
-        c->wrong_at = HD_ARENA_ARRAY(&c->arena, uint32_t, c->feeders.count + 1);
+    if (!c->paths)
+        open_ways(c);
     if (event->kind == HD_EVENT_WARP_START)
         branch_of(c, event->warp)->lanes = 0;
     if (event->kind == HD_EVENT_ISSUE && !check_uniform(c, event))
         return false;
-    if (!keep(c, event) || (c->coupled && !take_coupled(c, event)))
+    if (c->ways[HD_COUNT_EVENTS] && !keep(c, event))
+        return false;
+    if (c->ways[HD_COUNT_PATHS] + c->ways[HD_COUNT_TURNS] && !take_recorded(c, event))
         return false;
     return (c->batch.count < c->batch_most && event->kind != HD_EVENT_LAUNCH_END) || flush_batch(c);
 }

@@ -5,10 +5,11 @@
  *   hd_sink sink = hd_count_sink(count);                    to hd_program_run
  *   hd_count_model(count, i)->counters                      after each launch; hd_count_reset() before the next
  *
- * Models whose warps share storage see the warps of several resident CTAs in turns (interleave.h). All others see the same events in the
- * stream's order. Each has its own copy of what the baseline knows (feeder.h). Events are kept in
- * batches, that one model after another works through, on several threads where hd_count_batches says so: counters, and what is found wrong,
- * do not depend on either. A batch is as many events as hd_count_batches says and at most 1 MB of columns.
+ * A model sees the warps in one of three ways. Where warps share storage: those of several resident CTAs in turns (interleave.h). Where
+ * it asks for columns: events as they run, kept in batches of as many events as hd_count_batches says and at most 1 MB of columns. All others
+ * count the same for every warp that does the same, and walk each path once, when the CTA has ended (paths.h); with batches of one event
+ * they see events as they run. Each has its own copy of what the baseline knows (feeder.h). Models work side by side on several threads where
+ * hd_count_batches says so: neither counters nor what is found wrong depend on that.
  *
  * The first operand that is not proved stops the run: `take` returns false, proof-failed
  * is reported at the instruction with warp and register, and hd_count_failed tells which model it was. A branch of hd_count_expect_uniform

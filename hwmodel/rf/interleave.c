@@ -296,8 +296,9 @@ static bool issue(hd_rf_interleave *i, resident_warp *w)
         return false;
     i->now++;
     i->refused = 0;
-    w->of->issued[w->index] += hd_rf_is_barrier(code, event.function, event.instruction);
-    bool is_long = event.effective && hd_rf_is_long(code, event.function, event.instruction);
+    uint8_t traits = code->functions[event.function]->traits[event.instruction];
+    w->of->issued[w->index] += (traits & HD_RF_BARRIER) != 0;
+    bool is_long = event.effective && traits & HD_RF_LONG;
     if (!load_next(i, w))
         end_warp(i, take_active(i, i->turn)); /* the next one stands in its place now */
     else if (is_long)

@@ -1,6 +1,5 @@
 /* Streams of warps: see streams.h. Linear in the events. */
 #include "hwmodel/rf/streams.h"
-#include "ir/form.h"
 
 enum { /* first byte of a record */
     HAS_RETURN = 1,    /* a RETURN, else an ISSUE */
@@ -8,35 +7,8 @@ enum { /* first byte of a record */
     HAS_ACTIVE = 4,
     HAS_EFFECTIVE = 8, /* else all that are active */
     HAS_FRAME = 16,    /* frame and function */
-    HAS_BARRIER = 32,  /* warps to wait for */
+    HAS_BARRIER = 32,  /* behind a barrier: the next number of `behind` */
 };
-
-static const hd_form *form_of(const hd_rf_module *code, uint32_t function, uint32_t instruction)
-{
-    const hd_function *f = code->functions[function]->function;
-    return hd_insn_form(f, &f->instructions.items[instruction]);
-}
-
-bool hd_rf_is_barrier(const hd_rf_module *code, uint32_t function, uint32_t instruction)
-{
-    return (form_of(code, function, instruction)->behaviour & HD_BEHAVE_BARRIER) != 0;
-}
-
-static bool is_near(uint8_t space)
-{
-    return space == HD_SPACE_SHARED || space == HD_SPACE_SHARED_CTA || space == HD_SPACE_SHARED_CLUSTER || space == HD_SPACE_CONST ||
-           space == HD_SPACE_PARAM || space == HD_SPACE_PARAM_ENTRY || space == HD_SPACE_PARAM_FUNC;
-}
-
-/* Generic accesses count as global ones. What brings no register a value (red, cp.async) makes nobody wait. */
-bool hd_rf_is_long(const hd_rf_module *code, uint32_t function, uint32_t instruction)
-{
-    const hd_rf_code *of = code->functions[function];
-    const hd_form *form = form_of(code, function, instruction);
-    bool reads = (form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE)) != 0;
-    bool brings = of->destination_first[instruction] != of->destination_first[instruction + 1];
-    return reads && brings && !is_near(form->space);
-}
 
 /* ---- writing ------------------------------------------------------------------------------------------------------- */
 
@@ -53,8 +25,10 @@ void hd_rf_cta_release(hd_rf_cta *cta)
 {
     if (!cta || --cta->readers)
         return;
-    for (uint32_t w = 0; w < cta->warp_count; w++)
+    for (uint32_t w = 0; w < cta->warp_count; w++) {
         hd_array_free(&cta->warps[w].bytes);
+        hd_array_free(&cta->warps[w].behind);
+    }
     free(cta);
 }
 
@@ -100,9 +74,9 @@ static void put_record(hd_rf_cta *cta, hd_rf_stream *s, const hd_event *e)
         put_number(s, e->function);
     }
     if (tag & HAS_BARRIER)
-        put_word(s, others_at(cta, s));
+        hd_array_push(&s->behind, others_at(cta, s));
     *at = (hd_rf_position){e->instruction + (e->kind == HD_EVENT_ISSUE), e->active, e->frame, e->function};
-    s->behind_barrier = e->kind == HD_EVENT_ISSUE && hd_rf_is_barrier(cta->code, e->function, e->instruction);
+    s->behind_barrier = e->kind == HD_EVENT_ISSUE && cta->code->functions[e->function]->traits[e->instruction] & HD_RF_BARRIER;
     s->barriers += s->behind_barrier;
 }
 
@@ -116,12 +90,12 @@ void hd_rf_cta_record(hd_rf_cta *cta, const hd_event *event)
     if (index >= cta->warp_count)
         return;
     hd_rf_stream *s = &cta->warps[index];
-    uint32_t before = s->bytes.count;
+    uint32_t before = s->bytes.count, held = s->behind.count;
     if (event->kind == HD_EVENT_WARP_END)
         s->ended = true;
     if (event->kind == HD_EVENT_ISSUE || event->kind == HD_EVENT_RETURN)
         put_record(cta, s, event);
-    cta->bytes += s->bytes.count - before;
+    cta->bytes += s->bytes.count - before + (s->behind.count - held) * sizeof *s->behind.items;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------------- */
@@ -164,7 +138,7 @@ bool hd_rf_cursor_next(hd_rf_cursor *c, hd_rf_record *record)
         at->frame = get_number(c);
         at->function = get_number(c);
     }
-    record->behind = tag & HAS_BARRIER ? get_word(c) : 0;
+    record->behind = tag & HAS_BARRIER ? c->stream->behind.items[c->barrier++] : 0;
     record->event = (hd_event){.kind = tag & HAS_RETURN ? HD_EVENT_RETURN : HD_EVENT_ISSUE, .cta = c->cta->cta, .warp = c->stream->warp,
                                .frame = at->frame, .function = at->function, .instruction = at->next,
                                .active = at->active, .effective = effective};

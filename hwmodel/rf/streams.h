@@ -18,7 +18,8 @@ typedef struct hd_rf_position { /* what the next record is told by its differenc
 } hd_rf_position;
 
 typedef struct hd_rf_stream { /* of one warp */
-    HD_ARRAY(uint8_t) bytes;
+    HD_ARRAY(uint8_t) bytes; /* what the warp did: the same for warps that did the same */
+    hd_u32_array behind;     /* by record behind a barrier: warps of the CTA that it waits for */
     hd_rf_position at;
     uint32_t warp, barriers; /* of the launch; barrier instructions so far */
     bool behind_barrier, ended;
@@ -44,14 +45,10 @@ typedef struct hd_rf_record {
 typedef struct hd_rf_cursor {
     const hd_rf_cta *cta;
     const hd_rf_stream *stream;
-    uint32_t byte;
+    uint32_t byte, barrier;
     hd_rf_position at;
 } hd_rf_cursor;
 hd_rf_cursor hd_rf_cursor_of(const hd_rf_cta *cta, uint32_t warp); /* index in the CTA */
 bool hd_rf_cursor_next(hd_rf_cursor *cursor, hd_rf_record *record); /* false: the warp has ended */
-
-/* Properties of an instruction: holds the CTA's warps together; takes hundreds of cycles until its result is there. */
-bool hd_rf_is_barrier(const hd_rf_module *code, uint32_t function, uint32_t instruction);
-bool hd_rf_is_long(const hd_rf_module *code, uint32_t function, uint32_t instruction);
 
 #endif

@@ -55,6 +55,9 @@
  * Models that couple warps (RegMutex, LARF, LTRF, RFV, GPU-Shrink, HRF, Warped-DMR) say so (`coupled`): for them count mode interleaves the resident
  * warps' events (interleave.h tells the order), asking may_launch_cta, rank_warps, may_issue and warp_switch, without columns. Models that do not (BOW, CORF, CORF++) take events in the order of the stream.
  *
+ * A model that is not coupled and asks for no columns counts the same, and leaves `allocation` alone, whenever a warp issues the same
+ * instructions with the same lanes: it is asked only once for each such path (paths.h).
+ *
  * A new technique is one file here, its rows in models.def, and rows in counters.def where it counts something new.
  */
 #ifndef HD_HWMODEL_RF_TECHNIQUE_H

@@ -143,6 +143,11 @@ typedef struct result {
     char message[256];
 } result;
 
+static hd_rf_residency sm(uint32_t ctas, uint32_t active, uint32_t latency, uint64_t bytes)
+{
+    return (hd_rf_residency){.ctas = ctas, .active = active, .latency = latency, .bytes = bytes};
+}
+
 static result run(const char *body, uint32_t ctas, uint32_t threads, const char *options, hd_rf_residency residency, uint32_t batch, seen *log)
 {
     char text[4096];
@@ -176,7 +181,7 @@ static result run(const char *body, uint32_t ctas, uint32_t threads, const char 
     hd_count_residency(count, &residency);
     hd_count_batches(count, batch, batch > 1 ? 2 : 1);
     hd_sink sink = hd_count_sink(count);
-    hd_grid grid = {{ctas, 1, 1}, {threads, 1, 1}, 0, (const unsigned char *)&parameter};
+    hd_grid grid = {.grid = {ctas, 1, 1}, .block = {threads, 1, 1}, .parameters = (const unsigned char *)&parameter};
     r.status = hd_program_run(program, &grid, &exec, &sink, 1, &statistics, &diagnostics);
     r.instructions = statistics.warp_instructions;
     r.bytes = hd_count_stream_bytes(count);
@@ -221,29 +226,29 @@ static void order_is_as_told(void **state)
     seen *log = hd_calloc(1, sizeof *log);
     char text[1024];
     /* two places: 0 and 1 in turns; who ends makes room, behind who is there */
-    assert_int_equal(run(plain, 2, 64, "", (hd_rf_residency){2, 2, 4, 1000}, 1, log).status, HD_EXEC_DONE);
+    assert_int_equal(run(plain, 2, 64, "", sm(2, 2, 4, 1000), 1, log).status, HD_EXEC_DONE);
     spell(log, text);
     assert_string_equal(text, "0a 1a 0b 1b 0c 1c 2a 3a 2b 3b 2c 3c ");
     /* one CTA after another */
-    run(plain, 2, 64, "", (hd_rf_residency){1, 4, 4, 1000}, 1, log);
+    run(plain, 2, 64, "", sm(1, 4, 4, 1000), 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 1a 0b 1b 0c 1c 2a 3a 2b 3b 2c 3c ");
-    run(plain, 2, 64, "", (hd_rf_residency){2, 4, 4, 1000}, 1, log);
+    run(plain, 2, 64, "", sm(2, 4, 4, 1000), 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 1a 2a 3a 0b 1b 2b 3b 0c 1c 2c 3c ");
     /* behind its load (b) a warp makes room, and is back when 2 others have issued */
-    run(loading, 2, 64, "", (hd_rf_residency){2, 2, 2, 1000}, 1, log);
+    run(loading, 2, 64, "", sm(2, 2, 2, 1000), 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 1a 0b 1b 2a 3a 2b 3b 0c 1c 0d 1d 2c 3c 2d 3d ");
     /* not before others have issued as many */
-    run(one_loads, 1, 64, "", (hd_rf_residency){1, 2, 1, 1000}, 1, log);
+    run(one_loads, 1, 64, "", sm(1, 2, 1, 1000), 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 1a 0b 1b 0c 1c 0d 1d 0e 1h 0f 1i 0g 1j 1k 1l ");
-    run(one_loads, 1, 64, "", (hd_rf_residency){1, 2, 3, 1000}, 1, log);
+    run(one_loads, 1, 64, "", sm(1, 2, 3, 1000), 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 1a 0b 1b 0c 1c 0d 1d 0e 1h 1i 1j 0f 1k 0g 1l ");
     /* warp 0 waits at the barrier (f) for warp 1, whatever the other CTA does; who comes back is the last of the round */
-    run(meeting, 2, 64, "", (hd_rf_residency){2, 4, 2, 1000}, 1, log);
+    run(meeting, 2, 64, "", sm(2, 4, 2, 1000), 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 1a 2a 3a 0b 1b 2b 3b 0c 1c 2c 3c 0f 1d 2f 3d 1e 3e 1f 3f 0g 2g 1g 3g 0h 2h 1h 3h ");
     free(log);
@@ -254,7 +259,7 @@ static void barriers_and_programs_keep_their_order(void **state)
 {
     (void)state;
     seen *log = hd_calloc(1, sizeof *log);
-    result r = run(busy, 20, 128, "", (hd_rf_residency){3, 5, 7, 100000}, 1, log);
+    result r = run(busy, 20, 128, "", sm(3, 5, 7, 100000), 1, log);
     uint8_t arrived[80] = {0}, ended[80] = {0};
     uint32_t mixed = 0;
     assert_int_equal(r.status, HD_EXEC_DONE);
@@ -279,11 +284,11 @@ static void it_is_the_same_each_time(void **state)
 {
     (void)state;
     seen *one = hd_calloc(1, sizeof *one), *two = hd_calloc(1, sizeof *two);
-    result a = run(busy, 20, 128, "", (hd_rf_residency){3, 5, 7, 100000}, 1, one);
-    result b = run(busy, 20, 128, "", (hd_rf_residency){3, 5, 7, 100000}, 100, two);
+    result a = run(busy, 20, 128, "", sm(3, 5, 7, 100000), 1, one);
+    result b = run(busy, 20, 128, "", sm(3, 5, 7, 100000), 100, two);
     assert_memory_equal(one, two, sizeof *one);
     assert_memory_equal(a.counters, b.counters, sizeof a.counters);
-    result c = run(busy, 20, 128, "", (hd_rf_residency){1, 1, 7, 100000}, 1, two);
+    result c = run(busy, 20, 128, "", sm(1, 1, 7, 100000), 1, two);
     assert_true(c.counters[HD_COUNTER_WINDOW_READS] > a.counters[HD_COUNTER_WINDOW_READS]); /* alone, a warp finds its own */
     free(one);
     free(two);
@@ -293,15 +298,15 @@ static void memory_is_bounded(void **state)
 {
     (void)state;
     seen *log = hd_calloc(1, sizeof *log);
-    result whole = run(busy, 40, 128, "", (hd_rf_residency){4, 8, 7, 100000}, 1, log);
+    result whole = run(busy, 40, 128, "", sm(4, 8, 7, 100000), 1, log);
     assert_int_equal(log->ctas_most, 4);
-    result longer = run(busy, 80, 128, "", (hd_rf_residency){4, 8, 7, 100000}, 1, log);
+    result longer = run(busy, 80, 128, "", sm(4, 8, 7, 100000), 1, log);
     assert_int_equal(whole.bytes, longer.bytes); /* of what is resident, not of the grid */
     assert_true(whole.bytes * 80 < 4 * 8 * whole.instructions);
-    result less = run(busy, 40, 128, "", (hd_rf_residency){4, 8, 7, whole.bytes / 2 + 1}, 1, log);
+    result less = run(busy, 40, 128, "", sm(4, 8, 7, whole.bytes / 2 + 1), 1, log);
     assert_int_equal(less.status, HD_EXEC_DONE);
     assert_true(less.bytes <= whole.bytes / 2 + 1 && log->ctas_most < 4);
-    result none = run(busy, 40, 128, "", (hd_rf_residency){4, 8, 7, 10}, 1, log);
+    result none = run(busy, 40, 128, "", sm(4, 8, 7, 10), 1, log);
     assert_int_equal(none.status, HD_EXEC_STOPPED);
     assert_non_null(strstr(none.message, "so many instructions"));
     free(log);
@@ -311,10 +316,10 @@ static void what_another_warp_left_is_no_proof(void **state)
 {
     (void)state;
     seen *log = hd_calloc(1, sizeof *log);
-    result r = run(busy, 4, 64, "blind", (hd_rf_residency){2, 4, 7, 100000}, 1, log);
+    result r = run(busy, 4, 64, "blind", sm(2, 4, 7, 100000), 1, log);
     assert_int_equal(r.status, HD_EXEC_STOPPED);
     assert_non_null(strstr(r.message, "cache delivers another value of"));
-    r = run(busy, 4, 64, "stubborn", (hd_rf_residency){2, 4, 7, 100000}, 64, log);
+    r = run(busy, 4, 64, "stubborn", sm(2, 4, 7, 100000), 64, log);
     assert_int_equal(r.status, HD_EXEC_STOPPED);
     assert_non_null(strstr(r.message, "lets none of the resident warps go on"));
     free(log);

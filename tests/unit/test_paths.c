@@ -1,0 +1,159 @@
+/* Models that walk each path once: the same counters and the same verdict as where every warp is walked. */
+#include "unit.h"
+
+#include "hwmodel/rf/count.h"
+#include "tests/unit/rf_walk.h"
+
+enum { SHAPES = 5, CTAS = 12, WARPS = 7 };
+
+typedef HD_ARRAY(hd_event) event_array;
+typedef struct bench {
+    hd_source source;
+    hd_diagnostics diagnostics;
+    hd_module *module;
+    event_array shapes[SHAPES]; /* what a warp does; several are the same */
+} bench;
+
+static bool keep(void *context, const hd_event *event)
+{
+    if (event->kind == HD_EVENT_ISSUE)
+        hd_array_push((event_array *)context, *event);
+    return true;
+}
+
+static void open_bench(bench *b, uint64_t seed)
+{
+    hd_writer text;
+    *b = (bench){0};
+    hd_diagnostics_init(&b->diagnostics);
+    hd_writer_to_memory(&text);
+    rf_random_kernel(&text, seed);
+    b->module = rf_parse(&b->source, text.buffer.items, text.buffer.count, &b->diagnostics);
+    hd_writer_free(&text);
+    for (uint32_t s = 0; s < SHAPES; s++) {
+        hd_sink sink = {keep, &b->shapes[s], 0};
+        rf_walk(hd_module_find_function(b->module, "k"), 1, 20 + 40 * s, &sink);
+    }
+}
+
+static void close_bench(bench *b)
+{
+    for (uint32_t s = 0; s < SHAPES; s++)
+        hd_array_free(&b->shapes[s]);
+    hd_module_free(b->module);
+    hd_diagnostics_free(&b->diagnostics);
+}
+
+static bool tell(hd_count *count, hd_event_kind kind, uint32_t cta, uint32_t warp)
+{
+    return hd_count_take(count, &(hd_event){.kind = (uint8_t)kind, .cta = cta, .warp = warp});
+}
+
+static bool run_warp(const bench *b, hd_count *count, uint32_t cta, uint32_t warp)
+{
+    const event_array *shape = &b->shapes[(cta * cta + warp) % SHAPES];
+    bool good = tell(count, HD_EVENT_WARP_START, cta, warp);
+    for (uint32_t e = 0; e < shape->count && good; e++) {
+        hd_event event = shape->items[e];
+        event.cta = cta;
+        event.warp = warp;
+        good = hd_count_take(count, &event);
+    }
+    return good && tell(count, HD_EVENT_WARP_END, cta, warp);
+}
+
+/* unfinished: the run ends within a CTA. */
+static bool run_grid(const bench *b, hd_count *count, bool unfinished)
+{
+    bool good = tell(count, HD_EVENT_LAUNCH, 0, 0);
+    for (uint32_t cta = 0; cta < CTAS && good; cta++) {
+        for (uint32_t w = 0; w < WARPS && good; w++)
+            good = run_warp(b, count, cta, cta * WARPS + w);
+        if (unfinished && cta == CTAS / 2)
+            return good && hd_count_flush(count);
+        good = good && tell(count, HD_EVENT_CTA_END, cta, 0);
+    }
+    return good && tell(count, HD_EVENT_LAUNCH_END, 0, 0) && hd_count_flush(count);
+}
+
+typedef struct result {
+    uint64_t counters[3][HD_COUNTER_COUNT];
+    uint32_t failed;
+    char message[256];
+} result;
+
+static const char *const options_of[] = {"policy=through,iw=3,entries=6", "policy=back,iw=3,entries=12", "policy=back,iw=7,entries=28,unmasked"};
+
+static result replay(const bench *b, uint32_t models, uint32_t events, uint32_t threads, uint64_t bytes, bool unfinished)
+{
+    result r = {0};
+    hd_diagnostics quiet;
+    hd_diagnostics_init(&quiet);
+    hd_rf_model_info infos[3];
+    const char *refusal = NULL;
+    hd_rf_module *code = hd_rf_module_new(b->module);
+    hd_count *count = hd_count_new(code, &quiet);
+    for (uint32_t m = 0; m < models; m++) {
+        infos[m] = *hd_rf_model_find("bow-iw3", 7);
+        infos[m].options = options_of[m];
+        hd_count_add(count, hd_rf_model_new(&infos[m], code, &refusal));
+    }
+    hd_count_batches(count, events, threads);
+    hd_count_residency(count, &(hd_rf_residency){.ctas = 1, .active = 1, .bytes = bytes});
+    bool good = run_grid(b, count, unfinished);
+    r.failed = hd_count_failed(count);
+    assert_int_equal(good, r.failed == HD_NONE);
+    if (quiet.first)
+        snprintf(r.message, sizeof r.message, "%s", quiet.first->message);
+    for (uint32_t m = 0; m < models && good; m++)
+        memcpy(r.counters[m], hd_count_model(count, m)->counters, sizeof r.counters[m]);
+    hd_count_free(count);
+    hd_rf_module_free(code);
+    hd_diagnostics_free(&quiet);
+    return r;
+}
+
+static void same_counters_as_every_warp(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        bench b;
+        open_bench(&b, seed);
+        bool unfinished = seed % 4 == 3;
+        result each = replay(&b, 2, 1, 1, 1 << 20, unfinished);
+        result once = replay(&b, 2, 1000, 1, 1 << 20, unfinished), threads = replay(&b, 2, 1000, 3, 1 << 20, unfinished);
+        result narrow = replay(&b, 2, 1000, 1, 100, unfinished); /* CTAs that are too long to be kept */
+        assert_int_equal(each.failed, HD_NONE);
+        assert_true(each.counters[0][HD_COUNTER_OPERANDS] > 0);
+        assert_memory_equal(&each, &once, sizeof each);
+        assert_memory_equal(&each, &threads, sizeof each);
+        assert_memory_equal(&each, &narrow, sizeof each);
+        close_bench(&b);
+    }
+}
+
+/* A model that loses values: found on the first path where it does, in the warp that took it first. */
+static void wrong_paths_are_found(void **state)
+{
+    (void)state;
+    uint32_t wrong = 0;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        bench b;
+        open_bench(&b, seed);
+        result each = replay(&b, 3, 1, 1, 1 << 20, false), once = replay(&b, 3, 1000, 2, 1 << 20, false);
+        assert_int_equal(each.failed, once.failed);
+        assert_string_equal(each.message, once.message);
+        wrong += each.failed == 2;
+        close_bench(&b);
+    }
+    assert_true(wrong > 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_counters_as_every_warp),
+        cmocka_unit_test(wrong_paths_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
