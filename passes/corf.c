@@ -12,7 +12,10 @@
  *
  * Linear without `exact`. A hint can cost accesses, never correctness: the hardware checks widths and places at run time.
  */
-#include "passes/affinity.h"
+#include "ir/graph.h"
+#include "passes/matching.h"
+
+enum { VERTICES_MOST = 2048, STEPS = 1 << 16, EDGE_STEPS = 16, EXACT_STEPS = 1 << 28 };
 
 typedef struct corf_pass {
     hd_pass_context *context;
@@ -20,6 +23,9 @@ typedef struct corf_pass {
     hd_arena *arena;
     uint32_t *degree; /* by word */
     bool *kept;       /* by edge */
+    bool exact;
+    uint64_t steps;         /* for the optimum */
+    uint64_t best, unknown; /* weight of the best pairs, at most; components of which it is not known */
 } corf_pass;
 
 static void choose_pairs(corf_pass *p)
@@ -49,6 +55,104 @@ static void choose_pairs(corf_pass *p)
     }
 }
 
+/* ---- the optimum ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct component {
+    uint32_t count;          /* edges */
+    const uint32_t *edges;   /* their indices */
+    hd_affinity_edge *local; /* the same, with vertices of their own; room for all edges of the graph */
+    uint32_t *vertex;        /* by word */
+    uint64_t *heaviest;      /* by vertex */
+    uint32_t vertices;
+    bool *chosen;            /* by edge */
+} component;
+
+/* Half of the sum of each word's heaviest edge. */
+static uint64_t bound_of(const component *c)
+{
+    uint64_t sum = 0;
+    memset(c->heaviest, 0, c->vertices * sizeof *c->heaviest);
+    for (uint32_t i = 0; i < c->count; i++) {
+        const hd_affinity_edge *e = &c->local[i];
+        c->heaviest[e->a] = e->weight > c->heaviest[e->a] ? e->weight : c->heaviest[e->a];
+        c->heaviest[e->b] = e->weight > c->heaviest[e->b] ? e->weight : c->heaviest[e->b];
+    }
+    for (uint32_t v = 0; v < c->vertices; v++)
+        sum += c->heaviest[v];
+    return sum / 2;
+}
+
+static uint32_t vertex_of(component *c, uint32_t word)
+{
+    if (c->vertex[word] == HD_NONE)
+        c->vertex[word] = c->vertices++;
+    return c->vertex[word];
+}
+
+static void solve_component(corf_pass *p, component *c)
+{
+    uint64_t weight = 0;
+    c->vertices = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const hd_affinity_edge *e = &p->graph.edges[c->edges[i]];
+        uint32_t a = vertex_of(c, e->a), b = vertex_of(c, e->b);
+        c->local[i] = (hd_affinity_edge){a, b, e->weight};
+        c->chosen[i] = p->kept[c->edges[i]];
+    }
+    bool known = c->vertices == 2;
+    if (!known && c->vertices <= VERTICES_MOST)
+        known = hd_matching_find(c->vertices, c->local, c->count, &p->steps, c->chosen);
+    for (uint32_t i = 0; i < c->count; i++) {
+        weight += c->chosen[i] ? c->local[i].weight : 0;
+        if (p->exact)
+            p->kept[c->edges[i]] = c->chosen[i];
+    }
+    p->best += known ? weight : bound_of(c);
+    p->unknown += !known;
+}
+
+/* The edges by component, in the order of the components' first edges. *first: by component, and one more. */
+static uint32_t *by_component(const corf_pass *p, uint32_t **first, uint32_t *components)
+{
+    const hd_affinity *g = &p->graph;
+    uint32_t *link = HD_ARENA_ARRAY(p->arena, uint32_t, g->words), *number = HD_ARENA_ARRAY(p->arena, uint32_t, g->words);
+    uint32_t *edges = HD_ARENA_ARRAY(p->arena, uint32_t, g->count), *fill = HD_ARENA_ARRAY(p->arena, uint32_t, (size_t)g->words + 2);
+    for (uint32_t w = 0; w < g->words; w++)
+        link[w] = w;
+    for (uint32_t i = 0; i < g->count; i++)
+        link[hd_link_find(link, g->edges[i].b)] = hd_link_find(link, g->edges[i].a);
+    *components = 0;
+    *first = fill++;
+    for (uint32_t i = 0; i < g->count; i++) {
+        uint32_t root = hd_link_find(link, g->edges[i].a);
+        if (!number[root])
+            number[root] = ++*components;
+        fill[number[root]]++;
+    }
+    for (uint32_t c = 0; c < *components; c++)
+        fill[c + 1] += fill[c];
+    for (uint32_t i = 0; i < g->count; i++)
+        edges[fill[number[hd_link_find(link, g->edges[i].a)] - 1]++] = i;
+    return edges;
+}
+
+static void find_optimum(corf_pass *p)
+{
+    const hd_affinity *g = &p->graph;
+    uint32_t *first, components;
+    const uint32_t *edges = by_component(p, &first, &components);
+    component c = {.local = HD_ARENA_ARRAY(p->arena, hd_affinity_edge, g->count), .chosen = HD_ARENA_ARRAY(p->arena, bool, g->count),
+                   .vertex = HD_ARENA_ARRAY(p->arena, uint32_t, g->words), .heaviest = HD_ARENA_ARRAY(p->arena, uint64_t, g->words)};
+    memset(c.vertex, 0xff, g->words * sizeof *c.vertex);
+    for (uint32_t k = 0; k < components; k++) {
+        c.edges = edges + first[k];
+        c.count = first[k + 1] - first[k];
+        solve_component(p, &c);
+    }
+}
+
+/* ---- the function ---------------------------------------------------------------------------------------------------------- */
+
 static uint64_t annotate(corf_pass *p)
 {
     hd_function *f = p->context->function;
@@ -72,12 +176,16 @@ static uint64_t annotate(corf_pass *p)
 
 bool hd_pass_corf(hd_pass_context *context)
 {
-    corf_pass p = {.context = context, .arena = &context->scratch};
+    corf_pass p = {.context = context, .arena = &context->scratch, .exact = hd_option_text(context, "exact") != NULL};
     if (!hd_affinity_build(context, &p.graph))
         return false;
+    p.steps = p.exact ? EXACT_STEPS : STEPS + (uint64_t)EDGE_STEPS * p.graph.count;
     choose_pairs(&p);
+    find_optimum(&p);
     uint64_t weight = annotate(&p);
     hd_statistic_add(context, "estimated common reads of pairs", weight);
+    hd_statistic_add(context, "estimated common reads of the best pairs, at most", p.best);
     hd_statistic_add(context, "estimated common reads of any two registers", p.graph.weight);
+    hd_statistic_add(context, "parts whose best pairs are not known", p.unknown);
     return true;
 }
