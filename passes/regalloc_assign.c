@@ -3,6 +3,7 @@
  * For each physical register a sorted list of the parts that are taken. A unit goes where none of its words meets a
  * taken part: below the pressure's peak where possible, beside registers that are taken (so that pairs and quads find
  * aligned room), where it has copies of, and with `banks` away from the banks of the registers that it is read with.
+ * Units with a limit get theirs first, and keep them.
  * In a dominance order this needs no more registers than are live at once, for registers that are defined once and are
  * of one width; alignment, several definitions and holes cost little more.
  *
@@ -19,6 +20,7 @@ enum { PLACES = HD_GENERAL_REGISTERS + HD_PREDICATE_REGISTERS, NO_ROOM = 0x7ffff
 typedef struct assigner {
     hd_regalloc *ra;
     taken_list places[PLACES]; /* predicates behind the general registers */
+    taken_list fixed[PLACES];  /* by units with a limit, once the others have their turn */
     uint32_t high;             /* general registers that cost nothing more */
     uint32_t *hint_first;      /* by register, and one more: copies in hints */
     hd_copy *hints;
@@ -48,16 +50,21 @@ static uint32_t taken_from(const taken_list *list, uint32_t position)
     return low;
 }
 
-static bool is_taken(const taken_list *list, uint32_t position)
+static bool list_has(const taken_list *list, uint32_t position)
 {
     uint32_t at = taken_from(list, position);
     return at < list->count && list->items[at].begin <= position;
 }
 
+static bool is_taken(const assigner *a, uint32_t place, uint32_t position)
+{
+    return list_has(&a->places[place], position) || list_has(&a->fixed[place], position);
+}
+
 static bool is_free(const assigner *a, const taken_list *list, uint32_t part)
 {
     const hd_part *parts = a->ra->ranges.parts.items;
-    for (; part != HD_NONE; part = parts[part].next) {
+    for (; list->count && part != HD_NONE; part = parts[part].next) {
         uint32_t at = taken_from(list, parts[part].begin);
         if (at < list->count && list->items[at].begin < parts[part].end)
             return false;
@@ -86,10 +93,8 @@ static void release(assigner *a, taken_list *list, uint32_t part)
     }
 }
 
-static taken_list *lists_of(assigner *a, const hd_alloc_unit *u)
-{
-    return a->places + (u->predicate ? HD_GENERAL_REGISTERS : 0);
-}
+static uint32_t lists_from(const hd_alloc_unit *u) { return u->predicate ? HD_GENERAL_REGISTERS : 0; }
+static taken_list *lists_of(assigner *a, const hd_alloc_unit *u) { return a->places + lists_from(u); }
 
 static void take_place(assigner *a, uint32_t unit, uint32_t place)
 {
@@ -180,7 +185,7 @@ static int count_broken(const assigner *a, const hd_alloc_unit *u, uint32_t plac
         uint32_t from = place / size * size;
         bool whole = u->words < size && from + size <= HD_GENERAL_REGISTERS;
         for (uint32_t p = from; whole && p < from + size; p++)
-            whole = (p >= place && p < place + u->words) || !is_taken(&a->places[p], u->begin);
+            whole = (p >= place && p < place + u->words) || !is_taken(a, p, u->begin);
         broken += whole ? (int)size : 0;
     }
     return broken;
@@ -200,19 +205,26 @@ static int cost_of(const assigner *a, const hd_alloc_unit *u, uint32_t place)
 
 /* ---- units ------------------------------------------------------------------------------------------------------- */
 
-static bool place_is_free(assigner *a, const hd_alloc_unit *u, uint32_t place)
+static bool lists_are_free(const assigner *a, const taken_list *lists, const hd_alloc_unit *u)
 {
-    const taken_list *lists = lists_of(a, u);
     for (uint32_t w = 0; w < u->words; w++)
-        if (!is_free(a, &lists[place + w], u->word[w]))
+        if (!is_free(a, &lists[w], u->word[w]))
             return false;
     return true;
+}
+
+static bool place_is_free(const assigner *a, const hd_alloc_unit *u, uint32_t place)
+{
+    uint32_t from = lists_from(u) + place;
+    return lists_are_free(a, a->fixed + from, u) && lists_are_free(a, a->places + from, u);
 }
 
 static uint32_t find_place(assigner *a, const hd_alloc_unit *u, uint32_t limit)
 {
     uint32_t best = HD_NONE;
     int best_cost = NO_ROOM;
+    if (u->limit && u->limit < limit)
+        limit = u->limit;
     for (uint32_t place = 0; place + u->words <= limit; place += u->align) {
         if (!u->predicate && best != HD_NONE && place + u->words > a->high && best + u->words <= a->high)
             break;
@@ -236,6 +248,8 @@ static uint32_t find_rivals(assigner *a, const hd_alloc_unit *u, uint32_t place,
 {
     const hd_part *parts = a->ra->ranges.parts.items;
     uint32_t count = 0;
+    if (!lists_are_free(a, a->fixed + lists_from(u) + place, u))
+        return MOST_MOVED + 1;
     for (uint32_t w = 0; w < u->words; w++) {
         const taken_list *list = &lists_of(a, u)[place + w];
         for (uint32_t p = u->word[w]; p != HD_NONE; p = parts[p].next)
@@ -296,8 +310,8 @@ static void place_unit(assigner *a, uint32_t unit)
 {
     hd_regalloc *ra = a->ra;
     hd_alloc_unit *u = &ra->units.units[unit];
-    uint32_t most = u->predicate ? ra->max_predicates : ra->max_registers;
-    uint32_t place = find_place(a, u, most), limit = u->predicate ? most : a->high;
+    uint32_t most = u->predicate ? ra->max_predicates : u->limit ? u->limit : ra->max_registers;
+    uint32_t place = find_place(a, u, most), limit = u->predicate || most < a->high ? most : a->high;
     bool costs = place == HD_NONE || place + u->words > limit;
     if (!costs || (!repair(a, unit, limit) && place != HD_NONE))
         take_place(a, unit, place);
@@ -305,6 +319,12 @@ static void place_unit(assigner *a, uint32_t unit)
         hd_array_push(&ra->failed, u->members);
     if (!u->predicate && u->place != HD_NONE && u->place + u->words > a->high)
         a->high = u->place + u->words;
+}
+
+static void fix_places(assigner *a)
+{
+    memcpy(a->fixed, a->places, sizeof a->fixed);
+    memset(a->places, 0, sizeof a->places);
 }
 
 static void find_used(hd_regalloc *ra)
@@ -321,11 +341,14 @@ static void find_used(hd_regalloc *ra)
 typedef struct entry {
     uint32_t begin, unit;
     uint8_t words;
+    bool limited;
 } entry;
 
 static int compare_entries(const void *left, const void *right)
 {
     const entry *a = left, *b = right;
+    if (a->limited != b->limited)
+        return a->limited ? -1 : 1;
     if (a->begin != b->begin)
         return a->begin < b->begin ? -1 : 1;
     if (a->words != b->words)
@@ -345,7 +368,7 @@ static void find_held(assigner *a)
                 continue;
             uint32_t read = 2 * (ra->ranges.begin[b] + i - ra->cfg->blocks[b].first);
             for (uint32_t p = ra->used; p > ra->ranges.held; p--)
-                if (is_taken(&a->places[p - 1], read) && is_taken(&a->places[p - 1], read + 1)) {
+                if (is_taken(a, p - 1, read) && is_taken(a, p - 1, read + 1)) {
                     ra->ranges.held = p;
                     break;
                 }
@@ -363,15 +386,18 @@ bool hd_regalloc_assign(hd_regalloc *ra)
     for (uint32_t i = 0; i < registers; i++) {
         const hd_alloc_unit *u = &ra->units.units[i];
         if (u->words)
-            order[count++] = (entry){u->begin, i, u->words};
+            order[count++] = (entry){u->begin, i, u->words, u->limit != 0};
     }
     qsort(order, count, sizeof *order, compare_entries);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        if (i && order[i - 1].limited && !order[i].limited)
+            fix_places(&a);
         place_unit(&a, order[i].unit);
+    }
     find_used(ra);
     if (!ra->failed.count)
         find_held(&a);
     for (uint32_t p = 0; p < PLACES; p++)
-        hd_array_free(&a.places[p]);
+        hd_array_free(&a.places[p]), hd_array_free(&a.fixed[p]);
     return ra->failed.count == 0;
 }

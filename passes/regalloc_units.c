@@ -208,8 +208,10 @@ static void coalesce(merger *m, const hd_instruction *insn)
 {
     hd_copy copies[HD_COPIES_MOST];
     uint32_t count = hd_insn_copies(m->ra->function, insn, copies, NULL);
+    const bool *apart = m->ra->apart;
     for (uint32_t c = 0; c < count && m->steps < m->steps_limit; c++)
-        merge(m, copies[c].to, copies[c].to_word, copies[c].from, copies[c].from_word);
+        if (!apart || !(apart[copies[c].to] || apart[copies[c].from]))
+            merge(m, copies[c].to, copies[c].to_word, copies[c].from, copies[c].from_word);
 }
 
 static uint32_t depth_of(const hd_cfg *cfg, uint32_t block)

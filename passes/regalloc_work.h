@@ -1,4 +1,4 @@
-/* Register allocation: what its files share. Private to passes/regalloc*.c.
+/* Register allocation: what its files share. Private to passes/regalloc*.c, and to passes/regmutex*.c, which allocates once more.
  *
  *   regalloc.c         the pass: options, rounds, the result
  *   regalloc_ranges.c  where each register is live, as parts of the linear order of instructions; pressure
@@ -54,6 +54,7 @@ typedef struct hd_alloc_unit {
     uint32_t place;               /* first general register or the predicate; HD_NONE: none found */
     uint8_t words, align;         /* 0 words: merged into another */
     bool predicate;
+    uint16_t limit; /* it must lie below this register; 0: no limit. Those with one get their places first */
 } hd_alloc_unit;
 
 typedef struct hd_units {
@@ -73,6 +74,7 @@ typedef struct hd_regalloc {
     uint32_t round, slack; /* slack: registers to leave free, because aligned units found no place */
     hd_ranges ranges;
     hd_units units;
+    const bool *apart;          /* by register: copies of it stay copies; NULL: of none */
     HD_ARRAY(uint8_t) flags;    /* by register: HD_NO_SPILL, ... */
     hd_u32_array home;          /* by register: offset of the slot that holds the same, of those with HD_AT_HOME */
     uint32_t *use_first, *uses; /* by register: ordinals of the instructions that mention it; built on demand */

@@ -1,0 +1,35 @@
+/* RegMutex: what its files share. Private to passes/regmutex*.c.
+ *
+ *   regmutex.c          the pass: the sizes to try, what is told
+ *   regmutex_size.c     the rule for the sizes
+ *   regmutex_webs.c     physical names as webs: what may be renamed on its own
+ *   regmutex_compact.c  places for the webs: below |Bs| wherever the set is not held; moves where a value must come down
+ *   regmutex_state.c    where the set is held, acquires and releases, by the code as it stands
+ */
+#ifndef HD_PASSES_REGMUTEX_WORK_H
+#define HD_PASSES_REGMUTEX_WORK_H
+
+#include "passes/regalloc_work.h"
+#include "passes/warp_words.h"
+
+/* By instruction: the set must not be held there, because the warp may wait for another one, or is not alone behind it: barriers, calls, exits,
+ * unknown instructions, waiting ones, and in loops loads and atomics that other warps' stores may end. In the arena. */
+bool *hd_regmutex_waits(hd_function *function, hd_arena *arena);
+
+/* Gives each web of the general registers a virtual register; the function is not architected then. */
+void hd_regmutex_make_webs(hd_pass_context *context);
+
+typedef struct hd_compaction {
+    uint32_t base, most; /* |Bs|; registers that may be used in all */
+    uint32_t moves;      /* inserted */
+} hd_compaction;
+/* Makes a function of webs architected again; false: no such places were found, and the function is of no use. */
+bool hd_regmutex_compact(hd_pass_context *context, const hd_architected *before, hd_compaction *compaction);
+
+typedef struct hd_regmutex_marks {
+    uint32_t acquires, releases;
+} hd_regmutex_marks;
+/* Adds the annotations of an architected function that has none; false, and none added, where the set would be held at a place of waits. */
+bool hd_regmutex_annotate(hd_pass_context *context, uint32_t base, uint32_t extended, hd_regmutex_marks *marks);
+
+#endif
