@@ -26,6 +26,65 @@ enum {
     GPU_JIT_ERROR_LOG_BYTES = 6,   /* CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES */
 };
 
+/* ---- arrays, textures, surfaces: CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY3D, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC. Where
+ * cuda.h is there, device_cuda.c holds them against it when it is compiled. */
+
+typedef struct gpu_array *gpu_array_handle;
+
+enum {
+    GPU_FORMAT_U8 = 1, GPU_FORMAT_U16 = 2, GPU_FORMAT_U32 = 3, GPU_FORMAT_S8 = 8, GPU_FORMAT_S16 = 9,
+    GPU_FORMAT_S32 = 10, GPU_FORMAT_F16 = 16, GPU_FORMAT_F32 = 32, /* CU_AD_FORMAT_* */
+    GPU_ARRAY_LAYERED = 1, GPU_ARRAY_SURFACE = 2, GPU_ARRAY_CUBE = 4, GPU_ARRAY_GATHER = 8, /* CUDA_ARRAY3D_* */
+    GPU_MEMORY_DEVICE = 2, GPU_MEMORY_ARRAY = 3,                   /* CU_MEMORYTYPE_* */
+    GPU_RESOURCE_ARRAY = 0, GPU_RESOURCE_LINEAR = 2,               /* CU_RESOURCE_TYPE_* */
+    GPU_READ_INTEGER = 1, GPU_NORMALIZED = 2, GPU_SEAMLESS = 0x40, /* CU_TRSF_* */
+    GPU_WRAP = 0, GPU_CLAMP = 1, GPU_MIRROR = 2, GPU_BORDER = 3,   /* CU_TR_ADDRESS_MODE_* */
+    GPU_POINT = 0, GPU_LINEAR = 1,                                 /* CU_TR_FILTER_MODE_* */
+};
+
+typedef struct gpu_array_shape {
+    size_t width, height, depth;
+    int format;
+    unsigned channels, flags;
+} gpu_array_shape;
+
+typedef struct gpu_copy_side {
+    size_t x_bytes, y, z, level;
+    int type;
+    void *host;
+    gpu_address address;
+    gpu_array_handle array;
+    void *reserved;
+    size_t pitch, height;
+} gpu_copy_side;
+typedef struct gpu_copy_box {
+    gpu_copy_side from, to;
+    size_t width_bytes, height, depth;
+} gpu_copy_box;
+
+typedef struct gpu_resource {
+    int type;
+    union {
+        gpu_array_handle array;
+        struct {
+            gpu_address address;
+            int format;
+            unsigned channels;
+            size_t bytes;
+        } linear;
+        int reserved[32];
+    } of;
+    unsigned flags;
+} gpu_resource;
+
+typedef struct gpu_sampling {
+    int address[3], filter;
+    unsigned flags, anisotropy;
+    int level_filter;
+    float level_bias, level_least, level_most, border[4];
+    int reserved[12];
+} gpu_sampling;
+
 /* Every function: its name in the library, its name here, its parameters. All return 0 or an error. */
 #define GPU_FUNCTIONS(X)                                                                                              \
     X("cuInit", init, (unsigned flags))                                                                               \
@@ -52,6 +111,17 @@ enum {
     X("cuLaunchKernel", launch,                                                                                       \
       (gpu_function_handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,             \
        unsigned block_y, unsigned block_z, unsigned shared, void *stream, void **parameters, void **extra))           \
+    X("cuLaunchCooperativeKernel", launch_cooperative,                                                                \
+      (gpu_function_handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,             \
+       unsigned block_y, unsigned block_z, unsigned shared, void *stream, void **parameters))                         \
+    X("cuArray3DCreate_v2", array_create, (gpu_array_handle * array, const gpu_array_shape *shape))                   \
+    X("cuArrayDestroy", array_destroy, (gpu_array_handle array))                                                      \
+    X("cuMemcpy3D_v2", copy_box, (const gpu_copy_box *box))                                                           \
+    X("cuTexObjectCreate", texture_create, (uint64_t *texture, const gpu_resource *resource,                          \
+                                            const gpu_sampling *sampling, const void *view))                          \
+    X("cuTexObjectDestroy", texture_destroy, (uint64_t texture))                                                      \
+    X("cuSurfObjectCreate", surface_create, (uint64_t *surface, const gpu_resource *resource))                        \
+    X("cuSurfObjectDestroy", surface_destroy, (uint64_t surface))                                                     \
     X("cuGetErrorString", error_text, (int error, const char **text))
 
 typedef struct gpu_device {

@@ -8,9 +8,11 @@
  *   - the GPU with each rewritten module against the GPU with the original, bit for bit.
  * Buffers that hold addresses are not compared: addresses are the device's own.
  *
- * Exit status: 0 all equal, 1 a difference or an error, 77 there is no GPU. Not handled (said as "skip"): textures. */
-#include "device.h"
-#include "hwmodel/launch.h"
+ * Textures and surfaces are arrays beside their buffers, filled before every launch and read back behind it.
+ *
+ * Exit status: 0 all equal, 1 a difference or an error, 77 there is no GPU. Not handled (said as "skip"): what textures.c
+ * names. */
+#include "textures.h"
 #include "parser/parse.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,6 +35,7 @@ typedef struct gpu_run {
     uint64_t *addresses;      /* by buffer and symbol */
     unsigned char **contents; /* the first content, then what is read back */
     hd_places places;
+    gpu_textures textures;
     bool good;
 } gpu_run;
 
@@ -81,6 +84,10 @@ static bool open_memory(gpu_run *r)
     for (uint32_t i = 0; i < count; i++)
         if (!place(r, i))
             return false;
+    bool gather = strstr(r->o->source.text, "tld4") != NULL;
+    if (!check(r, gpu_textures_open(&r->textures, &r->o->gpu, r->o->file, r->addresses, gather), "textures"))
+        return false;
+    r->places.textures = r->textures.items;
     for (uint32_t i = 0; i < count; i++)
         if (!fill(r, i))
             return false;
@@ -102,6 +109,25 @@ static bool lay_parameters(const gpu_run *r, const hd_launch *l, const hd_functi
     return true;
 }
 
+/* By the driver's function for the launch: a cooperative one takes the parameters one by one. */
+static int start(const gpu_run *r, gpu_function_handle function, const hd_launch *l, const hd_function *kernel,
+                 const uint32_t grid[3], const uint32_t threads[3], unsigned char *block, size_t size)
+{
+    const gpu_device *gpu = &r->o->gpu;
+    void *extra[] = {(void *)(uintptr_t)GPU_LAUNCH_BUFFER_POINTER, block, (void *)(uintptr_t)GPU_LAUNCH_BUFFER_SIZE,
+                     &size, NULL};
+    if (!l->cooperative)
+        return gpu->launch(function, grid[0], grid[1], grid[2], threads[0], threads[1], threads[2], l->shared_bytes,
+                           NULL, NULL, extra);
+    void **each = hd_calloc(l->argument_count + 1, sizeof *each);
+    for (uint32_t i = 0; i < l->argument_count; i++)
+        each[i] = block + hd_parameter_offset(r->o->module, kernel, i);
+    int error = gpu->launch_cooperative(function, grid[0], grid[1], grid[2], threads[0], threads[1], threads[2],
+                                        l->shared_bytes, NULL, each);
+    free(each);
+    return error;
+}
+
 static bool do_launch(void *context, uint32_t index, uint64_t k)
 {
     gpu_run *r = context;
@@ -116,11 +142,9 @@ static bool do_launch(void *context, uint32_t index, uint64_t k)
                 check(r, gpu->module_function(&function, r->module, l->kernel), l->kernel);
     if (good && l->shared_bytes)
         good = check(r, gpu->function_attribute(function, GPU_MOST_DYNAMIC_SHARED, (int)l->shared_bytes), l->kernel);
-    void *extra[] = {(void *)(uintptr_t)GPU_LAUNCH_BUFFER_POINTER, block, (void *)(uintptr_t)GPU_LAUNCH_BUFFER_SIZE,
-                     &size, NULL};
-    good = good && check(r, gpu->launch(function, grid[0], grid[1], grid[2], threads[0], threads[1], threads[2],
-                                        l->shared_bytes, NULL, NULL, extra), l->kernel) &&
-           check(r, gpu->synchronize(), l->kernel);
+    good = good && check(r, gpu_textures_load(&r->textures), "filling textures") &&
+           check(r, start(r, function, l, kernel, grid, threads, block, size), l->kernel) &&
+           check(r, gpu->synchronize(), l->kernel) && check(r, gpu_textures_store(&r->textures), "reading surfaces");
     free(block);
     return good;
 }
@@ -185,6 +209,8 @@ static void end_run(gpu_run *r)
         if (r->addresses[i] && !buffer_at(r, i)->is_symbol)
             r->o->gpu.release(r->addresses[i]);
     }
+    if (r->addresses)
+        gpu_textures_close(&r->textures);
     free(r->contents);
     free(r->addresses);
     if (r->module)
@@ -302,8 +328,9 @@ int main(int argc, char **argv)
         printf("not ok gpu %s: heddle does not read it\n", argv[1]);
         return 1;
     }
-    if (o.file->textures.count) {
-        printf("skip gpu %s: it uses textures\n", o.name);
+    const char *refused = gpu_textures_refused(o.file);
+    if (refused) {
+        printf("skip gpu %s: %s\n", o.name, refused);
         return 0;
     }
     gpu_run original = {.o = &o};
