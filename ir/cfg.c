@@ -5,6 +5,10 @@
  * them fall through too. An opaque instruction that names a label may go there or fall through. Labels that nothing
  * branches to (nvcc puts many into code with line information) do not start a block.
  *
+ * The reconvergence table leaves out the edges into blocks from which every way ends in an unguarded trap or a call that
+ * never returns, where there is another edge: sides meet behind `if (..) { .. assert(..); .. }`, as they do on a GPU,
+ * not at X.
+ *
  * Complexity: O(n) for blocks and edges, O(m log n) for the trees. Nothing recurses.
  */
 #include "ir/graph.h"
@@ -222,18 +226,52 @@ static void find_dominators(hd_cfg *cfg, const hd_graph *graph, hd_arena *scratc
 
 /* The reversed graph with a pseudo-edge to X from each block that cannot reach X: rows as add_block_edges makes them.
  */
-static hd_graph exit_graph(const hd_graph *graph, hd_arena *scratch)
+/* A trap, or a call that never returns: nobody is to wait for the lanes that come here. */
+static bool fails(const hd_function *f, const hd_block *b)
+{
+    if (b->first == b->end)
+        return false;
+    const hd_instruction *last = &f->instructions.items[b->end - 1];
+    uint32_t behaviour = hd_insn_form(f, last)->behaviour;
+    return last->guard == HD_NONE && (behaviour & HD_BEHAVE_TRAP ||
+                                      (behaviour & HD_BEHAVE_CALL && hd_insn_flow(f, last) == HD_FLOW_LEAVE));
+}
+
+/* Blocks from which no way leads to a return or an exit, though one leads to X. */
+static bool *find_lost(const hd_cfg *cfg, const hd_function *f, const hd_graph *graph, const hd_search *reaching,
+                         hd_arena *scratch)
+{
+    uint32_t nodes = graph->node_count, exit = nodes - 1, count = 0;
+    bool *lost = HD_ARENA_ARRAY(scratch, bool, nodes);
+    uint32_t *stack = hd_arena_alloc(scratch, (size_t)nodes * sizeof(uint32_t));
+    for (uint32_t v = 0; v < exit; v++)
+        lost[v] = reaching->number[v] != HD_NONE;
+    for (uint32_t e = graph->in_first[exit]; e < graph->in_first[exit + 1]; e++)
+        if (!fails(f, &cfg->blocks[graph->in[e]]))
+            stack[count++] = graph->in[e], lost[graph->in[e]] = false;
+    while (count) {
+        uint32_t v = stack[--count];
+        for (uint32_t e = graph->in_first[v]; e < graph->in_first[v + 1]; e++)
+            if (lost[graph->in[e]])
+                stack[count++] = graph->in[e], lost[graph->in[e]] = false;
+    }
+    return lost;
+}
+
+static hd_graph exit_graph(const hd_cfg *cfg, const hd_function *f, const hd_graph *graph, hd_arena *scratch)
 {
     uint32_t nodes = graph->node_count, exit = nodes - 1, edges = graph->out_first[nodes];
     hd_graph backward = {nodes, graph->in_first, graph->in, graph->out_first, graph->out};
     hd_search reaching;
     hd_graph_search(&backward, exit, scratch, &reaching);
+    const bool *lost = find_lost(cfg, f, graph, &reaching, scratch);
     uint32_t *first = hd_arena_alloc(scratch, ((size_t)nodes + 1) * sizeof(uint32_t)), count = 0;
     uint32_t *to = hd_arena_alloc(scratch, ((size_t)nodes + edges) * sizeof(uint32_t));
     for (uint32_t v = 0; v < nodes; v++) {
         first[v] = count;
         for (uint32_t e = graph->out_first[v]; e < graph->out_first[v + 1]; e++)
-            to[count++] = graph->out[e];
+            if (lost[v] || !lost[graph->out[e]])
+                to[count++] = graph->out[e];
         if (reaching.number[v] == HD_NONE)
             to[count++] = exit;
     }
@@ -243,10 +281,10 @@ static hd_graph exit_graph(const hd_graph *graph, hd_arena *scratch)
     return (hd_graph){nodes, from_first, from, first, to};
 }
 
-static void find_post_dominators(hd_cfg *cfg, const hd_graph *graph, hd_arena *scratch)
+static void find_post_dominators(hd_cfg *cfg, const hd_function *f, const hd_graph *graph, hd_arena *scratch)
 {
     uint32_t nodes = graph->node_count, exit = nodes - 1;
-    hd_graph backward = exit_graph(graph, scratch);
+    hd_graph backward = exit_graph(cfg, f, graph, scratch);
     uint32_t *immediate = hd_arena_alloc(scratch, (size_t)nodes * sizeof(uint32_t));
     hd_graph_dominators(&backward, exit, scratch, immediate);
     for (uint32_t b = 0; b < cfg->block_count; b++)
@@ -280,7 +318,7 @@ hd_cfg *hd_function_cfg(hd_function *function)
     hd_graph_search(&graph, 0, &scratch, &search);
     order_blocks(cfg, &search);
     find_dominators(cfg, &graph, &scratch);
-    find_post_dominators(cfg, &graph, &scratch);
+    find_post_dominators(cfg, function, &graph, &scratch);
     hd_cfg_find_loops(cfg, &graph, &search, &scratch);
     hd_arena_free(&scratch);
     return function->cfg = cfg;

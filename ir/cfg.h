@@ -5,8 +5,9 @@
  * A call, guarded or not, does not end a block unless the callee is .noreturn. Successors are unique and ordered: taken
  * targets first, fall-through last.
  *
- * Reconvergence: r(b) = immediate post-dominator of b; a block that cannot reach X has
- * a pseudo-edge to X for this purpose. Passes, checkers and the interpreter all use this table.
+ * Reconvergence: r(b) = immediate post-dominator of b, for which a block that cannot reach X has a pseudo-edge to X, and
+ * edges to blocks from which every way ends in a trap or a call that never returns count only from such blocks: the kernel
+ * fails there. Passes, checkers and the interpreter all use this table.
  *
  * Built in near-linear time; irreducible graphs are fine.
  */

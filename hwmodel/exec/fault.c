@@ -234,6 +234,15 @@ hd_step hd_fault_note(const hd_op *op, hd_warp *w, uint32_t lanes, const char *n
     return HD_STEP_STOP;
 }
 
+void hd_fault_not_modelled(hd_warp *w, const char *why)
+{
+    if (!w->cta->fault || w->cta->status != HD_EXEC_FAULT)
+        return;
+    hd_note_add(w->cta->diagnostics, w->cta->fault, NULL, (hd_span){0, 0}, "that is not modelled: %s", why);
+    w->cta->fault->kind = HD_DIAG_UNSUPPORTED;
+    w->cta->status = HD_EXEC_UNSUPPORTED;
+}
+
 void hd_fault_deadlock(hd_cta *cta)
 {
     if (!hd_await_turn(cta))

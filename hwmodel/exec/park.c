@@ -81,5 +81,9 @@ hd_step hd_block(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t number, co
         w->waiting = op;
         return HD_STEP_BLOCKED;
     }
-    return hd_fault(op, w, mask, "%s waits for lanes 0x%08x, which are elsewhere", what, w->lanes & ~mask);
+    hd_step step = hd_fault(op, w, mask, "%s waits for lanes 0x%08x, which are elsewhere", what, w->lanes & ~mask);
+    if (w->frame_count > 1 && w->lanes & ~hd_top_frame(w)->lanes & ~w->parked)
+        hd_fault_not_modelled(w, "lanes of a function that has called this one cannot go on before it is back; code that "
+                                 "the compiler inlined has no such call");
+    return step;
 }

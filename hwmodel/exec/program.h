@@ -326,6 +326,7 @@ bool hd_describe_variable(const hd_program *program, const hd_placed_array *vari
 void hd_fault_note_place(hd_warp *w, const hd_code *code, uint32_t ordinal, const char *text);
 /* Notes of the fault that was just reported: where other lanes of the warp are, as far as they are in this function. */
 void hd_fault_note_elsewhere(hd_warp *w, uint32_t lanes);
+void hd_fault_not_modelled(hd_warp *w, const char *why); /* the fault just reported is no mistake of the kernel: UNSUPPORTED */
 /* A race (races.c): reported like a fault, but the run goes on. thread: of the access before this one. */
 typedef struct hd_race {
     const char *what, *now, *before; /* "write after read", "writes", "reads" */

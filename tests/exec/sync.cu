@@ -1,3 +1,4 @@
+#include <cassert>
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
@@ -145,4 +146,35 @@ extern "C" __global__ void with_grid(const int *in, int *out, int *other)
     grid.sync();
     if (grid.is_valid())
         out[i] = from[i] * 2 + total;
+}
+
+/* Assertions where the warp has split, in front of barriers of the whole block: nobody waits for lanes that fail. */
+extern "C" __global__ void with_asserts(const int *in, int *out)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = in[t];
+    if (t < 7) {
+        assert(in[t] < 5000);
+        s[t] += 5;
+        if (in[t] > 6000)
+            __trap();
+    }
+    __syncthreads();
+    int v = s[(t + 1) % 64];
+    __syncthreads();
+    if (t & 1) {
+        if (in[t] > 7000)
+            __trap();
+        s[t] = v * 3;
+        __syncwarp(0xaaaaaaaa);
+        v += s[t ^ 2];
+    } else {
+        assert(in[t] >= 0);
+        s[t] = v * 5;
+        __syncwarp(0x55555555);
+        v += s[t ^ 4];
+    }
+    __syncthreads();
+    out[t] = v + s[63 - t];
 }

@@ -232,6 +232,38 @@ static void infinite_loops_have_a_pseudo_edge(void **state)
     done(&p);
 }
 
+/* Where the sides of the first branch meet, in blocks from 0; 99 is X. */
+static void nobody_waits_for_those_that_fail(void **state)
+{
+    static const struct {
+        const char *body;
+        uint32_t join, inner, inner_join; /* join of block 0; of block `inner` */
+    } cases[] = {
+        {"@%p1 bra M;\n@%p2 bra K;\ntrap;\nK: add.u32 %r1, %r1, 1;\nM: bar.sync 0;\nret;\n", 4, 1, 3},
+        {"@%p1 bra M;\n@%p2 bra K;\nexit;\nK: add.u32 %r1, %r1, 1;\nM: bar.sync 0;\nret;\n", 99, 1, 99},
+        {"@%p1 bra M;\n@%p2 bra K;\nret;\nK: add.u32 %r1, %r1, 1;\nM: bar.sync 0;\nret;\n", 99, 1, 99},
+        /* a loop in front of the trap; two ways into it */
+        {"@%p1 bra T;\nA: @%p2 bra M;\nT: @%p3 bra T;\ntrap;\nM: ret;\n", 1, 1, 4},
+        /* nothing but traps: they are the ends */
+        {"@%p1 bra M;\n@%p2 bra K;\ntrap;\nK: add.u32 %r1, %r1, 1;\nM: bar.sync 0;\ntrap;\n", 99, 1, 99},
+        /* in the lost part all is as ever */
+        {"@%p1 bra M;\n@%p2 bra A;\nadd.u32 %r1, %r1, 1;\nA: trap;\nM: ret;\n", 4, 1, 3},
+        /* an infinite loop keeps its pseudo-edge */
+        {"L: @%p1 bra K;\nadd.u32 %r1, %r1, 1;\nK: bra L;\n", 99, 1, 99},
+    };
+    (void)state;
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        parsed p;
+        parse_body(&p, cases[i].body);
+        uint32_t join = cases[i].join == 99 ? p.cfg->block_count : cases[i].join;
+        uint32_t inner = cases[i].inner_join == 99 ? p.cfg->block_count : cases[i].inner_join;
+        if (p.cfg->blocks[0].post_dominator != join || p.cfg->blocks[cases[i].inner].post_dominator != inner)
+            fail_msg("joins %u and %u, not %u and %u, in:\n%s", p.cfg->blocks[0].post_dominator,
+                     p.cfg->blocks[cases[i].inner].post_dominator, join, inner, cases[i].body);
+        done(&p);
+    }
+}
+
 /* ---- deep graphs ------------------------------------------------------------------------------------------------- */
 
 enum { DEEP = 100000 };
@@ -298,6 +330,7 @@ int main(void)
         cmocka_unit_test(random_graphs),
         cmocka_unit_test(what_ends_a_block),
         cmocka_unit_test(infinite_loops_have_a_pseudo_edge),
+        cmocka_unit_test(nobody_waits_for_those_that_fail),
         cmocka_unit_test(a_chain_of_branches),
         cmocka_unit_test(nested_loops),
         cmocka_unit_test(an_irreducible_ladder),

@@ -253,6 +253,21 @@ static void warp_barriers(void **state)
     expect_fault(&run, "bar.warp.sync with a member mask 0xfffffffe that does not name the lane itself");
 }
 
+/* Lanes of the caller cannot come: no mistake of the kernel, and no fault. */
+static void a_wait_for_the_callers_lanes_is_not_modelled(void **state)
+{
+    (void)state;
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.func meet()\n{\nbar.warp.sync -1;\nret;\n}\n"
+        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .pred %p1;\n.reg .b32 %r1;\nmov.u32 %r1, %tid.x;\n"
+        "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\ncall meet;\nbra J;\nA: call meet;\nJ: ret;\n}\n";
+    kernel_run run = {.text = text};
+    run_kernel(&run);
+    assert_int_equal(run.status, HD_EXEC_UNSUPPORTED);
+    assert_string_equal(run.slug, "unsupported");
+    assert_non_null(strstr(run.notes, "that is not modelled"));
+}
+
 static void clusters(void **state)
 {
     (void)state;
@@ -352,7 +367,8 @@ int main(void)
         cmocka_unit_test(told_once),     cmocka_unit_test(told_apart),
         cmocka_unit_test(lanes_apart),   cmocka_unit_test(producer_and_consumer),
         cmocka_unit_test(votes_apart),   cmocka_unit_test(ended_lanes),
-        cmocka_unit_test(warp_barriers), cmocka_unit_test(clusters),
+        cmocka_unit_test(warp_barriers),
+        cmocka_unit_test(a_wait_for_the_callers_lanes_is_not_modelled), cmocka_unit_test(clusters),
         cmocka_unit_test(fences),        cmocka_unit_test(faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -477,7 +477,7 @@ static hd_exec_status run_with(const hd_rf_model_info *info, const char *text, c
     hd_count *count = hd_count_new(code, &diagnostics);
     hd_count_add(count, hd_rf_model_new(info, code, &refusal));
     hd_sink sink = hd_count_sink(count);
-    hd_grid grid = {{1, 1, 1}, {32, 1, 1}, 0, (const unsigned char *)parameters};
+    hd_grid grid = {{1, 1, 1}, {32, 1, 1}, .parameters = (const unsigned char *)parameters};
     hd_exec_status status = hd_program_run(program, &grid, &options, &sink, 1, &statistics, &diagnostics);
     snprintf(slug, size, "%s", diagnostics.first ? hd_diagnostic_slug(diagnostics.first->kind) : "");
     hd_count_free(count);
