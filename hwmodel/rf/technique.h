@@ -87,6 +87,7 @@ extern const hd_counter_info hd_counters[HD_COUNTER_COUNT];
 typedef struct hd_rf_warp {
     uint32_t slot; /* dense among the warps that live now: index of a model's state of it */
     uint32_t cta;
+    uint32_t function; /* of the frame that began last: what frame_start may ask */
     hd_identity_warp identity;
 } hd_rf_warp;
 

@@ -1,0 +1,266 @@
+/* Verifies release flags (pir, pbr): no register may be released while some lane of the warp needs it.
+ *
+ * A release of a word at a point of block q is refuted where
+ *
+ *   a path leads from the point to a read of the word without an unguarded definition before it;
+ *   lanes that wait need it: for each branch that may diverge, and each side of it that reaches q before the branch's reconvergence point r, the
+ *   word is live into r or into any other target of the branch. They run when this side is done, in an order that nobody knows.
+ *
+ * A pir bit releases at the instruction, and is refuted too where it stands for none of the first three sources, where the instruction also
+ * writes the word (in which lanes is not known), and where none of the source's words is renamed. A pbr lists renamed words, and stands at an
+ * instruction that is issued. Registers of the module are never renamed: other functions read them.
+ *
+ * Waiting lanes, once for the function: for each block the sides that reach it. Complexity: the regions of all divergent branches, and for each
+ * release the targets of the sides that its block lies in.
+ */
+#include "passes/check/check.h"
+#include "passes/check/facts.h"
+
+enum { FLAGGED_SOURCES = 3 };
+
+typedef struct side { /* of a branch: the blocks from `first` on, until the reconvergence point */
+    uint32_t branch, first;
+} side;
+
+typedef struct release_check {
+    hd_facts facts;
+    hd_function *function;
+    hd_diagnostics *diagnostics;
+    hd_bitset renamed;            /* by word */
+    HD_ARRAY(side) sides;
+    hd_u32_array *sides_of;       /* by block: sides that reach it */
+    uint32_t *seen, searches;     /* by block: the last search that came here */
+    hd_u32_array stack;
+} release_check;
+
+static bool refute(release_check *c, uint32_t at, uint32_t word, const char *why)
+{
+    const hd_function *f = c->function;
+    hd_span span = at == HD_NONE ? f->header_span : f->instructions.items[at].span;
+    char name[160];
+    hd_storage_spell(&c->facts.storage, word, name, sizeof name);
+    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, span, "%s is released here, but %s", name, why);
+    return false;
+}
+
+static bool refute_flag(release_check *c, uint32_t at, const char *why)
+{
+    const hd_function *f = c->function;
+    hd_span span = at == HD_NONE ? f->header_span : f->instructions.items[at].span;
+    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, span, "%s", why);
+    return false;
+}
+
+/* ---- who waits ------------------------------------------------------------------------------------------------------- */
+
+static void come_to(release_check *c, uint32_t block, uint32_t of)
+{
+    if (c->seen[block] == c->searches)
+        return;
+    c->seen[block] = c->searches;
+    hd_array_push(&c->sides_of[block], of);
+    hd_array_push(&c->stack, block);
+}
+
+static void search_side(release_check *c, uint32_t branch, uint32_t first)
+{
+    const hd_cfg *cfg = c->facts.cfg;
+    uint32_t join = cfg->blocks[branch].post_dominator, of = c->sides.count;
+    if (first == join || first == cfg->block_count)
+        return;
+    hd_array_push(&c->sides, (side){branch, first});
+    c->searches++;
+    come_to(c, first, of);
+    while (c->stack.count) {
+        const hd_block *block = &cfg->blocks[hd_array_pop(&c->stack)];
+        for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++)
+            if (cfg->successors[e] != join && cfg->successors[e] != cfg->block_count)
+                come_to(c, cfg->successors[e], of);
+    }
+}
+
+static void find_sides(release_check *c)
+{
+    const hd_cfg *cfg = c->facts.cfg;
+    c->sides_of = HD_ARENA_ARRAY(&c->facts.arena, hd_u32_array, cfg->block_count + 1);
+    c->seen = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count + 1);
+    HD_BITSET_EACH (&c->facts.splits, b)
+        for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++)
+            search_side(c, b, hd_block_successors(cfg, b)[e]);
+}
+
+static bool live_into(const release_check *c, uint32_t word, uint32_t block)
+{
+    const hd_lives *words = &c->facts.words;
+    return block == c->facts.cfg->block_count ? hd_lives_leaves_with(words, word) : hd_lives_live_into(words, word, block);
+}
+
+static bool waited_for(const release_check *c, uint32_t word, const side *s)
+{
+    const hd_block *branch = &c->facts.cfg->blocks[s->branch];
+    if (live_into(c, word, branch->post_dominator))
+        return true;
+    for (uint32_t e = 0; e < branch->succ_count; e++) {
+        uint32_t target = hd_block_successors(c->facts.cfg, s->branch)[e];
+        if (target != s->first && live_into(c, word, target))
+            return true;
+    }
+    return false;
+}
+
+/* ---- flags ----------------------------------------------------------------------------------------------------------- */
+
+/* `live`: some path from the point reads it. */
+static bool check_point(release_check *c, uint32_t at, uint32_t word, bool live)
+{
+    if (live)
+        return refute(c, at, word, "this warp's lanes may read it later");
+    const hd_u32_array *sides = &c->sides_of[c->facts.cfg->block_of[at]];
+    for (uint32_t s = 0; s < sides->count; s++)
+        if (waited_for(c, word, &c->sides.items[sides->items[s]]))
+            return refute(c, at, word, "lanes that wait at a branch may read it later");
+    return true;
+}
+
+static bool writes(const release_check *c, uint32_t at, uint32_t word)
+{
+    const hd_lives *words = &c->facts.words;
+    uint32_t a = hd_lives_access_from(words, word, at);
+    return a < words->access_first[word + 1] && words->accesses[a].ordinal == at && words->accesses[a].kinds & (HD_ACCESS_KILL | HD_ACCESS_WEAK);
+}
+
+static bool check_source(release_check *c, uint32_t at, uint32_t reg)
+{
+    bool good = true, any = false;
+    HD_STORAGE_WORDS (&c->facts.storage, reg, word) {
+        if (!good || !hd_bitset_has(&c->renamed, word))
+            continue;
+        any = true;
+        good = writes(c, at, word) ? refute(c, at, word, "the instruction writes it too")
+                                   : check_point(c, at, word, hd_lives_live_behind(&c->facts.words, word, at));
+    }
+    return good && (any || refute_flag(c, at, "this pir bit is of a register that is not renamed"));
+}
+
+static bool check_pir(release_check *c, const hd_annotation *note)
+{
+    const hd_instruction *insn = &c->function->instructions.items[note->instruction];
+    bool good = true;
+    if (!note->value || note->value >> FLAGGED_SOURCES)
+        return refute_flag(c, note->instruction, "a pir has bits for the first three sources");
+    for (uint32_t slot = 0; slot < FLAGGED_SOURCES; slot++) {
+        if (!(note->value >> slot & 1))
+            continue;
+        uint32_t operand = hd_insn_source_slot(c->function, insn, slot);
+        good = (operand == HD_NONE ? refute_flag(c, note->instruction, "this pir bit is of no source")
+                                   : check_source(c, note->instruction, c->function->operands.items[operand].value)) && good;
+    }
+    return good;
+}
+
+static bool live_before(const release_check *c, uint32_t word, uint32_t at)
+{
+    uint32_t block = c->facts.cfg->block_of[at];
+    if (at == c->facts.cfg->blocks[block].first)
+        return hd_lives_live_into(&c->facts.words, word, block);
+    return hd_lives_live_behind(&c->facts.words, word, at - 1);
+}
+
+static bool check_pbr(release_check *c, const hd_annotation *note)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < note->count; i++) {
+        uint32_t word = c->function->annotation_words.items[note->value + i];
+        if (word >= c->facts.storage.words || !hd_bitset_has(&c->renamed, word))
+            good = refute_flag(c, note->instruction, "this pbr names a register that is not renamed");
+        else
+            good = check_point(c, note->instruction, word, live_before(c, word, note->instruction)) && good;
+    }
+    return good;
+}
+
+/* ---- the function ---------------------------------------------------------------------------------------------------- */
+
+/* Words of registers that are declared outside all functions. */
+static hd_bitset module_words(release_check *c)
+{
+    const hd_function *f = c->function;
+    hd_bitset words = hd_bitset_new(&c->facts.arena, c->facts.storage.words + 1);
+    for (uint32_t r = 0; r < f->registers.count; r++) {
+        uint32_t declaration = f->registers.items[r].declaration;
+        if (declaration >= f->declarations.count || f->declarations.items[declaration].depth != 0)
+            continue;
+        HD_STORAGE_WORDS (&c->facts.storage, r, word)
+            hd_bitset_add(&words, word);
+    }
+    return words;
+}
+
+static bool check_renamed(release_check *c, const hd_annotation *note)
+{
+    const uint32_t *words = c->function->annotation_words.items + note->value;
+    hd_bitset module = module_words(c);
+    c->renamed = hd_bitset_new(&c->facts.arena, c->facts.storage.words + 1);
+    for (uint32_t i = 0; i < note->count; i++) {
+        if (words[i] >= c->facts.storage.words || (i && words[i] <= words[i - 1]))
+            return refute_flag(c, HD_NONE, "release_renamed is no ascending list of this function's registers");
+        if (hd_bitset_has(&module, words[i]))
+            return refute_flag(c, HD_NONE, "release_renamed names a register of the module, which other functions read");
+        hd_bitset_add(&c->renamed, words[i]);
+    }
+    return true;
+}
+
+static bool check_flag(release_check *c, const hd_annotation *note)
+{
+    if (hd_storage_skips(&c->facts.storage, note->instruction))
+        return refute_flag(c, note->instruction, "this instruction is not issued, and releases nothing");
+    if (!c->facts.cfg->blocks[c->facts.cfg->block_of[note->instruction]].reachable)
+        return true;
+    return note->kind == HD_ANNOTATION_PIR ? check_pir(c, note) : check_pbr(c, note);
+}
+
+static bool is_flag(const hd_annotation *note)
+{
+    return note->kind == HD_ANNOTATION_PIR || note->kind == HD_ANNOTATION_PBR;
+}
+
+static bool check_all(release_check *c, uint64_t *count)
+{
+    const hd_function *f = c->function;
+    const hd_annotation *renamed = hd_annotation_at(f, HD_ANNOTATION_RELEASE_RENAMED, HD_NONE, 0);
+    if (!renamed)
+        return refute_flag(c, HD_NONE, "release flags need a list of renamed registers on their function");
+    ++*count;
+    bool good = check_renamed(c, renamed);
+    for (uint32_t a = 0; a < f->annotations.count; a++)
+        if (is_flag(&f->annotations.items[a])) {
+            good = check_flag(c, &f->annotations.items[a]) && good;
+            ++*count;
+        }
+    return good;
+}
+
+static bool has_flags(const hd_function *f)
+{
+    for (uint32_t a = 0; a < f->annotations.count; a++)
+        if (is_flag(&f->annotations.items[a]) || f->annotations.items[a].kind == HD_ANNOTATION_RELEASE_RENAMED)
+            return true;
+    return false;
+}
+
+bool hd_check_release(hd_function *function, hd_diagnostics *diagnostics, uint64_t *count)
+{
+    release_check c = {.function = function, .diagnostics = diagnostics};
+    if (!has_flags(function))
+        return true;
+    hd_facts_build(&c.facts, function);
+    find_sides(&c);
+    bool good = check_all(&c, count);
+    for (uint32_t b = 0; b < c.facts.cfg->block_count; b++)
+        hd_array_free(&c.sides_of[b]);
+    hd_array_free(&c.sides);
+    hd_array_free(&c.stack);
+    hd_facts_free(&c.facts);
+    return good;
+}

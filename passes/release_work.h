@@ -1,0 +1,20 @@
+/* Parts of the pass release. Private to passes/. */
+#ifndef HD_PASSES_RELEASE_WORK_H
+#define HD_PASSES_RELEASE_WORK_H
+
+#include "passes/warp_words.h"
+
+/* A word as a candidate for renaming. */
+typedef struct release_life {
+    uint64_t held;      /* points of the code, between issued instructions, at which a warp holds it */
+    uint32_t instances; /* values that it is given */
+    bool named;         /* an instruction names it; registers of the module never are candidates */
+} release_life;
+
+/* How many words a table of so many bytes can rename; false (reported): a bad option. */
+bool release_capacity(hd_pass_context *context, uint32_t *words);
+release_life *release_lives(hd_function *function, const hd_warp_words *words, hd_arena *scratch);
+/* The best `most` of the candidates, by number. */
+hd_register_set release_choose(const release_life *lives, uint32_t words, uint32_t most, hd_arena *scratch);
+
+#endif
