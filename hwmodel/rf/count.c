@@ -6,7 +6,11 @@
 #include "hwmodel/rf/paths.h"
 #include <stdio.h>
 
-enum { HD_COUNT_COLUMN_BYTES = 1 << 20 }; /* of columns in a batch; more than one event can have */
+enum {
+    HD_COUNT_COLUMN_BYTES = 1 << 20, /* of columns in a batch; more than one event can have */
+    HD_COUNT_ENDED = 64,             /* CTAs that wait to be looked at, so that threads start seldom */
+    HD_COUNT_ENDED_BYTES = 1 << 20,
+};
 
 typedef struct hd_count_branch { /* the last one of a warp that is called uniform */
     uint32_t lanes, instruction, function, frame; /* lanes at it; 0 = none pending */
@@ -31,7 +35,10 @@ struct hd_count {
     hd_rf_paths *paths;                  /* NULL until the first event */
     uint32_t ways[HD_COUNT_TURNS + 1];   /* models that go each way; known from the first event on */
     hd_rf_residency residency;
-    uint64_t most_bytes; /* that streams of resident CTAs took */
+    uint64_t *turn_bytes; /* by model: most that streams of resident CTAs took */
+    bool *turned;         /* by model: all is well */
+    HD_ARRAY(hd_rf_cta *) ended; /* CTAs to be looked at */
+    uint64_t ended_bytes;        /* of their streams */
     HD_ARRAY(hd_recorded) recorded; /* the CTAs that run (of a cooperative grid all of it), for paths and turns */
     uint32_t latest;                /* of them, the one of the last event */
     HD_ARRAY(hd_count_branch) branches; /* by warp of the launch */
@@ -62,7 +69,10 @@ static void drop_recorded(hd_count *c)
 {
     for (uint32_t i = 0; i < c->recorded.count; i++)
         hd_rf_cta_release(c->recorded.items[i].cta);
-    c->recorded.count = 0;
+    for (uint32_t i = 0; i < c->ended.count; i++)
+        hd_rf_cta_release(c->ended.items[i]);
+    c->recorded.count = c->ended.count = 0;
+    c->ended_bytes = 0;
 }
 
 void hd_count_free(hd_count *c)
@@ -78,6 +88,7 @@ void hd_count_free(hd_count *c)
     hd_array_free(&c->feeders);
     hd_array_free(&c->orders);
     hd_array_free(&c->branches);
+    hd_array_free(&c->ended);
     hd_rf_paths_free(c->paths);
     hd_array_free(&c->batch);
     free(c->column_bytes);
@@ -127,7 +138,10 @@ void hd_count_residency(hd_count *c, const hd_rf_residency *residency)
 
 uint64_t hd_count_stream_bytes(const hd_count *c)
 {
-    return c->most_bytes;
+    uint64_t most = 0;
+    for (uint32_t m = 0; m < c->feeders.count && c->turn_bytes; m++)
+        most = c->turn_bytes[m] > most ? c->turn_bytes[m] : most;
+    return most;
 }
 
 void hd_count_expect_uniform(hd_count *c, uint32_t function, uint32_t instruction)
@@ -256,11 +270,7 @@ static bool flush_batch(hd_count *c)
     uint32_t first = HD_NONE;
     if (!c->batch.count)
         return !c->stopped;
-    if (c->threads == 1)
-        for (uint32_t m = 0; m < c->feeders.count; m++)
-            feed(c, m, 0);
-    else
-        hd_parallel(c->threads, c->feeders.count, feed, c);
+    hd_parallel(c->threads, c->feeders.count, feed, c);
     for (uint32_t m = 0; m < c->feeders.count; m++)
         if (c->wrong_at[m] != HD_NONE && (first == HD_NONE || c->wrong_at[m] < c->wrong_at[first]))
             first = m;
@@ -366,21 +376,45 @@ static bool record(hd_count *c, const hd_event *event)
     return r->cta->bytes <= c->residency.bytes || let_go(c, r);
 }
 
-/* To every coupled model; each of them lets it go when its warps have ended. */
-static bool take_turns(hd_count *c, hd_rf_cta *cta)
+/* The CTAs that have ended, through one coupled model; it lets each go when its warps have ended. */
+static void take_turns(void *context, uint32_t model, uint32_t worker)
 {
-    uint64_t bytes = 0;
+    hd_count *c = context;
+    hd_rf_interleave *order = c->orders.items[model];
     bool good = true;
-    for (uint32_t m = 0; m < c->feeders.count && good; m++) {
-        hd_rf_interleave *order = c->orders.items[m];
-        if (!order)
-            continue;
-        good = hd_rf_interleave_add(order, cta) || report_order(c, m);
+    (void)worker;
+    for (uint32_t i = 0; i < c->ended.count && good && order; i++) {
+        good = hd_rf_interleave_add(order, c->ended.items[i]);
         while (good && hd_rf_interleave_bytes(order) > c->residency.bytes)
-            good = hd_rf_interleave_drain(order, false) || report_order(c, m);
-        bytes = hd_rf_interleave_bytes(order) > bytes ? hd_rf_interleave_bytes(order) : bytes;
+            good = hd_rf_interleave_drain(order, false);
+        uint64_t bytes = hd_rf_interleave_bytes(order);
+        c->turn_bytes[model] = bytes > c->turn_bytes[model] ? bytes : c->turn_bytes[model];
     }
-    c->most_bytes = bytes > c->most_bytes ? bytes : c->most_bytes;
+    c->turned[model] = good;
+}
+
+static bool take_all_turns(hd_count *c)
+{
+    bool good = true;
+    if (!c->ways[HD_COUNT_TURNS])
+        return true;
+    hd_parallel(c->threads, c->feeders.count, take_turns, c);
+    for (uint32_t m = 0; m < c->feeders.count && good; m++)
+        good = c->turned[m] || report_order(c, m);
+    return good;
+}
+
+/* CTAs that have ended and were not looked at yet. */
+static bool flush_ended(hd_count *c)
+{
+    bool good = report_path(c, hd_rf_paths_take(c->paths, c->ended.items, c->ended.count, c->threads)) && take_all_turns(c);
+    for (uint32_t i = 0; i < c->ended.count; i++) {
+        hd_event event = {.kind = HD_EVENT_CTA_END, .cta = c->ended.items[i]->cta};
+        good = good && report_path(c, hd_rf_paths_tell(c->paths, &event));
+        hd_rf_cta_release(c->ended.items[i]);
+    }
+    hd_array_clear(&c->ended);
+    c->ended_bytes = 0;
     return good;
 }
 
@@ -391,32 +425,44 @@ static bool end_cta(hd_count *c, const hd_event *event)
         return true;
     hd_rf_cta *cta = c->recorded.items[at].cta;
     c->recorded.items[at] = c->recorded.items[--c->recorded.count];
-    bool good = !cta || (report_path(c, hd_rf_paths_take(c->paths, cta, c->threads)) && take_turns(c, cta));
-    hd_rf_cta_release(cta);
-    return good && report_path(c, hd_rf_paths_tell(c->paths, event));
+    if (!cta)
+        return report_path(c, hd_rf_paths_tell(c->paths, event));
+    hd_array_push(&c->ended, cta);
+    c->ended_bytes += cta->bytes;
+    return (c->batch_most > 1 && c->ended.count < HD_COUNT_ENDED && c->ended_bytes < HD_COUNT_ENDED_BYTES) || flush_ended(c);
 }
 
 static bool start_launch(hd_count *c, const hd_event *event)
 {
+    drop_recorded(c);
     bool good = report_path(c, hd_rf_paths_tell(c->paths, event));
     for (uint32_t m = 0; m < c->orders.count && good; m++)
         good = !c->orders.items[m] || hd_rf_interleave_launch(c->orders.items[m], &c->residency, event) || report_order(c, m);
-    drop_recorded(c);
     return good;
+}
+
+static void drain_turns(void *context, uint32_t model, uint32_t worker)
+{
+    hd_count *c = context;
+    (void)worker;
+    c->turned[model] = !c->orders.items[model] || hd_rf_interleave_drain(c->orders.items[model], true);
 }
 
 /* Of a run that stopped, blocks have begun and not ended. */
 static bool finish_recorded(hd_count *c)
 {
-    bool good = true;
-    for (uint32_t m = 0; m < c->orders.count && good; m++)
-        good = !c->orders.items[m] || hd_rf_interleave_drain(c->orders.items[m], true) || report_order(c, m);
+    if (!c->paths)
+        return true; /* nothing has happened */
+    bool good = flush_ended(c);
+    if (good && c->ways[HD_COUNT_TURNS])
+        hd_parallel(c->threads, c->feeders.count, drain_turns, c);
+    for (uint32_t m = 0; m < c->orders.count && good && c->ways[HD_COUNT_TURNS]; m++)
+        good = c->turned[m] || report_order(c, m);
     for (uint32_t i = 0; i < c->recorded.count && good; i++)
         if (c->recorded.items[i].cta)
             good = report_path(c, hd_rf_paths_begin(c->paths, c->recorded.items[i].cta, c->threads));
     drop_recorded(c);
-    if (c->paths)
-        hd_rf_paths_settle(c->paths);
+    hd_rf_paths_settle(c->paths);
     return good;
 }
 
@@ -439,6 +485,8 @@ static bool take_recorded(hd_count *c, const hd_event *event)
 static void open_ways(hd_count *c)
 {
     c->wrong_at = HD_ARENA_ARRAY(&c->arena, uint32_t, c->feeders.count + 1);
+    c->turn_bytes = HD_ARENA_ARRAY(&c->arena, uint64_t, c->feeders.count + 1);
+    c->turned = HD_ARENA_ARRAY(&c->arena, bool, c->feeders.count + 1);
     c->paths = hd_rf_paths_new();
     for (uint32_t m = 0; m < c->feeders.count; m++) {
         hd_count_way way = way_of(c, m);

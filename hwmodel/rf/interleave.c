@@ -337,7 +337,7 @@ bool hd_rf_interleave_drain(hd_rf_interleave *i, bool all)
 /* Goes on until it needs another CTA. */
 bool hd_rf_interleave_add(hd_rf_interleave *i, hd_rf_cta *cta)
 {
-    cta->readers++;
+    __atomic_add_fetch(&cta->readers, 1, __ATOMIC_RELAXED);
     hd_array_push(&i->arrived, cta);
     start_ctas(i);
     while (i->arrived.count || i->residents.count >= most_ctas(i))

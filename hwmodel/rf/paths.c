@@ -17,14 +17,18 @@ typedef struct follower {
     uint64_t wrong_at; /* bytes of its path before what was wrong */
 } follower;
 
+typedef struct walker { /* a warp that must be walked */
+    const hd_rf_cta *cta;
+    uint32_t warp;  /* in the CTA */
+    uint32_t known; /* index of its path; HD_NONE: no room */
+} walker;
+
 struct hd_rf_paths {
     HD_ARRAY(follower) followers;
     HD_ARRAY(path) known;
     uint32_t *table;   /* 1 + index in `known`, by hash; 2 * HD_RF_PATHS places */
     uint64_t bytes;    /* of known paths */
-    const hd_rf_cta *cta;
-    HD_ARRAY(uint32_t) fresh;  /* warps of the CTA that must be walked */
-    HD_ARRAY(uint32_t) places; /* ... and their index in `known`; HD_NONE: no room */
+    HD_ARRAY(walker) fresh;
     bool ends;
 };
 
@@ -46,7 +50,6 @@ void hd_rf_paths_free(hd_rf_paths *p)
     hd_array_free(&p->known);
     hd_array_free(&p->followers);
     hd_array_free(&p->fresh);
-    hd_array_free(&p->places);
     free(p->table);
     free(p);
 }
@@ -84,18 +87,16 @@ static uint32_t remember(hd_rf_paths *p, const hd_rf_stream *s, uint64_t hash, u
     return p->known.count - 1;
 }
 
-static void sort_out(hd_rf_paths *p)
+static void sort_out(hd_rf_paths *p, const hd_rf_cta *cta)
 {
-    for (uint32_t w = 0; w < p->cta->warp_count; w++) {
-        const hd_rf_stream *s = &p->cta->warps[w];
+    for (uint32_t w = 0; w < cta->warp_count; w++) {
+        const hd_rf_stream *s = &cta->warps[w];
         uint64_t hash = hd_hash(s->bytes.items, s->bytes.count);
         uint32_t *place = find(p, s, hash);
-        if (*place) {
+        if (*place)
             p->known.items[*place - 1].times++;
-            continue;
-        }
-        hd_array_push(&p->fresh, w);
-        hd_array_push(&p->places, remember(p, s, hash, place));
+        else
+            hd_array_push(&p->fresh, (walker){cta, w, remember(p, s, hash, place)});
     }
 }
 
@@ -106,16 +107,16 @@ static bool tell(const follower *f, hd_event_kind kind, uint32_t cta, uint32_t w
     return hd_rf_feeder_take(f->feeder, &(hd_event){.kind = (uint8_t)kind, .cta = cta, .warp = warp});
 }
 
-static bool walk(const hd_rf_paths *p, follower *f, uint32_t w)
+static bool walk(const hd_rf_paths *p, follower *f, const walker *w)
 {
     hd_rf_record record;
-    hd_rf_cursor cursor = hd_rf_cursor_of(p->cta, w);
-    uint32_t warp = p->cta->warps[w].warp;
-    bool good = tell(f, HD_EVENT_WARP_START, p->cta->cta, warp);
+    hd_rf_cursor cursor = hd_rf_cursor_of(w->cta, w->warp);
+    uint32_t cta = w->cta->cta, warp = w->cta->warps[w->warp].warp;
+    bool good = tell(f, HD_EVENT_WARP_START, cta, warp);
     while (good && hd_rf_cursor_next(&cursor, &record))
         good = hd_rf_feeder_take(f->feeder, &record.event);
     f->wrong_at = cursor.byte;
-    return good && (!p->ends || !p->cta->warps[w].ended || tell(f, HD_EVENT_WARP_END, p->cta->cta, warp));
+    return good && (!p->ends || tell(f, HD_EVENT_WARP_END, cta, warp));
 }
 
 /* What a known path counts is taken out of the model's counters again: settle() adds it for all its warps. */
@@ -128,13 +129,13 @@ static void follow(void *context, uint32_t index, uint32_t worker)
     f->wrong = HD_NONE;
     for (uint32_t i = 0; i < p->fresh.count; i++) {
         memcpy(before, counters, sizeof before);
-        if (!walk(p, f, p->fresh.items[i])) {
+        if (!walk(p, f, &p->fresh.items[i])) {
             f->wrong = i;
             return;
         }
-        if (p->places.items[i] == HD_NONE)
+        if (p->fresh.items[i].known == HD_NONE)
             continue;
-        uint64_t *counts = p->known.items[p->places.items[i]].counts + (size_t)index * HD_COUNTER_COUNT;
+        uint64_t *counts = p->known.items[p->fresh.items[i].known].counts + (size_t)index * HD_COUNTER_COUNT;
         for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++) {
             counts[c] = counters[c] - before[c];
             counters[c] = before[c];
@@ -150,13 +151,10 @@ static bool is_before(const follower *a, const follower *b)
 static uint32_t follow_all(hd_rf_paths *p, uint32_t threads)
 {
     const follower *first = NULL;
-    if (threads == 1)
-        for (uint32_t i = 0; i < p->followers.count; i++)
-            follow(p, i, 0);
-    else if (p->fresh.count)
-        hd_parallel(threads, p->followers.count, follow, p);
+    if (!p->fresh.count)
+        return HD_NONE;
+    hd_parallel(threads, p->followers.count, follow, p);
     hd_array_clear(&p->fresh);
-    hd_array_clear(&p->places);
     for (uint32_t i = 0; i < p->followers.count; i++) {
         const follower *f = &p->followers.items[i];
         if (f->wrong != HD_NONE && (!first || is_before(f, first)))
@@ -165,22 +163,19 @@ static uint32_t follow_all(hd_rf_paths *p, uint32_t threads)
     return first ? first->model : HD_NONE;
 }
 
-uint32_t hd_rf_paths_take(hd_rf_paths *p, const hd_rf_cta *cta, uint32_t threads)
+uint32_t hd_rf_paths_take(hd_rf_paths *p, hd_rf_cta *const *ctas, uint32_t count, uint32_t threads)
 {
-    p->cta = cta;
     p->ends = true;
-    sort_out(p);
-    return p->fresh.count ? follow_all(p, threads) : HD_NONE;
+    for (uint32_t i = 0; i < count; i++)
+        sort_out(p, ctas[i]);
+    return follow_all(p, threads);
 }
 
 uint32_t hd_rf_paths_begin(hd_rf_paths *p, const hd_rf_cta *cta, uint32_t threads)
 {
-    p->cta = cta;
     p->ends = false;
-    for (uint32_t w = 0; w < cta->warp_count; w++) {
-        hd_array_push(&p->fresh, w);
-        hd_array_push(&p->places, HD_NONE);
-    }
+    for (uint32_t w = 0; w < cta->warp_count; w++)
+        hd_array_push(&p->fresh, (walker){cta, w, HD_NONE});
     return follow_all(p, threads);
 }
 

@@ -19,9 +19,9 @@ hd_rf_paths *hd_rf_paths_new(void);
 void hd_rf_paths_free(hd_rf_paths *paths);
 void hd_rf_paths_add(hd_rf_paths *paths, hd_rf_feeder *feeder, uint32_t model); /* borrows it; `model` names it in answers */
 
-/* All warps of a CTA, which have ended. HD_NONE, or the model whose operand was not proved: see its feeder's failure. Of several wrong operands
+/* All warps of CTAs that have ended. HD_NONE, or the model whose operand was not proved: see its feeder's failure. Of several wrong operands
  * that of the lowest warp counts, then the first on its path, then that of the lowest model. */
-uint32_t hd_rf_paths_take(hd_rf_paths *paths, const hd_rf_cta *cta, uint32_t threads);
+uint32_t hd_rf_paths_take(hd_rf_paths *paths, hd_rf_cta *const *ctas, uint32_t count, uint32_t threads);
 /* What is recorded of a CTA whose warps go on: they are walked now, and stay alive in the feeders. */
 uint32_t hd_rf_paths_begin(hd_rf_paths *paths, const hd_rf_cta *cta, uint32_t threads);
 /* Any other event, at once. */

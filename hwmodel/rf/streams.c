@@ -23,7 +23,7 @@ hd_rf_cta *hd_rf_cta_new(const hd_rf_module *code, uint32_t number)
 
 void hd_rf_cta_release(hd_rf_cta *cta)
 {
-    if (!cta || --cta->readers)
+    if (!cta || __atomic_sub_fetch(&cta->readers, 1, __ATOMIC_ACQ_REL))
         return;
     for (uint32_t w = 0; w < cta->warp_count; w++) {
         hd_array_free(&cta->warps[w].bytes);

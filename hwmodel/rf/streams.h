@@ -27,7 +27,7 @@ typedef struct hd_rf_stream { /* of one warp */
 
 typedef struct hd_rf_cta {
     const hd_rf_module *code;
-    uint32_t cta, warp_count, readers;
+    uint32_t cta, warp_count, readers; /* readers: on several threads */
     uint64_t bytes; /* of its streams */
     hd_rf_stream warps[HD_RF_CTA_WARPS];
 } hd_rf_cta;
