@@ -99,14 +99,20 @@ typedef struct triangle {
     uint32_t edges[3];
 } triangle;
 
+typedef struct candidate { /* an edge, with the triangles that were left when it got its place in the heap */
+    uint64_t weight;
+    uint32_t told, edge;
+} candidate;
+
 typedef struct breaking {
     const hd_part *part;
     bool *gone;
     HD_ARRAY(triangle) triangles;
     uint32_t *of_first, *of; /* by edge, and one more: its triangles */
-    uint32_t *left, *told;   /* by edge: triangles that are left; that were left when it got its place in the heap */
+    uint32_t *left;          /* by edge: triangles that are left */
     bool *broken;            /* by triangle */
-    uint32_t *heap, heap_count; /* edges, the one to go first on top */
+    candidate *heap;         /* the one to go first on top */
+    uint32_t heap_count;
 } breaking;
 
 /* Edges lead from the vertex with fewer neighbours to the one with more: so none has many. */
@@ -171,24 +177,25 @@ static void list_triangles(breaking *x)
 }
 
 /* Does edge a go before edge b: less weight a triangle. */
-static bool goes_first(const breaking *x, uint32_t a, uint32_t b)
+static bool goes_first(const candidate *a, const candidate *b)
 {
-    uint64_t left = hd_part_weight(x->part, a) * x->told[b], right = hd_part_weight(x->part, b) * x->told[a]; /* below 2^36 * 2^27 */
-    return left < right || (left == right && x->part->edge.items[a] > x->part->edge.items[b]);
+    uint64_t left = a->weight * b->told, right = b->weight * a->told; /* below 2^36 * 2^27 */
+    return left < right || (left == right && a->edge > b->edge);
 }
 
 static void sink(breaking *x, uint32_t at)
 {
+    candidate *heap = x->heap, moved = heap[at];
     for (;;) {
-        uint32_t child = 2 * at + 1, edge = x->heap[at];
-        if (child + 1 < x->heap_count && goes_first(x, x->heap[child + 1], x->heap[child]))
+        uint32_t child = 2 * at + 1;
+        if (child + 1 < x->heap_count && goes_first(&heap[child + 1], &heap[child]))
             child++;
-        if (child >= x->heap_count || !goes_first(x, x->heap[child], edge))
-            return;
-        x->heap[at] = x->heap[child];
-        x->heap[child] = edge;
+        if (child >= x->heap_count || !goes_first(&heap[child], &moved))
+            break;
+        heap[at] = heap[child];
         at = child;
     }
+    heap[at] = moved;
 }
 
 static void drop_edge(breaking *x, uint32_t edge)
@@ -206,26 +213,22 @@ static void drop_edge(breaking *x, uint32_t edge)
 /* An edge whose place on top is no longer true sinks: weights for each triangle only grow. */
 static void break_triangles(breaking *x)
 {
-    uint32_t edges = x->part->count;
-    x->told = hd_malloc(((size_t)edges + 1) * sizeof *x->told);
-    memcpy(x->told, x->left, edges * sizeof *x->told);
-    x->heap = hd_malloc(((size_t)edges + 1) * sizeof *x->heap);
-    for (uint32_t e = 0; e < edges; e++)
+    x->heap = hd_malloc(((size_t)x->part->count + 1) * sizeof *x->heap);
+    for (uint32_t e = 0; e < x->part->count; e++)
         if (x->left[e])
-            x->heap[x->heap_count++] = e;
+            x->heap[x->heap_count++] = (candidate){hd_part_weight(x->part, e), x->left[e], e};
     for (uint32_t i = x->heap_count / 2; i-- > 0;)
         sink(x, i);
     while (x->heap_count) {
-        uint32_t edge = x->heap[0];
-        if (x->told[edge] == x->left[edge])
-            drop_edge(x, edge);
-        x->told[edge] = x->left[edge];
-        if (!x->left[edge])
-            x->heap[0] = x->heap[--x->heap_count];
+        candidate *top = x->heap;
+        if (top->told == x->left[top->edge])
+            drop_edge(x, top->edge);
+        top->told = x->left[top->edge];
+        if (!top->told)
+            *top = x->heap[--x->heap_count];
         sink(x, 0);
     }
     free(x->heap);
-    free(x->told);
 }
 
 /* ---- longer odd cycles --------------------------------------------------------------------------------------------------- */
