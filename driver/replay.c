@@ -272,8 +272,7 @@ void replay_add_results(hd_replay *r, const replay_file *f, bool whole, hd_repla
         if (place == HD_NONE)
             continue;
         const hd_rf_model *model = hd_count_model(f->count, place);
-        for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
-            result->counters[c] += model->counters[c];
+        hd_counters_join(result->counters, model->counters);
         result->energy_known = hd_rf_dynamic_energy(model, r->gpu, &energy_pj) && result->energy_known;
         result->energy_pj += energy_pj;
         hd_rf_series_join(&result->allocation, &model->allocation);

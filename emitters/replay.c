@@ -97,7 +97,7 @@ static void write_details(hd_writer *w, const hd_replay_result *r, int name_widt
     hd_writer line;
     hd_writer_to_memory(&line);
     for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
-        if (hd_counters[c].group == HD_COUNTS_PART && r->counters[c] && c != HD_COUNTER_OPERANDS && c != HD_COUNTER_RESULTS &&
+        if (hd_counters[c].group >= HD_COUNTS_PART && hd_counters[c].group != HD_COUNTS_CLASS && r->counters[c] && c != HD_COUNTER_OPERANDS && c != HD_COUNTER_RESULTS &&
             c != HD_COUNTER_BYPASSED)
             hd_write_format(&line, "%s%llu %s", separator(&items), (unsigned long long)r->counters[c], hd_counters[c].title);
     if (r->allocation.samples)

@@ -70,5 +70,6 @@ bool hd_words_size(const hd_function *function, const char *technique, hd_word_s
 #include "ir/word_codes.def"
 #undef HD_WORD_CODE
 #undef HD_WORD_BITS
+uint64_t hd_words_bits_of_ltrf(const hd_function *function); /* has words too */
 
 #endif

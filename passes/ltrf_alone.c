@@ -82,14 +82,38 @@ static hd_bitset flood(const hd_cfg *cfg, const sides *all, hd_arena *scratch)
 }
 
 /* waits[k]: waiting instructions in blocks whose number in the post-dominator tree is below k. */
-static void fix_sides(ltrf_plan *p, const sides *all, const uint32_t *waits)
+static void fix_sides(ltrf_plan *p, const sides *all, const uint32_t *waits, bool every)
 {
     const hd_cfg *cfg = p->cfg;
     for (uint32_t s = 0; s < all->count; s++) {
         uint32_t join = all->items[s].join;
-        if (waits[cfg->post_dominator_leave[join] + 1] > waits[cfg->post_dominator_enter[join]])
+        if (every || waits[cfg->post_dominator_leave[join] + 1] > waits[cfg->post_dominator_enter[join]])
             hd_bitset_add(&p->fixed, all->items[s].block);
     }
+}
+
+/* Blocks from which a way leads to the function's end and no trap is for sure: only these have their place below their sides'
+ * reconvergence points. */
+static hd_bitset find_sound(const ltrf_plan *p, hd_arena *scratch)
+{
+    const hd_cfg *cfg = p->cfg;
+    hd_bitset sound = hd_bitset_new(scratch, cfg->block_count);
+    hd_u32_array blocks = {0};
+    for (uint32_t e = 0; e < cfg->exit_predecessor_count; e++) {
+        const hd_block *b = &cfg->blocks[cfg->exit_predecessors[e]];
+        if (!(hd_insn_form(p->function, &p->function->instructions.items[b->end - 1])->behaviour & (HD_BEHAVE_TRAP | HD_BEHAVE_CALL)))
+            hd_array_push(&blocks, cfg->exit_predecessors[e]);
+    }
+    while (blocks.count) {
+        uint32_t b = hd_array_pop(&blocks);
+        if (hd_bitset_has(&sound, b))
+            continue;
+        hd_bitset_add(&sound, b);
+        for (uint32_t e = 0; e < cfg->blocks[b].pred_count; e++)
+            hd_array_push(&blocks, hd_block_predecessors(cfg, b)[e]);
+    }
+    hd_array_free(&blocks);
+    return sound;
 }
 
 static bool any_waits(const ltrf_plan *p)
@@ -108,6 +132,8 @@ static void find_waiting(ltrf_plan *p, const hd_uniformity *uniformity)
     sides all = {0};
     find_sides(cfg, uniformity, &all);
     hd_bitset reached = flood(cfg, &all, &scratch);
+    hd_bitset sound = find_sound(p, &scratch);
+    bool every = false; /* something waits where the kernel is about to fail */
     uint32_t most = 0;
     for (uint32_t b = 0; b <= cfg->block_count; b++)
         most = cfg->post_dominator_leave[b] > most ? cfg->post_dominator_leave[b] : most;
@@ -120,10 +146,11 @@ static void find_waiting(ltrf_plan *p, const hd_uniformity *uniformity)
         if (in_side || (insn->guard != HD_NONE && hd_bitset_has(&uniformity->divergent_registers, insn->guard)))
             hd_bitset_add(&p->alone, i);
         waits[cfg->post_dominator_enter[cfg->block_of[i]] + 1] += in_side;
+        every = every || (in_side && !hd_bitset_has(&sound, cfg->block_of[i]));
     }
     for (uint32_t k = 0; k <= most; k++)
         waits[k + 1] += waits[k];
-    fix_sides(p, &all, waits);
+    fix_sides(p, &all, waits, every);
     hd_array_free(&all);
     hd_arena_free(&scratch);
 }

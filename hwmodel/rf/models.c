@@ -19,6 +19,20 @@ const hd_counter_info hd_counters[HD_COUNTER_COUNT] = {
 #undef HD_COUNTER
 };
 
+void hd_counters_join(uint64_t into[HD_COUNTER_COUNT], const uint64_t from[HD_COUNTER_COUNT])
+{
+    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++) {
+        switch ((hd_counter_group)hd_counters[c].group) {
+        case HD_COUNTS_LEAST: into[c] = from[c] && (!into[c] || from[c] < into[c]) ? from[c] : into[c]; break;
+        case HD_COUNTS_MOST: into[c] = from[c] > into[c] ? from[c] : into[c]; break;
+        case HD_COUNTS_FILE:
+        case HD_COUNTS_NEAR:
+        case HD_COUNTS_PART:
+        case HD_COUNTS_CLASS: into[c] += from[c]; break;
+        }
+    }
+}
+
 const hd_rf_model_info *hd_rf_model_find(const char *name, size_t length)
 {
     for (uint32_t i = 0; i < hd_rf_model_count; i++)

@@ -75,12 +75,16 @@ typedef enum hd_counter {
     HD_COUNTER_COUNT
 } hd_counter;
 
-typedef enum hd_counter_group { HD_COUNTS_FILE, HD_COUNTS_NEAR, HD_COUNTS_PART, HD_COUNTS_CLASS } hd_counter_group;
+typedef enum hd_counter_group {
+    HD_COUNTS_FILE, HD_COUNTS_NEAR, HD_COUNTS_PART, HD_COUNTS_CLASS, HD_COUNTS_LEAST, HD_COUNTS_MOST
+} hd_counter_group;
 typedef struct hd_counter_info {
     const char *key, *title;
     uint8_t group, energy; /* hd_counter_group; hd_energy of target/gpu.h */
 } hd_counter_info;
 extern const hd_counter_info hd_counters[HD_COUNTER_COUNT];
+/* Takes what another launch counted into the counters of those before. */
+void hd_counters_join(uint64_t into[HD_COUNTER_COUNT], const uint64_t from[HD_COUNTER_COUNT]);
 
 /* ---- what a hook sees ---------------------------------------------------------------------------------------------- */
 

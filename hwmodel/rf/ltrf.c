@@ -1,0 +1,548 @@
+/* LTRF and LTRF+: a register cache that is filled before it is read. "LTRF: Enabling High-Capacity Register Files for GPUs via
+ * Hardware/Software Cooperative Register Prefetching", ASPLOS 2018, sections 3.2 and 4.
+ *
+ * Each active warp has a partition of n lines, a warp register each, and every operand and result goes there. At an instruction that
+ * begins an interval (ltrf_prefetch) the cache gets the interval's registers: those that are there already stay (their valid bits are
+ * set), all others are written back to the main file, and what is missing is fetched. The header of the interval that the warp is in, at the end of
+ * a loop, moves nothing. A warp that leaves the active ones writes its registers back and gives its partition away; when it goes on in the
+ * middle of an interval, its registers are fetched again. There are no dirty bits.
+ *
+ *   dead (LTRF+)  a bit for each register tells whether it is live: set by a write, cleared where the compiler says that a source is dead
+ *                 (ltrf_dead). What is not live is neither written back nor fetched; it only gets a line.
+ *
+ * The warp control block, by register: its line, or none. Lines are taken from a queue of unused ones. An access of a register that has no
+ * line finds nothing, which is a failure of the proof; only an instruction that accesses more than n registers (then an interval of its
+ * own), and functions without intervals, access the main file for those.
+ *
+ * A callee's first instruction begins an interval, and so does what follows a call: what the cache holds of a frame that ends is dropped.
+ *
+ * Counted beside the accesses: how many instructions the warp issues in an interval, and, as the optimum of section 6.5, in runs that end only
+ * where one register more than n would be needed. The last interval and run of a warp end with it: they are no shortest ones.
+ *
+ * Allocation: the registers of all resident frames in the main file, and lines of the cache.
+ *
+ * Cost: O(1) an instruction and an operand, O(n) where the interval or the active warp changes.
+ */
+#include "hwmodel/rf/technique.h"
+
+enum { HD_LTRF_MOST = 256, HD_LTRF_ACTIVE = 8, HD_LTRF_WARPS = 64, HD_LTRF_REGISTERS = 256, HD_LTRF_LINE_BITS = 1024 };
+
+typedef struct hd_ltrf_line {
+    hd_owner owner;
+    hd_claim claim;
+} hd_ltrf_line;
+
+typedef struct hd_ltrf_interval {
+    const uint32_t *words;
+    uint32_t count;
+} hd_ltrf_interval;
+
+typedef struct hd_ltrf_function {
+    uint32_t *headers;           /* by instruction: 1 + the interval that it begins; NULL: without intervals */
+    hd_ltrf_interval *intervals;
+    uint8_t *bypasses;           /* by instruction: it may access what is not in the cache */
+    uint8_t *dead;               /* by index in the code's sources */
+} hd_ltrf_function;
+
+typedef struct hd_ltrf_run { /* of issued instructions */
+    uint32_t number, registers;
+    uint64_t length;
+} hd_ltrf_run;
+
+typedef struct hd_ltrf_warp {
+    uint32_t partition;               /* HD_NONE: it is not active */
+    const hd_ltrf_interval *interval; /* that it is in, of the frame `frame`; NULL: none */
+    uint32_t frame;
+    bool away;                        /* it was: the interval's registers must be fetched again */
+    uint32_t cached, unused_first;    /* lines in use; where the queue of unused ones begins */
+    uint16_t lines[HD_LTRF_MOST];     /* those in use, in the order in which they were taken */
+    uint16_t unused[HD_LTRF_MOST];
+    uint32_t index_of[HD_LTRF_MOST], frame_of[HD_LTRF_MOST]; /* by line: the register that it is for */
+    HD_ARRAY(uint16_t) line_of;       /* by register index in the warp: 1 + line; 0: none */
+    HD_ARRAY(uint8_t) live;           /* likewise */
+    hd_u32_array wanted, stamp;       /* likewise: the change of interval that wants it; the run that accessed it */
+    uint32_t changes;
+    uint64_t length;                  /* of the interval, in instructions */
+    hd_ltrf_run run;
+} hd_ltrf_warp;
+
+typedef struct hd_ltrf {
+    hd_rf_model model;
+    hd_rf_file file;
+    uint32_t most;                   /* n */
+    bool plus;
+    HD_ARRAY(hd_ltrf_warp *) warps;  /* by slot */
+    HD_ARRAY(hd_ltrf_line) lines;    /* of all partitions */
+    hd_u32_array partitions;         /* free ones */
+    uint64_t held;                   /* registers of resident frames, and lines in use */
+    hd_arena arena;
+    hd_ltrf_function *functions;
+} hd_ltrf;
+
+/* ---- what the compiler said ---------------------------------------------------------------------------------------- */
+
+static uint32_t distinct_words(const hd_rf_code *code, uint32_t instruction)
+{
+    uint32_t count = code->source_first[instruction + 1] - code->source_first[instruction];
+    for (uint32_t d = code->destination_first[instruction]; d < code->destination_first[instruction + 1]; d++) {
+        bool known = false;
+        for (uint32_t s = code->source_first[instruction]; s < code->source_first[instruction + 1]; s++)
+            known = known || code->sources[s] == code->destinations[d].word;
+        for (uint32_t e = code->destination_first[instruction]; e < d; e++)
+            known = known || code->destinations[e].word == code->destinations[d].word;
+        count += !known;
+    }
+    return count;
+}
+
+static void read_dead(const hd_rf_code *code, hd_ltrf_function *to, const hd_annotation *note)
+{
+    const hd_instruction *insn = &code->function->instructions.items[note->instruction];
+    for (uint32_t bits = note->value; bits; bits &= bits - 1) {
+        uint32_t operand = hd_insn_source_slot(code->function, insn, (uint32_t)__builtin_ctz(bits));
+        if (operand == HD_NONE)
+            continue;
+        HD_STORAGE_WORDS (&code->storage, code->function->operands.items[operand].value, word)
+            for (uint32_t s = code->source_first[note->instruction]; s < code->source_first[note->instruction + 1]; s++)
+                if (code->sources[s] == word)
+                    to->dead[s] = 1;
+    }
+}
+
+static void read_interval(hd_ltrf *ltrf, const hd_rf_code *code, hd_ltrf_function *to, const hd_annotation *note, uint32_t number)
+{
+    const uint32_t *words = code->function->annotation_words.items + note->value;
+    uint32_t count = 0, *kept = hd_arena_copy(&ltrf->arena, words, note->count * sizeof *words);
+    for (uint32_t w = 0; w < note->count; w++)
+        if (words[w] < code->storage.words)
+            kept[count++] = words[w];
+    to->intervals[number] = (hd_ltrf_interval){kept, count < ltrf->most ? count : ltrf->most};
+    to->headers[note->instruction] = number + 1;
+    to->bypasses[note->instruction] = distinct_words(code, note->instruction) > to->intervals[number].count &&
+                                      count >= ltrf->most;
+}
+
+/* false: the intervals need more lines than there are. */
+static bool read_function(hd_ltrf *ltrf, const hd_rf_code *code, hd_ltrf_function *to)
+{
+    const hd_function *f = code->function;
+    uint32_t intervals = 0;
+    for (uint32_t a = 0; a < f->annotations.count; a++) {
+        intervals += f->annotations.items[a].kind == HD_ANNOTATION_LTRF_PREFETCH;
+        if (f->annotations.items[a].kind == HD_ANNOTATION_LTRF_SIZE && f->annotations.items[a].value > ltrf->most)
+            return false;
+    }
+    if (!intervals)
+        return true;
+    to->headers = HD_ARENA_ARRAY(&ltrf->arena, uint32_t, code->instruction_count);
+    to->bypasses = HD_ARENA_ARRAY(&ltrf->arena, uint8_t, code->instruction_count);
+    to->dead = HD_ARENA_ARRAY(&ltrf->arena, uint8_t, code->source_first[code->instruction_count]);
+    to->intervals = HD_ARENA_ARRAY(&ltrf->arena, hd_ltrf_interval, intervals);
+    intervals = 0;
+    for (uint32_t a = 0; a < f->annotations.count; a++) {
+        const hd_annotation *note = &f->annotations.items[a];
+        if (note->kind == HD_ANNOTATION_LTRF_PREFETCH)
+            read_interval(ltrf, code, to, note, intervals++);
+        else if (note->kind == HD_ANNOTATION_LTRF_DEAD)
+            read_dead(code, to, note);
+    }
+    return true;
+}
+
+static void ltrf_destroy(hd_rf_model *model)
+{
+    hd_ltrf *ltrf = (hd_ltrf *)model;
+    for (uint32_t i = 0; i < ltrf->warps.count; i++) {
+        hd_ltrf_warp *w = ltrf->warps.items[i];
+        hd_array_free(&w->line_of);
+        hd_array_free(&w->live);
+        hd_array_free(&w->wanted);
+        hd_array_free(&w->stamp);
+        free(w);
+    }
+    hd_array_free(&ltrf->warps);
+    hd_array_free(&ltrf->lines);
+    hd_array_free(&ltrf->partitions);
+    hd_rf_file_free(&ltrf->file);
+    hd_arena_free(&ltrf->arena);
+    free(ltrf);
+}
+
+static hd_rf_model *ltrf_create(const hd_rf_module *code, const char *options, const char **refusal)
+{
+    hd_ltrf *ltrf = hd_calloc(1, sizeof *ltrf);
+    uint32_t count = code->module->functions.count;
+    ltrf->most = hd_rf_option(options, "n", 16);
+    ltrf->plus = hd_rf_flag(options, "dead");
+    ltrf->functions = HD_ARENA_ARRAY(&ltrf->arena, hd_ltrf_function, count);
+    bool good = ltrf->most >= 1 && ltrf->most <= HD_LTRF_MOST;
+    if (!good)
+        *refusal = "a register cache of this size is not modelled";
+    for (uint32_t f = 0; good && f < count; f++)
+        if (code->functions[f] && !read_function(ltrf, code->functions[f], &ltrf->functions[f])) {
+            *refusal = "the kernel's register-intervals were made for a larger cache";
+            good = false;
+        }
+    if (good)
+        return &ltrf->model;
+    ltrf_destroy(&ltrf->model);
+    return NULL;
+}
+
+static uint32_t bits_for(uint32_t values)
+{
+    uint32_t bits = 0;
+    while (1u << bits < values)
+        bits++;
+    return bits;
+}
+
+/* Section 4.3: a control block for every warp, with a line number and a valid bit a register, the place of the partition, and the
+ * vectors; and the cache itself. */
+static void ltrf_launch(hd_rf_model *model, const hd_rf_launch *launch)
+{
+    hd_ltrf *ltrf = (hd_ltrf *)model;
+    const hd_rf_residency *r = &launch->residency;
+    uint32_t active = r->active ? r->active : HD_LTRF_ACTIVE, warps = r->sm_warps ? r->sm_warps : HD_LTRF_WARPS;
+    uint64_t registers = r->thread_registers ? r->thread_registers + 1 : HD_LTRF_REGISTERS;
+    uint64_t block = registers * (bits_for(ltrf->most) + 1) + bits_for(active) + registers * (ltrf->plus ? 2 : 1);
+    model->storage_bits = warps * block + (uint64_t)active * ltrf->most * HD_LTRF_LINE_BITS;
+    hd_array_clear(&ltrf->lines);
+    memset(hd_array_extend(&ltrf->lines, active * ltrf->most), 0, (size_t)active * ltrf->most * sizeof(hd_ltrf_line));
+    hd_array_clear(&ltrf->partitions);
+    for (uint32_t p = 0; p < active; p++)
+        hd_array_push(&ltrf->partitions, active - 1 - p);
+    ltrf->held = 0;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------------------------------- */
+
+static hd_ltrf_warp *warp_of(const hd_ltrf *ltrf, const hd_rf_warp *warp)
+{
+    return ltrf->warps.items[warp->slot];
+}
+
+static hd_ltrf_line *line_at(hd_ltrf *ltrf, const hd_ltrf_warp *w, uint32_t line)
+{
+    return &ltrf->lines.items[w->partition * ltrf->most + line];
+}
+
+static uint16_t take_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, uint32_t frame)
+{
+    uint16_t line = w->unused[w->unused_first];
+    w->unused_first = w->unused_first + 1 == ltrf->most ? 0 : w->unused_first + 1;
+    w->lines[w->cached++] = line;
+    w->index_of[line] = index;
+    w->frame_of[line] = frame;
+    w->line_of.items[index] = (uint16_t)(line + 1);
+    ltrf->held++;
+    return line;
+}
+
+/* The caller takes it out of w->lines, and counts w->cached. `in_use`: lines that still were, this one included. */
+static void give_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint16_t line, uint32_t in_use)
+{
+    uint32_t end = w->unused_first + ltrf->most - in_use;
+    w->unused[end >= ltrf->most ? end - ltrf->most : end] = line;
+    w->line_of.items[w->index_of[line]] = 0;
+    ltrf->held--;
+}
+
+static void fetch(hd_ltrf *ltrf, const hd_rf_warp *warp, uint32_t index, hd_counter counter)
+{
+    hd_ltrf_warp *w = warp_of(ltrf, warp);
+    hd_ltrf_line *line = line_at(ltrf, w, take_line(ltrf, w, index, warp->identity.frame));
+    hd_owner owner = {warp->identity.warp, warp->identity.frame, index};
+    if (ltrf->plus && !w->live.items[index]) {
+        *line = (hd_ltrf_line){owner, {0, 0}};
+        return;
+    }
+    hd_rf_add(&ltrf->model, HD_COUNTER_FILE_READS, 1);
+    hd_rf_add(&ltrf->model, HD_COUNTER_CACHE_WRITES, 1);
+    hd_rf_add(&ltrf->model, counter, 1);
+    if (!hd_rf_loses(&ltrf->model)) /* else the line holds what it held */
+        *line = (hd_ltrf_line){owner, *hd_rf_file_at(&ltrf->file, warp, index)};
+}
+
+static void put_back(hd_ltrf *ltrf, const hd_rf_warp *warp, uint16_t line)
+{
+    hd_ltrf_warp *w = warp_of(ltrf, warp);
+    const hd_ltrf_line *from = line_at(ltrf, w, line);
+    uint32_t index = w->index_of[line];
+    if (ltrf->plus && !w->live.items[index])
+        return;
+    hd_rf_add(&ltrf->model, HD_COUNTER_CACHE_READS, 1);
+    hd_rf_add(&ltrf->model, HD_COUNTER_FILE_WRITES, 1);
+    hd_rf_add(&ltrf->model, HD_COUNTER_WRITTEN_BACK, 1);
+    if (hd_rf_loses(&ltrf->model))
+        return;
+    bool own = from->owner.index == index && from->owner.frame == w->frame_of[line] && from->owner.warp == warp->identity.warp;
+    *hd_rf_file_at(&ltrf->file, warp, index) = own ? from->claim : (hd_claim){0, 0};
+}
+
+/* Lines that are not wanted, or all, go back to the file. */
+static void empty_lines(hd_ltrf *ltrf, const hd_rf_warp *warp, bool all)
+{
+    hd_ltrf_warp *w = warp_of(ltrf, warp);
+    uint32_t kept = 0, in_use = w->cached;
+    for (uint32_t i = 0; i < w->cached; i++) {
+        uint16_t line = w->lines[i];
+        if (!all && w->wanted.items[w->index_of[line]] == w->changes) {
+            w->lines[kept++] = line;
+            continue;
+        }
+        put_back(ltrf, warp, line);
+        give_line(ltrf, w, line, in_use--);
+    }
+    w->cached = kept;
+}
+
+/* ---- intervals --------------------------------------------------------------------------------------------------------- */
+
+static void end_length(hd_rf_model *model, uint64_t length, bool cut, hd_counter shortest, hd_counter longest)
+{
+    if (length > model->counters[longest])
+        model->counters[longest] = length;
+    if (!cut && length && (!model->counters[shortest] || length < model->counters[shortest]))
+        model->counters[shortest] = length;
+}
+
+static void enter(hd_ltrf *ltrf, const hd_rf_step *step, const hd_ltrf_interval *interval)
+{
+    const hd_rf_warp *warp = step->warp;
+    hd_ltrf_warp *w = warp_of(ltrf, warp);
+    uint32_t base = warp->identity.base;
+    w->changes++;
+    for (uint32_t i = 0; i < interval->count; i++)
+        w->wanted.items[base + interval->words[i]] = w->changes;
+    empty_lines(ltrf, warp, false);
+    for (uint32_t i = 0; i < interval->count; i++)
+        if (!w->line_of.items[base + interval->words[i]])
+            fetch(ltrf, warp, base + interval->words[i], HD_COUNTER_PREFETCHED);
+    hd_rf_add(&ltrf->model, HD_COUNTER_INTERVALS, 1);
+    end_length(&ltrf->model, w->length, false, HD_COUNTER_INTERVAL_SHORTEST, HD_COUNTER_INTERVAL_LONGEST);
+    w->length = 0;
+    w->interval = interval;
+    w->frame = warp->identity.frame;
+    w->away = false;
+}
+
+static void come_back(hd_ltrf *ltrf, const hd_rf_warp *warp)
+{
+    hd_ltrf_warp *w = warp_of(ltrf, warp);
+    for (uint32_t i = 0; i < w->interval->count; i++)
+        if (!w->line_of.items[warp->identity.base + w->interval->words[i]])
+            fetch(ltrf, warp, warp->identity.base + w->interval->words[i], HD_COUNTER_REFETCHED);
+    w->away = false;
+}
+
+static uint32_t new_to_run(hd_ltrf_warp *w, const hd_rf_step *step)
+{
+    uint32_t more = 0;
+    for (uint32_t s = 0; s < step->source_count; s++) {
+        uint32_t *stamp = &w->stamp.items[hd_rf_index(step, step->sources[s])];
+        more += *stamp != w->run.number;
+        *stamp = w->run.number;
+    }
+    for (uint32_t d = 0; d < step->destination_count; d++) {
+        uint32_t *stamp = &w->stamp.items[hd_rf_index(step, step->destinations[d].word)];
+        more += *stamp != w->run.number;
+        *stamp = w->run.number;
+    }
+    return more;
+}
+
+/* The optimum: as long as the registers are enough, whatever the control flow. */
+static void count_run(hd_ltrf *ltrf, hd_ltrf_warp *w, const hd_rf_step *step)
+{
+    w->run.registers += new_to_run(w, step);
+    if (!w->run.length || w->run.registers > ltrf->most) {
+        end_length(&ltrf->model, w->run.length, false, HD_COUNTER_OPTIMAL_SHORTEST, HD_COUNTER_OPTIMAL_LONGEST);
+        hd_rf_add(&ltrf->model, HD_COUNTER_OPTIMAL_INTERVALS, 1);
+        w->run.number++;
+        w->run.length = 0;
+        w->run.registers = new_to_run(w, step);
+    }
+    w->run.length++;
+}
+
+static void ltrf_issue(hd_rf_model *model, const hd_rf_step *step)
+{
+    hd_ltrf *ltrf = (hd_ltrf *)model;
+    hd_ltrf_warp *w = warp_of(ltrf, step->warp);
+    const hd_ltrf_function *f = &ltrf->functions[step->function];
+    hd_rf_series_add(&model->allocation, ltrf->held, 1);
+    if (!f->headers)
+        return;
+    uint32_t header = f->headers[step->instruction];
+    const hd_ltrf_interval *interval = header ? &f->intervals[header - 1] : NULL;
+    bool inside = w->interval && w->frame == step->warp->identity.frame;
+    if (interval && !(inside && w->interval == interval))
+        enter(ltrf, step, interval);
+    else if (inside && w->away)
+        come_back(ltrf, step->warp);
+    hd_rf_add(model, HD_COUNTER_INTERVAL_INSTRUCTIONS, 1);
+    w->length++;
+    count_run(ltrf, w, step);
+    if (!ltrf->plus)
+        return;
+    const uint8_t *dead = f->dead + (step->sources - step->code->sources);
+    for (uint32_t s = 0; s < step->source_count; s++)
+        if (dead[s])
+            w->live.items[hd_rf_index(step, step->sources[s])] = 0;
+}
+
+/* ---- operands and results ---------------------------------------------------------------------------------------------- */
+
+static bool may_bypass(const hd_ltrf *ltrf, const hd_rf_step *step)
+{
+    const hd_ltrf_function *f = &ltrf->functions[step->function];
+    return !f->headers || f->bypasses[step->instruction];
+}
+
+static void ltrf_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+{
+    hd_ltrf *ltrf = (hd_ltrf *)model;
+    hd_ltrf_warp *w = warp_of(ltrf, step->warp);
+    uint32_t word = step->sources[source], index = hd_rf_index(step, word), line = w->line_of.items[index];
+    hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
+    if (line) {
+        const hd_ltrf_line *from = line_at(ltrf, w, line - 1);
+        hd_rf_add(model, HD_COUNTER_CACHE_READS, 1);
+        hd_rf_add(model, HD_COUNTER_BYPASSED, 1);
+        answer->bank = line - 1;
+        answer->pieces[answer->count++] = (hd_rf_piece){step->effective, HD_RF_NEAR, from->owner, from->claim};
+    } else if (may_bypass(ltrf, step)) {
+        hd_rf_add(model, HD_COUNTER_FILE_READS, 1);
+        answer->pieces[answer->count++] =
+            (hd_rf_piece){step->effective, HD_RF_FILE, hd_rf_owner(step, word), *hd_rf_file_at(&ltrf->file, step->warp, index)};
+    }
+}
+
+static void ltrf_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
+{
+    hd_ltrf *ltrf = (hd_ltrf *)model;
+    hd_ltrf_warp *w = warp_of(ltrf, step->warp);
+    uint32_t word = step->destinations[destination].word, index = hd_rf_index(step, word), serial = step->serial + destination;
+    uint32_t line = w->line_of.items[index];
+    hd_claim *claim = hd_rf_file_at(&ltrf->file, step->warp, index);
+    hd_rf_add(model, HD_COUNTER_RESULTS, 1);
+    w->live.items[index] = 1;
+    if (!line && !may_bypass(ltrf, step))
+        return;
+    hd_rf_add(model, line ? HD_COUNTER_CACHE_WRITES : HD_COUNTER_FILE_WRITES, 1);
+    if (hd_rf_loses(model))
+        return;
+    if (line) {
+        hd_ltrf_line *to = line_at(ltrf, w, line - 1);
+        hd_owner owner = hd_rf_owner(step, word);
+        if (to->owner.index != index || to->owner.warp != owner.warp || to->owner.frame != owner.frame)
+            *to = (hd_ltrf_line){owner, {0, 0}};
+        claim = &to->claim;
+    }
+    *claim = hd_identity_merge(&step->warp->identity, index, *claim, serial, step->effective);
+}
+
+/* ---- lives of warps and frames ----------------------------------------------------------------------------------------- */
+
+static void ltrf_warp_start(hd_rf_model *model, hd_rf_warp *warp)
+{
+    hd_ltrf *ltrf = (hd_ltrf *)model;
+    while (ltrf->warps.count <= warp->slot)
+        hd_array_push(&ltrf->warps, hd_calloc(1, sizeof(hd_ltrf_warp)));
+    hd_ltrf_warp *w = warp_of(ltrf, warp);
+    w->partition = HD_NONE;
+    w->interval = NULL;
+    w->away = false;
+    w->cached = w->unused_first = w->changes = 0;
+    for (uint32_t line = 0; line < ltrf->most; line++)
+        w->unused[line] = (uint16_t)line;
+    hd_array_clear(&w->line_of);
+    hd_array_clear(&w->live);
+    hd_array_clear(&w->wanted);
+    hd_array_clear(&w->stamp);
+    w->length = 0;
+    w->run = (hd_ltrf_run){.number = 1};
+}
+
+static void ltrf_warp_end(hd_rf_model *model, hd_rf_warp *warp)
+{
+    hd_ltrf *ltrf = (hd_ltrf *)model;
+    hd_ltrf_warp *w = warp_of(ltrf, warp);
+    end_length(model, w->length, true, HD_COUNTER_INTERVAL_SHORTEST, HD_COUNTER_INTERVAL_LONGEST);
+    end_length(model, w->run.length, true, HD_COUNTER_OPTIMAL_SHORTEST, HD_COUNTER_OPTIMAL_LONGEST);
+    if (w->partition != HD_NONE)
+        hd_array_push(&ltrf->partitions, w->partition);
+}
+
+static void ltrf_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in)
+{
+    hd_ltrf *ltrf = (hd_ltrf *)model;
+    if (out) {
+        hd_ltrf_warp *w = warp_of(ltrf, out);
+        empty_lines(ltrf, out, true);
+        hd_array_push(&ltrf->partitions, w->partition);
+        w->partition = HD_NONE;
+        w->away = w->interval != NULL;
+    }
+    if (in) {
+        if (!ltrf->partitions.count) { /* more are active than `launch` said */
+            hd_array_push(&ltrf->partitions, ltrf->lines.count / ltrf->most);
+            memset(hd_array_extend(&ltrf->lines, ltrf->most), 0, ltrf->most * sizeof(hd_ltrf_line));
+        }
+        warp_of(ltrf, in)->partition = hd_array_pop(&ltrf->partitions);
+    }
+}
+
+/* Parameters in registers were written by the call: they are live. */
+static void ltrf_frame_start(hd_rf_model *model, hd_rf_warp *warp)
+{
+    hd_ltrf *ltrf = (hd_ltrf *)model;
+    hd_ltrf_warp *w = warp_of(ltrf, warp);
+    uint32_t base = warp->identity.base, words = warp->identity.registers.count - base;
+    hd_rf_file_frame_start(&ltrf->file, warp);
+    ltrf->held += words;
+    if (!words)
+        return;
+    memset(hd_array_extend(&w->line_of, words), 0, words * sizeof *w->line_of.items);
+    memset(hd_array_extend(&w->wanted, words), 0, words * sizeof *w->wanted.items);
+    memset(hd_array_extend(&w->stamp, words), 0, words * sizeof *w->stamp.items);
+    (void)hd_array_extend(&w->live, words);
+    for (uint32_t i = base; i < w->live.count; i++)
+        w->live.items[i] = warp->identity.registers.items[i].ever != 0;
+}
+
+static void ltrf_frame_end(hd_rf_model *model, hd_rf_warp *warp)
+{
+    hd_ltrf *ltrf = (hd_ltrf *)model;
+    hd_ltrf_warp *w = warp_of(ltrf, warp);
+    uint32_t base = warp->identity.base, kept = 0, in_use = w->cached;
+    for (uint32_t i = 0; i < w->cached; i++) {
+        uint16_t line = w->lines[i];
+        if (w->index_of[line] < base)
+            w->lines[kept++] = line;
+        else
+            give_line(ltrf, w, line, in_use--);
+    }
+    w->cached = kept;
+    if (w->interval && w->frame == warp->identity.frame)
+        w->interval = NULL;
+    ltrf->held -= w->line_of.count - base;
+    w->line_of.count = w->live.count = w->wanted.count = w->stamp.count = base;
+}
+
+extern const hd_rf_ops hd_rf_ltrf_ops;
+const hd_rf_ops hd_rf_ltrf_ops = {
+    .create = ltrf_create,
+    .destroy = ltrf_destroy,
+    .launch = ltrf_launch,
+    .warp_start = ltrf_warp_start,
+    .warp_end = ltrf_warp_end,
+    .warp_switch = ltrf_switch,
+    .frame_start = ltrf_frame_start,
+    .frame_end = ltrf_frame_end,
+    .issue = ltrf_issue,
+    .operand_read = ltrf_read,
+    .write_back = ltrf_write,
+    .coupled = true,
+};

@@ -1,0 +1,135 @@
+/* Metadata words of ltrf: see words.h.
+ *
+ * At the function's head ltrf.size, most words of an interval (N). Before the first instruction of each interval ltrf.prefetch, the explicit
+ * instruction of section 3.2 of the paper, whose payload tells how many words follow, and these: the bit vector, bit r of word r / 64
+ * for register r. The vector has 256 bits, four words, as many as a thread may have registers; where a function of virtual registers
+ * has more, it is as long as needed. Without explicit instructions (a bit in each instruction says that a vector follows) an interval
+ * takes one word less.
+ *
+ * Dead-operand bits stand in the instructions: a bit for each source that may have one.
+ */
+#include "ir/storage.h"
+#include "ir/words.h"
+
+enum { VECTOR_WORDS = 4, WORD_BITS = 64, VECTOR_MOST = 1 << 26, SOURCES_MOST = 32 };
+
+/* ---- to words ---------------------------------------------------------------------------------------------------------- */
+
+/* Words of a vector: the same for all of the function. */
+static uint32_t vector_words(const hd_function *f)
+{
+    uint32_t words = VECTOR_WORDS;
+    for (uint32_t a = 0; a < f->annotations.count; a++) {
+        const hd_annotation *note = &f->annotations.items[a];
+        for (uint32_t w = 0; note->kind == HD_ANNOTATION_LTRF_PREFETCH && w < note->count; w++)
+            if (f->annotation_words.items[note->value + w] / WORD_BITS >= words)
+                words = f->annotation_words.items[note->value + w] / WORD_BITS + 1;
+    }
+    return words;
+}
+
+static bool is_ascending(const uint32_t *list, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (list[i - 1] >= list[i])
+            return false;
+    return true;
+}
+
+static void encode_vector(const hd_function *f, const hd_annotation *note, uint32_t length, hd_word_array *words)
+{
+    hd_array_push(words, (hd_word){note->instruction, hd_word_make(HD_WORD_LTRF_PREFETCH, length)});
+    hd_word *vector = hd_array_extend(words, length);
+    for (uint32_t w = 0; w < length; w++)
+        vector[w] = (hd_word){note->instruction, 0};
+    for (uint32_t w = 0; w < note->count; w++) {
+        uint32_t reg = f->annotation_words.items[note->value + w];
+        vector[reg / WORD_BITS].bits |= 1ull << reg % WORD_BITS;
+    }
+}
+
+bool hd_words_of_ltrf(const hd_function *function, hd_word_array *words, const char **refusal)
+{
+    const hd_annotation *size = hd_annotation_at(function, HD_ANNOTATION_LTRF_SIZE, HD_NONE, 0);
+    uint32_t length = vector_words(function);
+    if (length > VECTOR_MOST) {
+        *refusal = "a register whose number no vector is long enough for";
+        return false;
+    }
+    if (size)
+        hd_array_push(words, (hd_word){HD_NONE, hd_word_make(HD_WORD_LTRF_SIZE, size->value)});
+    for (uint32_t a = 0; a < function->annotations.count; a++) {
+        const hd_annotation *note = &function->annotations.items[a];
+        if (note->kind != HD_ANNOTATION_LTRF_PREFETCH)
+            continue;
+        if (!is_ascending(function->annotation_words.items + note->value, note->count)) {
+            *refusal = "registers of an interval that do not ascend";
+            return false;
+        }
+        encode_vector(function, note, length, words);
+    }
+    return true;
+}
+
+/* ---- and back ---------------------------------------------------------------------------------------------------------- */
+
+static void decode_vector(const hd_word *vector, uint32_t length, hd_annotation_set *set)
+{
+    hd_annotation note = {.kind = HD_ANNOTATION_LTRF_PREFETCH, .instruction = vector->instruction, .value = set->words.count};
+    for (uint32_t w = 0; w < length; w++)
+        for (uint64_t bits = vector[w].bits; bits; bits &= bits - 1)
+            hd_array_push(&set->words, w * WORD_BITS + (uint32_t)__builtin_ctzll(bits));
+    note.count = set->words.count - note.value;
+    hd_array_push(&set->items, note);
+}
+
+/* The words of one place belong together. */
+static bool is_whole(const hd_function *f, const hd_word *words, uint32_t count, uint64_t length)
+{
+    if (words->instruction >= f->instructions.count || length < VECTOR_WORDS || length >= count)
+        return false;
+    for (uint32_t w = 1; w <= length; w++)
+        if (words[w].instruction != words->instruction)
+            return false;
+    return true;
+}
+
+bool hd_words_to_ltrf(const hd_function *function, const hd_word *words, uint32_t count, hd_annotation_set *set)
+{
+    for (uint32_t i = 0; i < count;) {
+        uint64_t payload = hd_word_payload(words[i].bits);
+        switch (hd_word_opcode_of(words[i].bits)) {
+        case HD_WORD_LTRF_SIZE:
+            if (words[i].instruction != HD_NONE || payload > UINT32_MAX)
+                return false;
+            hd_array_push(&set->items, (hd_annotation){.kind = HD_ANNOTATION_LTRF_SIZE, .instruction = HD_NONE, .value = (uint32_t)payload});
+            i++;
+            break;
+        case HD_WORD_LTRF_PREFETCH:
+            if (!is_whole(function, words + i, count - i, payload))
+                return false;
+            decode_vector(words + i + 1, (uint32_t)payload, set);
+            i += 1 + (uint32_t)payload;
+            break;
+        default:
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- bits in the instructions ----------------------------------------------------------------------------------------- */
+
+uint64_t hd_words_bits_of_ltrf(const hd_function *function)
+{
+    bool any = false, architected = hd_function_is_architected(function);
+    uint64_t bits = 0;
+    for (uint32_t a = 0; a < function->annotations.count; a++)
+        any = any || function->annotations.items[a].kind == HD_ANNOTATION_LTRF_DEAD;
+    for (uint32_t i = 0; any && i < function->instructions.count; i++) {
+        const hd_instruction *insn = &function->instructions.items[i];
+        uint32_t sources = architected && hd_insn_is_identity(function, insn) ? 0 : hd_insn_source_count(function, insn);
+        bits += sources < SOURCES_MOST ? sources : SOURCES_MOST;
+    }
+    return bits;
+}
