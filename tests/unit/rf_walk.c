@@ -109,6 +109,7 @@ typedef struct machine {
     uint64_t (*values)[32]; /* by register; predicates 0 or 1 */
     frame stack[512];
     uint32_t depth, warp, issued, limit;
+    uint64_t order;
     const hd_sink *sink;
 } machine;
 
@@ -205,8 +206,12 @@ static void branch(machine *m, uint32_t from, uint32_t taken, uint32_t active)
     }
     top->block = block->post_dominator; /* what is left of it waits there */
     uint32_t join = block->post_dominator;
+    bool taken_last = m->order && unit_random(&m->order) % 2;
+    if (taken_last)
+        send(m, target, taken, join);
     send(m, next, active & ~taken, join);
-    send(m, target, taken, join);
+    if (!taken_last)
+        send(m, target, taken, join);
 }
 
 static bool tell(const machine *m, uint8_t kind, uint32_t instruction, uint32_t active, uint32_t effective)
@@ -250,8 +255,13 @@ static bool run_warp(machine *m)
 
 bool rf_walk(hd_function *kernel, uint32_t warps, uint32_t limit, const hd_sink *sink)
 {
+    return rf_walk_sides(kernel, warps, limit, 0, sink);
+}
+
+bool rf_walk_sides(hd_function *kernel, uint32_t warps, uint32_t limit, uint64_t order, const hd_sink *sink)
+{
     machine *m = hd_calloc(1, sizeof *m);
-    *m = (machine){.f = kernel, .cfg = hd_function_cfg(kernel), .limit = limit, .sink = sink};
+    *m = (machine){.f = kernel, .cfg = hd_function_cfg(kernel), .limit = limit, .order = order, .sink = sink};
     bool good = true;
     for (m->warp = 0; good && m->warp < warps; m->warp++) {
         m->values = hd_calloc((size_t)kernel->registers.count + 1, sizeof *m->values);

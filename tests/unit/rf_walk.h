@@ -17,5 +17,7 @@ hd_module *rf_parse(hd_source *source, const char *text, size_t length, hd_diagn
 
 /* Walks `warps` warps of the kernel, at most `limit` instructions each; false where the sink stopped it. */
 bool rf_walk(hd_function *kernel, uint32_t warps, uint32_t limit, const hd_sink *sink);
+/* The same with another order of the sides of branches that split: by chance, from a seed; 0: as rf_walk, what is taken runs first. */
+bool rf_walk_sides(hd_function *kernel, uint32_t warps, uint32_t limit, uint64_t order, const hd_sink *sink);
 
 #endif

@@ -1,0 +1,130 @@
+/* See rf_bench.h. */
+#include "tests/unit/rf_bench.h"
+#include "tests/unit/unit.h"
+
+#include "passes/regalloc.h"
+
+void rf_bench_open(rf_bench *b, const char *text, size_t length)
+{
+    hd_diagnostics_init(&b->diagnostics);
+    b->module = rf_parse(&b->source, text, length, &b->diagnostics);
+    b->kernel = hd_module_find_function(b->module, "k");
+    assert_non_null(b->kernel);
+}
+
+void rf_bench_open_body(rf_bench *b, const char *body)
+{
+    hd_writer text;
+    hd_writer_to_memory(&text);
+    hd_write_format(&text,
+                    ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 n)\n{\n.reg .b32 %%r<32>;\n"
+                    ".reg .b64 %%rd<16>;\n.reg .b16 %%h<4>;\n.reg .f32 %%f<8>;\n.reg .pred %%p<4>;\n%sret;\n}\n",
+                    body);
+    rf_bench_open(b, text.buffer.items, text.buffer.count);
+    hd_writer_free(&text);
+}
+
+void rf_bench_open_random(rf_bench *b, uint64_t seed)
+{
+    hd_writer text;
+    hd_writer_to_memory(&text);
+    rf_random_kernel(&text, seed / 2);
+    rf_bench_open(b, text.buffer.items, text.buffer.count);
+    hd_writer_free(&text);
+    if (seed % 2)
+        rf_bench_allocate(b, seed % 3 ? 0 : 10);
+}
+
+void rf_bench_close(rf_bench *b)
+{
+    hd_module_free(b->module);
+    hd_diagnostics_free(&b->diagnostics);
+}
+
+void rf_bench_allocate(rf_bench *b, uint32_t most)
+{
+    hd_pass_context context;
+    hd_regalloc_options options = {.max = most};
+    hd_regalloc_result result;
+    hd_pass_context_init(&context, b->kernel, &b->diagnostics);
+    assert_true(hd_regalloc_run(&context, &options, &result));
+    hd_pass_context_free(&context);
+}
+
+void rf_bench_pass(rf_bench *b, const char *passes)
+{
+    hd_pipeline *pipeline = hd_pipeline_parse(passes, &b->diagnostics);
+    assert_non_null(pipeline);
+    assert_true(hd_pipeline_run(pipeline, b->module, &(hd_pipeline_options){.validate = true, .threads = 1}, &b->diagnostics));
+    hd_pipeline_free(pipeline);
+    assert_int_equal(b->diagnostics.error_count, 0);
+}
+
+bool rf_bench_check(rf_bench *b, hd_check_run *check)
+{
+    hd_diagnostics quiet;
+    uint64_t count = 0;
+    hd_diagnostics_init(&quiet);
+    bool good = check(b->kernel, &quiet, &count);
+    assert_int_equal(good, quiet.error_count == 0);
+    hd_diagnostics_free(&quiet);
+    return good;
+}
+
+/* ---- replays --------------------------------------------------------------------------------------------------------- */
+
+typedef struct relay {
+    hd_sink count;
+    uint32_t function;
+} relay;
+
+static bool tell(relay *r, hd_event_kind kind, uint32_t warp)
+{
+    hd_event event = {.kind = (uint8_t)kind, .cta = warp, .warp = warp, .function = r->function};
+    return r->count.take(r->count.context, &event);
+}
+
+/* Each warp in a CTA of its own. */
+static bool relay_take(void *context, const hd_event *event)
+{
+    relay *r = context;
+    if (event->kind == HD_EVENT_WARP_START && !tell(r, HD_EVENT_CTA_START, event->warp))
+        return false;
+    if (!r->count.take(r->count.context, event))
+        return false;
+    return event->kind != HD_EVENT_WARP_END || tell(r, HD_EVENT_CTA_END, event->warp);
+}
+
+rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run)
+{
+    const char *refusal = NULL;
+    hd_diagnostics quiet;
+    hd_rf_residency residency = run->residency;
+    hd_diagnostics_init(&quiet);
+    hd_rf_module *code = hd_rf_module_new(b->module);
+    hd_rf_model *model = hd_rf_model_new(run->model, code, &refusal);
+    if (!model)
+        fail_msg("%s", refusal);
+    model->fault = run->fault;
+    hd_count *count = hd_count_new(code, &quiet);
+    hd_count_add(count, model);
+    if (!residency.ctas)
+        residency = (hd_rf_residency){.ctas = 4, .active = 2, .latency = 10, .bytes = 1 << 20};
+    hd_count_residency(count, &residency);
+    relay r = {.count = hd_count_sink(count)};
+    while (b->module->functions.items[r.function] != b->kernel)
+        r.function++;
+    hd_sink sink = {relay_take, &r, 0};
+    rf_bench_result result = {0};
+    result.proved = tell(&r, HD_EVENT_LAUNCH, 0) &&
+                    rf_walk_sides(b->kernel, run->warps ? run->warps : 4, run->limit ? run->limit : 300, run->order, &sink) &&
+                    tell(&r, HD_EVENT_LAUNCH_END, 0);
+    assert_int_equal(result.proved, hd_count_failed(count) == HD_NONE);
+    memcpy(result.counters, model->counters, sizeof result.counters);
+    result.allocation = model->allocation;
+    result.storage_bits = model->storage_bits;
+    hd_count_free(count);
+    hd_rf_module_free(code);
+    hd_diagnostics_free(&quiet);
+    return result;
+}
