@@ -2,16 +2,9 @@
 #ifndef HD_HWMODEL_EXEC_LANES_H
 #define HD_HWMODEL_EXEC_LANES_H
 
+#include "base/clones.h"
 #include "hwmodel/exec/program.h"
 
-/* Versions of a function for several CPUs, chosen when the program is loaded. Where the compiler cannot, there is one.
- */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    defined(__linux__)
-#define HD_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
-#else
-#define HD_CLONES
-#endif
 /* A destination row is one of the sources or apart from all: no lane depends on another. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed" /* divisions and the like stay scalar */

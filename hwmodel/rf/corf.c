@@ -27,6 +27,7 @@
  * Options "uncopied" (a move leaves lanes behind), "stale" (the renaming table keeps the old place) and "slipped" (narrow values are written
  * one slice off) break the model; they are there for the tests of the proof.
  */
+#include "base/clones.h"
 #include "hwmodel/rf/pack.h"
 #include "hwmodel/rf/technique.h"
 #include "ir/form.h"
@@ -55,11 +56,16 @@ typedef struct hd_corf_function { /* what the compiler said */
     hd_u32_array released[2];     /* words */
 } hd_corf_function;
 
-typedef struct hd_corf_plan { /* of the instruction that is issued: which operands are one access */
+typedef struct hd_corf_operand {
+    hd_pack_place place;
+    uint16_t with; /* 1 + the source before it that it joins; 0: none */
+    bool taken;    /* is one of two */
+} hd_corf_operand;
+
+typedef struct hd_corf_plan { /* of the instruction that was issued last: which operands are one access */
     const hd_rf_warp *warp;
-    uint32_t function, instruction, serial;
-    HD_ARRAY(uint16_t) with; /* by source: 1 + the one before it that it joins; 0: none */
-    HD_ARRAY(uint8_t) taken; /* by source: is in a pair */
+    uint32_t function, instruction, serial, count;
+    HD_ARRAY(hd_corf_operand) operands; /* by source; as many as an instruction of the module has at most */
 } hd_corf_plan;
 
 typedef struct hd_corf {
@@ -72,6 +78,7 @@ typedef struct hd_corf {
     uint32_t function_count;
     hd_corf_plan plan;
     uint32_t used, mapped, declared; /* of all warps: entries, registers that have slices, registers */
+    uint32_t told, times;            /* entries that were used in the last so many instructions, not told yet */
 } hd_corf;
 
 /* ---- what the compiler said ---------------------------------------------------------------------------------------- */
@@ -157,8 +164,10 @@ static bool read_function(hd_corf *c, hd_corf_function *to, const hd_rf_code *co
     to->is_float = HD_ARENA_ARRAY(&c->arena, bool, code->instruction_count + 1);
     for (uint32_t w = 0; w < code->storage.words; w++)
         to->buddies[w] = HD_NONE;
-    for (uint32_t i = 0; i < code->instruction_count; i++)
+    for (uint32_t i = 0; i < code->instruction_count; i++) {
         to->is_float[i] = is_float(f, &f->instructions.items[i]);
+        hd_array_reserve(&c->plan.operands, code->source_first[i + 1] - code->source_first[i]);
+    }
     for (uint32_t a = 0; a < f->annotations.count; a++)
         good = good && read_note(c, to, code, &f->annotations.items[a]);
     if (releases)
@@ -178,8 +187,7 @@ static void corf_destroy(hd_rf_model *model)
         for (uint32_t k = 0; k < 2; k++)
             hd_array_free(&c->functions[f].released[k]);
     hd_array_free(&c->warps);
-    hd_array_free(&c->plan.with);
-    hd_array_free(&c->plan.taken);
+    hd_array_free(&c->plan.operands);
     hd_arena_free(&c->arena);
     free(c);
 }
@@ -354,32 +362,34 @@ static void unmap(hd_corf *c, hd_corf_warp *w, hd_corf_register *r)
 
 /* ---- widths ---------------------------------------------------------------------------------------------------------- */
 
-/* Bit k of a word with the sign in it is gone where it equals the sign: what is left tells the bytes that are needed. */
-static inline uint32_t significant(uint32_t value) { return value ^ (uint32_t)((int32_t)value >> 31); }
-
-static uint32_t all_lanes(const uint32_t *values)
+/* Lanes whose values need more than 1, 2, 3 bytes. Bits that equal the sign are not needed; a value ^ its sign has the others. One loop
+ * without branches, that becomes a few vectors. */
+HD_CLONES static void look_at_lanes(const uint32_t *values, uint32_t *over)
 {
-    uint32_t any = 0;
-    for (uint32_t lane = 0; lane < 32; lane++)
-        any |= significant(values[lane]);
-    return any;
+    static const uint32_t bits[32] = {1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+                                      1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
+                                      1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
+                                      1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
+    uint32_t one = 0, two = 0, three = 0;
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        int32_t value = (int32_t)values[lane], needed = value ^ value >> 31;
+        one |= needed >= 1 << 7 ? bits[lane] : 0;
+        two |= needed >= 1 << 15 ? bits[lane] : 0;
+        three |= needed >= 1 << 23 ? bits[lane] : 0;
+    }
+    over[0] = one;
+    over[1] = two;
+    over[2] = three;
 }
 
-static uint32_t lanes_over(const uint32_t *values, uint32_t limit)
-{
-    uint32_t over = 0;
-    for (uint32_t lane = 0; lane < 32; lane++)
-        over |= (uint32_t)(significant(values[lane]) >= limit) << lane;
-    return over;
-}
-
-/* Bytes that the register needs once `lanes` of it have these values. */
+/* Bytes that the register needs once `lanes` of it have these values; NULL: not known, and so all. */
 static uint32_t measure(hd_corf_register *r, const uint32_t *values, uint32_t lanes)
 {
-    uint32_t any = values ? all_lanes(values) : UINT32_MAX, width = 1;
+    uint32_t over[HD_CORF_THRESHOLDS] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, width = 1;
+    if (values)
+        look_at_lanes(values, over);
     for (uint32_t k = 0; k < HD_CORF_THRESHOLDS; k++) {
-        uint32_t limit = 0x80u << 8 * k, over = !values ? UINT32_MAX : any < limit ? 0 : lanes_over(values, limit);
-        r->over[k] = (r->over[k] & ~lanes) | (over & lanes);
+        r->over[k] = (r->over[k] & ~lanes) | (over[k] & lanes);
         width += r->over[k] != 0;
     }
     return width;
@@ -398,14 +408,12 @@ static bool coalesce(const hd_corf *c, hd_pack_place a, hd_pack_place b)
     return both && (c->policy == HD_CORF_SIDES ? !(a.mask & b.mask) : a.entry == b.entry);
 }
 
-static bool join(hd_corf *c, const hd_corf_warp *w, const hd_rf_step *step, uint32_t s)
+static bool join(const hd_corf *c, hd_corf_operand *operands, uint32_t s)
 {
-    hd_corf_plan *p = &c->plan;
-    hd_pack_place place = source_of(w, step, s)->place;
     for (uint32_t t = 0; t < s; t++)
-        if (!p->taken.items[t] && coalesce(c, source_of(w, step, t)->place, place)) {
-            p->with.items[s] = (uint16_t)(t + 1);
-            p->taken.items[t] = p->taken.items[s] = 1;
+        if (!operands[t].taken && coalesce(c, operands[t].place, operands[s].place)) {
+            operands[s].with = (uint16_t)(t + 1);
+            operands[t].taken = operands[s].taken = true;
             return true;
         }
     return false;
@@ -415,34 +423,31 @@ static bool join(hd_corf *c, const hd_corf_warp *w, const hd_rf_step *step, uint
 static uint32_t make_plan(hd_corf *c, const hd_rf_step *step)
 {
     hd_corf_plan *p = &c->plan;
-    uint32_t count = step->source_count, joined = 0;
+    const hd_corf_warp *w = warp_of(c, step->warp);
+    uint32_t joined = 0;
     p->warp = step->warp;
     p->function = step->function;
     p->instruction = step->instruction;
     p->serial = step->serial;
-    if (!count)
-        return 0;
-    hd_array_clear(&p->with);
-    hd_array_clear(&p->taken);
-    memset(hd_array_extend(&p->with, count), 0, count * sizeof *p->with.items);
-    memset(hd_array_extend(&p->taken, count), 0, count * sizeof *p->taken.items);
-    for (uint32_t s = 1; s < count; s++)
-        joined += join(c, warp_of(c, step->warp), step, s);
+    p->count = step->source_count;
+    for (uint32_t s = 0; s < step->source_count; s++) {
+        p->operands.items[s] = (hd_corf_operand){.place = source_of(w, step, s)->place};
+        joined += s && join(c, p->operands.items, s);
+    }
     return joined;
 }
 
 static bool is_planned(const hd_corf_plan *p, const hd_rf_step *step)
 {
-    return p->warp == step->warp && p->serial == step->serial && p->instruction == step->instruction && p->function == step->function &&
-           p->with.count == step->source_count;
+    return p->warp == step->warp && p->serial == step->serial && p->instruction == step->instruction && p->function == step->function;
 }
 
 /* Could two of the operands lie in one entry? */
-static bool is_coalesceable(const hd_corf_warp *w, const hd_rf_step *step)
+static bool is_coalesceable(const hd_corf_plan *p)
 {
     uint32_t least = 8, second = 8;
-    for (uint32_t s = 0; s < step->source_count; s++) {
-        uint32_t width = hd_pack_width(source_of(w, step, s)->place);
+    for (uint32_t s = 0; s < p->count; s++) {
+        uint32_t width = hd_pack_width(p->operands.items[s].place);
         if (width && width < least) {
             second = least;
             least = width;
@@ -464,7 +469,7 @@ static void count_operands(hd_corf *c, const hd_rf_step *step, uint32_t joined)
         return;
     hd_rf_add(model, HD_COUNTER_MULTI_OPERAND, 1);
     hd_rf_add(model, HD_COUNTER_MULTI_READS, step->source_count);
-    hd_rf_add(model, HD_COUNTER_COALESCEABLE, is_coalesceable(warp_of(c, step->warp), step));
+    hd_rf_add(model, HD_COUNTER_COALESCEABLE, is_coalesceable(&c->plan));
     hd_rf_add(model, HD_COUNTER_COALESCED, joined != 0);
 }
 
@@ -484,7 +489,7 @@ static void corf_read(hd_rf_model *model, const hd_rf_step *step, uint32_t sourc
     if (r->place.mask)
         whole = hd_pack_read(pool_of(c, w), r->place);
     answer->pieces[answer->count++] = (hd_rf_piece){step->effective, HD_RF_FILE, whole.owner, whole.claim};
-    answer->with = c->plan.with.items[source];
+    answer->with = c->plan.operands.items[source].with;
     answer->bank = step->warp->slot + (c->policy == HD_CORF_SIDES ? 0 : r->place.entry); /* modulo the banks there are */
     hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
     hd_rf_add(model, HD_COUNTER_RENAMING, 1);
@@ -561,15 +566,24 @@ static void corf_write(hd_rf_model *model, const hd_rf_step *step, uint32_t dest
 
 /* ---- instructions, warps and frames ---------------------------------------------------------------------------------- */
 
-static void release(hd_corf *c, const hd_rf_step *step, uint32_t behind)
+static inline void release(hd_corf *c, const hd_rf_step *step, uint32_t behind)
 {
     const hd_corf_function *f = &c->functions[step->function];
     const uint32_t *at = f->released_at[behind];
+    if (!at)
+        return;
     hd_corf_warp *w = warp_of(c, step->warp);
-    for (uint32_t i = at ? at[step->instruction] : 0; at && i < at[step->instruction + 1]; i++) {
+    for (uint32_t i = at[step->instruction]; i < at[step->instruction + 1]; i++) {
         unmap(c, w, &w->registers.items[hd_rf_index(step, f->released[behind].items[i])]);
         hd_rf_add(&c->model, HD_COUNTER_RENAMING, 1);
     }
+}
+
+static void tell_allocation(hd_corf *c)
+{
+    hd_rf_series_add(&c->model.allocation, c->told, c->times);
+    c->told = c->used;
+    c->times = 0;
 }
 
 static void corf_issue(hd_rf_model *model, const hd_rf_step *step)
@@ -577,7 +591,9 @@ static void corf_issue(hd_rf_model *model, const hd_rf_step *step)
     hd_corf *c = (hd_corf *)model;
     const hd_corf_warp *w = warp_of(c, step->warp);
     release(c, step, 0);
-    hd_rf_series_add(&model->allocation, c->used, 1);
+    if (c->told != c->used)
+        tell_allocation(c);
+    c->times++;
     hd_rf_add(model, HD_COUNTER_ENTRIES_HELD, c->shared ? c->used : w->pool.used);
     hd_rf_add(model, HD_COUNTER_REGISTERS_HELD, c->shared ? c->mapped : w->mapped);
     hd_rf_add(model, HD_COUNTER_REGISTERS_DECLARED, c->shared ? c->declared : w->declared);
@@ -616,6 +632,12 @@ static void map_parameters(hd_corf *c, hd_corf_warp *w, const hd_rf_warp *warp)
         w->registers.items[i] = (hd_corf_register){.place = place, .held = place.mask, .over = {r->ever, r->ever, r->ever}};
         hd_pack_write(pool, place, (hd_owner){warp->identity.warp, warp->identity.frame, i}, (hd_claim){r->current, r->ever});
     }
+}
+
+static void corf_warp_end(hd_rf_model *model, hd_rf_warp *warp)
+{
+    (void)warp;
+    tell_allocation((hd_corf *)model);
 }
 
 static void corf_frame_start(hd_rf_model *model, hd_rf_warp *warp)
@@ -669,6 +691,7 @@ const hd_rf_ops hd_rf_corf_ops = {
     .destroy = corf_destroy,
     .launch = corf_launch,
     .warp_start = corf_warp_start,
+    .warp_end = corf_warp_end,
     .frame_start = corf_frame_start,
     .frame_end = corf_frame_end,
     .issue = corf_issue,

@@ -1,7 +1,7 @@
 /* Slices of entries and the free map: see pack.h. */
 #include "hwmodel/rf/pack.h"
 
-enum { RIGHT_ROOM = -1, LEFT_ROOM = 2, ANY_ROOM = 5, EMPTY_ROOM = 9 }; /* + width where that is below 4 */
+enum { RIGHT_ROOM = -1, LEFT_ROOM = 2, ANY_ROOM = 5, EMPTY_ROOM = 9 }; /* + width where that is below 4; see ROOMS */
 
 static uint32_t room_for(uint32_t width, hd_pack_side side)
 {
@@ -27,17 +27,19 @@ static uint8_t run_in(uint32_t free, uint32_t width, hd_pack_side side)
     return 0;
 }
 
-/* Mask of the kinds of room that an entry has. */
+/* Kinds of room by mask of free slices: for 1 to 3 at the right, at the left, anywhere, and for all. */
+#define AT(free, run, bit) ((((free) & (run)) == (run)) << (bit))
+#define ANYWHERE(free) (((free) != 0) << 6 | (((free) & (free) >> 1) != 0) << 7 | (((free) & (free) >> 1 & (free) >> 2) != 0) << 8)
+#define ROOMS(free) \
+    (AT(free, 1, 0) | AT(free, 3, 1) | AT(free, 7, 2) | AT(free, 8, 3) | AT(free, 12, 4) | AT(free, 14, 5) | ANYWHERE(free) | AT(free, 15, 9))
+static const uint16_t rooms_of_free[HD_PACK_WHOLE + 1] = {
+    ROOMS(0), ROOMS(1), ROOMS(2),  ROOMS(3),  ROOMS(4),  ROOMS(5),  ROOMS(6),  ROOMS(7),
+    ROOMS(8), ROOMS(9), ROOMS(10), ROOMS(11), ROOMS(12), ROOMS(13), ROOMS(14), ROOMS(15),
+};
+
 static uint32_t rooms_of(const hd_pack_entry *e)
 {
-    uint32_t rooms = 0, free = e->reserved ? 0 : HD_PACK_WHOLE & ~(uint32_t)e->taken;
-    if (free == HD_PACK_WHOLE)
-        return (1u << HD_PACK_ROOMS) - 1;
-    for (uint32_t width = 1; width < HD_PACK_SLICES; width++)
-        for (uint32_t side = HD_PACK_ANY; side <= HD_PACK_RIGHT; side++)
-            if (run_in(free, width, (hd_pack_side)side))
-                rooms |= 1u << room_for(width, (hd_pack_side)side);
-    return rooms;
+    return rooms_of_free[e->reserved ? 0 : HD_PACK_WHOLE & ~(uint32_t)e->taken];
 }
 
 static void flip_rooms(hd_pack_pool *pool, uint32_t entry, uint32_t changed, uint32_t now)
