@@ -264,9 +264,9 @@ static bool may_issue(hd_rf_interleave *i, const resident_warp *w)
 /* All active warps were refused one after another: the one whose turn it is gives its place to one that waits. */
 static bool refuse(hd_rf_interleave *i)
 {
-    uint32_t all = i->active.count + i->waiting.count;
+    uint64_t all = i->active.count + i->waiting.count; /* what is latent comes back after `latency` exchanges, and has its turn then */
     i->refused++;
-    if (i->refused > all * (all + 1)) {
+    if (i->refused > all * (all + 1 + i->residency.latency)) {
         i->order = HD_RF_LOCKED;
         return false;
     }

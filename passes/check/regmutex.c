@@ -1,0 +1,305 @@
+/* Verifies the sets of regmutex: no word of the extended set is named or live at warp level at an instruction where the warp may not hold the set, and
+ * the set is not held where the warp may wait for another one.
+ *
+ *   state    which of "held" and "not held" may come to an instruction: forward along the warp order (order.h), from "not held" at the entry;
+ *            an acquire makes it held, a release not held, both before the instruction that they stand at
+ *   live     what a lane may read on a path from there (facts.h), and in every block between a divergent branch and its join what is live into
+ *            the join or another side of the branch: the lanes that wait there need it
+ *   waits    barriers, calls, exits, the end of the code, unknown instructions, waiting ones; in loops, ordered and volatile loads and atomics that
+ *            bring a value
+ *
+ * The sets themselves: both there, in an architected kernel all of whose words they hold. An acquire or release at an instruction that is not issued
+ * or in a function without sets is refuted, and so are both at one.
+ *
+ * Not verified: that callees' frames lie in the base set.
+ *
+ * Complexity: O(extended words * log accesses) an instruction, and a search of each side of each divergent branch.
+ */
+#include "passes/check/check.h"
+#include "passes/check/order.h"
+
+enum { RELEASED = 1, HELD = 2, MOST_EXTENDED = 256 };
+
+typedef struct extended_set { /* of extended words, from |Bs| on */
+    uint64_t bits[MOST_EXTENDED / 64];
+} extended_set;
+
+typedef struct mutex_check {
+    hd_facts facts;
+    hd_order order;
+    hd_function *function;
+    hd_diagnostics *diagnostics;
+    uint32_t base, extended;
+    uint8_t *marks;        /* by instruction: HELD, RELEASED: what stands before it */
+    uint8_t *in;           /* by block: what may come in */
+    extended_set *waiting; /* by block: what other lanes of the warp need */
+    bool good;
+} mutex_check;
+
+static void refute(mutex_check *c, uint32_t ordinal, const char *why)
+{
+    const hd_function *f = c->function;
+    hd_span span = ordinal == HD_NONE ? f->header_span : f->instructions.items[ordinal].span;
+    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, span, "register sets that cannot be so: %s", why);
+    c->good = false;
+}
+
+static void refute_word(mutex_check *c, uint32_t ordinal, uint32_t word, const char *why)
+{
+    const hd_function *f = c->function;
+    char name[128];
+    hd_storage_spell(&c->facts.storage, word, name, sizeof name);
+    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->instructions.items[ordinal].span,
+              "%s is in the extended set (from R%u on), which the warp may not hold here, and %s", name, c->base, why);
+    c->good = false;
+}
+
+/* ---- what the annotations say -------------------------------------------------------------------------------------------- */
+
+static void read_mark(mutex_check *c, const hd_annotation *note, uint8_t state)
+{
+    uint8_t *mark = &c->marks[note->instruction];
+    if (*mark)
+        refute(c, note->instruction, "an instruction that both acquires and releases");
+    if (hd_storage_skips(&c->facts.storage, note->instruction))
+        refute(c, note->instruction, "an acquire or release at what is no instruction of the machine");
+    *mark = state;
+}
+
+static void read_marks(mutex_check *c, uint64_t *count)
+{
+    const hd_function *f = c->function;
+    c->marks = HD_ARENA_ARRAY(&c->facts.arena, uint8_t, f->instructions.count + 1u);
+    for (uint32_t a = 0; a < f->annotations.count; a++) {
+        const hd_annotation *note = &f->annotations.items[a];
+        if (note->kind == HD_ANNOTATION_REGMUTEX_ACQUIRE)
+            read_mark(c, note, HELD);
+        else if (note->kind == HD_ANNOTATION_REGMUTEX_RELEASE)
+            read_mark(c, note, RELEASED);
+        else if (note->kind != HD_ANNOTATION_REGMUTEX)
+            continue;
+        ++*count;
+    }
+}
+
+static uint32_t registers_named(const mutex_check *c)
+{
+    const hd_lives *words = &c->facts.words;
+    uint32_t count = words->count;
+    while (count && words->access_first[count] == words->access_first[count - 1])
+        count--;
+    return count;
+}
+
+/* The sets of the function; false (reported) where they are none. */
+static bool read_sets(mutex_check *c)
+{
+    const hd_function *f = c->function;
+    const hd_annotation *sets = hd_annotation_at(f, HD_ANNOTATION_REGMUTEX, HD_NONE, 0);
+    if (!sets || sets->count != 2)
+        refute(c, HD_NONE, "acquires or releases without the sizes of both sets");
+    else if (!f->is_entry || !c->facts.storage.architected)
+        refute(c, HD_NONE, "only an allocated kernel can have them");
+    if (!c->good)
+        return false;
+    c->base = f->annotation_words.items[sets->value];
+    c->extended = f->annotation_words.items[sets->value + 1];
+    if (!c->base || !c->extended || c->base > HD_GENERAL_REGISTERS || c->extended > HD_GENERAL_REGISTERS)
+        refute(c, HD_NONE, "a set is empty, or larger than a register file");
+    else if (c->base + c->extended < registers_named(c))
+        refute(c, HD_NONE, "they hold fewer registers than the kernel names");
+    return c->good;
+}
+
+/* ---- what other lanes need ------------------------------------------------------------------------------------------------ */
+
+static void add_live(const mutex_check *c, extended_set *set, uint32_t block)
+{
+    for (uint32_t w = c->base; block != c->facts.cfg->block_count && w < c->facts.words.count; w++)
+        if (hd_lives_live_into(&c->facts.words, w, block))
+            set->bits[(w - c->base) / 64] |= 1ull << ((w - c->base) % 64);
+}
+
+typedef struct side_search {
+    uint32_t *seen, searches; /* by block */
+    hd_u32_array blocks;
+} side_search;
+
+static void wait_in_side(mutex_check *c, side_search *s, uint32_t side, uint32_t join, const extended_set *needed)
+{
+    const hd_cfg *cfg = c->facts.cfg;
+    s->searches++;
+    hd_array_clear(&s->blocks);
+    hd_array_push(&s->blocks, side);
+    s->seen[side] = s->searches;
+    for (uint32_t i = 0; i < s->blocks.count; i++) {
+        const hd_block *block = &cfg->blocks[s->blocks.items[i]];
+        for (uint32_t k = 0; k < MOST_EXTENDED / 64; k++)
+            c->waiting[s->blocks.items[i]].bits[k] |= needed->bits[k];
+        for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++) {
+            uint32_t to = cfg->successors[e];
+            if (to == join || to == cfg->block_count || s->seen[to] == s->searches)
+                continue;
+            s->seen[to] = s->searches;
+            hd_array_push(&s->blocks, to);
+        }
+    }
+}
+
+static bool is_empty(const extended_set *set)
+{
+    return !(set->bits[0] | set->bits[1] | set->bits[2] | set->bits[3]);
+}
+
+static void find_waiting(mutex_check *c)
+{
+    const hd_cfg *cfg = c->facts.cfg;
+    side_search s = {.seen = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count + 1u)};
+    c->waiting = HD_ARENA_ARRAY(&c->facts.arena, extended_set, cfg->block_count + 1u);
+    HD_BITSET_EACH (&c->facts.splits, b) {
+        const hd_block *branch = &cfg->blocks[b];
+        const uint32_t *sides = cfg->successors + branch->succ_first;
+        for (uint32_t k = 0; k < branch->succ_count; k++) {
+            extended_set needed = {{0}};
+            if (sides[k] == branch->post_dominator || sides[k] == cfg->block_count)
+                continue;
+            add_live(c, &needed, branch->post_dominator);
+            for (uint32_t other = 0; other < branch->succ_count; other++)
+                if (other != k)
+                    add_live(c, &needed, sides[other]);
+            if (!is_empty(&needed))
+                wait_in_side(c, &s, sides[k], branch->post_dominator, &needed);
+        }
+    }
+    hd_array_free(&s.blocks);
+}
+
+/* ---- instructions --------------------------------------------------------------------------------------------------------- */
+
+static void check_words(mutex_check *c, uint32_t ordinal)
+{
+    const hd_lives *words = &c->facts.words;
+    const extended_set *waiting = &c->waiting[c->facts.cfg->block_of[ordinal]];
+    for (uint32_t w = c->base; w < words->count; w++) {
+        uint32_t a = hd_lives_access_from(words, w, ordinal);
+        bool named = a < words->access_first[w + 1] && words->accesses[a].ordinal == ordinal;
+        if (named)
+            refute_word(c, ordinal, w, "the instruction names it");
+        else if (waiting->bits[(w - c->base) / 64] >> ((w - c->base) % 64) & 1)
+            refute_word(c, ordinal, w, "other lanes of the warp need it");
+        else if (hd_lives_live_behind(&c->facts.words, w, ordinal)) /* and before, as it does not write it */
+            refute_word(c, ordinal, w, "it is live");
+    }
+}
+
+/* A value from memory that another warp may be about to write. */
+static bool looks_for_others(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_form *form = hd_insn_form(f, insn);
+    bool ordered = form->modifiers[HD_GROUP_SEM] && form->modifiers[HD_GROUP_SEM] != HD_MOD_SEM_WEAK;
+    if (form->space == HD_SPACE_PARAM || form->space == HD_SPACE_CONST || !(form->behaviour & (HD_BEHAVE_ATOMIC | HD_BEHAVE_LOAD)))
+        return false;
+    if (!ordered && !(form->behaviour & (HD_BEHAVE_ATOMIC | HD_BEHAVE_VOLATILE)) && form->modifiers[HD_GROUP_CACHE] != HD_MOD_CACHE_CV)
+        return false;
+    HD_INSN_REGISTERS (f, insn, o)
+        if (o->flags & HD_OPERAND_DEF)
+            return true;
+    return false;
+}
+
+static const char *waits_for(const mutex_check *c, uint32_t ordinal)
+{
+    const hd_function *f = c->function;
+    const hd_instruction *insn = &f->instructions.items[ordinal];
+    uint32_t behaviour = hd_insn_form(f, insn)->behaviour;
+    if (insn->flags & HD_INSN_OPAQUE)
+        return "the extended set may be held at an instruction that is not known";
+    if (behaviour & HD_BEHAVE_BARRIER)
+        return "the extended set may be held at a barrier";
+    if (behaviour & HD_BEHAVE_CALL)
+        return "the extended set may be held during a call";
+    if (behaviour & (HD_BEHAVE_RETURN | HD_BEHAVE_EXIT | HD_BEHAVE_TRAP))
+        return "the extended set may be held at an exit";
+    if (behaviour & HD_BEHAVE_YIELD && !(behaviour & HD_BEHAVE_WARP))
+        return "the extended set may be held where the warp waits";
+    if (c->facts.cfg->blocks[c->facts.cfg->block_of[ordinal]].loop != HD_NONE && looks_for_others(f, insn))
+        return "the extended set may be held in a loop that may wait for another warp";
+    return NULL;
+}
+
+/* ---- states ---------------------------------------------------------------------------------------------------------------- */
+
+static uint8_t state_behind(const mutex_check *c, uint32_t b, uint8_t state)
+{
+    for (uint32_t i = c->facts.cfg->blocks[b].first; i < c->facts.cfg->blocks[b].end; i++)
+        state = c->marks[i] ? c->marks[i] : state;
+    return state;
+}
+
+static void find_states(mutex_check *c)
+{
+    uint32_t blocks = c->facts.cfg->block_count;
+    hd_u32_array work = {0};
+    c->in = HD_ARENA_ARRAY(&c->facts.arena, uint8_t, blocks + 1u);
+    if (blocks) {
+        c->in[0] = RELEASED;
+        hd_array_push(&work, 0);
+    }
+    while (work.count) {
+        uint32_t b = hd_array_pop(&work);
+        uint8_t out = state_behind(c, b, c->in[b]);
+        HD_ORDER_SUCCESSORS (&c->order, b, to) {
+            if (to == blocks || (c->in[to] | out) == c->in[to])
+                continue;
+            c->in[to] |= out;
+            hd_array_push(&work, to);
+        }
+    }
+    hd_array_free(&work);
+}
+
+static void check_block(mutex_check *c, uint32_t b)
+{
+    const hd_block *block = &c->facts.cfg->blocks[b];
+    uint8_t state = c->in[b];
+    for (uint32_t i = block->first; state && i < block->end; i++) {
+        state = c->marks[i] ? c->marks[i] : state;
+        const char *why = state & HELD ? waits_for(c, i) : NULL;
+        if (why)
+            refute(c, i, why);
+        if (state & RELEASED && !hd_storage_skips(&c->facts.storage, i))
+            check_words(c, i);
+    }
+    bool ends = false;
+    for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++)
+        ends = ends || c->facts.cfg->successors[e] == c->facts.cfg->block_count;
+    if (ends && state & HELD && block->end > block->first)
+        refute(c, block->end - 1, "the extended set may be held at the end of the code");
+}
+
+static void check_function(mutex_check *c)
+{
+    c->order = hd_order_of(&c->facts);
+    find_waiting(c);
+    find_states(c);
+    for (uint32_t b = 0; b < c->facts.cfg->block_count; b++)
+        check_block(c, b);
+}
+
+bool hd_check_regmutex(hd_function *function, hd_diagnostics *diagnostics, uint64_t *count)
+{
+    mutex_check c = {.function = function, .diagnostics = diagnostics, .good = true};
+    bool any = false;
+    for (uint32_t a = 0; a < function->annotations.count; a++) {
+        uint16_t kind = function->annotations.items[a].kind;
+        any = any || kind == HD_ANNOTATION_REGMUTEX || kind == HD_ANNOTATION_REGMUTEX_ACQUIRE || kind == HD_ANNOTATION_REGMUTEX_RELEASE;
+    }
+    if (!any)
+        return true;
+    hd_facts_build(&c.facts, function);
+    read_marks(&c, count);
+    if (read_sets(&c))
+        check_function(&c);
+    hd_facts_free(&c.facts);
+    return c.good;
+}
