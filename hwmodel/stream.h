@@ -21,7 +21,9 @@ typedef enum hd_event_kind {
 enum { /* columns a sink may ask for; those not asked for are NULL */
     HD_COLUMN_ADDRESSES = 1, /* 32 lane addresses of memory instructions */
     HD_COLUMN_RESULTS = 2,   /* values that the instruction writes: words[slot][lane], slot as in hd_insn_destination_slot, 32-bit words in order */
+    HD_COLUMN_WIDTHS = 4,    /* of the same words, which lanes need more than 1, 2, 3 bytes by sign extension */
 };
+enum { HD_WIDTH_MASKS = 3 };
 
 typedef struct hd_event {
     uint8_t kind;
@@ -34,6 +36,7 @@ typedef struct hd_event {
     uint32_t effective;    /* of these, the lanes whose guard is true */
     const uint64_t *addresses;
     const uint32_t *results; uint32_t result_words; /* results[word * 32 + lane]; NULL: none, or of a call, whose results come with its return */
+    const uint32_t *widths; /* widths[word * HD_WIDTH_MASKS + k]: lanes that need more than k + 1 bytes; NULL as above */
 } hd_event;
 
 typedef struct hd_sink {

@@ -271,6 +271,7 @@ struct hd_cta {
     const hd_allocation **places; /* by op->place: the allocation that it hit last */
     uint64_t addresses[LANES];    /* of the last memory op */
     uint32_t results[LANES * 32];
+    uint32_t widths[HD_WIDTH_MASKS * 32];
     _Alignas(64) unsigned char scratch[4][LANES * 16]; /* rows: result, three sources */
 };
 

@@ -2,52 +2,18 @@
  * The order is documented in exec.h. */
 #include "base/pool.h"
 #include "hwmodel/exec/checks.h"
+#include "hwmodel/exec/columns.h"
 #include "hwmodel/exec/park.h"
 
 /* ---- events -------------------------------------------------------------------------------------------------- */
-
-/* Word `word` of a register of 2, 4, 8 or 16 bytes, in all lanes. */
-static void gather_word(const unsigned char *row, uint32_t bytes, uint32_t word, uint32_t *out)
-{
-    const unsigned char *at = row + (size_t)(word / 2) * 8 * LANES + (size_t)(word % 2) * 4;
-    if (bytes == 4) {
-        memcpy(out, row, 4 * LANES);
-    } else if (bytes > 4) {
-        for (uint32_t lane = 0; lane < LANES; lane++)
-            memcpy(&out[lane], at + (size_t)lane * 8, 4);
-    } else {
-        for (uint32_t lane = 0; lane < LANES; lane++) {
-            uint16_t half;
-            memcpy(&half, row + (size_t)lane * 2, 2);
-            out[lane] = half;
-        }
-    }
-}
-
-/* Results of the instruction as 32-bit words, from the registers it has just written. */
-static uint32_t gather_results(const hd_op *op, hd_warp *w, const hd_code *code)
-{
-    uint32_t words = 0, *out = w->cta->results;
-    if (op->flags & HD_OP_CONTROL)
-        return 0;
-    for (uint32_t k = 0; k < op->written_count; k++) {
-        const unsigned char *row = hd_row(w, code->refs.items[op->written + k]);
-        uint32_t bytes = code->widths.items[op->written + k], n = (bytes + 3) / 4;
-        for (uint32_t word = 0; word < n; word++, words++)
-            gather_word(row, bytes, word, out + words * LANES);
-    }
-    return words;
-}
 
 static bool tell(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
 {
     hd_cta *cta = w->cta;
     if (op->flags & HD_OP_MEMORY && mask && cta->columns & HD_COLUMN_ADDRESSES)
         e->addresses = cta->addresses;
-    if (cta->columns & HD_COLUMN_RESULTS && op->written_count && mask) {
-        e->result_words = gather_results(op, w, hd_top_frame(w)->code);
-        e->results = e->result_words ? cta->results : NULL;
-    }
+    if (cta->columns & (HD_COLUMN_RESULTS | HD_COLUMN_WIDTHS) && op->written_count && mask)
+        hd_gather_columns(op, w, cta->columns, e);
     for (uint32_t i = 0; i < cta->sink_count; i++)
         if (!cta->sinks[i].take(cta->sinks[i].context, e))
             return false;

@@ -27,19 +27,18 @@
  * Options "uncopied" (a move leaves lanes behind), "stale" (the renaming table keeps the old place) and "slipped" (narrow values are written
  * one slice off) break the model; they are there for the tests of the proof.
  */
-#include "base/clones.h"
 #include "hwmodel/rf/pack.h"
 #include "hwmodel/rf/technique.h"
 #include "ir/form.h"
 
 typedef enum hd_corf_policy { HD_CORF_FIRST, HD_CORF_PAIRS, HD_CORF_SIDES } hd_corf_policy;
-enum { HD_CORF_THRESHOLDS = 3, HD_CORF_FERMI_WARPS = 48, HD_CORF_FERMI_REGISTERS = 63, HD_CORF_FERMI_ENTRIES = 1024, HD_CORF_KERNELS = 8 };
+enum { HD_CORF_FERMI_WARPS = 48, HD_CORF_FERMI_REGISTERS = 63, HD_CORF_FERMI_ENTRIES = 1024, HD_CORF_KERNELS = 8 };
 
 typedef struct hd_corf_register {
     hd_pack_place place;
     uint8_t held;                      /* mask of slices that it has; those of `place`, and with "kept" what a wider value left */
     bool left;                         /* a buddy at the left end */
-    uint32_t over[HD_CORF_THRESHOLDS]; /* lanes that need more than 1, 2, 3 bytes */
+    uint32_t over[HD_WIDTH_MASKS]; /* lanes that need more than 1, 2, 3 bytes */
 } hd_corf_register;
 
 typedef struct hd_corf_warp {
@@ -362,34 +361,12 @@ static void unmap(hd_corf *c, hd_corf_warp *w, hd_corf_register *r)
 
 /* ---- widths ---------------------------------------------------------------------------------------------------------- */
 
-/* Lanes whose values need more than 1, 2, 3 bytes. Bits that equal the sign are not needed; a value ^ its sign has the others. One loop
- * without branches, that becomes a few vectors. */
-HD_CLONES static void look_at_lanes(const uint32_t *values, uint32_t *over)
+/* Bytes that the register needs once `lanes` of it have values of these widths; NULL: not known, and so all. */
+static inline uint32_t measure(hd_corf_register *r, const uint32_t *widths, uint32_t lanes)
 {
-    static const uint32_t bits[32] = {1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
-                                      1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
-                                      1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
-                                      1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
-    uint32_t one = 0, two = 0, three = 0;
-    for (uint32_t lane = 0; lane < 32; lane++) {
-        int32_t value = (int32_t)values[lane], needed = value ^ value >> 31;
-        one |= needed >= 1 << 7 ? bits[lane] : 0;
-        two |= needed >= 1 << 15 ? bits[lane] : 0;
-        three |= needed >= 1 << 23 ? bits[lane] : 0;
-    }
-    over[0] = one;
-    over[1] = two;
-    over[2] = three;
-}
-
-/* Bytes that the register needs once `lanes` of it have these values; NULL: not known, and so all. */
-static uint32_t measure(hd_corf_register *r, const uint32_t *values, uint32_t lanes)
-{
-    uint32_t over[HD_CORF_THRESHOLDS] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, width = 1;
-    if (values)
-        look_at_lanes(values, over);
-    for (uint32_t k = 0; k < HD_CORF_THRESHOLDS; k++) {
-        r->over[k] = (r->over[k] & ~lanes) | (over[k] & lanes);
+    uint32_t width = 1;
+    for (uint32_t k = 0; k < HD_WIDTH_MASKS; k++) {
+        r->over[k] = (r->over[k] & ~lanes) | (widths ? widths[k] & lanes : lanes);
         width += r->over[k] != 0;
     }
     return width;
@@ -458,43 +435,48 @@ static bool is_coalesceable(const hd_corf_plan *p)
     return least + second <= HD_PACK_SLICES;
 }
 
+/* A place for each of the four widths; 0, of a register that was never written, is all. */
+static inline void count_width(hd_rf_model *model, uint32_t width)
+{
+    hd_rf_add(model, (hd_counter)(HD_COUNTER_WIDTH_1 + (width - 1) % HD_PACK_SLICES), 1);
+}
+
+/* All that the instruction will read is counted here, in one go. */
 static void count_operands(hd_corf *c, const hd_rf_step *step, uint32_t joined)
 {
     hd_rf_model *model = &c->model;
+    uint32_t count = step->source_count;
     if (c->functions[step->function].is_float[step->instruction]) {
-        hd_rf_add(model, HD_COUNTER_FLOAT_ACCESSES, step->source_count + step->destination_count);
+        hd_rf_add(model, HD_COUNTER_FLOAT_ACCESSES, count + step->destination_count);
         hd_rf_add(model, HD_COUNTER_FLOAT_COALESCED, joined);
     }
-    if (step->source_count < 2)
+    hd_rf_add(model, HD_COUNTER_OPERANDS, count);
+    hd_rf_add(model, HD_COUNTER_RENAMING, count);
+    hd_rf_add(model, HD_COUNTER_FILE_READS, count - joined);
+    hd_rf_add(model, HD_COUNTER_BYPASSED, joined);
+    for (uint32_t s = 0; s < count; s++)
+        count_width(model, hd_pack_width(c->plan.operands.items[s].place));
+    if (count < 2)
         return;
     hd_rf_add(model, HD_COUNTER_MULTI_OPERAND, 1);
-    hd_rf_add(model, HD_COUNTER_MULTI_READS, step->source_count);
+    hd_rf_add(model, HD_COUNTER_MULTI_READS, count);
     hd_rf_add(model, HD_COUNTER_COALESCEABLE, is_coalesceable(&c->plan));
     hd_rf_add(model, HD_COUNTER_COALESCED, joined != 0);
-}
-
-static void count_width(hd_rf_model *model, uint32_t width)
-{
-    hd_rf_add(model, (hd_counter)(HD_COUNTER_WIDTH_1 + (width ? width - 1 : HD_PACK_SLICES - 1)), 1);
 }
 
 static void corf_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
 {
     hd_corf *c = (hd_corf *)model;
-    hd_corf_warp *w = warp_of(c, step->warp);
-    const hd_corf_register *r = source_of(w, step, source);
     if (!is_planned(&c->plan, step))
         make_plan(c, step);
-    hd_pack_slice whole = {.owner = hd_rf_owner(step, step->sources[source])}; /* of a register that was never written */
-    if (r->place.mask)
-        whole = hd_pack_read(pool_of(c, w), r->place);
-    answer->pieces[answer->count++] = (hd_rf_piece){step->effective, HD_RF_FILE, whole.owner, whole.claim};
-    answer->with = c->plan.operands.items[source].with;
-    answer->bank = step->warp->slot + (c->policy == HD_CORF_SIDES ? 0 : r->place.entry); /* modulo the banks there are */
-    hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
-    hd_rf_add(model, HD_COUNTER_RENAMING, 1);
-    hd_rf_add(model, answer->with ? HD_COUNTER_BYPASSED : HD_COUNTER_FILE_READS, 1);
-    count_width(model, hd_pack_width(r->place));
+    const hd_corf_operand *operand = &c->plan.operands.items[source];
+    hd_pack_place place = operand->place;
+    hd_pack_value value = {.owner = hd_rf_owner(step, step->sources[source])}; /* of a register that was never written */
+    if (place.mask)
+        value = hd_pack_read(pool_of(c, warp_of(c, step->warp)), place);
+    answer->pieces[answer->count++] = (hd_rf_piece){step->effective, HD_RF_FILE, value.owner, value.claim};
+    answer->with = operand->with;
+    answer->bank = step->warp->slot + (c->policy == HD_CORF_SIDES ? 0 : place.entry); /* modulo the banks there are */
 }
 
 /* ---- writes ---------------------------------------------------------------------------------------------------------- */
@@ -519,48 +501,61 @@ static hd_corf_target target_of(hd_corf *c, const hd_rf_step *step, uint32_t wor
     return (hd_corf_target){c, w, pool_of(c, w), f, &registers[word], f->buddies[word] == HD_NONE ? NULL : &registers[f->buddies[word]], word};
 }
 
-/* What stands in the register's slices of lanes that are not written, after its place has changed from `from`. */
-static hd_claim keep_lanes(hd_corf_target *t, hd_pack_place from, hd_claim kept, uint32_t lanes)
+/* Lanes that are not written come along. */
+static hd_claim move_lanes(hd_corf *c, hd_claim claim)
 {
-    hd_corf *c = t->c;
-    if (!moves(from, t->reg->place) || !lanes)
-        return kept;
     hd_rf_add(&c->model, HD_COUNTER_FILE_READS, 1);
     hd_rf_add(&c->model, HD_COUNTER_LANE_COPIES, 1);
     if (hd_rf_loses(&c->model) || c->uncopied)
-        kept.lanes = 0;
-    return kept;
+        claim.lanes = 0;
+    return claim;
+}
+
+/* The register gets slices for `width` bytes, where it has none or others. */
+static void change_place(hd_corf *c, const hd_rf_step *step, uint32_t word, uint32_t width)
+{
+    hd_corf_target t = target_of(c, step, word);
+    if (!resize(&t, width))
+        widen(&t, width);
+}
+
+/* What the register's slices hold of its own lanes, before it is written. */
+static hd_claim held_claim(const hd_pack_pool *pool, hd_pack_place place, hd_owner owner)
+{
+    hd_pack_value old = hd_pack_read(pool, place);
+    bool own = old.owner.warp == owner.warp && old.owner.frame == owner.frame && old.owner.index == owner.index;
+    return own ? old.claim : (hd_claim){0, 0};
 }
 
 static void corf_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
 {
     hd_corf *c = (hd_corf *)model;
-    hd_corf_target t = target_of(c, step, step->destinations[destination].word);
-    uint32_t lanes = step->effective, index = hd_rf_index(step, t.word), others = step->warp->identity.registers.items[index].ever & ~lanes;
-    uint32_t width = measure(t.reg, step->results ? step->results + 32 * (size_t)destination : NULL, lanes);
-    hd_owner owner = hd_rf_owner(step, t.word);
-    hd_pack_place from = t.reg->place;
-    hd_claim claim = {0, 0};
-    if (from.mask && others) {
-        hd_pack_slice old = hd_pack_read(t.pool, from);
-        bool own = old.owner.warp == owner.warp && old.owner.frame == owner.frame && old.owner.index == owner.index;
-        claim = own ? old.claim : claim;
-    }
-    if (width != hd_pack_width(from) && !resize(&t, width))
-        widen(&t, width);
+    hd_corf_warp *w = warp_of(c, step->warp);
+    hd_pack_pool *pool = pool_of(c, w);
+    const hd_identity_warp *identity = &step->warp->identity;
+    uint32_t word = step->destinations[destination].word, index = hd_rf_index(step, word), lanes = step->effective;
+    uint32_t others = identity->registers.items[index].ever & ~lanes; /* lanes that hold something already */
+    hd_corf_register *r = &w->registers.items[index];
+    hd_pack_place from = r->place;
+    hd_owner owner = hd_rf_owner(step, word);
+    hd_claim claim = from.mask && others ? held_claim(pool, from, owner) : (hd_claim){0, 0};
+    uint32_t width = measure(r, step->widths ? step->widths + HD_WIDTH_MASKS * (size_t)destination : NULL, lanes);
+    if (width != hd_pack_width(from))
+        change_place(c, step, word, width);
     hd_rf_add(model, HD_COUNTER_RESULTS, 1);
     hd_rf_add(model, HD_COUNTER_FILE_WRITES, 1);
     hd_rf_add(model, HD_COUNTER_RENAMING, 1);
     count_width(model, width);
-    claim = keep_lanes(&t, from, claim, others);
+    if (others && moves(from, r->place))
+        claim = move_lanes(c, claim);
     if (!hd_rf_loses(model)) {
-        claim = hd_identity_merge(&step->warp->identity, index, claim, step->serial + destination, lanes);
-        hd_pack_write(t.pool, c->slipped ? slipped(t.reg->place) : t.reg->place, owner, claim);
+        claim = others ? hd_identity_merge(identity, index, claim, step->serial + destination, lanes) : (hd_claim){step->serial + destination, lanes};
+        hd_pack_write(pool, c->slipped ? slipped(r->place) : r->place, owner, claim);
     }
-    if (c->stale && from.mask && from.entry != t.reg->place.entry) {
-        take(c, t.pool, from); /* so that it can be given back */
-        t.reg->place = from;
-        t.reg->held = from.mask;
+    if (c->stale && from.mask && from.entry != r->place.entry) {
+        take(c, pool, from); /* so that it can be given back */
+        r->place = from;
+        r->held = from.mask;
     }
 }
 
@@ -698,5 +693,5 @@ const hd_rf_ops hd_rf_corf_ops = {
     .operand_read = corf_read,
     .write_back = corf_write,
     .complete = corf_complete,
-    .columns = HD_COLUMN_RESULTS,
+    .columns = HD_COLUMN_WIDTHS,
 };

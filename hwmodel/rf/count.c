@@ -288,7 +288,7 @@ static const void *keep_column(hd_count *c, const void *column, uint32_t bytes)
     if (!column)
         return NULL;
     void *to = (char *)c->column_bytes + c->column_used;
-    c->column_used += bytes;
+    c->column_used += (bytes + 7) / 8 * 8;
     return memcpy(to, column, bytes);
 }
 
@@ -296,14 +296,16 @@ static bool keep(hd_count *c, const hd_event *event)
 {
     uint32_t addresses = event->addresses ? 32 * sizeof *event->addresses : 0;
     uint32_t results = event->results ? event->result_words * 32 * (uint32_t)sizeof *event->results : 0;
-    if (c->column_used + addresses + results > HD_COUNT_COLUMN_BYTES && !flush_batch(c))
+    uint32_t widths = event->widths ? event->result_words * HD_WIDTH_MASKS * (uint32_t)sizeof *event->widths : 0;
+    if (c->column_used + addresses + results + widths + 8 > HD_COUNT_COLUMN_BYTES && !flush_batch(c))
         return false;
-    if (!c->column_bytes && addresses + results)
+    if (!c->column_bytes && addresses + results + widths)
         c->column_bytes = hd_calloc(HD_COUNT_COLUMN_BYTES, 1);
     hd_array_push(&c->batch, *event);
     hd_event *kept = &hd_array_last(&c->batch);
     kept->addresses = keep_column(c, event->addresses, addresses);
     kept->results = keep_column(c, event->results, results);
+    kept->widths = keep_column(c, event->widths, widths);
     return true;
 }
 

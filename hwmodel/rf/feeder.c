@@ -192,6 +192,7 @@ static inline __attribute__((always_inline)) hd_rf_step step_of(const hd_rf_feed
         .serial = w->warp.identity.serial + 1,
         .addresses = c->model->info->ops->columns & HD_COLUMN_ADDRESSES ? event->addresses : NULL,
         .results = c->model->info->ops->columns & HD_COLUMN_RESULTS ? event->results : NULL,
+        .widths = c->model->info->ops->columns & HD_COLUMN_WIDTHS ? event->widths : NULL,
     };
 }
 

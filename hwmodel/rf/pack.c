@@ -111,13 +111,30 @@ uint32_t hd_pack_empty(hd_pack_pool *pool)
     return lowest_with(pool, EMPTY_ROOM);
 }
 
+/* Slices of a run that begins at slice `low`, as a word: the first `width` bytes of the value there. */
+static uint32_t bytes_of(uint32_t low, uint32_t width)
+{
+    uint32_t bytes = 0x04030201u + 0x01010101u * (4 * low);
+    return (uint32_t)((uint64_t)bytes << 8 * low) & (uint32_t)(((1ull << 8 * width) - 1) << 8 * low);
+}
+
+static uint32_t slices_of(uint32_t low, uint32_t width)
+{
+    return (uint32_t)(((1ull << 8 * width) - 1) << 8 * low);
+}
+
+static uint32_t layout_of(const hd_pack_entry *e)
+{
+    return (uint32_t)e->slices[0] | (uint32_t)e->slices[1] << 8 | (uint32_t)e->slices[2] << 16 | (uint32_t)e->slices[3] << 24;
+}
+
 void hd_pack_take(hd_pack_pool *pool, hd_pack_place place)
 {
     hd_pack_entry *e = &pool->entries.items[place.entry];
     set_entry(pool, place.entry, e->taken | place.mask, e->reserved);
     for (uint32_t s = 0; s < HD_PACK_SLICES; s++)
         if (place.mask >> s & 1)
-            e->slices[s] = (hd_pack_slice){.owner = {UINT32_MAX, UINT32_MAX, UINT32_MAX}};
+            e->slices[s] = 0;
 }
 
 void hd_pack_give(hd_pack_pool *pool, hd_pack_place place)
@@ -132,29 +149,26 @@ void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved)
     set_entry(pool, entry, pool->entries.items[entry].taken, reserved);
 }
 
-static bool agree(const hd_pack_slice *a, const hd_pack_slice *b, uint32_t byte)
+hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_place place)
 {
-    return b->byte == byte && a->owner.index == b->owner.index && a->owner.frame == b->owner.frame && a->owner.warp == b->owner.warp &&
-           a->claim.serial == b->claim.serial && a->claim.lanes == b->claim.lanes;
-}
-
-hd_pack_slice hd_pack_read(const hd_pack_pool *pool, hd_pack_place place)
-{
-    const hd_pack_slice *slice = pool->entries.items[place.entry].slices + __builtin_ctz(place.mask);
-    hd_pack_slice whole = *slice;
-    uint32_t width = hd_pack_width(place);
-    if (slice->byte)
-        whole.claim.lanes = 0;
-    for (uint32_t byte = 1; byte < width; byte++)
-        if (!agree(slice, slice + byte, byte))
-            whole.claim.lanes = 0;
-    return whole;
+    const hd_pack_entry *e = &pool->entries.items[place.entry];
+    uint32_t low = (uint32_t)__builtin_ctz(place.mask), width = hd_pack_width(place);
+    hd_pack_value value = e->values[low];
+    if ((layout_of(e) & slices_of(low, width)) != bytes_of(low, width))
+        value.claim.lanes = 0;
+    return value;
 }
 
 void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_owner owner, hd_claim claim)
 {
-    hd_pack_slice *slice = pool->entries.items[place.entry].slices + __builtin_ctz(place.mask);
-    uint32_t width = hd_pack_width(place);
-    for (uint32_t byte = 0; byte < width; byte++)
-        slice[byte] = (hd_pack_slice){owner, byte, claim};
+    hd_pack_entry *e = &pool->entries.items[place.entry];
+    uint32_t low = (uint32_t)__builtin_ctz(place.mask), width = hd_pack_width(place);
+    e->values[low] = (hd_pack_value){owner, claim};
+    for (uint32_t s = low; s < HD_PACK_SLICES; s++) {
+        uint8_t byte = (uint8_t)(1 + 4 * low + (s - low));
+        if (s - low < width)
+            e->slices[s] = byte;
+        else if (e->slices[s] == byte)
+            e->slices[s] = 0;
+    }
 }

@@ -4,8 +4,9 @@
  * many neighbouring slices of one entry as its widest lane has bytes; its byte k lies in the k-th of them, from the lowest. The pool
  * grows: there is always an empty entry.
  *
- * For the replay's proof (identity.h) each slice has a stamp of what it holds: owner, which of its bytes, and the claim. A register is
- * read from the slices that the renaming table names, and they must agree.
+ * For the replay's proof (identity.h) each slice knows of which value it holds which byte, and each value its owner and claim. A register is
+ * read from the slices that the renaming table names, which must be the bytes of one value. Slices that a write of a value misses hold
+ * nothing of it from then on.
  *
  * Cost: O(1) to read and write; the lowest entry with room is found in 1/64 step an entry, and steps are not made twice while
  * entries fill up.
@@ -24,16 +25,16 @@ typedef struct hd_pack_place { /* as the renaming table has it */
     uint8_t mask; /* of slices; 0: nowhere */
 } hd_pack_place;
 
-typedef struct hd_pack_slice {
+typedef struct hd_pack_value { /* what somebody wrote into neighbouring slices */
     hd_owner owner;
-    uint32_t byte; /* of the owner's value */
     hd_claim claim;
-} hd_pack_slice;
+} hd_pack_value;
 
 typedef struct hd_pack_entry {
-    hd_pack_slice slices[HD_PACK_SLICES];
-    uint8_t taken; /* mask */
-    bool reserved; /* for a register to come: no search finds it */
+    uint8_t slices[HD_PACK_SLICES]; /* 0: nothing; else 1 + 4 * number of the value + number of its byte */
+    uint8_t taken;                  /* mask */
+    bool reserved;                  /* for a register to come: no search finds it */
+    hd_pack_value values[HD_PACK_SLICES]; /* by the slice of their lowest byte */
 } hd_pack_entry;
 
 enum { HD_PACK_ROOMS = 10 }; /* kinds of room: 1 to 3 slices at each side and anywhere, and an empty entry */
@@ -62,8 +63,8 @@ void hd_pack_take(hd_pack_pool *pool, hd_pack_place place); /* what the slices h
 void hd_pack_give(hd_pack_pool *pool, hd_pack_place place);
 void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved);
 
-/* What the slices of a place hold together: where they do not agree, no lane. */
-hd_pack_slice hd_pack_read(const hd_pack_pool *pool, hd_pack_place place);
+/* What the slices of a place hold together: no lane, where they are not the bytes of one value from its lowest on. */
+hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_place place);
 void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_owner owner, hd_claim claim);
 
 /* Slices of a place; a digit for each mask, from the right. */

@@ -24,7 +24,7 @@
  *   BOW, BOW-WR  C: where each destination goes (rf, boc, both). issue: the warp's window moves on, what stayed too long leaves it, dirty
  *                lanes go to the file. operand_read: the lanes that the window holds come from it, the rest from the file.
  *                write_back by the tag. warp_end: the window is dropped. SM: a window hit asks for no bank.
- *   CORF         C: exclusive register pairs. Column RESULTS: write_back measures the width of the value (all 32 lanes of the register, so it
+ *   CORF         C: exclusive register pairs. Column WIDTHS: write_back learns the width of the value (all 32 lanes of the register, so it
  *                keeps widths per lane), takes byte slices of a physical entry, its buddy's where it fits, relocates what widens (a
  *                copy of the lanes that are not written). issue looks all sources up; two in one entry are one access: the second
  *                answer has `with` set. launch: renaming table and free map.
@@ -107,6 +107,7 @@ typedef struct hd_rf_step {
     uint32_t serial;                    /* of the first destination's write; the k-th has serial + k */
     const uint64_t *addresses;          /* columns that the model asked for, else NULL */
     const uint32_t *results;            /* of the k-th destination: results[k * 32 + lane]; of calls NULL */
+    const uint32_t *widths;             /* ... widths[k * HD_WIDTH_MASKS ...] */
 } hd_rf_step;
 
 /* Index of a source's or destination's word in the warp, and its owner. */
