@@ -27,11 +27,9 @@
  * Options "uncopied" (a move leaves lanes behind), "stale" (the renaming table keeps the old place) and "slipped" (narrow values are written
  * one slice off) break the model; they are there for the tests of the proof.
  */
-#include "hwmodel/rf/pack.h"
+#include "hwmodel/rf/corf_hints.h"
 #include "hwmodel/rf/technique.h"
-#include "ir/form.h"
 
-typedef enum hd_corf_policy { HD_CORF_FIRST, HD_CORF_PAIRS, HD_CORF_SIDES } hd_corf_policy;
 enum { HD_CORF_FERMI_WARPS = 48, HD_CORF_FERMI_REGISTERS = 63, HD_CORF_FERMI_ENTRIES = 1024, HD_CORF_KERNELS = 8 };
 
 typedef struct hd_corf_register {
@@ -46,14 +44,6 @@ typedef struct hd_corf_warp {
     HD_ARRAY(hd_corf_register) registers;     /* by index in the warp */
     uint32_t mapped, declared;                /* registers that have slices; all */
 } hd_corf_warp;
-
-typedef struct hd_corf_function { /* what the compiler said */
-    uint32_t *buddies;            /* by word; HD_NONE: none */
-    uint8_t *sides;               /* by word: hd_pack_side; ANY is don't care */
-    bool *is_float;               /* by instruction */
-    uint32_t *released_at[2];     /* by instruction, and one more: in `released`, before and behind it; NULL: never */
-    hd_u32_array released[2];     /* words */
-} hd_corf_function;
 
 typedef struct hd_corf_operand {
     hd_pack_place place;
@@ -72,107 +62,13 @@ typedef struct hd_corf {
     HD_ARRAY(hd_corf_warp *) warps; /* by slot */
     hd_corf_policy policy;
     bool shared, kept, uncopied, stale, slipped;
-    hd_arena arena;
-    hd_corf_function *functions; /* by function */
-    uint32_t function_count;
+    hd_corf_hints hints;
     hd_corf_plan plan;
     uint32_t used, mapped, declared; /* of all warps: entries, registers that have slices, registers */
     uint32_t told, times;            /* entries that were used in the last so many instructions, not told yet */
 } hd_corf;
 
-/* ---- what the compiler said ---------------------------------------------------------------------------------------- */
-
-static bool read_pairs(hd_corf_function *to, const uint32_t *words, uint32_t count, uint32_t all)
-{
-    for (uint32_t i = 0; i + 1 < count; i += 2) {
-        uint32_t a = words[i], b = words[i + 1];
-        if (a >= all || b >= all || a == b || to->buddies[a] != HD_NONE || to->buddies[b] != HD_NONE)
-            return false;
-        to->buddies[a] = b;
-        to->buddies[b] = a;
-    }
-    return count % 2 == 0;
-}
-
-static bool read_side(hd_corf_function *to, const uint32_t *words, uint32_t count, uint32_t all, hd_pack_side side)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (words[i] >= all || (to->sides[words[i]] != HD_PACK_ANY && to->sides[words[i]] != side))
-            return false;
-        to->sides[words[i]] = (uint8_t)side;
-    }
-    return true;
-}
-
-static bool read_note(const hd_corf *c, hd_corf_function *to, const hd_rf_code *code, const hd_annotation *note)
-{
-    const uint32_t *words = code->function->annotation_words.items + note->value;
-    uint32_t all = code->storage.words;
-    if (c->policy == HD_CORF_PAIRS && note->kind == HD_ANNOTATION_CORF_PAIRS)
-        return read_pairs(to, words, note->count, all);
-    if (c->policy == HD_CORF_SIDES && (note->kind == HD_ANNOTATION_CORF_LEFT || note->kind == HD_ANNOTATION_CORF_RIGHT))
-        return read_side(to, words, note->count, all, note->kind == HD_ANNOTATION_CORF_LEFT ? HD_PACK_LEFT : HD_PACK_RIGHT);
-    return true;
-}
-
-static void add_slots(hd_corf_function *to, const hd_rf_code *code, uint32_t instruction, uint32_t slots)
-{
-    const hd_function *f = code->function;
-    for (; slots; slots &= slots - 1) {
-        uint32_t operand = hd_insn_source_slot(f, &f->instructions.items[instruction], (uint32_t)__builtin_ctz(slots));
-        if (operand != HD_NONE)
-            HD_STORAGE_WORDS (&code->storage, f->operands.items[operand].value, word)
-                hd_array_push(&to->released[1], word);
-    }
-}
-
-/* Annotations come sorted by instruction. */
-static void read_releases(hd_corf *c, hd_corf_function *to, const hd_rf_code *code)
-{
-    const hd_function *f = code->function;
-    uint32_t next = 0;
-    for (uint32_t k = 0; k < 2; k++)
-        to->released_at[k] = HD_ARENA_ARRAY(&c->arena, uint32_t, code->instruction_count + 1);
-    for (uint32_t i = 0; i < code->instruction_count; i++) {
-        while (next < f->annotations.count && f->annotations.items[next].instruction < i)
-            next++;
-        for (; next < f->annotations.count && f->annotations.items[next].instruction == i; next++) {
-            const hd_annotation *note = &f->annotations.items[next];
-            if (note->kind == HD_ANNOTATION_PIR)
-                add_slots(to, code, i, note->value);
-            for (uint32_t w = 0; note->kind == HD_ANNOTATION_PBR && w < note->count; w++)
-                hd_array_push(&to->released[0], f->annotation_words.items[note->value + w]);
-        }
-        for (uint32_t k = 0; k < 2; k++)
-            to->released_at[k][i + 1] = to->released[k].count;
-    }
-}
-
-static bool is_float(const hd_function *f, const hd_instruction *insn)
-{
-    hd_unit unit = hd_form_unit(hd_insn_form(f, insn));
-    return unit == HD_UNIT_SP || unit == HD_UNIT_DP || unit == HD_UNIT_SFU;
-}
-
-static bool read_function(hd_corf *c, hd_corf_function *to, const hd_rf_code *code, bool releases)
-{
-    const hd_function *f = code->function;
-    bool good = true;
-    to->buddies = HD_ARENA_ARRAY(&c->arena, uint32_t, code->storage.words + 1);
-    to->sides = HD_ARENA_ARRAY(&c->arena, uint8_t, code->storage.words + 1);
-    to->is_float = HD_ARENA_ARRAY(&c->arena, bool, code->instruction_count + 1);
-    for (uint32_t w = 0; w < code->storage.words; w++)
-        to->buddies[w] = HD_NONE;
-    for (uint32_t i = 0; i < code->instruction_count; i++) {
-        to->is_float[i] = is_float(f, &f->instructions.items[i]);
-        hd_array_reserve(&c->plan.operands, code->source_first[i + 1] - code->source_first[i]);
-    }
-    for (uint32_t a = 0; a < f->annotations.count; a++)
-        good = good && read_note(c, to, code, &f->annotations.items[a]);
-    if (releases)
-        read_releases(c, to, code);
-    return good;
-}
+/* ---- lives of models ------------------------------------------------------------------------------------------------- */
 
 static void corf_destroy(hd_rf_model *model)
 {
@@ -182,30 +78,23 @@ static void corf_destroy(hd_rf_model *model)
         hd_array_free(&c->warps.items[i]->registers);
         free(c->warps.items[i]);
     }
-    for (uint32_t f = 0; f < c->function_count; f++)
-        for (uint32_t k = 0; k < 2; k++)
-            hd_array_free(&c->functions[f].released[k]);
     hd_array_free(&c->warps);
     hd_array_free(&c->plan.operands);
-    hd_arena_free(&c->arena);
+    hd_corf_hints_free(&c->hints);
     free(c);
 }
 
 static hd_rf_model *corf_create(const hd_rf_module *code, const char *options, const char **refusal)
 {
     hd_corf *c = hd_calloc(1, sizeof *c);
-    bool good = true, releases = hd_rf_flag(options, "release");
     c->policy = strstr(options, "policy=pairs") ? HD_CORF_PAIRS : strstr(options, "policy=sides") ? HD_CORF_SIDES : HD_CORF_FIRST;
     c->shared = hd_rf_flag(options, "shared");
     c->kept = hd_rf_flag(options, "kept");
     c->uncopied = hd_rf_flag(options, "uncopied");
     c->stale = hd_rf_flag(options, "stale");
     c->slipped = hd_rf_flag(options, "slipped");
-    c->function_count = code->module->functions.count;
-    c->functions = HD_ARENA_ARRAY(&c->arena, hd_corf_function, c->function_count);
-    for (uint32_t f = 0; f < c->function_count; f++)
-        if (code->functions[f])
-            good = read_function(c, &c->functions[f], code->functions[f], releases) && good;
+    bool good = hd_corf_hints_read(&c->hints, code, c->policy, hd_rf_flag(options, "release"));
+    hd_array_reserve(&c->plan.operands, c->hints.most_sources + 1);
     if (good)
         return &c->model;
     corf_destroy(&c->model);
@@ -446,7 +335,7 @@ static void count_operands(hd_corf *c, const hd_rf_step *step, uint32_t joined)
 {
     hd_rf_model *model = &c->model;
     uint32_t count = step->source_count;
-    if (c->functions[step->function].is_float[step->instruction]) {
+    if (c->hints.functions[step->function].is_float[step->instruction]) {
         hd_rf_add(model, HD_COUNTER_FLOAT_ACCESSES, count + step->destination_count);
         hd_rf_add(model, HD_COUNTER_FLOAT_COALESCED, joined);
     }
@@ -496,7 +385,7 @@ static hd_pack_place slipped(hd_pack_place place)
 static hd_corf_target target_of(hd_corf *c, const hd_rf_step *step, uint32_t word)
 {
     hd_corf_warp *w = warp_of(c, step->warp);
-    const hd_corf_function *f = &c->functions[step->function];
+    const hd_corf_function *f = &c->hints.functions[step->function];
     hd_corf_register *registers = w->registers.items + step->warp->identity.base;
     return (hd_corf_target){c, w, pool_of(c, w), f, &registers[word], f->buddies[word] == HD_NONE ? NULL : &registers[f->buddies[word]], word};
 }
@@ -563,7 +452,7 @@ static void corf_write(hd_rf_model *model, const hd_rf_step *step, uint32_t dest
 
 static inline void release(hd_corf *c, const hd_rf_step *step, uint32_t behind)
 {
-    const hd_corf_function *f = &c->functions[step->function];
+    const hd_corf_function *f = &c->hints.functions[step->function];
     const uint32_t *at = f->released_at[behind];
     if (!at)
         return;

@@ -1,0 +1,29 @@
+/* What the compiler said to CORF and CORF++, by word and by instruction: pairs, sides, and what register virtualization releases. */
+#ifndef HD_HWMODEL_RF_CORF_HINTS_H
+#define HD_HWMODEL_RF_CORF_HINTS_H
+
+#include "hwmodel/rf/code.h"
+#include "hwmodel/rf/pack.h"
+
+typedef enum hd_corf_policy { HD_CORF_FIRST, HD_CORF_PAIRS, HD_CORF_SIDES } hd_corf_policy; /* corf.c */
+
+typedef struct hd_corf_function {
+    uint32_t *buddies;        /* by word; HD_NONE: none */
+    uint8_t *sides;           /* by word: hd_pack_side; ANY is don't care */
+    bool *is_float;           /* by instruction */
+    uint32_t *released_at[2]; /* by instruction, and one more: in `released`, before and behind it; NULL: never */
+    hd_u32_array released[2]; /* words */
+} hd_corf_function;
+
+typedef struct hd_corf_hints {
+    hd_arena arena;
+    hd_corf_function *functions; /* by function of the module; without a body: empty */
+    uint32_t function_count;
+    uint32_t most_sources;       /* of an instruction */
+} hd_corf_hints;
+
+/* Into an empty one; pairs and sides only where the policy has them. false: they name a word twice, or one that there is not. */
+bool hd_corf_hints_read(hd_corf_hints *hints, const hd_rf_module *code, hd_corf_policy policy, bool releases);
+void hd_corf_hints_free(hd_corf_hints *hints);
+
+#endif
