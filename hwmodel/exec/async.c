@@ -23,6 +23,8 @@ static void write_copy(hd_warp *w, hd_async *a)
 {
     memcpy(w->cta->shared + a->to, a->data, a->bytes);
     hd_uninitialized_shared(w->cta, a->to, a->bytes, false);
+    if (w->cta->checks && w->cta->checks->races)
+        hd_races_copied(w, a);
     w->cta->writes++;
     a->done = true;
 }
@@ -64,6 +66,8 @@ static hd_step issue(const hd_op *op, hd_warp *w, uint32_t lane, uint32_t to, ui
     if (step == HD_STEP_NEXT) {
         hd_uninitialized_shared(w->cta, to, op->item_bytes, true); /* until it is waited for */
         hd_array_push(&w->async, a);
+        if (w->cta->checks && w->cta->checks->races)
+            hd_races_copy(op, w, &a);
     }
     return step;
 }

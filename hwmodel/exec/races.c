@@ -9,8 +9,9 @@
  * Atomics and other strong accesses (volatile, relaxed, acquire, release) do not race with each other. A write that
  * leaves a byte's value as the other wrote it is no race with that write (threads that all set one flag). Waiting for
  * an mbarrier or a cluster orders everything before it, and so does an access with acquire semantics, or a fence behind
- * a strong load or an atomic. Not tracked: shared memory as cp.async uses it. Each pair of instructions is reported
- * once.
+ * a strong load or an atomic. A cp.async writes from when it is issued until its thread waits for it: what anybody,
+ * its thread too, does with the bytes in between races; behind the wait it is a write of that time. Each pair of
+ * instructions is reported once.
  *
  * Memory: 48 bytes for each byte of shared memory. Time: a few dozen operations for each byte of each lane. */
 #include "hwmodel/exec/checks.h"
@@ -22,7 +23,8 @@ typedef struct access_record {
     uint32_t when; /* 0: none */
     uint32_t ordinal;
     uint16_t code, thread;
-    uint8_t value, atomic; /* atomic: or a strong access (volatile, relaxed, acquire ...) */
+    uint8_t value;
+    bool atomic, copying; /* atomic: or a strong access (volatile, relaxed, acquire ...); copying: see hd_race */
 } access_record;
 
 typedef struct byte_record {
@@ -143,8 +145,10 @@ static void join_all(hd_races *r, uint32_t warp)
 static bool is_ordered(const hd_races *r, const access_record *before, uint32_t thread, bool same_instruction)
 {
     uint32_t warp = thread / LANES, other = before->thread / LANES;
-    if (before->when <= r->start || before->thread == thread)
+    if (before->when <= r->start)
         return true;
+    if (before->copying || before->thread == thread)
+        return !before->copying;
     if (warp != other)
         return r->warps[warp][other] >= before->when;
     if (r->lockstep)
@@ -182,7 +186,8 @@ static void found(hd_races *r, const use *u, const access_record *before, bool b
                     u->byte,
                     before->thread,
                     before->code,
-                    before->ordinal};
+                    before->ordinal,
+                    before->copying};
     hd_report_race(u->op, u->warp, u->lane, &race);
 }
 
@@ -213,6 +218,42 @@ static void touch(hd_races *r, const use *u)
     }
     uint32_t at = b->reads[0].thread == u->record.thread || b->reads[0].when <= r->start ? 0 : 1;
     b->reads[at] = u->record;
+}
+
+/* Which of the program's functions runs. */
+static uint32_t code_of(const hd_warp *w)
+{
+    uint32_t code = 0;
+    while (w->cta->program->codes.items[code] != hd_top_frame(w)->code)
+        code++;
+    return code;
+}
+
+void hd_races_copy(const hd_op *op, hd_warp *w, const hd_async *a)
+{
+    hd_races *r = w->cta->checks->races;
+    use u = {op, w, a->lane, a->to, true, false, {0}};
+    u.record = (access_record){.when = r->now,
+                               .ordinal = (uint32_t)(op - hd_top_frame(w)->code->ops),
+                               .code = (uint16_t)code_of(w),
+                               .thread = (uint16_t)(w->index * LANES + a->lane),
+                               .copying = true};
+    for (uint32_t k = 0; k < a->bytes; k++, u.byte++) {
+        u.record.value = a->data[k];
+        touch(r, &u);
+    }
+}
+
+void hd_races_copied(hd_warp *w, const hd_async *a)
+{
+    hd_races *r = w->cta->checks->races;
+    for (uint32_t k = 0; k < a->bytes; k++) {
+        access_record *write = &r->bytes[a->to + k].write;
+        if (!write->copying || write->thread != w->index * LANES + a->lane)
+            continue;
+        write->copying = false;
+        write->when = r->now;
+    }
 }
 
 /* Byte k of what a lane stores. */
@@ -252,20 +293,19 @@ static void access_lane(const hd_op *op, hd_warp *w, uint32_t lane, const hd_for
     hd_cta *cta = w->cta;
     hd_region region;
     uint64_t address = cta->addresses[lane];
-    uint32_t bytes = op->item_bytes * (op->count ? op->count : 1), code = 0;
+    uint32_t bytes = op->item_bytes * (op->count ? op->count : 1);
     if (!hd_region_find(op, w, (hd_space)op->space, address, &region) || region.interleaved ||
         region.bytes != cta->shared)
         return;
-    while (cta->program->codes.items[code] != hd_top_frame(w)->code)
-        code++;
     bool atomic = form->behaviour & HD_BEHAVE_ATOMIC, matrix = is_matrix(form->opcode);
     use u = {op, w, lane, (uint32_t)(address - region.first), store || atomic, !store, {0}};
     u.record = (access_record){cta->checks->races->now,
                                (uint32_t)(op - hd_top_frame(w)->code->ops),
-                               (uint16_t)code,
+                               (uint16_t)code_of(w),
                                (uint16_t)(w->index * LANES + lane),
                                0,
-                               is_strong(form)};
+                               is_strong(form),
+                               false};
     for (uint32_t k = 0; k < bytes && u.byte < cta->shared_bytes; k++, u.byte++) {
         u.record.value = !store ? 0 : matrix ? region.bytes[u.byte] : stored_byte(op, w, lane, k);
         touch(cta->checks->races, &u);

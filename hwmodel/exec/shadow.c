@@ -230,7 +230,7 @@ static bool is_integer(hd_type t)
 }
 
 /* What the shadow of a result is made of. */
-typedef enum treatment { WHOLE, DEFINED, MOVED, DATA_A, DATA_AB, AND, OR, XOR, TABLE } treatment;
+typedef enum treatment { WHOLE, DEFINED, PRODUCT, MOVED, DATA_A, DATA_AB, AND, OR, XOR, TABLE } treatment;
 
 static treatment treatment_of(const hd_op *op, const hd_form *form)
 {
@@ -265,6 +265,11 @@ static treatment treatment_of(const hd_op *op, const hd_form *form)
     case HD_OP_XOR:
     case HD_OP_NOT:
         return XOR;
+    case HD_OP_MOVMATRIX:
+        return MOVED;
+    case HD_OP_MMA:
+    case HD_OP_WMMA_MMA:
+        return PRODUCT;
     default:
         return form->behaviour & (HD_BEHAVE_WARP | HD_BEHAVE_TEXTURE) ? DEFINED : WHOLE;
     }
@@ -309,6 +314,8 @@ void hd_shadow_spread(const hd_op *op, hd_warp *w, uint32_t mask, const hd_form 
     treatment t = treatment_of(op, form);
     if (sources & mask)
         hd_shadow_origin(op, w, mask, false);
+    if (t == PRODUCT && mask != HD_ALL_LANES) /* a fault */
+        return;
     if (!(sources & mask) || t == DEFINED) {
         if (form->opcode != HD_OP_SHFL || !sources) /* a lane reads others */
             hd_shadow_written(op, w, mask, 0);
@@ -321,6 +328,9 @@ void hd_shadow_spread(const hd_op *op, hd_warp *w, uint32_t mask, const hd_form 
         hd_shadow_written(op, w, mask, sources);
         return;
     case DEFINED:
+        return;
+    case PRODUCT:
+        hd_shadow_matrix_product(op, w);
         return;
     case MOVED:
         run_on_shadow(op, w, mask);

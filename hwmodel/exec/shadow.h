@@ -31,4 +31,10 @@ void hd_shadow_origin(const hd_op *op, hd_warp *w, uint32_t mask, bool loads);
 /* The shadows of an op's results, before it runs, where only registers decide. */
 void hd_shadow_spread(const hd_op *op, hd_warp *w, uint32_t mask, const hd_form *form);
 
+/* shadow_matrix.c: before the op runs. A load or store that the op itself will not do is STOP, reported. */
+hd_step hd_shadow_matrix_load(const hd_op *op, hd_warp *w, uint32_t mask);
+/* *bad: a row that is stored to global memory with a lane that has not one defined bit, or HD_NO_REF. */
+hd_step hd_shadow_matrix_store(const hd_op *op, hd_warp *w, uint32_t mask, hd_ref *bad);
+void hd_shadow_matrix_product(const hd_op *op, hd_warp *w); /* all lanes run it */
+
 #endif

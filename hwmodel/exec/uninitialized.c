@@ -11,7 +11,7 @@
  *   - an address that is
  *   - a value of 32 bits or more without one defined bit that is stored to global memory or used by an atomic
  *
- * Results of votes, matches, reductions, matrix instructions and textures are taken for defined. What cp.async writes
+ * Results of votes, matches, reductions and textures are taken for defined; matrices: shadow_matrix.c. What cp.async writes
  * is undefined until it has been waited for. */
 #include "hwmodel/exec/shadow.h"
 #include "hwmodel/exec/decode.h"
@@ -82,14 +82,37 @@ static hd_step check_callee(const hd_op *op, hd_warp *w, uint32_t mask)
 
 static bool is_access(uint32_t behaviour) { return behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC); }
 
+/* A register that is stored, by its row. */
+static hd_step report_stored(const hd_op *op, hd_warp *w, uint32_t lanes, hd_ref ref)
+{
+    const hd_code *code = hd_shadow_code(w);
+    HD_INSN_REGISTERS(code->function, hd_shadow_insn(op, code), o)
+    if (o->flags & HD_OPERAND_USE && code->register_rows[o->value] == ref)
+        return report(op, w, lanes, o->value, "a value in global memory");
+    return HD_STEP_NEXT;
+}
+
+static hd_step before_matrix(const hd_op *op, hd_warp *w, uint32_t mask, const hd_form *form)
+{
+    hd_ref bad = HD_NO_REF;
+    if (form->opcode == HD_OP_WMMA_LOAD || form->opcode == HD_OP_LDMATRIX)
+        return hd_shadow_matrix_load(op, w, mask);
+    if (form->opcode != HD_OP_WMMA_STORE && form->opcode != HD_OP_STMATRIX)
+        return HD_STEP_NEXT;
+    hd_step step = hd_shadow_matrix_store(op, w, mask, &bad);
+    return bad == HD_NO_REF ? step : report_stored(op, w, mask, bad);
+}
+
 hd_step hd_uninitialized_before(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const hd_code *code = hd_shadow_code(w);
     const hd_form *form = hd_insn_form(code->function, hd_shadow_insn(op, code));
     if (form->behaviour & HD_BEHAVE_CALL)
         return check_callee(op, w, mask);
-    if (is_access(form->behaviour) && !(form->behaviour & HD_BEHAVE_TEXTURE))
-        return check_addresses(op, w, mask);
+    if (is_access(form->behaviour) && !(form->behaviour & HD_BEHAVE_TEXTURE)) {
+        hd_step step = check_addresses(op, w, mask);
+        return step == HD_STEP_NEXT ? before_matrix(op, w, mask, form) : step;
+    }
     if (form->behaviour & HD_BEHAVE_BRANCH)
         return check_all(op, w, mask, "a branch's index");
     if (form->behaviour & HD_BEHAVE_BARRIER)
@@ -171,16 +194,6 @@ static bool store_bits(const hd_op *op, const hd_warp *w, uint32_t lane, uint32_
     return all;
 }
 
-/* The register of element k, for the report. */
-static hd_step report_stored(const hd_op *op, hd_warp *w, uint32_t lane, hd_ref ref)
-{
-    const hd_code *code = hd_shadow_code(w);
-    HD_INSN_REGISTERS(code->function, hd_shadow_insn(op, code), o)
-    if (o->flags & HD_OPERAND_USE && code->register_rows[o->value] == ref)
-        return report(op, w, 1u << lane, o->value, "a value in global memory");
-    return HD_STEP_NEXT;
-}
-
 static hd_step after_store(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -194,7 +207,7 @@ static hd_step after_store(const hd_op *op, hd_warp *w, uint32_t mask)
             for (uint32_t b = 0; b < op->item_bytes && has; b++)
                 *shadow_byte(w, &r, at + (uint64_t)k * op->item_bytes + b, lane) = bits[b];
             if (!has && undefined && op->item_bytes >= 4)
-                return report_stored(op, w, lane, hd_shadow_code(w)->refs.items[op->first + k]);
+                return report_stored(op, w, 1u << lane, hd_shadow_code(w)->refs.items[op->first + k]);
         }
     }
     return HD_STEP_NEXT;
@@ -256,9 +269,10 @@ hd_step hd_uninitialized_after(const hd_op *op, hd_warp *w, uint32_t mask)
     case HD_OP_CALL:
         after_builtin(op, w, mask);
         return HD_STEP_NEXT;
+    case HD_OP_WMMA_LOAD: /* was done before */
+    case HD_OP_LDMATRIX:
     case HD_OP_WMMA_STORE:
     case HD_OP_STMATRIX:
-        define_bytes(op, w, mask);
         return HD_STEP_NEXT;
     case HD_OP_CP_ASYNC: /* these say themselves what of shared memory they define */
     case HD_OP_CP_ASYNC_MBARRIER_ARRIVE:
