@@ -372,12 +372,47 @@ hd_step hd_run_load(const hd_op *op, hd_warp *w, uint32_t mask)
 
 /* ---- stores -------------------------------------------------------------------------------------------------- */
 
+#define SCATTER(T)                                                                                 \
+    static void scatter_##T(uintptr_t host, const u64 *address, const unsigned char *row, uint32_t mask) \
+    {                                                                                              \
+        for (; mask; mask &= mask - 1) {                                                           \
+            uint32_t i = (uint32_t)__builtin_ctz(mask);                                            \
+            memcpy((void *)(host + address[i]), row + i * sizeof(T), sizeof(T));                   \
+        }                                                                                          \
+    }
+SCATTER(u8)
+SCATTER(u16)
+SCATTER(u32)
+SCATTER(u64)
+
+/* In ascending order of the lanes. `host`: as of gather. */
+static void scatter(uintptr_t host, const u64 *address, const unsigned char *row, uint32_t mask, uint32_t bytes)
+{
+    switch (bytes) {
+    case 1:
+        scatter_u8(host, address, row, mask);
+        break;
+    case 2:
+        scatter_u16(host, address, row, mask);
+        break;
+    case 4:
+        scatter_u32(host, address, row, mask);
+        break;
+    default:
+        scatter_u64(host, address, row, mask);
+    }
+}
+
 static void store_row(const hd_op *op, hd_warp *w, const unsigned char *row, uint32_t mask, uint32_t skip,
                       uint32_t bytes, const hd_region *r)
 {
     const u64 *address = w->cta->addresses;
     if (r && !r->interleaved && mask == HD_ALL_LANES && contiguous(address, bytes)) {
         memcpy(r->bytes + (address[0] - r->first) + skip, row, (size_t)bytes * LANES);
+        return;
+    }
+    if (r && !r->interleaved) {
+        scatter((uintptr_t)r->bytes - r->first + skip, address, row, mask, bytes);
         return;
     }
     hd_region one = {0};

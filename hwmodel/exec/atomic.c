@@ -21,6 +21,43 @@ static uint64_t combine(const hd_op *op, const hd_region *r, const hd_warp *w, u
     return ftz ? flush(value) : value;
 }
 
+/* All lanes in one region that is not interleaved; elements and registers of a size that the compiler knows. */
+static inline __attribute__((always_inline)) void combine_lanes(const hd_op *op, hd_warp *w, uint32_t mask,
+                                                                const hd_region *r, uint64_t *old_values,
+                                                                uint32_t bytes)
+{
+    const unsigned char *b = hd_row(w, op->b), *c = op->c == HD_NO_REF ? NULL : hd_row(w, op->c);
+    const uintptr_t host = (uintptr_t)r->bytes - r->first;
+    bool ftz = op->flags & HD_OP_FTZ && r->bytes != w->cta->shared;
+    hd_combine *function = op->use.combine;
+    uint64_t changed = 0;
+    for (; mask; mask &= mask - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(mask);
+        unsigned char *at = (unsigned char *)(host + w->cta->addresses[i]);
+        uint64_t old = 0, vb = 0, vc = 0;
+        memcpy(&old, at, bytes);
+        memcpy(&vb, b + i * bytes, bytes);
+        if (c)
+            memcpy(&vc, c + i * bytes, bytes);
+        uint64_t value = ftz ? flush(function(flush(old), flush(vb), vc)) : function(old, vb, vc);
+        memcpy(at, &value, bytes);
+        changed += value != old;
+        old_values[i] = old;
+    }
+    w->cta->writes += changed;
+}
+
+static bool combine_quickly(const hd_op *op, hd_warp *w, uint32_t mask, const hd_region *r, uint64_t *old_values)
+{
+    if (r->interleaved || op->a_bytes != op->item_bytes || (op->item_bytes != 4 && op->item_bytes != 8))
+        return false;
+    if (op->item_bytes == 4)
+        combine_lanes(op, w, mask, r, old_values, 4);
+    else
+        combine_lanes(op, w, mask, r, old_values, 8);
+    return true;
+}
+
 hd_step hd_run_atomic(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_region r;
@@ -32,9 +69,10 @@ hd_step hd_run_atomic(const hd_op *op, hd_warp *w, uint32_t mask)
     hd_step step = hd_access_check(op, w, mask, bytes, true, &r, &single);
     if (step != HD_STEP_NEXT)
         return step;
+    uint32_t slow = single && combine_quickly(op, w, mask, &r, old_values) ? 0 : mask;
     for (uint32_t i = 0; i < LANES; i++) {
         uint64_t address = w->cta->addresses[i], old = 0;
-        if (!(mask >> i & 1))
+        if (!(slow >> i & 1))
             continue;
         if (!single)
             hd_region_find(op, w, (hd_space)op->space, address, &r);

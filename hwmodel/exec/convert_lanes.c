@@ -1,5 +1,5 @@
 /* Loops over whole rows for the conversions that kernels use much: integers of all widths, integers and f32, f64, f16
- * and bf16 to and from f32, the packing of two f32. Bit for bit what convert.c does, which serves everything else.
+ * and bf16 to and from f32, f32 to tf32, the packing of two f32. Bit for bit what convert.c does, which serves everything else.
  *
  * The halves are converted with integer arithmetic that the compiler vectorizes; see the comments there. The host
  * rounds to nearest here. */
@@ -289,6 +289,47 @@ SMALL(e2m3x2, u16, 8, 2, 3, 0x1f, 0x1f, 16384.0f, 0xff)
 SMALL(e3m2x2, u16, 8, 3, 2, 0x1f, 0x1f, 4096.0f, 0xff)
 SMALL(e2m1x2, u16, 4, 2, 1, 0x7, 0x7, 16384.0f, 0xff)
 
+/* ---- tf32 ---------------------------------------------------------------------------------------------------- */
+
+/* An f32 whose low 13 bits are zero: `more` is added to the magnitude before they are cut off. */
+static inline u32 tensor_of_single(u32 bits, u32 more, bool finite)
+{
+    u32 magnitude = bits & 0x7fffffffu, cut = (magnitude + more) & ~0x1fffu;
+    cut = either(magnitude == 0x7f800000u, magnitude, cut); /* of an infinity nothing is added */
+    cut = either(finite && cut >= 0x7f800000u, 0x7f7fe000u, cut);
+    return either(magnitude > 0x7f800000u, 0x7fffffffu, cut | (bits & 0x80000000u));
+}
+#define AWAY(v) 0x1000u
+#define EVEN(v) (0xfffu + ((v) >> 13 & 1))
+#define ZERO(v) 0u
+#define TENSOR(name, more)                                                                   \
+    LOOP(name, u32, u32, tensor_of_single(a, more(a), false))                                \
+    LOOP(name##_finite, u32, u32, tensor_of_single(a, more(a), true))                        \
+    LOOP(name##_relu, u32, u32, tensor_of_single(rectified(a), more(rectified(a)), false))   \
+    LOOP(name##_finite_relu, u32, u32, tensor_of_single(rectified(a), more(rectified(a)), true))
+TENSOR(tf32_rna, AWAY)
+TENSOR(tf32_rn, EVEN)
+TENSOR(tf32_rz, ZERO)
+
+/* NULL: another rounding. */
+static hd_lanes *tensor_loop(const hd_conversion *c)
+{
+    static hd_lanes *const away[] = {tf32_rna, tf32_rna_finite, tf32_rna_relu, tf32_rna_finite_relu},
+                           *const even[] = {tf32_rn, tf32_rn_finite, tf32_rn_relu, tf32_rn_finite_relu},
+                           *const zero[] = {tf32_rz, tf32_rz_finite, tf32_rz_relu, tf32_rz_finite_relu};
+    uint32_t variant = (uint32_t)c->finite | (uint32_t)c->relu << 1;
+    switch ((uint32_t)c->rounding) {
+    case HD_ROUND_NEAREST_AWAY:
+        return away[variant];
+    case HD_ROUND_NEAREST_EVEN:
+        return even[variant];
+    case HD_ROUND_ZERO:
+        return zero[variant];
+    default:
+        return NULL;
+    }
+}
+
 /* ---- the table ----------------------------------------------------------------------------------------------- */
 
 enum { PLAIN, FTZ, SAT, FTZ_SAT, FINITE, RELU = 8, FINITE_RELU = FINITE | RELU };
@@ -374,6 +415,8 @@ static bool flush_matters(const hd_conversion *c, hd_type to, hd_type from)
 
 hd_lanes *hd_convert_lanes(const hd_conversion *c, hd_type to, hd_type from, uint32_t d_bytes, uint32_t a_bytes)
 {
+    if (to == HD_TYPE_TF32 && from == HD_TYPE_F32 && !c->ftz_from && !c->whole && !c->sat && d_bytes == 4 && a_bytes == 4)
+        return tensor_loop(c);
     if (c->rounding != HD_ROUND_NEAREST_EVEN)
         return NULL;
     if (hd_format_is_integer(&c->to) && hd_format_is_integer(&c->from))

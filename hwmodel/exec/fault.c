@@ -176,10 +176,10 @@ void hd_report_race(const hd_op *op, hd_warp *w, uint32_t lane, const hd_race *r
     hd_thread_of(&w->cta->warps[race->thread / LANES], race->thread % LANES, other);
     w->cta->fault = hd_report(
         w->cta->diagnostics, HD_DIAG_KERNEL_FAULT, p->module->source, span_of(code, ordinal),
-        "race, %s: thread (%u,%u,%u) %s byte %u of shared memory, which thread (%u,%u,%u) %s with no %s in "
+        "race, %s: thread (%u,%u,%u) %s byte %u of shared memory, which thread (%u,%u,%u) %s with no barrier in "
         "between; kernel %s%s, block (%u,%u,%u)",
         race->what, id[0], id[1], id[2], race->now, race->byte, other[0], other[1], other[2], race->before,
-        race->copying ? "wait for the copy" : "barrier", kernel_name(p), source, block[0], block[1], block[2]);
+        kernel_name(p), source, block[0], block[1], block[2]);
     snprintf(note, sizeof note, "thread (%u,%u,%u) %s it here", other[0], other[1], other[2], race->before);
     hd_fault_note_place(w, p->codes.items[race->code], race->ordinal, note);
     note_inlined(w->cta, w->cta->fault, code, ordinal);

@@ -332,7 +332,6 @@ void hd_fault_not_modelled(hd_warp *w, const char *why); /* the fault just repor
 typedef struct hd_race {
     const char *what, *now, *before; /* "write after read", "writes", "reads" */
     uint32_t byte, thread, code, ordinal;
-    bool copying; /* before: a cp.async that its thread has not waited for */
 } hd_race;
 void hd_report_race(const hd_op *op, hd_warp *w, uint32_t lane, const hd_race *race);
 void hd_thread_of(const hd_warp *w, uint32_t lane, uint32_t id[3]); /* threadIdx of a lane */

@@ -24,7 +24,8 @@ typedef struct access_record {
     uint32_t ordinal;
     uint16_t code, thread;
     uint8_t value;
-    bool atomic, copying; /* atomic: or a strong access (volatile, relaxed, acquire ...); copying: see hd_race */
+    bool atomic, copying; /* atomic: or a strong access (volatile, relaxed, acquire ...); copying: a cp.async whose
+                           * thread has not waited for it */
 } access_record;
 
 typedef struct byte_record {
@@ -182,12 +183,11 @@ static void found(hd_races *r, const use *u, const access_record *before, bool b
     const char *what = !u->writes ? "read after write" : before_writes ? "write after write" : "write after read";
     hd_race race = {what,
                     u->writes ? "writes" : "reads",
-                    before_writes ? "writes" : "reads",
+                    before->copying ? "is still copying to (cp.async)" : before_writes ? "writes" : "reads",
                     u->byte,
                     before->thread,
                     before->code,
-                    before->ordinal,
-                    before->copying};
+                    before->ordinal};
     hd_report_race(u->op, u->warp, u->lane, &race);
 }
 

@@ -95,9 +95,40 @@ static uint32_t scalar(const hd_video *v, uint32_t a, uint32_t b, uint32_t c)
 
 /* ---- side by side -------------------------------------------------------------------------------------------- */
 
-static wide element_of(const hd_video_parts *p, uint32_t k, uint64_t both)
+/* Parts of 8 or 16 bits: nothing goes beyond an int, and no shifts are among the operations. */
+static inline int element_of(const hd_video_parts *p, uint32_t k, uint64_t both)
 {
-    return extend(both >> (p->part[k] * p->bits), p->bits, p->is_signed);
+    uint32_t unused = 32u - p->bits, value = (uint32_t)(both >> (p->part[k] * p->bits)) << unused;
+    return p->is_signed ? (int)value >> unused : (int)(value >> unused);
+}
+
+static inline int clamp_element(int v, uint32_t bits, bool is_signed)
+{
+    int most = (1 << (bits - is_signed)) - 1, least = is_signed ? -most - 1 : 0;
+    return v > most ? most : v < least ? least : v;
+}
+
+static inline int combine_elements(const hd_video *v, int a, int b)
+{
+    switch ((hd_video_operation)v->operation) {
+    case HD_VIDEO_ADD:
+        return a + b;
+    case HD_VIDEO_SUBTRACT:
+        return a - b;
+    case HD_VIDEO_DIFFERENCE:
+        return a > b ? a - b : b - a;
+    case HD_VIDEO_AVERAGE:
+        return (a + b + (a + b >= 0)) >> 1;
+    case HD_VIDEO_MINIMUM:
+        return a < b ? a : b;
+    case HD_VIDEO_MAXIMUM:
+        return a > b ? a : b;
+    case HD_VIDEO_SHIFT_LEFT:
+    case HD_VIDEO_SHIFT_RIGHT:
+    case HD_VIDEO_COMPARE:
+        break;
+    }
+    return (int)combine(v, a, b);
 }
 
 static uint32_t side_by_side(const hd_video *v, uint32_t a, uint32_t b, uint32_t c)
@@ -105,11 +136,11 @@ static uint32_t side_by_side(const hd_video *v, uint32_t a, uint32_t b, uint32_t
     uint64_t both = (uint64_t)b << 32 | a;
     uint32_t out = c, bits = v->d.bits, ones = (1u << bits) - 1;
     for (uint32_t k = 0; k < v->count; k++) {
-        wide result = combine(v, element_of(&v->a, k, both), element_of(&v->b, k, both));
-        if (v->saturate)
-            result = clamp(result, bits, v->d.is_signed);
         if (!(v->d_mask >> k & 1))
             continue;
+        int result = combine_elements(v, element_of(&v->a, k, both), element_of(&v->b, k, both));
+        if (v->saturate)
+            result = clamp_element(result, bits, v->d.is_signed);
         if (v->second == HD_SECOND_ADD)
             out += (uint32_t)result;
         else
@@ -135,7 +166,8 @@ static uint32_t multiply_add(const hd_video *v, uint32_t a, uint32_t b, uint32_t
 
 typedef uint32_t video_function(const hd_video *v, uint32_t a, uint32_t b, uint32_t c);
 
-static hd_step run(const hd_op *op, hd_warp *w, uint32_t mask, video_function *function)
+static inline __attribute__((always_inline)) hd_step run(const hd_op *op, hd_warp *w, uint32_t mask,
+                                                         video_function *function)
 {
     const uint32_t *a = hd_row(w, op->a), *b = hd_row(w, op->b), *c = hd_row(w, op->c);
     uint32_t *d = hd_row_of_frame(w, op->d);
