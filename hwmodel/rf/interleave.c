@@ -7,6 +7,13 @@ typedef struct resident_cta {
     uint32_t issued[HD_RF_CTA_WARPS]; /* barrier instructions of each warp; UINT32_MAX: ended */
 } resident_cta;
 
+enum { AWAITED = 16 }; /* words that a warp may wait for before it leaves in any case */
+
+typedef struct awaited_word { /* of a long-latency load */
+    uint32_t frame, word;
+    uint64_t ready;
+} awaited_word;
+
 typedef struct resident_warp {
     resident_cta *of;
     hd_rf_living *living; /* in the feeder */
@@ -14,6 +21,9 @@ typedef struct resident_warp {
     hd_rf_cursor cursor;
     hd_rf_record next; /* to be issued */
     uint64_t ready;    /* instructions issued before it may come back */
+    uint64_t last;     /* ... before all that it waits for is there */
+    uint32_t awaits;
+    awaited_word awaited[AWAITED];
 } resident_warp;
 
 struct hd_rf_interleave {
@@ -227,6 +237,7 @@ static void fill_active(hd_rf_interleave *i)
         if (at == HD_NONE)
             return;
         resident_warp *w = take_waiting(i, at);
+        i->now = w->ready > i->now ? w->ready : i->now; /* where nobody could go on, time has passed */
         hd_array_push(&i->active, w);
         if (ops->warp_switch)
             ops->warp_switch(i->feeder->model, NULL, warp_of(w));
@@ -248,6 +259,51 @@ static void leave(hd_rf_interleave *i, uint32_t at, uint64_t ready)
     if (ops_of(i)->warp_switch)
         ops_of(i)->warp_switch(i->feeder->model, warp_of(w), NULL);
     hd_array_push(&i->waiting, w);
+}
+
+/* ---- what a warp waits for ------------------------------------------------------------------------------------------- */
+
+/* The results of the long-latency load that was issued. false: there is no room for them. */
+static bool await_results(hd_rf_interleave *i, resident_warp *w, const hd_event *event)
+{
+    const hd_rf_code *code = i->feeder->code->functions[event->function];
+    uint32_t first = code->destination_first[event->instruction], end = code->destination_first[event->instruction + 1];
+    if (w->last <= i->now)
+        w->awaits = 0;
+    w->last = i->now + i->residency.latency;
+    if (w->awaits + (end - first) > AWAITED)
+        return false;
+    for (uint32_t d = first; d < end; d++)
+        w->awaited[w->awaits++] = (awaited_word){event->frame, code->destinations[d].word, w->last};
+    return true;
+}
+
+static uint64_t when_there(const resident_warp *w, uint32_t frame, uint32_t word)
+{
+    uint64_t ready = 0;
+    for (uint32_t a = 0; a < w->awaits; a++)
+        if (w->awaited[a].word == word && w->awaited[a].frame == frame && w->awaited[a].ready > ready)
+            ready = w->awaited[a].ready;
+    return ready;
+}
+
+/* When everything that the warp's next instruction reads or overwrites is there. */
+static uint64_t when_it_can(const hd_rf_interleave *i, const resident_warp *w)
+{
+    const hd_event *next = &w->next.event;
+    uint64_t ready = 0;
+    if (w->last <= i->now)
+        return 0;
+    const hd_rf_code *code = i->feeder->code->functions[next->function];
+    for (uint32_t s = code->source_first[next->instruction]; s < code->source_first[next->instruction + 1]; s++) {
+        uint64_t then = when_there(w, next->frame, code->sources[s]);
+        ready = then > ready ? then : ready;
+    }
+    for (uint32_t d = code->destination_first[next->instruction]; d < code->destination_first[next->instruction + 1]; d++) {
+        uint64_t then = when_there(w, next->frame, code->destinations[d].word);
+        ready = then > ready ? then : ready;
+    }
+    return ready;
 }
 
 /* ---- issuing ------------------------------------------------------------------------------------------------------- */
@@ -298,11 +354,14 @@ static bool issue(hd_rf_interleave *i, resident_warp *w)
     i->refused = 0;
     uint8_t traits = code->functions[event.function]->traits[event.instruction];
     w->of->issued[w->index] += (traits & HD_RF_BARRIER) != 0;
-    bool is_long = event.effective && traits & HD_RF_LONG;
-    if (!load_next(i, w))
+    bool full = event.effective && traits & HD_RF_LONG && !await_results(i, w, &event);
+    if (!load_next(i, w)) {
         end_warp(i, take_active(i, i->turn)); /* the next one stands in its place now */
-    else if (is_long)
-        leave(i, i->turn, i->now + i->residency.latency);
+        return !i->feeder->failure.wrong;
+    }
+    uint64_t ready = full ? w->last : when_it_can(i, w);
+    if (ready > i->now)
+        leave(i, i->turn, ready);
     else if (w->next.behind && held_at_barrier(w))
         leave(i, i->turn, i->now);
     else

@@ -6,9 +6,10 @@
  *   waiting   their warps queue up, lowest index first, in order of arrival
  *   active    at most `active` warps, which issue round robin, an instruction each. A place that gets free goes to the first waiting warp
  *             that can go on (of those that can, the first after the model's rank_warps), which issues last in the round
- *   leaving   a warp goes to the end of the queue behind a load from global, local or generic memory or of a texture, and behind an atomic that
- *             brings a value, until `latency` more instructions were issued (or none of the others can go on); and where it waits for the
- *             other warps of its CTA at a barrier
+ *   leaving   a warp goes to the end of the queue before the first instruction that reads or overwrites what a load from global, local or
+ *             generic memory or of a texture, or an atomic that brings a value, has not brought yet (`latency` instructions issued since, or
+ *             none of the others can go on); where it would wait for more than 16 words; and where it waits for the other warps of its CTA
+ *             at a barrier
  *   refusal   a warp whose may_issue is false loses its turn, and its place if all active ones lost theirs
  *   switch    the model's warp_switch tells who leaves (out, NULL) and who comes (NULL, in)
  *

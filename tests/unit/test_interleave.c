@@ -206,6 +206,8 @@ static void spell(const seen *log, char *text)
 
 static const char *const plain = "mov.u32 %r0, 1;\nadd.u32 %r0, %r0, 1;\nret;\n";
 static const char *const loading = "ld.param.u64 %rd0, [out];\nld.global.u32 %r0, [%rd0];\nadd.u32 %r0, %r0, 1;\nret;\n";
+static const char *const loading_twice = "ld.param.u64 %rd0, [out];\nld.global.u32 %r0, [%rd0];\nld.global.u32 %r1, [%rd0];\nmov.u32 %r2, 1;\n"
+                                         "add.u32 %r2, %r2, %r0;\nadd.u32 %r2, %r2, %r1;\nret;\n";
 static const char *const meeting = "mov.u32 %r0, %tid.x;\nsetp.lt.u32 %p0, %r0, 32;\n@%p0 bra L;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 2;\n"
                                    "L: bar.sync 0;\nadd.u32 %r0, %r0, 3;\nret;\n";
 static const char *const busy =
@@ -240,6 +242,14 @@ static void order_is_as_told(void **state)
     run(loading, 2, 64, "", sm(2, 2, 2, 1000), 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 1a 0b 1b 2a 3a 2b 3b 0c 1c 0d 1d 2c 3c 2d 3d ");
+    /* but goes on while it needs nothing of what it loads (b, c): before e and before f */
+    run(loading_twice, 1, 64, "", sm(1, 1, 3, 1000), 1, log);
+    spell(log, text);
+    assert_string_equal(text, "0a 0b 0c 0d 1a 1b 1c 1d 0e 0f 0g 1e 1f 1g ");
+    run(loading_twice, 1, 32, "", sm(1, 1, 6, 1000), 1, log);
+    spell(log, text);
+    assert_string_equal(text, "0a 0b 0c 0d 0e 0f 0g ");
+    assert_int_equal(log->goes, 1); /* alone, it waits for the first; then the second is there, too */
     /* not before others have issued as many */
     run(one_loads, 1, 64, "", sm(1, 2, 1, 1000), 1, log);
     spell(log, text);
