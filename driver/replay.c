@@ -180,11 +180,29 @@ static void remove_annotations(hd_module *module, const char *technique)
         hd_annotations_remove(module->functions.items[i], technique);
 }
 
-/* Models that share a pass are made together, from what it writes; then the module is as it was. */
+/* Does the technique's pass stand in the list? */
+static bool takes_part(const char *passes, const hd_technique_info *technique)
+{
+    size_t length = strlen(technique->pass);
+    for (const char *at = passes; *at; at += strcspn(at, ","), at += *at == ',')
+        if (length && !strncmp(at, technique->pass, length) && strchr("(,", at[length]))
+            return true;
+    return false;
+}
+
+static bool brings_annotations_of(const hd_module *module, const char *passes)
+{
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        if (takes_part(passes, &hd_techniques[t]) && replay_has_annotations(module, hd_techniques[t].spelling))
+            return true;
+    return false;
+}
+
+/* Models that share passes are made together, from what these write; then the module is as it was. */
 static bool add_models_of(hd_replay *r, replay_file *f, uint32_t first, bool *done)
 {
-    const char *passes = r->models[first]->pass, *technique = r->models[first]->technique;
-    bool as_written = !*passes || replay_has_annotations(f->module, technique);
+    const char *passes = r->models[first]->pass;
+    bool as_written = !*passes || brings_annotations_of(f->module, passes);
     if (*passes)
         f->annotated = f->annotated || as_written;
     if (!as_written && !replay_run_passes(r, f, passes))
@@ -194,8 +212,9 @@ static bool add_models_of(hd_replay *r, replay_file *f, uint32_t first, bool *do
             replay_add_model(r, f, m);
             done[m] = true;
         }
-    if (!as_written)
-        remove_annotations(f->module, technique);
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT && !as_written; t++)
+        if (takes_part(passes, &hd_techniques[t]))
+            remove_annotations(f->module, hd_techniques[t].spelling);
     return true;
 }
 
