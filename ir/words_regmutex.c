@@ -45,7 +45,7 @@ static bool decode_word(const hd_function *f, const hd_word *word, hd_annotation
     if ((!acquires && opcode != HD_WORD_REGMUTEX_RELEASE) || payload || word->instruction >= f->instructions.count)
         return false;
     uint16_t kind = acquires ? HD_ANNOTATION_REGMUTEX_ACQUIRE : HD_ANNOTATION_REGMUTEX_RELEASE;
-    hd_array_push(&set->items, ((hd_annotation){.kind = kind, .instruction = word->instruction, .value = 1}));
+    hd_array_push(&set->items, ((hd_annotation){.kind = kind, .instruction = word->instruction}));
     return true;
 }
 

@@ -59,6 +59,15 @@ static uint32_t position_of(const compactor *c, uint32_t ordinal)
 
 /* ---- what must be low ------------------------------------------------------------------------------------------------- */
 
+/* A value that a split keeps above: what reads it, the move into the base set too, needs the set. */
+static bool names_apart(const compactor *c, const hd_instruction *insn)
+{
+    HD_INSN_REGISTERS (c->f, insn, o)
+        if (c->apart.items[o->value])
+            return true;
+    return false;
+}
+
 static void find_hot(compactor *c)
 {
     uint32_t count = c->f->instructions.count;
@@ -68,7 +77,7 @@ static void find_hot(compactor *c)
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = position_of(c, i);
         c->instruction[at / 2] = i;
-        c->hot[i] = live[at] > c->wanted->base || live[at + 1] > c->wanted->base;
+        c->hot[i] = live[at] > c->wanted->base || live[at + 1] > c->wanted->base || names_apart(c, &c->f->instructions.items[i]);
     }
 }
 

@@ -149,7 +149,7 @@ static void mark_block(marker *m, uint32_t b, hd_regmutex_marks *marks)
         uint8_t wanted = m->needs[i] ? HELD : RELEASED;
         if (state != wanted) {
             uint16_t kind = wanted == HELD ? HD_ANNOTATION_REGMUTEX_ACQUIRE : HD_ANNOTATION_REGMUTEX_RELEASE;
-            hd_annotate(m->f, (hd_annotation){.kind = kind, .instruction = i, .value = 1});
+            hd_annotate(m->f, (hd_annotation){.kind = kind, .instruction = i});
             *(wanted == HELD ? &marks->acquires : &marks->releases) += 1;
         }
         state = wanted;
