@@ -136,6 +136,7 @@ static outcome try_round(hd_regalloc *ra)
         hd_regalloc_index_uses(ra);
     if (hd_regalloc_assign(ra))
         return DONE;
+    ra->many_failed |= ra->failed.count > HD_MANY_FAILED;
     if (ra->slack < HD_REGALLOC_SLACK && ra->slack + HD_UNIT_WORDS < ra->max_registers)
         ra->slack++;
     return spill_some(ra) ? AGAIN : FAILED;

@@ -268,6 +268,48 @@ static uint32_t find_rivals(assigner *a, const hd_alloc_unit *u, uint32_t place,
     return count;
 }
 
+/* Whether a word's parts meet none that is taken, but for those of the rivals, nor the parts of another word. */
+static bool fits_beside(const assigner *a, const taken_list *list, uint32_t part, const uint32_t *rivals,
+                        uint32_t count, uint32_t other)
+{
+    const hd_part *parts = a->ra->ranges.parts.items;
+    for (; part != HD_NONE; part = parts[part].next) {
+        for (uint32_t t = taken_from(list, parts[part].begin);
+             t < list->count && list->items[t].begin < parts[part].end; t++) {
+            uint32_t k = 0;
+            while (k < count && rivals[k] != list->items[t].unit)
+                k++;
+            if (k == count)
+                return false;
+        }
+        while (other != HD_NONE && parts[other].end <= parts[part].begin)
+            other = parts[other].next;
+        if (other != HD_NONE && parts[other].begin < parts[part].end)
+            return false;
+    }
+    return true;
+}
+
+/* Whether a rival might find a place when all rivals are out of the way and the unit stands at its own: cheaper than
+ * to try, and it nearly always says no. */
+static bool might_move(assigner *a, const hd_alloc_unit *unit, uint32_t place, const uint32_t *rivals, uint32_t count,
+                       uint32_t rival, uint32_t limit)
+{
+    const hd_alloc_unit *r = &a->ra->units.units[rival];
+    const taken_list *lists = lists_of(a, r);
+    for (uint32_t to = 0; to + r->words <= limit; to += r->align) {
+        bool fits = true;
+        for (uint32_t w = 0; w < r->words && fits; w++) {
+            bool shared = to + w >= place && to + w < place + unit->words;
+            fits = fits_beside(a, &lists[to + w], r->word[w], rivals, count,
+                               shared ? unit->word[to + w - place] : HD_NONE);
+        }
+        if (fits)
+            return true;
+    }
+    return false;
+}
+
 /* Puts a unit at a place and its rivals elsewhere; false, with all as before, where one finds no room. */
 static bool displace(assigner *a, uint32_t unit, uint32_t place, uint32_t limit)
 {
@@ -276,6 +318,9 @@ static bool displace(assigner *a, uint32_t unit, uint32_t place, uint32_t limit)
     uint32_t count = find_rivals(a, &units[unit], place, rivals);
     if (count > MOST_MOVED)
         return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!might_move(a, &units[unit], place, rivals, count, rivals[i], limit))
+            return false;
     for (uint32_t i = 0; i < count; i++) {
         old[i] = units[rivals[i]].place;
         release_place(a, rivals[i]);

@@ -6,14 +6,15 @@
  * are spilled, and the pressure is lowered everywhere where they were live and are not accessed. Where the pressure
  * fits and a unit still finds no place (alignment, holes), the lightest register that is live where it begins goes.
  *
- * Complexity: O(positions of crowded blocks * live registers + positions where spilled registers live). */
+ * Complexity: O(positions of crowded blocks * live registers + positions where spilled registers live + units without
+ * a place * live registers). */
 #include "passes/regalloc_work.h"
 
 typedef struct chooser {
     hd_regalloc *ra;
     double *weight; /* by register; negative: spilled already, or not to be spilled */
     hd_u32_array *spilled;
-    hd_live_walk walk;
+    hd_live_walk walk; /* of crowded blocks */
     uint32_t *skipped, stamp; /* by register: the stamp of the position where it turned out not to help */
 } chooser;
 
@@ -71,6 +72,19 @@ static bool covers(const hd_regalloc *ra, uint32_t reg, uint32_t position)
     return false;
 }
 
+/* The same, with the last part that began before the position asked last: positions mostly ascend. */
+static bool covers_from(const hd_regalloc *ra, uint32_t reg, uint32_t position, uint32_t *cursor)
+{
+    const hd_part *parts = ra->ranges.parts.items;
+    uint32_t p = *cursor != HD_NONE && parts[*cursor].begin <= position ? *cursor : ra->ranges.first[reg];
+    if (p == HD_NONE || parts[p].begin > position)
+        return false;
+    while (parts[p].next != HD_NONE && parts[parts[p].next].begin <= position)
+        p = parts[p].next;
+    *cursor = p;
+    return position < parts[p].end;
+}
+
 static void give_up(chooser *c, uint32_t reg)
 {
     hd_regalloc *ra = c->ra;
@@ -81,11 +95,12 @@ static void give_up(chooser *c, uint32_t reg)
     for (uint32_t p = ra->ranges.first[reg]; p != HD_NONE; p = parts[p].next)
         for (uint32_t at = parts[p].begin; at < parts[p].end; at++)
             pressure[at] -= words;
+    uint32_t cursor = HD_NONE;
     for (uint32_t k = ra->use_first[reg]; k < ra->use_first[reg + 1]; k++) { /* there it has a register all the same */
         uint32_t i = ra->uses[k], b = ra->cfg->block_of[i];
         uint32_t read = 2 * (ra->ranges.begin[b] + i - ra->cfg->blocks[b].first);
-        pressure[read] += covers(ra, reg, read) ? words : 0;
-        pressure[read + 1] += covers(ra, reg, read + 1) ? words : 0;
+        pressure[read] += covers_from(ra, reg, read, &cursor) ? words : 0;
+        pressure[read + 1] += covers_from(ra, reg, read + 1, &cursor) ? words : 0;
     }
     c->weight[reg] = -1;
     hd_array_push(c->spilled, reg);
@@ -99,14 +114,15 @@ static bool touches(const hd_function *f, const hd_instruction *insn, uint32_t r
     return insn->guard == reg;
 }
 
-/* The lightest register that is live in the walk's place, at `position`. */
-static uint32_t lightest(chooser *c, uint32_t position, bool predicate, const hd_instruction *insn)
+/* The lightest of some registers that is live at `position`. */
+static uint32_t lightest_of(chooser *c, const uint32_t *members, uint32_t count, uint32_t position, bool predicate,
+                            const hd_instruction *insn)
 {
     c->stamp++;
     for (;;) {
         uint32_t best = HD_NONE;
-        for (uint32_t m = 0; m < c->walk.count; m++) {
-            uint32_t reg = c->walk.members[m];
+        for (uint32_t m = 0; m < count; m++) {
+            uint32_t reg = members[m];
             if (c->weight[reg] < 0 || c->skipped[reg] == c->stamp || hd_regalloc_is_predicate(c->ra, reg) != predicate)
                 continue;
             if (best == HD_NONE || c->weight[reg] < c->weight[best] ||
@@ -117,6 +133,12 @@ static uint32_t lightest(chooser *c, uint32_t position, bool predicate, const hd
             return best;
         c->skipped[best] = c->stamp;
     }
+}
+
+/* Of those that are live in the walk's place. */
+static uint32_t lightest(chooser *c, uint32_t position, bool predicate, const hd_instruction *insn)
+{
+    return lightest_of(c, c->walk.members, c->walk.count, position, predicate, insn);
 }
 
 /* ---- crowded places ---------------------------------------------------------------------------------------------- */
@@ -171,33 +193,70 @@ static void relieve_all(chooser *c)
 
 /* ---- units without a place --------------------------------------------------------------------------------------- */
 
-static uint32_t block_at(const hd_regalloc *ra, uint32_t position)
+/* A walk over positions, upwards, with the registers that are live there. */
+typedef struct sweep {
+    uint32_t *first, *regs; /* by position: registers of which a part begins there, in regs */
+    uint32_t at;            /* positions behind us */
+    uint32_t *members, *ends, count;
+} sweep;
+
+static sweep sweep_start(const hd_regalloc *ra)
 {
-    uint32_t low = 0, high = ra->cfg->block_count, *order = ra->ranges.order;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (2 * ra->ranges.begin[order[middle]] <= position)
-            low = middle;
-        else
-            high = middle;
-    }
-    return order[low];
+    const hd_ranges *r = &ra->ranges;
+    const hd_part *parts = r->parts.items;
+    uint32_t registers = ra->function->registers.count, count = r->parts.count;
+    sweep s = {.first = HD_ARENA_ARRAY(ra->arena, uint32_t, r->positions + 3u),
+               .regs = HD_ARENA_ARRAY(ra->arena, uint32_t, count + 1u),
+               .members = HD_ARENA_ARRAY(ra->arena, uint32_t, registers + 1u),
+               .ends = HD_ARENA_ARRAY(ra->arena, uint32_t, registers + 1u)};
+    for (uint32_t reg = 0; reg < registers; reg++)
+        for (uint32_t p = r->first[reg]; p != HD_NONE; p = parts[p].next)
+            s.first[parts[p].begin + 2]++;
+    for (uint32_t p = 0; p <= r->positions; p++)
+        s.first[p + 2] += s.first[p + 1];
+    for (uint32_t reg = 0; reg < registers; reg++)
+        for (uint32_t p = r->first[reg]; p != HD_NONE; p = parts[p].next)
+            s.regs[s.first[parts[p].begin + 1]++] = reg;
+    return s;
 }
 
-static void relieve_failed(chooser *c, uint32_t failed)
+/* `cursors`: by register, the part that was added last, or HD_NONE. */
+static void sweep_to(const hd_regalloc *ra, sweep *s, uint32_t position, uint32_t *cursors)
+{
+    const hd_part *parts = ra->ranges.parts.items;
+    uint32_t kept = 0;
+    for (uint32_t m = 0; m < s->count; m++)
+        if (s->ends[m] > position) {
+            s->members[kept] = s->members[m];
+            s->ends[kept++] = s->ends[m];
+        }
+    s->count = kept;
+    for (; s->at <= position; s->at++)
+        for (uint32_t k = s->first[s->at]; k < s->first[s->at + 1]; k++) {
+            uint32_t reg = s->regs[k];
+            cursors[reg] = cursors[reg] == HD_NONE ? ra->ranges.first[reg] : parts[cursors[reg]].next;
+            if (parts[cursors[reg]].end <= position)
+                continue;
+            s->members[s->count] = reg;
+            s->ends[s->count++] = parts[cursors[reg]].end;
+        }
+}
+
+/* Units failed in the order in which they begin to be live. */
+static void relieve_failed(chooser *c)
 {
     hd_regalloc *ra = c->ra;
-    uint32_t position = ra->units.units[ra->units.of[failed]].begin, block = block_at(ra, position);
-    uint32_t first = ra->cfg->blocks[block].first, i = first + position / 2 - ra->ranges.begin[block];
-    hd_live_start(&c->walk, block);
-    while (c->walk.ordinal > i + 1)
-        hd_live_step(&c->walk);
-    if (position % 2 == 0)
-        hd_live_step(&c->walk);
-    for (uint32_t count = 1 + ra->round / 4; count > 0; count--) {
-        uint32_t reg = lightest(c, position, ra->units.units[ra->units.of[failed]].predicate, NULL);
-        if (reg != HD_NONE)
-            give_up(c, reg);
+    uint32_t registers = ra->function->registers.count, *cursors = HD_ARENA_ARRAY(ra->arena, uint32_t, registers + 1u);
+    sweep s = sweep_start(ra);
+    memset(cursors, 0xff, registers * sizeof *cursors);
+    for (uint32_t i = 0; i < ra->failed.count; i++) {
+        const hd_alloc_unit *u = &ra->units.units[ra->units.of[ra->failed.items[i]]];
+        sweep_to(ra, &s, u->begin, cursors);
+        for (uint32_t count = 1 + ra->round / 4; count > 0; count--) {
+            uint32_t reg = lightest_of(c, s.members, s.count, u->begin, u->predicate, NULL);
+            if (reg != HD_NONE)
+                give_up(c, reg);
+        }
     }
 }
 
@@ -244,9 +303,8 @@ bool hd_regalloc_choose(hd_regalloc *ra, hd_u32_array *spilled)
     c.skipped = HD_ARENA_ARRAY(ra->arena, uint32_t, ra->function->registers.count);
     hd_live_walk_init(&c.walk, ra->arena, ra->function, ra->liveness);
     if (ra->failed.count)
-        for (uint32_t i = 0; i < ra->failed.count; i++)
-            relieve_failed(&c, ra->failed.items[i]);
-    if (!spilled->count)
+        relieve_failed(&c);
+    if (!spilled->count || ra->many_failed) /* then to the slack that is asked for, too, which saves a round */
         relieve_all(&c);
     return spilled->count != 0;
 }

@@ -310,9 +310,11 @@ static spill *spill_of(const spiller *s, uint32_t reg)
 static bool keep_on(spiller *s, spill *v, uint32_t reg)
 {
     uint32_t *pressure = s->ra->ranges.general, words = hd_regalloc_words(s->ra, reg);
-    uint32_t limit = s->ra->max_registers - HD_KEEP_ROOM;
+    uint32_t slack = s->ra->many_failed ? s->ra->slack : 0; /* else the next round spills it again */
+    uint32_t room = slack > HD_KEEP_ROOM ? slack : HD_KEEP_ROOM;
+    uint32_t limit = s->ra->max_registers - room;
     if (v->kept == HD_NONE || v->kind == SPILL_PREDICATE || v->kept_block != s->block ||
-        s->read - v->kept_at > HD_KEEP_REACH || s->ra->round >= HD_KEEP_ROUNDS || s->ra->max_registers < HD_KEEP_ROOM)
+        s->read - v->kept_at > HD_KEEP_REACH || s->ra->round >= HD_KEEP_ROUNDS || s->ra->max_registers < room)
         return false;
     for (uint32_t p = v->kept_at; p < s->read; p++)
         if (pressure[p] + words > limit)

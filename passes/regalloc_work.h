@@ -21,7 +21,7 @@
 #include "passes/liveness.h"
 #include "passes/regalloc.h"
 
-enum { HD_UNIT_WORDS = 4 };
+enum { HD_UNIT_WORDS = 4, HD_MANY_FAILED = 16 };
 
 enum {                  /* hd_regalloc.flags */
        HD_NO_SPILL = 1, /* a register that spill code made */
@@ -81,6 +81,7 @@ typedef struct hd_regalloc {
     uint32_t slot_symbol;       /* of the array of spill slots, or HD_NONE */
     uint32_t slot_bytes;
     hd_u32_array failed; /* registers that got no place */
+    bool many_failed;    /* more than HD_MANY_FAILED in some round */
     uint32_t used, used_predicates;
     hd_regalloc_result result;
 } hd_regalloc;
