@@ -137,7 +137,8 @@ static outcome try_round(hd_regalloc *ra)
     if (hd_regalloc_assign(ra))
         return DONE;
     ra->many_failed |= ra->failed.count > HD_MANY_FAILED;
-    if (ra->slack < HD_REGALLOC_SLACK && ra->slack + HD_UNIT_WORDS < ra->max_registers)
+    uint32_t step = ra->failed.count > HD_MANY_FAILED ? HD_REGALLOC_SLACK : 1; /* many: fewer rounds */
+    for (; step && ra->slack < HD_REGALLOC_SLACK && ra->slack + HD_UNIT_WORDS < ra->max_registers; step--)
         ra->slack++;
     return spill_some(ra) ? AGAIN : FAILED;
 }
