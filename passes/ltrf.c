@@ -13,7 +13,7 @@
  *   passes/ltrf_form.c   algorithm 1: blocks to intervals
  *   passes/ltrf_merge.c  algorithm 2: intervals to larger ones, until nothing merges
  *
- * Irreducible graphs need no care: what is entered from two intervals is a header. Code that the entry does not reach is in none.
+ * Irreducible graphs need no care: what is entered from two intervals is a header, unless it all fits into one. Code that the entry does not reach is in none.
  *
  * dead (LTRF+): marks source operands of which no word is live in the warp behind the instruction (passes/warp_words.h) nor written by it.
  *
@@ -57,7 +57,7 @@ void ltrf_words(const ltrf_plan *p, uint32_t ordinal, hd_u32_array *words)
 static ltrf_order order_of(const hd_cfg *cfg, const hd_warp_order *all, hd_arena *arena)
 {
     uint32_t blocks = cfg->block_count, *first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)blocks + 1);
-    ltrf_order order = {.first = first, .predecessors = HD_ARENA_ARRAY(arena, uint32_t, blocks)};
+    uint32_t *before_first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)blocks + 2);
     hd_u32_array successors = {0};
     for (uint32_t b = 0; b < blocks; b++) {
         uint32_t count = all ? all->successor_first[b + 1] - all->successor_first[b] : cfg->blocks[b].succ_count;
@@ -65,14 +65,20 @@ static ltrf_order order_of(const hd_cfg *cfg, const hd_warp_order *all, hd_arena
         for (uint32_t e = 0; e < count && cfg->blocks[b].reachable; e++) {
             if (to[e] == blocks || !cfg->blocks[to[e]].reachable)
                 continue;
-            order.predecessors[to[e]]++;
+            before_first[to[e] + 2]++;
             hd_array_push(&successors, to[e]);
         }
         first[b + 1] = successors.count;
     }
-    order.successors = hd_arena_copy(arena, successors.items, successors.count * sizeof(uint32_t));
+    uint32_t *before = HD_ARENA_ARRAY(arena, uint32_t, (size_t)successors.count + 1);
+    for (uint32_t b = 0; b < blocks; b++)
+        before_first[b + 2] += before_first[b + 1];
+    for (uint32_t b = 0; b < blocks; b++)
+        for (uint32_t e = first[b]; e < first[b + 1]; e++)
+            before[before_first[successors.items[e] + 1]++] = b;
+    const uint32_t *copy = hd_arena_copy(arena, successors.items, successors.count * sizeof(uint32_t));
     hd_array_free(&successors);
-    return order;
+    return (ltrf_order){first, copy, before_first, before};
 }
 
 typedef struct place {

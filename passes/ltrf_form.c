@@ -8,10 +8,16 @@
  *
  * Of several that could join, the one deepest in loops is first, then the one first in reverse post-order.
  *
- * Complexity: each instruction and edge is looked at a fixed number of times: a block can be about to join one interval only. Blocks that could
- * join wait in a heap.
+ * Beyond the paper: blocks join together where only they come before each other. In the order of the warp each side of a branch that may
+ * split it follows the other one, so that neither would ever join alone; nor would a loop with two entries. When no block joins
+ * alone, each one behind the interval is tried with all that comes before it, up to the interval; loops that fit join in that way, too.
+ *
+ * Complexity: alone, each instruction and edge is looked at a fixed number of times: a block can be about to join one interval only, and so it is
+ * tried with others once; such a trial ends after GROUP_WORK instructions and edges. Blocks that could join wait in a heap.
  */
 #include "passes/ltrf_work.h"
+
+enum { GROUP_WORK = 1024 };
 
 typedef struct former {
     ltrf_plan *plan;
@@ -20,7 +26,9 @@ typedef struct former {
     uint32_t trials;
     uint32_t *seen, *count;  /* by block: 1 + the interval that `count` blocks before it end in */
     uint32_t *block_at;      /* by rank */
-    hd_u32_array heap, ended, words, taken; /* taken: words of the interval in progress */
+    hd_u32_array heap, others, ended, words, taken; /* others: heap of those behind the interval; taken: its words */
+    hd_u32_array group;
+    uint32_t *grouped;       /* by block: the last trial in which it was in the group */
     uint32_t due;            /* intervals before it are done */
 } former;
 
@@ -121,13 +129,28 @@ static void look_behind(former *s, uint32_t interval, uint32_t from)
             uint32_t to = p->order.successors[e];
             if (to == p->cfg->block_count || p->first[to] != HD_NONE)
                 continue;
-            if (s->seen[to] != interval + 1)
+            if (s->seen[to] != interval + 1) {
                 s->count[to] = 0;
+                ltrf_heap_push(&s->others, p->rank[to]);
+            }
             s->seen[to] = interval + 1;
-            if (++s->count[to] == p->order.predecessors[to] && !hd_bitset_has(&p->fixed, to))
+            if (++s->count[to] == p->order.before_first[to + 1] - p->order.before_first[to] && !hd_bitset_has(&p->fixed, to))
                 ltrf_heap_push(&s->heap, p->rank[to]);
         }
     }
+}
+
+/* Counts words of instruction `i` that neither the interval nor the trial in progress has. */
+static uint32_t more_words(former *s, uint32_t interval, uint32_t i)
+{
+    uint32_t more = 0;
+    ltrf_words(s->plan, i, &s->words);
+    for (uint32_t w = 0; w < s->words.count; w++) {
+        uint32_t word = s->words.items[w];
+        more += s->used[word] != interval + 1 && s->tried[word] != s->trials;
+        s->tried[word] = s->trials;
+    }
+    return more;
 }
 
 static bool fits(former *s, uint32_t interval, uint32_t block)
@@ -138,32 +161,91 @@ static bool fits(former *s, uint32_t interval, uint32_t block)
         return false;
     s->trials++;
     for (uint32_t i = first; i < end && !hd_bitset_has(&p->alone, i); i++) {
-        if (hd_storage_skips(p->storage, i))
-            continue;
-        ltrf_words(p, i, &s->words);
-        for (uint32_t w = 0; w < s->words.count; w++) {
-            uint32_t word = s->words.items[w];
-            more += s->used[word] != interval + 1 && s->tried[word] != s->trials;
-            s->tried[word] = s->trials;
-        }
+        more += more_words(s, interval, i);
         if (s->taken.count + more > p->most)
             return false;
     }
     return true;
 }
 
+static void join(former *s, uint32_t interval, uint32_t block)
+{
+    s->plan->first[block] = interval;
+    take_block(s, interval, block, s->plan->cfg->blocks[block].first);
+}
+
+/* ---- who joins together ------------------------------------------------------------------------------------------------ */
+
+/* What comes before the block is in the interval, or joins with it. */
+static bool add_before(former *s, uint32_t interval, uint32_t block)
+{
+    const ltrf_plan *p = s->plan;
+    for (uint32_t e = p->order.before_first[block]; e < p->order.before_first[block + 1]; e++) {
+        uint32_t from = p->order.predecessors[e];
+        if (p->last[from] == interval || s->grouped[from] == s->trials)
+            continue;
+        if (p->first[from] != HD_NONE)
+            return false;
+        s->grouped[from] = s->trials;
+        hd_array_push(&s->group, from);
+    }
+    return true;
+}
+
+/* Fills the group; false where not all of it can join. */
+static bool group_fits(former *s, uint32_t interval, uint32_t seed)
+{
+    const ltrf_plan *p = s->plan;
+    uint32_t more = 0, work = 0;
+    s->trials++;
+    hd_array_clear(&s->group);
+    hd_array_push(&s->group, seed);
+    s->grouped[seed] = s->trials;
+    for (uint32_t g = 0; g < s->group.count; g++) {
+        const hd_block *block = &p->cfg->blocks[s->group.items[g]];
+        work += p->order.before_first[s->group.items[g] + 1] - p->order.before_first[s->group.items[g]];
+        if (hd_bitset_has(&p->fixed, s->group.items[g]) || work > GROUP_WORK || !add_before(s, interval, s->group.items[g]))
+            return false;
+        for (uint32_t i = block->first; i < block->end; i++) {
+            if (hd_bitset_has(&p->alone, i) || ++work > GROUP_WORK)
+                return false;
+            more += more_words(s, interval, i);
+            if (s->taken.count + more > p->most)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* true where some joined. */
+static bool take_group(former *s, uint32_t interval)
+{
+    while (s->others.count) {
+        uint32_t seed = s->block_at[ltrf_heap_pop(&s->others)];
+        if (s->plan->first[seed] != HD_NONE || !group_fits(s, interval, seed))
+            continue;
+        for (uint32_t g = 0; g < s->group.count; g++)
+            join(s, interval, s->group.items[g]);
+        return true;
+    }
+    return false;
+}
+
 static void take_followers(former *s, uint32_t interval)
 {
-    ltrf_plan *p = s->plan;
-    look_behind(s, interval, 0);
-    while (s->heap.count) {
-        uint32_t block = s->block_at[ltrf_heap_pop(&s->heap)], ended = s->ended.count;
-        if (!fits(s, interval, block))
-            continue;
-        p->first[block] = interval;
-        take_block(s, interval, block, p->cfg->blocks[block].first);
+    uint32_t ended = 0;
+    do {
         look_behind(s, interval, ended);
-    }
+        ended = s->ended.count;
+        while (s->heap.count) {
+            uint32_t block = s->block_at[ltrf_heap_pop(&s->heap)];
+            if (s->plan->first[block] != HD_NONE || !fits(s, interval, block))
+                continue;
+            join(s, interval, block);
+            look_behind(s, interval, ended);
+            ended = s->ended.count;
+        }
+    } while (take_group(s, interval));
 }
 
 /* ---- all of them ----------------------------------------------------------------------------------------------------- */
@@ -189,6 +271,7 @@ static void grow_interval(former *s, uint32_t interval)
     const ltrf_interval i = p->intervals.items[interval];
     hd_array_clear(&s->ended);
     hd_array_clear(&s->taken);
+    hd_array_clear(&s->others);
     if (i.hollow) {
         end_block(s, i.block, interval);
     } else if (i.alone) {
@@ -217,6 +300,7 @@ void ltrf_form(ltrf_plan *p)
                 .tried = HD_ARENA_ARRAY(&scratch, uint32_t, p->storage->words),
                 .seen = HD_ARENA_ARRAY(&scratch, uint32_t, blocks),
                 .count = HD_ARENA_ARRAY(&scratch, uint32_t, blocks),
+                .grouped = HD_ARENA_ARRAY(&scratch, uint32_t, blocks),
                 .block_at = HD_ARENA_ARRAY(&scratch, uint32_t, blocks)};
     p->first = hd_arena_alloc(p->arena, blocks * sizeof(uint32_t));
     p->last = hd_arena_alloc(p->arena, blocks * sizeof(uint32_t));
@@ -229,6 +313,8 @@ void ltrf_form(ltrf_plan *p)
     while (s.due < p->intervals.count)
         grow_interval(&s, s.due++);
     hd_array_free(&s.heap);
+    hd_array_free(&s.others);
+    hd_array_free(&s.group);
     hd_array_free(&s.ended);
     hd_array_free(&s.words);
     hd_array_free(&s.taken);

@@ -17,8 +17,8 @@ typedef struct ltrf_interval {
 
 /* In which order the warp runs blocks. */
 typedef struct ltrf_order {
-    const uint32_t *first, *successors; /* rows by block */
-    uint32_t *predecessors;             /* by block: how many that the entry reaches, the caller not counted */
+    const uint32_t *first, *successors;       /* rows by block; only blocks that the entry reaches */
+    const uint32_t *before_first, *predecessors; /* likewise */
 } ltrf_order;
 
 typedef struct ltrf_plan {
