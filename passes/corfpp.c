@@ -14,7 +14,8 @@
  *
  * exact: the maximum cut of each such biconnected component of up to HD_MAXCUT_VERTICES words, within a budget (of a cut of the whole
  * graph each component's part is a cut, and cuts of components fit together). Without `exact` a small budget only tells how far the rule is
- * from the optimum; where that is not known, it counts as the weight of all edges. search: local search afterwards.
+ * from the optimum; where that is not known, it counts as the weight of all edges without what triangles must lose. search: local search
+ * afterwards.
  *
  * Complexity: linear in edges and budget, but for sorting; the approximation is O((edges + triangles) log edges). A hint can cost accesses,
  * never correctness: the hardware compares allocation masks at run time.
@@ -37,16 +38,14 @@ typedef struct corfpp_pass {
 
 /* ---- one component ---------------------------------------------------------------------------------------------------- */
 
-/* The edge of the part that goes: least weight for each odd cycle. */
+/* The edge of the part that goes: least weight for each odd cycle. Every edge of such a part is on one. */
 static uint32_t lightest(const hd_part *part, const uint64_t *cycles)
 {
-    uint32_t found = HD_NONE;
-    for (uint32_t e = 0; e < part->count; e++) {
-        if (!cycles[e])
-            continue;
-        unsigned __int128 one = found == HD_NONE ? 0 : (unsigned __int128)hd_part_weight(part, e) * cycles[found];
-        unsigned __int128 other = found == HD_NONE ? 0 : (unsigned __int128)hd_part_weight(part, found) * cycles[e];
-        if (found == HD_NONE || one < other || (one == other && part->edge.items[e] > part->edge.items[found]))
+    uint32_t found = 0;
+    for (uint32_t e = 1; e < part->count; e++) {
+        unsigned __int128 one = (unsigned __int128)hd_part_weight(part, e) * cycles[found];
+        unsigned __int128 other = (unsigned __int128)hd_part_weight(part, found) * cycles[e];
+        if (one < other || (one == other && part->edge.items[e] > part->edge.items[found]))
             found = e;
     }
     return found;
@@ -180,7 +179,7 @@ static void solve_component(corfpp_pass *p, const uint32_t *edges, uint32_t coun
             p->gone[edges[e]] = side[p->part.ends.items[2 * e]] == side[p->part.ends.items[2 * e + 1]];
     }
     p->unknown += !known;
-    p->best -= known ? whole - hd_maxcut_weight(&p->part, side) : 0;
+    p->best -= known ? whole - hd_maxcut_weight(&p->part, side) : hd_part_least_loss(&p->part);
 }
 
 /* ---- the function --------------------------------------------------------------------------------------------------------- */

@@ -297,3 +297,25 @@ void hd_part_break_odd_cycles(const hd_part *part, bool *gone)
     hd_array_free(&x.triangles);
     break_longer(&x);
 }
+
+/* ---- a bound ------------------------------------------------------------------------------------------------------------- */
+
+uint64_t hd_part_least_loss(const hd_part *part)
+{
+    breaking x = {.part = part};
+    uint64_t loss = 0, *left = hd_malloc(((size_t)part->count + 1) * sizeof *left);
+    for (uint32_t e = 0; e < part->count; e++)
+        left[e] = hd_part_weight(part, e);
+    find_triangles(&x); /* or some of them */
+    for (uint32_t t = 0; t < x.triangles.count; t++) {
+        const uint32_t *edges = x.triangles.items[t].edges;
+        uint64_t least = left[edges[0]] < left[edges[1]] ? left[edges[0]] : left[edges[1]];
+        least = left[edges[2]] < least ? left[edges[2]] : least;
+        for (uint32_t k = 0; k < 3; k++)
+            left[edges[k]] -= least;
+        loss += least;
+    }
+    hd_array_free(&x.triangles);
+    free(left);
+    return loss;
+}

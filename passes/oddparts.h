@@ -48,4 +48,8 @@ bool hd_part_count_odd_cycles(const hd_part *part, uint64_t *budget, uint64_t *c
 /* The approximation for what is too large to enumerate: which edges go (`gone`, by edge) so that no odd cycle is left. See oddcycles.c. */
 void hd_part_break_odd_cycles(const hd_part *part, bool *gone);
 
+/* Weight that no two sides can have between them: each triangle loses its lightest edge, and what is taken off one triangle's three
+ * edges is not taken for another. */
+uint64_t hd_part_least_loss(const hd_part *part);
+
 #endif

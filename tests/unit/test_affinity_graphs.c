@@ -183,6 +183,7 @@ static uint64_t best_cut_of_all(const hd_part *part)
 static void exact_cuts_are_the_best_of_all(void **state)
 {
     (void)state;
+    uint32_t bounded = 0;
     for (uint64_t seed = 0; seed < 1200; seed++) {
         graph g = random_graph(seed, 3, 11);
         parts p;
@@ -194,9 +195,15 @@ static void exact_cuts_are_the_best_of_all(void **state)
             assert_false(hd_maxcut_exact(&p.part, side, &none));
             assert_true(hd_maxcut_exact(&p.part, side, &budget));
             assert_true(hd_maxcut_weight(&p.part, side) == best_cut_of_all(&p.part));
+            uint64_t whole = 0, lost = hd_part_least_loss(&p.part);
+            for (uint32_t e = 0; e < p.part.count; e++)
+                whole += hd_part_weight(&p.part, e);
+            assert_true(lost <= whole - hd_maxcut_weight(&p.part, side));
+            bounded += lost == whole - hd_maxcut_weight(&p.part, side);
         }
         close_parts(&p);
     }
+    assert_true(bounded > 100); /* the bound is the optimum now and then */
 }
 
 /* Local search never makes a cut worse, and leaves none that one change of a vertex would make better. */
