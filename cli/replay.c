@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "driver/replay.h"
+#include "hwmodel/rf/count.h"
 #include "hwmodel/launch.h"
 #include "ir/architected.h"
 #include <stdio.h>
@@ -30,8 +31,11 @@ int hd_cli_replay(hd_cli *cli)
     uint32_t limit;
     if (format < 0 || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads) ||
         !hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, HD_GENERAL_REGISTERS, &options.max_registers) ||
+        !hd_cli_number(cli, HD_CLI_LATENCY, HD_COUNT_LATENCY, 1 << 20, &options.latency) ||
+        !hd_cli_number(cli, HD_CLI_ACTIVE_WARPS, HD_COUNT_ACTIVE_WARPS, 1024, &options.active_warps) ||
         !hd_cli_number(cli, HD_CLI_INSTRUCTION_LIMIT, HD_INSTRUCTION_LIMIT, UINT32_MAX, &limit))
         return HD_STATUS_USAGE;
+    options.latency = options.latency ? options.latency : UINT32_MAX;
     options.instruction_limit = limit ? limit : UINT64_MAX;
     hd_replay *replay = hd_replay_new(&options, &cli->diagnostics);
     hd_cli_keep(cli, replay, free_replay);

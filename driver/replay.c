@@ -318,9 +318,10 @@ void replay_one_starts(void *context, uint32_t launch, const hd_grid *grid)
                             .shared_bytes = facts.static_shared_bytes + grid->dynamic_shared_bytes};
     const hd_gpu_limits *limits = &run->replay->gpu->limits;
     hd_occupancy fits = hd_occupancy_of(limits, &use);
-    uint32_t registers = use.registers;
+    uint32_t registers = use.registers, active = run->replay->options->active_warps, latency = run->replay->options->latency;
     use.registers = 0;
-    hd_rf_residency residency = {.ctas = fits.ctas ? fits.ctas : 1, .active = HD_COUNT_ACTIVE_WARPS, .latency = HD_COUNT_LATENCY,
+    hd_rf_residency residency = {.ctas = fits.ctas ? fits.ctas : 1, .active = active ? active : HD_COUNT_ACTIVE_WARPS,
+                                 .latency = latency == UINT32_MAX ? 0 : latency ? latency : HD_COUNT_LATENCY,
                                  .bytes = HD_COUNT_STREAM_BYTES, .most_ctas = hd_occupancy_of(limits, &use).ctas,
                                  .cta_warps = (use.threads + 31) / 32, .sm_warps = limits->warps_per_sm,
                                  .file_registers = limits->registers_per_sm / 32, .registers = registers,

@@ -27,6 +27,9 @@ typedef struct hd_replay_options {
     bool keep_virtual;          /* replay PTX's own registers and instructions */
     uint32_t max_registers;     /* allocate at most so many; 0: as many as there are, or what .maxnreg says */
     uint32_t threads;           /* for passes, and for CTAs where no technique looks on; 0 = all CPUs */
+    uint32_t latency;           /* of long-latency loads, in issued instructions, for models whose warps share storage
+                                 * (hwmodel/rf/interleave.h); 0: HD_COUNT_LATENCY; UINT32_MAX: none */
+    uint32_t active_warps;      /* that take turns there; 0: HD_COUNT_ACTIVE_WARPS */
     uint64_t instruction_limit; /* warp instructions that one run of a kernel may take; 0: HD_INSTRUCTION_LIMIT */
     bool check_uninitialized, check_races; /* as hd_exec_options has them; uninitialized: of the original */
     /* Takes what kernels print; NULL: it is dropped. */
