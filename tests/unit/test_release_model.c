@@ -1,0 +1,354 @@
+/* The renamed register file of RFV: where registers are taken, what flag words cost, what faults the proof notices, and random kernels on any order
+ * of the sides of branches. */
+#include "tests/unit/unit.h"
+
+#include "hwmodel/rf/physical.h"
+#include "tests/unit/program.h"
+#include "tests/unit/rf_bench.h"
+#include "tests/unit/rf_replay.h"
+
+#define ALL "release(table=1000000)"
+
+static const hd_rf_ops *release_ops(void) { return hd_rf_model_find("release", 7)->ops; }
+
+static hd_rf_model_info model_with(const char *options)
+{
+    return (hd_rf_model_info){"release", "release", release_ops(), "", options, ""};
+}
+
+/* ---- physical registers ---------------------------------------------------------------------------------------------- */
+
+static const hd_owner somebody = {1, 0, 0};
+
+/* 4 banks of 4 sub-arrays of 2: number = place * 4 + bank. */
+static void empty_subarrays_lose_power(void **state)
+{
+    hd_physical_file file = {0};
+    (void)state;
+    hd_physical_start(&file, 32, 4, 4);
+    assert_int_equal(file.registers.count, 32);
+    assert_int_equal(file.lit, 0);
+    assert_int_equal(hd_physical_take(&file, 1, somebody), 1);
+    assert_int_equal(hd_physical_take(&file, 1, somebody), 5);
+    assert_true(file.lit == 1 && file.woken == 1);
+    assert_int_equal(hd_physical_take(&file, 1, somebody), 9); /* the second sub-array of the bank */
+    assert_int_equal(hd_physical_take(&file, 2, somebody), 2); /* each bank has its own */
+    assert_true(file.lit == 3 && file.woken == 3 && file.taken == 4 && file.touched == 4);
+    hd_physical_give(&file, 1);
+    hd_physical_give(&file, 5);
+    assert_int_equal(file.lit, 2);
+    assert_int_equal(hd_physical_take(&file, 1, somebody), 13); /* what has power, before the lowest */
+    assert_int_equal(file.woken, 3);
+    assert_int_equal(hd_physical_take(&file, 1, somebody), 1); /* full: the first is woken again */
+    assert_true(file.lit == 3 && file.woken == 4 && file.touched == 5);
+    hd_physical_free(&file);
+}
+
+static void turns_are_taken(void **state)
+{
+    hd_physical_file file = {.robin = true};
+    (void)state;
+    hd_physical_start(&file, 32, 4, 4);
+    for (uint32_t place = 0; place < 16; place++) {
+        uint32_t number = hd_physical_take(&file, 3, somebody);
+        assert_int_equal(number, place % 8 * 4 + 3);
+        hd_physical_give(&file, number);
+    }
+    hd_physical_free(&file);
+}
+
+static void full_banks_grow(void **state)
+{
+    (void)state;
+    for (uint32_t robin = 0; robin < 2; robin++) {
+        hd_physical_file file = {.robin = robin != 0};
+        hd_physical_start(&file, 32, 4, 4);
+        for (uint32_t place = 0; place < 300; place++)
+            assert_int_equal(hd_physical_take(&file, 0, somebody), place * 4);
+        assert_int_equal(file.registers.count, 300 * 4);
+        hd_physical_start(&file, 32, 4, 4); /* another launch */
+        assert_true(file.registers.count == 32 && file.taken == 0 && file.touched == 0);
+        assert_int_equal(hd_physical_take(&file, 0, somebody), 0);
+        hd_physical_free(&file);
+    }
+}
+
+/* Against a plain list, by chance. */
+static void takes_and_gives_agree_with_a_list(void **state)
+{
+    hd_physical_file file = {0};
+    bool taken[4096] = {0};
+    uint64_t seed = 5;
+    uint32_t held = 0;
+    (void)state;
+    hd_physical_start(&file, 1024, 4, 4);
+    for (uint32_t i = 0; i < 20000; i++) {
+        uint32_t number = (uint32_t)(unit_random(&seed) % file.registers.count);
+        if (taken[number]) {
+            hd_physical_give(&file, number);
+            taken[number] = false;
+            held--;
+        } else {
+            uint32_t bank = (uint32_t)(unit_random(&seed) % 4);
+            number = hd_physical_take(&file, bank, somebody);
+            assert_true(number % 4 == bank && !taken[number] && number < sizeof taken);
+            taken[number] = true;
+            held++;
+        }
+        bool lit[4][64] = {{0}};
+        uint32_t power = 0;
+        for (uint32_t n = 0; i % 100 == 0 && n < file.registers.count; n++)
+            if (taken[n] && !lit[n % 4][n / 4 / file.rows]) {
+                lit[n % 4][n / 4 / file.rows] = true;
+                power++;
+            }
+        assert_true(file.taken == held && (i % 100 || file.lit == power));
+    }
+    hd_physical_free(&file);
+}
+
+/* ---- counts ---------------------------------------------------------------------------------------------------------- */
+
+static rf_bench_result replay_body(const char *body, const char *pass, const char *options, const hd_rf_residency *residency, uint32_t warps)
+{
+    rf_bench b;
+    hd_rf_model_info model = model_with(options);
+    rf_bench_open_body(&b, body);
+    rf_bench_pass(&b, pass);
+    rf_bench_result r = rf_bench_replay(&b, &(rf_bench_run){.model = &model, .warps = warps, .residency = *residency});
+    rf_bench_close(&b);
+    return r;
+}
+
+static const hd_rf_residency one_by_one = {.ctas = 1, .active = 1, .latency = 1, .bytes = 1 << 20, .file_registers = 1024};
+
+/* r1 lives over two instructions, r2 over one, then r1 again. */
+static void registers_are_mapped_and_given_away(void **state)
+{
+    static const char body[] = "mov.u32 %r1, 1;\nadd.u32 %r2, %r1, 1;\nst.global.u32 [out], %r2;\nmov.u32 %r1, 2;\nst.global.u32 [out], %r1;\n";
+    (void)state;
+    rf_bench_result r = replay_body(body, ALL, "cache=10", &one_by_one, 3);
+    assert_true(r.proved);
+    assert_int_equal(r.counters[HD_COUNTER_FILE_READS], 3 * 3);
+    assert_int_equal(r.counters[HD_COUNTER_FILE_WRITES], 3 * 3);
+    assert_int_equal(r.counters[HD_COUNTER_MAPPED], 3 * 3);
+    assert_int_equal(r.counters[HD_COUNTER_RELEASED], 3 * 3);
+    assert_int_equal(r.counters[HD_COUNTER_RENAMING], 3 * (3 + 3 + 3)); /* operands, results, releases */
+    assert_int_equal(r.counters[HD_COUNTER_STATIC_REGISTERS], 2);
+    assert_int_equal(r.counters[HD_COUNTER_TOUCHED], 2); /* each in its bank, one after another */
+    assert_int_equal(r.counters[HD_COUNTER_PHYSICAL_REGISTERS], 1024);
+    assert_int_equal(r.allocation.samples, 3 * 6);
+    assert_int_equal(r.allocation.peak, 1); /* r1 is given away when r2 has been written: before the next instruction */
+    assert_true(hd_rf_series_mean(&r.allocation) == 3.0 / 6);
+    assert_int_equal(r.counters[HD_COUNTER_SUBARRAY_ON], 3 * 3);
+    assert_int_equal(r.counters[HD_COUNTER_SUBARRAY_OFF], 3 * (6 * 16 - 3));
+    assert_int_equal(r.counters[HD_COUNTER_WAKE_CYCLES], 10 * r.counters[HD_COUNTER_SUBARRAY_WAKES]);
+    assert_int_equal(r.counters[HD_COUNTER_ACCESS_SQUARES], 4 * 3 * 4 * 3 + 2 * 3 * 2 * 3); /* r1 and r2: 4 and 2 accesses a warp */
+    assert_int_equal(r.storage_bits, 8192 + 1024 + 540);
+    r = replay_body(body, ALL, "cache=0,robin,wake=3", &one_by_one, 3);
+    assert_true(r.proved);
+    assert_int_equal(r.counters[HD_COUNTER_TOUCHED], 9);
+    assert_int_equal(r.counters[HD_COUNTER_ACCESS_SQUARES], 9 * 2 * 2);
+    assert_int_equal(r.counters[HD_COUNTER_WAKE_CYCLES], 3 * r.counters[HD_COUNTER_SUBARRAY_WAKES]);
+    assert_int_equal(r.storage_bits, 8192 + 1024);
+    r = replay_body(body, ALL, "static", &one_by_one, 3);
+    assert_true(r.proved);
+    assert_int_equal(r.counters[HD_COUNTER_MAPPED], 3 * 2);
+    assert_int_equal(r.counters[HD_COUNTER_RELEASED] + r.counters[HD_COUNTER_RENAMING] + r.counters[HD_COUNTER_FLAG_WORDS], 0);
+    assert_true(hd_rf_series_mean(&r.allocation) == 2);
+    assert_int_equal(r.storage_bits, 0);
+}
+
+/* What one warp gives away another one takes: four warps whose long lives never meet. */
+static void warps_share_registers(void **state)
+{
+    static const char body[] = "mov.u32 %r1, 1;\nadd.u32 %r2, %r1, 1;\nadd.u32 %r3, %r2, 1;\nadd.u32 %r4, %r3, 1;\nst.global.u32 [out], %r4;\n";
+    hd_rf_residency together = {.ctas = 4, .active = 4, .latency = 1, .bytes = 1 << 20, .file_registers = 64};
+    (void)state;
+    rf_bench_result r = replay_body(body, ALL, "cache=10", &together, 8), s = replay_body(body, ALL, "static", &together, 8);
+    assert_true(r.proved && s.proved);
+    assert_int_equal(s.counters[HD_COUNTER_STATIC_REGISTERS], 16);
+    assert_int_equal(s.counters[HD_COUNTER_TOUCHED], 16);
+    assert_int_equal(r.allocation.peak, 4);
+    assert_true(r.counters[HD_COUNTER_TOUCHED] < 16);
+}
+
+/* One pir word a block of up to 18 instructions; three of them here, in 40 instructions and a loop. */
+static void flag_words_go_through_the_cache(void **state)
+{
+    hd_writer body;
+    (void)state;
+    hd_writer_to_memory(&body);
+    for (uint32_t i = 0; i < 36; i++)
+        hd_write_string(&body, "bar.warp.sync -1;\n");
+    hd_write_string(&body, "mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 10;\n@%p1 bra L;\n");
+    hd_write_char(&body, '\0');
+    /* blocks: 37 instructions (3 words), 3 in the loop (1, ten times), ret (1, and a list) */
+    rf_bench_result r = replay_body(body.buffer.items, ALL, "cache=0", &one_by_one, 4);
+    assert_true(r.proved);
+    assert_int_equal(r.counters[HD_COUNTER_FLAG_WORDS], 4 * (3 + 10 + 1));
+    assert_int_equal(r.counters[HD_COUNTER_FLAG_DECODES], r.counters[HD_COUNTER_FLAG_WORDS]);
+    assert_int_equal(r.counters[HD_COUNTER_LIST_WORDS], 4);
+    r = replay_body(body.buffer.items, ALL, "cache=64", &one_by_one, 4);
+    assert_int_equal(r.counters[HD_COUNTER_FLAG_WORDS], 4 * 14);
+    assert_int_equal(r.counters[HD_COUNTER_FLAG_DECODES], 5); /* once each, for all warps */
+    r = replay_body(body.buffer.items, ALL, "cache=1", &one_by_one, 4);
+    assert_int_equal(r.counters[HD_COUNTER_FLAG_DECODES], 4 * 5); /* only the loop's stays */
+    /* at addresses 1, 20, 39, 41 and 46 (with the words before them, and the list): 20 and 40 words apart share entries of 10 and 20 */
+    r = replay_body(body.buffer.items, ALL, "cache=10", &one_by_one, 4);
+    assert_true(r.counters[HD_COUNTER_FLAG_DECODES] >= 5 && r.counters[HD_COUNTER_FLAG_DECODES] < 20);
+    hd_writer_free(&body);
+}
+
+/* A file that is too small grows: all operands are delivered all the same. */
+static void small_files_grow(void **state)
+{
+    static const char body[] = "mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nadd.u32 %r4, %r1, %r2;\nadd.u32 %r4, %r4, %r3;\nst.global.u32 [out], %r4;\n";
+    hd_rf_residency tiny = {.ctas = 8, .active = 8, .latency = 1, .bytes = 1 << 20, .file_registers = 16};
+    (void)state;
+    rf_bench_result r = replay_body(body, "release(table=2,bits=1,threads=32,ctas=8)", "cache=10", &tiny, 8);
+    assert_true(r.proved);
+    assert_int_equal(r.counters[HD_COUNTER_STATIC_REGISTERS], 32);
+    assert_true(r.counters[HD_COUNTER_PHYSICAL_REGISTERS] > 16);
+}
+
+static void shapes_that_are_none(void **state)
+{
+    static const char *const wrong[] = {"banks=0", "subarrays=0", "cache=65"};
+    rf_bench b;
+    (void)state;
+    rf_bench_open_body(&b, "bar.warp.sync -1;\n");
+    hd_rf_module *code = hd_rf_module_new(b.module);
+    for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        hd_rf_model_info model = model_with(wrong[i]);
+        const char *refusal = NULL;
+        assert_null(hd_rf_model_new(&model, code, &refusal));
+        assert_non_null(refusal);
+    }
+    hd_rf_module_free(code);
+    rf_bench_close(&b);
+}
+
+/* ---- faults ---------------------------------------------------------------------------------------------------------- */
+
+static void faults_are_noticed(void **state)
+{
+    static const char body[] = "mov.u32 %r1, 1;\nadd.u32 %r2, %r1, 1;\nmov.u32 %r5, 3;\nst.global.u32 [out], %r2;\nmov.u32 %r1, 2;\nst.global.u32 [out], %r1;\nst.global.u32 [out], %r5;\n";
+    (void)state;
+    hd_rf_model_info early = model_with("cache=10,early"), unmarked = model_with("cache=10,unmarked"), sound = model_with("cache=10");
+    rf_bench b;
+    rf_bench_open_body(&b, body);
+    rf_bench_pass(&b, ALL);
+    assert_true(rf_bench_replay(&b, &(rf_bench_run){.model = &sound}).proved);
+    assert_false(rf_bench_replay(&b, &(rf_bench_run){.model = &early}).proved);    /* before the operands are read */
+    assert_false(rf_bench_replay(&b, &(rf_bench_run){.model = &unmarked}).proved); /* one register for two words */
+    for (uint32_t fault = 1; fault <= 4 * 4; fault++)                               /* write-backs, all of them read */
+        assert_false(rf_bench_replay(&b, &(rf_bench_run){.model = &sound, .fault = fault}).proved);
+    assert_true(rf_bench_replay(&b, &(rf_bench_run){.model = &sound, .fault = 17}).proved);
+    rf_bench_close(&b);
+}
+
+/* ---- random kernels -------------------------------------------------------------------------------------------------- */
+
+/* A released register is never read before it is written again: on any order of the sides, of warps, in PTX's registers and in allocated ones,
+ * under each rule. */
+static void random_kernels_are_proved(void **state)
+{
+    static const char *const passes[] = {ALL, "release(table=1000000,liveness=paper)", "release(table=1000000,liveness=its)", "release(table=40)"};
+    hd_rf_model_info models[] = {model_with("cache=10"), model_with("cache=2,robin"), model_with("static")};
+    uint64_t released = 0;
+    (void)state;
+    for (uint64_t seed = 0; seed < 1200; seed++) {
+        rf_bench b;
+        rf_bench_open_random(&b, seed);
+        rf_bench_pass(&b, passes[seed / 2 % 4]);
+        if (!rf_bench_check(&b, hd_check_release))
+            fail_msg("seed %llu: the check refutes the pass", (unsigned long long)seed);
+        for (uint64_t order = 0; order < 3; order++) {
+            rf_bench_result r = rf_bench_replay(&b, &(rf_bench_run){.model = &models[seed % 3], .order = order * 77 + seed * (order != 0)});
+            if (!r.proved)
+                fail_msg("seed %llu, order %llu: not proved", (unsigned long long)seed, (unsigned long long)order);
+            assert_true(r.counters[HD_COUNTER_RELEASED] <= r.counters[HD_COUNTER_MAPPED]);
+            assert_int_equal(r.counters[HD_COUNTER_OPERANDS], r.counters[HD_COUNTER_FILE_READS]);
+            released += r.counters[HD_COUNTER_RELEASED];
+        }
+        rf_bench_close(&b);
+    }
+    assert_true(released > 10000);
+}
+
+/* Releases that do not wait for the operands. */
+static void early_flags_are_noticed_on_random_kernels(void **state)
+{
+    hd_rf_model_info early = model_with("cache=10,early");
+    uint32_t failed = 0;
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        rf_bench b;
+        rf_bench_open_random(&b, seed);
+        rf_bench_pass(&b, ALL);
+        failed += !rf_bench_replay(&b, &(rf_bench_run){.model = &early}).proved;
+        rf_bench_close(&b);
+    }
+    assert_true(failed > 50);
+}
+
+/* ---- programs, in the interpreter ------------------------------------------------------------------------------------ */
+
+static void annotate_program(rf_replay *replay, hd_module *module)
+{
+    hd_diagnostics diagnostics;
+    hd_diagnostics_init(&diagnostics);
+    hd_pipeline *pipeline = hd_pipeline_parse(replay->seed % 2 ? "clean,regalloc," ALL : ALL, &diagnostics);
+    assert_non_null(pipeline);
+    assert_true(hd_pipeline_run(pipeline, module, &(hd_pipeline_options){.validate = true}, &diagnostics));
+    hd_pipeline_free(pipeline);
+    for (uint32_t f = 0; f < module->functions.count; f++) {
+        uint64_t count = 0;
+        if (module->functions.items[f]->has_body)
+            assert_true(hd_check_release(module->functions.items[f], &diagnostics, &count));
+    }
+    hd_diagnostics_free(&diagnostics);
+}
+
+/* With calls, loops, switches, shuffles and barriers; several warps a block. */
+static void random_programs_are_proved(void **state)
+{
+    hd_rf_model_info models[] = {*hd_rf_model_find("release", 7), *hd_rf_model_find("release-wear", 12)};
+    static char text[1 << 18];
+    static uint32_t out[RESULT_WORDS * 1024];
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        program p;
+        program_make(&p, seed);
+        program_print(&p, text, sizeof text);
+        rf_replay r = {.run = {.text = text, .in = p.inputs, .in_bytes = sizeof p.inputs, .out = out, .out_bytes = sizeof out, .block = p.threads, .grid = 1},
+                       .models = models, .model_count = 2, .annotate = annotate_program, .seed = seed,
+                       .residency = {.ctas = 1, .active = 4, .latency = 20, .bytes = 1 << 26, .file_registers = 2048}};
+        rf_replay_run(&r);
+        if (!r.proved)
+            fail_msg("seed %llu: not proved", (unsigned long long)seed);
+        assert_null(r.results[0].refusal);
+        assert_true(r.results[0].counters[HD_COUNTER_RELEASED] > 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(empty_subarrays_lose_power),
+        cmocka_unit_test(turns_are_taken),
+        cmocka_unit_test(full_banks_grow),
+        cmocka_unit_test(takes_and_gives_agree_with_a_list),
+        cmocka_unit_test(registers_are_mapped_and_given_away),
+        cmocka_unit_test(warps_share_registers),
+        cmocka_unit_test(flag_words_go_through_the_cache),
+        cmocka_unit_test(small_files_grow),
+        cmocka_unit_test(shapes_that_are_none),
+        cmocka_unit_test(faults_are_noticed),
+        cmocka_unit_test(random_kernels_are_proved),
+        cmocka_unit_test(early_flags_are_noticed_on_random_kernels),
+        cmocka_unit_test(random_programs_are_proved),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
