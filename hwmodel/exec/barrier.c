@@ -69,6 +69,8 @@ static hd_step find_place(const hd_op *op, hd_warp *w, uint32_t mask, hd_place *
 {
     const uint32_t *numbers = hd_row(w, op->a), *counts = op->b == HD_NO_REF ? NULL : hd_row(w, op->b);
     uint32_t number = numbers[__builtin_ctz(mask)], count = counts ? counts[__builtin_ctz(mask)] : 0;
+    if (op->flags & HD_OP_ALIGNED && mask != w->lanes)
+        hd_end_waiting(w);
     if (op->flags & HD_OP_ALIGNED && mask != w->lanes) {
         char note[128];
         snprintf(note, sizeof note, "the lanes 0x%08x of the warp have not ended and are elsewhere", w->lanes & ~mask);

@@ -8,6 +8,7 @@
  *
  * Only sides of the running function can be brought up: those of a caller stand below its frame. */
 #include "hwmodel/exec/park.h"
+#include "hwmodel/exec/decode.h"
 
 /* Lanes of the top that do not execute the op go on behind it, and meet the others where both are done. */
 static void split_top(hd_warp *w, uint32_t mask)
@@ -71,6 +72,37 @@ bool hd_switch_side(hd_warp *w)
     return false;
 }
 
+/* Is there nothing but branches without a choice between an op and the kernel's end? */
+static bool leads_to_end(const hd_code *code, uint32_t pc)
+{
+    enum { MOST_BRANCHES = 8 };
+    for (uint32_t n = 0; n < MOST_BRANCHES; n++) {
+        const hd_op *op = &code->ops[pc];
+        if (op->guard != HD_NO_REF || op->run != hd_run_branch)
+            return op->guard == HD_NO_REF && (op->run == hd_run_return || op->run == hd_run_exit);
+        pc = op->target;
+    }
+    return false;
+}
+
+/* A GPU ends lanes at the branch to the return; here they wait at it for the others, who may wait for them elsewhere. It
+ * is no event, because warp-wide storage may be given up there when the whole warp has come. */
+bool hd_end_waiting(hd_warp *w)
+{
+    uint32_t above = hd_top(w)->mask, ended = 0;
+    for (uint32_t at = w->stack.count - 1; w->frame_count == 1 && at-- > 0;) {
+        const hd_entry *e = &w->stack.items[at];
+        uint32_t own = e->mask & ~above & ~w->parked;
+        above |= e->mask;
+        if (own && leads_to_end(hd_top_frame(w)->code, e->pc))
+            ended |= own;
+    }
+    for (uint32_t i = 0; i < w->stack.count; i++)
+        w->stack.items[i].mask &= ~ended;
+    w->lanes &= ~ended;
+    return ended != 0;
+}
+
 hd_step hd_block(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t number, const char *what)
 {
     if (hd_top(w)->mask & ~w->parked || hd_switch_side(w)) /* the rest of a split entry is on top already */
@@ -81,6 +113,8 @@ hd_step hd_block(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t number, co
         w->waiting = op;
         return HD_STEP_BLOCKED;
     }
+    if (hd_end_waiting(w))
+        return HD_STEP_BLOCKED;
     hd_step step = hd_fault(op, w, mask, "%s waits for lanes 0x%08x, which are elsewhere", what, w->lanes & ~mask);
     if (w->frame_count > 1 && w->lanes & ~hd_top_frame(w)->lanes & ~w->parked)
         hd_fault_not_modelled(w, "lanes of a function that has called this one cannot go on before it is back; code that "

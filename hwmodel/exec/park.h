@@ -25,4 +25,7 @@ bool hd_switch_side(hd_warp *w);
  * `number`; else a fault: the lanes `missing` cannot come. */
 hd_step hd_block(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t number, const char *what);
 
+/* Ends lanes that are elsewhere in the kernel and have nothing to do there but to return. true: there were such. */
+bool hd_end_waiting(hd_warp *w);
+
 #endif

@@ -228,6 +228,25 @@ static void ended_lanes(void **state)
     assert_int_equal(out[63], 7);
 }
 
+/* Lanes that branched to the return wait there for the others of their warp, but no barrier waits for them. */
+static void lanes_that_return_are_not_waited_for(void **state)
+{
+    (void)state;
+    static const char *const barriers[] = {"bar.sync 0;", "barrier.sync 0;", "bar.warp.sync -1;", "bar.sync 0;\nbar.sync 0;"};
+    for (uint32_t k = 0; k < 2 * sizeof barriers / sizeof *barriers; k++) {
+        char text[512];
+        snprintf(text, sizeof text, "setp.lt.u32 %%p1, %%r0, 5;\n@%%p1 bra E;\n%s\nst.global.u32 [%%rd3], 7;\n%s", barriers[k / 2],
+                 k % 2 ? "bra F;\nE: bra F;\nF:" : "E:");
+        kernel_run run = run_body(text, 64);
+        expect_done(&run);
+        for (uint32_t t = 0; t < 64; t++)
+            assert_int_equal(out[t], t < 5 ? 0 : 7);
+    }
+    /* but for those that have something to do yet */
+    kernel_run run = run_body("setp.ge.u32 %p1, %r0, 5;\n@%p1 bra B;\nst.global.u32 [%rd3], 7;\nbra F;\nB: bar.sync 0;\nF:", 64);
+    expect_fault(&run, "divergent barrier: only 27 of 32 lanes reach it");
+}
+
 static void warp_barriers(void **state)
 {
     (void)state;
@@ -367,6 +386,7 @@ int main(void)
         cmocka_unit_test(told_once),     cmocka_unit_test(told_apart),
         cmocka_unit_test(lanes_apart),   cmocka_unit_test(producer_and_consumer),
         cmocka_unit_test(votes_apart),   cmocka_unit_test(ended_lanes),
+        cmocka_unit_test(lanes_that_return_are_not_waited_for),
         cmocka_unit_test(warp_barriers),
         cmocka_unit_test(a_wait_for_the_callers_lanes_is_not_modelled), cmocka_unit_test(clusters),
         cmocka_unit_test(fences),        cmocka_unit_test(faults),

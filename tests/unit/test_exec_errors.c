@@ -120,7 +120,7 @@ static void waits_in_the_source(void **state)
     static const struct {
         const char *body, *message, *note;
     } rows[] = {
-        {".loc 1 3 1\n@%p1 bra L;\n.loc 1 4 1\nbar.sync 0;\n.loc 1 9 1\nL: ",
+        {".loc 1 3 1\n@%p1 bra L;\n.loc 1 4 1\nbar.sync 0;\n.loc 1 9 1\nL: mov.u32 %r1, 0;\n",
          "31 of 32 lanes reach it; kernel k (main.cu:4), block", "lanes 0x00000001 are here (main.cu:9)\n"},
         {".loc 1 5 1\nbarrier.sync 1, 64;\n", "cannot open; kernel k (main.cu:5)", "64 are needed (main.cu:5)\n"},
         {".loc 1 6 1\nL: bra L;\n", "(1 of 1 warps); kernel k (main.cu:6)", "in circles here (main.cu:6)\n"},
