@@ -170,12 +170,12 @@ static void the_widest_lane_counts(void **state)
     assert_widths(&r, 4 + 5, 2, 0, 0);
 }
 
-/* Both halves of 64 bits, each by itself: -2 has ones above, 2^33 nothing below; a 16-bit register has no sign. */
+/* Both halves of 64 bits, each by itself: -2 has ones above; a 16-bit register has no sign. */
 static void parts_of_wide_and_half_values(void **state)
 {
     (void)state;
-    rf_replay_result r = proved(KERNEL_OF("", "mov.b64 %RD0, -2;\nmov.b64 %RD2, 0x200000000;\n"), "policy=first");
-    assert_widths(&r, 4, 0, 0, 0);
+    rf_replay_result r = proved(KERNEL_OF("", "mov.b64 %RD0, -2;\nmov.b64 %RD2, 0x3000000000000005;\nmov.b64 %RD4, 0x500003000;\n"), "policy=first");
+    assert_widths(&r, 4, 1, 0, 1);
     r = proved(KERNEL_OF("", ".reg .b16 %RH<16>;\nmov.b16 %RH0, 0xffff;\n"), "policy=first");
     assert_widths(&r, 0, 0, 1, 0);
 }
