@@ -60,7 +60,7 @@ LIB := $(O)/libheddle.a
 PROGRAM := $(if $(CLI_C),$(O)/heddle)
 
 all: $(LIB) $(PROGRAM)
-.PHONY: all deps demo check sanitize coverage campaign-liveness campaign-exec fuzz fuzzers tests bench bless install check-layers metrics format clean \
+.PHONY: all deps demo check sanitize coverage campaign-liveness campaign-exec campaign-techniques fuzz fuzzers tests bench bless install check-layers metrics format clean \
         help deps-browser deps-fuzz missing-deps FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -153,6 +153,9 @@ campaign-liveness: $(O)/tests/unit/test_liveness
 # said.
 campaign-exec: $(O)/tests/unit/test_exec_programs
 	$(Q)PROGRAM_COUNT=$(or $(COUNT),100000) $<
+# Random programs through every technique's pass, check and replay: COUNT=N of each kind, 50,000 where nothing is said, from seed SEED on.
+campaign-techniques: $(O)/tests/unit/test_techniques
+	$(Q)TECHNIQUE_SEED=$(or $(SEED),1) TECHNIQUE_COUNT=$(or $(COUNT),50000) $<
 fuzz:
 	+$(Q)if tools/deps missing fuzz; then \
 	    $(SUBMAKE) O=$(O)-fuzz CC=clang SANITIZE=fuzz CFLAGS='-O1 -g' fuzzers && \
@@ -184,5 +187,5 @@ clean:
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all deps deps-browser deps-fuzz demo check bless sanitize coverage campaign-liveness campaign-exec fuzz bench'
+	@echo 'Targets: all deps deps-browser deps-fuzz demo check bless sanitize coverage campaign-liveness campaign-exec campaign-techniques fuzz bench'
 	@echo '         install check-layers metrics format clean'

@@ -385,8 +385,8 @@ static void annotate(demo_pass *p, const uint32_t *ids)
     for (uint32_t i = 0; i < p->pairs.count; i++) {
         uint32_t consumer = place[ids[i]];
         uint32_t slot = slot_of(f, &f->instructions.items[consumer], p->pairs.items[i].operand);
-        hd_annotate(f, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = consumer - 1, .value = 1});
-        hd_annotate(f, (hd_annotation){.kind = HD_ANNOTATION_DEMO_OPERAND, .slot = (uint16_t)slot, .instruction = consumer, .value = 1});
+        hd_annotate(f, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = consumer - 1});
+        hd_annotate(f, (hd_annotation){.kind = HD_ANNOTATION_DEMO_OPERAND, .slot = (uint16_t)slot, .instruction = consumer});
     }
     hd_annotations_sort(f);
 }
