@@ -48,6 +48,11 @@ static void the_papers_figures(void **state)
     assert_false(gpu->energies[HD_ENERGY_BYPASS_COLLECTOR].known);
     assert_int_equal(gpu->limits.registers_per_sm, 32768);
     hd_gpu_free(gpu);
+    gpu = hd_gpu_load("fermi-rfv", &diagnostics);
+    assert_true(gpu->valid && gpu->energies[HD_ENERGY_REGISTER_BANK].dynamic_pj == 37.44); /* 8 clusters of 4.68 */
+    assert_true(gpu->energies[HD_ENERGY_RENAMING_TABLE].dynamic_pj == 1.14);
+    assert_true(gpu->limits.warps_per_sm == 48 && gpu->limits.registers_per_sm / 32 == 1024);
+    hd_gpu_free(gpu);
     hd_diagnostics_free(&diagnostics);
 }
 

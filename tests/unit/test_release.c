@@ -226,6 +226,31 @@ static void the_machines_table(void **state)
     rf_bench_close(&b);
 }
 
+/* Static shared memory and allocated registers keep CTAs out, and leave more of the table to those that are in. */
+static void occupancy_divides_the_table(void **state)
+{
+    static const char shared[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.shared .align 4 .b8 tile[24576];\n.shared .align 4 .b8 other[65536];\n"
+                                 ".entry k(.param .u32 n)\n{\n.reg .b32 %r<32>;\n";
+    rf_bench b;
+    hd_writer text;
+    (void)state;
+    hd_writer_to_memory(&text);
+    hd_write_string(&text, shared);
+    for (uint32_t r = 0; r < 30; r++)
+        hd_write_format(&text, "mov.u32 %%r%u, 1;\nst.shared.u32 [tile], %%r%u;\n", r, r);
+    hd_write_string(&text, "ret;\n}\n");
+    rf_bench_open(&b, text.buffer.items, text.buffer.count);
+    rf_bench_pass(&b, "release");
+    assert_int_equal(renamed_of(&b), 8192 / (11 * 8 * 6)); /* 6 CTAs of 24 KB and 1 KB each in 164 KB */
+    rf_bench_close(&b);
+    hd_writer_free(&text);
+    open_lives(&b, 19, 1);
+    hd_architected_set(b.kernel, &(hd_architected){.registers = 128});
+    rf_bench_pass(&b, "release");
+    assert_int_equal(renamed_of(&b), 19); /* 2 CTAs with 128 registers a thread: room for 46 */
+    rf_bench_close(&b);
+}
+
 static void short_lives_come_first(void **state)
 {
     rf_bench b;
@@ -643,6 +668,7 @@ int main(void)
         cmocka_unit_test(half_of_a_pair),
         cmocka_unit_test(the_papers_tables),
         cmocka_unit_test(the_machines_table),
+        cmocka_unit_test(occupancy_divides_the_table),
         cmocka_unit_test(short_lives_come_first),
         cmocka_unit_test(registers_of_the_module_stay),
         cmocka_unit_test(simpler_rules_are_refuted),
