@@ -15,7 +15,7 @@
 #include "ir/graph.h"
 #include "passes/matching.h"
 
-enum { VERTICES_MOST = 2048, STEPS = 1 << 16, EDGE_STEPS = 16, EXACT_STEPS = 1 << 28 };
+enum { VERTICES_MOST = 2048, STEPS = 1 << 12, EDGE_STEPS = 64, EXACT_STEPS = 1 << 28 };
 
 typedef struct corf_pass {
     hd_pass_context *context;

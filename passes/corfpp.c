@@ -22,7 +22,7 @@
  */
 #include "passes/maxcut.h"
 
-enum { BASE_STEPS = 16384, BUDGET = 32, CUT_STEPS = 4096, EXACT_STEPS = 1 << 26 };
+enum { BASE_STEPS = 4096, BUDGET = 8, CUT_STEPS = 4096, EXACT_STEPS = 1 << 26 };
 
 typedef struct corfpp_pass {
     hd_pass_context *context;
