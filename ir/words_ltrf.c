@@ -2,31 +2,17 @@
  *
  * At the function's head ltrf.size, most words of an interval (N). Before the first instruction of each interval ltrf.prefetch, the explicit
  * instruction of section 3.2 of the paper, whose payload tells how many words follow, and these: the bit vector, bit r of word r / 64
- * for register r. The vector has 256 bits, four words, as many as a thread may have registers; where a function of virtual registers
- * has more, it is as long as needed. Without explicit instructions (a bit in each instruction says that a vector follows) an interval
- * takes one word less.
+ * for register r. The vector has 256 bits, four words, as many as a thread may have registers; virtual registers above 255 have no binary
+ * form. Without explicit instructions (a bit in each instruction says that a vector follows) an interval takes one word less.
  *
  * Dead-operand bits stand in the instructions: a bit for each source that may have one.
  */
 #include "ir/storage.h"
 #include "ir/words.h"
 
-enum { VECTOR_WORDS = 4, WORD_BITS = 64, VECTOR_MOST = 1 << 26, SOURCES_MOST = 32 };
+enum { VECTOR_WORDS = 4, WORD_BITS = 64, SOURCES_MOST = 32 };
 
 /* ---- to words ---------------------------------------------------------------------------------------------------------- */
-
-/* Words of a vector: the same for all of the function. */
-static uint32_t vector_words(const hd_function *f)
-{
-    uint32_t words = VECTOR_WORDS;
-    for (uint32_t a = 0; a < f->annotations.count; a++) {
-        const hd_annotation *note = &f->annotations.items[a];
-        for (uint32_t w = 0; note->kind == HD_ANNOTATION_LTRF_PREFETCH && w < note->count; w++)
-            if (f->annotation_words.items[note->value + w] / WORD_BITS >= words)
-                words = f->annotation_words.items[note->value + w] / WORD_BITS + 1;
-    }
-    return words;
-}
 
 static bool is_ascending(const uint32_t *list, uint32_t count)
 {
@@ -36,11 +22,11 @@ static bool is_ascending(const uint32_t *list, uint32_t count)
     return true;
 }
 
-static void encode_vector(const hd_function *f, const hd_annotation *note, uint32_t length, hd_word_array *words)
+static void encode_vector(const hd_function *f, const hd_annotation *note, hd_word_array *words)
 {
-    hd_array_push(words, (hd_word){note->instruction, hd_word_make(HD_WORD_LTRF_PREFETCH, length)});
-    hd_word *vector = hd_array_extend(words, length);
-    for (uint32_t w = 0; w < length; w++)
+    hd_array_push(words, (hd_word){note->instruction, hd_word_make(HD_WORD_LTRF_PREFETCH, VECTOR_WORDS)});
+    hd_word *vector = hd_array_extend(words, VECTOR_WORDS);
+    for (uint32_t w = 0; w < VECTOR_WORDS; w++)
         vector[w] = (hd_word){note->instruction, 0};
     for (uint32_t w = 0; w < note->count; w++) {
         uint32_t reg = f->annotation_words.items[note->value + w];
@@ -51,22 +37,19 @@ static void encode_vector(const hd_function *f, const hd_annotation *note, uint3
 bool hd_words_of_ltrf(const hd_function *function, hd_word_array *words, const char **refusal)
 {
     const hd_annotation *size = hd_annotation_at(function, HD_ANNOTATION_LTRF_SIZE, HD_NONE, 0);
-    uint32_t length = vector_words(function);
-    if (length > VECTOR_MOST) {
-        *refusal = "a register whose number no vector is long enough for";
-        return false;
-    }
     if (size)
         hd_array_push(words, (hd_word){HD_NONE, hd_word_make(HD_WORD_LTRF_SIZE, size->value)});
     for (uint32_t a = 0; a < function->annotations.count; a++) {
         const hd_annotation *note = &function->annotations.items[a];
+        const uint32_t *list = function->annotation_words.items + note->value;
         if (note->kind != HD_ANNOTATION_LTRF_PREFETCH)
             continue;
-        if (!is_ascending(function->annotation_words.items + note->value, note->count)) {
-            *refusal = "registers of an interval that do not ascend";
+        *refusal = !is_ascending(list, note->count)                                          ? "registers of an interval that do not ascend"
+                   : note->count && list[note->count - 1] >= VECTOR_WORDS * WORD_BITS ? "a register above 255"
+                                                                                      : NULL;
+        if (*refusal)
             return false;
-        }
-        encode_vector(function, note, length, words);
+        encode_vector(function, note, words);
     }
     return true;
 }
@@ -86,7 +69,7 @@ static void decode_vector(const hd_word *vector, uint32_t length, hd_annotation_
 /* The words of one place belong together. */
 static bool is_whole(const hd_function *f, const hd_word *words, uint32_t count, uint64_t length)
 {
-    if (words->instruction >= f->instructions.count || length < VECTOR_WORDS || length >= count)
+    if (words->instruction >= f->instructions.count || length != VECTOR_WORDS || length >= count)
         return false;
     for (uint32_t w = 1; w <= length; w++)
         if (words[w].instruction != words->instruction)

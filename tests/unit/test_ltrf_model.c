@@ -166,6 +166,17 @@ static void wrong_annotations_are_noticed(void **state)
     assert_false(replay_with(early, "ltrf+", "n=3,dead", 0).proved);
 }
 
+/* While S1 waits, the other side runs in an interval of its own; S1 goes on in the middle of the first one. */
+static void who_waits_finds_another_interval(void **state)
+{
+    (void)state;
+#define WAIT(inside, behind)                                                                                              \
+    KERNEL("mov.u32 %R0, %laneid; //@ltrf_prefetch (0,1,3)\nsetp.lt.u32 %P0, %R0, 9;\n@%P0 bra S1;\nmov.u32 %R2, 2; //@ltrf_prefetch (2)\n" \
+           "bar.warp.sync -1;" inside "\nbra J;" behind "\nS1: mov.u32 %R1, 1;\nbar.warp.sync -1;" inside "\nadd.u32 %R3, %R1, %R1;" behind "\nJ: ")
+    assert_false(replay_with(WAIT("", ""), "ltrf", "n=3", 0).proved);
+    assert_true(replay_with(WAIT("//@ltrf_prefetch ()", "//@ltrf_prefetch (1,3)"), "ltrf", "n=3", 0).proved);
+}
+
 /* ---- RFC ------------------------------------------------------------------------------------------------------------------ */
 
 #define RESULTS                                                                                    \
@@ -290,6 +301,7 @@ int main(void)
         cmocka_unit_test(what_is_too_wide_bypasses_the_cache),
         cmocka_unit_test(lost_moves_are_noticed),
         cmocka_unit_test(wrong_annotations_are_noticed),
+        cmocka_unit_test(who_waits_finds_another_interval),
         cmocka_unit_test(results_stay_until_newer_ones_come),
         cmocka_unit_test(lanes_are_kept_apart),
         cmocka_unit_test(the_papers_storage),
