@@ -119,10 +119,52 @@ static bool read_compute(const hd_yaml_node *node, hd_gpu *gpu)
     return true;
 }
 
+static bool read_design(const hd_yaml_node *node, hd_register_file_design *d)
+{
+    static const char *const keys[] = {"cell", "network", "banks", "bank_size", "capacity", "area", "power", "latency"};
+    double *const numbers[] = {&d->banks, &d->bank_size, &d->capacity, &d->area, &d->power, &d->latency};
+    if (!hd_yaml_mapping(node) || !hd_yaml_known_keys(node, keys, 8))
+        return false;
+    bool good = hd_yaml_string(hd_yaml_need(node, "cell"), &d->cell) && hd_yaml_string(hd_yaml_need(node, "network"), &d->network);
+    for (uint32_t i = 0; i < 6 && good; i++) {
+        const hd_yaml_node *number = hd_yaml_need(node, keys[2 + i]);
+        good = hd_yaml_double(number, numbers[i]);
+        if (good && !(*numbers[i] > 0 && *numbers[i] < 1e6)) {
+            hd_yaml_error(number, HD_DIAG_BAD_VALUE, "a relative number lies between 0 and 1e6");
+            good = false;
+        }
+    }
+    return good;
+}
+
+static bool read_designs(const hd_yaml_node *node, hd_gpu *gpu)
+{
+    if (!node)
+        return true;
+    if (!hd_yaml_sequence(node))
+        return false;
+    if (node->count > HD_GPU_DESIGNS) {
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "at most %d designs", HD_GPU_DESIGNS);
+        return false;
+    }
+    bool good = true;
+    for (uint32_t i = 0; i < node->count; i++)
+        good = read_design(node->items[i], &gpu->designs[gpu->design_count++]) && good;
+    return good;
+}
+
+static bool read_register_file(const hd_yaml_node *node, hd_gpu *gpu)
+{
+    static const char *const keys[] = {"banks", "designs"};
+    if (!node)
+        return true;
+    return hd_yaml_mapping(node) && hd_yaml_known_keys(node, keys, 2) &&
+           hd_yaml_u32(hd_yaml_need(node, "banks"), 1, 1024, &gpu->register_banks) && read_designs(hd_yaml_get(node, "designs"), gpu);
+}
+
 static bool read_gpu(hd_gpu *gpu)
 {
     static const char *const keys[] = {"name", "summary", "compute", "limits", "register_file", "energies"};
-    static const char *const file_keys[] = {"banks"};
     const hd_yaml_node *root = gpu->yaml->root;
     if (!root || !hd_yaml_mapping(root))
         return false;
@@ -131,10 +173,7 @@ static bool read_gpu(hd_gpu *gpu)
     good = hd_yaml_string(hd_yaml_need(root, "summary"), &gpu->summary) && good;
     good = read_compute(hd_yaml_need(root, "compute"), gpu) && good;
     good = read_limits(hd_yaml_need(root, "limits"), &gpu->limits) && good;
-    const hd_yaml_node *file = hd_yaml_get(root, "register_file");
-    if (file)
-        good = hd_yaml_mapping(file) && hd_yaml_known_keys(file, file_keys, 1) &&
-               hd_yaml_u32(hd_yaml_need(file, "banks"), 1, 1024, &gpu->register_banks) && good;
+    good = read_register_file(hd_yaml_get(root, "register_file"), gpu) && good;
     return read_energies(hd_yaml_get(root, "energies"), gpu) && good;
 }
 

@@ -21,7 +21,12 @@ typedef struct hd_energy_figure {
 } hd_energy_figure;
 extern const char *const hd_energy_keys[HD_ENERGY_COUNT];
 
-enum { HD_GPU_CARVEOUTS = 16 };
+enum { HD_GPU_CARVEOUTS = 16, HD_GPU_DESIGNS = 16 };
+/* Another register file that the GPU might have; all numbers are relative to the one that it has. */
+typedef struct hd_register_file_design {
+    const char *cell, *network; /* technology of the cells; between banks and collectors */
+    double banks, bank_size, capacity, area, power, latency;
+} hd_register_file_design;
 typedef struct hd_gpu_limits {
     uint32_t sms;                    /* 0 = not given */
     uint32_t warps_per_sm, ctas_per_sm;
@@ -40,6 +45,8 @@ typedef struct hd_gpu {
     uint32_t compute_major, compute_minor;
     hd_gpu_limits limits;
     uint32_t register_banks;         /* 0 = not given */
+    hd_register_file_design designs[HD_GPU_DESIGNS]; /* in the order of the description */
+    uint32_t design_count;
     hd_energy_figure energies[HD_ENERGY_COUNT];
     hd_yaml *yaml;                   /* owns all texts; NULL where no GPU has the name */
     bool valid;                      /* false: errors were reported */

@@ -56,6 +56,28 @@ static void the_papers_figures(void **state)
     hd_diagnostics_free(&diagnostics);
 }
 
+/* Capacity is that of its banks; the last two columns of table 2 follow from the others. */
+static void designs_of_register_files(void **state)
+{
+    (void)state;
+    static const double per_area[] = {1, 1, 1, 1, 1, 1, 32}, per_power[] = {1, 1, 1, 2.5, 2.5, 7.6, 12};
+    hd_diagnostics diagnostics;
+    hd_gpu *gpu = load("maxwell-ltrf", &diagnostics);
+    assert_true(gpu->valid);
+    assert_int_equal(gpu->register_banks, 16);
+    assert_int_equal(gpu->design_count, 7);
+    for (uint32_t i = 0; i < 7; i++) {
+        const hd_register_file_design *d = &gpu->designs[i];
+        double power = d->capacity / d->power / per_power[i];
+        assert_true(d->capacity == d->banks * d->bank_size && d->capacity / d->area == per_area[i] && power > 0.97 && power < 1.03);
+        assert_true(i == 0 || d->latency > gpu->designs[i - 1].latency);
+    }
+    assert_string_equal(gpu->designs[6].cell, "DWM");
+    assert_true(gpu->designs[5].latency == 5.3 && gpu->designs[6].latency == 6.3);
+    hd_gpu_free(gpu);
+    hd_diagnostics_free(&diagnostics);
+}
+
 static void expect_error(const char *name, hd_diagnostic_kind kind, const char *part)
 {
     hd_diagnostics diagnostics;
@@ -113,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_built_in_one_is_right),
         cmocka_unit_test(the_papers_figures),
+        cmocka_unit_test(designs_of_register_files),
         cmocka_unit_test(wrong_descriptions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
