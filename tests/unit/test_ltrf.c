@@ -1,6 +1,7 @@
 /* Register-intervals of LTRF: pass, check and words, on the paper's figure, traps, and random kernels; the number of intervals against the least. */
 #include "tests/unit/unit.h"
 
+#include "emitters/ptx.h"
 #include "ir/words.h"
 #include "passes/liveness.h"
 #include "tests/unit/rf_bench.h"
@@ -429,6 +430,29 @@ static void words_say_the_same(void **state)
     assert_true(bits > 1000);
 }
 
+static void both_spellings_read_back(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 120; seed++) {
+        rf_bench b, again;
+        hd_writer text;
+        char before[8192], behind[8192];
+        rf_bench_open_random(&b, seed);
+        divide(&b, 4, true, NULL);
+        hd_writer_to_memory(&text);
+        assert_true(hd_emit_ptx(&text, b.module, &(hd_emit_options){.spelling = seed / 2 % 2 ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE}));
+        rf_bench_open(&again, text.buffer.items, text.buffer.count);
+        spell(b.kernel, before);
+        spell(again.kernel, behind);
+        assert_string_equal(before, behind);
+        assert_int_equal(b.kernel->annotations.count, again.kernel->annotations.count);
+        assert_true(check(&again));
+        rf_bench_close(&again);
+        rf_bench_close(&b);
+        hd_writer_free(&text);
+    }
+}
+
 /* ---- the least number --------------------------------------------------------------------------------------------------------- */
 
 enum { LEAST_MOST = 12, MIXED = LEAST_MOST + 1 };
@@ -559,6 +583,7 @@ int main(void)
         cmocka_unit_test(a_bit_too_many_is_refuted),
         cmocka_unit_test(random_kernels_are_proved),
         cmocka_unit_test(words_say_the_same),
+        cmocka_unit_test(both_spellings_read_back),
         cmocka_unit_test(the_number_is_near_the_least),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
