@@ -69,10 +69,10 @@ static void count_instructions(const estimate_work *w, hd_estimate_features *x)
     const hd_function *f = w->function;
     x->instructions = f->instructions.count;
     x->loops = w->cfg->loop_count;
+    x->calls = estimate_count_calls(f);
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         uint32_t behaviour = hd_insn_form(f, &f->instructions.items[i])->behaviour;
         x->loads += (behaviour & HD_BEHAVE_LOAD) != 0 && !w->skip[i];
-        x->calls += (behaviour & HD_BEHAVE_CALL) != 0;
         x->barriers += (behaviour & HD_BEHAVE_BARRIER) != 0;
     }
 }
@@ -139,22 +139,25 @@ uint32_t hd_estimate_room(const hd_function *f, const hd_estimate_features *x, c
 
 /* Coefficients, fitted as docs/estimate.md says; hundredths of registers. */
 enum {
-    NEEDED_BASE = -561,
-    NEEDED_ALL = 45,
-    NEEDED_VECTOR = 62,
-    WANTED_BASE = 598,
-    WANTED_EARLY = 54,
-    WANTED_VECTOR = 21,
-    WANTED_LATE = 35,
-    WANTED_HOPPER = 78,   /* from sm_90 on */
-    WANTED_DOUBLING = 50, /* for each doubling of the instructions, counted from 64 */
-    SPARE = 282,          /* registers below the room from which on ptxas takes fewer than it could use .. */
-    SPARE_SLOPE = 10,     /* .. namely these hundredths */
+    EXCESS = 26,      /* registers for each that speed wants beyond need are taken as needed .. */
+    EXCESS_MOST = 50, /* .. up to so many */
+    WANTED_BASE = 516,
+    WANTED_EARLY = 51,
+    WANTED_VECTOR = 23,
+    WANTED_LATE = 28,
+    WANTED_HOPPER = 109,  /* from sm_90 on */
+    WANTED_DOUBLING = 29, /* for each doubling of the instructions, counted from 64 */
+    WANTED_CTAS = 507,    /* beyond what both orders want, with .minnctapersm */
+    WORDS_MOST = 300,     /* of an order, counted */
+    SPARE = 274,          /* registers below the room from which on ptxas takes fewer than it could use .. */
+    SPARE_SLOPE = 11,     /* .. namely these hundredths */
     CALLER_LEAST = 24,    /* registers that the calling convention takes .. */
     CALLEE_SAVED = 8,     /* .. these of them last during calls */
     STACK_POINTER = 100,  /* machines set one register aside */
     LEAST = 4,
 };
+
+static int64_t at_most(uint32_t words, uint32_t most) { return words < most ? words : most; }
 
 static int64_t room_for(const hd_function *f, const hd_estimate_features *x, const hd_gpu_limits *limits,
                         int64_t needed)
@@ -174,23 +177,31 @@ static int64_t logarithm(uint32_t n)
     return n ? 100ll * whole + 100ll * (n - (1ll << whole)) / (1ll << whole) : 0;
 }
 
-static int64_t wanted_by(const hd_function *f, const hd_estimate_features *x, int64_t needed)
+/* What must fit, lest occupancy pays for it. */
+static int64_t needed_by(const hd_estimate_features *x)
 {
-    int64_t wanted = WANTED_BASE + (int64_t)WANTED_EARLY * x->wanted[0] + (int64_t)WANTED_VECTOR * x->wanted[1] +
-                     (int64_t)WANTED_LATE * x->late + WANTED_DOUBLING * (logarithm(x->instructions) - 600) / 100;
+    uint32_t excess = x->wanted[0] > x->needed[0] ? x->wanted[0] - x->needed[0] : 0;
+    int64_t needed = 100ll * x->needed[1] + EXCESS * at_most(excess, EXCESS_MOST);
+    return needed > 100ll * x->needed[1] + STACK_POINTER ? needed : 100ll * x->needed[1] + STACK_POINTER;
+}
+
+static int64_t wanted_by(const hd_function *f, const hd_estimate_features *x)
+{
+    int64_t wanted = WANTED_BASE + WANTED_EARLY * at_most(x->wanted[0], WORDS_MOST) +
+                     WANTED_VECTOR * at_most(x->wanted[1], WORDS_MOST) + WANTED_LATE * at_most(x->late, WORDS_MOST) +
+                     WANTED_DOUBLING * (logarithm(x->instructions) - 600) / 100;
     if (f->module->target_number >= 90)
         wanted += WANTED_HOPPER;
-    if (f->min_ctas && wanted > needed) /* there is room, but ptxas does not take all of it */
-        wanted -= (wanted - needed) / 2;
+    if (f->min_ctas) /* there is room, and speed alone decides */
+        wanted = 100 * at_most(x->wanted[0], x->late) + WANTED_CTAS;
     int64_t calling = CALLER_LEAST + (x->over_calls > CALLEE_SAVED ? x->over_calls - CALLEE_SAVED : 0);
     return x->calls && wanted < 100 * calling ? 100 * calling : wanted;
 }
 
 uint32_t hd_estimate_model(const hd_function *f, const hd_estimate_features *x, const hd_gpu_limits *limits)
 {
-    int64_t needed = NEEDED_BASE + (int64_t)NEEDED_ALL * x->needed[0] + (int64_t)NEEDED_VECTOR * x->needed[1];
-    int64_t wanted = wanted_by(f, x, needed), least = 100ll * x->needed[1] + STACK_POINTER;
-    int64_t room = room_for(f, x, limits, needed > least ? needed : least);
+    int64_t wanted = wanted_by(f, x), least = 100ll * x->needed[1] + STACK_POINTER;
+    int64_t room = room_for(f, x, limits, needed_by(x));
     if (wanted > room - SPARE)
         wanted = room - SPARE + (wanted + SPARE - room) * SPARE_SLOPE / 100;
     if (wanted < least)

@@ -26,9 +26,10 @@ typedef struct hd_estimate_features {
     uint32_t late;                      /* as wanted[0], ordered from the end */
     uint32_t written;                   /* in PTX order */
     uint32_t needed_at, wanted_at;      /* first instructions of the blocks where needed[0] and wanted[0] are */
-    uint32_t instructions, loops, unrolled, loads, calls, barriers; /* unrolled: loops */
-    uint32_t over_calls;                                            /* words live during calls */
-    uint32_t shared_bytes;                                          /* static */
+    uint32_t instructions, loops, unrolled, loads, barriers; /* unrolled: loops */
+    uint32_t calls;                                          /* that keep to the calling convention */
+    uint32_t over_calls;                                     /* words live during calls */
+    uint32_t shared_bytes;                                   /* static */
 } hd_estimate_features;
 
 void hd_estimate_measure(hd_pass_context *context, hd_estimate_features *features);

@@ -24,14 +24,14 @@ static uint32_t load_latency(const hd_form *form)
     case HD_SPACE_PARAM_ENTRY:
         return 30;
     default:
-        return 300;
+        return 1000;
     }
 }
 
 static uint32_t latency_of(const hd_form *form)
 {
     if (form->behaviour & HD_BEHAVE_TEXTURE)
-        return 400;
+        return 1000;
     if (form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_ATOMIC))
         return load_latency(form);
     switch (hd_form_unit(form)) {
@@ -162,6 +162,8 @@ static void find_root(estimate_graph *g, uint32_t n, const hd_instruction *insn)
 {
     const hd_operand *op = hd_insn_operands(g->work->function, insn);
     const estimate_node *at = &g->nodes.items[n];
+    if (at->def_count == 1 && at->use_count == 1 && estimate_is_extension(g->work, at->ordinal))
+        g->values.items[g->lists.items[at->def_first]].root = g->values.items[g->lists.items[at->use_first]].root;
     if (!estimate_is_address_sum(g->work, insn) || at->def_count != 1)
         return;
     uint32_t v = g->lists.items[at->def_first], a = g->values.items[g->lists.items[at->use_first]].root;

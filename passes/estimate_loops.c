@@ -10,7 +10,7 @@
  */
 #include "passes/estimate_work.h"
 
-enum { FOUR_MOST = 84, WHOLE_MOST = 1100 };
+enum { FOUR_MOST = 84, WHOLE_MOST = 500 };
 
 /* Blocks that begin with .pragma "nounroll", as a bit for each instruction. */
 void estimate_loops_init(estimate_work *w)

@@ -14,7 +14,7 @@
  */
 #include "passes/estimate_work.h"
 
-enum { HELD_CYCLES = 10 };
+enum { HELD_CYCLES = 60 };
 
 typedef struct estimate_key {
     uint64_t rank;

@@ -11,7 +11,7 @@
  */
 #include "passes/estimate_work.h"
 
-enum { SIDE_MOST = 4 };
+enum { SIDE_MOST = 12 };
 
 /* Entered from `from` only, left to one block, `*to`. */
 static bool is_side(const estimate_work *w, uint32_t b, uint32_t from, uint32_t *to)

@@ -115,6 +115,20 @@ static bool is_cheap(const estimate_work *w, uint32_t ordinal)
     return constants && registers <= 1;
 }
 
+bool estimate_is_extension(const estimate_work *w, uint32_t ordinal)
+{
+    const hd_function *f = w->function;
+    const hd_instruction *insn = &f->instructions.items[ordinal];
+    const hd_form *form = hd_insn_form(f, insn);
+    const hd_operand *o = hd_insn_operands(f, insn);
+    if (form->opcode != HD_OP_CVT || insn->operand_count != 2 || insn->guard != HD_NONE)
+        return false;
+    if (o[0].kind != HD_OPERAND_REGISTER || o[1].kind != HD_OPERAND_REGISTER || w->definitions[o[0].value] != 1)
+        return false;
+    return hd_types[form->types[0]].bits == 64 && hd_types[form->types[0]].class != HD_CLASS_FLOAT &&
+           (form->types[1] == HD_TYPE_U32 || form->types[1] == HD_TYPE_S32);
+}
+
 void estimate_weigh(estimate_work *w, bool all)
 {
     const hd_function *f = w->function;
@@ -123,6 +137,11 @@ void estimate_weigh(estimate_work *w, bool all)
         if (!all && (w->uniform[r] || (w->definitions[r] == 1 && is_cheap(w, w->first_definition[r]))))
             w->words[r] = 0;
     }
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        if (estimate_is_extension(w, i)) {
+            const hd_operand *o = hd_insn_operands(f, &f->instructions.items[i]);
+            w->words[o[0].value] = w->words[o[1].value];
+        }
     for (uint32_t i = 0; i < f->instructions.count; i++)
         if (w->skip[i])
             HD_INSN_REGISTERS(f, &f->instructions.items[i], d)
@@ -167,15 +186,16 @@ static void find_uses(estimate_work *w)
     }
 }
 
-/* Registers that are another one plus a constant, where neither changes. In PTX order definitions stand before uses,
- * but for code that jumps back: there roots are found one step at a time only. */
+/* Registers that are another one plus a constant or extended, where neither changes. In PTX order definitions stand
+ * before uses, but for code that jumps back: there roots are found one step at a time only. */
 static void find_roots(estimate_work *w)
 {
     const hd_function *f = w->function;
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
         const hd_operand *o = hd_insn_operands(f, insn);
-        if (!estimate_is_address_sum(w, insn) || o[2].kind != HD_OPERAND_LITERAL)
+        bool moved = estimate_is_address_sum(w, insn) && o[2].kind == HD_OPERAND_LITERAL;
+        if (!moved && !estimate_is_extension(w, i))
             continue;
         if (w->definitions[o[0].value] == 1 && w->definitions[o[1].value] == 1 && w->root[o[1].value] != o[0].value)
             w->root[o[0].value] = w->root[o[1].value];

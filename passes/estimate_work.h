@@ -3,6 +3,7 @@
  *   estimate.c         features of a function, and the model over them
  *   estimate_values.c  which registers count, and what is another one plus a constant
  *   estimate_loops.c   how often ptxas has the body of a loop after it has unrolled it
+ *   estimate_calls.c   which calls keep to the calling convention
  *   estimate_regions.c which blocks are ordered together
  *   estimate_graph.c   the dependences in a block
  *   estimate_order.c   orders of its instructions, and the words live in them
@@ -21,7 +22,8 @@ typedef struct estimate_work {
     bool *skip;         /* by instruction: not there in machine code */
     bool *uniform;      /* by register: the uniform datapath may hold it */
     bool *address_only; /* by register: read as the base of addresses only */
-    uint32_t *root; /* by register: the one that it is a constant away from all its life; itself where there is none */
+    uint32_t *root;             /* by register: the one that it is a constant away from, or extends, all its life; itself
+                                   where there is none */
     uint32_t *definitions;      /* by register: how many */
     uint32_t *first_definition; /* by register: ordinal */
     bool *kept;                 /* by instruction: a loop that begins here must not be unrolled */
@@ -38,6 +40,10 @@ void estimate_weigh(estimate_work *work, bool all);
 /* d = a + b of addresses: of 64 bits, or read as an address only. */
 bool estimate_is_address_sum(const estimate_work *work, const hd_instruction *insn);
 
+/* A 32-bit integer as one of 64 bits. Its low word is the register that is extended, if that lasts; the high word is
+ * zero, or computed where it is needed. */
+bool estimate_is_extension(const estimate_work *work, uint32_t ordinal);
+
 /* Blocks [first, last] in text order that ptxas is likely to make one of, by guarding short sides. estimate_regions.c
  */
 typedef struct estimate_region {
@@ -49,6 +55,9 @@ estimate_region estimate_region_at(estimate_work *work, uint32_t block);
 /* estimate_loops.c */
 void estimate_loops_init(estimate_work *work);
 uint32_t estimate_copies(const estimate_work *work, estimate_region region); /* 1 for what is no loop */
+
+/* Calls that keep to the calling convention. estimate_calls.c */
+uint32_t estimate_count_calls(const hd_function *function);
 
 /* ---- the graph --------------------------------------------------------------------------------------------------- */
 

@@ -145,6 +145,22 @@ static void hoists_loads_within_the_room(void **state)
     assert_true(last >= 30);
 }
 
+/* With .minnctapersm there is room for as many CTAs as it says, and what both orders want is taken. */
+static void speed_decides_where_ctas_are_asked_for(void **state)
+{
+    (void)state;
+    text t = begin(".maxntid 256, 1, 1 .minnctapersm 2");
+    for (uint32_t i = 0; i < 60; i++)
+        add(&t, "ld.global.nc.f32 %%f%u, [%%rd1+%u];\n", 10 + i, 4 * i);
+    for (uint32_t i = 1; i < 60; i++)
+        add(&t, "fma.rn.f32 %%f%u, %%f%u, %%f%u, %%f%u;\n", 10 + i, 9 + i, 10 + i, 9 + i);
+    add(&t, "st.global.f32 [%%rd2], %%f69;\n");
+    measured m = measure(&t);
+    uint32_t least = m.x.wanted[0] < m.x.late ? m.x.wanted[0] : m.x.late;
+    assert_true(least >= 50);
+    assert_in_range(m.estimate, least, least + 10);
+}
+
 /* ---- what needs no register of its own --------------------------------------------------------------------------- */
 
 static void addresses_of_one_base_are_one(void **state)
@@ -201,6 +217,50 @@ static void counts_shared_memory(void **state)
     assert_int_equal(measure(&t).x.shared_bytes, 472);
 }
 
+/* Integers that live on, extended and not. */
+static measured extended(uint32_t count, const char *type)
+{
+    text t = begin("");
+    for (uint32_t i = 0; i < count; i++) {
+        add(&t, "ld.volatile.global.u32 %%r%u, [%%rd1+%u];\n", 10 + i, 4 * i);
+        add(&t, "cvt.%s %%rd%u, %%r%u;\n", type, 10 + i, 10 + i);
+    }
+    add(&t, "bar.sync 0;\n");
+    for (uint32_t i = 0; i < count; i++) {
+        add(&t, "st.volatile.global.u32 [%%rd2+%u], %%r%u;\n", 4 * i, 10 + i);
+        add(&t, "st.volatile.global.u64 [%%rd2+%u], %%rd%u;\n", 8 * i, 10 + i);
+    }
+    return measure(&t);
+}
+
+static void extended_integers_are_one_register(void **state)
+{
+    (void)state;
+    assert_int_equal(extended(20, "s64.s32").x.needed[0], extended(20, "u64.u32").x.needed[0]);
+    assert_true(extended(20, "s64.s32").x.needed[0] < 30);
+    assert_true(extended(20, "s64.s16").x.needed[0] >= 60); /* a word for the integer and two for what is made of it */
+}
+
+/* What must fit grows with what speed wants, and beyond a step of occupancy there is room for all of it. */
+static void want_makes_need(void **state)
+{
+    (void)state;
+    hd_estimate_features little = {.needed = {30, 29}, .wanted = {30, 30}, .late = 30, .instructions = 200},
+                         much = little;
+    much.wanted[0] = much.wanted[1] = much.late = 90;
+    text t = begin(".maxntid 256, 1, 1");
+    add(&t, "ret;\n}\n");
+    parsed *p = parse_good(t.at);
+    hd_function *f = hd_module_find_function(p->module, "k");
+    hd_gpu *gpu = hd_gpu_load("sm_90", &p->diagnostics);
+    assert_int_equal(hd_estimate_room(f, &little, &gpu->limits, 30), 32);
+    assert_true(hd_estimate_model(f, &little, &gpu->limits) <= 32);
+    assert_in_range(hd_estimate_model(f, &much, &gpu->limits), 36, 48);
+    hd_gpu_free(gpu);
+    parsed_free(p);
+    free(t.at);
+}
+
 /* ---- loops, branches, calls -------------------------------------------------------------------------------------- */
 
 static measured loop(const char *pragma, const char *step, const char *inside)
@@ -240,32 +300,61 @@ static void orders_short_sides_with_their_block(void **state)
     assert_int_equal(m.x.unrolled, 1);
 }
 
-static void callers_keep_to_the_convention(void **state)
+/* A kernel that calls f, declared and defined by `callee`; `inside` stands before the call. */
+static measured call_of(const char *callee, const char *inside)
 {
-    (void)state;
-    static const char callee[] =
-        HEAD ".func (.param .b32 out) f(.param .b32 in) { .reg .b32 %r<3>; ld.param.b32 %r1, [in];\n"
-             "st.param.b32 [out], %r1; ret; }\n";
     text t = {calloc(1, TEXT_BYTES), 0};
     assert_non_null(t.at);
-    add(&t, "%s.visible .entry k(.param .u64 a) {\n.reg .b32 %%r<9>; .reg .b64 %%rd<9>;\n", callee);
-    add(&t, "ld.param.u64 %%rd1, [a]; ld.global.u32 %%r1, [%%rd1];\n{ .param .b32 p; .param .b32 q; st.param.b32 [p], "
-            "%%r1;\n");
+    add(&t, HEAD "%s.visible .entry k(.param .u64 a) {\n.reg .b32 %%r<9>; .reg .b64 %%rd<9>;\n", callee);
+    add(&t, "ld.param.u64 %%rd1, [a]; ld.global.u32 %%r1, [%%rd1];\n%s\n", inside);
+    add(&t, "{ .param .b32 p; .param .b32 q; st.param.b32 [p], %%r1;\n");
     add(&t, "call (q), f, (p); ld.param.b32 %%r2, [q]; }\nst.global.u32 [%%rd1], %%r2;\n");
-    measured m = measure(&t);
-    assert_int_equal(m.x.calls, 1);
-    assert_true(m.estimate >= 24);
+    return measure(&t);
+}
+
+#define CALLEE ".func (.param .b32 out) f(.param .b32 in)"
+#define BODY " { .reg .b32 %r<3>; ld.param.b32 %r1, [in]; st.param.b32 [out], %r1; ret; }\n"
+
+static void some_callers_keep_to_the_convention(void **state)
+{
+    (void)state;
+    static const char recursive[] =
+        CALLEE " { .reg .b32 %r<3>; ld.param.b32 %r1, [in]; { .param .b32 p; .param .b32 q; st.param.b32 [p], %r1;\n"
+               "call (q), f, (p); ld.param.b32 %r2, [q]; } st.param.b32 [out], %r2; ret; }\n";
+    struct {
+        const char *callee, *inside;
+        uint32_t calls;
+    } cases[] = {
+        {CALLEE BODY, "", 0}, /* inlined */
+        {".extern " CALLEE ";\n", "", 1},
+        {recursive, "", 1},
+        {CALLEE BODY ".global .u64 table[1] = {f};\n", "", 1},
+        {CALLEE BODY, "mov.u64 %rd2, f; st.global.u64 [%rd1+8], %rd2;", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        measured m = call_of(cases[i].callee, cases[i].inside);
+        assert_int_equal(m.x.calls, cases[i].calls);
+        assert_true(cases[i].calls ? m.estimate >= 24 : m.estimate < 16);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(holds_what_liveness_forces),     cmocka_unit_test(stays_below_limits),
-        cmocka_unit_test(is_the_same_each_time),          cmocka_unit_test(hoists_loads_within_the_room),
-        cmocka_unit_test(addresses_of_one_base_are_one),  cmocka_unit_test(parameters_are_operands),
-        cmocka_unit_test(constants_are_operands),         cmocka_unit_test(counts_shared_memory),
-        cmocka_unit_test(unrolls_as_ptxas_does),          cmocka_unit_test(orders_short_sides_with_their_block),
-        cmocka_unit_test(callers_keep_to_the_convention),
+        cmocka_unit_test(holds_what_liveness_forces),
+        cmocka_unit_test(stays_below_limits),
+        cmocka_unit_test(is_the_same_each_time),
+        cmocka_unit_test(hoists_loads_within_the_room),
+        cmocka_unit_test(addresses_of_one_base_are_one),
+        cmocka_unit_test(parameters_are_operands),
+        cmocka_unit_test(constants_are_operands),
+        cmocka_unit_test(counts_shared_memory),
+        cmocka_unit_test(unrolls_as_ptxas_does),
+        cmocka_unit_test(orders_short_sides_with_their_block),
+        cmocka_unit_test(some_callers_keep_to_the_convention),
+        cmocka_unit_test(extended_integers_are_one_register),
+        cmocka_unit_test(speed_decides_where_ctas_are_asked_for),
+        cmocka_unit_test(want_makes_need),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
