@@ -232,7 +232,8 @@ static void tamper(rf_bench *b, uint32_t *dropped, uint32_t *moved, uint32_t *sh
             f->annotations.items[a].kind = HD_ANNOTATION_X_FLAG;
             assert_false(rf_bench_check(b, hd_check_regmutex));
             ++*dropped;
-        } else if (note.instruction > cfg->blocks[cfg->block_of[note.instruction]].first && !hd_annotation_at(f, HD_ANNOTATION_REGMUTEX_ACQUIRE, note.instruction - 1, 0)) {
+        } else if (note.instruction > cfg->blocks[cfg->block_of[note.instruction]].first &&
+                   !hd_annotation_at(f, HD_ANNOTATION_REGMUTEX_ACQUIRE, note.instruction - 1, 0)) {
             f->annotations.items[a].instruction--;
             assert_false(rf_bench_check(b, hd_check_regmutex));
             ++*moved;

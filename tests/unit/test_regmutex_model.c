@@ -207,7 +207,8 @@ static void one_section_is_enough(void **state)
         acquires += replay.results[0].counters[HD_COUNTER_ACQUIRES];
         assert_true(!acquires || replay.results[0].counters[HD_COUNTER_SECTIONS] <= 1);
     }
-    print_message("# %llu programs divided, %llu acquires, %llu turns lost in waiting\n", (unsigned long long)divided, (unsigned long long)acquires, (unsigned long long)waits);
+    print_message("# %llu programs divided, %llu acquires, %llu turns lost in waiting\n", (unsigned long long)divided,
+                  (unsigned long long)acquires, (unsigned long long)waits);
     assert_true(divided > 15 && acquires > 80 && waits > 100);
 }
 
