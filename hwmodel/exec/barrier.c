@@ -2,8 +2,9 @@
  *
  * CTA. A barrier counts threads: a warp that arrives counts for 32, as on the machine, once all its lanes that have not
  * ended are there. Without a count it opens when every warp that has not ended is there; with one, when as many threads
- * have arrived. .aligned (and bar, which always is) demands that the lanes come together; else they may come one by one
- * from several places, and a lane that arrives waits for the rest of its warp, even with .arrive.
+ * have arrived. .aligned (and bar, which always is) demands that the lanes come to one instruction; sides of a branch that
+ * a return keeps from meeting before it come one after the other. Else lanes may come one by one from several places. A
+ * lane that arrives waits for the rest of its warp, even with .arrive.
  *
  * Reductions are about the threads that execute .red; their result is known when the barrier opens, so the instruction
  * runs again then and is told and counted once.
@@ -69,16 +70,6 @@ static hd_step find_place(const hd_op *op, hd_warp *w, uint32_t mask, hd_place *
 {
     const uint32_t *numbers = hd_row(w, op->a), *counts = op->b == HD_NO_REF ? NULL : hd_row(w, op->b);
     uint32_t number = numbers[__builtin_ctz(mask)], count = counts ? counts[__builtin_ctz(mask)] : 0;
-    if (op->flags & HD_OP_ALIGNED && mask != w->lanes)
-        hd_end_waiting(w);
-    if (op->flags & HD_OP_ALIGNED && mask != w->lanes) {
-        char note[128];
-        snprintf(note, sizeof note, "the lanes 0x%08x of the warp have not ended and are elsewhere", w->lanes & ~mask);
-        hd_step step = hd_fault_note(op, w, mask, note, "divergent barrier: only %d of %d lanes reach it",
-                                     __builtin_popcount(mask), __builtin_popcount(w->lanes));
-        hd_fault_note_elsewhere(w, w->lanes & ~mask);
-        return step;
-    }
     if (!equal_in(numbers, mask) || (counts && !equal_in(counts, mask)))
         return hd_fault(op, w, mask, "divergent barrier: its operands differ between lanes");
     if (number >= HD_BARRIERS || count % LANES || (op->boolean == HD_BARRIER_ARRIVE && !count))
@@ -138,10 +129,34 @@ static hd_step arrive_together(const hd_op *op, hd_warp *w, uint32_t mask, hd_pl
     return step == HD_STEP_NEXT && w->state == HD_WARP_WAITING ? HD_STEP_WAIT : step;
 }
 
+static hd_step fault_apart(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    char note[128];
+    snprintf(note, sizeof note, "the lanes 0x%08x of the warp have not ended and are elsewhere", w->lanes & ~mask);
+    hd_step step = hd_fault_note(op, w, mask, note, "divergent barrier: only %d of %d lanes reach it", __builtin_popcount(mask),
+                                 __builtin_popcount(w->lanes));
+    hd_fault_note_elsewhere(w, w->lanes & ~mask);
+    return step;
+}
+
+/* Not all lanes are here. Those of other sides may still come to this instruction; those that the guard leaves out, and those that are
+ * behind it, will not. */
+static hd_step block_aligned(const hd_op *op, hd_warp *w, hd_park_key key)
+{
+    if (hd_switch_side(w) || hd_end_waiting(w))
+        return HD_STEP_BLOCKED;
+    return fault_apart(op, w, hd_parked_at(w, key));
+}
+
 /* Lanes come one by one, or for a result: they stay here until the warp is complete and the barrier opens. */
 static hd_step arrive_parked(const hd_op *op, hd_warp *w, uint32_t mask, hd_place place)
 {
+    bool aligned = op->flags & HD_OP_ALIGNED;
     hd_park_key key = HD_PARK_KEY(HD_PARK_CTA, place.number | (uint32_t)op->boolean << 8 | place.count << 12);
+    if (aligned)
+        key = HD_PARK_KEY(HD_PARK_INSTRUCTION, hd_top(w)->pc);
+    if (aligned && mask != hd_top(w)->mask)
+        return fault_apart(op, w, mask);
     if (op->c != HD_NO_REF) {
         uint32_t truth = hd_word(w, op->c);
         w->ayes = (w->ayes & ~mask) | ((op->flags & HD_OP_NOT_C ? ~truth : truth) & mask);
@@ -161,7 +176,7 @@ static hd_step arrive_parked(const hd_op *op, hd_warp *w, uint32_t mask, hd_plac
             return HD_STEP_NEXT;
         }
     }
-    return hd_block(op, w, mask, HD_NO_BARRIER, "divergent barrier: it");
+    return aligned ? block_aligned(op, w, key) : hd_block(op, w, mask, HD_NO_BARRIER, "divergent barrier: it");
 }
 
 hd_step hd_run_barrier(const hd_op *op, hd_warp *w, uint32_t mask)
@@ -171,6 +186,8 @@ hd_step hd_run_barrier(const hd_op *op, hd_warp *w, uint32_t mask)
         deliver(op, w, mask);
         return HD_STEP_NEXT;
     }
+    if (op->flags & HD_OP_ALIGNED && mask != w->lanes && !w->parked)
+        hd_end_waiting(w);
     hd_step step = find_place(op, w, mask, &place);
     if (step != HD_STEP_NEXT)
         return step;

@@ -242,8 +242,32 @@ static void lanes_that_return_are_not_waited_for(void **state)
         for (uint32_t t = 0; t < 64; t++)
             assert_int_equal(out[t], t < 5 ? 0 : 7);
     }
-    /* but for those that have something to do yet */
+    /* also those that have something to do before */
     kernel_run run = run_body("setp.ge.u32 %p1, %r0, 5;\n@%p1 bra B;\nst.global.u32 [%rd3], 7;\nbra F;\nB: bar.sync 0;\nF:", 64);
+    expect_done(&run);
+    assert_int_equal(out[4], 7);
+}
+
+/* A return within one side keeps the sides from meeting before the barrier: they come to it one after the other. */
+static void sides_of_a_return_meet_at_the_barrier(void **state)
+{
+    (void)state;
+    static const char *const barriers[] = {"bar.sync 0;", "barrier.sync.aligned 0, 64;", "bar.red.popc.u32 %r5, 0, %p1;"};
+    for (uint32_t k = 0; k < sizeof barriers / sizeof *barriers; k++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "mov.u32 %%r5, 32;\nand.b32 %%r1, %%r0, 1;\nsetp.eq.u32 %%p1, %%r1, 0;\n@%%p1 bra B;\n" /* odd ones go on */
+                 "setp.gt.u32 %%p2, %%r0, 50;\n@%%p2 bra F;\nadd.u32 %%r1, %%r1, 10;\n"
+                 "B: %s\nadd.u32 %%r1, %%r1, %%r5;\nst.global.u32 [%%rd3], %%r1;\nF:", barriers[k]);
+        kernel_run run = run_body(text, 64);
+        expect_done(&run);
+        for (uint32_t t = 0; t < 64; t++)
+            assert_int_equal(out[t], t % 2 == 0 ? 32 : t > 50 ? 0 : 43);
+    }
+    /* but two instructions are two barriers, and lanes that are behind it do not come */
+    kernel_run run = run_body("setp.lt.u32 %p1, %r0, 5;\n@%p1 bra B;\nbar.sync 0;\nbra F;\nB: bar.sync 0;\nF: st.global.u32 [%rd3], 7;", 64);
+    expect_fault(&run, "divergent barrier: only");
+    run = run_body("setp.lt.u32 %p1, %r0, 5;\n@%p1 bra F;\nbar.sync 0;\nF: st.global.u32 [%rd3], 7;", 64);
     expect_fault(&run, "divergent barrier: only 27 of 32 lanes reach it");
 }
 
@@ -387,6 +411,7 @@ int main(void)
         cmocka_unit_test(lanes_apart),   cmocka_unit_test(producer_and_consumer),
         cmocka_unit_test(votes_apart),   cmocka_unit_test(ended_lanes),
         cmocka_unit_test(lanes_that_return_are_not_waited_for),
+        cmocka_unit_test(sides_of_a_return_meet_at_the_barrier),
         cmocka_unit_test(warp_barriers),
         cmocka_unit_test(a_wait_for_the_callers_lanes_is_not_modelled), cmocka_unit_test(clusters),
         cmocka_unit_test(fences),        cmocka_unit_test(faults),
