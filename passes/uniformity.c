@@ -12,11 +12,17 @@
  * taken as equal in all lanes.
  *
  * Method: a worklist over registers and branches. A branch's region is walked only where it may hold a definition of a
- * register that is live into r(b) and not divergent yet, and only until each has been found: near-linear on real code;
- * at worst O(blocks times divergent branches).
+ * register that is live into r(b) and not divergent yet, and only until each has been found. To tell, the blocks that
+ * write a register stand in the reverse of a topological order of what is strongly connected (outermost loops, and
+ * blocks outside of loops): a region lies between r(b) and b there, and a few of the writers between are looked at.
+ * Near-linear on real code; at worst O(blocks times divergent branches).
  */
 #include "passes/liveness.h"
 #include "ir/sregs.h"
+
+typedef struct places { /* of `order`: from `first` to before `end` */
+    uint32_t first, end;
+} places;
 
 typedef struct spread {
     const hd_function *function;
@@ -27,8 +33,9 @@ typedef struct spread {
     hd_u32_array registers;            /* divergent, to be followed */
     hd_u32_array branches;             /* divergent, to be followed */
     hd_u32_array blocks;               /* of a region, to be followed */
-    uint32_t *written_first, *written; /* by register: blocks that write it, in text order */
-    uint32_t *left;                    /* by block: when the depth-first search left it */
+    uint32_t *written_first, *written; /* by register: ranks of the blocks that write it, ascending */
+    uint32_t *order, *rank;            /* reachable blocks, successors first but in loops; the place of each there */
+    uint32_t *loop_first, *loop_end;   /* by outermost loop: its places in `order` */
     uint32_t *outermost;               /* by loop: the outermost loop around it */
     uint32_t *seen, *wanted;           /* by block, by register: the round that saw or wants it */
     uint32_t round;                    /* of reach_region */
@@ -159,52 +166,125 @@ static void reach_instruction(spread *s, uint32_t i, uint32_t reg)
 
 /* ---- regions ----------------------------------------------------------------------------------------------------- */
 
-static void collect_definitions(spread *s, hd_arena *scratch)
+/* The first time it counts what each register needs, at [register + 2]; the second time it fills in. */
+static void note_definitions(spread *s, uint32_t *last)
 {
     const hd_function *f = s->function;
-    uint32_t *first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)f->registers.count + 2);
-    for (uint32_t i = 0; i < f->instructions.count; i++)
-        HD_INSN_REGISTERS(f, &f->instructions.items[i], o)
-    first[o->value + 2] += is_written(&f->instructions.items[i], o);
-    for (uint32_t r = 0; r < f->registers.count; r++)
-        first[r + 2] += first[r + 1];
-    s->written = hd_arena_alloc(scratch, ((size_t)first[f->registers.count + 1] + 1) * sizeof(uint32_t));
+    for (uint32_t at = 0; at < s->cfg->reachable_count; at++) {
+        const hd_block *block = &s->cfg->blocks[s->order[at]];
+        for (uint32_t i = block->first; i < block->end; i++)
+            HD_INSN_REGISTERS(f, &f->instructions.items[i], o)
+        if (is_written(&f->instructions.items[i], o) && last[o->value] != at + 1) {
+            last[o->value] = at + 1;
+            if (s->written)
+                s->written[s->written_first[o->value + 1]++] = at;
+            else
+                s->written_first[o->value + 2]++;
+        }
+    }
+}
+
+static void collect_definitions(spread *s, hd_arena *scratch)
+{
+    uint32_t registers = s->function->registers.count;
+    uint32_t *first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)registers + 2);
+    uint32_t *last = HD_ARENA_ARRAY(scratch, uint32_t, registers);
     s->written_first = first;
-    for (uint32_t i = 0; i < f->instructions.count; i++)
-        HD_INSN_REGISTERS(f, &f->instructions.items[i], o)
-    if (is_written(&f->instructions.items[i], o))
-        s->written[first[o->value + 1]++] = s->cfg->block_of[i];
+    note_definitions(s, last);
+    for (uint32_t r = 0; r < registers; r++)
+        first[r + 2] += first[r + 1];
+    s->written = hd_arena_alloc(scratch, ((size_t)first[registers + 1] + 1) * sizeof(uint32_t));
+    memset(last, 0, registers * sizeof *last);
+    note_definitions(s, last);
+}
+
+static uint32_t outermost_loop(const spread *s, uint32_t block)
+{
+    uint32_t loop = s->cfg->blocks[block].loop;
+    return loop == HD_NONE ? HD_NONE : s->outermost[loop];
+}
+
+/* Blocks of an outermost loop stand together, where the search left the last of them. */
+static void order_blocks(spread *s, hd_arena *scratch)
+{
+    const hd_cfg *cfg = s->cfg;
+    uint32_t *left = HD_ARENA_ARRAY(scratch, uint32_t, cfg->loop_count); /* blocks of the loop that are yet to come */
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < cfg->reachable_count; i++) {
+        uint32_t loop = outermost_loop(s, cfg->post_order[i]);
+        if (loop != HD_NONE)
+            left[loop]++;
+    }
+    memcpy(s->loop_end, left, cfg->loop_count * sizeof *left); /* for now: how many */
+    for (uint32_t i = 0; i < cfg->reachable_count; i++) {
+        uint32_t loop = outermost_loop(s, cfg->post_order[i]);
+        if (loop == HD_NONE) {
+            s->order[at++] = cfg->post_order[i];
+        } else if (--left[loop] == 0) {
+            s->loop_first[loop] = at;
+            at += s->loop_end[loop];
+            s->loop_end[loop] = s->loop_first[loop];
+        }
+    }
+    for (uint32_t i = 0; i < cfg->reachable_count; i++) {
+        uint32_t loop = outermost_loop(s, cfg->post_order[i]);
+        if (loop != HD_NONE)
+            s->order[s->loop_end[loop]++] = cfg->post_order[i];
+    }
+    for (uint32_t i = 0; i < cfg->reachable_count; i++)
+        s->rank[s->order[i]] = i;
 }
 
 static void collect_order(spread *s, hd_arena *scratch)
 {
     const hd_cfg *cfg = s->cfg;
-    s->left = HD_ARENA_ARRAY(scratch, uint32_t, cfg->block_count);
+    s->order = HD_ARENA_ARRAY(scratch, uint32_t, cfg->block_count);
+    s->rank = HD_ARENA_ARRAY(scratch, uint32_t, cfg->block_count);
+    s->loop_first = HD_ARENA_ARRAY(scratch, uint32_t, cfg->loop_count);
+    s->loop_end = HD_ARENA_ARRAY(scratch, uint32_t, cfg->loop_count);
     s->outermost = HD_ARENA_ARRAY(scratch, uint32_t, cfg->loop_count);
     s->seen = HD_ARENA_ARRAY(scratch, uint32_t, cfg->block_count);
     s->wanted = HD_ARENA_ARRAY(scratch, uint32_t, s->function->registers.count);
-    for (uint32_t i = 0; i < cfg->reachable_count; i++)
-        s->left[cfg->post_order[i]] = i;
     for (uint32_t l = 0; l < cfg->loop_count; l++)
         s->outermost[l] = cfg->loops[l].parent == HD_NONE ? l : s->outermost[cfg->loops[l].parent];
+    order_blocks(s, scratch);
 }
 
-/* May b reach d: they share a loop, or the search left d before b. */
-static bool may_reach(const spread *s, uint32_t b, uint32_t d)
+/* Where blocks of the branch's region may stand in the order: from its join, which they all reach, up to itself. */
+static places region_places(const spread *s, uint32_t branch, uint32_t join)
 {
-    uint32_t loop = s->cfg->blocks[b].loop, other = s->cfg->blocks[d].loop;
-    if (!s->cfg->blocks[d].reachable)
-        return false;
-    return s->left[d] < s->left[b] ||
-           (loop != HD_NONE && other != HD_NONE && s->outermost[loop] == s->outermost[other]);
+    uint32_t loop = outermost_loop(s, branch);
+    places all = {0, loop == HD_NONE ? s->rank[branch] : s->loop_end[loop]};
+    if (join == s->cfg->block_count || !s->cfg->blocks[join].reachable)
+        return all;
+    loop = outermost_loop(s, join);
+    all.first = loop == HD_NONE ? s->rank[join] : s->loop_first[loop];
+    return all;
+}
+
+/* The first of the register's entries that is not below `least`. */
+static uint32_t find_written(const spread *s, uint32_t reg, uint32_t least)
+{
+    uint32_t low = s->written_first[reg], high = s->written_first[reg + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->written[middle] < least)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* May the region of the branch write the register: a cheap test that spares most walks. */
-static bool may_write(const spread *s, uint32_t branch, uint32_t join, uint32_t reg)
+static bool may_write(const spread *s, uint32_t join, places within, uint32_t reg)
 {
-    for (uint32_t i = s->written_first[reg]; i < s->written_first[reg + 1]; i++)
-        if (hd_block_post_dominates(s->cfg, join, s->written[i]) && may_reach(s, branch, s->written[i]))
+    enum { TRIES = 32 };
+    uint32_t start = find_written(s, reg, within.first);
+    for (uint32_t i = start; i < s->written_first[reg + 1] && s->written[i] < within.end; i++) {
+        if (i - start == TRIES || hd_block_post_dominates(s->cfg, join, s->order[s->written[i]]))
             return true;
+    }
     return false;
 }
 
@@ -240,10 +320,11 @@ static void reach_region(spread *s, uint32_t branch)
 {
     uint32_t join = s->cfg->blocks[branch].post_dominator, wanted = 0;
     hd_register_set live = s->liveness->live_in[join];
+    places within = region_places(s, branch, join);
     s->round++;
     for (uint32_t i = 0; i < live.count; i++) {
         uint32_t reg = live.items[i];
-        if (hd_bitset_has(&s->result->divergent_registers, reg) || !may_write(s, branch, join, reg))
+        if (hd_bitset_has(&s->result->divergent_registers, reg) || !may_write(s, join, within, reg))
             continue;
         s->wanted[reg] = s->round;
         wanted++;
@@ -285,8 +366,8 @@ hd_uniformity *hd_uniformity_build(hd_pass_context *context, hd_arena *arena)
     result->divergent_registers = hd_bitset_new(arena, f->registers.count);
     result->divergent_branches = hd_bitset_new(arena, s.cfg->block_count);
     collect_uses(&s, &scratch);
-    collect_definitions(&s, &scratch);
     collect_order(&s, &scratch);
+    collect_definitions(&s, &scratch);
     find_sources(&s);
     while (s.registers.count || s.branches.count) {
         if (s.registers.count) {
