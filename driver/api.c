@@ -9,6 +9,7 @@
 #include "driver/replay.h"
 #include "driver/report.h"
 #include "driver/rewrite.h"
+#include "target/gpu.h"
 
 #include <errno.h>
 
@@ -159,13 +160,15 @@ static void take_text(hd_writer *writer, bool good, hd_text *out)
 
 /* ---- jobs ---- */
 
-static hd_outcome run_rewrite(hd_context *context, const hd_input *input, const hd_rewrite_options *options,
-                              hd_text *out)
+/* `gpu`: its name or file; NULL: none is asked for. */
+static hd_outcome run_rewrite(hd_context *context, const hd_input *input, hd_rewrite_options *options, const char *gpu, hd_text *out)
 {
     hd_source source;
     *out = (hd_text){0};
     begin_job(context);
-    if (read_input(context, input, &source)) {
+    hd_gpu *machine = gpu ? hd_gpu_load(gpu, &context->diagnostics) : NULL;
+    options->pipeline.gpu = machine;
+    if ((!machine || machine->valid) && read_input(context, input, &source)) {
         hd_writer writer;
         hd_writer_to_memory(&writer);
         hd_module *module = hd_rewrite(&source, options, &writer, &context->diagnostics);
@@ -176,9 +179,11 @@ static hd_outcome run_rewrite(hd_context *context, const hd_input *input, const 
         take_text(&writer, outcome == HD_OUTCOME_DONE, out);
         end_job(context);
         hd_module_free(module);
+        hd_gpu_free(machine);
         return outcome;
     }
     end_job(context);
+    hd_gpu_free(machine);
     return HD_OUTCOME_REJECTED;
 }
 
@@ -191,15 +196,15 @@ hd_outcome hd_context_rewrite(hd_context *context, const hd_input *input, const 
     options.emit = (hd_emit_options){.spelling = s->extended ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE,
                                      .canonical = s->canonical,
                                      .no_section = s->no_section};
-    options.pipeline = (hd_pipeline_options){.threads = s->threads, .kernel = s->kernel};
-    return run_rewrite(context, input, &options, out);
+    options.pipeline = (hd_pipeline_options){.threads = s->threads, .kernel = s->kernel, .block = s->block};
+    return run_rewrite(context, input, &options, s->gpu, out);
 }
 
 hd_outcome hd_context_strip(hd_context *context, const hd_input *input, hd_text *out)
 {
     hd_rewrite_options options = {.parse = context->parse, .emit = {.no_annotations = true}};
     options.parse.locate_annotations = true;
-    return run_rewrite(context, input, &options, out);
+    return run_rewrite(context, input, &options, NULL, out);
 }
 
 hd_outcome hd_context_check(hd_context *context, const hd_input *input, const char *kernel, uint64_t *annotations)

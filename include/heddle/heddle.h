@@ -115,6 +115,8 @@ typedef struct hd_rewrite_settings {
     bool extended;      /* annotations in the extended spelling */
     bool canonical;     /* everything anew instead of copied from the input's text */
     bool no_section;    /* comments only */
+    const char *gpu;    /* whose limits passes count with: a name ("sm_80") or a file; NULL: that of the module's target */
+    uint32_t block;     /* threads of a CTA, for the same; 0: what the kernel asks for, else 256 */
 } hd_rewrite_settings;
 
 /* Runs passes over a module and writes it again, as heddle-rewrite(1) says. `settings` may be NULL. Where the outcome

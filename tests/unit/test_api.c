@@ -80,6 +80,12 @@ static void passes(void **state)
     assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_USAGE);
     assert_null(out.bytes);
     assert_string_equal(hd_context_message(context, 0).slug, "bad-pass");
+    settings = (hd_rewrite_settings){.passes = "clean,regalloc,regmutex", .gpu = "fermi-gtx480", .block = 64};
+    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_DONE);
+    hd_text_free(&out);
+    settings.gpu = "nosuch";
+    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_REJECTED);
+    assert_string_equal(hd_context_message(context, 0).slug, "bad-value");
     hd_context_free(context);
 }
 
