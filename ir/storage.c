@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* Registers that instructions name, in the order of their declarations: the numbers do not depend on what passes have left behind. */
+/* Registers that instructions and the header name, in the order of their declarations: the numbers do not depend on what passes have left behind. */
 typedef struct keyed_register {
     uint64_t key;
     uint32_t reg;
@@ -22,6 +22,10 @@ static bool *find_named(const hd_function *f)
     for (uint32_t i = 0; i < f->instructions.count; i++)
         HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
             named[o->value] = true;
+    for (uint32_t i = 0; i < f->register_parameters.count; i++)
+        named[f->register_parameters.items[i]] = true;
+    for (uint32_t i = 0; i < f->register_results.count; i++)
+        named[f->register_results.items[i]] = true;
     return named;
 }
 
@@ -42,13 +46,25 @@ static void lay_virtual(hd_storage *s)
     for (uint32_t i = 0; i < count; i++) {
         s->first[places[i].reg] = s->words;
         s->words += hd_register_words(f, places[i].reg);
+        if (named[places[i].reg])
+            s->frame = s->words;
     }
     free(places);
     free(named);
     free(ordinals);
 }
 
-/* Places first, so that what has none comes behind the highest of them. */
+/* Those without a place that are named (or are not) follow. */
+static void lay_placeless(hd_storage *s, const bool *named, bool which)
+{
+    for (uint32_t r = 0; r < s->function->registers.count; r++)
+        if (s->first[r] == HD_NONE && named[r] == which) {
+            s->first[r] = s->words;
+            s->words += hd_register_words(s->function, r);
+        }
+}
+
+/* Places first, so that what has none comes behind the highest of them; %RD1 has none, but stands in a declaration of %RD<3>. */
 static void lay_architected(hd_storage *s)
 {
     const hd_function *f = s->function;
@@ -58,11 +74,11 @@ static void lay_architected(hd_storage *s)
         if (place.words && place.number + place.words > s->words)
             s->words = place.number + place.words;
     }
-    for (uint32_t r = 0; r < f->registers.count; r++)
-        if (s->first[r] == HD_NONE) {
-            s->first[r] = s->words;
-            s->words += hd_register_words(f, r);
-        }
+    bool *named = find_named(f);
+    lay_placeless(s, named, true);
+    s->frame = s->words;
+    lay_placeless(s, named, false);
+    free(named);
 }
 
 hd_storage hd_storage_of(const hd_function *f, hd_arena *arena)

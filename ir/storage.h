@@ -19,7 +19,8 @@
 typedef struct hd_storage {
     const hd_function *function;
     bool architected;
-    uint32_t words;     /* of the function's frame */
+    uint32_t words;     /* of all registers that are declared */
+    uint32_t frame;     /* the first of them: those of the function's frame. What stands in a declaration only has words behind */
     uint32_t *first;    /* by register: its first word; what has none (predicates) has any */
     uint32_t *issued;   /* by instruction, and one more: instructions before it in the text that are issued */
 } hd_storage;

@@ -24,7 +24,7 @@ enum { /* traits of an instruction */
 
 typedef struct hd_rf_code {
     const hd_function *function;
-    hd_storage storage;                     /* words: warp registers of a frame */
+    hd_storage storage;                     /* frame: warp registers of a frame */
     uint32_t instruction_count;
     uint32_t *source_first;                 /* by instruction, and one more: in `sources` */
     uint32_t *destination_first;            /* by instruction, and one more: in `destinations` */

@@ -27,7 +27,7 @@ static bool read_side(hd_corf_function *to, const uint32_t *words, uint32_t coun
 static bool read_note(hd_corf_policy policy, hd_corf_function *to, const hd_rf_code *code, const hd_annotation *note)
 {
     const uint32_t *words = code->function->annotation_words.items + note->value;
-    uint32_t all = code->storage.words;
+    uint32_t all = code->storage.frame;
     if (policy == HD_CORF_PAIRS && note->kind == HD_ANNOTATION_CORF_PAIRS)
         return read_pairs(to, words, note->count, all);
     if (policy == HD_CORF_SIDES && (note->kind == HD_ANNOTATION_CORF_LEFT || note->kind == HD_ANNOTATION_CORF_RIGHT))
@@ -78,10 +78,10 @@ static bool read_function(hd_corf_hints *hints, hd_corf_function *to, const hd_r
 {
     const hd_function *f = code->function;
     bool good = true;
-    to->buddies = HD_ARENA_ARRAY(&hints->arena, uint32_t, code->storage.words + 1);
-    to->sides = HD_ARENA_ARRAY(&hints->arena, uint8_t, code->storage.words + 1);
+    to->buddies = HD_ARENA_ARRAY(&hints->arena, uint32_t, code->storage.frame + 1);
+    to->sides = HD_ARENA_ARRAY(&hints->arena, uint8_t, code->storage.frame + 1);
     to->is_float = HD_ARENA_ARRAY(&hints->arena, bool, code->instruction_count + 1);
-    for (uint32_t w = 0; w < code->storage.words; w++)
+    for (uint32_t w = 0; w < code->storage.frame; w++)
         to->buddies[w] = HD_NONE;
     for (uint32_t i = 0; i < code->instruction_count; i++) {
         uint32_t sources = code->source_first[i + 1] - code->source_first[i];

@@ -62,7 +62,7 @@ static void write_parameters(hd_rf_living *w, const hd_rf_code *code, uint32_t l
 static void start_frame(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
 {
     const hd_rf_code *code = c->code->functions[event->function];
-    hd_identity_push(&w->warp.identity, event->frame, code->storage.words);
+    hd_identity_push(&w->warp.identity, event->frame, code->storage.frame);
     w->warp.function = event->function;
     write_parameters(w, code, event->active);
     TELL_MODEL(c, frame_start, &w->warp);

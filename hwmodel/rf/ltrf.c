@@ -114,7 +114,7 @@ static void read_interval(hd_ltrf *ltrf, const hd_rf_code *code, hd_ltrf_functio
     const uint32_t *words = code->function->annotation_words.items + note->value;
     uint32_t count = 0, *kept = hd_arena_copy(&ltrf->arena, words, note->count * sizeof *words);
     for (uint32_t w = 0; w < note->count; w++)
-        if (words[w] < code->storage.words)
+        if (words[w] < code->storage.frame)
             kept[count++] = words[w];
     to->intervals[number] = (hd_ltrf_interval){kept, count < ltrf->most ? count : ltrf->most};
     to->headers[note->instruction] = number + 1;

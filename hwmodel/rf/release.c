@@ -69,9 +69,9 @@ static void read_renamed(hd_release *r, hd_release_code *c, const hd_rf_code *co
 {
     uint32_t count;
     const uint32_t *words = words_of(code, HD_ANNOTATION_RELEASE_RENAMED, HD_NONE, &count);
-    c->renamed = hd_bitset_new(&r->arena, code->storage.words + 1);
+    c->renamed = hd_bitset_new(&r->arena, code->storage.frame + 1);
     for (uint32_t i = 0; i < count && !r->all_static; i++)
-        if (words[i] < code->storage.words)
+        if (words[i] < code->storage.frame)
             hd_bitset_add(&c->renamed, words[i]);
 }
 
@@ -79,9 +79,9 @@ static void read_renamed(hd_release *r, hd_release_code *c, const hd_rf_code *co
 static void find_fixed(hd_release *r, hd_release_code *c, const hd_rf_code *code)
 {
     hd_architected numbers;
-    c->fixed = hd_bitset_new(&r->arena, code->storage.words + 1);
+    c->fixed = hd_bitset_new(&r->arena, code->storage.frame + 1);
     if (hd_architected_of(code->function, &numbers))
-        for (uint32_t word = 0; word < numbers.registers && word < code->storage.words; word++)
+        for (uint32_t word = 0; word < numbers.registers && word < code->storage.frame; word++)
             hd_bitset_add(&c->fixed, word);
     for (uint32_t s = 0; s < code->source_first[code->instruction_count]; s++)
         hd_bitset_add(&c->fixed, code->sources[s]);
@@ -115,7 +115,7 @@ static void take_pbr(const hd_release_code *c, const hd_rf_code *code, uint32_t 
     uint32_t count;
     const uint32_t *listed = words_of(code, HD_ANNOTATION_PBR, instruction, &count);
     for (uint32_t i = 0; i < count; i++)
-        if (listed[i] < code->storage.words && hd_bitset_has(&c->renamed, listed[i]))
+        if (listed[i] < code->storage.frame && hd_bitset_has(&c->renamed, listed[i]))
             hd_array_push(words, listed[i]);
 }
 

@@ -526,7 +526,7 @@ static void annotate_at_random(rf_replay *r, hd_module *module)
         hd_function *f = module->functions.items[i];
         if (!f->has_body)
             continue;
-        uint32_t count = hd_storage_of(f, &arena).words, lengths[3] = {0};
+        uint32_t count = hd_storage_of(f, &arena).frame, lengths[3] = {0};
         uint32_t *lists = HD_ARENA_ARRAY(&arena, uint32_t, 3 * (size_t)count + 1), *words = HD_ARENA_ARRAY(&arena, uint32_t, count + 1);
         for (uint32_t w = 0; w < count; w++) {
             uint32_t other = (uint32_t)(unit_random(&seed) % (w + 1)), kind = (uint32_t)(unit_random(&seed) % 3);

@@ -2,6 +2,7 @@
 #include "kernel.h"
 
 #include "emitters/ptx.h"
+#include "ir/storage.h"
 #include "passes/liveness.h"
 #include "passes/regalloc.h"
 
@@ -641,9 +642,30 @@ static void frames_lie_above_what_callers_hold(void **state)
     close_subject(&s);
 }
 
+/* A frame has the words that the allocation counts: that %RD<5> declares %RD1 and %RD3 makes none. */
+static void a_frame_has_no_words_but_those_of_places(void **state)
+{
+    static const char text[] = KERNEL("ld.param.u64 y1, [in]; ld.param.u64 y2, [out]; ld.global.u64 y3, [y1]; ld.global.u64 y4, [y2];\n"
+                                      "add.s64 y5, y3, y4; st.global.u64 [y1], y5; st.global.u64 [y2], y3;\n");
+    subject s;
+    hd_arena arena = {0};
+    (void)state;
+    open_subject(&s, text);
+    hd_storage before = hd_storage_of(s.kernel, &arena);
+    assert_int_equal(before.frame, 10); /* y1 to y5, of 40 and others */
+    allocate(&s, s.kernel, 0, 0);
+    hd_storage after = hd_storage_of(s.kernel, &arena);
+    assert_int_equal(after.frame, 8);
+    assert_int_equal(after.frame, s.result.numbers.registers);
+    assert_true(after.words > after.frame);
+    hd_arena_free(&arena);
+    close_subject(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_frame_has_no_words_but_those_of_places),
         cmocka_unit_test(straight_line_code_needs_what_is_live),
         cmocka_unit_test(constants_are_computed_again),
         cmocka_unit_test(what_only_some_lanes_have_is_kept),
