@@ -28,6 +28,7 @@ typedef struct hd_frame {
     uint32_t base;        /* first register of the frame: above what any caller holds; 0 for kernels */
     uint32_t own;         /* general registers of the function alone */
     uint32_t total;       /* with callees: what a launch of it needs; relative to the base */
+    uint32_t callees;     /* the same, its own registers aside: 0 where it calls nothing */
     uint32_t saved_bytes; /* local memory for registers that are saved around recursive and indirect calls */
     bool recursive;       /* in a cycle of calls, or between two */
     bool indirect;        /* calls through a register */

@@ -177,7 +177,8 @@ static bool relax(stacker *s, const call_edge *e)
 {
     hd_frame *from = &s->frames[e->caller], *to = &s->frames[e->callee];
     uint32_t held = is_stacked(s, e) ? s->held[e->caller] : 0, total = from->total, base = to->base;
-    raise(&from->total, held + to->total);
+    raise(&from->callees, held + to->total);
+    raise(&from->total, from->callees);
     raise(&to->base, from->base + held);
     if (!is_stacked(s, e))
         from->saved_bytes = 4 * s->held[e->caller];

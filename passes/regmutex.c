@@ -91,10 +91,8 @@ static bool callees_fit(regmutex_pass *p, uint32_t base)
     hd_architected numbers;
     bool fits = true;
     for (uint32_t i = 0; hd_architected_of(p->function, &numbers) && i < module->functions.count; i++)
-        if (module->functions.items[i] == p->function) {
-            hd_frame *frames = hd_regalloc_frames(module, &arena);
-            fits = frames[i].total <= frames[i].own || frames[i].total <= base;
-        }
+        if (module->functions.items[i] == p->function)
+            fits = hd_regalloc_frames(module, &arena)[i].callees <= base;
     hd_arena_free(&arena);
     return fits;
 }

@@ -11,11 +11,12 @@
  * The sets themselves: both there, in an architected kernel all of whose words they hold. An acquire or release at an instruction that is not issued
  * or in a function without sets is refuted, and so are both at one.
  *
- * Not verified: that callees' frames lie in the base set.
+ * Callees' frames lie in the base set (frames.h), because the set is not held during calls.
  *
  * Complexity: O(extended words * log accesses) an instruction, and a search of each side of each divergent branch.
  */
 #include "passes/check/check.h"
+#include "passes/check/frames.h"
 #include "passes/check/order.h"
 
 enum { RELEASED = 1, HELD = 2, MOST_EXTENDED = 256 };
@@ -108,6 +109,8 @@ static bool read_sets(mutex_check *c)
         refute(c, HD_NONE, "a set is empty, or larger than a register file");
     else if (c->base + c->extended < registers_named(c))
         refute(c, HD_NONE, "they hold fewer registers than the kernel names");
+    else if (hd_check_callees(f) > c->base)
+        refute(c, HD_NONE, "functions that the kernel calls need registers outside of the base set, which is all that it has during calls");
     return c->good;
 }
 

@@ -1,0 +1,164 @@
+/* See frames.h. The convention (ir/architected.h, heddle-passes(7)): a callee's registers lie above those that its caller holds during calls; where the
+ * callee is called through a register, or both are in a cycle of calls or between two, the caller saves what it holds, and they begin where its own
+ * do. Complexity: O(n * n * calls) for the n functions that can be reached. */
+#include "passes/check/frames.h"
+#include "base/bitset.h"
+#include "ir/form.h"
+
+typedef struct call {
+    uint32_t from, to; /* indices in `functions` */
+    bool indirect;
+} call;
+
+typedef struct callees {
+    const hd_module *module;
+    hd_arena arena;
+    HD_ARRAY(const hd_function *) functions; /* that can be reached; the kernel first */
+    HD_ARRAY(call) calls;
+    hd_bitset *reach; /* by function: those that a call or more lead to */
+} callees;
+
+static const hd_operand *called(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_operand *o = hd_insn_operands(f, insn), *end = o + insn->operand_count;
+    while (o < end && o->kind == HD_OPERAND_LIST)
+        o += hd_operand_extent(o);
+    return o < end ? o : NULL;
+}
+
+static const hd_function *function_of(const hd_module *m, uint32_t symbol)
+{
+    const hd_function *f = hd_module_find_function(m, hd_names_text(&m->names, m->symbols.items[symbol].name));
+    return f && f->has_body ? f : NULL;
+}
+
+static void add_call(callees *c, uint32_t from, const hd_function *to, bool indirect)
+{
+    uint32_t at = 0;
+    if (!to)
+        return;
+    while (at < c->functions.count && c->functions.items[at] != to)
+        at++;
+    if (at == c->functions.count)
+        hd_array_push(&c->functions, to);
+    hd_array_push(&c->calls, (call){from, at, indirect});
+}
+
+/* Every function that is named somewhere, but for calling it. */
+static void add_taken(callees *c, uint32_t from)
+{
+    const hd_module *m = c->module;
+    for (uint32_t i = 0; i < m->initializers.count; i++)
+        if (m->initializers.items[i].kind == HD_INIT_ADDRESS)
+            add_call(c, from, function_of(m, m->initializers.items[i].symbol), true);
+    for (uint32_t k = 0; k < m->functions.count; k++) {
+        const hd_function *f = m->functions.items[k];
+        for (uint32_t i = 0; i < f->instructions.count; i++) {
+            const hd_instruction *insn = &f->instructions.items[i];
+            const hd_operand *skipped = hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL ? called(f, insn) : NULL;
+            for (const hd_operand *o = hd_insn_operands(f, insn), *end = o + insn->operand_count; o < end; o++)
+                if (o != skipped && o->kind == HD_OPERAND_SYMBOL)
+                    add_call(c, from, function_of(m, o->value), true);
+        }
+    }
+}
+
+static void add_indirect(callees *c, uint32_t from, const hd_function *f, const hd_instruction *insn)
+{
+    for (const hd_operand *o = hd_insn_operands(f, insn), *end = o + insn->operand_count; o < end; o++) {
+        const hd_table *t = o->kind == HD_OPERAND_TABLE ? &f->tables.items[o->value] : NULL;
+        if (!t || t->kind != HD_TABLE_CALL_TARGETS)
+            continue;
+        for (uint32_t i = 0; i < t->count; i++)
+            add_call(c, from, function_of(c->module, f->table_entries.items[t->first + i]), true);
+        return;
+    }
+    add_taken(c, from);
+}
+
+static void find_calls(callees *c)
+{
+    for (uint32_t from = 0; from < c->functions.count; from++) { /* grows */
+        const hd_function *f = c->functions.items[from];
+        for (uint32_t i = 0; i < f->instructions.count; i++) {
+            const hd_instruction *insn = &f->instructions.items[i];
+            if (!(hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL))
+                continue;
+            const hd_operand *to = called(f, insn);
+            if (to && to->kind == HD_OPERAND_SYMBOL)
+                add_call(c, from, function_of(c->module, to->value), false);
+            else
+                add_indirect(c, from, f, insn);
+        }
+    }
+}
+
+static void find_reach(callees *c)
+{
+    c->reach = HD_ARENA_ARRAY(&c->arena, hd_bitset, c->functions.count);
+    for (uint32_t f = 0; f < c->functions.count; f++)
+        c->reach[f] = hd_bitset_new(&c->arena, c->functions.count);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t e = 0; e < c->calls.count; e++)
+            for (uint32_t f = 0; f < c->functions.count; f++) {
+                const call *k = &c->calls.items[e];
+                if ((f != k->to && !hd_bitset_has(&c->reach[k->to], f)) || hd_bitset_has(&c->reach[k->from], f))
+                    continue;
+                hd_bitset_add(&c->reach[k->from], f);
+                changed = true;
+            }
+    }
+}
+
+/* In a cycle of calls, or between two. */
+static bool recurs(const callees *c, uint32_t f)
+{
+    bool behind = false, before = false;
+    for (uint32_t k = 0; k < c->functions.count; k++) {
+        if (!hd_bitset_has(&c->reach[k], k))
+            continue;
+        behind = behind || k == f || hd_bitset_has(&c->reach[k], f);
+        before = before || k == f || hd_bitset_has(&c->reach[f], k);
+    }
+    return behind && before;
+}
+
+static uint32_t deepest(const callees *c)
+{
+    uint32_t count = c->functions.count, callees_of_kernel = 0;
+    uint32_t *total = hd_calloc(count, sizeof *total);
+    hd_architected *numbers = hd_calloc(count, sizeof *numbers);
+    bool known = true;
+    for (uint32_t f = 0; f < count; f++) {
+        known = known && hd_architected_of(c->functions.items[f], &numbers[f]);
+        total[f] = f ? numbers[f].registers : 0;
+    }
+    for (bool changed = true; changed && known;) {
+        changed = false;
+        for (uint32_t e = 0; e < c->calls.count; e++) {
+            const call *k = &c->calls.items[e];
+            bool saved = k->indirect || (recurs(c, k->from) && recurs(c, k->to));
+            uint32_t needs = total[k->to] + (saved ? 0 : numbers[k->from].held);
+            changed = changed || needs > total[k->from];
+            total[k->from] = needs > total[k->from] ? needs : total[k->from];
+        }
+    }
+    callees_of_kernel = known ? total[0] : HD_NONE;
+    free(total);
+    free(numbers);
+    return callees_of_kernel;
+}
+
+uint32_t hd_check_callees(const hd_function *kernel)
+{
+    callees c = {.module = kernel->module};
+    hd_array_push(&c.functions, kernel);
+    find_calls(&c);
+    find_reach(&c);
+    uint32_t registers = deepest(&c);
+    hd_array_free(&c.functions);
+    hd_array_free(&c.calls);
+    hd_arena_free(&c.arena);
+    return registers;
+}
