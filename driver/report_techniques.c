@@ -1,6 +1,6 @@
 /* What each technique's pass finds to do in a kernel: the pass runs on the worker's copy, allocated where the registers
  * are, and the copy is then as it was. Passes that only annotate leave their annotations, which are removed; for one that
- * changes the code the function is kept aside and restored. Statistics are the pass's own; no technique is known here by
+ * changes the code the function is kept aside and restored. The former run first, one after another with the same analyses. Statistics are the pass's own; no technique is known here by
  * its name. Linear in the kernel, beside what the passes take.
  */
 #include "driver/report_work.h"
@@ -21,12 +21,12 @@ static void keep_statistics(report_kernel_work *work, const hd_statistic_array *
         technique->refusal = "found nothing to do";
 }
 
-static void run_pass(report_kernel_work *work, hd_pipeline *passes, hd_report_technique *technique)
+static void run_pass(report_kernel_work *work, hd_pass_context *context, hd_pipeline *passes, hd_report_technique *technique)
 {
     hd_diagnostics own;
     hd_statistic_array found = {0};
     hd_diagnostics_init(&own);
-    if (hd_pipeline_run_function(passes, work->function, &work->common->machine, &found, &own))
+    if (hd_pipeline_run_in(passes, context, &found, &own))
         keep_statistics(work, &found, technique);
     else
         technique->refusal =
@@ -35,7 +35,14 @@ static void run_pass(report_kernel_work *work, hd_pipeline *passes, hd_report_te
     hd_diagnostics_free(&own);
 }
 
-static void try_technique(report_kernel_work *work, uint32_t t, hd_report_technique *technique)
+static void start_context(report_kernel_work *work, hd_pass_context *context)
+{
+    hd_pass_context_init(context, work->function, work->diagnostics);
+    context->gpu = work->common->machine.gpu;
+    context->block = work->common->machine.block;
+}
+
+static void try_technique(report_kernel_work *work, hd_pass_context *context, uint32_t t, hd_report_technique *technique)
 {
     const hd_technique_info *info = &hd_techniques[t];
     hd_pipeline *passes = work->common->technique_passes[t];
@@ -46,18 +53,32 @@ static void try_technique(report_kernel_work *work, uint32_t t, hd_report_techni
     }
     technique->rewrites = !hd_pipeline_only_annotates(passes);
     hd_function *before = technique->rewrites ? hd_function_copy(work->function) : NULL;
-    run_pass(work, passes, technique);
-    if (before)
-        hd_function_restore(work->function, before);
-    else
+    run_pass(work, context, passes, technique);
+    if (!before) {
         hd_annotations_remove(work->function, info->spelling);
+        return;
+    }
+    hd_function_restore(work->function, before);
+    hd_pass_context_free(context);
+    start_context(work, context);
+}
+
+static bool changes_code(const report_kernel_work *work, uint32_t t)
+{
+    hd_pipeline *passes = work->common->technique_passes[t];
+    return passes && !hd_pipeline_only_annotates(passes);
 }
 
 void report_techniques(report_kernel_work *work)
 {
     hd_report_kernel *k = work->kernel;
+    hd_pass_context context;
     k->technique_count = HD_TECHNIQUE_COUNT;
     k->techniques = HD_ARENA_ARRAY(work->arena, hd_report_technique, HD_TECHNIQUE_COUNT);
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
-        try_technique(work, t, &k->techniques[t]);
+    start_context(work, &context);
+    for (uint32_t changing = 0; changing < 2; changing++)
+        for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+            if (changes_code(work, t) == changing)
+                try_technique(work, &context, t, &k->techniques[t]);
+    hd_pass_context_free(&context);
 }

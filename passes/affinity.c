@@ -102,7 +102,7 @@ bool hd_affinity_build(hd_pass_context *context, hd_affinity *affinity)
     uint32_t factor = HD_AFFINITY_FACTOR;
     if (!hd_option_number(context, "factor", 1, 1000000, &factor))
         return false;
-    gathering g = {.function = context->function, .storage = hd_storage_of(context->function, &context->scratch)};
+    gathering g = {.function = context->function, .storage = *(const hd_storage *)hd_analysis_get(context, HD_ANALYSIS_STORAGE)};
     hd_executions executions = hd_executions_estimate(context->function, &g.storage, factor, &context->scratch);
     *affinity = (hd_affinity){.words = g.storage.words};
     g.stamp = HD_ARENA_ARRAY(&context->scratch, uint32_t, g.storage.words);

@@ -457,9 +457,9 @@ bool hd_pass_bow(hd_pass_context *context)
     p.liveness = hd_analysis_get(context, HD_ANALYSIS_LIVENESS);
     p.uniformity = hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY);
     p.entries = HD_ARENA_ARRAY(p.arena, bow_list, p.cfg->block_count);
-    p.storage = hd_storage_of(f, p.arena);
+    p.storage = *(const hd_storage *)hd_analysis_get(context, HD_ANALYSIS_STORAGE);
     p.states = HD_ARENA_ARRAY(p.arena, bow_state, p.storage.words);
-    p.live_in = hd_live_words(f, &p.storage, p.arena);
+    p.live_in = ((const hd_liveness *)hd_analysis_get(context, HD_ANALYSIS_LIVE_WORDS))->live_in;
     p.post_number = HD_ARENA_ARRAY(p.arena, uint32_t, p.cfg->block_count);
     for (uint32_t i = 0; i < p.cfg->reachable_count; i++)
         p.post_number[p.cfg->post_order[i]] = i;

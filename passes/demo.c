@@ -422,8 +422,8 @@ bool hd_pass_demo(hd_pass_context *context)
     bool had = f->annotations.count != 0;
     hd_annotations_remove(f, "demo");
     p.liveness = hd_analysis_get(context, HD_ANALYSIS_LIVENESS);
-    p.storage = hd_storage_of(f, arena);
-    p.live_in = hd_live_words(f, &p.storage, arena);
+    p.storage = *(const hd_storage *)hd_analysis_get(context, HD_ANALYSIS_STORAGE);
+    p.live_in = ((const hd_liveness *)hd_analysis_get(context, HD_ANALYSIS_LIVE_WORDS))->live_in;
     p.load_of = HD_ARENA_ARRAY(arena, uint32_t, p.storage.words + 1);
     p.word_written = HD_ARENA_ARRAY(arena, uint32_t, p.storage.words + 1);
     p.register_written = HD_ARENA_ARRAY(arena, uint32_t, f->registers.count + 1);

@@ -371,10 +371,16 @@ hd_liveness *hd_liveness_of_words(hd_function *f, const hd_storage *storage, hd_
     return make_liveness(f, storage, arena);
 }
 
-const hd_register_set *hd_live_words(hd_function *f, const hd_storage *storage, hd_arena *arena)
+hd_storage *hd_storage_build(hd_pass_context *context, hd_arena *arena)
 {
-    scan read = {.function = f, .storage = storage, .registers = storage->words};
-    return find_live_in(&read, hd_function_cfg(f), arena);
+    hd_storage *storage = HD_ARENA_NEW(arena, hd_storage);
+    *storage = hd_storage_of(context->function, arena);
+    return storage;
+}
+
+hd_liveness *hd_live_words_build(hd_pass_context *context, hd_arena *arena)
+{
+    return make_liveness(context->function, hd_analysis_get(context, HD_ANALYSIS_STORAGE), arena);
 }
 
 /* ---- the walker -------------------------------------------------------------------------------------------------- */

@@ -48,8 +48,6 @@ typedef struct hd_liveness {                   /* thread level (TL) */
 
 /* The same of the words of the register file, where an identity is no instruction. Keeps `storage`. */
 hd_liveness *hd_liveness_of_words(hd_function *function, const hd_storage *storage, hd_arena *arena);
-/* Its live_in alone. */
-const hd_register_set *hd_live_words(hd_function *function, const hd_storage *storage, hd_arena *arena);
 
 /* Does operand `o` (a REGISTER) of `insn` end the life of the value before: an unguarded definition of the whole
  * register. */
@@ -72,6 +70,8 @@ hd_warp_liveness *hd_warp_liveness_build(hd_pass_context *context, hd_arena *are
 /* Over `thread`, of registers or words; of the uniformity analysis it asks only which branches may diverge. */
 hd_warp_liveness *hd_warp_liveness_over(hd_pass_context *context, const hd_liveness *thread, hd_arena *arena);
 hd_warp_order *hd_warp_order_build(hd_pass_context *context, hd_arena *arena);
+hd_storage *hd_storage_build(hd_pass_context *context, hd_arena *arena);    /* hd_storage_of */
+hd_liveness *hd_live_words_build(hd_pass_context *context, hd_arena *arena); /* hd_liveness_of_words */
 
 /* Walks a block backwards: after hd_live_start the live set is the block's live-out; each hd_live_step moves before one
  * more instruction (the last first). hd_live_has is O(1); members are kept dense for iteration. One walker serves a

@@ -211,7 +211,7 @@ static uint32_t dead_slots(const ltrf_plan *p, const hd_live_walk *walk, const h
 static void annotate_dead(ltrf_plan *p, hd_pass_context *context)
 {
     hd_function *f = context->function;
-    const hd_warp_words *words = hd_warp_words_build(context, p->arena); /* looks at annotations: sorted ones */
+    const hd_warp_words *words = hd_analysis_get(context, HD_ANALYSIS_WARP_WORDS);
     uint64_t count = 0;
     hd_live_walk walk;
     hd_warp_words_walk(&walk, p->arena, words);
@@ -235,12 +235,11 @@ bool hd_pass_ltrf(hd_pass_context *context)
     ltrf_plan p = {.function = f, .arena = &context->scratch, .most = LTRF_USUAL};
     if (!hd_option_number(context, "n", 1, LTRF_MOST, &p.most))
         return false;
-    hd_storage storage = hd_storage_of(f, p.arena);
     hd_annotations_remove(f, "ltrf");
     if (!f->instructions.count)
         return true;
     p.cfg = hd_function_cfg(f);
-    p.storage = &storage;
+    p.storage = hd_analysis_get(context, HD_ANALYSIS_STORAGE);
     p.order = order_of(p.cfg, hd_analysis_get(context, HD_ANALYSIS_WARP_ORDER), p.arena);
     p.rank = rank_blocks(p.cfg, p.arena);
     ltrf_find_alone(&p, hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY));

@@ -8,6 +8,7 @@
  * statistics do not depend on the number of threads. */
 #include "passes/liveness.h"
 #include "passes/pipeline.h"
+#include "passes/warp_words.h"
 
 #include "base/hash.h"
 #include "base/pool.h"
@@ -207,7 +208,7 @@ static void run_step(run *r, const hd_pipeline_step *step, hd_pass_context *cont
     const char *rule = hd_option_text(context, "liveness");
     hd_liveness_rule liveness = !rule || strcmp(rule, "ours") == 0 ? HD_LIVENESS_OURS : strcmp(rule, "paper") == 0 ? HD_LIVENESS_PAPER : HD_LIVENESS_ITS;
     if (liveness != context->liveness)
-        drop_analyses(context, HD_NEEDS_UNIFORMITY | HD_NEEDS_LIVENESS);
+        drop_analyses(context, HD_KEEPS_ALL & ~(uint32_t)(HD_NEEDS_WARP_LIVENESS | HD_NEEDS_WARP_WORDS));
     context->liveness = liveness;
     for (uint32_t a = 0; a < HD_ANALYSIS_COUNT; a++)
         if (pass->needs >> a & 1)
@@ -223,6 +224,27 @@ static void run_step(run *r, const hd_pipeline_step *step, hd_pass_context *cont
     collect_statistics(o, context, pass);
 }
 
+static void run_steps(run *r, hd_pass_context *context, outcome *o)
+{
+    for (uint32_t s = 0; s < r->pipeline->steps.count && o->diagnostics.error_count == 0; s++) {
+        const hd_pipeline_step *step = &r->pipeline->steps.items[s];
+        uint64_t start = now_ns();
+        run_step(r, step, context, o);
+        __atomic_fetch_add(&r->nanoseconds[s], now_ns() - start, __ATOMIC_RELAXED);
+        if (is_printed(r->options, step->pass)) {
+            hd_write_format(r->options->log, "// after %s\n", step->pass->name);
+            r->options->print_function(r->options->log, context->function);
+        }
+    }
+}
+
+static void finish_function(hd_pass_context *context)
+{
+    hd_pass_context_free(context);
+    hd_array_fit(&context->function->annotations);
+    hd_function_drop_cfg(context->function); /* cheap to build again; 10,000 kernels' graphs are not cheap to keep */
+}
+
 static void run_function(void *opaque, uint32_t index, uint32_t worker)
 {
     (void)worker;
@@ -234,28 +256,20 @@ static void run_function(void *opaque, uint32_t index, uint32_t worker)
     context.verify = r->options->validate;
     context.gpu = r->options->gpu;
     context.block = r->options->block;
-    for (uint32_t s = 0; s < r->pipeline->steps.count && o->diagnostics.error_count == 0; s++) {
-        const hd_pipeline_step *step = &r->pipeline->steps.items[s];
-        uint64_t start = now_ns();
-        run_step(r, step, &context, o);
-        __atomic_fetch_add(&r->nanoseconds[s], now_ns() - start, __ATOMIC_RELAXED);
-        if (is_printed(r->options, step->pass)) {
-            hd_write_format(r->options->log, "// after %s\n", step->pass->name);
-            r->options->print_function(r->options->log, context.function);
-        }
-    }
-    hd_pass_context_free(&context);
-    hd_array_fit(&context.function->annotations);
-    hd_function_drop_cfg(context.function); /* cheap to build again; 10,000 kernels' graphs are not cheap to keep */
+    run_steps(r, &context, o);
+    finish_function(&context);
 }
 
-bool hd_pipeline_run_function(hd_pipeline *pipeline, hd_function *function, const hd_pipeline_options *options,
-                              hd_statistic_array *statistics, hd_diagnostics *diagnostics)
+bool hd_pipeline_run_in(hd_pipeline *pipeline, hd_pass_context *context, hd_statistic_array *statistics, hd_diagnostics *diagnostics)
 {
     outcome o = {0};
-    hd_pipeline_options machine = {.gpu = options ? options->gpu : NULL, .block = options ? options->block : 0};
-    run r = {pipeline, function->module, &machine, &function, &o, hd_calloc(pipeline->steps.count + 1, sizeof(uint64_t))};
-    run_function(&r, 0, 0);
+    hd_diagnostics *before = context->diagnostics;
+    hd_pipeline_options options = {.validate = context->verify};
+    run r = {pipeline, context->function->module, &options, &context->function, &o, hd_calloc(pipeline->steps.count + 1, sizeof(uint64_t))};
+    hd_diagnostics_init(&o.diagnostics);
+    context->diagnostics = &o.diagnostics;
+    run_steps(&r, context, &o);
+    context->diagnostics = before;
     for (uint32_t i = 0; statistics && i < o.statistics.count; i++)
         hd_array_push(statistics, o.statistics.items[i]);
     bool ok = o.diagnostics.error_count == 0;
@@ -263,6 +277,18 @@ bool hd_pipeline_run_function(hd_pipeline *pipeline, hd_function *function, cons
     hd_array_free(&o.statistics);
     hd_diagnostics_free(&o.diagnostics);
     free(r.nanoseconds);
+    return ok;
+}
+
+bool hd_pipeline_run_function(hd_pipeline *pipeline, hd_function *function, const hd_pipeline_options *options,
+                              hd_statistic_array *statistics, hd_diagnostics *diagnostics)
+{
+    hd_pass_context context;
+    hd_pass_context_init(&context, function, diagnostics);
+    context.gpu = options ? options->gpu : NULL;
+    context.block = options ? options->block : 0;
+    bool ok = hd_pipeline_run_in(pipeline, &context, statistics, diagnostics);
+    finish_function(&context);
     return ok;
 }
 

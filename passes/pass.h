@@ -103,5 +103,8 @@ bool hd_pipeline_run(hd_pipeline *pipeline, hd_module *module, const hd_pipeline
  * NULL). Of the options (may be NULL) only the machine counts. false where one reported an error. */
 bool hd_pipeline_run_function(hd_pipeline *pipeline, hd_function *function, const hd_pipeline_options *options,
                               hd_statistic_array *statistics, hd_diagnostics *diagnostics);
+/* The same in a context that the caller keeps from one pipeline to the next, with its machine: analyses stay warm until a
+ * pass changes the function. Who changes it in between makes a new context. */
+bool hd_pipeline_run_in(hd_pipeline *pipeline, hd_pass_context *context, hd_statistic_array *statistics, hd_diagnostics *diagnostics);
 
 #endif

@@ -302,7 +302,7 @@ bool hd_pass_release(hd_pass_context *context)
     if (!release_capacity(context, &most))
         return false;
     hd_annotations_remove(f, "release");
-    p.words = hd_warp_words_build(context, &context->scratch);
+    p.words = hd_analysis_get(context, HD_ANALYSIS_WARP_WORDS);
     p.order = hd_analysis_get(context, HD_ANALYSIS_WARP_ORDER);
     release_life *lives = release_lives(f, p.words, &context->scratch);
     hd_register_set renamed = release_choose(lives, p.words->storage.words, most, &context->scratch);

@@ -8,12 +8,9 @@ static hd_register_set join(hd_set_union *both, hd_register_set live, hd_registe
     return hd_set_union_take(both, arena);
 }
 
-const hd_warp_words *hd_warp_words_build(hd_pass_context *context, hd_arena *arena)
+static void join_all(hd_pass_context *context, hd_warp_words *w, hd_arena *arena)
 {
-    hd_warp_words *w = HD_ARENA_NEW(arena, hd_warp_words);
     uint32_t blocks = hd_function_cfg(context->function)->block_count;
-    w->storage = hd_storage_of(context->function, arena);
-    w->thread = hd_liveness_of_words(context->function, &w->storage, arena);
     w->warp = hd_warp_liveness_over(context, w->thread, arena);
     hd_register_set *in = HD_ARENA_ARRAY(arena, hd_register_set, (size_t)blocks + 1);
     hd_register_set *out = HD_ARENA_ARRAY(arena, hd_register_set, (size_t)blocks + 1);
@@ -26,6 +23,23 @@ const hd_warp_words *hd_warp_words_build(hd_pass_context *context, hd_arena *are
     hd_set_union_free(&both);
     w->in = in;
     w->out = out;
+}
+
+const hd_warp_words *hd_warp_words_build(hd_pass_context *context, hd_arena *arena)
+{
+    hd_warp_words *w = HD_ARENA_NEW(arena, hd_warp_words);
+    w->storage = hd_storage_of(context->function, arena);
+    w->thread = hd_liveness_of_words(context->function, &w->storage, arena);
+    join_all(context, w, arena);
+    return w;
+}
+
+hd_warp_words *hd_warp_words_of(hd_pass_context *context, hd_arena *arena)
+{
+    hd_warp_words *w = HD_ARENA_NEW(arena, hd_warp_words);
+    w->storage = *(const hd_storage *)hd_analysis_get(context, HD_ANALYSIS_STORAGE);
+    w->thread = hd_analysis_get(context, HD_ANALYSIS_LIVE_WORDS);
+    join_all(context, w, arena);
     return w;
 }
 

@@ -21,6 +21,8 @@ typedef struct hd_warp_words {
 /* Of the function as it stands: a pass that has rewritten it builds another one. Needs the uniformity analysis, of which
  * only the divergent branches (by block) must still hold. Valid while instructions and registers stay. */
 const hd_warp_words *hd_warp_words_build(hd_pass_context *context, hd_arena *arena);
+/* The analysis: the same over the storage and the live words that the context has. */
+hd_warp_words *hd_warp_words_of(hd_pass_context *context, hd_arena *arena);
 
 /* Then hd_live_start(walk, block) makes the live set `out[block]`, and each hd_live_step moves before one more
  * instruction of the text (an identity changes nothing): hd_live_has(walk, word), walk->members, walk->count tell WL. */
