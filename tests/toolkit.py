@@ -1,0 +1,35 @@
+"""The CUDA toolkit, for tests that compile or assemble where there is one."""
+import glob
+import os
+import shutil
+import subprocess
+import threading
+
+
+class Failed(Exception):
+    pass
+
+
+def find_tool(name):
+    """Its path, or None."""
+    homes = [os.environ.get("CUDA_HOME"), "/usr/local/cuda"]
+    inside = [os.path.join(home, "bin", name) for home in homes if home]
+    return shutil.which(name) or next((path for path in inside if os.access(path, os.X_OK)), None)
+
+
+def has_cub(nvcc):
+    root = os.path.dirname(os.path.dirname(os.path.realpath(nvcc)))
+    places = ("include", "include/cccl", "targets/*/include", "targets/*/include/cccl")
+    return any(glob.glob(os.path.join(root, place, "cub/device/device_radix_sort.cuh")) for place in places)
+
+
+def make_ptx(nvcc, source, out, options):
+    """`out`, compiled from the source; made again when the source is newer. Several may do so at a time."""
+    if not os.path.exists(out) or os.path.getmtime(out) < os.path.getmtime(source):
+        part = "%s.%d-%d.part.ptx" % (out[:-4], os.getpid(), threading.get_ident())
+        done = subprocess.run([nvcc, *options, "-ptx", "-o", part, source], capture_output=True, text=True,
+                              timeout=600, check=False)
+        if done.returncode:
+            raise Failed("nvcc: exit %d: %s" % (done.returncode, (done.stdout + done.stderr).strip()[:200]))
+        os.replace(part, out)
+    return out
