@@ -219,13 +219,22 @@ static bool place_is_free(const assigner *a, const hd_alloc_unit *u, uint32_t pl
     return lists_are_free(a, a->fixed + from, u) && lists_are_free(a, a->places + from, u);
 }
 
+/* What no place can cost less than. */
+static int least_cost(const assigner *a, const hd_alloc_unit *u)
+{
+    uint32_t hints = 0;
+    for (uint32_t r = u->members; r != HD_NONE; r = a->ra->units.next_member[r])
+        hints += a->hint_first[r + 1] - a->hint_first[r];
+    return -64 * (int)hints;
+}
+
 static uint32_t find_place(assigner *a, const hd_alloc_unit *u, uint32_t limit)
 {
     uint32_t best = HD_NONE;
-    int best_cost = NO_ROOM;
+    int best_cost = NO_ROOM, least = least_cost(a, u);
     if (u->limit && u->limit < limit)
         limit = u->limit;
-    for (uint32_t place = 0; place + u->words <= limit; place += u->align) {
+    for (uint32_t place = 0; place + u->words <= limit && best_cost > least; place += u->align) {
         if (!u->predicate && best != HD_NONE && place + u->words > a->high && best + u->words <= a->high)
             break;
         if (!place_is_free(a, u, place))
@@ -420,6 +429,12 @@ static void find_held(assigner *a)
         }
 }
 
+/* One that had to find a place has found none. */
+static bool is_hopeless(const hd_regalloc *ra)
+{
+    return ra->may_fail && ra->failed.count && !ra->may_fail[ra->units.of[ra->failed.items[ra->failed.count - 1]]];
+}
+
 bool hd_regalloc_assign(hd_regalloc *ra)
 {
     uint32_t registers = ra->function->registers.count, count = 0;
@@ -434,7 +449,7 @@ bool hd_regalloc_assign(hd_regalloc *ra)
             order[count++] = (entry){u->begin, i, u->words, u->limit != 0};
     }
     qsort(order, count, sizeof *order, compare_entries);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && !is_hopeless(ra); i++) {
         if (i && order[i - 1].limited && !order[i].limited)
             fix_places(&a);
         place_unit(&a, order[i].unit);

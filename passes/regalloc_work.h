@@ -75,6 +75,7 @@ typedef struct hd_regalloc {
     hd_ranges ranges;
     hd_units units;
     const bool *apart;          /* by register: copies of it stay copies; NULL: of none */
+    const bool *may_fail;       /* by unit: go on where only such find no place; NULL: all */
     HD_ARRAY(uint8_t) flags;    /* by register: HD_NO_SPILL, ... */
     hd_u32_array home;          /* by register: offset of the slot that holds the same, of those with HD_AT_HOME */
     uint32_t *use_first, *uses; /* by register: ordinals of the instructions that mention it; built on demand */

@@ -240,9 +240,11 @@ static void split_at(compactor *c, uint32_t active, uint32_t at)
             c->active.items[i].split = true;
 }
 
+static bool can_demote(const compactor *c, uint32_t unit) { return !c->fixed[unit] && !c->free_unit[unit]; }
+
 static bool demote(compactor *c, uint32_t unit)
 {
-    if (c->fixed[unit] || c->free_unit[unit])
+    if (!can_demote(c, unit))
         return false;
     while (c->anywhere.count < c->f->registers.count)
         hd_array_push(&c->anywhere, false);
@@ -372,9 +374,13 @@ typedef enum outcome { DONE, AGAIN, FAILED } outcome;
 static outcome assign(compactor *c)
 {
     hd_regalloc *ra = &c->ra;
-    for (uint32_t u = 0; u < c->f->registers.count; u++)
+    bool *may_fail = HD_ARENA_ARRAY(&c->arena, bool, c->f->registers.count + 1u);
+    for (uint32_t u = 0; u < c->f->registers.count; u++) {
+        may_fail[u] = c->low[u] && can_demote(c, u);
         if (c->low[u] && !ra->units.units[u].predicate)
             ra->units.units[u].limit = (uint16_t)c->wanted->base;
+    }
+    ra->may_fail = may_fail;
     if (hd_regalloc_assign(ra))
         return DONE;
     for (uint32_t i = 0; i < ra->failed.count; i++) {
