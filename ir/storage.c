@@ -37,7 +37,8 @@ static void lay_virtual(hd_storage *s)
     bool *named = find_named(f), sorted = true;
     for (uint32_t r = 0; r < count; r++) {
         hd_register_key key = hd_register_key_of(f, r);
-        uint32_t ordinal = ordinals ? ordinals[key.declaration] : key.declaration;
+        bool declared = key.declaration != HD_NONE; /* the carry flag is not: it comes last */
+        uint32_t ordinal = ordinals && declared ? ordinals[key.declaration] : key.declaration;
         places[r] = (keyed_register){named[r] ? (uint64_t)ordinal << 32 | key.index : UINT64_MAX - count + r, r};
         sorted = sorted && (!r || places[r - 1].key <= places[r].key);
     }

@@ -235,8 +235,40 @@ static void unstructured_kernels(void **state)
             expect_kernel(seed, lists[l]);
 }
 
+/* ---- a register that nothing declares --------------------------------------------------------------------------------- */
+
+static void expect_carries(const char *body, const char *before, const char *list)
+{
+    char passes[128];
+    rf_bench b;
+    snprintf(passes, sizeof passes, "%s%s", before, list);
+    rf_bench_open_body(&b, body);
+    rf_bench_pass(&b, passes);
+    expect_sound(b.module, passes, true);
+    rf_bench_close(&b);
+}
+
+static void the_carry_flag_has_no_declaration(void **state)
+{
+    const char *lists[MOST_LISTS];
+    uint32_t list_count = list_passes(lists);
+    char body[2048] = "mov.u32 %r0, %tid.x;\n";
+    (void)state;
+    for (uint32_t r = 1; r < 16; r++)
+        snprintf(body + strlen(body), sizeof body - strlen(body), "ld.global.u32 %%r%u, [out+%u];\n", r, r * 4);
+    for (uint32_t r = 1; r < 15; r++)
+        snprintf(body + strlen(body), sizeof body - strlen(body), "add.cc.u32 %%r%u, %%r%u, %%r%u;\naddc.u32 %%r16, %%r16, %%r%u;\n", r + 1, r, r + 1, r);
+    snprintf(body + strlen(body), sizeof body - strlen(body), "mov.u32 %%r17, %%r16;\nst.global.u32 [out], %%r17;\nexit;\n");
+    for (uint32_t l = 0; l < list_count; l++) {
+        expect_carries(body, "clean,regalloc,", lists[l]);
+        if (!same_pass(lists[l], "regmutex"))
+            expect_carries(body, "clean,demo,", lists[l]);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(structured_programs), cmocka_unit_test(unstructured_kernels)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(structured_programs), cmocka_unit_test(unstructured_kernels),
+                                       cmocka_unit_test(the_carry_flag_has_no_declaration)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
