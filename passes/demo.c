@@ -70,7 +70,7 @@ static bool is_candidate(const demo_pass *p, const hd_instruction *insn)
     const hd_operand *o = hd_insn_operands(p->function, insn);
     return form->opcode == HD_OP_LD && form->behaviour == HD_BEHAVE_LOAD && form->vector <= 1 &&
            hd_insn_is_removable(p->function, insn) && o->kind == HD_OPERAND_REGISTER && o->flags & HD_OPERAND_DEF &&
-           hd_register_words(p->function, o->value) && !hd_register_set_has(p->liveness->module_wide, o->value);
+           hd_register_words(p->function, o->value) && !hd_register_set_has(p->liveness->module_wide_registers, o->value);
 }
 
 static bool is_arithmetic(const hd_form *form)
@@ -421,9 +421,9 @@ bool hd_pass_demo(hd_pass_context *context)
     demo_pass p = {.context = context, .function = f, .cfg = hd_function_cfg(f)};
     bool had = f->annotations.count != 0;
     hd_annotations_remove(f, "demo");
-    p.liveness = hd_analysis_get(context, HD_ANALYSIS_LIVENESS);
+    p.liveness = hd_analysis_get(context, HD_ANALYSIS_LIVE_WORDS);
     p.storage = *(const hd_storage *)hd_analysis_get(context, HD_ANALYSIS_STORAGE);
-    p.live_in = ((const hd_liveness *)hd_analysis_get(context, HD_ANALYSIS_LIVE_WORDS))->live_in;
+    p.live_in = p.liveness->live_in;
     p.load_of = HD_ARENA_ARRAY(arena, uint32_t, p.storage.words + 1);
     p.word_written = HD_ARENA_ARRAY(arena, uint32_t, p.storage.words + 1);
     p.register_written = HD_ARENA_ARRAY(arena, uint32_t, f->registers.count + 1);

@@ -355,6 +355,7 @@ static hd_liveness *make_liveness(hd_function *f, const hd_storage *storage, hd_
     hd_liveness *result = HD_ARENA_NEW(arena, hd_liveness);
     result->live_in = find_live_in(&read, cfg, arena);
     result->module_wide = storage ? words_of(storage, read.module_wide, arena) : read.module_wide;
+    result->module_wide_registers = read.module_wide;
     result->live_out = make_live_out(cfg, result->live_in, arena);
     result->storage = storage;
     result->items = read.registers;

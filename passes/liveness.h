@@ -42,6 +42,7 @@ typedef struct hd_uniformity {
 typedef struct hd_liveness {                   /* thread level (TL) */
     const hd_register_set *live_in, *live_out; /* by block; live_in also of X */
     hd_register_set module_wide;               /* registers declared at module scope: calls read them */
+    hd_register_set module_wide_registers;     /* the same as registers, also where items are words */
     const hd_storage *storage;                 /* items are its words; NULL: they are registers */
     uint32_t items;                            /* how many there are */
 } hd_liveness;
