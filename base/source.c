@@ -89,17 +89,21 @@ void hd_source_free(hd_source *source)
     free((void *)(uintptr_t)source->name);
     free(source->text);
     hd_array_free(&source->lines);
+    hd_array_free(&source->joined);
     *source = (hd_source){0};
 }
 
 static void make_lines(hd_source *source)
 {
     const char *text = source->text;
+    uint32_t joined = 0;
     hd_array_push(&source->lines, 0);
     for (uint32_t i = 0; i < source->length; i++) {
         if ((unsigned char)text[i] > '\r')
             continue;
-        if (text[i] == '\n' || (text[i] == '\r' && !(i + 1 < source->length && text[i + 1] == '\n')))
+        if (joined < source->joined.count && source->joined.items[joined] == i + 1)
+            joined++;
+        else if (text[i] == '\n' || (text[i] == '\r' && !(i + 1 < source->length && text[i + 1] == '\n')))
             hd_array_push(&source->lines, i + 1);
     }
     hd_array_fit(&source->lines);

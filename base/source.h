@@ -18,6 +18,7 @@ typedef struct hd_source {
     char *text;          /* `length` bytes and at least 16 NUL bytes behind (scanners need no end test); owned */
     uint32_t length;
     hd_u32_array lines;  /* offset of each line's first byte; empty until hd_source_position is asked */
+    hd_u32_array joined; /* ascending; what begins here behind a line end is in the file's line before: an abbreviation was written out */
 } hd_source;
 
 /* Reads a file ("-" is standard input). false with errno set where it cannot be read or is too long (EFBIG). */

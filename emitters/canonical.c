@@ -16,6 +16,7 @@ void hd_print_instruction(hd_printer *p, const hd_instruction *insn, const hd_an
     if (extended) {
         p->modifiers.buffer.count = 0;
         hd_emit_modifiers(&p->modifiers, run);
+        hd_print_mark_load(p, run);
     }
     hd_spell_instruction(&speller, insn, p->modifiers.buffer.items, extended ? p->modifiers.buffer.count : 0);
 }

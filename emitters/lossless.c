@@ -89,6 +89,7 @@ static void copy_instruction(hd_printer *p, hd_span span, const hd_annotation_ru
         while (hd_opcode_text_next(&walk, &modifier))
             ;
         copy_to(p, walk.opcode_end);
+        hd_print_mark_load(p, run);
         hd_emit_modifiers(p->out, run);
     }
     copy_to(p, span.end);

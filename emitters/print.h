@@ -3,6 +3,7 @@
  *   ptx.c        the entry points
  *   lossless.c   copies the source and changes only what passes changed
  *   canonical.c  everything from the IR
+ *   memory_operand.c  extended: a load and its consumer as one instruction
  */
 #ifndef HD_EMITTERS_PRINT_H
 #define HD_EMITTERS_PRINT_H
@@ -20,6 +21,7 @@ typedef struct hd_printer {
     hd_print_mode mode;
     bool no_section;
     hd_writer modifiers; /* scratch: the modifiers of one instruction */
+    HD_ARRAY(uint32_t) loads; /* extended: places in the output, each in the line of a load that may be written as an operand */
     /* lossless */
     const char *text;
     uint32_t at;                    /* all before is written or left out */
@@ -31,5 +33,9 @@ void hd_print_instruction(hd_printer *p, const hd_instruction *insn, const hd_an
 void hd_print_canonical_function(hd_printer *p, const hd_function *f);
 bool hd_print_canonical(hd_printer *p);
 bool hd_print_lossless(hd_printer *p);
+/* Remembers the place where the run's instruction is being written if it is a load that its consumer may take in. */
+void hd_print_mark_load(hd_printer *p, const hd_annotation_run *run);
+/* Writes a text with the loads at these places taken in by their consumers. */
+void hd_print_memory_operands(hd_writer *out, const char *text, uint32_t length, const uint32_t *loads, uint32_t count);
 
 #endif

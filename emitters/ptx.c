@@ -25,11 +25,38 @@ static void start(hd_printer *p, hd_writer *writer, const hd_module *module, con
     hd_writer_to_memory(&p->modifiers);
 }
 
+static bool print(hd_printer *p, bool canonical) { return canonical ? hd_print_canonical(p) : hd_print_lossless(p); }
+
+static bool has_memory_operands(const hd_module *module)
+{
+    for (uint32_t i = 0; i < module->functions.count; i++) {
+        const hd_function *f = module->functions.items[i];
+        for (uint32_t a = 0; a < f->annotations.count; a++)
+            if (f->annotations.items[a].kind == HD_ANNOTATION_DEMO)
+                return true;
+    }
+    return false;
+}
+
+/* The text is gathered first: what stands in two lines may become one. */
+static bool print_with_memory_operands(hd_printer *p, bool canonical)
+{
+    hd_writer *out = p->out, text;
+    hd_writer_to_memory(&text);
+    p->out = &text;
+    bool ok = print(p, canonical);
+    hd_print_memory_operands(out, text.buffer.items, text.buffer.count, p->loads.items, p->loads.count);
+    hd_writer_free(&text);
+    hd_array_free(&p->loads);
+    return ok;
+}
+
 bool hd_emit_ptx(hd_writer *writer, const hd_module *module, const hd_emit_options *options)
 {
     hd_printer printer;
     start(&printer, writer, module, options);
-    bool ok = options->canonical ? hd_print_canonical(&printer) : hd_print_lossless(&printer);
+    bool fuses = printer.mode == HD_PRINT_EXTENDED && has_memory_operands(module);
+    bool ok = fuses ? print_with_memory_operands(&printer, options->canonical) : print(&printer, options->canonical);
     hd_writer_free(&printer.modifiers);
     return ok && writer->error == 0;
 }

@@ -74,7 +74,8 @@ uint64_t hd_words_bits_of_bow(const hd_function *function)
     return 2 * count_of(function, HD_ANNOTATION_BOW);
 }
 
-/* One bit at the load and one at its consumer's operand; the paper's extended form has none. */
+/* One bit at the load (its opcode is one of the added ones) and one at its consumer's operand (the virtual register, lines 2'' and 3'' of
+ * figure 4). The load's field for a destination is there still, and unused: instructions have one width. */
 uint64_t hd_words_bits_of_demo(const hd_function *function)
 {
     return count_of(function, HD_ANNOTATION_DEMO) + count_of(function, HD_ANNOTATION_DEMO_OPERAND);

@@ -9,6 +9,7 @@
 
 #include "ir/opcode_text.h"
 #include "ir/section.h"
+#include "parser/memory_operand.h"
 
 typedef struct gatherer {
     hd_function *function;
@@ -164,6 +165,40 @@ static void take_heddle(gatherer *g, uint32_t index)
         read_heddle(g, statement, HD_NONE);
 }
 
+/* `.demo::next`: the load, and the source of the next instruction that names its register. */
+static bool is_for_next(const gatherer *g, hd_span modifier)
+{
+    size_t length = strlen(HD_MEMORY_OPERAND_MODIFIER);
+    return modifier.end - modifier.begin == length && !memcmp(g->text + modifier.begin, HD_MEMORY_OPERAND_MODIFIER, length);
+}
+
+static hd_text_outcome read_for_next(gatherer *g, hd_span modifier, uint32_t ordinal)
+{
+    const hd_function *f = g->function;
+    const hd_instruction *load = &f->instructions.items[ordinal];
+    const hd_operand *loaded = hd_insn_operands(f, load);
+    bool has_register = load->operand_count && loaded->kind == HD_OPERAND_REGISTER;
+    uint32_t found = HD_NONE, count = 0;
+    if (has_register && ordinal + 1 < f->instructions.count) {
+        const hd_instruction *next = load + 1;
+        for (uint32_t s = 0, o; (o = hd_insn_source_slot(f, next, s)) != HD_NONE; s++)
+            if (f->operands.items[o].value == loaded->value) {
+                found = s;
+                count++;
+            }
+    }
+    if (count != 1) {
+        report(g, HD_DIAG_BAD_ANNOTATION, modifier,
+               count ? "the instruction reads the register of its operand in memory elsewhere, too"
+                     : "the operand in memory stands where the instruction reads no such register");
+        return HD_TEXT_WRONG;
+    }
+    hd_array_push(&g->extended.items, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = ordinal});
+    hd_array_push(&g->extended.items,
+                  (hd_annotation){.kind = HD_ANNOTATION_DEMO_OPERAND, .slot = (uint16_t)found, .instruction = ordinal + 1});
+    return HD_TEXT_READ;
+}
+
 static void take_instruction(gatherer *g, uint32_t ordinal)
 {
     for (uint32_t i = 0; i < g->waiting.count; i++)
@@ -175,7 +210,9 @@ static void take_instruction(gatherer *g, uint32_t ordinal)
     hd_span modifier;
     hd_opcode_text_start(&walk, g->text, g->function->instructions.items[ordinal].span);
     while (hd_opcode_text_next(&walk, &modifier)) {
-        hd_text_outcome outcome = hd_annotation_read_modifier(g->function, modifier, ordinal, &g->extended);
+        hd_text_outcome outcome = is_for_next(g, modifier)
+                                      ? read_for_next(g, modifier, ordinal)
+                                      : hd_annotation_read_modifier(g->function, modifier, ordinal, &g->extended);
         if (outcome != HD_TEXT_UNKNOWN)
             hd_array_push(&g->function->annotation_texts, modifier);
         g->ok &= outcome != HD_TEXT_WRONG;

@@ -1,5 +1,6 @@
 /* hd_parse_ptx: text to module. Runs the grammar once, then checks what only the end of the text tells. */
 #include "parser/builder.h"
+#include "parser/memory_operand.h"
 
 static hd_span whole(const hd_source *source) { return (hd_span){0, source->length ? 1 : 0}; }
 
@@ -27,10 +28,12 @@ hd_module *hd_parse_ptx(hd_source *source, const hd_parse_options *options, hd_d
 {
     hd_module *module = hd_module_new(source, diagnostics);
     module->strict = options->strict;
+    uint32_t errors = diagnostics->error_count;
+    bool expanded = hd_expand_memory_operands(source, diagnostics);
     hd_builder builder;
     hd_builder_init(&builder, module, options);
-    uint32_t errors = diagnostics->error_count;
-    hd_ptx_parse(&builder);
+    if (expanded)
+        hd_ptx_parse(&builder);
     hd_builder_end(&builder);
     check_head(&builder);
     hd_builder_free(&builder);

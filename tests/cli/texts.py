@@ -183,6 +183,19 @@ def canonical_does_not_depend_on_spacing(text):
     same(text.canonical(), heddle("rewrite", "--canonical", "-", stdin=plain))
 
 
+def operands_in_memory_both_ways(text):
+    for passes in ("demo", "clean,regalloc,demo"):
+        portable = heddle("rewrite", "-p", passes, text.path)
+        extended = heddle("rewrite", "-p", passes, "--emit=extended", text.path)
+        same(extended, heddle("rewrite", "--emit=extended", "-", stdin=portable), "portable to extended")
+        same(portable, heddle("rewrite", "-", stdin=extended), "extended to portable")
+        same(extended, heddle("rewrite", "--emit=extended", "-", stdin=extended), "extended once more")
+        same(heddle("strip", "-", stdin=portable), heddle("strip", "-", stdin=extended), "stripped")
+        heddle("check", "-", stdin=extended)
+        if b"//@demo\n" in portable and b".loc" not in portable:
+            expect(b"]:ld." in extended, "no operand stands in memory")
+
+
 def canonical_with_annotations(text):
     annotated = heddle("rewrite", "--canonical", "-p", "bow", text.path)
     the_same_tokens(text.data, without_section(annotated))
@@ -215,7 +228,8 @@ ON_VARIANTS = (rewrite_without_passes_is_the_input, annotating_twice_is_annotati
 ON_FIXTURES = ON_VARIANTS + (strip_without_annotations_is_the_input, annotated_text_stays_as_it_is,
                             other_passes_options_replace_the_annotations, portable_to_extended_is_extended,
                             comments_alone_are_enough, canonical_is_a_fixed_point, canonical_does_not_depend_on_spacing,
-                            canonical_with_annotations, canonical_extended, threads_do_not_show, annotations_check_out)
+                            canonical_with_annotations, canonical_extended, threads_do_not_show, annotations_check_out,
+                            operands_in_memory_both_ways)
 
 
 # ---- running ---------------------------------------------------------------------------------------------------------

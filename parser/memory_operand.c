@@ -1,0 +1,216 @@
+/* Writes operands in memory out before scanning; the form is defined in heddle-annotations(7).
+ *
+ * Texts without "]:" cost one search for it. Else one walk over the text, which knows comments and strings, and copies it once.
+ * Constant expressions may have "]:" too (a[1]?b[2]:c): a line with a '?' is left alone, and so is one that begins with a
+ * directive. Linear.
+ */
+#include "parser/memory_operand.h"
+
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '$' || c == '%'; }
+static bool is_opcode(char c) { return is_word(c) || c == '.' || c == ':'; }
+
+static uint32_t skip_blanks(const char *line, uint32_t at, uint32_t length)
+{
+    while (at < length && is_blank(line[at]))
+        at++;
+    return at;
+}
+
+static uint32_t skip_word(const char *line, uint32_t at, uint32_t length)
+{
+    while (at < length && is_word(line[at]))
+        at++;
+    return at;
+}
+
+uint32_t hd_line_behind_guard(const char *line, uint32_t length)
+{
+    uint32_t at = skip_blanks(line, 0, length);
+    if (at >= length || line[at] != '@')
+        return at;
+    at = skip_blanks(line, at + 1, length);
+    if (at < length && line[at] == '!')
+        at = skip_blanks(line, at + 1, length);
+    return skip_blanks(line, skip_word(line, at, length), length);
+}
+
+uint32_t hd_line_behind_opcode(const char *line, uint32_t at, uint32_t length)
+{
+    while (at < length && is_opcode(line[at]))
+        at++;
+    return at;
+}
+
+/* The parts of a line, as offsets: [0, opcode) blanks and guard, [open, close) the address, [load, load_end) the load's opcode,
+ * [load_end, name) blanks, [name, end) the register. */
+typedef struct parts {
+    uint32_t opcode, open, close, load, load_end, name, end;
+} parts;
+
+static bool begins_line(const char *line, uint32_t opcode, uint32_t at)
+{
+    if (opcode >= at || !is_letter(line[opcode]))
+        return false;
+    uint32_t end = hd_line_behind_opcode(line, opcode, at);
+    for (uint32_t i = end; i < at; i++)
+        if (strchr(";{}:\"/", line[i]))
+            return false;
+    return end < at && is_blank(line[end]) && line[end - 1] != ':';
+}
+
+static const char *find_parts(const char *line, uint32_t length, uint32_t at, parts *p)
+{
+    p->opcode = hd_line_behind_guard(line, length);
+    if (!begins_line(line, p->opcode, at))
+        return "an instruction with an operand in memory begins its line, and nothing but its guard stands before it";
+    p->open = p->close = at + 1;
+    while (p->open > p->opcode && line[p->open] != '[')
+        p->open--;
+    uint32_t before = p->open;
+    while (before > p->opcode && is_blank(line[before - 1]))
+        before--;
+    if (before == p->opcode || line[before - 1] != ',')
+        return "an operand in memory is an address in brackets behind a comma";
+    p->load = at + 2;
+    p->load_end = hd_line_behind_opcode(line, p->load, length);
+    if (p->load_end - p->load < 4 || memcmp(line + p->load, "ld.", 3) != 0)
+        return "behind the ':' of an operand in memory stands its load: [address]:ld.global.f32 %f1";
+    p->name = skip_blanks(line, p->load_end, length);
+    p->end = skip_word(line, p->name, length);
+    if (p->name == p->load_end || p->end == p->name)
+        return "behind the load of an operand in memory stands the register that it names: [address]:ld.global.f32 %f1";
+    uint32_t next = skip_blanks(line, p->end, length);
+    if (next >= length || (line[next] != ',' && line[next] != ';'))
+        return "a comma or semicolon follows the register of an operand in memory";
+    for (uint32_t i = next; i + 1 < length && line[i] != ';'; i++)
+        if (line[i] == '[')
+            return "an instruction takes one operand from memory";
+    return NULL;
+}
+
+const char *hd_expand_memory_operand(hd_writer *out, const char *line, uint32_t length, uint32_t at, const char *line_end,
+                                     uint32_t *second)
+{
+    parts p;
+    const char *fault = find_parts(line, length, at, &p);
+    if (fault)
+        return fault;
+    hd_write(out, line, p.opcode);
+    hd_write(out, line + p.load, p.load_end - p.load);
+    hd_write_string(out, HD_MEMORY_OPERAND_MODIFIER);
+    hd_write(out, line + p.load_end, p.end - p.load_end);
+    hd_write_string(out, ", ");
+    hd_write(out, line + p.open, p.close - p.open);
+    hd_write_char(out, ';');
+    hd_write_string(out, *line_end ? line_end : "\n");
+    *second = out->buffer.count;
+    hd_write(out, line, p.open);
+    hd_write(out, line + p.name, length - p.name);
+    hd_write_string(out, line_end);
+    return NULL;
+}
+
+/* ---- the text --------------------------------------------------------------------------------------------------------- */
+
+typedef struct expander {
+    const char *text;
+    uint32_t length, copied; /* all before is in the output */
+    hd_writer out;
+    hd_u32_array joined;
+    hd_source *source;
+    hd_diagnostics *diagnostics;
+    bool ok;
+} expander;
+
+/* The first "]:" of [at, end) that is in no comment or string; `end` where there is none, or what opens a comment or a string
+ * leads behind it. */
+static uint32_t find_colon(const char *text, uint32_t at, uint32_t end)
+{
+    while (at < end) {
+        const char *close = text[at] == '"' ? "\"" : text[at] == '/' && text[at + 1] == '*' ? "*/" : text[at] == '/' && text[at + 1] == '/' ? "\n" : NULL;
+        if (close) {
+            size_t n = strlen(close);
+            for (at += n; at < end && memcmp(text + at, close, n) != 0; at++)
+                ;
+            at += (uint32_t)n;
+        } else if (text[at] == ']' && text[at + 1] == ':') {
+            return at;
+        } else {
+            at++;
+        }
+    }
+    return end;
+}
+
+static hd_span line_at(const expander *e, uint32_t at)
+{
+    hd_span line = {at, at};
+    while (line.begin > e->copied && e->text[line.begin - 1] != '\n')
+        line.begin--;
+    while (line.end < e->length && e->text[line.end] != '\n')
+        line.end++;
+    return line;
+}
+
+/* Is it meant to be an operand in memory? */
+static bool is_meant(const expander *e, hd_span line, uint32_t at)
+{
+    if (at + 5 <= line.end && memcmp(e->text + at + 2, "ld.", 3) == 0)
+        return true;
+    uint32_t first = skip_blanks(e->text, line.begin, line.end);
+    return first < at && (e->text[first] == '@' || is_letter(e->text[first])) && !memchr(e->text + line.begin, '?', at - line.begin);
+}
+
+/* Behind the line. */
+static uint32_t expand_line(expander *e, hd_span line, uint32_t at)
+{
+    uint32_t end = line.end, second = 0, before = line.begin - e->copied;
+    if (end > line.begin && e->text[end - 1] == '\r')
+        end--;
+    uint32_t next = line.end < e->length ? line.end + 1 : line.end;
+    const char *line_end = next == line.end ? "" : end < line.end ? "\r\n" : "\n";
+    hd_write(&e->out, e->text + e->copied, before);
+    const char *fault = hd_expand_memory_operand(&e->out, e->text + line.begin, end - line.begin, at - line.begin, line_end, &second);
+    if (fault) {
+        hd_report(e->diagnostics, HD_DIAG_BAD_ANNOTATION, e->source, (hd_span){at + 1, at + 2}, "%s", fault);
+        e->ok = false;
+    } else {
+        hd_array_push(&e->joined, second);
+    }
+    return e->copied = next;
+}
+
+static void expand(expander *e)
+{
+    for (uint32_t at = 0; (at = find_colon(e->text, at, e->length)) < e->length;) {
+        hd_span line = line_at(e, at);
+        at = is_meant(e, line, at) ? expand_line(e, line, at) : at + 2;
+    }
+    hd_write(&e->out, e->text + e->copied, e->length - e->copied);
+}
+
+static void replace(expander *e)
+{
+    hd_source *source = e->source, fresh;
+    hd_source_from_memory(&fresh, source->name, e->out.buffer.items, e->out.buffer.count);
+    fresh.joined = e->joined;
+    hd_source_free(source);
+    *source = fresh;
+}
+
+bool hd_expand_memory_operands(hd_source *source, hd_diagnostics *diagnostics)
+{
+    expander e = {.text = source->text, .length = source->length, .source = source, .diagnostics = diagnostics, .ok = true};
+    if (!memmem(e.text, e.length, "]:", 2))
+        return true;
+    hd_writer_to_memory(&e.out);
+    expand(&e);
+    if (e.ok && e.joined.count)
+        replace(&e);
+    else
+        hd_array_free(&e.joined);
+    hd_writer_free(&e.out);
+    return e.ok;
+}
