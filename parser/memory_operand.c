@@ -117,6 +117,8 @@ const char *hd_expand_memory_operand(hd_writer *out, const char *line, uint32_t 
 typedef struct expander {
     const char *text;
     uint32_t length, copied; /* all before is in the output */
+    hd_span line;            /* the one that was looked at last */
+    uint32_t first, question; /* of it: what begins it, and its first '?' */
     hd_writer out;
     hd_u32_array joined;
     hd_source *source;
@@ -124,12 +126,20 @@ typedef struct expander {
     bool ok;
 } expander;
 
+/* What ends the comment or string that begins here; NULL: none does. */
+static const char *closing(const char *text)
+{
+    if (text[0] == '/')
+        return text[1] == '*' ? "*/" : text[1] == '/' ? "\n" : NULL;
+    return text[0] == '"' ? "\"" : NULL;
+}
+
 /* The first "]:" of [at, end) that is in no comment or string; `end` where there is none, or what opens a comment or a string
  * leads behind it. */
 static uint32_t find_colon(const char *text, uint32_t at, uint32_t end)
 {
     while (at < end) {
-        const char *close = text[at] == '"' ? "\"" : text[at] == '/' && text[at + 1] == '*' ? "*/" : text[at] == '/' && text[at + 1] == '/' ? "\n" : NULL;
+        const char *close = closing(text + at);
         if (close) {
             size_t n = strlen(close);
             for (at += n; at < end && memcmp(text + at, close, n) != 0; at++)
@@ -144,28 +154,33 @@ static uint32_t find_colon(const char *text, uint32_t at, uint32_t end)
     return end;
 }
 
-static hd_span line_at(const expander *e, uint32_t at)
+/* Looks at the line of a place; once for all places in it. */
+static void find_line(expander *e, uint32_t at)
 {
     hd_span line = {at, at};
-    while (line.begin > e->copied && e->text[line.begin - 1] != '\n')
+    if (at < e->line.end)
+        return;
+    while (line.begin > e->line.end && e->text[line.begin - 1] != '\n')
         line.begin--;
     while (line.end < e->length && e->text[line.end] != '\n')
         line.end++;
-    return line;
+    const char *question = memchr(e->text + line.begin, '?', line.end - line.begin);
+    e->line = line;
+    e->first = skip_blanks(e->text, line.begin, line.end);
+    e->question = question ? (uint32_t)(question - e->text) : line.end;
 }
 
 /* Is it meant to be an operand in memory? */
-static bool is_meant(const expander *e, hd_span line, uint32_t at)
+static bool is_meant(const expander *e, uint32_t at)
 {
-    if (at + 5 <= line.end && memcmp(e->text + at + 2, "ld.", 3) == 0)
+    if (memcmp(e->text + at + 2, "ld.", 3) == 0)
         return true;
-    uint32_t first = skip_blanks(e->text, line.begin, line.end);
-    return first < at && (e->text[first] == '@' || is_letter(e->text[first])) && !memchr(e->text + line.begin, '?', at - line.begin);
+    return e->first < at && (e->text[e->first] == '@' || is_letter(e->text[e->first])) && e->question > at;
 }
 
-/* Behind the line. */
-static uint32_t expand_line(expander *e, hd_span line, uint32_t at)
+static void expand_line(expander *e, uint32_t at)
 {
+    hd_span line = e->line;
     uint32_t end = line.end, second = 0, before = line.begin - e->copied;
     if (end > line.begin && e->text[end - 1] == '\r')
         end--;
@@ -179,14 +194,15 @@ static uint32_t expand_line(expander *e, hd_span line, uint32_t at)
     } else {
         hd_array_push(&e->joined, second);
     }
-    return e->copied = next;
+    e->copied = next;
 }
 
 static void expand(expander *e)
 {
-    for (uint32_t at = 0; (at = find_colon(e->text, at, e->length)) < e->length;) {
-        hd_span line = line_at(e, at);
-        at = is_meant(e, line, at) ? expand_line(e, line, at) : at + 2;
+    for (uint32_t at = 0; (at = find_colon(e->text, at, e->length)) < e->length; at += 2) {
+        find_line(e, at);
+        if (at >= e->copied && is_meant(e, at))
+            expand_line(e, at);
     }
     hd_write(&e->out, e->text + e->copied, e->length - e->copied);
 }

@@ -172,7 +172,8 @@ static void print_instruction(hd_writer *out, const abstract *i)
 
 static void print_block(hd_writer *out, const block *b)
 {
-    hd_write_string(out, ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n.reg .b64 %rd<2>;\n.reg .b32 %r<4>;\n.reg .pred %p<2>;\n");
+    hd_write_string(out, ".version 8.0\n.target sm_80\n.address_size 64\n"
+                         ".entry k()\n{\n.reg .b64 %rd<2>;\n.reg .b32 %r<4>;\n.reg .pred %p<2>;\n");
     for (uint32_t i = 0; i < b->count; i++)
         print_instruction(out, &b->items[i]);
     hd_write_string(out, "ret;\n}\n");

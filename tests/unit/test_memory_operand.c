@@ -190,6 +190,28 @@ static void comments_and_strings_are_left_alone(void **state)
     char *same = rewritten(text, PORTABLE);
     assert_string_equal(same, text);
     free(same);
+    /* also where the comment begins behind an operand in memory */
+    static const char form[] = OPEN "\tmul.f32 %f3, [data]:ld.const.f32 %f2, %f1; /* [data]:\n\tmul.f32 %f3, [data]:ld.const\n */\n" CLOSE;
+    annotated *a = read_text(form);
+    assert_string_equal(slugs(a), "");
+    assert_int_equal(a->f->instructions.count, 3);
+    annotated_free(a);
+}
+
+/* Many in one line that are not meant cost one look at the line. */
+static void long_lines_are_read_once(void **state)
+{
+    (void)state;
+    enum { BYTES = 1 << 21 };
+    char *text = malloc(BYTES + 1);
+    for (uint32_t i = 0; i < BYTES; i += 2)
+        memcpy(text + i, "]:", 2);
+    memcpy(text, "..?", 3);
+    text[BYTES] = '\0';
+    annotated *a = read_text(text);
+    assert_true(a->diagnostics.error_count > 0);
+    annotated_free(a);
+    free(text);
 }
 
 int main(void)
@@ -199,6 +221,7 @@ int main(void)
         cmocka_unit_test(other_pairs_stay_apart),             cmocka_unit_test(line_ends_are_kept),
         cmocka_unit_test(canonical_text_has_the_form),        cmocka_unit_test(malformed_forms_are_told),
         cmocka_unit_test(lines_keep_their_numbers),           cmocka_unit_test(comments_and_strings_are_left_alone),
+        cmocka_unit_test(long_lines_are_read_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
