@@ -27,16 +27,21 @@ typedef struct hd_recorded { /* a CTA that runs */
     hd_rf_cta *cta; /* NULL: too long to be kept, its events are told as they come */
 } hd_recorded;
 
+typedef struct hd_count_group { /* models that see the same; as many groups of them as threads can share the work */
+    hd_rf_feeder *feeder;
+    hd_rf_interleave *order; /* NULL where they do not see turns */
+    hd_count_way way;
+} hd_count_group;
+
 struct hd_count {
     const hd_rf_module *code;
     hd_diagnostics *diagnostics;
-    HD_ARRAY(hd_rf_feeder *) feeders; /* by model */
-    HD_ARRAY(hd_rf_interleave *) orders; /* by model; NULL where it does not see turns */
-    hd_rf_paths *paths;                  /* NULL until the first event */
+    HD_ARRAY(hd_rf_model *) models;
+    HD_ARRAY(hd_count_group) groups; /* known from the first event on */
+    hd_rf_paths *paths;              /* NULL until then */
     uint32_t ways[HD_COUNT_TURNS + 1];   /* models that go each way; known from the first event on */
     hd_rf_residency residency;
-    uint64_t *turn_bytes; /* by model: most that streams of resident CTAs took */
-    bool *turned;         /* by model: all is well */
+    uint64_t *turn_bytes; /* by group: most that streams of resident CTAs took */
     HD_ARRAY(hd_rf_cta *) ended; /* CTAs to be looked at */
     uint64_t ended_bytes;        /* of their streams */
     HD_ARRAY(hd_recorded) recorded; /* the CTAs that run (of a cooperative grid all of it), for paths and turns */
@@ -79,14 +84,16 @@ void hd_count_free(hd_count *c)
 {
     if (!c)
         return;
-    for (uint32_t m = 0; m < c->feeders.count; m++) {
-        hd_rf_interleave_free(c->orders.items[m]);
-        hd_rf_feeder_free(c->feeders.items[m]);
+    for (uint32_t g = 0; g < c->groups.count; g++) {
+        hd_rf_interleave_free(c->groups.items[g].order);
+        hd_rf_feeder_free(c->groups.items[g].feeder);
     }
+    for (uint32_t m = 0; m < c->models.count; m++)
+        hd_rf_model_free(c->models.items[m]);
     drop_recorded(c);
     hd_array_free(&c->recorded);
-    hd_array_free(&c->feeders);
-    hd_array_free(&c->orders);
+    hd_array_free(&c->models);
+    hd_array_free(&c->groups);
     hd_array_free(&c->branches);
     hd_array_free(&c->ended);
     hd_rf_paths_free(c->paths);
@@ -98,25 +105,22 @@ void hd_count_free(hd_count *c)
 
 void hd_count_add(hd_count *c, hd_rf_model *model)
 {
-    hd_rf_feeder *feeder = hd_rf_feeder_new(c->code, model);
-    bool coupled = model->info->ops->coupled;
-    hd_array_push(&c->feeders, feeder);
-    hd_array_push(&c->orders, coupled ? hd_rf_interleave_new(feeder) : NULL);
+    hd_array_push(&c->models, model);
 }
 
 uint32_t hd_count_models(const hd_count *c)
 {
-    return c->feeders.count;
+    return c->models.count;
 }
 
 hd_rf_model *hd_count_model(const hd_count *c, uint32_t i)
 {
-    return c->feeders.items[i]->model;
+    return c->models.items[i];
 }
 
 void hd_count_reset(hd_count *c)
 {
-    for (uint32_t m = 0; m < c->feeders.count; m++) {
+    for (uint32_t m = 0; m < c->models.count; m++) {
         hd_rf_model *model = hd_count_model(c, m);
         memset(model->counters, 0, sizeof model->counters);
         memset(&model->allocation, 0, sizeof model->allocation);
@@ -132,15 +136,15 @@ void hd_count_batches(hd_count *c, uint32_t events, uint32_t threads)
 void hd_count_residency(hd_count *c, const hd_rf_residency *residency)
 {
     c->residency = *residency;
-    for (uint32_t m = 0; m < c->feeders.count; m++)
-        c->feeders.items[m]->residency = *residency;
+    for (uint32_t g = 0; g < c->groups.count; g++)
+        c->groups.items[g].feeder->residency = *residency;
 }
 
 uint64_t hd_count_stream_bytes(const hd_count *c)
 {
     uint64_t most = 0;
-    for (uint32_t m = 0; m < c->feeders.count && c->turn_bytes; m++)
-        most = c->turn_bytes[m] > most ? c->turn_bytes[m] : most;
+    for (uint32_t g = 0; g < c->groups.count; g++)
+        most = c->turn_bytes[g] > most ? c->turn_bytes[g] : most;
     return most;
 }
 
@@ -160,8 +164,8 @@ uint32_t hd_count_failed(const hd_count *c)
 hd_sink hd_count_sink(hd_count *c)
 {
     hd_sink sink = {hd_count_take, c, 0};
-    for (uint32_t m = 0; m < c->feeders.count; m++)
-        sink.columns |= c->orders.items[m] ? 0 : hd_count_model(c, m)->info->ops->columns;
+    for (uint32_t m = 0; m < c->models.count; m++)
+        sink.columns |= c->models.items[m]->info->ops->coupled ? 0 : c->models.items[m]->info->ops->columns;
     return sink;
 }
 
@@ -179,9 +183,29 @@ static void note_warp(hd_count *c, hd_diagnostic *d, uint32_t warp, uint32_t cta
     hd_note_add(c->diagnostics, d, NULL, (hd_span){0, 0}, "in warp %u of the launch (block %u)", warp, cta);
 }
 
+/* Where the model is. */
+static const hd_count_group *group_of(const hd_count *c, uint32_t model, const hd_rf_member **member)
+{
+    for (uint32_t g = 0; g < c->groups.count; g++)
+        for (uint32_t k = 0; k < c->groups.items[g].feeder->members.count; k++)
+            if (c->groups.items[g].feeder->members.items[k].number == model) {
+                if (member)
+                    *member = &c->groups.items[g].feeder->members.items[k];
+                return &c->groups.items[g];
+            }
+    return NULL;
+}
+
+static const hd_rf_failure *failure_of(const hd_count *c, uint32_t model)
+{
+    const hd_rf_member *member = NULL;
+    group_of(c, model, &member);
+    return &member->failure;
+}
+
 static void report_failure(hd_count *c, uint32_t model)
 {
-    const hd_rf_failure *f = &c->feeders.items[model]->failure;
+    const hd_rf_failure *f = failure_of(c, model);
     hd_span span = span_of(c, f->function, f->instruction);
     char name[160], why[128] = "no structure delivers it";
     if (f->wrong == HD_RF_OVERFLOW) {
@@ -217,7 +241,7 @@ static bool splits(hd_count *c, const hd_count_branch *b, const hd_event *event,
     if (!flush_batch(c))
         return false; /* something before it is wrong */
     c->stopped = true;
-    c->failed = c->feeders.count;
+    c->failed = c->models.count;
     hd_diagnostic *d = hd_report(c->diagnostics, HD_DIAG_NOT_UNIFORM, c->code->module->source, span_of(c, b->function, b->instruction),
                                  "this branch was taken for uniform, but splits its warp (lanes 0x%08x of 0x%08x go one way)",
                                  stayed, b->lanes);
@@ -246,22 +270,31 @@ static bool check_uniform(hd_count *c, const hd_event *event)
 /* Where `take` must know at once what is wrong, no path is walked later. */
 static hd_count_way way_of(const hd_count *c, uint32_t model)
 {
-    const hd_rf_ops *ops = c->feeders.items[model]->model->info->ops;
+    const hd_rf_ops *ops = c->models.items[model]->info->ops;
     return ops->coupled ? HD_COUNT_TURNS : c->batch_most > 1 && !ops->columns ? HD_COUNT_PATHS : HD_COUNT_EVENTS;
 }
 
-static void feed(void *context, uint32_t model, uint32_t worker)
+static void note_wrong(hd_count *c, const hd_rf_feeder *feeder, uint32_t event)
+{
+    for (uint32_t k = 0; k < feeder->members.count; k++) {
+        const hd_rf_member *member = &feeder->members.items[k];
+        if (member->failure.wrong && c->wrong_at[member->number] == HD_NONE)
+            c->wrong_at[member->number] = event;
+    }
+}
+
+static void feed(void *context, uint32_t group, uint32_t worker)
 {
     hd_count *c = context;
+    hd_rf_feeder *feeder = c->groups.items[group].feeder;
+    bool good = c->groups.items[group].way == HD_COUNT_EVENTS;
     (void)worker;
-    c->wrong_at[model] = HD_NONE;
-    if (way_of(c, model) != HD_COUNT_EVENTS)
-        return;
-    for (uint32_t e = 0; e < c->batch.count; e++)
-        if (!hd_rf_feeder_take(c->feeders.items[model], &c->batch.items[e])) {
-            c->wrong_at[model] = e;
-            return;
-        }
+    for (uint32_t e = 0, failed = 0; e < c->batch.count && good; e++) {
+        good = hd_rf_feeder_take(feeder, &c->batch.items[e]);
+        if (feeder->failed != failed)
+            note_wrong(c, feeder, e);
+        failed = feeder->failed;
+    }
 }
 
 /* Of what went wrong, the first event counts, and the first model at it. */
@@ -270,8 +303,10 @@ static bool flush_batch(hd_count *c)
     uint32_t first = HD_NONE;
     if (!c->batch.count)
         return !c->stopped;
-    hd_parallel(c->threads, c->feeders.count, feed, c);
-    for (uint32_t m = 0; m < c->feeders.count; m++)
+    for (uint32_t m = 0; m < c->models.count; m++)
+        c->wrong_at[m] = HD_NONE;
+    hd_parallel(c->threads, c->groups.count, feed, c);
+    for (uint32_t m = 0; m < c->models.count; m++)
         if (c->wrong_at[m] != HD_NONE && (first == HD_NONE || c->wrong_at[m] < c->wrong_at[first]))
             first = m;
     hd_array_clear(&c->batch);
@@ -320,15 +355,30 @@ static bool refuse(hd_count *c, const char *format, const char *what)
     return false;
 }
 
-static bool report_order(hd_count *c, uint32_t m)
+static bool report_path(hd_count *c, uint32_t model)
 {
-    if (hd_rf_interleave_order(c->orders.items[m]) == HD_RF_LOCKED)
-        return refuse(c, "%s lets none of the resident warps go on", hd_count_model(c, m)->info->name);
+    if (model == HD_NONE)
+        return true;
     if (!flush_batch(c))
         return false;
     c->stopped = true;
-    report_failure(c, m);
+    report_failure(c, model);
     return false;
+}
+
+/* The first model of those that see turns that went wrong, if any. */
+static bool report_turns(hd_count *c)
+{
+    for (uint32_t m = 0; m < c->models.count; m++) {
+        const hd_count_group *group = group_of(c, m, NULL);
+        if (!group->order)
+            continue;
+        if (failure_of(c, m)->wrong)
+            return report_path(c, m);
+        if (hd_rf_interleave_order(group->order) == HD_RF_LOCKED)
+            return refuse(c, "%s lets none of the resident warps go on", hd_count_model(c, m)->info->name);
+    }
+    return true;
 }
 
 /* Where the CTA is recorded; HD_NONE: nowhere. */
@@ -340,17 +390,6 @@ static uint32_t find_recorded(hd_count *c, uint32_t number)
         if (c->recorded.items[i].number == number)
             return c->latest = i;
     return HD_NONE;
-}
-
-static bool report_path(hd_count *c, uint32_t model)
-{
-    if (model == HD_NONE)
-        return true;
-    if (!flush_batch(c))
-        return false;
-    c->stopped = true;
-    report_failure(c, model);
-    return false;
 }
 
 /* From now on its events are told as they come. */
@@ -378,11 +417,11 @@ static bool record(hd_count *c, const hd_event *event)
     return r->cta->bytes <= c->residency.bytes || let_go(c, r);
 }
 
-/* The CTAs that have ended, through one coupled model; it lets each go when its warps have ended. */
-static void take_turns(void *context, uint32_t model, uint32_t worker)
+/* The CTAs that have ended, through coupled models of one order; it lets each go when its warps have ended. */
+static void take_turns(void *context, uint32_t index, uint32_t worker)
 {
     hd_count *c = context;
-    hd_rf_interleave *order = c->orders.items[model];
+    hd_rf_interleave *order = c->groups.items[index].order;
     bool good = true;
     (void)worker;
     for (uint32_t i = 0; i < c->ended.count && good && order; i++) {
@@ -390,20 +429,16 @@ static void take_turns(void *context, uint32_t model, uint32_t worker)
         while (good && hd_rf_interleave_bytes(order) > c->residency.bytes)
             good = hd_rf_interleave_drain(order, false);
         uint64_t bytes = hd_rf_interleave_bytes(order);
-        c->turn_bytes[model] = bytes > c->turn_bytes[model] ? bytes : c->turn_bytes[model];
+        c->turn_bytes[index] = bytes > c->turn_bytes[index] ? bytes : c->turn_bytes[index];
     }
-    c->turned[model] = good;
 }
 
 static bool take_all_turns(hd_count *c)
 {
-    bool good = true;
     if (!c->ways[HD_COUNT_TURNS])
         return true;
-    hd_parallel(c->threads, c->feeders.count, take_turns, c);
-    for (uint32_t m = 0; m < c->feeders.count && good; m++)
-        good = c->turned[m] || report_order(c, m);
-    return good;
+    hd_parallel(c->threads, c->groups.count, take_turns, c);
+    return report_turns(c);
 }
 
 /* CTAs that have ended and were not looked at yet. */
@@ -438,16 +473,17 @@ static bool start_launch(hd_count *c, const hd_event *event)
 {
     drop_recorded(c);
     bool good = report_path(c, hd_rf_paths_tell(c->paths, event));
-    for (uint32_t m = 0; m < c->orders.count && good; m++)
-        good = !c->orders.items[m] || hd_rf_interleave_launch(c->orders.items[m], &c->residency, event) || report_order(c, m);
+    for (uint32_t g = 0; g < c->groups.count && good; g++)
+        good = !c->groups.items[g].order || hd_rf_interleave_launch(c->groups.items[g].order, &c->residency, event) || report_turns(c);
     return good;
 }
 
-static void drain_turns(void *context, uint32_t model, uint32_t worker)
+static void drain_turns(void *context, uint32_t group, uint32_t worker)
 {
     hd_count *c = context;
     (void)worker;
-    c->turned[model] = !c->orders.items[model] || hd_rf_interleave_drain(c->orders.items[model], true);
+    if (c->groups.items[group].order)
+        hd_rf_interleave_drain(c->groups.items[group].order, true);
 }
 
 /* Of a run that stopped, blocks have begun and not ended. */
@@ -456,10 +492,10 @@ static bool finish_recorded(hd_count *c)
     if (!c->paths)
         return true; /* nothing has happened */
     bool good = flush_ended(c);
-    if (good && c->ways[HD_COUNT_TURNS])
-        hd_parallel(c->threads, c->feeders.count, drain_turns, c);
-    for (uint32_t m = 0; m < c->orders.count && good && c->ways[HD_COUNT_TURNS]; m++)
-        good = c->turned[m] || report_order(c, m);
+    if (good && c->ways[HD_COUNT_TURNS]) {
+        hd_parallel(c->threads, c->groups.count, drain_turns, c);
+        good = report_turns(c);
+    }
     for (uint32_t i = 0; i < c->recorded.count && good; i++)
         if (c->recorded.items[i].cta)
             good = report_path(c, hd_rf_paths_begin(c->paths, c->recorded.items[i].cta, c->threads));
@@ -484,18 +520,49 @@ static bool take_recorded(hd_count *c, const hd_event *event)
 
 /* ---- events --------------------------------------------------------------------------------------------------------- */
 
+/* Can models see the same events in the same order? */
+static bool go_together(const hd_count *c, const hd_count_group *group, uint32_t model)
+{
+    const hd_rf_ops *ops = c->models.items[model]->info->ops;
+    if (group->way != way_of(c, model) || group->feeder->columns != ops->columns)
+        return false;
+    return !group->order || !(hd_rf_interleave_steers(ops) || hd_rf_interleave_steers(group->feeder->members.items[0].model->info->ops));
+}
+
+/* The smallest group that the model can join; a new one while there are fewer of them than threads. */
+static hd_count_group *find_group(hd_count *c, uint32_t model)
+{
+    uint32_t threads = c->threads ? c->threads : hd_cpu_count(), many = 0;
+    hd_count_group *least = NULL;
+    for (uint32_t g = 0; g < c->groups.count; g++) {
+        hd_count_group *group = &c->groups.items[g];
+        if (!go_together(c, group, model))
+            continue;
+        many++;
+        if (!least || group->feeder->members.count < least->feeder->members.count)
+            least = group;
+    }
+    if (least && many >= threads)
+        return least;
+    hd_count_group fresh = {.feeder = hd_rf_feeder_new(c->code), .way = way_of(c, model)};
+    fresh.feeder->residency = c->residency;
+    fresh.order = fresh.way == HD_COUNT_TURNS ? hd_rf_interleave_new(fresh.feeder) : NULL;
+    hd_array_push(&c->groups, fresh);
+    return &hd_array_last(&c->groups);
+}
+
 static void open_ways(hd_count *c)
 {
-    c->wrong_at = HD_ARENA_ARRAY(&c->arena, uint32_t, c->feeders.count + 1);
-    c->turn_bytes = HD_ARENA_ARRAY(&c->arena, uint64_t, c->feeders.count + 1);
-    c->turned = HD_ARENA_ARRAY(&c->arena, bool, c->feeders.count + 1);
+    c->wrong_at = HD_ARENA_ARRAY(&c->arena, uint32_t, c->models.count + 1);
+    c->turn_bytes = HD_ARENA_ARRAY(&c->arena, uint64_t, c->models.count + 1);
     c->paths = hd_rf_paths_new();
-    for (uint32_t m = 0; m < c->feeders.count; m++) {
-        hd_count_way way = way_of(c, m);
-        c->ways[way]++;
-        if (way == HD_COUNT_PATHS)
-            hd_rf_paths_add(c->paths, c->feeders.items[m], m);
+    for (uint32_t m = 0; m < c->models.count; m++) {
+        c->ways[way_of(c, m)]++;
+        hd_rf_feeder_add(find_group(c, m)->feeder, c->models.items[m], m);
     }
+    for (uint32_t g = 0; g < c->groups.count; g++)
+        if (c->groups.items[g].way == HD_COUNT_PATHS)
+            hd_rf_paths_add(c->paths, c->groups.items[g].feeder);
 }
 
 bool hd_count_flush(hd_count *c)

@@ -8,8 +8,9 @@
  * A model sees the warps in one of three ways. Where warps share storage: those of several resident CTAs in turns (interleave.h). Where
  * it asks for columns: events as they run, kept in batches of as many events as hd_count_batches says and at most 1 MB of columns. All others
  * count the same for every warp that does the same, and walk each path once, when the CTA has ended (paths.h); with batches of one event
- * they see events as they run. Each has its own copy of what the baseline knows (feeder.h). Models work side by side on several threads where
- * hd_count_batches says so: neither counters nor what is found wrong depend on that.
+ * they see events as they run. Models that see the same events in the same order go together, and share what the baseline knows (feeder.h) and
+ * the order of the warps. Such groups work side by side, as many as there are threads that hd_count_batches grants: neither counters
+ * nor what is found wrong depend on that.
  *
  * The first operand that is not proved stops the run: `take` returns false, proof-failed
  * is reported at the instruction with warp and register, and hd_count_failed tells which model it was. A branch of hd_count_expect_uniform

@@ -1,22 +1,29 @@
-/* One model's walk through warp instructions: see feeder.h. */
+/* The walk of models through warp instructions: see feeder.h. */
 #include "hwmodel/rf/feeder.h"
+#include <assert.h>
 
-hd_rf_feeder *hd_rf_feeder_new(const hd_rf_module *code, hd_rf_model *model)
+hd_rf_feeder *hd_rf_feeder_new(const hd_rf_module *code)
 {
     hd_rf_feeder *c = hd_calloc(1, sizeof *c);
     c->code = code;
-    c->model = model;
     return c;
+}
+
+void hd_rf_feeder_add(hd_rf_feeder *c, hd_rf_model *model, uint32_t number)
+{
+    assert(!c->members.count || c->columns == model->info->ops->columns);
+    c->columns = model->info->ops->columns;
+    hd_array_push(&c->members, (hd_rf_member){.model = model, .number = number});
 }
 
 void hd_rf_feeder_free(hd_rf_feeder *c)
 {
-    hd_rf_model_free(c->model);
     for (uint32_t w = 0; w < c->warps.count; w++) {
         hd_identity_free(&c->warps.items[w]->warp.identity);
         free(c->warps.items[w]);
     }
     hd_array_free(&c->warps);
+    hd_array_free(&c->members);
     free(c);
 }
 
@@ -43,10 +50,13 @@ static hd_rf_living *free_slot(hd_rf_feeder *c)
     return w;
 }
 
-#define TELL_MODEL(c, hook, ...)                                       \
-    do {                                                               \
-        if ((c)->model->info->ops->hook)                               \
-            (c)->model->info->ops->hook((c)->model, __VA_ARGS__);      \
+#define TELL_MODELS(c, hook, ...)                                                                \
+    do {                                                                                        \
+        for (uint32_t m_ = 0; m_ < (c)->members.count; m_++) {                                  \
+            const hd_rf_member *member_ = &(c)->members.items[m_];                              \
+            if (!member_->failure.wrong && member_->model->info->ops->hook)                     \
+                member_->model->info->ops->hook(member_->model, __VA_ARGS__);                   \
+        }                                                                                       \
     } while (0)
 
 /* Parameters in registers were written by the call, for the lanes that it took along. */
@@ -65,12 +75,12 @@ static void start_frame(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
     hd_identity_push(&w->warp.identity, event->frame, code->storage.frame);
     w->warp.function = event->function;
     write_parameters(w, code, event->active);
-    TELL_MODEL(c, frame_start, &w->warp);
+    TELL_MODELS(c, frame_start, &w->warp);
 }
 
 static void end_frame(hd_rf_feeder *c, hd_rf_living *w)
 {
-    TELL_MODEL(c, frame_end, &w->warp);
+    TELL_MODELS(c, frame_end, &w->warp);
     hd_identity_pop(&w->warp.identity);
 }
 
@@ -81,7 +91,7 @@ static void start_warp(hd_rf_feeder *c, const hd_event *event)
     w->number = event->warp;
     w->warp.cta = event->cta;
     hd_identity_start(&w->warp.identity, event->warp);
-    TELL_MODEL(c, warp_start, &w->warp);
+    TELL_MODELS(c, warp_start, &w->warp);
 }
 
 static void end_warp(hd_rf_feeder *c, const hd_event *event)
@@ -91,7 +101,7 @@ static void end_warp(hd_rf_feeder *c, const hd_event *event)
         return;
     while (w->warp.identity.frames.count)
         end_frame(c, w);
-    TELL_MODEL(c, warp_end, &w->warp);
+    TELL_MODELS(c, warp_end, &w->warp);
     w->alive = false;
 }
 
@@ -124,17 +134,17 @@ static void return_to_frame(hd_rf_feeder *c, const hd_event *event)
 
 /* ---- one instruction ----------------------------------------------------------------------------------------------- */
 
-static bool fail(hd_rf_feeder *c, const hd_rf_step *step, hd_rf_failure failure)
+static __attribute__((noinline)) void fail(hd_rf_feeder *c, hd_rf_member *member, const hd_rf_step *step, hd_rf_failure failure)
 {
     failure.warp = step->warp->identity.warp;
     failure.cta = step->warp->cta;
     failure.function = step->function;
     failure.instruction = step->instruction;
-    c->failure = failure;
-    return false;
+    member->failure = failure;
+    c->failed++;
 }
 
-static bool prove(hd_rf_feeder *c, const hd_rf_step *step, uint32_t word, const hd_rf_answer *answer)
+static inline bool prove(hd_rf_feeder *c, hd_rf_member *member, const hd_rf_step *step, uint32_t word, const hd_rf_answer *answer)
 {
     uint32_t index = hd_rf_index(step, word), delivered = 0;
     for (uint32_t p = 0; p < answer->count; p++) {
@@ -142,16 +152,20 @@ static bool prove(hd_rf_feeder *c, const hd_rf_step *step, uint32_t word, const 
         uint32_t lanes = piece->lanes & step->effective;
         uint32_t wrong = hd_identity_unproved(&step->warp->identity, index, piece->owner, piece->claim, lanes);
         delivered |= piece->lanes;
-        if (wrong)
-            return fail(c, step, (hd_rf_failure){.wrong = HD_RF_STALE, .place = piece->place, .word = word, .lanes = wrong});
+        if (wrong) {
+            fail(c, member, step, (hd_rf_failure){.wrong = HD_RF_STALE, .place = piece->place, .word = word, .lanes = wrong});
+            return false;
+        }
     }
     uint32_t missing = step->effective & ~delivered;
-    return !missing || fail(c, step, (hd_rf_failure){.wrong = HD_RF_MISSING, .word = word, .lanes = missing});
+    if (missing)
+        fail(c, member, step, (hd_rf_failure){.wrong = HD_RF_MISSING, .word = word, .lanes = missing});
+    return !missing;
 }
 
-static bool run_model(hd_rf_feeder *c, const hd_rf_step *step)
+static inline void run_model(hd_rf_feeder *c, hd_rf_member *member, const hd_rf_step *step)
 {
-    hd_rf_model *model = c->model;
+    hd_rf_model *model = member->model;
     const hd_rf_ops *ops = model->info->ops;
     if (ops->issue)
         ops->issue(model, step);
@@ -160,8 +174,8 @@ static bool run_model(hd_rf_feeder *c, const hd_rf_step *step)
             hd_rf_answer answer;
             answer.count = answer.bank = answer.extra_cycles = answer.with = 0;
             ops->operand_read(model, step, s, &answer);
-            if (!prove(c, step, step->sources[s], &answer))
-                return false;
+            if (!prove(c, member, step, step->sources[s], &answer))
+                return;
         }
         if (ops->unit_result)
             ops->unit_result(model, step);
@@ -170,7 +184,6 @@ static bool run_model(hd_rf_feeder *c, const hd_rf_step *step)
     }
     if (ops->complete)
         ops->complete(model, step);
-    return true;
 }
 
 static inline __attribute__((always_inline)) hd_rf_step step_of(const hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
@@ -190,9 +203,9 @@ static inline __attribute__((always_inline)) hd_rf_step step_of(const hd_rf_feed
         .destinations = code->destinations + code->destination_first[i],
         .destination_count = code->destination_first[i + 1] - code->destination_first[i],
         .serial = w->warp.identity.serial + 1,
-        .addresses = c->model->info->ops->columns & HD_COLUMN_ADDRESSES ? event->addresses : NULL,
-        .results = c->model->info->ops->columns & HD_COLUMN_RESULTS ? event->results : NULL,
-        .widths = c->model->info->ops->columns & HD_COLUMN_WIDTHS ? event->widths : NULL,
+        .addresses = c->columns & HD_COLUMN_ADDRESSES ? event->addresses : NULL,
+        .results = c->columns & HD_COLUMN_RESULTS ? event->results : NULL,
+        .widths = c->columns & HD_COLUMN_WIDTHS ? event->widths : NULL,
     };
 }
 
@@ -205,28 +218,37 @@ hd_rf_step hd_rf_feeder_peek(hd_rf_feeder *c, const hd_event *event)
     return step_of(c, w, event);
 }
 
+static bool overflow(hd_rf_feeder *c, const hd_rf_step *step)
+{
+    for (uint32_t m = 0; m < c->members.count; m++)
+        if (!c->members.items[m].failure.wrong)
+            fail(c, &c->members.items[m], step, (hd_rf_failure){.wrong = HD_RF_OVERFLOW});
+    return false;
+}
+
 static bool issue(hd_rf_feeder *c, const hd_event *event)
 {
-    hd_rf_living *w = c->latest && c->latest->alive && c->latest->number == event->warp ? c->latest : hd_rf_feeder_warp(c, event->warp);
+    hd_rf_living *w = hd_rf_feeder_warp(c, event->warp);
     if (!w)
         return true; /* begun before this count was attached */
     enter_frame(c, w, event);
-    hd_rf_step step = step_of(c, w, event);
-    if (!run_model(c, &step))
-        return false;
+    const hd_rf_step step = step_of(c, w, event);
+    for (uint32_t m = 0; m < c->members.count; m++)
+        if (!c->members.items[m].failure.wrong)
+            run_model(c, &c->members.items[m], &step);
     for (uint32_t d = 0; d < step.destination_count && step.effective; d++)
         hd_identity_write(&w->warp.identity, hd_rf_index(&step, step.destinations[d].word), step.effective);
-    return w->warp.identity.serial < UINT32_MAX - 4096 || fail(c, &step, (hd_rf_failure){.wrong = HD_RF_OVERFLOW});
+    return (w->warp.identity.serial < UINT32_MAX - 4096 || overflow(c, &step)) && c->failed < c->members.count;
 }
 
 bool hd_rf_feeder_take(hd_rf_feeder *c, const hd_event *event)
 {
-    if (c->failure.wrong)
+    if (c->failed == c->members.count)
         return false;
     switch ((hd_event_kind)event->kind) {
     case HD_EVENT_LAUNCH: {
         hd_rf_launch launch = {event->function, c->residency};
-        TELL_MODEL(c, launch, &launch);
+        TELL_MODELS(c, launch, &launch);
         return true;
     }
     case HD_EVENT_WARP_START:
@@ -238,7 +260,7 @@ bool hd_rf_feeder_take(hd_rf_feeder *c, const hd_event *event)
         end_warp(c, event);
         return true;
     case HD_EVENT_CTA_END:
-        TELL_MODEL(c, cta_end, event->cta);
+        TELL_MODELS(c, cta_end, event->cta);
         return true;
     case HD_EVENT_RETURN: /* before the caller goes on, the same call may start another function */
         return_to_frame(c, event);

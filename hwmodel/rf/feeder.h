@@ -1,10 +1,11 @@
-/* Walks one model through warp instructions, and proves every operand it delivers.
+/* Walks models that see the same events through warp instructions, and proves every operand that they deliver.
  *
  * A feeder has its own copy of what the baseline knows (identity.h) of each living warp, so that feeders run side by side, on several
- * threads or in different orders of the warps, without a word between them. It reports nothing: the first operand that is not proved
- * stays in `failure`, and no event is taken after it.
+ * threads or in different orders of the warps, without a word between them. Its models share that copy: all work on an instruction before its
+ * writes are recorded. It reports nothing: the first operand of a model that is not proved stays in the member's `failure`, and
+ * that model sees no event after it, while the others go on.
  *
- * Cost: a few dozen operations an instruction and operand. Memory: the registers of the warps that live at the same time.
+ * Cost: a few dozen operations an instruction, operand and model. Memory: the registers of the warps that live at the same time.
  */
 #ifndef HD_HWMODEL_RF_FEEDER_H
 #define HD_HWMODEL_RF_FEEDER_H
@@ -31,18 +32,27 @@ typedef struct hd_rf_living { /* a warp */
     uint32_t number;
 } hd_rf_living;
 
+typedef struct hd_rf_member {
+    hd_rf_model *model;
+    uint32_t number; /* names it for its owner */
+    hd_rf_failure failure;
+} hd_rf_member;
+
 typedef struct hd_rf_feeder {
     const hd_rf_module *code;
-    hd_rf_model *model;
+    HD_ARRAY(hd_rf_member) members;
+    uint32_t failed; /* of them */
+    uint32_t columns; /* that they ask for */
     HD_ARRAY(hd_rf_living *) warps; /* by slot */
     hd_rf_living *latest;
-    hd_rf_residency residency; /* told to the model when a launch begins */
-    hd_rf_failure failure;
+    hd_rf_residency residency; /* told to the models when a launch begins */
 } hd_rf_feeder;
 
-hd_rf_feeder *hd_rf_feeder_new(const hd_rf_module *code, hd_rf_model *model); /* takes the model */
+hd_rf_feeder *hd_rf_feeder_new(const hd_rf_module *code);
 void hd_rf_feeder_free(hd_rf_feeder *feeder);
-/* false: an operand was not proved, now or before. Columns that the model did not ask for are not handed on. */
+/* Before the first event; borrows the model. All models of a feeder ask for the same columns. */
+void hd_rf_feeder_add(hd_rf_feeder *feeder, hd_rf_model *model, uint32_t number);
+/* false: of each model an operand was not proved, now or before. Columns that they did not ask for are not handed on. */
 bool hd_rf_feeder_take(hd_rf_feeder *feeder, const hd_event *event);
 
 /* What an ISSUE event will do, before it is taken; NULL code where the warp is unknown. Enters its frame. */

@@ -102,9 +102,20 @@ uint64_t hd_rf_interleave_bytes(const hd_rf_interleave *i)
 
 /* ---- warps and CTAs come and go ------------------------------------------------------------------------------------ */
 
+bool hd_rf_interleave_steers(const hd_rf_ops *ops)
+{
+    return ops->may_issue || ops->may_launch_cta || ops->rank_warps;
+}
+
+/* The only model, where one steers; else any. */
+static hd_rf_model *steering(const hd_rf_interleave *i)
+{
+    return i->feeder->members.items[0].model;
+}
+
 static const hd_rf_ops *ops_of(const hd_rf_interleave *i)
 {
-    return i->feeder->model->info->ops;
+    return steering(i)->info->ops;
 }
 
 static hd_rf_warp *warp_of(const resident_warp *w)
@@ -180,7 +191,7 @@ static void start_ctas(hd_rf_interleave *i)
 {
     const hd_rf_ops *ops = ops_of(i);
     while (i->arrived.count && i->residents.count < most_ctas(i) &&
-           (!ops->may_launch_cta || ops->may_launch_cta(i->feeder->model, i->arrived.items[0]->cta)))
+           (!ops->may_launch_cta || ops->may_launch_cta(steering(i), i->arrived.items[0]->cta)))
         start_cta(i);
 }
 
@@ -220,16 +231,24 @@ static uint32_t choose_waiting(hd_rf_interleave *i, bool whenever)
     }
     if (whenever || first == HD_NONE)
         return first;
-    ops->rank_warps(i->feeder->model, i->candidates.items, i->candidates.count);
+    ops->rank_warps(steering(i), i->candidates.items, i->candidates.count);
     for (uint32_t k = 0; k < i->waiting.count; k++)
         if (warp_of(i->waiting.items[k]) == i->candidates.items[0])
             return k;
     return first;
 }
 
+static void tell_switch(hd_rf_interleave *i, hd_rf_warp *out, hd_rf_warp *in)
+{
+    for (uint32_t m = 0; m < i->feeder->members.count; m++) {
+        const hd_rf_member *member = &i->feeder->members.items[m];
+        if (!member->failure.wrong && member->model->info->ops->warp_switch)
+            member->model->info->ops->warp_switch(member->model, out, in);
+    }
+}
+
 static void fill_active(hd_rf_interleave *i)
 {
-    const hd_rf_ops *ops = ops_of(i);
     while (i->waiting.count && i->active.count < i->residency.active) {
         uint32_t at = choose_waiting(i, false);
         if (at == HD_NONE && !i->active.count)
@@ -239,8 +258,7 @@ static void fill_active(hd_rf_interleave *i)
         resident_warp *w = take_waiting(i, at);
         i->now = w->ready > i->now ? w->ready : i->now; /* where nobody could go on, time has passed */
         hd_array_push(&i->active, w);
-        if (ops->warp_switch)
-            ops->warp_switch(i->feeder->model, NULL, warp_of(w));
+        tell_switch(i, NULL, warp_of(w));
     }
 }
 
@@ -256,8 +274,7 @@ static void leave(hd_rf_interleave *i, uint32_t at, uint64_t ready)
 {
     resident_warp *w = take_active(i, at);
     w->ready = ready;
-    if (ops_of(i)->warp_switch)
-        ops_of(i)->warp_switch(i->feeder->model, warp_of(w), NULL);
+    tell_switch(i, warp_of(w), NULL);
     hd_array_push(&i->waiting, w);
 }
 
@@ -314,7 +331,7 @@ static bool may_issue(hd_rf_interleave *i, const resident_warp *w)
     if (!ops->may_issue)
         return true;
     hd_rf_step step = hd_rf_feeder_peek(i->feeder, &w->next.event);
-    return ops->may_issue(i->feeder->model, &step);
+    return ops->may_issue(steering(i), &step);
 }
 
 /* All active warps were refused one after another: the one whose turn it is gives its place to one that waits. */
@@ -339,8 +356,7 @@ static bool refuse(hd_rf_interleave *i)
     resident_warp *in = take_waiting(i, at);
     leave(i, i->turn, i->now);
     hd_array_push(&i->active, in);
-    if (ops_of(i)->warp_switch)
-        ops_of(i)->warp_switch(i->feeder->model, NULL, warp_of(in));
+    tell_switch(i, NULL, warp_of(in));
     return true;
 }
 
@@ -357,7 +373,7 @@ static bool issue(hd_rf_interleave *i, resident_warp *w)
     bool full = event.effective && traits & HD_RF_LONG && !await_results(i, w, &event);
     if (!load_next(i, w)) {
         end_warp(i, take_active(i, i->turn)); /* the next one stands in its place now */
-        return !i->feeder->failure.wrong;
+        return true;
     }
     uint64_t ready = full ? w->last : when_it_can(i, w);
     if (ready > i->now)
@@ -366,7 +382,7 @@ static bool issue(hd_rf_interleave *i, resident_warp *w)
         leave(i, i->turn, i->now);
     else
         i->turn++;
-    return !i->feeder->failure.wrong;
+    return true;
 }
 
 static bool one_turn(hd_rf_interleave *i)

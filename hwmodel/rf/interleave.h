@@ -1,4 +1,4 @@
-/* The order in which a coupled model sees the warps of a launch: as one SM that runs the whole grid would issue them, if every instruction took
+/* The order in which coupled models see the warps of a launch: as one SM that runs the whole grid would issue them, if every instruction took
  * one cycle and every long-latency load `latency` of them.
  *
  *   CTAs      become resident in the order of their index as soon as fewer than `ctas` are; where the model has may_launch_cta, as soon as it
@@ -12,6 +12,8 @@
  *             at a barrier
  *   refusal   a warp whose may_issue is false loses its turn, and its place if all active ones lost theirs
  *   switch    the model's warp_switch tells who leaves (out, NULL) and who comes (NULL, in)
+ *
+ * Models that steer nothing (hd_rf_interleave_steers) see the same order, and share one interleaving; one that does has its own.
  *
  * The order depends on the streams, the model's answers and these four numbers alone. The interpreter runs CTAs one after another, so streams
  * of resident CTAs are kept (streams.h): at most `ctas` of them. Where they take more than `bytes`, fewer CTAs are resident; one CTA alone
@@ -31,12 +33,13 @@ typedef enum hd_rf_order { /* what stops an interleaving besides an operand that
 } hd_rf_order;
 
 typedef struct hd_rf_interleave hd_rf_interleave;
-hd_rf_interleave *hd_rf_interleave_new(hd_rf_feeder *feeder); /* borrows it */
+bool hd_rf_interleave_steers(const hd_rf_ops *ops); /* has may_issue, may_launch_cta or rank_warps */
+hd_rf_interleave *hd_rf_interleave_new(hd_rf_feeder *feeder); /* borrows it: one model that steers, or any number of others */
 void hd_rf_interleave_free(hd_rf_interleave *i);
 /* A launch begins. What is left of the one before is dropped. */
 bool hd_rf_interleave_launch(hd_rf_interleave *i, const hd_rf_residency *residency, const hd_event *event);
-/* The next CTA, whole: goes on until it needs another one. Becomes a reader of the CTA until its warps have ended. false: see the
- * feeder's failure, or order. */
+/* The next CTA, whole: goes on until it needs another one. Becomes a reader of the CTA until its warps have ended. false: no
+ * model is left (see the failures of the feeder's members), or see order. */
 bool hd_rf_interleave_add(hd_rf_interleave *i, hd_rf_cta *cta);
 /* Lets those that are resident go on until one CTA ends; all: until all have. */
 bool hd_rf_interleave_drain(hd_rf_interleave *i, bool all);

@@ -17,9 +17,9 @@ enum { HD_RF_PATHS = 4096, HD_RF_PATH_BYTES = 64 << 20 };
 typedef struct hd_rf_paths hd_rf_paths;
 hd_rf_paths *hd_rf_paths_new(void);
 void hd_rf_paths_free(hd_rf_paths *paths);
-void hd_rf_paths_add(hd_rf_paths *paths, hd_rf_feeder *feeder, uint32_t model); /* borrows it; `model` names it in answers */
+void hd_rf_paths_add(hd_rf_paths *paths, hd_rf_feeder *feeder); /* borrows it, with all its models; their numbers name them in answers */
 
-/* All warps of CTAs that have ended. HD_NONE, or the model whose operand was not proved: see its feeder's failure. Of several wrong operands
+/* All warps of CTAs that have ended. HD_NONE, or the model whose operand was not proved: see its failure. Of several wrong operands
  * that of the lowest warp counts, then the first on its path, then that of the lowest model. */
 uint32_t hd_rf_paths_take(hd_rf_paths *paths, hd_rf_cta *const *ctas, uint32_t count, uint32_t threads);
 /* What is recorded of a CTA whose warps go on: they are walked now, and stay alive in the feeders. */
