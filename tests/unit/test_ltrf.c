@@ -170,7 +170,7 @@ static void sides_that_follow_each_other(void **state)
     set_interval(&b, 7, "1,2,3");
     set_interval(&b, 8, "0");
     set_size(&b, 3);
-    assert_false(check(&b)); /* SOUNDNESS: S2 is entered in the middle of the first one, with the second one in the cache */
+    assert_false(check(&b)); /* S2 is entered in the middle of the first one, with the second one in the cache */
     assert_false(replay(&b, "ltrf", 3));
     assert_true(divide(&b, 3, false, &by_control_flow) > by_control_flow);
     assert_true(check(&b));
