@@ -154,9 +154,10 @@ static estimated estimate(const char *text)
     hd_executions x = hd_executions_estimate(f, &storage, 10, &arena);
     e.loops = x.loops, e.counted = x.counted;
     for (uint32_t i = 0; i < f->instructions.count; i++) {
-        const hd_operand *o = hd_insn_operands(f, &f->instructions.items[i]);
+        const hd_instruction *insn = &f->instructions.items[i];
+        const hd_operand *o = hd_insn_operands(f, insn);
         char name[32] = "";
-        if (o->kind == HD_OPERAND_REGISTER && hd_insn_form(f, &f->instructions.items[i])->opcode == HD_OP_ADD)
+        if (insn->operand_count && o->kind == HD_OPERAND_REGISTER && hd_insn_form(f, insn)->opcode == HD_OP_ADD)
             hd_register_spell(f, o->value, name, sizeof name);
         if (name[0] && name[1] == 'n')
             e.places[atoi(name + 2)] = x.of_block[hd_function_cfg(f)->block_of[i]];
