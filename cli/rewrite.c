@@ -101,6 +101,21 @@ static bool read_machine(hd_cli *cli, hd_pipeline_options *options)
     return !gpu || gpu->valid;
 }
 
+/* A table is no PTX: what is about the output's text, or about one list of passes, does not go with it. */
+static bool check_all(const hd_cli *cli)
+{
+    static const hd_cli_option others[] = {HD_CLI_EMIT, HD_CLI_CANONICAL, HD_CLI_NO_SECTION, HD_CLI_TIME_PASSES, HD_CLI_STATS,
+                                           HD_CLI_PRINT_AFTER, HD_CLI_VERIFY_EACH, HD_CLI_DEPFILE, HD_CLI_DEPFILE_PATH,
+                                           HD_CLI_DEPFILE_TARGET};
+    bool all = cli->values[HD_CLI_PASSES] && strcmp(cli->values[HD_CLI_PASSES], "all") == 0;
+    for (uint32_t i = 0; all && i < sizeof others / sizeof *others; i++)
+        if (hd_cli_has(cli, others[i])) {
+            hd_cli_usage_error("-p all writes a table: of the options, --kernel, --gpu, --block, --drop-stale and -o go with it");
+            return false;
+        }
+    return true;
+}
+
 /* -p all: a table instead of PTX. */
 static int compare_techniques(hd_cli *cli, hd_source *source, const hd_rewrite_options *options, hd_output *output)
 {
@@ -115,7 +130,7 @@ int hd_cli_rewrite(hd_cli *cli)
     hd_rewrite_options options = {0};
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
     hd_output output;
-    if (!read_options(cli, &options))
+    if (!read_options(cli, &options) || !check_all(cli))
         return HD_STATUS_USAGE;
     if (!read_machine(cli, &options.pipeline) || !hd_cli_read(cli, cli->operands[0], source))
         return HD_STATUS_REJECTED;

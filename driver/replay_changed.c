@@ -8,14 +8,9 @@
 
 bool replay_has_annotations(const hd_module *module, const char *technique)
 {
-    for (uint32_t i = 0; i < module->functions.count; i++) {
-        const hd_function *f = module->functions.items[i];
-        for (uint32_t a = 0; a < f->annotations.count; a++) {
-            const hd_annotation_info *info = hd_annotation_find(f->annotations.items[a].kind);
-            if (info && !strcmp(info->technique, technique))
-                return true;
-        }
-    }
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        if (hd_annotations_count(module->functions.items[i], technique))
+            return true;
     return false;
 }
 

@@ -27,15 +27,6 @@ static bool has_annotations(const hd_module *module)
     return false;
 }
 
-static uint64_t issued_instructions(const hd_function *f)
-{
-    bool architected = hd_function_is_architected(f);
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < f->instructions.count; i++)
-        count += !(architected && hd_insn_is_identity(f, &f->instructions.items[i]));
-    return count;
-}
-
 static void add_statistic(hd_statistic_array *sums, const hd_statistic *s)
 {
     for (uint32_t i = 0; i < sums->count; i++)
@@ -71,9 +62,8 @@ static void sum_up(const comparison *c, const hd_module *module, const char *tec
         hd_word_size size = {0, 0, 0};
         if (!hd_function_selected(f, c->options->pipeline.kernel))
             continue;
-        sums->instructions += issued_instructions(f);
-        for (uint32_t a = 0; technique && a < f->annotations.count; a++)
-            sums->annotations += !strcmp(hd_annotation_find(f->annotations.items[a].kind)->technique, technique);
+        sums->instructions += hd_function_issued(f);
+        sums->annotations += technique ? hd_annotations_count(f, technique) : 0;
         sums->sized = sums->sized && hd_words_size(f, technique, &size);
         sums->size.words += size.words;
         sums->size.bits += size.bits;

@@ -1,16 +1,7 @@
 /* The metadata words of a function's annotations, and where they stand among its instructions: see ir/words.h. */
 #include "emitters/dump.h"
 #include "emitters/ptx.h"
-#include "ir/techniques.h"
 #include "ir/words.h"
-
-static bool has_annotations(const hd_function *f, const char *technique)
-{
-    for (uint32_t a = 0; a < f->annotations.count; a++)
-        if (!strcmp(hd_annotation_find(f->annotations.items[a].kind)->technique, technique))
-            return true;
-    return false;
-}
 
 /* *raw: words of the one before that follow it and have no opcode (a prefetch's vector). */
 static void write_word(hd_writer *w, const hd_function *f, const hd_word *word, uint64_t *raw)
@@ -19,7 +10,7 @@ static void write_word(hd_writer *w, const hd_function *f, const hd_word *word, 
     hd_write_format(w, "  0x%016llx  %-20s", (unsigned long long)word->bits, info ? info->name : "");
     if (*raw)
         --*raw;
-    else if (info && info->opcode == HD_WORD_LTRF_PREFETCH)
+    else if (info && info->raw)
         *raw = hd_word_payload(word->bits);
     if (word->instruction == HD_NONE) {
         hd_write_string(w, "  at the head\n");
@@ -51,6 +42,6 @@ void hd_emit_words(hd_writer *w, const hd_function *f)
     const hd_names *names = &f->module->names;
     hd_write_format(w, "%s\n", hd_names_text(names, f->name));
     for (uint32_t c = 0; c < hd_word_code_count; c++)
-        if (has_annotations(f, hd_word_codes[c].technique))
+        if (hd_annotations_count(f, hd_word_codes[c].technique))
             write_technique(w, f, &hd_word_codes[c]);
 }

@@ -376,3 +376,13 @@ uint32_t hd_register_keys_find(hd_register_keys *keys, hd_register_key key)
         sort_keys(keys);
     return find_key(keys, wanted);
 }
+
+uint32_t hd_annotations_count(const hd_function *function, const char *technique)
+{
+    uint32_t count = 0;
+    for (uint32_t a = 0; a < function->annotations.count; a++) {
+        const hd_annotation_info *info = hd_annotation_find(function->annotations.items[a].kind);
+        count += info && !strcmp(info->technique, technique);
+    }
+    return count;
+}

@@ -94,6 +94,8 @@ uint32_t hd_insn_source_count(const hd_function *f, const hd_instruction *i);
 void hd_annotate(hd_function *function, hd_annotation annotation); /* append; hd_annotations_sort() before use */
 /* The same with a list, whose words are copied. */
 void hd_annotate_list(hd_function *function, hd_annotation annotation, const uint32_t *words, uint32_t count);
+/* How many of the technique's the function has. */
+uint32_t hd_annotations_count(const hd_function *function, const char *technique);
 void hd_annotations_sort(hd_function *function); /* of several at one place and kind, the one added last stays */
 void hd_annotations_remove(hd_function *function, const char *technique); /* all of one technique; NULL: all */
 void hd_annotations_take(hd_function *function,

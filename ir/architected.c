@@ -263,3 +263,12 @@ bool hd_insn_is_identity(const hd_function *f, const hd_instruction *insn)
     }
     return true;
 }
+
+uint32_t hd_function_issued(const hd_function *f)
+{
+    bool architected = hd_function_is_architected(f);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        count += !(architected && hd_insn_is_identity(f, &f->instructions.items[i]));
+    return count;
+}

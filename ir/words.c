@@ -3,7 +3,7 @@
 #include "ir/storage.h"
 
 const hd_word_info hd_word_infos[] = {
-#define HD_WORD(id, opcode, technique, name, summary) {opcode, technique, name, summary},
+#define HD_WORD(id, opcode, raw, technique, name, summary) {opcode, raw, technique, name, summary},
 #include "ir/words.def"
 #undef HD_WORD
 };
@@ -34,26 +34,16 @@ const hd_word_code *hd_word_code_find(const char *technique)
     return NULL;
 }
 
-/* Identities of architected functions are no instructions. */
-static uint64_t issued_instructions(const hd_function *function)
-{
-    bool architected = hd_function_is_architected(function);
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < function->instructions.count; i++)
-        count += !(architected && hd_insn_is_identity(function, &function->instructions.items[i]));
-    return count;
-}
-
 bool hd_words_size(const hd_function *function, const char *technique, hd_word_size *size)
 {
     const hd_word_code *code = hd_word_code_find(technique);
     const char *refusal = NULL;
     hd_word_array words = {0};
     bool good = code && (!code->encode || code->encode(function, &words, &refusal));
-    uint64_t instructions = issued_instructions(function);
+    uint32_t instructions = hd_function_issued(function);
     *size = (hd_word_size){words.count, good && code->bits ? code->bits(function) : 0, 0};
     if (instructions)
-        size->percent = 100.0 * (double)words.count / (double)instructions;
+        size->percent = 100.0 * (double)words.count / instructions;
     hd_array_free(&words);
     return good;
 }

@@ -22,12 +22,13 @@ typedef struct hd_word {
 typedef HD_ARRAY(hd_word) hd_word_array; /* in text order, the head first */
 
 typedef enum hd_word_opcode {
-#define HD_WORD(id, opcode, technique, name, summary) HD_WORD_##id = opcode,
+#define HD_WORD(id, opcode, raw, technique, name, summary) HD_WORD_##id = opcode,
 #include "ir/words.def"
 #undef HD_WORD
 } hd_word_opcode;
 typedef struct hd_word_info {
     uint16_t opcode;
+    bool raw; /* as many words follow as the payload says, without opcode */
     const char *technique, *name, *summary;
 } hd_word_info;
 extern const hd_word_info hd_word_infos[];

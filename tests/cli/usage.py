@@ -285,6 +285,8 @@ def case_all_techniques(folder):
     expect("bow" in names and "demo" in names and len(set(names)) == len(names), "techniques: %r", names)
     expect(all(row[6] == "yes" for row in rows[2:] if row[1] != "left"), "not verified: %r", rows)
     status(1, "rewrite", "-p", "all", bad)
+    for other in ("--stats", "--canonical", "--emit=extended", "--print-after=bow"):
+        status(2, "rewrite", "-p", "all", other, good, says="-p all writes a table")
     status(1, "rewrite", "-p", "all", "--kernel=nosuch", good)
     status(0, "rewrite", "-p", "bow", "--gpu=sm_90", "--block=64", good)
     status(1, "rewrite", "-p", "bow", "--gpu=nosuch", good, says="no GPU is called")
