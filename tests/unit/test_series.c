@@ -33,7 +33,7 @@ static void expect_series(const hd_rf_series *s, const uint64_t *samples, uint32
 static void samples_in_buckets(void **state)
 {
     static uint64_t samples[MOST];
-    hd_rf_series s = {{0}};
+    hd_rf_series s = {.width = 0};
     uint32_t count = 0, random = 1;
     (void)state;
     assert_int_equal(hd_rf_series_buckets(&s), 0);
@@ -52,7 +52,7 @@ static void samples_in_buckets(void **state)
 
 static void joined_runs_keep_mean_and_peak(void **state)
 {
-    hd_rf_series one = {{0}}, two = {{0}}, empty = {{0}};
+    hd_rf_series one = {.width = 0}, two = {.width = 0}, empty = {.width = 0};
     (void)state;
     for (uint32_t i = 0; i < 1000; i++) {
         hd_rf_series_add(&one, i % 7, 1);
