@@ -9,51 +9,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* ---- which models --------------------------------------------------------------------------------------------------- */
-
-static bool is_chosen(const hd_rf_model_info *m, const char *item, size_t length)
-{
-    bool named = strlen(m->name) == length && !memcmp(m->name, item, length);
-    bool family = length && strlen(m->technique) == length && !memcmp(m->technique, item, length);
-    return named || family || (length == 3 && !memcmp(item, "all", 3));
-}
-
-static bool choose(hd_replay *r, bool *chosen, const char *item, size_t length)
-{
-    bool any = false;
-    for (uint32_t m = 0; m < hd_rf_model_count; m++)
-        if (is_chosen(&hd_rf_models[m], item, length))
-            any = chosen[m] = true;
-    if (any)
-        return true;
-    char *known = hd_arena_string(&r->arena, "none, all", 9);
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
-        known = hd_arena_printf(&r->arena, "%s, %s", known, hd_techniques[t].spelling);
-    for (uint32_t m = 0; m < hd_rf_model_count; m++)
-        known = hd_arena_printf(&r->arena, "%s, %s", known, hd_rf_models[m].name);
-    hd_diagnostic *d = hd_report(r->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0}, "no technique is called '%.*s'", (int)length, item);
-    hd_note_add(r->diagnostics, d, NULL, (hd_span){0, 0}, "known are %s", known);
-    return false;
-}
-
-static bool choose_models(hd_replay *r, const char *list)
-{
-    bool *chosen = HD_ARENA_ARRAY(&r->arena, bool, hd_rf_model_count), good = true;
-    if (!strcmp(list, "none"))
-        return true;
-    r->models = HD_ARENA_ARRAY(&r->arena, const hd_rf_model_info *, hd_rf_model_count);
-    chosen[0] = true; /* the baseline */
-    for (const char *at = list; *at; at += *at == ',') {
-        size_t length = strcspn(at, ",");
-        good = choose(r, chosen, at, length) && good;
-        at += length;
-    }
-    for (uint32_t m = 0; m < hd_rf_model_count; m++)
-        if (chosen[m])
-            r->models[r->model_count++] = &hd_rf_models[m];
-    return good;
-}
-
 hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagnostics)
 {
     hd_replay *r = hd_calloc(1, sizeof *r);
@@ -63,7 +18,7 @@ hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagn
     r->report.gpu = r->gpu->valid ? r->gpu->name : "";
     if (!r->gpu->valid)
         r->status = HD_STATUS_REJECTED;
-    if (!choose_models(r, options->techniques ? options->techniques : "all"))
+    if (!replay_choose_models(r, options->techniques ? options->techniques : "all"))
         r->status = HD_STATUS_USAGE;
     return r;
 }

@@ -22,7 +22,8 @@
 
 typedef struct hd_replay_options {
     const char *gpu;        /* name or file; NULL: the default */
-    const char *techniques; /* "all", or a comma-separated list of techniques and models; NULL: all; "none": only runs */
+    const char *techniques; /* "all", or a comma-separated list of techniques, models and models with options, "corf(shared)";
+                             * NULL: all; "none": only runs */
     hd_parse_options parse;
     bool keep_virtual;          /* replay PTX's own registers and instructions */
     uint32_t max_registers;     /* allocate at most so many; 0: as many as there are, or what .maxnreg says */

@@ -1,4 +1,4 @@
-/* What driver/replay.c and driver/replay_changed.c share. Private to the two. */
+/* What driver/replay*.c share. Private to them. */
 #ifndef HD_DRIVER_REPLAY_WORK_H
 #define HD_DRIVER_REPLAY_WORK_H
 
@@ -62,6 +62,9 @@ hd_replay_kernel *replay_row_of(hd_replay *r, uint32_t first, uint32_t launch); 
 void replay_add_results(hd_replay *r, const replay_file *f, bool whole, hd_replay_kernel *k);
 hd_status replay_status_of(hd_exec_status status, const hd_count *count);
 bool replay_reads_time(const hd_module *module); /* what it leaves in memory may depend on how many instructions it takes */
+
+/* replay_choose.c: fills r->models. */
+bool replay_choose_models(hd_replay *r, const char *list);
 
 /* replay_changed.c */
 bool replay_has_annotations(const hd_module *module, const char *technique);

@@ -284,8 +284,9 @@ static void csv_row(hd_writer *w, const hd_replay_report *report, const hd_repla
     csv_text(w, k->file);
     hd_write_format(w, ",%u,", k->launch);
     csv_text(w, k->name);
-    hd_write_format(w, ",%llu,%llu,%s,%s", (unsigned long long)k->warp_instructions, (unsigned long long)k->thread_instructions,
-                    outputs[k->outputs], r->model->name);
+    hd_write_format(w, ",%llu,%llu,%s,", (unsigned long long)k->warp_instructions, (unsigned long long)k->thread_instructions,
+                    outputs[k->outputs]);
+    csv_text(w, r->model->name);
     for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
         hd_write_format(w, ",%llu", (unsigned long long)r->counters[c]);
     csv_number(w, hd_replay_bypassed(r));

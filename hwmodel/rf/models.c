@@ -1,4 +1,4 @@
-/* The tables of replay models and counters, and what models share. */
+/* The tables of replay models, their options and counters, and what models share. */
 #include "hwmodel/rf/technique.h"
 #include "target/gpu.h"
 
@@ -12,6 +12,13 @@ const hd_rf_model_info hd_rf_models[] = {
 #undef HD_RF_MODEL
 };
 const uint32_t hd_rf_model_count = sizeof hd_rf_models / sizeof *hd_rf_models;
+
+const hd_rf_option_info hd_rf_options[] = {
+#define HD_RF_OPTION(ops, name, least, most, summary) {&(ops), name, summary, least, most},
+#include "hwmodel/rf/options.def"
+#undef HD_RF_OPTION
+};
+const uint32_t hd_rf_option_count = sizeof hd_rf_options / sizeof *hd_rf_options;
 
 const hd_counter_info hd_counters[HD_COUNTER_COUNT] = {
 #define HD_COUNTER(id, group, key, energy, title) {key, title, HD_COUNTS_##group, HD_ENERGY_##energy},
@@ -55,14 +62,15 @@ void hd_rf_model_free(hd_rf_model *model)
         model->info->ops->destroy(model);
 }
 
-/* The item `name` of a comma-separated list, behind it, or NULL. */
+/* The last item `name` of a comma-separated list, behind it, or NULL. */
 static const char *find_option(const char *options, const char *name)
 {
     size_t length = strlen(name);
+    const char *found = NULL;
     for (const char *at = options; *at; at += strcspn(at, ","), at += *at == ',')
         if (!strncmp(at, name, length) && strchr("=,", at[length]))
-            return at + length;
-    return NULL;
+            found = at + length;
+    return found;
 }
 
 uint32_t hd_rf_option(const char *options, const char *name, uint32_t otherwise)

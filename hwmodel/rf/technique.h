@@ -58,7 +58,8 @@
  * A model that is not coupled and asks for no columns counts the same, and leaves `allocation` alone, whenever a warp issues the same
  * instructions with the same lanes: it is asked only once for each such path (paths.h).
  *
- * A new technique is one file here, its rows in models.def, and rows in counters.def where it counts something new.
+ * A new technique is one file here, its rows in models.def, and rows in counters.def where it counts something new, in options.def where a
+ * user may set something.
  */
 #ifndef HD_HWMODEL_RF_TECHNIQUE_H
 #define HD_HWMODEL_RF_TECHNIQUE_H
@@ -201,10 +202,18 @@ extern const hd_rf_model_info hd_rf_models[];
 extern const uint32_t hd_rf_model_count;
 const hd_rf_model_info *hd_rf_model_find(const char *name, size_t length);
 
+typedef struct hd_rf_option_info { /* what a user may set of all models with these operations */
+    const hd_rf_ops *ops;
+    const char *name, *summary;
+    uint32_t least, most; /* of the number; most 0: a word alone */
+} hd_rf_option_info;
+extern const hd_rf_option_info hd_rf_options[];
+extern const uint32_t hd_rf_option_count;
+
 hd_rf_model *hd_rf_model_new(const hd_rf_model_info *info, const hd_rf_module *code, const char **refusal);
 void hd_rf_model_free(hd_rf_model *model);
 
-/* Number behind "name=" in an option text, or `otherwise`. */
+/* Number behind the last "name=" in an option text, or `otherwise`. */
 uint32_t hd_rf_option(const char *options, const char *name, uint32_t otherwise);
 /* Is the word in the option text? */
 bool hd_rf_flag(const char *options, const char *name);

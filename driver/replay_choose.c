@@ -1,0 +1,251 @@
+/* Reads the list of models to replay: NAME [ '(' KEY ['=' VALUE] { ',' KEY ['=' VALUE] } ')' ] { ',' NAME ... }.
+ *
+ * A NAME alone is a model, a technique for all of its models, or "all"; "none" stands alone. A NAME with options is one model, which then is
+ * called "corf(shared)", as it was given but for blanks, and can be asked for beside the one without. Its options stand behind those of
+ * models.def, and the last one counts. They are checked against hwmodel/rf/options.def before any file is touched. A technique
+ * takes none, as its models have different ones.
+ *
+ * Order: that of models.def, and behind each model those of it with options, as they were asked for. What is asked for twice is there once.
+ */
+#include "driver/replay_work.h"
+#include "ir/techniques.h"
+
+#include <ctype.h>
+
+typedef struct variant {
+    uint32_t model; /* index in the table */
+    hd_rf_model_info info;
+} variant;
+
+typedef struct chooser {
+    hd_replay *replay;
+    hd_source *text;
+    const char *at;
+    bool failed;
+    bool *chosen; /* by model of the table */
+    HD_ARRAY(variant) variants;
+} chooser;
+
+/* ---- reading ----------------------------------------------------------------------------------------------------------- */
+
+static hd_span span_from(const chooser *c, const char *begin)
+{
+    uint32_t first = (uint32_t)(begin - c->text->text), last = (uint32_t)(c->at - c->text->text);
+    return (hd_span){first, last > first ? last : first + 1};
+}
+
+static void skip_blanks(chooser *c)
+{
+    c->at += strspn(c->at, " \t\n");
+}
+
+static bool take(chooser *c, char wanted)
+{
+    skip_blanks(c);
+    if (*c->at != wanted)
+        return false;
+    c->at++;
+    return true;
+}
+
+/* Letters, digits and - _ + . : as in lists of passes; *begin: where it stands. */
+static const char *word(chooser *c, const char **begin)
+{
+    skip_blanks(c);
+    *begin = c->at;
+    while (isalnum((unsigned char)*c->at) || (*c->at && strchr("-_+.:", *c->at)))
+        c->at++;
+    return hd_arena_string(&c->replay->arena, *begin, (size_t)(c->at - *begin));
+}
+
+static hd_diagnostic *fail(chooser *c, const char *begin, const char *message)
+{
+    c->failed = true;
+    return hd_report(c->replay->diagnostics, HD_DIAG_BAD_VALUE, c->text, span_from(c, begin), "%s", message);
+}
+
+static void note(chooser *c, hd_diagnostic *d, const char *text)
+{
+    hd_note_add(c->replay->diagnostics, d, NULL, (hd_span){0, 0}, "%s", text);
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------------- */
+
+static bool is_meant(const hd_rf_model_info *m, const char *name)
+{
+    return !strcmp(name, m->name) || (*name && !strcmp(name, m->technique)) || !strcmp(name, "all");
+}
+
+static void choose(chooser *c, const char *name, const char *begin)
+{
+    hd_arena *arena = &c->replay->arena;
+    bool any = false;
+    for (uint32_t m = 0; m < hd_rf_model_count; m++)
+        if (is_meant(&hd_rf_models[m], name))
+            any = c->chosen[m] = true;
+    if (any)
+        return;
+    if (!strcmp(name, "none")) {
+        fail(c, begin, "'none' stands alone");
+        return;
+    }
+    hd_diagnostic *d = fail(c, begin, hd_arena_printf(arena, "no technique is called '%s'", name));
+    const char *known = "known are none, all";
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        known = hd_arena_printf(arena, "%s, %s", known, hd_techniques[t].spelling);
+    for (uint32_t m = 0; m < hd_rf_model_count; m++)
+        known = hd_arena_printf(arena, "%s, %s", known, hd_rf_models[m].name);
+    note(c, d, known);
+}
+
+/* Only a model has options. */
+static const hd_rf_model_info *find_model(chooser *c, const char *name, const char *begin)
+{
+    hd_arena *arena = &c->replay->arena;
+    const hd_rf_model_info *model = hd_rf_model_find(name, strlen(name));
+    const char *models = NULL;
+    for (uint32_t m = 0; m < hd_rf_model_count && !model; m++)
+        if (is_meant(&hd_rf_models[m], name))
+            models = models ? hd_arena_printf(arena, "%s, %s", models, hd_rf_models[m].name) : hd_rf_models[m].name;
+    if (!model && !models)
+        choose(c, name, begin); /* tells what there is */
+    else if (!model)
+        note(c, fail(c, begin, hd_arena_printf(arena, "'%s' takes no options: it stands for several models", name)),
+             hd_arena_printf(arena, "its models are %s", models));
+    return model;
+}
+
+/* ---- options ----------------------------------------------------------------------------------------------------------- */
+
+static const hd_rf_option_info *find_option(const hd_rf_model_info *model, const char *name)
+{
+    for (uint32_t i = 0; i < hd_rf_option_count; i++)
+        if (hd_rf_options[i].ops == model->ops && !strcmp(hd_rf_options[i].name, name))
+            return &hd_rf_options[i];
+    return NULL;
+}
+
+static char *describe(hd_arena *arena, const hd_rf_option_info *o)
+{
+    return o->most ? hd_arena_printf(arena, "%s=%u to %u (%s)", o->name, o->least, o->most, o->summary)
+                   : hd_arena_printf(arena, "%s (%s)", o->name, o->summary);
+}
+
+static void tell_options(chooser *c, hd_diagnostic *d, const hd_rf_model_info *model)
+{
+    hd_arena *arena = &c->replay->arena;
+    char *known = NULL;
+    for (uint32_t i = 0; i < hd_rf_option_count; i++)
+        if (hd_rf_options[i].ops == model->ops)
+            known = known ? hd_arena_printf(arena, "%s, %s", known, describe(arena, &hd_rf_options[i])) : describe(arena, &hd_rf_options[i]);
+    note(c, d, known ? hd_arena_printf(arena, "it has: %s", known) : "it has none");
+}
+
+static bool value_fits(const hd_rf_option_info *option, const char *value)
+{
+    if (!value || !option->most)
+        return !value && !option->most;
+    size_t digits = strspn(value, "0123456789");
+    if (!digits || digits > 9 || value[digits])
+        return false;
+    unsigned long number = strtoul(value, NULL, 10);
+    return number >= option->least && number <= option->most;
+}
+
+/* KEY or KEY=VALUE as text; NULL where it is bad, and told. */
+static const char *read_option(chooser *c, const hd_rf_model_info *model)
+{
+    hd_arena *arena = &c->replay->arena;
+    const char *begin, *at, *name = word(c, &begin), *value = NULL;
+    if (take(c, '='))
+        value = word(c, &at);
+    if (!*name) {
+        fail(c, begin, "expected an option of the model");
+        return NULL;
+    }
+    const hd_rf_option_info *option = find_option(model, name);
+    if (!option)
+        tell_options(c, fail(c, begin, hd_arena_printf(arena, "model '%s' has no option '%s'", model->name, name)), model);
+    else if (!value_fits(option, value))
+        tell_options(c, fail(c, begin, hd_arena_printf(arena, "'%s' is not what option '%s' of model '%s' takes", value ? value : "", name, model->name)), model);
+    else
+        return value ? hd_arena_printf(arena, "%s=%s", name, value) : name;
+    return NULL;
+}
+
+static void add_variant(chooser *c, const hd_rf_model_info *model, const char *options)
+{
+    hd_arena *arena = &c->replay->arena;
+    variant v = {(uint32_t)(model - hd_rf_models), *model};
+    v.info.name = hd_arena_printf(arena, "%s(%s)", model->name, options);
+    v.info.options = *model->options ? hd_arena_printf(arena, "%s,%s", model->options, options) : options;
+    for (uint32_t i = 0; i < c->variants.count; i++)
+        if (!strcmp(c->variants.items[i].info.name, v.info.name))
+            return;
+    hd_array_push(&c->variants, v);
+}
+
+/* Behind "NAME(". */
+static void read_options(chooser *c, const char *name, const char *begin)
+{
+    const hd_rf_model_info *model = find_model(c, name, begin);
+    const char *options = NULL;
+    while (!c->failed) {
+        const char *option = read_option(c, model);
+        if (option)
+            options = options ? hd_arena_printf(&c->replay->arena, "%s,%s", options, option) : option;
+        if (!take(c, ','))
+            break;
+    }
+    if (!c->failed && !take(c, ')'))
+        fail(c, c->at, "expected ',' or ')' behind an option of the model");
+    if (!c->failed)
+        add_variant(c, model, options);
+}
+
+/* ---- the list ----------------------------------------------------------------------------------------------------------- */
+
+static void read_items(chooser *c)
+{
+    while (!c->failed) {
+        const char *begin, *name = word(c, &begin);
+        if (take(c, '('))
+            read_options(c, name, begin);
+        else
+            choose(c, name, begin);
+        if (!c->failed && !take(c, ',')) {
+            skip_blanks(c);
+            if (*c->at)
+                fail(c, c->at, "expected ',' or the end of the list of techniques");
+            return;
+        }
+    }
+}
+
+static void keep_models(chooser *c)
+{
+    hd_replay *r = c->replay;
+    r->models = HD_ARENA_ARRAY(&r->arena, const hd_rf_model_info *, hd_rf_model_count + c->variants.count);
+    for (uint32_t m = 0; m < hd_rf_model_count; m++) {
+        if (c->chosen[m])
+            r->models[r->model_count++] = &hd_rf_models[m];
+        for (uint32_t i = 0; i < c->variants.count; i++)
+            if (c->variants.items[i].model == m)
+                r->models[r->model_count++] = hd_arena_copy(&r->arena, &c->variants.items[i].info, sizeof c->variants.items[i].info);
+    }
+}
+
+bool replay_choose_models(hd_replay *r, const char *list)
+{
+    if (!strcmp(list, "none"))
+        return true;
+    chooser c = {.replay = r, .text = hd_diagnostics_source(r->diagnostics, "--technique", list),
+                 .chosen = HD_ARENA_ARRAY(&r->arena, bool, hd_rf_model_count)};
+    c.at = c.text->text;
+    c.chosen[0] = true; /* the baseline */
+    if (*list)
+        read_items(&c);
+    keep_models(&c);
+    hd_array_free(&c.variants);
+    return !c.failed;
+}
