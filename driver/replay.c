@@ -36,6 +36,7 @@ static void free_file(replay_file *f)
         hd_diagnostics_free(&f->original_reading);
     }
     hd_launch_free(f->launch);
+    hd_array_free(&f->changed);
 }
 
 void hd_replay_free(hd_replay *r)
@@ -176,9 +177,11 @@ static bool add_models_of(hd_replay *r, replay_file *f, uint32_t first, bool *do
 static bool add_models(hd_replay *r, replay_file *f)
 {
     bool *done = HD_ARENA_ARRAY(&r->arena, bool, r->model_count);
+    if (!replay_open_changed(r, f))
+        return false;
     replay_open_count(r, f);
     for (uint32_t m = 0; m < r->model_count; m++)
-        done[m] = replay_rewriting_of(r, f, m) != NULL; /* in a run of its own */
+        done[m] = replay_sees_changed(r, f, m); /* in a run of its own */
     for (uint32_t m = 0; m < r->model_count; m++)
         if (!done[m] && !add_models_of(r, f, m, done))
             return false;

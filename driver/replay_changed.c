@@ -1,7 +1,8 @@
-/* Replays of rewritten code: for each technique whose pass changes instructions, one more run, of what the pass makes of
- * the module, read afresh. Its operands are proved as in any replay, and the memory it leaves must be that of the run
- * without the pass. A run that stops early, or in which two threads raced, is not followed by one of these.
+/* Replays of rewritten code: for each pass that changes instructions, one more run, of what the pass makes of the module, read afresh. Its
+ * operands are proved as in any replay, and the memory it leaves must be that of the run without the pass. Where the pass finds nothing to
+ * change, its models see the run that there is. A run that stops early, or in which two threads raced, is not followed by one of these.
  */
+#include "base/hash.h"
 #include "driver/replay_work.h"
 #include "ir/annotations.h"
 #include "passes/pass.h"
@@ -24,11 +25,66 @@ static bool changes_code(const char *passes)
     return false;
 }
 
-const char *replay_rewriting_of(const hd_replay *r, const replay_file *f, uint32_t m)
+/* The pass that must change the code before the model sees it; NULL where none does, or the text came with its annotations. */
+static const char *rewriting_of(const hd_replay *r, const replay_file *f, uint32_t m)
 {
     const hd_rf_model_info *info = r->models[m];
     return changes_code(info->pass) && !replay_has_annotations(f->module, info->technique) ? info->pass : NULL;
 }
+
+static const replay_file *changed_for(const hd_replay *r, const replay_file *f, uint32_t m)
+{
+    const char *rewriting = rewriting_of(r, f, m);
+    for (uint32_t i = 0; i < f->changed.count && rewriting; i++)
+        if (!strcmp(f->changed.items[i]->rewriting, rewriting))
+            return f->changed.items[i];
+    return NULL;
+}
+
+bool replay_sees_changed(const hd_replay *r, const replay_file *f, uint32_t m)
+{
+    const replay_file *changed = changed_for(r, f, m);
+    return changed && !changed->untouched;
+}
+
+/* ---- reading --------------------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const hd_module *module)
+{
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < module->functions.count; i++) {
+        uint64_t parts[2] = {hash, hd_function_hash(module->functions.items[i])};
+        hash = hd_hash(parts, sizeof parts);
+    }
+    return hash;
+}
+
+static bool open_one(hd_replay *r, replay_file *unchanged, uint32_t m)
+{
+    replay_file *f = HD_ARENA_NEW(&r->arena, replay_file);
+    f->path = unchanged->path;
+    f->rewriting = r->models[m]->pass;
+    hd_array_push(&r->files, f);
+    hd_array_push(&unchanged->changed, f);
+    f->launch = hd_launch_read(f->path, r->diagnostics);
+    if (!f->launch->valid || !replay_read_module(r, f) || !replay_allocate_registers(r, f))
+        return false;
+    uint64_t before = hash_of(f->module);
+    if (!replay_run_passes(r, f, f->rewriting))
+        return false;
+    f->untouched = hash_of(f->module) == before && !replay_has_annotations(f->module, r->models[m]->technique);
+    return true;
+}
+
+bool replay_open_changed(hd_replay *r, replay_file *f)
+{
+    for (uint32_t m = 0; m < r->model_count; m++)
+        if (rewriting_of(r, f, m) && !changed_for(r, f, m) && !open_one(r, f, m))
+            return false;
+    return true;
+}
+
+/* ---- running --------------------------------------------------------------------------------------------------------- */
 
 static void one_ran_changed(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
 {
@@ -41,21 +97,13 @@ static void one_ran_changed(void *context, uint32_t launch, hd_exec_status statu
     hd_count_reset(run->file->count);
 }
 
-/* The models that work on what the pass makes of the code, which is read from `f->module` already. */
-static bool add_changed_models(hd_replay *r, replay_file *f)
+/* The models that work on what the pass made of the code. */
+static void add_changed_models(hd_replay *r, const replay_file *unchanged, replay_file *f)
 {
-    bool *wanted = HD_ARENA_ARRAY(&r->arena, bool, r->model_count);
-    for (uint32_t m = 0; m < r->model_count; m++) {
-        const char *rewriting = replay_rewriting_of(r, f, m);
-        wanted[m] = rewriting && !strcmp(rewriting, f->rewriting);
-    }
-    if (!replay_run_passes(r, f, f->rewriting))
-        return false;
     replay_open_count(r, f);
     for (uint32_t m = 0; m < r->model_count; m++)
-        if (wanted[m])
+        if (changed_for(r, unchanged, m) == f)
             replay_add_model(r, f, m);
-    return true;
 }
 
 static void open_results(hd_replay *r, const replay_file *f, uint32_t first)
@@ -69,17 +117,11 @@ static void open_results(hd_replay *r, const replay_file *f, uint32_t first)
         }
 }
 
-/* Runs what a pass makes of the code, proves its operands, and compares the memory that both leave. */
-static hd_status run_changed(hd_replay *r, const replay_file *unchanged, const char *rewriting, uint32_t first)
+/* Proves the operands of the changed code, and compares the memory that both leave. */
+static hd_status run_changed(hd_replay *r, const replay_file *unchanged, replay_file *f, uint32_t first)
 {
     hd_status status;
-    replay_file *f = HD_ARENA_NEW(&r->arena, replay_file);
-    f->path = unchanged->path;
-    f->rewriting = rewriting;
-    hd_array_push(&r->files, f);
-    f->launch = hd_launch_read(f->path, r->diagnostics);
-    if (!f->launch->valid || !replay_read_module(r, f) || !replay_allocate_registers(r, f) || !add_changed_models(r, f))
-        return HD_STATUS_REJECTED;
+    add_changed_models(r, unchanged, f);
     replay_expect_uniform_branches(r, f);
     f->session = replay_open_session(r, f, f->module, &status);
     if (!f->session)
@@ -97,17 +139,9 @@ static hd_status run_changed(hd_replay *r, const replay_file *unchanged, const c
 
 hd_status replay_changed(hd_replay *r, const replay_file *f, uint32_t first)
 {
-    for (uint32_t m = 0; m < r->model_count; m++) {
-        const char *rewriting = replay_rewriting_of(r, f, m);
-        bool had = false;
-        for (uint32_t before = 0; before < m && rewriting; before++) {
-            const char *other = replay_rewriting_of(r, f, before);
-            had = had || (other && !strcmp(other, rewriting));
-        }
-        hd_status status = rewriting && !had ? run_changed(r, f, rewriting, first) : HD_STATUS_DONE;
-        if (status != HD_STATUS_DONE)
-            return status;
-    }
-    return HD_STATUS_DONE;
+    hd_status status = HD_STATUS_DONE;
+    for (uint32_t i = 0; i < f->changed.count && status == HD_STATUS_DONE; i++)
+        if (!f->changed.items[i]->untouched)
+            status = run_changed(r, f, f->changed.items[i], first);
+    return status;
 }
-

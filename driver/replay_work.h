@@ -26,6 +26,8 @@ typedef struct replay_file {
     const char **refusals;  /* by chosen model */
     uint32_t *model_place;  /* by chosen model: index in the count, or HD_NONE */
     const char *rewriting;  /* the pass that changes the code for the models of this run; NULL: models of the code as it is */
+    bool untouched;         /* it found nothing to change or to annotate: no run of its own is needed */
+    HD_ARRAY(struct replay_file *) changed; /* what such passes make of the code, one a pass */
 } replay_file;
 
 struct hd_replay {
@@ -68,9 +70,11 @@ bool replay_choose_models(hd_replay *r, const char *list);
 
 /* replay_changed.c */
 bool replay_has_annotations(const hd_module *module, const char *technique);
-/* The pass that must change the code before the model sees it; NULL where none does, or the text came with its annotations. */
-const char *replay_rewriting_of(const hd_replay *r, const replay_file *f, uint32_t m);
-/* Runs what each such pass makes of the code. `first`: the row of f's first launch. */
+/* Reads the code once more for each pass that must change it before a model sees it, and runs the pass. */
+bool replay_open_changed(hd_replay *r, replay_file *f);
+/* Does the model see changed code, in a run of its own? */
+bool replay_sees_changed(const hd_replay *r, const replay_file *f, uint32_t m);
+/* Runs what each such pass made of the code. `first`: the row of f's first launch. */
 hd_status replay_changed(hd_replay *r, const replay_file *f, uint32_t first);
 
 #endif
