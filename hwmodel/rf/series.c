@@ -17,7 +17,7 @@ static uint64_t room(hd_rf_series *s)
         s->width = 1;
     if (s->samples == s->width * HD_RF_BUCKETS)
         join_neighbours(s);
-    return s->width - s->samples % s->width;
+    return s->width - (s->samples & (s->width - 1)); /* widths are powers of two */
 }
 
 void hd_rf_series_add(hd_rf_series *s, uint64_t value, uint64_t times)
@@ -26,7 +26,7 @@ void hd_rf_series_add(hd_rf_series *s, uint64_t value, uint64_t times)
         s->peak = value;
     while (times) {
         uint64_t free = room(s), now = times < free ? times : free;
-        s->sums[s->samples / s->width] += value * now;
+        s->sums[s->samples >> __builtin_ctzll(s->width)] += value * now;
         s->samples += now;
         times -= now;
     }
