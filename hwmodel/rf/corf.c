@@ -36,6 +36,7 @@ typedef struct hd_corf_register {
     hd_pack_place place;
     uint8_t held;                      /* mask of slices that it has; those of `place`, and with "kept" what a wider value left */
     bool left;                         /* a buddy at the left end */
+    bool met, joined;                  /* of the first of a pair: both had slices at one time; in one entry */
     uint32_t over[HD_WIDTH_MASKS]; /* lanes that need more than 1, 2, 3 bytes */
 } hd_corf_register;
 
@@ -161,14 +162,19 @@ static uint8_t resized(uint8_t run, uint32_t width, bool left)
 static bool join_buddy(const hd_corf_target *t, uint32_t width, hd_pack_place *place)
 {
     const hd_corf_register *b = t->buddy;
+    hd_corf_register *pair = t->reg < t->buddy ? t->reg : t->buddy;
     hd_pack_side other = b->left ? HD_PACK_RIGHT : HD_PACK_LEFT;
     uint8_t run = hd_pack_run(t->pool, b->place.entry, width, other);
     hd_rf_add(&t->c->model, HD_COUNTER_PAIR_TRIES, 1);
+    hd_rf_add(&t->c->model, HD_COUNTER_PAIRS_MET, !pair->met);
+    pair->met = true;
     if (!run)
         run = hd_pack_run(t->pool, b->place.entry, width, HD_PACK_ANY);
     if (!run)
         return false;
     hd_rf_add(&t->c->model, HD_COUNTER_PAIR_FITS, 1);
+    hd_rf_add(&t->c->model, HD_COUNTER_PAIRS_JOINED, !pair->joined);
+    pair->joined = true;
     t->reg->left = run >> (HD_PACK_SLICES - 1) && !(run & 1);
     *place = (hd_pack_place){b->place.entry, run};
     return true;

@@ -235,6 +235,8 @@ static void buddies_share_an_entry(void **state)
     assert_int_equal(r.counters[HD_COUNTER_COALESCED], 3);
     assert_int_equal(r.counters[HD_COUNTER_PAIR_TRIES], 2);
     assert_int_equal(r.counters[HD_COUNTER_PAIR_FITS], 2);
+    assert_int_equal(r.counters[HD_COUNTER_PAIRS_MET], 2);
+    assert_int_equal(r.counters[HD_COUNTER_PAIRS_JOINED], 2);
     assert_int_equal(r.allocation.peak, 2); /* R15 goes between R1 and R3 */
     r = proved(pairs, "policy=first"); /* not told: all four in one entry */
     assert_int_equal(r.counters[HD_COUNTER_COALESCED], 5);
@@ -258,6 +260,8 @@ static void a_buddy_that_does_not_fit_goes_elsewhere(void **state)
     assert_int_equal(r.counters[HD_COUNTER_COALESCED], 1); /* R1 and R5 */
     assert_int_equal(r.counters[HD_COUNTER_PAIR_TRIES], 1);
     assert_int_equal(r.counters[HD_COUNTER_PAIR_FITS], 0);
+    assert_int_equal(r.counters[HD_COUNTER_PAIRS_MET], 1);
+    assert_int_equal(r.counters[HD_COUNTER_PAIRS_JOINED], 0);
 }
 
 /* Buddies grow towards each other: R1 1, R3 2 at the other end; R1 2; R3 1 again, R1 3. Then R3 2, and goes. */

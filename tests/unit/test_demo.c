@@ -353,6 +353,8 @@ static void accesses_are_counted_and_a_lost_move_is_noticed(void **state)
     assert_int_equal(r.counters[HD_COUNTER_FILE_WRITES], 2 * 3);
     assert_int_equal(r.counters[HD_COUNTER_MEMORY_OPERANDS], 2 * 1);
     assert_int_equal(r.counters[HD_COUNTER_SINGLE_USE], 2 * 4); /* both loads are read once */
+    assert_int_equal(r.counters[HD_COUNTER_SINGLE_ARITHMETIC], 2 * 2);
+    assert_int_equal(r.counters[HD_COUNTER_SINGLE_STORED], 2 * 2);
     for (uint32_t fault = 1; fault <= 4; fault++) /* the moves of the first warp, all of them read */
         assert_false(replay(&b, fault).proved);
     close_bench(&b);
