@@ -262,6 +262,9 @@ static void a_buddy_that_does_not_fit_goes_elsewhere(void **state)
     assert_int_equal(r.counters[HD_COUNTER_PAIR_FITS], 0);
     assert_int_equal(r.counters[HD_COUNTER_PAIRS_MET], 1);
     assert_int_equal(r.counters[HD_COUNTER_PAIRS_JOINED], 0);
+    r = proved(KERNEL_OF("corf_pairs (1,3); ", TWO_BYTES(1) THREE_BYTES(3) FOUR_BYTES(3) READ(1, 3)), "policy=pairs");
+    assert_int_equal(r.counters[HD_COUNTER_PAIR_TRIES], 2); /* the pair stays one */
+    assert_int_equal(r.counters[HD_COUNTER_PAIRS_MET], 1);
 }
 
 /* Buddies grow towards each other: R1 1, R3 2 at the other end; R1 2; R3 1 again, R1 3. Then R3 2, and goes. */
