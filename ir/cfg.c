@@ -96,6 +96,7 @@ static void mark_leaders(const hd_function *f, uint32_t *block_of)
         block_of[0] = 1;
     for (uint32_t i = 0; i < count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
+        hd_insn_prefetch(f, i + HD_PREFETCH_AHEAD);
         hd_flow flow = hd_insn_flow(f, insn);
         if (flow == HD_FLOW_NEXT)
             continue;

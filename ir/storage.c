@@ -91,8 +91,10 @@ hd_storage hd_storage_of(const hd_function *f, hd_arena *arena)
         lay_architected(&s);
     else
         lay_virtual(&s);
-    for (uint32_t i = 0; i < f->instructions.count; i++)
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        hd_insn_prefetch(f, i + HD_PREFETCH_AHEAD);
         s.issued[i + 1] = s.issued[i] + !(s.architected && hd_insn_is_identity(f, &f->instructions.items[i]));
+    }
     return s;
 }
 

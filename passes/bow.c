@@ -376,9 +376,11 @@ static bool visit(bow_pass *p, uint32_t b)
     p->block = b;
     p->cut_at = HD_NONE;
     p->visit++;
-    for (uint32_t i = block->end; i-- > block->first;)
+    for (uint32_t i = block->end; i-- > block->first;) {
+        hd_insn_prefetch(p->function, i - HD_PREFETCH_AHEAD);
         if (!hd_storage_skips(&p->storage, i))
             step(p, i);
+    }
     gather_entries(p);
     return keep_entries(p);
 }

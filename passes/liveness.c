@@ -446,6 +446,7 @@ void hd_live_step(hd_live_walk *w)
 {
     const hd_function *f = w->function;
     const hd_instruction *insn = &f->instructions.items[--w->ordinal];
+    hd_insn_prefetch(f, w->ordinal + HD_PREFETCH_AHEAD); /* the blocks are mostly asked for in text order */
     if (w->liveness->storage && hd_storage_skips(w->liveness->storage, w->ordinal))
         return;
     HD_INSN_REGISTERS(f, insn, d)

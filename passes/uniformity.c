@@ -154,13 +154,24 @@ static void add_branch(spread *s, uint32_t block)
     hd_array_push(&s->branches, block);
 }
 
+/* Of the instructions that read one register: the operands of one soon to come, and the one whose operands are next. */
+static inline __attribute__((always_inline)) void prefetch_uses(const spread *s, uint32_t u, uint32_t end)
+{
+    if (u + 2 * HD_PREFETCH_AHEAD < end)
+        __builtin_prefetch(&s->function->instructions.items[s->uses[u + 2 * HD_PREFETCH_AHEAD]]);
+    if (u + HD_PREFETCH_AHEAD < end)
+        hd_insn_prefetch(s->function, s->uses[u + HD_PREFETCH_AHEAD]);
+}
+
 /* Instruction i reads a divergent register. */
 static void reach_instruction(spread *s, uint32_t i, uint32_t reg)
 {
     const hd_instruction *insn = &s->function->instructions.items[i];
-    uint32_t block = s->cfg->block_of[i];
     add_definitions(s, insn);
-    if (i + 1 == s->cfg->blocks[block].end && (insn->guard == reg || hd_insn_flow(s->function, insn) == HD_FLOW_BRANCH))
+    if (insn->guard != reg && hd_insn_flow(s->function, insn) != HD_FLOW_BRANCH)
+        return;
+    uint32_t block = s->cfg->block_of[i];
+    if (i + 1 == s->cfg->blocks[block].end)
         add_branch(s, block);
 }
 
@@ -172,14 +183,16 @@ static void note_definitions(spread *s, uint32_t *last)
     const hd_function *f = s->function;
     for (uint32_t at = 0; at < s->cfg->reachable_count; at++) {
         const hd_block *block = &s->cfg->blocks[s->order[at]];
-        for (uint32_t i = block->first; i < block->end; i++)
+        for (uint32_t i = block->first; i < block->end; i++) {
+            hd_insn_prefetch(f, i - 2 * HD_PREFETCH_AHEAD); /* most blocks come before their successors in the text */
             HD_INSN_REGISTERS(f, &f->instructions.items[i], o)
-        if (is_written(&f->instructions.items[i], o) && last[o->value] != at + 1) {
-            last[o->value] = at + 1;
-            if (s->written)
-                s->written[s->written_first[o->value + 1]++] = at;
-            else
-                s->written_first[o->value + 2]++;
+            if (is_written(&f->instructions.items[i], o) && last[o->value] != at + 1) {
+                last[o->value] = at + 1;
+                if (s->written)
+                    s->written[s->written_first[o->value + 1]++] = at;
+                else
+                    s->written_first[o->value + 2]++;
+            }
         }
     }
 }
@@ -372,8 +385,10 @@ hd_uniformity *hd_uniformity_build(hd_pass_context *context, hd_arena *arena)
     while (s.registers.count || s.branches.count) {
         if (s.registers.count) {
             uint32_t reg = hd_array_pop(&s.registers);
-            for (uint32_t u = s.use_first[reg]; u < s.use_first[reg + 1]; u++)
+            for (uint32_t u = s.use_first[reg]; u < s.use_first[reg + 1]; u++) {
+                prefetch_uses(&s, u, s.use_first[reg + 1]);
                 reach_instruction(&s, s.uses[u], reg);
+            }
         } else {
             reach_region(&s, hd_array_pop(&s.branches));
         }
