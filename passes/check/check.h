@@ -14,7 +14,7 @@
 typedef bool hd_check_run(hd_function *function, hd_diagnostics *diagnostics, uint64_t *count);
 
 typedef struct hd_checker {
-    const char *technique; /* spelling in ir/techniques.def */
+    const char *technique; /* spelling in ir/techniques.def; "": of none */
     hd_check_run *run;
 } hd_checker;
 extern const hd_checker hd_checkers[];

@@ -1,0 +1,76 @@
+/* The checker of an allocated function's numbers (passes/check/architected.c): each, one too low, is refuted; a higher one is sound. */
+#include "tests/unit/unit.h"
+
+#include "ir/architected.h"
+#include "parser/parse.h"
+#include "passes/check/check.h"
+
+static const char *const TEXT = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                                ".func (.param .b32 y) f(.param .b32 x)\n"
+                                "{\n\t.reg .b32 %%R<1>;\n\tld.param.b32 %%R0, [x];\n\tst.param.b32 [y], %%R0;\n\tret;\n}\n"
+                                ".entry k(.param .u64 out)\n"
+                                "{ //@architected (%u,%u,0,%u)\n"
+                                "\t.reg .b32 %%R<6>;\n\t.reg .b64 %%RD<8>;\n\t.reg .pred %%P<3>;\n"
+                                "\tld.param.u64 %%RD6, [out];\n"
+                                "\tmov.u32 %%R2, %%tid.x;\n"
+                                "\tmov.u32 %%R5, 7;\n"
+                                "\t{\n\t.param .b32 a;\n\t.param .b32 r;\n\tst.param.b32 [a], %%R5;\n\tcall.uni (r), f, (a);\n"
+                                "\tld.param.b32 %%R5, [r];\n\t}\n"
+                                "\tsetp.eq.u32 %%P2, %%R5, 0;\n"
+                                "\t@%%P2 bra DONE;\n"
+                                "\tst.global.u32 [%%RD6], %s;\n"
+                                "DONE:\n\tret;\n}\n";
+
+/* "": sound. */
+static void expect(uint32_t registers, uint32_t predicates, uint32_t held, const char *stored, const char *message)
+{
+    char text[2048];
+    hd_source source;
+    hd_diagnostics diagnostics;
+    uint64_t count = 0;
+    int length = snprintf(text, sizeof text, TEXT, registers, predicates, held, stored);
+    hd_source_from_memory(&source, "k.ptx", text, (size_t)length);
+    hd_diagnostics_init(&diagnostics);
+    hd_module *module = hd_parse_ptx(&source, &(hd_parse_options){0}, &diagnostics);
+    assert_null(diagnostics.first);
+    bool good = true;
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        good = hd_check_architected(module->functions.items[i], &diagnostics, &count) && good;
+    assert_int_equal(count, 1);
+    assert_int_equal(good, !*message);
+    assert_string_equal(good ? "" : diagnostics.first->message, message);
+    hd_module_free(module);
+    hd_diagnostics_free(&diagnostics);
+}
+
+static void enough_is_sound(void **state)
+{
+    (void)state;
+    expect(8, 3, 8, "%R2", "");
+    expect(9, 4, 8, "%R2", "");
+}
+
+static void every_place_that_is_named_is_there(void **state)
+{
+    (void)state;
+    expect(7, 3, 7, "%R2", "architected: general registers: it says 7, and 8 are needed"); /* the pair R6:R7 */
+    expect(8, 2, 8, "%R2", "architected: predicates: it says 2, and 3 are needed");
+}
+
+/* The pointer lasts; what is passed and overwritten behind the call does not. */
+static void what_is_read_behind_a_call_is_held(void **state)
+{
+    (void)state;
+    expect(8, 3, 7, "%R2", "architected: registers held during calls: it says 7, and 8 are needed");
+    expect(8, 3, 0, "%R5", "architected: registers held during calls: it says 0, and 8 are needed");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(enough_is_sound),
+        cmocka_unit_test(every_place_that_is_named_is_there),
+        cmocka_unit_test(what_is_read_behind_a_call_is_held),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
