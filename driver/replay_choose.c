@@ -185,11 +185,15 @@ static void add_variant(chooser *c, const hd_rf_model_info *model, const char *o
     hd_array_push(&c->variants, v);
 }
 
-/* Behind "NAME(". */
+/* Behind "NAME(". Without options it is the model alone, where a technique has the same name. */
 static void read_options(chooser *c, const char *name, const char *begin)
 {
     const hd_rf_model_info *model = find_model(c, name, begin);
     const char *options = NULL;
+    if (model && take(c, ')')) {
+        c->chosen[model - hd_rf_models] = true;
+        return;
+    }
     while (!c->failed) {
         const char *option = read_option(c, model);
         if (option)

@@ -140,7 +140,7 @@ static bool reads_back(const pair *p, piece form, const char *line_end)
         at++;
     const char *fault = hd_expand_memory_operand(&got, form.text, form.length, at, line_end, &second);
     put(&want, part(p->load_line, 0, (uint32_t)(p->gap.text - p->load_line.text)));
-    hd_write_string(&want, HD_MEMORY_OPERAND_MODIFIER + strlen(LOAD));
+    hd_write_string(&want, &HD_MEMORY_OPERAND_MODIFIER[strlen(LOAD)]);
     put(&want, (piece){p->gap.text, (uint32_t)(p->load_line.text + p->load_line.length - p->gap.text)});
     hd_write_string(&want, line_end);
     put(&want, p->head);
