@@ -37,6 +37,7 @@ typedef struct hd_event {
     const uint64_t *addresses;
     const uint32_t *results; uint32_t result_words; /* results[word * 32 + lane]; NULL: none, or of a call, whose results come with its return */
     const uint32_t *widths; /* widths[word * HD_WIDTH_MASKS + k]: lanes that need more than k + 1 bytes; NULL as above */
+    const struct hd_rf_width *reach; /* for count mode's own use (hwmodel/rf/widths.h); NULL from the interpreter */
 } hd_event;
 
 typedef struct hd_sink {

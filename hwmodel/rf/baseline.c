@@ -1,4 +1,5 @@
 /* The baseline: every operand is read from, every result written to the main register file. */
+#include "hwmodel/rf/carry.h"
 #include "hwmodel/rf/technique.h"
 
 typedef struct hd_baseline {
@@ -45,6 +46,11 @@ static void baseline_write(hd_rf_model *model, const hd_rf_step *step, uint32_t 
     *claim = hd_identity_merge(&step->warp->identity, index, *claim, step->serial + destination, step->effective);
 }
 
+static void baseline_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+{
+    hd_rf_file_carry(&((hd_baseline *)model)->file, warp, c);
+}
+
 extern const hd_rf_ops hd_rf_baseline_ops;
 const hd_rf_ops hd_rf_baseline_ops = {
     .create = baseline_create,
@@ -52,4 +58,5 @@ const hd_rf_ops hd_rf_baseline_ops = {
     .frame_start = baseline_frame_start,
     .operand_read = baseline_read,
     .write_back = baseline_write,
+    .carry = baseline_carry,
 };

@@ -21,6 +21,7 @@
  *
  * Options "unmasked" and "unsaved" break the lane masks and the saving eviction; they are there for the tests of the proof.
  */
+#include "hwmodel/rf/carry.h"
 #include "hwmodel/rf/technique.h"
 
 enum { HD_BOW_ENTRIES = 64, HD_BOW_TIMES = 32 /* a power of two; windows are shorter */ };
@@ -360,6 +361,55 @@ static void bow_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     w->entry_of.count = warp->identity.base;
 }
 
+/* How many entries are older. */
+static uint32_t rank_of(const hd_bow_window *w, const hd_bow_entry *e)
+{
+    uint32_t rank = 0;
+    for (uint64_t left = w->used; left; left &= left - 1)
+        rank += w->entries[__builtin_ctzll(left)].entered < e->entered;
+    return rank;
+}
+
+static void carry_entry(hd_rf_carrier *c, const hd_bow_window *w, hd_bow_entry *e)
+{
+    e->index = hd_rf_carried(c, e->index);
+    e->frame = c->identity->frame;
+    e->accessed = w->now - hd_rf_carried(c, w->now - e->accessed);
+    e->valid = hd_rf_carried(c, e->valid);
+    e->dirty = hd_rf_carried(c, e->dirty);
+    e->filed = hd_rf_carried(c, e->filed);
+    e->claim = hd_rf_carried_claim(c, e->index, e->claim);
+}
+
+/* Entries by where they lie, as in `enter`, and in the order in which they came. */
+static void bow_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+{
+    hd_bow *bow = (hd_bow *)model;
+    hd_bow_window *w = window_of(bow, warp);
+    hd_rf_file_carry(&bow->file, warp, c);
+    uint32_t count = hd_rf_carried(c, w->count);
+    if (c->out) {
+        for (uint64_t left = w->used; left; left &= left - 1) {
+            hd_bow_entry *e = &w->entries[__builtin_ctzll(left)];
+            hd_rf_carried(c, rank_of(w, e));
+            carry_entry(c, w, e);
+        }
+        return;
+    }
+    w->now = HD_BOW_TIMES;
+    w->count = w->entered = count;
+    w->used = (1ull << count) - 1;
+    memset(w->at, 0, sizeof w->at);
+    memset(w->entry_of.items, 0, w->entry_of.count);
+    for (uint32_t place = 0; place < count; place++) {
+        hd_bow_entry *e = &w->entries[place];
+        e->entered = hd_rf_carried(c, 0);
+        carry_entry(c, w, e);
+        w->at[e->accessed % HD_BOW_TIMES] |= 1ull << place;
+        w->entry_of.items[e->index] = (uint8_t)(place + 1);
+    }
+}
+
 extern const hd_rf_ops hd_rf_bow_ops;
 const hd_rf_ops hd_rf_bow_ops = {
     .create = bow_create,
@@ -370,4 +420,5 @@ const hd_rf_ops hd_rf_bow_ops = {
     .issue = bow_issue,
     .operand_read = bow_read,
     .write_back = bow_write,
+    .carry = bow_carry,
 };

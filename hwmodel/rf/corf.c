@@ -37,7 +37,6 @@ typedef struct hd_corf_register {
     uint8_t held;                      /* mask of slices that it has; those of `place`, and with "kept" what a wider value left */
     bool left;                         /* a buddy at the left end */
     bool met, joined;                  /* of the first of a pair: both had slices at one time; in one entry */
-    uint32_t over[HD_WIDTH_MASKS]; /* lanes that need more than 1, 2, 3 bytes */
 } hd_corf_register;
 
 typedef struct hd_corf_warp {
@@ -65,8 +64,7 @@ typedef struct hd_corf {
     bool shared, kept, uncopied, stale, slipped;
     hd_corf_hints hints;
     hd_corf_plan plan;
-    uint32_t used, mapped, declared; /* of all warps: entries, registers that have slices, registers */
-    uint32_t told, times;            /* entries that were used in the last so many instructions, not told yet */
+    uint32_t mapped, declared;      /* of all warps: registers that have slices, registers; used entries are what the model holds */
 } hd_corf;
 
 /* ---- lives of models ------------------------------------------------------------------------------------------------- */
@@ -89,7 +87,7 @@ static hd_rf_model *corf_create(const hd_rf_module *code, const char *options, c
 {
     hd_corf *c = hd_calloc(1, sizeof *c);
     c->policy = strstr(options, "policy=pairs") ? HD_CORF_PAIRS : strstr(options, "policy=sides") ? HD_CORF_SIDES : HD_CORF_FIRST;
-    c->shared = hd_rf_flag(options, "shared");
+    c->shared = c->model.shares = hd_rf_flag(options, "shared");
     c->kept = hd_rf_flag(options, "kept");
     c->uncopied = hd_rf_flag(options, "uncopied");
     c->stale = hd_rf_flag(options, "stale");
@@ -128,14 +126,14 @@ static void take(hd_corf *c, hd_pack_pool *pool, hd_pack_place place)
 {
     uint32_t before = pool->used;
     hd_pack_take(pool, place);
-    c->used += pool->used - before;
+    c->model.held += pool->used - before;
 }
 
 static void give(hd_corf *c, hd_pack_pool *pool, hd_pack_place place)
 {
     uint32_t before = pool->used;
     hd_pack_give(pool, place);
-    c->used += pool->used - before;
+    c->model.held -= before - pool->used;
 }
 
 static void count_mapped(hd_corf *c, hd_corf_warp *w, bool more)
@@ -252,19 +250,6 @@ static void unmap(hd_corf *c, hd_corf_warp *w, hd_corf_register *r)
     give(c, pool_of(c, w), (hd_pack_place){r->place.entry, r->held});
     *r = (hd_corf_register){0};
     count_mapped(c, w, false);
-}
-
-/* ---- widths ---------------------------------------------------------------------------------------------------------- */
-
-/* Bytes that the register needs once `lanes` of it have values of these widths; NULL: not known, and so all. */
-static inline uint32_t measure(hd_corf_register *r, const uint32_t *widths, uint32_t lanes)
-{
-    uint32_t width = 1;
-    for (uint32_t k = 0; k < HD_WIDTH_MASKS; k++) {
-        r->over[k] = (r->over[k] & ~lanes) | (widths ? widths[k] & lanes : lanes);
-        width += r->over[k] != 0;
-    }
-    return width;
 }
 
 /* ---- reads ----------------------------------------------------------------------------------------------------------- */
@@ -422,6 +407,13 @@ static hd_claim held_claim(const hd_pack_pool *pool, hd_pack_place place, hd_own
     return own ? old.claim : (hd_claim){0, 0};
 }
 
+/* Lanes that were released count no more; what the others need is no more than what the register has. */
+static uint32_t width_of(hd_pack_place place, hd_rf_width width)
+{
+    uint32_t most = place.mask && hd_pack_width(place) > width.written ? hd_pack_width(place) : width.written;
+    return width.held < most ? width.held : most;
+}
+
 static void corf_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
 {
     hd_corf *c = (hd_corf *)model;
@@ -434,7 +426,7 @@ static void corf_write(hd_rf_model *model, const hd_rf_step *step, uint32_t dest
     hd_pack_place from = r->place;
     hd_owner owner = hd_rf_owner(step, word);
     hd_claim claim = from.mask && others ? held_claim(pool, from, owner) : (hd_claim){0, 0};
-    uint32_t width = measure(r, step->widths ? step->widths + HD_WIDTH_MASKS * (size_t)destination : NULL, lanes);
+    uint32_t width = width_of(from, step->widths[destination]);
     if (width != hd_pack_width(from))
         change_place(c, step, word, width);
     hd_rf_add(model, HD_COUNTER_RESULTS, 1);
@@ -469,22 +461,13 @@ static inline void release(hd_corf *c, const hd_rf_step *step, uint32_t behind)
     }
 }
 
-static void tell_allocation(hd_corf *c)
-{
-    hd_rf_series_add(&c->model.allocation, c->told, c->times);
-    c->told = c->used;
-    c->times = 0;
-}
-
 static void corf_issue(hd_rf_model *model, const hd_rf_step *step)
 {
     hd_corf *c = (hd_corf *)model;
     const hd_corf_warp *w = warp_of(c, step->warp);
     release(c, step, 0);
-    if (c->told != c->used)
-        tell_allocation(c);
-    c->times++;
-    hd_rf_add(model, HD_COUNTER_ENTRIES_HELD, c->shared ? c->used : w->pool.used);
+    hd_rf_tell(model);
+    hd_rf_add(model, HD_COUNTER_ENTRIES_HELD, c->shared ? model->held : w->pool.used);
     hd_rf_add(model, HD_COUNTER_REGISTERS_HELD, c->shared ? c->mapped : w->mapped);
     hd_rf_add(model, HD_COUNTER_REGISTERS_DECLARED, c->shared ? c->declared : w->declared);
     if (step->effective)
@@ -519,15 +502,9 @@ static void map_parameters(hd_corf *c, hd_corf_warp *w, const hd_rf_warp *warp)
         hd_pack_place place = hd_pack_find(pool, HD_PACK_SLICES, HD_PACK_ANY);
         take(c, pool, place);
         count_mapped(c, w, true);
-        w->registers.items[i] = (hd_corf_register){.place = place, .held = place.mask, .over = {r->ever, r->ever, r->ever}};
+        w->registers.items[i] = (hd_corf_register){.place = place, .held = place.mask};
         hd_pack_write(pool, place, (hd_owner){warp->identity.warp, warp->identity.frame, i}, (hd_claim){r->current, r->ever});
     }
-}
-
-static void corf_warp_end(hd_rf_model *model, hd_rf_warp *warp)
-{
-    (void)warp;
-    tell_allocation((hd_corf *)model);
 }
 
 static void corf_frame_start(hd_rf_model *model, hd_rf_warp *warp)
@@ -553,6 +530,27 @@ static void corf_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     w->registers.count = base;
     w->declared -= words;
     c->declared -= words;
+}
+
+static void carry_register(hd_rf_carrier *c, hd_corf_register *r)
+{
+    uint32_t marks = r->place.mask | (uint32_t)r->held << 4 | (uint32_t)r->left << 8 | (uint32_t)r->met << 9 | (uint32_t)r->joined << 10;
+    r->place.entry = hd_rf_carried(c, r->place.entry);
+    marks = hd_rf_carried(c, marks);
+    r->place.mask = marks & HD_PACK_WHOLE;
+    r->held = marks >> 4 & HD_PACK_WHOLE;
+    r->left = marks >> 8 & 1;
+    r->met = marks >> 9 & 1;
+    r->joined = marks >> 10 & 1;
+}
+
+static void corf_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+{
+    hd_corf_warp *w = warp_of((hd_corf *)model, warp);
+    w->mapped = hd_rf_carried(c, w->mapped);
+    for (uint32_t i = 0; i < w->registers.count; i++)
+        carry_register(c, &w->registers.items[i]);
+    hd_pack_carry(&w->pool, c);
 }
 
 /* ---- what it adds to an SM -------------------------------------------------------------------------------------------- */
@@ -581,7 +579,6 @@ const hd_rf_ops hd_rf_corf_ops = {
     .destroy = corf_destroy,
     .launch = corf_launch,
     .warp_start = corf_warp_start,
-    .warp_end = corf_warp_end,
     .frame_start = corf_frame_start,
     .frame_end = corf_frame_end,
     .issue = corf_issue,
@@ -589,4 +586,5 @@ const hd_rf_ops hd_rf_corf_ops = {
     .write_back = corf_write,
     .complete = corf_complete,
     .columns = HD_COLUMN_WIDTHS,
+    .carry = corf_carry,
 };

@@ -2,8 +2,8 @@
 #include "hwmodel/rf/count.h"
 #include "base/bitset.h"
 #include "base/pool.h"
+#include "hwmodel/rf/automaton.h"
 #include "hwmodel/rf/interleave.h"
-#include "hwmodel/rf/paths.h"
 #include <stdio.h>
 
 enum {
@@ -17,34 +17,35 @@ typedef struct hd_count_branch { /* the last one of a warp that is called unifor
 } hd_count_branch;
 
 typedef enum hd_count_way { /* how a model sees the warps */
-    HD_COUNT_EVENTS, /* as they run */
-    HD_COUNT_PATHS,  /* each path once: paths.h */
-    HD_COUNT_TURNS,  /* resident warps in turns: interleave.h */
+    HD_COUNT_EVENTS,    /* as they run */
+    HD_COUNT_STRETCHES, /* as they run, a stretch at a time: automaton.h */
+    HD_COUNT_TURNS,     /* resident warps in turns: interleave.h */
 } hd_count_way;
-
-typedef struct hd_recorded { /* a CTA that runs */
-    uint32_t number;
-    hd_rf_cta *cta; /* NULL: too long to be kept, its events are told as they come */
-} hd_recorded;
 
 typedef struct hd_count_group { /* models that see the same; as many groups of them as threads can share the work */
     hd_rf_feeder *feeder;
-    hd_rf_interleave *order; /* NULL where they do not see turns */
+    hd_rf_automaton *automaton; /* NULL where they do not see stretches */
+    hd_rf_interleave *order;    /* NULL where they do not see turns */
     hd_count_way way;
 } hd_count_group;
+
+typedef struct hd_count_passage {
+    hd_rf_passage what;
+    uint32_t event; /* its first one, since the batches began */
+} hd_count_passage;
 
 struct hd_count {
     const hd_rf_module *code;
     hd_diagnostics *diagnostics;
     HD_ARRAY(hd_rf_model *) models;
     HD_ARRAY(hd_count_group) groups; /* known from the first event on */
-    hd_rf_paths *paths;              /* NULL until then */
-    uint32_t ways[HD_COUNT_TURNS + 1];   /* models that go each way; known from the first event on */
+    bool open;                       /* they are */
+    uint32_t ways[HD_COUNT_TURNS + 1]; /* models that go each way; known from the first event on */
     hd_rf_residency residency;
     uint64_t *turn_bytes; /* by group: most that streams of resident CTAs took */
     HD_ARRAY(hd_rf_cta *) ended; /* CTAs to be looked at */
     uint64_t ended_bytes;        /* of their streams */
-    HD_ARRAY(hd_recorded) recorded; /* the CTAs that run (of a cooperative grid all of it), for paths and turns */
+    HD_ARRAY(hd_rf_cta *) recorded; /* the CTAs that run (of a cooperative grid all of it), for turns */
     uint32_t latest;                /* of them, the one of the last event */
     HD_ARRAY(hd_count_branch) branches; /* by warp of the launch */
     hd_arena arena;
@@ -52,10 +53,15 @@ struct hd_count {
     uint32_t failed;
     bool stopped; /* something was not proved */
     uint32_t batch_most, threads;
+    uint32_t kept;          /* events since the batches were worked through */
     HD_ARRAY(hd_event) batch;
     uint64_t *column_bytes; /* their columns */
     uint32_t column_used;   /* bytes */
-    uint32_t *wrong_at;     /* by model: event of the batch that was not proved, or HD_NONE */
+    hd_rf_widths *widths;   /* NULL where nobody asks for them */
+    hd_rf_stretches *stretches; /* NULL likewise */
+    HD_ARRAY(hd_count_passage) passages;
+    uint32_t open_event;    /* of the stretch that is open: see hd_count_passage */
+    uint32_t *wrong_at;     /* by model: event since the batches began that was not proved, or HD_NONE */
 };
 
 hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
@@ -73,7 +79,7 @@ hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
 static void drop_recorded(hd_count *c)
 {
     for (uint32_t i = 0; i < c->recorded.count; i++)
-        hd_rf_cta_release(c->recorded.items[i].cta);
+        hd_rf_cta_release(c->recorded.items[i]);
     for (uint32_t i = 0; i < c->ended.count; i++)
         hd_rf_cta_release(c->ended.items[i]);
     c->recorded.count = c->ended.count = 0;
@@ -86,6 +92,7 @@ void hd_count_free(hd_count *c)
         return;
     for (uint32_t g = 0; g < c->groups.count; g++) {
         hd_rf_interleave_free(c->groups.items[g].order);
+        hd_rf_automaton_free(c->groups.items[g].automaton);
         hd_rf_feeder_free(c->groups.items[g].feeder);
     }
     for (uint32_t m = 0; m < c->models.count; m++)
@@ -96,8 +103,10 @@ void hd_count_free(hd_count *c)
     hd_array_free(&c->groups);
     hd_array_free(&c->branches);
     hd_array_free(&c->ended);
-    hd_rf_paths_free(c->paths);
     hd_array_free(&c->batch);
+    hd_array_free(&c->passages);
+    hd_rf_widths_free(c->widths);
+    hd_rf_stretches_free(c->stretches);
     free(c->column_bytes);
     hd_arena_free(&c->arena);
     free(c);
@@ -124,6 +133,7 @@ void hd_count_reset(hd_count *c)
         hd_rf_model *model = hd_count_model(c, m);
         memset(model->counters, 0, sizeof model->counters);
         memset(&model->allocation, 0, sizeof model->allocation);
+        model->told_times = 0;
     }
 }
 
@@ -267,11 +277,13 @@ static bool check_uniform(hd_count *c, const hd_event *event)
 
 /* ---- batches ------------------------------------------------------------------------------------------------------- */
 
-/* Where `take` must know at once what is wrong, no path is walked later. */
+/* Where `take` must know at once what is wrong, no stretch is collected. */
 static hd_count_way way_of(const hd_count *c, uint32_t model)
 {
-    const hd_rf_ops *ops = c->models.items[model]->info->ops;
-    return ops->coupled ? HD_COUNT_TURNS : c->batch_most > 1 && !ops->columns ? HD_COUNT_PATHS : HD_COUNT_EVENTS;
+    const hd_rf_model *m = c->models.items[model];
+    if (m->info->ops->coupled)
+        return HD_COUNT_TURNS;
+    return c->batch_most > 1 && hd_rf_automaton_takes(m) ? HD_COUNT_STRETCHES : HD_COUNT_EVENTS;
 }
 
 static void note_wrong(hd_count *c, const hd_rf_feeder *feeder, uint32_t event)
@@ -283,25 +295,49 @@ static void note_wrong(hd_count *c, const hd_rf_feeder *feeder, uint32_t event)
     }
 }
 
+static void feed_events(hd_count *c, const hd_count_group *group)
+{
+    bool good = true;
+    for (uint32_t e = 0, failed = 0; e < c->batch.count && good; e++) {
+        good = hd_rf_feeder_take(group->feeder, &c->batch.items[e]);
+        if (group->feeder->failed != failed)
+            note_wrong(c, group->feeder, e);
+        failed = group->feeder->failed;
+    }
+}
+
+static void feed_stretches(hd_count *c, const hd_count_group *group)
+{
+    uint32_t at = 0;
+    for (uint32_t p = 0; p < c->passages.count && !group->feeder->failed; p++)
+        if (!hd_rf_automaton_take(group->automaton, &c->passages.items[p].what, &at))
+            note_wrong(c, group->feeder, c->passages.items[p].event + at);
+}
+
 static void feed(void *context, uint32_t group, uint32_t worker)
 {
     hd_count *c = context;
-    hd_rf_feeder *feeder = c->groups.items[group].feeder;
-    bool good = c->groups.items[group].way == HD_COUNT_EVENTS;
+    const hd_count_group *g = &c->groups.items[group];
     (void)worker;
-    for (uint32_t e = 0, failed = 0; e < c->batch.count && good; e++) {
-        good = hd_rf_feeder_take(feeder, &c->batch.items[e]);
-        if (feeder->failed != failed)
-            note_wrong(c, feeder, e);
-        failed = feeder->failed;
-    }
+    if (g->way == HD_COUNT_EVENTS)
+        feed_events(c, g);
+    if (g->way == HD_COUNT_STRETCHES)
+        feed_stretches(c, g);
+}
+
+static void end_stretch(hd_count *c)
+{
+    hd_count_passage passage = {.event = c->open_event};
+    if (c->stretches && hd_rf_stretches_end(c->stretches, &passage.what))
+        hd_array_push(&c->passages, passage);
 }
 
 /* Of what went wrong, the first event counts, and the first model at it. */
 static bool flush_batch(hd_count *c)
 {
     uint32_t first = HD_NONE;
-    if (!c->batch.count)
+    end_stretch(c);
+    if (!c->kept)
         return !c->stopped;
     for (uint32_t m = 0; m < c->models.count; m++)
         c->wrong_at[m] = HD_NONE;
@@ -310,7 +346,10 @@ static bool flush_batch(hd_count *c)
         if (c->wrong_at[m] != HD_NONE && (first == HD_NONE || c->wrong_at[m] < c->wrong_at[first]))
             first = m;
     hd_array_clear(&c->batch);
-    c->column_used = 0;
+    hd_array_clear(&c->passages);
+    c->column_used = c->kept = 0;
+    if (c->stretches)
+        hd_rf_stretches_forget(c->stretches);
     if (first != HD_NONE) {
         c->stopped = true;
         report_failure(c, first);
@@ -327,20 +366,53 @@ static const void *keep_column(hd_count *c, const void *column, uint32_t bytes)
     return memcpy(to, column, bytes);
 }
 
-static bool keep(hd_count *c, const hd_event *event)
+static bool keep_event(hd_count *c, const hd_event *event)
 {
+    const hd_rf_code *code = event->reach ? c->code->functions[event->function] : NULL;
     uint32_t addresses = event->addresses ? 32 * sizeof *event->addresses : 0;
     uint32_t results = event->results ? event->result_words * 32 * (uint32_t)sizeof *event->results : 0;
-    uint32_t widths = event->widths ? event->result_words * HD_WIDTH_MASKS * (uint32_t)sizeof *event->widths : 0;
-    if (c->column_used + addresses + results + widths + 8 > HD_COUNT_COLUMN_BYTES && !flush_batch(c))
+    uint32_t reach = code ? (code->destination_first[event->instruction + 1] - code->destination_first[event->instruction]) * (uint32_t)sizeof *event->reach : 0;
+    if (c->column_used + addresses + results + reach + 8 > HD_COUNT_COLUMN_BYTES && !flush_batch(c))
         return false;
-    if (!c->column_bytes && addresses + results + widths)
+    if (!c->column_bytes && addresses + results + reach)
         c->column_bytes = hd_calloc(HD_COUNT_COLUMN_BYTES, 1);
     hd_array_push(&c->batch, *event);
     hd_event *kept = &hd_array_last(&c->batch);
     kept->addresses = keep_column(c, event->addresses, addresses);
     kept->results = keep_column(c, event->results, results);
-    kept->widths = keep_column(c, event->widths, widths);
+    kept->reach = keep_column(c, event->reach, reach);
+    kept->widths = NULL;
+    return true;
+}
+
+static void keep_passage(hd_count *c, const hd_event *event)
+{
+    bool issues = event->kind == HD_EVENT_ISSUE;
+    if (event->kind == HD_EVENT_CALL) /* the frame begins with its first instruction */
+        return;
+    if (!issues || !hd_rf_stretches_goes_on(c->stretches, event))
+        end_stretch(c);
+    if (!issues) {
+        hd_rf_passage what = {event->kind, event->cta, event->warp, event->frame, event->function, NULL};
+        hd_array_push(&c->passages, (hd_count_passage){what, c->kept});
+        return;
+    }
+    if (!hd_rf_stretches_is_open(c->stretches))
+        c->open_event = c->kept;
+    hd_rf_stretches_add(c->stretches, event);
+}
+
+/* Into the batches of those that see warps as they run. */
+static bool keep(hd_count *c, const hd_event *event)
+{
+    hd_event told = *event;
+    if (c->widths)
+        told.reach = hd_rf_widths_take(c->widths, event);
+    if (c->ways[HD_COUNT_EVENTS] && !keep_event(c, &told))
+        return false;
+    if (c->ways[HD_COUNT_STRETCHES])
+        keep_passage(c, &told);
+    c->kept++;
     return true;
 }
 
@@ -355,12 +427,10 @@ static bool refuse(hd_count *c, const char *format, const char *what)
     return false;
 }
 
-static bool report_path(hd_count *c, uint32_t model)
+static bool report_wrong(hd_count *c, uint32_t model)
 {
-    if (model == HD_NONE)
-        return true;
     if (!flush_batch(c))
-        return false;
+        return false; /* something before it is wrong */
     c->stopped = true;
     report_failure(c, model);
     return false;
@@ -374,7 +444,7 @@ static bool report_turns(hd_count *c)
         if (!group->order)
             continue;
         if (failure_of(c, m)->wrong)
-            return report_path(c, m);
+            return report_wrong(c, m);
         if (hd_rf_interleave_order(group->order) == HD_RF_LOCKED)
             return refuse(c, "%s lets none of the resident warps go on", hd_count_model(c, m)->info->name);
     }
@@ -384,23 +454,12 @@ static bool report_turns(hd_count *c)
 /* Where the CTA is recorded; HD_NONE: nowhere. */
 static uint32_t find_recorded(hd_count *c, uint32_t number)
 {
-    if (c->latest < c->recorded.count && c->recorded.items[c->latest].number == number)
+    if (c->latest < c->recorded.count && c->recorded.items[c->latest]->cta == number)
         return c->latest;
     for (uint32_t i = 0; i < c->recorded.count; i++)
-        if (c->recorded.items[i].number == number)
+        if (c->recorded.items[i]->cta == number)
             return c->latest = i;
     return HD_NONE;
-}
-
-/* From now on its events are told as they come. */
-static bool let_go(hd_count *c, hd_recorded *r)
-{
-    if (c->ways[HD_COUNT_TURNS])
-        return refuse(c, "a block with so many instructions cannot be replayed for techniques whose warps share storage%s", "");
-    uint32_t wrong = hd_rf_paths_begin(c->paths, r->cta, c->threads);
-    hd_rf_cta_release(r->cta);
-    r->cta = NULL;
-    return report_path(c, wrong);
 }
 
 static bool record(hd_count *c, const hd_event *event)
@@ -408,13 +467,12 @@ static bool record(hd_count *c, const hd_event *event)
     uint32_t at = find_recorded(c, event->cta);
     if (at == HD_NONE) {
         at = c->latest = c->recorded.count;
-        hd_array_push(&c->recorded, (hd_recorded){event->cta, hd_rf_cta_new(c->code, event->cta)});
+        hd_array_push(&c->recorded, hd_rf_cta_new(c->code, event->cta));
     }
-    hd_recorded *r = &c->recorded.items[at];
-    if (!r->cta)
-        return report_path(c, hd_rf_paths_tell(c->paths, event));
-    hd_rf_cta_record(r->cta, event);
-    return r->cta->bytes <= c->residency.bytes || let_go(c, r);
+    hd_rf_cta *cta = c->recorded.items[at];
+    hd_rf_cta_record(cta, event);
+    return cta->bytes <= c->residency.bytes ||
+           refuse(c, "a block with so many instructions cannot be replayed for techniques whose warps share storage%s", "");
 }
 
 /* The CTAs that have ended, through coupled models of one order; it lets each go when its warps have ended. */
@@ -433,26 +491,15 @@ static void take_turns(void *context, uint32_t index, uint32_t worker)
     }
 }
 
-static bool take_all_turns(hd_count *c)
-{
-    if (!c->ways[HD_COUNT_TURNS])
-        return true;
-    hd_parallel(c->threads, c->groups.count, take_turns, c);
-    return report_turns(c);
-}
-
 /* CTAs that have ended and were not looked at yet. */
 static bool flush_ended(hd_count *c)
 {
-    bool good = report_path(c, hd_rf_paths_take(c->paths, c->ended.items, c->ended.count, c->threads)) && take_all_turns(c);
-    for (uint32_t i = 0; i < c->ended.count; i++) {
-        hd_event event = {.kind = HD_EVENT_CTA_END, .cta = c->ended.items[i]->cta};
-        good = good && report_path(c, hd_rf_paths_tell(c->paths, &event));
+    hd_parallel(c->threads, c->groups.count, take_turns, c);
+    for (uint32_t i = 0; i < c->ended.count; i++)
         hd_rf_cta_release(c->ended.items[i]);
-    }
     hd_array_clear(&c->ended);
     c->ended_bytes = 0;
-    return good;
+    return report_turns(c);
 }
 
 static bool end_cta(hd_count *c, const hd_event *event)
@@ -460,10 +507,8 @@ static bool end_cta(hd_count *c, const hd_event *event)
     uint32_t at = find_recorded(c, event->cta);
     if (at == HD_NONE)
         return true;
-    hd_rf_cta *cta = c->recorded.items[at].cta;
+    hd_rf_cta *cta = c->recorded.items[at];
     c->recorded.items[at] = c->recorded.items[--c->recorded.count];
-    if (!cta)
-        return report_path(c, hd_rf_paths_tell(c->paths, event));
     hd_array_push(&c->ended, cta);
     c->ended_bytes += cta->bytes;
     return (c->batch_most > 1 && c->ended.count < HD_COUNT_ENDED && c->ended_bytes < HD_COUNT_ENDED_BYTES) || flush_ended(c);
@@ -471,8 +516,8 @@ static bool end_cta(hd_count *c, const hd_event *event)
 
 static bool start_launch(hd_count *c, const hd_event *event)
 {
+    bool good = true;
     drop_recorded(c);
-    bool good = report_path(c, hd_rf_paths_tell(c->paths, event));
     for (uint32_t g = 0; g < c->groups.count && good; g++)
         good = !c->groups.items[g].order || hd_rf_interleave_launch(c->groups.items[g].order, &c->residency, event) || report_turns(c);
     return good;
@@ -486,22 +531,28 @@ static void drain_turns(void *context, uint32_t group, uint32_t worker)
         hd_rf_interleave_drain(c->groups.items[group].order, true);
 }
 
-/* Of a run that stopped, blocks have begun and not ended. */
+/* Of a run that stopped, blocks have begun and not ended: they are left out. */
 static bool finish_recorded(hd_count *c)
 {
-    if (!c->paths)
-        return true; /* nothing has happened */
+    if (!c->ways[HD_COUNT_TURNS])
+        return true;
     bool good = flush_ended(c);
-    if (good && c->ways[HD_COUNT_TURNS]) {
+    if (good) {
         hd_parallel(c->threads, c->groups.count, drain_turns, c);
         good = report_turns(c);
     }
-    for (uint32_t i = 0; i < c->recorded.count && good; i++)
-        if (c->recorded.items[i].cta)
-            good = report_path(c, hd_rf_paths_begin(c->paths, c->recorded.items[i].cta, c->threads));
     drop_recorded(c);
-    hd_rf_paths_settle(c->paths);
     return good;
+}
+
+/* Brings what models have counted up to date. */
+static void settle(hd_count *c)
+{
+    for (uint32_t g = 0; g < c->groups.count; g++)
+        if (c->groups.items[g].automaton)
+            hd_rf_automaton_settle(c->groups.items[g].automaton);
+    for (uint32_t m = 0; m < c->models.count; m++)
+        hd_rf_tell_rest(c->models.items[m]);
 }
 
 static bool take_recorded(hd_count *c, const hd_event *event)
@@ -553,21 +604,27 @@ static hd_count_group *find_group(hd_count *c, uint32_t model)
 
 static void open_ways(hd_count *c)
 {
+    c->open = true;
     c->wrong_at = HD_ARENA_ARRAY(&c->arena, uint32_t, c->models.count + 1);
     c->turn_bytes = HD_ARENA_ARRAY(&c->arena, uint64_t, c->models.count + 1);
-    c->paths = hd_rf_paths_new();
     for (uint32_t m = 0; m < c->models.count; m++) {
         c->ways[way_of(c, m)]++;
         hd_rf_feeder_add(find_group(c, m)->feeder, c->models.items[m], m);
     }
     for (uint32_t g = 0; g < c->groups.count; g++)
-        if (c->groups.items[g].way == HD_COUNT_PATHS)
-            hd_rf_paths_add(c->paths, c->groups.items[g].feeder);
+        if (c->groups.items[g].way == HD_COUNT_STRETCHES)
+            c->groups.items[g].automaton = hd_rf_automaton_new(c->groups.items[g].feeder);
+    if (c->ways[HD_COUNT_STRETCHES])
+        c->stretches = hd_rf_stretches_new(c->code);
+    if (hd_count_sink(c).columns & HD_COLUMN_WIDTHS)
+        c->widths = hd_rf_widths_new(c->code);
 }
 
 bool hd_count_flush(hd_count *c)
 {
-    return flush_batch(c) && finish_recorded(c);
+    bool good = flush_batch(c) && finish_recorded(c);
+    settle(c);
+    return good;
 }
 
 bool hd_count_take(void *count, const hd_event *event)
@@ -575,15 +632,17 @@ bool hd_count_take(void *count, const hd_event *event)
     hd_count *c = count;
     if (c->stopped)
         return false;
-    if (!c->paths)
+    if (!c->open)
         open_ways(c);
     if (event->kind == HD_EVENT_WARP_START)
         branch_of(c, event->warp)->lanes = 0;
     if (event->kind == HD_EVENT_ISSUE && !check_uniform(c, event))
         return false;
-    if (c->ways[HD_COUNT_EVENTS] && !keep(c, event))
+    if (c->ways[HD_COUNT_EVENTS] + c->ways[HD_COUNT_STRETCHES] && !keep(c, event))
         return false;
-    if (c->ways[HD_COUNT_PATHS] + c->ways[HD_COUNT_TURNS] && !take_recorded(c, event))
+    if (c->ways[HD_COUNT_TURNS] && !take_recorded(c, event))
         return false;
-    return (c->batch.count < c->batch_most && event->kind != HD_EVENT_LAUNCH_END) || flush_batch(c);
+    if (event->kind == HD_EVENT_LAUNCH_END)
+        return hd_count_flush(c);
+    return c->kept < c->batch_most || flush_batch(c);
 }

@@ -5,10 +5,9 @@
  *   hd_sink sink = hd_count_sink(count);                    to hd_program_run
  *   hd_count_model(count, i)->counters                      after each launch; hd_count_reset() before the next
  *
- * A model sees the warps in one of three ways. Where warps share storage: those of several resident CTAs in turns (interleave.h). Where
- * it asks for columns: events as they run, kept in batches of as many events as hd_count_batches says and at most 1 MB of columns. All others
- * count the same for every warp that does the same, and walk each path once, when the CTA has ended (paths.h); with batches of one event
- * they see events as they run. Models that see the same events in the same order go together, and share what the baseline knows (feeder.h) and
+ * A model sees the warps in one of three ways. Where warps share storage: those of several resident CTAs in turns (interleave.h). Else as they
+ * run, in batches of as many events as hd_count_batches says: where the model can be carried, stretches of instructions, of which each is walked
+ * only once for each state of the model (automaton.h); else, and with batches of one event, every event, with at most 1 MB of columns. Models that see the same events in the same order go together, and share what the baseline knows (feeder.h) and
  * the order of the warps. Such groups work side by side, as many as there are threads that hd_count_batches grants: neither counters
  * nor what is found wrong depend on that.
  *

@@ -15,6 +15,7 @@
  * Cost: O(1) an operand.
  */
 #include "base/bitset.h"
+#include "hwmodel/rf/carry.h"
 #include "hwmodel/rf/technique.h"
 #include "ir/form.h"
 
@@ -221,6 +222,19 @@ static void demo_complete(hd_rf_model *model, const hd_rf_step *step)
         warp_of(model, step->warp)->count = 0;
 }
 
+static void demo_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+{
+    hd_demo_warp *w = warp_of(model, warp);
+    hd_rf_file_carry(&((hd_demo *)model)->file, warp, c);
+    w->count = hd_rf_carried(c, w->count);
+    for (uint32_t i = 0; i < w->count; i++) {
+        w->owners[i] = hd_rf_carried_owner(c, w->owners[i]);
+        w->claims[i] = hd_rf_carried_claim(c, w->owners[i].index, w->claims[i]);
+    }
+    for (uint32_t i = 0; i < w->lives.count; i++)
+        w->lives.items[i] = (uint8_t)hd_rf_carried(c, w->lives.items[i]);
+}
+
 extern const hd_rf_ops hd_rf_demo_ops;
 const hd_rf_ops hd_rf_demo_ops = {
     .create = demo_create,
@@ -231,4 +245,5 @@ const hd_rf_ops hd_rf_demo_ops = {
     .operand_read = demo_read,
     .write_back = demo_write,
     .complete = demo_complete,
+    .carry = demo_carry,
 };

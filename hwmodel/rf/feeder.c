@@ -205,7 +205,7 @@ static inline __attribute__((always_inline)) hd_rf_step step_of(const hd_rf_feed
         .serial = w->warp.identity.serial + 1,
         .addresses = c->columns & HD_COLUMN_ADDRESSES ? event->addresses : NULL,
         .results = c->columns & HD_COLUMN_RESULTS ? event->results : NULL,
-        .widths = c->columns & HD_COLUMN_WIDTHS ? event->widths : NULL,
+        .widths = c->columns & HD_COLUMN_WIDTHS ? event->reach : NULL,
     };
 }
 

@@ -74,7 +74,6 @@ typedef struct hd_ltrf {
     HD_ARRAY(hd_ltrf_warp *) warps;  /* by slot */
     HD_ARRAY(hd_ltrf_line) lines;    /* of all partitions */
     hd_u32_array partitions;         /* free ones */
-    uint64_t held;                   /* registers of resident frames, and lines in use */
     hd_arena arena;
     hd_ltrf_function *functions;
 } hd_ltrf;
@@ -212,7 +211,7 @@ static void ltrf_launch(hd_rf_model *model, const hd_rf_launch *launch)
     hd_array_clear(&ltrf->partitions);
     for (uint32_t p = 0; p < active; p++)
         hd_array_push(&ltrf->partitions, active - 1 - p);
-    ltrf->held = 0;
+    ltrf->model.held = 0;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------------------------------- */
@@ -235,7 +234,7 @@ static uint16_t take_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, uint32
     w->index_of[line] = index;
     w->frame_of[line] = frame;
     w->line_of.items[index] = (uint16_t)(line + 1);
-    ltrf->held++;
+    ltrf->model.held++;
     return line;
 }
 
@@ -245,7 +244,7 @@ static void give_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint16_t line, uint32_t in
     uint32_t end = w->unused_first + ltrf->most - in_use;
     w->unused[end >= ltrf->most ? end - ltrf->most : end] = line;
     w->line_of.items[w->index_of[line]] = 0;
-    ltrf->held--;
+    ltrf->model.held--;
 }
 
 static void fetch(hd_ltrf *ltrf, const hd_rf_warp *warp, uint32_t index, hd_counter counter)
@@ -371,7 +370,7 @@ static void ltrf_issue(hd_rf_model *model, const hd_rf_step *step)
     hd_ltrf *ltrf = (hd_ltrf *)model;
     hd_ltrf_warp *w = warp_of(ltrf, step->warp);
     const hd_ltrf_function *f = &ltrf->functions[step->function];
-    hd_rf_series_add(&model->allocation, ltrf->held, 1);
+    hd_rf_tell(model);
     if (!f->headers)
         return;
     uint32_t header = f->headers[step->instruction];
@@ -501,7 +500,7 @@ static void ltrf_frame_start(hd_rf_model *model, hd_rf_warp *warp)
     hd_ltrf_warp *w = warp_of(ltrf, warp);
     uint32_t base = warp->identity.base, words = warp->identity.registers.count - base;
     hd_rf_file_frame_start(&ltrf->file, warp);
-    ltrf->held += words;
+    ltrf->model.held += words;
     if (!words)
         return;
     memset(hd_array_extend(&w->line_of, words), 0, words * sizeof *w->line_of.items);
@@ -527,7 +526,7 @@ static void ltrf_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     w->cached = kept;
     if (w->interval && w->frame == warp->identity.frame)
         w->interval = NULL;
-    ltrf->held -= w->line_of.count - base;
+    ltrf->model.held -= w->line_of.count - base;
     w->line_of.count = w->live.count = w->wanted.count = w->stamp.count = base;
 }
 

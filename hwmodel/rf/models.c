@@ -1,4 +1,5 @@
 /* The tables of replay models, their options and counters, and what models share. */
+#include "hwmodel/rf/carry.h"
 #include "hwmodel/rf/technique.h"
 #include "target/gpu.h"
 
@@ -26,18 +27,22 @@ const hd_counter_info hd_counters[HD_COUNTER_COUNT] = {
 #undef HD_COUNTER
 };
 
+void hd_counter_add(uint64_t counters[HD_COUNTER_COUNT], hd_counter c, uint64_t n, uint64_t times)
+{
+    switch ((hd_counter_group)hd_counters[c].group) {
+    case HD_COUNTS_LEAST: counters[c] = n && (!counters[c] || n < counters[c]) ? n : counters[c]; break;
+    case HD_COUNTS_MOST: counters[c] = n > counters[c] ? n : counters[c]; break;
+    case HD_COUNTS_FILE:
+    case HD_COUNTS_NEAR:
+    case HD_COUNTS_PART:
+    case HD_COUNTS_CLASS: counters[c] += n * times; break;
+    }
+}
+
 void hd_counters_join(uint64_t into[HD_COUNTER_COUNT], const uint64_t from[HD_COUNTER_COUNT])
 {
-    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++) {
-        switch ((hd_counter_group)hd_counters[c].group) {
-        case HD_COUNTS_LEAST: into[c] = from[c] && (!into[c] || from[c] < into[c]) ? from[c] : into[c]; break;
-        case HD_COUNTS_MOST: into[c] = from[c] > into[c] ? from[c] : into[c]; break;
-        case HD_COUNTS_FILE:
-        case HD_COUNTS_NEAR:
-        case HD_COUNTS_PART:
-        case HD_COUNTS_CLASS: into[c] += from[c]; break;
-        }
-    }
+    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
+        hd_counter_add(into, (hd_counter)c, from[c], 1);
 }
 
 const hd_rf_model_info *hd_rf_model_find(const char *name, size_t length)
@@ -54,6 +59,16 @@ hd_rf_model *hd_rf_model_new(const hd_rf_model_info *info, const hd_rf_module *c
     if (model)
         model->info = info;
     return model;
+}
+
+void hd_rf_tell_rest(hd_rf_model *model)
+{
+    if (!model->told_times)
+        return;
+    if (model->runs)
+        hd_array_push(model->runs, (hd_rf_run){model->told, model->told_times});
+    hd_rf_series_add(&model->allocation, model->told, model->told_times);
+    model->told_times = 0;
 }
 
 void hd_rf_model_free(hd_rf_model *model)
@@ -99,6 +114,13 @@ void hd_rf_file_frame_start(hd_rf_file *file, const hd_rf_warp *warp)
         if (r->ever)
             registers->items[i] = (hd_claim){r->current, r->ever};
     }
+}
+
+void hd_rf_file_carry(hd_rf_file *file, const hd_rf_warp *warp, hd_rf_carrier *c)
+{
+    hd_rf_warp_file *registers = &file->warps.items[warp->slot];
+    for (uint32_t i = 0; i < registers->count; i++)
+        registers->items[i] = hd_rf_carried_claim(c, i, registers->items[i]);
 }
 
 void hd_rf_file_free(hd_rf_file *file)

@@ -172,3 +172,47 @@ void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_owner owner, hd_c
             e->slices[s] = 0;
     }
 }
+
+/* ---- carrying -------------------------------------------------------------------------------------------------------- */
+
+/* What nobody has in its slices is not carried: it is forgotten when they are taken. */
+static uint32_t held_slices(const hd_pack_entry *e)
+{
+    uint32_t held = 0;
+    for (uint32_t s = 0; s < HD_PACK_SLICES; s++)
+        held |= e->taken >> s & 1 ? (uint32_t)e->slices[s] << 8 * s : 0;
+    return held;
+}
+
+static void carry_values(hd_pack_entry *e, uint32_t held, hd_rf_carrier *c)
+{
+    uint32_t known = 0;
+    for (uint32_t s = 0; s < HD_PACK_SLICES; s++) {
+        uint32_t byte = held >> 8 * s & 255, low = (byte - 1) / 4;
+        e->slices[s] = (uint8_t)byte;
+        if (!byte || known >> low & 1)
+            continue;
+        known |= 1u << low;
+        e->values[low].owner = hd_rf_carried_owner(c, e->values[low].owner);
+        e->values[low].claim = hd_rf_carried_claim(c, e->values[low].owner.index, e->values[low].claim);
+    }
+}
+
+void hd_pack_carry(hd_pack_pool *pool, hd_rf_carrier *c)
+{
+    uint32_t count = pool->entries.count;
+    while (count && !pool->entries.items[count - 1].taken && !pool->entries.items[count - 1].reserved)
+        count--;
+    count = hd_rf_carried(c, count);
+    if (!c->out)
+        hd_pack_clear(pool);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!c->out)
+            add_entry(pool);
+        hd_pack_entry *e = &pool->entries.items[i];
+        uint32_t marks = hd_rf_carried(c, e->taken | (uint32_t)e->reserved << HD_PACK_SLICES), held = hd_rf_carried(c, held_slices(e));
+        if (!c->out)
+            set_entry(pool, i, (uint8_t)(marks & HD_PACK_WHOLE), marks >> HD_PACK_SLICES);
+        carry_values(e, held, c);
+    }
+}

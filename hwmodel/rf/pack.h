@@ -14,7 +14,7 @@
 #ifndef HD_HWMODEL_RF_PACK_H
 #define HD_HWMODEL_RF_PACK_H
 
-#include "hwmodel/rf/identity.h"
+#include "hwmodel/rf/carry.h"
 
 enum { HD_PACK_SLICES = 4, HD_PACK_WHOLE = 15 /* mask of all */ };
 
@@ -66,6 +66,9 @@ void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved);
 /* What the slices of a place hold together: no lane, where they are not the bytes of one value from its lowest on. */
 hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_place place);
 void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_owner owner, hd_claim claim);
+
+/* What lies in the entries, all of one warp's. */
+void hd_pack_carry(hd_pack_pool *pool, hd_rf_carrier *carrier);
 
 /* Slices of a place; a digit for each mask, from the right. */
 static inline uint32_t hd_pack_width(hd_pack_place place) { return (uint32_t)(0x4332322132212110 >> 4 * place.mask & 15); }

@@ -314,8 +314,8 @@ static void mutex_issue(hd_rf_model *model, const hd_rf_step *step)
             w->refused = false;
         }
     }
-    uint64_t allocated = registers_of(m, m->ctas) + (m->paired ? 0 : (uint64_t)m->held * m->kernel->extended);
-    hd_rf_series_add(&model->allocation, allocated, 1);
+    model->held = registers_of(m, m->ctas) + (m->paired ? 0 : (uint64_t)m->held * m->kernel->extended);
+    hd_rf_tell(model);
 }
 
 /* ---- operands and results ------------------------------------------------------------------------------------------------- */

@@ -345,7 +345,8 @@ static void release_issue(hd_rf_model *model, const hd_rf_step *step)
         release(r, step, code->before + code->before_first[i], code->before_first[i + 1] - code->before_first[i]);
     if (r->early)
         release(r, step, code->after + code->after_first[i], code->after_first[i + 1] - code->after_first[i]);
-    hd_rf_series_add(&model->allocation, r->file.taken, 1);
+    model->held = r->file.taken;
+    hd_rf_tell(model);
     hd_rf_add(model, HD_COUNTER_SUBARRAY_ON, r->file.lit);
     hd_rf_add(model, HD_COUNTER_SUBARRAY_OFF, units - r->file.lit);
 }

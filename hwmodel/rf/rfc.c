@@ -32,7 +32,6 @@ typedef struct hd_rfc {
     hd_rf_model model;
     hd_rf_file file;
     uint32_t entries;
-    uint64_t held;             /* registers of resident frames, and entries in use */
     HD_ARRAY(hd_rfc_warp *) warps; /* by slot */
 } hd_rfc;
 
@@ -66,7 +65,7 @@ static void rfc_launch(hd_rf_model *model, const hd_rf_launch *launch)
     hd_rfc *rfc = (hd_rfc *)model;
     uint32_t active = launch->residency.active ? launch->residency.active : HD_RFC_ACTIVE;
     model->storage_bits = (uint64_t)active * rfc->entries * HD_RFC_ENTRY_BITS;
-    rfc->held = 0;
+    rfc->model.held = 0;
 }
 
 /* ---- entries ----------------------------------------------------------------------------------------------------------- */
@@ -85,7 +84,7 @@ static void drop(hd_rfc *rfc, hd_rfc_warp *w, hd_rfc_entry *e)
 {
     w->entry_of.items[e->index] = 0;
     e->lanes = 0;
-    rfc->held--;
+    rfc->model.held--;
 }
 
 static void write_back(hd_rfc *rfc, const hd_rf_warp *warp, hd_rfc_entry *e)
@@ -111,7 +110,7 @@ static hd_rfc_entry *take_entry(hd_rfc *rfc, const hd_rf_warp *warp, uint32_t in
     *e = (hd_rfc_entry){.index = index, .frame = warp->identity.frame};
     w->entry_of.items[index] = (uint8_t)(w->next + 1);
     w->next = w->next + 1 == rfc->entries ? 0 : w->next + 1;
-    rfc->held++;
+    rfc->model.held++;
     return e;
 }
 
@@ -120,7 +119,7 @@ static hd_rfc_entry *take_entry(hd_rfc *rfc, const hd_rf_warp *warp, uint32_t in
 static void rfc_issue(hd_rf_model *model, const hd_rf_step *step)
 {
     (void)step;
-    hd_rf_series_add(&model->allocation, ((hd_rfc *)model)->held, 1);
+    hd_rf_tell(model);
 }
 
 static void rfc_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
@@ -190,7 +189,7 @@ static void rfc_frame_start(hd_rf_model *model, hd_rf_warp *warp)
     hd_rfc *rfc = (hd_rfc *)model;
     uint32_t words = warp->identity.registers.count - warp->identity.base;
     hd_rf_file_frame_start(&rfc->file, warp);
-    rfc->held += words;
+    rfc->model.held += words;
     if (words)
         memset(hd_array_extend(&warp_of(rfc, warp)->entry_of, words), 0, words);
 }
@@ -202,7 +201,7 @@ static void rfc_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     for (uint32_t i = 0; i < rfc->entries; i++)
         if (w->entries[i].lanes && w->entries[i].index >= warp->identity.base)
             drop(rfc, w, &w->entries[i]);
-    rfc->held -= w->entry_of.count - warp->identity.base;
+    rfc->model.held -= w->entry_of.count - warp->identity.base;
     w->entry_of.count = warp->identity.base;
 }
 

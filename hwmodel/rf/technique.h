@@ -24,8 +24,8 @@
  *   BOW, BOW-WR  C: where each destination goes (rf, boc, both). issue: the warp's window moves on, what stayed too long leaves it, dirty
  *                lanes go to the file. operand_read: the lanes that the window holds come from it, the rest from the file.
  *                write_back by the tag. warp_end: the window is dropped. SM: a window hit asks for no bank.
- *   CORF         C: exclusive register pairs. Column WIDTHS: write_back learns the width of the value (all 32 lanes of the register, so it
- *                keeps widths per lane), takes byte slices of a physical entry, its buddy's where it fits, relocates what widens (a
+ *   CORF         C: exclusive register pairs. Column WIDTHS: write_back learns what the register needs now (all 32 lanes that hold
+ *                something: widths.h), takes byte slices of a physical entry, its buddy's where it fits, relocates what widens (a
  *                copy of the lanes that are not written). issue looks all sources up; two in one entry are one access: the second
  *                answer has `with` set. launch: renaming table and free map.
  *   CORF++       C: left, right, don't care. As CORF; `with` where the allocation masks do not meet.
@@ -55,8 +55,8 @@
  * Models that couple warps (RegMutex, LARF, LTRF, RFV, GPU-Shrink, HRF, Warped-DMR) say so (`coupled`): for them count mode interleaves the resident
  * warps' events (interleave.h tells the order), asking may_launch_cta, rank_warps, may_issue and warp_switch, without columns. Models that do not (BOW, CORF, CORF++) take events in the order of the stream.
  *
- * A model that is not coupled and asks for no columns counts the same, and leaves `allocation` alone, whenever a warp issues the same
- * instructions with the same lanes: it is asked only once for each such path (paths.h).
+ * A model that has `carry` and is not coupled does with a warp what follows from what it knows of that warp alone: each stretch of instructions is
+ * walked once for each state that it can be in, and looked up from then on (automaton.h).
  *
  * A new technique is one file here, its rows in models.def, and rows in counters.def where it counts something new, in options.def where a
  * user may set something.
@@ -67,6 +67,7 @@
 #include "hwmodel/rf/code.h"
 #include "hwmodel/rf/identity.h"
 #include "hwmodel/rf/series.h"
+#include "hwmodel/rf/widths.h"
 #include "hwmodel/stream.h"
 
 typedef enum hd_counter {
@@ -86,6 +87,8 @@ typedef struct hd_counter_info {
 extern const hd_counter_info hd_counters[HD_COUNTER_COUNT];
 /* Takes what another launch counted into the counters of those before. */
 void hd_counters_join(uint64_t into[HD_COUNTER_COUNT], const uint64_t from[HD_COUNTER_COUNT]);
+/* What was counted `times` times. */
+void hd_counter_add(uint64_t counters[HD_COUNTER_COUNT], hd_counter counter, uint64_t n, uint64_t times);
 
 /* ---- what a hook sees ---------------------------------------------------------------------------------------------- */
 
@@ -108,7 +111,7 @@ typedef struct hd_rf_step {
     uint32_t serial;                    /* of the first destination's write; the k-th has serial + k */
     const uint64_t *addresses;          /* columns that the model asked for, else NULL */
     const uint32_t *results;            /* of the k-th destination: results[k * 32 + lane]; of calls NULL */
-    const uint32_t *widths;             /* ... widths[k * HD_WIDTH_MASKS ...] */
+    const hd_rf_width *widths;          /* likewise, by destination */
 } hd_rf_step;
 
 /* Index of a source's or destination's word in the warp, and its owner. */
@@ -157,14 +160,24 @@ typedef struct hd_rf_launch {
     hd_rf_residency residency;
 } hd_rf_launch;
 
+typedef struct hd_rf_run { /* of instructions with the same number of registers */
+    uint64_t held, times;
+} hd_rf_run;
+typedef HD_ARRAY(hd_rf_run) hd_rf_runs;
+
 typedef struct hd_rf_model {
     const struct hd_rf_model_info *info;
     uint64_t counters[HD_COUNTER_COUNT]; /* since the launch began */
     hd_rf_series allocation;   /* warp registers of the SM that hold a value or are kept for one, told once an issued instruction; empty: not told */
+    uint64_t held;             /* of them, now: what hd_rf_tell tells */
+    uint64_t told, told_times; /* the last of it, not in `allocation` yet: hd_rf_tell_rest */
+    hd_rf_runs *runs;          /* where it is told too; NULL: nowhere */
     uint64_t storage_bits;     /* of what the technique adds to one SM (tables, tags, caches), by its paper's arithmetic; known from `launch` on */
+    bool shares;    /* warps have storage in common, though the model's `carry` is for those that do not */
     uint32_t fault; /* for tests: the fault-th move of data inside the model is lost (0 = none); see hd_rf_loses */
 } hd_rf_model;
 
+struct hd_rf_carrier;
 typedef struct hd_rf_ops {
     /* A model reads what the compiler decided from the module's annotations here, once; they may be gone afterwards. NULL with
      * *refusal = why (static text) where the annotations do not fit the options. */
@@ -189,6 +202,8 @@ typedef struct hd_rf_ops {
     void (*complete)(hd_rf_model *model, const hd_rf_step *step);
     uint32_t columns; /* HD_COLUMN_* */
     bool coupled;
+    /* What the model knows of a warp: carry.h. NULL: it is walked through every instruction. */
+    void (*carry)(hd_rf_model *model, hd_rf_warp *warp, struct hd_rf_carrier *carrier);
 } hd_rf_ops;
 
 typedef struct hd_rf_model_info {
@@ -218,6 +233,18 @@ uint32_t hd_rf_option(const char *options, const char *name, uint32_t otherwise)
 /* Is the word in the option text? */
 bool hd_rf_flag(const char *options, const char *name);
 
+/* Tells the registers that are held now, once an instruction. Numbers that stay the same go into the series together. */
+void hd_rf_tell_rest(hd_rf_model *model);
+static inline void hd_rf_tell_times(hd_rf_model *model, uint64_t held, uint64_t times)
+{
+    if (held != model->told) {
+        hd_rf_tell_rest(model);
+        model->told = held;
+    }
+    model->told_times += times;
+}
+static inline void hd_rf_tell(hd_rf_model *model) { hd_rf_tell_times(model, model->held, 1); }
+
 static inline void hd_rf_add(hd_rf_model *model, hd_counter counter, uint64_t n) { model->counters[counter] += n; }
 /* Models ask this before each move of data between their structures; true once, at the fault-th, when a test broke the model. */
 static inline bool hd_rf_loses(hd_rf_model *model) { return model->fault && --model->fault == 0; }
@@ -231,6 +258,7 @@ typedef struct hd_rf_file {
 
 void hd_rf_file_frame_start(hd_rf_file *file, const hd_rf_warp *warp);
 void hd_rf_file_free(hd_rf_file *file);
+void hd_rf_file_carry(hd_rf_file *file, const hd_rf_warp *warp, struct hd_rf_carrier *carrier);
 static inline hd_claim *hd_rf_file_at(hd_rf_file *file, const hd_rf_warp *warp, uint32_t index)
 {
     return &file->warps.items[warp->slot].items[index];

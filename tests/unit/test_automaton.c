@@ -1,4 +1,4 @@
-/* Models that walk each path once: the same counters and the same verdict as where every warp is walked. */
+/* Models that walk each stretch of instructions once in each state: the same counters and the same verdict as where every warp is walked. */
 #include "unit.h"
 
 #include "hwmodel/rf/count.h"
@@ -132,8 +132,8 @@ static void same_counters_as_every_warp(void **state)
     }
 }
 
-/* A model that loses values: found on the first path where it does, in the warp that took it first. */
-static void wrong_paths_are_found(void **state)
+/* A model that loses values: found where every warp is walked, in the same warp. */
+static void wrong_stretches_are_found(void **state)
 {
     (void)state;
     uint32_t wrong = 0;
@@ -153,7 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_counters_as_every_warp),
-        cmocka_unit_test(wrong_paths_are_found),
+        cmocka_unit_test(wrong_stretches_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

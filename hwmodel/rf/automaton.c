@@ -1,0 +1,481 @@
+/* Transitions of models: see automaton.h. */
+#include "hwmodel/rf/automaton.h"
+#include "base/hash.h"
+#include "base/index.h"
+#include "hwmodel/rf/carry.h"
+
+enum {
+    BEGIN = 0,            /* state of a warp before its first instruction */
+    END = HD_NONE - 1,    /* stretch: the end of the warp */
+    CREDIT = 64, PRICE = 2, REST = 64, /* see `credit` */
+};
+
+typedef struct state {
+    uint32_t first, count; /* in `state_words` */
+} state;
+
+typedef struct effect { /* of a model: what it counted */
+    uint16_t member, counter;
+    uint32_t n;
+} effect;
+
+typedef struct telling { /* of a model: registers held, against the number when the stretch began; times 0: from then on */
+    uint32_t member;
+    int32_t more;
+    uint32_t times;
+} telling;
+
+typedef struct transition {
+    uint32_t from, stretch, to; /* to: HD_NONE: it ended */
+    uint32_t follow;            /* the transition that was taken behind it last */
+    uint64_t times;             /* since the counters were brought up to date */
+    uint32_t effects, effect_count, tellings, telling_count;
+} transition;
+
+typedef struct follower { /* a warp */
+    bool alive, with_models; /* with_models: they know it as it is now */
+    uint32_t number, cta, function; /* function: of the kernel */
+    uint32_t state;          /* HD_NONE: not known */
+    uint32_t latest;         /* the transition that it took last; HD_NONE */
+} follower;
+
+struct hd_rf_automaton {
+    hd_rf_feeder *feeder;
+    uint32_t members; /* its models */
+    HD_ARRAY(follower) warps;
+    uint32_t latest; /* of them */
+    HD_ARRAY(state) states;
+    hd_u32_array state_words, words;
+    hd_index state_numbers;
+    HD_ARRAY(transition) transitions;
+    hd_index transition_numbers; /* by state and stretch */
+    HD_ARRAY(effect) effects;
+    HD_ARRAY(telling) tellings;
+    hd_u32_array taken;    /* transitions with times */
+    hd_rf_runs *runs;          /* by member */
+    HD_ARRAY(uint64_t) before; /* by member and counter */
+    HD_ARRAY(uint64_t) held;   /* by member */
+    uint32_t credit;       /* a stretch that is not new earns 1, a new one costs PRICE; where there is none left, nothing is written down */
+    uint32_t rest;         /* ... for so many stretches */
+};
+
+bool hd_rf_automaton_takes(const hd_rf_model *model)
+{
+    return model->info->ops->carry && !model->shares && !model->fault;
+}
+
+hd_rf_automaton *hd_rf_automaton_new(hd_rf_feeder *feeder)
+{
+    hd_rf_automaton *a = hd_calloc(1, sizeof *a);
+    a->feeder = feeder;
+    hd_array_push(&a->states, (state){0, 0}); /* BEGIN; found without its words */
+    a->credit = CREDIT;
+    a->runs = hd_calloc(feeder->members.count, sizeof *a->runs);
+    a->members = feeder->members.count;
+    return a;
+}
+
+void hd_rf_automaton_free(hd_rf_automaton *a)
+{
+    if (!a)
+        return;
+    hd_array_free(&a->warps);
+    hd_array_free(&a->states);
+    hd_array_free(&a->state_words);
+    hd_array_free(&a->words);
+    hd_array_free(&a->transitions);
+    hd_array_free(&a->effects);
+    hd_array_free(&a->tellings);
+    hd_array_free(&a->taken);
+    for (uint32_t m = 0; m < a->members; m++)
+        hd_array_free(&a->runs[m]);
+    free(a->runs);
+    hd_array_free(&a->before);
+    hd_array_free(&a->held);
+    hd_index_free(&a->state_numbers);
+    hd_index_free(&a->transition_numbers);
+    free(a);
+}
+
+/* ---- states ---------------------------------------------------------------------------------------------------------- */
+
+static bool has_room(const hd_rf_automaton *a)
+{
+    uint64_t bytes = a->state_words.count * sizeof(uint32_t) + a->effects.count * sizeof(effect) + a->tellings.count * sizeof(telling);
+    return a->transitions.count < HD_RF_TRANSITIONS && a->states.count < HD_RF_TRANSITIONS && bytes < HD_RF_STATE_BYTES;
+}
+
+/* Lanes that were written at all. */
+static void carry_identity(hd_rf_carrier *c, hd_identity_warp *identity)
+{
+    for (uint32_t i = 0; i < identity->registers.count; i++) {
+        hd_identity_register *r = &identity->registers.items[i];
+        uint32_t ever = hd_rf_carried(c, r->ever);
+        if (!c->out)
+            *r = (hd_identity_register){.current = ever ? identity->serial : 0, .newest = ever, .ever = ever};
+    }
+}
+
+static void carry_models(hd_rf_automaton *a, hd_rf_carrier *c, hd_rf_living *living)
+{
+    for (uint32_t m = 0; m < a->members; m++)
+        a->feeder->members.items[m].model->info->ops->carry(a->feeder->members.items[m].model, &living->warp, c);
+}
+
+/* The state that the words spell. */
+static uint32_t state_of(hd_rf_automaton *a)
+{
+    uint64_t hash = hd_hash(a->words.items, a->words.count * sizeof *a->words.items);
+    for (uint32_t at = hd_index_first(&a->state_numbers, hash); at != (uint32_t)HD_INDEX_END; at = hd_index_next(&a->state_numbers, hash, at)) {
+        const state *s = &a->states.items[a->state_numbers.slots[at].number];
+        if (s->count == a->words.count && !memcmp(a->state_words.items + s->first, a->words.items, s->count * sizeof *a->words.items))
+            return a->state_numbers.slots[at].number;
+    }
+    hd_index_add(&a->state_numbers, hash, a->states.count);
+    hd_array_push(&a->states, (state){a->state_words.count, a->words.count});
+    memcpy(hd_array_extend(&a->state_words, a->words.count), a->words.items, a->words.count * sizeof *a->words.items);
+    return a->states.count - 1;
+}
+
+/* What the models know of the warp; HD_NONE where that cannot be written down. */
+static uint32_t write_down(hd_rf_automaton *a, const follower *w)
+{
+    hd_rf_living *living = hd_rf_feeder_warp(a->feeder, w->number);
+    if (!living || living->warp.identity.frames.count != 1 || !has_room(a))
+        return HD_NONE;
+    hd_array_clear(&a->words);
+    hd_rf_carrier carrier = {.out = true, .words = &a->words, .identity = &living->warp.identity};
+    carry_identity(&carrier, &living->warp.identity);
+    carry_models(a, &carrier, living);
+    return carrier.unfit ? HD_NONE : state_of(a);
+}
+
+/* ---- what models count meanwhile ----------------------------------------------------------------------------------------- */
+
+static void put_aside(hd_rf_automaton *a)
+{
+    uint32_t count = a->members;
+    hd_array_clear(&a->before);
+    hd_array_clear(&a->held);
+    uint64_t *before = hd_array_extend(&a->before, count * HD_COUNTER_COUNT), *held = hd_array_extend(&a->held, count);
+    for (uint32_t m = 0; m < count; m++) {
+        hd_rf_model *model = a->feeder->members.items[m].model;
+        memcpy(before + (size_t)m * HD_COUNTER_COUNT, model->counters, sizeof model->counters);
+        memset(model->counters, 0, sizeof model->counters);
+        held[m] = model->held;
+    }
+}
+
+/* As it was when it was put aside. */
+static void take_back(hd_rf_automaton *a)
+{
+    for (uint32_t m = 0; m < a->members; m++) {
+        hd_rf_model *model = a->feeder->members.items[m].model;
+        memcpy(model->counters, a->before.items + (size_t)m * HD_COUNTER_COUNT, sizeof model->counters);
+        model->held = a->held.items[m];
+    }
+}
+
+static void add_back(hd_rf_automaton *a)
+{
+    for (uint32_t m = 0; m < a->members; m++)
+        hd_counters_join(a->feeder->members.items[m].model->counters, a->before.items + (size_t)m * HD_COUNTER_COUNT);
+}
+
+static hd_event event_of(const hd_rf_passage *p, hd_event_kind kind)
+{
+    return (hd_event){.kind = (uint8_t)kind, .cta = p->cta, .warp = p->warp, .frame = p->frame, .function = p->function};
+}
+
+/* Makes the models know the warp as its state has it. */
+static void wake(hd_rf_automaton *a, follower *w)
+{
+    if (w->with_models)
+        return;
+    w->with_models = true;
+    put_aside(a);
+    hd_rf_living *living = hd_rf_feeder_warp(a->feeder, w->number);
+    hd_event event = {.kind = HD_EVENT_WARP_START, .cta = w->cta, .warp = w->number, .function = w->function};
+    if (!living)
+        hd_rf_feeder_take(a->feeder, &event);
+    if (w->state != BEGIN) {
+        hd_rf_feeder_peek(a->feeder, &event); /* which begins the kernel's frame, where that is not there */
+        living = hd_rf_feeder_warp(a->feeder, w->number);
+        const state *s = &a->states.items[w->state];
+        hd_array_clear(&a->words);
+        memcpy(hd_array_extend(&a->words, s->count), a->state_words.items + s->first, s->count * sizeof *a->words.items);
+        living->warp.identity.serial = 1;
+        hd_array_clear(&living->warp.identity.history);
+        hd_rf_carrier carrier = {.words = &a->words, .identity = &living->warp.identity};
+        carry_identity(&carrier, &living->warp.identity);
+        carry_models(a, &carrier, living);
+    }
+    take_back(a);
+}
+
+/* ---- transitions ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(uint32_t from, uint32_t stretch)
+{
+    uint64_t mixed = ((uint64_t)from << 32 | stretch) * 0x9e3779b97f4a7c15u;
+    return mixed ^ mixed >> 32;
+}
+
+/* HD_NONE: it was never taken. */
+static uint32_t find_transition(hd_rf_automaton *a, const follower *w, uint32_t stretch)
+{
+    if (w->latest != HD_NONE) {
+        uint32_t follow = a->transitions.items[w->latest].follow;
+        if (follow != HD_NONE && a->transitions.items[follow].stretch == stretch)
+            return follow; /* from the state that both share */
+    }
+    uint64_t hash = hash_of(w->state, stretch);
+    for (uint32_t at = hd_index_first(&a->transition_numbers, hash); at != (uint32_t)HD_INDEX_END; at = hd_index_next(&a->transition_numbers, hash, at)) {
+        const transition *t = &a->transitions.items[a->transition_numbers.slots[at].number];
+        if (t->from == w->state && t->stretch == stretch)
+            return a->transition_numbers.slots[at].number;
+    }
+    return HD_NONE;
+}
+
+static void step_to(hd_rf_automaton *a, follower *w, uint32_t at)
+{
+    if (w->latest != HD_NONE)
+        a->transitions.items[w->latest].follow = at;
+    w->latest = at;
+    w->state = a->transitions.items[at].to;
+}
+
+static void tell_again(hd_rf_automaton *a, const transition *t)
+{
+    const telling *telling_of = a->tellings.items + t->tellings;
+    uint64_t held = 0;
+    for (uint32_t i = 0; i < t->telling_count; i++) {
+        hd_rf_model *model = a->feeder->members.items[telling_of[i].member].model;
+        if (!i || telling_of[i].member != telling_of[i - 1].member)
+            held = model->held;
+        uint64_t now = held + (uint64_t)(int64_t)telling_of[i].more;
+        if (telling_of[i].times)
+            hd_rf_tell_times(model, now, telling_of[i].times);
+        else
+            model->held = now;
+    }
+}
+
+static void take_again(hd_rf_automaton *a, follower *w, uint32_t at)
+{
+    transition *t = &a->transitions.items[at];
+    if (!t->times++)
+        hd_array_push(&a->taken, at);
+    tell_again(a, t);
+    w->with_models = false;
+    step_to(a, w, at);
+}
+
+static void keep_effects(hd_rf_automaton *a, transition *t)
+{
+    t->effects = a->effects.count;
+    for (uint32_t m = 0; m < a->members; m++)
+        for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++) {
+            uint64_t n = a->feeder->members.items[m].model->counters[c];
+            if (n)
+                hd_array_push(&a->effects, (effect){(uint16_t)m, (uint16_t)c, (uint32_t)n});
+        }
+    t->effect_count = a->effects.count - t->effects;
+}
+
+/* What the models tell from here on is noted, too. */
+static void note_tellings(hd_rf_automaton *a)
+{
+    for (uint32_t m = 0; m < a->members; m++) {
+        hd_rf_model *model = a->feeder->members.items[m].model;
+        hd_rf_tell_rest(model);
+        hd_array_clear(&a->runs[m]);
+        model->runs = &a->runs[m];
+    }
+}
+
+static void end_tellings(hd_rf_automaton *a)
+{
+    for (uint32_t m = 0; m < a->members; m++) {
+        hd_rf_model *model = a->feeder->members.items[m].model;
+        hd_rf_tell_rest(model);
+        model->runs = NULL;
+    }
+}
+
+static void keep_tellings(hd_rf_automaton *a, transition *t)
+{
+    t->tellings = a->tellings.count;
+    for (uint32_t m = 0; m < a->members; m++) {
+        uint64_t before = a->held.items[m], now = a->feeder->members.items[m].model->held;
+        for (uint32_t r = 0; r < a->runs[m].count; r++)
+            hd_array_push(&a->tellings, (telling){m, (int32_t)(a->runs[m].items[r].held - before), (uint32_t)a->runs[m].items[r].times});
+        if (now != before)
+            hd_array_push(&a->tellings, (telling){m, (int32_t)(now - before), 0});
+    }
+    t->telling_count = a->tellings.count - t->tellings;
+}
+
+/* ---- taking ------------------------------------------------------------------------------------------------------------ */
+
+/* A stretch of instructions, or the end of the warp, with the models. */
+static bool walk(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *at)
+{
+    const hd_rf_stretch *s = p->stretch;
+    hd_event event = event_of(p, (hd_event_kind)p->kind);
+    if (!s)
+        hd_rf_feeder_take(a->feeder, &event);
+    const hd_rf_width *widths = s ? s->widths : NULL;
+    for (uint32_t i = 0; s && i < s->count; i++) {
+        const hd_rf_code *code = a->feeder->code->functions[s->function];
+        event.instruction = s->first + i;
+        event.active = s->active;
+        event.effective = s->effective ? s->effective[i] : s->active;
+        event.reach = widths;
+        if (widths && event.effective)
+            widths += code->destination_first[event.instruction + 1] - code->destination_first[event.instruction];
+        hd_rf_feeder_take(a->feeder, &event);
+        if (a->feeder->failed) {
+            *at = i;
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool walk_only(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, uint32_t *at)
+{
+    if (w->state != HD_NONE)
+        wake(a, w);
+    w->state = w->latest = HD_NONE;
+    if (a->rest && !--a->rest)
+        a->credit = CREDIT / 4;
+    return walk(a, p, at);
+}
+
+/* Walks, and keeps what came of it. */
+static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, uint32_t *at)
+{
+    transition t = {.from = w->state, .stretch = p->stretch ? p->stretch->number : END, .to = HD_NONE, .follow = HD_NONE};
+    wake(a, w);
+    note_tellings(a);
+    put_aside(a);
+    bool good = walk(a, p, at);
+    end_tellings(a);
+    if (good && p->stretch)
+        t.to = write_down(a, w);
+    if (good && (t.to != HD_NONE || !p->stretch)) {
+        keep_effects(a, &t);
+        keep_tellings(a, &t);
+        hd_index_add(&a->transition_numbers, hash_of(t.from, t.stretch), a->transitions.count);
+        hd_array_push(&a->transitions, t);
+        step_to(a, w, a->transitions.count - 1);
+    } else {
+        w->state = w->latest = HD_NONE;
+    }
+    add_back(a);
+    a->credit -= PRICE < a->credit ? PRICE : a->credit;
+    if (!a->credit)
+        a->rest = REST;
+    return good;
+}
+
+static bool take(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, uint32_t *at)
+{
+    if (p->frame || (p->stretch && p->stretch->number == HD_NONE))
+        return walk_only(a, w, p, at);
+    if (w->state == HD_NONE && a->credit)
+        w->state = write_down(a, w);
+    if (w->state == HD_NONE)
+        return walk_only(a, w, p, at);
+    uint32_t known = find_transition(a, w, p->stretch ? p->stretch->number : END);
+    if (known == HD_NONE)
+        return a->credit && has_room(a) ? learn(a, w, p, at) : walk_only(a, w, p, at);
+    a->credit += a->credit && a->credit < CREDIT;
+    take_again(a, w, known);
+    return true;
+}
+
+static follower *find_warp(hd_rf_automaton *a, uint32_t number)
+{
+    if (a->latest < a->warps.count && a->warps.items[a->latest].alive && a->warps.items[a->latest].number == number)
+        return &a->warps.items[a->latest];
+    for (uint32_t i = 0; i < a->warps.count; i++)
+        if (a->warps.items[i].alive && a->warps.items[i].number == number)
+            return &a->warps.items[a->latest = i];
+    return NULL;
+}
+
+static void start_warp(hd_rf_automaton *a, const hd_rf_passage *p)
+{
+    uint32_t at = 0;
+    while (at < a->warps.count && a->warps.items[at].alive)
+        at++;
+    if (at == a->warps.count)
+        hd_array_push(&a->warps, (follower){0});
+    a->warps.items[at] = (follower){.alive = true, .number = p->warp, .cta = p->cta, .state = BEGIN, .latest = HD_NONE};
+}
+
+/* The models forget a warp whose end they have counted before. */
+static void bury(hd_rf_automaton *a, const follower *w)
+{
+    if (!hd_rf_feeder_warp(a->feeder, w->number))
+        return;
+    put_aside(a);
+    hd_rf_feeder_take(a->feeder, &(hd_event){.kind = HD_EVENT_WARP_END, .cta = w->cta, .warp = w->number});
+    take_back(a);
+}
+
+bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *at)
+{
+    follower *w = NULL;
+    hd_event event = event_of(p, (hd_event_kind)p->kind);
+    *at = 0;
+    switch ((hd_event_kind)p->kind) {
+    case HD_EVENT_LAUNCH:
+        for (uint32_t i = 0; i < a->warps.count; i++)
+            a->warps.items[i].alive = false;
+        return hd_rf_feeder_take(a->feeder, &event);
+    case HD_EVENT_WARP_START:
+        start_warp(a, p);
+        return true;
+    case HD_EVENT_ISSUE:
+        w = find_warp(a, p->warp);
+        if (!w)
+            return true; /* begun before this was attached */
+        if (!p->frame)
+            w->function = p->function;
+        return take(a, w, p, at);
+    case HD_EVENT_RETURN: /* the models have walked what it returns from */
+        w = find_warp(a, p->warp);
+        return !w || !w->with_models || hd_rf_feeder_take(a->feeder, &event);
+    case HD_EVENT_WARP_END:
+        w = find_warp(a, p->warp);
+        if (!w)
+            return true;
+        w->alive = false;
+        take(a, w, p, at);
+        bury(a, w);
+        return true;
+    case HD_EVENT_CALL:
+    case HD_EVENT_CTA_START:
+    case HD_EVENT_CTA_END:
+    case HD_EVENT_LAUNCH_END:
+        return hd_rf_feeder_take(a->feeder, &event);
+    }
+    return true;
+}
+
+void hd_rf_automaton_settle(hd_rf_automaton *a)
+{
+    for (uint32_t i = 0; i < a->taken.count; i++) {
+        transition *t = &a->transitions.items[a->taken.items[i]];
+        for (uint32_t e = t->effects; e < t->effects + t->effect_count; e++) {
+            const effect *f = &a->effects.items[e];
+            hd_counter_add(a->feeder->members.items[f->member].model->counters, (hd_counter)f->counter, f->n, t->times);
+        }
+        t->times = 0;
+    }
+    hd_array_clear(&a->taken);
+}

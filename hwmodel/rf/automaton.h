@@ -1,0 +1,35 @@
+/* Models that look at one warp alone are automata: what they do with a stretch of its instructions follows from the stretch and from what they
+ * know of the warp. Each pair of these is worked through once, and looked up from then on.
+ *
+ * A state is what all models of a feeder know of a warp, as carry.h writes it down; the first one is that of a warp before its first instruction.
+ * A transition leads from a state by a stretch (or by the end of the warp) to the next state; the models have walked it once, every operand was
+ * proved, and it keeps what they counted and told. Where a warp takes it again, that is all there is to do: the models would count the same, and
+ * deliver the same, as they know the same. So a warp is with its models only while it does something new; else the automaton knows where it is.
+ *
+ * Instructions of called functions are walked every time, and so are stretches without a number, those for which there is no room, and for a while
+ * all, where too few are met again. Neither counters nor what is found wrong depend on what was looked up.
+ *
+ * Memory: HD_RF_TRANSITIONS, and HD_RF_STATE_BYTES of states and of what transitions keep, at most.
+ * Cost: O(1) a stretch that is looked up; else the walk, and the writing down of the state.
+ */
+#ifndef HD_HWMODEL_RF_AUTOMATON_H
+#define HD_HWMODEL_RF_AUTOMATON_H
+
+#include "hwmodel/rf/feeder.h"
+#include "hwmodel/rf/stretch.h"
+
+enum { HD_RF_TRANSITIONS = 1 << 18, HD_RF_STATE_BYTES = 64 << 20 };
+
+typedef struct hd_rf_automaton hd_rf_automaton;
+hd_rf_automaton *hd_rf_automaton_new(hd_rf_feeder *feeder); /* borrows it, with all its models, which can be carried */
+void hd_rf_automaton_free(hd_rf_automaton *a);
+
+/* false: an operand was not proved, at the instruction `*at` of the passage's stretch. After that the automaton is of no use. */
+bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *passage, uint32_t *at);
+/* Brings the models' counters up to date. */
+void hd_rf_automaton_settle(hd_rf_automaton *a);
+
+/* Can it be carried, as it was made? */
+bool hd_rf_automaton_takes(const hd_rf_model *model);
+
+#endif

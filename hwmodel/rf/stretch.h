@@ -1,0 +1,45 @@
+/* Stretches: what a warp does between two places where it could go on in different ways.
+ *
+ * A stretch is a run of ISSUE events of one warp that follow each other, in the stream and in the text of one frame, under one active mask, and
+ * end at a barrier, at the latest after HD_RF_STRETCH of them. Its contents are where it begins, how many instructions it has, the active lanes,
+ * and where they differ from these the effective ones, and the widths of what is written (widths.h) where they are told. Stretches with the
+ * same contents are one, with a number, so that what models make of them can be looked up (automaton.h).
+ *
+ * Memory: HD_RF_STRETCHES of them and HD_RF_STRETCH_BYTES at most; what finds no room has no number, and lives until hd_rf_stretches_forget.
+ * Cost: O(1) an instruction, and O(its length) where a stretch ends.
+ */
+#ifndef HD_HWMODEL_RF_STRETCH_H
+#define HD_HWMODEL_RF_STRETCH_H
+
+#include "hwmodel/rf/widths.h"
+
+enum { HD_RF_STRETCH = 32, HD_RF_STRETCHES = 1 << 18, HD_RF_STRETCH_BYTES = 64 << 20 };
+
+typedef struct hd_rf_stretch {
+    uint32_t number; /* HD_NONE: there was no room */
+    uint32_t function, first, count, active;
+    const uint32_t *effective; /* by instruction; NULL: all that are active */
+    const hd_rf_width *widths; /* of all destinations of its instructions that write, in order; NULL: not told */
+} hd_rf_stretch;
+
+/* What comes next: a stretch (kind ISSUE), or another event. */
+typedef struct hd_rf_passage {
+    uint8_t kind;
+    uint32_t cta, warp, frame, function;
+    const hd_rf_stretch *stretch;
+} hd_rf_passage;
+
+typedef struct hd_rf_stretches hd_rf_stretches;
+hd_rf_stretches *hd_rf_stretches_new(const hd_rf_module *code);
+void hd_rf_stretches_free(hd_rf_stretches *s);
+void hd_rf_stretches_forget(hd_rf_stretches *s);
+
+bool hd_rf_stretches_is_open(const hd_rf_stretches *s);
+/* Does the ISSUE belong to it? */
+bool hd_rf_stretches_goes_on(const hd_rf_stretches *s, const hd_event *event);
+/* It does, or none is open. */
+void hd_rf_stretches_add(hd_rf_stretches *s, const hd_event *event);
+/* Ends the stretch that is open. false: none is. */
+bool hd_rf_stretches_end(hd_rf_stretches *s, hd_rf_passage *passage);
+
+#endif
