@@ -34,6 +34,14 @@ void hd_diagnostics_init(hd_diagnostics *diagnostics)
         diagnostics->severity[kind] = (uint8_t)rows[kind].severity;
 }
 
+void hd_diagnostics_init_part(hd_diagnostics *part, const hd_diagnostics *whole)
+{
+    hd_diagnostics_init(part);
+    part->error_limit = whole->error_limit;
+    part->warnings_are_errors = whole->warnings_are_errors;
+    memcpy(part->severity, whole->severity, sizeof part->severity);
+}
+
 typedef struct hd_owned_source {
     hd_source source;
     struct hd_owned_source *next;
@@ -55,6 +63,21 @@ void hd_diagnostics_merge(hd_diagnostics *into, const hd_diagnostics *from)
         for (const hd_note *n = d->notes; n; n = n->next)
             hd_note_add(into, copy, n->source, n->span, "%s", n->message);
     }
+}
+
+static uint32_t sum_of(uint32_t count, uint32_t more)
+{
+    return more > UINT32_MAX - count ? UINT32_MAX : count + more;
+}
+
+/* What a part has dropped is over the limit of the whole too: as many of the same severity stand before it. */
+void hd_diagnostics_join(hd_diagnostics *whole, const hd_diagnostics *part)
+{
+    uint32_t errors = sum_of(whole->error_count, part->error_count);
+    uint32_t warnings = sum_of(whole->warning_count, part->warning_count);
+    hd_diagnostics_merge(whole, part);
+    whole->error_count = errors;
+    whole->warning_count = warnings;
 }
 
 void hd_diagnostics_free(hd_diagnostics *diagnostics)

@@ -52,6 +52,8 @@ typedef struct hd_diagnostics {
 enum { HD_SILENT = 0xff, HD_WARNING_ALWAYS = 0xfe /* a warning even where warnings are errors */ };
 
 void hd_diagnostics_init(hd_diagnostics *diagnostics);
+/* The same limit and severities as `whole`, for a part of the work that is done beside others. */
+void hd_diagnostics_init_part(hd_diagnostics *part, const hd_diagnostics *whole);
 void hd_diagnostics_free(hd_diagnostics *diagnostics);
 
 /* "error", "no-error", "error=SLUG", "no-error=SLUG", "no-SLUG", "SLUG" (what follows -W). false: no such slug, or one
@@ -70,6 +72,9 @@ hd_source *hd_diagnostics_source(hd_diagnostics *diagnostics, const char *name, 
 
 /* Reports again in `into` what `from` holds, in order, under `into`'s limits and severities. */
 void hd_diagnostics_merge(hd_diagnostics *into, const hd_diagnostics *from);
+/* The same of a part; `whole` is then as if all had been reported there, in the order of joining. Texts that the part owns must live as
+ * long as `whole`. */
+void hd_diagnostics_join(hd_diagnostics *whole, const hd_diagnostics *part);
 
 /* True once as many errors as are kept have been reported: parsing may stop. */
 bool hd_diagnostics_full(const hd_diagnostics *diagnostics);

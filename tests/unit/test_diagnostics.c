@@ -197,6 +197,44 @@ static void limit_keeps_the_first(void **state)
     assert_false(hd_diagnostics_full(&f->diagnostics));
 }
 
+/* Errors, warnings that are errors by an option, silent ones, warnings, each with a note: of one part of the work. */
+static void report_part(hd_diagnostics *d, int part)
+{
+    for (int i = 0; i < 4 + part; i++) {
+        hd_note_add(d, hd_report(d, HD_DIAG_SYNTAX, NULL, (hd_span){0, 0}, "e%d", i), NULL, (hd_span){0, 0}, "p%d", part);
+        hd_note_add(d, hd_report(d, HD_DIAG_UNKNOWN_OPCODE, NULL, (hd_span){0, 0}, "o%d", i), NULL, (hd_span){0, 0}, "p%d", part);
+        hd_report(d, HD_DIAG_WIDE_INSTRUCTION, NULL, (hd_span){0, 0}, "n%d", i);
+        hd_report(d, HD_DIAG_NOT_ALLOCATED, NULL, (hd_span){0, 0}, "a%d", i);
+    }
+}
+
+static void parts_join_to_what_one_would_say(void **state)
+{
+    fixture *f = *state;
+    for (uint32_t limit = 0; limit < 30; limit += limit < 12 ? 1 : 6) {
+        hd_diagnostics *whole = &f->diagnostics, one;
+        hd_diagnostics_free(whole);
+        whole->error_limit = limit;
+        assert_true(hd_diagnostics_option(whole, "error=unknown-opcode") && hd_diagnostics_option(whole, "no-wide-instruction"));
+        hd_diagnostics_init_part(&one, whole);
+        for (int part = 0; part < 3; part++) {
+            hd_diagnostics own;
+            hd_diagnostics_init_part(&own, whole);
+            report_part(&own, part);
+            report_part(&one, part);
+            hd_diagnostics_join(whole, &own);
+            hd_diagnostics_free(&own);
+        }
+        char *joined = strdup(render(f, HD_DIAGNOSTICS_JSON, false));
+        assert_int_equal(whole->error_count, one.error_count);
+        assert_int_equal(whole->warning_count, one.warning_count);
+        hd_diagnostics_free(whole);
+        *whole = one;
+        assert_string_equal(joined, render(f, HD_DIAGNOSTICS_JSON, false));
+        free(joined);
+    }
+}
+
 /* The severity that a warning gets after the options, -1 where it is silent. */
 static int severity_after(const char *const *options, size_t count, hd_diagnostic_kind kind)
 {
@@ -338,6 +376,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(long_lines_are_cut, set_up, tear_down),
         cmocka_unit_test_setup_teardown(colour_only_adds_escapes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(limit_keeps_the_first, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(parts_join_to_what_one_would_say, set_up, tear_down),
         cmocka_unit_test(options_set_severities),
         cmocka_unit_test_setup_teardown(options_that_do_not_exist, set_up, tear_down),
         cmocka_unit_test_setup_teardown(json_holds_everything, set_up, tear_down),
