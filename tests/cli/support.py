@@ -42,7 +42,7 @@ def same(left, right, what="bytes"):
     if left != right:
         at = next((i for i, pair in enumerate(zip(left, right)) if pair[0] != pair[1]), min(len(left), len(right)))
         raise Failed("%s differ at byte %d, line %d: %r became %r" %
-                     (what, at, left.count(b"\n", 0, at) + 1, left[at - 20:at + 40], right[at - 20:at + 40]))
+                     (what, at, left.count(b"\n", 0, at) + 1, left[max(0, at - 20):at + 40], right[max(0, at - 20):at + 40]))
 
 
 def expect(condition, why, *values):
