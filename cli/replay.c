@@ -44,8 +44,7 @@ int hd_cli_replay(hd_cli *cli)
     hd_output output;
     if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
         return HD_STATUS_REJECTED;
-    for (int i = 0; i < cli->operand_count; i++)
-        hd_replay_file(replay, cli->operands[i]);
+    hd_replay_files(replay, (const char *const *)cli->operands, (uint32_t)cli->operand_count);
     emitters[format](&output.writer, hd_replay_report_of(replay));
     if (!hd_output_close(cli, &output, true) && hd_replay_status(replay) == HD_STATUS_DONE)
         return HD_STATUS_REJECTED;

@@ -305,8 +305,7 @@ hd_outcome hd_context_replay(hd_context *context, const char *const *launch_file
     begin_job(context);
     hd_replay *replay = hd_replay_new(&options, &context->diagnostics);
     if (hd_replay_status(replay) == HD_STATUS_DONE) {
-        for (size_t i = 0; i < count; i++)
-            hd_replay_file(replay, launch_files[i]);
+        hd_replay_files(replay, launch_files, (uint32_t)count);
         write_report(replay, s->text, report);
     }
     hd_outcome outcome = (hd_outcome)hd_replay_status(replay);

@@ -9,70 +9,18 @@
 #include <errno.h>
 #include <stdio.h>
 
-hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagnostics)
-{
-    hd_replay *r = hd_calloc(1, sizeof *r);
-    r->options = options;
-    r->diagnostics = diagnostics;
-    r->gpu = hd_gpu_load(options->gpu ? options->gpu : HD_GPU_DEFAULT, diagnostics);
-    r->report.gpu = r->gpu->valid ? r->gpu->name : "";
-    if (!r->gpu->valid)
-        r->status = HD_STATUS_REJECTED;
-    if (!replay_choose_models(r, options->techniques ? options->techniques : "all"))
-        r->status = HD_STATUS_USAGE;
-    return r;
-}
-
-static void free_file(replay_file *f)
-{
-    hd_count_free(f->count);
-    hd_rf_module_free(f->code);
-    if (f->session)
-        hd_session_close(f->session);
-    if (f->module)
-        hd_module_free(f->module);
-    if (f->original) {
-        hd_module_free(f->original);
-        hd_diagnostics_free(&f->original_reading);
-    }
-    hd_launch_free(f->launch);
-    hd_array_free(&f->changed);
-}
-
-void hd_replay_free(hd_replay *r)
-{
-    if (!r)
-        return;
-    for (uint32_t i = 0; i < r->files.count; i++)
-        free_file(r->files.items[i]);
-    hd_array_free(&r->files);
-    hd_array_free(&r->report.kernels);
-    hd_gpu_free(r->gpu);
-    hd_arena_free(&r->arena);
-    free(r);
-}
-
-const hd_replay_report *hd_replay_report_of(const hd_replay *r)
-{
-    return &r->report;
-}
-
-hd_status hd_replay_status(const hd_replay *r)
-{
-    return r->status;
-}
-
 /* ---- reading -------------------------------------------------------------------------------------------------------- */
 
-bool replay_read_module(hd_replay *r, replay_file *f)
+bool replay_read_module(replay_part *p, replay_file *f)
 {
-    uint32_t errors = r->diagnostics->error_count;
+    uint32_t errors = p->diagnostics.error_count;
+    replay_await_turn(p, f->launch->module_path);
     if (!hd_source_read(&f->source, f->launch->module_path)) {
-        hd_report(r->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s: %s", f->launch->module_path, strerror(errno));
+        hd_report(&p->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s: %s", f->launch->module_path, strerror(errno));
         return false;
     }
-    f->module = hd_parse_ptx(&f->source, &r->options->parse, r->diagnostics);
-    return r->diagnostics->error_count == errors;
+    f->module = hd_parse_ptx(&f->source, &p->plan->options->parse, &p->diagnostics);
+    return p->diagnostics.error_count == errors;
 }
 
 static bool brings_annotations(const hd_module *module)
@@ -83,47 +31,47 @@ static bool brings_annotations(const hd_module *module)
     return false;
 }
 
-bool replay_run_passes(hd_replay *r, replay_file *f, const char *passes)
+bool replay_run_passes(replay_part *p, replay_file *f, const char *passes)
 {
-    hd_pipeline *pipeline = hd_pipeline_parse(passes, r->diagnostics);
+    hd_pipeline *pipeline = hd_pipeline_parse(passes, &p->diagnostics);
     if (!pipeline)
         return false;
-    hd_pipeline_options options = {.threads = r->options->threads, .gpu = r->gpu};
-    bool good = hd_pipeline_run(pipeline, f->module, &options, r->diagnostics);
+    hd_pipeline_options options = {.threads = p->threads, .gpu = p->plan->gpu};
+    bool good = hd_pipeline_run(pipeline, f->module, &options, &p->diagnostics);
     hd_pipeline_free(pipeline);
     return good;
 }
 
 /* What comes without annotations is made what an assembler would make of it. The original stays at hand. */
-bool replay_allocate_registers(hd_replay *r, replay_file *f)
+bool replay_allocate_registers(replay_part *p, replay_file *f)
 {
     char passes[64] = "clean,regalloc";
-    if (r->options->keep_virtual || !r->model_count || brings_annotations(f->module))
+    if (p->plan->options->keep_virtual || !p->plan->model_count || brings_annotations(f->module))
         return true;
     hd_source_from_memory(&f->original_source, f->source.name, f->source.text, f->source.length);
     hd_diagnostics_init(&f->original_reading);
-    f->original = hd_parse_ptx(&f->original_source, &r->options->parse, &f->original_reading);
-    if (r->options->max_registers)
-        snprintf(passes, sizeof passes, "clean,regalloc(max=%u)", r->options->max_registers);
-    return replay_run_passes(r, f, passes);
+    f->original = hd_parse_ptx(&f->original_source, &p->plan->options->parse, &f->original_reading);
+    if (p->plan->options->max_registers)
+        snprintf(passes, sizeof passes, "clean,regalloc(max=%u)", p->plan->options->max_registers);
+    return replay_run_passes(p, f, passes);
 }
 
 /* ---- models ----------------------------------------------------------------------------------------------------------- */
 
-void replay_open_count(hd_replay *r, replay_file *f)
+void replay_open_count(replay_part *p, replay_file *f)
 {
-    f->refusals = HD_ARENA_ARRAY(&r->arena, const char *, r->model_count);
-    f->model_place = HD_ARENA_ARRAY(&r->arena, uint32_t, r->model_count);
-    for (uint32_t m = 0; m < r->model_count; m++)
+    f->refusals = HD_ARENA_ARRAY(&p->arena, const char *, p->plan->model_count);
+    f->model_place = HD_ARENA_ARRAY(&p->arena, uint32_t, p->plan->model_count);
+    for (uint32_t m = 0; m < p->plan->model_count; m++)
         f->model_place[m] = HD_NONE;
     f->code = hd_rf_module_new(f->module);
-    f->count = hd_count_new(f->code, r->diagnostics);
-    hd_count_batches(f->count, HD_REPLAY_BATCH, r->options->threads ? r->options->threads : hd_cpu_count());
+    f->count = hd_count_new(f->code, &p->diagnostics);
+    hd_count_batches(f->count, HD_REPLAY_BATCH, p->threads);
 }
 
-void replay_add_model(hd_replay *r, replay_file *f, uint32_t m)
+void replay_add_model(replay_part *p, replay_file *f, uint32_t m)
 {
-    hd_rf_model *model = hd_rf_model_new(r->models[m], f->code, &f->refusals[m]);
+    hd_rf_model *model = hd_rf_model_new(p->plan->models[m], f->code, &f->refusals[m]);
     if (!model)
         return;
     f->model_place[m] = hd_count_models(f->count);
@@ -155,17 +103,17 @@ static bool brings_annotations_of(const hd_module *module, const char *passes)
 }
 
 /* Models that share passes are made together, from what these write; then the module is as it was. */
-static bool add_models_of(hd_replay *r, replay_file *f, uint32_t first, bool *done)
+static bool add_models_of(replay_part *p, replay_file *f, uint32_t first, bool *done)
 {
-    const char *passes = r->models[first]->pass;
+    const char *passes = p->plan->models[first]->pass;
     bool as_written = !*passes || brings_annotations_of(f->module, passes);
     if (*passes)
         f->annotated = f->annotated || as_written;
-    if (!as_written && !replay_run_passes(r, f, passes))
+    if (!as_written && !replay_run_passes(p, f, passes))
         return false;
-    for (uint32_t m = first; m < r->model_count; m++)
-        if (!done[m] && !strcmp(r->models[m]->pass, passes)) {
-            replay_add_model(r, f, m);
+    for (uint32_t m = first; m < p->plan->model_count; m++)
+        if (!done[m] && !strcmp(p->plan->models[m]->pass, passes)) {
+            replay_add_model(p, f, m);
             done[m] = true;
         }
     for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT && !as_written; t++)
@@ -174,29 +122,29 @@ static bool add_models_of(hd_replay *r, replay_file *f, uint32_t first, bool *do
     return true;
 }
 
-static bool add_models(hd_replay *r, replay_file *f)
+static bool add_models(replay_part *p, replay_file *f)
 {
-    bool *done = HD_ARENA_ARRAY(&r->arena, bool, r->model_count);
-    if (!replay_open_changed(r, f))
+    bool *done = HD_ARENA_ARRAY(&p->arena, bool, p->plan->model_count);
+    if (!replay_open_changed(p, f))
         return false;
-    replay_open_count(r, f);
-    for (uint32_t m = 0; m < r->model_count; m++)
-        done[m] = replay_sees_changed(r, f, m); /* in a run of its own */
-    for (uint32_t m = 0; m < r->model_count; m++)
-        if (!done[m] && !add_models_of(r, f, m, done))
+    replay_open_count(p, f);
+    for (uint32_t m = 0; m < p->plan->model_count; m++)
+        done[m] = replay_sees_changed(p, f, m); /* in a run of its own */
+    for (uint32_t m = 0; m < p->plan->model_count; m++)
+        if (!done[m] && !add_models_of(p, f, m, done))
             return false;
     return true;
 }
 
 /* What the passes take for uniform, the run must confirm. */
-void replay_expect_uniform_branches(hd_replay *r, replay_file *f)
+void replay_expect_uniform_branches(replay_part *p, replay_file *f)
 {
     for (uint32_t i = 0; i < f->module->functions.count; i++) {
         hd_function *function = f->module->functions.items[i];
         if (!function->has_body)
             continue;
         hd_pass_context context;
-        hd_pass_context_init(&context, function, r->diagnostics);
+        hd_pass_context_init(&context, function, &p->diagnostics);
         const hd_uniformity *u = hd_analysis_get(&context, HD_ANALYSIS_UNIFORMITY);
         const hd_cfg *cfg = hd_function_cfg(function);
         for (uint32_t b = 0; b < cfg->block_count; b++)
@@ -221,28 +169,29 @@ static void tell_registers(const replay_file *f, hd_replay_kernel *k)
 }
 
 /* A row for each launch of the text, in its order. */
-static void open_rows(hd_replay *r, const replay_file *f)
+static void open_rows(replay_part *p, const replay_file *f)
 {
     for (uint32_t i = 0; i < f->launch->launches.count; i++) {
         const hd_launch *launch = &f->launch->launches.items[i];
-        hd_replay_kernel k = {.name = launch->kernel, .file = f->path, .launch = i, .annotated = f->annotated};
+        hd_replay_kernel k = {.file = f->path, .launch = i, .annotated = f->annotated};
+        k.name = hd_arena_string(&p->arena, launch->kernel, strlen(launch->kernel));
         tell_registers(f, &k);
         memcpy(k.grid, launch->grid, sizeof k.grid);
         memcpy(k.block, launch->block, sizeof k.block);
-        k.results = HD_ARENA_ARRAY(&r->arena, hd_replay_result, r->model_count);
-        k.result_count = r->model_count;
-        for (uint32_t m = 0; m < r->model_count; m++)
-            k.results[m] = (hd_replay_result){.model = r->models[m], .refusal = f->refusals[m],
+        k.results = HD_ARENA_ARRAY(&p->arena, hd_replay_result, p->plan->model_count);
+        k.result_count = p->plan->model_count;
+        for (uint32_t m = 0; m < p->plan->model_count; m++)
+            k.results[m] = (hd_replay_result){.model = p->plan->models[m], .refusal = f->refusals[m],
                                               .energy_known = f->model_place[m] != HD_NONE,
                                               .proved = f->model_place[m] != HD_NONE};
-        hd_array_push(&r->report.kernels, k);
+        hd_array_push(&p->rows, k);
     }
 }
 
 /* Adds what one run counted. A run that stopped, for whatever reason, proves nothing of what was to come. */
-void replay_add_results(hd_replay *r, const replay_file *f, bool whole, hd_replay_kernel *k)
+void replay_add_results(const replay_part *p, const replay_file *f, bool whole, hd_replay_kernel *k)
 {
-    for (uint32_t m = 0; m < r->model_count; m++) {
+    for (uint32_t m = 0; m < p->plan->model_count; m++) {
         hd_replay_result *result = &k->results[m];
         uint32_t place = f->model_place[m];
         double energy_pj = 0;
@@ -250,7 +199,7 @@ void replay_add_results(hd_replay *r, const replay_file *f, bool whole, hd_repla
             continue;
         const hd_rf_model *model = hd_count_model(f->count, place);
         hd_counters_join(result->counters, model->counters);
-        result->energy_known = hd_rf_dynamic_energy(model, r->gpu, &energy_pj) && result->energy_known;
+        result->energy_known = hd_rf_dynamic_energy(model, p->plan->gpu, &energy_pj) && result->energy_known;
         result->energy_pj += energy_pj;
         hd_rf_series_join(&result->allocation, &model->allocation);
         result->storage_bits = model->storage_bits > result->storage_bits ? model->storage_bits : result->storage_bits;
@@ -258,11 +207,11 @@ void replay_add_results(hd_replay *r, const replay_file *f, bool whole, hd_repla
     }
 }
 
-hd_replay_kernel *replay_row_of(hd_replay *r, uint32_t first, uint32_t launch)
+hd_replay_kernel *replay_row_of(replay_part *p, uint32_t launch)
 {
-    for (uint32_t k = first; k < r->report.kernels.count; k++)
-        if (r->report.kernels.items[k].launch == launch)
-            return &r->report.kernels.items[k];
+    for (uint32_t k = 0; k < p->rows.count; k++)
+        if (p->rows.items[k].launch == launch)
+            return &p->rows.items[k];
     return NULL;
 }
 
@@ -270,13 +219,13 @@ hd_replay_kernel *replay_row_of(hd_replay *r, uint32_t first, uint32_t launch)
 void replay_one_starts(void *context, uint32_t launch, const hd_grid *grid)
 {
     const replay_run *run = context;
-    const hd_replay_kernel *k = replay_row_of(run->replay, run->first_row, launch);
+    const hd_replay_kernel *k = replay_row_of(run->part, launch);
     hd_program_facts facts = hd_program_describe(run->file->session->programs[launch]);
     hd_occupancy_use use = {.threads = hd_grid_threads_per_cta(grid), .registers = k ? k->general : 0,
                             .shared_bytes = facts.static_shared_bytes + grid->dynamic_shared_bytes};
-    const hd_gpu_limits *limits = &run->replay->gpu->limits;
+    const hd_gpu_limits *limits = &run->part->plan->gpu->limits;
     hd_occupancy fits = hd_occupancy_of(limits, &use);
-    uint32_t registers = use.registers, active = run->replay->options->active_warps, latency = run->replay->options->latency;
+    uint32_t registers = use.registers, active = run->part->plan->options->active_warps, latency = run->part->plan->options->latency;
     use.registers = 0;
     hd_rf_residency residency = {.ctas = fits.ctas ? fits.ctas : 1, .active = active ? active : HD_COUNT_ACTIVE_WARPS,
                                  .latency = latency == UINT32_MAX ? 0 : latency ? latency : HD_COUNT_LATENCY,
@@ -291,12 +240,12 @@ static void one_ran(void *context, uint32_t launch, hd_exec_status status, const
 {
     replay_run *run = context;
     hd_count_flush(run->file->count); /* of a run that did not come to its end */
-    hd_replay_kernel *k = &run->replay->report.kernels.items[run->first_row + launch];
+    hd_replay_kernel *k = &run->part->rows.items[launch];
     k->runs++;
     k->warp_instructions += statistics->warp_instructions;
     k->thread_instructions += statistics->thread_instructions;
     k->divergent_branches += statistics->divergent_branches;
-    replay_add_results(run->replay, run->file, status == HD_EXEC_DONE, k);
+    replay_add_results(run->part, run->file, status == HD_EXEC_DONE, k);
     hd_count_reset(run->file->count);
 }
 
@@ -313,25 +262,25 @@ hd_status replay_status_of(hd_exec_status status, const hd_count *count)
 }
 
 /* Rows of launches that never ran say nothing and go; nothing was proved of them. */
-static void drop_idle_rows(hd_replay *r, uint32_t first)
+static void drop_idle_rows(replay_part *p)
 {
-    uint32_t kept = first;
-    for (uint32_t i = first; i < r->report.kernels.count; i++)
-        if (r->report.kernels.items[i].runs)
-            r->report.kernels.items[kept++] = r->report.kernels.items[i];
-    r->report.kernels.count = kept;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->rows.count; i++)
+        if (p->rows.items[i].runs)
+            p->rows.items[kept++] = p->rows.items[i];
+    p->rows.count = kept;
 }
 
 /* *races: pairs that were reported. */
-static hd_status run_steps(hd_replay *r, replay_file *f, uint32_t first, uint64_t *races)
+static hd_status run_steps(replay_part *p, replay_file *f, uint64_t *races)
 {
-    replay_run run = {r, f, first};
+    replay_run run = {p, f};
     hd_sink sink = hd_count_sink(f->count);
-    hd_session_watch watch = {&sink, r->model_count ? 1 : 0, one_ran, &run, replay_one_starts};
+    hd_session_watch watch = {&sink, p->plan->model_count ? 1 : 0, one_ran, &run, replay_one_starts};
     hd_exec_statistics statistics = {0};
-    open_rows(r, f);
+    open_rows(p, f);
     hd_exec_status status = hd_session_run(f->session, &watch, &statistics);
-    drop_idle_rows(r, first);
+    drop_idle_rows(p);
     *races = statistics.races;
     return replay_status_of(status, f->count);
 }
@@ -344,26 +293,26 @@ static bool expects_outputs(const hd_launch_file *launch)
     return false;
 }
 
-static hd_status check_outputs(hd_replay *r, replay_file *f, uint32_t first_kernel)
+static hd_status check_outputs(replay_part *p, replay_file *f)
 {
     if (!expects_outputs(f->launch))
         return HD_STATUS_DONE;
     bool right = hd_session_check(f->session);
-    for (uint32_t k = first_kernel; k < r->report.kernels.count; k++)
-        r->report.kernels.items[k].outputs = right ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
+    for (uint32_t k = 0; k < p->rows.count; k++)
+        p->rows.items[k].outputs = right ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
     return right ? HD_STATUS_DONE : HD_STATUS_WRONG;
 }
 
-hd_session *replay_open_session(hd_replay *r, replay_file *f, hd_module *module, hd_status *status)
+hd_session *replay_open_session(replay_part *p, replay_file *f, hd_module *module, hd_status *status)
 {
     bool unsupported = false;
-    hd_session *session = hd_session_open(f->launch, module, r->diagnostics, &unsupported);
+    hd_session *session = hd_session_open(f->launch, module, &p->diagnostics, &unsupported);
     *status = session ? HD_STATUS_DONE : unsupported ? HD_STATUS_UNDECIDED : HD_STATUS_REJECTED;
     if (!session)
         return NULL;
-    if (r->options->instruction_limit)
-        session->options.instruction_limit = r->options->instruction_limit;
-    session->options.threads = r->options->threads ? r->options->threads : hd_cpu_count();
+    if (p->plan->options->instruction_limit)
+        session->options.instruction_limit = p->plan->options->instruction_limit;
+    session->options.threads = p->threads;
     return session;
 }
 
@@ -378,62 +327,101 @@ bool replay_reads_time(const hd_module *module)
     return false;
 }
 
-/* The run of the original, on all CPUs: it must leave the memory that the changed code has left. */
-static hd_status compare_with_original(hd_replay *r, replay_file *f, uint32_t first_kernel)
+/* The run of the original, on all threads of the part: it must leave the memory that the changed code has left. */
+static hd_status compare_with_original(replay_part *p, replay_file *f)
 {
     hd_status status;
-    hd_session *session = replay_open_session(r, f, f->original, &status);
+    hd_session *session = replay_open_session(p, f, f->original, &status);
     if (!session)
         return status;
-    session->options.check_uninitialized = r->options->check_uninitialized;
+    session->options.check_uninitialized = p->plan->options->check_uninitialized;
     hd_exec_statistics statistics = {0};
     status = replay_status_of(hd_session_run(session, NULL, &statistics), f->count);
     if (status == HD_STATUS_DONE && !replay_reads_time(f->original)) {
-        bool same = hd_session_compare(session, f->session, r->diagnostics);
-        for (uint32_t k = first_kernel; k < r->report.kernels.count; k++)
-            r->report.kernels.items[k].same_as_original = same ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
+        bool same = hd_session_compare(session, f->session, &p->diagnostics);
+        for (uint32_t k = 0; k < p->rows.count; k++)
+            p->rows.items[k].same_as_original = same ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
         status = same ? HD_STATUS_DONE : HD_STATUS_WRONG;
     }
     hd_session_close(session);
     return status;
 }
 
-static hd_status run_file(hd_replay *r, replay_file *f)
+static hd_status run_file(replay_part *p, replay_file *f)
 {
     hd_status status;
-    f->launch = hd_launch_read(f->path, r->diagnostics);
-    if (!f->launch->valid || !replay_read_module(r, f) || !replay_allocate_registers(r, f) || !add_models(r, f))
+    replay_await_turn(p, f->path);
+    f->launch = hd_launch_read(f->path, &p->diagnostics);
+    if (!f->launch->valid || !replay_read_module(p, f) || !replay_allocate_registers(p, f) || !add_models(p, f))
         return HD_STATUS_REJECTED;
-    replay_expect_uniform_branches(r, f);
-    f->session = replay_open_session(r, f, f->module, &status);
+    replay_expect_uniform_branches(p, f);
+    f->session = replay_open_session(p, f, f->module, &status);
     if (!f->session)
         return status;
-    f->session->options.check_uninitialized = r->options->check_uninitialized && !f->original;
-    f->session->options.check_races = r->options->check_races;
-    f->session->options.print = r->options->print;
-    f->session->options.print_context = r->options->print_context;
-    uint32_t first = r->report.kernels.count;
+    f->session->options.check_uninitialized = p->plan->options->check_uninitialized && !f->original;
+    f->session->options.check_races = p->plan->options->check_races;
+    f->session->options.print = p->plan->options->print ? replay_print : NULL;
+    f->session->options.print_context = p;
     uint64_t races = 0;
-    status = run_steps(r, f, first, &races);
+    status = run_steps(p, f, &races);
     bool ended = status == HD_STATUS_DONE;
     if (ended)
-        status = check_outputs(r, f, first);
-    hd_status compared = ended && f->original ? compare_with_original(r, f, first) : HD_STATUS_DONE;
+        status = check_outputs(p, f);
+    hd_status compared = ended && f->original ? compare_with_original(p, f) : HD_STATUS_DONE;
     status = compared == HD_STATUS_DONE ? status : compared;
-    hd_status changed = ended && !races ? replay_changed(r, f, first) : HD_STATUS_DONE;
+    hd_status changed = ended && !races ? replay_changed(p, f) : HD_STATUS_DONE;
     status = status == HD_STATUS_DONE ? changed : status;
     return races ? HD_STATUS_FAULT : status;
 }
 
-hd_status hd_replay_file(hd_replay *r, const char *path)
+/* ---- closing ---------------------------------------------------------------------------------------------------------- */
+
+/* Texts stay, because diagnostics point into them. */
+static void close_module(hd_module *module)
 {
-    if (r->status == HD_STATUS_USAGE || !r->gpu->valid)
-        return r->status;
-    replay_file *f = HD_ARENA_NEW(&r->arena, replay_file);
-    f->path = hd_arena_string(&r->arena, path, strlen(path));
-    hd_array_push(&r->files, f);
-    hd_status status = run_file(r, f);
-    if (r->status == HD_STATUS_DONE)
-        r->status = status;
-    return status;
+    if (module)
+        module->source = NULL;
+    hd_module_free(module);
+}
+
+static void close_file(replay_file *f)
+{
+    hd_count_free(f->count);
+    hd_rf_module_free(f->code);
+    hd_session_close(f->session);
+    close_module(f->module);
+    if (f->original) {
+        close_module(f->original);
+        hd_diagnostics_free(&f->original_reading);
+    }
+    if (f->launch) {
+        f->yaml = f->launch->yaml;
+        f->launch->yaml = NULL;
+    }
+    hd_launch_free(f->launch);
+    hd_array_free(&f->changed);
+}
+
+void replay_drop_texts(replay_part *p)
+{
+    for (uint32_t i = 0; i < p->files.count; i++) {
+        replay_file *f = p->files.items[i];
+        hd_source_free(&f->source);
+        hd_source_free(&f->original_source);
+        hd_yaml_free(f->yaml);
+    }
+    hd_array_free(&p->files);
+    hd_diagnostics_free(&p->diagnostics);
+}
+
+void replay_run_part(replay_part *p)
+{
+    replay_file *f = HD_ARENA_NEW(&p->arena, replay_file);
+    f->path = p->path;
+    hd_array_push(&p->files, f);
+    p->status = run_file(p, f);
+    for (uint32_t i = 0; i < p->files.count; i++)
+        close_file(p->files.items[i]);
+    if (!p->diagnostics.first)
+        replay_drop_texts(p);
 }

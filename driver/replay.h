@@ -1,8 +1,8 @@
-/* The replay as a library call: runs launch files in the hardware model, feeds all asked-for techniques from one
+/* The replay as a library call: runs launch files, several side by side, in the hardware model, feeds all asked-for techniques from one
  * functional run, proves every operand, compares outputs.
  *
  *   hd_replay *replay = hd_replay_new(&options, diagnostics);
- *   for each path: hd_replay_file(replay, path);
+ *   hd_replay_files(replay, paths, count);                       once
  *   hd_emit_replay_text(writer, hd_replay_report_of(replay));    print the diagnostics too
  *   status = hd_replay_status(replay);
  *   hd_replay_free(replay);                                      only after the diagnostics were printed
@@ -27,13 +27,14 @@ typedef struct hd_replay_options {
     hd_parse_options parse;
     bool keep_virtual;          /* replay PTX's own registers and instructions */
     uint32_t max_registers;     /* allocate at most so many; 0: as many as there are, or what .maxnreg says */
-    uint32_t threads;           /* for passes, and for CTAs where no technique looks on; 0 = all CPUs */
+    uint32_t threads;           /* files side by side; with fewer files, of each: for passes and models, and for CTAs where no
+                                 * technique looks on; 0 = all CPUs */
     uint32_t latency;           /* of long-latency loads, in issued instructions, for models whose warps share storage
                                  * (hwmodel/rf/interleave.h); 0: HD_COUNT_LATENCY; UINT32_MAX: none */
     uint32_t active_warps;      /* that take turns there; 0: HD_COUNT_ACTIVE_WARPS */
     uint64_t instruction_limit; /* warp instructions that one run of a kernel may take; 0: HD_INSTRUCTION_LIMIT */
     bool check_uninitialized, check_races; /* as hd_exec_options has them; uninitialized: of the original */
-    /* Takes what kernels print; NULL: it is dropped. */
+    /* Takes what kernels print; NULL: it is dropped. Called by one thread at a time, in the order of the files. */
     void (*print)(void *context, const char *text, size_t size);
     void *print_context;
 } hd_replay_options;
@@ -42,7 +43,8 @@ typedef struct hd_replay hd_replay;
 
 /* Never NULL; where the options are wrong it is reported and hd_replay_status tells USAGE or REJECTED. */
 hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagnostics);
-hd_status hd_replay_file(hd_replay *replay, const char *path);
+/* Side by side; what is reported, told and printed does not depend on options->threads. Returns hd_replay_status. */
+hd_status hd_replay_files(hd_replay *replay, const char *const *paths, uint32_t count);
 const hd_replay_report *hd_replay_report_of(const hd_replay *replay);
 hd_status hd_replay_status(const hd_replay *replay); /* of the first file that was not DONE */
 void hd_replay_free(hd_replay *replay);

@@ -26,24 +26,24 @@ static bool changes_code(const char *passes)
 }
 
 /* The pass that must change the code before the model sees it; NULL where none does, or the text came with its annotations. */
-static const char *rewriting_of(const hd_replay *r, const replay_file *f, uint32_t m)
+static const char *rewriting_of(const replay_part *p, const replay_file *f, uint32_t m)
 {
-    const hd_rf_model_info *info = r->models[m];
+    const hd_rf_model_info *info = p->plan->models[m];
     return changes_code(info->pass) && !replay_has_annotations(f->module, info->technique) ? info->pass : NULL;
 }
 
-static const replay_file *changed_for(const hd_replay *r, const replay_file *f, uint32_t m)
+static const replay_file *changed_for(const replay_part *p, const replay_file *f, uint32_t m)
 {
-    const char *rewriting = rewriting_of(r, f, m);
+    const char *rewriting = rewriting_of(p, f, m);
     for (uint32_t i = 0; i < f->changed.count && rewriting; i++)
         if (!strcmp(f->changed.items[i]->rewriting, rewriting))
             return f->changed.items[i];
     return NULL;
 }
 
-bool replay_sees_changed(const hd_replay *r, const replay_file *f, uint32_t m)
+bool replay_sees_changed(const replay_part *p, const replay_file *f, uint32_t m)
 {
-    const replay_file *changed = changed_for(r, f, m);
+    const replay_file *changed = changed_for(p, f, m);
     return changed && !changed->untouched;
 }
 
@@ -59,27 +59,27 @@ static uint64_t hash_of(const hd_module *module)
     return hash;
 }
 
-static bool open_one(hd_replay *r, replay_file *unchanged, uint32_t m)
+static bool open_one(replay_part *p, replay_file *unchanged, uint32_t m)
 {
-    replay_file *f = HD_ARENA_NEW(&r->arena, replay_file);
+    replay_file *f = HD_ARENA_NEW(&p->arena, replay_file);
     f->path = unchanged->path;
-    f->rewriting = r->models[m]->pass;
-    hd_array_push(&r->files, f);
+    f->rewriting = p->plan->models[m]->pass;
+    hd_array_push(&p->files, f);
     hd_array_push(&unchanged->changed, f);
-    f->launch = hd_launch_read(f->path, r->diagnostics);
-    if (!f->launch->valid || !replay_read_module(r, f) || !replay_allocate_registers(r, f))
+    f->launch = hd_launch_read(f->path, &p->diagnostics);
+    if (!f->launch->valid || !replay_read_module(p, f) || !replay_allocate_registers(p, f))
         return false;
     uint64_t before = hash_of(f->module);
-    if (!replay_run_passes(r, f, f->rewriting))
+    if (!replay_run_passes(p, f, f->rewriting))
         return false;
-    f->untouched = hash_of(f->module) == before && !replay_has_annotations(f->module, r->models[m]->technique);
+    f->untouched = hash_of(f->module) == before && !replay_has_annotations(f->module, p->plan->models[m]->technique);
     return true;
 }
 
-bool replay_open_changed(hd_replay *r, replay_file *f)
+bool replay_open_changed(replay_part *p, replay_file *f)
 {
-    for (uint32_t m = 0; m < r->model_count; m++)
-        if (rewriting_of(r, f, m) && !changed_for(r, f, m) && !open_one(r, f, m))
+    for (uint32_t m = 0; m < p->plan->model_count; m++)
+        if (rewriting_of(p, f, m) && !changed_for(p, f, m) && !open_one(p, f, m))
             return false;
     return true;
 }
@@ -90,58 +90,58 @@ static void one_ran_changed(void *context, uint32_t launch, hd_exec_status statu
 {
     replay_run *run = context;
     hd_count_flush(run->file->count); /* as one_ran does */
-    hd_replay_kernel *k = replay_row_of(run->replay, run->first_row, launch);
+    hd_replay_kernel *k = replay_row_of(run->part, launch);
     (void)statistics;
     if (k)
-        replay_add_results(run->replay, run->file, status == HD_EXEC_DONE, k);
+        replay_add_results(run->part, run->file, status == HD_EXEC_DONE, k);
     hd_count_reset(run->file->count);
 }
 
 /* The models that work on what the pass made of the code. */
-static void add_changed_models(hd_replay *r, const replay_file *unchanged, replay_file *f)
+static void add_changed_models(replay_part *p, const replay_file *unchanged, replay_file *f)
 {
-    replay_open_count(r, f);
-    for (uint32_t m = 0; m < r->model_count; m++)
-        if (changed_for(r, unchanged, m) == f)
-            replay_add_model(r, f, m);
+    replay_open_count(p, f);
+    for (uint32_t m = 0; m < p->plan->model_count; m++)
+        if (changed_for(p, unchanged, m) == f)
+            replay_add_model(p, f, m);
 }
 
-static void open_results(hd_replay *r, const replay_file *f, uint32_t first)
+static void open_results(replay_part *p, const replay_file *f)
 {
-    for (uint32_t k = first; k < r->report.kernels.count; k++)
-        for (uint32_t m = 0; m < r->model_count; m++) {
-            hd_replay_result *result = &r->report.kernels.items[k].results[m];
+    for (uint32_t k = 0; k < p->rows.count; k++)
+        for (uint32_t m = 0; m < p->plan->model_count; m++) {
+            hd_replay_result *result = &p->rows.items[k].results[m];
             bool there = f->model_place[m] != HD_NONE;
             if (there || f->refusals[m])
-                *result = (hd_replay_result){.model = r->models[m], .refusal = f->refusals[m], .energy_known = there, .proved = there};
+                *result = (hd_replay_result){.model = p->plan->models[m], .refusal = f->refusals[m], .energy_known = there, .proved = there};
         }
 }
 
 /* Proves the operands of the changed code, and compares the memory that both leave. */
-static hd_status run_changed(hd_replay *r, const replay_file *unchanged, replay_file *f, uint32_t first)
+static hd_status run_changed(replay_part *p, const replay_file *unchanged, replay_file *f)
 {
     hd_status status;
-    add_changed_models(r, unchanged, f);
-    replay_expect_uniform_branches(r, f);
-    f->session = replay_open_session(r, f, f->module, &status);
+    add_changed_models(p, unchanged, f);
+    replay_expect_uniform_branches(p, f);
+    f->session = replay_open_session(p, f, f->module, &status);
     if (!f->session)
         return status;
-    open_results(r, f, first);
-    replay_run run = {r, f, first};
+    open_results(p, f);
+    replay_run run = {p, f};
     hd_sink sink = hd_count_sink(f->count);
     hd_session_watch watch = {&sink, 1, one_ran_changed, &run, replay_one_starts};
     hd_exec_statistics statistics = {0};
     status = replay_status_of(hd_session_run(f->session, &watch, &statistics), f->count);
     if (status != HD_STATUS_DONE || replay_reads_time(f->module))
         return status;
-    return hd_session_compare(unchanged->session, f->session, r->diagnostics) ? HD_STATUS_DONE : HD_STATUS_WRONG;
+    return hd_session_compare(unchanged->session, f->session, &p->diagnostics) ? HD_STATUS_DONE : HD_STATUS_WRONG;
 }
 
-hd_status replay_changed(hd_replay *r, const replay_file *f, uint32_t first)
+hd_status replay_changed(replay_part *p, const replay_file *f)
 {
     hd_status status = HD_STATUS_DONE;
     for (uint32_t i = 0; i < f->changed.count && status == HD_STATUS_DONE; i++)
         if (!f->changed.items[i]->untouched)
-            status = run_changed(r, f, f->changed.items[i], first);
+            status = run_changed(p, f, f->changed.items[i]);
     return status;
 }

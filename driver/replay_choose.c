@@ -229,13 +229,13 @@ static void read_items(chooser *c)
 static void keep_models(chooser *c)
 {
     hd_replay *r = c->replay;
-    r->models = HD_ARENA_ARRAY(&r->arena, const hd_rf_model_info *, hd_rf_model_count + c->variants.count);
+    r->plan.models = HD_ARENA_ARRAY(&r->arena, const hd_rf_model_info *, hd_rf_model_count + c->variants.count);
     for (uint32_t m = 0; m < hd_rf_model_count; m++) {
         if (c->chosen[m])
-            r->models[r->model_count++] = &hd_rf_models[m];
+            r->plan.models[r->plan.model_count++] = &hd_rf_models[m];
         for (uint32_t i = 0; i < c->variants.count; i++)
             if (c->variants.items[i].model == m)
-                r->models[r->model_count++] = hd_arena_copy(&r->arena, &c->variants.items[i].info, sizeof c->variants.items[i].info);
+                r->plan.models[r->plan.model_count++] = hd_arena_copy(&r->arena, &c->variants.items[i].info, sizeof c->variants.items[i].info);
     }
 }
 

@@ -7,10 +7,11 @@
 #include "hwmodel/launch.h"
 #include "hwmodel/rf/count.h"
 #include "target/gpu.h"
+#include <pthread.h>
 
 enum { HD_REPLAY_BATCH = 32768 }; /* events, 2 MB: milliseconds of work, so that waiting for a thread weighs little */
 
-/* One launch file. Everything lives until hd_replay_free, because reports point into its sources. */
+/* One reading of a launch file: the file as it is, or once more for a pass that changes its code. */
 typedef struct replay_file {
     const char *path;
     hd_launch_file *launch;
@@ -20,6 +21,7 @@ typedef struct replay_file {
     hd_source original_source;       /* where `module` was changed */
     hd_module *original;
     hd_diagnostics original_reading; /* what the reading of `module` has reported already */
+    hd_yaml *yaml;                   /* of `launch`, once that is closed */
     hd_rf_module *code;
     hd_count *count;
     bool annotated;
@@ -30,51 +32,85 @@ typedef struct replay_file {
     HD_ARRAY(struct replay_file *) changed; /* what such passes make of the code, one a pass */
 } replay_file;
 
-struct hd_replay {
-    hd_arena arena;
-    hd_diagnostics *diagnostics;
+/* What all parts are told and none changes. */
+typedef struct replay_plan {
     const hd_replay_options *options;
     hd_gpu *gpu;
     const hd_rf_model_info **models; /* chosen, the baseline first */
     uint32_t model_count;
-    HD_ARRAY(replay_file *) files;
+} replay_plan;
+
+/* A launch file of the command line with all that its run changes. Parts run side by side; what they say is joined in their order. */
+typedef struct replay_part {
+    const replay_plan *plan;
+    struct hd_replay *replay; /* for replay_files.c alone */
+    const char *path;
+    uint32_t index;
+    uint32_t threads;               /* for passes, models and CTAs of this part */
+    hd_arena arena;                 /* rows and what they point to; until hd_replay_free */
+    hd_diagnostics diagnostics;
+    HD_ARRAY(replay_file *) files;  /* all readings; open until the part has run */
+    HD_ARRAY(hd_replay_kernel) rows;
+    HD_ARRAY(char) printed;         /* by kernels, before it was the part's turn */
+    hd_status status;
+    bool done;                      /* under the lock */
+} replay_part;
+
+struct hd_replay {
+    hd_arena arena;
+    hd_diagnostics *diagnostics;
+    replay_plan plan;
     hd_replay_report report;
     hd_status status;
+    replay_part *parts;
+    uint32_t part_count;
+    pthread_mutex_t lock;
+    pthread_cond_t moved; /* `joined` has grown */
+    uint32_t joined;      /* parts before it have run, and all they say is in the report and the diagnostics; under the lock */
 };
 
 typedef struct replay_run {
-    hd_replay *replay;
+    replay_part *part;
     replay_file *file;
-    uint32_t first_row;
 } replay_run;
 
-/* Each says what it did not like in r->diagnostics. */
-bool replay_read_module(hd_replay *r, replay_file *f);
-bool replay_run_passes(hd_replay *r, replay_file *f, const char *passes);
-bool replay_allocate_registers(hd_replay *r, replay_file *f); /* where the module comes without annotations */
-hd_session *replay_open_session(hd_replay *r, replay_file *f, hd_module *module, hd_status *status);
+/* replay.c: runs p->path; p->status, p->rows and p->diagnostics tell how it went. Nothing is open any more then; texts stay where
+ * diagnostics may point into them, until replay_drop_texts. */
+void replay_run_part(replay_part *p);
+void replay_drop_texts(replay_part *p);
 
-void replay_open_count(hd_replay *r, replay_file *f);            /* f->code, f->count, and no model in it yet */
-void replay_add_model(hd_replay *r, replay_file *f, uint32_t m); /* r->models[m]; a refusal is kept in f->refusals */
-void replay_expect_uniform_branches(hd_replay *r, replay_file *f);
+/* replay_files.c */
+void replay_print(void *part, const char *text, size_t size); /* to options->print, in the order of the parts */
+/* What can be read only once, such as a pipe, is read in the order of the parts: waits until those before have run. */
+void replay_await_turn(replay_part *p, const char *path);
+
+/* Each says what it did not like in p->diagnostics. */
+bool replay_read_module(replay_part *p, replay_file *f);
+bool replay_run_passes(replay_part *p, replay_file *f, const char *passes);
+bool replay_allocate_registers(replay_part *p, replay_file *f); /* where the module comes without annotations */
+hd_session *replay_open_session(replay_part *p, replay_file *f, hd_module *module, hd_status *status);
+
+void replay_open_count(replay_part *p, replay_file *f);            /* f->code, f->count, and no model in it yet */
+void replay_add_model(replay_part *p, replay_file *f, uint32_t m); /* of the chosen ones; a refusal is kept in f->refusals */
+void replay_expect_uniform_branches(replay_part *p, replay_file *f);
 
 /* Watchers of a session's run, whose context is a replay_run. */
 void replay_one_starts(void *context, uint32_t launch, const hd_grid *grid);
-hd_replay_kernel *replay_row_of(hd_replay *r, uint32_t first, uint32_t launch); /* NULL: none */
-void replay_add_results(hd_replay *r, const replay_file *f, bool whole, hd_replay_kernel *k);
+hd_replay_kernel *replay_row_of(replay_part *p, uint32_t launch); /* NULL: none */
+void replay_add_results(const replay_part *p, const replay_file *f, bool whole, hd_replay_kernel *k);
 hd_status replay_status_of(hd_exec_status status, const hd_count *count);
 bool replay_reads_time(const hd_module *module); /* what it leaves in memory may depend on how many instructions it takes */
 
-/* replay_choose.c: fills r->models. */
+/* replay_choose.c: fills in the models of r->plan. */
 bool replay_choose_models(hd_replay *r, const char *list);
 
 /* replay_changed.c */
 bool replay_has_annotations(const hd_module *module, const char *technique);
 /* Reads the code once more for each pass that must change it before a model sees it, and runs the pass. */
-bool replay_open_changed(hd_replay *r, replay_file *f);
+bool replay_open_changed(replay_part *p, replay_file *f);
 /* Does the model see changed code, in a run of its own? */
-bool replay_sees_changed(const hd_replay *r, const replay_file *f, uint32_t m);
-/* Runs what each such pass made of the code. `first`: the row of f's first launch. */
-hd_status replay_changed(hd_replay *r, const replay_file *f, uint32_t first);
+bool replay_sees_changed(const replay_part *p, const replay_file *f, uint32_t m);
+/* Runs what each such pass made of the code. */
+hd_status replay_changed(replay_part *p, const replay_file *f);
 
 #endif

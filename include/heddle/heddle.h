@@ -156,7 +156,7 @@ hd_outcome hd_context_report(hd_context *context, const hd_input *input, const h
 typedef struct hd_replay_settings {
     const char *gpu;        /* a name or a file; NULL: the default */
     const char *techniques; /* separated by commas; NULL: all */
-    uint32_t threads;       /* for passes; 0: one for each processor */
+    uint32_t threads;       /* 0: one for each processor; the report does not depend on it */
     bool text;              /* the report as a table instead of JSON */
     bool keep_virtual;      /* replay PTX's own registers, instead of cleaning up and allocating first */
     uint32_t max_registers; /* allocate at most so many; 0: no limit but .maxnreg */

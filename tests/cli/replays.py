@@ -1,0 +1,132 @@
+"""Replays of several launch files: side by side they say what they say one after another."""
+import os
+
+from support import TOP, expect, run, same, write
+
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
+KERNEL = HEAD + """%(declarations)s
+.visible .entry k(.param .u64 a)
+{
+	.reg .b64 %%rd<4>;
+	.reg .b32 %%r<4>;
+	.reg .pred %%p<2>;
+	ld.param.u64 %%rd0, [a];
+	mov.u32 %%r1, %(turns)d;
+LOOP:
+	sub.u32 %%r1, %%r1, 1;
+	setp.ne.u32 %%p0, %%r1, 0;
+	@%%p0 bra LOOP;
+	mov.u32 %%r0, 7;
+	%(body)s
+	st.global.u32 [%%rd0], %%r0;
+	ret;
+}
+"""
+LAUNCH = """module: %(module)s
+buffers:
+  A: {type: u32, count: 4, fill: zero, expect: {values: [%(values)s]}}
+launches:
+  - {kernel: k, grid: [1, 1, 1], block: [1, 1, 1], params: [A]}
+"""
+SLOW = 100000  # turns of the loop: long enough for the files behind to be done first
+SHORT_LIST = "--technique=bow-wr-iw3,corf,demo,regmutex,release"
+
+
+def kernel(body="", turns=1, declarations=""):
+    return KERNEL % {"body": body, "turns": turns, "declarations": declarations}
+
+
+def printing(text, **keywords):
+    """A kernel that prints a line."""
+    codes = ", ".join(str(byte) for byte in text.encode() + b"\n\0")
+    declarations = (".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n"
+                    ".global .align 1 .b8 text[%d] = {%s};" % (len(text) + 2, codes))
+    call = ("mov.u64 %rd1, text;\n\tcvta.global.u64 %rd1, %rd1;\n\t{\n\t.param .b64 f;\n\t.param .b64 v;\n\t.param .b32 r;\n"
+            "\tst.param.b64 [f], %rd1;\n\tst.param.b64 [v], 0;\n\tcall (r), vprintf, (f, v);\n\t}")
+    return kernel(call, declarations=declarations, **keywords)
+
+
+def launch(folder, name, module, values="7, 0, 0, 0"):
+    """Writes NAME.ptx and NAME.yaml; the latter's path."""
+    write(os.path.join(folder, name + ".ptx"), module)
+    return write(os.path.join(folder, name + ".yaml"), LAUNCH % {"module": name + ".ptx", "values": values})
+
+
+def example(name):
+    return os.path.join(TOP, "examples", name, name + ".yaml")
+
+
+def mixture(folder):
+    """Slow before fast, and one of each way to end."""
+    outside = printing("says outside").replace("st.global.u32 [%rd0]", "st.global.u32 [%rd0+65536]")
+    return [launch(folder, "slow", printing("says slow", turns=SLOW)),
+            launch(folder, "fast", printing("says fast")),
+            example("vectorAdd"),
+            launch(folder, "wrong", kernel(), "7, 0, 8, 0"),
+            os.path.join(folder, "missing.yaml"),
+            launch(folder, "late", printing("says late", turns=SLOW)),
+            launch(folder, "broken", kernel("mov.u32 %r9, 1;\n\tmov.u32 %r8, 1;")),
+            launch(folder, "outside", outside),
+            launch(folder, "unknown", kernel("nosuch.b32 %r0, 1;")),
+            write(os.path.join(folder, "list.yaml"), "- no launch file\n"),
+            example("reduction"),
+            launch(folder, "last", printing("says last")),
+            launch(folder, "fast", printing("says fast"))]
+
+
+def expect_same(left, right, what):
+    same(left.out, right.out, what + ": bytes of standard output")
+    same(left.err.encode(), right.err.encode(), what + ": bytes of standard error")
+    expect(left.status == right.status, "%s: exit %d, not %d", what, right.status, left.status)
+
+
+def case_replays_side_by_side_say_what_one_thread_says(folder):
+    files = mixture(folder)
+    for options in ([SHORT_LIST], [SHORT_LIST, "--format=json", "--diagnostics=json"], [SHORT_LIST, "--format=csv", "--error-limit=3"],
+                    ["--technique=none", "--race"], [SHORT_LIST, "--virtual", "--uninitialized", "-Werror"]):
+        one = run("replay", *options, "-j1", *files)
+        expect(one.status == 3, "the first file that is not right does not count: exit %d", one.status)
+        expect(b"vectorAdd" in one.out and "missing.yaml" in one.err, "not all files are in %r", one.err[-400:])
+        for threads in ("-j2", "-j4"):
+            expect_same(one, run("replay", *options, threads, *files), "%s %s" % (" ".join(options), threads))
+
+
+def case_replays_side_by_side_say_what_each_file_says_alone(folder):
+    files = mixture(folder)
+    options = [SHORT_LIST, "--format=csv", "--error-limit=0"]
+    alone = [run("replay", *options, path) for path in files]
+    lines = [line for one in alone for line in one.err.splitlines(True)]
+    printed = [line for line in lines if line.startswith("says ")]
+    expect(len(printed) == 6, "kernels print %s", printed)
+    head = alone[0].out.splitlines(True)[0]
+    both = run("replay", *options, "-j4", *files)
+    same(head + b"".join(b"".join(one.out.splitlines(True)[1:]) for one in alone), both.out, "rows")
+    same("".join(printed + [line for line in lines if not line.startswith("says ")]).encode(), both.err.encode(), "diagnostics")
+    expect(both.status == next(one.status for one in alone if one.status), "exit %d", both.status)
+
+
+def case_errors_of_some_launch_files_do_not_stop_others(folder):
+    bad = launch(folder, "bad", kernel("\n\t".join("mov.u32 %%r%d, 1;" % i for i in range(4, 19))))
+    good = example("vectorAdd")
+    for threads in ("-j1", "-j4"):
+        result = run("replay", "--technique=none", threads, bad, bad, good)
+        expect(result.status == 1 and b"outputs ok" in result.out, "exit %d: %r", result.status, result.out)
+        expect(result.err.count("[undeclared-register]") == 20 and result.err.endswith("heddle: 10 more errors not shown\n"), "%r", result.err[-200:])
+    odd = launch(folder, "odd", kernel("\n\t".join(25 * ["nosuch.b32 %r0, 1;"])))
+    result = run("replay", "--technique=none", "-j4", odd, odd, good)
+    expect(result.err.endswith("heddle: 30 more warnings not shown\n"), "%r", result.err[-200:])
+    headless = launch(folder, "headless", kernel().replace(".target sm_80\n.address_size 64\n", ""))
+    result = run("replay", "--technique=none", "--error-limit=0", bad, headless)
+    expect("[missing-target]" in result.err, "an error hides those of the next file: %r", result.err[-200:])
+
+
+def case_launch_files_share_standard_input_in_their_order(folder):
+    """Its module is what there is to read; the first file takes much longer until it comes to that."""
+    numbers = "launches:\n  - {kernel: k, grid: [1, 1, 1], block: [1, 1, 1], params: [A]}\nmodule: '-'\nbuffers:\n"
+    few = numbers + "  A: {type: u32, count: 4, fill: zero}\n"
+    many = few + "  B: {type: u32, count: 200000, fill: {values: [%s]}}\n" % ", ".join("1" for _ in range(200000))
+    write(os.path.join(folder, "many.yaml"), many)
+    write(os.path.join(folder, "few.yaml"), few)
+    for threads in ("-j1", "-j4"):
+        result = run("replay", "--technique=none", "--virtual", threads, "many.yaml", "few.yaml", stdin=kernel().encode(), cwd=folder)
+        expect(b"many.yaml" in result.out and b"few.yaml" not in result.out and "[empty-input]" in result.err, "%s: %r %r", threads, result.out, result.err)
