@@ -5,10 +5,13 @@
 #include "hwmodel/rf/carry.h"
 
 enum {
-    BEGIN = 0,            /* state of a warp before its first instruction */
-    END = HD_NONE - 1,    /* stretch: the end of the warp */
+    BEGIN = 0, /* state of a warp before its first instruction */
     CREDIT = 64, PRICE = 2, REST = 64, /* see `credit` */
 };
+
+/* What a transition is made by: a stretch's number and the instructions of it, [from, end); or one of these. */
+typedef uint64_t cause;
+enum { ENDS = 1, LEAVES, COMES }; /* no stretch has an end of 0 */
 
 typedef struct state {
     uint32_t first, count; /* in `state_words` */
@@ -25,15 +28,24 @@ typedef struct telling { /* of a model: registers held, against the number when 
     uint32_t times;
 } telling;
 
+typedef struct lapse { /* of a model's meter: how it went on, or where it ended first and what it had afterwards */
+    uint32_t member, meter;
+    bool ended, cut;
+    uint16_t shortest, longest;
+    uint32_t head, rest;
+} lapse;
+
 typedef struct transition {
-    uint32_t from, stretch, to; /* to: HD_NONE: it ended */
+    cause by;
+    uint32_t from, to;          /* to: HD_NONE: it ended */
     uint32_t follow;            /* the transition that was taken behind it last */
     uint64_t times;             /* since the counters were brought up to date */
-    uint32_t effects, effect_count, tellings, telling_count;
+    uint32_t effects, effect_count, tellings, telling_count, lapses, lapse_count;
 } transition;
 
 typedef struct follower { /* a warp */
     bool alive, with_models; /* with_models: they know it as it is now */
+    bool comes;              /* it takes turns, and has not begun */
     uint32_t number, cta, function; /* function: of the kernel */
     uint32_t state;          /* HD_NONE: not known */
     uint32_t latest;         /* the transition that it took last; HD_NONE */
@@ -42,8 +54,8 @@ typedef struct follower { /* a warp */
 struct hd_rf_automaton {
     hd_rf_feeder *feeder;
     uint32_t members; /* its models */
+    bool forgets;     /* one of them does */
     HD_ARRAY(follower) warps;
-    uint32_t latest; /* of them */
     HD_ARRAY(state) states;
     hd_u32_array state_words, words;
     hd_index state_numbers;
@@ -51,6 +63,9 @@ struct hd_rf_automaton {
     hd_index transition_numbers; /* by state and stretch */
     HD_ARRAY(effect) effects;
     HD_ARRAY(telling) tellings;
+    HD_ARRAY(lapse) lapses;
+    HD_ARRAY(hd_rf_meter) meters; /* by warp, member and meter: as its state has them */
+    uint8_t by_number[256];       /* warps by the end of their number: to be looked at first */
     hd_u32_array taken;    /* transitions with times */
     hd_rf_runs *runs;          /* by member */
     HD_ARRAY(uint64_t) before; /* by member and counter */
@@ -72,6 +87,8 @@ hd_rf_automaton *hd_rf_automaton_new(hd_rf_feeder *feeder)
     a->credit = CREDIT;
     a->runs = hd_calloc(feeder->members.count, sizeof *a->runs);
     a->members = feeder->members.count;
+    for (uint32_t m = 0; m < a->members; m++)
+        a->forgets = a->forgets || feeder->members.items[m].model->forgets;
     return a;
 }
 
@@ -86,6 +103,8 @@ void hd_rf_automaton_free(hd_rf_automaton *a)
     hd_array_free(&a->transitions);
     hd_array_free(&a->effects);
     hd_array_free(&a->tellings);
+    hd_array_free(&a->lapses);
+    hd_array_free(&a->meters);
     hd_array_free(&a->taken);
     for (uint32_t m = 0; m < a->members; m++)
         hd_array_free(&a->runs[m]);
@@ -101,7 +120,8 @@ void hd_rf_automaton_free(hd_rf_automaton *a)
 
 static bool has_room(const hd_rf_automaton *a)
 {
-    uint64_t bytes = a->state_words.count * sizeof(uint32_t) + a->effects.count * sizeof(effect) + a->tellings.count * sizeof(telling);
+    uint64_t bytes = a->state_words.count * sizeof(uint32_t) + a->effects.count * sizeof(effect) + a->tellings.count * sizeof(telling) +
+                     a->lapses.count * sizeof(lapse);
     return a->transitions.count < HD_RF_TRANSITIONS && a->states.count < HD_RF_TRANSITIONS && bytes < HD_RF_STATE_BYTES;
 }
 
@@ -116,10 +136,29 @@ static void carry_identity(hd_rf_carrier *c, hd_identity_warp *identity)
     }
 }
 
-static void carry_models(hd_rf_automaton *a, hd_rf_carrier *c, hd_rf_living *living)
+/* NULL: the model has none. */
+static hd_rf_meter *meters_of(const hd_rf_automaton *a, uint32_t member, const hd_rf_living *living)
 {
-    for (uint32_t m = 0; m < a->members; m++)
+    hd_rf_model *model = a->feeder->members.items[member].model;
+    return model->info->ops->meters ? model->info->ops->meters(model, &living->warp) : NULL;
+}
+
+static hd_rf_meter *kept_meters(hd_rf_automaton *a, const follower *w, uint32_t member)
+{
+    return a->meters.items + ((size_t)(w - a->warps.items) * a->members + member) * HD_RF_METERS;
+}
+
+/* Of lengths, whether they are 0; how long they are is kept beside. */
+static void carry_models(hd_rf_automaton *a, hd_rf_carrier *c, const follower *w, hd_rf_living *living)
+{
+    for (uint32_t m = 0; m < a->members; m++) {
+        hd_rf_meter *meters = meters_of(a, m, living), *kept = kept_meters(a, w, m);
         a->feeder->members.items[m].model->info->ops->carry(a->feeder->members.items[m].model, &living->warp, c);
+        for (uint32_t k = 0; meters && k < HD_RF_METERS; k++) {
+            (void)hd_rf_carried(c, meters[k].length != 0);
+            *(c->out ? &kept[k] : &meters[k]) = c->out ? meters[k] : kept[k];
+        }
+    }
 }
 
 /* The state that the words spell. */
@@ -146,7 +185,7 @@ static uint32_t write_down(hd_rf_automaton *a, const follower *w)
     hd_array_clear(&a->words);
     hd_rf_carrier carrier = {.out = true, .words = &a->words, .identity = &living->warp.identity};
     carry_identity(&carrier, &living->warp.identity);
-    carry_models(a, &carrier, living);
+    carry_models(a, &carrier, w, living);
     return carrier.unfit ? HD_NONE : state_of(a);
 }
 
@@ -198,6 +237,9 @@ static void wake(hd_rf_automaton *a, follower *w)
     hd_event event = {.kind = HD_EVENT_WARP_START, .cta = w->cta, .warp = w->number, .function = w->function};
     if (!living)
         hd_rf_feeder_take(a->feeder, &event);
+    if (w->comes)
+        hd_rf_feeder_switch(a->feeder, w->number, false);
+    w->comes = false;
     if (w->state != BEGIN) {
         hd_rf_feeder_peek(a->feeder, &event); /* which begins the kernel's frame, where that is not there */
         living = hd_rf_feeder_warp(a->feeder, w->number);
@@ -208,31 +250,31 @@ static void wake(hd_rf_automaton *a, follower *w)
         hd_array_clear(&living->warp.identity.history);
         hd_rf_carrier carrier = {.words = &a->words, .identity = &living->warp.identity};
         carry_identity(&carrier, &living->warp.identity);
-        carry_models(a, &carrier, living);
+        carry_models(a, &carrier, w, living);
     }
     take_back(a);
 }
 
 /* ---- transitions ------------------------------------------------------------------------------------------------------- */
 
-static uint64_t hash_of(uint32_t from, uint32_t stretch)
+static uint64_t hash_of(uint32_t from, cause by)
 {
-    uint64_t mixed = ((uint64_t)from << 32 | stretch) * 0x9e3779b97f4a7c15u;
+    uint64_t mixed = (by ^ (uint64_t)from * 0xd6e8feb86659fd93u) * 0x9e3779b97f4a7c15u;
     return mixed ^ mixed >> 32;
 }
 
 /* HD_NONE: it was never taken. */
-static uint32_t find_transition(hd_rf_automaton *a, const follower *w, uint32_t stretch)
+static uint32_t find_transition(hd_rf_automaton *a, const follower *w, cause by)
 {
     if (w->latest != HD_NONE) {
         uint32_t follow = a->transitions.items[w->latest].follow;
-        if (follow != HD_NONE && a->transitions.items[follow].stretch == stretch)
+        if (follow != HD_NONE && a->transitions.items[follow].by == by)
             return follow; /* from the state that both share */
     }
-    uint64_t hash = hash_of(w->state, stretch);
+    uint64_t hash = hash_of(w->state, by);
     for (uint32_t at = hd_index_first(&a->transition_numbers, hash); at != (uint32_t)HD_INDEX_END; at = hd_index_next(&a->transition_numbers, hash, at)) {
         const transition *t = &a->transitions.items[a->transition_numbers.slots[at].number];
-        if (t->from == w->state && t->stretch == stretch)
+        if (t->from == w->state && t->by == by)
             return a->transition_numbers.slots[at].number;
     }
     return HD_NONE;
@@ -262,12 +304,24 @@ static void tell_again(hd_rf_automaton *a, const transition *t)
     }
 }
 
+/* What was noted of a meter that stood at `meter`. */
+static void lapse_again(hd_rf_automaton *a, const lapse *l, hd_rf_meter *meter)
+{
+    meter->shortest = l->shortest; /* not known yet where the warp begins */
+    meter->longest = l->longest;
+    if (l->ended)
+        hd_rf_count_length(a->feeder->members.items[l->member].model, meter, meter->length + l->head, l->cut);
+    meter->length = l->ended ? l->rest : meter->length + l->rest;
+}
+
 static void take_again(hd_rf_automaton *a, follower *w, uint32_t at)
 {
     transition *t = &a->transitions.items[at];
     if (!t->times++)
         hd_array_push(&a->taken, at);
     tell_again(a, t);
+    for (uint32_t i = t->lapses; i < t->lapses + t->lapse_count; i++)
+        lapse_again(a, &a->lapses.items[i], &kept_meters(a, w, a->lapses.items[i].member)[a->lapses.items[i].meter]);
     w->with_models = false;
     step_to(a, w, at);
 }
@@ -319,91 +373,138 @@ static void keep_tellings(hd_rf_automaton *a, transition *t)
 
 /* ---- taking ------------------------------------------------------------------------------------------------------------ */
 
-/* A stretch of instructions, or the end of the warp, with the models. */
-static bool walk(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *at)
+static void start_meters(hd_rf_automaton *a, const follower *w)
 {
-    const hd_rf_stretch *s = p->stretch;
-    hd_event event = event_of(p, (hd_event_kind)p->kind);
-    if (!s)
-        hd_rf_feeder_take(a->feeder, &event);
-    const hd_rf_width *widths = s ? s->widths : NULL;
-    for (uint32_t i = 0; s && i < s->count; i++) {
-        const hd_rf_code *code = a->feeder->code->functions[s->function];
-        event.instruction = s->first + i;
-        event.active = s->active;
-        event.effective = s->effective ? s->effective[i] : s->active;
-        event.reach = widths;
-        if (widths && event.effective)
-            widths += code->destination_first[event.instruction + 1] - code->destination_first[event.instruction];
-        hd_rf_feeder_take(a->feeder, &event);
-        if (a->feeder->failed) {
-            *at = i;
-            return false;
+    const hd_rf_living *living = hd_rf_feeder_warp(a->feeder, w->number);
+    for (uint32_t m = 0; m < a->members; m++) {
+        hd_rf_meter *meters = meters_of(a, m, living), *kept = kept_meters(a, w, m);
+        for (uint32_t k = 0; meters && k < HD_RF_METERS; k++) {
+            kept[k] = meters[k];
+            meters[k].noting = true;
         }
+    }
+}
+
+/* The first lengths that ended are counted here: they are no part of what the models counted. */
+static void keep_lapses(hd_rf_automaton *a, const follower *w, const hd_rf_living *living, transition *t)
+{
+    t->lapses = a->lapses.count;
+    for (uint32_t m = 0; m < a->members; m++) {
+        hd_rf_meter *meters = meters_of(a, m, living), *kept = kept_meters(a, w, m);
+        for (uint32_t k = 0; meters && k < HD_RF_METERS; k++) {
+            uint64_t before = kept[k].length;
+            bool ended = meters[k].noted;
+            lapse l = {m, k, ended, meters[k].cut, meters[k].shortest, meters[k].longest, ended ? (uint32_t)(meters[k].head - before) : 0,
+                       (uint32_t)(ended ? meters[k].length : meters[k].length - before)};
+            hd_array_push(&a->lapses, l);
+            lapse_again(a, &l, &kept[k]);
+            meters[k].noting = meters[k].noted = false;
+        }
+    }
+    t->lapse_count = a->lapses.count - t->lapses;
+}
+
+/* With the models. */
+static bool walk(hd_rf_automaton *a, const follower *w, const hd_rf_passage *p, cause by, uint32_t *at)
+{
+    if (by == LEAVES || by == COMES) {
+        hd_rf_feeder_switch(a->feeder, w->number, by == LEAVES);
+    } else if (by == ENDS) {
+        hd_event event = event_of(p, HD_EVENT_WARP_END);
+        hd_rf_feeder_take(a->feeder, &event);
+    } else {
+        return hd_rf_feeder_pass(a->feeder, p, at);
     }
     return true;
 }
 
-static bool walk_only(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, uint32_t *at)
+/* The models forget the warp; what its end counts and tells is left out. */
+static void bury(hd_rf_automaton *a, const follower *w)
+{
+    if (!hd_rf_feeder_warp(a->feeder, w->number))
+        return;
+    put_aside(a);
+    hd_rf_feeder_take(a->feeder, &(hd_event){.kind = HD_EVENT_WARP_END, .cta = w->cta, .warp = w->number});
+    take_back(a);
+}
+
+static bool walk_only(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause by, uint32_t *at)
 {
     if (w->state != HD_NONE)
         wake(a, w);
     w->state = w->latest = HD_NONE;
     if (a->rest && !--a->rest)
         a->credit = CREDIT / 4;
-    return walk(a, p, at);
+    return walk(a, w, p, by, at);
 }
 
 /* Walks, and keeps what came of it. */
-static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, uint32_t *at)
+static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause by, uint32_t *at)
 {
-    transition t = {.from = w->state, .stretch = p->stretch ? p->stretch->number : END, .to = HD_NONE, .follow = HD_NONE};
+    transition t = {.by = by, .from = w->state, .to = HD_NONE, .follow = HD_NONE};
     wake(a, w);
+    const hd_rf_living *living = hd_rf_feeder_warp(a->feeder, w->number); /* its place stays as it is where the warp ends */
     note_tellings(a);
+    start_meters(a, w);
     put_aside(a);
-    bool good = walk(a, p, at);
+    bool good = walk(a, w, p, by, at);
     end_tellings(a);
-    if (good && p->stretch)
+    keep_effects(a, &t);
+    keep_tellings(a, &t);
+    add_back(a);
+    keep_lapses(a, w, living, &t);
+    if (good && by != ENDS)
         t.to = write_down(a, w);
-    if (good && (t.to != HD_NONE || !p->stretch)) {
-        keep_effects(a, &t);
-        keep_tellings(a, &t);
-        hd_index_add(&a->transition_numbers, hash_of(t.from, t.stretch), a->transitions.count);
+    if (good && (t.to != HD_NONE || by == ENDS)) {
+        hd_index_add(&a->transition_numbers, hash_of(t.from, t.by), a->transitions.count);
         hd_array_push(&a->transitions, t);
         step_to(a, w, a->transitions.count - 1);
     } else {
         w->state = w->latest = HD_NONE;
     }
-    add_back(a);
-    a->credit -= PRICE < a->credit ? PRICE : a->credit;
+    if (a->forgets && w->state != HD_NONE) {
+        bury(a, w);
+        w->with_models = false;
+    }
+    a->credit -= a->forgets ? 0 : PRICE < a->credit ? PRICE : a->credit;
     if (!a->credit)
         a->rest = REST;
     return good;
 }
 
-static bool take(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, uint32_t *at)
+static bool take(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause by, uint32_t *at)
 {
-    if (p->frame || (p->stretch && p->stretch->number == HD_NONE))
-        return walk_only(a, w, p, at);
+    if (p->frame)
+        return walk_only(a, w, p, by, at);
     if (w->state == HD_NONE && a->credit)
         w->state = write_down(a, w);
     if (w->state == HD_NONE)
-        return walk_only(a, w, p, at);
-    uint32_t known = find_transition(a, w, p->stretch ? p->stretch->number : END);
+        return walk_only(a, w, p, by, at);
+    uint32_t known = by && !a->forgets ? find_transition(a, w, by) : HD_NONE;
     if (known == HD_NONE)
-        return a->credit && has_room(a) ? learn(a, w, p, at) : walk_only(a, w, p, at);
+        return by && a->credit && has_room(a) ? learn(a, w, p, by, at) : walk_only(a, w, p, by, at);
     a->credit += a->credit && a->credit < CREDIT;
     take_again(a, w, known);
     return true;
 }
 
+/* 0: it has no number. */
+static cause cause_of(const hd_rf_automaton *a, const hd_rf_passage *p)
+{
+    uint32_t number = a->feeder->columns & HD_COLUMN_WIDTHS ? p->stretch->number : p->stretch->shape;
+    return number == HD_NONE ? 0 : number | (cause)p->from << 32 | (cause)p->end << 40;
+}
+
 static follower *find_warp(hd_rf_automaton *a, uint32_t number)
 {
-    if (a->latest < a->warps.count && a->warps.items[a->latest].alive && a->warps.items[a->latest].number == number)
-        return &a->warps.items[a->latest];
+    uint32_t hint = a->by_number[number & 255];
+    if (hint < a->warps.count && a->warps.items[hint].alive && a->warps.items[hint].number == number)
+        return &a->warps.items[hint];
     for (uint32_t i = 0; i < a->warps.count; i++)
-        if (a->warps.items[i].alive && a->warps.items[i].number == number)
-            return &a->warps.items[a->latest = i];
+        if (a->warps.items[i].alive && a->warps.items[i].number == number) {
+            a->by_number[number & 255] = (uint8_t)i;
+            return &a->warps.items[i];
+        }
     return NULL;
 }
 
@@ -412,19 +513,13 @@ static void start_warp(hd_rf_automaton *a, const hd_rf_passage *p)
     uint32_t at = 0;
     while (at < a->warps.count && a->warps.items[at].alive)
         at++;
-    if (at == a->warps.count)
+    if (at == a->warps.count) {
         hd_array_push(&a->warps, (follower){0});
-    a->warps.items[at] = (follower){.alive = true, .number = p->warp, .cta = p->cta, .state = BEGIN, .latest = HD_NONE};
-}
-
-/* The models forget a warp whose end they have counted before. */
-static void bury(hd_rf_automaton *a, const follower *w)
-{
-    if (!hd_rf_feeder_warp(a->feeder, w->number))
-        return;
-    put_aside(a);
-    hd_rf_feeder_take(a->feeder, &(hd_event){.kind = HD_EVENT_WARP_END, .cta = w->cta, .warp = w->number});
-    take_back(a);
+        (void)hd_array_extend(&a->meters, a->members * HD_RF_METERS);
+    }
+    follower *w = &a->warps.items[at];
+    *w = (follower){.alive = true, .number = p->warp, .cta = p->cta, .state = BEGIN, .latest = HD_NONE};
+    memset(kept_meters(a, w, 0), 0, a->members * HD_RF_METERS * sizeof(hd_rf_meter));
 }
 
 bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *at)
@@ -446,7 +541,7 @@ bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *
             return true; /* begun before this was attached */
         if (!p->frame)
             w->function = p->function;
-        return take(a, w, p, at);
+        return take(a, w, p, cause_of(a, p), at);
     case HD_EVENT_RETURN: /* the models have walked what it returns from */
         w = find_warp(a, p->warp);
         return !w || !w->with_models || hd_rf_feeder_take(a->feeder, &event);
@@ -455,7 +550,7 @@ bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *
         if (!w)
             return true;
         w->alive = false;
-        take(a, w, p, at);
+        take(a, w, p, ENDS, at);
         bury(a, w);
         return true;
     case HD_EVENT_CALL:
@@ -465,6 +560,20 @@ bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *
         return hd_rf_feeder_take(a->feeder, &event);
     }
     return true;
+}
+
+void hd_rf_automaton_switch(hd_rf_automaton *a, uint32_t warp, bool leaves)
+{
+    follower *w = find_warp(a, warp);
+    uint32_t at = 0;
+    if (!w)
+        return;
+    if (w->state == BEGIN && !w->with_models) {
+        w->comes = !leaves;
+        return;
+    }
+    hd_rf_passage passage = {.cta = w->cta, .warp = warp};
+    take(a, w, &passage, leaves ? LEAVES : COMES, &at);
 }
 
 void hd_rf_automaton_settle(hd_rf_automaton *a)

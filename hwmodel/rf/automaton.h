@@ -2,7 +2,7 @@
  * know of the warp. Each pair of these is worked through once, and looked up from then on.
  *
  * A state is what all models of a feeder know of a warp, as carry.h writes it down; the first one is that of a warp before its first instruction.
- * A transition leads from a state by a stretch (or by the end of the warp) to the next state; the models have walked it once, every operand was
+ * A transition leads from a state by a stretch, by a part of one, by a warp's coming or leaving where warps take turns, or by its end, to the next state; the models have walked it once, every operand was
  * proved, and it keeps what they counted and told. Where a warp takes it again, that is all there is to do: the models would count the same, and
  * deliver the same, as they know the same. So a warp is with its models only while it does something new; else the automaton knows where it is.
  *
@@ -26,6 +26,8 @@ void hd_rf_automaton_free(hd_rf_automaton *a);
 
 /* false: an operand was not proved, at the instruction `*at` of the passage's stretch. After that the automaton is of no use. */
 bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *passage, uint32_t *at);
+/* A warp that takes turns comes, or leaves. */
+void hd_rf_automaton_switch(hd_rf_automaton *a, uint32_t warp, bool leaves);
 /* Brings the models' counters up to date. */
 void hd_rf_automaton_settle(hd_rf_automaton *a);
 

@@ -24,14 +24,14 @@ typedef enum hd_count_way { /* how a model sees the warps */
 
 typedef struct hd_count_group { /* models that see the same; as many groups of them as threads can share the work */
     hd_rf_feeder *feeder;
-    hd_rf_automaton *automaton; /* NULL where they do not see stretches */
+    hd_rf_automaton *automaton; /* NULL where they walk every instruction */
     hd_rf_interleave *order;    /* NULL where they do not see turns */
     hd_count_way way;
 } hd_count_group;
 
 typedef struct hd_count_passage {
     hd_rf_passage what;
-    uint32_t event; /* its first one, since the batches began */
+    uint64_t event; /* its first one, counted from the first of all */
 } hd_count_passage;
 
 struct hd_count {
@@ -53,15 +53,16 @@ struct hd_count {
     uint32_t failed;
     bool stopped; /* something was not proved */
     uint32_t batch_most, threads;
-    uint32_t kept;          /* events since the batches were worked through */
+    uint64_t events;        /* so far */
+    uint32_t kept;          /* of them, since the batches were worked through */
     HD_ARRAY(hd_event) batch;
     uint64_t *column_bytes; /* their columns */
     uint32_t column_used;   /* bytes */
     hd_rf_widths *widths;   /* NULL where nobody asks for them */
-    hd_rf_stretches *stretches; /* NULL likewise */
+    hd_rf_stretches *stretches; /* NULL where all see events */
     HD_ARRAY(hd_count_passage) passages;
-    uint32_t open_event;    /* of the stretch that is open: see hd_count_passage */
-    uint32_t *wrong_at;     /* by model: event since the batches began that was not proved, or HD_NONE */
+    uint64_t open_event;    /* of the stretch that is open: see hd_count_passage */
+    uint64_t *wrong_at;     /* by model: event that was not proved, or UINT64_MAX */
 };
 
 hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
@@ -244,11 +245,11 @@ static hd_count_branch *branch_of(hd_count *c, uint32_t warp)
     return &c->branches.items[warp];
 }
 
-static bool flush_batch(hd_count *c);
+static bool flush_all(hd_count *c);
 
 static bool splits(hd_count *c, const hd_count_branch *b, const hd_event *event, uint32_t stayed)
 {
-    if (!flush_batch(c))
+    if (!flush_all(c))
         return false; /* something before it is wrong */
     c->stopped = true;
     c->failed = c->models.count;
@@ -277,20 +278,24 @@ static bool check_uniform(hd_count *c, const hd_event *event)
 
 /* ---- batches ------------------------------------------------------------------------------------------------------- */
 
-/* Where `take` must know at once what is wrong, no stretch is collected. */
-static hd_count_way way_of(const hd_count *c, uint32_t model)
+/* Where `take` must know at once what is wrong, nothing is looked up. */
+static bool is_carried(const hd_count *c, uint32_t model)
 {
-    const hd_rf_model *m = c->models.items[model];
-    if (m->info->ops->coupled)
-        return HD_COUNT_TURNS;
-    return c->batch_most > 1 && hd_rf_automaton_takes(m) ? HD_COUNT_STRETCHES : HD_COUNT_EVENTS;
+    return c->batch_most > 1 && hd_rf_automaton_takes(c->models.items[model]);
 }
 
-static void note_wrong(hd_count *c, const hd_rf_feeder *feeder, uint32_t event)
+static hd_count_way way_of(const hd_count *c, uint32_t model)
+{
+    if (c->models.items[model]->info->ops->coupled)
+        return HD_COUNT_TURNS;
+    return is_carried(c, model) ? HD_COUNT_STRETCHES : HD_COUNT_EVENTS;
+}
+
+static void note_wrong(hd_count *c, const hd_rf_feeder *feeder, uint64_t event)
 {
     for (uint32_t k = 0; k < feeder->members.count; k++) {
         const hd_rf_member *member = &feeder->members.items[k];
-        if (member->failure.wrong && c->wrong_at[member->number] == HD_NONE)
+        if (member->failure.wrong && c->wrong_at[member->number] == UINT64_MAX)
             c->wrong_at[member->number] = event;
     }
 }
@@ -301,7 +306,7 @@ static void feed_events(hd_count *c, const hd_count_group *group)
     for (uint32_t e = 0, failed = 0; e < c->batch.count && good; e++) {
         good = hd_rf_feeder_take(group->feeder, &c->batch.items[e]);
         if (group->feeder->failed != failed)
-            note_wrong(c, group->feeder, e);
+            note_wrong(c, group->feeder, c->events - c->batch.count + e);
         failed = group->feeder->failed;
     }
 }
@@ -325,36 +330,42 @@ static void feed(void *context, uint32_t group, uint32_t worker)
         feed_stretches(c, g);
 }
 
-static void end_stretch(hd_count *c)
-{
-    hd_count_passage passage = {.event = c->open_event};
-    if (c->stretches && hd_rf_stretches_end(c->stretches, &passage.what))
-        hd_array_push(&c->passages, passage);
-}
-
-/* Of what went wrong, the first event counts, and the first model at it. */
-static bool flush_batch(hd_count *c)
+/* Through the models that see warps as they run. Of what went wrong, the first event counts, and the first model at it. */
+static uint32_t feed_all(hd_count *c)
 {
     uint32_t first = HD_NONE;
-    end_stretch(c);
-    if (!c->kept)
-        return !c->stopped;
-    for (uint32_t m = 0; m < c->models.count; m++)
-        c->wrong_at[m] = HD_NONE;
     hd_parallel(c->threads, c->groups.count, feed, c);
     for (uint32_t m = 0; m < c->models.count; m++)
-        if (c->wrong_at[m] != HD_NONE && (first == HD_NONE || c->wrong_at[m] < c->wrong_at[first]))
+        if (c->wrong_at[m] != UINT64_MAX && (first == HD_NONE || c->wrong_at[m] < c->wrong_at[first]))
             first = m;
     hd_array_clear(&c->batch);
     hd_array_clear(&c->passages);
     c->column_used = c->kept = 0;
     if (c->stretches)
         hd_rf_stretches_forget(c->stretches);
-    if (first != HD_NONE) {
-        c->stopped = true;
-        report_failure(c, first);
-    }
-    return !c->stopped;
+    return first;
+}
+
+static bool end_stretch(hd_count *c);
+
+/* Batches, but not the stretch that is open: where it ends must not depend on batches. */
+static bool flush_batch(hd_count *c)
+{
+    if (c->stopped || !c->open)
+        return !c->stopped;
+    uint32_t first = feed_all(c);
+    if (first == HD_NONE)
+        return true;
+    c->stopped = true;
+    if (end_stretch(c)) /* something may be wrong there that comes before */
+        first = feed_all(c);
+    report_failure(c, first);
+    return false;
+}
+
+static bool flush_all(hd_count *c)
+{
+    return end_stretch(c) && flush_batch(c);
 }
 
 static const void *keep_column(hd_count *c, const void *column, uint32_t bytes)
@@ -385,34 +396,37 @@ static bool keep_event(hd_count *c, const hd_event *event)
     return true;
 }
 
-static void keep_passage(hd_count *c, const hd_event *event)
+static bool take_recorded(hd_count *c, const hd_rf_passage *passage);
+
+static bool keep_passage(hd_count *c, const hd_count_passage *passage)
+{
+    if (c->ways[HD_COUNT_STRETCHES])
+        hd_array_push(&c->passages, *passage);
+    return c->stopped || !c->ways[HD_COUNT_TURNS] || take_recorded(c, &passage->what);
+}
+
+/* false: something was not proved. */
+static bool end_stretch(hd_count *c)
+{
+    hd_count_passage passage = {.event = c->open_event};
+    return !c->stretches || !hd_rf_stretches_end(c->stretches, &passage.what) || keep_passage(c, &passage);
+}
+
+/* Into the stretch that is open, or what comes behind it. */
+static bool collect(hd_count *c, const hd_event *event)
 {
     bool issues = event->kind == HD_EVENT_ISSUE;
     if (event->kind == HD_EVENT_CALL) /* the frame begins with its first instruction */
-        return;
-    if (!issues || !hd_rf_stretches_goes_on(c->stretches, event))
-        end_stretch(c);
+        return true;
+    if ((!issues || !hd_rf_stretches_goes_on(c->stretches, event)) && !end_stretch(c))
+        return false;
     if (!issues) {
-        hd_rf_passage what = {event->kind, event->cta, event->warp, event->frame, event->function, NULL};
-        hd_array_push(&c->passages, (hd_count_passage){what, c->kept});
-        return;
+        hd_rf_passage what = {.kind = event->kind, .cta = event->cta, .warp = event->warp, .frame = event->frame, .function = event->function};
+        return keep_passage(c, &(hd_count_passage){what, c->events});
     }
     if (!hd_rf_stretches_is_open(c->stretches))
-        c->open_event = c->kept;
+        c->open_event = c->events;
     hd_rf_stretches_add(c->stretches, event);
-}
-
-/* Into the batches of those that see warps as they run. */
-static bool keep(hd_count *c, const hd_event *event)
-{
-    hd_event told = *event;
-    if (c->widths)
-        told.reach = hd_rf_widths_take(c->widths, event);
-    if (c->ways[HD_COUNT_EVENTS] && !keep_event(c, &told))
-        return false;
-    if (c->ways[HD_COUNT_STRETCHES])
-        keep_passage(c, &told);
-    c->kept++;
     return true;
 }
 
@@ -420,7 +434,7 @@ static bool keep(hd_count *c, const hd_event *event)
 
 static bool refuse(hd_count *c, const char *format, const char *what)
 {
-    if (!flush_batch(c))
+    if (!flush_all(c))
         return false; /* something before it is wrong */
     c->stopped = true;
     hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0}, format, what);
@@ -429,7 +443,7 @@ static bool refuse(hd_count *c, const char *format, const char *what)
 
 static bool report_wrong(hd_count *c, uint32_t model)
 {
-    if (!flush_batch(c))
+    if (!flush_all(c))
         return false; /* something before it is wrong */
     c->stopped = true;
     report_failure(c, model);
@@ -462,15 +476,15 @@ static uint32_t find_recorded(hd_count *c, uint32_t number)
     return HD_NONE;
 }
 
-static bool record(hd_count *c, const hd_event *event)
+static bool record(hd_count *c, const hd_rf_passage *passage)
 {
-    uint32_t at = find_recorded(c, event->cta);
+    uint32_t at = find_recorded(c, passage->cta);
     if (at == HD_NONE) {
         at = c->latest = c->recorded.count;
-        hd_array_push(&c->recorded, hd_rf_cta_new(c->code, event->cta));
+        hd_array_push(&c->recorded, hd_rf_cta_new(c->code, passage->cta));
     }
     hd_rf_cta *cta = c->recorded.items[at];
-    hd_rf_cta_record(cta, event);
+    hd_rf_cta_record(cta, passage);
     return cta->bytes <= c->residency.bytes ||
            refuse(c, "a block with so many instructions cannot be replayed for techniques whose warps share storage%s", "");
 }
@@ -502,9 +516,9 @@ static bool flush_ended(hd_count *c)
     return report_turns(c);
 }
 
-static bool end_cta(hd_count *c, const hd_event *event)
+static bool end_cta(hd_count *c, uint32_t number)
 {
-    uint32_t at = find_recorded(c, event->cta);
+    uint32_t at = find_recorded(c, number);
     if (at == HD_NONE)
         return true;
     hd_rf_cta *cta = c->recorded.items[at];
@@ -514,12 +528,12 @@ static bool end_cta(hd_count *c, const hd_event *event)
     return (c->batch_most > 1 && c->ended.count < HD_COUNT_ENDED && c->ended_bytes < HD_COUNT_ENDED_BYTES) || flush_ended(c);
 }
 
-static bool start_launch(hd_count *c, const hd_event *event)
+static bool start_launch(hd_count *c, uint32_t function)
 {
     bool good = true;
     drop_recorded(c);
     for (uint32_t g = 0; g < c->groups.count && good; g++)
-        good = !c->groups.items[g].order || hd_rf_interleave_launch(c->groups.items[g].order, &c->residency, event) || report_turns(c);
+        good = !c->groups.items[g].order || hd_rf_interleave_launch(c->groups.items[g].order, &c->residency, function) || report_turns(c);
     return good;
 }
 
@@ -555,17 +569,17 @@ static void settle(hd_count *c)
         hd_rf_tell_rest(c->models.items[m]);
 }
 
-static bool take_recorded(hd_count *c, const hd_event *event)
+static bool take_recorded(hd_count *c, const hd_rf_passage *passage)
 {
-    switch ((hd_event_kind)event->kind) {
+    switch ((hd_event_kind)passage->kind) {
     case HD_EVENT_LAUNCH:
-        return start_launch(c, event);
+        return start_launch(c, passage->function);
     case HD_EVENT_CTA_END:
-        return end_cta(c, event);
+        return end_cta(c, passage->cta);
     case HD_EVENT_LAUNCH_END:
-        return finish_recorded(c);
+        return true;
     default:
-        return record(c, event);
+        return record(c, passage);
     }
 }
 
@@ -577,7 +591,10 @@ static bool go_together(const hd_count *c, const hd_count_group *group, uint32_t
     const hd_rf_ops *ops = c->models.items[model]->info->ops;
     if (group->way != way_of(c, model) || group->feeder->columns != ops->columns)
         return false;
-    return !group->order || !(hd_rf_interleave_steers(ops) || hd_rf_interleave_steers(group->feeder->members.items[0].model->info->ops));
+    if (is_carried(c, group->feeder->members.items[0].number) != is_carried(c, model))
+        return false;
+    return group->way != HD_COUNT_TURNS ||
+           !(hd_rf_interleave_steers(ops) || hd_rf_interleave_steers(group->feeder->members.items[0].model->info->ops));
 }
 
 /* The smallest group that the model can join; a new one while there are fewer of them than threads. */
@@ -597,7 +614,6 @@ static hd_count_group *find_group(hd_count *c, uint32_t model)
         return least;
     hd_count_group fresh = {.feeder = hd_rf_feeder_new(c->code), .way = way_of(c, model)};
     fresh.feeder->residency = c->residency;
-    fresh.order = fresh.way == HD_COUNT_TURNS ? hd_rf_interleave_new(fresh.feeder) : NULL;
     hd_array_push(&c->groups, fresh);
     return &hd_array_last(&c->groups);
 }
@@ -605,16 +621,21 @@ static hd_count_group *find_group(hd_count *c, uint32_t model)
 static void open_ways(hd_count *c)
 {
     c->open = true;
-    c->wrong_at = HD_ARENA_ARRAY(&c->arena, uint32_t, c->models.count + 1);
+    c->wrong_at = HD_ARENA_ARRAY(&c->arena, uint64_t, c->models.count + 1);
+    memset(c->wrong_at, 0xff, (c->models.count + 1) * sizeof *c->wrong_at);
     c->turn_bytes = HD_ARENA_ARRAY(&c->arena, uint64_t, c->models.count + 1);
     for (uint32_t m = 0; m < c->models.count; m++) {
         c->ways[way_of(c, m)]++;
         hd_rf_feeder_add(find_group(c, m)->feeder, c->models.items[m], m);
     }
-    for (uint32_t g = 0; g < c->groups.count; g++)
-        if (c->groups.items[g].way == HD_COUNT_STRETCHES)
-            c->groups.items[g].automaton = hd_rf_automaton_new(c->groups.items[g].feeder);
-    if (c->ways[HD_COUNT_STRETCHES])
+    for (uint32_t g = 0; g < c->groups.count; g++) {
+        hd_count_group *group = &c->groups.items[g];
+        if (is_carried(c, group->feeder->members.items[0].number))
+            group->automaton = hd_rf_automaton_new(group->feeder);
+        if (group->way == HD_COUNT_TURNS)
+            group->order = hd_rf_interleave_new(group->feeder, group->automaton);
+    }
+    if (c->ways[HD_COUNT_STRETCHES] + c->ways[HD_COUNT_TURNS])
         c->stretches = hd_rf_stretches_new(c->code);
     if (hd_count_sink(c).columns & HD_COLUMN_WIDTHS)
         c->widths = hd_rf_widths_new(c->code);
@@ -622,7 +643,7 @@ static void open_ways(hd_count *c)
 
 bool hd_count_flush(hd_count *c)
 {
-    bool good = flush_batch(c) && finish_recorded(c);
+    bool good = flush_all(c) && finish_recorded(c);
     settle(c);
     return good;
 }
@@ -630,6 +651,7 @@ bool hd_count_flush(hd_count *c)
 bool hd_count_take(void *count, const hd_event *event)
 {
     hd_count *c = count;
+    hd_event told = *event;
     if (c->stopped)
         return false;
     if (!c->open)
@@ -638,11 +660,12 @@ bool hd_count_take(void *count, const hd_event *event)
         branch_of(c, event->warp)->lanes = 0;
     if (event->kind == HD_EVENT_ISSUE && !check_uniform(c, event))
         return false;
-    if (c->ways[HD_COUNT_EVENTS] + c->ways[HD_COUNT_STRETCHES] && !keep(c, event))
+    if (c->widths)
+        told.reach = hd_rf_widths_take(c->widths, event);
+    if ((c->ways[HD_COUNT_EVENTS] && !keep_event(c, &told)) || (c->stretches && !collect(c, &told)))
         return false;
-    if (c->ways[HD_COUNT_TURNS] && !take_recorded(c, event))
-        return false;
+    c->events++;
     if (event->kind == HD_EVENT_LAUNCH_END)
         return hd_count_flush(c);
-    return c->kept < c->batch_most || flush_batch(c);
+    return ++c->kept < c->batch_most || flush_batch(c);
 }

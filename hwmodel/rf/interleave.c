@@ -1,4 +1,4 @@
-/* The order of resident warps: see interleave.h. O(resident warps) an instruction at worst, O(1) while active warps go on. */
+/* The order of resident warps: see interleave.h. O(resident warps) a turn at worst, O(1) while active warps go on. */
 #include "hwmodel/rf/interleave.h"
 
 typedef struct resident_cta {
@@ -16,10 +16,11 @@ typedef struct awaited_word { /* of a long-latency load */
 
 typedef struct resident_warp {
     resident_cta *of;
-    hd_rf_living *living; /* in the feeder */
+    hd_rf_living *living; /* in the feeder; NULL where there is an automaton */
     uint32_t index;
-    hd_rf_cursor cursor;
-    hd_rf_record next; /* to be issued */
+    uint32_t record;       /* that comes next of its stream */
+    hd_rf_passage passage; /* its stretch, from the instruction that is to be issued next on */
+    uint32_t behind;       /* warps that it waits for at a barrier before that */
     uint64_t ready;    /* instructions issued before it may come back */
     uint64_t last;     /* ... before all that it waits for is there */
     uint32_t awaits;
@@ -28,6 +29,7 @@ typedef struct resident_warp {
 
 struct hd_rf_interleave {
     hd_rf_feeder *feeder;
+    hd_rf_automaton *automaton; /* of the feeder; NULL: its models walk every instruction */
     hd_rf_residency residency;
     HD_ARRAY(hd_rf_cta *) arrived;      /* not resident yet */
     HD_ARRAY(resident_cta *) residents;
@@ -39,10 +41,11 @@ struct hd_rf_interleave {
     hd_rf_order order;
 };
 
-hd_rf_interleave *hd_rf_interleave_new(hd_rf_feeder *feeder)
+hd_rf_interleave *hd_rf_interleave_new(hd_rf_feeder *feeder, hd_rf_automaton *automaton)
 {
     hd_rf_interleave *i = hd_calloc(1, sizeof *i);
     i->feeder = feeder;
+    i->automaton = automaton;
     return i;
 }
 
@@ -77,12 +80,25 @@ void hd_rf_interleave_free(hd_rf_interleave *i)
     free(i);
 }
 
-bool hd_rf_interleave_launch(hd_rf_interleave *i, const hd_rf_residency *residency, const hd_event *event)
+/* What is no instruction. */
+static bool tell(hd_rf_interleave *i, hd_rf_passage p)
+{
+    uint32_t at;
+    hd_event event = {.kind = p.kind, .cta = p.cta, .warp = p.warp, .frame = p.frame, .function = p.function};
+    return i->automaton ? hd_rf_automaton_take(i->automaton, &p, &at) : hd_rf_feeder_take(i->feeder, &event);
+}
+
+static bool tell_of(hd_rf_interleave *i, hd_event_kind kind, const hd_rf_cta *cta, uint32_t index)
+{
+    return tell(i, (hd_rf_passage){.kind = (uint8_t)kind, .cta = cta->cta, .warp = cta->warps[index].warp});
+}
+
+bool hd_rf_interleave_launch(hd_rf_interleave *i, const hd_rf_residency *residency, uint32_t function)
 {
     drop_all(i);
     i->residency = i->feeder->residency = *residency;
     i->now = i->turn = i->refused = 0;
-    return hd_rf_feeder_take(i->feeder, event);
+    return tell(i, (hd_rf_passage){.kind = HD_EVENT_LAUNCH, .function = function});
 }
 
 hd_rf_order hd_rf_interleave_order(const hd_rf_interleave *i)
@@ -123,21 +139,15 @@ static hd_rf_warp *warp_of(const resident_warp *w)
     return &w->living->warp;
 }
 
-static bool tell(hd_rf_interleave *i, hd_event_kind kind, const resident_cta *of, uint32_t index)
-{
-    hd_event event = {.kind = (uint8_t)kind, .cta = of->cta->cta, .warp = of->cta->warps[index].warp};
-    return hd_rf_feeder_take(i->feeder, &event);
-}
-
 static void end_warp(hd_rf_interleave *i, resident_warp *w)
 {
     resident_cta *of = w->of;
     of->issued[w->index] = UINT32_MAX;
-    tell(i, HD_EVENT_WARP_END, of, w->index);
+    tell_of(i, HD_EVENT_WARP_END, of->cta, w->index);
     free(w);
     if (--of->live)
         return;
-    tell(i, HD_EVENT_CTA_END, of, 0);
+    tell_of(i, HD_EVENT_CTA_END, of->cta, 0);
     uint32_t at = 0;
     while (i->residents.items[at] != of)
         at++;
@@ -147,13 +157,20 @@ static void end_warp(hd_rf_interleave *i, resident_warp *w)
     free(of);
 }
 
-/* Makes the warp's next instruction ready; what is no instruction is told on the way. */
+/* Makes the warp's next stretch ready; what is no instruction is told on the way. */
 static bool load_next(hd_rf_interleave *i, resident_warp *w)
 {
-    while (hd_rf_cursor_next(&w->cursor, &w->next)) {
-        if (w->next.event.kind == HD_EVENT_ISSUE)
+    const hd_rf_cta *cta = w->of->cta;
+    const hd_rf_stream *stream = &cta->warps[w->index];
+    while (w->record < stream->records.count) {
+        const hd_rf_record *next = &stream->records.items[w->record++];
+        if (next->stretch) {
+            w->passage = (hd_rf_passage){HD_EVENT_ISSUE, 0, (uint8_t)next->stretch->count, cta->cta, stream->warp, next->frame,
+                                         next->stretch->function, next->stretch};
+            w->behind = next->behind;
             return true;
-        hd_rf_feeder_take(i->feeder, &w->next.event);
+        }
+        tell(i, (hd_rf_passage){.kind = HD_EVENT_RETURN, .cta = cta->cta, .warp = stream->warp, .frame = next->frame});
     }
     return false;
 }
@@ -166,13 +183,12 @@ static void start_cta(hd_rf_interleave *i)
     i->arrived.count--;
     memmove(i->arrived.items, i->arrived.items + 1, i->arrived.count * sizeof *i->arrived.items);
     hd_array_push(&i->residents, of);
-    tell(i, HD_EVENT_CTA_START, of, 0);
+    tell_of(i, HD_EVENT_CTA_START, of->cta, 0);
     for (uint32_t k = 0, count = of->cta->warp_count; k < count; k++)
-        tell(i, HD_EVENT_WARP_START, of, k);
+        tell_of(i, HD_EVENT_WARP_START, of->cta, k);
     for (uint32_t k = 0, count = of->cta->warp_count; k < count; k++) {
         resident_warp *w = hd_calloc(1, sizeof *w);
-        *w = (resident_warp){.of = of, .index = k, .cursor = hd_rf_cursor_of(of->cta, k),
-                             .living = hd_rf_feeder_warp(i->feeder, of->cta->warps[k].warp)};
+        *w = (resident_warp){.of = of, .index = k, .living = i->automaton ? NULL : hd_rf_feeder_warp(i->feeder, of->cta->warps[k].warp)};
         if (load_next(i, w))
             hd_array_push(&i->waiting, w);
         else
@@ -199,7 +215,7 @@ static void start_ctas(hd_rf_interleave *i)
 
 static bool held_at_barrier(const resident_warp *w)
 {
-    for (uint32_t mask = w->next.behind; mask; mask &= mask - 1)
+    for (uint32_t mask = w->behind; mask; mask &= mask - 1)
         if (w->of->issued[__builtin_ctz(mask)] < w->of->issued[w->index])
             return true;
     return false;
@@ -227,7 +243,8 @@ static uint32_t choose_waiting(hd_rf_interleave *i, bool whenever)
             return k;
         if (first == HD_NONE || w->ready < i->waiting.items[first]->ready)
             first = k;
-        hd_array_push(&i->candidates, warp_of(w));
+        if (ops->rank_warps)
+            hd_array_push(&i->candidates, warp_of(w));
     }
     if (whenever || first == HD_NONE)
         return first;
@@ -238,13 +255,15 @@ static uint32_t choose_waiting(hd_rf_interleave *i, bool whenever)
     return first;
 }
 
-static void tell_switch(hd_rf_interleave *i, hd_rf_warp *out, hd_rf_warp *in)
+static void tell_switch(hd_rf_interleave *i, const resident_warp *w, bool leaves)
 {
-    for (uint32_t m = 0; m < i->feeder->members.count; m++) {
-        const hd_rf_member *member = &i->feeder->members.items[m];
-        if (!member->failure.wrong && member->model->info->ops->warp_switch)
-            member->model->info->ops->warp_switch(member->model, out, in);
+    uint32_t warp = w->of->cta->warps[w->index].warp;
+    if (i->automaton) {
+        hd_rf_automaton_switch(i->automaton, warp, leaves);
+        return;
     }
+    i->feeder->latest = w->living; /* found without a search */
+    hd_rf_feeder_switch(i->feeder, warp, leaves);
 }
 
 static void fill_active(hd_rf_interleave *i)
@@ -258,7 +277,7 @@ static void fill_active(hd_rf_interleave *i)
         resident_warp *w = take_waiting(i, at);
         i->now = w->ready > i->now ? w->ready : i->now; /* where nobody could go on, time has passed */
         hd_array_push(&i->active, w);
-        tell_switch(i, NULL, warp_of(w));
+        tell_switch(i, w, false);
     }
 }
 
@@ -274,7 +293,7 @@ static void leave(hd_rf_interleave *i, uint32_t at, uint64_t ready)
 {
     resident_warp *w = take_active(i, at);
     w->ready = ready;
-    tell_switch(i, warp_of(w), NULL);
+    tell_switch(i, w, true);
     hd_array_push(&i->waiting, w);
 }
 
@@ -307,17 +326,17 @@ static uint64_t when_there(const resident_warp *w, uint32_t frame, uint32_t word
 /* When everything that the warp's next instruction reads or overwrites is there. */
 static uint64_t when_it_can(const hd_rf_interleave *i, const resident_warp *w)
 {
-    const hd_event *next = &w->next.event;
     uint64_t ready = 0;
     if (w->last <= i->now)
         return 0;
-    const hd_rf_code *code = i->feeder->code->functions[next->function];
-    for (uint32_t s = code->source_first[next->instruction]; s < code->source_first[next->instruction + 1]; s++) {
-        uint64_t then = when_there(w, next->frame, code->sources[s]);
+    const hd_rf_code *code = i->feeder->code->functions[w->passage.function];
+    uint32_t next = w->passage.stretch->first + w->passage.from;
+    for (uint32_t s = code->source_first[next]; s < code->source_first[next + 1]; s++) {
+        uint64_t then = when_there(w, w->passage.frame, code->sources[s]);
         ready = then > ready ? then : ready;
     }
-    for (uint32_t d = code->destination_first[next->instruction]; d < code->destination_first[next->instruction + 1]; d++) {
-        uint64_t then = when_there(w, next->frame, code->destinations[d].word);
+    for (uint32_t d = code->destination_first[next]; d < code->destination_first[next + 1]; d++) {
+        uint64_t then = when_there(w, w->passage.frame, code->destinations[d].word);
         ready = then > ready ? then : ready;
     }
     return ready;
@@ -330,7 +349,9 @@ static bool may_issue(hd_rf_interleave *i, const resident_warp *w)
     const hd_rf_ops *ops = ops_of(i);
     if (!ops->may_issue)
         return true;
-    hd_rf_step step = hd_rf_feeder_peek(i->feeder, &w->next.event);
+    i->feeder->latest = w->living; /* found without a search */
+    hd_event next = hd_rf_passage_event(&w->passage, w->passage.from);
+    hd_rf_step step = hd_rf_feeder_peek(i->feeder, &next);
     return ops->may_issue(steering(i), &step);
 }
 
@@ -356,29 +377,66 @@ static bool refuse(hd_rf_interleave *i)
     resident_warp *in = take_waiting(i, at);
     leave(i, i->turn, i->now);
     hd_array_push(&i->active, in);
-    tell_switch(i, NULL, warp_of(in));
+    tell_switch(i, in, false);
     return true;
 }
 
-static bool issue(hd_rf_interleave *i, resident_warp *w)
+/* Its instructions [from, end) of the stretch. */
+static bool pass_on(hd_rf_interleave *i, const resident_warp *w, uint8_t from, uint8_t end)
 {
-    const hd_event event = w->next.event;
-    const hd_rf_module *code = i->feeder->code;
-    if (!hd_rf_feeder_take(i->feeder, &event))
-        return false;
+    hd_rf_passage p = w->passage;
+    uint32_t at;
+    p.from = from;
+    p.end = end;
+    if (i->automaton)
+        return hd_rf_automaton_take(i->automaton, &p, &at);
+    i->feeder->latest = w->living;
+    hd_rf_feeder_pass(i->feeder, &p, &at);
+    return i->feeder->failed < i->feeder->members.count;
+}
+
+/* The warp's next instruction is issued. Says when the one behind it in the stretch can be. */
+static uint64_t advance(hd_rf_interleave *i, resident_warp *w)
+{
+    hd_event event = hd_rf_passage_event(&w->passage, w->passage.from);
+    uint8_t traits = i->feeder->code->functions[event.function]->traits[event.instruction];
     i->now++;
     i->refused = 0;
-    uint8_t traits = code->functions[event.function]->traits[event.instruction];
+    w->behind = 0;
     w->of->issued[w->index] += (traits & HD_RF_BARRIER) != 0;
-    bool full = event.effective && traits & HD_RF_LONG && !await_results(i, w, &event);
-    if (!load_next(i, w)) {
-        end_warp(i, take_active(i, i->turn)); /* the next one stands in its place now */
-        return true;
+    w->passage.from++;
+    if (event.effective && traits & HD_RF_LONG && !await_results(i, w, &event))
+        return w->last;
+    return w->passage.from < w->passage.end ? when_it_can(i, w) : 0;
+}
+
+/* A turn: false where no model is left. */
+static bool issue(hd_rf_interleave *i, resident_warp *w)
+{
+    uint32_t most = i->residency.turn ? i->residency.turn : HD_RF_STRETCH;
+    uint8_t first = w->passage.from, passed = first;
+    bool asks = ops_of(i)->may_issue != NULL;
+    uint64_t ready = 0;
+    do {
+        if (asks && w->passage.from != first && !may_issue(i, w))
+            break;
+        ready = advance(i, w);
+        if (asks && !pass_on(i, w, passed++, w->passage.from))
+            return false;
+    } while (ready <= i->now && w->passage.from < w->passage.end && (uint32_t)(w->passage.from - first) < most);
+    if (!asks && !pass_on(i, w, first, w->passage.from))
+        return false;
+    if (w->passage.from == w->passage.end) {
+        if (!load_next(i, w)) {
+            end_warp(i, take_active(i, i->turn)); /* the next one stands in its place now */
+            return true;
+        }
+        uint64_t then = when_it_can(i, w);
+        ready = then > ready ? then : ready;
     }
-    uint64_t ready = full ? w->last : when_it_can(i, w);
     if (ready > i->now)
         leave(i, i->turn, ready);
-    else if (w->next.behind && held_at_barrier(w))
+    else if (w->behind && held_at_barrier(w))
         leave(i, i->turn, i->now);
     else
         i->turn++;
@@ -396,7 +454,6 @@ static bool one_turn(hd_rf_interleave *i)
     if (i->turn >= i->active.count)
         i->turn = 0;
     resident_warp *w = i->active.items[i->turn];
-    i->feeder->latest = w->living; /* found without a search */
     return may_issue(i, w) ? issue(i, w) : refuse(i);
 }
 

@@ -4,13 +4,15 @@
  *   CTAs      become resident in the order of their index as soon as fewer than `ctas` are; where the model has may_launch_cta, as soon as it
  *             agrees and fewer than `most_ctas` are
  *   waiting   their warps queue up, lowest index first, in order of arrival
- *   active    at most `active` warps, which issue round robin, an instruction each. A place that gets free goes to the first waiting warp
- *             that can go on (of those that can, the first after the model's rank_warps), which issues last in the round
+ *   active    at most `active` warps, which take turns, round robin. A place that gets free goes to the first waiting warp that can go on
+ *             (of those that can, the first after the model's rank_warps), which is the last of the round
+ *   turn      the instructions of a stretch (stretch.h), or what is left of one: straight on in the text under one mask, at most 32, and at most
+ *             `turn` where that is not 0. Ends before where the warp leaves, or may_issue is false
  *   leaving   a warp goes to the end of the queue before the first instruction that reads or overwrites what a load from global, local or
  *             generic memory or of a texture, or an atomic that brings a value, has not brought yet (`latency` instructions issued since, or
  *             none of the others can go on); where it would wait for more than 16 words; and where it waits for the other warps of its CTA
  *             at a barrier
- *   refusal   a warp whose may_issue is false loses its turn, and its place if all active ones lost theirs
+ *   refusal   a warp whose may_issue is false when its turn begins loses it, and its place if all active ones lost theirs
  *   switch    the model's warp_switch tells who leaves (out, NULL) and who comes (NULL, in)
  *
  * Models that steer nothing (hd_rf_interleave_steers) see the same order, and share one interleaving; one that does has its own.
@@ -24,7 +26,7 @@
 #ifndef HD_HWMODEL_RF_INTERLEAVE_H
 #define HD_HWMODEL_RF_INTERLEAVE_H
 
-#include "hwmodel/rf/feeder.h"
+#include "hwmodel/rf/automaton.h"
 #include "hwmodel/rf/streams.h"
 
 typedef enum hd_rf_order { /* what stops an interleaving besides an operand that is not proved */
@@ -34,10 +36,11 @@ typedef enum hd_rf_order { /* what stops an interleaving besides an operand that
 
 typedef struct hd_rf_interleave hd_rf_interleave;
 bool hd_rf_interleave_steers(const hd_rf_ops *ops); /* has may_issue, may_launch_cta or rank_warps */
-hd_rf_interleave *hd_rf_interleave_new(hd_rf_feeder *feeder); /* borrows it: one model that steers, or any number of others */
+/* Borrows a feeder with one model that steers, or any number of others, and its automaton where they have one. */
+hd_rf_interleave *hd_rf_interleave_new(hd_rf_feeder *feeder, hd_rf_automaton *automaton);
 void hd_rf_interleave_free(hd_rf_interleave *i);
 /* A launch begins. What is left of the one before is dropped. */
-bool hd_rf_interleave_launch(hd_rf_interleave *i, const hd_rf_residency *residency, const hd_event *event);
+bool hd_rf_interleave_launch(hd_rf_interleave *i, const hd_rf_residency *residency, uint32_t function);
 /* The next CTA, whole: goes on until it needs another one. Becomes a reader of the CTA until its warps have ended. false: no
  * model is left (see the failures of the feeder's members), or see order. */
 bool hd_rf_interleave_add(hd_rf_interleave *i, hd_rf_cta *cta);

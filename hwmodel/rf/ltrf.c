@@ -23,6 +23,7 @@
  *
  * Cost: O(1) an instruction and an operand, O(n) where the interval or the active warp changes.
  */
+#include "hwmodel/rf/carry.h"
 #include "hwmodel/rf/technique.h"
 
 enum { HD_LTRF_MOST = 256, HD_LTRF_ACTIVE = 8, HD_LTRF_WARPS = 64, HD_LTRF_REGISTERS = 256, HD_LTRF_LINE_BITS = 1024 };
@@ -46,8 +47,8 @@ typedef struct hd_ltrf_function {
 
 typedef struct hd_ltrf_run { /* of issued instructions */
     uint32_t number, registers;
-    uint64_t length;
 } hd_ltrf_run;
+enum { HD_LTRF_INTERVAL, HD_LTRF_OPTIMUM }; /* lengths of a warp: hd_rf_meter */
 
 typedef struct hd_ltrf_warp {
     uint32_t partition;               /* HD_NONE: it is not active */
@@ -62,14 +63,15 @@ typedef struct hd_ltrf_warp {
     HD_ARRAY(uint8_t) live;           /* likewise */
     hd_u32_array wanted, stamp;       /* likewise: the change of interval that wants it; the run that accessed it */
     uint32_t changes;
-    uint64_t length;                  /* of the interval, in instructions */
     hd_ltrf_run run;
+    hd_rf_meter meters[HD_RF_METERS];
 } hd_ltrf_warp;
 
 typedef struct hd_ltrf {
     hd_rf_model model;
     hd_rf_file file;
     uint32_t most;                   /* n */
+    uint32_t kernel;                 /* function */
     bool plus;
     HD_ARRAY(hd_ltrf_warp *) warps;  /* by slot */
     HD_ARRAY(hd_ltrf_line) lines;    /* of all partitions */
@@ -212,6 +214,7 @@ static void ltrf_launch(hd_rf_model *model, const hd_rf_launch *launch)
     for (uint32_t p = 0; p < active; p++)
         hd_array_push(&ltrf->partitions, active - 1 - p);
     ltrf->model.held = 0;
+    ltrf->kernel = launch->function;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------------------------------- */
@@ -298,14 +301,6 @@ static void empty_lines(hd_ltrf *ltrf, const hd_rf_warp *warp, bool all)
 
 /* ---- intervals --------------------------------------------------------------------------------------------------------- */
 
-static void end_length(hd_rf_model *model, uint64_t length, bool cut, hd_counter shortest, hd_counter longest)
-{
-    if (length > model->counters[longest])
-        model->counters[longest] = length;
-    if (!cut && length && (!model->counters[shortest] || length < model->counters[shortest]))
-        model->counters[shortest] = length;
-}
-
 static void enter(hd_ltrf *ltrf, const hd_rf_step *step, const hd_ltrf_interval *interval)
 {
     const hd_rf_warp *warp = step->warp;
@@ -319,8 +314,7 @@ static void enter(hd_ltrf *ltrf, const hd_rf_step *step, const hd_ltrf_interval 
         if (!w->line_of.items[base + interval->words[i]])
             fetch(ltrf, warp, base + interval->words[i], HD_COUNTER_PREFETCHED);
     hd_rf_add(&ltrf->model, HD_COUNTER_INTERVALS, 1);
-    end_length(&ltrf->model, w->length, false, HD_COUNTER_INTERVAL_SHORTEST, HD_COUNTER_INTERVAL_LONGEST);
-    w->length = 0;
+    hd_rf_meter_end(&ltrf->model, &w->meters[HD_LTRF_INTERVAL], false);
     w->interval = interval;
     w->frame = warp->identity.frame;
     w->away = false;
@@ -355,14 +349,13 @@ static uint32_t new_to_run(hd_ltrf_warp *w, const hd_rf_step *step)
 static void count_run(hd_ltrf *ltrf, hd_ltrf_warp *w, const hd_rf_step *step)
 {
     w->run.registers += new_to_run(w, step);
-    if (!w->run.length || w->run.registers > ltrf->most) {
-        end_length(&ltrf->model, w->run.length, false, HD_COUNTER_OPTIMAL_SHORTEST, HD_COUNTER_OPTIMAL_LONGEST);
+    if (!w->meters[HD_LTRF_OPTIMUM].length || w->run.registers > ltrf->most) {
+        hd_rf_meter_end(&ltrf->model, &w->meters[HD_LTRF_OPTIMUM], false);
         hd_rf_add(&ltrf->model, HD_COUNTER_OPTIMAL_INTERVALS, 1);
         w->run.number++;
-        w->run.length = 0;
         w->run.registers = new_to_run(w, step);
     }
-    w->run.length++;
+    w->meters[HD_LTRF_OPTIMUM].length++;
 }
 
 static void ltrf_issue(hd_rf_model *model, const hd_rf_step *step)
@@ -381,7 +374,7 @@ static void ltrf_issue(hd_rf_model *model, const hd_rf_step *step)
     else if (inside && w->away)
         come_back(ltrf, step->warp);
     hd_rf_add(model, HD_COUNTER_INTERVAL_INSTRUCTIONS, 1);
-    w->length++;
+    w->meters[HD_LTRF_INTERVAL].length++;
     count_run(ltrf, w, step);
     if (!ltrf->plus)
         return;
@@ -460,18 +453,28 @@ static void ltrf_warp_start(hd_rf_model *model, hd_rf_warp *warp)
     hd_array_clear(&w->live);
     hd_array_clear(&w->wanted);
     hd_array_clear(&w->stamp);
-    w->length = 0;
     w->run = (hd_ltrf_run){.number = 1};
+    w->meters[HD_LTRF_INTERVAL] = (hd_rf_meter){.shortest = HD_COUNTER_INTERVAL_SHORTEST, .longest = HD_COUNTER_INTERVAL_LONGEST};
+    w->meters[HD_LTRF_OPTIMUM] = (hd_rf_meter){.shortest = HD_COUNTER_OPTIMAL_SHORTEST, .longest = HD_COUNTER_OPTIMAL_LONGEST};
 }
 
 static void ltrf_warp_end(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_ltrf *ltrf = (hd_ltrf *)model;
     hd_ltrf_warp *w = warp_of(ltrf, warp);
-    end_length(model, w->length, true, HD_COUNTER_INTERVAL_SHORTEST, HD_COUNTER_INTERVAL_LONGEST);
-    end_length(model, w->run.length, true, HD_COUNTER_OPTIMAL_SHORTEST, HD_COUNTER_OPTIMAL_LONGEST);
+    for (uint32_t k = 0; k < HD_RF_METERS; k++)
+        hd_rf_meter_end(model, &w->meters[k], true);
     if (w->partition != HD_NONE)
         hd_array_push(&ltrf->partitions, w->partition);
+}
+
+static uint32_t take_partition(hd_ltrf *ltrf)
+{
+    if (!ltrf->partitions.count) { /* more are active than `launch` said */
+        hd_array_push(&ltrf->partitions, ltrf->lines.count / ltrf->most);
+        memset(hd_array_extend(&ltrf->lines, ltrf->most), 0, ltrf->most * sizeof(hd_ltrf_line));
+    }
+    return hd_array_pop(&ltrf->partitions);
 }
 
 static void ltrf_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in)
@@ -484,13 +487,8 @@ static void ltrf_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in)
         w->partition = HD_NONE;
         w->away = w->interval != NULL;
     }
-    if (in) {
-        if (!ltrf->partitions.count) { /* more are active than `launch` said */
-            hd_array_push(&ltrf->partitions, ltrf->lines.count / ltrf->most);
-            memset(hd_array_extend(&ltrf->lines, ltrf->most), 0, ltrf->most * sizeof(hd_ltrf_line));
-        }
-        warp_of(ltrf, in)->partition = hd_array_pop(&ltrf->partitions);
-    }
+    if (in)
+        warp_of(ltrf, in)->partition = take_partition(ltrf);
 }
 
 /* Parameters in registers were written by the call: they are live. */
@@ -530,6 +528,71 @@ static void ltrf_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     w->line_of.count = w->live.count = w->wanted.count = w->stamp.count = base;
 }
 
+/* ---- what is known of a warp ------------------------------------------------------------------------------------------- */
+
+static hd_rf_meter *ltrf_meters(hd_rf_model *model, const hd_rf_warp *warp)
+{
+    return warp_of((hd_ltrf *)model, warp)->meters;
+}
+
+static void carry_interval(const hd_ltrf *ltrf, const hd_rf_warp *warp, hd_rf_carrier *c)
+{
+    hd_ltrf_warp *w = warp_of(ltrf, warp);
+    const hd_ltrf_interval *intervals = ltrf->functions[ltrf->kernel].intervals;
+    uint32_t number = hd_rf_carried(c, w->interval ? 1 + (uint32_t)(w->interval - intervals) : 0);
+    w->interval = number ? &intervals[number - 1] : NULL;
+    w->frame = warp->identity.frame;
+    w->away = hd_rf_carried(c, w->away);
+}
+
+static void carry_partition(hd_ltrf *ltrf, hd_ltrf_warp *w, hd_rf_carrier *c)
+{
+    bool active = hd_rf_carried(c, w->partition != HD_NONE);
+    if (active == (w->partition != HD_NONE))
+        return;
+    if (!active)
+        hd_array_push(&ltrf->partitions, w->partition);
+    w->partition = active ? take_partition(ltrf) : HD_NONE;
+}
+
+/* What is in the line of a register; which line that is makes no difference. */
+static void carry_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, hd_rf_carrier *c)
+{
+    if (!c->out)
+        take_line(ltrf, w, index, c->identity->frame);
+    hd_ltrf_line *line = line_at(ltrf, w, w->line_of.items[index] - 1u);
+    line->owner = hd_rf_carried_owner(c, line->owner);
+    line->claim = hd_rf_carried_claim(c, index, line->claim);
+}
+
+enum { HAS_LINE = 1, IS_LIVE = 2, IN_RUN = 4 };
+
+static void ltrf_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+{
+    hd_ltrf *ltrf = (hd_ltrf *)model;
+    hd_ltrf_warp *w = warp_of(ltrf, warp);
+    hd_rf_file_carry(&ltrf->file, warp, c);
+    carry_interval(ltrf, warp, c);
+    carry_partition(ltrf, w, c);
+    w->run.registers = hd_rf_carried(c, w->run.registers);
+    if (!c->out) {
+        w->cached = w->unused_first = 0;
+        for (uint32_t line = 0; line < ltrf->most; line++)
+            w->unused[line] = (uint16_t)line;
+    }
+    for (uint32_t i = 0; i < w->line_of.count; i++) {
+        uint32_t marks = hd_rf_carried(c, (w->line_of.items[i] ? HAS_LINE : 0) | (w->live.items[i] ? IS_LIVE : 0) |
+                                              (w->stamp.items[i] == w->run.number ? IN_RUN : 0));
+        w->live.items[i] = (marks & IS_LIVE) != 0;
+        if (!c->out) {
+            w->line_of.items[i] = 0;
+            w->stamp.items[i] = marks & IN_RUN ? w->run.number : w->run.number - 1;
+        }
+        if (marks & HAS_LINE)
+            carry_line(ltrf, w, i, c);
+    }
+}
+
 extern const hd_rf_ops hd_rf_ltrf_ops;
 const hd_rf_ops hd_rf_ltrf_ops = {
     .create = ltrf_create,
@@ -544,4 +607,6 @@ const hd_rf_ops hd_rf_ltrf_ops = {
     .operand_read = ltrf_read,
     .write_back = ltrf_write,
     .coupled = true,
+    .carry = ltrf_carry,
+    .meters = ltrf_meters,
 };

@@ -61,6 +61,13 @@ hd_rf_model *hd_rf_model_new(const hd_rf_model_info *info, const hd_rf_module *c
     return model;
 }
 
+void hd_rf_count_length(hd_rf_model *model, const hd_rf_meter *meter, uint64_t length, bool cut)
+{
+    hd_counter_add(model->counters, (hd_counter)meter->longest, length, 1);
+    if (!cut)
+        hd_counter_add(model->counters, (hd_counter)meter->shortest, length, 1);
+}
+
 void hd_rf_tell_rest(hd_rf_model *model)
 {
     if (!model->told_times)
@@ -119,7 +126,7 @@ void hd_rf_file_frame_start(hd_rf_file *file, const hd_rf_warp *warp)
 void hd_rf_file_carry(hd_rf_file *file, const hd_rf_warp *warp, hd_rf_carrier *c)
 {
     hd_rf_warp_file *registers = &file->warps.items[warp->slot];
-    for (uint32_t i = 0; i < registers->count; i++)
+    for (uint32_t i = 0; i < warp->identity.registers.count; i++) /* the file may still have those of frames that ended */
         registers->items[i] = hd_rf_carried_claim(c, i, registers->items[i]);
 }
 

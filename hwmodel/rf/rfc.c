@@ -13,6 +13,7 @@
  *
  * Cost: O(1) an instruction and an operand, O(entries) where a warp leaves.
  */
+#include "hwmodel/rf/carry.h"
 #include "hwmodel/rf/technique.h"
 
 enum { HD_RFC_MOST = 64, HD_RFC_ACTIVE = 8, HD_RFC_ENTRY_BITS = 1024 + 32 + 8 };
@@ -205,6 +206,29 @@ static void rfc_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     w->entry_of.count = warp->identity.base;
 }
 
+/* Entries from the oldest place on. */
+static void rfc_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+{
+    hd_rfc *rfc = (hd_rfc *)model;
+    hd_rfc_warp *w = warp_of(rfc, warp);
+    hd_rf_file_carry(&rfc->file, warp, c);
+    if (!c->out) {
+        w->next = 0;
+        memset(w->entry_of.items, 0, w->entry_of.count);
+    }
+    for (uint32_t i = 0; i < rfc->entries; i++) {
+        uint32_t place = (w->next + i) % rfc->entries;
+        hd_rfc_entry *e = &w->entries[place];
+        e->lanes = hd_rf_carried(c, e->lanes);
+        if (!e->lanes)
+            continue;
+        e->index = hd_rf_carried(c, e->index);
+        e->frame = warp->identity.frame;
+        e->claim = hd_rf_carried_claim(c, e->index, e->claim);
+        w->entry_of.items[e->index] = (uint8_t)(place + 1);
+    }
+}
+
 extern const hd_rf_ops hd_rf_rfc_ops;
 const hd_rf_ops hd_rf_rfc_ops = {
     .create = rfc_create,
@@ -218,4 +242,5 @@ const hd_rf_ops hd_rf_rfc_ops = {
     .operand_read = rfc_read,
     .write_back = rfc_write,
     .coupled = true,
+    .carry = rfc_carry,
 };

@@ -6,6 +6,7 @@
 enum {
     WIDTHS = 512, /* of a stretch at most, but for those of its last instruction */
     KEY = 5,      /* words before the lanes: see key_of */
+    TOLD = 1, GUARDED = 2, /* in the third of them: widths and effective lanes follow */
 };
 
 typedef struct kept {
@@ -75,7 +76,7 @@ void hd_rf_stretches_add(hd_rf_stretches *s, const hd_event *e)
 {
     const hd_rf_code *code = s->code->functions[e->function];
     if (!s->count) {
-        s->open = (hd_rf_passage){HD_EVENT_ISSUE, e->cta, e->warp, e->frame, e->function, NULL};
+        s->open = (hd_rf_passage){.kind = HD_EVENT_ISSUE, .cta = e->cta, .warp = e->warp, .frame = e->frame, .function = e->function};
         s->first = e->instruction;
         s->active = e->active;
         s->guarded = s->told = false;
@@ -96,7 +97,7 @@ void hd_rf_stretches_add(hd_rf_stretches *s, const hd_event *e)
 
 static void key_of(hd_rf_stretches *s)
 {
-    const uint32_t head[KEY] = {s->open.function, s->first, s->count << 2 | (uint32_t)s->guarded << 1 | (uint32_t)s->told, s->active, s->widths.count};
+    const uint32_t head[KEY] = {s->open.function, s->first, s->count << 2 | (s->guarded ? GUARDED : 0) | (s->told ? TOLD : 0), s->active, s->widths.count};
     uint32_t widths = (s->widths.count * (uint32_t)sizeof(hd_rf_width) + 3) / 4;
     hd_array_clear(&s->key);
     memcpy(hd_array_extend(&s->key, KEY), head, sizeof head);
@@ -114,17 +115,30 @@ static bool is_open_one(const hd_rf_stretches *s, const kept *k)
     return k->words == s->key.count && !memcmp(k->key, s->key.items, k->words * sizeof *k->key);
 }
 
-static kept *keep_open_one(hd_rf_stretches *s, uint64_t hash)
+static bool has_room(const hd_rf_stretches *s, size_t bytes)
+{
+    return s->all.count < HD_RF_STRETCHES && s->arena.reserved_bytes + bytes <= HD_RF_STRETCH_BYTES;
+}
+
+static void point_into_key(kept *k)
+{
+    const uint32_t *lanes = k->key + KEY;
+    bool guarded = k->key[2] & GUARDED;
+    k->stretch.effective = guarded ? lanes : NULL;
+    k->stretch.widths = k->key[2] & TOLD ? (const hd_rf_width *)(lanes + (guarded ? k->stretch.count : 0)) : NULL;
+}
+
+static kept *keep_open_one(hd_rf_stretches *s, uint64_t hash, uint32_t shape)
 {
     size_t bytes = sizeof(kept) + s->key.count * sizeof(uint32_t);
-    bool room = s->all.count < HD_RF_STRETCHES && s->arena.reserved_bytes + bytes <= HD_RF_STRETCH_BYTES;
+    bool room = has_room(s, bytes);
     kept *k = room ? hd_arena_alloc(&s->arena, bytes) : hd_malloc(bytes);
-    const uint32_t *lanes = k->key + KEY, *widths = lanes + (s->guarded ? s->count : 0);
     k->words = s->key.count;
     k->follow = 0;
     memcpy(k->key, s->key.items, k->words * sizeof *k->key);
-    k->stretch = (hd_rf_stretch){.number = room ? s->all.count : HD_NONE, .function = s->open.function, .first = s->first, .count = s->count,
-                                 .active = s->active, .effective = s->guarded ? lanes : NULL, .widths = s->told ? (const hd_rf_width *)widths : NULL};
+    k->stretch = (hd_rf_stretch){.number = room ? s->all.count : HD_NONE, .shape = s->told ? shape : room ? s->all.count : HD_NONE,
+                                 .function = s->open.function, .first = s->first, .count = s->count, .active = s->active};
+    point_into_key(k);
     if (!room) {
         hd_array_push(&s->loose, k);
         return k;
@@ -134,15 +148,44 @@ static kept *keep_open_one(hd_rf_stretches *s, uint64_t hash)
     return k;
 }
 
-static kept *find_open_one(hd_rf_stretches *s)
+static uint64_t hash_of_key(const hd_rf_stretches *s)
 {
-    if (s->latest && is_open_one(s, s->all.items[s->latest->follow]))
-        return s->all.items[s->latest->follow];
-    uint64_t hash = hd_hash(s->key.items, s->key.count * sizeof *s->key.items);
+    return hd_hash(s->key.items, s->key.count * sizeof *s->key.items);
+}
+
+/* NULL: not known yet. */
+static kept *find_open_one(const hd_rf_stretches *s, uint64_t hash)
+{
     for (uint32_t at = hd_index_first(&s->numbers, hash); at != (uint32_t)HD_INDEX_END; at = hd_index_next(&s->numbers, hash, at))
         if (is_open_one(s, s->all.items[s->numbers.slots[at].number]))
             return s->all.items[s->numbers.slots[at].number];
-    return keep_open_one(s, hash);
+    return NULL;
+}
+
+/* Of the open one without its widths. */
+static uint32_t number_of_shape(hd_rf_stretches *s)
+{
+    uint32_t count = s->widths.count;
+    s->told = false;
+    s->widths.count = 0;
+    key_of(s);
+    uint64_t hash = hash_of_key(s);
+    const kept *k = find_open_one(s, hash);
+    if (!k && has_room(s, sizeof(kept) + s->key.count * sizeof(uint32_t)))
+        k = keep_open_one(s, hash, HD_NONE);
+    s->told = true;
+    s->widths.count = count;
+    key_of(s);
+    return k ? k->stretch.number : HD_NONE;
+}
+
+static kept *open_one(hd_rf_stretches *s)
+{
+    if (s->latest && is_open_one(s, s->all.items[s->latest->follow]))
+        return s->all.items[s->latest->follow];
+    uint64_t hash = hash_of_key(s);
+    kept *known = find_open_one(s, hash);
+    return known ? known : keep_open_one(s, hash, s->told ? number_of_shape(s) : HD_NONE);
 }
 
 bool hd_rf_stretches_end(hd_rf_stretches *s, hd_rf_passage *passage)
@@ -150,7 +193,7 @@ bool hd_rf_stretches_end(hd_rf_stretches *s, hd_rf_passage *passage)
     if (!s->count)
         return false;
     key_of(s);
-    kept *k = find_open_one(s);
+    kept *k = open_one(s);
     if (k->stretch.number != HD_NONE) {
         if (s->latest)
             s->latest->follow = k->stretch.number;
@@ -159,5 +202,41 @@ bool hd_rf_stretches_end(hd_rf_stretches *s, hd_rf_passage *passage)
     s->count = 0;
     *passage = s->open;
     passage->stretch = &k->stretch;
+    passage->end = (uint8_t)k->stretch.count;
     return true;
+}
+
+/* ---- what is in one ------------------------------------------------------------------------------------------------------ */
+
+hd_event hd_rf_passage_event(const hd_rf_passage *p, uint32_t i)
+{
+    const hd_rf_stretch *s = p->stretch;
+    return (hd_event){.kind = HD_EVENT_ISSUE, .cta = p->cta, .warp = p->warp, .frame = p->frame, .function = s->function,
+                      .instruction = s->first + i, .active = s->active, .effective = s->effective ? s->effective[i] : s->active};
+}
+
+const hd_rf_width *hd_rf_stretch_widths(const hd_rf_stretch *s, const hd_rf_module *code, uint32_t i)
+{
+    const uint32_t *first = code->functions[s->function]->destination_first + s->first;
+    const hd_rf_width *widths = s->widths;
+    for (uint32_t k = 0; widths && k < i; k++)
+        if (s->effective ? s->effective[k] : s->active)
+            widths += first[k + 1] - first[k];
+    return widths;
+}
+
+bool hd_rf_stretch_ends_at_barrier(const hd_rf_stretch *s, const hd_rf_module *code)
+{
+    return code->functions[s->function]->traits[s->first + s->count - 1] & HD_RF_BARRIER;
+}
+
+hd_rf_stretch *hd_rf_stretch_copy(const hd_rf_stretch *stretch, size_t *bytes)
+{
+    const kept *from = (const kept *)(const void *)stretch;
+    size_t size = sizeof *from + from->words * sizeof *from->key;
+    kept *copy = hd_malloc(size);
+    memcpy(copy, from, size);
+    point_into_key(copy);
+    *bytes += size;
+    return &copy->stretch;
 }

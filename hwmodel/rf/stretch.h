@@ -17,17 +17,24 @@ enum { HD_RF_STRETCH = 32, HD_RF_STRETCHES = 1 << 18, HD_RF_STRETCH_BYTES = 64 <
 
 typedef struct hd_rf_stretch {
     uint32_t number; /* HD_NONE: there was no room */
+    uint32_t shape;  /* the number of the same without widths */
     uint32_t function, first, count, active;
     const uint32_t *effective; /* by instruction; NULL: all that are active */
     const hd_rf_width *widths; /* of all destinations of its instructions that write, in order; NULL: not told */
 } hd_rf_stretch;
 
-/* What comes next: a stretch (kind ISSUE), or another event. */
+/* What a warp does next: a stretch, or a part of one (kind ISSUE), or another event. */
 typedef struct hd_rf_passage {
-    uint8_t kind;
+    uint8_t kind, from, end; /* of the stretch, the instructions [from, end) */
     uint32_t cta, warp, frame, function;
     const hd_rf_stretch *stretch;
 } hd_rf_passage;
+/* The ISSUE event of the passage's instruction i; *widths: those of the instruction, and then of the next one. */
+hd_event hd_rf_passage_event(const hd_rf_passage *passage, uint32_t i);
+const hd_rf_width *hd_rf_stretch_widths(const hd_rf_stretch *stretch, const hd_rf_module *code, uint32_t i); /* from instruction i on */
+bool hd_rf_stretch_ends_at_barrier(const hd_rf_stretch *stretch, const hd_rf_module *code);
+/* On the heap; adds the bytes that it takes. */
+hd_rf_stretch *hd_rf_stretch_copy(const hd_rf_stretch *stretch, size_t *bytes);
 
 typedef struct hd_rf_stretches hd_rf_stretches;
 hd_rf_stretches *hd_rf_stretches_new(const hd_rf_module *code);

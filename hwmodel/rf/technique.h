@@ -141,6 +141,18 @@ typedef struct hd_rf_answer {
     uint32_t with;               /* 1 + the source whose access brings this one too; 0 = an access of its own */
 } hd_rf_answer;
 
+/* ---- lengths ------------------------------------------------------------------------------------------------------- */
+
+/* A length in instructions that begins again and again in a warp, of which the least and the greatest are counted. It may become longer than
+ * anything that is written down of the warp (carry.h): what walks the warp keeps it, and notes where the first one ends. */
+enum { HD_RF_METERS = 2 };
+typedef struct hd_rf_meter {
+    uint64_t length; /* so far */
+    uint16_t shortest, longest; /* hd_counter */
+    bool noting, noted, cut;    /* noted: the first one since `noting` began has ended, after `head`; it is not counted yet */
+    uint64_t head;
+} hd_rf_meter;
+
 /* ---- a model ------------------------------------------------------------------------------------------------------- */
 
 typedef struct hd_rf_residency { /* for coupled models: interleave.h */
@@ -153,6 +165,7 @@ typedef struct hd_rf_residency { /* for coupled models: interleave.h */
     uint32_t file_registers; /* warp registers (32 lanes of 32 bits) of the SM's register file; 0: not known */
     uint32_t registers;     /* of a thread, as the kernel is allocated; 0: virtual */
     uint32_t thread_registers; /* most that a thread of this GPU may have; 0: not known */
+    uint32_t turn;          /* instructions of a turn at most; 0: a stretch */
 } hd_rf_residency;
 
 typedef struct hd_rf_launch {
@@ -174,6 +187,7 @@ typedef struct hd_rf_model {
     hd_rf_runs *runs;          /* where it is told too; NULL: nowhere */
     uint64_t storage_bits;     /* of what the technique adds to one SM (tables, tags, caches), by its paper's arithmetic; known from `launch` on */
     bool shares;    /* warps have storage in common, though the model's `carry` is for those that do not */
+    bool forgets;   /* for tests: nothing that was walked is looked up, and warps are taken up anew for each stretch */
     uint32_t fault; /* for tests: the fault-th move of data inside the model is lost (0 = none); see hd_rf_loses */
 } hd_rf_model;
 
@@ -204,6 +218,7 @@ typedef struct hd_rf_ops {
     bool coupled;
     /* What the model knows of a warp: carry.h. NULL: it is walked through every instruction. */
     void (*carry)(hd_rf_model *model, hd_rf_warp *warp, struct hd_rf_carrier *carrier);
+    hd_rf_meter *(*meters)(hd_rf_model *model, const hd_rf_warp *warp); /* HD_RF_METERS of the warp; NULL: none */
 } hd_rf_ops;
 
 typedef struct hd_rf_model_info {
@@ -232,6 +247,20 @@ void hd_rf_model_free(hd_rf_model *model);
 uint32_t hd_rf_option(const char *options, const char *name, uint32_t otherwise);
 /* Is the word in the option text? */
 bool hd_rf_flag(const char *options, const char *name);
+
+/* The length ends, and the next one begins. cut: it could have been longer, and is no shortest one. */
+void hd_rf_count_length(hd_rf_model *model, const hd_rf_meter *meter, uint64_t length, bool cut);
+static inline void hd_rf_meter_end(hd_rf_model *model, hd_rf_meter *meter, bool cut)
+{
+    if (meter->noting && !meter->noted) {
+        meter->noted = true;
+        meter->head = meter->length;
+        meter->cut = cut;
+    } else {
+        hd_rf_count_length(model, meter, meter->length, cut);
+    }
+    meter->length = 0;
+}
 
 /* Tells the registers that are held now, once an instruction. Numbers that stay the same go into the series together. */
 void hd_rf_tell_rest(hd_rf_model *model);

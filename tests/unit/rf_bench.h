@@ -37,9 +37,12 @@ typedef struct rf_bench_result {
 typedef struct rf_bench_run {
     const hd_rf_model_info *model;
     uint32_t fault;
+    bool forgets;
     uint32_t warps, limit;    /* instructions of a warp; 0: 4 and 300 */
     uint64_t order;           /* of sides: rf_walk_sides */
-    hd_rf_residency residency; /* all 0: 4 resident, 2 active, long loads take 10 instructions */
+    hd_rf_residency residency; /* all 0: 4 resident, 2 active, long loads take 10 instructions; turns of one instruction, but with `stretches` */
+    bool stretches;
+    uint32_t events, threads;  /* of batches; 0: 1 and 1 */
 } rf_bench_run;
 rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run);
 

@@ -51,10 +51,15 @@ static void open_models(kernel_run *run, hd_module *module)
         if (!model)
             continue;
         model->fault = m ? 0 : r->fault;
+        model->forgets = r->forgets;
         r->place[m] = hd_count_models(r->count);
         hd_count_add(r->count, model);
     }
-    hd_count_residency(r->count, &r->residency);
+    hd_rf_residency residency = r->residency;
+    residency.turn = 1;
+    hd_count_residency(r->count, &residency);
+    if (r->events)
+        hd_count_batches(r->count, r->events, 1);
     r->sink = hd_count_sink(r->count);
     run->sink = &r->sink;
 }

@@ -23,7 +23,9 @@ typedef struct rf_replay {
     void (*annotate)(struct rf_replay *replay, hd_module *module); /* NULL: as the text has it */
     uint64_t seed;        /* annotate's */
     uint32_t fault;       /* of the first model */
-    hd_rf_residency residency;
+    hd_rf_residency residency; /* turns are of one instruction */
+    uint32_t events;      /* of batches; 0: 1 */
+    bool forgets;         /* of all models */
     /* results */
     bool proved;
     uint32_t failed;      /* 1 + model that was not; 0: the baseline */

@@ -2,6 +2,9 @@
 #include "unit.h"
 
 #include "hwmodel/rf/count.h"
+#include "tests/unit/program.h"
+#include "tests/unit/rf_bench.h"
+#include "tests/unit/rf_replay.h"
 #include "tests/unit/rf_walk.h"
 
 enum { SHAPES = 5, CTAS = 12, WARPS = 7 };
@@ -149,11 +152,93 @@ static void wrong_stretches_are_found(void **state)
     assert_true(wrong > 3);
 }
 
+/* ---- every model ----------------------------------------------------------------------------------------------------- */
+
+static rf_bench_result run_model(uint64_t seed, const hd_rf_model_info *model, rf_bench_run run)
+{
+    rf_bench b;
+    rf_bench_open_random(&b, seed);
+    if (*model->pass)
+        rf_bench_pass(&b, model->pass);
+    run.model = model;
+    run.warps = 12;
+    run.limit = 150;
+    run.order = seed % 3;
+    rf_bench_result r = rf_bench_replay(&b, &run);
+    rf_bench_close(&b);
+    assert_true(r.proved);
+    return r;
+}
+
+/* Whether warps are walked or looked up, whatever the batches are, and with turns of any length: counters, and what was held over time. */
+static void every_model_counts_the_same(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 40; seed++)
+        for (uint32_t m = 0; m < hd_rf_model_count; m++)
+            for (uint32_t stretches = 0; stretches < 2; stretches++) {
+                rf_bench_run run = {.stretches = stretches};
+                rf_bench_result each = run_model(seed, &hd_rf_models[m], run);
+                run.events = seed % 2 ? 10 : 1000;
+                run.threads = 1 + seed % 3;
+                rf_bench_result known = run_model(seed, &hd_rf_models[m], run);
+                if (memcmp(&each, &known, sizeof each))
+                    fail_msg("%s, seed %u", hd_rf_models[m].name, (unsigned)seed);
+                run.forgets = true;
+                known = run_model(seed, &hd_rf_models[m], run);
+                if (memcmp(&each, &known, sizeof each))
+                    fail_msg("%s, seed %u: something of a warp is not carried", hd_rf_models[m].name, (unsigned)seed);
+            }
+}
+
+/* The same with values and loads, for structures that are too small: what a warp leaves behind, and comes back to. */
+static void small_structures_count_the_same(void **state)
+{
+    enum { TEXT_BYTES = 1 << 19 };
+    static const char *const variants[][2] = {{"bow-wr-iw3", "policy=tags,iw=3,entries=3"}, {"ltrf", "n=4"}, {"ltrf+", "n=4,dead"},
+                                              {"rfc", "entries=3"}, {"bow-iw3", "policy=back,iw=3,entries=2"}, {"corf", "policy=pairs,release"},
+                                              {"demo", ""}, {"release", "cache=2"}};
+    static program p;
+    static uint32_t out[96 * RESULT_WORDS];
+    char *text = malloc(TEXT_BYTES);
+    uint64_t refetched = 0, evicted = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        hd_rf_model_info infos[4];
+        for (uint32_t m = 0; m < 4; m++) {
+            infos[m] = *hd_rf_model_find(variants[4 * (seed % 2) + m][0], strlen(variants[4 * (seed % 2) + m][0]));
+            infos[m].options = variants[4 * (seed % 2) + m][1];
+        }
+        program_make(&p, seed);
+        program_print(&p, text, TEXT_BYTES);
+        rf_replay each = {.run = {.text = text, .in = p.inputs, .in_bytes = sizeof p.inputs, .out = out, .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
+                                  .block = p.threads, .options.instruction_limit = 10000000, .passes = "clean,regalloc,bow,corf,release,ltrf(n=4,dead)"},
+                          .models = infos, .model_count = 4, .residency = {.ctas = 1, .active = 2, .latency = 20, .bytes = 1 << 24}};
+        rf_replay_run(&each);
+        assert_true(each.proved);
+        rf_replay known = each;
+        known.events = 100;
+        rf_replay_run(&known);
+        assert_memory_equal(each.results, known.results, sizeof each.results);
+        known.forgets = true;
+        rf_replay_run(&known);
+        assert_memory_equal(each.results, known.results, sizeof each.results);
+        for (uint32_t m = 0; m < 4; m++) {
+            refetched += each.results[m].counters[HD_COUNTER_REFETCHED];
+            evicted += each.results[m].counters[HD_COUNTER_EVICTIONS];
+        }
+    }
+    free(text);
+    assert_true(refetched > 1000 && evicted > 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_counters_as_every_warp),
         cmocka_unit_test(wrong_stretches_are_found),
+        cmocka_unit_test(every_model_counts_the_same),
+        cmocka_unit_test(small_structures_count_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

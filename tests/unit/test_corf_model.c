@@ -581,6 +581,14 @@ static void random_programs_are_proved(void **state)
             copies += n[HD_COUNTER_LANE_COPIES];
             moves += n[HD_COUNTER_RELOCATIONS];
         }
+        rf_replay again = r;
+        again.events = 50; /* what was walked before is looked up */
+        rf_replay_run(&again);
+        assert_true(again.proved);
+        assert_memory_equal(again.results, r.results, sizeof r.results);
+        again.forgets = true;
+        rf_replay_run(&again);
+        assert_memory_equal(again.results, r.results, sizeof r.results);
         for (uint32_t w = 0; w < 4; w++) /* widths are those of the values, wherever they lie */
             assert_int_equal(r.results[0].counters[HD_COUNTER_WIDTH_1 + w], r.results[2].counters[HD_COUNTER_WIDTH_1 + w]);
     }

@@ -145,7 +145,7 @@ typedef struct result {
 
 static hd_rf_residency sm(uint32_t ctas, uint32_t active, uint32_t latency, uint64_t bytes)
 {
-    return (hd_rf_residency){.ctas = ctas, .active = active, .latency = latency, .bytes = bytes};
+    return (hd_rf_residency){.ctas = ctas, .active = active, .latency = latency, .bytes = bytes, .turn = 1};
 }
 
 static result run(const char *body, uint32_t ctas, uint32_t threads, const char *options, hd_rf_residency residency, uint32_t batch, seen *log)
@@ -264,6 +264,31 @@ static void order_is_as_told(void **state)
     free(log);
 }
 
+/* Turns of several instructions: as long as it goes straight on, and nothing is waited for. */
+static void turns_are_stretches(void **state)
+{
+    (void)state;
+    seen *log = hd_calloc(1, sizeof *log);
+    char text[1024];
+    hd_rf_residency two = sm(2, 2, 2, 1000);
+    two.turn = 2;
+    run(plain, 1, 64, "", two, 1, log);
+    spell(log, text);
+    assert_string_equal(text, "0a 0b 1a 1b 0c 1c ");
+    two.turn = 0;
+    run(plain, 2, 64, "", two, 1, log);
+    spell(log, text);
+    assert_string_equal(text, "0a 0b 0c 1a 1b 1c 2a 2b 2c 3a 3b 3c ");
+    run(loading, 2, 64, "", two, 1, log); /* before c a warp leaves, and is back when 2 others have issued */
+    spell(log, text);
+    assert_string_equal(text, "0a 0b 1a 1b 2a 2b 3a 3b 0c 0d 1c 1d 2c 2d 3c 3d ");
+    two.active = 4;
+    run(meeting, 1, 64, "", two, 1, log); /* c jumps to the barrier f, or goes straight on to it */
+    spell(log, text);
+    assert_string_equal(text, "0a 0b 0c 1a 1b 1c 1d 1e 1f 0f 1g 1h 0g 0h ");
+    free(log);
+}
+
 /* Nobody goes on behind its k-th barrier before all of its CTA are at theirs; each warp keeps its own order. */
 static void barriers_and_programs_keep_their_order(void **state)
 {
@@ -339,6 +364,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_is_as_told),
+        cmocka_unit_test(turns_are_stretches),
         cmocka_unit_test(barriers_and_programs_keep_their_order),
         cmocka_unit_test(it_is_the_same_each_time),
         cmocka_unit_test(memory_is_bounded),
