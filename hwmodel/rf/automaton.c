@@ -45,7 +45,6 @@ typedef struct transition {
 
 typedef struct follower { /* a warp */
     bool alive, with_models; /* with_models: they know it as it is now */
-    bool comes;              /* it takes turns, and has not begun */
     uint32_t number, cta, function; /* function: of the kernel */
     uint32_t state;          /* HD_NONE: not known */
     uint32_t latest;         /* the transition that it took last; HD_NONE */
@@ -233,16 +232,9 @@ static void wake(hd_rf_automaton *a, follower *w)
         return;
     w->with_models = true;
     put_aside(a);
-    hd_rf_living *living = hd_rf_feeder_warp(a->feeder, w->number);
-    hd_event event = {.kind = HD_EVENT_WARP_START, .cta = w->cta, .warp = w->number, .function = w->function};
-    if (!living)
-        hd_rf_feeder_take(a->feeder, &event);
-    if (w->comes)
-        hd_rf_feeder_switch(a->feeder, w->number, false);
-    w->comes = false;
     if (w->state != BEGIN) {
-        hd_rf_feeder_peek(a->feeder, &event); /* which begins the kernel's frame, where that is not there */
-        living = hd_rf_feeder_warp(a->feeder, w->number);
+        hd_rf_feeder_peek(a->feeder, &(hd_event){.warp = w->number, .function = w->function}); /* begins the kernel's frame, where it is not there */
+        hd_rf_living *living = hd_rf_feeder_warp(a->feeder, w->number);
         const state *s = &a->states.items[w->state];
         hd_array_clear(&a->words);
         memcpy(hd_array_extend(&a->words, s->count), a->state_words.items + s->first, s->count * sizeof *a->words.items);
@@ -418,7 +410,7 @@ static bool walk(hd_rf_automaton *a, const follower *w, const hd_rf_passage *p, 
     return true;
 }
 
-/* The models forget the warp; what its end counts and tells is left out. */
+/* The models forget the warp, whose end has been counted before. */
 static void bury(hd_rf_automaton *a, const follower *w)
 {
     if (!hd_rf_feeder_warp(a->feeder, w->number))
@@ -426,6 +418,16 @@ static void bury(hd_rf_automaton *a, const follower *w)
     put_aside(a);
     hd_rf_feeder_take(a->feeder, &(hd_event){.kind = HD_EVENT_WARP_END, .cta = w->cta, .warp = w->number});
     take_back(a);
+}
+
+/* For tests: the models know nothing of the warp any more but its state. */
+static void forget(hd_rf_automaton *a, follower *w)
+{
+    bury(a, w);
+    put_aside(a);
+    hd_rf_feeder_take(a->feeder, &(hd_event){.kind = HD_EVENT_WARP_START, .cta = w->cta, .warp = w->number});
+    take_back(a);
+    w->with_models = false;
 }
 
 static bool walk_only(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause by, uint32_t *at)
@@ -462,10 +464,8 @@ static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause
     } else {
         w->state = w->latest = HD_NONE;
     }
-    if (a->forgets && w->state != HD_NONE) {
-        bury(a, w);
-        w->with_models = false;
-    }
+    if (a->forgets && w->state != HD_NONE)
+        forget(a, w);
     a->credit -= a->forgets ? 0 : PRICE < a->credit ? PRICE : a->credit;
     if (!a->credit)
         a->rest = REST;
@@ -534,7 +534,7 @@ bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *
         return hd_rf_feeder_take(a->feeder, &event);
     case HD_EVENT_WARP_START:
         start_warp(a, p);
-        return true;
+        return hd_rf_feeder_take(a->feeder, &event);
     case HD_EVENT_ISSUE:
         w = find_warp(a, p->warp);
         if (!w)
@@ -568,12 +568,11 @@ void hd_rf_automaton_switch(hd_rf_automaton *a, uint32_t warp, bool leaves)
     uint32_t at = 0;
     if (!w)
         return;
-    if (w->state == BEGIN && !w->with_models) {
-        w->comes = !leaves;
-        return;
-    }
     hd_rf_passage passage = {.cta = w->cta, .warp = warp};
-    take(a, w, &passage, leaves ? LEAVES : COMES, &at);
+    if (w->state == BEGIN) /* nothing is known of it that could be written down */
+        hd_rf_feeder_switch(a->feeder, warp, leaves);
+    else
+        take(a, w, &passage, leaves ? LEAVES : COMES, &at);
 }
 
 void hd_rf_automaton_settle(hd_rf_automaton *a)

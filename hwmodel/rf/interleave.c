@@ -344,10 +344,16 @@ static uint64_t when_it_can(const hd_rf_interleave *i, const resident_warp *w)
 
 /* ---- issuing ------------------------------------------------------------------------------------------------------- */
 
+/* A model that can be carried lets every warp go on. */
+static bool asks(const hd_rf_interleave *i)
+{
+    return ops_of(i)->may_issue && !i->automaton;
+}
+
 static bool may_issue(hd_rf_interleave *i, const resident_warp *w)
 {
     const hd_rf_ops *ops = ops_of(i);
-    if (!ops->may_issue)
+    if (!asks(i))
         return true;
     i->feeder->latest = w->living; /* found without a search */
     hd_event next = hd_rf_passage_event(&w->passage, w->passage.from);
@@ -415,16 +421,16 @@ static bool issue(hd_rf_interleave *i, resident_warp *w)
 {
     uint32_t most = i->residency.turn ? i->residency.turn : HD_RF_STRETCH;
     uint8_t first = w->passage.from, passed = first;
-    bool asks = ops_of(i)->may_issue != NULL;
+    bool asked = asks(i);
     uint64_t ready = 0;
     do {
-        if (asks && w->passage.from != first && !may_issue(i, w))
+        if (asked && w->passage.from != first && !may_issue(i, w))
             break;
         ready = advance(i, w);
-        if (asks && !pass_on(i, w, passed++, w->passage.from))
+        if (asked && !pass_on(i, w, passed++, w->passage.from))
             return false;
     } while (ready <= i->now && w->passage.from < w->passage.end && (uint32_t)(w->passage.from - first) < most);
-    if (!asks && !pass_on(i, w, first, w->passage.from))
+    if (!asked && !pass_on(i, w, first, w->passage.from))
         return false;
     if (w->passage.from == w->passage.end) {
         if (!load_next(i, w)) {

@@ -27,6 +27,7 @@
  * Cost: O(1) an instruction and an operand; O(|Es|) a release.
  */
 #include "base/bitset.h"
+#include "hwmodel/rf/carry.h"
 #include "hwmodel/rf/technique.h"
 
 enum { HD_USUAL_FILE = 1024, HD_USUAL_WARPS = 48 /* of the paper's machine: 128 KB, 48 warps */ };
@@ -97,8 +98,10 @@ static hd_rf_model *mutex_create(const hd_rf_module *code, const char *options, 
     m->shared = hd_rf_flag(options, "shared");
     m->functions = HD_ARENA_ARRAY(&m->arena, hd_mutex_function, code->module->functions.count + 1u);
     for (uint32_t f = 0; f < code->module->functions.count; f++)
-        if (code->functions[f])
+        if (code->functions[f]) {
             read_function(m, &m->functions[f], code->functions[f]);
+            m->model.shares = m->model.shares || m->functions[f].extended;
+        }
     return &m->model;
 }
 
@@ -125,6 +128,12 @@ static uint64_t registers_of(const hd_mutex *m, uint64_t ctas)
     if (m->paired && m->kernel->extended)
         return ctas * pairs_of(m->cta_warps) * (2ull * m->kernel->base + m->kernel->extended);
     return ctas * m->cta_warps * m->kernel->base;
+}
+
+/* Base sets of resident CTAs, and sections that are taken. */
+static void count_held(hd_mutex *m)
+{
+    m->model.held = registers_of(m, m->ctas) + (m->paired ? 0 : (uint64_t)m->held * m->kernel->extended);
 }
 
 static void find_room(hd_mutex *m)
@@ -170,6 +179,7 @@ static void mutex_launch(hd_rf_model *model, const hd_rf_launch *launch)
         memset(hd_array_extend(&m->words, words), 0, words * sizeof *m->words.items);
     m->taken = (hd_bitset){m->bits.items, m->sections};
     model->storage_bits = storage_of(m);
+    count_held(m);
 }
 
 static bool mutex_may_launch_cta(hd_rf_model *model, uint32_t cta)
@@ -194,6 +204,7 @@ static void mutex_cta_end(hd_rf_model *model, uint32_t cta)
         return;
     m->resident.items[place] = HD_NONE;
     m->ctas--;
+    count_held(m);
 }
 
 /* A place of its own for each resident CTA, so that its pairs have sections of their own. */
@@ -210,6 +221,7 @@ static uint32_t enter_cta(hd_mutex *m, uint32_t cta, uint32_t warp)
     m->resident.items[place] = cta;
     m->first_warps.items[place] = warp;
     m->ctas++;
+    count_held(m);
     return place;
 }
 
@@ -253,6 +265,7 @@ static void release(hd_mutex *m, hd_mutex_warp *w)
         memset(words_of(m, w->section - 1), 0, m->kernel->extended * sizeof(hd_mutex_word));
     w->section = 0;
     m->held--;
+    count_held(m);
 }
 
 static void acquire(hd_mutex *m, hd_mutex_warp *w)
@@ -263,6 +276,7 @@ static void acquire(hd_mutex *m, hd_mutex_warp *w)
     hd_bitset_add(&m->taken, section);
     w->section = section + 1;
     m->held++;
+    count_held(m);
 }
 
 static void mutex_warp_end(hd_rf_model *model, hd_rf_warp *warp)
@@ -314,7 +328,6 @@ static void mutex_issue(hd_rf_model *model, const hd_rf_step *step)
             w->refused = false;
         }
     }
-    model->held = registers_of(m, m->ctas) + (m->paired ? 0 : (uint64_t)m->held * m->kernel->extended);
     hd_rf_tell(model);
 }
 
@@ -384,6 +397,12 @@ static void mutex_frame_start(hd_rf_model *model, hd_rf_warp *warp)
     hd_rf_file_frame_start(&((hd_mutex *)model)->file, warp);
 }
 
+/* Where there are no sections. */
+static void mutex_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+{
+    hd_rf_file_carry(&((hd_mutex *)model)->file, warp, c);
+}
+
 extern const hd_rf_ops hd_rf_regmutex_ops;
 const hd_rf_ops hd_rf_regmutex_ops = {
     .create = mutex_create,
@@ -399,4 +418,5 @@ const hd_rf_ops hd_rf_regmutex_ops = {
     .operand_read = mutex_read,
     .write_back = mutex_write,
     .coupled = true,
+    .carry = mutex_carry,
 };
