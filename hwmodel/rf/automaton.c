@@ -204,7 +204,7 @@ static void put_aside(hd_rf_automaton *a)
     }
 }
 
-/* As it was when it was put aside. */
+/* What was counted and told since is left out. */
 static void take_back(hd_rf_automaton *a)
 {
     for (uint32_t m = 0; m < a->members; m++) {
@@ -474,15 +474,15 @@ static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause
 
 static bool take(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause by, uint32_t *at)
 {
-    if (p->frame)
+    if (p->frame || !by)
         return walk_only(a, w, p, by, at);
     if (w->state == HD_NONE && a->credit)
         w->state = write_down(a, w);
     if (w->state == HD_NONE)
         return walk_only(a, w, p, by, at);
-    uint32_t known = by && !a->forgets ? find_transition(a, w, by) : HD_NONE;
+    uint32_t known = a->forgets ? HD_NONE : find_transition(a, w, by);
     if (known == HD_NONE)
-        return by && a->credit && has_room(a) ? learn(a, w, p, by, at) : walk_only(a, w, p, by, at);
+        return a->credit && has_room(a) ? learn(a, w, p, by, at) : walk_only(a, w, p, by, at);
     a->credit += a->credit && a->credit < CREDIT;
     take_again(a, w, known);
     return true;

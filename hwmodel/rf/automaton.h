@@ -18,7 +18,7 @@
 #include "hwmodel/rf/feeder.h"
 #include "hwmodel/rf/stretch.h"
 
-enum { HD_RF_TRANSITIONS = 1 << 18, HD_RF_STATE_BYTES = 64 << 20 };
+enum { HD_RF_TRANSITIONS = 1 << 18, HD_RF_STATE_BYTES = 16 << 20 };
 
 typedef struct hd_rf_automaton hd_rf_automaton;
 hd_rf_automaton *hd_rf_automaton_new(hd_rf_feeder *feeder); /* borrows it, with all its models, which can be carried */

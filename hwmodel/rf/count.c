@@ -264,16 +264,21 @@ static bool splits(hd_count *c, const hd_count_branch *b, const hd_event *event,
 static bool check_uniform(hd_count *c, const hd_event *event)
 {
     hd_count_branch *b = branch_of(c, event->warp);
-    if (b->lanes && b->frame == event->frame) {
-        uint32_t stayed = b->lanes & event->active;
-        if (stayed && stayed != b->lanes)
-            return splits(c, b, event, stayed);
-        b->lanes = 0;
-    }
-    const hd_bitset *set = &c->uniform[event->function];
-    if (set->words && hd_bitset_has(set, event->instruction))
-        *b = (hd_count_branch){event->active, event->instruction, event->function, event->frame};
+    if (!b->lanes || b->frame != event->frame)
+        return true;
+    uint32_t stayed = b->lanes & event->active;
+    if (stayed && stayed != b->lanes)
+        return splits(c, b, event, stayed);
+    b->lanes = 0;
     return true;
+}
+
+/* What was issued last of the warp, or of a stretch of it: within one all lanes go the same way. */
+static void note_branch(hd_count *c, uint32_t warp, hd_count_branch last)
+{
+    const hd_bitset *set = &c->uniform[last.function];
+    if (set->words && hd_bitset_has(set, last.instruction))
+        *branch_of(c, warp) = last;
 }
 
 /* ---- batches ------------------------------------------------------------------------------------------------------- */
@@ -409,23 +414,23 @@ static bool keep_passage(hd_count *c, const hd_count_passage *passage)
 static bool end_stretch(hd_count *c)
 {
     hd_count_passage passage = {.event = c->open_event};
-    return !c->stretches || !hd_rf_stretches_end(c->stretches, &passage.what) || keep_passage(c, &passage);
+    if (!c->stretches || !hd_rf_stretches_end(c->stretches, &passage.what))
+        return true;
+    const hd_rf_stretch *s = passage.what.stretch;
+    note_branch(c, passage.what.warp, (hd_count_branch){s->active, s->first + s->count - 1, s->function, passage.what.frame});
+    return keep_passage(c, &passage);
 }
 
-/* Into the stretch that is open, or what comes behind it. */
+/* What does not go on with the stretch that was open, which has ended. */
 static bool collect(hd_count *c, const hd_event *event)
 {
-    bool issues = event->kind == HD_EVENT_ISSUE;
     if (event->kind == HD_EVENT_CALL) /* the frame begins with its first instruction */
         return true;
-    if ((!issues || !hd_rf_stretches_goes_on(c->stretches, event)) && !end_stretch(c))
-        return false;
-    if (!issues) {
+    if (event->kind != HD_EVENT_ISSUE) {
         hd_rf_passage what = {.kind = event->kind, .cta = event->cta, .warp = event->warp, .frame = event->frame, .function = event->function};
         return keep_passage(c, &(hd_count_passage){what, c->events});
     }
-    if (!hd_rf_stretches_is_open(c->stretches))
-        c->open_event = c->events;
+    c->open_event = c->events;
     hd_rf_stretches_add(c->stretches, event);
     return true;
 }
@@ -648,21 +653,43 @@ bool hd_count_flush(hd_count *c)
     return good;
 }
 
+/* Of a warp that does not go straight on, or of any where no stretches are collected. */
+static bool turn_to(hd_count *c, const hd_event *event)
+{
+    if (event->kind != HD_EVENT_CALL && !end_stretch(c))
+        return false;
+    if (event->kind == HD_EVENT_WARP_START)
+        branch_of(c, event->warp)->lanes = 0;
+    if (event->kind != HD_EVENT_ISSUE)
+        return true;
+    if (!check_uniform(c, event))
+        return false;
+    if (!c->stretches)
+        note_branch(c, event->warp, (hd_count_branch){event->active, event->instruction, event->function, event->frame});
+    return true;
+}
+
 bool hd_count_take(void *count, const hd_event *event)
 {
     hd_count *c = count;
-    hd_event told = *event;
+    hd_event with_widths;
     if (c->stopped)
         return false;
     if (!c->open)
         open_ways(c);
-    if (event->kind == HD_EVENT_WARP_START)
-        branch_of(c, event->warp)->lanes = 0;
-    if (event->kind == HD_EVENT_ISSUE && !check_uniform(c, event))
+    bool goes_on = event->kind == HD_EVENT_ISSUE && c->stretches && hd_rf_stretches_goes_on(c->stretches, event);
+    if (!goes_on && !turn_to(c, event))
         return false;
-    if (c->widths)
-        told.reach = hd_rf_widths_take(c->widths, event);
-    if ((c->ways[HD_COUNT_EVENTS] && !keep_event(c, &told)) || (c->stretches && !collect(c, &told)))
+    if (c->widths) {
+        with_widths = *event;
+        with_widths.reach = hd_rf_widths_take(c->widths, event);
+        event = &with_widths;
+    }
+    if (c->ways[HD_COUNT_EVENTS] && !keep_event(c, event))
+        return false;
+    if (goes_on)
+        hd_rf_stretches_add(c->stretches, event);
+    else if (c->stretches && !collect(c, event))
         return false;
     c->events++;
     if (event->kind == HD_EVENT_LAUNCH_END)

@@ -24,6 +24,7 @@ struct hd_rf_stretches {
     kept *latest;           /* that ended, and has a number */
     /* the one that is open */
     hd_rf_passage open;
+    const hd_rf_code *of;
     uint32_t first, count, active, next;
     bool at_barrier, guarded, told;
     uint32_t effective[HD_RF_STRETCH];
@@ -61,11 +62,6 @@ void hd_rf_stretches_free(hd_rf_stretches *s)
 
 /* ---- the open one ---------------------------------------------------------------------------------------------------- */
 
-bool hd_rf_stretches_is_open(const hd_rf_stretches *s)
-{
-    return s->count != 0;
-}
-
 bool hd_rf_stretches_goes_on(const hd_rf_stretches *s, const hd_event *e)
 {
     return s->count && e->instruction == s->next && e->active == s->active && e->warp == s->open.warp && e->frame == s->open.frame &&
@@ -74,21 +70,21 @@ bool hd_rf_stretches_goes_on(const hd_rf_stretches *s, const hd_event *e)
 
 void hd_rf_stretches_add(hd_rf_stretches *s, const hd_event *e)
 {
-    const hd_rf_code *code = s->code->functions[e->function];
     if (!s->count) {
         s->open = (hd_rf_passage){.kind = HD_EVENT_ISSUE, .cta = e->cta, .warp = e->warp, .frame = e->frame, .function = e->function};
         s->first = e->instruction;
         s->active = e->active;
         s->guarded = s->told = false;
+        s->of = s->code->functions[e->function];
         hd_array_clear(&s->widths);
     }
     s->effective[s->count++] = e->effective;
     s->guarded = s->guarded || e->effective != e->active;
     s->next = e->instruction + 1;
-    s->at_barrier = code->traits[e->instruction] & HD_RF_BARRIER;
+    s->at_barrier = s->of->traits[e->instruction] & HD_RF_BARRIER;
     if (!e->reach)
         return;
-    uint32_t count = code->destination_first[e->instruction + 1] - code->destination_first[e->instruction];
+    uint32_t count = s->of->destination_first[e->instruction + 1] - s->of->destination_first[e->instruction];
     memcpy(hd_array_extend(&s->widths, count), e->reach, count * sizeof *e->reach);
     s->told = true;
 }

@@ -41,8 +41,7 @@ hd_rf_stretches *hd_rf_stretches_new(const hd_rf_module *code);
 void hd_rf_stretches_free(hd_rf_stretches *s);
 void hd_rf_stretches_forget(hd_rf_stretches *s);
 
-bool hd_rf_stretches_is_open(const hd_rf_stretches *s);
-/* Does the ISSUE belong to it? */
+/* Does the ISSUE belong to the stretch that is open? */
 bool hd_rf_stretches_goes_on(const hd_rf_stretches *s, const hd_event *event);
 /* It does, or none is open. */
 void hd_rf_stretches_add(hd_rf_stretches *s, const hd_event *event);
