@@ -474,7 +474,7 @@ static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause
 
 static bool take(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause by, uint32_t *at)
 {
-    if (p->frame || !by)
+    if (p->frame || !by || a->feeder->failed)
         return walk_only(a, w, p, by, at);
     if (w->state == HD_NONE && a->credit)
         w->state = write_down(a, w);

@@ -319,9 +319,17 @@ static void feed_events(hd_count *c, const hd_count_group *group)
 static void feed_stretches(hd_count *c, const hd_count_group *group)
 {
     uint32_t at = 0;
-    for (uint32_t p = 0; p < c->passages.count && !group->feeder->failed; p++)
-        if (!hd_rf_automaton_take(group->automaton, &c->passages.items[p].what, &at))
+    for (uint32_t p = 0; p < c->passages.count; p++) {
+        hd_rf_passage rest = c->passages.items[p].what;
+        while (!hd_rf_automaton_take(group->automaton, &rest, &at) && group->feeder->failed < group->feeder->members.count) {
             note_wrong(c, group->feeder, c->passages.items[p].event + at);
+            rest.from = (uint8_t)(at + 1);
+        }
+        if (group->feeder->failed == group->feeder->members.count) {
+            note_wrong(c, group->feeder, c->passages.items[p].event + at);
+            return;
+        }
+    }
 }
 
 static void feed(void *context, uint32_t group, uint32_t worker)

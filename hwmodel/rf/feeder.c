@@ -277,21 +277,20 @@ bool hd_rf_feeder_pass(hd_rf_feeder *c, const hd_rf_passage *p, uint32_t *at)
 {
     const uint32_t *first = c->code->functions[p->function]->destination_first + p->stretch->first;
     const hd_rf_width *widths = hd_rf_stretch_widths(p->stretch, c->code, p->from);
-    bool good = true;
+    uint32_t failed = c->failed;
     for (uint32_t i = p->from; i < p->end; i++) {
         hd_event event = hd_rf_passage_event(p, i);
-        uint32_t failed = c->failed;
         if (event.effective && widths) {
             event.reach = widths;
             widths += first[i + 1] - first[i];
         }
         hd_rf_feeder_take(c, &event);
-        if (c->failed != failed && good) {
+        if (c->failed != failed) {
             *at = i;
-            good = false;
+            return false;
         }
     }
-    return good;
+    return true;
 }
 
 void hd_rf_feeder_switch(hd_rf_feeder *c, uint32_t warp, bool leaves)

@@ -55,7 +55,7 @@ void hd_rf_feeder_free(hd_rf_feeder *feeder);
 void hd_rf_feeder_add(hd_rf_feeder *feeder, hd_rf_model *model, uint32_t number);
 /* false: of each model an operand was not proved, now or before. Columns that they did not ask for are not handed on. */
 bool hd_rf_feeder_take(hd_rf_feeder *feeder, const hd_event *event);
-/* The instructions of a passage. false: at `*at` of the stretch an operand was not proved that was until then. */
+/* The instructions of a passage. false: at `*at` of the stretch an operand was not proved; what is behind it was not taken. */
 bool hd_rf_feeder_pass(hd_rf_feeder *feeder, const hd_rf_passage *passage, uint32_t *at);
 /* The warp that comes to take turns, or leaves; it lives. */
 void hd_rf_feeder_switch(hd_rf_feeder *feeder, uint32_t warp, bool leaves);

@@ -394,10 +394,10 @@ static bool pass_on(hd_rf_interleave *i, const resident_warp *w, uint8_t from, u
     uint32_t at;
     p.from = from;
     p.end = end;
-    if (i->automaton)
-        return hd_rf_automaton_take(i->automaton, &p, &at);
-    i->feeder->latest = w->living;
-    hd_rf_feeder_pass(i->feeder, &p, &at);
+    i->feeder->latest = i->automaton ? i->feeder->latest : w->living;
+    while (!(i->automaton ? hd_rf_automaton_take(i->automaton, &p, &at) : hd_rf_feeder_pass(i->feeder, &p, &at)) &&
+           i->feeder->failed < i->feeder->members.count)
+        p.from = (uint8_t)(at + 1);
     return i->feeder->failed < i->feeder->members.count;
 }
 

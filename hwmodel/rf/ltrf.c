@@ -110,7 +110,8 @@ static void read_dead(const hd_rf_code *code, hd_ltrf_function *to, const hd_ann
     }
 }
 
-static void read_interval(hd_ltrf *ltrf, const hd_rf_code *code, hd_ltrf_function *to, const hd_annotation *note, uint32_t number)
+/* An instruction bypasses the cache with what an interval of the compiler's size, which the cache may exceed, has no room for. */
+static void read_interval(hd_ltrf *ltrf, const hd_rf_code *code, hd_ltrf_function *to, const hd_annotation *note, uint32_t number, uint32_t size)
 {
     const uint32_t *words = code->function->annotation_words.items + note->value;
     uint32_t count = 0, *kept = hd_arena_copy(&ltrf->arena, words, note->count * sizeof *words);
@@ -119,20 +120,21 @@ static void read_interval(hd_ltrf *ltrf, const hd_rf_code *code, hd_ltrf_functio
             kept[count++] = words[w];
     to->intervals[number] = (hd_ltrf_interval){kept, count < ltrf->most ? count : ltrf->most};
     to->headers[note->instruction] = number + 1;
-    to->bypasses[note->instruction] = distinct_words(code, note->instruction) > to->intervals[number].count &&
-                                      count >= ltrf->most;
+    to->bypasses[note->instruction] = distinct_words(code, note->instruction) > to->intervals[number].count && count >= size;
 }
 
 /* false: the intervals need more lines than there are. */
 static bool read_function(hd_ltrf *ltrf, const hd_rf_code *code, hd_ltrf_function *to)
 {
     const hd_function *f = code->function;
-    uint32_t intervals = 0;
+    uint32_t intervals = 0, size = ltrf->most;
     for (uint32_t a = 0; a < f->annotations.count; a++) {
         intervals += f->annotations.items[a].kind == HD_ANNOTATION_LTRF_PREFETCH;
-        if (f->annotations.items[a].kind == HD_ANNOTATION_LTRF_SIZE && f->annotations.items[a].value > ltrf->most)
-            return false;
+        if (f->annotations.items[a].kind == HD_ANNOTATION_LTRF_SIZE)
+            size = f->annotations.items[a].value;
     }
+    if (size > ltrf->most)
+        return false;
     if (!intervals)
         return true;
     to->headers = HD_ARENA_ARRAY(&ltrf->arena, uint32_t, code->instruction_count);
@@ -143,7 +145,7 @@ static bool read_function(hd_ltrf *ltrf, const hd_rf_code *code, hd_ltrf_functio
     for (uint32_t a = 0; a < f->annotations.count; a++) {
         const hd_annotation *note = &f->annotations.items[a];
         if (note->kind == HD_ANNOTATION_LTRF_PREFETCH)
-            read_interval(ltrf, code, to, note, intervals++);
+            read_interval(ltrf, code, to, note, intervals++, size);
         else if (note->kind == HD_ANNOTATION_LTRF_DEAD)
             read_dead(code, to, note);
     }
