@@ -148,15 +148,28 @@ static hd_rf_meter *kept_meters(hd_rf_automaton *a, const follower *w, uint32_t 
 }
 
 /* Of lengths, whether they are 0; how long they are is kept beside. */
+static void carry_model(hd_rf_automaton *a, uint32_t member, hd_rf_carrier *c, const follower *w, hd_rf_living *living)
+{
+    hd_rf_model *model = a->feeder->members.items[member].model;
+    hd_rf_meter *meters = meters_of(a, member, living), *kept = kept_meters(a, w, member);
+    model->info->ops->carry(model, &living->warp, c);
+    for (uint32_t k = 0; meters && k < HD_RF_METERS; k++) {
+        (void)hd_rf_carried(c, meters[k].length != 0);
+        *(c->out ? &kept[k] : &meters[k]) = c->out ? meters[k] : kept[k];
+    }
+}
+
+/* Of each how many words it has, and these. A model that failed sees no events, and takes nothing up. */
 static void carry_models(hd_rf_automaton *a, hd_rf_carrier *c, const follower *w, hd_rf_living *living)
 {
     for (uint32_t m = 0; m < a->members; m++) {
-        hd_rf_meter *meters = meters_of(a, m, living), *kept = kept_meters(a, w, m);
-        a->feeder->members.items[m].model->info->ops->carry(a->feeder->members.items[m].model, &living->warp, c);
-        for (uint32_t k = 0; meters && k < HD_RF_METERS; k++) {
-            (void)hd_rf_carried(c, meters[k].length != 0);
-            *(c->out ? &kept[k] : &meters[k]) = c->out ? meters[k] : kept[k];
-        }
+        uint32_t place = c->words->count, count = hd_rf_carried(c, 0);
+        if (a->feeder->members.items[m].failure.wrong)
+            c->at += count;
+        else
+            carry_model(a, m, c, w, living);
+        if (c->out)
+            c->words->items[place] = c->words->count - place - 1;
     }
 }
 
