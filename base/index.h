@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-enum { HD_INDEX_END = -1 };
+#define HD_INDEX_END UINT32_MAX
 
 typedef struct hd_index_slot {
     uint64_t hash;
@@ -32,7 +32,7 @@ static inline uint32_t hd_index_seek(const hd_index *index, uint64_t hash, uint3
     for (uint32_t mask = index->capacity - 1;; at++) {
         const hd_index_slot *slot = &index->slots[at & mask];
         if (!slot->used)
-            return (uint32_t)HD_INDEX_END;
+            return HD_INDEX_END;
         if (slot->hash == hash)
             return at & mask;
     }
@@ -41,7 +41,7 @@ static inline uint32_t hd_index_seek(const hd_index *index, uint64_t hash, uint3
 /* The first place with this hash, and the next one. */
 static inline uint32_t hd_index_first(const hd_index *index, uint64_t hash)
 {
-    return index->capacity ? hd_index_seek(index, hash, (uint32_t)hash) : (uint32_t)HD_INDEX_END;
+    return index->capacity ? hd_index_seek(index, hash, (uint32_t)hash) : HD_INDEX_END;
 }
 static inline uint32_t hd_index_next(const hd_index *index, uint64_t hash, uint32_t at)
 {

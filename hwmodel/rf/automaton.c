@@ -177,7 +177,7 @@ static void carry_models(hd_rf_automaton *a, hd_rf_carrier *c, const follower *w
 static uint32_t state_of(hd_rf_automaton *a)
 {
     uint64_t hash = hd_hash(a->words.items, a->words.count * sizeof *a->words.items);
-    for (uint32_t at = hd_index_first(&a->state_numbers, hash); at != (uint32_t)HD_INDEX_END; at = hd_index_next(&a->state_numbers, hash, at)) {
+    for (uint32_t at = hd_index_first(&a->state_numbers, hash); at != HD_INDEX_END; at = hd_index_next(&a->state_numbers, hash, at)) {
         const state *s = &a->states.items[a->state_numbers.slots[at].number];
         if (s->count == a->words.count && !memcmp(a->state_words.items + s->first, a->words.items, s->count * sizeof *a->words.items))
             return a->state_numbers.slots[at].number;
@@ -203,13 +203,13 @@ static uint32_t write_down(hd_rf_automaton *a, const follower *w)
 
 /* ---- what models count meanwhile ----------------------------------------------------------------------------------------- */
 
+/* Counters begin at 0; what models hold stays. */
 static void put_aside(hd_rf_automaton *a)
 {
-    uint32_t count = a->members;
     hd_array_clear(&a->before);
     hd_array_clear(&a->held);
-    uint64_t *before = hd_array_extend(&a->before, count * HD_COUNTER_COUNT), *held = hd_array_extend(&a->held, count);
-    for (uint32_t m = 0; m < count; m++) {
+    uint64_t *before = hd_array_extend(&a->before, a->members * HD_COUNTER_COUNT), *held = hd_array_extend(&a->held, a->members);
+    for (uint32_t m = 0; m < a->members; m++) {
         hd_rf_model *model = a->feeder->members.items[m].model;
         memcpy(before + (size_t)m * HD_COUNTER_COUNT, model->counters, sizeof model->counters);
         memset(model->counters, 0, sizeof model->counters);
@@ -217,7 +217,7 @@ static void put_aside(hd_rf_automaton *a)
     }
 }
 
-/* What was counted and told since is left out. */
+/* What was counted since is left out. */
 static void take_back(hd_rf_automaton *a)
 {
     for (uint32_t m = 0; m < a->members; m++) {
@@ -277,7 +277,7 @@ static uint32_t find_transition(hd_rf_automaton *a, const follower *w, cause by)
             return follow; /* from the state that both share */
     }
     uint64_t hash = hash_of(w->state, by);
-    for (uint32_t at = hd_index_first(&a->transition_numbers, hash); at != (uint32_t)HD_INDEX_END; at = hd_index_next(&a->transition_numbers, hash, at)) {
+    for (uint32_t at = hd_index_first(&a->transition_numbers, hash); at != HD_INDEX_END; at = hd_index_next(&a->transition_numbers, hash, at)) {
         const transition *t = &a->transitions.items[a->transition_numbers.slots[at].number];
         if (t->from == w->state && t->by == by)
             return a->transition_numbers.slots[at].number;

@@ -152,7 +152,7 @@ static uint64_t hash_of_key(const hd_rf_stretches *s)
 /* NULL: not known yet. */
 static kept *find_open_one(const hd_rf_stretches *s, uint64_t hash)
 {
-    for (uint32_t at = hd_index_first(&s->numbers, hash); at != (uint32_t)HD_INDEX_END; at = hd_index_next(&s->numbers, hash, at))
+    for (uint32_t at = hd_index_first(&s->numbers, hash); at != HD_INDEX_END; at = hd_index_next(&s->numbers, hash, at))
         if (is_open_one(s, s->all.items[s->numbers.slots[at].number]))
             return s->all.items[s->numbers.slots[at].number];
     return NULL;

@@ -1,9 +1,10 @@
-/* base/: arena, array, bitset, hash, writer, pool. */
+/* base/: arena, array, bitset, hash, index, writer, pool. */
 #include "tests/unit/unit.h"
 
 #include "base/array.h"
 #include "base/bitset.h"
 #include "base/hash.h"
+#include "base/index.h"
 #include "base/pool.h"
 #include "base/writer.h"
 #include <errno.h>
@@ -287,6 +288,31 @@ static void pool_waits_for_all(void **state)
     assert_int_equal(s.runs, 4);
 }
 
+/* Each number is found under its hash and no other, whatever stands around it: many share one, or the end of one. */
+static void index_finds_all_of_a_hash(void **state)
+{
+    (void)state;
+    enum { NUMBERS = 3000, HASHES = 100 };
+    hd_index index = {0};
+    uint64_t hashes[HASHES];
+    assert_true(hd_index_first(&index, 7) == HD_INDEX_END);
+    for (uint32_t h = 0; h < HASHES; h++)
+        hashes[h] = (uint64_t)h << 32 | (h % 3 ? UINT32_MAX : h);
+    for (uint32_t n = 0; n < NUMBERS; n++)
+        hd_index_add(&index, hashes[n * n % HASHES], n);
+    for (uint32_t h = 0; h < HASHES; h++) {
+        bool found[NUMBERS] = {0};
+        for (uint32_t at = hd_index_first(&index, hashes[h]); at != HD_INDEX_END; at = hd_index_next(&index, hashes[h], at)) {
+            assert_false(found[index.slots[at].number]);
+            found[index.slots[at].number] = true;
+        }
+        for (uint32_t n = 0; n < NUMBERS; n++)
+            assert_int_equal(found[n], n * n % HASHES == h);
+    }
+    assert_true(hd_index_first(&index, (uint64_t)HASHES << 32 | UINT32_MAX) == HD_INDEX_END);
+    hd_index_free(&index);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +322,7 @@ int main(void)
         cmocka_unit_test(array_grows),
         cmocka_unit_test(bitset_agrees_with_flags),
         cmocka_unit_test(hash_values_are_fixed),
+        cmocka_unit_test(index_finds_all_of_a_hash),
         cmocka_unit_test(writer_to_file_equals_writer_to_memory),
         cmocka_unit_test(numbers_are_written_in_decimal),
         cmocka_unit_test(writer_remembers_errors),
