@@ -425,37 +425,56 @@ static void what_the_check_accepts_is_proved(void **state)
     assert_true(tried > 500 && refuted == tried && disproved > tried / 10);
 }
 
-/* Every branch is called uniform: the run must stop at the first that splits, and only there. */
+typedef struct split { /* where a run stopped that calls every branch uniform */
+    bool noticed;
+    hd_span span;
+    char message[256];
+} split;
+
+static split run_all_uniform(uint64_t seed, const char *model, uint32_t events)
+{
+    bench b;
+    const char *refusal = NULL;
+    hd_diagnostics quiet;
+    split r = {0};
+    open_random(&b, seed);
+    hd_diagnostics_init(&quiet);
+    hd_rf_module *code = hd_rf_module_new(b.module);
+    hd_count *count = hd_count_new(code, &quiet);
+    hd_count_add(count, hd_rf_model_new(hd_rf_model_find(model, strlen(model)), code, &refusal));
+    hd_count_batches(count, events, 1);
+    const hd_cfg *cfg = hd_function_cfg(b.kernel);
+    for (uint32_t i = 0; i < cfg->block_count; i++)
+        if (cfg->blocks[i].conditional)
+            hd_count_expect_uniform(count, 0, cfg->blocks[i].end - 1);
+    hd_sink sink = hd_count_sink(count);
+    r.noticed = !rf_walk(b.kernel, 2, 300, &sink);
+    assert_int_equal(r.noticed, quiet.error_count != 0);
+    if (r.noticed) {
+        assert_int_equal(quiet.first->kind, HD_DIAG_NOT_UNIFORM);
+        assert_int_equal(hd_count_failed(count), 1);
+        r.span = quiet.first->span;
+        snprintf(r.message, sizeof r.message, "%s", quiet.first->message);
+    }
+    hd_count_free(count);
+    hd_rf_module_free(code);
+    hd_diagnostics_free(&quiet);
+    close_bench(&b);
+    return r;
+}
+
+/* Every branch is called uniform: the run must stop at the first that splits, and only there, whether events or stretches are collected. */
 static void a_split_of_a_uniform_branch_is_noticed(void **state)
 {
     (void)state;
     uint32_t stopped = 0, whole = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
-        bench b;
-        const char *refusal = NULL;
-        hd_diagnostics quiet;
-        open_random(&b, seed);
-        hd_diagnostics_init(&quiet);
-        hd_rf_module *code = hd_rf_module_new(b.module);
-        hd_count *count = hd_count_new(code, &quiet);
-        hd_count_add(count, hd_rf_model_new(hd_rf_model_find("baseline", 8), code, &refusal));
-        const hd_cfg *cfg = hd_function_cfg(b.kernel);
-        for (uint32_t i = 0; i < cfg->block_count; i++)
-            if (cfg->blocks[i].conditional)
-                hd_count_expect_uniform(count, 0, cfg->blocks[i].end - 1);
-        hd_sink sink = hd_count_sink(count);
-        bool good = rf_walk(b.kernel, 2, 300, &sink);
-        stopped += !good;
-        whole += good;
-        assert_int_equal(good, quiet.error_count == 0);
-        if (!good) {
-            assert_int_equal(quiet.first->kind, HD_DIAG_NOT_UNIFORM);
-            assert_int_equal(hd_count_failed(count), 1);
-        }
-        hd_count_free(count);
-        hd_rf_module_free(code);
-        hd_diagnostics_free(&quiet);
-        close_bench(&b);
+        split each = run_all_uniform(seed, "baseline", 1), stretches = run_all_uniform(seed, "baseline", 1000);
+        split turns = run_all_uniform(seed, "rfc", 1);
+        stopped += each.noticed;
+        whole += !each.noticed;
+        assert_memory_equal(&each, &stretches, sizeof each);
+        assert_memory_equal(&each, &turns, sizeof each);
     }
     assert_true(stopped > 30 && whole > 30);
 }
