@@ -59,6 +59,16 @@ static uint8_t traits_of(const hd_function *f, const hd_instruction *insn, bool 
     return (uint8_t)((form->behaviour & HD_BEHAVE_BARRIER ? HD_RF_BARRIER : 0) | (reads && writes && !is_near(form->space) ? HD_RF_LONG : 0));
 }
 
+static uint64_t touches_of(const hd_rf_code *code, const hd_decoding *d, uint32_t insn)
+{
+    uint64_t set = 0;
+    for (uint32_t s = code->source_first[insn]; s < d->sources.count; s++)
+        set |= hd_rf_touch(d->sources.items[s]);
+    for (uint32_t k = code->destination_first[insn]; k < d->destinations.count; k++)
+        set |= hd_rf_touch(d->destinations.items[k].word);
+    return set;
+}
+
 static hd_rf_code *decode(const hd_function *f, hd_arena *arena)
 {
     hd_rf_code *code = HD_ARENA_NEW(arena, hd_rf_code);
@@ -68,6 +78,7 @@ static hd_rf_code *decode(const hd_function *f, hd_arena *arena)
     code->source_first = HD_ARENA_ARRAY(arena, uint32_t, f->instructions.count + 1);
     code->destination_first = HD_ARENA_ARRAY(arena, uint32_t, f->instructions.count + 1);
     code->traits = HD_ARENA_ARRAY(arena, uint8_t, f->instructions.count + 1);
+    code->touches = HD_ARENA_ARRAY(arena, uint64_t, f->instructions.count + 1);
     hd_decoding d = {0};
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         if (!hd_storage_skips(&code->storage, i)) {
@@ -76,6 +87,7 @@ static hd_rf_code *decode(const hd_function *f, hd_arena *arena)
         }
         code->source_first[i + 1] = d.sources.count;
         code->destination_first[i + 1] = d.destinations.count;
+        code->touches[i] = touches_of(code, &d, i);
         code->traits[i] = traits_of(f, &f->instructions.items[i], code->destination_first[i] != d.destinations.count);
     }
     code->sources = hd_arena_copy(arena, d.sources.items, d.sources.count * sizeof *d.sources.items);

@@ -31,7 +31,11 @@ typedef struct hd_rf_code {
     uint32_t *sources;                      /* words, each once an instruction, in operand order */
     hd_rf_destination *destinations;        /* in operand order */
     uint8_t *traits;                        /* by instruction */
+    uint64_t *touches;                      /* by instruction: hd_rf_touch of all words that it reads or writes */
 } hd_rf_code;
+
+/* Sets of words, which may meet where the words do not, but do meet where they do. */
+static inline uint64_t hd_rf_touch(uint32_t word) { return (uint64_t)1 << (word & 63); }
 
 typedef struct hd_rf_module {
     hd_arena arena;

@@ -494,7 +494,7 @@ static bool record(hd_count *c, const hd_rf_passage *passage)
     uint32_t at = find_recorded(c, passage->cta);
     if (at == HD_NONE) {
         at = c->latest = c->recorded.count;
-        hd_array_push(&c->recorded, hd_rf_cta_new(c->code, passage->cta));
+        hd_array_push(&c->recorded, hd_rf_cta_new(passage->cta));
     }
     hd_rf_cta *cta = c->recorded.items[at];
     hd_rf_cta_record(cta, passage);

@@ -1,4 +1,7 @@
-/* The order of resident warps: see interleave.h. O(resident warps) a turn at worst, O(1) while active warps go on. */
+/* The order of resident warps: see interleave.h. O(resident warps) a turn at worst, O(1) while active warps go on.
+ *
+ * Instructions are looked at one by one only where a model is asked for each. Else a turn goes on to the next long-latency load at once, or to
+ * what may need a result that is awaited, which sets of words (code.h) tell nearly always. */
 #include "hwmodel/rf/interleave.h"
 
 typedef struct resident_cta {
@@ -23,6 +26,7 @@ typedef struct resident_warp {
     uint32_t behind;       /* warps that it waits for at a barrier before that */
     uint64_t ready;    /* instructions issued before it may come back */
     uint64_t last;     /* ... before all that it waits for is there */
+    uint64_t touches;  /* of the words that it waits for */
     uint32_t awaits;
     awaited_word awaited[AWAITED];
 } resident_warp;
@@ -30,13 +34,17 @@ typedef struct resident_warp {
 struct hd_rf_interleave {
     hd_rf_feeder *feeder;
     hd_rf_automaton *automaton; /* of the feeder; NULL: its models walk every instruction */
+    const hd_rf_ops *ops;       /* of the only model, where one steers; else of any */
     hd_rf_residency residency;
+    uint32_t most_ctas;         /* that the SM can hold at all */
+    bool asks;                  /* the model is asked for each instruction; one that can be carried lets every warp go on */
     HD_ARRAY(hd_rf_cta *) arrived;      /* not resident yet */
     HD_ARRAY(resident_cta *) residents;
     HD_ARRAY(resident_warp *) active;
     HD_ARRAY(resident_warp *) waiting;  /* in order of arrival */
     HD_ARRAY(hd_rf_warp *) candidates;
     uint64_t now;
+    uint64_t none_before; /* of those that wait no warp can go on */
     uint32_t turn, refused; /* place in `active`; refusals since an instruction was issued */
     hd_rf_order order;
 };
@@ -80,6 +88,12 @@ void hd_rf_interleave_free(hd_rf_interleave *i)
     free(i);
 }
 
+/* The only model, where one steers; else any. */
+static hd_rf_model *steering(const hd_rf_interleave *i)
+{
+    return i->feeder->members.items[0].model;
+}
+
 /* What is no instruction. */
 static bool tell(hd_rf_interleave *i, hd_rf_passage p)
 {
@@ -96,8 +110,11 @@ static bool tell_of(hd_rf_interleave *i, hd_event_kind kind, const hd_rf_cta *ct
 bool hd_rf_interleave_launch(hd_rf_interleave *i, const hd_rf_residency *residency, uint32_t function)
 {
     drop_all(i);
+    i->ops = steering(i)->info->ops;
     i->residency = i->feeder->residency = *residency;
-    i->now = i->turn = i->refused = 0;
+    i->most_ctas = i->ops->may_launch_cta && residency->most_ctas ? residency->most_ctas : residency->ctas;
+    i->asks = i->ops->may_issue && !i->automaton;
+    i->now = i->none_before = i->turn = i->refused = 0;
     return tell(i, (hd_rf_passage){.kind = HD_EVENT_LAUNCH, .function = function});
 }
 
@@ -123,17 +140,6 @@ bool hd_rf_interleave_steers(const hd_rf_ops *ops)
     return ops->may_issue || ops->may_launch_cta || ops->rank_warps;
 }
 
-/* The only model, where one steers; else any. */
-static hd_rf_model *steering(const hd_rf_interleave *i)
-{
-    return i->feeder->members.items[0].model;
-}
-
-static const hd_rf_ops *ops_of(const hd_rf_interleave *i)
-{
-    return steering(i)->info->ops;
-}
-
 static hd_rf_warp *warp_of(const resident_warp *w)
 {
     return &w->living->warp;
@@ -143,6 +149,7 @@ static void end_warp(hd_rf_interleave *i, resident_warp *w)
 {
     resident_cta *of = w->of;
     of->issued[w->index] = UINT32_MAX;
+    i->none_before = 0;
     tell_of(i, HD_EVENT_WARP_END, of->cta, w->index);
     free(w);
     if (--of->live)
@@ -183,6 +190,7 @@ static void start_cta(hd_rf_interleave *i)
     i->arrived.count--;
     memmove(i->arrived.items, i->arrived.items + 1, i->arrived.count * sizeof *i->arrived.items);
     hd_array_push(&i->residents, of);
+    i->none_before = 0;
     tell_of(i, HD_EVENT_CTA_START, of->cta, 0);
     for (uint32_t k = 0, count = of->cta->warp_count; k < count; k++)
         tell_of(i, HD_EVENT_WARP_START, of->cta, k);
@@ -196,18 +204,10 @@ static void start_cta(hd_rf_interleave *i)
     }
 }
 
-/* CTAs that the SM can hold at all. */
-static uint32_t most_ctas(const hd_rf_interleave *i)
-{
-    bool by_model = ops_of(i)->may_launch_cta && i->residency.most_ctas;
-    return by_model ? i->residency.most_ctas : i->residency.ctas;
-}
-
 static void start_ctas(hd_rf_interleave *i)
 {
-    const hd_rf_ops *ops = ops_of(i);
-    while (i->arrived.count && i->residents.count < most_ctas(i) &&
-           (!ops->may_launch_cta || ops->may_launch_cta(steering(i), i->arrived.items[0]->cta)))
+    while (i->arrived.count && i->residents.count < i->most_ctas &&
+           (!i->ops->may_launch_cta || i->ops->may_launch_cta(steering(i), i->arrived.items[0]->cta)))
         start_cta(i);
 }
 
@@ -229,30 +229,52 @@ static resident_warp *take_waiting(hd_rf_interleave *i, uint32_t at)
     return w;
 }
 
-/* The place in the queue of the warp that comes next; HD_NONE: none can. */
-static uint32_t choose_waiting(hd_rf_interleave *i, bool whenever)
+/* The place in the queue of the warp that can go on first, now or later; HD_NONE: none can. */
+static uint32_t first_to_come(const hd_rf_interleave *i)
 {
-    const hd_rf_ops *ops = ops_of(i);
     uint32_t first = HD_NONE;
-    hd_array_clear(&i->candidates);
     for (uint32_t k = 0; k < i->waiting.count; k++) {
-        resident_warp *w = i->waiting.items[k];
-        if ((!whenever && w->ready > i->now) || held_at_barrier(w))
-            continue;
-        if (!ops->rank_warps && !whenever)
-            return k;
-        if (first == HD_NONE || w->ready < i->waiting.items[first]->ready)
+        const resident_warp *w = i->waiting.items[k];
+        if (!held_at_barrier(w) && (first == HD_NONE || w->ready < i->waiting.items[first]->ready))
             first = k;
-        if (ops->rank_warps)
-            hd_array_push(&i->candidates, warp_of(w));
     }
-    if (whenever || first == HD_NONE)
-        return first;
-    ops->rank_warps(steering(i), i->candidates.items, i->candidates.count);
-    for (uint32_t k = 0; k < i->waiting.count; k++)
-        if (warp_of(i->waiting.items[k]) == i->candidates.items[0])
-            return k;
     return first;
+}
+
+/* ... that the model wants first, of those that can go on now. */
+static uint32_t first_ranked(hd_rf_interleave *i)
+{
+    hd_array_clear(&i->candidates);
+    for (uint32_t k = 0; k < i->waiting.count; k++)
+        if (i->waiting.items[k]->ready <= i->now && !held_at_barrier(i->waiting.items[k]))
+            hd_array_push(&i->candidates, warp_of(i->waiting.items[k]));
+    if (!i->candidates.count)
+        return HD_NONE;
+    i->ops->rank_warps(steering(i), i->candidates.items, i->candidates.count);
+    uint32_t at = 0;
+    while (warp_of(i->waiting.items[at]) != i->candidates.items[0])
+        at++;
+    return at;
+}
+
+/* ... that comes now. Where none does, it is told from when on one may. */
+static uint32_t choose_waiting(hd_rf_interleave *i)
+{
+    uint64_t soonest = UINT64_MAX;
+    if (i->now < i->none_before)
+        return HD_NONE;
+    if (i->ops->rank_warps)
+        return first_ranked(i);
+    for (uint32_t k = 0; k < i->waiting.count; k++) {
+        const resident_warp *w = i->waiting.items[k];
+        if (held_at_barrier(w))
+            continue;
+        if (w->ready <= i->now)
+            return k;
+        soonest = w->ready < soonest ? w->ready : soonest;
+    }
+    i->none_before = soonest;
+    return HD_NONE;
 }
 
 static void tell_switch(hd_rf_interleave *i, const resident_warp *w, bool leaves)
@@ -269,9 +291,9 @@ static void tell_switch(hd_rf_interleave *i, const resident_warp *w, bool leaves
 static void fill_active(hd_rf_interleave *i)
 {
     while (i->waiting.count && i->active.count < i->residency.active) {
-        uint32_t at = choose_waiting(i, false);
+        uint32_t at = choose_waiting(i);
         if (at == HD_NONE && !i->active.count)
-            at = choose_waiting(i, true);
+            at = first_to_come(i);
         if (at == HD_NONE)
             return;
         resident_warp *w = take_waiting(i, at);
@@ -293,24 +315,33 @@ static void leave(hd_rf_interleave *i, uint32_t at, uint64_t ready)
 {
     resident_warp *w = take_active(i, at);
     w->ready = ready;
+    i->none_before = ready < i->none_before ? ready : i->none_before;
     tell_switch(i, w, true);
     hd_array_push(&i->waiting, w);
 }
 
 /* ---- what a warp waits for ------------------------------------------------------------------------------------------- */
 
-/* The results of the long-latency load that was issued. false: there is no room for them. */
-static bool await_results(hd_rf_interleave *i, resident_warp *w, const hd_event *event)
+static const hd_rf_code *code_of(const hd_rf_interleave *i, const resident_warp *w)
 {
-    const hd_rf_code *code = i->feeder->code->functions[event->function];
-    uint32_t first = code->destination_first[event->instruction], end = code->destination_first[event->instruction + 1];
+    return i->feeder->code->functions[w->passage.function];
+}
+
+/* The results of the long-latency load that was issued last. false: there is no room for them. */
+static bool await_results(hd_rf_interleave *i, resident_warp *w)
+{
+    const hd_rf_code *code = code_of(i, w);
+    uint32_t load = w->passage.stretch->first + w->passage.from - 1;
+    uint32_t first = code->destination_first[load], end = code->destination_first[load + 1];
     if (w->last <= i->now)
-        w->awaits = 0;
+        w->awaits = w->touches = 0;
     w->last = i->now + i->residency.latency;
     if (w->awaits + (end - first) > AWAITED)
         return false;
-    for (uint32_t d = first; d < end; d++)
-        w->awaited[w->awaits++] = (awaited_word){event->frame, code->destinations[d].word, w->last};
+    for (uint32_t d = first; d < end; d++) {
+        w->awaited[w->awaits++] = (awaited_word){w->passage.frame, code->destinations[d].word, w->last};
+        w->touches |= hd_rf_touch(code->destinations[d].word);
+    }
     return true;
 }
 
@@ -329,8 +360,10 @@ static uint64_t when_it_can(const hd_rf_interleave *i, const resident_warp *w)
     uint64_t ready = 0;
     if (w->last <= i->now)
         return 0;
-    const hd_rf_code *code = i->feeder->code->functions[w->passage.function];
+    const hd_rf_code *code = code_of(i, w);
     uint32_t next = w->passage.stretch->first + w->passage.from;
+    if (!(code->touches[next] & w->touches))
+        return 0;
     for (uint32_t s = code->source_first[next]; s < code->source_first[next + 1]; s++) {
         uint64_t then = when_there(w, w->passage.frame, code->sources[s]);
         ready = then > ready ? then : ready;
@@ -344,21 +377,14 @@ static uint64_t when_it_can(const hd_rf_interleave *i, const resident_warp *w)
 
 /* ---- issuing ------------------------------------------------------------------------------------------------------- */
 
-/* A model that can be carried lets every warp go on. */
-static bool asks(const hd_rf_interleave *i)
-{
-    return ops_of(i)->may_issue && !i->automaton;
-}
-
 static bool may_issue(hd_rf_interleave *i, const resident_warp *w)
 {
-    const hd_rf_ops *ops = ops_of(i);
-    if (!asks(i))
+    if (!i->asks)
         return true;
     i->feeder->latest = w->living; /* found without a search */
     hd_event next = hd_rf_passage_event(&w->passage, w->passage.from);
     hd_rf_step step = hd_rf_feeder_peek(i->feeder, &next);
-    return ops->may_issue(steering(i), &step);
+    return i->ops->may_issue(steering(i), &step);
 }
 
 /* All active warps were refused one after another: the one whose turn it is gives its place to one that waits. */
@@ -375,7 +401,7 @@ static bool refuse(hd_rf_interleave *i)
         return true;
     }
     i->now++; /* time goes on */
-    uint32_t at = choose_waiting(i, true);
+    uint32_t at = first_to_come(i);
     if (at == HD_NONE) {
         i->turn++;
         return true;
@@ -387,13 +413,13 @@ static bool refuse(hd_rf_interleave *i)
     return true;
 }
 
-/* Its instructions [from, end) of the stretch. */
-static bool pass_on(hd_rf_interleave *i, const resident_warp *w, uint8_t from, uint8_t end)
+/* Its instructions of the stretch, from this one on, that were issued. */
+static bool pass_on(hd_rf_interleave *i, const resident_warp *w, uint8_t from)
 {
     hd_rf_passage p = w->passage;
     uint32_t at;
     p.from = from;
-    p.end = end;
+    p.end = w->passage.from;
     i->feeder->latest = i->automaton ? i->feeder->latest : w->living;
     while (!(i->automaton ? hd_rf_automaton_take(i->automaton, &p, &at) : hd_rf_feeder_pass(i->feeder, &p, &at)) &&
            i->feeder->failed < i->feeder->members.count)
@@ -401,37 +427,76 @@ static bool pass_on(hd_rf_interleave *i, const resident_warp *w, uint8_t from, u
     return i->feeder->failed < i->feeder->members.count;
 }
 
-/* The warp's next instruction is issued. Says when the one behind it in the stretch can be. */
-static uint64_t advance(hd_rf_interleave *i, resident_warp *w)
+/* Where the instructions end that can be issued after the warp's next one without a look at anything: behind a long-latency load, before one that
+ * may need a word that the warp waits for, or at `end`. */
+static uint8_t end_of_run(const hd_rf_interleave *i, const resident_warp *w, uint8_t end)
 {
-    hd_event event = hd_rf_passage_event(&w->passage, w->passage.from);
-    uint8_t traits = i->feeder->code->functions[event.function]->traits[event.instruction];
-    i->now++;
+    const hd_rf_stretch *s = w->passage.stretch;
+    uint32_t loads = s->loads >> w->passage.from;
+    uint8_t stop = loads ? (uint8_t)(w->passage.from + __builtin_ctz(loads) + 1) : end;
+    stop = stop < end ? stop : end;
+    if (w->last <= i->now + 1 || !(s->touches & w->touches))
+        return stop;
+    const uint64_t *touches = code_of(i, w)->touches + s->first;
+    for (uint8_t at = (uint8_t)(w->passage.from + 1); at < stop; at++)
+        if (touches[at] & w->touches)
+            return at;
+    return stop;
+}
+
+/* The warp's next instructions, before `stop`, are issued. Says when the one behind them in the stretch can be. */
+static uint64_t advance(hd_rf_interleave *i, resident_warp *w, uint8_t stop)
+{
+    const hd_rf_stretch *s = w->passage.stretch;
+    i->now += (uint32_t)(stop - w->passage.from);
     i->refused = 0;
     w->behind = 0;
-    w->of->issued[w->index] += (traits & HD_RF_BARRIER) != 0;
-    w->passage.from++;
-    if (event.effective && traits & HD_RF_LONG && !await_results(i, w, &event))
+    w->passage.from = stop;
+    if (s->barrier && stop == s->count) {
+        w->of->issued[w->index]++;
+        i->none_before = 0; /* others may wait for it */
+    }
+    if (s->loads >> (stop - 1) & 1 && !await_results(i, w))
         return w->last;
-    return w->passage.from < w->passage.end ? when_it_can(i, w) : 0;
+    return stop < s->count ? when_it_can(i, w) : 0;
+}
+
+/* Up to `end` of the stretch, where nothing is in the way. Says when the warp can go on. */
+static uint64_t go_on(hd_rf_interleave *i, resident_warp *w, uint8_t end)
+{
+    uint64_t ready;
+    do
+        ready = advance(i, w, end_of_run(i, w, end));
+    while (ready <= i->now && w->passage.from < end);
+    return ready;
+}
+
+/* ... and the model has nothing against it. false: it is not left. */
+static bool go_on_asking(hd_rf_interleave *i, resident_warp *w, uint8_t end, uint64_t *ready)
+{
+    do {
+        *ready = advance(i, w, (uint8_t)(w->passage.from + 1));
+        if (!pass_on(i, w, (uint8_t)(w->passage.from - 1)))
+            return false;
+    } while (*ready <= i->now && w->passage.from < end && may_issue(i, w));
+    return true;
 }
 
 /* A turn: false where no model is left. */
 static bool issue(hd_rf_interleave *i, resident_warp *w)
 {
-    uint32_t most = i->residency.turn ? i->residency.turn : HD_RF_STRETCH;
-    uint8_t first = w->passage.from, passed = first;
-    bool asked = asks(i);
-    uint64_t ready = 0;
-    do {
-        if (asked && w->passage.from != first && !may_issue(i, w))
-            break;
-        ready = advance(i, w);
-        if (asked && !pass_on(i, w, passed++, w->passage.from))
+    uint8_t first = w->passage.from, end = w->passage.end;
+    uint64_t ready;
+    if (i->residency.turn && i->residency.turn < (uint32_t)(end - first))
+        end = (uint8_t)(first + i->residency.turn);
+    if (i->asks) {
+        if (!go_on_asking(i, w, end, &ready))
             return false;
-    } while (ready <= i->now && w->passage.from < w->passage.end && (uint32_t)(w->passage.from - first) < most);
-    if (!asked && !pass_on(i, w, first, w->passage.from))
-        return false;
+    } else {
+        ready = go_on(i, w, end);
+        if (!pass_on(i, w, first))
+            return false;
+    }
     if (w->passage.from == w->passage.end) {
         if (!load_next(i, w)) {
             end_warp(i, take_active(i, i->turn)); /* the next one stands in its place now */
@@ -478,7 +543,7 @@ bool hd_rf_interleave_add(hd_rf_interleave *i, hd_rf_cta *cta)
     __atomic_add_fetch(&cta->readers, 1, __ATOMIC_RELAXED);
     hd_array_push(&i->arrived, cta);
     start_ctas(i);
-    while (i->arrived.count || i->residents.count >= most_ctas(i))
+    while (i->arrived.count || i->residents.count >= i->most_ctas)
         if (!one_turn(i))
             return false;
     return true;

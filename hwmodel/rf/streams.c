@@ -1,10 +1,9 @@
 /* Streams of warps: see streams.h. */
 #include "hwmodel/rf/streams.h"
 
-hd_rf_cta *hd_rf_cta_new(const hd_rf_module *code, uint32_t number)
+hd_rf_cta *hd_rf_cta_new(uint32_t number)
 {
     hd_rf_cta *cta = hd_calloc(1, sizeof *cta);
-    cta->code = code;
     cta->cta = number;
     cta->readers = 1;
     return cta;
@@ -54,6 +53,6 @@ void hd_rf_cta_record(hd_rf_cta *cta, const hd_rf_passage *p)
     hd_rf_stream *s = &cta->warps[index];
     hd_array_push(&s->records, (hd_rf_record){keep(cta, p->stretch), p->frame, s->behind_barrier ? others_at(cta, s) : 0});
     cta->bytes += sizeof *s->records.items;
-    s->behind_barrier = p->stretch && hd_rf_stretch_ends_at_barrier(p->stretch, cta->code);
+    s->behind_barrier = p->stretch && p->stretch->barrier;
     s->barriers += s->behind_barrier;
 }

@@ -24,15 +24,14 @@ typedef struct hd_rf_stream { /* of one warp */
 } hd_rf_stream;
 
 typedef struct hd_rf_cta {
-    const hd_rf_module *code;
     uint32_t cta, warp_count, readers; /* readers: on several threads */
     uint64_t bytes; /* of its streams */
     HD_ARRAY(hd_rf_stretch *) own; /* copies of stretches without a number */
     hd_rf_stream warps[HD_RF_CTA_WARPS];
 } hd_rf_cta;
 
-hd_rf_cta *hd_rf_cta_new(const hd_rf_module *code, uint32_t cta); /* with one reader */
-void hd_rf_cta_release(hd_rf_cta *cta);                           /* by one reader; the last one frees it. NULL: nothing */
+hd_rf_cta *hd_rf_cta_new(uint32_t cta); /* with one reader */
+void hd_rf_cta_release(hd_rf_cta *cta); /* by one reader; the last one frees it. NULL: nothing */
 /* What a warp of the CTA does next: WARP_START, a stretch, or RETURN; others are left out. */
 void hd_rf_cta_record(hd_rf_cta *cta, const hd_rf_passage *passage);
 

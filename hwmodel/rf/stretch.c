@@ -124,6 +124,17 @@ static void point_into_key(kept *k)
     k->stretch.widths = k->key[2] & TOLD ? (const hd_rf_width *)(lanes + (guarded ? k->stretch.count : 0)) : NULL;
 }
 
+/* What follows from the contents. */
+static void add_facts(const hd_rf_stretches *s, hd_rf_stretch *stretch)
+{
+    stretch->barrier = s->at_barrier;
+    for (uint32_t i = 0; i < s->count; i++) {
+        bool long_load = s->effective[i] && s->of->traits[s->first + i] & HD_RF_LONG;
+        stretch->loads |= (uint32_t)long_load << i;
+        stretch->touches |= s->of->touches[s->first + i];
+    }
+}
+
 static kept *keep_open_one(hd_rf_stretches *s, uint64_t hash, uint32_t shape)
 {
     size_t bytes = sizeof(kept) + s->key.count * sizeof(uint32_t);
@@ -134,6 +145,7 @@ static kept *keep_open_one(hd_rf_stretches *s, uint64_t hash, uint32_t shape)
     memcpy(k->key, s->key.items, k->words * sizeof *k->key);
     k->stretch = (hd_rf_stretch){.number = room ? s->all.count : HD_NONE, .shape = s->told ? shape : room ? s->all.count : HD_NONE,
                                  .function = s->open.function, .first = s->first, .count = s->count, .active = s->active};
+    add_facts(s, &k->stretch);
     point_into_key(k);
     if (!room) {
         hd_array_push(&s->loose, k);
@@ -219,11 +231,6 @@ const hd_rf_width *hd_rf_stretch_widths(const hd_rf_stretch *s, const hd_rf_modu
         if (s->effective ? s->effective[k] : s->active)
             widths += first[k + 1] - first[k];
     return widths;
-}
-
-bool hd_rf_stretch_ends_at_barrier(const hd_rf_stretch *s, const hd_rf_module *code)
-{
-    return code->functions[s->function]->traits[s->first + s->count - 1] & HD_RF_BARRIER;
 }
 
 hd_rf_stretch *hd_rf_stretch_copy(const hd_rf_stretch *stretch, size_t *bytes)

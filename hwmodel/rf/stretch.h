@@ -19,6 +19,9 @@ typedef struct hd_rf_stretch {
     uint32_t number; /* HD_NONE: there was no room */
     uint32_t shape;  /* the number of the same without widths */
     uint32_t function, first, count, active;
+    uint32_t loads;   /* its long-latency loads with an effective lane: a bit an instruction */
+    bool barrier;     /* it ends at one */
+    uint64_t touches; /* of its instructions: code.h */
     const uint32_t *effective; /* by instruction; NULL: all that are active */
     const hd_rf_width *widths; /* of all destinations of its instructions that write, in order; NULL: not told */
 } hd_rf_stretch;
@@ -32,7 +35,6 @@ typedef struct hd_rf_passage {
 /* The ISSUE event of the passage's instruction i; *widths: those of the instruction, and then of the next one. */
 hd_event hd_rf_passage_event(const hd_rf_passage *passage, uint32_t i);
 const hd_rf_width *hd_rf_stretch_widths(const hd_rf_stretch *stretch, const hd_rf_module *code, uint32_t i); /* from instruction i on */
-bool hd_rf_stretch_ends_at_barrier(const hd_rf_stretch *stretch, const hd_rf_module *code);
 /* On the heap; adds the bytes that it takes. */
 hd_rf_stretch *hd_rf_stretch_copy(const hd_rf_stretch *stretch, size_t *bytes);
 
