@@ -40,12 +40,13 @@ typedef struct transition {
     uint32_t from, to;          /* to: HD_NONE: it ended */
     uint32_t follow;            /* the transition that was taken behind it last */
     uint64_t times;             /* since the counters were brought up to date */
-    uint32_t effects, effect_count, tellings, telling_count, lapses, lapse_count;
+    uint32_t effects, effect_count, tellings, telling_count, lapses, lapse_count, deeds, deed_count;
 } transition;
 
 typedef struct follower { /* a warp */
     bool alive, with_models; /* with_models: they know it as it is now */
     uint32_t number, cta, function; /* function: of the kernel */
+    hd_rf_living *living;
     uint32_t state;          /* HD_NONE: not known */
     uint32_t latest;         /* the transition that it took last; HD_NONE */
 } follower;
@@ -63,6 +64,7 @@ struct hd_rf_automaton {
     HD_ARRAY(effect) effects;
     HD_ARRAY(telling) tellings;
     HD_ARRAY(lapse) lapses;
+    HD_ARRAY(hd_rf_deed) deeds;
     HD_ARRAY(hd_rf_meter) meters; /* by warp, member and meter: as its state has them */
     uint8_t by_number[256];       /* warps by the end of their number: to be looked at first */
     hd_u32_array taken;    /* transitions with times */
@@ -82,6 +84,7 @@ hd_rf_automaton *hd_rf_automaton_new(hd_rf_feeder *feeder)
 {
     hd_rf_automaton *a = hd_calloc(1, sizeof *a);
     a->feeder = feeder;
+    feeder->defers = true;
     hd_array_push(&a->states, (state){0, 0}); /* BEGIN; found without its words */
     a->credit = CREDIT;
     a->runs = hd_calloc(feeder->members.count, sizeof *a->runs);
@@ -103,6 +106,7 @@ void hd_rf_automaton_free(hd_rf_automaton *a)
     hd_array_free(&a->effects);
     hd_array_free(&a->tellings);
     hd_array_free(&a->lapses);
+    hd_array_free(&a->deeds);
     hd_array_free(&a->meters);
     hd_array_free(&a->taken);
     for (uint32_t m = 0; m < a->members; m++)
@@ -120,7 +124,7 @@ void hd_rf_automaton_free(hd_rf_automaton *a)
 static bool has_room(const hd_rf_automaton *a)
 {
     uint64_t bytes = a->state_words.count * sizeof(uint32_t) + a->effects.count * sizeof(effect) + a->tellings.count * sizeof(telling) +
-                     a->lapses.count * sizeof(lapse);
+                     a->lapses.count * sizeof(lapse) + a->deeds.count * sizeof(hd_rf_deed);
     return a->transitions.count < HD_RF_TRANSITIONS && a->states.count < HD_RF_TRANSITIONS && bytes < HD_RF_STATE_BYTES;
 }
 
@@ -191,8 +195,8 @@ static uint32_t state_of(hd_rf_automaton *a)
 /* What the models know of the warp; HD_NONE where that cannot be written down. */
 static uint32_t write_down(hd_rf_automaton *a, const follower *w)
 {
-    hd_rf_living *living = hd_rf_feeder_warp(a->feeder, w->number);
-    if (!living || living->warp.identity.frames.count != 1 || !has_room(a))
+    hd_rf_living *living = w->living;
+    if (living->warp.identity.frames.count != 1 || !has_room(a))
         return HD_NONE;
     hd_array_clear(&a->words);
     hd_rf_carrier carrier = {.out = true, .words = &a->words, .identity = &living->warp.identity};
@@ -224,6 +228,7 @@ static void take_back(hd_rf_automaton *a)
         hd_rf_model *model = a->feeder->members.items[m].model;
         memcpy(model->counters, a->before.items + (size_t)m * HD_COUNTER_COUNT, sizeof model->counters);
         model->held = a->held.items[m];
+        hd_rf_deeds_drop(model);
     }
 }
 
@@ -247,7 +252,7 @@ static void wake(hd_rf_automaton *a, follower *w)
     put_aside(a);
     if (w->state != BEGIN) {
         hd_rf_feeder_peek(a->feeder, &(hd_event){.warp = w->number, .function = w->function}); /* begins the kernel's frame, where it is not there */
-        hd_rf_living *living = hd_rf_feeder_warp(a->feeder, w->number);
+        hd_rf_living *living = w->living;
         const state *s = &a->states.items[w->state];
         hd_array_clear(&a->words);
         memcpy(hd_array_extend(&a->words, s->count), a->state_words.items + s->first, s->count * sizeof *a->words.items);
@@ -319,7 +324,20 @@ static void lapse_again(hd_rf_automaton *a, const lapse *l, hd_rf_meter *meter)
     meter->length = l->ended ? l->rest : meter->length + l->rest;
 }
 
-static void take_again(hd_rf_automaton *a, follower *w, uint32_t at)
+static bool do_again(hd_rf_automaton *a, const follower *w, const hd_rf_passage *p, const transition *t)
+{
+    const hd_rf_deed *deeds = a->deeds.items + t->deeds;
+    bool good = true;
+    for (uint32_t i = 0, end; i < t->deed_count; i = end) {
+        for (end = i + 1; end < t->deed_count && deeds[end].member == deeds[i].member; end++)
+            ;
+        good &= hd_rf_feeder_do(a->feeder, deeds[i].member, w->living, p, deeds + i, end - i);
+    }
+    return good;
+}
+
+/* false: see hd_rf_feeder_do. */
+static bool take_again(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, uint32_t at)
 {
     transition *t = &a->transitions.items[at];
     if (!t->times++)
@@ -329,6 +347,7 @@ static void take_again(hd_rf_automaton *a, follower *w, uint32_t at)
         lapse_again(a, &a->lapses.items[i], &kept_meters(a, w, a->lapses.items[i].member)[a->lapses.items[i].meter]);
     w->with_models = false;
     step_to(a, w, at);
+    return do_again(a, w, p, t);
 }
 
 static void keep_effects(hd_rf_automaton *a, transition *t)
@@ -376,11 +395,24 @@ static void keep_tellings(hd_rf_automaton *a, transition *t)
     t->telling_count = a->tellings.count - t->tellings;
 }
 
+static void keep_deeds(hd_rf_automaton *a, transition *t)
+{
+    t->deeds = a->deeds.count;
+    for (uint32_t m = 0; m < a->members; m++) {
+        const hd_rf_model *model = a->feeder->members.items[m].model;
+        for (uint32_t i = 0; i < model->deeds.count; i++) {
+            hd_array_push(&a->deeds, model->deeds.items[i]);
+            hd_array_last(&a->deeds).member = (uint16_t)m;
+        }
+    }
+    t->deed_count = a->deeds.count - t->deeds;
+}
+
 /* ---- taking ------------------------------------------------------------------------------------------------------------ */
 
 static void start_meters(hd_rf_automaton *a, const follower *w)
 {
-    const hd_rf_living *living = hd_rf_feeder_warp(a->feeder, w->number);
+    const hd_rf_living *living = w->living;
     for (uint32_t m = 0; m < a->members; m++) {
         hd_rf_meter *meters = meters_of(a, m, living), *kept = kept_meters(a, w, m);
         for (uint32_t k = 0; meters && k < HD_RF_METERS; k++) {
@@ -438,9 +470,18 @@ static void forget(hd_rf_automaton *a, follower *w)
 {
     bury(a, w);
     put_aside(a);
-    hd_rf_feeder_take(a->feeder, &(hd_event){.kind = HD_EVENT_WARP_START, .cta = w->cta, .warp = w->number});
+    hd_rf_feeder_start(a->feeder, w->living, w->cta, w->number);
     take_back(a);
     w->with_models = false;
+}
+
+/* What the models have noted, behind a walk that was good, or not. false: *at is where one failed. */
+static bool do_noted(hd_rf_automaton *a, const follower *w, const hd_rf_passage *p, bool walked, uint32_t *at)
+{
+    if (!w->living || hd_rf_feeder_do_noted(a->feeder, w->living, p))
+        return walked;
+    *at = walked && p->end ? p->end - 1u : *at;
+    return false;
 }
 
 static bool walk_only(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause by, uint32_t *at)
@@ -450,7 +491,8 @@ static bool walk_only(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, c
     w->state = w->latest = HD_NONE;
     if (a->rest && !--a->rest)
         a->credit = CREDIT / 4;
-    return walk(a, w, p, by, at);
+    bool good = walk(a, w, p, by, at);
+    return do_noted(a, w, p, good, at);
 }
 
 /* Walks, and keeps what came of it. */
@@ -458,7 +500,7 @@ static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause
 {
     transition t = {.by = by, .from = w->state, .to = HD_NONE, .follow = HD_NONE};
     wake(a, w);
-    const hd_rf_living *living = hd_rf_feeder_warp(a->feeder, w->number); /* its place stays as it is where the warp ends */
+    const hd_rf_living *living = w->living; /* its place stays as it is where the warp ends */
     note_tellings(a);
     start_meters(a, w);
     put_aside(a);
@@ -466,10 +508,12 @@ static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause
     end_tellings(a);
     keep_effects(a, &t);
     keep_tellings(a, &t);
+    keep_deeds(a, &t);
     add_back(a);
     keep_lapses(a, w, living, &t);
     if (good && by != ENDS)
         t.to = write_down(a, w);
+    good = do_noted(a, w, p, good, at);
     if (good && (t.to != HD_NONE || by == ENDS)) {
         hd_index_add(&a->transition_numbers, hash_of(t.from, t.by), a->transitions.count);
         hd_array_push(&a->transitions, t);
@@ -497,8 +541,8 @@ static bool take(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause 
     if (known == HD_NONE)
         return a->credit && has_room(a) ? learn(a, w, p, by, at) : walk_only(a, w, p, by, at);
     a->credit += a->credit && a->credit < CREDIT;
-    take_again(a, w, known);
-    return true;
+    *at = p->end ? p->end - 1u : 0;
+    return take_again(a, w, p, known);
 }
 
 /* 0: it has no number. */
@@ -533,6 +577,8 @@ static void start_warp(hd_rf_automaton *a, const hd_rf_passage *p)
     follower *w = &a->warps.items[at];
     *w = (follower){.alive = true, .number = p->warp, .cta = p->cta, .state = BEGIN, .latest = HD_NONE};
     memset(kept_meters(a, w, 0), 0, a->members * HD_RF_METERS * sizeof(hd_rf_meter));
+    hd_rf_feeder_take(a->feeder, &(hd_event){.kind = HD_EVENT_WARP_START, .cta = p->cta, .warp = p->warp});
+    w->living = hd_rf_feeder_warp(a->feeder, p->warp);
 }
 
 bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *at)
@@ -547,7 +593,7 @@ bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *
         return hd_rf_feeder_take(a->feeder, &event);
     case HD_EVENT_WARP_START:
         start_warp(a, p);
-        return hd_rf_feeder_take(a->feeder, &event);
+        return true;
     case HD_EVENT_ISSUE:
         w = find_warp(a, p->warp);
         if (!w)
@@ -557,7 +603,7 @@ bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *
         return take(a, w, p, cause_of(a, p), at);
     case HD_EVENT_RETURN: /* the models have walked what it returns from */
         w = find_warp(a, p->warp);
-        return !w || !w->with_models || hd_rf_feeder_take(a->feeder, &event);
+        return !w || !w->with_models || do_noted(a, w, p, hd_rf_feeder_take(a->feeder, &event), at);
     case HD_EVENT_WARP_END:
         w = find_warp(a, p->warp);
         if (!w)
@@ -583,7 +629,7 @@ void hd_rf_automaton_switch(hd_rf_automaton *a, uint32_t warp, bool leaves)
         return;
     hd_rf_passage passage = {.cta = w->cta, .warp = warp};
     if (w->state == BEGIN) /* nothing is known of it that could be written down */
-        hd_rf_feeder_switch(a->feeder, warp, leaves);
+        do_noted(a, w, &passage, walk(a, w, &passage, leaves ? LEAVES : COMES, &at), &at);
     else
         take(a, w, &passage, leaves ? LEAVES : COMES, &at);
 }

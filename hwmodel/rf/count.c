@@ -224,6 +224,8 @@ static void report_failure(hd_count *c, uint32_t model)
                   "a warp that writes registers more than 4,290,000,000 times cannot be proved");
         return;
     }
+    if (f->wrong == HD_RF_SHARED)
+        snprintf(why, sizeof why, "the register it was given is another one's");
     if (f->wrong == HD_RF_STALE)
         snprintf(why, sizeof why, "%s holds an older one", place_names[f->place]);
     hd_storage_spell(&c->code->functions[f->function]->storage, f->word, name, sizeof name);

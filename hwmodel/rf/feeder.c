@@ -69,6 +69,43 @@ static void write_parameters(hd_rf_living *w, const hd_rf_code *code, uint32_t l
     }
 }
 
+/* ---- what warps share ------------------------------------------------------------------------------------------------ */
+
+bool hd_rf_feeder_do(hd_rf_feeder *c, uint32_t m, hd_rf_living *w, const hd_rf_passage *p, const hd_rf_deed *deeds, uint32_t count)
+{
+    hd_rf_member *member = &c->members.items[m];
+    uint32_t index = member->failure.wrong ? HD_NONE : member->model->info->ops->deeds(member->model, &w->warp, deeds, count);
+    if (index == HD_NONE)
+        return true;
+    member->failure = (hd_rf_failure){.wrong = HD_RF_SHARED, .warp = w->number, .cta = w->warp.cta, .function = p->function,
+                                      .instruction = p->stretch ? p->stretch->first + p->end - 1u : 0, .word = index - w->warp.identity.base};
+    c->failed++;
+    return false;
+}
+
+bool hd_rf_feeder_do_noted(hd_rf_feeder *c, hd_rf_living *w, const hd_rf_passage *p)
+{
+    bool good = true;
+    for (uint32_t m = 0; m < c->members.count; m++) {
+        hd_rf_model *model = c->members.items[m].model;
+        if (!model->deeds.count)
+            continue;
+        good &= hd_rf_feeder_do(c, m, w, p, model->deeds.items, model->deeds.count);
+        hd_rf_deeds_drop(model);
+    }
+    return good;
+}
+
+/* With the event. */
+static void do_at_once(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
+{
+    hd_rf_stretch at = {.first = event->instruction, .count = 1};
+    if (!c->defers)
+        (void)hd_rf_feeder_do_noted(c, w, &(hd_rf_passage){.function = event->function, .end = 1, .stretch = &at});
+}
+
+/* ---- lives ------------------------------------------------------------------------------------------------------------- */
+
 static void start_frame(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
 {
     const hd_rf_code *code = c->code->functions[event->function];
@@ -84,13 +121,12 @@ static void end_frame(hd_rf_feeder *c, hd_rf_living *w)
     hd_identity_pop(&w->warp.identity);
 }
 
-static void start_warp(hd_rf_feeder *c, const hd_event *event)
+void hd_rf_feeder_start(hd_rf_feeder *c, hd_rf_living *w, uint32_t cta, uint32_t number)
 {
-    hd_rf_living *w = free_slot(c);
     w->alive = true;
-    w->number = event->warp;
-    w->warp.cta = event->cta;
-    hd_identity_start(&w->warp.identity, event->warp);
+    w->number = number;
+    w->warp.cta = cta;
+    hd_identity_start(&w->warp.identity, number);
     TELL_MODELS(c, warp_start, &w->warp);
 }
 
@@ -102,6 +138,7 @@ static void end_warp(hd_rf_feeder *c, const hd_event *event)
     while (w->warp.identity.frames.count)
         end_frame(c, w);
     TELL_MODELS(c, warp_end, &w->warp);
+    do_at_once(c, w, event);
     w->alive = false;
 }
 
@@ -130,6 +167,8 @@ static void return_to_frame(hd_rf_feeder *c, const hd_event *event)
     for (uint32_t i = 0; w && i < w->warp.identity.frames.count; i++)
         if (w->warp.identity.frames.items[i].frame == event->frame)
             enter_frame(c, w, event);
+    if (w)
+        do_at_once(c, w, event);
 }
 
 /* ---- one instruction ----------------------------------------------------------------------------------------------- */
@@ -215,6 +254,7 @@ hd_rf_step hd_rf_feeder_peek(hd_rf_feeder *c, const hd_event *event)
     if (!w)
         return (hd_rf_step){0};
     enter_frame(c, w, event);
+    do_at_once(c, w, event);
     return step_of(c, w, event);
 }
 
@@ -236,6 +276,7 @@ static bool issue(hd_rf_feeder *c, const hd_event *event)
     for (uint32_t m = 0; m < c->members.count; m++)
         if (!c->members.items[m].failure.wrong)
             run_model(c, &c->members.items[m], &step);
+    do_at_once(c, w, event);
     for (uint32_t d = 0; d < step.destination_count && step.effective; d++)
         hd_identity_write(&w->warp.identity, hd_rf_index(&step, step.destinations[d].word), step.effective);
     return (w->warp.identity.serial < UINT32_MAX - 4096 || overflow(c, &step)) && c->failed < c->members.count;
@@ -252,7 +293,7 @@ bool hd_rf_feeder_take(hd_rf_feeder *c, const hd_event *event)
         return true;
     }
     case HD_EVENT_WARP_START:
-        start_warp(c, event);
+        hd_rf_feeder_start(c, free_slot(c), event->cta, event->warp);
         return true;
     case HD_EVENT_ISSUE:
         return issue(c, event);
@@ -296,6 +337,8 @@ bool hd_rf_feeder_pass(hd_rf_feeder *c, const hd_rf_passage *p, uint32_t *at)
 void hd_rf_feeder_switch(hd_rf_feeder *c, uint32_t warp, bool leaves)
 {
     hd_rf_living *w = hd_rf_feeder_warp(c, warp);
-    if (w)
-        TELL_MODELS(c, warp_switch, leaves ? &w->warp : NULL, leaves ? NULL : &w->warp);
+    if (!w)
+        return;
+    TELL_MODELS(c, warp_switch, leaves ? &w->warp : NULL, leaves ? NULL : &w->warp);
+    do_at_once(c, w, &(hd_event){.function = w->warp.function});
 }

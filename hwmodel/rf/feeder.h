@@ -17,6 +17,7 @@ typedef enum hd_rf_wrong {
     HD_RF_PROVED,
     HD_RF_STALE,    /* a structure holds an older value */
     HD_RF_MISSING,  /* no structure delivers it */
+    HD_RF_SHARED,   /* the storage of a register was given to another one */
     HD_RF_OVERFLOW, /* a warp wrote more often than serials can tell */
 } hd_rf_wrong;
 
@@ -46,6 +47,7 @@ typedef struct hd_rf_feeder {
     uint32_t columns; /* that they ask for */
     HD_ARRAY(hd_rf_living *) warps; /* by slot */
     hd_rf_living *latest;
+    bool defers; /* deeds (technique.h) wait until hd_rf_feeder_do; else they are done with each event */
     hd_rf_residency residency; /* told to the models when a launch begins */
 } hd_rf_feeder;
 
@@ -55,8 +57,14 @@ void hd_rf_feeder_free(hd_rf_feeder *feeder);
 void hd_rf_feeder_add(hd_rf_feeder *feeder, hd_rf_model *model, uint32_t number);
 /* false: of each model an operand was not proved, now or before. Columns that they did not ask for are not handed on. */
 bool hd_rf_feeder_take(hd_rf_feeder *feeder, const hd_event *event);
+/* A warp begins, in the place of one that does not live. */
+void hd_rf_feeder_start(hd_rf_feeder *feeder, hd_rf_living *place, uint32_t cta, uint32_t number);
 /* The instructions of a passage. false: at `*at` of the stretch an operand was not proved; what is behind it was not taken. */
 bool hd_rf_feeder_pass(hd_rf_feeder *feeder, const hd_rf_passage *passage, uint32_t *at);
+/* Deeds of the model on behalf of the warp. false: it failed with them, at the passage's last instruction. */
+bool hd_rf_feeder_do(hd_rf_feeder *feeder, uint32_t member, hd_rf_living *living, const hd_rf_passage *passage, const hd_rf_deed *deeds, uint32_t count);
+/* What the models have noted of the warp; likewise. */
+bool hd_rf_feeder_do_noted(hd_rf_feeder *feeder, hd_rf_living *living, const hd_rf_passage *passage);
 /* The warp that comes to take turns, or leaves; it lives. */
 void hd_rf_feeder_switch(hd_rf_feeder *feeder, uint32_t warp, bool leaves);
 

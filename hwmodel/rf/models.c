@@ -80,8 +80,10 @@ void hd_rf_tell_rest(hd_rf_model *model)
 
 void hd_rf_model_free(hd_rf_model *model)
 {
-    if (model)
-        model->info->ops->destroy(model);
+    if (!model)
+        return;
+    hd_array_free(&model->deeds);
+    model->info->ops->destroy(model);
 }
 
 /* The last item `name` of a comma-separated list, behind it, or NULL. */

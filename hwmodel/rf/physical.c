@@ -52,7 +52,7 @@ static void grow(hd_physical_file *file)
     uint32_t more = file->rows * file->bank_count;
     hd_physical_register *fresh = hd_array_extend(&file->registers, more);
     for (uint32_t i = 0; i < more; i++)
-        fresh[i] = (hd_physical_register){.owner = {HD_NONE, 0, 0}};
+        fresh[i] = (hd_physical_register){0};
     file->subarrays++;
 }
 
@@ -105,7 +105,7 @@ static void count_in(hd_physical_file *file, hd_physical_bank *bank, uint32_t su
     set_bit(&bank->dark, subarray, !now);
 }
 
-uint32_t hd_physical_take(hd_physical_file *file, uint32_t b, hd_owner owner)
+uint32_t hd_physical_take(hd_physical_file *file, uint32_t b)
 {
     hd_physical_bank *bank = &file->banks[b];
     uint32_t place = find_place(file, bank);
@@ -115,8 +115,6 @@ uint32_t hd_physical_take(hd_physical_file *file, uint32_t b, hd_owner owner)
     }
     uint32_t number = place * file->bank_count + b;
     hd_physical_register *r = &file->registers.items[number];
-    r->owner = owner;
-    r->claim = (hd_claim){0, 0};
     file->touched += !r->touched;
     r->touched = 1;
     if (file->unmarked)
@@ -132,8 +130,6 @@ void hd_physical_give(hd_physical_file *file, uint32_t number)
 {
     uint32_t place = number / file->bank_count;
     hd_physical_bank *bank = &file->banks[number % file->bank_count];
-    file->registers.items[number].owner = (hd_owner){HD_NONE, 0, 0};
-    file->registers.items[number].claim = (hd_claim){0, 0};
     if (file->unmarked)
         return;
     set_bit(&bank->free, place, true);

@@ -1,4 +1,4 @@
-/* Physical registers of an SM that are given away and taken while it runs: which are free, by bank and sub-array, and what they hold.
+/* Physical registers of an SM that are given away and taken while it runs: which are free, by bank and sub-array.
  *
  * A physical register has a bank and a place in it; a bank has sub-arrays of equal size, whose power is off while nothing is in them. Free ones are
  * found in
@@ -16,8 +16,7 @@
 #include "hwmodel/rf/technique.h"
 
 typedef struct hd_physical_register {
-    hd_owner owner; /* warp HD_NONE: free */
-    hd_claim claim;
+    uint32_t owners;  /* registers of warps that have it, as who takes and gives counts them: 1 at most */
     uint32_t touched; /* since the launch began */
     uint64_t accesses;
 } hd_physical_register;
@@ -43,7 +42,7 @@ typedef struct hd_physical_file {
 /* Empty, with at least `registers`, as many in each bank and sub-array. */
 void hd_physical_start(hd_physical_file *file, uint32_t registers, uint32_t banks, uint32_t subarrays);
 void hd_physical_free(hd_physical_file *file);
-uint32_t hd_physical_take(hd_physical_file *file, uint32_t bank, hd_owner owner); /* holds nothing yet */
+uint32_t hd_physical_take(hd_physical_file *file, uint32_t bank);
 void hd_physical_give(hd_physical_file *file, uint32_t number);
 
 #endif

@@ -21,6 +21,7 @@
  *
  * Cost: O(1) an operand and an instruction, O(words) a frame.
  */
+#include "hwmodel/rf/carry.h"
 #include "hwmodel/rf/physical.h"
 #include "base/bitset.h"
 #include "ir/words.h"
@@ -39,16 +40,30 @@ typedef struct hd_release_code { /* of a function */
 } hd_release_code;
 
 typedef struct hd_release_warp {
-    HD_ARRAY(uint32_t) table; /* by register index in the warp: 1 + physical register; 0: not mapped */
-    hd_u32_array names;       /* by frame */
-    uint32_t flags;           /* 1 + address of the pir word that it has */
+    HD_ARRAY(bool) mapped;     /* by register index in the warp: it has a physical register */
+    HD_ARRAY(uint64_t) noted;  /* by register index: where its accesses are noted, see note_once */
+    hd_u32_array names;        /* by frame */
+    uint32_t flags;            /* 1 + address of the pir word that it has */
+    hd_u32_array places;       /* by register index: 1 + its physical register, 0: none; as deeds that were done have it */
 } hd_release_warp;
+
+/* What warps do with what all of them share: see `deeds` in technique.h. */
+typedef enum hd_release_deed {
+    ISSUE,  /* n instructions begin */
+    FETCH,  /* `index`: a pir word is wanted (1 + its address) */
+    TAKE,   /* a physical register for the register `index` */
+    GIVE,   /* the one of `index`, away */
+    ACCESS, /* of that of `index`, n times */
+    NAME, UNNAME, /* n words of a frame that begins, or ends */
+} hd_release_deed;
 
 typedef struct hd_release {
     hd_rf_model model;
     hd_arena arena;
     hd_release_code *codes; /* by function */
     HD_ARRAY(hd_release_warp *) warps; /* by slot */
+    hd_rf_file values; /* what physical registers hold, by warp and register index */
+    uint64_t issues;   /* where the instructions that begin are noted, see note_once */
     hd_physical_file file;
     uint32_t banks, subarrays, entries, table_bytes, wake_cycles;
     uint32_t cache[HD_RELEASE_MOST_ENTRIES]; /* 1 + address of a pir word; 0: empty */
@@ -169,11 +184,14 @@ static void release_destroy(hd_rf_model *model)
 {
     hd_release *r = (hd_release *)model;
     for (uint32_t i = 0; i < r->warps.count; i++) {
-        hd_array_free(&r->warps.items[i]->table);
+        hd_array_free(&r->warps.items[i]->mapped);
+        hd_array_free(&r->warps.items[i]->noted);
         hd_array_free(&r->warps.items[i]->names);
+        hd_array_free(&r->warps.items[i]->places);
         free(r->warps.items[i]);
     }
     hd_array_free(&r->warps);
+    hd_rf_file_free(&r->values);
     hd_physical_free(&r->file);
     hd_arena_free(&r->arena);
     free(r);
@@ -218,99 +236,43 @@ static void release_launch(hd_rf_model *model, const hd_rf_launch *launch)
     hd_physical_start(&r->file, registers, r->banks, r->subarrays);
     memset(r->cache, 0, sizeof r->cache);
     r->named = 0;
+    for (uint32_t i = 0; i < r->warps.count; i++)
+        hd_array_clear(&r->warps.items[i]->places); /* of a run that stopped */
     hd_rf_add(model, HD_COUNTER_PHYSICAL_REGISTERS, r->file.registers.count);
     if (!r->all_static) /* renaming table, availability vector, flag cache */
         model->storage_bits = 8ull * r->table_bytes + registers + (uint64_t)HD_RELEASE_FLAG_BITS * r->entries;
 }
 
-/* ---- mapping --------------------------------------------------------------------------------------------------------- */
+/* ---- what warps share ------------------------------------------------------------------------------------------------ */
 
 static inline hd_release_warp *warp_of(hd_release *r, const hd_rf_warp *warp)
 {
     return r->warps.items[warp->slot];
 }
 
-static hd_physical_register *map(hd_release *r, const hd_rf_warp *warp, uint32_t index)
+static inline void note(hd_release *r, hd_release_deed what, uint32_t index, uint32_t n)
 {
-    hd_owner owner = {warp->identity.warp, warp->identity.frame, index};
-    uint32_t touched = r->file.touched, woken = r->file.woken, size = r->file.registers.count;
-    uint32_t number = hd_physical_take(&r->file, (warp->slot + index) % r->banks, owner);
-    warp_of(r, warp)->table.items[index] = number + 1;
-    hd_rf_add(&r->model, HD_COUNTER_MAPPED, 1);
-    hd_rf_add(&r->model, HD_COUNTER_TOUCHED, r->file.touched - touched);
-    hd_rf_add(&r->model, HD_COUNTER_SUBARRAY_WAKES, r->file.woken - woken);
-    hd_rf_add(&r->model, HD_COUNTER_WAKE_CYCLES, (uint64_t)(r->file.woken - woken) * r->wake_cycles);
-    hd_rf_add(&r->model, HD_COUNTER_PHYSICAL_REGISTERS, r->file.registers.count - size);
-    return &r->file.registers.items[number];
+    hd_array_push(&r->model.deeds, (hd_rf_deed){(uint16_t)what, 0, index, n});
 }
 
-static void release(hd_release *r, const hd_rf_step *step, const uint32_t *words, uint32_t count)
+/* One more of what was noted at `*at`, if that is still to be done. */
+static inline void note_once(hd_release *r, uint64_t *at, hd_release_deed what, uint32_t index)
 {
-    hd_release_warp *w = warp_of(r, step->warp);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t *entry = &w->table.items[hd_rf_index(step, words[i])];
-        hd_rf_add(&r->model, HD_COUNTER_RENAMING, 1);
-        if (!*entry)
-            continue;
-        hd_physical_give(&r->file, *entry - 1);
-        *entry = 0;
-        hd_rf_add(&r->model, HD_COUNTER_RELEASED, 1);
+    if (*at > r->model.deeds_done) {
+        r->model.deeds.items[*at - r->model.deeds_done - 1].n++;
+        return;
     }
+    note(r, what, index, 1);
+    *at = r->model.deeds_done + r->model.deeds.count;
 }
 
-static inline void count_access(hd_release *r, hd_physical_register *physical)
+static void issue_times(hd_release *r, uint32_t n)
 {
-    hd_rf_add(&r->model, HD_COUNTER_ACCESS_SQUARES, 2 * physical->accesses++ + 1);
+    uint32_t units = r->file.subarrays * r->banks;
+    hd_rf_tell_times(&r->model, r->file.taken, n);
+    hd_rf_add(&r->model, HD_COUNTER_SUBARRAY_ON, (uint64_t)n * r->file.lit);
+    hd_rf_add(&r->model, HD_COUNTER_SUBARRAY_OFF, (uint64_t)n * (units - r->file.lit));
 }
-
-/* ---- lives of warps and frames --------------------------------------------------------------------------------------- */
-
-static void release_warp_start(hd_rf_model *model, hd_rf_warp *warp)
-{
-    hd_release *r = (hd_release *)model;
-    while (r->warps.count <= warp->slot)
-        hd_array_push(&r->warps, hd_calloc(1, sizeof(hd_release_warp)));
-    hd_array_clear(&warp_of(r, warp)->table);
-    hd_array_clear(&warp_of(r, warp)->names);
-    warp_of(r, warp)->flags = 0;
-}
-
-/* Words that are not renamed, and parameters that the call has written, have a register from the beginning. */
-static void release_frame_start(hd_rf_model *model, hd_rf_warp *warp)
-{
-    hd_release *r = (hd_release *)model;
-    const hd_release_code *code = &r->codes[warp->function];
-    uint32_t base = warp->identity.base, words = warp->identity.registers.count - base;
-    uint32_t *fresh = hd_array_extend(&warp_of(r, warp)->table, words);
-    if (words)
-        memset(fresh, 0, words * sizeof *fresh);
-    for (uint32_t word = 0; word < words; word++) {
-        const hd_identity_register *written = &warp->identity.registers.items[base + word];
-        if (!written->ever && !hd_bitset_has(&code->fixed, word))
-            continue;
-        hd_physical_register *physical = map(r, warp, base + word);
-        if (written->ever)
-            physical->claim = (hd_claim){written->current, written->ever};
-    }
-    hd_array_push(&warp_of(r, warp)->names, code->names);
-    r->named += code->names;
-    if (r->named > model->counters[HD_COUNTER_STATIC_REGISTERS])
-        model->counters[HD_COUNTER_STATIC_REGISTERS] = r->named;
-}
-
-static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
-{
-    hd_release *r = (hd_release *)model;
-    hd_release_warp *w = warp_of(r, warp);
-    for (uint32_t i = warp->identity.base; i < w->table.count; i++)
-        if (w->table.items[i])
-            hd_physical_give(&r->file, w->table.items[i] - 1);
-    r->named -= hd_array_pop(&w->names);
-    w->table.count = warp->identity.base;
-    w->flags = 0; /* the caller fetches its own again */
-}
-
-/* ---- instructions ---------------------------------------------------------------------------------------------------- */
 
 /* Is the pir word in the cache; it is afterwards. */
 static bool cached(hd_release *r, uint32_t flags)
@@ -323,6 +285,157 @@ static bool cached(hd_release *r, uint32_t flags)
     return hit;
 }
 
+/* false: the physical register that was taken is another's. */
+static bool take_place(hd_release *r, const hd_rf_warp *warp, uint32_t index)
+{
+    hd_u32_array *places = &warp_of(r, warp)->places;
+    uint32_t touched = r->file.touched, woken = r->file.woken, size = r->file.registers.count;
+    uint32_t number = hd_physical_take(&r->file, (warp->slot + index) % r->banks);
+    while (places->count <= index)
+        hd_array_push(places, 0);
+    places->items[index] = number + 1;
+    hd_rf_add(&r->model, HD_COUNTER_TOUCHED, r->file.touched - touched);
+    hd_rf_add(&r->model, HD_COUNTER_SUBARRAY_WAKES, r->file.woken - woken);
+    hd_rf_add(&r->model, HD_COUNTER_WAKE_CYCLES, (uint64_t)(r->file.woken - woken) * r->wake_cycles);
+    hd_rf_add(&r->model, HD_COUNTER_PHYSICAL_REGISTERS, r->file.registers.count - size);
+    return ++r->file.registers.items[number].owners == 1;
+}
+
+static void give_place(hd_release *r, const hd_rf_warp *warp, uint32_t index)
+{
+    uint32_t *place = &warp_of(r, warp)->places.items[index];
+    r->file.registers.items[*place - 1].owners--;
+    hd_physical_give(&r->file, *place - 1);
+    *place = 0;
+}
+
+/* The sum of squares grows by that of n more accesses. */
+static void access_place(hd_release *r, const hd_rf_warp *warp, const hd_rf_deed *deed)
+{
+    uint64_t *accesses = &r->file.registers.items[warp_of(r, warp)->places.items[deed->index] - 1].accesses;
+    hd_rf_add(&r->model, HD_COUNTER_ACCESS_SQUARES, deed->n * (2 * *accesses + deed->n));
+    *accesses += deed->n;
+}
+
+static void name(hd_release *r, uint32_t n)
+{
+    r->named += n;
+    if (r->named > r->model.counters[HD_COUNTER_STATIC_REGISTERS])
+        r->model.counters[HD_COUNTER_STATIC_REGISTERS] = r->named;
+}
+
+static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, const hd_rf_deed *deeds, uint32_t count)
+{
+    hd_release *r = (hd_release *)model;
+    uint32_t wrong = HD_NONE;
+    for (const hd_rf_deed *deed = deeds; deed < deeds + count; deed++)
+        switch ((hd_release_deed)deed->what) {
+        case ISSUE:
+            issue_times(r, deed->n);
+            break;
+        case FETCH:
+            hd_rf_add(model, HD_COUNTER_FLAG_DECODES, !cached(r, deed->index));
+            break;
+        case TAKE:
+            if (!take_place(r, warp, deed->index) && wrong == HD_NONE)
+                wrong = deed->index;
+            break;
+        case GIVE:
+            give_place(r, warp, deed->index);
+            break;
+        case ACCESS:
+            access_place(r, warp, deed);
+            break;
+        case NAME:
+            name(r, deed->n);
+            break;
+        case UNNAME:
+            r->named -= deed->n;
+            break;
+        }
+    return wrong;
+}
+
+/* ---- mapping --------------------------------------------------------------------------------------------------------- */
+
+static void map(hd_release *r, const hd_rf_warp *warp, uint32_t index)
+{
+    warp_of(r, warp)->mapped.items[index] = true;
+    r->issues = 0;
+    note(r, TAKE, index, 0);
+    hd_rf_add(&r->model, HD_COUNTER_MAPPED, 1);
+}
+
+static void unmap(hd_release *r, const hd_rf_warp *warp, uint32_t index)
+{
+    hd_release_warp *w = warp_of(r, warp);
+    w->mapped.items[index] = false;
+    w->noted.items[index] = r->issues = 0;
+    *hd_rf_file_at(&r->values, warp, index) = (hd_claim){0, 0};
+    note(r, GIVE, index, 0);
+}
+
+static void release(hd_release *r, const hd_rf_step *step, const uint32_t *words, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = hd_rf_index(step, words[i]);
+        hd_rf_add(&r->model, HD_COUNTER_RENAMING, 1);
+        if (!warp_of(r, step->warp)->mapped.items[index])
+            continue;
+        unmap(r, step->warp, index);
+        hd_rf_add(&r->model, HD_COUNTER_RELEASED, 1);
+    }
+}
+
+/* ---- lives of warps and frames --------------------------------------------------------------------------------------- */
+
+static void release_warp_start(hd_rf_model *model, hd_rf_warp *warp)
+{
+    hd_release *r = (hd_release *)model;
+    while (r->warps.count <= warp->slot)
+        hd_array_push(&r->warps, hd_calloc(1, sizeof(hd_release_warp)));
+    hd_release_warp *w = warp_of(r, warp);
+    hd_array_clear(&w->mapped);
+    hd_array_clear(&w->noted);
+    hd_array_clear(&w->names);
+    w->flags = 0;
+}
+
+/* Words that are not renamed, and parameters that the call has written, have a register from the beginning. */
+static void release_frame_start(hd_rf_model *model, hd_rf_warp *warp)
+{
+    hd_release *r = (hd_release *)model;
+    hd_release_warp *w = warp_of(r, warp);
+    const hd_release_code *code = &r->codes[warp->function];
+    uint32_t base = warp->identity.base, words = warp->identity.registers.count - base;
+    hd_rf_file_frame_start(&r->values, warp);
+    bool *mapped = hd_array_extend(&w->mapped, words);
+    uint64_t *noted = hd_array_extend(&w->noted, words);
+    if (words) {
+        memset(mapped, 0, words * sizeof *mapped);
+        memset(noted, 0, words * sizeof *noted);
+    }
+    for (uint32_t word = 0; word < words; word++)
+        if (warp->identity.registers.items[base + word].ever || hd_bitset_has(&code->fixed, word))
+            map(r, warp, base + word);
+    hd_array_push(&w->names, code->names);
+    note(r, NAME, 0, code->names);
+}
+
+static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
+{
+    hd_release *r = (hd_release *)model;
+    hd_release_warp *w = warp_of(r, warp);
+    for (uint32_t i = warp->identity.base; i < w->mapped.count; i++)
+        if (w->mapped.items[i])
+            unmap(r, warp, i);
+    note(r, UNNAME, 0, hd_array_pop(&w->names));
+    w->mapped.count = w->noted.count = warp->identity.base;
+    w->flags = 0; /* the caller fetches its own again */
+}
+
+/* ---- instructions ---------------------------------------------------------------------------------------------------- */
+
 static void fetch_flags(hd_release *r, const hd_rf_step *step, const hd_release_code *code)
 {
     hd_release_warp *w = warp_of(r, step->warp);
@@ -332,58 +445,57 @@ static void fetch_flags(hd_release *r, const hd_rf_step *step, const hd_release_
         return;
     w->flags = flags;
     hd_rf_add(&r->model, HD_COUNTER_FLAG_WORDS, 1);
-    hd_rf_add(&r->model, HD_COUNTER_FLAG_DECODES, !cached(r, flags));
+    note(r, FETCH, flags, 0);
 }
 
 static void release_issue(hd_rf_model *model, const hd_rf_step *step)
 {
     hd_release *r = (hd_release *)model;
     const hd_release_code *code = &r->codes[step->function];
-    uint32_t i = step->instruction, units = r->file.subarrays * r->banks;
+    uint32_t i = step->instruction;
     fetch_flags(r, step, code);
     if (code->before_first[i + 1] != code->before_first[i])
         release(r, step, code->before + code->before_first[i], code->before_first[i + 1] - code->before_first[i]);
     if (r->early)
         release(r, step, code->after + code->after_first[i], code->after_first[i + 1] - code->after_first[i]);
-    model->held = r->file.taken;
-    hd_rf_tell(model);
-    hd_rf_add(model, HD_COUNTER_SUBARRAY_ON, r->file.lit);
-    hd_rf_add(model, HD_COUNTER_SUBARRAY_OFF, units - r->file.lit);
+    note_once(r, &r->issues, ISSUE, 0);
 }
 
 static void release_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
 {
     static const hd_owner nobody = {HD_NONE, 0, 0};
     hd_release *r = (hd_release *)model;
-    uint32_t word = step->sources[source], entry = warp_of(r, step->warp)->table.items[hd_rf_index(step, word)];
+    hd_release_warp *w = warp_of(r, step->warp);
+    uint32_t word = step->sources[source], index = hd_rf_index(step, word);
     bool renamed = hd_bitset_has(&r->codes[step->function].renamed, word);
     hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
     hd_rf_add(model, HD_COUNTER_FILE_READS, 1);
     hd_rf_add(model, HD_COUNTER_RENAMING, renamed);
     answer->extra_cycles = renamed;
     answer->count = 1;
-    if (!entry) {
+    if (!w->mapped.items[index]) {
         answer->pieces[0] = (hd_rf_piece){step->effective, HD_RF_FILE, nobody, {0, 0}};
         return;
     }
-    hd_physical_register *physical = &r->file.registers.items[entry - 1];
-    count_access(r, physical);
-    answer->bank = (entry - 1) % r->banks;
-    answer->pieces[0] = (hd_rf_piece){step->effective, HD_RF_FILE, physical->owner, physical->claim};
+    note_once(r, &w->noted.items[index], ACCESS, index);
+    answer->bank = (step->warp->slot + index) % r->banks;
+    answer->pieces[0] = (hd_rf_piece){step->effective, HD_RF_FILE, hd_rf_owner(step, word), *hd_rf_file_at(&r->values, step->warp, index)};
 }
 
 static void release_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
 {
     hd_release *r = (hd_release *)model;
+    hd_release_warp *w = warp_of(r, step->warp);
     uint32_t word = step->destinations[destination].word, index = hd_rf_index(step, word), serial = step->serial + destination;
-    uint32_t entry = warp_of(r, step->warp)->table.items[index];
-    hd_physical_register *physical = entry ? &r->file.registers.items[entry - 1] : map(r, step->warp, index);
+    hd_claim *value = hd_rf_file_at(&r->values, step->warp, index);
+    if (!w->mapped.items[index])
+        map(r, step->warp, index);
     hd_rf_add(model, HD_COUNTER_RESULTS, 1);
     hd_rf_add(model, HD_COUNTER_FILE_WRITES, 1);
     hd_rf_add(model, HD_COUNTER_RENAMING, hd_bitset_has(&r->codes[step->function].renamed, word));
-    count_access(r, physical);
+    note_once(r, &w->noted.items[index], ACCESS, index);
     if (!hd_rf_loses(model))
-        physical->claim = hd_identity_merge(&step->warp->identity, index, physical->claim, serial, step->effective);
+        *value = hd_identity_merge(&step->warp->identity, index, *value, serial, step->effective);
 }
 
 static void release_complete(hd_rf_model *model, const hd_rf_step *step)
@@ -393,6 +505,18 @@ static void release_complete(hd_rf_model *model, const hd_rf_step *step)
     uint32_t i = step->instruction;
     if (code->after_first[i + 1] != code->after_first[i])
         release(r, step, code->after + code->after_first[i], code->after_first[i + 1] - code->after_first[i]);
+}
+
+/* ---- what is known of a warp ----------------------------------------------------------------------------------------- */
+
+static void release_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+{
+    hd_release *r = (hd_release *)model;
+    hd_release_warp *w = warp_of(r, warp);
+    hd_rf_file_carry(&r->values, warp, c);
+    w->flags = hd_rf_carried(c, w->flags);
+    for (uint32_t i = 0; i < w->mapped.count; i++)
+        w->mapped.items[i] = hd_rf_carried(c, w->mapped.items[i]);
 }
 
 extern const hd_rf_ops hd_rf_release_ops;
@@ -408,4 +532,6 @@ const hd_rf_ops hd_rf_release_ops = {
     .write_back = release_write,
     .complete = release_complete,
     .coupled = true,
+    .carry = release_carry,
+    .deeds = release_deeds,
 };

@@ -178,6 +178,13 @@ typedef struct hd_rf_run { /* of instructions with the same number of registers 
 } hd_rf_run;
 typedef HD_ARRAY(hd_rf_run) hd_rf_runs;
 
+/* Something that a model does to storage which its warps share, noted while it walks a warp, and done afterwards, in order: so that it can be done
+ * again where the warp is looked up. What it means is the model's; it may depend on the warp, but must not change what the model knows of it. */
+typedef struct hd_rf_deed {
+    uint16_t what, member; /* member: for who keeps it (automaton.h) */
+    uint32_t index, n;
+} hd_rf_deed;
+
 typedef struct hd_rf_model {
     const struct hd_rf_model_info *info;
     uint64_t counters[HD_COUNTER_COUNT]; /* since the launch began */
@@ -185,6 +192,8 @@ typedef struct hd_rf_model {
     uint64_t held;             /* of them, now: what hd_rf_tell tells */
     uint64_t told, told_times; /* the last of it, not in `allocation` yet: hd_rf_tell_rest */
     hd_rf_runs *runs;          /* where it is told too; NULL: nowhere */
+    HD_ARRAY(hd_rf_deed) deeds; /* that are still to be done */
+    uint64_t deeds_done;       /* or dropped, before these */
     uint64_t storage_bits;     /* of what the technique adds to one SM (tables, tags, caches), by its paper's arithmetic; known from `launch` on */
     bool shares;    /* warps have storage in common, though the model's `carry` is for those that do not */
     bool forgets;   /* for tests: nothing that was walked is looked up, and warps are taken up anew for each stretch */
@@ -219,6 +228,8 @@ typedef struct hd_rf_ops {
     /* What the model knows of a warp: carry.h. NULL: it is walked through every instruction. */
     void (*carry)(hd_rf_model *model, hd_rf_warp *warp, struct hd_rf_carrier *carrier);
     hd_rf_meter *(*meters)(hd_rf_model *model, const hd_rf_warp *warp); /* HD_RF_METERS of the warp; NULL: none */
+    /* Does deeds of the warp. HD_NONE, or index of a register (identity.h) that got storage which another one has. */
+    uint32_t (*deeds)(hd_rf_model *model, hd_rf_warp *warp, const hd_rf_deed *deeds, uint32_t count);
 } hd_rf_ops;
 
 typedef struct hd_rf_model_info {
@@ -277,6 +288,12 @@ static inline void hd_rf_tell(hd_rf_model *model) { hd_rf_tell_times(model, mode
 static inline void hd_rf_add(hd_rf_model *model, hd_counter counter, uint64_t n) { model->counters[counter] += n; }
 /* Models ask this before each move of data between their structures; true once, at the fault-th, when a test broke the model. */
 static inline bool hd_rf_loses(hd_rf_model *model) { return model->fault && --model->fault == 0; }
+
+static inline void hd_rf_deeds_drop(hd_rf_model *model)
+{
+    model->deeds_done += model->deeds.count;
+    hd_array_clear(&model->deeds);
+}
 
 /* ---- the main register file, as most models have it: one claim a register, indexed as identity.h does ------------------ */
 

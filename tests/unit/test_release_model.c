@@ -18,8 +18,6 @@ static hd_rf_model_info model_with(const char *options)
 
 /* ---- physical registers ---------------------------------------------------------------------------------------------- */
 
-static const hd_owner somebody = {1, 0, 0};
-
 /* 4 banks of 4 sub-arrays of 2: number = place * 4 + bank. */
 static void empty_subarrays_lose_power(void **state)
 {
@@ -28,18 +26,18 @@ static void empty_subarrays_lose_power(void **state)
     hd_physical_start(&file, 32, 4, 4);
     assert_int_equal(file.registers.count, 32);
     assert_int_equal(file.lit, 0);
-    assert_int_equal(hd_physical_take(&file, 1, somebody), 1);
-    assert_int_equal(hd_physical_take(&file, 1, somebody), 5);
+    assert_int_equal(hd_physical_take(&file, 1), 1);
+    assert_int_equal(hd_physical_take(&file, 1), 5);
     assert_true(file.lit == 1 && file.woken == 1);
-    assert_int_equal(hd_physical_take(&file, 1, somebody), 9); /* the second sub-array of the bank */
-    assert_int_equal(hd_physical_take(&file, 2, somebody), 2); /* each bank has its own */
+    assert_int_equal(hd_physical_take(&file, 1), 9); /* the second sub-array of the bank */
+    assert_int_equal(hd_physical_take(&file, 2), 2); /* each bank has its own */
     assert_true(file.lit == 3 && file.woken == 3 && file.taken == 4 && file.touched == 4);
     hd_physical_give(&file, 1);
     hd_physical_give(&file, 5);
     assert_int_equal(file.lit, 2);
-    assert_int_equal(hd_physical_take(&file, 1, somebody), 13); /* what has power, before the lowest */
+    assert_int_equal(hd_physical_take(&file, 1), 13); /* what has power, before the lowest */
     assert_int_equal(file.woken, 3);
-    assert_int_equal(hd_physical_take(&file, 1, somebody), 1); /* full: the first is woken again */
+    assert_int_equal(hd_physical_take(&file, 1), 1); /* full: the first is woken again */
     assert_true(file.lit == 3 && file.woken == 4 && file.touched == 5);
     hd_physical_free(&file);
 }
@@ -50,7 +48,7 @@ static void turns_are_taken(void **state)
     (void)state;
     hd_physical_start(&file, 32, 4, 4);
     for (uint32_t place = 0; place < 16; place++) {
-        uint32_t number = hd_physical_take(&file, 3, somebody);
+        uint32_t number = hd_physical_take(&file, 3);
         assert_int_equal(number, place % 8 * 4 + 3);
         hd_physical_give(&file, number);
     }
@@ -64,11 +62,11 @@ static void full_banks_grow(void **state)
         hd_physical_file file = {.robin = robin != 0};
         hd_physical_start(&file, 32, 4, 4);
         for (uint32_t place = 0; place < 300; place++)
-            assert_int_equal(hd_physical_take(&file, 0, somebody), place * 4);
+            assert_int_equal(hd_physical_take(&file, 0), place * 4);
         assert_int_equal(file.registers.count, 300 * 4);
         hd_physical_start(&file, 32, 4, 4); /* another launch */
         assert_true(file.registers.count == 32 && file.taken == 0 && file.touched == 0);
-        assert_int_equal(hd_physical_take(&file, 0, somebody), 0);
+        assert_int_equal(hd_physical_take(&file, 0), 0);
         hd_physical_free(&file);
     }
 }
@@ -90,7 +88,7 @@ static void takes_and_gives_agree_with_a_list(void **state)
             held--;
         } else {
             uint32_t bank = (uint32_t)(unit_random(&seed) % 4);
-            number = hd_physical_take(&file, bank, somebody);
+            number = hd_physical_take(&file, bank);
             assert_true(number % 4 == bank && !taken[number] && number < sizeof taken);
             taken[number] = true;
             held++;
@@ -242,6 +240,12 @@ static void faults_are_noticed(void **state)
     assert_true(rf_bench_replay(&b, &(rf_bench_run){.model = &sound}).proved);
     assert_false(rf_bench_replay(&b, &(rf_bench_run){.model = &early}).proved);    /* before the operands are read */
     assert_false(rf_bench_replay(&b, &(rf_bench_run){.model = &unmarked}).proved); /* one register for two words */
+    rf_bench_run looked_up = {.model = &sound, .warps = 8, .events = 100}; /* ... where what warps share waits for the end of a turn */
+    assert_true(rf_bench_replay(&b, &looked_up).proved);
+    looked_up.model = &early;
+    assert_false(rf_bench_replay(&b, &looked_up).proved);
+    looked_up.model = &unmarked;
+    assert_false(rf_bench_replay(&b, &looked_up).proved);
     for (uint32_t fault = 1; fault <= 4 * 4; fault++)                               /* write-backs, all of them read */
         assert_false(rf_bench_replay(&b, &(rf_bench_run){.model = &sound, .fault = fault}).proved);
     assert_true(rf_bench_replay(&b, &(rf_bench_run){.model = &sound, .fault = 17}).proved);
