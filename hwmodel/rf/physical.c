@@ -3,12 +3,20 @@
 
 /* ---- bit maps -------------------------------------------------------------------------------------------------------- */
 
-static void set_bit(hd_bit_map *map, uint32_t bit, bool on)
+static void extend(hd_bit_map *map, uint32_t bits)
 {
-    while (map->count <= bit / 64)
+    while (map->count * 64 < bits)
         hd_array_push(map, 0);
-    uint64_t mask = 1ull << bit % 64;
-    map->items[bit / 64] = on ? map->items[bit / 64] | mask : map->items[bit / 64] & ~mask;
+}
+
+static inline void set_bit(hd_bit_map *map, uint32_t bit)
+{
+    map->items[bit / 64] |= 1ull << bit % 64;
+}
+
+static inline void clear_bit(hd_bit_map *map, uint32_t bit)
+{
+    map->items[bit / 64] &= ~(1ull << bit % 64);
 }
 
 /* The first bit of [from, end) that is set, or HD_NONE. */
@@ -43,10 +51,12 @@ static void grow(hd_physical_file *file)
     uint32_t first = file->subarrays * file->rows;
     for (uint32_t b = 0; b < file->bank_count; b++) {
         hd_physical_bank *bank = &file->banks[b];
+        extend(&bank->free, first + file->rows);
+        extend(&bank->dark, file->subarrays + 1);
+        extend(&bank->roomy, file->subarrays + 1);
         for (uint32_t place = first; place < first + file->rows; place++)
-            set_bit(&bank->free, place, true);
-        set_bit(&bank->dark, file->subarrays, true);
-        set_bit(&bank->roomy, file->subarrays, false);
+            set_bit(&bank->free, place);
+        set_bit(&bank->dark, file->subarrays);
         hd_array_push(&bank->used, 0);
     }
     uint32_t more = file->rows * file->bank_count;
@@ -95,14 +105,29 @@ static uint32_t find_place(hd_physical_file *file, hd_physical_bank *bank)
     return subarray == HD_NONE ? HD_NONE : find_bit(&bank->free, subarray * file->rows, (subarray + 1) * file->rows);
 }
 
-static void count_in(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray, bool taken)
+static inline void fill(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray)
 {
-    uint32_t before = bank->used.items[subarray], now = taken ? before + 1 : before - 1;
-    bank->used.items[subarray] = now;
-    file->woken += taken && before == 0;
-    file->lit += (now != 0) - (before != 0);
-    set_bit(&bank->roomy, subarray, now && now < file->rows);
-    set_bit(&bank->dark, subarray, !now);
+    uint32_t used = bank->used.items[subarray]++;
+    if (!used) {
+        file->woken++;
+        file->lit++;
+        clear_bit(&bank->dark, subarray);
+        set_bit(&bank->roomy, subarray);
+    }
+    if (used + 1 == file->rows)
+        clear_bit(&bank->roomy, subarray);
+}
+
+static inline void empty(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray)
+{
+    uint32_t used = bank->used.items[subarray]--;
+    if (used == file->rows)
+        set_bit(&bank->roomy, subarray);
+    if (used == 1) {
+        file->lit--;
+        set_bit(&bank->dark, subarray);
+        clear_bit(&bank->roomy, subarray);
+    }
 }
 
 uint32_t hd_physical_take(hd_physical_file *file, uint32_t b)
@@ -119,8 +144,8 @@ uint32_t hd_physical_take(hd_physical_file *file, uint32_t b)
     r->touched = 1;
     if (file->unmarked)
         return number;
-    set_bit(&bank->free, place, false);
-    count_in(file, bank, place / file->rows, true);
+    clear_bit(&bank->free, place);
+    fill(file, bank, place / file->rows);
     bank->next = place + 1;
     file->taken++;
     return number;
@@ -132,7 +157,7 @@ void hd_physical_give(hd_physical_file *file, uint32_t number)
     hd_physical_bank *bank = &file->banks[number % file->bank_count];
     if (file->unmarked)
         return;
-    set_bit(&bank->free, place, true);
-    count_in(file, bank, place / file->rows, false);
+    set_bit(&bank->free, place);
+    empty(file, bank, place / file->rows);
     file->taken--;
 }
