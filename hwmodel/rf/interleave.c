@@ -149,7 +149,6 @@ static void end_warp(hd_rf_interleave *i, resident_warp *w)
 {
     resident_cta *of = w->of;
     of->issued[w->index] = UINT32_MAX;
-    i->none_before = 0;
     tell_of(i, HD_EVENT_WARP_END, of->cta, w->index);
     free(w);
     if (--of->live)

@@ -1,0 +1,469 @@
+/* The order of resident warps against interleave.h's rules, followed one instruction after another, for warps that do anything at all: stretches
+ * of random code, with loads, calls, barriers and lanes that are not there, and any number of resident and active warps.
+ */
+#include "unit.h"
+
+#include "hwmodel/rf/interleave.h"
+#include "parser/parse.h"
+
+enum { REGISTERS = 90, CODE = 70, WARPS = 6, CTAS = 5, MOST_WARPS = WARPS * CTAS, AT_ONCE = 16 };
+
+typedef struct did { /* an instruction, or (from SWITCH on) that a warp comes or goes */
+    uint32_t warp, function, instruction;
+} did;
+enum { SWITCH = 1000 };
+typedef HD_ARRAY(did) story;
+
+typedef struct step {
+    hd_event event;
+    uint32_t behind; /* warps of the CTA that must have as many barriers behind them */
+    bool begins;     /* a stretch */
+} step;
+
+typedef struct script { /* what a warp does; RETURNs are left out, no order hangs on them */
+    HD_ARRAY(step) steps;
+    uint32_t barriers;
+    uint32_t frame, frames; /* it is in; so far */
+    uint32_t next;          /* instruction */
+} script;
+
+typedef struct scene {
+    uint64_t random;
+    hd_diagnostics diagnostics;
+    hd_source source;
+    hd_module *module;
+    hd_rf_module *code;
+    hd_rf_stretches *stretches;
+    uint32_t ctas, warps; /* warps: of each */
+    hd_rf_cta *recorded[CTAS];
+    script scripts[MOST_WARPS];
+    hd_rf_residency residency;
+} scene;
+
+static uint32_t below(scene *s, uint32_t bound)
+{
+    return (uint32_t)(unit_random(&s->random) % bound);
+}
+
+/* ---- what there is to do ------------------------------------------------------------------------------------------------- */
+
+static uint32_t any_register(scene *s)
+{
+    return below(s, below(s, 3) ? 6 : REGISTERS - 4);
+}
+
+static char *write_instruction(scene *s, char *text, uint32_t loads)
+{
+    uint32_t kind = below(s, 100), to = any_register(s);
+    if (kind < loads)
+        return text + sprintf(text, "ld.global.u32 %%r%u, [%%rd0];\n", to);
+    if (kind < loads + loads / 4)
+        return text + sprintf(text, "ld.global.v4.u32 {%%r%u, %%r%u, %%r%u, %%r%u}, [%%rd0];\n", to, to + 1, to + 2, to + 3);
+    if (kind >= 95)
+        return text + sprintf(text, "%s", kind > 96 ? "bar.sync 0;\n" : "red.global.add.u32 [%rd0], %r0;\n");
+    if (kind >= 90)
+        return text + sprintf(text, "ld.shared.u32 %%r%u, [%%rd0];\n", to);
+    return text + sprintf(text, "add.u32 %%r%u, %%r%u, %%r%u;\n", to, any_register(s), any_register(s));
+}
+
+static void open_code(scene *s)
+{
+    char text[16384], *at = text;
+    uint32_t loads = below(s, 2) ? 5 : 40;
+    at += sprintf(at, ".version 8.0\n.target sm_80\n.address_size 64\n");
+    for (uint32_t f = 0; f < 2; f++) {
+        at += sprintf(at, "%s\n{\n.reg .b32 %%r<%u>;\n.reg .b64 %%rd<1>;\n", f ? ".entry k()" : ".func g()", REGISTERS);
+        for (uint32_t i = 0; i < CODE; i++)
+            at = write_instruction(s, at, loads);
+        at += sprintf(at, "ret;\n}\n");
+    }
+    hd_diagnostics_init(&s->diagnostics);
+    hd_source_from_memory(&s->source, "k.ptx", text, (size_t)(at - text));
+    s->module = hd_parse_ptx(&s->source, &(hd_parse_options){0}, &s->diagnostics);
+    assert_int_equal(s->diagnostics.error_count, 0);
+    s->code = hd_rf_module_new(s->module);
+    s->stretches = hd_rf_stretches_new(s->code);
+}
+
+static bool has_trait(const scene *s, const hd_event *e, uint8_t trait)
+{
+    return s->code->functions[e->function]->traits[e->instruction] & trait;
+}
+
+static void end_stretch(scene *s, hd_rf_cta *cta)
+{
+    hd_rf_passage passage;
+    if (hd_rf_stretches_end(s->stretches, &passage))
+        hd_rf_cta_record(cta, &passage);
+}
+
+/* Does the event go on with the warp's last stretch? It has `length` instructions. */
+static bool is_more(const scene *s, const script *w, uint32_t length, const hd_event *e)
+{
+    if (!w->steps.count || !length || length == HD_RF_STRETCH)
+        return false;
+    const hd_event *last = &hd_array_last(&w->steps).event;
+    return last->function == e->function && last->frame == e->frame && last->instruction + 1 == e->instruction && last->active == e->active &&
+           !has_trait(s, last, HD_RF_BARRIER);
+}
+
+static uint32_t others_there(const scene *s, uint32_t warp)
+{
+    uint32_t first = warp / s->warps * s->warps, mask = 0;
+    for (uint32_t k = 0; k < s->warps; k++)
+        mask |= (first + k != warp && s->scripts[first + k].barriers >= s->scripts[warp].barriers) ? 1u << k : 0;
+    return mask;
+}
+
+static void do_one(scene *s, hd_rf_cta *cta, uint32_t warp, uint32_t active, uint32_t *length)
+{
+    script *w = &s->scripts[warp];
+    hd_event e = {.kind = HD_EVENT_ISSUE, .cta = cta->cta, .warp = warp, .frame = w->frame, .function = w->frame ? 0 : 1, .instruction = w->next++,
+                  .active = active, .effective = below(s, 8) ? active : active & below(s, 2)};
+    bool behind = w->steps.count && has_trait(s, &hd_array_last(&w->steps).event, HD_RF_BARRIER);
+    bool begins = !is_more(s, w, *length, &e);
+    *length = begins ? 1 : *length + 1;
+    hd_array_push(&w->steps, (step){e, behind ? others_there(s, warp) : 0, begins});
+    w->barriers += has_trait(s, &e, HD_RF_BARRIER);
+    if (!hd_rf_stretches_goes_on(s->stretches, &e))
+        end_stretch(s, cta);
+    hd_rf_stretches_add(s->stretches, &e);
+}
+
+static void change_frame(scene *s, hd_rf_cta *cta, uint32_t warp)
+{
+    script *w = &s->scripts[warp];
+    if (w->steps.count && has_trait(s, &hd_array_last(&w->steps).event, HD_RF_BARRIER))
+        return; /* at least the return itself is behind it */
+    end_stretch(s, cta);
+    if (w->frame)
+        hd_rf_cta_record(cta, &(hd_rf_passage){.kind = HD_EVENT_RETURN, .cta = cta->cta, .warp = warp});
+    w->frame = w->frame ? 0 : ++w->frames;
+}
+
+/* Some instructions of one warp. */
+static void do_some(scene *s, hd_rf_cta *cta, uint32_t warp)
+{
+    static const uint32_t lanes[] = {~0u, ~0u, 0xffff, 1};
+    uint32_t count = 1 + below(s, 50), length = 0, active = lanes[below(s, 4)];
+    if (!below(s, 5))
+        change_frame(s, cta, warp);
+    s->scripts[warp].next = below(s, CODE);
+    for (uint32_t i = 0; i < count; i++) {
+        do_one(s, cta, warp, active, &length);
+        if (s->scripts[warp].next == CODE || !below(s, 40))
+            s->scripts[warp].next = below(s, CODE);
+    }
+    end_stretch(s, cta);
+}
+
+static void open_scene(scene *s, uint64_t seed)
+{
+    *s = (scene){.random = seed};
+    s->ctas = 1 + below(s, CTAS);
+    s->warps = 1 + below(s, WARPS);
+    open_code(s);
+    for (uint32_t c = 0; c < s->ctas; c++) {
+        hd_rf_cta *cta = s->recorded[c] = hd_rf_cta_new(c);
+        for (uint32_t k = 0; k < s->warps; k++)
+            hd_rf_cta_record(cta, &(hd_rf_passage){.kind = HD_EVENT_WARP_START, .cta = c, .warp = c * s->warps + k});
+        for (uint32_t k = below(s, 4 * s->warps); k; k--)
+            do_some(s, cta, c * s->warps + below(s, s->warps));
+    }
+    uint32_t latency = (uint32_t[]){0, 1, 7, 64, 500}[below(s, 5)], turn = (uint32_t[]){0, 0, 0, 1, 2, 5}[below(s, 6)];
+    s->residency = (hd_rf_residency){.ctas = 1 + below(s, CTAS), .active = 1 + below(s, 12), .latency = latency, .turn = turn};
+}
+
+static void close_scene(scene *s)
+{
+    for (uint32_t c = 0; c < s->ctas; c++)
+        hd_rf_cta_release(s->recorded[c]);
+    for (uint32_t w = 0; w < MOST_WARPS; w++)
+        hd_array_free(&s->scripts[w].steps);
+    hd_rf_stretches_free(s->stretches);
+    hd_rf_module_free(s->code);
+    hd_module_free(s->module);
+    hd_source_free(&s->source);
+    hd_diagnostics_free(&s->diagnostics);
+}
+
+/* ---- the order that models see ---------------------------------------------------------------------------------------------- */
+
+extern const hd_rf_ops hd_rf_baseline_ops;
+static story *told; /* of the run: hooks have nothing else */
+
+static void tell_issue(hd_rf_model *model, const hd_rf_step *now)
+{
+    (void)model;
+    hd_array_push(told, (did){now->warp->identity.warp, now->function, now->instruction});
+}
+
+static void tell_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in)
+{
+    (void)model;
+    hd_array_push(told, (did){(out ? out : in)->identity.warp, SWITCH, in != NULL});
+}
+
+static bool lets_all_go(hd_rf_model *model, const hd_rf_step *now)
+{
+    (void)model;
+    return now->code != NULL;
+}
+
+static void play(const scene *s, bool asks, story *order)
+{
+    hd_rf_ops ops = hd_rf_baseline_ops;
+    ops.issue = tell_issue;
+    ops.warp_switch = tell_switch;
+    ops.may_issue = asks ? lets_all_go : NULL;
+    ops.coupled = true;
+    hd_rf_model_info info = {"order", "", &ops, "", "", ""};
+    const char *refusal = NULL;
+    hd_rf_model *model = hd_rf_model_new(&info, s->code, &refusal);
+    hd_rf_feeder *feeder = hd_rf_feeder_new(s->code);
+    hd_rf_feeder_add(feeder, model, 0);
+    hd_rf_interleave *interleave = hd_rf_interleave_new(feeder, NULL);
+    told = order;
+    assert_true(hd_rf_interleave_launch(interleave, &s->residency, 1));
+    for (uint32_t c = 0; c < s->ctas; c++)
+        assert_true(hd_rf_interleave_add(interleave, s->recorded[c]));
+    assert_true(hd_rf_interleave_drain(interleave, true));
+    assert_int_equal(feeder->failed, 0);
+    hd_rf_interleave_free(interleave);
+    hd_rf_feeder_free(feeder);
+    hd_rf_model_free(model);
+}
+
+/* ---- the order that the rules want ------------------------------------------------------------------------------------------- */
+
+typedef struct coming { /* a word that was loaded */
+    uint32_t frame, word;
+    uint64_t there;
+} coming;
+
+typedef struct actor {
+    uint32_t number, at, barriers, loading; /* loading: words, since nothing was awaited */
+    uint64_t back, latest;                  /* when it may come back, and all its loads are there */
+    bool done;
+    HD_ARRAY(coming) loads;
+} actor;
+
+typedef struct stage {
+    const scene *scene;
+    story *order;
+    actor actors[MOST_WARPS];
+    HD_ARRAY(actor *) queue;
+    HD_ARRAY(actor *) round;
+    uint32_t live[CTAS], resident, next_cta, turn;
+    uint64_t now;
+} stage;
+
+static const step *next_step(const stage *g, const actor *a)
+{
+    const script *w = &g->scene->scripts[a->number];
+    return a->at < w->steps.count ? &w->steps.items[a->at] : NULL;
+}
+
+static bool is_held(const stage *g, const actor *a)
+{
+    uint32_t first = a->number / g->scene->warps * g->scene->warps, behind = next_step(g, a)->behind;
+    for (uint32_t k = 0; k < g->scene->warps; k++)
+        if (behind >> k & 1 && !g->actors[first + k].done && g->actors[first + k].barriers < a->barriers)
+            return true;
+    return false;
+}
+
+static uint64_t when_loaded(const actor *a, uint32_t frame, uint32_t word)
+{
+    uint64_t there = 0;
+    for (uint32_t i = 0; i < a->loads.count; i++)
+        if (a->loads.items[i].frame == frame && a->loads.items[i].word == word && a->loads.items[i].there > there)
+            there = a->loads.items[i].there;
+    return there;
+}
+
+/* All that the next instruction reads or overwrites. */
+static uint64_t when_there(const stage *g, const actor *a)
+{
+    const hd_event *e = &next_step(g, a)->event;
+    const hd_rf_code *code = g->scene->code->functions[e->function];
+    uint64_t there = 0;
+    for (uint32_t i = code->source_first[e->instruction]; i < code->source_first[e->instruction + 1]; i++)
+        there = when_loaded(a, e->frame, code->sources[i]) > there ? when_loaded(a, e->frame, code->sources[i]) : there;
+    for (uint32_t i = code->destination_first[e->instruction]; i < code->destination_first[e->instruction + 1]; i++)
+        there = when_loaded(a, e->frame, code->destinations[i].word) > there ? when_loaded(a, e->frame, code->destinations[i].word) : there;
+    return there;
+}
+
+/* false: it waits for too much. */
+static bool load(stage *g, actor *a, const hd_event *e)
+{
+    const hd_rf_code *code = g->scene->code->functions[e->function];
+    uint32_t first = code->destination_first[e->instruction], end = code->destination_first[e->instruction + 1];
+    if (a->latest <= g->now)
+        a->loading = 0;
+    a->latest = g->now + g->scene->residency.latency;
+    if (a->loading + end - first > AT_ONCE)
+        return false;
+    a->loading += end - first;
+    for (uint32_t i = first; i < end; i++)
+        hd_array_push(&a->loads, (coming){e->frame, code->destinations[i].word, a->latest});
+    return true;
+}
+
+/* Says when the warp can go on, behind its next instruction. */
+static uint64_t issue(stage *g, actor *a)
+{
+    const hd_event *e = &next_step(g, a)->event;
+    hd_array_push(g->order, (did){a->number, e->function, e->instruction});
+    g->now++;
+    a->at++;
+    a->barriers += has_trait(g->scene, e, HD_RF_BARRIER);
+    bool room = !(has_trait(g->scene, e, HD_RF_LONG) && e->effective) || load(g, a, e);
+    return !room ? a->latest : next_step(g, a) ? when_there(g, a) : 0;
+}
+
+static void remove_active(stage *g, uint32_t at)
+{
+    for (g->round.count--; at < g->round.count; at++)
+        g->round.items[at] = g->round.items[at + 1];
+}
+
+static void enter(stage *g, uint32_t place)
+{
+    actor *a = g->queue.items[place];
+    for (g->queue.count--; place < g->queue.count; place++)
+        g->queue.items[place] = g->queue.items[place + 1];
+    g->now = a->back > g->now ? a->back : g->now;
+    hd_array_push(&g->round, a);
+    hd_array_push(g->order, (did){a->number, SWITCH, true});
+}
+
+static void exit_stage(stage *g, actor *a)
+{
+    a->done = true;
+    if (!--g->live[a->number / g->scene->warps])
+        g->resident--;
+}
+
+static void leave(stage *g, actor *a, uint64_t back)
+{
+    remove_active(g, g->turn);
+    a->back = back;
+    hd_array_push(g->order, (did){a->number, SWITCH, false});
+    hd_array_push(&g->queue, a);
+}
+
+static void take_turn(stage *g)
+{
+    actor *a = g->round.items[g->turn];
+    uint32_t issued = 0, most = g->scene->residency.turn;
+    uint64_t ready;
+    do {
+        ready = issue(g, a);
+        issued++;
+    } while (ready <= g->now && next_step(g, a) && !next_step(g, a)->begins && issued != most);
+    if (!next_step(g, a)) {
+        remove_active(g, g->turn);
+        exit_stage(g, a);
+    } else if (ready > g->now) {
+        leave(g, a, ready);
+    } else if (is_held(g, a)) {
+        leave(g, a, g->now);
+    } else {
+        g->turn++;
+    }
+}
+
+static void start_ctas(stage *g)
+{
+    uint32_t warps = g->scene->warps;
+    while (g->next_cta < g->scene->ctas && g->resident < g->scene->residency.ctas) {
+        g->live[g->next_cta] = warps;
+        g->resident++;
+        for (uint32_t k = g->next_cta * warps; k < (g->next_cta + 1) * warps; k++) {
+            g->actors[k].number = k;
+            if (next_step(g, &g->actors[k]))
+                hd_array_push(&g->queue, &g->actors[k]);
+            else
+                exit_stage(g, &g->actors[k]);
+        }
+        g->next_cta++;
+    }
+}
+
+/* The first in the queue that can go on now; `later`: the one that can first. */
+static uint32_t who_comes(const stage *g, bool later)
+{
+    uint32_t who = HD_NONE;
+    for (uint32_t k = 0; k < g->queue.count; k++)
+        if (!is_held(g, g->queue.items[k]) && (later || g->queue.items[k]->back <= g->now) &&
+            (who == HD_NONE || (later && g->queue.items[k]->back < g->queue.items[who]->back)))
+            who = k;
+    return who;
+}
+
+static void follow_rules(const scene *s, story *order)
+{
+    stage *g = hd_calloc(1, sizeof *g);
+    g->scene = s;
+    g->order = order;
+    for (start_ctas(g); g->round.count || g->queue.count; start_ctas(g)) {
+        for (uint32_t who; g->round.count < s->residency.active && (who = who_comes(g, false)) != HD_NONE;)
+            enter(g, who);
+        if (!g->round.count)
+            enter(g, who_comes(g, true));
+        else {
+            g->turn = g->turn < g->round.count ? g->turn : 0;
+            take_turn(g);
+        }
+    }
+    for (uint32_t w = 0; w < MOST_WARPS; w++)
+        hd_array_free(&g->actors[w].loads);
+    hd_array_free(&g->queue);
+    hd_array_free(&g->round);
+    free(g);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------------------------------------- */
+
+static void compare(const story *wanted, const story *got, uint64_t seed, bool asks)
+{
+    uint32_t count = wanted->count < got->count ? wanted->count : got->count;
+    for (uint32_t i = 0; i < count; i++)
+        if (memcmp(&wanted->items[i], &got->items[i], sizeof(did)))
+            fail_msg("seed %u, asks %d: at %u of %u warp %u does %u:%u, and should be %u with %u:%u", (unsigned)seed, asks, i, count, got->items[i].warp,
+                     got->items[i].function, got->items[i].instruction, wanted->items[i].warp, wanted->items[i].function, wanted->items[i].instruction);
+    assert_int_equal(got->count, wanted->count);
+}
+
+static void any_order_is_by_the_rules(void **state)
+{
+    (void)state;
+    scene *s = hd_calloc(1, sizeof *s);
+    uint64_t instructions = 0;
+    for (uint64_t seed = 1; seed <= 1000; seed++) {
+        story wanted = {0}, got = {0}, asked = {0};
+        open_scene(s, seed);
+        follow_rules(s, &wanted);
+        play(s, false, &got);
+        compare(&wanted, &got, seed, false);
+        play(s, true, &asked);
+        compare(&wanted, &asked, seed, true);
+        instructions += wanted.count;
+        hd_array_free(&wanted);
+        hd_array_free(&got);
+        hd_array_free(&asked);
+        close_scene(s);
+    }
+    assert_true(instructions > 250000);
+    free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_order_is_by_the_rules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
