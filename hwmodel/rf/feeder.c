@@ -13,6 +13,7 @@ void hd_rf_feeder_add(hd_rf_feeder *c, hd_rf_model *model, uint32_t number)
 {
     assert(!c->members.count || c->columns == model->info->ops->columns);
     c->columns = model->info->ops->columns;
+    c->share = c->share || model->info->ops->deeds;
     hd_array_push(&c->members, (hd_rf_member){.model = model, .number = number});
 }
 
@@ -97,11 +98,12 @@ bool hd_rf_feeder_do_noted(hd_rf_feeder *c, hd_rf_living *w, const hd_rf_passage
 }
 
 /* With the event. */
-static void do_at_once(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
+static inline void do_at_once(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
 {
+    if (!c->share || c->defers)
+        return;
     hd_rf_stretch at = {.first = event->instruction, .count = 1};
-    if (!c->defers)
-        (void)hd_rf_feeder_do_noted(c, w, &(hd_rf_passage){.function = event->function, .end = 1, .stretch = &at});
+    (void)hd_rf_feeder_do_noted(c, w, &(hd_rf_passage){.function = event->function, .end = 1, .stretch = &at});
 }
 
 /* ---- lives ------------------------------------------------------------------------------------------------------------- */
@@ -209,7 +211,8 @@ static inline void run_model(hd_rf_feeder *c, hd_rf_member *member, const hd_rf_
     if (ops->issue)
         ops->issue(model, step);
     if (step->effective) {
-        for (uint32_t s = 0; s < step->source_count; s++) {
+        const uint32_t sources = step->source_count, destinations = step->destination_count;
+        for (uint32_t s = 0; s < sources; s++) {
             hd_rf_answer answer;
             answer.count = answer.bank = answer.extra_cycles = answer.with = 0;
             ops->operand_read(model, step, s, &answer);
@@ -218,7 +221,7 @@ static inline void run_model(hd_rf_feeder *c, hd_rf_member *member, const hd_rf_
         }
         if (ops->unit_result)
             ops->unit_result(model, step);
-        for (uint32_t d = 0; d < step->destination_count; d++)
+        for (uint32_t d = 0; d < destinations; d++)
             ops->write_back(model, step, d);
     }
     if (ops->complete)
@@ -266,20 +269,27 @@ static bool overflow(hd_rf_feeder *c, const hd_rf_step *step)
     return false;
 }
 
+/* An instruction of the warp, whose frame is on top. */
+static bool issue_in(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
+{
+    const hd_rf_step step = step_of(c, w, event);
+    hd_rf_member *const end = c->members.items + c->members.count;
+    for (hd_rf_member *member = c->members.items; member < end; member++)
+        if (!member->failure.wrong)
+            run_model(c, member, &step);
+    do_at_once(c, w, event);
+    for (uint32_t d = 0; d < step.destination_count && step.effective; d++)
+        hd_identity_write(&w->warp.identity, hd_rf_index(&step, step.destinations[d].word), step.effective);
+    return (w->warp.identity.serial < UINT32_MAX - 4096 || overflow(c, &step)) && c->failed < c->members.count;
+}
+
 static bool issue(hd_rf_feeder *c, const hd_event *event)
 {
     hd_rf_living *w = hd_rf_feeder_warp(c, event->warp);
     if (!w)
         return true; /* begun before this count was attached */
     enter_frame(c, w, event);
-    const hd_rf_step step = step_of(c, w, event);
-    for (uint32_t m = 0; m < c->members.count; m++)
-        if (!c->members.items[m].failure.wrong)
-            run_model(c, &c->members.items[m], &step);
-    do_at_once(c, w, event);
-    for (uint32_t d = 0; d < step.destination_count && step.effective; d++)
-        hd_identity_write(&w->warp.identity, hd_rf_index(&step, step.destinations[d].word), step.effective);
-    return (w->warp.identity.serial < UINT32_MAX - 4096 || overflow(c, &step)) && c->failed < c->members.count;
+    return issue_in(c, w, event);
 }
 
 bool hd_rf_feeder_take(hd_rf_feeder *c, const hd_event *event)
@@ -319,13 +329,16 @@ bool hd_rf_feeder_pass(hd_rf_feeder *c, const hd_rf_passage *p, uint32_t *at)
     const uint32_t *first = c->code->functions[p->function]->destination_first + p->stretch->first;
     const hd_rf_width *widths = hd_rf_stretch_widths(p->stretch, c->code, p->from);
     uint32_t failed = c->failed;
-    for (uint32_t i = p->from; i < p->end; i++) {
+    hd_rf_living *w = hd_rf_feeder_warp(c, p->warp);
+    for (uint32_t i = p->from; w && i < p->end; i++) {
         hd_event event = hd_rf_passage_event(p, i);
+        if (i == p->from)
+            enter_frame(c, w, &event);
         if (event.effective && widths) {
             event.reach = widths;
             widths += first[i + 1] - first[i];
         }
-        hd_rf_feeder_take(c, &event);
+        issue_in(c, w, &event);
         if (c->failed != failed) {
             *at = i;
             return false;

@@ -47,7 +47,8 @@ typedef struct hd_rf_feeder {
     uint32_t columns; /* that they ask for */
     HD_ARRAY(hd_rf_living *) warps; /* by slot */
     hd_rf_living *latest;
-    bool defers; /* deeds (technique.h) wait until hd_rf_feeder_do; else they are done with each event */
+    bool share;  /* models have deeds (technique.h) */
+    bool defers; /* these wait until hd_rf_feeder_do; else they are done with each event */
     hd_rf_residency residency; /* told to the models when a launch begins */
 } hd_rf_feeder;
 
