@@ -1,9 +1,10 @@
-/* Models that look at one warp alone are automata: what they do with a stretch of its instructions follows from the stretch and from what they
- * know of the warp. Each pair of these is worked through once, and looked up from then on.
+/* Models are automata, one for each warp: what they do with a stretch of its instructions follows from the stretch and from what they know of the
+ * warp. Each pair of these is worked through once, and looked up from then on. What they do to storage that warps share (`deeds` of technique.h) is
+ * noted there, and done again.
  *
  * A state is what all models of a feeder know of a warp, as carry.h writes it down; the first one is that of a warp before its first instruction.
  * A transition leads from a state by a stretch, by a part of one, by a warp's coming or leaving where warps take turns, or by its end, to the next state; the models have walked it once, every operand was
- * proved, and it keeps what they counted and told. Where a warp takes it again, that is all there is to do: the models would count the same, and
+ * proved, and it keeps what they counted and told, and their deeds. Where a warp takes it again, that is all there is to do: the models would count the same, and
  * deliver the same, as they know the same. So a warp is with its models only while it does something new; else the automaton knows where it is.
  *
  * Instructions of called functions are walked every time, and so are stretches without a number, those for which there is no room, and for a while

@@ -55,8 +55,9 @@
  * Models that couple warps (RegMutex, LARF, LTRF, RFV, GPU-Shrink, HRF, Warped-DMR) say so (`coupled`): for them count mode interleaves the resident
  * warps' events (interleave.h tells the order), asking may_launch_cta, rank_warps, may_issue and warp_switch, without columns. Models that do not (BOW, CORF, CORF++) take events in the order of the stream.
  *
- * A model that has `carry` and is not coupled does with a warp what follows from what it knows of that warp alone: each stretch of instructions is
- * walked once for each state that it can be in, and looked up from then on (automaton.h).
+ * A model that has `carry` does with a warp what follows from what it knows of that warp alone: each stretch of instructions is walked once for each
+ * state that it can be in, and looked up from then on (automaton.h). What it does besides to storage that its warps share goes through `deeds`
+ * (release.c: which physical register a warp gets, but not whether it has one).
  *
  * A new technique is one file here, its rows in models.def, and rows in counters.def where it counts something new, in options.def where a
  * user may set something.
