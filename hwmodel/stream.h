@@ -21,9 +21,15 @@ typedef enum hd_event_kind {
 enum { /* columns a sink may ask for; those not asked for are NULL */
     HD_COLUMN_ADDRESSES = 1, /* 32 lane addresses of memory instructions */
     HD_COLUMN_RESULTS = 2,   /* values that the instruction writes: words[slot][lane], slot as in hd_insn_destination_slot, 32-bit words in order */
-    HD_COLUMN_WIDTHS = 4,    /* of the same words, which lanes need more than 1, 2, 3 bytes by sign extension */
+    HD_COLUMN_WIDTHS = 4,    /* of the same words, how many bytes they need: hd_width */
 };
-enum { HD_WIDTH_MASKS = 3 };
+
+/* A word needs as many bytes as its widest lane by sign extension, 1 to 4. Lanes that are not active count, with what was written last into the
+ * place in the register file (ir/storage.h) under whatever name; lanes that were never written in this frame do not. Of what a call writes,
+ * parameters and results, no values are known: 4 bytes. */
+typedef struct hd_width {
+    uint8_t written, held; /* bytes that the lanes need which are written; that all lanes need which hold something afterwards */
+} hd_width;
 
 typedef struct hd_event {
     uint8_t kind;
@@ -35,9 +41,10 @@ typedef struct hd_event {
     uint32_t active;       /* lanes on top of the SIMT stack */
     uint32_t effective;    /* of these, the lanes whose guard is true */
     const uint64_t *addresses;
-    const uint32_t *results; uint32_t result_words; /* results[word * 32 + lane]; NULL: none, or of a call, whose results come with its return */
-    const uint32_t *widths; /* widths[word * HD_WIDTH_MASKS + k]: lanes that need more than k + 1 bytes; NULL as above */
-    const struct hd_rf_width *reach; /* for count mode's own use (hwmodel/rf/widths.h); NULL from the interpreter */
+    uint32_t width_words;
+    const hd_width *widths;  /* widths[word]; NULL: nothing is written */
+    uint32_t result_words;
+    const uint32_t *results; /* results[word * 32 + lane]; NULL: none, or of a call, whose results come with its return */
 } hd_event;
 
 typedef struct hd_sink {

@@ -5,6 +5,7 @@
  * memory stands behind its caller's. alloca moves the end of each lane's stack on its own; a callee's frame starts
  * behind the farthest of them. */
 #include "hwmodel/exec/checks.h"
+#include "hwmodel/exec/columns.h"
 
 enum { DEEPEST_CALL = 4096, LARGEST_LOCAL_BYTES = 512 * 1024 };
 
@@ -51,6 +52,8 @@ void hd_push_frame(hd_warp *w, const hd_code *code, uint32_t mask, uint32_t loca
     f->lanes = mask;
     f->rest = 0;
     f->has_tops = false;
+    if (w->cta->columns & HD_COLUMN_WIDTHS)
+        hd_widths_start(f);
     hd_grow_local(w, f->local_end);
     if (w->cta->checks)
         hd_checks_frame(w, f);

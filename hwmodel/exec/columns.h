@@ -4,7 +4,10 @@
 
 #include "hwmodel/exec/decode.h"
 
-/* Sets the event's columns that `columns` has, in buffers of the warp's CTA. Nothing for calls: their results come with the return. */
-void hd_gather_columns(const hd_op *op, hd_warp *w, uint32_t columns, hd_event *event);
+/* Each sets its column of the event, in a buffer of the warp's CTA, for an instruction that writes registers in some lanes. RESULTS has nothing
+ * for calls: their results come with the return. */
+void hd_gather_results(const hd_op *op, hd_warp *w, hd_event *event);
+void hd_gather_widths(const hd_op *op, hd_warp *w, hd_event *event);
+void hd_widths_start(hd_frame *f); /* where WIDTHS is asked for: a frame begins */
 
 #endif

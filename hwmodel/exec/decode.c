@@ -2,7 +2,6 @@
  * instruction, and reports all that the interpreter does not run. Linear in the size of the code (symbols: per
  * function). */
 #include "hwmodel/exec/decode.h"
-#include "ir/architected.h"
 #include "ir/cfg.h"
 #include <stdio.h>
 
@@ -130,13 +129,14 @@ static void list_operands(hd_decoder *d)
 static void list_written(hd_decoder *d)
 {
     hd_op *op = d->op;
-    if (d->form->behaviour & HD_BEHAVE_CALL)
-        return;
-    op->written = d->code->refs.count;
+    hd_code *code = d->code;
+    bool call = d->form->behaviour & HD_BEHAVE_CALL;
+    op->written = code->written.count;
     HD_INSN_REGISTERS(d->function, d->insn, o)
     if (o->flags & HD_OPERAND_DEF && hd_register_words(d->function, o->value))
-        hd_decode_push(d, d->register_offset[o->value], hd_register_lane_bytes(d->function, o->value));
-    op->written_count = d->code->refs.count - op->written;
+        hd_array_push(&code->written, (hd_written){call ? HD_NO_REF : d->register_offset[o->value], code->storage.first[o->value],
+                                                   hd_register_lane_bytes(d->function, o->value)});
+    op->written_count = code->written.count - op->written;
 }
 
 static hd_decode *hand_of(uint32_t opcode)
@@ -224,7 +224,7 @@ static void decode_instruction(hd_decoder *d, uint32_t ordinal)
         hand(d);
     if (is_ordered(d->form))
         op->flags |= HD_OP_ORDERED;
-    if (d->architected && hd_insn_is_identity(d->function, d->insn))
+    if (hd_storage_skips(&d->code->storage, ordinal))
         op->flags |= HD_OP_IDENTITY;
     list_written(d);
 }
@@ -255,7 +255,7 @@ static void decode_code(hd_decoder *d, hd_code *code)
     const hd_cfg *cfg = hd_function_cfg(f);
     d->code = code;
     d->function = f;
-    d->architected = hd_function_is_architected(f);
+    code->storage = hd_storage_of(f, &d->program->arena);
     code->op_count = f->instructions.count;
     code->ops = HD_ARENA_ARRAY(&d->program->arena, hd_op, (size_t)code->op_count + 1);
     lay_registers(d);
@@ -327,6 +327,7 @@ void hd_program_free(hd_program *program)
         hd_array_free(&code->refs);
         hd_array_free(&code->widths);
         hd_array_free(&code->copies);
+        hd_array_free(&code->written);
         hd_array_free(&code->variables);
         free(code->constant_rows);
         free(code->register_rows);

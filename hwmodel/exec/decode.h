@@ -25,7 +25,6 @@ typedef struct hd_decoder {
     /* the function */
     hd_code *code;
     hd_function *function;
-    bool architected; /* it is */
     uint32_t *register_offset;        /* by register id */
     hd_constant_slot *constant_slots; /* open addressing, at most half full */
     uint32_t constant_mask, constant_count;

@@ -15,6 +15,7 @@
 #include "hwmodel/exec/crew.h"
 #include "ir/form.h"
 #include "ir/sregs.h"
+#include "ir/storage.h"
 
 enum { LANES = HD_WARP_LANES };
 #define HD_ALL_LANES 0xffffffffu
@@ -76,7 +77,7 @@ struct hd_op {
     hd_ref d, e;           /* destinations; e: the second of p|q, or %CC */
     hd_ref a, b, c, f;     /* sources */
     uint32_t first, count; /* in code->refs or code->copies: vector elements, arguments, targets of brx.idx */
-    uint32_t written, written_count; /* in code->refs and code->widths: register destinations, for HD_COLUMN_RESULTS */
+    uint32_t written, written_count; /* in code->written: register destinations, for columns.c */
     int64_t offset;                  /* added to lane addresses */
     uint32_t target;                 /* branch: op; call: index in program->codes */
     uint32_t join;                   /* branch: op where the sides meet, or HD_NONE (the end) */
@@ -115,6 +116,12 @@ typedef struct hd_call { /* hd_op.use.detail of calls */
     bool no_return;      /* a callee that returns is a fault */
 } hd_call;
 
+typedef struct hd_written { /* a register that an instruction writes; predicates are none */
+    hd_ref row;     /* HD_NO_REF: of a call, of which no values are known */
+    uint32_t word;  /* the first of its words in the register file (ir/storage.h) */
+    uint32_t bytes; /* of a lane */
+} hd_written;
+
 /* A special register's row: 32 lanes of 2, 4 or 8 bytes, or a predicate word (bytes = 0). */
 typedef struct hd_special {
     uint8_t sreg, component, bytes, varies;
@@ -137,6 +144,8 @@ struct hd_code {
     HD_ARRAY(hd_ref) refs;
     HD_ARRAY(uint8_t) widths; /* by ref: bytes of a lane; parallel to refs */
     HD_ARRAY(hd_call_copy) copies;
+    HD_ARRAY(hd_written) written;
+    hd_storage storage;       /* of the function */
     hd_placed_array variables; /* .local and .param ones of the frame */
     uint32_t *register_rows; /* by register: its row in the frame */
     uint32_t constant_bytes; /* in constant_rows */
@@ -181,6 +190,8 @@ typedef struct hd_frame {
     bool has_tops;
     unsigned char *shadow; /* uninitialized.c: bits that are undefined, and by register where they come from; owned */
     uint32_t shadow_capacity;
+    uint32_t *writers; /* columns.c; owned, kept like the registers */
+    uint32_t writer_words;
     uint32_t *tops; /* with has_tops (alloca): where each lane's stack ends; owned, kept like the registers */
 } hd_frame;
 
@@ -271,7 +282,7 @@ struct hd_cta {
     const hd_allocation **places; /* by op->place: the allocation that it hit last */
     uint64_t addresses[LANES];    /* of the last memory op */
     uint32_t results[LANES * 32];
-    uint32_t widths[HD_WIDTH_MASKS * 32];
+    hd_width widths[32];
     _Alignas(64) unsigned char scratch[4][LANES * 16]; /* rows: result, three sources */
 };
 

@@ -12,8 +12,12 @@ static bool tell(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
     hd_cta *cta = w->cta;
     if (op->flags & HD_OP_MEMORY && mask && cta->columns & HD_COLUMN_ADDRESSES)
         e->addresses = cta->addresses;
-    if (cta->columns & (HD_COLUMN_RESULTS | HD_COLUMN_WIDTHS) && op->written_count && mask)
-        hd_gather_columns(op, w, cta->columns, e);
+    if (op->written_count && e->effective) {
+        if (cta->columns & HD_COLUMN_WIDTHS)
+            hd_gather_widths(op, w, e);
+        if (cta->columns & HD_COLUMN_RESULTS)
+            hd_gather_results(op, w, e);
+    }
     for (uint32_t i = 0; i < cta->sink_count; i++)
         if (!cta->sinks[i].take(cta->sinks[i].context, e))
             return false;
@@ -295,6 +299,7 @@ static void close_cta(hd_cta *cta)
         for (uint32_t k = 0; k < w->frames.count; k++) {
             free(w->frames.items[k].registers);
             free(w->frames.items[k].tops);
+            free(w->frames.items[k].writers);
         }
         hd_array_free(&w->frames);
         hd_array_free(&w->stack);

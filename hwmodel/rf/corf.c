@@ -408,7 +408,7 @@ static hd_claim held_claim(const hd_pack_pool *pool, hd_pack_place place, hd_own
 }
 
 /* Lanes that were released count no more; what the others need is no more than what the register has. */
-static uint32_t width_of(hd_pack_place place, hd_rf_width width)
+static uint32_t width_of(hd_pack_place place, hd_width width)
 {
     uint32_t most = place.mask && hd_pack_width(place) > width.written ? hd_pack_width(place) : width.written;
     return width.held < most ? width.held : most;

@@ -58,7 +58,6 @@ struct hd_count {
     HD_ARRAY(hd_event) batch;
     uint64_t *column_bytes; /* their columns */
     uint32_t column_used;   /* bytes */
-    hd_rf_widths *widths;   /* NULL where nobody asks for them */
     hd_rf_stretches *stretches; /* NULL where all see events */
     HD_ARRAY(hd_count_passage) passages;
     uint64_t open_event;    /* of the stretch that is open: see hd_count_passage */
@@ -106,7 +105,6 @@ void hd_count_free(hd_count *c)
     hd_array_free(&c->ended);
     hd_array_free(&c->batch);
     hd_array_free(&c->passages);
-    hd_rf_widths_free(c->widths);
     hd_rf_stretches_free(c->stretches);
     free(c->column_bytes);
     hd_arena_free(&c->arena);
@@ -394,20 +392,18 @@ static const void *keep_column(hd_count *c, const void *column, uint32_t bytes)
 
 static bool keep_event(hd_count *c, const hd_event *event)
 {
-    const hd_rf_code *code = event->reach ? c->code->functions[event->function] : NULL;
     uint32_t addresses = event->addresses ? 32 * sizeof *event->addresses : 0;
     uint32_t results = event->results ? event->result_words * 32 * (uint32_t)sizeof *event->results : 0;
-    uint32_t reach = code ? (code->destination_first[event->instruction + 1] - code->destination_first[event->instruction]) * (uint32_t)sizeof *event->reach : 0;
-    if (c->column_used + addresses + results + reach + 8 > HD_COUNT_COLUMN_BYTES && !flush_batch(c))
+    uint32_t widths = event->widths ? event->width_words * (uint32_t)sizeof *event->widths : 0;
+    if (c->column_used + addresses + results + widths + 8 > HD_COUNT_COLUMN_BYTES && !flush_batch(c))
         return false;
-    if (!c->column_bytes && addresses + results + reach)
+    if (!c->column_bytes && addresses + results + widths)
         c->column_bytes = hd_calloc(HD_COUNT_COLUMN_BYTES, 1);
     hd_array_push(&c->batch, *event);
     hd_event *kept = &hd_array_last(&c->batch);
     kept->addresses = keep_column(c, event->addresses, addresses);
     kept->results = keep_column(c, event->results, results);
-    kept->reach = keep_column(c, event->reach, reach);
-    kept->widths = NULL;
+    kept->widths = keep_column(c, event->widths, widths);
     return true;
 }
 
@@ -652,8 +648,6 @@ static void open_ways(hd_count *c)
     }
     if (c->ways[HD_COUNT_STRETCHES] + c->ways[HD_COUNT_TURNS])
         c->stretches = hd_rf_stretches_new(c->code);
-    if (hd_count_sink(c).columns & HD_COLUMN_WIDTHS)
-        c->widths = hd_rf_widths_new(c->code);
 }
 
 bool hd_count_flush(hd_count *c)
@@ -682,7 +676,6 @@ static bool turn_to(hd_count *c, const hd_event *event)
 bool hd_count_take(void *count, const hd_event *event)
 {
     hd_count *c = count;
-    hd_event with_widths;
     if (c->stopped)
         return false;
     if (!c->open)
@@ -690,11 +683,6 @@ bool hd_count_take(void *count, const hd_event *event)
     bool goes_on = event->kind == HD_EVENT_ISSUE && c->stretches && hd_rf_stretches_goes_on(c->stretches, event);
     if (!goes_on && !turn_to(c, event))
         return false;
-    if (c->widths) {
-        with_widths = *event;
-        with_widths.reach = hd_rf_widths_take(c->widths, event);
-        event = &with_widths;
-    }
     if (c->ways[HD_COUNT_EVENTS] && !keep_event(c, event))
         return false;
     if (goes_on)

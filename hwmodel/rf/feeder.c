@@ -247,7 +247,7 @@ static inline __attribute__((always_inline)) hd_rf_step step_of(const hd_rf_feed
         .serial = w->warp.identity.serial + 1,
         .addresses = c->columns & HD_COLUMN_ADDRESSES ? event->addresses : NULL,
         .results = c->columns & HD_COLUMN_RESULTS ? event->results : NULL,
-        .widths = c->columns & HD_COLUMN_WIDTHS ? event->reach : NULL,
+        .widths = c->columns & HD_COLUMN_WIDTHS ? event->widths : NULL,
     };
 }
 
@@ -327,7 +327,7 @@ bool hd_rf_feeder_take(hd_rf_feeder *c, const hd_event *event)
 bool hd_rf_feeder_pass(hd_rf_feeder *c, const hd_rf_passage *p, uint32_t *at)
 {
     const uint32_t *first = c->code->functions[p->function]->destination_first + p->stretch->first;
-    const hd_rf_width *widths = hd_rf_stretch_widths(p->stretch, c->code, p->from);
+    const hd_width *widths = hd_rf_stretch_widths(p->stretch, c->code, p->from);
     uint32_t failed = c->failed;
     hd_rf_living *w = hd_rf_feeder_warp(c, p->warp);
     for (uint32_t i = p->from; w && i < p->end; i++) {
@@ -335,7 +335,7 @@ bool hd_rf_feeder_pass(hd_rf_feeder *c, const hd_rf_passage *p, uint32_t *at)
         if (i == p->from)
             enter_frame(c, w, &event);
         if (event.effective && widths) {
-            event.reach = widths;
+            event.widths = widths;
             widths += first[i + 1] - first[i];
         }
         issue_in(c, w, &event);

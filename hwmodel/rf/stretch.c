@@ -28,7 +28,7 @@ struct hd_rf_stretches {
     uint32_t first, count, active, next;
     bool at_barrier, guarded, told;
     uint32_t effective[HD_RF_STRETCH];
-    HD_ARRAY(hd_rf_width) widths;
+    HD_ARRAY(hd_width) widths;
     hd_u32_array key;
 };
 
@@ -82,10 +82,9 @@ void hd_rf_stretches_add(hd_rf_stretches *s, const hd_event *e)
     s->guarded = s->guarded || e->effective != e->active;
     s->next = e->instruction + 1;
     s->at_barrier = s->of->traits[e->instruction] & HD_RF_BARRIER;
-    if (!e->reach)
+    if (!e->widths)
         return;
-    uint32_t count = s->of->destination_first[e->instruction + 1] - s->of->destination_first[e->instruction];
-    memcpy(hd_array_extend(&s->widths, count), e->reach, count * sizeof *e->reach);
+    memcpy(hd_array_extend(&s->widths, e->width_words), e->widths, e->width_words * sizeof *e->widths);
     s->told = true;
 }
 
@@ -94,7 +93,7 @@ void hd_rf_stretches_add(hd_rf_stretches *s, const hd_event *e)
 static void key_of(hd_rf_stretches *s)
 {
     const uint32_t head[KEY] = {s->open.function, s->first, s->count << 2 | (s->guarded ? GUARDED : 0) | (s->told ? TOLD : 0), s->active, s->widths.count};
-    uint32_t widths = (s->widths.count * (uint32_t)sizeof(hd_rf_width) + 3) / 4;
+    uint32_t widths = (s->widths.count * (uint32_t)sizeof(hd_width) + 3) / 4;
     hd_array_clear(&s->key);
     memcpy(hd_array_extend(&s->key, KEY), head, sizeof head);
     if (s->guarded)
@@ -121,7 +120,7 @@ static void point_into_key(kept *k)
     const uint32_t *lanes = k->key + KEY;
     bool guarded = k->key[2] & GUARDED;
     k->stretch.effective = guarded ? lanes : NULL;
-    k->stretch.widths = k->key[2] & TOLD ? (const hd_rf_width *)(lanes + (guarded ? k->stretch.count : 0)) : NULL;
+    k->stretch.widths = k->key[2] & TOLD ? (const hd_width *)(lanes + (guarded ? k->stretch.count : 0)) : NULL;
 }
 
 /* What follows from the contents. */
@@ -223,10 +222,10 @@ hd_event hd_rf_passage_event(const hd_rf_passage *p, uint32_t i)
                       .instruction = s->first + i, .active = s->active, .effective = s->effective ? s->effective[i] : s->active};
 }
 
-const hd_rf_width *hd_rf_stretch_widths(const hd_rf_stretch *s, const hd_rf_module *code, uint32_t i)
+const hd_width *hd_rf_stretch_widths(const hd_rf_stretch *s, const hd_rf_module *code, uint32_t i)
 {
     const uint32_t *first = code->functions[s->function]->destination_first + s->first;
-    const hd_rf_width *widths = s->widths;
+    const hd_width *widths = s->widths;
     for (uint32_t k = 0; widths && k < i; k++)
         if (s->effective ? s->effective[k] : s->active)
             widths += first[k + 1] - first[k];

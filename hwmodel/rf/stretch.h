@@ -2,7 +2,7 @@
  *
  * A stretch is a run of ISSUE events of one warp that follow each other, in the stream and in the text of one frame, under one active mask, and
  * end at a barrier, at the latest after HD_RF_STRETCH of them. Its contents are where it begins, how many instructions it has, the active lanes,
- * and where they differ from these the effective ones, and the widths of what is written (widths.h) where they are told. Stretches with the
+ * and where they differ from these the effective ones, and the widths of what is written (hd_width) where they are told. Stretches with the
  * same contents are one, with a number, so that what models make of them can be looked up (automaton.h).
  *
  * Memory: HD_RF_STRETCHES of them and HD_RF_STRETCH_BYTES at most; what finds no room has no number, and lives until hd_rf_stretches_forget.
@@ -11,7 +11,8 @@
 #ifndef HD_HWMODEL_RF_STRETCH_H
 #define HD_HWMODEL_RF_STRETCH_H
 
-#include "hwmodel/rf/widths.h"
+#include "hwmodel/rf/code.h"
+#include "hwmodel/stream.h"
 
 enum { HD_RF_STRETCH = 32, HD_RF_STRETCHES = 1 << 18, HD_RF_STRETCH_BYTES = 64 << 20 };
 
@@ -23,7 +24,7 @@ typedef struct hd_rf_stretch {
     bool barrier;     /* it ends at one */
     uint64_t touches; /* of its instructions: code.h */
     const uint32_t *effective; /* by instruction; NULL: all that are active */
-    const hd_rf_width *widths; /* of all destinations of its instructions that write, in order; NULL: not told */
+    const hd_width *widths; /* of all destinations of its instructions that write, in order; NULL: not told */
 } hd_rf_stretch;
 
 /* What a warp does next: a stretch, or a part of one (kind ISSUE), or another event. */
@@ -34,7 +35,7 @@ typedef struct hd_rf_passage {
 } hd_rf_passage;
 /* The ISSUE event of the passage's instruction i; *widths: those of the instruction, and then of the next one. */
 hd_event hd_rf_passage_event(const hd_rf_passage *passage, uint32_t i);
-const hd_rf_width *hd_rf_stretch_widths(const hd_rf_stretch *stretch, const hd_rf_module *code, uint32_t i); /* from instruction i on */
+const hd_width *hd_rf_stretch_widths(const hd_rf_stretch *stretch, const hd_rf_module *code, uint32_t i); /* from instruction i on */
 /* On the heap; adds the bytes that it takes. */
 hd_rf_stretch *hd_rf_stretch_copy(const hd_rf_stretch *stretch, size_t *bytes);
 

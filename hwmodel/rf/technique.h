@@ -68,7 +68,6 @@
 #include "hwmodel/rf/code.h"
 #include "hwmodel/rf/identity.h"
 #include "hwmodel/rf/series.h"
-#include "hwmodel/rf/widths.h"
 #include "hwmodel/stream.h"
 
 typedef enum hd_counter {
@@ -112,7 +111,7 @@ typedef struct hd_rf_step {
     uint32_t serial;                    /* of the first destination's write; the k-th has serial + k */
     const uint64_t *addresses;          /* columns that the model asked for, else NULL */
     const uint32_t *results;            /* of the k-th destination: results[k * 32 + lane]; of calls NULL */
-    const hd_rf_width *widths;          /* likewise, by destination */
+    const hd_width *widths;          /* likewise, by destination */
 } hd_rf_step;
 
 /* Index of a source's or destination's word in the warp, and its owner. */
