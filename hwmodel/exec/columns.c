@@ -17,7 +17,7 @@ typedef int32_t s32x8 __attribute__((vector_size(32), may_alias));
 enum { /* hd_frame.writers: 1 + the one of code->written that all lanes wrote last, or */
     NEVER = 0,
     SEVERAL = UINT32_MAX - 1, /* the folded words of the lanes are kept */
-    BY_CALL = UINT32_MAX,     /* values are not known */
+    PASSED = UINT32_MAX,      /* a parameter, of which no value is known */
 };
 enum { UNKNOWN = 1 << 30 };   /* folded: needs 4 bytes */
 
@@ -72,7 +72,7 @@ void hd_widths_start(hd_frame *f)
         f->writers[word] = NEVER;
     for (uint32_t i = 0; i < function->register_parameters.count; i++)
         HD_STORAGE_WORDS (&f->code->storage, function->register_parameters.items[i], word)
-            f->writers[word] = BY_CALL;
+            f->writers[word] = PASSED;
 }
 
 static inline uint8_t bytes_of(uint32_t folded)
@@ -104,11 +104,14 @@ static uint32_t any_of_halves(const unsigned char *row)
     return (any | any >> 16) & 0xffff;
 }
 
-/* The words of a register that all 32 lanes have written. */
-static uint32_t measure_all(const unsigned char *row, uint32_t bytes, hd_width *widths)
+/* The words of a register that all lanes of the frame have written; the rows of a frame have 0 in other lanes, which needs no more than any. */
+static void measure_all(const hd_warp *w, const hd_written *r, hd_width *widths)
 {
-    uint32_t words = 0;
-    for (uint32_t at = 0; at < bytes; at += 8) {
+    const unsigned char *row = r->row == HD_NO_REF ? NULL : hd_row(w, r->row);
+    uint32_t bytes = r->bytes, words = 0;
+    for (; !row && words * 4 < bytes; words++)
+        widths[words] = (hd_width){4, 4};
+    for (uint32_t at = 0; row && at < bytes; at += 8) {
         uint64_t any = bytes == 2 ? any_of_halves(row) : any_of_row(row + (size_t)at * LANES, bytes == 4 ? 4 : 8);
         uint32_t low = (uint32_t)any, high = (uint32_t)(any >> 32);
         uint8_t first = bytes_of(bytes > 4 ? low : low | high), second = bytes_of(high);
@@ -116,7 +119,6 @@ static uint32_t measure_all(const unsigned char *row, uint32_t bytes, hd_width *
         if (bytes > 4)
             widths[words++] = (hd_width){second, second};
     }
-    return words;
 }
 
 HD_CLONES static uint32_t any_of_lanes(const uint32_t *folded, uint32_t lanes)
@@ -145,10 +147,11 @@ static void fold_word(const hd_warp *w, const hd_written *r, uint32_t part, uint
 static void put_beside(const hd_warp *w, const hd_frame *f, uint32_t word)
 {
     uint32_t *beside = row_beside(f, word), folded[LANES], writer = f->writers[word];
-    const hd_written *r = writer == BY_CALL ? &(hd_written){HD_NO_REF, word, 4} : &f->code->written.items[writer - 1];
+    const hd_written parameter = {HD_NO_REF, word, 4};
     memset(beside, 0, sizeof folded);
     if (writer == NEVER)
         return;
+    const hd_written *r = writer == PASSED ? &parameter : &f->code->written.items[writer - 1];
     fold_word(w, r, word - r->word, folded);
     hd_merge(beside, folded, f->lanes, sizeof *folded);
 }
@@ -159,7 +162,7 @@ static hd_width measure_some(const hd_warp *w, uint32_t written, uint32_t part, 
     const hd_frame *f = hd_top_frame(w);
     const hd_written *all = f->code->written.items, *r = &all[written];
     uint32_t word = r->word + part, *writer = &f->writers[word], folded[LANES];
-    bool known = *writer != NEVER && *writer != SEVERAL && *writer != BY_CALL;
+    bool known = *writer != NEVER && *writer != SEVERAL && *writer != PASSED;
     fold_word(w, r, part, folded);
     hd_width width = {.written = bytes_of(any_of_lanes(folded, lanes))};
     if (known && r->row != HD_NO_REF && all[*writer - 1].row == r->row) {
@@ -174,38 +177,23 @@ static hd_width measure_some(const hd_warp *w, uint32_t written, uint32_t part, 
     return width;
 }
 
-/* The words of a register that all lanes of the frame have written, which are less than 32; or of which no values are known. */
-static uint32_t measure_each(const hd_warp *w, uint32_t written, uint32_t lanes, hd_width *widths)
-{
-    const hd_written *r = &hd_top_frame(w)->code->written.items[written];
-    uint32_t words = 0, folded[LANES];
-    for (; words * 4 < r->bytes; words++) {
-        fold_word(w, r, words, folded);
-        uint8_t bytes = bytes_of(any_of_lanes(folded, lanes));
-        widths[words] = (hd_width){bytes, bytes};
-    }
-    return words;
-}
-
 void hd_gather_widths(const hd_op *op, hd_warp *w, hd_event *event)
 {
     const hd_frame *f = hd_top_frame(w);
     hd_width *widths = w->cta->widths;
     uint32_t lanes = event->effective, words = 0;
+    bool all = !(f->lanes & ~lanes);
     for (uint32_t k = op->written; k < op->written + op->written_count; k++) {
         const hd_written *r = &f->code->written.items[k];
-        uint32_t count = (r->bytes + 3) / 4, writer = r->row == HD_NO_REF ? BY_CALL : k + 1;
-        bool all = !(f->lanes & ~lanes);
-        if (all && lanes == HD_ALL_LANES && r->row != HD_NO_REF)
-            measure_all(hd_row(w, r->row), r->bytes, widths + words);
-        else if (all)
-            measure_each(w, k, lanes, widths + words);
+        uint32_t count = (r->bytes + 3) / 4;
+        if (all)
+            measure_all(w, r, widths + words);
         for (uint32_t part = 0; part < count; part++, words++)
             if (all)
-                f->writers[r->word + part] = writer;
+                f->writers[r->word + part] = k + 1;
             else
                 widths[words] = measure_some(w, k, part, lanes);
     }
     event->width_words = words;
-    event->widths = w->cta->widths;
+    event->widths = widths;
 }

@@ -75,6 +75,7 @@ bool rf_bench_check(rf_bench *b, hd_check_run *check)
 
 typedef struct relay {
     hd_sink count;
+    const hd_rf_code *code;
     uint32_t function;
 } relay;
 
@@ -84,13 +85,20 @@ static bool tell(relay *r, hd_event_kind kind, uint32_t warp)
     return r->count.take(r->count.context, &event);
 }
 
-/* Each warp in a CTA of its own. */
+/* Each warp in a CTA of its own. Registers need 4 bytes. */
 static bool relay_take(void *context, const hd_event *event)
 {
+    static const hd_width widths[4] = {{4, 4}, {4, 4}, {4, 4}, {4, 4}};
     relay *r = context;
+    hd_event told = *event;
+    if (event->kind == HD_EVENT_ISSUE && event->effective && r->count.columns & HD_COLUMN_WIDTHS) {
+        told.width_words = r->code->destination_first[event->instruction + 1] - r->code->destination_first[event->instruction];
+        assert_true(told.width_words <= sizeof widths / sizeof *widths);
+        told.widths = told.width_words ? widths : NULL;
+    }
     if (event->kind == HD_EVENT_WARP_START && !tell(r, HD_EVENT_CTA_START, event->warp))
         return false;
-    if (!r->count.take(r->count.context, event))
+    if (!r->count.take(r->count.context, &told))
         return false;
     return event->kind != HD_EVENT_WARP_END || tell(r, HD_EVENT_CTA_END, event->warp);
 }
@@ -118,6 +126,7 @@ rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run)
     relay r = {.count = hd_count_sink(count)};
     while (b->module->functions.items[r.function] != b->kernel)
         r.function++;
+    r.code = code->functions[r.function];
     hd_sink sink = {relay_take, &r, 0};
     rf_bench_result result = {0};
     result.proved = tell(&r, HD_EVENT_LAUNCH, 0) &&
