@@ -1,21 +1,16 @@
 /* Transitions of models: see automaton.h. */
 #include "hwmodel/rf/automaton.h"
-#include "base/hash.h"
-#include "base/index.h"
-#include "hwmodel/rf/carry.h"
+#include "hwmodel/rf/states.h"
 
 enum {
     BEGIN = 0, /* state of a warp before its first instruction */
     CREDIT = 64, PRICE = 2, REST = 64, /* see `credit` */
 };
 
-/* What a transition is made by: a stretch's number and the instructions of it, [from, end); or one of these. */
+/* What a transition is made by: the number of a stretch's text, the instructions of it, [from, end), and the number of how its masks split
+ * the state's classes; or one of these. */
 typedef uint64_t cause;
 enum { ENDS = 1, LEAVES, COMES }; /* no stretch has an end of 0 */
-
-typedef struct state {
-    uint32_t first, count; /* in `state_words` */
-} state;
 
 typedef struct effect { /* of a model: what it counted */
     uint16_t member, counter;
@@ -39,6 +34,7 @@ typedef struct transition {
     cause by;
     uint32_t from, to;          /* to: HD_NONE: it ended */
     uint32_t follow;            /* the transition that was taken behind it last */
+    uint32_t classes, united;   /* of lanes: how many there are behind it; in `united`, which parts of those before it each of them unites */
     uint64_t times;             /* since the counters were brought up to date */
     uint32_t effects, effect_count, tellings, telling_count, lapses, lapse_count, deeds, deed_count;
 } transition;
@@ -49,6 +45,7 @@ typedef struct follower { /* a warp */
     hd_rf_living *living;
     uint32_t state;          /* HD_NONE: not known */
     uint32_t latest;         /* the transition that it took last; HD_NONE */
+    hd_rf_classes classes;   /* of the state */
 } follower;
 
 struct hd_rf_automaton {
@@ -56,15 +53,16 @@ struct hd_rf_automaton {
     uint32_t members; /* its models */
     bool forgets;     /* one of them does */
     HD_ARRAY(follower) warps;
-    HD_ARRAY(state) states;
-    hd_u32_array state_words, words;
-    hd_index state_numbers;
+    hd_rf_states states;
+    hd_rf_splits splits;
+    hd_rf_classes parts;        /* of the classes of the warp that does something: what that makes of them */
     HD_ARRAY(transition) transitions;
     hd_index transition_numbers; /* by state and stretch */
     HD_ARRAY(effect) effects;
     HD_ARRAY(telling) tellings;
     HD_ARRAY(lapse) lapses;
     HD_ARRAY(hd_rf_deed) deeds;
+    hd_u32_array united; /* sets of parts: see transition.united */
     HD_ARRAY(hd_rf_meter) meters; /* by warp, member and meter: as its state has them */
     uint8_t by_number[256];       /* warps by the end of their number: to be looked at first */
     hd_u32_array taken;    /* transitions with times */
@@ -85,7 +83,8 @@ hd_rf_automaton *hd_rf_automaton_new(hd_rf_feeder *feeder)
     hd_rf_automaton *a = hd_calloc(1, sizeof *a);
     a->feeder = feeder;
     feeder->defers = true;
-    hd_array_push(&a->states, (state){0, 0}); /* BEGIN; found without its words */
+    a->states.feeder = feeder;
+    hd_sequences_number(&a->states.numbers, NULL, 0, 1); /* BEGIN */
     a->credit = CREDIT;
     a->runs = hd_calloc(feeder->members.count, sizeof *a->runs);
     a->members = feeder->members.count;
@@ -99,9 +98,9 @@ void hd_rf_automaton_free(hd_rf_automaton *a)
     if (!a)
         return;
     hd_array_free(&a->warps);
-    hd_array_free(&a->states);
-    hd_array_free(&a->state_words);
-    hd_array_free(&a->words);
+    hd_rf_states_free(&a->states);
+    hd_rf_splits_free(&a->splits);
+    hd_array_free(&a->united);
     hd_array_free(&a->transitions);
     hd_array_free(&a->effects);
     hd_array_free(&a->tellings);
@@ -114,7 +113,6 @@ void hd_rf_automaton_free(hd_rf_automaton *a)
     free(a->runs);
     hd_array_free(&a->before);
     hd_array_free(&a->held);
-    hd_index_free(&a->state_numbers);
     hd_index_free(&a->transition_numbers);
     free(a);
 }
@@ -123,27 +121,16 @@ void hd_rf_automaton_free(hd_rf_automaton *a)
 
 static bool has_room(const hd_rf_automaton *a)
 {
-    uint64_t bytes = a->state_words.count * sizeof(uint32_t) + a->effects.count * sizeof(effect) + a->tellings.count * sizeof(telling) +
-                     a->lapses.count * sizeof(lapse) + a->deeds.count * sizeof(hd_rf_deed);
-    return a->transitions.count < HD_RF_TRANSITIONS && a->states.count < HD_RF_TRANSITIONS && bytes < HD_RF_STATE_BYTES;
-}
-
-/* Lanes that were written at all. */
-static void carry_identity(hd_rf_carrier *c, hd_identity_warp *identity)
-{
-    for (uint32_t i = 0; i < identity->registers.count; i++) {
-        hd_identity_register *r = &identity->registers.items[i];
-        uint32_t ever = hd_rf_carried(c, r->ever);
-        if (!c->out)
-            *r = (hd_identity_register){.current = ever ? identity->serial : 0, .newest = ever, .ever = ever};
-    }
+    uint64_t bytes = hd_sequences_bytes(&a->states.numbers) + hd_sequences_bytes(&a->splits.numbers) + a->united.count * sizeof *a->united.items +
+                     a->effects.count * sizeof(effect) + a->tellings.count * sizeof(telling) + a->lapses.count * sizeof(lapse) +
+                     a->deeds.count * sizeof(hd_rf_deed);
+    return a->transitions.count < HD_RF_TRANSITIONS && a->states.numbers.ends.count < HD_RF_TRANSITIONS && bytes < HD_RF_STATE_BYTES;
 }
 
 /* NULL: the model has none. */
 static hd_rf_meter *meters_of(const hd_rf_automaton *a, uint32_t member, const hd_rf_living *living)
 {
-    hd_rf_model *model = a->feeder->members.items[member].model;
-    return model->info->ops->meters ? model->info->ops->meters(model, &living->warp) : NULL;
+    return hd_rf_meters(a->feeder->members.items[member].model, &living->warp);
 }
 
 static hd_rf_meter *kept_meters(hd_rf_automaton *a, const follower *w, uint32_t member)
@@ -151,58 +138,10 @@ static hd_rf_meter *kept_meters(hd_rf_automaton *a, const follower *w, uint32_t 
     return a->meters.items + ((size_t)(w - a->warps.items) * a->members + member) * HD_RF_METERS;
 }
 
-/* Of lengths, whether they are 0; how long they are is kept beside. */
-static void carry_model(hd_rf_automaton *a, uint32_t member, hd_rf_carrier *c, const follower *w, hd_rf_living *living)
-{
-    hd_rf_model *model = a->feeder->members.items[member].model;
-    hd_rf_meter *meters = meters_of(a, member, living), *kept = kept_meters(a, w, member);
-    model->info->ops->carry(model, &living->warp, c);
-    for (uint32_t k = 0; meters && k < HD_RF_METERS; k++) {
-        (void)hd_rf_carried(c, meters[k].length != 0);
-        *(c->out ? &kept[k] : &meters[k]) = c->out ? meters[k] : kept[k];
-    }
-}
-
-/* Of each how many words it has, and these. A model that failed sees no events, and takes nothing up. */
-static void carry_models(hd_rf_automaton *a, hd_rf_carrier *c, const follower *w, hd_rf_living *living)
-{
-    for (uint32_t m = 0; m < a->members; m++) {
-        uint32_t place = c->words->count, count = hd_rf_carried(c, 0);
-        if (a->feeder->members.items[m].failure.wrong)
-            c->at += count;
-        else
-            carry_model(a, m, c, w, living);
-        if (c->out)
-            c->words->items[place] = c->words->count - place - 1;
-    }
-}
-
-/* The state that the words spell. */
-static uint32_t state_of(hd_rf_automaton *a)
-{
-    uint64_t hash = hd_hash(a->words.items, a->words.count * sizeof *a->words.items);
-    for (uint32_t at = hd_index_first(&a->state_numbers, hash); at != HD_INDEX_END; at = hd_index_next(&a->state_numbers, hash, at)) {
-        const state *s = &a->states.items[a->state_numbers.slots[at].number];
-        if (s->count == a->words.count && !memcmp(a->state_words.items + s->first, a->words.items, s->count * sizeof *a->words.items))
-            return a->state_numbers.slots[at].number;
-    }
-    hd_index_add(&a->state_numbers, hash, a->states.count);
-    hd_array_push(&a->states, (state){a->state_words.count, a->words.count});
-    memcpy(hd_array_extend(&a->state_words, a->words.count), a->words.items, a->words.count * sizeof *a->words.items);
-    return a->states.count - 1;
-}
-
 /* What the models know of the warp; HD_NONE where that cannot be written down. */
-static uint32_t write_down(hd_rf_automaton *a, const follower *w)
+static uint32_t write_down(hd_rf_automaton *a, follower *w)
 {
-    hd_rf_living *living = w->living;
-    if (living->warp.identity.frames.count != 1 || !has_room(a))
-        return HD_NONE;
-    hd_array_clear(&a->words);
-    hd_rf_carrier carrier = {.out = true, .words = &a->words, .identity = &living->warp.identity};
-    carry_identity(&carrier, &living->warp.identity);
-    carry_models(a, &carrier, w, living);
-    return carrier.unfit ? HD_NONE : state_of(a);
+    return has_room(a) ? hd_rf_states_write(&a->states, w->living, kept_meters(a, w, 0), &w->classes) : HD_NONE;
 }
 
 /* ---- what models count meanwhile ----------------------------------------------------------------------------------------- */
@@ -252,15 +191,7 @@ static void wake(hd_rf_automaton *a, follower *w)
     put_aside(a);
     if (w->state != BEGIN) {
         hd_rf_feeder_peek(a->feeder, &(hd_event){.warp = w->number, .function = w->function}); /* begins the kernel's frame, where it is not there */
-        hd_rf_living *living = w->living;
-        const state *s = &a->states.items[w->state];
-        hd_array_clear(&a->words);
-        memcpy(hd_array_extend(&a->words, s->count), a->state_words.items + s->first, s->count * sizeof *a->words.items);
-        living->warp.identity.serial = 1;
-        hd_array_clear(&living->warp.identity.history);
-        hd_rf_carrier carrier = {.words = &a->words, .identity = &living->warp.identity};
-        carry_identity(&carrier, &living->warp.identity);
-        carry_models(a, &carrier, w, living);
+        hd_rf_states_take_up(&a->states, w->state, w->living, kept_meters(a, w, 0), &w->classes);
     }
     take_back(a);
 }
@@ -345,6 +276,7 @@ static bool take_again(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, 
     tell_again(a, t);
     for (uint32_t i = t->lapses; i < t->lapses + t->lapse_count; i++)
         lapse_again(a, &a->lapses.items[i], &kept_meters(a, w, a->lapses.items[i].member)[a->lapses.items[i].meter]);
+    hd_rf_classes_unite(&w->classes, &a->parts, a->united.items + t->united, t->classes);
     w->with_models = false;
     step_to(a, w, at);
     return do_again(a, w, p, t);
@@ -513,6 +445,11 @@ static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause
     keep_lapses(a, w, living, &t);
     if (good && by != ENDS)
         t.to = write_down(a, w);
+    if (t.to != HD_NONE) {
+        t.classes = w->classes.count;
+        t.united = a->united.count;
+        hd_rf_classes_unions(&w->classes, &a->parts, hd_array_extend(&a->united, t.classes));
+    }
     good = do_noted(a, w, p, good, at);
     if (good && (t.to != HD_NONE || by == ENDS)) {
         hd_index_add(&a->transition_numbers, hash_of(t.from, t.by), a->transitions.count);
@@ -529,13 +466,22 @@ static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause
     return good;
 }
 
+/* How the stretch splits the warp's classes: of what it is the cause. 0: there is no number for it. */
+static cause split(hd_rf_automaton *a, const follower *w, const hd_rf_passage *p, cause by)
+{
+    uint32_t number = hd_rf_split(&a->splits, &w->classes, p->stretch ? p->stretch->masks : NULL, p->stretch ? p->stretch->mask_count : 0, &a->parts);
+    return number < HD_RF_SPLITS ? by | (cause)number << 48 : 0;
+}
+
 static bool take(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause by, uint32_t *at)
 {
     if (p->frame || !by || a->feeder->failed)
         return walk_only(a, w, p, by, at);
     if (w->state == HD_NONE && a->credit)
         w->state = write_down(a, w);
-    if (w->state == HD_NONE)
+    if (w->state != HD_NONE)
+        by = split(a, w, p, by);
+    if (w->state == HD_NONE || !by)
         return walk_only(a, w, p, by, at);
     uint32_t known = a->forgets ? HD_NONE : find_transition(a, w, by);
     if (known == HD_NONE)
@@ -548,7 +494,7 @@ static bool take(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause 
 /* 0: it has no number. */
 static cause cause_of(const hd_rf_automaton *a, const hd_rf_passage *p)
 {
-    uint32_t number = a->feeder->columns & HD_COLUMN_WIDTHS ? p->stretch->number : p->stretch->shape;
+    uint32_t number = a->feeder->columns & HD_COLUMN_WIDTHS ? p->stretch->text : p->stretch->shape;
     return number == HD_NONE ? 0 : number | (cause)p->from << 32 | (cause)p->end << 40;
 }
 
@@ -576,6 +522,7 @@ static void start_warp(hd_rf_automaton *a, const hd_rf_passage *p)
     }
     follower *w = &a->warps.items[at];
     *w = (follower){.alive = true, .number = p->warp, .cta = p->cta, .state = BEGIN, .latest = HD_NONE};
+    hd_rf_classes_whole(&w->classes);
     memset(kept_meters(a, w, 0), 0, a->members * HD_RF_METERS * sizeof(hd_rf_meter));
     hd_rf_feeder_take(a->feeder, &(hd_event){.kind = HD_EVENT_WARP_START, .cta = p->cta, .warp = p->warp});
     w->living = hd_rf_feeder_warp(a->feeder, p->warp);

@@ -2,10 +2,13 @@
  * warp. Each pair of these is worked through once, and looked up from then on. What they do to storage that warps share (`deeds` of technique.h) is
  * noted there, and done again.
  *
- * A state is what all models of a feeder know of a warp, as carry.h writes it down; the first one is that of a warp before its first instruction.
+ * A state is what all models of a feeder know of a warp, as states.h writes it down; the first one is that of a warp before its first instruction.
  * A transition leads from a state by a stretch, by a part of one, by a warp's coming or leaving where warps take turns, or by its end, to the next state; the models have walked it once, every operand was
  * proved, and it keeps what they counted and told, and their deeds. Where a warp takes it again, that is all there is to do: the models would count the same, and
  * deliver the same, as they know the same. So a warp is with its models only while it does something new; else the automaton knows where it is.
+ *
+ * States and stretches do not tell which lanes they mean, only how these differ (lanes.h): a state has classes of lanes, and each warp in it its
+ * own lanes in each of them. A stretch splits classes into parts, and the transition keeps which of these its end unites to classes again.
  *
  * Instructions of called functions are walked every time, and so are stretches without a number, those for which there is no room, and for a while
  * all, where too few are met again. Neither counters nor what is found wrong depend on what was looked up.

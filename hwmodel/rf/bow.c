@@ -375,9 +375,9 @@ static void carry_entry(hd_rf_carrier *c, const hd_bow_window *w, hd_bow_entry *
     e->index = hd_rf_carried(c, e->index);
     e->frame = c->identity->frame;
     e->accessed = w->now - hd_rf_carried(c, w->now - e->accessed);
-    e->valid = hd_rf_carried(c, e->valid);
-    e->dirty = hd_rf_carried(c, e->dirty);
-    e->filed = hd_rf_carried(c, e->filed);
+    e->valid = hd_rf_carried_lanes(c, e->valid);
+    e->dirty = hd_rf_carried_lanes(c, e->dirty);
+    e->filed = hd_rf_carried_lanes(c, e->filed);
     e->claim = hd_rf_carried_claim(c, e->index, e->claim);
 }
 

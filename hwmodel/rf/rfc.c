@@ -219,7 +219,7 @@ static void rfc_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
     for (uint32_t i = 0; i < rfc->entries; i++) {
         uint32_t place = (w->next + i) % rfc->entries;
         hd_rfc_entry *e = &w->entries[place];
-        e->lanes = hd_rf_carried(c, e->lanes);
+        e->lanes = hd_rf_carried_lanes(c, e->lanes);
         if (!e->lanes)
             continue;
         e->index = hd_rf_carried(c, e->index);

@@ -3,7 +3,10 @@
  * A stretch is a run of ISSUE events of one warp that follow each other, in the stream and in the text of one frame, under one active mask, and
  * end at a barrier, at the latest after HD_RF_STRETCH of them. Its contents are where it begins, how many instructions it has, the active lanes,
  * and where they differ from these the effective ones, and the widths of what is written (hd_width) where they are told. Stretches with the
- * same contents are one, with a number, so that what models make of them can be looked up (automaton.h).
+ * same contents are one, with a number.
+ *
+ * So that what models make of a stretch can be looked up for any lanes (lanes.h, automaton.h), it also has a text: its contents with the place of
+ * a mask among `masks` instead of each mask. Texts have numbers, too.
  *
  * Memory: HD_RF_STRETCHES of them and HD_RF_STRETCH_BYTES at most; what finds no room has no number, and lives until hd_rf_stretches_forget.
  * Cost: O(1) an instruction, and O(its length) where a stretch ends.
@@ -18,11 +21,13 @@ enum { HD_RF_STRETCH = 32, HD_RF_STRETCHES = 1 << 18, HD_RF_STRETCH_BYTES = 64 <
 
 typedef struct hd_rf_stretch {
     uint32_t number; /* HD_NONE: there was no room */
-    uint32_t shape;  /* the number of the same without widths */
+    uint32_t text, shape; /* numbers of its text, and of its text without widths; HD_NONE where it has no number */
     uint32_t function, first, count, active;
     uint32_t loads;   /* its long-latency loads with an effective lane: a bit an instruction */
     bool barrier;     /* it ends at one */
     uint64_t touches; /* of its instructions: code.h */
+    const uint32_t *masks; /* `active`, and the effective ones that are neither it nor 0, each once */
+    uint32_t mask_count;
     const uint32_t *effective; /* by instruction; NULL: all that are active */
     const hd_width *widths; /* of all destinations of its instructions that write, in order; NULL: not told */
 } hd_rf_stretch;

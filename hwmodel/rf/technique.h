@@ -58,6 +58,7 @@
  * A model that has `carry` does with a warp what follows from what it knows of that warp alone: each stretch of instructions is walked once for each
  * state that it can be in, and looked up from then on (automaton.h). What it does besides to storage that its warps share goes through `deeds`
  * (release.c: which physical register a warp gets, but not whether it has one).
+ * Such a model works on lanes as masks, and must not count lanes or prefer one (lanes.h).
  *
  * A new technique is one file here, its rows in models.def, and rows in counters.def where it counts something new, in options.def where a
  * user may set something.
@@ -253,6 +254,12 @@ extern const uint32_t hd_rf_option_count;
 
 hd_rf_model *hd_rf_model_new(const hd_rf_model_info *info, const hd_rf_module *code, const char **refusal);
 void hd_rf_model_free(hd_rf_model *model);
+
+/* Of the warp; NULL: none. */
+static inline hd_rf_meter *hd_rf_meters(hd_rf_model *model, const hd_rf_warp *warp)
+{
+    return model->info->ops->meters ? model->info->ops->meters(model, warp) : NULL;
+}
 
 /* Number behind the last "name=" in an option text, or `otherwise`. */
 uint32_t hd_rf_option(const char *options, const char *name, uint32_t otherwise);

@@ -77,6 +77,7 @@ typedef struct relay {
     hd_sink count;
     const hd_rf_code *code;
     uint32_t function;
+    bool lanes;
 } relay;
 
 static bool tell(relay *r, hd_event_kind kind, uint32_t warp)
@@ -85,20 +86,35 @@ static bool tell(relay *r, hd_event_kind kind, uint32_t warp)
     return r->count.take(r->count.context, &event);
 }
 
+/* What a lane of the warp does is what another one did: one of 32, 8 or 2 of them. */
+static uint32_t told_lanes(uint32_t warp, uint32_t mask)
+{
+    uint32_t told = 0, kinds = 32 >> warp % 3 * 2;
+    for (uint32_t l = 0; l < 32; l++) {
+        uint32_t from = (l * (2 * warp + 1) + 5 * warp) % 32, kind = from < kinds ? from : from * (warp + 3) % kinds;
+        told |= (mask >> kind * (32 / kinds) & 1) << l;
+    }
+    return told;
+}
+
 /* Each warp in a CTA of its own. Registers need 4 bytes. */
 static bool relay_take(void *context, const hd_event *event)
 {
     static const hd_width widths[4] = {{4, 4}, {4, 4}, {4, 4}, {4, 4}};
     relay *r = context;
     hd_event told = *event;
-    if (event->kind == HD_EVENT_ISSUE && event->effective && r->count.columns & HD_COLUMN_WIDTHS) {
+    if (r->lanes) {
+        told.active = told_lanes(event->warp, event->active);
+        told.effective = told_lanes(event->warp, event->effective);
+    }
+    if (event->kind == HD_EVENT_ISSUE && told.effective && r->count.columns & HD_COLUMN_WIDTHS) {
         told.width_words = r->code->destination_first[event->instruction + 1] - r->code->destination_first[event->instruction];
         assert_true(told.width_words <= sizeof widths / sizeof *widths);
         told.widths = told.width_words ? widths : NULL;
     }
     if (event->kind == HD_EVENT_WARP_START && !tell(r, HD_EVENT_CTA_START, event->warp))
         return false;
-    if (!r->count.take(r->count.context, &told))
+    if ((event->kind != HD_EVENT_ISSUE || told.active) && !r->count.take(r->count.context, &told))
         return false;
     return event->kind != HD_EVENT_WARP_END || tell(r, HD_EVENT_CTA_END, event->warp);
 }
@@ -123,7 +139,7 @@ rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run)
     if (run->events)
         hd_count_batches(count, run->events, run->threads);
     hd_count_residency(count, &residency);
-    relay r = {.count = hd_count_sink(count)};
+    relay r = {.count = hd_count_sink(count), .lanes = run->lanes};
     while (b->module->functions.items[r.function] != b->kernel)
         r.function++;
     r.code = code->functions[r.function];

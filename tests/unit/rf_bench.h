@@ -43,6 +43,7 @@ typedef struct rf_bench_run {
     hd_rf_residency residency; /* all 0: 4 resident, 2 active, long loads take 10 instructions; turns of one instruction, but with `stretches` */
     bool stretches;
     uint32_t events, threads;  /* of batches; 0: 1 and 1 */
+    bool lanes; /* each warp does in lanes of its own what it did in others; some of these do the same, or nothing */
 } rf_bench_run;
 rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run);
 

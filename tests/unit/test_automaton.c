@@ -52,6 +52,9 @@ static bool tell(hd_count *count, hd_event_kind kind, uint32_t cta, uint32_t war
     return hd_count_take(count, &(hd_event){.kind = (uint8_t)kind, .cta = cta, .warp = warp});
 }
 
+static uint32_t turned(uint32_t lanes, uint32_t by) { return by % 32 ? lanes << by % 32 | lanes >> (32 - by % 32) : lanes; }
+
+/* Each warp does it in lanes of its own. */
 static bool run_warp(const bench *b, hd_count *count, uint32_t cta, uint32_t warp)
 {
     const event_array *shape = &b->shapes[(cta * cta + warp) % SHAPES];
@@ -60,6 +63,8 @@ static bool run_warp(const bench *b, hd_count *count, uint32_t cta, uint32_t war
         hd_event event = shape->items[e];
         event.cta = cta;
         event.warp = warp;
+        event.active = turned(event.active, warp);
+        event.effective = turned(event.effective, warp);
         good = hd_count_take(count, &event);
     }
     return good && tell(count, HD_EVENT_WARP_END, cta, warp);
@@ -173,14 +178,14 @@ static rf_bench_result run_model(uint64_t seed, const hd_rf_model_info *model, r
     return r;
 }
 
-/* Whether warps are walked or looked up, whatever the batches are, and with turns of any length: counters, and what was held over time. */
+/* Whether warps are walked or looked up, whatever the batches and their lanes are, and with turns of any length: counters, and what was held over time. */
 static void every_model_counts_the_same(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 40; seed++)
         for (uint32_t m = 0; m < hd_rf_model_count; m++)
             for (uint32_t stretches = 0; stretches < 2; stretches++) {
-                rf_bench_run run = {.stretches = stretches};
+                rf_bench_run run = {.stretches = stretches, .lanes = seed % 4 > 1};
                 rf_bench_result each = run_model(seed, &hd_rf_models[m], run);
                 run.events = seed % 2 ? 10 : 1000;
                 run.threads = 1 + seed % 3;

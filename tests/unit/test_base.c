@@ -5,6 +5,7 @@
 #include "base/bitset.h"
 #include "base/hash.h"
 #include "base/index.h"
+#include "base/sequences.h"
 #include "base/pool.h"
 #include "base/writer.h"
 #include <errno.h>
@@ -313,6 +314,35 @@ static void index_finds_all_of_a_hash(void **state)
     hd_index_free(&index);
 }
 
+/* The same words have the same number, and no others; as many as there may be. */
+static void sequences_have_numbers(void **state)
+{
+    (void)state;
+    enum { MOST = 300 };
+    hd_sequences s = {0};
+    uint64_t seed = 3;
+    uint32_t places[2000], next = 0;
+    memset(places, 0xff, sizeof places);
+    for (uint32_t i = 0; i < 20000; i++) {
+        uint32_t length = (uint32_t)(unit_random(&seed) % 6), words[5], place = length, known;
+        for (uint32_t k = 0; k < length; k++) {
+            words[k] = (uint32_t)(unit_random(&seed) % 3);
+            place = place * 3 + words[k];
+        }
+        uint32_t number = hd_sequences_number(&s, words, length, MOST);
+        if (places[place] == UINT32_MAX && next < MOST)
+            places[place] = next++;
+        assert_int_equal(number, places[place]);
+        if (number == HD_SEQUENCES_NONE)
+            continue;
+        const uint32_t *kept = hd_sequences_words(&s, number, &known);
+        assert_int_equal(known, length);
+        assert_memory_equal(length ? kept : words, words, length * sizeof *words);
+    }
+    assert_int_equal(hd_sequences_number(&s, places, 2, MOST), HD_SEQUENCES_NONE);
+    hd_sequences_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +353,7 @@ int main(void)
         cmocka_unit_test(bitset_agrees_with_flags),
         cmocka_unit_test(hash_values_are_fixed),
         cmocka_unit_test(index_finds_all_of_a_hash),
+        cmocka_unit_test(sequences_have_numbers),
         cmocka_unit_test(writer_to_file_equals_writer_to_memory),
         cmocka_unit_test(numbers_are_written_in_decimal),
         cmocka_unit_test(writer_remembers_errors),

@@ -1,0 +1,107 @@
+/* Texts of stretches: two have the same one, and split lanes in the same way, exactly where they differ in nothing but which lanes they are. */
+#include "unit.h"
+
+#include "hwmodel/rf/lanes.h"
+#include "hwmodel/rf/stretch.h"
+#include "tests/unit/rf_bench.h"
+
+enum { LENGTH = 4 };
+
+typedef struct lanes { /* active, and effective by instruction */
+    uint32_t masks[1 + LENGTH];
+} lanes;
+
+/* Few different ways in which lanes differ, so that stretches are alike now and then. */
+static lanes random_lanes(uint64_t *seed)
+{
+    lanes s = {{0}};
+    uint32_t kinds = 1 + (uint32_t)(unit_random(seed) % 3), columns[3];
+    for (uint32_t k = 0; k < 3; k++)
+        columns[k] = unit_random(seed) % 4 ? 1 | (uint32_t)(unit_random(seed) % (1u << LENGTH)) << 1 : 0;
+    columns[0] |= 1;
+    for (uint32_t l = 0; l < 32; l++) {
+        uint32_t column = l ? columns[unit_random(seed) % kinds] : columns[0];
+        for (uint32_t m = 0; m <= LENGTH; m++)
+            s.masks[m] |= (column >> m & 1) << l;
+    }
+    return s;
+}
+
+static lanes turned(const lanes *s, uint32_t by)
+{
+    lanes t;
+    for (uint32_t m = 0; m <= LENGTH; m++)
+        t.masks[m] = s->masks[m] << by | s->masks[m] >> (32 - by);
+    return t;
+}
+
+static uint32_t columns_of(const lanes *s)
+{
+    uint32_t columns = 0;
+    for (uint32_t l = 0; l < 32; l++) {
+        uint32_t column = 0;
+        for (uint32_t m = 0; m <= LENGTH; m++)
+            column |= (s->masks[m] >> l & 1) << m;
+        columns |= 1u << column;
+    }
+    return columns;
+}
+
+static hd_rf_stretch told(hd_rf_stretches *stretches, const lanes *s, const hd_width *widths)
+{
+    hd_rf_passage p;
+    for (uint32_t i = 0; i < LENGTH; i++)
+        hd_rf_stretches_add(stretches, &(hd_event){.kind = HD_EVENT_ISSUE, .instruction = i, .active = s->masks[0], .effective = s->masks[1 + i],
+                                                   .widths = s->masks[1 + i] ? widths : NULL, .width_words = 1});
+    assert_true(hd_rf_stretches_end(stretches, &p));
+    return *p.stretch;
+}
+
+static uint32_t split_by(hd_rf_splits *splits, const hd_rf_stretch *s)
+{
+    hd_rf_classes whole, parts;
+    hd_rf_classes_whole(&whole);
+    return hd_rf_split(splits, &whole, s->masks, s->mask_count, &parts);
+}
+
+static void stretches_with_the_same_columns_are_alike(void **state)
+{
+    (void)state;
+    static const hd_width narrow = {1, 1}, wide = {2, 4};
+    rf_bench b;
+    rf_bench_open_body(&b, "mov.u32 %r0, 1;\nmov.u32 %r1, 2;\nmov.u32 %r2, 3;\nmov.u32 %r3, 4;\nret;\n");
+    hd_rf_module *code = hd_rf_module_new(b.module);
+    hd_rf_stretches *stretches = hd_rf_stretches_new(code);
+    hd_rf_splits splits = {0};
+    uint64_t seed = 1;
+    uint32_t same = 0;
+    for (uint32_t i = 0; i < 20000; i++) {
+        lanes s[2] = {random_lanes(&seed), random_lanes(&seed)};
+        s[1] = i % 4 > 1 ? turned(&s[0], 1 + i % 31) : s[1];
+        bool alike = columns_of(&s[0]) == columns_of(&s[1]);
+        hd_rf_stretch of[2] = {told(stretches, &s[0], NULL), told(stretches, &s[1], NULL)};
+        bool found = of[0].text == of[1].text && split_by(&splits, &of[0]) == split_by(&splits, &of[1]);
+        assert_int_equal(of[0].number == of[1].number, !memcmp(&s[0], &s[1], sizeof s[0]));
+        assert_true(of[0].text != HD_NONE);
+        assert_int_equal(found, alike);
+        hd_rf_stretch with = told(stretches, &s[0], &narrow), other = told(stretches, &s[1], i % 2 ? &narrow : &wide);
+        assert_int_equal(with.shape, of[0].text);
+        assert_int_equal(other.shape, of[1].text);
+        if (alike)
+            assert_int_equal(with.text == other.text, i % 2 || columns_of(&s[0]) < 4); /* where no lane writes, no width is told */
+        same += alike && memcmp(&s[0], &s[1], sizeof s[0]);
+    }
+    assert_true(same > 1000);
+    hd_rf_splits_free(&splits);
+    hd_rf_stretches_free(stretches);
+    hd_rf_module_free(code);
+    rf_bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stretches_with_the_same_columns_are_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
