@@ -22,7 +22,7 @@ typedef struct resident_warp {
     hd_rf_living *living; /* in the feeder; NULL where there is an automaton */
     uint32_t index;
     uint32_t record;       /* that comes next of its stream */
-    hd_rf_passage passage; /* its stretch, from the instruction that is to be issued next on */
+    hd_rf_passage passage; /* of its stretch, what the turn has issued: `end` is to be issued next */
     uint32_t behind;       /* warps that it waits for at a barrier before that */
     uint64_t ready;    /* instructions issued before it may come back */
     uint64_t last;     /* ... before all that it waits for is there */
@@ -38,6 +38,7 @@ struct hd_rf_interleave {
     hd_rf_residency residency;
     uint32_t most_ctas;         /* that the SM can hold at all */
     bool asks;                  /* the model is asked for each instruction; one that can be carried lets every warp go on */
+    bool tells_switches;        /* a model wants to know of them */
     HD_ARRAY(hd_rf_cta *) arrived;      /* not resident yet */
     HD_ARRAY(resident_cta *) residents;
     HD_ARRAY(resident_warp *) active;
@@ -114,6 +115,9 @@ bool hd_rf_interleave_launch(hd_rf_interleave *i, const hd_rf_residency *residen
     i->residency = i->feeder->residency = *residency;
     i->most_ctas = i->ops->may_launch_cta && residency->most_ctas ? residency->most_ctas : residency->ctas;
     i->asks = i->ops->may_issue && !i->automaton;
+    i->tells_switches = false;
+    for (uint32_t m = 0; m < i->feeder->members.count; m++)
+        i->tells_switches = i->tells_switches || i->feeder->members.items[m].model->info->ops->warp_switch;
     i->now = i->none_before = i->turn = i->refused = 0;
     return tell(i, (hd_rf_passage){.kind = HD_EVENT_LAUNCH, .function = function});
 }
@@ -171,8 +175,7 @@ static bool load_next(hd_rf_interleave *i, resident_warp *w)
     while (w->record < stream->records.count) {
         const hd_rf_record *next = &stream->records.items[w->record++];
         if (next->stretch) {
-            w->passage = (hd_rf_passage){HD_EVENT_ISSUE, 0, (uint8_t)next->stretch->count, cta->cta, stream->warp, next->frame,
-                                         next->stretch->function, next->stretch};
+            w->passage = (hd_rf_passage){HD_EVENT_ISSUE, 0, 0, cta->cta, stream->warp, next->frame, next->stretch->function, next->stretch};
             w->behind = next->behind;
             return true;
         }
@@ -279,6 +282,8 @@ static uint32_t choose_waiting(hd_rf_interleave *i)
 static void tell_switch(hd_rf_interleave *i, const resident_warp *w, bool leaves)
 {
     uint32_t warp = w->of->cta->warps[w->index].warp;
+    if (!i->tells_switches)
+        return;
     if (i->automaton) {
         hd_rf_automaton_switch(i->automaton, warp, leaves);
         return;
@@ -330,7 +335,7 @@ static const hd_rf_code *code_of(const hd_rf_interleave *i, const resident_warp 
 static bool await_results(hd_rf_interleave *i, resident_warp *w)
 {
     const hd_rf_code *code = code_of(i, w);
-    uint32_t load = w->passage.stretch->first + w->passage.from - 1;
+    uint32_t load = w->passage.stretch->first + w->passage.end - 1;
     uint32_t first = code->destination_first[load], end = code->destination_first[load + 1];
     if (w->last <= i->now)
         w->awaits = w->touches = 0;
@@ -360,7 +365,7 @@ static uint64_t when_it_can(const hd_rf_interleave *i, const resident_warp *w)
     if (w->last <= i->now)
         return 0;
     const hd_rf_code *code = code_of(i, w);
-    uint32_t next = w->passage.stretch->first + w->passage.from;
+    uint32_t next = w->passage.stretch->first + w->passage.end;
     if (!(code->touches[next] & w->touches))
         return 0;
     for (uint32_t s = code->source_first[next]; s < code->source_first[next + 1]; s++) {
@@ -381,7 +386,7 @@ static bool may_issue(hd_rf_interleave *i, const resident_warp *w)
     if (!i->asks)
         return true;
     i->feeder->latest = w->living; /* found without a search */
-    hd_event next = hd_rf_passage_event(&w->passage, w->passage.from);
+    hd_event next = hd_rf_passage_event(&w->passage, w->passage.end);
     hd_rf_step step = hd_rf_feeder_peek(i->feeder, &next);
     return i->ops->may_issue(steering(i), &step);
 }
@@ -412,17 +417,15 @@ static bool refuse(hd_rf_interleave *i)
     return true;
 }
 
-/* Its instructions of the stretch, from this one on, that were issued. */
-static bool pass_on(hd_rf_interleave *i, const resident_warp *w, uint8_t from)
+/* What was issued. */
+static bool pass_on(hd_rf_interleave *i, resident_warp *w)
 {
-    hd_rf_passage p = w->passage;
     uint32_t at;
-    p.from = from;
-    p.end = w->passage.from;
     i->feeder->latest = i->automaton ? i->feeder->latest : w->living;
-    while (!(i->automaton ? hd_rf_automaton_take(i->automaton, &p, &at) : hd_rf_feeder_pass(i->feeder, &p, &at)) &&
+    while (!(i->automaton ? hd_rf_automaton_take(i->automaton, &w->passage, &at) : hd_rf_feeder_pass(i->feeder, &w->passage, &at)) &&
            i->feeder->failed < i->feeder->members.count)
-        p.from = (uint8_t)(at + 1);
+        w->passage.from = (uint8_t)(at + 1);
+    w->passage.from = w->passage.end;
     return i->feeder->failed < i->feeder->members.count;
 }
 
@@ -431,13 +434,13 @@ static bool pass_on(hd_rf_interleave *i, const resident_warp *w, uint8_t from)
 static uint8_t end_of_run(const hd_rf_interleave *i, const resident_warp *w, uint8_t end)
 {
     const hd_rf_stretch *s = w->passage.stretch;
-    uint32_t loads = s->loads >> w->passage.from;
-    uint8_t stop = loads ? (uint8_t)(w->passage.from + __builtin_ctz(loads) + 1) : end;
+    uint32_t loads = s->loads >> w->passage.end;
+    uint8_t stop = loads ? (uint8_t)(w->passage.end + __builtin_ctz(loads) + 1) : end;
     stop = stop < end ? stop : end;
     if (w->last <= i->now + 1 || !(s->touches & w->touches))
         return stop;
     const uint64_t *touches = code_of(i, w)->touches + s->first;
-    for (uint8_t at = (uint8_t)(w->passage.from + 1); at < stop; at++)
+    for (uint8_t at = (uint8_t)(w->passage.end + 1); at < stop; at++)
         if (touches[at] & w->touches)
             return at;
     return stop;
@@ -447,10 +450,10 @@ static uint8_t end_of_run(const hd_rf_interleave *i, const resident_warp *w, uin
 static uint64_t advance(hd_rf_interleave *i, resident_warp *w, uint8_t stop)
 {
     const hd_rf_stretch *s = w->passage.stretch;
-    i->now += (uint32_t)(stop - w->passage.from);
+    i->now += (uint32_t)(stop - w->passage.end);
     i->refused = 0;
     w->behind = 0;
-    w->passage.from = stop;
+    w->passage.end = stop;
     if (s->barrier && stop == s->count) {
         w->of->issued[w->index]++;
         i->none_before = 0; /* others may wait for it */
@@ -466,7 +469,7 @@ static uint64_t go_on(hd_rf_interleave *i, resident_warp *w, uint8_t end)
     uint64_t ready;
     do
         ready = advance(i, w, end_of_run(i, w, end));
-    while (ready <= i->now && w->passage.from < end);
+    while (ready <= i->now && w->passage.end < end);
     return ready;
 }
 
@@ -474,29 +477,28 @@ static uint64_t go_on(hd_rf_interleave *i, resident_warp *w, uint8_t end)
 static bool go_on_asking(hd_rf_interleave *i, resident_warp *w, uint8_t end, uint64_t *ready)
 {
     do {
-        *ready = advance(i, w, (uint8_t)(w->passage.from + 1));
-        if (!pass_on(i, w, (uint8_t)(w->passage.from - 1)))
+        *ready = advance(i, w, (uint8_t)(w->passage.end + 1));
+        if (!pass_on(i, w))
             return false;
-    } while (*ready <= i->now && w->passage.from < end && may_issue(i, w));
+    } while (*ready <= i->now && w->passage.end < end && may_issue(i, w));
     return true;
 }
 
 /* A turn: false where no model is left. */
 static bool issue(hd_rf_interleave *i, resident_warp *w)
 {
-    uint8_t first = w->passage.from, end = w->passage.end;
+    uint32_t count = w->passage.stretch->count, rest = count - w->passage.end, most = i->residency.turn ? i->residency.turn : rest;
+    uint8_t end = (uint8_t)(w->passage.end + (rest < most ? rest : most));
     uint64_t ready;
-    if (i->residency.turn && i->residency.turn < (uint32_t)(end - first))
-        end = (uint8_t)(first + i->residency.turn);
     if (i->asks) {
         if (!go_on_asking(i, w, end, &ready))
             return false;
     } else {
         ready = go_on(i, w, end);
-        if (!pass_on(i, w, first))
+        if (!pass_on(i, w))
             return false;
     }
-    if (w->passage.from == w->passage.end) {
+    if (w->passage.end == count) {
         if (!load_next(i, w)) {
             end_warp(i, take_active(i, i->turn)); /* the next one stands in its place now */
             return true;
@@ -515,8 +517,10 @@ static bool issue(hd_rf_interleave *i, resident_warp *w)
 
 static bool one_turn(hd_rf_interleave *i)
 {
-    start_ctas(i);
-    fill_active(i);
+    if (i->arrived.count)
+        start_ctas(i);
+    if (i->waiting.count && i->active.count < i->residency.active && (i->now >= i->none_before || !i->active.count))
+        fill_active(i);
     if (!i->active.count) {
         i->order = HD_RF_LOCKED;
         return false;
