@@ -11,16 +11,21 @@
 
 /* ---- reading -------------------------------------------------------------------------------------------------------- */
 
-bool replay_read_module(replay_part *p, replay_file *f)
+bool replay_parse_module(replay_part *p, replay_file *f)
 {
     uint32_t errors = p->diagnostics.error_count;
+    f->module = hd_parse_ptx(&f->source, &p->plan->options->parse, &p->diagnostics);
+    return p->diagnostics.error_count == errors;
+}
+
+static bool read_module(replay_part *p, replay_file *f)
+{
     replay_await_turn(p, f->launch->module_path);
     if (!hd_source_read(&f->source, f->launch->module_path)) {
         hd_report(&p->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s: %s", f->launch->module_path, strerror(errno));
         return false;
     }
-    f->module = hd_parse_ptx(&f->source, &p->plan->options->parse, &p->diagnostics);
-    return p->diagnostics.error_count == errors;
+    return replay_parse_module(p, f);
 }
 
 static bool brings_annotations(const hd_module *module)
@@ -42,15 +47,22 @@ bool replay_run_passes(replay_part *p, replay_file *f, const char *passes)
     return good;
 }
 
-/* What comes without annotations is made what an assembler would make of it. The original stays at hand. */
+/* As its author wrote it. */
+static void keep_original(const replay_part *p, replay_file *f)
+{
+    hd_source_from_memory(&f->original_source, f->source.name, f->source.text, f->source.length);
+    hd_diagnostics_init(&f->original_reading);
+    f->original = hd_parse_ptx(&f->original_source, &p->plan->options->parse, &f->original_reading);
+}
+
+/* What comes without annotations is made what an assembler would make of it. */
 bool replay_allocate_registers(replay_part *p, replay_file *f)
 {
     char passes[64] = "clean,regalloc";
     if (p->plan->options->keep_virtual || !p->plan->model_count || brings_annotations(f->module))
         return true;
-    hd_source_from_memory(&f->original_source, f->source.name, f->source.text, f->source.length);
-    hd_diagnostics_init(&f->original_reading);
-    f->original = hd_parse_ptx(&f->original_source, &p->plan->options->parse, &f->original_reading);
+    if (!f->rewriting)
+        keep_original(p, f);
     if (p->plan->options->max_registers)
         snprintf(passes, sizeof passes, "clean,regalloc(max=%u)", p->plan->options->max_registers);
     return replay_run_passes(p, f, passes);
@@ -352,7 +364,7 @@ static hd_status run_file(replay_part *p, replay_file *f)
     hd_status status;
     replay_await_turn(p, f->path);
     f->launch = hd_launch_read(f->path, &p->diagnostics);
-    if (!f->launch->valid || !replay_read_module(p, f) || !replay_allocate_registers(p, f) || !add_models(p, f))
+    if (!f->launch->valid || !read_module(p, f) || !replay_allocate_registers(p, f) || !add_models(p, f))
         return HD_STATUS_REJECTED;
     replay_expect_uniform_branches(p, f);
     f->session = replay_open_session(p, f, f->module, &status);
@@ -394,11 +406,11 @@ static void close_file(replay_file *f)
         close_module(f->original);
         hd_diagnostics_free(&f->original_reading);
     }
-    if (f->launch) {
+    if (f->launch && !f->rewriting) {
         f->yaml = f->launch->yaml;
         f->launch->yaml = NULL;
+        hd_launch_free(f->launch);
     }
-    hd_launch_free(f->launch);
     hd_array_free(&f->changed);
 }
 
@@ -420,7 +432,7 @@ void replay_run_part(replay_part *p)
     f->path = p->path;
     hd_array_push(&p->files, f);
     p->status = run_file(p, f);
-    for (uint32_t i = 0; i < p->files.count; i++)
+    for (uint32_t i = p->files.count; i-- > 0;) /* the launches of all are those of the first one */
         close_file(p->files.items[i]);
     if (!p->diagnostics.first)
         replay_drop_texts(p);

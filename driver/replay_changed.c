@@ -1,4 +1,4 @@
-/* Replays of rewritten code: for each pass that changes instructions, one more run, of what the pass makes of the module, read afresh. Its
+/* Replays of rewritten code: for each pass that changes instructions, one more run, of what the pass makes of the module, parsed afresh. Its
  * operands are proved as in any replay, and the memory it leaves must be that of the run without the pass. Where the pass finds nothing to
  * change, its models see the run that there is. A run that stops early, or in which two threads raced, is not followed by one of these.
  */
@@ -47,7 +47,7 @@ bool replay_sees_changed(const replay_part *p, const replay_file *f, uint32_t m)
     return changed && !changed->untouched;
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------------------- */
+/* ---- parsing --------------------------------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const hd_module *module)
 {
@@ -66,8 +66,9 @@ static bool open_one(replay_part *p, replay_file *unchanged, uint32_t m)
     f->rewriting = p->plan->models[m]->pass;
     hd_array_push(&p->files, f);
     hd_array_push(&unchanged->changed, f);
-    f->launch = hd_launch_read(f->path, &p->diagnostics);
-    if (!f->launch->valid || !replay_read_module(p, f) || !replay_allocate_registers(p, f))
+    f->launch = unchanged->launch;
+    hd_source_from_memory(&f->source, unchanged->source.name, unchanged->source.text, unchanged->source.length);
+    if (!replay_parse_module(p, f) || !replay_allocate_registers(p, f))
         return false;
     uint64_t before = hash_of(f->module);
     if (!replay_run_passes(p, f, f->rewriting))

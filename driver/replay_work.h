@@ -11,14 +11,14 @@
 
 enum { HD_REPLAY_BATCH = 32768 }; /* events, 2 MB: milliseconds of work, so that waiting for a thread weighs little */
 
-/* One reading of a launch file: the file as it is, or once more for a pass that changes its code. */
+/* What a launch file runs: the code as it is, or, parsed once more, what a pass makes of it. Files are read once: both may be pipes. */
 typedef struct replay_file {
     const char *path;
-    hd_launch_file *launch;
+    hd_launch_file *launch;          /* where `rewriting`: that of the code as it is */
     hd_source source;
     hd_module *module;
     hd_session *session;
-    hd_source original_source;       /* where `module` was changed */
+    hd_source original_source;       /* where `module` was allocated, and not rewritten too */
     hd_module *original;
     hd_diagnostics original_reading; /* what the reading of `module` has reported already */
     hd_yaml *yaml;                   /* of `launch`, once that is closed */
@@ -49,7 +49,7 @@ typedef struct replay_part {
     uint32_t threads;               /* for passes, models and CTAs of this part */
     hd_arena arena;                 /* rows and what they point to; until hd_replay_free */
     hd_diagnostics diagnostics;
-    HD_ARRAY(replay_file *) files;  /* all readings; open until the part has run */
+    HD_ARRAY(replay_file *) files;  /* the code as it is, then what passes made of it; open until the part has run */
     HD_ARRAY(hd_replay_kernel) rows;
     HD_ARRAY(char) printed;         /* by kernels, before it was the part's turn */
     hd_status status;
@@ -85,7 +85,7 @@ void replay_print(void *part, const char *text, size_t size); /* to options->pri
 void replay_await_turn(replay_part *p, const char *path);
 
 /* Each says what it did not like in p->diagnostics. */
-bool replay_read_module(replay_part *p, replay_file *f);
+bool replay_parse_module(replay_part *p, replay_file *f); /* f->source */
 bool replay_run_passes(replay_part *p, replay_file *f, const char *passes);
 bool replay_allocate_registers(replay_part *p, replay_file *f); /* where the module comes without annotations */
 hd_session *replay_open_session(replay_part *p, replay_file *f, hd_module *module, hd_status *status);
@@ -106,7 +106,7 @@ bool replay_choose_models(hd_replay *r, const char *list);
 
 /* replay_changed.c */
 bool replay_has_annotations(const hd_module *module, const char *technique);
-/* Reads the code once more for each pass that must change it before a model sees it, and runs the pass. */
+/* Parses the code once more for each pass that must change it before a model sees it, and runs the pass. */
 bool replay_open_changed(replay_part *p, replay_file *f);
 /* Does the model see changed code, in a run of its own? */
 bool replay_sees_changed(const replay_part *p, const replay_file *f, uint32_t m);

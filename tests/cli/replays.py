@@ -1,7 +1,7 @@
 """Replays of several launch files: side by side they say what they say one after another."""
 import os
 
-from support import TOP, expect, run, same, write
+from support import TOP, expect, read, run, same, write
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 KERNEL = HEAD + """%(declarations)s
@@ -130,3 +130,20 @@ def case_launch_files_share_standard_input_in_their_order(folder):
     for threads in ("-j1", "-j4"):
         result = run("replay", "--technique=none", "--virtual", threads, "many.yaml", "few.yaml", stdin=kernel().encode(), cwd=folder)
         expect(b"many.yaml" in result.out and b"few.yaml" not in result.out and "[empty-input]" in result.err, "%s: %r %r", threads, result.out, result.err)
+
+
+def case_what_is_piped_is_read_once(folder):
+    """Each pass that rewrites code needs the launch file and the module once more."""
+    where = os.path.dirname(example("vectorAdd"))
+    for options in (("--technique=demo,regmutex",), ("--technique=demo,regmutex", "--virtual", "-j4")):
+        named = run("replay", *options, "vectorAdd.yaml", cwd=where)
+        expect(named.status == 0 and b"demo" in named.out, "exit %d: %r", named.status, named.out[-300:])
+        piped = run("replay", *options, "-", stdin=read(example("vectorAdd")), cwd=where)
+        named.out = named.out.replace(b"vectorAdd.yaml", b"-")
+        expect_same(named, piped, "launch file from standard input, " + " ".join(options))
+        module = os.path.join(where, "vectorAdd.ptx")
+        text = read(example("vectorAdd")).replace(b"vectorAdd.ptx", b"/dev/stdin")
+        path = write(os.path.join(folder, "vectorAdd.yaml"), text)
+        piped = run("replay", *options, path, stdin=read(module), cwd=where)
+        piped.out, piped.err = piped.out.replace(path.encode(), b"-"), piped.err.replace("/dev/stdin", "vectorAdd.ptx")
+        expect_same(named, piped, "module from standard input, " + " ".join(options))
