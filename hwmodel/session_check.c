@@ -53,11 +53,12 @@ bool hd_session_compare(const hd_session *original, const hd_session *rewritten,
     for (uint32_t i = 0; i < original->memory.allocations.count; i++) {
         const hd_allocation *a = &original->memory.allocations.items[i],
                             *b = hd_memory_find_name(&rewritten->memory, a->name);
+        bool comparable = b && b->size == a->size;
         uint64_t at = 0;
-        while (b && b->size == a->size && at < a->size && a->bytes[at] == b->bytes[at])
-            at++;
-        if (b && b->size == a->size && at == a->size)
+        if (comparable && (!a->size || !memcmp(a->bytes, b->bytes, a->size)))
             continue;
+        while (comparable && a->bytes[at] == b->bytes[at])
+            at++;
         hd_report(diagnostics, HD_DIAG_WRONG_OUTPUT, NULL, (hd_span){0, 0},
                   "'%s' differs from what the original kernel leaves, first at byte %" PRIu64, a->name, at);
         return false;
