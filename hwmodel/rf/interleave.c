@@ -174,6 +174,7 @@ static bool load_next(hd_rf_interleave *i, resident_warp *w)
     const hd_rf_stream *stream = &cta->warps[w->index];
     while (w->record < stream->records.count) {
         const hd_rf_record *next = &stream->records.items[w->record++];
+        __builtin_prefetch(next + 1); /* other warps have their turns before it is needed */
         if (next->stretch) {
             w->passage = (hd_rf_passage){HD_EVENT_ISSUE, 0, 0, cta->cta, stream->warp, next->frame, next->stretch->function, next->stretch};
             w->behind = next->behind;
@@ -194,8 +195,10 @@ static void start_cta(hd_rf_interleave *i)
     hd_array_push(&i->residents, of);
     i->none_before = 0;
     tell_of(i, HD_EVENT_CTA_START, of->cta, 0);
-    for (uint32_t k = 0, count = of->cta->warp_count; k < count; k++)
+    for (uint32_t k = 0, count = of->cta->warp_count; k < count; k++) {
+        __builtin_prefetch(of->cta->warps[k].records.items);
         tell_of(i, HD_EVENT_WARP_START, of->cta, k);
+    }
     for (uint32_t k = 0, count = of->cta->warp_count; k < count; k++) {
         resident_warp *w = hd_calloc(1, sizeof *w);
         *w = (resident_warp){.of = of, .index = k, .living = i->automaton ? NULL : hd_rf_feeder_warp(i->feeder, of->cta->warps[k].warp)};
