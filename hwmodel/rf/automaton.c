@@ -333,6 +333,8 @@ static void keep_deeds(hd_rf_automaton *a, transition *t)
     for (uint32_t m = 0; m < a->members; m++) {
         const hd_rf_model *model = a->feeder->members.items[m].model;
         for (uint32_t i = 0; i < model->deeds.count; i++) {
+            if (model->deeds.items[i].what == HD_RF_NO_DEED)
+                continue;
             hd_array_push(&a->deeds, model->deeds.items[i]);
             hd_array_last(&a->deeds).member = (uint16_t)m;
         }

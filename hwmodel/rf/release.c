@@ -49,10 +49,10 @@ typedef struct hd_release_warp {
 
 /* What warps do with what all of them share: see `deeds` in technique.h. */
 typedef enum hd_release_deed {
-    ISSUE,  /* n instructions begin */
+    ISSUE = HD_RF_NO_DEED + 1, /* n instructions begin */
     FETCH,  /* `index`: a pir word is wanted (1 + its address) */
     TAKE,   /* a physical register for the register `index` */
-    GIVE,   /* the one of `index`, away */
+    GIVE,   /* the one of `index`, away, n accesses later */
     ACCESS, /* of that of `index`, n times */
     NAME, UNNAME, /* n words of a frame that begins, or ends */
 } hd_release_deed;
@@ -250,6 +250,12 @@ static inline hd_release_warp *warp_of(hd_release *r, const hd_rf_warp *warp)
     return r->warps.items[warp->slot];
 }
 
+/* What `at` says of deeds that are still to be done; NULL: nothing. */
+static inline hd_rf_deed *noted_at(hd_release *r, uint64_t at)
+{
+    return at > r->model.deeds_done ? &r->model.deeds.items[at - r->model.deeds_done - 1] : NULL;
+}
+
 static inline void note(hd_release *r, hd_release_deed what, uint32_t index, uint32_t n)
 {
     hd_array_push(&r->model.deeds, (hd_rf_deed){(uint16_t)what, 0, index, n});
@@ -258,8 +264,9 @@ static inline void note(hd_release *r, hd_release_deed what, uint32_t index, uin
 /* One more of what was noted at `*at`, if that is still to be done. */
 static inline void note_once(hd_release *r, uint64_t *at, hd_release_deed what, uint32_t index)
 {
-    if (*at > r->model.deeds_done) {
-        r->model.deeds.items[*at - r->model.deeds_done - 1].n++;
+    hd_rf_deed *noted = noted_at(r, *at);
+    if (noted) {
+        noted->n++;
         return;
     }
     note(r, what, index, 1);
@@ -341,6 +348,7 @@ static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, const hd_rf_
                 wrong = deed->index;
             break;
         case GIVE:
+            access_place(r, warp, deed);
             give_place(r, warp, deed->index);
             break;
         case ACCESS:
@@ -369,10 +377,14 @@ static void map(hd_release *r, const hd_rf_warp *warp, uint32_t index)
 static void unmap(hd_release *r, const hd_rf_warp *warp, uint32_t index)
 {
     hd_release_warp *w = warp_of(r, warp);
+    hd_rf_deed *accesses = noted_at(r, w->noted.items[index]);
+    uint32_t n = accesses ? accesses->n : 0;
+    if (accesses)
+        accesses->what = HD_RF_NO_DEED;
     w->mapped.items[index] = false;
     w->noted.items[index] = r->issues = 0;
     *hd_rf_file_at(&r->values, warp, index) = (hd_claim){0, 0};
-    note(r, GIVE, index, 0);
+    note(r, GIVE, index, n);
 }
 
 static void release(hd_release *r, const hd_rf_step *step, const uint32_t *words, uint32_t count)

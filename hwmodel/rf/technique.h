@@ -181,8 +181,9 @@ typedef HD_ARRAY(hd_rf_run) hd_rf_runs;
 
 /* Something that a model does to storage which its warps share, noted while it walks a warp, and done afterwards, in order: so that it can be done
  * again where the warp is looked up. What it means is the model's; it may depend on the warp, but must not change what the model knows of it. */
+enum { HD_RF_NO_DEED = 0 };
 typedef struct hd_rf_deed {
-    uint16_t what, member; /* member: for who keeps it (automaton.h) */
+    uint16_t what, member; /* what: one of the model's, or HD_RF_NO_DEED; member: for who keeps it (automaton.h) */
     uint32_t index, n;
 } hd_rf_deed;
 
