@@ -17,17 +17,17 @@ typedef struct awaited_word { /* of a long-latency load */
     uint64_t ready;
 } awaited_word;
 
-typedef struct resident_warp {
+typedef struct resident_warp { /* first what is looked at while it waits */
     resident_cta *of;
-    hd_rf_living *living; /* in the feeder; NULL where there is an automaton */
     uint32_t index;
+    uint32_t behind;       /* warps that it waits for at a barrier before what is to be issued next */
+    uint64_t ready;        /* instructions issued before it may come back */
+    uint64_t last;         /* ... before all that it waits for is there */
+    uint64_t touches;      /* of the words that it waits for */
+    uint32_t awaits;
     uint32_t record;       /* that comes next of its stream */
     hd_rf_passage passage; /* of its stretch, what the turn has issued: `end` is to be issued next */
-    uint32_t behind;       /* warps that it waits for at a barrier before that */
-    uint64_t ready;    /* instructions issued before it may come back */
-    uint64_t last;     /* ... before all that it waits for is there */
-    uint64_t touches;  /* of the words that it waits for */
-    uint32_t awaits;
+    hd_rf_living *living;  /* in the feeder; NULL where there is an automaton */
     awaited_word awaited[AWAITED];
 } resident_warp;
 
@@ -218,10 +218,11 @@ static void start_ctas(hd_rf_interleave *i)
 
 /* ---- who is active -------------------------------------------------------------------------------------------------- */
 
-static bool held_at_barrier(const resident_warp *w)
+/* Whom it has not to wait for is not asked again. */
+static bool held_at_barrier(resident_warp *w)
 {
-    for (uint32_t mask = w->behind; mask; mask &= mask - 1)
-        if (w->of->issued[__builtin_ctz(mask)] < w->of->issued[w->index])
+    for (; w->behind; w->behind &= w->behind - 1)
+        if (w->of->issued[__builtin_ctz(w->behind)] < w->of->issued[w->index])
             return true;
     return false;
 }
@@ -239,7 +240,7 @@ static uint32_t first_to_come(const hd_rf_interleave *i)
 {
     uint32_t first = HD_NONE;
     for (uint32_t k = 0; k < i->waiting.count; k++) {
-        const resident_warp *w = i->waiting.items[k];
+        resident_warp *w = i->waiting.items[k];
         if (!held_at_barrier(w) && (first == HD_NONE || w->ready < i->waiting.items[first]->ready))
             first = k;
     }
@@ -271,7 +272,7 @@ static uint32_t choose_waiting(hd_rf_interleave *i)
     if (i->ops->rank_warps)
         return first_ranked(i);
     for (uint32_t k = 0; k < i->waiting.count; k++) {
-        const resident_warp *w = i->waiting.items[k];
+        resident_warp *w = i->waiting.items[k];
         if (held_at_barrier(w))
             continue;
         if (w->ready <= i->now)
