@@ -244,7 +244,7 @@ void replay_one_starts(void *context, uint32_t launch, const hd_grid *grid)
                                  .bytes = HD_COUNT_STREAM_BYTES, .most_ctas = hd_occupancy_of(limits, &use).ctas,
                                  .cta_warps = (use.threads + 31) / 32, .sm_warps = limits->warps_per_sm,
                                  .file_registers = limits->registers_per_sm / 32, .registers = registers,
-                                 .thread_registers = limits->registers_per_thread};
+                                 .thread_registers = limits->registers_per_thread, .limits = limits, .use = use};
     hd_count_residency(run->file->count, &residency);
 }
 

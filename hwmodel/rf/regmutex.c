@@ -13,7 +13,8 @@
  * Acquire and release are instructions of the machine before the one that they are noted at: they are counted as issued, and are executed whether
  * the guard of that instruction holds or not; so are acquires that have to wait.
  *
- * CTAs are launched while their base sets fit beside one section at least (paired: while their pairs fit). One CTA always may be, and one section is
+ * CTAs are launched while their base sets fit beside one section at least (paired: while their pairs fit), in the units in which the GPU gives
+ * registers to warps, where they are known. One CTA always may be, and one section is
  * always there.
  *
  * No deadlock. Suppose that no resident warp can go on. A warp that is not refused an acquire goes on unless it waits for other warps, and it holds no
@@ -136,12 +137,24 @@ static void count_held(hd_mutex *m)
     m->model.held = registers_of(m, m->ctas) + (m->paired ? 0 : (uint64_t)m->held * m->kernel->extended);
 }
 
+/* CTAs that fit with registers in units, as the pass counts them (regmutex_size.c). */
+static uint64_t ctas_in_units(const hd_mutex *m, uint64_t most)
+{
+    hd_occupancy_use use = m->residency.use;
+    if (!m->residency.limits || !m->kernel->extended)
+        return most;
+    use.registers = (uint32_t)((registers_of(m, 1) + m->cta_warps - 1) / m->cta_warps);
+    uint64_t fit = hd_occupancy_of(m->residency.limits, &use).ctas;
+    return fit < most ? fit : most;
+}
+
 static void find_room(hd_mutex *m)
 {
     const hd_rf_residency *r = &m->residency;
     uint64_t file = r->file_registers ? r->file_registers : HD_USUAL_FILE, most = r->sm_warps ? r->sm_warps : HD_USUAL_WARPS;
     uint64_t spare = m->paired ? 0 : m->kernel->extended, ctas = r->most_ctas ? r->most_ctas : r->ctas;
     m->cta_warps = r->cta_warps ? r->cta_warps : 1;
+    ctas = ctas_in_units(m, ctas);
     while (ctas > 1 && (registers_of(m, ctas) + spare > file || ctas * m->cta_warps > most))
         ctas--;
     m->most_ctas = ctas ? (uint32_t)ctas : 1;

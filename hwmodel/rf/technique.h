@@ -70,6 +70,7 @@
 #include "hwmodel/rf/identity.h"
 #include "hwmodel/rf/series.h"
 #include "hwmodel/stream.h"
+#include "target/occupancy.h"
 
 typedef enum hd_counter {
 #define HD_COUNTER(id, group, key, energy, title) HD_COUNTER_##id,
@@ -166,6 +167,8 @@ typedef struct hd_rf_residency { /* for coupled models: interleave.h */
     uint32_t file_registers; /* warp registers (32 lanes of 32 bits) of the SM's register file; 0: not known */
     uint32_t registers;     /* of a thread, as the kernel is allocated; 0: virtual */
     uint32_t thread_registers; /* most that a thread of this GPU may have; 0: not known */
+    const hd_gpu_limits *limits; /* what decides how many CTAs fit, and how: for models that change the registers of a thread; NULL: by their number alone */
+    hd_occupancy_use use;        /* of a CTA; but for registers */
     uint32_t turn;          /* instructions of a turn at most; 0: a stretch */
 } hd_rf_residency;
 

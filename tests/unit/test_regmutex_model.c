@@ -62,6 +62,32 @@ static void sections_are_those_of_the_example(void **state)
     assert_true(r.counters[HD_COUNTER_ACQUIRED_AT_ONCE] < 100 && r.counters[HD_COUNTER_ACQUIRE_WAITS] > 0);
 }
 
+/* A GPU that gives registers in units: 18 are 24 of a thread in its file, and fewer base sets leave more room for sections. */
+static void base_sets_take_whole_units(void **state)
+{
+    (void)state;
+    hd_diagnostics quiet;
+    hd_diagnostics_init(&quiet);
+    hd_gpu *gpu = hd_gpu_load("sm_80", &quiet);
+    assert_non_null(gpu);
+    hd_gpu_limits limits = gpu->limits;
+    limits.registers_per_sm = 1024 * 32;
+    hd_rf_residency residency = {.ctas = 20, .most_ctas = 32, .cta_warps = 2, .sm_warps = 64, .file_registers = 1024, .registers = 24};
+    rf_bench_result r = run_24("regmutex", residency);
+    assert_int_equal(r.counters[HD_COUNTER_RESIDENT_WARPS], 56);
+    assert_int_equal(r.counters[HD_COUNTER_SECTIONS], 2);
+    residency.limits = &limits;
+    residency.use = (hd_occupancy_use){.threads = 64};
+    r = run_24("regmutex", residency);
+    assert_int_equal(r.counters[HD_COUNTER_RESIDENT_WARPS], 40);
+    assert_int_equal(r.counters[HD_COUNTER_SECTIONS], 40);
+    r = run_24("regmutex-paired", residency); /* (2 * 18 + 6) / 2 = 21: 24 again */
+    assert_int_equal(r.counters[HD_COUNTER_RESIDENT_WARPS], 40);
+    assert_int_equal(r.counters[HD_COUNTER_SECTIONS], 20);
+    hd_gpu_free(gpu);
+    hd_diagnostics_free(&quiet);
+}
+
 /* Pairs have 2 |Bs| + |Es| registers: 42 here, 24 for a CTA of one warp's pair. */
 static void pairs_have_a_section_each(void **state)
 {
@@ -216,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sections_are_those_of_the_example),
+        cmocka_unit_test(base_sets_take_whole_units),
         cmocka_unit_test(pairs_have_a_section_each),
         cmocka_unit_test(divided_kernels_are_proved),
         cmocka_unit_test(faults_are_caught),
