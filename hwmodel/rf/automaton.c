@@ -171,10 +171,18 @@ static void take_back(hd_rf_automaton *a)
     }
 }
 
-static void add_back(hd_rf_automaton *a)
+static void add_effects(hd_rf_automaton *a, const transition *t, uint64_t times)
+{
+    for (const effect *e = a->effects.items + t->effects, *end = e + t->effect_count; e < end; e++)
+        hd_counter_add(a->feeder->members.items[e->member].model->counters, (hd_counter)e->counter, e->n, times);
+}
+
+/* What was counted is what the transition has kept. */
+static void add_back(hd_rf_automaton *a, const transition *t)
 {
     for (uint32_t m = 0; m < a->members; m++)
-        hd_counters_join(a->feeder->members.items[m].model->counters, a->before.items + (size_t)m * HD_COUNTER_COUNT);
+        memcpy(a->feeder->members.items[m].model->counters, a->before.items + (size_t)m * HD_COUNTER_COUNT, HD_COUNTER_COUNT * sizeof(uint64_t));
+    add_effects(a, t, 1);
 }
 
 static hd_event event_of(const hd_rf_passage *p, hd_event_kind kind)
@@ -443,7 +451,7 @@ static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause
     keep_effects(a, &t);
     keep_tellings(a, &t);
     keep_deeds(a, &t);
-    add_back(a);
+    add_back(a, &t);
     keep_lapses(a, w, living, &t);
     if (good && by != ENDS)
         t.to = write_down(a, w);
@@ -587,10 +595,7 @@ void hd_rf_automaton_settle(hd_rf_automaton *a)
 {
     for (uint32_t i = 0; i < a->taken.count; i++) {
         transition *t = &a->transitions.items[a->taken.items[i]];
-        for (uint32_t e = t->effects; e < t->effects + t->effect_count; e++) {
-            const effect *f = &a->effects.items[e];
-            hd_counter_add(a->feeder->members.items[f->member].model->counters, (hd_counter)f->counter, f->n, t->times);
-        }
+        add_effects(a, t, t->times);
         t->times = 0;
     }
     hd_array_clear(&a->taken);

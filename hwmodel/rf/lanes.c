@@ -21,11 +21,17 @@ void hd_rf_classes_split(hd_rf_classes *c, uint32_t mask)
 
 void hd_rf_classes_write(hd_rf_classes *c, uint32_t *words, const uint32_t *places, uint32_t count)
 {
+    uint32_t mask = 0, set = 0; /* the last ones: masks that follow each other are often the same */
     hd_rf_classes_whole(c);
     for (uint32_t i = 0; i < count; i++)
-        hd_rf_classes_split(c, words[places[i]]);
-    for (uint32_t i = 0; i < count; i++)
-        words[places[i]] = hd_rf_classes_set(c, words[places[i]]);
+        if (words[places[i]] != mask)
+            hd_rf_classes_split(c, mask = words[places[i]]);
+    mask = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (words[places[i]] != mask)
+            set = hd_rf_classes_set(c, mask = words[places[i]]);
+        words[places[i]] = set;
+    }
 }
 
 void hd_rf_classes_unions(const hd_rf_classes *c, const hd_rf_classes *parts, uint32_t *sets)
