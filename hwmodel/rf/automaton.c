@@ -138,10 +138,10 @@ static hd_rf_meter *kept_meters(hd_rf_automaton *a, const follower *w, uint32_t 
     return a->meters.items + ((size_t)(w - a->warps.items) * a->members + member) * HD_RF_METERS;
 }
 
-/* What the models know of the warp; HD_NONE where that cannot be written down. */
+/* What the models know of the warp; HD_NONE where that cannot be written down, or is new and has no room. */
 static uint32_t write_down(hd_rf_automaton *a, follower *w)
 {
-    return has_room(a) ? hd_rf_states_write(&a->states, w->living, kept_meters(a, w, 0), &w->classes) : HD_NONE;
+    return hd_rf_states_write(&a->states, w->living, kept_meters(a, w, 0), &w->classes, has_room(a));
 }
 
 /* ---- what models count meanwhile ----------------------------------------------------------------------------------------- */
@@ -437,6 +437,13 @@ static bool walk_only(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, c
     return do_noted(a, w, p, good, at);
 }
 
+static void pay(hd_rf_automaton *a)
+{
+    a->credit -= a->forgets ? 0 : PRICE < a->credit ? PRICE : a->credit;
+    if (!a->credit)
+        a->rest = REST;
+}
+
 /* Walks, and keeps what came of it. */
 static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause by, uint32_t *at)
 {
@@ -470,9 +477,7 @@ static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause
     }
     if (a->forgets && w->state != HD_NONE)
         forget(a, w);
-    a->credit -= a->forgets ? 0 : PRICE < a->credit ? PRICE : a->credit;
-    if (!a->credit)
-        a->rest = REST;
+    pay(a);
     return good;
 }
 
@@ -487,8 +492,11 @@ static bool take(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause 
 {
     if (p->frame || !by || a->feeder->failed)
         return walk_only(a, w, p, by, at);
-    if (w->state == HD_NONE && a->credit)
+    if (w->state == HD_NONE && a->credit) {
         w->state = write_down(a, w);
+        if (w->state == HD_NONE)
+            pay(a);
+    }
     if (w->state != HD_NONE)
         by = split(a, w, p, by);
     if (w->state == HD_NONE || !by)

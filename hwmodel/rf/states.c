@@ -45,7 +45,7 @@ static void carry_models(hd_rf_states *s, hd_rf_carrier *c, hd_rf_living *living
     }
 }
 
-uint32_t hd_rf_states_write(hd_rf_states *s, hd_rf_living *living, hd_rf_meter *meters, hd_rf_classes *classes)
+uint32_t hd_rf_states_write(hd_rf_states *s, hd_rf_living *living, hd_rf_meter *meters, hd_rf_classes *classes, bool add)
 {
     hd_rf_carrier carrier = {.out = true, .words = &s->words, .places = &s->places, .identity = &living->warp.identity};
     if (living->warp.identity.frames.count != 1)
@@ -59,7 +59,7 @@ uint32_t hd_rf_states_write(hd_rf_states *s, hd_rf_living *living, hd_rf_meter *
         return HD_NONE;
     hd_rf_classes_write(classes, s->words.items, s->places.items, s->places.count);
     s->words.items[0] = classes->count;
-    return hd_sequences_number(&s->numbers, s->words.items, s->words.count, HD_NONE);
+    return hd_sequences_number(&s->numbers, s->words.items, s->words.count, add ? HD_NONE : 0);
 }
 
 void hd_rf_states_take_up(hd_rf_states *s, uint32_t state, hd_rf_living *living, hd_rf_meter *meters, const hd_rf_classes *classes)

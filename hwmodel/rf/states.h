@@ -18,8 +18,9 @@ typedef struct hd_rf_states {
     hd_u32_array words, places; /* of the one that is written down or taken up; which of them are lanes */
 } hd_rf_states;
 
-/* The state of a warp between two instructions; HD_NONE: it cannot be written down. meters: HD_RF_METERS for each model, of the warp. */
-uint32_t hd_rf_states_write(hd_rf_states *s, hd_rf_living *living, hd_rf_meter *meters, hd_rf_classes *classes);
+/* The state of a warp between two instructions; HD_NONE: it cannot be written down, or is a new one, and not to be added. meters: HD_RF_METERS
+ * for each model, of the warp. */
+uint32_t hd_rf_states_write(hd_rf_states *s, hd_rf_living *living, hd_rf_meter *meters, hd_rf_classes *classes, bool add);
 /* The models know the warp as it was written down; its kernel's frame has begun. */
 void hd_rf_states_take_up(hd_rf_states *s, uint32_t state, hd_rf_living *living, hd_rf_meter *meters, const hd_rf_classes *classes);
 void hd_rf_states_free(hd_rf_states *s);
