@@ -23,11 +23,9 @@ typedef struct telling { /* of a model: registers held, against the number when 
     uint32_t times;
 } telling;
 
-typedef struct lapse { /* of a model's meter: how it went on, or where it ended first and what it had afterwards */
+typedef struct lapse { /* of a model's meter */
     uint32_t member, meter;
-    bool ended, cut;
-    uint16_t shortest, longest;
-    uint32_t head, rest;
+    hd_rf_lapse what;
 } lapse;
 
 typedef struct transition {
@@ -253,16 +251,6 @@ static void tell_again(hd_rf_automaton *a, const transition *t)
     }
 }
 
-/* What was noted of a meter that stood at `meter`. */
-static void lapse_again(hd_rf_automaton *a, const lapse *l, hd_rf_meter *meter)
-{
-    meter->shortest = l->shortest; /* not known yet where the warp begins */
-    meter->longest = l->longest;
-    if (l->ended)
-        hd_rf_count_length(a->feeder->members.items[l->member].model, meter, meter->length + l->head, l->cut);
-    meter->length = l->ended ? l->rest : meter->length + l->rest;
-}
-
 static bool do_again(hd_rf_automaton *a, const follower *w, const hd_rf_passage *p, const transition *t)
 {
     const hd_rf_deed *deeds = a->deeds.items + t->deeds;
@@ -282,8 +270,8 @@ static bool take_again(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, 
     if (!t->times++)
         hd_array_push(&a->taken, at);
     tell_again(a, t);
-    for (uint32_t i = t->lapses; i < t->lapses + t->lapse_count; i++)
-        lapse_again(a, &a->lapses.items[i], &kept_meters(a, w, a->lapses.items[i].member)[a->lapses.items[i].meter]);
+    for (const lapse *l = a->lapses.items + t->lapses, *end = l + t->lapse_count; l < end; l++)
+        hd_rf_meter_again(a->feeder->members.items[l->member].model, &kept_meters(a, w, l->member)[l->meter], &l->what);
     hd_rf_classes_unite(&w->classes, &a->parts, a->united.items + t->united, t->classes);
     w->with_models = false;
     step_to(a, w, at);
@@ -371,13 +359,8 @@ static void keep_lapses(hd_rf_automaton *a, const follower *w, const hd_rf_livin
     for (uint32_t m = 0; m < a->members; m++) {
         hd_rf_meter *meters = meters_of(a, m, living), *kept = kept_meters(a, w, m);
         for (uint32_t k = 0; meters && k < HD_RF_METERS; k++) {
-            uint64_t before = kept[k].length;
-            bool ended = meters[k].noted;
-            lapse l = {m, k, ended, meters[k].cut, meters[k].shortest, meters[k].longest, ended ? (uint32_t)(meters[k].head - before) : 0,
-                       (uint32_t)(ended ? meters[k].length : meters[k].length - before)};
-            hd_array_push(&a->lapses, l);
-            lapse_again(a, &l, &kept[k]);
-            meters[k].noting = meters[k].noted = false;
+            hd_array_push(&a->lapses, (lapse){m, k, hd_rf_meter_noted(&meters[k], kept[k].length)});
+            hd_rf_meter_again(a->feeder->members.items[m].model, &kept[k], &hd_array_last(&a->lapses).what);
         }
     }
     t->lapse_count = a->lapses.count - t->lapses;

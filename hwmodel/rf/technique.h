@@ -155,6 +155,12 @@ typedef struct hd_rf_meter {
     uint64_t head;
 } hd_rf_meter;
 
+typedef struct hd_rf_lapse { /* how it went on from what it was, or where it ended first and what it had afterwards */
+    bool ended, cut;
+    uint16_t shortest, longest;
+    uint32_t head, rest;
+} hd_rf_lapse;
+
 /* ---- a model ------------------------------------------------------------------------------------------------------- */
 
 typedef struct hd_rf_residency { /* for coupled models: interleave.h */
@@ -283,6 +289,11 @@ static inline void hd_rf_meter_end(hd_rf_model *model, hd_rf_meter *meter, bool 
     }
     meter->length = 0;
 }
+
+/* What was noted since the length was `before`; nothing more is noted. */
+hd_rf_lapse hd_rf_meter_noted(hd_rf_meter *meter, uint64_t before);
+/* The same again, from another length on. */
+void hd_rf_meter_again(hd_rf_model *model, hd_rf_meter *meter, const hd_rf_lapse *lapse);
 
 /* Tells the registers that are held now, once an instruction. Numbers that stay the same go into the series together. */
 void hd_rf_tell_rest(hd_rf_model *model);
