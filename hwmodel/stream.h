@@ -47,10 +47,46 @@ typedef struct hd_event {
     const uint32_t *results; /* results[word * 32 + lane]; NULL: none, or of a call, whose results come with its return */
 } hd_event;
 
+/* ISSUE events of one warp that follow each other, in the stream and in the text of one frame, under one active mask; a barrier is the last one. */
+enum { HD_STRETCH_MOST = 32, HD_MOST_WRITTEN = 32 /* words by an instruction */ };
+typedef struct hd_stretch {
+    uint32_t cta, warp, frame, function, active; /* of all of them */
+    uint32_t first, count;                       /* instructions */
+    uint32_t next;                               /* with which it goes on; HD_NONE: with none */
+    bool barrier, guarded;                       /* it ends at one; somewhere not all active lanes are effective */
+    uint32_t effective[HD_STRETCH_MOST];         /* by instruction */
+    uint32_t width_words;
+    hd_width widths[HD_STRETCH_MOST * HD_MOST_WRITTEN]; /* where they are asked for: of all its instructions */
+} hd_stretch;
+
+static inline void hd_stretch_begin(hd_stretch *s, const hd_event *e)
+{
+    s->cta = e->cta;
+    s->warp = e->warp;
+    s->frame = e->frame;
+    s->function = e->function;
+    s->active = e->active;
+    s->first = s->next = e->instruction;
+    s->count = s->width_words = 0;
+    s->barrier = s->guarded = false;
+}
+
+/* The instruction `next`, whose widths are there already. */
+static inline void hd_stretch_add(hd_stretch *s, uint32_t effective, bool barrier)
+{
+    s->effective[s->count++] = effective;
+    s->guarded |= effective != s->active;
+    s->barrier = barrier;
+    s->next = barrier || s->count == HD_STRETCH_MOST ? HD_NONE : s->next + 1;
+}
+
 typedef struct hd_sink {
     bool (*take)(void *context, const hd_event *event); /* false stops the run (a proof failed; the sink holds why) */
     void *context;
     uint32_t columns; /* HD_COLUMN_* */
+    /* NULL: none. Else, if all sinks have one and none asks for columns but WIDTHS, ISSUE events come only here, once it is known that the stretch
+     * does not go on, as long as possible; the last one when the run ends, however that is. */
+    bool (*take_stretch)(void *context, const hd_stretch *stretch);
 } hd_sink;
 
 #endif

@@ -38,18 +38,16 @@ static void gather_word(const unsigned char *row, uint32_t bytes, uint32_t word,
     }
 }
 
-void hd_gather_results(const hd_op *op, hd_warp *w, hd_event *event)
+uint32_t hd_gather_results(const hd_op *op, const hd_warp *w, uint32_t *results)
 {
-    hd_cta *cta = w->cta;
     const hd_written *written = hd_top_frame(w)->code->written.items + op->written;
     uint32_t words = 0;
     if (written->row == HD_NO_REF)
-        return;
+        return 0;
     for (uint32_t k = 0; k < op->written_count; k++)
         for (uint32_t word = 0; word * 4 < written[k].bytes; word++, words++)
-            gather_word(hd_row(w, written[k].row), written[k].bytes, word, cta->results + words * LANES);
-    event->result_words = words;
-    event->results = cta->results;
+            gather_word(hd_row(w, written[k].row), written[k].bytes, word, results + words * LANES);
+    return words;
 }
 
 /* ---- widths ---------------------------------------------------------------------------------------------------- */
@@ -177,11 +175,10 @@ static hd_width measure_some(const hd_warp *w, uint32_t written, uint32_t part, 
     return width;
 }
 
-void hd_gather_widths(const hd_op *op, hd_warp *w, hd_event *event)
+uint32_t hd_gather_widths(const hd_op *op, hd_warp *w, uint32_t lanes, hd_width *widths)
 {
     const hd_frame *f = hd_top_frame(w);
-    hd_width *widths = w->cta->widths;
-    uint32_t lanes = event->effective, words = 0;
+    uint32_t words = 0;
     bool all = !(f->lanes & ~lanes);
     for (uint32_t k = op->written; k < op->written + op->written_count; k++) {
         const hd_written *r = &f->code->written.items[k];
@@ -194,6 +191,5 @@ void hd_gather_widths(const hd_op *op, hd_warp *w, hd_event *event)
             else
                 widths[words] = measure_some(w, k, part, lanes);
     }
-    event->width_words = words;
-    event->widths = widths;
+    return words;
 }

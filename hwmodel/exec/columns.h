@@ -4,10 +4,9 @@
 
 #include "hwmodel/exec/decode.h"
 
-/* Each sets its column of the event, in a buffer of the warp's CTA, for an instruction that writes registers in some lanes. RESULTS has nothing
- * for calls: their results come with the return. */
-void hd_gather_results(const hd_op *op, hd_warp *w, hd_event *event);
-void hd_gather_widths(const hd_op *op, hd_warp *w, hd_event *event);
+/* Of an instruction that has written registers in the lanes; the words. Of calls there are no results, which come with the return. */
+uint32_t hd_gather_results(const hd_op *op, const hd_warp *w, uint32_t *results);
+uint32_t hd_gather_widths(const hd_op *op, hd_warp *w, uint32_t lanes, hd_width *widths);
 void hd_widths_start(hd_frame *f); /* where WIDTHS is asked for: a frame begins */
 
 #endif

@@ -166,7 +166,7 @@ static uint64_t state_of(const hd_cta *cta, const hd_trace *t)
 static void stop_trace(hd_cta *cta)
 {
     hd_livelock_free(cta);
-    cta->watched = cta->sink_count || cta->checks;
+    hd_watch(cta);
 }
 
 /* After a traced round: the same as at an earlier one of this window? */
@@ -198,7 +198,7 @@ static bool check_window(hd_cta *cta, uint64_t rounds)
         stop_trace(cta);
     if (power && !cta->trace) {
         cta->trace = new_trace(cta->program);
-        cta->watched = true;
+        hd_watch(cta);
     }
     return false;
 }

@@ -62,6 +62,7 @@ enum {                           /* hd_op.flags */
        HD_OP_CARRY_OUT = 8192, /* %CC */
        HD_OP_RETRY = 32768, /* may be BLOCKED: told after it ran */
        HD_OP_IDENTITY = 65536, /* of an architected function: no event and no count, but the name that it writes has the value */
+       HD_OP_LAST_OF_STRETCH = 131072, /* a barrier: hd_stretch */
        HD_OP_ORDERED = 16384, /* other CTAs may see when it happens: it waits for the CTA's turn (crew.h) */
 };
 
@@ -251,6 +252,12 @@ typedef struct hd_livelock {
     bool careful;                   /* stores of equal bytes are no writes */
 } hd_livelock;
 
+typedef enum hd_watched {
+    HD_UNWATCHED,
+    HD_WATCHED_IN_STRETCHES, /* sinks take stretches, and nothing else looks */
+    HD_WATCHED,              /* each instruction: sinks, checks or livelock.c's trace */
+} hd_watched;
+
 /* What one thread of the host needs to run CTAs. */
 struct hd_cta {
     const hd_program *program;
@@ -259,7 +266,8 @@ struct hd_cta {
     const hd_memory *memory;
     const hd_sink *sinks;
     uint32_t sink_count, columns;
-    bool watched; /* there are sinks or checks */
+    hd_stretch *stretch; /* of the grid: what sinks were not told yet; NULL where they take single events */
+    uint8_t watched;     /* hd_watched */
     hd_diagnostics *diagnostics;
     hd_exec_statistics *statistics;
     hd_crew *crew;                /* where other threads run CTAs of the grid too, else NULL */
@@ -281,8 +289,8 @@ struct hd_cta {
     struct hd_trace *trace; /* livelock.c: which instructions run, or NULL */
     const hd_allocation **places; /* by op->place: the allocation that it hit last */
     uint64_t addresses[LANES];    /* of the last memory op */
-    uint32_t results[LANES * 32];
-    hd_width widths[32];
+    uint32_t results[LANES * HD_MOST_WRITTEN];
+    hd_width widths[HD_MOST_WRITTEN];
     _Alignas(64) unsigned char scratch[4][LANES * 16]; /* rows: result, three sources */
 };
 
@@ -381,6 +389,8 @@ bool hd_leave_frame(hd_warp *w, bool *stopped);
 void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes);
 bool hd_warp_settle(hd_warp *w, bool *stopped);     /* pops what is finished; false: the warp has ended */
 bool hd_emit(const hd_warp *w, hd_event_kind kind); /* an event without an instruction; false: a sink stops the run */
+bool hd_emit_stretch(hd_cta *cta);                  /* what sinks were not told yet */
+void hd_watch(hd_cta *cta);                         /* sets cta->watched */
 hd_step hd_stop(hd_warp *w);                        /* a sink said so */
 void hd_rebase(hd_warp *w);                         /* bases of the top frame */
 

@@ -7,16 +7,18 @@
 
 /* ---- events -------------------------------------------------------------------------------------------------- */
 
-static bool tell(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
+static bool tell_event(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
 {
     hd_cta *cta = w->cta;
     if (op->flags & HD_OP_MEMORY && mask && cta->columns & HD_COLUMN_ADDRESSES)
         e->addresses = cta->addresses;
-    if (op->written_count && e->effective) {
-        if (cta->columns & HD_COLUMN_WIDTHS)
-            hd_gather_widths(op, w, e);
-        if (cta->columns & HD_COLUMN_RESULTS)
-            hd_gather_results(op, w, e);
+    if (op->written_count && e->effective && cta->columns & HD_COLUMN_RESULTS) {
+        e->result_words = hd_gather_results(op, w, cta->results);
+        e->results = e->result_words ? cta->results : NULL;
+    }
+    if (op->written_count && e->effective && cta->columns & HD_COLUMN_WIDTHS) {
+        e->width_words = hd_gather_widths(op, w, e->effective, cta->widths);
+        e->widths = cta->widths;
     }
     for (uint32_t i = 0; i < cta->sink_count; i++)
         if (!cta->sinks[i].take(cta->sinks[i].context, e))
@@ -37,6 +39,36 @@ static hd_event issue_event(const hd_warp *w, uint32_t pc, uint32_t active, uint
                       .effective = mask};
 }
 
+static __attribute__((noinline)) bool begin_stretch(hd_warp *w, uint32_t pc, uint32_t active)
+{
+    const hd_event first = issue_event(w, pc, active, active);
+    if (!hd_emit_stretch(w->cta))
+        return false;
+    hd_stretch_begin(w->cta->stretch, &first);
+    return true;
+}
+
+/* Where another frame begins or goes on, no stretch is open: there was an event. */
+static inline bool tell_in_stretch(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
+{
+    hd_stretch *s = w->cta->stretch;
+    if (__builtin_expect(pc != s->next || active != s->active || w->id != s->warp, 0) && !begin_stretch(w, pc, active))
+        return false;
+    if (op->written_count && mask && w->cta->columns)
+        s->width_words += hd_gather_widths(op, w, mask, s->widths + s->width_words);
+    hd_stretch_add(s, mask, op->flags & HD_OP_LAST_OF_STRETCH);
+    return true;
+}
+
+/* ran: the instruction did. */
+static bool tell(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask, bool ran)
+{
+    if (w->cta->stretch)
+        return tell_in_stretch(op, w, pc, active, mask);
+    hd_event e = issue_event(w, pc, active, mask);
+    return tell_event(op, w, &e, ran ? mask : 0);
+}
+
 /* ---- a warp -------------------------------------------------------------------------------------------------- */
 
 static inline uint32_t guarded(const hd_op *op, const hd_warp *w, uint32_t active)
@@ -50,7 +82,6 @@ static inline uint32_t guarded(const hd_op *op, const hd_warp *w, uint32_t activ
 /* Where there are sinks or checks, or livelock.c watches. */
 static hd_step step_told(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
 {
-    hd_event e = issue_event(w, pc, active, mask);
     bool retried = op->flags & HD_OP_RETRY, told = retried && mask && !(mask & ~w->told);
     bool before = op->flags & HD_OP_CONTROL || (!w->cta->columns && !retried) || (retried && !op->written_count);
     if (w->cta->trace)
@@ -59,14 +90,26 @@ static hd_step step_told(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t acti
         return op->run(op, w, mask);
     if (op->flags & HD_OP_IDENTITY)
         return w->cta->checks ? hd_checks_step(op, w, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
-    if (before && !told && !tell(op, w, &e, 0))
+    if (before && !told && !tell(op, w, pc, active, mask, false))
         return hd_stop(w);
     hd_step step = w->cta->checks ? hd_checks_step(op, w, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
     if (retried)
         w->told = step == HD_STEP_BLOCKED ? w->told | mask : w->told & ~mask;
-    if (!before && step != HD_STEP_STOP && step != HD_STEP_BLOCKED && !tell(op, w, &e, mask))
+    if (!before && step != HD_STEP_STOP && step != HD_STEP_BLOCKED && !tell(op, w, pc, active, mask, true))
         return hd_stop(w);
     return step;
+}
+
+/* The same where sinks take stretches and nothing else looks. */
+static inline hd_step step_in_stretch(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
+{
+    if (op->flags & (HD_OP_SYNTHETIC | HD_OP_IDENTITY | HD_OP_RETRY))
+        return step_told(op, w, pc, active, mask);
+    bool before = op->flags & HD_OP_CONTROL || !w->cta->columns;
+    if (before && !tell_in_stretch(op, w, pc, active, mask))
+        return hd_stop(w);
+    hd_step step = mask ? op->run(op, w, mask) : HD_STEP_NEXT;
+    return before || step == HD_STEP_STOP || tell_in_stretch(op, w, pc, active, mask) ? step : hd_stop(w);
 }
 
 /* Nearly always all lanes, so that the CPU's lack of an instruction for it costs nothing. */
@@ -119,7 +162,10 @@ static bool run_warp(hd_warp *w, bool *spun)
         w->issued++;
         if (__builtin_expect(op->flags & HD_OP_ORDERED, 0) && !hd_await_turn(cta))
             return false;
-        hd_step step = cta->watched ? step_told(op, w, pc, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
+        hd_step step = cta->watched == HD_WATCHED_IN_STRETCHES ? step_in_stretch(op, w, pc, active, mask)
+                       : cta->watched                          ? step_told(op, w, pc, active, mask)
+                       : mask                                  ? op->run(op, w, mask)
+                                                               : HD_STEP_NEXT;
         if (step == HD_STEP_NEXT)
             hd_top(w)->pc = pc + 1;
         if (__builtin_expect(step > HD_STEP_JUMPED, 0)) {
@@ -163,7 +209,7 @@ static bool start_cta(hd_cta *cta, uint32_t index)
     if (cta->checks)
         hd_checks_start(cta);
     hd_livelock_free(cta);
-    cta->watched = cta->sink_count || cta->checks;
+    hd_watch(cta);
     cta->livelock = (hd_livelock){.writes = cta->writes};
     if (cta->shared_bytes)
         memset(cta->shared, 0, cta->shared_bytes);
@@ -265,7 +311,6 @@ static void open_cta(hd_cta *cta)
     }
     cta->shared = hd_calloc((size_t)cta->shared_bytes + 16, 1);
     hd_checks_open(cta);
-    cta->watched = cta->sink_count || cta->checks;
     cta->places = hd_calloc((size_t)p->places + 1, sizeof(const hd_allocation *));
     cta->warps = hd_calloc(cta->warp_count, sizeof *cta->warps);
     for (uint32_t i = 0; i < cta->warp_count; i++) {
@@ -330,6 +375,7 @@ typedef struct hd_grid_job {
     const hd_exec_options *options;
     const hd_sink *sinks;
     uint32_t sink_count;
+    hd_stretch *stretch; /* NULL: sinks take single events */
     hd_diagnostics *diagnostics;
     hd_crew *crew; /* NULL: one thread */
     hd_exec_statistics *statistics;
@@ -348,6 +394,7 @@ static hd_cta *new_cta(const hd_grid_job *job, hd_exec_statistics *statistics)
     cta->memory = job->program->image->memory;
     cta->sinks = job->sinks;
     cta->sink_count = job->sink_count;
+    cta->stretch = job->stretch;
     cta->crew = job->crew;
     cta->statistics = statistics;
     cta->issued_before = statistics->warp_instructions;
@@ -380,6 +427,8 @@ static void run_alone(hd_grid_job *job)
     }
     if (good)
         tell_launch(cta, HD_EVENT_LAUNCH_END);
+    else
+        hd_emit_stretch(cta);
     job->statistics->races += hd_checks_races(cta);
     job->status = cta->status;
     delete_cta(cta);
@@ -456,6 +505,8 @@ static void run_together(hd_grid_job *job)
             check_all(&c, wrote);
     }
     job->status = c.failed ? c.ctas[c.at]->status : HD_EXEC_DONE;
+    if (c.failed)
+        hd_emit_stretch(c.ctas[0]);
     if (!c.failed && !tell_launch(c.ctas[0], HD_EVENT_LAUNCH_END))
         job->status = c.ctas[0]->status;
     for (uint32_t i = 0; i < count; i++) {
@@ -525,19 +576,25 @@ static void run_in_crew(void *context, uint32_t index, uint32_t worker)
     pthread_mutex_unlock(&job->crew->lock);
 }
 
+static bool take_stretches(const hd_sink *sinks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!sinks[i].take_stretch || sinks[i].columns & ~(uint32_t)HD_COLUMN_WIDTHS)
+            return false;
+    return count > 0;
+}
+
 hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, const hd_exec_options *options,
                               const hd_sink *sinks, uint32_t sink_count, hd_exec_statistics *statistics,
                               hd_diagnostics *diagnostics)
 {
     uint64_t ctas = hd_grid_ctas(grid);
     uint32_t threads = options->threads > ctas ? (uint32_t)ctas : options->threads;
-    hd_grid_job job = {program, grid, options, sinks, sink_count, diagnostics, NULL, statistics, HD_EXEC_DONE};
-    if (grid->cooperative) {
-        run_together(&job);
-        return job.status;
-    }
-    if (threads < 2 || sink_count || options->check_uninitialized || options->check_races) {
-        run_alone(&job);
+    bool alone = threads < 2 || sink_count || options->check_uninitialized || options->check_races;
+    hd_stretch stretch = {.next = HD_NONE};
+    hd_grid_job job = {program, grid, options, sinks, sink_count, take_stretches(sinks, sink_count) ? &stretch : NULL, diagnostics, NULL, statistics, HD_EXEC_DONE};
+    if (grid->cooperative || alone) {
+        (grid->cooperative ? run_together : run_alone)(&job);
         return job.status;
     }
     hd_crew crew;

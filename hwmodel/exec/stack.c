@@ -49,10 +49,33 @@ bool hd_emit(const hd_warp *w, hd_event_kind kind)
                   .function = f ? f->code->index : 0,
                   .active = w->stack.count ? hd_top(w)->mask : 0};
     e.effective = e.active;
+    if (!hd_emit_stretch(w->cta))
+        return false;
     for (uint32_t i = 0; i < cta->sink_count; i++)
         if (!cta->sinks[i].take(cta->sinks[i].context, &e))
             return false;
     return true;
+}
+
+bool hd_emit_stretch(hd_cta *cta)
+{
+    hd_stretch *s = cta->stretch;
+    if (!s || !s->count)
+        return true;
+    bool good = true;
+    for (uint32_t i = 0; i < cta->sink_count && good; i++)
+        good = cta->sinks[i].take_stretch(cta->sinks[i].context, s);
+    s->count = 0;
+    s->next = HD_NONE;
+    return good;
+}
+
+void hd_watch(hd_cta *cta)
+{
+    cta->watched = cta->checks || cta->trace ? HD_WATCHED
+                   : !cta->sink_count        ? HD_UNWATCHED
+                   : cta->stretch            ? HD_WATCHED_IN_STRETCHES
+                                             : HD_WATCHED;
 }
 
 /* What a fault has said stays. */

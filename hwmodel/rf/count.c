@@ -172,7 +172,7 @@ uint32_t hd_count_failed(const hd_count *c)
 
 hd_sink hd_count_sink(hd_count *c)
 {
-    hd_sink sink = {hd_count_take, c, 0};
+    hd_sink sink = {.take = hd_count_take, .context = c, .take_stretch = c->batch_most > 1 ? hd_count_take_stretch : NULL};
     for (uint32_t m = 0; m < c->models.count; m++)
         sink.columns |= c->models.items[m]->info->ops->coupled ? 0 : c->models.items[m]->info->ops->columns;
     return sink;
@@ -425,6 +425,25 @@ static bool end_stretch(hd_count *c)
     const hd_rf_stretch *s = passage.what.stretch;
     note_branch(c, passage.what.warp, (hd_count_branch){s->active, s->first + s->count - 1, s->function, passage.what.frame});
     return keep_passage(c, &passage);
+}
+
+/* The events of a stretch, for models that walk each. */
+static bool keep_events(hd_count *c, const hd_stretch *s)
+{
+    const uint32_t *first = c->code->functions[s->function]->destination_first + s->first;
+    const hd_width *widths = s->widths;
+    bool good = true;
+    for (uint32_t i = 0; i < s->count && good; i++, c->events++) {
+        hd_event e = {.kind = HD_EVENT_ISSUE, .cta = s->cta, .warp = s->warp, .frame = s->frame, .function = s->function,
+                      .instruction = s->first + i, .active = s->active, .effective = s->effective[i]};
+        if (s->width_words && e.effective && first[i + 1] != first[i]) {
+            e.widths = widths;
+            e.width_words = first[i + 1] - first[i];
+            widths += e.width_words;
+        }
+        good = keep_event(c, &e);
+    }
+    return good;
 }
 
 /* What does not go on with the stretch that was open, which has ended. */
@@ -693,4 +712,26 @@ bool hd_count_take(void *count, const hd_event *event)
     if (event->kind == HD_EVENT_LAUNCH_END)
         return hd_count_flush(c);
     return ++c->kept < c->batch_most || flush_batch(c);
+}
+
+bool hd_count_take_stretch(void *count, const hd_stretch *s)
+{
+    hd_count *c = count;
+    const hd_event first = {.cta = s->cta, .warp = s->warp, .frame = s->frame, .active = s->active};
+    if (c->stopped)
+        return false;
+    if (!c->open)
+        open_ways(c);
+    if (!check_uniform(c, &first))
+        return false;
+    c->open_event = c->events;
+    if (!c->ways[HD_COUNT_EVENTS])
+        c->events += s->count;
+    else if (!keep_events(c, s))
+        return false;
+    note_branch(c, s->warp, (hd_count_branch){s->active, s->first + s->count - 1, s->function, s->frame});
+    if (c->stretches && !keep_passage(c, &(hd_count_passage){hd_rf_stretches_find(c->stretches, s), c->open_event}))
+        return false;
+    c->kept += s->count;
+    return c->kept < c->batch_most || flush_batch(c);
 }

@@ -5,8 +5,7 @@
 #include "base/sequences.h"
 
 enum {
-    WIDTHS = 512, /* of a stretch at most, but for those of its last instruction */
-    KEY = 5,      /* words before the lanes: see key_of */
+    KEY = 5, /* words before the lanes: see contents_of */
     TOLD = 1, GUARDED = 2, /* in the third of them: widths and effective lanes follow */
 };
 
@@ -24,13 +23,7 @@ struct hd_rf_stretches {
     hd_index numbers;
     hd_sequences texts;
     kept *latest;           /* that ended, and has a number */
-    /* the one that is open */
-    hd_rf_passage open;
-    const hd_rf_code *of;
-    uint32_t first, count, active, next;
-    bool at_barrier, guarded, told;
-    uint32_t effective[HD_RF_STRETCH];
-    HD_ARRAY(hd_width) widths;
+    hd_stretch open;        /* of single events; count 0: none */
     hd_u32_array key, masks;
 };
 
@@ -55,7 +48,6 @@ void hd_rf_stretches_free(hd_rf_stretches *s)
     hd_rf_stretches_forget(s);
     hd_array_free(&s->loose);
     hd_array_free(&s->all);
-    hd_array_free(&s->widths);
     hd_array_free(&s->key);
     hd_array_free(&s->masks);
     hd_arena_free(&s->arena);
@@ -64,68 +56,93 @@ void hd_rf_stretches_free(hd_rf_stretches *s)
     free(s);
 }
 
-/* ---- the open one ---------------------------------------------------------------------------------------------------- */
+/* ---- single events --------------------------------------------------------------------------------------------------- */
 
 bool hd_rf_stretches_goes_on(const hd_rf_stretches *s, const hd_event *e)
 {
-    return s->count && e->instruction == s->next && e->active == s->active && e->warp == s->open.warp && e->frame == s->open.frame &&
-           e->function == s->open.function && s->count < HD_RF_STRETCH && !s->at_barrier && s->widths.count < WIDTHS;
+    const hd_stretch *o = &s->open;
+    return o->count && e->instruction == o->next && e->active == o->active && e->warp == o->warp && e->frame == o->frame && e->function == o->function;
 }
 
 void hd_rf_stretches_add(hd_rf_stretches *s, const hd_event *e)
 {
-    if (!s->count) {
-        s->open = (hd_rf_passage){.kind = HD_EVENT_ISSUE, .cta = e->cta, .warp = e->warp, .frame = e->frame, .function = e->function};
-        s->first = e->instruction;
-        s->active = e->active;
-        s->guarded = s->told = false;
-        s->of = s->code->functions[e->function];
-        hd_array_clear(&s->widths);
+    hd_stretch *o = &s->open;
+    if (!o->count)
+        hd_stretch_begin(o, e);
+    if (e->widths) {
+        memcpy(o->widths + o->width_words, e->widths, e->width_words * sizeof *e->widths);
+        o->width_words += e->width_words;
     }
-    s->effective[s->count++] = e->effective;
-    s->guarded = s->guarded || e->effective != e->active;
-    s->next = e->instruction + 1;
-    s->at_barrier = s->of->traits[e->instruction] & HD_RF_BARRIER;
-    if (!e->widths)
-        return;
-    memcpy(hd_array_extend(&s->widths, e->width_words), e->widths, e->width_words * sizeof *e->widths);
-    s->told = true;
+    hd_stretch_add(o, e->effective, s->code->functions[e->function]->traits[e->instruction] & HD_RF_BARRIER);
 }
 
-/* ---- those that ended -------------------------------------------------------------------------------------------------- */
-
-static void add_widths(hd_rf_stretches *s)
+bool hd_rf_stretches_end(hd_rf_stretches *s, hd_rf_passage *passage)
 {
-    uint32_t count = (s->widths.count * (uint32_t)sizeof(hd_width) + 3) / 4;
+    if (!s->open.count)
+        return false;
+    *passage = hd_rf_stretches_find(s, &s->open);
+    s->open.count = 0;
+    return true;
+}
+
+/* ---- contents ---------------------------------------------------------------------------------------------------------- */
+
+/* A key is this head, the lanes where they are guarded, and the widths. */
+typedef struct contents {
+    const hd_stretch *what;
+    uint32_t head[KEY];
+} contents;
+
+static uint32_t flags_of(const hd_stretch *o, bool told)
+{
+    return o->count << 2 | (o->guarded ? GUARDED : 0) | (told ? TOLD : 0);
+}
+
+static contents contents_of(const hd_stretch *o)
+{
+    return (contents){o, {o->function, o->first, flags_of(o, o->width_words), o->active, o->width_words}};
+}
+
+static bool is_same(const kept *k, const contents *c)
+{
+    const hd_stretch *o = c->what;
+    const uint32_t *lanes = k->key + KEY, *widths = lanes + (o->guarded ? o->count : 0);
+    return !memcmp(k->key, c->head, sizeof c->head) && (!o->guarded || !memcmp(lanes, o->effective, o->count * sizeof *lanes)) &&
+           (!o->width_words || !memcmp(widths, o->widths, o->width_words * sizeof *o->widths));
+}
+
+static void add_widths(hd_rf_stretches *s, const hd_stretch *o)
+{
+    uint32_t count = (o->width_words * (uint32_t)sizeof(hd_width) + 3) / 4;
     if (!count)
         return;
     uint32_t *words = hd_array_extend(&s->key, count);
     words[count - 1] = 0;
-    memcpy(words, s->widths.items, s->widths.count * sizeof *s->widths.items);
+    memcpy(words, o->widths, o->width_words * sizeof *o->widths);
 }
 
-static void key_of(hd_rf_stretches *s)
+static void key_of(hd_rf_stretches *s, const contents *c)
 {
-    const uint32_t head[KEY] = {s->open.function, s->first, s->count << 2 | (s->guarded ? GUARDED : 0) | (s->told ? TOLD : 0), s->active, s->widths.count};
+    const hd_stretch *o = c->what;
     hd_array_clear(&s->key);
-    memcpy(hd_array_extend(&s->key, KEY), head, sizeof head);
-    if (s->guarded)
-        memcpy(hd_array_extend(&s->key, s->count), s->effective, s->count * sizeof *s->effective);
-    add_widths(s);
+    memcpy(hd_array_extend(&s->key, KEY), c->head, sizeof c->head);
+    if (o->guarded)
+        memcpy(hd_array_extend(&s->key, o->count), o->effective, o->count * sizeof *o->effective);
+    add_widths(s, o);
 }
 
 /* ---- texts --------------------------------------------------------------------------------------------------------------- */
 
-static void collect_masks(hd_rf_stretches *s)
+static void collect_masks(hd_rf_stretches *s, const hd_stretch *o)
 {
     hd_array_clear(&s->masks);
-    hd_array_push(&s->masks, s->active);
-    for (uint32_t i = 0; i < s->count && s->guarded; i++) {
+    hd_array_push(&s->masks, o->active);
+    for (uint32_t i = 0; i < o->count && o->guarded; i++) {
         uint32_t k = 0;
-        while (k < s->masks.count && s->masks.items[k] != s->effective[i])
+        while (k < s->masks.count && s->masks.items[k] != o->effective[i])
             k++;
-        if (k == s->masks.count && s->effective[i])
-            hd_array_push(&s->masks, s->effective[i]);
+        if (k == s->masks.count && o->effective[i])
+            hd_array_push(&s->masks, o->effective[i]);
     }
 }
 
@@ -138,33 +155,27 @@ static uint32_t place_of(const hd_rf_stretches *s, uint32_t mask)
     return mask ? place : 0;
 }
 
-/* The open one's. */
-static uint32_t number_of_text(hd_rf_stretches *s, bool told)
+static uint32_t number_of_text(hd_rf_stretches *s, const hd_stretch *o, bool told)
 {
-    const uint32_t head[] = {s->open.function, s->first, s->count << 2 | (s->guarded ? GUARDED : 0) | (told ? TOLD : 0)};
+    const uint32_t head[] = {o->function, o->first, flags_of(o, told)};
     hd_array_clear(&s->key);
     memcpy(hd_array_extend(&s->key, 3), head, sizeof head);
-    for (uint32_t i = 0; i < s->count && s->guarded; i++)
-        hd_array_push(&s->key, place_of(s, s->effective[i]));
+    for (uint32_t i = 0; i < o->count && o->guarded; i++)
+        hd_array_push(&s->key, place_of(s, o->effective[i]));
     if (told)
-        add_widths(s);
+        add_widths(s, o);
     return hd_sequences_number(&s->texts, s->key.items, s->key.count, HD_NONE);
 }
 
 /* Takes the key's place. */
-static void number_texts(hd_rf_stretches *s, hd_rf_stretch *stretch)
+static void number_texts(hd_rf_stretches *s, const hd_stretch *o, hd_rf_stretch *stretch)
 {
-    stretch->text = stretch->shape = number_of_text(s, false);
-    if (s->told)
-        stretch->text = number_of_text(s, true);
+    stretch->text = stretch->shape = number_of_text(s, o, false);
+    if (o->width_words)
+        stretch->text = number_of_text(s, o, true);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------------- */
-
-static bool is_open_one(const hd_rf_stretches *s, const kept *k)
-{
-    return k->words == s->key.count && !memcmp(k->key, s->key.items, k->words * sizeof *k->key);
-}
 
 static bool has_room(const hd_rf_stretches *s, size_t bytes)
 {
@@ -181,13 +192,14 @@ static void point_into_key(kept *k)
 }
 
 /* What follows from the contents. */
-static void add_facts(const hd_rf_stretches *s, hd_rf_stretch *stretch)
+static void add_facts(const hd_rf_stretches *s, const hd_stretch *o, hd_rf_stretch *stretch)
 {
-    stretch->barrier = s->at_barrier;
-    for (uint32_t i = 0; i < s->count; i++) {
-        bool long_load = s->effective[i] && s->of->traits[s->first + i] & HD_RF_LONG;
+    const hd_rf_code *code = s->code->functions[o->function];
+    stretch->barrier = o->barrier;
+    for (uint32_t i = 0; i < o->count; i++) {
+        bool long_load = o->effective[i] && code->traits[o->first + i] & HD_RF_LONG;
         stretch->loads |= (uint32_t)long_load << i;
-        stretch->touches |= s->of->touches[s->first + i];
+        stretch->touches |= code->touches[o->first + i];
     }
 }
 
@@ -196,9 +208,10 @@ static size_t bytes_of(uint32_t words, uint32_t masks)
     return sizeof(kept) + ((size_t)words + masks) * sizeof(uint32_t);
 }
 
-static kept *keep_open_one(hd_rf_stretches *s, uint64_t hash)
+/* Its key is s->key. */
+static kept *keep(hd_rf_stretches *s, const hd_stretch *o, uint64_t hash)
 {
-    collect_masks(s);
+    collect_masks(s, o);
     size_t bytes = bytes_of(s->key.count, s->masks.count);
     bool room = has_room(s, bytes);
     kept *k = room ? hd_arena_alloc(&s->arena, bytes) : hd_malloc(bytes);
@@ -206,59 +219,50 @@ static kept *keep_open_one(hd_rf_stretches *s, uint64_t hash)
     k->follow = 0;
     memcpy(k->key, s->key.items, k->words * sizeof *k->key);
     memcpy(k->key + k->words, s->masks.items, s->masks.count * sizeof *k->key);
-    k->stretch = (hd_rf_stretch){.number = room ? s->all.count : HD_NONE, .text = HD_NONE, .shape = HD_NONE, .function = s->open.function, .first = s->first,
-                                 .count = s->count, .active = s->active, .mask_count = s->masks.count};
-    add_facts(s, &k->stretch);
+    k->stretch = (hd_rf_stretch){.number = room ? s->all.count : HD_NONE, .text = HD_NONE, .shape = HD_NONE, .function = o->function, .first = o->first,
+                                 .count = o->count, .active = o->active, .mask_count = s->masks.count};
+    add_facts(s, o, &k->stretch);
     point_into_key(k);
     if (!room) {
         hd_array_push(&s->loose, k);
         return k;
     }
-    number_texts(s, &k->stretch);
+    number_texts(s, o, &k->stretch);
     hd_index_add(&s->numbers, hash, s->all.count);
     hd_array_push(&s->all, k);
     return k;
 }
 
-static uint64_t hash_of_key(const hd_rf_stretches *s)
-{
-    return hd_hash(s->key.items, s->key.count * sizeof *s->key.items);
-}
-
 /* NULL: not known yet. */
-static kept *find_open_one(const hd_rf_stretches *s, uint64_t hash)
+static kept *find_known(const hd_rf_stretches *s, const contents *c, uint64_t hash)
 {
     for (uint32_t at = hd_index_first(&s->numbers, hash); at != HD_INDEX_END; at = hd_index_next(&s->numbers, hash, at))
-        if (is_open_one(s, s->all.items[s->numbers.slots[at].number]))
+        if (is_same(s->all.items[s->numbers.slots[at].number], c))
             return s->all.items[s->numbers.slots[at].number];
     return NULL;
 }
 
-static kept *open_one(hd_rf_stretches *s)
+static kept *find_kept(hd_rf_stretches *s, const hd_stretch *o)
 {
-    if (s->latest && is_open_one(s, s->all.items[s->latest->follow]))
+    const contents c = contents_of(o);
+    if (s->latest && is_same(s->all.items[s->latest->follow], &c))
         return s->all.items[s->latest->follow];
-    uint64_t hash = hash_of_key(s);
-    kept *known = find_open_one(s, hash);
-    return known ? known : keep_open_one(s, hash);
+    key_of(s, &c);
+    uint64_t hash = hd_hash(s->key.items, s->key.count * sizeof *s->key.items);
+    kept *known = find_known(s, &c, hash);
+    return known ? known : keep(s, o, hash);
 }
 
-bool hd_rf_stretches_end(hd_rf_stretches *s, hd_rf_passage *passage)
+hd_rf_passage hd_rf_stretches_find(hd_rf_stretches *s, const hd_stretch *o)
 {
-    if (!s->count)
-        return false;
-    key_of(s);
-    kept *k = open_one(s);
+    kept *k = find_kept(s, o);
     if (k->stretch.number != HD_NONE) {
         if (s->latest)
             s->latest->follow = k->stretch.number;
         s->latest = k;
     }
-    s->count = 0;
-    *passage = s->open;
-    passage->stretch = &k->stretch;
-    passage->end = (uint8_t)k->stretch.count;
-    return true;
+    return (hd_rf_passage){.kind = HD_EVENT_ISSUE, .end = (uint8_t)o->count, .cta = o->cta, .warp = o->warp, .frame = o->frame,
+                           .function = o->function, .stretch = &k->stretch};
 }
 
 /* ---- what is in one ------------------------------------------------------------------------------------------------------ */

@@ -1,15 +1,14 @@
 /* Stretches: what a warp does between two places where it could go on in different ways.
  *
- * A stretch is a run of ISSUE events of one warp that follow each other, in the stream and in the text of one frame, under one active mask, and
- * end at a barrier, at the latest after HD_RF_STRETCH of them. Its contents are where it begins, how many instructions it has, the active lanes,
- * and where they differ from these the effective ones, and the widths of what is written (hd_width) where they are told. Stretches with the
- * same contents are one, with a number.
+ * They come from the interpreter (hd_stretch), or are put together here from single events. The contents of a stretch are where it begins, how many
+ * instructions it has, the active lanes, and where they differ from these the effective ones, and the widths of what is written where they are
+ * told. Stretches with the same contents are one, with a number.
  *
  * So that what models make of a stretch can be looked up for any lanes (lanes.h, automaton.h), it also has a text: its contents with the place of
  * a mask among `masks` instead of each mask. Texts have numbers, too.
  *
  * Memory: HD_RF_STRETCHES of them and HD_RF_STRETCH_BYTES at most; what finds no room has no number, and lives until hd_rf_stretches_forget.
- * Cost: O(1) an instruction, and O(its length) where a stretch ends.
+ * Cost: O(1) a single event, and O(its length) a stretch.
  */
 #ifndef HD_HWMODEL_RF_STRETCH_H
 #define HD_HWMODEL_RF_STRETCH_H
@@ -17,7 +16,7 @@
 #include "hwmodel/rf/code.h"
 #include "hwmodel/stream.h"
 
-enum { HD_RF_STRETCH = 32, HD_RF_STRETCHES = 1 << 18, HD_RF_STRETCH_BYTES = 64 << 20 };
+enum { HD_RF_STRETCH = HD_STRETCH_MOST, HD_RF_STRETCHES = 1 << 18, HD_RF_STRETCH_BYTES = 64 << 20 };
 
 typedef struct hd_rf_stretch {
     uint32_t number; /* HD_NONE: there was no room */
@@ -49,7 +48,8 @@ hd_rf_stretches *hd_rf_stretches_new(const hd_rf_module *code);
 void hd_rf_stretches_free(hd_rf_stretches *s);
 void hd_rf_stretches_forget(hd_rf_stretches *s);
 
-/* Does the ISSUE belong to the stretch that is open? */
+hd_rf_passage hd_rf_stretches_find(hd_rf_stretches *s, const hd_stretch *stretch);
+/* Of single events. Does the ISSUE belong to the stretch that is open? */
 bool hd_rf_stretches_goes_on(const hd_rf_stretches *s, const hd_event *event);
 /* It does, or none is open. */
 void hd_rf_stretches_add(hd_rf_stretches *s, const hd_event *event);

@@ -143,7 +143,7 @@ rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run)
     while (b->module->functions.items[r.function] != b->kernel)
         r.function++;
     r.code = code->functions[r.function];
-    hd_sink sink = {relay_take, &r, 0};
+    hd_sink sink = {relay_take, &r, 0, NULL};
     rf_bench_result result = {0};
     result.proved = tell(&r, HD_EVENT_LAUNCH, 0) &&
                     rf_walk_sides(b->kernel, run->warps ? run->warps : 4, run->limit ? run->limit : 300, run->order, &sink) &&

@@ -34,7 +34,7 @@ static void open_bench(bench *b, uint64_t seed)
     b->module = rf_parse(&b->source, text.buffer.items, text.buffer.count, &b->diagnostics);
     hd_writer_free(&text);
     for (uint32_t s = 0; s < SHAPES; s++) {
-        hd_sink sink = {keep, &b->shapes[s], 0};
+        hd_sink sink = {keep, &b->shapes[s], 0, NULL};
         rf_walk(hd_module_find_function(b->module, "k"), 1, 20 + 40 * s, &sink);
     }
 }

@@ -108,7 +108,7 @@ static void told_once(void **state)
     (void)state;
     for (uint32_t columns = 0; columns < 2; columns++) {
         log l = {.instruction = 7}; /* behind 3 loads and moves of the kernel, 3 of run_with, setp */
-        hd_sink sink = {take, &l, columns ? HD_COLUMN_RESULTS : 0};
+        hd_sink sink = {take, &l, columns ? HD_COLUMN_RESULTS : 0, NULL};
         kernel_run run =
             run_with("setp.ge.u32 %p1, %r0, 10;\nbar.red.popc.u32 %r2, 0, %p1;\nst.global.u32 [%rd3], %r2;", 96, &sink);
         expect_done(&run);
@@ -137,7 +137,7 @@ static void told_apart(void **state)
     (void)state;
     for (uint32_t b = 0; b < 2; b++)
         for (uint32_t columns = 0; columns < 2; columns++) {
-            hd_sink sink = {take_order, order, columns ? HD_COLUMN_RESULTS : 0};
+            hd_sink sink = {take_order, order, columns ? HD_COLUMN_RESULTS : 0, NULL};
             snprintf(body, sizeof body,
                      "setp.eq.u32 %%p1, %%r0, 1;\n@%%p1 bra A;\n%s;\nbra J;\nA: %s;\nJ:", barriers[b], barriers[b]);
             order[0] = 0;

@@ -108,7 +108,7 @@ static void ctas_take_turns(void **state)
 {
     (void)state;
     order o = {0};
-    hd_sink sink = {take, &o, 0};
+    hd_sink sink = {take, &o, 0, NULL};
     kernel_run run = meet(7, 0, "", (kernel_run){.cooperative = true, .sink = &sink});
     assert_int_equal(run.status, HD_EXEC_DONE);
     assert_int_equal(o.started, 7);

@@ -526,7 +526,7 @@ static void events(void **state)
 {
     (void)state;
     log l = {.text = ""};
-    hd_sink sink = {take, &l, 0};
+    hd_sink sink = {take, &l, 0, NULL};
     kernel_run run = {
         .text = event_text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out, .block = 3, .sink = &sink};
     run_kernel(&run);
@@ -546,7 +546,7 @@ static void event_columns(void **state)
 {
     (void)state;
     log l = {.text = ""};
-    hd_sink sink = {take, &l, HD_COLUMN_ADDRESSES | HD_COLUMN_RESULTS};
+    hd_sink sink = {take, &l, HD_COLUMN_ADDRESSES | HD_COLUMN_RESULTS, NULL};
     kernel_run run = {
         .text = event_text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out, .block = 3, .sink = &sink};
     run_kernel(&run);

@@ -172,7 +172,7 @@ static void unstructured_programs(void **state)
         static char text[32768];
         uint32_t out[THREADS];
         watch w = {{0}, {0}, false};
-        hd_sink sink = {take, &w, 0};
+        hd_sink sink = {take, &w, 0, NULL};
         make_program(blocks, &seed);
         memset(out, 0, sizeof out);
         kernel_run run = {.text = write_program(text, sizeof text, blocks),

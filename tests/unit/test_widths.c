@@ -96,7 +96,7 @@ static void open_code(kernel_run *run, hd_module *module)
 {
     lookout *l = run->context;
     l->code = hd_rf_module_new(module);
-    l->sink = (hd_sink){look, l, HD_COLUMN_RESULTS | HD_COLUMN_WIDTHS};
+    l->sink = (hd_sink){look, l, HD_COLUMN_RESULTS | HD_COLUMN_WIDTHS, NULL};
     run->sink = &l->sink;
 }
 

@@ -1,0 +1,232 @@
+/* Stretches of instructions that the interpreter tells: the same instructions in the same order as single events, with the same widths, as long as
+ * the rules let them be (hwmodel/stream.h). */
+#include "kernel.h"
+#include "tests/unit/program.h"
+
+#include "hwmodel/rf/code.h"
+
+enum { TEXT_BYTES = 1 << 19 };
+
+typedef struct told {
+    uint32_t kind, cta, warp, frame, function, instruction, active, effective;
+    uint32_t width_words, widths; /* a hash of them */
+    uint32_t begins; /* a stretch */
+} told;
+
+typedef struct listener {
+    hd_rf_module *code;
+    hd_sink sink;
+    uint32_t columns;
+    bool stretches;
+    HD_ARRAY(told) list;
+    uint32_t refuse; /* after so many in the list; 0: none */
+    uint32_t refused;
+    uint32_t length; /* of the stretch, by the rules */
+} listener;
+
+static uint32_t hash_of(const hd_width *widths, uint32_t words)
+{
+    uint32_t hash = 17;
+    for (uint32_t i = 0; i < words; i++)
+        hash = hash * 0x01000193 + (widths[i].written * 5u + widths[i].held);
+    return hash;
+}
+
+static bool answer(listener *l)
+{
+    l->refused += l->refuse && l->list.count >= l->refuse;
+    return !l->refused;
+}
+
+static void keep(listener *l, const hd_event *e, const hd_width *widths, uint32_t words, bool begins)
+{
+    hd_array_push(&l->list, (told){e->kind, e->cta, e->warp, e->frame, e->function, e->instruction, e->active, e->effective, words,
+                                   hash_of(widths, words), begins});
+}
+
+static bool is_barrier(const listener *l, uint32_t function, uint32_t instruction)
+{
+    return l->code->functions[function]->traits[instruction] & HD_RF_BARRIER;
+}
+
+/* Does the event begin a stretch, by the rules? */
+static bool begins(const listener *l, const hd_event *e)
+{
+    if (!l->list.count || l->length == 32)
+        return true;
+    const told *last = &hd_array_last(&l->list);
+    return last->kind != HD_EVENT_ISSUE || is_barrier(l, last->function, last->instruction) || last->warp != e->warp || last->frame != e->frame || last->active != e->active ||
+           last->function != e->function || last->instruction + 1 != e->instruction;
+}
+
+static bool take(void *context, const hd_event *e)
+{
+    listener *l = context;
+    bool first = e->kind == HD_EVENT_ISSUE && begins(l, e);
+    assert_true(e->kind != HD_EVENT_ISSUE || !l->stretches);
+    l->length = first ? 1 : l->length + 1;
+    keep(l, e, e->widths, e->width_words, first);
+    return answer(l);
+}
+
+static bool take_stretch(void *context, const hd_stretch *s)
+{
+    listener *l = context;
+    const uint32_t *first = l->code->functions[s->function]->destination_first + s->first;
+    uint32_t at = 0, guarded = 0;
+    assert_true(s->count && s->count <= HD_STRETCH_MOST && !l->refused);
+    for (uint32_t i = 0; i < s->count; i++) {
+        hd_event e = {.kind = HD_EVENT_ISSUE, .cta = s->cta, .warp = s->warp, .frame = s->frame, .function = s->function,
+                      .instruction = s->first + i, .active = s->active, .effective = s->effective[i]};
+        uint32_t words = l->columns && e.effective ? first[i + 1] - first[i] : 0;
+        assert_int_equal(is_barrier(l, e.function, e.instruction), s->barrier && i + 1 == s->count);
+        keep(l, &e, s->widths + at, words, i == 0);
+        at += words;
+        guarded += e.effective != e.active;
+    }
+    assert_int_equal(at, s->width_words);
+    assert_int_equal(guarded != 0, s->guarded);
+    return answer(l);
+}
+
+static void open_code(kernel_run *run, hd_module *module)
+{
+    listener *l = run->context;
+    l->code = hd_rf_module_new(module);
+    l->sink = (hd_sink){take, l, l->columns, l->stretches ? take_stretch : NULL};
+    run->sink = &l->sink;
+}
+
+static void close_code(kernel_run *run)
+{
+    hd_rf_module_free(((listener *)run->context)->code);
+}
+
+static hd_exec_status listen(listener *l, kernel_run run)
+{
+    run.opened = open_code;
+    run.closing = close_code;
+    run.context = l;
+    run_kernel(&run);
+    return run.status;
+}
+
+static void expect_equal(const listener *a, const listener *b)
+{
+    assert_int_equal(a->list.count, b->list.count);
+    for (uint32_t i = 0; i < a->list.count; i++)
+        if (memcmp(&a->list.items[i], &b->list.items[i], sizeof(told)))
+            fail_msg("event %u of %u: instruction %u of warp %u%s", i, a->list.count, a->list.items[i].instruction, a->list.items[i].warp,
+                     a->list.items[i].begins == b->list.items[i].begins ? "" : ", where a stretch begins");
+}
+
+/* With widths and without. The number of stretches that are full. */
+static uint32_t compare(kernel_run run, hd_exec_status status)
+{
+    uint32_t full = 0;
+    for (uint32_t columns = 0; columns <= HD_COLUMN_WIDTHS; columns += HD_COLUMN_WIDTHS) {
+        listener single = {.columns = columns}, together = {.columns = columns, .stretches = true};
+        assert_int_equal(listen(&single, run), status);
+        assert_int_equal(listen(&together, run), status);
+        expect_equal(&single, &together);
+        for (uint32_t i = 31; i < together.list.count; i++)
+            full += together.list.items[i - 31].begins && !together.list.items[i].begins && together.list.items[i].kind == HD_EVENT_ISSUE;
+        hd_array_free(&single.list);
+        hd_array_free(&together.list);
+    }
+    return full;
+}
+
+static void random_programs(void **state)
+{
+    static program p;
+    static uint32_t out[96 * RESULT_WORDS];
+    char *text = malloc(TEXT_BYTES);
+    uint32_t full = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        program_make(&p, seed);
+        program_print(&p, text, TEXT_BYTES);
+        full += compare((kernel_run){.text = text, .in = p.inputs, .in_bytes = sizeof p.inputs, .out = out, .block = p.threads,
+                                     .out_bytes = sizeof *out * RESULT_WORDS * p.threads, .options.instruction_limit = 10000000,
+                                     .passes = seed % 2 ? "clean,regalloc" : NULL},
+                        HD_EXEC_DONE);
+    }
+    free(text);
+    assert_true(full > 100);
+}
+
+/* What the interpreter has to look at one by one: a warp that waits for another one to store, blocks that take turns, races. */
+static void warps_that_wait(void **state)
+{
+    char text[8192];
+    (void)state;
+    kernel_text(text, sizeof text,
+                "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra WAIT;\n"
+                "LOOP:\nadd.u32 %r2, %r2, 1;\nadd.u32 %r3, %r2, 5;\nadd.u32 %r4, %r2, 5;\nsetp.lt.u32 %p2, %r2, 700;\n@%p2 bra LOOP;\nbar.sync 0;\nadd.u32 %r3, %r2, 5;\n"
+                "st.volatile.global.u32 [%rd0], 1;\nbra OUT;\nWAIT:\nnanosleep.u32 10;\nld.volatile.global.u32 %r5, [%rd0];\nsetp.eq.u32 %p3, %r5, 0;\n"
+                "@%p3 bra WAIT;\nOUT:\nmov.u32 %r6, 1;\n");
+    uint32_t in[1] = {0};
+    for (uint32_t block = 20; block <= 64; block += 44)
+        for (uint32_t races = 0; races < 2; races++)
+            compare((kernel_run){.text = text, .in = in, .in_bytes = sizeof in, .grid = 3, .block = block, .cooperative = !races,
+                                 .options.check_races = races, .options.check_uninitialized = !races},
+                    HD_EXEC_DONE);
+}
+
+/* Instructions that are begun again and told once; names of values that stay where they are, which are not told; a check that still looks. */
+static void what_is_not_told(void **state)
+{
+    static const char identities[] = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out)\n{ //@architected (8,4,0,0)\n"
+                                     ".reg .b32 %R<8>;\n.reg .b64 %RD<8>;\nmov.b32 %R2, 5;\nmov.b32 %R3, 6;\nmov.b64 %RD2, {%R2, %R3};\nadd.u64 %RD4, %RD2, 1;\n"
+                                     "mov.b64 {%R4, %R5}, %RD4;\nadd.u32 %R4, %R4, %R5;\nret;\n}\n";
+    char text[8192];
+    (void)state;
+    compare((kernel_run){.text = identities}, HD_EXEC_DONE);
+    kernel_text(text, sizeof text, "setp.lt.u32 %p1, %r0, 9;\n@%p1 bra A;\nadd.u32 %r1, %r0, 1;\nbar.warp.sync -1;\nadd.u32 %r1, %r0, 2;\n"
+                                   "bra B;\nA:\nadd.u32 %r1, %r0, 3;\nbar.warp.sync -1;\nadd.u32 %r1, %r0, 4;\nB:\nadd.u32 %r1, %r0, 5;\n");
+    compare((kernel_run){.text = text}, HD_EXEC_DONE);
+    kernel_text(text, sizeof text, "add.u32 %r1, %r0, 1;\nsetp.eq.u32 %p1, %r9, 1;\n@%p1 bra A;\nA:\n");
+    compare((kernel_run){.text = text}, HD_EXEC_DONE);
+    compare((kernel_run){.text = text, .options.check_uninitialized = true}, HD_EXEC_FAULT);
+}
+
+/* The last stretch is told, too: up to the fault, which comes with its stretch where nobody asks for columns; and up to the limit. */
+static void runs_that_end_early(void **state)
+{
+    char text[8192];
+    uint32_t out[1] = {0};
+    (void)state;
+    kernel_text(text, sizeof text, "add.u32 %r1, %r0, 1;\nbar.sync 0;\nadd.u32 %r1, %r1, 1;\n@%p1 add.u32 %r1, %r1, 2;\nld.global.u32 %r2, [%rd0];\n");
+    assert_int_equal(compare((kernel_run){.text = text, .block = 64}, HD_EXEC_FAULT), 0);
+    kernel_text(text, sizeof text, "LOOP:\nadd.u32 %r1, %r1, 1;\nst.global.u32 [%rd1], %r1;\nbra LOOP;\n");
+    for (uint32_t together = 0; together < 2; together++)
+        compare((kernel_run){.text = text, .out = out, .out_bytes = sizeof out, .options.instruction_limit = 10000, .cooperative = together}, HD_EXEC_LIMIT);
+}
+
+/* A sink that says stop at a stretch, or at another event behind one, is told nothing more. */
+static void sinks_that_stop(void **state)
+{
+    char text[8192];
+    (void)state;
+    kernel_text(text, sizeof text, "add.u32 %r1, %r0, 1;\nbar.sync 0;\nadd.u32 %r1, %r1, 1;\nbar.sync 0;\nadd.u32 %r1, %r1, 3;\n");
+    for (uint32_t refuse = 1; refuse < 40; refuse++) {
+        listener l = {.stretches = true, .refuse = refuse};
+        hd_exec_status status = listen(&l, (kernel_run){.text = text, .block = 64});
+        assert_int_equal(status, l.refused ? HD_EXEC_STOPPED : HD_EXEC_DONE);
+        assert_true(l.refused <= 1 && l.refused == (l.list.count >= refuse));
+        hd_array_free(&l.list);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_programs),
+        cmocka_unit_test(warps_that_wait),
+        cmocka_unit_test(what_is_not_told),
+        cmocka_unit_test(runs_that_end_early),
+        cmocka_unit_test(sinks_that_stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
