@@ -58,6 +58,10 @@ void hd_rf_classes_unions(const hd_rf_classes *c, const hd_rf_classes *parts, ui
 /* The classes of which those are the parts. */
 static inline void hd_rf_classes_unite(hd_rf_classes *c, const hd_rf_classes *parts, const uint32_t *sets, uint32_t count)
 {
+    if (count == 1) {
+        hd_rf_classes_whole(c);
+        return;
+    }
     c->count = count;
     for (uint32_t k = 0; k < count; k++)
         c->lanes[k] = hd_rf_classes_mask(parts, sets[k]);
