@@ -1,20 +1,15 @@
 /* Count mode: see count.h. */
 #include "hwmodel/rf/count.h"
-#include "base/bitset.h"
 #include "base/pool.h"
 #include "hwmodel/rf/automaton.h"
+#include "hwmodel/rf/batch.h"
 #include "hwmodel/rf/interleave.h"
-#include <stdio.h>
+#include "hwmodel/rf/report.h"
 
 enum {
-    HD_COUNT_COLUMN_BYTES = 1 << 20, /* of columns in a batch; more than one event can have */
     HD_COUNT_ENDED = 64,             /* CTAs that wait to be looked at, so that threads start seldom */
     HD_COUNT_ENDED_BYTES = 1 << 20,
 };
-
-typedef struct hd_count_branch { /* the last one of a warp that is called uniform */
-    uint32_t lanes, instruction, function, frame; /* lanes at it; 0 = none pending */
-} hd_count_branch;
 
 typedef enum hd_count_way { /* how a model sees the warps */
     HD_COUNT_EVENTS,    /* as they run */
@@ -47,17 +42,14 @@ struct hd_count {
     uint64_t ended_bytes;        /* of their streams */
     HD_ARRAY(hd_rf_cta *) recorded; /* the CTAs that run (of a cooperative grid all of it), for turns */
     uint32_t latest;                /* of them, the one of the last event */
-    HD_ARRAY(hd_count_branch) branches; /* by warp of the launch */
     hd_arena arena;
-    hd_bitset *uniform; /* by function, by instruction; words NULL where nothing is expected */
+    hd_rf_uniform *uniform;
     uint32_t failed;
     bool stopped; /* something was not proved */
     uint32_t batch_most, threads;
     uint64_t events;        /* so far */
     uint32_t kept;          /* of them, since the batches were worked through */
-    HD_ARRAY(hd_event) batch;
-    uint64_t *column_bytes; /* their columns */
-    uint32_t column_used;   /* bytes */
+    hd_rf_batch batch;
     hd_rf_stretches *stretches; /* NULL where all see events */
     HD_ARRAY(hd_count_passage) passages;
     uint64_t open_event;    /* of the stretch that is open: see hd_count_passage */
@@ -72,7 +64,7 @@ hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
     c->failed = HD_NONE;
     c->batch_most = c->threads = 1;
     c->residency = (hd_rf_residency){.ctas = 1, .active = HD_COUNT_ACTIVE_WARPS, .latency = HD_COUNT_LATENCY, .bytes = HD_COUNT_STREAM_BYTES};
-    c->uniform = HD_ARENA_ARRAY(&c->arena, hd_bitset, code->module->functions.count);
+    c->uniform = hd_rf_uniform_new(code);
     return c;
 }
 
@@ -101,12 +93,11 @@ void hd_count_free(hd_count *c)
     hd_array_free(&c->recorded);
     hd_array_free(&c->models);
     hd_array_free(&c->groups);
-    hd_array_free(&c->branches);
+    hd_rf_uniform_free(c->uniform);
     hd_array_free(&c->ended);
-    hd_array_free(&c->batch);
+    hd_rf_batch_free(&c->batch);
     hd_array_free(&c->passages);
     hd_rf_stretches_free(c->stretches);
-    free(c->column_bytes);
     hd_arena_free(&c->arena);
     free(c);
 }
@@ -159,10 +150,7 @@ uint64_t hd_count_stream_bytes(const hd_count *c)
 
 void hd_count_expect_uniform(hd_count *c, uint32_t function, uint32_t instruction)
 {
-    hd_bitset *set = &c->uniform[function];
-    if (!set->words)
-        *set = hd_bitset_new(&c->arena, c->code->functions[function]->instruction_count);
-    hd_bitset_add(set, instruction);
+    hd_rf_uniform_expect(c->uniform, function, instruction);
 }
 
 uint32_t hd_count_failed(const hd_count *c)
@@ -179,18 +167,6 @@ hd_sink hd_count_sink(hd_count *c)
 }
 
 /* ---- what goes wrong ----------------------------------------------------------------------------------------------- */
-
-static const char *const place_names[] = {"the register file", "the structure beside the register file", "the load unit"};
-
-static hd_span span_of(const hd_count *c, uint32_t function, uint32_t instruction)
-{
-    return c->code->functions[function]->function->instructions.items[instruction].span;
-}
-
-static void note_warp(hd_count *c, hd_diagnostic *d, uint32_t warp, uint32_t cta)
-{
-    hd_note_add(c->diagnostics, d, NULL, (hd_span){0, 0}, "in warp %u of the launch (block %u)", warp, cta);
-}
 
 /* Where the model is. */
 static const hd_count_group *group_of(const hd_count *c, uint32_t model, const hd_rf_member **member)
@@ -214,71 +190,24 @@ static const hd_rf_failure *failure_of(const hd_count *c, uint32_t model)
 
 static void report_failure(hd_count *c, uint32_t model)
 {
-    const hd_rf_failure *f = failure_of(c, model);
-    hd_span span = span_of(c, f->function, f->instruction);
-    char name[160], why[128] = "no structure delivers it";
-    if (f->wrong == HD_RF_OVERFLOW) {
-        hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, span,
-                  "a warp that writes registers more than 4,290,000,000 times cannot be proved");
-        return;
-    }
-    if (f->wrong == HD_RF_SHARED)
-        snprintf(why, sizeof why, "the register it was given is another one's");
-    if (f->wrong == HD_RF_STALE)
-        snprintf(why, sizeof why, "%s holds an older one", place_names[f->place]);
-    hd_storage_spell(&c->code->functions[f->function]->storage, f->word, name, sizeof name);
-    c->failed = model;
-    hd_diagnostic *d = hd_report(c->diagnostics, HD_DIAG_PROOF_FAILED, c->code->module->source, span,
-                                 "%s delivers another value of %s than the baseline reads: %s (lanes 0x%08x)",
-                                 hd_count_model(c, model)->info->name, name, why, f->lanes);
-    note_warp(c, d, f->warp, f->cta);
-}
-
-/* ---- uniform branches ---------------------------------------------------------------------------------------------- */
-
-static hd_count_branch *branch_of(hd_count *c, uint32_t warp)
-{
-    if (warp >= c->branches.count) {
-        uint32_t more = warp + 1 - c->branches.count;
-        memset(hd_array_extend(&c->branches, more), 0, more * sizeof *c->branches.items);
-    }
-    return &c->branches.items[warp];
+    if (hd_rf_report_failure(c->code, failure_of(c, model), hd_count_model(c, model)->info->name, c->diagnostics))
+        c->failed = model;
 }
 
 static bool flush_all(hd_count *c);
 
-static bool splits(hd_count *c, const hd_count_branch *b, const hd_event *event, uint32_t stayed)
+/* false: a branch that is called uniform has split its warp. */
+static bool check_uniform(hd_count *c, const hd_event *event)
 {
+    const hd_rf_branch *b = hd_rf_uniform_split(c->uniform, event);
+    if (!b)
+        return true;
     if (!flush_all(c))
         return false; /* something before it is wrong */
     c->stopped = true;
     c->failed = c->models.count;
-    hd_diagnostic *d = hd_report(c->diagnostics, HD_DIAG_NOT_UNIFORM, c->code->module->source, span_of(c, b->function, b->instruction),
-                                 "this branch was taken for uniform, but splits its warp (lanes 0x%08x of 0x%08x go one way)",
-                                 stayed, b->lanes);
-    note_warp(c, d, event->warp, event->cta);
+    hd_rf_report_split(c->code, b, event, c->diagnostics);
     return false;
-}
-
-/* A branch that is called uniform sends all its lanes the same way: the next instruction of the frame has all of them or none. */
-static bool check_uniform(hd_count *c, const hd_event *event)
-{
-    hd_count_branch *b = branch_of(c, event->warp);
-    if (!b->lanes || b->frame != event->frame)
-        return true;
-    uint32_t stayed = b->lanes & event->active;
-    if (stayed && stayed != b->lanes)
-        return splits(c, b, event, stayed);
-    b->lanes = 0;
-    return true;
-}
-
-/* What was issued last of the warp, or of a stretch of it: within one all lanes go the same way. */
-static void note_branch(hd_count *c, uint32_t warp, hd_count_branch last)
-{
-    const hd_bitset *set = &c->uniform[last.function];
-    if (set->words && hd_bitset_has(set, last.instruction))
-        *branch_of(c, warp) = last;
 }
 
 /* ---- batches ------------------------------------------------------------------------------------------------------- */
@@ -308,10 +237,10 @@ static void note_wrong(hd_count *c, const hd_rf_feeder *feeder, uint64_t event)
 static void feed_events(hd_count *c, const hd_count_group *group)
 {
     bool good = true;
-    for (uint32_t e = 0, failed = 0; e < c->batch.count && good; e++) {
-        good = hd_rf_feeder_take(group->feeder, &c->batch.items[e]);
+    for (uint32_t e = 0, failed = 0; e < c->batch.events.count && good; e++) {
+        good = hd_rf_feeder_take(group->feeder, &c->batch.events.items[e]);
         if (group->feeder->failed != failed)
-            note_wrong(c, group->feeder, c->events - c->batch.count + e);
+            note_wrong(c, group->feeder, c->events - c->batch.events.count + e);
         failed = group->feeder->failed;
     }
 }
@@ -351,9 +280,9 @@ static uint32_t feed_all(hd_count *c)
     for (uint32_t m = 0; m < c->models.count; m++)
         if (c->wrong_at[m] != UINT64_MAX && (first == HD_NONE || c->wrong_at[m] < c->wrong_at[first]))
             first = m;
-    hd_array_clear(&c->batch);
+    hd_rf_batch_clear(&c->batch);
     hd_array_clear(&c->passages);
-    c->column_used = c->kept = 0;
+    c->kept = 0;
     if (c->stretches)
         hd_rf_stretches_forget(c->stretches);
     return first;
@@ -381,29 +310,11 @@ static bool flush_all(hd_count *c)
     return end_stretch(c) && flush_batch(c);
 }
 
-static const void *keep_column(hd_count *c, const void *column, uint32_t bytes)
-{
-    if (!column)
-        return NULL;
-    void *to = (char *)c->column_bytes + c->column_used;
-    c->column_used += (bytes + 7) / 8 * 8;
-    return memcpy(to, column, bytes);
-}
-
 static bool keep_event(hd_count *c, const hd_event *event)
 {
-    uint32_t addresses = event->addresses ? 32 * sizeof *event->addresses : 0;
-    uint32_t results = event->results ? event->result_words * 32 * (uint32_t)sizeof *event->results : 0;
-    uint32_t widths = event->widths ? event->width_words * (uint32_t)sizeof *event->widths : 0;
-    if (c->column_used + addresses + results + widths + 8 > HD_COUNT_COLUMN_BYTES && !flush_batch(c))
+    if (!hd_rf_batch_has_room(&c->batch, event) && !flush_batch(c))
         return false;
-    if (!c->column_bytes && addresses + results + widths)
-        c->column_bytes = hd_calloc(HD_COUNT_COLUMN_BYTES, 1);
-    hd_array_push(&c->batch, *event);
-    hd_event *kept = &hd_array_last(&c->batch);
-    kept->addresses = keep_column(c, event->addresses, addresses);
-    kept->results = keep_column(c, event->results, results);
-    kept->widths = keep_column(c, event->widths, widths);
+    hd_rf_batch_add(&c->batch, event);
     return true;
 }
 
@@ -423,7 +334,7 @@ static bool end_stretch(hd_count *c)
     if (!c->stretches || !hd_rf_stretches_end(c->stretches, &passage.what))
         return true;
     const hd_rf_stretch *s = passage.what.stretch;
-    note_branch(c, passage.what.warp, (hd_count_branch){s->active, s->first + s->count - 1, s->function, passage.what.frame});
+    hd_rf_uniform_note(c->uniform, passage.what.warp, (hd_rf_branch){s->active, s->first + s->count - 1, s->function, passage.what.frame});
     return keep_passage(c, &passage);
 }
 
@@ -434,13 +345,7 @@ static bool keep_events(hd_count *c, const hd_stretch *s)
     const hd_width *widths = s->widths;
     bool good = true;
     for (uint32_t i = 0; i < s->count && good; i++, c->events++) {
-        hd_event e = {.kind = HD_EVENT_ISSUE, .cta = s->cta, .warp = s->warp, .frame = s->frame, .function = s->function,
-                      .instruction = s->first + i, .active = s->active, .effective = s->effective[i]};
-        if (s->width_words && e.effective && first[i + 1] != first[i]) {
-            e.widths = widths;
-            e.width_words = first[i + 1] - first[i];
-            widths += e.width_words;
-        }
+        const hd_event e = hd_stretch_event(s, i, first[i + 1] - first[i], &widths);
         good = keep_event(c, &e);
     }
     return good;
@@ -682,13 +587,13 @@ static bool turn_to(hd_count *c, const hd_event *event)
     if (event->kind != HD_EVENT_CALL && !end_stretch(c))
         return false;
     if (event->kind == HD_EVENT_WARP_START)
-        branch_of(c, event->warp)->lanes = 0;
+        hd_rf_uniform_start(c->uniform, event->warp);
     if (event->kind != HD_EVENT_ISSUE)
         return true;
     if (!check_uniform(c, event))
         return false;
     if (!c->stretches)
-        note_branch(c, event->warp, (hd_count_branch){event->active, event->instruction, event->function, event->frame});
+        hd_rf_uniform_note(c->uniform, event->warp, (hd_rf_branch){event->active, event->instruction, event->function, event->frame});
     return true;
 }
 
@@ -729,7 +634,7 @@ bool hd_count_take_stretch(void *count, const hd_stretch *s)
         c->events += s->count;
     else if (!keep_events(c, s))
         return false;
-    note_branch(c, s->warp, (hd_count_branch){s->active, s->first + s->count - 1, s->function, s->frame});
+    hd_rf_uniform_note(c->uniform, s->warp, (hd_rf_branch){s->active, s->first + s->count - 1, s->function, s->frame});
     if (c->stretches && !keep_passage(c, &(hd_count_passage){hd_rf_stretches_find(c->stretches, s), c->open_event}))
         return false;
     c->kept += s->count;

@@ -1,0 +1,64 @@
+/* Batches of events: see batch.h. O(1) an event and byte. */
+#include "hwmodel/rf/batch.h"
+
+void hd_rf_batch_free(hd_rf_batch *b)
+{
+    hd_array_free(&b->events);
+    free(b->columns);
+}
+
+void hd_rf_batch_clear(hd_rf_batch *b)
+{
+    hd_array_clear(&b->events);
+    b->used = 0;
+}
+
+typedef struct sizes {
+    uint32_t addresses, results, widths;
+} sizes;
+
+static sizes sizes_of(const hd_event *e)
+{
+    return (sizes){.addresses = e->addresses ? 32 * sizeof *e->addresses : 0,
+                   .results = e->results ? e->result_words * 32 * (uint32_t)sizeof *e->results : 0,
+                   .widths = e->widths ? e->width_words * (uint32_t)sizeof *e->widths : 0};
+}
+
+bool hd_rf_batch_has_room(const hd_rf_batch *b, const hd_event *event)
+{
+    sizes s = sizes_of(event);
+    return b->used + s.addresses + s.results + s.widths + 8 <= HD_RF_BATCH_BYTES;
+}
+
+static const void *keep_column(hd_rf_batch *b, const void *column, uint32_t bytes)
+{
+    if (!column)
+        return NULL;
+    if (!b->columns)
+        b->columns = hd_calloc(HD_RF_BATCH_BYTES, 1);
+    void *to = (char *)b->columns + b->used;
+    b->used += (bytes + 7) / 8 * 8;
+    return memcpy(to, column, bytes);
+}
+
+void hd_rf_batch_add(hd_rf_batch *b, const hd_event *event)
+{
+    sizes s = sizes_of(event);
+    hd_event kept = *event;
+    kept.addresses = keep_column(b, event->addresses, s.addresses);
+    kept.results = keep_column(b, event->results, s.results);
+    kept.widths = keep_column(b, event->widths, s.widths);
+    hd_array_push(&b->events, kept);
+}
+
+hd_event hd_stretch_event(const hd_stretch *s, uint32_t i, uint32_t written, const hd_width **widths)
+{
+    hd_event e = {.kind = HD_EVENT_ISSUE, .cta = s->cta, .warp = s->warp, .frame = s->frame, .function = s->function,
+                  .instruction = s->first + i, .active = s->active, .effective = s->effective[i]};
+    if (s->width_words && e.effective && written) {
+        e.widths = *widths;
+        e.width_words = written;
+        *widths += written;
+    }
+    return e;
+}

@@ -1,0 +1,70 @@
+/* Uniform branches: see uniform.h. */
+#include "hwmodel/rf/uniform.h"
+
+struct hd_rf_uniform {
+    const hd_rf_module *code;
+    hd_arena arena;
+    bool any;            /* is expected */
+    hd_bitset *expected; /* by function, by instruction; words NULL where nothing is */
+    HD_ARRAY(hd_rf_branch) branches; /* by warp of the launch: the last that is called uniform; no lanes: none, or it was looked at */
+};
+
+hd_rf_uniform *hd_rf_uniform_new(const hd_rf_module *code)
+{
+    hd_rf_uniform *u = hd_calloc(1, sizeof *u);
+    u->code = code;
+    u->expected = HD_ARENA_ARRAY(&u->arena, hd_bitset, code->module->functions.count);
+    return u;
+}
+
+void hd_rf_uniform_free(hd_rf_uniform *u)
+{
+    hd_array_free(&u->branches);
+    hd_arena_free(&u->arena);
+    free(u);
+}
+
+void hd_rf_uniform_expect(hd_rf_uniform *u, uint32_t function, uint32_t instruction)
+{
+    hd_bitset *set = &u->expected[function];
+    if (!set->words)
+        *set = hd_bitset_new(&u->arena, u->code->functions[function]->instruction_count);
+    hd_bitset_add(set, instruction);
+    u->any = true;
+}
+
+static hd_rf_branch *branch_of(hd_rf_uniform *u, uint32_t warp)
+{
+    if (warp >= u->branches.count) {
+        uint32_t more = warp + 1 - u->branches.count;
+        memset(hd_array_extend(&u->branches, more), 0, more * sizeof *u->branches.items);
+    }
+    return &u->branches.items[warp];
+}
+
+void hd_rf_uniform_start(hd_rf_uniform *u, uint32_t warp)
+{
+    if (u->any)
+        branch_of(u, warp)->lanes = 0;
+}
+
+void hd_rf_uniform_note(hd_rf_uniform *u, uint32_t warp, hd_rf_branch last)
+{
+    const hd_bitset *set = &u->expected[last.function];
+    if (set->words && hd_bitset_has(set, last.instruction))
+        *branch_of(u, warp) = last;
+}
+
+const hd_rf_branch *hd_rf_uniform_split(hd_rf_uniform *u, const hd_event *event)
+{
+    if (!u->any)
+        return NULL;
+    hd_rf_branch *b = branch_of(u, event->warp);
+    if (!b->lanes || b->frame != event->frame)
+        return NULL;
+    uint32_t stayed = b->lanes & event->active;
+    if (stayed && stayed != b->lanes)
+        return b;
+    b->lanes = 0;
+    return NULL;
+}
