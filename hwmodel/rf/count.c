@@ -4,6 +4,7 @@
 #include "hwmodel/rf/automaton.h"
 #include "hwmodel/rf/batch.h"
 #include "hwmodel/rf/interleave.h"
+#include "hwmodel/rf/recording.h"
 #include "hwmodel/rf/report.h"
 
 enum {
@@ -38,10 +39,7 @@ struct hd_count {
     uint32_t ways[HD_COUNT_TURNS + 1]; /* models that go each way; known from the first event on */
     hd_rf_residency residency;
     uint64_t *turn_bytes; /* by group: most that streams of resident CTAs took */
-    HD_ARRAY(hd_rf_cta *) ended; /* CTAs to be looked at */
-    uint64_t ended_bytes;        /* of their streams */
-    HD_ARRAY(hd_rf_cta *) recorded; /* the CTAs that run (of a cooperative grid all of it), for turns */
-    uint32_t latest;                /* of them, the one of the last event */
+    hd_rf_recording recording; /* for turns */
     hd_arena arena;
     hd_rf_uniform *uniform;
     uint32_t failed;
@@ -68,16 +66,6 @@ hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
     return c;
 }
 
-static void drop_recorded(hd_count *c)
-{
-    for (uint32_t i = 0; i < c->recorded.count; i++)
-        hd_rf_cta_release(c->recorded.items[i]);
-    for (uint32_t i = 0; i < c->ended.count; i++)
-        hd_rf_cta_release(c->ended.items[i]);
-    c->recorded.count = c->ended.count = 0;
-    c->ended_bytes = 0;
-}
-
 void hd_count_free(hd_count *c)
 {
     if (!c)
@@ -89,12 +77,10 @@ void hd_count_free(hd_count *c)
     }
     for (uint32_t m = 0; m < c->models.count; m++)
         hd_rf_model_free(c->models.items[m]);
-    drop_recorded(c);
-    hd_array_free(&c->recorded);
+    hd_rf_recording_free(&c->recording);
     hd_array_free(&c->models);
     hd_array_free(&c->groups);
     hd_rf_uniform_free(c->uniform);
-    hd_array_free(&c->ended);
     hd_rf_batch_free(&c->batch);
     hd_array_free(&c->passages);
     hd_rf_stretches_free(c->stretches);
@@ -400,27 +386,9 @@ static bool report_turns(hd_count *c)
     return true;
 }
 
-/* Where the CTA is recorded; HD_NONE: nowhere. */
-static uint32_t find_recorded(hd_count *c, uint32_t number)
-{
-    if (c->latest < c->recorded.count && c->recorded.items[c->latest]->cta == number)
-        return c->latest;
-    for (uint32_t i = 0; i < c->recorded.count; i++)
-        if (c->recorded.items[i]->cta == number)
-            return c->latest = i;
-    return HD_NONE;
-}
-
 static bool record(hd_count *c, const hd_rf_passage *passage)
 {
-    uint32_t at = find_recorded(c, passage->cta);
-    if (at == HD_NONE) {
-        at = c->latest = c->recorded.count;
-        hd_array_push(&c->recorded, hd_rf_cta_new(passage->cta));
-    }
-    hd_rf_cta *cta = c->recorded.items[at];
-    hd_rf_cta_record(cta, passage);
-    return cta->bytes <= c->residency.bytes ||
+    return hd_rf_recording_add(&c->recording, passage) <= c->residency.bytes ||
            refuse(c, "a block with so many instructions cannot be replayed for techniques whose warps share storage%s", "");
 }
 
@@ -431,8 +399,8 @@ static void take_turns(void *context, uint32_t index, uint32_t worker)
     hd_rf_interleave *order = c->groups.items[index].order;
     bool good = true;
     (void)worker;
-    for (uint32_t i = 0; i < c->ended.count && good && order; i++) {
-        good = hd_rf_interleave_add(order, c->ended.items[i]);
+    for (uint32_t i = 0; i < c->recording.ended.count && good && order; i++) {
+        good = hd_rf_interleave_add(order, c->recording.ended.items[i]);
         while (good && hd_rf_interleave_bytes(order) > c->residency.bytes)
             good = hd_rf_interleave_drain(order, false);
         uint64_t bytes = hd_rf_interleave_bytes(order);
@@ -444,29 +412,21 @@ static void take_turns(void *context, uint32_t index, uint32_t worker)
 static bool flush_ended(hd_count *c)
 {
     hd_parallel(c->threads, c->groups.count, take_turns, c);
-    for (uint32_t i = 0; i < c->ended.count; i++)
-        hd_rf_cta_release(c->ended.items[i]);
-    hd_array_clear(&c->ended);
-    c->ended_bytes = 0;
+    hd_rf_recording_drop_ended(&c->recording);
     return report_turns(c);
 }
 
 static bool end_cta(hd_count *c, uint32_t number)
 {
-    uint32_t at = find_recorded(c, number);
-    if (at == HD_NONE)
-        return true;
-    hd_rf_cta *cta = c->recorded.items[at];
-    c->recorded.items[at] = c->recorded.items[--c->recorded.count];
-    hd_array_push(&c->ended, cta);
-    c->ended_bytes += cta->bytes;
-    return (c->batch_most > 1 && c->ended.count < HD_COUNT_ENDED && c->ended_bytes < HD_COUNT_ENDED_BYTES) || flush_ended(c);
+    hd_rf_recording_end(&c->recording, number);
+    bool waits = c->batch_most > 1 && c->recording.ended.count < HD_COUNT_ENDED && c->recording.ended_bytes < HD_COUNT_ENDED_BYTES;
+    return waits || flush_ended(c);
 }
 
 static bool start_launch(hd_count *c, uint32_t function)
 {
     bool good = true;
-    drop_recorded(c);
+    hd_rf_recording_drop(&c->recording);
     for (uint32_t g = 0; g < c->groups.count && good; g++)
         good = !c->groups.items[g].order || hd_rf_interleave_launch(c->groups.items[g].order, &c->residency, function) || report_turns(c);
     return good;
@@ -490,7 +450,7 @@ static bool finish_recorded(hd_count *c)
         hd_parallel(c->threads, c->groups.count, drain_turns, c);
         good = report_turns(c);
     }
-    drop_recorded(c);
+    hd_rf_recording_drop(&c->recording);
     return good;
 }
 
@@ -506,16 +466,11 @@ static void settle(hd_count *c)
 
 static bool take_recorded(hd_count *c, const hd_rf_passage *passage)
 {
-    switch ((hd_event_kind)passage->kind) {
-    case HD_EVENT_LAUNCH:
+    if (passage->kind == HD_EVENT_LAUNCH)
         return start_launch(c, passage->function);
-    case HD_EVENT_CTA_END:
+    if (passage->kind == HD_EVENT_CTA_END)
         return end_cta(c, passage->cta);
-    case HD_EVENT_LAUNCH_END:
-        return true;
-    default:
-        return record(c, passage);
-    }
+    return passage->kind == HD_EVENT_LAUNCH_END || record(c, passage);
 }
 
 /* ---- events --------------------------------------------------------------------------------------------------------- */
