@@ -3,7 +3,7 @@
 #include "kernel.h"
 #include "tests/unit/program.h"
 
-#include "hwmodel/rf/code.h"
+#include "hwmodel/rf/count.h"
 
 enum { TEXT_BYTES = 1 << 19 };
 
@@ -219,6 +219,80 @@ static void sinks_that_stop(void **state)
     }
 }
 
+/* ---- in count mode --------------------------------------------------------------------------------------------------- */
+
+typedef struct split { /* where a run stopped that calls every branch uniform */
+    hd_rf_module *code;
+    hd_count *count;
+    hd_sink sink;
+    hd_diagnostics quiet;
+    uint32_t events;
+    hd_span span;
+    char message[256];
+} split;
+
+static void expect_uniform(kernel_run *run, hd_module *module)
+{
+    split *s = run->context;
+    const char *refusal = NULL;
+    s->code = hd_rf_module_new(module);
+    hd_diagnostics_init(&s->quiet);
+    s->count = hd_count_new(s->code, &s->quiet);
+    hd_count_add(s->count, hd_rf_model_new(hd_rf_model_find("baseline", 8), s->code, &refusal));
+    hd_count_batches(s->count, s->events, 1);
+    for (uint32_t f = 0; f < module->functions.count; f++) {
+        const hd_cfg *cfg = module->functions.items[f]->has_body ? hd_function_cfg(module->functions.items[f]) : NULL;
+        for (uint32_t b = 0; cfg && b < cfg->block_count; b++)
+            if (cfg->blocks[b].conditional)
+                hd_count_expect_uniform(s->count, f, cfg->blocks[b].end - 1);
+    }
+    s->sink = hd_count_sink(s->count);
+    run->sink = &s->sink;
+}
+
+static void keep_split(kernel_run *run)
+{
+    split *s = run->context;
+    hd_count_flush(s->count);
+    assert_int_equal(hd_count_failed(s->count), s->quiet.error_count ? 1 : HD_NONE);
+    assert_int_equal(run->status, s->quiet.error_count ? HD_EXEC_STOPPED : HD_EXEC_DONE);
+    if (s->quiet.error_count) {
+        assert_int_equal(s->quiet.first->kind, HD_DIAG_NOT_UNIFORM);
+        s->span = s->quiet.first->span;
+        snprintf(s->message, sizeof s->message, "%s", s->quiet.first->message);
+    }
+    hd_count_free(s->count);
+    hd_rf_module_free(s->code);
+    hd_diagnostics_free(&s->quiet);
+}
+
+/* The same one is found where events are told and where stretches are. */
+static void splits_of_uniform_branches_are_noticed(void **state)
+{
+    static program p;
+    static uint32_t out[96 * RESULT_WORDS];
+    char *text = malloc(TEXT_BYTES);
+    uint32_t noticed = 0, whole = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 80; seed++) {
+        split of[2] = {{.events = 1}, {.events = 1000}};
+        program_make(&p, seed);
+        program_print(&p, text, TEXT_BYTES);
+        for (uint32_t k = 0; k < 2; k++) {
+            kernel_run run = {.text = text, .in = p.inputs, .in_bytes = sizeof p.inputs, .out = out, .block = seed % 4 ? p.threads : 1,
+                              .out_bytes = sizeof *out * RESULT_WORDS * p.threads, .options.instruction_limit = 10000000, .opened = expect_uniform,
+                              .closing = keep_split, .context = &of[k]};
+            run_kernel(&run);
+        }
+        assert_string_equal(of[0].message, of[1].message);
+        assert_int_equal(of[0].span.begin, of[1].span.begin);
+        noticed += *of[0].message != 0;
+        whole += !*of[0].message;
+    }
+    free(text);
+    assert_true(noticed > 20 && whole > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +301,7 @@ int main(void)
         cmocka_unit_test(what_is_not_told),
         cmocka_unit_test(runs_that_end_early),
         cmocka_unit_test(sinks_that_stop),
+        cmocka_unit_test(splits_of_uniform_branches_are_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
