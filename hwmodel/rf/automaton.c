@@ -3,7 +3,7 @@
 #include "hwmodel/rf/states.h"
 
 enum {
-    BEGIN = 0, /* state of a warp before its first instruction */
+    BEGIN, CAME, /* states of a warp before its first instruction; it has come to take turns */
     CREDIT = 64, PRICE = 2, REST = 64, /* see `credit` */
 };
 
@@ -38,7 +38,7 @@ typedef struct transition {
 } transition;
 
 typedef struct follower { /* a warp */
-    bool alive, with_models; /* with_models: they know it as it is now */
+    bool alive, with_models, met; /* with_models: they know it as it is now; met: they have known it since it began */
     uint32_t number, cta, function; /* function: of the kernel */
     hd_rf_living *living;
     uint32_t state;          /* HD_NONE: not known */
@@ -82,7 +82,8 @@ hd_rf_automaton *hd_rf_automaton_new(hd_rf_feeder *feeder)
     a->feeder = feeder;
     feeder->defers = true;
     a->states.feeder = feeder;
-    hd_sequences_number(&a->states.numbers, NULL, 0, 1); /* BEGIN */
+    hd_sequences_number(&a->states.numbers, NULL, 0, 1); /* BEGIN, and CAME: shorter than any other */
+    hd_sequences_number(&a->states.numbers, (const uint32_t[]){CAME}, 1, 2);
     a->credit = CREDIT;
     a->runs = hd_calloc(feeder->members.count, sizeof *a->runs);
     a->members = feeder->members.count;
@@ -193,9 +194,13 @@ static void wake(hd_rf_automaton *a, follower *w)
 {
     if (w->with_models)
         return;
-    w->with_models = true;
+    w->with_models = w->met = true;
+    if (w->state == BEGIN)
+        return;
     put_aside(a);
-    if (w->state != BEGIN) {
+    if (w->state == CAME) {
+        hd_rf_feeder_switch(a->feeder, w->number, false);
+    } else {
         hd_rf_feeder_peek(a->feeder, &(hd_event){.warp = w->number, .function = w->function}); /* begins the kernel's frame, where it is not there */
         hd_rf_states_take_up(&a->states, w->state, w->living, kept_meters(a, w, 0), &w->classes);
     }
@@ -383,8 +388,12 @@ static bool walk(hd_rf_automaton *a, const follower *w, const hd_rf_passage *p, 
 /* The models forget the warp, whose end has been counted before. */
 static void bury(hd_rf_automaton *a, const follower *w)
 {
-    if (!hd_rf_feeder_warp(a->feeder, w->number))
+    if (!w->living || !w->living->alive)
         return;
+    if (!w->met) {
+        w->living->alive = false;
+        return;
+    }
     put_aside(a);
     hd_rf_feeder_take(a->feeder, &(hd_event){.kind = HD_EVENT_WARP_END, .cta = w->cta, .warp = w->number});
     take_back(a);
@@ -444,7 +453,7 @@ static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause
     add_back(a, &t);
     keep_lapses(a, w, living, &t);
     if (good && by != ENDS)
-        t.to = write_down(a, w);
+        t.to = t.from == BEGIN && by == COMES ? CAME : write_down(a, w);
     if (t.to != HD_NONE) {
         t.classes = w->classes.count;
         t.united = a->united.count;
@@ -576,10 +585,7 @@ void hd_rf_automaton_switch(hd_rf_automaton *a, uint32_t warp, bool leaves)
     if (!w)
         return;
     hd_rf_passage passage = {.cta = w->cta, .warp = warp};
-    if (w->state == BEGIN) /* nothing is known of it that could be written down */
-        do_noted(a, w, &passage, walk(a, w, &passage, leaves ? LEAVES : COMES, &at), &at);
-    else
-        take(a, w, &passage, leaves ? LEAVES : COMES, &at);
+    take(a, w, &passage, leaves ? LEAVES : COMES, &at);
 }
 
 void hd_rf_automaton_settle(hd_rf_automaton *a)

@@ -125,6 +125,7 @@ static void end_frame(hd_rf_feeder *c, hd_rf_living *w)
 
 void hd_rf_feeder_start(hd_rf_feeder *c, hd_rf_living *w, uint32_t cta, uint32_t number)
 {
+    c->latest = w;
     w->alive = true;
     w->number = number;
     w->warp.cta = cta;
