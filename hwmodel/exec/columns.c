@@ -38,7 +38,7 @@ static void gather_word(const unsigned char *row, uint32_t bytes, uint32_t word,
     }
 }
 
-uint32_t hd_gather_results(const hd_op *op, const hd_warp *w, uint32_t *results)
+static uint32_t gather_results(const hd_op *op, const hd_warp *w, uint32_t *results)
 {
     const hd_written *written = hd_top_frame(w)->code->written.items + op->written;
     uint32_t words = 0;
@@ -192,4 +192,25 @@ uint32_t hd_gather_widths(const hd_op *op, hd_warp *w, uint32_t lanes, hd_width 
                 widths[words] = measure_some(w, k, part, lanes);
     }
     return words;
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------------- */
+
+bool hd_tell_event(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
+{
+    hd_cta *cta = w->cta;
+    if (op->flags & HD_OP_MEMORY && mask && cta->columns & HD_COLUMN_ADDRESSES)
+        e->addresses = cta->addresses;
+    if (op->written_count && e->effective && cta->columns & HD_COLUMN_RESULTS) {
+        e->result_words = gather_results(op, w, cta->results);
+        e->results = e->result_words ? cta->results : NULL;
+    }
+    if (op->written_count && e->effective && cta->columns & HD_COLUMN_WIDTHS) {
+        e->width_words = hd_gather_widths(op, w, e->effective, cta->widths);
+        e->widths = cta->widths;
+    }
+    for (uint32_t i = 0; i < cta->sink_count; i++)
+        if (!cta->sinks[i].take(cta->sinks[i].context, e))
+            return false;
+    return true;
 }

@@ -7,25 +7,6 @@
 
 /* ---- events -------------------------------------------------------------------------------------------------- */
 
-static bool tell_event(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
-{
-    hd_cta *cta = w->cta;
-    if (op->flags & HD_OP_MEMORY && mask && cta->columns & HD_COLUMN_ADDRESSES)
-        e->addresses = cta->addresses;
-    if (op->written_count && e->effective && cta->columns & HD_COLUMN_RESULTS) {
-        e->result_words = hd_gather_results(op, w, cta->results);
-        e->results = e->result_words ? cta->results : NULL;
-    }
-    if (op->written_count && e->effective && cta->columns & HD_COLUMN_WIDTHS) {
-        e->width_words = hd_gather_widths(op, w, e->effective, cta->widths);
-        e->widths = cta->widths;
-    }
-    for (uint32_t i = 0; i < cta->sink_count; i++)
-        if (!cta->sinks[i].take(cta->sinks[i].context, e))
-            return false;
-    return true;
-}
-
 static hd_event issue_event(const hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
 {
     const hd_frame *f = hd_top_frame(w);
@@ -66,7 +47,7 @@ static bool tell(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint
     if (w->cta->stretch)
         return tell_in_stretch(op, w, pc, active, mask);
     hd_event e = issue_event(w, pc, active, mask);
-    return tell_event(op, w, &e, ran ? mask : 0);
+    return hd_tell_event(op, w, &e, ran ? mask : 0);
 }
 
 /* ---- a warp -------------------------------------------------------------------------------------------------- */
@@ -592,7 +573,8 @@ hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, co
     uint32_t threads = options->threads > ctas ? (uint32_t)ctas : options->threads;
     bool alone = threads < 2 || sink_count || options->check_uninitialized || options->check_races;
     hd_stretch stretch = {.next = HD_NONE};
-    hd_grid_job job = {program, grid, options, sinks, sink_count, take_stretches(sinks, sink_count) ? &stretch : NULL, diagnostics, NULL, statistics, HD_EXEC_DONE};
+    bool stretches = take_stretches(sinks, sink_count);
+    hd_grid_job job = {program, grid, options, sinks, sink_count, stretches ? &stretch : NULL, diagnostics, NULL, statistics, HD_EXEC_DONE};
     if (grid->cooperative || alone) {
         (grid->cooperative ? run_together : run_alone)(&job);
         return job.status;

@@ -7,9 +7,12 @@
  *
  * A model sees the warps in one of three ways. Where warps share storage: those of several resident CTAs in turns (interleave.h). Else as they
  * run, in batches of as many events as hd_count_batches says: where the model can be carried, stretches of instructions, of which each is walked
- * only once for each state of the model (automaton.h); else, and with batches of one event, every event, with at most 1 MB of columns. Models that see the same events in the same order go together, and share what the baseline knows (feeder.h) and
- * the order of the warps. Such groups work side by side, as many as there are threads that hd_count_batches grants: neither counters
- * nor what is found wrong depend on that.
+ * only once for each state of the model (automaton.h); else, and with batches of one event, every event, with at most 1 MB of columns. Models that
+ * see the same events in the same order go together, and share what the baseline knows (feeder.h) and the order of the warps. Such groups work side
+ * by side, as many as there are threads that hd_count_batches grants: neither counters nor what is found wrong depend on that.
+ *
+ * Larger batches than of one event take stretches from the interpreter (hwmodel/stream.h): that a uniform branch splits is known when the stretch
+ * behind it has ended.
  *
  * The first operand that is not proved stops the run: `take` returns false, proof-failed
  * is reported at the instruction with warp and register, and hd_count_failed tells which model it was. A branch of hd_count_expect_uniform
