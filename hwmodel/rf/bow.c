@@ -398,7 +398,7 @@ static void bow_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
     }
     w->now = HD_BOW_TIMES;
     w->count = w->entered = count;
-    w->used = (1ull << count) - 1;
+    w->used = count < HD_BOW_ENTRIES ? (1ull << count) - 1 : UINT64_MAX;
     memset(w->at, 0, sizeof w->at);
     memset(w->entry_of.items, 0, w->entry_of.count);
     for (uint32_t place = 0; place < count; place++) {

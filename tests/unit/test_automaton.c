@@ -240,9 +240,38 @@ static void small_structures_count_the_same(void **state)
     assert_true(refetched > 1000 && evicted > 1000);
 }
 
+/* The largest window, which loads of four words fill to its last entry. */
+static void a_full_window_is_carried(void **state)
+{
+    static const char *const options[2] = {"policy=through,iw=31,entries=64", "policy=back,iw=31,entries=64"};
+    char body[8192] = "", text[16384];
+    hd_rf_model_info infos[2];
+    uint32_t in[64] = {0};
+    (void)state;
+    for (uint32_t i = 0, used = 0; i < 80; i++)
+        used += (uint32_t)snprintf(body + used, sizeof body - used, "ld.global.v2.f64 {%%fd%u, %%fd%u}, [%%rd0];\n%s", i * 2 % 32, i * 2 % 32 + 1,
+                                   i % 20 < 16 ? "" : "bar.sync 0;\n");
+    for (uint32_t m = 0; m < 2; m++) {
+        infos[m] = *hd_rf_model_find("bow-iw3", 7);
+        infos[m].options = options[m];
+    }
+    rf_replay each = {.run = {.text = kernel_text(text, sizeof text, body), .in = in, .in_bytes = sizeof in, .block = 64, .grid = 6},
+                      .models = infos, .model_count = 2, .residency = {.ctas = 1, .active = 2, .latency = 20, .bytes = 1 << 24}};
+    rf_replay_run(&each);
+    assert_true(each.proved && each.results[1].counters[HD_COUNTER_EVICTIONS] > 0);
+    rf_replay known = each;
+    known.events = 100;
+    rf_replay_run(&known);
+    assert_memory_equal(each.results, known.results, sizeof each.results);
+    known.forgets = true;
+    rf_replay_run(&known);
+    assert_memory_equal(each.results, known.results, sizeof each.results);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_window_is_carried),
         cmocka_unit_test(same_counters_as_every_warp),
         cmocka_unit_test(wrong_stretches_are_found),
         cmocka_unit_test(every_model_counts_the_same),
