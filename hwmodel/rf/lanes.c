@@ -43,7 +43,7 @@ void hd_rf_classes_unions(const hd_rf_classes *c, const hd_rf_classes *parts, ui
 }
 
 /* Which parts are the first of their classes, and for each mask which parts are in it. */
-uint32_t hd_rf_split_slow(hd_rf_splits *s, const hd_rf_classes *classes, const uint32_t *masks, uint32_t count, hd_rf_classes *parts)
+static uint32_t split(hd_rf_splits *s, const hd_rf_classes *classes, const uint32_t *masks, uint32_t count, hd_rf_classes *parts)
 {
     uint32_t firsts = 0, of = 0;
     hd_rf_classes_copy(parts, classes);
@@ -62,8 +62,33 @@ uint32_t hd_rf_split_slow(hd_rf_splits *s, const hd_rf_classes *classes, const u
     return number == HD_SEQUENCES_NONE ? HD_RF_SPLITS : number + 1;
 }
 
+static bool is_same(const hd_rf_recent_split *r, const hd_rf_classes *classes, const uint32_t *masks, uint32_t count)
+{
+    return r->count == count && r->classes.count == classes->count && !memcmp(r->masks, masks, count * sizeof *masks) &&
+           !memcmp(r->classes.lanes, classes->lanes, classes->count * sizeof *classes->lanes);
+}
+
+uint32_t hd_rf_split_slow(hd_rf_splits *s, const hd_rf_classes *classes, const uint32_t *masks, uint32_t count, hd_rf_classes *parts)
+{
+    uint32_t mixed = masks[0] * 0x9e3779b1u ^ masks[count - 1] * 0x85ebca77u ^ classes->lanes[classes->count - 1] * 0xc2b2ae3du;
+    if (count > HD_RF_RECENT_MASKS)
+        return split(s, classes, masks, count, parts);
+    if (!s->recent)
+        s->recent = hd_calloc(HD_RF_RECENT, sizeof *s->recent); /* of no masks */
+    hd_rf_recent_split *r = &s->recent[(mixed >> 15) % HD_RF_RECENT];
+    if (!is_same(r, classes, masks, count)) {
+        r->number = split(s, classes, masks, count, &r->parts);
+        r->count = count;
+        memcpy(r->masks, masks, count * sizeof *masks);
+        hd_rf_classes_copy(&r->classes, classes);
+    }
+    hd_rf_classes_copy(parts, &r->parts);
+    return r->number;
+}
+
 void hd_rf_splits_free(hd_rf_splits *s)
 {
+    free(s->recent);
     hd_sequences_free(&s->numbers);
     hd_array_free(&s->words);
 }

@@ -67,10 +67,15 @@ static inline void hd_rf_classes_unite(hd_rf_classes *c, const hd_rf_classes *pa
         c->lanes[k] = hd_rf_classes_mask(parts, sets[k]);
 }
 
-enum { HD_RF_SPLITS = 1 << 16 };
+enum { HD_RF_SPLITS = 1 << 16, HD_RF_RECENT = 256, HD_RF_RECENT_MASKS = 4 };
+typedef struct hd_rf_recent_split {
+    uint32_t masks[HD_RF_RECENT_MASKS], count, number;
+    hd_rf_classes classes, parts;
+} hd_rf_recent_split;
 typedef struct hd_rf_splits {
     hd_sequences numbers;
     hd_u32_array words;
+    hd_rf_recent_split *recent; /* what was asked for lately: the same warps do the same again */
 } hd_rf_splits;
 uint32_t hd_rf_split_slow(hd_rf_splits *s, const hd_rf_classes *classes, const uint32_t *masks, uint32_t count, hd_rf_classes *parts);
 /* What the masks make of the classes. Says which number that has, or HD_RF_SPLITS: there are no more. */
