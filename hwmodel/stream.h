@@ -48,7 +48,11 @@ typedef struct hd_event {
 } hd_event;
 
 /* ISSUE events of one warp that follow each other, in the stream and in the text of one frame, under one active mask; a barrier is the last one. */
-enum { HD_STRETCH_MOST = 32, HD_MOST_WRITTEN = 32 /* words by an instruction */ };
+enum {
+    HD_STRETCH_MOST = 32,
+    HD_MOST_WRITTEN = 32,   /* words by an instruction that is no call */
+    HD_MOST_RETURNED = 256, /* by a call; behind one of a function that runs, no stretch goes on */
+};
 typedef struct hd_stretch {
     uint32_t cta, warp, frame, function, active; /* of all of them */
     uint32_t first, count;                       /* instructions */
@@ -56,7 +60,7 @@ typedef struct hd_stretch {
     bool barrier, guarded;                       /* it ends at one; somewhere not all active lanes are effective */
     uint32_t effective[HD_STRETCH_MOST];         /* by instruction */
     uint32_t width_words;
-    hd_width widths[HD_STRETCH_MOST * HD_MOST_WRITTEN]; /* where they are asked for: of all its instructions */
+    hd_width widths[(HD_STRETCH_MOST - 1) * HD_MOST_WRITTEN + HD_MOST_RETURNED]; /* where they are asked for: of all its instructions */
 } hd_stretch;
 
 static inline void hd_stretch_begin(hd_stretch *s, const hd_event *e)

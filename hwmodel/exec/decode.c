@@ -137,6 +137,11 @@ static void list_written(hd_decoder *d)
         hd_array_push(&code->written, (hd_written){call ? HD_NO_REF : d->register_offset[o->value], code->storage.first[o->value],
                                                    hd_register_lane_bytes(d->function, o->value)});
     op->written_count = code->written.count - op->written;
+    uint32_t words = 0;
+    for (uint32_t k = op->written; k < code->written.count; k++)
+        words += (code->written.items[k].bytes + 3) / 4;
+    if (words > (call ? HD_MOST_RETURNED : HD_MOST_WRITTEN))
+        hd_decode_unsupported(d, "so many results in registers");
 }
 
 static hd_decode *hand_of(uint32_t opcode)

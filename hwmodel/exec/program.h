@@ -290,7 +290,7 @@ struct hd_cta {
     const hd_allocation **places; /* by op->place: the allocation that it hit last */
     uint64_t addresses[LANES];    /* of the last memory op */
     uint32_t results[LANES * HD_MOST_WRITTEN];
-    hd_width widths[HD_MOST_WRITTEN];
+    hd_width widths[HD_MOST_RETURNED];
     _Alignas(64) unsigned char scratch[4][LANES * 16]; /* rows: result, three sources */
 };
 

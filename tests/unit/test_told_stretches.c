@@ -204,6 +204,29 @@ static void runs_that_end_early(void **state)
         compare((kernel_run){.text = text, .out = out, .out_bytes = sizeof out, .options.instruction_limit = 10000, .cooperative = together}, HD_EXEC_LIMIT);
 }
 
+/* Calls that return so many registers, with what stands before them in the stretch. */
+static void calls_with_many_results(void **state)
+{
+    enum { MOST = HD_MOST_RETURNED };
+    char *text = malloc(TEXT_BYTES);
+    (void)state;
+    for (uint32_t results = MOST - 216; results <= MOST + 1; results += results == MOST ? 1 : 216) {
+        uint32_t at = (uint32_t)snprintf(text, TEXT_BYTES, ".version 8.0\n.target sm_80\n.address_size 64\n.func (");
+        for (uint32_t i = 0; i < results; i++)
+            at += (uint32_t)snprintf(text + at, TEXT_BYTES - at, "%s.reg .b32 o%u", i ? ", " : "", i);
+        at += (uint32_t)snprintf(text + at, TEXT_BYTES - at, ") f()\n{\nmov.u32 o1, 7;\nret;\n}\n"
+                                 ".entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %%r<%u>;\n.reg .b64 %%d<8>;\n", results);
+        for (uint32_t i = 0; i < 31; i++)
+            at += (uint32_t)snprintf(text + at, TEXT_BYTES - at, "mov.u64 %%d%u, 1;\n", i % 8);
+        at += (uint32_t)snprintf(text + at, TEXT_BYTES - at, "call (");
+        for (uint32_t i = 0; i < results; i++)
+            at += (uint32_t)snprintf(text + at, TEXT_BYTES - at, "%s%%r%u", i ? ", " : "", i);
+        snprintf(text + at, TEXT_BYTES - at, "), f, ();\nret;\n}\n");
+        compare((kernel_run){.text = text}, results <= MOST ? HD_EXEC_DONE : HD_EXEC_UNSUPPORTED);
+    }
+    free(text);
+}
+
 /* A sink that says stop at a stretch, or at another event behind one, is told nothing more. */
 static void sinks_that_stop(void **state)
 {
@@ -298,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs),
         cmocka_unit_test(warps_that_wait),
+        cmocka_unit_test(calls_with_many_results),
         cmocka_unit_test(what_is_not_told),
         cmocka_unit_test(runs_that_end_early),
         cmocka_unit_test(sinks_that_stop),
