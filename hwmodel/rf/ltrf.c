@@ -24,6 +24,7 @@
  * Cost: O(1) an instruction and an operand, O(n) where the interval or the active warp changes.
  */
 #include "hwmodel/rf/carry.h"
+#include "hwmodel/rf/ltrf_hints.h"
 #include "hwmodel/rf/technique.h"
 
 enum { HD_LTRF_MOST = 256, HD_LTRF_ACTIVE = 8, HD_LTRF_WARPS = 64, HD_LTRF_REGISTERS = 256, HD_LTRF_LINE_BITS = 1024 };
@@ -32,18 +33,6 @@ typedef struct hd_ltrf_line {
     hd_owner owner;
     hd_claim claim;
 } hd_ltrf_line;
-
-typedef struct hd_ltrf_interval {
-    const uint32_t *words;
-    uint32_t count;
-} hd_ltrf_interval;
-
-typedef struct hd_ltrf_function {
-    uint32_t *headers;           /* by instruction: 1 + the interval that it begins; NULL: without intervals */
-    hd_ltrf_interval *intervals;
-    uint8_t *bypasses;           /* by instruction: it may access what is not in the cache */
-    uint8_t *dead;               /* by index in the code's sources */
-} hd_ltrf_function;
 
 typedef struct hd_ltrf_run { /* of issued instructions */
     uint32_t number, registers;
@@ -80,78 +69,6 @@ typedef struct hd_ltrf {
     hd_ltrf_function *functions;
 } hd_ltrf;
 
-/* ---- what the compiler said ---------------------------------------------------------------------------------------- */
-
-static uint32_t distinct_words(const hd_rf_code *code, uint32_t instruction)
-{
-    uint32_t count = code->source_first[instruction + 1] - code->source_first[instruction];
-    for (uint32_t d = code->destination_first[instruction]; d < code->destination_first[instruction + 1]; d++) {
-        bool known = false;
-        for (uint32_t s = code->source_first[instruction]; s < code->source_first[instruction + 1]; s++)
-            known = known || code->sources[s] == code->destinations[d].word;
-        for (uint32_t e = code->destination_first[instruction]; e < d; e++)
-            known = known || code->destinations[e].word == code->destinations[d].word;
-        count += !known;
-    }
-    return count;
-}
-
-static void read_dead(const hd_rf_code *code, hd_ltrf_function *to, const hd_annotation *note)
-{
-    const hd_instruction *insn = &code->function->instructions.items[note->instruction];
-    for (uint32_t bits = note->value; bits; bits &= bits - 1) {
-        uint32_t operand = hd_insn_source_slot(code->function, insn, (uint32_t)__builtin_ctz(bits));
-        if (operand == HD_NONE)
-            continue;
-        HD_STORAGE_WORDS (&code->storage, code->function->operands.items[operand].value, word)
-            for (uint32_t s = code->source_first[note->instruction]; s < code->source_first[note->instruction + 1]; s++)
-                if (code->sources[s] == word)
-                    to->dead[s] = 1;
-    }
-}
-
-/* An instruction bypasses the cache with what an interval of the compiler's size, which the cache may exceed, has no room for. */
-static void read_interval(hd_ltrf *ltrf, const hd_rf_code *code, hd_ltrf_function *to, const hd_annotation *note, uint32_t number, uint32_t size)
-{
-    const uint32_t *words = code->function->annotation_words.items + note->value;
-    uint32_t count = 0, *kept = hd_arena_copy(&ltrf->arena, words, note->count * sizeof *words);
-    for (uint32_t w = 0; w < note->count; w++)
-        if (words[w] < code->storage.frame)
-            kept[count++] = words[w];
-    to->intervals[number] = (hd_ltrf_interval){kept, count < ltrf->most ? count : ltrf->most};
-    to->headers[note->instruction] = number + 1;
-    to->bypasses[note->instruction] = distinct_words(code, note->instruction) > to->intervals[number].count && count >= size;
-}
-
-/* false: the intervals need more lines than there are. */
-static bool read_function(hd_ltrf *ltrf, const hd_rf_code *code, hd_ltrf_function *to)
-{
-    const hd_function *f = code->function;
-    uint32_t intervals = 0, size = ltrf->most;
-    for (uint32_t a = 0; a < f->annotations.count; a++) {
-        intervals += f->annotations.items[a].kind == HD_ANNOTATION_LTRF_PREFETCH;
-        if (f->annotations.items[a].kind == HD_ANNOTATION_LTRF_SIZE)
-            size = f->annotations.items[a].value;
-    }
-    if (size > ltrf->most)
-        return false;
-    if (!intervals)
-        return true;
-    to->headers = HD_ARENA_ARRAY(&ltrf->arena, uint32_t, code->instruction_count);
-    to->bypasses = HD_ARENA_ARRAY(&ltrf->arena, uint8_t, code->instruction_count);
-    to->dead = HD_ARENA_ARRAY(&ltrf->arena, uint8_t, code->source_first[code->instruction_count]);
-    to->intervals = HD_ARENA_ARRAY(&ltrf->arena, hd_ltrf_interval, intervals);
-    intervals = 0;
-    for (uint32_t a = 0; a < f->annotations.count; a++) {
-        const hd_annotation *note = &f->annotations.items[a];
-        if (note->kind == HD_ANNOTATION_LTRF_PREFETCH)
-            read_interval(ltrf, code, to, note, intervals++, size);
-        else if (note->kind == HD_ANNOTATION_LTRF_DEAD)
-            read_dead(code, to, note);
-    }
-    return true;
-}
-
 static void ltrf_destroy(hd_rf_model *model)
 {
     hd_ltrf *ltrf = (hd_ltrf *)model;
@@ -182,7 +99,7 @@ static hd_rf_model *ltrf_create(const hd_rf_module *code, const char *options, c
     if (!good)
         *refusal = "a register cache of this size is not modelled";
     for (uint32_t f = 0; good && f < count; f++)
-        if (code->functions[f] && !read_function(ltrf, code->functions[f], &ltrf->functions[f])) {
+        if (code->functions[f] && !hd_ltrf_hints_read(&ltrf->functions[f], code->functions[f], ltrf->most, &ltrf->arena)) {
             *refusal = "the kernel's register-intervals were made for a larger cache";
             good = false;
         }
