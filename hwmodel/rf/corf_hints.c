@@ -1,5 +1,6 @@
 /* Annotations of a module as the models of CORF and CORF++ want them: see corf_hints.h. Linear in annotations and instructions. */
 #include "hwmodel/rf/corf_hints.h"
+#include "base/bitset.h"
 #include "ir/form.h"
 
 static bool read_pairs(hd_corf_function *to, const uint32_t *words, uint32_t count, uint32_t all)
@@ -35,14 +36,31 @@ static bool read_note(hd_corf_policy policy, hd_corf_function *to, const hd_rf_c
     return true;
 }
 
-static void add_slots(hd_corf_function *to, const hd_rf_code *code, uint32_t instruction, uint32_t slots)
+/* Words that flags release: of those that are not renamed, none says when their value was read last. */
+static hd_bitset renamed_words(hd_arena *arena, const hd_rf_code *code)
+{
+    const hd_annotation *note = hd_annotation_at(code->function, HD_ANNOTATION_RELEASE_RENAMED, HD_NONE, 0);
+    hd_bitset renamed = hd_bitset_new(arena, code->storage.frame + 1);
+    for (uint32_t w = 0; note && w < note->count; w++)
+        if (code->function->annotation_words.items[note->value + w] < code->storage.frame)
+            hd_bitset_add(&renamed, code->function->annotation_words.items[note->value + w]);
+    return renamed;
+}
+
+static void add_word(hd_corf_function *to, const hd_bitset *renamed, bool behind, uint32_t word)
+{
+    if (word < renamed->bits && hd_bitset_has(renamed, word))
+        hd_array_push(&to->released[behind], word);
+}
+
+static void add_slots(hd_corf_function *to, const hd_rf_code *code, const hd_bitset *renamed, uint32_t instruction, uint32_t slots)
 {
     const hd_function *f = code->function;
     for (; slots; slots &= slots - 1) {
         uint32_t operand = hd_insn_source_slot(f, &f->instructions.items[instruction], (uint32_t)__builtin_ctz(slots));
         if (operand != HD_NONE)
             HD_STORAGE_WORDS (&code->storage, f->operands.items[operand].value, word)
-                hd_array_push(&to->released[1], word);
+                add_word(to, renamed, true, word);
     }
 }
 
@@ -50,6 +68,7 @@ static void add_slots(hd_corf_function *to, const hd_rf_code *code, uint32_t ins
 static void read_releases(hd_corf_hints *hints, hd_corf_function *to, const hd_rf_code *code)
 {
     const hd_function *f = code->function;
+    const hd_bitset renamed = renamed_words(&hints->arena, code);
     uint32_t next = 0;
     for (uint32_t k = 0; k < 2; k++)
         to->released_at[k] = HD_ARENA_ARRAY(&hints->arena, uint32_t, code->instruction_count + 1);
@@ -59,9 +78,9 @@ static void read_releases(hd_corf_hints *hints, hd_corf_function *to, const hd_r
         for (; next < f->annotations.count && f->annotations.items[next].instruction == i; next++) {
             const hd_annotation *note = &f->annotations.items[next];
             if (note->kind == HD_ANNOTATION_PIR)
-                add_slots(to, code, i, note->value);
+                add_slots(to, code, &renamed, i, note->value);
             for (uint32_t w = 0; note->kind == HD_ANNOTATION_PBR && w < note->count; w++)
-                hd_array_push(&to->released[0], f->annotation_words.items[note->value + w]);
+                add_word(to, &renamed, false, f->annotation_words.items[note->value + w]);
         }
         for (uint32_t k = 0; k < 2; k++)
             to->released_at[k][i + 1] = to->released[k].count;

@@ -430,7 +430,7 @@ static void a_wrong_place_is_noticed(void **state)
 /* R1 is released at its last read; R4, of its old width, gets its slices, and R1 comes again as a new one. */
 static void released_slices_are_free(void **state)
 {
-    static const char text[] = KERNEL_OF("", FOUR_BYTES(1) "add.u32 %R2, %R1, 1; //@pir 0x1\n" FOUR_BYTES(4) ONE_BYTE(1) "setp.eq.u32 %P0, %R1, %R4; //@pbr (2)\n" FOUR_BYTES(5));
+    static const char text[] = KERNEL_OF("release_renamed (1,2); ", FOUR_BYTES(1) "add.u32 %R2, %R1, 1; //@pir 0x1\n" FOUR_BYTES(4) ONE_BYTE(1) "setp.eq.u32 %P0, %R1, %R4; //@pbr (2)\n" FOUR_BYTES(5));
     (void)state;
     rf_replay_result plain = proved(text, "policy=first"), r = proved(text, "policy=first,release");
     assert_int_equal(plain.allocation.peak, 4);
@@ -444,10 +444,19 @@ static void released_slices_are_free(void **state)
 /* Released too early: the next read finds nothing, or another's value. */
 static void an_early_release_is_noticed(void **state)
 {
-    static const char text[] = KERNEL_OF("", FOUR_BYTES(1) "add.u32 %R2, %R1, 1; //@pir 0x1\nadd.u32 %R3, %R1, 1;\n");
+    static const char text[] = KERNEL_OF("release_renamed (1); ", FOUR_BYTES(1) "add.u32 %R2, %R1, 1; //@pir 0x1\nadd.u32 %R3, %R1, 1;\n");
     (void)state;
     assert_true(disproved(text, "policy=first,release", 0));
     assert_false(disproved(text, "policy=first", 0));
+}
+
+/* Flags of both words of a wide operand, of which one is not renamed: that one stays. */
+static void only_renamed_words_are_released(void **state)
+{
+    static const char text[] = KERNEL_OF("release_renamed (3); ", FOUR_BYTES(2) FOUR_BYTES(3) "mov.b64 {%R4, %R5}, %RD2; //@pir 0x1\nadd.u32 %R6, %R2, 1; //@pbr (2)\n");
+    (void)state;
+    rf_replay_result plain = proved(text, "policy=first"), r = proved(text, "policy=first,release");
+    assert_int_equal(r.counters[HD_COUNTER_RENAMING], plain.counters[HD_COUNTER_RENAMING] + 1);
 }
 
 /* ---- calls, warps, sizes ---------------------------------------------------------------------------------------------------- */
@@ -625,6 +634,7 @@ int main(void)
         cmocka_unit_test(a_wrong_place_is_noticed),
         cmocka_unit_test(released_slices_are_free),
         cmocka_unit_test(an_early_release_is_noticed),
+        cmocka_unit_test(only_renamed_words_are_released),
         cmocka_unit_test(calls_have_frames),
         cmocka_unit_test(warps_keep_apart_or_share),
         cmocka_unit_test(the_papers_storage),
