@@ -13,7 +13,7 @@
  * Instructions of called functions are walked every time, and so are stretches without a number, those for which there is no room, and for a while
  * all, where too few are met again. Neither counters nor what is found wrong depend on what was looked up.
  *
- * Memory: HD_RF_TRANSITIONS, and HD_RF_STATE_BYTES of states and of what transitions keep, at most.
+ * Memory: HD_RF_TRANSITIONS, HD_RF_STATE_BYTES of states and of what transitions keep, and HD_RF_SPLITS of how masks split classes (lanes.h), at most.
  * Cost: O(1) a stretch that is looked up; else the walk, and the writing down of the state.
  */
 #ifndef HD_HWMODEL_RF_AUTOMATON_H
