@@ -252,6 +252,26 @@ static void faults_are_noticed(void **state)
     rf_bench_close(&b);
 }
 
+/* Found also where both warps do what is known: the first one waits for its load with three registers, and has their banks; the second one takes
+ * registers of the same banks. Alone, no warp takes one twice. */
+static void shared_registers_are_noticed_in_lookups(void **state)
+{
+    static const char body[] = "ld.global.u32 %r1, [out];\nmov.u32 %r2, 1;\nmov.u32 %r3, 2;\nst.global.u32 [out], %r1;\nst.global.u32 [out], %r2;\nst.global.u32 [out], %r3;\n";
+    hd_rf_model_info unmarked = model_with("cache=10,unmarked"), sound = model_with("cache=10");
+    rf_bench_run run = {.warps = 8, .events = 100, .stretches = true, .residency = {.ctas = 4, .active = 1, .latency = 100, .bytes = 1 << 20}};
+    rf_bench b;
+    (void)state;
+    rf_bench_open_body(&b, body);
+    rf_bench_pass(&b, ALL);
+    run.model = &sound;
+    assert_true(rf_bench_replay(&b, &run).proved);
+    run.model = &unmarked;
+    assert_false(rf_bench_replay(&b, &run).proved);
+    run.warps = 1;
+    assert_true(rf_bench_replay(&b, &run).proved);
+    rf_bench_close(&b);
+}
+
 /* ---- random kernels -------------------------------------------------------------------------------------------------- */
 
 /* A released register is never read before it is written again: on any order of the sides, of warps, in PTX's registers and in allocated ones,
@@ -350,6 +370,7 @@ int main(void)
         cmocka_unit_test(small_files_grow),
         cmocka_unit_test(shapes_that_are_none),
         cmocka_unit_test(faults_are_noticed),
+        cmocka_unit_test(shared_registers_are_noticed_in_lookups),
         cmocka_unit_test(random_kernels_are_proved),
         cmocka_unit_test(early_flags_are_noticed_on_random_kernels),
         cmocka_unit_test(random_programs_are_proved),
