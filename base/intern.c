@@ -83,6 +83,15 @@ void hd_names_init(hd_names *names)
     hd_array_push(&names->entries, (hd_name_entry){"", 0, 0});
 }
 
+void hd_names_copy(hd_names *names, const hd_names *from)
+{
+    size_t bytes = ((size_t)from->slot_mask + 1) * sizeof *from->slots;
+    *names = (hd_names){.slots = hd_calloc(1, bytes), .slot_mask = from->slot_mask};
+    hd_arena_init(&names->arena);
+    memcpy(names->slots, from->slots, bytes);
+    memcpy(hd_array_extend(&names->entries, from->entries.count), from->entries.items, from->entries.count * sizeof *from->entries.items);
+}
+
 void hd_names_free(hd_names *names)
 {
     hd_arena_free(&names->arena);

@@ -34,6 +34,8 @@ typedef struct hd_names {
 
 void hd_names_init(hd_names *names);
 void hd_names_free(hd_names *names);
+/* A table of its own with the same texts under the same ids; `from` keeps those and must live as long. */
+void hd_names_copy(hd_names *names, const hd_names *from);
 hd_name hd_names_add(hd_names *names, const char *text, size_t length);        /* finds or adds */
 hd_name hd_names_find(const hd_names *names, const char *text, size_t length); /* HD_NO_NAME where absent */
 hd_name hd_names_add_string(hd_names *names, const char *text);                /* of a NUL-terminated text */

@@ -11,21 +11,15 @@
 
 /* ---- reading -------------------------------------------------------------------------------------------------------- */
 
-bool replay_parse_module(replay_part *p, replay_file *f)
-{
-    uint32_t errors = p->diagnostics.error_count;
-    f->module = hd_parse_ptx(&f->source, &p->plan->options->parse, &p->diagnostics);
-    return p->diagnostics.error_count == errors;
-}
-
 static bool read_module(replay_part *p, replay_file *f)
 {
     replay_await_turn(p, f->launch->module_path);
     if (!hd_source_read(&f->source, f->launch->module_path)) {
-        hd_report(&p->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s: %s", f->launch->module_path, strerror(errno));
+        hd_report(&f->said, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s: %s", f->launch->module_path, strerror(errno));
         return false;
     }
-    return replay_parse_module(p, f);
+    f->module = hd_parse_ptx(&f->source, &p->plan->options->parse, &f->said);
+    return f->said.error_count == 0;
 }
 
 static bool brings_annotations(const hd_module *module)
@@ -36,36 +30,36 @@ static bool brings_annotations(const hd_module *module)
     return false;
 }
 
-bool replay_run_passes(replay_part *p, replay_file *f, const char *passes)
+bool replay_run_passes(const replay_part *p, hd_module *module, const char *passes, hd_diagnostics *diagnostics)
 {
-    hd_pipeline *pipeline = hd_pipeline_parse(passes, &p->diagnostics);
+    hd_pipeline *pipeline = hd_pipeline_parse(passes, diagnostics);
     if (!pipeline)
         return false;
     hd_pipeline_options options = {.threads = p->threads, .gpu = p->plan->gpu};
-    bool good = hd_pipeline_run(pipeline, f->module, &options, &p->diagnostics);
+    bool good = hd_pipeline_run(pipeline, module, &options, diagnostics);
     hd_pipeline_free(pipeline);
     return good;
 }
 
-/* As its author wrote it. */
-static void keep_original(const replay_part *p, replay_file *f)
-{
-    hd_source_from_memory(&f->original_source, f->source.name, f->source.text, f->source.length);
-    hd_diagnostics_init(&f->original_reading);
-    f->original = hd_parse_ptx(&f->original_source, &p->plan->options->parse, &f->original_reading);
-}
-
 /* What comes without annotations is made what an assembler would make of it. */
-bool replay_allocate_registers(replay_part *p, replay_file *f)
+static bool allocate_registers(replay_part *p, replay_file *f)
 {
     char passes[64] = "clean,regalloc";
     if (p->plan->options->keep_virtual || !p->plan->model_count || brings_annotations(f->module))
         return true;
-    if (!f->rewriting)
-        keep_original(p, f);
+    f->original = hd_module_copy(f->module, &f->said);
     if (p->plan->options->max_registers)
         snprintf(passes, sizeof passes, "clean,regalloc(max=%u)", p->plan->options->max_registers);
-    return replay_run_passes(p, f, passes);
+    return replay_run_passes(p, f->module, passes, &f->said);
+}
+
+static bool make_module(replay_part *p, replay_file *f)
+{
+    hd_diagnostics_init_part(&f->said, &p->diagnostics);
+    bool good = read_module(p, f) && allocate_registers(p, f);
+    memcpy(p->diagnostics.severity, f->said.severity, sizeof p->diagnostics.severity); /* --strict has raised some */
+    hd_diagnostics_join(&p->diagnostics, &f->said);
+    return good;
 }
 
 /* ---- models ----------------------------------------------------------------------------------------------------------- */
@@ -121,7 +115,7 @@ static bool add_models_of(replay_part *p, replay_file *f, uint32_t first, bool *
     bool as_written = !*passes || brings_annotations_of(f->module, passes);
     if (*passes)
         f->annotated = f->annotated || as_written;
-    if (!as_written && !replay_run_passes(p, f, passes))
+    if (!as_written && !replay_run_passes(p, f->module, passes, &p->diagnostics))
         return false;
     for (uint32_t m = first; m < p->plan->model_count; m++)
         if (!done[m] && !strcmp(p->plan->models[m]->pass, passes)) {
@@ -364,7 +358,7 @@ static hd_status run_file(replay_part *p, replay_file *f)
     hd_status status;
     replay_await_turn(p, f->path);
     f->launch = hd_launch_read(f->path, &p->diagnostics);
-    if (!f->launch->valid || !read_module(p, f) || !replay_allocate_registers(p, f) || !add_models(p, f))
+    if (!f->launch->valid || !make_module(p, f) || !add_models(p, f))
         return HD_STATUS_REJECTED;
     replay_expect_uniform_branches(p, f);
     f->session = replay_open_session(p, f, f->module, &status);
@@ -401,11 +395,8 @@ static void close_file(replay_file *f)
     hd_count_free(f->count);
     hd_rf_module_free(f->code);
     hd_session_close(f->session);
+    hd_module_free(f->original);
     close_module(f->module);
-    if (f->original) {
-        close_module(f->original);
-        hd_diagnostics_free(&f->original_reading);
-    }
     if (f->launch && !f->rewriting) {
         f->yaml = f->launch->yaml;
         f->launch->yaml = NULL;
@@ -419,8 +410,8 @@ void replay_drop_texts(replay_part *p)
     for (uint32_t i = 0; i < p->files.count; i++) {
         replay_file *f = p->files.items[i];
         hd_source_free(&f->source);
-        hd_source_free(&f->original_source);
         hd_yaml_free(f->yaml);
+        hd_diagnostics_free(&f->said);
     }
     hd_array_free(&p->files);
     hd_diagnostics_free(&p->diagnostics);

@@ -1,8 +1,7 @@
-/* Replays of rewritten code: for each pass that changes instructions, one more run, of what the pass makes of the module, parsed afresh. Its
+/* Replays of rewritten code: for each pass that changes instructions, one more run, of what the pass makes of a copy of the module. Its
  * operands are proved as in any replay, and the memory it leaves must be that of the run without the pass. Where the pass finds nothing to
  * change, its models see the run that there is. A run that stops early, or in which two threads raced, is not followed by one of these.
  */
-#include "base/hash.h"
 #include "driver/replay_work.h"
 #include "ir/annotations.h"
 #include "passes/pass.h"
@@ -47,16 +46,16 @@ bool replay_sees_changed(const replay_part *p, const replay_file *f, uint32_t m)
     return changed && !changed->untouched;
 }
 
-/* ---- parsing --------------------------------------------------------------------------------------------------------- */
+/* ---- changing -------------------------------------------------------------------------------------------------------- */
 
-static uint64_t hash_of(const hd_module *module)
+/* Whether the text of some function is another. */
+static bool differ(const hd_module *a, const hd_module *b)
 {
-    uint64_t hash = 0;
-    for (uint32_t i = 0; i < module->functions.count; i++) {
-        uint64_t parts[2] = {hash, hd_function_hash(module->functions.items[i])};
-        hash = hd_hash(parts, sizeof parts);
-    }
-    return hash;
+    for (uint32_t i = 0; i < a->functions.count; i++)
+        if (a->functions.items[i]->instructions.count != b->functions.items[i]->instructions.count ||
+            hd_function_hash(a->functions.items[i]) != hd_function_hash(b->functions.items[i]))
+            return true;
+    return false;
 }
 
 static bool open_one(replay_part *p, replay_file *unchanged, uint32_t m)
@@ -67,13 +66,11 @@ static bool open_one(replay_part *p, replay_file *unchanged, uint32_t m)
     hd_array_push(&p->files, f);
     hd_array_push(&unchanged->changed, f);
     f->launch = unchanged->launch;
-    hd_source_from_memory(&f->source, unchanged->source.name, unchanged->source.text, unchanged->source.length);
-    if (!replay_parse_module(p, f) || !replay_allocate_registers(p, f))
+    f->module = hd_module_copy(unchanged->module, &p->diagnostics);
+    hd_diagnostics_join(&p->diagnostics, &unchanged->said);
+    if (!replay_run_passes(p, f->module, f->rewriting, &p->diagnostics))
         return false;
-    uint64_t before = hash_of(f->module);
-    if (!replay_run_passes(p, f, f->rewriting))
-        return false;
-    f->untouched = hash_of(f->module) == before && !replay_has_annotations(f->module, p->plan->models[m]->technique);
+    f->untouched = !differ(unchanged->module, f->module) && !replay_has_annotations(f->module, p->plan->models[m]->technique);
     return true;
 }
 

@@ -11,16 +11,15 @@
 
 enum { HD_REPLAY_BATCH = 32768 }; /* events, 2 MB: milliseconds of work, so that waiting for a thread weighs little */
 
-/* What a launch file runs: the code as it is, or, parsed once more, what a pass makes of it. Files are read once: both may be pipes. */
+/* What a launch file runs: the code as it is, or what a pass makes of a copy of it. Files are read once: both may be pipes. */
 typedef struct replay_file {
     const char *path;
     hd_launch_file *launch;          /* where `rewriting`: that of the code as it is */
-    hd_source source;
+    hd_source source;                /* where `rewriting`: none, its module has that of the code as it is */
     hd_module *module;
     hd_session *session;
-    hd_source original_source;       /* where `module` was allocated, and not rewritten too */
-    hd_module *original;
-    hd_diagnostics original_reading; /* what the reading of `module` has reported already */
+    hd_module *original;             /* where `module` was allocated, and not rewritten too: a copy from before */
+    hd_diagnostics said;             /* of reading and allocating `module`; once more of each copy that is rewritten */
     hd_yaml *yaml;                   /* of `launch`, once that is closed */
     hd_rf_module *code;
     hd_count *count;
@@ -84,10 +83,7 @@ void replay_print(void *part, const char *text, size_t size); /* to options->pri
 /* What can be read only once, such as a pipe, is read in the order of the parts: waits until those before have run. */
 void replay_await_turn(replay_part *p, const char *path);
 
-/* Each says what it did not like in p->diagnostics. */
-bool replay_parse_module(replay_part *p, replay_file *f); /* f->source */
-bool replay_run_passes(replay_part *p, replay_file *f, const char *passes);
-bool replay_allocate_registers(replay_part *p, replay_file *f); /* where the module comes without annotations */
+bool replay_run_passes(const replay_part *p, hd_module *module, const char *passes, hd_diagnostics *diagnostics);
 hd_session *replay_open_session(replay_part *p, replay_file *f, hd_module *module, hd_status *status);
 
 void replay_open_count(replay_part *p, replay_file *f);            /* f->code, f->count, and no model in it yet */
@@ -106,7 +102,7 @@ bool replay_choose_models(hd_replay *r, const char *list);
 
 /* replay_changed.c */
 bool replay_has_annotations(const hd_module *module, const char *technique);
-/* Parses the code once more for each pass that must change it before a model sees it, and runs the pass. */
+/* Copies the code for each pass that must change it before a model sees it, and runs the pass. */
 bool replay_open_changed(replay_part *p, replay_file *f);
 /* Does the model see changed code, in a run of its own? */
 bool replay_sees_changed(const replay_part *p, const replay_file *f, uint32_t m);

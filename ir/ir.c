@@ -1,6 +1,7 @@
 /* Life of modules and functions, and the few questions about them that need no table. The module's arena holds the
  * function records and strings; what grows stands in heap arrays, freed here. */
 #include "ir/cfg.h"
+#include "ir/form.h"
 
 #include <stdio.h>
 #include <fnmatch.h>
@@ -30,17 +31,23 @@ static void free_function(hd_function *f)
 #undef FREE_ARRAY
 }
 
-hd_function *hd_function_copy(const hd_function *f)
+/* In place of an array that `copy` has taken from `from`, one of its own. */
+#define COPY_ARRAY(name)                                                                                                            \
+    memset(&copy->name, 0, sizeof copy->name);                                                                                      \
+    if (from->name.count)                                                                                                           \
+        memcpy(hd_array_extend(&copy->name, from->name.count), from->name.items, from->name.count * sizeof *from->name.items);
+
+static void copy_function(hd_function *copy, const hd_function *from)
 {
-#define COPY_ARRAY(name)                                                                                     \
-    memset(&copy->name, 0, sizeof copy->name);                                                               \
-    if (f->name.count)                                                                                       \
-        memcpy(hd_array_extend(&copy->name, f->name.count), f->name.items, f->name.count * sizeof *f->name.items);
-    hd_function *copy = hd_calloc(1, sizeof *copy);
-    *copy = *f;
+    *copy = *from;
     copy->cfg = NULL;
     FUNCTION_ARRAYS(COPY_ARRAY)
-#undef COPY_ARRAY
+}
+
+hd_function *hd_function_copy(const hd_function *from)
+{
+    hd_function *copy = hd_calloc(1, sizeof *copy);
+    copy_function(copy, from);
     return copy;
 }
 
@@ -58,29 +65,49 @@ void hd_function_restore(hd_function *f, hd_function *copy)
     free(copy);
 }
 
+/* All that a module holds on the heap, but for its functions and names. */
+#define MODULE_ARRAYS(each)                                                                                          \
+    each(statements) each(symbols) each(variable_groups) each(dimensions) each(initializers) each(literals)         \
+    each(locations) each(files) each(verbatims) each(tokens) each(forms) each(form_of_name)
+
+static hd_function *copy_into(hd_module *module, const hd_function *from)
+{
+    hd_function *copy = HD_ARENA_NEW(&module->arena, hd_function);
+    copy_function(copy, from);
+    copy->module = module;
+    return copy;
+}
+
+hd_module *hd_module_copy(const hd_module *from, hd_diagnostics *diagnostics)
+{
+    hd_module *copy = hd_calloc(1, sizeof *copy);
+    *copy = *from;
+    hd_arena_init(&copy->arena);
+    hd_names_copy(&copy->names, &from->names);
+    MODULE_ARRAYS(COPY_ARRAY)
+    memset(&copy->functions, 0, sizeof copy->functions);
+    for (uint32_t i = 0; i < from->functions.count; i++)
+        hd_array_push(&copy->functions, copy_into(copy, from->functions.items[i]));
+    copy->globals = from->globals ? copy_into(copy, from->globals) : NULL;
+    copy->diagnostics = diagnostics;
+    copy->is_copy = true;
+    return copy;
+}
+
 void hd_module_free(hd_module *module)
 {
+#define FREE_ARRAY(name) hd_array_free(&module->name);
     if (!module)
         return;
     for (uint32_t i = 0; i < module->functions.count; i++)
         free_function(module->functions.items[i]);
     if (module->globals)
         free_function(module->globals);
-    hd_array_free(&module->statements);
+    MODULE_ARRAYS(FREE_ARRAY)
+#undef FREE_ARRAY
     hd_array_free(&module->functions);
-    hd_array_free(&module->symbols);
-    hd_array_free(&module->variable_groups);
-    hd_array_free(&module->dimensions);
-    hd_array_free(&module->initializers);
-    hd_array_free(&module->literals);
-    hd_array_free(&module->locations);
-    hd_array_free(&module->files);
-    hd_array_free(&module->verbatims);
-    hd_array_free(&module->tokens);
-    free(module->forms.items);
-    hd_array_free(&module->form_of_name);
     hd_names_free(&module->names);
-    if (module->source)
+    if (module->source && !module->is_copy)
         hd_source_free(module->source);
     hd_arena_free(&module->arena);
     free(module);

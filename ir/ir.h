@@ -306,7 +306,7 @@ struct hd_form; /* ir/form.h */
 
 typedef struct hd_module {
     hd_arena arena;
-    hd_source *source;           /* the text: owned, but the struct is the caller's and outlives the module */
+    hd_source *source;           /* the text: owned, but for a copy's; the struct is the caller's and outlives the module */
     hd_diagnostics *diagnostics; /* borrowed */
     hd_names names;
     uint32_t version_major, version_minor; /* .version */
@@ -329,10 +329,14 @@ typedef struct hd_module {
     hd_function *globals;        /* body-less function that owns module-scope .reg declarations (old PTX) */
     bool strict;                 /* unknown opcodes and modifiers are errors */
     bool extended;               /* the text holds annotations in the extended spelling */
+    bool is_copy;                /* hd_module_copy() */
 } hd_module;
 
 hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics); /* takes the source */
 void hd_module_free(hd_module *module);
+/* A module of its own, without CFGs, that shares what no pass changes with `from`: the source, the texts of names, signatures. `from` must
+ * live as long; each of both may be changed and read without regard to the other. */
+hd_module *hd_module_copy(const hd_module *from, hd_diagnostics *diagnostics);
 hd_function *hd_function_new(hd_module *module, hd_name name);            /* appended to module->functions */
 /* A copy that the module does not list: with the same symbols, literals and forms, and without CFG. A pass may try
  * something on the function and restore it, which takes the copy; what passes added to the module stays there, unused. */

@@ -302,9 +302,58 @@ static void what_a_pass_did_is_taken_back(void **state)
     (void)state;
 }
 
+static void run_passes(subject *s, hd_module *module, const char *list)
+{
+    hd_pipeline *passes = hd_pipeline_parse(list, &s->diagnostics);
+    assert_true(hd_pipeline_run(passes, module, &(hd_pipeline_options){0}, &s->diagnostics));
+    assert_int_equal(s->diagnostics.error_count, 0);
+    hd_pipeline_free(passes);
+}
+
+/* It has a register of module scope, a call, a variable with an initializer, annotations. */
+static const char copied_text[] = ".version 2.3\n.target sm_20\n.address_size 64\n.reg .u32 %old;\n"
+                                  ".global .align 4 .u32 data[2] = {1, 2};\n"
+                                  ".func (.reg .u32 %out) g (.reg .u32 %in)\n{\n    add.u32 %out, %in, 0x10;\n    ret;\n}\n"
+                                  ".visible .entry f ()\n{\n    .reg .u32 %r<4>;\n    .reg .pred %p<2>;\n"
+                                  "    mov.u32 %r1, 1; //@bow both\n"
+                                  "L:\n"
+                                  "    call (%r2), g, (%r1);\n"
+                                  "    add.u32 %r1, %r2, 2;\n"
+                                  "    setp.lt.u32 %p1, %r1, 9;\n"
+                                  "    @%p1 bra L;\n"
+                                  "    ret;\n"
+                                  "}\n";
+
+/* Passes do with a copy what they do with the module itself, and neither sees what becomes of the other. */
+static void a_copy_of_a_module_is_another_one(void **state)
+{
+    static const char passes[] = "clean,regalloc,demo,ltrf";
+    subject s, copy, copy_of_copy;
+    open_module(&s, copied_text);
+    copy = copy_of_copy = s;
+    copy.module = hd_module_copy(s.module, &s.diagnostics);
+    run_passes(&s, copy.module, passes);
+    expect_module(&s, false, copied_text);
+    copy_of_copy.module = hd_module_copy(s.module, &s.diagnostics);
+    run_passes(&s, s.module, passes);
+    expect_module(&copy_of_copy, false, copied_text);
+    hd_writer text;
+    hd_writer_to_memory(&text);
+    assert_true(hd_emit_ptx(&text, s.module, &(hd_emit_options){0}));
+    hd_write_char(&text, '\0');
+    assert_string_not_equal(text.buffer.items, copied_text);
+    expect_module(&copy, false, text.buffer.items);
+    hd_writer_free(&text);
+    hd_module_free(copy_of_copy.module);
+    hd_module_free(copy.module);
+    done(&s);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_copy_of_a_module_is_another_one),
         cmocka_unit_test(edits_keep_what_they_do_not_touch),     cmocka_unit_test(edits_are_printed),
         cmocka_unit_test(an_edit_without_steps_changes_nothing), cmocka_unit_test(a_body_from_nothing),
         cmocka_unit_test(the_validator_finds_what_is_broken),    cmocka_unit_test(what_a_pass_did_is_taken_back),

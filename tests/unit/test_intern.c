@@ -84,6 +84,31 @@ static void the_empty_text_is_no_name(void **state)
     hd_names_free(&names);
 }
 
+/* A copy knows what the table knew, and each grows for itself. */
+static void copies_go_their_own_way(void **state)
+{
+    (void)state;
+    hd_names names, copy;
+    hd_names_init(&names);
+    hd_name old = hd_names_add_string(&names, "add.s32"), older = hd_names_add_string(&names, "a name of more than sixteen bytes");
+    hd_names_copy(&copy, &names);
+    hd_name in_copy = hd_names_add_string(&copy, "copy"), in_names = hd_names_add_string(&names, "names");
+    assert_int_equal(in_copy, in_names);
+    assert_string_equal(hd_names_text(&copy, in_copy), "copy");
+    assert_string_equal(hd_names_text(&names, in_names), "names");
+    assert_int_equal(hd_names_find(&copy, "names", 5), HD_NO_NAME);
+    assert_int_equal(hd_names_find(&names, "copy", 4), HD_NO_NAME);
+    char text[16];
+    for (uint32_t i = 0; i < 1000; i++)
+        hd_names_add(&copy, text, (size_t)sprintf(text, "%%r%u", i));
+    assert_int_equal(hd_names_add_string(&copy, "add.s32"), old);
+    assert_int_equal(hd_names_add_string(&copy, "a name of more than sixteen bytes"), older);
+    assert_int_equal(names.entries.count, in_names + 1);
+    hd_names_free(&copy);
+    assert_string_equal(hd_names_text(&names, old), "add.s32");
+    hd_names_free(&names);
+}
+
 /* A megabyte is a name too. */
 static void long_names(void **state)
 {
@@ -129,6 +154,7 @@ int main(void)
         cmocka_unit_test(many_names_are_found_again),
         cmocka_unit_test(near_texts_are_told_apart),
         cmocka_unit_test(the_empty_text_is_no_name),
+        cmocka_unit_test(copies_go_their_own_way),
         cmocka_unit_test(long_names),
         cmocka_unit_test(hash_spreads),
     };
