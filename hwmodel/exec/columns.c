@@ -3,7 +3,8 @@
  * Bits that equal the sign are not needed: a word is folded where it is xor its sign, and the bytes that lanes need are those of the OR of
  * their folded words. What all lanes hold is the same for a register that all of the frame's lanes write, nearly always. Of others it stands in
  * the register's row, if all lanes were written there last. But names of architected functions share words of the register file, and have
- * rows of their own: where lanes were written under several names, or not at all, the folded words of all lanes are kept beside.
+ * rows of their own: where lanes were written under several names, the folded words of all lanes are kept beside. Rows have 0 in lanes that
+ * were never written, which needs no more than any.
  */
 #ifdef __GNUC__
 #ifndef __clang__
@@ -12,47 +13,59 @@
 #endif
 #include "hwmodel/exec/columns.h"
 
-typedef int32_t s32x8 __attribute__((vector_size(32), may_alias));
+#define INLINE static inline __attribute__((always_inline)) /* or it would not be made for the CPU that its caller is for */
 
-enum { /* hd_frame.writers: 1 + the one of code->written that all lanes wrote last, or */
-    NEVER = 0,
-    SEVERAL = UINT32_MAX - 1, /* the folded words of the lanes are kept */
-    PASSED = UINT32_MAX,      /* a parameter, of which no value is known */
+typedef int32_t s32x8 __attribute__((vector_size(32), may_alias));
+typedef uint64_t u64x4 __attribute__((vector_size(32)));
+
+/* Where a word stands in all lanes: a row of the frame, a multiple of 8, and how: or one of the last three. */
+typedef uint32_t place;
+enum {
+    NEVER = 0,                   /* hd_frame.writers: no lane was written */
+    HALF, WHOLE, EVEN, ODD,      /* of 2 or 4 bytes a lane; the first or the second half of 8 */
+    SEVERAL,                     /* hd_frame.writers: the folded words of the lanes are kept */
+    UNKNOWN,                     /* no values are known: parameters, results of calls */
 };
-enum { UNKNOWN = 1 << 30 };   /* folded: needs 4 bytes */
+enum { NEEDS_ALL = 1 << 30 };    /* folded: needs 4 bytes */
+
+/* Of word `part` of a register. */
+INLINE place place_of(const hd_written *r, uint32_t part)
+{
+    place how = r->bytes == 4 ? WHOLE : r->bytes == 2 ? HALF : EVEN + part % 2;
+    return r->row == HD_NO_REF ? UNKNOWN : (r->row + part / 2 * 8 * LANES) | how;
+}
+
+INLINE void gather_word(const hd_warp *w, place at, uint32_t *out)
+{
+    const unsigned char *row = hd_row(w, HD_REF(HD_REF_FRAME, at & ~7u));
+    uint32_t how = at & 7;
+    if (how == WHOLE)
+        memcpy(out, row, 4 * LANES);
+    else if (how == HALF)
+        HD_LANE_LOOP out[i] = ((const uint16_t *)row)[i];
+    else if (how == EVEN)
+        HD_LANE_LOOP out[i] = (uint32_t)((const uint64_t *)row)[i];
+    else
+        HD_LANE_LOOP out[i] = (uint32_t)(((const uint64_t *)row)[i] >> 32);
+}
 
 /* ---- results --------------------------------------------------------------------------------------------------- */
 
-/* Word `word` of a register of 2, 4, 8 or 16 bytes, in all lanes. */
-static void gather_word(const unsigned char *row, uint32_t bytes, uint32_t word, uint32_t *out)
-{
-    const unsigned char *at = row + (size_t)(word / 2) * 8 * LANES + (size_t)(word % 2) * 4;
-    if (bytes == 4)
-        memcpy(out, row, 4 * LANES);
-    for (uint32_t lane = 0; lane < LANES && bytes > 4; lane++)
-        memcpy(&out[lane], at + (size_t)lane * 8, 4);
-    for (uint32_t lane = 0; lane < LANES && bytes < 4; lane++) {
-        uint16_t half;
-        memcpy(&half, row + (size_t)lane * 2, 2);
-        out[lane] = half;
-    }
-}
-
 static uint32_t gather_results(const hd_op *op, const hd_warp *w, uint32_t *results)
 {
-    const hd_written *written = hd_top_frame(w)->code->written.items + op->written;
+    const hd_written *r = hd_top_frame(w)->code->written.items + op->written, *end = r + op->written_count;
     uint32_t words = 0;
-    if (written->row == HD_NO_REF)
+    if (r->row == HD_NO_REF)
         return 0;
-    for (uint32_t k = 0; k < op->written_count; k++)
-        for (uint32_t word = 0; word * 4 < written[k].bytes; word++, words++)
-            gather_word(hd_row(w, written[k].row), written[k].bytes, word, results + words * LANES);
+    for (; r < end; r++)
+        for (uint32_t part = 0; part < r->words; part++, words++)
+            gather_word(w, place_of(r, part), results + words * LANES);
     return words;
 }
 
 /* ---- widths ---------------------------------------------------------------------------------------------------- */
 
-static inline uint32_t *row_beside(const hd_frame *f, uint32_t word)
+INLINE uint32_t *row_beside(const hd_frame *f, uint32_t word)
 {
     return f->writers + f->code->storage.frame + (size_t)word * LANES;
 }
@@ -70,128 +83,144 @@ void hd_widths_start(hd_frame *f)
         f->writers[word] = NEVER;
     for (uint32_t i = 0; i < function->register_parameters.count; i++)
         HD_STORAGE_WORDS (&f->code->storage, function->register_parameters.items[i], word)
-            f->writers[word] = PASSED;
+            f->writers[word] = UNKNOWN;
 }
 
-static inline uint8_t bytes_of(uint32_t folded)
-{
-    return (uint8_t)(1 + (folded >= 1u << 7) + (folded >= 1u << 15) + (folded >= 1u << 23));
-}
+INLINE uint32_t fold(uint32_t word) { return word ^ (uint32_t)((int32_t)word >> 31); }
+INLINE uint8_t bytes_of(uint32_t folded) { return (uint8_t)(1 + ((32 - __builtin_clz(folded | 1)) >> 3)); }
 
-/* The OR of all folded words of a row of `vectors`, a multiple of 4: those of even and of odd places. */
-HD_CLONES static uint64_t any_of_row(const void *row, uint32_t vectors)
+/* The OR of all folded words of a row of `vectors`, 4 or 8: those of even and of odd places. */
+INLINE uint64_t any_of_row(const void *row, uint32_t vectors)
 {
     const s32x8 *v = row;
-    union {
-        s32x8 all;
-        uint64_t part[4];
-    } any = {(v[0] ^ v[0] >> 31) | (v[1] ^ v[1] >> 31) | (v[2] ^ v[2] >> 31) | (v[3] ^ v[3] >> 31)};
+    s32x8 any = (v[0] ^ v[0] >> 31) | (v[1] ^ v[1] >> 31) | (v[2] ^ v[2] >> 31) | (v[3] ^ v[3] >> 31);
     if (vectors > 4)
-        any.all |= (v[4] ^ v[4] >> 31) | (v[5] ^ v[5] >> 31) | (v[6] ^ v[6] >> 31) | (v[7] ^ v[7] >> 31);
-    return (any.part[0] | any.part[1]) | (any.part[2] | any.part[3]);
+        any |= (v[4] ^ v[4] >> 31) | (v[5] ^ v[5] >> 31) | (v[6] ^ v[6] >> 31) | (v[7] ^ v[7] >> 31);
+    u64x4 parts = (u64x4)any;
+    return (parts[0] | parts[1]) | (parts[2] | parts[3]);
 }
 
-static uint32_t any_of_halves(const unsigned char *row)
-{
-    uint64_t any = 0, four;
-    for (uint32_t k = 0; k < LANES / 4; k++) {
-        memcpy(&four, row + (size_t)k * 8, 8);
-        any |= four;
-    }
-    any |= any >> 32;
-    return (any | any >> 16) & 0xffff;
-}
-
-/* The words of a register that all lanes of the frame have written; the rows of a frame have 0 in other lanes, which needs no more than any. */
-static void measure_all(const hd_warp *w, const hd_written *r, hd_width *widths)
-{
-    const unsigned char *row = r->row == HD_NO_REF ? NULL : hd_row(w, r->row);
-    uint32_t bytes = r->bytes, words = 0;
-    for (; !row && words * 4 < bytes; words++)
-        widths[words] = (hd_width){4, 4};
-    for (uint32_t at = 0; row && at < bytes; at += 8) {
-        uint64_t any = bytes == 2 ? any_of_halves(row) : any_of_row(row + (size_t)at * LANES, bytes == 4 ? 4 : 8);
-        uint32_t low = (uint32_t)any, high = (uint32_t)(any >> 32);
-        uint8_t first = bytes_of(bytes > 4 ? low : low | high), second = bytes_of(high);
-        widths[words++] = (hd_width){first, first};
-        if (bytes > 4)
-            widths[words++] = (hd_width){second, second};
-    }
-}
-
-HD_CLONES static uint32_t any_of_lanes(const uint32_t *folded, uint32_t lanes)
+INLINE uint32_t any_of_halves(const uint16_t *row)
 {
     uint32_t any = 0;
-    HD_LANE_LOOP any |= lanes >> i & 1 ? folded[i] : 0;
+    HD_LANE_LOOP any |= row[i];
     return any;
 }
 
-HD_CLONES static void fold(uint32_t *words)
+INLINE void put_width(const hd_frame *f, const hd_written *r, uint32_t part, uint32_t folded, hd_width *width)
 {
-    HD_LANE_LOOP words[i] ^= (uint32_t)((int32_t)words[i] >> 31);
+    uint8_t bytes = bytes_of(folded);
+    *width = (hd_width){bytes, bytes};
+    f->writers[r->word + part] = place_of(r, part);
 }
 
-static void fold_word(const hd_warp *w, const hd_written *r, uint32_t part, uint32_t *folded)
+/* A register that all lanes of the frame have written. */
+INLINE void measure_all(const hd_warp *w, const hd_frame *f, const hd_written *r, hd_width *widths)
 {
-    if (r->row == HD_NO_REF) {
-        HD_LANE_LOOP folded[i] = UNKNOWN;
+    for (uint32_t part = 0; r->row == HD_NO_REF && part < r->words; part++)
+        put_width(f, r, part, NEEDS_ALL, &widths[part]);
+    if (r->row == HD_NO_REF)
         return;
+    const unsigned char *row = hd_row(w, r->row);
+    if (r->bytes == 2)
+        put_width(f, r, 0, any_of_halves((const uint16_t *)(const void *)row), widths);
+    if (r->bytes == 4) {
+        uint64_t any = any_of_row(row, 4);
+        put_width(f, r, 0, (uint32_t)(any | any >> 32), widths);
     }
-    gather_word(hd_row(w, r->row), r->bytes, part, folded);
-    fold(folded);
+    for (uint32_t part = 0; part + 1 < r->words; part += 2) {
+        uint64_t any = any_of_row(row + (size_t)part * 4 * LANES, 8);
+        put_width(f, r, part, (uint32_t)any, &widths[part]);
+        put_width(f, r, part + 1, (uint32_t)(any >> 32), &widths[part + 1]);
+    }
 }
 
-/* Puts the folded words of all lanes beside, as they were before the register was written. */
-static void put_beside(const hd_warp *w, const hd_frame *f, uint32_t word)
+INLINE uint32_t if_in(uint32_t lanes, int lane) { return (uint32_t)((int32_t)(lanes << (LANES - 1 - lane)) >> (LANES - 1)); }
+
+/* Notes that some lanes have written a word, which is in its row, or in `words`. What other lanes held is put beside, where it was another name
+ * that they wrote last. Where none was written before and the row has nothing, it is as if this one had been. */
+HD_CLONES static place change_writer(const hd_warp *w, const hd_frame *f, uint32_t word, place at, const uint32_t *words,
+                                     uint32_t lanes)
 {
-    uint32_t *beside = row_beside(f, word), folded[LANES], writer = f->writers[word];
-    const hd_written parameter = {HD_NO_REF, word, 4};
-    memset(beside, 0, sizeof folded);
-    if (writer == NEVER)
-        return;
-    const hd_written *r = writer == PASSED ? &parameter : &f->code->written.items[writer - 1];
-    fold_word(w, r, word - r->word, folded);
-    hd_merge(beside, folded, f->lanes, sizeof *folded);
+    uint32_t *beside = row_beside(f, word), old = f->writers[word], others = 0;
+    HD_LANE_LOOP others |= words[i] & ~if_in(lanes, i);
+    if (old == NEVER && !others)
+        return f->writers[word] = at;
+    memset(beside, 0, LANES * sizeof *beside);
+    if (old != NEVER && old != UNKNOWN)
+        gather_word(w, old, beside);
+    for (int i = 0; i < LANES && old != NEVER; i++)
+        beside[i] = (old == UNKNOWN ? NEEDS_ALL : fold(beside[i])) & if_in(f->lanes, i);
+    return f->writers[word] = SEVERAL;
 }
 
 /* A word that some lanes have written. */
-static hd_width measure_some(const hd_warp *w, uint32_t written, uint32_t part, uint32_t lanes)
+INLINE hd_width measure_some(const hd_warp *w, const hd_frame *f, uint32_t word, place at, const uint32_t *words, uint32_t lanes)
 {
-    const hd_frame *f = hd_top_frame(w);
-    const hd_written *all = f->code->written.items, *r = &all[written];
-    uint32_t word = r->word + part, *writer = &f->writers[word], folded[LANES];
-    bool known = *writer != NEVER && *writer != SEVERAL && *writer != PASSED;
-    fold_word(w, r, part, folded);
-    hd_width width = {.written = bytes_of(any_of_lanes(folded, lanes))};
-    if (known && r->row != HD_NO_REF && all[*writer - 1].row == r->row) {
-        width.held = bytes_of(any_of_lanes(folded, f->lanes));
-        return width;
-    }
-    if (*writer != SEVERAL)
-        put_beside(w, f, word);
-    *writer = SEVERAL;
-    hd_merge(row_beside(f, word), folded, lanes, sizeof *folded);
-    width.held = bytes_of(any_of_lanes(row_beside(f, word), HD_ALL_LANES));
-    return width;
+    uint32_t written = 0, held = 0, *beside = row_beside(f, word);
+    place writer = f->writers[word];
+    if (writer != SEVERAL && writer != at)
+        writer = change_writer(w, f, word, at, words, lanes);
+    if (writer == SEVERAL)
+        HD_LANE_LOOP
+        {
+            uint32_t folded = fold(words[i]) & if_in(lanes, i);
+            beside[i] = folded | (beside[i] & ~if_in(lanes, i));
+            written |= folded;
+            held |= beside[i];
+        }
+    else
+        HD_LANE_LOOP
+        {
+            written |= fold(words[i]) & if_in(lanes, i);
+            held |= fold(words[i]);
+        }
+    return (hd_width){bytes_of(written), bytes_of(held)};
 }
 
-uint32_t hd_gather_widths(const hd_op *op, hd_warp *w, uint32_t lanes, hd_width *widths)
+HD_CLONES static uint32_t gather_single(const hd_warp *w, const hd_written *r, uint32_t lanes, hd_width *widths)
+{
+    *widths = measure_some(w, hd_top_frame(w), r->word, r->row | WHOLE, hd_row(w, r->row), lanes);
+    return 1;
+}
+
+HD_CLONES static uint32_t gather_some(const hd_warp *w, const hd_written *r, const hd_written *end, uint32_t lanes, hd_width *widths)
+{
+    uint32_t words = 0, room[LANES];
+    for (; r < end; r++)
+        for (uint32_t part = 0; part < r->words; part++) {
+            place at = place_of(r, part);
+            if (at != UNKNOWN)
+                gather_word(w, at, room);
+            for (int i = 0; i < LANES && at == UNKNOWN; i++)
+                room[i] = NEEDS_ALL;
+            widths[words++] = measure_some(w, hd_top_frame(w), r->word + part, at, room, lanes);
+        }
+    return words;
+}
+
+HD_CLONES static uint32_t gather_all(const hd_warp *w, const hd_written *r, const hd_written *end, hd_width *widths)
+{
+    const hd_width *first = widths;
+    for (; r < end; widths += r->words, r++)
+        measure_all(w, hd_top_frame(w), r, widths);
+    return (uint32_t)(widths - first);
+}
+
+/* A single word, nearly always. */
+HD_CLONES uint32_t hd_gather_widths(const hd_op *op, const hd_warp *w, uint32_t lanes, hd_width *widths)
 {
     const hd_frame *f = hd_top_frame(w);
-    uint32_t words = 0;
-    bool all = !(f->lanes & ~lanes);
-    for (uint32_t k = op->written; k < op->written + op->written_count; k++) {
-        const hd_written *r = &f->code->written.items[k];
-        uint32_t count = (r->bytes + 3) / 4;
-        if (all)
-            measure_all(w, r, widths + words);
-        for (uint32_t part = 0; part < count; part++, words++)
-            if (all)
-                f->writers[r->word + part] = k + 1;
-            else
-                widths[words] = measure_some(w, k, part, lanes);
-    }
-    return words;
+    const hd_written *r = f->code->written.items + op->written;
+    if (f->lanes & ~lanes)
+        return r->single ? gather_single(w, r, lanes, widths) : gather_some(w, r, r + op->written_count, lanes, widths);
+    if (!r->single)
+        return gather_all(w, r, r + op->written_count, widths);
+    uint64_t any = any_of_row(hd_row(w, r->row), 4);
+    uint8_t bytes = bytes_of((uint32_t)(any | any >> 32));
+    *widths = (hd_width){bytes, bytes};
+    f->writers[r->word] = r->row | WHOLE;
+    return 1;
 }
 
 /* ---- events ---------------------------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
  * results, which come with the return. false: one stops the run. */
 bool hd_tell_event(const hd_op *op, hd_warp *w, hd_event *event, uint32_t mask);
 /* Of an instruction that has written registers in the lanes; the words. */
-uint32_t hd_gather_widths(const hd_op *op, hd_warp *w, uint32_t lanes, hd_width *widths);
+uint32_t hd_gather_widths(const hd_op *op, const hd_warp *w, uint32_t lanes, hd_width *widths);
 void hd_widths_start(hd_frame *f); /* where WIDTHS is asked for: a frame begins */
 
 #endif

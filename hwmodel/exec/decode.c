@@ -131,15 +131,20 @@ static void list_written(hd_decoder *d)
     hd_op *op = d->op;
     hd_code *code = d->code;
     bool call = d->form->behaviour & HD_BEHAVE_CALL;
+    uint32_t words = 0;
     op->written = code->written.count;
     HD_INSN_REGISTERS(d->function, d->insn, o)
-    if (o->flags & HD_OPERAND_DEF && hd_register_words(d->function, o->value))
-        hd_array_push(&code->written, (hd_written){call ? HD_NO_REF : d->register_offset[o->value], code->storage.first[o->value],
-                                                   hd_register_lane_bytes(d->function, o->value)});
+    if (o->flags & HD_OPERAND_DEF && hd_register_words(d->function, o->value)) {
+        uint32_t bytes = hd_register_lane_bytes(d->function, o->value);
+        hd_array_push(&code->written, (hd_written){.row = call ? HD_NO_REF : d->register_offset[o->value],
+                                                   .word = code->storage.first[o->value],
+                                                   .bytes = (uint8_t)bytes,
+                                                   .words = (uint8_t)((bytes + 3) / 4)});
+        words += (bytes + 3) / 4;
+    }
     op->written_count = code->written.count - op->written;
-    uint32_t words = 0;
-    for (uint32_t k = op->written; k < code->written.count; k++)
-        words += (code->written.items[k].bytes + 3) / 4;
+    if (op->written_count == 1 && !call)
+        hd_array_last(&code->written).single = hd_array_last(&code->written).bytes == 4;
     if (words > (call ? HD_MOST_RETURNED : HD_MOST_WRITTEN))
         hd_decode_unsupported(d, "so many results in registers");
 }

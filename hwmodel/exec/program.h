@@ -120,7 +120,9 @@ typedef struct hd_call { /* hd_op.use.detail of calls */
 typedef struct hd_written { /* a register that an instruction writes; predicates are none */
     hd_ref row;     /* HD_NO_REF: of a call, of which no values are known */
     uint32_t word;  /* the first of its words in the register file (ir/storage.h) */
-    uint32_t bytes; /* of a lane */
+    uint8_t bytes;  /* of a lane: 2, 4, 8 or 16 */
+    uint8_t words;  /* that these are */
+    bool single;    /* 4 bytes of a row, and all that the instruction writes */
 } hd_written;
 
 /* A special register's row: 32 lanes of 2, 4 or 8 bytes, or a predicate word (bytes = 0). */

@@ -134,7 +134,7 @@ static void random_programs(void **state)
         assert_true(l[k].words > 100000 && l[k].unequal > 1000);
 }
 
-#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+#define HEAD ".version 8.3\n.target sm_80\n.address_size 64\n"
 
 /* Registers of calls: parameters and results count as 4 bytes in the lanes that were called, whatever they are; a function that recurs, and one
  * whose frames are used again. Blocks of 32 and of fewer threads. */
@@ -168,7 +168,8 @@ static void names_of_one_place(void **state)
         "@%P1 mov.b32 %R3, 5;\n@%P0 mov.b64 %RD2, 0x500000000;\n@!%P1 mov.b64 %RD2, 1;\n@!%P1 mov.b16 %RH2, 2;\n@%P1 mov.b16 %RH2, 70;\n"
         "mov.b16 %RH2, 1;\n@%P1 mov.b32 %R2, -200;\n@!%P1 mov.b64 %RD2, -1;\n@%P1 mov.b64 %RD2, 0;\nmov.b64 %RD6, -70000;\n@%P0 mov.b64 %RD6, 5;\n"
         "@%P1 mov.b32 %R7, 1;\n@%P0 mov.b16 %RH6, 0x8000;\n@%P1 bra A;\nmov.b32 %R4, 300;\nbra B;\nA:\nmov.b64 %RD4, 0x7f;\nB:\n@%P0 mov.b32 %R5, 1;\n"
-        "@%P1 mov.b32 %R4, 0;\n@!%P1 mov.b32 %R4, 0;\nmov.b32 %R4, 7;\nret;\n}\n";
+        "@%P1 mov.b32 %R4, 0;\n@!%P1 mov.b32 %R4, 0;\nmov.b32 %R4, 7;\nmov.b64 %RD2, 0x12c00000001;\nmov.b64 %RD6, 0x110000000186a0;\n"
+        "mov.b128 %RQ4, {%RD2, %RD6};\n@%P1 mov.b128 %RQ4, {%RD6, %RD2};\n@%P0 mov.b64 %RD6, 1;\nret;\n}\n";
     static lookout l;
     (void)state;
     look_out(&l, (kernel_run){.text = text});
