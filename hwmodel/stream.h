@@ -47,21 +47,35 @@ typedef struct hd_event {
     const uint32_t *results; /* results[word * 32 + lane]; NULL: none, or of a call, whose results come with its return */
 } hd_event;
 
-/* ISSUE events of one warp that follow each other, in the stream and in the text of one frame, under one active mask; a barrier is the last one. */
+/* ISSUE events of one warp in one frame that follow each other in the stream; a barrier is the last one. In parts: the instructions of one follow each
+ * other in the text, under one active mask. Once a stretch has HD_STRETCH_LONG instructions no jump back continues it, so that the turns of a loop
+ * fall into few different ones. */
 enum {
-    HD_STRETCH_MOST = 32,
+    HD_STRETCH_MOST = 64, HD_STRETCH_PARTS = 8, HD_STRETCH_LONG = 16,
     HD_MOST_WRITTEN = 32,   /* words by an instruction that is no call */
     HD_MOST_RETURNED = 256, /* by a call; behind one of a function that runs, no stretch goes on */
 };
+typedef struct hd_stretch_part {
+    uint32_t at, first, active; /* at: of the stretch's instructions, its first, which is `first` of the function; active: lanes */
+} hd_stretch_part;
 typedef struct hd_stretch {
-    uint32_t cta, warp, frame, function, active; /* of all of them */
-    uint32_t first, count;                       /* instructions */
-    uint32_t next;                               /* with which it goes on; HD_NONE: with none */
-    bool barrier, guarded;                       /* it ends at one; somewhere not all active lanes are effective */
-    uint32_t effective[HD_STRETCH_MOST];         /* by instruction */
+    uint32_t cta, warp, frame, function; /* of all of them */
+    uint32_t count, part_count;
+    uint32_t next, active;               /* straight on; HD_NONE: with no instruction at all; lanes of the last part */
+    bool barrier, guarded;               /* it ends at one; somewhere not all active lanes are effective */
+    hd_stretch_part parts[HD_STRETCH_PARTS];
+    uint32_t effective[HD_STRETCH_MOST]; /* by instruction */
     uint32_t width_words;
     hd_width widths[(HD_STRETCH_MOST - 1) * HD_MOST_WRITTEN + HD_MOST_RETURNED]; /* where they are asked for: of all its instructions */
 } hd_stretch;
+
+/* The next instruction begins a part. */
+static inline void hd_stretch_turn(hd_stretch *s, uint32_t instruction, uint32_t active)
+{
+    s->parts[s->part_count++] = (hd_stretch_part){s->count, instruction, active};
+    s->next = instruction;
+    s->active = active;
+}
 
 static inline void hd_stretch_begin(hd_stretch *s, const hd_event *e)
 {
@@ -69,10 +83,23 @@ static inline void hd_stretch_begin(hd_stretch *s, const hd_event *e)
     s->warp = e->warp;
     s->frame = e->frame;
     s->function = e->function;
-    s->active = e->active;
-    s->first = s->next = e->instruction;
-    s->count = s->width_words = 0;
+    s->count = s->part_count = s->width_words = 0;
     s->barrier = s->guarded = false;
+    hd_stretch_turn(s, e->instruction, e->active);
+}
+
+/* Does it go on with an instruction of its warp and frame that does not follow straight on? */
+static inline bool hd_stretch_turns(const hd_stretch *s, uint32_t instruction)
+{
+    return s->count && s->next != HD_NONE && s->part_count < HD_STRETCH_PARTS && (s->count < HD_STRETCH_LONG || instruction >= s->next);
+}
+
+/* Of the parts, that in which the instruction i of the stretch is. */
+static inline const hd_stretch_part *hd_stretch_part_at(const hd_stretch_part *parts, uint32_t count, uint32_t i)
+{
+    while (parts[count - 1].at > i)
+        count--;
+    return &parts[count - 1];
 }
 
 /* The instruction `next`, whose widths are there already. */

@@ -20,20 +20,24 @@ static hd_event issue_event(const hd_warp *w, uint32_t pc, uint32_t active, uint
                       .effective = mask};
 }
 
-static __attribute__((noinline)) bool begin_stretch(hd_warp *w, uint32_t pc, uint32_t active)
+/* Where another frame begins or goes on, no stretch is open: there was an event. */
+static __attribute__((noinline)) bool turn_stretch(hd_warp *w, uint32_t pc, uint32_t active)
 {
     const hd_event first = issue_event(w, pc, active, active);
+    if (w->cta->stretch->warp == w->id && hd_stretch_turns(w->cta->stretch, pc)) {
+        hd_stretch_turn(w->cta->stretch, pc, active);
+        return true;
+    }
     if (!hd_emit_stretch(w->cta))
         return false;
     hd_stretch_begin(w->cta->stretch, &first);
     return true;
 }
 
-/* Where another frame begins or goes on, no stretch is open: there was an event. */
 static inline bool tell_in_stretch(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
 {
     hd_stretch *s = w->cta->stretch;
-    if (__builtin_expect(pc != s->next || active != s->active || w->id != s->warp, 0) && !begin_stretch(w, pc, active))
+    if (__builtin_expect(pc != s->next || active != s->active || w->id != s->warp, 0) && !turn_stretch(w, pc, active))
         return false;
     if (op->written_count && mask && w->cta->columns)
         s->width_words += hd_gather_widths(op, w, mask, s->widths + s->width_words);

@@ -51,14 +51,30 @@ void hd_rf_batch_add(hd_rf_batch *b, const hd_event *event)
     hd_array_push(&b->events, kept);
 }
 
-hd_event hd_stretch_event(const hd_stretch *s, uint32_t i, uint32_t written, const hd_width **widths)
+hd_event hd_stretch_event(const hd_stretch *s, const hd_rf_code *code, uint32_t i, const hd_width **widths)
 {
+    const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, i);
+    uint32_t instruction = part->first + (i - part->at), written = code->destination_first[instruction + 1] - code->destination_first[instruction];
     hd_event e = {.kind = HD_EVENT_ISSUE, .cta = s->cta, .warp = s->warp, .frame = s->frame, .function = s->function,
-                  .instruction = s->first + i, .active = s->active, .effective = s->effective[i]};
+                  .instruction = instruction, .active = part->active, .effective = s->effective[i]};
     if (s->width_words && e.effective && written) {
         e.widths = *widths;
         e.width_words = written;
         *widths += written;
     }
     return e;
+}
+
+hd_stretch *hd_stretch_before(const hd_stretch *s, const hd_rf_code *code, uint32_t part)
+{
+    hd_stretch *before = hd_malloc(sizeof *before);
+    const hd_width *widths = s->widths;
+    *before = *s;
+    before->count = s->parts[part].at;
+    before->part_count = part;
+    before->barrier = false;
+    for (uint32_t i = 0; i < before->count; i++)
+        hd_stretch_event(s, code, i, &widths);
+    before->width_words = (uint32_t)(widths - s->widths);
+    return before;
 }

@@ -182,18 +182,29 @@ static void report_failure(hd_count *c, uint32_t model)
 
 static bool flush_all(hd_count *c);
 
-/* false: a branch that is called uniform has split its warp. */
-static bool check_uniform(hd_count *c, const hd_event *event)
+/* A branch that is called uniform has split its warp, which goes on with the event. */
+static bool stop_at_split(hd_count *c, const hd_rf_branch *branch, const hd_event *event)
 {
-    const hd_rf_branch *b = hd_rf_uniform_split(c->uniform, event);
-    if (!b)
-        return true;
+    const hd_rf_branch b = *branch;
     if (!flush_all(c))
         return false; /* something before it is wrong */
     c->stopped = true;
     c->failed = c->models.count;
-    hd_rf_report_split(c->code, b, event, c->diagnostics);
+    hd_rf_report_split(c->code, &b, event, c->diagnostics);
     return false;
+}
+
+static bool look_at_branches(hd_count *c, const hd_event *event)
+{
+    if (event->kind == HD_EVENT_WARP_START)
+        hd_rf_uniform_start(c->uniform, event->warp);
+    if (event->kind != HD_EVENT_ISSUE)
+        return true;
+    const hd_rf_branch *b = hd_rf_uniform_split(c->uniform, event);
+    if (b)
+        return stop_at_split(c, b, event);
+    hd_rf_uniform_note(c->uniform, event->warp, (hd_rf_branch){event->active, event->instruction, event->function, event->frame});
+    return true;
 }
 
 /* ---- batches ------------------------------------------------------------------------------------------------------- */
@@ -319,19 +330,16 @@ static bool end_stretch(hd_count *c)
     hd_count_passage passage = {.event = c->open_event};
     if (!c->stretches || !hd_rf_stretches_end(c->stretches, &passage.what))
         return true;
-    const hd_rf_stretch *s = passage.what.stretch;
-    hd_rf_uniform_note(c->uniform, passage.what.warp, (hd_rf_branch){s->active, s->first + s->count - 1, s->function, passage.what.frame});
     return keep_passage(c, &passage);
 }
 
 /* The events of a stretch, for models that walk each. */
 static bool keep_events(hd_count *c, const hd_stretch *s)
 {
-    const uint32_t *first = c->code->functions[s->function]->destination_first + s->first;
     const hd_width *widths = s->widths;
     bool good = true;
     for (uint32_t i = 0; i < s->count && good; i++, c->events++) {
-        const hd_event e = hd_stretch_event(s, i, first[i + 1] - first[i], &widths);
+        const hd_event e = hd_stretch_event(s, c->code->functions[s->function], i, &widths);
         good = keep_event(c, &e);
     }
     return good;
@@ -384,12 +392,6 @@ static bool report_turns(hd_count *c)
             return refuse(c, "%s lets none of the resident warps go on", hd_count_model(c, m)->info->name);
     }
     return true;
-}
-
-static bool record(hd_count *c, const hd_rf_passage *passage)
-{
-    return hd_rf_recording_add(&c->recording, passage) <= c->residency.bytes ||
-           refuse(c, "a block with so many instructions cannot be replayed for techniques whose warps share storage%s", "");
 }
 
 /* The CTAs that have ended, through coupled models of one order; it lets each go when its warps have ended. */
@@ -470,7 +472,9 @@ static bool take_recorded(hd_count *c, const hd_rf_passage *passage)
         return start_launch(c, passage->function);
     if (passage->kind == HD_EVENT_CTA_END)
         return end_cta(c, passage->cta);
-    return passage->kind == HD_EVENT_LAUNCH_END || record(c, passage);
+    if (passage->kind == HD_EVENT_LAUNCH_END || hd_rf_recording_add(&c->recording, passage) <= c->residency.bytes)
+        return true;
+    return refuse(c, "a block with so many instructions cannot be replayed for techniques whose warps share storage%s", "");
 }
 
 /* ---- events --------------------------------------------------------------------------------------------------------- */
@@ -536,22 +540,6 @@ bool hd_count_flush(hd_count *c)
     return good;
 }
 
-/* Of a warp that does not go straight on, or of any where no stretches are collected. */
-static bool turn_to(hd_count *c, const hd_event *event)
-{
-    if (event->kind != HD_EVENT_CALL && !end_stretch(c))
-        return false;
-    if (event->kind == HD_EVENT_WARP_START)
-        hd_rf_uniform_start(c->uniform, event->warp);
-    if (event->kind != HD_EVENT_ISSUE)
-        return true;
-    if (!check_uniform(c, event))
-        return false;
-    if (!c->stretches)
-        hd_rf_uniform_note(c->uniform, event->warp, (hd_rf_branch){event->active, event->instruction, event->function, event->frame});
-    return true;
-}
-
 bool hd_count_take(void *count, const hd_event *event)
 {
     hd_count *c = count;
@@ -560,7 +548,7 @@ bool hd_count_take(void *count, const hd_event *event)
     if (!c->open)
         open_ways(c);
     bool goes_on = event->kind == HD_EVENT_ISSUE && c->stretches && hd_rf_stretches_goes_on(c->stretches, event);
-    if (!goes_on && !turn_to(c, event))
+    if (!look_at_branches(c, event) || (!goes_on && event->kind != HD_EVENT_CALL && !end_stretch(c)))
         return false;
     if (c->ways[HD_COUNT_EVENTS] && !keep_event(c, event))
         return false;
@@ -574,23 +562,37 @@ bool hd_count_take(void *count, const hd_event *event)
     return ++c->kept < c->batch_most || flush_batch(c);
 }
 
-bool hd_count_take_stretch(void *count, const hd_stretch *s)
+static bool keep_stretch(hd_count *c, const hd_stretch *s)
 {
-    hd_count *c = count;
-    const hd_event first = {.cta = s->cta, .warp = s->warp, .frame = s->frame, .active = s->active};
-    if (c->stopped)
-        return false;
-    if (!c->open)
-        open_ways(c);
-    if (!check_uniform(c, &first))
-        return false;
     c->open_event = c->events;
     if (!c->ways[HD_COUNT_EVENTS])
         c->events += s->count;
     else if (!keep_events(c, s))
         return false;
-    hd_rf_uniform_note(c->uniform, s->warp, (hd_rf_branch){s->active, s->first + s->count - 1, s->function, s->frame});
-    if (c->stretches && !keep_passage(c, &(hd_count_passage){hd_rf_stretches_find(c->stretches, s), c->open_event}))
+    return !c->stretches || keep_passage(c, &(hd_count_passage){hd_rf_stretches_find(c->stretches, s), c->open_event});
+}
+
+static bool look_into(hd_count *c, const hd_stretch *s)
+{
+    uint32_t part;
+    const hd_rf_branch *b = hd_rf_uniform_split_in(c->uniform, s, &part);
+    if (!b)
+        return true;
+    const hd_event next = {.cta = s->cta, .warp = s->warp, .active = s->parts[part].active};
+    hd_stretch *before = part ? hd_stretch_before(s, c->code->functions[s->function], part) : NULL;
+    bool good = (!before || keep_stretch(c, before)) && stop_at_split(c, b, &next);
+    free(before);
+    return good;
+}
+
+bool hd_count_take_stretch(void *count, const hd_stretch *s)
+{
+    hd_count *c = count;
+    if (c->stopped)
+        return false;
+    if (!c->open)
+        open_ways(c);
+    if (!look_into(c, s) || !keep_stretch(c, s))
         return false;
     c->kept += s->count;
     return c->kept < c->batch_most || flush_batch(c);

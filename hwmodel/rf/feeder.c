@@ -79,7 +79,7 @@ bool hd_rf_feeder_do(hd_rf_feeder *c, uint32_t m, hd_rf_living *w, const hd_rf_p
     if (index == HD_NONE)
         return true;
     member->failure = (hd_rf_failure){.wrong = HD_RF_SHARED, .warp = w->number, .cta = w->warp.cta, .function = p->function,
-                                      .instruction = p->stretch ? p->stretch->first + p->end - 1u : 0, .word = index - w->warp.identity.base};
+                                      .instruction = p->stretch ? hd_rf_stretch_instruction(p->stretch, p->end - 1u) : 0, .word = index - w->warp.identity.base};
     c->failed++;
     return false;
 }
@@ -102,7 +102,8 @@ static inline void do_at_once(hd_rf_feeder *c, hd_rf_living *w, const hd_event *
 {
     if (!c->share || c->defers)
         return;
-    hd_rf_stretch at = {.first = event->instruction, .count = 1};
+    const hd_stretch_part part = {.first = event->instruction};
+    const hd_rf_stretch at = {.count = 1, .part_count = 1, .parts = &part};
     (void)hd_rf_feeder_do_noted(c, w, &(hd_rf_passage){.function = event->function, .end = 1, .stretch = &at});
 }
 
@@ -327,7 +328,7 @@ bool hd_rf_feeder_take(hd_rf_feeder *c, const hd_event *event)
 
 bool hd_rf_feeder_pass(hd_rf_feeder *c, const hd_rf_passage *p, uint32_t *at)
 {
-    const uint32_t *first = c->code->functions[p->function]->destination_first + p->stretch->first;
+    const uint32_t *first = c->code->functions[p->function]->destination_first;
     const hd_width *widths = hd_rf_stretch_widths(p->stretch, c->code, p->from);
     uint32_t failed = c->failed;
     hd_rf_living *w = hd_rf_feeder_warp(c, p->warp);
@@ -337,7 +338,7 @@ bool hd_rf_feeder_pass(hd_rf_feeder *c, const hd_rf_passage *p, uint32_t *at)
             enter_frame(c, w, &event);
         if (event.effective && widths) {
             event.widths = widths;
-            widths += first[i + 1] - first[i];
+            widths += first[event.instruction + 1] - first[event.instruction];
         }
         issue_in(c, w, &event);
         if (c->failed != failed) {

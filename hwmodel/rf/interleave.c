@@ -339,7 +339,7 @@ static const hd_rf_code *code_of(const hd_rf_interleave *i, const resident_warp 
 static bool await_results(hd_rf_interleave *i, resident_warp *w)
 {
     const hd_rf_code *code = code_of(i, w);
-    uint32_t load = w->passage.stretch->first + w->passage.end - 1;
+    uint32_t load = hd_rf_stretch_instruction(w->passage.stretch, w->passage.end - 1u);
     uint32_t first = code->destination_first[load], end = code->destination_first[load + 1];
     if (w->last <= i->now)
         w->awaits = w->touches = 0;
@@ -369,7 +369,7 @@ static uint64_t when_it_can(const hd_rf_interleave *i, const resident_warp *w)
     if (w->last <= i->now)
         return 0;
     const hd_rf_code *code = code_of(i, w);
-    uint32_t next = w->passage.stretch->first + w->passage.end;
+    uint32_t next = hd_rf_stretch_instruction(w->passage.stretch, w->passage.end);
     if (!(code->touches[next] & w->touches))
         return 0;
     for (uint32_t s = code->source_first[next]; s < code->source_first[next + 1]; s++) {
@@ -438,14 +438,14 @@ static bool pass_on(hd_rf_interleave *i, resident_warp *w)
 static uint8_t end_of_run(const hd_rf_interleave *i, const resident_warp *w, uint8_t end)
 {
     const hd_rf_stretch *s = w->passage.stretch;
-    uint32_t loads = s->loads >> w->passage.end;
-    uint8_t stop = loads ? (uint8_t)(w->passage.end + __builtin_ctz(loads) + 1) : end;
+    uint64_t loads = s->loads >> w->passage.end;
+    uint8_t stop = loads ? (uint8_t)(w->passage.end + __builtin_ctzll(loads) + 1) : end;
     stop = stop < end ? stop : end;
     if (w->last <= i->now + 1 || !(s->touches & w->touches))
         return stop;
-    const uint64_t *touches = code_of(i, w)->touches + s->first;
+    const uint64_t *touches = code_of(i, w)->touches;
     for (uint8_t at = (uint8_t)(w->passage.end + 1); at < stop; at++)
-        if (touches[at] & w->touches)
+        if (touches[hd_rf_stretch_instruction(s, at)] & w->touches)
             return at;
     return stop;
 }

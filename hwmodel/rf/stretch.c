@@ -5,8 +5,8 @@
 #include "base/sequences.h"
 
 enum {
-    KEY = 5, /* words before the lanes: see contents_of */
-    TOLD = 1, GUARDED = 2, /* in the third of them: widths and effective lanes follow */
+    KEY = 3, PART = sizeof(hd_stretch_part) / sizeof(uint32_t), /* words before the parts, and of each of these: see contents_of */
+    TOLD = 1, GUARDED = 2, /* in the second of them: widths and effective lanes follow */
 };
 
 typedef struct kept {
@@ -58,10 +58,16 @@ void hd_rf_stretches_free(hd_rf_stretches *s)
 
 /* ---- single events --------------------------------------------------------------------------------------------------- */
 
+static bool is_straight(const hd_stretch *o, const hd_event *e)
+{
+    return e->instruction == o->next && e->active == o->active;
+}
+
 bool hd_rf_stretches_goes_on(const hd_rf_stretches *s, const hd_event *e)
 {
     const hd_stretch *o = &s->open;
-    return o->count && e->instruction == o->next && e->active == o->active && e->warp == o->warp && e->frame == o->frame && e->function == o->function;
+    return o->count && e->warp == o->warp && e->frame == o->frame && e->function == o->function &&
+           (is_straight(o, e) || hd_stretch_turns(o, e->instruction));
 }
 
 void hd_rf_stretches_add(hd_rf_stretches *s, const hd_event *e)
@@ -69,6 +75,8 @@ void hd_rf_stretches_add(hd_rf_stretches *s, const hd_event *e)
     hd_stretch *o = &s->open;
     if (!o->count)
         hd_stretch_begin(o, e);
+    if (!is_straight(o, e))
+        hd_stretch_turn(o, e->instruction, e->active);
     if (e->widths) {
         memcpy(o->widths + o->width_words, e->widths, e->width_words * sizeof *e->widths);
         o->width_words += e->width_words;
@@ -87,7 +95,7 @@ bool hd_rf_stretches_end(hd_rf_stretches *s, hd_rf_passage *passage)
 
 /* ---- contents ---------------------------------------------------------------------------------------------------------- */
 
-/* A key is this head, the lanes where they are guarded, and the widths. */
+/* A key is this head, the parts, the lanes where they are guarded, and the widths. */
 typedef struct contents {
     const hd_stretch *what;
     uint32_t head[KEY];
@@ -95,19 +103,20 @@ typedef struct contents {
 
 static uint32_t flags_of(const hd_stretch *o, bool told)
 {
-    return o->count << 2 | (o->guarded ? GUARDED : 0) | (told ? TOLD : 0);
+    return o->part_count << 16 | o->count << 2 | (o->guarded ? GUARDED : 0) | (told ? TOLD : 0);
 }
 
 static contents contents_of(const hd_stretch *o)
 {
-    return (contents){o, {o->function, o->first, flags_of(o, o->width_words), o->active, o->width_words}};
+    return (contents){o, {o->function, flags_of(o, o->width_words), o->width_words}};
 }
 
 static bool is_same(const kept *k, const contents *c)
 {
     const hd_stretch *o = c->what;
-    const uint32_t *lanes = k->key + KEY, *widths = lanes + (o->guarded ? o->count : 0);
-    return !memcmp(k->key, c->head, sizeof c->head) && (!o->guarded || !memcmp(lanes, o->effective, o->count * sizeof *lanes)) &&
+    const uint32_t *lanes = k->key + KEY + o->part_count * PART, *widths = lanes + (o->guarded ? o->count : 0);
+    return !memcmp(k->key, c->head, sizeof c->head) && !memcmp(k->key + KEY, o->parts, o->part_count * sizeof *o->parts) &&
+           (!o->guarded || !memcmp(lanes, o->effective, o->count * sizeof *lanes)) &&
            (!o->width_words || !memcmp(widths, o->widths, o->width_words * sizeof *o->widths));
 }
 
@@ -126,6 +135,7 @@ static void key_of(hd_rf_stretches *s, const contents *c)
     const hd_stretch *o = c->what;
     hd_array_clear(&s->key);
     memcpy(hd_array_extend(&s->key, KEY), c->head, sizeof c->head);
+    memcpy(hd_array_extend(&s->key, o->part_count * PART), o->parts, o->part_count * sizeof *o->parts);
     if (o->guarded)
         memcpy(hd_array_extend(&s->key, o->count), o->effective, o->count * sizeof *o->effective);
     add_widths(s, o);
@@ -133,17 +143,22 @@ static void key_of(hd_rf_stretches *s, const contents *c)
 
 /* ---- texts --------------------------------------------------------------------------------------------------------------- */
 
+static void collect_mask(hd_rf_stretches *s, uint32_t mask)
+{
+    uint32_t k = 0;
+    while (k < s->masks.count && s->masks.items[k] != mask)
+        k++;
+    if (k == s->masks.count && mask)
+        hd_array_push(&s->masks, mask);
+}
+
 static void collect_masks(hd_rf_stretches *s, const hd_stretch *o)
 {
     hd_array_clear(&s->masks);
-    hd_array_push(&s->masks, o->active);
-    for (uint32_t i = 0; i < o->count && o->guarded; i++) {
-        uint32_t k = 0;
-        while (k < s->masks.count && s->masks.items[k] != o->effective[i])
-            k++;
-        if (k == s->masks.count && o->effective[i])
-            hd_array_push(&s->masks, o->effective[i]);
-    }
+    for (uint32_t k = 0; k < o->part_count; k++)
+        collect_mask(s, o->parts[k].active);
+    for (uint32_t i = 0; i < o->count && o->guarded; i++)
+        collect_mask(s, o->effective[i]);
 }
 
 /* 0: none. */
@@ -157,9 +172,13 @@ static uint32_t place_of(const hd_rf_stretches *s, uint32_t mask)
 
 static uint32_t number_of_text(hd_rf_stretches *s, const hd_stretch *o, bool told)
 {
-    const uint32_t head[] = {o->function, o->first, flags_of(o, told)};
+    const uint32_t head[] = {o->function, flags_of(o, told)};
     hd_array_clear(&s->key);
-    memcpy(hd_array_extend(&s->key, 3), head, sizeof head);
+    memcpy(hd_array_extend(&s->key, 2), head, sizeof head);
+    for (uint32_t k = 0; k < o->part_count; k++) {
+        const uint32_t part[] = {o->parts[k].at, o->parts[k].first, place_of(s, o->parts[k].active)};
+        memcpy(hd_array_extend(&s->key, 3), part, sizeof part);
+    }
     for (uint32_t i = 0; i < o->count && o->guarded; i++)
         hd_array_push(&s->key, place_of(s, o->effective[i]));
     if (told)
@@ -184,11 +203,12 @@ static bool has_room(const hd_rf_stretches *s, size_t bytes)
 
 static void point_into_key(kept *k)
 {
-    const uint32_t *lanes = k->key + KEY;
-    bool guarded = k->key[2] & GUARDED;
+    const uint32_t *lanes = k->key + KEY + k->stretch.part_count * PART;
+    bool guarded = k->key[1] & GUARDED;
+    k->stretch.parts = (const hd_stretch_part *)(const void *)(k->key + KEY);
     k->stretch.masks = k->key + k->words;
     k->stretch.effective = guarded ? lanes : NULL;
-    k->stretch.widths = k->key[2] & TOLD ? (const hd_width *)(lanes + (guarded ? k->stretch.count : 0)) : NULL;
+    k->stretch.widths = k->key[1] & TOLD ? (const hd_width *)(lanes + (guarded ? k->stretch.count : 0)) : NULL;
 }
 
 /* What follows from the contents. */
@@ -197,9 +217,11 @@ static void add_facts(const hd_rf_stretches *s, const hd_stretch *o, hd_rf_stret
     const hd_rf_code *code = s->code->functions[o->function];
     stretch->barrier = o->barrier;
     for (uint32_t i = 0; i < o->count; i++) {
-        bool long_load = o->effective[i] && code->traits[o->first + i] & HD_RF_LONG;
-        stretch->loads |= (uint32_t)long_load << i;
-        stretch->touches |= code->touches[o->first + i];
+        const hd_stretch_part *part = hd_stretch_part_at(o->parts, o->part_count, i);
+        uint32_t instruction = part->first + (i - part->at);
+        bool long_load = o->effective[i] && code->traits[instruction] & HD_RF_LONG;
+        stretch->loads |= (uint64_t)long_load << i;
+        stretch->touches |= code->touches[instruction];
     }
 }
 
@@ -219,8 +241,8 @@ static kept *keep(hd_rf_stretches *s, const hd_stretch *o, uint64_t hash)
     k->follow = 0;
     memcpy(k->key, s->key.items, k->words * sizeof *k->key);
     memcpy(k->key + k->words, s->masks.items, s->masks.count * sizeof *k->key);
-    k->stretch = (hd_rf_stretch){.number = room ? s->all.count : HD_NONE, .text = HD_NONE, .shape = HD_NONE, .function = o->function, .first = o->first,
-                                 .count = o->count, .active = o->active, .mask_count = s->masks.count};
+    k->stretch = (hd_rf_stretch){.number = room ? s->all.count : HD_NONE, .text = HD_NONE, .shape = HD_NONE, .function = o->function,
+                                 .count = o->count, .part_count = o->part_count, .mask_count = s->masks.count};
     add_facts(s, o, &k->stretch);
     point_into_key(k);
     if (!room) {
@@ -270,17 +292,18 @@ hd_rf_passage hd_rf_stretches_find(hd_rf_stretches *s, const hd_stretch *o)
 hd_event hd_rf_passage_event(const hd_rf_passage *p, uint32_t i)
 {
     const hd_rf_stretch *s = p->stretch;
+    const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, i);
     return (hd_event){.kind = HD_EVENT_ISSUE, .cta = p->cta, .warp = p->warp, .frame = p->frame, .function = s->function,
-                      .instruction = s->first + i, .active = s->active, .effective = s->effective ? s->effective[i] : s->active};
+                      .instruction = part->first + (i - part->at), .active = part->active, .effective = s->effective ? s->effective[i] : part->active};
 }
 
 const hd_width *hd_rf_stretch_widths(const hd_rf_stretch *s, const hd_rf_module *code, uint32_t i)
 {
-    const uint32_t *first = code->functions[s->function]->destination_first + s->first;
+    const uint32_t *first = code->functions[s->function]->destination_first;
     const hd_width *widths = s->widths;
     for (uint32_t k = 0; widths && k < i; k++)
-        if (s->effective ? s->effective[k] : s->active)
-            widths += first[k + 1] - first[k];
+        if (!s->effective || s->effective[k])
+            widths += first[hd_rf_stretch_instruction(s, k) + 1] - first[hd_rf_stretch_instruction(s, k)];
     return widths;
 }
 

@@ -1,7 +1,7 @@
-/* Stretches: what a warp does between two places where it could go on in different ways.
+/* Stretches: what a warp does one after another in a frame (stream.h tells how long they are).
  *
- * They come from the interpreter (hd_stretch), or are put together here from single events. The contents of a stretch are where it begins, how many
- * instructions it has, the active lanes, and where they differ from these the effective ones, and the widths of what is written where they are
+ * They come from the interpreter (hd_stretch), or are put together here from single events. The contents of a stretch are its parts, how many
+ * instructions it has, where they differ from the active lanes the effective ones, and the widths of what is written where they are
  * told. Stretches with the same contents are one, with a number.
  *
  * So that what models make of a stretch can be looked up for any lanes (lanes.h, automaton.h), it also has a text: its contents with the place of
@@ -21,15 +21,23 @@ enum { HD_RF_STRETCH = HD_STRETCH_MOST, HD_RF_STRETCHES = 1 << 18, HD_RF_STRETCH
 typedef struct hd_rf_stretch {
     uint32_t number; /* HD_NONE: there was no room */
     uint32_t text, shape; /* numbers of its text, and of its text without widths; HD_NONE where it has no number */
-    uint32_t function, first, count, active;
-    uint32_t loads;   /* its long-latency loads with an effective lane: a bit an instruction */
+    uint32_t function, count, part_count;
     bool barrier;     /* it ends at one */
+    uint64_t loads;   /* its long-latency loads with an effective lane: a bit an instruction */
     uint64_t touches; /* of its instructions: code.h */
-    const uint32_t *masks; /* `active`, and the effective ones that are neither it nor 0, each once */
+    const hd_stretch_part *parts;
+    const uint32_t *masks; /* the active and effective ones that are not 0, each once */
     uint32_t mask_count;
     const uint32_t *effective; /* by instruction; NULL: all that are active */
     const hd_width *widths; /* of all destinations of its instructions that write, in order; NULL: not told */
 } hd_rf_stretch;
+
+/* Of its function. */
+static inline uint32_t hd_rf_stretch_instruction(const hd_rf_stretch *s, uint32_t i)
+{
+    const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, i);
+    return part->first + (i - part->at);
+}
 
 /* What a warp does next: a stretch, or a part of one (kind ISSUE), or another event. */
 typedef struct hd_rf_passage {

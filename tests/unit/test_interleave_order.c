@@ -97,14 +97,18 @@ static void end_stretch(scene *s, hd_rf_cta *cta)
         hd_rf_cta_record(cta, &passage);
 }
 
-/* Does the event go on with the warp's last stretch? It has `length` instructions. */
-static bool is_more(const scene *s, const script *w, uint32_t length, const hd_event *e)
+/* Does the event go on with the warp's last stretch? It has `length` instructions in *parts parts. */
+static bool is_more(const scene *s, const script *w, uint32_t length, uint32_t *parts, const hd_event *e)
 {
-    if (!w->steps.count || !length || length == HD_RF_STRETCH)
+    if (!w->steps.count || !length || length == 64)
         return false;
     const hd_event *last = &hd_array_last(&w->steps).event;
-    return last->function == e->function && last->frame == e->frame && last->instruction + 1 == e->instruction && last->active == e->active &&
-           !has_trait(s, last, HD_RF_BARRIER);
+    bool straight = last->instruction + 1 == e->instruction && last->active == e->active;
+    bool jumps = *parts < 8 && (length < 16 || e->instruction > last->instruction);
+    if (last->function != e->function || last->frame != e->frame || has_trait(s, last, HD_RF_BARRIER) || !(straight || jumps))
+        return false;
+    *parts += !straight;
+    return true;
 }
 
 static uint32_t others_there(const scene *s, uint32_t warp)
@@ -115,14 +119,15 @@ static uint32_t others_there(const scene *s, uint32_t warp)
     return mask;
 }
 
-static void do_one(scene *s, hd_rf_cta *cta, uint32_t warp, uint32_t active, uint32_t *length)
+static void do_one(scene *s, hd_rf_cta *cta, uint32_t warp, uint32_t active, uint32_t *length, uint32_t *parts)
 {
     script *w = &s->scripts[warp];
     hd_event e = {.kind = HD_EVENT_ISSUE, .cta = cta->cta, .warp = warp, .frame = w->frame, .function = w->frame ? 0 : 1, .instruction = w->next++,
                   .active = active, .effective = below(s, 8) ? active : active & below(s, 2)};
     bool behind = w->steps.count && has_trait(s, &hd_array_last(&w->steps).event, HD_RF_BARRIER);
-    bool begins = !is_more(s, w, *length, &e);
+    bool begins = !is_more(s, w, *length, parts, &e);
     *length = begins ? 1 : *length + 1;
+    *parts = begins ? 1 : *parts;
     hd_array_push(&w->steps, (step){e, behind ? others_there(s, warp) : 0, begins});
     w->barriers += has_trait(s, &e, HD_RF_BARRIER);
     if (!hd_rf_stretches_goes_on(s->stretches, &e))
@@ -145,14 +150,15 @@ static void change_frame(scene *s, hd_rf_cta *cta, uint32_t warp)
 static void do_some(scene *s, hd_rf_cta *cta, uint32_t warp)
 {
     static const uint32_t lanes[] = {~0u, ~0u, 0xffff, 1};
-    uint32_t count = 1 + below(s, 50), length = 0, active = lanes[below(s, 4)];
+    uint32_t count = 1 + below(s, 120), length = 0, parts = 0, active = lanes[below(s, 4)];
     if (!below(s, 5))
         change_frame(s, cta, warp);
     s->scripts[warp].next = below(s, CODE);
     for (uint32_t i = 0; i < count; i++) {
-        do_one(s, cta, warp, active, &length);
-        if (s->scripts[warp].next == CODE || !below(s, 40))
+        do_one(s, cta, warp, active, &length, &parts);
+        if (s->scripts[warp].next == CODE || !below(s, 20))
             s->scripts[warp].next = below(s, CODE);
+        active = below(s, 20) ? active : lanes[below(s, 4)];
     }
     end_stretch(s, cta);
 }

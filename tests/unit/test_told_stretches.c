@@ -21,7 +21,7 @@ typedef struct listener {
     HD_ARRAY(told) list;
     uint32_t refuse; /* after so many in the list; 0: none */
     uint32_t refused;
-    uint32_t length; /* of the stretch, by the rules */
+    uint32_t length, parts; /* of the stretch, by the rules */
 } listener;
 
 static uint32_t hash_of(const hd_width *widths, uint32_t words)
@@ -52,11 +52,12 @@ static bool is_barrier(const listener *l, uint32_t function, uint32_t instructio
 /* Does the event begin a stretch, by the rules? */
 static bool begins(const listener *l, const hd_event *e)
 {
-    if (!l->list.count || l->length == 32)
+    if (!l->list.count || l->length == 64)
         return true;
     const told *last = &hd_array_last(&l->list);
-    return last->kind != HD_EVENT_ISSUE || is_barrier(l, last->function, last->instruction) || last->warp != e->warp || last->frame != e->frame || last->active != e->active ||
-           last->function != e->function || last->instruction + 1 != e->instruction;
+    bool turns = last->active != e->active || last->instruction + 1 != e->instruction;
+    return last->kind != HD_EVENT_ISSUE || is_barrier(l, last->function, last->instruction) || last->warp != e->warp || last->frame != e->frame ||
+           last->function != e->function || (turns && (l->parts == 8 || (l->length >= 16 && e->instruction <= last->instruction)));
 }
 
 static bool take(void *context, const hd_event *e)
@@ -64,7 +65,10 @@ static bool take(void *context, const hd_event *e)
     listener *l = context;
     bool first = e->kind == HD_EVENT_ISSUE && begins(l, e);
     assert_true(e->kind != HD_EVENT_ISSUE || !l->stretches);
+    const told *last = l->list.count ? &hd_array_last(&l->list) : NULL;
+    bool turns = last && (last->active != e->active || last->instruction + 1 != e->instruction);
     l->length = first ? 1 : l->length + 1;
+    l->parts = first ? 1 : l->parts + turns;
     keep(l, e, e->widths, e->width_words, first);
     return answer(l);
 }
@@ -72,13 +76,15 @@ static bool take(void *context, const hd_event *e)
 static bool take_stretch(void *context, const hd_stretch *s)
 {
     listener *l = context;
-    const uint32_t *first = l->code->functions[s->function]->destination_first + s->first;
+    const uint32_t *first = l->code->functions[s->function]->destination_first;
     uint32_t at = 0, guarded = 0;
     assert_true(s->count && s->count <= HD_STRETCH_MOST && !l->refused);
+    assert_true(s->part_count && s->part_count <= HD_STRETCH_PARTS && !s->parts[0].at);
     for (uint32_t i = 0; i < s->count; i++) {
+        const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, i);
         hd_event e = {.kind = HD_EVENT_ISSUE, .cta = s->cta, .warp = s->warp, .frame = s->frame, .function = s->function,
-                      .instruction = s->first + i, .active = s->active, .effective = s->effective[i]};
-        uint32_t words = l->columns && e.effective ? first[i + 1] - first[i] : 0;
+                      .instruction = part->first + i - part->at, .active = part->active, .effective = s->effective[i]};
+        uint32_t words = l->columns && e.effective ? first[e.instruction + 1] - first[e.instruction] : 0;
         assert_int_equal(is_barrier(l, e.function, e.instruction), s->barrier && i + 1 == s->count);
         keep(l, &e, s->widths + at, words, i == 0);
         at += words;
@@ -129,8 +135,8 @@ static uint32_t compare(kernel_run run, hd_exec_status status)
         assert_int_equal(listen(&single, run), status);
         assert_int_equal(listen(&together, run), status);
         expect_equal(&single, &together);
-        for (uint32_t i = 31; i < together.list.count; i++)
-            full += together.list.items[i - 31].begins && !together.list.items[i].begins && together.list.items[i].kind == HD_EVENT_ISSUE;
+        for (uint32_t i = 63; i < together.list.count; i++)
+            full += together.list.items[i - 63].begins && !together.list.items[i].begins && together.list.items[i].kind == HD_EVENT_ISSUE;
         hd_array_free(&single.list);
         hd_array_free(&together.list);
     }
