@@ -1,6 +1,6 @@
 /* The order of resident warps: see interleave.h. O(resident warps) a turn at worst, O(1) while active warps go on.
  *
- * Instructions are looked at one by one only where a model is asked for each. Else a turn goes on to the next long-latency load at once, or to
+ * A turn goes on at once to the next long-latency load, to an instruction that a model may refuse (all, where it does not say which), or to
  * what may need a result that is awaited, which sets of words (code.h) tell nearly always. */
 #include "hwmodel/rf/interleave.h"
 
@@ -37,7 +37,7 @@ struct hd_rf_interleave {
     const hd_rf_ops *ops;       /* of the only model, where one steers; else of any */
     hd_rf_residency residency;
     uint32_t most_ctas;         /* that the SM can hold at all */
-    bool asks;                  /* the model is asked for each instruction; one that can be carried lets every warp go on */
+    bool asks;                  /* the model may refuse instructions; one that can be carried lets every warp go on */
     bool tells_switches;        /* a model wants to know of them */
     HD_ARRAY(hd_rf_cta *) arrived;      /* not resident yet */
     HD_ARRAY(resident_cta *) residents;
@@ -385,9 +385,27 @@ static uint64_t when_it_can(const hd_rf_interleave *i, const resident_warp *w)
 
 /* ---- issuing ------------------------------------------------------------------------------------------------------- */
 
+/* Place in the warp's stretch of the next instruction, from `from` on, that the model has to be asked for, if that is before `end`. */
+static uint8_t next_asked(const hd_rf_interleave *i, const resident_warp *w, uint8_t from, uint8_t end)
+{
+    const hd_rf_stretch *s = w->passage.stretch;
+    if (!i->asks || !i->ops->next_asked)
+        return i->asks && from < end ? from : end;
+    while (from < end) {
+        const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, from);
+        bool is_last = part + 1 == s->parts + s->part_count;
+        uint32_t part_end = is_last || part[1].at > end ? end : part[1].at, instruction = part->first + (from - part->at);
+        uint32_t next = i->ops->next_asked(steering(i), w->passage.function, instruction) - instruction;
+        if (next < part_end - from)
+            return (uint8_t)(from + next);
+        from = (uint8_t)part_end;
+    }
+    return end;
+}
+
 static bool may_issue(hd_rf_interleave *i, const resident_warp *w)
 {
-    if (!i->asks)
+    if (next_asked(i, w, w->passage.end, (uint8_t)(w->passage.end + 1)) > w->passage.end)
         return true;
     i->feeder->latest = w->living; /* found without a search */
     hd_event next = hd_rf_passage_event(&w->passage, w->passage.end);
@@ -481,7 +499,7 @@ static uint64_t go_on(hd_rf_interleave *i, resident_warp *w, uint8_t end)
 static bool go_on_asking(hd_rf_interleave *i, resident_warp *w, uint8_t end, uint64_t *ready)
 {
     do {
-        *ready = advance(i, w, (uint8_t)(w->passage.end + 1));
+        *ready = go_on(i, w, next_asked(i, w, (uint8_t)(w->passage.end + 1), end));
         if (!pass_on(i, w))
             return false;
     } while (*ready <= i->now && w->passage.end < end && may_issue(i, w));
@@ -494,14 +512,8 @@ static bool issue(hd_rf_interleave *i, resident_warp *w)
     uint32_t count = w->passage.stretch->count, rest = count - w->passage.end, most = i->residency.turn ? i->residency.turn : rest;
     uint8_t end = (uint8_t)(w->passage.end + (rest < most ? rest : most));
     uint64_t ready;
-    if (i->asks) {
-        if (!go_on_asking(i, w, end, &ready))
-            return false;
-    } else {
-        ready = go_on(i, w, end);
-        if (!pass_on(i, w))
-            return false;
-    }
+    if (!go_on_asking(i, w, end, &ready))
+        return false;
     if (w->passage.end == count) {
         if (!load_next(i, w)) {
             end_warp(i, take_active(i, i->turn)); /* the next one stands in its place now */

@@ -36,7 +36,8 @@ enum { HD_ACQUIRES = 1, HD_RELEASES = 2 };
 
 typedef struct hd_mutex_function {
     uint32_t base, extended; /* extended 0: all registers are the warp's own */
-    uint8_t *marks;          /* by instruction; NULL: none */
+    uint8_t *marks;          /* by instruction */
+    uint32_t *next_acquire;  /* by instruction: from it on; HD_NONE: none */
 } hd_mutex_function;
 
 typedef struct hd_mutex_word {
@@ -89,6 +90,14 @@ static void read_function(hd_mutex *m, hd_mutex_function *to, const hd_rf_code *
     }
 }
 
+static void find_acquires(hd_mutex *m, hd_mutex_function *f, uint32_t count)
+{
+    uint32_t next = HD_NONE;
+    f->next_acquire = HD_ARENA_ARRAY(&m->arena, uint32_t, count + 1u);
+    for (uint32_t i = count + 1; i-- > 0;)
+        f->next_acquire[i] = next = f->marks[i] & HD_ACQUIRES ? i : next;
+}
+
 static hd_rf_model *mutex_create(const hd_rf_module *code, const char *options, const char **refusal)
 {
     hd_mutex *m = hd_calloc(1, sizeof *m);
@@ -101,6 +110,7 @@ static hd_rf_model *mutex_create(const hd_rf_module *code, const char *options, 
     for (uint32_t f = 0; f < code->module->functions.count; f++)
         if (code->functions[f]) {
             read_function(m, &m->functions[f], code->functions[f]);
+            find_acquires(m, &m->functions[f], code->functions[f]->instruction_count);
             m->model.shares = m->model.shares || m->functions[f].extended;
         }
     return &m->model;
@@ -313,6 +323,12 @@ static void take_away(hd_mutex *m)
         }
 }
 
+static uint32_t mutex_next_asked(const hd_rf_model *model, uint32_t function, uint32_t from)
+{
+    const hd_mutex *m = (const hd_mutex *)model;
+    return m->kernel->extended ? m->functions[function].next_acquire[from] : HD_NONE;
+}
+
 static bool mutex_may_issue(hd_rf_model *model, const hd_rf_step *step)
 {
     hd_mutex *m = (hd_mutex *)model;
@@ -427,6 +443,7 @@ const hd_rf_ops hd_rf_regmutex_ops = {
     .warp_end = mutex_warp_end,
     .frame_start = mutex_frame_start,
     .may_issue = mutex_may_issue,
+    .next_asked = mutex_next_asked,
     .issue = mutex_issue,
     .operand_read = mutex_read,
     .write_back = mutex_write,

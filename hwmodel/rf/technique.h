@@ -227,6 +227,8 @@ typedef struct hd_rf_ops {
     void (*rank_warps)(hd_rf_model *model, hd_rf_warp **warps, uint32_t count); /* reorders, best first */
     void (*warp_switch)(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in); /* count mode: one of them is NULL */
     bool (*may_issue)(hd_rf_model *model, const hd_rf_step *step);
+    /* The first instruction of a function, from `from` on, of which may_issue may be false; HD_NONE: none. NULL: of each. */
+    uint32_t (*next_asked)(const hd_rf_model *model, uint32_t function, uint32_t from);
     void (*issue)(hd_rf_model *model, const hd_rf_step *step);
     void (*operand_read)(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer);
     bool (*load_address)(hd_rf_model *model, const hd_rf_step *step); /* true: answered instead of memory */

@@ -210,18 +210,37 @@ static void tell_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in)
     hd_array_push(told, (did){(out ? out : in)->identity.warp, SWITCH, in != NULL});
 }
 
+/* A model that is asked for every third instruction of a function refuses every second time. */
+typedef enum manner { UNASKED, AGREES, REFUSES_ASKED_FOR_EACH, REFUSES } manner;
+enum { EVERY = 3 };
+static uint32_t times_asked;
+
 static bool lets_all_go(hd_rf_model *model, const hd_rf_step *now)
 {
     (void)model;
     return now->code != NULL;
 }
 
-static void play(const scene *s, bool asks, story *order)
+static bool lets_half_go(hd_rf_model *model, const hd_rf_step *now)
+{
+    assert_true(now->instruction % EVERY == 0 || !model->info->ops->next_asked);
+    return now->instruction % EVERY || times_asked++ % 2;
+}
+
+static uint32_t every_third(const hd_rf_model *model, uint32_t function, uint32_t from)
+{
+    (void)model, (void)function;
+    return (from + EVERY - 1) / EVERY * EVERY;
+}
+
+static void play(const scene *s, manner asking, story *order)
 {
     hd_rf_ops ops = hd_rf_baseline_ops;
     ops.issue = tell_issue;
     ops.warp_switch = tell_switch;
-    ops.may_issue = asks ? lets_all_go : NULL;
+    ops.may_issue = asking == UNASKED ? NULL : asking == AGREES ? lets_all_go : lets_half_go;
+    ops.next_asked = asking == REFUSES ? every_third : NULL;
+    times_asked = 0;
     ops.coupled = true;
     hd_rf_model_info info = {"order", "", &ops, "", "", ""};
     const char *refusal = NULL;
@@ -447,22 +466,30 @@ static void any_order_is_by_the_rules(void **state)
 {
     (void)state;
     scene *s = hd_calloc(1, sizeof *s);
-    uint64_t instructions = 0;
+    uint64_t instructions = 0, refusals = 0;
     for (uint64_t seed = 1; seed <= 1000; seed++) {
-        story wanted = {0}, got = {0}, asked = {0};
+        story wanted = {0}, got = {0}, asked = {0}, refused = {0}, refused_by_places = {0};
         open_scene(s, seed);
         follow_rules(s, &wanted);
-        play(s, false, &got);
+        play(s, UNASKED, &got);
         compare(&wanted, &got, seed, false);
-        play(s, true, &asked);
+        play(s, AGREES, &asked);
         compare(&wanted, &asked, seed, true);
+        play(s, REFUSES_ASKED_FOR_EACH, &refused);
+        uint32_t times = times_asked;
+        play(s, REFUSES, &refused_by_places);
+        compare(&refused, &refused_by_places, seed, true);
+        assert_int_equal(times, times_asked);
+        refusals += times / 2;
         instructions += wanted.count;
         hd_array_free(&wanted);
         hd_array_free(&got);
         hd_array_free(&asked);
+        hd_array_free(&refused);
+        hd_array_free(&refused_by_places);
         close_scene(s);
     }
-    assert_true(instructions > 250000);
+    assert_true(instructions > 250000 && refusals > 50000);
     free(s);
 }
 
