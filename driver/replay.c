@@ -30,13 +30,13 @@ static bool brings_annotations(const hd_module *module)
     return false;
 }
 
-bool replay_run_passes(const replay_part *p, hd_module *module, const char *passes, hd_diagnostics *diagnostics)
+bool replay_run_passes(const replay_part *p, replay_file *f, const char *passes, hd_diagnostics *diagnostics)
 {
     hd_pipeline *pipeline = hd_pipeline_parse(passes, diagnostics);
     if (!pipeline)
         return false;
-    hd_pipeline_options options = {.threads = p->threads, .gpu = p->plan->gpu};
-    bool good = hd_pipeline_run(pipeline, module, &options, diagnostics);
+    hd_pipeline_options options = {.threads = p->threads, .gpu = p->plan->gpu, .contexts = f->contexts.items ? &f->contexts : NULL};
+    bool good = hd_pipeline_run(pipeline, f->module, &options, diagnostics);
     hd_pipeline_free(pipeline);
     return good;
 }
@@ -50,7 +50,7 @@ static bool allocate_registers(replay_part *p, replay_file *f)
     f->original = hd_module_copy(f->module, &f->said);
     if (p->plan->options->max_registers)
         snprintf(passes, sizeof passes, "clean,regalloc(max=%u)", p->plan->options->max_registers);
-    return replay_run_passes(p, f->module, passes, &f->said);
+    return replay_run_passes(p, f, passes, &f->said);
 }
 
 static bool make_module(replay_part *p, replay_file *f)
@@ -115,7 +115,7 @@ static bool add_models_of(replay_part *p, replay_file *f, uint32_t first, bool *
     bool as_written = !*passes || brings_annotations_of(f->module, passes);
     if (*passes)
         f->annotated = f->annotated || as_written;
-    if (!as_written && !replay_run_passes(p, f->module, passes, &p->diagnostics))
+    if (!as_written && !replay_run_passes(p, f, passes, &p->diagnostics))
         return false;
     for (uint32_t m = first; m < p->plan->model_count; m++)
         if (!done[m] && !strcmp(p->plan->models[m]->pass, passes)) {
@@ -134,6 +134,7 @@ static bool add_models(replay_part *p, replay_file *f)
     if (!replay_open_changed(p, f))
         return false;
     replay_open_count(p, f);
+    hd_pass_contexts_open(&f->contexts, f->module, &p->diagnostics);
     for (uint32_t m = 0; m < p->plan->model_count; m++)
         done[m] = replay_sees_changed(p, f, m); /* in a run of its own */
     for (uint32_t m = 0; m < p->plan->model_count; m++)
@@ -143,21 +144,23 @@ static bool add_models(replay_part *p, replay_file *f)
 }
 
 /* What the passes take for uniform, the run must confirm. */
+static void expect_uniform_branches(replay_file *f, uint32_t function)
+{
+    const hd_uniformity *u = hd_analysis_get(&f->contexts.items[function], HD_ANALYSIS_UNIFORMITY);
+    const hd_cfg *cfg = hd_function_cfg(f->module->functions.items[function]);
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        if (cfg->blocks[b].reachable && cfg->blocks[b].conditional && !hd_bitset_has(&u->divergent_branches, b))
+            hd_count_expect_uniform(f->count, function, cfg->blocks[b].end - 1);
+}
+
 void replay_expect_uniform_branches(replay_part *p, replay_file *f)
 {
-    for (uint32_t i = 0; i < f->module->functions.count; i++) {
-        hd_function *function = f->module->functions.items[i];
-        if (!function->has_body)
-            continue;
-        hd_pass_context context;
-        hd_pass_context_init(&context, function, &p->diagnostics);
-        const hd_uniformity *u = hd_analysis_get(&context, HD_ANALYSIS_UNIFORMITY);
-        const hd_cfg *cfg = hd_function_cfg(function);
-        for (uint32_t b = 0; b < cfg->block_count; b++)
-            if (cfg->blocks[b].reachable && cfg->blocks[b].conditional && !hd_bitset_has(&u->divergent_branches, b))
-                hd_count_expect_uniform(f->count, i, cfg->blocks[b].end - 1);
-        hd_pass_context_free(&context);
-    }
+    if (!f->contexts.items)
+        hd_pass_contexts_open(&f->contexts, f->module, &p->diagnostics);
+    for (uint32_t i = 0; i < f->module->functions.count; i++)
+        if (f->module->functions.items[i]->has_body)
+            expect_uniform_branches(f, i);
+    hd_pass_contexts_close(&f->contexts);
 }
 
 /* ---- running ---------------------------------------------------------------------------------------------------------- */
@@ -392,6 +395,7 @@ static void close_module(hd_module *module)
 
 static void close_file(replay_file *f)
 {
+    hd_pass_contexts_close(&f->contexts);
     hd_count_free(f->count);
     hd_rf_module_free(f->code);
     hd_session_close(f->session);

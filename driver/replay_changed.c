@@ -4,7 +4,6 @@
  */
 #include "driver/replay_work.h"
 #include "ir/annotations.h"
-#include "passes/pass.h"
 
 bool replay_has_annotations(const hd_module *module, const char *technique)
 {
@@ -68,7 +67,7 @@ static bool open_one(replay_part *p, replay_file *unchanged, uint32_t m)
     f->launch = unchanged->launch;
     f->module = hd_module_copy(unchanged->module, &p->diagnostics);
     hd_diagnostics_join(&p->diagnostics, &unchanged->said);
-    if (!replay_run_passes(p, f->module, f->rewriting, &p->diagnostics))
+    if (!replay_run_passes(p, f, f->rewriting, &p->diagnostics))
         return false;
     f->untouched = !differ(unchanged->module, f->module) && !replay_has_annotations(f->module, p->plan->models[m]->technique);
     return true;

@@ -6,6 +6,7 @@
 #include "driver/replay.h"
 #include "hwmodel/launch.h"
 #include "hwmodel/rf/count.h"
+#include "passes/pass.h"
 #include "target/gpu.h"
 #include <pthread.h>
 
@@ -17,6 +18,7 @@ typedef struct replay_file {
     hd_launch_file *launch;          /* where `rewriting`: that of the code as it is */
     hd_source source;                /* where `rewriting`: none, its module has that of the code as it is */
     hd_module *module;
+    hd_pass_contexts contexts;       /* of `module`, from its last change until all is decided from analyses */
     hd_session *session;
     hd_module *original;             /* where `module` was allocated, and not rewritten too: a copy from before */
     hd_diagnostics said;             /* of reading and allocating `module`; once more of each copy that is rewritten */
@@ -83,12 +85,12 @@ void replay_print(void *part, const char *text, size_t size); /* to options->pri
 /* What can be read only once, such as a pipe, is read in the order of the parts: waits until those before have run. */
 void replay_await_turn(replay_part *p, const char *path);
 
-bool replay_run_passes(const replay_part *p, hd_module *module, const char *passes, hd_diagnostics *diagnostics);
+bool replay_run_passes(const replay_part *p, replay_file *f, const char *passes, hd_diagnostics *diagnostics);
 hd_session *replay_open_session(replay_part *p, replay_file *f, hd_module *module, hd_status *status);
 
 void replay_open_count(replay_part *p, replay_file *f);            /* f->code, f->count, and no model in it yet */
 void replay_add_model(replay_part *p, replay_file *f, uint32_t m); /* of the chosen ones; a refusal is kept in f->refusals */
-void replay_expect_uniform_branches(replay_part *p, replay_file *f);
+void replay_expect_uniform_branches(replay_part *p, replay_file *f); /* closes f->contexts */
 
 /* Watchers of a session's run, whose context is a replay_run. */
 void replay_one_starts(void *context, uint32_t launch, const hd_grid *grid);

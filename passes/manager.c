@@ -66,6 +66,21 @@ void hd_pass_context_free(hd_pass_context *context)
     hd_gpu_free(context->own_gpu);
 }
 
+void hd_pass_contexts_open(hd_pass_contexts *contexts, const hd_module *module, hd_diagnostics *diagnostics)
+{
+    *contexts = (hd_pass_contexts){hd_calloc(module->functions.count + 1u, sizeof *contexts->items), module->functions.count};
+    for (uint32_t i = 0; i < contexts->count; i++)
+        hd_pass_context_init(&contexts->items[i], module->functions.items[i], diagnostics);
+}
+
+void hd_pass_contexts_close(hd_pass_contexts *contexts)
+{
+    for (uint32_t i = 0; i < contexts->count; i++)
+        hd_pass_context_free(&contexts->items[i]);
+    free(contexts->items);
+    *contexts = (hd_pass_contexts){0};
+}
+
 /* ---- the machine ---- */
 
 const hd_gpu *hd_pass_gpu(hd_pass_context *context)
@@ -140,8 +155,8 @@ typedef struct run {
     hd_pipeline *pipeline;
     hd_module *module;
     const hd_pipeline_options *options;
-    hd_function **functions;
-    outcome *outcomes; /* by function */
+    uint32_t *functions; /* of the module: those that are run */
+    outcome *outcomes;   /* one for each */
     uint64_t *nanoseconds;
 } run;
 
@@ -251,13 +266,19 @@ static void run_function(void *opaque, uint32_t index, uint32_t worker)
     run *r = opaque;
     outcome *o = &r->outcomes[index];
     hd_diagnostics_init(&o->diagnostics);
-    hd_pass_context context;
-    hd_pass_context_init(&context, r->functions[index], &o->diagnostics);
-    context.verify = r->options->validate;
-    context.gpu = r->options->gpu;
-    context.block = r->options->block;
-    run_steps(r, &context, o);
-    finish_function(&context);
+    hd_pass_context own, *context = &own;
+    if (r->options->contexts)
+        context = &r->options->contexts->items[r->functions[index]];
+    else
+        hd_pass_context_init(&own, r->module->functions.items[r->functions[index]], NULL);
+    context->diagnostics = &o->diagnostics;
+    context->verify = r->options->validate;
+    context->block = r->options->block;
+    if (r->options->gpu)
+        context->gpu = r->options->gpu;
+    run_steps(r, context, o);
+    if (context == &own)
+        finish_function(context);
 }
 
 bool hd_pipeline_run_in(hd_pipeline *pipeline, hd_pass_context *context, hd_statistic_array *statistics, hd_diagnostics *diagnostics)
@@ -265,7 +286,7 @@ bool hd_pipeline_run_in(hd_pipeline *pipeline, hd_pass_context *context, hd_stat
     outcome o = {0};
     hd_diagnostics *before = context->diagnostics;
     hd_pipeline_options options = {.validate = context->verify};
-    run r = {pipeline, context->function->module, &options, &context->function, &o, hd_calloc(pipeline->steps.count + 1, sizeof(uint64_t))};
+    run r = {pipeline, context->function->module, &options, NULL, &o, hd_calloc(pipeline->steps.count + 1, sizeof(uint64_t))};
     hd_diagnostics_init(&o.diagnostics);
     context->diagnostics = &o.diagnostics;
     run_steps(&r, context, &o);
@@ -333,14 +354,12 @@ bool hd_pipeline_only_annotates(const hd_pipeline *pipeline)
     return true;
 }
 
-static uint32_t select_functions(hd_module *module, const char *glob, hd_function **functions)
+static uint32_t select_functions(const hd_module *module, const char *glob, uint32_t *functions)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < module->functions.count; i++) {
-        hd_function *f = module->functions.items[i];
-        if (hd_function_selected(f, glob))
-            functions[count++] = f;
-    }
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        if (hd_function_selected(module->functions.items[i], glob))
+            functions[count++] = i;
     return count;
 }
 
@@ -351,7 +370,7 @@ bool hd_pipeline_run(hd_pipeline *pipeline, hd_module *module, const hd_pipeline
     hd_arena arena;
     hd_arena_init(&arena);
     run r = {.pipeline = pipeline, .module = module, .options = options};
-    r.functions = HD_ARENA_ARRAY(&arena, hd_function *, module->functions.count);
+    r.functions = HD_ARENA_ARRAY(&arena, uint32_t, module->functions.count);
     r.outcomes = HD_ARENA_ARRAY(&arena, outcome, module->functions.count);
     r.nanoseconds = HD_ARENA_ARRAY(&arena, uint64_t, pipeline->steps.count);
     uint32_t count = select_functions(module, options->kernel, r.functions);

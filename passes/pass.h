@@ -80,6 +80,15 @@ const struct hd_gpu *hd_pass_gpu(hd_pass_context *context);
 /* Threads of a CTA: what the user said, else .reqntid, else .maxntid, else 256. */
 uint32_t hd_pass_block(const hd_pass_context *context);
 
+/* A context for each function of a module, which the caller keeps from one pipeline to the next (hd_pipeline_options.contexts), so that
+ * analyses stay warm until a pass changes the function. Nobody else may change it meanwhile. Zeroed: none. */
+typedef struct hd_pass_contexts {
+    hd_pass_context *items; /* by function of the module; their diagnostics are those of the last pipeline */
+    uint32_t count;
+} hd_pass_contexts;
+void hd_pass_contexts_open(hd_pass_contexts *contexts, const hd_module *module, hd_diagnostics *diagnostics);
+void hd_pass_contexts_close(hd_pass_contexts *contexts); /* CFGs stay */
+
 typedef struct hd_pipeline hd_pipeline;
 /* Parses "regalloc(max=63),corf,bow(iw=3)"; NULL with a diagnostic (column in the option text) where it is bad. */
 hd_pipeline *hd_pipeline_parse(const char *text, hd_diagnostics *diagnostics);
@@ -94,6 +103,7 @@ typedef struct hd_pipeline_options {
     const char *kernel;               /* glob (fnmatch) over function names; NULL: all */
     const struct hd_gpu *gpu;         /* see hd_pass_gpu; NULL: not said */
     uint32_t block;                   /* see hd_pass_block; 0: not said */
+    hd_pass_contexts *contexts;       /* of this module; NULL: each function gets one for this run alone */
     hd_writer *log;                   /* may be NULL */
     void (*print_function)(hd_writer *, const hd_function *); /* given by the driver: passes/ does not include emitters/ */
 } hd_pipeline_options;

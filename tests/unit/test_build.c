@@ -302,13 +302,14 @@ static void what_a_pass_did_is_taken_back(void **state)
     (void)state;
 }
 
-static void run_passes(subject *s, hd_module *module, const char *list)
+static void run_passes_in(subject *s, hd_module *module, const char *list, hd_pass_contexts *contexts)
 {
     hd_pipeline *passes = hd_pipeline_parse(list, &s->diagnostics);
-    assert_true(hd_pipeline_run(passes, module, &(hd_pipeline_options){0}, &s->diagnostics));
+    assert_true(hd_pipeline_run(passes, module, &(hd_pipeline_options){.contexts = contexts}, &s->diagnostics));
     assert_int_equal(s->diagnostics.error_count, 0);
     hd_pipeline_free(passes);
 }
+static void run_passes(subject *s, hd_module *module, const char *list) { run_passes_in(s, module, list, NULL); }
 
 /* It has a register of module scope, a call, a variable with an initializer, annotations. */
 static const char copied_text[] = ".version 2.3\n.target sm_20\n.address_size 64\n.reg .u32 %old;\n"
@@ -350,9 +351,39 @@ static void a_copy_of_a_module_is_another_one(void **state)
     (void)state;
 }
 
+/* Analyses are kept from pipeline to pipeline until a pass changes the code, and then are those of the new code. */
+static void contexts_outlive_pipelines(void **state)
+{
+    static const char *const lists[] = {"bow", "release", "clean", "ltrf", "corf", "regalloc", "bow,ltrf", "release"};
+    subject s, other;
+    open_module(&s, copied_text);
+    open_module(&other, copied_text);
+    hd_pass_contexts contexts;
+    hd_pass_contexts_open(&contexts, s.module, &s.diagnostics);
+    const void *uniformity = NULL;
+    for (uint32_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        run_passes_in(&s, s.module, lists[i], &contexts);
+        run_passes(&other, other.module, lists[i]);
+        assert_true(i != 1 || contexts.items[1].analyses[HD_ANALYSIS_UNIFORMITY] == uniformity);
+        assert_true(i != 5 || !contexts.items[1].analyses[HD_ANALYSIS_UNIFORMITY]);
+        uniformity = contexts.items[1].analyses[HD_ANALYSIS_UNIFORMITY];
+    }
+    hd_pass_contexts_close(&contexts);
+    hd_writer text;
+    hd_writer_to_memory(&text);
+    assert_true(hd_emit_ptx(&text, other.module, &(hd_emit_options){0}));
+    hd_write_char(&text, '\0');
+    expect_module(&s, false, text.buffer.items);
+    hd_writer_free(&text);
+    done(&s);
+    done(&other);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contexts_outlive_pipelines),
         cmocka_unit_test(a_copy_of_a_module_is_another_one),
         cmocka_unit_test(edits_keep_what_they_do_not_touch),     cmocka_unit_test(edits_are_printed),
         cmocka_unit_test(an_edit_without_steps_changes_nothing), cmocka_unit_test(a_body_from_nothing),
