@@ -19,18 +19,13 @@ static inline void clear_bit(hd_bit_map *map, uint32_t bit)
     map->items[bit / 64] &= ~(1ull << bit % 64);
 }
 
-/* The first bit of [from, end) that is set, or HD_NONE. */
-static uint32_t find_bit(const hd_bit_map *map, uint32_t from, uint32_t end)
+/* The first bit from `from` on that is set; HD_NONE: there is none. */
+static inline uint32_t first_bit(const hd_bit_map *map, uint32_t from)
 {
-    for (uint32_t w = from / 64; w < map->count && w * 64 < end; w++) {
-        uint64_t bits = map->items[w];
-        if (w == from / 64)
-            bits &= ~0ull << from % 64;
-        if (!bits)
-            continue;
-        uint32_t bit = w * 64 + (uint32_t)__builtin_ctzll(bits);
-        return bit < end ? bit : HD_NONE;
-    }
+    uint64_t seen = (1ull << from % 64) - 1;
+    for (uint32_t w = from / 64; w < map->count; w++, seen = 0)
+        if (map->items[w] & ~seen)
+            return w * 64 + (uint32_t)__builtin_ctzll(map->items[w] & ~seen);
     return HD_NONE;
 }
 
@@ -43,6 +38,7 @@ static void clear_bank(hd_physical_bank *bank)
     hd_array_clear(&bank->dark);
     hd_array_clear(&bank->used);
     bank->next = 0;
+    bank->open = HD_NONE;
 }
 
 /* Another sub-array for each bank. */
@@ -59,10 +55,9 @@ static void grow(hd_physical_file *file)
         set_bit(&bank->dark, file->subarrays);
         hd_array_push(&bank->used, 0);
     }
-    uint32_t more = file->rows * file->bank_count;
-    hd_physical_register *fresh = hd_array_extend(&file->registers, more);
-    for (uint32_t i = 0; i < more; i++)
-        fresh[i] = (hd_physical_register){0};
+    for (uint32_t place = first; place < first + file->rows; place++)
+        for (uint32_t b = 0; b < file->bank_count; b++)
+            hd_array_push(&file->registers, (hd_physical_register){.bank = b, .place = place, .subarray = file->subarrays});
     file->subarrays++;
 }
 
@@ -92,72 +87,46 @@ void hd_physical_free(hd_physical_file *file)
     hd_array_free(&file->registers);
 }
 
-static uint32_t find_place(hd_physical_file *file, hd_physical_bank *bank)
+/* Which sub-arrays have power or room says whether there is a free place in them. */
+static uint32_t find_place(const hd_physical_file *file, const hd_physical_bank *bank)
 {
-    uint32_t places = file->subarrays * file->rows;
     if (file->robin) {
-        uint32_t behind = find_bit(&bank->free, bank->next, places);
-        return behind != HD_NONE ? behind : find_bit(&bank->free, 0, places);
+        uint32_t behind = first_bit(&bank->free, bank->next);
+        return behind != HD_NONE ? behind : first_bit(&bank->free, 0);
     }
-    uint32_t subarray = find_bit(&bank->roomy, 0, file->subarrays);
-    if (subarray == HD_NONE)
-        subarray = find_bit(&bank->dark, 0, file->subarrays);
-    return subarray == HD_NONE ? HD_NONE : find_bit(&bank->free, subarray * file->rows, (subarray + 1) * file->rows);
+    uint32_t subarray = bank->open != HD_NONE ? bank->open : first_bit(&bank->dark, 0);
+    return subarray == HD_NONE ? HD_NONE : first_bit(&bank->free, subarray * file->rows);
 }
 
-static inline void fill(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray)
+uint32_t hd_physical_find(hd_physical_file *file, uint32_t b)
 {
-    uint32_t used = bank->used.items[subarray]++;
-    if (!used) {
+    uint32_t place = find_place(file, &file->banks[b]);
+    if (place != HD_NONE)
+        return place;
+    grow(file);
+    return find_place(file, &file->banks[b]);
+}
+
+void hd_physical_filled(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray)
+{
+    if (bank->used.items[subarray] == 1) {
         file->woken++;
         file->lit++;
         clear_bit(&bank->dark, subarray);
         set_bit(&bank->roomy, subarray);
     }
-    if (used + 1 == file->rows)
+    if (bank->used.items[subarray] == file->rows)
         clear_bit(&bank->roomy, subarray);
+    bank->open = first_bit(&bank->roomy, 0);
 }
 
-static inline void empty(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray)
+void hd_physical_emptied(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray)
 {
-    uint32_t used = bank->used.items[subarray]--;
-    if (used == file->rows)
-        set_bit(&bank->roomy, subarray);
-    if (used == 1) {
+    set_bit(&bank->roomy, subarray);
+    if (!bank->used.items[subarray]) {
         file->lit--;
         set_bit(&bank->dark, subarray);
         clear_bit(&bank->roomy, subarray);
     }
-}
-
-uint32_t hd_physical_take(hd_physical_file *file, uint32_t b)
-{
-    hd_physical_bank *bank = &file->banks[b];
-    uint32_t place = find_place(file, bank);
-    if (place == HD_NONE) {
-        grow(file);
-        place = find_place(file, bank);
-    }
-    uint32_t number = place * file->bank_count + b;
-    hd_physical_register *r = &file->registers.items[number];
-    file->touched += !r->touched;
-    r->touched = 1;
-    if (file->unmarked)
-        return number;
-    clear_bit(&bank->free, place);
-    fill(file, bank, place / file->rows);
-    bank->next = place + 1;
-    file->taken++;
-    return number;
-}
-
-void hd_physical_give(hd_physical_file *file, uint32_t number)
-{
-    uint32_t place = number / file->bank_count;
-    hd_physical_bank *bank = &file->banks[number % file->bank_count];
-    if (file->unmarked)
-        return;
-    set_bit(&bank->free, place);
-    empty(file, bank, place / file->rows);
-    file->taken--;
+    bank->open = first_bit(&bank->roomy, 0);
 }

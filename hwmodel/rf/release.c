@@ -68,6 +68,7 @@ typedef struct hd_release {
     uint32_t banks, subarrays, entries, table_bytes, wake_cycles;
     uint32_t cache[HD_RELEASE_MOST_ENTRIES]; /* 1 + address of a pir word; 0: empty */
     uint32_t named;                          /* words that all frames that live are given without renaming */
+    uint32_t bank_mask;                      /* where the number of banks is a power of two: less one; else 0 */
     bool all_static, early;
 } hd_release;
 
@@ -203,6 +204,7 @@ static hd_rf_model *release_create(const hd_rf_module *code, const char *options
     uint32_t count = code->module->functions.count, address = 0;
     const char *why = NULL;
     r->banks = hd_rf_option(options, "banks", 4);
+    r->bank_mask = r->banks & (r->banks - 1) ? 0 : r->banks - 1;
     r->subarrays = hd_rf_option(options, "subarrays", 4);
     r->entries = hd_rf_option(options, "cache", 10);
     r->table_bytes = hd_rf_option(options, "table", 1024);
@@ -292,36 +294,47 @@ static bool cached(hd_release *r, uint32_t flags)
     return hit;
 }
 
-/* false: the physical register that was taken is another's. */
-static bool take_place(hd_release *r, const hd_rf_warp *warp, uint32_t index)
+/* The one that a register has without renaming. */
+static inline uint32_t bank_of(const hd_release *r, const hd_rf_warp *warp, uint32_t index)
 {
-    hd_u32_array *places = &warp_of(r, warp)->places;
-    uint32_t touched = r->file.touched, woken = r->file.woken, size = r->file.registers.count;
-    uint32_t number = hd_physical_take(&r->file, (warp->slot + index) % r->banks);
+    uint32_t sum = warp->slot + index;
+    return r->bank_mask ? sum & r->bank_mask : sum % r->banks; /* a division takes longer than all else that is done to take one */
+}
+
+/* false: the physical register that was taken is another's. */
+static inline bool take_place(hd_release *r, const hd_rf_warp *warp, hd_u32_array *places, uint32_t index)
+{
+    uint32_t number = hd_physical_take(&r->file, bank_of(r, warp, index));
     while (places->count <= index)
         hd_array_push(places, 0);
     places->items[index] = number + 1;
-    hd_rf_add(&r->model, HD_COUNTER_TOUCHED, r->file.touched - touched);
-    hd_rf_add(&r->model, HD_COUNTER_SUBARRAY_WAKES, r->file.woken - woken);
-    hd_rf_add(&r->model, HD_COUNTER_WAKE_CYCLES, (uint64_t)(r->file.woken - woken) * r->wake_cycles);
-    hd_rf_add(&r->model, HD_COUNTER_PHYSICAL_REGISTERS, r->file.registers.count - size);
     return ++r->file.registers.items[number].owners == 1;
 }
 
-static void give_place(hd_release *r, const hd_rf_warp *warp, uint32_t index)
-{
-    uint32_t *place = &warp_of(r, warp)->places.items[index];
-    r->file.registers.items[*place - 1].owners--;
-    hd_physical_give(&r->file, *place - 1);
-    *place = 0;
-}
-
 /* The sum of squares grows by that of n more accesses. */
-static void access_place(hd_release *r, const hd_rf_warp *warp, const hd_rf_deed *deed)
+static inline void access_place(hd_release *r, const hd_u32_array *places, const hd_rf_deed *deed)
 {
-    uint64_t *accesses = &r->file.registers.items[warp_of(r, warp)->places.items[deed->index] - 1].accesses;
+    uint64_t *accesses = &r->file.registers.items[places->items[deed->index] - 1].accesses;
     hd_rf_add(&r->model, HD_COUNTER_ACCESS_SQUARES, deed->n * (2 * *accesses + deed->n));
     *accesses += deed->n;
+}
+
+static inline void give_place(hd_release *r, hd_u32_array *places, const hd_rf_deed *deed)
+{
+    uint32_t number = places->items[deed->index] - 1;
+    access_place(r, places, deed);
+    r->file.registers.items[number].owners--;
+    hd_physical_give(&r->file, number);
+    places->items[deed->index] = 0;
+}
+
+/* What has become of the file since it was as `before`. */
+static void count_changes(hd_release *r, const hd_physical_file *before)
+{
+    hd_rf_add(&r->model, HD_COUNTER_TOUCHED, r->file.touched - before->touched);
+    hd_rf_add(&r->model, HD_COUNTER_SUBARRAY_WAKES, r->file.woken - before->woken);
+    hd_rf_add(&r->model, HD_COUNTER_WAKE_CYCLES, (uint64_t)(r->file.woken - before->woken) * r->wake_cycles);
+    hd_rf_add(&r->model, HD_COUNTER_PHYSICAL_REGISTERS, r->file.registers.count - before->registers.count);
 }
 
 static void name(hd_release *r, uint32_t n)
@@ -334,6 +347,8 @@ static void name(hd_release *r, uint32_t n)
 static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, const hd_rf_deed *deeds, uint32_t count)
 {
     hd_release *r = (hd_release *)model;
+    hd_u32_array *places = &warp_of(r, warp)->places;
+    hd_physical_file before = r->file;
     uint32_t wrong = HD_NONE;
     for (const hd_rf_deed *deed = deeds; deed < deeds + count; deed++)
         switch ((hd_release_deed)deed->what) {
@@ -344,15 +359,14 @@ static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, const hd_rf_
             hd_rf_add(model, HD_COUNTER_FLAG_DECODES, !cached(r, deed->index));
             break;
         case TAKE:
-            if (!take_place(r, warp, deed->index) && wrong == HD_NONE)
+            if (!take_place(r, warp, places, deed->index) && wrong == HD_NONE)
                 wrong = deed->index;
             break;
         case GIVE:
-            access_place(r, warp, deed);
-            give_place(r, warp, deed->index);
+            give_place(r, places, deed);
             break;
         case ACCESS:
-            access_place(r, warp, deed);
+            access_place(r, places, deed);
             break;
         case NAME:
             name(r, deed->n);
@@ -361,6 +375,7 @@ static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, const hd_rf_
             r->named -= deed->n;
             break;
         }
+    count_changes(r, &before);
     return wrong;
 }
 
@@ -490,7 +505,7 @@ static void release_read(hd_rf_model *model, const hd_rf_step *step, uint32_t so
         return;
     }
     note_once(r, &w->noted.items[index], ACCESS, index);
-    answer->bank = (step->warp->slot + index) % r->banks;
+    answer->bank = bank_of(r, step->warp, index);
     answer->pieces[0] = (hd_rf_piece){step->effective, HD_RF_FILE, hd_rf_owner(step, word), *hd_rf_file_at(&r->values, step->warp, index)};
 }
 

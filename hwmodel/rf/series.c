@@ -20,14 +20,16 @@ static uint64_t room(hd_rf_series *s)
     return s->width - (s->samples & (s->width - 1)); /* widths are powers of two */
 }
 
-void hd_rf_series_add(hd_rf_series *s, uint64_t value, uint64_t times)
+void hd_rf_series_spread(hd_rf_series *s, uint64_t value, uint64_t times)
 {
     if (times && value > s->peak)
         s->peak = value;
     while (times) {
         uint64_t free = room(s), now = times < free ? times : free;
-        s->sums[s->samples >> __builtin_ctzll(s->width)] += value * now;
+        s->fills = (uint32_t)(s->samples >> __builtin_ctzll(s->width));
+        s->sums[s->fills] += value * now;
         s->samples += now;
+        s->left = free - now;
         times -= now;
     }
 }

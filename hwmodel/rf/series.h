@@ -14,14 +14,33 @@ typedef struct hd_rf_series {
     uint64_t sums[HD_RF_BUCKETS]; /* of the samples in a bucket: `width` of them, fewer in the last */
     uint64_t samples, width;      /* all; of a bucket (0: nothing told yet) */
     uint64_t peak;
+    uint64_t left;  /* samples that still go into the bucket that fills; 0: not worked out, or none */
+    uint32_t fills; /* that bucket */
 } hd_rf_series;
 
 /* The next `times` samples, all of this value. */
-void hd_rf_series_add(hd_rf_series *series, uint64_t value, uint64_t times);
+static inline void hd_rf_series_add(hd_rf_series *series, uint64_t value, uint64_t times);
 /* What another run told, behind this one's; its buckets count as samples of their mean. */
 void hd_rf_series_join(hd_rf_series *series, const hd_rf_series *later);
 double hd_rf_series_mean(const hd_rf_series *series); /* 0 without samples */
 uint32_t hd_rf_series_buckets(const hd_rf_series *series);
 double hd_rf_series_bucket(const hd_rf_series *series, uint32_t bucket); /* its mean */
+
+/* ---- the hot path ---- */
+
+void hd_rf_series_spread(hd_rf_series *series, uint64_t value, uint64_t times); /* over the bucket that fills, and the next ones */
+
+static inline void hd_rf_series_add(hd_rf_series *series, uint64_t value, uint64_t times)
+{
+    if (times >= series->left) {
+        hd_rf_series_spread(series, value, times);
+        return;
+    }
+    if (times && value > series->peak)
+        series->peak = value;
+    series->sums[series->fills] += value * times;
+    series->samples += times;
+    series->left -= times;
+}
 
 #endif
