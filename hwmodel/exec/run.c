@@ -97,19 +97,22 @@ static inline hd_step step_in_stretch(const hd_op *op, hd_warp *w, uint32_t pc, 
     return before || step == HD_STEP_STOP || tell_in_stretch(op, w, pc, active, mask) ? step : hd_stop(w);
 }
 
-/* Nearly always all lanes, so that the CPU's lack of an instruction for it costs nothing. */
+/* Not __builtin_popcount, which is a call where the CPU may lack an instruction for it. */
 static inline uint32_t lanes_in(uint32_t mask)
 {
-    return mask == HD_ALL_LANES ? LANES : (uint32_t)__builtin_popcount(mask);
+    mask -= mask >> 1 & 0x55555555;
+    mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
+    return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
 }
 
 static inline void count(hd_exec_statistics *s, const hd_op *op, uint32_t active, uint32_t mask)
 {
     if (op->flags & (HD_OP_SYNTHETIC | HD_OP_IDENTITY))
         return;
+    uint32_t lanes = lanes_in(active);
     s->warp_instructions++;
-    s->thread_instructions += lanes_in(active);
-    s->effective_instructions += lanes_in(mask);
+    s->thread_instructions += lanes;
+    s->effective_instructions += mask == active ? lanes : lanes_in(mask);
 }
 
 /* The instruction was not done: it counts when it is. */

@@ -64,13 +64,17 @@ static uint32_t split(hd_rf_splits *s, const hd_rf_classes *classes, const uint3
 
 static bool is_same(const hd_rf_recent_split *r, const hd_rf_classes *classes, const uint32_t *masks, uint32_t count)
 {
-    return r->count == count && r->classes.count == classes->count && !memcmp(r->masks, masks, count * sizeof *masks) &&
-           !memcmp(r->classes.lanes, classes->lanes, classes->count * sizeof *classes->lanes);
+    uint32_t other = (r->count ^ count) | (r->classes.count ^ classes->count);
+    for (uint32_t i = 0; i < count && !other; i++)
+        other = r->masks[i] ^ masks[i];
+    for (uint32_t k = 0; k < classes->count && !other; k++)
+        other = r->classes.lanes[k] ^ classes->lanes[k];
+    return !other;
 }
 
 uint32_t hd_rf_split_slow(hd_rf_splits *s, const hd_rf_classes *classes, const uint32_t *masks, uint32_t count, hd_rf_classes *parts)
 {
-    uint32_t mixed = masks[0] * 0x9e3779b1u ^ masks[count - 1] * 0x85ebca77u ^ classes->lanes[classes->count - 1] * 0xc2b2ae3du;
+    uint32_t mixed = (masks[0] * 0x9e3779b1u ^ masks[count / 2]) * 0x27d4eb2fu ^ masks[count - 1] * 0x85ebca77u ^ classes->lanes[classes->count - 1] * 0xc2b2ae3du;
     if (count > HD_RF_RECENT_MASKS)
         return split(s, classes, masks, count, parts);
     if (!s->recent)

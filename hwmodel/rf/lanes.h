@@ -30,7 +30,9 @@ static inline void hd_rf_classes_whole(hd_rf_classes *c)
 static inline void hd_rf_classes_copy(hd_rf_classes *to, const hd_rf_classes *from)
 {
     to->count = from->count;
-    memcpy(to->lanes, from->lanes, from->count * sizeof *from->lanes);
+    to->lanes[0] = from->lanes[0]; /* most often it is one */
+    if (from->count > 1)
+        memcpy(to->lanes, from->lanes, from->count * sizeof *from->lanes);
 }
 /* Those that the mask splits become two each. */
 void hd_rf_classes_split(hd_rf_classes *c, uint32_t mask);
@@ -67,7 +69,7 @@ static inline void hd_rf_classes_unite(hd_rf_classes *c, const hd_rf_classes *pa
         c->lanes[k] = hd_rf_classes_mask(parts, sets[k]);
 }
 
-enum { HD_RF_SPLITS = 1 << 16, HD_RF_RECENT = 256, HD_RF_RECENT_MASKS = 4 };
+enum { HD_RF_SPLITS = 1 << 16, HD_RF_RECENT = 256, HD_RF_RECENT_MASKS = 16 };
 typedef struct hd_rf_recent_split {
     uint32_t masks[HD_RF_RECENT_MASKS], count, number;
     hd_rf_classes classes, parts;
