@@ -60,30 +60,40 @@ typedef struct hd_stretch_part {
 } hd_stretch_part;
 typedef struct hd_stretch {
     uint32_t cta, warp, frame, function; /* of all of them */
-    uint32_t count, part_count;
-    uint32_t next, active;               /* straight on; HD_NONE: with no instruction at all; lanes of the last part */
+    uint32_t count, part_count;          /* count: of a whole one */
+    uint32_t going;                      /* the warp that may go on with it; HD_NONE: none may */
+    uint32_t next, limit, active;        /* straight on; where it would be too long; lanes of the last part */
     bool barrier, guarded;               /* it ends at one; somewhere not all active lanes are effective */
     hd_stretch_part parts[HD_STRETCH_PARTS];
-    uint32_t effective[HD_STRETCH_MOST]; /* by instruction */
+    uint32_t effective[HD_STRETCH_MOST]; /* by instruction, where it is guarded */
     uint32_t width_words;
     hd_width widths[(HD_STRETCH_MOST - 1) * HD_MOST_WRITTEN + HD_MOST_RETURNED]; /* where they are asked for: of all its instructions */
 } hd_stretch;
 
+/* Instructions so far. */
+static inline uint32_t hd_stretch_length(const hd_stretch *s)
+{
+    const hd_stretch_part *last = s->parts + s->part_count - 1;
+    return s->part_count ? last->at + (s->next - last->first) : 0;
+}
+
 /* The next instruction begins a part. */
 static inline void hd_stretch_turn(hd_stretch *s, uint32_t instruction, uint32_t active)
 {
-    s->parts[s->part_count++] = (hd_stretch_part){s->count, instruction, active};
+    uint32_t at = hd_stretch_length(s);
+    s->parts[s->part_count++] = (hd_stretch_part){at, instruction, active};
     s->next = instruction;
+    s->limit = instruction + (HD_STRETCH_MOST - at);
     s->active = active;
 }
 
 static inline void hd_stretch_begin(hd_stretch *s, const hd_event *e)
 {
     s->cta = e->cta;
-    s->warp = e->warp;
+    s->warp = s->going = e->warp;
     s->frame = e->frame;
     s->function = e->function;
-    s->count = s->part_count = s->width_words = 0;
+    s->part_count = s->width_words = 0;
     s->barrier = s->guarded = false;
     hd_stretch_turn(s, e->instruction, e->active);
 }
@@ -91,7 +101,7 @@ static inline void hd_stretch_begin(hd_stretch *s, const hd_event *e)
 /* Does it go on with an instruction of its warp and frame that does not follow straight on? */
 static inline bool hd_stretch_turns(const hd_stretch *s, uint32_t instruction)
 {
-    return s->count && s->next != HD_NONE && s->part_count < HD_STRETCH_PARTS && (s->count < HD_STRETCH_LONG || instruction >= s->next);
+    return s->going != HD_NONE && s->part_count < HD_STRETCH_PARTS && (instruction >= s->next || hd_stretch_length(s) < HD_STRETCH_LONG);
 }
 
 /* Of the parts, that in which the instruction i of the stretch is. */
@@ -101,14 +111,31 @@ static inline const hd_stretch_part *hd_stretch_part_at(const hd_stretch_part *p
         count--;
     return &parts[count - 1];
 }
+static inline uint32_t hd_stretch_effective(const hd_stretch *s, uint32_t i)
+{
+    return s->guarded ? s->effective[i] : hd_stretch_part_at(s->parts, s->part_count, i)->active;
+}
+
+/* Of the last instruction. */
+static inline void hd_stretch_guard(hd_stretch *s, uint32_t effective)
+{
+    uint32_t last = hd_stretch_length(s) - 1;
+    for (uint32_t i = 0; i < last && !s->guarded; i++)
+        s->effective[i] = hd_stretch_effective(s, i);
+    s->guarded = true;
+    s->effective[last] = effective;
+}
 
 /* The instruction `next`, whose widths are there already. */
 static inline void hd_stretch_add(hd_stretch *s, uint32_t effective, bool barrier)
 {
-    s->effective[s->count++] = effective;
-    s->guarded |= effective != s->active;
-    s->barrier = barrier;
-    s->next = barrier || s->count == HD_STRETCH_MOST ? HD_NONE : s->next + 1;
+    s->next++;
+    if (effective != s->active || s->guarded)
+        hd_stretch_guard(s, effective);
+    if (barrier || s->next == s->limit) {
+        s->barrier = barrier;
+        s->going = HD_NONE;
+    }
 }
 
 typedef struct hd_sink {

@@ -24,7 +24,7 @@ static hd_event issue_event(const hd_warp *w, uint32_t pc, uint32_t active, uint
 static __attribute__((noinline)) bool turn_stretch(hd_warp *w, uint32_t pc, uint32_t active)
 {
     const hd_event first = issue_event(w, pc, active, active);
-    if (w->cta->stretch->warp == w->id && hd_stretch_turns(w->cta->stretch, pc)) {
+    if (w->cta->stretch->going == w->id && hd_stretch_turns(w->cta->stretch, pc)) {
         hd_stretch_turn(w->cta->stretch, pc, active);
         return true;
     }
@@ -37,7 +37,7 @@ static __attribute__((noinline)) bool turn_stretch(hd_warp *w, uint32_t pc, uint
 static inline bool tell_in_stretch(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
 {
     hd_stretch *s = w->cta->stretch;
-    if (__builtin_expect(pc != s->next || active != s->active || w->id != s->warp, 0) && !turn_stretch(w, pc, active))
+    if (__builtin_expect(pc != s->next || active != s->active || w->id != s->going, 0) && !turn_stretch(w, pc, active))
         return false;
     if (op->written_count && mask && w->cta->columns)
         s->width_words += hd_gather_widths(op, w, mask, s->widths + s->width_words);
@@ -579,7 +579,7 @@ hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, co
     uint64_t ctas = hd_grid_ctas(grid);
     uint32_t threads = options->threads > ctas ? (uint32_t)ctas : options->threads;
     bool alone = threads < 2 || sink_count || options->check_uninitialized || options->check_races;
-    hd_stretch stretch = {.next = HD_NONE};
+    hd_stretch stretch = {.going = HD_NONE};
     bool stretches = take_stretches(sinks, sink_count);
     hd_grid_job job = {program, grid, options, sinks, sink_count, stretches ? &stretch : NULL, diagnostics, NULL, statistics, HD_EXEC_DONE};
     if (grid->cooperative || alone) {

@@ -60,13 +60,14 @@ bool hd_emit(const hd_warp *w, hd_event_kind kind)
 bool hd_emit_stretch(hd_cta *cta)
 {
     hd_stretch *s = cta->stretch;
-    if (!s || !s->count)
+    if (!s || !s->part_count)
         return true;
     bool good = true;
+    s->count = hd_stretch_length(s);
     for (uint32_t i = 0; i < cta->sink_count && good; i++)
         good = cta->sinks[i].take_stretch(cta->sinks[i].context, s);
-    s->count = 0;
-    s->next = HD_NONE;
+    s->part_count = 0;
+    s->going = HD_NONE;
     return good;
 }
 

@@ -56,7 +56,7 @@ hd_event hd_stretch_event(const hd_stretch *s, const hd_rf_code *code, uint32_t 
     const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, i);
     uint32_t instruction = part->first + (i - part->at), written = code->destination_first[instruction + 1] - code->destination_first[instruction];
     hd_event e = {.kind = HD_EVENT_ISSUE, .cta = s->cta, .warp = s->warp, .frame = s->frame, .function = s->function,
-                  .instruction = instruction, .active = part->active, .effective = s->effective[i]};
+                  .instruction = instruction, .active = part->active, .effective = s->guarded ? s->effective[i] : part->active};
     if (s->width_words && e.effective && written) {
         e.widths = *widths;
         e.width_words = written;

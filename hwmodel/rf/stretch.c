@@ -23,7 +23,7 @@ struct hd_rf_stretches {
     hd_index numbers;
     hd_sequences texts;
     kept *latest;           /* that ended, and has a number */
-    hd_stretch open;        /* of single events; count 0: none */
+    hd_stretch open;        /* of single events; without a part: none */
     hd_u32_array key, masks;
 };
 
@@ -66,14 +66,14 @@ static bool is_straight(const hd_stretch *o, const hd_event *e)
 bool hd_rf_stretches_goes_on(const hd_rf_stretches *s, const hd_event *e)
 {
     const hd_stretch *o = &s->open;
-    return o->count && e->warp == o->warp && e->frame == o->frame && e->function == o->function &&
+    return o->part_count && e->warp == o->going && e->frame == o->frame && e->function == o->function &&
            (is_straight(o, e) || hd_stretch_turns(o, e->instruction));
 }
 
 void hd_rf_stretches_add(hd_rf_stretches *s, const hd_event *e)
 {
     hd_stretch *o = &s->open;
-    if (!o->count)
+    if (!o->part_count)
         hd_stretch_begin(o, e);
     if (!is_straight(o, e))
         hd_stretch_turn(o, e->instruction, e->active);
@@ -86,10 +86,11 @@ void hd_rf_stretches_add(hd_rf_stretches *s, const hd_event *e)
 
 bool hd_rf_stretches_end(hd_rf_stretches *s, hd_rf_passage *passage)
 {
-    if (!s->open.count)
+    if (!s->open.part_count)
         return false;
+    s->open.count = hd_stretch_length(&s->open);
     *passage = hd_rf_stretches_find(s, &s->open);
-    s->open.count = 0;
+    s->open.part_count = 0;
     return true;
 }
 
@@ -219,7 +220,7 @@ static void add_facts(const hd_rf_stretches *s, const hd_stretch *o, hd_rf_stret
     for (uint32_t i = 0; i < o->count; i++) {
         const hd_stretch_part *part = hd_stretch_part_at(o->parts, o->part_count, i);
         uint32_t instruction = part->first + (i - part->at);
-        bool long_load = o->effective[i] && code->traits[instruction] & HD_RF_LONG;
+        bool long_load = (!o->guarded || o->effective[i]) && code->traits[instruction] & HD_RF_LONG;
         stretch->loads |= (uint64_t)long_load << i;
         stretch->touches |= code->touches[instruction];
     }

@@ -83,7 +83,7 @@ static bool take_stretch(void *context, const hd_stretch *s)
     for (uint32_t i = 0; i < s->count; i++) {
         const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, i);
         hd_event e = {.kind = HD_EVENT_ISSUE, .cta = s->cta, .warp = s->warp, .frame = s->frame, .function = s->function,
-                      .instruction = part->first + i - part->at, .active = part->active, .effective = s->effective[i]};
+                      .instruction = part->first + i - part->at, .active = part->active, .effective = hd_stretch_effective(s, i)};
         uint32_t words = l->columns && e.effective ? first[e.instruction + 1] - first[e.instruction] : 0;
         assert_int_equal(is_barrier(l, e.function, e.instruction), s->barrier && i + 1 == s->count);
         keep(l, &e, s->widths + at, words, i == 0);
