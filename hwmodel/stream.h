@@ -62,7 +62,7 @@ typedef struct hd_stretch {
     uint32_t cta, warp, frame, function; /* of all of them */
     uint32_t count, part_count;          /* count: of a whole one */
     uint32_t going;                      /* the warp that may go on with it; HD_NONE: none may */
-    uint32_t next, limit, active;        /* straight on; where it would be too long; lanes of the last part */
+    uint32_t next, limit, base, active;  /* straight on; where it would be too long; the last part's first - at (modulo 2^32), and lanes */
     bool barrier, guarded;               /* it ends at one; somewhere not all active lanes are effective */
     hd_stretch_part parts[HD_STRETCH_PARTS];
     uint32_t effective[HD_STRETCH_MOST]; /* by instruction, where it is guarded */
@@ -73,8 +73,7 @@ typedef struct hd_stretch {
 /* Instructions so far. */
 static inline uint32_t hd_stretch_length(const hd_stretch *s)
 {
-    const hd_stretch_part *last = s->parts + s->part_count - 1;
-    return s->part_count ? last->at + (s->next - last->first) : 0;
+    return s->part_count ? s->next - s->base : 0;
 }
 
 /* The next instruction begins a part. */
@@ -83,7 +82,8 @@ static inline void hd_stretch_turn(hd_stretch *s, uint32_t instruction, uint32_t
     uint32_t at = hd_stretch_length(s);
     s->parts[s->part_count++] = (hd_stretch_part){at, instruction, active};
     s->next = instruction;
-    s->limit = instruction + (HD_STRETCH_MOST - at);
+    s->base = instruction - at;
+    s->limit = s->base + HD_STRETCH_MOST;
     s->active = active;
 }
 
@@ -116,22 +116,22 @@ static inline uint32_t hd_stretch_effective(const hd_stretch *s, uint32_t i)
     return s->guarded ? s->effective[i] : hd_stretch_part_at(s->parts, s->part_count, i)->active;
 }
 
-/* Of the last instruction. */
-static inline void hd_stretch_guard(hd_stretch *s, uint32_t effective)
+/* Of the instructions before the first one that is guarded. */
+static inline void hd_stretch_guard(hd_stretch *s, uint32_t count)
 {
-    uint32_t last = hd_stretch_length(s) - 1;
-    for (uint32_t i = 0; i < last && !s->guarded; i++)
+    for (uint32_t i = 0; i < count; i++)
         s->effective[i] = hd_stretch_effective(s, i);
     s->guarded = true;
-    s->effective[last] = effective;
 }
 
 /* The instruction `next`, whose widths are there already. */
 static inline void hd_stretch_add(hd_stretch *s, uint32_t effective, bool barrier)
 {
-    s->next++;
-    if (effective != s->active || s->guarded)
-        hd_stretch_guard(s, effective);
+    uint32_t at = s->next++ - s->base;
+    if (effective != s->active && !s->guarded)
+        hd_stretch_guard(s, at);
+    if (s->guarded)
+        s->effective[at] = effective;
     if (barrier || s->next == s->limit) {
         s->barrier = barrier;
         s->going = HD_NONE;
