@@ -372,8 +372,9 @@ static uint32_t rank_of(const hd_bow_window *w, const hd_bow_entry *e)
 
 static void carry_entry(hd_rf_carrier *c, const hd_bow_window *w, hd_bow_entry *e)
 {
-    e->index = hd_rf_carried(c, e->index);
-    e->frame = c->identity->frame;
+    hd_owner owner = hd_rf_carried_moving(c, (hd_owner){c->identity->warp, e->frame, e->index});
+    e->index = owner.index;
+    e->frame = owner.frame;
     e->accessed = w->now - hd_rf_carried(c, w->now - e->accessed);
     e->valid = hd_rf_carried_lanes(c, e->valid);
     e->dirty = hd_rf_carried_lanes(c, e->dirty);
@@ -387,6 +388,8 @@ static void bow_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
     hd_bow *bow = (hd_bow *)model;
     hd_bow_window *w = window_of(bow, warp);
     hd_rf_file_carry(&bow->file, warp, c);
+    if (c->rest)
+        return;
     uint32_t count = hd_rf_carried(c, w->count);
     if (c->out) {
         for (uint64_t left = w->used; left; left &= left - 1) {

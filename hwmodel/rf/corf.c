@@ -547,10 +547,15 @@ static void carry_register(hd_rf_carrier *c, hd_corf_register *r)
 static void corf_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
 {
     hd_corf_warp *w = warp_of((hd_corf *)model, warp);
-    w->mapped = hd_rf_carried(c, w->mapped);
-    for (uint32_t i = 0; i < w->registers.count; i++)
+    for (uint32_t i = c->first; i < c->end; i++)
         carry_register(c, &w->registers.items[i]);
     hd_pack_carry(&w->pool, c);
+    if (((hd_corf *)model)->slipped) /* into slices of other frames */
+        hd_rf_pin(c, warp->identity.frames.items[0].frame);
+    if (c->rest)
+        return;
+    w->mapped = hd_rf_carried(c, w->mapped);
+    w->declared = hd_rf_carried(c, w->declared); /* of those that rest, too */
 }
 
 /* ---- what it adds to an SM -------------------------------------------------------------------------------------------- */

@@ -226,13 +226,15 @@ static void demo_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
 {
     hd_demo_warp *w = warp_of(model, warp);
     hd_rf_file_carry(&((hd_demo *)model)->file, warp, c);
+    for (uint32_t i = c->first; i < c->end; i++)
+        w->lives.items[i] = (uint8_t)hd_rf_carried(c, w->lives.items[i]);
+    if (c->rest)
+        return;
     w->count = hd_rf_carried(c, w->count);
     for (uint32_t i = 0; i < w->count; i++) {
-        w->owners[i] = hd_rf_carried_owner(c, w->owners[i]);
+        w->owners[i] = hd_rf_carried_moving(c, w->owners[i]);
         w->claims[i] = hd_rf_carried_claim(c, w->owners[i].index, w->claims[i]);
     }
-    for (uint32_t i = 0; i < w->lives.count; i++)
-        w->lives.items[i] = (uint8_t)hd_rf_carried(c, w->lives.items[i]);
 }
 
 extern const hd_rf_ops hd_rf_demo_ops;

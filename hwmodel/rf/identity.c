@@ -41,6 +41,14 @@ void hd_identity_pop(hd_identity_warp *identity)
     identity->base = left ? hd_array_last(&identity->frames).base : 0;
 }
 
+uint32_t hd_identity_frame_at(const hd_identity_warp *identity, uint32_t index)
+{
+    uint32_t depth = identity->frames.count;
+    while (index < identity->frames.items[depth - 1].base)
+        depth--;
+    return identity->frames.items[depth - 1].frame;
+}
+
 /* Lanes of the last write that the next one leaves alone keep its serial. */
 static void remember(hd_identity_warp *identity, hd_identity_register *r, uint32_t lanes)
 {

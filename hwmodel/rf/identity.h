@@ -65,6 +65,9 @@ void hd_identity_free(hd_identity_warp *identity);
 void hd_identity_push(hd_identity_warp *identity, uint32_t frame, uint32_t words);
 void hd_identity_pop(hd_identity_warp *identity);
 
+/* The serial of the frame that the register is of. */
+uint32_t hd_identity_frame_at(const hd_identity_warp *identity, uint32_t index);
+
 /* Records the write with serial identity->serial + 1 under `lanes`, which must not be 0. */
 void hd_identity_write(hd_identity_warp *identity, uint32_t index, uint32_t lanes);
 

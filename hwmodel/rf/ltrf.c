@@ -42,7 +42,7 @@ enum { HD_LTRF_INTERVAL, HD_LTRF_OPTIMUM }; /* lengths of a warp: hd_rf_meter */
 typedef struct hd_ltrf_warp {
     uint32_t partition;               /* HD_NONE: it is not active */
     const hd_ltrf_interval *interval; /* that it is in, of the frame `frame`; NULL: none */
-    uint32_t frame;
+    uint32_t frame, function;         /* function: of the frame */
     bool away;                        /* it was: the interval's registers must be fetched again */
     uint32_t cached, unused_first;    /* lines in use; where the queue of unused ones begins */
     uint16_t lines[HD_LTRF_MOST];     /* those in use, in the order in which they were taken */
@@ -60,7 +60,6 @@ typedef struct hd_ltrf {
     hd_rf_model model;
     hd_rf_file file;
     uint32_t most;                   /* n */
-    uint32_t kernel;                 /* function */
     bool plus;
     HD_ARRAY(hd_ltrf_warp *) warps;  /* by slot */
     HD_ARRAY(hd_ltrf_line) lines;    /* of all partitions */
@@ -133,7 +132,6 @@ static void ltrf_launch(hd_rf_model *model, const hd_rf_launch *launch)
     for (uint32_t p = 0; p < active; p++)
         hd_array_push(&ltrf->partitions, active - 1 - p);
     ltrf->model.held = 0;
-    ltrf->kernel = launch->function;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------------------------------- */
@@ -236,6 +234,7 @@ static void enter(hd_ltrf *ltrf, const hd_rf_step *step, const hd_ltrf_interval 
     hd_rf_meter_end(&ltrf->model, &w->meters[HD_LTRF_INTERVAL], false);
     w->interval = interval;
     w->frame = warp->identity.frame;
+    w->function = step->function;
     w->away = false;
 }
 
@@ -457,11 +456,15 @@ static hd_rf_meter *ltrf_meters(hd_rf_model *model, const hd_rf_warp *warp)
 static void carry_interval(const hd_ltrf *ltrf, const hd_rf_warp *warp, hd_rf_carrier *c)
 {
     hd_ltrf_warp *w = warp_of(ltrf, warp);
-    const hd_ltrf_interval *intervals = ltrf->functions[ltrf->kernel].intervals;
-    uint32_t number = hd_rf_carried(c, w->interval ? 1 + (uint32_t)(w->interval - intervals) : 0);
-    w->interval = number ? &intervals[number - 1] : NULL;
-    w->frame = warp->identity.frame;
+    bool inside = hd_rf_carried(c, w->interval != NULL);
     w->away = hd_rf_carried(c, w->away);
+    if (inside) {
+        w->frame = hd_rf_carried_moving(c, (hd_owner){warp->identity.warp, w->frame, c->first}).frame;
+        w->function = hd_rf_carried(c, w->function);
+    }
+    const hd_ltrf_interval *intervals = inside ? ltrf->functions[w->function].intervals : NULL;
+    uint32_t number = inside ? hd_rf_carried(c, c->out ? (uint32_t)(w->interval - intervals) : 0) : 0;
+    w->interval = inside ? &intervals[number] : NULL;
 }
 
 static void carry_partition(hd_ltrf *ltrf, hd_ltrf_warp *w, hd_rf_carrier *c)
@@ -478,10 +481,24 @@ static void carry_partition(hd_ltrf *ltrf, hd_ltrf_warp *w, hd_rf_carrier *c)
 static void carry_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, hd_rf_carrier *c)
 {
     if (!c->out)
-        take_line(ltrf, w, index, c->identity->frame);
+        take_line(ltrf, w, index, hd_identity_frame_at(c->identity, index));
     hd_ltrf_line *line = line_at(ltrf, w, w->line_of.items[index] - 1u);
     line->owner = hd_rf_carried_owner(c, line->owner);
     line->claim = hd_rf_carried_claim(c, index, line->claim);
+}
+
+/* But for what is in it. */
+static void carry_cache(hd_ltrf *ltrf, const hd_rf_warp *warp, hd_rf_carrier *c)
+{
+    hd_ltrf_warp *w = warp_of(ltrf, warp);
+    carry_interval(ltrf, warp, c);
+    carry_partition(ltrf, w, c);
+    w->run.registers = hd_rf_carried(c, w->run.registers);
+    if (c->out)
+        return;
+    w->cached = w->unused_first = 0;
+    for (uint32_t line = 0; line < ltrf->most; line++)
+        w->unused[line] = (uint16_t)line;
 }
 
 enum { HAS_LINE = 1, IS_LIVE = 2, IN_RUN = 4 };
@@ -491,15 +508,9 @@ static void ltrf_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
     hd_ltrf *ltrf = (hd_ltrf *)model;
     hd_ltrf_warp *w = warp_of(ltrf, warp);
     hd_rf_file_carry(&ltrf->file, warp, c);
-    carry_interval(ltrf, warp, c);
-    carry_partition(ltrf, w, c);
-    w->run.registers = hd_rf_carried(c, w->run.registers);
-    if (!c->out) {
-        w->cached = w->unused_first = 0;
-        for (uint32_t line = 0; line < ltrf->most; line++)
-            w->unused[line] = (uint16_t)line;
-    }
-    for (uint32_t i = 0; i < w->line_of.count; i++) {
+    if (!c->rest)
+        carry_cache(ltrf, warp, c);
+    for (uint32_t i = c->first; i < c->end; i++) {
         uint32_t marks = hd_rf_carried(c, (w->line_of.items[i] ? HAS_LINE : 0) | (w->live.items[i] ? IS_LIVE : 0) |
                                               (w->stamp.items[i] == w->run.number ? IN_RUN : 0));
         w->live.items[i] = (marks & IS_LIVE) != 0;
@@ -507,6 +518,8 @@ static void ltrf_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
             w->line_of.items[i] = 0;
             w->stamp.items[i] = marks & IN_RUN ? w->run.number : w->run.number - 1;
         }
+        if (c->out && marks & (HAS_LINE | IN_RUN))
+            hd_rf_pin(c, hd_identity_frame_at(c->identity, i));
         if (marks & HAS_LINE)
             carry_line(ltrf, w, i, c);
     }

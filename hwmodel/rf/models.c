@@ -145,7 +145,7 @@ void hd_rf_file_frame_start(hd_rf_file *file, const hd_rf_warp *warp)
 void hd_rf_file_carry(hd_rf_file *file, const hd_rf_warp *warp, hd_rf_carrier *c)
 {
     hd_rf_warp_file *registers = &file->warps.items[warp->slot];
-    for (uint32_t i = 0; i < warp->identity.registers.count; i++) /* the file may still have those of frames that ended */
+    for (uint32_t i = c->first; i < c->end; i++) /* the file may still have those of frames that ended */
         registers->items[i] = hd_rf_carried_claim(c, i, registers->items[i]);
 }
 

@@ -175,12 +175,16 @@ void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_owner owner, hd_c
 
 /* ---- carrying -------------------------------------------------------------------------------------------------------- */
 
-/* What nobody has in its slices is not carried: it is forgotten when they are taken. */
-static uint32_t held_slices(const hd_pack_entry *e)
+/* Slices that hold something of the frames. What nobody has in its slices is not carried: it is forgotten when they are taken. */
+static uint32_t held_slices(const hd_pack_entry *e, const hd_rf_carrier *c)
 {
     uint32_t held = 0;
-    for (uint32_t s = 0; s < HD_PACK_SLICES; s++)
-        held |= e->taken >> s & 1 ? (uint32_t)e->slices[s] << 8 * s : 0;
+    for (uint32_t s = 0; s < HD_PACK_SLICES && c->out; s++) {
+        if (!(e->taken >> s & 1) || !e->slices[s])
+            continue;
+        uint32_t index = e->values[(e->slices[s] - 1) / 4].owner.index;
+        held |= index >= c->first && (index < c->end || !c->rest) ? (uint32_t)e->slices[s] << 8 * s : 0;
+    }
     return held;
 }
 
@@ -189,8 +193,10 @@ static void carry_values(hd_pack_entry *e, uint32_t held, hd_rf_carrier *c)
     uint32_t known = 0;
     for (uint32_t s = 0; s < HD_PACK_SLICES; s++) {
         uint32_t byte = held >> 8 * s & 255, low = (byte - 1) / 4;
+        if (!byte)
+            continue;
         e->slices[s] = (uint8_t)byte;
-        if (!byte || known >> low & 1)
+        if (known >> low & 1)
             continue;
         known |= 1u << low;
         e->values[low].owner = hd_rf_carried_owner(c, e->values[low].owner);
@@ -198,19 +204,40 @@ static void carry_values(hd_pack_entry *e, uint32_t held, hd_rf_carrier *c)
     }
 }
 
+/* The entries of frames that rest, each with its number; HD_NONE behind the last. */
+static void carry_resting(hd_pack_pool *pool, hd_rf_carrier *c)
+{
+    uint32_t i = 0, held;
+    do {
+        for (held = 0; c->out && i < pool->entries.count && !(held = held_slices(&pool->entries.items[i], c)); i++)
+            ;
+        i = hd_rf_carried(c, held ? i : HD_NONE);
+        if (i == HD_NONE)
+            return;
+        while (i >= pool->entries.count)
+            add_entry(pool);
+        held = hd_rf_carried(c, held);
+        carry_values(&pool->entries.items[i++], held, c);
+    } while (true);
+}
+
 void hd_pack_carry(hd_pack_pool *pool, hd_rf_carrier *c)
 {
     uint32_t count = pool->entries.count;
+    if (!c->out && !c->bottom)
+        hd_pack_clear(pool);
+    if (c->rest) {
+        carry_resting(pool, c);
+        return;
+    }
     while (count && !pool->entries.items[count - 1].taken && !pool->entries.items[count - 1].reserved)
         count--;
     count = hd_rf_carried(c, count);
-    if (!c->out)
-        hd_pack_clear(pool);
     for (uint32_t i = 0; i < count; i++) {
-        if (!c->out)
+        if (i >= pool->entries.count)
             add_entry(pool);
         hd_pack_entry *e = &pool->entries.items[i];
-        uint32_t marks = hd_rf_carried(c, e->taken | (uint32_t)e->reserved << HD_PACK_SLICES), held = hd_rf_carried(c, held_slices(e));
+        uint32_t marks = hd_rf_carried(c, e->taken | (uint32_t)e->reserved << HD_PACK_SLICES), held = hd_rf_carried(c, held_slices(e, c));
         if (!c->out)
             set_entry(pool, i, (uint8_t)(marks & HD_PACK_WHOLE), marks >> HD_PACK_SLICES);
         carry_values(e, held, c);

@@ -67,7 +67,8 @@ void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved);
 hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_place place);
 void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_owner owner, hd_claim claim);
 
-/* What lies in the entries, all of one warp's. */
+/* What lies in the entries, all of one warp's. Of frames that rest, what is in their slices; which are taken is of the warp, as others look for free
+ * ones. */
 void hd_pack_carry(hd_pack_pool *pool, hd_rf_carrier *carrier);
 
 /* Slices of a place; a digit for each mask, from the right. */

@@ -312,20 +312,19 @@ static inline bool take_place(hd_release *r, const hd_rf_warp *warp, hd_u32_arra
 }
 
 /* The sum of squares grows by that of n more accesses. */
-static inline void access_place(hd_release *r, const hd_u32_array *places, const hd_rf_deed *deed)
+static inline void access_place(hd_release *r, const hd_u32_array *places, uint32_t index, uint32_t n)
 {
-    uint64_t *accesses = &r->file.registers.items[places->items[deed->index] - 1].accesses;
-    hd_rf_add(&r->model, HD_COUNTER_ACCESS_SQUARES, deed->n * (2 * *accesses + deed->n));
-    *accesses += deed->n;
+    uint64_t *accesses = &r->file.registers.items[places->items[index] - 1].accesses;
+    hd_rf_add(&r->model, HD_COUNTER_ACCESS_SQUARES, n * (2 * *accesses + n));
+    *accesses += n;
 }
 
-static inline void give_place(hd_release *r, hd_u32_array *places, const hd_rf_deed *deed)
+static inline void give_place(hd_release *r, hd_u32_array *places, uint32_t index)
 {
-    uint32_t number = places->items[deed->index] - 1;
-    access_place(r, places, deed);
+    uint32_t number = places->items[index] - 1;
     r->file.registers.items[number].owners--;
     hd_physical_give(&r->file, number);
-    places->items[deed->index] = 0;
+    places->items[index] = 0;
 }
 
 /* What has become of the file since it was as `before`. */
@@ -344,13 +343,14 @@ static void name(hd_release *r, uint32_t n)
         r->model.counters[HD_COUNTER_STATIC_REGISTERS] = r->named;
 }
 
-static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, const hd_rf_deed *deeds, uint32_t count)
+static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, uint32_t further, const hd_rf_deed *deeds, uint32_t count)
 {
     hd_release *r = (hd_release *)model;
     hd_u32_array *places = &warp_of(r, warp)->places;
     hd_physical_file before = r->file;
     uint32_t wrong = HD_NONE;
-    for (const hd_rf_deed *deed = deeds; deed < deeds + count; deed++)
+    for (const hd_rf_deed *deed = deeds; deed < deeds + count; deed++) {
+        uint32_t index = deed->index + further; /* of a register, where it is about one */
         switch ((hd_release_deed)deed->what) {
         case ISSUE:
             issue_times(r, deed->n);
@@ -359,14 +359,15 @@ static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, const hd_rf_
             hd_rf_add(model, HD_COUNTER_FLAG_DECODES, !cached(r, deed->index));
             break;
         case TAKE:
-            if (!take_place(r, warp, places, deed->index) && wrong == HD_NONE)
-                wrong = deed->index;
+            if (!take_place(r, warp, places, index) && wrong == HD_NONE)
+                wrong = index;
             break;
         case GIVE:
-            give_place(r, places, deed);
+            access_place(r, places, index, deed->n);
+            give_place(r, places, index);
             break;
         case ACCESS:
-            access_place(r, places, deed);
+            access_place(r, places, index, deed->n);
             break;
         case NAME:
             name(r, deed->n);
@@ -375,6 +376,7 @@ static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, const hd_rf_
             r->named -= deed->n;
             break;
         }
+    }
     count_changes(r, &before);
     return wrong;
 }
@@ -541,9 +543,10 @@ static void release_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c
     hd_release *r = (hd_release *)model;
     hd_release_warp *w = warp_of(r, warp);
     hd_rf_file_carry(&r->values, warp, c);
-    w->flags = hd_rf_carried(c, w->flags);
-    for (uint32_t i = 0; i < w->mapped.count; i++)
+    for (uint32_t i = c->first; i < c->end; i++)
         w->mapped.items[i] = hd_rf_carried(c, w->mapped.items[i]);
+    if (!c->rest)
+        w->flags = hd_rf_carried(c, w->flags);
 }
 
 extern const hd_rf_ops hd_rf_release_ops;

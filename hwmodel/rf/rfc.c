@@ -212,6 +212,8 @@ static void rfc_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
     hd_rfc *rfc = (hd_rfc *)model;
     hd_rfc_warp *w = warp_of(rfc, warp);
     hd_rf_file_carry(&rfc->file, warp, c);
+    if (c->rest)
+        return;
     if (!c->out) {
         w->next = 0;
         memset(w->entry_of.items, 0, w->entry_of.count);
@@ -222,8 +224,9 @@ static void rfc_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
         e->lanes = hd_rf_carried_lanes(c, e->lanes);
         if (!e->lanes)
             continue;
-        e->index = hd_rf_carried(c, e->index);
-        e->frame = warp->identity.frame;
+        hd_owner owner = hd_rf_carried_moving(c, (hd_owner){warp->identity.warp, e->frame, e->index});
+        e->index = owner.index;
+        e->frame = owner.frame;
         e->claim = hd_rf_carried_claim(c, e->index, e->claim);
         w->entry_of.items[e->index] = (uint8_t)(place + 1);
     }

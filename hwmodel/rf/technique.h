@@ -58,7 +58,8 @@
  * A model that has `carry` does with a warp what follows from what it knows of that warp alone: each stretch of instructions is walked once for each
  * state that it can be in, and looked up from then on (automaton.h). What it does besides to storage that its warps share goes through `deeds`
  * (release.c: which physical register a warp gets, but not whether it has one).
- * Such a model works on lanes as masks, and must not count lanes or prefer one (lanes.h).
+ * Such a model works on lanes as masks, and must not count lanes or prefer one (lanes.h). With a frame that is not on top it has nothing to do, but for
+ * what it tells of in `carry`; nor does it matter where in the warp a frame's registers begin.
  *
  * A new technique is one file here, its rows in models.def, and rows in counters.def where it counts something new, in options.def where a
  * user may set something.
@@ -193,7 +194,7 @@ typedef HD_ARRAY(hd_rf_run) hd_rf_runs;
 enum { HD_RF_NO_DEED = 0 };
 typedef struct hd_rf_deed {
     uint16_t what, member; /* what: one of the model's, or HD_RF_NO_DEED; member: for who keeps it (automaton.h) */
-    uint32_t index, n;
+    uint32_t index, n; /* index: of a register of the frames that run (identity.h), where it is about one */
 } hd_rf_deed;
 
 typedef struct hd_rf_model {
@@ -241,8 +242,9 @@ typedef struct hd_rf_ops {
     /* What the model knows of a warp: carry.h. NULL: it is walked through every instruction. */
     void (*carry)(hd_rf_model *model, hd_rf_warp *warp, struct hd_rf_carrier *carrier);
     hd_rf_meter *(*meters)(hd_rf_model *model, const hd_rf_warp *warp); /* HD_RF_METERS of the warp; NULL: none */
-    /* Does deeds of the warp. HD_NONE, or index of a register (identity.h) that got storage which another one has. */
-    uint32_t (*deeds)(hd_rf_model *model, hd_rf_warp *warp, const hd_rf_deed *deeds, uint32_t count);
+    /* Does deeds of the warp, for registers that lie so much `further` on in it than those that the deeds name. HD_NONE, or index of a register
+     * (identity.h) that got storage which another one has. */
+    uint32_t (*deeds)(hd_rf_model *model, hd_rf_warp *warp, uint32_t further, const hd_rf_deed *deeds, uint32_t count);
 } hd_rf_ops;
 
 typedef struct hd_rf_model_info {

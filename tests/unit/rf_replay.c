@@ -12,6 +12,7 @@ static const hd_rf_ops *real_ops(const hd_rf_model *model)
 static void read_and_look(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
 {
     real_ops(model)->operand_read(model, step, source, answer);
+    ((rf_replay_look *)(uintptr_t)model->info)->reads++;
     uint32_t with = answer->with, uses = 0;
     if (!with || step->source_count > MOST_SOURCES)
         return;
@@ -40,13 +41,13 @@ static void open_models(kernel_run *run, hd_module *module)
     r->count = hd_count_new(r->code, &r->quiet);
     hd_count_add(r->count, hd_rf_model_new(hd_rf_model_find("baseline", 8), r->code, &refusal));
     for (uint32_t m = 0; m < r->model_count; m++) {
-        r->ops[m] = *r->models[m].ops;
-        r->ops[m].operand_read = read_and_look;
-        r->infos[m] = r->models[m];
-        r->infos[m].ops = &r->ops[m];
+        rf_replay_look *look = &r->looks[m];
+        *look = (rf_replay_look){.info = r->models[m], .ops = *r->models[m].ops};
+        look->ops.operand_read = read_and_look;
+        look->info.ops = &look->ops;
         r->results[m].refusal = NULL;
         r->place[m] = HD_NONE;
-        hd_rf_model *model = hd_rf_model_new(&r->infos[m], r->code, &r->results[m].refusal);
+        hd_rf_model *model = hd_rf_model_new(&look->info, r->code, &r->results[m].refusal);
         assert_true(!model == (r->results[m].refusal != NULL));
         if (!model)
             continue;
@@ -56,7 +57,7 @@ static void open_models(kernel_run *run, hd_module *module)
         hd_count_add(r->count, model);
     }
     hd_rf_residency residency = r->residency;
-    residency.turn = 1;
+    residency.turn = r->stretches ? 0 : 1;
     hd_count_residency(r->count, &residency);
     if (r->events)
         hd_count_batches(r->count, r->events, 1);

@@ -16,6 +16,12 @@ typedef struct rf_replay_result {
     const char *refusal; /* NULL: the model took part */
 } rf_replay_result;
 
+typedef struct rf_replay_look { /* how a model is watched */
+    hd_rf_model_info info; /* first */
+    hd_rf_ops ops;
+    uint64_t reads;        /* that it was asked for, and not only known of */
+} rf_replay_look;
+
 typedef struct rf_replay {
     kernel_run run; /* all but opened, closing, context and sink */
     const hd_rf_model_info *models; /* named as their rows in the table */
@@ -23,20 +29,20 @@ typedef struct rf_replay {
     void (*annotate)(struct rf_replay *replay, hd_module *module); /* NULL: as the text has it */
     uint64_t seed;        /* annotate's */
     uint32_t fault;       /* of the first model */
-    hd_rf_residency residency; /* turns are of one instruction */
+    hd_rf_residency residency; /* turns are of one instruction, but with `stretches` */
+    bool stretches;
     uint32_t events;      /* of batches; 0: 1 */
     bool forgets;         /* of all models */
     /* results */
     bool proved;
     uint32_t failed;      /* 1 + model that was not; 0: the baseline */
     rf_replay_result baseline, results[RF_REPLAY_MODELS];
+    rf_replay_look looks[RF_REPLAY_MODELS];
     /* of the run in progress */
     hd_rf_module *code;
     hd_count *count;
     hd_sink sink;
     hd_diagnostics quiet;
-    hd_rf_ops ops[RF_REPLAY_MODELS];
-    hd_rf_model_info infos[RF_REPLAY_MODELS];
     uint32_t place[RF_REPLAY_MODELS]; /* in the count; HD_NONE: refused */
 } rf_replay;
 

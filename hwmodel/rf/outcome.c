@@ -1,0 +1,212 @@
+/* What models did with a stretch: see outcome.h. */
+#include "hwmodel/rf/outcome.h"
+
+void hd_rf_outcomes_start(hd_rf_outcomes *o, hd_rf_feeder *feeder)
+{
+    o->feeder = feeder;
+    o->runs = hd_calloc(feeder->members.count, sizeof *o->runs);
+}
+
+void hd_rf_outcomes_free(hd_rf_outcomes *o)
+{
+    hd_array_free(&o->effects);
+    hd_array_free(&o->tellings);
+    hd_array_free(&o->lapses);
+    hd_array_free(&o->deeds);
+    for (uint32_t m = 0; m < o->feeder->members.count; m++)
+        hd_array_free(&o->runs[m]);
+    free(o->runs);
+    hd_array_free(&o->before);
+    hd_array_free(&o->held);
+}
+
+uint64_t hd_rf_outcomes_bytes(const hd_rf_outcomes *o)
+{
+    return o->effects.count * sizeof(hd_rf_effect) + o->tellings.count * sizeof(hd_rf_telling) + o->lapses.count * sizeof(hd_rf_member_lapse) +
+           o->deeds.count * sizeof(hd_rf_deed);
+}
+
+/* NULL: the model has none. */
+static hd_rf_meter *meters_of(const hd_rf_outcomes *o, uint32_t member, const hd_rf_living *living)
+{
+    return hd_rf_meters(o->feeder->members.items[member].model, &living->warp);
+}
+
+void hd_rf_outcomes_put_aside(hd_rf_outcomes *o)
+{
+    hd_array_clear(&o->before);
+    hd_array_clear(&o->held);
+    uint64_t *before = hd_array_extend(&o->before, o->feeder->members.count * HD_COUNTER_COUNT), *held = hd_array_extend(&o->held, o->feeder->members.count);
+    for (uint32_t m = 0; m < o->feeder->members.count; m++) {
+        hd_rf_model *model = o->feeder->members.items[m].model;
+        memcpy(before + (size_t)m * HD_COUNTER_COUNT, model->counters, sizeof model->counters);
+        memset(model->counters, 0, sizeof model->counters);
+        held[m] = model->held;
+    }
+}
+
+void hd_rf_outcomes_take_back(hd_rf_outcomes *o)
+{
+    for (uint32_t m = 0; m < o->feeder->members.count; m++) {
+        hd_rf_model *model = o->feeder->members.items[m].model;
+        memcpy(model->counters, o->before.items + (size_t)m * HD_COUNTER_COUNT, sizeof model->counters);
+        model->held = o->held.items[m];
+        hd_rf_deeds_drop(model);
+    }
+}
+
+void hd_rf_outcomes_count(hd_rf_outcomes *o, const hd_rf_outcome *t, uint64_t times)
+{
+    for (const hd_rf_effect *e = o->effects.items + t->effects, *end = e + t->effect_count; e < end; e++)
+        hd_counter_add(o->feeder->members.items[e->member].model->counters, (hd_counter)e->counter, e->n, times);
+}
+
+/* ---- again ------------------------------------------------------------------------------------------------------------- */
+
+static void tell_again(hd_rf_outcomes *o, const hd_rf_outcome *t)
+{
+    const hd_rf_telling *telling_of = o->tellings.items + t->tellings;
+    uint64_t held = 0;
+    for (uint32_t i = 0; i < t->telling_count; i++) {
+        hd_rf_model *model = o->feeder->members.items[telling_of[i].member].model;
+        if (!i || telling_of[i].member != telling_of[i - 1].member)
+            held = model->held;
+        uint64_t now = held + (uint64_t)(int64_t)telling_of[i].more;
+        if (telling_of[i].times)
+            hd_rf_tell_times(model, now, telling_of[i].times);
+        else
+            model->held = now;
+    }
+}
+
+void hd_rf_outcomes_again(hd_rf_outcomes *o, const hd_rf_outcome *t, hd_rf_meter *kept)
+{
+    tell_again(o, t);
+    for (const hd_rf_member_lapse *l = o->lapses.items + t->lapses, *end = l + t->lapse_count; l < end; l++)
+        hd_rf_meter_again(o->feeder->members.items[l->member].model, &kept[l->member * HD_RF_METERS + l->meter], &l->what);
+}
+
+bool hd_rf_outcomes_do_again(hd_rf_outcomes *o, const hd_rf_outcome *t, hd_rf_site site, const hd_rf_passage *p)
+{
+    const hd_rf_deed *deeds = o->deeds.items + t->deeds;
+    bool good = true;
+    for (uint32_t i = 0, end; i < t->deed_count; i = end) {
+        for (end = i + 1; end < t->deed_count && deeds[end].member == deeds[i].member; end++)
+            ;
+        good &= hd_rf_feeder_do(o->feeder, deeds[i].member, site, p, deeds + i, end - i);
+    }
+    return good;
+}
+
+/* ---- noting ------------------------------------------------------------------------------------------------------------ */
+
+/* What the models tell from here on is noted, too. */
+static void note_tellings(hd_rf_outcomes *o)
+{
+    for (uint32_t m = 0; m < o->feeder->members.count; m++) {
+        hd_rf_model *model = o->feeder->members.items[m].model;
+        hd_rf_tell_rest(model);
+        hd_array_clear(&o->runs[m]);
+        model->runs = &o->runs[m];
+    }
+}
+
+static void start_meters(hd_rf_outcomes *o, const hd_rf_living *living, hd_rf_meter *kept)
+{
+    for (uint32_t m = 0; m < o->feeder->members.count; m++) {
+        hd_rf_meter *meters = meters_of(o, m, living);
+        for (uint32_t k = 0; meters && k < HD_RF_METERS; k++) {
+            kept[m * HD_RF_METERS + k] = meters[k];
+            meters[k].noting = true;
+        }
+    }
+}
+
+void hd_rf_outcomes_note(hd_rf_outcomes *o, const hd_rf_living *living, hd_rf_meter *kept)
+{
+    note_tellings(o);
+    start_meters(o, living, kept);
+    hd_rf_outcomes_put_aside(o);
+}
+
+static void keep_effects(hd_rf_outcomes *o, hd_rf_outcome *t)
+{
+    t->effects = o->effects.count;
+    for (uint32_t m = 0; m < o->feeder->members.count; m++)
+        for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++) {
+            uint64_t n = o->feeder->members.items[m].model->counters[c];
+            if (n)
+                hd_array_push(&o->effects, (hd_rf_effect){(uint16_t)m, (uint16_t)c, (uint32_t)n});
+        }
+    t->effect_count = o->effects.count - t->effects;
+}
+
+static void end_tellings(hd_rf_outcomes *o)
+{
+    for (uint32_t m = 0; m < o->feeder->members.count; m++) {
+        hd_rf_model *model = o->feeder->members.items[m].model;
+        hd_rf_tell_rest(model);
+        model->runs = NULL;
+    }
+}
+
+static void keep_tellings(hd_rf_outcomes *o, hd_rf_outcome *t)
+{
+    t->tellings = o->tellings.count;
+    for (uint32_t m = 0; m < o->feeder->members.count; m++) {
+        uint64_t before = o->held.items[m], now = o->feeder->members.items[m].model->held;
+        for (uint32_t r = 0; r < o->runs[m].count; r++)
+            hd_array_push(&o->tellings, (hd_rf_telling){m, (int32_t)(o->runs[m].items[r].held - before), (uint32_t)o->runs[m].items[r].times});
+        if (now != before)
+            hd_array_push(&o->tellings, (hd_rf_telling){m, (int32_t)(now - before), 0});
+    }
+    t->telling_count = o->tellings.count - t->tellings;
+}
+
+static void keep_deeds(hd_rf_outcomes *o, hd_rf_outcome *t)
+{
+    t->deeds = o->deeds.count;
+    for (uint32_t m = 0; m < o->feeder->members.count; m++) {
+        const hd_rf_model *model = o->feeder->members.items[m].model;
+        for (uint32_t i = 0; i < model->deeds.count; i++) {
+            if (model->deeds.items[i].what == HD_RF_NO_DEED)
+                continue;
+            hd_array_push(&o->deeds, model->deeds.items[i]);
+            hd_array_last(&o->deeds).member = (uint16_t)m;
+        }
+    }
+    t->deed_count = o->deeds.count - t->deeds;
+}
+
+/* What was counted is what is kept. */
+static void add_back(hd_rf_outcomes *o, const hd_rf_outcome *t)
+{
+    for (uint32_t m = 0; m < o->feeder->members.count; m++)
+        memcpy(o->feeder->members.items[m].model->counters, o->before.items + (size_t)m * HD_COUNTER_COUNT, HD_COUNTER_COUNT * sizeof(uint64_t));
+    hd_rf_outcomes_count(o, t, 1);
+}
+
+/* The first lengths that ended are counted here: they are no part of what the models counted. */
+static void keep_lapses(hd_rf_outcomes *o, const hd_rf_living *living, hd_rf_meter *kept, hd_rf_outcome *t)
+{
+    t->lapses = o->lapses.count;
+    for (uint32_t m = 0; m < o->feeder->members.count; m++) {
+        hd_rf_meter *meters = meters_of(o, m, living);
+        for (uint32_t k = 0; meters && k < HD_RF_METERS; k++) {
+            hd_rf_meter *length = &kept[m * HD_RF_METERS + k];
+            hd_array_push(&o->lapses, (hd_rf_member_lapse){m, k, hd_rf_meter_noted(&meters[k], length->length)});
+            hd_rf_meter_again(o->feeder->members.items[m].model, length, &hd_array_last(&o->lapses).what);
+        }
+    }
+    t->lapse_count = o->lapses.count - t->lapses;
+}
+
+void hd_rf_outcomes_keep(hd_rf_outcomes *o, const hd_rf_living *living, hd_rf_meter *kept, hd_rf_outcome *t)
+{
+    end_tellings(o);
+    keep_effects(o, t);
+    keep_tellings(o, t);
+    keep_deeds(o, t);
+    add_back(o, t);
+    keep_lapses(o, living, kept, t);
+}

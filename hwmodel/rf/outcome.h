@@ -1,0 +1,59 @@
+/* What the models of a feeder did while they walked a warp: what they counted and told, lengths that went on or ended, and deeds (technique.h). Noted
+ * while it happens, kept, and done again.
+ *
+ * Lengths of a warp lie beside what is written down of it: HD_RF_METERS for each model. O(what there is); to keep it, O(counters and models).
+ */
+#ifndef HD_HWMODEL_RF_OUTCOME_H
+#define HD_HWMODEL_RF_OUTCOME_H
+
+#include "hwmodel/rf/feeder.h"
+
+typedef struct hd_rf_effect { /* of a model: what it counted */
+    uint16_t member, counter;
+    uint32_t n;
+} hd_rf_effect;
+
+typedef struct hd_rf_telling { /* of a model: registers held, against the number when it began; times 0: from then on */
+    uint32_t member;
+    int32_t more;
+    uint32_t times;
+} hd_rf_telling;
+
+typedef struct hd_rf_member_lapse { /* of a model's meter */
+    uint32_t member, meter;
+    hd_rf_lapse what;
+} hd_rf_member_lapse;
+
+typedef struct hd_rf_outcome { /* in the arrays of all of them */
+    uint32_t effects, effect_count, tellings, telling_count, lapses, lapse_count, deeds, deed_count;
+} hd_rf_outcome;
+
+typedef struct hd_rf_outcomes {
+    hd_rf_feeder *feeder;
+    HD_ARRAY(hd_rf_effect) effects;
+    HD_ARRAY(hd_rf_telling) tellings;
+    HD_ARRAY(hd_rf_member_lapse) lapses;
+    HD_ARRAY(hd_rf_deed) deeds;
+    hd_rf_runs *runs;          /* by member */
+    HD_ARRAY(uint64_t) before; /* by member and counter */
+    HD_ARRAY(uint64_t) held;   /* by member */
+} hd_rf_outcomes;
+
+void hd_rf_outcomes_start(hd_rf_outcomes *o, hd_rf_feeder *feeder); /* a feeder with all its models */
+void hd_rf_outcomes_free(hd_rf_outcomes *o);
+uint64_t hd_rf_outcomes_bytes(const hd_rf_outcomes *o);
+
+/* Counters begin at 0; what models hold stays. Then, what happened since is left out. */
+void hd_rf_outcomes_put_aside(hd_rf_outcomes *o);
+void hd_rf_outcomes_take_back(hd_rf_outcomes *o);
+
+/* What happens to the warp from here on is noted; then kept, with what was counted before. The first lengths that ended are counted there. */
+void hd_rf_outcomes_note(hd_rf_outcomes *o, const hd_rf_living *living, hd_rf_meter *kept);
+void hd_rf_outcomes_keep(hd_rf_outcomes *o, const hd_rf_living *living, hd_rf_meter *kept, hd_rf_outcome *outcome);
+
+/* The same again: what was counted; what was told, and lengths; deeds, of which it says whether they were good (hd_rf_feeder_do). */
+void hd_rf_outcomes_count(hd_rf_outcomes *o, const hd_rf_outcome *outcome, uint64_t times);
+void hd_rf_outcomes_again(hd_rf_outcomes *o, const hd_rf_outcome *outcome, hd_rf_meter *kept);
+bool hd_rf_outcomes_do_again(hd_rf_outcomes *o, const hd_rf_outcome *outcome, hd_rf_site site, const hd_rf_passage *passage);
+
+#endif
