@@ -69,7 +69,9 @@ static inline uint32_t hd_rf_depth(const hd_identity_warp *identity, uint32_t fr
 /* Something of the frame is in motion. */
 static inline void hd_rf_pin(hd_rf_carrier *c, uint32_t frame)
 {
-    uint32_t depth = c->out ? hd_rf_depth(c->identity, frame) : HD_NONE;
+    if (!c->out || c->top - c->bottom == 1)
+        return;
+    uint32_t depth = hd_rf_depth(c->identity, frame);
     c->pinned = depth < c->pinned ? depth : c->pinned;
 }
 

@@ -508,6 +508,7 @@ static void ltrf_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
     hd_ltrf *ltrf = (hd_ltrf *)model;
     hd_ltrf_warp *w = warp_of(ltrf, warp);
     hd_rf_file_carry(&ltrf->file, warp, c);
+    bool moves = !c->out;
     if (!c->rest)
         carry_cache(ltrf, warp, c);
     for (uint32_t i = c->first; i < c->end; i++) {
@@ -518,8 +519,10 @@ static void ltrf_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
             w->line_of.items[i] = 0;
             w->stamp.items[i] = marks & IN_RUN ? w->run.number : w->run.number - 1;
         }
-        if (c->out && marks & (HAS_LINE | IN_RUN))
+        if (!moves && marks & (HAS_LINE | IN_RUN)) { /* the first of them is of the lowest frame */
             hd_rf_pin(c, hd_identity_frame_at(c->identity, i));
+            moves = true;
+        }
         if (marks & HAS_LINE)
             carry_line(ltrf, w, i, c);
     }

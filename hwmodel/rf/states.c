@@ -26,10 +26,8 @@ uint32_t hd_rf_known_depth(const hd_rf_known *k, uint32_t frame)
     return depth ? depth - 1 : k->frames.count;
 }
 
-void hd_rf_known_follow(hd_rf_known *k, const hd_rf_passage *p)
+void hd_rf_known_follow_slow(hd_rf_known *k, const hd_rf_passage *p)
 {
-    if ((p->kind != HD_EVENT_ISSUE && p->kind != HD_EVENT_RETURN) || hd_rf_known_tops(k, p->frame))
-        return;
     uint32_t depth = hd_rf_known_depth(k, p->frame);
     if (depth < k->frames.count)
         k->frames.count = depth + 1;

@@ -46,7 +46,12 @@ static inline uint32_t hd_rf_resting_registers(const hd_rf_known *k) { return k-
 static inline bool hd_rf_known_tops(const hd_rf_known *k, uint32_t frame) { return k->frames.count && hd_array_last(&k->frames).frame == frame; }
 uint32_t hd_rf_known_depth(const hd_rf_known *k, uint32_t frame);
 /* As the feeder does: a frame begins with its first instruction, and ends when one below goes on. */
-void hd_rf_known_follow(hd_rf_known *k, const hd_rf_passage *passage);
+void hd_rf_known_follow_slow(hd_rf_known *k, const hd_rf_passage *passage);
+static inline void hd_rf_known_follow(hd_rf_known *k, const hd_rf_passage *p)
+{
+    if ((p->kind == HD_EVENT_ISSUE || p->kind == HD_EVENT_RETURN) && !hd_rf_known_tops(k, p->frame))
+        hd_rf_known_follow_slow(k, p);
+}
 
 typedef struct hd_rf_states {
     hd_rf_feeder *feeder; /* its models can be carried */
