@@ -16,7 +16,7 @@
  * state, by what rests on top, and by how its classes and the state's split each other. So automata have a stack, and functions, recursion too,
  * are walked once for each state at their call, wherever that is.
  *
- * Walked every time are stretches without a number, what happens with more frames than states.h takes, the end of a warp within a function, and what there
+ * Walked every time are stretches without a number, what happens with more frames than states.h takes, the end of a warp where frames rest, and what there
  * is no room for; and for a while all, where too few are met again. Neither counters nor what is found wrong depend on what was looked up.
  *
  * Memory: HD_RF_TRANSITIONS, HD_RF_STATE_BYTES of states and of what transitions keep, and HD_RF_SPLITS of how masks split classes (lanes.h), at most.
