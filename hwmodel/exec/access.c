@@ -1,7 +1,7 @@
 /* Loads and stores of every space.
  *
  * The lanes' addresses are computed first (lanes that do not take part get the address of one that does), then the
- * region of host memory that holds the lowest and highest of them is found, nearly always one for all; else the lanes
+ * region of host memory that holds the first of them is found, nearly always one for all; else the lanes
  * are served one by one. Every access is checked for alignment and bounds before anything is read or written. Stores of
  * several lanes to one place: the highest lane's value stays. */
 #ifdef __GNUC__
@@ -21,23 +21,34 @@
 HD_CLONES static void add_wide(u64 *to, const u64 *base, u64 offset) { HD_LANE_LOOP to[i] = base[i] + offset; }
 HD_CLONES static void add_narrow(u64 *to, const u32 *base, u32 offset) { HD_LANE_LOOP to[i] = base[i] + offset; }
 
-/* Lowest and highest address, and the bits that any has. Compared with the top bit turned over: signed order is what
- * CPUs have. */
+/* Bits that all addresses have, and bits that any has: as numbers, bounds of them. */
+typedef struct bits {
+    u64 all, any;
+} bits;
+HD_CLONES static void bits_of(const u64 *address, bits *b)
+{
+    u64 all = ~0ull, any = 0;
+    for (int i = 0; i < LANES; i++) {
+        all &= address[i];
+        any |= address[i];
+    }
+    *b = (bits){all, any};
+}
+
+/* Lowest and highest address. Compared with the top bit turned over: signed order is what CPUs have. */
 typedef struct reach {
-    u64 low, high, any;
+    u64 low, high;
 } reach;
 HD_CLONES static void reach_of(const u64 *address, reach *r)
 {
     const u64 top = 1ull << 63;
     s64 low = (s64)(address[0] ^ top), high = low;
-    u64 any = 0;
     for (int i = 0; i < LANES; i++) {
         s64 a = (s64)(address[i] ^ top);
         low = a < low ? a : low;
         high = a > high ? a : high;
-        any |= address[i];
     }
-    *r = (reach){(u64)low ^ top, (u64)high ^ top, any};
+    *r = (reach){(u64)low ^ top, (u64)high ^ top};
 }
 
 void hd_lane_addresses(const hd_op *op, hd_warp *w, uint32_t mask)
@@ -215,20 +226,29 @@ static bool fits(const hd_region *r, u64 address, uint32_t bytes)
     return address - r->first < r->size && bytes <= r->size - (address - r->first);
 }
 
+/* Of all lanes: nearly always their bounds do already. */
+static bool all_fit(const hd_region *r, const u64 *address, const bits *b, uint32_t bytes)
+{
+    reach lanes;
+    if (fits(r, b->all, bytes) && fits(r, b->any, bytes))
+        return true;
+    reach_of(address, &lanes);
+    return fits(r, lanes.low, bytes) && fits(r, lanes.high, bytes);
+}
+
 hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t bytes, bool write, hd_region *r,
                         bool *single)
 {
     const u64 *address = w->cta->addresses;
-    reach lanes;
+    bits lanes;
     uint32_t bad = 0;
-    reach_of(address, &lanes);
+    bits_of(address, &lanes);
     if (lanes.any & (bytes - 1)) {
         for (uint32_t i = 0; i < LANES; i++)
             bad |= (uint32_t)((address[i] & (bytes - 1)) != 0) << i & mask;
         return bad_access(op, w, bad, bytes, "misaligned");
     }
-    *single = hd_region_find(op, w, (hd_space)op->space, lanes.low, r) && fits(r, lanes.low, bytes) &&
-              fits(r, lanes.high, bytes);
+    *single = hd_region_find(op, w, (hd_space)op->space, address[0], r) && all_fit(r, address, &lanes, bytes);
     if (*single && !(write && r->read_only))
         return HD_STEP_NEXT;
     uint32_t forbidden = 0;
