@@ -6,8 +6,9 @@
  *   waiting   their warps queue up, lowest index first, in order of arrival
  *   active    at most `active` warps, which take turns, round robin. A place that gets free goes to the first waiting warp that can go on
  *             (of those that can, the first after the model's rank_warps), which is the last of the round
- *   turn      the instructions of a stretch (stream.h), or what is left of one: of one frame, at most 64, and at most `turn` where that is not 0.
- *             Ends before where the warp leaves, or may_issue is false
+ *   turn      the instructions of a stretch (stream.h), or what is left of one: at most 64 of one frame, which may jump or change the active mask
+ *             seven times; ends with a barrier, and, once it has 16, with a jump back. At most `turn`, where that is not 0. Ends before where the
+ *             warp leaves, or may_issue is false
  *   leaving   a warp goes to the end of the queue before the first instruction that reads or overwrites what a load from global, local or
  *             generic memory or of a texture, or an atomic that brings a value, has not brought yet (`latency` instructions issued since, or
  *             none of the others can go on); where it would wait for more than 16 words; and where it waits for the other warps of its CTA
