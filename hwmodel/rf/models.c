@@ -76,15 +76,6 @@ hd_rf_lapse hd_rf_meter_noted(hd_rf_meter *meter, uint64_t before)
                          .head = ended ? (uint32_t)(meter->head - before) : 0, .rest = (uint32_t)(ended ? meter->length : meter->length - before)};
 }
 
-void hd_rf_meter_again(hd_rf_model *model, hd_rf_meter *meter, const hd_rf_lapse *lapse)
-{
-    meter->shortest = lapse->shortest; /* not known yet where the warp begins */
-    meter->longest = lapse->longest;
-    if (lapse->ended)
-        hd_rf_count_length(model, meter, meter->length + lapse->head, lapse->cut);
-    meter->length = lapse->ended ? lapse->rest : meter->length + lapse->rest;
-}
-
 void hd_rf_tell_rest(hd_rf_model *model)
 {
     if (!model->told_times)

@@ -83,18 +83,15 @@ void hd_rf_outcomes_again(hd_rf_outcomes *o, const hd_rf_outcome *t, hd_rf_meter
 {
     tell_again(o, t);
     for (const hd_rf_member_lapse *l = o->lapses.items + t->lapses, *end = l + t->lapse_count; l < end; l++)
-        hd_rf_meter_again(o->feeder->members.items[l->member].model, &kept[l->member * HD_RF_METERS + l->meter], &l->what);
+        hd_rf_meter_again(o->feeder->members.items[l->member].model, &kept[l->meter], &l->what);
 }
 
 bool hd_rf_outcomes_do_again(hd_rf_outcomes *o, const hd_rf_outcome *t, hd_rf_site site, const hd_rf_passage *p)
 {
     const hd_rf_deed *deeds = o->deeds.items + t->deeds;
     bool good = true;
-    for (uint32_t i = 0, end; i < t->deed_count; i = end) {
-        for (end = i + 1; end < t->deed_count && deeds[end].member == deeds[i].member; end++)
-            ;
-        good &= hd_rf_feeder_do(o->feeder, deeds[i].member, site, p, deeds + i, end - i);
-    }
+    for (const hd_rf_deed *end = deeds + t->deed_count; deeds < end; deeds += 1 + deeds->n)
+        good &= hd_rf_feeder_do(o->feeder, deeds->member, site, p, deeds + 1, deeds->n);
     return good;
 }
 
@@ -168,11 +165,14 @@ static void keep_deeds(hd_rf_outcomes *o, hd_rf_outcome *t)
     t->deeds = o->deeds.count;
     for (uint32_t m = 0; m < o->feeder->members.count; m++) {
         const hd_rf_model *model = o->feeder->members.items[m].model;
+        uint32_t head = o->deeds.count;
         for (uint32_t i = 0; i < model->deeds.count; i++) {
             if (model->deeds.items[i].what == HD_RF_NO_DEED)
                 continue;
+            if (o->deeds.count == head)
+                hd_array_push(&o->deeds, (hd_rf_deed){HD_RF_NO_DEED, (uint16_t)m, 0, 0});
             hd_array_push(&o->deeds, model->deeds.items[i]);
-            hd_array_last(&o->deeds).member = (uint16_t)m;
+            o->deeds.items[head].n++;
         }
     }
     t->deed_count = o->deeds.count - t->deeds;
@@ -193,8 +193,9 @@ static void keep_lapses(hd_rf_outcomes *o, const hd_rf_living *living, hd_rf_met
     for (uint32_t m = 0; m < o->feeder->members.count; m++) {
         hd_rf_meter *meters = meters_of(o, m, living);
         for (uint32_t k = 0; meters && k < HD_RF_METERS; k++) {
-            hd_rf_meter *length = &kept[m * HD_RF_METERS + k];
-            hd_array_push(&o->lapses, (hd_rf_member_lapse){m, k, hd_rf_meter_noted(&meters[k], length->length)});
+            uint32_t meter = m * HD_RF_METERS + k;
+            hd_rf_meter *length = &kept[meter];
+            hd_array_push(&o->lapses, (hd_rf_member_lapse){m, meter, hd_rf_meter_noted(&meters[k], length->length)});
             hd_rf_meter_again(o->feeder->members.items[m].model, length, &hd_array_last(&o->lapses).what);
         }
     }

@@ -19,7 +19,7 @@ typedef struct hd_rf_telling { /* of a model: registers held, against the number
     uint32_t times;
 } hd_rf_telling;
 
-typedef struct hd_rf_member_lapse { /* of a model's meter */
+typedef struct hd_rf_member_lapse { /* of a model's meter; meter: among those of all models */
     uint32_t member, meter;
     hd_rf_lapse what;
 } hd_rf_member_lapse;
@@ -33,7 +33,7 @@ typedef struct hd_rf_outcomes {
     HD_ARRAY(hd_rf_effect) effects;
     HD_ARRAY(hd_rf_telling) tellings;
     HD_ARRAY(hd_rf_member_lapse) lapses;
-    HD_ARRAY(hd_rf_deed) deeds;
+    HD_ARRAY(hd_rf_deed) deeds; /* before those of a model one that is none, with the member and their number */
     hd_rf_runs *runs;          /* by member */
     HD_ARRAY(uint64_t) before; /* by member and counter */
     HD_ARRAY(uint64_t) held;   /* by member */

@@ -193,7 +193,7 @@ typedef HD_ARRAY(hd_rf_run) hd_rf_runs;
  * again where the warp is looked up. What it means is the model's; it may depend on the warp, but must not change what the model knows of it. */
 enum { HD_RF_NO_DEED = 0 };
 typedef struct hd_rf_deed {
-    uint16_t what, member; /* what: one of the model's, or HD_RF_NO_DEED; member: for who keeps it (automaton.h) */
+    uint16_t what, member; /* what: one of the model's, or HD_RF_NO_DEED; member: for who keeps it (outcome.h) */
     uint32_t index, n; /* index: of a register of the frames that run (identity.h), where it is about one */
 } hd_rf_deed;
 
@@ -297,7 +297,14 @@ static inline void hd_rf_meter_end(hd_rf_model *model, hd_rf_meter *meter, bool 
 /* What was noted since the length was `before`; nothing more is noted. */
 hd_rf_lapse hd_rf_meter_noted(hd_rf_meter *meter, uint64_t before);
 /* The same again, from another length on. */
-void hd_rf_meter_again(hd_rf_model *model, hd_rf_meter *meter, const hd_rf_lapse *lapse);
+static inline void hd_rf_meter_again(hd_rf_model *model, hd_rf_meter *meter, const hd_rf_lapse *lapse)
+{
+    meter->shortest = lapse->shortest; /* not known yet where the warp begins */
+    meter->longest = lapse->longest;
+    if (lapse->ended)
+        hd_rf_count_length(model, meter, meter->length + lapse->head, lapse->cut);
+    meter->length = lapse->ended ? lapse->rest : meter->length + lapse->rest;
+}
 
 /* Tells the registers that are held now, once an instruction. Numbers that stay the same go into the series together. */
 void hd_rf_tell_rest(hd_rf_model *model);
