@@ -13,9 +13,10 @@ enum {
  * of it, [from, end), and the number of how its masks split the state's classes; or one of these, which tells in place of the text
  * where it returns to: the frame, or the number of the part that does not rest any more. No stretch has an end of 0. */
 typedef uint64_t cause;
-enum { FRAME = 28, FROM = 32, END = 40, SPLIT = 48 }; /* their lowest bits */
+enum { FRAME = 28, FROM = 32, END = 40, LEFT = 47, SPLIT = 48 }; /* their lowest bits; LEFT: whether the warp leaves behind it */
 enum { ENDS = 1, LEAVES, COMES, RETURNS, RESUMES, WHERE = 3 /* lowest bit of the latter */ };
-_Static_assert(2 * HD_RF_STRETCHES <= 1 << FRAME && HD_RF_TRANSITIONS <= 1 << (FRAME - WHERE) && HD_RF_CARRIED_FRAMES <= 1 << (FROM - FRAME),
+_Static_assert(2 * HD_RF_STRETCHES <= 1 << FRAME && HD_RF_TRANSITIONS <= 1 << (FRAME - WHERE) && HD_RF_CARRIED_FRAMES <= 1 << (FROM - FRAME) &&
+                   HD_RF_STRETCH < 1 << (LEFT - END),
                "a cause has room");
 
 typedef struct transition {
@@ -244,10 +245,18 @@ static bool walk(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause 
     } else if (p->kind != HD_EVENT_ISSUE) {
         hd_event event = event_of(p, (hd_event_kind)p->kind);
         hd_rf_feeder_take(a->feeder, &event);
-    } else {
-        return hd_rf_feeder_pass(a->feeder, p, at);
+    } else if (!hd_rf_feeder_pass(a->feeder, p, at)) {
+        return false;
+    } else if (p->leaves) {
+        hd_rf_feeder_switch(a->feeder, w->number, true);
     }
     return true;
+}
+
+/* The last instruction, or, where the warp has left behind it, what is behind that. */
+static uint32_t last_of(const hd_rf_passage *p)
+{
+    return p->end ? p->end - !p->leaves : 0;
 }
 
 /* The models forget the warp, whose end has been counted before. */
@@ -279,7 +288,7 @@ static bool do_noted(hd_rf_automaton *a, const follower *w, const hd_rf_passage 
 {
     if (!w->living || hd_rf_feeder_do_noted(a->feeder, w->living, p))
         return walked;
-    *at = walked && p->end ? p->end - 1u : *at;
+    *at = walked ? last_of(p) : *at;
     return false;
 }
 
@@ -399,7 +408,7 @@ static bool take(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause 
     if (known == HD_NONE)
         return a->credit && has_room(a) ? learn(a, w, p, by, at) : walk_only(a, w, p, by, at);
     a->credit += a->credit && a->credit < CREDIT;
-    *at = p->end ? p->end - 1u : 0;
+    *at = last_of(p);
     return take_again(a, w, p, known);
 }
 
@@ -407,7 +416,7 @@ static bool take(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause 
 static cause cause_of(const hd_rf_automaton *a, const hd_rf_passage *p)
 {
     uint32_t number = a->feeder->columns & HD_COLUMN_WIDTHS ? p->stretch->text : p->stretch->shape;
-    return number == HD_NONE ? 0 : number | (cause)p->from << FROM | (cause)p->end << END;
+    return number == HD_NONE ? 0 : number | (cause)p->from << FROM | (cause)p->end << END | (cause)p->leaves << LEFT;
 }
 
 static follower *find_warp(hd_rf_automaton *a, uint32_t number)

@@ -34,8 +34,8 @@ typedef struct hd_rf_automaton hd_rf_automaton;
 hd_rf_automaton *hd_rf_automaton_new(hd_rf_feeder *feeder); /* borrows it, with all its models, which can be carried */
 void hd_rf_automaton_free(hd_rf_automaton *a);
 
-/* false: an operand was not proved, at the instruction `*at` of the passage's stretch; what is behind it was not taken. From then on every
- * instruction is walked, with the models that are left. */
+/* false: an operand was not proved, at the instruction `*at` of the passage's stretch; what is behind it was not taken. Where the warp leaves, and
+ * something it shares went wrong, *at is its end, and all was taken. From then on every instruction is walked, with the models that are left. */
 bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *passage, uint32_t *at);
 /* A warp that takes turns comes, or leaves. */
 void hd_rf_automaton_switch(hd_rf_automaton *a, uint32_t warp, bool leaves);

@@ -176,13 +176,20 @@ static bool load_next(hd_rf_interleave *i, resident_warp *w)
         const hd_rf_record *next = &stream->records.items[w->record++];
         __builtin_prefetch(next + 1); /* other warps have their turns before it is needed */
         if (next->stretch) {
-            w->passage = (hd_rf_passage){HD_EVENT_ISSUE, 0, 0, cta->cta, stream->warp, next->frame, next->stretch->function, next->stretch};
+            w->passage = (hd_rf_passage){HD_EVENT_ISSUE, 0, 0, false, cta->cta, stream->warp, next->frame, next->stretch->function, next->stretch};
             w->behind = next->behind;
             return true;
         }
         tell(i, (hd_rf_passage){.kind = HD_EVENT_RETURN, .cta = cta->cta, .warp = stream->warp, .frame = next->frame});
     }
     return false;
+}
+
+/* Is the next thing that it does a stretch? */
+static bool stretch_follows(const resident_warp *w)
+{
+    const hd_rf_stream *stream = &w->of->cta->warps[w->index];
+    return w->record < stream->records.count && stream->records.items[w->record].stretch;
 }
 
 static void start_cta(hd_rf_interleave *i)
@@ -319,12 +326,13 @@ static resident_warp *take_active(hd_rf_interleave *i, uint32_t at)
     return w;
 }
 
-static void leave(hd_rf_interleave *i, uint32_t at, uint64_t ready)
+static void leave(hd_rf_interleave *i, uint32_t at, uint64_t ready, bool told)
 {
     resident_warp *w = take_active(i, at);
     w->ready = ready;
     i->none_before = ready < i->none_before ? ready : i->none_before;
-    tell_switch(i, w, true);
+    if (!told)
+        tell_switch(i, w, true);
     hd_array_push(&i->waiting, w);
 }
 
@@ -433,21 +441,20 @@ static bool refuse(hd_rf_interleave *i)
         return true;
     }
     resident_warp *in = take_waiting(i, at);
-    leave(i, i->turn, i->now);
+    leave(i, i->turn, i->now, false);
     hd_array_push(&i->active, in);
     tell_switch(i, in, false);
     return true;
 }
 
-/* What was issued. */
-static bool pass_on(hd_rf_interleave *i, resident_warp *w)
+/* What was issued, and that the warp leaves where it does, and an automaton takes both at once. */
+static bool pass_on(hd_rf_interleave *i, resident_warp *w, hd_rf_passage p)
 {
     uint32_t at;
     i->feeder->latest = i->automaton ? i->feeder->latest : w->living;
-    while (!(i->automaton ? hd_rf_automaton_take(i->automaton, &w->passage, &at) : hd_rf_feeder_pass(i->feeder, &w->passage, &at)) &&
-           i->feeder->failed < i->feeder->members.count)
-        w->passage.from = (uint8_t)(at + 1);
-    w->passage.from = w->passage.end;
+    while (!(i->automaton ? hd_rf_automaton_take(i->automaton, &p, &at) : hd_rf_feeder_pass(i->feeder, &p, &at)) &&
+           i->feeder->failed < i->feeder->members.count && at < p.end)
+        p.from = (uint8_t)(at + 1);
     return i->feeder->failed < i->feeder->members.count;
 }
 
@@ -500,8 +507,9 @@ static bool go_on_asking(hd_rf_interleave *i, resident_warp *w, uint8_t end, uin
 {
     do {
         *ready = go_on(i, w, next_asked(i, w, (uint8_t)(w->passage.end + 1), end));
-        if (!pass_on(i, w))
+        if (!pass_on(i, w, w->passage))
             return false;
+        w->passage.from = w->passage.end;
     } while (*ready <= i->now && w->passage.end < end && may_issue(i, w));
     return true;
 }
@@ -512,9 +520,16 @@ static bool issue(hd_rf_interleave *i, resident_warp *w)
     uint32_t count = w->passage.stretch->count, rest = count - w->passage.end, most = i->residency.turn ? i->residency.turn : rest;
     uint8_t end = (uint8_t)(w->passage.end + (rest < most ? rest : most));
     uint64_t ready;
-    if (!go_on_asking(i, w, end, &ready))
+    if (i->asks && !go_on_asking(i, w, end, &ready))
         return false;
-    if (w->passage.end == count) {
+    if (!i->asks)
+        ready = go_on(i, w, end);
+    hd_rf_passage issued = w->passage;
+    bool whole = issued.end == count, later = !i->asks && (!whole || stretch_follows(w)); /* models see it when it is known whether the warp leaves */
+    w->passage.from = w->passage.end;
+    if (!i->asks && !later && !pass_on(i, w, issued))
+        return false;
+    if (whole) {
         if (!load_next(i, w)) {
             end_warp(i, take_active(i, i->turn)); /* the next one stands in its place now */
             return true;
@@ -522,10 +537,12 @@ static bool issue(hd_rf_interleave *i, resident_warp *w)
         uint64_t then = when_it_can(i, w);
         ready = then > ready ? then : ready;
     }
-    if (ready > i->now)
-        leave(i, i->turn, ready);
-    else if (w->behind && held_at_barrier(w))
-        leave(i, i->turn, i->now);
+    bool leaves = ready > i->now || (w->behind && held_at_barrier(w));
+    issued.leaves = leaves && later && i->automaton && i->tells_switches;
+    if (later && !pass_on(i, w, issued))
+        return false;
+    if (leaves)
+        leave(i, i->turn, ready > i->now ? ready : i->now, issued.leaves);
     else
         i->turn++;
     return true;

@@ -42,6 +42,7 @@ static inline uint32_t hd_rf_stretch_instruction(const hd_rf_stretch *s, uint32_
 /* What a warp does next: a stretch, or a part of one (kind ISSUE), or another event. */
 typedef struct hd_rf_passage {
     uint8_t kind, from, end; /* of the stretch, the instructions [from, end) */
+    bool leaves;             /* behind them it stops taking turns, which is for automata alone */
     uint32_t cta, warp, frame, function;
     const hd_rf_stretch *stretch;
 } hd_rf_passage;
