@@ -124,9 +124,9 @@ static void write_down(hd_rf_automaton *a, follower *w)
         lose(w);
 }
 
-static hd_event event_of(const hd_rf_passage *p, hd_event_kind kind)
+static bool tell(hd_rf_automaton *a, const hd_rf_passage *p)
 {
-    return (hd_event){.kind = (uint8_t)kind, .cta = p->cta, .warp = p->warp, .frame = p->frame, .function = p->function};
+    return hd_rf_feeder_take(a->feeder, &(hd_event){.kind = p->kind, .cta = p->cta, .warp = p->warp, .frame = p->frame, .function = p->function});
 }
 
 /* Makes the models know the warp as its state has it. */
@@ -243,8 +243,7 @@ static bool walk(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause 
     if (by == LEAVES || by == COMES) {
         hd_rf_feeder_switch(a->feeder, w->number, by == LEAVES);
     } else if (p->kind != HD_EVENT_ISSUE) {
-        hd_event event = event_of(p, (hd_event_kind)p->kind);
-        hd_rf_feeder_take(a->feeder, &event);
+        tell(a, p);
     } else if (!hd_rf_feeder_pass(a->feeder, p, at)) {
         return false;
     } else if (p->leaves) {
@@ -455,13 +454,12 @@ static void start_warp(hd_rf_automaton *a, const hd_rf_passage *p)
 bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *at)
 {
     follower *w = NULL;
-    hd_event event = event_of(p, (hd_event_kind)p->kind);
     *at = 0;
     switch ((hd_event_kind)p->kind) {
     case HD_EVENT_LAUNCH:
         for (uint32_t i = 0; i < a->warps.count; i++)
             a->warps.items[i].alive = false;
-        return hd_rf_feeder_take(a->feeder, &event);
+        return tell(a, p);
     case HD_EVENT_WARP_START:
         start_warp(a, p);
         return true;
@@ -487,7 +485,7 @@ bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *
     case HD_EVENT_CTA_START:
     case HD_EVENT_CTA_END:
     case HD_EVENT_LAUNCH_END:
-        return hd_rf_feeder_take(a->feeder, &event);
+        return tell(a, p);
     }
     return true;
 }
