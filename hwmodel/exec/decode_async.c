@@ -36,7 +36,7 @@ bool hd_decode_barrier(hd_decoder *d)
         op->b = hd_decode_source(d, d->operands[at], HD_TYPE_U32);
     bool aligned = d->form->opcode == HD_OP_BAR || hd_decode_modifier(d, HD_GROUP_ALIGNED);
     op->flags |= aligned ? HD_OP_ALIGNED : 0;
-    op->flags |= !aligned || op->boolean >= HD_BARRIER_POPC ? HD_OP_RETRY : 0;
+    op->flags |= HD_OP_RETRY; /* aligned ones too: lanes of a warp may come one by one */
     return true;
 }
 

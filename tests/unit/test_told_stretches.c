@@ -192,6 +192,9 @@ static void what_is_not_told(void **state)
     kernel_text(text, sizeof text, "setp.lt.u32 %p1, %r0, 9;\n@%p1 bra A;\nadd.u32 %r1, %r0, 1;\nbar.warp.sync -1;\nadd.u32 %r1, %r0, 2;\n"
                                    "bra B;\nA:\nadd.u32 %r1, %r0, 3;\nbar.warp.sync -1;\nadd.u32 %r1, %r0, 4;\nB:\nadd.u32 %r1, %r0, 5;\n");
     compare((kernel_run){.text = text}, HD_EXEC_DONE);
+    kernel_text(text, sizeof text, "mov.u32 %r1, 0;\nLOOP:\nsetp.gt.u32 %p2, %r0, 99;\n@%p2 exit;\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, %r0;\n"
+                                   "@%p1 bra LOOP;\nadd.u32 %r2, %r1, 1;\nbar.sync 0;\nadd.u32 %r3, %r2, 1;\n"); /* one by one to an aligned barrier */
+    compare((kernel_run){.text = text, .block = 64}, HD_EXEC_DONE);
     kernel_text(text, sizeof text, "add.u32 %r1, %r0, 1;\nsetp.eq.u32 %p1, %r9, 1;\n@%p1 bra A;\nA:\n");
     compare((kernel_run){.text = text}, HD_EXEC_DONE);
     compare((kernel_run){.text = text, .options.check_uninitialized = true}, HD_EXEC_FAULT);
