@@ -4,7 +4,10 @@
  * s (not r, not the virtual exit X), every block of R(b, s) keeps TLin(r) and ours   TLin(s') of every other target s':
  * the lanes that wait for the other side need it yet. They run after this side is done, or have run before; a side's
  * own registers are released after their last read. paper  TLin of every target, its own included: the rule of RegMutex
- * (section on register liveness) and of RFV. its    independent thread scheduling: sides run interleaved and join
+ * (section on register liveness) and of RFV. Lanes may also wait within a side, at a barrier or another instruction
+ * of HD_BEHAVE_YIELD, while other sides run: what is live behind such a one is kept in all sides of
+ * branches that have two or more (what waits at a join keeps no side from running); behind one with a guard, which
+ * lets other lanes pass, everywhere; by the third rule as well. its    independent thread scheduling: sides run interleaved and join
  * nowhere. r = X, and instead of TLin(s') everything that is read anywhere in what s' reaches. WL is never fed back
  * into itself.
  *
@@ -34,7 +37,11 @@ typedef struct pending {
     uint32_t *reached;    /* by block: the last register + 1 that it keeps */
     hd_u32_array found;   /* blocks that keep a register, register after register */
     uint32_t *found_first;
+    hd_u32_array in_sides; /* blocks in sides of branches that have two or more */
+    uint8_t *waiting;      /* by register: see who_waits */
 } pending;
+
+enum { IN_SIDES = 1, EVERYWHERE = 2 }; /* where a register is kept for lanes that wait at an instruction */
 
 /* ---- sides ------------------------------------------------------------------------------------------------------- */
 
@@ -169,14 +176,64 @@ static void flood(pending *p, const side *s, uint32_t reg)
     }
 }
 
-static void flood_all(pending *p, hd_arena *scratch)
+static uint32_t sides_of(const pending *p, uint32_t branch)
+{
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < p->cfg->blocks[branch].succ_count; t++) {
+        uint32_t to = hd_block_successors(p->cfg, branch)[t];
+        count += to != p->cfg->blocks[branch].post_dominator && to != p->cfg->block_count;
+    }
+    return count;
+}
+
+/* Marks what is live behind the waiting instructions of a block. */
+static void mark_waiting(pending *p, hd_live_walk *walk, uint32_t block, bool in_sides)
+{
+    const hd_function *f = walk->function;
+    hd_live_start(walk, block);
+    for (; walk->ordinal > p->cfg->blocks[block].first; hd_live_step(walk)) {
+        const hd_instruction *insn = &f->instructions.items[walk->ordinal - 1];
+        uint8_t where = insn->guard != HD_NONE ? EVERYWHERE : in_sides ? IN_SIDES : 0;
+        if (!where || !(hd_insn_form(f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD)))
+            continue;
+        for (uint32_t i = 0; i < walk->count; i++)
+            p->waiting[walk->members[i]] |= where;
+    }
+}
+
+static void who_waits(pending *p, hd_function *function, hd_arena *scratch)
+{
+    hd_live_walk walk;
+    hd_live_walk_init(&walk, scratch, function, p->thread);
+    p->waiting = HD_ARENA_ARRAY(scratch, uint8_t, (size_t)p->registers + 1);
+    for (uint32_t at = 0; at < p->sides.count; at++)
+        if (sides_of(p, p->sides.items[at].branch) > 1)
+            flood(p, &p->sides.items[at], p->registers);
+    for (uint32_t i = 0; i < p->found.count; i++)
+        hd_array_push(&p->in_sides, p->found.items[i]);
+    hd_array_clear(&p->found);
+    for (uint32_t b = 0; b < p->cfg->block_count; b++)
+        mark_waiting(p, &walk, b, p->reached[b] == p->registers + 1);
+}
+
+static void keep_waiting(pending *p, uint32_t reg)
+{
+    for (uint32_t i = 0; p->waiting[reg] & IN_SIDES && i < p->in_sides.count; i++)
+        reach(p, p->in_sides.items[i], reg);
+    for (uint32_t b = 0; p->waiting[reg] & EVERYWHERE && b < p->cfg->block_count; b++)
+        reach(p, b, reg);
+}
+
+static void flood_all(pending *p, hd_function *function, hd_arena *scratch)
 {
     p->reached = HD_ARENA_ARRAY(scratch, uint32_t, p->cfg->block_count);
+    who_waits(p, function, scratch);
     p->found_first = hd_arena_alloc(scratch, ((size_t)p->registers + 1) * sizeof(uint32_t));
     for (uint32_t r = 0, k = 0; r < p->registers; r++) {
         p->found_first[r] = p->found.count;
         for (; k < p->keep_first[r]; k++)
             flood(p, &p->sides.items[p->keepers[k]], r);
+        keep_waiting(p, r);
     }
     p->found_first[p->registers] = p->found.count;
 }
@@ -203,10 +260,42 @@ static void make_stack_pend(hd_pass_context *context, pending *p, hd_register_se
     p->registers = p->thread->items;
     find_sides(p, hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY));
     find_keepers(p, &scratch);
-    flood_all(p, &scratch);
+    flood_all(p, context->function, &scratch);
     make_sets(p, pend, arena, &scratch);
     hd_array_free(&p->sides);
     hd_array_free(&p->found);
+    hd_array_free(&p->in_sides);
+    hd_arena_free(&scratch);
+}
+
+static hd_register_set list_waiting(const pending *p, uint8_t where, hd_arena *arena)
+{
+    uint32_t *items = hd_arena_alloc(arena, ((size_t)p->registers + 1) * sizeof *items), count = 0;
+    for (uint32_t r = 0; r < p->registers; r++)
+        if (p->waiting[r] & where)
+            items[count++] = r;
+    return (hd_register_set){items, count};
+}
+
+/* its: what lanes need that wait at an instruction, added to sets that there are. */
+static void add_waiting(hd_pass_context *context, pending *p, hd_register_set *pend, hd_arena *arena)
+{
+    hd_arena scratch = {0};
+    hd_set_union all = {0};
+    p->registers = p->thread->items;
+    p->reached = HD_ARENA_ARRAY(&scratch, uint32_t, p->cfg->block_count);
+    find_sides(p, hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY));
+    who_waits(p, context->function, &scratch);
+    hd_register_set everywhere = list_waiting(p, EVERYWHERE, arena), in_sides = list_waiting(p, IN_SIDES | EVERYWHERE, arena);
+    for (uint32_t b = 0; b < p->cfg->block_count && in_sides.count; b++) {
+        hd_set_union_add(&all, pend[b]);
+        hd_set_union_add(&all, p->reached[b] == p->registers + 1 ? in_sides : everywhere);
+        pend[b] = hd_set_union_take(&all, arena);
+    }
+    hd_set_union_free(&all);
+    hd_array_free(&p->sides);
+    hd_array_free(&p->found);
+    hd_array_free(&p->in_sides);
     hd_arena_free(&scratch);
 }
 
@@ -216,10 +305,12 @@ hd_warp_liveness *hd_warp_liveness_over(hd_pass_context *context, const hd_liven
     pending p = {.cfg = cfg, .thread = thread};
     hd_register_set *pend = HD_ARENA_ARRAY(arena, hd_register_set, (size_t)cfg->block_count + 1);
     p.paper = context->liveness == HD_LIVENESS_PAPER;
-    if (context->liveness == HD_LIVENESS_ITS)
+    if (context->liveness == HD_LIVENESS_ITS) {
         hd_its_pend(context, thread, arena, pend);
-    else
+        add_waiting(context, &p, pend, arena);
+    } else {
         make_stack_pend(context, &p, pend, arena);
+    }
     hd_warp_liveness *result = HD_ARENA_NEW(arena, hd_warp_liveness);
     *result = (hd_warp_liveness){.thread = thread, .pend = pend, .rule = context->liveness};
     return result;

@@ -4,7 +4,7 @@
  *
  *   a path from behind i comes to a read of x before it is overwritten in all lanes; or
  *   other lanes wait: for a branch that may diverge and a side R of it that holds q (what a target reaches without entering the branch's
- *   reconvergence point r), x is live into r or into another target; or
+ *   reconvergence point r), x is live into r or into another target; or they wait at an instruction, such as a barrier, and need it (waits.h); or
  *   i itself writes x.
  *
  * Claims are sorted by word. For each word the sides in which it must be kept are flooded, those with the farthest r first; what one
@@ -13,6 +13,7 @@
  * Complexity: O(claims + for each claimed word, the blocks in which it is live and the sides that keep it).
  */
 #include "passes/check/ltrf_dead.h"
+#include "passes/check/waits.h"
 
 typedef struct claim {
     uint32_t word, instruction, slot;
@@ -31,6 +32,7 @@ typedef struct dead_check {
     uint32_t *kept;                    /* by block: 1 + the last word that is kept there */
     uint32_t *asked;                   /* by block: 1 + the last word for which the branch at its end was asked */
     hd_u32_array blocks;
+    hd_waits waits;
 } dead_check;
 
 static bool refute(dead_check *c, const claim *at, const char *why)
@@ -182,6 +184,8 @@ static bool check_claim(dead_check *c, const claim *at)
         return refute(c, at, "is read later");
     if (c->kept[c->facts->cfg->block_of[at->instruction]] == at->word + 1)
         return refute(c, at, "is read by lanes that may wait meanwhile");
+    if (hd_waits_need(&c->waits, at->word, c->facts->cfg->block_of[at->instruction]))
+        return refute(c, at, "is read by lanes that may wait at a barrier or the like meanwhile");
     return true;
 }
 
@@ -202,6 +206,7 @@ bool hd_check_ltrf_dead(hd_facts *facts, hd_diagnostics *diagnostics, uint64_t *
         c.kept = HD_ARENA_ARRAY(&facts->arena, uint32_t, cfg->block_count);
         c.asked = HD_ARENA_ARRAY(&facts->arena, uint32_t, cfg->block_count);
         list_branches(&c);
+        hd_waits_find(&c.waits, facts);
     }
     for (uint32_t i = 0; i < c.claims.count; i++) {
         if (!i || c.claims.items[i].word != c.claims.items[i - 1].word)
@@ -212,5 +217,6 @@ bool hd_check_ltrf_dead(hd_facts *facts, hd_diagnostics *diagnostics, uint64_t *
     hd_array_free(&c.claims);
     hd_array_free(&c.keepers);
     hd_array_free(&c.blocks);
+    hd_waits_free(&c.waits);
     return good;
 }

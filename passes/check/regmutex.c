@@ -4,7 +4,7 @@
  *   state    which of "held" and "not held" may come to an instruction: forward along the warp order (order.h), from "not held" at the entry;
  *            an acquire makes it held, a release not held, both before the instruction that they stand at
  *   live     what a lane may read on a path from there (facts.h), and in every block between a divergent branch and its join what is live into
- *            the join or another side of the branch: the lanes that wait there need it
+ *            the join or another side of the branch, and what is live behind an instruction at which lanes wait while others run (waits.h)
  *   waits    barriers, calls, exits, the end of the code, unknown instructions, waiting ones; in loops, ordered and volatile loads and atomics that
  *            bring a value
  *
@@ -18,6 +18,7 @@
 #include "passes/check/check.h"
 #include "passes/check/frames.h"
 #include "passes/check/order.h"
+#include "passes/check/waits.h"
 
 enum { RELEASED = 1, HELD = 2, MOST_EXTENDED = 256 };
 
@@ -154,6 +155,18 @@ static bool is_empty(const extended_set *set)
     return !(set->bits[0] | set->bits[1] | set->bits[2] | set->bits[3]);
 }
 
+/* What lanes need that wait at an instruction. */
+static void find_waiting_within(mutex_check *c)
+{
+    hd_waits waits;
+    hd_waits_find(&waits, &c->facts);
+    for (uint32_t b = 0; waits.at.count && b < c->facts.cfg->block_count; b++)
+        for (uint32_t w = c->base; w < c->facts.words.count; w++)
+            if (hd_waits_need(&waits, w, b))
+                c->waiting[b].bits[(w - c->base) / 64] |= 1ull << ((w - c->base) % 64);
+    hd_waits_free(&waits);
+}
+
 static void find_waiting(mutex_check *c)
 {
     const hd_cfg *cfg = c->facts.cfg;
@@ -175,6 +188,7 @@ static void find_waiting(mutex_check *c)
         }
     }
     hd_array_free(&s.blocks);
+    find_waiting_within(c);
 }
 
 /* ---- instructions --------------------------------------------------------------------------------------------------------- */

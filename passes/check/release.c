@@ -4,7 +4,9 @@
  *
  *   a path leads from the point to a read of the word without an unguarded definition before it;
  *   lanes that wait need it: for each branch that may diverge, and each side of it that reaches q before the branch's reconvergence point r, the
- *   word is live into r or into any other target of the branch. They run when this side is done, in an order that nobody knows.
+ *   word is live into r or into any other target of the branch. They run when this side is done, in an order that nobody knows;
+ *
+ *   lanes that wait at an instruction, such as a barrier, need it (waits.h).
  *
  * A pir bit releases at the instruction, and is refuted too where it stands for none of the first three sources, where the instruction also
  * writes the word (in which lanes is not known), and where none of the source's words is renamed. A pbr lists renamed words, and stands at an
@@ -14,7 +16,7 @@
  * release the targets of the sides that its block lies in.
  */
 #include "passes/check/check.h"
-#include "passes/check/facts.h"
+#include "passes/check/waits.h"
 
 enum { FLAGGED_SOURCES = 3 };
 
@@ -30,6 +32,7 @@ typedef struct release_check {
     HD_ARRAY(side) sides;
     hd_u32_array *sides_of;       /* by block: sides that reach it */
     uint32_t *seen, searches;     /* by block: the last search that came here */
+    hd_waits waits;
     hd_u32_array stack;
 } release_check;
 
@@ -119,6 +122,8 @@ static bool check_point(release_check *c, uint32_t at, uint32_t word, bool live)
     for (uint32_t s = 0; s < sides->count; s++)
         if (waited_for(c, word, &c->sides.items[sides->items[s]]))
             return refute(c, at, word, "lanes that wait at a branch may read it later");
+    if (hd_waits_need(&c->waits, word, c->facts.cfg->block_of[at]))
+        return refute(c, at, word, "lanes that wait at a barrier or the like may read it later");
     return true;
 }
 
@@ -256,10 +261,12 @@ bool hd_check_release(hd_function *function, hd_diagnostics *diagnostics, uint64
         return true;
     hd_facts_build(&c.facts, function);
     find_sides(&c);
+    hd_waits_find(&c.waits, &c.facts);
     bool good = check_all(&c, count);
     for (uint32_t b = 0; b < c.facts.cfg->block_count; b++)
         hd_array_free(&c.sides_of[b]);
     hd_array_free(&c.sides);
+    hd_waits_free(&c.waits);
     hd_array_free(&c.stack);
     hd_facts_free(&c.facts);
     return good;

@@ -1,5 +1,5 @@
 /* Release flags against brute force: every state of a warp's SIMT stack that any outcome of its branches and any order of their sides leads to. In each
- * state the registers that some lane needs are those live where its entries go on. A flag may release none of them (sound); and before each
+ * state the registers that some lane needs are those live where its entries go on, and behind instructions at which lanes wait while others run. A flag may release none of them (sound); and before each
  * instruction no register may be mapped, in any state, that is needed in no state there (earliest). Which branches may split is taken from the
  * analysis, liveness of a thread worked out here. */
 #include "tests/unit/unit.h"
@@ -24,6 +24,8 @@ typedef struct oracle {
     hd_storage storage;
     const hd_uniformity *uniformity;
     words renamed, live_in[MOST_BLOCKS + 1], needed[MOST_INSTRUCTIONS], mapped[MOST_INSTRUCTIONS];
+    words waiting[2]; /* live behind instructions at which lanes wait while others run: anywhere, and in sides */
+    uint64_t in_sides; /* of branches that have two or more: blocks */
     state states[MOST_STATES];
     uint32_t count, table[TABLE];
     bool full;
@@ -88,6 +90,39 @@ static void find_live(oracle *o)
             o->live_in[b] = live;
         }
     }
+}
+
+/* ---- lanes that wait at an instruction ---------------------------------------------------------------------------------- */
+
+static uint64_t reached(const oracle *o, uint32_t from, uint32_t stop, uint64_t found)
+{
+    if (from == stop || from == o->cfg->block_count || found >> from & 1)
+        return found;
+    found |= 1ull << from;
+    for (uint32_t e = 0; e < o->cfg->blocks[from].succ_count; e++)
+        found = reached(o, hd_block_successors(o->cfg, from)[e], stop, found);
+    return found;
+}
+
+static void find_waiting(oracle *o)
+{
+    o->in_sides = o->waiting[0] = o->waiting[1] = 0;
+    HD_BITSET_EACH (&o->uniformity->divergent_branches, b) {
+        uint32_t join = o->cfg->blocks[b].post_dominator, sides = 0;
+        uint64_t found = 0;
+        for (uint32_t e = 0; e < o->cfg->blocks[b].succ_count; e++) {
+            uint32_t to = hd_block_successors(o->cfg, b)[e];
+            sides += to != join && to != o->cfg->block_count;
+            found |= reached(o, to, join, 0);
+        }
+        o->in_sides |= sides > 1 ? found : 0;
+    }
+    for (uint32_t b = 0; b < o->cfg->block_count; b++)
+        for (uint32_t i = o->cfg->blocks[b].first; i < o->cfg->blocks[b].end; i++) {
+            const hd_instruction *insn = &o->f->instructions.items[i];
+            if (hd_insn_form(o->f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD) && (insn->guard != HD_NONE || o->in_sides >> b & 1))
+                o->waiting[insn->guard == HD_NONE] |= live_before(o, b, i + 1);
+        }
 }
 
 /* ---- states ---------------------------------------------------------------------------------------------------------- */
@@ -209,7 +244,7 @@ static words needed_below(const oracle *o, const state *s)
 static words run_block(oracle *o, const state *s)
 {
     uint32_t b = s->block[s->depth - 1];
-    words mapped = s->mapped, below = needed_below(o, s);
+    words mapped = s->mapped, below = needed_below(o, s) | o->waiting[0] | (o->in_sides >> b & 1 ? o->waiting[1] : 0);
     for (uint32_t i = o->cfg->blocks[b].first; i < o->cfg->blocks[b].end; i++) {
         if (hd_storage_skips(&o->storage, i))
             continue;
@@ -280,6 +315,7 @@ static bool try_kernel(uint64_t seed, uint32_t *split)
     bool whole = fits(o);
     if (whole) {
         find_live(o);
+        find_waiting(o);
         explore(o);
         whole = !o->full;
     }

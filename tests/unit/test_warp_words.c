@@ -107,6 +107,42 @@ static void keep_side(naive *n, uint32_t b, uint32_t s, hd_liveness_rule rule)
             join(&n->pend[q], &keep);
 }
 
+/* Blocks in sides of branches that have two or more. */
+static void find_sides(const naive *n, const hd_uniformity *u, bool *in_sides)
+{
+    const hd_cfg *cfg = n->cfg;
+    HD_BITSET_EACH (&u->divergent_branches, b) {
+        uint32_t join_at = cfg->blocks[b].post_dominator, sides = 0;
+        for (uint32_t round = 0; round < 2; round++)
+            for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++) {
+                uint32_t s = hd_block_successors(cfg, b)[e];
+                bool found[MOST_BLOCKS] = {0}, real = s != join_at && s != cfg->block_count;
+                sides += !round && real;
+                if (round && real && sides > 1)
+                    reach(cfg, s, join_at, found);
+                for (uint32_t q = 0; q < cfg->block_count; q++)
+                    in_sides[q] |= found[q];
+            }
+    }
+}
+
+/* What is live behind instructions at which lanes wait while others run. */
+static void keep_waiting(naive *n, const hd_uniformity *u)
+{
+    bool in_sides[MOST_BLOCKS] = {0};
+    find_sides(n, u, in_sides);
+    for (uint32_t b = 0; b < n->cfg->block_count; b++) {
+        words live = n->out[b];
+        for (uint32_t i = n->cfg->blocks[b].end; i-- > n->cfg->blocks[b].first; before(n, i, &live)) {
+            const hd_instruction *insn = &n->f->instructions.items[i];
+            bool waits = hd_insn_form(n->f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD), all = insn->guard != HD_NONE;
+            for (uint32_t q = 0; q < n->cfg->block_count && waits; q++)
+                if (all || (in_sides[b] && in_sides[q]))
+                    join(&n->pend[q], &live);
+        }
+    }
+}
+
 static words words_of(hd_register_set set)
 {
     words w = {0};
@@ -158,6 +194,7 @@ static bool compare(hd_pass_context *context, hd_function *f)
     HD_BITSET_EACH (&u->divergent_branches, b)
         for (uint32_t e = 0; e < n->cfg->blocks[b].succ_count; e++)
             keep_side(n, b, hd_block_successors(n->cfg, b)[e], context->liveness);
+    keep_waiting(n, u);
     hd_live_walk walk;
     hd_warp_words_walk(&walk, &context->scratch, n->got);
     bool any = false;

@@ -1,0 +1,84 @@
+/* Lanes that wait at an instruction: see waits.h. */
+#include "passes/check/waits.h"
+
+typedef struct side {
+    uint32_t block, join, depth;
+} side;
+typedef HD_ARRAY(side) side_array;
+
+static int compare_sides(const void *left, const void *right)
+{
+    const side *a = left, *b = right;
+    if (a->depth != b->depth)
+        return a->depth < b->depth ? -1 : 1;
+    return (a->block > b->block) - (a->block < b->block);
+}
+
+/* Of branches that have two or more; those with the farthest reconvergence point first. */
+static side_array list_sides(const hd_facts *facts)
+{
+    const hd_cfg *cfg = facts->cfg;
+    side_array all = {0};
+    HD_BITSET_EACH (&facts->splits, b) {
+        uint32_t join = cfg->blocks[b].post_dominator, before = all.count;
+        for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++) {
+            uint32_t to = hd_block_successors(cfg, b)[e];
+            if (to != join && to != cfg->block_count)
+                hd_array_push(&all, (side){to, join, cfg->post_dominator_depth[join]});
+        }
+        if (all.count < before + 2)
+            all.count = before;
+    }
+    if (all.count)
+        qsort(all.items, all.count, sizeof *all.items, compare_sides);
+    return all;
+}
+
+/* What was reached before is left alone: all ways to the farther point lead over the nearer. */
+static void flood(hd_waits *w, const side *from, hd_u32_array *stack)
+{
+    const hd_cfg *cfg = w->facts->cfg;
+    hd_array_push(stack, from->block);
+    while (stack->count) {
+        uint32_t b = hd_array_pop(stack);
+        if (b == from->join || b == cfg->block_count || w->two_sided[b])
+            continue;
+        w->two_sided[b] = true;
+        for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++)
+            hd_array_push(stack, hd_block_successors(cfg, b)[e]);
+    }
+}
+
+static bool is_guarded(const hd_waits *w, uint32_t instruction)
+{
+    return w->facts->function->instructions.items[instruction].guard != HD_NONE;
+}
+
+void hd_waits_find(hd_waits *w, hd_facts *facts)
+{
+    const hd_function *f = facts->function;
+    hd_u32_array stack = {0};
+    *w = (hd_waits){.facts = facts, .two_sided = HD_ARENA_ARRAY(&facts->arena, bool, facts->cfg->block_count + 1)};
+    side_array sides = list_sides(facts);
+    for (uint32_t i = 0; i < sides.count; i++)
+        flood(w, &sides.items[i], &stack);
+    hd_array_free(&sides);
+    hd_array_free(&stack);
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        if ((is_guarded(w, i) || w->two_sided[facts->cfg->block_of[i]]) &&
+            hd_insn_form(f, &f->instructions.items[i])->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD))
+            hd_array_push(&w->at, i);
+}
+
+void hd_waits_free(hd_waits *w)
+{
+    hd_array_free(&w->at);
+}
+
+bool hd_waits_need(const hd_waits *w, uint32_t word, uint32_t block)
+{
+    for (uint32_t i = 0; i < w->at.count; i++)
+        if ((is_guarded(w, w->at.items[i]) || w->two_sided[block]) && hd_lives_live_behind(&w->facts->words, word, w->at.items[i]))
+            return true;
+    return false;
+}
