@@ -357,6 +357,42 @@ static void random_programs_are_proved(void **state)
     }
 }
 
+/* A lane leaves the loop after as many turns as its number says, and waits at the barrier with its R5, which others in the loop still write and read: they
+ * come one by one, as an exit keeps them from meeting behind the loop. */
+#define WAITING(out)                                                                                                            \
+    "mov.u32 %r1, 0;\nmov.u32 %r6, 0;\nLOOP:\nsetp.gt.u32 %p1, %r0, 99;\n@%p1 exit;\nadd.u32 %r5, %r1, 1;\nadd.u32 %r6, %r6, %r5;\n"  \
+    "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p3, %r1, %r0;\n@%p3 bra LOOP;\nadd.u32 %r5, %r6, 1;\nbar.sync 0;\nst.global.u32 [" out "], %r5;\n"
+
+static void lanes_that_wait_keep_theirs(void **state)
+{
+    hd_rf_model_info models[] = {*hd_rf_model_find("release", 7)};
+    static const char pass[] = "mov.u32 %r0, %tid.x;\n" WAITING("out");
+    char text[4096];
+    uint32_t out[1];
+    rf_bench b;
+    (void)state;
+    kernel_text(text, sizeof text, WAITING("%rd1"));
+    rf_replay r = {.run = {.text = text, .out = out, .out_bytes = sizeof out, .block = 32, .grid = 1}, .models = models, .model_count = 1,
+                   .annotate = annotate_program, .residency = {.ctas = 1, .active = 4, .latency = 20, .bytes = 1 << 26, .file_registers = 2048}};
+    rf_replay_run(&r);
+    assert_true(r.proved);
+    assert_true(r.results[0].counters[HD_COUNTER_RELEASED] > 0);
+    rf_bench_open_body(&b, pass);
+    rf_bench_pass(&b, ALL);
+    assert_true(rf_bench_check(&b, hd_check_release));
+    hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_PIR, .instruction = 6, .value = 2}); /* R5, dead for who is in the loop */
+    hd_annotations_sort(b.kernel);
+    assert_false(rf_bench_check(&b, hd_check_release));
+    rf_bench_close(&b);
+    rf_bench_open_body(&b, pass);
+    rf_bench_pass(&b, "ltrf(dead)");
+    assert_true(rf_bench_check(&b, hd_check_ltrf));
+    hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_LTRF_DEAD, .instruction = 6, .value = 2}); /* likewise */
+    hd_annotations_sort(b.kernel);
+    assert_false(rf_bench_check(&b, hd_check_ltrf));
+    rf_bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +410,7 @@ int main(void)
         cmocka_unit_test(random_kernels_are_proved),
         cmocka_unit_test(early_flags_are_noticed_on_random_kernels),
         cmocka_unit_test(random_programs_are_proved),
+        cmocka_unit_test(lanes_that_wait_keep_theirs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
