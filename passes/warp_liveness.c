@@ -4,12 +4,13 @@
  * s (not r, not the virtual exit X), every block of R(b, s) keeps TLin(r) and ours   TLin(s') of every other target s':
  * the lanes that wait for the other side need it yet. They run after this side is done, or have run before; a side's
  * own registers are released after their last read. paper  TLin of every target, its own included: the rule of RegMutex
- * (section on register liveness) and of RFV. Lanes may also wait within a side, at a barrier or another instruction
- * of HD_BEHAVE_YIELD, while other sides run: what is live behind such a one is kept in all sides of
- * branches that have two or more (what waits at a join keeps no side from running); behind one with a guard, which
- * lets other lanes pass, everywhere; by the third rule as well. its    independent thread scheduling: sides run interleaved and join
+ * (section on register liveness) and of RFV. its    independent thread scheduling: sides run interleaved and join
  * nowhere. r = X, and instead of TLin(s') everything that is read anywhere in what s' reaches. WL is never fed back
  * into itself.
+ *
+ * Lanes may also wait within a side, at a barrier or another instruction of HD_BEHAVE_YIELD, while other sides run. By
+ * each of the rules, what is live behind such an instruction is kept in all sides of branches that have two or more
+ * (what waits at a join keeps no side from running); behind one with a guard, which lets other lanes pass, everywhere.
  *
  * Method. ours, paper: for each register, the sides that keep it are flooded up to their r, the farthest r first (least
  * deep in the post-dominator tree). A block that one flood has reached is left alone by the later ones: where it keeps

@@ -183,6 +183,25 @@ static const char counterexample[] = "mov.u32 %R7, 1;\nmov.u32 %R0, %laneid;\nse
                                      "S2: mov.u32 %R7, 5;\nst.global.u32 [out], %R7;\nbra.uni J;\n"
                                      "S1: st.global.u32 [out], %R7;\nst.global.u32 [out], %R0;\nJ: st.global.u32 [out], %R0;\nret;\n";
 
+/* Lanes of s1 wait at 6 with what is in the extended set, and s2 may run meanwhile. */
+static void lanes_that_wait_keep_the_set(void **state)
+{
+    static const char body[] = "mov.u32 %R0, %laneid;\nsetp.lt.u32 %P0, %R0, 5;\n@%P0 bra S2;\n"
+                               "mov.u32 %R7, 5;\nst.global.u32 [out], %R7;\nbar.warp.sync -1;\nst.global.u32 [out], %R7;\nbra.uni J;\n"
+                               "S2: st.global.u32 [out], %R0;\nbar.warp.sync -1;\nst.global.u32 [out], %R0;\nJ: st.global.u32 [out], %R0;\nret;\n";
+    rf_bench b;
+    (void)state;
+    open_physical(&b, body);
+    assert_string_equal(states_of(&b, 7, 1, HD_LIVENESS_OURS), "a3 a8 r11");
+    assert_true(rf_bench_check(&b, hd_check_regmutex));
+    remove_at(b.kernel, find_mark(b.kernel, HD_ANNOTATION_REGMUTEX_ACQUIRE, 8));
+    remove_at(b.kernel, find_mark(b.kernel, HD_ANNOTATION_REGMUTEX_RELEASE, 11));
+    hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_REGMUTEX_RELEASE, .instruction = 7});
+    hd_annotations_sort(b.kernel);
+    assert_false(rf_bench_check(&b, hd_check_regmutex)); /* given back at the end of s1, as if it ran alone */
+    rf_bench_close(&b);
+}
+
 static void states_follow_the_warp_not_the_edges(void **state)
 {
     rf_bench b;
@@ -460,6 +479,7 @@ int main(void)
         cmocka_unit_test(table_4_1_beside_our_rule),
         cmocka_unit_test(figure_4_3),
         cmocka_unit_test(no_set_is_held_in_waiting),
+        cmocka_unit_test(lanes_that_wait_keep_the_set),
         cmocka_unit_test(states_follow_the_warp_not_the_edges),
         cmocka_unit_test(what_is_tampered_with_is_refuted),
         cmocka_unit_test(marks_without_sense_are_refuted),
