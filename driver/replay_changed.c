@@ -1,6 +1,7 @@
 /* Replays of rewritten code: for each pass that changes instructions, one more run, of what the pass makes of a copy of the module. Its
- * operands are proved as in any replay, and the memory it leaves must be that of the run without the pass. Where the pass finds nothing to
- * change, its models see the run that there is. A run that stops early, or in which two threads raced, is not followed by one of these.
+ * operands are proved as in any replay, and the memory it leaves must be that of the run without the pass. Where the pass changes no
+ * instruction, whatever it annotates, its models see the run that there is. A run that stops early, or in which two threads raced, is not
+ * followed by one of these.
  */
 #include "driver/replay_work.h"
 #include "ir/annotations.h"
@@ -69,7 +70,7 @@ static bool open_one(replay_part *p, replay_file *unchanged, uint32_t m)
     hd_diagnostics_join(&p->diagnostics, &unchanged->said);
     if (!replay_run_passes(p, f, f->rewriting, &p->diagnostics))
         return false;
-    f->untouched = !differ(unchanged->module, f->module) && !replay_has_annotations(f->module, p->plan->models[m]->technique);
+    f->untouched = !differ(unchanged->module, f->module);
     return true;
 }
 

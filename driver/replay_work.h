@@ -29,7 +29,7 @@ typedef struct replay_file {
     const char **refusals;  /* by chosen model */
     uint32_t *model_place;  /* by chosen model: index in the count, or HD_NONE */
     const char *rewriting;  /* the pass that changes the code for the models of this run; NULL: models of the code as it is */
-    bool untouched;         /* it found nothing to change or to annotate: no run of its own is needed */
+    bool untouched;         /* it changed no instruction: its models see the run that there is */
     HD_ARRAY(struct replay_file *) changed; /* what such passes make of the code, one a pass */
 } replay_file;
 

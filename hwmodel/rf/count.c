@@ -488,7 +488,7 @@ static bool go_together(const hd_count *c, const hd_count_group *group, uint32_t
     if (is_carried(c, group->feeder->members.items[0].number) != is_carried(c, model))
         return false;
     return group->way != HD_COUNT_TURNS ||
-           !(hd_rf_interleave_steers(ops) || hd_rf_interleave_steers(group->feeder->members.items[0].model->info->ops));
+           !(hd_rf_interleave_steers(c->models.items[model]) || hd_rf_interleave_steers(group->feeder->members.items[0].model));
 }
 
 /* The smallest group that the model can join; a new one while there are fewer of them than threads. */

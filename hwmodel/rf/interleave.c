@@ -34,10 +34,10 @@ typedef struct resident_warp { /* first what is looked at while it waits */
 struct hd_rf_interleave {
     hd_rf_feeder *feeder;
     hd_rf_automaton *automaton; /* of the feeder; NULL: its models walk every instruction */
-    const hd_rf_ops *ops;       /* of the only model, where one steers; else of any */
+    const hd_rf_ops *ops;       /* of the only model, where one steers; else such as steer nothing */
     hd_rf_residency residency;
     uint32_t most_ctas;         /* that the SM can hold at all */
-    bool asks;                  /* the model may refuse instructions; one that can be carried lets every warp go on */
+    bool asks;                  /* the model may refuse instructions */
     bool tells_switches;        /* a model wants to know of them */
     HD_ARRAY(hd_rf_cta *) arrived;      /* not resident yet */
     HD_ARRAY(resident_cta *) residents;
@@ -89,7 +89,7 @@ void hd_rf_interleave_free(hd_rf_interleave *i)
     free(i);
 }
 
-/* The only model, where one steers; else any. */
+/* Where one steers: it is the only one. */
 static hd_rf_model *steering(const hd_rf_interleave *i)
 {
     return i->feeder->members.items[0].model;
@@ -110,11 +110,12 @@ static bool tell_of(hd_rf_interleave *i, hd_event_kind kind, const hd_rf_cta *ct
 
 bool hd_rf_interleave_launch(hd_rf_interleave *i, const hd_rf_residency *residency, uint32_t function)
 {
+    static const hd_rf_ops none = {0};
     drop_all(i);
-    i->ops = steering(i)->info->ops;
+    i->ops = hd_rf_interleave_steers(steering(i)) ? steering(i)->info->ops : &none;
     i->residency = i->feeder->residency = *residency;
     i->most_ctas = i->ops->may_launch_cta && residency->most_ctas ? residency->most_ctas : residency->ctas;
-    i->asks = i->ops->may_issue && !i->automaton;
+    i->asks = i->ops->may_issue;
     i->tells_switches = false;
     for (uint32_t m = 0; m < i->feeder->members.count; m++)
         i->tells_switches = i->tells_switches || i->feeder->members.items[m].model->info->ops->warp_switch;
@@ -139,9 +140,10 @@ uint64_t hd_rf_interleave_bytes(const hd_rf_interleave *i)
 
 /* ---- warps and CTAs come and go ------------------------------------------------------------------------------------ */
 
-bool hd_rf_interleave_steers(const hd_rf_ops *ops)
+bool hd_rf_interleave_steers(const hd_rf_model *model)
 {
-    return ops->may_issue || ops->may_launch_cta || ops->rank_warps;
+    const hd_rf_ops *ops = model->info->ops;
+    return !model->follows && (ops->may_issue || ops->may_launch_cta || ops->rank_warps);
 }
 
 static hd_rf_warp *warp_of(const resident_warp *w)

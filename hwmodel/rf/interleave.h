@@ -36,7 +36,7 @@ typedef enum hd_rf_order { /* what stops an interleaving besides an operand that
 } hd_rf_order;
 
 typedef struct hd_rf_interleave hd_rf_interleave;
-bool hd_rf_interleave_steers(const hd_rf_ops *ops); /* has may_issue, may_launch_cta or rank_warps */
+bool hd_rf_interleave_steers(const hd_rf_model *model); /* has may_issue, may_launch_cta or rank_warps, and uses them */
 /* Borrows a feeder with one model that steers, or any number of others, and its automaton where they have one. */
 hd_rf_interleave *hd_rf_interleave_new(hd_rf_feeder *feeder, hd_rf_automaton *automaton);
 void hd_rf_interleave_free(hd_rf_interleave *i);

@@ -15,7 +15,8 @@
  *
  * CTAs are launched while their base sets fit beside one section at least (paired: while their pairs fit), in the units in which the GPU gives
  * registers to warps, where they are known. One CTA always may be, and one section is
- * always there.
+ * always there. Where a kernel has no extended set as many are resident as without RegMutex; of a module without any, the order of warps is that
+ * of other models, too.
  *
  * No deadlock. Suppose that no resident warp can go on. A warp that is not refused an acquire goes on unless it waits for other warps, and it holds no
  * section there (passes/regmutex_state.c; the checker refutes anything else). So a warp that holds a section goes on, until it releases it. If none
@@ -113,6 +114,7 @@ static hd_rf_model *mutex_create(const hd_rf_module *code, const char *options, 
             find_acquires(m, &m->functions[f], code->functions[f]->instruction_count);
             m->model.shares = m->model.shares || m->functions[f].extended;
         }
+    m->model.follows = !m->model.shares;
     return &m->model;
 }
 
@@ -162,7 +164,7 @@ static void find_room(hd_mutex *m)
 {
     const hd_rf_residency *r = &m->residency;
     uint64_t file = r->file_registers ? r->file_registers : HD_USUAL_FILE, most = r->sm_warps ? r->sm_warps : HD_USUAL_WARPS;
-    uint64_t spare = m->paired ? 0 : m->kernel->extended, ctas = r->most_ctas ? r->most_ctas : r->ctas;
+    uint64_t spare = m->paired ? 0 : m->kernel->extended, ctas = m->kernel->extended && r->most_ctas ? r->most_ctas : r->ctas;
     m->cta_warps = r->cta_warps ? r->cta_warps : 1;
     ctas = ctas_in_units(m, ctas);
     while (ctas > 1 && (registers_of(m, ctas) + spare > file || ctas * m->cta_warps > most))
