@@ -61,13 +61,6 @@ hd_rf_model *hd_rf_model_new(const hd_rf_model_info *info, const hd_rf_module *c
     return model;
 }
 
-void hd_rf_count_length(hd_rf_model *model, const hd_rf_meter *meter, uint64_t length, bool cut)
-{
-    hd_counter_add(model->counters, (hd_counter)meter->longest, length, 1);
-    if (!cut)
-        hd_counter_add(model->counters, (hd_counter)meter->shortest, length, 1);
-}
-
 hd_rf_lapse hd_rf_meter_noted(hd_rf_meter *meter, uint64_t before)
 {
     bool ended = meter->noted;

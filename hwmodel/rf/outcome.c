@@ -11,6 +11,7 @@ void hd_rf_outcomes_free(hd_rf_outcomes *o)
 {
     hd_array_free(&o->effects);
     hd_array_free(&o->tellings);
+    hd_array_free(&o->told);
     hd_array_free(&o->lapses);
     hd_array_free(&o->deeds);
     for (uint32_t m = 0; m < o->feeder->members.count; m++)
@@ -22,8 +23,8 @@ void hd_rf_outcomes_free(hd_rf_outcomes *o)
 
 uint64_t hd_rf_outcomes_bytes(const hd_rf_outcomes *o)
 {
-    return o->effects.count * sizeof(hd_rf_effect) + o->tellings.count * sizeof(hd_rf_telling) + o->lapses.count * sizeof(hd_rf_member_lapse) +
-           o->deeds.count * sizeof(hd_rf_deed);
+    return o->effects.count * sizeof(hd_rf_effect) + o->tellings.count * sizeof(hd_rf_telling) + o->told.count * sizeof(hd_rf_told) +
+           o->lapses.count * sizeof(hd_rf_member_lapse) + o->deeds.count * sizeof(hd_rf_deed);
 }
 
 /* NULL: the model has none. */
@@ -63,19 +64,20 @@ void hd_rf_outcomes_count(hd_rf_outcomes *o, const hd_rf_outcome *t, uint64_t ti
 
 /* ---- again ------------------------------------------------------------------------------------------------------------- */
 
+static void tell_each(hd_rf_model *model, const hd_rf_told *told, uint32_t count)
+{
+    for (const hd_rf_told *end = told + count; told < end; told++)
+        hd_rf_tell_times(model, model->held + (uint64_t)(int64_t)told->more, told->times);
+}
+
 static void tell_again(hd_rf_outcomes *o, const hd_rf_outcome *t)
 {
-    const hd_rf_telling *telling_of = o->tellings.items + t->tellings;
-    uint64_t held = 0;
-    for (uint32_t i = 0; i < t->telling_count; i++) {
-        hd_rf_model *model = o->feeder->members.items[telling_of[i].member].model;
-        if (!i || telling_of[i].member != telling_of[i - 1].member)
-            held = model->held;
-        uint64_t now = held + (uint64_t)(int64_t)telling_of[i].more;
-        if (telling_of[i].times)
-            hd_rf_tell_times(model, now, telling_of[i].times);
-        else
-            model->held = now;
+    for (const hd_rf_telling *what = o->tellings.items + t->tellings, *end = what + t->telling_count; what < end; what++) {
+        hd_rf_model *model = o->feeder->members.items[what->member].model;
+        uint64_t sum = model->held * what->times + (uint64_t)what->sum, most = model->held + (uint64_t)(int64_t)what->most;
+        if (what->times && !hd_rf_tell_sum(model, sum, what->times, most))
+            tell_each(model, o->told.items + what->told, what->told_count);
+        model->held += (uint64_t)(int64_t)what->then;
     }
 }
 
@@ -147,15 +149,27 @@ static void end_tellings(hd_rf_outcomes *o)
     }
 }
 
+static hd_rf_telling keep_told(hd_rf_outcomes *o, uint32_t m)
+{
+    hd_rf_telling what = {.member = m, .told = o->told.count, .told_count = o->runs[m].count, .most = INT32_MIN};
+    for (uint32_t r = 0; r < o->runs[m].count; r++) {
+        hd_rf_told told = {(int32_t)(o->runs[m].items[r].held - o->held.items[m]), (uint32_t)o->runs[m].items[r].times};
+        what.times += told.times;
+        what.most = told.more > what.most ? told.more : what.most;
+        what.sum += (int64_t)told.more * told.times;
+        hd_array_push(&o->told, told);
+    }
+    what.then = (int32_t)(o->feeder->members.items[m].model->held - o->held.items[m]);
+    return what;
+}
+
 static void keep_tellings(hd_rf_outcomes *o, hd_rf_outcome *t)
 {
     t->tellings = o->tellings.count;
     for (uint32_t m = 0; m < o->feeder->members.count; m++) {
-        uint64_t before = o->held.items[m], now = o->feeder->members.items[m].model->held;
-        for (uint32_t r = 0; r < o->runs[m].count; r++)
-            hd_array_push(&o->tellings, (hd_rf_telling){m, (int32_t)(o->runs[m].items[r].held - before), (uint32_t)o->runs[m].items[r].times});
-        if (now != before)
-            hd_array_push(&o->tellings, (hd_rf_telling){m, (int32_t)(now - before), 0});
+        hd_rf_telling what = keep_told(o, m);
+        if (what.times || what.then)
+            hd_array_push(&o->tellings, what);
     }
     t->telling_count = o->tellings.count - t->tellings;
 }

@@ -13,10 +13,16 @@ typedef struct hd_rf_effect { /* of a model: what it counted */
     uint32_t n;
 } hd_rf_effect;
 
-typedef struct hd_rf_telling { /* of a model: registers held, against the number when it began; times 0: from then on */
-    uint32_t member;
+typedef struct hd_rf_told { /* registers held, against the number when it began */
     int32_t more;
     uint32_t times;
+} hd_rf_told;
+
+typedef struct hd_rf_telling { /* of a model: what it told, and that together */
+    uint32_t member, told, told_count;
+    uint32_t times;
+    int32_t most, then; /* then: from then on */
+    int64_t sum;
 } hd_rf_telling;
 
 typedef struct hd_rf_member_lapse { /* of a model's meter; meter: among those of all models */
@@ -32,6 +38,7 @@ typedef struct hd_rf_outcomes {
     hd_rf_feeder *feeder;
     HD_ARRAY(hd_rf_effect) effects;
     HD_ARRAY(hd_rf_telling) tellings;
+    HD_ARRAY(hd_rf_told) told;
     HD_ARRAY(hd_rf_member_lapse) lapses;
     HD_ARRAY(hd_rf_deed) deeds; /* before those of a model one that is none, with the member and their number */
     hd_rf_runs *runs;          /* by member */

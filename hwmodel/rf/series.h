@@ -6,6 +6,7 @@
 #ifndef HD_HWMODEL_RF_SERIES_H
 #define HD_HWMODEL_RF_SERIES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { HD_RF_BUCKETS = 64 };
@@ -20,6 +21,8 @@ typedef struct hd_rf_series {
 
 /* The next `times` samples, all of this value. */
 static inline void hd_rf_series_add(hd_rf_series *series, uint64_t value, uint64_t times);
+/* The next `times` samples, one or more, by their sum and the greatest of them. false: they fill a bucket, and nothing was done. */
+static inline bool hd_rf_series_add_sum(hd_rf_series *series, uint64_t sum, uint64_t times, uint64_t greatest);
 /* What another run told, behind this one's; its buckets count as samples of their mean. */
 void hd_rf_series_join(hd_rf_series *series, const hd_rf_series *later);
 double hd_rf_series_mean(const hd_rf_series *series); /* 0 without samples */
@@ -30,17 +33,22 @@ double hd_rf_series_bucket(const hd_rf_series *series, uint32_t bucket); /* its 
 
 void hd_rf_series_spread(hd_rf_series *series, uint64_t value, uint64_t times); /* over the bucket that fills, and the next ones */
 
-static inline void hd_rf_series_add(hd_rf_series *series, uint64_t value, uint64_t times)
+static inline bool hd_rf_series_add_sum(hd_rf_series *series, uint64_t sum, uint64_t times, uint64_t greatest)
 {
-    if (times >= series->left) {
-        hd_rf_series_spread(series, value, times);
-        return;
-    }
-    if (times && value > series->peak)
-        series->peak = value;
-    series->sums[series->fills] += value * times;
+    if (times >= series->left)
+        return false;
+    if (greatest > series->peak)
+        series->peak = greatest;
+    series->sums[series->fills] += sum;
     series->samples += times;
     series->left -= times;
+    return true;
+}
+
+static inline void hd_rf_series_add(hd_rf_series *series, uint64_t value, uint64_t times)
+{
+    if (times && !hd_rf_series_add_sum(series, value * times, times, value))
+        hd_rf_series_spread(series, value, times);
 }
 
 #endif

@@ -282,7 +282,13 @@ uint32_t hd_rf_option(const char *options, const char *name, uint32_t otherwise)
 bool hd_rf_flag(const char *options, const char *name);
 
 /* The length ends, and the next one begins. cut: it could have been longer, and is no shortest one. */
-void hd_rf_count_length(hd_rf_model *model, const hd_rf_meter *meter, uint64_t length, bool cut);
+static inline void hd_rf_count_length(hd_rf_model *model, const hd_rf_meter *meter, uint64_t length, bool cut)
+{
+    uint64_t *longest = &model->counters[meter->longest], *shortest = &model->counters[meter->shortest]; /* as hd_counter_add has them */
+    *longest = length > *longest ? length : *longest;
+    if (!cut && length && (!*shortest || length < *shortest))
+        *shortest = length;
+}
 static inline void hd_rf_meter_end(hd_rf_model *model, hd_rf_meter *meter, bool cut)
 {
     if (meter->noting && !meter->noted) {
@@ -316,6 +322,15 @@ static inline void hd_rf_tell_times(hd_rf_model *model, uint64_t held, uint64_t 
         model->told = held;
     }
     model->told_times += times;
+}
+/* ... for instructions with different numbers, by their sum and the greatest of them: see hd_rf_series_add_sum. */
+static inline bool hd_rf_tell_sum(hd_rf_model *model, uint64_t sum, uint64_t times, uint64_t greatest)
+{
+    if (model->runs)
+        return false;
+    if (model->told_times)
+        hd_rf_tell_rest(model);
+    return hd_rf_series_add_sum(&model->allocation, sum, times, greatest);
 }
 static inline void hd_rf_tell(hd_rf_model *model) { hd_rf_tell_times(model, model->held, 1); }
 

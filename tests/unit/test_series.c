@@ -50,6 +50,32 @@ static void samples_in_buckets(void **state)
     }
 }
 
+/* Samples by their sum, where they do not fill a bucket, against each of them. */
+static void sums_are_as_good_as_samples(void **state)
+{
+    hd_rf_series each = {.width = 0}, sums = {.width = 0};
+    uint64_t seed = 3;
+    uint32_t taken = 0, refused = 0;
+    (void)state;
+    for (uint32_t i = 0; i < MOST; i++) {
+        uint64_t values[3], sum = 0, greatest = 0;
+        for (uint32_t k = 0; k < 3; k++) {
+            values[k] = unit_random(&seed) % 1000;
+            hd_rf_series_add(&each, values[k], k + 1);
+            sum += values[k] * (k + 1);
+            greatest = values[k] > greatest ? values[k] : greatest;
+        }
+        bool together = hd_rf_series_add_sum(&sums, sum, 6, greatest);
+        taken += together;
+        refused += !together;
+        for (uint32_t k = 0; k < 3 && !together; k++)
+            hd_rf_series_add(&sums, values[k], k + 1);
+        assert_memory_equal(each.sums, sums.sums, sizeof sums.sums);
+        assert_true(each.samples == sums.samples && each.width == sums.width && each.peak == sums.peak);
+    }
+    assert_true(taken > refused && refused > HD_RF_BUCKETS);
+}
+
 static void joined_runs_keep_mean_and_peak(void **state)
 {
     hd_rf_series one = {.width = 0}, two = {.width = 0}, empty = {.width = 0};
@@ -69,6 +95,10 @@ static void joined_runs_keep_mean_and_peak(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(samples_in_buckets), cmocka_unit_test(joined_runs_keep_mean_and_peak)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_in_buckets),
+        cmocka_unit_test(sums_are_as_good_as_samples),
+        cmocka_unit_test(joined_runs_keep_mean_and_peak),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
