@@ -93,7 +93,7 @@ bool hd_rf_outcomes_do_again(hd_rf_outcomes *o, const hd_rf_outcome *t, hd_rf_si
     const hd_rf_deed *deeds = o->deeds.items + t->deeds;
     bool good = true;
     for (const hd_rf_deed *end = deeds + t->deed_count; deeds < end; deeds += 1 + deeds->n)
-        good &= hd_rf_feeder_do(o->feeder, deeds->member, site, p, deeds + 1, deeds->n);
+        good &= hd_rf_feeder_do(o->feeder, deeds->also, site, p, deeds + 1, deeds->n);
     return good;
 }
 

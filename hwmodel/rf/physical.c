@@ -37,6 +37,7 @@ static void clear_bank(hd_physical_bank *bank)
     hd_array_clear(&bank->roomy);
     hd_array_clear(&bank->dark);
     hd_array_clear(&bank->used);
+    hd_array_clear(&bank->registers);
     bank->next = 0;
     bank->open = HD_NONE;
 }
@@ -54,10 +55,11 @@ static void grow(hd_physical_file *file)
             set_bit(&bank->free, place);
         set_bit(&bank->dark, file->subarrays);
         hd_array_push(&bank->used, 0);
+        memset(hd_array_extend(&bank->registers, file->rows), 0, file->rows * sizeof *bank->registers.items);
     }
-    for (uint32_t place = first; place < first + file->rows; place++)
-        for (uint32_t b = 0; b < file->bank_count; b++)
-            hd_array_push(&file->registers, (hd_physical_register){.bank = b, .place = place, .subarray = file->subarrays});
+    for (uint32_t i = 0; i < file->rows; i++)
+        hd_array_push(&file->subarray_of, file->subarrays);
+    hd_physical_settle(file);
     file->subarrays++;
 }
 
@@ -68,7 +70,8 @@ void hd_physical_start(hd_physical_file *file, uint32_t registers, uint32_t bank
     file->bank_count = banks;
     file->rows = (registers + banks * subarrays - 1) / (banks * subarrays);
     file->subarrays = file->taken = file->lit = file->woken = file->touched = 0;
-    hd_array_clear(&file->registers);
+    file->time = file->on = file->off = file->since = 0;
+    hd_array_clear(&file->subarray_of);
     for (uint32_t b = 0; b < banks; b++)
         clear_bank(&file->banks[b]);
     while (file->subarrays < subarrays)
@@ -82,9 +85,10 @@ void hd_physical_free(hd_physical_file *file)
         hd_array_free(&file->banks[b].roomy);
         hd_array_free(&file->banks[b].dark);
         hd_array_free(&file->banks[b].used);
+        hd_array_free(&file->banks[b].registers);
     }
     free(file->banks);
-    hd_array_free(&file->registers);
+    hd_array_free(&file->subarray_of);
 }
 
 /* Which sub-arrays have power or room says whether there is a free place in them. */
@@ -94,22 +98,33 @@ static uint32_t find_place(const hd_physical_file *file, const hd_physical_bank 
         uint32_t behind = first_bit(&bank->free, bank->next);
         return behind != HD_NONE ? behind : first_bit(&bank->free, 0);
     }
-    uint32_t subarray = bank->open != HD_NONE ? bank->open : first_bit(&bank->dark, 0);
+    if (bank->open != HD_NONE)
+        return hd_physical_open(bank);
+    uint32_t subarray = first_bit(&bank->dark, 0);
     return subarray == HD_NONE ? HD_NONE : first_bit(&bank->free, subarray * file->rows);
 }
 
 uint32_t hd_physical_find(hd_physical_file *file, uint32_t b)
 {
     uint32_t place = find_place(file, &file->banks[b]);
-    if (place != HD_NONE)
-        return place;
-    grow(file);
-    return find_place(file, &file->banks[b]);
+    if (place == HD_NONE) {
+        grow(file);
+        place = find_place(file, &file->banks[b]);
+    }
+    file->banks[b].next = place + !file->unmarked;
+    return place;
+}
+
+static void find_open(const hd_physical_file *file, hd_physical_bank *bank)
+{
+    uint32_t subarray = first_bit(&bank->roomy, 0);
+    bank->open = subarray == HD_NONE ? HD_NONE : subarray * file->rows;
 }
 
 void hd_physical_filled(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray)
 {
     if (bank->used.items[subarray] == 1) {
+        hd_physical_settle(file);
         file->woken++;
         file->lit++;
         clear_bit(&bank->dark, subarray);
@@ -117,16 +132,17 @@ void hd_physical_filled(hd_physical_file *file, hd_physical_bank *bank, uint32_t
     }
     if (bank->used.items[subarray] == file->rows)
         clear_bit(&bank->roomy, subarray);
-    bank->open = first_bit(&bank->roomy, 0);
+    find_open(file, bank);
 }
 
 void hd_physical_emptied(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray)
 {
     set_bit(&bank->roomy, subarray);
     if (!bank->used.items[subarray]) {
+        hd_physical_settle(file);
         file->lit--;
         set_bit(&bank->dark, subarray);
         clear_bit(&bank->roomy, subarray);
     }
-    bank->open = first_bit(&bank->roomy, 0);
+    find_open(file, bank);
 }

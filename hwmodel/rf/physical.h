@@ -18,8 +18,7 @@
 typedef struct hd_physical_register {
     uint64_t accesses;
     uint32_t owners;  /* registers of warps that have it, as who takes and gives counts them: 1 at most */
-    uint32_t touched; /* since the launch began */
-    uint32_t bank, place, subarray; /* where it is: no division each time */
+    bool touched;     /* since the launch began */
 } hd_physical_register;
 
 typedef HD_ARRAY(uint64_t) hd_bit_map;
@@ -28,15 +27,17 @@ typedef struct hd_physical_bank {
     hd_bit_map roomy; /* by sub-array: has power and room */
     hd_bit_map dark;  /* by sub-array: without power */
     hd_u32_array used; /* by sub-array */
-    uint32_t open;    /* the lowest sub-array in `roomy`; HD_NONE: none */
-    uint32_t next;    /* robin: the place to look at first */
+    HD_ARRAY(hd_physical_register) registers; /* by place */
+    uint32_t open; /* the first place of the lowest sub-array in `roomy`; HD_NONE: none */
+    uint32_t next; /* robin: the place to look at first */
 } hd_physical_bank;
 
 typedef struct hd_physical_file {
-    HD_ARRAY(hd_physical_register) registers; /* number = place * banks + bank */
+    hd_u32_array subarray_of; /* by place: no division each time */
     hd_physical_bank *banks;
     uint32_t bank_count, subarrays, rows; /* sub-arrays of a bank, places of a sub-array */
     uint32_t taken, lit, woken, touched;  /* registers in use; sub-arrays with power; of these, how often one was woken; registers used at all */
+    uint64_t time, on, off, since; /* who takes and gives tells the time; what sub-arrays with power and without had of it until `since` */
     bool robin;
     bool unmarked; /* for tests: what is taken stays free in the map */
 } hd_physical_file;
@@ -44,44 +45,65 @@ typedef struct hd_physical_file {
 /* Empty, with at least `registers`, as many in each bank and sub-array. */
 void hd_physical_start(hd_physical_file *file, uint32_t registers, uint32_t banks, uint32_t subarrays);
 void hd_physical_free(hd_physical_file *file);
-static inline uint32_t hd_physical_take(hd_physical_file *file, uint32_t bank);
-static inline void hd_physical_give(hd_physical_file *file, uint32_t number);
+static inline uint32_t hd_physical_take(hd_physical_file *file, uint32_t bank); /* its place */
+static inline void hd_physical_give(hd_physical_file *file, uint32_t bank, uint32_t place);
+static inline hd_physical_register *hd_physical_at(const hd_physical_file *file, uint32_t bank, uint32_t place)
+{
+    return &file->banks[bank].registers.items[place];
+}
+static inline uint32_t hd_physical_count(const hd_physical_file *file) { return file->bank_count * file->subarrays * file->rows; }
+/* Brings `on` and `off` up to date. */
+static inline void hd_physical_settle(hd_physical_file *file)
+{
+    uint64_t more = file->time - file->since;
+    file->on += more * file->lit;
+    file->off += more * (file->subarrays * file->bank_count - file->lit);
+    file->since = file->time;
+}
 
 /* ---- the hot path: a sub-array that stays roomy ---- */
 
-uint32_t hd_physical_find(hd_physical_file *file, uint32_t bank); /* the place to take; there is one */
+uint32_t hd_physical_find(hd_physical_file *file, uint32_t bank); /* the place to take, where it is not that of hd_physical_open; there is one */
 void hd_physical_filled(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray);  /* by its first or last register */
 void hd_physical_emptied(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray); /* of its last one, or one that was full */
+
+/* The lowest free place from bank->open on; there is one. */
+static inline uint32_t hd_physical_open(const hd_physical_bank *bank)
+{
+    uint32_t word = bank->open / 64;
+    uint64_t bits = bank->free.items[word] & ~0ull << bank->open % 64;
+    while (!bits)
+        bits = bank->free.items[++word];
+    return word * 64 + (uint32_t)__builtin_ctzll(bits);
+}
 
 static inline uint32_t hd_physical_take(hd_physical_file *file, uint32_t b)
 {
     hd_physical_bank *bank = &file->banks[b];
-    uint32_t place = hd_physical_find(file, b), number = place * file->bank_count + b;
-    hd_physical_register *r = &file->registers.items[number];
+    uint32_t place = file->robin || bank->open == HD_NONE ? hd_physical_find(file, b) : hd_physical_open(bank);
+    hd_physical_register *r = &bank->registers.items[place];
     file->touched += !r->touched;
-    r->touched = 1;
+    r->touched = true;
     if (file->unmarked)
-        return number;
+        return place;
     bank->free.items[place / 64] &= ~(1ull << place % 64);
-    bank->next = place + 1;
     file->taken++;
-    uint32_t used = ++bank->used.items[r->subarray];
+    uint32_t subarray = file->subarray_of.items[place], used = ++bank->used.items[subarray];
     if (used == 1 || used == file->rows)
-        hd_physical_filled(file, bank, r->subarray);
-    return number;
+        hd_physical_filled(file, bank, subarray);
+    return place;
 }
 
-static inline void hd_physical_give(hd_physical_file *file, uint32_t number)
+static inline void hd_physical_give(hd_physical_file *file, uint32_t b, uint32_t place)
 {
-    const hd_physical_register *r = &file->registers.items[number];
-    hd_physical_bank *bank = &file->banks[r->bank];
+    hd_physical_bank *bank = &file->banks[b];
     if (file->unmarked)
         return;
-    bank->free.items[r->place / 64] |= 1ull << r->place % 64;
+    bank->free.items[place / 64] |= 1ull << place % 64;
     file->taken--;
-    uint32_t used = --bank->used.items[r->subarray];
+    uint32_t subarray = file->subarray_of.items[place], used = --bank->used.items[subarray];
     if (used == 0 || used + 1 == file->rows)
-        hd_physical_emptied(file, bank, r->subarray);
+        hd_physical_emptied(file, bank, subarray);
 }
 
 #endif

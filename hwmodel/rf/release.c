@@ -23,21 +23,9 @@
  */
 #include "hwmodel/rf/carry.h"
 #include "hwmodel/rf/physical.h"
-#include "base/bitset.h"
-#include "ir/words.h"
+#include "hwmodel/rf/release_hints.h"
 
 enum { HD_RELEASE_MOST_ENTRIES = 64, HD_RELEASE_REGISTERS = 1024 /* of the paper's file: where none is known */, HD_RELEASE_FLAG_BITS = 54 };
-
-typedef struct hd_release_code { /* of a function */
-    hd_bitset renamed;
-    hd_bitset fixed;                 /* words that have a register as long as the frame lives */
-    uint32_t names;                  /* words of a frame, of both kinds */
-    uint32_t *after_first, *after;   /* by instruction: words that its pir releases */
-    uint32_t *before_first, *before; /* by instruction: words of its pbr */
-    uint32_t *flags;                 /* by instruction: 1 + address of the pir word that covers it; 0: none */
-    uint8_t *lists;                  /* by instruction: pbr words before it */
-    hd_bitset starts;                /* instructions that a pir word stands before */
-} hd_release_code;
 
 typedef struct hd_release_warp {
     HD_ARRAY(bool) mapped;     /* by register index in the warp: it has a physical register */
@@ -49,21 +37,24 @@ typedef struct hd_release_warp {
 
 /* What warps do with what all of them share: see `deeds` in technique.h. */
 typedef enum hd_release_deed {
-    ISSUE = HD_RF_NO_DEED + 1, /* n instructions begin */
+    TAKE = HD_RF_NO_DEED + 1, /* `also` instructions begin; then a physical register for the register `index`, and n accesses of it */
+    GIVE,   /* likewise; then the one of `index`, away, n accesses later */
+    ISSUE,  /* n instructions begin */
+    TELL,   /* before these three: n of all that follow begin; over them, the sum of registers taken since here is `index` */
+    MOST,   /* behind it: ... and the most of them, where n is not 0 */
+    ACCESS, /* of the physical register of `index`, n times */
     FETCH,  /* `index`: a pir word is wanted (1 + its address) */
-    TAKE,   /* a physical register for the register `index` */
-    GIVE,   /* the one of `index`, away, n accesses later */
-    ACCESS, /* of that of `index`, n times */
     NAME, UNNAME, /* n words of a frame that begins, or ends */
 } hd_release_deed;
 
 typedef struct hd_release {
     hd_rf_model model;
-    hd_arena arena;
-    hd_release_code *codes; /* by function */
+    hd_release_hints hints;
     HD_ARRAY(hd_release_warp *) warps; /* by slot */
     hd_rf_file values; /* what physical registers hold, by warp and register index */
     uint64_t issues;   /* where the instructions that begin are noted, see note_once */
+    uint64_t told;     /* where it is noted what they find in use */
+    int32_t more;      /* registers taken since there */
     hd_physical_file file;
     uint32_t banks, subarrays, entries, table_bytes, wake_cycles;
     uint32_t cache[HD_RELEASE_MOST_ENTRIES]; /* 1 + address of a pir word; 0: empty */
@@ -71,115 +62,6 @@ typedef struct hd_release {
     uint32_t bank_mask;                      /* where the number of banks is a power of two: less one; else 0 */
     bool all_static, early;
 } hd_release;
-
-/* ---- what the compiler said ------------------------------------------------------------------------------------------ */
-
-static const uint32_t *words_of(const hd_rf_code *code, uint16_t kind, uint32_t instruction, uint32_t *count)
-{
-    const hd_annotation *note = hd_annotation_at(code->function, kind, instruction, 0);
-    *count = note ? note->count : 0;
-    return note ? code->function->annotation_words.items + note->value : NULL;
-}
-
-static void read_renamed(hd_release *r, hd_release_code *c, const hd_rf_code *code)
-{
-    uint32_t count;
-    const uint32_t *words = words_of(code, HD_ANNOTATION_RELEASE_RENAMED, HD_NONE, &count);
-    c->renamed = hd_bitset_new(&r->arena, code->storage.frame + 1);
-    for (uint32_t i = 0; i < count && !r->all_static; i++)
-        if (words[i] < code->storage.frame)
-            hd_bitset_add(&c->renamed, words[i]);
-}
-
-/* The registers of an allocated function are all its numbers up to the highest; those of another, the words that instructions name. */
-static void find_fixed(hd_release *r, hd_release_code *c, const hd_rf_code *code)
-{
-    hd_architected numbers;
-    c->fixed = hd_bitset_new(&r->arena, code->storage.frame + 1);
-    if (hd_architected_of(code->function, &numbers))
-        for (uint32_t word = 0; word < numbers.registers && word < code->storage.frame; word++)
-            hd_bitset_add(&c->fixed, word);
-    for (uint32_t s = 0; s < code->source_first[code->instruction_count]; s++)
-        hd_bitset_add(&c->fixed, code->sources[s]);
-    for (uint32_t d = 0; d < code->destination_first[code->instruction_count]; d++)
-        hd_bitset_add(&c->fixed, code->destinations[d].word);
-    c->names = hd_bitset_count(&c->fixed);
-    HD_BITSET_EACH (&c->renamed, word)
-        hd_bitset_remove(&c->fixed, word);
-}
-
-static void take_source(const hd_release_code *c, const hd_rf_code *code, uint32_t instruction, uint32_t slot, hd_u32_array *words)
-{
-    const hd_function *f = code->function;
-    uint32_t operand = hd_insn_source_slot(f, &f->instructions.items[instruction], slot);
-    if (operand == HD_NONE)
-        return;
-    HD_STORAGE_WORDS (&code->storage, f->operands.items[operand].value, word)
-        if (hd_bitset_has(&c->renamed, word))
-            hd_array_push(words, word);
-}
-
-static void take_pir(const hd_release_code *c, const hd_rf_code *code, uint32_t instruction, hd_u32_array *words)
-{
-    const hd_annotation *note = hd_annotation_at(code->function, HD_ANNOTATION_PIR, instruction, 0);
-    for (uint32_t bits = note ? note->value : 0; bits; bits &= bits - 1)
-        take_source(c, code, instruction, (uint32_t)__builtin_ctz(bits), words);
-}
-
-static void take_pbr(const hd_release_code *c, const hd_rf_code *code, uint32_t instruction, hd_u32_array *words)
-{
-    uint32_t count;
-    const uint32_t *listed = words_of(code, HD_ANNOTATION_PBR, instruction, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (listed[i] < code->storage.frame && hd_bitset_has(&c->renamed, listed[i]))
-            hd_array_push(words, listed[i]);
-}
-
-static void read_flags(hd_release *r, hd_release_code *c, const hd_rf_code *code)
-{
-    hd_u32_array after = {0}, before = {0};
-    c->after_first = HD_ARENA_ARRAY(&r->arena, uint32_t, code->instruction_count + 1);
-    c->before_first = HD_ARENA_ARRAY(&r->arena, uint32_t, code->instruction_count + 1);
-    for (uint32_t i = 0; i < code->instruction_count; i++) {
-        take_pir(c, code, i, &after);
-        take_pbr(c, code, i, &before);
-        c->after_first[i + 1] = after.count;
-        c->before_first[i + 1] = before.count;
-    }
-    c->after = hd_arena_copy(&r->arena, after.items, after.count * sizeof *after.items);
-    c->before = hd_arena_copy(&r->arena, before.items, before.count * sizeof *before.items);
-    hd_array_free(&after);
-    hd_array_free(&before);
-}
-
-/* Where the words stand. What they cannot say has none. */
-static const char *read_words(hd_release *r, hd_release_code *c, const hd_rf_code *code, uint32_t *address)
-{
-    hd_word_array words = {0};
-    const char *refusal = NULL;
-    uint32_t at = 0, covering = 0;
-    c->flags = HD_ARENA_ARRAY(&r->arena, uint32_t, code->instruction_count + 1);
-    c->lists = HD_ARENA_ARRAY(&r->arena, uint8_t, code->instruction_count + 1);
-    c->starts = hd_bitset_new(&r->arena, code->instruction_count + 1);
-    if (!r->all_static && !hd_words_of_release(code->function, &words, &refusal))
-        words.count = 0;
-    while (at < words.count && words.items[at].instruction == HD_NONE)
-        at++, ++*address;
-    for (uint32_t i = 0; i < code->instruction_count; i++) {
-        for (; at < words.count && words.items[at].instruction == i; at++, ++*address) {
-            if (hd_word_opcode_of(words.items[at].bits) != HD_WORD_PIR) {
-                c->lists[i] += c->lists[i] < UINT8_MAX;
-                continue;
-            }
-            covering = 1 + *address;
-            hd_bitset_add(&c->starts, i);
-        }
-        c->flags[i] = covering;
-        *address += !hd_storage_skips(&code->storage, i);
-    }
-    hd_array_free(&words);
-    return refusal;
-}
 
 static void release_destroy(hd_rf_model *model)
 {
@@ -194,14 +76,13 @@ static void release_destroy(hd_rf_model *model)
     hd_array_free(&r->warps);
     hd_rf_file_free(&r->values);
     hd_physical_free(&r->file);
-    hd_arena_free(&r->arena);
+    hd_release_hints_free(&r->hints);
     free(r);
 }
 
 static hd_rf_model *release_create(const hd_rf_module *code, const char *options, const char **refusal)
 {
     hd_release *r = hd_calloc(1, sizeof *r);
-    uint32_t count = code->module->functions.count, address = 0;
     const char *why = NULL;
     r->banks = hd_rf_option(options, "banks", 4);
     r->bank_mask = r->banks & (r->banks - 1) ? 0 : r->banks - 1;
@@ -215,15 +96,8 @@ static hd_rf_model *release_create(const hd_rf_module *code, const char *options
     r->early = hd_rf_flag(options, "early");
     if (!r->banks || !r->subarrays || r->entries > HD_RELEASE_MOST_ENTRIES)
         why = "a register file or flag cache of this shape is not modelled";
-    r->codes = HD_ARENA_ARRAY(&r->arena, hd_release_code, count);
-    for (uint32_t f = 0; f < count && !why; f++) {
-        if (!code->functions[f])
-            continue;
-        read_renamed(r, &r->codes[f], code->functions[f]);
-        find_fixed(r, &r->codes[f], code->functions[f]);
-        read_flags(r, &r->codes[f], code->functions[f]);
-        why = read_words(r, &r->codes[f], code->functions[f], &address);
-    }
+    if (!why)
+        why = hd_release_hints_read(&r->hints, code, r->all_static);
     if (!why)
         return &r->model;
     release_destroy(&r->model);
@@ -240,7 +114,7 @@ static void release_launch(hd_rf_model *model, const hd_rf_launch *launch)
     r->named = 0;
     for (uint32_t i = 0; i < r->warps.count; i++)
         hd_array_clear(&r->warps.items[i]->places); /* of a run that stopped */
-    hd_rf_add(model, HD_COUNTER_PHYSICAL_REGISTERS, r->file.registers.count);
+    hd_rf_add(model, HD_COUNTER_PHYSICAL_REGISTERS, hd_physical_count(&r->file));
     if (!r->all_static) /* renaming table, availability vector, flag cache */
         model->storage_bits = 8ull * r->table_bytes + registers + (uint64_t)HD_RELEASE_FLAG_BITS * r->entries;
 }
@@ -258,29 +132,52 @@ static inline hd_rf_deed *noted_at(hd_release *r, uint64_t at)
     return at > r->model.deeds_done ? &r->model.deeds.items[at - r->model.deeds_done - 1] : NULL;
 }
 
-static inline void note(hd_release *r, hd_release_deed what, uint32_t index, uint32_t n)
+/* Where it is noted. */
+static inline uint64_t note(hd_release *r, hd_release_deed what, uint16_t also, uint32_t index, uint32_t n)
 {
-    hd_array_push(&r->model.deeds, (hd_rf_deed){(uint16_t)what, 0, index, n});
+    hd_array_push(&r->model.deeds, (hd_rf_deed){(uint16_t)what, also, index, n});
+    return r->model.deeds_done + r->model.deeds.count;
 }
 
 /* One more of what was noted at `*at`, if that is still to be done. */
 static inline void note_once(hd_release *r, uint64_t *at, hd_release_deed what, uint32_t index)
 {
     hd_rf_deed *noted = noted_at(r, *at);
-    if (noted) {
+    if (noted)
         noted->n++;
-        return;
-    }
-    note(r, what, index, 1);
-    *at = r->model.deeds_done + r->model.deeds.count;
+    else
+        *at = note(r, what, 0, index, 1);
 }
 
-static void issue_times(hd_release *r, uint32_t n)
+/* Notes first, for all that is noted together, what instructions find in use. */
+static inline void begin_telling(hd_release *r)
 {
-    uint32_t units = r->file.subarrays * r->banks;
-    hd_rf_tell_times(&r->model, r->file.taken, n);
-    hd_rf_add(&r->model, HD_COUNTER_SUBARRAY_ON, (uint64_t)n * r->file.lit);
-    hd_rf_add(&r->model, HD_COUNTER_SUBARRAY_OFF, (uint64_t)n * (units - r->file.lit));
+    if (noted_at(r, r->told))
+        return;
+    r->told = note(r, TELL, 0, 0, 0);
+    note(r, MOST, 0, 0, 0);
+    r->more = 0;
+}
+
+static void note_issue(hd_release *r)
+{
+    begin_telling(r);
+    note_once(r, &r->issues, ISSUE, 0);
+    hd_rf_deed *tell = noted_at(r, r->told), *most = tell + 1;
+    most->index = !tell->n || r->more > (int32_t)most->index ? (uint32_t)r->more : most->index;
+    tell->index += (uint32_t)r->more;
+    tell->n++;
+}
+
+/* The instructions that began since one was last taken or given away, if what is noted next can tell them. */
+static inline uint16_t issued_before(hd_release *r)
+{
+    hd_rf_deed *issues = noted_at(r, r->issues);
+    r->issues = 0;
+    if (!issues || issues->n > UINT16_MAX)
+        return 0;
+    issues->what = HD_RF_NO_DEED;
+    return (uint16_t)issues->n;
 }
 
 /* Is the pir word in the cache; it is afterwards. */
@@ -301,39 +198,68 @@ static inline uint32_t bank_of(const hd_release *r, const hd_rf_warp *warp, uint
     return r->bank_mask ? sum & r->bank_mask : sum % r->banks; /* a division takes longer than all else that is done to take one */
 }
 
-/* false: the physical register that was taken is another's. */
-static inline bool take_place(hd_release *r, const hd_rf_warp *warp, hd_u32_array *places, uint32_t index)
+typedef struct hd_release_counts { /* of the file */
+    uint64_t on, off;
+    uint32_t woken, touched, registers;
+} hd_release_counts;
+
+/* The sum of squares grows by that of n more accesses: by what is returned. */
+static inline uint64_t access_times(hd_physical_register *p, uint64_t n)
 {
-    uint32_t number = hd_physical_take(&r->file, bank_of(r, warp, index));
+    uint64_t before = p->accesses;
+    p->accesses += n;
+    return n * (2 * before + n);
+}
+
+static inline hd_physical_register *take_place(hd_release *r, uint32_t bank, hd_u32_array *places, uint32_t index)
+{
+    uint32_t place = hd_physical_take(&r->file, bank);
     while (places->count <= index)
         hd_array_push(places, 0);
-    places->items[index] = number + 1;
-    return ++r->file.registers.items[number].owners == 1;
+    places->items[index] = place + 1;
+    return hd_physical_at(&r->file, bank, place);
 }
 
-/* The sum of squares grows by that of n more accesses. */
-static inline void access_place(hd_release *r, const hd_u32_array *places, uint32_t index, uint32_t n)
+static inline hd_physical_register *give_place(hd_release *r, uint32_t bank, hd_u32_array *places, uint32_t index)
 {
-    uint64_t *accesses = &r->file.registers.items[places->items[index] - 1].accesses;
-    hd_rf_add(&r->model, HD_COUNTER_ACCESS_SQUARES, n * (2 * *accesses + n));
-    *accesses += n;
-}
-
-static inline void give_place(hd_release *r, hd_u32_array *places, uint32_t index)
-{
-    uint32_t number = places->items[index] - 1;
-    r->file.registers.items[number].owners--;
-    hd_physical_give(&r->file, number);
+    uint32_t place = places->items[index] - 1;
+    hd_physical_give(&r->file, bank, place);
     places->items[index] = 0;
+    return hd_physical_at(&r->file, bank, place);
+}
+
+/* Registers in use before each instruction. */
+static void tell_each(hd_release *r, const hd_rf_deed *deed, const hd_rf_deed *end)
+{
+    uint64_t taken = r->file.taken;
+    for (; deed < end; deed++) {
+        if (deed->what == ISSUE)
+            hd_rf_tell_times(&r->model, taken, deed->n);
+        if (deed->what != TAKE && deed->what != GIVE)
+            continue;
+        hd_rf_tell_times(&r->model, taken, deed->also);
+        taken += r->file.unmarked ? 0 : deed->what == TAKE ? 1 : (uint64_t)-1;
+    }
+}
+
+static void tell(hd_release *r, const hd_rf_deed *deed, const hd_rf_deed *end)
+{
+    uint64_t taken = r->file.taken, sum = deed->n * taken + (uint64_t)(int32_t)deed->index, most = taken + (uint64_t)(int32_t)deed[1].index;
+    if (deed->n && !hd_rf_tell_sum(&r->model, sum, deed->n, most))
+        tell_each(r, deed, end);
 }
 
 /* What has become of the file since it was as `before`. */
-static void count_changes(hd_release *r, const hd_physical_file *before)
+static void count_changes(hd_release *r, const hd_release_counts *before)
 {
+    uint32_t woken = r->file.woken - before->woken;
+    hd_physical_settle(&r->file);
+    hd_rf_add(&r->model, HD_COUNTER_SUBARRAY_ON, r->file.on - before->on);
+    hd_rf_add(&r->model, HD_COUNTER_SUBARRAY_OFF, r->file.off - before->off);
     hd_rf_add(&r->model, HD_COUNTER_TOUCHED, r->file.touched - before->touched);
-    hd_rf_add(&r->model, HD_COUNTER_SUBARRAY_WAKES, r->file.woken - before->woken);
-    hd_rf_add(&r->model, HD_COUNTER_WAKE_CYCLES, (uint64_t)(r->file.woken - before->woken) * r->wake_cycles);
-    hd_rf_add(&r->model, HD_COUNTER_PHYSICAL_REGISTERS, r->file.registers.count - before->registers.count);
+    hd_rf_add(&r->model, HD_COUNTER_SUBARRAY_WAKES, woken);
+    hd_rf_add(&r->model, HD_COUNTER_WAKE_CYCLES, (uint64_t)woken * r->wake_cycles);
+    hd_rf_add(&r->model, HD_COUNTER_PHYSICAL_REGISTERS, hd_physical_count(&r->file) - before->registers);
 }
 
 static void name(hd_release *r, uint32_t n)
@@ -347,27 +273,38 @@ static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, uint32_t fur
 {
     hd_release *r = (hd_release *)model;
     hd_u32_array *places = &warp_of(r, warp)->places;
-    hd_physical_file before = r->file;
+    const hd_release_counts before = {r->file.on, r->file.off, r->file.woken, r->file.touched, hd_physical_count(&r->file)};
+    uint64_t squares = 0;
     uint32_t wrong = HD_NONE;
-    for (const hd_rf_deed *deed = deeds; deed < deeds + count; deed++) {
-        uint32_t index = deed->index + further; /* of a register, where it is about one */
+    for (const hd_rf_deed *deed = deeds, *end = deeds + count; deed < end; deed++) {
+        uint32_t index = deed->index + further, bank = bank_of(r, warp, index); /* of a register, where it is about one */
+        hd_physical_register *p;
         switch ((hd_release_deed)deed->what) {
+        case TAKE:
+            r->file.time += deed->also;
+            p = take_place(r, bank, places, index);
+            wrong = ++p->owners != 1 && wrong == HD_NONE ? index : wrong;
+            squares += access_times(p, deed->n);
+            break;
+        case GIVE:
+            r->file.time += deed->also;
+            p = give_place(r, bank, places, index);
+            p->owners--;
+            squares += access_times(p, deed->n);
+            break;
+        case ACCESS:
+            squares += access_times(hd_physical_at(&r->file, bank, places->items[index] - 1), deed->n);
+            break;
         case ISSUE:
-            issue_times(r, deed->n);
+            r->file.time += deed->n;
+            break;
+        case TELL:
+            tell(r, deed, end);
+            break;
+        case MOST:
             break;
         case FETCH:
             hd_rf_add(model, HD_COUNTER_FLAG_DECODES, !cached(r, deed->index));
-            break;
-        case TAKE:
-            if (!take_place(r, warp, places, index) && wrong == HD_NONE)
-                wrong = index;
-            break;
-        case GIVE:
-            access_place(r, places, index, deed->n);
-            give_place(r, places, index);
-            break;
-        case ACCESS:
-            access_place(r, places, index, deed->n);
             break;
         case NAME:
             name(r, deed->n);
@@ -377,6 +314,7 @@ static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, uint32_t fur
             break;
         }
     }
+    hd_rf_add(model, HD_COUNTER_ACCESS_SQUARES, squares);
     count_changes(r, &before);
     return wrong;
 }
@@ -385,9 +323,11 @@ static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, uint32_t fur
 
 static void map(hd_release *r, const hd_rf_warp *warp, uint32_t index)
 {
-    warp_of(r, warp)->mapped.items[index] = true;
-    r->issues = 0;
-    note(r, TAKE, index, 0);
+    hd_release_warp *w = warp_of(r, warp);
+    w->mapped.items[index] = true;
+    begin_telling(r);
+    r->more += !r->file.unmarked;
+    w->noted.items[index] = note(r, TAKE, issued_before(r), index, 0);
     hd_rf_add(&r->model, HD_COUNTER_MAPPED, 1);
 }
 
@@ -395,13 +335,17 @@ static void unmap(hd_release *r, const hd_rf_warp *warp, uint32_t index)
 {
     hd_release_warp *w = warp_of(r, warp);
     hd_rf_deed *accesses = noted_at(r, w->noted.items[index]);
-    uint32_t n = accesses ? accesses->n : 0;
-    if (accesses)
+    uint32_t n = 0;
+    if (accesses && accesses->what == ACCESS) {
+        n = accesses->n;
         accesses->what = HD_RF_NO_DEED;
+    }
     w->mapped.items[index] = false;
-    w->noted.items[index] = r->issues = 0;
+    begin_telling(r);
+    r->more -= !r->file.unmarked;
+    w->noted.items[index] = 0;
     *hd_rf_file_at(&r->values, warp, index) = (hd_claim){0, 0};
-    note(r, GIVE, index, n);
+    note(r, GIVE, issued_before(r), index, n);
 }
 
 static void release(hd_release *r, const hd_rf_step *step, const uint32_t *words, uint32_t count)
@@ -435,7 +379,7 @@ static void release_frame_start(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_release *r = (hd_release *)model;
     hd_release_warp *w = warp_of(r, warp);
-    const hd_release_code *code = &r->codes[warp->function];
+    const hd_release_function *code = &r->hints.functions[warp->function];
     uint32_t base = warp->identity.base, words = warp->identity.registers.count - base;
     hd_rf_file_frame_start(&r->values, warp);
     bool *mapped = hd_array_extend(&w->mapped, words);
@@ -448,7 +392,7 @@ static void release_frame_start(hd_rf_model *model, hd_rf_warp *warp)
         if (warp->identity.registers.items[base + word].ever || hd_bitset_has(&code->fixed, word))
             map(r, warp, base + word);
     hd_array_push(&w->names, code->names);
-    note(r, NAME, 0, code->names);
+    note(r, NAME, 0, 0, code->names);
 }
 
 static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
@@ -458,14 +402,14 @@ static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     for (uint32_t i = warp->identity.base; i < w->mapped.count; i++)
         if (w->mapped.items[i])
             unmap(r, warp, i);
-    note(r, UNNAME, 0, hd_array_pop(&w->names));
+    note(r, UNNAME, 0, 0, hd_array_pop(&w->names));
     w->mapped.count = w->noted.count = warp->identity.base;
     w->flags = 0; /* the caller fetches its own again */
 }
 
 /* ---- instructions ---------------------------------------------------------------------------------------------------- */
 
-static void fetch_flags(hd_release *r, const hd_rf_step *step, const hd_release_code *code)
+static void fetch_flags(hd_release *r, const hd_rf_step *step, const hd_release_function *code)
 {
     hd_release_warp *w = warp_of(r, step->warp);
     uint32_t flags = code->flags[step->instruction], lists = code->lists[step->instruction];
@@ -474,20 +418,20 @@ static void fetch_flags(hd_release *r, const hd_rf_step *step, const hd_release_
         return;
     w->flags = flags;
     hd_rf_add(&r->model, HD_COUNTER_FLAG_WORDS, 1);
-    note(r, FETCH, flags, 0);
+    note(r, FETCH, 0, flags, 0);
 }
 
 static void release_issue(hd_rf_model *model, const hd_rf_step *step)
 {
     hd_release *r = (hd_release *)model;
-    const hd_release_code *code = &r->codes[step->function];
+    const hd_release_function *code = &r->hints.functions[step->function];
     uint32_t i = step->instruction;
     fetch_flags(r, step, code);
     if (code->before_first[i + 1] != code->before_first[i])
         release(r, step, code->before + code->before_first[i], code->before_first[i + 1] - code->before_first[i]);
     if (r->early)
         release(r, step, code->after + code->after_first[i], code->after_first[i + 1] - code->after_first[i]);
-    note_once(r, &r->issues, ISSUE, 0);
+    note_issue(r);
 }
 
 static void release_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
@@ -496,7 +440,7 @@ static void release_read(hd_rf_model *model, const hd_rf_step *step, uint32_t so
     hd_release *r = (hd_release *)model;
     hd_release_warp *w = warp_of(r, step->warp);
     uint32_t word = step->sources[source], index = hd_rf_index(step, word);
-    bool renamed = hd_bitset_has(&r->codes[step->function].renamed, word);
+    bool renamed = hd_bitset_has(&r->hints.functions[step->function].renamed, word);
     hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
     hd_rf_add(model, HD_COUNTER_FILE_READS, 1);
     hd_rf_add(model, HD_COUNTER_RENAMING, renamed);
@@ -521,7 +465,7 @@ static void release_write(hd_rf_model *model, const hd_rf_step *step, uint32_t d
         map(r, step->warp, index);
     hd_rf_add(model, HD_COUNTER_RESULTS, 1);
     hd_rf_add(model, HD_COUNTER_FILE_WRITES, 1);
-    hd_rf_add(model, HD_COUNTER_RENAMING, hd_bitset_has(&r->codes[step->function].renamed, word));
+    hd_rf_add(model, HD_COUNTER_RENAMING, hd_bitset_has(&r->hints.functions[step->function].renamed, word));
     note_once(r, &w->noted.items[index], ACCESS, index);
     if (!hd_rf_loses(model))
         *value = hd_identity_merge(&step->warp->identity, index, *value, serial, step->effective);
@@ -530,7 +474,7 @@ static void release_write(hd_rf_model *model, const hd_rf_step *step, uint32_t d
 static void release_complete(hd_rf_model *model, const hd_rf_step *step)
 {
     hd_release *r = (hd_release *)model;
-    const hd_release_code *code = &r->codes[step->function];
+    const hd_release_function *code = &r->hints.functions[step->function];
     uint32_t i = step->instruction;
     if (code->after_first[i + 1] != code->after_first[i])
         release(r, step, code->after + code->after_first[i], code->after_first[i + 1] - code->after_first[i]);

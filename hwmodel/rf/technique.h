@@ -193,7 +193,7 @@ typedef HD_ARRAY(hd_rf_run) hd_rf_runs;
  * again where the warp is looked up. What it means is the model's; it may depend on the warp, but must not change what the model knows of it. */
 enum { HD_RF_NO_DEED = 0 };
 typedef struct hd_rf_deed {
-    uint16_t what, member; /* what: one of the model's, or HD_RF_NO_DEED; member: for who keeps it (outcome.h) */
+    uint16_t what, also; /* what: one of the model's, or HD_RF_NO_DEED; also: what it means is the model's */
     uint32_t index, n; /* index: of a register of the frames that run (identity.h), where it is about one */
 } hd_rf_deed;
 

@@ -18,27 +18,32 @@ static hd_rf_model_info model_with(const char *options)
 
 /* ---- physical registers ---------------------------------------------------------------------------------------------- */
 
-/* 4 banks of 4 sub-arrays of 2: number = place * 4 + bank. */
+/* 4 banks of 4 sub-arrays of 2. */
 static void empty_subarrays_lose_power(void **state)
 {
     hd_physical_file file = {0};
     (void)state;
     hd_physical_start(&file, 32, 4, 4);
-    assert_int_equal(file.registers.count, 32);
+    assert_int_equal(hd_physical_count(&file), 32);
+    file.time = 10;
     assert_int_equal(file.lit, 0);
+    assert_int_equal(hd_physical_take(&file, 1), 0);
     assert_int_equal(hd_physical_take(&file, 1), 1);
-    assert_int_equal(hd_physical_take(&file, 1), 5);
     assert_true(file.lit == 1 && file.woken == 1);
-    assert_int_equal(hd_physical_take(&file, 1), 9); /* the second sub-array of the bank */
-    assert_int_equal(hd_physical_take(&file, 2), 2); /* each bank has its own */
+    file.time = 12;
+    assert_int_equal(hd_physical_take(&file, 1), 2); /* the second sub-array of the bank */
+    assert_int_equal(hd_physical_take(&file, 2), 0); /* each bank has its own */
     assert_true(file.lit == 3 && file.woken == 3 && file.taken == 4 && file.touched == 4);
-    hd_physical_give(&file, 1);
-    hd_physical_give(&file, 5);
+    hd_physical_give(&file, 1, 0);
+    hd_physical_give(&file, 1, 1);
     assert_int_equal(file.lit, 2);
-    assert_int_equal(hd_physical_take(&file, 1), 13); /* what has power, before the lowest */
+    assert_int_equal(hd_physical_take(&file, 1), 3); /* what has power, before the lowest */
     assert_int_equal(file.woken, 3);
-    assert_int_equal(hd_physical_take(&file, 1), 1); /* full: the first is woken again */
+    assert_int_equal(hd_physical_take(&file, 1), 0); /* full: the first is woken again */
     assert_true(file.lit == 3 && file.woken == 4 && file.touched == 5);
+    file.time = 20;
+    hd_physical_settle(&file);
+    assert_true(file.on == 2 * 1 + 8 * 3 && file.off == 10 * 16 + 2 * 15 + 8 * 13);
     hd_physical_free(&file);
 }
 
@@ -48,9 +53,8 @@ static void turns_are_taken(void **state)
     (void)state;
     hd_physical_start(&file, 32, 4, 4);
     for (uint32_t place = 0; place < 16; place++) {
-        uint32_t number = hd_physical_take(&file, 3);
-        assert_int_equal(number, place % 8 * 4 + 3);
-        hd_physical_give(&file, number);
+        assert_int_equal(hd_physical_take(&file, 3), place % 8);
+        hd_physical_give(&file, 3, place % 8);
     }
     hd_physical_free(&file);
 }
@@ -62,10 +66,10 @@ static void full_banks_grow(void **state)
         hd_physical_file file = {.robin = robin != 0};
         hd_physical_start(&file, 32, 4, 4);
         for (uint32_t place = 0; place < 300; place++)
-            assert_int_equal(hd_physical_take(&file, 0), place * 4);
-        assert_int_equal(file.registers.count, 300 * 4);
+            assert_int_equal(hd_physical_take(&file, 0), place);
+        assert_int_equal(hd_physical_count(&file), 300 * 4);
         hd_physical_start(&file, 32, 4, 4); /* another launch */
-        assert_true(file.registers.count == 32 && file.taken == 0 && file.touched == 0);
+        assert_true(hd_physical_count(&file) == 32 && file.taken == 0 && file.touched == 0);
         assert_int_equal(hd_physical_take(&file, 0), 0);
         hd_physical_free(&file);
     }
@@ -81,21 +85,21 @@ static void takes_and_gives_agree_with_a_list(void **state)
     (void)state;
     hd_physical_start(&file, 1024, 4, 4);
     for (uint32_t i = 0; i < 20000; i++) {
-        uint32_t number = (uint32_t)(unit_random(&seed) % file.registers.count);
+        uint32_t number = (uint32_t)(unit_random(&seed) % hd_physical_count(&file));
         if (taken[number]) {
-            hd_physical_give(&file, number);
+            hd_physical_give(&file, number % 4, number / 4);
             taken[number] = false;
             held--;
         } else {
             uint32_t bank = (uint32_t)(unit_random(&seed) % 4);
-            number = hd_physical_take(&file, bank);
-            assert_true(number % 4 == bank && !taken[number] && number < sizeof taken);
+            number = hd_physical_take(&file, bank) * 4 + bank;
+            assert_true(number < sizeof taken && !taken[number]);
             taken[number] = true;
             held++;
         }
         bool lit[4][64] = {{0}};
         uint32_t power = 0;
-        for (uint32_t n = 0; i % 100 == 0 && n < file.registers.count; n++)
+        for (uint32_t n = 0; i % 100 == 0 && n < hd_physical_count(&file); n++)
             if (taken[n] && !lit[n % 4][n / 4 / file.rows]) {
                 lit[n % 4][n / 4 / file.rows] = true;
                 power++;
