@@ -49,23 +49,28 @@ typedef struct hd_event {
 
 /* ISSUE events of one warp in one frame that follow each other in the stream; a barrier is the last one. In parts: the instructions of one follow each
  * other in the text, under one active mask. Once a stretch has HD_STRETCH_LONG instructions no jump back continues it, so that the turns of a loop
- * fall into few different ones. */
+ * fall into few different ones. Masks stand in it as their places among those that it has, so that it is the same for any lanes but for these. */
 enum {
     HD_STRETCH_MOST = 64, HD_STRETCH_PARTS = 8, HD_STRETCH_LONG = 16,
+    HD_STRETCH_MASKS = 1 + HD_STRETCH_MOST + HD_STRETCH_PARTS,
     HD_MOST_WRITTEN = 32,   /* words by an instruction that is no call */
     HD_MOST_RETURNED = 256, /* by a call; behind one of a function that runs, no stretch goes on */
 };
 typedef struct hd_stretch_part {
-    uint32_t at, first, active; /* at: of the stretch's instructions, its first, which is `first` of the function; active: lanes */
+    uint32_t at, first, active; /* at: of the stretch's instructions, its first, which is `first` of the function; active: place of the mask */
 } hd_stretch_part;
 typedef struct hd_stretch {
     uint32_t cta, warp, frame, function; /* of all of them */
     uint32_t count, part_count;          /* count: of a whole one */
     uint32_t going;                      /* the warp that may go on with it; HD_NONE: none may */
-    uint32_t next, limit, base, active;  /* straight on; where it would be too long; the last part's first - at (modulo 2^32), and lanes */
-    bool barrier, guarded;               /* it ends at one; somewhere not all active lanes are effective */
+    uint32_t next, limit, base;          /* straight on; where it would be too long; the last part's first - at (modulo 2^32) */
+    uint32_t active;                     /* the last part's lanes, */
+    uint8_t active_place;                /* and where these are among the masks */
+    bool barrier;                        /* it ends at one */
+    uint32_t mask_count;
+    uint32_t masks[HD_STRETCH_MASKS];    /* 0, and the others in the order in which they come: each once */
     hd_stretch_part parts[HD_STRETCH_PARTS];
-    uint32_t effective[HD_STRETCH_MOST]; /* by instruction, where it is guarded */
+    uint8_t effective[HD_STRETCH_MOST];  /* by instruction: place of the mask */
     uint32_t width_words;
     hd_width widths[(HD_STRETCH_MOST - 1) * HD_MOST_WRITTEN + HD_MOST_RETURNED]; /* where they are asked for: of all its instructions */
 } hd_stretch;
@@ -76,15 +81,27 @@ static inline uint32_t hd_stretch_length(const hd_stretch *s)
     return s->part_count ? s->next - s->base : 0;
 }
 
+/* Of a mask that comes. */
+static inline uint8_t hd_stretch_place(hd_stretch *s, uint32_t mask)
+{
+    uint32_t place = 0;
+    while (place < s->mask_count && s->masks[place] != mask)
+        place++;
+    if (place == s->mask_count)
+        s->masks[s->mask_count++] = mask;
+    return (uint8_t)place;
+}
+
 /* The next instruction begins a part. */
 static inline void hd_stretch_turn(hd_stretch *s, uint32_t instruction, uint32_t active)
 {
     uint32_t at = hd_stretch_length(s);
-    s->parts[s->part_count++] = (hd_stretch_part){at, instruction, active};
+    s->active = active;
+    s->active_place = hd_stretch_place(s, active);
+    s->parts[s->part_count++] = (hd_stretch_part){at, instruction, s->active_place};
     s->next = instruction;
     s->base = instruction - at;
     s->limit = s->base + HD_STRETCH_MOST;
-    s->active = active;
 }
 
 static inline void hd_stretch_begin(hd_stretch *s, const hd_event *e)
@@ -94,7 +111,9 @@ static inline void hd_stretch_begin(hd_stretch *s, const hd_event *e)
     s->frame = e->frame;
     s->function = e->function;
     s->part_count = s->width_words = 0;
-    s->barrier = s->guarded = false;
+    s->barrier = false;
+    s->mask_count = 1;
+    s->masks[0] = 0;
     hd_stretch_turn(s, e->instruction, e->active);
 }
 
@@ -111,27 +130,12 @@ static inline const hd_stretch_part *hd_stretch_part_at(const hd_stretch_part *p
         count--;
     return &parts[count - 1];
 }
-static inline uint32_t hd_stretch_effective(const hd_stretch *s, uint32_t i)
-{
-    return s->guarded ? s->effective[i] : hd_stretch_part_at(s->parts, s->part_count, i)->active;
-}
-
-/* Of the instructions before the first one that is guarded. */
-static inline void hd_stretch_guard(hd_stretch *s, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        s->effective[i] = hd_stretch_effective(s, i);
-    s->guarded = true;
-}
 
 /* The instruction `next`, whose widths are there already. */
 static inline void hd_stretch_add(hd_stretch *s, uint32_t effective, bool barrier)
 {
     uint32_t at = s->next++ - s->base;
-    if (effective != s->active && !s->guarded)
-        hd_stretch_guard(s, at);
-    if (s->guarded)
-        s->effective[at] = effective;
+    s->effective[at] = effective == s->active ? s->active_place : hd_stretch_place(s, effective);
     if (barrier || s->next == s->limit) {
         s->barrier = barrier;
         s->going = HD_NONE;

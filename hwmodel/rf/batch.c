@@ -56,7 +56,7 @@ hd_event hd_stretch_event(const hd_stretch *s, const hd_rf_code *code, uint32_t 
     const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, i);
     uint32_t instruction = part->first + (i - part->at), written = code->destination_first[instruction + 1] - code->destination_first[instruction];
     hd_event e = {.kind = HD_EVENT_ISSUE, .cta = s->cta, .warp = s->warp, .frame = s->frame, .function = s->function,
-                  .instruction = instruction, .active = part->active, .effective = s->guarded ? s->effective[i] : part->active};
+                  .instruction = instruction, .active = s->masks[part->active], .effective = s->masks[s->effective[i]]};
     if (s->width_words && e.effective && written) {
         e.widths = *widths;
         e.width_words = written;
@@ -73,8 +73,12 @@ hd_stretch *hd_stretch_before(const hd_stretch *s, const hd_rf_code *code, uint3
     before->count = s->parts[part].at;
     before->part_count = part;
     before->barrier = false;
-    for (uint32_t i = 0; i < before->count; i++)
-        hd_stretch_event(s, code, i, &widths);
+    before->mask_count = 1;
+    for (uint32_t i = 0; i < before->count; i++) {
+        const hd_event e = hd_stretch_event(s, code, i, &widths);
+        hd_stretch_place(before, e.active);
+        hd_stretch_place(before, e.effective);
+    }
     before->width_words = (uint32_t)(widths - s->widths);
     return before;
 }

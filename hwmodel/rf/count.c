@@ -578,7 +578,7 @@ static bool look_into(hd_count *c, const hd_stretch *s)
     const hd_rf_branch *b = hd_rf_uniform_split_in(c->uniform, s, &part);
     if (!b)
         return true;
-    const hd_event next = {.cta = s->cta, .warp = s->warp, .active = s->parts[part].active};
+    const hd_event next = {.cta = s->cta, .warp = s->warp, .active = s->masks[s->parts[part].active]};
     hd_stretch *before = part ? hd_stretch_before(s, c->code->functions[s->function], part) : NULL;
     bool good = (!before || keep_stretch(c, before)) && stop_at_split(c, b, &next);
     free(before);

@@ -1,30 +1,39 @@
 /* Stretches of warps: see stretch.h. */
 #include "hwmodel/rf/stretch.h"
-#include "base/hash.h"
 #include "base/index.h"
 #include "base/sequences.h"
 
 enum {
-    KEY = 3, PART = sizeof(hd_stretch_part) / sizeof(uint32_t), /* words before the parts, and of each of these: see contents_of */
-    TOLD = 1, GUARDED = 2, /* in the second of them: widths and effective lanes follow */
+    HEAD = 3, PART = sizeof(hd_stretch_part) / sizeof(uint32_t), /* words before the parts, and of each of these: see key_of */
+    TOLD = 1, /* in the second of them: widths follow */
 };
 
-typedef struct kept {
+typedef struct kept kept;
+
+typedef struct text {
+    hd_rf_stretch stretch; /* what those that have it are, but for number and masks */
+    struct text *follow;   /* of the stretch that ended behind one that has it, the last time */
+    kept *latest;          /* that ended */
+    uint32_t key[];
+} text;
+
+struct kept {
     hd_rf_stretch stretch; /* first */
-    uint32_t words, follow; /* of the key; the number of the stretch that ended behind it last */
-    uint32_t key[];         /* behind it the masks */
-} kept;
+    uint32_t words;        /* of its own text behind the masks; 0: it is elsewhere */
+    uint32_t masks[];
+};
 
 struct hd_rf_stretches {
     const hd_rf_module *code;
     hd_arena arena;
     HD_ARRAY(kept *) all;
     HD_ARRAY(kept *) loose; /* without a number */
-    hd_index numbers;
-    hd_sequences texts;
-    kept *latest;           /* that ended, and has a number */
+    hd_index numbers;       /* by text and masks */
+    hd_sequences text_numbers;
+    HD_ARRAY(text *) texts; /* by number; NULL: no stretch has it */
+    text *latest;           /* of the stretch that ended */
     hd_stretch open;        /* of single events; without a part: none */
-    hd_u32_array key, masks;
+    hd_u32_array key;
 };
 
 hd_rf_stretches *hd_rf_stretches_new(const hd_rf_module *code)
@@ -48,11 +57,11 @@ void hd_rf_stretches_free(hd_rf_stretches *s)
     hd_rf_stretches_forget(s);
     hd_array_free(&s->loose);
     hd_array_free(&s->all);
+    hd_array_free(&s->texts);
     hd_array_free(&s->key);
-    hd_array_free(&s->masks);
     hd_arena_free(&s->arena);
     hd_index_free(&s->numbers);
-    hd_sequences_free(&s->texts);
+    hd_sequences_free(&s->text_numbers);
     free(s);
 }
 
@@ -94,208 +103,215 @@ bool hd_rf_stretches_end(hd_rf_stretches *s, hd_rf_passage *passage)
     return true;
 }
 
-/* ---- contents ---------------------------------------------------------------------------------------------------------- */
-
-/* A key is this head, the parts, the lanes where they are guarded, and the widths. */
-typedef struct contents {
-    const hd_stretch *what;
-    uint32_t head[KEY];
-} contents;
-
-static uint32_t flags_of(const hd_stretch *o, bool told)
-{
-    return o->part_count << 16 | o->count << 2 | (o->guarded ? GUARDED : 0) | (told ? TOLD : 0);
-}
-
-static contents contents_of(const hd_stretch *o)
-{
-    return (contents){o, {o->function, flags_of(o, o->width_words), o->width_words}};
-}
-
-static bool is_same(const kept *k, const contents *c)
-{
-    const hd_stretch *o = c->what;
-    const uint32_t *lanes = k->key + KEY + o->part_count * PART, *widths = lanes + (o->guarded ? o->count : 0);
-    return !memcmp(k->key, c->head, sizeof c->head) && !memcmp(k->key + KEY, o->parts, o->part_count * sizeof *o->parts) &&
-           (!o->guarded || !memcmp(lanes, o->effective, o->count * sizeof *lanes)) &&
-           (!o->width_words || !memcmp(widths, o->widths, o->width_words * sizeof *o->widths));
-}
-
-static void add_widths(hd_rf_stretches *s, const hd_stretch *o)
-{
-    uint32_t count = (o->width_words * (uint32_t)sizeof(hd_width) + 3) / 4;
-    if (!count)
-        return;
-    uint32_t *words = hd_array_extend(&s->key, count);
-    words[count - 1] = 0;
-    memcpy(words, o->widths, o->width_words * sizeof *o->widths);
-}
-
-static void key_of(hd_rf_stretches *s, const contents *c)
-{
-    const hd_stretch *o = c->what;
-    hd_array_clear(&s->key);
-    memcpy(hd_array_extend(&s->key, KEY), c->head, sizeof c->head);
-    memcpy(hd_array_extend(&s->key, o->part_count * PART), o->parts, o->part_count * sizeof *o->parts);
-    if (o->guarded)
-        memcpy(hd_array_extend(&s->key, o->count), o->effective, o->count * sizeof *o->effective);
-    add_widths(s, o);
-}
-
 /* ---- texts --------------------------------------------------------------------------------------------------------------- */
 
-static void collect_mask(hd_rf_stretches *s, uint32_t mask)
+static uint32_t flags_of(const hd_stretch *o)
 {
-    uint32_t k = 0;
-    while (k < s->masks.count && s->masks.items[k] != mask)
-        k++;
-    if (k == s->masks.count && mask)
-        hd_array_push(&s->masks, mask);
+    return o->part_count << 16 | o->count << 2 | (o->width_words ? TOLD : 0);
 }
 
-static void collect_masks(hd_rf_stretches *s, const hd_stretch *o)
+static uint32_t words_of(size_t bytes) { return (uint32_t)((bytes + 3) / 4); }
+
+static bool is_text(const text *t, const hd_stretch *o)
 {
-    hd_array_clear(&s->masks);
-    for (uint32_t k = 0; k < o->part_count; k++)
-        collect_mask(s, o->parts[k].active);
-    for (uint32_t i = 0; i < o->count && o->guarded; i++)
-        collect_mask(s, o->effective[i]);
+    const hd_rf_stretch *s = &t->stretch;
+    return t->key[0] == o->function && t->key[1] == flags_of(o) && t->key[2] == o->width_words &&
+           !memcmp(s->effective, o->effective, o->count * sizeof *o->effective) &&
+           !memcmp(s->parts, o->parts, o->part_count * sizeof *o->parts) &&
+           (!o->width_words || !memcmp(s->widths, o->widths, o->width_words * sizeof *o->widths));
 }
 
-/* 0: none. */
-static uint32_t place_of(const hd_rf_stretches *s, uint32_t mask)
+static void add_bytes(hd_u32_array *key, const void *from, size_t bytes)
 {
-    uint32_t place = 1;
-    while (mask && s->masks.items[place - 1] != mask)
-        place++;
-    return mask ? place : 0;
+    if (!bytes)
+        return;
+    uint32_t *words = hd_array_extend(key, words_of(bytes));
+    words[words_of(bytes) - 1] = 0;
+    memcpy(words, from, bytes);
 }
 
-static uint32_t number_of_text(hd_rf_stretches *s, const hd_stretch *o, bool told)
+/* Head, parts, effective lanes and widths: all of them begin with a word. */
+static void key_of(hd_rf_stretches *s, const hd_stretch *o)
 {
-    const uint32_t head[] = {o->function, flags_of(o, told)};
+    const uint32_t head[HEAD] = {o->function, flags_of(o), o->width_words};
     hd_array_clear(&s->key);
-    memcpy(hd_array_extend(&s->key, 2), head, sizeof head);
-    for (uint32_t k = 0; k < o->part_count; k++) {
-        const uint32_t part[] = {o->parts[k].at, o->parts[k].first, place_of(s, o->parts[k].active)};
-        memcpy(hd_array_extend(&s->key, 3), part, sizeof part);
-    }
-    for (uint32_t i = 0; i < o->count && o->guarded; i++)
-        hd_array_push(&s->key, place_of(s, o->effective[i]));
-    if (told)
-        add_widths(s, o);
-    return hd_sequences_number(&s->texts, s->key.items, s->key.count, HD_NONE);
+    add_bytes(&s->key, head, sizeof head);
+    add_bytes(&s->key, o->parts, o->part_count * sizeof *o->parts);
+    add_bytes(&s->key, o->effective, o->count * sizeof *o->effective);
+    add_bytes(&s->key, o->widths, o->width_words * sizeof *o->widths);
 }
 
-/* Takes the key's place. */
-static void number_texts(hd_rf_stretches *s, const hd_stretch *o, hd_rf_stretch *stretch)
+static bool has_room(const hd_rf_stretches *s, size_t bytes)
 {
-    stretch->text = stretch->shape = number_of_text(s, o, false);
+    return s->all.count < HD_RF_STRETCHES && s->arena.reserved_bytes + hd_sequences_bytes(&s->text_numbers) + bytes <= HD_RF_STRETCH_BYTES;
+}
+
+static void point_into_key(hd_rf_stretch *stretch, const uint32_t *key)
+{
+    const uint32_t *effective = key + HEAD + stretch->part_count * PART;
+    stretch->parts = (const hd_stretch_part *)(const void *)(key + HEAD);
+    stretch->effective = (const uint8_t *)effective;
+    stretch->widths = key[1] & TOLD ? (const hd_width *)(effective + words_of(stretch->count)) : NULL;
+}
+
+/* Of a stretch whose key is `key`, without numbers and masks. */
+static hd_rf_stretch facts_of(const hd_rf_stretches *s, const hd_stretch *o, const uint32_t *key)
+{
+    const hd_rf_code *code = s->code->functions[o->function];
+    hd_rf_stretch stretch = {.number = HD_NONE, .text = HD_NONE, .shape = HD_NONE, .function = o->function, .count = o->count,
+                             .part_count = o->part_count, .barrier = o->barrier};
+    for (uint32_t i = 0; i < o->count; i++) {
+        const hd_stretch_part *part = hd_stretch_part_at(o->parts, o->part_count, i);
+        uint32_t instruction = part->first + (i - part->at);
+        bool long_load = o->effective[i] && code->traits[instruction] & HD_RF_LONG;
+        stretch.loads |= (uint64_t)long_load << i;
+        stretch.touches |= code->touches[instruction];
+    }
+    point_into_key(&stretch, key);
+    return stretch;
+}
+
+/* Of the same without widths; changes the key. */
+static uint32_t shape_of(hd_rf_stretches *s, const hd_stretch *o)
+{
+    s->key.items[1] &= ~(uint32_t)TOLD;
+    s->key.items[2] = 0;
+    return hd_sequences_number(&s->text_numbers, s->key.items, HEAD + o->part_count * PART + words_of(o->count), 2 * HD_RF_STRETCHES);
+}
+
+/* Its key is s->key. */
+static text *add_text(hd_rf_stretches *s, const hd_stretch *o, uint32_t number)
+{
+    text *t = hd_arena_alloc(&s->arena, sizeof *t + s->key.count * sizeof *t->key);
+    t->follow = NULL;
+    t->latest = NULL;
+    memcpy(t->key, s->key.items, s->key.count * sizeof *t->key);
+    t->stretch = facts_of(s, o, t->key);
+    t->stretch.text = t->stretch.shape = number;
     if (o->width_words)
-        stretch->text = number_of_text(s, o, true);
+        t->stretch.shape = shape_of(s, o);
+    for (uint32_t k = s->texts.count; k < s->text_numbers.ends.count; k++)
+        hd_array_push(&s->texts, NULL);
+    return s->texts.items[number] = t;
+}
+
+/* NULL: it is not known, and there is no room. Sets the key, unless it is the text that is expected. */
+static text *find_text(hd_rf_stretches *s, const hd_stretch *o)
+{
+    if (s->latest && s->latest->follow && is_text(s->latest->follow, o))
+        return s->latest->follow;
+    key_of(s, o);
+    bool room = has_room(s, sizeof(text) + sizeof(kept) + 3 * s->key.count * sizeof *s->key.items);
+    uint32_t number = hd_sequences_number(&s->text_numbers, s->key.items, s->key.count, room ? 2 * HD_RF_STRETCHES : 0);
+    if (number == HD_NONE)
+        return NULL;
+    if (number < s->texts.count && s->texts.items[number])
+        return s->texts.items[number];
+    return add_text(s, o, number);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------------- */
 
-static bool has_room(const hd_rf_stretches *s, size_t bytes)
+static bool has_masks(const kept *k, const hd_stretch *o)
 {
-    return s->all.count < HD_RF_STRETCHES && s->arena.reserved_bytes + hd_sequences_bytes(&s->texts) + bytes <= HD_RF_STRETCH_BYTES;
+    uint32_t other = (k->stretch.mask_count + 1) ^ o->mask_count;
+    for (uint32_t i = 1; i < o->mask_count && !other; i++)
+        other = k->masks[i - 1] ^ o->masks[i];
+    return !other;
 }
 
-static void point_into_key(kept *k)
+static uint64_t hash_of(const text *t, const hd_stretch *o)
 {
-    const uint32_t *lanes = k->key + KEY + k->stretch.part_count * PART;
-    bool guarded = k->key[1] & GUARDED;
-    k->stretch.parts = (const hd_stretch_part *)(const void *)(k->key + KEY);
-    k->stretch.masks = k->key + k->words;
-    k->stretch.effective = guarded ? lanes : NULL;
-    k->stretch.widths = k->key[1] & TOLD ? (const hd_width *)(lanes + (guarded ? k->stretch.count : 0)) : NULL;
-}
-
-/* What follows from the contents. */
-static void add_facts(const hd_rf_stretches *s, const hd_stretch *o, hd_rf_stretch *stretch)
-{
-    const hd_rf_code *code = s->code->functions[o->function];
-    stretch->barrier = o->barrier;
-    for (uint32_t i = 0; i < o->count; i++) {
-        const hd_stretch_part *part = hd_stretch_part_at(o->parts, o->part_count, i);
-        uint32_t instruction = part->first + (i - part->at);
-        bool long_load = (!o->guarded || o->effective[i]) && code->traits[instruction] & HD_RF_LONG;
-        stretch->loads |= (uint64_t)long_load << i;
-        stretch->touches |= code->touches[instruction];
+    uint64_t hash = t->stretch.text;
+    for (uint32_t i = 1; i < o->mask_count; i++) {
+        hash = (hash ^ o->masks[i]) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
     }
+    return hash;
 }
 
-static size_t bytes_of(uint32_t words, uint32_t masks)
+/* NULL: not known yet. */
+static kept *find_known(const hd_rf_stretches *s, const text *t, const hd_stretch *o, uint64_t hash)
 {
-    return sizeof(kept) + ((size_t)words + masks) * sizeof(uint32_t);
-}
-
-/* Its key is s->key. */
-static kept *keep(hd_rf_stretches *s, const hd_stretch *o, uint64_t hash)
-{
-    collect_masks(s, o);
-    size_t bytes = bytes_of(s->key.count, s->masks.count);
-    bool room = has_room(s, bytes);
-    kept *k = room ? hd_arena_alloc(&s->arena, bytes) : hd_malloc(bytes);
-    k->words = s->key.count;
-    k->follow = 0;
-    memcpy(k->key, s->key.items, k->words * sizeof *k->key);
-    memcpy(k->key + k->words, s->masks.items, s->masks.count * sizeof *k->key);
-    k->stretch = (hd_rf_stretch){.number = room ? s->all.count : HD_NONE, .text = HD_NONE, .shape = HD_NONE, .function = o->function,
-                                 .count = o->count, .part_count = o->part_count, .mask_count = s->masks.count};
-    add_facts(s, o, &k->stretch);
-    point_into_key(k);
-    if (!room) {
-        hd_array_push(&s->loose, k);
-        return k;
+    for (uint32_t at = hd_index_first(&s->numbers, hash); at != HD_INDEX_END; at = hd_index_next(&s->numbers, hash, at)) {
+        kept *k = s->all.items[s->numbers.slots[at].number];
+        if (k->stretch.text == t->stretch.text && has_masks(k, o))
+            return k;
     }
-    number_texts(s, o, &k->stretch);
+    return NULL;
+}
+
+static size_t bytes_of(uint32_t masks, uint32_t words)
+{
+    return sizeof(kept) + ((size_t)masks + words) * sizeof(uint32_t);
+}
+
+static void put_masks(kept *k, const hd_stretch *o)
+{
+    k->stretch.masks = k->masks;
+    k->stretch.mask_count = o->mask_count - 1;
+    memcpy(k->masks, o->masks + 1, k->stretch.mask_count * sizeof *k->masks);
+}
+
+static kept *keep(hd_rf_stretches *s, text *t, const hd_stretch *o, uint64_t hash)
+{
+    kept *k = hd_arena_alloc(&s->arena, bytes_of(o->mask_count - 1, 0));
+    k->stretch = t->stretch;
+    k->stretch.number = s->all.count;
+    k->words = 0;
+    put_masks(k, o);
     hd_index_add(&s->numbers, hash, s->all.count);
     hd_array_push(&s->all, k);
     return k;
 }
 
-/* NULL: not known yet. */
-static kept *find_known(const hd_rf_stretches *s, const contents *c, uint64_t hash)
+/* With all that it is. */
+static kept *keep_loose(hd_rf_stretches *s, const hd_stretch *o)
 {
-    for (uint32_t at = hd_index_first(&s->numbers, hash); at != HD_INDEX_END; at = hd_index_next(&s->numbers, hash, at))
-        if (is_same(s->all.items[s->numbers.slots[at].number], c))
-            return s->all.items[s->numbers.slots[at].number];
-    return NULL;
+    key_of(s, o);
+    kept *k = hd_malloc(bytes_of(o->mask_count - 1, s->key.count));
+    k->words = s->key.count;
+    memcpy(k->masks + o->mask_count - 1, s->key.items, k->words * sizeof *k->masks);
+    k->stretch = facts_of(s, o, k->masks + o->mask_count - 1);
+    put_masks(k, o);
+    hd_array_push(&s->loose, k);
+    return k;
 }
 
 static kept *find_kept(hd_rf_stretches *s, const hd_stretch *o)
 {
-    const contents c = contents_of(o);
-    if (s->latest && is_same(s->all.items[s->latest->follow], &c))
-        return s->all.items[s->latest->follow];
-    key_of(s, &c);
-    uint64_t hash = hd_hash(s->key.items, s->key.count * sizeof *s->key.items);
-    kept *known = find_known(s, &c, hash);
-    return known ? known : keep(s, o, hash);
+    text *t = find_text(s, o);
+    if (!t)
+        return keep_loose(s, o);
+    if (s->latest)
+        s->latest->follow = t;
+    s->latest = t;
+    if (t->latest && has_masks(t->latest, o))
+        return t->latest;
+    uint64_t hash = hash_of(t, o);
+    kept *k = find_known(s, t, o, hash);
+    if (!k && !has_room(s, bytes_of(o->mask_count, 0)))
+        return keep_loose(s, o);
+    return t->latest = k ? k : keep(s, t, o, hash);
 }
 
 hd_rf_passage hd_rf_stretches_find(hd_rf_stretches *s, const hd_stretch *o)
 {
-    kept *k = find_kept(s, o);
-    if (k->stretch.number != HD_NONE) {
-        if (s->latest)
-            s->latest->follow = k->stretch.number;
-        s->latest = k;
-    }
+    const kept *k = find_kept(s, o);
     return (hd_rf_passage){.kind = HD_EVENT_ISSUE, .end = (uint8_t)o->count, .cta = o->cta, .warp = o->warp, .frame = o->frame,
                            .function = o->function, .stretch = &k->stretch};
 }
 
 /* ---- what is in one ------------------------------------------------------------------------------------------------------ */
 
+static uint32_t mask_at(const hd_rf_stretch *s, uint32_t place) { return place ? s->masks[place - 1] : 0; }
+
 hd_event hd_rf_passage_event(const hd_rf_passage *p, uint32_t i)
 {
     const hd_rf_stretch *s = p->stretch;
     const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, i);
     return (hd_event){.kind = HD_EVENT_ISSUE, .cta = p->cta, .warp = p->warp, .frame = p->frame, .function = s->function,
-                      .instruction = part->first + (i - part->at), .active = part->active, .effective = s->effective ? s->effective[i] : part->active};
+                      .instruction = part->first + (i - part->at), .active = mask_at(s, part->active), .effective = mask_at(s, s->effective[i])};
 }
 
 const hd_width *hd_rf_stretch_widths(const hd_rf_stretch *s, const hd_rf_module *code, uint32_t i)
@@ -303,7 +319,7 @@ const hd_width *hd_rf_stretch_widths(const hd_rf_stretch *s, const hd_rf_module 
     const uint32_t *first = code->functions[s->function]->destination_first;
     const hd_width *widths = s->widths;
     for (uint32_t k = 0; widths && k < i; k++)
-        if (!s->effective || s->effective[k])
+        if (s->effective[k])
             widths += first[hd_rf_stretch_instruction(s, k) + 1] - first[hd_rf_stretch_instruction(s, k)];
     return widths;
 }
@@ -311,10 +327,12 @@ const hd_width *hd_rf_stretch_widths(const hd_rf_stretch *s, const hd_rf_module 
 hd_rf_stretch *hd_rf_stretch_copy(const hd_rf_stretch *stretch, size_t *bytes)
 {
     const kept *from = (const kept *)(const void *)stretch;
-    size_t size = bytes_of(from->words, from->stretch.mask_count);
+    size_t size = bytes_of(stretch->mask_count, from->words);
     kept *copy = hd_malloc(size);
     memcpy(copy, from, size);
-    point_into_key(copy);
+    copy->stretch.masks = copy->masks;
+    if (from->words)
+        point_into_key(&copy->stretch, copy->masks + stretch->mask_count);
     *bytes += size;
     return &copy->stretch;
 }

@@ -1,13 +1,13 @@
 /* Stretches: what a warp does one after another in a frame (stream.h tells how long they are).
  *
  * They come from the interpreter (hd_stretch), or are put together here from single events. The contents of a stretch are its parts, how many
- * instructions it has, where they differ from the active lanes the effective ones, and the widths of what is written where they are
- * told. Stretches with the same contents are one, with a number.
+ * instructions it has, the active and the effective lanes, and the widths of what is written where they are told. Stretches with the same
+ * contents are one, with a number.
  *
- * So that what models make of a stretch can be looked up for any lanes (lanes.h, automaton.h), it also has a text: its contents with the place of
- * a mask among `masks` instead of each mask. Texts have numbers, too.
+ * So that what models make of a stretch can be looked up for any lanes (lanes.h, automaton.h), it also has a text: its contents but for which lanes
+ * its masks are. Texts have numbers, too. There are few of them, and the one that follows another is often the one that did the last time.
  *
- * Memory: HD_RF_STRETCHES of them and HD_RF_STRETCH_BYTES at most; what finds no room has no number, and lives until hd_rf_stretches_forget.
+ * Memory: a text is kept once, and the masks of each stretch: HD_RF_STRETCHES and HD_RF_STRETCH_BYTES at most. What finds no room has no number, and lives until hd_rf_stretches_forget.
  * Cost: O(1) a single event, and O(its length) a stretch.
  */
 #ifndef HD_HWMODEL_RF_STRETCH_H
@@ -28,7 +28,7 @@ typedef struct hd_rf_stretch {
     const hd_stretch_part *parts;
     const uint32_t *masks; /* the active and effective ones that are not 0, each once */
     uint32_t mask_count;
-    const uint32_t *effective; /* by instruction; NULL: all that are active */
+    const uint8_t *effective; /* by instruction, as in parts: 0, or 1 + place among the masks */
     const hd_width *widths; /* of all destinations of its instructions that write, in order; NULL: not told */
 } hd_rf_stretch;
 

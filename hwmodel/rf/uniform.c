@@ -76,11 +76,11 @@ const hd_rf_branch *hd_rf_uniform_split_in(hd_rf_uniform *u, const hd_stretch *s
     for (uint32_t k = 0; k < s->part_count; k++) {
         const hd_stretch_part *p = &s->parts[k];
         uint32_t end = k + 1 < s->part_count ? p[1].at : s->count;
-        const hd_rf_branch *b = hd_rf_uniform_split(u, &(hd_event){.warp = s->warp, .frame = s->frame, .active = p->active});
+        const hd_rf_branch *b = hd_rf_uniform_split(u, &(hd_event){.warp = s->warp, .frame = s->frame, .active = s->masks[p->active]});
         *part = k;
         if (b)
             return b;
-        hd_rf_uniform_note(u, s->warp, (hd_rf_branch){p->active, p->first + (end - p->at) - 1, s->function, s->frame});
+        hd_rf_uniform_note(u, s->warp, (hd_rf_branch){s->masks[p->active], p->first + (end - p->at) - 1, s->function, s->frame});
     }
     return NULL;
 }
