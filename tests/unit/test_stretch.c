@@ -1,4 +1,5 @@
-/* Texts of stretches: two have the same one, and split lanes in the same way, exactly where they differ in nothing but which lanes they are. */
+/* Texts of stretches: two have the same one, and split lanes in the same way, exactly where they differ in nothing but which lanes they are.
+ * And what a stretch says is what was told, whether there is room for it or not. */
 #include "unit.h"
 
 #include "hwmodel/rf/lanes.h"
@@ -117,10 +118,74 @@ static void stretches_with_the_same_columns_are_alike(void **state)
     rf_bench_close(&b);
 }
 
+static hd_rf_passage pass(hd_rf_stretches *stretches, const hd_event *events, uint32_t count)
+{
+    hd_rf_passage p;
+    for (uint32_t i = 0; i < count; i++)
+        hd_rf_stretches_add(stretches, &events[i]);
+    assert_true(hd_rf_stretches_end(stretches, &p));
+    return p;
+}
+
+static void expect_events(const hd_rf_passage *p, const hd_rf_module *code, const hd_event *events, uint32_t count)
+{
+    const hd_width *widths = hd_rf_stretch_widths(p->stretch, code, 0);
+    assert_int_equal(p->stretch->count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        hd_event e = hd_rf_passage_event(p, i);
+        assert_int_equal(e.instruction, events[i].instruction);
+        assert_int_equal(e.active, events[i].active);
+        assert_int_equal(e.effective, events[i].effective);
+        assert_ptr_equal(hd_rf_stretch_widths(p->stretch, code, i), widths);
+        if (events[i].effective)
+            assert_memory_equal(widths++, events[i].widths, sizeof *widths);
+    }
+}
+
+/* Also of a copy, when it has gone itself. */
+static void what_finds_no_room_is_kept_until_it_is_forgotten(void **state)
+{
+    (void)state;
+    static const hd_width widths[] = {{1, 2}, {3, 4}};
+    rf_bench b;
+    rf_bench_open_body(&b, "mov.u32 %r0, 1;\nmov.u32 %r1, 2;\nmov.u32 %r2, 3;\nret;\n");
+    hd_rf_module *code = hd_rf_module_new(b.module);
+    hd_rf_stretches *stretches = hd_rf_stretches_new(code);
+    uint32_t text = HD_NONE;
+    for (uint32_t i = 0; i <= HD_RF_STRETCHES + 2; i++) {
+        uint32_t some = 2 * i + 1;
+        const hd_event events[] = {
+            {.kind = HD_EVENT_ISSUE, .instruction = 0, .active = ~0u, .effective = some, .widths = &widths[0], .width_words = 1},
+            {.kind = HD_EVENT_ISSUE, .instruction = 1, .active = ~0u},
+            {.kind = HD_EVENT_ISSUE, .instruction = 2, .active = some, .effective = some, .widths = &widths[1], .width_words = 1},
+        };
+        hd_rf_passage p = pass(stretches, events, 3);
+        bool room = i < HD_RF_STRETCHES;
+        text = i ? text : p.stretch->text;
+        assert_int_equal(p.stretch->number, room ? i : HD_NONE);
+        assert_int_equal(p.stretch->text, room ? text : HD_NONE);
+        if (i % 4096 > 3)
+            continue;
+        expect_events(&p, code, events, 3);
+        if (room)
+            assert_ptr_equal(pass(stretches, events, 3).stretch, p.stretch);
+        size_t bytes = 0;
+        hd_rf_stretch *copy = room ? NULL : hd_rf_stretch_copy(p.stretch, &bytes);
+        hd_rf_stretches_forget(stretches);
+        p.stretch = copy ? copy : p.stretch;
+        expect_events(&p, code, events, 3);
+        free(copy);
+    }
+    hd_rf_stretches_free(stretches);
+    hd_rf_module_free(code);
+    rf_bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stretches_with_the_same_columns_are_alike),
+        cmocka_unit_test(what_finds_no_room_is_kept_until_it_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
