@@ -255,14 +255,31 @@ void hd_yaml_free(hd_yaml *yaml)
 
 /* ---- asking -------------------------------------------------------------------------------------------------- */
 
-hd_diagnostic *hd_yaml_error(const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, ...)
+static hd_diagnostic *report(hd_diagnostics *diagnostics, const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, va_list list)
+    __attribute__((format(printf, 4, 0)));
+static hd_diagnostic *report(hd_diagnostics *diagnostics, const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, va_list list)
 {
     char message[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    return hd_report(node->document->diagnostics, kind, &node->document->source, node->span, "%s", message);
+    vsnprintf(message, sizeof message, format, list);
+    return hd_report(diagnostics, kind, &node->document->source, node->span, "%s", message);
+}
+
+hd_diagnostic *hd_yaml_error(const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    hd_diagnostic *diagnostic = report(node->document->diagnostics, node, kind, format, list);
+    va_end(list);
+    return diagnostic;
+}
+
+hd_diagnostic *hd_yaml_report(hd_diagnostics *diagnostics, const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    hd_diagnostic *diagnostic = report(diagnostics, node, kind, format, list);
+    va_end(list);
+    return diagnostic;
 }
 
 static bool is_kind(const hd_yaml_node *node, hd_yaml_kind kind, const char *what)

@@ -48,6 +48,9 @@ hd_yaml *hd_yaml_attach(hd_yaml *yaml);
 /* Reports at the node's place; returns the diagnostic for notes. */
 hd_diagnostic *hd_yaml_error(const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same elsewhere than where reading reports: for who uses what was read, side by side with others. */
+hd_diagnostic *hd_yaml_report(hd_diagnostics *diagnostics, const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* The node is of that kind; else bad-value. */
 bool hd_yaml_mapping(const hd_yaml_node *node);

@@ -109,7 +109,7 @@ static int whole_iota(const fill_target *t)
     return 1;
 }
 
-bool hd_value_iota(const hd_yaml_node *pair, hd_type type, uint64_t k, unsigned char *bytes)
+bool hd_value_iota(const hd_yaml_node *pair, hd_type type, uint64_t k, unsigned char *bytes, hd_diagnostics *diagnostics)
 {
     generator g = {0};
     fill_target t = {.value = pair, .type = type};
@@ -120,8 +120,7 @@ bool hd_value_iota(const hd_yaml_node *pair, hd_type type, uint64_t k, unsigned 
     if (whole ? store_whole(type, term[0] + (__int128)k * term[1], bytes)
               : hd_value_store_double(type, iota_at(&g, k), bytes))
         return true;
-    hd_yaml_error(pair, HD_DIAG_BAD_VALUE, "the value of repetition %" PRIu64 " does not fit .%s", k,
-                  hd_types[type].spelling);
+    hd_yaml_report(diagnostics, pair, HD_DIAG_BAD_VALUE, "the value of repetition %" PRIu64 " does not fit .%s", k, hd_types[type].spelling);
     return false;
 }
 

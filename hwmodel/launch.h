@@ -127,7 +127,7 @@ hd_launch_file *hd_launch_read(const char *path, hd_diagnostics *diagnostics);
 void hd_launch_free(hd_launch_file *file);
 
 /* Grid and block of repetition k. false (bad-value reported) where one is out of range then. */
-bool hd_launch_shape(const hd_launch *launch, uint64_t k, uint32_t grid[3], uint32_t block[3]);
+bool hd_launch_shape(const hd_launch *launch, uint64_t k, uint32_t grid[3], uint32_t block[3], hd_diagnostics *diagnostics);
 /* Does anything of the launch depend on the repetition? */
 bool hd_launch_varies(const hd_launch *launch);
 
@@ -138,6 +138,7 @@ typedef struct hd_launch_walker {
     bool (*set)(void *context, const hd_launch_step *step);
     bool (*copy)(void *context, const hd_launch_step *step);
     const unsigned char *(*read)(void *context, uint32_t buffer); /* for until; NULL ends the walk */
+    hd_diagnostics *diagnostics;
 } hd_launch_walker;
 /* All steps with their repetitions. false where a function said so, or an `until` did not come true (kernel-fault
  * reported). */
@@ -148,6 +149,7 @@ typedef struct hd_places {
     const uint64_t *buffers;    /* addresses, by buffer and symbol */
     const hd_texture *textures; /* with their handles */
     uint32_t address_bytes;     /* 4 or 8 */
+    hd_diagnostics *diagnostics;
 } hd_places;
 /* Writes the value as in repetition k. false (bad-value reported) where it does not fit its type then. */
 bool hd_argument_lay(const hd_argument *argument, uint64_t k, const hd_places *places, unsigned char *to);

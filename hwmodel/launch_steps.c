@@ -96,7 +96,8 @@ static bool read_shape(reader *r, const hd_yaml_node *node, hd_launch *l)
     uint32_t grid_at[3], block_at[3];
     bool good = read_extent(hd_yaml_need(node, "grid"), grid_limits, l->grid, l->grid_iota);
     good = read_extent(block, block_limits, l->block, l->block_iota) && good;
-    good = good && hd_launch_shape(l, r->last, grid_at, block_at) && hd_launch_shape(l, 0, l->grid, l->block);
+    hd_diagnostics *diagnostics = r->file->yaml->diagnostics;
+    good = good && hd_launch_shape(l, r->last, grid_at, block_at, diagnostics) && hd_launch_shape(l, 0, l->grid, l->block, diagnostics);
     good = (!cooperative || hd_yaml_bool(cooperative, &l->cooperative)) && good;
     return (!shared || hd_yaml_u32(shared, 0, HD_LARGEST_SHARED_BYTES, &l->shared_bytes)) && good;
 }

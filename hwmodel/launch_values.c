@@ -48,8 +48,8 @@ static bool read_iota(reader *r, const hd_yaml_node *node, hd_argument *a)
     a->elements = 1;
     a->size_bytes = hd_value_bytes((hd_type)a->type);
     return hd_yaml_known_keys(node, KEYS("iota")) && hd_yaml_need(node, "iota") &&
-           hd_value_iota(a->iota, (hd_type)a->type, 0, ignored) &&
-           hd_value_iota(a->iota, (hd_type)a->type, r->last, ignored);
+           hd_value_iota(a->iota, (hd_type)a->type, 0, ignored, r->file->yaml->diagnostics) &&
+           hd_value_iota(a->iota, (hd_type)a->type, r->last, ignored, r->file->yaml->diagnostics);
 }
 
 static bool read_number(reader *r, const hd_yaml_node *node, hd_argument *a)
@@ -162,7 +162,7 @@ bool hd_argument_lay(const hd_argument *a, uint64_t k, const hd_places *places, 
         memcpy(to, a->bytes, a->size_bytes);
         return true;
     case HD_ARGUMENT_IOTA:
-        return hd_value_iota(a->iota, (hd_type)a->type, k, to);
+        return hd_value_iota(a->iota, (hd_type)a->type, k, to, places->diagnostics);
     case HD_ARGUMENT_STRUCT:
         return lay_fields(a, k, places, to);
     case HD_ARGUMENT_PAD:

@@ -6,39 +6,39 @@
 /* ---- grids and blocks ---------------------------------------------------------------------------------------- */
 
 /* START + STEP * k; false (reported) where it is not from 1 to `limit`. */
-static bool side_at(const hd_yaml_node *iota, uint64_t k, uint32_t limit, uint32_t *side)
+static bool side_at(const hd_yaml_node *iota, uint64_t k, uint32_t limit, uint32_t *side, hd_diagnostics *diagnostics)
 {
     unsigned char bytes[8];
     int64_t value;
-    if (!hd_value_iota(iota, HD_TYPE_S64, k, bytes))
+    if (!hd_value_iota(iota, HD_TYPE_S64, k, bytes, diagnostics))
         return false;
     memcpy(&value, bytes, 8);
     if (value < 1 || value > limit) {
-        hd_yaml_error(iota, HD_DIAG_BAD_VALUE, "%" PRId64 " in repetition %" PRIu64 " is not from 1 to %" PRIu32, value,
-                      k, limit);
+        hd_yaml_report(diagnostics, iota, HD_DIAG_BAD_VALUE, "%" PRId64 " in repetition %" PRIu64 " is not from 1 to %" PRIu32, value, k,
+                       limit);
         return false;
     }
     *side = (uint32_t)value;
     return true;
 }
 
-bool hd_launch_shape(const hd_launch *l, uint64_t k, uint32_t grid[3], uint32_t block[3])
+bool hd_launch_shape(const hd_launch *l, uint64_t k, uint32_t grid[3], uint32_t block[3], hd_diagnostics *diagnostics)
 {
     static const uint32_t grid_limits[3] = {0x7fffffff, 65535, 65535}, block_limits[3] = {1024, 1024, 64};
     for (uint32_t i = 0; i < 3; i++) {
         grid[i] = l->grid[i];
         block[i] = l->block[i];
-        if ((l->grid_iota[i] && !side_at(l->grid_iota[i], k, grid_limits[i], &grid[i])) ||
-            (l->block_iota[i] && !side_at(l->block_iota[i], k, block_limits[i], &block[i])))
+        if ((l->grid_iota[i] && !side_at(l->grid_iota[i], k, grid_limits[i], &grid[i], diagnostics)) ||
+            (l->block_iota[i] && !side_at(l->block_iota[i], k, block_limits[i], &block[i], diagnostics)))
             return false;
     }
     if (block[0] * block[1] * block[2] > 1024) {
-        hd_yaml_error(hd_yaml_get(l->node, "block"), HD_DIAG_BAD_VALUE, "a block has at most 1024 threads");
+        hd_yaml_report(diagnostics, hd_yaml_get(l->node, "block"), HD_DIAG_BAD_VALUE, "a block has at most 1024 threads");
         return false;
     }
     if ((uint64_t)grid[0] * grid[1] > UINT32_MAX / 32 || (uint64_t)grid[0] * grid[1] * grid[2] > UINT32_MAX / 32) {
-        hd_yaml_error(hd_yaml_get(l->node, "grid"), HD_DIAG_BAD_VALUE, "a grid has at most %" PRIu32 " blocks here",
-                      UINT32_MAX / 32);
+        hd_yaml_report(diagnostics, hd_yaml_get(l->node, "grid"), HD_DIAG_BAD_VALUE, "a grid has at most %" PRIu32 " blocks here",
+                       UINT32_MAX / 32);
         return false;
     }
     return true;
@@ -106,9 +106,9 @@ static bool run_step(const walk *w, const hd_launch_step *s, uint64_t k)
     }
     if (r->buffer == HD_NONE)
         return true;
-    hd_yaml_error(r->node, HD_DIAG_KERNEL_FAULT, "'%s' did not take %s value within %u %s",
-                  w->file->buffers.items[r->buffer].name, r->unequal ? "another" : "the", r->most,
-                  s->kind == HD_DO_LAUNCH ? "launches" : "repetitions");
+    hd_yaml_report(w->walker->diagnostics, r->node, HD_DIAG_KERNEL_FAULT, "'%s' did not take %s value within %u %s",
+                   w->file->buffers.items[r->buffer].name, r->unequal ? "another" : "the", r->most,
+                   s->kind == HD_DO_LAUNCH ? "launches" : "repetitions");
     return false;
 }
 

@@ -27,7 +27,7 @@ static bool place_buffer(hd_session *s, uint32_t index)
     uint32_t at = hd_memory_allocate(&s->memory, b->name, HD_SPACE_GLOBAL, b->size_bytes, 0, false);
     s->buffer_allocations[index] = at;
     if (at == HD_NONE)
-        hd_yaml_error(b->node, HD_DIAG_BAD_VALUE, "buffer '%s' does not fit the address space", b->name);
+        hd_yaml_report(s->diagnostics, b->node, HD_DIAG_BAD_VALUE, "buffer '%s' does not fit the address space", b->name);
     return at != HD_NONE;
 }
 
@@ -47,14 +47,14 @@ static bool place_symbol(hd_session *s, uint32_t index)
     const hd_launch_buffer *b = &s->file->buffers.items[index];
     uint32_t variable = find_variable(s, b->name);
     if (variable == HD_NONE) {
-        hd_yaml_error(b->node, HD_DIAG_BAD_VALUE, "the module has no .global or .const variable '%s'", b->name);
+        hd_yaml_report(s->diagnostics, b->node, HD_DIAG_BAD_VALUE, "the module has no .global or .const variable '%s'", b->name);
         return false;
     }
     uint64_t size = s->module->symbols.items[variable].size_bytes;
     s->buffer_allocations[index] = s->image.allocations[variable];
     if (size == b->size_bytes)
         return true;
-    hd_yaml_error(b->node, HD_DIAG_BAD_VALUE, "variable '%s' has %" PRIu64 " bytes, not %" PRIu64, b->name, size,
+    hd_yaml_report(s->diagnostics, b->node, HD_DIAG_BAD_VALUE, "variable '%s' has %" PRIu64 " bytes, not %" PRIu64, b->name, size,
                   b->size_bytes);
     return false;
 }
@@ -67,7 +67,7 @@ static bool links_fit(const hd_session *s, const hd_launch_buffer *b)
         if (a->kind == HD_ARGUMENT_STRUCT ? hd_argument_bytes(a, address_bytes(s), &align) == b->size_bytes
                                           : hd_value_bytes(b->type) == size)
             continue;
-        hd_yaml_error(a->node, HD_DIAG_BAD_VALUE, "this does not fit: an address of the module has %u bytes",
+        hd_yaml_report(s->diagnostics, a->node, HD_DIAG_BAD_VALUE, "this does not fit: an address of the module has %u bytes",
                       address_bytes(s));
         return false;
     }
@@ -99,7 +99,7 @@ static bool place_memory(hd_session *s)
         good = (s->file->buffers.items[i].is_symbol ? place_symbol(s, i) : place_buffer(s, i)) && good;
     for (uint32_t i = 0; i < count && good; i++)
         addresses[i] = s->memory.allocations.items[s->buffer_allocations[i]].base;
-    s->places = (hd_places){addresses, s->file->textures.items, address_bytes(s)};
+    s->places = (hd_places){addresses, s->file->textures.items, address_bytes(s), s->diagnostics};
     for (uint32_t i = 0; i < count && good; i++)
         good = links_fit(s, &s->file->buffers.items[i]) && fill_buffer(s, i);
     return good;
@@ -115,7 +115,7 @@ static bool bind_symbol(const hd_session *s, hd_texture *t)
         t->symbol_address = s->image.addresses[variable];
         return true;
     }
-    hd_yaml_error(t->node, HD_DIAG_BAD_VALUE, "the module has no variable '%s' of type .%s", t->symbol,
+    hd_yaml_report(s->diagnostics, t->node, HD_DIAG_BAD_VALUE, "the module has no variable '%s' of type .%s", t->symbol,
                   hd_types[wanted].spelling);
     return false;
 }
@@ -178,10 +178,10 @@ static bool check_argument(const hd_session *s, const hd_launch *l, const hd_fun
         return true;
     hd_diagnostic *d;
     if (a->kind == HD_ARGUMENT_BUFFER)
-        d = hd_yaml_error(a->node, HD_DIAG_BAD_VALUE, "parameter %u ('%s') is no pointer: it has %" PRIu64 " bytes",
+        d = hd_yaml_report(s->diagnostics, a->node, HD_DIAG_BAD_VALUE, "parameter %u ('%s') is no pointer: it has %" PRIu64 " bytes",
                           k + 1, name, p->size_bytes);
     else
-        d = hd_yaml_error(a->node, HD_DIAG_BAD_VALUE,
+        d = hd_yaml_report(s->diagnostics, a->node, HD_DIAG_BAD_VALUE,
                           "parameter %u ('%s') is .%s of %" PRIu64 " bytes; this is %s%s of %" PRIu64, k + 1, name,
                           hd_types[p->type].spelling, p->size_bytes, number && a->elements == 1 ? "." : "",
                           kind_text(a), bytes);
@@ -190,7 +190,7 @@ static bool check_argument(const hd_session *s, const hd_launch *l, const hd_fun
 }
 
 /* Does the kernel take a block of this shape? */
-static bool check_shape(const hd_launch *l, const hd_function *kernel, const uint32_t block[3])
+static bool check_shape(const hd_session *s, const hd_launch *l, const hd_function *kernel, const uint32_t block[3])
 {
     uint64_t threads = 1, most = 1;
     const hd_yaml_node *node = hd_yaml_get(l->node, "block");
@@ -199,25 +199,25 @@ static bool check_shape(const hd_launch *l, const hd_function *kernel, const uin
         most *= kernel->max_threads[i] ? kernel->max_threads[i] : 1;
         if (kernel->required_threads[0] &&
             block[i] != (kernel->required_threads[i] ? kernel->required_threads[i] : 1)) {
-            hd_yaml_error(node, HD_DIAG_BAD_VALUE, "the kernel wants blocks of exactly %u x %u x %u threads (.reqntid)",
+            hd_yaml_report(s->diagnostics, node, HD_DIAG_BAD_VALUE, "the kernel wants blocks of exactly %u x %u x %u threads (.reqntid)",
                           kernel->required_threads[0], kernel->required_threads[1] ? kernel->required_threads[1] : 1,
                           kernel->required_threads[2] ? kernel->required_threads[2] : 1);
             return false;
         }
     }
     if (kernel->max_threads[0] && threads > most) {
-        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "the kernel takes blocks of at most %" PRIu64 " threads (.maxntid)",
+        hd_yaml_report(s->diagnostics, node, HD_DIAG_BAD_VALUE, "the kernel takes blocks of at most %" PRIu64 " threads (.maxntid)",
                       most);
         return false;
     }
     return true;
 }
 
-static bool is_resident(const hd_launch *l, const hd_grid *grid)
+static bool is_resident(const hd_session *s, const hd_launch *l, const hd_grid *grid)
 {
     if (!l->cooperative || hd_grid_ctas(grid) <= HD_MOST_COOPERATIVE)
         return true;
-    hd_yaml_error(hd_yaml_get(l->node, "cooperative"), HD_DIAG_BAD_VALUE,
+    hd_yaml_report(s->diagnostics, hd_yaml_get(l->node, "cooperative"), HD_DIAG_BAD_VALUE,
                   "a cooperative grid has at most %d CTAs; this one has %" PRIu64, HD_MOST_COOPERATIVE,
                   hd_grid_ctas(grid));
     return false;
@@ -229,8 +229,8 @@ static bool prepare(hd_session *s, uint32_t index, uint64_t k)
     const hd_launch *l = &s->file->launches.items[index];
     const hd_function *kernel = s->kernels[index];
     hd_grid *grid = &s->grids[index];
-    if (!hd_launch_shape(l, k, grid->grid, grid->block) || !check_shape(l, kernel, grid->block) ||
-        !is_resident(l, grid))
+    if (!hd_launch_shape(l, k, grid->grid, grid->block, s->diagnostics) || !check_shape(s, l, kernel, grid->block) ||
+        !is_resident(s, l, grid))
         return false;
     for (uint32_t i = 0; i < l->argument_count; i++)
         if (!lay_value(s, &l->arguments[i], k, s->parameters[index] + hd_parameter_offset(s->module, kernel, i)))
@@ -245,7 +245,7 @@ static void report_no_kernel(hd_session *s, const hd_yaml_node *name, const char
     enum { MOST_NAMES = 16 };
     const char *known = NULL;
     uint32_t count = 0;
-    hd_diagnostic *d = hd_yaml_error(name, HD_DIAG_BAD_VALUE, "the module has no kernel '%s'", wanted);
+    hd_diagnostic *d = hd_yaml_report(s->diagnostics, name, HD_DIAG_BAD_VALUE, "the module has no kernel '%s'", wanted);
     for (uint32_t i = 0; i < s->module->functions.count; i++) {
         const hd_function *f = s->module->functions.items[i];
         const char *own = hd_names_text(&s->module->names, f->name);
@@ -270,7 +270,7 @@ static bool open_launch(hd_session *s, uint32_t index)
     }
     if (kernel->parameter_count != l->argument_count) {
         hd_diagnostic *d =
-            hd_yaml_error(params ? params : name, HD_DIAG_BAD_VALUE, "kernel '%s' takes %u parameters; %u are given",
+            hd_yaml_report(s->diagnostics, params ? params : name, HD_DIAG_BAD_VALUE, "kernel '%s' takes %u parameters; %u are given",
                           l->kernel, kernel->parameter_count, l->argument_count);
         hd_note_add(s->diagnostics, d, s->module->source, kernel->header_span, "the kernel begins here");
         return false;
@@ -304,7 +304,7 @@ static bool shared_fits(const hd_session *s, uint32_t index)
     uint32_t own = hd_program_describe(s->programs[index]).static_shared_bytes;
     if (!l->shared_bytes || (uint64_t)own + l->shared_bytes <= HD_LARGEST_SHARED_BYTES)
         return true;
-    hd_yaml_error(hd_yaml_get(l->node, "shared"), HD_DIAG_BAD_VALUE,
+    hd_yaml_report(s->diagnostics, hd_yaml_get(l->node, "shared"), HD_DIAG_BAD_VALUE,
                   "with the kernel's own %u bytes of shared memory that is over %u", own, HD_LARGEST_SHARED_BYTES);
     return false;
 }
@@ -454,7 +454,7 @@ static const unsigned char *run_read(void *context, uint32_t buffer)
 hd_exec_status hd_session_run(hd_session *session, const hd_session_watch *watch, hd_exec_statistics *statistics)
 {
     session_run r = {session, watch, statistics, HD_EXEC_DONE};
-    hd_launch_walker walker = {&r, run_launch, run_set, run_copy, run_read};
+    hd_launch_walker walker = {&r, run_launch, run_set, run_copy, run_read, session->diagnostics};
     if (hd_launch_walk(session->file, &walker))
         return HD_EXEC_DONE;
     return r.status == HD_EXEC_DONE ? HD_EXEC_FAULT : r.status;

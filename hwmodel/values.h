@@ -17,8 +17,9 @@ bool hd_value_store(const hd_yaml_node *node, hd_type type, unsigned char *bytes
 bool hd_value_store_double(hd_type type, double value, unsigned char *bytes);
 bool hd_value_store_integer(hd_type type, bool negative, uint64_t magnitude, unsigned char *bytes);
 
-/* START + STEP * k of a pair of numbers; exact where the type and both numbers are whole. Reports at the pair. */
-bool hd_value_iota(const hd_yaml_node *pair, hd_type type, uint64_t k, unsigned char *bytes);
+/* START + STEP * k of a pair of numbers; exact where the type and both numbers are whole. Reports at the pair: what is no pair of numbers as
+ * reading does, a value that does not fit in `diagnostics`. */
+bool hd_value_iota(const hd_yaml_node *pair, hd_type type, uint64_t k, unsigned char *bytes, hd_diagnostics *diagnostics);
 
 /* As many numbers as `count`, from a list; another number of them is reported. */
 bool hd_value_store_list(const hd_yaml_node *list, hd_type type, uint64_t count, unsigned char *bytes);

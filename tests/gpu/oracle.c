@@ -80,7 +80,7 @@ static bool open_memory(gpu_run *r)
     uint32_t count = r->o->file->buffers.count;
     r->addresses = hd_calloc(count + 1, sizeof *r->addresses);
     r->contents = hd_calloc(count + 1, sizeof *r->contents);
-    r->places = (hd_places){r->addresses, NULL, 8};
+    r->places = (hd_places){r->addresses, NULL, 8, &r->o->diagnostics};
     for (uint32_t i = 0; i < count; i++)
         if (!place(r, i))
             return false;
@@ -138,7 +138,7 @@ static bool do_launch(void *context, uint32_t index, uint64_t k)
     unsigned char *block = hd_calloc(size + 32, 1);
     gpu_function_handle function;
     uint32_t grid[3], threads[3];
-    bool good = hd_launch_shape(l, k, grid, threads) && lay_parameters(r, l, kernel, k, block) &&
+    bool good = hd_launch_shape(l, k, grid, threads, &r->o->diagnostics) && lay_parameters(r, l, kernel, k, block) &&
                 check(r, gpu->module_function(&function, r->module, l->kernel), l->kernel);
     if (good && l->shared_bytes)
         good = check(r, gpu->function_attribute(function, GPU_MOST_DYNAMIC_SHARED, (int)l->shared_bytes), l->kernel);
@@ -192,7 +192,7 @@ static bool load(gpu_run *r, const char *text)
 /* The whole file with the module of that text. */
 static void run_on_gpu(gpu_run *r, const char *text)
 {
-    hd_launch_walker walker = {r, do_launch, do_set, do_copy, do_read};
+    hd_launch_walker walker = {r, do_launch, do_set, do_copy, do_read, &r->o->diagnostics};
     r->good = true;
     if (!load(r, text) || !open_memory(r))
         return;
