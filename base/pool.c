@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 typedef struct job {
@@ -57,4 +56,26 @@ void hd_parallel(uint32_t threads, uint32_t count, void (*work)(void *context, u
     for (uint32_t i = 1; i < started; i++)
         pthread_join(workers[i].thread, NULL);
     free(workers);
+}
+
+uint32_t hd_spare_take(hd_spare *spare, uint32_t most)
+{
+    unsigned there = atomic_load_explicit(&spare->count, memory_order_relaxed);
+    while (there && !atomic_compare_exchange_weak(&spare->count, &there, there - (there < most ? there : most)))
+        continue;
+    return there < most ? there : most;
+}
+
+void hd_spare_give(hd_spare *spare, uint32_t count)
+{
+    atomic_fetch_add(&spare->count, count);
+}
+
+void hd_parallel_spare(hd_spare *spare, uint32_t threads, uint32_t count, void (*work)(void *context, uint32_t index, uint32_t worker),
+                       void *context)
+{
+    uint32_t most = threads && threads < count ? threads : count, taken = spare && most > 1 ? hd_spare_take(spare, most - 1) : 0;
+    hd_parallel(spare ? 1 + taken : threads, count, work, context);
+    if (taken)
+        hd_spare_give(spare, taken);
 }

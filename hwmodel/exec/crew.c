@@ -2,6 +2,19 @@
  * it. Everything under one lock, which a CTA takes twice and for each operation that waits for its turn. */
 #include "hwmodel/exec/crew.h"
 
+void hd_exec_statistics_add(hd_exec_statistics *to, const hd_exec_statistics *more)
+{
+    to->ctas += more->ctas;
+    to->warps += more->warps;
+    to->warp_instructions += more->warp_instructions;
+    to->thread_instructions += more->thread_instructions;
+    to->effective_instructions += more->effective_instructions;
+    to->divergent_branches += more->divergent_branches;
+    to->barriers += more->barriers;
+    to->races += more->races;
+    to->cta_bytes = more->cta_bytes > to->cta_bytes ? more->cta_bytes : to->cta_bytes;
+}
+
 void hd_crew_init(hd_crew *crew, uint64_t count, uint32_t threads, uint64_t limit)
 {
     uint64_t share = count / (8ull * threads); /* so that all have something to do until the end */

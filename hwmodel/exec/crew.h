@@ -58,4 +58,10 @@ void hd_crew_stop(hd_crew *crew); /* by the CTA whose turn it is */
 /* Waits until every CTA before this one has ended. false: the run was stopped. */
 bool hd_crew_await(hd_crew *crew, uint64_t index);
 
+/* Somebody else has learned that the run is not wanted. */
+static inline bool hd_asked_to_stop(const hd_exec_options *options)
+{
+    return options->stop && atomic_load_explicit(options->stop, memory_order_relaxed);
+}
+
 #endif

@@ -40,6 +40,7 @@
 #ifndef HD_HWMODEL_EXEC_EXEC_H
 #define HD_HWMODEL_EXEC_EXEC_H
 
+#include "base/pool.h"
 #include "hwmodel/memory.h"
 #include "hwmodel/stream.h"
 #include "hwmodel/texture.h"
@@ -99,6 +100,8 @@ static inline uint64_t hd_grid_ctas(const hd_grid *g) { return (uint64_t)g->grid
 typedef struct hd_exec_options {
     uint64_t instruction_limit; /* warp instructions of the grid after which it is stopped; 0: none */
     uint32_t threads;           /* of the host, that run CTAs side by side; 0 is 1. With sinks there is always one */
+    hd_spare *spare;            /* NULL: all of them run this grid; else the caller's and as many more as are spare when it begins */
+    const atomic_bool *stop;    /* NULL: none; else the run ends soon, STOPPED, once another thread has set it */
     bool check_uninitialized;   /* using what was never written is a fault (uninitialized.c) */
     bool check_races;           /* shared memory that threads use without a barrier in between: each pair of
                                  * instructions is reported like a fault and counted, and the run goes on (races.c) */
@@ -123,7 +126,7 @@ void hd_exec_statistics_add(hd_exec_statistics *to, const hd_exec_statistics *mo
 typedef enum hd_exec_status {
     HD_EXEC_DONE,
     HD_EXEC_FAULT,       /* the kernel failed: HD_DIAG_KERNEL_FAULT reported (exit status 5) */
-    HD_EXEC_STOPPED,     /* a sink returned false */
+    HD_EXEC_STOPPED,     /* a sink returned false, or another thread asked for it */
     HD_EXEC_LIMIT,       /* over the limit at the end of a warp's turn; HD_DIAG_INSTRUCTION_LIMIT reported */
     HD_EXEC_UNSUPPORTED, /* met at run time (rare: what depends on values); HD_DIAG_UNSUPPORTED reported */
 } hd_exec_status;

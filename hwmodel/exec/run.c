@@ -260,6 +260,8 @@ static bool run_round(hd_cta *cta, bool *all_spun)
             return false;
         if (over_limit(cta) && hd_await_turn(cta))
             hd_stop_at_limit(cta, w);
+        if (hd_asked_to_stop(cta->options))
+            hd_stop(w);
         if (cta->status != HD_EXEC_DONE || (cta->crew && atomic_load(&cta->crew->stopped)))
             return false;
         *all_spun = *all_spun && spun;
@@ -506,19 +508,6 @@ static void run_together(hd_grid_job *job)
     free(c.spun);
 }
 
-void hd_exec_statistics_add(hd_exec_statistics *to, const hd_exec_statistics *more)
-{
-    to->ctas += more->ctas;
-    to->warps += more->warps;
-    to->warp_instructions += more->warp_instructions;
-    to->thread_instructions += more->thread_instructions;
-    to->effective_instructions += more->effective_instructions;
-    to->divergent_branches += more->divergent_branches;
-    to->barriers += more->barriers;
-    to->races += more->races;
-    to->cta_bytes = more->cta_bytes > to->cta_bytes ? more->cta_bytes : to->cta_bytes;
-}
-
 /* Runs the CTAs of a share, each with counts of its own; false where the run is to stop. */
 static bool run_share(hd_cta *cta)
 {
@@ -552,6 +541,8 @@ static void run_in_crew(void *context, uint32_t index, uint32_t worker)
         good = false;
     }
     hd_exec_status status = cta->has_turn ? cta->status : HD_EXEC_DONE;
+    if (hd_asked_to_stop(job->options)) /* whosever turn it is */
+        status = HD_EXEC_STOPPED;
     if (status != HD_EXEC_DONE)
         hd_crew_stop(job->crew);
     else
@@ -562,6 +553,22 @@ static void run_in_crew(void *context, uint32_t index, uint32_t worker)
         job->status = status;
     hd_exec_statistics_add(job->statistics, &statistics);
     pthread_mutex_unlock(&job->crew->lock);
+}
+
+static void run_with_crew(hd_grid_job *job, uint32_t threads)
+{
+    hd_spare *spare = job->options->spare;
+    uint32_t taken = spare ? hd_spare_take(spare, threads - 1) : threads - 1;
+    hd_crew crew;
+    if (!taken)
+        return run_alone(job);
+    hd_crew_init(&crew, hd_grid_ctas(job->grid), 1 + taken, job->options->instruction_limit);
+    job->crew = &crew;
+    hd_parallel(1 + taken, 1 + taken, run_in_crew, job);
+    hd_exec_statistics_add(job->statistics, &crew.total);
+    hd_crew_free(&crew);
+    if (spare)
+        hd_spare_give(spare, taken);
 }
 
 static bool take_stretches(const hd_sink *sinks, uint32_t count)
@@ -586,11 +593,6 @@ hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, co
         (grid->cooperative ? run_together : run_alone)(&job);
         return job.status;
     }
-    hd_crew crew;
-    hd_crew_init(&crew, ctas, threads, options->instruction_limit);
-    job.crew = &crew;
-    hd_parallel(threads, threads, run_in_crew, &job);
-    hd_exec_statistics_add(statistics, &crew.total);
-    hd_crew_free(&crew);
+    run_with_crew(&job, threads);
     return job.status;
 }

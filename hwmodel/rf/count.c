@@ -1,16 +1,12 @@
 /* Count mode: see count.h. */
 #include "hwmodel/rf/count.h"
-#include "base/pool.h"
 #include "hwmodel/rf/automaton.h"
 #include "hwmodel/rf/batch.h"
 #include "hwmodel/rf/interleave.h"
 #include "hwmodel/rf/recording.h"
 #include "hwmodel/rf/report.h"
 
-enum {
-    HD_COUNT_ENDED = 64,             /* CTAs that wait to be looked at, so that threads start seldom */
-    HD_COUNT_ENDED_BYTES = 1 << 20,
-};
+enum { HD_COUNT_ENDED = 64, HD_COUNT_ENDED_BYTES = 1 << 20 }; /* most CTAs that wait to be looked at, so that threads start seldom */
 
 typedef enum hd_count_way { /* how a model sees the warps */
     HD_COUNT_EVENTS,    /* as they run */
@@ -45,6 +41,7 @@ struct hd_count {
     uint32_t failed;
     bool stopped; /* something was not proved */
     uint32_t batch_most, threads;
+    hd_spare *spare;        /* of the threads; NULL: all are for this count */
     uint64_t events;        /* so far */
     uint32_t kept;          /* of them, since the batches were worked through */
     hd_rf_batch batch;
@@ -118,6 +115,8 @@ void hd_count_batches(hd_count *c, uint32_t events, uint32_t threads)
     c->batch_most = events;
     c->threads = threads;
 }
+
+void hd_count_share(hd_count *c, hd_spare *spare) { c->spare = spare; }
 
 void hd_count_residency(hd_count *c, const hd_rf_residency *residency)
 {
@@ -273,7 +272,7 @@ static void feed(void *context, uint32_t group, uint32_t worker)
 static uint32_t feed_all(hd_count *c)
 {
     uint32_t first = HD_NONE;
-    hd_parallel(c->threads, c->groups.count, feed, c);
+    hd_parallel_spare(c->spare, c->threads, c->groups.count, feed, c);
     for (uint32_t m = 0; m < c->models.count; m++)
         if (c->wrong_at[m] != UINT64_MAX && (first == HD_NONE || c->wrong_at[m] < c->wrong_at[first]))
             first = m;
@@ -413,7 +412,7 @@ static void take_turns(void *context, uint32_t index, uint32_t worker)
 /* CTAs that have ended and were not looked at yet. */
 static bool flush_ended(hd_count *c)
 {
-    hd_parallel(c->threads, c->groups.count, take_turns, c);
+    hd_parallel_spare(c->spare, c->threads, c->groups.count, take_turns, c);
     hd_rf_recording_drop_ended(&c->recording);
     return report_turns(c);
 }
@@ -449,7 +448,7 @@ static bool finish_recorded(hd_count *c)
         return true;
     bool good = flush_ended(c);
     if (good) {
-        hd_parallel(c->threads, c->groups.count, drain_turns, c);
+        hd_parallel_spare(c->spare, c->threads, c->groups.count, drain_turns, c);
         good = report_turns(c);
     }
     hd_rf_recording_drop(&c->recording);

@@ -9,7 +9,8 @@
  * run, in batches of as many events as hd_count_batches says: where the model can be carried, stretches of instructions, of which each is walked
  * only once for each state of the model (automaton.h); else, and with batches of one event, every event, with at most 1 MB of columns. Models that
  * see the same events in the same order go together, and share what the baseline knows (feeder.h) and the order of the warps. Such groups work side
- * by side, as many as there are threads that hd_count_batches grants: neither counters nor what is found wrong depend on that.
+ * by side, as many as there are threads that hd_count_batches grants; with hd_count_share on those of them that nobody else uses when a batch is
+ * full. Neither counters nor what is found wrong depend on that.
  *
  * Larger batches than of one event take stretches from the interpreter (hwmodel/stream.h): that a uniform branch splits is known when the stretch
  * behind it has ended.
@@ -21,6 +22,7 @@
 #ifndef HD_HWMODEL_RF_COUNT_H
 #define HD_HWMODEL_RF_COUNT_H
 
+#include "base/pool.h"
 #include "hwmodel/rf/technique.h"
 
 typedef struct hd_count hd_count;
@@ -36,6 +38,8 @@ void hd_count_reset(hd_count *count);                   /* counters back to 0 */
 /* Events of a batch, and host threads that share its models; 1 and 1 in a new one, so that `take` knows at once what is wrong. With larger
  * batches it learns of it later, at the end of the launch at the latest: where a run ended in another way, hd_count_flush tells. */
 void hd_count_batches(hd_count *count, uint32_t events, uint32_t threads);
+/* Of those threads, others have use for some, too: only the caller's and spare ones work here. */
+void hd_count_share(hd_count *count, hd_spare *spare);
 /* Of the next launches, for coupled models; a new count has 1 resident CTA and the numbers below. */
 enum { HD_COUNT_ACTIVE_WARPS = 8, HD_COUNT_LATENCY = 64, HD_COUNT_STREAM_BYTES = 256 << 20 };
 void hd_count_residency(hd_count *count, const hd_rf_residency *residency);
