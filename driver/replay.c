@@ -64,18 +64,19 @@ static bool make_module(replay_part *p, replay_file *f)
 
 /* ---- models ----------------------------------------------------------------------------------------------------------- */
 
-void replay_open_count(replay_part *p, replay_file *f)
+void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagnostics *diagnostics)
 {
-    f->refusals = HD_ARENA_ARRAY(&p->arena, const char *, p->plan->model_count);
-    f->model_place = HD_ARENA_ARRAY(&p->arena, uint32_t, p->plan->model_count);
+    f->refusals = HD_ARENA_ARRAY(arena, const char *, p->plan->model_count);
+    f->model_place = HD_ARENA_ARRAY(arena, uint32_t, p->plan->model_count);
     for (uint32_t m = 0; m < p->plan->model_count; m++)
         f->model_place[m] = HD_NONE;
     f->code = hd_rf_module_new(f->module);
-    f->count = hd_count_new(f->code, &p->diagnostics);
+    f->count = hd_count_new(f->code, diagnostics);
     hd_count_batches(f->count, HD_REPLAY_BATCH, p->threads);
+    hd_count_share(f->count, &p->spare);
 }
 
-void replay_add_model(replay_part *p, replay_file *f, uint32_t m)
+void replay_add_model(const replay_part *p, replay_file *f, uint32_t m)
 {
     hd_rf_model *model = hd_rf_model_new(p->plan->models[m], f->code, &f->refusals[m]);
     if (!model)
@@ -133,7 +134,7 @@ static bool add_models(replay_part *p, replay_file *f)
     bool *done = HD_ARENA_ARRAY(&p->arena, bool, p->plan->model_count);
     if (!replay_open_changed(p, f))
         return false;
-    replay_open_count(p, f);
+    replay_open_count(p, f, &p->arena, &p->diagnostics);
     hd_pass_contexts_open(&f->contexts, f->module, &p->diagnostics);
     for (uint32_t m = 0; m < p->plan->model_count; m++)
         done[m] = replay_sees_changed(p, f, m); /* in a run of its own */
@@ -153,10 +154,10 @@ static void expect_uniform_branches(replay_file *f, uint32_t function)
             hd_count_expect_uniform(f->count, function, cfg->blocks[b].end - 1);
 }
 
-void replay_expect_uniform_branches(replay_part *p, replay_file *f)
+void replay_expect_uniform_branches(replay_file *f, hd_diagnostics *diagnostics)
 {
     if (!f->contexts.items)
-        hd_pass_contexts_open(&f->contexts, f->module, &p->diagnostics);
+        hd_pass_contexts_open(&f->contexts, f->module, diagnostics);
     for (uint32_t i = 0; i < f->module->functions.count; i++)
         if (f->module->functions.items[i]->has_body)
             expect_uniform_branches(f, i);
@@ -198,10 +199,10 @@ static void open_rows(replay_part *p, const replay_file *f)
 }
 
 /* Adds what one run counted. A run that stopped, for whatever reason, proves nothing of what was to come. */
-void replay_add_results(const replay_part *p, const replay_file *f, bool whole, hd_replay_kernel *k)
+void replay_add_results(const replay_part *p, const replay_file *f, bool whole, hd_replay_result *results)
 {
     for (uint32_t m = 0; m < p->plan->model_count; m++) {
-        hd_replay_result *result = &k->results[m];
+        hd_replay_result *result = &results[m];
         uint32_t place = f->model_place[m];
         double energy_pj = 0;
         if (place == HD_NONE)
@@ -216,21 +217,13 @@ void replay_add_results(const replay_part *p, const replay_file *f, bool whole, 
     }
 }
 
-hd_replay_kernel *replay_row_of(replay_part *p, uint32_t launch)
-{
-    for (uint32_t k = 0; k < p->rows.count; k++)
-        if (p->rows.items[k].launch == launch)
-            return &p->rows.items[k];
-    return NULL;
-}
-
 /* As many CTAs are resident as fit on an SM of the GPU, with the registers that the allocation found. */
 void replay_one_starts(void *context, uint32_t launch, const hd_grid *grid)
 {
     const replay_run *run = context;
-    const hd_replay_kernel *k = replay_row_of(run->part, launch);
-    hd_program_facts facts = hd_program_describe(run->file->session->programs[launch]);
-    hd_occupancy_use use = {.threads = hd_grid_threads_per_cta(grid), .registers = k ? k->general : 0,
+    const hd_replay_kernel *k = &run->part->rows.items[launch];
+    hd_program_facts facts = hd_program_describe(run->session->programs[launch]);
+    hd_occupancy_use use = {.threads = hd_grid_threads_per_cta(grid), .registers = k->general,
                             .shared_bytes = facts.static_shared_bytes + grid->dynamic_shared_bytes};
     const hd_gpu_limits *limits = &run->part->plan->gpu->limits;
     hd_occupancy fits = hd_occupancy_of(limits, &use);
@@ -254,20 +247,8 @@ static void one_ran(void *context, uint32_t launch, hd_exec_status status, const
     k->warp_instructions += statistics->warp_instructions;
     k->thread_instructions += statistics->thread_instructions;
     k->divergent_branches += statistics->divergent_branches;
-    replay_add_results(run->part, run->file, status == HD_EXEC_DONE, k);
+    replay_add_results(run->part, run->file, status == HD_EXEC_DONE, k->results);
     hd_count_reset(run->file->count);
-}
-
-hd_status replay_status_of(hd_exec_status status, const hd_count *count)
-{
-    switch (status) {
-    case HD_EXEC_DONE: return HD_STATUS_DONE;
-    case HD_EXEC_FAULT: return HD_STATUS_FAULT;
-    case HD_EXEC_STOPPED: return hd_count_failed(count) == HD_NONE ? HD_STATUS_UNDECIDED : HD_STATUS_WRONG;
-    case HD_EXEC_LIMIT:
-    case HD_EXEC_UNSUPPORTED: return HD_STATUS_UNDECIDED;
-    }
-    return HD_STATUS_INTERNAL;
 }
 
 /* Rows of launches that never ran say nothing and go; nothing was proved of them. */
@@ -280,20 +261,6 @@ static void drop_idle_rows(replay_part *p)
     p->rows.count = kept;
 }
 
-/* *races: pairs that were reported. */
-static hd_status run_steps(replay_part *p, replay_file *f, uint64_t *races)
-{
-    replay_run run = {p, f};
-    hd_sink sink = hd_count_sink(f->count);
-    hd_session_watch watch = {&sink, p->plan->model_count ? 1 : 0, one_ran, &run, replay_one_starts};
-    hd_exec_statistics statistics = {0};
-    open_rows(p, f);
-    hd_exec_status status = hd_session_run(f->session, &watch, &statistics);
-    drop_idle_rows(p);
-    *races = statistics.races;
-    return replay_status_of(status, f->count);
-}
-
 static bool expects_outputs(const hd_launch_file *launch)
 {
     for (uint32_t i = 0; i < launch->buffers.count; i++)
@@ -302,27 +269,15 @@ static bool expects_outputs(const hd_launch_file *launch)
     return false;
 }
 
-static hd_status check_outputs(replay_part *p, replay_file *f)
+static hd_status check_outputs(replay_run *run)
 {
-    if (!expects_outputs(f->launch))
+    replay_part *p = run->part;
+    if (!expects_outputs(run->file->launch))
         return HD_STATUS_DONE;
-    bool right = hd_session_check(f->session);
+    bool right = hd_session_check(run->session);
     for (uint32_t k = 0; k < p->rows.count; k++)
         p->rows.items[k].outputs = right ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
     return right ? HD_STATUS_DONE : HD_STATUS_WRONG;
-}
-
-hd_session *replay_open_session(replay_part *p, replay_file *f, hd_module *module, hd_status *status)
-{
-    bool unsupported = false;
-    hd_session *session = hd_session_open(f->launch, module, &p->diagnostics, &unsupported);
-    *status = session ? HD_STATUS_DONE : unsupported ? HD_STATUS_UNDECIDED : HD_STATUS_REJECTED;
-    if (!session)
-        return NULL;
-    if (p->plan->options->instruction_limit)
-        session->options.instruction_limit = p->plan->options->instruction_limit;
-    session->options.threads = p->threads;
-    return session;
 }
 
 bool replay_reads_time(const hd_module *module)
@@ -336,51 +291,66 @@ bool replay_reads_time(const hd_module *module)
     return false;
 }
 
-/* The run of the original, on all threads of the part: it must leave the memory that the changed code has left. */
-static hd_status compare_with_original(replay_part *p, replay_file *f)
+void replay_go_first(replay_run *run)
 {
-    hd_status status;
-    hd_session *session = replay_open_session(p, f, f->original, &status);
-    if (!session)
-        return status;
-    session->options.check_uninitialized = p->plan->options->check_uninitialized;
-    hd_exec_statistics statistics = {0};
-    status = replay_status_of(hd_session_run(session, NULL, &statistics), f->count);
-    if (status == HD_STATUS_DONE && !replay_reads_time(f->original)) {
-        bool same = hd_session_compare(session, f->session, &p->diagnostics);
+    replay_part *p = run->part;
+    replay_file *f = run->file;
+    hd_sink sink = hd_count_sink(f->count);
+    hd_session_watch watch = {&sink, p->plan->model_count ? 1 : 0, one_ran, run, replay_one_starts};
+    if (!replay_open_session(run, f->module))
+        return;
+    hd_exec_options *options = &run->session->options;
+    options->check_uninitialized = p->plan->options->check_uninitialized && !f->original;
+    options->check_races = p->plan->options->check_races;
+    options->print = p->plan->options->print ? replay_print : NULL;
+    options->print_context = p;
+    replay_run_steps(run, &watch);
+    if (run->ended)
+        run->status = check_outputs(run);
+}
+
+/* Behind a run that stops early nothing else is told, behind one in which two threads raced nothing of changed code. */
+void replay_join_first(replay_part *p, replay_run *run)
+{
+    p->status = run->races ? HD_STATUS_FAULT : run->status;
+    if (!run->ended)
+        replay_stop_runs(p, 1);
+    else if (run->races)
+        replay_stop_runs(p, run->file->original ? 2 : 1);
+}
+
+void replay_go_original(replay_run *run)
+{
+    if (!replay_open_session(run, run->file->original))
+        return;
+    run->session->options.check_uninitialized = run->part->plan->options->check_uninitialized;
+    replay_run_steps(run, NULL);
+}
+
+/* It must leave the memory that the changed code has left. */
+void replay_join_original(replay_part *p, replay_run *run)
+{
+    if (run->status == HD_STATUS_DONE && !replay_reads_time(run->file->original)) {
+        bool same = hd_session_compare(run->session, p->runs->session, run->diagnostics);
         for (uint32_t k = 0; k < p->rows.count; k++)
             p->rows.items[k].same_as_original = same ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
-        status = same ? HD_STATUS_DONE : HD_STATUS_WRONG;
+        run->status = same ? HD_STATUS_DONE : HD_STATUS_WRONG;
     }
-    hd_session_close(session);
-    return status;
+    if (run->status != HD_STATUS_DONE && !p->runs->races)
+        p->status = run->status;
 }
 
 static hd_status run_file(replay_part *p, replay_file *f)
 {
-    hd_status status;
     replay_await_turn(p, f->path);
     f->launch = hd_launch_read(f->path, &p->diagnostics);
     if (!f->launch->valid || !make_module(p, f) || !add_models(p, f))
         return HD_STATUS_REJECTED;
-    replay_expect_uniform_branches(p, f);
-    f->session = replay_open_session(p, f, f->module, &status);
-    if (!f->session)
-        return status;
-    f->session->options.check_uninitialized = p->plan->options->check_uninitialized && !f->original;
-    f->session->options.check_races = p->plan->options->check_races;
-    f->session->options.print = p->plan->options->print ? replay_print : NULL;
-    f->session->options.print_context = p;
-    uint64_t races = 0;
-    status = run_steps(p, f, &races);
-    bool ended = status == HD_STATUS_DONE;
-    if (ended)
-        status = check_outputs(p, f);
-    hd_status compared = ended && f->original ? compare_with_original(p, f) : HD_STATUS_DONE;
-    status = compared == HD_STATUS_DONE ? status : compared;
-    hd_status changed = ended && !races ? replay_changed(p, f) : HD_STATUS_DONE;
-    status = status == HD_STATUS_DONE ? changed : status;
-    return races ? HD_STATUS_FAULT : status;
+    replay_expect_uniform_branches(f, &p->diagnostics);
+    open_rows(p, f);
+    replay_runs(p, f);
+    drop_idle_rows(p);
+    return p->status;
 }
 
 /* ---- closing ---------------------------------------------------------------------------------------------------------- */
@@ -398,7 +368,6 @@ static void close_file(replay_file *f)
     hd_pass_contexts_close(&f->contexts);
     hd_count_free(f->count);
     hd_rf_module_free(f->code);
-    hd_session_close(f->session);
     hd_module_free(f->original);
     close_module(f->module);
     if (f->launch && !f->rewriting) {

@@ -27,8 +27,8 @@ typedef struct hd_replay_options {
     hd_parse_options parse;
     bool keep_virtual;          /* replay PTX's own registers and instructions */
     uint32_t max_registers;     /* allocate at most so many; 0: as many as there are, or what .maxnreg says */
-    uint32_t threads;           /* files side by side; with fewer files, of each: for passes and models, and for CTAs where no
-                                 * technique looks on; 0 = all CPUs */
+    uint32_t threads;           /* files side by side; with fewer files, of each: for passes, for its runs side by side, for models, and
+                                 * for CTAs where no technique looks on; 0 = all CPUs */
     uint32_t latency;           /* of long-latency loads, in issued instructions, for models whose warps share storage
                                  * (hwmodel/rf/interleave.h); 0: HD_COUNT_LATENCY; UINT32_MAX: none */
     uint32_t active_warps;      /* that take turns there; 0: HD_COUNT_ACTIVE_WARPS */

@@ -1,7 +1,7 @@
 /* Replays of rewritten code: for each pass that changes instructions, one more run, of what the pass makes of a copy of the module. Its
  * operands are proved as in any replay, and the memory it leaves must be that of the run without the pass. Where the pass changes no
- * instruction, whatever it annotates, its models see the run that there is. A run that stops early, or in which two threads raced, is not
- * followed by one of these.
+ * instruction, whatever it annotates, its models see the run that there is. Where the run of the code as it is stops early, or two threads race
+ * in it, or one of these goes wrong, nothing is told of those that come behind it, though they may have begun (replay_runs.c).
  */
 #include "driver/replay_work.h"
 #include "ir/annotations.h"
@@ -87,59 +87,66 @@ bool replay_open_changed(replay_part *p, replay_file *f)
 static void one_ran_changed(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
 {
     replay_run *run = context;
-    hd_count_flush(run->file->count); /* as one_ran does */
-    hd_replay_kernel *k = replay_row_of(run->part, launch);
     (void)statistics;
-    if (k)
-        replay_add_results(run->part, run->file, status == HD_EXEC_DONE, k);
+    if (atomic_load(&run->stop))
+        return;
+    hd_count_flush(run->file->count); /* as one_ran does */
+    replay_add_results(run->part, run->file, status == HD_EXEC_DONE, &run->results[launch * run->part->plan->model_count]);
     hd_count_reset(run->file->count);
 }
 
 /* The models that work on what the pass made of the code. */
-static void add_changed_models(replay_part *p, const replay_file *unchanged, replay_file *f)
+static void add_changed_models(replay_run *run)
 {
-    replay_open_count(p, f);
+    replay_part *p = run->part;
+    replay_open_count(p, run->file, &run->arena, run->diagnostics);
     for (uint32_t m = 0; m < p->plan->model_count; m++)
-        if (changed_for(p, unchanged, m) == f)
-            replay_add_model(p, f, m);
+        if (changed_for(p, p->files.items[0], m) == run->file)
+            replay_add_model(p, run->file, m);
 }
 
-static void open_results(replay_part *p, const replay_file *f)
+static void open_results(replay_run *run)
 {
-    for (uint32_t k = 0; k < p->rows.count; k++)
-        for (uint32_t m = 0; m < p->plan->model_count; m++) {
-            hd_replay_result *result = &p->rows.items[k].results[m];
-            bool there = f->model_place[m] != HD_NONE;
-            if (there || f->refusals[m])
-                *result = (hd_replay_result){.model = p->plan->models[m], .refusal = f->refusals[m], .energy_known = there, .proved = there};
-        }
+    const replay_file *f = run->file;
+    const replay_plan *plan = run->part->plan;
+    run->results = HD_ARENA_ARRAY(&run->arena, hd_replay_result, f->launch->launches.count * plan->model_count);
+    for (uint32_t i = 0; i < f->launch->launches.count * plan->model_count; i++) {
+        uint32_t m = i % plan->model_count;
+        bool there = f->model_place[m] != HD_NONE;
+        run->results[i] = (hd_replay_result){.model = plan->models[m], .refusal = f->refusals[m], .energy_known = there, .proved = there};
+    }
 }
 
-/* Proves the operands of the changed code, and compares the memory that both leave. */
-static hd_status run_changed(replay_part *p, const replay_file *unchanged, replay_file *f)
+/* Proves the operands of the changed code. */
+void replay_go_changed(replay_run *run)
 {
-    hd_status status;
-    add_changed_models(p, unchanged, f);
-    replay_expect_uniform_branches(p, f);
-    f->session = replay_open_session(p, f, f->module, &status);
-    if (!f->session)
-        return status;
-    open_results(p, f);
-    replay_run run = {p, f};
-    hd_sink sink = hd_count_sink(f->count);
-    hd_session_watch watch = {&sink, 1, one_ran_changed, &run, replay_one_starts};
-    hd_exec_statistics statistics = {0};
-    status = replay_status_of(hd_session_run(f->session, &watch, &statistics), f->count);
-    if (status != HD_STATUS_DONE || replay_reads_time(f->module))
-        return status;
-    return hd_session_compare(unchanged->session, f->session, &p->diagnostics) ? HD_STATUS_DONE : HD_STATUS_WRONG;
+    add_changed_models(run);
+    replay_expect_uniform_branches(run->file, run->diagnostics);
+    if (!replay_open_session(run, run->file->module))
+        return;
+    open_results(run);
+    hd_sink sink = hd_count_sink(run->file->count);
+    hd_session_watch watch = {&sink, 1, one_ran_changed, run, replay_one_starts};
+    replay_run_steps(run, &watch);
 }
 
-hd_status replay_changed(replay_part *p, const replay_file *f)
+static void join_results(replay_part *p, const replay_run *run)
 {
-    hd_status status = HD_STATUS_DONE;
-    for (uint32_t i = 0; i < f->changed.count && status == HD_STATUS_DONE; i++)
-        if (!f->changed.items[i]->untouched)
-            status = run_changed(p, f, f->changed.items[i]);
-    return status;
+    for (uint32_t k = 0; k < p->rows.count && run->results; k++)
+        for (uint32_t m = 0; m < p->plan->model_count; m++)
+            if (run->file->model_place[m] != HD_NONE || run->file->refusals[m])
+                p->rows.items[k].results[m] = run->results[k * p->plan->model_count + m];
+}
+
+/* Compares the memory that both leave. */
+void replay_join_changed(replay_part *p, replay_run *run)
+{
+    join_results(p, run);
+    if (run->status == HD_STATUS_DONE && !replay_reads_time(run->file->module) &&
+        !hd_session_compare(p->runs->session, run->session, run->diagnostics))
+        run->status = HD_STATUS_WRONG;
+    if (p->status == HD_STATUS_DONE)
+        p->status = run->status;
+    if (run->status != HD_STATUS_DONE)
+        replay_stop_runs(p, (uint32_t)(run - p->runs) + 1);
 }

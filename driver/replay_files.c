@@ -1,11 +1,11 @@
 /* Replays several launch files side by side, and says what one thread would say.
  *
  * Each file is a part (replay_work.h) with an arena, diagnostics, rows and printed text of its own, run by one thread from its begin to its
- * end; the threads that are left over work inside the parts. Parts share the plan, which nobody changes while they run, and the tables,
- * which are constant; what is below keeps no state outside its arguments, and the rounding mode of arithmetic is a thread's own. Only
- * `done`, `joined` and what is joined are written by several threads, under the lock. Parts are begun in the order of the command line and
- * joined in it, as soon as all before them have run; so the report, the diagnostics with their limit, the status and what kernels print
- * do not depend on which part ends first.
+ * end; the threads that are left over work inside the parts, as many in each (replay_runs.c). Parts share the plan, which nobody changes
+ * while they run, and the tables, which are constant; what is below keeps no state outside its arguments, and the rounding mode of
+ * arithmetic is a thread's own. Only `done`, `joined` and what is joined are written by several threads, under the lock. Parts are begun in
+ * the order of the command line and joined in it, as soon as all before them have run; so the report, the diagnostics with their limit, the
+ * status and what kernels print do not depend on which part ends first.
  *
  * Kernels print at once while theirs is the oldest part that runs. What others print is kept until then; whoever has more than
  * MOST_KEPT_BYTES of it waits, and so does who reads what can be read only once.

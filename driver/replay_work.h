@@ -19,7 +19,6 @@ typedef struct replay_file {
     hd_source source;                /* where `rewriting`: none, its module has that of the code as it is */
     hd_module *module;
     hd_pass_contexts contexts;       /* of `module`, from its last change until all is decided from analyses */
-    hd_session *session;
     hd_module *original;             /* where `module` was allocated, and not rewritten too: a copy from before */
     hd_diagnostics said;             /* of reading and allocating `module`; once more of each copy that is rewritten */
     hd_yaml *yaml;                   /* of `launch`, once that is closed */
@@ -41,17 +40,41 @@ typedef struct replay_plan {
     uint32_t model_count;
 } replay_plan;
 
+struct replay_part;
+
+/* Once through the launches, with one module; side by side with other runs of the part (replay_runs.c). What it changes is its own until it
+ * is joined: this, and but for the original's the count of `file`. */
+typedef struct replay_run {
+    struct replay_part *part;
+    replay_file *file;                                        /* whose models look on; of the original: of which it is that, only read */
+    void (*go)(struct replay_run *run);                          /* beside others; `status` tells how it went */
+    void (*join)(struct replay_part *p, struct replay_run *run); /* in the order of the runs */
+    hd_arena arena;
+    hd_diagnostics said;
+    hd_diagnostics *diagnostics;  /* `said`; of the first run: the part's */
+    hd_session *session;          /* NULL: not open; that of the first run stays until all are joined */
+    hd_replay_result *results;    /* by launch and chosen model; of the first run: in the part's rows */
+    hd_status status;             /* DONE until it has run */
+    uint64_t races;               /* pairs that were reported */
+    bool ended;                   /* its last step is done */
+    bool over;                    /* it has ended or stopped, or was never begun; under the lock */
+    atomic_bool stop;             /* nobody wants to know any more: one before it in the order has failed */
+} replay_run;
+
 /* A launch file of the command line with all that its run changes. Parts run side by side; what they say is joined in their order. */
 typedef struct replay_part {
     const replay_plan *plan;
     struct hd_replay *replay; /* for replay_files.c alone */
     const char *path;
     uint32_t index;
-    uint32_t threads;               /* for passes, models and CTAs of this part */
+    uint32_t threads;               /* for passes, runs, models and CTAs of this part */
     hd_arena arena;                 /* rows and what they point to; until hd_replay_free */
     hd_diagnostics diagnostics;
     HD_ARRAY(replay_file *) files;  /* the code as it is, then what passes made of it; open until the part has run */
     HD_ARRAY(hd_replay_kernel) rows;
+    replay_run *runs;               /* of the code as it is, of the original, of what passes made of the code: in the order of what they say */
+    uint32_t run_count;
+    hd_spare spare;                 /* of `threads`, while the runs go on */
     HD_ARRAY(char) printed;         /* by kernels, before it was the part's turn */
     hd_status status;
     bool done;                      /* under the lock */
@@ -70,11 +93,6 @@ struct hd_replay {
     uint32_t joined;      /* parts before it have run, and all they say is in the report and the diagnostics; under the lock */
 };
 
-typedef struct replay_run {
-    replay_part *part;
-    replay_file *file;
-} replay_run;
-
 /* replay.c: runs p->path; p->status, p->rows and p->diagnostics tell how it went. Nothing is open any more then; texts stay where
  * diagnostics may point into them, until replay_drop_texts. */
 void replay_run_part(replay_part *p);
@@ -86,17 +104,27 @@ void replay_print(void *part, const char *text, size_t size); /* to options->pri
 void replay_await_turn(replay_part *p, const char *path);
 
 bool replay_run_passes(const replay_part *p, replay_file *f, const char *passes, hd_diagnostics *diagnostics);
-hd_session *replay_open_session(replay_part *p, replay_file *f, hd_module *module, hd_status *status);
 
-void replay_open_count(replay_part *p, replay_file *f);            /* f->code, f->count, and no model in it yet */
-void replay_add_model(replay_part *p, replay_file *f, uint32_t m); /* of the chosen ones; a refusal is kept in f->refusals */
-void replay_expect_uniform_branches(replay_part *p, replay_file *f); /* closes f->contexts */
+/* f->code, f->count, and no model in it yet. The arena lives as long as f is open. */
+void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagnostics *diagnostics);
+void replay_add_model(const replay_part *p, replay_file *f, uint32_t m); /* of the chosen ones; a refusal is kept in f->refusals */
+void replay_expect_uniform_branches(replay_file *f, hd_diagnostics *diagnostics); /* closes f->contexts */
 
-/* Watchers of a session's run, whose context is a replay_run. */
-void replay_one_starts(void *context, uint32_t launch, const hd_grid *grid);
-hd_replay_kernel *replay_row_of(replay_part *p, uint32_t launch); /* NULL: none */
-void replay_add_results(const replay_part *p, const replay_file *f, bool whole, hd_replay_kernel *k);
-hd_status replay_status_of(hd_exec_status status, const hd_count *count);
+/* replay_runs.c */
+/* All runs that the part needs; p->status tells how they went. */
+void replay_runs(replay_part *p, replay_file *f);
+bool replay_open_session(replay_run *run, hd_module *module); /* false: run->status says why */
+void replay_run_steps(replay_run *run, const hd_session_watch *watch); /* all of them; NULL: no models look on */
+void replay_stop_runs(replay_part *p, uint32_t first); /* that one and those behind it are not wanted */
+
+/* replay.c: of the code as it is, and of the original */
+void replay_go_first(replay_run *run);
+void replay_join_first(replay_part *p, replay_run *run);
+void replay_go_original(replay_run *run);
+void replay_join_original(replay_part *p, replay_run *run);
+void replay_one_starts(void *run, uint32_t launch, const hd_grid *grid); /* for a watch */
+/* The results of all models at one launch, of which the models of f have run. */
+void replay_add_results(const replay_part *p, const replay_file *f, bool whole, hd_replay_result *results);
 bool replay_reads_time(const hd_module *module); /* what it leaves in memory may depend on how many instructions it takes */
 
 /* replay_choose.c: fills in the models of r->plan. */
@@ -108,7 +136,7 @@ bool replay_has_annotations(const hd_module *module, const char *technique);
 bool replay_open_changed(replay_part *p, replay_file *f);
 /* Does the model see changed code, in a run of its own? */
 bool replay_sees_changed(const replay_part *p, const replay_file *f, uint32_t m);
-/* Runs what each such pass made of the code. */
-hd_status replay_changed(replay_part *p, const replay_file *f);
+void replay_go_changed(replay_run *run);
+void replay_join_changed(replay_part *p, replay_run *run);
 
 #endif

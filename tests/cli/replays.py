@@ -1,4 +1,4 @@
-"""Replays of several launch files: side by side they say what they say one after another."""
+"""Replays of several launch files, and the runs of one: side by side they say what they say one after another."""
 import os
 
 from support import TOP, expect, read, run, same, write
@@ -147,3 +147,58 @@ def case_what_is_piped_is_read_once(folder):
         piped = run("replay", *options, path, stdin=read(module), cwd=where)
         piped.out, piped.err = piped.out.replace(path.encode(), b"-"), piped.err.replace("/dev/stdin", "vectorAdd.ptx")
         expect_same(named, piped, "module from standard input, " + " ".join(options))
+
+
+LOADS = ("ld.global.u32 %r1, [%rd0];\n\tld.global.u32 %r2, [%rd0+4];\n\tadd.u32 %r3, %r1, %r2;\n\tld.global.u32 %r4, [%rd0+8];\n"
+         "\tadd.u32 %r3, %r3, %r4;\n\tmov.u32 %r0, 7;")
+RACE = "\n\tmov.u32 %r7, %tid.x;\n\tst.shared.u32 [s], %r7;\n\tld.shared.u32 %r8, [s];\n\tst.global.u32 [%rd0+12], %r8;"
+
+
+def loading(body="", **keywords):
+    """A kernel whose original, allocated and rewritten code are three."""
+    return kernel(LOADS + body, **keywords).replace("%r<4>", "%r<30>")
+
+
+def ways_to_end(folder):
+    """Of one launch: where the first run is wrong, the original alone, or the changed code alone; each a list of arguments."""
+    far, both = "ld.global.u32 %r5, [%rd0+65536];", ["--technique=bow-wr-iw3,demo,regmutex,release"]
+    plain = launch(folder, "plain", loading("".join("\n\tadd.u32 %%r%d, %%r%d, 1;" % (k, k - 1) for k in range(10, 16))))  # in the original alone
+    ways = [both + [plain], both + [example("mergeSort")], ["--technique=all", example("vectorAdd")], both + ["--virtual", plain],
+            both + [launch(folder, "slow", printing("says slow", turns=SLOW))],
+            both + [launch(folder, "wrong", loading(), "7, 0, 8, 0")], both + ["--error-limit=1", os.path.join(folder, "wrong.yaml")],
+            both + [launch(folder, "outside", loading("\n\t" + far + "\n\tst.global.u32 [%rd0+65536], %r5;"))],
+            both + [launch(folder, "dropped", loading("\n\t" + far, turns=SLOW))],  # only the original loads
+            both + ["--uninitialized", launch(folder, "unwritten", loading("\n\tadd.u32 %r0, %r20, 7;"))],
+            both + ["--race", launch(folder, "race", loading(RACE, declarations=".shared .align 4 .u32 s;"))],
+            both + [launch(folder, "clock", loading("\n\tmov.u32 %r0, %clock;"))]]
+    write(os.path.join(folder, "race.yaml"), read(os.path.join(folder, "race.yaml")).replace(b"block: [1", b"block: [64"))
+    until = LAUNCH.replace("params: [A]", "params: [A], until: {buffer: A, index: 3, equals: 5, at_most: 3}")
+    ways.append(both + [write(os.path.join(folder, "never.yaml"), until % {"module": "plain.ptx", "values": "7, 0, 0, 0"})])
+    return ways + [both + ["--instruction-limit=%d" % most, plain] for most in range(8, 24)]
+
+
+def case_runs_of_a_launch_file_side_by_side_say_what_one_thread_says(folder):
+    """Runs of the code as it is, of the original and of changed code: what comes behind one that fails does not show, whichever is over first."""
+    ends, over = [], False
+    for way in ways_to_end(folder):
+        for form in (["--format=json"], ["-Werror"]):
+            one = run("replay", *form, "-j1", *way)
+            ends.append((one.status, one.err))
+            over = over or (one.status == 6 and b'"outputs_ok": true' in one.out)
+            for threads in ("-j2", "-j4", "-j8"):
+                expect_same(one, run("replay", *form, threads, *way), "%s %s" % (" ".join(form + way), threads))
+    for status, text in ((0, ""), (3, "[wrong-output]"), (5, "[kernel-fault]"), (6, "[instruction-limit]"), (5, "race, write after write"), (5, "never written"), (5, "did not take the value")):
+        expect(any(one == status and text in err for one, err in ends), "no run ends with %d and '%s': %s", status, text, ends)
+    expect(over, "no original alone is over the limit")
+
+
+def case_a_wrong_annotation_stops_the_runs_of_changed_code(folder):
+    """The proof fails early in a long run; changed code, which brings none, is in the midst of its own."""
+    text = run("rewrite", "--no-section", "-p", "bow(iw=3)", os.path.join(TOP, "examples/mergeSort/mergeSort.ptx")).out.decode()
+    places = [at for at in range(len(text)) if text.startswith("//@bow rf\n", at)]
+    for at in places[::len(places) // 4]:
+        write(os.path.join(folder, "mergeSort.ptx"), text[:at] + "//@bow boc\n" + text[at + len("//@bow rf\n"):])
+        path = write(os.path.join(folder, "mergeSort.yaml"), read(example("mergeSort")))
+        one = run("replay", "--technique=bow-wr-iw3,demo,regmutex", "-j1", path)
+        for threads in ("-j2", "-j4", "-j8"):
+            expect_same(one, run("replay", "--technique=bow-wr-iw3,demo,regmutex", threads, path), "byte %d %s" % (at, threads))

@@ -1,0 +1,157 @@
+/* The runs of a part side by side, as if they came one after another: of the code as it is, with the models that see it; of the original,
+ * without models, where there is one; of what passes made of the code, with theirs. The last two must leave the memory that the first leaves.
+ *
+ * Each run has a session with memory of its own, a module that no other changes (texts are shared, and only read), a count and models, an arena
+ * and diagnostics. They share the launch file, the plan and, of the rows, what is written before they begin. What a run says, counts and proves
+ * becomes the part's when it is joined, which happens in the order of the list, as soon as it and all before it are over. A run is wanted only
+ * where those before it went well: which they are, their joining decides. One that is not wanted is stopped if it goes on, not begun if it has
+ * not, and never joined. So neither diagnostics nor rows nor the status depend on the threads; and what only the first run does, printing, either.
+ *
+ * Each worker draws a run when it has none. Threads that are left over, from the begin or because there is no further run to draw, are spare:
+ * the models of the other runs take them batch by batch (hwmodel/rf/count.h), the original's CTAs launch by launch. It is drawn last, since
+ * its work is the easiest to share.
+ *
+ * With one thread each run is joined before the next one begins, and no more memory is in use than two runs need.
+ */
+#include "driver/replay_work.h"
+
+typedef struct runs {
+    replay_part *part;
+    pthread_mutex_t lock;
+    uint32_t workers, over, joined;
+} runs;
+
+/* ---- one run ----------------------------------------------------------------------------------------------------------- */
+
+bool replay_open_session(replay_run *run, hd_module *module)
+{
+    const hd_replay_options *options = run->part->plan->options;
+    bool unsupported = false;
+    run->session = hd_session_open(run->file->launch, module, run->diagnostics, &unsupported);
+    run->status = run->session ? HD_STATUS_DONE : unsupported ? HD_STATUS_UNDECIDED : HD_STATUS_REJECTED;
+    if (!run->session)
+        return false;
+    if (options->instruction_limit)
+        run->session->options.instruction_limit = options->instruction_limit;
+    run->session->options.threads = run->part->threads;
+    run->session->options.spare = &run->part->spare;
+    run->session->options.stop = &run->stop;
+    return true;
+}
+
+/* count: of the run's models; NULL: none. */
+static hd_status status_of(hd_exec_status status, const hd_count *count)
+{
+    switch (status) {
+    case HD_EXEC_DONE: return HD_STATUS_DONE;
+    case HD_EXEC_FAULT: return HD_STATUS_FAULT;
+    case HD_EXEC_STOPPED: return count && hd_count_failed(count) != HD_NONE ? HD_STATUS_WRONG : HD_STATUS_UNDECIDED;
+    case HD_EXEC_LIMIT:
+    case HD_EXEC_UNSUPPORTED: return HD_STATUS_UNDECIDED;
+    }
+    return HD_STATUS_INTERNAL;
+}
+
+void replay_run_steps(replay_run *run, const hd_session_watch *watch)
+{
+    hd_exec_statistics statistics = {0};
+    hd_exec_status status = hd_session_run(run->session, watch, &statistics);
+    run->races = statistics.races;
+    run->ended = status == HD_EXEC_DONE;
+    run->status = status_of(status, watch ? run->file->count : NULL);
+}
+
+/* ---- joining ----------------------------------------------------------------------------------------------------------- */
+
+void replay_stop_runs(replay_part *p, uint32_t first)
+{
+    for (uint32_t i = first; i < p->run_count; i++)
+        atomic_store(&p->runs[i].stop, true);
+}
+
+static void close_run(replay_run *run)
+{
+    hd_session_close(run->session);
+    run->session = NULL;
+    hd_diagnostics_free(&run->said);
+    hd_arena_free(&run->arena);
+}
+
+/* The first session stays: others are compared with it. */
+static void join(replay_part *p, replay_run *run)
+{
+    bool first = run == p->runs;
+    if (!atomic_load(&run->stop)) {
+        run->join(p, run);
+        hd_diagnostics_join(&p->diagnostics, &run->said);
+    }
+    if (!first)
+        close_run(run);
+}
+
+/* Under the lock: whoever ends a run joins what is behind it too, if that has waited for it. */
+static void join_all_over(runs *r)
+{
+    replay_part *p = r->part;
+    for (; r->joined < p->run_count && p->runs[r->joined].over; r->joined++)
+        join(p, &p->runs[r->joined]);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------------- */
+
+/* The run that is drawn as number `index`: with several threads the original's is the last one. */
+static replay_run *drawn(const replay_part *p, uint32_t index)
+{
+    bool moved = p->threads > 1 && index && p->runs[1].go == replay_go_original;
+    return &p->runs[moved ? index % (p->run_count - 1) + 1 : index];
+}
+
+static void run_one(void *context, uint32_t index, uint32_t worker)
+{
+    runs *r = context;
+    replay_part *p = r->part;
+    replay_run *run = drawn(p, index);
+    (void)worker;
+    if (!atomic_load(&run->stop))
+        run->go(run);
+    pthread_mutex_lock(&r->lock);
+    run->over = true;
+    join_all_over(r);
+    if (p->run_count - ++r->over < r->workers) /* this thread finds no other */
+        hd_spare_give(&p->spare, 1);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void add_run(replay_part *p, replay_file *f, void (*go)(replay_run *), void (*join_it)(replay_part *, replay_run *))
+{
+    replay_run *run = &p->runs[p->run_count++];
+    run->part = p;
+    run->file = f;
+    run->go = go;
+    run->join = join_it;
+    hd_diagnostics_init_part(&run->said, &p->diagnostics);
+    run->diagnostics = run == p->runs ? &p->diagnostics : &run->said;
+}
+
+static void list_runs(replay_part *p, replay_file *f)
+{
+    p->runs = HD_ARENA_ARRAY(&p->arena, replay_run, 2 + f->changed.count);
+    add_run(p, f, replay_go_first, replay_join_first);
+    if (f->original)
+        add_run(p, f, replay_go_original, replay_join_original);
+    for (uint32_t i = 0; i < f->changed.count; i++)
+        if (!f->changed.items[i]->untouched)
+            add_run(p, f->changed.items[i], replay_go_changed, replay_join_changed);
+}
+
+void replay_runs(replay_part *p, replay_file *f)
+{
+    runs r = {.part = p};
+    list_runs(p, f);
+    r.workers = p->threads < p->run_count ? p->threads : p->run_count;
+    hd_spare_give(&p->spare, p->threads - r.workers);
+    pthread_mutex_init(&r.lock, NULL);
+    hd_parallel(r.workers, p->run_count, run_one, &r);
+    pthread_mutex_destroy(&r.lock);
+    close_run(p->runs);
+}
