@@ -178,8 +178,10 @@ static void keep_deeds(hd_rf_outcomes *o, hd_rf_outcome *t)
 {
     t->deeds = o->deeds.count;
     for (uint32_t m = 0; m < o->feeder->members.count; m++) {
-        const hd_rf_model *model = o->feeder->members.items[m].model;
+        hd_rf_model *model = o->feeder->members.items[m].model;
         uint32_t head = o->deeds.count;
+        if (model->deeds.count && model->info->ops->arrange)
+            model->info->ops->arrange(model);
         for (uint32_t i = 0; i < model->deeds.count; i++) {
             if (model->deeds.items[i].what == HD_RF_NO_DEED)
                 continue;

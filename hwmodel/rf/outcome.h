@@ -40,7 +40,7 @@ typedef struct hd_rf_outcomes {
     HD_ARRAY(hd_rf_telling) tellings;
     HD_ARRAY(hd_rf_told) told;
     HD_ARRAY(hd_rf_member_lapse) lapses;
-    HD_ARRAY(hd_rf_deed) deeds; /* before those of a model one that is none: `also` is the member, `n` their number */
+    hd_rf_deeds deeds;         /* before those of a model one that is none: `also` is the member, `n` their number */
     hd_rf_runs *runs;          /* by member */
     HD_ARRAY(uint64_t) before; /* by member and counter */
     HD_ARRAY(uint64_t) held;   /* by member */

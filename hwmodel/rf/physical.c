@@ -115,6 +115,21 @@ uint32_t hd_physical_find(hd_physical_file *file, uint32_t b)
     return place;
 }
 
+bool hd_physical_lowest(const hd_physical_file *file, uint32_t b, uint32_t n, uint32_t *places)
+{
+    const hd_physical_bank *bank = &file->banks[b];
+    if (bank->open == HD_NONE || file->rows - bank->used.items[file->subarray_of.items[bank->open]] < n)
+        return false;
+    uint32_t word = bank->open / 64;
+    uint64_t bits = bank->free.items[word] & ~0ull << bank->open % 64;
+    for (uint32_t k = 0; k < n; k++, bits &= bits - 1) {
+        while (!bits)
+            bits = bank->free.items[++word];
+        places[k] = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    }
+    return true;
+}
+
 static void find_open(const hd_physical_file *file, hd_physical_bank *bank)
 {
     uint32_t subarray = first_bit(&bank->roomy, 0);

@@ -51,6 +51,8 @@ static inline hd_physical_register *hd_physical_at(const hd_physical_file *file,
 {
     return &file->banks[bank].registers.items[place];
 }
+/* The n places that would be taken next, one after another, without a change of power. false: there are not so many. Not for robin. */
+bool hd_physical_lowest(const hd_physical_file *file, uint32_t bank, uint32_t n, uint32_t *places);
 static inline uint32_t hd_physical_count(const hd_physical_file *file) { return file->bank_count * file->subarrays * file->rows; }
 /* Brings `on` and `off` up to date. */
 static inline void hd_physical_settle(hd_physical_file *file)
@@ -77,20 +79,30 @@ static inline uint32_t hd_physical_open(const hd_physical_bank *bank)
     return word * 64 + (uint32_t)__builtin_ctzll(bits);
 }
 
-static inline uint32_t hd_physical_take(hd_physical_file *file, uint32_t b)
+static inline void hd_physical_touch(hd_physical_file *file, hd_physical_register *r)
 {
-    hd_physical_bank *bank = &file->banks[b];
-    uint32_t place = file->robin || bank->open == HD_NONE ? hd_physical_find(file, b) : hd_physical_open(bank);
-    hd_physical_register *r = &bank->registers.items[place];
     file->touched += !r->touched;
     r->touched = true;
-    if (file->unmarked)
-        return place;
+}
+
+/* Not free any more. */
+static inline void hd_physical_mark(hd_physical_file *file, uint32_t b, uint32_t place)
+{
+    hd_physical_bank *bank = &file->banks[b];
     bank->free.items[place / 64] &= ~(1ull << place % 64);
     file->taken++;
     uint32_t subarray = file->subarray_of.items[place], used = ++bank->used.items[subarray];
     if (used == 1 || used == file->rows)
         hd_physical_filled(file, bank, subarray);
+}
+
+static inline uint32_t hd_physical_take(hd_physical_file *file, uint32_t b)
+{
+    hd_physical_bank *bank = &file->banks[b];
+    uint32_t place = file->robin || bank->open == HD_NONE ? hd_physical_find(file, b) : hd_physical_open(bank);
+    hd_physical_touch(file, &bank->registers.items[place]);
+    if (!file->unmarked)
+        hd_physical_mark(file, b, place);
     return place;
 }
 

@@ -23,6 +23,7 @@
  */
 #include "hwmodel/rf/carry.h"
 #include "hwmodel/rf/physical.h"
+#include "hwmodel/rf/release_deeds.h"
 #include "hwmodel/rf/release_hints.h"
 
 enum { HD_RELEASE_MOST_ENTRIES = 64, HD_RELEASE_REGISTERS = 1024 /* of the paper's file: where none is known */, HD_RELEASE_FLAG_BITS = 54 };
@@ -34,18 +35,6 @@ typedef struct hd_release_warp {
     uint32_t flags;            /* 1 + address of the pir word that it has */
     hd_u32_array places;       /* by register index: 1 + its physical register, 0: none; as deeds that were done have it */
 } hd_release_warp;
-
-/* What warps do with what all of them share: see `deeds` in technique.h. */
-typedef enum hd_release_deed {
-    TAKE = HD_RF_NO_DEED + 1, /* `also` instructions begin; then a physical register for the register `index`, and n accesses of it */
-    GIVE,   /* likewise; then the one of `index`, away, n accesses later */
-    ISSUE,  /* n instructions begin */
-    TELL,   /* before these three: n of all that follow begin; over them, the sum of registers taken since here is `index` */
-    MOST,   /* behind it: ... and the most of them, where n is not 0 */
-    ACCESS, /* of the physical register of `index`, n times */
-    FETCH,  /* `index`: a pir word is wanted (1 + its address) */
-    NAME, UNNAME, /* n words of a frame that begins, or ends */
-} hd_release_deed;
 
 typedef struct hd_release {
     hd_rf_model model;
@@ -133,14 +122,14 @@ static inline hd_rf_deed *noted_at(hd_release *r, uint64_t at)
 }
 
 /* Where it is noted. */
-static inline uint64_t note(hd_release *r, hd_release_deed what, uint16_t also, uint32_t index, uint32_t n)
+static inline uint64_t note(hd_release *r, hd_release_deed_kind what, uint16_t also, uint32_t index, uint32_t n)
 {
     hd_array_push(&r->model.deeds, (hd_rf_deed){(uint16_t)what, also, index, n});
     return r->model.deeds_done + r->model.deeds.count;
 }
 
 /* One more of what was noted at `*at`, if that is still to be done. */
-static inline void note_once(hd_release *r, uint64_t *at, hd_release_deed what, uint32_t index)
+static inline void note_once(hd_release *r, uint64_t *at, hd_release_deed_kind what, uint32_t index)
 {
     hd_rf_deed *noted = noted_at(r, *at);
     if (noted)
@@ -154,15 +143,15 @@ static inline void begin_telling(hd_release *r)
 {
     if (noted_at(r, r->told))
         return;
-    r->told = note(r, TELL, 0, 0, 0);
-    note(r, MOST, 0, 0, 0);
+    r->told = note(r, HD_RELEASE_TELL, 0, 0, 0);
+    note(r, HD_RELEASE_MOST, 0, 0, 0);
     r->more = 0;
 }
 
 static void note_issue(hd_release *r)
 {
     begin_telling(r);
-    note_once(r, &r->issues, ISSUE, 0);
+    note_once(r, &r->issues, HD_RELEASE_ISSUE, 0);
     hd_rf_deed *tell = noted_at(r, r->told), *most = tell + 1;
     most->index = !tell->n || r->more > (int32_t)most->index ? (uint32_t)r->more : most->index;
     tell->index += (uint32_t)r->more;
@@ -211,12 +200,17 @@ static inline uint64_t access_times(hd_physical_register *p, uint64_t n)
     return n * (2 * before + n);
 }
 
-static inline hd_physical_register *take_place(hd_release *r, uint32_t bank, hd_u32_array *places, uint32_t index)
+static inline void set_place(hd_u32_array *places, uint32_t index, uint32_t place)
 {
-    uint32_t place = hd_physical_take(&r->file, bank);
     while (places->count <= index)
         hd_array_push(places, 0);
     places->items[index] = place + 1;
+}
+
+static inline hd_physical_register *take_place(hd_release *r, uint32_t bank, hd_u32_array *places, uint32_t index)
+{
+    uint32_t place = hd_physical_take(&r->file, bank);
+    set_place(places, index, place);
     return hd_physical_at(&r->file, bank, place);
 }
 
@@ -233,12 +227,15 @@ static void tell_each(hd_release *r, const hd_rf_deed *deed, const hd_rf_deed *e
 {
     uint64_t taken = r->file.taken;
     for (; deed < end; deed++) {
-        if (deed->what == ISSUE)
+        bool takes = deed->what == HD_RELEASE_TAKE, gives = deed->what == HD_RELEASE_GIVE;
+        if (deed->what == HD_RELEASE_PLAN)
+            deed += deed->n;
+        else if (deed->what == HD_RELEASE_ISSUE)
             hd_rf_tell_times(&r->model, taken, deed->n);
-        if (deed->what != TAKE && deed->what != GIVE)
-            continue;
-        hd_rf_tell_times(&r->model, taken, deed->also);
-        taken += r->file.unmarked ? 0 : deed->what == TAKE ? 1 : (uint64_t)-1;
+        else if (takes || gives)
+            hd_rf_tell_times(&r->model, taken, deed->also);
+        if (!r->file.unmarked)
+            taken = taken + takes - gives;
     }
 }
 
@@ -269,54 +266,123 @@ static void name(hd_release *r, uint32_t n)
         r->model.counters[HD_COUNTER_STATIC_REGISTERS] = r->named;
 }
 
+/* What is counted while deeds are done; a register that got one of another's, or HD_NONE. */
+typedef struct hd_release_tally {
+    uint64_t squares;
+    uint32_t wrong;
+} hd_release_tally;
+
+/* The physical register is that of the register `index` from now on. */
+static inline void own(hd_release_tally *t, hd_physical_register *p, uint32_t index)
+{
+    if (++p->owners != 1 && t->wrong == HD_NONE)
+        t->wrong = index;
+}
+
+/* The places of all that is ranked. false: a bank has not so many in one sub-array that has power. */
+static bool find_ranks(const hd_release *r, const hd_rf_warp *warp, uint32_t further, const hd_rf_deed *deed, uint32_t count, uint32_t *places)
+{
+    for (const hd_rf_deed *end = deed + count; deed < end; deed += 1 + deed->n) {
+        if (!hd_physical_lowest(&r->file, bank_of(r, warp, deed->index + further), deed->n, places))
+            return false;
+        places += deed->n;
+    }
+    return true;
+}
+
+static void do_rank(hd_release *r, hd_release_tally *t, hd_u32_array *places, uint32_t further, const hd_rf_deed *deed, uint32_t bank, uint32_t place)
+{
+    hd_physical_register *p = hd_physical_at(&r->file, bank, place);
+    hd_physical_touch(&r->file, p);
+    t->squares += access_times(p, deed->n);
+    own(t, p, deed->index + further);
+    if (!deed->also) {
+        p->owners--;
+        return;
+    }
+    set_place(places, deed->index + further, place);
+    hd_physical_mark(&r->file, bank, place);
+}
+
+/* false: nothing was done. */
+static bool do_ranks(hd_release *r, hd_release_tally *t, const hd_rf_warp *warp, uint32_t further, const hd_rf_deed *deed, uint32_t count)
+{
+    uint32_t found[HD_RELEASE_RANKS], *place = found;
+    if (!find_ranks(r, warp, further, deed, count, found))
+        return false;
+    for (const hd_rf_deed *end = deed + count; deed < end;) {
+        uint32_t bank = bank_of(r, warp, deed->index + further);
+        for (const hd_rf_deed *last = deed + deed->n; deed < last; place++)
+            do_rank(r, t, &warp_of(r, warp)->places, further, ++deed, bank, *place);
+        deed++;
+    }
+    return true;
+}
+
 static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, uint32_t further, const hd_rf_deed *deeds, uint32_t count)
 {
     hd_release *r = (hd_release *)model;
     hd_u32_array *places = &warp_of(r, warp)->places;
     const hd_release_counts before = {r->file.on, r->file.off, r->file.woken, r->file.touched, hd_physical_count(&r->file)};
-    uint64_t squares = 0;
-    uint32_t wrong = HD_NONE;
+    hd_release_tally t = {.wrong = HD_NONE};
     for (const hd_rf_deed *deed = deeds, *end = deeds + count; deed < end; deed++) {
         uint32_t index = deed->index + further, bank = bank_of(r, warp, index); /* of a register, where it is about one */
         hd_physical_register *p;
-        switch ((hd_release_deed)deed->what) {
-        case TAKE:
+        switch ((hd_release_deed_kind)deed->what) {
+        case HD_RELEASE_TAKE:
             r->file.time += deed->also;
             p = take_place(r, bank, places, index);
-            wrong = ++p->owners != 1 && wrong == HD_NONE ? index : wrong;
-            squares += access_times(p, deed->n);
+            own(&t, p, index);
+            t.squares += access_times(p, deed->n);
             break;
-        case GIVE:
+        case HD_RELEASE_GIVE:
             r->file.time += deed->also;
             p = give_place(r, bank, places, index);
             p->owners--;
-            squares += access_times(p, deed->n);
+            t.squares += access_times(p, deed->n);
             break;
-        case ACCESS:
-            squares += access_times(hd_physical_at(&r->file, bank, places->items[index] - 1), deed->n);
+        case HD_RELEASE_ACCESS:
+            t.squares += access_times(hd_physical_at(&r->file, bank, places->items[index] - 1), deed->n);
             break;
-        case ISSUE:
+        case HD_RELEASE_ISSUE:
             r->file.time += deed->n;
             break;
-        case TELL:
+        case HD_RELEASE_TELL:
             tell(r, deed, end);
             break;
-        case MOST:
-            break;
-        case FETCH:
+        case HD_RELEASE_FETCH:
             hd_rf_add(model, HD_COUNTER_FLAG_DECODES, !cached(r, deed->index));
             break;
-        case NAME:
+        case HD_RELEASE_NAME:
             name(r, deed->n);
             break;
-        case UNNAME:
+        case HD_RELEASE_UNNAME:
             r->named -= deed->n;
+            break;
+        case HD_RELEASE_PLAN:
+            if (do_ranks(r, &t, warp, further, deed + 1, deed->index)) {
+                end = deed + 1 + deed->n;
+                deed += deed->index;
+            } else {
+                deed += deed->n;
+            }
+            break;
+        case HD_RELEASE_MOST:
+        case HD_RELEASE_BANK:
+        case HD_RELEASE_RANK:
             break;
         }
     }
-    hd_rf_add(model, HD_COUNTER_ACCESS_SQUARES, squares);
+    hd_rf_add(model, HD_COUNTER_ACCESS_SQUARES, t.squares);
     count_changes(r, &before);
-    return wrong;
+    return t.wrong;
+}
+
+static void release_arrange(hd_rf_model *model)
+{
+    hd_release *r = (hd_release *)model;
+    if (!r->file.robin && !r->file.unmarked)
+        hd_release_arrange(&model->deeds, r->banks);
 }
 
 /* ---- mapping --------------------------------------------------------------------------------------------------------- */
@@ -327,7 +393,7 @@ static void map(hd_release *r, const hd_rf_warp *warp, uint32_t index)
     w->mapped.items[index] = true;
     begin_telling(r);
     r->more += !r->file.unmarked;
-    w->noted.items[index] = note(r, TAKE, issued_before(r), index, 0);
+    w->noted.items[index] = note(r, HD_RELEASE_TAKE, issued_before(r), index, 0);
     hd_rf_add(&r->model, HD_COUNTER_MAPPED, 1);
 }
 
@@ -336,7 +402,7 @@ static void unmap(hd_release *r, const hd_rf_warp *warp, uint32_t index)
     hd_release_warp *w = warp_of(r, warp);
     hd_rf_deed *accesses = noted_at(r, w->noted.items[index]);
     uint32_t n = 0;
-    if (accesses && accesses->what == ACCESS) {
+    if (accesses && accesses->what == HD_RELEASE_ACCESS) {
         n = accesses->n;
         accesses->what = HD_RF_NO_DEED;
     }
@@ -345,7 +411,7 @@ static void unmap(hd_release *r, const hd_rf_warp *warp, uint32_t index)
     r->more -= !r->file.unmarked;
     w->noted.items[index] = 0;
     *hd_rf_file_at(&r->values, warp, index) = (hd_claim){0, 0};
-    note(r, GIVE, issued_before(r), index, n);
+    note(r, HD_RELEASE_GIVE, issued_before(r), index, n);
 }
 
 static void release(hd_release *r, const hd_rf_step *step, const uint32_t *words, uint32_t count)
@@ -392,7 +458,7 @@ static void release_frame_start(hd_rf_model *model, hd_rf_warp *warp)
         if (warp->identity.registers.items[base + word].ever || hd_bitset_has(&code->fixed, word))
             map(r, warp, base + word);
     hd_array_push(&w->names, code->names);
-    note(r, NAME, 0, 0, code->names);
+    note(r, HD_RELEASE_NAME, 0, 0, code->names);
 }
 
 static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
@@ -402,7 +468,7 @@ static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     for (uint32_t i = warp->identity.base; i < w->mapped.count; i++)
         if (w->mapped.items[i])
             unmap(r, warp, i);
-    note(r, UNNAME, 0, 0, hd_array_pop(&w->names));
+    note(r, HD_RELEASE_UNNAME, 0, 0, hd_array_pop(&w->names));
     w->mapped.count = w->noted.count = warp->identity.base;
     w->flags = 0; /* the caller fetches its own again */
 }
@@ -418,7 +484,7 @@ static void fetch_flags(hd_release *r, const hd_rf_step *step, const hd_release_
         return;
     w->flags = flags;
     hd_rf_add(&r->model, HD_COUNTER_FLAG_WORDS, 1);
-    note(r, FETCH, 0, flags, 0);
+    note(r, HD_RELEASE_FETCH, 0, flags, 0);
 }
 
 static void release_issue(hd_rf_model *model, const hd_rf_step *step)
@@ -450,7 +516,7 @@ static void release_read(hd_rf_model *model, const hd_rf_step *step, uint32_t so
         answer->pieces[0] = (hd_rf_piece){step->effective, HD_RF_FILE, nobody, {0, 0}};
         return;
     }
-    note_once(r, &w->noted.items[index], ACCESS, index);
+    note_once(r, &w->noted.items[index], HD_RELEASE_ACCESS, index);
     answer->bank = bank_of(r, step->warp, index);
     answer->pieces[0] = (hd_rf_piece){step->effective, HD_RF_FILE, hd_rf_owner(step, word), *hd_rf_file_at(&r->values, step->warp, index)};
 }
@@ -466,7 +532,7 @@ static void release_write(hd_rf_model *model, const hd_rf_step *step, uint32_t d
     hd_rf_add(model, HD_COUNTER_RESULTS, 1);
     hd_rf_add(model, HD_COUNTER_FILE_WRITES, 1);
     hd_rf_add(model, HD_COUNTER_RENAMING, hd_bitset_has(&r->hints.functions[step->function].renamed, word));
-    note_once(r, &w->noted.items[index], ACCESS, index);
+    note_once(r, &w->noted.items[index], HD_RELEASE_ACCESS, index);
     if (!hd_rf_loses(model))
         *value = hd_identity_merge(&step->warp->identity, index, *value, serial, step->effective);
 }
@@ -508,4 +574,5 @@ const hd_rf_ops hd_rf_release_ops = {
     .coupled = true,
     .carry = release_carry,
     .deeds = release_deeds,
+    .arrange = release_arrange,
 };

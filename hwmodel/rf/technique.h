@@ -196,6 +196,7 @@ typedef struct hd_rf_deed {
     uint16_t what, also; /* what: one of the model's, or HD_RF_NO_DEED; also: what it means is the model's */
     uint32_t index, n; /* index: of a register of the frames that run (identity.h), where it is about one */
 } hd_rf_deed;
+typedef HD_ARRAY(hd_rf_deed) hd_rf_deeds;
 
 typedef struct hd_rf_model {
     const struct hd_rf_model_info *info;
@@ -204,7 +205,7 @@ typedef struct hd_rf_model {
     uint64_t held;             /* of them, now: what hd_rf_tell tells */
     uint64_t told, told_times; /* the last of it, not in `allocation` yet: hd_rf_tell_rest */
     hd_rf_runs *runs;          /* where it is told too; NULL: nowhere */
-    HD_ARRAY(hd_rf_deed) deeds; /* that are still to be done */
+    hd_rf_deeds deeds;         /* that are still to be done */
     uint64_t deeds_done;       /* or dropped, before these */
     uint64_t storage_bits;     /* of what the technique adds to one SM (tables, tags, caches), by its paper's arithmetic; known from `launch` on */
     bool shares;    /* warps have storage in common, though the model's `carry` is for those that do not */
@@ -246,6 +247,7 @@ typedef struct hd_rf_ops {
     /* Does deeds of the warp, for registers that lie so much `further` on in it than those that the deeds name. HD_NONE, or index of a register
      * (identity.h) that got storage which another one has. */
     uint32_t (*deeds)(hd_rf_model *model, hd_rf_warp *warp, uint32_t further, const hd_rf_deed *deeds, uint32_t count);
+    void (*arrange)(hd_rf_model *model); /* makes those that are noted quicker to do, again and again; not fewer. NULL: they stay as they are */
 } hd_rf_ops;
 
 typedef struct hd_rf_model_info {

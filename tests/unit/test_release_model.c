@@ -306,6 +306,34 @@ static void random_kernels_are_proved(void **state)
 }
 
 /* Releases that do not wait for the operands. */
+/* Warps that are looked up, and those that are walked, as they are where a fault might come: in files that are large enough, and in such that grow and whose
+ * sub-arrays lose power. */
+static void deeds_are_the_same_again(void **state)
+{
+    static const char *const options[] = {"cache=10", "cache=2,banks=3,subarrays=2", "banks=1,subarrays=64", "robin"};
+    static const uint32_t registers[] = {16, 70, 1024};
+    (void)state;
+    for (uint64_t seed = 0; seed < 240; seed++) {
+        hd_rf_model_info model = model_with(options[seed / 2 % 4]);
+        rf_bench_run run = {.model = &model, .warps = 12, .events = 100, .stretches = true, .order = seed % 5 * 31,
+                            .residency = {.ctas = 6, .active = 3, .latency = 10, .bytes = 1 << 20, .file_registers = registers[seed / 8 % 3]}};
+        rf_bench b;
+        rf_bench_open_random(&b, seed);
+        rf_bench_pass(&b, ALL);
+        rf_bench_result known = rf_bench_replay(&b, &run);
+        run.fault = UINT32_MAX;
+        rf_bench_result walked = rf_bench_replay(&b, &run);
+        assert_true(known.proved && walked.proved);
+        for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
+            if (known.counters[c] != walked.counters[c])
+                fail_msg("seed %llu: %s are %llu, and again %llu", (unsigned long long)seed, hd_counters[c].title,
+                         (unsigned long long)walked.counters[c], (unsigned long long)known.counters[c]);
+        assert_memory_equal(known.allocation.sums, walked.allocation.sums, sizeof known.allocation.sums);
+        assert_true(known.allocation.samples == walked.allocation.samples && known.allocation.peak == walked.allocation.peak);
+        rf_bench_close(&b);
+    }
+}
+
 static void early_flags_are_noticed_on_random_kernels(void **state)
 {
     hd_rf_model_info early = model_with("cache=10,early");
@@ -412,6 +440,7 @@ int main(void)
         cmocka_unit_test(faults_are_noticed),
         cmocka_unit_test(shared_registers_are_noticed_in_lookups),
         cmocka_unit_test(random_kernels_are_proved),
+        cmocka_unit_test(deeds_are_the_same_again),
         cmocka_unit_test(early_flags_are_noticed_on_random_kernels),
         cmocka_unit_test(random_programs_are_proved),
         cmocka_unit_test(lanes_that_wait_keep_theirs),

@@ -1,0 +1,131 @@
+/* Deeds arranged by ranks: see release_deeds.h. */
+#include "hwmodel/rf/release_deeds.h"
+
+typedef struct ranked {
+    uint32_t count, moves;
+    struct {
+        bool held;
+        uint32_t index, accesses; /* of the register that has it, or had it last */
+    } ranks[HD_RELEASE_RANKS];
+} ranked;
+
+static bool is_move(const hd_rf_deed *deed)
+{
+    return deed->what == HD_RELEASE_TAKE || deed->what == HD_RELEASE_GIVE;
+}
+
+/* The lowest one that is free, which may be a new one, or that of the register; ranks->count: none. */
+static uint32_t rank_of(const ranked *ranks, const hd_rf_deed *deed)
+{
+    bool takes = deed->what == HD_RELEASE_TAKE;
+    uint32_t k = 0;
+    while (k < ranks->count && (takes ? ranks->ranks[k].held : !ranks->ranks[k].held || ranks->ranks[k].index != deed->index))
+        k++;
+    return k;
+}
+
+/* false: it is not ranked. */
+static bool rank_move(ranked *ranks, const hd_rf_deed *deed, uint32_t most)
+{
+    bool takes = deed->what == HD_RELEASE_TAKE;
+    uint32_t k = rank_of(ranks, deed);
+    if (k == ranks->count && (!takes || k == most))
+        return false;
+    if (k == ranks->count)
+        ranks->ranks[ranks->count++].accesses = 0;
+    ranks->ranks[k].held = takes;
+    ranks->ranks[k].index = deed->index;
+    ranks->ranks[k].accesses += deed->n;
+    ranks->moves++;
+    return true;
+}
+
+/* Of the bank that has the register `first` and those so many banks further on. */
+static void rank_bank(ranked *ranks, const hd_rf_deeds *deeds, uint32_t banks, uint32_t first, uint32_t most)
+{
+    ranks->count = ranks->moves = 0;
+    for (const hd_rf_deed *deed = deeds->items, *end = deed + deeds->count; deed < end; deed++)
+        if (is_move(deed) && deed->index % banks == first && !rank_move(ranks, deed, most))
+            return;
+}
+
+/* What is ranked is no deed any more in `rest`. */
+static void take_out(hd_rf_deeds *rest, const ranked *ranks, uint32_t banks, uint32_t first)
+{
+    uint32_t moves = ranks->moves;
+    for (uint32_t i = 0; moves; i++) {
+        hd_rf_deed *deed = &rest->items[i];
+        if (!is_move(deed) || deed->index % banks != first)
+            continue;
+        *deed = (hd_rf_deed){HD_RELEASE_ISSUE, 0, 0, deed->also};
+        moves--;
+    }
+}
+
+static void add_ranks(hd_rf_deeds *plan, const ranked *ranks, uint32_t first)
+{
+    hd_array_push(plan, (hd_rf_deed){HD_RELEASE_BANK, 0, first, ranks->count});
+    for (uint32_t k = 0; k < ranks->count; k++)
+        hd_array_push(plan, (hd_rf_deed){HD_RELEASE_RANK, ranks->ranks[k].held, ranks->ranks[k].index, ranks->ranks[k].accesses});
+}
+
+/* Moves, and the instructions that begin, these with the next move where it can tell them. */
+static void add_moves(hd_rf_deeds *plan, const hd_rf_deeds *rest)
+{
+    uint32_t issues = 0;
+    for (const hd_rf_deed *deed = rest->items, *end = deed + rest->count; deed < end; deed++) {
+        issues += deed->what == HD_RELEASE_ISSUE ? deed->n : is_move(deed) ? deed->also : 0;
+        if (!is_move(deed))
+            continue;
+        if (issues > UINT16_MAX)
+            hd_array_push(plan, (hd_rf_deed){HD_RELEASE_ISSUE, 0, 0, issues});
+        hd_array_push(plan, (hd_rf_deed){deed->what, issues > UINT16_MAX ? 0 : (uint16_t)issues, deed->index, deed->n});
+        issues = 0;
+    }
+    if (issues)
+        hd_array_push(plan, (hd_rf_deed){HD_RELEASE_ISSUE, 0, 0, issues});
+}
+
+/* Those that are neither moves nor instructions first, which do not depend on these; then the plan, and all of them. */
+static void put_together(hd_rf_deeds *deeds, const hd_rf_deeds *plan, uint32_t ranks)
+{
+    hd_rf_deeds moves = {0};
+    uint32_t others = 0, count = deeds->count;
+    add_moves(&moves, deeds);
+    for (uint32_t i = 0; i < deeds->count; i++) {
+        hd_rf_deed deed = deeds->items[i];
+        if (deed.what != HD_RF_NO_DEED && deed.what != HD_RELEASE_ISSUE && !is_move(&deed))
+            deeds->items[others++] = deed;
+    }
+    deeds->count = others;
+    hd_array_push(deeds, (hd_rf_deed){HD_RELEASE_PLAN, 0, ranks, plan->count});
+    memcpy(hd_array_extend(deeds, plan->count), plan->items, plan->count * sizeof *plan->items);
+    memcpy(hd_array_extend(deeds, moves.count), moves.items, moves.count * sizeof *moves.items);
+    while (deeds->count < count) /* where something was noted stays behind where the next ones are */
+        hd_array_push(deeds, (hd_rf_deed){HD_RF_NO_DEED, 0, 0, 0});
+    hd_array_free(&moves);
+}
+
+void hd_release_arrange(hd_rf_deeds *deeds, uint32_t banks)
+{
+    hd_rf_deeds plan = {0}, rest = {0};
+    uint32_t left = HD_RELEASE_RANKS;
+    ranked ranks;
+    for (uint32_t first = 0; first < banks; first++) {
+        rank_bank(&ranks, deeds, banks, first, left);
+        if (ranks.moves <= ranks.count)
+            continue; /* would not be quicker */
+        if (!rest.count)
+            memcpy(hd_array_extend(&rest, deeds->count), deeds->items, deeds->count * sizeof *deeds->items);
+        take_out(&rest, &ranks, banks, first);
+        add_ranks(&plan, &ranks, first);
+        left -= ranks.count;
+    }
+    uint32_t count = plan.count;
+    if (count) {
+        add_moves(&plan, &rest);
+        put_together(deeds, &plan, count);
+    }
+    hd_array_free(&plan);
+    hd_array_free(&rest);
+}
