@@ -289,6 +289,26 @@ static void pool_waits_for_all(void **state)
     assert_int_equal(s.runs, 4);
 }
 
+/* Those that are there, at most as many as are asked for; none of them is kept. */
+static void pool_takes_spare_threads(void **state)
+{
+    (void)state;
+    hd_spare spare = {3};
+    assert_int_equal(hd_spare_take(&spare, 2), 2);
+    assert_int_equal(hd_spare_take(&spare, 2), 1);
+    assert_int_equal(hd_spare_take(&spare, 2), 0);
+    for (uint32_t there = 0; there < 3; hd_spare_give(&spare, 1), there++) {
+        sums s = {0};
+        hd_parallel_spare(&spare, 2, 1000, sum, &s);
+        assert_int_equal(s.runs, 1000);
+        assert_true(s.highest_worker <= (there ? 1 : 0));
+        assert_int_equal(spare.count, there);
+    }
+    sums all = {0};
+    hd_parallel_spare(NULL, 2, 1000, sum, &all);
+    assert_int_equal(all.runs, 1000);
+}
+
 /* Each number is found under its hash and no other, whatever stands around it: many share one, or the end of one. */
 static void index_finds_all_of_a_hash(void **state)
 {
@@ -359,6 +379,7 @@ int main(void)
         cmocka_unit_test(writer_remembers_errors),
         cmocka_unit_test(pool_runs_each_index_once),
         cmocka_unit_test(pool_waits_for_all),
+        cmocka_unit_test(pool_takes_spare_threads),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 /* CTAs on several host threads: memory, statistics and the reported fault are those of one thread, whatever their
  * number, for kernels whose CTAs use each other's results over atomics and flags. */
 #include "kernel.h"
+#include <pthread.h>
+#include <unistd.h>
 
 enum { CTAS = 200, WORDS = 4096 };
 static const uint32_t thread_counts[] = {1, 2, 3, 8};
@@ -131,6 +133,54 @@ static void limit_before_a_turn(void **state)
     assert_non_null(strstr(first.message, "block (0,0,0)"));
 }
 
+/* As many as are spare: none, some, more than there is use for. */
+static void spare_threads_are_given_back(void **state)
+{
+    static char text[8192];
+    const char *body = "atom.global.add.u32 %r4, [%rd1], %r0;\nmov.u32 %r1, %ctaid.x;\nst.global.u32 [%rd1+4], %r1;";
+    (void)state;
+    for (uint32_t count = 0; count < 12; count++) {
+        hd_spare spare = {count};
+        memset(out, 0, sizeof out);
+        kernel_run run = {.text = kernel_text(text, sizeof text, body), .out = out, .out_bytes = sizeof out, .grid = CTAS, .block = 64,
+                          .options = {.threads = 8, .spare = &spare}};
+        run_kernel(&run);
+        assert_int_equal(run.status, HD_EXEC_DONE);
+        assert_int_equal(out[0], CTAS * 63 * 32);
+        assert_int_equal(run.statistics.ctas, CTAS);
+        assert_int_equal(spare.count, count);
+    }
+}
+
+static void *stop_soon(void *stop)
+{
+    usleep(20000);
+    atomic_store((atomic_bool *)stop, true);
+    return NULL;
+}
+
+/* A kernel that never ends: its CTAs all go on, or all but the oldest wait for their turn. */
+static void a_run_that_is_not_wanted_stops(void **state)
+{
+    static const char *const bodies[] = {
+        "LOOP: add.u32 %r4, %r4, 1;\nst.global.u32 [%rd1], %r4;\nbra LOOP;",
+        "LOOP: atom.global.add.u32 %r4, [%rd1], 1;\nbra LOOP;",
+    };
+    static char text[8192];
+    (void)state;
+    for (uint32_t round = 0; round < 8; round++) {
+        atomic_bool stop = false;
+        pthread_t other;
+        kernel_run run = {.text = kernel_text(text, sizeof text, bodies[round / 4]), .out = out, .out_bytes = sizeof out, .grid = 3000,
+                          .block = 64, .options = {.threads = thread_counts[round % 4], .stop = &stop, .instruction_limit = 200000000}};
+        assert_int_equal(pthread_create(&other, NULL, stop_soon, &stop), 0);
+        run_kernel(&run);
+        pthread_join(other, NULL);
+        assert_int_equal(run.status, HD_EXEC_STOPPED);
+        assert_string_equal(run.message, "");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +192,8 @@ int main(void)
         cmocka_unit_test(waiting_for_a_later_block_is_found),
         cmocka_unit_test(limit_counts_blocks_in_order),
         cmocka_unit_test(limit_before_a_turn),
+        cmocka_unit_test(spare_threads_are_given_back),
+        cmocka_unit_test(a_run_that_is_not_wanted_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
