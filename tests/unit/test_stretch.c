@@ -172,7 +172,10 @@ static void what_finds_no_room_is_kept_until_it_is_forgotten(void **state)
         size_t bytes = 0;
         hd_rf_stretch *copy = room ? NULL : hd_rf_stretch_copy(p.stretch, &bytes);
         hd_rf_stretches_forget(stretches);
-        p.stretch = copy ? copy : p.stretch;
+        if (copy) {
+            assert_in_range((uintptr_t)copy->parts, (uintptr_t)copy, (uintptr_t)copy + bytes);
+            p.stretch = copy;
+        }
         expect_events(&p, code, events, 3);
         free(copy);
     }
