@@ -35,9 +35,9 @@ INLINE place place_of(const hd_written *r, uint32_t part)
     return r->row == HD_NO_REF ? UNKNOWN : (r->row + part / 2 * 8 * LANES) | how;
 }
 
-INLINE void gather_word(const hd_warp *w, place at, uint32_t *out)
+INLINE void gather_word(const hd_frame *f, place at, uint32_t *out)
 {
-    const unsigned char *row = hd_row(w, HD_REF(HD_REF_FRAME, at & ~7u));
+    const unsigned char *row = f->registers + (at & ~7u);
     uint32_t how = at & 7;
     if (how == WHOLE)
         memcpy(out, row, 4 * LANES);
@@ -53,13 +53,14 @@ INLINE void gather_word(const hd_warp *w, place at, uint32_t *out)
 
 static uint32_t gather_results(const hd_op *op, const hd_warp *w, uint32_t *results)
 {
-    const hd_written *r = hd_top_frame(w)->code->written.items + op->written, *end = r + op->written_count;
+    const hd_frame *f = hd_top_frame(w);
+    const hd_written *r = f->code->written.items + op->written, *end = r + op->written_count;
     uint32_t words = 0;
     if (r->row == HD_NO_REF)
         return 0;
     for (; r < end; r++)
         for (uint32_t part = 0; part < r->words; part++, words++)
-            gather_word(w, place_of(r, part), results + words * LANES);
+            gather_word(f, place_of(r, part), results + words * LANES);
     return words;
 }
 
@@ -115,13 +116,13 @@ INLINE void put_width(const hd_frame *f, const hd_written *r, uint32_t part, uin
 }
 
 /* A register that all lanes of the frame have written. */
-INLINE void measure_all(const hd_warp *w, const hd_frame *f, const hd_written *r, hd_width *widths)
+INLINE void measure_all(const hd_frame *f, const hd_written *r, hd_width *widths)
 {
     for (uint32_t part = 0; r->row == HD_NO_REF && part < r->words; part++)
         put_width(f, r, part, NEEDS_ALL, &widths[part]);
     if (r->row == HD_NO_REF)
         return;
-    const unsigned char *row = hd_row(w, r->row);
+    const unsigned char *row = f->registers + r->row;
     if (r->bytes == 2)
         put_width(f, r, 0, any_of_halves((const uint16_t *)(const void *)row), widths);
     if (r->bytes == 4) {
@@ -139,8 +140,7 @@ INLINE uint32_t if_in(uint32_t lanes, int lane) { return (uint32_t)((int32_t)(la
 
 /* Notes that some lanes have written a word, which is in its row, or in `words`. What other lanes held is put beside, where it was another name
  * that they wrote last. Where none was written before and the row has nothing, it is as if this one had been. */
-HD_CLONES static place change_writer(const hd_warp *w, const hd_frame *f, uint32_t word, place at, const uint32_t *words,
-                                     uint32_t lanes)
+HD_CLONES static place change_writer(const hd_frame *f, uint32_t word, place at, const uint32_t *words, uint32_t lanes)
 {
     uint32_t *beside = row_beside(f, word), old = f->writers[word], others = 0;
     HD_LANE_LOOP others |= words[i] & ~if_in(lanes, i);
@@ -148,19 +148,19 @@ HD_CLONES static place change_writer(const hd_warp *w, const hd_frame *f, uint32
         return f->writers[word] = at;
     memset(beside, 0, LANES * sizeof *beside);
     if (old != NEVER && old != UNKNOWN)
-        gather_word(w, old, beside);
+        gather_word(f, old, beside);
     for (int i = 0; i < LANES && old != NEVER; i++)
         beside[i] = (old == UNKNOWN ? NEEDS_ALL : fold(beside[i])) & if_in(f->lanes, i);
     return f->writers[word] = SEVERAL;
 }
 
 /* A word that some lanes have written. */
-INLINE hd_width measure_some(const hd_warp *w, const hd_frame *f, uint32_t word, place at, const uint32_t *words, uint32_t lanes)
+INLINE hd_width measure_some(const hd_frame *f, uint32_t word, place at, const uint32_t *words, uint32_t lanes)
 {
     uint32_t written = 0, held = 0, *beside = row_beside(f, word);
     place writer = f->writers[word];
     if (writer != SEVERAL && writer != at)
-        writer = change_writer(w, f, word, at, words, lanes);
+        writer = change_writer(f, word, at, words, lanes);
     if (writer == SEVERAL)
         HD_LANE_LOOP
         {
@@ -178,49 +178,57 @@ INLINE hd_width measure_some(const hd_warp *w, const hd_frame *f, uint32_t word,
     return (hd_width){bytes_of(written), bytes_of(held)};
 }
 
-HD_CLONES static uint32_t gather_single(const hd_warp *w, const hd_written *r, uint32_t lanes, hd_width *widths)
-{
-    *widths = measure_some(w, hd_top_frame(w), r->word, r->row | WHOLE, hd_row(w, r->row), lanes);
-    return 1;
-}
-
-HD_CLONES static uint32_t gather_some(const hd_warp *w, const hd_written *r, const hd_written *end, uint32_t lanes, hd_width *widths)
+/* All registers of an instruction that some lanes have written; the words. */
+INLINE uint32_t gather_some(const hd_frame *f, const hd_written *r, const hd_written *end, uint32_t lanes, hd_width *widths)
 {
     uint32_t words = 0, room[LANES];
     for (; r < end; r++)
         for (uint32_t part = 0; part < r->words; part++) {
             place at = place_of(r, part);
             if (at != UNKNOWN)
-                gather_word(w, at, room);
+                gather_word(f, at, room);
             for (int i = 0; i < LANES && at == UNKNOWN; i++)
                 room[i] = NEEDS_ALL;
-            widths[words++] = measure_some(w, hd_top_frame(w), r->word + part, at, room, lanes);
+            widths[words++] = measure_some(f, r->word + part, at, room, lanes);
         }
     return words;
 }
 
-HD_CLONES static uint32_t gather_all(const hd_warp *w, const hd_written *r, const hd_written *end, hd_width *widths)
+INLINE uint32_t gather_all(const hd_frame *f, const hd_written *r, const hd_written *end, hd_width *widths)
 {
     const hd_width *first = widths;
     for (; r < end; widths += r->words, r++)
-        measure_all(w, hd_top_frame(w), r, widths);
+        measure_all(f, r, widths);
     return (uint32_t)(widths - first);
 }
 
 /* A single word, nearly always. */
-HD_CLONES uint32_t hd_gather_widths(const hd_op *op, const hd_warp *w, uint32_t lanes, hd_width *widths)
+HD_CLONES static uint32_t gather_widths(const hd_frame *f, const hd_unmeasured *items, uint32_t count, hd_width *widths)
 {
-    const hd_frame *f = hd_top_frame(w);
-    const hd_written *r = f->code->written.items + op->written;
-    if (f->lanes & ~lanes)
-        return r->single ? gather_single(w, r, lanes, widths) : gather_some(w, r, r + op->written_count, lanes, widths);
-    if (!r->single)
-        return gather_all(w, r, r + op->written_count, widths);
-    uint64_t any = any_of_row(hd_row(w, r->row), 4);
-    uint8_t bytes = bytes_of((uint32_t)(any | any >> 32));
-    *widths = (hd_width){bytes, bytes};
-    f->writers[r->word] = r->row | WHOLE;
-    return 1;
+    const hd_width *first = widths;
+    for (const hd_unmeasured *u = items, *last = items + count; u < last; u++) {
+        const hd_written *r = f->code->written.items + u->op->written, *end = r + u->op->written_count;
+        if (f->lanes & ~u->lanes && r->single)
+            *widths++ = measure_some(f, r->word, r->row | WHOLE, (const uint32_t *)(const void *)(f->registers + r->row), u->lanes);
+        else if (f->lanes & ~u->lanes)
+            widths += gather_some(f, r, end, u->lanes, widths);
+        else if (!r->single)
+            widths += gather_all(f, r, end, widths);
+        else {
+            uint64_t any = any_of_row(f->registers + r->row, 4);
+            uint8_t bytes = bytes_of((uint32_t)(any | any >> 32));
+            *widths++ = (hd_width){bytes, bytes};
+            f->writers[r->word] = r->row | WHOLE;
+        }
+    }
+    return (uint32_t)(widths - first);
+}
+
+void hd_gather_widths(hd_gathering *g, hd_stretch *s)
+{
+    s->width_words += gather_widths(&g->warp->frames.items[g->frame], g->items, g->count, s->widths + s->width_words);
+    g->count = 0;
+    g->words = 0;
 }
 
 /* ---- events ---------------------------------------------------------------------------------------------------- */
@@ -235,7 +243,7 @@ bool hd_tell_event(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
         e->results = e->result_words ? cta->results : NULL;
     }
     if (op->written_count && e->effective && cta->columns & HD_COLUMN_WIDTHS) {
-        e->width_words = hd_gather_widths(op, w, e->effective, cta->widths);
+        e->width_words = gather_widths(hd_top_frame(w), &(hd_unmeasured){op, e->effective}, 1, cta->widths);
         e->widths = cta->widths;
     }
     for (uint32_t i = 0; i < cta->sink_count; i++)

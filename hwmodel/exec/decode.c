@@ -140,6 +140,8 @@ static void list_written(hd_decoder *d)
                                                    .word = code->storage.first[o->value],
                                                    .bytes = (uint8_t)bytes,
                                                    .words = (uint8_t)((bytes + 3) / 4)});
+        for (uint32_t w = 0; w < (bytes + 3) / 4; w++)
+            op->words |= (uint64_t)1 << ((code->storage.first[o->value] + w) & 63);
         words += (bytes + 3) / 4;
     }
     op->written_count = code->written.count - op->written;

@@ -79,6 +79,7 @@ struct hd_op {
     hd_ref a, b, c, f;     /* sources */
     uint32_t first, count; /* in code->refs or code->copies: vector elements, arguments, targets of brx.idx */
     uint32_t written, written_count; /* in code->written: register destinations, for columns.c */
+    uint64_t words;                  /* of these, as a set that may have others besides: bits of their lowest six */
     int64_t offset;                  /* added to lane addresses */
     uint32_t target;                 /* branch: op; call: index in program->codes */
     uint32_t join;                   /* branch: op where the sides meet, or HD_NONE (the end) */
@@ -260,6 +261,18 @@ typedef enum hd_watched {
     HD_WATCHED,              /* each instruction: sinks, checks or livelock.c's trace */
 } hd_watched;
 
+/* Of the stretch that is open, what was written and not measured yet (columns.h): by one frame, no word twice. */
+typedef struct hd_unmeasured {
+    const hd_op *op;
+    uint32_t lanes;
+} hd_unmeasured;
+typedef struct hd_gathering {
+    const hd_warp *warp;
+    uint32_t frame, count; /* frame: of its frames */
+    uint64_t words;        /* hd_op.words of all of them */
+    hd_unmeasured items[HD_STRETCH_MOST];
+} hd_gathering;
+
 /* What one thread of the host needs to run CTAs. */
 struct hd_cta {
     const hd_program *program;
@@ -269,6 +282,7 @@ struct hd_cta {
     const hd_sink *sinks;
     uint32_t sink_count, columns;
     hd_stretch *stretch; /* of the grid: what sinks were not told yet; NULL where they take single events */
+    hd_gathering *gathering; /* of the stretch */
     uint8_t watched;     /* hd_watched */
     hd_diagnostics *diagnostics;
     hd_exec_statistics *statistics;

@@ -31,6 +31,8 @@ static __attribute__((noinline)) bool turn_stretch(hd_warp *w, uint32_t pc, uint
     if (!hd_emit_stretch(w->cta))
         return false;
     hd_stretch_begin(w->cta->stretch, &first);
+    w->cta->gathering->warp = w;
+    w->cta->gathering->frame = w->frame_count - 1;
     return true;
 }
 
@@ -40,7 +42,7 @@ static inline bool tell_in_stretch(const hd_op *op, hd_warp *w, uint32_t pc, uin
     if (__builtin_expect(pc != s->next || active != s->active || w->id != s->going, 0) && !turn_stretch(w, pc, active))
         return false;
     if (op->written_count && mask && w->cta->columns)
-        s->width_words += hd_gather_widths(op, w, mask, s->widths + s->width_words);
+        hd_gather_later(w->cta->gathering, op, mask);
     hd_stretch_add(s, mask, op->flags & HD_OP_LAST_OF_STRETCH);
     return true;
 }
@@ -69,6 +71,8 @@ static hd_step step_told(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t acti
 {
     bool retried = op->flags & HD_OP_RETRY, told = retried && mask && !(mask & ~w->told);
     bool before = op->flags & HD_OP_CONTROL || (!w->cta->columns && !retried) || (retried && !op->written_count);
+    if (w->cta->stretch)
+        hd_gather_before(w->cta->gathering, w->cta->stretch, ~(uint64_t)0);
     if (w->cta->trace)
         hd_livelock_trace(op, w);
     if (op->flags & HD_OP_SYNTHETIC)
@@ -90,6 +94,7 @@ static inline hd_step step_in_stretch(const hd_op *op, hd_warp *w, uint32_t pc, 
 {
     if (op->flags & (HD_OP_SYNTHETIC | HD_OP_IDENTITY | HD_OP_RETRY))
         return step_told(op, w, pc, active, mask);
+    hd_gather_before(w->cta->gathering, w->cta->stretch, op->words);
     bool before = op->flags & HD_OP_CONTROL || !w->cta->columns;
     if (before && !tell_in_stretch(op, w, pc, active, mask))
         return hd_stop(w);
@@ -366,6 +371,7 @@ typedef struct hd_grid_job {
     const hd_sink *sinks;
     uint32_t sink_count;
     hd_stretch *stretch; /* NULL: sinks take single events */
+    hd_gathering *gathering;
     hd_diagnostics *diagnostics;
     hd_crew *crew; /* NULL: one thread */
     hd_exec_statistics *statistics;
@@ -385,6 +391,7 @@ static hd_cta *new_cta(const hd_grid_job *job, hd_exec_statistics *statistics)
     cta->sinks = job->sinks;
     cta->sink_count = job->sink_count;
     cta->stretch = job->stretch;
+    cta->gathering = job->gathering;
     cta->crew = job->crew;
     cta->statistics = statistics;
     cta->issued_before = statistics->warp_instructions;
@@ -587,8 +594,11 @@ hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, co
     uint32_t threads = options->threads > ctas ? (uint32_t)ctas : options->threads;
     bool alone = threads < 2 || sink_count || options->check_uninitialized || options->check_races;
     hd_stretch stretch = {.going = HD_NONE};
+    hd_gathering gathering;
+    gathering.count = 0;
+    gathering.words = 0;
     bool stretches = take_stretches(sinks, sink_count);
-    hd_grid_job job = {program, grid, options, sinks, sink_count, stretches ? &stretch : NULL, diagnostics, NULL, statistics, HD_EXEC_DONE};
+    hd_grid_job job = {program, grid, options, sinks, sink_count, stretches ? &stretch : NULL, &gathering, diagnostics, NULL, statistics, HD_EXEC_DONE};
     if (grid->cooperative || alone) {
         (grid->cooperative ? run_together : run_alone)(&job);
         return job.status;

@@ -7,6 +7,7 @@
  * frame, lanes that exit those of all frames; an entry without lanes is popped.
  */
 #include "hwmodel/exec/alu.h"
+#include "hwmodel/exec/columns.h"
 
 void hd_rebase(hd_warp *w)
 {
@@ -63,6 +64,7 @@ bool hd_emit_stretch(hd_cta *cta)
     if (!s || !s->part_count)
         return true;
     bool good = true;
+    hd_gather_before(cta->gathering, s, ~(uint64_t)0);
     s->count = hd_stretch_length(s);
     for (uint32_t i = 0; i < cta->sink_count && good; i++)
         good = cta->sinks[i].take_stretch(cta->sinks[i].context, s);
