@@ -3,6 +3,7 @@
 #include "base/pool.h"
 #include "hwmodel/exec/checks.h"
 #include "hwmodel/exec/columns.h"
+#include "hwmodel/exec/cta.h"
 #include "hwmodel/exec/park.h"
 
 /* ---- events -------------------------------------------------------------------------------------------------- */
@@ -292,66 +293,6 @@ static bool run_cta(hd_cta *cta)
 
 /* ---- a grid -------------------------------------------------------------------------------------------------- */
 
-static void open_cta(hd_cta *cta)
-{
-    const hd_program *p = cta->program;
-    cta->warp_count = hd_grid_warps_per_cta(cta->grid);
-    cta->shared_bytes = p->static_shared_bytes;
-    if (cta->grid->dynamic_shared_bytes)
-        cta->shared_bytes = p->dynamic_shared_at + cta->grid->dynamic_shared_bytes;
-    cta->reserved_at = cta->shared_bytes;
-    if (p->reserves_shared) {
-        cta->reserved_at = (cta->shared_bytes + 127) / 128 * 128;
-        cta->shared_bytes = cta->reserved_at + HD_RESERVED_SHARED_BYTES;
-    }
-    cta->shared = hd_calloc((size_t)cta->shared_bytes + 16, 1);
-    hd_checks_open(cta);
-    cta->places = hd_calloc((size_t)p->places + 1, sizeof(const hd_allocation *));
-    cta->warps = hd_calloc(cta->warp_count, sizeof *cta->warps);
-    for (uint32_t i = 0; i < cta->warp_count; i++) {
-        cta->warps[i].cta = cta;
-        cta->warps[i].special = hd_calloc((size_t)p->special_bytes + 64, 1);
-    }
-}
-
-/* Of a warp with all it has grown to. */
-static uint64_t warp_bytes(const hd_warp *w)
-{
-    uint64_t bytes = sizeof *w + (uint64_t)w->local_capacity * LANES + w->cta->program->special_bytes +
-                     w->stack.capacity * sizeof *w->stack.items + w->frames.capacity * sizeof *w->frames.items +
-                     w->async.capacity * sizeof *w->async.items;
-    for (uint32_t k = 0; k < w->frames.count; k++)
-        bytes += w->frames.items[k].register_capacity;
-    return bytes;
-}
-
-static void close_cta(hd_cta *cta)
-{
-    uint64_t bytes = sizeof *cta;
-    for (uint32_t i = 0; i < cta->warp_count; i++)
-        bytes += warp_bytes(&cta->warps[i]);
-    if (bytes > cta->statistics->cta_bytes)
-        cta->statistics->cta_bytes = bytes;
-    hd_checks_close(cta);
-    hd_livelock_free(cta);
-    for (uint32_t i = 0; i < cta->warp_count; i++) {
-        hd_warp *w = &cta->warps[i];
-        for (uint32_t k = 0; k < w->frames.count; k++) {
-            free(w->frames.items[k].registers);
-            free(w->frames.items[k].tops);
-            free(w->frames.items[k].writers);
-        }
-        hd_array_free(&w->frames);
-        hd_array_free(&w->stack);
-        free(w->local);
-        free(w->special);
-        hd_array_free(&w->async);
-    }
-    free(cta->warps);
-    free(cta->shared);
-    free(cta->places);
-}
-
 static bool tell_launch(hd_cta *cta, hd_event_kind kind)
 {
     hd_event e = {.kind = (uint8_t)kind, .function = cta->program->codes.items[0]->index};
@@ -363,54 +304,9 @@ static bool tell_launch(hd_cta *cta, hd_event_kind kind)
     return true;
 }
 
-/* One thread's part of a grid: a CTA at a time. */
-typedef struct hd_grid_job {
-    const hd_program *program;
-    const hd_grid *grid;
-    const hd_exec_options *options;
-    const hd_sink *sinks;
-    uint32_t sink_count;
-    hd_stretch *stretch; /* NULL: sinks take single events */
-    hd_gathering *gathering;
-    hd_diagnostics *diagnostics;
-    hd_crew *crew; /* NULL: one thread */
-    hd_exec_statistics *statistics;
-    hd_exec_status status; /* both under the crew's lock */
-} hd_grid_job;
-
-static hd_cta *new_cta(const hd_grid_job *job, hd_exec_statistics *statistics)
-{
-    hd_cta *cta = aligned_alloc(64, (sizeof *cta + 63) / 64 * 64);
-    if (!cta)
-        hd_out_of_memory(sizeof *cta);
-    memset(cta, 0, sizeof *cta);
-    cta->program = job->program;
-    cta->grid = job->grid;
-    cta->options = job->options;
-    cta->memory = job->program->image->memory;
-    cta->sinks = job->sinks;
-    cta->sink_count = job->sink_count;
-    cta->stretch = job->stretch;
-    cta->gathering = job->gathering;
-    cta->crew = job->crew;
-    cta->statistics = statistics;
-    cta->issued_before = statistics->warp_instructions;
-    cta->diagnostics = job->diagnostics;
-    for (uint32_t i = 0; i < job->sink_count; i++)
-        cta->columns |= job->sinks[i].columns;
-    open_cta(cta);
-    return cta;
-}
-
-static void delete_cta(hd_cta *cta)
-{
-    close_cta(cta);
-    free(cta);
-}
-
 static void run_alone(hd_grid_job *job)
 {
-    hd_cta *cta = new_cta(job, job->statistics);
+    hd_cta *cta = hd_cta_new(job, job->statistics);
     uint64_t ctas = hd_grid_ctas(job->grid);
     uint64_t limit = job->options->instruction_limit, before = cta->issued_before;
     bool good = tell_launch(cta, HD_EVENT_LAUNCH);
@@ -428,7 +324,7 @@ static void run_alone(hd_grid_job *job)
         hd_emit_stretch(cta);
     job->statistics->races += hd_checks_races(cta);
     job->status = cta->status;
-    delete_cta(cta);
+    hd_cta_delete(cta);
 }
 
 /* ---- a cooperative grid ---------------------------------------------------------------------------------------- */
@@ -490,7 +386,7 @@ static void run_together(hd_grid_job *job)
     c.stuck = hd_calloc(count, sizeof *c.stuck);
     c.spun = hd_calloc(count, sizeof *c.spun);
     for (uint32_t i = 0; i < count; i++)
-        c.ctas[i] = new_cta(job, job->statistics);
+        c.ctas[i] = hd_cta_new(job, job->statistics);
     c.failed = !tell_launch(c.ctas[0], HD_EVENT_LAUNCH);
     for (uint32_t i = 0; i < count && !c.failed; i++) {
         c.at = i;
@@ -508,7 +404,7 @@ static void run_together(hd_grid_job *job)
         job->status = c.ctas[0]->status;
     for (uint32_t i = 0; i < count; i++) {
         job->statistics->races += hd_checks_races(c.ctas[i]);
-        delete_cta(c.ctas[i]);
+        hd_cta_delete(c.ctas[i]);
     }
     free(c.ctas);
     free(c.stuck);
@@ -534,7 +430,7 @@ static void run_in_crew(void *context, uint32_t index, uint32_t worker)
 {
     hd_grid_job *job = context;
     hd_exec_statistics statistics = {0};
-    hd_cta *cta = new_cta(job, &statistics);
+    hd_cta *cta = hd_cta_new(job, &statistics);
     bool good = true;
     (void)index, (void)worker;
     while (good && hd_crew_take(job->crew, &cta->share)) {
@@ -554,7 +450,7 @@ static void run_in_crew(void *context, uint32_t index, uint32_t worker)
         hd_crew_stop(job->crew);
     else
         statistics = (hd_exec_statistics){0}; /* the crew has them */
-    delete_cta(cta);
+    hd_cta_delete(cta);
     pthread_mutex_lock(&job->crew->lock);
     if (status != HD_EXEC_DONE)
         job->status = status;
