@@ -130,14 +130,87 @@ static inline void uncount(hd_exec_statistics *s, hd_warp *w, uint32_t active, u
     w->issued--;
 }
 
+/* How many instructions from the top's on go straight on in the open stretch, at most `most`, if nothing stops them before. */
+static inline uint32_t straight_on(const hd_stretch *s, const hd_warp *w, const hd_entry *top, uint32_t most)
+{
+    uint32_t rest = s->limit - s->next, to_join = top->join - top->pc;
+    if (top->pc != s->next || top->mask != s->active || w->id != s->going)
+        return 0;
+    rest = rest < most ? rest : most;
+    return rest < to_join ? rest : to_join; /* a join that is not ahead is beyond all that follows */
+}
+
+static inline bool is_plain(const hd_op *op)
+{
+    return !(op->flags & (HD_OP_SYNTHETIC | HD_OP_IDENTITY | HD_OP_RETRY | HD_OP_CONTROL | HD_OP_ORDERED | HD_OP_LAST_OF_STRETCH));
+}
+
+/* Up to `most` instructions that go straight on in the open stretch, the first of which is plain: what step_in_stretch does with each, with less
+ * looking. *before: how many ran before the last one. */
+static __attribute__((noinline)) hd_step run_on(hd_warp *w, const hd_op *op, uint32_t most, uint32_t *before)
+{
+    hd_cta *cta = w->cta;
+    hd_stretch *s = cta->stretch;
+    hd_gathering *g = cta->gathering;
+    hd_entry *top = hd_top(w);
+    hd_step step = HD_STEP_NEXT;
+    uint32_t active = top->mask, lanes = lanes_in(active), effective = 0, n = 0;
+    uint8_t *places = s->effective + (s->next - s->base), active_place = s->active_place;
+    const bool widths = cta->columns;
+    for (; step == HD_STEP_NEXT && n < most && is_plain(op); op++) {
+        uint32_t mask = guarded(op, w, active);
+        hd_gather_before(g, s, op->words);
+        effective += mask == active ? lanes : lanes_in(mask);
+        w->issued++;
+        step = mask ? op->run(op, w, mask) : HD_STEP_NEXT;
+        n++;
+        if (step == HD_STEP_STOP && widths)
+            break; /* it is not told */
+        if (widths && op->written_count && mask)
+            hd_gather_later(g, op, mask);
+        *places++ = mask == active ? active_place : hd_stretch_place(s, mask);
+        s->next++;
+        top->pc += step != HD_STEP_STOP;
+    }
+    if (s->next == s->limit)
+        s->going = HD_NONE;
+    cta->statistics->warp_instructions += n;
+    cta->statistics->thread_instructions += n * lanes;
+    cta->statistics->effective_instructions += effective;
+    *before = n - 1;
+    return step;
+}
+
+/* A single instruction; counts it. */
+static inline hd_step run_single(hd_warp *w, const hd_op *op, uint32_t pc, uint32_t active, hd_watched watched)
+{
+    uint32_t mask = guarded(op, w, active);
+    count(w->cta->statistics, op, active, mask);
+    w->issued++;
+    if (__builtin_expect(op->flags & HD_OP_ORDERED, 0) && !hd_await_turn(w->cta))
+        return HD_STEP_STOP;
+    hd_step step = watched == HD_WATCHED_IN_STRETCHES ? step_in_stretch(op, w, pc, active, mask)
+                   : watched                          ? step_told(op, w, pc, active, mask)
+                   : mask                             ? op->run(op, w, mask)
+                                                      : HD_STEP_NEXT;
+    if (step == HD_STEP_NEXT)
+        hd_top(w)->pc = pc + 1;
+    if (__builtin_expect(step > HD_STEP_JUMPED, 0)) {
+        if (step == HD_STEP_BLOCKED)
+            uncount(w->cta->statistics, w, active, mask);
+        else if (step != HD_STEP_STOP)
+            hd_top(w)->pc = pc + 1;
+    }
+    return step;
+}
+
 /* One turn of a warp. false: the run stops. *spun: the turn ended only because it was long enough. */
 static bool run_warp(hd_warp *w, bool *spun)
 {
-    hd_cta *cta = w->cta;
-    hd_exec_statistics *statistics = cta->statistics;
-    const uint32_t quantum = cta->grid->cooperative ? HD_COOPERATIVE_QUANTUM : HD_EXEC_QUANTUM;
+    const uint32_t quantum = w->cta->grid->cooperative ? HD_COOPERATIVE_QUANTUM : HD_EXEC_QUANTUM;
+    const hd_watched watched = w->cta->watched;
     *spun = false;
-    for (uint32_t n = 0; n < quantum; n++) {
+    for (uint32_t n = 0, straight, before = 0; n < quantum; n++) {
         const hd_entry *top = hd_top(w);
         if (!top->mask || top->pc == top->join) {
             bool stopped;
@@ -149,26 +222,16 @@ static bool run_warp(hd_warp *w, bool *spun)
                 return hd_stop(w), false;
             top = hd_top(w);
         }
-        uint32_t pc = top->pc, active = top->mask;
-        const hd_op *op = &hd_top_frame(w)->code->ops[pc];
-        uint32_t mask = guarded(op, w, active);
-        count(statistics, op, active, mask);
-        w->issued++;
-        if (__builtin_expect(op->flags & HD_OP_ORDERED, 0) && !hd_await_turn(cta))
-            return false;
-        hd_step step = cta->watched == HD_WATCHED_IN_STRETCHES ? step_in_stretch(op, w, pc, active, mask)
-                       : cta->watched                          ? step_told(op, w, pc, active, mask)
-                       : mask                                  ? op->run(op, w, mask)
-                                                               : HD_STEP_NEXT;
-        if (step == HD_STEP_NEXT)
-            hd_top(w)->pc = pc + 1;
+        const hd_op *op = &hd_top_frame(w)->code->ops[top->pc];
+        hd_step step;
+        if (watched == HD_WATCHED_IN_STRETCHES && is_plain(op) && (straight = straight_on(w->cta->stretch, w, top, quantum - n))) {
+            step = run_on(w, op, straight, &before);
+            n += before;
+        } else
+            step = run_single(w, op, top->pc, top->mask, watched);
         if (__builtin_expect(step > HD_STEP_JUMPED, 0)) {
             if (step == HD_STEP_STOP)
                 return false;
-            if (step == HD_STEP_BLOCKED)
-                uncount(statistics, w, active, mask);
-            else
-                hd_top(w)->pc = pc + 1;
             if (step == HD_STEP_WAIT || w->state == HD_WARP_WAITING)
                 return true;
             if (step == HD_STEP_YIELD) {
