@@ -137,7 +137,7 @@ static void limit_before_a_turn(void **state)
 static void spare_threads_are_given_back(void **state)
 {
     static char text[8192];
-    const char *body = "atom.global.add.u32 %r4, [%rd1], %r0;\nmov.u32 %r1, %ctaid.x;\nst.global.u32 [%rd1+4], %r1;";
+    const char *body = "atom.global.add.u32 %r4, [%rd1], %r0;\nmov.u32 %r1, %ctaid.x;\nmad.wide.u32 %rd2, %r1, 4, %rd1;\nst.global.u32 [%rd2+4], %r1;";
     (void)state;
     for (uint32_t count = 0; count < 12; count++) {
         hd_spare spare = {count};
@@ -163,7 +163,7 @@ static void *stop_soon(void *stop)
 static void a_run_that_is_not_wanted_stops(void **state)
 {
     static const char *const bodies[] = {
-        "LOOP: add.u32 %r4, %r4, 1;\nst.global.u32 [%rd1], %r4;\nbra LOOP;",
+        "mov.u32 %r1, %ctaid.x;\nmad.wide.u32 %rd2, %r1, 4, %rd1;\nLOOP: add.u32 %r4, %r4, 1;\nst.global.u32 [%rd2], %r4;\nbra LOOP;",
         "LOOP: atom.global.add.u32 %r4, [%rd1], 1;\nbra LOOP;",
     };
     static char text[8192];
