@@ -62,9 +62,10 @@ static void take_out(hd_rf_deeds *rest, const ranked *ranks, uint32_t banks, uin
     }
 }
 
-static void add_ranks(hd_rf_deeds *plan, const ranked *ranks, uint32_t first)
+/* The bank is told by a register of these deeds: further up in the warp, one that is not in it has no bank. */
+static void add_ranks(hd_rf_deeds *plan, const ranked *ranks)
 {
-    hd_array_push(plan, (hd_rf_deed){HD_RELEASE_BANK, 0, first, ranks->count});
+    hd_array_push(plan, (hd_rf_deed){HD_RELEASE_BANK, 0, ranks->ranks[0].index, ranks->count});
     for (uint32_t k = 0; k < ranks->count; k++)
         hd_array_push(plan, (hd_rf_deed){HD_RELEASE_RANK, ranks->ranks[k].held, ranks->ranks[k].index, ranks->ranks[k].accesses});
 }
@@ -118,7 +119,7 @@ void hd_release_arrange(hd_rf_deeds *deeds, uint32_t banks)
         if (!rest.count)
             memcpy(hd_array_extend(&rest, deeds->count), deeds->items, deeds->count * sizeof *deeds->items);
         take_out(&rest, &ranks, banks, first);
-        add_ranks(&plan, &ranks, first);
+        add_ranks(&plan, &ranks);
         left -= ranks.count;
     }
     uint32_t count = plan.count;

@@ -164,7 +164,7 @@ typedef struct variant {
 } variant;
 static const variant variants[] = {
     {"clean,regalloc,bow,ltrf(n=8,dead)", {{"bow-wr-iw3", "policy=tags,iw=3,entries=3"}, {"ltrf", "n=8"}, {"ltrf+", "n=8,dead"}, {"rfc", "entries=3"}}},
-    {"clean,regalloc,corf,release", {{"bow-iw3", "policy=back,iw=7,entries=9"}, {"corf", "policy=pairs,release"}, {"release", "cache=2"}, {"rfc", "entries=40"}}},
+    {"clean,regalloc,corf,release", {{"bow-iw3", "policy=back,iw=7,entries=9"}, {"corf", "policy=pairs,release"}, {"release", "cache=2,banks=3,subarrays=5"}, {"rfc", "entries=40"}}},
     {"clean,regalloc(max=16),demo", {{"demo", ""}, {"corf", "policy=first,kept"}, {"bow-iw3", "policy=through,iw=31,entries=64"}, {"release", "static"}}},
     {NULL, {{"demo", ""}, {"ltrf", "n=16"}, {"corf", "policy=first"}, {"rfc", "entries=6"}}},
     {"regalloc(max=20),release,ltrf(n=4,dead),corf", {{"ltrf+", "n=4,dead"}, {"release", "cache=1,robin"}, {"corf++", "policy=sides"}, {"bow-iw3", "policy=back,iw=3"}}},

@@ -305,7 +305,6 @@ static void random_kernels_are_proved(void **state)
     assert_true(released > 10000);
 }
 
-/* Releases that do not wait for the operands. */
 /* Warps that are looked up, and those that are walked, as they are where a fault might come: in files that are large enough, and in such that grow and whose
  * sub-arrays lose power. */
 static void deeds_are_the_same_again(void **state)
@@ -334,6 +333,7 @@ static void deeds_are_the_same_again(void **state)
     }
 }
 
+/* Releases that do not wait for the operands. */
 static void early_flags_are_noticed_on_random_kernels(void **state)
 {
     hd_rf_model_info early = model_with("cache=10,early");
