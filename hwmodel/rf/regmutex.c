@@ -167,7 +167,7 @@ static void find_room(hd_mutex *m)
     uint64_t spare = m->paired ? 0 : m->kernel->extended, ctas = m->kernel->extended && r->most_ctas ? r->most_ctas : r->ctas;
     m->cta_warps = r->cta_warps ? r->cta_warps : 1;
     ctas = ctas_in_units(m, ctas);
-    while (ctas > 1 && (registers_of(m, ctas) + spare > file || ctas * m->cta_warps > most))
+    while (m->kernel->extended && ctas > 1 && (registers_of(m, ctas) + spare > file || ctas * m->cta_warps > most))
         ctas--;
     m->most_ctas = ctas ? (uint32_t)ctas : 1;
     uint64_t used = registers_of(m, m->most_ctas), warps = (uint64_t)m->most_ctas * m->cta_warps;
