@@ -7,7 +7,8 @@
  * So that what models make of a stretch can be looked up for any lanes (lanes.h, automaton.h), it also has a text: its contents but for which lanes
  * its masks are. Texts have numbers, too. There are few of them, and the one that follows another is often the one that did the last time.
  *
- * Memory: a text is kept once, and the masks of each stretch: HD_RF_STRETCHES and HD_RF_STRETCH_BYTES at most. What finds no room has no number, and lives until hd_rf_stretches_forget.
+ * Memory: a text is kept once, and the masks of each stretch: HD_RF_STRETCHES and HD_RF_STRETCH_BYTES at most. What finds no room has no number,
+ * and lives until hd_rf_stretches_forget.
  * Cost: O(1) a single event, and O(its length) a stretch.
  */
 #ifndef HD_HWMODEL_RF_STRETCH_H
