@@ -230,7 +230,8 @@ static void run_step(run *r, const hd_pipeline_step *step, hd_pass_context *cont
             hd_analysis_get(context, (hd_analysis)a);
     uint64_t before = r->options->validate ? fingerprint(context->function) : 0;
     bool changed = pass->run(context);
-    add_sizes(context, pass);
+    if (r->options->statistics)
+        add_sizes(context, pass);
     if (r->options->validate)
         validate_after(context, pass, changed, before);
     if (changed)
@@ -285,7 +286,7 @@ bool hd_pipeline_run_in(hd_pipeline *pipeline, hd_pass_context *context, hd_stat
 {
     outcome o = {0};
     hd_diagnostics *before = context->diagnostics;
-    hd_pipeline_options options = {.validate = context->verify};
+    hd_pipeline_options options = {.validate = context->verify, .statistics = statistics != NULL};
     run r = {pipeline, context->function->module, &options, NULL, &o, hd_calloc(pipeline->steps.count + 1, sizeof(uint64_t))};
     hd_diagnostics_init(&o.diagnostics);
     context->diagnostics = &o.diagnostics;
