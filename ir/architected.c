@@ -251,6 +251,8 @@ bool hd_insn_is_identity(const hd_function *f, const hd_instruction *insn)
     uint16_t opcode = hd_insn_form(f, insn)->opcode;
     if (opcode != HD_OP_MOV && opcode != HD_OP_CVT && opcode != HD_OP_CVTA)
         return false;
+    if (insn->operand_count == 2 && hd_insn_operands(f, insn)[1].kind != HD_OPERAND_REGISTER) /* most moves: a number, an address */
+        return false;
     uint32_t count = hd_insn_copies(f, insn, copies, &all);
     if (!all || !hd_function_is_architected(f))
         return false;

@@ -69,13 +69,15 @@ static void lay_placeless(hd_storage *s, const bool *named, bool which)
 static void lay_architected(hd_storage *s)
 {
     const hd_function *f = s->function;
+    bool complete = true; /* but for what has no words, each register has a place, and it does not matter which are named */
     for (uint32_t r = 0; r < f->registers.count; r++) {
         hd_physical place = hd_register_physical(f, r);
         s->first[r] = place.words ? place.number : HD_NONE;
+        complete = complete && (place.words || !hd_register_words(f, r));
         if (place.words && place.number + place.words > s->words)
             s->words = place.number + place.words;
     }
-    bool *named = find_named(f);
+    bool *named = complete ? hd_calloc(f->registers.count + 1, sizeof *named) : find_named(f);
     lay_placeless(s, named, true);
     s->frame = s->words;
     lay_placeless(s, named, false);

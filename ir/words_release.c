@@ -10,8 +10,8 @@
  * A function without a list of renamed registers has no words. Numbers are words of the register file; virtual registers above 255 that a pbr
  * names cannot be said. Linear.
  */
+#include "ir/architected.h"
 #include "ir/cfg.h"
-#include "ir/storage.h"
 #include "ir/words.h"
 
 enum { PIR_BITS = 3, PIR_INSTRUCTIONS = 18, PBR_BITS = 6, PBR_WIDE_BITS = 8 };
@@ -32,13 +32,13 @@ typedef struct place {
 static place *list_places(const hd_function *function, hd_arena *scratch, uint32_t *count)
 {
     const hd_cfg *cfg = hd_function_cfg((hd_function *)function); /* made on demand, and kept */
-    hd_storage storage = hd_storage_of(function, scratch);
-    place *places = HD_ARENA_ARRAY(scratch, place, (size_t)function->instructions.count + 1);
+    bool architected = hd_function_is_architected(function);
+    place *places = hd_arena_alloc(scratch, ((size_t)function->instructions.count + 1) * sizeof *places);
     *count = 0;
     for (uint32_t b = 0; b < cfg->block_count; b++) {
         uint32_t issued = 0;
         for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++)
-            if (!hd_storage_skips(&storage, i))
+            if (!architected || !hd_insn_is_identity(function, &function->instructions.items[i]))
                 places[(*count)++] = (place){i, issued++ % PIR_INSTRUCTIONS};
     }
     return places;
@@ -76,16 +76,29 @@ static void put_renamed(const uint32_t *registers, uint32_t count, hd_word_array
     }
 }
 
+/* The flags of an instruction; `at` goes through the function's annotations in step with the instructions asked for. */
+static void find_flags(const hd_function *function, uint32_t instruction, uint32_t *at, const hd_annotation **pir, const hd_annotation **pbr)
+{
+    const hd_annotation *a = function->annotations.items;
+    *pir = *pbr = NULL;
+    while (*at < function->annotations.count && a[*at].instruction < instruction)
+        ++*at;
+    for (; *at < function->annotations.count && a[*at].instruction == instruction; ++*at) {
+        *pir = a[*at].kind == HD_ANNOTATION_PIR ? &a[*at] : *pir;
+        *pbr = a[*at].kind == HD_ANNOTATION_PBR ? &a[*at] : *pbr;
+    }
+}
+
 static bool put_flags(const hd_function *function, hd_word_array *words, const char **refusal)
 {
     hd_arena scratch = {0};
-    uint32_t count, pir_word = 0;
+    uint32_t count, pir_word = 0, at = 0;
     const place *places = list_places(function, &scratch, &count);
+    const hd_annotation *pir, *pbr;
     bool good = true;
     for (uint32_t p = 0; p < count && good; p++) {
         uint32_t i = places[p].ordinal;
-        const hd_annotation *pbr = hd_annotation_at(function, HD_ANNOTATION_PBR, i, 0);
-        const hd_annotation *pir = hd_annotation_at(function, HD_ANNOTATION_PIR, i, 0);
+        find_flags(function, i, &at, &pir, &pbr);
         if (pbr)
             good = put_list(function->annotation_words.items + pbr->value, pbr->count, i, words, refusal);
         if (!places[p].position) {
