@@ -87,36 +87,61 @@ static void branch_targets(const hd_function *f, const hd_instruction *insn, hd_
 
 /* ---- blocks and edges -------------------------------------------------------------------------------------------- */
 
-/* Marks the first instruction of each block in block_of (1 or 0). */
-static void mark_leaders(const hd_function *f, uint32_t *block_of)
+/* An instruction that ends its block; its targets are those from `target_first` on, up to the next one's. */
+typedef struct ending {
+    uint32_t instruction, target_first;
+    hd_flow flow;
+    bool goes_on; /* the next instruction may follow */
+} ending;
+
+typedef struct endings { /* in text order, and one more behind them */
+    HD_ARRAY(ending) items;
+    hd_u32_array targets; /* ordinals */
+} endings;
+
+/* Most instructions are passed by on sight of their form. */
+static bool may_end(const hd_function *f, const hd_instruction *insn)
 {
-    hd_u32_array targets = {0};
-    uint32_t count = f->instructions.count;
-    if (count)
-        block_of[0] = 1;
-    for (uint32_t i = 0; i < count; i++) {
-        const hd_instruction *insn = &f->instructions.items[i];
-        hd_insn_prefetch(f, i + HD_PREFETCH_AHEAD);
-        hd_flow flow = hd_insn_flow(f, insn);
-        if (flow == HD_FLOW_NEXT)
-            continue;
-        if (i + 1 < count)
-            block_of[i + 1] = 1;
-        hd_array_clear(&targets);
-        if (flow == HD_FLOW_BRANCH)
-            branch_targets(f, insn, &targets);
-        for (uint32_t t = 0; t < targets.count; t++)
-            if (targets.items[t] < count)
-                block_of[targets.items[t]] = 1;
-    }
-    hd_array_free(&targets);
+    return hd_insn_form(f, insn)->behaviour & (LEAVES | HD_BEHAVE_BRANCH | HD_BEHAVE_CALL) || insn->flags & HD_INSN_OPAQUE;
 }
 
-static void make_blocks(hd_cfg *cfg, const hd_function *f)
+static endings find_endings(const hd_function *f)
+{
+    endings all = {0};
+    const hd_instruction *instructions = f->instructions.items;
+    uint32_t count = f->instructions.count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + HD_PREFETCH_AHEAD < count && may_end(f, &instructions[i + HD_PREFETCH_AHEAD]))
+            hd_insn_prefetch(f, i + HD_PREFETCH_AHEAD);
+        if (!may_end(f, &instructions[i]))
+            continue;
+        hd_flow flow = hd_insn_flow(f, &instructions[i]);
+        if (flow == HD_FLOW_NEXT)
+            continue;
+        hd_array_push(&all.items, (ending){i, all.targets.count, flow, hd_insn_falls_through(f, &instructions[i])});
+        if (flow == HD_FLOW_BRANCH)
+            branch_targets(f, &instructions[i], &all.targets);
+    }
+    hd_array_push(&all.items, (ending){count, all.targets.count, HD_FLOW_NEXT, true});
+    return all;
+}
+
+/* Marks the first instruction of each block in block_of (1 or 0). */
+static void mark_leaders(const endings *all, uint32_t count, uint32_t *block_of)
+{
+    block_of[0] = 1;
+    for (uint32_t k = 0; k + 1 < all->items.count; k++)
+        block_of[all->items.items[k].instruction + 1] = 1;
+    for (uint32_t t = 0; t < all->targets.count; t++)
+        block_of[all->targets.items[t]] = 1;
+    block_of[count] = 0;
+}
+
+static void make_blocks(hd_cfg *cfg, const hd_function *f, const endings *all)
 {
     uint32_t count = f->instructions.count;
     cfg->block_of = HD_ARENA_ARRAY(&cfg->arena, uint32_t, (size_t)count + 1);
-    mark_leaders(f, cfg->block_of);
+    mark_leaders(all, count, cfg->block_of);
     for (uint32_t i = 0; i < count; i++)
         cfg->block_count += cfg->block_of[i];
     if (!count)
@@ -124,19 +149,23 @@ static void make_blocks(hd_cfg *cfg, const hd_function *f)
     cfg->blocks = HD_ARENA_ARRAY(&cfg->arena, hd_block, cfg->block_count);
     uint32_t block = HD_NONE;
     for (uint32_t i = 0; i < count; i++) {
-        block += cfg->block_of[i]; /* HD_NONE + 1 = 0 */
-        if (cfg->block_of[i])
+        if (cfg->block_of[i]) {
+            block++; /* HD_NONE + 1 = 0 */
             cfg->blocks[block].first = i;
+            if (block)
+                cfg->blocks[block - 1].end = i;
+        }
         cfg->block_of[i] = block;
-        cfg->blocks[block].end = i + 1;
     }
+    cfg->blocks[cfg->block_count - 1].end = count;
     cfg->block_of[count] = cfg->block_count;
 }
 
 typedef struct edge_maker {
-    const hd_function *function;
     const hd_cfg *cfg;
-    hd_u32_array edges, targets;
+    const endings *endings;
+    uint32_t next; /* of the endings */
+    hd_u32_array edges;
     uint32_t *seen; /* by block: last block + 1 that got an edge to it */
 } edge_maker;
 
@@ -148,29 +177,31 @@ static void add_edge(edge_maker *m, uint32_t from, uint32_t to)
     hd_array_push(&m->edges, to);
 }
 
+/* Block after block. */
 static void add_block_edges(edge_maker *m, uint32_t b)
 {
     const hd_block *block = &m->cfg->blocks[b];
-    const hd_instruction *last = block->end > block->first ? &m->function->instructions.items[block->end - 1] : NULL;
-    hd_flow flow = last ? hd_insn_flow(m->function, last) : HD_FLOW_NEXT;
-    if (flow == HD_FLOW_LEAVE)
-        add_edge(m, b, m->cfg->block_count);
-    if (flow == HD_FLOW_BRANCH) {
-        hd_array_clear(&m->targets);
-        branch_targets(m->function, last, &m->targets);
-        for (uint32_t t = 0; t < m->targets.count; t++)
-            add_edge(m, b, m->cfg->block_of[m->targets.items[t]]);
+    const ending *e = &m->endings->items.items[m->next];
+    bool goes_on = true;
+    if (block->end > block->first && e->instruction == block->end - 1) {
+        if (e->flow == HD_FLOW_LEAVE)
+            add_edge(m, b, m->cfg->block_count);
+        for (uint32_t t = e->target_first; t < e[1].target_first; t++)
+            add_edge(m, b, m->cfg->block_of[m->endings->targets.items[t]]);
+        goes_on = e->goes_on;
+        m->next++;
     }
-    if (!last || hd_insn_falls_through(m->function, last))
+    if (goes_on)
         add_edge(m, b, b + 1); /* of the last block: X */
 }
 
 /* Successors of all blocks in one row array with n + 2 starts: X is a node without successors. */
-static void make_edges(hd_cfg *cfg, const hd_function *f, hd_arena *scratch, hd_graph *graph)
+static void make_edges(hd_cfg *cfg, const endings *all, hd_arena *scratch, hd_graph *graph)
 {
     uint32_t n = cfg->block_count;
-    uint32_t *first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)n + 2);
-    edge_maker m = {f, cfg, {0}, {0}, HD_ARENA_ARRAY(scratch, uint32_t, (size_t)n + 1)};
+    uint32_t *first = hd_arena_alloc(scratch, ((size_t)n + 2) * sizeof(uint32_t));
+    edge_maker m = {cfg, all, 0, {0}, HD_ARENA_ARRAY(scratch, uint32_t, (size_t)n + 1)};
+    hd_array_reserve(&m.edges, n + all->targets.count);
     for (uint32_t b = 0; b < n; b++) {
         first[b] = m.edges.count;
         add_block_edges(&m, b);
@@ -193,7 +224,6 @@ static void make_edges(hd_cfg *cfg, const hd_function *f, hd_arena *scratch, hd_
     cfg->exit_predecessors = cfg->predecessors + in_first[n];
     cfg->exit_predecessor_count = in_first[n + 1] - in_first[n];
     hd_array_free(&m.edges);
-    hd_array_free(&m.targets);
 }
 
 /* ---- trees ------------------------------------------------------------------------------------------------------- */
@@ -213,11 +243,11 @@ static void order_blocks(hd_cfg *cfg, const hd_search *search)
     }
 }
 
-static void find_dominators(hd_cfg *cfg, const hd_graph *graph, hd_arena *scratch)
+static void find_dominators(hd_cfg *cfg, const hd_graph *graph, const hd_search *search, hd_arena *scratch)
 {
     uint32_t nodes = graph->node_count;
     uint32_t *immediate = hd_arena_alloc(scratch, (size_t)nodes * sizeof(uint32_t));
-    hd_graph_dominators(graph, 0, scratch, immediate);
+    hd_graph_dominators(graph, search, scratch, immediate);
     for (uint32_t b = 0; b < cfg->block_count; b++)
         cfg->blocks[b].dominator = immediate[b];
     cfg->dominator_enter = hd_arena_alloc(&cfg->arena, (size_t)nodes * 2 * sizeof(uint32_t));
@@ -225,8 +255,6 @@ static void find_dominators(hd_cfg *cfg, const hd_graph *graph, hd_arena *scratc
     hd_tree_intervals(nodes, immediate, scratch, cfg->dominator_enter, cfg->dominator_leave);
 }
 
-/* The reversed graph with a pseudo-edge to X from each block that cannot reach X: rows as add_block_edges makes them.
- */
 /* A trap, or a call that never returns: nobody is to wait for the lanes that come here. */
 static bool fails(const hd_function *f, const hd_block *b)
 {
@@ -259,13 +287,25 @@ static bool *find_lost(const hd_cfg *cfg, const hd_function *f, const hd_graph *
     return lost;
 }
 
-static hd_graph exit_graph(const hd_cfg *cfg, const hd_function *f, const hd_graph *graph, hd_arena *scratch)
+/* Does every block reach X, and none only to fail there? */
+static bool all_leave(const hd_cfg *cfg, const hd_function *f, const hd_graph *graph, const hd_search *reaching)
+{
+    uint32_t exit = graph->node_count - 1;
+    for (uint32_t e = graph->in_first[exit]; e < graph->in_first[exit + 1]; e++)
+        if (fails(f, &cfg->blocks[graph->in[e]]))
+            return false;
+    return reaching->count == graph->node_count;
+}
+
+/* The reversed graph with a pseudo-edge to X from each block that cannot reach X, without edges to what is lost, and a search of it from X. */
+static hd_graph exit_graph(const hd_cfg *cfg, const hd_function *f, const hd_graph *graph, hd_arena *scratch, hd_search *reaching)
 {
     uint32_t nodes = graph->node_count, exit = nodes - 1, edges = graph->out_first[nodes];
     hd_graph backward = {nodes, graph->in_first, graph->in, graph->out_first, graph->out};
-    hd_search reaching;
-    hd_graph_search(&backward, exit, scratch, &reaching);
-    const bool *lost = find_lost(cfg, f, graph, &reaching, scratch);
+    hd_graph_search(&backward, exit, scratch, reaching);
+    if (all_leave(cfg, f, graph, reaching))
+        return backward;
+    const bool *lost = find_lost(cfg, f, graph, reaching, scratch);
     uint32_t *first = hd_arena_alloc(scratch, ((size_t)nodes + 1) * sizeof(uint32_t)), count = 0;
     uint32_t *to = hd_arena_alloc(scratch, ((size_t)nodes + edges) * sizeof(uint32_t));
     for (uint32_t v = 0; v < nodes; v++) {
@@ -273,21 +313,24 @@ static hd_graph exit_graph(const hd_cfg *cfg, const hd_function *f, const hd_gra
         for (uint32_t e = graph->out_first[v]; e < graph->out_first[v + 1]; e++)
             if (lost[v] || !lost[graph->out[e]])
                 to[count++] = graph->out[e];
-        if (reaching.number[v] == HD_NONE)
+        if (reaching->number[v] == HD_NONE)
             to[count++] = exit;
     }
     first[nodes] = count;
     uint32_t *from_first, *from;
     hd_graph_reverse(nodes, first, to, scratch, &from_first, &from);
-    return (hd_graph){nodes, from_first, from, first, to};
+    backward = (hd_graph){nodes, from_first, from, first, to};
+    hd_graph_search(&backward, exit, scratch, reaching);
+    return backward;
 }
 
 static void find_post_dominators(hd_cfg *cfg, const hd_function *f, const hd_graph *graph, hd_arena *scratch)
 {
     uint32_t nodes = graph->node_count, exit = nodes - 1;
-    hd_graph backward = exit_graph(cfg, f, graph, scratch);
+    hd_search search;
+    hd_graph backward = exit_graph(cfg, f, graph, scratch, &search);
     uint32_t *immediate = hd_arena_alloc(scratch, (size_t)nodes * sizeof(uint32_t));
-    hd_graph_dominators(&backward, exit, scratch, immediate);
+    hd_graph_dominators(&backward, &search, scratch, immediate);
     for (uint32_t b = 0; b < cfg->block_count; b++)
         cfg->blocks[b].post_dominator = immediate[b];
     cfg->post_dominator_enter = hd_arena_alloc(&cfg->arena, (size_t)nodes * 2 * sizeof(uint32_t));
@@ -312,13 +355,16 @@ hd_cfg *hd_function_cfg(hd_function *function)
     hd_arena scratch = {0};
     hd_graph graph;
     hd_search search;
-    make_blocks(cfg, function);
+    endings ends = find_endings(function);
+    make_blocks(cfg, function, &ends);
     for (uint32_t b = 0; b < cfg->block_count; b++)
         cfg->blocks[b].loop = HD_NONE;
-    make_edges(cfg, function, &scratch, &graph);
+    make_edges(cfg, &ends, &scratch, &graph);
+    hd_array_free(&ends.items);
+    hd_array_free(&ends.targets);
     hd_graph_search(&graph, 0, &scratch, &search);
     order_blocks(cfg, &search);
-    find_dominators(cfg, &graph, &scratch);
+    find_dominators(cfg, &graph, &search, &scratch);
     find_post_dominators(cfg, function, &graph, &scratch);
     hd_cfg_find_loops(cfg, &graph, &search, &scratch);
     hd_arena_free(&scratch);

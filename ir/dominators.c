@@ -110,13 +110,11 @@ static void semidominator(dominator_state *d, uint32_t w)
     }
 }
 
-void hd_graph_dominators(const hd_graph *graph, uint32_t root, hd_arena *scratch, uint32_t *immediate)
+void hd_graph_dominators(const hd_graph *graph, const hd_search *search, hd_arena *scratch, uint32_t *immediate)
 {
-    hd_search search;
-    hd_graph_search(graph, root, scratch, &search);
-    uint32_t n = search.count, *room = hd_arena_alloc(scratch, (size_t)n * 7 * sizeof(uint32_t));
+    uint32_t n = search->count, *room = hd_arena_alloc(scratch, (size_t)n * 7 * sizeof(uint32_t));
     dominator_state d = {graph,
-                         &search,
+                         search,
                          room,
                          room + n,
                          room + 2 * (size_t)n,
@@ -129,7 +127,7 @@ void hd_graph_dominators(const hd_graph *graph, uint32_t root, hd_arena *scratch
         d.ancestor[v] = d.bucket[v] = d.idom[v] = HD_NONE;
     }
     for (uint32_t w = n; w-- > 1;) {
-        uint32_t parent = search.number[search.parent[search.preorder[w]]];
+        uint32_t parent = search->number[search->parent[search->preorder[w]]];
         semidominator(&d, w);
         d.next[w] = d.bucket[d.semi[w]];
         d.bucket[d.semi[w]] = w;
@@ -140,7 +138,7 @@ void hd_graph_dominators(const hd_graph *graph, uint32_t root, hd_arena *scratch
     for (uint32_t w = 1; w < n; w++) {
         if (d.idom[w] != d.semi[w])
             d.idom[w] = d.idom[d.idom[w]];
-        immediate[search.preorder[w]] = search.preorder[d.idom[w]];
+        immediate[search->preorder[w]] = search->preorder[d.idom[w]];
     }
 }
 
