@@ -5,8 +5,8 @@
  * all their registers. Live into the virtual exit X are the result registers of a device function. Registers declared
  * at module scope (old PTX) are read by every call, and live into X of a device function.
  *
- * Method: for each register that some block reads before it writes it, an upward search from those blocks that stops at
- * blocks that kill it. Registers that live inside one block, most of them, cost nothing. Live-out is the union of the
+ * Method: for the registers that some block reads before it writes them, 64 at a time, an upward search from those blocks that stops at
+ * blocks that kill them. Registers that live inside one block, most of them, cost nothing. Live-out is the union of the
  * successors' live-in, and shared with one of them where it is equal. The same for words of the register file
  * (ir/storage.h), where an identity is no instruction. Complexity: O(instructions + sum over live-in
  * sets of size times predecessors). Memory: 4 bytes for each element of a set.
@@ -83,11 +83,10 @@ void hd_set_union_free(hd_set_union *u)
 
 /* ---- the rules for one instruction ------------------------------------------------------------------------------- */
 
-bool hd_definition_kills(const hd_function *f, const hd_instruction *insn, const hd_operand *o)
+/* d.b0, d.h1: a selector of a scalar */
+bool hd_operand_is_part(const hd_function *f, const hd_operand *o)
 {
-    bool part = o->extra && f->registers.items[o->value].vector == 1 && /* d.b0, d.h1: a selector of a scalar */
-                hd_names_text(&f->module->names, o->extra)[0] == '.';
-    return o->flags & HD_OPERAND_DEF && insn->guard == HD_NONE && !(insn->flags & HD_INSN_OPAQUE) && !part;
+    return o->extra && f->registers.items[o->value].vector == 1 && hd_names_text(&f->module->names, o->extra)[0] == '.';
 }
 
 static bool reads(const hd_instruction *insn, const hd_operand *o)
@@ -150,29 +149,30 @@ static void note_kill(scan *s, uint32_t reg, uint32_t block)
     hd_array_push(&s->kills, (place){reg, block});
 }
 
-static void scan_register(scan *s, uint32_t reg, uint32_t block, void (*note)(scan *, uint32_t, uint32_t))
+static inline void scan_register(scan *s, uint32_t reg, uint32_t block, bool kills)
 {
-    if (!s->storage)
-        note(s, reg, block);
-    else
-        HD_STORAGE_WORDS (s->storage, reg, word)
-            note(s, word, block);
+    uint32_t first = s->storage ? s->storage->first[reg] : reg, end = first + (s->storage ? hd_register_words(s->function, reg) : 1);
+    for (uint32_t item = first; item < end; item++)
+        if (kills)
+            note_kill(s, item, block);
+        else
+            note_read(s, item, block);
 }
 
 static void scan_instruction(scan *s, const hd_instruction *insn, uint32_t block)
 {
     const hd_function *f = s->function;
     if (insn->guard != HD_NONE)
-        scan_register(s, insn->guard, block, note_read);
+        scan_register(s, insn->guard, block, false);
     HD_INSN_REGISTERS(f, insn, o)
     if (reads(insn, o))
-        scan_register(s, o->value, block, note_read);
+        scan_register(s, o->value, block, false);
     if (s->module_wide.count && is_call(f, insn))
         for (uint32_t i = 0; i < s->module_wide.count; i++)
-            scan_register(s, s->module_wide.items[i], block, note_read);
+            scan_register(s, s->module_wide.items[i], block, false);
     HD_INSN_REGISTERS(f, insn, d)
     if (hd_definition_kills(f, insn, d))
-        scan_register(s, d->value, block, note_kill);
+        scan_register(s, d->value, block, true);
 }
 
 static void scan_blocks(scan *s, const hd_cfg *cfg, hd_arena *scratch)
@@ -185,84 +185,124 @@ static void scan_blocks(scan *s, const hd_cfg *cfg, hd_arena *scratch)
                 scan_instruction(s, &s->function->instructions.items[i], b);
 }
 
-/* Sorts places by register, those of one register in block order; first[r] .. first[r + 1]. With `wanted`, only of
- * registers that have an entry there. */
-static uint32_t *by_register(const place_list *list, const uint32_t *wanted, uint32_t registers, uint32_t *first,
-                             hd_arena *scratch)
-{
-    memset(first, 0, ((size_t)registers + 2) * sizeof(uint32_t));
-    for (uint32_t i = 0; i < list->count; i++)
-        first[list->items[i].reg + 2]++;
-    for (uint32_t r = 0; r < registers; r++) {
-        if (wanted && wanted[r] == wanted[r + 1])
-            first[r + 2] = 0;
-        first[r + 2] += first[r + 1];
-    }
-    uint32_t *blocks = hd_arena_alloc(scratch, ((size_t)first[registers + 1] + 1) * sizeof(uint32_t));
-    for (uint32_t i = 0; i < list->count; i++) {
-        uint32_t r = list->items[i].reg;
-        if (!wanted || wanted[r] != wanted[r + 1])
-            blocks[first[r + 1]++] = list->items[i].block;
-    }
-    return blocks;
-}
-
 /* ---- the search -------------------------------------------------------------------------------------------------- */
+
+enum { GROUP = 64 }; /* registers that are searched together: bits of a mask */
+
+typedef struct node { /* a block or X, and registers of the group at hand */
+    uint64_t live, due, kills; /* live into it; of these, those that the blocks before have yet to hear of; killed by it */
+} node;
+
+typedef struct finding {
+    uint64_t live; /* registers of a group */
+    uint32_t block;
+} finding;
 
 typedef struct search {
     const hd_cfg *cfg;
-    uint32_t *live, *killer; /* by block and X: the last register + 1 found live into it; that it kills */
-    hd_u32_array found;      /* blocks that a register is live into, register after register */
-    HD_ARRAY(place) starts;  /* (register, its first place in found) */
+    uint32_t *registers, *number; /* those that some block reads first, ascending; by register: 1 + its place there, or 0 */
+    uint32_t groups, *found_first;
+    place *reads, *kills;             /* by group: numbers of registers for them */
+    uint32_t *read_first, *kill_first;
+    node *nodes;
+    hd_u32_array due;                 /* blocks */
+    HD_ARRAY(finding) found;          /* group after group */
 } search;
 
-static void search_add(search *s, uint32_t reg, uint32_t block)
+static void number_registers(search *s, const scan *from, hd_arena *scratch)
 {
-    if (s->live[block] == reg + 1)
-        return;
-    s->live[block] = reg + 1;
-    hd_array_push(&s->found, block);
+    uint32_t count = 0;
+    s->number = HD_ARENA_ARRAY(scratch, uint32_t, from->registers);
+    for (uint32_t i = 0; i < from->reads.count; i++)
+        s->number[from->reads.items[i].reg] = 1;
+    for (uint32_t r = 0; r < from->registers; r++)
+        s->number[r] = s->number[r] ? ++count : 0;
+    s->registers = hd_arena_alloc(scratch, ((size_t)count + 1) * sizeof(uint32_t));
+    for (uint32_t r = 0; r < from->registers; r++)
+        if (s->number[r])
+            s->registers[s->number[r] - 1] = r;
+    s->groups = (count + GROUP - 1) / GROUP;
 }
 
-/* Finishes the register whose first blocks were added from `start` on. */
-static void search_up(search *s, uint32_t reg, uint32_t start)
+/* Places of numbered registers, by group; those of group g are (*first)[g] .. (*first)[g + 1]. */
+static place *by_group(const search *s, const place *list, uint32_t count, uint32_t **first, hd_arena *scratch)
+{
+    uint32_t *start = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)s->groups + 2);
+    place *sorted = hd_arena_alloc(scratch, ((size_t)count + 1) * sizeof *sorted);
+    for (uint32_t i = 0; i < count; i++)
+        if (s->number[list[i].reg])
+            start[(s->number[list[i].reg] - 1) / GROUP + 2]++;
+    for (uint32_t g = 0; g < s->groups; g++)
+        start[g + 2] += start[g + 1];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = s->number[list[i].reg];
+        if (number)
+            sorted[start[(number - 1) / GROUP + 1]++] = (place){number - 1, list[i].block};
+    }
+    *first = start;
+    return sorted;
+}
+
+static void reach(search *s, uint32_t block, uint64_t live)
+{
+    node *n = &s->nodes[block];
+    live &= ~n->live;
+    if (!live)
+        return;
+    if (!n->live)
+        hd_array_push(&s->found, (finding){0, block});
+    if (!n->due)
+        hd_array_push(&s->due, block);
+    n->live |= live;
+    n->due |= live;
+}
+
+/* The last blocks first: as most come behind those that lead to them, much is handed up at once. */
+static void reach_up(search *s)
 {
     const hd_cfg *cfg = s->cfg;
-    for (uint32_t i = start; i < s->found.count; i++) {
-        uint32_t b = s->found.items[i];
+    while (s->due.count) {
+        uint32_t b = hd_array_pop(&s->due);
+        uint64_t live = s->nodes[b].due;
         const uint32_t *preds = b == cfg->block_count ? cfg->exit_predecessors : hd_block_predecessors(cfg, b);
         uint32_t count = b == cfg->block_count ? cfg->exit_predecessor_count : cfg->blocks[b].pred_count;
+        s->nodes[b].due = 0;
         for (uint32_t p = 0; p < count; p++)
-            if (s->killer[preds[p]] != reg + 1)
-                search_add(s, reg, preds[p]);
+            reach(s, preds[p], live & ~s->nodes[preds[p]].kills);
     }
+}
+
+static void search_group(search *s, uint32_t group)
+{
+    uint32_t start = s->found.count;
+    for (uint32_t i = s->kill_first[group]; i < s->kill_first[group + 1]; i++)
+        s->nodes[s->kills[i].block].kills |= 1ull << s->kills[i].reg % GROUP;
+    for (uint32_t i = s->read_first[group]; i < s->read_first[group + 1]; i++)
+        reach(s, s->reads[i].block, 1ull << s->reads[i].reg % GROUP);
+    reach_up(s);
+    for (uint32_t i = start; i < s->found.count; i++) {
+        node *n = &s->nodes[s->found.items[i].block];
+        s->found.items[i].live = n->live;
+        n->live = 0;
+    }
+    for (uint32_t i = s->kill_first[group]; i < s->kill_first[group + 1]; i++)
+        s->nodes[s->kills[i].block].kills = 0;
 }
 
 static search search_all(const hd_cfg *cfg, scan *from, hd_arena *scratch)
 {
-    uint32_t registers = from->registers;
-    size_t nodes = (size_t)cfg->block_count + 1;
-    search s = {.cfg = cfg,
-                .live = HD_ARENA_ARRAY(scratch, uint32_t, nodes),
-                .killer = HD_ARENA_ARRAY(scratch, uint32_t, nodes)};
-    uint32_t *read_first = hd_arena_alloc(scratch, ((size_t)registers + 2) * sizeof(uint32_t));
-    uint32_t *kill_first = hd_arena_alloc(scratch, ((size_t)registers + 2) * sizeof(uint32_t));
-    uint32_t *read_blocks = by_register(&from->reads, NULL, registers, read_first, scratch);
-    uint32_t *kill_blocks = by_register(&from->kills, read_first, registers, kill_first, scratch);
-    for (uint32_t r = 0; r < registers; r++) {
-        if (read_first[r] == read_first[r + 1])
-            continue;
-        uint32_t start = s.found.count;
-        hd_array_push(&s.starts, (place){r, start});
-        for (uint32_t i = kill_first[r]; i < kill_first[r + 1]; i++)
-            s.killer[kill_blocks[i]] = r + 1;
-        for (uint32_t i = read_first[r]; i < read_first[r + 1]; i++)
-            search_add(&s, r, read_blocks[i]);
-        search_up(&s, r, start);
-    }
-    hd_array_push(&s.starts, (place){HD_NONE, s.found.count});
+    search s = {.cfg = cfg, .nodes = HD_ARENA_ARRAY(scratch, node, (size_t)cfg->block_count + 1)};
+    number_registers(&s, from, scratch);
+    s.reads = by_group(&s, from->reads.items, from->reads.count, &s.read_first, scratch);
+    s.kills = by_group(&s, from->kills.items, from->kills.count, &s.kill_first, scratch);
     hd_array_free(&from->reads);
     hd_array_free(&from->kills);
+    s.found_first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)s.groups + 1);
+    for (uint32_t g = 0; g < s.groups; g++) {
+        search_group(&s, g);
+        s.found_first[g + 1] = s.found.count;
+    }
+    hd_array_free(&s.due);
     return s;
 }
 
@@ -270,19 +310,23 @@ static search search_all(const hd_cfg *cfg, scan *from, hd_arena *scratch)
 
 static hd_register_set *make_live_in(const search *s, hd_arena *arena, hd_arena *scratch)
 {
-    uint32_t nodes = s->cfg->block_count + 1;
+    uint32_t nodes = s->cfg->block_count + 1, total = 0;
     hd_register_set *live_in = HD_ARENA_ARRAY(arena, hd_register_set, nodes);
-    uint32_t *room = hd_arena_alloc(arena, ((size_t)s->found.count + 1) * sizeof(uint32_t));
-    uint32_t *next = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)nodes + 1);
-    for (uint32_t i = 0; i < s->found.count; i++)
-        live_in[s->found.items[i]].count++;
-    for (uint32_t b = 0; b < nodes; b++) {
-        live_in[b].items = room + next[b];
-        next[b + 1] = next[b] + live_in[b].count;
+    uint32_t **next = hd_arena_alloc(scratch, nodes * sizeof *next);
+    for (uint32_t i = 0; i < s->found.count; i++) {
+        uint32_t count = (uint32_t)__builtin_popcountll(s->found.items[i].live);
+        live_in[s->found.items[i].block].count += count;
+        total += count;
     }
-    for (uint32_t k = 0; k + 1 < s->starts.count; k++) /* registers ascend, and so does each list */
-        for (uint32_t i = s->starts.items[k].block; i < s->starts.items[k + 1].block; i++)
-            room[next[s->found.items[i]]++] = s->starts.items[k].reg;
+    uint32_t *room = hd_arena_alloc(arena, ((size_t)total + 1) * sizeof(uint32_t));
+    for (uint32_t b = 0; b < nodes; b++) {
+        live_in[b].items = next[b] = room;
+        room += live_in[b].count;
+    }
+    for (uint32_t g = 0; g < s->groups; g++) /* registers ascend, and so does each list */
+        for (uint32_t i = s->found_first[g]; i < s->found_first[g + 1]; i++)
+            for (uint64_t live = s->found.items[i].live; live; live &= live - 1)
+                *next[s->found.items[i].block]++ = s->registers[g * GROUP + (uint32_t)__builtin_ctzll(live)];
     return live_in;
 }
 
@@ -306,9 +350,9 @@ static void scan_exit(scan *s, const hd_cfg *cfg)
     if (f->is_entry)
         return;
     for (uint32_t i = 0; i < f->register_results.count; i++)
-        scan_register(s, f->register_results.items[i], cfg->block_count, note_read);
+        scan_register(s, f->register_results.items[i], cfg->block_count, false);
     for (uint32_t i = 0; i < s->module_wide.count; i++)
-        scan_register(s, s->module_wide.items[i], cfg->block_count, note_read);
+        scan_register(s, s->module_wide.items[i], cfg->block_count, false);
 }
 
 static hd_register_set *find_live_in(scan *from, const hd_cfg *cfg, hd_arena *arena)
@@ -320,7 +364,6 @@ static hd_register_set *find_live_in(scan *from, const hd_cfg *cfg, hd_arena *ar
     search up = search_all(cfg, from, &scratch);
     hd_register_set *live_in = make_live_in(&up, arena, &scratch);
     hd_array_free(&up.found);
-    hd_array_free(&up.starts);
     hd_arena_free(&scratch);
     return live_in;
 }

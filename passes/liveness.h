@@ -50,9 +50,13 @@ typedef struct hd_liveness {                   /* thread level (TL) */
 /* The same of the words of the register file, where an identity is no instruction. Keeps `storage`. */
 hd_liveness *hd_liveness_of_words(hd_function *function, const hd_storage *storage, hd_arena *arena);
 
+bool hd_operand_is_part(const hd_function *function, const hd_operand *o); /* a REGISTER of which it names a part only */
 /* Does operand `o` (a REGISTER) of `insn` end the life of the value before: an unguarded definition of the whole
  * register. */
-bool hd_definition_kills(const hd_function *function, const hd_instruction *insn, const hd_operand *o);
+static inline bool hd_definition_kills(const hd_function *function, const hd_instruction *insn, const hd_operand *o)
+{
+    return o->flags & HD_OPERAND_DEF && insn->guard == HD_NONE && !(insn->flags & HD_INSN_OPAQUE) && !hd_operand_is_part(function, o);
+}
 
 typedef struct hd_warp_liveness { /* WL(p) = TL(p) union pend(block(p)) */
     const hd_liveness *thread;
