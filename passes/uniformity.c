@@ -11,7 +11,9 @@
  * Not handled: values that are equal although their operands differ (a vote's result, x - x). Values never written are
  * taken as equal in all lanes.
  *
- * Method: a worklist over registers and branches. A branch's region is walked only where it may hold a definition of a
+ * Method: sweeps over the code in text order, which mostly settle it at once: a sweep follows every register that was known before it began.
+ * After SWEEPS of them the rest goes by a worklist over registers, from each to the instructions that read it. In between come the regions of
+ * the branches that were found. A region is walked only where it may hold a definition of a
  * register that is live into r(b) and not divergent yet, and only until each has been found. To tell, the blocks that
  * write a register stand in the reverse of a topological order of what is strongly connected (outermost loops, and
  * blocks outside of loops): a region lies between r(b) and b there, and a few of the writers between are looked at.
@@ -19,6 +21,8 @@
  */
 #include "passes/liveness.h"
 #include "ir/sregs.h"
+
+enum { SWEEPS = 4 };
 
 typedef struct places { /* of `order`: from `first` to before `end` */
     uint32_t first, end;
@@ -29,11 +33,15 @@ typedef struct spread {
     const hd_cfg *cfg;
     const hd_liveness *liveness;
     hd_uniformity *result;
-    uint32_t *use_first, *uses;        /* by register: instructions that read it */
+    hd_arena *scratch;
+    bool calls;                        /* the function has some */
+    uint32_t sweeps;
+    uint32_t *use_first, *uses;        /* by register: instructions that read it; NULL until the worklist needs them */
     hd_u32_array registers;            /* divergent, to be followed */
     hd_u32_array branches;             /* divergent, to be followed */
     hd_u32_array blocks;               /* of a region, to be followed */
-    uint32_t *written_first, *written; /* by register: ranks of the blocks that write it, ascending */
+    uint32_t *written_first, *written; /* by register: ranks of the blocks that write it, ascending; NULL until a region needs them. They lack
+                                        * what was divergent by then */
     uint32_t *order, *rank;            /* reachable blocks, successors first but in loops; the place of each there */
     uint32_t *loop_first, *loop_end;   /* by outermost loop: its places in `order` */
     uint32_t *outermost;               /* by loop: the outermost loop around it */
@@ -103,10 +111,10 @@ static bool is_written(const hd_instruction *insn, const hd_operand *o)
     return o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE;
 }
 
-static void collect_uses(spread *s, hd_arena *scratch)
+static void collect_uses(spread *s)
 {
     const hd_function *f = s->function;
-    uint32_t *first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)f->registers.count + 2);
+    uint32_t *first = HD_ARENA_ARRAY(s->scratch, uint32_t, (size_t)f->registers.count + 2);
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
         if (insn->guard != HD_NONE)
@@ -116,7 +124,7 @@ static void collect_uses(spread *s, hd_arena *scratch)
     }
     for (uint32_t r = 0; r < f->registers.count; r++)
         first[r + 2] += first[r + 1];
-    s->uses = hd_arena_alloc(scratch, ((size_t)first[f->registers.count + 1] + 1) * sizeof(uint32_t));
+    s->uses = hd_arena_alloc(s->scratch, ((size_t)first[f->registers.count + 1] + 1) * sizeof(uint32_t));
     s->use_first = first;
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
@@ -141,7 +149,7 @@ static void add_register(spread *s, uint32_t reg)
 static void add_definitions(spread *s, const hd_instruction *insn)
 {
     HD_INSN_REGISTERS(s->function, insn, o)
-    if (o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE)
+    if (is_written(insn, o))
         add_register(s, o->value);
 }
 
@@ -154,6 +162,63 @@ static void add_branch(spread *s, uint32_t block)
     hd_array_push(&s->branches, block);
 }
 
+/* ---- sweeps ------------------------------------------------------------------------------------------------------ */
+
+static bool is_divergent(const spread *s, uint32_t reg) { return hd_bitset_has(&s->result->divergent_registers, reg); }
+
+static bool reads_divergent(const spread *s, const hd_instruction *insn)
+{
+    HD_INSN_REGISTERS(s->function, insn, o)
+    if (is_read(insn, o) && is_divergent(s, o->value))
+        return true;
+    return false;
+}
+
+/* Does it write a register that is not known to be divergent? */
+static bool may_add(const spread *s, const hd_instruction *insn)
+{
+    HD_INSN_REGISTERS(s->function, insn, o)
+    if (is_written(insn, o) && !is_divergent(s, o->value))
+        return true;
+    return false;
+}
+
+static bool has_divergent_guard(const spread *s, const hd_instruction *insn)
+{
+    return insn->guard != HD_NONE && is_divergent(s, insn->guard);
+}
+
+static void sweep_instruction(spread *s, const hd_instruction *insn)
+{
+    if (may_add(s, insn) &&
+        (has_divergent_guard(s, insn) || is_divergent_source(s->function, insn, s->calls) || reads_divergent(s, insn)))
+        add_definitions(s, insn);
+}
+
+/* The last instruction of a block. */
+static bool may_split(const spread *s, const hd_instruction *insn)
+{
+    return has_divergent_guard(s, insn) || insn->flags & HD_INSN_OPAQUE ||
+           (hd_insn_flow(s->function, insn) == HD_FLOW_BRANCH && reads_divergent(s, insn));
+}
+
+/* Registers that it adds are to be followed. */
+static void sweep(spread *s)
+{
+    const hd_instruction *instructions = s->function->instructions.items;
+    s->sweeps++;
+    hd_array_clear(&s->registers);
+    for (uint32_t b = 0; b < s->cfg->block_count; b++) {
+        const hd_block *block = &s->cfg->blocks[b];
+        for (uint32_t i = block->first; i < block->end; i++)
+            sweep_instruction(s, &instructions[i]);
+        if (block->conditional && may_split(s, &instructions[block->end - 1]))
+            add_branch(s, b);
+    }
+}
+
+/* ---- the worklist ------------------------------------------------------------------------------------------------ */
+
 /* Of the instructions that read one register: the operands of one soon to come, and the one whose operands are next. */
 static inline __attribute__((always_inline)) void prefetch_uses(const spread *s, uint32_t u, uint32_t end)
 {
@@ -163,52 +228,58 @@ static inline __attribute__((always_inline)) void prefetch_uses(const spread *s,
         hd_insn_prefetch(s->function, s->uses[u + HD_PREFETCH_AHEAD]);
 }
 
-/* Instruction i reads a divergent register. */
-static void reach_instruction(spread *s, uint32_t i, uint32_t reg)
+static void follow_register(spread *s, uint32_t reg)
 {
-    const hd_instruction *insn = &s->function->instructions.items[i];
-    add_definitions(s, insn);
-    if (insn->guard != reg && hd_insn_flow(s->function, insn) != HD_FLOW_BRANCH)
-        return;
-    uint32_t block = s->cfg->block_of[i];
-    if (i + 1 == s->cfg->blocks[block].end)
-        add_branch(s, block);
+    const hd_function *f = s->function;
+    if (!s->uses)
+        collect_uses(s);
+    for (uint32_t u = s->use_first[reg]; u < s->use_first[reg + 1]; u++) {
+        prefetch_uses(s, u, s->use_first[reg + 1]);
+        uint32_t i = s->uses[u], block = s->cfg->block_of[i];
+        add_definitions(s, &f->instructions.items[i]);
+        if (i + 1 == s->cfg->blocks[block].end && may_split(s, &f->instructions.items[i]))
+            add_branch(s, block);
+    }
 }
 
 /* ---- regions ----------------------------------------------------------------------------------------------------- */
 
-/* The first time it counts what each register needs, at [register + 2]; the second time it fills in. */
-static void note_definitions(spread *s, uint32_t *last)
+typedef struct writer { /* a register and the rank of a block that writes it */
+    uint32_t reg, rank;
+} writer;
+typedef HD_ARRAY(writer) writers;
+
+static void note_writers(const spread *s, writers *all)
 {
     const hd_function *f = s->function;
+    uint32_t *last = HD_ARENA_ARRAY(s->scratch, uint32_t, f->registers.count);
     for (uint32_t at = 0; at < s->cfg->reachable_count; at++) {
         const hd_block *block = &s->cfg->blocks[s->order[at]];
         for (uint32_t i = block->first; i < block->end; i++) {
             hd_insn_prefetch(f, i - 2 * HD_PREFETCH_AHEAD); /* most blocks come before their successors in the text */
             HD_INSN_REGISTERS(f, &f->instructions.items[i], o)
-            if (is_written(&f->instructions.items[i], o) && last[o->value] != at + 1) {
+            if (is_written(&f->instructions.items[i], o) && !is_divergent(s, o->value) && last[o->value] != at + 1) {
                 last[o->value] = at + 1;
-                if (s->written)
-                    s->written[s->written_first[o->value + 1]++] = at;
-                else
-                    s->written_first[o->value + 2]++;
+                hd_array_push(all, (writer){o->value, at});
             }
         }
     }
 }
 
-static void collect_definitions(spread *s, hd_arena *scratch)
+static void collect_definitions(spread *s)
 {
-    uint32_t registers = s->function->registers.count;
-    uint32_t *first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)registers + 2);
-    uint32_t *last = HD_ARENA_ARRAY(scratch, uint32_t, registers);
-    s->written_first = first;
-    note_definitions(s, last);
+    writers all = {0};
+    uint32_t registers = s->function->registers.count, *first = HD_ARENA_ARRAY(s->scratch, uint32_t, (size_t)registers + 2);
+    note_writers(s, &all);
+    for (uint32_t w = 0; w < all.count; w++)
+        first[all.items[w].reg + 2]++;
     for (uint32_t r = 0; r < registers; r++)
         first[r + 2] += first[r + 1];
-    s->written = hd_arena_alloc(scratch, ((size_t)first[registers + 1] + 1) * sizeof(uint32_t));
-    memset(last, 0, registers * sizeof *last);
-    note_definitions(s, last);
+    s->written_first = first;
+    s->written = hd_arena_alloc(s->scratch, ((size_t)all.count + 1) * sizeof(uint32_t));
+    for (uint32_t w = 0; w < all.count; w++)
+        s->written[first[all.items[w].reg + 1]++] = all.items[w].rank;
+    hd_array_free(&all);
 }
 
 static uint32_t outermost_loop(const spread *s, uint32_t block)
@@ -218,10 +289,10 @@ static uint32_t outermost_loop(const spread *s, uint32_t block)
 }
 
 /* Blocks of an outermost loop stand together, where the search left the last of them. */
-static void order_blocks(spread *s, hd_arena *scratch)
+static void order_blocks(spread *s)
 {
     const hd_cfg *cfg = s->cfg;
-    uint32_t *left = HD_ARENA_ARRAY(scratch, uint32_t, cfg->loop_count); /* blocks of the loop that are yet to come */
+    uint32_t *left = HD_ARENA_ARRAY(s->scratch, uint32_t, cfg->loop_count); /* blocks of the loop that are yet to come */
     uint32_t at = 0;
     for (uint32_t i = 0; i < cfg->reachable_count; i++) {
         uint32_t loop = outermost_loop(s, cfg->post_order[i]);
@@ -248,19 +319,19 @@ static void order_blocks(spread *s, hd_arena *scratch)
         s->rank[s->order[i]] = i;
 }
 
-static void collect_order(spread *s, hd_arena *scratch)
+static void collect_order(spread *s)
 {
     const hd_cfg *cfg = s->cfg;
-    s->order = HD_ARENA_ARRAY(scratch, uint32_t, cfg->block_count);
-    s->rank = HD_ARENA_ARRAY(scratch, uint32_t, cfg->block_count);
-    s->loop_first = HD_ARENA_ARRAY(scratch, uint32_t, cfg->loop_count);
-    s->loop_end = HD_ARENA_ARRAY(scratch, uint32_t, cfg->loop_count);
-    s->outermost = HD_ARENA_ARRAY(scratch, uint32_t, cfg->loop_count);
-    s->seen = HD_ARENA_ARRAY(scratch, uint32_t, cfg->block_count);
-    s->wanted = HD_ARENA_ARRAY(scratch, uint32_t, s->function->registers.count);
+    s->order = HD_ARENA_ARRAY(s->scratch, uint32_t, cfg->block_count);
+    s->rank = HD_ARENA_ARRAY(s->scratch, uint32_t, cfg->block_count);
+    s->loop_first = HD_ARENA_ARRAY(s->scratch, uint32_t, cfg->loop_count);
+    s->loop_end = HD_ARENA_ARRAY(s->scratch, uint32_t, cfg->loop_count);
+    s->outermost = HD_ARENA_ARRAY(s->scratch, uint32_t, cfg->loop_count);
+    s->seen = HD_ARENA_ARRAY(s->scratch, uint32_t, cfg->block_count);
+    s->wanted = HD_ARENA_ARRAY(s->scratch, uint32_t, s->function->registers.count);
     for (uint32_t l = 0; l < cfg->loop_count; l++)
         s->outermost[l] = cfg->loops[l].parent == HD_NONE ? l : s->outermost[cfg->loops[l].parent];
-    order_blocks(s, scratch);
+    order_blocks(s);
 }
 
 /* Where blocks of the branch's region may stand in the order: from its join, which they all reach, up to itself. */
@@ -328,20 +399,33 @@ static uint32_t visit_block(spread *s, uint32_t block)
     return found;
 }
 
+/* Of what is live into the join, what is not divergent yet and may be written in the region: how many, marked as wanted. */
+static uint32_t want_registers(spread *s, uint32_t branch, uint32_t join)
+{
+    hd_register_set live = s->liveness->live_in[join];
+    uint32_t count = 0, i = 0;
+    while (i < live.count && is_divergent(s, live.items[i]))
+        i++;
+    if (i == live.count)
+        return 0;
+    if (!s->written) {
+        collect_order(s);
+        collect_definitions(s);
+    }
+    places within = region_places(s, branch, join);
+    s->round++;
+    for (; i < live.count; i++)
+        if (!is_divergent(s, live.items[i]) && may_write(s, join, within, live.items[i])) {
+            s->wanted[live.items[i]] = s->round;
+            count++;
+        }
+    return count;
+}
+
 /* What is live into the reconvergence point and written in the region depends on the way a lane took. */
 static void reach_region(spread *s, uint32_t branch)
 {
-    uint32_t join = s->cfg->blocks[branch].post_dominator, wanted = 0;
-    hd_register_set live = s->liveness->live_in[join];
-    places within = region_places(s, branch, join);
-    s->round++;
-    for (uint32_t i = 0; i < live.count; i++) {
-        uint32_t reg = live.items[i];
-        if (hd_bitset_has(&s->result->divergent_registers, reg) || !may_write(s, join, within, reg))
-            continue;
-        s->wanted[reg] = s->round;
-        wanted++;
-    }
+    uint32_t join = s->cfg->blocks[branch].post_dominator, wanted = want_registers(s, branch, join);
     hd_array_clear(&s->blocks);
     if (wanted)
         visit_successors(s, branch, join);
@@ -351,22 +435,25 @@ static void reach_region(spread *s, uint32_t branch)
     }
 }
 
-static void find_sources(spread *s)
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
+static void spread_all(spread *s)
 {
     const hd_function *f = s->function;
-    bool calls = has_calls(f);
+    s->calls = has_calls(f);
     for (uint32_t i = 0; i < f->register_parameters.count; i++)
         add_register(s, f->register_parameters.items[i]);
     for (uint32_t i = 0; i < s->liveness->module_wide.count; i++) /* callers and callees write them */
         add_register(s, s->liveness->module_wide.items[i]);
-    for (uint32_t i = 0; i < f->instructions.count; i++) {
-        const hd_instruction *insn = &f->instructions.items[i];
-        if (!is_divergent_source(f, insn, calls))
-            continue;
-        add_definitions(s, insn);
-        if (insn->flags & HD_INSN_OPAQUE && i + 1 == s->cfg->blocks[s->cfg->block_of[i]].end)
-            add_branch(s, s->cfg->block_of[i]);
-    }
+    sweep(s);
+    do {
+        while (s->registers.count && s->sweeps < SWEEPS)
+            sweep(s);
+        while (s->registers.count)
+            follow_register(s, hd_array_pop(&s->registers));
+        while (s->branches.count)
+            reach_region(s, hd_array_pop(&s->branches));
+    } while (s->registers.count);
 }
 
 hd_uniformity *hd_uniformity_build(hd_pass_context *context, hd_arena *arena)
@@ -374,25 +461,11 @@ hd_uniformity *hd_uniformity_build(hd_pass_context *context, hd_arena *arena)
     hd_function *f = context->function;
     hd_arena scratch = {0};
     hd_uniformity *result = HD_ARENA_NEW(arena, hd_uniformity);
-    spread s = {.function = f, .cfg = hd_function_cfg(f), .result = result};
+    spread s = {.function = f, .cfg = hd_function_cfg(f), .result = result, .scratch = &scratch};
     s.liveness = hd_analysis_get(context, HD_ANALYSIS_LIVENESS);
     result->divergent_registers = hd_bitset_new(arena, f->registers.count);
     result->divergent_branches = hd_bitset_new(arena, s.cfg->block_count);
-    collect_uses(&s, &scratch);
-    collect_order(&s, &scratch);
-    collect_definitions(&s, &scratch);
-    find_sources(&s);
-    while (s.registers.count || s.branches.count) {
-        if (s.registers.count) {
-            uint32_t reg = hd_array_pop(&s.registers);
-            for (uint32_t u = s.use_first[reg]; u < s.use_first[reg + 1]; u++) {
-                prefetch_uses(&s, u, s.use_first[reg + 1]);
-                reach_instruction(&s, s.uses[u], reg);
-            }
-        } else {
-            reach_region(&s, hd_array_pop(&s.branches));
-        }
-    }
+    spread_all(&s);
     hd_array_free(&s.registers);
     hd_array_free(&s.branches);
     hd_array_free(&s.blocks);
