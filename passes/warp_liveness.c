@@ -187,17 +187,26 @@ static uint32_t sides_of(const pending *p, uint32_t branch)
     return count;
 }
 
+/* Where what is live behind an instruction is kept for lanes that wait at it; 0: it is none of those. */
+static uint8_t waits_where(const hd_function *f, const hd_instruction *insn, bool in_sides)
+{
+    uint8_t where = insn->guard != HD_NONE ? EVERYWHERE : in_sides ? IN_SIDES : 0;
+    return where && hd_insn_form(f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD) ? where : 0;
+}
+
 /* Marks what is live behind the waiting instructions of a block. */
 static void mark_waiting(pending *p, hd_live_walk *walk, uint32_t block, bool in_sides)
 {
     const hd_function *f = walk->function;
-    hd_live_start(walk, block);
-    for (; walk->ordinal > p->cfg->blocks[block].first; hd_live_step(walk)) {
-        const hd_instruction *insn = &f->instructions.items[walk->ordinal - 1];
-        uint8_t where = insn->guard != HD_NONE ? EVERYWHERE : in_sides ? IN_SIDES : 0;
-        if (!where || !(hd_insn_form(f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD)))
-            continue;
-        for (uint32_t i = 0; i < walk->count; i++)
+    const hd_instruction *instructions = f->instructions.items;
+    uint32_t first = p->cfg->blocks[block].first, end = p->cfg->blocks[block].end;
+    while (first < end && !waits_where(f, &instructions[first], in_sides))
+        first++;
+    if (first == end) /* most blocks */
+        return;
+    for (hd_live_start(walk, block); walk->ordinal > first; hd_live_step(walk)) {
+        uint8_t where = waits_where(f, &instructions[walk->ordinal - 1], in_sides);
+        for (uint32_t i = 0; where && i < walk->count; i++)
             p->waiting[walk->members[i]] |= where;
     }
 }
