@@ -16,6 +16,25 @@ hd_step hd_run_lanes(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
+static const void *active_lanes(const hd_op *op, hd_warp *w, hd_ref source, uint32_t slot, uint32_t mask)
+{
+    hd_keep(w->cta->scratch[slot], hd_row(w, source), mask, op->d_bytes);
+    return w->cta->scratch[slot];
+}
+
+/* What other lanes have, which may be no floating-point number at all, looks subnormal where it is a small integer; many hosts take a hundred times
+ * as long to multiply that. */
+hd_step hd_run_float_lanes(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    if (mask == HD_ALL_LANES)
+        return hd_run_lanes(op, w, mask);
+    void *to = w->cta->scratch[0];
+    op->use.lanes(to, active_lanes(op, w, op->a, 1, mask), op->count > 1 ? active_lanes(op, w, op->b, 2, mask) : NULL,
+                  op->count > 2 ? active_lanes(op, w, op->c, 3, mask) : NULL);
+    hd_merge(hd_row_of_frame(w, op->d), to, mask, op->d_bytes);
+    return HD_STEP_NEXT;
+}
+
 static int host_rounding(uint32_t rounding)
 {
     static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};

@@ -11,7 +11,7 @@ enum { HD_MBARRIER_INIT, HD_MBARRIER_INVAL, HD_MBARRIER_EXPECT, HD_MBARRIER_COMP
 enum { HD_ARRIVE_DROP = 1, HD_ARRIVE_EXPECT = 2, HD_ARRIVE_STAYS = 4 };                   /* of run_mbarrier_arrive */
 
 /* alu.c */
-hd_run hd_run_lanes, hd_run_packed, hd_run_float, hd_run_mixed;
+hd_run hd_run_lanes, hd_run_float_lanes, hd_run_packed, hd_run_float, hd_run_mixed;
 hd_run hd_run_move, hd_run_move_pred, hd_run_move_time, hd_run_nothing;
 hd_run hd_run_pred_logic, hd_run_setp, hd_run_set, hd_run_selp, hd_run_slct, hd_run_lop3, hd_run_bfi, hd_run_testp,
     hd_run_dot;

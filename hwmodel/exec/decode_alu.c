@@ -65,6 +65,8 @@ static bool set_float(hd_decoder *d, const hd_lanes_row *row)
         return false;
     if (op->rounding || op->flags & (HD_OP_FTZ | HD_OP_SAT))
         op->run = hd_run_float;
+    else if (row->kind == HD_LANES_FLOAT && op->parts == 1 && row->opcode != HD_OP_ADD && row->opcode != HD_OP_SUB)
+        op->run = hd_run_float_lanes;
     return true;
 }
 

@@ -43,6 +43,17 @@ void hd_merge(void *d, const void *from, uint32_t mask, uint32_t bytes)
     }
 }
 
+HD_CLONES static void keep_u32(u32 *d, const u32 *from, uint32_t mask) { HD_LANE_LOOP d[i] = mask >> i & 1 ? from[i] : 0; }
+HD_CLONES static void keep_u64(u64 *d, const u64 *from, uint32_t mask) { HD_LANE_LOOP d[i] = mask >> i & 1 ? from[i] : 0; }
+
+void hd_keep(void *d, const void *from, uint32_t mask, uint32_t bytes)
+{
+    if (bytes == 4)
+        keep_u32(d, from, mask);
+    else
+        keep_u64(d, from, mask);
+}
+
 #define RESIZE(D, A)                                                   \
     HD_CLONES static void resize_##A##_##D(void *to, const void *of_a) \
     {                                                                  \
