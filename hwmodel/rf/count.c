@@ -1,25 +1,11 @@
 /* Count mode: see count.h. */
 #include "hwmodel/rf/count.h"
-#include "hwmodel/rf/automaton.h"
 #include "hwmodel/rf/batch.h"
-#include "hwmodel/rf/interleave.h"
+#include "hwmodel/rf/groups.h"
 #include "hwmodel/rf/recording.h"
 #include "hwmodel/rf/report.h"
 
 enum { HD_COUNT_ENDED = 64, HD_COUNT_ENDED_BYTES = 1 << 20 }; /* most CTAs that wait to be looked at, so that threads start seldom */
-
-typedef enum hd_count_way { /* how a model sees the warps */
-    HD_COUNT_EVENTS,    /* as they run */
-    HD_COUNT_STRETCHES, /* as they run, a stretch at a time: automaton.h */
-    HD_COUNT_TURNS,     /* resident warps in turns: interleave.h */
-} hd_count_way;
-
-typedef struct hd_count_group { /* models that see the same; as many groups of them as threads can share the work */
-    hd_rf_feeder *feeder;
-    hd_rf_automaton *automaton; /* NULL where they walk every instruction */
-    hd_rf_interleave *order;    /* NULL where they do not see turns */
-    hd_count_way way;
-} hd_count_group;
 
 typedef struct hd_count_passage {
     hd_rf_passage what;
@@ -30,9 +16,8 @@ struct hd_count {
     const hd_rf_module *code;
     hd_diagnostics *diagnostics;
     HD_ARRAY(hd_rf_model *) models;
-    HD_ARRAY(hd_count_group) groups; /* known from the first event on */
+    hd_rf_groups groups;             /* of models; known from the first event on */
     bool open;                       /* they are */
-    uint32_t ways[HD_COUNT_TURNS + 1]; /* models that go each way; known from the first event on */
     hd_rf_residency residency;
     uint64_t *turn_bytes; /* by group: most that streams of resident CTAs took */
     hd_rf_recording recording; /* for turns */
@@ -67,16 +52,11 @@ void hd_count_free(hd_count *c)
 {
     if (!c)
         return;
-    for (uint32_t g = 0; g < c->groups.count; g++) {
-        hd_rf_interleave_free(c->groups.items[g].order);
-        hd_rf_automaton_free(c->groups.items[g].automaton);
-        hd_rf_feeder_free(c->groups.items[g].feeder);
-    }
+    hd_rf_groups_free(&c->groups);
     for (uint32_t m = 0; m < c->models.count; m++)
         hd_rf_model_free(c->models.items[m]);
     hd_rf_recording_free(&c->recording);
     hd_array_free(&c->models);
-    hd_array_free(&c->groups);
     hd_rf_uniform_free(c->uniform);
     hd_rf_batch_free(&c->batch);
     hd_array_free(&c->passages);
@@ -121,14 +101,14 @@ void hd_count_share(hd_count *c, hd_spare *spare) { c->spare = spare; }
 void hd_count_residency(hd_count *c, const hd_rf_residency *residency)
 {
     c->residency = *residency;
-    for (uint32_t g = 0; g < c->groups.count; g++)
-        c->groups.items[g].feeder->residency = *residency;
+    for (uint32_t g = 0; g < c->groups.items.count; g++)
+        c->groups.items.items[g].feeder->residency = *residency;
 }
 
 uint64_t hd_count_stream_bytes(const hd_count *c)
 {
     uint64_t most = 0;
-    for (uint32_t g = 0; g < c->groups.count; g++)
+    for (uint32_t g = 0; g < c->groups.items.count; g++)
         most = c->turn_bytes[g] > most ? c->turn_bytes[g] : most;
     return most;
 }
@@ -153,29 +133,9 @@ hd_sink hd_count_sink(hd_count *c)
 
 /* ---- what goes wrong ----------------------------------------------------------------------------------------------- */
 
-/* Where the model is. */
-static const hd_count_group *group_of(const hd_count *c, uint32_t model, const hd_rf_member **member)
-{
-    for (uint32_t g = 0; g < c->groups.count; g++)
-        for (uint32_t k = 0; k < c->groups.items[g].feeder->members.count; k++)
-            if (c->groups.items[g].feeder->members.items[k].number == model) {
-                if (member)
-                    *member = &c->groups.items[g].feeder->members.items[k];
-                return &c->groups.items[g];
-            }
-    return NULL;
-}
-
-static const hd_rf_failure *failure_of(const hd_count *c, uint32_t model)
-{
-    const hd_rf_member *member = NULL;
-    group_of(c, model, &member);
-    return &member->failure;
-}
-
 static void report_failure(hd_count *c, uint32_t model)
 {
-    if (hd_rf_report_failure(c->code, failure_of(c, model), hd_count_model(c, model)->info->name, c->diagnostics))
+    if (hd_rf_report_failure(c->code, hd_rf_groups_failure(&c->groups, model), hd_count_model(c, model)->info->name, c->diagnostics))
         c->failed = model;
 }
 
@@ -208,19 +168,6 @@ static bool look_at_branches(hd_count *c, const hd_event *event)
 
 /* ---- batches ------------------------------------------------------------------------------------------------------- */
 
-/* Where `take` must know at once what is wrong, nothing is looked up. */
-static bool is_carried(const hd_count *c, uint32_t model)
-{
-    return c->batch_most > 1 && hd_rf_automaton_takes(c->models.items[model]);
-}
-
-static hd_count_way way_of(const hd_count *c, uint32_t model)
-{
-    if (c->models.items[model]->info->ops->coupled)
-        return HD_COUNT_TURNS;
-    return is_carried(c, model) ? HD_COUNT_STRETCHES : HD_COUNT_EVENTS;
-}
-
 static void note_wrong(hd_count *c, const hd_rf_feeder *feeder, uint64_t event)
 {
     for (uint32_t k = 0; k < feeder->members.count; k++) {
@@ -230,7 +177,7 @@ static void note_wrong(hd_count *c, const hd_rf_feeder *feeder, uint64_t event)
     }
 }
 
-static void feed_events(hd_count *c, const hd_count_group *group)
+static void feed_events(hd_count *c, const hd_rf_group *group)
 {
     bool good = true;
     for (uint32_t e = 0, failed = 0; e < c->batch.events.count && good; e++) {
@@ -241,7 +188,7 @@ static void feed_events(hd_count *c, const hd_count_group *group)
     }
 }
 
-static void feed_stretches(hd_count *c, const hd_count_group *group)
+static void feed_stretches(hd_count *c, const hd_rf_group *group)
 {
     uint32_t at = 0;
     for (uint32_t p = 0; p < c->passages.count; p++) {
@@ -260,11 +207,11 @@ static void feed_stretches(hd_count *c, const hd_count_group *group)
 static void feed(void *context, uint32_t group, uint32_t worker)
 {
     hd_count *c = context;
-    const hd_count_group *g = &c->groups.items[group];
+    const hd_rf_group *g = &c->groups.items.items[group];
     (void)worker;
-    if (g->way == HD_COUNT_EVENTS)
+    if (g->way == HD_RF_BY_EVENT)
         feed_events(c, g);
-    if (g->way == HD_COUNT_STRETCHES)
+    if (g->way == HD_RF_BY_STRETCH)
         feed_stretches(c, g);
 }
 
@@ -272,7 +219,7 @@ static void feed(void *context, uint32_t group, uint32_t worker)
 static uint32_t feed_all(hd_count *c)
 {
     uint32_t first = HD_NONE;
-    hd_parallel_spare(c->spare, c->threads, c->groups.count, feed, c);
+    hd_parallel_spare(c->spare, c->threads, c->groups.items.count, feed, c);
     for (uint32_t m = 0; m < c->models.count; m++)
         if (c->wrong_at[m] != UINT64_MAX && (first == HD_NONE || c->wrong_at[m] < c->wrong_at[first]))
             first = m;
@@ -318,9 +265,9 @@ static bool take_recorded(hd_count *c, const hd_rf_passage *passage);
 
 static bool keep_passage(hd_count *c, const hd_count_passage *passage)
 {
-    if (c->ways[HD_COUNT_STRETCHES])
+    if (c->groups.ways[HD_RF_BY_STRETCH])
         hd_array_push(&c->passages, *passage);
-    return c->stopped || !c->ways[HD_COUNT_TURNS] || take_recorded(c, &passage->what);
+    return c->stopped || !c->groups.ways[HD_RF_BY_TURN] || take_recorded(c, &passage->what);
 }
 
 /* false: something was not proved. */
@@ -382,10 +329,10 @@ static bool report_wrong(hd_count *c, uint32_t model)
 static bool report_turns(hd_count *c)
 {
     for (uint32_t m = 0; m < c->models.count; m++) {
-        const hd_count_group *group = group_of(c, m, NULL);
+        const hd_rf_group *group = hd_rf_groups_find(&c->groups, m);
         if (!group->order)
             continue;
-        if (failure_of(c, m)->wrong)
+        if (hd_rf_groups_failure(&c->groups, m)->wrong)
             return report_wrong(c, m);
         if (hd_rf_interleave_order(group->order) == HD_RF_LOCKED)
             return refuse(c, "%s lets none of the resident warps go on", hd_count_model(c, m)->info->name);
@@ -397,7 +344,7 @@ static bool report_turns(hd_count *c)
 static void take_turns(void *context, uint32_t index, uint32_t worker)
 {
     hd_count *c = context;
-    hd_rf_interleave *order = c->groups.items[index].order;
+    hd_rf_interleave *order = c->groups.items.items[index].order;
     bool good = true;
     (void)worker;
     for (uint32_t i = 0; i < c->recording.ended.count && good && order; i++) {
@@ -412,7 +359,7 @@ static void take_turns(void *context, uint32_t index, uint32_t worker)
 /* CTAs that have ended and were not looked at yet. */
 static bool flush_ended(hd_count *c)
 {
-    hd_parallel_spare(c->spare, c->threads, c->groups.count, take_turns, c);
+    hd_parallel_spare(c->spare, c->threads, c->groups.items.count, take_turns, c);
     hd_rf_recording_drop_ended(&c->recording);
     return report_turns(c);
 }
@@ -428,8 +375,8 @@ static bool start_launch(hd_count *c, uint32_t function)
 {
     bool good = true;
     hd_rf_recording_drop(&c->recording);
-    for (uint32_t g = 0; g < c->groups.count && good; g++)
-        good = !c->groups.items[g].order || hd_rf_interleave_launch(c->groups.items[g].order, &c->residency, function) || report_turns(c);
+    for (uint32_t g = 0; g < c->groups.items.count && good; g++)
+        good = !c->groups.items.items[g].order || hd_rf_interleave_launch(c->groups.items.items[g].order, &c->residency, function) || report_turns(c);
     return good;
 }
 
@@ -437,32 +384,22 @@ static void drain_turns(void *context, uint32_t group, uint32_t worker)
 {
     hd_count *c = context;
     (void)worker;
-    if (c->groups.items[group].order)
-        hd_rf_interleave_drain(c->groups.items[group].order, true);
+    if (c->groups.items.items[group].order)
+        hd_rf_interleave_drain(c->groups.items.items[group].order, true);
 }
 
 /* Of a run that stopped, blocks have begun and not ended: they are left out. */
 static bool finish_recorded(hd_count *c)
 {
-    if (!c->ways[HD_COUNT_TURNS])
+    if (!c->groups.ways[HD_RF_BY_TURN])
         return true;
     bool good = flush_ended(c);
     if (good) {
-        hd_parallel_spare(c->spare, c->threads, c->groups.count, drain_turns, c);
+        hd_parallel_spare(c->spare, c->threads, c->groups.items.count, drain_turns, c);
         good = report_turns(c);
     }
     hd_rf_recording_drop(&c->recording);
     return good;
-}
-
-/* Brings what models have counted up to date. */
-static void settle(hd_count *c)
-{
-    for (uint32_t g = 0; g < c->groups.count; g++)
-        if (c->groups.items[g].automaton)
-            hd_rf_automaton_settle(c->groups.items[g].automaton);
-    for (uint32_t m = 0; m < c->models.count; m++)
-        hd_rf_tell_rest(c->models.items[m]);
 }
 
 static bool take_recorded(hd_count *c, const hd_rf_passage *passage)
@@ -478,64 +415,23 @@ static bool take_recorded(hd_count *c, const hd_rf_passage *passage)
 
 /* ---- events --------------------------------------------------------------------------------------------------------- */
 
-/* Can models see the same events in the same order? */
-static bool go_together(const hd_count *c, const hd_count_group *group, uint32_t model)
-{
-    const hd_rf_ops *ops = c->models.items[model]->info->ops;
-    if (group->way != way_of(c, model) || group->feeder->columns != ops->columns)
-        return false;
-    if (is_carried(c, group->feeder->members.items[0].number) != is_carried(c, model))
-        return false;
-    return group->way != HD_COUNT_TURNS ||
-           !(hd_rf_interleave_steers(c->models.items[model]) || hd_rf_interleave_steers(group->feeder->members.items[0].model));
-}
-
-/* The smallest group that the model can join; a new one while there are fewer of them than threads. */
-static hd_count_group *find_group(hd_count *c, uint32_t model)
-{
-    uint32_t threads = c->threads ? c->threads : hd_cpu_count(), many = 0;
-    hd_count_group *least = NULL;
-    for (uint32_t g = 0; g < c->groups.count; g++) {
-        hd_count_group *group = &c->groups.items[g];
-        if (!go_together(c, group, model))
-            continue;
-        many++;
-        if (!least || group->feeder->members.count < least->feeder->members.count)
-            least = group;
-    }
-    if (least && many >= threads)
-        return least;
-    hd_count_group fresh = {.feeder = hd_rf_feeder_new(c->code), .way = way_of(c, model)};
-    fresh.feeder->residency = c->residency;
-    hd_array_push(&c->groups, fresh);
-    return &hd_array_last(&c->groups);
-}
-
 static void open_ways(hd_count *c)
 {
     c->open = true;
     c->wrong_at = HD_ARENA_ARRAY(&c->arena, uint64_t, c->models.count + 1);
     memset(c->wrong_at, 0xff, (c->models.count + 1) * sizeof *c->wrong_at);
     c->turn_bytes = HD_ARENA_ARRAY(&c->arena, uint64_t, c->models.count + 1);
-    for (uint32_t m = 0; m < c->models.count; m++) {
-        c->ways[way_of(c, m)]++;
-        hd_rf_feeder_add(find_group(c, m)->feeder, c->models.items[m], m);
-    }
-    for (uint32_t g = 0; g < c->groups.count; g++) {
-        hd_count_group *group = &c->groups.items[g];
-        if (is_carried(c, group->feeder->members.items[0].number))
-            group->automaton = hd_rf_automaton_new(group->feeder);
-        if (group->way == HD_COUNT_TURNS)
-            group->order = hd_rf_interleave_new(group->feeder, group->automaton);
-    }
-    if (c->ways[HD_COUNT_STRETCHES] + c->ways[HD_COUNT_TURNS])
+    hd_rf_groups_make(&c->groups, c->code, c->models.items, c->models.count, c->threads, c->batch_most > 1);
+    for (uint32_t g = 0; g < c->groups.items.count; g++)
+        c->groups.items.items[g].feeder->residency = c->residency;
+    if (c->groups.ways[HD_RF_BY_STRETCH] + c->groups.ways[HD_RF_BY_TURN])
         c->stretches = hd_rf_stretches_new(c->code);
 }
 
 bool hd_count_flush(hd_count *c)
 {
     bool good = flush_all(c) && finish_recorded(c);
-    settle(c);
+    hd_rf_groups_settle(&c->groups);
     return good;
 }
 
@@ -549,7 +445,7 @@ bool hd_count_take(void *count, const hd_event *event)
     bool goes_on = event->kind == HD_EVENT_ISSUE && c->stretches && hd_rf_stretches_goes_on(c->stretches, event);
     if (!look_at_branches(c, event) || (!goes_on && event->kind != HD_EVENT_CALL && !end_stretch(c)))
         return false;
-    if (c->ways[HD_COUNT_EVENTS] && !keep_event(c, event))
+    if (c->groups.ways[HD_RF_BY_EVENT] && !keep_event(c, event))
         return false;
     if (goes_on)
         hd_rf_stretches_add(c->stretches, event);
@@ -564,7 +460,7 @@ bool hd_count_take(void *count, const hd_event *event)
 static bool keep_stretch(hd_count *c, const hd_stretch *s)
 {
     c->open_event = c->events;
-    if (!c->ways[HD_COUNT_EVENTS])
+    if (!c->groups.ways[HD_RF_BY_EVENT])
         c->events += s->count;
     else if (!keep_events(c, s))
         return false;

@@ -69,7 +69,7 @@ void hd_physical_start(hd_physical_file *file, uint32_t registers, uint32_t bank
         file->banks = hd_calloc(banks, sizeof *file->banks);
     file->bank_count = banks;
     file->rows = (registers + banks * subarrays - 1) / (banks * subarrays);
-    file->subarrays = file->taken = file->lit = file->woken = file->touched = 0;
+    file->subarrays = file->taken = file->lit = file->woken = 0;
     file->time = file->on = file->off = file->since = 0;
     hd_array_clear(&file->subarray_of);
     for (uint32_t b = 0; b < banks; b++)
@@ -89,6 +89,24 @@ void hd_physical_free(hd_physical_file *file)
     }
     free(file->banks);
     hd_array_free(&file->subarray_of);
+}
+
+uint32_t hd_physical_touched(const hd_physical_file *file)
+{
+    uint32_t touched = 0;
+    for (uint32_t b = 0; b < file->bank_count; b++)
+        for (uint32_t place = 0; place < file->banks[b].registers.count; place++)
+            touched += file->banks[b].registers.items[place].touched;
+    return touched;
+}
+
+uint64_t hd_physical_squares(const hd_physical_file *file)
+{
+    uint64_t squares = 0;
+    for (uint32_t b = 0; b < file->bank_count; b++)
+        for (uint32_t place = 0; place < file->banks[b].registers.count; place++)
+            squares += file->banks[b].registers.items[place].accesses * file->banks[b].registers.items[place].accesses;
+    return squares;
 }
 
 /* Which sub-arrays have power or room says whether there is a free place in them. */
@@ -115,19 +133,27 @@ uint32_t hd_physical_find(hd_physical_file *file, uint32_t b)
     return place;
 }
 
-bool hd_physical_lowest(const hd_physical_file *file, uint32_t b, uint32_t n, uint32_t *places)
+/* Free places from `from` on, in words that are there. Says how many. */
+static uint32_t free_from(const hd_physical_bank *bank, uint32_t from, uint32_t n, uint32_t *places)
+{
+    uint32_t found = 0;
+    uint64_t seen = (1ull << from % 64) - 1;
+    for (uint32_t word = from / 64; word < bank->free.count && found < n; word++, seen = 0)
+        for (uint64_t bits = bank->free.items[word] & ~seen; bits && found < n; bits &= bits - 1)
+            places[found++] = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    return found;
+}
+
+bool hd_physical_coming(const hd_physical_file *file, uint32_t b, uint32_t n, uint32_t *places)
 {
     const hd_physical_bank *bank = &file->banks[b];
-    if (bank->open == HD_NONE || file->rows - bank->used.items[file->subarray_of.items[bank->open]] < n)
-        return false;
-    uint32_t word = bank->open / 64;
-    uint64_t bits = bank->free.items[word] & ~0ull << bank->open % 64;
-    for (uint32_t k = 0; k < n; k++, bits &= bits - 1) {
-        while (!bits)
-            bits = bank->free.items[++word];
-        places[k] = word * 64 + (uint32_t)__builtin_ctzll(bits);
-    }
-    return true;
+    if (!file->robin)
+        return bank->open != HD_NONE && file->rows - bank->used.items[file->subarray_of.items[bank->open]] >= n &&
+               free_from(bank, bank->open, n, places) == n;
+    bool lit = free_from(bank, bank->next, n, places) == n;
+    for (uint32_t k = 0; k < n && lit; k++)
+        lit = bank->used.items[file->subarray_of.items[places[k]]];
+    return lit;
 }
 
 static void find_open(const hd_physical_file *file, hd_physical_bank *bank)

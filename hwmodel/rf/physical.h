@@ -36,7 +36,7 @@ typedef struct hd_physical_file {
     hd_u32_array subarray_of; /* by place: no division each time */
     hd_physical_bank *banks;
     uint32_t bank_count, subarrays, rows; /* sub-arrays of a bank, places of a sub-array */
-    uint32_t taken, lit, woken, touched;  /* registers in use; sub-arrays with power; of these, how often one was woken; registers used at all */
+    uint32_t taken, lit, woken;           /* registers in use; sub-arrays with power; of these, how often one was woken */
     uint64_t time, on, off, since; /* who takes and gives tells the time; what sub-arrays with power and without had of it until `since` */
     bool robin;
     bool unmarked; /* for tests: what is taken stays free in the map */
@@ -51,9 +51,14 @@ static inline hd_physical_register *hd_physical_at(const hd_physical_file *file,
 {
     return &file->banks[bank].registers.items[place];
 }
-/* The n places that would be taken next, one after another, without a change of power. false: there are not so many. Not for robin. */
-bool hd_physical_lowest(const hd_physical_file *file, uint32_t bank, uint32_t n, uint32_t *places);
+/* The n places that would be taken next, one after another, without a change of power, if meanwhile none is given away but of these: first takes the
+ * lowest of them again, robin none. false: it is not known so quickly. */
+bool hd_physical_coming(const hd_physical_file *file, uint32_t bank, uint32_t n, uint32_t *places);
+/* One of them is taken; stays: and not given away. */
+static inline hd_physical_register *hd_physical_take_at(hd_physical_file *file, uint32_t bank, uint32_t place, bool stays);
 static inline uint32_t hd_physical_count(const hd_physical_file *file) { return file->bank_count * file->subarrays * file->rows; }
+uint32_t hd_physical_touched(const hd_physical_file *file); /* registers that were taken since the launch began */
+uint64_t hd_physical_squares(const hd_physical_file *file); /* sum of the squares of their accesses */
 /* Brings `on` and `off` up to date. */
 static inline void hd_physical_settle(hd_physical_file *file)
 {
@@ -65,7 +70,7 @@ static inline void hd_physical_settle(hd_physical_file *file)
 
 /* ---- the hot path: a sub-array that stays roomy ---- */
 
-uint32_t hd_physical_find(hd_physical_file *file, uint32_t bank); /* the place to take, where it is not that of hd_physical_open; there is one */
+uint32_t hd_physical_find(hd_physical_file *file, uint32_t bank); /* the place to take, where it is none of these two */
 void hd_physical_filled(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray);  /* by its first or last register */
 void hd_physical_emptied(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray); /* of its last one, or one that was full */
 
@@ -79,10 +84,16 @@ static inline uint32_t hd_physical_open(const hd_physical_bank *bank)
     return word * 64 + (uint32_t)__builtin_ctzll(bits);
 }
 
-static inline void hd_physical_touch(hd_physical_file *file, hd_physical_register *r)
+/* robin: the next free place, if it is not far; HD_NONE: hd_physical_find finds it. */
+static inline uint32_t hd_physical_next(hd_physical_bank *bank, bool stays)
 {
-    file->touched += !r->touched;
-    r->touched = true;
+    uint32_t word = bank->next / 64;
+    uint64_t bits = word < bank->free.count ? bank->free.items[word] & ~0ull << bank->next % 64 : 0;
+    if (!bits)
+        return HD_NONE;
+    uint32_t place = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    bank->next = place + !stays;
+    return place;
 }
 
 /* Not free any more. */
@@ -99,8 +110,10 @@ static inline void hd_physical_mark(hd_physical_file *file, uint32_t b, uint32_t
 static inline uint32_t hd_physical_take(hd_physical_file *file, uint32_t b)
 {
     hd_physical_bank *bank = &file->banks[b];
-    uint32_t place = file->robin || bank->open == HD_NONE ? hd_physical_find(file, b) : hd_physical_open(bank);
-    hd_physical_touch(file, &bank->registers.items[place]);
+    uint32_t place = file->robin ? hd_physical_next(bank, file->unmarked) : bank->open != HD_NONE ? hd_physical_open(bank) : HD_NONE;
+    if (place == HD_NONE)
+        place = hd_physical_find(file, b);
+    bank->registers.items[place].touched = true;
     if (!file->unmarked)
         hd_physical_mark(file, b, place);
     return place;
@@ -116,6 +129,16 @@ static inline void hd_physical_give(hd_physical_file *file, uint32_t b, uint32_t
     uint32_t subarray = file->subarray_of.items[place], used = --bank->used.items[subarray];
     if (used == 0 || used + 1 == file->rows)
         hd_physical_emptied(file, bank, subarray);
+}
+
+static inline hd_physical_register *hd_physical_take_at(hd_physical_file *file, uint32_t b, uint32_t place, bool stays)
+{
+    hd_physical_bank *bank = &file->banks[b];
+    bank->next = place + 1;
+    bank->registers.items[place].touched = true;
+    if (stays)
+        hd_physical_mark(file, b, place);
+    return &bank->registers.items[place];
 }
 
 #endif

@@ -22,18 +22,16 @@
  * Cost: O(1) an operand and an instruction, O(words) a frame.
  */
 #include "hwmodel/rf/carry.h"
-#include "hwmodel/rf/physical.h"
-#include "hwmodel/rf/release_deeds.h"
 #include "hwmodel/rf/release_hints.h"
+#include "hwmodel/rf/release_shared.h"
 
-enum { HD_RELEASE_MOST_ENTRIES = 64, HD_RELEASE_REGISTERS = 1024 /* of the paper's file: where none is known */, HD_RELEASE_FLAG_BITS = 54 };
+enum { HD_RELEASE_REGISTERS = 1024 /* of the paper's file: where none is known */, HD_RELEASE_FLAG_BITS = 54 };
 
 typedef struct hd_release_warp {
     HD_ARRAY(bool) mapped;     /* by register index in the warp: it has a physical register */
     HD_ARRAY(uint64_t) noted;  /* by register index: where its accesses are noted, see note_once */
     hd_u32_array names;        /* by frame */
     uint32_t flags;            /* 1 + address of the pir word that it has */
-    hd_u32_array places;       /* by register index: 1 + its physical register, 0: none; as deeds that were done have it */
 } hd_release_warp;
 
 typedef struct hd_release {
@@ -44,11 +42,8 @@ typedef struct hd_release {
     uint64_t issues;   /* where the instructions that begin are noted, see note_once */
     uint64_t told;     /* where it is noted what they find in use */
     int32_t more;      /* registers taken since there */
-    hd_physical_file file;
-    uint32_t banks, subarrays, entries, table_bytes, wake_cycles;
-    uint32_t cache[HD_RELEASE_MOST_ENTRIES]; /* 1 + address of a pir word; 0: empty */
-    uint32_t named;                          /* words that all frames that live are given without renaming */
-    uint32_t bank_mask;                      /* where the number of banks is a power of two: less one; else 0 */
+    hd_release_shared shared;
+    uint32_t table_bytes;
     bool all_static, early;
 } hd_release;
 
@@ -59,12 +54,11 @@ static void release_destroy(hd_rf_model *model)
         hd_array_free(&r->warps.items[i]->mapped);
         hd_array_free(&r->warps.items[i]->noted);
         hd_array_free(&r->warps.items[i]->names);
-        hd_array_free(&r->warps.items[i]->places);
         free(r->warps.items[i]);
     }
     hd_array_free(&r->warps);
     hd_rf_file_free(&r->values);
-    hd_physical_free(&r->file);
+    hd_release_shared_free(&r->shared);
     hd_release_hints_free(&r->hints);
     free(r);
 }
@@ -73,17 +67,18 @@ static hd_rf_model *release_create(const hd_rf_module *code, const char *options
 {
     hd_release *r = hd_calloc(1, sizeof *r);
     const char *why = NULL;
-    r->banks = hd_rf_option(options, "banks", 4);
-    r->bank_mask = r->banks & (r->banks - 1) ? 0 : r->banks - 1;
-    r->subarrays = hd_rf_option(options, "subarrays", 4);
-    r->entries = hd_rf_option(options, "cache", 10);
+    hd_release_shared *shared = &r->shared;
+    shared->model = &r->model;
+    shared->banks = hd_rf_option(options, "banks", 4);
+    shared->subarrays = hd_rf_option(options, "subarrays", 4);
+    shared->entries = hd_rf_option(options, "cache", 10);
+    shared->wake_cycles = hd_rf_option(options, "wake", 10);
+    shared->file.robin = hd_rf_flag(options, "robin");
+    shared->file.unmarked = hd_rf_flag(options, "unmarked");
     r->table_bytes = hd_rf_option(options, "table", 1024);
-    r->wake_cycles = hd_rf_option(options, "wake", 10);
-    r->file.robin = hd_rf_flag(options, "robin");
-    r->file.unmarked = hd_rf_flag(options, "unmarked");
     r->all_static = hd_rf_flag(options, "static");
     r->early = hd_rf_flag(options, "early");
-    if (!r->banks || !r->subarrays || r->entries > HD_RELEASE_MOST_ENTRIES)
+    if (!shared->banks || !shared->subarrays || shared->entries > HD_RELEASE_MOST_ENTRIES)
         why = "a register file or flag cache of this shape is not modelled";
     if (!why)
         why = hd_release_hints_read(&r->hints, code, r->all_static);
@@ -98,17 +93,12 @@ static void release_launch(hd_rf_model *model, const hd_rf_launch *launch)
 {
     hd_release *r = (hd_release *)model;
     uint32_t registers = launch->residency.file_registers ? launch->residency.file_registers : HD_RELEASE_REGISTERS;
-    hd_physical_start(&r->file, registers, r->banks, r->subarrays);
-    memset(r->cache, 0, sizeof r->cache);
-    r->named = 0;
-    for (uint32_t i = 0; i < r->warps.count; i++)
-        hd_array_clear(&r->warps.items[i]->places); /* of a run that stopped */
-    hd_rf_add(model, HD_COUNTER_PHYSICAL_REGISTERS, hd_physical_count(&r->file));
+    hd_release_shared_start(&r->shared, registers);
     if (!r->all_static) /* renaming table, availability vector, flag cache */
-        model->storage_bits = 8ull * r->table_bytes + registers + (uint64_t)HD_RELEASE_FLAG_BITS * r->entries;
+        model->storage_bits = 8ull * r->table_bytes + registers + (uint64_t)HD_RELEASE_FLAG_BITS * r->shared.entries;
 }
 
-/* ---- what warps share ------------------------------------------------------------------------------------------------ */
+/* ---- notes -------------------------------------------------------------------------------------------------------------- */
 
 static inline hd_release_warp *warp_of(hd_release *r, const hd_rf_warp *warp)
 {
@@ -169,220 +159,42 @@ static inline uint16_t issued_before(hd_release *r)
     return (uint16_t)issues->n;
 }
 
-/* Is the pir word in the cache; it is afterwards. */
-static bool cached(hd_release *r, uint32_t flags)
-{
-    if (!r->entries)
-        return false;
-    uint32_t *entry = &r->cache[(flags - 1) % r->entries];
-    bool hit = *entry == flags;
-    *entry = flags;
-    return hit;
-}
-
-/* The one that a register has without renaming. */
-static inline uint32_t bank_of(const hd_release *r, const hd_rf_warp *warp, uint32_t index)
-{
-    uint32_t sum = warp->slot + index;
-    return r->bank_mask ? sum & r->bank_mask : sum % r->banks; /* a division takes longer than all else that is done to take one */
-}
-
-typedef struct hd_release_counts { /* of the file */
-    uint64_t on, off;
-    uint32_t woken, touched, registers;
-} hd_release_counts;
-
-/* The sum of squares grows by that of n more accesses: by what is returned. */
-static inline uint64_t access_times(hd_physical_register *p, uint64_t n)
-{
-    uint64_t before = p->accesses;
-    p->accesses += n;
-    return n * (2 * before + n);
-}
-
-static inline void set_place(hd_u32_array *places, uint32_t index, uint32_t place)
-{
-    while (places->count <= index)
-        hd_array_push(places, 0);
-    places->items[index] = place + 1;
-}
-
-static inline hd_physical_register *take_place(hd_release *r, uint32_t bank, hd_u32_array *places, uint32_t index)
-{
-    uint32_t place = hd_physical_take(&r->file, bank);
-    set_place(places, index, place);
-    return hd_physical_at(&r->file, bank, place);
-}
-
-static inline hd_physical_register *give_place(hd_release *r, uint32_t bank, hd_u32_array *places, uint32_t index)
-{
-    uint32_t place = places->items[index] - 1;
-    hd_physical_give(&r->file, bank, place);
-    places->items[index] = 0;
-    return hd_physical_at(&r->file, bank, place);
-}
-
-/* Registers in use before each instruction. */
-static void tell_each(hd_release *r, const hd_rf_deed *deed, const hd_rf_deed *end)
-{
-    uint64_t taken = r->file.taken;
-    for (; deed < end; deed++) {
-        bool takes = deed->what == HD_RELEASE_TAKE, gives = deed->what == HD_RELEASE_GIVE;
-        if (deed->what == HD_RELEASE_PLAN)
-            deed += deed->n;
-        else if (deed->what == HD_RELEASE_ISSUE)
-            hd_rf_tell_times(&r->model, taken, deed->n);
-        else if (takes || gives)
-            hd_rf_tell_times(&r->model, taken, deed->also);
-        if (!r->file.unmarked)
-            taken = taken + takes - gives;
-    }
-}
-
-static void tell(hd_release *r, const hd_rf_deed *deed, const hd_rf_deed *end)
-{
-    uint64_t taken = r->file.taken, sum = deed->n * taken + (uint64_t)(int32_t)deed->index, most = taken + (uint64_t)(int32_t)deed[1].index;
-    if (deed->n && !hd_rf_tell_sum(&r->model, sum, deed->n, most))
-        tell_each(r, deed, end);
-}
-
-/* What has become of the file since it was as `before`. */
-static void count_changes(hd_release *r, const hd_release_counts *before)
-{
-    uint32_t woken = r->file.woken - before->woken;
-    hd_physical_settle(&r->file);
-    hd_rf_add(&r->model, HD_COUNTER_SUBARRAY_ON, r->file.on - before->on);
-    hd_rf_add(&r->model, HD_COUNTER_SUBARRAY_OFF, r->file.off - before->off);
-    hd_rf_add(&r->model, HD_COUNTER_TOUCHED, r->file.touched - before->touched);
-    hd_rf_add(&r->model, HD_COUNTER_SUBARRAY_WAKES, woken);
-    hd_rf_add(&r->model, HD_COUNTER_WAKE_CYCLES, (uint64_t)woken * r->wake_cycles);
-    hd_rf_add(&r->model, HD_COUNTER_PHYSICAL_REGISTERS, hd_physical_count(&r->file) - before->registers);
-}
-
-static void name(hd_release *r, uint32_t n)
-{
-    r->named += n;
-    if (r->named > r->model.counters[HD_COUNTER_STATIC_REGISTERS])
-        r->model.counters[HD_COUNTER_STATIC_REGISTERS] = r->named;
-}
-
-/* What is counted while deeds are done; a register that got one of another's, or HD_NONE. */
-typedef struct hd_release_tally {
-    uint64_t squares;
-    uint32_t wrong;
-} hd_release_tally;
-
-/* The physical register is that of the register `index` from now on. */
-static inline void own(hd_release_tally *t, hd_physical_register *p, uint32_t index)
-{
-    if (++p->owners != 1 && t->wrong == HD_NONE)
-        t->wrong = index;
-}
-
-/* The places of all that is ranked. false: a bank has not so many in one sub-array that has power. */
-static bool find_ranks(const hd_release *r, const hd_rf_warp *warp, uint32_t further, const hd_rf_deed *deed, uint32_t count, uint32_t *places)
-{
-    for (const hd_rf_deed *end = deed + count; deed < end; deed += 1 + deed->n) {
-        if (!hd_physical_lowest(&r->file, bank_of(r, warp, deed->index + further), deed->n, places))
-            return false;
-        places += deed->n;
-    }
-    return true;
-}
-
-static void do_rank(hd_release *r, hd_release_tally *t, hd_u32_array *places, uint32_t further, const hd_rf_deed *deed, uint32_t bank, uint32_t place)
-{
-    hd_physical_register *p = hd_physical_at(&r->file, bank, place);
-    hd_physical_touch(&r->file, p);
-    t->squares += access_times(p, deed->n);
-    own(t, p, deed->index + further);
-    if (!deed->also) {
-        p->owners--;
-        return;
-    }
-    set_place(places, deed->index + further, place);
-    hd_physical_mark(&r->file, bank, place);
-}
-
-/* false: nothing was done. */
-static bool do_ranks(hd_release *r, hd_release_tally *t, const hd_rf_warp *warp, uint32_t further, const hd_rf_deed *deed, uint32_t count)
-{
-    uint32_t found[HD_RELEASE_RANKS], *place = found;
-    if (!find_ranks(r, warp, further, deed, count, found))
-        return false;
-    for (const hd_rf_deed *end = deed + count; deed < end;) {
-        uint32_t bank = bank_of(r, warp, deed->index + further);
-        for (const hd_rf_deed *last = deed + deed->n; deed < last; place++)
-            do_rank(r, t, &warp_of(r, warp)->places, further, ++deed, bank, *place);
-        deed++;
-    }
-    return true;
-}
+/* ---- what warps share ------------------------------------------------------------------------------------------------ */
 
 static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, uint32_t further, const hd_rf_deed *deeds, uint32_t count)
 {
-    hd_release *r = (hd_release *)model;
-    hd_u32_array *places = &warp_of(r, warp)->places;
-    const hd_release_counts before = {r->file.on, r->file.off, r->file.woken, r->file.touched, hd_physical_count(&r->file)};
-    hd_release_tally t = {.wrong = HD_NONE};
-    for (const hd_rf_deed *deed = deeds, *end = deeds + count; deed < end; deed++) {
-        uint32_t index = deed->index + further, bank = bank_of(r, warp, index); /* of a register, where it is about one */
-        hd_physical_register *p;
-        switch ((hd_release_deed_kind)deed->what) {
-        case HD_RELEASE_TAKE:
-            r->file.time += deed->also;
-            p = take_place(r, bank, places, index);
-            own(&t, p, index);
-            t.squares += access_times(p, deed->n);
-            break;
-        case HD_RELEASE_GIVE:
-            r->file.time += deed->also;
-            p = give_place(r, bank, places, index);
-            p->owners--;
-            t.squares += access_times(p, deed->n);
-            break;
-        case HD_RELEASE_ACCESS:
-            t.squares += access_times(hd_physical_at(&r->file, bank, places->items[index] - 1), deed->n);
-            break;
-        case HD_RELEASE_ISSUE:
-            r->file.time += deed->n;
-            break;
-        case HD_RELEASE_TELL:
-            tell(r, deed, end);
-            break;
-        case HD_RELEASE_FETCH:
-            hd_rf_add(model, HD_COUNTER_FLAG_DECODES, !cached(r, deed->index));
-            break;
-        case HD_RELEASE_NAME:
-            name(r, deed->n);
-            break;
-        case HD_RELEASE_UNNAME:
-            r->named -= deed->n;
-            break;
-        case HD_RELEASE_PLAN:
-            if (do_ranks(r, &t, warp, further, deed + 1, deed->index)) {
-                end = deed + 1 + deed->n;
-                deed += deed->index;
-            } else {
-                deed += deed->n;
-            }
-            break;
-        case HD_RELEASE_MOST:
-        case HD_RELEASE_BANK:
-        case HD_RELEASE_RANK:
-            break;
-        }
-    }
-    hd_rf_add(model, HD_COUNTER_ACCESS_SQUARES, t.squares);
-    count_changes(r, &before);
-    return t.wrong;
+    return hd_release_shared_do(&((hd_release *)model)->shared, warp->slot, further, deeds, count);
 }
 
 static void release_arrange(hd_rf_model *model)
 {
-    hd_release *r = (hd_release *)model;
-    if (!r->file.robin && !r->file.unmarked)
-        hd_release_arrange(&model->deeds, r->banks);
+    const hd_release_shared *shared = &((hd_release *)model)->shared;
+    if (!shared->file.unmarked)
+        hd_release_arrange(&model->deeds, shared->banks, shared->file.robin);
+}
+
+static void release_settle(hd_rf_model *model)
+{
+    hd_release_shared_settle(&((hd_release *)model)->shared);
+}
+
+/* Where no flag is kept, all are decoded, and the file is as with any flag cache. */
+static bool release_like(const hd_rf_model *model, const hd_rf_model *other)
+{
+    const hd_release *r = (const hd_release *)model, *o = (const hd_release *)other;
+    const hd_release_shared *a = &r->shared, *b = &o->shared;
+    bool same_file = a->banks == b->banks && a->subarrays == b->subarrays && a->file.robin == b->file.robin && a->file.unmarked == b->file.unmarked;
+    return !a->entries && same_file && a->wake_cycles == b->wake_cycles && r->table_bytes == o->table_bytes && r->all_static == o->all_static &&
+           r->early == o->early;
+}
+
+static void release_count_like(hd_rf_model *model, const hd_rf_model *other)
+{
+    const hd_release *o = (const hd_release *)other;
+    memcpy(model->counters, other->counters, sizeof model->counters);
+    model->counters[HD_COUNTER_FLAG_DECODES] = model->counters[HD_COUNTER_FLAG_WORDS];
+    model->allocation = other->allocation;
+    model->storage_bits = other->storage_bits - (o->all_static ? 0 : (uint64_t)HD_RELEASE_FLAG_BITS * o->shared.entries);
 }
 
 /* ---- mapping --------------------------------------------------------------------------------------------------------- */
@@ -392,7 +204,7 @@ static void map(hd_release *r, const hd_rf_warp *warp, uint32_t index)
     hd_release_warp *w = warp_of(r, warp);
     w->mapped.items[index] = true;
     begin_telling(r);
-    r->more += !r->file.unmarked;
+    r->more += !r->shared.file.unmarked;
     w->noted.items[index] = note(r, HD_RELEASE_TAKE, issued_before(r), index, 0);
     hd_rf_add(&r->model, HD_COUNTER_MAPPED, 1);
 }
@@ -408,7 +220,7 @@ static void unmap(hd_release *r, const hd_rf_warp *warp, uint32_t index)
     }
     w->mapped.items[index] = false;
     begin_telling(r);
-    r->more -= !r->file.unmarked;
+    r->more -= !r->shared.file.unmarked;
     w->noted.items[index] = 0;
     *hd_rf_file_at(&r->values, warp, index) = (hd_claim){0, 0};
     note(r, HD_RELEASE_GIVE, issued_before(r), index, n);
@@ -517,7 +329,7 @@ static void release_read(hd_rf_model *model, const hd_rf_step *step, uint32_t so
         return;
     }
     note_once(r, &w->noted.items[index], HD_RELEASE_ACCESS, index);
-    answer->bank = bank_of(r, step->warp, index);
+    answer->bank = hd_release_bank(&r->shared, step->warp->slot, index);
     answer->pieces[0] = (hd_rf_piece){step->effective, HD_RF_FILE, hd_rf_owner(step, word), *hd_rf_file_at(&r->values, step->warp, index)};
 }
 
@@ -575,4 +387,7 @@ const hd_rf_ops hd_rf_release_ops = {
     .carry = release_carry,
     .deeds = release_deeds,
     .arrange = release_arrange,
+    .settle = release_settle,
+    .like = release_like,
+    .count_like = release_count_like,
 };

@@ -14,21 +14,21 @@ static bool is_move(const hd_rf_deed *deed)
     return deed->what == HD_RELEASE_TAKE || deed->what == HD_RELEASE_GIVE;
 }
 
-/* The lowest one that is free, which may be a new one, or that of the register; ranks->count: none. */
-static uint32_t rank_of(const ranked *ranks, const hd_rf_deed *deed)
+/* The first one that is free, which may be a new one, or that of the register; ranks->count: none. */
+static uint32_t rank_of(const ranked *ranks, const hd_rf_deed *deed, bool robin)
 {
     bool takes = deed->what == HD_RELEASE_TAKE;
-    uint32_t k = 0;
+    uint32_t k = takes && robin ? ranks->count : 0;
     while (k < ranks->count && (takes ? ranks->ranks[k].held : !ranks->ranks[k].held || ranks->ranks[k].index != deed->index))
         k++;
     return k;
 }
 
 /* false: it is not ranked. */
-static bool rank_move(ranked *ranks, const hd_rf_deed *deed, uint32_t most)
+static bool rank_move(ranked *ranks, const hd_rf_deed *deed, uint32_t most, bool robin)
 {
     bool takes = deed->what == HD_RELEASE_TAKE;
-    uint32_t k = rank_of(ranks, deed);
+    uint32_t k = rank_of(ranks, deed, robin);
     if (k == ranks->count && (!takes || k == most))
         return false;
     if (k == ranks->count)
@@ -41,11 +41,11 @@ static bool rank_move(ranked *ranks, const hd_rf_deed *deed, uint32_t most)
 }
 
 /* Of the bank that has the register `first` and those so many banks further on. */
-static void rank_bank(ranked *ranks, const hd_rf_deeds *deeds, uint32_t banks, uint32_t first, uint32_t most)
+static void rank_bank(ranked *ranks, const hd_rf_deeds *deeds, uint32_t banks, uint32_t first, uint32_t most, bool robin)
 {
     ranks->count = ranks->moves = 0;
     for (const hd_rf_deed *deed = deeds->items, *end = deed + deeds->count; deed < end; deed++)
-        if (is_move(deed) && deed->index % banks == first && !rank_move(ranks, deed, most))
+        if (is_move(deed) && deed->index % banks == first && !rank_move(ranks, deed, most, robin))
             return;
 }
 
@@ -107,13 +107,13 @@ static void put_together(hd_rf_deeds *deeds, const hd_rf_deeds *plan, uint32_t r
     hd_array_free(&moves);
 }
 
-void hd_release_arrange(hd_rf_deeds *deeds, uint32_t banks)
+void hd_release_arrange(hd_rf_deeds *deeds, uint32_t banks, bool robin)
 {
     hd_rf_deeds plan = {0}, rest = {0};
     uint32_t left = HD_RELEASE_RANKS;
     ranked ranks;
     for (uint32_t first = 0; first < banks; first++) {
-        rank_bank(&ranks, deeds, banks, first, left);
+        rank_bank(&ranks, deeds, banks, first, left, robin);
         if (ranks.moves <= ranks.count)
             continue; /* would not be quicker */
         if (!rest.count)

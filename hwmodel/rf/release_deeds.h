@@ -1,10 +1,10 @@
 /* What warps do with a renamed register file that all of them share (release.c): deeds, see `deeds` in technique.h, and how they are arranged where they
  * will be done again and again.
  *
- * Registers are taken where that is the lowest place that is free in the lowest sub-array that has power and room (physical.h). So as long as a bank gets
- * back only what was taken from it in the same deeds, each one that is taken is the lowest place that was free before, or the second lowest, and so on, its
- * rank, which follows from the deeds alone: many short lives are few ranks. What a bank does up to where it gets another one back is told by ranks, too,
- * for when all of these are in one sub-array that has power: then power does not change in between, and it does not matter when they are done.
+ * As long as a bank gets back only what was taken from it in the same deeds, each register that is taken is the first one that would have been before them, or
+ * the second one, and so on (hd_physical_coming), its rank, which follows from the deeds alone: many short lives are few ranks, or, where registers are
+ * taken in turns, at least one deed each. What a bank does up to where it gets another one back is told by ranks, too, for when all of these are known
+ * to have power: then power does not change in between, and it does not matter when they are done.
  *
  * O(banks x deeds + deeds x ranks).
  */
@@ -29,7 +29,7 @@ typedef enum hd_release_deed_kind {
     HD_RELEASE_RANK,   /* n accesses of it; `also`: then it is the one of `index` */
 } hd_release_deed_kind;
 
-/* Those of a warp; banks: of the file. */
-void hd_release_arrange(hd_rf_deeds *deeds, uint32_t banks);
+/* Those of a warp; banks: of the file; robin: its registers are taken in turns. */
+void hd_release_arrange(hd_rf_deeds *deeds, uint32_t banks, bool robin);
 
 #endif

@@ -247,6 +247,11 @@ typedef struct hd_rf_ops {
     /* Does deeds of the warp, for registers that lie so much `further` on in it than those that the deeds name. HD_NONE, or index of a register
      * (identity.h) that got storage which another one has. */
     uint32_t (*deeds)(hd_rf_model *model, hd_rf_warp *warp, uint32_t further, const hd_rf_deed *deeds, uint32_t count);
+    /* Whether the other one, which has the same hooks and annotations, does all that the model would do, so that it need see nothing itself: count_like then
+     * counts, at the end, from what the other one has counted. NULL: no. */
+    bool (*like)(const hd_rf_model *model, const hd_rf_model *other);
+    void (*count_like)(hd_rf_model *model, const hd_rf_model *other);
+    void (*settle)(hd_rf_model *model);  /* counts what is not counted yet: of what the warps share, it may be quicker to count what has become of it. NULL: nothing */
     void (*arrange)(hd_rf_model *model); /* makes those that are noted quicker to do, again and again; not fewer. NULL: they stay as they are */
 } hd_rf_ops;
 

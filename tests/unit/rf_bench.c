@@ -132,6 +132,8 @@ rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run)
     model->fault = run->fault;
     model->forgets = run->forgets;
     hd_count *count = hd_count_new(code, &quiet);
+    if (run->beside)
+        hd_count_add(count, hd_rf_model_new(run->beside, code, &refusal));
     hd_count_add(count, model);
     if (!residency.ctas)
         residency = (hd_rf_residency){.ctas = 4, .active = 2, .latency = 10, .bytes = 1 << 20};

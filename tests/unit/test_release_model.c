@@ -33,14 +33,14 @@ static void empty_subarrays_lose_power(void **state)
     file.time = 12;
     assert_int_equal(hd_physical_take(&file, 1), 2); /* the second sub-array of the bank */
     assert_int_equal(hd_physical_take(&file, 2), 0); /* each bank has its own */
-    assert_true(file.lit == 3 && file.woken == 3 && file.taken == 4 && file.touched == 4);
+    assert_true(file.lit == 3 && file.woken == 3 && file.taken == 4 && hd_physical_touched(&file) == 4);
     hd_physical_give(&file, 1, 0);
     hd_physical_give(&file, 1, 1);
     assert_int_equal(file.lit, 2);
     assert_int_equal(hd_physical_take(&file, 1), 3); /* what has power, before the lowest */
     assert_int_equal(file.woken, 3);
     assert_int_equal(hd_physical_take(&file, 1), 0); /* full: the first is woken again */
-    assert_true(file.lit == 3 && file.woken == 4 && file.touched == 5);
+    assert_true(file.lit == 3 && file.woken == 4 && hd_physical_touched(&file) == 5);
     file.time = 20;
     hd_physical_settle(&file);
     assert_true(file.on == 2 * 1 + 8 * 3 && file.off == 10 * 16 + 2 * 15 + 8 * 13);
@@ -69,8 +69,43 @@ static void full_banks_grow(void **state)
             assert_int_equal(hd_physical_take(&file, 0), place);
         assert_int_equal(hd_physical_count(&file), 300 * 4);
         hd_physical_start(&file, 32, 4, 4); /* another launch */
-        assert_true(hd_physical_count(&file) == 32 && file.taken == 0 && file.touched == 0);
+        assert_true(hd_physical_count(&file) == 32 && file.taken == 0 && hd_physical_touched(&file) == 0);
         assert_int_equal(hd_physical_take(&file, 0), 0);
+        hd_physical_free(&file);
+    }
+}
+
+/* If it is known what comes, that is what comes, and no power changes. */
+static bool expect_coming(hd_physical_file *file, uint32_t bank, uint32_t n)
+{
+    uint32_t places[8], power = file->lit, woken = file->woken;
+    if (!hd_physical_coming(file, bank, n, places))
+        return false;
+    for (uint32_t k = 0; k < n; k++)
+        assert_int_equal(hd_physical_take(file, bank), places[k]);
+    assert_true(file->lit == power && file->woken == woken);
+    return true;
+}
+
+static void what_comes_is_known(void **state)
+{
+    (void)state;
+    for (uint32_t robin = 0; robin < 2; robin++) {
+        hd_physical_file file = {.robin = robin != 0};
+        uint64_t seed = 7;
+        uint32_t known = 0;
+        hd_physical_start(&file, 512, 2, 8);
+        for (uint32_t i = 0; i < 20000; i++) {
+            uint32_t bank = (uint32_t)(unit_random(&seed) % 2), place = (uint32_t)(unit_random(&seed) % (hd_physical_count(&file) / 2));
+            bool is_free = file.banks[bank].free.items[place / 64] >> place % 64 & 1;
+            if (!is_free)
+                hd_physical_give(&file, bank, place);
+            else if (unit_random(&seed) % 4 == 0)
+                known += expect_coming(&file, bank, (uint32_t)(unit_random(&seed) % 9));
+            else if (unit_random(&seed) % 4 == 0)
+                (void)hd_physical_take(&file, bank);
+        }
+        assert_true(known > 500);
         hd_physical_free(&file);
     }
 }
@@ -305,6 +340,18 @@ static void random_kernels_are_proved(void **state)
     assert_true(released > 10000);
 }
 
+static void expect_same(const rf_bench_result *a, const rf_bench_result *b, const char *what, uint64_t seed)
+{
+    assert_true(a->proved == b->proved);
+    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
+        if (a->counters[c] != b->counters[c])
+            fail_msg("seed %llu, %s: %s are %llu, and %llu", (unsigned long long)seed, what, hd_counters[c].title, (unsigned long long)a->counters[c],
+                     (unsigned long long)b->counters[c]);
+    assert_memory_equal(a->allocation.sums, b->allocation.sums, sizeof a->allocation.sums);
+    assert_true(a->allocation.samples == b->allocation.samples && a->allocation.peak == b->allocation.peak);
+    assert_int_equal(a->storage_bits, b->storage_bits);
+}
+
 /* Warps that are looked up, and those that are walked, as they are where a fault might come: in files that are large enough, and in such that grow and whose
  * sub-arrays lose power. */
 static void deeds_are_the_same_again(void **state)
@@ -323,12 +370,32 @@ static void deeds_are_the_same_again(void **state)
         run.fault = UINT32_MAX;
         rf_bench_result walked = rf_bench_replay(&b, &run);
         assert_true(known.proved && walked.proved);
-        for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
-            if (known.counters[c] != walked.counters[c])
-                fail_msg("seed %llu: %s are %llu, and again %llu", (unsigned long long)seed, hd_counters[c].title,
-                         (unsigned long long)walked.counters[c], (unsigned long long)known.counters[c]);
-        assert_memory_equal(known.allocation.sums, walked.allocation.sums, sizeof known.allocation.sums);
-        assert_true(known.allocation.samples == walked.allocation.samples && known.allocation.peak == walked.allocation.peak);
+        expect_same(&known, &walked, options[seed / 2 % 4], seed);
+        rf_bench_close(&b);
+    }
+}
+
+/* What no flag cache counts beside a model that does the same otherwise, or something else, is what it counts alone. */
+static void no_flag_cache_is_like_any(void **state)
+{
+    static const char *const options[][2] = {
+        {"cache=0", "cache=10"}, {"cache=0", "cache=10,early"}, {"cache=0,robin", "robin"}, {"cache=0,robin", "cache=10"},   {"cache=0,static", "static"},
+        {"cache=0", "wake=3"},   {"cache=0", "table=64"},       {"cache=0", "banks=2"},     {"cache=0,early", "cache=0,early"}, {"cache=2", "cache=10"}};
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        const char *const *pair = options[seed % 10];
+        hd_rf_model_info model = model_with(pair[0]), beside = model_with(pair[1]);
+        rf_bench_run run = {.model = &model, .warps = 12, .events = 100, .stretches = true,
+                            .residency = {.ctas = 6, .active = 3, .latency = 10, .bytes = 1 << 20, .file_registers = seed % 2 ? 256 : 1024}};
+        rf_bench b;
+        rf_bench_open_random(&b, seed / 3);
+        rf_bench_pass(&b, ALL);
+        rf_bench_result alone = rf_bench_replay(&b, &run);
+        run.beside = &beside;
+        rf_bench_result together = rf_bench_replay(&b, &run);
+        if (alone.proved && together.proved) /* else what came behind the fault may have been seen, or not */
+            expect_same(&alone, &together, pair[1], seed);
+        assert_true(together.proved ? alone.proved : strstr(pair[1], "early") != NULL);
         rf_bench_close(&b);
     }
 }
@@ -431,6 +498,7 @@ int main(void)
         cmocka_unit_test(empty_subarrays_lose_power),
         cmocka_unit_test(turns_are_taken),
         cmocka_unit_test(full_banks_grow),
+        cmocka_unit_test(what_comes_is_known),
         cmocka_unit_test(takes_and_gives_agree_with_a_list),
         cmocka_unit_test(registers_are_mapped_and_given_away),
         cmocka_unit_test(warps_share_registers),
@@ -441,6 +509,7 @@ int main(void)
         cmocka_unit_test(shared_registers_are_noticed_in_lookups),
         cmocka_unit_test(random_kernels_are_proved),
         cmocka_unit_test(deeds_are_the_same_again),
+        cmocka_unit_test(no_flag_cache_is_like_any),
         cmocka_unit_test(early_flags_are_noticed_on_random_kernels),
         cmocka_unit_test(random_programs_are_proved),
         cmocka_unit_test(lanes_that_wait_keep_theirs),

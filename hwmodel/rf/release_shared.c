@@ -1,0 +1,228 @@
+/* Deeds done to what warps share: see release_shared.h. */
+#include "hwmodel/rf/release_shared.h"
+
+void hd_release_shared_start(hd_release_shared *s, uint32_t registers)
+{
+    s->bank_mask = s->banks & (s->banks - 1) ? 0 : s->banks - 1;
+    hd_physical_start(&s->file, registers, s->banks, s->subarrays);
+    memset(s->cache, 0, sizeof s->cache);
+    s->counted = (hd_release_counts){0};
+    s->named = s->most_named = 0;
+    for (uint32_t slot = 0; slot < s->warps.count; slot++)
+        hd_array_clear(&s->warps.items[slot]); /* of a run that stopped */
+}
+
+void hd_release_shared_free(hd_release_shared *s)
+{
+    for (uint32_t slot = 0; slot < s->warps.count; slot++)
+        hd_array_free(&s->warps.items[slot]);
+    hd_array_free(&s->warps);
+    hd_physical_free(&s->file);
+}
+
+static void add_warps(hd_release_shared *s, uint32_t slot)
+{
+    while (s->warps.count <= slot)
+        hd_array_push(&s->warps, (hd_release_helds){0});
+}
+
+/* ---- one deed ---------------------------------------------------------------------------------------------------------- */
+
+/* Is the pir word in the cache; it is afterwards. */
+static bool cached(hd_release_shared *s, uint32_t flags)
+{
+    if (!s->entries)
+        return false;
+    uint32_t *entry = &s->cache[(flags - 1) % s->entries];
+    bool hit = *entry == flags;
+    *entry = flags;
+    return hit;
+}
+
+static inline hd_release_held *held_at(hd_release_helds *w, uint32_t index)
+{
+    while (w->count <= index)
+        hd_array_push(w, (hd_release_held){0});
+    return &w->items[index];
+}
+
+/* Before the physical register is that of another one. */
+static inline void hand_over(hd_physical_register *p, hd_release_held *held, uint64_t accesses)
+{
+    p->accesses += held->accesses + accesses;
+    held->accesses = 0;
+}
+
+/* Registers in use before each instruction. */
+static void tell_each(hd_release_shared *s, const hd_rf_deed *deed, const hd_rf_deed *end)
+{
+    uint64_t taken = s->file.taken;
+    for (; deed < end; deed++) {
+        bool takes = deed->what == HD_RELEASE_TAKE, gives = deed->what == HD_RELEASE_GIVE;
+        if (deed->what == HD_RELEASE_PLAN)
+            deed += deed->n;
+        else if (deed->what == HD_RELEASE_ISSUE)
+            hd_rf_tell_times(s->model, taken, deed->n);
+        else if (takes || gives)
+            hd_rf_tell_times(s->model, taken, deed->also);
+        if (!s->file.unmarked)
+            taken = taken + takes - gives;
+    }
+}
+
+static void tell(hd_release_shared *s, const hd_rf_deed *deed, const hd_rf_deed *end)
+{
+    uint64_t taken = s->file.taken, sum = deed->n * taken + (uint64_t)(int32_t)deed->index, most = taken + (uint64_t)(int32_t)deed[1].index;
+    if (deed->n && !hd_rf_tell_sum(s->model, sum, deed->n, most))
+        tell_each(s, deed, end);
+}
+
+static void name(hd_release_shared *s, uint32_t n)
+{
+    s->named += n;
+    if (s->named > s->most_named)
+        s->most_named = s->named;
+}
+
+/* The physical register is that of the register `index` from now on. wrong: the first one that got one of another's, or HD_NONE. */
+static inline void own(hd_physical_register *p, uint32_t index, uint32_t *wrong)
+{
+    if (++p->owners != 1 && *wrong == HD_NONE)
+        *wrong = index;
+}
+
+static inline void take(hd_release_shared *s, uint32_t slot, uint32_t index, uint64_t accesses, uint32_t *wrong)
+{
+    uint32_t bank = hd_release_bank(s, slot, index), place = hd_physical_take(&s->file, bank);
+    *held_at(&s->warps.items[slot], index) = (hd_release_held){accesses, place + 1};
+    own(hd_physical_at(&s->file, bank, place), index, wrong);
+}
+
+static inline void give(hd_release_shared *s, uint32_t slot, uint32_t index, uint64_t accesses)
+{
+    hd_release_held *held = &s->warps.items[slot].items[index];
+    uint32_t bank = hd_release_bank(s, slot, index), place = held->place - 1;
+    hd_physical_register *p = hd_physical_at(&s->file, bank, place);
+    hd_physical_give(&s->file, bank, place);
+    p->owners--;
+    hand_over(p, held, accesses);
+    held->place = 0;
+}
+
+/* The places of all that is ranked. false: those of a bank are not known. */
+static bool find_ranks(const hd_release_shared *s, uint32_t slot, uint32_t further, const hd_rf_deed *deed, uint32_t count, uint32_t *places)
+{
+    for (const hd_rf_deed *end = deed + count; deed < end; deed += 1 + deed->n) {
+        if (!hd_physical_coming(&s->file, hd_release_bank(s, slot, deed->index + further), deed->n, places))
+            return false;
+        places += deed->n;
+    }
+    return true;
+}
+
+static inline void do_rank(hd_release_shared *s, hd_release_helds *w, uint32_t index, const hd_rf_deed *deed, uint32_t bank, uint32_t place, uint32_t *wrong)
+{
+    hd_physical_register *p = hd_physical_take_at(&s->file, bank, place, deed->also);
+    p->accesses += deed->n;
+    own(p, index, wrong);
+    if (deed->also)
+        *held_at(w, index) = (hd_release_held){0, place + 1};
+    else
+        p->owners--;
+}
+
+/* false: nothing was done. */
+static bool do_ranks(hd_release_shared *s, uint32_t slot, uint32_t further, const hd_rf_deed *deed, uint32_t count, uint32_t *wrong)
+{
+    uint32_t found[HD_RELEASE_RANKS], *place = found;
+    if (!find_ranks(s, slot, further, deed, count, found))
+        return false;
+    for (const hd_rf_deed *end = deed + count; deed < end;) {
+        uint32_t bank = hd_release_bank(s, slot, deed->index + further);
+        const hd_rf_deed *last = deed + 1 + deed->n;
+        for (deed++; deed < last; deed++, place++)
+            do_rank(s, &s->warps.items[slot], deed->index + further, deed, bank, *place, wrong);
+    }
+    return true;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------------- */
+
+uint32_t hd_release_shared_do(hd_release_shared *s, uint32_t slot, uint32_t further, const hd_rf_deed *deeds, uint32_t count)
+{
+    add_warps(s, slot);
+    uint32_t wrong = HD_NONE;
+    for (const hd_rf_deed *deed = deeds, *end = deeds + count; deed < end; deed++) {
+        switch ((hd_release_deed_kind)deed->what) {
+        case HD_RELEASE_TAKE:
+            s->file.time += deed->also;
+            take(s, slot, deed->index + further, deed->n, &wrong);
+            break;
+        case HD_RELEASE_GIVE:
+            s->file.time += deed->also;
+            give(s, slot, deed->index + further, deed->n);
+            break;
+        case HD_RELEASE_ACCESS:
+            s->warps.items[slot].items[deed->index + further].accesses += deed->n;
+            break;
+        case HD_RELEASE_ISSUE:
+            s->file.time += deed->n;
+            break;
+        case HD_RELEASE_TELL:
+            tell(s, deed, end);
+            break;
+        case HD_RELEASE_FETCH:
+            hd_rf_add(s->model, HD_COUNTER_FLAG_DECODES, !cached(s, deed->index));
+            break;
+        case HD_RELEASE_NAME:
+            name(s, deed->n);
+            break;
+        case HD_RELEASE_UNNAME:
+            s->named -= deed->n;
+            break;
+        case HD_RELEASE_PLAN:
+            if (do_ranks(s, slot, further, deed + 1, deed->index, &wrong)) {
+                end = deed + 1 + deed->n;
+                deed += deed->index;
+            } else {
+                deed += deed->n;
+            }
+            break;
+        case HD_RELEASE_MOST:
+        case HD_RELEASE_BANK:
+        case HD_RELEASE_RANK:
+            break;
+        }
+    }
+    return wrong;
+}
+
+/* What registers that are held had of accesses, too. */
+static void hand_over_all(hd_release_shared *s)
+{
+    for (uint32_t slot = 0; slot < s->warps.count; slot++) {
+        hd_release_helds *w = &s->warps.items[slot];
+        for (uint32_t i = 0; i < w->count; i++)
+            if (w->items[i].place)
+                hand_over(hd_physical_at(&s->file, hd_release_bank(s, slot, i), w->items[i].place - 1), &w->items[i], 0);
+    }
+}
+
+void hd_release_shared_settle(hd_release_shared *s)
+{
+    hd_rf_model *model = s->model;
+    hand_over_all(s);
+    hd_physical_settle(&s->file);
+    const hd_release_counts before = s->counted, now = {s->file.on,    s->file.off, hd_physical_squares(&s->file),
+                                                        s->file.woken, hd_physical_touched(&s->file), hd_physical_count(&s->file)};
+    hd_rf_add(model, HD_COUNTER_SUBARRAY_ON, now.on - before.on);
+    hd_rf_add(model, HD_COUNTER_SUBARRAY_OFF, now.off - before.off);
+    hd_rf_add(model, HD_COUNTER_ACCESS_SQUARES, now.squares - before.squares);
+    hd_rf_add(model, HD_COUNTER_SUBARRAY_WAKES, now.woken - before.woken);
+    hd_rf_add(model, HD_COUNTER_WAKE_CYCLES, (uint64_t)(now.woken - before.woken) * s->wake_cycles);
+    hd_rf_add(model, HD_COUNTER_TOUCHED, now.touched - before.touched);
+    hd_rf_add(model, HD_COUNTER_PHYSICAL_REGISTERS, now.registers - before.registers);
+    if (s->most_named > model->counters[HD_COUNTER_STATIC_REGISTERS])
+        model->counters[HD_COUNTER_STATIC_REGISTERS] = s->most_named;
+    s->counted = now;
+}

@@ -1,0 +1,50 @@
+/* What all warps of RFV (release.c) share, and what their deeds do to it: physical registers, the flag cache, and the registers that frames are given without
+ * renaming. Deeds are done in order, wherever they were noted; what has become of all of it is counted at the end.
+ *
+ * Cost: O(deeds); O(physical registers) to settle.
+ */
+#ifndef HD_HWMODEL_RF_RELEASE_SHARED_H
+#define HD_HWMODEL_RF_RELEASE_SHARED_H
+
+#include "hwmodel/rf/physical.h"
+#include "hwmodel/rf/release_deeds.h"
+
+enum { HD_RELEASE_MOST_ENTRIES = 64 };
+
+typedef struct hd_release_held { /* of a register in a warp */
+    uint64_t accesses; /* that its physical register does not know of yet */
+    uint32_t place;    /* 1 + that of its physical register; 0: none */
+} hd_release_held;
+typedef HD_ARRAY(hd_release_held) hd_release_helds; /* by register index in the warp */
+
+typedef struct hd_release_counts { /* of the file, since the launch began */
+    uint64_t on, off, squares;
+    uint32_t woken, touched, registers;
+} hd_release_counts;
+
+typedef struct hd_release_shared {
+    hd_rf_model *model; /* whose counters these are */
+    hd_physical_file file;
+    HD_ARRAY(hd_release_helds) warps; /* by slot */
+    hd_release_counts counted;        /* of what has become of the file: what the counters know of */
+    uint32_t banks, subarrays, entries, wake_cycles;
+    uint32_t bank_mask;                      /* where the number of banks is a power of two: less one; else 0 */
+    uint32_t cache[HD_RELEASE_MOST_ENTRIES]; /* 1 + address of a pir word; 0: empty */
+    uint32_t named, most_named;              /* words that all frames that live are given without renaming */
+} hd_release_shared;
+
+/* A launch begins, with so many physical registers. */
+void hd_release_shared_start(hd_release_shared *shared, uint32_t registers);
+void hd_release_shared_free(hd_release_shared *shared);
+/* See `deeds` and `settle` in technique.h. */
+uint32_t hd_release_shared_do(hd_release_shared *shared, uint32_t slot, uint32_t further, const hd_rf_deed *deeds, uint32_t count);
+void hd_release_shared_settle(hd_release_shared *shared);
+
+/* The bank that a register has without renaming. */
+static inline uint32_t hd_release_bank(const hd_release_shared *s, uint32_t slot, uint32_t index)
+{
+    uint32_t sum = slot + index;
+    return s->bank_mask ? sum & s->bank_mask : sum % s->banks; /* a division takes longer than all else that is done to take one */
+}
+
+#endif
