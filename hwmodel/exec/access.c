@@ -514,14 +514,31 @@ static void set_addresses(hd_warp *w, u64 address)
         w->cta->addresses[i] = address;
 }
 
+/* The same in all lanes. */
+static void load_one(const hd_op *op, hd_warp *w, uint32_t mask, hd_ref ref, uint32_t width, const unsigned char *from)
+{
+    void *d = hd_row_of_frame(w, ref), *to = mask == HD_ALL_LANES && width == op->item_bytes ? d : w->cta->scratch[1];
+    hd_spread(to, from, op->item_bytes);
+    if (width != op->item_bytes) {
+        hd_resize(w->cta->scratch[0], width, to, op->item_bytes, op->flags & HD_OP_SIGNED);
+        to = w->cta->scratch[0];
+    }
+    if (to != d)
+        hd_merge(d, to, mask, width);
+}
+
 /* Bounds and alignment were checked when decoding. */
 hd_step hd_run_load_parameter(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    hd_region r;
-    set_addresses(w, (u64)op->offset);
-    hd_region_find(op, w, HD_SPACE_PARAM, 0, &r);
-    for (uint32_t k = 0; k < op->count; k++)
-        load_element(op, w, mask, k, &r);
+    const hd_code *code = hd_top_frame(w)->code;
+    const unsigned char *from = (const unsigned char *)w->cta->grid->parameters + op->offset;
+    if (w->cta->columns & HD_COLUMN_ADDRESSES)
+        set_addresses(w, (u64)op->offset);
+    for (uint32_t k = 0; k < op->count; k++) {
+        hd_ref ref = code->refs.items[op->first + k];
+        if (ref != HD_NO_REF)
+            load_one(op, w, mask, ref, code->widths.items[op->first + k], from + (size_t)k * op->item_bytes);
+    }
     return HD_STEP_NEXT;
 }
 

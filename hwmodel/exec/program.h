@@ -327,6 +327,7 @@ static inline hd_entry *hd_top(const hd_warp *w) { return &hd_array_last(&w->sta
 
 /* Copies the lanes of `mask` of a row of 1, 2, 4, 8 or 16 bytes a lane (rows.c). */
 void hd_merge(void *d, const void *from, uint32_t mask, uint32_t bytes);
+void hd_spread(void *d, const void *value, uint32_t bytes); /* to all lanes */
 void hd_keep(void *d, const void *from, uint32_t mask, uint32_t bytes); /* 4 or 8; 0 in all other lanes */
 /* Widens or narrows a row of integers; equal widths copy. */
 void hd_resize(void *d, uint32_t d_bytes, const void *a, uint32_t a_bytes, bool is_signed);

@@ -54,6 +54,35 @@ void hd_keep(void *d, const void *from, uint32_t mask, uint32_t bytes)
         keep_u64(d, from, mask);
 }
 
+#define SPREAD(T) HD_CLONES static void spread_##T(T *d, T value) { HD_LANE_LOOP d[i] = value; }
+SPREAD(u8)
+SPREAD(u16)
+SPREAD(u32)
+SPREAD(u64)
+
+void hd_spread(void *d, const void *value, uint32_t bytes)
+{
+    u64 of[2] = {0};
+    memcpy(of, value, bytes);
+    switch (bytes) {
+    case 1:
+        spread_u8(d, (u8)of[0]);
+        break;
+    case 2:
+        spread_u16(d, (u16)of[0]);
+        break;
+    case 4:
+        spread_u32(d, (u32)of[0]);
+        break;
+    case 8:
+        spread_u64(d, of[0]);
+        break;
+    default:
+        spread_u64(d, of[0]);
+        spread_u64((u64 *)d + LANES, of[1]);
+    }
+}
+
 #define RESIZE(D, A)                                                   \
     HD_CLONES static void resize_##A##_##D(void *to, const void *of_a) \
     {                                                                  \
