@@ -26,29 +26,39 @@ enum { LTRF_MOST = 256, LTRF_USUAL = 16, LTRF_SLOTS = 32 };
 
 /* ---- words ------------------------------------------------------------------------------------------------------------ */
 
-static void add_word(hd_u32_array *words, uint32_t word)
+/* Unless the instruction, whose words begin at `first`, has it. */
+static void add_word(hd_u32_array *words, uint32_t first, uint32_t word)
 {
-    for (uint32_t i = 0; i < words->count; i++)
+    for (uint32_t i = first; i < words->count; i++)
         if (words->items[i] == word)
             return;
     hd_array_push(words, word);
 }
 
-void ltrf_words(const ltrf_plan *p, uint32_t ordinal, hd_u32_array *words)
+static void add_register(const ltrf_plan *p, hd_u32_array *words, uint32_t first, uint32_t reg)
+{
+    HD_STORAGE_WORDS (p->storage, reg, word)
+        add_word(words, first, word);
+}
+
+static void list_words(ltrf_plan *p)
 {
     const hd_function *f = p->function;
-    const hd_instruction *insn = &f->instructions.items[ordinal];
-    hd_array_clear(words);
-    if (hd_storage_skips(p->storage, ordinal))
-        return;
-    HD_INSN_REGISTERS (f, insn, o)
-        HD_STORAGE_WORDS (p->storage, o->value, word)
-            add_word(words, word);
-    if (!f->register_results.count || !(hd_insn_form(f, insn)->behaviour & HD_BEHAVE_RETURN))
-        return;
-    for (uint32_t r = 0; r < f->register_results.count; r++)
-        HD_STORAGE_WORDS (p->storage, f->register_results.items[r], word)
-            add_word(words, word);
+    hd_array_reserve(&p->words, 2 * f->instructions.count);
+    p->word_first = hd_arena_alloc(p->arena, ((size_t)f->instructions.count + 1) * sizeof(uint32_t));
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        uint32_t first = p->word_first[i] = p->words.count;
+        if (hd_storage_skips(p->storage, i))
+            continue;
+        HD_INSN_REGISTERS (f, insn, o)
+            add_register(p, &p->words, first, o->value);
+        if (!f->register_results.count || !(hd_insn_form(f, insn)->behaviour & HD_BEHAVE_RETURN))
+            continue;
+        for (uint32_t r = 0; r < f->register_results.count; r++)
+            add_register(p, &p->words, first, f->register_results.items[r]);
+    }
+    p->word_first[f->instructions.count] = p->words.count;
 }
 
 /* ---- the order ---------------------------------------------------------------------------------------------------------- */
@@ -150,30 +160,26 @@ static void annotate_intervals(ltrf_plan *p, hd_pass_context *context)
         words += interval->word_count;
     }
     hd_statistic_add(context, "intervals", count_headers(p));
-    hd_statistic_add(context, "intervals by control-flow edges alone", count_by_control_flow(p, p->arena));
+    if (context->counts)
+        hd_statistic_add(context, "intervals by control-flow edges alone", count_by_control_flow(p, p->arena));
     hd_statistic_add(context, "words of intervals", words);
 }
 
 static void warn_of_wide_ones(const ltrf_plan *p, hd_pass_context *context)
 {
     const hd_function *f = p->function;
-    hd_u32_array words = {0};
     uint32_t count = 0, first = HD_NONE;
     HD_BITSET_EACH (&p->alone, i) {
-        ltrf_words(p, i, &words);
-        if (words.count <= p->most)
+        if (ltrf_words(p, i).count <= p->most)
             continue;
         count++;
         first = first == HD_NONE ? i : first;
     }
-    if (count) {
-        ltrf_words(p, first, &words);
+    if (count)
         hd_report(context->diagnostics, HD_DIAG_WIDE_INSTRUCTION, f->module->source, f->instructions.items[first].span,
                   "%u words are more than an interval of %u has: what is too much bypasses the register cache (%u instructions)",
-                  words.count, p->most, count);
-    }
+                  ltrf_words(p, first).count, p->most, count);
     hd_statistic_add(context, "instructions wider than the cache", count);
-    hd_array_free(&words);
 }
 
 /* ---- dead operands -------------------------------------------------------------------------------------------------------- */
@@ -242,6 +248,7 @@ bool hd_pass_ltrf(hd_pass_context *context)
     p.storage = hd_analysis_get(context, HD_ANALYSIS_STORAGE);
     p.order = order_of(p.cfg, hd_analysis_get(context, HD_ANALYSIS_WARP_ORDER), p.arena);
     p.rank = rank_blocks(p.cfg, p.arena);
+    list_words(&p);
     ltrf_find_alone(&p, hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY));
     ltrf_form(&p);
     ltrf_merge(&p);
@@ -251,5 +258,6 @@ bool hd_pass_ltrf(hd_pass_context *context)
     warn_of_wide_ones(&p, context);
     hd_annotations_sort(f);
     hd_array_free(&p.intervals);
+    hd_array_free(&p.words);
     return true;
 }

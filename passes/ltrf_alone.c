@@ -158,16 +158,12 @@ static void find_waiting(ltrf_plan *p, const hd_uniformity *uniformity)
 void ltrf_find_alone(ltrf_plan *p, const hd_uniformity *uniformity)
 {
     const hd_function *f = p->function;
-    hd_u32_array words = {0};
     p->alone = hd_bitset_new(p->arena, f->instructions.count);
     p->fixed = hd_bitset_new(p->arena, p->cfg->block_count);
-    for (uint32_t i = 0; i < f->instructions.count; i++) {
-        ltrf_words(p, i, &words);
-        if (words.count > p->most || is_call(f, &f->instructions.items[i]))
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        if (ltrf_words(p, i).count > p->most || is_call(f, &f->instructions.items[i]))
             hd_bitset_add(&p->alone, i);
-    }
     if (any_waits(p))
         find_waiting(p, uniformity);
     hd_bitset_add(&p->fixed, 0); /* the caller comes before it */
-    hd_array_free(&words);
 }

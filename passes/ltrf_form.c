@@ -26,7 +26,7 @@ typedef struct former {
     uint32_t trials;
     uint32_t *seen, *count;  /* by block: 1 + the interval that `count` blocks before it end in */
     uint32_t *block_at;      /* by rank */
-    hd_u32_array heap, others, ended, words, taken; /* others: heap of those behind the interval; taken: its words */
+    hd_u32_array heap, others, ended, taken; /* others: heap of those behind the interval; taken: its words */
     hd_u32_array group;
     uint32_t *grouped;       /* by block: the last trial in which it was in the group */
     uint32_t due;            /* intervals before it are done */
@@ -71,16 +71,16 @@ static void leave_rest(former *s, uint32_t block, uint32_t from, uint32_t interv
         begin_interval(s, block, from, interval);
 }
 
-/* Takes a word into the interval in progress; false where it has as many as it may. */
-static bool take_words(former *s, uint32_t interval)
+/* Takes words into the interval in progress; false where it has as many as it may. */
+static bool take_words(former *s, uint32_t interval, ltrf_word_list words)
 {
     uint32_t more = 0;
-    for (uint32_t w = 0; w < s->words.count; w++)
-        more += s->used[s->words.items[w]] != interval + 1;
+    for (uint32_t w = 0; w < words.count; w++)
+        more += s->used[words.items[w]] != interval + 1;
     if (s->taken.count + more > s->plan->most)
         return false;
-    for (uint32_t w = 0; w < s->words.count; w++) {
-        uint32_t word = s->words.items[w];
+    for (uint32_t w = 0; w < words.count && more; w++) {
+        uint32_t word = words.items[w];
         if (s->used[word] == interval + 1)
             continue;
         s->used[word] = interval + 1;
@@ -97,8 +97,7 @@ static void take_block(former *s, uint32_t interval, uint32_t block, uint32_t fr
     for (uint32_t i = from; i < end; i++) {
         if (hd_storage_skips(p->storage, i))
             continue;
-        ltrf_words(p, i, &s->words);
-        if (hd_bitset_has(&p->alone, i) || !take_words(s, interval)) {
+        if (hd_bitset_has(&p->alone, i) || !take_words(s, interval, ltrf_words(p, i))) {
             begin_interval(s, block, i, interval);
             return;
         }
@@ -110,10 +109,10 @@ static void take_block(former *s, uint32_t interval, uint32_t block, uint32_t fr
 static void take_alone(former *s, uint32_t interval)
 {
     const ltrf_interval i = s->plan->intervals.items[interval];
-    ltrf_words(s->plan, i.header, &s->words);
-    if (s->words.count > s->plan->most)
-        s->words.count = s->plan->most;
-    take_words(s, interval);
+    ltrf_word_list words = ltrf_words(s->plan, i.header);
+    if (words.count > s->plan->most)
+        words.count = s->plan->most;
+    take_words(s, interval, words);
     leave_rest(s, i.block, i.header + 1, interval);
 }
 
@@ -143,10 +142,10 @@ static void look_behind(former *s, uint32_t interval, uint32_t from)
 /* Counts words of instruction `i` that neither the interval nor the trial in progress has. */
 static uint32_t more_words(former *s, uint32_t interval, uint32_t i)
 {
+    ltrf_word_list words = ltrf_words(s->plan, i);
     uint32_t more = 0;
-    ltrf_words(s->plan, i, &s->words);
-    for (uint32_t w = 0; w < s->words.count; w++) {
-        uint32_t word = s->words.items[w];
+    for (uint32_t w = 0; w < words.count; w++) {
+        uint32_t word = words.items[w];
         more += s->used[word] != interval + 1 && s->tried[word] != s->trials;
         s->tried[word] = s->trials;
     }
@@ -250,19 +249,18 @@ static void take_followers(former *s, uint32_t interval)
 
 /* ---- all of them ----------------------------------------------------------------------------------------------------- */
 
-static int compare_words(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
-}
-
 static void keep_words(former *s, uint32_t interval)
 {
     ltrf_plan *p = s->plan;
-    if (s->taken.count)
-        qsort(s->taken.items, s->taken.count, sizeof *s->taken.items, compare_words);
-    p->intervals.items[interval].words = hd_arena_copy(p->arena, s->taken.items, s->taken.count * sizeof(uint32_t));
-    p->intervals.items[interval].word_count = s->taken.count;
+    uint32_t count = s->taken.count, *words = hd_arena_alloc(p->arena, count * sizeof *words);
+    for (uint32_t i = 0; i < count; i++) { /* there are few */
+        uint32_t word = s->taken.items[i], at = i;
+        for (; at && words[at - 1] > word; at--)
+            words[at] = words[at - 1];
+        words[at] = word;
+    }
+    p->intervals.items[interval].words = words;
+    p->intervals.items[interval].word_count = count;
 }
 
 static void grow_interval(former *s, uint32_t interval)
@@ -316,7 +314,6 @@ void ltrf_form(ltrf_plan *p)
     hd_array_free(&s.others);
     hd_array_free(&s.group);
     hd_array_free(&s.ended);
-    hd_array_free(&s.words);
     hd_array_free(&s.taken);
     hd_arena_free(&scratch);
 }

@@ -27,6 +27,8 @@ typedef struct ltrf_plan {
     const hd_storage *storage;
     hd_arena *arena;
     uint32_t most;          /* N */
+    uint32_t *word_first;   /* by instruction: where its words begin in `words` */
+    hd_u32_array words;
     ltrf_order order;
     hd_bitset alone;        /* by instruction */
     hd_bitset fixed;        /* by block */
@@ -36,8 +38,16 @@ typedef struct ltrf_plan {
     uint32_t *joined;       /* by interval: the one that it is merged into, at last (hd_ltrf_of) */
 } ltrf_plan;
 
-/* Distinct words that an instruction accesses, in operand order, results that a return reads last; 0 for identities. The array is overwritten. */
-void ltrf_words(const ltrf_plan *plan, uint32_t ordinal, hd_u32_array *words);
+/* Distinct words that an instruction accesses, in operand order, results that a return reads last; none for identities. */
+typedef struct ltrf_word_list {
+    const uint32_t *items;
+    uint32_t count;
+} ltrf_word_list;
+static inline ltrf_word_list ltrf_words(const ltrf_plan *plan, uint32_t ordinal)
+{
+    uint32_t first = plan->word_first[ordinal];
+    return (ltrf_word_list){plan->words.items + first, plan->word_first[ordinal + 1] - first};
+}
 uint32_t ltrf_of(ltrf_plan *plan, uint32_t interval); /* the one that it was merged into */
 bool ltrf_reached(const ltrf_plan *plan, uint32_t block);
 

@@ -52,7 +52,7 @@ static void drop_analyses(hd_pass_context *context, uint32_t kept)
 
 void hd_pass_context_init(hd_pass_context *context, hd_function *function, hd_diagnostics *diagnostics)
 {
-    *context = (hd_pass_context){.function = function, .diagnostics = diagnostics};
+    *context = (hd_pass_context){.function = function, .diagnostics = diagnostics, .counts = true};
     hd_arena_init(&context->scratch);
     for (uint32_t a = 0; a < HD_ANALYSIS_COUNT; a++)
         hd_arena_init(&context->analysis_arenas[a]);
@@ -220,6 +220,7 @@ static void run_step(run *r, const hd_pipeline_step *step, hd_pass_context *cont
     const hd_pass_info *pass = step->pass;
     context->options = step->options;
     context->option_count = step->option_count;
+    context->counts = r->options->statistics;
     const char *rule = hd_option_text(context, "liveness");
     hd_liveness_rule liveness = !rule || strcmp(rule, "ours") == 0 ? HD_LIVENESS_OURS : strcmp(rule, "paper") == 0 ? HD_LIVENESS_PAPER : HD_LIVENESS_ITS;
     if (liveness != context->liveness)
@@ -230,7 +231,7 @@ static void run_step(run *r, const hd_pipeline_step *step, hd_pass_context *cont
             hd_analysis_get(context, (hd_analysis)a);
     uint64_t before = r->options->validate ? fingerprint(context->function) : 0;
     bool changed = pass->run(context);
-    if (r->options->statistics)
+    if (context->counts)
         add_sizes(context, pass);
     if (r->options->validate)
         validate_after(context, pass, changed, before);

@@ -42,6 +42,7 @@ typedef struct hd_pass_context {
     const hd_option *options;             /* of the running pass */
     uint32_t option_count;
     bool verify;                          /* passes that rewrite prove their work, where they can */
+    bool counts;                          /* somebody asks for statistics: what is made for them alone is worth its time */
     hd_statistic_array statistics;
     const struct hd_gpu *gpu;             /* see hd_pass_gpu */
     struct hd_gpu *own_gpu;
