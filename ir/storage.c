@@ -88,11 +88,14 @@ hd_storage hd_storage_of(const hd_function *f, hd_arena *arena)
 {
     hd_storage s = {.function = f, .architected = hd_function_is_architected(f)};
     s.first = HD_ARENA_ARRAY(arena, uint32_t, f->registers.count);
+    s.end = hd_arena_alloc(arena, f->registers.count * sizeof *s.end);
     s.issued = HD_ARENA_ARRAY(arena, uint32_t, (size_t)f->instructions.count + 1);
     if (s.architected)
         lay_architected(&s);
     else
         lay_virtual(&s);
+    for (uint32_t r = 0; r < f->registers.count; r++)
+        s.end[r] = s.first[r] + hd_register_words(f, r);
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         hd_insn_prefetch(f, i + HD_PREFETCH_AHEAD);
         s.issued[i + 1] = s.issued[i] + !(s.architected && hd_insn_is_identity(f, &f->instructions.items[i]));

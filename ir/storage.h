@@ -22,6 +22,7 @@ typedef struct hd_storage {
     uint32_t words;     /* of all registers that are declared */
     uint32_t frame;     /* the first of them: those of the function's frame. What stands in a declaration only has words behind */
     uint32_t *first;    /* by register: its first word; what has none (predicates) has any */
+    uint32_t *end;      /* by register: behind its last word */
     uint32_t *issued;   /* by instruction, and one more: instructions before it in the text that are issued */
 } hd_storage;
 
@@ -35,9 +36,8 @@ static inline bool hd_storage_skips(const hd_storage *s, uint32_t instruction)
 }
 
 /* for (uint32_t word in all words of register reg) */
-#define HD_STORAGE_WORDS(storage, reg, word)                                                                     \
-    for (uint32_t word = (storage)->first[reg], word##_end = word + hd_register_words((storage)->function, (reg)); \
-         word < word##_end; word++)
+#define HD_STORAGE_WORDS(storage, reg, word)                                                          \
+    for (uint32_t word = (storage)->first[reg], word##_end = (storage)->end[reg]; word < word##_end; word++)
 
 /* Name of a word into a buffer, for people: "R7"; "%rd3 (word 1)" of a virtual register. */
 void hd_storage_spell(const hd_storage *storage, uint32_t word, char *buffer, size_t size);

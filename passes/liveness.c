@@ -133,7 +133,7 @@ typedef struct scan {
     hd_register_set module_wide; /* registers declared at module scope */
 } scan;
 
-static void note_read(scan *s, uint32_t reg, uint32_t block)
+static inline void note_read(scan *s, uint32_t reg, uint32_t block)
 {
     if (s->killed[reg] == block + 1 || s->read[reg] == block + 1)
         return;
@@ -141,7 +141,7 @@ static void note_read(scan *s, uint32_t reg, uint32_t block)
     hd_array_push(&s->reads, (place){reg, block});
 }
 
-static void note_kill(scan *s, uint32_t reg, uint32_t block)
+static inline void note_kill(scan *s, uint32_t reg, uint32_t block)
 {
     if (s->killed[reg] == block + 1)
         return;
@@ -149,30 +149,38 @@ static void note_kill(scan *s, uint32_t reg, uint32_t block)
     hd_array_push(&s->kills, (place){reg, block});
 }
 
-static inline void scan_register(scan *s, uint32_t reg, uint32_t block, bool kills)
+static inline void scan_read(scan *s, uint32_t reg, uint32_t block)
 {
-    uint32_t first = s->storage ? s->storage->first[reg] : reg, end = first + (s->storage ? hd_register_words(s->function, reg) : 1);
-    for (uint32_t item = first; item < end; item++)
-        if (kills)
-            note_kill(s, item, block);
-        else
-            note_read(s, item, block);
+    if (!s->storage)
+        note_read(s, reg, block);
+    else
+        HD_STORAGE_WORDS (s->storage, reg, word)
+            note_read(s, word, block);
+}
+
+static inline void scan_kill(scan *s, uint32_t reg, uint32_t block)
+{
+    if (!s->storage)
+        note_kill(s, reg, block);
+    else
+        HD_STORAGE_WORDS (s->storage, reg, word)
+            note_kill(s, word, block);
 }
 
 static void scan_instruction(scan *s, const hd_instruction *insn, uint32_t block)
 {
     const hd_function *f = s->function;
     if (insn->guard != HD_NONE)
-        scan_register(s, insn->guard, block, false);
+        scan_read(s, insn->guard, block);
     HD_INSN_REGISTERS(f, insn, o)
     if (reads(insn, o))
-        scan_register(s, o->value, block, false);
+        scan_read(s, o->value, block);
     if (s->module_wide.count && is_call(f, insn))
         for (uint32_t i = 0; i < s->module_wide.count; i++)
-            scan_register(s, s->module_wide.items[i], block, false);
+            scan_read(s, s->module_wide.items[i], block);
     HD_INSN_REGISTERS(f, insn, d)
     if (hd_definition_kills(f, insn, d))
-        scan_register(s, d->value, block, true);
+        scan_kill(s, d->value, block);
 }
 
 static void scan_blocks(scan *s, const hd_cfg *cfg, hd_arena *scratch)
@@ -350,9 +358,9 @@ static void scan_exit(scan *s, const hd_cfg *cfg)
     if (f->is_entry)
         return;
     for (uint32_t i = 0; i < f->register_results.count; i++)
-        scan_register(s, f->register_results.items[i], cfg->block_count, false);
+        scan_read(s, f->register_results.items[i], cfg->block_count);
     for (uint32_t i = 0; i < s->module_wide.count; i++)
-        scan_register(s, s->module_wide.items[i], cfg->block_count, false);
+        scan_read(s, s->module_wide.items[i], cfg->block_count);
 }
 
 static hd_register_set *find_live_in(scan *from, const hd_cfg *cfg, hd_arena *arena)
@@ -445,7 +453,7 @@ void hd_live_walk_warp(hd_live_walk *walk, hd_arena *arena, hd_function *functio
     walk->pinned = HD_ARENA_ARRAY(arena, uint32_t, warp->thread->items);
 }
 
-static void walk_add(hd_live_walk *w, uint32_t item)
+static inline void walk_add(hd_live_walk *w, uint32_t item)
 {
     if (hd_live_has(w, item))
         return;
@@ -453,7 +461,7 @@ static void walk_add(hd_live_walk *w, uint32_t item)
     w->members[w->count++] = item;
 }
 
-static void walk_remove(hd_live_walk *w, uint32_t item)
+static inline void walk_remove(hd_live_walk *w, uint32_t item)
 {
     if (!hd_live_has(w, item) || (w->pinned && w->pinned[item] == w->block + 1))
         return;
@@ -462,13 +470,22 @@ static void walk_remove(hd_live_walk *w, uint32_t item)
     w->position[last] = w->position[item];
 }
 
-static void walk_each(hd_live_walk *w, uint32_t reg, void (*change)(hd_live_walk *, uint32_t))
+static inline void walk_read(hd_live_walk *w, uint32_t reg)
 {
     if (!w->liveness->storage)
-        change(w, reg);
+        walk_add(w, reg);
     else
         HD_STORAGE_WORDS (w->liveness->storage, reg, word)
-            change(w, word);
+            walk_add(w, word);
+}
+
+static inline void walk_kill(hd_live_walk *w, uint32_t reg)
+{
+    if (!w->liveness->storage)
+        walk_remove(w, reg);
+    else
+        HD_STORAGE_WORDS (w->liveness->storage, reg, word)
+            walk_remove(w, word);
 }
 
 void hd_live_start(hd_live_walk *w, uint32_t block)
@@ -494,12 +511,12 @@ void hd_live_step(hd_live_walk *w)
         return;
     HD_INSN_REGISTERS(f, insn, d)
     if (hd_definition_kills(f, insn, d))
-        walk_each(w, d->value, walk_remove);
+        walk_kill(w, d->value);
     HD_INSN_REGISTERS(f, insn, o)
     if (reads(insn, o))
-        walk_each(w, o->value, walk_add);
+        walk_read(w, o->value);
     if (insn->guard != HD_NONE)
-        walk_each(w, insn->guard, walk_add);
+        walk_read(w, insn->guard);
     hd_register_set module_wide = w->liveness->module_wide;
     if (module_wide.count && is_call(f, insn))
         for (uint32_t i = 0; i < module_wide.count; i++)
