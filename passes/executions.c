@@ -110,28 +110,37 @@ static void find_edges(counting *c, hd_arena *arena)
     }
 }
 
-static void find_definitions(counting *c, hd_arena *arena)
+typedef struct definition {
+    uint32_t word, instruction;
+} definition;
+typedef HD_ARRAY(definition) definition_list;
+
+static definition_list list_definitions(const counting *c)
 {
     const hd_function *f = c->function;
-    c->definition_first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)c->storage->words + 2);
-    uint32_t *fill = c->definition_first + 1;
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < f->instructions.count; i++)
-            HD_INSN_REGISTERS (f, &f->instructions.items[i], o) {
-                if (!(o->flags & HD_OPERAND_DEF))
-                    continue;
+    definition_list all = {0};
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
+            if (o->flags & HD_OPERAND_DEF)
                 HD_STORAGE_WORDS (c->storage, o->value, word)
-                    if (pass)
-                        c->definitions[fill[word]++] = i;
-                    else
-                        fill[word + 1]++;
-            }
-        if (pass)
-            return; /* each fill[w] is where w + 1 begins: definition_first is in place */
-        for (uint32_t w = 0; w < c->storage->words; w++)
-            fill[w + 1] += fill[w];
-        c->definitions = HD_ARENA_ARRAY(arena, uint32_t, fill[c->storage->words]);
-    }
+                    hd_array_push(&all, (definition){word, i});
+    return all;
+}
+
+static void find_definitions(counting *c, hd_arena *arena)
+{
+    definition_list all = list_definitions(c);
+    uint32_t words = c->storage->words;
+    c->definition_first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)words + 2);
+    c->definitions = hd_arena_alloc(arena, all.count * sizeof *c->definitions);
+    uint32_t *fill = c->definition_first + 1;
+    for (uint32_t d = 0; d < all.count; d++)
+        fill[all.items[d].word + 1]++;
+    for (uint32_t w = 0; w < words; w++)
+        fill[w + 1] += fill[w];
+    for (uint32_t d = 0; d < all.count; d++)
+        c->definitions[fill[all.items[d].word]++] = all.items[d].instruction;
+    hd_array_free(&all); /* each fill[w] is where w + 1 begins: definition_first is in place */
 }
 
 /* ---- what a register holds -------------------------------------------------------------------------------------------- */
