@@ -224,8 +224,13 @@ void hd_annotate_list(hd_function *function, hd_annotation annotation, const uin
 void hd_annotations_sort(hd_function *function)
 {
     hd_annotation *items = function->annotations.items;
-    uint32_t count = function->annotations.count, kept = 0;
+    uint32_t count = function->annotations.count, kept = 1;
+    while (kept < count && compare(&items[kept - 1], &items[kept]) < 0)
+        kept++;
+    if (kept >= count) /* as passes that go through the code leave them */
+        return;
     sort_items(items, count);
+    kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (kept && compare(&items[kept - 1], &items[i]) == 0)
             kept--;

@@ -202,7 +202,7 @@ static bow_state state_at_end(const bow_pass *p, uint32_t word)
 }
 
 /* The state behind the place that the walk has come to. */
-static bow_state *state_of(bow_pass *p, uint32_t word)
+static inline bow_state *state_of(bow_pass *p, uint32_t word)
 {
     bow_state *s = &p->states[word];
     if (s->visit != p->visit)
@@ -216,7 +216,12 @@ static bow_state *state_of(bow_pass *p, uint32_t word)
 
 static bool is_tracked(const bow_pass *p, const hd_operand *o)
 {
-    return hd_register_words(p->function, o->value) != 0;
+    return p->storage.first[o->value] < p->storage.end[o->value];
+}
+
+static bool is_module_wide(const bow_pass *p, uint32_t reg)
+{
+    return p->liveness->module_wide.count && hd_register_set_has(p->liveness->module_wide, reg);
 }
 
 static uint8_t classify(bow_pass *p, const hd_instruction *insn, const hd_operand *o, uint32_t at, bool call)
@@ -229,7 +234,7 @@ static uint8_t classify(bow_pass *p, const hd_instruction *insn, const hd_operan
         held = held && (after->chain == CHAIN_NONE || (after->chain == CHAIN_GOOD && after->next - at < p->iw));
         near = near || (after->near_read != NO_READ && after->near_read - at < p->iw);
     }
-    if (held && !call && hd_definition_kills(p->function, insn, o) && !hd_register_set_has(p->liveness->module_wide, o->value))
+    if (held && !call && hd_definition_kills(p->function, insn, o) && !is_module_wide(p, o->value))
         return HD_BOW_BOC;
     return near ? HD_BOW_BOTH : HD_BOW_RF;
 }
@@ -273,10 +278,10 @@ static void step(bow_pass *p, uint32_t ordinal)
         if (o->flags & HD_OPERAND_DEF && is_tracked(p, o))
             *tag++ = classify(p, insn, o, at, call);
     HD_INSN_REGISTERS (f, insn, o)
-        if (o->flags & HD_OPERAND_DEF && is_tracked(p, o))
+        if (o->flags & HD_OPERAND_DEF)
             define(p, insn, o, at);
     HD_INSN_REGISTERS (f, insn, o)
-        if ((o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE) && is_tracked(p, o))
+        if (o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE)
             use(p, o, at, cuts);
     if (cuts)
         p->cut_at = at;
@@ -438,6 +443,7 @@ static void annotate(bow_pass *p)
     hd_function *f = p->function;
     uint64_t counts[3] = {0};
     hd_annotations_remove(f, "bow");
+    hd_array_reserve(&f->annotations, (uint64_t)f->annotations.count + p->tag_first[f->instructions.count] + 1);
     for (uint32_t i = 0; i < f->instructions.count; i++)
         for (uint32_t t = p->tag_first[i]; t < p->tag_first[i + 1]; t++) {
             counts[p->tags[t]]++;
