@@ -104,13 +104,13 @@ static bool read_machine(hd_cli *cli, hd_pipeline_options *options)
 /* A table is no PTX: what is about the output's text, or about one list of passes, does not go with it. */
 static bool check_all(const hd_cli *cli)
 {
-    static const hd_cli_option others[] = {HD_CLI_EMIT, HD_CLI_CANONICAL, HD_CLI_NO_SECTION, HD_CLI_TIME_PASSES, HD_CLI_STATS,
-                                           HD_CLI_PRINT_AFTER, HD_CLI_VERIFY_EACH, HD_CLI_DEPFILE, HD_CLI_DEPFILE_PATH,
+    static const hd_cli_option others[] = {HD_CLI_EMIT, HD_CLI_CANONICAL, HD_CLI_NO_SECTION, HD_CLI_STATS, HD_CLI_PRINT_AFTER,
+                                           HD_CLI_VERIFY_EACH, HD_CLI_DEPFILE, HD_CLI_DEPFILE_PATH,
                                            HD_CLI_DEPFILE_TARGET};
     bool all = cli->values[HD_CLI_PASSES] && strcmp(cli->values[HD_CLI_PASSES], "all") == 0;
     for (uint32_t i = 0; all && i < sizeof others / sizeof *others; i++)
         if (hd_cli_has(cli, others[i])) {
-            hd_cli_usage_error("-p all writes a table: of the options, --kernel, --gpu, --block, --drop-stale and -o go with it");
+            hd_cli_usage_error("-p all writes a table: of the options, --kernel, --gpu, --block, --drop-stale, --time-passes and -o go with it");
             return false;
         }
     return true;
@@ -123,6 +123,15 @@ static int compare_techniques(hd_cli *cli, hd_source *source, const hd_rewrite_o
     hd_cli_keep_module(cli, hd_techniques_compare(source, options, &output->writer, &cli->diagnostics, &status));
     bool good = hd_output_close(cli, output, cli->diagnostics.error_count == 0);
     return good && status == HD_STATUS_WRONG ? HD_STATUS_WRONG : hd_cli_status(cli);
+}
+
+static int write_rewritten(hd_cli *cli, hd_source *source, const hd_rewrite_options *options, hd_output *output)
+{
+    hd_cli_keep_module(cli, hd_rewrite(source, options, &output->writer, &cli->diagnostics));
+    bool good = cli->diagnostics.error_count == 0;
+    if (hd_output_close(cli, output, good) && good)
+        write_depfile(cli);
+    return hd_cli_status(cli);
 }
 
 int hd_cli_rewrite(hd_cli *cli)
@@ -138,16 +147,12 @@ int hd_cli_rewrite(hd_cli *cli)
         hd_source_free(source);
         return HD_STATUS_REJECTED;
     }
-    if (options.passes && strcmp(options.passes, "all") == 0)
-        return compare_techniques(cli, source, &options, &output);
     hd_writer log;
     hd_writer_to_descriptor(&log, STDERR_FILENO);
     options.pipeline.log = &log;
-    hd_cli_keep_module(cli, hd_rewrite(source, &options, &output.writer, &cli->diagnostics));
+    bool all = options.passes && strcmp(options.passes, "all") == 0;
+    int status = all ? compare_techniques(cli, source, &options, &output) : write_rewritten(cli, source, &options, &output);
     hd_writer_flush(&log);
     hd_writer_free(&log);
-    bool good = cli->diagnostics.error_count == 0;
-    if (hd_output_close(cli, &output, good) && good)
-        write_depfile(cli);
-    return hd_cli_status(cli);
+    return status;
 }

@@ -1,23 +1,36 @@
-/* See techniques.h. */
+/* See techniques.h. One module serves all techniques: what a pass writes is counted, verified and removed again, so that the next one finds the
+ * same instructions, and with them the analyses that were computed before it. For a pass that changes instructions the functions are kept aside
+ * and restored, and then the analyses are gone; such passes come last. */
 #include "driver/techniques.h"
 #include "driver/check.h"
 #include "ir/architected.h"
 #include "ir/techniques.h"
 #include "ir/words.h"
 
-typedef struct comparison {
-    const hd_source *source;
-    const hd_rewrite_options *options;
-    hd_writer *out;
-    bool wrong;
-} comparison;
-
-typedef struct column_sums { /* of the functions that were asked for */
+typedef struct row { /* of one technique, over the functions that were asked for; or of the code as it is compared */
     uint64_t instructions, annotations;
     hd_word_size size;
     bool sized;
+    const char *verdict; /* NULL: left out */
+    const char *refusal; /* why */
     hd_statistic_array statistics;
-} column_sums;
+} row;
+
+typedef struct comparison {
+    const hd_rewrite_options *options;
+    hd_module *module; /* cleaned up and allocated; as it was after each technique */
+    hd_pass_contexts contexts;
+    hd_arena arena;
+    hd_pass_time_array times; /* in the order in which they ran */
+    row code, rows[HD_TECHNIQUE_COUNT];
+} comparison;
+
+/* ---- the module ------------------------------------------------------------------------------------------------------ */
+
+static bool is_selected(const comparison *c, uint32_t function)
+{
+    return hd_function_selected(c->module->functions.items[function], c->options->pipeline.kernel);
+}
 
 static bool has_annotations(const hd_module *module)
 {
@@ -26,6 +39,35 @@ static bool has_annotations(const hd_module *module)
             return true;
     return false;
 }
+
+static void remove_annotations(hd_module *module, const char *technique)
+{
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        hd_annotations_remove(module->functions.items[i], technique);
+}
+
+static bool allocate(const comparison *c, hd_diagnostics *diagnostics)
+{
+    hd_pipeline_options options = c->options->pipeline;
+    hd_pipeline *pipeline = has_annotations(c->module) ? NULL : hd_pipeline_parse("clean,regalloc", diagnostics);
+    options.log = NULL;
+    bool good = !pipeline || hd_pipeline_run(pipeline, c->module, &options, diagnostics);
+    hd_pipeline_free(pipeline);
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        remove_annotations(c->module, hd_techniques[t].spelling);
+    return good;
+}
+
+static void open_contexts(comparison *c, hd_diagnostics *diagnostics)
+{
+    hd_pass_contexts_open(&c->contexts, c->module, diagnostics);
+    for (uint32_t i = 0; i < c->contexts.count; i++) {
+        c->contexts.items[i].gpu = c->options->pipeline.gpu;
+        c->contexts.items[i].block = c->options->pipeline.block;
+    }
+}
+
+/* ---- one technique --------------------------------------------------------------------------------------------------- */
 
 static void add_statistic(hd_statistic_array *sums, const hd_statistic *s)
 {
@@ -37,40 +79,98 @@ static void add_statistic(hd_statistic_array *sums, const hd_statistic *s)
     hd_array_push(sums, *s);
 }
 
-static bool run_list(const comparison *c, const char *passes, hd_module *module, hd_statistic_array *sums, hd_diagnostics *diagnostics)
+static bool run_pass(comparison *c, const char *pass, hd_pipeline *pipeline, row *r, hd_diagnostics *diagnostics)
 {
-    hd_pipeline *pipeline = hd_pipeline_parse(passes, diagnostics);
-    bool good = pipeline != NULL;
-    for (uint32_t i = 0; i < module->functions.count && good; i++) {
+    bool good = true;
+    hd_pass_time time = {pass, 0};
+    for (uint32_t i = 0; i < c->module->functions.count && good; i++) {
         hd_statistic_array found = {0};
-        if (!hd_function_selected(module->functions.items[i], c->options->pipeline.kernel))
+        if (!is_selected(c, i))
             continue;
-        good = hd_pipeline_run_function(pipeline, module->functions.items[i], &c->options->pipeline, &found, diagnostics);
-        for (uint32_t s = 0; s < found.count && sums; s++)
-            add_statistic(sums, &found.items[s]);
+        time.nanoseconds -= c->contexts.items[i].nanoseconds;
+        good = hd_pipeline_run_in(pipeline, &c->contexts.items[i], &found, diagnostics);
+        time.nanoseconds += c->contexts.items[i].nanoseconds;
+        for (uint32_t s = 0; s < found.count; s++)
+            add_statistic(&r->statistics, &found.items[s]);
         hd_array_free(&found);
     }
-    hd_pipeline_free(pipeline);
+    hd_array_push(&c->times, time);
     return good;
 }
 
-static void sum_up(const comparison *c, const hd_module *module, const char *technique, column_sums *sums)
+static void sum_up(const comparison *c, const char *technique, row *r)
 {
-    sums->sized = technique;
-    for (uint32_t i = 0; i < module->functions.count; i++) {
-        const hd_function *f = module->functions.items[i];
+    r->sized = technique;
+    for (uint32_t i = 0; i < c->module->functions.count; i++) {
+        const hd_function *f = c->module->functions.items[i];
         hd_word_size size = {0, 0, 0};
-        if (!hd_function_selected(f, c->options->pipeline.kernel))
+        if (!is_selected(c, i))
             continue;
-        sums->instructions += hd_function_issued(f);
-        sums->annotations += technique ? hd_annotations_count(f, technique) : 0;
-        sums->sized = sums->sized && hd_words_size(f, technique, &size);
-        sums->size.words += size.words;
-        sums->size.bits += size.bits;
+        r->instructions += hd_function_issued(f);
+        r->annotations += technique ? hd_annotations_count(f, technique) : 0;
+        r->sized = r->sized && hd_words_size(f, technique, &size);
+        r->size.words += size.words;
+        r->size.bits += size.bits;
     }
-    if (sums->instructions)
-        sums->size.percent = 100.0 * (double)sums->size.words / (double)sums->instructions;
+    if (r->instructions)
+        r->size.percent = 100.0 * (double)r->size.words / (double)r->instructions;
 }
+
+static const char *first_error(comparison *c, const hd_diagnostics *diagnostics)
+{
+    for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
+        if (d->severity == HD_ERROR)
+            return hd_arena_string(&c->arena, d->message, strlen(d->message));
+    return "failed";
+}
+
+static void try_technique(comparison *c, const hd_technique_info *technique, hd_pipeline *pipeline, row *r)
+{
+    hd_diagnostics own;
+    hd_check_result checked;
+    hd_diagnostics_init(&own);
+    if (run_pass(c, technique->pass, pipeline, r, &own)) {
+        r->verdict = hd_check_module(c->module, NULL, &own, &checked) == HD_STATUS_DONE ? "yes" : "NO";
+        sum_up(c, technique->spelling, r);
+    }
+    if (own.error_count)
+        r->refusal = first_error(c, &own);
+    hd_diagnostics_free(&own);
+}
+
+/* The functions are as they were afterwards. */
+static void compare_one(comparison *c, uint32_t t, hd_pipeline *pipeline, hd_diagnostics *diagnostics)
+{
+    bool changes = !hd_pipeline_only_annotates(pipeline);
+    uint32_t count = c->module->functions.count;
+    hd_function **kept = changes ? HD_ARENA_ARRAY(&c->arena, hd_function *, count) : NULL;
+    for (uint32_t i = 0; i < count && changes; i++)
+        kept[i] = hd_function_copy(c->module->functions.items[i]);
+    try_technique(c, &hd_techniques[t], pipeline, &c->rows[t]);
+    if (!changes) {
+        remove_annotations(c->module, hd_techniques[t].spelling);
+        return;
+    }
+    hd_pass_contexts_close(&c->contexts);
+    for (uint32_t i = 0; i < count; i++)
+        hd_function_restore(c->module->functions.items[i], kept[i]);
+    open_contexts(c, diagnostics);
+}
+
+static void compare_all(comparison *c, hd_diagnostics *diagnostics)
+{
+    open_contexts(c, diagnostics);
+    for (uint32_t changing = 0; changing < 2; changing++)
+        for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++) {
+            hd_pipeline *pipeline = *hd_techniques[t].pass ? hd_pipeline_parse(hd_techniques[t].pass, diagnostics) : NULL;
+            if (pipeline && hd_pipeline_only_annotates(pipeline) != changing)
+                compare_one(c, t, pipeline, diagnostics);
+            hd_pipeline_free(pipeline);
+        }
+    hd_pass_contexts_close(&c->contexts);
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------------------- */
 
 /* What stands in no column. */
 static bool is_detail(const hd_statistic *s)
@@ -78,81 +178,74 @@ static bool is_detail(const hd_statistic *s)
     return s->value && strcmp(s->name, HD_STATISTIC_WORDS) != 0 && strcmp(s->name, HD_STATISTIC_BITS) != 0;
 }
 
-static void write_row(const comparison *c, const char *name, const column_sums *sums, const char *verdict)
+static void write_row(hd_writer *out, const char *name, const row *r)
 {
-    hd_write_format(c->out, "%-10s  %12llu", name, (unsigned long long)sums->instructions);
-    if (!*verdict)
-        hd_write_string(c->out, "\n");
-    else if (!sums->sized)
-        hd_write_format(c->out, "  %11llu  %10s  %7s  %9s  %s\n", (unsigned long long)sums->annotations, "-", "-", "-", verdict);
+    if (r->refusal)
+        hd_write_format(out, "%-10s  left out: %s\n", name, r->refusal);
+    if (!r->verdict)
+        return;
+    hd_write_format(out, "%-10s  %12llu", name, (unsigned long long)r->instructions);
+    if (!*r->verdict)
+        hd_write_string(out, "\n");
+    else if (!r->sized)
+        hd_write_format(out, "  %11llu  %10s  %7s  %9s  %s\n", (unsigned long long)r->annotations, "-", "-", "-", r->verdict);
     else
-        hd_write_format(c->out, "  %11llu  %10llu  %7.2f  %9llu  %s\n", (unsigned long long)sums->annotations,
-                        (unsigned long long)sums->size.words, sums->size.percent, (unsigned long long)sums->size.bits, verdict);
-    for (uint32_t s = 0; s < sums->statistics.count && *verdict; s++)
-        if (is_detail(&sums->statistics.items[s]))
-            hd_write_format(c->out, "%12s%12llu  %s\n", "", (unsigned long long)sums->statistics.items[s].value, sums->statistics.items[s].name);
+        hd_write_format(out, "  %11llu  %10llu  %7.2f  %9llu  %s\n", (unsigned long long)r->annotations,
+                        (unsigned long long)r->size.words, r->size.percent, (unsigned long long)r->size.bits, r->verdict);
+    for (uint32_t s = 0; s < r->statistics.count && *r->verdict; s++)
+        if (is_detail(&r->statistics.items[s]))
+            hd_write_format(out, "%12s%12llu  %s\n", "", (unsigned long long)r->statistics.items[s].value, r->statistics.items[s].name);
 }
 
-static hd_module *read_copy(const comparison *c, hd_source *source, hd_diagnostics *diagnostics)
+static hd_status write_table(const comparison *c, hd_writer *out)
 {
-    hd_source_from_memory(source, c->source->name, c->source->text, c->source->length);
-    hd_module *module = hd_parse_ptx(source, &c->options->parse, diagnostics);
-    if (!has_annotations(module) && !run_list(c, "clean,regalloc", module, NULL, diagnostics))
-        return module;
-    for (uint32_t i = 0; i < module->functions.count; i++)
-        for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
-            hd_annotations_remove(module->functions.items[i], hd_techniques[t].spelling);
-    return module;
-}
-
-static const char *first_error(const hd_diagnostics *diagnostics)
-{
-    for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
-        if (d->severity == HD_ERROR)
-            return d->message;
-    return "failed";
-}
-
-/* NULL: the code as it is compared. */
-static void compare_one(comparison *c, const hd_technique_info *technique)
-{
-    hd_source source;
-    hd_diagnostics own;
-    hd_check_result checked;
-    column_sums sums = {0};
-    hd_diagnostics_init(&own);
-    hd_module *module = read_copy(c, &source, &own);
-    const char *verdict = "";
-    if (technique && !own.error_count && run_list(c, technique->pass, module, &sums.statistics, &own)) {
-        verdict = hd_check_module(module, NULL, &own, &checked) == HD_STATUS_DONE ? "yes" : "NO";
-        c->wrong = c->wrong || *verdict == 'N';
+    hd_status status = HD_STATUS_DONE;
+    hd_write_format(out, "%-10s  %12s  %11s  %10s  %7s  %9s  %s\n", "technique", "instructions", "annotations", "64-bit", "of code", "bits in",
+                    "verified");
+    hd_write_format(out, "%-10s  %12s  %11s  %10s  %7s  %9s\n", "", "", "", "words", "%", "code");
+    write_row(out, c->code.verdict ? "(none)" : "", &c->code);
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++) {
+        if (*hd_techniques[t].pass)
+            write_row(out, hd_techniques[t].spelling, &c->rows[t]);
+        if (c->rows[t].verdict && *c->rows[t].verdict == 'N')
+            status = HD_STATUS_WRONG;
     }
-    if (own.error_count)
-        hd_write_format(c->out, "%-10s  left out: %s\n", technique ? technique->spelling : "", first_error(&own));
-    if (!own.error_count || *verdict) {
-        sum_up(c, module, technique ? technique->spelling : NULL, &sums);
-        write_row(c, technique ? technique->spelling : "(none)", &sums, verdict);
-    }
-    hd_array_free(&sums.statistics);
-    hd_diagnostics_free(&own);
-    hd_module_free(module);
+    return status;
+}
+
+static void free_comparison(comparison *c)
+{
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        hd_array_free(&c->rows[t].statistics);
+    hd_array_free(&c->times);
+    hd_arena_free(&c->arena);
+    hd_module_free(c->module);
 }
 
 hd_module *hd_techniques_compare(hd_source *source, const hd_rewrite_options *options, hd_writer *out, hd_diagnostics *diagnostics,
                                  hd_status *status)
 {
-    comparison c = {source, options, out, false};
+    comparison c = {.options = options};
+    hd_diagnostics own;
     hd_module *module = hd_parse_ptx(source, &options->parse, diagnostics);
     *status = HD_STATUS_REJECTED;
     if (diagnostics->error_count || !hd_module_check_selection(module, options->pipeline.kernel, diagnostics))
         return module;
-    hd_write_format(out, "%-10s  %12s  %11s  %10s  %7s  %9s  %s\n", "technique", "instructions", "annotations", "64-bit", "of code", "bits in",
-                    "verified");
-    hd_write_format(out, "%-10s  %12s  %11s  %10s  %7s  %9s\n", "", "", "", "words", "%", "code");
-    compare_one(&c, NULL);
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
-        if (*hd_techniques[t].pass)
-            compare_one(&c, &hd_techniques[t]);
-    *status = c.wrong ? HD_STATUS_WRONG : HD_STATUS_DONE;
+    hd_diagnostics_init(&own);
+    c.module = hd_module_copy(module, &own);
+    if (allocate(&c, &own)) {
+        c.code.verdict = "";
+        sum_up(&c, NULL, &c.code);
+        compare_all(&c, &own);
+    } else {
+        c.code.refusal = first_error(&c, &own);
+        for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+            c.rows[t].refusal = c.code.refusal;
+    }
+    *status = write_table(&c, out);
+    if (options->pipeline.log && options->pipeline.time_passes)
+        hd_pass_times_write(options->pipeline.log, c.times.items, c.times.count);
+    free_comparison(&c);
+    hd_diagnostics_free(&own);
     return module;
 }

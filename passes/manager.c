@@ -226,18 +226,19 @@ static void run_step(run *r, const hd_pipeline_step *step, hd_pass_context *cont
     if (liveness != context->liveness)
         drop_analyses(context, HD_KEEPS_ALL & ~(uint32_t)(HD_NEEDS_WARP_LIVENESS | HD_NEEDS_WARP_WORDS));
     context->liveness = liveness;
+    uint64_t before = r->options->validate ? fingerprint(context->function) : 0, start = now_ns();
     for (uint32_t a = 0; a < HD_ANALYSIS_COUNT; a++)
         if (pass->needs >> a & 1)
             hd_analysis_get(context, (hd_analysis)a);
-    uint64_t before = r->options->validate ? fingerprint(context->function) : 0;
     bool changed = pass->run(context);
+    if (changed)
+        drop_analyses(context, pass->keeps);
+    hd_arena_free(&context->scratch);
+    context->nanoseconds += now_ns() - start;
     if (context->counts)
         add_sizes(context, pass);
     if (r->options->validate)
         validate_after(context, pass, changed, before);
-    if (changed)
-        drop_analyses(context, pass->keeps);
-    hd_arena_free(&context->scratch);
     collect_statistics(o, context, pass);
 }
 
@@ -245,9 +246,9 @@ static void run_steps(run *r, hd_pass_context *context, outcome *o)
 {
     for (uint32_t s = 0; s < r->pipeline->steps.count && o->diagnostics.error_count == 0; s++) {
         const hd_pipeline_step *step = &r->pipeline->steps.items[s];
-        uint64_t start = now_ns();
+        uint64_t before = context->nanoseconds;
         run_step(r, step, context, o);
-        __atomic_fetch_add(&r->nanoseconds[s], now_ns() - start, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&r->nanoseconds[s], context->nanoseconds - before, __ATOMIC_RELAXED);
         if (is_printed(r->options, step->pass)) {
             hd_write_format(r->options->log, "// after %s\n", step->pass->name);
             r->options->print_function(r->options->log, context->function);
@@ -317,15 +318,24 @@ bool hd_pipeline_run_function(hd_pipeline *pipeline, hd_function *function, cons
 
 /* ---- what is told afterwards ---- */
 
-static void print_times(const run *r, hd_writer *log)
+void hd_pass_times_write(hd_writer *log, const hd_pass_time *times, uint32_t count)
 {
     uint64_t total = 0;
-    for (uint32_t s = 0; s < r->pipeline->steps.count; s++)
-        total += r->nanoseconds[s];
+    for (uint32_t i = 0; i < count; i++)
+        total += times[i].nanoseconds;
     hd_write_string(log, "  milliseconds       %  pass (analyses that it asked for included)\n");
+    for (uint32_t i = 0; i < count; i++)
+        hd_write_format(log, "%14.3f  %6.1f  %s\n", (double)times[i].nanoseconds / 1e6,
+                        total ? 100.0 * (double)times[i].nanoseconds / (double)total : 0.0, times[i].pass);
+}
+
+static void print_times(const run *r, hd_writer *log)
+{
+    hd_pass_time_array times = {0};
     for (uint32_t s = 0; s < r->pipeline->steps.count; s++)
-        hd_write_format(log, "%14.3f  %6.1f  %s\n", (double)r->nanoseconds[s] / 1e6,
-                        total ? 100.0 * (double)r->nanoseconds[s] / (double)total : 0.0, r->pipeline->steps.items[s].pass->name);
+        hd_array_push(&times, (hd_pass_time){r->pipeline->steps.items[s].pass->name, r->nanoseconds[s]});
+    hd_pass_times_write(log, times.items, times.count);
+    hd_array_free(&times);
 }
 
 static void print_statistics(const run *r, uint32_t count, hd_writer *log)

@@ -30,6 +30,10 @@ typedef enum hd_liveness_rule { HD_LIVENESS_OURS, HD_LIVENESS_PAPER, HD_LIVENESS
 typedef struct hd_statistic { const char *pass, *name; uint64_t value; } hd_statistic;
 HD_ARRAY_TYPE(hd_statistic_array, hd_statistic);
 
+typedef struct hd_pass_time { const char *pass; uint64_t nanoseconds; } hd_pass_time;
+HD_ARRAY_TYPE(hd_pass_time_array, hd_pass_time);
+void hd_pass_times_write(hd_writer *log, const hd_pass_time *times, uint32_t count); /* as a table */
+
 typedef struct hd_option { const char *name, *value; /* value "" for a flag */ } hd_option;
 
 typedef struct hd_pass_context {
@@ -44,6 +48,7 @@ typedef struct hd_pass_context {
     bool verify;                          /* passes that rewrite prove their work, where they can */
     bool counts;                          /* somebody asks for statistics: what is made for them alone is worth its time */
     hd_statistic_array statistics;
+    uint64_t nanoseconds;                 /* of processor time that passes have taken so far, with the analyses that they asked for */
     const struct hd_gpu *gpu;             /* see hd_pass_gpu */
     struct hd_gpu *own_gpu;
     uint32_t block;                       /* threads of a CTA as the user says; 0: not said */

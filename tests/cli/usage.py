@@ -288,6 +288,9 @@ def case_all_techniques(folder):
     for other in ("--stats", "--canonical", "--emit=extended", "--print-after=bow"):
         status(2, "rewrite", "-p", "all", other, good, says="-p all writes a table")
     status(1, "rewrite", "-p", "all", "--kernel=nosuch", good)
+    timed = status(0, "rewrite", "-p", "all", "--time-passes", good, says="milliseconds")
+    same(timed.out, heddle("rewrite", "-p", "all", good), "the table with times")
+    expect({line.split()[2] for line in timed.err.splitlines()[1:]} == set(names), "times of %r", timed.err)
     status(0, "rewrite", "-p", "bow", "--gpu=sm_90", "--block=64", good)
     status(1, "rewrite", "-p", "bow", "--gpu=nosuch", good, says="no GPU is called")
 
