@@ -69,6 +69,17 @@ static void run_passes(kernel_run *run, hd_module *module, hd_diagnostics *diagn
     hd_pipeline_free(pipeline);
 }
 
+static hd_module *read_text(kernel_run *run, hd_source *source, hd_diagnostics *diagnostics)
+{
+    hd_source_from_memory(source, "k.ptx", run->text, strlen(run->text));
+    hd_module *module = hd_parse_ptx(source, &(hd_parse_options){0}, diagnostics);
+    if (diagnostics->error_count) {
+        keep_first(run, diagnostics);
+        fail_msg("the kernel does not parse: %u: %s", run->line, run->message);
+    }
+    return module;
+}
+
 void run_kernel(kernel_run *run)
 {
     hd_diagnostics diagnostics;
@@ -76,12 +87,7 @@ void run_kernel(kernel_run *run)
     run->message[0] = run->slug[0] = run->notes[0] = 0;
     run->statistics = (hd_exec_statistics){0};
     hd_diagnostics_init(&diagnostics);
-    hd_source_from_memory(&source, "k.ptx", run->text, strlen(run->text));
-    hd_module *module = hd_parse_ptx(&source, &(hd_parse_options){0}, &diagnostics);
-    if (diagnostics.error_count) {
-        keep_first(run, &diagnostics);
-        fail_msg("the kernel does not parse: %u: %s", run->line, run->message);
-    }
+    hd_module *module = run->module ? hd_module_copy(run->module, &diagnostics) : read_text(run, &source, &diagnostics);
     run_passes(run, module, &diagnostics);
     if (run->opened)
         run->opened(run, module);

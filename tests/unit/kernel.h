@@ -10,6 +10,7 @@
 
 typedef struct kernel_run {
     const char *text; /* a module with one kernel: k(.param .u64 in, .param .u64 out) */
+    const hd_module *module; /* in place of it, to be copied; NULL: the text is read */
     const void *in;
     size_t in_bytes, out_bytes;
     void *out;            /* what the kernel left; in before: its first content */

@@ -157,22 +157,21 @@ static void close_replay(kernel_run *run)
     hd_diagnostics_free(&r->quiet);
 }
 
-static void expect_program(const program *p, uint64_t seed, const char *text, const char *before, const char *list)
+/* want: what the program computes. */
+static void expect_program(const program *p, uint64_t seed, const hd_module *module, const char *before, const char *list, const uint32_t *want)
 {
-    static uint32_t got[96 * RESULT_WORDS], want[96 * RESULT_WORDS];
-    char passes[128], what[192];
-    snprintf(passes, sizeof passes, "%s%s", before, list);
-    snprintf(what, sizeof what, "seed %llu, %s", (unsigned long long)seed, passes);
+    static uint32_t got[96 * RESULT_WORDS];
+    char what[192];
+    snprintf(what, sizeof what, "seed %llu, %s,%s", (unsigned long long)seed, before, list);
     replay r = {.list = list, .what = what, .spelled = seed % 8 == 0};
     memset(got, 0, sizeof got);
-    kernel_run run = {.text = text, .passes = passes, .in = p->inputs, .in_bytes = sizeof p->inputs, .out = got,
+    kernel_run run = {.module = module, .passes = list, .in = p->inputs, .in_bytes = sizeof p->inputs, .out = got,
                       .out_bytes = sizeof *got * RESULT_WORDS * p->threads, .block = p->threads, .grid = 1,
                       .options.instruction_limit = 20000000, .opened = open_replay, .closing = close_replay, .context = &r};
     run_kernel(&run);
     if (run.status != HD_EXEC_DONE)
         fail_msg("%s: line %u: %s", what, run.line, run.message);
     program_plain(p, got);
-    program_evaluate(p, want);
     for (uint32_t i = 0; i < p->threads * RESULT_WORDS; i++)
         if (got[i] != want[i])
             fail_msg("%s: thread %u, word %u: 0x%08x, expected 0x%08x", what, i / RESULT_WORDS, i % RESULT_WORDS, got[i], want[i]);
@@ -180,7 +179,8 @@ static void expect_program(const program *p, uint64_t seed, const char *text, co
 
 static void structured_programs(void **state)
 {
-    static const char *const before[] = {"clean,regalloc,", "regalloc(max=32),", "clean,regalloc(max=20),", "regalloc(max=16,banks=2),"};
+    static const char *const before[] = {"clean,regalloc", "regalloc(max=32)", "clean,regalloc(max=20)", "regalloc(max=16,banks=2)"};
+    static uint32_t want[96 * RESULT_WORDS];
     static program p;
     const char *lists[MOST_LISTS];
     uint64_t count = number_from("TECHNIQUE_COUNT", 60), first = number_from("TECHNIQUE_SEED", 1);
@@ -191,8 +191,13 @@ static void structured_programs(void **state)
     for (uint64_t seed = first; seed < first + count; seed++) {
         program_make(&p, seed);
         program_print(&p, text, TEXT_BYTES);
+        program_evaluate(&p, want);
+        rf_bench b;
+        rf_bench_open(&b, text, strlen(text));
+        rf_bench_pass(&b, before[seed % 4]);
         for (uint32_t l = 0; l < list_count; l++)
-            expect_program(&p, seed, text, before[seed % 4], lists[l]);
+            expect_program(&p, seed, b.module, before[seed % 4], lists[l], want);
+        rf_bench_close(&b);
     }
     free(text);
 }
