@@ -6,7 +6,7 @@
 
 enum {
     BEGIN, CAME, /* states of a warp before its first instruction; it has come to take turns */
-    CREDIT = 64, PRICE = 2, REST = 64, /* see `credit` */
+    CREDIT = 64, PRICE = 2, REST = 64, LONGEST_REST = 1 << 16, /* see `credit` */
 };
 
 /* What a transition is made by: the number of a stretch's text, its frame, of those that do not rest (as many as there are: a new one), the instructions
@@ -56,6 +56,7 @@ struct hd_rf_automaton {
     hd_u32_array taken;    /* transitions with times */
     uint32_t credit;       /* a stretch that is not new earns 1, a new one costs PRICE; where there is none left, nothing is written down */
     uint32_t rest;         /* ... for so many stretches */
+    uint32_t next_rest;    /* twice as many as the last time, where it is for want of room that nothing is */
 };
 
 bool hd_rf_automaton_takes(const hd_rf_model *model)
@@ -72,6 +73,7 @@ hd_rf_automaton *hd_rf_automaton_new(hd_rf_feeder *feeder)
     hd_sequences_number(&a->states.numbers, NULL, 0, 1); /* BEGIN, and CAME: shorter than any other */
     hd_sequences_number(&a->states.numbers, (const uint32_t[]){CAME}, 1, 2);
     a->credit = CREDIT;
+    a->next_rest = REST;
     hd_rf_outcomes_start(&a->outcomes, feeder);
     a->members = feeder->members.count;
     for (uint32_t m = 0; m < a->members; m++)
@@ -305,8 +307,11 @@ static bool walk_only(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, c
 static void pay(hd_rf_automaton *a)
 {
     a->credit -= a->forgets ? 0 : PRICE < a->credit ? PRICE : a->credit;
-    if (!a->credit)
-        a->rest = REST;
+    if (a->credit)
+        return;
+    if (a->next_rest < LONGEST_REST && !has_room(a))
+        a->next_rest *= 2;
+    a->rest = a->next_rest;
 }
 
 /* The state that it leads to, and what rests from then on. */
