@@ -219,7 +219,6 @@ static void free_comparison(comparison *c)
         hd_array_free(&c->rows[t].statistics);
     hd_array_free(&c->times);
     hd_arena_free(&c->arena);
-    hd_module_free(c->module);
 }
 
 hd_module *hd_techniques_compare(hd_source *source, const hd_rewrite_options *options, hd_writer *out, hd_diagnostics *diagnostics,
@@ -232,7 +231,8 @@ hd_module *hd_techniques_compare(hd_source *source, const hd_rewrite_options *op
     if (diagnostics->error_count || !hd_module_check_selection(module, options->pipeline.kernel, diagnostics))
         return module;
     hd_diagnostics_init(&own);
-    c.module = hd_module_copy(module, &own);
+    c.module = module;
+    module->diagnostics = &own; /* the table says what it needs of them */
     if (allocate(&c, &own)) {
         c.code.verdict = "";
         sum_up(&c, NULL, &c.code);
@@ -246,6 +246,7 @@ hd_module *hd_techniques_compare(hd_source *source, const hd_rewrite_options *op
     if (options->pipeline.log && options->pipeline.time_passes)
         hd_pass_times_write(options->pipeline.log, c.times.items, c.times.count);
     free_comparison(&c);
+    module->diagnostics = diagnostics;
     hd_diagnostics_free(&own);
     return module;
 }
