@@ -6,7 +6,8 @@
  * the CFG's: a side that ends is followed by the other side.
  *
  * Method. Blocks of R(b, s) with an edge to r or X are children of r in the post-dominator tree, so only those children
- * are visited: from a child over its successors to the children that those lie below. Sides that share r and what
+ * are visited: from a child over its successors to the children that those lie below. Not so where blocks stray: those that only fail, for which no
+ * join waits (cfg.c), lie below none, and any block of a side may lead there; then all are visited. Sides that share r and what
  * follows share the walk. Complexity: O(log n) for each child seen, and the size of the result, which is quadratic in
  * the number of targets that share a reconvergence point (a branch with k sides has k * k orders).
  */
@@ -28,6 +29,7 @@ typedef struct walk {
     uint32_t *child_first, *children; /* of the post-dominator tree, by block and X; in the order of their intervals */
     uint32_t *seen;                   /* by block: the last round that saw it */
     uint32_t round;
+    bool strays;
     hd_u32_array blocks;
 } walk;
 
@@ -50,6 +52,18 @@ static void find_children(walk *w, hd_arena *scratch)
     for (uint32_t i = 0; i < nodes; i++)
         if (by_enter[i] != cfg->block_count)
             w->children[first[cfg->blocks[by_enter[i]].post_dominator + 1]++] = by_enter[i];
+}
+
+/* Does a block lead to one that is not below its join? */
+static bool any_strays(const hd_cfg *cfg)
+{
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++) {
+            uint32_t to = hd_block_successors(cfg, b)[e];
+            if (to != cfg->block_count && !hd_block_post_dominates(cfg, cfg->blocks[b].post_dominator, to))
+                return true;
+        }
+    return false;
 }
 
 /* The child of `join` that a block below it is or lies below. */
@@ -109,11 +123,11 @@ static void visit(walk *w, uint32_t join, uint32_t block)
 {
     if (block == join || block == w->cfg->block_count)
         return;
-    uint32_t child = child_above(w, join, block);
-    if (w->seen[child] == w->round)
+    uint32_t at = w->strays ? block : child_above(w, join, block);
+    if (w->seen[at] == w->round)
         return;
-    w->seen[child] = w->round;
-    hd_array_push(&w->blocks, child);
+    w->seen[at] = w->round;
+    hd_array_push(&w->blocks, at);
 }
 
 /* The seeds [at, end) have one join and one follower. */
@@ -137,7 +151,7 @@ static void find_edges(const hd_cfg *cfg, const hd_uniformity *uniformity, order
 {
     seeds all = {0};
     hd_arena scratch = {0};
-    walk w = {.cfg = cfg, .seen = HD_ARENA_ARRAY(&scratch, uint32_t, cfg->block_count)};
+    walk w = {.cfg = cfg, .seen = HD_ARENA_ARRAY(&scratch, uint32_t, cfg->block_count), .strays = any_strays(cfg)};
     find_children(&w, &scratch);
     for (uint32_t b = 0; b < cfg->block_count; b++)
         for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++)

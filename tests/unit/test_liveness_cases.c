@@ -250,6 +250,22 @@ static void a_side_follows_the_other_side(void **state)
     done(&s);
 }
 
+/* No join waits for lanes that only fail, but others of the warp go on behind them. */
+static void lanes_that_fail_are_followed(void **state)
+{
+    subject s;
+    (void)state;
+    open_body(&s,
+              "mov.u32 %r0, %tid.x;\nsetp.eq.u32 %p1, %r0, 0;\nsetp.eq.u32 %p2, %r0, 1;\n@%p1 bra J;\n"
+              "@%p2 bra F;\nmov.u32 %r1, 0;\nJ: ret;\nF: trap;\n",
+              HD_LIVENESS_OURS); /* blocks: 0 b, 1 and 2 its side, 3 J, 4 F, which 1 may lead to, 5 X */
+    expect_order(&s, 0, 1 << 1 | 1 << 3);
+    expect_order(&s, 1, 1 << 2 | 1 << 4);
+    expect_order(&s, 2, 1 << 3);
+    expect_order(&s, 4, 1 << 2 | 1 << 3 | 1 << 5);
+    done(&s);
+}
+
 static void partial_definitions_do_not_kill(void **state)
 {
     subject s;
@@ -400,6 +416,7 @@ int main(void)
         cmocka_unit_test(a_counter_after_a_loop_left_at_different_times),
         cmocka_unit_test(interleaved_sides),
         cmocka_unit_test(a_side_follows_the_other_side),
+        cmocka_unit_test(lanes_that_fail_are_followed),
         cmocka_unit_test(partial_definitions_do_not_kill),
         cmocka_unit_test(calls_keep_the_callers_registers),
         cmocka_unit_test(what_lanes_share),
