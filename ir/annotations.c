@@ -280,27 +280,56 @@ hd_register_key hd_register_key_of(const hd_function *function, uint32_t reg)
     return (hd_register_key){r->declaration, r->vector > 1 ? index * r->vector + r->component : index};
 }
 
+/* A reader takes a declaration of the module into the function where an instruction first names a register of it. */
+typedef struct ordinal_walk {
+    const hd_function *function;
+    uint32_t *ordinals, next;
+    bool imports; /* whether there are such declarations */
+} ordinal_walk;
+
+static void number_import(ordinal_walk *w, uint32_t reg)
+{
+    uint32_t d = reg == HD_NONE ? HD_NONE : w->function->registers.items[reg].declaration; /* the carry flag has none */
+    if (d != HD_NONE && w->function->declarations.items[d].depth == 0 && w->ordinals[d] == HD_NONE)
+        w->ordinals[d] = w->next++;
+}
+
+static void number_statement(ordinal_walk *w, const hd_statement *statement)
+{
+    const hd_function *f = w->function;
+    if (statement->kind == HD_STATEMENT_REGISTERS) {
+        const hd_group *group = &f->register_groups.items[statement->index];
+        for (uint32_t d = 0; d < group->count; d++)
+            w->ordinals[group->first + d] = w->next++;
+    } else if (statement->kind == HD_STATEMENT_INSTRUCTION && w->imports) {
+        const hd_instruction *insn = &f->instructions.items[statement->index];
+        number_import(w, insn->guard);
+        HD_INSN_REGISTERS (f, insn, o)
+            number_import(w, o->value);
+    }
+}
+
 uint32_t *hd_declaration_ordinals(const hd_function *function)
 {
-    uint32_t count = function->declarations.count, next = 0;
+    uint32_t count = function->declarations.count;
     if (!function->changed || count == 0)
         return NULL;
-    uint32_t *ordinals = hd_calloc(count, sizeof *ordinals);
+    ordinal_walk w = {function, hd_calloc(count, sizeof *w.ordinals), 0, false};
     for (uint32_t i = 0; i < function->register_groups.count; i++)
         for (uint32_t d = 0; d < function->register_groups.items[i].count; d++)
-            ordinals[function->register_groups.items[i].first + d] = HD_NONE;
-    for (uint32_t i = 0; i < count; i++) /* those in no group stand in the header */
-        if (ordinals[i] != HD_NONE)
-            ordinals[i] = next++;
-    for (uint32_t i = 0; i < function->statements.count; i++) {
-        const hd_statement *statement = &function->statements.items[i];
-        if (statement->kind != HD_STATEMENT_REGISTERS)
-            continue;
-        const hd_group *group = &function->register_groups.items[statement->index];
-        for (uint32_t d = 0; d < group->count; d++)
-            ordinals[group->first + d] = next++;
+            w.ordinals[function->register_groups.items[i].first + d] = HD_NONE;
+    for (uint32_t i = 0; i < count; i++) { /* those in no group stand in the header, or are of the module */
+        bool import = function->declarations.items[i].depth == 0;
+        w.imports |= import;
+        if (w.ordinals[i] != HD_NONE)
+            w.ordinals[i] = import ? HD_NONE : w.next++;
     }
-    return ordinals;
+    for (uint32_t i = 0; i < function->statements.count; i++)
+        number_statement(&w, &function->statements.items[i]);
+    for (uint32_t i = 0; i < count; i++) /* of the module, and no instruction names them any more */
+        if (function->declarations.items[i].depth == 0 && w.ordinals[i] == HD_NONE)
+            w.ordinals[i] = w.next++;
+    return w.ordinals;
 }
 
 static uint64_t key_order(const hd_function *function, uint32_t reg)

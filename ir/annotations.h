@@ -68,8 +68,9 @@ typedef struct hd_register_key {
     uint32_t declaration, index;
 } hd_register_key;
 hd_register_key hd_register_key_of(const hd_function *function, uint32_t reg);
-/* Ordinals count declarations in text order. Where a pass added some, the order is not that of function->declarations:
- * by index there, the ordinal; NULL where both are the same. The caller frees it. */
+/* Ordinals count declarations in text order; one of the module counts where an instruction first names a register of it.
+ * Where a pass changed the code, the order may not be that of function->declarations: by index there, the ordinal; NULL
+ * where both are the same. The caller frees it. */
 uint32_t *hd_declaration_ordinals(const hd_function *function);
 /* The ids by key, O(log n) a look-up. An annotation is a mention: a declared register that no instruction names gets
  * its id here. */
