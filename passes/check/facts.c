@@ -1,8 +1,11 @@
 /* Accesses and liveness, one register or word at a time: see facts.h. Divergence is in divergence.c. */
 #include "passes/check/facts_private.h"
 
+/* Nobody calls an entry: its threads end with it. */
 static bool register_leaves(const hd_function *f, uint32_t reg)
 {
+    if (f->is_entry)
+        return false;
     for (uint32_t i = 0; i < f->register_results.count; i++)
         if (f->register_results.items[i] == reg)
             return true;

@@ -1,4 +1,4 @@
-/* Registers that old PTX declares outside functions: how files name them after a pass changed the code. */
+/* Registers that old PTX declares outside functions: how files name them after a pass changed the code, and how long they live. */
 #include "tests/unit/unit.h"
 
 #include "emitters/ptx.h"
@@ -58,10 +58,36 @@ static void the_first_mention_left_counts(void **state)
     (void)state;
 }
 
+/* ---- lives ----------------------------------------------------------------------------------------------------------- */
+
+/* Is the source of instruction 0 dead behind it: by the pass, and as the check sees it. */
+static void expect_dead(const char *function, bool dead)
+{
+    rf_bench b;
+    open_text(&b, function);
+    rf_bench_pass(&b, "ltrf(dead)");
+    assert_true(rf_bench_check(&b, hd_check_ltrf));
+    assert_int_equal(hd_annotation_at(b.kernel, HD_ANNOTATION_LTRF_DEAD, 0, 0) != NULL, dead);
+    if (!dead) {
+        hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_LTRF_DEAD, .instruction = 0, .value = 1});
+        hd_annotations_sort(b.kernel);
+        assert_false(rf_bench_check(&b, hd_check_ltrf));
+    }
+    rf_bench_close(&b);
+}
+
+static void they_end_with_an_entry(void **state)
+{
+    (void)state;
+    expect_dead(HEAD ".entry k()\n{\nst.global.u32 [out], %n;\nret;\n}\n", true);
+    expect_dead(HEAD ".func k()\n{\nst.global.u32 [out], %n;\nret;\n}\n", false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_mention_left_counts),
+        cmocka_unit_test(they_end_with_an_entry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
