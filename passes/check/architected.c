@@ -1,9 +1,10 @@
 /* Verifies the numbers of an allocated function (ir/architected.h): it has the registers and predicates that it names, and holds during calls
- * those whose values are read behind one. Larger numbers cost residency, and are sound. The bytes of spilled registers are not looked at.
+ * those whose values are read behind one. A register that no write reaches has no value to hold. Larger numbers cost residency, and are sound.
+ * The bytes of spilled registers are not looked at.
  *
- * Lanes that wait elsewhere need nothing held: a callee writes its registers in its own lanes alone.
+ * Lanes that wait elsewhere, or make no call under its guard, need nothing held: a callee writes its registers in its own lanes alone.
  *
- * Complexity: linear in operands; where there are calls, that of facts.h, and calls times registers.
+ * Complexity: linear in operands; where there are calls, that of facts.h, calls times registers, and registers times edges.
  */
 #include "passes/check/check.h"
 
@@ -42,37 +43,103 @@ static hd_architected named(const hd_function *f)
     return needs;
 }
 
-static bool overwrites(const hd_lives *words, uint32_t word, uint32_t ordinal)
+typedef struct call_check {
+    hd_facts facts;
+    hd_bitset *written; /* by word: blocks into which a write leads; made when it is asked for */
+    hd_u32_array stack;
+} call_check;
+
+/* In all lanes that make the call. */
+static bool overwrites(const hd_facts *facts, uint32_t word, uint32_t call)
 {
-    uint32_t at = hd_lives_access_from(words, word, ordinal);
-    return at < words->access_first[word + 1] && words->accesses[at].ordinal == ordinal && words->accesses[at].kinds & HD_ACCESS_KILL;
+    const hd_function *f = facts->function;
+    HD_INSN_REGISTERS (f, &f->instructions.items[call], o)
+        if (o->flags & HD_OPERAND_DEF && !hd_operand_selector(f, o) && word >= facts->storage.first[o->value] && word < facts->storage.end[o->value])
+            return true;
+    return false;
+}
+
+static bool leads_in(const hd_facts *facts, uint32_t word)
+{
+    const hd_function *f = facts->function;
+    bool leads = hd_lives_leaves_with(&facts->words, word); /* the module's registers are written anywhere */
+    for (uint32_t i = 0; i < f->register_parameters.count; i++)
+        HD_STORAGE_WORDS (&facts->storage, f->register_parameters.items[i], parameter)
+            leads = leads || parameter == word;
+    return leads;
+}
+
+static void reach_behind(call_check *c, hd_bitset into, uint32_t block)
+{
+    const hd_cfg *cfg = c->facts.cfg;
+    for (uint32_t e = 0; e < cfg->blocks[block].succ_count; e++) {
+        uint32_t to = hd_block_successors(cfg, block)[e];
+        if (to == cfg->block_count || hd_bitset_has(&into, to))
+            continue;
+        hd_bitset_add(&into, to);
+        hd_array_push(&c->stack, to);
+    }
+}
+
+static void find_written(call_check *c, uint32_t word)
+{
+    const hd_lives *words = &c->facts.words;
+    hd_bitset into = hd_bitset_new(&c->facts.arena, c->facts.cfg->block_count);
+    c->written[word] = into;
+    if (leads_in(&c->facts, word)) {
+        hd_bitset_add(&into, 0);
+        hd_array_push(&c->stack, 0);
+    }
+    for (uint32_t a = words->access_first[word]; a < words->access_first[word + 1]; a++)
+        if (words->accesses[a].kinds & (HD_ACCESS_KILL | HD_ACCESS_WEAK))
+            reach_behind(c, into, c->facts.cfg->block_of[words->accesses[a].ordinal]);
+    while (c->stack.count)
+        reach_behind(c, into, hd_array_pop(&c->stack));
+}
+
+/* May the register have a value when the call is made? */
+static bool has_value(call_check *c, uint32_t word, uint32_t call)
+{
+    const hd_lives *words = &c->facts.words;
+    uint32_t block = c->facts.cfg->block_of[call];
+    if (!c->written[word].words)
+        find_written(c, word);
+    if (hd_bitset_has(&c->written[word], block))
+        return true;
+    for (uint32_t a = hd_lives_access_from(words, word, c->facts.cfg->blocks[block].first);
+         a < words->access_first[word + 1] && words->accesses[a].ordinal < call; a++)
+        if (words->accesses[a].kinds & (HD_ACCESS_KILL | HD_ACCESS_WEAK))
+            return true;
+    return false;
 }
 
 /* The highest general register that must last during the call, and 1. */
-static uint32_t held_during(const hd_facts *facts, uint32_t ordinal, uint32_t registers)
+static uint32_t held_during(call_check *c, uint32_t call, uint32_t registers)
 {
     for (uint32_t word = registers; word-- > 0;)
-        if (hd_lives_live_behind(&facts->words, word, ordinal) && !overwrites(&facts->words, word, ordinal))
+        if (hd_lives_live_behind(&c->facts.words, word, call) && !overwrites(&c->facts, word, call) && has_value(c, word, call))
             return word + 1;
     return 0;
 }
 
 static bool check_calls(hd_function *f, const hd_architected *says, hd_diagnostics *diagnostics)
 {
-    hd_facts facts;
-    bool good = true, built = false;
+    call_check c = {0};
+    bool good = true;
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         if (!(hd_insn_form(f, &f->instructions.items[i])->behaviour & HD_BEHAVE_CALL))
             continue;
-        if (!built)
-            hd_facts_build(&facts, f);
-        built = true;
-        uint32_t needs = held_during(&facts, i, says->registers < facts.words.count ? says->registers : facts.words.count);
+        if (!c.written) {
+            hd_facts_build(&c.facts, f);
+            c.written = HD_ARENA_ARRAY(&c.facts.arena, hd_bitset, c.facts.words.count);
+        }
+        uint32_t needs = held_during(&c, i, says->registers < c.facts.words.count ? says->registers : c.facts.words.count);
         if (needs > says->held)
             good = refute(f, diagnostics, i, "registers held during calls", says->held, needs);
     }
-    if (built)
-        hd_facts_free(&facts);
+    hd_array_free(&c.stack);
+    if (c.written)
+        hd_facts_free(&c.facts);
     return good;
 }
 

@@ -22,14 +22,12 @@ static const char *const TEXT = ".version 8.0\n.target sm_80\n.address_size 64\n
                                 "DONE:\n\tret;\n}\n";
 
 /* "": sound. */
-static void expect(uint32_t registers, uint32_t predicates, uint32_t held, const char *stored, const char *message)
+static void expect_of(const char *text, const char *message)
 {
-    char text[2048];
     hd_source source;
     hd_diagnostics diagnostics;
     uint64_t count = 0;
-    int length = snprintf(text, sizeof text, TEXT, registers, predicates, held, stored);
-    hd_source_from_memory(&source, "k.ptx", text, (size_t)length);
+    hd_source_from_memory(&source, "k.ptx", text, strlen(text));
     hd_diagnostics_init(&diagnostics);
     hd_module *module = hd_parse_ptx(&source, &(hd_parse_options){0}, &diagnostics);
     assert_null(diagnostics.first);
@@ -41,6 +39,13 @@ static void expect(uint32_t registers, uint32_t predicates, uint32_t held, const
     assert_string_equal(good ? "" : diagnostics.first->message, message);
     hd_module_free(module);
     hd_diagnostics_free(&diagnostics);
+}
+
+static void expect(uint32_t registers, uint32_t predicates, uint32_t held, const char *stored, const char *message)
+{
+    char text[2048];
+    snprintf(text, sizeof text, TEXT, registers, predicates, held, stored);
+    expect_of(text, message);
 }
 
 static void enough_is_sound(void **state)
@@ -65,12 +70,47 @@ static void what_is_read_behind_a_call_is_held(void **state)
     expect(8, 3, 0, "%R5", "architected: registers held during calls: it says 0, and 8 are needed");
 }
 
+/* A loop that calls g with R1, guarded by P0, and has `code` before the call and `behind` after it. */
+static void expect_loop(uint32_t held, const char *code, const char *behind, const char *message)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             ".version 8.0\n.target sm_80\n.address_size 64\n.func (.reg .b32 y) g(.reg .b32 x)\n{\n\tmov.b32 y, x;\n\tret;\n}\n"
+             ".entry k()\n{ //@architected (3,1,0,%u)\n\t.reg .b32 %%R<3>;\n\t.reg .pred %%P<1>;\n\tmov.u32 %%R1, 1;\n"
+             "LOOP:\n\t%s\n\t@%%P0 call (%%R0), g, (%%R1);\n\t%s\n}\n",
+             held, code, behind);
+    expect_of(text, message);
+}
+
+static void what_has_no_value_is_not_held(void **state)
+{
+    (void)state;
+    const char *const three = "architected: registers held during calls: it says 2, and 3 are needed";
+    const char *const use = "st.local.u32 [0], %R2;\n\tbra LOOP;";
+    const char *const late = "st.local.u32 [0], %R2;\n\tmov.u32 %R2, 2;\n\tret;";
+    expect_loop(2, "", use, "");   /* nothing writes it */
+    expect_loop(2, "", late, "");  /* not before the call */
+    expect_loop(2, "mov.u32 %R2, 2;", late, three);
+    expect_loop(2, "@%P0 mov.u32 %R2, 2;", late, three);
+    expect_loop(2, "", "st.local.u32 [0], %R2;\n\tmov.u32 %R2, 2;\n\tbra LOOP;", three); /* by the round before */
+}
+
+/* Lanes whose guard is false keep what they have without it. */
+static void the_result_of_a_guarded_call_is_not_held(void **state)
+{
+    (void)state;
+    expect_loop(0, "mov.u32 %R0, 1;", "st.local.u32 [0], %R0;\n\tret;", "");
+    expect_loop(0, "mov.u32 %R0, 1;", "st.local.u32 [0], %R1;\n\tret;", "architected: registers held during calls: it says 0, and 2 are needed");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enough_is_sound),
         cmocka_unit_test(every_place_that_is_named_is_there),
         cmocka_unit_test(what_is_read_behind_a_call_is_held),
+        cmocka_unit_test(what_has_no_value_is_not_held),
+        cmocka_unit_test(the_result_of_a_guarded_call_is_not_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
