@@ -149,38 +149,31 @@ static inline void note_kill(scan *s, uint32_t reg, uint32_t block)
     hd_array_push(&s->kills, (place){reg, block});
 }
 
-static inline void scan_read(scan *s, uint32_t reg, uint32_t block)
+/* Inlined, and `note` in it: of each operand. */
+static inline __attribute__((always_inline)) void scan_register(scan *s, uint32_t reg, uint32_t block,
+                                                                void (*note)(scan *, uint32_t, uint32_t))
 {
     if (!s->storage)
-        note_read(s, reg, block);
+        note(s, reg, block);
     else
         HD_STORAGE_WORDS (s->storage, reg, word)
-            note_read(s, word, block);
-}
-
-static inline void scan_kill(scan *s, uint32_t reg, uint32_t block)
-{
-    if (!s->storage)
-        note_kill(s, reg, block);
-    else
-        HD_STORAGE_WORDS (s->storage, reg, word)
-            note_kill(s, word, block);
+            note(s, word, block);
 }
 
 static void scan_instruction(scan *s, const hd_instruction *insn, uint32_t block)
 {
     const hd_function *f = s->function;
     if (insn->guard != HD_NONE)
-        scan_read(s, insn->guard, block);
+        scan_register(s, insn->guard, block, note_read);
     HD_INSN_REGISTERS(f, insn, o)
     if (reads(insn, o))
-        scan_read(s, o->value, block);
+        scan_register(s, o->value, block, note_read);
     if (s->module_wide.count && is_call(f, insn))
         for (uint32_t i = 0; i < s->module_wide.count; i++)
-            scan_read(s, s->module_wide.items[i], block);
+            scan_register(s, s->module_wide.items[i], block, note_read);
     HD_INSN_REGISTERS(f, insn, d)
     if (hd_definition_kills(f, insn, d))
-        scan_kill(s, d->value, block);
+        scan_register(s, d->value, block, note_kill);
 }
 
 static void scan_blocks(scan *s, const hd_cfg *cfg, hd_arena *scratch)
@@ -358,9 +351,9 @@ static void scan_exit(scan *s, const hd_cfg *cfg)
     if (f->is_entry)
         return;
     for (uint32_t i = 0; i < f->register_results.count; i++)
-        scan_read(s, f->register_results.items[i], cfg->block_count);
+        scan_register(s, f->register_results.items[i], cfg->block_count, note_read);
     for (uint32_t i = 0; i < s->module_wide.count; i++)
-        scan_read(s, s->module_wide.items[i], cfg->block_count);
+        scan_register(s, s->module_wide.items[i], cfg->block_count, note_read);
 }
 
 static hd_register_set *find_live_in(scan *from, const hd_cfg *cfg, hd_arena *arena)

@@ -14,7 +14,6 @@
 #include "hwmodel/exec/lanes.h"
 #include "hwmodel/exec/scalar.h"
 #include "hwmodel/heap.h"
-#include <stdio.h>
 
 /* ---- addresses ----------------------------------------------------------------------------------------------- */
 
@@ -145,81 +144,7 @@ bool hd_region_find(const hd_op *op, hd_warp *w, hd_space space, uint64_t addres
     return false;
 }
 
-/* ---- faults -------------------------------------------------------------------------------------------------- */
-
-static const char *space_word(hd_space space)
-{
-    switch (space) {
-    case HD_SPACE_GLOBAL:
-        return "global";
-    case HD_SPACE_CONST:
-        return "constant";
-    case HD_SPACE_LOCAL:
-        return "local";
-    case HD_SPACE_SHARED:
-    case HD_SPACE_SHARED_CTA:
-    case HD_SPACE_SHARED_CLUSTER:
-        return "shared";
-    case HD_SPACE_PARAM:
-    case HD_SPACE_PARAM_ENTRY:
-    case HD_SPACE_PARAM_FUNC:
-        return "parameter";
-    case HD_SPACE_NONE:
-    case HD_SPACE_REG:
-    case HD_SPACE_SREG:
-    case HD_SPACE_TEX:
-    case HD_SPACE_COUNT:
-        break;
-    }
-    return "generic";
-}
-
-/* Shared, local and parameter memory: its size, and the variable that is nearest. */
-static void describe_block(const hd_warp *w, hd_space space, int64_t at, long long bytes, char *note, size_t size)
-{
-    const hd_program *p = w->cta->program;
-    const hd_frame *f = hd_top_frame(w);
-    char nearest[160] = "";
-    bool local = space == HD_SPACE_LOCAL, known = false;
-    if (local)
-        known = hd_describe_variable(p, &f->code->variables, at - f->local_base, nearest, sizeof nearest);
-    else if (space == HD_SPACE_SHARED)
-        known = hd_describe_variable(p, &p->shared_variables, at, nearest, sizeof nearest);
-    snprintf(note, size, "the %s memory here has %lld bytes; this is byte %lld%s%s", space_word(space), bytes,
-             (long long)at, known ? ", " : "", nearest);
-}
-
-static void describe(const hd_op *op, hd_warp *w, u64 address, char *note, size_t size)
-{
-    const hd_memory *m = w->cta->memory;
-    hd_space space = op->space == HD_SPACE_NONE ? hd_memory_space_of(m, address) : (hd_space)op->space;
-    hd_region r;
-    if (space == HD_SPACE_GLOBAL)
-        hd_memory_describe(m, space, address, note, size);
-    else if (space == HD_SPACE_CONST)
-        hd_memory_describe(m, space, op->space == HD_SPACE_NONE ? address : address + m->const_window, note, size);
-    else if (hd_region_find(op, w, (hd_space)op->space, address, &r))
-        describe_block(w, space, (int64_t)(address - r.first), (long long)r.size, note, size);
-    else
-        snprintf(note, size, "nothing is there");
-}
-
-static hd_step bad_access(const hd_op *op, hd_warp *w, uint32_t lanes, uint32_t bytes, const char *what)
-{
-    char note[256];
-    u64 address = w->cta->addresses[__builtin_ctz(lanes)];
-    describe(op, w, address, note, sizeof note);
-    hd_heap_block block;
-    const hd_allocation *a = hd_memory_find(w->cta->memory, address, 1);
-    bool in_heap = a && a->is_heap && hd_heap_find(w->cta->memory->heap, address, &block);
-    if (in_heap && block.freed && address - block.base < block.size)
-        what = "use after free:";
-    hd_step step = hd_fault_note(op, w, lanes, in_heap ? NULL : note, "%s access of %u bytes at %s address 0x%llx",
-                                 what, bytes, space_word((hd_space)op->space), (unsigned long long)address);
-    if (in_heap)
-        hd_fault_note_block(w, address, &block);
-    return step;
-}
+/* ---- checking ------------------------------------------------------------------------------------------------ */
 
 static bool fits(const hd_region *r, u64 address, uint32_t bytes)
 {
@@ -246,7 +171,7 @@ hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t byt
     if (lanes.any & (bytes - 1)) {
         for (uint32_t i = 0; i < LANES; i++)
             bad |= (uint32_t)((address[i] & (bytes - 1)) != 0) << i & mask;
-        return bad_access(op, w, bad, bytes, "misaligned");
+        return hd_bad_access(op, w, bad, bytes, "misaligned");
     }
     *single = hd_region_find(op, w, (hd_space)op->space, address[0], r) && all_fit(r, address, &lanes, bytes);
     if (*single && !(write && r->read_only))
@@ -259,8 +184,8 @@ hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t byt
         forbidden |= (uint32_t)(found && write && one.read_only) << i & mask;
     }
     if (bad)
-        return bad_access(op, w, bad, bytes, "out-of-bounds");
-    return forbidden ? bad_access(op, w, forbidden, bytes, "read-only memory: forbidden") : HD_STEP_NEXT;
+        return hd_bad_access(op, w, bad, bytes, "out-of-bounds");
+    return forbidden ? hd_bad_access(op, w, forbidden, bytes, "read-only memory: forbidden") : HD_STEP_NEXT;
 }
 
 /* ---- loads --------------------------------------------------------------------------------------------------- */
@@ -355,26 +280,36 @@ static void load_row(const hd_op *op, hd_warp *w, void *to, uint32_t mask, uint3
         gather(to, (uintptr_t)r->bytes - r->first + skip, address, bytes);
 }
 
-static void load_element(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t k, const hd_region *r)
+/* The element as memory has it becomes the register's. */
+static void take_element(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t k, const void *raw)
 {
     const hd_code *code = hd_top_frame(w)->code;
-    hd_ref ref = code->refs.items[op->first + k];
-    uint32_t bytes = op->item_bytes, width;
-    unsigned char *raw = w->cta->scratch[1], *wide = w->cta->scratch[0];
-    if (ref == HD_NO_REF)
+    uint32_t width = code->widths.items[op->first + k];
+    if (width != op->item_bytes) {
+        hd_resize(w->cta->scratch[0], width, raw, op->item_bytes, op->flags & HD_OP_SIGNED);
+        raw = w->cta->scratch[0];
+    }
+    hd_merge(hd_row_of_frame(w, code->refs.items[op->first + k]), raw, mask, width);
+}
+
+static bool is_wanted(const hd_op *op, const hd_warp *w, uint32_t k)
+{
+    return hd_top_frame(w)->code->refs.items[op->first + k] != HD_NO_REF;
+}
+
+static void load_element(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t k, const hd_region *r)
+{
+    uint32_t bytes = op->item_bytes;
+    unsigned char *raw = w->cta->scratch[1];
+    if (!is_wanted(op, w, k))
         return;
-    width = code->widths.items[op->first + k];
     if (bytes == 16) {
         load_row(op, w, raw, mask, k * 16, 8, r);
         load_row(op, w, raw + 8 * LANES, mask, k * 16 + 8, 8, r);
     } else {
         load_row(op, w, raw, mask, k * bytes, bytes, r);
     }
-    if (width != bytes) {
-        hd_resize(wide, width, raw, bytes, op->flags & HD_OP_SIGNED);
-        raw = wide;
-    }
-    hd_merge(hd_row_of_frame(w, ref), raw, mask, width);
+    take_element(op, w, mask, k, raw);
 }
 
 hd_step hd_run_load(const hd_op *op, hd_warp *w, uint32_t mask)
@@ -514,30 +449,17 @@ static void set_addresses(hd_warp *w, u64 address)
         w->cta->addresses[i] = address;
 }
 
-/* The same in all lanes. */
-static void load_one(const hd_op *op, hd_warp *w, uint32_t mask, hd_ref ref, uint32_t width, const unsigned char *from)
-{
-    void *d = hd_row_of_frame(w, ref), *to = mask == HD_ALL_LANES && width == op->item_bytes ? d : w->cta->scratch[1];
-    hd_spread(to, from, op->item_bytes);
-    if (width != op->item_bytes) {
-        hd_resize(w->cta->scratch[0], width, to, op->item_bytes, op->flags & HD_OP_SIGNED);
-        to = w->cta->scratch[0];
-    }
-    if (to != d)
-        hd_merge(d, to, mask, width);
-}
-
-/* Bounds and alignment were checked when decoding. */
+/* Bounds and alignment were checked when decoding; all lanes get the same. */
 hd_step hd_run_load_parameter(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    const hd_code *code = hd_top_frame(w)->code;
     const unsigned char *from = (const unsigned char *)w->cta->grid->parameters + op->offset;
     if (w->cta->columns & HD_COLUMN_ADDRESSES)
         set_addresses(w, (u64)op->offset);
     for (uint32_t k = 0; k < op->count; k++) {
-        hd_ref ref = code->refs.items[op->first + k];
-        if (ref != HD_NO_REF)
-            load_one(op, w, mask, ref, code->widths.items[op->first + k], from + (size_t)k * op->item_bytes);
+        if (!is_wanted(op, w, k))
+            continue;
+        hd_spread(w->cta->scratch[1], from + (size_t)k * op->item_bytes, op->item_bytes);
+        take_element(op, w, mask, k, w->cta->scratch[1]);
     }
     return HD_STEP_NEXT;
 }

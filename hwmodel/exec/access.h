@@ -19,6 +19,9 @@ void hd_lane_addresses(const hd_op *op, hd_warp *w, uint32_t mask);
 hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t bytes, bool write, hd_region *region,
                         bool *single);
 
+/* The fault of lanes that may not access their addresses: says what is there. */
+hd_step hd_bad_access(const hd_op *op, hd_warp *w, uint32_t lanes, uint32_t bytes, const char *what);
+
 /* Bytes at a generic address as one lane sees them; false where they are not all there. */
 bool hd_read_lane(const hd_op *op, hd_warp *w, uint32_t lane, uint64_t address, void *to, uint32_t bytes);
 
