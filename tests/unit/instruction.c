@@ -63,12 +63,17 @@ static uint64_t pick(char kind, uint64_t *state, uint32_t edge)
 
 enum { COUNT = 1024, EDGES = 24 };
 
+typedef struct thread {
+    values sources;
+    uint64_t before; /* what D holds */
+} thread;
+
 static const char *load_text(char kind, char name)
 {
     static char text[4][96];
     static uint32_t turn;
     char *t = text[turn++ % 4];
-    uint32_t at = name == 'A' ? 0 : name == 'B' ? 8 : 16;
+    uint32_t at = 8 * (uint32_t)(name - 'A');
     switch (kind) {
     case 'h':
         snprintf(t, 96, "ld.global.u16 %%h%u, [%%rd2+%u];\n", at / 8 + 1, at);
@@ -133,24 +138,22 @@ static void name_registers(const row *r, char *text, size_t size)
     text[used] = 0;
 }
 
-void check_row(const row *r)
+/* Of three threads side by side the first `active` take part. */
+static void check_active(const row *r, const thread *in, uint32_t active)
 {
-    static values in[COUNT];
     static uint64_t out[COUNT];
     char instruction[256], body[1024], text[2048];
-    uint64_t state = 42;
-    for (uint32_t i = 0; i < COUNT; i++)
-        in[i] = (values){pick(r->a, &state, i % EDGES), pick(r->b, &state, i / EDGES % EDGES),
-                         pick(r->c, &state, (i * 7 + i / 32) % EDGES)};
     memset(out, 0, sizeof out);
     name_registers(r, instruction, sizeof instruction);
     snprintf(body, sizeof body,
-             "mov.u32 %%r10, %%ctaid.x;\nmad.lo.u32 %%r0, %%r10, 256, %%r0;\nmad.wide.u32 %%rd2, %%r0, 24, %%rd0;\n"
-             "mad.wide.u32 %%rd3, %%r0, 8, %%rd1;\n%s%s%s%s\n%s",
-             load_text(r->a, 'A'), load_text(r->b, 'B'), load_text(r->c, 'C'), instruction, store_text(r->d));
+             "mov.u32 %%r10, %%ctaid.x;\nmad.lo.u32 %%r0, %%r10, 256, %%r0;\nmad.wide.u32 %%rd2, %%r0, 32, %%rd0;\n"
+             "mad.wide.u32 %%rd3, %%r0, 8, %%rd1;\n%s%s%s%srem.u32 %%r10, %%r0, 3;\nsetp.ge.u32 %%p15, %%r10, %u;\n"
+             "@%%p15 bra DONE;\n%s\nDONE: %s",
+             load_text(r->a, 'A'), load_text(r->b, 'B'), load_text(r->c, 'C'), load_text(r->d, 'D'), active, instruction,
+             store_text(r->d));
     kernel_run run = {.text = kernel_text(text, sizeof text, body),
                       .in = in,
-                      .in_bytes = sizeof in,
+                      .in_bytes = COUNT * sizeof *in,
                       .out = out,
                       .out_bytes = sizeof out,
                       .grid = COUNT / 256,
@@ -158,9 +161,25 @@ void check_row(const row *r)
     run_kernel(&run);
     if (run.status != HD_EXEC_DONE)
         fail_msg("%s: %s", r->instruction, run.message);
-    for (uint32_t i = 0; i < COUNT; i++)
-        if (out[i] != r->expected(in[i]))
-            fail_msg("%s of %llx, %llx, %llx gives %llx, expected %llx", r->instruction, (unsigned long long)in[i].a,
-                     (unsigned long long)in[i].b, (unsigned long long)in[i].c, (unsigned long long)out[i],
-                     (unsigned long long)r->expected(in[i]));
+    for (uint32_t i = 0; i < COUNT; i++) {
+        values v = in[i].sources;
+        uint64_t expected = i % 3 < active ? r->expected(v) : in[i].before;
+        if (out[i] != expected)
+            fail_msg("%s of %llx, %llx, %llx in %u of 3 threads gives thread %u %llx, expected %llx", r->instruction,
+                     (unsigned long long)v.a, (unsigned long long)v.b, (unsigned long long)v.c, active, i,
+                     (unsigned long long)out[i], (unsigned long long)expected);
+    }
+}
+
+void check_row(const row *r)
+{
+    static thread in[COUNT];
+    uint64_t state = 42;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        values v = {pick(r->a, &state, i % EDGES), pick(r->b, &state, i / EDGES % EDGES),
+                    pick(r->c, &state, (i * 7 + i / 32) % EDGES)};
+        in[i] = (thread){v, pick(r->d, &state, EDGES)};
+    }
+    check_active(r, in, 3);
+    check_active(r, in, 1);
 }
