@@ -30,7 +30,12 @@ static void launch(kernel_run *run, hd_module *module, hd_diagnostics *diagnosti
     uint32_t in = hd_memory_allocate(&memory, "in", HD_SPACE_GLOBAL, run->in_bytes, 0, false);
     uint32_t out = hd_memory_allocate(&memory, "out", HD_SPACE_GLOBAL, run->out_bytes, 0, false);
     uint32_t space = hd_memory_allocate(&memory, "workspace", HD_SPACE_GLOBAL, HD_WORKSPACE_BYTES, 0, false);
-    uint64_t parameters[2] = {memory.allocations.items[in].base, memory.allocations.items[out].base};
+    struct {
+        uint64_t in, out;
+        unsigned char values[VALUES_BYTES];
+    } parameters = {memory.allocations.items[in].base, memory.allocations.items[out].base, {0}};
+    if (run->values)
+        memcpy(parameters.values, run->values, VALUES_BYTES);
     if (run->in_bytes)
         memcpy(memory.allocations.items[in].bytes, run->in, run->in_bytes);
     if (run->out_bytes)
@@ -43,7 +48,7 @@ static void launch(kernel_run *run, hd_module *module, hd_diagnostics *diagnosti
         hd_grid grid = {{run->grid ? run->grid : 1, 1, 1},
                         {run->block ? run->block : 32, 1, 1},
                         run->shared,
-                        (const unsigned char *)parameters,
+                        (const unsigned char *)&parameters,
                         run->cooperative,
                         memory.allocations.items[space].base};
         run->status = hd_program_run(program, &grid, &run->options, run->sink, run->sink != NULL, &run->statistics,
@@ -103,12 +108,12 @@ const char *kernel_text_for(char *buffer, size_t size, const char *version, cons
 {
     snprintf(buffer, size,
              ".version %s\n.target %s\n.address_size 64\n"
-             ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
+             ".visible .entry k(.param .u64 in, .param .u64 out, .param .align 16 .b8 values[%d])\n{\n"
              ".reg .pred %%p<16>;\n.reg .b16 %%h<32>;\n.reg .b32 %%r<64>;\n.reg .b64 %%rd<64>;\n.reg .f32 "
              "%%f<32>;\n.reg .f64 %%fd<32>;%s\n"
              "ld.param.u64 %%rd0, [in];\nld.param.u64 %%rd1, [out];\nmov.u32 %%r0, %%tid.x;\n"
              "%s\nret;\n}\n",
-             version, target, atof(version) >= 8.3 ? ".reg .b128 %q<8>;" : "", body);
+             version, target, VALUES_BYTES, atof(version) >= 8.3 ? ".reg .b128 %q<8>;" : "", body);
     return buffer;
 }
 

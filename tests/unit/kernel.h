@@ -8,11 +8,14 @@
 #include "parser/parse.h"
 #include "passes/pass.h"
 
+enum { VALUES_BYTES = 32 };
+
 typedef struct kernel_run {
-    const char *text; /* a module with one kernel: k(.param .u64 in, .param .u64 out) */
+    const char *text; /* a module with one kernel: k(.param .u64 in, .param .u64 out), with `values` behind if it likes */
     const hd_module *module; /* in place of it, to be copied; NULL: the text is read */
     const void *in;
     size_t in_bytes, out_bytes;
+    const void *values;   /* of a third parameter, VALUES_BYTES; NULL: zeros */
     void *out;            /* what the kernel left; in before: its first content */
     uint32_t grid, block; /* 0: 1 and 32 */
     uint32_t shared;
@@ -35,7 +38,8 @@ typedef struct kernel_run {
 
 void run_kernel(kernel_run *run);
 
-/* A module around a body that finds threads' index in %r0 and pointers in %rd0 (in) and %rd1 (out). */
+/* A module around a body that finds threads' index in %r0, pointers in %rd0 (in) and %rd1 (out), and a third parameter,
+ * .align 16 .b8 values[VALUES_BYTES]. */
 const char *kernel_text(char *buffer, size_t size, const char *body);
 /* The same for another version and target ("8.8", "sm_90"); with .b128 %q0 .. %q7 from PTX 8.3 on. */
 const char *kernel_text_for(char *buffer, size_t size, const char *version, const char *target, const char *body);

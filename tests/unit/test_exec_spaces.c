@@ -1,5 +1,6 @@
-/* Loads and stores of every type, vector length and register width in every space, directly and by generic address,
- * against bytes moved here; cvta and isspacep between all spaces; hints and orders that change nothing. */
+/* Loads and stores of every type, vector length and register width in every space, directly and by generic address, and
+ * loads of parameters, against bytes moved here; cvta and isspacep between all spaces; hints and orders that change
+ * nothing. */
 #include "kernel.h"
 
 enum { PER_LANE = 32, THREADS = 32 };
@@ -25,10 +26,13 @@ static const char *name_of(char reg)
     return reg == 'h' ? "%h" : reg == 'r' ? "%r" : reg == 'f' ? "%f" : reg == 'q' ? "%q" : reg == 'F' ? "%fd" : "%rd";
 }
 
-typedef enum space { GLOBAL, SHARED, LOCAL, GENERIC_GLOBAL, GENERIC_SHARED, GENERIC_LOCAL, SPACES } space;
-static const char *const space_words[] = {".global", ".shared", ".local", "", "", ""};
-/* 32 bytes of each lane: where they stand, and how they are addressed */
-static const char *const addresses[] = {"[%rd20]", "[%r20]", "[%rd22]", "[%rd20]", "[%rd21]", "[%rd23]"};
+typedef enum space {
+    GLOBAL, SHARED, LOCAL, GENERIC_GLOBAL, GENERIC_SHARED, GENERIC_LOCAL, PARAM, SPACES
+} space;
+static const char *const space_words[] = {".global", ".shared", ".local", "", "", "", ".param"};
+/* 32 bytes of each lane, of a parameter the same 16 of all: where they stand, and how they are addressed */
+static const char *const addresses[] = {"[%rd20]", "[%r20]",  "[%rd22]",
+                                        "[%rd20]", "[%rd21]", "[%rd23]", "[values+16]"};
 
 static const char prologue[] =
     ".shared .align 32 .b8 s[1024];\n.local .align 32 .b8 l[32];\nmad.wide.u32 %rd20, %r0, 32, %rd0;\n"
@@ -54,7 +58,8 @@ static void run_text(const char *body)
                       .in = in,
                       .in_bytes = sizeof in,
                       .out = out,
-                      .out_bytes = sizeof out};
+                      .out_bytes = sizeof out,
+                      .values = in};
     memset(out, 0xcc, sizeof out);
     run_kernel(&run);
     if (run.status != HD_EXEC_DONE)
@@ -89,7 +94,7 @@ static void check_load(const type *t, uint32_t count, char reg, space where)
     memset(expected, 0xcc, sizeof expected);
     for (uint32_t l = 0; l < THREADS; l++)
         for (uint32_t k = 0; k < count; k++) {
-            const unsigned char *from = in + l * PER_LANE + k * t->bytes;
+            const unsigned char *from = in + (where == PARAM ? 16 : l * PER_LANE) + k * t->bytes;
             unsigned char *to = expected + 64 * l + k * width;
             memset(to, t->is_signed && from[t->bytes - 1] & 0x80 ? 0xff : 0, width);
             memcpy(to, from, t->bytes);
@@ -134,12 +139,12 @@ static void check_store(const type *t, uint32_t count, char reg, space where)
     expect_same("store", body);
 }
 
-static void each(void (*check)(const type *, uint32_t, char, space), uint32_t *cases)
+static void each(void (*check)(const type *, uint32_t, char, space), space end, uint32_t *cases)
 {
     for (uint32_t t = 0; t < TYPES; t++)
         for (const char *reg = types[t].registers; *reg; reg++)
             for (uint32_t count = 1; count <= 8; count *= 2)
-                for (space s = 0; s < SPACES; s++) {
+                for (space s = 0; s < end; s++) {
                     uint32_t bytes = types[t].bytes * count;
                     bool wide = bytes == 32 && types[t].bytes >= 4 && types[t].bytes <= 8 && s == GLOBAL;
                     if ((bytes > 16 && !wide) || (count == 8 && !wide) || (types[t].bytes == 16 && count > 1))
@@ -163,7 +168,7 @@ static void loads(void **state)
     uint32_t cases = 0;
     (void)state;
     fill();
-    each(check_load, &cases);
+    each(check_load, SPACES, &cases);
     assert_true(cases > 300);
 }
 
@@ -172,8 +177,39 @@ static void stores(void **state)
     uint32_t cases = 0;
     (void)state;
     fill();
-    each(check_store, &cases);
+    each(check_store, PARAM, &cases);
     assert_true(cases > 300);
+}
+
+typedef struct addresses_told {
+    uint64_t of[4][THREADS];
+    uint32_t count;
+} addresses_told;
+
+static bool take(void *context, const hd_event *e)
+{
+    addresses_told *told = context;
+    if (e->addresses && told->count < 4)
+        memcpy(told->of[told->count++], e->addresses, sizeof told->of[0]);
+    return true;
+}
+
+/* Every lane's address of a parameter is its offset among them. */
+static void addresses_of_parameters(void **state)
+{
+    static const uint64_t offsets[] = {0, 8, 16 + 6, 16 + 24};
+    static const char loads_of_two[] = "ld.param.s16 %r1, [values+6];\nld.param.v2.b32 {_, %r2}, [values+24];";
+    char text[2048];
+    addresses_told told = {.count = 0};
+    hd_sink sink = {take, &told, HD_COLUMN_ADDRESSES, NULL};
+    kernel_run run = {.text = kernel_text(text, sizeof text, loads_of_two), .sink = &sink};
+    (void)state;
+    run_kernel(&run);
+    assert_int_equal(run.status, HD_EXEC_DONE);
+    assert_int_equal(told.count, 4);
+    for (uint32_t k = 0; k < 4; k++)
+        for (uint32_t l = 0; l < THREADS; l++)
+            assert_int_equal(told.of[k][l], offsets[k]);
 }
 
 /* Every modifier that orders or hints, each with the value that a plain access gives. */
@@ -297,8 +333,8 @@ static void misaligned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads),  cmocka_unit_test(stores),     cmocka_unit_test(hints),
-        cmocka_unit_test(spaces), cmocka_unit_test(misaligned),
+        cmocka_unit_test(loads), cmocka_unit_test(stores), cmocka_unit_test(addresses_of_parameters),
+        cmocka_unit_test(hints), cmocka_unit_test(spaces), cmocka_unit_test(misaligned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
