@@ -27,11 +27,11 @@ static const char *name_of(char reg)
 }
 
 typedef enum space {
-    GLOBAL, SHARED, LOCAL, GENERIC_GLOBAL, GENERIC_SHARED, GENERIC_LOCAL, PARAM, SPACES
+    GLOBAL, SHARED, LOCAL, NAMED_LOCAL, GENERIC_GLOBAL, GENERIC_SHARED, GENERIC_LOCAL, PARAM, SPACES
 } space;
-static const char *const space_words[] = {".global", ".shared", ".local", "", "", "", ".param"};
+static const char *const space_words[] = {".global", ".shared", ".local", ".local", "", "", "", ".param"};
 /* 32 bytes of each lane, of a parameter the same 16 of all: where they stand, and how they are addressed */
-static const char *const addresses[] = {"[%rd20]", "[%r20]",  "[%rd22]",
+static const char *const addresses[] = {"[%rd20]", "[%r20]",  "[%rd22]", "[l]",
                                         "[%rd20]", "[%rd21]", "[%rd23]", "[values+16]"};
 
 static const char prologue[] =
