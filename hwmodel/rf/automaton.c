@@ -6,8 +6,19 @@
 
 enum {
     BEGIN, CAME, /* states of a warp before its first instruction; it has come to take turns */
-    CREDIT = 64, PRICE = 2, REST = 64, LONGEST_REST = 1 << 16, /* see `credit` */
 };
+
+/* What is worth while, in words carried (carry.h), of which about WALK take the time that a model takes for an instruction; KEEP: for what a model did. */
+enum { WALK = 8, KEEP = 16, CREDIT = 1 << 20, SHARE = 4, LEAST_SHARE = 64 };
+
+/* New states may cost a credit, and what is earned: all work that is not done because the warp has been there. Where nothing is left, they rest until
+ * a part of the work that is done instead makes up for a quarter of the credit: one SHARE of it, and half as much each time that more was
+ * spent than earned. So what is written down in vain takes no more than a part of what would have been walked anyway. */
+typedef struct account {
+    int64_t credit, earned, spent; /* these: since they last rested */
+    uint32_t share;
+    bool rests;
+} account;
 
 /* What a transition is made by: the number of a stretch's text, its frame, of those that do not rest (as many as there are: a new one), the instructions
  * of it, [from, end), and the number of how its masks split the state's classes; or one of these, which tells in place of the text
@@ -54,9 +65,7 @@ struct hd_rf_automaton {
     HD_ARRAY(hd_rf_meter) meters; /* by warp, member and meter: as its state has them */
     uint8_t by_number[256];       /* warps by the end of their number: to be looked at first */
     hd_u32_array taken;    /* transitions with times */
-    uint32_t credit;       /* a stretch that is not new earns 1, a new one costs PRICE; where there is none left, nothing is written down */
-    uint32_t rest;         /* ... for so many stretches */
-    uint32_t next_rest;    /* twice as many as the last time, where it is for want of room that nothing is */
+    account account;
 };
 
 bool hd_rf_automaton_takes(const hd_rf_model *model)
@@ -72,8 +81,7 @@ hd_rf_automaton *hd_rf_automaton_new(hd_rf_feeder *feeder)
     a->states.feeder = feeder;
     hd_sequences_number(&a->states.numbers, NULL, 0, 1); /* BEGIN, and CAME: shorter than any other */
     hd_sequences_number(&a->states.numbers, (const uint32_t[]){CAME}, 1, 2);
-    a->credit = CREDIT;
-    a->next_rest = REST;
+    a->account = (account){.credit = CREDIT, .share = SHARE};
     hd_rf_outcomes_start(&a->outcomes, feeder);
     a->members = feeder->members.count;
     for (uint32_t m = 0; m < a->members; m++)
@@ -97,6 +105,49 @@ void hd_rf_automaton_free(hd_rf_automaton *a)
     hd_array_free(&a->taken);
     hd_index_free(&a->transition_numbers);
     free(a);
+}
+
+/* ---- what is worth while ----------------------------------------------------------------------------------------------- */
+
+/* Of the models that walk the passage. */
+static int64_t work_of(const hd_rf_automaton *a, const hd_rf_passage *p)
+{
+    return (int64_t)WALK * a->members * (1u + p->end - p->from);
+}
+
+static void add_credit(account *c, int64_t work)
+{
+    c->credit = c->credit + work < CREDIT ? c->credit + work : CREDIT;
+}
+
+/* Work that is not done. */
+static void earn(account *c, int64_t work)
+{
+    if (c->rests)
+        return;
+    c->earned += work;
+    add_credit(c, work);
+}
+
+/* Work that is done, and nothing written down. */
+static void make_up(account *c, int64_t work)
+{
+    add_credit(c, work / c->share);
+    c->rests = c->rests && c->credit < CREDIT / 4;
+}
+
+/* For what was carried since. */
+static void pay(hd_rf_automaton *a, uint64_t carried)
+{
+    account *c = &a->account;
+    int64_t work = (int64_t)(a->states.carried - carried) + (int64_t)KEEP * a->members;
+    c->spent += work;
+    c->credit -= work;
+    if (c->credit > 0 || a->forgets)
+        return;
+    c->share = c->earned >= c->spent ? SHARE : c->share < LEAST_SHARE ? 2 * c->share : LEAST_SHARE;
+    c->earned = c->spent = 0;
+    c->rests = true;
 }
 
 /* ---- states ---------------------------------------------------------------------------------------------------------- */
@@ -298,20 +349,9 @@ static bool walk_only(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, c
     if (w->known.state != HD_NONE)
         wake(a, w);
     lose(w);
-    if (a->rest && !--a->rest)
-        a->credit = CREDIT / 4;
+    make_up(&a->account, work_of(a, p));
     bool good = walk(a, w, p, by, at);
     return do_noted(a, w, p, good, at);
-}
-
-static void pay(hd_rf_automaton *a)
-{
-    a->credit -= a->forgets ? 0 : PRICE < a->credit ? PRICE : a->credit;
-    if (a->credit)
-        return;
-    if (a->next_rest < LONGEST_REST && !has_room(a))
-        a->next_rest *= 2;
-    a->rest = a->next_rest;
 }
 
 /* The state that it leads to, and what rests from then on. */
@@ -342,6 +382,7 @@ static void keep_end(hd_rf_automaton *a, follower *w, transition *t)
 /* Walks, and keeps what came of it. */
 static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause by, uint32_t *at)
 {
+    uint64_t carried = a->states.carried;
     transition t = {.by = by, .from = w->known.state, .to = HD_NONE, .follow = HD_NONE, .rests = HD_NONE, .base = hd_rf_resting_registers(&w->known)};
     wake(a, w);
     const hd_rf_living *living = w->living; /* its place stays as it is where the warp ends */
@@ -360,7 +401,7 @@ static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause
     }
     if (a->forgets && w->known.state != HD_NONE)
         forget(a, w);
-    pay(a);
+    pay(a, carried);
     return good;
 }
 
@@ -396,10 +437,10 @@ static bool take(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause 
     cause where = by;
     if (!by || w->known.frames.count > HD_RF_FRAMES || a->feeder->failed)
         return walk_only(a, w, p, by, at);
-    if (w->known.state == HD_NONE && a->credit) {
+    if (w->known.state == HD_NONE && !a->account.rests) {
+        uint64_t carried = a->states.carried;
         write_down(a, w);
-        if (w->known.state == HD_NONE)
-            pay(a);
+        pay(a, carried);
     }
     if (w->known.state != HD_NONE) {
         where = place_cause(w, p, by);
@@ -410,8 +451,8 @@ static bool take(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause 
     by = where;
     uint32_t known = a->forgets ? HD_NONE : find_transition(a, w, by);
     if (known == HD_NONE)
-        return a->credit && has_room(a) ? learn(a, w, p, by, at) : walk_only(a, w, p, by, at);
-    a->credit += a->credit && a->credit < CREDIT;
+        return !a->account.rests && has_room(a) ? learn(a, w, p, by, at) : walk_only(a, w, p, by, at);
+    earn(&a->account, work_of(a, p));
     *at = last_of(p);
     return take_again(a, w, p, known);
 }

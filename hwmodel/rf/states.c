@@ -99,6 +99,7 @@ static uint32_t write_words(hd_rf_states *s, hd_rf_living *living, const hd_rf_k
         hd_array_push(&s->words, known->frames.items[f].function);
     carry_identity(&c, &living->warp.identity);
     carry_models(s, &c, living, meters);
+    s->carried += s->words.count;
     return c.unfit ? HD_NONE : c.pinned > bottom ? c.pinned : bottom;
 }
 
@@ -159,6 +160,7 @@ static void take_up(hd_rf_states *s, uint32_t number, hd_rf_living *living, uint
     hd_array_clear(&s->words);
     memcpy(hd_array_extend(&s->words, count), words, count * sizeof *words);
     c.at = 2 + top - bottom;
+    s->carried += count;
     c.classes = classes;
     carry_identity(&c, &living->warp.identity);
     carry_models(s, &c, living, meters);

@@ -57,6 +57,7 @@ typedef struct hd_rf_states {
     hd_rf_feeder *feeder; /* its models can be carried */
     hd_sequences numbers;
     hd_u32_array words, places; /* of the one that is written down or taken up; which of them are lanes */
+    uint64_t carried;           /* words so far, either way */
 } hd_rf_states;
 
 /* The state of a warp between two instructions, whose frames are known; more of them than before may rest then. false: it cannot be written down, or
