@@ -1,6 +1,6 @@
 /* The baseline: every operand is read from, every result written to the main register file. */
 #include "hwmodel/rf/carry.h"
-#include "hwmodel/rf/technique.h"
+#include "hwmodel/rf/walk.h"
 
 typedef struct hd_baseline {
     hd_rf_model model;
@@ -52,10 +52,12 @@ static void baseline_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *
 }
 
 extern const hd_rf_ops hd_rf_baseline_ops;
+HD_RF_WALK(baseline_walk, hd_rf_baseline_ops)
 const hd_rf_ops hd_rf_baseline_ops = {
     .create = baseline_create,
     .destroy = baseline_destroy,
     .frame_start = baseline_frame_start,
+    .walk = baseline_walk,
     .operand_read = baseline_read,
     .write_back = baseline_write,
     .carry = baseline_carry,

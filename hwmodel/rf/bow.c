@@ -22,7 +22,7 @@
  * Options "unmasked" and "unsaved" break the lane masks and the saving eviction; they are there for the tests of the proof.
  */
 #include "hwmodel/rf/carry.h"
-#include "hwmodel/rf/technique.h"
+#include "hwmodel/rf/walk.h"
 
 enum { HD_BOW_ENTRIES = 64, HD_BOW_TIMES = 32 /* a power of two; windows are shorter */ };
 typedef enum hd_bow_policy { HD_BOW_THROUGH, HD_BOW_BACK, HD_BOW_TAGS } hd_bow_policy;
@@ -32,6 +32,7 @@ typedef struct hd_bow_entry {
     uint32_t index, frame, entered, accessed; /* entered: in which order; accessed: when, in instructions */
     uint32_t valid, dirty, filed;
     hd_claim claim;
+    uint64_t bit; /* of its place, in masks of entries */
 } hd_bow_entry;
 
 /* Entries are found by register, and by the time of their last access, without a search. */
@@ -153,16 +154,11 @@ static void settle(hd_bow *bow, const hd_rf_warp *warp, const hd_bow_entry *e)
     *home = hd_identity_copy(&warp->identity, e->index, *home, e->claim, e->dirty);
 }
 
-static uint64_t bit_of(const hd_bow_window *w, const hd_bow_entry *e)
-{
-    return 1ull << (e - w->entries);
-}
-
 static void remove_entry(hd_bow_window *w, hd_bow_entry *e)
 {
     w->count--;
-    w->used &= ~bit_of(w, e);
-    w->at[e->accessed % HD_BOW_TIMES] &= ~bit_of(w, e);
+    w->used &= ~e->bit;
+    w->at[e->accessed % HD_BOW_TIMES] &= ~e->bit;
     w->entry_of.items[e->index] = 0;
 }
 
@@ -170,9 +166,9 @@ static inline void touch(hd_bow_window *w, hd_bow_entry *e)
 {
     if (e->accessed == w->now)
         return;
-    w->at[e->accessed % HD_BOW_TIMES] &= ~bit_of(w, e);
+    w->at[e->accessed % HD_BOW_TIMES] &= ~e->bit;
     e->accessed = w->now;
-    w->at[w->now % HD_BOW_TIMES] |= bit_of(w, e);
+    w->at[w->now % HD_BOW_TIMES] |= e->bit;
 }
 
 static void evict_oldest(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w)
@@ -200,9 +196,10 @@ static hd_bow_entry *enter(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w
     e->accessed = w->now;
     e->valid = e->dirty = e->filed = 0;
     e->claim = (hd_claim){0, 0};
+    e->bit = 1ull << place;
     w->count++;
-    w->used |= 1ull << place;
-    w->at[w->now % HD_BOW_TIMES] |= 1ull << place;
+    w->used |= e->bit;
+    w->at[w->now % HD_BOW_TIMES] |= e->bit;
     w->entry_of.items[index] = (uint8_t)(place + 1);
     return e;
 }
@@ -407,13 +404,15 @@ static void bow_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
     for (uint32_t place = 0; place < count; place++) {
         hd_bow_entry *e = &w->entries[place];
         e->entered = hd_rf_carried(c, 0);
+        e->bit = 1ull << place;
         carry_entry(c, w, e);
-        w->at[e->accessed % HD_BOW_TIMES] |= 1ull << place;
+        w->at[e->accessed % HD_BOW_TIMES] |= e->bit;
         w->entry_of.items[e->index] = (uint8_t)(place + 1);
     }
 }
 
 extern const hd_rf_ops hd_rf_bow_ops;
+HD_RF_WALK(bow_walk, hd_rf_bow_ops)
 const hd_rf_ops hd_rf_bow_ops = {
     .create = bow_create,
     .destroy = bow_destroy,
@@ -421,6 +420,7 @@ const hd_rf_ops hd_rf_bow_ops = {
     .frame_start = bow_frame_start,
     .frame_end = bow_frame_end,
     .issue = bow_issue,
+    .walk = bow_walk,
     .operand_read = bow_read,
     .write_back = bow_write,
     .carry = bow_carry,

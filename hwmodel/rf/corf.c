@@ -28,7 +28,7 @@
  * one slice off) break the model; they are there for the tests of the proof.
  */
 #include "hwmodel/rf/corf_hints.h"
-#include "hwmodel/rf/technique.h"
+#include "hwmodel/rf/walk.h"
 
 enum { HD_CORF_FERMI_WARPS = 48, HD_CORF_FERMI_REGISTERS = 63, HD_CORF_FERMI_ENTRIES = 1024, HD_CORF_KERNELS = 8 };
 
@@ -579,6 +579,7 @@ static void corf_launch(hd_rf_model *model, const hd_rf_launch *launch)
 }
 
 extern const hd_rf_ops hd_rf_corf_ops;
+HD_RF_WALK(corf_walk, hd_rf_corf_ops)
 const hd_rf_ops hd_rf_corf_ops = {
     .create = corf_create,
     .destroy = corf_destroy,
@@ -587,6 +588,7 @@ const hd_rf_ops hd_rf_corf_ops = {
     .frame_start = corf_frame_start,
     .frame_end = corf_frame_end,
     .issue = corf_issue,
+    .walk = corf_walk,
     .operand_read = corf_read,
     .write_back = corf_write,
     .complete = corf_complete,

@@ -16,7 +16,7 @@
  */
 #include "base/bitset.h"
 #include "hwmodel/rf/carry.h"
-#include "hwmodel/rf/technique.h"
+#include "hwmodel/rf/walk.h"
 #include "ir/form.h"
 
 enum { HD_DEMO_WORDS = 4 }; /* of the widest scalar */
@@ -238,12 +238,14 @@ static void demo_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
 }
 
 extern const hd_rf_ops hd_rf_demo_ops;
+HD_RF_WALK(demo_walk, hd_rf_demo_ops)
 const hd_rf_ops hd_rf_demo_ops = {
     .create = demo_create,
     .destroy = demo_destroy,
     .warp_start = demo_warp_start,
     .frame_start = demo_frame_start,
     .frame_end = demo_frame_end,
+    .walk = demo_walk,
     .operand_read = demo_read,
     .write_back = demo_write,
     .complete = demo_complete,

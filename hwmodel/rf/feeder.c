@@ -1,5 +1,6 @@
 /* The walk of models through warp instructions: see feeder.h. */
 #include "hwmodel/rf/feeder.h"
+#include "hwmodel/rf/walk.h"
 #include <assert.h>
 
 hd_rf_feeder *hd_rf_feeder_new(const hd_rf_module *code)
@@ -178,57 +179,11 @@ static void return_to_frame(hd_rf_feeder *c, const hd_event *event)
 
 /* ---- one instruction ----------------------------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) void fail(hd_rf_feeder *c, hd_rf_member *member, const hd_rf_step *step, hd_rf_failure failure)
-{
-    failure.warp = step->warp->identity.warp;
-    failure.cta = step->warp->cta;
-    failure.function = step->function;
-    failure.instruction = step->instruction;
-    member->failure = failure;
-    c->failed++;
-}
-
-static inline bool prove(hd_rf_feeder *c, hd_rf_member *member, const hd_rf_step *step, uint32_t word, const hd_rf_answer *answer)
-{
-    uint32_t index = hd_rf_index(step, word), delivered = 0;
-    for (uint32_t p = 0; p < answer->count; p++) {
-        const hd_rf_piece *piece = &answer->pieces[p];
-        uint32_t lanes = piece->lanes & step->effective;
-        uint32_t wrong = hd_identity_unproved(&step->warp->identity, index, piece->owner, piece->claim, lanes);
-        delivered |= piece->lanes;
-        if (wrong) {
-            fail(c, member, step, (hd_rf_failure){.wrong = HD_RF_STALE, .place = piece->place, .word = word, .lanes = wrong});
-            return false;
-        }
-    }
-    uint32_t missing = step->effective & ~delivered;
-    if (missing)
-        fail(c, member, step, (hd_rf_failure){.wrong = HD_RF_MISSING, .word = word, .lanes = missing});
-    return !missing;
-}
-
 static inline void run_model(hd_rf_feeder *c, hd_rf_member *member, const hd_rf_step *step)
 {
-    hd_rf_model *model = member->model;
-    const hd_rf_ops *ops = model->info->ops;
-    if (ops->issue)
-        ops->issue(model, step);
-    if (step->effective) {
-        const uint32_t sources = step->source_count, destinations = step->destination_count;
-        for (uint32_t s = 0; s < sources; s++) {
-            hd_rf_answer answer;
-            answer.count = answer.bank = answer.extra_cycles = answer.with = 0;
-            ops->operand_read(model, step, s, &answer);
-            if (!prove(c, member, step, step->sources[s], &answer))
-                return;
-        }
-        if (ops->unit_result)
-            ops->unit_result(model, step);
-        for (uint32_t d = 0; d < destinations; d++)
-            ops->write_back(model, step, d);
-    }
-    if (ops->complete)
-        ops->complete(model, step);
+    const hd_rf_ops *ops = member->model->info->ops;
+    if (ops->walk ? !ops->walk(member->model, step, &member->failure) : !hd_rf_walk(ops, member->model, step, &member->failure))
+        c->failed++;
 }
 
 static inline __attribute__((always_inline)) hd_rf_step step_of(const hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
@@ -268,7 +223,7 @@ static bool overflow(hd_rf_feeder *c, const hd_rf_step *step)
 {
     for (uint32_t m = 0; m < c->members.count; m++)
         if (!c->members.items[m].failure.wrong)
-            fail(c, &c->members.items[m], step, (hd_rf_failure){.wrong = HD_RF_OVERFLOW});
+            c->failed += !hd_rf_fail(step, &c->members.items[m].failure, HD_RF_OVERFLOW, 0, 0, 0);
     return false;
 }
 

@@ -13,21 +13,6 @@
 #include "hwmodel/rf/stretch.h"
 #include "hwmodel/rf/technique.h"
 
-typedef enum hd_rf_wrong {
-    HD_RF_PROVED,
-    HD_RF_STALE,    /* a structure holds an older value */
-    HD_RF_MISSING,  /* no structure delivers it */
-    HD_RF_SHARED,   /* the storage of a register was given to another one */
-    HD_RF_OVERFLOW, /* a warp wrote more often than serials can tell */
-} hd_rf_wrong;
-
-typedef struct hd_rf_failure {
-    hd_rf_wrong wrong;
-    uint8_t place;       /* hd_rf_place, of a stale value */
-    uint32_t warp, cta;  /* of the launch */
-    uint32_t function, instruction, word, lanes;
-} hd_rf_failure;
-
 typedef struct hd_rf_living { /* a warp */
     hd_rf_warp warp; /* first: models keep its address while the warp lives */
     bool alive;

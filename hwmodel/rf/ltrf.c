@@ -25,7 +25,7 @@
  */
 #include "hwmodel/rf/carry.h"
 #include "hwmodel/rf/ltrf_hints.h"
-#include "hwmodel/rf/technique.h"
+#include "hwmodel/rf/walk.h"
 
 enum { HD_LTRF_MOST = 256, HD_LTRF_ACTIVE = 8, HD_LTRF_WARPS = 64, HD_LTRF_REGISTERS = 256, HD_LTRF_LINE_BITS = 1024 };
 
@@ -529,6 +529,7 @@ static void ltrf_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
 }
 
 extern const hd_rf_ops hd_rf_ltrf_ops;
+HD_RF_WALK(ltrf_walk, hd_rf_ltrf_ops)
 const hd_rf_ops hd_rf_ltrf_ops = {
     .create = ltrf_create,
     .destroy = ltrf_destroy,
@@ -539,6 +540,7 @@ const hd_rf_ops hd_rf_ltrf_ops = {
     .frame_start = ltrf_frame_start,
     .frame_end = ltrf_frame_end,
     .issue = ltrf_issue,
+    .walk = ltrf_walk,
     .operand_read = ltrf_read,
     .write_back = ltrf_write,
     .coupled = true,

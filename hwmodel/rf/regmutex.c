@@ -30,7 +30,7 @@
  */
 #include "base/bitset.h"
 #include "hwmodel/rf/carry.h"
-#include "hwmodel/rf/technique.h"
+#include "hwmodel/rf/walk.h"
 
 enum { HD_USUAL_FILE = 1024, HD_USUAL_WARPS = 48 /* of the paper's machine: 128 KB, 48 warps */ };
 enum { HD_ACQUIRES = 1, HD_RELEASES = 2 };
@@ -435,6 +435,7 @@ static void mutex_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
 }
 
 extern const hd_rf_ops hd_rf_regmutex_ops;
+HD_RF_WALK(mutex_walk, hd_rf_regmutex_ops)
 const hd_rf_ops hd_rf_regmutex_ops = {
     .create = mutex_create,
     .destroy = mutex_destroy,
@@ -447,6 +448,7 @@ const hd_rf_ops hd_rf_regmutex_ops = {
     .may_issue = mutex_may_issue,
     .next_asked = mutex_next_asked,
     .issue = mutex_issue,
+    .walk = mutex_walk,
     .operand_read = mutex_read,
     .write_back = mutex_write,
     .coupled = true,

@@ -24,6 +24,7 @@
 #include "hwmodel/rf/carry.h"
 #include "hwmodel/rf/release_hints.h"
 #include "hwmodel/rf/release_shared.h"
+#include "hwmodel/rf/walk.h"
 
 enum { HD_RELEASE_REGISTERS = 1024 /* of the paper's file: where none is known */, HD_RELEASE_FLAG_BITS = 54 };
 
@@ -372,6 +373,7 @@ static void release_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c
 }
 
 extern const hd_rf_ops hd_rf_release_ops;
+HD_RF_WALK(release_walk, hd_rf_release_ops)
 const hd_rf_ops hd_rf_release_ops = {
     .create = release_create,
     .destroy = release_destroy,
@@ -380,6 +382,7 @@ const hd_rf_ops hd_rf_release_ops = {
     .frame_start = release_frame_start,
     .frame_end = release_frame_end,
     .issue = release_issue,
+    .walk = release_walk,
     .operand_read = release_read,
     .write_back = release_write,
     .complete = release_complete,

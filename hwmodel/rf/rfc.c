@@ -14,7 +14,7 @@
  * Cost: O(1) an instruction and an operand, O(entries) where a warp leaves.
  */
 #include "hwmodel/rf/carry.h"
-#include "hwmodel/rf/technique.h"
+#include "hwmodel/rf/walk.h"
 
 enum { HD_RFC_MOST = 64, HD_RFC_ACTIVE = 8, HD_RFC_ENTRY_BITS = 1024 + 32 + 8 };
 
@@ -233,6 +233,7 @@ static void rfc_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
 }
 
 extern const hd_rf_ops hd_rf_rfc_ops;
+HD_RF_WALK(rfc_walk, hd_rf_rfc_ops)
 const hd_rf_ops hd_rf_rfc_ops = {
     .create = rfc_create,
     .destroy = rfc_destroy,
@@ -242,6 +243,7 @@ const hd_rf_ops hd_rf_rfc_ops = {
     .frame_start = rfc_frame_start,
     .frame_end = rfc_frame_end,
     .issue = rfc_issue,
+    .walk = rfc_walk,
     .operand_read = rfc_read,
     .write_back = rfc_write,
     .coupled = true,

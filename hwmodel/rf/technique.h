@@ -144,6 +144,23 @@ typedef struct hd_rf_answer {
     uint32_t with;               /* 1 + the source whose access brings this one too; 0 = an access of its own */
 } hd_rf_answer;
 
+/* ---- what goes wrong ----------------------------------------------------------------------------------------------- */
+
+typedef enum hd_rf_wrong {
+    HD_RF_PROVED,
+    HD_RF_STALE,    /* a structure holds an older value */
+    HD_RF_MISSING,  /* no structure delivers it */
+    HD_RF_SHARED,   /* the storage of a register was given to another one */
+    HD_RF_OVERFLOW, /* a warp wrote more often than serials can tell */
+} hd_rf_wrong;
+
+typedef struct hd_rf_failure {
+    hd_rf_wrong wrong;
+    uint8_t place;       /* hd_rf_place, of a stale value */
+    uint32_t warp, cta;  /* of the launch */
+    uint32_t function, instruction, word, lanes;
+} hd_rf_failure;
+
 /* ---- lengths ------------------------------------------------------------------------------------------------------- */
 
 /* A length in instructions that begins again and again in a warp, of which the least and the greatest are counted. It may become longer than
@@ -239,6 +256,9 @@ typedef struct hd_rf_ops {
     void (*unit_result)(hd_rf_model *model, const hd_rf_step *step);
     void (*write_back)(hd_rf_model *model, const hd_rf_step *step, uint32_t destination);
     void (*complete)(hd_rf_model *model, const hd_rf_step *step);
+    /* In count mode, the hooks from `issue` on for one instruction, as walk.h goes through them and proves what is read (HD_RF_WALK makes it from them);
+     * false: *failure says what is not proved. NULL: they are called one after another, which is slower. */
+    bool (*walk)(hd_rf_model *model, const hd_rf_step *step, hd_rf_failure *failure);
     uint32_t columns; /* HD_COLUMN_* */
     bool coupled;
     /* What the model knows of a warp: carry.h. NULL: it is walked through every instruction. */

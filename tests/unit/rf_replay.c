@@ -44,6 +44,7 @@ static void open_models(kernel_run *run, hd_module *module)
         rf_replay_look *look = &r->looks[m];
         *look = (rf_replay_look){.info = r->models[m], .ops = *r->models[m].ops};
         look->ops.operand_read = read_and_look;
+        look->ops.walk = NULL;
         look->info.ops = &look->ops;
         r->results[m].refusal = NULL;
         r->place[m] = HD_NONE;

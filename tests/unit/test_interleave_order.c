@@ -237,6 +237,7 @@ static void play(const scene *s, manner asking, story *order)
 {
     hd_rf_ops ops = hd_rf_baseline_ops;
     ops.issue = tell_issue;
+    ops.walk = NULL;
     ops.warp_switch = tell_switch;
     ops.may_issue = asking == UNASKED ? NULL : asking == AGREES ? lets_all_go : lets_half_go;
     ops.next_asked = asking == REFUSES ? every_third : NULL;
