@@ -9,7 +9,7 @@ enum {
 };
 
 /* What is worth while, in words carried (carry.h), of which about WALK take the time that a model takes for an instruction; KEEP: for what a model did. */
-enum { WALK = 8, KEEP = 16, CREDIT = 1 << 20, SHARE = 4, LEAST_SHARE = 64 };
+enum { WALK = 8, KEEP = 32, CREDIT = 1 << 19, SHARE = 4, LEAST_SHARE = 64 };
 
 /* New states may cost a credit, and what is earned: all work that is not done because the warp has been there. Where nothing is left, they rest until
  * a part of the work that is done instead makes up for a quarter of the credit: one SHARE of it, and half as much each time that more was

@@ -23,7 +23,7 @@
 #include "hwmodel/rf/lanes.h"
 #include "ir/ir.h"
 
-enum { HD_RF_INDEX_BITS = 24 /* of an owner; above them stands its frame */, HD_RF_CARRIED_FRAMES = 8 };
+enum { HD_RF_INDEX_BITS = 24 /* of an owner; above them stands its frame */, HD_RF_CARRIED_FRAMES = 16 };
 
 typedef struct hd_rf_carrier {
     bool out;   /* written down; else taken up */

@@ -204,8 +204,8 @@ static void carry_values(hd_pack_entry *e, uint32_t held, hd_rf_carrier *c)
     }
 }
 
-/* The entries of frames that rest, each with its number; HD_NONE behind the last. */
-static void carry_resting(hd_pack_pool *pool, hd_rf_carrier *c)
+/* The entries that hold something of the frames, each with its number; HD_NONE behind the last. */
+static void carry_held(hd_pack_pool *pool, hd_rf_carrier *c)
 {
     uint32_t i = 0, held;
     do {
@@ -221,25 +221,33 @@ static void carry_resting(hd_pack_pool *pool, hd_rf_carrier *c)
     } while (true);
 }
 
-void hd_pack_carry(hd_pack_pool *pool, hd_rf_carrier *c)
+enum { MARK_BITS = HD_PACK_SLICES + 1, MARKS = 6 /* of entries, in a word */ };
+
+/* Which slices are taken, and which entries reserved. */
+static void carry_marks(hd_pack_pool *pool, hd_rf_carrier *c)
 {
     uint32_t count = pool->entries.count;
-    if (!c->out && !c->bottom)
-        hd_pack_clear(pool);
-    if (c->rest) {
-        carry_resting(pool, c);
-        return;
-    }
     while (count && !pool->entries.items[count - 1].taken && !pool->entries.items[count - 1].reserved)
         count--;
     count = hd_rf_carried(c, count);
-    for (uint32_t i = 0; i < count; i++) {
-        if (i >= pool->entries.count)
-            add_entry(pool);
-        hd_pack_entry *e = &pool->entries.items[i];
-        uint32_t marks = hd_rf_carried(c, e->taken | (uint32_t)e->reserved << HD_PACK_SLICES), held = hd_rf_carried(c, held_slices(e, c));
-        if (!c->out)
-            set_entry(pool, i, (uint8_t)(marks & HD_PACK_WHOLE), marks >> HD_PACK_SLICES);
-        carry_values(e, held, c);
+    while (pool->entries.count < count)
+        add_entry(pool);
+    for (uint32_t i = 0, end; i < count; i = end) {
+        uint32_t marks = 0;
+        end = count - i < MARKS ? count : i + MARKS;
+        for (uint32_t k = i; k < end; k++)
+            marks |= (pool->entries.items[k].taken | (uint32_t)pool->entries.items[k].reserved << HD_PACK_SLICES) << MARK_BITS * (k - i);
+        marks = hd_rf_carried(c, marks);
+        for (uint32_t k = i; k < end && !c->out; k++, marks >>= MARK_BITS)
+            set_entry(pool, k, marks & HD_PACK_WHOLE, marks >> HD_PACK_SLICES & 1);
     }
+}
+
+void hd_pack_carry(hd_pack_pool *pool, hd_rf_carrier *c)
+{
+    if (!c->out && !c->bottom)
+        hd_pack_clear(pool);
+    if (!c->rest)
+        carry_marks(pool, c);
+    carry_held(pool, c);
 }
