@@ -223,7 +223,7 @@ static bool overflow(hd_rf_feeder *c, const hd_rf_step *step)
 {
     for (uint32_t m = 0; m < c->members.count; m++)
         if (!c->members.items[m].failure.wrong)
-            c->failed += !hd_rf_fail(step, &c->members.items[m].failure, HD_RF_OVERFLOW, 0, 0, 0);
+            c->failed += !hd_rf_fail(&c->members.items[m].failure, step, (hd_rf_failure){.wrong = HD_RF_OVERFLOW});
     return false;
 }
 

@@ -61,6 +61,16 @@ hd_rf_model *hd_rf_model_new(const hd_rf_model_info *info, const hd_rf_module *c
     return model;
 }
 
+__attribute__((noinline)) bool hd_rf_fail(hd_rf_failure *failure, const hd_rf_step *step, hd_rf_failure what)
+{
+    what.warp = step->warp->identity.warp;
+    what.cta = step->warp->cta;
+    what.function = step->function;
+    what.instruction = step->instruction;
+    *failure = what;
+    return false;
+}
+
 hd_rf_lapse hd_rf_meter_noted(hd_rf_meter *meter, uint64_t before)
 {
     bool ended = meter->noted;

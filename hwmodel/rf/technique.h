@@ -161,6 +161,9 @@ typedef struct hd_rf_failure {
     uint32_t function, instruction, word, lanes;
 } hd_rf_failure;
 
+/* What is wrong, with where the step is. false, always. */
+bool hd_rf_fail(hd_rf_failure *failure, const hd_rf_step *step, hd_rf_failure what);
+
 /* ---- lengths ------------------------------------------------------------------------------------------------------- */
 
 /* A length in instructions that begins again and again in a warp, of which the least and the greatest are counted. It may become longer than

@@ -8,18 +8,7 @@
 
 #include "hwmodel/rf/technique.h"
 
-#define HD_RF_ALWAYS_INLINE static inline __attribute__((always_inline))
-
-/* Wrong: not proved in the lanes. */
-static __attribute__((noinline, cold, unused)) bool hd_rf_fail(const hd_rf_step *step, hd_rf_failure *failure, hd_rf_wrong wrong, uint32_t word,
-                                                               uint8_t place, uint32_t lanes)
-{
-    *failure = (hd_rf_failure){.wrong = wrong, .place = place, .warp = step->warp->identity.warp, .cta = step->warp->cta,
-                               .function = step->function, .instruction = step->instruction, .word = word, .lanes = lanes};
-    return false;
-}
-
-HD_RF_ALWAYS_INLINE bool hd_rf_prove(const hd_rf_step *step, uint32_t word, const hd_rf_answer *answer, hd_rf_failure *failure)
+static inline __attribute__((always_inline)) bool hd_rf_prove(const hd_rf_step *step, uint32_t word, const hd_rf_answer *answer, hd_rf_failure *failure)
 {
     uint32_t index = hd_rf_index(step, word), delivered = 0;
     for (uint32_t p = 0; p < answer->count; p++) {
@@ -27,14 +16,14 @@ HD_RF_ALWAYS_INLINE bool hd_rf_prove(const hd_rf_step *step, uint32_t word, cons
         uint32_t wrong = hd_identity_unproved(&step->warp->identity, index, piece->owner, piece->claim, piece->lanes & step->effective);
         delivered |= piece->lanes;
         if (__builtin_expect(wrong != 0, 0))
-            return hd_rf_fail(step, failure, HD_RF_STALE, word, piece->place, wrong);
+            return hd_rf_fail(failure, step, (hd_rf_failure){.wrong = HD_RF_STALE, .place = piece->place, .word = word, .lanes = wrong});
     }
     uint32_t missing = step->effective & ~delivered;
-    return __builtin_expect(!missing, 1) || hd_rf_fail(step, failure, HD_RF_MISSING, word, 0, missing);
+    return __builtin_expect(!missing, 1) || hd_rf_fail(failure, step, (hd_rf_failure){.wrong = HD_RF_MISSING, .word = word, .lanes = missing});
 }
 
 /* false: an operand was not proved, and what is behind it was not done. */
-HD_RF_ALWAYS_INLINE bool hd_rf_walk(const hd_rf_ops *ops, hd_rf_model *model, const hd_rf_step *step, hd_rf_failure *failure)
+static inline __attribute__((always_inline)) bool hd_rf_walk(const hd_rf_ops *ops, hd_rf_model *model, const hd_rf_step *step, hd_rf_failure *failure)
 {
     if (ops->issue)
         ops->issue(model, step);
