@@ -298,7 +298,7 @@ static bool all_leave(const hd_cfg *cfg, const hd_function *f, const hd_graph *g
 }
 
 /* The reversed graph with a pseudo-edge to X from each block that cannot reach X, without edges to what is lost, and a search of it from X. */
-static hd_graph exit_graph(const hd_cfg *cfg, const hd_function *f, const hd_graph *graph, hd_arena *scratch, hd_search *reaching)
+static hd_graph exit_graph(hd_cfg *cfg, const hd_function *f, const hd_graph *graph, hd_arena *scratch, hd_search *reaching)
 {
     uint32_t nodes = graph->node_count, exit = nodes - 1, edges = graph->out_first[nodes];
     hd_graph backward = {nodes, graph->in_first, graph->in, graph->out_first, graph->out};
@@ -306,6 +306,8 @@ static hd_graph exit_graph(const hd_cfg *cfg, const hd_function *f, const hd_gra
     if (all_leave(cfg, f, graph, reaching))
         return backward;
     const bool *lost = find_lost(cfg, f, graph, reaching, scratch);
+    for (uint32_t v = 0; v < exit; v++)
+        cfg->blocks[v].fails = lost[v];
     uint32_t *first = hd_arena_alloc(scratch, ((size_t)nodes + 1) * sizeof(uint32_t)), count = 0;
     uint32_t *to = hd_arena_alloc(scratch, ((size_t)nodes + edges) * sizeof(uint32_t));
     for (uint32_t v = 0; v < nodes; v++) {

@@ -24,6 +24,7 @@ typedef struct hd_block {
     uint32_t post_dominator;         /* immediate, = reconvergence point r(b); block_count = X */
     uint32_t loop;                   /* innermost loop or HD_NONE */
     bool reachable, conditional;     /* conditional: more than one successor (a branch that may diverge) */
+    bool fails;                      /* every way from here to X ends in a trap or a call that never returns */
 } hd_block;
 
 typedef struct hd_loop {
@@ -69,6 +70,14 @@ static inline const uint32_t *hd_block_successors(const hd_cfg *cfg, uint32_t b)
 static inline const uint32_t *hd_block_predecessors(const hd_cfg *cfg, uint32_t b)
 {
     return cfg->predecessors + cfg->blocks[b].pred_first;
+}
+
+/* By their joins, the order in which sides of branches are flooded where each flood leaves alone what an earlier one has come to: the farthest
+ * join first, because all ways to it lead over the nearer ones. Joins in code that fails come last: floods up to others meet none there. */
+static inline uint32_t hd_join_rank(const hd_cfg *cfg, uint32_t join)
+{
+    bool fails = join != cfg->block_count && cfg->blocks[join].fails;
+    return cfg->post_dominator_depth[join] + (fails ? cfg->block_count : 0);
 }
 
 /* Checks every invariant of the module's IR (and of built CFGs): index ranges, edges both ways, terminators last,

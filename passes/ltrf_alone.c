@@ -7,13 +7,13 @@
  *                  point nor the exit, and under a guard that may differ between lanes. The other sides' first blocks come behind such
  *                  an instruction too, and are fixed: those of every such branch whose reconvergence point post-dominates it.
  *
- * Method: sides are flooded up to their reconvergence points, those that are farthest first: what one flood has reached the later ones
+ * Method: sides are flooded up to their reconvergence points, those that are farthest first (hd_join_rank): what one flood has reached the later ones
  * leave alone, since whatever leads to the farther point leads over the nearer one. Linear, but for sorting the branches.
  */
 #include "passes/ltrf_work.h"
 
 typedef struct side {
-    uint32_t block, join, depth;
+    uint32_t block, join, rank;
 } side;
 typedef HD_ARRAY(side) sides;
 
@@ -41,8 +41,8 @@ static bool has_two_sides(const hd_cfg *cfg, uint32_t b)
 static int compare_sides(const void *left, const void *right)
 {
     const side *a = left, *b = right;
-    if (a->depth != b->depth)
-        return a->depth < b->depth ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
     return (a->block > b->block) - (a->block < b->block);
 }
 
@@ -53,7 +53,7 @@ static void find_sides(const hd_cfg *cfg, const hd_uniformity *uniformity, sides
         for (uint32_t e = 0; has_two_sides(cfg, b) && e < cfg->blocks[b].succ_count; e++) {
             uint32_t to = hd_block_successors(cfg, b)[e];
             if (to != join && to != cfg->block_count)
-                hd_array_push(all, (side){to, join, cfg->post_dominator_depth[join]});
+                hd_array_push(all, (side){to, join, hd_join_rank(cfg, join)});
         }
     }
     if (all->count)

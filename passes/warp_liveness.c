@@ -12,8 +12,8 @@
  * each of the rules, what is live behind such an instruction is kept in all sides of branches that have two or more
  * (what waits at a join keeps no side from running); behind one with a guard, which lets other lanes pass, everywhere.
  *
- * Method. ours, paper: for each register, the sides that keep it are flooded up to their r, the farthest r first (least
- * deep in the post-dominator tree). A block that one flood has reached is left alone by the later ones: where it keeps
+ * Method. ours, paper: for each register, the sides that keep it are flooded up to their r, the farthest r first
+ * (hd_join_rank). A block that one flood has reached is left alone by the later ones: where it keeps
  * the register up to a farther r, it keeps it up to the nearer one, since every way to the farther leads over the
  * nearer. So the work is that of the result: O(sum of the sets' sizes + branches times live registers), whatever the
  * nesting. its: passes/warp_liveness_its.c. "Registers" are words of the register file where the thread level's items
@@ -23,7 +23,7 @@
 
 /* A target of a branch that may diverge, neither its r nor X. */
 typedef struct side {
-    uint32_t branch, block, join, depth; /* depth: of the join in the post-dominator tree */
+    uint32_t branch, block, join, rank; /* rank: hd_join_rank */
 } side;
 
 typedef struct pending {
@@ -49,8 +49,8 @@ enum { IN_SIDES = 1, EVERYWHERE = 2 }; /* where a register is kept for lanes tha
 static int compare_sides(const void *left, const void *right)
 {
     const side *a = left, *b = right;
-    if (a->depth != b->depth)
-        return a->depth < b->depth ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
     if (a->branch != b->branch)
         return a->branch < b->branch ? -1 : 1;
     return (a->block > b->block) - (a->block < b->block);
@@ -64,7 +64,7 @@ static void find_sides(pending *p, const hd_uniformity *uniformity)
         for (uint32_t t = 0; t < cfg->blocks[b].succ_count; t++) {
             uint32_t to = hd_block_successors(cfg, b)[t];
             if (to != join && to != cfg->block_count)
-                hd_array_push(&p->sides, (side){b, to, join, cfg->post_dominator_depth[join]});
+                hd_array_push(&p->sides, (side){b, to, join, hd_join_rank(cfg, join)});
         }
     }
     if (p->sides.count)

@@ -7,8 +7,8 @@
  *   reconvergence point r), x is live into r or into another target; or they wait at an instruction, such as a barrier, and need it (waits.h); or
  *   i itself writes x.
  *
- * Claims are sorted by word. For each word the sides in which it must be kept are flooded, those with the farthest r first; what one
- * flood has reached the others leave alone: all ways to the farther r lead over the nearer.
+ * Claims are sorted by word. For each word the sides in which it must be kept are flooded, in the order of hd_join_rank; what one
+ * flood has reached the others leave alone.
  *
  * Complexity: O(claims + for each claimed word, the blocks in which it is live and the sides that keep it).
  */
@@ -20,7 +20,7 @@ typedef struct claim {
 } claim;
 
 typedef struct keeper { /* a side in which a word is kept */
-    uint32_t block, join, depth;
+    uint32_t block, join, rank;
 } keeper;
 
 typedef struct dead_check {
@@ -123,15 +123,15 @@ static void ask_branch(dead_check *c, uint32_t word, uint32_t b)
         if (side == join || side == none)
             continue;
         if (into_join || live > live_into(c, word, side))
-            hd_array_push(&c->keepers, (keeper){side, join, cfg->post_dominator_depth[join]});
+            hd_array_push(&c->keepers, (keeper){side, join, hd_join_rank(cfg, join)});
     }
 }
 
 static int compare_keepers(const void *left, const void *right)
 {
     const keeper *a = left, *b = right;
-    if (a->depth != b->depth)
-        return a->depth < b->depth ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
     return (a->block > b->block) - (a->block < b->block);
 }
 

@@ -2,19 +2,19 @@
 #include "passes/check/waits.h"
 
 typedef struct side {
-    uint32_t block, join, depth;
+    uint32_t block, join, rank;
 } side;
 typedef HD_ARRAY(side) side_array;
 
 static int compare_sides(const void *left, const void *right)
 {
     const side *a = left, *b = right;
-    if (a->depth != b->depth)
-        return a->depth < b->depth ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
     return (a->block > b->block) - (a->block < b->block);
 }
 
-/* Of branches that have two or more; those with the farthest reconvergence point first. */
+/* Of branches that have two or more, in the order of hd_join_rank. */
 static side_array list_sides(const hd_facts *facts)
 {
     const hd_cfg *cfg = facts->cfg;
@@ -24,7 +24,7 @@ static side_array list_sides(const hd_facts *facts)
         for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++) {
             uint32_t to = hd_block_successors(cfg, b)[e];
             if (to != join && to != cfg->block_count)
-                hd_array_push(&all, (side){to, join, cfg->post_dominator_depth[join]});
+                hd_array_push(&all, (side){to, join, hd_join_rank(cfg, join)});
         }
         if (all.count < before + 2)
             all.count = before;
@@ -34,7 +34,7 @@ static side_array list_sides(const hd_facts *facts)
     return all;
 }
 
-/* What was reached before is left alone: all ways to the farther point lead over the nearer. */
+/* What was reached before is left alone. */
 static void flood(hd_waits *w, const side *from, hd_u32_array *stack)
 {
     const hd_cfg *cfg = w->facts->cfg;

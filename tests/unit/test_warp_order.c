@@ -1,0 +1,126 @@
+/* Warp-level liveness against its rule, taken literally, on random control flow with blocks that fail, which the oracle
+ * (tests/unit/oracle.h) does not know. */
+#include "tests/unit/unit.h"
+
+#include "parser/parse.h"
+#include "passes/liveness.h"
+
+enum { PROGRAMS = 4000, MOST_BLOCKS = 63, TARGETS = 8 };
+
+/* ---- the rule -------------------------------------------------------------------------------------------------------- */
+
+/* Calls of `die` and traps fail, `helper` may return. */
+static void write_failing(hd_writer *text, uint64_t *seed)
+{
+    static const char *const ends[] = {"trap;", "call die;", "exit;", "call helper;", "@%p1 trap;", "@%p0 trap;", "@%p1 exit;"};
+    uint32_t count = 3 + (uint32_t)(unit_random(seed) % 17), near = (uint32_t)(unit_random(seed) % 3);
+    hd_write_string(text, ".version 8.0\n.target sm_80\n.address_size 64\n.func die()\n.noreturn\n{\nexit;\n}\n.func helper()\n{\nret;\n}\n"
+                          ".visible .entry k()\n{\n.reg .pred %p<2>;\n.reg .b32 %r<8>;\n"
+                          "mov.u32 %r0, %ctaid.x;\nmov.u32 %r1, %tid.x;\nsetp.eq.u32 %p0, %r0, 1;\nsetp.eq.u32 %p1, %r1, 1;\n");
+    for (uint32_t b = 0; b < count; b++) {
+        uint32_t kind = (uint32_t)(unit_random(seed) % 10), to[TARGETS];
+        for (uint32_t k = 0; k < TARGETS; k++)
+            to[k] = (near ? b + (uint32_t)(unit_random(seed) % 7) : (uint32_t)unit_random(seed)) % (count + 1);
+        hd_write_format(text, "L%u: mov.u32 %%r%u, %u;\nst.local.u32 [0], %%r%u;\n", b, 2 + (uint32_t)(unit_random(seed) % 6), b,
+                        (uint32_t)(unit_random(seed) % 8));
+        if (kind < 3)
+            hd_write_format(text, "%s\n", ends[unit_random(seed) % 7]);
+        else if (kind < 8)
+            hd_write_format(text, "@%%p%u bra L%u;\n", kind > 3, to[0]);
+        else if (kind < 9)
+            hd_write_format(text, "T%u: .branchtargets L%u, L%u, L%u, L%u, L%u, L%u, L%u, L%u;\nbrx.idx %%r1, T%u;\n", b, to[0], to[1], to[2], to[3],
+                            to[4], to[5], to[6], to[7], b);
+    }
+    hd_write_format(text, "L%u: %s\n}\n", count, unit_random(seed) % 4 ? "ret;" : "trap;");
+}
+
+/* Blocks that `from` reaches without entering `join`. */
+static uint64_t region_of(const hd_cfg *cfg, uint32_t from, uint32_t join)
+{
+    uint64_t region = 1ull << from;
+    for (uint64_t before = 0; before != region;) {
+        before = region;
+        for (uint32_t b = 0; b < cfg->block_count; b++)
+            for (uint32_t e = 0; before >> b & 1 && e < cfg->blocks[b].succ_count; e++)
+                if (hd_block_successors(cfg, b)[e] != join && hd_block_successors(cfg, b)[e] != cfg->block_count)
+                    region |= 1ull << hd_block_successors(cfg, b)[e];
+    }
+    return region;
+}
+
+static uint64_t live_into(const hd_liveness *live, uint32_t block)
+{
+    uint64_t mask = 0;
+    for (uint32_t i = 0; i < live->live_in[block].count; i++)
+        mask |= 1ull << live->live_in[block].items[i];
+    return mask;
+}
+
+/* What the blocks of each side keep for the lanes that wait. */
+static void pend_by_the_rule(const hd_cfg *cfg, const hd_bitset *branches, const hd_liveness *live, uint64_t *pend)
+{
+    HD_BITSET_EACH (branches, b) {
+        const uint32_t *targets = hd_block_successors(cfg, b);
+        for (uint32_t s = 0; s < cfg->blocks[b].succ_count; s++) {
+            uint64_t kept = live_into(live, cfg->blocks[b].post_dominator), region;
+            if (targets[s] == cfg->blocks[b].post_dominator || targets[s] == cfg->block_count)
+                continue;
+            for (uint32_t other = 0; other < cfg->blocks[b].succ_count; other++)
+                kept |= other == s ? 0 : live_into(live, targets[other]);
+            for (region = region_of(cfg, targets[s], cfg->blocks[b].post_dominator); region; region &= region - 1)
+                pend[__builtin_ctzll(region)] |= kept;
+        }
+    }
+}
+
+static void compare_pend(hd_function *function, uint64_t seed)
+{
+    hd_pass_context context;
+    hd_diagnostics diagnostics;
+    hd_diagnostics_init(&diagnostics);
+    hd_pass_context_init(&context, function, &diagnostics);
+    const hd_uniformity *uniformity = hd_analysis_get(&context, HD_ANALYSIS_UNIFORMITY);
+    const hd_warp_liveness *warp = hd_analysis_get(&context, HD_ANALYSIS_WARP_LIVENESS);
+    const hd_cfg *cfg = hd_function_cfg(function);
+    uint64_t expected[MOST_BLOCKS] = {0};
+    pend_by_the_rule(cfg, &uniformity->divergent_branches, warp->thread, expected);
+    for (uint32_t b = 0; b < cfg->block_count; b++) {
+        uint64_t pend = 0;
+        for (uint32_t i = 0; i < warp->pend[b].count; i++)
+            pend |= 1ull << warp->pend[b].items[i];
+        if (pend != expected[b])
+            fail_msg("seed %llu, block %u: keeps %llx, not %llx", (unsigned long long)seed, b, (unsigned long long)pend,
+                     (unsigned long long)expected[b]);
+    }
+    hd_pass_context_free(&context);
+    hd_diagnostics_free(&diagnostics);
+}
+
+static void code_that_fails_is_followed(void **state)
+{
+    uint64_t random = 3;
+    (void)state;
+    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+        hd_writer text;
+        hd_source source;
+        hd_diagnostics diagnostics;
+        hd_writer_to_memory(&text);
+        write_failing(&text, &random);
+        hd_diagnostics_init(&diagnostics);
+        hd_source_from_memory(&source, "random.ptx", text.buffer.items, text.buffer.count);
+        hd_module *module = hd_parse_ptx(&source, &(hd_parse_options){0}, &diagnostics);
+        assert_null(diagnostics.first);
+        compare_pend(module->functions.items[2], seed);
+        hd_module_free(module);
+        hd_diagnostics_free(&diagnostics);
+        hd_writer_free(&text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(code_that_fails_is_followed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
