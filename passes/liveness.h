@@ -64,7 +64,10 @@ typedef struct hd_warp_liveness { /* WL(p) = TL(p) union pend(block(p)) */
     hd_liveness_rule rule;
 } hd_warp_liveness;
 
-typedef struct hd_warp_order { /* edges of the warp's dynamic order, over blocks and X; CFG edges included, and first */
+/* Edges of the warp's dynamic order, over blocks, X and hubs; CFG edges included, and first. A hub is no place of the code: each block that
+ * leads to it, at once or over others, may be followed by each one that it leads to. */
+typedef struct hd_warp_order {
+    uint32_t nodes; /* blocks, X, and hubs, each behind those that lead to it; all that leads to hubs is reached from the entry */
     uint32_t *successor_first, *successors; /* CSR: successors of b = [successor_first[b], successor_first[b + 1]) */
     uint32_t *predecessor_first, *predecessors;
 } hd_warp_order;

@@ -63,32 +63,40 @@ static void list_words(ltrf_plan *p)
 
 /* ---- the order ---------------------------------------------------------------------------------------------------------- */
 
-/* Of edges between blocks that the entry reaches. `all`: NULL takes those of the control flow. */
+static bool is_in_order(const hd_cfg *cfg, uint32_t node)
+{
+    return node > cfg->block_count || (node < cfg->block_count && cfg->blocks[node].reachable);
+}
+
+/* Of edges between blocks that the entry reaches, and hubs. `all`: NULL takes those of the control flow. */
 static ltrf_order order_of(const hd_cfg *cfg, const hd_warp_order *all, hd_arena *arena)
 {
-    uint32_t blocks = cfg->block_count, *first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)blocks + 1);
-    uint32_t *before_first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)blocks + 2);
+    uint32_t nodes = all ? all->nodes : cfg->block_count + 1, *first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)nodes + 1);
+    uint32_t *before_first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)nodes + 2);
     hd_u32_array successors = {0};
-    for (uint32_t b = 0; b < blocks; b++) {
-        uint32_t count = all ? all->successor_first[b + 1] - all->successor_first[b] : cfg->blocks[b].succ_count;
-        const uint32_t *to = all ? all->successors + all->successor_first[b] : hd_block_successors(cfg, b);
-        for (uint32_t e = 0; e < count && cfg->blocks[b].reachable; e++) {
-            if (to[e] == blocks || !cfg->blocks[to[e]].reachable)
+    for (uint32_t v = 0; v < nodes; v++) {
+        first[v + 1] = first[v];
+        if (!is_in_order(cfg, v))
+            continue;
+        uint32_t count = all ? all->successor_first[v + 1] - all->successor_first[v] : cfg->blocks[v].succ_count;
+        const uint32_t *to = all ? all->successors + all->successor_first[v] : hd_block_successors(cfg, v);
+        for (uint32_t e = 0; e < count; e++) {
+            if (!is_in_order(cfg, to[e]))
                 continue;
             before_first[to[e] + 2]++;
             hd_array_push(&successors, to[e]);
         }
-        first[b + 1] = successors.count;
+        first[v + 1] = successors.count;
     }
     uint32_t *before = HD_ARENA_ARRAY(arena, uint32_t, (size_t)successors.count + 1);
-    for (uint32_t b = 0; b < blocks; b++)
-        before_first[b + 2] += before_first[b + 1];
-    for (uint32_t b = 0; b < blocks; b++)
-        for (uint32_t e = first[b]; e < first[b + 1]; e++)
-            before[before_first[successors.items[e] + 1]++] = b;
+    for (uint32_t v = 0; v < nodes; v++)
+        before_first[v + 2] += before_first[v + 1];
+    for (uint32_t v = 0; v < nodes; v++)
+        for (uint32_t e = first[v]; e < first[v + 1]; e++)
+            before[before_first[successors.items[e] + 1]++] = v;
     const uint32_t *copy = hd_arena_copy(arena, successors.items, successors.count * sizeof(uint32_t));
     hd_array_free(&successors);
-    return (ltrf_order){first, copy, before_first, before};
+    return (ltrf_order){nodes, first, copy, before_first, before};
 }
 
 typedef struct place {

@@ -13,7 +13,8 @@
  * alone, each one behind the interval is tried with all that comes before it, up to the interval; loops that fit join in that way, too.
  *
  * Complexity: alone, each instruction and edge is looked at a fixed number of times: a block can be about to join one interval only, and so it is
- * tried with others once; such a trial ends after GROUP_WORK instructions and edges. Blocks that could join wait in a heap.
+ * tried with others once; such a trial ends after GROUP_WORK instructions and edges. Blocks that could join wait in a heap. What is behind a hub is
+ * gone through for one interval only: when that is done, all of it is in an interval.
  */
 #include "passes/ltrf_work.h"
 
@@ -24,11 +25,12 @@ typedef struct former {
     uint32_t *used;          /* by word: 1 + the last interval that it was found in */
     uint32_t *tried;         /* by word: the last trial that it was found in */
     uint32_t trials;
-    uint32_t *seen, *count;  /* by block: 1 + the interval that `count` blocks before it end in */
+    uint32_t *seen, *count;  /* by node: 1 + the interval that `count` blocks or hubs before it end in */
     uint32_t *block_at;      /* by rank */
     hd_u32_array heap, others, ended, taken; /* others: heap of those behind the interval; taken: its words */
-    hd_u32_array group;
+    hd_u32_array group, nodes;
     uint32_t *grouped;       /* by block: the last trial in which it was in the group */
+    uint32_t *asked, asks;   /* by node: the last block that was asked whether it comes before it, in order of asking */
     uint32_t due;            /* intervals before it are done */
 } former;
 
@@ -118,25 +120,53 @@ static void take_alone(former *s, uint32_t interval)
 
 /* ---- who joins ------------------------------------------------------------------------------------------------------- */
 
-/* Counts the blocks before what follows; what has all of them in this interval may join. */
-static void look_behind(former *s, uint32_t interval, uint32_t from)
+/* What is in no interval yet, and follows this one at `node`. */
+static void find_other(former *s, uint32_t interval, uint32_t node)
 {
-    ltrf_plan *p = s->plan;
-    for (uint32_t b = from; b < s->ended.count; b++) {
-        uint32_t block = s->ended.items[b];
-        for (uint32_t e = p->order.first[block]; e < p->order.first[block + 1]; e++) {
+    const ltrf_plan *p = s->plan;
+    uint32_t begin = s->nodes.count;
+    hd_array_push(&s->nodes, node);
+    while (s->nodes.count > begin) {
+        uint32_t at = hd_array_pop(&s->nodes);
+        if (p->first[at] != HD_NONE || s->seen[at] == interval + 1)
+            continue;
+        s->seen[at] = interval + 1;
+        s->count[at] = 0;
+        if (!ltrf_is_hub(p, at))
+            ltrf_heap_push(&s->others, p->rank[at]);
+        for (uint32_t e = p->order.first[at]; ltrf_is_hub(p, at) && e < p->order.first[at + 1]; e++)
+            hd_array_push(&s->nodes, p->order.successors[e]);
+    }
+}
+
+/* The node, a block or a hub, ends in this interval: counts it before what follows. */
+static void count_behind(former *s, uint32_t interval, uint32_t node)
+{
+    const ltrf_plan *p = s->plan;
+    hd_array_push(&s->nodes, node);
+    while (s->nodes.count) {
+        uint32_t from = hd_array_pop(&s->nodes);
+        for (uint32_t e = p->order.first[from]; e < p->order.first[from + 1]; e++) {
             uint32_t to = p->order.successors[e];
-            if (to == p->cfg->block_count || p->first[to] != HD_NONE)
+            if (p->first[to] != HD_NONE)
                 continue;
-            if (s->seen[to] != interval + 1) {
-                s->count[to] = 0;
-                ltrf_heap_push(&s->others, p->rank[to]);
-            }
-            s->seen[to] = interval + 1;
-            if (++s->count[to] == p->order.before_first[to + 1] - p->order.before_first[to] && !hd_bitset_has(&p->fixed, to))
+            if (s->seen[to] != interval + 1)
+                find_other(s, interval, to);
+            if (++s->count[to] < p->order.before_first[to + 1] - p->order.before_first[to])
+                continue;
+            if (ltrf_is_hub(p, to))
+                hd_array_push(&s->nodes, to);
+            else if (!hd_bitset_has(&p->fixed, to))
                 ltrf_heap_push(&s->heap, p->rank[to]);
         }
     }
+}
+
+/* Counts the blocks before what follows; what has all of them in this interval may join. */
+static void look_behind(former *s, uint32_t interval, uint32_t from)
+{
+    for (uint32_t b = from; b < s->ended.count; b++)
+        count_behind(s, interval, s->ended.items[b]);
 }
 
 /* Counts words of instruction `i` that neither the interval nor the trial in progress has. */
@@ -175,18 +205,43 @@ static void join(former *s, uint32_t interval, uint32_t block)
 
 /* ---- who joins together ------------------------------------------------------------------------------------------------ */
 
-/* What comes before the block is in the interval, or joins with it. */
-static bool add_before(former *s, uint32_t interval, uint32_t block)
+/* A block before one of the group is in the interval, or joins with it. */
+static bool add_to_group(former *s, uint32_t interval, uint32_t block)
 {
     const ltrf_plan *p = s->plan;
-    for (uint32_t e = p->order.before_first[block]; e < p->order.before_first[block + 1]; e++) {
-        uint32_t from = p->order.predecessors[e];
-        if (p->last[from] == interval || s->grouped[from] == s->trials)
-            continue;
-        if (p->first[from] != HD_NONE)
-            return false;
-        s->grouped[from] = s->trials;
-        hd_array_push(&s->group, from);
+    if (p->last[block] == interval || s->grouped[block] == s->trials)
+        return true;
+    if (p->first[block] != HD_NONE)
+        return false;
+    s->grouped[block] = s->trials;
+    hd_array_push(&s->group, block);
+    return true;
+}
+
+/* All that comes before the block; adds to `work` how many these are. */
+static bool add_before(former *s, uint32_t interval, uint32_t block, uint32_t *work)
+{
+    const ltrf_plan *p = s->plan;
+    uint32_t hubs = 0;
+    hd_array_clear(&s->nodes);
+    hd_array_push(&s->nodes, block);
+    s->asks++;
+    while (s->nodes.count) {
+        uint32_t node = hd_array_pop(&s->nodes);
+        for (uint32_t e = p->order.before_first[node]; e < p->order.before_first[node + 1]; e++) {
+            uint32_t from = p->order.predecessors[e];
+            if (s->asked[from] == s->asks)
+                continue;
+            s->asked[from] = s->asks;
+            if (!ltrf_is_hub(p, from)) {
+                if (++*work > GROUP_WORK || !add_to_group(s, interval, from))
+                    return false;
+            } else if (++hubs > GROUP_WORK) {
+                return false;
+            } else {
+                hd_array_push(&s->nodes, from);
+            }
+        }
     }
     return true;
 }
@@ -202,8 +257,7 @@ static bool group_fits(former *s, uint32_t interval, uint32_t seed)
     s->grouped[seed] = s->trials;
     for (uint32_t g = 0; g < s->group.count; g++) {
         const hd_block *block = &p->cfg->blocks[s->group.items[g]];
-        work += p->order.before_first[s->group.items[g] + 1] - p->order.before_first[s->group.items[g]];
-        if (hd_bitset_has(&p->fixed, s->group.items[g]) || work > GROUP_WORK || !add_before(s, interval, s->group.items[g]))
+        if (hd_bitset_has(&p->fixed, s->group.items[g]) || !add_before(s, interval, s->group.items[g], &work))
             return false;
         for (uint32_t i = block->first; i < block->end; i++) {
             if (hd_bitset_has(&p->alone, i) || ++work > GROUP_WORK)
@@ -263,6 +317,28 @@ static void keep_words(former *s, uint32_t interval)
     p->intervals.items[interval].word_count = count;
 }
 
+/* What follows the interval behind a block and is in none yet. */
+static void begin_followers(former *s, uint32_t interval, uint32_t block)
+{
+    ltrf_plan *p = s->plan;
+    hd_array_clear(&s->nodes);
+    hd_array_push(&s->nodes, block);
+    while (s->nodes.count) {
+        uint32_t node = hd_array_pop(&s->nodes);
+        for (uint32_t e = p->order.first[node]; e < p->order.first[node + 1]; e++) {
+            uint32_t to = p->order.successors[e];
+            if (p->first[to] != HD_NONE)
+                continue;
+            if (!ltrf_is_hub(p, to)) {
+                begin_interval(s, to, p->cfg->blocks[to].first, HD_NONE);
+                continue;
+            }
+            p->first[to] = interval;
+            hd_array_push(&s->nodes, to);
+        }
+    }
+}
+
 static void grow_interval(former *s, uint32_t interval)
 {
     ltrf_plan *p = s->plan;
@@ -279,30 +355,25 @@ static void grow_interval(former *s, uint32_t interval)
         take_followers(s, interval);
     }
     keep_words(s, interval);
-    for (uint32_t b = 0; b < s->ended.count; b++) {
-        uint32_t block = s->ended.items[b];
-        for (uint32_t e = p->order.first[block]; e < p->order.first[block + 1]; e++) {
-            uint32_t to = p->order.successors[e];
-            if (to != p->cfg->block_count && p->first[to] == HD_NONE)
-                begin_interval(s, to, p->cfg->blocks[to].first, HD_NONE);
-        }
-    }
+    for (uint32_t b = 0; b < s->ended.count; b++)
+        begin_followers(s, interval, s->ended.items[b]);
 }
 
 void ltrf_form(ltrf_plan *p)
 {
     hd_arena scratch = {0};
-    uint32_t blocks = p->cfg->block_count;
+    uint32_t blocks = p->cfg->block_count, nodes = p->order.nodes;
     former s = {.plan = p,
                 .used = HD_ARENA_ARRAY(&scratch, uint32_t, p->storage->words),
                 .tried = HD_ARENA_ARRAY(&scratch, uint32_t, p->storage->words),
-                .seen = HD_ARENA_ARRAY(&scratch, uint32_t, blocks),
-                .count = HD_ARENA_ARRAY(&scratch, uint32_t, blocks),
+                .seen = HD_ARENA_ARRAY(&scratch, uint32_t, nodes),
+                .count = HD_ARENA_ARRAY(&scratch, uint32_t, nodes),
+                .asked = HD_ARENA_ARRAY(&scratch, uint32_t, nodes),
                 .grouped = HD_ARENA_ARRAY(&scratch, uint32_t, blocks),
                 .block_at = HD_ARENA_ARRAY(&scratch, uint32_t, blocks)};
-    p->first = hd_arena_alloc(p->arena, blocks * sizeof(uint32_t));
+    p->first = hd_arena_alloc(p->arena, nodes * sizeof(uint32_t));
     p->last = hd_arena_alloc(p->arena, blocks * sizeof(uint32_t));
-    memset(p->first, 0xff, blocks * sizeof(uint32_t));
+    memset(p->first, 0xff, nodes * sizeof(uint32_t));
     memset(p->last, 0xff, blocks * sizeof(uint32_t));
     for (uint32_t b = 0; b < blocks; b++)
         if (p->cfg->blocks[b].reachable)
@@ -313,6 +384,7 @@ void ltrf_form(ltrf_plan *p)
     hd_array_free(&s.heap);
     hd_array_free(&s.others);
     hd_array_free(&s.group);
+    hd_array_free(&s.nodes);
     hd_array_free(&s.ended);
     hd_array_free(&s.taken);
     hd_arena_free(&scratch);

@@ -7,20 +7,25 @@
  * become one it looks on through its list for another; when there is none, it has a single one before it, for good. That one only grows, so an
  * interval that does not fit there never will. Of several that can be merged, the one deepest in loops is first, then in reverse post-order.
  *
+ * Hubs of the order watch three: what follows a hub finds there all that are before the hub, or two besides itself.
+ *
  * Complexity: O((intervals + edges) log intervals + intervals N): lists of watchers are joined shorter into longer.
  */
 #include "passes/ltrf_work.h"
 
-typedef struct watcher { /* an interval */
-    uint32_t at, end;       /* of its list of intervals before it; those before `at` are seen[0] or itself */
-    uint32_t seen[2];       /* the two different ones; HD_NONE: there is none */
-    uint32_t list;          /* watchers of it: index in `lists` */
+enum { MOST_SEEN = 3 };
+
+typedef struct watcher { /* an interval; behind them, a hub */
+    uint32_t at, end;    /* of its list of what is before it; what stands before `at` is among `seen`, or itself */
+    uint32_t seen[MOST_SEEN], count; /* different intervals */
+    uint32_t list;       /* watchers of it: index in `lists` */
 } watcher;
 
 typedef struct merger {
     ltrf_plan *plan;
+    uint32_t count;         /* intervals; the watchers from there on are hubs, each behind those before it */
     watcher *watchers;
-    uint32_t *before;       /* lists of intervals before each */
+    uint32_t *before;       /* lists of watchers before each */
     hd_u32_array *lists;
     uint32_t *rank, *interval_at; /* by interval; by rank */
     hd_u32_array heap, words;
@@ -28,90 +33,97 @@ typedef struct merger {
 
 /* ---- what comes before each ------------------------------------------------------------------------------------------- */
 
-/* Calls back with each pair of intervals of which the second one may follow the first. */
-static void each_edge(const ltrf_plan *p, void (*tell)(void *, uint32_t, uint32_t), void *context)
+/* The watcher that is at the end of a block (at its start), or is a hub. */
+static uint32_t watcher_of(const merger *m, const uint32_t *of_block, uint32_t node)
 {
-    for (uint32_t i = 0; i < p->intervals.count; i++)
-        if (p->intervals.items[i].before != HD_NONE)
-            tell(context, p->intervals.items[i].before, i);
-    for (uint32_t b = 0; b < p->cfg->block_count; b++) {
-        for (uint32_t e = p->order.first[b]; p->last[b] != HD_NONE && e < p->order.first[b + 1]; e++) {
-            uint32_t to = p->order.successors[e];
-            if (to != p->cfg->block_count && p->first[to] != p->last[b])
-                tell(context, p->last[b], p->first[to]);
-        }
-    }
+    return ltrf_is_hub(m->plan, node) ? m->count + node - m->plan->cfg->block_count - 1 : of_block[node];
 }
 
-static void count_edge(void *context, uint32_t from, uint32_t to)
+/* Calls back with each pair of which the second one may follow the first. */
+static void each_edge(merger *m, void (*tell)(merger *, uint32_t, uint32_t))
 {
-    merger *m = context;
+    const ltrf_plan *p = m->plan;
+    for (uint32_t i = 0; i < p->intervals.count; i++)
+        if (p->intervals.items[i].before != HD_NONE)
+            tell(m, p->intervals.items[i].before, i);
+    for (uint32_t v = 0; v < p->order.nodes; v++)
+        for (uint32_t e = p->order.first[v]; e < p->order.first[v + 1]; e++) {
+            uint32_t from = watcher_of(m, p->last, v), to = watcher_of(m, p->first, p->order.successors[e]);
+            if (from != to)
+                tell(m, from, to);
+        }
+}
+
+static void count_edge(merger *m, uint32_t from, uint32_t to)
+{
     (void)from;
     m->watchers[to].end++;
 }
 
-static void list_edge(void *context, uint32_t from, uint32_t to)
+static void list_edge(merger *m, uint32_t from, uint32_t to)
 {
-    merger *m = context;
     m->before[m->watchers[to].end++] = from;
 }
 
-static void list_before(merger *m, hd_arena *scratch)
+static void list_before(merger *m, uint32_t watchers, hd_arena *scratch)
 {
-    uint32_t count = m->plan->intervals.count, all = 0;
-    each_edge(m->plan, count_edge, m);
-    for (uint32_t i = 0; i < count; i++) {
+    uint32_t all = 0;
+    each_edge(m, count_edge);
+    for (uint32_t i = 0; i < watchers; i++) {
         watcher *w = &m->watchers[i];
         uint32_t edges = w->end;
         w->at = w->end = all;
         w->list = i;
-        w->seen[0] = w->seen[1] = HD_NONE;
         all += edges;
     }
     m->before = HD_ARENA_ARRAY(scratch, uint32_t, all);
-    each_edge(m->plan, list_edge, m);
+    each_edge(m, list_edge);
 }
 
 /* ---- watching ---------------------------------------------------------------------------------------------------------- */
 
-static bool next_before(merger *m, uint32_t i, uint32_t *found)
+/* Sees an interval unless it is the watcher itself or seen already. */
+static bool see(merger *m, uint32_t i, uint32_t interval)
 {
     watcher *w = &m->watchers[i];
-    uint32_t known = w->seen[0] == HD_NONE ? HD_NONE : ltrf_of(m->plan, w->seen[0]);
+    uint32_t it = ltrf_of(m->plan, interval);
+    for (uint32_t k = 0; k < w->count; k++)
+        if (w->seen[k] == it)
+            return false;
+    if (it == i)
+        return false;
+    w->seen[w->count++] = it;
+    return true;
+}
+
+/* Sees another one before it; false where there is none. */
+static bool see_next(merger *m, uint32_t i)
+{
+    watcher *w = &m->watchers[i];
     for (; w->at < w->end; w->at++) {
-        uint32_t from = ltrf_of(m->plan, m->before[w->at]);
-        if (from == i || from == known)
+        uint32_t from = m->before[w->at];
+        bool found = from < m->count && see(m, i, from);
+        for (uint32_t k = 0; from >= m->count && !found && k < m->watchers[from].count; k++)
+            found = see(m, i, m->watchers[from].seen[k]);
+        if (!found)
             continue;
-        *found = from;
-        hd_array_push(&m->lists[m->watchers[from].list], i);
+        hd_array_push(&m->lists[m->watchers[w->seen[w->count - 1]].list], i);
         return true;
     }
-    *found = HD_NONE;
     return false;
 }
 
-static bool is_gone(const merger *m, uint32_t i, uint32_t seen)
-{
-    return seen == HD_NONE || ltrf_of(m->plan, seen) == i;
-}
-
-/* Looks for two different ones before it; where there is only one, it may be merged. */
+/* Looks for as many different ones before it as it is to watch; an interval that has only one may be merged. */
 static void look(merger *m, uint32_t i)
 {
     watcher *w = &m->watchers[i];
-    if (is_gone(m, i, w->seen[0])) {
-        w->seen[0] = w->seen[1];
-        w->seen[1] = HD_NONE;
-        if (is_gone(m, i, w->seen[0])) {
-            w->seen[0] = HD_NONE;
-            next_before(m, i, &w->seen[0]);
-        }
-    }
-    if (w->seen[0] == HD_NONE)
-        return;
-    if (!is_gone(m, i, w->seen[1]) && ltrf_of(m->plan, w->seen[0]) != ltrf_of(m->plan, w->seen[1]))
-        return;
-    if (!next_before(m, i, &w->seen[1]))
+    uint32_t known = w->count, enough = i < m->count ? 2 : MOST_SEEN;
+    w->count = 0;
+    for (uint32_t k = 0; k < known; k++)
+        see(m, i, w->seen[k]);
+    while (w->count < enough && see_next(m, i))
+        continue;
+    if (i < m->count && w->count == 1)
         ltrf_heap_push(&m->heap, m->rank[i]);
 }
 
@@ -130,6 +142,30 @@ static void unite(merger *m, const ltrf_interval *a, const ltrf_interval *b)
     }
 }
 
+static int compare_watchers(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Watchers of what became one: hubs from the first to the last, which look at those before them; then intervals, which look at hubs. */
+static void look_again(merger *m, hd_u32_array *watchers)
+{
+    uint32_t *items = watchers->items, hubs = 0;
+    for (uint32_t i = 0; i < watchers->count; i++) {
+        uint32_t it = items[i];
+        if (it < m->count)
+            continue;
+        items[i] = items[hubs];
+        items[hubs++] = it;
+    }
+    if (hubs)
+        qsort(items, hubs, sizeof *items, compare_watchers);
+    for (uint32_t i = 0; i < watchers->count; i++)
+        if (items[i] >= m->count || m->plan->joined[items[i]] == items[i])
+            look(m, items[i]);
+}
+
 static void join_lists(merger *m, uint32_t into, uint32_t from)
 {
     watcher *to = &m->watchers[into];
@@ -144,9 +180,7 @@ static void join_lists(merger *m, uint32_t into, uint32_t from)
     m->lists[shorter] = (hd_u32_array){0};
     for (uint32_t i = 0; i < moved.count; i++)
         hd_array_push(&m->lists[longer], moved.items[i]);
-    for (uint32_t i = 0; i < moved.count; i++)
-        if (m->plan->joined[moved.items[i]] == moved.items[i])
-            look(m, moved.items[i]);
+    look_again(m, &moved);
     hd_array_free(&moved);
 }
 
@@ -211,13 +245,18 @@ uint32_t ltrf_of(ltrf_plan *p, uint32_t i)
 void ltrf_merge(ltrf_plan *p)
 {
     hd_arena scratch = {0};
-    uint32_t count = p->intervals.count;
-    merger m = {.plan = p, .watchers = HD_ARENA_ARRAY(&scratch, watcher, count), .lists = HD_ARENA_ARRAY(&scratch, hd_u32_array, count)};
+    uint32_t count = p->intervals.count, watchers = count + p->order.nodes - p->cfg->block_count - 1;
+    merger m = {.plan = p,
+                .count = count,
+                .watchers = HD_ARENA_ARRAY(&scratch, watcher, watchers),
+                .lists = HD_ARENA_ARRAY(&scratch, hd_u32_array, count)};
     p->joined = HD_ARENA_ARRAY(p->arena, uint32_t, count);
     for (uint32_t i = 0; i < count; i++)
         p->joined[i] = i;
     rank_intervals(&m, &scratch);
-    list_before(&m, &scratch);
+    list_before(&m, watchers, &scratch);
+    for (uint32_t hub = count; hub < watchers; hub++)
+        look(&m, hub);
     for (uint32_t i = 0; i < count; i++)
         if (!p->intervals.items[i].fixed)
             look(&m, i);

@@ -15,9 +15,10 @@ typedef struct ltrf_interval {
     bool hollow;          /* a block without an issued instruction: it has no header to annotate, nothing joins it */
 } ltrf_interval;
 
-/* In which order the warp runs blocks. */
+/* In which order the warp runs blocks: those that the entry reaches, and hubs (passes/liveness.h). */
 typedef struct ltrf_order {
-    const uint32_t *first, *successors;       /* rows by block; only blocks that the entry reaches */
+    uint32_t nodes;
+    const uint32_t *first, *successors;          /* rows by node */
     const uint32_t *before_first, *predecessors; /* likewise */
 } ltrf_order;
 
@@ -34,7 +35,8 @@ typedef struct ltrf_plan {
     hd_bitset fixed;        /* by block */
     uint32_t *rank;         /* by block: which one an interval tries first: deepest in loops, then in reverse post-order */
     HD_ARRAY(ltrf_interval) intervals;
-    uint32_t *first, *last; /* by block: the interval at its start and at its end; HD_NONE: not reached */
+    uint32_t *first, *last; /* by block: the interval at its start and at its end; HD_NONE: not reached. first, by hub: the first interval before it,
+                             * behind which all that it leads to is in an interval; HD_NONE: that is not done */
     uint32_t *joined;       /* by interval: the one that it is merged into, at last (hd_ltrf_of) */
 } ltrf_plan;
 
@@ -48,6 +50,7 @@ static inline ltrf_word_list ltrf_words(const ltrf_plan *plan, uint32_t ordinal)
     uint32_t first = plan->word_first[ordinal];
     return (ltrf_word_list){plan->words.items + first, plan->word_first[ordinal + 1] - first};
 }
+static inline bool ltrf_is_hub(const ltrf_plan *plan, uint32_t node) { return node > plan->cfg->block_count; }
 uint32_t ltrf_of(ltrf_plan *plan, uint32_t interval); /* the one that it was merged into */
 bool ltrf_reached(const ltrf_plan *plan, uint32_t block);
 

@@ -57,7 +57,7 @@ typedef struct marker {
     const hd_warp_order *order;
     bool *waits, *needs; /* by instruction */
     uint32_t base;
-    uint8_t *out, *in;   /* by block: mask */
+    uint8_t *out, *in;   /* by block and hub: mask */
 } marker;
 
 static bool names_extended(const marker *m, const hd_instruction *insn)
@@ -93,10 +93,12 @@ static void find_needs(marker *m)
 
 static bool is_issued(const marker *m, uint32_t ordinal) { return !hd_storage_skips(&m->words->storage, ordinal); }
 
-/* The state behind a block into which `in` comes. */
-static uint8_t state_behind(const marker *m, uint32_t b, uint8_t in)
+/* The state behind a block or hub into which `in` comes. */
+static uint8_t state_behind(const marker *m, uint32_t node, uint8_t in)
 {
-    for (uint32_t i = m->cfg->blocks[b].end; i-- > m->cfg->blocks[b].first;)
+    if (node > m->cfg->block_count)
+        return in;
+    for (uint32_t i = m->cfg->blocks[node].end; i-- > m->cfg->blocks[node].first;)
         if (is_issued(m, i))
             return m->needs[i] ? HELD : RELEASED;
     return in;
@@ -106,8 +108,8 @@ static void flow(marker *m)
 {
     uint32_t blocks = m->cfg->block_count;
     hd_u32_array work = {0};
-    m->in = HD_ARENA_ARRAY(&m->arena, uint8_t, blocks + 1u);
-    m->out = HD_ARENA_ARRAY(&m->arena, uint8_t, blocks + 1u);
+    m->in = HD_ARENA_ARRAY(&m->arena, uint8_t, m->order->nodes);
+    m->out = HD_ARENA_ARRAY(&m->arena, uint8_t, m->order->nodes);
     if (blocks) {
         m->in[0] = RELEASED;
         hd_array_push(&work, 0);

@@ -38,7 +38,7 @@ typedef struct release_pass {
     hd_bitset renamed;
     uint8_t *pir;           /* by instruction */
     HD_ARRAY(release_mark) marks; /* pbr: in no order */
-    hd_u32_array *left;     /* by block: what ends with it, but cannot be released in it */
+    hd_u32_array *left;     /* by block: what ends with it, but cannot be released in it; by hub: what may end before it */
     uint32_t *stamp;        /* by word: the last round that listed it */
     uint32_t round;
     uint64_t at_operands, at_starts, behind;
@@ -167,11 +167,16 @@ static void list_parameters(release_pass *p, hd_u32_array *found)
             list(p, found, &word, 1);
 }
 
-/* What ends before the block: words that may be mapped at its start and are not live there. */
+static bool is_hub(const release_pass *p, uint32_t node)
+{
+    return node > p->cfg->block_count;
+}
+
+/* What ends before the block: words that may be mapped at its start and are not live there; nothing is live at a hub. */
 static void find_ended(release_pass *p, uint32_t v, hd_u32_array *found)
 {
     const hd_warp_words *words = p->words;
-    hd_register_set in = words->in[v];
+    hd_register_set in = is_hub(p, v) ? (hd_register_set){0} : words->in[v];
     const uint32_t *latest = NULL;
     p->round++;
     hd_array_clear(found);
@@ -179,16 +184,18 @@ static void find_ended(release_pass *p, uint32_t v, hd_u32_array *found)
         p->stamp[in.items[i]] = p->round;
     for (uint32_t e = p->order->predecessor_first[v]; e < p->order->predecessor_first[v + 1]; e++) {
         uint32_t u = p->order->predecessors[e];
+        list(p, found, p->left[u].items, p->left[u].count);
+        if (is_hub(p, u))
+            continue;
         if (words->out[u].items != latest) /* sets may be shared */
             list(p, found, words->out[u].items, words->out[u].count);
         latest = words->out[u].items;
-        list(p, found, p->left[u].items, p->left[u].count);
     }
     if (v == 0)
         list_parameters(p, found);
 }
 
-/* A block without an instruction that is issued; true where it hands on more than before. */
+/* A hub, or a block without an instruction that is issued; true where it hands on more than before. */
 static bool hand_on(release_pass *p, uint32_t v, hd_u32_array *found)
 {
     find_ended(p, v, found);
@@ -203,9 +210,11 @@ static bool hand_on(release_pass *p, uint32_t v, hd_u32_array *found)
 static void flag_starts(release_pass *p)
 {
     hd_u32_array found = {0};
-    for (bool more = p->words->storage.architected; more;) { /* once, or twice where there are such blocks */
+    for (bool more = true; more;) { /* once, or twice where there are such blocks */
         more = false;
-        for (uint32_t v = 0; v < p->cfg->block_count; v++)
+        for (uint32_t v = p->cfg->block_count + 1; v < p->order->nodes; v++)
+            hand_on(p, v, &found);
+        for (uint32_t v = 0; p->words->storage.architected && v < p->cfg->block_count; v++)
             if (p->cfg->blocks[v].reachable && first_issued(p, v) == HD_NONE)
                 more |= hand_on(p, v, &found);
     }
@@ -280,7 +289,7 @@ static void flag_function(release_pass *p, const release_life *lives, hd_registe
     for (uint32_t i = 0; i < renamed.count; i++)
         hd_bitset_add(&p->renamed, renamed.items[i]);
     p->pir = HD_ARENA_ARRAY(scratch, uint8_t, p->function->instructions.count + 1);
-    p->left = HD_ARENA_ARRAY(scratch, hd_u32_array, p->cfg->block_count + 1);
+    p->left = HD_ARENA_ARRAY(scratch, hd_u32_array, p->order->nodes);
     p->stamp = HD_ARENA_ARRAY(scratch, uint32_t, p->words->storage.words + 1);
     hd_warp_words_walk(&p->walk, scratch, p->words);
     for (uint32_t b = 0; b < p->cfg->block_count; b++)
@@ -289,8 +298,8 @@ static void flag_function(release_pass *p, const release_life *lives, hd_registe
     flag_starts(p);
     annotate(p, renamed);
     count(p, lives, renamed.count);
-    for (uint32_t b = 0; b < p->cfg->block_count; b++)
-        hd_array_free(&p->left[b]);
+    for (uint32_t v = 0; v < p->order->nodes; v++)
+        hd_array_free(&p->left[v]);
     hd_array_free(&p->marks);
 }
 

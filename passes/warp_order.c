@@ -5,54 +5,43 @@
  * not X) and to r (if not X); and b -> r. Warp-wide state (what is held, allocated, cached) follows these edges, not
  * the CFG's: a side that ends is followed by the other side.
  *
- * Method. Blocks of R(b, s) with an edge to r or X are children of r in the post-dominator tree, so only those children
- * are visited: from a child over its successors to the children that those lie below. Not so where blocks stray: those that only fail, for which no
- * join waits (cfg.c), lie below none, and any block of a side may lead there; then all are visited. Sides that share r and what
- * follows share the walk. Complexity: O(log n) for each child seen, and the size of the result, which is quadratic in
- * the number of targets that share a reconvergence point (a branch with k sides has k * k orders).
+ * Sides that can end at many blocks, and many that can follow these, would have as many edges as the one times the other: wherever lanes trap
+ * in a loop, say. So what leads from ends to what follows is drawn over helping nodes, most of which passes/warp_order_hubs.c takes out again.
+ *
+ * Method. ends(v): the blocks with an edge to p or X that block v, itself included, reaches without entering p, its
+ * immediate post-dominator. What ends at p is a child of p in the post-dominator tree, and what lies below a child comes to it. So ends(v) is v,
+ * if it leads to p or X, and ends(c) of each child c of p that a successor of v is or lies below. The ends of a side are those of the child of r
+ * that it lies below.
+ *
+ * Not so where blocks stray: those that only fail, for which no join waits (cfg.c), lie below X alone. fails(v): the ends of what v strays to
+ * without entering p: ends(t) of each such successor, t being the child of X that it lies below, and fails(u) of each u from another successor of
+ * v up to the child of p that it lies below. fails(v) is in ends(v), and fails(u) of each u from s up to below the child of r in the side's ends.
+ * Such a way up the tree is put together from jumps (Myers, "An applicative random-access stack", 1983): from each block over some of its ancestors.
+ *
+ * Complexity: O(log n) for each edge of the CFG.
  */
-#include "passes/liveness.h"
+#include "passes/warp_order_hubs.h"
 
-typedef struct order_edge {
-    uint32_t from, to;
-} order_edge;
-typedef HD_ARRAY(order_edge) order_edges;
-
-/* What may follow the ends of a side. */
-typedef struct seed {
-    uint32_t join, next, side;
-} seed;
-typedef HD_ARRAY(seed) seeds;
-
-typedef struct walk {
+typedef struct drawing {
     const hd_cfg *cfg;
     uint32_t *child_first, *children; /* of the post-dominator tree, by block and X; in the order of their intervals */
-    uint32_t *seen;                   /* by block: the last round that saw it */
-    uint32_t round;
-    bool strays;
-    hd_u32_array blocks;
-} walk;
+    uint32_t *jump;                   /* by block and X: the ancestor that a jump leads to; NULL: no block strays */
+    uint32_t nodes;                   /* drawn so far */
+    hd_u32_array sides;               /* of one branch */
+    hd_order_edges edges;
+} drawing;
+
+static void draw(drawing *d, uint32_t from, uint32_t to)
+{
+    hd_array_push(&d->edges, (hd_order_edge){from, to});
+}
+
+/* Helping nodes, behind blocks and X. */
+static uint32_t ends_of(const drawing *d, uint32_t block) { return d->cfg->block_count + 1 + block; }
+static uint32_t fails_of(const drawing *d, uint32_t block) { return 2 * d->cfg->block_count + 1 + block; }
+static uint32_t jump_of(const drawing *d, uint32_t block) { return 3 * d->cfg->block_count + 1 + block; }
 
 /* ---- the post-dominator tree ------------------------------------------------------------------------------------- */
-
-static void find_children(walk *w, hd_arena *scratch)
-{
-    const hd_cfg *cfg = w->cfg;
-    uint32_t nodes = cfg->block_count + 1;
-    uint32_t *by_enter = hd_arena_alloc(scratch, nodes * sizeof(uint32_t));
-    uint32_t *first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)nodes + 2);
-    w->children = hd_arena_alloc(scratch, nodes * sizeof(uint32_t));
-    w->child_first = first;
-    for (uint32_t b = 0; b < nodes; b++)
-        by_enter[cfg->post_dominator_enter[b]] = b;
-    for (uint32_t b = 0; b < cfg->block_count; b++)
-        first[cfg->blocks[b].post_dominator + 2]++;
-    for (uint32_t b = 0; b < nodes; b++)
-        first[b + 2] += first[b + 1];
-    for (uint32_t i = 0; i < nodes; i++)
-        if (by_enter[i] != cfg->block_count)
-            w->children[first[cfg->blocks[by_enter[i]].post_dominator + 1]++] = by_enter[i];
-}
 
 /* Does a block lead to one that is not below its join? */
 static bool any_strays(const hd_cfg *cfg)
@@ -66,144 +55,146 @@ static bool any_strays(const hd_cfg *cfg)
     return false;
 }
 
-/* The child of `join` that a block below it is or lies below. */
-static uint32_t child_above(const walk *w, uint32_t join, uint32_t block)
+/* A jump is as long as the two from where it starts, if these are equally long, and else goes to the parent. */
+static void find_jump(drawing *d, uint32_t block)
 {
-    const uint32_t *enter = w->cfg->post_dominator_enter;
-    uint32_t low = w->child_first[join], high = w->child_first[join + 1];
+    const uint32_t *depth = d->cfg->post_dominator_depth, *jump = d->jump;
+    uint32_t parent = d->cfg->blocks[block].post_dominator, middle = jump[parent];
+    d->jump[block] = depth[parent] - depth[middle] == depth[middle] - depth[jump[middle]] ? jump[middle] : parent;
+}
+
+static void find_tree(drawing *d, hd_arena *scratch)
+{
+    const hd_cfg *cfg = d->cfg;
+    uint32_t nodes = cfg->block_count + 1;
+    uint32_t *by_enter = hd_arena_alloc(scratch, nodes * sizeof(uint32_t));
+    uint32_t *first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)nodes + 2);
+    d->children = hd_arena_alloc(scratch, nodes * sizeof(uint32_t));
+    d->child_first = first;
+    d->jump = any_strays(cfg) ? hd_arena_alloc(scratch, nodes * sizeof(uint32_t)) : NULL;
+    for (uint32_t b = 0; b < nodes; b++)
+        by_enter[cfg->post_dominator_enter[b]] = b;
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        first[cfg->blocks[b].post_dominator + 2]++;
+    for (uint32_t b = 0; b < nodes; b++)
+        first[b + 2] += first[b + 1];
+    if (d->jump)
+        d->jump[cfg->block_count] = cfg->block_count;
+    for (uint32_t i = 0; i < nodes; i++) { /* parents first */
+        if (by_enter[i] == cfg->block_count)
+            continue;
+        d->children[first[cfg->blocks[by_enter[i]].post_dominator + 1]++] = by_enter[i];
+        if (d->jump)
+            find_jump(d, by_enter[i]);
+    }
+}
+
+/* The child of `join` that a block below it is or lies below. */
+static uint32_t child_above(const drawing *d, uint32_t join, uint32_t block)
+{
+    const uint32_t *enter = d->cfg->post_dominator_enter;
+    uint32_t low = d->child_first[join], high = d->child_first[join + 1];
+    if (d->cfg->blocks[block].post_dominator == join) /* mostly */
+        return block;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (enter[w->children[middle]] <= enter[block])
+        if (enter[d->children[middle]] <= enter[block])
             low = middle;
         else
             high = middle;
     }
-    return w->children[low];
+    return d->children[low];
 }
 
-/* ---- edges ------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
-static void seed_branch(const hd_cfg *cfg, uint32_t branch, seeds *all)
+/* What fails from `block` up to before `join`. */
+static void draw_fails(drawing *d, uint32_t block, uint32_t join, uint32_t into)
 {
-    uint32_t join = cfg->blocks[branch].post_dominator, count = cfg->blocks[branch].succ_count;
-    const uint32_t *targets = hd_block_successors(cfg, branch);
-    for (uint32_t t = 0; t < count; t++) {
-        uint32_t side = targets[t];
-        if (side == join || side == cfg->block_count)
-            continue;
-        if (join != cfg->block_count)
-            hd_array_push(all, (seed){join, join, side});
-        for (uint32_t u = 0; u < count; u++)
-            if (u != t && targets[u] != join && targets[u] != cfg->block_count)
-                hd_array_push(all, (seed){join, targets[u], side});
+    const uint32_t *depth = d->cfg->post_dominator_depth;
+    while (block != join) {
+        bool jumps = depth[d->jump[block]] >= depth[join];
+        draw(d, jumps ? jump_of(d, block) : fails_of(d, block), into);
+        block = jumps ? d->jump[block] : d->cfg->blocks[block].post_dominator;
     }
 }
 
-static int compare_seeds(const void *left, const void *right)
+/* Where lanes end that come to `block` before `join`: into `ends`, and those of them that stray there into `fails`. */
+static void draw_way(drawing *d, uint32_t block, uint32_t join, uint32_t ends, uint32_t fails)
 {
-    const seed *a = left, *b = right;
-    if (a->join != b->join)
-        return a->join < b->join ? -1 : 1;
-    if (a->next != b->next)
-        return a->next < b->next ? -1 : 1;
-    return (a->side > b->side) - (a->side < b->side);
+    const hd_cfg *cfg = d->cfg;
+    if (d->jump && !hd_block_post_dominates(cfg, join, block)) {
+        draw(d, ends_of(d, child_above(d, cfg->block_count, block)), fails);
+        return;
+    }
+    draw(d, ends_of(d, child_above(d, join, block)), ends);
+    if (d->jump)
+        draw_fails(d, block, join, fails);
 }
 
-static bool leads_to(const hd_cfg *cfg, uint32_t block, uint32_t join)
+static void draw_block(drawing *d, uint32_t block)
 {
+    const hd_cfg *cfg = d->cfg;
+    uint32_t join = cfg->blocks[block].post_dominator;
     for (uint32_t e = 0; e < cfg->blocks[block].succ_count; e++) {
         uint32_t to = hd_block_successors(cfg, block)[e];
         if (to == join || to == cfg->block_count)
-            return true;
+            draw(d, block, ends_of(d, block));
+        else
+            draw_way(d, to, join, ends_of(d, block), fails_of(d, block));
     }
-    return false;
-}
-
-static void visit(walk *w, uint32_t join, uint32_t block)
-{
-    if (block == join || block == w->cfg->block_count)
+    if (!d->jump)
         return;
-    uint32_t at = w->strays ? block : child_above(w, join, block);
-    if (w->seen[at] == w->round)
+    draw(d, fails_of(d, block), ends_of(d, block));
+    draw(d, fails_of(d, block), jump_of(d, block));
+    if (d->jump[block] == join)
         return;
-    w->seen[at] = w->round;
-    hd_array_push(&w->blocks, at);
+    draw(d, jump_of(d, join), jump_of(d, block));
+    draw(d, jump_of(d, d->jump[join]), jump_of(d, block));
 }
 
-/* The seeds [at, end) have one join and one follower. */
-static void follow_sides(walk *w, const seed *at, const seed *end, order_edges *edges)
+/* ---- branches ---------------------------------------------------------------------------------------------------- */
+
+/* Each side but the first in the list (the last: backward) may follow all before it. `ends`: the node of the first side's ends, then the others'. */
+static void draw_followers(drawing *d, uint32_t ends, bool backward)
 {
-    uint32_t join = at->join, next = at->next;
-    w->round++;
-    hd_array_clear(&w->blocks);
-    for (; at < end; at++)
-        visit(w, join, at->side);
-    for (uint32_t i = 0; i < w->blocks.count; i++) {
-        uint32_t block = w->blocks.items[i];
-        if (leads_to(w->cfg, block, join))
-            hd_array_push(edges, (order_edge){block, next});
-        for (uint32_t e = 0; e < w->cfg->blocks[block].succ_count; e++)
-            visit(w, join, hd_block_successors(w->cfg, block)[e]);
+    uint32_t count = d->sides.count;
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t all = d->nodes++;
+        draw(d, backward ? ends + count - i : ends + i - 1, all);
+        if (i > 1)
+            draw(d, all - 1, all);
+        draw(d, all, d->sides.items[backward ? count - 1 - i : i]);
     }
 }
 
-static void find_edges(const hd_cfg *cfg, const hd_uniformity *uniformity, order_edges *edges)
+static void draw_branch(drawing *d, uint32_t branch)
 {
-    seeds all = {0};
-    hd_arena scratch = {0};
-    walk w = {.cfg = cfg, .seen = HD_ARENA_ARRAY(&scratch, uint32_t, cfg->block_count), .strays = any_strays(cfg)};
-    find_children(&w, &scratch);
-    for (uint32_t b = 0; b < cfg->block_count; b++)
-        for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++)
-            hd_array_push(edges, (order_edge){b, hd_block_successors(cfg, b)[e]});
-    HD_BITSET_EACH (&uniformity->divergent_branches, b) {
-        seed_branch(cfg, b, &all);
-        if (cfg->blocks[b].post_dominator != cfg->block_count)
-            hd_array_push(edges, (order_edge){b, cfg->blocks[b].post_dominator});
+    const hd_cfg *cfg = d->cfg;
+    uint32_t join = cfg->blocks[branch].post_dominator, ends = d->nodes;
+    hd_array_clear(&d->sides);
+    for (uint32_t e = 0; e < cfg->blocks[branch].succ_count; e++) {
+        uint32_t side = hd_block_successors(cfg, branch)[e];
+        if (side == join || side == cfg->block_count)
+            continue;
+        hd_array_push(&d->sides, side);
+        draw_way(d, side, join, d->nodes, d->nodes);
+        if (join != cfg->block_count)
+            draw(d, d->nodes, join);
+        d->nodes++;
     }
-    if (all.count)
-        qsort(all.items, all.count, sizeof *all.items, compare_seeds);
-    for (uint32_t i = 0, end; i < all.count; i = end) {
-        for (end = i + 1;
-             end < all.count && all.items[end].join == all.items[i].join && all.items[end].next == all.items[i].next;)
-            end++;
-        follow_sides(&w, all.items + i, all.items + end, edges);
-    }
-    hd_array_free(&w.blocks);
-    hd_array_free(&all);
-    hd_arena_free(&scratch);
+    draw_followers(d, ends, false);
+    draw_followers(d, ends, true);
 }
 
-/* Sorts edges by `from` (stable) and drops repetitions, in place of rows first[node] .. first[node + 1]. */
-static uint32_t *make_rows(const order_edges *edges, uint32_t nodes, bool backward, hd_arena *arena, uint32_t **rows)
+static void draw_all(drawing *d, const hd_bitset *branches)
 {
-    uint32_t *next = hd_calloc((size_t)nodes + 1, sizeof(uint32_t)),
-             *all = hd_malloc(((size_t)edges->count + 1) * sizeof(uint32_t));
-    uint32_t *first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)nodes + 1), *seen = hd_calloc(nodes, sizeof(uint32_t)),
-             count = 0;
-    for (uint32_t i = 0; i < edges->count; i++)
-        next[(backward ? edges->items[i].to : edges->items[i].from) + 1]++;
-    for (uint32_t v = 0; v < nodes; v++)
-        next[v + 1] += next[v];
-    for (uint32_t i = 0; i < edges->count; i++) {
-        order_edge e = edges->items[i];
-        all[next[backward ? e.to : e.from]++] = backward ? e.from : e.to;
-    }
-    for (uint32_t v = 0, i = 0; v < nodes; v++) { /* next[v] is now the end of v's row */
-        first[v] = count;
-        for (; i < next[v]; i++)
-            if (seen[all[i]] != v + 1) {
-                seen[all[i]] = v + 1;
-                all[count++] = all[i];
-            }
-    }
-    first[nodes] = count;
-    *rows = hd_arena_alloc(arena, ((size_t)count + 1) * sizeof(uint32_t));
-    memcpy(*rows, all, count * sizeof(uint32_t));
-    free(next);
-    free(all);
-    free(seen);
-    return first;
+    uint32_t blocks = d->cfg->block_count;
+    d->nodes = blocks + 1 + (d->jump ? 3 : 1) * blocks;
+    for (uint32_t b = 0; b < blocks; b++)
+        draw_block(d, b);
+    HD_BITSET_EACH (branches, b)
+        draw_branch(d, b);
 }
 
 hd_warp_order *hd_warp_order_build(hd_pass_context *context, hd_arena *arena)
@@ -211,10 +202,23 @@ hd_warp_order *hd_warp_order_build(hd_pass_context *context, hd_arena *arena)
     const hd_cfg *cfg = hd_function_cfg(context->function);
     const hd_uniformity *uniformity = hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY);
     hd_warp_order *order = HD_ARENA_NEW(arena, hd_warp_order);
-    order_edges edges = {0};
-    find_edges(cfg, uniformity, &edges);
-    order->successor_first = make_rows(&edges, cfg->block_count + 1, false, arena, &order->successors);
-    order->predecessor_first = make_rows(&edges, cfg->block_count + 1, true, arena, &order->predecessors);
+    hd_arena scratch = {0};
+    hd_order_edges edges = {0};
+    drawing d = {.cfg = cfg};
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++)
+            hd_array_push(&edges, (hd_order_edge){b, hd_block_successors(cfg, b)[e]});
+    HD_BITSET_EACH (&uniformity->divergent_branches, b)
+        if (cfg->blocks[b].post_dominator != cfg->block_count)
+            hd_array_push(&edges, (hd_order_edge){b, cfg->blocks[b].post_dominator});
+    find_tree(&d, &scratch);
+    draw_all(&d, &uniformity->divergent_branches);
+    order->nodes = hd_order_find_hubs(&d.edges, cfg->block_count + 1, d.nodes, &edges);
+    order->successor_first = hd_order_rows(&edges, order->nodes, false, arena, &order->successors);
+    order->predecessor_first = hd_order_rows(&edges, order->nodes, true, arena, &order->predecessors);
     hd_array_free(&edges);
+    hd_array_free(&d.edges);
+    hd_array_free(&d.sides);
+    hd_arena_free(&scratch);
     return order;
 }

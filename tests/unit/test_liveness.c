@@ -7,6 +7,7 @@
 #include "parser/parse.h"
 #include "passes/liveness.h"
 #include "tests/unit/oracle.h"
+#include "tests/unit/order_mask.h"
 
 enum { RUNS = 3 }; /* executions of each program */
 
@@ -134,12 +135,10 @@ static void read_facts(const subject *s, oracle_rule rule, oracle_facts *facts)
         facts->branches |= 1ull << b;
     for (uint32_t b = 0; b < s->program.count; b++) {
         facts->pend[b] = bits_of_set(s, warp->pend[b]);
-        for (uint32_t e = order->successor_first[b]; e < order->successor_first[b + 1]; e++)
-            facts->order[b] |= 1ull << order->successors[e];
+        facts->order[b] = order_mask(order->successor_first, order->successors, s->program.count, order->nodes, b);
         uint64_t backward = 0;
         for (uint32_t o = 0; o < s->program.count; o++)
-            for (uint32_t e = order->predecessor_first[o]; e < order->predecessor_first[o + 1]; e++)
-                backward |= order->predecessors[e] == b ? 1ull << o : 0;
+            backward |= (order_mask(order->predecessor_first, order->predecessors, s->program.count, order->nodes, o) >> b & 1) << o;
         SAME(s, "warp order both ways", b, facts->order[b] & ~(1ull << s->program.count), backward);
     }
     hd_pass_context_free(&context);

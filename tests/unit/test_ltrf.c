@@ -4,6 +4,7 @@
 #include "emitters/ptx.h"
 #include "ir/words.h"
 #include "passes/liveness.h"
+#include "tests/unit/order_mask.h"
 #include "tests/unit/rf_bench.h"
 
 /* ---- helpers ---------------------------------------------------------------------------------------------------------- */
@@ -478,9 +479,10 @@ static void look_at(least *s)
                 s->words[i] |= 1u << hd_register_physical(s->b->kernel, o->value).number;
         if (i > cfg->blocks[block].first)
             s->before[i] = 1u << (i - 1);
-        for (uint32_t e = order->predecessor_first[block]; i == cfg->blocks[block].first && e < order->predecessor_first[block + 1]; e++)
-            if (cfg->blocks[order->predecessors[e]].reachable)
-                s->before[i] |= 1u << (cfg->blocks[order->predecessors[e]].end - 1);
+        uint64_t before = order_mask(order->predecessor_first, order->predecessors, cfg->block_count, order->nodes, block);
+        for (uint32_t b = 0; i == cfg->blocks[block].first && b < cfg->block_count; b++)
+            if (before >> b & 1 && cfg->blocks[b].reachable)
+                s->before[i] |= 1u << (cfg->blocks[b].end - 1);
     }
     s->entry = 1;
     hd_pass_context_free(&context);

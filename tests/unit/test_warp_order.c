@@ -1,9 +1,10 @@
-/* Warp-level liveness against its rule, taken literally, on random control flow with blocks that fail, which the oracle
+/* Warp-level liveness and the warp order against the rules, taken literally, on random control flow with blocks that fail, which the oracle
  * (tests/unit/oracle.h) does not know. */
 #include "tests/unit/unit.h"
 
 #include "parser/parse.h"
 #include "passes/liveness.h"
+#include "tests/unit/order_mask.h"
 
 enum { PROGRAMS = 4000, MOST_BLOCKS = 63, TARGETS = 8 };
 
@@ -48,6 +49,26 @@ static uint64_t region_of(const hd_cfg *cfg, uint32_t from, uint32_t join)
     return region;
 }
 
+static void order_by_the_rule(const hd_cfg *cfg, const hd_bitset *branches, uint64_t *order)
+{
+    uint64_t successors[MOST_BLOCKS] = {0}, exit = 1ull << cfg->block_count;
+    for (uint32_t b = 0; b < cfg->block_count; b++) {
+        for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++)
+            successors[b] |= 1ull << hd_block_successors(cfg, b)[e];
+        order[b] = successors[b];
+    }
+    HD_BITSET_EACH (branches, b) {
+        uint64_t join = 1ull << cfg->blocks[b].post_dominator;
+        order[b] |= join & ~exit;
+        for (uint64_t sides = successors[b] & ~join & ~exit; sides; sides &= sides - 1) {
+            uint64_t region = region_of(cfg, (uint32_t)__builtin_ctzll(sides), cfg->blocks[b].post_dominator);
+            for (; region; region &= region - 1)
+                if (successors[__builtin_ctzll(region)] & (join | exit))
+                    order[__builtin_ctzll(region)] |= ((successors[b] & ~(sides & -sides)) | join) & ~exit;
+        }
+    }
+}
+
 static uint64_t live_into(const hd_liveness *live, uint32_t block)
 {
     uint64_t mask = 0;
@@ -73,15 +94,11 @@ static void pend_by_the_rule(const hd_cfg *cfg, const hd_bitset *branches, const
     }
 }
 
-static void compare_pend(hd_function *function, uint64_t seed)
+static void compare_pend(hd_pass_context *context, uint64_t seed)
 {
-    hd_pass_context context;
-    hd_diagnostics diagnostics;
-    hd_diagnostics_init(&diagnostics);
-    hd_pass_context_init(&context, function, &diagnostics);
-    const hd_uniformity *uniformity = hd_analysis_get(&context, HD_ANALYSIS_UNIFORMITY);
-    const hd_warp_liveness *warp = hd_analysis_get(&context, HD_ANALYSIS_WARP_LIVENESS);
-    const hd_cfg *cfg = hd_function_cfg(function);
+    const hd_uniformity *uniformity = hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY);
+    const hd_warp_liveness *warp = hd_analysis_get(context, HD_ANALYSIS_WARP_LIVENESS);
+    const hd_cfg *cfg = hd_function_cfg(context->function);
     uint64_t expected[MOST_BLOCKS] = {0};
     pend_by_the_rule(cfg, &uniformity->divergent_branches, warp->thread, expected);
     for (uint32_t b = 0; b < cfg->block_count; b++) {
@@ -92,13 +109,40 @@ static void compare_pend(hd_function *function, uint64_t seed)
             fail_msg("seed %llu, block %u: keeps %llx, not %llx", (unsigned long long)seed, b, (unsigned long long)pend,
                      (unsigned long long)expected[b]);
     }
+}
+
+static bool compare_failing(hd_function *function, uint64_t seed)
+{
+    hd_pass_context context;
+    hd_diagnostics diagnostics;
+    uint64_t expected[MOST_BLOCKS] = {0};
+    hd_diagnostics_init(&diagnostics);
+    hd_pass_context_init(&context, function, &diagnostics);
+    const hd_uniformity *uniformity = hd_analysis_get(&context, HD_ANALYSIS_UNIFORMITY);
+    const hd_warp_order *order = hd_analysis_get(&context, HD_ANALYSIS_WARP_ORDER);
+    const hd_cfg *cfg = hd_function_cfg(function);
+    uint32_t blocks = cfg->block_count;
+    assert_true(blocks < MOST_BLOCKS);
+    order_by_the_rule(cfg, &uniformity->divergent_branches, expected);
+    for (uint32_t b = 0; b < blocks; b++) {
+        uint64_t got = order_mask(order->successor_first, order->successors, blocks, order->nodes, b);
+        if (got != expected[b])
+            fail_msg("seed %llu, block %u: %llx, not %llx", (unsigned long long)seed, b, (unsigned long long)got, (unsigned long long)expected[b]);
+    }
+    compare_pend(&context, seed);
+    bool hubs = order->nodes > blocks + 1;
+    for (uint32_t v = blocks + 1; v < order->nodes; v++) /* in the order that passes need */
+        for (uint32_t e = order->predecessor_first[v]; e < order->predecessor_first[v + 1]; e++)
+            assert_true(order->predecessors[e] < v);
     hd_pass_context_free(&context);
     hd_diagnostics_free(&diagnostics);
+    return hubs;
 }
 
 static void code_that_fails_is_followed(void **state)
 {
     uint64_t random = 3;
+    uint32_t with_hubs = 0;
     (void)state;
     for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
         hd_writer text;
@@ -110,11 +154,12 @@ static void code_that_fails_is_followed(void **state)
         hd_source_from_memory(&source, "random.ptx", text.buffer.items, text.buffer.count);
         hd_module *module = hd_parse_ptx(&source, &(hd_parse_options){0}, &diagnostics);
         assert_null(diagnostics.first);
-        compare_pend(module->functions.items[2], seed);
+        with_hubs += compare_failing(module->functions.items[2], seed);
         hd_module_free(module);
         hd_diagnostics_free(&diagnostics);
         hd_writer_free(&text);
     }
+    assert_true(with_hubs > PROGRAMS / 20);
 }
 
 int main(void)
