@@ -233,6 +233,21 @@ static void find_lives(hd_lives *lives, hd_arena *arena, hd_arena *scratch)
     find_liveness(lives, arena, scratch);
 }
 
+/* Counts the splits of each join, X among them, then puts them there. */
+static void sort_splits(hd_facts *facts, hd_arena *scratch)
+{
+    const hd_cfg *cfg = facts->cfg;
+    uint32_t *first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)cfg->block_count + 2);
+    facts->by_join = HD_ARENA_ARRAY(&facts->arena, uint32_t, cfg->block_count);
+    HD_BITSET_EACH (&facts->splits, b)
+        first[cfg->blocks[b].post_dominator + 1]++;
+    for (uint32_t v = 0; v <= cfg->block_count; v++)
+        first[v + 1] += first[v];
+    facts->split_count = first[cfg->block_count + 1];
+    HD_BITSET_EACH (&facts->splits, b)
+        facts->by_join[first[cfg->blocks[b].post_dominator]++] = b;
+}
+
 void hd_facts_build(hd_facts *facts, hd_function *function)
 {
     hd_arena scratch = {0};
@@ -243,6 +258,7 @@ void hd_facts_build(hd_facts *facts, hd_function *function)
     find_lives(&facts->registers, &facts->arena, &scratch);
     find_lives(&facts->words, &facts->arena, &scratch);
     hd_facts_find_divergence(facts, &scratch);
+    sort_splits(facts, &scratch);
     hd_arena_free(&scratch);
 }
 

@@ -45,6 +45,7 @@ typedef struct hd_facts {
     hd_lives registers, words;
     hd_bitset divergent;    /* by register */
     hd_bitset splits;       /* by block: its branch may diverge */
+    uint32_t *by_join, split_count; /* blocks in `splits`, those with one reconvergence point together */
     hd_bitset cut;          /* by index in cfg->successors */
 } hd_facts;
 

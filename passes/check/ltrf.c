@@ -9,7 +9,8 @@
  * An interval's words are ascending, at most ltrf_size, and exactly those that its instructions access. Only an instruction
  * that alone accesses more may bypass the cache with some of its words: then it has as many as there may be, and is alone.
  *
- * Complexity: linear in operands and edges of the warp order, apart from what facts.h and order.h need.
+ * Complexity: linear in operands and edges of the warp order, apart from what facts.h and order.h need, and, where something waits, the
+ * blocks of all sides that end at a join, once for each join.
  */
 #include "passes/check/check.h"
 #include "passes/check/ltrf_dead.h"
@@ -28,7 +29,7 @@ typedef struct ltrf_check {
     hd_bitset lonely;           /* by instruction: must be an interval of its own */
     hd_bitset entered;          /* by block: any code may come before it */
     hd_bitset used;             /* by index in annotation_words */
-    uint32_t *in;               /* by block: state at its start */
+    uint32_t *in;               /* by block: state at its start; by hub */
     hd_u32_array words;
 } ltrf_check;
 
@@ -98,33 +99,11 @@ static bool is_side(const ltrf_check *c, const hd_block *branch, uint32_t target
 }
 
 typedef struct side_search {
-    uint32_t *seen, searches; /* by block */
     const uint32_t *waits;    /* by block: instructions that wait */
-    hd_u32_array blocks;
+    uint32_t *seen, searches; /* by block: the last search that came here */
+    uint32_t *leads;          /* by block: the last search that found that something waits there or behind it */
+    hd_u32_array blocks, stack;
 } side_search;
-
-/* The blocks of one side into `blocks`; true where something in them waits. */
-static bool search_side(const ltrf_check *c, side_search *s, uint32_t side, uint32_t join)
-{
-    const hd_cfg *cfg = c->facts.cfg;
-    bool found = false;
-    s->searches++;
-    hd_array_clear(&s->blocks);
-    hd_array_push(&s->blocks, side);
-    s->seen[side] = s->searches;
-    for (uint32_t i = 0; i < s->blocks.count; i++) {
-        const hd_block *block = &cfg->blocks[s->blocks.items[i]];
-        found = found || s->waits[s->blocks.items[i]];
-        for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++) {
-            uint32_t to = cfg->successors[e];
-            if (to == join || to == cfg->block_count || s->seen[to] == s->searches)
-                continue;
-            s->seen[to] = s->searches;
-            hd_array_push(&s->blocks, to);
-        }
-    }
-    return found;
-}
 
 static void mark_waits(ltrf_check *c, uint32_t block)
 {
@@ -133,25 +112,80 @@ static void mark_waits(ltrf_check *c, uint32_t block)
             hd_bitset_add(&c->lonely, i);
 }
 
-/* A branch with two sides: what waits in one lets the other one run. */
-static void search_branch(ltrf_check *c, side_search *s, uint32_t b)
+/* Has the branch two sides? What waits in one lets the other one run. */
+static bool has_sides(const ltrf_check *c, uint32_t b)
+{
+    const hd_block *branch = &c->facts.cfg->blocks[b];
+    uint32_t sides = 0;
+    for (uint32_t e = branch->succ_first; e < branch->succ_first + branch->succ_count; e++)
+        sides += is_side(c, branch, c->facts.cfg->successors[e]);
+    return sides > 1;
+}
+
+static void come_to(side_search *s, uint32_t block)
+{
+    if (s->seen[block] == s->searches)
+        return;
+    s->seen[block] = s->searches;
+    hd_array_push(&s->blocks, block);
+}
+
+/* Comes to what a block leads to before `join`. */
+static void search_on(const ltrf_check *c, side_search *s, uint32_t block, uint32_t join)
+{
+    const hd_cfg *cfg = c->facts.cfg;
+    for (uint32_t e = cfg->blocks[block].succ_first; e < cfg->blocks[block].succ_first + cfg->blocks[block].succ_count; e++)
+        if (cfg->successors[e] != join && cfg->successors[e] != cfg->block_count)
+            come_to(s, cfg->successors[e]);
+}
+
+/* Of the blocks that the search came to, those from which a way leads to the block. */
+static void search_back(const ltrf_check *c, side_search *s, uint32_t block)
+{
+    hd_array_push(&s->stack, block);
+    while (s->stack.count) {
+        uint32_t at = hd_array_pop(&s->stack);
+        if (s->seen[at] != s->searches || s->leads[at] == s->searches)
+            continue;
+        s->leads[at] = s->searches;
+        for (uint32_t e = 0; e < c->facts.cfg->blocks[at].pred_count; e++)
+            hd_array_push(&s->stack, hd_block_predecessors(c->facts.cfg, at)[e]);
+    }
+}
+
+/* Any code may come before the sides of a branch in one of which something waits. */
+static void enter_sides(ltrf_check *c, const side_search *s, uint32_t b)
 {
     const hd_cfg *cfg = c->facts.cfg;
     const hd_block *branch = &cfg->blocks[b];
-    uint32_t sides = 0;
     bool found = false;
     for (uint32_t e = branch->succ_first; e < branch->succ_first + branch->succ_count; e++)
-        sides += is_side(c, branch, cfg->successors[e]);
-    for (uint32_t e = branch->succ_first; sides > 1 && e < branch->succ_first + branch->succ_count; e++) {
-        if (!is_side(c, branch, cfg->successors[e]) || !search_side(c, s, cfg->successors[e], branch->post_dominator))
-            continue;
-        found = true;
-        for (uint32_t i = 0; i < s->blocks.count; i++)
-            mark_waits(c, s->blocks.items[i]);
-    }
+        found = found || (is_side(c, branch, cfg->successors[e]) && s->leads[cfg->successors[e]] == s->searches);
     for (uint32_t e = branch->succ_first; found && e < branch->succ_first + branch->succ_count; e++)
         if (is_side(c, branch, cfg->successors[e]))
             hd_bitset_add(&c->entered, cfg->successors[e]);
+}
+
+/* The branches [at, end) have one join. */
+static void search_join(ltrf_check *c, side_search *s, const uint32_t *at, const uint32_t *end)
+{
+    const hd_cfg *cfg = c->facts.cfg;
+    uint32_t join = cfg->blocks[*at].post_dominator;
+    s->searches++;
+    hd_array_clear(&s->blocks);
+    for (const uint32_t *b = at; b < end; b++)
+        if (has_sides(c, *b))
+            search_on(c, s, *b, join);
+    for (uint32_t i = 0; i < s->blocks.count; i++)
+        search_on(c, s, s->blocks.items[i], join);
+    for (uint32_t i = 0; i < s->blocks.count; i++)
+        if (s->waits[s->blocks.items[i]]) {
+            mark_waits(c, s->blocks.items[i]);
+            search_back(c, s, s->blocks.items[i]);
+        }
+    for (const uint32_t *b = at; b < end; b++)
+        if (has_sides(c, *b))
+            enter_sides(c, s, *b);
 }
 
 static void find_lonely(ltrf_check *c)
@@ -171,11 +205,17 @@ static void find_lonely(ltrf_check *c)
         if (guard != HD_NONE && hd_bitset_has(&c->facts.divergent, guard))
             hd_bitset_add(&c->lonely, i);
     }
-    side_search s = {.seen = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count), .waits = count};
-    HD_BITSET_EACH (&c->facts.splits, b)
-        if (any)
-            search_branch(c, &s, b);
+    side_search s = {.waits = count,
+                     .seen = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count),
+                     .leads = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count)};
+    const uint32_t *at = c->facts.by_join, *all = at + c->facts.split_count;
+    for (const uint32_t *end; any && at < all; at = end) {
+        for (end = at + 1; end < all && cfg->blocks[*end].post_dominator == cfg->blocks[*at].post_dominator;)
+            end++;
+        search_join(c, &s, at, end);
+    }
     hd_array_free(&s.blocks);
+    hd_array_free(&s.stack);
     hd_bitset_add(&c->entered, 0);
 }
 
@@ -209,11 +249,12 @@ static void follow(ltrf_check *c)
     c->in[0] = STATE_MIXED;
     hd_array_push(&due, 0);
     while (due.count) {
-        uint32_t b = hd_array_pop(&due), out = passes[b] ? passes[b] : c->in[b];
+        uint32_t b = hd_array_pop(&due), out = b < cfg->block_count && passes[b] ? passes[b] : c->in[b];
         HD_ORDER_SUCCESSORS (&c->order, b, to) {
             if (to == cfg->block_count)
                 continue;
-            uint32_t in = hd_bitset_has(&c->entered, to) ? (uint32_t)STATE_MIXED : join_states(c->in[to], out);
+            bool entered = to < cfg->block_count && hd_bitset_has(&c->entered, to);
+            uint32_t in = entered ? (uint32_t)STATE_MIXED : join_states(c->in[to], out);
             if (in == c->in[to])
                 continue;
             c->in[to] = in;
@@ -362,7 +403,7 @@ bool hd_check_ltrf(hd_function *function, hd_diagnostics *diagnostics, uint64_t 
     c.lonely = hd_bitset_new(&c.facts.arena, function->instructions.count);
     c.entered = hd_bitset_new(&c.facts.arena, c.facts.cfg->block_count);
     c.used = hd_bitset_new(&c.facts.arena, function->annotation_words.count);
-    c.in = HD_ARENA_ARRAY(&c.facts.arena, uint32_t, c.facts.cfg->block_count);
+    c.in = HD_ARENA_ARRAY(&c.facts.arena, uint32_t, c.order.nodes);
     bool good = check_intervals(&c, count);
     good = hd_check_ltrf_dead(&c.facts, diagnostics, count) && good;
     hd_array_free(&c.words);

@@ -1,13 +1,29 @@
-/* In which order a warp may run blocks: see order.h. */
+/* In which order a warp may run blocks: see order.h.
+ *
+ * For each join a depth-first search of the sides that end there. Each block has a list of nodes that stand for the ends behind it before the join:
+ * what the lists of its successors have. Where these are more than a few, or where the search comes upon a block that it is not through with,
+ * a hub is made, which all of them lead to and which is the list from then on.
+ */
 #include "passes/check/order.h"
 
 typedef HD_ARRAY(uint64_t) edge_list; /* from << 32 | to */
 
+enum { FEW = 4 };
+
+typedef struct end_list {
+    uint32_t nodes[FEW], count;
+    bool is_hub; /* the only node is one that what is added leads to */
+} end_list;
+
 typedef struct order_search {
     const hd_cfg *cfg;
     edge_list edges;
-    uint32_t *seen, searches; /* by block: the last search that came here */
-    hd_u32_array blocks, next;
+    uint32_t nodes;       /* blocks, X and hubs made so far */
+    uint32_t searches, join;
+    uint32_t *seen;       /* by block: the last search that came here */
+    uint32_t *left;       /* by block: edges to go; HD_NONE: through with it */
+    end_list *ends;       /* by block */
+    hd_u32_array way, sides;
 } order_search;
 
 static void add_edge(order_search *s, uint32_t from, uint32_t to)
@@ -15,18 +31,39 @@ static void add_edge(order_search *s, uint32_t from, uint32_t to)
     hd_array_push(&s->edges, (uint64_t)from << 32 | to);
 }
 
-/* What the warp may run when side `side` of the branch has ended: the other sides, and the join. */
-static void find_next(order_search *s, const hd_block *branch, uint32_t side)
+static void add_edges(order_search *s, const end_list *ends, uint32_t to)
 {
-    uint32_t join = branch->post_dominator, none = s->cfg->block_count;
-    hd_array_clear(&s->next);
-    for (uint32_t e = branch->succ_first; e < branch->succ_first + branch->succ_count; e++) {
-        uint32_t other = s->cfg->successors[e];
-        if (other != side && other != join && other != none)
-            hd_array_push(&s->next, other);
-    }
-    if (join != none)
-        hd_array_push(&s->next, join);
+    for (uint32_t i = 0; i < ends->count; i++)
+        add_edge(s, ends->nodes[i], to);
+}
+
+/* ---- ends --------------------------------------------------------------------------------------------------------- */
+
+static void make_hub(order_search *s, end_list *ends)
+{
+    if (ends->is_hub)
+        return;
+    add_edges(s, ends, s->nodes);
+    *ends = (end_list){{s->nodes++}, 1, true};
+}
+
+static void add_end(order_search *s, end_list *ends, uint32_t node)
+{
+    for (uint32_t i = 0; i < ends->count; i++)
+        if (ends->nodes[i] == node)
+            return;
+    if (ends->count == FEW)
+        make_hub(s, ends);
+    if (ends->is_hub)
+        add_edge(s, node, ends->nodes[0]);
+    else
+        ends->nodes[ends->count++] = node;
+}
+
+static void add_ends(order_search *s, end_list *ends, const end_list *more)
+{
+    for (uint32_t i = 0; i < more->count; i++)
+        add_end(s, ends, more->nodes[i]);
 }
 
 static void come_to(order_search *s, uint32_t block)
@@ -34,46 +71,77 @@ static void come_to(order_search *s, uint32_t block)
     if (s->seen[block] == s->searches)
         return;
     s->seen[block] = s->searches;
-    hd_array_push(&s->blocks, block);
+    s->ends[block] = (end_list){.count = 0};
+    s->left[block] = s->cfg->blocks[block].succ_count;
+    hd_array_push(&s->way, block);
 }
 
-static void search_side(order_search *s, uint32_t side, uint32_t join)
+static void go_on(order_search *s, uint32_t block)
 {
-    const hd_cfg *cfg = s->cfg;
-    s->searches++;
-    hd_array_clear(&s->blocks);
+    uint32_t to = s->cfg->successors[s->cfg->blocks[block].succ_first + --s->left[block]];
+    if (to == s->join || to == s->cfg->block_count) {
+        add_end(s, &s->ends[block], block);
+    } else if (s->seen[to] != s->searches) {
+        come_to(s, to);
+    } else {
+        if (s->left[to] != HD_NONE)
+            make_hub(s, &s->ends[to]);
+        add_ends(s, &s->ends[block], &s->ends[to]);
+    }
+}
+
+static void search_side(order_search *s, uint32_t side)
+{
     come_to(s, side);
-    for (uint32_t i = 0; i < s->blocks.count; i++) {
-        const hd_block *block = &cfg->blocks[s->blocks.items[i]];
-        bool ends = false;
-        for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++) {
-            uint32_t to = cfg->successors[e];
-            if (to == join || to == cfg->block_count)
-                ends = true;
-            else
-                come_to(s, to);
+    while (s->way.count) {
+        uint32_t block = hd_array_last(&s->way);
+        if (s->left[block]) {
+            go_on(s, block);
+            continue;
         }
-        for (uint32_t n = 0; ends && n < s->next.count; n++)
-            add_edge(s, s->blocks.items[i], s->next.items[n]);
+        s->left[block] = HD_NONE;
+        s->way.count--;
+        if (s->way.count)
+            add_ends(s, &s->ends[hd_array_last(&s->way)], &s->ends[block]);
+    }
+}
+
+/* ---- what follows them -------------------------------------------------------------------------------------------- */
+
+/* Each side may follow those before it; the other way round, those behind it. */
+static void add_followers(order_search *s, bool backward)
+{
+    end_list ends = {.count = 0};
+    for (uint32_t i = 0; i < s->sides.count; i++) {
+        uint32_t side = s->sides.items[backward ? s->sides.count - 1 - i : i];
+        add_edges(s, &ends, side);
+        ends.is_hub = false; /* nothing more comes to what this side follows */
+        if (i + 1 < s->sides.count)
+            add_ends(s, &ends, &s->ends[side]);
     }
 }
 
 static void search_branch(order_search *s, uint32_t b)
 {
     const hd_block *branch = &s->cfg->blocks[b];
-    uint32_t join = branch->post_dominator, none = s->cfg->block_count;
-    if (join != none)
-        add_edge(s, b, join);
+    uint32_t none = s->cfg->block_count;
+    hd_array_clear(&s->sides);
+    if (s->join != none)
+        add_edge(s, b, s->join);
     for (uint32_t e = branch->succ_first; e < branch->succ_first + branch->succ_count; e++) {
         uint32_t side = s->cfg->successors[e];
-        if (side == join || side == none)
+        if (side == s->join || side == none)
             continue;
-        find_next(s, branch, side);
-        if (s->next.count)
-            search_side(s, side, join);
+        hd_array_push(&s->sides, side);
+        search_side(s, side);
+        if (s->join != none)
+            add_edges(s, &s->ends[side], s->join);
     }
+    add_followers(s, false);
+    add_followers(s, true);
 }
 
+/* ---- rows --------------------------------------------------------------------------------------------------------- */
 static int compare_edges(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -93,22 +161,15 @@ static void sort_edges(edge_list *edges)
 
 static hd_order make_rows(const edge_list *edges, uint32_t nodes, hd_arena *arena)
 {
-    hd_order order;
+    hd_order order = {.nodes = nodes};
     order.successor_first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)nodes + 1);
-    order.predecessor_first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)nodes + 2);
     order.successors = HD_ARENA_ARRAY(arena, uint32_t, (size_t)edges->count + 1);
-    order.predecessors = HD_ARENA_ARRAY(arena, uint32_t, (size_t)edges->count + 1);
     for (uint32_t i = 0; i < edges->count; i++) {
         order.successor_first[(edges->items[i] >> 32) + 1]++;
-        order.predecessor_first[(uint32_t)edges->items[i] + 2]++;
         order.successors[i] = (uint32_t)edges->items[i];
     }
-    for (uint32_t v = 0; v < nodes; v++) {
+    for (uint32_t v = 0; v < nodes; v++)
         order.successor_first[v + 1] += order.successor_first[v];
-        order.predecessor_first[v + 2] += order.predecessor_first[v + 1];
-    }
-    for (uint32_t i = 0; i < edges->count; i++) /* [v + 1] moves from the start of v's row to its end */
-        order.predecessors[order.predecessor_first[(uint32_t)edges->items[i] + 1]++] = (uint32_t)(edges->items[i] >> 32);
     return order;
 }
 
@@ -116,17 +177,26 @@ hd_order hd_order_of(hd_facts *facts)
 {
     hd_arena scratch = {0};
     const hd_cfg *cfg = facts->cfg;
-    order_search s = {.cfg = cfg, .seen = HD_ARENA_ARRAY(&scratch, uint32_t, cfg->block_count)};
+    order_search s = {.cfg = cfg,
+                      .nodes = cfg->block_count + 1,
+                      .join = HD_NONE,
+                      .seen = HD_ARENA_ARRAY(&scratch, uint32_t, cfg->block_count),
+                      .left = HD_ARENA_ARRAY(&scratch, uint32_t, cfg->block_count),
+                      .ends = HD_ARENA_ARRAY(&scratch, end_list, cfg->block_count)};
     for (uint32_t b = 0; b < cfg->block_count; b++)
         for (uint32_t e = cfg->blocks[b].succ_first; e < cfg->blocks[b].succ_first + cfg->blocks[b].succ_count; e++)
             add_edge(&s, b, cfg->successors[e]);
-    HD_BITSET_EACH (&facts->splits, b)
-        search_branch(&s, b);
+    for (uint32_t i = 0; i < facts->split_count; i++) {
+        uint32_t join = cfg->blocks[facts->by_join[i]].post_dominator;
+        s.searches += join != s.join;
+        s.join = join;
+        search_branch(&s, facts->by_join[i]);
+    }
     sort_edges(&s.edges);
-    hd_order order = make_rows(&s.edges, cfg->block_count + 1, &facts->arena);
+    hd_order order = make_rows(&s.edges, s.nodes, &facts->arena);
     hd_array_free(&s.edges);
-    hd_array_free(&s.blocks);
-    hd_array_free(&s.next);
+    hd_array_free(&s.way);
+    hd_array_free(&s.sides);
     hd_arena_free(&scratch);
     return order;
 }

@@ -13,7 +13,8 @@
  *
  * Callees' frames lie in the base set (frames.h), because the set is not held during calls.
  *
- * Complexity: O(extended words * log accesses) an instruction, and a search of each side of each divergent branch.
+ * Complexity: O(extended words * log accesses) an instruction and a target of a divergent branch, and for each join a search of the sides that
+ * end there.
  */
 #include "passes/check/check.h"
 #include "passes/check/frames.h"
@@ -33,7 +34,7 @@ typedef struct mutex_check {
     hd_diagnostics *diagnostics;
     uint32_t base, extended;
     uint8_t *marks;        /* by instruction: HELD, RELEASED: what stands before it */
-    uint8_t *in;           /* by block: what may come in */
+    uint8_t *in;           /* by block and hub: what may come in */
     extended_set *waiting; /* by block: what other lanes of the warp need */
     bool good;
 } mutex_check;
@@ -124,35 +125,43 @@ static void add_live(const mutex_check *c, extended_set *set, uint32_t block)
             set->bits[(w - c->base) / 64] |= 1ull << ((w - c->base) % 64);
 }
 
-typedef struct side_search {
-    uint32_t *seen, searches; /* by block */
-    hd_u32_array blocks;
+typedef struct side_search { /* of the sides that end at one join */
+    extended_set *needed;     /* by block: what lanes need that wait while others are there */
+    uint32_t *seen, searches; /* by block: the last search that came here */
+    hd_u32_array found, due;
 } side_search;
 
-static void wait_in_side(mutex_check *c, side_search *s, uint32_t side, uint32_t join, const extended_set *needed)
+static void come_to(side_search *s, uint32_t block, const extended_set *needed)
 {
-    const hd_cfg *cfg = c->facts.cfg;
-    s->searches++;
-    hd_array_clear(&s->blocks);
-    hd_array_push(&s->blocks, side);
-    s->seen[side] = s->searches;
-    for (uint32_t i = 0; i < s->blocks.count; i++) {
-        const hd_block *block = &cfg->blocks[s->blocks.items[i]];
-        for (uint32_t k = 0; k < MOST_EXTENDED / 64; k++)
-            c->waiting[s->blocks.items[i]].bits[k] |= needed->bits[k];
-        for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++) {
-            uint32_t to = cfg->successors[e];
-            if (to == join || to == cfg->block_count || s->seen[to] == s->searches)
-                continue;
-            s->seen[to] = s->searches;
-            hd_array_push(&s->blocks, to);
-        }
+    bool more = false;
+    if (s->seen[block] != s->searches) {
+        s->seen[block] = s->searches;
+        s->needed[block] = (extended_set){{0}};
+        hd_array_push(&s->found, block);
     }
+    for (uint32_t k = 0; k < MOST_EXTENDED / 64; k++) {
+        more = more || needed->bits[k] & ~s->needed[block].bits[k];
+        s->needed[block].bits[k] |= needed->bits[k];
+    }
+    if (more)
+        hd_array_push(&s->due, block);
 }
 
-static bool is_empty(const extended_set *set)
+/* Hands on what is needed to all that the sides come to before their join, and keeps it there. */
+static void end_search(mutex_check *c, side_search *s, uint32_t join)
 {
-    return !(set->bits[0] | set->bits[1] | set->bits[2] | set->bits[3]);
+    const hd_cfg *cfg = c->facts.cfg;
+    while (s->due.count) {
+        uint32_t b = hd_array_pop(&s->due);
+        for (uint32_t e = cfg->blocks[b].succ_first; e < cfg->blocks[b].succ_first + cfg->blocks[b].succ_count; e++)
+            if (cfg->successors[e] != join && cfg->successors[e] != cfg->block_count)
+                come_to(s, cfg->successors[e], &s->needed[b]);
+    }
+    for (uint32_t i = 0; i < s->found.count; i++)
+        for (uint32_t k = 0; k < MOST_EXTENDED / 64; k++)
+            c->waiting[s->found.items[i]].bits[k] |= s->needed[s->found.items[i]].bits[k];
+    hd_array_clear(&s->found);
+    s->searches++;
 }
 
 /* What lanes need that wait at an instruction. */
@@ -167,27 +176,36 @@ static void find_waiting_within(mutex_check *c)
     hd_waits_free(&waits);
 }
 
+static void search_sides(mutex_check *c, side_search *s, const hd_block *branch)
+{
+    const uint32_t *sides = c->facts.cfg->successors + branch->succ_first;
+    for (uint32_t k = 0; k < branch->succ_count; k++) {
+        extended_set needed = {{0}};
+        if (sides[k] == branch->post_dominator || sides[k] == c->facts.cfg->block_count)
+            continue;
+        add_live(c, &needed, branch->post_dominator);
+        for (uint32_t other = 0; other < branch->succ_count; other++)
+            if (other != k)
+                add_live(c, &needed, sides[other]);
+        come_to(s, sides[k], &needed);
+    }
+}
+
 static void find_waiting(mutex_check *c)
 {
     const hd_cfg *cfg = c->facts.cfg;
-    side_search s = {.seen = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count + 1u)};
+    side_search s = {.needed = HD_ARENA_ARRAY(&c->facts.arena, extended_set, cfg->block_count),
+                     .seen = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count),
+                     .searches = 1};
     c->waiting = HD_ARENA_ARRAY(&c->facts.arena, extended_set, cfg->block_count + 1u);
-    HD_BITSET_EACH (&c->facts.splits, b) {
-        const hd_block *branch = &cfg->blocks[b];
-        const uint32_t *sides = cfg->successors + branch->succ_first;
-        for (uint32_t k = 0; k < branch->succ_count; k++) {
-            extended_set needed = {{0}};
-            if (sides[k] == branch->post_dominator || sides[k] == cfg->block_count)
-                continue;
-            add_live(c, &needed, branch->post_dominator);
-            for (uint32_t other = 0; other < branch->succ_count; other++)
-                if (other != k)
-                    add_live(c, &needed, sides[other]);
-            if (!is_empty(&needed))
-                wait_in_side(c, &s, sides[k], branch->post_dominator, &needed);
-        }
+    for (uint32_t i = 0; i < c->facts.split_count; i++) {
+        const hd_block *branch = &cfg->blocks[c->facts.by_join[i]];
+        search_sides(c, &s, branch);
+        if (i + 1 == c->facts.split_count || cfg->blocks[c->facts.by_join[i + 1]].post_dominator != branch->post_dominator)
+            end_search(c, &s, branch->post_dominator);
     }
-    hd_array_free(&s.blocks);
+    hd_array_free(&s.found);
+    hd_array_free(&s.due);
     find_waiting_within(c);
 }
 
@@ -248,6 +266,8 @@ static const char *waits_for(const mutex_check *c, uint32_t ordinal)
 
 static uint8_t state_behind(const mutex_check *c, uint32_t b, uint8_t state)
 {
+    if (b > c->facts.cfg->block_count) /* a hub */
+        return state;
     for (uint32_t i = c->facts.cfg->blocks[b].first; i < c->facts.cfg->blocks[b].end; i++)
         state = c->marks[i] ? c->marks[i] : state;
     return state;
@@ -257,7 +277,7 @@ static void find_states(mutex_check *c)
 {
     uint32_t blocks = c->facts.cfg->block_count;
     hd_u32_array work = {0};
-    c->in = HD_ARENA_ARRAY(&c->facts.arena, uint8_t, blocks + 1u);
+    c->in = HD_ARENA_ARRAY(&c->facts.arena, uint8_t, c->order.nodes);
     if (blocks) {
         c->in[0] = RELEASED;
         hd_array_push(&work, 0);

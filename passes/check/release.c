@@ -3,8 +3,7 @@
  * A release of a word at a point of block q is refuted where
  *
  *   a path leads from the point to a read of the word without an unguarded definition before it;
- *   lanes that wait need it: for each branch that may diverge, and each side of it that reaches q before the branch's reconvergence point r, the
- *   word is live into r or into any other target of the branch. They run when this side is done, in an order that nobody knows;
+ *   lanes that wait at a branch need it (kept.h);
  *
  *   lanes that wait at an instruction, such as a barrier, need it (waits.h).
  *
@@ -12,28 +11,27 @@
  * writes the word (in which lanes is not known), and where none of the source's words is renamed. A pbr lists renamed words, and stands at an
  * instruction that is issued. Registers of the module are never renamed: other functions read them.
  *
- * Waiting lanes, once for the function: for each block the sides that reach it. Complexity: the regions of all divergent branches, and for each
- * release the targets of the sides that its block lies in.
+ * Where words are kept for waiting lanes is found for all flags at once, word by word. Complexity: O(flags, and for each word in one what kept.h
+ * needs), times a logarithm.
  */
 #include "passes/check/check.h"
+#include "passes/check/kept.h"
 #include "passes/check/waits.h"
 
 enum { FLAGGED_SOURCES = 3 };
 
-typedef struct side { /* of a branch: the blocks from `first` on, until the reconvergence point */
-    uint32_t branch, first;
-} side;
+typedef struct claim { /* a word that may be released in a block */
+    uint32_t word, block;
+    bool kept;         /* lanes that wait at a branch need it there */
+} claim;
 
 typedef struct release_check {
     hd_facts facts;
     hd_function *function;
     hd_diagnostics *diagnostics;
     hd_bitset renamed;            /* by word */
-    HD_ARRAY(side) sides;
-    hd_u32_array *sides_of;       /* by block: sides that reach it */
-    uint32_t *seen, searches;     /* by block: the last search that came here */
+    HD_ARRAY(claim) claims;       /* by word and block */
     hd_waits waits;
-    hd_u32_array stack;
 } release_check;
 
 static bool refute(release_check *c, uint32_t at, uint32_t word, const char *why)
@@ -56,59 +54,56 @@ static bool refute_flag(release_check *c, uint32_t at, const char *why)
 
 /* ---- who waits ------------------------------------------------------------------------------------------------------- */
 
-static void come_to(release_check *c, uint32_t block, uint32_t of)
+static void add_claim(release_check *c, uint32_t word, uint32_t block)
 {
-    if (c->seen[block] == c->searches)
-        return;
-    c->seen[block] = c->searches;
-    hd_array_push(&c->sides_of[block], of);
-    hd_array_push(&c->stack, block);
+    if (word < c->facts.storage.words)
+        hd_array_push(&c->claims, (claim){word, block, false});
 }
 
-static void search_side(release_check *c, uint32_t branch, uint32_t first)
+/* What the flag may release, and where. */
+static void add_claims(release_check *c, const hd_annotation *note)
 {
-    const hd_cfg *cfg = c->facts.cfg;
-    uint32_t join = cfg->blocks[branch].post_dominator, of = c->sides.count;
-    if (first == join || first == cfg->block_count)
-        return;
-    hd_array_push(&c->sides, (side){branch, first});
-    c->searches++;
-    come_to(c, first, of);
-    while (c->stack.count) {
-        const hd_block *block = &cfg->blocks[hd_array_pop(&c->stack)];
-        for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++)
-            if (cfg->successors[e] != join && cfg->successors[e] != cfg->block_count)
-                come_to(c, cfg->successors[e], of);
+    const hd_function *f = c->function;
+    uint32_t block = c->facts.cfg->block_of[note->instruction];
+    for (uint32_t i = 0; note->kind == HD_ANNOTATION_PBR && i < note->count; i++)
+        add_claim(c, f->annotation_words.items[note->value + i], block);
+    for (uint32_t slot = 0; note->kind == HD_ANNOTATION_PIR && slot < FLAGGED_SOURCES; slot++) {
+        uint32_t operand = hd_insn_source_slot(f, &f->instructions.items[note->instruction], slot);
+        if (note->value >> slot & 1 && operand != HD_NONE)
+            HD_STORAGE_WORDS (&c->facts.storage, f->operands.items[operand].value, word)
+                add_claim(c, word, block);
     }
 }
 
-static void find_sides(release_check *c)
+static int compare_claims(const void *left, const void *right)
 {
-    const hd_cfg *cfg = c->facts.cfg;
-    c->sides_of = HD_ARENA_ARRAY(&c->facts.arena, hd_u32_array, cfg->block_count + 1);
-    c->seen = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count + 1);
-    HD_BITSET_EACH (&c->facts.splits, b)
-        for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++)
-            search_side(c, b, hd_block_successors(cfg, b)[e]);
+    const claim *a = left, *b = right;
+    if (a->word != b->word)
+        return a->word < b->word ? -1 : 1;
+    return (a->block > b->block) - (a->block < b->block);
 }
 
-static bool live_into(const release_check *c, uint32_t word, uint32_t block)
+/* Asks for all claims, word by word. */
+static void find_kept(release_check *c)
 {
-    const hd_lives *words = &c->facts.words;
-    return block == c->facts.cfg->block_count ? hd_lives_leaves_with(words, word) : hd_lives_live_into(words, word, block);
-}
-
-static bool waited_for(const release_check *c, uint32_t word, const side *s)
-{
-    const hd_block *branch = &c->facts.cfg->blocks[s->branch];
-    if (live_into(c, word, branch->post_dominator))
-        return true;
-    for (uint32_t e = 0; e < branch->succ_count; e++) {
-        uint32_t target = hd_block_successors(c->facts.cfg, s->branch)[e];
-        if (target != s->first && live_into(c, word, target))
-            return true;
+    hd_kept kept;
+    claim *claims = c->claims.items;
+    hd_kept_init(&kept, &c->facts);
+    if (c->claims.count)
+        qsort(claims, c->claims.count, sizeof *claims, compare_claims);
+    for (uint32_t i = 0; i < c->claims.count; i++) {
+        if (!i || claims[i].word != claims[i - 1].word)
+            hd_kept_find(&kept, claims[i].word);
+        claims[i].kept = hd_kept_in(&kept, claims[i].word, claims[i].block);
     }
-    return false;
+    hd_kept_free(&kept);
+}
+
+static bool is_kept(const release_check *c, uint32_t word, uint32_t block)
+{
+    const claim wanted = {.word = word, .block = block};
+    const claim *found = bsearch(&wanted, c->claims.items, c->claims.count, sizeof wanted, compare_claims);
+    return !found || found->kept;
 }
 
 /* ---- flags ----------------------------------------------------------------------------------------------------------- */
@@ -118,10 +113,8 @@ static bool check_point(release_check *c, uint32_t at, uint32_t word, bool live)
 {
     if (live)
         return refute(c, at, word, "this warp's lanes may read it later");
-    const hd_u32_array *sides = &c->sides_of[c->facts.cfg->block_of[at]];
-    for (uint32_t s = 0; s < sides->count; s++)
-        if (waited_for(c, word, &c->sides.items[sides->items[s]]))
-            return refute(c, at, word, "lanes that wait at a branch may read it later");
+    if (is_kept(c, word, c->facts.cfg->block_of[at]))
+        return refute(c, at, word, "lanes that wait at a branch may read it later");
     if (hd_waits_need(&c->waits, word, c->facts.cfg->block_of[at]))
         return refute(c, at, word, "lanes that wait at a barrier or the like may read it later");
     return true;
@@ -237,6 +230,10 @@ static bool check_all(release_check *c, uint64_t *count)
     if (!renamed)
         return refute_flag(c, HD_NONE, "release flags need a list of renamed registers on their function");
     ++*count;
+    for (uint32_t a = 0; a < f->annotations.count; a++)
+        if (is_flag(&f->annotations.items[a]))
+            add_claims(c, &f->annotations.items[a]);
+    find_kept(c);
     bool good = check_renamed(c, renamed);
     for (uint32_t a = 0; a < f->annotations.count; a++)
         if (is_flag(&f->annotations.items[a])) {
@@ -260,14 +257,10 @@ bool hd_check_release(hd_function *function, hd_diagnostics *diagnostics, uint64
     if (!has_flags(function))
         return true;
     hd_facts_build(&c.facts, function);
-    find_sides(&c);
     hd_waits_find(&c.waits, &c.facts);
     bool good = check_all(&c, count);
-    for (uint32_t b = 0; b < c.facts.cfg->block_count; b++)
-        hd_array_free(&c.sides_of[b]);
-    hd_array_free(&c.sides);
+    hd_array_free(&c.claims);
     hd_waits_free(&c.waits);
-    hd_array_free(&c.stack);
     hd_facts_free(&c.facts);
     return good;
 }

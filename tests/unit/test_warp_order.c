@@ -1,12 +1,16 @@
-/* Warp-level liveness and the warp order against the rules, taken literally, on random control flow with blocks that fail, which the oracle
- * (tests/unit/oracle.h) does not know. */
+/* Warp-level liveness, and the warp order of the passes and that of the checkers, against the rules, taken literally, on random control flow with
+ * blocks that fail, which the oracle (tests/unit/oracle.h) does not know; and the techniques that follow it where it has hundreds of millions of pairs. */
 #include "tests/unit/unit.h"
 
 #include "parser/parse.h"
+#include "passes/check/order.h"
 #include "passes/liveness.h"
+#include "passes/regmutex.h"
+#include "passes/regmutex_work.h"
 #include "tests/unit/order_mask.h"
+#include "tests/unit/rf_bench.h"
 
-enum { PROGRAMS = 4000, MOST_BLOCKS = 63, TARGETS = 8 };
+enum { PROGRAMS = 4000, MOST_BLOCKS = 63, TARGETS = 8, TRAPS = 20000 };
 
 /* ---- the rule -------------------------------------------------------------------------------------------------------- */
 
@@ -113,27 +117,31 @@ static void compare_pend(hd_pass_context *context, uint64_t seed)
 
 static bool compare_failing(hd_function *function, uint64_t seed)
 {
+    hd_facts facts;
     hd_pass_context context;
     hd_diagnostics diagnostics;
     uint64_t expected[MOST_BLOCKS] = {0};
     hd_diagnostics_init(&diagnostics);
     hd_pass_context_init(&context, function, &diagnostics);
-    const hd_uniformity *uniformity = hd_analysis_get(&context, HD_ANALYSIS_UNIFORMITY);
-    const hd_warp_order *order = hd_analysis_get(&context, HD_ANALYSIS_WARP_ORDER);
-    const hd_cfg *cfg = hd_function_cfg(function);
-    uint32_t blocks = cfg->block_count;
+    hd_facts_build(&facts, function);
+    const hd_warp_order *passes = hd_analysis_get(&context, HD_ANALYSIS_WARP_ORDER);
+    const hd_order checkers = hd_order_of(&facts);
+    uint32_t blocks = facts.cfg->block_count;
     assert_true(blocks < MOST_BLOCKS);
-    order_by_the_rule(cfg, &uniformity->divergent_branches, expected);
+    order_by_the_rule(facts.cfg, &facts.splits, expected);
     for (uint32_t b = 0; b < blocks; b++) {
-        uint64_t got = order_mask(order->successor_first, order->successors, blocks, order->nodes, b);
-        if (got != expected[b])
-            fail_msg("seed %llu, block %u: %llx, not %llx", (unsigned long long)seed, b, (unsigned long long)got, (unsigned long long)expected[b]);
+        uint64_t one = order_mask(passes->successor_first, passes->successors, blocks, passes->nodes, b);
+        uint64_t other = order_mask(checkers.successor_first, checkers.successors, blocks, checkers.nodes, b);
+        if (one != expected[b] || other != expected[b])
+            fail_msg("seed %llu, block %u: %llx and %llx, not %llx", (unsigned long long)seed, b, (unsigned long long)one,
+                     (unsigned long long)other, (unsigned long long)expected[b]);
     }
     compare_pend(&context, seed);
-    bool hubs = order->nodes > blocks + 1;
-    for (uint32_t v = blocks + 1; v < order->nodes; v++) /* in the order that passes need */
-        for (uint32_t e = order->predecessor_first[v]; e < order->predecessor_first[v + 1]; e++)
-            assert_true(order->predecessors[e] < v);
+    bool hubs = passes->nodes > blocks + 1;
+    for (uint32_t v = blocks + 1; v < passes->nodes; v++) /* in the order that passes need */
+        for (uint32_t e = passes->predecessor_first[v]; e < passes->predecessor_first[v + 1]; e++)
+            assert_true(passes->predecessors[e] < v);
+    hd_facts_free(&facts);
     hd_pass_context_free(&context);
     hd_diagnostics_free(&diagnostics);
     return hubs;
@@ -162,10 +170,78 @@ static void code_that_fails_is_followed(void **state)
     assert_true(with_hubs > PROGRAMS / 20);
 }
 
+/* ---- many pairs ------------------------------------------------------------------------------------------------------ */
+
+/* A loop at many places of which lanes may trap, in physical registers R0 .. R7: behind each of them any side of any branch may come. The tests only
+ * end if nobody goes through all pairs. */
+static void open_trapping(rf_bench *b)
+{
+    hd_writer text;
+    hd_writer_to_memory(&text);
+    hd_write_string(&text, ".version 8.0\n.target sm_80\n.address_size 32\n.entry k(.param .u32 n)\n{ //@architected (8,1,0,0)\n"
+                           ".reg .b32 %R<8>;\n.reg .pred %P<1>;\nmov.u32 %R0, %laneid;\nsetp.lt.u32 %P0, %R0, 9;\nL:\n");
+    for (uint32_t i = 0; i < TRAPS; i++)
+        hd_write_format(&text,
+                        "@%%P0 bra M%u;\nadd.u32 %%R%u, %%R0, 1;\n@%%P0 trap;\nM%u: add.u32 %%R7, %%R0, %u;\nsetp.lt.u32 %%P0, %%R7, %%R%u;\n", i,
+                        1 + i % 6, i, i, 1 + i % 5);
+    hd_write_string(&text, "@%P0 bra L;\nret;\n}\n");
+    rf_bench_open(b, text.buffer.items, text.buffer.count);
+    hd_writer_free(&text);
+}
+
+static uint32_t count_annotations(const rf_bench *b, uint16_t kind)
+{
+    uint32_t count = 0;
+    for (uint32_t a = 0; a < b->kernel->annotations.count; a++)
+        count += b->kernel->annotations.items[a].kind == kind;
+    return count;
+}
+
+static void intervals(void **state)
+{
+    rf_bench b;
+    (void)state;
+    open_trapping(&b);
+    rf_bench_pass(&b, "ltrf(dead)");
+    assert_true(count_annotations(&b, HD_ANNOTATION_LTRF_PREFETCH) > TRAPS);
+    assert_true(rf_bench_check(&b, hd_check_ltrf));
+    rf_bench_close(&b);
+}
+
+static void release_flags(void **state)
+{
+    rf_bench b;
+    (void)state;
+    open_trapping(&b);
+    rf_bench_pass(&b, "release");
+    assert_true(count_annotations(&b, HD_ANNOTATION_PIR) + count_annotations(&b, HD_ANNOTATION_PBR) > TRAPS);
+    assert_true(rf_bench_check(&b, hd_check_release));
+    rf_bench_close(&b);
+}
+
+/* R7 is extended: each piece of the loop acquires it behind what may have released it, and releases it before what may trap. */
+static void extended_sets(void **state)
+{
+    rf_bench b;
+    hd_regmutex_marks marks;
+    hd_pass_context context;
+    (void)state;
+    open_trapping(&b);
+    hd_pass_context_init(&context, b.kernel, &b.diagnostics);
+    assert_true(hd_regmutex_annotate(&context, 7, 1, &marks));
+    hd_pass_context_free(&context);
+    assert_int_equal(marks.acquires, TRAPS);
+    assert_true(rf_bench_check(&b, hd_check_regmutex));
+    rf_bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(code_that_fails_is_followed),
+        cmocka_unit_test(intervals),
+        cmocka_unit_test(release_flags),
+        cmocka_unit_test(extended_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
