@@ -15,7 +15,8 @@ enum { WALK = 8, KEEP = 32, CREDIT = 1 << 19, SHARE = 4, LEAST_SHARE = 64 };
  * a part of the work that is done instead makes up for a quarter of the credit: one SHARE of it, and half as much each time that more was
  * spent than earned. So what is written down in vain takes no more than a part of what would have been walked anyway. */
 typedef struct account {
-    int64_t credit, earned, spent; /* these: since they last rested */
+    int64_t credit;
+    int64_t earned, spent; /* since they last rested */
     uint32_t share;
     bool rests;
 } account;

@@ -17,7 +17,8 @@
  * are walked once for each state at their call, wherever that is.
  *
  * Walked every time are stretches without a number, what happens with more frames than states.h takes, the end of a warp where frames rest, and what there
- * is no room for; and for a while all, where too few are met again. Neither counters nor what is found wrong depend on what was looked up.
+ * is no room for; and for a while all that is new, where writing it down has cost more than it spared. Neither counters nor what is found wrong depend
+ * on what was looked up.
  *
  * Memory: HD_RF_TRANSITIONS, HD_RF_STATE_BYTES of states and of what transitions keep, and HD_RF_SPLITS of how masks split classes (lanes.h), at most.
  * Cost: O(1) a stretch that is looked up; else the walk, and the writing down of the state.
