@@ -191,7 +191,7 @@ static void copy_gap(hd_printer *p, uint32_t end)
         }
         bool line_is_finished = ends_comment(p->text, p->at);
         leave_out(p, run < end ? run : end);
-        if (line_is_finished && p->at < end && !rest_is_blank(p, p->at))
+        if (line_is_finished && !rest_is_blank(p, p->at))
             start_line(p, end);
     }
     copy_to(p, end);

@@ -71,6 +71,28 @@ static void edits_keep_their_surroundings(void **state)
     annotated_free(a);
 }
 
+/* What is behind a comment to the line's end stays out of it, where what stood between both is gone. */
+static void code_behind_removed_code_is_no_comment(void **state)
+{
+    (void)state;
+    annotated *a = read_good(KERNEL("\n\t.reg .b32 %r<9>;\n"
+                                    "\tmov.u32 %r1, 1; // one\n"
+                                    "\tmov.u32 %r2, 2;mov.u32 %r3, 3;\n"
+                                    "\t{\n\tmov.u32 %r4, 4; /* four */\n\tmov.u32 %r5, 5;}\n\tret;"));
+    hd_edit edit;
+    hd_edit_begin(&edit, a->f);
+    hd_edit_remove(&edit, 1);
+    hd_edit_remove(&edit, 4);
+    assert_true(hd_edit_end(&edit));
+    char *text = written(a, PORTABLE);
+    assert_string_equal(text, HEAD ".visible .entry k()\n{\n\t.reg .b32 %r<9>;\n"
+                                   "\tmov.u32 %r1, 1; // one\n\tmov.u32 %r3, 3;\n"
+                                   "\t{\n\tmov.u32 %r4, 4; /* four */\n\t}\n\tret;\n}\n");
+    free(text);
+    assert_prints_alike(a);
+    annotated_free(a);
+}
+
 /* ---- random edits ---- */
 
 static uint32_t next_random(uint32_t *seed)
@@ -150,17 +172,18 @@ static void annotate_randomly(hd_function *f, uint32_t *seed)
     hd_annotations_sort(f);
 }
 
-/* A text of RICH with other line ends, or with all of a line's end gone where no comment needs it. */
+/* A text of RICH with other line ends, or with a blank or nothing for a line's end where no comment needs it. */
 static char *variant(uint32_t kind)
 {
     char *text = malloc(2 * strlen(RICH) + 1), *out = text;
     for (const char *c = RICH; *c; c++) {
+        bool behind_statement = *c == '\n' && c > RICH && c[-1] == ';';
         if (*c == '\n' && kind == 1)
             *out++ = '\r';
-        if (*c == '\n' && kind == 2 && c > RICH && c[-1] == ';')
-            *out++ = ' ';
+        if (behind_statement && kind == 3)
+            c += strspn(c, "\n\t ") - 1;
         else
-            *out++ = *c;
+            *out++ = behind_statement && kind == 2 ? ' ' : *c;
     }
     *out = '\0';
     return text;
@@ -169,9 +192,9 @@ static char *variant(uint32_t kind)
 static void random_edits_print_alike(void **state)
 {
     (void)state;
-    for (uint32_t round = 0; round < 600; round++) {
+    for (uint32_t round = 0; round < 800; round++) {
         uint32_t seed = round;
-        char *text = variant(round % 3);
+        char *text = variant(round / 20 % 4);
         annotated *a = read_good(text);
         if (round % 2)
             annotate_everything(a->f);
@@ -194,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edits_keep_their_surroundings),
+        cmocka_unit_test(code_behind_removed_code_is_no_comment),
         cmocka_unit_test(random_edits_print_alike),
     };
     return cmocka_run_group_tests_name("lossless", tests, NULL, NULL);
