@@ -239,13 +239,17 @@ void hd_annotations_sort(hd_function *function)
     function->annotations.count = kept;
 }
 
+static bool is_of(const hd_annotation_info *info, const char *technique)
+{
+    return info && (strcmp(technique, "*") == 0 ? *info->technique != '\0' : strcmp(info->technique, technique) == 0);
+}
+
 void hd_annotations_remove(hd_function *function, const char *technique)
 {
     hd_annotation *items = function->annotations.items;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < function->annotations.count; i++) {
-        const hd_annotation_info *info = hd_annotation_find(items[i].kind);
-        if (technique && !(info && strcmp(info->technique, technique) == 0))
+        if (technique && !is_of(hd_annotation_find(items[i].kind), technique))
             items[kept++] = items[i];
     }
     function->annotations_changed |= kept != function->annotations.count;

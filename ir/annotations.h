@@ -98,7 +98,7 @@ void hd_annotate_list(hd_function *function, hd_annotation annotation, const uin
 /* How many of the technique's the function has. */
 uint32_t hd_annotations_count(const hd_function *function, const char *technique);
 void hd_annotations_sort(hd_function *function); /* of several at one place and kind, the one added last stays */
-void hd_annotations_remove(hd_function *function, const char *technique); /* all of one technique; NULL: all */
+void hd_annotations_remove(hd_function *function, const char *technique); /* all of one technique; "*": of any; NULL: all */
 void hd_annotations_take(hd_function *function,
                          hd_annotation_set *set); /* the function's are now the set's (sorted); no change is noted */
 /* The annotation of a kind at an instruction (HD_NONE: the function) and slot, or NULL. O(log n). */

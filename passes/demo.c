@@ -338,15 +338,6 @@ static void choose_pairs(demo_pass *p)
     p->pairs.count = kept;
 }
 
-static void drop_annotations(hd_function *f)
-{
-    for (uint32_t i = 0; i < hd_annotation_info_count; i++) {
-        const char *technique = hd_annotation_infos[i].technique;
-        if (*technique && (!i || strcmp(technique, hd_annotation_infos[i - 1].technique)))
-            hd_annotations_remove(f, technique);
-    }
-}
-
 /* Loads and consumers keep their ids. */
 static void move_loads(demo_pass *p)
 {
@@ -364,7 +355,7 @@ static void move_loads(demo_pass *p)
         p->moved++;
     }
     if (edit.steps.count)
-        drop_annotations(f);
+        hd_annotations_remove(f, "*");
     hd_edit_end(&edit);
 }
 

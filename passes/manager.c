@@ -215,6 +215,27 @@ static void collect_statistics(outcome *o, hd_pass_context *context, const hd_pa
     hd_array_clear(&context->statistics);
 }
 
+static bool is_of_technique(const hd_pass_info *pass)
+{
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        if (strcmp(hd_techniques[t].pass, pass->name) == 0)
+            return true;
+    return false;
+}
+
+/* Instructions changed, and techniques had said something of them as they were. A technique's own pass sees to it itself. */
+static void drop_annotations(const hd_pass_context *context, const hd_pass_info *pass)
+{
+    hd_function *f = context->function;
+    uint32_t before = f->annotations.count;
+    if (pass->keeps == HD_KEEPS_ALL || is_of_technique(pass))
+        return;
+    hd_annotations_remove(f, "*");
+    if (f->annotations.count != before)
+        hd_report(context->diagnostics, HD_DIAG_STALE_DROPPED, f->module->source, f->header_span,
+                  "annotations of '%s' dropped: '%s' changed its instructions", hd_names_text(&f->module->names, f->name), pass->name);
+}
+
 static void run_step(run *r, const hd_pipeline_step *step, hd_pass_context *context, outcome *o)
 {
     const hd_pass_info *pass = step->pass;
@@ -231,8 +252,10 @@ static void run_step(run *r, const hd_pipeline_step *step, hd_pass_context *cont
         if (pass->needs >> a & 1)
             hd_analysis_get(context, (hd_analysis)a);
     bool changed = pass->run(context);
-    if (changed)
+    if (changed) {
+        drop_annotations(context, pass);
         drop_analyses(context, pass->keeps);
+    }
     hd_arena_free(&context->scratch);
     context->nanoseconds += now_ns() - start;
     if (context->counts)

@@ -85,6 +85,20 @@ def case_stale_annotations(folder):
     same(annotated(KERNEL.replace(b"%r2, 8;", b"%r2, 16;")), heddle("rewrite", "--drop-stale", "-p", "bow", "-", stdin=stale))
 
 
+def case_code_that_changes_behind_annotations(folder):
+    """What techniques said goes, with a warning, where a later command changes the function; elsewhere it stays."""
+    untouched = SECOND.replace(b"cvta.to.global.u64 %r2, %r1", b"add.s64 %r2, %r1, 4")
+    for technique in "bow", "release(table=65536)", "ltrf(dead)", "corf":
+        text = heddle("rewrite", "-p", technique, "-", stdin=KERNEL + untouched)
+        result = run("rewrite", "-p", "cvta,copyprop,dce", "-", stdin=text)
+        expect(result.status == 0 and result.err.count("[stale-dropped]") == 1 and "annotations of 'k' dropped" in result.err, "%s", result.err)
+        at = b".visible .entry second"
+        same(heddle("rewrite", "-p", "cvta,copyprop,dce", "-", stdin=KERNEL), result.out[:result.out.index(at)])
+        same(text[text.index(at):text.index(b".section")], result.out[result.out.index(at):result.out.index(b".section")])
+        checked = run("check", "-", stdin=result.out)
+        expect(checked.status == 0, "%s", checked.err)
+
+
 def case_only_the_changed_function_is_stale(folder):
     text = annotated(KERNEL + SECOND)
     at = text.index(b"second")
