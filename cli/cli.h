@@ -50,9 +50,10 @@ static inline bool hd_cli_has(const hd_cli *cli, hd_cli_option option) { return 
 /* Index of the option's value among the words of "portable|extended"; 0 where it was not given; -1 (told as a usage
  * error) for another word. */
 int hd_cli_choice(hd_cli *cli, hd_cli_option option, const char *words);
-/* The option's number; `otherwise` where it was not given; false (told as a usage error) where it is no number or above
- * `maximum`. */
+/* The option's number; `otherwise` where it was not given; false (told as a usage error) where it is no number, above
+ * `maximum`, or below `minimum`, which is 0 for the first of them. */
 bool hd_cli_number(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t maximum, uint32_t *value);
+bool hd_cli_number_from(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t minimum, uint32_t maximum, uint32_t *value);
 void hd_cli_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 hd_parse_options hd_cli_parse_options(const hd_cli *cli);
 struct hd_report_options;

@@ -199,6 +199,11 @@ int hd_cli_choice(hd_cli *cli, hd_cli_option option, const char *words)
 
 bool hd_cli_number(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t maximum, uint32_t *value)
 {
+    return hd_cli_number_from(cli, option, otherwise, 0, maximum, value);
+}
+
+bool hd_cli_number_from(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t minimum, uint32_t maximum, uint32_t *value)
+{
     const char *text = cli->values[option];
     *value = otherwise;
     if (!text)
@@ -206,11 +211,14 @@ bool hd_cli_number(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32
     char *end;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && *end == '\0' && !errno && number <= maximum) {
+    if (*text >= '0' && *text <= '9' && *end == '\0' && !errno && number >= minimum && number <= maximum) {
         *value = (uint32_t)number;
         return true;
     }
-    hd_cli_usage_error("--%s takes a number up to %u, not '%s'", options[option].name, maximum, text);
+    if (minimum)
+        hd_cli_usage_error("--%s takes a number from %u to %u, not '%s'", options[option].name, minimum, maximum, text);
+    else
+        hd_cli_usage_error("--%s takes a number up to %u, not '%s'", options[option].name, maximum, text);
     return false;
 }
 

@@ -32,7 +32,7 @@ int hd_cli_replay(hd_cli *cli)
     if (format < 0 || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads) ||
         !hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, HD_GENERAL_REGISTERS, &options.max_registers) ||
         !hd_cli_number(cli, HD_CLI_LATENCY, HD_COUNT_LATENCY, 1 << 20, &options.latency) ||
-        !hd_cli_number(cli, HD_CLI_ACTIVE_WARPS, HD_COUNT_ACTIVE_WARPS, 1024, &options.active_warps) ||
+        !hd_cli_number_from(cli, HD_CLI_ACTIVE_WARPS, HD_COUNT_ACTIVE_WARPS, 1, 1024, &options.active_warps) ||
         !hd_cli_number(cli, HD_CLI_INSTRUCTION_LIMIT, HD_INSTRUCTION_LIMIT, UINT32_MAX, &limit))
         return HD_STATUS_USAGE;
     options.latency = options.latency ? options.latency : UINT32_MAX;

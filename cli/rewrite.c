@@ -60,12 +60,14 @@ static bool check_depfile(const hd_cli *cli)
 static bool check_print_after(const hd_cli *cli)
 {
     const char *name = cli->values[HD_CLI_PRINT_AFTER];
-    for (uint32_t i = 0; name && i < hd_pass_count; i++)
-        if (strcmp(hd_passes[i].name, name) == 0)
-            return true;
-    if (name)
+    bool known = !name;
+    for (uint32_t i = 0; i < hd_pass_count && !known; i++)
+        known = strcmp(hd_passes[i].name, name) == 0;
+    if (!known)
         hd_cli_usage_error("--print-after: no pass is named '%s'", name);
-    return !name;
+    else if (name && !cli->values[HD_CLI_PASSES])
+        hd_cli_usage_error("--print-after: there is no list of passes (-p)");
+    return known && (!name || cli->values[HD_CLI_PASSES]);
 }
 
 static bool read_options(hd_cli *cli, hd_rewrite_options *options)

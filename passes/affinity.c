@@ -97,11 +97,9 @@ static void gather_edges(gathering *g, const hd_executions *executions)
         join_equal(g);
 }
 
-bool hd_affinity_build(hd_pass_context *context, hd_affinity *affinity)
+void hd_affinity_build(hd_pass_context *context, hd_affinity *affinity)
 {
-    uint32_t factor = HD_AFFINITY_FACTOR;
-    if (!hd_option_number(context, "factor", 1, 1000000, &factor))
-        return false;
+    uint32_t factor = hd_option_number(context, "factor", HD_AFFINITY_FACTOR);
     gathering g = {.function = context->function, .storage = *(const hd_storage *)hd_analysis_get(context, HD_ANALYSIS_STORAGE)};
     hd_executions executions = hd_executions_estimate(context->function, &g.storage, factor, &context->scratch);
     *affinity = (hd_affinity){.words = g.storage.words};
@@ -113,7 +111,6 @@ bool hd_affinity_build(hd_pass_context *context, hd_affinity *affinity)
         affinity->weight += affinity->edges[i].weight;
     hd_array_free(&g.edges);
     hd_array_free(&g.sources);
-    return true;
 }
 
 /* ---- order --------------------------------------------------------------------------------------------------------- */

@@ -28,8 +28,8 @@ typedef struct hd_affinity {
     uint64_t weight; /* of all edges */
 } hd_affinity;
 
-/* In the context's scratch arena; takes option factor=NUMBER. false (reported): a bad option. */
-bool hd_affinity_build(hd_pass_context *context, hd_affinity *affinity);
+/* In the context's scratch arena; takes option `factor`. */
+void hd_affinity_build(hd_pass_context *context, hd_affinity *affinity);
 
 /* The edges' indices, lightest first; of equal ones, the one with the higher numbers first. Linear. */
 uint32_t *hd_affinity_by_weight(const hd_affinity_edge *edges, uint32_t count, hd_arena *arena);

@@ -26,7 +26,7 @@
  */
 #include "passes/liveness.h"
 
-enum { HD_BOW_WINDOW_MAX = 16, HD_BOW_ROUNDS = 16 };
+enum { HD_BOW_ROUNDS = 16 };
 enum { HD_BOW_BOTH, HD_BOW_RF, HD_BOW_BOC }; /* as ir/annotations.def spells the words */
 
 typedef enum bow_chain { CHAIN_NONE, CHAIN_GOOD, CHAIN_BROKEN } bow_chain; /* NONE: dead, or nothing known against it yet */
@@ -458,9 +458,7 @@ static void annotate(bow_pass *p)
 bool hd_pass_bow(hd_pass_context *context)
 {
     hd_function *f = context->function;
-    bow_pass p = {.context = context, .function = f, .arena = &context->scratch, .iw = 3};
-    if (!hd_option_number(context, "iw", 1, HD_BOW_WINDOW_MAX, &p.iw))
-        return false;
+    bow_pass p = {.context = context, .function = f, .arena = &context->scratch, .iw = hd_option_number(context, "iw", 3)};
     p.cfg = hd_function_cfg(f);
     p.liveness = hd_analysis_get(context, HD_ANALYSIS_LIVENESS);
     p.uniformity = hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY);

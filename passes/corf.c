@@ -177,8 +177,7 @@ static uint64_t annotate(corf_pass *p)
 bool hd_pass_corf(hd_pass_context *context)
 {
     corf_pass p = {.context = context, .arena = &context->scratch, .exact = hd_option_text(context, "exact") != NULL};
-    if (!hd_affinity_build(context, &p.graph))
-        return false;
+    hd_affinity_build(context, &p.graph);
     p.steps = p.exact ? EXACT_STEPS : STEPS + (uint64_t)EDGE_STEPS * p.graph.count;
     choose_pairs(&p);
     find_optimum(&p);

@@ -254,10 +254,9 @@ static void annotate(corfpp_pass *p)
 
 bool hd_pass_corfpp(hd_pass_context *context)
 {
-    uint32_t budget = BUDGET;
+    uint32_t budget = hd_option_number(context, "budget", BUDGET);
     corfpp_pass p = {.context = context, .arena = &context->scratch, .exact = hd_option_text(context, "exact") != NULL};
-    if (!hd_option_number(context, "budget", 0, 1000000, &budget) || !hd_affinity_build(context, &p.graph))
-        return false;
+    hd_affinity_build(context, &p.graph);
     p.gone = HD_ARENA_ARRAY(p.arena, bool, p.graph.count);
     p.side = HD_ARENA_ARRAY(p.arena, bool, p.graph.words);
     p.steps = budget ? BASE_STEPS + (uint64_t)budget * p.graph.count : 0;

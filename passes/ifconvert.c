@@ -20,7 +20,7 @@
 #include "passes/liveness.h"
 #include "passes/rewrite.h"
 
-enum { HD_IFCONVERT_ROUNDS = 4, HD_IFCONVERT_MAX = 64 };
+enum { HD_IFCONVERT_ROUNDS = 4 };
 
 typedef struct ifconvert {
     hd_function *function;
@@ -187,10 +187,8 @@ static bool sweep(ifconvert *p, hd_pass_context *context)
 
 bool hd_pass_ifconvert(hd_pass_context *context)
 {
-    ifconvert p = {.function = context->function, .limit = 4};
+    ifconvert p = {.function = context->function, .limit = hd_option_number(context, "limit", 4)};
     bool changed = false;
-    if (!hd_option_number(context, "limit", 0, HD_IFCONVERT_MAX, &p.limit))
-        return false;
     for (uint32_t round = 0; round < HD_IFCONVERT_ROUNDS && sweep(&p, context); round++)
         changed = true;
     hd_statistic_add(context, "branches removed", p.branches);

@@ -22,7 +22,7 @@
 #include "passes/ltrf_work.h"
 #include "passes/warp_words.h"
 
-enum { LTRF_MOST = 256, LTRF_USUAL = 16, LTRF_SLOTS = 32 };
+enum { LTRF_USUAL = 16, LTRF_SLOTS = 32 };
 
 /* ---- words ------------------------------------------------------------------------------------------------------------ */
 
@@ -246,9 +246,7 @@ static void annotate_dead(ltrf_plan *p, hd_pass_context *context)
 bool hd_pass_ltrf(hd_pass_context *context)
 {
     hd_function *f = context->function;
-    ltrf_plan p = {.function = f, .arena = &context->scratch, .most = LTRF_USUAL};
-    if (!hd_option_number(context, "n", 1, LTRF_MOST, &p.most))
-        return false;
+    ltrf_plan p = {.function = f, .arena = &context->scratch, .most = hd_option_number(context, "n", LTRF_USUAL)};
     hd_annotations_remove(f, "ltrf");
     if (!f->instructions.count)
         return true;

@@ -116,20 +116,10 @@ const char *hd_option_text(const hd_pass_context *context, const char *name)
     return NULL;
 }
 
-bool hd_option_number(const hd_pass_context *context, const char *name, uint32_t minimum, uint32_t maximum, uint32_t *value)
+uint32_t hd_option_number(const hd_pass_context *context, const char *name, uint32_t otherwise)
 {
     const char *text = hd_option_text(context, name);
-    if (!text)
-        return true;
-    char *end;
-    unsigned long long number = strtoull(text, &end, 10);
-    if (*text == '\0' || *end != '\0' || number < minimum || number > maximum) {
-        hd_report(context->diagnostics, HD_DIAG_BAD_PASS, NULL, (hd_span){0, 0}, "option '%s' takes a number from %u to %u, not '%s'",
-                  name, minimum, maximum, text);
-        return false;
-    }
-    *value = (uint32_t)number;
-    return true;
+    return text ? (uint32_t)strtoul(text, NULL, 10) : otherwise;
 }
 
 void hd_statistic_add(hd_pass_context *context, const char *name, uint64_t value)
@@ -149,6 +139,7 @@ void hd_statistic_add(hd_pass_context *context, const char *name, uint64_t value
 typedef struct outcome { /* of one function */
     hd_diagnostics diagnostics;
     hd_statistic_array statistics;
+    uint64_t brought; /* techniques whose annotations it has brought, and still has: a bit for each row; 0 where nobody asks */
 } outcome;
 
 typedef struct run {
@@ -215,25 +206,27 @@ static void collect_statistics(outcome *o, hd_pass_context *context, const hd_pa
     hd_array_clear(&context->statistics);
 }
 
-static bool is_of_technique(const hd_pass_info *pass)
+/* The techniques that have said something of the function: a bit for each row. */
+static uint64_t techniques_of(const hd_function *f)
 {
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
-        if (strcmp(hd_techniques[t].pass, pass->name) == 0)
-            return true;
-    return false;
+    uint64_t found = 0;
+    _Static_assert(HD_TECHNIQUE_COUNT <= 64, "a bit for each");
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT && f->annotations.count; t++)
+        found |= (uint64_t)(hd_annotations_count(f, hd_techniques[t].spelling) != 0) << t;
+    return found;
 }
 
-/* Instructions changed, and techniques had said something of them as they were. A technique's own pass sees to it itself. */
-static void drop_annotations(const hd_pass_context *context, const hd_pass_info *pass)
+/* Those whose annotations are gone, but not for new ones of the pass. */
+static void tell_dropped(hd_pass_context *context, const hd_pass_info *pass, uint64_t gone)
 {
-    hd_function *f = context->function;
-    uint32_t before = f->annotations.count;
-    if (pass->keeps == HD_KEEPS_ALL || is_of_technique(pass))
-        return;
-    hd_annotations_remove(f, "*");
-    if (f->annotations.count != before)
+    const hd_function *f = context->function;
+    const char *names = NULL;
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        if (gone >> t & 1 && strcmp(hd_techniques[t].pass, pass->name) != 0)
+            names = names ? hd_arena_printf(&context->scratch, "%s, %s", names, hd_techniques[t].spelling) : hd_techniques[t].spelling;
+    if (names)
         hd_report(context->diagnostics, HD_DIAG_STALE_DROPPED, f->module->source, f->header_span,
-                  "annotations of '%s' dropped: '%s' changed its instructions", hd_names_text(&f->module->names, f->name), pass->name);
+                  "annotations of '%s' dropped (%s): '%s' changed its instructions", hd_names_text(&f->module->names, f->name), names, pass->name);
 }
 
 static void run_step(run *r, const hd_pipeline_step *step, hd_pass_context *context, outcome *o)
@@ -252,9 +245,14 @@ static void run_step(run *r, const hd_pipeline_step *step, hd_pass_context *cont
         if (pass->needs >> a & 1)
             hd_analysis_get(context, (hd_analysis)a);
     bool changed = pass->run(context);
-    if (changed) {
-        drop_annotations(context, pass);
+    if (changed)
         drop_analyses(context, pass->keeps);
+    if (changed && pass->keeps != HD_KEEPS_ALL && !hd_pass_is_of_technique(pass)) /* a technique's sees to it itself */
+        hd_annotations_remove(context->function, "*");
+    if (changed && o->brought) {
+        uint64_t gone = o->brought & ~techniques_of(context->function);
+        tell_dropped(context, pass, gone);
+        o->brought &= ~gone;
     }
     hd_arena_free(&context->scratch);
     context->nanoseconds += now_ns() - start;
@@ -302,7 +300,9 @@ static void run_function(void *opaque, uint32_t index, uint32_t worker)
     context->block = r->options->block;
     if (r->options->gpu)
         context->gpu = r->options->gpu;
-    run_steps(r, context, o);
+    o->brought = r->options->brings ? techniques_of(context->function) : 0;
+    if (!o->brought || hd_pipeline_goes_with(r->pipeline, context->function, context->diagnostics))
+        run_steps(r, context, o);
     if (context == &own)
         finish_function(context);
 }

@@ -58,7 +58,7 @@ typedef struct hd_pass_context {
 typedef bool hd_pass_run(hd_pass_context *context);
 
 typedef struct hd_pass_info {
-    const char *name, *summary, *options; /* options: "iw=NUMBER,..." for help and checking */
+    const char *name, *summary, *options; /* options: "iw=1..16,..." for help and checking */
     hd_pass_run *run;
     uint32_t needs, keeps;                /* masks of HD_NEEDS_* */
 } hd_pass_info;
@@ -76,7 +76,7 @@ const void *hd_analysis_get(hd_pass_context *context, hd_analysis analysis);
 void hd_pass_context_init(hd_pass_context *context, hd_function *function, hd_diagnostics *diagnostics);
 void hd_pass_context_free(hd_pass_context *context);
 const char *hd_option_text(const hd_pass_context *context, const char *name); /* NULL where not given */
-bool hd_option_number(const hd_pass_context *context, const char *name, uint32_t minimum, uint32_t maximum, uint32_t *value); /* false (reported): bad value */
+uint32_t hd_option_number(const hd_pass_context *context, const char *name, uint32_t otherwise); /* in its row's range */
 #define HD_STATISTIC_WORDS "metadata words of 64 bits" /* told by the manager, of every technique's pass: see ir/words.h */
 #define HD_STATISTIC_BITS "bits in instructions"
 void hd_statistic_add(hd_pass_context *context, const char *name, uint64_t value); /* summed over functions */
@@ -99,6 +99,7 @@ typedef struct hd_pipeline hd_pipeline;
 /* Parses "regalloc(max=63),corf,bow(iw=3)"; NULL with a diagnostic (column in the option text) where it is bad. */
 hd_pipeline *hd_pipeline_parse(const char *text, hd_diagnostics *diagnostics);
 void hd_pipeline_free(hd_pipeline *pipeline);
+bool hd_pipeline_has(const hd_pipeline *pipeline, const char *pass);
 bool hd_pipeline_only_annotates(const hd_pipeline *pipeline); /* no pass of it changes an instruction */
 
 typedef struct hd_pipeline_options {
@@ -107,6 +108,7 @@ typedef struct hd_pipeline_options {
     bool time_passes, statistics;     /* text into `log` */
     const char *print_after;          /* name of a pass: canonical PTX of the function into `log` after it */
     const char *kernel;               /* glob (fnmatch) over function names; NULL: all */
+    bool brings;                      /* functions may bring annotations: passes must go with them, and what is dropped of them is told */
     const struct hd_gpu *gpu;         /* see hd_pass_gpu; NULL: not said */
     uint32_t block;                   /* see hd_pass_block; 0: not said */
     hd_pass_contexts *contexts;       /* of this module; NULL: each function gets one for this run alone */

@@ -6,7 +6,13 @@
  * list before any file is touched. */
 #include "passes/pipeline.h"
 
+#include "ir/annotations.h"
+#include "ir/techniques.h"
+
+#include <assert.h>
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
 
 const hd_pass_info hd_passes[] = {
 #define HD_PASS(name, run, needs, keeps, options, summary) {name, summary, options, run, needs, keeps},
@@ -109,12 +115,27 @@ static const char *option_kind(const char *list, const char *key, size_t *length
     return NULL;
 }
 
+/* A kind "from..to". */
+static bool is_range(const char *kind, size_t length, uint64_t *from, uint64_t *to)
+{
+    char *dots;
+    *from = strtoull(kind, &dots, 10);
+    if (dots == kind || strncmp(dots, "..", 2) != 0)
+        return false;
+    *to = strtoull(dots + 2, &dots, 10);
+    assert(dots == kind + length);
+    return true;
+}
+
 static bool value_fits(const char *kind, size_t length, const char *value)
 {
+    uint64_t from, to;
     if (length == 4 && strncmp(kind, "FLAG", 4) == 0)
         return *value == '\0';
-    if (length == 6 && strncmp(kind, "NUMBER", 6) == 0)
-        return *value && value[strspn(value, "0123456789")] == '\0';
+    if (is_range(kind, length, &from, &to)) {
+        uint64_t number = strtoull(value, NULL, 10); /* the greatest there is where it is too large */
+        return *value && value[strspn(value, "0123456789")] == '\0' && number >= from && number <= to;
+    }
     for (const char *p = kind; p < kind + length; p++) {
         size_t choice = strcspn(p, "|,");
         if (strlen(value) == choice && strncmp(p, value, choice) == 0)
@@ -122,6 +143,16 @@ static bool value_fits(const char *kind, size_t length, const char *value)
         p += choice;
     }
     return false;
+}
+
+/* What the option takes, and what it was given. */
+static const char *describe(hd_arena *arena, const char *kind, size_t length, const char *value)
+{
+    uint64_t from, to;
+    const char *takes = length == 4 && strncmp(kind, "FLAG", 4) == 0 ? "takes no value" : hd_arena_printf(arena, "takes %.*s", (int)length, kind);
+    if (is_range(kind, length, &from, &to))
+        takes = hd_arena_printf(arena, "takes a number from %" PRIu64 " to %" PRIu64, from, to);
+    return *value ? hd_arena_printf(arena, "%s, not '%s'", takes, value) : hd_arena_printf(arena, "%s, and has no value", takes);
 }
 
 static void check_option(reader *r, const hd_pass_info *pass, const hd_option *option, const char *begin)
@@ -132,8 +163,8 @@ static void check_option(reader *r, const hd_pass_info *pass, const hd_option *o
         hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin),
                   "pass '%s' has no option '%s'%s%s", pass->name, option->name, *pass->options ? "; it has: " : "", pass->options);
     else if (!value_fits(kind, length, option->value))
-        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin),
-                  "option '%s' of pass '%s' takes %.*s, not '%s'", option->name, pass->name, (int)length, kind, option->value);
+        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin), "option '%s' of pass '%s' %s", option->name, pass->name,
+                  describe(&r->pipeline->arena, kind, length, option->value));
     else
         return;
     r->failed = true;
@@ -143,6 +174,12 @@ static void syntax(reader *r, const char *begin, const char *expected)
 {
     if (!r->failed)
         hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin), "expected %s in the pass list", expected);
+    r->failed = true;
+}
+
+static void give_twice(reader *r, const hd_option *option, const char *begin)
+{
+    hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin), "option '%s' is given twice", option->name);
     r->failed = true;
 }
 
@@ -159,6 +196,9 @@ static void read_options(reader *r, hd_pipeline_step *step)
             syntax(r, begin, "an option name");
         else if (step->pass)
             check_option(r, step->pass, &option, begin);
+        for (uint32_t i = 0; i < options.count && !r->failed; i++)
+            if (strcmp(options.items[i].name, option.name) == 0)
+                give_twice(r, &option, begin);
         hd_array_push(&options, option);
     } while (!r->failed && take(r, ','));
     if (!take(r, ')'))
@@ -240,21 +280,27 @@ static bool is_meant(const char *name, const hd_pass_info *pass)
     return strcmp(name, pass->name) == 0 || alias_has(name, pass->name);
 }
 
-/* `late` stands behind `early`. */
-static bool check_two(reader *r, const hd_pipeline_step *early, const hd_pipeline_step *late)
+/* What speaks against `late` behind `early`; NULL: nothing. */
+static const composition *against(const hd_pass_info *early, const hd_pass_info *late)
 {
     for (uint32_t c = 0; c < sizeof compositions / sizeof *compositions; c++) {
         const composition *rule = &compositions[c];
-        bool reversed = is_meant(rule->first, late->pass) && is_meant(rule->second, early->pass);
-        bool both = reversed || (is_meant(rule->first, early->pass) && is_meant(rule->second, late->pass));
-        if (rule->excludes ? !both : !reversed)
-            continue;
+        bool reversed = is_meant(rule->first, late) && is_meant(rule->second, early);
+        bool both = reversed || (is_meant(rule->first, early) && is_meant(rule->second, late));
+        if (rule->excludes ? both : reversed)
+            return rule;
+    }
+    return NULL;
+}
+
+static bool check_two(reader *r, const hd_pipeline_step *early, const hd_pipeline_step *late)
+{
+    const composition *rule = against(early->pass, late->pass);
+    if (rule)
         hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, late->span,
                   rule->excludes ? "'%s' and '%s' do not go together: %s" : "'%s' cannot stand behind '%s': %s", late->pass->name,
                   early->pass->name, rule->reason);
-        return false;
-    }
-    return true;
+    return !rule;
 }
 
 static bool check_composition(reader *r)
@@ -264,6 +310,41 @@ static bool check_composition(reader *r)
         for (uint32_t early = 0; early < late; early++)
             if (!check_two(r, &p->steps.items[early], &p->steps.items[late]))
                 return false;
+    return true;
+}
+
+bool hd_pass_is_of_technique(const hd_pass_info *pass)
+{
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        if (strcmp(hd_techniques[t].pass, pass->name) == 0)
+            return true;
+    return false;
+}
+
+/* A pass that is no technique's drops what it makes untrue, and so do those of techniques with what only annotates. */
+static const composition *against_brought(const hd_pass_info *early, const hd_pass_info *late)
+{
+    const composition *rule = early && early != late ? against(early, late) : NULL;
+    bool dropped = !hd_pass_is_of_technique(late) || (early && early->keeps == HD_KEEPS_ALL);
+    return rule && (rule->excludes || !dropped) ? rule : NULL;
+}
+
+bool hd_pipeline_goes_with(const hd_pipeline *pipeline, const hd_function *f, hd_diagnostics *diagnostics)
+{
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++) {
+        const hd_pass_info *early = hd_annotations_count(f, hd_techniques[t].spelling) ? find_pass(hd_techniques[t].pass) : NULL;
+        for (uint32_t s = 0; s < pipeline->steps.count; s++) {
+            const hd_pass_info *late = pipeline->steps.items[s].pass;
+            const composition *rule = against_brought(early, late);
+            if (!rule)
+                continue;
+            hd_diagnostic *d = hd_report(diagnostics, HD_DIAG_CLASHING_PASS, f->module->source, f->header_span,
+                                         "'%s' does not go with the annotations of '%s' that '%s' has: %s", late->name, hd_techniques[t].spelling,
+                                         hd_names_text(&f->module->names, f->name), rule->reason);
+            hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "'heddle strip' removes annotations");
+            return false;
+        }
+    }
     return true;
 }
 
@@ -281,6 +362,14 @@ hd_pipeline *hd_pipeline_parse(const char *text, hd_diagnostics *diagnostics)
         return pipeline;
     hd_pipeline_free(pipeline);
     return NULL;
+}
+
+bool hd_pipeline_has(const hd_pipeline *pipeline, const char *pass)
+{
+    for (uint32_t s = 0; s < pipeline->steps.count; s++)
+        if (strcmp(pipeline->steps.items[s].pass->name, pass) == 0)
+            return true;
+    return false;
 }
 
 void hd_pipeline_free(hd_pipeline *pipeline)

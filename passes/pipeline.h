@@ -16,4 +16,9 @@ struct hd_pipeline {
     HD_ARRAY(hd_pipeline_step) steps;
 };
 
+/* Does a technique's row name the pass? */
+bool hd_pass_is_of_technique(const hd_pass_info *pass);
+/* May the passes run on a function that brings annotations, as if what made these had stood before them in the list? false: reported. */
+bool hd_pipeline_goes_with(const hd_pipeline *pipeline, const hd_function *function, hd_diagnostics *diagnostics);
+
 #endif

@@ -220,11 +220,9 @@ bool hd_regalloc_run(hd_pass_context *context, const hd_regalloc_options *option
 
 bool hd_pass_regalloc(hd_pass_context *context)
 {
-    hd_regalloc_options options = {0};
+    hd_regalloc_options options = {.max = hd_option_number(context, "max", 0)};
     hd_regalloc_result result;
     const char *banks = hd_option_text(context, "banks");
-    if (!hd_option_number(context, "max", 1, HD_GENERAL_REGISTERS, &options.max))
-        return false;
     options.banks = banks ? (uint32_t)(*banks - '0') : 0;
     bool fine = hd_regalloc_run(context, &options, &result);
     return !fine || !result.left_virtual; /* what did not fit is half rewritten */

@@ -184,7 +184,8 @@ bool hd_pass_regmutex(hd_pass_context *context)
     regmutex_pass p = {.context = context, .function = f, .paired = hd_option_text(context, "paired") != NULL};
     const hd_gpu *gpu = hd_pass_gpu(context);
     bool had = false;
-    if (!hd_option_number(context, "es", 1, HD_GENERAL_REGISTERS, &p.forced) || !is_supported(context, &p.numbers))
+    p.forced = hd_option_number(context, "es", 0);
+    if (!is_supported(context, &p.numbers))
         return false;
     for (uint32_t a = 0; a < f->annotations.count; a++)
         had = had || f->annotations.items[a].kind == HD_ANNOTATION_REGMUTEX;

@@ -307,9 +307,7 @@ bool hd_pass_release(hd_pass_context *context)
 {
     hd_function *f = context->function;
     release_pass p = {.context = context, .function = f, .cfg = hd_function_cfg(f)};
-    uint32_t most, before = f->annotations.count;
-    if (!release_capacity(context, &most))
-        return false;
+    uint32_t most = release_capacity(context), before = f->annotations.count;
     hd_annotations_remove(f, "release");
     p.words = hd_analysis_get(context, HD_ANALYSIS_WARP_WORDS);
     p.order = hd_analysis_get(context, HD_ANALYSIS_WARP_ORDER);

@@ -38,20 +38,13 @@ static void ask_machine(hd_pass_context *context, uint32_t warps, uint32_t *bits
         *ctas = hd_pass_occupancy(context, &use, &fits) ? fits.ctas : warps < PAPER_WARPS ? PAPER_WARPS / warps : 1;
 }
 
-bool release_capacity(hd_pass_context *context, uint32_t *words)
+uint32_t release_capacity(hd_pass_context *context)
 {
-    enum { MOST_BYTES = 1 << 24, MOST_BITS = 32, MOST_THREADS = 1024, MOST_CTAS = 64 };
-    uint32_t bytes = 1024, bits = 0, threads = hd_pass_block(context), ctas = 0;
-    bool good = hd_option_number(context, "table", 0, MOST_BYTES, &bytes);
-    good = hd_option_number(context, "bits", 1, MOST_BITS, &bits) && good;
-    good = hd_option_number(context, "threads", 1, MOST_THREADS, &threads) && good;
-    good = hd_option_number(context, "ctas", 1, MOST_CTAS, &ctas) && good;
+    uint32_t bytes = hd_option_number(context, "table", 1024), bits = hd_option_number(context, "bits", 0);
+    uint32_t threads = hd_option_number(context, "threads", hd_pass_block(context)), ctas = hd_option_number(context, "ctas", 0);
     uint32_t warps = (threads + 31) / 32;
-    if (!good)
-        return false;
     ask_machine(context, warps, &bits, &ctas);
-    *words = (uint32_t)((uint64_t)bytes * 8 / ((uint64_t)bits * warps * ctas));
-    return true;
+    return (uint32_t)((uint64_t)bytes * 8 / ((uint64_t)bits * warps * ctas));
 }
 
 /* ---- lifetimes ------------------------------------------------------------------------------------------------------- */

@@ -11,8 +11,8 @@ typedef struct release_life {
     bool named;         /* an instruction names it; registers of the module never are candidates */
 } release_life;
 
-/* How many words a table of so many bytes can rename; false (reported): a bad option. */
-bool release_capacity(hd_pass_context *context, uint32_t *words);
+/* How many words a table of so many bytes can rename. */
+uint32_t release_capacity(hd_pass_context *context);
 release_life *release_lives(hd_function *function, const hd_warp_words *words, hd_arena *scratch);
 /* The best `most` of the candidates, by number. */
 hd_register_set release_choose(const release_life *lives, uint32_t words, uint32_t most, hd_arena *scratch);

@@ -1,7 +1,8 @@
 """Annotated texts that somebody changed: conflicts, damaged sections, stale annotations."""
+import os
 import re
 
-from support import expect, heddle, run, same
+from support import TOP, expect, heddle, read, run, same
 
 KERNEL = b""".version 8.0
 .target sm_80
@@ -91,12 +92,46 @@ def case_code_that_changes_behind_annotations(folder):
     for technique in "bow", "release(table=65536)", "ltrf(dead)", "corf":
         text = heddle("rewrite", "-p", technique, "-", stdin=KERNEL + untouched)
         result = run("rewrite", "-p", "cvta,copyprop,dce", "-", stdin=text)
-        expect(result.status == 0 and result.err.count("[stale-dropped]") == 1 and "annotations of 'k' dropped" in result.err, "%s", result.err)
+        expect(result.status == 0 and result.err.count("[stale-dropped]") == 1 and "annotations of 'k' dropped (%s): " % technique.split("(")[0] in result.err,
+               "%s", result.err)
         at = b".visible .entry second"
         same(heddle("rewrite", "-p", "cvta,copyprop,dce", "-", stdin=KERNEL), result.out[:result.out.index(at)])
         same(text[text.index(at):text.index(b".section")], result.out[result.out.index(at):result.out.index(b".section")])
         checked = run("check", "-", stdin=result.out)
         expect(checked.status == 0, "%s", checked.err)
+
+
+def case_passes_that_do_not_go_with_annotations(folder):
+    """As in one list: what brought the annotations stands before the passes."""
+    plain = KERNEL + SECOND
+    for technique, then, says in (("corf", "corf++", "both decide where"), ("corf++", "bow,corf", "both decide where")):
+        text = heddle("rewrite", "-p", technique, "-", stdin=plain)
+        result = run("rewrite", "-p", then, "-", stdin=text)
+        expect(result.status == 1 and not result.out and result.err.count("[clashing-pass]") == 2, "exit %d: %s", result.status, result.err)
+        expect("the annotations of '%s' that 'k' has: %s" % (technique, says) in result.err, "%s", result.err)
+        expect(heddle("rewrite", "-p", "bow", "-", stdin=text).count(b"bow_window") == 2, "what goes with it does not run")
+        expect(b"corf" in heddle("rewrite", "-p", then, "-", stdin=heddle("strip", "-", stdin=text)), "not without them")
+        same(text, heddle("rewrite", "-p", technique, "-", stdin=text), "the same once more")
+        one = run("rewrite", "-p", then, "--kernel=k", "-", stdin=heddle("rewrite", "-p", technique, "--kernel=second", "-", stdin=plain))
+        expect(one.status == 0, "another function's annotations: %s", one.err)
+
+
+def case_regmutex_and_what_comes_behind(folder):
+    """Techniques that change code drop what others said of it, with a warning; none comes behind an extended set that it does not know."""
+    source = read(os.path.join(TOP, "examples/lavaMD/lavaMD.ptx"))
+    machine = ("--gpu=sm_90", "--block=1024")
+    allocated = heddle("rewrite", "-p", "clean,regalloc", "-", stdin=source)
+    sets = heddle("rewrite", "-p", "regmutex", *machine, "-", stdin=allocated)
+    expect(b"regmutex" in sets, "no extended set is needed")
+    for then in "demo", "release", "ltrf", "corf", "corf++", "bow,demo":
+        result = run("rewrite", "-p", then, *machine, "-", stdin=sets)
+        expect(result.status in (1, 2) and not result.out, "%s behind regmutex: exit %d", then, result.status)
+    heddle("rewrite", "-p", "bow", *machine, "-", stdin=sets)
+    tagged = heddle("rewrite", "-p", "ltrf(dead),corf,release,bow", *machine, "-", stdin=allocated)
+    for then in "demo", "regmutex", "regalloc":
+        result = run("rewrite", "-p", then, *machine, "-", stdin=tagged)
+        expect(result.status == 0 and "dropped (bow, ltrf, corf, release): '%s' changed" % then in result.err, "%s", result.err)
+        same(heddle("rewrite", "-p", then, *machine, "-", stdin=allocated), result.out)
 
 
 def case_only_the_changed_function_is_stale(folder):

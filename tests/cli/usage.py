@@ -98,6 +98,7 @@ def case_arguments_of_options(folder):
     status(2, "rewrite", "--emit=portable|extended", good, says="takes one of")
     status(2, "rewrite", "--emit=port", good, says="takes one of")
     status(2, "rewrite", "--print-after=nosuch", good, says="no pass is named 'nosuch'")
+    status(2, "replay", "--active-warps=0", good, says="takes a number from 1 to 1024, not '0'")
 
 
 def case_operands(folder):
@@ -267,11 +268,39 @@ def case_bad_passes(folder):
     status(2, "rewrite", "-p", "bow,nosuch", good, says="-p:1:5: error: ")
 
 
+def case_bad_options_of_passes(folder):
+    """Told once, with the place in the list, whatever the number of functions."""
+    good, _, _ = files(folder)
+    write(good, KERNEL + KERNEL[KERNEL.index(b".visible"):].replace(b"k(", b"other("))
+    for passes, column, says in (("bow(iw=0)", 5, "option 'iw' of pass 'bow' takes a number from 1 to 16, not '0'"),
+                                 ("dce,bow(iw=17)", 9, "takes a number from 1 to 16, not '17'"),
+                                 ("bow(iw=%d)" % 2 ** 70, 5, "takes a number from 1 to 16, not '%d'" % 2 ** 70),
+                                 ("bow(iw=-1)", 5, "takes a number from 1 to 16, not '-1'"),
+                                 ("bow(iw", 5, "takes a number from 1 to 16, and has no value"),
+                                 ("bow(iw=2,iw=3)", 10, "option 'iw' is given twice"),
+                                 ("ltrf(dead=1)", 6, "option 'dead' of pass 'ltrf' takes no value, not '1'"),
+                                 ("regalloc(banks=3)", 10, "option 'banks' of pass 'regalloc' takes 2|4, not '3'"),
+                                 ("release(bits)", 9, "takes a number from 1 to 32, and has no value")):
+        result = status(2, "rewrite", "-p", passes, good, says="-p:1:%d: error: " % column)
+        expect(says in result.err and result.err.count("[bad-pass]") == 1, "-p %r: %s", passes, result.err)
+    table = read(os.path.join(TOP, "passes/passes.def")).decode()
+    ranges = [(name,) + found for name, options in re.findall(r'^HD_PASS\("([^"]+)", \w+, [^"]*"([^"]*)"', table, re.M)
+              for found in re.findall(r"(\w+)=(\d+)\.\.(\d+)", options)]
+    expect(len(ranges) > 8, "%r", ranges)
+    for name, option, least, most in ranges:
+        for number, fits in ((int(least), True), (int(most), True), (int(least) - 1, False), (int(most) + 1, False)):
+            result = run("rewrite", "-p", "%s(%s=%d)" % (name, option, number), good)
+            expect(fits != ("[bad-pass]" in result.err), "%s(%s=%d): %s", name, option, number, result.err)
+
+
 def case_what_goes_together(folder):
     good, _, _ = files(folder)
     for passes, column, says in (("bow,demo", 5, "'demo' cannot stand behind 'bow': annotations belong to instructions"),
                                  ("regalloc,bow,clean", 14, "'cvta' cannot stand behind 'regalloc': physical registers share places"),
                                  ("dce,regalloc,dce", 14, "'dce' cannot stand behind 'regalloc'"),
+                                 ("demo,regalloc", 6, "'regalloc' cannot stand behind 'demo': it would drop"),
+                                 ("demo,fold", 6, "'fold' cannot stand behind 'demo': it would drop"),
+                                 ("regmutex,dce", 10, "'dce' cannot stand behind 'regmutex': it does not know"),
                                  ("bow,all", 5, "'all' runs each technique on a copy of its own")):
         status(2, "rewrite", "-p", passes, good, says="-p:1:%d: error: %s" % (column, says))
     status(0, "rewrite", "-p", "clean,regalloc,demo,bow", good)
@@ -303,6 +332,8 @@ def case_what_passes_say(folder):
         result = status(0, "rewrite", "-p", "bow", option, good, says=says)
         same(plain.out, result.out, option)
         expect(bool(result.err) == bool(says), "%s says %r", option, result.err)
+    status(2, "rewrite", "-p", "bow", "--print-after=ltrf", good, says="'ltrf' is not in the list of passes")
+    status(2, "rewrite", "--print-after=ltrf", good, says="there is no list of passes")
 
 
 def case_kernel_globs(folder):
