@@ -166,13 +166,12 @@ static int count_conflicts(const assigner *a, const hd_alloc_unit *u, uint32_t p
     int count = 0, looked_at = 0;
     for (uint32_t r = u->members; r != HD_NONE; r = units->next_member[r])
         for (uint32_t k = ra->use_first[r]; k < ra->use_first[r + 1] && looked_at < 256; k++, looked_at++)
-            HD_INSN_REGISTERS(f, &f->instructions.items[ra->uses[k]], o)
-    if (o->flags & HD_OPERAND_USE && units->of[o->value] != of) {
-        uint32_t other = units->units[units->of[o->value]].place;
-        bool general = !hd_regalloc_is_predicate(ra, o->value) && o->value != f->carry_register;
-        count += general && other != HD_NONE &&
-                 (other + units->offset[o->value]) % ra->banks == (place + units->offset[r]) % ra->banks;
-    }
+            HD_INSN_REGISTERS (f, &f->instructions.items[ra->uses[k]], o) {
+                uint32_t other = units->units[units->of[o->value]].place;
+                bool general = !hd_regalloc_is_predicate(ra, o->value) && o->value != f->carry_register;
+                count += o->flags & HD_OPERAND_USE && units->of[o->value] != of && general && other != HD_NONE &&
+                         (other + units->offset[o->value]) % ra->banks == (place + units->offset[r]) % ra->banks;
+            }
     return count;
 }
 
