@@ -74,9 +74,9 @@ class Cases:
         self.failed = 0
 
     def report(self, name, why=None):
-        why = " ".join(str(why).split()) if why else None
-        print("not ok %s: %s" % (name, why) if why else "ok %s" % name, flush=True)
-        self.failed += why is not None
+        failed = why is not None
+        print("not ok %s: %s" % (name, " ".join(str(why).split()) or "says nothing") if failed else "ok %s" % name, flush=True)
+        self.failed += failed
 
     def run_one(self, name, function):
         with tempfile.TemporaryDirectory(prefix="heddle-cli.") as folder:
@@ -84,7 +84,7 @@ class Cases:
                 function(folder)
                 self.report(name)
             except (Failed, subprocess.TimeoutExpired, OSError, ValueError) as error:
-                self.report(name, error or type(error).__name__)
+                self.report(name, error)
             except Exception:  # a broken case must not hide the others
                 traceback.print_exc(file=sys.stdout)
                 self.report(name, "the case itself failed")
