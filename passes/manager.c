@@ -263,10 +263,20 @@ static void run_step(run *r, const hd_pipeline_step *step, hd_pass_context *cont
     collect_statistics(o, context, pass);
 }
 
+static bool goes_with_brought(const hd_pass_info *pass, const hd_function *f, outcome *o)
+{
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        if (o->brought >> t & 1 && !hd_pass_goes_with(pass, f, (hd_technique)t, &o->diagnostics))
+            return false;
+    return true;
+}
+
 static void run_steps(run *r, hd_pass_context *context, outcome *o)
 {
     for (uint32_t s = 0; s < r->pipeline->steps.count && o->diagnostics.error_count == 0; s++) {
         const hd_pipeline_step *step = &r->pipeline->steps.items[s];
+        if (!goes_with_brought(step->pass, context->function, o))
+            return;
         uint64_t before = context->nanoseconds;
         run_step(r, step, context, o);
         __atomic_fetch_add(&r->nanoseconds[s], context->nanoseconds - before, __ATOMIC_RELAXED);
@@ -301,8 +311,7 @@ static void run_function(void *opaque, uint32_t index, uint32_t worker)
     if (r->options->gpu)
         context->gpu = r->options->gpu;
     o->brought = r->options->brings ? techniques_of(context->function) : 0;
-    if (!o->brought || hd_pipeline_goes_with(r->pipeline, context->function, context->diagnostics))
-        run_steps(r, context, o);
+    run_steps(r, context, o);
     if (context == &own)
         finish_function(context);
 }

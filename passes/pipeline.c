@@ -6,9 +6,6 @@
  * list before any file is touched. */
 #include "passes/pipeline.h"
 
-#include "ir/annotations.h"
-#include "ir/techniques.h"
-
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
@@ -329,23 +326,16 @@ static const composition *against_brought(const hd_pass_info *early, const hd_pa
     return rule && (rule->excludes || !dropped) ? rule : NULL;
 }
 
-bool hd_pipeline_goes_with(const hd_pipeline *pipeline, const hd_function *f, hd_diagnostics *diagnostics)
+bool hd_pass_goes_with(const hd_pass_info *pass, const hd_function *f, hd_technique technique, hd_diagnostics *diagnostics)
 {
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++) {
-        const hd_pass_info *early = hd_annotations_count(f, hd_techniques[t].spelling) ? find_pass(hd_techniques[t].pass) : NULL;
-        for (uint32_t s = 0; s < pipeline->steps.count; s++) {
-            const hd_pass_info *late = pipeline->steps.items[s].pass;
-            const composition *rule = against_brought(early, late);
-            if (!rule)
-                continue;
-            hd_diagnostic *d = hd_report(diagnostics, HD_DIAG_CLASHING_PASS, f->module->source, f->header_span,
-                                         "'%s' does not go with the annotations of '%s' that '%s' has: %s", late->name, hd_techniques[t].spelling,
-                                         hd_names_text(&f->module->names, f->name), rule->reason);
-            hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "'heddle strip' removes annotations");
-            return false;
-        }
-    }
-    return true;
+    const composition *rule = against_brought(find_pass(hd_techniques[technique].pass), pass);
+    if (!rule)
+        return true;
+    hd_diagnostic *d = hd_report(diagnostics, HD_DIAG_CLASHING_PASS, f->module->source, f->header_span,
+                                 "'%s' does not go with the annotations of '%s' that '%s' has: %s", pass->name, hd_techniques[technique].spelling,
+                                 hd_names_text(&f->module->names, f->name), rule->reason);
+    hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "'heddle strip' removes annotations");
+    return false;
 }
 
 hd_pipeline *hd_pipeline_parse(const char *text, hd_diagnostics *diagnostics)

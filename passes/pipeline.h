@@ -2,6 +2,7 @@
 #ifndef HD_PASSES_PIPELINE_H
 #define HD_PASSES_PIPELINE_H
 
+#include "ir/techniques.h"
 #include "passes/pass.h"
 
 typedef struct hd_pipeline_step {
@@ -18,7 +19,7 @@ struct hd_pipeline {
 
 /* Does a technique's row name the pass? */
 bool hd_pass_is_of_technique(const hd_pass_info *pass);
-/* May the passes run on a function that brings annotations, as if what made these had stood before them in the list? false: reported. */
-bool hd_pipeline_goes_with(const hd_pipeline *pipeline, const hd_function *function, hd_diagnostics *diagnostics);
+/* May the pass run on a function that has brought annotations of the technique, as if what made these had stood before it in the list? false: reported. */
+bool hd_pass_goes_with(const hd_pass_info *pass, const hd_function *function, hd_technique technique, hd_diagnostics *diagnostics);
 
 #endif

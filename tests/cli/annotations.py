@@ -112,6 +112,8 @@ def case_passes_that_do_not_go_with_annotations(folder):
         expect(heddle("rewrite", "-p", "bow", "-", stdin=text).count(b"bow_window") == 2, "what goes with it does not run")
         expect(b"corf" in heddle("rewrite", "-p", then, "-", stdin=heddle("strip", "-", stdin=text)), "not without them")
         same(text, heddle("rewrite", "-p", technique, "-", stdin=text), "the same once more")
+        anew = run("rewrite", "-p", "regalloc," + then, "-", stdin=text)
+        expect(anew.status == 0 and anew.err.count("[stale-dropped]") == 2, "what an allocation drops still clashes: %s", anew.err)
         one = run("rewrite", "-p", then, "--kernel=k", "-", stdin=heddle("rewrite", "-p", technique, "--kernel=second", "-", stdin=plain))
         expect(one.status == 0, "another function's annotations: %s", one.err)
 
