@@ -70,12 +70,3 @@ void hd_spare_give(hd_spare *spare, uint32_t count)
 {
     atomic_fetch_add(&spare->count, count);
 }
-
-void hd_parallel_spare(hd_spare *spare, uint32_t threads, uint32_t count, void (*work)(void *context, uint32_t index, uint32_t worker),
-                       void *context)
-{
-    uint32_t most = threads && threads < count ? threads : count, taken = spare && most > 1 ? hd_spare_take(spare, most - 1) : 0;
-    hd_parallel(spare ? 1 + taken : threads, count, work, context);
-    if (taken)
-        hd_spare_give(spare, taken);
-}

@@ -18,8 +18,5 @@ typedef struct hd_spare {
 
 uint32_t hd_spare_take(hd_spare *spare, uint32_t most); /* how many were there, at most as many as that */
 void hd_spare_give(hd_spare *spare, uint32_t count);
-/* As hd_parallel, on the caller's thread and spare ones, at most `threads`. spare = NULL: on as many as that. */
-void hd_parallel_spare(hd_spare *spare, uint32_t threads, uint32_t count, void (*work)(void *context, uint32_t index, uint32_t worker),
-                       void *context);
 
 #endif

@@ -8,8 +8,8 @@
  * not, and never joined. So neither diagnostics nor rows nor the status depend on the threads; and what only the first run does, printing, either.
  *
  * Each worker draws a run when it has none. Threads that are left over, from the begin or because there is no further run to draw, are spare:
- * the models of the other runs take them batch by batch (hwmodel/rf/count.h), the original's CTAs launch by launch. It is drawn last, since
- * its work is the easiest to share.
+ * the models of the other runs take them until their launch is over (hwmodel/rf/count.h), the original's CTAs launch by launch. It is drawn last,
+ * since its work is the easiest to share.
  *
  * With one thread each run is joined before the next one begins, and no more memory is in use than two runs need.
  */

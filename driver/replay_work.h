@@ -10,7 +10,7 @@
 #include "target/gpu.h"
 #include <pthread.h>
 
-enum { HD_REPLAY_BATCH = 32768 }; /* events, 2 MB: milliseconds of work, so that waiting for a thread weighs little */
+enum { HD_REPLAY_BATCH = 8192 }; /* events: a millisecond of work, so that waiting for a thread weighs little */
 
 /* What a launch file runs: the code as it is, or what a pass makes of a copy of it. Files are read once: both may be pipes. */
 typedef struct replay_file {

@@ -3,14 +3,26 @@
 
 void hd_rf_batch_free(hd_rf_batch *b)
 {
+    hd_rf_batch_clear(b);
     hd_array_free(&b->events);
     free(b->columns);
+    hd_array_free(&b->passages);
+    hd_array_free(&b->loose);
+    hd_array_free(&b->ended);
 }
 
 void hd_rf_batch_clear(hd_rf_batch *b)
 {
+    b->kept = b->used = 0;
     hd_array_clear(&b->events);
-    b->used = 0;
+    hd_array_clear(&b->passages);
+    hd_rf_loose_forget(&b->loose);
+    b->launch = HD_NONE;
+    b->ends = false;
+    for (uint32_t i = 0; i < b->ended.count; i++)
+        hd_rf_cta_release(b->ended.items[i]);
+    hd_array_clear(&b->ended);
+    b->ended_bytes = 0;
 }
 
 typedef struct sizes {
@@ -41,14 +53,21 @@ static const void *keep_column(hd_rf_batch *b, const void *column, uint32_t byte
     return memcpy(to, column, bytes);
 }
 
-void hd_rf_batch_add(hd_rf_batch *b, const hd_event *event)
+void hd_rf_batch_add(hd_rf_batch *b, const hd_event *event, uint64_t number)
 {
     sizes s = sizes_of(event);
     hd_event kept = *event;
+    b->first_event = b->events.count ? b->first_event : number;
     kept.addresses = keep_column(b, event->addresses, s.addresses);
     kept.results = keep_column(b, event->results, s.results);
     kept.widths = keep_column(b, event->widths, s.widths);
     hd_array_push(&b->events, kept);
+}
+
+void hd_rf_batch_add_cta(hd_rf_batch *b, hd_rf_cta *cta)
+{
+    hd_array_push(&b->ended, cta);
+    b->ended_bytes += cta->bytes;
 }
 
 hd_event hd_stretch_event(const hd_stretch *s, const hd_rf_code *code, uint32_t i, const hd_width **widths)

@@ -1,16 +1,15 @@
 /* Count mode: see count.h. */
 #include "hwmodel/rf/count.h"
+#include "base/relay.h"
 #include "hwmodel/rf/batch.h"
 #include "hwmodel/rf/groups.h"
 #include "hwmodel/rf/recording.h"
 #include "hwmodel/rf/report.h"
 
-enum { HD_COUNT_ENDED = 64, HD_COUNT_ENDED_BYTES = 1 << 20 }; /* most CTAs that wait to be looked at, so that threads start seldom */
-
-typedef struct hd_count_passage {
-    hd_rf_passage what;
-    uint64_t event; /* its first one, counted from the first of all */
-} hd_count_passage;
+enum {
+    HD_COUNT_BEHIND = 7,             /* batches that groups of models may be behind the run */
+    HD_COUNT_ENDED_BYTES = 16 << 20, /* of streams that one batch may hand on; with more, nothing stays behind */
+};
 
 struct hd_count {
     const hd_rf_module *code;
@@ -28,12 +27,12 @@ struct hd_count {
     uint32_t batch_most, threads;
     hd_spare *spare;        /* of the threads; NULL: all are for this count */
     uint64_t events;        /* so far */
-    uint32_t kept;          /* of them, since the batches were worked through */
-    hd_rf_batch batch;
+    hd_rf_batch batches[HD_COUNT_BEHIND + 1]; /* by slot of the relay, whose readers are the groups */
+    hd_rf_batch *batch;     /* the one that is made */
+    hd_relay *relay;
     hd_rf_stretches *stretches; /* NULL where all see events */
-    HD_ARRAY(hd_count_passage) passages;
-    uint64_t open_event;    /* of the stretch that is open: see hd_count_passage */
-    uint64_t *wrong_at;     /* by model: event that was not proved, or UINT64_MAX */
+    uint64_t open_event;    /* of the stretch that is open: see hd_rf_dated */
+    uint64_t *wrong_at;     /* by model that does not see turns: event that was not proved, or UINT64_MAX */
 };
 
 hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
@@ -52,14 +51,17 @@ void hd_count_free(hd_count *c)
 {
     if (!c)
         return;
+    if (c->open)
+        hd_relay_finish(c->relay);
+    hd_relay_free(c->relay);
+    for (uint32_t i = 0; i <= HD_COUNT_BEHIND; i++)
+        hd_rf_batch_free(&c->batches[i]);
     hd_rf_groups_free(&c->groups);
     for (uint32_t m = 0; m < c->models.count; m++)
         hd_rf_model_free(c->models.items[m]);
     hd_rf_recording_free(&c->recording);
     hd_array_free(&c->models);
     hd_rf_uniform_free(c->uniform);
-    hd_rf_batch_free(&c->batch);
-    hd_array_free(&c->passages);
     hd_rf_stretches_free(c->stretches);
     hd_arena_free(&c->arena);
     free(c);
@@ -133,12 +135,6 @@ hd_sink hd_count_sink(hd_count *c)
 
 /* ---- what goes wrong ----------------------------------------------------------------------------------------------- */
 
-static void report_failure(hd_count *c, uint32_t model)
-{
-    if (hd_rf_report_failure(c->code, hd_rf_groups_failure(&c->groups, model), hd_count_model(c, model)->info->name, c->diagnostics))
-        c->failed = model;
-}
-
 static bool flush_all(hd_count *c);
 
 /* A branch that is called uniform has split its warp, which goes on with the event. */
@@ -166,7 +162,7 @@ static bool look_at_branches(hd_count *c, const hd_event *event)
     return true;
 }
 
-/* ---- batches ------------------------------------------------------------------------------------------------------- */
+/* ---- groups look at a batch ---------------------------------------------------------------------------------------- */
 
 static void note_wrong(hd_count *c, const hd_rf_feeder *feeder, uint64_t event)
 {
@@ -177,103 +173,164 @@ static void note_wrong(hd_count *c, const hd_rf_feeder *feeder, uint64_t event)
     }
 }
 
-static void feed_events(hd_count *c, const hd_rf_group *group)
+static void feed_events(hd_count *c, const hd_rf_group *group, const hd_rf_batch *b)
 {
     bool good = true;
-    for (uint32_t e = 0, failed = 0; e < c->batch.events.count && good; e++) {
-        good = hd_rf_feeder_take(group->feeder, &c->batch.events.items[e]);
+    for (uint32_t e = 0, failed = 0; e < b->events.count && good; e++) {
+        good = hd_rf_feeder_take(group->feeder, &b->events.items[e]);
         if (group->feeder->failed != failed)
-            note_wrong(c, group->feeder, c->events - c->batch.events.count + e);
+            note_wrong(c, group->feeder, b->first_event + e);
         failed = group->feeder->failed;
     }
 }
 
-static void feed_stretches(hd_count *c, const hd_rf_group *group)
+static void feed_stretches(hd_count *c, const hd_rf_group *group, const hd_rf_batch *b)
 {
     uint32_t at = 0;
-    for (uint32_t p = 0; p < c->passages.count; p++) {
-        hd_rf_passage rest = c->passages.items[p].what;
+    for (uint32_t p = 0; p < b->passages.count; p++) {
+        hd_rf_passage rest = b->passages.items[p].what;
         while (!hd_rf_automaton_take(group->automaton, &rest, &at) && group->feeder->failed < group->feeder->members.count) {
-            note_wrong(c, group->feeder, c->passages.items[p].event + at);
+            note_wrong(c, group->feeder, b->passages.items[p].event + at);
             rest.from = (uint8_t)(at + 1);
         }
         if (group->feeder->failed == group->feeder->members.count) {
-            note_wrong(c, group->feeder, c->passages.items[p].event + at);
+            note_wrong(c, group->feeder, b->passages.items[p].event + at);
             return;
         }
     }
 }
 
-static void feed(void *context, uint32_t group, uint32_t worker)
+/* The CTAs that have ended, through coupled models of one order; it lets each go when its warps have ended. false: the order does not go on. */
+static bool take_turns(hd_count *c, uint32_t index, const hd_rf_batch *b)
 {
-    hd_count *c = context;
-    const hd_rf_group *g = &c->groups.items.items[group];
-    (void)worker;
-    if (g->way == HD_RF_BY_EVENT)
-        feed_events(c, g);
-    if (g->way == HD_RF_BY_STRETCH)
-        feed_stretches(c, g);
+    const hd_rf_group *group = &c->groups.items.items[index];
+    if (hd_rf_interleave_order(group->order) == HD_RF_LOCKED || group->feeder->failed == group->feeder->members.count)
+        return false;
+    bool good = b->launch == HD_NONE || hd_rf_interleave_launch(group->order, &c->residency, b->launch);
+    for (uint32_t i = 0; i < b->ended.count && good; i++) {
+        good = hd_rf_interleave_add(group->order, b->ended.items[i]);
+        while (good && hd_rf_interleave_bytes(group->order) > c->residency.bytes)
+            good = hd_rf_interleave_drain(group->order, false);
+        uint64_t bytes = hd_rf_interleave_bytes(group->order);
+        c->turn_bytes[index] = bytes > c->turn_bytes[index] ? bytes : c->turn_bytes[index];
+    }
+    return good && (!b->ends || hd_rf_interleave_drain(group->order, true));
 }
 
-/* Through the models that see warps as they run. Of what went wrong, the first event counts, and the first model at it. */
-static uint32_t feed_all(hd_count *c)
+static bool look(void *context, uint32_t index, uint32_t slot)
+{
+    hd_count *c = context;
+    const hd_rf_group *group = &c->groups.items.items[index];
+    bool good = true;
+    if (group->way == HD_RF_BY_EVENT)
+        feed_events(c, group, &c->batches[slot]);
+    else if (group->way == HD_RF_BY_STRETCH)
+        feed_stretches(c, group, &c->batches[slot]);
+    else
+        good = take_turns(c, index, &c->batches[slot]);
+    return good && !group->feeder->failed;
+}
+
+/* ---- batches ------------------------------------------------------------------------------------------------------- */
+
+static void begin_batch(hd_count *c)
+{
+    c->batch = &c->batches[hd_relay_slot(c->relay)];
+    hd_rf_batch_clear(c->batch);
+}
+
+/* false: something is wrong in what all groups have seen. */
+static bool pass_batch(hd_count *c, uint32_t behind)
+{
+    if (c->stretches)
+        hd_rf_stretches_hand_over(c->stretches, &c->batch->loose);
+    bool good = hd_relay_pass(c->relay, behind);
+    begin_batch(c);
+    return good;
+}
+
+/* Of models that see the warps as they run: the one that went wrong at the first event, and of these the first. HD_NONE: none did. */
+static uint32_t first_wrong(const hd_count *c)
 {
     uint32_t first = HD_NONE;
-    hd_parallel_spare(c->spare, c->threads, c->groups.items.count, feed, c);
     for (uint32_t m = 0; m < c->models.count; m++)
         if (c->wrong_at[m] != UINT64_MAX && (first == HD_NONE || c->wrong_at[m] < c->wrong_at[first]))
             first = m;
-    hd_rf_batch_clear(&c->batch);
-    hd_array_clear(&c->passages);
-    c->kept = 0;
-    if (c->stretches)
-        hd_rf_stretches_forget(c->stretches);
     return first;
+}
+
+static bool is_locked(const hd_count *c, uint32_t model)
+{
+    const hd_rf_group *group = hd_rf_groups_find(&c->groups, model);
+    return group->order && hd_rf_interleave_order(group->order) == HD_RF_LOCKED;
+}
+
+/* Of those that see turns, the first one; HD_NONE: nothing stops them. */
+static uint32_t first_stopped(const hd_count *c)
+{
+    for (uint32_t m = 0; m < c->models.count; m++)
+        if (hd_rf_groups_failure(&c->groups, m)->wrong || is_locked(c, m))
+            return m;
+    return HD_NONE;
+}
+
+static void report_refusal(hd_count *c, const char *format, const char *what)
+{
+    hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0}, format, what);
 }
 
 static bool end_stretch(hd_count *c);
 
-/* Batches, but not the stretch that is open: where it ends must not depend on batches. */
-static bool flush_batch(hd_count *c)
+/* Something is wrong. What is kept besides, with the stretch that is open, may tell of something before it. */
+static void stop_wrong(hd_count *c)
 {
-    if (c->stopped || !c->open)
-        return !c->stopped;
-    uint32_t first = feed_all(c);
-    if (first == HD_NONE)
-        return true;
     c->stopped = true;
-    if (end_stretch(c)) /* something may be wrong there that comes before */
-        first = feed_all(c);
-    report_failure(c, first);
-    return false;
+    end_stretch(c);
+    pass_batch(c, 0);
+    uint32_t model = first_wrong(c);
+    model = model == HD_NONE ? first_stopped(c) : model;
+    const hd_rf_failure *failure = hd_rf_groups_failure(&c->groups, model);
+    const char *name = hd_count_model(c, model)->info->name;
+    if (!failure->wrong)
+        report_refusal(c, "%s lets none of the resident warps go on", name);
+    else if (hd_rf_report_failure(c->code, failure, name, c->diagnostics))
+        c->failed = model;
+}
+
+/* The batch, but not the stretch that is open: where it ends must not depend on batches. */
+static bool hand_on(hd_count *c, uint32_t behind)
+{
+    if (c->open && !c->stopped && !pass_batch(c, c->batch_most > 1 ? behind : 0))
+        stop_wrong(c);
+    return !c->stopped;
 }
 
 static bool flush_all(hd_count *c)
 {
-    return end_stretch(c) && flush_batch(c);
+    return end_stretch(c) && hand_on(c, 0);
 }
 
 static bool keep_event(hd_count *c, const hd_event *event)
 {
-    if (!hd_rf_batch_has_room(&c->batch, event) && !flush_batch(c))
+    if (!hd_rf_batch_has_room(c->batch, event) && !hand_on(c, HD_COUNT_BEHIND))
         return false;
-    hd_rf_batch_add(&c->batch, event);
+    hd_rf_batch_add(c->batch, event, c->events);
     return true;
 }
 
 static bool take_recorded(hd_count *c, const hd_rf_passage *passage);
 
-static bool keep_passage(hd_count *c, const hd_count_passage *passage)
+static bool keep_passage(hd_count *c, const hd_rf_dated *passage)
 {
     if (c->groups.ways[HD_RF_BY_STRETCH])
-        hd_array_push(&c->passages, *passage);
+        hd_array_push(&c->batch->passages, *passage);
     return c->stopped || !c->groups.ways[HD_RF_BY_TURN] || take_recorded(c, &passage->what);
 }
 
 /* false: something was not proved. */
 static bool end_stretch(hd_count *c)
 {
-    hd_count_passage passage = {.event = c->open_event};
+    hd_rf_dated passage = {.event = c->open_event};
     if (!c->stretches || !hd_rf_stretches_end(c->stretches, &passage.what))
         return true;
     return keep_passage(c, &passage);
@@ -298,7 +355,7 @@ static bool collect(hd_count *c, const hd_event *event)
         return true;
     if (event->kind != HD_EVENT_ISSUE) {
         hd_rf_passage what = {.kind = event->kind, .cta = event->cta, .warp = event->warp, .frame = event->frame, .function = event->function};
-        return keep_passage(c, &(hd_count_passage){what, c->events});
+        return keep_passage(c, &(hd_rf_dated){what, c->events});
     }
     c->open_event = c->events;
     hd_rf_stretches_add(c->stretches, event);
@@ -307,110 +364,37 @@ static bool collect(hd_count *c, const hd_event *event)
 
 /* ---- recorded CTAs ---------------------------------------------------------------------------------------------- */
 
-static bool refuse(hd_count *c, const char *format, const char *what)
+static bool refuse(hd_count *c, const char *what)
 {
     if (!flush_all(c))
         return false; /* something before it is wrong */
     c->stopped = true;
-    hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0}, format, what);
+    report_refusal(c, "%s with so many instructions cannot be replayed for techniques whose warps share storage", what);
     return false;
-}
-
-static bool report_wrong(hd_count *c, uint32_t model)
-{
-    if (!flush_all(c))
-        return false; /* something before it is wrong */
-    c->stopped = true;
-    report_failure(c, model);
-    return false;
-}
-
-/* The first model of those that see turns that went wrong, if any. */
-static bool report_turns(hd_count *c)
-{
-    for (uint32_t m = 0; m < c->models.count; m++) {
-        const hd_rf_group *group = hd_rf_groups_find(&c->groups, m);
-        if (!group->order)
-            continue;
-        if (hd_rf_groups_failure(&c->groups, m)->wrong)
-            return report_wrong(c, m);
-        if (hd_rf_interleave_order(group->order) == HD_RF_LOCKED)
-            return refuse(c, "%s lets none of the resident warps go on", hd_count_model(c, m)->info->name);
-    }
-    return true;
-}
-
-/* The CTAs that have ended, through coupled models of one order; it lets each go when its warps have ended. */
-static void take_turns(void *context, uint32_t index, uint32_t worker)
-{
-    hd_count *c = context;
-    hd_rf_interleave *order = c->groups.items.items[index].order;
-    bool good = true;
-    (void)worker;
-    for (uint32_t i = 0; i < c->recording.ended.count && good && order; i++) {
-        good = hd_rf_interleave_add(order, c->recording.ended.items[i]);
-        while (good && hd_rf_interleave_bytes(order) > c->residency.bytes)
-            good = hd_rf_interleave_drain(order, false);
-        uint64_t bytes = hd_rf_interleave_bytes(order);
-        c->turn_bytes[index] = bytes > c->turn_bytes[index] ? bytes : c->turn_bytes[index];
-    }
-}
-
-/* CTAs that have ended and were not looked at yet. */
-static bool flush_ended(hd_count *c)
-{
-    hd_parallel_spare(c->spare, c->threads, c->groups.items.count, take_turns, c);
-    hd_rf_recording_drop_ended(&c->recording);
-    return report_turns(c);
 }
 
 static bool end_cta(hd_count *c, uint32_t number)
 {
-    hd_rf_recording_end(&c->recording, number);
-    bool waits = c->batch_most > 1 && c->recording.ended.count < HD_COUNT_ENDED && c->recording.ended_bytes < HD_COUNT_ENDED_BYTES;
-    return waits || flush_ended(c);
-}
-
-static bool start_launch(hd_count *c, uint32_t function)
-{
-    bool good = true;
-    hd_rf_recording_drop(&c->recording);
-    for (uint32_t g = 0; g < c->groups.items.count && good; g++)
-        good = !c->groups.items.items[g].order || hd_rf_interleave_launch(c->groups.items.items[g].order, &c->residency, function) || report_turns(c);
-    return good;
-}
-
-static void drain_turns(void *context, uint32_t group, uint32_t worker)
-{
-    hd_count *c = context;
-    (void)worker;
-    if (c->groups.items.items[group].order)
-        hd_rf_interleave_drain(c->groups.items.items[group].order, true);
-}
-
-/* Of a run that stopped, blocks have begun and not ended: they are left out. */
-static bool finish_recorded(hd_count *c)
-{
-    if (!c->groups.ways[HD_RF_BY_TURN])
-        return true;
-    bool good = flush_ended(c);
-    if (good) {
-        hd_parallel_spare(c->spare, c->threads, c->groups.items.count, drain_turns, c);
-        good = report_turns(c);
-    }
-    hd_rf_recording_drop(&c->recording);
-    return good;
+    hd_rf_cta *cta = hd_rf_recording_end(&c->recording, number);
+    if (cta)
+        hd_rf_batch_add_cta(c->batch, cta);
+    return c->batch->ended_bytes < HD_COUNT_ENDED_BYTES || hand_on(c, 0);
 }
 
 static bool take_recorded(hd_count *c, const hd_rf_passage *passage)
 {
-    if (passage->kind == HD_EVENT_LAUNCH)
-        return start_launch(c, passage->function);
-    if (passage->kind == HD_EVENT_CTA_END)
-        return end_cta(c, passage->cta);
-    if (passage->kind == HD_EVENT_LAUNCH_END || hd_rf_recording_add(&c->recording, passage) <= c->residency.bytes)
+    switch ((hd_event_kind)passage->kind) {
+    case HD_EVENT_LAUNCH:
+        hd_rf_recording_drop(&c->recording);
+        c->batch->launch = passage->function;
         return true;
-    return refuse(c, "a block with so many instructions cannot be replayed for techniques whose warps share storage%s", "");
+    case HD_EVENT_CTA_END:
+        return end_cta(c, passage->cta);
+    case HD_EVENT_LAUNCH_END:
+        return true;
+    default:
+        return hd_rf_recording_add(&c->recording, passage) <= c->residency.bytes || refuse(c, "a block");
+    }
 }
 
 /* ---- events --------------------------------------------------------------------------------------------------------- */
@@ -426,11 +410,21 @@ static void open_ways(hd_count *c)
         c->groups.items.items[g].feeder->residency = c->residency;
     if (c->groups.ways[HD_RF_BY_STRETCH] + c->groups.ways[HD_RF_BY_TURN])
         c->stretches = hd_rf_stretches_new(c->code);
+    c->relay = hd_relay_new(c->groups.items.count, HD_COUNT_BEHIND, look, c);
+    hd_relay_threads(c->relay, c->threads, c->spare);
+    begin_batch(c);
 }
 
+/* Of a run that stopped, blocks have begun and not ended: they are left out. */
 bool hd_count_flush(hd_count *c)
 {
-    bool good = flush_all(c) && finish_recorded(c);
+    if (!c->open)
+        return !c->stopped;
+    bool good = end_stretch(c);
+    c->batch->ends = true;
+    good = good && hand_on(c, 0);
+    hd_relay_finish(c->relay);
+    hd_rf_recording_drop(&c->recording);
     hd_rf_groups_settle(&c->groups);
     return good;
 }
@@ -442,6 +436,8 @@ bool hd_count_take(void *count, const hd_event *event)
         return false;
     if (!c->open)
         open_ways(c);
+    if (event->kind == HD_EVENT_LAUNCH && !hand_on(c, 0)) /* what is left of a launch that was not told to end */
+        return false;
     bool goes_on = event->kind == HD_EVENT_ISSUE && c->stretches && hd_rf_stretches_goes_on(c->stretches, event);
     if (!look_at_branches(c, event) || (!goes_on && event->kind != HD_EVENT_CALL && !end_stretch(c)))
         return false;
@@ -454,7 +450,7 @@ bool hd_count_take(void *count, const hd_event *event)
     c->events++;
     if (event->kind == HD_EVENT_LAUNCH_END)
         return hd_count_flush(c);
-    return ++c->kept < c->batch_most || flush_batch(c);
+    return ++c->batch->kept < c->batch_most || hand_on(c, HD_COUNT_BEHIND);
 }
 
 static bool keep_stretch(hd_count *c, const hd_stretch *s)
@@ -464,7 +460,7 @@ static bool keep_stretch(hd_count *c, const hd_stretch *s)
         c->events += s->count;
     else if (!keep_events(c, s))
         return false;
-    return !c->stretches || keep_passage(c, &(hd_count_passage){hd_rf_stretches_find(c->stretches, s), c->open_event});
+    return !c->stretches || keep_passage(c, &(hd_rf_dated){hd_rf_stretches_find(c->stretches, s), c->open_event});
 }
 
 static bool look_into(hd_count *c, const hd_stretch *s)
@@ -489,6 +485,6 @@ bool hd_count_take_stretch(void *count, const hd_stretch *s)
         open_ways(c);
     if (!look_into(c, s) || !keep_stretch(c, s))
         return false;
-    c->kept += s->count;
-    return c->kept < c->batch_most || flush_batch(c);
+    c->batch->kept += s->count;
+    return c->batch->kept < c->batch_most || hand_on(c, HD_COUNT_BEHIND);
 }

@@ -8,9 +8,11 @@
  * A model sees the warps in one of three ways. Where warps share storage: those of several resident CTAs in turns (interleave.h). Else as they
  * run, in batches of as many events as hd_count_batches says: where the model can be carried, stretches of instructions, of which each is walked
  * only once for each state of the model (automaton.h); else, and with batches of one event, every event, with at most 1 MB of columns. Models that
- * see the same events in the same order go together, and share what the baseline knows (feeder.h) and the order of the warps. Such groups work side
- * by side, as many as there are threads that hd_count_batches grants; with hd_count_share on those of them that nobody else uses when a batch is
- * full. Neither counters nor what is found wrong depend on that.
+ * see the same events in the same order go together, and share what the baseline knows (feeder.h) and the order of the warps.
+ *
+ * Groups are readers of a relay (base/relay.h): each works through the batches in their order, some of them behind the run, several groups side by side
+ * on as many threads as hd_count_batches grants, and with hd_count_share on those of them that nobody else uses. Neither counters nor what is found
+ * wrong, nor where the run stops then, depend on the threads.
  *
  * Larger batches than of one event take stretches from the interpreter (hwmodel/stream.h): that a uniform branch splits is known when the stretch
  * behind it has ended.

@@ -43,7 +43,8 @@ static bool go_together(const hd_rf_groups *g, const hd_rf_group *group, uint32_
     return group->way != HD_RF_BY_TURN || !(hd_rf_interleave_steers(g->models[m]) || hd_rf_interleave_steers(g->models[first]));
 }
 
-/* The smallest group that the model can join; a new one while there are fewer of them than threads. */
+/* The smallest group that the model can join; a new one while there are fewer of them than half of the threads: kinds differ in how long they take, and
+ * each group costs what its models could share with others. */
 static hd_rf_group *find_group(hd_rf_groups *g, const hd_rf_module *code, uint32_t m, uint32_t threads)
 {
     uint32_t many = 0;
@@ -56,7 +57,7 @@ static hd_rf_group *find_group(hd_rf_groups *g, const hd_rf_module *code, uint32
         if (!least || group->feeder->members.count < least->feeder->members.count)
             least = group;
     }
-    if (least && many >= threads)
+    if (least && 2 * many >= threads)
         return least;
     hd_array_push(&g->items, (hd_rf_group){.feeder = hd_rf_feeder_new(code), .way = way_of(g, m)});
     return &hd_array_last(&g->items);

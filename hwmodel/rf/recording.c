@@ -5,7 +5,6 @@ void hd_rf_recording_free(hd_rf_recording *r)
 {
     hd_rf_recording_drop(r);
     hd_array_free(&r->running);
-    hd_array_free(&r->ended);
 }
 
 void hd_rf_recording_drop(hd_rf_recording *r)
@@ -13,15 +12,6 @@ void hd_rf_recording_drop(hd_rf_recording *r)
     for (uint32_t i = 0; i < r->running.count; i++)
         hd_rf_cta_release(r->running.items[i]);
     hd_array_clear(&r->running);
-    hd_rf_recording_drop_ended(r);
-}
-
-void hd_rf_recording_drop_ended(hd_rf_recording *r)
-{
-    for (uint32_t i = 0; i < r->ended.count; i++)
-        hd_rf_cta_release(r->ended.items[i]);
-    hd_array_clear(&r->ended);
-    r->ended_bytes = 0;
 }
 
 /* HD_NONE: it is not recorded. */
@@ -46,13 +36,12 @@ uint64_t hd_rf_recording_add(hd_rf_recording *r, const hd_rf_passage *passage)
     return r->running.items[at]->bytes;
 }
 
-void hd_rf_recording_end(hd_rf_recording *r, uint32_t cta)
+hd_rf_cta *hd_rf_recording_end(hd_rf_recording *r, uint32_t cta)
 {
     uint32_t at = find(r, cta);
     if (at == HD_NONE)
-        return;
-    hd_array_push(&r->ended, r->running.items[at]);
-    r->ended_bytes += r->running.items[at]->bytes;
-    r->running.items[at] = r->running.items[r->running.count - 1];
-    r->running.count--;
+        return NULL;
+    hd_rf_cta *ended = r->running.items[at];
+    r->running.items[at] = hd_array_pop(&r->running);
+    return ended;
 }

@@ -27,7 +27,7 @@ struct hd_rf_stretches {
     const hd_rf_module *code;
     hd_arena arena;
     HD_ARRAY(kept *) all;
-    HD_ARRAY(kept *) loose; /* without a number */
+    hd_rf_loose loose;      /* not handed over yet */
     hd_index numbers;       /* by text and masks */
     hd_sequences text_numbers;
     HD_ARRAY(text *) texts; /* by number; NULL: no stretch has it */
@@ -43,18 +43,25 @@ hd_rf_stretches *hd_rf_stretches_new(const hd_rf_module *code)
     return s;
 }
 
-void hd_rf_stretches_forget(hd_rf_stretches *s)
+void hd_rf_loose_forget(hd_rf_loose *loose)
 {
-    for (uint32_t i = 0; i < s->loose.count; i++)
-        free(s->loose.items[i]);
-    hd_array_clear(&s->loose);
+    for (uint32_t i = 0; i < loose->count; i++)
+        free(loose->items[i]);
+    hd_array_clear(loose);
+}
+
+void hd_rf_stretches_hand_over(hd_rf_stretches *s, hd_rf_loose *to)
+{
+    hd_rf_loose empty = *to;
+    *to = s->loose;
+    s->loose = empty;
 }
 
 void hd_rf_stretches_free(hd_rf_stretches *s)
 {
     if (!s)
         return;
-    hd_rf_stretches_forget(s);
+    hd_rf_loose_forget(&s->loose);
     hd_array_free(&s->loose);
     hd_array_free(&s->all);
     hd_array_free(&s->texts);
@@ -274,7 +281,7 @@ static kept *keep_loose(hd_rf_stretches *s, const hd_stretch *o)
     memcpy(k->masks + o->mask_count - 1, s->key.items, k->words * sizeof *k->masks);
     k->stretch = facts_of(s, o, k->masks + o->mask_count - 1);
     put_masks(k, o);
-    hd_array_push(&s->loose, k);
+    hd_array_push(&s->loose, &k->stretch);
     return k;
 }
 

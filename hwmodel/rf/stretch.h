@@ -8,7 +8,7 @@
  * its masks are. Texts have numbers, too. There are few of them, and the one that follows another is often the one that did the last time.
  *
  * Memory: a text is kept once, and the masks of each stretch: HD_RF_STRETCHES and HD_RF_STRETCH_BYTES at most. What finds no room has no number,
- * and lives until hd_rf_stretches_forget.
+ * is loose, and lives as long as its owner wants (hd_rf_stretches_hand_over).
  * Cost: O(1) a single event, and O(its length) a stretch.
  */
 #ifndef HD_HWMODEL_RF_STRETCH_H
@@ -56,7 +56,11 @@ hd_rf_stretch *hd_rf_stretch_copy(const hd_rf_stretch *stretch, size_t *bytes);
 typedef struct hd_rf_stretches hd_rf_stretches;
 hd_rf_stretches *hd_rf_stretches_new(const hd_rf_module *code);
 void hd_rf_stretches_free(hd_rf_stretches *s);
-void hd_rf_stretches_forget(hd_rf_stretches *s);
+
+HD_ARRAY_TYPE(hd_rf_loose, hd_rf_stretch *);
+/* The loose ones since the last time, to an owner that has none. */
+void hd_rf_stretches_hand_over(hd_rf_stretches *s, hd_rf_loose *to);
+void hd_rf_loose_forget(hd_rf_loose *loose); /* all of them */
 
 hd_rf_passage hd_rf_stretches_find(hd_rf_stretches *s, const hd_stretch *stretch);
 /* Of single events. Does the ISSUE belong to the stretch that is open? */

@@ -1,4 +1,4 @@
-/* base/: arena, array, bitset, hash, index, writer, pool. */
+/* base/: arena, array, bitset, hash, index, writer, pool, relay. */
 #include "tests/unit/unit.h"
 
 #include "base/array.h"
@@ -7,6 +7,7 @@
 #include "base/index.h"
 #include "base/sequences.h"
 #include "base/pool.h"
+#include "base/relay.h"
 #include "base/writer.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -289,24 +290,78 @@ static void pool_waits_for_all(void **state)
     assert_int_equal(s.runs, 4);
 }
 
-/* Those that are there, at most as many as are asked for; none of them is kept. */
-static void pool_takes_spare_threads(void **state)
+static void pool_has_spare_threads(void **state)
 {
     (void)state;
     hd_spare spare = {3};
     assert_int_equal(hd_spare_take(&spare, 2), 2);
     assert_int_equal(hd_spare_take(&spare, 2), 1);
     assert_int_equal(hd_spare_take(&spare, 2), 0);
-    for (uint32_t there = 0; there < 3; hd_spare_give(&spare, 1), there++) {
-        sums s = {0};
-        hd_parallel_spare(&spare, 2, 1000, sum, &s);
-        assert_int_equal(s.runs, 1000);
-        assert_true(s.highest_worker <= (there ? 1 : 0));
-        assert_int_equal(spare.count, there);
+    hd_spare_give(&spare, 2);
+    assert_int_equal(hd_spare_take(&spare, 5), 2);
+}
+
+enum { READERS = 5, BEHIND = 3, BATCHES = 60, NONE = UINT32_MAX };
+
+typedef struct course { /* of a relay */
+    uint32_t slots[BEHIND + 1]; /* number of the batch in it */
+    _Atomic uint32_t wrong_batch, wrong_reader; /* NONE: all are good */
+    uint32_t read[READERS];
+    _Atomic uint32_t at_a_time, most_at_a_time;
+} course;
+
+/* Each batch once, in order, while it is there; readers need different times. */
+static bool read_batch(void *context, uint32_t reader, uint32_t slot)
+{
+    course *c = context;
+    uint32_t now = atomic_fetch_add(&c->at_a_time, 1) + 1, most = atomic_load(&c->most_at_a_time);
+    while (now > most && !atomic_compare_exchange_weak(&c->most_at_a_time, &most, now))
+        ;
+    uint32_t batch = c->slots[slot];
+    bool good = batch == c->read[reader]++ && !(batch == c->wrong_batch && reader == c->wrong_reader);
+    if (reader == batch % READERS)
+        usleep(100);
+    good = good && c->slots[slot] == batch;
+    atomic_fetch_sub(&c->at_a_time, 1);
+    return good;
+}
+
+/* Says behind how many batches a pass failed; NONE: none did. */
+static uint32_t run_relay(course *c, hd_relay *relay, uint32_t behind)
+{
+    uint32_t failed = NONE;
+    for (uint32_t b = 0; b < BATCHES; b++) {
+        c->slots[hd_relay_slot(relay)] = b;
+        bool good = hd_relay_pass(relay, behind);
+        failed = good || failed != NONE ? failed : b + 1;
+        for (uint32_t r = 0; r < READERS; r++)
+            assert_in_range(c->read[r], b + 1 > behind ? b + 1 - behind : 0, b + 1);
     }
-    sums all = {0};
-    hd_parallel_spare(NULL, 2, 1000, sum, &all);
-    assert_int_equal(all.runs, 1000);
+    assert_true(hd_relay_finish(relay) == (c->wrong_batch == NONE));
+    for (uint32_t r = 0; r < READERS; r++)
+        assert_int_equal(c->read[r], BATCHES);
+    return failed;
+}
+
+/* And the same is told however many threads there are, whichever of them are free. */
+static void relay_brings_each_batch_to_all(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t threads, spare; /* NONE: all threads are its own */
+    } cases[] = {{1, NONE}, {2, NONE}, {3, 0}, {4, 1}, {9, 9}, {0, NONE}};
+    for (uint32_t k = 0; k < 6 * (BEHIND + 1) * 3; k++) {
+        uint32_t n = k / 3 / (BEHIND + 1), behind = k / 3 % (BEHIND + 1), wrong = k % 3;
+        hd_spare spare = {cases[n].spare};
+        course c = {.wrong_batch = wrong == 0 ? NONE : wrong == 1 ? 0 : BATCHES / 2, .wrong_reader = k % READERS};
+        hd_relay *relay = hd_relay_new(READERS, BEHIND, read_batch, &c);
+        hd_relay_threads(relay, cases[n].threads, cases[n].spare == NONE ? NULL : &spare);
+        assert_int_equal(run_relay(&c, relay, behind), c.wrong_batch == NONE ? NONE : c.wrong_batch + 1 + behind);
+        assert_int_equal(spare.count, cases[n].spare);
+        assert_true(cases[n].spare == NONE || c.most_at_a_time <= cases[n].spare + 1);
+        assert_true(!cases[n].threads || c.most_at_a_time <= cases[n].threads);
+        hd_relay_free(relay);
+    }
 }
 
 /* Each number is found under its hash and no other, whatever stands around it: many share one, or the end of one. */
@@ -379,7 +434,8 @@ int main(void)
         cmocka_unit_test(writer_remembers_errors),
         cmocka_unit_test(pool_runs_each_index_once),
         cmocka_unit_test(pool_waits_for_all),
-        cmocka_unit_test(pool_takes_spare_threads),
+        cmocka_unit_test(pool_has_spare_threads),
+        cmocka_unit_test(relay_brings_each_batch_to_all),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -171,7 +171,11 @@ static void what_finds_no_room_is_kept_until_it_is_forgotten(void **state)
             assert_ptr_equal(pass(stretches, events, 3).stretch, p.stretch);
         size_t bytes = 0;
         hd_rf_stretch *copy = room ? NULL : hd_rf_stretch_copy(p.stretch, &bytes);
-        hd_rf_stretches_forget(stretches);
+        hd_rf_loose loose = {0};
+        hd_rf_stretches_hand_over(stretches, &loose);
+        assert_int_equal(loose.count, room ? 0 : 1);
+        hd_rf_loose_forget(&loose);
+        hd_array_free(&loose);
         if (copy) {
             assert_in_range((uintptr_t)copy->parts, (uintptr_t)copy, (uintptr_t)copy + bytes);
             p.stretch = copy;
