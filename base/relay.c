@@ -151,6 +151,14 @@ bool hd_relay_pass(hd_relay *r, uint32_t behind)
     return good;
 }
 
+uint64_t hd_relay_wrong(hd_relay *r)
+{
+    pthread_mutex_lock(&r->lock);
+    uint64_t wrong = r->wrong;
+    pthread_mutex_unlock(&r->lock);
+    return wrong;
+}
+
 bool hd_relay_finish(hd_relay *r)
 {
     pthread_mutex_lock(&r->lock);

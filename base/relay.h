@@ -33,6 +33,8 @@ uint32_t hd_relay_slot(const hd_relay *relay);
 /* The batch is whole. Returns when at most as many as `behind` are not read by all; never more than hd_relay_new was told. false: something was wrong
  * in one of the others, now or before. */
 bool hd_relay_pass(hd_relay *relay, uint32_t behind);
+/* The first batch, counted from 0, that a reader found wrong; UINT64_MAX: none so far. Of those that all have read it tells all. */
+uint64_t hd_relay_wrong(hd_relay *relay);
 /* Returns when all that was passed is read, and the threads are given back. false: something was wrong. */
 bool hd_relay_finish(hd_relay *relay);
 

@@ -198,59 +198,6 @@ static void open_rows(replay_part *p, const replay_file *f)
     }
 }
 
-/* Adds what one run counted. A run that stopped, for whatever reason, proves nothing of what was to come. */
-void replay_add_results(const replay_part *p, const replay_file *f, bool whole, hd_replay_result *results)
-{
-    for (uint32_t m = 0; m < p->plan->model_count; m++) {
-        hd_replay_result *result = &results[m];
-        uint32_t place = f->model_place[m];
-        double energy_pj = 0;
-        if (place == HD_NONE)
-            continue;
-        const hd_rf_model *model = hd_count_model(f->count, place);
-        hd_counters_join(result->counters, model->counters);
-        result->energy_known = hd_rf_dynamic_energy(model, p->plan->gpu, &energy_pj) && result->energy_known;
-        result->energy_pj += energy_pj;
-        hd_rf_series_join(&result->allocation, &model->allocation);
-        result->storage_bits = model->storage_bits > result->storage_bits ? model->storage_bits : result->storage_bits;
-        result->proved = result->proved && whole && hd_count_failed(f->count) == HD_NONE;
-    }
-}
-
-/* As many CTAs are resident as fit on an SM of the GPU, with the registers that the allocation found. */
-void replay_one_starts(void *context, uint32_t launch, const hd_grid *grid)
-{
-    const replay_run *run = context;
-    const hd_replay_kernel *k = &run->part->rows.items[launch];
-    hd_program_facts facts = hd_program_describe(run->session->programs[launch]);
-    hd_occupancy_use use = {.threads = hd_grid_threads_per_cta(grid), .registers = k->general,
-                            .shared_bytes = facts.static_shared_bytes + grid->dynamic_shared_bytes};
-    const hd_gpu_limits *limits = &run->part->plan->gpu->limits;
-    hd_occupancy fits = hd_occupancy_of(limits, &use);
-    uint32_t registers = use.registers, active = run->part->plan->options->active_warps, latency = run->part->plan->options->latency;
-    use.registers = 0;
-    hd_rf_residency residency = {.ctas = fits.ctas ? fits.ctas : 1, .active = active ? active : HD_COUNT_ACTIVE_WARPS,
-                                 .latency = latency == UINT32_MAX ? 0 : latency ? latency : HD_COUNT_LATENCY,
-                                 .bytes = HD_COUNT_STREAM_BYTES, .most_ctas = hd_occupancy_of(limits, &use).ctas,
-                                 .cta_warps = (use.threads + 31) / 32, .sm_warps = limits->warps_per_sm,
-                                 .file_registers = limits->registers_per_sm / 32, .registers = registers,
-                                 .thread_registers = limits->registers_per_thread, .limits = limits, .use = use};
-    hd_count_residency(run->file->count, &residency);
-}
-
-static void one_ran(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
-{
-    replay_run *run = context;
-    hd_count_flush(run->file->count); /* of a run that did not come to its end */
-    hd_replay_kernel *k = &run->part->rows.items[launch];
-    k->runs++;
-    k->warp_instructions += statistics->warp_instructions;
-    k->thread_instructions += statistics->thread_instructions;
-    k->divergent_branches += statistics->divergent_branches;
-    replay_add_results(run->part, run->file, status == HD_EXEC_DONE, k->results);
-    hd_count_reset(run->file->count);
-}
-
 /* Rows of launches that never ran say nothing and go; nothing was proved of them. */
 static void drop_idle_rows(replay_part *p)
 {
@@ -295,8 +242,6 @@ void replay_go_first(replay_run *run)
 {
     replay_part *p = run->part;
     replay_file *f = run->file;
-    hd_sink sink = hd_count_sink(f->count);
-    hd_session_watch watch = {&sink, p->plan->model_count ? 1 : 0, one_ran, run, replay_one_starts};
     if (!replay_open_session(run, f->module))
         return;
     hd_exec_options *options = &run->session->options;
@@ -304,7 +249,7 @@ void replay_go_first(replay_run *run)
     options->check_races = p->plan->options->check_races;
     options->print = p->plan->options->print ? replay_print : NULL;
     options->print_context = p;
-    replay_run_steps(run, &watch);
+    replay_run_watched(run);
     if (run->ended)
         run->status = check_outputs(run);
 }
@@ -324,7 +269,7 @@ void replay_go_original(replay_run *run)
     if (!replay_open_session(run, run->file->original))
         return;
     run->session->options.check_uninitialized = run->part->plan->options->check_uninitialized;
-    replay_run_steps(run, NULL);
+    replay_run_steps(run);
 }
 
 /* It must leave the memory that the changed code has left. */

@@ -84,17 +84,6 @@ bool replay_open_changed(replay_part *p, replay_file *f)
 
 /* ---- running --------------------------------------------------------------------------------------------------------- */
 
-static void one_ran_changed(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
-{
-    replay_run *run = context;
-    (void)statistics;
-    if (atomic_load(&run->stop))
-        return;
-    hd_count_flush(run->file->count); /* as one_ran does */
-    replay_add_results(run->part, run->file, status == HD_EXEC_DONE, &run->results[launch * run->part->plan->model_count]);
-    hd_count_reset(run->file->count);
-}
-
 /* The models that work on what the pass made of the code. */
 static void add_changed_models(replay_run *run)
 {
@@ -125,9 +114,7 @@ void replay_go_changed(replay_run *run)
     if (!replay_open_session(run, run->file->module))
         return;
     open_results(run);
-    hd_sink sink = hd_count_sink(run->file->count);
-    hd_session_watch watch = {&sink, 1, one_ran_changed, run, replay_one_starts};
-    replay_run_steps(run, &watch);
+    replay_run_watched(run);
 }
 
 static void join_results(replay_part *p, const replay_run *run)

@@ -39,26 +39,30 @@ bool replay_open_session(replay_run *run, hd_module *module)
     return true;
 }
 
-/* count: of the run's models; NULL: none. */
-static hd_status status_of(hd_exec_status status, const hd_count *count)
+static hd_status status_of(hd_exec_status status)
 {
     switch (status) {
     case HD_EXEC_DONE: return HD_STATUS_DONE;
     case HD_EXEC_FAULT: return HD_STATUS_FAULT;
-    case HD_EXEC_STOPPED: return count && hd_count_failed(count) != HD_NONE ? HD_STATUS_WRONG : HD_STATUS_UNDECIDED;
+    case HD_EXEC_STOPPED:
     case HD_EXEC_LIMIT:
     case HD_EXEC_UNSUPPORTED: return HD_STATUS_UNDECIDED;
     }
     return HD_STATUS_INTERNAL;
 }
 
-void replay_run_steps(replay_run *run, const hd_session_watch *watch)
+void replay_run_ended(replay_run *run, hd_exec_status status, const hd_exec_statistics *statistics)
+{
+    run->races = statistics->races;
+    run->ended = status == HD_EXEC_DONE;
+    run->status = status_of(status);
+}
+
+void replay_run_steps(replay_run *run)
 {
     hd_exec_statistics statistics = {0};
-    hd_exec_status status = hd_session_run(run->session, watch, &statistics);
-    run->races = statistics.races;
-    run->ended = status == HD_EXEC_DONE;
-    run->status = status_of(status, watch ? run->file->count : NULL);
+    hd_exec_status status = hd_session_run(run->session, NULL, &statistics);
+    replay_run_ended(run, status, &statistics);
 }
 
 /* ---- joining ----------------------------------------------------------------------------------------------------------- */
@@ -73,6 +77,7 @@ static void close_run(replay_run *run)
 {
     hd_session_close(run->session);
     run->session = NULL;
+    hd_array_free(&run->ran);
     hd_diagnostics_free(&run->said);
     hd_arena_free(&run->arena);
 }

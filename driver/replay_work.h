@@ -42,6 +42,12 @@ typedef struct replay_plan {
 
 struct replay_part;
 
+typedef struct replay_ran { /* a launch, once */
+    uint32_t launch;
+    hd_exec_status status;
+    hd_exec_statistics statistics;
+} replay_ran;
+
 /* Once through the launches, with one module; side by side with other runs of the part (replay_runs.c). What it changes is its own until it
  * is joined: this, and but for the original's the count of `file`. */
 typedef struct replay_run {
@@ -54,6 +60,9 @@ typedef struct replay_run {
     hd_diagnostics *diagnostics;  /* `said`; of the first run: the part's */
     hd_session *session;          /* NULL: not open; that of the first run stays until all are joined */
     hd_replay_result *results;    /* by launch and chosen model; of the first run: in the part's rows */
+    HD_ARRAY(replay_ran) ran;     /* where models look on: launches, each time one has run */
+    uint32_t told;                /* of them, those whose models are through */
+    bool lost;                    /* in one of these something went wrong: what came behind it does not count */
     hd_status status;             /* DONE until it has run */
     uint64_t races;               /* pairs that were reported */
     bool ended;                   /* its last step is done */
@@ -114,7 +123,8 @@ void replay_expect_uniform_branches(replay_file *f, hd_diagnostics *diagnostics)
 /* All runs that the part needs; p->status tells how they went. */
 void replay_runs(replay_part *p, replay_file *f);
 bool replay_open_session(replay_run *run, hd_module *module); /* false: run->status says why */
-void replay_run_steps(replay_run *run, const hd_session_watch *watch); /* all of them; NULL: no models look on */
+void replay_run_steps(replay_run *run); /* all of them; no models look on */
+void replay_run_ended(replay_run *run, hd_exec_status status, const hd_exec_statistics *statistics); /* notes how it went */
 void replay_stop_runs(replay_part *p, uint32_t first); /* that one and those behind it are not wanted */
 
 /* replay.c: of the code as it is, and of the original */
@@ -122,13 +132,13 @@ void replay_go_first(replay_run *run);
 void replay_join_first(replay_part *p, replay_run *run);
 void replay_go_original(replay_run *run);
 void replay_join_original(replay_part *p, replay_run *run);
-void replay_one_starts(void *run, uint32_t launch, const hd_grid *grid); /* for a watch */
-/* The results of all models at one launch, of which the models of f have run. */
-void replay_add_results(const replay_part *p, const replay_file *f, bool whole, hd_replay_result *results);
 bool replay_reads_time(const hd_module *module); /* what it leaves in memory may depend on how many instructions it takes */
 
 /* replay_choose.c: fills in the models of r->plan. */
 bool replay_choose_models(hd_replay *r, const char *list);
+
+/* replay_watch.c */
+void replay_run_watched(replay_run *run); /* all steps, with the models of run->file */
 
 /* replay_changed.c */
 bool replay_has_annotations(const hd_module *module, const char *technique);

@@ -18,7 +18,7 @@ void hd_rf_batch_clear(hd_rf_batch *b)
     hd_array_clear(&b->passages);
     hd_rf_loose_forget(&b->loose);
     b->launch = HD_NONE;
-    b->ends = false;
+    b->ends = b->drains = false;
     for (uint32_t i = 0; i < b->ended.count; i++)
         hd_rf_cta_release(b->ended.items[i]);
     hd_array_clear(&b->ended);

@@ -3,6 +3,7 @@
 #define HD_HWMODEL_RF_BATCH_H
 
 #include "hwmodel/rf/streams.h"
+#include "hwmodel/rf/technique.h"
 
 enum { HD_RF_BATCH_BYTES = 1 << 20 }; /* of columns; more than one event can have */
 
@@ -19,8 +20,9 @@ typedef struct hd_rf_batch {
     uint32_t used;            /* bytes of them */
     HD_ARRAY(hd_rf_dated) passages;
     hd_rf_loose loose;        /* stretches of the passages */
-    uint32_t launch;          /* of turns: the kernel of the launch that begins with it; HD_NONE */
-    bool ends;                /* the launch ends with it */
+    uint32_t launch;          /* the kernel of the launch that begins with it; HD_NONE */
+    hd_rf_residency residency; /* in that */
+    bool ends, drains;        /* the launch ends with it; CTAs that are resident then are looked at to their end */
     HD_ARRAY(hd_rf_cta *) ended;
     uint64_t ended_bytes;     /* of their streams */
 } hd_rf_batch;

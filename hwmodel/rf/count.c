@@ -30,6 +30,10 @@ struct hd_count {
     hd_rf_batch batches[HD_COUNT_BEHIND + 1]; /* by slot of the relay, whose readers are the groups */
     hd_rf_batch *batch;     /* the one that is made */
     hd_relay *relay;
+    uint64_t passed, told;  /* batches to the relay; of them, those whose launches were told to be over */
+    void (*over)(void *context, bool proved, const hd_count_result *results); /* NULL: counters of all launches are together */
+    void *over_context;
+    hd_count_result *results; /* by slot and model: of the launch that ends in it */
     hd_rf_stretches *stretches; /* NULL where all see events */
     uint64_t open_event;    /* of the stretch that is open: see hd_rf_dated */
     uint64_t *wrong_at;     /* by model that does not see turns: event that was not proved, or UINT64_MAX */
@@ -54,6 +58,7 @@ void hd_count_free(hd_count *c)
     if (c->open)
         hd_relay_finish(c->relay);
     hd_relay_free(c->relay);
+    free(c->results);
     for (uint32_t i = 0; i <= HD_COUNT_BEHIND; i++)
         hd_rf_batch_free(&c->batches[i]);
     hd_rf_groups_free(&c->groups);
@@ -82,16 +87,6 @@ hd_rf_model *hd_count_model(const hd_count *c, uint32_t i)
     return c->models.items[i];
 }
 
-void hd_count_reset(hd_count *c)
-{
-    for (uint32_t m = 0; m < c->models.count; m++) {
-        hd_rf_model *model = hd_count_model(c, m);
-        memset(model->counters, 0, sizeof model->counters);
-        memset(&model->allocation, 0, sizeof model->allocation);
-        model->told_times = 0;
-    }
-}
-
 void hd_count_batches(hd_count *c, uint32_t events, uint32_t threads)
 {
     c->batch_most = events;
@@ -100,11 +95,12 @@ void hd_count_batches(hd_count *c, uint32_t events, uint32_t threads)
 
 void hd_count_share(hd_count *c, hd_spare *spare) { c->spare = spare; }
 
-void hd_count_residency(hd_count *c, const hd_rf_residency *residency)
+void hd_count_residency(hd_count *c, const hd_rf_residency *residency) { c->residency = *residency; }
+
+void hd_count_launches(hd_count *c, void (*over)(void *context, bool proved, const hd_count_result *results), void *context)
 {
-    c->residency = *residency;
-    for (uint32_t g = 0; g < c->groups.items.count; g++)
-        c->groups.items.items[g].feeder->residency = *residency;
+    c->over = over;
+    c->over_context = context;
 }
 
 uint64_t hd_count_stream_bytes(const hd_count *c)
@@ -206,28 +202,51 @@ static bool take_turns(hd_count *c, uint32_t index, const hd_rf_batch *b)
     const hd_rf_group *group = &c->groups.items.items[index];
     if (hd_rf_interleave_order(group->order) == HD_RF_LOCKED || group->feeder->failed == group->feeder->members.count)
         return false;
-    bool good = b->launch == HD_NONE || hd_rf_interleave_launch(group->order, &c->residency, b->launch);
+    bool good = b->launch == HD_NONE || hd_rf_interleave_launch(group->order, &b->residency, b->launch);
     for (uint32_t i = 0; i < b->ended.count && good; i++) {
         good = hd_rf_interleave_add(group->order, b->ended.items[i]);
-        while (good && hd_rf_interleave_bytes(group->order) > c->residency.bytes)
+        while (good && hd_rf_interleave_bytes(group->order) > group->feeder->residency.bytes)
             good = hd_rf_interleave_drain(group->order, false);
         uint64_t bytes = hd_rf_interleave_bytes(group->order);
         c->turn_bytes[index] = bytes > c->turn_bytes[index] ? bytes : c->turn_bytes[index];
     }
-    return good && (!b->ends || hd_rf_interleave_drain(group->order, true));
+    return good && (!b->drains || hd_rf_interleave_drain(group->order, true));
+}
+
+static void take_result(hd_rf_model *model, hd_count_result *result)
+{
+    memcpy(result->counters, model->counters, sizeof result->counters);
+    result->allocation = model->allocation;
+    result->storage_bits = model->storage_bits;
+    memset(model->counters, 0, sizeof model->counters);
+    memset(&model->allocation, 0, sizeof model->allocation);
+}
+
+/* Of a launch, for the models of a group and those that they stand for. */
+static void end_counting(hd_count *c, const hd_rf_group *group, hd_count_result *results)
+{
+    hd_rf_groups_settle(&c->groups, group);
+    for (uint32_t m = 0; m < c->models.count && c->over; m++)
+        if (hd_rf_groups_find(&c->groups, m) == group)
+            take_result(hd_count_model(c, m), &results[m]);
 }
 
 static bool look(void *context, uint32_t index, uint32_t slot)
 {
     hd_count *c = context;
     const hd_rf_group *group = &c->groups.items.items[index];
+    const hd_rf_batch *b = &c->batches[slot];
     bool good = true;
+    if (b->launch != HD_NONE)
+        group->feeder->residency = b->residency;
     if (group->way == HD_RF_BY_EVENT)
-        feed_events(c, group, &c->batches[slot]);
+        feed_events(c, group, b);
     else if (group->way == HD_RF_BY_STRETCH)
-        feed_stretches(c, group, &c->batches[slot]);
+        feed_stretches(c, group, b);
     else
-        good = take_turns(c, index, &c->batches[slot]);
+        good = take_turns(c, index, b);
+    if (b->ends)
+        end_counting(c, group, c->results + (size_t)slot * c->models.count);
     return good && !group->feeder->failed;
 }
 
@@ -239,12 +258,26 @@ static void begin_batch(hd_count *c)
     hd_rf_batch_clear(c->batch);
 }
 
+/* Of the launches that end in batches which all groups have seen. */
+static void tell_launches(hd_count *c, uint64_t batches)
+{
+    uint64_t wrong = hd_relay_wrong(c->relay);
+    for (; c->told < batches; c->told++) {
+        size_t slot = c->told % (HD_COUNT_BEHIND + 1);
+        if (c->over && c->batches[slot].ends)
+            c->over(c->over_context, !c->stopped && c->told < wrong, c->results + slot * c->models.count);
+    }
+}
+
 /* false: something is wrong in what all groups have seen. */
 static bool pass_batch(hd_count *c, uint32_t behind)
 {
     if (c->stretches)
         hd_rf_stretches_hand_over(c->stretches, &c->batch->loose);
     bool good = hd_relay_pass(c->relay, behind);
+    c->passed++;
+    if (c->passed > behind)
+        tell_launches(c, c->passed - behind);
     begin_batch(c);
     return good;
 }
@@ -385,13 +418,10 @@ static bool take_recorded(hd_count *c, const hd_rf_passage *passage)
 {
     switch ((hd_event_kind)passage->kind) {
     case HD_EVENT_LAUNCH:
-        hd_rf_recording_drop(&c->recording);
-        c->batch->launch = passage->function;
+    case HD_EVENT_LAUNCH_END:
         return true;
     case HD_EVENT_CTA_END:
         return end_cta(c, passage->cta);
-    case HD_EVENT_LAUNCH_END:
-        return true;
     default:
         return hd_rf_recording_add(&c->recording, passage) <= c->residency.bytes || refuse(c, "a block");
     }
@@ -412,21 +442,48 @@ static void open_ways(hd_count *c)
         c->stretches = hd_rf_stretches_new(c->code);
     c->relay = hd_relay_new(c->groups.items.count, HD_COUNT_BEHIND, look, c);
     hd_relay_threads(c->relay, c->threads, c->spare);
+    c->results = hd_calloc((HD_COUNT_BEHIND + 1) * c->models.count + 1, sizeof *c->results);
     begin_batch(c);
 }
 
-/* Of a run that stopped, blocks have begun and not ended: they are left out. */
+/* What has run is whole. Of a run that stopped, blocks have begun and not ended: they are left out. */
+static void end_run(hd_count *c, bool ends, uint32_t behind)
+{
+    end_stretch(c);
+    hd_rf_recording_drop(&c->recording);
+    c->batch->ends = ends;
+    c->batch->drains = ends && !c->stopped;
+    if (c->stopped)
+        pass_batch(c, 0);
+    else
+        hand_on(c, behind);
+}
+
+void hd_count_end(hd_count *c)
+{
+    if (!c->open)
+        open_ways(c);
+    end_run(c, true, HD_COUNT_BEHIND);
+}
+
 bool hd_count_flush(hd_count *c)
 {
     if (!c->open)
         return !c->stopped;
-    bool good = end_stretch(c);
-    c->batch->ends = true;
-    good = good && hand_on(c, 0);
+    end_run(c, !c->over, 0);
     hd_relay_finish(c->relay);
+    return !c->stopped;
+}
+
+/* The groups learn of it before anything in it. */
+static bool begin_launch(hd_count *c, uint32_t function)
+{
+    if (c->batch->kept && !hand_on(c, HD_COUNT_BEHIND))
+        return false;
     hd_rf_recording_drop(&c->recording);
-    hd_rf_groups_settle(&c->groups);
-    return good;
+    c->batch->launch = function;
+    c->batch->residency = c->residency;
+    return true;
 }
 
 bool hd_count_take(void *count, const hd_event *event)
@@ -436,10 +493,10 @@ bool hd_count_take(void *count, const hd_event *event)
         return false;
     if (!c->open)
         open_ways(c);
-    if (event->kind == HD_EVENT_LAUNCH && !hand_on(c, 0)) /* what is left of a launch that was not told to end */
-        return false;
     bool goes_on = event->kind == HD_EVENT_ISSUE && c->stretches && hd_rf_stretches_goes_on(c->stretches, event);
     if (!look_at_branches(c, event) || (!goes_on && event->kind != HD_EVENT_CALL && !end_stretch(c)))
+        return false;
+    if (event->kind == HD_EVENT_LAUNCH && !begin_launch(c, event->function))
         return false;
     if (c->groups.ways[HD_RF_BY_EVENT] && !keep_event(c, event))
         return false;
@@ -448,7 +505,7 @@ bool hd_count_take(void *count, const hd_event *event)
     else if (c->stretches && !collect(c, event))
         return false;
     c->events++;
-    if (event->kind == HD_EVENT_LAUNCH_END)
+    if (event->kind == HD_EVENT_LAUNCH_END && !c->over)
         return hd_count_flush(c);
     return ++c->batch->kept < c->batch_most || hand_on(c, HD_COUNT_BEHIND);
 }

@@ -3,7 +3,7 @@
  *   hd_count *count = hd_count_new(module, diagnostics);
  *   hd_count_add(count, model) ...                          baseline and techniques, in the order of the results
  *   hd_sink sink = hd_count_sink(count);                    to hd_program_run
- *   hd_count_model(count, i)->counters                      after each launch; hd_count_reset() before the next
+ *   hd_count_flush(count)                                   then hd_count_model(count, i)->counters tell of all launches; or of each: hd_count_launches
  *
  * A model sees the warps in one of three ways. Where warps share storage: those of several resident CTAs in turns (interleave.h). Else as they
  * run, in batches of as many events as hd_count_batches says: where the model can be carried, stretches of instructions, of which each is walked
@@ -35,10 +35,9 @@ void hd_count_free(hd_count *count);
 void hd_count_add(hd_count *count, hd_rf_model *model); /* takes it */
 uint32_t hd_count_models(const hd_count *count);
 hd_rf_model *hd_count_model(const hd_count *count, uint32_t i);
-void hd_count_reset(hd_count *count);                   /* counters back to 0 */
 
 /* Events of a batch, and host threads that share its models; 1 and 1 in a new one, so that `take` knows at once what is wrong. With larger
- * batches it learns of it later, at the end of the launch at the latest: where a run ended in another way, hd_count_flush tells. */
+ * batches it learns of it later, at the latest from hd_count_flush. */
 void hd_count_batches(hd_count *count, uint32_t events, uint32_t threads);
 /* Of those threads, others have use for some, too: only the caller's and spare ones work here. */
 void hd_count_share(hd_count *count, hd_spare *spare);
@@ -46,6 +45,17 @@ void hd_count_share(hd_count *count, hd_spare *spare);
 enum { HD_COUNT_ACTIVE_WARPS = 8, HD_COUNT_LATENCY = 64, HD_COUNT_STREAM_BYTES = 256 << 20 };
 void hd_count_residency(hd_count *count, const hd_rf_residency *residency);
 uint64_t hd_count_stream_bytes(const hd_count *count); /* most that streams of resident CTAs took so far */
+
+typedef struct hd_count_result { /* of a model in one launch: as its fields of the same name */
+    uint64_t counters[HD_COUNTER_COUNT];
+    hd_rf_series allocation;
+    uint64_t storage_bits;
+} hd_count_result;
+/* Counters of each launch for itself. Behind hd_count_end, which says that it has run, the next one may begin, while models are still at it;
+ * `over` is told of one after another what the models have counted (results[model]), on the thread that hands in events. proved: all that models
+ * delivered in this launch and those before it. hd_count_flush waits for all of them. */
+void hd_count_launches(hd_count *count, void (*over)(void *context, bool proved, const hd_count_result *results), void *context);
+void hd_count_end(hd_count *count);
 
 /* Works through what is kept. false: something was not proved, now or before. */
 bool hd_count_flush(hd_count *count);

@@ -121,13 +121,14 @@ const hd_rf_failure *hd_rf_groups_failure(const hd_rf_groups *g, uint32_t m)
     return &find_member(g, m, &group)->failure;
 }
 
-void hd_rf_groups_settle(hd_rf_groups *g)
+void hd_rf_groups_settle(hd_rf_groups *g, const hd_rf_group *group)
 {
-    for (uint32_t i = 0; i < g->items.count; i++)
-        if (g->items.items[i].automaton)
-            hd_rf_automaton_settle(g->items.items[i].automaton);
+    if (group->automaton)
+        hd_rf_automaton_settle(group->automaton);
     for (uint32_t m = 0; m < g->model_count; m++) {
         hd_rf_model *model = g->models[m];
+        if (hd_rf_groups_find(g, m) != group)
+            continue;
         hd_rf_tell_rest(model);
         if (g->like.items[m] != m)
             model->info->ops->count_like(model, g->models[g->like.items[m]]);

@@ -35,6 +35,6 @@ void hd_rf_groups_make(hd_rf_groups *groups, const hd_rf_module *code, hd_rf_mod
 void hd_rf_groups_free(hd_rf_groups *groups);
 const hd_rf_group *hd_rf_groups_find(const hd_rf_groups *groups, uint32_t model);   /* where it is, or what stands for it */
 const hd_rf_failure *hd_rf_groups_failure(const hd_rf_groups *groups, uint32_t model); /* likewise */
-void hd_rf_groups_settle(hd_rf_groups *groups); /* brings what models have counted up to date */
+void hd_rf_groups_settle(hd_rf_groups *groups, const hd_rf_group *group); /* brings up to date what models have counted that are in it, or in none because of one in it */
 
 #endif

@@ -150,16 +150,16 @@ void hd_rf_file_free(hd_rf_file *file)
     hd_array_free(&file->warps);
 }
 
-bool hd_rf_dynamic_energy(const hd_rf_model *model, const hd_gpu *gpu, double *energy_pj)
+bool hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], const hd_gpu *gpu, double *energy_pj)
 {
     double sum = 0;
     for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++) {
         uint8_t kind = hd_counters[c].energy;
-        if (kind == HD_ENERGY_NONE || !model->counters[c])
+        if (kind == HD_ENERGY_NONE || !counters[c])
             continue;
         if (!gpu->energies[kind].known)
             return false;
-        sum += gpu->energies[kind].dynamic_pj * (double)model->counters[c];
+        sum += gpu->energies[kind].dynamic_pj * (double)counters[c];
     }
     *energy_pj = sum;
     return true;

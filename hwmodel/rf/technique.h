@@ -393,6 +393,6 @@ static inline hd_claim *hd_rf_file_at(hd_rf_file *file, const hd_rf_warp *warp, 
 
 struct hd_gpu;
 /* Dynamic energy of the counted accesses in pJ; false where the GPU's description lacks a figure that is needed. */
-bool hd_rf_dynamic_energy(const hd_rf_model *model, const struct hd_gpu *gpu, double *energy_pj);
+bool hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], const struct hd_gpu *gpu, double *energy_pj);
 
 #endif

@@ -1,0 +1,83 @@
+/* A run on which models look. They may be behind it, over the ends of launches: what they have counted in one is told later, in the order of the
+ * launches (hwmodel/rf/count.h), and only then counts it as one that has run. */
+#include "driver/replay_work.h"
+#include "target/occupancy.h"
+
+/* As many CTAs are resident as fit on an SM of the GPU, with the registers that the allocation found. */
+static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
+{
+    const replay_run *run = context;
+    const hd_replay_kernel *k = &run->part->rows.items[launch];
+    hd_program_facts facts = hd_program_describe(run->session->programs[launch]);
+    hd_occupancy_use use = {.threads = hd_grid_threads_per_cta(grid), .registers = k->general,
+                            .shared_bytes = facts.static_shared_bytes + grid->dynamic_shared_bytes};
+    const hd_gpu_limits *limits = &run->part->plan->gpu->limits;
+    hd_occupancy fits = hd_occupancy_of(limits, &use);
+    uint32_t registers = use.registers, active = run->part->plan->options->active_warps, latency = run->part->plan->options->latency;
+    use.registers = 0;
+    hd_rf_residency residency = {.ctas = fits.ctas ? fits.ctas : 1, .active = active ? active : HD_COUNT_ACTIVE_WARPS,
+                                 .latency = latency == UINT32_MAX ? 0 : latency ? latency : HD_COUNT_LATENCY,
+                                 .bytes = HD_COUNT_STREAM_BYTES, .most_ctas = hd_occupancy_of(limits, &use).ctas,
+                                 .cta_warps = (use.threads + 31) / 32, .sm_warps = limits->warps_per_sm,
+                                 .file_registers = limits->registers_per_sm / 32, .registers = registers,
+                                 .thread_registers = limits->registers_per_thread, .limits = limits, .use = use};
+    hd_count_residency(run->file->count, &residency);
+}
+
+static void one_ran(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
+{
+    replay_run *run = context;
+    hd_array_push(&run->ran, (replay_ran){launch, status, *statistics});
+    hd_count_end(run->file->count);
+}
+
+/* Adds what one run counted. A run that stopped, for whatever reason, proves nothing of what was to come. */
+static void add_results(const replay_run *run, bool proved, const hd_count_result *counted, hd_replay_result *results)
+{
+    for (uint32_t m = 0; m < run->part->plan->model_count; m++) {
+        hd_replay_result *result = &results[m];
+        double energy_pj = 0;
+        if (run->file->model_place[m] == HD_NONE)
+            continue;
+        const hd_count_result *of = &counted[run->file->model_place[m]];
+        hd_counters_join(result->counters, of->counters);
+        result->energy_known = hd_rf_dynamic_energy(of->counters, run->part->plan->gpu, &energy_pj) && result->energy_known;
+        result->energy_pj += energy_pj;
+        hd_rf_series_join(&result->allocation, &of->allocation);
+        result->storage_bits = of->storage_bits > result->storage_bits ? of->storage_bits : result->storage_bits;
+        result->proved = result->proved && proved;
+    }
+}
+
+static void one_is_over(void *context, bool proved, const hd_count_result *counted)
+{
+    replay_run *run = context;
+    const replay_ran *ran = &run->ran.items[run->told++];
+    hd_replay_kernel *k = &run->part->rows.items[ran->launch];
+    bool first = run == run->part->runs, whole = proved && ran->status == HD_EXEC_DONE;
+    if (run->lost)
+        return;
+    run->lost = !whole;
+    add_results(run, whole, counted, first ? k->results : &run->results[ran->launch * run->part->plan->model_count]);
+    if (!first)
+        return;
+    k->runs++;
+    k->warp_instructions += ran->statistics.warp_instructions;
+    k->thread_instructions += ran->statistics.thread_instructions;
+    k->divergent_branches += ran->statistics.divergent_branches;
+}
+
+void replay_run_watched(replay_run *run)
+{
+    hd_count *count = run->file->count;
+    hd_sink sink = hd_count_sink(count);
+    hd_session_watch watch = {&sink, run->part->plan->model_count ? 1 : 0, one_ran, run, one_starts};
+    hd_exec_statistics statistics = {0};
+    hd_count_launches(count, one_is_over, run);
+    hd_exec_status status = hd_session_run(run->session, &watch, &statistics);
+    if (!hd_count_flush(count) && status == HD_EXEC_DONE)
+        status = HD_EXEC_STOPPED;
+    replay_run_ended(run, status, &statistics);
+    if (status == HD_EXEC_STOPPED && hd_count_failed(count) != HD_NONE)
+        run->status = HD_STATUS_WRONG;
+}
