@@ -238,6 +238,15 @@ bool replay_reads_time(const hd_module *module)
     return false;
 }
 
+bool replay_prepare(replay_part *p, replay_file *f)
+{
+    if (!add_models(p, f))
+        return false;
+    replay_expect_uniform_branches(f, &p->diagnostics);
+    open_rows(p, f);
+    return true;
+}
+
 void replay_go_first(replay_run *run)
 {
     replay_part *p = run->part;
@@ -289,10 +298,8 @@ static hd_status run_file(replay_part *p, replay_file *f)
 {
     replay_await_turn(p, f->path);
     f->launch = hd_launch_read(f->path, &p->diagnostics);
-    if (!f->launch->valid || !make_module(p, f) || !add_models(p, f))
+    if (!f->launch->valid || !make_module(p, f))
         return HD_STATUS_REJECTED;
-    replay_expect_uniform_branches(f, &p->diagnostics);
-    open_rows(p, f);
     replay_runs(p, f);
     drop_idle_rows(p);
     return p->status;

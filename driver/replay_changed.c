@@ -74,6 +74,14 @@ static bool open_one(replay_part *p, replay_file *unchanged, uint32_t m)
     return true;
 }
 
+uint32_t replay_most_changed(const replay_part *p, const replay_file *f)
+{
+    uint32_t most = 0;
+    for (uint32_t m = 0; m < p->plan->model_count; m++)
+        most += rewriting_of(p, f, m) != NULL;
+    return most;
+}
+
 bool replay_open_changed(replay_part *p, replay_file *f)
 {
     for (uint32_t m = 0; m < p->plan->model_count; m++)

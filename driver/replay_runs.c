@@ -7,9 +7,9 @@
  * where those before it went well: which they are, their joining decides. One that is not wanted is stopped if it goes on, not begun if it has
  * not, and never joined. So neither diagnostics nor rows nor the status depend on the threads; and what only the first run does, printing, either.
  *
- * Each worker draws a run when it has none. Threads that are left over, from the begin or because there is no further run to draw, are spare:
- * the models of the other runs take them until their launch is over (hwmodel/rf/count.h), the original's CTAs launch by launch. It is drawn last,
- * since its work is the easiest to share.
+ * Each worker draws a run when it has none. The first one begins with what the others but the original's wait for: passes and models
+ * (replay_prepare); only then is known which others there are. Threads that are left over, from the begin or because there is no further run to
+ * draw, are spare: the models take them until their run is over (hwmodel/rf/count.h), the original's CTAs launch by launch.
  *
  * With one thread each run is joined before the next one begins, and no more memory is in use than two runs need.
  */
@@ -17,8 +17,11 @@
 
 typedef struct runs {
     replay_part *part;
+    replay_file *file;
     pthread_mutex_t lock;
-    uint32_t workers, over, joined;
+    pthread_cond_t listed; /* `all` is true */
+    uint32_t workers, most, over, joined; /* most: runs that there may be */
+    bool all;                             /* runs are listed */
 } runs;
 
 /* ---- one run ----------------------------------------------------------------------------------------------------------- */
@@ -104,29 +107,6 @@ static void join_all_over(runs *r)
 
 /* ---- all of them ------------------------------------------------------------------------------------------------------- */
 
-/* The run that is drawn as number `index`: with several threads the original's is the last one. */
-static replay_run *drawn(const replay_part *p, uint32_t index)
-{
-    bool moved = p->threads > 1 && index && p->runs[1].go == replay_go_original;
-    return &p->runs[moved ? index % (p->run_count - 1) + 1 : index];
-}
-
-static void run_one(void *context, uint32_t index, uint32_t worker)
-{
-    runs *r = context;
-    replay_part *p = r->part;
-    replay_run *run = drawn(p, index);
-    (void)worker;
-    if (!atomic_load(&run->stop))
-        run->go(run);
-    pthread_mutex_lock(&r->lock);
-    run->over = true;
-    join_all_over(r);
-    if (p->run_count - ++r->over < r->workers) /* this thread finds no other */
-        hd_spare_give(&p->spare, 1);
-    pthread_mutex_unlock(&r->lock);
-}
-
 static void add_run(replay_part *p, replay_file *f, void (*go)(replay_run *), void (*join_it)(replay_part *, replay_run *))
 {
     replay_run *run = &p->runs[p->run_count++];
@@ -138,25 +118,72 @@ static void add_run(replay_part *p, replay_file *f, void (*go)(replay_run *), vo
     run->diagnostics = run == p->runs ? &p->diagnostics : &run->said;
 }
 
-static void list_runs(replay_part *p, replay_file *f)
+static void list_changed(runs *r)
 {
-    p->runs = HD_ARENA_ARRAY(&p->arena, replay_run, 2 + f->changed.count);
-    add_run(p, f, replay_go_first, replay_join_first);
-    if (f->original)
-        add_run(p, f, replay_go_original, replay_join_original);
+    const replay_file *f = r->file;
     for (uint32_t i = 0; i < f->changed.count; i++)
         if (!f->changed.items[i]->untouched)
-            add_run(p, f->changed.items[i], replay_go_changed, replay_join_changed);
+            add_run(r->part, f->changed.items[i], replay_go_changed, replay_join_changed);
+}
+
+static void go_first(runs *r)
+{
+    replay_run *run = r->part->runs;
+    bool good = replay_prepare(r->part, r->file);
+    pthread_mutex_lock(&r->lock);
+    if (good)
+        list_changed(r);
+    r->all = true;
+    pthread_cond_broadcast(&r->listed);
+    pthread_mutex_unlock(&r->lock);
+    if (good)
+        run->go(run);
+    else
+        run->status = HD_STATUS_REJECTED;
+}
+
+/* NULL: it turns out that there are fewer. */
+static replay_run *await_run(runs *r, uint32_t index)
+{
+    pthread_mutex_lock(&r->lock);
+    while (index >= r->part->run_count && !r->all)
+        pthread_cond_wait(&r->listed, &r->lock);
+    replay_run *run = index < r->part->run_count ? &r->part->runs[index] : NULL;
+    pthread_mutex_unlock(&r->lock);
+    return run;
+}
+
+static void run_one(void *context, uint32_t index, uint32_t worker)
+{
+    runs *r = context;
+    replay_run *run = await_run(r, index);
+    (void)worker;
+    if (!index)
+        go_first(r);
+    else if (run && !atomic_load(&run->stop))
+        run->go(run);
+    pthread_mutex_lock(&r->lock);
+    if (run)
+        run->over = true;
+    join_all_over(r);
+    if (r->most - ++r->over < r->workers) /* this thread finds no other */
+        hd_spare_give(&r->part->spare, 1);
+    pthread_mutex_unlock(&r->lock);
 }
 
 void replay_runs(replay_part *p, replay_file *f)
 {
-    runs r = {.part = p};
-    list_runs(p, f);
-    r.workers = p->threads < p->run_count ? p->threads : p->run_count;
+    runs r = {.part = p, .file = f, .most = (f->original ? 2 : 1) + replay_most_changed(p, f)};
+    p->runs = HD_ARENA_ARRAY(&p->arena, replay_run, r.most);
+    add_run(p, f, replay_go_first, replay_join_first);
+    if (f->original)
+        add_run(p, f, replay_go_original, replay_join_original);
+    r.workers = p->threads < r.most ? p->threads : r.most;
     hd_spare_give(&p->spare, p->threads - r.workers);
     pthread_mutex_init(&r.lock, NULL);
-    hd_parallel(r.workers, p->run_count, run_one, &r);
+    pthread_cond_init(&r.listed, NULL);
+    hd_parallel(r.workers, r.most, run_one, &r);
     pthread_mutex_destroy(&r.lock);
+    pthread_cond_destroy(&r.listed);
     close_run(p->runs);
 }

@@ -128,6 +128,7 @@ void replay_run_ended(replay_run *run, hd_exec_status status, const hd_exec_stat
 void replay_stop_runs(replay_part *p, uint32_t first); /* that one and those behind it are not wanted */
 
 /* replay.c: of the code as it is, and of the original */
+bool replay_prepare(replay_part *p, replay_file *f); /* models and rows; false: rejected */
 void replay_go_first(replay_run *run);
 void replay_join_first(replay_part *p, replay_run *run);
 void replay_go_original(replay_run *run);
@@ -142,6 +143,8 @@ void replay_run_watched(replay_run *run); /* all steps, with the models of run->
 
 /* replay_changed.c */
 bool replay_has_annotations(const hd_module *module, const char *technique);
+/* Copies that it will make, at most. */
+uint32_t replay_most_changed(const replay_part *p, const replay_file *f);
 /* Copies the code for each pass that must change it before a model sees it, and runs the pass. */
 bool replay_open_changed(replay_part *p, replay_file *f);
 /* Does the model see changed code, in a run of its own? */

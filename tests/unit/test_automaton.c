@@ -71,17 +71,17 @@ static bool run_warp(const bench *b, hd_count *count, uint32_t cta, uint32_t war
 }
 
 /* unfinished: the run ends within a CTA. */
-static bool run_grid(const bench *b, hd_count *count, bool unfinished)
+static bool run_grid(const bench *b, hd_count *count, uint32_t ctas, bool unfinished)
 {
     bool good = tell(count, HD_EVENT_LAUNCH, 0, 0);
-    for (uint32_t cta = 0; cta < CTAS && good; cta++) {
+    for (uint32_t cta = 0; cta < ctas && good; cta++) {
         for (uint32_t w = 0; w < WARPS && good; w++)
             good = run_warp(b, count, cta, cta * WARPS + w);
-        if (unfinished && cta == CTAS / 2)
-            return good && hd_count_flush(count);
+        if (unfinished && cta == ctas / 2)
+            return good;
         good = good && tell(count, HD_EVENT_CTA_END, cta, 0);
     }
-    return good && tell(count, HD_EVENT_LAUNCH_END, 0, 0) && hd_count_flush(count);
+    return good && tell(count, HD_EVENT_LAUNCH_END, 0, 0);
 }
 
 typedef struct result {
@@ -108,8 +108,8 @@ static result replay(const bench *b, uint32_t models, uint32_t events, uint32_t 
     }
     hd_count_batches(count, events, threads);
     hd_count_residency(count, &(hd_rf_residency){.ctas = 1, .active = 1, .bytes = bytes});
-    bool good = run_grid(b, count, unfinished);
-    hd_count_flush(count); /* of a run that stopped, too */
+    bool good = run_grid(b, count, CTAS, unfinished);
+    good = hd_count_flush(count) && good; /* of a run that stopped, too */
     r.failed = hd_count_failed(count);
     assert_int_equal(good, r.failed == HD_NONE);
     if (quiet.first)
@@ -158,6 +158,110 @@ static void wrong_stretches_are_found(void **state)
         close_bench(&b);
     }
     assert_true(wrong > 3);
+}
+
+/* ---- launches ------------------------------------------------------------------------------------------------------------ */
+
+enum { LAUNCHES = 9 };
+static const uint32_t ctas_of[LAUNCHES] = {1, 12, 3, 1, 1, 7, 2, 12, 5};
+
+typedef struct account { /* of launches, one after another */
+    uint32_t models, fault;    /* of the last one: see hd_rf_loses */
+    uint32_t launches, proved; /* those that are over; the first of them that were proved */
+    hd_count_result results[LAUNCHES][3];
+    uint32_t failed;
+    char message[256];
+} account;
+
+static void one_is_over(void *context, bool proved, const hd_count_result *results)
+{
+    account *a = context;
+    memcpy(a->results[a->launches], results, a->models * sizeof *results);
+    assert_true(!proved || a->proved == a->launches);
+    a->proved += proved;
+    a->launches++;
+}
+
+static void replay_launches(const bench *b, account *a, uint32_t first, uint32_t launches, uint32_t events, uint32_t threads)
+{
+    static const char *const names[] = {"bow-iw3", "release", "bow-iw7"};
+    static const char *const options[] = {"policy=through,iw=3,entries=6", "static", "policy=back,iw=7,entries=28"};
+    hd_diagnostics quiet;
+    hd_rf_model_info infos[3];
+    const char *refusal = NULL;
+    hd_diagnostics_init(&quiet);
+    hd_rf_module *code = hd_rf_module_new(b->module);
+    hd_count *count = hd_count_new(code, &quiet);
+    for (uint32_t m = 0; m < a->models; m++) {
+        infos[m] = *hd_rf_model_find(names[m], strlen(names[m]));
+        infos[m].options = options[m];
+        hd_count_add(count, hd_rf_model_new(&infos[m], code, &refusal));
+        hd_count_model(count, m)->fault = m == 2 ? a->fault : 0;
+    }
+    hd_count_batches(count, events, threads);
+    hd_count_launches(count, one_is_over, a);
+    bool good = true;
+    for (uint32_t l = first; l < first + launches && good; l++) {
+        hd_count_residency(count, &(hd_rf_residency){.ctas = 1 + l % 3, .active = 2 + l, .latency = 10 * l, .bytes = 1 << 20});
+        good = run_grid(b, count, ctas_of[l], l == LAUNCHES - 1);
+        hd_count_end(count);
+    }
+    good = hd_count_flush(count) && good;
+    a->failed = hd_count_failed(count);
+    assert_int_equal(good, a->failed == HD_NONE);
+    if (quiet.first)
+        snprintf(a->message, sizeof a->message, "%s", quiet.first->message);
+    hd_count_free(count);
+    hd_rf_module_free(code);
+    hd_diagnostics_free(&quiet);
+}
+
+/* However far models are behind, and the last one stops in its midst: what each counted in a launch is what it counts where there is no other. */
+static void launches_are_counted_apart(void **state)
+{
+    static account alone, together;
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        bench b;
+        open_bench(&b, seed);
+        together = (account){.models = 2};
+        replay_launches(&b, &together, 0, LAUNCHES, seed % 3 ? 40 : 100000, 1 + seed % 4);
+        assert_int_equal(together.launches, LAUNCHES);
+        assert_int_equal(together.proved, LAUNCHES);
+        for (uint32_t l = 0; l < LAUNCHES; l++) {
+            alone = (account){.models = 2};
+            replay_launches(&b, &alone, l, 1, 1, 1);
+            assert_true(alone.results[0][0].counters[HD_COUNTER_OPERANDS] > 0 && alone.results[0][1].allocation.samples > 0);
+            assert_memory_equal(alone.results[0], together.results[l], sizeof alone.results[0]);
+        }
+        close_bench(&b);
+    }
+}
+
+/* Which launches were proved does not depend on when it was found. */
+static void launches_before_a_wrong_one_are_proved(void **state)
+{
+    static account each, behind;
+    uint32_t wrong = 0, later = 0;
+    (void)state;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        bench b;
+        open_bench(&b, seed);
+        each = (account){.models = 3, .fault = 1u << seed % 20};
+        replay_launches(&b, &each, 0, LAUNCHES, 1, 1);
+        for (uint32_t k = 0; k < 4; k++) {
+            behind = (account){.models = 3, .fault = each.fault};
+            replay_launches(&b, &behind, 0, LAUNCHES, k % 2 ? 40 : 100000, k < 2 ? 1 : 3);
+            assert_int_equal(behind.failed, each.failed);
+            assert_int_equal(behind.proved, each.proved);
+            assert_string_equal(behind.message, each.message);
+            assert_memory_equal(behind.results, each.results, each.proved * sizeof *each.results);
+            later += behind.launches > each.launches;
+        }
+        wrong += each.failed == 2 && each.proved;
+        close_bench(&b);
+    }
+    assert_true(wrong > 2 && later > 2);
 }
 
 /* ---- every model ----------------------------------------------------------------------------------------------------- */
@@ -275,6 +379,8 @@ int main(void)
         cmocka_unit_test(a_full_window_is_carried),
         cmocka_unit_test(same_counters_as_every_warp),
         cmocka_unit_test(wrong_stretches_are_found),
+        cmocka_unit_test(launches_are_counted_apart),
+        cmocka_unit_test(launches_before_a_wrong_one_are_proved),
         cmocka_unit_test(every_model_counts_the_same),
         cmocka_unit_test(small_structures_count_the_same),
     };
