@@ -42,21 +42,25 @@ bool replay_run_passes(const replay_part *p, replay_file *f, const char *passes,
 }
 
 /* What comes without annotations is made what an assembler would make of it. */
-static bool allocate_registers(replay_part *p, replay_file *f)
+static bool is_to_be_allocated(const replay_part *p, const replay_file *f)
+{
+    return !p->plan->options->keep_virtual && p->plan->model_count && !brings_annotations(f->module);
+}
+
+static bool allocate_registers(const replay_part *p, replay_file *f, hd_diagnostics *diagnostics)
 {
     char passes[64] = "clean,regalloc";
-    if (p->plan->options->keep_virtual || !p->plan->model_count || brings_annotations(f->module))
-        return true;
-    f->original = hd_module_copy(f->module, &f->said);
     if (p->plan->options->max_registers)
         snprintf(passes, sizeof passes, "clean,regalloc(max=%u)", p->plan->options->max_registers);
-    return replay_run_passes(p, f, passes, &f->said);
+    return replay_run_passes(p, f, passes, diagnostics);
 }
 
 static bool make_module(replay_part *p, replay_file *f)
 {
     hd_diagnostics_init_part(&f->said, &p->diagnostics);
-    bool good = read_module(p, f) && allocate_registers(p, f);
+    bool good = read_module(p, f);
+    if (good && is_to_be_allocated(p, f))
+        f->original = hd_module_copy(f->module, &f->said);
     memcpy(p->diagnostics.severity, f->said.severity, sizeof p->diagnostics.severity); /* --strict has raised some */
     hd_diagnostics_join(&p->diagnostics, &f->said);
     return good;
@@ -240,7 +244,7 @@ bool replay_reads_time(const hd_module *module)
 
 bool replay_prepare(replay_part *p, replay_file *f)
 {
-    if (!add_models(p, f))
+    if ((f->original && !allocate_registers(p, f, &p->diagnostics)) || !add_models(p, f))
         return false;
     replay_expect_uniform_branches(f, &p->diagnostics);
     open_rows(p, f);

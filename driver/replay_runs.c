@@ -176,8 +176,10 @@ void replay_runs(replay_part *p, replay_file *f)
     runs r = {.part = p, .file = f, .most = (f->original ? 2 : 1) + replay_most_changed(p, f)};
     p->runs = HD_ARENA_ARRAY(&p->arena, replay_run, r.most);
     add_run(p, f, replay_go_first, replay_join_first);
-    if (f->original)
+    if (f->original) {
         add_run(p, f, replay_go_original, replay_join_original);
+        f->original->diagnostics = p->runs[1].diagnostics;
+    }
     r.workers = p->threads < r.most ? p->threads : r.most;
     hd_spare_give(&p->spare, p->threads - r.workers);
     pthread_mutex_init(&r.lock, NULL);

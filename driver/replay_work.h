@@ -20,7 +20,7 @@ typedef struct replay_file {
     hd_module *module;
     hd_pass_contexts contexts;       /* of `module`, from its last change until all is decided from analyses */
     hd_module *original;             /* where `module` was allocated, and not rewritten too: a copy from before */
-    hd_diagnostics said;             /* of reading and allocating `module`; once more of each copy that is rewritten */
+    hd_diagnostics said;             /* of reading `module`; once more of each copy that is rewritten */
     hd_yaml *yaml;                   /* of `launch`, once that is closed */
     hd_rf_module *code;
     hd_count *count;
@@ -128,7 +128,7 @@ void replay_run_ended(replay_run *run, hd_exec_status status, const hd_exec_stat
 void replay_stop_runs(replay_part *p, uint32_t first); /* that one and those behind it are not wanted */
 
 /* replay.c: of the code as it is, and of the original */
-bool replay_prepare(replay_part *p, replay_file *f); /* models and rows; false: rejected */
+bool replay_prepare(replay_part *p, replay_file *f); /* registers, models and rows; false: rejected */
 void replay_go_first(replay_run *run);
 void replay_join_first(replay_part *p, replay_run *run);
 void replay_go_original(replay_run *run);
