@@ -290,7 +290,7 @@ static kept *find_kept(hd_rf_stretches *s, const hd_stretch *o)
     text *t = find_text(s, o);
     if (!t)
         return keep_loose(s, o);
-    if (s->latest)
+    if (s->latest && s->latest->follow != t) /* what is beside it is read by other threads: as few writes as can be */
         s->latest->follow = t;
     s->latest = t;
     if (t->latest && has_masks(t->latest, o))
