@@ -12,10 +12,14 @@ typedef struct kept kept;
 
 typedef struct text {
     hd_rf_stretch stretch; /* what those that have it are, but for number and masks */
-    struct text *follow;   /* of the stretch that ended behind one that has it, the last time */
-    kept *latest;          /* that ended */
     uint32_t key[];
 } text;
+
+typedef struct seen { /* of a text: what changes, while other threads read the text */
+    text *text;      /* NULL: no stretch has it */
+    kept *latest;    /* that ended */
+    uint32_t follow; /* of the stretch that ended behind one that has it, the last time; HD_NONE */
+} seen;
 
 struct kept {
     hd_rf_stretch stretch; /* first */
@@ -30,8 +34,8 @@ struct hd_rf_stretches {
     hd_rf_loose loose;      /* not handed over yet */
     hd_index numbers;       /* by text and masks */
     hd_sequences text_numbers;
-    HD_ARRAY(text *) texts; /* by number; NULL: no stretch has it */
-    text *latest;           /* of the stretch that ended */
+    HD_ARRAY(seen) texts;   /* by number */
+    uint32_t latest;        /* of the stretch that ended; HD_NONE */
     hd_stretch open;        /* of single events; without a part: none */
     hd_u32_array key;
 };
@@ -40,6 +44,7 @@ hd_rf_stretches *hd_rf_stretches_new(const hd_rf_module *code)
 {
     hd_rf_stretches *s = hd_calloc(1, sizeof *s);
     s->code = code;
+    s->latest = HD_NONE;
     return s;
 }
 
@@ -187,34 +192,31 @@ static uint32_t shape_of(hd_rf_stretches *s, const hd_stretch *o)
 }
 
 /* Its key is s->key. */
-static text *add_text(hd_rf_stretches *s, const hd_stretch *o, uint32_t number)
+static void add_text(hd_rf_stretches *s, const hd_stretch *o, uint32_t number)
 {
     text *t = hd_arena_alloc(&s->arena, sizeof *t + s->key.count * sizeof *t->key);
-    t->follow = NULL;
-    t->latest = NULL;
     memcpy(t->key, s->key.items, s->key.count * sizeof *t->key);
     t->stretch = facts_of(s, o, t->key);
     t->stretch.text = t->stretch.shape = number;
     if (o->width_words)
         t->stretch.shape = shape_of(s, o);
     for (uint32_t k = s->texts.count; k < s->text_numbers.ends.count; k++)
-        hd_array_push(&s->texts, NULL);
-    return s->texts.items[number] = t;
+        hd_array_push(&s->texts, (seen){.follow = HD_NONE});
+    s->texts.items[number].text = t;
 }
 
-/* NULL: it is not known, and there is no room. Sets the key, unless it is the text that is expected. */
-static text *find_text(hd_rf_stretches *s, const hd_stretch *o)
+/* HD_NONE: it is not known, and there is no room. Sets the key, unless it is the text that is expected. */
+static uint32_t find_text(hd_rf_stretches *s, const hd_stretch *o)
 {
-    if (s->latest && s->latest->follow && is_text(s->latest->follow, o))
-        return s->latest->follow;
+    uint32_t follow = s->latest == HD_NONE ? HD_NONE : s->texts.items[s->latest].follow;
+    if (follow != HD_NONE && is_text(s->texts.items[follow].text, o))
+        return follow;
     key_of(s, o);
     bool room = has_room(s, sizeof(text) + sizeof(kept) + 3 * s->key.count * sizeof *s->key.items);
     uint32_t number = hd_sequences_number(&s->text_numbers, s->key.items, s->key.count, room ? 2 * HD_RF_STRETCHES : 0);
-    if (number == HD_NONE)
-        return NULL;
-    if (number < s->texts.count && s->texts.items[number])
-        return s->texts.items[number];
-    return add_text(s, o, number);
+    if (number != HD_NONE && !(number < s->texts.count && s->texts.items[number].text))
+        add_text(s, o, number);
+    return number;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------------- */
@@ -287,19 +289,20 @@ static kept *keep_loose(hd_rf_stretches *s, const hd_stretch *o)
 
 static kept *find_kept(hd_rf_stretches *s, const hd_stretch *o)
 {
-    text *t = find_text(s, o);
-    if (!t)
+    uint32_t number = find_text(s, o);
+    if (number == HD_NONE)
         return keep_loose(s, o);
-    if (s->latest && s->latest->follow != t) /* what is beside it is read by other threads: as few writes as can be */
-        s->latest->follow = t;
-    s->latest = t;
-    if (t->latest && has_masks(t->latest, o))
-        return t->latest;
-    uint64_t hash = hash_of(t, o);
-    kept *k = find_known(s, t, o, hash);
+    if (s->latest != HD_NONE)
+        s->texts.items[s->latest].follow = number;
+    s->latest = number;
+    seen *of = &s->texts.items[number];
+    if (of->latest && has_masks(of->latest, o))
+        return of->latest;
+    uint64_t hash = hash_of(of->text, o);
+    kept *k = find_known(s, of->text, o, hash);
     if (!k && !has_room(s, bytes_of(o->mask_count, 0)))
         return keep_loose(s, o);
-    return t->latest = k ? k : keep(s, t, o, hash);
+    return of->latest = k ? k : keep(s, of->text, o, hash);
 }
 
 hd_rf_passage hd_rf_stretches_find(hd_rf_stretches *s, const hd_stretch *o)
