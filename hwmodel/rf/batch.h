@@ -14,8 +14,9 @@ typedef struct hd_rf_dated {
 
 typedef struct hd_rf_batch {
     uint32_t kept;            /* events that it is made from */
+    uint64_t end;             /* number of the first event behind it, counted from the first of all */
     HD_ARRAY(hd_event) events;
-    uint64_t first_event;     /* counted likewise */
+    uint64_t first_event;     /* likewise */
     uint64_t *columns;        /* of the events */
     uint32_t used;            /* bytes of them */
     HD_ARRAY(hd_rf_dated) passages;

@@ -36,7 +36,7 @@ struct hd_count {
     hd_count_result *results; /* by slot and model: of the launch that ends in it */
     hd_rf_stretches *stretches; /* NULL where all see events */
     uint64_t open_event;    /* of the stretch that is open: see hd_rf_dated */
-    uint64_t *wrong_at;     /* by model that does not see turns: event that was not proved, or UINT64_MAX */
+    uint64_t *wrong_at;     /* by model: event that was not proved, or UINT64_MAX; of one that sees turns, the end of the batch that brought them */
 };
 
 hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
@@ -160,11 +160,16 @@ static bool look_at_branches(hd_count *c, const hd_event *event)
 
 /* ---- groups look at a batch ---------------------------------------------------------------------------------------- */
 
-static void note_wrong(hd_count *c, const hd_rf_feeder *feeder, uint64_t event)
+static bool is_locked(const hd_rf_group *group)
 {
-    for (uint32_t k = 0; k < feeder->members.count; k++) {
-        const hd_rf_member *member = &feeder->members.items[k];
-        if (member->failure.wrong && c->wrong_at[member->number] == UINT64_MAX)
+    return group->order && hd_rf_interleave_order(group->order) == HD_RF_LOCKED;
+}
+
+static void note_wrong(hd_count *c, const hd_rf_group *group, uint64_t event)
+{
+    for (uint32_t k = 0; k < group->feeder->members.count; k++) {
+        const hd_rf_member *member = &group->feeder->members.items[k];
+        if ((member->failure.wrong || is_locked(group)) && c->wrong_at[member->number] == UINT64_MAX)
             c->wrong_at[member->number] = event;
     }
 }
@@ -175,7 +180,7 @@ static void feed_events(hd_count *c, const hd_rf_group *group, const hd_rf_batch
     for (uint32_t e = 0, failed = 0; e < b->events.count && good; e++) {
         good = hd_rf_feeder_take(group->feeder, &b->events.items[e]);
         if (group->feeder->failed != failed)
-            note_wrong(c, group->feeder, b->first_event + e);
+            note_wrong(c, group, b->first_event + e);
         failed = group->feeder->failed;
     }
 }
@@ -186,22 +191,22 @@ static void feed_stretches(hd_count *c, const hd_rf_group *group, const hd_rf_ba
     for (uint32_t p = 0; p < b->passages.count; p++) {
         hd_rf_passage rest = b->passages.items[p].what;
         while (!hd_rf_automaton_take(group->automaton, &rest, &at) && group->feeder->failed < group->feeder->members.count) {
-            note_wrong(c, group->feeder, b->passages.items[p].event + at);
+            note_wrong(c, group, b->passages.items[p].event + at);
             rest.from = (uint8_t)(at + 1);
         }
         if (group->feeder->failed == group->feeder->members.count) {
-            note_wrong(c, group->feeder, b->passages.items[p].event + at);
+            note_wrong(c, group, b->passages.items[p].event + at);
             return;
         }
     }
 }
 
-/* The CTAs that have ended, through coupled models of one order; it lets each go when its warps have ended. false: the order does not go on. */
-static bool take_turns(hd_count *c, uint32_t index, const hd_rf_batch *b)
+/* The CTAs that have ended, through coupled models of one order; it lets each go when its warps have ended. */
+static void take_turns(hd_count *c, uint32_t index, const hd_rf_batch *b)
 {
     const hd_rf_group *group = &c->groups.items.items[index];
-    if (hd_rf_interleave_order(group->order) == HD_RF_LOCKED || group->feeder->failed == group->feeder->members.count)
-        return false;
+    if (is_locked(group) || group->feeder->failed == group->feeder->members.count)
+        return;
     bool good = b->launch == HD_NONE || hd_rf_interleave_launch(group->order, &b->residency, b->launch);
     for (uint32_t i = 0; i < b->ended.count && good; i++) {
         good = hd_rf_interleave_add(group->order, b->ended.items[i]);
@@ -210,7 +215,9 @@ static bool take_turns(hd_count *c, uint32_t index, const hd_rf_batch *b)
         uint64_t bytes = hd_rf_interleave_bytes(group->order);
         c->turn_bytes[index] = bytes > c->turn_bytes[index] ? bytes : c->turn_bytes[index];
     }
-    return good && (!b->drains || hd_rf_interleave_drain(group->order, true));
+    if (good && b->drains)
+        hd_rf_interleave_drain(group->order, true);
+    note_wrong(c, group, b->end);
 }
 
 static void take_result(hd_rf_model *model, hd_count_result *result)
@@ -236,7 +243,6 @@ static bool look(void *context, uint32_t index, uint32_t slot)
     hd_count *c = context;
     const hd_rf_group *group = &c->groups.items.items[index];
     const hd_rf_batch *b = &c->batches[slot];
-    bool good = true;
     if (b->launch != HD_NONE)
         group->feeder->residency = b->residency;
     if (group->way == HD_RF_BY_EVENT)
@@ -244,10 +250,10 @@ static bool look(void *context, uint32_t index, uint32_t slot)
     else if (group->way == HD_RF_BY_STRETCH)
         feed_stretches(c, group, b);
     else
-        good = take_turns(c, index, b);
+        take_turns(c, index, b);
     if (b->ends)
         end_counting(c, group, c->results + (size_t)slot * c->models.count);
-    return good && !group->feeder->failed;
+    return !group->feeder->failed && !is_locked(group);
 }
 
 /* ---- batches ------------------------------------------------------------------------------------------------------- */
@@ -274,6 +280,7 @@ static bool pass_batch(hd_count *c, uint32_t behind)
 {
     if (c->stretches)
         hd_rf_stretches_hand_over(c->stretches, &c->batch->loose);
+    c->batch->end = c->events;
     bool good = hd_relay_pass(c->relay, behind);
     c->passed++;
     if (c->passed > behind)
@@ -282,29 +289,14 @@ static bool pass_batch(hd_count *c, uint32_t behind)
     return good;
 }
 
-/* Of models that see the warps as they run: the one that went wrong at the first event, and of these the first. HD_NONE: none did. */
+/* The model that went wrong at the first event, and of these the first. */
 static uint32_t first_wrong(const hd_count *c)
 {
-    uint32_t first = HD_NONE;
-    for (uint32_t m = 0; m < c->models.count; m++)
-        if (c->wrong_at[m] != UINT64_MAX && (first == HD_NONE || c->wrong_at[m] < c->wrong_at[first]))
+    uint32_t first = 0;
+    for (uint32_t m = 1; m < c->models.count; m++)
+        if (c->wrong_at[m] < c->wrong_at[first])
             first = m;
     return first;
-}
-
-static bool is_locked(const hd_count *c, uint32_t model)
-{
-    const hd_rf_group *group = hd_rf_groups_find(&c->groups, model);
-    return group->order && hd_rf_interleave_order(group->order) == HD_RF_LOCKED;
-}
-
-/* Of those that see turns, the first one; HD_NONE: nothing stops them. */
-static uint32_t first_stopped(const hd_count *c)
-{
-    for (uint32_t m = 0; m < c->models.count; m++)
-        if (hd_rf_groups_failure(&c->groups, m)->wrong || is_locked(c, m))
-            return m;
-    return HD_NONE;
 }
 
 static void report_refusal(hd_count *c, const char *format, const char *what)
@@ -321,7 +313,6 @@ static void stop_wrong(hd_count *c)
     end_stretch(c);
     pass_batch(c, 0);
     uint32_t model = first_wrong(c);
-    model = model == HD_NONE ? first_stopped(c) : model;
     const hd_rf_failure *failure = hd_rf_groups_failure(&c->groups, model);
     const char *name = hd_count_model(c, model)->info->name;
     if (!failure->wrong)
