@@ -369,7 +369,8 @@ static bool moves(hd_pack_place from, hd_pack_place to)
 
 static hd_pack_place slipped(hd_pack_place place)
 {
-    place.mask = (uint8_t)(place.mask >> (HD_PACK_SLICES - 1) ? place.mask & 1 ? place.mask : place.mask >> 1 : place.mask << 1);
+    uint32_t mask = place.mask;
+    place.mask = (mask >> (HD_PACK_SLICES - 1) ? mask & 1 ? mask : mask >> 1 : mask << 1) & HD_PACK_WHOLE;
     return place;
 }
 

@@ -1,15 +1,6 @@
 /* Slices of entries and the free map: see pack.h. */
 #include "hwmodel/rf/pack.h"
 
-enum { RIGHT_ROOM = -1, LEFT_ROOM = 2, ANY_ROOM = 5, EMPTY_ROOM = 9 }; /* + width where that is below 4; see ROOMS */
-
-static uint32_t room_for(uint32_t width, hd_pack_side side)
-{
-    if (width == HD_PACK_SLICES)
-        return EMPTY_ROOM;
-    return (uint32_t)(side == HD_PACK_LEFT ? LEFT_ROOM : side == HD_PACK_RIGHT ? RIGHT_ROOM : ANY_ROOM) + width;
-}
-
 static uint8_t run_at(uint32_t free, uint32_t width, uint32_t from)
 {
     uint32_t run = ((1u << width) - 1) << from;
@@ -27,40 +18,21 @@ static uint8_t run_in(uint32_t free, uint32_t width, hd_pack_side side)
     return 0;
 }
 
-/* Kinds of room by mask of free slices: for 1 to 3 at the right, at the left, anywhere, and for all. */
-#define AT(free, run, bit) ((((free) & (run)) == (run)) << (bit))
-#define ANYWHERE(free) (((free) != 0) << 6 | (((free) & (free) >> 1) != 0) << 7 | (((free) & (free) >> 1 & (free) >> 2) != 0) << 8)
-#define ROOMS(free) \
-    (AT(free, 1, 0) | AT(free, 3, 1) | AT(free, 7, 2) | AT(free, 8, 3) | AT(free, 12, 4) | AT(free, 14, 5) | ANYWHERE(free) | AT(free, 15, 9))
-static const uint16_t rooms_of_free[HD_PACK_WHOLE + 1] = {
-    ROOMS(0), ROOMS(1), ROOMS(2),  ROOMS(3),  ROOMS(4),  ROOMS(5),  ROOMS(6),  ROOMS(7),
-    ROOMS(8), ROOMS(9), ROOMS(10), ROOMS(11), ROOMS(12), ROOMS(13), ROOMS(14), ROOMS(15),
-};
-
-static uint32_t rooms_of(const hd_pack_entry *e)
+/* Of an entry: the slices that a search finds free. */
+static uint32_t found_free(const hd_pack_entry *e)
 {
-    return rooms_of_free[e->reserved ? 0 : HD_PACK_WHOLE & ~(uint32_t)e->taken];
-}
-
-static void flip_rooms(hd_pack_pool *pool, uint32_t entry, uint32_t changed, uint32_t now)
-{
-    for (; changed; changed &= changed - 1) {
-        uint32_t room = (uint32_t)__builtin_ctz(changed);
-        pool->words.items[entry / 64].with[room] ^= 1ull << entry % 64;
-        if (now >> room & 1 && entry / 64 < pool->first[room])
-            pool->first[room] = entry / 64;
-    }
+    return e->reserved ? 0 : HD_PACK_WHOLE & ~(uint32_t)e->taken;
 }
 
 static void set_entry(hd_pack_pool *pool, uint32_t entry, uint8_t taken, bool reserved)
 {
     hd_pack_entry *e = &pool->entries.items[entry];
-    uint32_t before = rooms_of(e);
+    uint64_t *with = pool->words.items[entry / 64].with, bit = 1ull << entry % 64;
+    with[found_free(e)] ^= bit;
     pool->used += (taken != 0) - (e->taken != 0);
     e->taken = taken;
     e->reserved = reserved;
-    uint32_t now = rooms_of(e);
-    flip_rooms(pool, entry, before ^ now, now);
+    with[found_free(e)] ^= bit;
 }
 
 static void add_entry(hd_pack_pool *pool)
@@ -69,14 +41,32 @@ static void add_entry(hd_pack_pool *pool)
     if (entry % 64 == 0)
         memset(hd_array_extend(&pool->words, 1), 0, sizeof(hd_pack_word));
     memset(hd_array_extend(&pool->entries, 1), 0, sizeof(hd_pack_entry));
-    flip_rooms(pool, entry, (1u << HD_PACK_ROOMS) - 1, (1u << HD_PACK_ROOMS) - 1);
+    pool->words.items[entry / 64].with[HD_PACK_WHOLE] |= 1ull << entry % 64;
 }
 
-static uint32_t lowest_with(hd_pack_pool *pool, uint32_t room)
+/* Masks of free slices that have room for so many (less one) at a side, as a set of bits. */
+static const uint16_t masks_with_room[3][HD_PACK_SLICES] = {
+    [HD_PACK_ANY] = {0xfffe, 0xf8c8, 0xc080, 0x8000},
+    [HD_PACK_LEFT] = {0xff00, 0xf000, 0xc000, 0x8000},
+    [HD_PACK_RIGHT] = {0xaaaa, 0x8888, 0x8080, 0x8000},
+};
+
+static uint64_t entries_with(const hd_pack_word *w, uint32_t masks)
 {
-    for (uint32_t *w = &pool->first[room]; *w < pool->words.count; ++*w)
-        if (pool->words.items[*w].with[room])
-            return *w * 64 + (uint32_t)__builtin_ctzll(pool->words.items[*w].with[room]);
+    uint64_t with = 0;
+    for (; masks; masks &= masks - 1)
+        with |= w->with[__builtin_ctz(masks)];
+    return with;
+}
+
+/* The lowest entry whose free slices are one of the masks. */
+static uint32_t lowest_with(hd_pack_pool *pool, uint32_t masks)
+{
+    for (uint32_t w = 0; w < pool->words.count; w++) {
+        uint64_t with = entries_with(&pool->words.items[w], masks);
+        if (with)
+            return w * 64 + (uint32_t)__builtin_ctzll(with);
+    }
     add_entry(pool);
     return pool->entries.count - 1;
 }
@@ -85,7 +75,6 @@ void hd_pack_clear(hd_pack_pool *pool)
 {
     hd_array_clear(&pool->entries);
     hd_array_clear(&pool->words);
-    memset(pool->first, 0, sizeof pool->first);
     pool->used = 0;
 }
 
@@ -102,45 +91,26 @@ uint8_t hd_pack_run(const hd_pack_pool *pool, uint32_t entry, uint32_t width, hd
 
 hd_pack_place hd_pack_find(hd_pack_pool *pool, uint32_t width, hd_pack_side side)
 {
-    uint32_t entry = lowest_with(pool, room_for(width, side));
+    uint32_t entry = lowest_with(pool, masks_with_room[side][width - 1]);
     return (hd_pack_place){entry, hd_pack_run(pool, entry, width, side)};
 }
 
 uint32_t hd_pack_empty(hd_pack_pool *pool)
 {
-    return lowest_with(pool, EMPTY_ROOM);
-}
-
-/* Slices of a run that begins at slice `low`, as a word: the first `width` bytes of the value there. */
-static uint32_t bytes_of(uint32_t low, uint32_t width)
-{
-    uint32_t bytes = 0x04030201u + 0x01010101u * (4 * low);
-    return (uint32_t)((uint64_t)bytes << 8 * low) & (uint32_t)(((1ull << 8 * width) - 1) << 8 * low);
-}
-
-static uint32_t slices_of(uint32_t low, uint32_t width)
-{
-    return (uint32_t)(((1ull << 8 * width) - 1) << 8 * low);
-}
-
-static uint32_t layout_of(const hd_pack_entry *e)
-{
-    return (uint32_t)e->slices[0] | (uint32_t)e->slices[1] << 8 | (uint32_t)e->slices[2] << 16 | (uint32_t)e->slices[3] << 24;
+    return lowest_with(pool, 1u << HD_PACK_WHOLE);
 }
 
 void hd_pack_take(hd_pack_pool *pool, hd_pack_place place)
 {
     hd_pack_entry *e = &pool->entries.items[place.entry];
-    set_entry(pool, place.entry, e->taken | place.mask, e->reserved);
-    for (uint32_t s = 0; s < HD_PACK_SLICES; s++)
-        if (place.mask >> s & 1)
-            e->slices[s] = 0;
+    set_entry(pool, place.entry, (uint8_t)(e->taken | place.mask), e->reserved);
+    e->layout &= ~hd_pack_bytes(place.mask);
 }
 
 void hd_pack_give(hd_pack_pool *pool, hd_pack_place place)
 {
     const hd_pack_entry *e = &pool->entries.items[place.entry];
-    uint8_t left = e->taken & (uint8_t)~place.mask;
+    uint8_t left = (uint8_t)(e->taken & ~place.mask);
     set_entry(pool, place.entry, left, left && e->reserved);
 }
 
@@ -149,53 +119,30 @@ void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved)
     set_entry(pool, entry, pool->entries.items[entry].taken, reserved);
 }
 
-hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_place place)
-{
-    const hd_pack_entry *e = &pool->entries.items[place.entry];
-    uint32_t low = (uint32_t)__builtin_ctz(place.mask), width = hd_pack_width(place);
-    hd_pack_value value = e->values[low];
-    if ((layout_of(e) & slices_of(low, width)) != bytes_of(low, width))
-        value.claim.lanes = 0;
-    return value;
-}
-
-void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_owner owner, hd_claim claim)
-{
-    hd_pack_entry *e = &pool->entries.items[place.entry];
-    uint32_t low = (uint32_t)__builtin_ctz(place.mask), width = hd_pack_width(place);
-    e->values[low] = (hd_pack_value){owner, claim};
-    for (uint32_t s = low; s < HD_PACK_SLICES; s++) {
-        uint8_t byte = (uint8_t)(1 + 4 * low + (s - low));
-        if (s - low < width)
-            e->slices[s] = byte;
-        else if (e->slices[s] == byte)
-            e->slices[s] = 0;
-    }
-}
-
 /* ---- carrying -------------------------------------------------------------------------------------------------------- */
 
-/* Slices that hold something of the frames. What nobody has in its slices is not carried: it is forgotten when they are taken. */
+/* The lowest byte of a layout, and the value whose byte it says. */
+static uint32_t lowest_byte(uint32_t layout) { return layout & 0xffu << (__builtin_ctz(layout) & ~7); }
+static uint32_t lowest_value(uint32_t layout) { return ((layout >> (__builtin_ctz(layout) & ~7) & 0xff) - 1) / 4; }
+
+/* The layout of slices that hold something of the frames. What nobody has in its slices is not carried: it is forgotten when they are taken. */
 static uint32_t held_slices(const hd_pack_entry *e, const hd_rf_carrier *c)
 {
     uint32_t held = 0;
-    for (uint32_t s = 0; s < HD_PACK_SLICES && c->out; s++) {
-        if (!(e->taken >> s & 1) || !e->slices[s])
-            continue;
-        uint32_t index = e->values[(e->slices[s] - 1) / 4].owner.index;
-        held |= index >= c->first && (index < c->end || !c->rest) ? (uint32_t)e->slices[s] << 8 * s : 0;
+    for (uint32_t left = c->out ? e->layout & hd_pack_bytes(e->taken) : 0; left; left ^= lowest_byte(left)) {
+        uint32_t index = e->values[lowest_value(left)].owner.index;
+        held |= index >= c->first && (index < c->end || !c->rest) ? lowest_byte(left) : 0;
     }
     return held;
 }
 
+/* Where they are taken up, nothing is in these slices. */
 static void carry_values(hd_pack_entry *e, uint32_t held, hd_rf_carrier *c)
 {
     uint32_t known = 0;
-    for (uint32_t s = 0; s < HD_PACK_SLICES; s++) {
-        uint32_t byte = held >> 8 * s & 255, low = (byte - 1) / 4;
-        if (!byte)
-            continue;
-        e->slices[s] = (uint8_t)byte;
+    e->layout |= held;
+    for (uint32_t left = held; left; left ^= lowest_byte(left)) {
+        uint32_t low = lowest_value(left);
         if (known >> low & 1)
             continue;
         known |= 1u << low;

@@ -8,8 +8,7 @@
  * read from the slices that the renaming table names, which must be the bytes of one value. Slices that a write of a value misses hold
  * nothing of it from then on.
  *
- * Cost: O(1) to read and write; the lowest entry with room is found in 1/64 step an entry, and steps are not made twice while
- * entries fill up.
+ * Cost: O(1) to read and write; the lowest entry with room is found in a few steps for each 64 entries.
  */
 #ifndef HD_HWMODEL_RF_PACK_H
 #define HD_HWMODEL_RF_PACK_H
@@ -20,9 +19,9 @@ enum { HD_PACK_SLICES = 4, HD_PACK_WHOLE = 15 /* mask of all */ };
 
 typedef enum hd_pack_side { HD_PACK_ANY, HD_PACK_LEFT, HD_PACK_RIGHT } hd_pack_side; /* left: up to slice 3; right: from slice 0 on */
 
-typedef struct hd_pack_place { /* as the renaming table has it */
-    uint32_t entry;
-    uint8_t mask; /* of slices; 0: nowhere */
+typedef struct hd_pack_place { /* as the renaming table has it; a word, as it is copied all the time */
+    uint32_t entry : 28;
+    uint32_t mask : HD_PACK_SLICES; /* 0: nowhere */
 } hd_pack_place;
 
 typedef struct hd_pack_value { /* what somebody wrote into neighbouring slices */
@@ -31,22 +30,20 @@ typedef struct hd_pack_value { /* what somebody wrote into neighbouring slices *
 } hd_pack_value;
 
 typedef struct hd_pack_entry {
-    uint8_t slices[HD_PACK_SLICES]; /* 0: nothing; else 1 + 4 * number of the value + number of its byte */
-    uint8_t taken;                  /* mask */
-    bool reserved;                  /* for a register to come: no search finds it */
+    uint32_t layout; /* a byte a slice, from the lowest: 0: nothing; else 1 + 4 * number of the value + number of its byte */
+    uint8_t taken;   /* mask */
+    bool reserved;   /* for a register to come: no search finds it */
     hd_pack_value values[HD_PACK_SLICES]; /* by the slice of their lowest byte */
 } hd_pack_entry;
 
-enum { HD_PACK_ROOMS = 10 }; /* kinds of room: 1 to 3 slices at each side and anywhere, and an empty entry */
 typedef struct hd_pack_word {
-    uint64_t with[HD_PACK_ROOMS]; /* of 64 entries, those with such room */
+    uint64_t with[HD_PACK_WHOLE + 1]; /* of 64 entries, those with this mask of slices that a search finds free */
 } hd_pack_word;
 
 typedef struct hd_pack_pool {
     HD_ARRAY(hd_pack_entry) entries;
     HD_ARRAY(hd_pack_word) words;
-    uint32_t first[HD_PACK_ROOMS]; /* no word below has such room */
-    uint32_t used;                 /* entries with a taken slice */
+    uint32_t used; /* entries with a taken slice */
 } hd_pack_pool;
 
 void hd_pack_clear(hd_pack_pool *pool);
@@ -64,8 +61,8 @@ void hd_pack_give(hd_pack_pool *pool, hd_pack_place place);
 void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved);
 
 /* What the slices of a place hold together: no lane, where they are not the bytes of one value from its lowest on. */
-hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_place place);
-void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_owner owner, hd_claim claim);
+static inline hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_place place);
+static inline void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_owner owner, hd_claim claim);
 
 /* What lies in the entries, all of one warp's. Of frames that rest, what is in their slices; which are taken is of the warp, as others look for free
  * ones. */
@@ -73,5 +70,33 @@ void hd_pack_carry(hd_pack_pool *pool, hd_rf_carrier *carrier);
 
 /* Slices of a place; a digit for each mask, from the right. */
 static inline uint32_t hd_pack_width(hd_pack_place place) { return (uint32_t)(0x4332322132212110 >> 4 * place.mask & 15); }
+
+/* ---- layouts ----------------------------------------------------------------------------------------------------------- */
+
+/* The bytes of a layout that are of the slices. */
+static inline uint32_t hd_pack_bytes(uint32_t mask) { return (mask * 0x00204081u & 0x01010101u) * 0xffu; }
+/* The layout of a value whose lowest byte is in that slice, and which has all from there on. */
+static inline uint32_t hd_pack_layout(uint32_t low) { return (0x04030201u + 0x04040404u * low) << 8 * low; }
+
+/* All of each byte whose highest bit is set. */
+static inline uint32_t hd_pack_bytes_marked(uint32_t word) { return (word >> 7 & 0x01010101u) * 0xffu; }
+
+static inline hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_place place)
+{
+    const hd_pack_entry *e = &pool->entries.items[place.entry];
+    uint32_t low = (uint32_t)__builtin_ctz(place.mask), other = (e->layout ^ hd_pack_layout(low)) & hd_pack_bytes(place.mask);
+    const hd_pack_value *value = &e->values[low];
+    return (hd_pack_value){value->owner, {value->claim.serial, other ? 0 : value->claim.lanes}};
+}
+
+static inline void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_owner owner, hd_claim claim)
+{
+    hd_pack_entry *e = &pool->entries.items[place.entry];
+    uint32_t low = (uint32_t)__builtin_ctz(place.mask), all = hd_pack_layout(low), bytes = hd_pack_bytes(place.mask);
+    uint32_t other = e->layout ^ (all & ~bytes); /* has a byte of 0 where bytes of this value remain that are not written now, or nothing */
+    uint32_t kept = ((other & 0x7f7f7f7f) + 0x7f7f7f7f) | other;
+    e->layout = (e->layout & hd_pack_bytes_marked(kept) & ~bytes) | (all & bytes);
+    e->values[low] = (hd_pack_value){owner, claim};
+}
 
 #endif
