@@ -137,15 +137,24 @@ static void dismiss_helpers(hd_relay *r)
     r->helpers = 0;
 }
 
+/* Until at most `behind` batches are not read by all. */
+static void read_on(hd_relay *r, uint32_t behind)
+{
+    while (read_by_all(r) + behind < r->made) {
+        if (r->reader_count > 1)
+            call_helpers(r); /* threads may have become spare */
+        read_or_wait(r);
+    }
+}
+
 bool hd_relay_pass(hd_relay *r, uint32_t behind)
 {
-    if (r->reader_count > 1 || behind)
-        call_helpers(r);
     pthread_mutex_lock(&r->lock);
     r->made++;
     pthread_cond_broadcast(&r->moved);
-    while (read_by_all(r) + behind < r->made)
-        read_or_wait(r);
+    if (behind)
+        call_helpers(r);
+    read_on(r, behind);
     bool good = r->wrong >= r->made - (behind < r->made ? behind : r->made);
     pthread_mutex_unlock(&r->lock);
     return good;
@@ -164,8 +173,7 @@ bool hd_relay_finish(hd_relay *r)
     pthread_mutex_lock(&r->lock);
     r->finishes = true;
     pthread_cond_broadcast(&r->moved);
-    while (read_by_all(r) < r->made)
-        read_or_wait(r);
+    read_on(r, 0);
     pthread_mutex_unlock(&r->lock);
     dismiss_helpers(r);
     r->finishes = false;

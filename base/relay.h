@@ -10,8 +10,8 @@
  * What passes return must not depend on the number of threads, nor on their pace: that a reader found something wrong is told when all have read
  * that batch, and no sooner.
  *
- * Threads: a pass begins some more where there is work for them, up to those that are granted, and of a `spare` only those that are there; they
- * stay, waiting where there is nothing to read, until hd_relay_finish. Where a thread cannot be made, the others do its work.
+ * Threads: passes begin some more where there is work for them, and so do waits; up to those that are granted, and of a `spare` only those that are
+ * there. They stay, waiting where there is nothing to read, until hd_relay_finish. Where a thread cannot be made, the others do its work.
  * Cost: O(readers) a batch and thread, under a lock.
  */
 #ifndef HD_BASE_RELAY_H
