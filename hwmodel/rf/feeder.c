@@ -100,13 +100,13 @@ bool hd_rf_feeder_do_noted(hd_rf_feeder *c, hd_rf_living *w, const hd_rf_passage
 }
 
 /* With the event. */
-static inline void do_at_once(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
+static inline void do_at_once(hd_rf_feeder *c, hd_rf_living *w, uint32_t function, uint32_t instruction)
 {
     if (!c->share || c->defers)
         return;
-    const hd_stretch_part part = {.first = event->instruction};
+    const hd_stretch_part part = {.first = instruction};
     const hd_rf_stretch at = {.count = 1, .part_count = 1, .parts = &part};
-    (void)hd_rf_feeder_do_noted(c, w, &(hd_rf_passage){.function = event->function, .end = 1, .stretch = &at});
+    (void)hd_rf_feeder_do_noted(c, w, &(hd_rf_passage){.function = function, .end = 1, .stretch = &at});
 }
 
 /* ---- lives ------------------------------------------------------------------------------------------------------------- */
@@ -144,7 +144,7 @@ static void end_warp(hd_rf_feeder *c, const hd_event *event)
     while (w->warp.identity.frames.count)
         end_frame(c, w);
     TELL_MODELS(c, warp_end, &w->warp);
-    do_at_once(c, w, event);
+    do_at_once(c, w, event->function, event->instruction);
     w->alive = false;
 }
 
@@ -174,7 +174,7 @@ static void return_to_frame(hd_rf_feeder *c, const hd_event *event)
         if (w->warp.identity.frames.items[i].frame == event->frame)
             enter_frame(c, w, event);
     if (w)
-        do_at_once(c, w, event);
+        do_at_once(c, w, event->function, event->instruction);
 }
 
 /* ---- one instruction ----------------------------------------------------------------------------------------------- */
@@ -186,27 +186,33 @@ static inline void run_model(hd_rf_feeder *c, hd_rf_member *member, const hd_rf_
         c->failed++;
 }
 
-static inline __attribute__((always_inline)) hd_rf_step step_of(const hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
+/* Without columns. */
+static inline __attribute__((always_inline)) hd_rf_step plain_step(const hd_rf_code *code, hd_rf_living *w, uint32_t function, uint32_t i,
+                                                                   uint32_t active, uint32_t effective)
 {
-    const hd_rf_code *code = c->code->functions[event->function];
-    uint32_t i = event->instruction;
     return (hd_rf_step){
         .warp = &w->warp,
         .code = code,
         .insn = &code->function->instructions.items[i],
-        .function = event->function,
+        .function = function,
         .instruction = i,
-        .active = event->active,
-        .effective = event->effective,
+        .active = active,
+        .effective = effective,
         .sources = code->sources + code->source_first[i],
         .source_count = code->source_first[i + 1] - code->source_first[i],
         .destinations = code->destinations + code->destination_first[i],
         .destination_count = code->destination_first[i + 1] - code->destination_first[i],
         .serial = w->warp.identity.serial + 1,
-        .addresses = c->columns & HD_COLUMN_ADDRESSES ? event->addresses : NULL,
-        .results = c->columns & HD_COLUMN_RESULTS ? event->results : NULL,
-        .widths = c->columns & HD_COLUMN_WIDTHS ? event->widths : NULL,
     };
+}
+
+static hd_rf_step step_of(const hd_rf_feeder *c, hd_rf_living *w, const hd_event *e)
+{
+    hd_rf_step step = plain_step(c->code->functions[e->function], w, e->function, e->instruction, e->active, e->effective);
+    step.addresses = c->columns & HD_COLUMN_ADDRESSES ? e->addresses : NULL;
+    step.results = c->columns & HD_COLUMN_RESULTS ? e->results : NULL;
+    step.widths = c->columns & HD_COLUMN_WIDTHS ? e->widths : NULL;
+    return step;
 }
 
 hd_rf_step hd_rf_feeder_peek(hd_rf_feeder *c, const hd_event *event)
@@ -215,7 +221,7 @@ hd_rf_step hd_rf_feeder_peek(hd_rf_feeder *c, const hd_event *event)
     if (!w)
         return (hd_rf_step){0};
     enter_frame(c, w, event);
-    do_at_once(c, w, event);
+    do_at_once(c, w, event->function, event->instruction);
     return step_of(c, w, event);
 }
 
@@ -228,17 +234,16 @@ static bool overflow(hd_rf_feeder *c, const hd_rf_step *step)
 }
 
 /* An instruction of the warp, whose frame is on top. */
-static bool issue_in(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
+static inline bool take_step(hd_rf_feeder *c, hd_rf_living *w, const hd_rf_step *step)
 {
-    const hd_rf_step step = step_of(c, w, event);
     hd_rf_member *const end = c->members.items + c->members.count;
     for (hd_rf_member *member = c->members.items; member < end; member++)
         if (!member->failure.wrong)
-            run_model(c, member, &step);
-    do_at_once(c, w, event);
-    for (uint32_t d = 0; d < step.destination_count && step.effective; d++)
-        hd_identity_write(&w->warp.identity, hd_rf_index(&step, step.destinations[d].word), step.effective);
-    return (w->warp.identity.serial < UINT32_MAX - 4096 || overflow(c, &step)) && c->failed < c->members.count;
+            run_model(c, member, step);
+    do_at_once(c, w, step->function, step->instruction);
+    for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
+        hd_identity_write(&w->warp.identity, hd_rf_index(step, step->destinations[d].word), step->effective);
+    return (w->warp.identity.serial < UINT32_MAX - 4096 || overflow(c, step)) && c->failed < c->members.count;
 }
 
 static bool issue(hd_rf_feeder *c, const hd_event *event)
@@ -247,7 +252,8 @@ static bool issue(hd_rf_feeder *c, const hd_event *event)
     if (!w)
         return true; /* begun before this count was attached */
     enter_frame(c, w, event);
-    return issue_in(c, w, event);
+    const hd_rf_step step = step_of(c, w, event);
+    return take_step(c, w, &step);
 }
 
 bool hd_rf_feeder_take(hd_rf_feeder *c, const hd_event *event)
@@ -284,19 +290,26 @@ bool hd_rf_feeder_take(hd_rf_feeder *c, const hd_event *event)
 
 bool hd_rf_feeder_pass(hd_rf_feeder *c, const hd_rf_passage *p, uint32_t *at)
 {
-    const uint32_t *first = c->code->functions[p->function]->destination_first;
-    const hd_width *widths = hd_rf_stretch_widths(p->stretch, c->code, p->from);
+    const hd_rf_stretch *s = p->stretch;
+    const hd_rf_code *code = c->code->functions[s->function];
+    const hd_stretch_part *part = s->parts, *last = s->parts + s->part_count - 1;
+    const hd_width *widths = c->columns & HD_COLUMN_WIDTHS ? hd_rf_stretch_widths(s, c->code, p->from) : NULL;
     uint32_t failed = c->failed;
     hd_rf_living *w = hd_rf_feeder_warp(c, p->warp);
-    for (uint32_t i = p->from; w && i < p->end; i++) {
-        hd_event event = hd_rf_passage_event(p, i);
-        if (i == p->from)
-            enter_frame(c, w, &event);
-        if (event.effective && widths) {
-            event.widths = widths;
-            widths += first[event.instruction + 1] - first[event.instruction];
+    if (!w || p->from == p->end)
+        return true;
+    hd_event first = hd_rf_passage_event(p, p->from);
+    enter_frame(c, w, &first);
+    for (uint32_t i = p->from; i < p->end; i++) {
+        while (part < last && part[1].at <= i)
+            part++;
+        uint32_t active = hd_rf_stretch_mask(s, part->active), effective = hd_rf_stretch_mask(s, s->effective[i]);
+        hd_rf_step step = plain_step(code, w, s->function, part->first + (i - part->at), active, effective);
+        if (effective && widths) {
+            step.widths = widths;
+            widths += step.destination_count;
         }
-        issue_in(c, w, &event);
+        take_step(c, w, &step);
         if (c->failed != failed) {
             *at = i;
             return false;
@@ -311,5 +324,5 @@ void hd_rf_feeder_switch(hd_rf_feeder *c, uint32_t warp, bool leaves)
     if (!w)
         return;
     TELL_MODELS(c, warp_switch, leaves ? &w->warp : NULL, leaves ? NULL : &w->warp);
-    do_at_once(c, w, &(hd_event){.function = w->warp.function});
+    do_at_once(c, w, w->warp.function, 0);
 }

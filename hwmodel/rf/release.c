@@ -297,7 +297,7 @@ static void fetch_flags(hd_release *r, const hd_rf_step *step, const hd_release_
         return;
     w->flags = flags;
     hd_rf_add(&r->model, HD_COUNTER_FLAG_WORDS, 1);
-    note(r, HD_RELEASE_FETCH, 0, flags, 0);
+    note(r, HD_RELEASE_FETCH, 0, flags, r->shared.entries ? (flags - 1) % r->shared.entries : 0);
 }
 
 static void release_issue(hd_rf_model *model, const hd_rf_step *step)

@@ -22,7 +22,7 @@ typedef enum hd_release_deed_kind {
     HD_RELEASE_TELL,   /* before these three: n of all that follow begin; over them, the sum of registers taken since here is `index` */
     HD_RELEASE_MOST,   /* behind it: ... and the most of them, where n is not 0 */
     HD_RELEASE_ACCESS, /* of the physical register of `index`, which has had it since before all these, n times */
-    HD_RELEASE_FETCH,  /* `index`: a pir word is wanted (1 + its address) */
+    HD_RELEASE_FETCH,  /* `index`: a pir word is wanted (1 + its address), from the n-th entry of the flag cache */
     HD_RELEASE_NAME, HD_RELEASE_UNNAME, /* n words of a frame that begins, or ends */
     HD_RELEASE_PLAN,   /* the next n deeds are in place of all behind them, if the first of these, as many as `index`, can be done: ranks */
     HD_RELEASE_BANK,   /* n ranks follow, of the bank of the register `index` */

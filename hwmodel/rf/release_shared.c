@@ -29,13 +29,10 @@ static void add_warps(hd_release_shared *s, uint32_t slot)
 /* ---- one deed ---------------------------------------------------------------------------------------------------------- */
 
 /* Is the pir word in the cache; it is afterwards. */
-static bool cached(hd_release_shared *s, uint32_t flags)
+static inline bool cached(hd_release_shared *s, uint32_t flags, uint32_t entry)
 {
-    if (!s->entries)
-        return false;
-    uint32_t *entry = &s->cache[(flags - 1) % s->entries];
-    bool hit = *entry == flags;
-    *entry = flags;
+    bool hit = s->entries && s->cache[entry] == flags;
+    s->cache[entry] = flags;
     return hit;
 }
 
@@ -170,9 +167,10 @@ uint32_t hd_release_shared_do(hd_release_shared *s, uint32_t slot, uint32_t furt
             break;
         case HD_RELEASE_TELL:
             tell(s, deed, end);
+            deed++; /* ... with what is behind it */
             break;
         case HD_RELEASE_FETCH:
-            hd_rf_add(s->model, HD_COUNTER_FLAG_DECODES, !cached(s, deed->index));
+            hd_rf_add(s->model, HD_COUNTER_FLAG_DECODES, !cached(s, deed->index, deed->n));
             break;
         case HD_RELEASE_NAME:
             name(s, deed->n);

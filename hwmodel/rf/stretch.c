@@ -314,14 +314,12 @@ hd_rf_passage hd_rf_stretches_find(hd_rf_stretches *s, const hd_stretch *o)
 
 /* ---- what is in one ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t mask_at(const hd_rf_stretch *s, uint32_t place) { return place ? s->masks[place - 1] : 0; }
-
 hd_event hd_rf_passage_event(const hd_rf_passage *p, uint32_t i)
 {
     const hd_rf_stretch *s = p->stretch;
     const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, i);
     return (hd_event){.kind = HD_EVENT_ISSUE, .cta = p->cta, .warp = p->warp, .frame = p->frame, .function = s->function,
-                      .instruction = part->first + (i - part->at), .active = mask_at(s, part->active), .effective = mask_at(s, s->effective[i])};
+                      .instruction = part->first + (i - part->at), .active = hd_rf_stretch_mask(s, part->active), .effective = hd_rf_stretch_mask(s, s->effective[i])};
 }
 
 const hd_width *hd_rf_stretch_widths(const hd_rf_stretch *s, const hd_rf_module *code, uint32_t i)

@@ -40,6 +40,9 @@ static inline uint32_t hd_rf_stretch_instruction(const hd_rf_stretch *s, uint32_
     return part->first + (i - part->at);
 }
 
+/* At a place that `parts` or `effective` name. */
+static inline uint32_t hd_rf_stretch_mask(const hd_rf_stretch *s, uint32_t place) { return place ? s->masks[place - 1] : 0; }
+
 /* What a warp does next: a stretch, or a part of one (kind ISSUE), or another event. */
 typedef struct hd_rf_passage {
     uint8_t kind, from, end; /* of the stretch, the instructions [from, end) */
