@@ -106,6 +106,15 @@ static inline void give(hd_release_shared *s, uint32_t slot, uint32_t index, uin
     held->place = 0;
 }
 
+/* And all accesses behind it; says which is the last one. */
+static inline const hd_rf_deed *access(hd_release_shared *s, uint32_t slot, uint32_t further, const hd_rf_deed *deed, const hd_rf_deed *end)
+{
+    hd_release_held *held = s->warps.items[slot].items;
+    for (; deed < end && deed->what == HD_RELEASE_ACCESS; deed++)
+        held[deed->index + further].accesses += deed->n; /* further: less, it may be */
+    return deed - 1;
+}
+
 /* The places of all that is ranked. false: those of a bank are not known. */
 static bool find_ranks(const hd_release_shared *s, uint32_t slot, uint32_t further, const hd_rf_deed *deed, uint32_t count, uint32_t *places)
 {
@@ -160,7 +169,7 @@ uint32_t hd_release_shared_do(hd_release_shared *s, uint32_t slot, uint32_t furt
             give(s, slot, deed->index + further, deed->n);
             break;
         case HD_RELEASE_ACCESS:
-            s->warps.items[slot].items[deed->index + further].accesses += deed->n;
+            deed = access(s, slot, further, deed, end);
             break;
         case HD_RELEASE_ISSUE:
             s->file.time += deed->n;
