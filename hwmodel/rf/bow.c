@@ -128,6 +128,21 @@ static hd_rf_model *bow_create(const hd_rf_module *code, const char *options, co
     return NULL;
 }
 
+/* The window of BOW is as that of BOW-WR without the compiler; its file has every result, and what leaves the window owes it nothing. */
+static bool bow_like(const hd_rf_model *model, const hd_rf_model *other)
+{
+    const hd_bow *b = (const hd_bow *)model, *o = (const hd_bow *)other;
+    bool broken = b->unmasked || b->unsaved || o->unmasked || o->unsaved;
+    return b->policy == HD_BOW_THROUGH && o->policy == HD_BOW_BACK && b->iw == o->iw && b->capacity == o->capacity && !broken;
+}
+
+static void bow_count_like(hd_rf_model *model, const hd_rf_model *other)
+{
+    memcpy(model->counters, other->counters, sizeof model->counters);
+    model->counters[HD_COUNTER_WINDOW_READS] -= other->counters[HD_COUNTER_FILE_WRITES];
+    model->counters[HD_COUNTER_FILE_WRITES] = other->counters[HD_COUNTER_RESULTS];
+}
+
 /* ---- the window ---------------------------------------------------------------------------------------------------- */
 
 static hd_bow_window *window_of(hd_bow *bow, const hd_rf_warp *warp)
@@ -424,4 +439,6 @@ const hd_rf_ops hd_rf_bow_ops = {
     .operand_read = bow_read,
     .write_back = bow_write,
     .carry = bow_carry,
+    .like = bow_like,
+    .count_like = bow_count_like,
 };

@@ -11,12 +11,12 @@ static bool is_like(const hd_rf_model *model, const hd_rf_model *other)
     return ops == other->info->ops && ops->like && !broken && !strcmp(model->info->pass, other->info->pass) && ops->like(model, other);
 }
 
-/* The one before it that stands for it, or the model itself. */
+/* The one that stands for it, or the model itself. Of two that are like each other, it is the first. */
 static uint32_t find_like(const hd_rf_groups *g, uint32_t m)
 {
-    for (uint32_t other = 0; other < m; other++)
-        if (g->like.items[other] == other && is_like(g->models[m], g->models[other]))
-            return other;
+    for (uint32_t other = 0; other < g->model_count; other++)
+        if (is_like(g->models[m], g->models[other]) && (other < m || !is_like(g->models[other], g->models[m])))
+            return find_like(g, other);
     return m;
 }
 
