@@ -92,7 +92,8 @@ static hd_rf_model *corf_create(const hd_rf_module *code, const char *options, c
     c->uncopied = hd_rf_flag(options, "uncopied");
     c->stale = hd_rf_flag(options, "stale");
     c->slipped = hd_rf_flag(options, "slipped");
-    bool good = hd_corf_hints_read(&c->hints, code, c->policy, hd_rf_flag(options, "release"));
+    c->model.releases = hd_rf_flag(options, "release");
+    bool good = hd_corf_hints_read(&c->hints, code, c->policy, c->model.releases);
     hd_array_reserve(&c->plan.operands, c->hints.most_sources + 1);
     if (good)
         return &c->model;

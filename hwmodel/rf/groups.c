@@ -34,11 +34,14 @@ static hd_rf_way way_of(const hd_rf_groups *g, uint32_t m)
     return is_carried(g, m) ? HD_RF_BY_STRETCH : HD_RF_BY_EVENT;
 }
 
-/* Can they see the same events in the same order? */
+/* Can they see the same events in the same order, and be looked up together? Models that release are in other states than those that do not: a warp
+ * would be in a new state more often, and all of them would have to walk it. */
 static bool go_together(const hd_rf_groups *g, const hd_rf_group *group, uint32_t m)
 {
     uint32_t first = group->feeder->members.items[0].number;
     if (group->way != way_of(g, m) || group->feeder->columns != g->models[m]->info->ops->columns || is_carried(g, first) != is_carried(g, m))
+        return false;
+    if (g->models[m]->releases != g->models[first]->releases)
         return false;
     return group->way != HD_RF_BY_TURN || !(hd_rf_interleave_steers(g->models[m]) || hd_rf_interleave_steers(g->models[first]));
 }

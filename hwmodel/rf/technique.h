@@ -230,6 +230,7 @@ typedef struct hd_rf_model {
     uint64_t storage_bits;     /* of what the technique adds to one SM (tables, tags, caches), by its paper's arithmetic; known from `launch` on */
     bool shares;    /* warps have storage in common, though the model's `carry` is for those that do not */
     bool follows;   /* its hooks that steer have nothing to say for this code, and are not asked: as many CTAs are resident as for other models */
+    bool releases;  /* what a warp holds changes not with what it writes alone: registers are given back where flags say so */
     bool forgets;   /* for tests: nothing that was walked is looked up, and warps are taken up anew for each stretch */
     uint32_t fault; /* for tests: the fault-th move of data inside the model is lost (0 = none); see hd_rf_loses */
 } hd_rf_model;
