@@ -1,5 +1,6 @@
 /* Models of a count, together where they see the same events in the same order: such a group shares what the baseline knows (feeder.h) and the order
- * of the warps. Models that release registers are apart. Of one kind there are as many groups as half of the threads. A model that another one stands for (technique.h: like) is in none.
+ * of the warps. Models that release registers are apart from those that do not. Of one kind there are as many groups as half of the threads. A model
+ * that another one stands for (technique.h: like) is in none.
  */
 #ifndef HD_HWMODEL_RF_GROUPS_H
 #define HD_HWMODEL_RF_GROUPS_H
