@@ -135,6 +135,10 @@ static void slices_must_agree(void **state)
     hd_pack_write(&pool, place, one, (hd_claim){6, 0xff});
     hd_pack_write(&pool, (hd_pack_place){0, 4}, other, (hd_claim){6, 0xff});
     assert_int_equal(hd_pack_read(&pool, place).claim.lanes, 0);
+    assert_int_equal(hd_pack_read(&pool, (hd_pack_place){0, 4}).claim.lanes, 0xff);
+    hd_pack_give(&pool, (hd_pack_place){0, 15});
+    hd_pack_take(&pool, (hd_pack_place){0, 4});
+    assert_int_equal(hd_pack_read(&pool, (hd_pack_place){0, 4}).claim.lanes, 0); /* taken anew */
     hd_pack_free(&pool);
 }
 
