@@ -8,9 +8,9 @@
  *
  * Order. CTAs run one after another by linear index (x fastest). In a CTA warps take turns by index: a warp runs until
  * it waits at a barrier, ends, or has issued HD_EXEC_QUANTUM instructions in a row. A divergent branch runs its taken
- * side first, then the fall-through; brx.idx runs its targets in table order, the lanes of one target together; an
- * indirect call runs its targets in the order of the lowest lanes that call them. So events, memory and faults are the
- * same in every run.
+ * side first, then the fall-through; brx.idx runs its targets in table order, all lanes that go to one of them
+ * together; an indirect call runs its targets in the order of the lowest lanes that call them. So events, memory and
+ * faults are the same in every run.
  *
  * A warp also gives its turn up at nanosleep and at an mbarrier's test_wait or try_wait that is not over. Lanes that
  * wait for others of their warp (barriers without .aligned, bar.warp.sync; every 16th turn that is given up) let another

@@ -136,32 +136,62 @@ hd_step hd_run_branch(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_JUMPED;
 }
 
-/* brx.idx: lanes with the same index go together; the first index on top, lanes whose guard is false below all. */
+/* The lanes of `mask` whose index the table leads to `target`. */
+static uint32_t lanes_to(const uint32_t *index, const uint32_t *targets, uint32_t mask, uint32_t target)
+{
+    uint32_t lanes = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        lanes |= (uint32_t)(targets[index[lane]] == target) << lane;
+    }
+    return lanes;
+}
+
+/* Sides by their first place in the table, the last of them first: below those that run before. */
+static void push_table_sides(hd_warp *w, const uint32_t *index, const uint32_t *targets, uint32_t mask, uint32_t join)
+{
+    struct {
+        uint32_t target, place, lanes;
+    } sides[LANES];
+    uint32_t count = 0;
+    for (uint32_t rest = mask, side; rest; rest &= ~side) {
+        uint32_t target = targets[index[__builtin_ctz(rest)]], place = 0, at = count++;
+        side = lanes_to(index, targets, rest, target);
+        while (targets[place] != target)
+            place++;
+        for (; at && sides[at - 1].place < place; at--)
+            sides[at] = sides[at - 1];
+        sides[at].target = target;
+        sides[at].place = place;
+        sides[at].lanes = side;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (sides[i].target != join)
+            push(w, sides[i].target, join, sides[i].lanes);
+}
+
+/* brx.idx: lanes that go to one target are one side, whatever index took them there. Those that go on because their guard is
+ * false are one side with those that the table leads to the next instruction; it runs last. */
 hd_step hd_run_branch_table(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const uint32_t *index = hd_row(w, op->a), *targets = hd_top_frame(w)->code->refs.items + op->first;
     uint32_t rest = hd_top(w)->mask & ~mask, next = hd_top(w)->pc + 1, join, bad = 0;
-    uint32_t first = index[__builtin_ctz(mask)], same = 0;
-    for (uint32_t i = 0; i < LANES; i++) {
+    for (uint32_t i = 0; i < LANES; i++)
         bad |= (uint32_t)(index[i] >= op->count) << i & mask;
-        same |= (uint32_t)(index[i] == first) << i & mask;
-    }
     if (bad)
         return hd_fault(op, w, bad, "brx.idx with index %u of %u targets", index[__builtin_ctz(bad)], op->count);
-    if (same == mask && !rest) {
-        hd_top(w)->pc = targets[first];
+    uint32_t first = targets[index[__builtin_ctz(mask)]];
+    if (rest)
+        rest |= lanes_to(index, targets, mask, next);
+    mask &= ~rest;
+    if (!mask || (!rest && lanes_to(index, targets, mask, first) == mask)) {
+        hd_top(w)->pc = mask ? first : next;
         return HD_STEP_JUMPED;
     }
     split_begin(w, op->join, &join);
     if (rest && next != join)
         push(w, next, join, rest);
-    for (uint32_t k = op->count; k-- > 0;) {
-        uint32_t side = 0;
-        for (uint32_t i = 0; i < LANES; i++)
-            side |= (uint32_t)(index[i] == k) << i & mask;
-        if (side && targets[k] != join)
-            push(w, targets[k], join, side);
-    }
+    push_table_sides(w, index, targets, mask, join);
     return HD_STEP_JUMPED;
 }
 

@@ -156,7 +156,7 @@ static void generate_loop(generator *g, uint32_t depth)
 
 static void generate_switch(generator *g, uint32_t depth)
 {
-    uint32_t head = g->current, cases[3], ends[3], count = 2 + oracle_next(g->r, 2);
+    uint32_t head = g->current, cases[ORACLE_TARGETS], ends[3], count = 2 + oracle_next(g->r, 2);
     for (uint32_t c = 0; c < count; c++) {
         cases[c] = next_block(g);
         if (c == 0)
@@ -166,6 +166,13 @@ static void generate_switch(generator *g, uint32_t depth)
     uint32_t join = next_block(g);
     for (uint32_t c = 0; c < count; c++)
         jump(g, ends[c], join);
+    while (count < ORACLE_TARGETS - 1 &&
+           oracle_next(g->r, 3)) { /* a target again, or the join, at any place of the table */
+        uint32_t at = oracle_next(g->r, count + 1),
+                 again = oracle_next(g->r, 4) ? cases[oracle_next(g->r, count)] : join;
+        memmove(cases + at + 1, cases + at, (count++ - at) * sizeof *cases);
+        cases[at] = again;
+    }
     end_block(g, head, ORACLE_SWITCH, count, cases);
 }
 
@@ -200,6 +207,9 @@ static void generate_soup(generator *g)
     for (uint32_t b = 0; b < n; b++) {
         uint32_t targets[] = {oracle_next(g->r, n), oracle_next(g->r, n), oracle_next(g->r, n)},
                  kind = oracle_next(g->r, 12);
+        for (uint32_t t = 1; t < 3; t++)
+            if (oracle_next(g->r, 3) == 0)
+                targets[t] = targets[0];
         if (b + 1 == n)
             kind = kind < 6 ? 11 : 0;
         if (kind < 2)

@@ -33,7 +33,7 @@ typedef enum program_kind {
     DO_LOOP,     /* lists[0], as often as the low bits of a register say; head-tested, or tail-tested where `a` is odd */
     DO_BREAK,    /* of the innermost loop, where the guard holds */
     DO_CONTINUE,
-    DO_SWITCH,   /* lists[0..3] by two bits */
+    DO_SWITCH,   /* one of the lists by two bits and program_case(); lists[0] where the guard is false */
     DO_EXIT,     /* where the guard holds; only in the program's tail */
     DO_LOAD,     /* global: one of the inputs */
     DO_LOCAL_STORE, DO_LOCAL_LOAD,
@@ -64,6 +64,9 @@ typedef struct program_node {
     uint64_t immediate[3];
     program_list lists[4];
 } program_node;
+
+/* Of a DO_SWITCH: the list at a place of its table; 4: none. */
+static inline uint32_t program_case(const program_node *n, uint32_t place) { return n->immediate[place / 2] >> 8 * (place % 2) & 7; }
 
 typedef struct program {
     program_node nodes[MOST_NODES];

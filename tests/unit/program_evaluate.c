@@ -327,6 +327,12 @@ static flow do_loop(machine *m, thread *t, const program_node *n)
     return GO_ON;
 }
 
+static flow do_switch(machine *m, thread *t, const program_node *n, uint32_t place)
+{
+    uint32_t list = n->guard == NO_GUARD || guarded(t, n) ? program_case(n, place) : 0;
+    return list < 4 ? run_list(m, t, &n->lists[list]) : GO_ON;
+}
+
 static flow run_node(machine *m, thread *t, const program_node *n)
 {
     uint64_t *r = t->v[KIND_R], a = r[n->s[0] % WORDS], b = r[n->s[1] % WORDS];
@@ -340,7 +346,7 @@ static flow run_node(machine *m, thread *t, const program_node *n)
     case DO_LOOP:
         return do_loop(m, t, n);
     case DO_SWITCH:
-        return run_list(m, t, &n->lists[a >> 5 & 3]);
+        return do_switch(m, t, n, a >> 5 & 3);
     case DO_BREAK:
         return guarded(t, n) ? BREAK : GO_ON;
     case DO_CONTINUE:

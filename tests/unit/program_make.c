@@ -94,6 +94,19 @@ static uint16_t make_op(maker *m)
 
 static void make_list(maker *m, program_list *list, uint32_t depth, bool in_loop, bool exits);
 
+/* In half of the tables any list at any place, or none (the end); some with a guard, behind which the first list comes.
+ */
+static void make_table(maker *m, program_node *n)
+{
+    bool any = below(m, 2);
+    for (uint32_t i = 0; i < 4; i++)
+        n->immediate[i / 2] |= (uint64_t)(any ? below(m, 5) : i) << 8 * (i % 2);
+    if (!below(m, 3)) {
+        n->guard = (int8_t)below(m, PREDICATES);
+        n->guard_not = below(m, 2);
+    }
+}
+
 static uint16_t make_group(maker *m, uint32_t depth, bool in_loop, bool exits)
 {
     static const uint8_t groups[] = {DO_IF, DO_IF, DO_LOOP, DO_SWITCH};
@@ -103,6 +116,8 @@ static uint16_t make_group(maker *m, uint32_t depth, bool in_loop, bool exits)
     m->p->nodes[at].s[0] %= kind == DO_IF ? PREDICATES : WORDS;
     m->p->nodes[at].op = (uint8_t)below(m, 2);
     m->p->nodes[at].d = (uint8_t)depth; /* the loop's counter */
+    if (kind == DO_SWITCH)
+        make_table(m, &m->p->nodes[at]);
     for (uint32_t i = 0; i < lists; i++) {
         program_list list = {0};
         make_list(m, &list, depth + 1, in_loop || kind == DO_LOOP, exits);

@@ -81,8 +81,17 @@ static void put_loop(printer *o, const program_node *n)
 static void put_switch(printer *o, const program_node *n)
 {
     uint32_t label = o->labels++;
-    put(o, "shr.u32 %%t, %%r%u, 5;\nand.b32 %%t, %%t, 3;\nTABLE%u: .branchtargets CASE%u_0, CASE%u_1, CASE%u_2, CASE%u_3;\nbrx.idx %%t, TABLE%u;\n",
-        n->s[0], label, label, label, label, label, label);
+    put(o, "shr.u32 %%t, %%r%u, 5;\nand.b32 %%t, %%t, 3;\nTABLE%u: .branchtargets", n->s[0], label);
+    for (uint32_t i = 0; i < 4; i++) {
+        put(o, i ? ", " : " ");
+        if (program_case(n, i) < 4)
+            put(o, "CASE%u_%u", label, program_case(n, i));
+        else
+            put(o, "END%u", label);
+    }
+    put(o, ";\n");
+    put_guard(o, n);
+    put(o, "brx.idx %%t, TABLE%u;\n", label);
     for (uint32_t i = 0; i < 4; i++) {
         put(o, "CASE%u_%u:\n", label, i);
         put_list(o, &n->lists[i]);

@@ -52,18 +52,32 @@ static void random_instruction(hd_writer *w, uint64_t *seed)
     }
 }
 
+/* Four places and mostly fewer targets, the next block among them at times. */
+static void random_table(hd_writer *w, uint64_t *seed, uint32_t block, uint32_t blocks)
+{
+    uint32_t r = below(seed, DATA_REGISTERS), next = block + 1 < blocks ? block + 1 : block;
+    uint32_t pool[] = {below(seed, blocks), next, below(seed, blocks)}, kinds = 1 + below(seed, 3);
+    hd_write_format(w, "    and.b32 %%r%u, %%r%u, 3;\nT%u: .branchtargets", r, r, block);
+    for (uint32_t i = 0; i < 4; i++)
+        hd_write_format(w, "%s L%u", i ? "," : "", pool[below(seed, kinds)]);
+    hd_write_string(w, ";\n    ");
+    random_guard(w, seed, 3);
+    hd_write_format(w, "brx.idx %%r%u, T%u;\n", r, block);
+}
+
 static void random_end(hd_writer *w, uint64_t *seed, uint32_t block, uint32_t blocks)
 {
     uint32_t to = below(seed, 3) ? block + 1 + below(seed, blocks - block) : below(seed, blocks);
     if (to >= blocks)
         to = blocks - 1;
-    switch (below(seed, 8)) {
+    switch (below(seed, 9)) {
     case 0: case 1: case 2: case 3:
         hd_write_format(w, "    @%s%%p%u bra L%u;\n", below(seed, 2) ? "!" : "", below(seed, PREDICATES), to);
         return;
     case 4: hd_write_format(w, "    bra L%u;\n", to); return;
     case 5: hd_write_format(w, "    @%%p%u exit;\n", below(seed, PREDICATES)); return;
     case 6: hd_write_string(w, "    bar.sync 0;\n"); return;
+    case 7: random_table(w, seed, block, blocks); return;
     default: return;
     }
 }
@@ -179,39 +193,63 @@ static void leave(machine *m, uint32_t lanes)
         m->stack[d].lanes &= ~lanes;
 }
 
-/* The lanes of the top go to `to`: where they reconverge, the entry below has them already. */
-static void send(machine *m, uint32_t to, uint32_t lanes, uint32_t join)
+/* The block that a lane goes to which takes the branch. */
+static uint32_t target_of(const machine *m, const hd_instruction *last, uint32_t lane)
 {
-    if (lanes && to != join)
-        m->stack[m->depth++] = (frame){to, lanes, join};
+    const hd_operand *o = hd_insn_operands(m->f, last);
+    uint32_t label = o->value;
+    if (hd_insn_form(m->f, last)->opcode == HD_OP_BRX_IDX)
+        label = m->f->table_entries.items[m->f->tables.items[o[1].value].first + (uint32_t)value_of(m, o, lane)];
+    uint32_t at = m->f->labels.items[label].instruction;
+    return at < m->f->instructions.count ? m->cfg->block_of[at] : m->cfg->block_count;
+}
+
+typedef struct side {
+    uint32_t block, lanes;
+} side;
+
+/* Lanes that go to one block are one side; those that the guard leaves come last. */
+static uint32_t find_sides(const machine *m, uint32_t from, uint32_t taken, uint32_t active, side *sides)
+{
+    const hd_instruction *last = &m->f->instructions.items[m->cfg->blocks[from].end - 1];
+    uint32_t count = 0;
+    for (uint32_t part = 0; part < 2; part++)
+        for (uint32_t l = 0; l < 32; l++) {
+            if (!((part ? active & ~taken : taken) >> l & 1))
+                continue;
+            uint32_t to = part ? from + 1 : target_of(m, last, l), k = 0;
+            while (k < count && sides[k].block != to)
+                k++;
+            if (k == count)
+                sides[count++] = (side){to, 0};
+            sides[k].lanes |= 1u << l;
+        }
+    return count;
 }
 
 static void branch(machine *m, uint32_t from, uint32_t taken, uint32_t active)
 {
     const hd_block *block = &m->cfg->blocks[from];
-    const hd_instruction *last = &m->f->instructions.items[block->end - 1];
+    hd_flow flow = hd_insn_flow(m->f, &m->f->instructions.items[block->end - 1]);
     frame *top = &m->stack[m->depth - 1];
-    hd_flow flow = hd_insn_flow(m->f, last);
-    uint32_t next = from + 1, target = flow == HD_FLOW_BRANCH ? hd_block_successors(m->cfg, from)[0] : m->cfg->block_count;
-    if (flow == HD_FLOW_NEXT)
-        taken = 0;
+    side sides[32];
     if (flow == HD_FLOW_LEAVE) {
         leave(m, taken);
         active &= ~taken;
+    }
+    if (flow != HD_FLOW_BRANCH)
         taken = 0;
+    uint32_t count = find_sides(m, from, taken, active, sides), join = block->post_dominator;
+    top->block = count == 1 ? sides[0].block : count ? join : from + 1; /* where it splits, what is left of it waits at the join */
+    for (uint32_t k = count; m->order && k > 1; k--) {
+        uint32_t other = (uint32_t)(unit_random(&m->order) % k);
+        side s = sides[other];
+        sides[other] = sides[k - 1];
+        sides[k - 1] = s;
     }
-    if (!taken || taken == active) {
-        top->block = taken ? target : next;
-        return;
-    }
-    top->block = block->post_dominator; /* what is left of it waits there */
-    uint32_t join = block->post_dominator;
-    bool taken_last = m->order && unit_random(&m->order) % 2;
-    if (taken_last)
-        send(m, target, taken, join);
-    send(m, next, active & ~taken, join);
-    if (!taken_last)
-        send(m, target, taken, join);
+    for (uint32_t k = count; count > 1 && k-- > 0;)
+        if (sides[k].block != join)
+            m->stack[m->depth++] = (frame){sides[k].block, sides[k].lanes, join};
 }
 
 static bool tell(const machine *m, uint8_t kind, uint32_t instruction, uint32_t active, uint32_t effective)

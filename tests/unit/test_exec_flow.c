@@ -103,6 +103,63 @@ static void switch_table(void **state)
     expect_fault(&run, FIRST_LINE + 1, "brx.idx with index 2 of 2 targets");
 }
 
+/* Sides are targets: lanes that go to one label are together, whatever index, or guard, took them there. */
+static void table_names_a_target_twice(void **state)
+{
+    (void)state;
+    kernel_run run =
+        run_body("and.b32 %r1, %r0, 3;\nmin.u32 %r1, %r1, 2;\nmov.u32 %r2, 0;\nT: .branchtargets A, J, A;\n"
+                 "brx.idx %r1, T;\nA: activemask.b32 %r2;\nJ: st.global.u32 [%rd3], %r2;",
+                 32);
+    expect_done(&run); /* J is where they meet */
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], (i & 3) == 1 ? 0 : 0xdddddddd);
+    assert_int_equal(run.statistics.divergent_branches, 1);
+    run = run_body("and.b32 %r1, %r0, 1;\nT: .branchtargets A, A;\nbrx.idx %r1, T;\ntrap;\nA: activemask.b32 %r2;\n"
+                   "st.global.u32 [%rd3], %r2;",
+                   32);
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], 0xffffffff);
+    assert_int_equal(run.statistics.divergent_branches, 0);
+    run = run_body(
+        "and.b32 %r1, %r0, 3;\nsetp.lt.u32 %p1, %r0, 8;\nT: .branchtargets A, B, A, B;\n@!%p1 brx.idx %r1, T;\n"
+        "A: activemask.b32 %r2;\nbra J;\nB: activemask.b32 %r2;\nadd.u32 %r2, %r2, 1;\nJ: st.global.u32 [%rd3], %r2;",
+        32);
+    expect_done(&run); /* A is next: it has those whose guard is false, too */
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], i < 8 || !(i & 1) ? 0x555555ff : 0xaaaaaa01);
+    run = run_body("setp.lt.u32 %p1, %r0, 8;\nmov.u32 %r1, 0;\nT: .branchtargets A;\n@%p1 brx.idx %r1, T;\nA: "
+                   "activemask.b32 %r2;\n"
+                   "@%p1 bra B;\nB: activemask.b32 %r3;\nand.b32 %r2, %r2, %r3;\nst.global.u32 [%rd3], %r2;",
+                   32);
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], 0xffffffff);
+    assert_int_equal(run.statistics.divergent_branches, 0);
+}
+
+/* Sides run in the order of their first places in the table, and last what follows the branch. */
+static void order_of_table_sides(void **state)
+{
+    (void)state;
+    kernel_run run =
+        run_body("mov.u32 %r4, 0;\nsetp.lt.u32 %p1, %r0, 4;\nand.b32 %r1, %r0, 3;\nT: .branchtargets B, A, B, "
+                 "C;\n@!%p1 brx.idx %r1, T;\n"
+                 "atom.global.add.u32 %r2, [%rd1+512], 1;\nbra J;\nA: atom.global.add.u32 %r2, [%rd1+512], 1;\nbra J;\n"
+                 "B: atom.global.add.u32 %r2, [%rd1+512], 1;\nbra J;\nC: atom.global.add.u32 %r2, [%rd1+512], 1;\n"
+                 "J: st.global.u32 [%rd3], %r2;",
+                 32);
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++) {
+        uint32_t sides[] = {0, 14, 0, 21}, base = out[4], got = out[i] - base;
+        if (i < 4)
+            assert_int_equal(got, 28 + i);
+        else
+            assert_true(got >= sides[i & 3] && got < sides[i & 3] + (i & 1 ? 7 : 14));
+    }
+}
+
 static void early_exits_and_partial_warps(void **state)
 {
     (void)state;
@@ -582,6 +639,8 @@ int main(void)
         cmocka_unit_test(if_else_joins),
         cmocka_unit_test(nested_loops_break_continue),
         cmocka_unit_test(switch_table),
+        cmocka_unit_test(table_names_a_target_twice),
+        cmocka_unit_test(order_of_table_sides),
         cmocka_unit_test(early_exits_and_partial_warps),
         cmocka_unit_test(exit_inside_divergence),
         cmocka_unit_test(calls),
