@@ -19,6 +19,7 @@
 
 #include "ir/build.h"
 #include "passes/check/regalloc.h"
+#include "target/gpu.h"
 
 enum { HD_REGALLOC_ROUNDS = 64, HD_REGALLOC_SLACK = 4 };
 
@@ -171,6 +172,16 @@ static bool finish(hd_regalloc *ra)
     return true;
 }
 
+/* No GPU that was asked for takes code with more registers than its threads may have. */
+static uint32_t most_registers(const hd_pass_context *context, uint32_t wanted)
+{
+    uint32_t limit = context->gpu && context->gpu->valid ? context->gpu->limits.registers_per_thread : 0;
+    uint32_t most = wanted ? wanted : context->function->max_registers;
+    if (limit && (!most || most > limit))
+        most = limit;
+    return most && most < HD_GENERAL_REGISTERS ? most : HD_GENERAL_REGISTERS;
+}
+
 static bool allocate(hd_pass_context *context, const hd_regalloc_options *options, hd_regalloc_result *result)
 {
     hd_function *f = context->function;
@@ -179,9 +190,7 @@ static bool allocate(hd_pass_context *context, const hd_regalloc_options *option
     hd_regalloc ra = {.context = context, .function = f, .arena = &arena, .banks = options->banks};
     ra.slot_symbol = HD_NONE;
     ra.max_predicates = HD_PREDICATE_REGISTERS;
-    ra.max_registers = options->max ? options->max : f->max_registers;
-    if (!ra.max_registers || ra.max_registers > HD_GENERAL_REGISTERS)
-        ra.max_registers = HD_GENERAL_REGISTERS;
+    ra.max_registers = most_registers(context, options->max);
     if (f->registers.count) {
         memset(hd_array_extend(&ra.flags, f->registers.count), 0, f->registers.count);
         memset(hd_array_extend(&ra.home, f->registers.count), 0, f->registers.count * sizeof(uint32_t));
