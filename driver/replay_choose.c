@@ -1,9 +1,11 @@
-/* Reads the list of models to replay: NAME [ '(' KEY ['=' VALUE] { ',' KEY ['=' VALUE] } ')' ] { ',' NAME ... }.
+/* Reads the list of models to replay: NAME [ '(' KEY ['=' VALUE] { ',' KEY ['=' VALUE] } ')' ] { ',' NAME ... }; a VALUE is a number or a
+ * range, FROM..TO.
  *
  * A NAME alone is a model, a technique for all of its models, or "all"; "none" stands alone. A NAME with options is one model, which then is
- * called "corf(shared)", as it was given but for blanks, and can be asked for beside the one without. Its options stand behind those of
- * models.def, and the last one counts. They are checked against hwmodel/rf/options.def before any file is touched. A technique
- * takes none, as its models have different ones.
+ * called "corf(shared)", as it was given but for blanks, and can be asked for beside the one without. Its options take the place of those of
+ * models.def. They are checked against hwmodel/rf/options.def before any file is touched. A technique
+ * takes none, as its models have different ones, unless it is a family's name (models.def). A range stands for a model for each
+ * of its numbers. A number that a pass needs too (options.def) is the pass's as well: each such model has annotations of its own.
  *
  * Order: that of models.def, and behind each model those of it with options, as they were asked for. What is asked for twice is there once.
  */
@@ -25,6 +27,14 @@ typedef struct chooser {
     bool *chosen; /* by model of the table */
     HD_ARRAY(variant) variants;
 } chooser;
+
+typedef struct choice { /* an option as given: in `range`, one number after another */
+    const hd_rf_option_info *option;
+    uint32_t from, to; /* of a word alone: 0, 0 */
+} choice;
+typedef HD_ARRAY(choice) choices;
+
+enum { MOST_VARIANTS = 256 /* that one NAME(...) may stand for */ };
 
 /* ---- reading ----------------------------------------------------------------------------------------------------------- */
 
@@ -103,6 +113,9 @@ static const hd_rf_model_info *find_model(chooser *c, const char *name, const ch
 {
     hd_arena *arena = &c->replay->arena;
     const hd_rf_model_info *model = hd_rf_model_find(name, strlen(name));
+    for (uint32_t i = 0; i < hd_rf_family_count && !model; i++)
+        if (!strcmp(name, hd_rf_families[i].name))
+            model = hd_rf_model_find(hd_rf_families[i].model, strlen(hd_rf_families[i].model));
     const char *models = NULL;
     for (uint32_t m = 0; m < hd_rf_model_count && !model; m++)
         if (is_meant(&hd_rf_models[m], name))
@@ -141,19 +154,33 @@ static void tell_options(chooser *c, hd_diagnostic *d, const hd_rf_model_info *m
     note(c, d, known ? hd_arena_printf(arena, "it has: %s", known) : "it has none");
 }
 
-static bool value_fits(const hd_rf_option_info *option, const char *value)
+static bool read_number(const char **at, uint32_t *number)
 {
-    if (!value || !option->most)
-        return !value && !option->most;
-    size_t digits = strspn(value, "0123456789");
-    if (!digits || digits > 9 || value[digits])
-        return false;
-    unsigned long number = strtoul(value, NULL, 10);
-    return number >= option->least && number <= option->most;
+    size_t digits = strspn(*at, "0123456789");
+    *number = digits && digits <= 9 ? (uint32_t)strtoul(*at, NULL, 10) : 0;
+    *at += digits;
+    return digits && digits <= 9;
 }
 
-/* KEY or KEY=VALUE as text; NULL where it is bad, and told. */
-static const char *read_option(chooser *c, const hd_rf_model_info *model)
+/* N or N..M. */
+static bool value_fits(const hd_rf_option_info *option, const char *value, choice *to)
+{
+    *to = (choice){option, 0, 0};
+    if (!value || !option->most)
+        return !value && !option->most;
+    if (!read_number(&value, &to->from))
+        return false;
+    to->to = to->from;
+    if (!strncmp(value, "..", 2)) {
+        value += 2;
+        if (!read_number(&value, &to->to))
+            return false;
+    }
+    return !*value && to->from >= option->least && to->from <= to->to && to->to <= option->most;
+}
+
+/* KEY or KEY=VALUE; false where it is bad, and told. */
+static bool read_option(chooser *c, const hd_rf_model_info *model, choice *to)
 {
     hd_arena *arena = &c->replay->arena;
     const char *begin, *at, *name = word(c, &begin), *value = NULL;
@@ -161,50 +188,123 @@ static const char *read_option(chooser *c, const hd_rf_model_info *model)
         value = word(c, &at);
     if (!*name) {
         fail(c, begin, "expected an option of the model");
-        return NULL;
+        return false;
     }
     const hd_rf_option_info *option = find_option(model, name);
     if (!option)
         tell_options(c, fail(c, begin, hd_arena_printf(arena, "model '%s' has no option '%s'", model->name, name)), model);
-    else if (!value_fits(option, value))
+    else if (!value_fits(option, value, to))
         tell_options(c, fail(c, begin, hd_arena_printf(arena, "'%s' is not what option '%s' of model '%s' takes", value ? value : "", name, model->name)), model);
     else
-        return value ? hd_arena_printf(arena, "%s=%s", name, value) : name;
-    return NULL;
+        return true;
+    return false;
 }
 
-static void add_variant(chooser *c, const hd_rf_model_info *model, const char *options)
+/* ---- models with options ----------------------------------------------------------------------------------------------- */
+
+/* The list of passes with the option `name` of `pass` set to the number; the list itself, where the pass is not in it. */
+static const char *set_in_passes(hd_arena *arena, const char *passes, const char *pass, const char *name, uint32_t number)
+{
+    size_t length = strlen(pass);
+    for (const char *at = passes; *at; at += strcspn(at, ",("), at += *at == ',') {
+        bool bare = !strncmp(at, pass, length) && strchr(",", at[length]);
+        if (bare)
+            return hd_arena_printf(arena, "%.*s(%s=%u)%s", (int)(at + length - passes), passes, name, number, at + length);
+        if (!strncmp(at, pass, length) && at[length] == '(') {
+            const char *close = strchr(at, ')'), *old = at + length + 1;
+            while (old < close && (strncmp(old, name, strlen(name)) || old[strlen(name)] != '=')) {
+                old += strcspn(old, ",)");
+                old += *old == ',';
+            }
+            const char *rest = old < close ? old + strcspn(old, ",)") : close;
+            const char *comma = old < close ? "" : ",";
+            return hd_arena_printf(arena, "%.*s%s%s=%u%s", (int)(old - passes), passes, comma, name, number, rest);
+        }
+        at += strcspn(at, ",(");
+        at += *at == '(' ? strcspn(at, ")") + (strchr(at, ')') != NULL) : 0;
+    }
+    return passes;
+}
+
+/* Options of the table that are not given anew. */
+static const char *kept_options(hd_arena *arena, const char *options, const choices *given)
+{
+    const char *kept = "";
+    for (const char *at = options; *at; at += strcspn(at, ","), at += *at == ',') {
+        size_t length = strcspn(at, ","), key = strcspn(at, "=,");
+        bool anew = false;
+        for (uint32_t i = 0; i < given->count && !anew; i++)
+            anew = strlen(given->items[i].option->name) == key && !strncmp(at, given->items[i].option->name, key);
+        if (!anew)
+            kept = hd_arena_printf(arena, "%s%.*s,", kept, (int)length, at);
+    }
+    return kept;
+}
+
+/* Such a model, once. */
+static void add_variant(chooser *c, const hd_rf_model_info *model, const char *called, const choices *given, const uint32_t *numbers)
 {
     hd_arena *arena = &c->replay->arena;
     variant v = {(uint32_t)(model - hd_rf_models), *model};
-    v.info.name = hd_arena_printf(arena, "%s(%s)", model->name, options);
-    v.info.options = *model->options ? hd_arena_printf(arena, "%s,%s", model->options, options) : options;
+    const char *options = NULL;
+    for (uint32_t i = 0; i < given->count; i++) {
+        const hd_rf_option_info *o = given->items[i].option;
+        const char *text = o->most ? hd_arena_printf(arena, "%s=%u", o->name, numbers[i]) : o->name;
+        options = options ? hd_arena_printf(arena, "%s,%s", options, text) : text;
+        if (*o->pass)
+            v.info.pass = set_in_passes(arena, v.info.pass, o->pass, o->name, numbers[i]);
+    }
+    v.info.name = hd_arena_printf(arena, "%s(%s)", called, options);
+    v.info.options = hd_arena_printf(arena, "%s%s", kept_options(arena, model->options, given), options);
     for (uint32_t i = 0; i < c->variants.count; i++)
         if (!strcmp(c->variants.items[i].info.name, v.info.name))
             return;
     hd_array_push(&c->variants, v);
 }
 
-/* Behind "NAME(". Without options it is the model alone, where a technique has the same name. */
+/* One for each number of each range, the last one's first. */
+static void add_variants(chooser *c, const hd_rf_model_info *model, const char *called, const char *begin, const choices *given)
+{
+    uint64_t all = 1;
+    for (uint32_t i = 0; i < given->count && all <= MOST_VARIANTS; i++)
+        all *= given->items[i].to - given->items[i].from + 1;
+    if (all > MOST_VARIANTS) {
+        fail(c, begin, hd_arena_printf(&c->replay->arena, "the ranges stand for more than %d models", MOST_VARIANTS));
+        return;
+    }
+    uint32_t *numbers = HD_ARENA_ARRAY(&c->replay->arena, uint32_t, given->count);
+    for (uint64_t k = 0; k < all; k++) {
+        uint64_t rest = k;
+        for (uint32_t i = given->count; i-- > 0;) {
+            uint32_t many = given->items[i].to - given->items[i].from + 1;
+            numbers[i] = given->items[i].from + (uint32_t)(rest % many);
+            rest /= many;
+        }
+        add_variant(c, model, called, given, numbers);
+    }
+}
+
+/* After "NAME(". Without options it is the model alone, where a technique has the same name. */
 static void read_options(chooser *c, const char *name, const char *begin)
 {
     const hd_rf_model_info *model = find_model(c, name, begin);
-    const char *options = NULL;
+    choices given = {0};
     if (model && take(c, ')')) {
         c->chosen[model - hd_rf_models] = true;
         return;
     }
     while (!c->failed) {
-        const char *option = read_option(c, model);
-        if (option)
-            options = options ? hd_arena_printf(&c->replay->arena, "%s,%s", options, option) : option;
+        choice option;
+        if (read_option(c, model, &option))
+            hd_array_push(&given, option);
         if (!take(c, ','))
             break;
     }
     if (!c->failed && !take(c, ')'))
         fail(c, c->at, "expected ',' or ')' behind an option of the model");
     if (!c->failed)
-        add_variant(c, model, options);
+        add_variants(c, model, name, begin, &given);
+    hd_array_free(&given);
 }
 
 /* ---- the list ----------------------------------------------------------------------------------------------------------- */

@@ -19,6 +19,8 @@ double hd_replay_bypassed(const hd_replay_result *r)
 
 double hd_replay_writes_saved(const hd_replay_result *r)
 {
+    if (r->counters[HD_COUNTER_PREFETCHED] + r->counters[HD_COUNTER_REFETCHED])
+        return (double)NAN;
     double results = (double)r->counters[HD_COUNTER_RESULTS];
     return share(results - (double)r->counters[HD_COUNTER_FILE_WRITES], results);
 }
@@ -203,8 +205,6 @@ static json_t *result_to_json(const hd_replay_result *r, const hd_replay_result 
 {
     json_t *o = json_pack("{s:s, s:s, s:s}", "technique", r->model->name, "belongs_to", r->model->technique, "options", r->model->options);
     json_object_set_new(o, "left_out", r->refusal ? json_string(r->refusal) : json_null());
-    json_object_set_new(o, "cycles", json_null()); /* counted, not timed */
-    json_object_set_new(o, "ipc", json_null());
     for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
         json_object_set_new(o, hd_counters[c].key, json_integer((json_int_t)r->counters[c]));
     json_object_set_new(o, "reads_bypassed_fraction", number_or_null(hd_replay_bypassed(r)));
@@ -276,6 +276,25 @@ static void csv_number(hd_writer *w, double value)
         hd_write_format(w, ",%.12g", value);
 }
 
+/* What a model counted; empty columns for one that was not applied. */
+static void csv_counts(hd_writer *w, const hd_replay_kernel *k, const hd_replay_result *r)
+{
+    enum { DERIVED = 7, ALL = HD_COUNTER_COUNT + DERIVED };
+    for (uint32_t c = 0; c < ALL && r->refusal; c++)
+        hd_write_char(w, ',');
+    if (r->refusal)
+        return;
+    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
+        hd_write_format(w, ",%llu", (unsigned long long)r->counters[c]);
+    csv_number(w, hd_replay_bypassed(r));
+    csv_number(w, hd_replay_writes_saved(r));
+    csv_number(w, r->energy_known ? r->energy_pj : (double)NAN);
+    csv_number(w, hd_replay_energy_share(r, &k->results[0]));
+    csv_number(w, r->allocation.samples ? hd_rf_series_mean(&r->allocation) : (double)NAN);
+    csv_number(w, r->allocation.samples ? (double)r->allocation.peak : (double)NAN);
+    hd_write_format(w, ",%llu", (unsigned long long)r->storage_bits);
+}
+
 static void csv_row(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k, const hd_replay_result *r)
 {
     static const char *const outputs[] = {"", "true", "false"};
@@ -287,16 +306,10 @@ static void csv_row(hd_writer *w, const hd_replay_report *report, const hd_repla
     hd_write_format(w, ",%llu,%llu,%s,", (unsigned long long)k->warp_instructions, (unsigned long long)k->thread_instructions,
                     outputs[k->outputs]);
     csv_text(w, r->model->name);
-    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
-        hd_write_format(w, ",%llu", (unsigned long long)r->counters[c]);
-    csv_number(w, hd_replay_bypassed(r));
-    csv_number(w, hd_replay_writes_saved(r));
-    csv_number(w, r->energy_known ? r->energy_pj : (double)NAN);
-    csv_number(w, hd_replay_energy_share(r, &k->results[0]));
-    csv_number(w, r->allocation.samples ? hd_rf_series_mean(&r->allocation) : (double)NAN);
-    csv_number(w, r->allocation.samples ? (double)r->allocation.peak : (double)NAN);
-    hd_write_format(w, ",%llu", (unsigned long long)r->storage_bits);
-    hd_write_format(w, ",%s,%s\n", r->refusal ? "" : r->proved ? "true" : "false", register_words[k->registers]);
+    csv_counts(w, k, r);
+    hd_write_format(w, ",%s,%s,", r->refusal ? "" : r->proved ? "true" : "false", register_words[k->registers]);
+    csv_text(w, r->refusal ? r->refusal : "");
+    hd_write_char(w, '\n');
 }
 
 void hd_emit_replay_csv(hd_writer *w, const hd_replay_report *report)
@@ -304,9 +317,8 @@ void hd_emit_replay_csv(hd_writer *w, const hd_replay_report *report)
     hd_write_string(w, "gpu,file,launch,kernel,warp_instructions,thread_instructions,outputs_ok,technique");
     for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
         hd_write_format(w, ",%s", hd_counters[c].key);
-    hd_write_string(w, ",reads_bypassed_fraction,writes_saved_fraction,energy_pj,energy_fraction,allocation_mean,allocation_peak,storage_bits,proved,registers\n");
+    hd_write_string(w, ",reads_bypassed_fraction,writes_saved_fraction,energy_pj,energy_fraction,allocation_mean,allocation_peak,storage_bits,proved,registers,left_out\n");
     for (uint32_t i = 0; i < report->kernels.count; i++)
         for (uint32_t r = 0; r < report->kernels.items[i].result_count; r++)
-            if (!report->kernels.items[i].results[r].refusal)
-                csv_row(w, report, &report->kernels.items[i], &report->kernels.items[i].results[r]);
+            csv_row(w, report, &report->kernels.items[i], &report->kernels.items[i].results[r]);
 }

@@ -48,8 +48,8 @@ void hd_emit_replay_json(hd_writer *writer, const hd_replay_report *report);
 void hd_emit_replay_csv(hd_writer *writer, const hd_replay_report *report);
 
 /* Shares of a result against the baseline of its launch, 0 to 1 (energy: may be above); NAN where there is nothing to divide by. */
-double hd_replay_bypassed(const hd_replay_result *result);     /* operands that needed no register-file read */
-double hd_replay_writes_saved(const hd_replay_result *result); /* results whose register-file write was saved */
+double hd_replay_bypassed(const hd_replay_result *result);     /* of the operands that instructions read, those not read from the register file */
+double hd_replay_writes_saved(const hd_replay_result *result); /* results whose register-file write was saved; NAN where others than results are written */
 double hd_replay_energy_share(const hd_replay_result *result, const hd_replay_result *baseline);
 
 #endif

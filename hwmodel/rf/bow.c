@@ -24,7 +24,8 @@
 #include "hwmodel/rf/carry.h"
 #include "hwmodel/rf/walk.h"
 
-enum { HD_BOW_ENTRIES = 64, HD_BOW_TIMES = 32 /* a power of two; windows are shorter */ };
+enum { HD_BOW_ENTRIES = 64, HD_BOW_TIMES = 32 /* a power of two; windows are shorter */, HD_BOW_LANES = 32 };
+enum { HD_BOW_WARPS = 32, HD_BOW_REGISTERS = 256 /* of the paper's machine */, HD_BOW_CONVENTIONAL = 3 /* entries of a collector without a window */ };
 typedef enum hd_bow_policy { HD_BOW_THROUGH, HD_BOW_BACK, HD_BOW_TAGS } hd_bow_policy;
 typedef enum hd_bow_tag { HD_BOW_BOTH, HD_BOW_FILE_ONLY, HD_BOW_WINDOW_ONLY } hd_bow_tag; /* order of the annotation's words */
 
@@ -50,6 +51,7 @@ typedef struct hd_bow {
     HD_ARRAY(hd_bow_window *) windows; /* by slot */
     hd_bow_policy policy;
     uint32_t iw, capacity;
+    uint32_t sm_warps, register_bits; /* of the launch: collectors; bits of a register's number */
     bool unmasked, unsaved;
     hd_arena arena;
     uint8_t **tags; /* by function, by index in its code's destinations */
@@ -113,7 +115,7 @@ static hd_rf_model *bow_create(const hd_rf_module *code, const char *options, co
     hd_bow *bow = hd_calloc(1, sizeof *bow);
     bow->policy = strstr(options, "policy=tags") ? HD_BOW_TAGS : strstr(options, "policy=back") ? HD_BOW_BACK : HD_BOW_THROUGH;
     bow->iw = hd_rf_option(options, "iw", 3);
-    bow->capacity = hd_rf_option(options, "entries", 4 * bow->iw);
+    bow->capacity = hd_rf_option(options, "entries", (hd_rf_flag(options, "half") ? 2 : 4) * bow->iw);
     bow->unmasked = hd_rf_flag(options, "unmasked");
     bow->unsaved = hd_rf_flag(options, "unsaved");
     const char *why = NULL;
@@ -128,6 +130,35 @@ static hd_rf_model *bow_create(const hd_rf_module *code, const char *options, co
     return NULL;
 }
 
+/* ---- what it adds to an SM ------------------------------------------------------------------------------------------- */
+
+static uint32_t bits_for(uint32_t values)
+{
+    return values > 1 ? 32 - (uint32_t)__builtin_clz(values - 1) : 0;
+}
+
+/* "Hardware Overhead" in the paper: a collector for each warp, whose entries have 1024 bits, where a conventional one has three of them. The paper
+ * counts no more than these: 32 x 9 x 128 bytes are its 36 KB, half of the entries its 12 KB. Beside them each entry has the number of its
+ * register, its age in instructions, its valid lanes, and, where values are written back, the lanes that the file is owed and, where
+ * it may be evicted, those that the file has, with its place in the order of arrival. */
+static uint64_t storage_bits(const hd_bow *bow)
+{
+    bool back = bow->policy != HD_BOW_THROUGH, evicts = bow->capacity < 4 * bow->iw;
+    uint32_t data = bow->capacity > HD_BOW_CONVENTIONAL ? bow->capacity - HD_BOW_CONVENTIONAL : 0;
+    uint32_t tags = bow->register_bits + bits_for(bow->iw) + HD_BOW_LANES + (back ? HD_BOW_LANES : 0) +
+                    (evicts ? bits_for(bow->capacity) + (back ? HD_BOW_LANES : 0) : 0);
+    return (uint64_t)bow->sm_warps * (data * 1024ull + bow->capacity * tags);
+}
+
+static void bow_launch(hd_rf_model *model, const hd_rf_launch *launch)
+{
+    hd_bow *bow = (hd_bow *)model;
+    const hd_rf_residency *r = &launch->residency;
+    bow->sm_warps = r->sm_warps ? r->sm_warps : HD_BOW_WARPS;
+    bow->register_bits = bits_for(r->thread_registers ? r->thread_registers + 1 : HD_BOW_REGISTERS);
+    model->storage_bits = storage_bits(bow);
+}
+
 /* The window of BOW is as that of BOW-WR without the compiler; its file has every result, and what leaves the window owes it nothing. */
 static bool bow_like(const hd_rf_model *model, const hd_rf_model *other)
 {
@@ -138,6 +169,10 @@ static bool bow_like(const hd_rf_model *model, const hd_rf_model *other)
 
 static void bow_count_like(hd_rf_model *model, const hd_rf_model *other)
 {
+    hd_bow *b = (hd_bow *)model;
+    b->sm_warps = ((const hd_bow *)other)->sm_warps;
+    b->register_bits = ((const hd_bow *)other)->register_bits;
+    model->storage_bits = storage_bits(b);
     memcpy(model->counters, other->counters, sizeof model->counters);
     model->counters[HD_COUNTER_WINDOW_READS] -= other->counters[HD_COUNTER_FILE_WRITES];
     model->counters[HD_COUNTER_FILE_WRITES] = other->counters[HD_COUNTER_RESULTS];
@@ -431,6 +466,7 @@ HD_RF_WALK(bow_walk, hd_rf_bow_ops)
 const hd_rf_ops hd_rf_bow_ops = {
     .create = bow_create,
     .destroy = bow_destroy,
+    .launch = bow_launch,
     .warp_start = bow_warp_start,
     .frame_start = bow_frame_start,
     .frame_end = bow_frame_end,

@@ -4,6 +4,7 @@
 #include "target/gpu.h"
 
 #define HD_RF_MODEL(name, technique, ops, pass, options, summary) extern const hd_rf_ops ops;
+#define HD_RF_FAMILY(name, model)
 #include "hwmodel/rf/models.def"
 #undef HD_RF_MODEL
 
@@ -11,15 +12,25 @@ const hd_rf_model_info hd_rf_models[] = {
 #define HD_RF_MODEL(name, technique, ops, pass, options, summary) {name, technique, &(ops), pass, options, summary},
 #include "hwmodel/rf/models.def"
 #undef HD_RF_MODEL
+#undef HD_RF_FAMILY
 };
 const uint32_t hd_rf_model_count = sizeof hd_rf_models / sizeof *hd_rf_models;
 
 const hd_rf_option_info hd_rf_options[] = {
-#define HD_RF_OPTION(ops, name, least, most, summary) {&(ops), name, summary, least, most},
+#define HD_RF_OPTION(ops, name, least, most, pass, summary) {&(ops), name, summary, pass, least, most},
 #include "hwmodel/rf/options.def"
 #undef HD_RF_OPTION
 };
 const uint32_t hd_rf_option_count = sizeof hd_rf_options / sizeof *hd_rf_options;
+
+const hd_rf_family_info hd_rf_families[] = {
+#define HD_RF_MODEL(name, technique, ops, pass, options, summary)
+#define HD_RF_FAMILY(name, model) {name, model},
+#include "hwmodel/rf/models.def"
+#undef HD_RF_MODEL
+#undef HD_RF_FAMILY
+};
+const uint32_t hd_rf_family_count = sizeof hd_rf_families / sizeof *hd_rf_families;
 
 const hd_counter_info hd_counters[HD_COUNTER_COUNT] = {
 #define HD_COUNTER(id, group, key, energy, title) {key, title, HD_COUNTS_##group, HD_ENERGY_##energy},

@@ -293,10 +293,17 @@ const hd_rf_model_info *hd_rf_model_find(const char *name, size_t length);
 typedef struct hd_rf_option_info { /* what a user may set of all models with these operations */
     const hd_rf_ops *ops;
     const char *name, *summary;
+    const char *pass;     /* that must get the same number, where the model needs it; "" for none */
     uint32_t least, most; /* of the number; most 0: a word alone */
 } hd_rf_option_info;
 extern const hd_rf_option_info hd_rf_options[];
 extern const uint32_t hd_rf_option_count;
+
+typedef struct hd_rf_family_info { /* models that differ in their options: a name for all of them */
+    const char *name, *model; /* model: that stands for them, whose options may be others */
+} hd_rf_family_info;
+extern const hd_rf_family_info hd_rf_families[];
+extern const uint32_t hd_rf_family_count;
 
 hd_rf_model *hd_rf_model_new(const hd_rf_model_info *info, const hd_rf_module *code, const char **refusal);
 void hd_rf_model_free(hd_rf_model *model);
