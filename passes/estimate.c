@@ -115,26 +115,39 @@ void hd_estimate_measure(hd_pass_context *context, hd_estimate_features *x)
             x->over_calls = words_over_calls(&w);
         measure_regions(&w, kind, x);
     }
+    x->loop = estimate_loop(&w);
     hd_arena_free(&scratch);
 }
 
 /* ---- the model --------------------------------------------------------------------------------------------------- */
 
+hd_register_cap hd_estimate_cap(const hd_function *f, const hd_gpu_limits *limits, uint32_t option)
+{
+    const uint32_t *sizes = f->required_threads[0] ? f->required_threads : f->max_threads;
+    uint64_t threads = (uint64_t)sizes[0] * (sizes[1] ? sizes[1] : 1) * (sizes[2] ? sizes[2] : 1);
+    hd_launch_bounds bounds = {threads < UINT32_MAX ? (uint32_t)threads : UINT32_MAX, f->min_ctas, f->max_registers};
+    return hd_register_cap_of(limits, &bounds, option);
+}
+
+/* Whether .minnctapersm says how many thread blocks must fit; then their room is the cap. */
+static bool has_ctas(const hd_function *f, const hd_gpu_limits *limits)
+{
+    return f->min_ctas && !hd_estimate_cap(f, limits, 0).ctas_ignored;
+}
+
 uint32_t hd_estimate_room(const hd_function *f, const hd_estimate_features *x, const hd_gpu_limits *limits,
                           uint32_t needed)
 {
+    hd_register_cap cap = hd_estimate_cap(f, limits, 0);
     hd_occupancy_use use = {.threads = 128, .registers = needed, .shared_bytes = x->shared_bytes};
     const uint32_t *most = f->required_threads[0] ? f->required_threads : f->max_threads;
     if (most[0])
         use.threads = most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1);
-    if (f->min_ctas) /* what it asks for must fit, whatever is needed */
-        use.registers = 1;
+    if (has_ctas(f, limits))
+        return cap.registers;
     hd_occupancy_cliff cliff = hd_occupancy_loss(limits, &use);
-    while (f->min_ctas && cliff.exists && cliff.then.ctas >= f->min_ctas) {
-        use.registers = cliff.registers;
-        cliff = hd_occupancy_loss(limits, &use);
-    }
-    return cliff.exists ? cliff.registers - 1 : needed;
+    uint32_t room = cliff.exists ? cliff.registers - 1 : needed;
+    return room < cap.registers ? room : cap.registers;
 }
 
 /* Coefficients, fitted as docs/estimate.md says; hundredths of registers. */
@@ -162,10 +175,7 @@ static int64_t at_most(uint32_t words, uint32_t most) { return words < most ? wo
 static int64_t room_for(const hd_function *f, const hd_estimate_features *x, const hd_gpu_limits *limits,
                         int64_t needed)
 {
-    uint32_t room = hd_estimate_room(f, x, limits, needed > 0 ? (uint32_t)((needed + 50) / 100) : 0);
-    if (room > limits->registers_per_thread && limits->registers_per_thread)
-        room = limits->registers_per_thread;
-    return 100ll * (f->max_registers && f->max_registers < room ? f->max_registers : room);
+    return 100ll * hd_estimate_room(f, x, limits, needed > 0 ? (uint32_t)((needed + 50) / 100) : 0);
 }
 
 /* Hundredths of the binary logarithm, straight between powers of two. */
@@ -185,14 +195,14 @@ static int64_t needed_by(const hd_estimate_features *x)
     return needed > 100ll * x->needed[1] + STACK_POINTER ? needed : 100ll * x->needed[1] + STACK_POINTER;
 }
 
-static int64_t wanted_by(const hd_function *f, const hd_estimate_features *x)
+static int64_t wanted_by(const hd_function *f, const hd_estimate_features *x, const hd_gpu_limits *limits)
 {
     int64_t wanted = WANTED_BASE + WANTED_EARLY * at_most(x->wanted[0], WORDS_MOST) +
                      WANTED_VECTOR * at_most(x->wanted[1], WORDS_MOST) + WANTED_LATE * at_most(x->late, WORDS_MOST) +
                      WANTED_DOUBLING * (logarithm(x->instructions) - 600) / 100;
     if (f->module->target_number >= 90)
         wanted += WANTED_HOPPER;
-    if (f->min_ctas) /* there is room, and speed alone decides */
+    if (has_ctas(f, limits)) /* there is room, and speed alone decides */
         wanted = 100 * at_most(x->wanted[0], x->late) + WANTED_CTAS;
     int64_t calling = CALLER_LEAST + (x->over_calls > CALLEE_SAVED ? x->over_calls - CALLEE_SAVED : 0);
     return x->calls && wanted < 100 * calling ? 100 * calling : wanted;
@@ -200,7 +210,7 @@ static int64_t wanted_by(const hd_function *f, const hd_estimate_features *x)
 
 uint32_t hd_estimate_model(const hd_function *f, const hd_estimate_features *x, const hd_gpu_limits *limits)
 {
-    int64_t wanted = wanted_by(f, x), least = 100ll * x->needed[1] + STACK_POINTER;
+    int64_t wanted = wanted_by(f, x, limits), least = 100ll * x->needed[1] + STACK_POINTER;
     int64_t room = room_for(f, x, limits, needed_by(x));
     if (wanted > room - SPARE)
         wanted = room - SPARE + (wanted + SPARE - room) * SPARE_SLOPE / 100;

@@ -14,8 +14,19 @@
 
 #include "passes/liveness.h"
 #include "target/occupancy.h"
+#include "target/register_cap.h"
 
 enum { HD_ESTIMATE_KINDS = 2 };
+
+/* Words live into the header of a loop: those that every order of its instructions holds there, but for what is kept
+ * elsewhere or made anew. The loop with most; words 0 where there is none. */
+typedef struct hd_estimate_loop {
+    uint32_t words;
+    uint32_t joined;         /* of them, differ from another one by a constant, or extend it */
+    uint32_t rematerialized; /* made again by one instruction of a constant operand and what is live anyway */
+    uint32_t uniform;        /* the uniform datapath may hold them */
+    uint32_t at;             /* first instruction of the header */
+} hd_estimate_loop;
 
 /* What the model sees of a function. Words are registers of 32 bits, the most live at a time in any block; those that
  * machines keep elsewhere (predicates, constant operands) do not count. [1]: without what the uniform datapath may
@@ -30,6 +41,7 @@ typedef struct hd_estimate_features {
     uint32_t calls;                                          /* that keep to the calling convention */
     uint32_t over_calls;                                     /* words live during calls */
     uint32_t shared_bytes;                                   /* static */
+    hd_estimate_loop loop;
 } hd_estimate_features;
 
 void hd_estimate_measure(hd_pass_context *context, hd_estimate_features *features);
@@ -39,7 +51,11 @@ uint32_t hd_estimate_model(const hd_function *function, const hd_estimate_featur
 /* Both at once: registers, as `ptxas -v` counts them. `limits`: of the machine that the PTX is for (its .target). */
 uint32_t hd_estimate_registers(hd_pass_context *context, const hd_gpu_limits *limits);
 
-/* The most registers with which as many CTAs are resident as with `needed` (with .minnctapersm: as it asks for). */
+/* The most registers that ptxas gives the function. `option`: -maxrregcount, or 0. */
+hd_register_cap hd_estimate_cap(const hd_function *function, const hd_gpu_limits *limits, uint32_t option);
+
+/* The most registers with which as many CTAs are resident as with `needed` (with .minnctapersm: as it asks for), under
+ * the cap. */
 uint32_t hd_estimate_room(const hd_function *function, const hd_estimate_features *features,
                           const hd_gpu_limits *limits, uint32_t needed);
 

@@ -164,6 +164,9 @@ static void find_root(estimate_graph *g, uint32_t n, const hd_instruction *insn)
     const estimate_node *at = &g->nodes.items[n];
     if (at->def_count == 1 && at->use_count == 1 && estimate_is_extension(g->work, at->ordinal))
         g->values.items[g->lists.items[at->def_first]].root = g->values.items[g->lists.items[at->use_first]].root;
+    uint32_t source = at->def_count == 1 ? estimate_source(g->work, at->ordinal) : HD_NONE;
+    if (source != HD_NONE)
+        g->values.items[g->lists.items[at->def_first]].root = g->values.items[current_value(g, source)].root;
     if (!estimate_is_address_sum(g->work, insn) || at->def_count != 1)
         return;
     uint32_t v = g->lists.items[at->def_first], a = g->values.items[g->lists.items[at->use_first]].root;

@@ -134,3 +134,55 @@ uint32_t estimate_copies(const estimate_work *w, estimate_region region)
     }
     return 1;
 }
+
+/* ---- what is live into a loop ------------------------------------------------------------------------------------ */
+
+/* Words of the registers of a set, values that share a root once. */
+static uint32_t rooted_words(estimate_work *w, hd_register_set set, bool uniform_only)
+{
+    uint32_t words = 0;
+    w->order_number++;
+    for (uint32_t i = 0; i < set.count; i++) {
+        uint32_t root = w->root[set.items[i]];
+        if (w->stamp[root] == w->order_number || (uniform_only && !w->uniform[root]))
+            continue;
+        w->stamp[root] = w->order_number;
+        words += w->words[root];
+    }
+    return words;
+}
+
+static uint32_t plain_words(const estimate_work *w, hd_register_set set)
+{
+    uint32_t words = 0;
+    for (uint32_t i = 0; i < set.count; i++) {
+        uint32_t reg = set.items[i], definition = w->first_definition[reg];
+        words += definition != HD_NONE && w->skip[definition] ? 0 : hd_register_words(w->function, reg);
+    }
+    return words;
+}
+
+hd_estimate_loop estimate_loop(estimate_work *w)
+{
+    hd_estimate_loop most = {0};
+    uint32_t header = HD_NONE;
+    for (uint32_t l = 0; l < w->cfg->loop_count; l++) {
+        uint32_t words = plain_words(w, w->liveness->live_in[w->cfg->loops[l].header]);
+        if (words > most.words) {
+            most.words = words;
+            header = w->cfg->loops[l].header;
+        }
+    }
+    estimate_weigh(w, true);
+    if (header != HD_NONE) {
+        hd_register_set in = w->liveness->live_in[header];
+        uint32_t all = rooted_words(w, in, false);
+        most.at = w->cfg->blocks[header].first;
+        most.joined = most.words - all;
+        most.uniform = rooted_words(w, in, true);
+        estimate_weigh(w, false);
+        most.rematerialized = all - most.uniform - rooted_words(w, in, false);
+    }
+    estimate_weigh(w, false);
+    return most;
+}

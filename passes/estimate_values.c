@@ -76,13 +76,14 @@ static bool drop_results(const hd_function *f, const hd_instruction *insn, bool 
     return changed;
 }
 
-enum { UNIFORM_ROUNDS = 8 };
+enum { UNIFORM_ROUNDS = 8, UNIFORM_SINCE = 75 };
 static void find_uniform(estimate_work *w, const hd_uniformity *uniformity)
 {
     const hd_function *f = w->function;
     for (uint32_t r = 0; r < f->registers.count; r++)
-        w->uniform[r] = !hd_bitset_has(&uniformity->divergent_registers, r);
-    bool changed = true;
+        w->uniform[r] =
+            f->module->target_number >= UNIFORM_SINCE && !hd_bitset_has(&uniformity->divergent_registers, r);
+    bool changed = f->module->target_number >= UNIFORM_SINCE;
     for (uint32_t round = 0; changed && round < UNIFORM_ROUNDS; round++) {
         changed = false;
         for (uint32_t i = 0; i < f->instructions.count; i++)
@@ -90,16 +91,21 @@ static void find_uniform(estimate_work *w, const hd_uniformity *uniformity)
     }
 }
 
-/* Whether one instruction computes the register, from a constant operand and one other register at most, neither of
- * which changes: then it can be computed again wherever it is read. */
-static bool is_cheap(const estimate_work *w, uint32_t ordinal)
+/* Whether one instruction computes a register from a constant operand (machine instructions take one) and at most one
+ * other register, neither of which changes: then it can be rematerialized wherever that register is at hand. *from:
+ * that register, or HD_NONE. */
+static bool is_cheap(const estimate_work *w, uint32_t ordinal, uint32_t *from)
 {
     const hd_function *f = w->function;
     const hd_instruction *insn = &f->instructions.items[ordinal];
     const hd_form *form = hd_insn_form(f, insn);
+    const hd_operand *o = hd_insn_operands(f, insn);
     uint32_t constants = 0, registers = 0;
-    if (insn->guard != HD_NONE || (form->opcode != HD_OP_MUL && form->opcode != HD_OP_ADD &&
-                                   form->opcode != HD_OP_SUB && form->opcode != HD_OP_MOV))
+    *from = HD_NONE;
+    if (insn->guard != HD_NONE || !insn->operand_count || o[0].kind != HD_OPERAND_REGISTER ||
+        w->definitions[o[0].value] != 1 ||
+        (form->opcode != HD_OP_MUL && form->opcode != HD_OP_ADD && form->opcode != HD_OP_SUB &&
+         form->opcode != HD_OP_MOV))
         return false;
     HD_INSN_REGISTERS(f, insn, u)
     {
@@ -107,12 +113,20 @@ static bool is_cheap(const estimate_work *w, uint32_t ordinal)
             continue;
         if (w->definitions[u->value] != 1)
             return false;
-        if (w->skip[w->first_definition[u->value]])
+        if (w->skip[w->first_definition[u->value]]) {
             constants++;
-        else
+        } else {
             registers++;
+            *from = u->value;
+        }
     }
-    return constants && registers <= 1;
+    return constants == 1 && registers <= 1;
+}
+
+uint32_t estimate_source(const estimate_work *w, uint32_t ordinal)
+{
+    uint32_t from;
+    return w->all || !is_cheap(w, ordinal, &from) || from == HD_NONE || w->base[from] != from ? HD_NONE : from;
 }
 
 bool estimate_is_extension(const estimate_work *w, uint32_t ordinal)
@@ -129,19 +143,31 @@ bool estimate_is_extension(const estimate_work *w, uint32_t ordinal)
            (form->types[1] == HD_TYPE_U32 || form->types[1] == HD_TYPE_S32);
 }
 
+static bool is_free(const estimate_work *w, uint32_t reg)
+{
+    uint32_t from;
+    return w->uniform[reg] ||
+           (w->definitions[reg] == 1 && is_cheap(w, w->first_definition[reg], &from) && from == HD_NONE);
+}
+
 void estimate_weigh(estimate_work *w, bool all)
 {
     const hd_function *f = w->function;
+    w->all = all;
     for (uint32_t r = 0; r < f->registers.count; r++) {
-        w->words[r] = (uint8_t)hd_register_words(f, r);
-        if (!all && (w->uniform[r] || (w->definitions[r] == 1 && is_cheap(w, w->first_definition[r]))))
-            w->words[r] = 0;
+        w->words[r] = !all && is_free(w, r) ? 0 : (uint8_t)hd_register_words(f, r);
+        w->root[r] = w->base[r];
     }
-    for (uint32_t i = 0; i < f->instructions.count; i++)
-        if (estimate_is_extension(w, i)) {
-            const hd_operand *o = hd_insn_operands(f, &f->instructions.items[i]);
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_operand *o = hd_insn_operands(f, &f->instructions.items[i]);
+        uint32_t source = estimate_source(w, i);
+        if (estimate_is_extension(w, i))
             w->words[o[0].value] = w->words[o[1].value];
-        }
+        if (source != HD_NONE && w->base[o[0].value] == o[0].value)
+            w->root[o[0].value] = source;
+    }
+    for (uint32_t r = 0; r < f->registers.count; r++) /* what differs by a constant from what is rematerialized */
+        w->root[r] = w->root[w->base[r]];
     for (uint32_t i = 0; i < f->instructions.count; i++)
         if (w->skip[i])
             HD_INSN_REGISTERS(f, &f->instructions.items[i], d)
@@ -168,7 +194,7 @@ static void find_uses(estimate_work *w)
 {
     const hd_function *f = w->function;
     for (uint32_t r = 0; r < f->registers.count; r++) {
-        w->root[r] = r;
+        w->base[r] = r;
         w->address_only[r] = true;
     }
     for (uint32_t i = f->instructions.count; i-- > 0;) {
@@ -186,9 +212,9 @@ static void find_uses(estimate_work *w)
     }
 }
 
-/* Registers that are another one plus a constant or extended, where neither changes. In PTX order definitions stand
- * before uses, but for code that jumps back: there roots are found one step at a time only. */
-static void find_roots(estimate_work *w)
+/* `base`: registers that are another one plus a constant or extended, where neither changes. In PTX order definitions
+ * stand before uses, but for code that jumps back: there roots are found one step at a time only. */
+static void find_bases(estimate_work *w)
 {
     const hd_function *f = w->function;
     for (uint32_t i = 0; i < f->instructions.count; i++) {
@@ -197,8 +223,8 @@ static void find_roots(estimate_work *w)
         bool moved = estimate_is_address_sum(w, insn) && o[2].kind == HD_OPERAND_LITERAL;
         if (!moved && !estimate_is_extension(w, i))
             continue;
-        if (w->definitions[o[0].value] == 1 && w->definitions[o[1].value] == 1 && w->root[o[1].value] != o[0].value)
-            w->root[o[0].value] = w->root[o[1].value];
+        if (w->definitions[o[0].value] == 1 && w->definitions[o[1].value] == 1 && w->base[o[1].value] != o[0].value)
+            w->base[o[0].value] = w->base[o[1].value];
     }
 }
 
@@ -208,6 +234,7 @@ void estimate_values_init(estimate_work *w, const hd_uniformity *uniformity)
     w->words = HD_ARENA_ARRAY(w->arena, uint8_t, registers);
     w->uniform = HD_ARENA_ARRAY(w->arena, bool, registers);
     w->address_only = HD_ARENA_ARRAY(w->arena, bool, registers);
+    w->base = HD_ARENA_ARRAY(w->arena, uint32_t, registers);
     w->root = HD_ARENA_ARRAY(w->arena, uint32_t, registers);
     w->definitions = HD_ARENA_ARRAY(w->arena, uint32_t, registers);
     w->first_definition = HD_ARENA_ARRAY(w->arena, uint32_t, registers);
@@ -221,5 +248,5 @@ void estimate_values_init(estimate_work *w, const hd_uniformity *uniformity)
     find_uses(w);
     find_uniform(w, uniformity);
     estimate_weigh(w, true);
-    find_roots(w);
+    find_bases(w);
 }

@@ -18,13 +18,15 @@ typedef struct estimate_work {
     const hd_cfg *cfg;
     const hd_liveness *liveness;
     hd_arena *arena;
-    uint8_t *words;     /* by register: what it counts */
-    bool *skip;         /* by instruction: not there in machine code */
-    bool *uniform;      /* by register: the uniform datapath may hold it */
-    bool *address_only; /* by register: read as the base of addresses only */
-    uint32_t *root;             /* by register: the one that it is a constant away from, or extends, all its life; itself
-                                   where there is none */
-    uint32_t *definitions;      /* by register: how many */
+    uint8_t *words;        /* by register: what it counts */
+    bool *skip;            /* by instruction: not there in machine code */
+    bool *uniform;         /* by register: the uniform datapath may hold it */
+    bool *address_only;    /* by register: read as the base of addresses only */
+    uint32_t *base;        /* by register: the one that it is a constant away from, or extends, all its life; itself
+                              where there is none */
+    uint32_t *root;        /* likewise, or the one that it is rematerialized from: holding one holds the other */
+    bool all;              /* registers are weighed with what has no vector register of its own */
+    uint32_t *definitions; /* by register: how many */
     uint32_t *first_definition; /* by register: ordinal */
     bool *kept;                 /* by instruction: a loop that begins here must not be unrolled */
     uint32_t *join,
@@ -35,8 +37,10 @@ typedef struct estimate_work {
 
 /* estimate_values.c */
 void estimate_values_init(estimate_work *work, const hd_uniformity *uniformity);
-/* Fills `words`. `all`: also what the uniform datapath may hold, and what is computed again for nothing. */
+/* Fills `words` and `root`. `all`: also what the uniform datapath may hold, and what can be rematerialized. */
 void estimate_weigh(estimate_work *work, bool all);
+/* The register that the result of an instruction is rematerialized from, as registers are weighed; else HD_NONE. */
+uint32_t estimate_source(const estimate_work *work, uint32_t ordinal);
 /* d = a + b of addresses: of 64 bits, or read as an address only. */
 bool estimate_is_address_sum(const estimate_work *work, const hd_instruction *insn);
 
@@ -54,6 +58,8 @@ estimate_region estimate_region_at(estimate_work *work, uint32_t block);
 
 /* estimate_loops.c */
 void estimate_loops_init(estimate_work *work);
+/* The loop with most words live into its header. Leaves registers weighed without what has no register of its own. */
+hd_estimate_loop estimate_loop(estimate_work *work);
 uint32_t estimate_copies(const estimate_work *work, estimate_region region); /* 1 for what is no loop */
 
 /* Calls that keep to the calling convention. estimate_calls.c */

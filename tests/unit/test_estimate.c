@@ -289,6 +289,75 @@ static void unrolls_as_ptxas_does(void **state)
     assert_int_equal(kept.x.needed[0], four.x.needed[0]);
 }
 
+/* What is live into a loop and is not made anew there, nor held elsewhere. */
+static uint32_t held(const hd_estimate_loop *l) { return l->words - l->joined - l->uniform - l->rematerialized; }
+
+/* `count` values, each the product of a load and a parameter, that a loop reads in each turn. */
+static measured scaled(uint32_t count)
+{
+    text t = begin("");
+    add(&t, "ld.param.f32 %%f1, [n]; mov.f32 %%f2, 0f00000000; mov.u32 %%r3, %%tid.x;\n");
+    for (uint32_t i = 0; i < count; i++) {
+        add(&t, "ld.volatile.global.f32 %%f%u, [%%rd1+%u];\n", 10 + i, 4 * i);
+        add(&t, "mul.f32 %%f%u, %%f%u, %%f1;\n", 200 + i, 10 + i);
+    }
+    add(&t, "L:\n.pragma \"nounroll\";\nbar.sync 0;\n");
+    for (uint32_t i = 0; i < count; i++)
+        add(&t, "fma.rn.f32 %%f2, %%f2, %%f%u, %%f%u;\n", 200 + i, 200 + (i + 1) % count);
+    add(&t, "add.s32 %%r3, %%r3, 1; setp.lt.u32 %%p1, %%r3, 100000; @%%p1 bra L;\nst.global.f32 [%%rd2], %%f2;\n");
+    return measure(&t);
+}
+
+static void holds_what_is_live_through_loops(void **state)
+{
+    (void)state;
+    for (uint32_t count = 2; count <= 162; count += 40) {
+        measured m = scaled(count);
+        assert_int_equal(m.x.loop.words, count + 2);
+        assert_int_equal(m.x.loop.rematerialized, 0); /* what was loaded is gone */
+        assert_true(held(&m.x.loop) >= count);
+        assert_true(m.estimate > held(&m.x.loop));
+    }
+}
+
+/* One operand that is at hand, and a parameter: one instruction makes the value anew. */
+static void names_what_makes_room_in_loops(void **state)
+{
+    (void)state;
+    text t = begin("");
+    add(&t,
+        "mov.u32 %%r3, %%tid.x; mul.lo.s32 %%r10, %%r3, %%r1; add.s32 %%r11, %%r3, %%r1; mov.u32 %%r12, %%ctaid.x;\n"
+        "mul.wide.u32 %%rd3, %%r3, 4; add.s64 %%rd4, %%rd2, %%rd3; mov.u32 %%r4, %%r3;\n"
+        "ld.volatile.global.u32 %%r13, [%%rd4]; ld.volatile.global.u32 %%r14, [%%rd4+4];\n"
+        "mul.lo.s32 %%r15, %%r13, %%r14; cvt.s64.s32 %%rd6, %%r15;\n"
+        "L:\n.pragma \"nounroll\";\n"
+        "st.volatile.global.u32 [%%rd4], %%r10; st.volatile.global.u32 [%%rd4+12], %%r11; st.volatile.global.u32 "
+        "[%%rd4+8], %%r3;\n"
+        "st.volatile.global.u32 [%%rd4+16], %%r12; st.volatile.global.u32 [%%rd4+4], %%r15;\n"
+        "st.volatile.global.u64 [%%rd4+24], %%rd6;\n"
+        "add.s32 %%r4, %%r4, 1; setp.lt.u32 %%p1, %%r4, %%r12; @%%p1 bra L;\n");
+    measured m = measure(&t);
+    assert_int_equal(m.x.loop.words, 10);
+    assert_int_equal(m.x.loop.joined, 2);
+    assert_int_equal(m.x.loop.uniform, 1);
+    assert_in_range(m.x.loop.rematerialized, 2, 4); /* two values of %r3, and the address of its product */
+    assert_true(m.estimate > held(&m.x.loop));
+}
+
+/* Two parameters: a machine instruction takes one constant operand. */
+static void takes_one_constant_operand(void **state)
+{
+    (void)state;
+    text t = begin("");
+    add(&t, "mov.u32 %%r3, %%tid.x; add.s32 %%r4, %%r3, %%r3; ld.param.f32 %%f1, [n]; ld.param.f32 %%f2, [a];\n"
+            "mul.f32 %%f3, %%f1, %%f2; add.f32 %%f4, %%f1, 0f3F800000;\n"
+            "L:\n.pragma \"nounroll\";\nst.volatile.global.f32 [%%rd1], %%f3; st.volatile.global.f32 [%%rd1], %%f4;\n"
+            "add.s32 %%r4, %%r4, 1; setp.lt.u32 %%p1, %%r4, 999; @%%p1 bra L;\n");
+    measured m = measure(&t);
+    assert_int_equal(m.x.loop.words, 3);
+    assert_int_equal(m.x.loop.rematerialized, 1);
+}
+
 static void orders_short_sides_with_their_block(void **state)
 {
     (void)state;
@@ -351,6 +420,9 @@ int main(void)
         cmocka_unit_test(counts_shared_memory),
         cmocka_unit_test(unrolls_as_ptxas_does),
         cmocka_unit_test(orders_short_sides_with_their_block),
+        cmocka_unit_test(holds_what_is_live_through_loops),
+        cmocka_unit_test(names_what_makes_room_in_loops),
+        cmocka_unit_test(takes_one_constant_operand),
         cmocka_unit_test(some_callers_keep_to_the_convention),
         cmocka_unit_test(extended_integers_are_one_register),
         cmocka_unit_test(speed_decides_where_ctas_are_asked_for),
