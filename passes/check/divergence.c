@@ -1,12 +1,22 @@
-/* Which registers and branches are divergent, and the edges behind which a warp may run other code first: see facts.h. */
+/* Which registers and branches are divergent: see facts.h.
+ *
+ * What is written between a divergent branch and its join is looked for where it may be found: only registers that are live into the join, not
+ * divergent yet, and written in a block that stands between the two in a topological order of what is strongly connected; for all branches of a join
+ * that are known by then at once, and until each register was found. */
 #include "ir/sregs.h"
 #include "passes/check/facts_private.h"
 
 typedef struct divergence {
     hd_facts *facts;
-    hd_u32_array found; /* divergent registers whose readers are still to be looked at */
-    uint32_t *mark, marks; /* by block: number of the region search that saw it */
-    hd_u32_array region;
+    hd_u32_array found;                  /* divergent registers whose readers are still to be looked at */
+    hd_u32_array joins;                  /* with branches that were found and not searched from yet */
+    uint32_t *splits_of, *next_split;    /* lists of these: the first by join, the next one by branch; HD_NONE: no more */
+    uint32_t *keys;                      /* by block: see find_keys */
+    bool fails;                          /* a block does (ir/cfg.h), and leads to no join */
+    uint32_t *writer_first, *writers;    /* by register */
+    uint32_t *live_first, *live;         /* by block */
+    uint32_t *seen, *wanted, searches;   /* by block, by register: the last search that saw or wants it */
+    hd_u32_array region;                 /* blocks of that search */
     bool calls;
 } divergence;
 
@@ -66,28 +76,142 @@ static void results_diverge(divergence *d, const hd_instruction *insn)
             found_register(d, o->value);
 }
 
-/* The blocks that the branch reaches before `join`; the edges by which they and the branch enter it are cut. */
-static void search_region(divergence *d, uint32_t branch, uint32_t join)
+/* ---- regions ------------------------------------------------------------------------------------------------------ */
+
+/* Of all that is strongly connected, one key: so what a block reaches has no lower one. */
+static void find_keys(divergence *d, hd_arena *scratch)
 {
     const hd_cfg *cfg = d->facts->cfg;
-    uint32_t head = 0;
-    hd_array_clear(&d->region);
-    d->marks++;
-    for (uint32_t at = branch;; at = d->region.items[head++]) {
-        const hd_block *block = &cfg->blocks[at];
-        for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++) {
-            uint32_t to = cfg->successors[e];
-            if (to == join) {
-                hd_bitset_add(&d->facts->cut, e);
-            } else if (to != cfg->block_count && d->mark[to] != d->marks) {
-                d->mark[to] = d->marks;
-                hd_array_push(&d->region, to);
-            }
-        }
-        if (head == d->region.count)
-            return;
+    uint32_t *outermost = HD_ARENA_ARRAY(scratch, uint32_t, cfg->loop_count), *first = HD_ARENA_ARRAY(scratch, uint32_t, cfg->loop_count);
+    d->keys = HD_ARENA_ARRAY(scratch, uint32_t, cfg->block_count);
+    for (uint32_t l = 0; l < cfg->loop_count; l++) {
+        outermost[l] = cfg->loops[l].parent == HD_NONE ? l : outermost[cfg->loops[l].parent];
+        first[l] = HD_NONE;
+    }
+    for (uint32_t i = 0; i < cfg->reachable_count; i++) {
+        uint32_t b = cfg->reverse_post_order[i], loop = cfg->blocks[b].loop;
+        uint32_t *of_loop = loop == HD_NONE ? NULL : &first[outermost[loop]];
+        if (of_loop && *of_loop == HD_NONE)
+            *of_loop = i;
+        d->keys[b] = of_loop ? *of_loop : i;
+        d->fails = d->fails || cfg->blocks[b].fails;
     }
 }
+
+static int ascending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* By register, the keys of the blocks that write it. */
+static void list_writers(divergence *d, hd_arena *scratch)
+{
+    const hd_lives *registers = &d->facts->registers;
+    d->writer_first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)registers->count + 1);
+    d->writers = HD_ARENA_ARRAY(scratch, uint32_t, registers->access_first[registers->count]);
+    for (uint32_t r = 0, count = 0; r < registers->count; r++) {
+        for (uint32_t a = registers->access_first[r]; a < registers->access_first[r + 1]; a++)
+            if (registers->accesses[a].kinds & (HD_ACCESS_KILL | HD_ACCESS_WEAK))
+                d->writers[count++] = d->keys[d->facts->cfg->block_of[registers->accesses[a].ordinal]];
+        d->writer_first[r + 1] = count;
+        if (count > d->writer_first[r])
+            qsort(d->writers + d->writer_first[r], count - d->writer_first[r], sizeof *d->writers, ascending);
+    }
+}
+
+/* By block, the registers that are live into it. */
+static void list_live(divergence *d, hd_arena *scratch)
+{
+    const hd_lives *registers = &d->facts->registers;
+    uint32_t *first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)d->facts->cfg->block_count + 2);
+    d->live_first = first;
+    d->live = HD_ARENA_ARRAY(scratch, uint32_t, registers->live.count);
+    for (uint32_t i = 0; i < registers->live.count; i++)
+        first[registers->live.items[i] + 2]++;
+    for (uint32_t b = 0; b < d->facts->cfg->block_count; b++)
+        first[b + 2] += first[b + 1];
+    for (uint32_t r = 0; r < registers->count; r++)
+        for (uint32_t i = registers->live_first[r]; i < registers->live_first[r + 1]; i++)
+            d->live[first[registers->live.items[i] + 1]++] = r;
+}
+
+/* May a block with a key in [low, high] write the register? */
+static bool may_write(const divergence *d, uint32_t reg, uint32_t low, uint32_t high)
+{
+    uint32_t begin = d->writer_first[reg], end = d->writer_first[reg + 1];
+    while (begin < end) {
+        uint32_t middle = begin + (end - begin) / 2;
+        if (d->writers[middle] < low)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin < d->writer_first[reg + 1] && d->writers[begin] <= high;
+}
+
+/* Wants what is live into the join, may be written between there and the branches of its list, and is not divergent yet. How many are these? */
+static uint32_t want_registers(divergence *d, uint32_t join)
+{
+    uint32_t low = HD_NONE, high = d->fails ? HD_NONE : d->keys[join], count = 0;
+    for (uint32_t b = d->splits_of[join]; b != HD_NONE; b = d->next_split[b])
+        low = d->keys[b] < low ? d->keys[b] : low;
+    for (uint32_t i = d->live_first[join]; i < d->live_first[join + 1]; i++) {
+        uint32_t reg = d->live[i];
+        if (hd_bitset_has(&d->facts->divergent, reg) || !may_write(d, reg, low, high))
+            continue;
+        d->wanted[reg] = d->searches;
+        count++;
+    }
+    return count;
+}
+
+static void search_on(divergence *d, uint32_t block, uint32_t join)
+{
+    const hd_cfg *cfg = d->facts->cfg;
+    for (uint32_t e = 0; e < cfg->blocks[block].succ_count; e++) {
+        uint32_t to = hd_block_successors(cfg, block)[e];
+        if (to == join || to == cfg->block_count || d->seen[to] == d->searches)
+            continue;
+        d->seen[to] = d->searches;
+        hd_array_push(&d->region, to);
+    }
+}
+
+/* What the block writes of what is wanted is divergent; how many? */
+static uint32_t find_results(divergence *d, uint32_t block)
+{
+    uint32_t count = 0;
+    for (uint32_t i = d->facts->cfg->blocks[block].first; i < d->facts->cfg->blocks[block].end; i++) {
+        const hd_instruction *insn = &d->facts->function->instructions.items[i];
+        HD_INSN_REGISTERS(d->facts->function, insn, o) {
+            if (d->wanted[o->value] != d->searches || !(o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE))
+                continue;
+            d->wanted[o->value] = 0;
+            found_register(d, o->value);
+            count++;
+        }
+    }
+    return count;
+}
+
+/* What is written between the join and the branches of its list, and live into it. The list is empty then. */
+static void search_join(divergence *d, uint32_t join)
+{
+    d->searches++;
+    uint32_t wanted = want_registers(d, join);
+    hd_array_clear(&d->region);
+    for (uint32_t b = d->splits_of[join]; b != HD_NONE; b = d->next_split[b])
+        if (wanted)
+            search_on(d, b, join);
+    d->splits_of[join] = HD_NONE;
+    for (uint32_t i = 0; i < d->region.count && wanted; i++) {
+        wanted -= find_results(d, d->region.items[i]);
+        search_on(d, d->region.items[i], join);
+    }
+}
+
+/* ---- branches ----------------------------------------------------------------------------------------------------- */
 
 static void found_branch(divergence *d, uint32_t branch)
 {
@@ -96,19 +220,13 @@ static void found_branch(divergence *d, uint32_t branch)
     if (!block->reachable || block->succ_count < 2 || hd_bitset_has(&d->facts->splits, branch))
         return;
     hd_bitset_add(&d->facts->splits, branch);
-    for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++)
-        hd_bitset_add(&d->facts->cut, e);
     uint32_t join = block->post_dominator;
     if (join == cfg->block_count)
         return;
-    search_region(d, branch, join);
-    for (uint32_t r = 0; r < d->region.count; r++)
-        for (uint32_t i = cfg->blocks[d->region.items[r]].first; i < cfg->blocks[d->region.items[r]].end; i++) {
-            const hd_instruction *insn = &d->facts->function->instructions.items[i];
-            HD_INSN_REGISTERS(d->facts->function, insn, o)
-                if ((o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE) && hd_lives_live_into(&d->facts->registers, o->value, join))
-                    found_register(d, o->value);
-        }
+    if (d->splits_of[join] == HD_NONE)
+        hd_array_push(&d->joins, join);
+    d->next_split[branch] = d->splits_of[join];
+    d->splits_of[join] = branch;
 }
 
 static void look_at_reader(divergence *d, uint32_t reg, uint32_t ordinal)
@@ -122,17 +240,29 @@ static void look_at_reader(divergence *d, uint32_t reg, uint32_t ordinal)
         found_branch(d, block);
 }
 
+static void look_at_readers(divergence *d, uint32_t reg)
+{
+    const hd_lives *registers = &d->facts->registers;
+    for (uint32_t a = registers->access_first[reg]; a < registers->access_first[reg + 1]; a++)
+        if (registers->accesses[a].kinds & HD_ACCESS_READ)
+            look_at_reader(d, reg, registers->accesses[a].ordinal);
+}
+
 void hd_facts_find_divergence(hd_facts *facts, hd_arena *scratch)
 {
     hd_function *f = facts->function;
     const hd_cfg *cfg = facts->cfg;
-    divergence d = {.facts = facts, .mark = HD_ARENA_ARRAY(scratch, uint32_t, cfg->block_count)};
-    uint32_t edges = 0;
-    for (uint32_t b = 0; b < cfg->block_count; b++)
-        edges = cfg->blocks[b].succ_first + cfg->blocks[b].succ_count > edges ? cfg->blocks[b].succ_first + cfg->blocks[b].succ_count : edges;
+    divergence d = {.facts = facts,
+                    .splits_of = HD_ARENA_ARRAY(scratch, uint32_t, cfg->block_count),
+                    .next_split = HD_ARENA_ARRAY(scratch, uint32_t, cfg->block_count),
+                    .seen = HD_ARENA_ARRAY(scratch, uint32_t, cfg->block_count),
+                    .wanted = HD_ARENA_ARRAY(scratch, uint32_t, f->registers.count)};
+    memset(d.splits_of, 0xff, cfg->block_count * sizeof *d.splits_of);
     facts->divergent = hd_bitset_new(&facts->arena, f->registers.count);
     facts->splits = hd_bitset_new(&facts->arena, cfg->block_count);
-    facts->cut = hd_bitset_new(&facts->arena, edges);
+    find_keys(&d, scratch);
+    list_writers(&d, scratch);
+    list_live(&d, scratch);
     for (uint32_t i = 0; i < f->instructions.count; i++)
         d.calls = d.calls || hd_insn_form(f, &f->instructions.items[i])->behaviour & HD_BEHAVE_CALL;
     for (uint32_t i = 0; i < f->register_parameters.count; i++)
@@ -144,12 +274,12 @@ void hd_facts_find_divergence(hd_facts *facts, hd_arena *scratch)
         if (insn->flags & HD_INSN_OPAQUE && i + 1 == cfg->blocks[cfg->block_of[i]].end)
             found_branch(&d, cfg->block_of[i]);
     }
-    while (d.found.count) {
-        uint32_t reg = hd_array_pop(&d.found);
-        for (uint32_t a = facts->registers.access_first[reg]; a < facts->registers.access_first[reg + 1]; a++)
-            if (facts->registers.accesses[a].kinds & HD_ACCESS_READ)
-                look_at_reader(&d, reg, facts->registers.accesses[a].ordinal);
-    }
+    while (d.found.count || d.joins.count)
+        if (d.found.count)
+            look_at_readers(&d, hd_array_pop(&d.found));
+        else
+            search_join(&d, hd_array_pop(&d.joins));
     hd_array_free(&d.found);
+    hd_array_free(&d.joins);
     hd_array_free(&d.region);
 }

@@ -233,6 +233,40 @@ static void find_lives(hd_lives *lives, hd_arena *arena, hd_arena *scratch)
     find_liveness(lives, arena, scratch);
 }
 
+/* The edges of divergent branches, and those into their join from them and what they come to before it. */
+static void find_cut(hd_facts *facts, hd_arena *scratch)
+{
+    const hd_cfg *cfg = facts->cfg;
+    const hd_block *last = &cfg->blocks[cfg->block_count - 1];
+    bool *seen = HD_ARENA_ARRAY(scratch, bool, cfg->block_count);
+    hd_u32_array due = {0};
+    facts->cut = hd_bitset_new(&facts->arena, last->succ_first + last->succ_count);
+    HD_BITSET_EACH (&facts->splits, b) {
+        for (uint32_t e = cfg->blocks[b].succ_first; e < cfg->blocks[b].succ_first + cfg->blocks[b].succ_count; e++)
+            hd_bitset_add(&facts->cut, e);
+        if (cfg->blocks[b].post_dominator == cfg->block_count)
+            continue;
+        seen[b] = true;
+        hd_array_push(&due, b);
+    }
+    while (due.count) {
+        const hd_block *block = &cfg->blocks[hd_array_pop(&due)];
+        uint32_t join = block->post_dominator;
+        for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++) {
+            uint32_t to = cfg->successors[e];
+            if (to == join)
+                hd_bitset_add(&facts->cut, e);
+            if (to == join || to == cfg->block_count || !hd_block_post_dominates(cfg, join, to))
+                continue;
+            to = hd_sides_child(&facts->sides, join, to);
+            if (!seen[to])
+                hd_array_push(&due, to);
+            seen[to] = true;
+        }
+    }
+    hd_array_free(&due);
+}
+
 /* Counts the splits of each join, X among them, then puts them there. */
 static void sort_splits(hd_facts *facts, hd_arena *scratch)
 {
@@ -258,6 +292,8 @@ void hd_facts_build(hd_facts *facts, hd_function *function)
     find_lives(&facts->registers, &facts->arena, &scratch);
     find_lives(&facts->words, &facts->arena, &scratch);
     hd_facts_find_divergence(facts, &scratch);
+    hd_sides_init(&facts->sides, facts->cfg, &facts->arena);
+    find_cut(facts, &scratch);
     sort_splits(facts, &scratch);
     hd_arena_free(&scratch);
 }

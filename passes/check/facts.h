@@ -9,7 +9,8 @@
  *   cut edges      out-edges of divergent branches, and the edges into their reconvergence points from them and what they reach before:
  *                  behind such an edge the warp may run other code first
  *
- * Complexity: live blocks O(size of the live ranges), divergence O(instructions times nesting of divergent branches).
+ * Complexity: live blocks O(size of the live ranges), divergence linear, but for blocks that are searched in vain: where a uniform
+ * register is live into the join of a divergent branch, and is written in a loop around both, or code behind one fails.
  */
 #ifndef HD_PASSES_CHECK_FACTS_H
 #define HD_PASSES_CHECK_FACTS_H
@@ -18,6 +19,7 @@
 #include "ir/annotations.h"
 #include "ir/cfg.h"
 #include "ir/storage.h"
+#include "passes/check/sides.h"
 
 enum { HD_ACCESS_READ = 1, HD_ACCESS_KILL = 2, HD_ACCESS_WEAK = 4 /* written, but not for sure or not wholly */ };
 typedef struct hd_access {
@@ -45,6 +47,7 @@ typedef struct hd_facts {
     hd_lives registers, words;
     hd_bitset divergent;    /* by register */
     hd_bitset splits;       /* by block: its branch may diverge */
+    hd_sides sides;
     uint32_t *by_join, split_count; /* blocks in `splits`, those with one reconvergence point together */
     hd_bitset cut;          /* by index in cfg->successors */
 } hd_facts;

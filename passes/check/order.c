@@ -1,7 +1,7 @@
 /* In which order a warp may run blocks: see order.h.
  *
- * For each join a depth-first search of the sides that end there. Each block has a list of nodes that stand for the ends behind it before the join:
- * what the lists of its successors have. Where these are more than a few, or where the search comes upon a block that it is not through with,
+ * For each join a depth-first search of the sides that end there, among its children in the post-dominator tree (sides.h), or, where a block
+ * strays, among all blocks. Each block has a list of nodes that stand for the ends behind it before the join: what the lists of its successors have. Where these are more than a few, or where the search comes upon a block that it is not through with,
  * a hub is made, which all of them lead to and which is the list from then on.
  */
 #include "passes/check/order.h"
@@ -17,9 +17,11 @@ typedef struct end_list {
 
 typedef struct order_search {
     const hd_cfg *cfg;
+    const hd_sides *tree;
     edge_list edges;
     uint32_t nodes;       /* blocks, X and hubs made so far */
     uint32_t searches, join;
+    bool strays;          /* a block below the join does */
     uint32_t *seen;       /* by block: the last search that came here */
     uint32_t *left;       /* by block: edges to go; HD_NONE: through with it */
     end_list *ends;       /* by block */
@@ -76,12 +78,21 @@ static void come_to(order_search *s, uint32_t block)
     hd_array_push(&s->way, block);
 }
 
+/* The block that stands for one between the branches and the join. */
+static uint32_t stand_in(const order_search *s, uint32_t block)
+{
+    return s->strays ? block : hd_sides_child(s->tree, s->join, block);
+}
+
 static void go_on(order_search *s, uint32_t block)
 {
     uint32_t to = s->cfg->successors[s->cfg->blocks[block].succ_first + --s->left[block]];
     if (to == s->join || to == s->cfg->block_count) {
         add_end(s, &s->ends[block], block);
-    } else if (s->seen[to] != s->searches) {
+        return;
+    }
+    to = stand_in(s, to);
+    if (s->seen[to] != s->searches) {
         come_to(s, to);
     } else {
         if (s->left[to] != HD_NONE)
@@ -92,7 +103,7 @@ static void go_on(order_search *s, uint32_t block)
 
 static void search_side(order_search *s, uint32_t side)
 {
-    come_to(s, side);
+    come_to(s, stand_in(s, side));
     while (s->way.count) {
         uint32_t block = hd_array_last(&s->way);
         if (s->left[block]) {
@@ -117,7 +128,7 @@ static void add_followers(order_search *s, bool backward)
         add_edges(s, &ends, side);
         ends.is_hub = false; /* nothing more comes to what this side follows */
         if (i + 1 < s->sides.count)
-            add_ends(s, &ends, &s->ends[side]);
+            add_ends(s, &ends, &s->ends[stand_in(s, side)]);
     }
 }
 
@@ -135,7 +146,7 @@ static void search_branch(order_search *s, uint32_t b)
         hd_array_push(&s->sides, side);
         search_side(s, side);
         if (s->join != none)
-            add_edges(s, &s->ends[side], s->join);
+            add_edges(s, &s->ends[stand_in(s, side)], s->join);
     }
     add_followers(s, false);
     add_followers(s, true);
@@ -178,6 +189,7 @@ hd_order hd_order_of(hd_facts *facts)
     hd_arena scratch = {0};
     const hd_cfg *cfg = facts->cfg;
     order_search s = {.cfg = cfg,
+                      .tree = &facts->sides,
                       .nodes = cfg->block_count + 1,
                       .join = HD_NONE,
                       .seen = HD_ARENA_ARRAY(&scratch, uint32_t, cfg->block_count),
@@ -190,6 +202,7 @@ hd_order hd_order_of(hd_facts *facts)
         uint32_t join = cfg->blocks[facts->by_join[i]].post_dominator;
         s.searches += join != s.join;
         s.join = join;
+        s.strays = hd_sides_stray(s.tree, join);
         search_branch(&s, facts->by_join[i]);
     }
     sort_edges(&s.edges);

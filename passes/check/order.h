@@ -8,7 +8,8 @@
  *
  * Where sides can end in many blocks, hubs stand between these and what follows them: they are no blocks, state only passes through them.
  *
- * Complexity: for each join, the blocks of all sides that end there, once; the size of the result times its logarithm.
+ * Complexity: the edges of the CFG and the size of the result, times a logarithm; where blocks below a join lead to code that only fails, the
+ * blocks of all sides that end there, once for each such join.
  */
 #ifndef HD_PASSES_CHECK_ORDER_H
 #define HD_PASSES_CHECK_ORDER_H

@@ -1,4 +1,5 @@
-/* The checkers' warp order (passes/check/order.h) against the oracle (tests/unit/oracle.h) on random programs. */
+/* What checkers know of divergent branches, and their warp order (passes/check/facts.h, order.h): against the rules followed literally, and against the
+ * oracle (tests/unit/oracle.h), on random programs. */
 #include "tests/unit/unit.h"
 
 #include "parser/parse.h"
@@ -8,6 +9,46 @@
 
 enum { PROGRAMS = 2000 };
 
+/* The blocks that a branch reaches before its join, into `region`, and the edges that are cut. */
+static void search_region(const hd_cfg *cfg, uint32_t branch, bool *region, bool *cut)
+{
+    uint32_t join = cfg->blocks[branch].post_dominator, count = 1, *due = hd_malloc((cfg->block_count + 1u) * sizeof *due);
+    memset(region, 0, cfg->block_count);
+    due[0] = branch;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t e = 0; e < cfg->blocks[due[i]].succ_count; e++) {
+            uint32_t to = hd_block_successors(cfg, due[i])[e];
+            cut[cfg->blocks[due[i]].succ_first + e] |= due[i] == branch || (to == join && join != cfg->block_count);
+            if (to != join && to != cfg->block_count && !region[to]) {
+                region[to] = true;
+                if (to != branch)
+                    due[count++] = to;
+            }
+        }
+    free(due);
+}
+
+/* Each branch that may diverge by itself: its cut edges, and what its region writes and is live into the join. */
+static void compare_regions(hd_facts *facts, uint64_t seed)
+{
+    const hd_cfg *cfg = facts->cfg;
+    const hd_function *f = facts->function;
+    bool *region = hd_calloc(cfg->block_count + 1u, 1), *cut = hd_calloc(facts->cut.bits + 1u, 1);
+    HD_BITSET_EACH (&facts->splits, b) {
+        search_region(cfg, b, region, cut);
+        for (uint32_t i = 0; i < f->instructions.count && cfg->blocks[b].post_dominator != cfg->block_count; i++)
+            HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
+                if (region[cfg->block_of[i]] && (o->flags & HD_OPERAND_DEF || f->instructions.items[i].flags & HD_INSN_OPAQUE) &&
+                    hd_lives_live_into(&facts->registers, o->value, cfg->blocks[b].post_dominator) && !hd_bitset_has(&facts->divergent, o->value))
+                    fail_msg("seed %llu: register %u depends on the way, but is called uniform", (unsigned long long)seed, o->value);
+    }
+    for (uint32_t e = 0; e < facts->cut.bits; e++)
+        if (cut[e] != hd_bitset_has(&facts->cut, e))
+            fail_msg("seed %llu, edge %u: %s", (unsigned long long)seed, e, cut[e] ? "not cut" : "cut");
+    free(region);
+    free(cut);
+}
+
 static void compare_orders(const oracle_program *program, const oracle_facts *oracle, hd_function *function, uint64_t seed)
 {
     hd_facts facts;
@@ -16,6 +57,7 @@ static void compare_orders(const oracle_program *program, const oracle_facts *or
     for (uint32_t b = 0; b < program->count; b++)
         same_branches = same_branches && hd_bitset_has(&facts.splits, b) == (oracle->branches >> b & 1);
     assert_true(same_branches || program->is_device);
+    compare_regions(&facts, seed);
     if (!same_branches) {
         hd_facts_free(&facts);
         return;
