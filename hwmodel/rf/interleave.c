@@ -112,8 +112,11 @@ bool hd_rf_interleave_launch(hd_rf_interleave *i, const hd_rf_residency *residen
 {
     static const hd_rf_ops none = {0};
     drop_all(i);
-    i->ops = hd_rf_interleave_steers(steering(i)) ? steering(i)->info->ops : &none;
-    i->residency = i->feeder->residency = *residency;
+    i->ops = hd_rf_interleave_steers(steering(i)) && !steering(i)->follows ? steering(i)->info->ops : &none;
+    i->residency = *residency;
+    if (steering(i)->turn)
+        i->residency.turn = steering(i)->turn;
+    i->feeder->residency = i->residency;
     i->most_ctas = i->ops->may_launch_cta && residency->most_ctas ? residency->most_ctas : residency->ctas;
     i->asks = i->ops->may_issue;
     i->tells_switches = false;
@@ -143,7 +146,7 @@ uint64_t hd_rf_interleave_bytes(const hd_rf_interleave *i)
 bool hd_rf_interleave_steers(const hd_rf_model *model)
 {
     const hd_rf_ops *ops = model->info->ops;
-    return !model->follows && (ops->may_issue || ops->may_launch_cta || ops->rank_warps);
+    return model->turn || (!model->follows && (ops->may_issue || ops->may_launch_cta || ops->rank_warps));
 }
 
 static hd_rf_warp *warp_of(const resident_warp *w)

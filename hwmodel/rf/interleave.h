@@ -7,7 +7,8 @@
  *   active    at most `active` warps, which take turns, round robin. A place that gets free goes to the first waiting warp that can go on
  *             (of those that can, the first after the model's rank_warps), which is the last of the round
  *   turn      the instructions of a stretch (stream.h), or what is left of one: at most 64 of one frame, which may jump or change the active mask
- *             seven times; ends with a barrier, and, once it has 16, with a jump back. At most `turn`, where that is not 0. Ends before where the
+ *             seven times; ends with a barrier, and, once it has 16, with a jump back. At most `turn`, or that of the model, where that is
+ *             not 0. Ends before where the
  *             warp leaves, or may_issue is false
  *   leaving   a warp goes to the end of the queue before the first instruction that reads or overwrites what a load from global, local or
  *             generic memory or of a texture, or an atomic that brings a value, has not brought yet (`latency` instructions issued since, or
@@ -36,7 +37,7 @@ typedef enum hd_rf_order { /* what stops an interleaving besides an operand that
 } hd_rf_order;
 
 typedef struct hd_rf_interleave hd_rf_interleave;
-bool hd_rf_interleave_steers(const hd_rf_model *model); /* has may_issue, may_launch_cta or rank_warps, and uses them */
+bool hd_rf_interleave_steers(const hd_rf_model *model); /* has may_issue, may_launch_cta or rank_warps, and uses them, or turns of its own */
 /* Borrows a feeder with one model that steers, or any number of others, and its automaton where they have one. */
 hd_rf_interleave *hd_rf_interleave_new(hd_rf_feeder *feeder, hd_rf_automaton *automaton);
 void hd_rf_interleave_free(hd_rf_interleave *i);

@@ -1,39 +1,61 @@
-/* RFC: a register file cache without a compiler, as LTRF's evaluation compares with (section 5). M. Gebhart et al., "Energy-efficient
- * Mechanisms for Managing Thread Context in Throughput Processors", ISCA 2011, section 3.
+/* RFC: a register file cache without a compiler, as LTRF's evaluation compares with ("LTRF: Enabling High-Capacity Register Files for GPUs via
+ * Hardware/Software Cooperative Register Prefetching", ASPLOS 2018, sections 2.3 and 5), after M. Gebhart et al., "Energy-efficient Mechanisms for
+ * Managing Thread Context in Throughput Processors", ISCA 2011, section 3.
  *
- * Each active warp has `entries` of a warp register. A result takes an entry, the oldest one (first in, first out) where none is free; what is
- * read from the main file takes none. Results of long-latency instructions go to the main file: the warp leaves the active ones
- * behind them. What leaves the cache, because it is the oldest or because its warp leaves, is written to the main file. A warp that comes
- * back finds its cache empty.
+ * The cache has `entries` of a warp register for each active warp, and all active warps share them: a result takes a free entry, else that
+ * of the oldest result of any warp (first in, first out), which is written to the main file. What is read from the main file takes none. Results
+ * of long-latency instructions go to the main file: the warp leaves the active ones after them. A warp that leaves writes its entries back
+ * (two-level scheduler); it finds none of its registers when it comes back. Active warps take turns of one instruction, as "fair,
+ * round-robin" says: what one warp writes displaces what the others have written.
+ *
+ * Options, for experiments:
+ *
+ *   private  entries of its own for each warp that is active, as Gebhart has it: no warp displaces another's
+ *   lru      the entry whose last access was first goes, not the oldest result
+ *   fill     what is read from the main file takes an entry too, as in a conventional cache
+ *   stay     a warp that leaves leaves its entries behind, until others displace them
+ *   narrow   words of 64-bit operands are neither put into the cache nor counted
+ *   turn     instructions of a turn
  *
  * Entries have lane masks, as results under divergence and guards fill some lanes only: a read takes the others from the main file, and an
  * entry that leaves is written to the file in its lanes. The end of a warp or of a call's frame drops entries without a write.
  *
- * Storage: the entries, each with 1024 bits, its lanes, and 8 bits that tell the register.
+ * Storage: the entries, each with 1024 bits, its lanes, 8 bits for the register, and, where warps share them, the number of the warp.
  *
  * Cost: O(1) an instruction and an operand, O(entries) where a warp leaves.
  */
 #include "hwmodel/rf/carry.h"
 #include "hwmodel/rf/walk.h"
 
-enum { HD_RFC_MOST = 64, HD_RFC_ACTIVE = 8, HD_RFC_ENTRY_BITS = 1024 + 32 + 8 };
+enum { HD_RFC_MOST = 64, HD_RFC_ACTIVE = 8, HD_RFC_WARPS = 64, HD_RFC_ENTRY_BITS = 1024 + 32 + 8, HD_RFC_TURN = 1 };
 
 typedef struct hd_rfc_entry {
+    hd_rf_warp *warp;
     uint32_t index, frame, lanes; /* lanes 0: nothing is in it */
+    uint32_t older, newer;        /* entries; HD_NONE: none */
     hd_claim claim;
 } hd_rfc_entry;
 
+/* A list of its entries: first those with nothing in them, then the others, the next to be displaced first. */
+typedef struct hd_rfc_pool {
+    HD_ARRAY(hd_rfc_entry) entries;
+    uint32_t oldest, newest;
+} hd_rfc_pool;
+
 typedef struct hd_rfc_warp {
-    hd_rfc_entry entries[HD_RFC_MOST];
-    uint32_t next;             /* the oldest one, and the next to be taken */
-    HD_ARRAY(uint8_t) entry_of; /* by register index in the warp: 1 + entry; 0: none */
+    hd_rfc_pool own;       /* "private" */
+    hd_u32_array entry_of; /* by register index in the warp: 1 + entry; 0: none */
 } hd_rfc_warp;
 
 typedef struct hd_rfc {
     hd_rf_model model;
     hd_rf_file file;
-    uint32_t entries;
+    uint32_t entries; /* for each active warp */
+    bool private, lru, fill, stay;
+    hd_rfc_pool pool; /* where warps share it */
     HD_ARRAY(hd_rfc_warp *) warps; /* by slot */
+    hd_arena arena;
+    uint8_t **wide; /* "narrow": by function; bit 0 of the k-th: the k-th of its sources is half of a 64-bit operand; bit 1: of its destinations */
 } hd_rfc;
 
 static void rfc_destroy(hd_rf_model *model)
@@ -41,32 +63,99 @@ static void rfc_destroy(hd_rf_model *model)
     hd_rfc *rfc = (hd_rfc *)model;
     for (uint32_t i = 0; i < rfc->warps.count; i++) {
         hd_array_free(&rfc->warps.items[i]->entry_of);
+        hd_array_free(&rfc->warps.items[i]->own.entries);
         free(rfc->warps.items[i]);
     }
     hd_array_free(&rfc->warps);
+    hd_array_free(&rfc->pool.entries);
     hd_rf_file_free(&rfc->file);
+    hd_arena_free(&rfc->arena);
     free(rfc);
 }
+
+/* ---- 64-bit operands --------------------------------------------------------------------------------------------------- */
+
+enum { HD_RFC_WIDE_SOURCE = 1, HD_RFC_WIDE_DESTINATION = 2 };
+
+static void mark_wide(uint8_t *wide, const hd_rf_code *code, const hd_operand *o, uint32_t insn)
+{
+    uint32_t first = code->storage.first[o->value], end = first + hd_register_words(code->function, o->value);
+    if (end - first < 2)
+        return;
+    for (uint32_t s = code->source_first[insn]; s < code->source_first[insn + 1]; s++)
+        if ((o->flags & HD_OPERAND_USE) && code->sources[s] >= first && code->sources[s] < end)
+            wide[s] |= HD_RFC_WIDE_SOURCE;
+    for (uint32_t d = code->destination_first[insn]; d < code->destination_first[insn + 1]; d++)
+        if ((o->flags & HD_OPERAND_DEF) && code->destinations[d].word >= first && code->destinations[d].word < end)
+            wide[d] |= HD_RFC_WIDE_DESTINATION;
+}
+
+static uint8_t *find_wide(hd_rfc *rfc, const hd_rf_code *code)
+{
+    uint32_t sources = code->source_first[code->instruction_count], destinations = code->destination_first[code->instruction_count];
+    uint8_t *wide = HD_ARENA_ARRAY(&rfc->arena, uint8_t, (sources > destinations ? sources : destinations) + 1);
+    for (uint32_t i = 0; i < code->instruction_count; i++)
+        HD_INSN_REGISTERS (code->function, &code->function->instructions.items[i], o)
+            mark_wide(wide, code, o, i);
+    return wide;
+}
+
+static bool is_left_out(const hd_rfc *rfc, const hd_rf_step *step, uint32_t operand, uint8_t kind)
+{
+    if (!rfc->wide)
+        return false;
+    uint32_t first = kind == HD_RFC_WIDE_SOURCE ? step->code->source_first[step->instruction] : step->code->destination_first[step->instruction];
+    return rfc->wide[step->function][first + operand] & kind;
+}
+
+/* ---- lives of models --------------------------------------------------------------------------------------------------- */
 
 static hd_rf_model *rfc_create(const hd_rf_module *code, const char *options, const char **refusal)
 {
     hd_rfc *rfc = hd_calloc(1, sizeof *rfc);
-    (void)code;
     rfc->entries = hd_rf_option(options, "entries", 16);
+    rfc->private = hd_rf_flag(options, "private");
+    rfc->lru = hd_rf_flag(options, "lru");
+    rfc->fill = hd_rf_flag(options, "fill");
+    rfc->stay = hd_rf_flag(options, "stay");
+    rfc->model.shares = !rfc->private;
+    rfc->model.turn = hd_rf_option(options, "turn", rfc->private ? 0 : HD_RFC_TURN);
     if (rfc->entries < 1 || rfc->entries > HD_RFC_MOST) {
         *refusal = "a register cache of this size is not modelled";
         rfc_destroy(&rfc->model);
         return NULL;
     }
+    if (hd_rf_flag(options, "narrow"))
+        rfc->wide = HD_ARENA_ARRAY(&rfc->arena, uint8_t *, code->module->functions.count);
+    for (uint32_t f = 0; rfc->wide && f < code->module->functions.count; f++)
+        rfc->wide[f] = code->functions[f] ? find_wide(rfc, code->functions[f]) : NULL;
     return &rfc->model;
+}
+
+static uint32_t bits_for(uint32_t values)
+{
+    return values > 1 ? 32 - (uint32_t)__builtin_clz(values - 1) : 0;
+}
+
+static void empty_pool(hd_rfc_pool *pool, uint32_t entries)
+{
+    hd_array_clear(&pool->entries);
+    (void)hd_array_extend(&pool->entries, entries);
+    for (uint32_t e = 0; e < entries; e++)
+        pool->entries.items[e] = (hd_rfc_entry){.older = e ? e - 1 : HD_NONE, .newer = e + 1 < entries ? e + 1 : HD_NONE};
+    pool->oldest = 0;
+    pool->newest = entries - 1;
 }
 
 static void rfc_launch(hd_rf_model *model, const hd_rf_launch *launch)
 {
     hd_rfc *rfc = (hd_rfc *)model;
     uint32_t active = launch->residency.active ? launch->residency.active : HD_RFC_ACTIVE;
-    model->storage_bits = (uint64_t)active * rfc->entries * HD_RFC_ENTRY_BITS;
-    rfc->model.held = 0;
+    uint32_t warps = launch->residency.sm_warps ? launch->residency.sm_warps : HD_RFC_WARPS;
+    model->storage_bits = (uint64_t)active * rfc->entries * (HD_RFC_ENTRY_BITS + (rfc->private ? 0 : bits_for(warps)));
+    model->held = 0;
+    if (!rfc->private)
+        empty_pool(&rfc->pool, active * rfc->entries);
 }
 
 /* ---- entries ----------------------------------------------------------------------------------------------------------- */
@@ -76,41 +165,81 @@ static hd_rfc_warp *warp_of(const hd_rfc *rfc, const hd_rf_warp *warp)
     return rfc->warps.items[warp->slot];
 }
 
-static hd_rfc_entry *find_entry(hd_rfc_warp *w, uint32_t index)
+static hd_rfc_pool *pool_of(hd_rfc *rfc, const hd_rf_warp *warp)
 {
-    return w->entry_of.items[index] ? &w->entries[w->entry_of.items[index] - 1] : NULL;
+    return rfc->private ? &warp_of(rfc, warp)->own : &rfc->pool;
 }
 
-static void drop(hd_rfc *rfc, hd_rfc_warp *w, hd_rfc_entry *e)
+static hd_rfc_entry *find_entry(hd_rfc *rfc, const hd_rf_warp *warp, uint32_t index)
 {
-    w->entry_of.items[e->index] = 0;
+    uint32_t entry = warp_of(rfc, warp)->entry_of.items[index];
+    return entry ? &pool_of(rfc, warp)->entries.items[entry - 1] : NULL;
+}
+
+static void unlink_entry(hd_rfc_pool *pool, const hd_rfc_entry *e)
+{
+    *(e->older == HD_NONE ? &pool->oldest : &pool->entries.items[e->older].newer) = e->newer;
+    *(e->newer == HD_NONE ? &pool->newest : &pool->entries.items[e->newer].older) = e->older;
+}
+
+static void make_newest(hd_rfc_pool *pool, hd_rfc_entry *e)
+{
+    uint32_t number = (uint32_t)(e - pool->entries.items);
+    if (pool->newest == number)
+        return;
+    unlink_entry(pool, e);
+    e->older = pool->newest;
+    e->newer = HD_NONE;
+    pool->entries.items[pool->newest].newer = number;
+    pool->newest = number;
+}
+
+static void make_oldest(hd_rfc_pool *pool, hd_rfc_entry *e)
+{
+    uint32_t number = (uint32_t)(e - pool->entries.items);
+    if (pool->oldest == number)
+        return;
+    unlink_entry(pool, e);
+    e->newer = pool->oldest;
+    e->older = HD_NONE;
+    pool->entries.items[pool->oldest].older = number;
+    pool->oldest = number;
+}
+
+static void drop(hd_rfc *rfc, hd_rfc_pool *pool, hd_rfc_entry *e)
+{
+    warp_of(rfc, e->warp)->entry_of.items[e->index] = 0;
     e->lanes = 0;
+    make_oldest(pool, e);
     rfc->model.held--;
 }
 
-static void write_back(hd_rfc *rfc, const hd_rf_warp *warp, hd_rfc_entry *e)
+static void write_back(hd_rfc *rfc, hd_rfc_pool *pool, hd_rfc_entry *e)
 {
     hd_rf_add(&rfc->model, HD_COUNTER_CACHE_READS, 1);
     hd_rf_add(&rfc->model, HD_COUNTER_FILE_WRITES, 1);
     hd_rf_add(&rfc->model, HD_COUNTER_WRITTEN_BACK, 1);
     if (!hd_rf_loses(&rfc->model)) {
-        hd_claim *home = hd_rf_file_at(&rfc->file, warp, e->index);
-        *home = hd_identity_copy(&warp->identity, e->index, *home, e->claim, e->lanes);
+        hd_claim *home = hd_rf_file_at(&rfc->file, e->warp, e->index);
+        *home = hd_identity_copy(&e->warp->identity, e->index, *home, e->claim, e->lanes);
     }
-    drop(rfc, warp_of(rfc, warp), e);
+    drop(rfc, pool, e);
 }
 
-static hd_rfc_entry *take_entry(hd_rfc *rfc, const hd_rf_warp *warp, uint32_t index)
+static hd_rfc_entry *take_entry(hd_rfc *rfc, hd_rf_warp *warp, uint32_t index)
 {
-    hd_rfc_warp *w = warp_of(rfc, warp);
-    hd_rfc_entry *e = &w->entries[w->next];
+    hd_rfc_pool *pool = pool_of(rfc, warp);
+    hd_rfc_entry *e = &pool->entries.items[pool->oldest];
     if (e->lanes) {
         hd_rf_add(&rfc->model, HD_COUNTER_EVICTIONS, 1);
-        write_back(rfc, warp, e);
+        write_back(rfc, pool, e);
     }
-    *e = (hd_rfc_entry){.index = index, .frame = warp->identity.frame};
-    w->entry_of.items[index] = (uint8_t)(w->next + 1);
-    w->next = w->next + 1 == rfc->entries ? 0 : w->next + 1;
+    make_newest(pool, e);
+    e->warp = warp;
+    e->index = index;
+    e->frame = warp->identity.frame;
+    e->claim = (hd_claim){0, 0};
+    warp_of(rfc, warp)->entry_of.items[index] = (uint32_t)(e - pool->entries.items) + 1;
     rfc->model.held++;
     return e;
 }
@@ -123,36 +252,55 @@ static void rfc_issue(hd_rf_model *model, const hd_rf_step *step)
     hd_rf_tell(model);
 }
 
+/* What the main file has of the lanes that the entry lacks goes there. */
+static void fill_entry(hd_rfc *rfc, const hd_rf_step *step, uint32_t index, hd_rfc_entry *e)
+{
+    hd_claim home = *hd_rf_file_at(&rfc->file, step->warp, index);
+    e = e ? e : take_entry(rfc, step->warp, index);
+    hd_rf_add(&rfc->model, HD_COUNTER_CACHE_WRITES, 1);
+    if (!hd_rf_loses(&rfc->model))
+        e->claim = e->lanes ? hd_identity_copy(&step->warp->identity, index, e->claim, home, ~e->lanes) : home;
+    e->lanes = UINT32_MAX;
+}
+
 static void rfc_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
 {
     hd_rfc *rfc = (hd_rfc *)model;
     uint32_t word = step->sources[source], index = hd_rf_index(step, word);
-    const hd_rfc_entry *e = find_entry(warp_of(rfc, step->warp), index);
+    hd_rfc_entry *e = find_entry(rfc, step->warp, index);
     uint32_t held = e ? step->effective & e->lanes : 0, missing = step->effective & ~held;
+    bool counts = !is_left_out(rfc, step, source, HD_RFC_WIDE_SOURCE);
     hd_owner owner = hd_rf_owner(step, word);
-    hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
+    hd_rf_add(model, HD_COUNTER_OPERANDS, counts);
     if (held) {
         hd_rf_add(model, HD_COUNTER_CACHE_READS, 1);
-        answer->pieces[answer->count++] = (hd_rf_piece){held, HD_RF_NEAR, {owner.warp, e->frame, e->index}, e->claim};
+        answer->pieces[answer->count++] = (hd_rf_piece){held, HD_RF_NEAR, {e->warp->identity.warp, e->frame, e->index}, e->claim};
     }
     if (missing) {
-        hd_rf_add(model, HD_COUNTER_FILE_READS, 1);
+        hd_rf_add(model, HD_COUNTER_FILE_READS, counts);
         answer->pieces[answer->count++] = (hd_rf_piece){missing, HD_RF_FILE, owner, *hd_rf_file_at(&rfc->file, step->warp, index)};
     } else {
-        hd_rf_add(model, HD_COUNTER_BYPASSED, 1);
+        hd_rf_add(model, HD_COUNTER_BYPASSED, counts);
     }
+    if (e && rfc->lru)
+        make_newest(pool_of(rfc, step->warp), e);
+    if (missing && counts && rfc->fill)
+        fill_entry(rfc, step, index, e);
 }
 
 static void rfc_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
 {
     hd_rfc *rfc = (hd_rfc *)model;
     uint32_t index = hd_rf_index(step, step->destinations[destination].word), serial = step->serial + destination;
-    hd_rfc_entry *e = find_entry(warp_of(rfc, step->warp), index);
+    hd_rfc_entry *e = find_entry(rfc, step->warp, index);
     hd_claim *claim = hd_rf_file_at(&rfc->file, step->warp, index);
-    bool to_file = !e && step->code->traits[step->instruction] & HD_RF_LONG;
-    hd_rf_add(model, HD_COUNTER_RESULTS, 1);
-    hd_rf_add(model, to_file ? HD_COUNTER_FILE_WRITES : HD_COUNTER_CACHE_WRITES, 1);
+    bool counts = !is_left_out(rfc, step, destination, HD_RFC_WIDE_DESTINATION);
+    bool to_file = !e && (!counts || step->code->traits[step->instruction] & HD_RF_LONG);
+    hd_rf_add(model, HD_COUNTER_RESULTS, counts);
+    hd_rf_add(model, to_file ? HD_COUNTER_FILE_WRITES : HD_COUNTER_CACHE_WRITES, counts);
     if (!to_file) {
+        if (e && rfc->lru)
+            make_newest(pool_of(rfc, step->warp), e);
         e = e ? e : take_entry(rfc, step->warp, index);
         claim = &e->claim;
         e->lanes |= step->effective;
@@ -169,8 +317,8 @@ static void rfc_warp_start(hd_rf_model *model, hd_rf_warp *warp)
     while (rfc->warps.count <= warp->slot)
         hd_array_push(&rfc->warps, hd_calloc(1, sizeof(hd_rfc_warp)));
     hd_rfc_warp *w = warp_of(rfc, warp);
-    memset(w->entries, 0, sizeof w->entries);
-    w->next = 0;
+    if (rfc->private)
+        empty_pool(&w->own, rfc->entries);
     hd_array_clear(&w->entry_of);
 }
 
@@ -178,10 +326,13 @@ static void rfc_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in)
 {
     hd_rfc *rfc = (hd_rfc *)model;
     (void)in;
-    for (uint32_t i = 0; out && i < rfc->entries; i++) {
-        hd_rfc_entry *e = &warp_of(rfc, out)->entries[i];
-        if (e->lanes)
-            write_back(rfc, out, e);
+    if (!out || rfc->stay)
+        return;
+    hd_rfc_pool *pool = pool_of(rfc, out);
+    for (uint32_t i = 0; i < pool->entries.count; i++) {
+        hd_rfc_entry *e = &pool->entries.items[i];
+        if (e->lanes && e->warp == out)
+            write_back(rfc, pool, e);
     }
 }
 
@@ -192,21 +343,22 @@ static void rfc_frame_start(hd_rf_model *model, hd_rf_warp *warp)
     hd_rf_file_frame_start(&rfc->file, warp);
     rfc->model.held += words;
     if (words)
-        memset(hd_array_extend(&warp_of(rfc, warp)->entry_of, words), 0, words);
+        memset(hd_array_extend(&warp_of(rfc, warp)->entry_of, words), 0, words * sizeof(uint32_t));
 }
 
 static void rfc_frame_end(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_rfc *rfc = (hd_rfc *)model;
     hd_rfc_warp *w = warp_of(rfc, warp);
-    for (uint32_t i = 0; i < rfc->entries; i++)
-        if (w->entries[i].lanes && w->entries[i].index >= warp->identity.base)
-            drop(rfc, w, &w->entries[i]);
+    hd_rfc_pool *pool = pool_of(rfc, warp);
+    for (uint32_t i = warp->identity.base; i < w->entry_of.count; i++)
+        if (w->entry_of.items[i])
+            drop(rfc, pool, &pool->entries.items[w->entry_of.items[i] - 1]);
     rfc->model.held -= w->entry_of.count - warp->identity.base;
     w->entry_of.count = warp->identity.base;
 }
 
-/* Entries from the oldest place on. */
+/* Of entries that are the warp's own, the oldest one first. */
 static void rfc_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
 {
     hd_rfc *rfc = (hd_rfc *)model;
@@ -215,20 +367,21 @@ static void rfc_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
     if (c->rest)
         return;
     if (!c->out) {
-        w->next = 0;
-        memset(w->entry_of.items, 0, w->entry_of.count);
+        empty_pool(&w->own, rfc->entries);
+        memset(w->entry_of.items, 0, w->entry_of.count * sizeof(uint32_t));
     }
-    for (uint32_t i = 0; i < rfc->entries; i++) {
-        uint32_t place = (w->next + i) % rfc->entries;
-        hd_rfc_entry *e = &w->entries[place];
+    for (uint32_t i = 0, at = w->own.oldest, newer; i < rfc->entries; i++, at = newer) {
+        hd_rfc_entry *e = &w->own.entries.items[at];
+        newer = e->newer;
         e->lanes = hd_rf_carried_lanes(c, e->lanes);
         if (!e->lanes)
             continue;
         hd_owner owner = hd_rf_carried_moving(c, (hd_owner){warp->identity.warp, e->frame, e->index});
+        e->warp = warp;
         e->index = owner.index;
         e->frame = owner.frame;
         e->claim = hd_rf_carried_claim(c, e->index, e->claim);
-        w->entry_of.items[e->index] = (uint8_t)(place + 1);
+        w->entry_of.items[e->index] = at + 1;
     }
 }
 

@@ -229,6 +229,7 @@ typedef struct hd_rf_model {
     uint64_t deeds_done;       /* or dropped, before these */
     uint64_t storage_bits;     /* of what the technique adds to one SM (tables, tags, caches), by its paper's arithmetic; known from `launch` on */
     bool shares;    /* warps have storage in common, though the model's `carry` is for those that do not */
+    uint32_t turn;  /* where not 0: it has an order of warps of its own, in turns of at most so many instructions */
     bool follows;   /* its hooks that steer have nothing to say for this code, and are not asked: as many CTAs are resident as for other models */
     bool releases;  /* what a warp holds changes not with what it writes alone: registers are given back where flags say so */
     bool forgets;   /* for tests: nothing that was walked is looked up, and warps are taken up anew for each stretch */

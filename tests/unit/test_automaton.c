@@ -321,7 +321,7 @@ static void small_structures_count_the_same(void **state)
 {
     enum { TEXT_BYTES = 1 << 19 };
     static const char *const variants[][2] = {{"bow-wr-iw3", "policy=tags,iw=3,entries=3"}, {"ltrf", "n=4"}, {"ltrf+", "n=4,dead"},
-                                              {"rfc", "entries=3"}, {"bow-iw3", "policy=back,iw=3,entries=2"}, {"corf", "policy=pairs,release"},
+                                              {"rfc", "private,entries=3"}, {"bow-iw3", "policy=back,iw=3,entries=2"}, {"corf", "policy=pairs,release"},
                                               {"demo", ""}, {"release", "cache=2"}};
     static program p;
     static uint32_t out[96 * RESULT_WORDS];

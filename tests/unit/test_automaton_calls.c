@@ -163,10 +163,10 @@ typedef struct variant {
     const char *models[RF_REPLAY_MODELS][2];
 } variant;
 static const variant variants[] = {
-    {"clean,regalloc,bow,ltrf(n=8,dead)", {{"bow-wr-iw3", "policy=tags,iw=3,entries=3"}, {"ltrf", "n=8"}, {"ltrf+", "n=8,dead"}, {"rfc", "entries=3"}}},
-    {"clean,regalloc,corf,release", {{"bow-iw3", "policy=back,iw=7,entries=9"}, {"corf", "policy=pairs,release"}, {"release", "cache=2,banks=3,subarrays=5"}, {"rfc", "entries=40"}}},
+    {"clean,regalloc,bow,ltrf(n=8,dead)", {{"bow-wr-iw3", "policy=tags,iw=3,entries=3"}, {"ltrf", "n=8"}, {"ltrf+", "n=8,dead"}, {"rfc", "private,entries=3"}}},
+    {"clean,regalloc,corf,release", {{"bow-iw3", "policy=back,iw=7,entries=9"}, {"corf", "policy=pairs,release"}, {"release", "cache=2,banks=3,subarrays=5"}, {"rfc", "private,entries=40"}}},
     {"clean,regalloc(max=16),demo", {{"demo", ""}, {"corf", "policy=first,kept"}, {"bow-iw3", "policy=through,iw=31,entries=64"}, {"release", "static"}}},
-    {NULL, {{"demo", ""}, {"ltrf", "n=16"}, {"corf", "policy=first"}, {"rfc", "entries=6"}}},
+    {NULL, {{"demo", ""}, {"ltrf", "n=16"}, {"corf", "policy=first"}, {"rfc", "private,entries=6"}}},
     {"regalloc(max=20),release,ltrf(n=4,dead),corf", {{"ltrf+", "n=4,dead"}, {"release", "cache=1,robin"}, {"corf++", "policy=sides"}, {"bow-iw3", "policy=back,iw=3"}}},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };

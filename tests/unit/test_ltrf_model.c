@@ -189,16 +189,16 @@ static void results_stay_until_newer_ones_come(void **state)
 {
     (void)state;
     /* two entries: 3 drives out 1, then 2 is there */
-    rf_replay_result r = proved(RESULTS, "rfc", "entries=2");
+    rf_replay_result r = proved(RESULTS, "rfc", "private,entries=2");
     assert_accesses(&r, 1, 1, 3 + 1, 4);
     assert_int_equal(r.counters[HD_COUNTER_EVICTIONS], 1);
     assert_int_equal(r.counters[HD_COUNTER_BYPASSED], 3);
     /* results 1 2, back 1, result 3, result 2 */
-    assert_int_equal(noticed(RESULTS, "rfc", "entries=2", 5), 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4);
-    r = proved(RESULTS, "rfc", "entries=3");
+    assert_int_equal(noticed(RESULTS, "rfc", "private,entries=2", 5), 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4);
+    r = proved(RESULTS, "rfc", "private,entries=3");
     assert_accesses(&r, 0, 0, 4, 4);
     /* the load's result goes to the file; what was in the cache does, when the warp leaves */
-    r = proved(LOADING, "rfc", "entries=4");
+    r = proved(LOADING, "rfc", "private,entries=4");
     assert_accesses(&r, 1, 1 + 2, 2 + 2, 3);
 }
 
@@ -208,9 +208,56 @@ static void lanes_are_kept_apart(void **state)
     (void)state;
     const char *text = KERNEL("mov.u32 %R1, %laneid; //@ltrf_prefetch (1,2,3)\nsetp.lt.u32 %P0, %R1, 7;\nmov.u32 %R2, 1;\nmov.u32 %R3, 1;\n"
                               "@%P0 add.u32 %R1, %R1, 5;\nadd.u32 %R2, %R1, %R3;\n");
-    rf_replay_result r = proved(text, "rfc", "entries=1");
+    rf_replay_result r = proved(text, "rfc", "private,entries=1");
     assert_int_equal(r.counters[HD_COUNTER_BYPASSED], 1); /* the compare's */
     assert_int_equal(r.counters[HD_COUNTER_CACHE_READS], 1 + 1 + 4); /* and a part of the sum's; four are driven out */
+}
+
+/* Two warps; entries for two active ones. */
+static rf_replay_result two_warps(const char *text, const char *options)
+{
+    static unsigned char buffer[4096];
+    static hd_rf_model_info info;
+    info = model_of("rfc", options);
+    rf_replay r = {.run = {.text = text, .in = buffer, .in_bytes = sizeof buffer, .out = buffer, .out_bytes = sizeof buffer, .block = 64},
+                   .models = &info, .model_count = 1, .residency = one_sm};
+    rf_replay_run(&r);
+    assert_null(r.results[0].refusal);
+    assert_true(r.proved);
+    return r.results[0];
+}
+
+static void warps_displace_each_others_results(void **state)
+{
+    (void)state;
+    /* alone, one after another: all results of a warp have room; in turns they have not, as with entries of their own */
+    const struct { const char *options; uint32_t hits, displaced; } cases[] = {
+        {"entries=2,turn=64", 8, 0}, {"entries=2", 6, 2}, {"entries=2,private", 6, 2}, {"entries=3", 8, 0}, {"entries=1,turn=64", 6, 2}};
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rf_replay_result r = two_warps(RESULTS, cases[i].options);
+        assert_int_equal(r.counters[HD_COUNTER_BYPASSED], cases[i].hits);
+        assert_int_equal(r.counters[HD_COUNTER_EVICTIONS], cases[i].displaced);
+        assert_int_equal(r.counters[HD_COUNTER_FILE_READS], 8 - cases[i].hits);
+    }
+}
+
+/* What the experiments change. */
+static void options_of_the_cache(void **state)
+{
+    (void)state;
+    const char *text = KERNEL("mov.u32 %R1, 1; //@ltrf_prefetch (1,2,3)\nmov.u32 %R2, 2;\nadd.u32 %R1, %R1, 1;\nmov.u32 %R3, 3;\nadd.u32 %R3, %R1, %R1;\n");
+    assert_int_equal(proved(text, "rfc", "private,entries=2").counters[HD_COUNTER_BYPASSED], 1); /* R1 is the oldest */
+    assert_int_equal(proved(text, "rfc", "private,entries=2,lru").counters[HD_COUNTER_BYPASSED], 2);
+    const char *twice = KERNEL("ld.param.u64 %RD2, [in]; //@ltrf_prefetch (2,3,4)\nld.global.u32 %R4, [%RD2];\nadd.u32 %R5, %R4, 1;\nadd.u32 %R6, %R4, 2;\n");
+    rf_replay_result r = proved(twice, "rfc", "entries=8");
+    assert_int_equal(r.counters[HD_COUNTER_BYPASSED], 2); /* of the address */
+    assert_int_equal(r.counters[HD_COUNTER_WRITTEN_BACK], 2);
+    assert_int_equal(proved(twice, "rfc", "entries=8,fill").counters[HD_COUNTER_BYPASSED], 3);
+    assert_int_equal(proved(twice, "rfc", "entries=8,stay").counters[HD_COUNTER_WRITTEN_BACK], 0);
+    rf_replay narrow = replay_with(twice, "rfc", "entries=8,narrow", 0);
+    assert_true(narrow.proved);
+    assert_int_equal(narrow.results[0].counters[HD_COUNTER_OPERANDS], 2);
+    assert_int_equal(narrow.results[0].counters[HD_COUNTER_BYPASSED], 0);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------------------------------------- */
@@ -221,7 +268,7 @@ static void the_papers_storage(void **state)
     (void)state;
     rf_replay r[3];
     const char *const names[] = {"ltrf", "ltrf+", "rfc"};
-    const char *const options[] = {"n=16", "n=16,dead", "entries=16"};
+    const char *const options[] = {"n=16", "n=16,dead", "private,entries=16"};
     for (uint32_t m = 0; m < 3; m++) {
         static hd_rf_model_info info;
         info = model_of(names[m], options[m]);
@@ -267,6 +314,8 @@ static void random_programs_are_proved(void **state)
     static program p;
     static uint32_t out[96 * RESULT_WORDS];
     char *text = malloc(TEXT_BYTES), passes[64], plain[16], plus[24];
+    static const char *const caches[] = {"entries=16", "private,entries=5", "entries=2,lru,fill", "entries=3,stay", "entries=1,stay,fill", "entries=4,narrow",
+                                         "private,entries=3,lru,fill", "entries=2,turn=7"};
     uint64_t fetched[2] = {0}, entered = 0, best = 0;
     (void)state;
     for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
@@ -274,7 +323,7 @@ static void random_programs_are_proved(void **state)
         snprintf(passes, sizeof passes, "%sltrf(n=%u,dead)", seed % 2 ? "clean,regalloc," : "", n);
         snprintf(plain, sizeof plain, "n=%u", n);
         snprintf(plus, sizeof plus, "n=%u,dead", n);
-        hd_rf_model_info infos[3] = {model_of("ltrf", plain), model_of("ltrf+", plus), model_of("rfc", seed % 2 ? "entries=5" : "entries=16")};
+        hd_rf_model_info infos[3] = {model_of("ltrf", plain), model_of("ltrf+", plus), model_of("rfc", caches[seed % 8])};
         program_make(&p, seed);
         program_print(&p, text, TEXT_BYTES);
         rf_replay r = {.run = {.text = text, .in = p.inputs, .in_bytes = sizeof p.inputs, .out = out, .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
@@ -307,6 +356,8 @@ int main(void)
         cmocka_unit_test(who_waits_finds_another_interval),
         cmocka_unit_test(results_stay_until_newer_ones_come),
         cmocka_unit_test(lanes_are_kept_apart),
+        cmocka_unit_test(warps_displace_each_others_results),
+        cmocka_unit_test(options_of_the_cache),
         cmocka_unit_test(the_papers_storage),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(extremes_of_launches_are_no_sums),
