@@ -3,7 +3,8 @@
  * From each definition tagged boc, all paths are followed with the number of issued instructions since the last access,
  * until the value is overwritten or dead. Refuted where the value is read when its entry has left the window; where it
  * is live across an edge behind which the warp may run other code first, across a call, a barrier, a yield or a return;
- * where a guarded write meets it alive; and where the definition itself is guarded, partial, or leaves the function.
+ * where a guarded write meets it alive; and where the definition itself is guarded, partial, or of a register that other functions name. A
+ * register that returns a result is live where the function ends, as its last value alone.
  * The tags rf and both are always sound. What is followed is the place, a word of the register file (ir/storage.h):
  * each word of the destination, whatever names read it; identities are not issued.
  *
@@ -65,6 +66,8 @@ static bool go_on(bow_check *c, uint32_t ordinal, uint32_t gap)
     }
     for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++) {
         uint32_t to = cfg->successors[e];
+        if (to == cfg->block_count && hd_lives_leaves_with(&c->facts.words, c->word))
+            return refute(c, ordinal, "it is live where the function ends");
         if (to == cfg->block_count || !hd_lives_live_into(&c->facts.words, c->word, to))
             continue;
         if (hd_bitset_has(&c->facts.cut, e))
@@ -108,7 +111,7 @@ static bool check_word(bow_check *c)
         return refute(c, c->definition, "it is not written in all lanes, or not as a whole");
     if (hd_insn_form(c->function, insn)->behaviour & HD_BEHAVE_CALL)
         return refute(c, c->definition, "it is the result of a call");
-    if (hd_lives_leaves_with(&c->facts.words, c->word))
+    if (hd_bitset_has(&c->facts.words.module_wide, c->word))
         return refute(c, c->definition, "other functions may read it");
     c->searches++;
     hd_array_clear(&c->stack);

@@ -1,6 +1,12 @@
 /* Accesses and liveness, one register or word at a time: see facts.h. Divergence is in divergence.c. */
 #include "passes/check/facts_private.h"
 
+static bool is_module_wide(const hd_function *f, uint32_t reg)
+{
+    uint32_t declaration = f->registers.items[reg].declaration;
+    return declaration < f->declarations.count && f->declarations.items[declaration].depth == 0;
+}
+
 /* Nobody calls an entry: its threads end with it. */
 static bool register_leaves(const hd_function *f, uint32_t reg)
 {
@@ -9,22 +15,28 @@ static bool register_leaves(const hd_function *f, uint32_t reg)
     for (uint32_t i = 0; i < f->register_results.count; i++)
         if (f->register_results.items[i] == reg)
             return true;
-    uint32_t declaration = f->registers.items[reg].declaration;
-    return declaration < f->declarations.count && f->declarations.items[declaration].depth == 0;
+    return is_module_wide(f, reg);
+}
+
+static void add_items(const hd_lives *lives, hd_bitset *set, uint32_t reg)
+{
+    if (!lives->storage)
+        hd_bitset_add(set, reg);
+    else
+        HD_STORAGE_WORDS (lives->storage, reg, word)
+            hd_bitset_add(set, word);
 }
 
 static void find_leaving(hd_lives *lives, hd_arena *arena)
 {
     const hd_function *f = lives->function;
     lives->leaving = hd_bitset_new(arena, lives->count);
+    lives->module_wide = hd_bitset_new(arena, lives->count);
     for (uint32_t r = 0; r < f->registers.count; r++) {
-        if (!register_leaves(f, r))
-            continue;
-        if (!lives->storage)
-            hd_bitset_add(&lives->leaving, r);
-        else
-            HD_STORAGE_WORDS (lives->storage, r, word)
-                hd_bitset_add(&lives->leaving, word);
+        if (register_leaves(f, r))
+            add_items(lives, &lives->leaving, r);
+        if (is_module_wide(f, r))
+            add_items(lives, &lives->module_wide, r);
     }
 }
 

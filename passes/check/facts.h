@@ -37,6 +37,7 @@ typedef struct hd_lives { /* of registers or of words: `item` is one of them */
     uint32_t *live_first;   /* by item, and one more */
     hd_u32_array live;      /* ascending blocks */
     hd_bitset leaving;      /* by item: see hd_lives_leaves_with */
+    hd_bitset module_wide;  /* by item: declared at module scope, so that any function may access it */
 } hd_lives;
 
 typedef struct hd_facts {
