@@ -1,47 +1,55 @@
-/* A load and its consumer as one instruction, in the extended spelling: parser/memory_operand.h says how.
+/* Loads and their consumer as one instruction, in the extended spelling: parser/memory_operand.h says how.
  *
- * The printers write two lines, and remember where each load stands. Of these texts a short form is made where the consumer's line
- * follows, and only if reading it gives the same two lines to the byte; so nothing is lost, and what cannot be said shortly
- * (a comment, a .loc, a label between; another guard; an address with more parts) stays as it is. Linear in the text.
+ * The printers write a line for each, and remember where the loads stand. Of these texts a short form is made where the consumer's line
+ * follows, and only if reading it gives the same lines to the byte; so nothing is lost, and what cannot be said shortly
+ * (a comment, a .loc, a label between; another guard; an address with more parts; loads in another order than the operands) stays as it is.
+ * Linear in the text.
  */
 #include "emitters/print.h"
 
+#include "ir/operand_loads.h"
 #include "parser/memory_operand.h"
-
-static const char LOAD[] = ".demo", SOURCE[] = ".demo_operand::";
 
 /* ---- which loads ------------------------------------------------------------------------------------------------------ */
 
-/* How many sources are the register, and how many of all are annotated; true if the annotated one is the only of both. */
-static bool is_only_source(const hd_function *f, uint32_t consumer, uint32_t reg)
+/* Is the register that a load names one source of the instruction, which is annotated? */
+static bool is_only_source(const hd_function *f, uint32_t load, uint32_t consumer)
 {
-    const hd_instruction *insn = &f->instructions.items[consumer];
-    uint32_t named = 0, annotated = 0, both = 0;
-    for (uint32_t s = 0, o; (o = hd_insn_source_slot(f, insn, s)) != HD_NONE; s++) {
-        bool is_named = f->operands.items[o].value == reg;
-        bool is_annotated = hd_annotation_at(f, HD_ANNOTATION_DEMO_OPERAND, consumer, s) != NULL;
+    const hd_operand *loaded = hd_insn_operands(f, &f->instructions.items[load]);
+    uint32_t named = 0, annotated = 0;
+    if (!f->instructions.items[load].operand_count || loaded->kind != HD_OPERAND_REGISTER)
+        return false;
+    for (uint32_t s = 0, o; (o = hd_insn_source_slot(f, &f->instructions.items[consumer], s)) != HD_NONE; s++) {
+        bool is_named = f->operands.items[o].value == loaded->value;
         named += is_named;
-        annotated += is_annotated;
-        both += is_named && is_annotated;
+        annotated += is_named && hd_annotation_at(f, HD_OPERAND_SOURCE, consumer, s) != NULL;
     }
-    return named == 1 && annotated == 1 && both == 1;
+    return named == 1 && annotated == 1;
+}
+
+/* Does each load of the group feed one annotated source, and each annotated source take one load? */
+static bool is_whole_group(const hd_function *f, uint32_t load)
+{
+    uint32_t consumer = hd_operand_group_consumer(f, load), annotated = 0, first = hd_operand_group_first(f, load);
+    if (consumer == HD_NONE)
+        return false;
+    for (uint32_t s = 0; s < hd_insn_source_count(f, &f->instructions.items[consumer]); s++)
+        annotated += hd_annotation_at(f, HD_OPERAND_SOURCE, consumer, s) != NULL;
+    for (uint32_t i = first; i < consumer; i++)
+        if (!is_only_source(f, i, consumer))
+            return false;
+    return annotated == consumer - first;
 }
 
 void hd_print_mark_load(hd_printer *p, const hd_annotation_run *run)
 {
     const hd_function *f = run->function;
-    for (uint32_t i = run->first; i < run->end; i++) {
-        const hd_annotation *a = &f->annotations.items[i];
-        if (a->kind != HD_ANNOTATION_DEMO || a->instruction + 1 >= f->instructions.count)
-            continue;
-        const hd_instruction *load = &f->instructions.items[a->instruction];
-        const hd_operand *o = hd_insn_operands(f, load);
-        if (load->operand_count && o->kind == HD_OPERAND_REGISTER && is_only_source(f, a->instruction + 1, o->value))
+    for (uint32_t i = run->first; i < run->end; i++)
+        if (f->annotations.items[i].kind == HD_OPERAND_LOAD && is_whole_group(f, f->annotations.items[i].instruction))
             hd_array_push(&p->loads, (uint32_t)p->out->written_bytes);
-    }
 }
 
-/* ---- one pair --------------------------------------------------------------------------------------------------------- */
+/* ---- one group -------------------------------------------------------------------------------------------------------- */
 
 typedef struct piece {
     const char *text;
@@ -66,62 +74,95 @@ static piece trimmed(piece p)
     return p;
 }
 
-typedef struct pair {
-    piece load_line, line; /* without line ends */
-    piece head, load, gap, name, address; /* of the load: blanks and guard, opcode without .demo, blanks, register, [..] */
-    piece opcode;                         /* of the consumer, without .demo_operand */
-    uint32_t operands;                    /* where they begin in its line */
-} pair;
+typedef struct load_text {
+    piece line;                        /* without its end */
+    piece head, before, after;         /* blanks and guard; the opcode before and behind its mark */
+    piece gap, name, address;          /* blanks, register, [..] */
+    uint32_t at;                       /* in the consumer's line: where it names the register */
+} load_text;
+
+typedef struct group {
+    load_text loads[HD_MEMORY_OPERANDS];
+    uint32_t count;
+    piece line, head, opcode; /* of the consumer; the opcode without its marks */
+    uint32_t operands;        /* where they begin in its line */
+} group;
+
+/* The modifier of an annotation kind in an opcode: where it begins, or NULL; it ends before a dot, "::" or the end. */
+static const char *find_mark(piece opcode, uint16_t kind, const char *end)
+{
+    const char *name = hd_annotation_find(kind)->name;
+    size_t length = strlen(name), tail = strlen(end);
+    for (uint32_t i = 0; i + 1 + length + tail <= opcode.length; i++) {
+        const char *at = opcode.text + i;
+        bool ends = tail ? !memcmp(at + 1 + length, end, tail) : i + 1 + length == opcode.length || at[1 + length] == '.';
+        if (*at == '.' && !memcmp(at + 1, name, length) && ends)
+            return at;
+    }
+    return NULL;
+}
 
 /* head opcode.demo gap name, [address]; */
-static bool read_load(pair *p)
+static bool read_load(load_text *l)
 {
-    piece line = p->load_line;
-    uint32_t opcode = hd_line_behind_guard(line.text, line.length), end = hd_line_behind_opcode(line.text, opcode, line.length);
-    uint32_t flag = (uint32_t)strlen(LOAD), name = end;
-    if (end - opcode <= flag || memcmp(line.text + end - flag, LOAD, flag) != 0)
+    piece line = l->line;
+    uint32_t opcode = hd_line_behind_guard(line.text, line.length), end = hd_line_behind_opcode(line.text, opcode, line.length), name = end;
+    const char *mark = find_mark(part(line, opcode, end), HD_OPERAND_LOAD, "");
+    if (!mark)
         return false;
+    uint32_t flag = (uint32_t)(mark - line.text), behind = flag + 1 + (uint32_t)strlen(hd_annotation_find(HD_OPERAND_LOAD)->name);
     while (name < line.length && is_blank(line.text[name]))
         name++;
     const char *comma = memchr(line.text + name, ',', line.length - name);
     uint32_t at = comma ? (uint32_t)(comma - line.text) : line.length;
     if (at + 4 > line.length || line.text[line.length - 1] != ';')
         return false;
-    p->head = part(line, 0, opcode);
-    p->load = part(line, opcode, end - flag);
-    p->gap = part(line, end, name);
-    p->name = part(line, name, at);
-    p->address = part(line, at + 2, line.length - 1);
-    return p->name.length && p->gap.length;
+    l->head = part(line, 0, opcode);
+    l->before = part(line, opcode, flag);
+    l->after = part(line, behind, end);
+    l->gap = part(line, end, name);
+    l->name = part(line, name, at);
+    l->address = part(line, at + 2, line.length - 1);
+    return l->name.length && l->gap.length;
 }
 
-/* head opcode.demo_operand::none_set operands; */
-static bool read_consumer(pair *p)
+/* How many slots a mark like ::none_set_set has set. */
+static uint32_t count_set(const char *at, const char *end)
 {
-    piece line = p->line;
+    uint32_t count = 0;
+    for (; at + 3 <= end; at++)
+        count += !memcmp(at, "set", 3);
+    return count;
+}
+
+/* head opcode.demo_operand::none_set operands; for as many loads as there are */
+static bool read_consumer(group *g)
+{
+    piece line = g->line;
     uint32_t opcode = hd_line_behind_guard(line.text, line.length), end = hd_line_behind_opcode(line.text, opcode, line.length);
-    const char *flag = memmem(line.text + opcode, end - opcode, SOURCE, strlen(SOURCE));
-    if (!flag || !same(part(line, 0, opcode), p->head) || memchr(flag + 1, '.', (size_t)(line.text + end - flag - 1)))
+    const char *flag = find_mark(part(line, opcode, end), HD_OPERAND_SOURCE, "::");
+    if (!flag || memchr(flag + 1, '.', (size_t)(line.text + end - flag - 1)) || count_set(flag, line.text + end) != g->count)
         return false;
-    p->opcode = part(line, opcode, (uint32_t)(flag - line.text));
-    p->operands = end;
+    g->head = part(line, 0, opcode);
+    g->opcode = part(line, opcode, (uint32_t)(flag - line.text));
+    g->operands = end;
     return true;
 }
 
 /* The source that is the register: where it begins in the line; 0: none, or not the only one. */
-static uint32_t find_name(const pair *p)
+static uint32_t find_name(const group *g, piece name)
 {
     uint32_t found = 0;
     bool is_source = false, done = false;
-    for (uint32_t begin = p->operands, at = begin; at < p->line.length && !done; at++) {
-        done = p->line.text[at] == ';';
-        if (!done && p->line.text[at] != ',')
+    for (uint32_t begin = g->operands, at = begin; at < g->line.length && !done; at++) {
+        done = g->line.text[at] == ';';
+        if (!done && g->line.text[at] != ',')
             continue;
-        piece operand = trimmed(part(p->line, begin, at));
-        if (is_source && same(operand, p->name)) {
+        piece operand = trimmed(part(g->line, begin, at));
+        if (is_source && same(operand, name)) {
             if (found)
                 return 0;
-            found = (uint32_t)(operand.text - p->line.text);
+            found = (uint32_t)(operand.text - g->line.text);
         }
         is_source = true;
         begin = at + 1;
@@ -129,47 +170,66 @@ static uint32_t find_name(const pair *p)
     return found;
 }
 
-/* Does the short form read as the two lines, less their marks? */
-static bool reads_back(const pair *p, piece form, const char *line_end)
+/* The lines, less their marks. */
+static void put_lines(hd_writer *out, const group *g, const char *line_end)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        const load_text *l = &g->loads[i];
+        put(out, l->head);
+        put(out, l->before);
+        put(out, l->after);
+        hd_write_string(out, HD_MEMORY_OPERAND_MODIFIER);
+        put(out, (piece){l->gap.text, (uint32_t)(l->line.text + l->line.length - l->gap.text)});
+        hd_write_string(out, line_end);
+    }
+    put(out, g->head);
+    put(out, g->opcode);
+    put(out, part(g->line, g->operands, g->line.length));
+    hd_write_string(out, line_end);
+}
+
+static bool reads_back(const group *g, piece form, const char *line_end)
 {
     hd_writer got, want;
-    uint32_t second, at = 0;
+    uint32_t joined[HD_MEMORY_OPERANDS], count, at = 0;
     hd_writer_to_memory(&got);
     hd_writer_to_memory(&want);
     while (at + 1 < form.length && memcmp(form.text + at, "]:", 2) != 0)
         at++;
-    const char *fault = hd_expand_memory_operand(&got, form.text, form.length, at, line_end, &second);
-    put(&want, part(p->load_line, 0, (uint32_t)(p->gap.text - p->load_line.text)));
-    hd_write_string(&want, &HD_MEMORY_OPERAND_MODIFIER[strlen(LOAD)]);
-    put(&want, (piece){p->gap.text, (uint32_t)(p->load_line.text + p->load_line.length - p->gap.text)});
-    hd_write_string(&want, line_end);
-    put(&want, p->head);
-    put(&want, p->opcode);
-    put(&want, part(p->line, p->operands, p->line.length));
-    hd_write_string(&want, line_end);
+    const char *fault = hd_expand_memory_operand(&got, form.text, form.length, at, line_end, joined, &count);
+    put_lines(&want, g, line_end);
     bool good = !fault && want.buffer.count == got.buffer.count && !memcmp(want.buffer.items, got.buffer.items, got.buffer.count);
     hd_writer_free(&got);
     hd_writer_free(&want);
     return good;
 }
 
-/* The short form of two lines; false: there is none. */
-static bool fuse(hd_writer *form, pair *p, const char *line_end)
+/* The short form of the lines; false: there is none. */
+static bool fuse(hd_writer *form, group *g, const char *line_end)
 {
-    if (!read_load(p) || !read_consumer(p))
+    uint32_t from;
+    if (!read_consumer(g))
         return false;
-    uint32_t at = find_name(p);
-    if (!at)
-        return false;
-    put(form, p->head);
-    put(form, p->opcode);
-    put(form, part(p->line, p->operands, at));
-    put(form, p->address);
-    hd_write_char(form, ':');
-    put(form, p->load);
-    put(form, p->gap);
-    put(form, part(p->line, at, p->line.length));
-    return reads_back(p, (piece){form->buffer.items, form->buffer.count}, line_end);
+    for (uint32_t i = 0; i < g->count; i++) {
+        load_text *l = &g->loads[i];
+        if (!read_load(l) || !(l->at = find_name(g, l->name)) || (i && l->at < g->loads[i - 1].at))
+            return false;
+    }
+    put(form, g->head);
+    put(form, g->opcode);
+    from = g->operands;
+    for (uint32_t i = 0; i < g->count; i++) {
+        const load_text *l = &g->loads[i];
+        put(form, part(g->line, from, l->at));
+        put(form, l->address);
+        hd_write_char(form, ':');
+        put(form, l->before);
+        put(form, l->after);
+        put(form, l->gap);
+        from = l->at;
+    }
+    put(form, part(g->line, from, g->line.length));
+    return reads_back(g, (piece){form->buffer.items, form->buffer.count}, line_end);
 }
 
 /* ---- the text --------------------------------------------------------------------------------------------------------- */
@@ -185,27 +245,66 @@ static piece line_from(const char *text, uint32_t at, uint32_t length, uint32_t 
     return line;
 }
 
+typedef struct text_walk {
+    const char *text;
+    uint32_t length, written;
+    const uint32_t *loads; /* offsets in it, ascending */
+    uint32_t count, next;  /* next: the first that was not looked at */
+} text_walk;
+
+/* A line and what ends it: "\n", "\r\n", or "" for the last one without an end. */
+static const char *end_of(const text_walk *w, piece line, uint32_t next)
+{
+    uint32_t bytes = next - (uint32_t)(line.text - w->text) - line.length;
+    return bytes == 2 ? "\r\n" : bytes == 1 ? "\n" : "";
+}
+
+/* Loads on lines one behind the other from the next one on, and the line behind them. false: this is no group that has a short form; then
+ * w->next is behind what cannot begin one. *begin, *end: of its lines. */
+static bool read_group(text_walk *w, group *g, const char **line_end, uint32_t *begin, uint32_t *end)
+{
+    uint32_t at = w->loads[w->next];
+    while (at > w->written && w->text[at - 1] != '\n')
+        at--;
+    *begin = at;
+    *line_end = NULL;
+    for (g->count = 0; w->next < w->count && g->count < HD_MEMORY_OPERANDS; at = *end) {
+        piece line = line_from(w->text, at, w->length, end);
+        if (w->loads[w->next] < at || w->loads[w->next] >= *end)
+            break;
+        const char *its_end = end_of(w, line, *end);
+        w->next++;
+        if (!*its_end || (*line_end && strcmp(*line_end, its_end) != 0))
+            return false;
+        *line_end = its_end;
+        g->loads[g->count++].line = line;
+    }
+    g->line = line_from(w->text, at, w->length, end);
+    return g->count && *end < w->length && *end > at && !strcmp(*line_end, end_of(w, g->line, *end));
+}
+
 void hd_print_memory_operands(hd_writer *out, const char *text, uint32_t length, const uint32_t *loads, uint32_t count)
 {
-    uint32_t written = 0;
+    text_walk w = {text, length, 0, loads, count, 0};
     hd_writer form;
     hd_writer_to_memory(&form);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t begin = loads[i], middle, end;
-        while (begin > written && text[begin - 1] != '\n')
-            begin--;
-        if (loads[i] < written)
+    while (w.next < count) {
+        group g = {0};
+        const char *line_end;
+        uint32_t begin, end, first = w.next;
+        if (loads[w.next] < w.written) {
+            w.next++;
             continue;
-        pair p = {.load_line = line_from(text, begin, length, &middle)};
-        p.line = line_from(text, middle, length, &end);
-        const char *line_end = middle - begin - p.load_line.length == 2 ? "\r\n" : "\n";
+        }
         form.buffer.count = 0;
-        if (end == length || end - middle - p.line.length != strlen(line_end) || !fuse(&form, &p, line_end))
+        bool good = read_group(&w, &g, &line_end, &begin, &end) && fuse(&form, &g, line_end);
+        w.next = w.next == first ? first + 1 : w.next;
+        if (!good)
             continue;
-        hd_write(out, text + written, begin - written);
+        hd_write(out, text + w.written, begin - w.written);
         hd_write(out, form.buffer.items, form.buffer.count);
-        written = end - (uint32_t)strlen(line_end);
+        w.written = end - (uint32_t)strlen(line_end);
     }
-    hd_write(out, text + written, length - written);
+    hd_write(out, text + w.written, length - w.written);
     hd_writer_free(&form);
 }

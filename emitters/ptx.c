@@ -1,6 +1,8 @@
 /* Entry points of the PTX printers. Writing is linear in the text. */
 #include "emitters/print.h"
 
+#include "ir/operand_loads.h"
+
 /* What the source's first line ends with. */
 static const char *line_end_of(const hd_source *source)
 {
@@ -32,7 +34,7 @@ static bool has_memory_operands(const hd_module *module)
     for (uint32_t i = 0; i < module->functions.count; i++) {
         const hd_function *f = module->functions.items[i];
         for (uint32_t a = 0; a < f->annotations.count; a++)
-            if (f->annotations.items[a].kind == HD_ANNOTATION_DEMO)
+            if (f->annotations.items[a].kind == HD_OPERAND_LOAD)
                 return true;
     }
     return false;

@@ -8,14 +8,21 @@
 #include "parser/annotations.h"
 
 #include "ir/opcode_text.h"
+#include "ir/operand_loads.h"
 #include "ir/section.h"
 #include "parser/memory_operand.h"
+
+typedef struct feeding { /* a load marked with `demo::next` */
+    uint32_t load;
+    hd_span modifier;
+} feeding;
 
 typedef struct gatherer {
     hd_function *function;
     const char *text;
     hd_annotation_set comments, extended;
     hd_u32_array waiting; /* .heddle statements (index in function->statements) that wait for their instruction */
+    HD_ARRAY(feeding) fed; /* loads that wait for the instruction that they feed */
     bool ok;
 } gatherer;
 
@@ -165,38 +172,61 @@ static void take_heddle(gatherer *g, uint32_t index)
         read_heddle(g, statement, HD_NONE);
 }
 
-/* `.demo::next`: the load, and the source of the next instruction that names its register. */
+/* `.demo::next`: the load, and the source of the next instruction behind it and others like it that names its register. */
 static bool is_for_next(const gatherer *g, hd_span modifier)
 {
     size_t length = strlen(HD_MEMORY_OPERAND_MODIFIER);
     return modifier.end - modifier.begin == length && !memcmp(g->text + modifier.begin, HD_MEMORY_OPERAND_MODIFIER, length);
 }
 
-static hd_text_outcome read_for_next(gatherer *g, hd_span modifier, uint32_t ordinal)
+static void read_for_next(gatherer *g, hd_span modifier, uint32_t load)
+{
+    hd_array_push(&g->fed, ((feeding){load, modifier}));
+    hd_array_push(&g->extended.items, (hd_annotation){.kind = HD_OPERAND_LOAD, .instruction = load});
+}
+
+/* The slot of the one source of an instruction (HD_NONE: none follows) that a load feeds. */
+static uint32_t source_for(gatherer *g, const feeding *fed, uint32_t ordinal)
 {
     const hd_function *f = g->function;
-    const hd_instruction *load = &f->instructions.items[ordinal];
+    const hd_instruction *load = &f->instructions.items[fed->load];
     const hd_operand *loaded = hd_insn_operands(f, load);
-    bool has_register = load->operand_count && loaded->kind == HD_OPERAND_REGISTER;
+    bool has_register = load->operand_count && loaded->kind == HD_OPERAND_REGISTER && ordinal != HD_NONE;
     uint32_t found = HD_NONE, count = 0;
-    if (has_register && ordinal + 1 < f->instructions.count) {
-        const hd_instruction *next = load + 1;
-        for (uint32_t s = 0, o; (o = hd_insn_source_slot(f, next, s)) != HD_NONE; s++)
-            if (f->operands.items[o].value == loaded->value) {
-                found = s;
-                count++;
-            }
-    }
-    if (count != 1) {
-        report(g, HD_DIAG_BAD_ANNOTATION, modifier,
+    for (uint32_t s = 0, o; has_register && (o = hd_insn_source_slot(f, &f->instructions.items[ordinal], s)) != HD_NONE; s++)
+        if (f->operands.items[o].value == loaded->value) {
+            found = s;
+            count++;
+        }
+    if (count != 1)
+        report(g, HD_DIAG_BAD_ANNOTATION, fed->modifier,
                count ? "the instruction reads the register of its operand in memory elsewhere, too"
                      : "the operand in memory stands where the instruction reads no such register");
-        return HD_TEXT_WRONG;
+    return count == 1 ? found : HD_NONE;
+}
+
+static void feed(gatherer *g, uint32_t ordinal)
+{
+    for (uint32_t i = 0; i < g->fed.count; i++) {
+        uint32_t slot = source_for(g, &g->fed.items[i], ordinal);
+        g->ok &= slot != HD_NONE;
+        if (slot != HD_NONE)
+            hd_array_push(&g->extended.items, (hd_annotation){.kind = HD_OPERAND_SOURCE, .slot = (uint16_t)slot, .instruction = ordinal});
     }
-    hd_array_push(&g->extended.items, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = ordinal});
-    hd_array_push(&g->extended.items,
-                  (hd_annotation){.kind = HD_ANNOTATION_DEMO_OPERAND, .slot = (uint16_t)found, .instruction = ordinal + 1});
-    return HD_TEXT_READ;
+    hd_array_clear(&g->fed);
+}
+
+static hd_text_outcome read_modifier(gatherer *g, hd_span modifier, uint32_t ordinal, bool *loads)
+{
+    if (is_for_next(g, modifier)) {
+        *loads = true;
+        read_for_next(g, modifier, ordinal);
+        return HD_TEXT_READ;
+    }
+    uint32_t before = g->extended.items.count;
+    hd_text_outcome outcome = hd_annotation_read_modifier(g->function, modifier, ordinal, &g->extended);
+    *loads = *loads || (g->extended.items.count > before && hd_array_last(&g->extended.items).kind == HD_OPERAND_LOAD);
+    return outcome;
 }
 
 static void take_instruction(gatherer *g, uint32_t ordinal)
@@ -208,15 +238,16 @@ static void take_instruction(gatherer *g, uint32_t ordinal)
         return;
     hd_opcode_text walk;
     hd_span modifier;
+    bool loads = false;
     hd_opcode_text_start(&walk, g->text, g->function->instructions.items[ordinal].span);
     while (hd_opcode_text_next(&walk, &modifier)) {
-        hd_text_outcome outcome = is_for_next(g, modifier)
-                                      ? read_for_next(g, modifier, ordinal)
-                                      : hd_annotation_read_modifier(g->function, modifier, ordinal, &g->extended);
+        hd_text_outcome outcome = read_modifier(g, modifier, ordinal, &loads);
         if (outcome != HD_TEXT_UNKNOWN)
             hd_array_push(&g->function->annotation_texts, modifier);
         g->ok &= outcome != HD_TEXT_WRONG;
     }
+    if (!loads)
+        feed(g, ordinal);
 }
 
 static void gather(gatherer *g)
@@ -236,6 +267,7 @@ static void gather(gatherer *g)
         at = statement->span.end;
     }
     read_gap(g, at, function->body.end, owner);
+    feed(g, HD_NONE);
     for (uint32_t i = 0; i < g->waiting.count; i++) {
         report(g, HD_DIAG_BAD_ANNOTATION, function->statements.items[g->waiting.items[i]].span,
                "no instruction follows that it could belong to");
@@ -340,6 +372,7 @@ static bool read_function(hd_function *function, hd_section_part *part, const hd
     hd_annotation_set_free(&g.comments);
     hd_annotation_set_free(&g.extended);
     hd_array_free(&g.waiting);
+    hd_array_free(&g.fed);
     return g.ok;
 }
 
@@ -356,6 +389,7 @@ static void locate(hd_module *module)
         hd_annotation_set_free(&g.comments);
         hd_annotation_set_free(&g.extended);
         hd_array_free(&g.waiting);
+        hd_array_free(&g.fed);
     }
     module->diagnostics = told;
     hd_diagnostics_free(&silent);

@@ -43,10 +43,10 @@ uint32_t hd_line_behind_opcode(const char *line, uint32_t at, uint32_t length)
     return at;
 }
 
-/* The parts of a line, as offsets: [0, opcode) blanks and guard, [open, close) the address, [load, load_end) the load's opcode,
- * [load_end, name) blanks, [name, end) the register. */
+/* An operand, as offsets in its line: [open, close) the address, [load, load_end) the load's opcode, [load_end, name) blanks, [name, end) the
+ * register. */
 typedef struct parts {
-    uint32_t opcode, open, close, load, load_end, name, end;
+    uint32_t open, close, load, load_end, name, end;
 } parts;
 
 static bool begins_line(const char *line, uint32_t opcode, uint32_t at)
@@ -60,18 +60,16 @@ static bool begins_line(const char *line, uint32_t opcode, uint32_t at)
     return end < at && is_blank(line[end]) && line[end - 1] != ':';
 }
 
-static const char *find_parts(const char *line, uint32_t length, uint32_t at, parts *p)
+/* The operand with its "]:" at `at`; what is before `from` belongs to others. */
+static const char *find_parts(const char *line, uint32_t length, uint32_t from, uint32_t at, parts *p)
 {
-    p->opcode = hd_line_behind_guard(line, length);
-    if (!begins_line(line, p->opcode, at))
-        return "an instruction with an operand in memory begins its line, and nothing but its guard stands before it";
     p->open = p->close = at + 1;
-    while (p->open > p->opcode && line[p->open] != '[')
+    while (p->open > from && line[p->open] != '[')
         p->open--;
     uint32_t before = p->open;
-    while (before > p->opcode && is_blank(line[before - 1]))
+    while (before > from && is_blank(line[before - 1]))
         before--;
-    if (before == p->opcode || line[before - 1] != ',')
+    if (before == from || line[before - 1] != ',')
         return "an operand in memory is an address in brackets behind a comma";
     p->load = at + 2;
     p->load_end = hd_line_behind_opcode(line, p->load, length);
@@ -84,30 +82,59 @@ static const char *find_parts(const char *line, uint32_t length, uint32_t at, pa
     uint32_t next = skip_blanks(line, p->end, length);
     if (next >= length || (line[next] != ',' && line[next] != ';'))
         return "a comma or semicolon follows the register of an operand in memory";
-    for (uint32_t i = next; i + 1 < length && line[i] != ';'; i++)
-        if (line[i] == '[')
-            return "an instruction takes one operand from memory";
+    return NULL;
+}
+
+/* The next "]:" of the same instruction; `length`: none. */
+static uint32_t find_next(const char *line, uint32_t from, uint32_t length)
+{
+    for (uint32_t at = from; at + 1 < length && line[at] != ';'; at++)
+        if (line[at] == ']' && line[at + 1] == ':')
+            return at;
+    return length;
+}
+
+static const char *find_all(const char *line, uint32_t length, uint32_t opcode, uint32_t at, parts all[HD_MEMORY_OPERANDS], uint32_t *count)
+{
+    *count = 0;
+    if (!begins_line(line, opcode, at))
+        return "an instruction with an operand in memory begins its line, and nothing but its guard stands before it";
+    for (uint32_t from = opcode; at < length; at = find_next(line, from, length)) {
+        if (*count == HD_MEMORY_OPERANDS)
+            return "an instruction takes at most 8 operands from memory";
+        const char *fault = find_parts(line, length, from, at, &all[*count]);
+        if (fault)
+            return fault;
+        from = all[(*count)++].end;
+    }
     return NULL;
 }
 
 const char *hd_expand_memory_operand(hd_writer *out, const char *line, uint32_t length, uint32_t at, const char *line_end,
-                                     uint32_t *second)
+                                     uint32_t joined[HD_MEMORY_OPERANDS], uint32_t *count)
 {
-    parts p;
-    const char *fault = find_parts(line, length, at, &p);
+    parts all[HD_MEMORY_OPERANDS];
+    uint32_t opcode = hd_line_behind_guard(line, length), copied = 0;
+    const char *fault = find_all(line, length, opcode, at, all, count);
     if (fault)
         return fault;
-    hd_write(out, line, p.opcode);
-    hd_write(out, line + p.load, p.load_end - p.load);
-    hd_write_string(out, HD_MEMORY_OPERAND_MODIFIER);
-    hd_write(out, line + p.load_end, p.end - p.load_end);
-    hd_write_string(out, ", ");
-    hd_write(out, line + p.open, p.close - p.open);
-    hd_write_char(out, ';');
-    hd_write_string(out, *line_end ? line_end : "\n");
-    *second = out->buffer.count;
-    hd_write(out, line, p.open);
-    hd_write(out, line + p.name, length - p.name);
+    for (uint32_t i = 0; i < *count; i++) {
+        const parts *p = &all[i];
+        hd_write(out, line, opcode);
+        hd_write(out, line + p->load, p->load_end - p->load);
+        hd_write_string(out, HD_MEMORY_OPERAND_MODIFIER);
+        hd_write(out, line + p->load_end, p->end - p->load_end);
+        hd_write_string(out, ", ");
+        hd_write(out, line + p->open, p->close - p->open);
+        hd_write_char(out, ';');
+        hd_write_string(out, *line_end ? line_end : "\n");
+        joined[i] = out->buffer.count;
+    }
+    for (uint32_t i = 0; i < *count; i++) {
+        hd_write(out, line + copied, all[i].open - copied);
+        copied = all[i].name;
+    }
+    hd_write(out, line + copied, length - copied);
     hd_write_string(out, line_end);
     return NULL;
 }
@@ -181,19 +208,19 @@ static bool is_meant(const expander *e, uint32_t at)
 static void expand_line(expander *e, uint32_t at)
 {
     hd_span line = e->line;
-    uint32_t end = line.end, second = 0, before = line.begin - e->copied;
+    uint32_t end = line.end, joined[HD_MEMORY_OPERANDS], count = 0, before = line.begin - e->copied;
     if (end > line.begin && e->text[end - 1] == '\r')
         end--;
     uint32_t next = line.end < e->length ? line.end + 1 : line.end;
     const char *line_end = next == line.end ? "" : end < line.end ? "\r\n" : "\n";
     hd_write(&e->out, e->text + e->copied, before);
-    const char *fault = hd_expand_memory_operand(&e->out, e->text + line.begin, end - line.begin, at - line.begin, line_end, &second);
+    const char *fault = hd_expand_memory_operand(&e->out, e->text + line.begin, end - line.begin, at - line.begin, line_end, joined, &count);
     if (fault) {
         hd_report(e->diagnostics, HD_DIAG_BAD_ANNOTATION, e->source, (hd_span){at + 1, at + 2}, "%s", fault);
         e->ok = false;
-    } else {
-        hd_array_push(&e->joined, second);
     }
+    for (uint32_t i = 0; i < count && !fault; i++)
+        hd_array_push(&e->joined, joined[i]);
     e->copied = next;
 }
 

@@ -1,43 +1,59 @@
-/* demo: operands in memory. "DeMO: direct memory operands", section III, algorithms 1 and 2 (line 4 of algorithm 2 read as "loaders").
+/* demo(operands=N): operands in memory. "DeMO: direct memory operands", section III, algorithms 1 and 2 (line 4 of algorithm 2 read as "loaders").
  *
  * A load whose value is read exactly once, by an arithmetic instruction of the same block, becomes that instruction's operand in memory. It
  * is moved directly before it, and both are annotated: `demo` at the load, which needs no register any more, and `demo_operand` at
  * the source that it delivers: the pair in which the paper encodes the instruction. The text stays PTX, with the load's own type and extension.
+ * An instruction takes as many operands in memory as it can get, `operands` at most: their loads stand before it in the order of the operands.
  *
  * Made only where that changes nothing: both have the same guard; neither the guard nor a register of the address is written between,
  * under a guard or not; the load's is the only definition that reaches the operand, and the operand its only use; and between them
- * stands no barrier, fence, atomic, call, exchange within the warp, volatile, ordered or unknown instruction, and no store that may
- * write what is loaded. A generic address may be any; parameters, constants and non-coherent loads pass stores. Vector loads, and
- * volatile and ordered ones, stay. An instruction takes one operand in memory: the first in its operand order.
+ * stands nothing that it may not pass: barrier, fence, atomic, call, exchange within the warp, volatile, ordered or unknown instruction, a read
+ * of a clock, or a store that may write what is loaded. A generic address may be any; parameters, constants and non-coherent loads pass stores;
+ * a local variable of which only accesses know the address is written by those alone. Vector loads, and volatile and ordered ones, stay.
+ * How many such instructions of its block a load stood behind is noted at it (`demo_after`), so that a check can tell that it passed none.
+ *
+ * In virtual form a register that names other values too gets a name of its own for the operand.
  *
  * Values are followed as words of the register file (ir/storage.h), so that names that alias in allocated code are one place; a value
  * that an identity gives another name stays. Nor is a load moved into or out of a scope { }.
  * Annotations of other techniques are dropped where a load moves: they were made for another order.
  *
- * One walk forward over each block. Complexity: linear in operands. Deterministic.
+ * One walk forward over each block. Complexity: linear in operands, times the logarithm of the local variables. Deterministic.
  */
+#include "ir/operand_loads.h"
+#include "ir/sregs.h"
+#include "passes/demo_use.h"
 #include "passes/liveness.h"
 #include "passes/rewrite.h"
+
+enum { HD_DEMO_OPERANDS = 8 }; /* at most, of an instruction: as many as a line of the extended spelling has */
 
 typedef enum demo_kind { ARITHMETIC_INTEGER, ARITHMETIC_FLOAT, COPY, ADDRESS, OTHER, UNSAFE, OCCUPIED, KINDS } demo_kind;
 static const char *const kind_names[KINDS] = {"read once by integer arithmetic",    "read once by floating-point arithmetic",
                                               "read once by a store",               "read once as an address",
                                               "read once by something else",        "kept: moving them is not safe",
-                                              "kept: the consumer has an operand in memory"};
+                                              "kept: the consumer has its operands in memory"};
 
-/* What the last instruction of its kind was: 1 + ordinal. */
+/* How many instructions of the block so far may not be passed: by any load, and by those that may read what a store writes. */
 typedef struct demo_past {
-    uint32_t blocker, any_store, global, shared, local, param, generic;
+    uint32_t ordering, any_store, global, shared, local, param, generic;
 } demo_past;
+
+typedef struct demo_variable { /* local */
+    uint32_t symbol, stores;   /* by its name, in this block */
+    bool named;                /* otherwise than as the base of an access: pointers may lead to it */
+} demo_variable;
+typedef HD_ARRAY(demo_variable) demo_variables;
 
 typedef struct demo_load { /* R_active of algorithm 1 */
     uint32_t loader, consumer, operand, uses, words_left;
+    uint32_t after; /* what it may not pass and stands behind */
     bool spoiled, safe;
     uint8_t kind;
 } demo_load;
 
 typedef struct demo_pair {
-    uint32_t loader, consumer, operand;
+    uint32_t loader, consumer, operand, after; /* after: what it may not pass, and stood behind */
 } demo_pair;
 
 typedef struct demo_pass {
@@ -52,7 +68,9 @@ typedef struct demo_pass {
     uint32_t *load_of;          /* by word: 1 + index in loads */
     uint32_t *word_written, *register_written; /* 1 + ordinal of the last write, of any kind */
     uint32_t *scope_of;         /* by instruction */
+    demo_variables variables;   /* ascending by symbol */
     demo_past past;
+    uint32_t registers;         /* before any was made */
     uint64_t counts[KINDS], moved;
 } demo_pass;
 
@@ -94,6 +112,86 @@ static demo_kind kind_of(const demo_pass *p, const hd_instruction *insn, uint8_t
     return hd_form_unit(form) == HD_UNIT_INT ? ARITHMETIC_INTEGER : ARITHMETIC_FLOAT;
 }
 
+static bool reads_clock(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_operand *o = hd_insn_operands(f, insn);
+    for (uint32_t i = 0; i < insn->operand_count; i++)
+        if (o[i].kind == HD_OPERAND_SREG && hd_sregs[o[i].value].varies == HD_VARIES_TIME)
+            return true;
+    return false;
+}
+
+/* The variable that an access names as its base; HD_NONE. */
+static uint32_t variable_of(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_operand *o = hd_insn_operands(f, insn);
+    for (uint32_t i = 0; i + 1 < insn->operand_count; i++)
+        if (o[i].kind == HD_OPERAND_ADDRESS)
+            return o[i + 1].kind == HD_OPERAND_SYMBOL ? o[i + 1].value : HD_NONE;
+    return HD_NONE;
+}
+
+static demo_variable *find_variable(const demo_pass *p, uint32_t symbol)
+{
+    uint32_t low = 0, high = p->variables.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->variables.items[middle].symbol < symbol)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->variables.count && p->variables.items[low].symbol == symbol ? &p->variables.items[low] : NULL;
+}
+
+/* The local variable that an access names, if no pointer leads to it. */
+static demo_variable *own_variable_of(const demo_pass *p, const hd_instruction *insn)
+{
+    const hd_form *form = hd_insn_form(p->function, insn);
+    uint32_t symbol = form->space == HD_SPACE_LOCAL ? variable_of(p->function, insn) : HD_NONE;
+    demo_variable *v = symbol == HD_NONE ? NULL : find_variable(p, symbol);
+    return v && !v->named ? v : NULL;
+}
+
+static int compare_variables(const void *left, const void *right)
+{
+    uint32_t a = ((const demo_variable *)left)->symbol, b = ((const demo_variable *)right)->symbol;
+    return (a > b) - (a < b);
+}
+
+static void list_variables(demo_pass *p)
+{
+    const hd_function *f = p->function;
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        const hd_form *form = hd_insn_form(f, insn);
+        const hd_operand *o = hd_insn_operands(f, insn);
+        bool accesses = (form->opcode == HD_OP_LD || form->opcode == HD_OP_ST) && form->space == HD_SPACE_LOCAL;
+        for (uint32_t k = 0; k < insn->operand_count; k++)
+            if (o[k].kind == HD_OPERAND_SYMBOL && f->module->symbols.items[o[k].value].space == HD_SPACE_LOCAL)
+                hd_array_push(&p->variables, ((demo_variable){o[k].value, 0, !accesses || !k || o[k - 1].kind != HD_OPERAND_ADDRESS}));
+    }
+    if (!p->variables.count)
+        return;
+    qsort(p->variables.items, p->variables.count, sizeof *p->variables.items, compare_variables);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->variables.count; i++)
+        if (kept && p->variables.items[kept - 1].symbol == p->variables.items[i].symbol)
+            p->variables.items[kept - 1].named |= p->variables.items[i].named;
+        else
+            p->variables.items[kept++] = p->variables.items[i];
+    p->variables.count = kept;
+}
+
+static bool orders(const demo_pass *p, const hd_instruction *insn)
+{
+    const hd_form *form = hd_insn_form(p->function, insn);
+    const uint32_t harmless = HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_DIVERGENT | HD_BEHAVE_TEXTURE;
+    bool memory = form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_STORE);
+    bool ordered = memory && (!is_weak(form) || form->modifiers[HD_GROUP_CACHE] == HD_MOD_CACHE_CV);
+    return insn->flags & HD_INSN_OPAQUE || form->behaviour & ~harmless || ordered || reads_clock(p->function, insn);
+}
+
 static uint32_t *store_of_space(demo_past *past, uint8_t space)
 {
     switch (space) {
@@ -105,33 +203,44 @@ static uint32_t *store_of_space(demo_past *past, uint8_t space)
     }
 }
 
-/* What may stand between, as far as memory and the warp are concerned. */
+/* What may not be passed, as far as memory and the warp are concerned. */
 static void remember(demo_pass *p, uint32_t ordinal)
 {
     const hd_instruction *insn = &p->function->instructions.items[ordinal];
     const hd_form *form = hd_insn_form(p->function, insn);
-    const uint32_t harmless = HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_DIVERGENT | HD_BEHAVE_TEXTURE;
-    bool memory = form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_STORE);
-    bool ordered = memory && (!is_weak(form) || form->modifiers[HD_GROUP_CACHE] == HD_MOD_CACHE_CV);
-    if (insn->flags & HD_INSN_OPAQUE || form->behaviour & ~harmless || ordered)
-        p->past.blocker = ordinal + 1;
-    if (!(form->behaviour & HD_BEHAVE_STORE))
-        return;
-    p->past.any_store = ordinal + 1;
-    *store_of_space(&p->past, form->opcode == HD_OP_ST ? form->space : HD_SPACE_NONE) = ordinal + 1;
+    demo_variable *variable = own_variable_of(p, insn);
+    if (orders(p, insn)) {
+        p->past.ordering++;
+    } else if (form->behaviour & HD_BEHAVE_STORE && variable) {
+        variable->stores++;
+    } else if (form->behaviour & HD_BEHAVE_STORE) {
+        p->past.any_store++;
+        ++*store_of_space(&p->past, form->opcode == HD_OP_ST ? form->space : HD_SPACE_NONE);
+    }
 }
 
 /* ---- is it safe ------------------------------------------------------------------------------------------------------ */
 
-static bool stores_between(demo_pass *p, const hd_form *load, uint32_t after)
+static bool is_parameter_space(uint8_t space)
 {
-    if (load->space == HD_SPACE_CONST || load->modifiers[HD_GROUP_NC])
-        return false;
-    if (load->space == HD_SPACE_PARAM || load->space == HD_SPACE_PARAM_ENTRY || load->space == HD_SPACE_PARAM_FUNC)
-        return p->past.param > after;
-    if (load->space == HD_SPACE_NONE)
-        return p->past.any_store > after;
-    return p->past.generic > after || *store_of_space(&p->past, load->space) > after;
+    return space == HD_SPACE_PARAM || space == HD_SPACE_PARAM_ENTRY || space == HD_SPACE_PARAM_FUNC;
+}
+
+/* How many instructions of the block so far the load may not pass. */
+static uint32_t hazards_of(demo_pass *p, const hd_instruction *load)
+{
+    const hd_form *form = hd_insn_form(p->function, load);
+    const demo_variable *variable = own_variable_of(p, load);
+    uint32_t count = p->past.ordering;
+    if (form->space == HD_SPACE_CONST || form->modifiers[HD_GROUP_NC])
+        return count;
+    if (variable)
+        return count + variable->stores;
+    if (form->space == HD_SPACE_NONE)
+        return count + p->past.any_store;
+    if (is_parameter_space(form->space))
+        return count + p->past.param;
+    return count + p->past.generic + *store_of_space(&p->past, form->space);
 }
 
 static bool written_between(const demo_pass *p, uint32_t reg, uint32_t after)
@@ -157,7 +266,7 @@ static bool is_safe(demo_pass *p, const demo_load *load, uint32_t to)
     HD_INSN_REGISTERS (f, from, o)
         if (o->flags & HD_OPERAND_USE && written_between(p, o->value, after))
             return false;
-    return p->past.blocker <= after && !stores_between(p, hd_insn_form(f, from), after) && p->scope_of[load->loader] == p->scope_of[to];
+    return hazards_of(p, from) == load->after && p->scope_of[load->loader] == p->scope_of[to];
 }
 
 /* ---- algorithm 1 ------------------------------------------------------------------------------------------------------ */
@@ -202,7 +311,7 @@ static void end_life(demo_pass *p, demo_load *load)
     if (load->kind > ARITHMETIC_FLOAT)
         return;
     if (load->safe)
-        hd_array_push(&p->pairs, ((demo_pair){load->loader, load->consumer, load->operand}));
+        hd_array_push(&p->pairs, ((demo_pair){load->loader, load->consumer, load->operand, load->after}));
     else
         p->counts[UNSAFE]++;
 }
@@ -229,7 +338,7 @@ static void define(demo_pass *p, uint32_t ordinal, const hd_operand *o)
 static void begin_life(demo_pass *p, uint32_t ordinal)
 {
     const hd_operand *o = hd_insn_operands(p->function, &p->function->instructions.items[ordinal]);
-    hd_array_push(&p->loads, ((demo_load){.loader = ordinal}));
+    hd_array_push(&p->loads, ((demo_load){.loader = ordinal, .after = hazards_of(p, &p->function->instructions.items[ordinal])}));
     HD_STORAGE_WORDS (&p->storage, o->value, word) {
         demo_load *before = load_at(p, word);
         if (before)
@@ -309,6 +418,9 @@ static void find_loads(demo_pass *p, uint32_t b)
 {
     const hd_block *block = &p->cfg->blocks[b];
     hd_array_clear(&p->loads);
+    p->past = (demo_past){0};
+    for (uint32_t v = 0; v < p->variables.count; v++)
+        p->variables.items[v].stores = 0;
     for (uint32_t i = block->first; i < block->end; i++)
         step(p, i);
     end_block(p, block);
@@ -324,18 +436,92 @@ static int compare_pairs(const void *left, const void *right)
     return (a->operand > b->operand) - (a->operand < b->operand);
 }
 
-/* One a consumer. */
+/* The first ones of each consumer, as many as it takes. */
 static void choose_pairs(demo_pass *p)
 {
-    uint32_t kept = 0;
+    uint32_t kept = 0, of_consumer = 0, most = hd_option_number(p->context, "operands", HD_DEMO_OPERANDS);
     if (p->pairs.count)
         qsort(p->pairs.items, p->pairs.count, sizeof *p->pairs.items, compare_pairs);
-    for (uint32_t i = 0; i < p->pairs.count; i++)
-        if (kept && p->pairs.items[kept - 1].consumer == p->pairs.items[i].consumer)
+    for (uint32_t i = 0; i < p->pairs.count; i++) {
+        bool same = i && p->pairs.items[i - 1].consumer == p->pairs.items[i].consumer;
+        of_consumer = same ? of_consumer + 1 : 1;
+        if (of_consumer > most)
             p->counts[OCCUPIED]++;
         else
             p->pairs.items[kept++] = p->pairs.items[i];
+    }
     p->pairs.count = kept;
+}
+
+/* How many loads of the same consumer come behind this one. */
+static uint32_t loads_behind(const demo_pass *p, uint32_t pair)
+{
+    uint32_t count = 0;
+    while (pair + count + 1 < p->pairs.count && p->pairs.items[pair + count + 1].consumer == p->pairs.items[pair].consumer)
+        count++;
+    return count;
+}
+
+static bool is_in_place(const demo_pass *p, uint32_t pair)
+{
+    return p->pairs.items[pair].loader + 1 + loads_behind(p, pair) == p->pairs.items[pair].consumer;
+}
+
+/* Do all loads of a consumer, `count` from the first one on, stand before it in their order? */
+static bool are_in_place(const demo_pass *p, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; i < first + count; i++)
+        if (!is_in_place(p, i))
+            return false;
+    return true;
+}
+
+static bool is_shared(const demo_pass *p, const uint32_t *accesses, uint32_t reg)
+{
+    return accesses[reg] > 2 && p->function->registers.items[reg].vector == 1;
+}
+
+static void name_pair(demo_pass *p, demo_pair pair, uint32_t reg)
+{
+    hd_function *f = p->function;
+    hd_instruction *load = &f->instructions.items[pair.loader], *consumer = &f->instructions.items[pair.consumer];
+    hd_operand *from = &f->operands.items[load->operand_first], *to = &f->operands.items[consumer->operand_first + pair.operand];
+    from->value = to->value = reg;
+    from->extra = to->extra = 0;
+    load->flags |= HD_INSN_DIRTY;
+    consumer->flags |= HD_INSN_DIRTY;
+}
+
+/* Gives the operands of one type registers of their own, where other values have the same name: an allocator can leave them out then. */
+static void separate_type(demo_pass *p, const uint32_t *accesses, hd_type type)
+{
+    hd_function *f = p->function;
+    uint32_t count = 0, fresh = 0;
+    for (uint32_t named = 0; named < 2; named++) {
+        if (named && count)
+            fresh = hd_make_registers(f, hd_rewrite_stem(f, "operand", &p->context->scratch), type, count);
+        for (uint32_t i = 0; i < p->pairs.count && (!named || count); i++) {
+            uint32_t reg = hd_insn_operands(f, &f->instructions.items[p->pairs.items[i].loader])->value;
+            if (f->registers.items[reg].type != type || reg >= p->registers || !is_shared(p, accesses, reg))
+                continue;
+            if (named)
+                name_pair(p, p->pairs.items[i], fresh++);
+            else
+                count++;
+        }
+    }
+}
+
+static void separate(demo_pass *p)
+{
+    hd_function *f = p->function;
+    uint32_t *accesses = HD_ARENA_ARRAY(&p->context->scratch, uint32_t, f->registers.count + 1);
+    p->registers = f->registers.count;
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
+            accesses[o->value]++;
+    for (uint32_t type = 0; type < HD_TYPE_COUNT && !p->storage.architected; type++)
+        separate_type(p, accesses, (hd_type)type);
 }
 
 /* Loads and consumers keep their ids. */
@@ -344,15 +530,15 @@ static void move_loads(demo_pass *p)
     hd_function *f = p->function;
     hd_edit edit;
     hd_edit_begin(&edit, f);
-    for (uint32_t i = 0; i < p->pairs.count; i++) {
-        demo_pair pair = p->pairs.items[i];
-        if (pair.loader + 1 == pair.consumer)
-            continue;
-        hd_instruction load = f->instructions.items[pair.loader];
-        load.flags |= HD_INSN_DIRTY | HD_INSN_FRESH;
-        hd_edit_remove(&edit, pair.loader);
-        hd_edit_before(&edit, pair.consumer, load);
-        p->moved++;
+    for (uint32_t first = 0, count; first < p->pairs.count; first += count) {
+        count = loads_behind(p, first) + 1;
+        for (uint32_t i = first; i < first + count && !are_in_place(p, first, count); i++) {
+            hd_instruction load = f->instructions.items[p->pairs.items[i].loader];
+            load.flags |= HD_INSN_DIRTY | HD_INSN_FRESH;
+            hd_edit_remove(&edit, p->pairs.items[i].loader);
+            hd_edit_before(&edit, p->pairs.items[i].consumer, load);
+            p->moved += !is_in_place(p, i);
+        }
     }
     if (edit.steps.count)
         hd_annotations_remove(f, "*");
@@ -374,9 +560,11 @@ static void annotate(demo_pass *p, const uint32_t *ids)
     for (uint32_t i = 0; i < f->instructions.count; i++)
         place[f->instructions.items[i].id] = i;
     for (uint32_t i = 0; i < p->pairs.count; i++) {
-        uint32_t consumer = place[ids[i]];
+        uint32_t consumer = place[ids[i]], load = consumer - 1 - loads_behind(p, i);
         uint32_t slot = slot_of(f, &f->instructions.items[consumer], p->pairs.items[i].operand);
-        hd_annotate(f, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = consumer - 1});
+        hd_annotate(f, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = load});
+        if (p->pairs.items[i].after)
+            hd_annotate(f, (hd_annotation){.kind = HD_ANNOTATION_DEMO_AFTER, .instruction = load, .value = p->pairs.items[i].after});
         hd_annotate(f, (hd_annotation){.kind = HD_ANNOTATION_DEMO_OPERAND, .slot = (uint16_t)slot, .instruction = consumer});
     }
     hd_annotations_sort(f);
@@ -387,8 +575,18 @@ static void rewrite(demo_pass *p)
     uint32_t *ids = HD_ARENA_ARRAY(&p->context->scratch, uint32_t, p->pairs.count);
     for (uint32_t i = 0; i < p->pairs.count; i++)
         ids[i] = p->function->instructions.items[p->pairs.items[i].consumer].id;
+    if (p->pairs.count)
+        separate(p);
     move_loads(p);
     annotate(p, ids);
+}
+
+static void tell_use(hd_pass_context *context, hd_operand_use before, hd_operand_use after)
+{
+    hd_statistic_add(context, "distinct registers, before", before.registers);
+    hd_statistic_add(context, "distinct registers, after", after.registers);
+    hd_statistic_add(context, "maximum register pressure, before", before.pressure);
+    hd_statistic_add(context, "maximum register pressure, after", after.pressure);
 }
 
 /* ---- the function ------------------------------------------------------------------------------------------------------ */
@@ -420,11 +618,16 @@ bool hd_pass_demo(hd_pass_context *context)
     p.register_written = HD_ARENA_ARRAY(arena, uint32_t, f->registers.count + 1);
     p.scope_of = HD_ARENA_ARRAY(arena, uint32_t, f->instructions.count + 1);
     number_scopes(&p);
+    list_variables(&p);
     for (uint32_t b = 0; b < p.cfg->block_count; b++)
         if (p.cfg->blocks[b].reachable)
             find_loads(&p, b);
     choose_pairs(&p);
+    bool asked = context->counts && p.pairs.count;
+    hd_operand_use before = asked ? hd_operand_use_of(f) : (hd_operand_use){0};
     rewrite(&p);
+    if (asked)
+        tell_use(context, before, hd_operand_use_of(f));
     for (uint32_t k = 0; k < KINDS; k++)
         hd_statistic_add(context, kind_names[k], p.counts[k]);
     hd_statistic_add(context, "loads made operands in memory", p.pairs.count);
@@ -432,5 +635,6 @@ bool hd_pass_demo(hd_pass_context *context)
     bool any = had || p.pairs.count;
     hd_array_free(&p.loads);
     hd_array_free(&p.pairs);
+    hd_array_free(&p.variables);
     return any;
 }

@@ -247,7 +247,8 @@ static void run_step(run *r, const hd_pipeline_step *step, hd_pass_context *cont
     bool changed = pass->run(context);
     if (changed)
         drop_analyses(context, pass->keeps);
-    if (changed && pass->keeps != HD_KEEPS_ALL && !hd_pass_is_of_technique(pass)) /* a technique's sees to it itself */
+    bool drops = pass->keeps == HD_KEEPS_ALL || pass->keeps & HD_KEEPS_ANNOTATIONS || hd_pass_is_of_technique(pass); /* itself */
+    if (changed && !drops)
         hd_annotations_remove(context->function, "*");
     if (changed && o->brought) {
         uint64_t gone = o->brought & ~techniques_of(context->function);

@@ -22,7 +22,8 @@ enum {
 #define HD_ANALYSIS(id, type, name, build) HD_NEEDS_##id = 1 << HD_ANALYSIS_##id,
 #include "passes/analyses.def"
 #undef HD_ANALYSIS
-    HD_KEEPS_ALL = (1 << HD_ANALYSIS_COUNT) - 1 /* the pass only annotates: no instruction changes */
+    HD_KEEPS_ALL = (1 << HD_ANALYSIS_COUNT) - 1, /* the pass only annotates: no instruction changes */
+    HD_KEEPS_ANNOTATIONS = 1 << HD_ANALYSIS_COUNT /* it drops those that it makes untrue itself */
 };
 
 typedef enum hd_liveness_rule { HD_LIVENESS_OURS, HD_LIVENESS_PAPER, HD_LIVENESS_ITS } hd_liveness_rule;

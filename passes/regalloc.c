@@ -14,6 +14,8 @@
  * Not handled: functions with parameters or results in registers and those of modules with registers at module scope
  * (PTX of old) stay virtual, with a warning, and so do callers that pass vector registers. Debug information about registers' names is not rewritten. Registers that
  * wgmma.mma_async and tcgen05.st still read when they die in the program's order are not kept until that is waited for.
+ * Operands in memory that `demo` has made need no place: their registers keep names of their own, %M0, %MD1 and so on by the order of the
+ * operands, and nothing is inserted between their loads and the instruction that takes them (ir/operand_loads.h).
  * Slots of one spill round are shared, those of different rounds are not. */
 #include "passes/regalloc_work.h"
 
@@ -72,6 +74,9 @@ static void start_round(hd_regalloc *ra, uint32_t round)
         round ? hd_liveness_build(ra->context, ra->arena) : hd_analysis_get(ra->context, HD_ANALYSIS_LIVENESS);
     ra->use_first = ra->uses = NULL;
     hd_regalloc_ranges(ra);
+    for (uint32_t r = 0; ra->collected && r < f->registers.count; r++)
+        if (ra->collected[r])
+            ra->flags.items[r] = HD_NO_SPILL;
     if (!round) {
         ra->result.peak = ra->ranges.general_peak;
         ra->result.predicate_peak = ra->ranges.predicate_peak;

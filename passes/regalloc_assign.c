@@ -444,7 +444,7 @@ bool hd_regalloc_assign(hd_regalloc *ra)
     entry *order = HD_ARENA_ARRAY(ra->arena, entry, registers + 1u);
     for (uint32_t i = 0; i < registers; i++) {
         const hd_alloc_unit *u = &ra->units.units[i];
-        if (u->words)
+        if (u->words && !hd_regalloc_is_collected(ra, i))
             order[count++] = (entry){u->begin, i, u->words, u->limit != 0};
     }
     qsort(order, count, sizeof *order, compare_entries);

@@ -2,11 +2,14 @@
  *
  * The order is the reverse post-order of the CFG, in which a block stands behind its dominators. A register is live
  * where thread-level liveness has it, less the places that no definition of it reaches: there its value is not defined
- * and any register will do (a guarded definition alone would otherwise keep it live from the entry).
+ * and any register will do (a guarded definition alone would otherwise keep it live from the entry). Registers that only name operands in memory
+ * (ir/operand_loads.h) are live nowhere.
  *
  * Complexity: O(instructions + sum of the live-out sets), and for registers live into the entry, a search from their
  * definitions. */
 #include "passes/regalloc_work.h"
+
+#include "ir/operand_loads.h"
 
 /* ---- the linear order -------------------------------------------------------------------------------------------- */
 
@@ -120,7 +123,7 @@ typedef struct walk {
 
 static void open_part(walk *w, uint32_t reg, uint32_t end)
 {
-    if (w->open[reg])
+    if (w->open[reg] || hd_regalloc_is_collected(w->ra, reg))
         return;
     w->open[reg] = end;
     w->place[reg] = w->count;
@@ -154,7 +157,7 @@ static void walk_definitions(walk *w, const hd_instruction *insn, uint32_t write
     const hd_function *f = w->ra->function;
     HD_INSN_REGISTERS(f, insn, d)
     {
-        if (!(d->flags & HD_OPERAND_DEF))
+        if (!(d->flags & HD_OPERAND_DEF) || hd_regalloc_is_collected(w->ra, d->value))
             continue;
         if (w->defined_at[d->value] == HD_NONE)
             hd_array_push(&w->touched, d->value);
@@ -232,6 +235,8 @@ void hd_regalloc_ranges(hd_regalloc *ra)
     hd_arena *arena = ra->arena;
     hd_ranges *r = &ra->ranges;
     hd_array_clear(&r->parts);
+    ra->collected = hd_operand_registers(ra->function, arena);
+    ra->collected_count = registers;
     order_blocks(ra);
     r->first = hd_arena_alloc(arena, ((size_t)registers + 1) * sizeof(uint32_t));
     memset(r->first, 0xff, registers * sizeof(uint32_t));

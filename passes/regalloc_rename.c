@@ -3,6 +3,7 @@
 #include "passes/regalloc_work.h"
 
 #include "ir/build.h"
+#include "ir/operand_loads.h"
 
 #include <stdio.h>
 
@@ -11,17 +12,19 @@ typedef struct renamer {
     hd_function *f;
     hd_physical *places; /* by old register */
     uint32_t count[HD_PHYSICAL_CLASSES], first[HD_PHYSICAL_CLASSES];
+    bool *collected;    /* by old register: it names an operand in memory; NULL: none does */
+    uint32_t collected_count[HD_PHYSICAL_CLASSES], collected_first[HD_PHYSICAL_CLASSES];
     uint32_t old_carry, carry;
     bool *vector; /* by old register: a component of a vector register */
 } renamer;
 
 /* ---- names that are taken ---------------------------------------------------------------------------------------- */
 
-/* A letter or two of a class and a number, or nothing: %R, %R7, %RD<..>. */
+/* A letter or two of a class and a number, or nothing: %R, %R7, %RD<..>, %M0. */
 static bool looks_physical(const char *text, const char *prefix)
 {
     size_t length = strlen(prefix);
-    if (strncmp(text, prefix, length) != 0 || (text[length] != 'R' && text[length] != 'P'))
+    if (strncmp(text, prefix, length) != 0 || (text[length] != 'R' && text[length] != 'P' && text[length] != 'M'))
         return false;
     text += length + 1;
     text += *text == 'B' || *text == 'H' || *text == 'D' || *text == 'Q';
@@ -66,9 +69,27 @@ static void find_places(renamer *r)
     }
 }
 
+/* Registers of operands in memory are numbered in each group, in the order of its loads. */
+static void number_collected(renamer *r)
+{
+    hd_function *f = r->f;
+    r->collected = hd_operand_registers(f, r->ra->arena);
+    for (uint32_t i = 0; r->collected && i < f->instructions.count; i++) {
+        uint32_t reg = hd_insn_is_operand_load(f, i) ? hd_insn_operands(f, &f->instructions.items[i])->value : HD_NONE;
+        if (reg == HD_NONE || !r->collected[reg])
+            continue;
+        hd_physical *place = &r->places[reg];
+        place->number = (uint16_t)(i - hd_operand_group_first(f, i));
+        if (r->collected_count[place->class] <= place->number)
+            r->collected_count[place->class] = place->number + 1u;
+    }
+}
+
 static void count_place(renamer *r, uint32_t reg)
 {
     hd_physical place = r->places[reg];
+    if (r->collected && r->collected[reg])
+        return;
     if (place.class != HD_PHYSICAL_NONE && r->count[place.class] <= place.number)
         r->count[place.class] = place.number + 1u;
 }
@@ -110,6 +131,11 @@ static void declare_places(renamer *r, const char *prefix)
     for (uint32_t i = 0; i < sizeof order / sizeof *order; i++) {
         char stem[16];
         snprintf(stem, sizeof stem, "%s%s", prefix, hd_physical_stem(order[i]) + 1);
+        if (r->collected_count[order[i]]) {
+            char name[16];
+            snprintf(name, sizeof name, "%sM%s", prefix, hd_physical_stem(order[i]) + 2);
+            r->collected_first[order[i]] = hd_make_registers(f, name, hd_physical_type(order[i]), r->collected_count[order[i]]);
+        }
         if (r->count[order[i]])
             r->first[order[i]] = hd_make_registers(f, stem, hd_physical_type(order[i]), r->count[order[i]]);
     }
@@ -122,7 +148,8 @@ static void declare_places(renamer *r, const char *prefix)
 
 static uint32_t new_of(const renamer *r, uint32_t reg)
 {
-    return reg == r->old_carry ? r->carry : r->first[r->places[reg].class] + r->places[reg].number;
+    const uint32_t *first = r->collected && r->collected[reg] ? r->collected_first : r->first;
+    return reg == r->old_carry ? r->carry : first[r->places[reg].class] + r->places[reg].number;
 }
 
 /* Vector registers become braces; other spellings of names and components of vectors go. */
@@ -158,13 +185,14 @@ static void rename_all(renamer *r)
 }
 
 /* What a technique's pass or an earlier allocation said was about other registers. Private annotations without
- * registers stay. */
+ * registers stay, and what is said of operands in memory. */
 static void drop_annotations(hd_function *f)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < f->annotations.count; i++) {
         const hd_annotation_info *info = hd_annotation_find(f->annotations.items[i].kind);
-        if (info && !*info->technique && info->value != HD_VALUE_REGISTERS && info->number != HD_ANNOTATION_ARCHITECTED)
+        bool operand = info && (info->number == HD_OPERAND_LOAD || info->number == HD_OPERAND_SOURCE || info->number == HD_OPERAND_AFTER);
+        if (operand || (info && !*info->technique && info->value != HD_VALUE_REGISTERS && info->number != HD_ANNOTATION_ARCHITECTED))
             f->annotations.items[kept++] = f->annotations.items[i];
     }
     f->annotations_changed |= kept != f->annotations.count;
@@ -182,6 +210,7 @@ bool hd_regalloc_rename(hd_regalloc *ra)
         return false;
     }
     find_places(&r);
+    number_collected(&r);
     count_places(&r);
     declare_places(&r, prefix);
     rename_all(&r);

@@ -14,6 +14,7 @@
 #include "passes/regalloc_work.h"
 
 #include "ir/build.h"
+#include "ir/operand_loads.h"
 #include "ir/sregs.h"
 #include "passes/rewrite.h"
 
@@ -39,6 +40,7 @@ typedef struct spill {
     uint32_t word;                      /* PREDICATE: the general register */
     uint32_t kept, kept_at, kept_block; /* register that holds the value since that position; HD_NONE */
     bool kept_is_loaded;                /* not written: the slot holds the same */
+    uint32_t group, in_group;           /* 1 + where the group of operand loads begins in which it was read last, and its register there */
 } spill;
 
 typedef struct spiller {
@@ -50,6 +52,7 @@ typedef struct spiller {
     hd_edit edit;
     uint32_t registers;            /* before any was added */
     uint32_t ordinal, block, read; /* the instruction at hand and its position */
+    uint32_t group;                /* where its group of operand loads begins: nothing goes between these */
 } spiller;
 
 uint32_t hd_regalloc_new_register(hd_regalloc *ra, hd_type type, uint8_t flags)
@@ -239,7 +242,7 @@ static void insert(spiller *s, bool after, const char *opcode, const hd_operand 
     if (after)
         hd_edit_after(&s->edit, s->ordinal, insn);
     else
-        hd_edit_before(&s->edit, s->ordinal, insn);
+        hd_edit_before(&s->edit, s->group, insn);
 }
 
 static void load(spiller *s, const spill *v, uint32_t to)
@@ -296,7 +299,7 @@ static void repeat(spiller *s, const spill *v, uint32_t to)
     insn.id = f->next_instruction_id++;
     insn.operand_first = first;
     insn.flags = (uint16_t)(insn.flags | HD_INSN_DIRTY | HD_INSN_FRESH);
-    hd_edit_before(&s->edit, s->ordinal, insn);
+    hd_edit_before(&s->edit, s->group, insn);
 }
 
 /* ---- accesses ---------------------------------------------------------------------------------------------------- */
@@ -338,6 +341,8 @@ static void keep(spiller *s, spill *v, uint32_t temporary, uint32_t from, bool i
 static uint32_t fetch(spiller *s, uint32_t reg, bool must_be_own)
 {
     spill *v = spill_of(s, reg);
+    if (!must_be_own && v->group == s->group + 1)
+        return v->in_group;
     if (!must_be_own && keep_on(s, v, reg)) {
         v->kept_at = s->read + 1;
         return v->kept;
@@ -350,6 +355,8 @@ static uint32_t fetch(spiller *s, uint32_t reg, bool must_be_own)
     else
         load(s, v, t);
     keep(s, v, t, s->read + 1, true);
+    v->group = s->group + 1;
+    v->in_group = t;
     return t;
 }
 
@@ -441,6 +448,15 @@ static void rewrite_instruction(spiller *s)
     }
 }
 
+/* Where code for an instruction may be inserted: before the loads of its operands in memory. */
+static uint32_t group_of(const spiller *s, uint32_t ordinal, uint32_t first)
+{
+    while (ordinal > first && hd_insn_is_operand_load(s->f, ordinal - 1) &&
+           hd_regalloc_is_collected(s->ra, hd_insn_operands(s->f, &s->f->instructions.items[ordinal - 1])->value))
+        ordinal--;
+    return ordinal;
+}
+
 static void rewrite_all(spiller *s)
 {
     const hd_regalloc *ra = s->ra;
@@ -448,6 +464,7 @@ static void rewrite_all(spiller *s)
         s->block = b;
         for (uint32_t i = ra->cfg->blocks[b].first; i < ra->cfg->blocks[b].end; i++) {
             s->ordinal = i;
+            s->group = group_of(s, i, ra->cfg->blocks[b].first);
             s->read = 2 * (ra->ranges.begin[b] + i - ra->cfg->blocks[b].first);
             rewrite_instruction(s);
         }

@@ -76,6 +76,8 @@ typedef struct hd_regalloc {
     hd_units units;
     const bool *apart;          /* by register: copies of it stay copies; NULL: of none */
     const bool *may_fail;       /* by unit: go on where only such find no place; NULL: all */
+    const bool *collected;      /* by register: it names an operand in memory, and needs no place; NULL: none does */
+    uint32_t collected_count;   /* registers that it covers; those that are made later are none */
     HD_ARRAY(uint8_t) flags;    /* by register: HD_NO_SPILL, ... */
     hd_u32_array home;          /* by register: offset of the slot that holds the same, of those with HD_AT_HOME */
     uint32_t *use_first, *uses; /* by register: ordinals of the instructions that mention it; built on demand */
@@ -107,6 +109,10 @@ uint32_t hd_regalloc_new_register(hd_regalloc *ra, hd_type type, uint8_t flags);
  * VECTOR operand, or HD_NONE. */
 uint32_t hd_regalloc_vector_of(const hd_function *f, const hd_instruction *insn);
 
+static inline bool hd_regalloc_is_collected(const hd_regalloc *ra, uint32_t reg)
+{
+    return ra->collected && reg < ra->collected_count && ra->collected[reg];
+}
 static inline uint32_t hd_regalloc_words(const hd_regalloc *ra, uint32_t reg)
 {
     return hd_register_words(ra->function, reg);

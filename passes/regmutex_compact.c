@@ -17,6 +17,7 @@
 #include "passes/regmutex_work.h"
 
 #include "ir/build.h"
+#include "ir/operand_loads.h"
 #include "passes/rewrite.h"
 
 enum { HD_ROUNDS = 24 };
@@ -197,12 +198,12 @@ static uint32_t defined_there(const compactor *c, const low_part *part, uint32_t
 }
 
 /* Where the value may come down: the first instruction behind `at`, in its block, that has room for it below; HD_NONE. Not between a load and the
- * instruction whose operand it delivers (DeMO). */
+ * instruction whose operand it delivers. */
 static uint32_t room_behind(const compactor *c, uint32_t at)
 {
     uint32_t ordinal = c->instruction[at / 2], end = c->ra.cfg->blocks[c->ra.cfg->block_of[ordinal]].end;
     for (uint32_t i = ordinal + 1; i < end; i++)
-        if (c->demand[position_of(c, i)] <= c->wanted->base && !hd_annotation_at(c->f, HD_ANNOTATION_DEMO, i - 1, 0))
+        if (c->demand[position_of(c, i)] <= c->wanted->base && !hd_insn_is_operand_load(c->f, i - 1))
             return i;
     return HD_NONE;
 }
@@ -439,25 +440,9 @@ static void free_compactor(compactor *c)
     hd_array_free(&c->splits);
 }
 
-/* What other passes said of instructions alone holds for the new names, too. */
-static bool rename_places(compactor *c)
-{
-    hd_annotation_set kept = {0};
-    for (uint32_t a = 0; a < c->f->annotations.count; a++) {
-        const hd_annotation_info *info = hd_annotation_find(c->f->annotations.items[a].kind);
-        if (info && *info->technique && info->value == HD_VALUE_FLAG)
-            hd_array_push(&kept.items, c->f->annotations.items[a]);
-    }
-    bool good = hd_regalloc_rename(&c->ra);
-    for (uint32_t a = 0; a < kept.items.count; a++)
-        hd_annotate(c->f, kept.items.items[a]);
-    hd_annotation_set_free(&kept);
-    return good;
-}
-
 static bool finish(compactor *c, const hd_architected *before)
 {
-    if (!rename_places(c))
+    if (!hd_regalloc_rename(&c->ra))
         return false;
     hd_architected numbers = {c->ra.used, c->ra.used_predicates, before->spill_bytes, c->ra.ranges.held};
     hd_architected_set(c->f, &numbers);

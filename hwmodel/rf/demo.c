@@ -1,8 +1,8 @@
 /* DeMO: operands in memory. "DeMO: direct memory operands", section III.B.
  *
  * A load that the compiler annotated has a virtual destination: what it loads goes from the load unit to the operand collector of the
- * warp's next instruction, and neither into nor out of the register file. Everything else is as in the baseline. The collector keeps what
- * it got until that instruction is complete.
+ * warp's next instruction that is no such load, and neither into nor out of the register file. Everything else is as in the baseline. The collector
+ * keeps what it got, for several operands where there are several, until that instruction is complete.
  *
  * Counted beside the accesses: those that the paper's figure 1 is about, of values that a load wrote and that were read exactly once before
  * the register was written again, whether the compiler found them or not: one write and one read each. Of them, those that arithmetic reads
@@ -19,10 +19,15 @@
 #include "hwmodel/rf/walk.h"
 #include "ir/form.h"
 
-enum { HD_DEMO_WORDS = 4 }; /* of the widest scalar */
+enum { HD_DEMO_WORDS = 16 }; /* of the operands of an instruction: four of 128 bits */
 typedef enum hd_demo_life { /* from READ_BY_ARITHMETIC on: read once, by what */
     HD_DEMO_NOT_LOADED, HD_DEMO_LOADED, HD_DEMO_READ_OFTEN, HD_DEMO_READ_BY_ARITHMETIC, HD_DEMO_READ_BY_STORE, HD_DEMO_READ_OTHERWISE
 } hd_demo_life;
+
+typedef struct hd_demo_span { /* words of an operand in memory; the next one is of the same instruction */
+    uint32_t first, end;
+    bool last;
+} hd_demo_span;
 
 typedef struct hd_demo_warp {
     uint32_t count; /* words that the collector got from the load unit */
@@ -37,8 +42,8 @@ typedef struct hd_demo {
     HD_ARRAY(hd_demo_warp *) warps; /* by slot */
     hd_arena arena;
     hd_bitset *loads;     /* by function, by instruction: annotated loads */
-    uint32_t **operands;  /* by function, by instruction: 1 + first word of the operand in memory; 0: none */
-    uint32_t **words;     /* ... and how many */
+    uint32_t **operands;  /* by function, by instruction: 1 + index of its first operand in memory in `spans`; 0: none */
+    HD_ARRAY(hd_demo_span) spans;
 } hd_demo;
 
 static void read_function(hd_demo *demo, uint32_t f, const hd_rf_code *code)
@@ -46,7 +51,6 @@ static void read_function(hd_demo *demo, uint32_t f, const hd_rf_code *code)
     const hd_function *function = code->function;
     demo->loads[f] = hd_bitset_new(&demo->arena, code->instruction_count + 1);
     demo->operands[f] = HD_ARENA_ARRAY(&demo->arena, uint32_t, code->instruction_count + 1);
-    demo->words[f] = HD_ARENA_ARRAY(&demo->arena, uint32_t, code->instruction_count + 1);
     for (uint32_t a = 0; a < function->annotations.count; a++) {
         const hd_annotation *note = &function->annotations.items[a];
         if (note->kind == HD_ANNOTATION_DEMO)
@@ -56,9 +60,12 @@ static void read_function(hd_demo *demo, uint32_t f, const hd_rf_code *code)
         uint32_t operand = hd_insn_source_slot(function, &function->instructions.items[note->instruction], note->slot);
         if (operand == HD_NONE)
             continue;
-        uint32_t reg = function->operands.items[operand].value;
-        demo->operands[f][note->instruction] = 1 + code->storage.first[reg];
-        demo->words[f][note->instruction] = hd_register_words(function, reg);
+        uint32_t reg = function->operands.items[operand].value, first = code->storage.first[reg];
+        if (demo->operands[f][note->instruction]) /* annotations come in the order of instructions */
+            hd_array_last(&demo->spans).last = false;
+        else
+            demo->operands[f][note->instruction] = demo->spans.count + 1;
+        hd_array_push(&demo->spans, ((hd_demo_span){first, first + hd_register_words(function, reg), true}));
     }
 }
 
@@ -69,7 +76,6 @@ static hd_rf_model *demo_create(const hd_rf_module *code, const char *options, c
     uint32_t count = code->module->functions.count;
     demo->loads = HD_ARENA_ARRAY(&demo->arena, hd_bitset, count);
     demo->operands = HD_ARENA_ARRAY(&demo->arena, uint32_t *, count);
-    demo->words = HD_ARENA_ARRAY(&demo->arena, uint32_t *, count);
     for (uint32_t f = 0; f < count; f++)
         if (code->functions[f])
             read_function(demo, f, code->functions[f]);
@@ -84,6 +90,7 @@ static void demo_destroy(hd_rf_model *model)
         free(demo->warps.items[i]);
     }
     hd_array_free(&demo->warps);
+    hd_array_free(&demo->spans);
     hd_rf_file_free(&demo->file);
     hd_arena_free(&demo->arena);
     free(demo);
@@ -139,8 +146,14 @@ static void demo_frame_end(hd_rf_model *model, hd_rf_warp *warp)
 
 static bool comes_from_memory(const hd_demo *demo, const hd_rf_step *step, uint32_t word)
 {
-    uint32_t first = demo->operands[step->function][step->instruction];
-    return first && word >= first - 1 && word < first - 1 + demo->words[step->function][step->instruction];
+    uint32_t index = demo->operands[step->function][step->instruction];
+    if (!index)
+        return false;
+    for (const hd_demo_span *s = &demo->spans.items[index - 1];; s++)
+        if (word >= s->first && word < s->end)
+            return true;
+        else if (s->last)
+            return false;
 }
 
 static bool is_arithmetic(const hd_form *form)

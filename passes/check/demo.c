@@ -1,19 +1,25 @@
-/* Verifies the pairs of demo: a load without a register, and the source of the next instruction that it delivers.
+/* Verifies the operands in memory of demo: loads without a register, and the sources of the instruction behind them that they deliver.
  *
- * Refuted where the load is no plain load of one register; where the next instruction is not in its block, is no arithmetic, has another
- * guard, or names the value otherwise than once, as a whole, in the annotated source; where a second source is annotated; and where the value
- * is live behind that instruction, by its words in the register file. An annotated source without such a load before it is refuted too.
- * That the load may stand where it stands, if a pass has moved it, is not to be seen in the text; a replay tells.
+ * Refuted where a load is no plain load of one register; where the instruction behind it and other such loads is not in its block, is no
+ * arithmetic, has another guard, has more or fewer annotated sources than loads, or names the value otherwise than once, as a whole, in an annotated
+ * source; where another of these loads names it; and where it is live behind that instruction, by its words in the register file. An annotated source
+ * without a load before it is refuted too.
  *
- * Complexity: O(annotations * operands * log accesses).
+ * Where a load stood before it was moved is not to be seen in the text. It is taken to have stood before all of its block that it may not pass
+ * (clashes.h), but for as much of that, from the block's begin, as demo_after says. So it is refuted where more stands before it.
+ *
+ * Complexity: O(annotations * operands * log accesses), and linear in the instructions.
  */
 #include "passes/check/check.h"
+#include "passes/check/clashes.h"
 #include "passes/check/facts.h"
 
 typedef struct demo_check {
     hd_facts facts;
+    hd_clashes clashes;
     hd_function *function;
     hd_diagnostics *diagnostics;
+    uint64_t *count;
 } demo_check;
 
 static bool refute(demo_check *c, uint32_t ordinal, const char *why)
@@ -24,16 +30,9 @@ static bool refute(demo_check *c, uint32_t ordinal, const char *why)
     return false;
 }
 
-/* The annotated source of an instruction: how many, and the first one's slot. */
-static uint32_t annotated_sources(const hd_function *f, uint32_t ordinal, uint32_t *slot)
+static bool is_load(const demo_check *c, uint32_t ordinal)
 {
-    uint32_t count = 0;
-    for (uint32_t s = hd_insn_source_count(f, &f->instructions.items[ordinal]); s-- > 0;)
-        if (hd_annotation_at(f, HD_ANNOTATION_DEMO_OPERAND, ordinal, s)) {
-            count++;
-            *slot = s;
-        }
-    return count;
+    return hd_annotation_at(c->function, HD_ANNOTATION_DEMO, ordinal, 0) != NULL;
 }
 
 static const char *fault_of_load(const hd_function *f, const hd_instruction *insn)
@@ -62,7 +61,7 @@ static const char *fault_of_consumer(const hd_function *f, const hd_instruction 
     return "the next instruction is no arithmetic";
 }
 
-/* How often sources of the instruction name a word of the register, and whether once as the operand at `expected`. */
+/* Do the sources of the instruction name a word of the register once, as the operand at `expected`? HD_NONE: not at all, in no operand. */
 static bool named_once(const demo_check *c, const hd_instruction *insn, uint32_t reg, uint32_t expected)
 {
     const hd_function *f = c->function;
@@ -70,7 +69,8 @@ static bool named_once(const demo_check *c, const hd_instruction *insn, uint32_t
     uint32_t words = hd_register_words(f, reg);
     for (uint32_t i = 0; i < insn->operand_count; i++) {
         const hd_operand *o = hd_insn_operands(f, insn) + i;
-        if (o->kind != HD_OPERAND_REGISTER || !(o->flags & HD_OPERAND_USE) || !hd_register_words(f, o->value))
+        bool counts = o->kind == HD_OPERAND_REGISTER && (o->flags & HD_OPERAND_USE || expected == HD_NONE);
+        if (!counts || !hd_register_words(f, o->value))
             continue;
         bool meets = first[o->value] < first[reg] + words && first[reg] < first[o->value] + hd_register_words(f, o->value);
         bool plain = o->value == reg && !(o->flags & HD_OPERAND_DEF) && hd_operand_selector(f, o) == HD_NO_NAME;
@@ -86,33 +86,91 @@ static bool is_dead_behind(const demo_check *c, uint32_t reg, uint32_t consumer)
     HD_STORAGE_WORDS (&c->facts.storage, reg, word) {
         uint32_t a = hd_lives_access_from(lives, word, consumer);
         bool killed = a < lives->access_first[word + 1] && lives->accesses[a].ordinal == consumer && lives->accesses[a].kinds & HD_ACCESS_KILL;
-        if (!killed && (hd_lives_leaves_with(lives, word) || hd_lives_live_behind(lives, word, consumer)))
+        if (hd_bitset_has(&lives->module_wide, word) || (!killed && hd_lives_live_behind(lives, word, consumer)))
             return false;
     }
     return true;
 }
 
+typedef struct group { /* loads, and what they feed */
+    uint32_t first, consumer;
+} group;
+
+static group group_of(const demo_check *c, uint32_t load)
+{
+    group g = {load, load + 1};
+    uint32_t end = c->facts.cfg->blocks[c->facts.cfg->block_of[load]].end, begin = c->facts.cfg->blocks[c->facts.cfg->block_of[load]].first;
+    while (g.first > begin && is_load(c, g.first - 1))
+        g.first--;
+    while (g.consumer < end && is_load(c, g.consumer))
+        g.consumer++;
+    return g;
+}
+
+/* The operand of the consumer that is the register and annotated, HD_NONE: none; *sources: how many are annotated. */
+static uint32_t annotated_source(const hd_function *f, uint32_t consumer, uint32_t reg, uint32_t *sources)
+{
+    uint32_t found = HD_NONE, operand;
+    *sources = 0;
+    for (uint32_t s = 0; (operand = hd_insn_source_slot(f, &f->instructions.items[consumer], s)) != HD_NONE; s++) {
+        if (!hd_annotation_at(f, HD_ANNOTATION_DEMO_OPERAND, consumer, s))
+            continue;
+        ++*sources;
+        if (f->operands.items[operand].value == reg)
+            found = operand;
+    }
+    return found;
+}
+
+static const char *fault_of_value(const demo_check *c, uint32_t load, group g)
+{
+    const hd_function *f = c->function;
+    uint32_t reg = hd_insn_operands(f, &f->instructions.items[load])->value, sources;
+    uint32_t operand = annotated_source(f, g.consumer, reg, &sources);
+    if (sources != g.consumer - g.first)
+        return "the next instruction takes more or fewer operands from memory than loads stand before it";
+    if (operand == HD_NONE || !named_once(c, &f->instructions.items[g.consumer], reg, operand))
+        return "the next instruction does not read it once, where it is annotated";
+    for (uint32_t i = g.first; i < g.consumer; i++)
+        if (i != load && !named_once(c, &f->instructions.items[i], reg, HD_NONE))
+            return "another load of the same instruction names its register";
+    bool reachable = c->facts.cfg->blocks[c->facts.cfg->block_of[load]].reachable;
+    return reachable && !is_dead_behind(c, reg, g.consumer) ? "its value is read later, too" : NULL;
+}
+
+/* `last` is the last instruction before it in its block that it may not pass. */
+static bool refute_passed(demo_check *c, uint32_t load, uint32_t last, uint32_t before)
+{
+    const hd_function *f = c->function;
+    const hd_annotation *note = hd_annotation_at(f, HD_ANNOTATION_DEMO_AFTER, load, 0);
+    hd_diagnostic *d = hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->instructions.items[load].span,
+                                 "an operand in memory that cannot be one: %u instructions of its block that a load may not pass stand before it, "
+                                 "and it stood behind %u of them (demo_after)", before, note ? note->value : 0);
+    hd_note_add(c->diagnostics, d, f->module->source, f->instructions.items[last].span, "it may have been moved over this one");
+    return false;
+}
+
 static bool check_load(demo_check *c, uint32_t load)
 {
     const hd_function *f = c->function;
-    const hd_cfg *cfg = c->facts.cfg;
-    const hd_instruction *from = &f->instructions.items[load], *to = from + 1;
+    const hd_instruction *from = &f->instructions.items[load];
+    const hd_annotation *note = hd_annotation_at(f, HD_ANNOTATION_DEMO_AFTER, load, 0);
     const char *fault = fault_of_load(f, from);
-    uint32_t slot = 0, consumer = load + 1;
+    group g = group_of(c, load);
+    uint32_t last = load;
     if (fault)
         return refute(c, load, fault);
-    if (consumer >= cfg->blocks[cfg->block_of[load]].end)
+    if (g.consumer >= c->facts.cfg->blocks[c->facts.cfg->block_of[load]].end)
         return refute(c, load, "no instruction of its block follows");
+    const hd_instruction *to = &f->instructions.items[g.consumer];
     if ((fault = fault_of_consumer(f, to)))
         return refute(c, load, fault);
-    if (annotated_sources(f, consumer, &slot) != 1)
-        return refute(c, load, "the next instruction does not take exactly one operand from memory");
     if (from->guard != to->guard || (from->flags ^ to->flags) & HD_INSN_GUARD_NOT)
         return refute(c, load, "the guards differ");
-    uint32_t reg = hd_insn_operands(f, from)->value, operand = hd_insn_source_slot(f, to, slot);
-    if (f->operands.items[operand].value != reg || !named_once(c, to, reg, operand))
-        return refute(c, load, "the next instruction does not read it once, where it is annotated");
-    return !cfg->blocks[cfg->block_of[load]].reachable || is_dead_behind(c, reg, consumer) || refute(c, load, "its value is read later, too");
+    if ((fault = fault_of_value(c, load, g)))
+        return refute(c, load, fault);
+    uint32_t before = hd_clashes_with(&c->clashes, from, &last);
+    return before <= (note ? note->value : 0) || refute_passed(c, load, last, before);
 }
 
 static bool check_source(demo_check *c, const hd_annotation *note)
@@ -120,32 +178,55 @@ static bool check_source(demo_check *c, const hd_annotation *note)
     const hd_function *f = c->function;
     if (hd_insn_source_slot(f, &f->instructions.items[note->instruction], note->slot) == HD_NONE)
         return refute(c, note->instruction, "there is no such source");
-    if (!note->instruction || !hd_annotation_at(f, HD_ANNOTATION_DEMO, note->instruction - 1, 0))
+    if (!note->instruction || !is_load(c, note->instruction - 1))
         return refute(c, note->instruction, "no load delivers it");
     return true;
 }
 
+static bool check_annotation(demo_check *c, const hd_annotation *note)
+{
+    ++*c->count;
+    if (note->kind == HD_ANNOTATION_DEMO)
+        return check_load(c, note->instruction);
+    if (note->kind == HD_ANNOTATION_DEMO_OPERAND)
+        return check_source(c, note);
+    return is_load(c, note->instruction) || refute(c, note->instruction, "demo_after stands at no such load");
+}
+
+static bool is_ours(const hd_annotation *note)
+{
+    return note->kind == HD_ANNOTATION_DEMO || note->kind == HD_ANNOTATION_DEMO_OPERAND || note->kind == HD_ANNOTATION_DEMO_AFTER;
+}
+
+/* Annotations stand in the order of their instructions. */
+static bool check_block(demo_check *c, const hd_block *block, uint32_t *next)
+{
+    const hd_function *f = c->function;
+    bool good = true;
+    hd_clashes_begin_block(&c->clashes);
+    for (uint32_t i = block->first; i < block->end; i++) {
+        for (; *next < f->annotations.count && f->annotations.items[*next].instruction == i; ++*next)
+            if (is_ours(&f->annotations.items[*next]))
+                good = check_annotation(c, &f->annotations.items[*next]) && good;
+        hd_clashes_step(&c->clashes, i);
+    }
+    return good;
+}
+
 bool hd_check_demo(hd_function *function, hd_diagnostics *diagnostics, uint64_t *count)
 {
-    demo_check c = {.function = function, .diagnostics = diagnostics};
+    demo_check c = {.function = function, .diagnostics = diagnostics, .count = count};
     bool any = false, good = true;
-    for (uint32_t a = 0; a < function->annotations.count; a++) {
-        uint16_t kind = function->annotations.items[a].kind;
-        any = any || kind == HD_ANNOTATION_DEMO || kind == HD_ANNOTATION_DEMO_OPERAND;
-    }
+    uint32_t next = 0;
+    for (uint32_t a = 0; a < function->annotations.count; a++)
+        any = any || is_ours(&function->annotations.items[a]);
     if (!any)
         return true;
     hd_facts_build(&c.facts, function);
-    for (uint32_t a = 0; a < function->annotations.count; a++) {
-        const hd_annotation *note = &function->annotations.items[a];
-        if (note->kind == HD_ANNOTATION_DEMO)
-            good = check_load(&c, note->instruction) && good;
-        else if (note->kind == HD_ANNOTATION_DEMO_OPERAND)
-            good = check_source(&c, note) && good;
-        else
-            continue;
-        ++*count;
-    }
+    hd_clashes_init(&c.clashes, function);
+    for (uint32_t b = 0; b < c.facts.cfg->block_count; b++)
+        good = check_block(&c, &c.facts.cfg->blocks[b], &next) && good;
+    hd_clashes_free(&c.clashes);
     hd_facts_free(&c.facts);
     return good;
 }

@@ -9,6 +9,8 @@
  * turned into a word or back, or a repetition of an original instruction that gives the same value everywhere. What was
  * removed may only be such an instruction.
  *
+ * Names of operands in memory (ir/operand_loads.h) are places of their own that overlap nothing.
+ *
  * State: for each place the original register whose current value it holds, or none. Where paths meet, what differs is
  * unknown. A register that no path has written yet may be read anywhere; that is looked at for each register that the
  * quick dataflow does not prove, by one of its own. (Matching: regalloc_match.c.)
@@ -17,6 +19,7 @@
  * functions with more than a few thousand spill slots are slow. */
 #include "passes/check/regalloc.h"
 
+#include "ir/operand_loads.h"
 #include "passes/check/regalloc_proof.h"
 
 #include <stdarg.h>
@@ -44,7 +47,7 @@ static bool may_hold(const hd_proof *p, uint32_t place, uint32_t value)
 {
     if (place >= p->names)
         return true;
-    hd_physical_class class = (hd_physical_class)hd_register_physical(p->allocated, place).class;
+    hd_physical_class class = hd_proof_class_at(p, place);
     hd_physical_class wanted = hd_proof_class_of(p, value);
     return class == wanted || (wanted == HD_PHYSICAL_PREDICATE && class == HD_PHYSICAL_WORD);
 }
@@ -111,7 +114,7 @@ static void apply(const hd_proof *p, const hd_effect *e, uint32_t *state)
 static bool reads_right(const hd_proof *p, const hd_effect *e, const uint32_t *state)
 {
     return state[e->place] == e->value && e->place < p->names &&
-           hd_register_physical(p->allocated, e->place).class == hd_proof_class_of(p, e->value);
+           hd_proof_class_at(p, e->place) == hd_proof_class_of(p, e->value);
 }
 
 /* Meets `state` with what flows into a block already; true where that changed. */
@@ -231,7 +234,7 @@ static void check_single(single *s, const hd_effect *e, const hd_instruction *in
     if (e->kind != HD_EFFECT_READ || e->value != s->value)
         return;
     bool right =
-        e->place < p->names && hd_register_physical(p->allocated, e->place).class == hd_proof_class_of(p, s->value);
+        e->place < p->names && hd_proof_class_at(p, e->place) == hd_proof_class_of(p, s->value);
     char was[64], is[64];
     if (right && (!s->now_written || hd_bitset_has(&s->now, e->place)))
         return;
@@ -289,6 +292,7 @@ bool hd_check_allocation(hd_function *original, hd_function *allocated, hd_diagn
 {
     hd_proof p = {.original = original, .allocated = allocated, .diagnostics = diagnostics, .slot_symbol = HD_NONE};
     hd_arena_init(&p.arena);
+    p.collected = hd_operand_registers(allocated, &p.arena);
     hd_proof_match(&p);
     p.cfg = hd_function_cfg(allocated);
     p.places = p.names + p.slots.count;

@@ -40,6 +40,7 @@ typedef struct hd_proof {
     uint32_t *definitions; /* by original register: how many operands define it */
     uint32_t *ordinal_of;  /* by allocated ordinal and the end: the next original ordinal */
     uint32_t **in;         /* by block: by place, the value that it holds or HD_NONE; NULL: not reached yet */
+    const bool *collected; /* by register of the allocated function: it names an operand in memory; NULL: none does */
     hd_bitset doubtful;    /* original registers that the quick dataflow did not prove at some read */
     bool failed;
 } hd_proof;
@@ -49,6 +50,14 @@ void hd_proof_fail(hd_proof *p, const hd_instruction *insn, const char *format, 
 
 /* Matches the instructions by id and fills in what each does to places (passes/check/regalloc_match.c). */
 void hd_proof_match(hd_proof *p);
+
+/* What a name of the allocated function can hold: an operand in memory has no place, and any type. */
+static inline hd_physical_class hd_proof_class_at(const hd_proof *p, uint32_t place)
+{
+    if (p->collected && p->collected[place])
+        return hd_physical_class_of((hd_type)p->allocated->registers.items[place].type);
+    return (hd_physical_class)hd_register_physical(p->allocated, place).class;
+}
 
 static inline hd_physical_class hd_proof_class_of(const hd_proof *p, uint32_t value)
 {

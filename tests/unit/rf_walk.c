@@ -35,6 +35,7 @@ static void random_width(hd_writer *w, uint64_t *seed)
 static void random_instruction(hd_writer *w, uint64_t *seed)
 {
     uint32_t d = below(seed, DATA_REGISTERS), a = below(seed, DATA_REGISTERS), b = below(seed, DATA_REGISTERS);
+    static const char *const spaces[] = {"param", "const", "global"}, *const names[] = {"n", "cin", "in"};
     hd_write_string(w, "    ");
     uint32_t kind = below(seed, 16);
     if (kind != 11)
@@ -42,7 +43,7 @@ static void random_instruction(hd_writer *w, uint64_t *seed)
     switch (kind) {
     case 0: hd_write_format(w, "mov.u32 %%r%u, %u;\n", d, below(seed, 8)); return;
     case 1: hd_write_format(w, "mov.u32 %%r%u, %s;\n", d, below(seed, 3) ? "%laneid" : "%ctaid.x"); return;
-    case 2: hd_write_format(w, "ld.param.u32 %%r%u, [n];\n", d); return;
+    case 2: hd_write_format(w, "ld.%s.u32 %%r%u, [%s];\n", spaces[d % 3], d, names[d % 3]); return;
     case 3: case 4: hd_write_format(w, "setp.%s.u32 %%p%u, %%r%u, %u;\n", below(seed, 2) ? "lt" : "ne", below(seed, PREDICATES), a, below(seed, 40)); return;
     case 5: hd_write_format(w, "st.global.u32 [out], %%r%u;\n", a); return;
     case 6: hd_write_format(w, "and.b32 %%r%u, %%r%u, 31;\n", d, a); return;
@@ -85,7 +86,7 @@ static void random_end(hd_writer *w, uint64_t *seed, uint32_t block, uint32_t bl
 void rf_random_kernel(hd_writer *w, uint64_t seed)
 {
     uint32_t blocks = 3 + below(&seed, 9), length = 1 + below(&seed, 7);
-    hd_write_string(w, ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 n)\n{\n");
+    hd_write_string(w, ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.const .u32 cin;\n.global .u32 in;\n.entry k(.param .u32 n)\n{\n");
     hd_write_format(w, "    .reg .b32 %%r<%d>;\n    .reg .pred %%p<%d>;\n", DATA_REGISTERS, PREDICATES);
     hd_write_format(w, "    .reg .b64 %%d<%d>;\n    .reg .b16 %%h<%d>;\n", WIDE_REGISTERS, HALF_REGISTERS);
     hd_write_string(w, "    mov.u32 %r0, %laneid;\n    ld.param.u32 %r1, [n];\n");
@@ -147,7 +148,7 @@ static uint64_t compute(const machine *m, const hd_instruction *insn, uint32_t l
     case HD_OP_MOV:
         return o[1].kind == HD_OPERAND_VECTOR ? value_of(m, o + 2, lane) | value_of(m, o + 3, lane) << 32 : value_of(m, o + 1, lane);
     case HD_OP_CVT: return value_of(m, o + 1, lane);
-    case HD_OP_LD: return 5; /* the parameter */
+    case HD_OP_LD: return 5; /* whatever the space */
     case HD_OP_ADD: return value_of(m, o + 1, lane) + value_of(m, o + 2, lane);
     case HD_OP_AND: return value_of(m, o + 1, lane) & value_of(m, o + 2, lane);
     case HD_OP_SETP:

@@ -53,9 +53,19 @@ static void forms_keep_what_the_two_lines_have(void **state)
          "\t@!%p1 setp.lt.s32 %p2, [%rd1+-4]:ld.global.u32 %r1, 7;\n"},
         {"\tld.shared.u32 %r1, [%r3]; //@demo\n\tadd.s32 %r2, %r1, 7; /*@demo_operand set*/ // why\n",
          "\tadd.s32 %r2, [%r3]:ld.shared.u32 %r1, 7; // why\n"},
-        /* with other techniques' annotations */
+        /* with other annotations */
+        {"\tld.const.f32 %f2, [data]; //@demo; x_flag\n\tmul.f32 %f3, %f2, %f1; //@demo_operand set\n",
+         "\tmul.f32 %f3, [data]:ld.const.f32.x_flag %f2, %f1;\n"},
         {"\tld.const.f32 %f2, [data]; //@bow boc; pbr (4); demo\n\tmul.f32 %f3, %f2, %f1; //@bow both; demo_operand set\n",
          "\t.heddle pbr (4);\n\tmul.f32.bow::both %f3, [data]:ld.const.f32.bow::boc %f2, %f1;\n"},
+        /* several operands, and what a load stood behind */
+        {"\tld.const.f32 %f2, [data]; //@demo\n\tld.global.f32 %f1, [%rd2]; //@demo; demo_after 2\n\tmul.f32 %f3, %f2, %f1; //@demo_operand set,set\n",
+         "\tmul.f32 %f3, [data]:ld.const.f32 %f2, [%rd2]:ld.global.f32.demo_after::2 %f1;\n"},
+        {"\tld.global.f32 %f2, [%rd1]; //@demo\n\tld.global.f32 %f4, [%rd2+8]; //@demo\n\tfma.rn.f32 %f3, %f2, %f1, %f4; //@demo_operand set,none,set\n",
+         "\tfma.rn.f32 %f3, [%rd1]:ld.global.f32 %f2, %f1, [%rd2+8]:ld.global.f32 %f4;\n"},
+        {"\tld.global.f32 %f2, [%rd1]; //@demo\n\tld.global.f32 %f4, [%rd2]; //@demo\n\tld.shared.f32 %f5, [%r1]; //@demo\n"
+         "\tfma.rn.f32 %f3, %f2, %f4, %f5; //@demo_operand set,set,set\n",
+         "\tfma.rn.f32 %f3, [%rd1]:ld.global.f32 %f2, [%rd2]:ld.global.f32 %f4, [%r1]:ld.shared.f32 %f5;\n"},
         {"\tld.const.f32 %f2, [data]; //@demo\n\tmul.f32 %f3, %f2, %f1; //@demo_operand set\n"
          "\tld.const.f32 %f2, [data]; //@demo\n\tmul.f32 %f3, %f3, %f2; //@demo_operand none,set\n",
          "\tmul.f32 %f3, [data]:ld.const.f32 %f2, %f1;\n\tmul.f32 %f3, %f3, [data]:ld.const.f32 %f2;\n"},
@@ -80,8 +90,12 @@ static void other_pairs_stay_apart(void **state)
         "\tld.const.f32 %f2, [data]; //@demo\n\tmul.f32 %f3,\n\t\t%f2, %f1; //@demo_operand set\n",
         "\tld.const.f32 %f2, [data]; /*@demo*/ mul.f32 %f3, %f2, %f1; //@demo_operand set\n",
         "\t@%p1 ld.const.f32 %f2, [data]; //@demo\n\t@!%p1 mul.f32 %f3, %f2, %f1; //@demo_operand set\n",
-        "\tld.const.f32 %f2, [data]; //@demo; x_flag\n\tmul.f32 %f3, %f2, %f1; //@demo_operand set\n",
         "\tld.const.f32 %f2, [data]; //@demo\n\tmul.f32 %f3, %f2, %f1; //@demo_operand set; x_flag\n",
+        /* several: in another order than the operands, not next to each other, one without its mark */
+        "\tld.const.f32 %f1, [data]; //@demo\n\tld.const.f32 %f2, [data]; //@demo\n\tmul.f32 %f3, %f2, %f1; //@demo_operand set,set\n",
+        "\tld.const.f32 %f2, [data]; //@demo\n\n\tld.const.f32 %f1, [data]; //@demo\n\tmul.f32 %f3, %f2, %f1; //@demo_operand set,set\n",
+        "\tld.const.f32 %f2, [data]; //@demo\n\tld.const.f32 %f1, [data];\n\tmul.f32 %f3, %f2, %f1; //@demo_operand set,set\n",
+        "\tld.const.f32 %f2, [data]; //@demo\n\tld.const.f32 %f1, [data]; //@demo\n\tmul.f32 %f3, %f2, %f1; //@demo_operand none,set\n",
         /* unsound, but not ours to mend: another source is annotated, two are, it is named twice */
         "\tld.const.f32 %f2, [data]; //@demo\n\tmul.f32 %f3, %f2, %f1; //@demo_operand none,set\n",
         "\tld.const.f32 %f2, [data]; //@demo\n\tmul.f32 %f3, %f2, %f1; //@demo_operand set,set\n",
@@ -138,7 +152,10 @@ static void malformed_forms_are_told(void **state)
         {"\tmul.f32 %f3, [data]:ld.const.f32 {%f2,%f4}, %f1;\n", "bad-annotation", "the register that it names"},
         {"\tmul.f32 %f3, [data]:ld.const.f32 %f2 %f1;\n", "bad-annotation", "a comma or semicolon follows"},
         {"\tmul.f32 %f3, [data]:ld.const.f32 %f2\n, %f1;\n", "bad-annotation", "a comma or semicolon follows"},
-        {"\tmul.f32 %f3, [data]:ld.const.f32 %f2, [data]:ld.const.f32 %f1;\n", "bad-annotation", "one operand from memory"},
+        {"\tmul.f32 %f3, [data]:ld.const.f32 %f2, [data]:ld.const.f32 %f2;\n", "bad-annotation", "elsewhere, too"},
+        {"\tmul.f32 %f3, [data]:ld.const.f32 %f2, [data]:ld.const.f32;\n", "bad-annotation", "the register that it names"},
+        {"\tfma %f3, [a]:ld.x %f2, [a]:ld.x %f2, [a]:ld.x %f2, [a]:ld.x %f2, [a]:ld.x %f2, [a]:ld.x %f2, [a]:ld.x %f2, [a]:ld.x %f2, [a]:ld.x %f2;\n",
+         "bad-annotation", "at most 8"},
         {"\tmul.f32 [data]:ld.const.f32 %f3, %f2, %f1;\n", "bad-annotation", "behind a comma"},
         {"\tmul.f32 %f3, data]:ld.const.f32 %f2, %f1;\n", "bad-annotation", "behind a comma"},
         {"L: mul.f32 %f3, [data]:ld.const.f32 %f2, %f1;\n", "bad-annotation", "begins its line"},
