@@ -267,7 +267,7 @@ static void count_conflicts(report_kernel_work *work)
 
 bool report_allocation(report_kernel_work *work, hd_architected *numbers)
 {
-    hd_regalloc_options options = {.max = work->common->options->max_registers};
+    hd_regalloc_options options = {.max = work->common->options->max_registers, .optional = true};
     hd_regalloc_result result = {0};
     hd_report_kernel *k = work->kernel;
     *numbers = (hd_architected){k->live_peak, k->live_peak_predicates, 0, 0};

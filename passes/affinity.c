@@ -2,6 +2,7 @@
 #include "passes/affinity.h"
 
 #include "ir/form.h"
+#include "passes/async_spans.h"
 #include "passes/executions.h"
 
 enum { JOIN_AT = 1 << 20 };
@@ -9,6 +10,7 @@ enum { JOIN_AT = 1 << 20 };
 typedef struct gathering {
     hd_function *function;
     hd_storage storage;
+    const hd_bitset *in_flight;       /* words of asynchronous instructions; NULL: none */
     HD_ARRAY(hd_affinity_edge) edges; /* one for each pair of each instruction; the first `joined` are sorted, each once */
     uint32_t joined;
     hd_u32_array sources;             /* words that the instruction reads */
@@ -18,7 +20,7 @@ typedef struct gathering {
 static void add_source(gathering *g, uint32_t ordinal, uint32_t reg)
 {
     HD_STORAGE_WORDS (&g->storage, reg, word) {
-        if (g->stamp[word] == ordinal + 1)
+        if (g->stamp[word] == ordinal + 1 || (g->in_flight && hd_bitset_has(g->in_flight, word)))
             continue;
         g->stamp[word] = ordinal + 1;
         hd_array_push(&g->sources, word);
@@ -104,6 +106,7 @@ void hd_affinity_build(hd_pass_context *context, hd_affinity *affinity)
     hd_executions executions = hd_executions_estimate(context->function, &g.storage, factor, &context->scratch);
     *affinity = (hd_affinity){.words = g.storage.words};
     g.stamp = HD_ARENA_ARRAY(&context->scratch, uint32_t, g.storage.words);
+    g.in_flight = hd_async_words(context->function, &g.storage, &context->scratch);
     gather_edges(&g, &executions);
     affinity->edges = hd_arena_copy(&context->scratch, g.edges.items, g.edges.count * sizeof *g.edges.items);
     affinity->count = g.edges.count;

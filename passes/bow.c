@@ -8,6 +8,9 @@
  *   rf    only to the register file: no path reads it within the window.
  *   both  else.
  *
+ * Registers that asynchronous instructions read or write (ir/asynchronous.def) are in the register file when these do: every destination that is
+ * one of them goes there only.
+ *
  * The window is the warp's issued stream, not the path of a thread. Cut edges are those behind which the stream may go elsewhere first: every
  * out-edge of a branch that may diverge, and every edge into its reconvergence point r(b) from b or from the blocks between.
  * ("boc" along control-flow paths alone is wrong: the other side's instructions push the entry out of the window.)
@@ -64,6 +67,7 @@ typedef struct bow_pass {
     hd_bitset cut;          /* by index in cfg->successors */
     hd_storage storage;
     const hd_register_set *live_in; /* by block and X: of words */
+    const hd_bitset *in_flight; /* words of asynchronous instructions; NULL: none */
     bow_list *entries;      /* by block */
     bow_state *states;      /* by word */
     uint32_t *post_number;  /* by block */
@@ -226,14 +230,16 @@ static bool is_module_wide(const bow_pass *p, uint32_t reg)
 
 static uint8_t classify(bow_pass *p, const hd_instruction *insn, const hd_operand *o, uint32_t at, bool call)
 {
-    if (insn->flags & HD_INSN_OPAQUE)
-        return HD_BOW_BOTH;
     bool held = true, near = false;
     HD_STORAGE_WORDS (&p->storage, o->value, word) {
+        if (p->in_flight && hd_bitset_has(p->in_flight, word))
+            return HD_BOW_RF;
         const bow_state *after = state_of(p, word);
         held = held && (after->chain == CHAIN_NONE || (after->chain == CHAIN_GOOD && after->next - at < p->iw));
         near = near || (after->near_read != NO_READ && after->near_read - at < p->iw);
     }
+    if (insn->flags & HD_INSN_OPAQUE)
+        return HD_BOW_BOTH;
     if (held && !call && hd_definition_kills(p->function, insn, o) && !is_module_wide(p, o->value))
         return HD_BOW_BOC;
     return near ? HD_BOW_BOTH : HD_BOW_RF;
@@ -464,6 +470,7 @@ bool hd_pass_bow(hd_pass_context *context)
     p.uniformity = hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY);
     p.entries = HD_ARENA_ARRAY(p.arena, bow_list, p.cfg->block_count);
     p.storage = *(const hd_storage *)hd_analysis_get(context, HD_ANALYSIS_STORAGE);
+    p.in_flight = hd_async_words(f, &p.storage, p.arena);
     p.states = HD_ARENA_ARRAY(p.arena, bow_state, p.storage.words);
     p.live_in = ((const hd_liveness *)hd_analysis_get(context, HD_ANALYSIS_LIVE_WORDS))->live_in;
     p.post_number = HD_ARENA_ARRAY(p.arena, uint32_t, p.cfg->block_count);

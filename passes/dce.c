@@ -8,6 +8,7 @@
  * Stores, atomics, barriers, warp-wide exchange, calls, fences, volatile and unknown instructions stay, with all they
  * read. Annotations of what is removed go with it. Complexity: linear in each round. Unreachable blocks stay.
  */
+#include "ir/asynchronous.h"
 #include "passes/liveness.h"
 #include "passes/rewrite.h"
 
@@ -71,6 +72,9 @@ static void need(marking *m, uint32_t ordinal)
         want(m, o->value);
     if (insn->guard != HD_NONE)
         want(m, insn->guard);
+    if (hd_insn_async(m->function, insn).part == HD_ASYNC_BEGIN) /* what is in flight counts as read */
+        HD_ASYNC_DATA (m->function, insn, o)
+            want(m, o->value);
 }
 
 static void list_definers(marking *m, hd_arena *arena)

@@ -3,7 +3,8 @@
  * Rules: a definition kills only where it is unguarded, writes the whole register and stands in an instruction whose
  * effect is known; guards are uses; what stands as DEF | USE is read, then written; opaque instructions read and write
  * all their registers. Live into the virtual exit X are the result registers of a device function. Registers declared
- * at module scope (old PTX) are read by every call, and live into X of a device function.
+ * at module scope (old PTX) are read by every call, and live into X of a device function. What an asynchronous instruction has in flight is read
+ * wherever async_spans.h says.
  *
  * Method: for the registers that some block reads before it writes them, 64 at a time, an upward search from those blocks that stops at
  * blocks that kill them. Registers that live inside one block, most of them, cost nothing. Live-out is the union of the
@@ -131,6 +132,7 @@ typedef struct scan {
     uint32_t *read, *killed;     /* by register: the last block + 1 that reads it first, that kills it */
     place_list reads, kills;     /* in block order */
     hd_register_set module_wide; /* registers declared at module scope */
+    const hd_async_spans *spans; /* NULL: nothing is ever in flight */
 } scan;
 
 static inline void note_read(scan *s, uint32_t reg, uint32_t block)
@@ -181,9 +183,12 @@ static void scan_blocks(scan *s, const hd_cfg *cfg, hd_arena *scratch)
     s->read = HD_ARENA_ARRAY(scratch, uint32_t, s->registers);
     s->killed = HD_ARENA_ARRAY(scratch, uint32_t, s->registers);
     for (uint32_t b = 0; b < cfg->block_count; b++)
-        for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++)
+        for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
+            HD_ASYNC_USES (s->spans, i, reg)
+                scan_register(s, reg, b, note_read);
             if (!s->storage || !hd_storage_skips(s->storage, i))
                 scan_instruction(s, &s->function->instructions.items[i], b);
+        }
 }
 
 /* ---- the search -------------------------------------------------------------------------------------------------- */
@@ -397,6 +402,7 @@ static hd_liveness *make_liveness(hd_function *f, const hd_storage *storage, hd_
     const hd_cfg *cfg = hd_function_cfg(f);
     scan read = {.function = f, .storage = storage, .registers = storage ? storage->words : f->registers.count};
     hd_liveness *result = HD_ARENA_NEW(arena, hd_liveness);
+    result->spans = read.spans = hd_async_spans_of(f, arena);
     result->live_in = find_live_in(&read, cfg, arena);
     result->module_wide = storage ? words_of(storage, read.module_wide, arena) : read.module_wide;
     result->module_wide_registers = read.module_wide;
@@ -495,13 +501,9 @@ void hd_live_start(hd_live_walk *w, uint32_t block)
     }
 }
 
-void hd_live_step(hd_live_walk *w)
+static inline void walk_instruction(hd_live_walk *w, const hd_instruction *insn)
 {
     const hd_function *f = w->function;
-    const hd_instruction *insn = &f->instructions.items[--w->ordinal];
-    hd_insn_prefetch(f, w->ordinal + HD_PREFETCH_AHEAD); /* the blocks are mostly asked for in text order */
-    if (w->liveness->storage && hd_storage_skips(w->liveness->storage, w->ordinal))
-        return;
     HD_INSN_REGISTERS(f, insn, d)
     if (hd_definition_kills(f, insn, d))
         walk_kill(w, d->value);
@@ -514,4 +516,15 @@ void hd_live_step(hd_live_walk *w)
     if (module_wide.count && is_call(f, insn))
         for (uint32_t i = 0; i < module_wide.count; i++)
             walk_add(w, module_wide.items[i]);
+}
+
+void hd_live_step(hd_live_walk *w)
+{
+    const hd_function *f = w->function;
+    const hd_instruction *insn = &f->instructions.items[--w->ordinal];
+    hd_insn_prefetch(f, w->ordinal + HD_PREFETCH_AHEAD); /* the blocks are mostly asked for in text order */
+    if (!w->liveness->storage || !hd_storage_skips(w->liveness->storage, w->ordinal))
+        walk_instruction(w, insn);
+    HD_ASYNC_USES (w->liveness->spans, w->ordinal, reg)
+        walk_read(w, reg);
 }

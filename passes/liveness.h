@@ -15,6 +15,7 @@
 
 #include "base/bitset.h"
 #include "ir/storage.h"
+#include "passes/async_spans.h"
 #include "passes/pass.h"
 
 /* A list of register ids, ascending, without repetition. */
@@ -44,6 +45,7 @@ typedef struct hd_liveness {                   /* thread level (TL) */
     hd_register_set module_wide;               /* registers declared at module scope: calls read them */
     hd_register_set module_wide_registers;     /* the same as registers, also where items are words */
     const hd_storage *storage;                 /* items are its words; NULL: they are registers */
+    const hd_async_spans *spans;               /* registers in flight are live; NULL: none ever is */
     uint32_t items;                            /* how many there are */
 } hd_liveness;
 

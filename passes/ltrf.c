@@ -13,6 +13,9 @@
  *   passes/ltrf_form.c   algorithm 1: blocks to intervals
  *   passes/ltrf_merge.c  algorithm 2: intervals to larger ones, until nothing merges
  *
+ * Words that asynchronous instructions read or write (ir/asynchronous.def) are in no interval: these instructions do so while the warp goes on, and so
+ * every access of these words bypasses the cache.
+ *
  * Irreducible graphs need no care: what is entered from two intervals is a header, unless it all fits into one. Code that the entry does not reach is in none.
  *
  * dead (LTRF+): marks source operands of which no word is live in the warp behind the instruction (passes/warp_words.h) nor written by it.
@@ -35,10 +38,12 @@ static void add_word(hd_u32_array *words, uint32_t first, uint32_t word)
     hd_array_push(words, word);
 }
 
+/* What asynchronous instructions read or write stays in the main register file. */
 static void add_register(const ltrf_plan *p, hd_u32_array *words, uint32_t first, uint32_t reg)
 {
     HD_STORAGE_WORDS (p->storage, reg, word)
-        add_word(words, first, word);
+        if (!p->in_flight || !hd_bitset_has(p->in_flight, word))
+            add_word(words, first, word);
 }
 
 static void list_words(ltrf_plan *p)
@@ -254,6 +259,7 @@ bool hd_pass_ltrf(hd_pass_context *context)
     p.storage = hd_analysis_get(context, HD_ANALYSIS_STORAGE);
     p.order = order_of(p.cfg, hd_analysis_get(context, HD_ANALYSIS_WARP_ORDER), p.arena);
     p.rank = rank_blocks(p.cfg, p.arena);
+    p.in_flight = hd_async_words(f, p.storage, p.arena);
     list_words(&p);
     ltrf_find_alone(&p, hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY));
     ltrf_form(&p);

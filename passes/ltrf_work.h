@@ -28,6 +28,7 @@ typedef struct ltrf_plan {
     const hd_storage *storage;
     hd_arena *arena;
     uint32_t most;          /* N */
+    const hd_bitset *in_flight; /* words of asynchronous instructions; NULL: none */
     uint32_t *word_first;   /* by instruction: where its words begin in `words` */
     hd_u32_array words;
     ltrf_order order;

@@ -12,16 +12,19 @@
  * Deterministic.
  *
  * Not handled: functions with parameters or results in registers and those of modules with registers at module scope
- * (PTX of old) stay virtual, with a warning, and so do callers that pass vector registers. Debug information about registers' names is not rewritten. Registers that
- * wgmma.mma_async and tcgen05.st still read when they die in the program's order are not kept until that is waited for.
+ * (PTX of old) stay virtual, with a warning, and so do callers that pass vector registers, device functions that may return with registers in
+ * flight, and functions that do not fit because of what is in flight (regalloc_async.c). Debug information about registers' names is not rewritten.
  * Operands in memory that `demo` has made need no place: their registers keep names of their own, %M0, %MD1 and so on by the order of the
  * operands, and nothing is inserted between their loads and the instruction that takes them (ir/operand_loads.h).
  * Slots of one spill round are shared, those of different rounds are not. */
 #include "passes/regalloc_work.h"
 
+#include "ir/asynchronous.h"
 #include "ir/build.h"
 #include "passes/check/regalloc.h"
 #include "target/gpu.h"
+
+#include <stdio.h>
 
 enum { HD_REGALLOC_ROUNDS = 64, HD_REGALLOC_SLACK = 4 };
 
@@ -39,12 +42,21 @@ static bool passes_vectors(const hd_function *f)
     return false;
 }
 
+/* Where a caller may use the registers of its frame again. */
+static bool leaves_in_flight(hd_pass_context *context)
+{
+    const hd_liveness *liveness = hd_analysis_get(context, HD_ANALYSIS_LIVENESS);
+    return liveness->spans && liveness->spans->leaves;
+}
+
 static bool is_supported(hd_pass_context *context)
 {
     const hd_function *f = context->function;
     const char *what = NULL;
     if (f->register_parameters.count || f->register_results.count)
         what = "parameters in registers";
+    if (!what && leaves_in_flight(context))
+        what = "asynchronous instructions that may have registers in flight when it returns";
     if (!what && passes_vectors(f))
         what = "calls with arguments in vector registers";
     for (uint32_t d = 0; d < f->declarations.count && !what; d++)
@@ -65,6 +77,13 @@ static bool is_supported(hd_pass_context *context)
     return !what;
 }
 
+static void report_virtual(hd_pass_context *context, const char *why)
+{
+    const hd_function *f = context->function;
+    hd_report(context->diagnostics, HD_DIAG_NOT_ALLOCATED, f->module->source, f->header_span, "'%s' %s: its registers stay as they are",
+              hd_names_text(&f->module->names, f->name), why);
+}
+
 static void start_round(hd_regalloc *ra, uint32_t round)
 {
     hd_function *f = ra->function;
@@ -77,15 +96,33 @@ static void start_round(hd_regalloc *ra, uint32_t round)
     for (uint32_t r = 0; ra->collected && r < f->registers.count; r++)
         if (ra->collected[r])
             ra->flags.items[r] = HD_NO_SPILL;
+    hd_regalloc_pins(ra);
     if (!round) {
         ra->result.peak = ra->ranges.general_peak;
         ra->result.predicate_peak = ra->ranges.predicate_peak;
     }
 }
 
-static void report_failure(const hd_regalloc *ra)
+/* Before the first change of a function that may stay as it is. */
+static void keep_original(hd_regalloc *ra)
+{
+    if (ra->optional && !ra->before)
+        ra->before = hd_function_copy(ra->function);
+}
+
+static void report_failure(hd_regalloc *ra)
 {
     const hd_function *f = ra->function;
+    char why[160];
+    if (ra->optional) {
+        if (ra->before)
+            hd_function_restore(ra->function, ra->before);
+        ra->before = NULL;
+        snprintf(why, sizeof why, "does not fit into %u registers and %u predicates%s", ra->max_registers, ra->max_predicates,
+                 ra->in_flight ? " with those that asynchronous instructions have in flight, which cannot be spilled there" : "");
+        report_virtual(ra->context, why);
+        return;
+    }
     hd_report(ra->context->diagnostics, HD_DIAG_OUT_OF_REGISTERS, f->module->source, f->header_span,
               "'%s' does not fit into %u registers and %u predicates, even with everything spilled that can be",
               hd_names_text(&f->module->names, f->name), ra->max_registers, ra->max_predicates);
@@ -96,27 +133,11 @@ static bool spill_some(hd_regalloc *ra)
     hd_u32_array spilled = {0};
     bool any = hd_regalloc_choose(ra, &spilled);
     if (any)
+        keep_original(ra);
+    if (any)
         hd_regalloc_spill(ra, &spilled);
     hd_array_free(&spilled);
     return any;
-}
-
-/* Matrices that wgmma and tcgen05 read or write on their own time: until that is waited for, nothing else may touch the
- * registers, and so no spill code. */
-static void protect_asynchronous(hd_regalloc *ra)
-{
-    const hd_function *f = ra->function;
-    const uint32_t both = HD_BEHAVE_WARP | HD_BEHAVE_ASYNC;
-    for (uint32_t i = 0; i < f->instructions.count; i++) {
-        const hd_instruction *insn = &f->instructions.items[i];
-        const hd_operand *o = hd_insn_operands(f, insn);
-        if ((hd_insn_form(f, insn)->behaviour & both) != both)
-            continue;
-        for (uint32_t k = 0; k < insn->operand_count; k++)
-            for (uint32_t e = 1; o[k].kind == HD_OPERAND_VECTOR && e <= o[k].count; e++)
-                if (o[k + e].kind == HD_OPERAND_REGISTER)
-                    ra->flags.items[o[k + e].value] = HD_NO_SPILL;
-    }
 }
 
 typedef enum outcome { DONE, AGAIN, FAILED } outcome;
@@ -133,6 +154,8 @@ static outcome try_round(hd_regalloc *ra)
     hd_u32_array conflicts = {0};
     hd_regalloc_units(ra, &conflicts);
     bool split = conflicts.count != 0;
+    if (split)
+        keep_original(ra);
     if (split)
         hd_regalloc_split_vectors(ra, &conflicts);
     hd_array_free(&conflicts);
@@ -194,13 +217,14 @@ static bool allocate(hd_pass_context *context, const hd_regalloc_options *option
     hd_arena_init(&arena);
     hd_regalloc ra = {.context = context, .function = f, .arena = &arena, .banks = options->banks};
     ra.slot_symbol = HD_NONE;
+    ra.in_flight = hd_function_has_async(f);
+    ra.optional = options->optional || ra.in_flight;
     ra.max_predicates = HD_PREDICATE_REGISTERS;
     ra.max_registers = most_registers(context, options->max);
     if (f->registers.count) {
         memset(hd_array_extend(&ra.flags, f->registers.count), 0, f->registers.count);
         memset(hd_array_extend(&ra.home, f->registers.count), 0, f->registers.count * sizeof(uint32_t));
     }
-    protect_asynchronous(&ra);
     outcome o = AGAIN;
     for (uint32_t round = 0; o == AGAIN && round < HD_REGALLOC_ROUNDS; round++) {
         ra.round = round;
@@ -209,12 +233,15 @@ static bool allocate(hd_pass_context *context, const hd_regalloc_options *option
     }
     if (o != DONE)
         report_failure(&ra);
-    bool fine = o == DONE && finish(&ra);
+    bool fine = o == DONE ? finish(&ra) : ra.optional;
     *result = ra.result;
+    result->left_virtual = o != DONE;
     hd_array_free(&ra.ranges.parts);
     hd_array_free(&ra.flags);
     hd_array_free(&ra.home);
     hd_array_free(&ra.failed);
+    hd_array_free(&ra.pins);
+    hd_function_copy_free(ra.before);
     hd_arena_free(&arena);
     return fine;
 }
@@ -226,7 +253,7 @@ bool hd_regalloc_run(hd_pass_context *context, const hd_regalloc_options *option
         return true;
     hd_function *before = context->verify ? hd_function_copy(context->function) : NULL;
     bool fine = allocate(context, options, result);
-    if (fine && before)
+    if (fine && before && !result->left_virtual)
         fine = hd_check_allocation(before, context->function, context->diagnostics);
     hd_function_copy_free(before);
     return fine;
@@ -239,5 +266,6 @@ bool hd_pass_regalloc(hd_pass_context *context)
     const char *banks = hd_option_text(context, "banks");
     options.banks = banks ? (uint32_t)(*banks - '0') : 0;
     bool fine = hd_regalloc_run(context, &options, &result);
-    return !fine || !result.left_virtual; /* what did not fit is half rewritten */
+    bool tried = result.peak || result.predicate_peak; /* what did not fit is half rewritten, or written back */
+    return !fine || !result.left_virtual || tried;
 }

@@ -7,6 +7,7 @@
 
 typedef struct hd_regalloc_options {
     uint32_t max; /* general registers, at most HD_GENERAL_REGISTERS; 0: as many as there are, or what .maxnreg says */
+    bool optional;  /* a function that does not fit stays virtual, with a warning; else that is an error */
     uint32_t banks; /* 2 or 4: prefer different banks for the sources of an instruction; 0: no such preference */
 } hd_regalloc_options;
 
@@ -16,10 +17,11 @@ typedef struct hd_regalloc_result {
     uint32_t predicate_peak;
     uint32_t spilled, rematerialized;               /* registers */
     uint32_t loads, stores, moves, predicate_moves; /* instructions inserted */
-    bool left_virtual;                              /* not supported (a warning says what); nothing changed */
+    bool left_virtual;                              /* not supported, or not fitting (a warning says what); nothing changed */
 } hd_regalloc_result;
 
-/* Allocates one function. false (reported) where its registers do not fit; the function is not usable then. */
+/* Allocates one function. false (reported) where its registers do not fit; the function is not usable then. A function that does not fit because of
+ * what asynchronous instructions have in flight stays virtual, as with `optional`. */
 bool hd_regalloc_run(hd_pass_context *context, const hd_regalloc_options *options, hd_regalloc_result *result);
 
 /* Registers of a function with its callees' frames above what it holds during calls, for all functions of a module,

@@ -85,6 +85,12 @@ static bool covers_from(const hd_regalloc *ra, uint32_t reg, uint32_t position, 
     return position < parts[p].end;
 }
 
+static bool is_pinned(const hd_regalloc *ra, uint32_t reg, uint32_t ordinal)
+{
+    uint32_t s = hd_regalloc_pin_from(ra, reg, ordinal);
+    return s < ra->pins.count && ra->pins.items[s].reg == reg && ra->pins.items[s].begin <= ordinal;
+}
+
 static void give_up(chooser *c, uint32_t reg)
 {
     hd_regalloc *ra = c->ra;
@@ -99,15 +105,25 @@ static void give_up(chooser *c, uint32_t reg)
     for (uint32_t k = ra->use_first[reg]; k < ra->use_first[reg + 1]; k++) { /* there it has a register all the same */
         uint32_t i = ra->uses[k], b = ra->cfg->block_of[i];
         uint32_t read = 2 * (ra->ranges.begin[b] + i - ra->cfg->blocks[b].first);
+        if (is_pinned(ra, reg, i))
+            continue;
         pressure[read] += covers_from(ra, reg, read, &cursor) ? words : 0;
         pressure[read + 1] += covers_from(ra, reg, read + 1, &cursor) ? words : 0;
+    }
+    for (uint32_t s = hd_regalloc_pin_from(ra, reg, 0); s < ra->pins.count && ra->pins.items[s].reg == reg; s++) {
+        uint32_t b = ra->cfg->block_of[ra->pins.items[s].first], base = ra->ranges.begin[b] - ra->cfg->blocks[b].first;
+        for (uint32_t at = 2 * (base + ra->pins.items[s].begin); at <= 2 * (base + ra->pins.items[s].last) + 1; at++)
+            pressure[at] += words;
     }
     c->weight[reg] = -1;
     hd_array_push(c->spilled, reg);
 }
 
-static bool touches(const hd_function *f, const hd_instruction *insn, uint32_t reg)
+static bool touches(const hd_regalloc *ra, const hd_instruction *insn, uint32_t reg)
 {
+    const hd_function *f = ra->function;
+    if (is_pinned(ra, reg, (uint32_t)(insn - f->instructions.items)))
+        return true;
     HD_INSN_REGISTERS(f, insn, o)
     if (o->value == reg)
         return true;
@@ -129,7 +145,7 @@ static uint32_t lightest_of(chooser *c, const uint32_t *members, uint32_t count,
                 (c->weight[reg] <= c->weight[best] && reg < best))
                 best = reg;
         }
-        if (best == HD_NONE || (covers(c->ra, best, position) && !(insn && touches(c->ra->function, insn, best))))
+        if (best == HD_NONE || (covers(c->ra, best, position) && !(insn && touches(c->ra, insn, best))))
             return best;
         c->skipped[best] = c->stamp;
     }

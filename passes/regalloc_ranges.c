@@ -169,15 +169,18 @@ static void walk_definitions(walk *w, const hd_instruction *insn, uint32_t write
     }
 }
 
-static void walk_instruction(walk *w, const hd_instruction *insn, uint32_t read)
+static void walk_instruction(walk *w, uint32_t ordinal, uint32_t read)
 {
     const hd_function *f = w->ra->function;
+    const hd_instruction *insn = &f->instructions.items[ordinal];
     walk_definitions(w, insn, read + 1);
     HD_INSN_REGISTERS(f, insn, o)
     if (o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE)
         open_part(w, o->value, read + 1);
     if (insn->guard != HD_NONE)
         open_part(w, insn->guard, read + 1);
+    HD_ASYNC_USES (w->ra->liveness->spans, ordinal, reg)
+        open_part(w, reg, read + 1);
 }
 
 static void walk_block(walk *w, uint32_t b)
@@ -188,7 +191,7 @@ static void walk_block(walk *w, uint32_t b)
     for (uint32_t i = 0; i < out.count; i++)
         open_part(w, out.items[i], 2 * (begin + block->end - block->first));
     for (uint32_t i = block->end; i-- > block->first;)
-        walk_instruction(w, &w->ra->function->instructions.items[i], 2 * (begin + i - block->first));
+        walk_instruction(w, i, 2 * (begin + i - block->first));
     while (w->count) {
         uint32_t reg = w->members[w->count - 1], from = 2 * begin;
         if (!is_defined_into(&w->defined, reg, b))

@@ -6,6 +6,8 @@
  *               the thread's own indices, is not stored: the instruction is repeated before each read
  *   predicate   a word of 0 or 1 in a general register: selp behind a write, setp before a read
  *
+ * What an asynchronous instruction has in flight keeps one register all the while (regalloc_async.c).
+ *
  * Within a block a register that was loaded or written serves later reads while there is room for it. Slots are shared
  * by registers that are spilled together and live at different times. Where a guarded instruction writes, the old value
  * is loaded first.
@@ -13,6 +15,7 @@
  * Complexity: O(instructions + accesses of what is spilled, each at most HD_KEEP_REACH positions). */
 #include "passes/regalloc_work.h"
 
+#include "ir/asynchronous.h"
 #include "ir/build.h"
 #include "ir/operand_loads.h"
 #include "ir/sregs.h"
@@ -428,6 +431,39 @@ static void rewrite_access(spiller *s, uint32_t reg)
     keep(s, spill_of(s, reg), writes, s->read + 2, false);
 }
 
+/* An asynchronous instruction has the register in flight: one and the same from before the first such instruction of a pin to behind its wait. */
+static void rewrite_flight(spiller *s, uint32_t reg)
+{
+    hd_pin *pin = &s->ra->pins.items[hd_regalloc_pin_from(s->ra, reg, s->ordinal)];
+    spill *v = spill_of(s, reg);
+    uint32_t here = s->ordinal, group = s->group;
+    if (pin->temporary == HD_NONE) {
+        uint32_t t = pin->temporary = hd_regalloc_new_register(s->ra, (hd_type)s->f->registers.items[reg].type, HD_NO_SPILL);
+        s->ordinal = s->group = pin->begin;
+        if (pin->reads && v->kind == SPILL_REPEAT)
+            repeat(s, v, t);
+        else if (pin->reads)
+            load(s, v, t);
+        s->ordinal = pin->last;
+        if (pin->writes)
+            store(s, v, t);
+        s->ordinal = here;
+        s->group = group;
+        v->kept = pin->writes ? HD_NONE : v->kept;
+    }
+    substitute(s, &s->f->instructions.items[here], reg, pin->temporary, pin->temporary);
+}
+
+static bool is_in_flight(const spiller *s, const hd_operand *of)
+{
+    const hd_instruction *insn = &s->f->instructions.items[s->ordinal];
+    if (hd_insn_async(s->f, insn).part == HD_ASYNC_BEGIN)
+        HD_ASYNC_DATA (s->f, insn, o)
+            if (o->value == of->value)
+                return true;
+    return false;
+}
+
 static void rewrite_instruction(spiller *s)
 {
     const hd_instruction *insn = &s->f->instructions.items[s->ordinal];
@@ -443,7 +479,9 @@ static void rewrite_instruction(spiller *s)
             hd_edit_remove(&s->edit, s->ordinal);
             return;
         }
-        if (v && !(v->kind == SPILL_HOME && is_at_home(s, &s->f->instructions.items[s->ordinal], o->value)))
+        if (v && is_in_flight(s, o))
+            rewrite_flight(s, o->value);
+        else if (v && !(v->kind == SPILL_HOME && is_at_home(s, &s->f->instructions.items[s->ordinal], o->value)))
             rewrite_access(s, o->value);
     }
 }

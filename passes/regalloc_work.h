@@ -6,6 +6,7 @@
  *   regalloc_assign.c  places for units
  *   regalloc_choose.c  what to spill
  *   regalloc_spill.c   spill code and rematerialization
+ *   regalloc_async.c   what asynchronous instructions have in flight, and spill code must leave alone
  *   regalloc_vectors.c moves for vectors whose elements cannot lie side by side
  *   regalloc_rename.c  the physical names
  *   regalloc_frames.c  frames of callees above those of their callers
@@ -64,6 +65,14 @@ typedef struct hd_units {
     uint32_t *next_member;
 } hd_units;
 
+/* A register in flight from one place of a block to another, with no access between but by asynchronous instructions. */
+typedef struct hd_pin {
+    uint32_t reg;
+    uint32_t begin, first, last; /* what it holds is there before `begin`; the first such instruction; the wait that covers the last one */
+    uint32_t temporary;          /* for spill code: the register that stands for it */
+    bool reads, writes;          /* what it held is read; it is written */
+} hd_pin;
+
 typedef struct hd_regalloc {
     hd_pass_context *context;
     hd_function *function;
@@ -79,11 +88,15 @@ typedef struct hd_regalloc {
     const bool *collected;      /* by register: it names an operand in memory, and needs no place; NULL: none does */
     uint32_t collected_count;   /* registers that it covers; those that are made later are none */
     HD_ARRAY(uint8_t) flags;    /* by register: HD_NO_SPILL, ... */
+    HD_ARRAY(hd_pin) pins; /* by register and place */
     hd_u32_array home;          /* by register: offset of the slot that holds the same, of those with HD_AT_HOME */
     uint32_t *use_first, *uses; /* by register: ordinals of the instructions that mention it; built on demand */
     uint32_t slot_symbol;       /* of the array of spill slots, or HD_NONE */
     uint32_t slot_bytes;
     hd_u32_array failed; /* registers that got no place */
+    hd_function *before; /* a copy, where a change may be taken back; NULL: nothing changed yet */
+    bool in_flight;      /* it has asynchronous instructions */
+    bool optional;       /* it stays virtual where it does not fit */
     bool many_failed;    /* more than HD_MANY_FAILED in some round */
     uint32_t used, used_predicates;
     hd_regalloc_result result;
@@ -99,6 +112,10 @@ bool hd_regalloc_assign(hd_regalloc *ra);     /* false: some in ra->failed */
 void hd_regalloc_index_uses(hd_regalloc *ra); /* ra->uses, once a round */
 /* Registers to spill, so that the pressure fits or what failed finds room; false where there are none. */
 bool hd_regalloc_choose(hd_regalloc *ra, hd_u32_array *spilled);
+/* ra->pins; registers in flight in other ways get HD_NO_SPILL. */
+void hd_regalloc_pins(hd_regalloc *ra);
+/* Index of the register's first pin that ends at the instruction or behind it, if it has one: else of another's, or their count. */
+uint32_t hd_regalloc_pin_from(const hd_regalloc *ra, uint32_t reg, uint32_t ordinal);
 void hd_regalloc_spill(hd_regalloc *ra, const hd_u32_array *spilled);
 bool hd_regalloc_rename(hd_regalloc *ra); /* false (reported): names are taken */
 

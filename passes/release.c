@@ -9,11 +9,13 @@
  *        (that may be written in some lanes only, and has its own life)
  *   pbr  a list of words before an instruction: at the start of block v, those in WL at the end of any block that the warp may have run before
  *        v (warp order, not control flow) and not in WL into v; elsewhere, those that end with the instruction before, but have no bit:
- *        later sources, half of a wide source, results that nothing reads
+ *        later sources, half of a wide source, results that nothing reads, and what was in flight until that instruction waited
  *
  * So at each point of each execution only words of WL are mapped. What ends with the last instruction of a block goes to the starts of the
  * blocks that may follow. Identities of architected code are not issued and carry no flags; a block of nothing else hands on what it should
  * release.
+ *
+ * A function that may return while an asynchronous instruction has its registers in flight gets no flags.
  *
  * Words that are not renamed have a place of their own and are never released. (In the paper they take the lowest numbers; here a list tells the
  * renamed ones, and numbers stay.)
@@ -122,6 +124,10 @@ static void flag_instruction(const ending *e, uint32_t ordinal)
     HD_STORAGE_WORDS (&p->words->storage, o->value, word)
         if (ends(p, word))
             release_later(e, word);
+    HD_ASYNC_USES (p->words->thread->spans, ordinal, reg) /* flights end here */
+        HD_STORAGE_WORDS (&p->words->storage, reg, word)
+            if (ends(p, word))
+                release_later(e, word);
 }
 
 static void flag_block(release_pass *p, uint32_t b)
@@ -311,6 +317,8 @@ bool hd_pass_release(hd_pass_context *context)
     hd_annotations_remove(f, "release");
     p.words = hd_analysis_get(context, HD_ANALYSIS_WARP_WORDS);
     p.order = hd_analysis_get(context, HD_ANALYSIS_WARP_ORDER);
+    if (p.words->thread->spans && p.words->thread->spans->leaves)
+        return f->annotations.count != before;
     release_life *lives = release_lives(f, p.words, &context->scratch);
     hd_register_set renamed = release_choose(lives, p.words->storage.words, most, &context->scratch);
     if (!renamed.count)

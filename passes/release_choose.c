@@ -58,12 +58,12 @@ typedef struct measure {
 } measure;
 
 /* What changes at an instruction, after the walk has gone over it. */
-static void look_at(measure *m, const hd_operand *o, uint32_t at, bool kills)
+static void look_at(measure *m, uint32_t reg, uint32_t at, bool defines, bool kills)
 {
-    HD_STORAGE_WORDS (m->storage, o->value, word) {
+    HD_STORAGE_WORDS (m->storage, reg, word) {
         release_life *life = &m->lives[word];
         bool live = hd_live_has(&m->walk, word);
-        if (o->flags & HD_OPERAND_DEF && (kills || !live))
+        if (defines && (kills || !live))
             life->instances++;
         life->named = true;
         if (m->until[word] && !live)
@@ -88,7 +88,9 @@ static void measure_block(measure *m, uint32_t b)
         if (hd_storage_skips(m->storage, i))
             continue;
         HD_INSN_REGISTERS(m->function, insn, o)
-        look_at(m, o, issued[i], hd_definition_kills(m->function, insn, o));
+        look_at(m, o->value, issued[i], o->flags & HD_OPERAND_DEF, hd_definition_kills(m->function, insn, o));
+        HD_ASYNC_USES (m->walk.liveness->spans, i, reg)
+            look_at(m, reg, issued[i], false, false);
     }
     for (uint32_t i = 0; i < m->walk.count; i++) {
         uint32_t word = m->walk.members[i];

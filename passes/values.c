@@ -10,6 +10,8 @@
  */
 #include "passes/values.h"
 
+#include "ir/asynchronous.h"
+
 enum { HD_MEETS_FACTOR = 64 };
 
 typedef struct place {
@@ -163,6 +165,17 @@ static void find_module_wide(const hd_function *f, hd_bitset *wild)
     }
 }
 
+/* Registers that are written, or must be left alone, while other instructions run. */
+static void find_asynchronous(const hd_function *f, hd_bitset *wild)
+{
+    if (!hd_function_has_async(f))
+        return;
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        if (hd_insn_async(f, &f->instructions.items[i]).part == HD_ASYNC_BEGIN)
+            HD_ASYNC_DATA (f, &f->instructions.items[i], o)
+                hd_bitset_add(wild, o->value);
+}
+
 /* ---- the walk ---------------------------------------------------------------------------------------------------- */
 
 static const uint32_t *dominators_first(const hd_cfg *cfg, hd_arena *arena)
@@ -193,6 +206,7 @@ void hd_value_walk_start(hd_value_walk *walk, hd_function *function, hd_arena *a
     p.stamp = HD_ARENA_ARRAY(arena, uint32_t, blocks);
     p.queue = HD_ARENA_ARRAY(arena, uint32_t, 2 * (size_t)blocks + 1);
     find_module_wide(function, wild);
+    find_asynchronous(function, wild);
     if (find_frontiers(&p)) {
         place_meets(&p, wild);
     } else {

@@ -8,7 +8,7 @@
  * The walk visits blocks in an order in which dominators come first. At any instruction, hd_value_of gives the number
  * of what a register holds there; a pass may change what the instruction reads, or replace it by one with the same
  * destinations, and then calls hd_value_define. Value 0 means "nothing is known": of registers declared at module scope
- * (calls may change them) and of those with too many places where paths meet.
+ * (calls may change them), of those that asynchronous instructions read or write (ir/asynchronous.def) and of those with too many places where paths meet.
  */
 #ifndef HD_PASSES_VALUES_H
 #define HD_PASSES_VALUES_H

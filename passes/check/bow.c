@@ -5,11 +5,13 @@
  * is live across an edge behind which the warp may run other code first, across a call, a barrier, a yield or a return;
  * where a guarded write meets it alive; and where the definition itself is guarded, partial, or of a register that other functions name. A
  * register that returns a result is live where the function ends, as its last value alone.
- * The tags rf and both are always sound. What is followed is the place, a word of the register file (ir/storage.h):
+ * The tag rf is always sound, and both is where no asynchronous instruction meets it (bow_flight.h). What is followed is the place, a word of the
+ * register file (ir/storage.h):
  * each word of the destination, whatever names read it; identities are not issued.
  *
  * Complexity: each path is followed for at most the window's length behind the value's last access.
  */
+#include "passes/check/bow_flight.h"
 #include "passes/check/check.h"
 #include "passes/check/facts.h"
 
@@ -28,6 +30,7 @@ typedef struct bow_check {
     uint8_t *seen_gap; /* ... with this gap or a smaller one */
     uint32_t searches;
     HD_ARRAY(spot) stack;
+    bool only;                      /* ... goes to the window alone */
     uint32_t definition, reg, word; /* of the tag being searched; one of the register's words */
 } bow_check;
 
@@ -37,7 +40,7 @@ static bool refute(bow_check *c, uint32_t at, const char *why)
     char name[128];
     hd_register_spell(f, c->reg, name, sizeof name);
     hd_diagnostic *d = hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->instructions.items[c->definition].span,
-                                 "'%s' goes only to a bypass window of %u instructions, but %s", name, c->iw, why);
+                                 "'%s' goes%s to a bypass window of %u instructions, but %s", name, c->only ? " only" : "", c->iw, why);
     if (at != c->definition)
         hd_note_add(c->diagnostics, d, f->module->source, f->instructions.items[at].span, "here");
     return false;
@@ -91,7 +94,7 @@ static bool pass_instruction(bow_check *c, spot at)
         return go_on(c, at.ordinal, at.gap);
     uint32_t a = hd_lives_access_from(words, c->word, at.ordinal);
     bool accessed = a < words->access_first[c->word + 1] && words->accesses[a].ordinal == at.ordinal;
-    uint8_t kinds = accessed ? words->accesses[a].kinds : 0;
+    uint8_t kinds = accessed ? words->accesses[a].kinds & ~HD_ACCESS_HELD : 0;
     if (kinds & HD_ACCESS_KILL) /* read before that in time, as `gap` is below the window: go_on() sees to it */
         return true;
     bool checked = kinds & HD_ACCESS_WEAK || cuts(c, insn);
@@ -140,11 +143,14 @@ static bool check_tag(bow_check *c, const hd_annotation *tag)
         hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, insn->span, "this bow tag has no destination, or no meaning");
         return false;
     }
-    if (tag->value != TAG_BOC || !c->facts.cfg->blocks[c->facts.cfg->block_of[tag->instruction]].reachable)
+    if (tag->value == TAG_RF || !c->facts.cfg->blocks[c->facts.cfg->block_of[tag->instruction]].reachable)
         return true;
+    uint32_t at;
     c->definition = tag->instruction;
     c->reg = f->operands.items[operand].value;
-    return check_transient(c);
+    c->only = tag->value == TAG_BOC;
+    const char *why = hd_check_bow_flight(&c->facts, c->iw, c->definition, c->reg, &at);
+    return why ? refute(c, at, why) : !c->only || check_transient(c);
 }
 
 /* The window of the tags, 0 (reported) where it is missing or cannot be. *tags: are there any? */

@@ -2,20 +2,22 @@
  *
  * What they say is where a value may lie; the hardware compares places and widths at run time, so that no hint makes a result wrong.
  * Refuted is what is no meaningful hint: a word that the function does not have; a word in two pairs, twice in a list, or on both sides; half
- * a pair; a pair that no instruction reads together; and an aligned word that no instruction reads together with one of the other side.
+ * a pair; a word of an asynchronous instruction;
+ * a pair that no instruction reads together; and an aligned word that no instruction reads together with one of the other side.
  * Instructions that no path reaches, and identities, read nothing.
  *
  * Complexity: linear in operands and words.
  */
 #include "passes/check/check.h"
 
-#include "ir/storage.h"
+#include "passes/check/flights.h"
 
 typedef struct corf_check {
     hd_arena arena;
     hd_function *function;
     hd_diagnostics *diagnostics;
     hd_storage storage;
+    hd_flights flights; /* of words */
     uint32_t *mate;    /* by word: corf: 1 + the other of its pair; corf++: 1 left, 2 right; 0: none */
     uint32_t *read_at; /* by word: 1 + the instruction that read it last */
     bool *together;    /* by word: read together with its mate, or with one of the other side */
@@ -26,6 +28,7 @@ static void open_check(corf_check *c, hd_function *function, hd_diagnostics *dia
 {
     *c = (corf_check){.function = function, .diagnostics = diagnostics};
     c->storage = hd_storage_of(function, &c->arena);
+    c->flights = hd_flights_of(function, &c->storage, c->storage.words, &c->arena);
     c->mate = HD_ARENA_ARRAY(&c->arena, uint32_t, c->storage.words);
     c->read_at = HD_ARENA_ARRAY(&c->arena, uint32_t, c->storage.words);
     c->together = HD_ARENA_ARRAY(&c->arena, bool, c->storage.words);
@@ -111,6 +114,8 @@ static bool take(corf_check *c, const char *what, uint32_t word, uint32_t mate)
         return refute(c, what, word, "is no register of the function");
     if (c->mate[word])
         return refute(c, what, word, "is named twice");
+    if (hd_flights_named(&c->flights, word))
+        return refute(c, what, word, "belongs to an asynchronous instruction, and may not move while that has it in flight");
     c->mate[word] = mate;
     return true;
 }

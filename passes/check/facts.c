@@ -60,6 +60,7 @@ typedef struct access_walk {
     hd_lives *lives;
     uint32_t *fill; /* by item: where its next access goes; NULL: only count */
     uint32_t *count;
+    uint32_t *end_first, *ends; /* by instruction: items whose flights end there; NULL: there are none */
 } access_walk;
 
 static void visit_access(access_walk *w, uint32_t item, uint32_t ordinal, uint8_t kinds)
@@ -68,6 +69,8 @@ static void visit_access(access_walk *w, uint32_t item, uint32_t ordinal, uint8_
         w->count[item]++;
         return;
     }
+    if (kinds & HD_ACCESS_KILL && hd_flights_has(&w->lives->flights, item, ordinal))
+        kinds = (uint8_t)((kinds & ~HD_ACCESS_KILL) | HD_ACCESS_HELD | HD_ACCESS_WEAK);
     hd_access *at = w->lives->accesses + w->fill[item];
     if (w->fill[item] > w->lives->access_first[item] && at[-1].ordinal == ordinal)
         at[-1].kinds |= kinds;
@@ -85,11 +88,20 @@ static void visit_register(access_walk *w, uint32_t reg, uint32_t ordinal, uint8
             visit_access(w, word, ordinal, kinds);
 }
 
+/* What is in flight is live up to where that ends, at the latest with its block. */
+static void visit_flights(access_walk *w, uint32_t ordinal)
+{
+    for (uint32_t i = w->end_first[ordinal]; i < w->end_first[ordinal + 1]; i++)
+        visit_access(w, w->ends[i], ordinal, HD_ACCESS_HELD);
+}
+
 static void visit_all(access_walk *w)
 {
     const hd_function *f = w->lives->function;
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
+        if (w->end_first)
+            visit_flights(w, i);
         if (w->lives->storage && hd_storage_skips(w->lives->storage, i))
             continue;
         if (insn->guard != HD_NONE)
@@ -99,10 +111,28 @@ static void visit_all(access_walk *w)
     }
 }
 
+static void list_ends(access_walk *w, hd_arena *scratch)
+{
+    const hd_flights *flights = &w->lives->flights;
+    uint32_t instructions = w->lives->function->instructions.count, count = flights->first[w->lives->count];
+    uint32_t *first = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)instructions + 2);
+    w->ends = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        first[flights->items[i].last + 2]++;
+    for (uint32_t i = 0; i < instructions; i++)
+        first[i + 2] += first[i + 1];
+    for (uint32_t i = 0; i < count; i++)
+        w->ends[first[flights->items[i].last + 1]++] = flights->items[i].item;
+    w->end_first = first;
+}
+
 static void list_accesses(hd_lives *lives, hd_arena *arena, hd_arena *scratch)
 {
     uint32_t items = lives->count;
-    access_walk w = {lives, NULL, HD_ARENA_ARRAY(scratch, uint32_t, items)};
+    access_walk w = {.lives = lives, .count = HD_ARENA_ARRAY(scratch, uint32_t, items)};
+    lives->flights = hd_flights_of((hd_function *)lives->function, lives->storage, items, arena);
+    if (lives->flights.first)
+        list_ends(&w, scratch);
     visit_all(&w);
     uint32_t *room = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)items + 1);
     for (uint32_t r = 0; r < items; r++)
@@ -164,7 +194,7 @@ static void start_from_reads(live_search *s)
     for (uint32_t a = items->access_first[s->item]; a < items->access_first[s->item + 1]; a++) {
         uint32_t block = items->cfg->block_of[items->accesses[a].ordinal];
         uint8_t kinds = items->accesses[a].kinds;
-        if (kinds & HD_ACCESS_READ && s->kills[block] != s->item + 1)
+        if (kinds & (HD_ACCESS_READ | HD_ACCESS_HELD) && s->kills[block] != s->item + 1)
             live_into(s, block);
         if (kinds & HD_ACCESS_KILL)
             s->kills[block] = s->item + 1;
@@ -225,7 +255,7 @@ bool hd_lives_live_behind(const hd_lives *lives, uint32_t item, uint32_t ordinal
     const hd_block *block = &lives->cfg->blocks[lives->cfg->block_of[ordinal]];
     uint32_t a = hd_lives_access_from(lives, item, ordinal + 1);
     for (; a < lives->access_first[item + 1] && lives->accesses[a].ordinal < block->end; a++) {
-        if (lives->accesses[a].kinds & HD_ACCESS_READ)
+        if (lives->accesses[a].kinds & (HD_ACCESS_READ | HD_ACCESS_HELD))
             return true;
         if (lives->accesses[a].kinds & HD_ACCESS_KILL)
             return false;

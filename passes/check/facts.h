@@ -3,7 +3,9 @@
  *   accesses       by register: the instructions that read or write it, in text order
  *   live blocks    by register: the blocks into which it is live (thread level): backwards from each read that nothing in its block
  *                  precedes, until a block that overwrites it
- *   words          both also by word of the register file (ir/storage.h), whatever its names; identities access nothing
+ *   flights        by register: where asynchronous instructions have it in flight (flights.h). There it is live before each instruction, and a
+ *                  write of it is one that is not for sure
+ *   words          all three also by word of the register file (ir/storage.h), whatever its names; identities access nothing
  *   divergence     registers and branches, by the rules: divergent sources, operands and guards; and what is written between a divergent
  *                  branch and its reconvergence point and is live into that point
  *   cut edges      out-edges of divergent branches, and the edges into their reconvergence points from them and what they reach before:
@@ -19,9 +21,15 @@
 #include "ir/annotations.h"
 #include "ir/cfg.h"
 #include "ir/storage.h"
+#include "passes/check/flights.h"
 #include "passes/check/sides.h"
 
-enum { HD_ACCESS_READ = 1, HD_ACCESS_KILL = 2, HD_ACCESS_WEAK = 4 /* written, but not for sure or not wholly */ };
+enum {
+    HD_ACCESS_READ = 1,
+    HD_ACCESS_KILL = 2,
+    HD_ACCESS_WEAK = 4, /* written, but not for sure or not wholly */
+    HD_ACCESS_HELD = 8, /* in flight: live before the instruction, though that may not name it */
+};
 typedef struct hd_access {
     uint32_t ordinal;
     uint8_t kinds; /* of all operands of the instruction that name the register; reads come before writes */
@@ -38,6 +46,7 @@ typedef struct hd_lives { /* of registers or of words: `item` is one of them */
     hd_u32_array live;      /* ascending blocks */
     hd_bitset leaving;      /* by item: see hd_lives_leaves_with */
     hd_bitset module_wide;  /* by item: declared at module scope, so that any function may access it */
+    hd_flights flights;
 } hd_lives;
 
 typedef struct hd_facts {

@@ -6,6 +6,8 @@
  * meanwhile) and behind what bypasses the cache, which both must be headers; and around barriers and other waits in a side of a
  * branch that may diverge, or under a guard that may, and into the branch's sides: there lanes may run other code first.
  *
+ * Words of asynchronous instructions (flights.h) are in no interval: these access them in the main register file, whatever the warp does meanwhile.
+ *
  * An interval's words are ascending, at most ltrf_size, and exactly those that its instructions access. Only an instruction
  * that alone accesses more may bypass the cache with some of its words: then it has as many as there may be, and is alone.
  *
@@ -64,10 +66,13 @@ static uint32_t behaviour_of(const ltrf_check *c, uint32_t ordinal)
     return hd_insn_form(c->function, &c->function->instructions.items[ordinal])->behaviour;
 }
 
+/* What belongs to an asynchronous instruction bypasses the cache. */
 static void note_words(ltrf_check *c, uint32_t reg)
 {
     HD_STORAGE_WORDS (&c->facts.storage, reg, word) {
         uint32_t i = 0;
+        if (hd_flights_named(&c->facts.words.flights, word))
+            continue;
         while (i < c->words.count && c->words.items[i] != word)
             i++;
         if (i == c->words.count)
@@ -332,6 +337,9 @@ static bool check_list(ltrf_check *c, const hd_annotation *list)
     for (uint32_t w = 1; w < list->count; w++)
         if (words[w - 1] >= words[w])
             return refute(c, list->instruction, "the words of one do not ascend");
+    for (uint32_t w = 0; w < list->count; w++)
+        if (words[w] < c->facts.storage.words && hd_flights_named(&c->facts.words.flights, words[w]))
+            return refute_word(c, list->instruction, words[w], "belongs to an asynchronous instruction, and must stay in the main register file");
     return true;
 }
 

@@ -13,7 +13,8 @@
  *
  * State: for each place the original register whose current value it holds, or none. Where paths meet, what differs is
  * unknown. A register that no path has written yet may be read anywhere; that is looked at for each register that the
- * quick dataflow does not prove, by one of its own. (Matching: regalloc_match.c.)
+ * quick dataflow does not prove, by one of its own. (Matching: regalloc_match.c; what
+ * asynchronous instructions have in flight: regalloc_flight.c.)
  *
  * Complexity: O(rounds * instructions * places), and O(instructions) for each register that needs its own. Not handled:
  * functions with more than a few thousand spill slots are slow. */
@@ -302,6 +303,8 @@ bool hd_check_allocation(hd_function *original, hd_function *allocated, hd_diagn
     HD_BITSET_EACH (&p.doubtful, value)
         if (!p.failed)
             prove_single(&p, value);
+    if (!p.failed)
+        hd_proof_flights(&p);
     hd_array_free(&p.effects);
     hd_array_free(&p.slots);
     hd_arena_free(&p.arena);

@@ -50,6 +50,8 @@ void hd_proof_fail(hd_proof *p, const hd_instruction *insn, const char *format, 
 
 /* Matches the instructions by id and fills in what each does to places (passes/check/regalloc_match.c). */
 void hd_proof_match(hd_proof *p);
+/* Nothing touches what asynchronous instructions have in flight (passes/check/regalloc_flight.c). */
+void hd_proof_flights(hd_proof *p);
 
 /* What a name of the allocated function can hold: an operand in memory has no place, and any type. */
 static inline hd_physical_class hd_proof_class_at(const hd_proof *p, uint32_t place)

@@ -217,12 +217,13 @@ static void check_words(mutex_check *c, uint32_t ordinal)
     const extended_set *waiting = &c->waiting[c->facts.cfg->block_of[ordinal]];
     for (uint32_t w = c->base; w < words->count; w++) {
         uint32_t a = hd_lives_access_from(words, w, ordinal);
-        bool named = a < words->access_first[w + 1] && words->accesses[a].ordinal == ordinal;
+        bool accessed = a < words->access_first[w + 1] && words->accesses[a].ordinal == ordinal;
+        bool named = accessed && words->accesses[a].kinds & ~HD_ACCESS_HELD;
         if (named)
             refute_word(c, ordinal, w, "the instruction names it");
         else if (waiting->bits[(w - c->base) / 64] >> ((w - c->base) % 64) & 1)
             refute_word(c, ordinal, w, "other lanes of the warp need it");
-        else if (hd_lives_live_behind(&c->facts.words, w, ordinal)) /* and before, as it does not write it */
+        else if (accessed || hd_lives_live_behind(&c->facts.words, w, ordinal)) /* and before, as it does not write it */
             refute_word(c, ordinal, w, "it is live");
     }
 }

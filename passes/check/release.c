@@ -230,6 +230,8 @@ static bool check_all(release_check *c, uint64_t *count)
     if (!renamed)
         return refute_flag(c, HD_NONE, "release flags need a list of renamed registers on their function");
     ++*count;
+    if (c->facts.words.flights.leave)
+        return refute_flag(c, HD_NONE, "registers may be in flight when this function returns, and its frame would be given away");
     for (uint32_t a = 0; a < f->annotations.count; a++)
         if (is_flag(&f->annotations.items[a]))
             add_claims(c, &f->annotations.items[a]);

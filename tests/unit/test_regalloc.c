@@ -29,7 +29,7 @@ static void open_subject(subject *s, const char *text)
 static void allocate(subject *s, hd_function *f, uint32_t max, uint32_t banks)
 {
     hd_pass_context context;
-    hd_regalloc_options options = {max, banks};
+    hd_regalloc_options options = {.max = max, .banks = banks};
     hd_pass_context_init(&context, f, &s->diagnostics);
     context.verify = true;
     s->fine = hd_regalloc_run(&context, &options, &s->result);
