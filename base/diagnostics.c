@@ -6,11 +6,11 @@
 
 typedef struct row {
     const char *slug, *summary;
-    hd_severity severity;
+    uint8_t severity; /* hd_severity or HD_SILENT */
 } row;
 
 static const row rows[HD_DIAGNOSTIC_COUNT] = {
-#define HD_DIAGNOSTIC(id, slug, severity, summary) [HD_DIAG_##id] = {slug, summary, HD_##severity},
+#define HD_DIAGNOSTIC(id, slug, severity, summary) [HD_DIAG_##id] = {slug, summary, (uint8_t)HD_##severity},
 #include "base/diagnostics.def"
 #undef HD_DIAGNOSTIC
 };
@@ -31,7 +31,7 @@ void hd_diagnostics_init(hd_diagnostics *diagnostics)
     *diagnostics = (hd_diagnostics){.error_limit = 20};
     hd_arena_init(&diagnostics->arena);
     for (int kind = 0; kind < HD_DIAGNOSTIC_COUNT; kind++)
-        diagnostics->severity[kind] = (uint8_t)rows[kind].severity;
+        diagnostics->severity[kind] = rows[kind].severity;
 }
 
 void hd_diagnostics_init_part(hd_diagnostics *part, const hd_diagnostics *whole)

@@ -42,16 +42,18 @@ uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space,
     if (align < HD_ALLOCATION_ALIGN && !constant)
         align = HD_ALLOCATION_ALIGN;
     uint64_t base = round_up(*next, align ? align : 1);
-    if (size > end_of_space || base > end_of_space - size)
+    if (size > end_of_space || base > end_of_space - size || hd_pages_of(size) > HD_NONE - memory->pages)
         return HD_NONE;
     /* Constants lie side by side, as in a constant bank; globals have gaps. */
     *next = base + size + (constant ? 0 : HD_GUARD_BYTES);
     hd_u32_array *list = constant ? &memory->constants : &memory->globals;
-    hd_array_push(list, memory->allocations.count);
+    uint32_t at = memory->allocations.count;
+    hd_array_push(list, at);
     hd_array_push(&memory->allocations,
                   (hd_allocation){hd_arena_string(&memory->arena, name, strlen(name)), base, size,
-                                  hd_calloc((size_t)size + 16, 1), (uint8_t)space, read_only, false});
-    return memory->allocations.count - 1;
+                                  hd_calloc((size_t)size + 16, 1), (uint8_t)space, read_only, false, at, memory->pages});
+    memory->pages += (uint32_t)hd_pages_of(size);
+    return at;
 }
 
 bool hd_memory_need_heap(hd_memory *memory)

@@ -11,14 +11,15 @@
  * launch file get the same addresses in every run. Gaps of at least HD_GUARD_BYTES around every allocation find
  * accesses beside it.
  *
- * Threads: allocations are made before a launch and are fixed while it runs.
+ * Threads: allocations are made before a launch and are fixed while it runs. What CTAs touch is noted by pages of HD_PAGE_BYTES
+ * from an allocation's base on (hwmodel/exec/footprint.h).
  */
 #ifndef HD_HWMODEL_MEMORY_H
 #define HD_HWMODEL_MEMORY_H
 
 #include "ir/ir.h"
 
-enum { HD_GUARD_BYTES = 4096, HD_ALLOCATION_ALIGN = 512 };
+enum { HD_GUARD_BYTES = 4096, HD_ALLOCATION_ALIGN = 512, HD_PAGE_BYTES = 4096 };
 
 typedef struct hd_allocation {
     const char *name;     /* of the buffer or variable; in the memory's arena */
@@ -27,6 +28,8 @@ typedef struct hd_allocation {
     uint8_t space;        /* HD_SPACE_GLOBAL or HD_SPACE_CONST */
     bool read_only;
     bool is_heap; /* only bytes of blocks of memory->heap may be accessed */
+    uint32_t index;      /* in the memory's list */
+    uint32_t first_page; /* pages of HD_PAGE_BYTES from its base on, numbered through all allocations */
 } hd_allocation;
 
 struct hd_heap;
@@ -38,8 +41,23 @@ typedef struct hd_memory {
     uint64_t next_global, next_const;    /* generic */
     uint64_t const_window, param_window, shared_window, local_window, code_window;
     uint64_t limit; /* first generic address that cannot be */
+    uint32_t pages; /* of all allocations */
     struct hd_heap *heap; /* what malloc of kernels takes from (hwmodel/heap.h), or NULL */
 } hd_memory;
+
+/* Copies from or to bytes of an allocation, which other host threads may access at the same time. Such a race is seen, and what
+ * came of it dropped (hwmodel/exec/footprint.h): any value will do, so this is a plain copy, but for the sanitizer of threads. */
+static inline void hd_memory_copy(void *to, const void *from, size_t bytes)
+{
+#ifdef __SANITIZE_THREAD__
+    for (size_t i = 0; i < bytes; i++)
+        __atomic_store_n((unsigned char *)to + i, __atomic_load_n((const unsigned char *)from + i, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+#else
+    memcpy(to, from, bytes);
+#endif
+}
+
+static inline uint64_t hd_pages_of(uint64_t bytes) { return (bytes + HD_PAGE_BYTES - 1) / HD_PAGE_BYTES; }
 
 void hd_memory_init(hd_memory *memory, uint32_t address_bits); /* 32 or 64 */
 void hd_memory_free(hd_memory *memory);

@@ -15,6 +15,7 @@
  * Comparison with a depth comes before filtering: each texel becomes 1 or 0.
  */
 #include "hwmodel/texture.h"
+#include "hwmodel/memory.h"
 #include "hwmodel/narrow.h"
 #include <math.h>
 
@@ -50,7 +51,7 @@ const hd_texture *hd_texture_find(const hd_texture_set *set, uint64_t handle)
 static uint32_t load_channel(const unsigned char *from, uint32_t bytes)
 {
     uint32_t value = 0;
-    memcpy(&value, from, bytes);
+    hd_memory_copy(&value, from, bytes);
     return value;
 }
 

@@ -72,7 +72,7 @@ static bool in_block_of_heap(const hd_memory *m, const hd_allocation *a, u64 add
     hd_heap_block b;
     if (!hd_heap_find(m->heap, address, &b) || b.freed || address - b.base >= b.size)
         return false;
-    *r = (hd_region){a->bytes + (b.base - a->base), b.base, b.size, false, false};
+    *r = (hd_region){a->bytes + (b.base - a->base), b.base, b.size, false, false, a, 0};
     return true;
 }
 
@@ -87,20 +87,20 @@ static bool in_allocation(const hd_op *op, hd_warp *w, u64 address, u64 bias, hd
     cta->places[op->place] = a;
     if (a->is_heap)
         return in_block_of_heap(cta->memory, a, address, r);
-    *r = (hd_region){a->bytes, a->base - bias, a->size, a->read_only, false};
+    *r = (hd_region){a->bytes, a->base - bias, a->size, a->read_only, false, a->read_only ? NULL : a, 0};
     return true;
 }
 
 static bool in_block(unsigned char *bytes, u64 size, u64 window, bool read_only, hd_region *r)
 {
-    *r = (hd_region){bytes, window, size, read_only, false};
+    *r = (hd_region){bytes, window, size, read_only, false, NULL, 0};
     return true;
 }
 
 static bool in_local(hd_warp *w, u64 window, hd_region *r)
 {
     const hd_frame *f = hd_top_frame(w);
-    *r = (hd_region){w->local, window, f->local_end, false, true};
+    *r = (hd_region){w->local, window, f->local_end, false, true, NULL, 0};
     return true;
 }
 
@@ -161,6 +161,21 @@ static bool all_fit(const hd_region *r, const u64 *address, const bits *b, uint3
     return fits(r, lanes.low, bytes) && fits(r, lanes.high, bytes);
 }
 
+void hd_touch(hd_warp *w, const hd_region *r, uint64_t address, uint32_t bytes, bool write)
+{
+    if (w->cta->footprint && r->shared_by_ctas)
+        hd_footprint_range(w->cta->footprint, r->shared_by_ctas, address, bytes, write);
+}
+
+/* The lanes of an access that is allowed, in several regions. */
+static void touch_slowly(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t bytes, bool write)
+{
+    hd_region r;
+    for (uint32_t i = 0; i < LANES && w->cta->footprint; i++)
+        if (mask >> i & 1 && hd_region_find(op, w, (hd_space)op->space, w->cta->addresses[i], &r))
+            hd_touch(w, &r, w->cta->addresses[i], bytes, write);
+}
+
 hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t bytes, bool write, hd_region *r,
                         bool *single)
 {
@@ -174,8 +189,12 @@ hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t byt
         return hd_bad_access(op, w, bad, bytes, "misaligned");
     }
     *single = hd_region_find(op, w, (hd_space)op->space, address[0], r) && all_fit(r, address, &lanes, bytes);
-    if (*single && !(write && r->read_only))
+    if (*single && !(write && r->read_only)) {
+        if (w->cta->footprint && r->shared_by_ctas &&
+            hd_footprint_lanes(w->cta->footprint, r->shared_by_ctas, address, mask, bytes, write))
+            r->row_bytes = bytes;
         return HD_STEP_NEXT;
+    }
     uint32_t forbidden = 0;
     for (uint32_t i = 0; i < LANES; i++) {
         hd_region one;
@@ -185,7 +204,10 @@ hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t byt
     }
     if (bad)
         return hd_bad_access(op, w, bad, bytes, "out-of-bounds");
-    return forbidden ? hd_bad_access(op, w, forbidden, bytes, "read-only memory: forbidden") : HD_STEP_NEXT;
+    if (forbidden)
+        return hd_bad_access(op, w, forbidden, bytes, "read-only memory: forbidden");
+    touch_slowly(op, w, mask, bytes, write);
+    return HD_STEP_NEXT;
 }
 
 /* ---- loads --------------------------------------------------------------------------------------------------- */
@@ -193,7 +215,7 @@ hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t byt
 #define GATHER(T)                                                                 \
     HD_CLONES static void gather_##T(T *d, uintptr_t host, const u64 *address)    \
     {                                                                             \
-        HD_LANE_LOOP memcpy(&d[i], (const void *)(host + address[i]), sizeof(T)); \
+        HD_LANE_LOOP hd_memory_copy(&d[i], (const void *)(host + address[i]), sizeof(T)); \
     }
 GATHER(u8)
 GATHER(u16)
@@ -238,13 +260,13 @@ static void copy_in(void *value, const hd_region *r, u64 at, uint32_t lane, uint
 {
     uint32_t piece = r->interleaved && bytes > 4 ? 4 : bytes;
     for (uint32_t k = 0; k < bytes; k += piece)
-        memcpy((unsigned char *)value + k, host_byte(r, at + k, lane), piece);
+        hd_memory_copy((unsigned char *)value + k, host_byte(r, at + k, lane), piece);
 }
 static void copy_out(const void *value, const hd_region *r, u64 at, uint32_t lane, uint32_t bytes)
 {
     uint32_t piece = r->interleaved && bytes > 4 ? 4 : bytes;
     for (uint32_t k = 0; k < bytes; k += piece)
-        memcpy(host_byte(r, at + k, lane), (const unsigned char *)value + k, piece);
+        hd_memory_copy(host_byte(r, at + k, lane), (const unsigned char *)value + k, piece);
 }
 
 bool hd_read_lane(const hd_op *op, hd_warp *w, uint32_t lane, uint64_t address, void *to, uint32_t bytes)
@@ -252,8 +274,9 @@ bool hd_read_lane(const hd_op *op, hd_warp *w, uint32_t lane, uint64_t address, 
     hd_region r;
     if (!hd_region_find(op, w, HD_SPACE_NONE, address, &r) || !fits(&r, address, bytes))
         return false;
+    hd_touch(w, &r, address, bytes, false);
     for (uint32_t k = 0; k < bytes; k++)
-        ((unsigned char *)to)[k] = *host_byte(&r, address - r.first + k, lane);
+        hd_memory_copy((unsigned char *)to + k, host_byte(&r, address - r.first + k, lane), 1);
     return true;
 }
 
@@ -274,8 +297,8 @@ static void load_row(const hd_op *op, hd_warp *w, void *to, uint32_t mask, uint3
     const u64 *address = w->cta->addresses;
     if (!r || r->interleaved)
         gather_slowly(op, w, to, mask, skip, bytes);
-    else if (contiguous(address, bytes))
-        memcpy(to, r->bytes + (address[0] - r->first) + skip, (size_t)bytes * LANES);
+    else if (r->row_bytes == bytes || contiguous(address, bytes))
+        hd_memory_copy(to, r->bytes + (address[0] - r->first) + skip, (size_t)bytes * LANES);
     else
         gather(to, (uintptr_t)r->bytes - r->first + skip, address, bytes);
 }
@@ -332,7 +355,7 @@ hd_step hd_run_load(const hd_op *op, hd_warp *w, uint32_t mask)
     {                                                                                              \
         for (; mask; mask &= mask - 1) {                                                           \
             uint32_t i = (uint32_t)__builtin_ctz(mask);                                            \
-            memcpy((void *)(host + address[i]), row + i * sizeof(T), sizeof(T));                   \
+            hd_memory_copy((void *)(host + address[i]), row + i * sizeof(T), sizeof(T));           \
         }                                                                                          \
     }
 SCATTER(u8)
@@ -362,8 +385,8 @@ static void store_row(const hd_op *op, hd_warp *w, const unsigned char *row, uin
                       uint32_t bytes, const hd_region *r)
 {
     const u64 *address = w->cta->addresses;
-    if (r && !r->interleaved && mask == HD_ALL_LANES && contiguous(address, bytes)) {
-        memcpy(r->bytes + (address[0] - r->first) + skip, row, (size_t)bytes * LANES);
+    if (r && !r->interleaved && mask == HD_ALL_LANES && (r->row_bytes == bytes || contiguous(address, bytes))) {
+        hd_memory_copy(r->bytes + (address[0] - r->first) + skip, row, (size_t)bytes * LANES);
         return;
     }
     if (r && !r->interleaved) {
@@ -412,7 +435,8 @@ static void store_carefully(const hd_op *op, hd_warp *w, uint32_t mask, const hd
                 continue;
             const hd_region *at = r ? r : &one;
             for (uint32_t k = 0; k < bytes && !at->interleaved; k++) {
-                unsigned char now = *host_byte(at, w->cta->addresses[i] - at->first + k, i);
+                unsigned char now;
+                hd_memory_copy(&now, host_byte(at, w->cta->addresses[i] - at->first + k, i), 1);
                 changed |= pass && now != old[i][k];
                 old[i][k] = now;
             }

@@ -51,7 +51,8 @@ static hd_step read_part(const hd_op *op, hd_warp *w, uint32_t lane, uint32_t by
     if (!hd_region_find(op, w, (hd_space)op->space, address, &r) || bytes > r.size - (address - r.first))
         return hd_fault(op, w, 1u << lane, "out-of-bounds copy of %u bytes from global address 0x%llx", bytes,
                         (unsigned long long)address);
-    memcpy(data, r.bytes + (address - r.first), bytes);
+    hd_touch(w, &r, address, bytes, false);
+    hd_memory_copy(data, r.bytes + (address - r.first), bytes);
     return HD_STEP_NEXT;
 }
 

@@ -35,12 +35,12 @@ static inline __attribute__((always_inline)) void combine_lanes(const hd_op *op,
         uint32_t i = (uint32_t)__builtin_ctz(mask);
         unsigned char *at = (unsigned char *)(host + w->cta->addresses[i]);
         uint64_t old = 0, vb = 0, vc = 0;
-        memcpy(&old, at, bytes);
+        hd_memory_copy(&old, at, bytes);
         memcpy(&vb, b + i * bytes, bytes);
         if (c)
             memcpy(&vc, c + i * bytes, bytes);
         uint64_t value = ftz ? flush(function(flush(old), flush(vb), vc)) : function(old, vb, vc);
-        memcpy(at, &value, bytes);
+        hd_memory_copy(at, &value, bytes);
         changed += value != old;
         old_values[i] = old;
     }
@@ -79,9 +79,9 @@ hd_step hd_run_atomic(const hd_op *op, hd_warp *w, uint32_t mask)
         if (r.interleaved)
             return hd_fault(op, w, 1u << i, "atomic access to local memory");
         unsigned char *at = r.bytes + (address - r.first);
-        memcpy(&old, at, bytes);
+        hd_memory_copy(&old, at, bytes);
         uint64_t value = combine(op, &r, w, old, lane_of(b, op->a_bytes, i), c ? lane_of(c, op->a_bytes, i) : 0);
-        memcpy(at, &value, bytes);
+        hd_memory_copy(at, &value, bytes);
         w->cta->writes += value != old;
         old_values[i] = old;
     }
@@ -117,12 +117,12 @@ static void combine_vector(const hd_op *op, hd_warp *w, uint32_t lane, const hd_
     uint64_t old_values[8], values[8];
     for (uint32_t k = 0; k < op->count; k++) {
         old_values[k] = 0;
-        memcpy(&old_values[k], at + (size_t)k * bytes, bytes);
+        hd_memory_copy(&old_values[k], at + (size_t)k * bytes, bytes);
         values[k] = combine(op, r, w, old_values[k], element_of(w, code, op->first + k, lane, bytes), 0);
         w->cta->writes += values[k] != old_values[k];
     }
     for (uint32_t k = 0; k < op->count; k++) {
-        memcpy(at + (size_t)k * bytes, &values[k], bytes);
+        hd_memory_copy(at + (size_t)k * bytes, &values[k], bytes);
         if (op->flags & HD_OP_RESULT)
             put_element(w, code, op->first + op->count + k, lane, old_values[k]);
     }
@@ -139,14 +139,14 @@ static void load_wide(uint64_t value[2], const unsigned char *row, uint32_t lane
 static void exchange_wide(const hd_op *op, hd_warp *w, uint32_t lane, unsigned char *at)
 {
     uint64_t old[2], b[2], c[2] = {0};
-    memcpy(old, at, 16);
+    hd_memory_copy(old, at, 16);
     load_wide(b, hd_row(w, op->b), lane);
     bool compares = op->c != HD_NO_REF;
     if (compares)
         load_wide(c, hd_row(w, op->c), lane);
     const uint64_t *value = !compares ? b : memcmp(old, b, 16) ? old : c;
     w->cta->writes += memcmp(value, old, 16) != 0;
-    memcpy(at, value, 16);
+    hd_memory_copy(at, value, 16);
     if (op->d != HD_NO_REF)
         for (uint32_t half = 0; half < 2; half++)
             memcpy((unsigned char *)hd_row_of_frame(w, op->d) + (size_t)(half * LANES + lane) * 8, &old[half], 8);

@@ -133,13 +133,24 @@ hd_step hd_run_builtin_assert(const hd_op *op, hd_warp *w, uint32_t mask)
 
 /* ---- malloc and free ----------------------------------------------------------------------------------------- */
 
+/* For other CTAs, all bytes of a block change when it is allocated or freed: whether they may be accessed does. */
+static void touch_block(hd_cta *cta, uint64_t address, uint64_t bytes)
+{
+    if (cta->footprint && address)
+        hd_footprint_range(cta->footprint, hd_memory_find(cta->memory, address, bytes), address, bytes, true);
+}
+
 hd_step hd_run_builtin_malloc(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_heap *heap = w->cta->memory->heap;
+    if (w->cta->crew)
+        hd_crew_keep_heap(w->cta->crew);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         hd_heap_place place = place_in(op, w, lane);
-        set_result(op, w, lane, hd_heap_allocate(heap, argument(op, w, 0, lane), &place));
+        uint64_t bytes = argument(op, w, 0, lane), address = hd_heap_allocate(heap, bytes, &place);
+        touch_block(w->cta, address, bytes);
+        set_result(op, w, lane, address);
     }
     w->cta->writes++;
     return HD_STEP_NEXT;
@@ -148,14 +159,18 @@ hd_step hd_run_builtin_malloc(const hd_op *op, hd_warp *w, uint32_t mask)
 hd_step hd_run_builtin_free(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_heap *heap = w->cta->memory->heap;
+    if (w->cta->crew)
+        hd_crew_keep_heap(w->cta->crew);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t address = argument(op, w, 0, lane);
         hd_heap_place place = place_in(op, w, lane);
         hd_heap_block block;
         hd_heap_result result = address ? hd_heap_release(heap, address, &place, &block) : HD_HEAP_DONE;
-        if (result == HD_HEAP_DONE)
+        if (result == HD_HEAP_DONE) {
+            touch_block(w->cta, address, block.size);
             continue;
+        }
         bool again = result == HD_HEAP_FREED_BEFORE;
         hd_step step = hd_fault(op, w, 1u << lane, "free of 0x%llx, %s", (unsigned long long)address,
                                 again ? "which was freed before" : "which malloc did not give");

@@ -319,6 +319,7 @@ hd_program *hd_program_new(hd_module *module, hd_function *kernel, const hd_imag
     p->module = module;
     p->image = image;
     p->kernel = kernel;
+    p->history = HD_ARENA_ARRAY(&p->arena, hd_history, 1);
     d.symbol_offset = hd_malloc(((size_t)module->symbols.count + 1) * sizeof *d.symbol_offset);
     memset(d.symbol_offset, 0xff, module->symbols.count * sizeof *d.symbol_offset);
     d.rows = hd_calloc((size_t)module->forms.count + 1, sizeof(const hd_lanes_row *));
@@ -349,6 +350,7 @@ void hd_program_free(hd_program *program)
     hd_array_free(&program->codes);
     hd_array_free(&program->specials);
     hd_array_free(&program->shared_variables);
+    free(program->history->exact);
     hd_arena_free(&program->arena);
     free(program);
 }

@@ -180,6 +180,7 @@ static bool set_surface(hd_decoder *d, const hd_operand *place, const hd_operand
     use->bounds = (uint8_t)(HD_SURFACE_TRAP + hd_decode_modifier(d, HD_GROUP_BOUNDS) - HD_MOD_BOUNDS_TRAP);
     use->formatted = hd_decode_modifier(d, HD_GROUP_ACCESS) == HD_MOD_ACCESS_P;
     use->integer = true;
+    d->program->surfaces = true;
     if (!HD_DECODE_ONLY(d, HD_GROUP_GEOMETRY, HD_GROUP_VECTOR, HD_GROUP_ACCESS, HD_GROUP_BOUNDS, HD_GROUP_OP))
         return hd_decode_unsupported(d, NULL);
     op->count = hd_decode_elements(d, values, type, load, &op->first);

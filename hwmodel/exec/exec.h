@@ -10,7 +10,7 @@
  * it waits at a barrier, ends, or has issued HD_EXEC_QUANTUM instructions in a row. A divergent branch runs its taken
  * side first, then the fall-through; brx.idx runs its targets in table order, all lanes that go to one of them
  * together; an indirect call runs its targets in the order of the lowest lanes that call them. So events, memory and
- * faults are the same in every run.
+ * faults are the same in every run, also where CTAs run side by side on several threads (crew.h).
  *
  * A warp also gives its turn up at nanosleep and at an mbarrier's test_wait or try_wait that is not over. Lanes that
  * wait for others of their warp (barriers without .aligned, bar.warp.sync; every 16th turn that is given up) let another
@@ -118,6 +118,7 @@ typedef struct hd_exec_statistics {
     uint64_t divergent_branches;     /* branches that split their warp */
     uint64_t barriers;               /* CTA barriers that opened */
     uint64_t races;                  /* pairs of instructions that race, with check_races */
+    uint64_t repeated;               /* grids that ran again on one thread (crew.h); depends on timing */
     uint64_t cta_bytes; /* most that one resident CTA's registers, local memory, stacks and other state took */
 } hd_exec_statistics;
 

@@ -31,7 +31,7 @@ static hd_step copy_pieces(const hd_op *op, hd_warp *w, unsigned char *buffer, u
         if (r.interleaved)
             return local_memory(op, w, lane);
         unsigned char *host = r.bytes + (address[lane] - r.first);
-        memcpy(write ? host : buffer, write ? buffer : host, piece);
+        hd_memory_copy(write ? host : buffer, write ? buffer : host, piece);
     }
     return step;
 }

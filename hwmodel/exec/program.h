@@ -158,6 +158,12 @@ struct hd_code {
     unsigned char *constant_rows;
 };
 
+/* Of a program's launches: those after one whose CTAs conflict (crew.h) run on one thread, 1, 2, 4 .. of them. */
+typedef struct hd_history {
+    uint32_t conflicts, skipped;
+    bool *exact; /* by allocation: launches write and read it, so it is to be noted what they read (footprint.h); owned */
+} hd_history;
+
 struct hd_program {
     hd_arena arena;
     const hd_module *module;
@@ -169,6 +175,8 @@ struct hd_program {
     uint32_t special_bytes;
     uint32_t static_shared_bytes; /* of all functions together */
     uint32_t dynamic_shared_at;   /* offset of the extern shared arrays */
+    bool surfaces;                /* something reads or writes surfaces */
+    hd_history *history;          /* in the arena; launches change it */
     bool reserves_shared;         /* something asks where the reserved part of shared memory is */
     uint32_t parameter_bytes;
     uint32_t places; /* cache slots of memory ops */
@@ -288,6 +296,8 @@ struct hd_cta {
     hd_exec_statistics *statistics;
     hd_crew *crew;                /* where other threads run CTAs of the grid too, else NULL */
     hd_crew_share share;          /* of the crew's CTAs, that this thread runs */
+    hd_footprint *footprint;      /* of this thread; NULL without a crew */
+    uint64_t compare_at;          /* with a crew: the CTA's instructions after which hd_crew_compare is due */
     bool has_turn;                /* every CTA before this one has ended */
     uint64_t issued_before;       /* in the statistics when the grid started; with a crew: when the CTA did */
     hd_exec_status status;

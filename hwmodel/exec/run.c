@@ -300,8 +300,8 @@ bool hd_await_turn(hd_cta *cta)
 {
     if (!cta->crew || cta->has_turn)
         return true;
-    if (hd_crew_tell(cta->crew, &cta->share))
-        cta->has_turn = hd_crew_await(cta->crew, cta->index);
+    if (hd_crew_tell(cta->crew, &cta->share, cta->footprint))
+        cta->has_turn = hd_crew_await(cta->crew, cta->index, cta->footprint);
     if (!cta->has_turn)
         cta->status = HD_EXEC_STOPPED;
     return cta->has_turn;
@@ -313,6 +313,16 @@ static bool over_limit(const hd_cta *cta)
 {
     uint64_t limit = cta->options->instruction_limit;
     return limit && cta->statistics->warp_instructions - cta->issued_before > limit;
+}
+
+/* A CTA that has read what another one was to write first may run for long: conflicts are looked for now and then. */
+static bool goes_on_in_crew(hd_cta *cta)
+{
+    if (cta->statistics->warp_instructions > cta->compare_at) {
+        cta->compare_at = cta->statistics->warp_instructions + HD_CREW_SEGMENT;
+        hd_crew_compare(cta->crew, cta->index, cta->footprint);
+    }
+    return !atomic_load(&cta->crew->stopped);
 }
 
 /* A turn of every warp that is ready. false: the run stops. */
@@ -331,7 +341,7 @@ static bool run_round(hd_cta *cta, bool *all_spun)
             hd_stop_at_limit(cta, w);
         if (hd_asked_to_stop(cta->options))
             hd_stop(w);
-        if (cta->status != HD_EXEC_DONE || (cta->crew && atomic_load(&cta->crew->stopped)))
+        if (cta->status != HD_EXEC_DONE || (cta->crew && !goes_on_in_crew(cta)))
             return false;
         *all_spun = *all_spun && spun;
     }
@@ -480,6 +490,7 @@ static bool run_share(hd_cta *cta)
     hd_crew_share *share = &cta->share;
     for (; share->done < share->count; share->done++) {
         cta->has_turn = false;
+        cta->compare_at = HD_CREW_SEGMENT;
         *cta->statistics = (hd_exec_statistics){0};
         if (!start_cta(cta, (uint32_t)(share->first + share->done)) || !run_cta(cta))
             return false;
@@ -495,10 +506,11 @@ static void run_in_crew(void *context, uint32_t index, uint32_t worker)
     hd_exec_statistics statistics = {0};
     hd_cta *cta = hd_cta_new(job, &statistics);
     bool good = true;
-    (void)index, (void)worker;
-    while (good && hd_crew_take(job->crew, &cta->share)) {
+    (void)worker;
+    cta->footprint = &job->crew->overlaps.footprints[index];
+    while (good && hd_crew_take(job->crew, &cta->share, cta->footprint)) {
         good = run_share(cta);
-        if (hd_crew_tell(job->crew, &cta->share))
+        if (hd_crew_tell(job->crew, &cta->share, cta->footprint))
             continue;
         name_cta(cta, (uint32_t)cta->share.over);
         cta->has_turn = true;
@@ -513,6 +525,7 @@ static void run_in_crew(void *context, uint32_t index, uint32_t worker)
         hd_crew_stop(job->crew);
     else
         statistics = (hd_exec_statistics){0}; /* the crew has them */
+    hd_crew_leave(job->crew, cta->footprint);
     hd_cta_delete(cta);
     pthread_mutex_lock(&job->crew->lock);
     if (status != HD_EXEC_DONE)
@@ -521,20 +534,103 @@ static void run_in_crew(void *context, uint32_t index, uint32_t worker)
     pthread_mutex_unlock(&job->crew->lock);
 }
 
+static void note_textures(hd_crew *crew, const hd_image *image)
+{
+    for (uint32_t i = 0; image->textures && i < image->textures->count; i++)
+        if (image->textures->items[i].bytes)
+            hd_overlaps_texels(&crew->overlaps, image->memory, image->textures->items[i].bytes);
+}
+
+/* What came of a crew's run becomes the job's. */
+static void accept(hd_grid_job *job, const hd_grid_job *run)
+{
+    const hd_crew *crew = run->crew;
+    hd_exec_statistics_add(job->statistics, run->statistics);
+    hd_exec_statistics_add(job->statistics, &crew->total);
+    hd_diagnostics_join(job->diagnostics, run->diagnostics);
+    if (crew->printed.count)
+        job->options->print(job->options->print_context, crew->printed.items, crew->printed.count);
+    job->status = run->status;
+}
+
+/* Unless DONE, nothing has happened. */
+static hd_crew_result try_with_crew(hd_grid_job *job, uint32_t threads)
+{
+    hd_crew crew;
+    hd_diagnostics said;
+    hd_exec_statistics statistics = {0};
+    hd_exec_options options = *job->options;
+    hd_grid_job run = *job;
+    const hd_program *p = job->program;
+    hd_crew_init(&crew, hd_grid_ctas(job->grid), threads, options.instruction_limit, p->image->memory, p->history->exact);
+    note_textures(&crew, p->image);
+    hd_diagnostics_init_part(&said, job->diagnostics);
+    if (options.print) {
+        options.print = hd_crew_print;
+        options.print_context = &crew;
+    }
+    run.options = &options;
+    run.crew = &crew;
+    run.diagnostics = &said;
+    run.statistics = &statistics;
+    hd_parallel(threads, threads, run_in_crew, &run);
+    hd_crew_result result = hd_crew_finish(&crew);
+    if (result == HD_CREW_DONE)
+        accept(job, &run);
+    hd_diagnostics_free(&said);
+    hd_crew_free(&crew);
+    return result;
+}
+
+/* CTAs of the program's last launches conflict: not each of the next ones need be tried. */
+static bool expects_conflict(hd_history *h)
+{
+    if (!h->skipped)
+        return false;
+    h->skipped--;
+    return true;
+}
+
+/* What allocations there are is known only when the program runs. */
+static void open_history(const hd_program *p)
+{
+    if (!p->history->exact)
+        p->history->exact = hd_calloc((size_t)p->image->memory->allocations.count + 1, sizeof *p->history->exact);
+}
+
+/* Whether threads meet in it is chance: so it is only said where somebody asks. */
+static void report_conflict(const hd_grid_job *job)
+{
+    const hd_program *p = job->program;
+    hd_report(job->diagnostics, HD_DIAG_REPEATED_LAUNCH, p->module->source, p->kernel->header_span,
+              "kernel %s: thread blocks that run at the same time use the same bytes of global memory, and one of them writes; "
+              "the launch runs again with one after another", hd_names_text(&p->module->names, p->kernel->name));
+}
+
 static void run_with_crew(hd_grid_job *job, uint32_t threads)
 {
     hd_spare *spare = job->options->spare;
+    hd_history *history = job->program->history;
+    hd_crew_result result = HD_CREW_VAGUE;
+    if (job->program->surfaces || expects_conflict(history)) {
+        run_alone(job);
+        return;
+    }
+    open_history(job->program);
     uint32_t taken = spare ? hd_spare_take(spare, threads - 1) : threads - 1;
-    hd_crew crew;
-    if (!taken)
-        return run_alone(job);
-    hd_crew_init(&crew, hd_grid_ctas(job->grid), 1 + taken, job->options->instruction_limit);
-    job->crew = &crew;
-    hd_parallel(1 + taken, 1 + taken, run_in_crew, job);
-    hd_exec_statistics_add(job->statistics, &crew.total);
-    hd_crew_free(&crew);
+    while (taken && result == HD_CREW_VAGUE)
+        result = try_with_crew(job, 1 + taken);
     if (spare)
         hd_spare_give(spare, taken);
+    if (result == HD_CREW_CONFLICT) {
+        if (!history->conflicts)
+            report_conflict(job);
+        history->skipped = 1u << (history->conflicts < 16 ? history->conflicts : 16);
+        history->conflicts++;
+        job->statistics->repeated++;
+    }
+    if (result != HD_CREW_DONE)
+        run_alone(job);
 }
 
 static bool take_stretches(const hd_sink *sinks, uint32_t count)

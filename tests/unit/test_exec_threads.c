@@ -1,5 +1,5 @@
-/* CTAs on several host threads: memory, statistics and the reported fault are those of one thread, whatever their
- * number, for kernels whose CTAs use each other's results over atomics and flags. */
+/* CTAs on several host threads: memory, statistics, what is printed and the reported fault are those of one thread, whatever their
+ * number, for kernels whose CTAs use each other's results over atomics and flags, and for those whose CTAs race. */
 #include "kernel.h"
 #include <pthread.h>
 #include <unistd.h>
@@ -10,13 +10,16 @@ static const uint32_t thread_counts[] = {1, 2, 3, 8};
 static uint32_t out[WORDS], first_out[WORDS];
 static kernel_run first;
 
+static uint64_t repeated; /* grids that ran again on one thread, since it was set to 0 */
+
 /* Runs the body with each number of threads, many times; all must leave what one thread leaves. */
-static void run_all(const char *body, uint64_t limit, hd_exec_status wanted)
+static void run_rounds(const char *body, uint32_t rounds, uint64_t limit, hd_exec_status wanted)
 {
-    static char text[8192], whole[8192];
+    static char text[16384], whole[16384];
     snprintf(whole, sizeof whole, "mov.u32 %%r1, %%ctaid.x;\nmov.u32 %%r2, %%ntid.x;\nmad.lo.u32 %%r3, %%r1, %%r2, %%r0;\n%s", body);
-    for (uint32_t round = 0; round < 40; round++) {
-        memset(out, 0, sizeof out);
+    for (uint32_t round = 0; round < rounds; round++) {
+        for (uint32_t i = 0; i < WORDS; i++)
+            out[i] = i < WORDS / 2 ? 0 : i;
         kernel_run run = {.text = kernel_text(text, sizeof text, whole), .out = out, .out_bytes = sizeof out,
                           .grid = CTAS, .block = 64,
                           .options = {.threads = thread_counts[round % 4], .instruction_limit = limit}};
@@ -28,6 +31,8 @@ static void run_all(const char *body, uint64_t limit, hd_exec_status wanted)
             first = run;
         }
         assert_string_equal(run.message, first.message);
+        repeated += run.statistics.repeated;
+        run.statistics.repeated = 0;
         if (wanted != HD_EXEC_DONE) /* of CTAs that were not to run, only the memory they took shows */
             run.statistics.cta_bytes = first.statistics.cta_bytes;
         else
@@ -35,6 +40,8 @@ static void run_all(const char *body, uint64_t limit, hd_exec_status wanted)
         assert_memory_equal(&run.statistics, &first.statistics, sizeof run.statistics);
     }
 }
+
+static void run_all(const char *body, uint64_t limit, hd_exec_status wanted) { run_rounds(body, 40, limit, wanted); }
 
 /* Every warp's first lane draws a ticket and writes its CTA's number there: the order of the CTAs shows. */
 static void tickets_are_drawn_in_order(void **state)
@@ -65,6 +72,7 @@ static void float_sums_do_not_depend_on_threads(void **state)
 static void last_block_sees_all_stores(void **state)
 {
     (void)state;
+    repeated = 0;
     run_all("mad.wide.u32 %rd3, %r1, 4, %rd1;\nadd.u32 %r4, %r1, 7;\nsetp.ne.u32 %p1, %r0, 0;\n@%p1 bra DONE;\n"
             "st.global.u32 [%rd3+64], %r4;\nmembar.gl;\natom.global.inc.u32 %r5, [%rd1], 199;\n"
             "setp.ne.u32 %p2, %r5, 199;\n@%p2 bra DONE;\nmov.u32 %r6, 0;\nmov.u32 %r7, 0;\nmov.b64 %rd4, %rd1;\n"
@@ -72,6 +80,7 @@ static void last_block_sees_all_stores(void **state)
             "setp.lt.u32 %p3, %r7, 200;\n@%p3 bra LOOP;\nst.global.u32 [%rd1+4], %r6;\nDONE:",
             0, HD_EXEC_DONE);
     assert_int_equal(out[1], CTAS * (CTAS - 1) / 2 + 7 * CTAS);
+    assert_int_equal(repeated, 0);
 }
 
 /* Each CTA waits for the flag of the one before it. */
@@ -181,6 +190,126 @@ static void a_run_that_is_not_wanted_stops(void **state)
     }
 }
 
+/* ---- CTAs that race ---------------------------------------------------------------------------------------------- */
+
+/* So that each number of threads has CTAs that run beside others. */
+#define DELAY "mov.u32 %r4, 0;\nDELAY: add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 60;\n@%p1 bra DELAY;\n"
+
+/* Each adds to what the one before it leaves, whatever the cache operator. */
+static void counts_without_atomics(void **state)
+{
+    static const char *const ways[][2] = {
+        {"ld.global.u32", "st.global.u32"},       {"ld.global.cv.u32", "st.global.wt.u32"}, {"ld.global.cg.u32", "st.global.cg.u32"},
+        {"ld.volatile.global.u32", "st.global.u32"}, {"ld.global.u32", "st.volatile.global.u32"}, {"ld.u32", "st.u32"},
+        {"ld.global.u32", "st.relaxed.gpu.global.u32"},
+    };
+    char body[512];
+    (void)state;
+    repeated = 0;
+    for (uint32_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        snprintf(body, sizeof body, "%s %%r5, [%%rd1];\n%sadd.u32 %%r5, %%r5, 1;\n%s [%%rd1], %%r5;", ways[i][0], DELAY, ways[i][1]);
+        run_rounds(body, 12, 0, HD_EXEC_DONE);
+        assert_int_equal(out[0], 2 * CTAS); /* of two warps */
+    }
+    assert_true(repeated > 0);
+}
+
+/* Reads what later CTAs write; writes what earlier ones read; writes what all write: three bytes, of vectors, by atomics. */
+static void other_orders_of_accesses(void **state)
+{
+    static const char *const bodies[] = {
+        DELAY "mad.wide.u32 %rd3, %r1, 4, %rd1;\nld.global.u32 %r5, [%rd3+8];\nadd.u32 %r5, %r5, 7;\nst.global.u32 [%rd3], %r5;",
+        DELAY "mad.wide.u32 %rd3, %r1, 4, %rd1;\nld.global.u32 %r5, [%rd3];\nadd.u32 %r5, %r5, %r1;\nst.global.u32 [%rd3+4], %r5;",
+        DELAY "st.global.u32 [%rd1+4], %r1;",
+        DELAY "mad.wide.u32 %rd3, %r1, 3, %rd1;\nst.global.u8 [%rd3], %r1;\nst.global.u8 [%rd3+3], %r1;",
+        DELAY "mov.b64 %rd4, %rd1;\nst.global.v4.u32 [%rd4+16], {%r1, %r1, %r4, %r3};\nld.global.v2.u32 {%r5, %r6}, [%rd4+24];\n"
+              "mad.wide.u32 %rd3, %r1, 4, %rd1;\nst.global.u32 [%rd3+1024], %r6;",
+        "ld.global.u32 %r5, [%rd1];\n" DELAY "mad.wide.u32 %rd3, %r1, 4, %rd1;\nst.global.u32 [%rd3+64], %r5;\natom.global.add.u32 %r6, [%rd1], 1;",
+        "atom.global.add.u32 %r6, [%rd1], 1;\nld.global.u32 %r5, [%rd1];\nmad.wide.u32 %rd3, %r1, 4, %rd1;\nst.global.u32 [%rd3+64], %r5;",
+    };
+    (void)state;
+    for (uint32_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        run_rounds(bodies[i], 12, 0, HD_EXEC_DONE);
+}
+
+/* What is read too early may make a CTA run on for ever, spin, or fault: none of that is reported. */
+static void races_that_lead_astray(void **state)
+{
+    (void)state;
+    /* the first CTA sets a bound that is 0xffffffff before */
+    run_rounds("setp.ne.u32 %p1, %r1, 0;\n@%p1 bra REST;\n" DELAY "mov.u32 %r5, 5;\nst.global.u32 [%rd1+12288], %r5;\nREST:\n"
+               "ld.global.u32 %r6, [%rd1+12288];\nsetp.gt.u32 %p2, %r6, 5;\nselp.u32 %r6, 0xffffffff, %r6, %p2;\nmov.u32 %r7, 0;\n"
+               "mad.wide.u32 %rd3, %r1, 4, %rd1;\nLOOP: add.u32 %r7, %r7, 1;\nst.global.u32 [%rd3], %r7;\n"
+               "setp.lt.u32 %p3, %r7, %r6;\n@%p3 bra LOOP;",
+               8, 0, HD_EXEC_DONE);
+    /* waits, without volatile, for what the CTA before it stores */
+    run_rounds("mad.wide.u32 %rd3, %r1, 4, %rd1;\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra MINE;\n"
+               "WAIT: ld.global.u32 %r4, [%rd3+-4];\nsetp.eq.u32 %p3, %r4, 0;\n@%p3 bra WAIT;\n"
+               "MINE: st.global.u32 [%rd3], 3;",
+               8, 0, HD_EXEC_DONE);
+    /* a pointer that is wild at first */
+    run_rounds("setp.ne.u32 %p1, %r1, 0;\n@%p1 bra REST;\n" DELAY "mov.u32 %r5, 4;\nst.global.u32 [%rd1+12288], %r5;\nREST:\n"
+               "ld.global.u32 %r6, [%rd1+12288];\nmad.wide.u32 %rd3, %r6, 1024, %rd1;\nst.global.u32 [%rd3], %r6;",
+               8, 0, HD_EXEC_DONE);
+    /* one that waits for a later CTA never ends */
+    run_rounds("mad.wide.u32 %rd3, %r1, 4, %rd1;\nst.global.u32 [%rd3], 3;\nsetp.ne.u32 %p2, %r1, 0;\n@%p2 bra DONE;\n"
+               "WAIT: ld.global.u32 %r4, [%rd1+64];\nsetp.eq.u32 %p3, %r4, 0;\n@%p3 bra WAIT;\nDONE:",
+               8, 0, HD_EXEC_FAULT);
+    assert_non_null(strstr(first.message, "livelock: block (0,0,0)"));
+}
+
+static char body_text[12288];
+static void add(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void add(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    size_t used = strlen(body_text);
+    vsnprintf(body_text + used, sizeof body_text - used, format, list);
+    va_end(list);
+}
+
+/* One access of a few bytes that CTAs share or have beside each other. */
+static void add_access(uint64_t *seed)
+{
+    static const char *const loads[] = {"ld.global.u32", "ld.global.cv.u32", "ld.u32", "ld.volatile.global.u32", "ld.global.ca.u32"};
+    static const char *const stores[] = {"st.global.u32", "st.global.wt.u32", "st.u32", "st.volatile.global.u32", "st.global.cg.u32"};
+    uint32_t way = (uint32_t)(unit_random(seed) % 12), at = (uint32_t)(unit_random(seed) % 16) * 4, op = (uint32_t)(unit_random(seed) % 5);
+    add("and.b32 %%r9, %%r1, %u;\nmad.wide.u32 %%rd3, %%r9, 4, %%rd1;\n", (unsigned)(unit_random(seed) % 2 * 15));
+    if (way < 4)
+        add("%s %%r8, [%%rd3+%u];\nmad.lo.u32 %%r6, %%r6, 31, %%r8;\n", loads[op], at);
+    else if (way < 7)
+        add("%s [%%rd3+%u], %%r6;\n", stores[op], at);
+    else if (way == 7)
+        add("st.global.u8 [%%rd3+%u], %%r6;\n", at + op % 4);
+    else if (way == 8)
+        add("atom.global.add.u32 %%r8, [%%rd3+%u], %%r6;\nxor.b32 %%r6, %%r6, %%r8;\n", at);
+    else if (way == 9)
+        add("red.global.max.u32 [%%rd3+%u], %%r6;\n", at);
+    else if (way == 10)
+        add("membar.gl;\n");
+    else
+        add("mov.u32 %%r10, 0;\nL%u: add.u32 %%r10, %%r10, 1;\nsetp.lt.u32 %%p1, %%r10, %u;\n@%%p1 bra L%u;\n", (unsigned)strlen(body_text),
+            (unsigned)(unit_random(seed) % 200), (unsigned)strlen(body_text));
+}
+
+static void random_races(void **state)
+{
+    const char *count = getenv("COUNT");
+    uint64_t seed = 7, kernels = count ? strtoull(count, NULL, 10) : 40;
+    (void)state;
+    repeated = 0;
+    for (uint64_t k = 0; k < kernels; k++) {
+        body_text[0] = 0;
+        add("add.u32 %%r6, %%r1, 1;\n");
+        for (uint64_t i = 0, n = 1 + unit_random(&seed) % 12; i < n; i++)
+            add_access(&seed);
+        add("mad.wide.u32 %%rd3, %%r1, 4, %%rd1;\nst.global.u32 [%%rd3+4096], %%r6;");
+        run_rounds(body_text, 8, 0, HD_EXEC_DONE);
+    }
+    assert_true(repeated > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +323,10 @@ int main(void)
         cmocka_unit_test(limit_before_a_turn),
         cmocka_unit_test(spare_threads_are_given_back),
         cmocka_unit_test(a_run_that_is_not_wanted_stops),
+        cmocka_unit_test(counts_without_atomics),
+        cmocka_unit_test(other_orders_of_accesses),
+        cmocka_unit_test(races_that_lead_astray),
+        cmocka_unit_test(random_races),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
