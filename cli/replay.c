@@ -23,6 +23,7 @@ int hd_cli_replay(hd_cli *cli)
     hd_replay_options options = {.gpu = cli->values[HD_CLI_GPU],
                                  .techniques = cli->values[HD_CLI_TECHNIQUE],
                                  .parse = hd_cli_parse_options(cli),
+                                 .no_compare = cli->values[HD_CLI_NO_COMPARE] != NULL,
                                  .keep_virtual = cli->values[HD_CLI_VIRTUAL] != NULL,
                                  .check_uninitialized = cli->values[HD_CLI_UNINITIALIZED] != NULL,
                                  .check_races = cli->values[HD_CLI_RACE] != NULL,

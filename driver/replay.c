@@ -59,8 +59,11 @@ static bool make_module(replay_part *p, replay_file *f)
 {
     hd_diagnostics_init_part(&f->said, &p->diagnostics);
     bool good = read_module(p, f);
-    if (good && is_to_be_allocated(p, f))
+    f->allocates = good && is_to_be_allocated(p, f);
+    if (f->allocates && !p->plan->options->no_compare)
         f->original = hd_module_copy(f->module, &f->said);
+    else if (good && !p->plan->options->no_compare && brings_annotations(f->module))
+        replay_open_original(f);
     memcpy(p->diagnostics.severity, f->said.severity, sizeof p->diagnostics.severity); /* --strict has raised some */
     hd_diagnostics_join(&p->diagnostics, &f->said);
     return good;
@@ -177,7 +180,7 @@ static void tell_registers(const replay_file *f, hd_replay_kernel *k)
     hd_architected numbers;
     if (!kernel || !hd_architected_of(kernel, &numbers))
         return;
-    k->registers = f->original ? HD_REPLAY_ALLOCATED : HD_REPLAY_ARCHITECTED;
+    k->registers = f->allocates ? HD_REPLAY_ALLOCATED : HD_REPLAY_ARCHITECTED;
     k->general = numbers.registers;
     k->predicates = numbers.predicates;
 }
@@ -244,7 +247,7 @@ bool replay_reads_time(const hd_module *module)
 
 bool replay_prepare(replay_part *p, replay_file *f)
 {
-    if ((f->original && !allocate_registers(p, f, &p->diagnostics)) || !add_models(p, f))
+    if ((f->allocates && !allocate_registers(p, f, &p->diagnostics)) || !add_models(p, f))
         return false;
     replay_expect_uniform_branches(f, &p->diagnostics);
     open_rows(p, f);
@@ -258,7 +261,7 @@ void replay_go_first(replay_run *run)
     if (!replay_open_session(run, f->module))
         return;
     hd_exec_options *options = &run->session->options;
-    options->check_uninitialized = p->plan->options->check_uninitialized && !f->original;
+    options->check_uninitialized = p->plan->options->check_uninitialized && (!f->allocates || !f->original);
     options->check_races = p->plan->options->check_races;
     options->print = p->plan->options->print ? replay_print : NULL;
     options->print_context = p;
@@ -267,10 +270,19 @@ void replay_go_first(replay_run *run)
         run->status = check_outputs(run);
 }
 
+/* What is the same code leaves the same memory. */
+static void tell_same(replay_part *p)
+{
+    for (uint32_t k = 0; k < p->rows.count; k++)
+        p->rows.items[k].same_as_original = HD_OUTPUTS_RIGHT;
+}
+
 /* Behind a run that stops early nothing else is told, behind one in which two threads raced nothing of changed code. */
 void replay_join_first(replay_part *p, replay_run *run)
 {
     p->status = run->races ? HD_STATUS_FAULT : run->status;
+    if (run->ended && !run->races && run->file->is_original)
+        tell_same(p);
     if (!run->ended)
         replay_stop_runs(p, 1);
     else if (run->races)
@@ -281,11 +293,11 @@ void replay_go_original(replay_run *run)
 {
     if (!replay_open_session(run, run->file->original))
         return;
-    run->session->options.check_uninitialized = run->part->plan->options->check_uninitialized;
+    run->session->options.check_uninitialized = run->part->plan->options->check_uninitialized && run->file->allocates;
     replay_run_steps(run);
 }
 
-/* It must leave the memory that the changed code has left. */
+/* It must leave the memory that the changed or annotated code has left. */
 void replay_join_original(replay_part *p, replay_run *run)
 {
     if (run->status == HD_STATUS_DONE && !replay_reads_time(run->file->original)) {

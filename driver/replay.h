@@ -9,7 +9,8 @@
  *
  * A module that brings annotations is replayed exactly as written. One without any is cleaned up and its registers are
  * allocated, in memory, so that the baseline and all models see the order and the registers of machine code; then the
- * original runs too, without models, and must leave the same memory, byte for byte. Where a module has no annotations
+ * original runs too, without models, and must leave the same memory, byte for byte. So must the original of a module that brings annotations:
+ * the code without them, with loads that were moved where their annotations say that they stood; it runs where that is other code. Where a module has no annotations
  * of a technique, the technique's pass runs on it, with the options that each model asks for.
  * Where that pass changes the code, its models get a run of their own, of the changed code, which must leave the same memory.
  */
@@ -25,6 +26,7 @@ typedef struct hd_replay_options {
     const char *techniques; /* "all", or a comma-separated list of techniques, models and models with options, "corf(shared)";
                              * NULL: all; "none": only runs */
     hd_parse_options parse;
+    bool no_compare;            /* run no original, and compare no memory with it */
     bool keep_virtual;          /* replay PTX's own registers and instructions */
     uint32_t max_registers;     /* allocate at most so many; 0: as many as there are, or what .maxnreg says */
     uint32_t threads;           /* files side by side; with fewer files, of each: for passes, for its runs side by side, for models, and

@@ -5,6 +5,7 @@
  */
 #include "driver/replay_work.h"
 #include "ir/annotations.h"
+#include "passes/check/restore.h"
 
 bool replay_has_annotations(const hd_module *module, const char *technique)
 {
@@ -56,6 +57,22 @@ static bool differ(const hd_module *a, const hd_module *b)
             hd_function_hash(a->functions.items[i]) != hd_function_hash(b->functions.items[i]))
             return true;
     return false;
+}
+
+void replay_open_original(replay_file *f)
+{
+    bool moved = false;
+    f->original = hd_module_copy(f->module, &f->said);
+    for (uint32_t i = 0; i < f->original->functions.count; i++) {
+        hd_function *function = f->original->functions.items[i];
+        moved = (function->has_body && hd_restore_operand_loads(function)) || moved;
+        hd_annotations_remove(function, "*");
+    }
+    if (moved)
+        return;
+    hd_module_free(f->original);
+    f->original = NULL;
+    f->is_original = true;
 }
 
 static bool open_one(replay_part *p, replay_file *unchanged, uint32_t m)

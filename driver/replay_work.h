@@ -19,7 +19,9 @@ typedef struct replay_file {
     hd_source source;                /* where `rewriting`: none, its module has that of the code as it is */
     hd_module *module;
     hd_pass_contexts contexts;       /* of `module`, from its last change until all is decided from analyses */
-    hd_module *original;             /* where `module` was allocated, and not rewritten too: a copy from before */
+    hd_module *original;             /* a copy from before `module` was allocated; of one that came annotated, the code that it names as its original */
+    bool allocates;                  /* `module` is cleaned up and allocated */
+    bool is_original;                /* it came annotated, and less its annotations it is its original */
     hd_diagnostics said;             /* of reading `module`; once more of each copy that is rewritten */
     hd_yaml *yaml;                   /* of `launch`, once that is closed */
     hd_rf_module *code;
@@ -143,6 +145,8 @@ void replay_run_watched(replay_run *run); /* all steps, with the models of run->
 
 /* replay_changed.c */
 bool replay_has_annotations(const hd_module *module, const char *technique);
+/* The original of a module that came annotated: f->original or f->is_original. */
+void replay_open_original(replay_file *f);
 /* Copies that it will make, at most. */
 uint32_t replay_most_changed(const replay_part *p, const replay_file *f);
 /* Copies the code for each pass that must change it before a model sees it, and runs the pass. */

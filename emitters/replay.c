@@ -132,7 +132,7 @@ static void write_registers(hd_writer *w, const hd_replay_kernel *k)
     case HD_REPLAY_ALLOCATED: hd_write_format(w, "  cleaned up, and allocated to %u registers, %u predicates", k->general, k->predicates); break;
     case HD_REPLAY_ARCHITECTED: hd_write_format(w, "  came allocated to %u registers, %u predicates", k->general, k->predicates); break;
     }
-    hd_write_format(w, "%s\n", k->registers == HD_REPLAY_ALLOCATED ? originals[k->same_as_original] : "");
+    hd_write_format(w, "%s\n", k->registers == HD_REPLAY_ALLOCATED || k->same_as_original ? originals[k->same_as_original] : "");
 }
 
 static void write_kernel(hd_writer *w, const hd_replay_kernel *k)

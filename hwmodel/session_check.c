@@ -48,19 +48,40 @@ bool hd_session_check(hd_session *session)
     return good;
 }
 
+/* Where they first differ, as a user reads it: as an element of a buffer of the launch file, if it is one. */
+static void tell_difference(const hd_session *original, uint32_t allocation, const unsigned char *is, const unsigned char *was,
+                            hd_diagnostics *diagnostics)
+{
+    const char *name = original->memory.allocations.items[allocation].name;
+    uint64_t at = 0;
+    while (is && is[at] == was[at])
+        at++;
+    for (uint32_t i = 0; is && i < original->file->buffers.count; i++) {
+        const hd_launch_buffer *b = &original->file->buffers.items[i];
+        if (original->buffer_allocations[i] != allocation)
+            continue;
+        uint32_t size = hd_value_bytes(b->type);
+        char now[64], then[64];
+        hd_value_print(b->type, is + at / size * size, now, sizeof now);
+        hd_value_print(b->type, was + at / size * size, then, sizeof then);
+        hd_report(diagnostics, HD_DIAG_WRONG_OUTPUT, NULL, (hd_span){0, 0},
+                  "'%s' differs from what the original kernel leaves, first at byte %" PRIu64 ", element %" PRIu64 ": %s, and %s there", name, at,
+                  at / size, now, then);
+        return;
+    }
+    hd_report(diagnostics, HD_DIAG_WRONG_OUTPUT, NULL, (hd_span){0, 0},
+              "'%s' differs from what the original kernel leaves, first at byte %" PRIu64, name, at);
+}
+
 bool hd_session_compare(const hd_session *original, const hd_session *rewritten, hd_diagnostics *diagnostics)
 {
     for (uint32_t i = 0; i < original->memory.allocations.count; i++) {
         const hd_allocation *a = &original->memory.allocations.items[i],
                             *b = hd_memory_find_name(&rewritten->memory, a->name);
         bool comparable = b && b->size == a->size;
-        uint64_t at = 0;
         if (comparable && (!a->size || !memcmp(a->bytes, b->bytes, a->size)))
             continue;
-        while (comparable && a->bytes[at] == b->bytes[at])
-            at++;
-        hd_report(diagnostics, HD_DIAG_WRONG_OUTPUT, NULL, (hd_span){0, 0},
-                  "'%s' differs from what the original kernel leaves, first at byte %" PRIu64, a->name, at);
+        tell_difference(original, i, comparable ? b->bytes : NULL, a->bytes, diagnostics);
         return false;
     }
     return true;

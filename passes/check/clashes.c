@@ -105,40 +105,60 @@ static hd_clash_class class_of(uint8_t space)
     }
 }
 
-void hd_clashes_step(hd_clashes *c, uint32_t ordinal)
+/* What the instruction counts as; NULL: nothing that any load may not pass. */
+static hd_clash_count *count_of(hd_clashes *c, uint32_t ordinal)
 {
     const hd_function *f = c->function;
     const hd_instruction *insn = &f->instructions.items[ordinal];
     const hd_form *form = hd_insn_form(f, insn);
     hd_private_variable *variable = private_variable(c, insn);
-    hd_clash_count *of = NULL;
     if (is_ordering(f, insn))
-        of = &c->counts[HD_CLASH_ORDERING];
-    else if (form->behaviour & HD_BEHAVE_STORE)
-        of = variable ? &variable->stores : &c->counts[form->opcode == HD_OP_ST ? class_of(form->space) : HD_CLASH_ANYWHERE];
+        return &c->counts[HD_CLASH_ORDERING];
+    if (!(form->behaviour & HD_BEHAVE_STORE))
+        return NULL;
+    return variable ? &variable->stores : &c->counts[form->opcode == HD_OP_ST ? class_of(form->space) : HD_CLASH_ANYWHERE];
+}
+
+void hd_clashes_step(hd_clashes *c, uint32_t ordinal)
+{
+    hd_clash_count *of = count_of(c, ordinal);
     if (of)
         *of = (hd_clash_count){of->count + 1, ordinal};
 }
 
-static void add(hd_clash_count *sum, hd_clash_count more)
+/* Is the load one that may not pass what this counts? */
+static bool concerns(const hd_clashes *c, const hd_form *load, const hd_private_variable *variable, const hd_clash_count *of)
 {
-    sum->count += more.count;
-    sum->last = more.count && more.last > sum->last ? more.last : sum->last;
+    hd_clash_class class = class_of(load->space);
+    if (of == &c->counts[HD_CLASH_ORDERING])
+        return true;
+    if (load->space == HD_SPACE_CONST || load->modifiers[HD_GROUP_NC])
+        return false;
+    if (of < c->counts || of >= c->counts + HD_CLASH_CLASSES)
+        return variable && of == &variable->stores;
+    bool anywhere = of == &c->counts[HD_CLASH_ANYWHERE];
+    return !variable && (of == &c->counts[class] || class == HD_CLASH_ANYWHERE || (anywhere && class != HD_CLASH_PARAM));
 }
 
 uint32_t hd_clashes_with(hd_clashes *c, const hd_instruction *load, uint32_t *last)
 {
     const hd_form *form = hd_insn_form(c->function, load);
     const hd_private_variable *variable = private_variable(c, load);
-    hd_clash_class class = class_of(form->space);
-    hd_clash_count sum = c->counts[HD_CLASH_ORDERING];
-    bool constant = form->space == HD_SPACE_CONST || form->modifiers[HD_GROUP_NC];
-    if (variable)
-        add(&sum, variable->stores);
-    for (uint32_t k = HD_CLASH_ANYWHERE; k < HD_CLASH_CLASSES && !constant && !variable; k++)
-        if (k == class || class == HD_CLASH_ANYWHERE || (k == HD_CLASH_ANYWHERE && class != HD_CLASH_PARAM))
-            add(&sum, c->counts[k]);
+    hd_clash_count sum = {0};
+    for (uint32_t k = 0; k <= HD_CLASH_CLASSES; k++) {
+        const hd_clash_count *of = k < HD_CLASH_CLASSES ? &c->counts[k] : variable ? &variable->stores : NULL;
+        if (!of || !of->count || !concerns(c, form, variable, of))
+            continue;
+        sum.count += of->count;
+        sum.last = of->last > sum.last ? of->last : sum.last;
+    }
     if (sum.count)
         *last = sum.last;
     return sum.count;
+}
+
+bool hd_clashes_at(hd_clashes *c, const hd_instruction *load, uint32_t ordinal)
+{
+    const hd_clash_count *of = count_of(c, ordinal);
+    return of && concerns(c, hd_insn_form(c->function, load), private_variable(c, load), of);
 }

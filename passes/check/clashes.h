@@ -37,5 +37,7 @@ void hd_clashes_begin_block(hd_clashes *clashes);
 void hd_clashes_step(hd_clashes *clashes, uint32_t ordinal); /* past this instruction of the block */
 /* How many instructions so far the load may not pass; *last: the last of them, if there is one. */
 uint32_t hd_clashes_with(hd_clashes *clashes, const hd_instruction *load, uint32_t *last);
+/* Whether this instruction is one that the load may not pass, wherever it stands. */
+bool hd_clashes_at(hd_clashes *clashes, const hd_instruction *load, uint32_t ordinal);
 
 #endif
