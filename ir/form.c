@@ -127,6 +127,29 @@ static bool check_words(hd_module *module, hd_form *form, const hd_form_words *w
     return true;
 }
 
+/* Words of an mma's name (mma.sp, mma.sp::ordered_metadata) may stand among its modifiers, as some libraries spell it. */
+static void take_name_word(hd_form *form, hd_form_words *words)
+{
+    static const uint16_t sparse[] = {HD_OP_MMA_SP, HD_OP_MMA_SP_ORDERED};
+    if (form->opcode != HD_OP_MMA)
+        return;
+    size_t first = strlen(hd_opcodes[HD_OP_MMA].name) + 1;
+    for (uint32_t i = 0; i < words->count; i++)
+        for (uint32_t k = 0; k < sizeof sparse / sizeof *sparse; k++) {
+            const char *word = hd_opcodes[sparse[k]].name + first;
+            if (words->length[i] != strlen(word) || memcmp(words->text[i], word, words->length[i]) != 0)
+                continue;
+            form->opcode = sparse[k];
+            words->count--;
+            for (uint32_t w = i; w < words->count; w++) {
+                words->text[w] = words->text[w + 1];
+                words->length[w] = words->length[w + 1];
+                words->type[w] = words->type[w + 1];
+            }
+            return;
+        }
+}
+
 /* ".const[2]", a constant bank, is the constant space in PTX before 2.2 and an error after it. */
 static bool take_banks(hd_module *module, hd_form *form, hd_form_words *words)
 {
@@ -164,6 +187,7 @@ static void decode(hd_module *module, hd_form *form)
         form->error = "more modifiers than any instruction takes";
         return;
     }
+    take_name_word(form, &words);
     form->behaviour = refine_behaviour(form);
     if (!take_banks(module, form, &words) || !check_words(module, form, &words))
         return;

@@ -226,6 +226,9 @@ static void compile_flags(compiler *c, hd_rule *rule)
         case '.':
             rule->takes |= HD_TAKES_SELECTOR;
             break;
+        case '+':
+            rule->takes |= HD_TAKES_BRACES;
+            break;
         case '%':
             rule->takes |= HD_TAKES_SREG;
             break;
