@@ -4,6 +4,7 @@
 #include "ir/sregs.h"
 #include "ir/techniques.h"
 #include "passes/liveness.h"
+#include "passes/offsets.h"
 #include "target/gpu.h"
 #include "target/occupancy.h"
 #include <errno.h>
@@ -19,6 +20,8 @@ static bool read_module(replay_part *p, replay_file *f)
         return false;
     }
     f->module = hd_parse_ptx(&f->source, &p->plan->options->parse, &f->said);
+    if (f->said.error_count == 0)
+        hd_module_lower_offsets(f->module);
     return f->said.error_count == 0;
 }
 

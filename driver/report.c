@@ -10,6 +10,7 @@
 #include "driver/gates.h"
 #include "driver/ptxas.h"
 #include "ir/techniques.h"
+#include "passes/offsets.h"
 #include "target/gpu.h"
 
 #include <stdio.h>
@@ -138,6 +139,7 @@ static hd_module *copy_of(hd_report_job *job, worker *w)
         hd_source_from_memory(&w->source, source->name, source->text, source->length);
         hd_diagnostics_init(&w->diagnostics);
         w->module = hd_parse_ptx(&w->source, &parse, &w->diagnostics);
+        hd_module_lower_offsets(w->module);
     }
     return w->module;
 }

@@ -3,6 +3,7 @@
  * and restored, and then the analyses are gone; such passes come last. */
 #include "driver/techniques.h"
 #include "driver/check.h"
+#include "passes/offsets.h"
 #include "ir/architected.h"
 #include "ir/techniques.h"
 #include "ir/words.h"
@@ -232,6 +233,7 @@ hd_module *hd_techniques_compare(hd_source *source, const hd_rewrite_options *op
         return module;
     hd_diagnostics_init(&own);
     c.module = module;
+    hd_module_lower_offsets(module);
     module->diagnostics = &own; /* the table says what it needs of them */
     if (allocate(&c, &own)) {
         c.code.verdict = "";

@@ -48,7 +48,8 @@ void hd_print_canonical_function(hd_printer *p, const hd_function *f)
     hd_annotation_run wide = hd_annotation_run_wide(&walk);
     hd_spell_tokens(&speller, f->header);
     if (!f->has_body) {
-        hd_write_char(p->out, ';');
+        if (!f->is_open_prototype)
+            hd_write_char(p->out, ';');
         hd_annotation_walk_end(&walk);
         return;
     }

@@ -57,6 +57,7 @@ typedef enum hd_space {
     HD_SPACE_TEX, HD_SPACE_PARAM_ENTRY, HD_SPACE_PARAM_FUNC, HD_SPACE_SHARED_CTA, HD_SPACE_SHARED_CLUSTER,
     HD_SPACE_COUNT
 } hd_space;
+extern const char *const hd_space_spellings[HD_SPACE_COUNT]; /* with the dot; "" for NONE */
 
 /* Tokens kept as they were spelled: [first, first + count) of module->tokens. */
 typedef struct hd_tokens {
@@ -86,7 +87,8 @@ enum {                          /* hd_operand.flags */
     HD_OPERAND_USE = 2,         /* REGISTER: read by it (address bases, stored values, merge sources); both: DEF | USE */
     HD_OPERAND_NOT = 4,         /* spelled with a leading ! */
     HD_OPERAND_MINUS = 8,       /* spelled with a leading - (vmad) */
-    HD_OPERAND_OFFSET = 16,     /* REGISTER or LITERAL base inside an address: a LITERAL offset follows (`count` 1) */
+    HD_OPERAND_OFFSET = 16,     /* REGISTER or LITERAL base inside an address, or a REGISTER that is a source operand:
+                                 * a LITERAL offset follows (`count` 1) */
     HD_OPERAND_BARE = 32,       /* ADDRESS spelled as a subscript: s[3]; two elements: the symbol, the index */
     HD_OPERAND_WHOLE = 64,      /* VECTOR: spelled as the name of a vector register */
     HD_OPERAND_IMPLICIT = 128,  /* REGISTER: %CC, never printed; stands after all others */
@@ -220,6 +222,7 @@ typedef struct hd_function {
     hd_name name;
     uint32_t symbol;               /* in module->symbols */
     bool is_entry, has_body, no_return;
+    bool is_open_prototype; /* a prototype whose text has no semicolon */
     uint8_t linkage;
     uint32_t parameter_first, parameter_count; /* module->symbols with kind PARAMETER */
     uint32_t result_first, result_count;       /* module->symbols with kind RESULT */
@@ -330,6 +333,7 @@ typedef struct hd_module {
     bool strict;                 /* unknown opcodes and modifiers are errors */
     bool extended;               /* the text holds annotations in the extended spelling */
     bool is_copy;                /* hd_module_copy() */
+    bool has_offset_operands;    /* a source operand outside an address is register + constant (passes/offsets.h) */
 } hd_module;
 
 hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics); /* takes the source */

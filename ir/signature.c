@@ -47,6 +47,14 @@ static bool has_selector(const checker *c, const hd_operand *o)
     return strchr(hd_names_text(&c->function->module->names, o->extra), '.') != NULL;
 }
 
+/* ptxas adds the constant as an integer in the register's width. It accepts other registers, too, and then fails. */
+static bool takes_offset(const hd_rule *rule, const hd_register *reg)
+{
+    uint8_t class = hd_types[reg->type].class;
+    bool is_integer = class == HD_CLASS_UNSIGNED || class == HD_CLASS_SIGNED || class == HD_CLASS_BITS;
+    return rule->roles == HD_OPERAND_USE && is_integer && hd_types[reg->type].bits <= 64;
+}
+
 static hd_operand *check_register(checker *c, const hd_rule *rule, hd_operand *o)
 {
     const hd_register *reg = &c->function->registers.items[o->value];
@@ -58,12 +66,12 @@ static hd_operand *check_register(checker *c, const hd_rule *rule, hd_operand *o
         return fail(c, HD_MISMATCH_NOT, rule, o);
     if (o->flags & HD_OPERAND_MINUS && !(rule->takes & HD_TAKES_MINUS))
         return fail(c, HD_MISMATCH_MINUS, rule, o);
-    if (o->flags & HD_OPERAND_OFFSET)
-        return fail(c, HD_MISMATCH_KIND, rule, o);
+    if (o->flags & HD_OPERAND_OFFSET && !takes_offset(rule, reg))
+        return fail(c, HD_MISMATCH_OFFSET, rule, o);
     if (o->extra && reg->vector == 1 && has_selector(c, o) && !(rule->takes & HD_TAKES_SELECTOR))
         return fail(c, HD_MISMATCH_SELECTOR, rule, o);
     set_roles(o, rule->roles);
-    return o + 1;
+    return o + 1 + (o->flags & HD_OPERAND_OFFSET ? 1 : 0);
 }
 
 static bool sreg_fits(const hd_form *form, const hd_rule *rule, const hd_operand *o)

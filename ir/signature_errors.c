@@ -186,6 +186,8 @@ static const struct {
     [HD_MISMATCH_SINK] = {HD_DIAG_BAD_SINK, false, "may not be the sink _"},
     [HD_MISMATCH_NOT] = {HD_DIAG_OPERAND_KIND, false, "may not be negated"},
     [HD_MISMATCH_MINUS] = {HD_DIAG_OPERAND_KIND, false, "may not have a minus"},
+    [HD_MISMATCH_OFFSET] = {HD_DIAG_OPERAND_KIND, false,
+                            "has an offset, which only addresses and integer source operands may have"},
     [HD_MISMATCH_SELECTOR] = {HD_DIAG_OPERAND_KIND, false, "may not have a selector"},
     [HD_MISMATCH_NO_VECTOR] = {HD_DIAG_BAD_VECTOR, true, NULL},
     [HD_MISMATCH_LENGTH] = {HD_DIAG_BAD_VECTOR, true, NULL},
@@ -222,6 +224,31 @@ static void describe_expected(const hd_mismatch *m, char *buffer, size_t size)
     }
 }
 
+static bool is_parameter(const hd_symbol *s) { return s->kind == HD_SYMBOL_PARAMETER || s->kind == HD_SYMBOL_RESULT; }
+
+/* How a variable that does not fit here is named instead: with its state space, or by a mov of its address. */
+static void note_space(hd_function *f, const hd_form *form, const hd_mismatch *m, hd_diagnostic *d)
+{
+    hd_module *module = f->module;
+    if (m->operand->kind != HD_OPERAND_SYMBOL)
+        return;
+    const hd_symbol *s = &module->symbols.items[m->operand->value];
+    const char *name = hd_names_text(&module->names, s->name), *space = hd_space_spellings[s->space];
+    const char *opcode = hd_opcodes[form->opcode].name;
+    if (s->kind == HD_SYMBOL_FUNCTION || s->span.end > module->source->length)
+        return;
+    bool may_access = form->opcode == HD_OP_LD || (form->opcode == HD_OP_ST && !(f->is_entry && is_parameter(s)));
+    if (m->kind == HD_MISMATCH_SPACE && may_access)
+        hd_note_add(module->diagnostics, d, module->source, s->span,
+                    "'%.80s' is declared in %s here: '%s%s' accesses it", name, space, opcode, space);
+    else if (m->kind == HD_MISMATCH_SPACE)
+        hd_note_add(module->diagnostics, d, module->source, s->span, "'%.80s' is declared in %s here", name, space);
+    else if (m->rule->roles == HD_OPERAND_USE && m->rule->takes & HD_TAKES_REGISTER)
+        hd_note_add(module->diagnostics, d, module->source, s->span,
+                    is_parameter(s) ? "'%.80s' is a parameter: 'ld.param' reads its value into a register"
+                                    : "'%.80s' is declared here: 'mov' puts its address in a register", name);
+}
+
 void hd_report_mismatch(hd_function *function, const hd_instruction *insn, const hd_form *form, const hd_mismatch *m)
 {
     hd_module *module = function->module;
@@ -239,10 +266,11 @@ void hd_report_mismatch(hd_function *function, const hd_instruction *insn, const
     if (m->kind == HD_MISMATCH_LENGTH)
         snprintf(found, sizeof found, "this has %u", m->operand->count);
     bool tells_found = mismatches[m->kind].tells_found;
-    hd_report(module->diagnostics, mismatches[m->kind].kind, module->source,
-              hd_operand_span(function, insn, m->operand), "operand %u of '%.200s' %s%s%s",
-              position_of(function, insn, m->operand), spelling, expected, tells_found ? ", " : "",
-              tells_found ? found : "");
+    hd_diagnostic *d = hd_report(module->diagnostics, mismatches[m->kind].kind, module->source,
+                                 hd_operand_span(function, insn, m->operand), "operand %u of '%.200s' %s%s%s",
+                                 position_of(function, insn, m->operand), spelling, expected, tells_found ? ", " : "",
+                                 tells_found ? found : "");
+    note_space(function, form, m, d);
 }
 
 bool hd_report_form(hd_function *function, const hd_instruction *insn, const hd_form *form)

@@ -11,6 +11,22 @@ const hd_type_info hd_types[HD_TYPE_COUNT] = {
     [HD_TYPE_CC] = {"cc", 1, HD_CLASS_NONE, 1, 0},
 };
 
+const char *const hd_space_spellings[HD_SPACE_COUNT] = {
+    [HD_SPACE_NONE] = "",
+    [HD_SPACE_REG] = ".reg",
+    [HD_SPACE_SREG] = ".sreg",
+    [HD_SPACE_CONST] = ".const",
+    [HD_SPACE_GLOBAL] = ".global",
+    [HD_SPACE_LOCAL] = ".local",
+    [HD_SPACE_PARAM] = ".param",
+    [HD_SPACE_SHARED] = ".shared",
+    [HD_SPACE_TEX] = ".tex",
+    [HD_SPACE_PARAM_ENTRY] = ".param::entry",
+    [HD_SPACE_PARAM_FUNC] = ".param::func",
+    [HD_SPACE_SHARED_CTA] = ".shared::cta",
+    [HD_SPACE_SHARED_CLUSTER] = ".shared::cluster",
+};
+
 const hd_sreg_info hd_sregs[HD_SREG_COUNT] = {
 #define HD_SREG(id, spelling, type, components, varies, introduced, target) \
     [HD_SREG_##id] = {spelling, HD_TYPE_##type, components, HD_VARIES_##varies, introduced, target},

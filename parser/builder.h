@@ -31,7 +31,7 @@ enum {
     HD_NODE_SUBSCRIPT, /* name[..]; constant: index in b->pairs: the name and what stands in the brackets */
     HD_NODE_PAIR,      /* a|b; constant: index in b->pairs */
     HD_NODE_GENERIC, /* generic(name); token.name: the full name; constant: index in b->constants or HD_NONE: addend */
-    HD_NODE_MASK,    /* 0xff00(name); token.name: the full name; constant: index in b->constants: the mask */
+    HD_NODE_MASK,    /* 0xff00(address); constant: index in b->pairs: the mask, and name, name + constant or generic(name) */
     HD_NODE_BAD,     /* a mistake that was reported */
     HD_NODE_COUNT
 };
@@ -296,7 +296,7 @@ void hd_expression_cast(hd_builder *b, hd_node *to, const hd_node *open, const h
 void hd_expression_subscript(hd_builder *b, hd_node *to, const hd_node *name, const hd_node *index,
                              const hd_node *close);
 void hd_expression_generic(hd_builder *b, hd_node *to, const hd_node *word, const hd_node *name, const hd_node *close);
-void hd_expression_mask(hd_builder *b, hd_node *to, const hd_node *mask, const hd_node *name, const hd_node *close);
+void hd_expression_mask(hd_builder *b, hd_node *to, const hd_node *mask, const hd_node *address, const hd_node *close);
 void hd_expression_unary(hd_builder *b, hd_node *to, const hd_node *operator, const hd_node * inner);
 void hd_expression_binary(hd_builder *b, hd_node *to, const hd_node *left, const hd_node *operator,
                           const hd_node * right);
@@ -361,6 +361,7 @@ void hd_build_parameter_end(hd_builder *b);
 void hd_build_integer(hd_builder *b, const hd_node *number);
 void hd_build_performance(hd_builder *b, const hd_node *word);
 void hd_build_prototype(hd_builder *b, const hd_node *end);
+void hd_build_open_prototype(hd_builder *b); /* one without a semicolon */
 void hd_build_body(hd_builder *b, const hd_node *brace);
 void hd_builder_free_spare(hd_builder *b);
 void hd_build_body_end(hd_builder *b, const hd_node *brace);

@@ -18,18 +18,11 @@ uint32_t hd_build_u32(hd_builder *b, const hd_node *number)
 
 static hd_space space_of(const hd_builder *b, const hd_token *t)
 {
-    static const struct {
-        char text[8];
-        uint8_t space;
-    } spaces[] = {
-        {".reg", HD_SPACE_REG},     {".const", HD_SPACE_CONST}, {".global", HD_SPACE_GLOBAL},
-        {".local", HD_SPACE_LOCAL}, {".param", HD_SPACE_PARAM}, {".shared", HD_SPACE_SHARED},
-        {".tex", HD_SPACE_TEX},
-    };
     const char *text = hd_builder_source(b)->text + t->begin;
-    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++)
-        if (strlen(spaces[i].text) == t->end - t->begin && memcmp(text, spaces[i].text, t->end - t->begin) == 0)
-            return (hd_space)spaces[i].space;
+    size_t length = t->end - t->begin;
+    for (int i = HD_SPACE_NONE + 1; i < HD_SPACE_COUNT; i++)
+        if (strlen(hd_space_spellings[i]) == length && memcmp(hd_space_spellings[i], text, length) == 0)
+            return (hd_space)i;
     return HD_SPACE_NONE;
 }
 

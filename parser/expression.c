@@ -245,14 +245,24 @@ void hd_expression_generic(hd_builder *b, hd_node *to, const hd_node *word, cons
     *to = (hd_node){{t.begin, end, HD_NODE_GENERIC, of, HD_NO_INDEX}, HD_NONE, 0};
 }
 
-void hd_expression_mask(hd_builder *b, hd_node *to, const hd_node *mask, const hd_node *name, const hd_node *close)
+void hd_expression_mask(hd_builder *b, hd_node *to, const hd_node *mask, const hd_node *address, const hd_node *close)
 {
     hd_constant bits;
-    hd_name of = hd_full_name(b, &name->token);
-    uint32_t begin = mask->token.begin, end = close->token.end;
+    uint32_t begin = mask->token.begin, end = close->token.end, kind = address->token.kind;
+    bool is_address = is_plain_name(address) || kind == HD_NODE_SUM || kind == HD_NODE_GENERIC;
+    if (is_bad(address)) {
+        give_bad(to, begin, end);
+        return;
+    }
+    if (!is_address || address->flags & ~(uint32_t)HD_NODE_DOTTED) {
+        give_error(b, to, address->token.begin, address->token.end, HD_DIAG_BAD_EXPRESSION,
+                   "a mask selects a byte of a name, name+constant or generic(name)");
+        return;
+    }
+    hd_node selected = *address, selector = *mask;
     hd_constant_of(b, mask, &bits);
-    hd_array_push(&b->constants, bits);
-    *to = (hd_node){{begin, end, HD_NODE_MASK, of, HD_NO_INDEX}, b->constants.count - 1, 0};
+    give_constant(b, &selector, bits.bits, bits.kind, begin, mask->token.end);
+    give_pair(b, to, HD_NODE_MASK, &selector, &selected, end);
 }
 
 /* ---- operators ---- */

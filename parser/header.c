@@ -294,7 +294,8 @@ static void check_prototypes(hd_builder *b)
 {
     const hd_function *f = b->header, *g = b->before;
     const hd_module *m = b->module;
-    if (!g)
+    bool is_complete = g && g->header_span.end; /* else its header had a syntax error */
+    if (!is_complete)
         return;
     bool same = f->is_entry == g->is_entry && f->result_count == g->result_count &&
                 f->parameter_count == g->parameter_count &&
@@ -351,6 +352,17 @@ void hd_build_prototype(hd_builder *b, const hd_node *end)
     finish_header(b, end);
     hd_scope_close(b);
     push_function_statement(b, end->token.end);
+}
+
+/* The parser has read one token beyond the header. */
+void hd_build_open_prototype(hd_builder *b)
+{
+    uint32_t end = b->previous_end;
+    hd_node next = {{b->last_begin, b->last_end, b->last_kind, HD_NO_NAME, HD_NO_INDEX}, HD_NONE, 0};
+    b->header->is_open_prototype = true;
+    finish_header(b, &next);
+    hd_scope_close(b);
+    push_function_statement(b, end);
 }
 
 /* The arrays that grow with a body are lent from the builder, so that small functions cost one allocation each and no

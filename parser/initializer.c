@@ -105,41 +105,33 @@ static uint32_t symbol_of(hd_builder *b, hd_name name, hd_span span)
     return HD_NONE;
 }
 
-static void push_address(hd_builder *b, const hd_node *n, hd_initializer i, hd_name name, hd_span name_span)
+/* An address that is already described: name, name + constant or generic(name). */
+static void push_address(hd_builder *b, const hd_node *n, hd_initializer i)
 {
-    i.kind = HD_INIT_ADDRESS;
-    i.symbol = symbol_of(b, name, name_span);
+    hd_token name = n->token;
     uint8_t class = hd_types[variable(b)->type].class;
+    i.kind = HD_INIT_ADDRESS;
+    i.bits = n->constant == HD_NONE ? 0 : b->constants.items[n->constant].bits;
+    if (n->token.kind == HD_NODE_SUM)
+        name.end = b->constants.items[n->constant].name_end;
+    i.is_generic = n->token.kind == HD_NODE_GENERIC;
+    i.symbol =
+        symbol_of(b, i.is_generic ? n->token.name : hd_full_name(b, &name), (hd_span){n->token.begin, name.end});
     if (class == HD_CLASS_FLOAT)
         initializer_error(b, hd_node_span(n), "an address cannot initialize a floating-point variable");
     hd_array_push(&b->module->initializers, i);
 }
 
-static void push_sum(hd_builder *b, const hd_node *n)
-{
-    const hd_constant c = b->constants.items[n->constant];
-    hd_token name = n->token;
-    name.end = c.name_end;
-    push_address(b, n, (hd_initializer){.mask_shift = HD_NO_MASK, .bits = c.bits}, hd_full_name(b, &name),
-                 (hd_span){name.begin, name.end});
-}
-
 static void push_mask(hd_builder *b, const hd_node *n)
 {
-    uint64_t mask = b->constants.items[n->constant].bits;
+    const hd_node_pair pair = b->pairs.items[n->constant];
+    uint64_t mask = b->constants.items[pair.left.constant].bits;
     uint8_t shift = 0;
     while (shift < 64 && mask != 0xffull << shift)
         shift += 8;
     if (shift == 64)
         initializer_error(b, hd_node_span(n), "a mask selects one byte: 0xff, 0xff00, ...");
-    push_address(b, n, (hd_initializer){.mask_shift = shift}, n->token.name, hd_node_span(n));
-}
-
-static void push_generic(hd_builder *b, const hd_node *n)
-{
-    uint64_t addend = n->constant == HD_NONE ? 0 : b->constants.items[n->constant].bits;
-    hd_initializer i = {.is_generic = true, .mask_shift = HD_NO_MASK, .bits = addend};
-    push_address(b, n, i, n->token.name, hd_node_span(n));
+    push_address(b, &pair.right, (hd_initializer){.mask_shift = shift});
 }
 
 void hd_build_initial(hd_builder *b, const hd_node *n)
@@ -159,13 +151,9 @@ void hd_build_initial(hd_builder *b, const hd_node *n)
         push_literal(b, n);
         break;
     case HD_TOKEN_NAME:
-        push_address(b, n, (hd_initializer){.mask_shift = HD_NO_MASK}, hd_full_name(b, &n->token), hd_node_span(n));
-        break;
     case HD_NODE_SUM:
-        push_sum(b, n);
-        break;
     case HD_NODE_GENERIC:
-        push_generic(b, n);
+        push_address(b, n, (hd_initializer){.mask_shift = HD_NO_MASK});
         break;
     case HD_NODE_MASK:
         push_mask(b, n);

@@ -65,14 +65,27 @@ static void push_register(hd_builder *b, const hd_node *n, const hd_token *name,
         push(b, HD_OPERAND_REGISTER, reg + i, n)->extra = vector > 1 ? 0 : odd;
 }
 
+/* The special register that a name without its % means; NULL: none. */
+static const char *special_register(const char *text, int length)
+{
+    char name[32];
+    int written = snprintf(name, sizeof name, "%%%.*s", length, text);
+    int sreg = written < (int)sizeof name ? hd_sreg_from_spelling(name, (size_t)written) : -1;
+    return sreg < 0 ? NULL : hd_sregs[sreg].spelling;
+}
+
 static void report_unknown(hd_builder *b, const hd_node *n, const hd_token *name)
 {
     hd_span span = {name->begin, name->end};
     const char *text = text_of(b, name);
     bool like_register = *text == '%' || (name->index != HD_NO_INDEX && hd_use_of(b, name->name)->range);
     int length = (int)(span.end - span.begin > 200 ? 200 : span.end - span.begin);
+    const char *special = like_register ? NULL : special_register(text, length);
     if (like_register)
         hd_builder_error(b, UNDECLARED_REGISTER, span, "no .reg declares '%.*s'", length, text);
+    else if (special)
+        hd_builder_error(b, UNDECLARED_NAME, span, "nothing declares '%.*s'; the special register is '%%%s'", length,
+                         text, special);
     else
         hd_builder_error(b, UNDECLARED_NAME, span, "nothing declares '%.*s'", length, text);
     push_broken(b, n);
@@ -190,6 +203,12 @@ static void push_name(hd_builder *b, const hd_node *n)
 
 /* ---- what is more than a name ---- */
 
+static bool in_address(const hd_builder *b)
+{
+    return b->aggregates.count &&
+           b->function->operands.items[hd_array_last(&b->aggregates)].kind == HD_OPERAND_ADDRESS;
+}
+
 /* name + constant */
 static void push_sum(hd_builder *b, const hd_node *n)
 {
@@ -204,8 +223,10 @@ static void push_sum(hd_builder *b, const hd_node *n)
     else
         push_name(b, &name);
     hd_operand *o = &b->function->operands.items[at];
-    if (o->kind == HD_OPERAND_REGISTER && !b->aggregates.count) {
-        hd_builder_error(b, BAD_ADDRESS, hd_node_span(n), "a register with an offset stands only inside [ ]");
+    bool is_source = o->kind == HD_OPERAND_REGISTER && !b->aggregates.count;
+    b->module->has_offset_operands |= is_source;
+    if (o->kind == HD_OPERAND_REGISTER && !is_source && !in_address(b)) {
+        hd_builder_error(b, BAD_ADDRESS, hd_node_span(n), "no offset is added to an element of a vector or a list");
         b->broken = true;
     } else if (o->kind != HD_OPERAND_REGISTER && o->kind != HD_OPERAND_SYMBOL && !b->broken) {
         hd_builder_error(b, BAD_ADDRESS, hd_node_span(n), "an offset is added to a register or a symbol only");

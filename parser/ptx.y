@@ -47,6 +47,8 @@ static void hd_ptx_error(hd_builder *b, const char *message) { hd_builder_exhaus
 %token NORETURN ABI_PRESERVE ABI_PRESERVE_CONTROL HEDDLE RESYNC
 %token SIMPLE /* a NAME or INTEGER that is a whole operand: behind the opcode or a comma, before a comma, ; or } */
 
+%precedence PROTOTYPE_ENDS /* a .pragma after a function's header belongs to the header */
+%precedence PRAGMA
 %right "?" ":"
 %left "||"
 %left "&&"
@@ -140,7 +142,8 @@ register: NAME                     { hd_build_register(b, N($1)); }
 
 /* ---- functions ---- */
 function: ENTRY { hd_build_header(b, N($1), true); } name parameters performance_list body
-        | FUNC { hd_build_header(b, N($1), false); } function_attribute results name parameters performance_list body
+        | FUNC { hd_build_header(b, N($1), false); } function_attribute results name parameters performance_list
+            func_body
         ;
 function_attribute: %empty | ATTRIBUTE "(" attributes ")" ;
 name: NAME { hd_build_function_name(b, N($1)); } ;
@@ -177,6 +180,8 @@ integers: INTEGER              { b->integers.count = 0; hd_build_integer(b, N($1
         | integers "," INTEGER { hd_build_integer(b, N($3)); }
         ;
 
+/* Old compilers wrote prototypes of .func without a semicolon. */
+func_body: body | %empty %prec PROTOTYPE_ENDS { hd_build_open_prototype(b); } ;
 body: ";" { hd_build_prototype(b, N($1)); }
     | "{" { hd_build_body(b, N($1)); } statements "}" { hd_build_body_end(b, N($4)); }
     ;
@@ -269,7 +274,7 @@ expression: NAME
           | "(" WORD ")" expression %prec UNARY { FOLD3(hd_expression_cast, $$, $1, $2, $4); }
           | NAME "[" expression "]"           { FOLD3(hd_expression_subscript, $$, $1, $3, $4); }
           | NAME "(" NAME ")"                 { FOLD3(hd_expression_generic, $$, $1, $3, $4); }
-          | INTEGER "(" NAME ")"              { FOLD3(hd_expression_mask, $$, $1, $3, $4); }
+          | INTEGER "(" expression ")"        { FOLD3(hd_expression_mask, $$, $1, $3, $4); }
           | "-" expression %prec UNARY        { FOLD1($$, $1, $2); }
           | "+" expression %prec UNARY        { FOLD1($$, $1, $2); }
           | "!" expression %prec UNARY        { FOLD1($$, $1, $2); }

@@ -7,6 +7,7 @@
  * annotates (keeps all analyses): such a pass touches nothing that functions share. Results and the order of diagnostics and
  * statistics do not depend on the number of threads. */
 #include "passes/liveness.h"
+#include "passes/offsets.h"
 #include "passes/pipeline.h"
 #include "passes/warp_words.h"
 
@@ -414,6 +415,8 @@ bool hd_pipeline_run(hd_pipeline *pipeline, hd_module *module, const hd_pipeline
         return false;
     hd_arena arena;
     hd_arena_init(&arena);
+    if (pipeline->steps.count)
+        hd_module_lower_offsets(module);
     run r = {.pipeline = pipeline, .module = module, .options = options};
     r.functions = HD_ARENA_ARRAY(&arena, uint32_t, module->functions.count);
     r.outcomes = HD_ARENA_ARRAY(&arena, outcome, module->functions.count);

@@ -126,6 +126,15 @@ static void list_operands(hd_decoder *d)
             d->operands[d->operand_count++] = o;
 }
 
+/* Such operands are to be lowered before (passes/offsets.h). */
+static bool has_offset_operand(const hd_decoder *d)
+{
+    for (uint32_t i = 0; i < d->operand_count; i++)
+        if (d->operands[i]->kind == HD_OPERAND_REGISTER && d->operands[i]->flags & HD_OPERAND_OFFSET)
+            return true;
+    return false;
+}
+
 static void list_written(hd_decoder *d)
 {
     hd_op *op = d->op;
@@ -228,7 +237,7 @@ static void decode_instruction(hd_decoder *d, uint32_t ordinal)
     list_operands(d);
     hd_decode *hand = hand_of(d->form->opcode);
     const hd_lanes_row *row = row_of(d);
-    if (d->insn->flags & HD_INSN_OPAQUE || (!row && !hand))
+    if (d->insn->flags & HD_INSN_OPAQUE || (!row && !hand) || has_offset_operand(d))
         hd_decode_unsupported(d, NULL);
     else if (row)
         hd_decode_row(d, row);

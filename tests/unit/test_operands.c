@@ -126,7 +126,7 @@ static void refused(void **state)
     assert_int_equal(body_error(G, "ld.global.u32 x0,[g+y1];"), HD_DIAG_BAD_ADDRESS);
     assert_int_equal(body_error(G, "ld.global.u32 x0,[g[1]];"), HD_DIAG_BAD_ADDRESS);
     assert_int_equal(body_error(G, "ld.global.u32 x0,[(y0+4)];"), HD_DIAG_BAD_ADDRESS);
-    assert_int_equal(body_error(G, "mov.u32 x0,x1+4;"), HD_DIAG_BAD_ADDRESS);
+    assert_int_equal(body_error(G, "mov.b64 y0,{x1+4,x2};"), HD_DIAG_BAD_ADDRESS);
     assert_int_equal(body_error(G, "mov.b32(x0),1;"), HD_DIAG_SYNTAX);
     assert_int_equal(body_error(G, "add.s32 x0,x1,x2,;"), HD_DIAG_SYNTAX);
     assert_int_equal(body_error(G, "mov.b32 x0,nothing;"), HD_DIAG_UNDECLARED_NAME);
