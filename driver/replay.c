@@ -72,7 +72,28 @@ static bool make_module(replay_part *p, replay_file *f)
     return good;
 }
 
+uint32_t replay_kernel_registers(const replay_file *f, const char *kernel)
+{
+    const hd_function *function = hd_module_find_function(f->module, kernel);
+    for (uint32_t i = 0; i < f->module->functions.count; i++)
+        if (f->module->functions.items[i] == function && f->code->functions[i])
+            return f->code->functions[i]->registers;
+    return 0;
+}
+
 /* ---- models ----------------------------------------------------------------------------------------------------------- */
+
+/* Can a block of some launch need more registers than the register file has? */
+static bool is_crowded(const replay_part *p, const replay_file *f)
+{
+    for (uint32_t i = 0; i < f->launch->launches.count; i++) {
+        const hd_launch *launch = &f->launch->launches.items[i];
+        uint64_t warps = ((uint64_t)launch->block[0] * launch->block[1] * launch->block[2] + 31) / 32;
+        if (warps * replay_kernel_registers(f, launch->kernel) > p->plan->gpu->limits.registers_per_sm / 32)
+            return true;
+    }
+    return false;
+}
 
 void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagnostics *diagnostics)
 {
@@ -84,6 +105,7 @@ void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagn
     f->count = hd_count_new(f->code, diagnostics);
     hd_count_batches(f->count, HD_REPLAY_BATCH, p->threads);
     hd_count_share(f->count, &p->spare);
+    f->crowded = is_crowded(p, f);
 }
 
 void replay_add_model(const replay_part *p, replay_file *f, uint32_t m)
@@ -91,6 +113,8 @@ void replay_add_model(const replay_part *p, replay_file *f, uint32_t m)
     hd_rf_model *model = hd_rf_model_new(p->plan->models[m], f->code, &f->refusals[m]);
     if (!model)
         return;
+    if (f->crowded)
+        hd_rf_model_crowd(model);
     f->model_place[m] = hd_count_models(f->count);
     hd_count_add(f->count, model);
 }
@@ -184,7 +208,7 @@ static void tell_registers(const replay_file *f, hd_replay_kernel *k)
     if (!kernel || !hd_architected_of(kernel, &numbers))
         return;
     k->registers = f->allocates ? HD_REPLAY_ALLOCATED : HD_REPLAY_ARCHITECTED;
-    k->general = numbers.registers;
+    k->general = replay_kernel_registers(f, k->name);
     k->predicates = numbers.predicates;
 }
 
@@ -248,13 +272,36 @@ bool replay_reads_time(const hd_module *module)
     return false;
 }
 
-bool replay_prepare(replay_part *p, replay_file *f)
+/* A machine starts no kernel of which no block fits in the register file. PTX's own registers are no machine's. */
+static bool fits(replay_part *p, const replay_file *f, const hd_replay_kernel *k)
+{
+    const hd_gpu_limits *limits = &p->plan->gpu->limits;
+    hd_occupancy_use use = {.threads = k->block[0] * k->block[1] * k->block[2]};
+    bool fits_without = hd_occupancy_of(limits, &use).ctas;
+    use.registers = k->general;
+    if (k->registers == HD_REPLAY_VIRTUAL || !p->plan->model_count || !fits_without || hd_occupancy_of(limits, &use).ctas)
+        return true;
+    uint32_t fewer = k->general;
+    for (use.registers = fewer; use.registers && !hd_occupancy_of(limits, &use).ctas; use.registers--)
+        fewer--;
+    hd_diagnostic *d = hd_report(&p->diagnostics, HD_DIAG_UNSUPPORTED, NULL, (hd_span){0, 0},
+                                 "%s: a block of '%s' does not fit in the register file of %s: %u threads with %u registers, and there are %u registers", f->path,
+                                 k->name, p->plan->gpu->name, use.threads, k->general, limits->registers_per_sm);
+    if (fewer)
+        hd_note_add(&p->diagnostics, d, NULL, (hd_span){0, 0}, "with --max-registers=%u it would", fewer);
+    return false;
+}
+
+hd_status replay_prepare(replay_part *p, replay_file *f)
 {
     if ((f->allocates && !allocate_registers(p, f, &p->diagnostics)) || !add_models(p, f))
-        return false;
+        return HD_STATUS_REJECTED;
     replay_expect_uniform_branches(f, &p->diagnostics);
     open_rows(p, f);
-    return true;
+    for (uint32_t i = 0; i < p->rows.count; i++)
+        if (!fits(p, f, &p->rows.items[i]))
+            return HD_STATUS_UNDECIDED;
+    return HD_STATUS_DONE;
 }
 
 void replay_go_first(replay_run *run)

@@ -129,7 +129,8 @@ static void list_changed(runs *r)
 static void go_first(runs *r)
 {
     replay_run *run = r->part->runs;
-    bool good = replay_prepare(r->part, r->file);
+    hd_status prepared = replay_prepare(r->part, r->file);
+    bool good = prepared == HD_STATUS_DONE;
     pthread_mutex_lock(&r->lock);
     if (good)
         list_changed(r);
@@ -139,7 +140,7 @@ static void go_first(runs *r)
     if (good)
         run->go(run);
     else
-        run->status = HD_STATUS_REJECTED;
+        run->status = prepared;
 }
 
 /* NULL: it turns out that there are fewer. */

@@ -3,6 +3,14 @@
 #include "driver/replay_work.h"
 #include "target/occupancy.h"
 
+/* PTX's own registers may be more than a thread can have: as many blocks as have room for them in the register file. */
+static uint32_t most_virtual(const replay_run *run, const hd_replay_kernel *k, uint32_t warps)
+{
+    uint64_t registers = (uint64_t)warps * replay_kernel_registers(run->file, k->name);
+    uint64_t most = k->registers == HD_REPLAY_VIRTUAL && registers ? run->part->plan->gpu->limits.registers_per_sm / 32 / registers : UINT32_MAX;
+    return (uint32_t)most;
+}
+
 /* As many CTAs are resident as fit on an SM of the GPU, with the registers that the allocation found. */
 static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
 {
@@ -13,9 +21,11 @@ static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
                             .shared_bytes = facts.static_shared_bytes + grid->dynamic_shared_bytes};
     const hd_gpu_limits *limits = &run->part->plan->gpu->limits;
     hd_occupancy fits = hd_occupancy_of(limits, &use);
+    uint32_t ctas = most_virtual(run, k, (use.threads + 31) / 32);
+    ctas = fits.ctas < ctas ? fits.ctas : ctas;
     uint32_t registers = use.registers, active = run->part->plan->options->active_warps, latency = run->part->plan->options->latency;
     use.registers = 0;
-    hd_rf_residency residency = {.ctas = fits.ctas ? fits.ctas : 1, .active = active ? active : HD_COUNT_ACTIVE_WARPS,
+    hd_rf_residency residency = {.ctas = ctas ? ctas : 1, .active = active ? active : HD_COUNT_ACTIVE_WARPS,
                                  .latency = latency == UINT32_MAX ? 0 : latency ? latency : HD_COUNT_LATENCY,
                                  .bytes = HD_COUNT_STREAM_BYTES, .most_ctas = hd_occupancy_of(limits, &use).ctas,
                                  .cta_warps = (use.threads + 31) / 32, .sm_warps = limits->warps_per_sm,

@@ -27,6 +27,7 @@ typedef struct replay_file {
     hd_rf_module *code;
     hd_count *count;
     bool annotated;
+    bool crowded;           /* a block may need more registers than the register file has */
     const char **refusals;  /* by chosen model */
     uint32_t *model_place;  /* by chosen model: index in the count, or HD_NONE */
     const char *rewriting;  /* the pass that changes the code for the models of this run; NULL: models of the code as it is */
@@ -118,6 +119,8 @@ bool replay_run_passes(const replay_part *p, replay_file *f, const char *passes,
 
 /* f->code, f->count, and no model in it yet. The arena lives as long as f is open. */
 void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagnostics *diagnostics);
+/* Of a thread, with all that the kernel calls; once f->code is open. */
+uint32_t replay_kernel_registers(const replay_file *f, const char *kernel);
 void replay_add_model(const replay_part *p, replay_file *f, uint32_t m); /* of the chosen ones; a refusal is kept in f->refusals */
 void replay_expect_uniform_branches(replay_file *f, hd_diagnostics *diagnostics); /* closes f->contexts */
 
@@ -130,7 +133,7 @@ void replay_run_ended(replay_run *run, hd_exec_status status, const hd_exec_stat
 void replay_stop_runs(replay_part *p, uint32_t first); /* that one and those behind it are not wanted */
 
 /* replay.c: of the code as it is, and of the original */
-bool replay_prepare(replay_part *p, replay_file *f); /* registers, models and rows; false: rejected */
+hd_status replay_prepare(replay_part *p, replay_file *f); /* registers, models and rows; DONE: it can run */
 void replay_go_first(replay_run *run);
 void replay_join_first(replay_part *p, replay_run *run);
 void replay_go_original(replay_run *run);

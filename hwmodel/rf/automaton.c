@@ -38,7 +38,6 @@ typedef struct transition {
     uint32_t classes, united;   /* of lanes: how many there are behind it; in `united`, which parts of those before it each of them unites */
     uint32_t rests, frames;     /* number of the part that rests from then on, and frames of it; HD_NONE: none */
     uint32_t rest_classes, rest_united; /* likewise */
-    uint32_t base;              /* registers that rested before */
     uint64_t times;             /* since the counters were brought up to date */
     hd_rf_outcome outcome;
 } transition;
@@ -245,15 +244,6 @@ static void step_to(hd_rf_automaton *a, follower *w, uint32_t at)
     w->known.state = a->transitions.items[at].to;
 }
 
-/* Where the registers of its frame on top begin. */
-static uint32_t base_of(const hd_rf_automaton *a, const follower *w)
-{
-    uint32_t base = hd_rf_resting_registers(&w->known);
-    for (uint32_t f = hd_rf_resting_frames(&w->known); f + 1 < w->known.frames.count; f++)
-        base += a->feeder->code->functions[w->known.frames.items[f].function]->storage.frame;
-    return base;
-}
-
 /* What becomes of the warp's frames and lanes. */
 static void move_frames(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, const transition *t)
 {
@@ -278,14 +268,10 @@ static bool take_again(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, 
     if (!t->times++)
         hd_array_push(&a->taken, at);
     hd_rf_outcomes_again(&a->outcomes, &t->outcome, kept_meters(a, w));
-    hd_rf_site site = {w->living, hd_rf_resting_registers(&w->known) - t->base, 0};
     move_frames(a, w, p, t);
     w->with_models = false;
     step_to(a, w, at);
-    if (!t->outcome.deed_count)
-        return true;
-    site.base = base_of(a, w);
-    return hd_rf_outcomes_do_again(&a->outcomes, &t->outcome, site, p);
+    return !t->outcome.deed_count || hd_rf_outcomes_do_again(&a->outcomes, &t->outcome, w->living, p);
 }
 
 /* ---- taking ------------------------------------------------------------------------------------------------------------ */
@@ -384,7 +370,7 @@ static void keep_end(hd_rf_automaton *a, follower *w, transition *t)
 static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause by, uint32_t *at)
 {
     uint64_t carried = a->states.carried;
-    transition t = {.by = by, .from = w->known.state, .to = HD_NONE, .follow = HD_NONE, .rests = HD_NONE, .base = hd_rf_resting_registers(&w->known)};
+    transition t = {.by = by, .from = w->known.state, .to = HD_NONE, .follow = HD_NONE, .rests = HD_NONE};
     wake(a, w);
     const hd_rf_living *living = w->living; /* its place stays as it is where the warp ends */
     hd_rf_outcomes_note(&a->outcomes, w->living, kept_meters(a, w));

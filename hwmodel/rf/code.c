@@ -105,6 +105,7 @@ hd_rf_module *hd_rf_module_new(const hd_module *module)
     for (uint32_t f = 0; f < module->functions.count; f++)
         if (module->functions.items[f]->has_body)
             code->functions[f] = decode(module->functions.items[f], &code->arena);
+    hd_rf_code_find_registers(code);
     return code;
 }
 

@@ -31,6 +31,9 @@ typedef struct hd_rf_code {
     uint32_t *sources;                      /* words, each once an instruction, in operand order */
     hd_rf_destination *destinations;        /* in operand order */
     uint8_t *traits;                        /* by instruction */
+    uint32_t number;                        /* of the function */
+    uint32_t registers;                     /* of a thread that runs it: the most of all functions that it reaches by calls */
+    bool calls;                             /* some function, or anything */
     uint64_t *touches;                      /* by instruction: hd_rf_touch of all words that it reads or writes */
 } hd_rf_code;
 
@@ -41,8 +44,10 @@ typedef struct hd_rf_module {
     hd_arena arena;
     const hd_module *module;
     hd_rf_code **functions; /* by function of the module; NULL without a body */
+    bool calls;             /* some function does */
 } hd_rf_module;
 
+void hd_rf_code_find_registers(hd_rf_module *code); /* for hd_rf_module_new (code_calls.c) */
 hd_rf_module *hd_rf_module_new(const hd_module *module);
 void hd_rf_module_free(hd_rf_module *code);
 

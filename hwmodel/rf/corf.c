@@ -19,6 +19,9 @@
  * the same entry (CORF++: in the warp's bank with a mask that does not meet its own). Two registers are one access at most, as
  * there are two unpackers.
  *
+ * Calls. A callee's registers are those of its caller, which are saved on the stack as far as they are needed: of a warp, no more entries are counted
+ * than its kernel has registers, with all that it calls.
+ *
  * What the papers leave open. A warp has entries of its own, so that nothing depends on the order of warps; "shared" has one pool for all
  * warps. Of registers that a call writes, parameters and results, no values are known: they are 4 bytes wide.
  *
@@ -42,7 +45,7 @@ typedef struct hd_corf_register {
 typedef struct hd_corf_warp {
     hd_pack_pool pool;                        /* "shared": slot 0 has the only one */
     HD_ARRAY(hd_corf_register) registers;     /* by index in the warp */
-    uint32_t mapped, declared;                /* registers that have slices; all */
+    uint32_t mapped;                          /* registers that have slices */
 } hd_corf_warp;
 
 typedef struct hd_corf_operand {
@@ -65,6 +68,8 @@ typedef struct hd_corf {
     hd_corf_hints hints;
     hd_corf_plan plan;
     uint32_t mapped, declared;      /* of all warps: registers that have slices, registers; used entries are what the model holds */
+    const hd_rf_module *code;
+    uint32_t kernel_registers;      /* of a thread, of the launch, with all that the kernel calls; UINT32_MAX: not known */
 } hd_corf;
 
 /* ---- lives of models ------------------------------------------------------------------------------------------------- */
@@ -86,6 +91,8 @@ static void corf_destroy(hd_rf_model *model)
 static hd_rf_model *corf_create(const hd_rf_module *code, const char *options, const char **refusal)
 {
     hd_corf *c = hd_calloc(1, sizeof *c);
+    c->code = code;
+    c->kernel_registers = UINT32_MAX;
     c->policy = strstr(options, "policy=pairs") ? HD_CORF_PAIRS : strstr(options, "policy=sides") ? HD_CORF_SIDES : HD_CORF_FIRST;
     c->shared = c->model.shares = hd_rf_flag(options, "shared");
     c->kept = hd_rf_flag(options, "kept");
@@ -123,18 +130,24 @@ static hd_pack_pool *pool_of(const hd_corf *c, hd_corf_warp *w)
     return c->shared ? &c->warps.items[0]->pool : &w->pool;
 }
 
+/* Of so many entries or registers of a warp's frames, those that are not on the stack. */
+static uint32_t in_file(const hd_corf *c, uint32_t count)
+{
+    return c->shared || count < c->kernel_registers ? count : c->kernel_registers;
+}
+
 static void take(hd_corf *c, hd_pack_pool *pool, hd_pack_place place)
 {
-    uint32_t before = pool->used;
+    uint32_t before = in_file(c, pool->used);
     hd_pack_take(pool, place);
-    c->model.held += pool->used - before;
+    c->model.held += in_file(c, pool->used) - before;
 }
 
 static void give(hd_corf *c, hd_pack_pool *pool, hd_pack_place place)
 {
-    uint32_t before = pool->used;
+    uint32_t before = in_file(c, pool->used);
     hd_pack_give(pool, place);
-    c->model.held -= before - pool->used;
+    c->model.held -= before - in_file(c, pool->used);
 }
 
 static void count_mapped(hd_corf *c, hd_corf_warp *w, bool more)
@@ -469,9 +482,9 @@ static void corf_issue(hd_rf_model *model, const hd_rf_step *step)
     const hd_corf_warp *w = warp_of(c, step->warp);
     release(c, step, 0);
     hd_rf_tell(model);
-    hd_rf_add(model, HD_COUNTER_ENTRIES_HELD, c->shared ? model->held : w->pool.used);
-    hd_rf_add(model, HD_COUNTER_REGISTERS_HELD, c->shared ? c->mapped : w->mapped);
-    hd_rf_add(model, HD_COUNTER_REGISTERS_DECLARED, c->shared ? c->declared : w->declared);
+    hd_rf_add(model, HD_COUNTER_ENTRIES_HELD, c->shared ? model->held : in_file(c, w->pool.used));
+    hd_rf_add(model, HD_COUNTER_REGISTERS_HELD, c->shared ? c->mapped : in_file(c, w->mapped));
+    hd_rf_add(model, HD_COUNTER_REGISTERS_DECLARED, c->shared ? c->declared : c->kernel_registers);
     if (step->effective)
         count_operands(c, step, make_plan(c, step));
 }
@@ -490,7 +503,7 @@ static void corf_warp_start(hd_rf_model *model, hd_rf_warp *warp)
     if (!c->shared)
         hd_pack_clear(&w->pool);
     hd_array_clear(&w->registers);
-    w->mapped = w->declared = 0;
+    w->mapped = 0;
 }
 
 /* Parameters in registers were written by the call. */
@@ -517,7 +530,6 @@ static void corf_frame_start(hd_rf_model *model, hd_rf_warp *warp)
     hd_corf_register *fresh = hd_array_extend(&w->registers, words);
     if (words)
         memset(fresh, 0, words * sizeof *fresh);
-    w->declared += words;
     c->declared += words;
     map_parameters(c, w, warp);
 }
@@ -530,7 +542,6 @@ static void corf_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     for (uint32_t i = base; i < w->registers.count; i++)
         unmap(c, w, &w->registers.items[i]);
     w->registers.count = base;
-    w->declared -= words;
     c->declared -= words;
 }
 
@@ -557,7 +568,6 @@ static void corf_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
     if (c->rest)
         return;
     w->mapped = hd_rf_carried(c, w->mapped);
-    w->declared = hd_rf_carried(c, w->declared); /* of those that rest, too */
 }
 
 /* ---- what it adds to an SM -------------------------------------------------------------------------------------------- */
@@ -578,6 +588,7 @@ static void corf_launch(hd_rf_model *model, const hd_rf_launch *launch)
     uint64_t table = warps * registers * (bits_of(entries) + HD_PACK_SLICES), map = (uint64_t)entries * HD_PACK_SLICES;
     uint64_t sides = ((hd_corf *)model)->policy == HD_CORF_SIDES ? HD_CORF_KERNELS * 2ull << bits_of((uint32_t)registers) : 0;
     model->storage_bits = table + map + sides;
+    ((hd_corf *)model)->kernel_registers = ((hd_corf *)model)->code->functions[launch->function]->registers;
 }
 
 extern const hd_rf_ops hd_rf_corf_ops;

@@ -73,15 +73,14 @@ static void write_parameters(hd_rf_living *w, const hd_rf_code *code, uint32_t l
 
 /* ---- what warps share ------------------------------------------------------------------------------------------------ */
 
-bool hd_rf_feeder_do(hd_rf_feeder *c, uint32_t m, hd_rf_site site, const hd_rf_passage *p, const hd_rf_deed *deeds, uint32_t count)
+bool hd_rf_feeder_do(hd_rf_feeder *c, uint32_t m, hd_rf_living *w, const hd_rf_passage *p, const hd_rf_deed *deeds, uint32_t count)
 {
     hd_rf_member *member = &c->members.items[m];
-    hd_rf_living *w = site.living;
-    uint32_t index = member->failure.wrong ? HD_NONE : member->model->info->ops->deeds(member->model, &w->warp, site.further, deeds, count);
-    if (index == HD_NONE)
+    uint32_t word = member->failure.wrong ? HD_NONE : member->model->info->ops->deeds(member->model, &w->warp, deeds, count);
+    if (word == HD_NONE)
         return true;
-    member->failure = (hd_rf_failure){.wrong = HD_RF_SHARED, .warp = w->number, .cta = w->warp.cta, .function = p->function,
-                                      .instruction = p->stretch ? hd_rf_stretch_instruction(p->stretch, p->end - 1u) : 0, .word = index - site.base};
+    member->failure = (hd_rf_failure){.wrong = member->model->full ? HD_RF_FULL : HD_RF_SHARED, .warp = w->number, .cta = w->warp.cta, .function = p->function,
+                                      .instruction = p->stretch ? hd_rf_stretch_instruction(p->stretch, p->end - 1u) : 0, .word = word};
     c->failed++;
     return false;
 }
@@ -93,7 +92,7 @@ bool hd_rf_feeder_do_noted(hd_rf_feeder *c, hd_rf_living *w, const hd_rf_passage
         hd_rf_model *model = c->members.items[m].model;
         if (!model->deeds.count)
             continue;
-        good &= hd_rf_feeder_do(c, m, (hd_rf_site){w, 0, w->warp.identity.base}, p, model->deeds.items, model->deeds.count);
+        good &= hd_rf_feeder_do(c, m, w, p, model->deeds.items, model->deeds.count);
         hd_rf_deeds_drop(model);
     }
     return good;

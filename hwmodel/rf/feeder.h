@@ -47,13 +47,8 @@ bool hd_rf_feeder_take(hd_rf_feeder *feeder, const hd_event *event);
 void hd_rf_feeder_start(hd_rf_feeder *feeder, hd_rf_living *place, uint32_t cta, uint32_t number);
 /* The instructions of a passage. false: at `*at` of the stretch an operand was not proved; what is behind it was not taken. */
 bool hd_rf_feeder_pass(hd_rf_feeder *feeder, const hd_rf_passage *passage, uint32_t *at);
-typedef struct hd_rf_site { /* where deeds are done */
-    hd_rf_living *living;
-    uint32_t further; /* its registers lie so much further on in it than those that the deeds name */
-    uint32_t base;    /* where those of the passage's frame begin */
-} hd_rf_site;
 /* Deeds of the model. false: it failed with them, at the passage's last instruction. */
-bool hd_rf_feeder_do(hd_rf_feeder *feeder, uint32_t member, hd_rf_site site, const hd_rf_passage *passage, const hd_rf_deed *deeds, uint32_t count);
+bool hd_rf_feeder_do(hd_rf_feeder *feeder, uint32_t member, hd_rf_living *living, const hd_rf_passage *passage, const hd_rf_deed *deeds, uint32_t count);
 /* What the models have noted of the warp; likewise. */
 bool hd_rf_feeder_do_noted(hd_rf_feeder *feeder, hd_rf_living *living, const hd_rf_passage *passage);
 /* The warp that comes to take turns, or leaves; it lives. */

@@ -19,7 +19,7 @@
  * Counted beside the accesses: how many instructions the warp issues in an interval, and, as the optimum of section 6.5, in runs that end only
  * where one register more than n would be needed. The last interval and run of a warp end with it: they are no shortest ones.
  *
- * Allocation: the registers of all resident frames in the main file, and lines of the cache.
+ * Allocation: the registers of resident warps in the main file, which callees have from their callers, and lines of the cache.
  *
  * Cost: O(1) an instruction and an operand, O(n) where the interval or the active warp changes.
  */
@@ -66,6 +66,8 @@ typedef struct hd_ltrf {
     hd_u32_array partitions;         /* free ones */
     hd_arena arena;
     hd_ltrf_function *functions;
+    const hd_rf_module *code;
+    uint32_t kernel_registers;       /* of a thread, of the launch */
 } hd_ltrf;
 
 static void ltrf_destroy(hd_rf_model *model)
@@ -91,6 +93,7 @@ static hd_rf_model *ltrf_create(const hd_rf_module *code, const char *options, c
 {
     hd_ltrf *ltrf = hd_calloc(1, sizeof *ltrf);
     uint32_t count = code->module->functions.count;
+    ltrf->code = code;
     ltrf->most = hd_rf_option(options, "n", 16);
     ltrf->plus = hd_rf_flag(options, "dead");
     ltrf->functions = HD_ARENA_ARRAY(&ltrf->arena, hd_ltrf_function, count);
@@ -132,6 +135,7 @@ static void ltrf_launch(hd_rf_model *model, const hd_rf_launch *launch)
     for (uint32_t p = 0; p < active; p++)
         hd_array_push(&ltrf->partitions, active - 1 - p);
     ltrf->model.held = 0;
+    ltrf->kernel_registers = ltrf->code->functions[launch->function]->registers;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------------------------------- */
@@ -416,7 +420,7 @@ static void ltrf_frame_start(hd_rf_model *model, hd_rf_warp *warp)
     hd_ltrf_warp *w = warp_of(ltrf, warp);
     uint32_t base = warp->identity.base, words = warp->identity.registers.count - base;
     hd_rf_file_frame_start(&ltrf->file, warp);
-    ltrf->model.held += words;
+    ltrf->model.held += warp->identity.frames.count == 1 ? ltrf->kernel_registers : 0;
     if (!words)
         return;
     memset(hd_array_extend(&w->line_of, words), 0, words * sizeof *w->line_of.items);
@@ -442,7 +446,7 @@ static void ltrf_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     w->cached = kept;
     if (w->interval && w->frame == warp->identity.frame)
         w->interval = NULL;
-    ltrf->model.held -= w->line_of.count - base;
+    ltrf->model.held -= warp->identity.frames.count == 1 ? ltrf->kernel_registers : 0;
     w->line_of.count = w->live.count = w->wanted.count = w->stamp.count = base;
 }
 

@@ -100,6 +100,14 @@ void hd_rf_tell_rest(hd_rf_model *model)
     model->told_times = 0;
 }
 
+void hd_rf_model_crowd(hd_rf_model *model)
+{
+    if (!model->info->ops->on_demand)
+        return;
+    model->follows = false;
+    model->shares = true;
+}
+
 void hd_rf_model_free(hd_rf_model *model)
 {
     if (!model)

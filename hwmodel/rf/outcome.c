@@ -88,12 +88,12 @@ void hd_rf_outcomes_again(hd_rf_outcomes *o, const hd_rf_outcome *t, hd_rf_meter
         hd_rf_meter_again(o->feeder->members.items[l->member].model, &kept[l->meter], &l->what);
 }
 
-bool hd_rf_outcomes_do_again(hd_rf_outcomes *o, const hd_rf_outcome *t, hd_rf_site site, const hd_rf_passage *p)
+bool hd_rf_outcomes_do_again(hd_rf_outcomes *o, const hd_rf_outcome *t, hd_rf_living *living, const hd_rf_passage *p)
 {
     const hd_rf_deed *deeds = o->deeds.items + t->deeds;
     bool good = true;
     for (const hd_rf_deed *end = deeds + t->deed_count; deeds < end; deeds += 1 + deeds->n)
-        good &= hd_rf_feeder_do(o->feeder, deeds->also, site, p, deeds + 1, deeds->n);
+        good &= hd_rf_feeder_do(o->feeder, deeds->also, living, p, deeds + 1, deeds->n);
     return good;
 }
 

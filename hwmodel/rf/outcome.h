@@ -61,6 +61,6 @@ void hd_rf_outcomes_keep(hd_rf_outcomes *o, const hd_rf_living *living, hd_rf_me
 /* The same again: what was counted; what was told, and lengths; deeds, of which it says whether they were good (hd_rf_feeder_do). */
 void hd_rf_outcomes_count(hd_rf_outcomes *o, const hd_rf_outcome *outcome, uint64_t times);
 void hd_rf_outcomes_again(hd_rf_outcomes *o, const hd_rf_outcome *outcome, hd_rf_meter *kept);
-bool hd_rf_outcomes_do_again(hd_rf_outcomes *o, const hd_rf_outcome *outcome, hd_rf_site site, const hd_rf_passage *passage);
+bool hd_rf_outcomes_do_again(hd_rf_outcomes *o, const hd_rf_outcome *outcome, hd_rf_living *living, const hd_rf_passage *passage);
 
 #endif

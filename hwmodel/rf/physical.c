@@ -43,7 +43,7 @@ static void clear_bank(hd_physical_bank *bank)
 }
 
 /* Another sub-array for each bank. */
-static void grow(hd_physical_file *file)
+static void add_subarrays(hd_physical_file *file)
 {
     uint32_t first = file->subarrays * file->rows;
     for (uint32_t b = 0; b < file->bank_count; b++) {
@@ -59,7 +59,6 @@ static void grow(hd_physical_file *file)
     }
     for (uint32_t i = 0; i < file->rows; i++)
         hd_array_push(&file->subarray_of, file->subarrays);
-    hd_physical_settle(file);
     file->subarrays++;
 }
 
@@ -69,13 +68,14 @@ void hd_physical_start(hd_physical_file *file, uint32_t registers, uint32_t bank
         file->banks = hd_calloc(banks, sizeof *file->banks);
     file->bank_count = banks;
     file->rows = (registers + banks * subarrays - 1) / (banks * subarrays);
+    file->capacity = registers;
     file->subarrays = file->taken = file->lit = file->woken = 0;
     file->time = file->on = file->off = file->since = 0;
     hd_array_clear(&file->subarray_of);
     for (uint32_t b = 0; b < banks; b++)
         clear_bank(&file->banks[b]);
     while (file->subarrays < subarrays)
-        grow(file);
+        add_subarrays(file);
 }
 
 void hd_physical_free(hd_physical_file *file)
@@ -125,11 +125,8 @@ static uint32_t find_place(const hd_physical_file *file, const hd_physical_bank 
 uint32_t hd_physical_find(hd_physical_file *file, uint32_t b)
 {
     uint32_t place = find_place(file, &file->banks[b]);
-    if (place == HD_NONE) {
-        grow(file);
-        place = find_place(file, &file->banks[b]);
-    }
-    file->banks[b].next = place + !file->unmarked;
+    if (place != HD_NONE)
+        file->banks[b].next = place + !file->unmarked;
     return place;
 }
 

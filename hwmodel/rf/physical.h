@@ -6,7 +6,7 @@
  *   first  a sub-array that has power, the lowest place; only if none of those has room, the lowest without power is woken
  *   robin  the next free place behind the one taken last: registers wear evenly
  *
- * A bank that is full grows by a sub-array, all banks with it: what a file of that size could not hold shows in the number of registers.
+ * A file that is full has no register to take: who takes one waits before. Where only the bank is full, the next one that is not has one.
  *
  * O(1) to give away; to take, the words of a bit map of the bank (64 registers or 64 sub-arrays each).
  */
@@ -36,16 +36,18 @@ typedef struct hd_physical_file {
     hd_u32_array subarray_of; /* by place: no division each time */
     hd_physical_bank *banks;
     uint32_t bank_count, subarrays, rows; /* sub-arrays of a bank, places of a sub-array */
+    uint32_t capacity;                    /* registers; the last places may be more than there are */
     uint32_t taken, lit, woken;           /* registers in use; sub-arrays with power; of these, how often one was woken */
     uint64_t time, on, off, since; /* who takes and gives tells the time; what sub-arrays with power and without had of it until `since` */
     bool robin;
     bool unmarked; /* for tests: what is taken stays free in the map */
 } hd_physical_file;
 
-/* Empty, with at least `registers`, as many in each bank and sub-array. */
+/* Empty, with so many registers, as many in each bank and sub-array. */
 void hd_physical_start(hd_physical_file *file, uint32_t registers, uint32_t banks, uint32_t subarrays);
 void hd_physical_free(hd_physical_file *file);
-static inline uint32_t hd_physical_take(hd_physical_file *file, uint32_t bank); /* its place */
+static inline uint32_t hd_physical_take(hd_physical_file *file, uint32_t bank); /* its place; HD_NONE: the bank, or the file, is full */
+static inline uint32_t hd_physical_free_count(const hd_physical_file *file) { return file->capacity - file->taken; }
 static inline void hd_physical_give(hd_physical_file *file, uint32_t bank, uint32_t place);
 static inline hd_physical_register *hd_physical_at(const hd_physical_file *file, uint32_t bank, uint32_t place)
 {
@@ -70,7 +72,7 @@ static inline void hd_physical_settle(hd_physical_file *file)
 
 /* ---- the hot path: a sub-array that stays roomy ---- */
 
-uint32_t hd_physical_find(hd_physical_file *file, uint32_t bank); /* the place to take, where it is none of these two */
+uint32_t hd_physical_find(hd_physical_file *file, uint32_t bank); /* the place to take, where it is none of these two; HD_NONE: none */
 void hd_physical_filled(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray);  /* by its first or last register */
 void hd_physical_emptied(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray); /* of its last one, or one that was full */
 
@@ -110,9 +112,13 @@ static inline void hd_physical_mark(hd_physical_file *file, uint32_t b, uint32_t
 static inline uint32_t hd_physical_take(hd_physical_file *file, uint32_t b)
 {
     hd_physical_bank *bank = &file->banks[b];
+    if (!hd_physical_free_count(file))
+        return HD_NONE;
     uint32_t place = file->robin ? hd_physical_next(bank, file->unmarked) : bank->open != HD_NONE ? hd_physical_open(bank) : HD_NONE;
     if (place == HD_NONE)
         place = hd_physical_find(file, b);
+    if (place == HD_NONE)
+        return HD_NONE;
     bank->registers.items[place].touched = true;
     if (!file->unmarked)
         hd_physical_mark(file, b, place);

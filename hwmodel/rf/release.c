@@ -6,6 +6,13 @@
  *   pbr  before the instruction reads its operands
  *   pir  when the instruction is complete: operands collected, results written, whether or not its guard held in some lane
  *
+ * A callee's words are registers of its caller: what frames below hold in them is on the stack meanwhile (release_shared.h), so that a warp never has
+ * more than the registers of its kernel, the most of all functions that it calls. Their saving and restoring is told, but is no access.
+ *
+ * No more blocks are resident than have room for all their registers, and a write always finds a free one. Only where one block alone may need more
+ * than the file has, as with PTX's own registers, a warp waits before an instruction that writes a word without a register until one is free; if
+ * no warp can go on, that is reported.
+ *
  * What is not mapped is not released. The end of a frame gives away what it still holds. An operand that is read while its word has no register
  * is delivered from nowhere: only lanes that were never written may do that.
  *
@@ -15,7 +22,7 @@
  *
  * Options: cache=ENTRIES (0 to 64), robin (even wear, instead of sub-arrays first), static (nothing is renamed: what the others are measured
  * against), banks, subarrays (of a bank), table=BYTES (for storage_bits only: the pass decides by it what is renamed), wake=CYCLES. Time is issued
- * instructions. Frames of called functions have table entries of their own, which the table's size does not count.
+ * instructions.
  *
  * For the tests of the proof, "early" releases before operands are read, "unmarked" takes registers without marking them taken.
  *
@@ -46,6 +53,9 @@ typedef struct hd_release {
     hd_release_shared shared;
     uint32_t table_bytes;
     bool all_static, early;
+    uint32_t kernel_registers;    /* of a thread, of the launch */
+    uint32_t block_warps, blocks; /* warps of a block; blocks that are resident, where warps may have to wait */
+    const hd_rf_module *code;
 } hd_release;
 
 static void release_destroy(hd_rf_model *model)
@@ -79,6 +89,9 @@ static hd_rf_model *release_create(const hd_rf_module *code, const char *options
     r->table_bytes = hd_rf_option(options, "table", 1024);
     r->all_static = hd_rf_flag(options, "static");
     r->early = hd_rf_flag(options, "early");
+    r->code = code;
+    shared->calls = code->calls;
+    r->model.follows = true; /* unless hd_rf_model_crowd */
     if (!shared->banks || !shared->subarrays || shared->entries > HD_RELEASE_MOST_ENTRIES)
         why = "a register file or flag cache of this shape is not modelled";
     if (!why)
@@ -95,6 +108,10 @@ static void release_launch(hd_rf_model *model, const hd_rf_launch *launch)
     hd_release *r = (hd_release *)model;
     uint32_t registers = launch->residency.file_registers ? launch->residency.file_registers : HD_RELEASE_REGISTERS;
     hd_release_shared_start(&r->shared, registers);
+    r->kernel_registers = r->code->functions[launch->function]->registers;
+    r->block_warps = launch->residency.cta_warps ? launch->residency.cta_warps : 1;
+    r->blocks = 0;
+    model->full = false;
     if (!r->all_static) /* renaming table, availability vector, flag cache */
         model->storage_bits = 8ull * r->table_bytes + registers + (uint64_t)HD_RELEASE_FLAG_BITS * r->shared.entries;
 }
@@ -162,9 +179,44 @@ static inline uint16_t issued_before(hd_release *r)
 
 /* ---- what warps share ------------------------------------------------------------------------------------------------ */
 
-static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, uint32_t further, const hd_rf_deed *deeds, uint32_t count)
+static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, const hd_rf_deed *deeds, uint32_t count)
 {
-    return hd_release_shared_do(&((hd_release *)model)->shared, warp->slot, further, deeds, count);
+    hd_release_shared *shared = &((hd_release *)model)->shared;
+    uint32_t wrong = hd_release_shared_do(shared, warp->slot, deeds, count);
+    model->full = shared->full;
+    return wrong;
+}
+
+/* Where one block may need more registers than there are: another one comes only where there is room for all registers of both. */
+static bool release_may_launch(hd_rf_model *model, uint32_t cta)
+{
+    hd_release *r = (hd_release *)model;
+    uint64_t registers = (uint64_t)(r->blocks + 1) * r->block_warps * r->kernel_registers;
+    (void)cta;
+    if (r->blocks && registers > r->shared.file.capacity)
+        return false;
+    r->blocks++;
+    return true;
+}
+
+static void release_cta_end(hd_rf_model *model, uint32_t cta)
+{
+    hd_release *r = (hd_release *)model;
+    (void)cta;
+    r->blocks -= r->blocks != 0;
+}
+
+/* ... and a warp waits until there are free ones for all that the instruction writes anew. */
+static bool release_may_issue(hd_rf_model *model, const hd_rf_step *step)
+{
+    hd_release *r = (hd_release *)model;
+    const hd_release_warp *w = r->warps.items[step->warp->slot];
+    uint32_t wanted = 0;
+    for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
+        wanted += !w->mapped.items[hd_rf_index(step, step->destinations[d].word)];
+    bool may = wanted <= hd_physical_free_count(&r->shared.file);
+    hd_rf_add(model, HD_COUNTER_REGISTER_WAITS, !may);
+    return may;
 }
 
 static void release_arrange(hd_rf_model *model)
@@ -203,10 +255,11 @@ static void release_count_like(hd_rf_model *model, const hd_rf_model *other)
 static void map(hd_release *r, const hd_rf_warp *warp, uint32_t index)
 {
     hd_release_warp *w = warp_of(r, warp);
+    uint32_t word = index - warp->identity.base;
     w->mapped.items[index] = true;
     begin_telling(r);
     r->more += !r->shared.file.unmarked;
-    w->noted.items[index] = note(r, HD_RELEASE_TAKE, issued_before(r), index, 0);
+    w->noted.items[index] = note(r, HD_RELEASE_TAKE, issued_before(r), word, 0);
     hd_rf_add(&r->model, HD_COUNTER_MAPPED, 1);
 }
 
@@ -224,7 +277,7 @@ static void unmap(hd_release *r, const hd_rf_warp *warp, uint32_t index)
     r->more -= !r->shared.file.unmarked;
     w->noted.items[index] = 0;
     *hd_rf_file_at(&r->values, warp, index) = (hd_claim){0, 0};
-    note(r, HD_RELEASE_GIVE, issued_before(r), index, n);
+    note(r, HD_RELEASE_GIVE, issued_before(r), index - warp->identity.base, n);
 }
 
 static void release(hd_release *r, const hd_rf_step *step, const uint32_t *words, uint32_t count)
@@ -270,8 +323,9 @@ static void release_frame_start(hd_rf_model *model, hd_rf_warp *warp)
     for (uint32_t word = 0; word < words; word++)
         if (warp->identity.registers.items[base + word].ever || hd_bitset_has(&code->fixed, word))
             map(r, warp, base + word);
-    hd_array_push(&w->names, code->names);
-    note(r, HD_RELEASE_NAME, 0, 0, code->names);
+    uint32_t names = warp->identity.frames.count > 1 ? 0 : r->code->calls ? r->kernel_registers : code->names; /* a callee has no others */
+    hd_array_push(&w->names, names);
+    note(r, HD_RELEASE_NAME, 0, 0, names);
 }
 
 static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
@@ -329,8 +383,8 @@ static void release_read(hd_rf_model *model, const hd_rf_step *step, uint32_t so
         answer->pieces[0] = (hd_rf_piece){step->effective, HD_RF_FILE, nobody, {0, 0}};
         return;
     }
-    note_once(r, &w->noted.items[index], HD_RELEASE_ACCESS, index);
-    answer->bank = hd_release_bank(&r->shared, step->warp->slot, index);
+    note_once(r, &w->noted.items[index], HD_RELEASE_ACCESS, word);
+    answer->bank = hd_release_bank(&r->shared, step->warp->slot, word);
     answer->pieces[0] = (hd_rf_piece){step->effective, HD_RF_FILE, hd_rf_owner(step, word), *hd_rf_file_at(&r->values, step->warp, index)};
 }
 
@@ -345,7 +399,7 @@ static void release_write(hd_rf_model *model, const hd_rf_step *step, uint32_t d
     hd_rf_add(model, HD_COUNTER_RESULTS, 1);
     hd_rf_add(model, HD_COUNTER_FILE_WRITES, 1);
     hd_rf_add(model, HD_COUNTER_RENAMING, hd_bitset_has(&r->hints.functions[step->function].renamed, word));
-    note_once(r, &w->noted.items[index], HD_RELEASE_ACCESS, index);
+    note_once(r, &w->noted.items[index], HD_RELEASE_ACCESS, word);
     if (!hd_rf_loses(model))
         *value = hd_identity_merge(&step->warp->identity, index, *value, serial, step->effective);
 }
@@ -378,9 +432,12 @@ const hd_rf_ops hd_rf_release_ops = {
     .create = release_create,
     .destroy = release_destroy,
     .launch = release_launch,
+    .may_launch_cta = release_may_launch,
+    .cta_end = release_cta_end,
     .warp_start = release_warp_start,
     .frame_start = release_frame_start,
     .frame_end = release_frame_end,
+    .may_issue = release_may_issue,
     .issue = release_issue,
     .walk = release_walk,
     .operand_read = release_read,
@@ -389,6 +446,8 @@ const hd_rf_ops hd_rf_release_ops = {
     .coupled = true,
     .carry = release_carry,
     .deeds = release_deeds,
+    .waits_for = "a free register of the register file",
+    .on_demand = true,
     .arrange = release_arrange,
     .settle = release_settle,
     .like = release_like,

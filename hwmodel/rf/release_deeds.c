@@ -62,7 +62,7 @@ static void take_out(hd_rf_deeds *rest, const ranked *ranks, uint32_t banks, uin
     }
 }
 
-/* The bank is told by a register of these deeds: further up in the warp, one that is not in it has no bank. */
+/* The bank is told by a word of these deeds: the warp is another one where they are done again. */
 static void add_ranks(hd_rf_deeds *plan, const ranked *ranks)
 {
     hd_array_push(plan, (hd_rf_deed){HD_RELEASE_BANK, 0, ranks->ranks[0].index, ranks->count});

@@ -16,7 +16,7 @@
 enum { HD_RELEASE_RANKS = 64 /* of all banks, at most */ };
 
 typedef enum hd_release_deed_kind {
-    HD_RELEASE_TAKE = HD_RF_NO_DEED + 1, /* `also` instructions begin; then a physical register for the register `index`, and n accesses of it */
+    HD_RELEASE_TAKE = HD_RF_NO_DEED + 1, /* `also` instructions begin; then a physical register for the word `index` of its frame, and n accesses of it */
     HD_RELEASE_GIVE,   /* likewise; then the one of `index`, away, n accesses later */
     HD_RELEASE_ISSUE,  /* n instructions begin */
     HD_RELEASE_TELL,   /* before these three: n of all that follow begin; over them, the sum of registers taken since here is `index` */

@@ -1,5 +1,6 @@
 /* Deeds done to what warps share: see release_shared.h. */
 #include "hwmodel/rf/release_shared.h"
+#include <assert.h>
 
 void hd_release_shared_start(hd_release_shared *s, uint32_t registers)
 {
@@ -8,8 +9,11 @@ void hd_release_shared_start(hd_release_shared *s, uint32_t registers)
     memset(s->cache, 0, sizeof s->cache);
     s->counted = (hd_release_counts){0};
     s->named = s->most_named = 0;
-    for (uint32_t slot = 0; slot < s->warps.count; slot++)
-        hd_array_clear(&s->warps.items[slot]); /* of a run that stopped */
+    s->full = false;
+    for (uint32_t slot = 0; slot < s->warps.count; slot++) { /* of a run that stopped */
+        hd_array_clear(&s->warps.items[slot]);
+        s->frames.items[slot] = 0;
+    }
 }
 
 void hd_release_shared_free(hd_release_shared *s)
@@ -17,13 +21,16 @@ void hd_release_shared_free(hd_release_shared *s)
     for (uint32_t slot = 0; slot < s->warps.count; slot++)
         hd_array_free(&s->warps.items[slot]);
     hd_array_free(&s->warps);
+    hd_array_free(&s->frames);
     hd_physical_free(&s->file);
 }
 
 static void add_warps(hd_release_shared *s, uint32_t slot)
 {
-    while (s->warps.count <= slot)
+    while (s->warps.count <= slot) {
         hd_array_push(&s->warps, (hd_release_helds){0});
+        hd_array_push(&s->frames, 0);
+    }
 }
 
 /* ---- one deed ---------------------------------------------------------------------------------------------------------- */
@@ -88,38 +95,70 @@ static inline void own(hd_physical_register *p, uint32_t index, uint32_t *wrong)
         *wrong = index;
 }
 
-static inline void take(hd_release_shared *s, uint32_t slot, uint32_t index, uint64_t accesses, uint32_t *wrong)
+/* A place in the bank, or in the next one that is not full. HD_NONE: the file is. */
+static inline uint32_t find_place(hd_release_shared *s, uint32_t *bank)
 {
-    uint32_t bank = hd_release_bank(s, slot, index), place = hd_physical_take(&s->file, bank);
-    *held_at(&s->warps.items[slot], index) = (hd_release_held){accesses, place + 1};
-    own(hd_physical_at(&s->file, bank, place), index, wrong);
+    uint32_t place = hd_physical_take(&s->file, *bank);
+    for (uint32_t b = 1; place == HD_NONE && b < s->banks && hd_physical_free_count(&s->file); b++) {
+        *bank = *bank + 1 == s->banks ? 0 : *bank + 1;
+        place = hd_physical_take(&s->file, *bank);
+    }
+    return place;
 }
 
-static inline void give(hd_release_shared *s, uint32_t slot, uint32_t index, uint64_t accesses)
+/* Where a frame below has the register, its value goes to the stack until the one on top gives it back. */
+static inline void take(hd_release_shared *s, uint32_t slot, uint32_t word, uint64_t accesses, uint32_t *wrong)
 {
-    hd_release_held *held = &s->warps.items[slot].items[index];
-    uint32_t bank = hd_release_bank(s, slot, index), place = held->place - 1;
-    hd_physical_register *p = hd_physical_at(&s->file, bank, place);
-    hd_physical_give(&s->file, bank, place);
+    hd_release_held *held = held_at(&s->warps.items[slot], word);
+    if (held->frames) {
+        held->frames++;
+        held->accesses += accesses;
+        hd_rf_add(s->model, HD_COUNTER_SAVED, 1);
+        return;
+    }
+    uint32_t bank = hd_release_bank(s, slot, word), place = find_place(s, &bank);
+    if (place == HD_NONE) {
+        s->full = true;
+        *wrong = *wrong == HD_NONE ? word : *wrong;
+        return;
+    }
+    *held = (hd_release_held){accesses, place + 1, (uint16_t)bank, 1};
+    own(hd_physical_at(&s->file, bank, place), word, wrong);
+    assert(s->file.taken <= s->file.capacity);
+}
+
+static inline void give(hd_release_shared *s, uint32_t slot, uint32_t word, uint64_t accesses)
+{
+    hd_release_held *held = &s->warps.items[slot].items[word];
+    if (held->frames > 1) {
+        held->frames--;
+        held->accesses += accesses;
+        return;
+    }
+    if (!held->place)
+        return; /* the file was full */
+    uint32_t place = held->place - 1;
+    hd_physical_register *p = hd_physical_at(&s->file, held->bank, place);
+    hd_physical_give(&s->file, held->bank, place);
     p->owners--;
     hand_over(p, held, accesses);
-    held->place = 0;
+    held->place = held->frames = 0;
 }
 
 /* And all accesses behind it; says which is the last one. */
-static inline const hd_rf_deed *access(hd_release_shared *s, uint32_t slot, uint32_t further, const hd_rf_deed *deed, const hd_rf_deed *end)
+static inline const hd_rf_deed *access(hd_release_shared *s, uint32_t slot, const hd_rf_deed *deed, const hd_rf_deed *end)
 {
     hd_release_held *held = s->warps.items[slot].items;
     for (; deed < end && deed->what == HD_RELEASE_ACCESS; deed++)
-        held[deed->index + further].accesses += deed->n; /* further: less, it may be */
+        held[deed->index].accesses += deed->n;
     return deed - 1;
 }
 
 /* The places of all that is ranked. false: those of a bank are not known. */
-static bool find_ranks(const hd_release_shared *s, uint32_t slot, uint32_t further, const hd_rf_deed *deed, uint32_t count, uint32_t *places)
+static bool find_ranks(const hd_release_shared *s, uint32_t slot, const hd_rf_deed *deed, uint32_t count, uint32_t *places)
 {
     for (const hd_rf_deed *end = deed + count; deed < end; deed += 1 + deed->n) {
-        if (!hd_physical_coming(&s->file, hd_release_bank(s, slot, deed->index + further), deed->n, places))
+        if (!hd_physical_coming(&s->file, hd_release_bank(s, slot, deed->index), deed->n, places))
             return false;
         places += deed->n;
     }
@@ -132,50 +171,72 @@ static inline void do_rank(hd_release_shared *s, hd_release_helds *w, uint32_t i
     p->accesses += deed->n;
     own(p, index, wrong);
     if (deed->also)
-        *held_at(w, index) = (hd_release_held){0, place + 1};
+        *held_at(w, index) = (hd_release_held){0, place + 1, (uint16_t)bank, 1};
     else
         p->owners--;
 }
 
 /* false: nothing was done. */
-static bool do_ranks(hd_release_shared *s, uint32_t slot, uint32_t further, const hd_rf_deed *deed, uint32_t count, uint32_t *wrong)
+static bool do_ranks(hd_release_shared *s, uint32_t slot, const hd_rf_deed *deed, uint32_t count, uint32_t *wrong)
 {
     uint32_t found[HD_RELEASE_RANKS], *place = found;
-    if (!find_ranks(s, slot, further, deed, count, found))
+    if (!find_ranks(s, slot, deed, count, found))
         return false;
     for (const hd_rf_deed *end = deed + count; deed < end;) {
-        uint32_t bank = hd_release_bank(s, slot, deed->index + further);
+        uint32_t bank = hd_release_bank(s, slot, deed->index);
         const hd_rf_deed *last = deed + 1 + deed->n;
         for (deed++; deed < last; deed++, place++)
-            do_rank(s, &s->warps.items[slot], deed->index + further, deed, bank, *place, wrong);
+            do_rank(s, &s->warps.items[slot], deed->index, deed, bank, *place, wrong);
     }
     return true;
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------------------------- */
 
-uint32_t hd_release_shared_do(hd_release_shared *s, uint32_t slot, uint32_t further, const hd_rf_deed *deeds, uint32_t count)
+/* Do frames that are not on top hold registers while these are done? Then who takes one may find it taken by its own warp, and what was worked out
+ * of takes and gives alone does not hold. */
+static bool is_nested(const hd_release_shared *s, uint32_t slot, const hd_rf_deed *deeds, uint32_t count)
+{
+    uint32_t frames = s->frames.items[slot];
+    for (uint32_t d = 0; d < count && frames < 2; d++)
+        frames += deeds[d].what == HD_RELEASE_NAME;
+    return frames > 1;
+}
+
+/* ... tells the registers in use, one instruction after another. */
+static inline void pass_time(hd_release_shared *s, uint32_t instructions, bool telling)
+{
+    s->file.time += instructions;
+    if (telling)
+        hd_rf_tell_times(s->model, s->file.taken, instructions);
+}
+
+uint32_t hd_release_shared_do(hd_release_shared *s, uint32_t slot, const hd_rf_deed *deeds, uint32_t count)
 {
     add_warps(s, slot);
     uint32_t wrong = HD_NONE;
+    const bool nested = s->calls && is_nested(s, slot, deeds, count);
+    bool telling = false;
     for (const hd_rf_deed *deed = deeds, *end = deeds + count; deed < end; deed++) {
         switch ((hd_release_deed_kind)deed->what) {
         case HD_RELEASE_TAKE:
-            s->file.time += deed->also;
-            take(s, slot, deed->index + further, deed->n, &wrong);
+            pass_time(s, deed->also, telling);
+            take(s, slot, deed->index, deed->n, &wrong);
             break;
         case HD_RELEASE_GIVE:
-            s->file.time += deed->also;
-            give(s, slot, deed->index + further, deed->n);
+            pass_time(s, deed->also, telling);
+            give(s, slot, deed->index, deed->n);
             break;
         case HD_RELEASE_ACCESS:
-            deed = access(s, slot, further, deed, end);
+            deed = access(s, slot, deed, end);
             break;
         case HD_RELEASE_ISSUE:
-            s->file.time += deed->n;
+            pass_time(s, deed->n, telling);
             break;
         case HD_RELEASE_TELL:
-            tell(s, deed, end);
+            telling = nested;
+            if (!nested)
+                tell(s, deed, end);
             deed++; /* ... with what is behind it */
             break;
         case HD_RELEASE_FETCH:
@@ -183,12 +244,14 @@ uint32_t hd_release_shared_do(hd_release_shared *s, uint32_t slot, uint32_t furt
             break;
         case HD_RELEASE_NAME:
             name(s, deed->n);
+            s->frames.items[slot]++;
             break;
         case HD_RELEASE_UNNAME:
             s->named -= deed->n;
+            s->frames.items[slot]--;
             break;
         case HD_RELEASE_PLAN:
-            if (do_ranks(s, slot, further, deed + 1, deed->index, &wrong)) {
+            if (!nested && do_ranks(s, slot, deed + 1, deed->index, &wrong)) {
                 end = deed + 1 + deed->n;
                 deed += deed->index;
             } else {
@@ -211,7 +274,7 @@ static void hand_over_all(hd_release_shared *s)
         hd_release_helds *w = &s->warps.items[slot];
         for (uint32_t i = 0; i < w->count; i++)
             if (w->items[i].place)
-                hand_over(hd_physical_at(&s->file, hd_release_bank(s, slot, i), w->items[i].place - 1), &w->items[i], 0);
+                hand_over(hd_physical_at(&s->file, w->items[i].bank, w->items[i].place - 1), &w->items[i], 0);
     }
 }
 

@@ -14,8 +14,10 @@ enum { HD_RELEASE_MOST_ENTRIES = 64 };
 typedef struct hd_release_held { /* of a register in a warp */
     uint64_t accesses; /* that its physical register does not know of yet */
     uint32_t place;    /* 1 + that of its physical register; 0: none */
+    uint16_t bank;     /* where that is */
+    uint16_t frames;   /* of the warp that hold a value in it: all but the last one's are on the stack */
 } hd_release_held;
-typedef HD_ARRAY(hd_release_held) hd_release_helds; /* by register index in the warp */
+typedef HD_ARRAY(hd_release_held) hd_release_helds; /* by word of a frame: the words of a callee are the registers of its caller */
 
 typedef struct hd_release_counts { /* of the file, since the launch began */
     uint64_t on, off, squares;
@@ -26,6 +28,9 @@ typedef struct hd_release_shared {
     hd_rf_model *model; /* whose counters these are */
     hd_physical_file file;
     HD_ARRAY(hd_release_helds) warps; /* by slot */
+    hd_u32_array frames;              /* by slot: that live */
+    bool calls;                       /* there may be more than one */
+    bool full;                        /* a register was wanted where none was free */
     hd_release_counts counted;        /* of what has become of the file: what the counters know of */
     uint32_t banks, subarrays, entries, wake_cycles;
     uint32_t bank_mask;                      /* where the number of banks is a power of two: less one; else 0 */
@@ -37,13 +42,13 @@ typedef struct hd_release_shared {
 void hd_release_shared_start(hd_release_shared *shared, uint32_t registers);
 void hd_release_shared_free(hd_release_shared *shared);
 /* See `deeds` and `settle` in technique.h. */
-uint32_t hd_release_shared_do(hd_release_shared *shared, uint32_t slot, uint32_t further, const hd_rf_deed *deeds, uint32_t count);
+uint32_t hd_release_shared_do(hd_release_shared *shared, uint32_t slot, const hd_rf_deed *deeds, uint32_t count);
 void hd_release_shared_settle(hd_release_shared *shared);
 
-/* The bank that a register has without renaming. */
-static inline uint32_t hd_release_bank(const hd_release_shared *s, uint32_t slot, uint32_t index)
+/* The bank that a word has without renaming. */
+static inline uint32_t hd_release_bank(const hd_release_shared *s, uint32_t slot, uint32_t word)
 {
-    uint32_t sum = slot + index;
+    uint32_t sum = slot + word;
     return s->bank_mask ? sum & s->bank_mask : sum % s->banks; /* a division takes longer than all else that is done to take one */
 }
 

@@ -24,6 +24,11 @@ bool hd_rf_report_failure(const hd_rf_module *code, const hd_rf_failure *f, cons
                   "a warp that writes registers more than 4,290,000,000 times cannot be proved");
         return false;
     }
+    if (f->wrong == HD_RF_FULL) {
+        note_warp(diagnostics, hd_report(diagnostics, HD_DIAG_UNSUPPORTED, code->module->source, span,
+                                         "%s finds no free register in the register file, and the warp cannot wait for one here", model), f->warp, f->cta);
+        return false;
+    }
     if (f->wrong == HD_RF_SHARED)
         snprintf(why, sizeof why, "the register it was given is another one's");
     if (f->wrong == HD_RF_STALE)

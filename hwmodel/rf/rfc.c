@@ -54,6 +54,8 @@ typedef struct hd_rfc {
     bool private, lru, fill, stay;
     hd_rfc_pool pool; /* where warps share it */
     HD_ARRAY(hd_rfc_warp *) warps; /* by slot */
+    const hd_rf_module *code;
+    uint32_t kernel_registers; /* of a thread, of the launch; callees have theirs from their callers */
     hd_arena arena;
     uint8_t **wide; /* "narrow": by function; bit 0 of the k-th: the k-th of its sources is half of a 64-bit operand; bit 1: of its destinations */
 } hd_rfc;
@@ -113,6 +115,7 @@ static bool is_left_out(const hd_rfc *rfc, const hd_rf_step *step, uint32_t oper
 static hd_rf_model *rfc_create(const hd_rf_module *code, const char *options, const char **refusal)
 {
     hd_rfc *rfc = hd_calloc(1, sizeof *rfc);
+    rfc->code = code;
     rfc->entries = hd_rf_option(options, "entries", 16);
     rfc->private = hd_rf_flag(options, "private");
     rfc->lru = hd_rf_flag(options, "lru");
@@ -154,6 +157,7 @@ static void rfc_launch(hd_rf_model *model, const hd_rf_launch *launch)
     uint32_t warps = launch->residency.sm_warps ? launch->residency.sm_warps : HD_RFC_WARPS;
     model->storage_bits = (uint64_t)active * rfc->entries * (HD_RFC_ENTRY_BITS + (rfc->private ? 0 : bits_for(warps)));
     model->held = 0;
+    rfc->kernel_registers = rfc->code->functions[launch->function]->registers;
     if (!rfc->private)
         empty_pool(&rfc->pool, active * rfc->entries);
 }
@@ -341,7 +345,7 @@ static void rfc_frame_start(hd_rf_model *model, hd_rf_warp *warp)
     hd_rfc *rfc = (hd_rfc *)model;
     uint32_t words = warp->identity.registers.count - warp->identity.base;
     hd_rf_file_frame_start(&rfc->file, warp);
-    rfc->model.held += words;
+    rfc->model.held += warp->identity.frames.count == 1 ? rfc->kernel_registers : 0;
     if (words)
         memset(hd_array_extend(&warp_of(rfc, warp)->entry_of, words), 0, words * sizeof(uint32_t));
 }
@@ -354,7 +358,7 @@ static void rfc_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     for (uint32_t i = warp->identity.base; i < w->entry_of.count; i++)
         if (w->entry_of.items[i])
             drop(rfc, pool, &pool->entries.items[w->entry_of.items[i] - 1]);
-    rfc->model.held -= w->entry_of.count - warp->identity.base;
+    rfc->model.held -= warp->identity.frames.count == 1 ? rfc->kernel_registers : 0;
     w->entry_of.count = warp->identity.base;
 }
 

@@ -151,6 +151,7 @@ typedef enum hd_rf_wrong {
     HD_RF_STALE,    /* a structure holds an older value */
     HD_RF_MISSING,  /* no structure delivers it */
     HD_RF_SHARED,   /* the storage of a register was given to another one */
+    HD_RF_FULL,     /* the register file has no free register, and the warp cannot wait for one */
     HD_RF_OVERFLOW, /* a warp wrote more often than serials can tell */
 } hd_rf_wrong;
 
@@ -214,7 +215,7 @@ typedef HD_ARRAY(hd_rf_run) hd_rf_runs;
 enum { HD_RF_NO_DEED = 0 };
 typedef struct hd_rf_deed {
     uint16_t what, also; /* what: one of the model's, or HD_RF_NO_DEED; also: what it means is the model's */
-    uint32_t index, n; /* index: of a register of the frames that run (identity.h), where it is about one */
+    uint32_t index, n; /* what they mean is the model's */
 } hd_rf_deed;
 typedef HD_ARRAY(hd_rf_deed) hd_rf_deeds;
 
@@ -228,6 +229,7 @@ typedef struct hd_rf_model {
     hd_rf_deeds deeds;         /* that are still to be done */
     uint64_t deeds_done;       /* or dropped, before these */
     uint64_t storage_bits;     /* of what the technique adds to one SM (tables, tags, caches), by its paper's arithmetic; known from `launch` on */
+    bool full;      /* it found no free register */
     bool shares;    /* warps have storage in common, though the model's `carry` is for those that do not */
     uint32_t turn;  /* where not 0: it has an order of warps of its own, in turns of at most so many instructions */
     bool follows;   /* its hooks that steer have nothing to say for this code, and are not asked: as many CTAs are resident as for other models */
@@ -269,9 +271,10 @@ typedef struct hd_rf_ops {
     /* What the model knows of a warp: carry.h. NULL: it is walked through every instruction. */
     void (*carry)(hd_rf_model *model, hd_rf_warp *warp, struct hd_rf_carrier *carrier);
     hd_rf_meter *(*meters)(hd_rf_model *model, const hd_rf_warp *warp); /* HD_RF_METERS of the warp; NULL: none */
-    /* Does deeds of the warp, for registers that lie so much `further` on in it than those that the deeds name. HD_NONE, or index of a register
-     * (identity.h) that got storage which another one has. */
-    uint32_t (*deeds)(hd_rf_model *model, hd_rf_warp *warp, uint32_t further, const hd_rf_deed *deeds, uint32_t count);
+    /* Does deeds of the warp. HD_NONE, or the word of the frame on top that got storage which another one has, or none (hd_rf_model.full). */
+    uint32_t (*deeds)(hd_rf_model *model, hd_rf_warp *warp, const hd_rf_deed *deeds, uint32_t count);
+    const char *waits_for; /* what warps that may not issue wait for; NULL: nothing */
+    bool on_demand;        /* registers of the file are taken when they are written: see hd_rf_model_crowd */
     /* Whether the other one, which has the same hooks and annotations, does all that the model would do, so that it need see nothing itself: count_like then
      * counts, at the end, from what the other one has counted. NULL: no. */
     bool (*like)(const hd_rf_model *model, const hd_rf_model *other);
@@ -307,6 +310,9 @@ extern const hd_rf_family_info hd_rf_families[];
 extern const uint32_t hd_rf_family_count;
 
 hd_rf_model *hd_rf_model_new(const hd_rf_model_info *info, const hd_rf_module *code, const char **refusal);
+/* Before the first event, of a model with `on_demand`: one block may need more registers than the file has, so that its warps may have to wait
+ * for free ones. */
+void hd_rf_model_crowd(hd_rf_model *model);
 void hd_rf_model_free(hd_rf_model *model);
 
 /* Of the warp; NULL: none. */

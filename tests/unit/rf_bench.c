@@ -130,6 +130,8 @@ rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run)
     if (!model)
         fail_msg("%s", refusal);
     model->fault = run->fault;
+    if (run->crowded)
+        hd_rf_model_crowd(model);
     model->forgets = run->forgets;
     hd_count *count = hd_count_new(code, &quiet);
     if (run->beside)
@@ -150,7 +152,7 @@ rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run)
     result.proved = tell(&r, HD_EVENT_LAUNCH, 0) &&
                     rf_walk_sides(b->kernel, run->warps ? run->warps : 4, run->limit ? run->limit : 300, run->order, &sink) &&
                     tell(&r, HD_EVENT_LAUNCH_END, 0);
-    assert_int_equal(result.proved, hd_count_failed(count) == HD_NONE);
+    assert_int_equal(result.proved, hd_count_failed(count) == HD_NONE && !quiet.error_count);
     memcpy(result.counters, model->counters, sizeof result.counters);
     result.allocation = model->allocation;
     result.storage_bits = model->storage_bits;

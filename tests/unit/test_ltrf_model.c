@@ -86,7 +86,7 @@ static void what_an_interval_lacks_is_fetched(void **state)
     assert_int_equal(r.counters[HD_COUNTER_OPTIMAL_SHORTEST], 0); /* the last run is cut off by the end */
     assert_int_equal(r.counters[HD_COUNTER_OPTIMAL_LONGEST], 5);
     assert_int_equal(r.allocation.samples, 5);
-    assert_int_equal(r.allocation.peak, 4 + 3); /* words R0 to R3, and lines */
+    assert_int_equal(r.allocation.peak, 8 + 3); /* registers of the kernel, and lines */
     /* nothing is live that would have to be moved */
     r = proved(THREE, "ltrf+", "n=3,dead");
     assert_accesses(&r, 0, 0, 4, 4);

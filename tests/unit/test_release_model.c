@@ -59,22 +59,6 @@ static void turns_are_taken(void **state)
     hd_physical_free(&file);
 }
 
-static void full_banks_grow(void **state)
-{
-    (void)state;
-    for (uint32_t robin = 0; robin < 2; robin++) {
-        hd_physical_file file = {.robin = robin != 0};
-        hd_physical_start(&file, 32, 4, 4);
-        for (uint32_t place = 0; place < 300; place++)
-            assert_int_equal(hd_physical_take(&file, 0), place);
-        assert_int_equal(hd_physical_count(&file), 300 * 4);
-        hd_physical_start(&file, 32, 4, 4); /* another launch */
-        assert_true(hd_physical_count(&file) == 32 && file.taken == 0 && hd_physical_touched(&file) == 0);
-        assert_int_equal(hd_physical_take(&file, 0), 0);
-        hd_physical_free(&file);
-    }
-}
-
 /* If it is known what comes, that is what comes, and no power changes. */
 static bool expect_coming(hd_physical_file *file, uint32_t bank, uint32_t n)
 {
@@ -237,16 +221,46 @@ static void flag_words_go_through_the_cache(void **state)
     hd_writer_free(&body);
 }
 
-/* A file that is too small grows: all operands are delivered all the same. */
-static void small_files_grow(void **state)
+/* A file never holds more registers than it has: there is none for what comes after the last one, in this bank or another. */
+static void full_files_have_no_register(void **state)
+{
+    static const uint32_t shapes[][3] = {{32, 4, 4}, {31, 4, 2}, {7, 3, 5}, {16, 16, 1}};
+    (void)state;
+    for (uint32_t i = 0; i < 2 * sizeof shapes / sizeof *shapes; i++) {
+        const uint32_t *shape = shapes[i / 2];
+        hd_physical_file file = {.robin = i % 2};
+        uint32_t taken = 0;
+        hd_physical_start(&file, shape[0], shape[1], shape[2]);
+        for (uint32_t round = 0; round < 2; round++)
+            for (uint32_t bank = 0; bank < shape[1]; bank++)
+                while (hd_physical_take(&file, bank) != HD_NONE)
+                    taken++;
+        assert_int_equal(taken, shape[0]);
+        assert_int_equal(file.taken, file.capacity);
+        hd_physical_give(&file, 0, 0);
+        assert_int_equal(hd_physical_free_count(&file), 1);
+        assert_int_equal(hd_physical_take(&file, 0), 0);
+        assert_int_equal(hd_physical_take(&file, 0), HD_NONE);
+        hd_physical_free(&file);
+    }
+}
+
+/* Blocks of a warp with 4 registers each, in a file of 16: no more than 4 are resident. Where all are, a warp finds none. */
+static void small_files_let_few_blocks_in(void **state)
 {
     static const char body[] = "mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nadd.u32 %r4, %r1, %r2;\nadd.u32 %r4, %r4, %r3;\nst.global.u32 [out], %r4;\n";
     hd_rf_residency tiny = {.ctas = 8, .active = 8, .latency = 1, .bytes = 1 << 20, .file_registers = 16};
     (void)state;
-    rf_bench_result r = replay_body(body, "release(table=2,bits=1,threads=32,ctas=8)", "cache=10", &tiny, 8);
-    assert_true(r.proved);
-    assert_int_equal(r.counters[HD_COUNTER_STATIC_REGISTERS], 32);
-    assert_true(r.counters[HD_COUNTER_PHYSICAL_REGISTERS] > 16);
+    const hd_rf_model_info model = model_with("cache=10");
+    for (uint32_t crowded = 0; crowded < 2; crowded++) {
+        rf_bench b;
+        rf_bench_open_body(&b, body);
+        rf_bench_pass(&b, "release(table=2,bits=1,threads=32,ctas=8)");
+        rf_bench_result r = rf_bench_replay(&b, &(rf_bench_run){.model = &model, .warps = 8, .residency = tiny, .crowded = crowded});
+        rf_bench_close(&b);
+        assert_int_equal(r.counters[HD_COUNTER_PHYSICAL_REGISTERS], r.proved ? 16 : 0);
+        assert_true(r.proved == crowded && r.allocation.peak <= 16);
+    }
 }
 
 static void shapes_that_are_none(void **state)
@@ -352,12 +366,12 @@ static void expect_same(const rf_bench_result *a, const rf_bench_result *b, cons
     assert_int_equal(a->storage_bits, b->storage_bits);
 }
 
-/* Warps that are looked up, and those that are walked, as they are where a fault might come: in files that are large enough, and in such that grow and whose
- * sub-arrays lose power. */
+/* Warps that are looked up, and those that are walked, as they are where a fault might come: in files that are large enough, and in such whose banks are full
+ * at times. */
 static void deeds_are_the_same_again(void **state)
 {
     static const char *const options[] = {"cache=10", "cache=2,banks=3,subarrays=2", "banks=1,subarrays=64", "robin"};
-    static const uint32_t registers[] = {16, 70, 1024};
+    static const uint32_t registers[] = {100, 130, 1024};
     (void)state;
     for (uint64_t seed = 0; seed < 240; seed++) {
         hd_rf_model_info model = model_with(options[seed / 2 % 4]);
@@ -497,13 +511,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_subarrays_lose_power),
         cmocka_unit_test(turns_are_taken),
-        cmocka_unit_test(full_banks_grow),
         cmocka_unit_test(what_comes_is_known),
         cmocka_unit_test(takes_and_gives_agree_with_a_list),
         cmocka_unit_test(registers_are_mapped_and_given_away),
         cmocka_unit_test(warps_share_registers),
         cmocka_unit_test(flag_words_go_through_the_cache),
-        cmocka_unit_test(small_files_grow),
+        cmocka_unit_test(full_files_have_no_register),
+        cmocka_unit_test(small_files_let_few_blocks_in),
         cmocka_unit_test(shapes_that_are_none),
         cmocka_unit_test(faults_are_noticed),
         cmocka_unit_test(shared_registers_are_noticed_in_lookups),
