@@ -9,7 +9,7 @@
  * the edges of the control flow alone could be entered in its middle with another one's words in the cache.
  *
  *   passes/ltrf_alone.c  instructions that are intervals of their own: calls, what accesses more than N words (what is too much for
- *                        the cache bypasses it, with a warning), and waits inside of divergent code
+ *                        the cache bypasses it, with a warning), waits for other warps, and waits inside of divergent code
  *   passes/ltrf_form.c   algorithm 1: blocks to intervals
  *   passes/ltrf_merge.c  algorithm 2: intervals to larger ones, until nothing merges
  *

@@ -1,6 +1,8 @@
 /* Instructions that are an interval of their own, and blocks that begin one whatever comes before.
  *
  *   calls          the callee has the cache meanwhile
+ *   waits for      what may wait for another warp (ir/waits.def), and loads and atomics for whose value a loop may poll (polling.h): the warp may be
+ *   others         parked there
  *   wide ones      that access more words than an interval may have
  *   waiting ones   a barrier or another instruction at which lanes may wait while others of their warp run (HD_BEHAVE_YIELD), where
  *                  there can be others: in a side of a branch that may diverge and has two sides at least that are not its reconvergence
@@ -11,6 +13,9 @@
  * leave alone, since whatever leads to the farther point leads over the nearer one. Linear, but for sorting the branches.
  */
 #include "passes/ltrf_work.h"
+
+#include "ir/waits.h"
+#include "passes/polling.h"
 
 typedef struct side {
     uint32_t block, join, rank;
@@ -160,8 +165,10 @@ void ltrf_find_alone(ltrf_plan *p, const hd_uniformity *uniformity)
     const hd_function *f = p->function;
     p->alone = hd_bitset_new(p->arena, f->instructions.count);
     p->fixed = hd_bitset_new(p->arena, p->cfg->block_count);
+    hd_bitset polls = hd_find_polls((hd_function *)f, p->arena);
     for (uint32_t i = 0; i < f->instructions.count; i++)
-        if (ltrf_words(p, i).count > p->most || is_call(f, &f->instructions.items[i]))
+        if (ltrf_words(p, i).count > p->most || is_call(f, &f->instructions.items[i]) || hd_insn_waits_for_others(f, &f->instructions.items[i]) ||
+            hd_bitset_has(&polls, i))
             hd_bitset_add(&p->alone, i);
     if (any_waits(p))
         find_waiting(p, uniformity);

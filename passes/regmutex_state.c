@@ -12,36 +12,25 @@
  */
 #include "passes/regmutex_work.h"
 
+#include "ir/waits.h"
+#include "passes/polling.h"
+
 enum { RELEASED = 1, HELD = 2 }; /* a mask: states that may come to a place */
 
 /* ---- where the warp may wait -------------------------------------------------------------------------------------------- */
 
-/* A load or atomic whose value other warps' stores may change while this one looks. */
-static bool may_poll(const hd_function *f, const hd_instruction *insn)
-{
-    const hd_form *form = hd_insn_form(f, insn);
-    if (!(form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_ATOMIC)) || form->space == HD_SPACE_PARAM || form->space == HD_SPACE_CONST)
-        return false;
-    uint16_t order = form->modifiers[HD_GROUP_SEM];
-    bool strong = form->behaviour & (HD_BEHAVE_ATOMIC | HD_BEHAVE_VOLATILE) || (order && order != HD_MOD_SEM_WEAK) ||
-                  form->modifiers[HD_GROUP_CACHE] == HD_MOD_CACHE_CV;
-    bool brings = false;
-    HD_INSN_REGISTERS (f, insn, o)
-        brings = brings || o->flags & HD_OPERAND_DEF;
-    return strong && brings;
-}
-
 bool *hd_regmutex_waits(hd_function *f, hd_arena *arena)
 {
-    const uint32_t always = HD_BEHAVE_BARRIER | HD_BEHAVE_CALL | HD_BEHAVE_RETURN | HD_BEHAVE_EXIT | HD_BEHAVE_TRAP;
+    const uint32_t always = HD_BEHAVE_CALL | HD_BEHAVE_RETURN | HD_BEHAVE_EXIT | HD_BEHAVE_TRAP;
     const hd_cfg *cfg = hd_function_cfg(f);
     bool *waits = HD_ARENA_ARRAY(arena, bool, f->instructions.count + 1u);
+    hd_bitset polls = hd_find_polls(f, arena);
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
         uint32_t behaviour = hd_insn_form(f, insn)->behaviour;
-        bool yields = behaviour & HD_BEHAVE_YIELD && !(behaviour & HD_BEHAVE_WARP);
         bool loops = cfg->blocks[cfg->block_of[i]].loop != HD_NONE;
-        waits[i] = insn->flags & HD_INSN_OPAQUE || behaviour & always || yields || (loops && may_poll(f, insn));
+        waits[i] = insn->flags & HD_INSN_OPAQUE || behaviour & always || hd_insn_waits(f, insn) || hd_bitset_has(&polls, i) ||
+                   (loops && hd_insn_looks_for_others(f, insn));
     }
     return waits;
 }

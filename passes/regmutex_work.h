@@ -13,7 +13,8 @@
 #include "passes/warp_words.h"
 
 /* By instruction: the set must not be held there, because the warp may wait for another one, or is not alone behind it: barriers, calls, exits,
- * unknown instructions, waiting ones, and in loops loads and atomics that other warps' stores may end. In the arena. */
+ * unknown instructions, waiting ones (ir/waits.h), in loops atomics and loads that are volatile, ordered or not cached, and whatever loads decide how
+ * long a loop runs (polling.h). In the arena. */
 bool *hd_regmutex_waits(hd_function *function, hd_arena *arena);
 
 /* Gives each web of the general registers a virtual register; the function is not architected then. */

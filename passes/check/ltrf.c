@@ -3,7 +3,7 @@
  * Which interval the warp is in is followed forward over the order in which it may run blocks (order.h): from each annotated instruction,
  * the header, until another one. Where two ways bring different intervals, the next instruction must be a header: so every edge stays
  * inside its interval or enters at its header. Nothing is known at the function's entry; behind a call (the callee has the cache
- * meanwhile) and behind what bypasses the cache, which both must be headers; and around barriers and other waits in a side of a
+ * meanwhile), behind what may wait for another warp (ir/waits.def, polling.h), and behind what bypasses the cache, which all must be headers; and around barriers and other waits in a side of a
  * branch that may diverge, or under a guard that may, and into the branch's sides: there lanes may run other code first.
  *
  * Words of asynchronous instructions (flights.h) are in no interval: these access them in the main register file, whatever the warp does meanwhile.
@@ -14,9 +14,11 @@
  * Complexity: linear in operands and edges of the warp order, apart from what facts.h and order.h need, and, where something waits, the
  * blocks of all sides that end at a join, once for each join.
  */
+#include "ir/waits.h"
 #include "passes/check/check.h"
 #include "passes/check/ltrf_dead.h"
 #include "passes/check/order.h"
+#include "passes/check/polling.h"
 #include <stdio.h>
 
 enum { STATE_NOT_REACHED, STATE_MIXED, STATE_HEADERS /* + ordinal of the header */ };
@@ -199,9 +201,10 @@ static void find_lonely(ltrf_check *c)
     const hd_cfg *cfg = c->facts.cfg;
     uint32_t *count = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count);
     bool any = false;
+    hd_polls *polls = hd_polls_new(&c->facts);
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         uint32_t guard = f->instructions.items[i].guard;
-        if (behaviour_of(c, i) & HD_BEHAVE_CALL)
+        if (behaviour_of(c, i) & HD_BEHAVE_CALL || hd_insn_waits_for_others(f, &f->instructions.items[i]) || hd_polls_has(polls, i))
             hd_bitset_add(&c->lonely, i);
         if (!waits(c, i))
             continue;
@@ -210,6 +213,7 @@ static void find_lonely(ltrf_check *c)
         if (guard != HD_NONE && hd_bitset_has(&c->facts.divergent, guard))
             hd_bitset_add(&c->lonely, i);
     }
+    hd_polls_free(polls);
     side_search s = {.waits = count,
                      .seen = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count),
                      .leads = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count)};
@@ -317,7 +321,7 @@ static bool check_block(ltrf_check *c, uint32_t b)
         if (c->list[i])
             state = STATE_HEADERS + i;
         if (hd_bitset_has(&c->lonely, i) && !c->list[i])
-            good = refute(c, i, "a call, and a wait in divergent code, begins an interval of its own");
+            good = refute(c, i, "a call, a wait for other warps, and a wait in divergent code, begins an interval of its own");
         else if (state < STATE_HEADERS)
             good = refute(c, i, "none begins here, but the warp may come from elsewhere than from one and the same");
         else

@@ -5,8 +5,8 @@
  *            an acquire makes it held, a release not held, both before the instruction that they stand at
  *   live     what a lane may read on a path from there (facts.h), and in every block between a divergent branch and its join what is live into
  *            the join or another side of the branch, and what is live behind an instruction at which lanes wait while others run (waits.h)
- *   waits    barriers, calls, exits, the end of the code, unknown instructions, waiting ones; in loops, ordered and volatile loads and atomics that
- *            bring a value
+ *   waits    barriers, calls, exits, the end of the code, unknown instructions, waiting ones (ir/waits.h); in loops, ordered and volatile loads and
+ *            atomics that bring a value, and all other loads on which an exit of the loop depends (polling.h)
  *
  * The sets themselves: both there, in an architected kernel all of whose words they hold. An acquire or release at an instruction that is not issued
  * or in a function without sets is refuted, and so are both at one.
@@ -19,7 +19,9 @@
 #include "passes/check/check.h"
 #include "passes/check/frames.h"
 #include "passes/check/order.h"
+#include "passes/check/polling.h"
 #include "passes/check/waits.h"
+#include "ir/waits.h"
 
 enum { RELEASED = 1, HELD = 2, MOST_EXTENDED = 256 };
 
@@ -30,6 +32,7 @@ typedef struct extended_set { /* of extended words, from |Bs| on */
 typedef struct mutex_check {
     hd_facts facts;
     hd_order order;
+    hd_polls *polls;
     hd_function *function;
     hd_diagnostics *diagnostics;
     uint32_t base, extended;
@@ -228,21 +231,6 @@ static void check_words(mutex_check *c, uint32_t ordinal)
     }
 }
 
-/* A value from memory that another warp may be about to write. */
-static bool looks_for_others(const hd_function *f, const hd_instruction *insn)
-{
-    const hd_form *form = hd_insn_form(f, insn);
-    bool ordered = form->modifiers[HD_GROUP_SEM] && form->modifiers[HD_GROUP_SEM] != HD_MOD_SEM_WEAK;
-    if (form->space == HD_SPACE_PARAM || form->space == HD_SPACE_CONST || !(form->behaviour & (HD_BEHAVE_ATOMIC | HD_BEHAVE_LOAD)))
-        return false;
-    if (!ordered && !(form->behaviour & (HD_BEHAVE_ATOMIC | HD_BEHAVE_VOLATILE)) && form->modifiers[HD_GROUP_CACHE] != HD_MOD_CACHE_CV)
-        return false;
-    HD_INSN_REGISTERS (f, insn, o)
-        if (o->flags & HD_OPERAND_DEF)
-            return true;
-    return false;
-}
-
 static const char *waits_for(const mutex_check *c, uint32_t ordinal)
 {
     const hd_function *f = c->function;
@@ -256,9 +244,10 @@ static const char *waits_for(const mutex_check *c, uint32_t ordinal)
         return "the extended set may be held during a call";
     if (behaviour & (HD_BEHAVE_RETURN | HD_BEHAVE_EXIT | HD_BEHAVE_TRAP))
         return "the extended set may be held at an exit";
-    if (behaviour & HD_BEHAVE_YIELD && !(behaviour & HD_BEHAVE_WARP))
+    if (hd_insn_waits(f, insn))
         return "the extended set may be held where the warp waits";
-    if (c->facts.cfg->blocks[c->facts.cfg->block_of[ordinal]].loop != HD_NONE && looks_for_others(f, insn))
+    bool loops = c->facts.cfg->blocks[c->facts.cfg->block_of[ordinal]].loop != HD_NONE;
+    if (loops && (hd_insn_looks_for_others(f, insn) || hd_polls_has(c->polls, ordinal)))
         return "the extended set may be held in a loop that may wait for another warp";
     return NULL;
 }
@@ -318,10 +307,12 @@ static void check_block(mutex_check *c, uint32_t b)
 static void check_function(mutex_check *c)
 {
     c->order = hd_order_of(&c->facts);
+    c->polls = hd_polls_new(&c->facts);
     find_waiting(c);
     find_states(c);
     for (uint32_t b = 0; b < c->facts.cfg->block_count; b++)
         check_block(c, b);
+    hd_polls_free(c->polls);
 }
 
 bool hd_check_regmutex(hd_function *function, hd_diagnostics *diagnostics, uint64_t *count)

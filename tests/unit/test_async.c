@@ -326,10 +326,10 @@ static void pairs_and_intervals_of_a_span_are_refuted(void **state)
 #define PAIRED(pair) HEAD ".visible .entry k(.param .u64 out, .param .u64 desc)\n{ //@corf_pairs " pair BARE FIRST COMMIT WAIT(0) "add.u32 %t1, %a0, %t0; add.u32 %t2, %t1, %t0;\nret;\n}\n"
     expect_refuted(PAIRED("(10,11)"), hd_check_corf, false);
     expect_refuted(PAIRED("(0,10)"), hd_check_corf, true);
-#define INTERVAL(words) HEAD ".visible .entry k(.param .u64 out, .param .u64 desc)\n{ //@ltrf_size 8" "\n.reg .b32 %a<12>; .reg .f32 %f<12>; .reg .b64 %d<6>; .reg .pred %p<4>; .reg .b32 %t<8>;\n" \
-    "ld.param.u64 %d1, [desc]; //@ltrf_prefetch " words "\nmov.u32 %t0, %tid.x; mov.u32 %a0, 1;\n" FIRST COMMIT WAIT(0) "ret;\n}\n"
-    expect_refuted(INTERVAL("(8,9,10)"), hd_check_ltrf, false);
-    expect_refuted(INTERVAL("(0,8,9,10)"), hd_check_ltrf, true);
+#define INTERVAL(words) ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u32 at)\n{ //@ltrf_size 8\n.reg .b32 %a<2>; .reg .b32 %t<2>;\n" \
+    "ld.param.u32 %t0, [at]; //@ltrf_prefetch " words "\ntcgen05.ld.sync.aligned.32x32b.x2.b32 {%a0,%a1}, [%t0];\ntcgen05.wait::ld.sync.aligned;\nadd.u32 %t1, %t0, %a0;\nret;\n}\n"
+    expect_refuted(INTERVAL("(2,3)"), hd_check_ltrf, false);
+    expect_refuted(INTERVAL("(0,2,3)"), hd_check_ltrf, true);
 }
 
 /* ---- the proof of allocations ------------------------------------------------------------------------------------------ */

@@ -1,0 +1,56 @@
+/* Where a warp may wait for another one: see waits.h. */
+#include "ir/waits.h"
+
+typedef struct wait_row {
+    uint16_t opcode, group, modifier;
+} wait_row;
+
+#define HD_GROUP_NONE HD_MODIFIER_GROUP_COUNT
+#define HD_MOD_NONE_NONE HD_MOD_NONE
+static const wait_row rows[] = {
+#define HD_WAIT(id, group, modifier) {HD_OP_##id, HD_GROUP_##group, HD_MOD_##group##_##modifier},
+#include "ir/waits.def"
+#undef HD_WAIT
+};
+
+bool hd_insn_waits_for_others(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_form *form = hd_insn_form(f, insn);
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].opcode == form->opcode &&
+            (rows[i].group == HD_GROUP_NONE || form->modifiers[rows[i].group] == rows[i].modifier))
+            return true;
+    return false;
+}
+
+bool hd_insn_waits(const hd_function *f, const hd_instruction *insn)
+{
+    uint32_t behaviour = hd_insn_form(f, insn)->behaviour;
+    bool yields = behaviour & HD_BEHAVE_YIELD && !(behaviour & HD_BEHAVE_WARP);
+    return behaviour & HD_BEHAVE_BARRIER || yields || hd_insn_waits_for_others(f, insn);
+}
+
+static bool brings_value(const hd_function *f, const hd_instruction *insn)
+{
+    HD_INSN_REGISTERS (f, insn, o)
+        if (o->flags & HD_OPERAND_DEF)
+            return true;
+    return false;
+}
+
+bool hd_insn_brings_shared(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_form *form = hd_insn_form(f, insn);
+    bool fixed = form->space == HD_SPACE_PARAM || form->space == HD_SPACE_PARAM_ENTRY || form->space == HD_SPACE_PARAM_FUNC ||
+                 form->space == HD_SPACE_CONST || form->modifiers[HD_GROUP_NC];
+    return form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE) && !fixed && brings_value(f, insn);
+}
+
+bool hd_insn_looks_for_others(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_form *form = hd_insn_form(f, insn);
+    uint16_t order = form->modifiers[HD_GROUP_SEM];
+    bool strong = form->behaviour & (HD_BEHAVE_ATOMIC | HD_BEHAVE_VOLATILE) || (order && order != HD_MOD_SEM_WEAK) ||
+                  form->modifiers[HD_GROUP_CACHE] == HD_MOD_CACHE_CV;
+    return strong && !(form->behaviour & HD_BEHAVE_TEXTURE) && hd_insn_brings_shared(f, insn);
+}
