@@ -65,10 +65,7 @@ void hd_diagnostics_merge(hd_diagnostics *into, const hd_diagnostics *from)
     }
 }
 
-static uint32_t sum_of(uint32_t count, uint32_t more)
-{
-    return more > UINT32_MAX - count ? UINT32_MAX : count + more;
-}
+static uint32_t sum_of(uint32_t count, uint32_t more) { return more > UINT32_MAX - count ? UINT32_MAX : count + more; }
 
 /* What a part has dropped is over the limit of the whole too: as many of the same severity stand before it. */
 void hd_diagnostics_join(hd_diagnostics *whole, const hd_diagnostics *part)
@@ -147,9 +144,9 @@ hd_diagnostic *hd_report(hd_diagnostics *diagnostics, hd_diagnostic_kind kind, h
     if (severity == HD_SILENT)
         return NULL;
     uint32_t *count = severity == HD_ERROR ? &diagnostics->error_count : &diagnostics->warning_count;
-    if (*count < UINT32_MAX)
+    if (severity != HD_NOTE && *count < UINT32_MAX)
         ++*count;
-    if (diagnostics->error_limit && *count > diagnostics->error_limit)
+    if (severity != HD_NOTE && diagnostics->error_limit && *count > diagnostics->error_limit)
         return NULL;
     hd_diagnostic *diagnostic = HD_ARENA_NEW(&diagnostics->arena, hd_diagnostic);
     *diagnostic = (hd_diagnostic){.kind = kind, .severity = (hd_severity)severity, .source = source, .span = span};

@@ -27,18 +27,37 @@ static const hd_report_module *report_on(hd_cli *cli, hd_source *source, const h
     return hd_report_status(job) == HD_STATUS_DONE ? hd_report_of(job) : NULL;
 }
 
-/* NULL with diagnostics where the file is neither a report nor PTX. */
-static const hd_report_module *read_side(hd_cli *cli, const char *path, const hd_report_options *options)
+/* NULL with diagnostics where the file is no report. Takes the source. */
+static const hd_report_module *read_report(hd_cli *cli, hd_source *source)
 {
-    hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
-    if (!hd_cli_read(cli, path, source))
-        return NULL;
-    if (!hd_report_is_json(source))
-        return report_on(cli, source, options);
     hd_cli_keep(cli, source, free_source);
     hd_report_module *report = HD_ARENA_NEW(&cli->arena, hd_report_module);
     hd_cli_keep(cli, report, free_report);
     return hd_report_read_json(source, &cli->arena, report, &cli->diagnostics) ? report : NULL;
+}
+
+/* Reports first: where one has no counts of ptxas, the other side has no use for them. false with diagnostics where a
+ * side is neither a report nor PTX. */
+static bool read_sides(hd_cli *cli, hd_report_options *options, const hd_report_module *sides[2])
+{
+    hd_source *sources[2];
+    bool good = true, json[2];
+    for (int s = 0; s < 2; s++) {
+        sources[s] = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
+        if (!hd_cli_read(cli, cli->operands[s], sources[s]))
+            return false;
+        json[s] = hd_report_is_json(sources[s]);
+        sides[s] = json[s] ? read_report(cli, sources[s]) : NULL;
+        good &= !json[s] || sides[s];
+        if (sides[s] && !sides[s]->ptxas_version && options->ptxas_if_found)
+            options->ptxas = NULL;
+    }
+    for (int s = 0; s < 2; s++) {
+        if (!json[s])
+            sides[s] = report_on(cli, sources[s], options);
+        good &= sides[s] != NULL;
+    }
+    return good;
 }
 
 /* false where the gates are bad. */
@@ -80,7 +99,6 @@ int hd_cli_diff(hd_cli *cli)
         hd_cli_usage_error("standard input cannot be both sides");
         return HD_STATUS_USAGE;
     }
-    const hd_report_module *before = read_side(cli, cli->operands[0], &options);
-    const hd_report_module *after = read_side(cli, cli->operands[1], &options);
-    return before && after ? compare(cli, before, after, gates, format) : HD_STATUS_REJECTED;
+    const hd_report_module *sides[2];
+    return read_sides(cli, &options, sides) ? compare(cli, sides[0], sides[1], gates, format) : HD_STATUS_REJECTED;
 }

@@ -107,11 +107,15 @@ static void emit(hd_cli *cli, hd_output *output, const hd_report_module *report,
 
 bool hd_cli_report_options(hd_cli *cli, hd_report_options *options)
 {
-    const char *gpu = cli->values[HD_CLI_GPU], *arch = cli->values[HD_CLI_ARCH];
+    const char *gpu = cli->values[HD_CLI_GPU], *arch = cli->values[HD_CLI_ARCH], *ptxas = cli->values[HD_CLI_PTXAS];
     *options = (hd_report_options){.gpu = gpu ? gpu : arch,
                                    .kernel = cli->values[HD_CLI_KERNEL],
                                    .require = cli->values[HD_CLI_REQUIRE],
-                                   .ptxas = cli->values[HD_CLI_PTXAS],
+                                   .ptxas = ptxas && strcmp(ptxas, "no") == 0 ? NULL
+                                            : ptxas                           ? ptxas
+                                                                              : "",
+                                   .ptxas_if_found = !ptxas,
+                                   .ptxas_seconds = HD_REPORT_PTXAS_SECONDS,
                                    .no_clean = hd_cli_has(cli, HD_CLI_NO_CLEAN),
                                    .no_demangle = hd_cli_has(cli, HD_CLI_NO_DEMANGLE),
                                    .parse = hd_cli_parse_options(cli)};
@@ -122,6 +126,7 @@ bool hd_cli_report_options(hd_cli *cli, hd_report_options *options)
     return hd_cli_number(cli, HD_CLI_BLOCK, 0, 1 << 20, &options->block) &&
            hd_cli_number(cli, HD_CLI_SHARED, 0, 1 << 30, &options->shared_bytes) &&
            hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, 255, &options->max_registers) &&
+           hd_cli_number(cli, HD_CLI_PTXAS_TIMEOUT, 0, 1 << 20, &options->ptxas_seconds) &&
            hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->threads);
 }
 

@@ -256,6 +256,7 @@ static hd_outcome run_report(hd_context *context, hd_source *source, const hd_re
                                  .kernel = s->kernel,
                                  .require = s->require,
                                  .ptxas = s->ptxas,
+                                 .ptxas_seconds = HD_REPORT_PTXAS_SECONDS,
                                  .block = s->block,
                                  .shared_bytes = s->shared_bytes,
                                  .max_registers = s->max_registers,

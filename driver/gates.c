@@ -316,7 +316,8 @@ static void judge_value(const hd_gate *gate, const hd_report_kernel *kernel, fai
         hd_write_string(&found, "has ");
         hd_quantity_write(&found, gate->quantity, value);
     } else {
-        hd_write_string(&found, "not known");
+        const char *why = hd_quantity_unknown(kernel, gate->quantity);
+        hd_write_format(&found, why ? "not known: %s" : "not known", why);
     }
     if (known && value_meets(gate, value))
         hd_writer_free(&found);

@@ -7,8 +7,8 @@
  *
  * A term without a pattern is for every kernel (.entry); one with a pattern for each function of the report whose name or
  * demangled name the glob fits, or with ! for each kernel that it does not fit. All terms for a kernel count. A pattern
- * holds no comma, and ends at the last colon of its term. Quantities are those of emitters/quantities.def; one that is not
- * known (ptxas where it was not asked) does not meet a term.
+ * holds no comma, and ends at the last colon of its term. Quantities are those of emitters/quantities.def; one that was
+ * not determined (ptxas where it was not asked, spills where registers cannot be allocated) does not meet a term.
  *
  * Of values (heddle report) a number has no sign; occupancy is a fraction from 0 to 1 or a percentage.
  * Of changes (heddle diff) a term compares new minus old; the number may have a sign; with % the change is relative to

@@ -3,19 +3,25 @@
 #include "driver/ptxas.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 struct hd_ptxas {
     char *path;
     pid_t process;
     int input, output;
+    uint32_t seconds;
+    struct timespec started;
 };
+
+enum { NANOSECONDS = 1000000000, FIRST_PAUSE_NS = 50000, LONGEST_PAUSE_NS = 5000000 };
 
 /* ---- reading what it says -------------------------------------------------------------------------------------------
  */
@@ -175,24 +181,37 @@ static void free_run(hd_ptxas *p)
     free(p);
 }
 
-hd_ptxas *hd_ptxas_start(const char *path, const char *arch, uint32_t max_registers, const char *text, size_t length,
-                         hd_diagnostics *diagnostics)
+static bool give_up(hd_ptxas_result *result, hd_diagnostics *diagnostics, bool silent, const char *why)
+{
+    result->unknown = why;
+    if (!silent)
+        hd_report(diagnostics, HD_DIAG_UNAVAILABLE_PTXAS, NULL, (hd_span){0, 0}, "%s", why);
+    return false;
+}
+
+hd_ptxas *hd_ptxas_start(const hd_ptxas_request *request, hd_ptxas_result *result, hd_diagnostics *diagnostics)
 {
     hd_ptxas *p = hd_calloc(1, sizeof *p);
     char arch_option[64], limit[16];
-    p->path = *path ? strdup(path) : find_program();
+    *result = (hd_ptxas_result){0};
+    p->seconds = request->seconds;
+    clock_gettime(CLOCK_MONOTONIC, &p->started);
+    p->path = *request->path ? strdup(request->path) : find_program();
     p->input = memfd_create("heddle-ptx", MFD_CLOEXEC);
     p->output = memfd_create("heddle-ptxas", MFD_CLOEXEC);
-    snprintf(arch_option, sizeof arch_option, "-arch=%s", arch);
-    snprintf(limit, sizeof limit, "%u", max_registers);
+    snprintf(arch_option, sizeof arch_option, "-arch=%s", request->arch);
+    snprintf(limit, sizeof limit, "%u", request->max_registers);
     const char *arguments[] = {
-        p->path, "-v", arch_option, "-o", "/dev/null", "-", max_registers ? "-maxrregcount" : NULL, limit, NULL};
-    errno = ENOENT;
-    if (p->path && p->input >= 0 && p->output >= 0 && write_all(p->input, text, length) &&
+        p->path, "-v", arch_option, "-o", "/dev/null", "-", request->max_registers ? "-maxrregcount" : NULL,
+        limit,   NULL};
+    if (p->path && p->input >= 0 && p->output >= 0 && write_all(p->input, request->text, request->length) &&
         spawn(p, (char *const *)(uintptr_t)arguments))
         return p;
-    hd_report(diagnostics, HD_DIAG_UNAVAILABLE_PTXAS, NULL, (hd_span){0, 0}, "ptxas cannot be asked: %s: %s",
-              p->path ? p->path : "none in PATH, CUDA_HOME or /usr/local/cuda", strerror(errno));
+    if (p->path)
+        give_up(result, diagnostics, false,
+                hd_arena_printf(&result->arena, "%s does not run: %s", p->path, strerror(errno)));
+    else
+        give_up(result, diagnostics, request->if_found, "there is no ptxas in PATH, CUDA_HOME or /usr/local/cuda");
     free_run(p);
     return NULL;
 }
@@ -217,6 +236,32 @@ static int wait_for(pid_t process)
     while (waitpid(process, &status, 0) < 0 && errno == EINTR)
         ;
     return status;
+}
+
+static bool is_late(const hd_ptxas *p)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t waited_ns = (now.tv_sec - p->started.tv_sec) * NANOSECONDS + now.tv_nsec - p->started.tv_nsec;
+    return p->seconds && waited_ns >= (int64_t)p->seconds * NANOSECONDS;
+}
+
+/* As wait_for; but where its time is over it is stopped, and *late is set. */
+static int wait_in_time(const hd_ptxas *p, bool *late)
+{
+    int status = -1;
+    struct timespec pause = {0, FIRST_PAUSE_NS};
+    for (;;) {
+        pid_t ended = waitpid(p->process, &status, WNOHANG);
+        if (ended == p->process || (ended < 0 && errno != EINTR))
+            return status;
+        if ((*late = is_late(p))) {
+            kill(p->process, SIGKILL);
+            return wait_for(p->process);
+        }
+        nanosleep(&pause, NULL);
+        pause.tv_nsec = 2 * pause.tv_nsec < LONGEST_PAUSE_NS ? 2 * pause.tv_nsec : LONGEST_PAUSE_NS;
+    }
 }
 
 /* "... release 13.0, V13.0.48" -> "13.0.48" */
@@ -249,14 +294,19 @@ static const char *ask_version(hd_ptxas *p, hd_arena *arena)
 bool hd_ptxas_finish(hd_ptxas *p, hd_ptxas_result *result, hd_diagnostics *diagnostics)
 {
     size_t length;
-    int status = wait_for(p->process);
+    bool late = false;
+    int status = wait_in_time(p, &late);
     char *text = read_back(p->output, &length);
-    bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    bool good = !late && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     hd_ptxas_read(text, length, result);
-    result->version = ask_version(p, &result->arena);
-    if (!good)
-        hd_report(diagnostics, HD_DIAG_UNAVAILABLE_PTXAS, NULL, (hd_span){0, 0}, "ptxas refused the module: %s",
-                  result->error ? result->error : "it did not say why");
+    result->version = good ? ask_version(p, &result->arena) : NULL;
+    if (late)
+        give_up(result, diagnostics, false,
+                hd_arena_printf(&result->arena, "ptxas was stopped after %u s", p->seconds));
+    else if (!good)
+        give_up(result, diagnostics, false,
+                hd_arena_printf(&result->arena, "ptxas refused the module: %s",
+                                result->error ? result->error : "it did not say why"));
     free(text);
     free_run(p);
     return good;

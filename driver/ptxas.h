@@ -15,6 +15,7 @@ typedef struct hd_ptxas_result {
     HD_ARRAY(hd_ptxas_kernel) kernels; /* by name */
     const char *version;               /* "13.0.48", or NULL */
     const char *error;                 /* the first line that says error or fatal, or NULL */
+    const char *unknown;               /* why there are no numbers, or NULL: "ptxas refused the module: ..." */
 } hd_ptxas_result;
 
 /* Reads what ptxas -v writes on standard error. Lines that it does not know are passed over. Linear, then sorts. */
@@ -22,14 +23,21 @@ void hd_ptxas_read(const char *text, size_t length, hd_ptxas_result *result);
 const hd_ptxas_kernel *hd_ptxas_find(const hd_ptxas_result *result, const char *name); /* or NULL */
 void hd_ptxas_free(hd_ptxas_result *result);
 
-/* Starts ptxas on a text; it runs beside the caller. `path`: the program; "": the one in PATH, in $CUDA_HOME/bin or in
- * /usr/local/cuda/bin. max_registers: 0 for no limit. NULL, with an `unavailable-ptxas` warning, where it cannot be
- * started. */
+typedef struct hd_ptxas_request {
+    const char *path;       /* the program; "": the one in PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin */
+    bool if_found;          /* that there is none is not worth a note */
+    const char *arch;       /* sm_90a */
+    uint32_t max_registers; /* 0: no limit */
+    uint32_t seconds;       /* from its start on, then it is stopped; 0: no limit */
+    const char *text;       /* the module */
+    size_t length;
+} hd_ptxas_request;
+
+/* Starts one process on a module; it runs beside the caller. NULL, with an `unavailable-ptxas` note and
+ * result->unknown, where it cannot be started. The result is to be freed either way. */
 typedef struct hd_ptxas hd_ptxas;
-hd_ptxas *hd_ptxas_start(const char *path, const char *arch, uint32_t max_registers, const char *text, size_t length,
-                         hd_diagnostics *diagnostics);
-/* Waits for it and frees it. false, with a warning, where it refused the module; the result is to be freed either way.
- */
+hd_ptxas *hd_ptxas_start(const hd_ptxas_request *request, hd_ptxas_result *result, hd_diagnostics *diagnostics);
+/* Waits for it and frees it. false, with a note and result->unknown, where it gives no numbers. */
 bool hd_ptxas_finish(hd_ptxas *ptxas, hd_ptxas_result *result, hd_diagnostics *diagnostics);
 
 #endif

@@ -173,7 +173,8 @@ static void work_on(void *opaque, uint32_t index, uint32_t worker_index)
     report_lines(&work);
     report_values(&work);
     report_resources(&work);
-    item->kernel.estimate = report_estimate(&work);
+    report_cap(&work);
+    report_estimate(&work);
     if (report_allocation(&work, &item->numbers) && item->reported)
         report_techniques(&work);
     hd_pass_context_free(&work.context);
@@ -193,6 +194,14 @@ static void start_workers(hd_report_job *job)
 /* ---- registers along calls ------------------------------------------------------------------------------------------
  */
 
+/* What is allocated one by one does not tell what a kernel spills that goes over its cap with its callees. */
+static void stack_frame(hd_report_kernel *k, uint32_t total)
+{
+    if (total > k->cap.registers && total > k->allocated && k->is_entry)
+        k->predicted.unknown = "it goes over the cap with what it calls";
+    k->allocated = total;
+}
+
 /* A caller's frame and its callees' stand on each other. The input gets the allocation's numbers for that. */
 static void stack_frames(hd_report_job *job)
 {
@@ -201,14 +210,13 @@ static void stack_frames(hd_report_job *job)
         work_item *item = &job->items.items[i];
         item->kernel.allocated = item->numbers.registers;
         item->kernel.allocated_predicates = item->numbers.predicates;
-        item->kernel.spill_bytes = item->numbers.spill_bytes;
         hd_architected_set(module->functions.items[item->function], &item->numbers);
     }
     if (!job->any_calls)
         return;
     const hd_frame *frames = hd_regalloc_frames(module, &job->arena);
     for (uint32_t i = 0; i < job->items.count; i++)
-        job->items.items[i].kernel.allocated = frames[job->items.items[i].function].total;
+        stack_frame(&job->items.items[i].kernel, frames[job->items.items[i].function].total);
 }
 
 /* ---- ptxas ----------------------------------------------------------------------------------------------------------
@@ -222,25 +230,34 @@ static void start_ptxas(hd_report_job *job)
     uint32_t number = job->gpu->compute_major * 10 + job->gpu->compute_minor;
     snprintf(name, sizeof name, "sm_%u", number);
     bool same = number == module->target_number;
-    job->ptxas =
-        hd_ptxas_start(job->options.ptxas, same ? hd_names_text(&module->names, module->target) : name,
-                       job->options.max_registers, module->source->text, module->source->length, job->diagnostics);
+    hd_ptxas_request request = {.path = job->options.ptxas,
+                                .if_found = job->options.ptxas_if_found,
+                                .arch = same ? hd_names_text(&module->names, module->target) : name,
+                                .max_registers = job->options.max_registers,
+                                .seconds = job->options.ptxas_seconds,
+                                .text = module->source->text,
+                                .length = module->source->length};
+    if (job->options.ptxas)
+        job->ptxas = hd_ptxas_start(&request, &job->ptxas_result, job->diagnostics);
+    else
+        job->ptxas_result.unknown = "ptxas was not asked";
 }
 
 static void finish_ptxas(hd_report_job *job)
 {
-    if (!job->ptxas)
-        return;
-    bool good = hd_ptxas_finish(job->ptxas, &job->ptxas_result, job->diagnostics);
+    hd_ptxas_result *result = &job->ptxas_result;
+    bool good = job->ptxas && hd_ptxas_finish(job->ptxas, result, job->diagnostics);
     job->ptxas = NULL;
-    job->report.ptxas_version = job->ptxas_result.version;
+    job->report.ptxas_version = result->version;
+    job->report.ptxas_unknown = result->unknown;
     for (uint32_t i = 0; i < job->items.count; i++) {
         hd_report_kernel *k = &job->items.items[i].kernel;
-        const hd_ptxas_kernel *said = good && k->is_entry ? hd_ptxas_find(&job->ptxas_result, k->name) : NULL;
-        k->ptxas.asked = true;
+        const hd_ptxas_kernel *said = good && k->is_entry ? hd_ptxas_find(result, k->name) : NULL;
         if (said)
             k->ptxas = (hd_report_ptxas){
-                true, true, said->registers, said->barriers, said->spill_stores, said->spill_loads, said->stack_bytes};
+                true, NULL, said->registers, said->barriers, said->spill_stores, said->spill_loads, said->stack_bytes};
+        else
+            k->ptxas.unknown = good ? "ptxas says nothing of this one" : result->unknown;
     }
 }
 
@@ -290,8 +307,7 @@ static hd_status run(hd_report_job *job)
     parse_passes(job);
     list_items(job);
     start_workers(job);
-    if (job->options.ptxas)
-        start_ptxas(job);
+    start_ptxas(job);
     hd_parallel(job->worker_count, job->items.count, work_on, job);
     stack_frames(job);
     finish_ptxas(job);

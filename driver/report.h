@@ -12,11 +12,15 @@
 #include "emitters/report.h"
 #include "parser/parse.h"
 
+enum { HD_REPORT_PTXAS_SECONDS = 60 };
+
 typedef struct hd_report_options {
     const char *gpu;        /* name or file of a GPU description; NULL: that of the module's target */
     const char *kernel;     /* glob over names of functions with a body; NULL: all */
     const char *require;    /* gates (driver/gates.h); NULL: none */
     const char *ptxas;      /* path of ptxas, "" to look for it; NULL: it is not asked */
+    bool ptxas_if_found;    /* no note where there is none */
+    uint32_t ptxas_seconds; /* after which it is stopped; 0: never */
     uint32_t block;         /* threads of a CTA; 0: what the kernel requires, else its most, else 256 */
     uint32_t shared_bytes;  /* dynamic shared memory of a CTA */
     uint32_t max_registers; /* of a thread; 0: no such limit */

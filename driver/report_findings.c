@@ -85,17 +85,19 @@ static void find_pressure(finder *f)
 static void find_spills(finder *f)
 {
     const hd_report_kernel *k = f->kernel;
-    uint64_t of_ptxas = k->ptxas.spill_stores + k->ptxas.spill_loads;
-    if (!(k->ptxas.known && of_ptxas) && !k->spill_bytes)
+    const hd_report_ptxas *p = &k->ptxas;
+    const hd_report_spills *own = &k->predicted;
+    if (p->known ? !(p->spill_stores + p->spill_loads) : own->unknown || !(own->stores + own->loads))
         return;
     hd_report_finding *found = add(f, HD_DIAG_REGISTER_SPILL, k->peak_instruction);
-    if (found && k->ptxas.known && of_ptxas)
+    if (found && p->known)
         found->message = hd_arena_printf(
-            f->arena, "ptxas stores %llu and loads %llu bytes of registers that do not fit in %u",
-            (unsigned long long)k->ptxas.spill_stores, (unsigned long long)k->ptxas.spill_loads, k->ptxas.registers);
+            f->arena, "ptxas stores %llu and loads %llu bytes of registers that do not fit in %u (cap: %s)",
+            (unsigned long long)p->spill_stores, (unsigned long long)p->spill_loads, p->registers, k->cap.reason);
     else if (found)
-        found->message = hd_arena_printf(f->arena, "an allocation of %u registers keeps %llu bytes in local memory",
-                                         k->allocated, (unsigned long long)k->spill_bytes);
+        found->message = hd_arena_printf(
+            f->arena, "an allocation stores %llu and loads %llu bytes of registers that do not fit in %u (cap: %s)",
+            (unsigned long long)own->stores, (unsigned long long)own->loads, k->cap.registers, k->cap.reason);
 }
 
 static void find_idle(finder *f)

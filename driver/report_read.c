@@ -20,7 +20,6 @@ static const number_row number_rows[] = {
     NUMBER("occupancy.registers", use.registers),
     NUMBER("occupancy.ctas", occupancy.ctas),
     NUMBER("occupancy.warps", occupancy.warps),
-    NUMBER("spill_bytes", spill_bytes),
     NUMBER("shared_bytes", static_shared_bytes),
     NUMBER("local_bytes", local_bytes),
     NUMBER("bank_conflicts.count", bank_conflicts),
@@ -29,6 +28,11 @@ static const number_row ptxas_rows[] = {
     NUMBER("ptxas.registers", ptxas.registers),
     NUMBER("ptxas.spill_stores", ptxas.spill_stores),
     NUMBER("ptxas.spill_loads", ptxas.spill_loads),
+};
+
+static const number_row spill_rows[] = {
+    NUMBER("predicted_spills.stores", predicted.stores),
+    NUMBER("predicted_spills.loads", predicted.loads),
 };
 
 typedef struct reader {
@@ -94,6 +98,14 @@ static void read_ptxas(reader *r, const json_t *kernel, hd_report_kernel *into)
         read_number(r, kernel, &ptxas_rows[i], into);
 }
 
+static void read_spills(reader *r, const json_t *kernel, hd_report_kernel *into)
+{
+    if (!json_is_object(find(kernel, "predicted_spills")))
+        into->predicted.unknown = "the report does not say";
+    for (uint32_t i = 0; !into->predicted.unknown && i < sizeof spill_rows / sizeof *spill_rows; i++)
+        read_number(r, kernel, &spill_rows[i], into);
+}
+
 static void read_kernel(reader *r, const json_t *kernel, hd_report_kernel *into)
 {
     const json_t *fraction = find(kernel, "occupancy.fraction"), *entry = find(kernel, "entry");
@@ -109,6 +121,7 @@ static void read_kernel(reader *r, const json_t *kernel, hd_report_kernel *into)
     if (!json_is_number(fraction) || into->occupancy.fraction < 0 || into->occupancy.fraction > 1)
         bad_kernel(r, "occupancy.fraction", "a fraction");
     read_ptxas(r, kernel, into);
+    read_spills(r, kernel, into);
 }
 
 static void bad_file(reader *r, hd_span span, const char *why)

@@ -6,8 +6,6 @@
  */
 #include "driver/report_work.h"
 
-#include "passes/estimate.h"
-
 enum { BARRIERS_OF_A_CTA = 16, WORST_LOOP_DEPTH = 6 };
 
 /* ---- calls ----------------------------------------------------------------------------------------------------------
@@ -213,18 +211,57 @@ void report_resources(report_kernel_work *work)
 /* ---- registers ------------------------------------------------------------------------------------------------------
  */
 
-/* What limits ptxas' count from above: -maxrregcount where it is given, and .maxnreg. */
-static uint32_t register_limit(const report_kernel_work *work)
+static const char *describe_bounds(report_kernel_work *work, hd_cap_source source)
 {
-    uint32_t asked = work->common->options->max_registers, own = work->input->max_registers;
-    uint32_t limit = asked && (!own || asked < own) ? asked : own;
-    return limit ? limit : UINT32_MAX;
+    const hd_function *f = work->input;
+    const uint32_t *sizes = f->required_threads[0] ? f->required_threads : f->max_threads;
+    uint64_t threads = (uint64_t)sizes[0] * (sizes[1] ? sizes[1] : 1) * (sizes[2] ? sizes[2] : 1);
+    const char *directive = f->required_threads[0] ? ".reqntid" : ".maxntid";
+    switch (source) {
+    case HD_CAP_OPTION:
+        return "--max-registers";
+    case HD_CAP_MAXNREG:
+        return hd_arena_printf(work->arena, ".maxnreg %u", f->max_registers);
+    case HD_CAP_THREADS:
+        return hd_arena_printf(work->arena, "%s of %llu threads", directive, (unsigned long long)threads);
+    case HD_CAP_CTAS:
+        return hd_arena_printf(work->arena, ".minnctapersm %u with %s of %llu threads", f->min_ctas, directive,
+                               (unsigned long long)threads);
+    case HD_CAP_GPU:
+        break;
+    }
+    return "the GPU";
 }
 
-uint32_t report_estimate(report_kernel_work *work)
+void report_cap(report_kernel_work *work)
 {
-    uint32_t estimate = hd_estimate_registers(&work->context, &work->common->gpu->limits), limit = register_limit(work);
-    return estimate < limit ? estimate : limit;
+    const report_common *c = work->common;
+    hd_register_cap cap = hd_estimate_cap(work->input, &c->gpu->limits, c->options->max_registers);
+    hd_report_cap *k = &work->kernel->cap;
+    *k = (hd_report_cap){cap.registers, cap.source != HD_CAP_GPU, describe_bounds(work, cap.source), NULL};
+    work->cap_source = cap.source;
+    if (cap.option_ignored)
+        k->ignored = "--max-registers counts for nothing beside launch bounds, as -maxrregcount";
+    else if (cap.ctas_ignored)
+        k->ignored = hd_arena_printf(work->arena, ".minnctapersm %u counts for nothing: %s", work->input->min_ctas,
+                                     work->input->max_threads[0] || work->input->required_threads[0]
+                                         ? "an SM never holds so many"
+                                         : "there is neither .maxntid nor .reqntid");
+}
+
+void report_estimate(report_kernel_work *work)
+{
+    hd_estimate_features x;
+    hd_report_kernel *k = work->kernel;
+    hd_estimate_measure(&work->context, &x);
+    uint32_t estimate = hd_estimate_model(work->function, &x, &work->common->gpu->limits);
+    k->estimate = estimate < k->cap.registers ? estimate : k->cap.registers;
+    k->loop = (hd_report_loop){.words = x.loop.words,
+                               .joined = x.loop.joined,
+                               .rematerialized = x.loop.rematerialized,
+                               .uniform = x.loop.uniform};
+    for (uint32_t i = x.loop.at; x.loop.words && i < work->function->instructions.count && !k->loop.place.ptx_line; i++)
+        k->loop.place = report_place(work->common, &work->function->instructions.items[i]); /* not of what was added */
 }
 
 /* Whether two sources stand in one bank; a source of several registers counts with its first. */
@@ -265,15 +302,50 @@ static void count_conflicts(report_kernel_work *work)
     }
 }
 
+/* Whether an allocation under the cap fits; says nothing where it does not, and the function is as it was. */
+static bool fits_under_cap(report_kernel_work *work, hd_regalloc_result *result)
+{
+    hd_report_kernel *k = work->kernel;
+    hd_regalloc_options options = {.max = k->cap.registers, .optional = true};
+    hd_diagnostics own, *reported = work->context.diagnostics;
+    hd_diagnostics_init(&own);
+    work->context.diagnostics = &own;
+    bool fits = hd_regalloc_run(&work->context, &options, result) && !result->left_virtual;
+    work->context.diagnostics = reported;
+    if (!fits && own.first)
+        k->predicted.unknown = hd_arena_string(work->arena, own.first->message, strlen(own.first->message));
+    hd_diagnostics_free(&own);
+    return fits;
+}
+
+/* Under the cap; where that does not fit, but for an option that asks for it, without. */
+static bool allocate(report_kernel_work *work, hd_regalloc_result *result)
+{
+    const hd_report_kernel *k = work->kernel;
+    hd_regalloc_options options = {.max = k->cap.registers, .optional = true};
+    if (work->cap_source != HD_CAP_OPTION && k->cap.binds && k->live_peak > k->cap.registers) {
+        if (fits_under_cap(work, result))
+            return true;
+        hd_pass_context_free(&work->context);
+        hd_pass_context_init(&work->context, work->function, work->diagnostics);
+        options.max = 0;
+    }
+    return hd_regalloc_run(&work->context, &options, result);
+}
+
 bool report_allocation(report_kernel_work *work, hd_architected *numbers)
 {
-    hd_regalloc_options options = {.max = work->common->options->max_registers, .optional = true};
     hd_regalloc_result result = {0};
     hd_report_kernel *k = work->kernel;
     *numbers = (hd_architected){k->live_peak, k->live_peak_predicates, 0, 0};
-    if (!hd_regalloc_run(&work->context, &options, &result))
+    if (!allocate(work, &result))
         return false;
     work->allocated = !result.left_virtual;
+    if (result.left_virtual && !k->predicted.unknown)
+        k->predicted.unknown = "heddle cannot allocate its registers";
+    k->predicted.stores = result.spill_store_bytes;
+    k->predicted.loads = result.spill_load_bytes;
+    k->predicted.rematerialized = result.rematerialized;
     if (work->allocated) {
         *numbers = result.numbers;
         count_conflicts(work);

@@ -16,6 +16,7 @@
 #define HD_DRIVER_REPORT_WORK_H
 
 #include "driver/report.h"
+#include "passes/estimate.h"
 #include "passes/liveness.h"
 #include "passes/regalloc.h"
 
@@ -57,6 +58,7 @@ typedef struct report_kernel_work {
     uint32_t function_index;
     const hd_function *input; /* in common->module */
     hd_function *function;    /* the worker's copy, cleaned up; from report_allocation on with registers allocated */
+    hd_cap_source cap_source; /* what caps its registers */
     bool allocated;           /* they are; else it was left virtual */
     const hd_cfg *cfg;
     hd_pass_context context;
@@ -80,7 +82,8 @@ void report_code(report_kernel_work *work);
 void report_lines(report_kernel_work *work);
 void report_values(report_kernel_work *work);
 void report_resources(report_kernel_work *work);
-uint32_t report_estimate(report_kernel_work *work);
+void report_cap(report_kernel_work *work);
+void report_estimate(report_kernel_work *work); /* after the cap */
 /* Allocates registers: the function is architected afterwards. false (reported) where they do not fit. */
 bool report_allocation(report_kernel_work *work, hd_architected *numbers);
 void report_techniques(report_kernel_work *work); /* after an allocation that fits */

@@ -60,7 +60,7 @@ static bool differs(const hd_diff_kernel *k, hd_quantity quantity)
 static void write_change(hd_writer *w, const hd_diff_kernel *k, hd_quantity quantity)
 {
     double before, after;
-    hd_write_format(w, "  %-17s", hd_quantities[quantity].name);
+    hd_write_format(w, "  %-21s", hd_quantities[quantity].name);
     write_side(w, k->before, quantity, 10);
     hd_write_string(w, " -> ");
     write_side(w, k->after, quantity, -10);

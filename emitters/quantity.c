@@ -19,7 +19,11 @@ bool hd_quantity_of(const hd_report_kernel *k, hd_quantity quantity, double *val
     case HD_QUANTITY_OCCUPANCY: *value = k->occupancy.fraction; return true;
     case HD_QUANTITY_WARPS: *value = k->occupancy.warps; return true;
     case HD_QUANTITY_CTAS: *value = k->occupancy.ctas; return true;
-    case HD_QUANTITY_SPILL_BYTES: *value = (double)k->spill_bytes; return true;
+    case HD_QUANTITY_SPILL_BYTES:
+        return hd_quantity_of(k, p->known ? HD_QUANTITY_PTXAS_SPILL_BYTES : HD_QUANTITY_PREDICTED_SPILL_BYTES, value);
+    case HD_QUANTITY_PREDICTED_SPILL_BYTES:
+        *value = (double)(k->predicted.stores + k->predicted.loads);
+        return !k->predicted.unknown;
     case HD_QUANTITY_PTXAS_SPILL_BYTES: *value = (double)(p->spill_stores + p->spill_loads); return p->known;
     case HD_QUANTITY_SHARED_BYTES: *value = (double)k->static_shared_bytes; return true;
     case HD_QUANTITY_LOCAL_BYTES: *value = (double)k->local_bytes; return true;
@@ -31,6 +35,17 @@ bool hd_quantity_of(const hd_report_kernel *k, hd_quantity quantity, double *val
     case HD_QUANTITY_COUNT: break;
     }
     return false;
+}
+
+const char *hd_quantity_unknown(const hd_report_kernel *k, hd_quantity quantity)
+{
+    switch (quantity) {
+    case HD_QUANTITY_PTXAS:
+    case HD_QUANTITY_PTXAS_SPILL_BYTES:
+        return k->ptxas.unknown ? k->ptxas.unknown : "no numbers of ptxas";
+    default:
+        return k->predicted.unknown;
+    }
 }
 
 void hd_quantity_write(hd_writer *writer, hd_quantity quantity, double value)

@@ -21,8 +21,10 @@ typedef struct hd_quantity_info {
 } hd_quantity_info;
 extern const hd_quantity_info hd_quantities[HD_QUANTITY_COUNT];
 
-/* false where the report does not know it (ptxas was not asked), or it belongs to comparisons only. */
+/* false where the report did not determine it, or it belongs to comparisons only. */
 bool hd_quantity_of(const hd_report_kernel *kernel, hd_quantity quantity, double *value);
+/* Why not, of one that was not determined: "ptxas was not asked"; or NULL. */
+const char *hd_quantity_unknown(const hd_report_kernel *kernel, hd_quantity quantity);
 
 /* Fractions as percentages with one decimal, as gates compare them. */
 void hd_quantity_write(hd_writer *writer, hd_quantity quantity, double value);

@@ -101,10 +101,34 @@ typedef struct hd_report_finding {
 } hd_report_finding;
 
 typedef struct hd_report_ptxas {
-    bool asked, known;      /* known: it took the module and said so of this kernel */
+    bool known;             /* it took the module and said so of this kernel */
+    const char *unknown;    /* why it is not known, or NULL */
     uint32_t registers, barriers;
     uint64_t spill_stores, spill_loads, stack_bytes;
 } hd_report_ptxas;
+
+/* The most registers that ptxas gives the kernel (target/register_cap.h). */
+typedef struct hd_report_cap {
+    uint32_t registers;
+    bool binds;                 /* launch bounds or --max-registers make it, not the GPU */
+    const char *reason;         /* what makes it: ".minnctapersm 2 with 1024 threads per block" */
+    const char *ignored;        /* a directive or option that counts for nothing, and why; or NULL */
+} hd_report_cap;
+
+/* What our allocation under the cap stores and loads of registers that do not fit: bytes, each access in the code once,
+ * as ptxas counts its own. */
+typedef struct hd_report_spills {
+    const char *unknown;        /* why it was not determined; NULL: it was */
+    uint64_t stores, loads;
+    uint32_t rematerialized;    /* values that it makes anew instead */
+} hd_report_spills;
+
+/* The loop with most words live into its header (passes/estimate.h); words 0: there is none. An estimate below `words`
+ * has these to make room, or spills. */
+typedef struct hd_report_loop {
+    uint32_t words, joined, rematerialized, uniform;
+    hd_report_place place;      /* of the header */
+} hd_report_loop;
 
 typedef struct hd_report_kernel {
     const char *name, *demangled; /* demangled: equal to name where it is no mangled one */
@@ -129,8 +153,10 @@ typedef struct hd_report_kernel {
     hd_report_value *values;      /* at the peak; widest and longest first */
     uint32_t value_count;
     uint32_t allocated, allocated_predicates;
-    uint64_t spill_bytes;         /* of our allocation under --max-registers, or .maxnreg */
+    hd_report_cap cap;            /* on registers */
+    hd_report_spills predicted;
     uint32_t estimate;
+    hd_report_loop loop;
     hd_report_ptxas ptxas;
     uint64_t static_shared_bytes, local_bytes, constant_bytes, parameter_bytes;
     uint32_t barriers;
@@ -161,6 +187,7 @@ typedef struct hd_report_module {
     const hd_gpu_limits *limits;  /* of it */
     uint32_t block;               /* threads of a CTA asked for; 0: each kernel's own */
     const char *ptxas_version;    /* or NULL */
+    const char *ptxas_unknown;    /* why there are no numbers of ptxas, or NULL */
     bool cleaned;                 /* the clean-up passes ran */
     hd_source *source;            /* the PTX text: HTML shows it */
     HD_ARRAY(hd_report_kernel) kernels; /* with a body and selected, in text order */

@@ -2,6 +2,7 @@
  * it, and a policy in its head keeps browsers from loading anything else. The table of kernels is plain markup and can
  * be read where scripts are not run; all else is drawn by the scripts from the data (report_page.h). Linear in the
  * report. */
+#include "emitters/quantity.h"
 #include "emitters/report_page.h"
 
 #include "base/version.h"
@@ -43,6 +44,9 @@ static void write_title(hd_writer *w, const hd_report_module *report)
     if (report->ptxas_version) {
         hd_write_string(w, " &middot; ptxas ");
         page_text(w, report->ptxas_version);
+    } else if (report->ptxas_unknown) {
+        hd_write_string(w, " &middot; ");
+        page_text(w, report->ptxas_unknown);
     }
     hd_write_format(w, " &middot; %u kernel%s</p>\n</header>\n", report->kernels.count,
                     report->kernels.count == 1 ? "" : "s");
@@ -54,14 +58,14 @@ static const char *const columns[][2] = {
     {"Kernel", NULL},
     {"Pressure", "Live registers over the instructions"},
     {"Instr.", "Instructions after clean-up"},
+    {"ptxas", "Registers that ptxas uses: its own count"},
+    {"Estimate", "Registers that ptxas will probably use: a model"},
     {"Live peak", "Most 32-bit register words live at one place: exact, on the PTX"},
     {"Allocated", "Registers that heddle's own allocation needs"},
-    {"Estimate", "Registers that ptxas will probably use: a model"},
-    {"ptxas", "Registers that ptxas uses: its own count"},
     {"Occupancy", "Warps of an SM at a time, of the most that it holds, and what limits them"},
     {"More at", "Registers of a thread at which more CTAs fit: how many fewer, and the occupancy then"},
     {"Less at", "Registers of a thread at which fewer CTAs fit: how many more, and the occupancy then"},
-    {"Spills", "Bytes spilled: heddle's allocation, and ptxas where it was asked"},
+    {"Spills", "Bytes stored and loaded for spills: those of ptxas where known, else predicted (~)"},
     {"Findings", "What is worth a look"},
 };
 
@@ -193,10 +197,17 @@ static void write_cliff(hd_writer *w, const hd_report_kernel *k, const hd_occupa
 
 static void write_spills(hd_writer *w, const hd_report_kernel *k)
 {
-    hd_write_format(w, "<td class=\"num\">%llu", (unsigned long long)k->spill_bytes);
-    if (k->ptxas.known)
-        hd_write_format(w, "<br><small>ptxas %llu</small>",
-                        (unsigned long long)(k->ptxas.spill_stores + k->ptxas.spill_loads));
+    double bytes;
+    if (!hd_quantity_of(k, HD_QUANTITY_SPILL_BYTES, &bytes)) {
+        hd_write_string(w, "<td class=\"num none\" title=\"");
+        page_text(w, k->predicted.unknown);
+        hd_write_string(w, "\">?</td>");
+        return;
+    }
+    hd_write_format(w, "<td class=\"num\">%s%.0f", k->ptxas.known ? "" : "~", bytes);
+    if (k->ptxas.known && !k->predicted.unknown && k->predicted.stores + k->predicted.loads)
+        hd_write_format(w, "<br><small>predicted %llu</small>",
+                        (unsigned long long)(k->predicted.stores + k->predicted.loads));
     hd_write_string(w, "</td>");
 }
 
@@ -211,6 +222,13 @@ static void write_findings(hd_writer *w, const hd_report_kernel *k)
     hd_write_string(w, "</td>");
 }
 
+static void write_unknown(hd_writer *w, const char *why)
+{
+    hd_write_string(w, "<td class=\"num none\" title=\"");
+    page_text(w, why ? why : "unknown");
+    hd_write_string(w, "\">-</td>");
+}
+
 static void write_kernel(hd_writer *w, const hd_report_kernel *k, uint32_t index)
 {
     hd_write_format(w, "<tr%s><th scope=\"row\"><a href=\"#kernel=%u\" data-kernel=\"%u\" title=\"",
@@ -221,13 +239,13 @@ static void write_kernel(hd_writer *w, const hd_report_kernel *k, uint32_t index
     hd_write_string(w, k->is_entry ? "</a></th>" : "</a> <small>function</small></th>");
     write_spark(w, k);
     write_count(w, k->instruction_count);
-    write_count(w, k->live_peak);
-    write_count(w, k->allocated);
-    write_count(w, k->estimate);
     if (k->ptxas.known)
         write_count(w, k->ptxas.registers);
     else
-        hd_write_format(w, "<td class=\"num none\" title=\"%s\">-</td>", k->ptxas.asked ? "unknown" : "not asked");
+        write_unknown(w, k->ptxas.unknown);
+    write_count(w, k->estimate);
+    write_count(w, k->live_peak);
+    write_count(w, k->allocated);
     write_occupancy(w, k);
     write_cliff(w, k, &k->gain);
     write_cliff(w, k, &k->loss);

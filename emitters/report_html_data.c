@@ -50,9 +50,11 @@ static void write_summary(hd_writer *w, const hd_report_kernel *k)
     write_index(w, "peak", k->peak_instruction);
     write_number(w, "allocated", k->allocated);
     write_number(w, "allocated_predicates", k->allocated_predicates);
-    write_number(w, "spill_bytes", k->spill_bytes);
+    if (!k->predicted.unknown)
+        write_number(w, "predicted_spills", k->predicted.stores + k->predicted.loads);
     write_number(w, "estimate", k->estimate);
-    write_boolean(w, "ptxas_asked", k->ptxas.asked);
+    if (k->ptxas.unknown)
+        page_member(w, "ptxas_unknown", k->ptxas.unknown);
     if (k->ptxas.known) {
         hd_write_string(w, "\"ptxas\":{");
         write_number(w, "registers", k->ptxas.registers);

@@ -1,6 +1,7 @@
 /* The report as JSON, schema 1: see heddle-json(5). */
 #include "base/version.h"
 #include "emitters/json.h"
+#include "emitters/quantity.h"
 #include "emitters/report.h"
 
 static void write_place(hd_json *j, const char *key, const hd_report_place *p)
@@ -61,6 +62,46 @@ static void write_ptxas(hd_json *j, const hd_report_kernel *k)
     hd_json_number(j, "spill_stores", p->spill_stores);
     hd_json_number(j, "spill_loads", p->spill_loads);
     hd_json_number(j, "stack_bytes", p->stack_bytes);
+    hd_json_end(j);
+}
+
+static void write_spills(hd_json *j, const hd_report_kernel *k)
+{
+    double bytes;
+    if (hd_quantity_of(k, HD_QUANTITY_SPILL_BYTES, &bytes))
+        hd_json_number(j, "spill_bytes", (uint64_t)bytes);
+    else
+        hd_json_null(j, "spill_bytes");
+    if (k->predicted.unknown) {
+        hd_json_null(j, "predicted_spills");
+    } else {
+        hd_json_compact_object(j, "predicted_spills");
+        hd_json_number(j, "stores", k->predicted.stores);
+        hd_json_number(j, "loads", k->predicted.loads);
+        hd_json_number(j, "rematerialized", k->predicted.rematerialized);
+        hd_json_end(j);
+    }
+    hd_json_text(j, "spills_unknown", hd_quantity_unknown(k, HD_QUANTITY_PREDICTED_SPILL_BYTES));
+}
+
+/* What bounds the estimate from above and from below. */
+static void write_bounds(hd_json *j, const hd_report_kernel *k)
+{
+    hd_json_compact_object(j, "register_cap");
+    hd_json_number(j, "registers", k->cap.registers);
+    hd_json_text(j, "from", k->cap.reason);
+    hd_json_text(j, "ignored", k->cap.ignored);
+    hd_json_end(j);
+    if (!k->loop.words) {
+        hd_json_null(j, "loop_live");
+        return;
+    }
+    hd_json_compact_object(j, "loop_live");
+    hd_json_number(j, "words", k->loop.words);
+    hd_json_number(j, "joined", k->loop.joined);
+    hd_json_number(j, "rematerialized", k->loop.rematerialized);
+    hd_json_number(j, "uniform", k->loop.uniform);
+    write_place(j, "place", &k->loop.place);
     hd_json_end(j);
 }
 
@@ -302,7 +343,8 @@ static void write_kernel(hd_json *j, const hd_report_module *report, const hd_re
     hd_json_number(j, "blocks", k->block_count);
     hd_json_number(j, "loops", k->loop_count);
     write_registers(j, k);
-    hd_json_number(j, "spill_bytes", k->spill_bytes);
+    write_spills(j, k);
+    write_bounds(j, k);
     write_ptxas(j, k);
     hd_json_number(j, "shared_bytes", k->static_shared_bytes);
     hd_json_number(j, "local_bytes", k->local_bytes);
@@ -331,6 +373,7 @@ void hd_emit_report_json(hd_writer *writer, const hd_report_module *report, cons
     hd_json_number(&j, "block", report->block);
     hd_json_bool(&j, "cleaned", report->cleaned);
     hd_json_text(&j, "ptxas_version", report->ptxas_version);
+    hd_json_text(&j, "ptxas_unknown", report->ptxas_unknown);
     hd_json_array(&j, "kernels");
     for (uint32_t i = 0; i < report->kernels.count; i++)
         write_kernel(&j, report, &report->kernels.items[i], style->listing);

@@ -1,5 +1,6 @@
 /* The report for the terminal: a table where there are several kernels, then each kernel, the most useful things first.
  * Of many kernels only the table is shown, and with `listing` each instruction behind the rest. */
+#include "emitters/quantity.h"
 #include "emitters/report.h"
 
 #include <stdio.h>
@@ -87,17 +88,20 @@ static void write_table_row(printer *p, const hd_report_kernel *k)
     int length;
     const char *name = table_name(k->demangled, &length);
     bool bad = (k->is_entry && !k->occupancy.ctas) || k->failed_gate_count;
-    uint64_t spilled = k->ptxas.known ? k->ptxas.spill_stores + k->ptxas.spill_loads : k->spill_bytes;
-    hd_write_format(p->w, "%s%-*.*s%s %9u%s %5u %6u ", bad ? p->s->bad : "", NAME_WIDTH,
+    double spilled;
+    hd_write_format(p->w, "%s%-*.*s%s %9u%s %6u %5u %6u ", bad ? p->s->bad : "", NAME_WIDTH,
                     length < NAME_WIDTH ? length : NAME_WIDTH, name, length > NAME_WIDTH ? "+" : " ", k->use.registers,
-                    k->ptxas.known ? " " : "~", k->live_peak, k->allocated);
+                    k->ptxas.known ? " " : "~", k->estimate, k->live_peak, k->allocated);
     if (k->is_entry)
         hd_write_format(p->w, "%8.1f%%  %-10s %5u ", 100 * k->occupancy.fraction,
                         hd_limiter_names[k->occupancy.limiter], k->use.threads);
     else
         hd_write_format(p->w, "%9s  %-10s %5s ", "-", "-", "-");
-    hd_write_format(p->w, "%8llu %8u %8u%s\n", (unsigned long long)spilled, k->instruction_count, k->place.ptx_line,
-                    bad ? p->s->off : "");
+    if (hd_quantity_of(k, HD_QUANTITY_SPILL_BYTES, &spilled))
+        hd_write_format(p->w, "%7.0f%s ", spilled, k->ptxas.known ? " " : "~");
+    else
+        hd_write_format(p->w, "%8s ", "?");
+    hd_write_format(p->w, "%8u %8u%s\n", k->instruction_count, k->place.ptx_line, bad ? p->s->off : "");
 }
 
 static void write_table_part(printer *p, bool entries, const char *title)
@@ -106,9 +110,9 @@ static void write_table_part(printer *p, bool entries, const char *title)
         if (p->report->kernels.items[i].is_entry != entries)
             continue;
         if (title)
-            hd_write_format(p->w, "%s%-*s  %9s  %5s %6s %9s  %-10s %5s %8s %8s %8s%s\n", p->s->strong, NAME_WIDTH,
-                            title, "registers", "live", "alloc.", "occupancy", "limited by", "block", "spilled",
-                            "instr.", "PTX line", p->s->off);
+            hd_write_format(p->w, "%s%-*s  %9s  %6s %5s %6s %9s  %-10s %5s %8s %8s %8s%s\n", p->s->strong, NAME_WIDTH,
+                            title, "registers", "estim.", "live", "alloc.", "occupancy", "limited by", "block",
+                            "spilled", "instr.", "PTX line", p->s->off);
         title = NULL;
         write_table_row(p, &p->report->kernels.items[i]);
     }
@@ -139,27 +143,69 @@ static void write_title(printer *p)
         hd_write_format(p->w, "  %sgate not met: %s%s\n", p->s->bad, k->failed_gates[i], p->s->off);
 }
 
+static void write_spills(printer *p)
+{
+    const hd_report_kernel *k = p->k;
+    const hd_report_spills *own = &k->predicted;
+    bool by_ptxas = k->ptxas.known && k->ptxas.spill_stores + k->ptxas.spill_loads, by_us = own->stores + own->loads;
+    if (by_ptxas) {
+        more(p);
+        hd_write_format(p->w, "%sptxas spills: %llu bytes stored, %llu loaded%s\n", p->s->warn,
+                        (unsigned long long)k->ptxas.spill_stores, (unsigned long long)k->ptxas.spill_loads, p->s->off);
+    }
+    if (own->unknown) {
+        more(p);
+        hd_write_format(p->w, "spills are not predicted: %s\n", own->unknown);
+    } else if (by_us || by_ptxas) {
+        more(p);
+        hd_write_format(p->w, "%spredicted spills: %llu bytes stored, %llu loaded%s\n",
+                        k->ptxas.known ? "" : p->s->warn, (unsigned long long)own->stores,
+                        (unsigned long long)own->loads, p->s->off);
+    }
+}
+
+/* What makes room where the estimate is below the words live into a loop; else nothing. */
+static void write_room(printer *p)
+{
+    const hd_report_kernel *k = p->k;
+    const hd_report_loop *l = &k->loop;
+    const struct {
+        uint32_t words;
+        const char *what;
+    } parts[] = {
+        {l->joined, "a constant away from others"}, {l->rematerialized, "rematerialized"}, {l->uniform, "uniform"}};
+    if (k->estimate >= l->words)
+        return;
+    more(p);
+    hd_write_format(p->w, "%u words are live into the loop at ", l->words);
+    write_place(p->w, &l->place);
+    for (uint32_t i = 0, some = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].words)
+            hd_write_format(p->w, "%s%u %s", some++ ? ", " : ": ", parts[i].words, parts[i].what);
+    if (l->words - l->joined - l->rematerialized - l->uniform >= k->estimate)
+        hd_write_format(p->w, "; of the rest, %u values are rematerialized and others spilled",
+                        k->predicted.rematerialized);
+    hd_write_char(p->w, '\n');
+}
+
 static void write_registers(printer *p)
 {
     const hd_report_kernel *k = p->k;
     label(p, "registers");
     if (k->ptxas.known)
         hd_write_format(p->w, "%u by ptxas, ", k->ptxas.registers);
-    hd_write_format(p->w, "%u estimated for ptxas, %u live at the peak, %u in heddle's own allocation", k->estimate,
+    hd_write_format(p->w, "%u estimated for ptxas, %u live at the peak, %u in heddle's own allocation\n", k->estimate,
                     k->live_peak, k->allocated);
-    if (k->ptxas.asked && !k->ptxas.known)
-        hd_write_string(p->w, "; ptxas does not say");
-    hd_write_char(p->w, '\n');
-    if (k->spill_bytes) {
+    if (k->cap.binds) {
         more(p);
-        hd_write_format(p->w, "%sthat allocation spills %llu bytes%s\n", p->s->warn, (unsigned long long)k->spill_bytes,
-                        p->s->off);
+        hd_write_format(p->w, "at most %u: %s\n", k->cap.registers, k->cap.reason);
     }
-    if (k->ptxas.known && k->ptxas.spill_stores + k->ptxas.spill_loads) {
+    if (k->cap.ignored) {
         more(p);
-        hd_write_format(p->w, "%sptxas spills: %llu bytes stored, %llu loaded%s\n", p->s->warn,
-                        (unsigned long long)k->ptxas.spill_stores, (unsigned long long)k->ptxas.spill_loads, p->s->off);
+        hd_write_format(p->w, "%s\n", k->cap.ignored);
     }
+    write_room(p);
+    write_spills(p);
 }
 
 static void write_cliff(printer *p, const hd_occupancy_cliff *cliff, const char *direction, uint32_t distance,
@@ -439,6 +485,8 @@ static void write_head(printer *p)
     hd_write_format(p->w, " on %s%s", report->arch, report->cleaned ? "" : ", as written (no clean-up)");
     if (report->ptxas_version)
         hd_write_format(p->w, "; ptxas %s", report->ptxas_version);
+    else if (report->ptxas_unknown)
+        hd_write_format(p->w, "; %s", report->ptxas_unknown);
     hd_write_string(p->w, "\n\n");
 }
 

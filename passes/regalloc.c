@@ -187,6 +187,23 @@ static void add_statistics(const hd_regalloc *ra)
     hd_statistic_add(context, "moves between predicates and general registers", r->predicate_moves);
 }
 
+/* From the code as it is now: some of what spill code loaded was loaded anew in a later round. */
+static void count_spill_bytes(hd_regalloc *ra)
+{
+    const hd_function *f = ra->function;
+    for (uint32_t i = 0; i < f->instructions.count && ra->slot_symbol != HD_NONE; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        const hd_operand *o = hd_insn_operands(f, insn);
+        const hd_form *form = hd_insn_form(f, insn);
+        for (uint32_t k = 0; k < insn->operand_count; k++) {
+            if (o[k].kind != HD_OPERAND_SYMBOL || o[k].value != ra->slot_symbol)
+                continue;
+            uint32_t bytes = hd_types[form->types[0]].bits / 8;
+            *(form->behaviour & HD_BEHAVE_STORE ? &ra->result.spill_store_bytes : &ra->result.spill_load_bytes) += bytes;
+        }
+    }
+}
+
 static bool finish(hd_regalloc *ra)
 {
     hd_function *f = ra->function;
@@ -196,6 +213,7 @@ static bool finish(hd_regalloc *ra)
         return false;
     ra->result.numbers = (hd_architected){ra->used, ra->used_predicates, ra->slot_bytes, ra->ranges.held};
     hd_architected_set(f, &ra->result.numbers);
+    count_spill_bytes(ra);
     add_statistics(ra);
     return true;
 }

@@ -17,6 +17,7 @@ typedef struct hd_regalloc_result {
     uint32_t predicate_peak;
     uint32_t spilled, rematerialized;               /* registers */
     uint32_t loads, stores, moves, predicate_moves; /* instructions inserted */
+    uint64_t spill_load_bytes, spill_store_bytes;   /* of all accesses to spill slots in the result, each once */
     bool left_virtual;                              /* not supported, or not fitting (a warning says what); nothing changed */
 } hd_regalloc_result;
 

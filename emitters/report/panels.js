@@ -60,7 +60,7 @@ function tiles(k) {
     tile(
       "ptxas",
       k.ptxas ? k.ptxas.registers : "-",
-      k.ptxas ? used("ptxas") : k.ptxas_asked ? "unknown" : "not asked",
+      k.ptxas ? used("ptxas") : k.ptxas_unknown || "unknown",
       "Its own count",
     ),
   );
@@ -72,10 +72,12 @@ function tiles(k) {
       impossible || `${ctas} CTAs, ${warps} warps; limited by ${limiter}`,
     ),
   );
+  const predicted = k.predicted_spills ?? "?";
   const spilled = k.ptxas
-    ? `ptxas ${k.ptxas.spill_stores} stored, ${k.ptxas.spill_loads} loaded`
-    : "bytes, by heddle's allocation";
-  box.append(tile("Spills", k.spill_bytes, spilled, "Bytes of a thread"));
+    ? `ptxas ${k.ptxas.spill_stores} stored, ${k.ptxas.spill_loads} loaded; ${predicted} predicted`
+    : "bytes, predicted";
+  const bytes = k.ptxas ? k.ptxas.spill_stores + k.ptxas.spill_loads : predicted;
+  box.append(tile("Spills", bytes, spilled, "Bytes stored and loaded, each access in the code once"));
   return box;
 }
 

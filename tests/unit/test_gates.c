@@ -86,22 +86,29 @@ static void every_quantity(void **state)
     bench *b = *state;
     b->report.kernels.count = 1;
     hd_report_kernel *k = &b->report.kernels.items[0];
-    k->ptxas = (hd_report_ptxas){.asked = true, .known = true, .registers = 42, .spill_stores = 8, .spill_loads = 12};
-    k->spill_bytes = 3, k->local_bytes = 5, k->bank_conflicts = 7;
+    k->ptxas = (hd_report_ptxas){.known = true, .registers = 42, .spill_stores = 8, .spill_loads = 12};
+    k->predicted = (hd_report_spills){.stores = 1, .loads = 2};
+    k->local_bytes = 5, k->bank_conflicts = 7;
     static const struct {
         const char *name;
         uint32_t value;
     } rows[] = {{"registers", 40}, {"live_peak", 36},         {"allocated", 41},       {"estimate", 40},   {"ptxas", 42},
-                {"warps", 32},     {"ctas", 2},               {"spill_bytes", 3},      {"local_bytes", 5}, {"shared_bytes", 4096},
-                {"instructions", 100}, {"input_instructions", 120}, {"bank_conflicts", 7}, {"ptxas_spill_bytes", 20}};
+                {"warps", 32},     {"ctas", 2},               {"spill_bytes", 20},      {"local_bytes", 5}, {"shared_bytes", 4096},
+                {"instructions", 100}, {"input_instructions", 120}, {"bank_conflicts", 7}, {"ptxas_spill_bytes", 20}, {"predicted_spill_bytes", 3}};
     assert_int_equal(sizeof rows / sizeof *rows, HD_QUANTITY_COUNT - 3); /* occupancy, added and removed apart */
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *below = hd_arena_printf(&b->arena, "%s<%u", rows[i].name, rows[i].value);
         assert_string_equal(judge(b, hd_arena_printf(&b->arena, "%s==%u", rows[i].name, rows[i].value)), "");
         assert_string_equal(judge(b, below), hd_arena_printf(&b->arena, "0: %s (has %u); ", below, rows[i].value));
     }
-    k->ptxas.known = false;
-    assert_string_equal(judge(b, "ptxas<=255,ptxas_spill_bytes==0"), "0: ptxas<=255 (not known); 0: ptxas_spill_bytes==0 (not known); ");
+    k->ptxas = (hd_report_ptxas){.unknown = "ptxas was not asked"};
+    assert_string_equal(judge(b, "ptxas<=255,ptxas_spill_bytes==0"), "0: ptxas<=255 (not known: ptxas was not asked); "
+                                                                     "0: ptxas_spill_bytes==0 (not known: ptxas was not asked); ");
+    assert_string_equal(judge(b, "spill_bytes==0"), "0: spill_bytes==0 (has 3); "); /* predicted */
+    k->predicted.unknown = "heddle cannot allocate its registers";
+    assert_string_equal(judge(b, "spill_bytes<=99"), "0: spill_bytes<=99 (not known: heddle cannot allocate its registers); ");
+    assert_string_equal(judge(b, "predicted_spill_bytes<=99"),
+                        "0: predicted_spill_bytes<=99 (not known: heddle cannot allocate its registers); ");
 }
 
 static void occupancy_as_it_is_printed(void **state)
@@ -246,7 +253,7 @@ static void changes(void **state)
     add_kernel(&after, "helper", "helper", false, 100);
     add_kernel(&after, "fresh", "fresh", true, 250);
     after.kernels.items[0].occupancy.fraction = 0.625;
-    after.kernels.items[0].spill_bytes = 4;
+    after.kernels.items[0].predicted.stores = 4;
     assert_string_equal(judge_changes(b, &after, "registers<=5"), "");
     assert_string_equal(judge_changes(b, &after, "registers<=+4"), "_Z4sortPi: registers<=+4 (100 to 105: +5); ");
     assert_string_equal(judge_changes(b, &after, "registers<=5%"), "");
