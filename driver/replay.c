@@ -285,8 +285,8 @@ static bool fits(replay_part *p, const replay_file *f, const hd_replay_kernel *k
     for (use.registers = fewer; use.registers && !hd_occupancy_of(limits, &use).ctas; use.registers--)
         fewer--;
     hd_diagnostic *d = hd_report(&p->diagnostics, HD_DIAG_UNSUPPORTED, NULL, (hd_span){0, 0},
-                                 "%s: a block of '%s' does not fit in the register file of %s: %u threads with %u registers, and there are %u registers", f->path,
-                                 k->name, p->plan->gpu->name, use.threads, k->general, limits->registers_per_sm);
+                                 "%s: a block of '%s' does not fit in the register file of %s: %u threads with %u registers, "
+                                 "and there are %u registers", f->path, k->name, p->plan->gpu->name, use.threads, k->general, limits->registers_per_sm);
     if (fewer)
         hd_note_add(&p->diagnostics, d, NULL, (hd_span){0, 0}, "with --max-registers=%u it would", fewer);
     return false;

@@ -317,7 +317,8 @@ static void stop_wrong(hd_count *c)
     const char *name = hd_count_model(c, model)->info->name;
     const char *awaited = hd_count_model(c, model)->info->ops->waits_for;
     if (!failure->wrong && awaited)
-        hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0}, "%s: none of the resident warps can go on: they wait for %s", name, awaited);
+        hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0},
+                  "%s: none of the resident warps can go on: they wait for %s", name, awaited);
     else if (!failure->wrong)
         report_refusal(c, "%s lets none of the resident warps go on", name);
     else if (hd_rf_report_failure(c->code, failure, name, c->diagnostics))

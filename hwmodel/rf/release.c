@@ -6,8 +6,9 @@
  *   pbr  before the instruction reads its operands
  *   pir  when the instruction is complete: operands collected, results written, whether or not its guard held in some lane
  *
- * A callee's words are registers of its caller: what frames below hold in them is on the stack meanwhile (release_shared.h), so that a warp never has
- * more than the registers of its kernel, the most of all functions that it calls. Their saving and restoring is told, but is no access.
+ * A callee's words are registers of its caller: what frames below hold in them is on the stack meanwhile
+ * (release_shared.h), so that a warp never has more than the registers of its kernel, the most of all functions that it
+ * calls. Their saving is counted, but is no access.
  *
  * No more blocks are resident than have room for all their registers, and a write always finds a free one. Only where one block alone may need more
  * than the file has, as with PTX's own registers, a warp waits before an instruction that writes a word without a register until one is free; if

@@ -193,8 +193,8 @@ static bool do_ranks(hd_release_shared *s, uint32_t slot, const hd_rf_deed *deed
 
 /* ---- all of them ------------------------------------------------------------------------------------------------------- */
 
-/* Do frames that are not on top hold registers while these are done? Then who takes one may find it taken by its own warp, and what was worked out
- * of takes and gives alone does not hold. */
+/* Do frames that are not on top hold registers while these are done? Then who takes one may find it taken by its own
+ * warp, and what was worked out of takes and gives alone does not hold. */
 static bool is_nested(const hd_release_shared *s, uint32_t slot, const hd_rf_deed *deeds, uint32_t count)
 {
     uint32_t frames = s->frames.items[slot];
