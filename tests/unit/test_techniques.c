@@ -1,7 +1,9 @@
 /* Every technique of the tables on random programs, from the pass to the proof: what its pass writes is accepted by all checkers, reads back the
  * same from both spellings and from metadata words, and every operand that its models deliver is proved. Structured programs of all types with
- * calls compute what program_evaluate does; unstructured and irreducible kernels are walked by the machine of rf_walk.h.
+ * calls compute what program_evaluate does; unstructured and irreducible kernels are walked by the machine of rf_walk.h;
+ * kernels with asynchronous instructions are run by that of async_kernel.h.
  * TECHNIQUE_COUNT=N programs of each kind (default 60), TECHNIQUE_SEED=N the first. `make campaign-techniques` runs 100,000. */
+#include "async_kernel.h"
 #include "kernel.h"
 #include "program.h"
 
@@ -240,6 +242,51 @@ static void unstructured_kernels(void **state)
             expect_kernel(seed, lists[l]);
 }
 
+/* ---- asynchronous kernels, run by a machine of their own ------------------------------------------------------------- */
+
+static void expect_asynchronous(uint64_t seed, const char *list, bool late, const async_run *want, const char *text, uint32_t length)
+{
+    static const char *const before[] = {"", "clean,", "regalloc,", "clean,regalloc(max=30),", "regalloc(max=24),"};
+    char passes[128];
+    async_run got = {.late = late};
+    rf_bench b;
+    const char *first = before[seed / 2 % 5];
+    snprintf(passes, sizeof passes, "%s%s", first, same_pass(list, "regmutex") && !strstr(first, "regalloc") ? "regalloc," : "");
+    strcat(passes, list);
+    rf_bench_open(&b, text, length);
+    rf_bench_pass(&b, passes);
+    expect_sound(b.module, passes, seed % 8 < 2);
+    async_kernel_run(b.kernel, &got);
+    if (got.fault)
+        fail_msg("asynchronous kernel %llu, %s: %s", (unsigned long long)seed, passes, got.fault);
+    for (uint32_t i = 0; i < want->count && (i < got.count || got.done); i++)
+        if (i >= got.count || got.stores[i] != want->stores[i])
+            fail_msg("asynchronous kernel %llu, %s: store %u differs", (unsigned long long)seed, passes, i);
+    rf_bench_close(&b);
+}
+
+static void asynchronous_kernels(void **state)
+{
+    static char text[1 << 15];
+    const char *lists[MOST_LISTS];
+    uint64_t count = number_from("TECHNIQUE_COUNT", 60), first = number_from("TECHNIQUE_SEED", 1);
+    uint32_t list_count = list_passes(lists), done = 0;
+    (void)state;
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        uint32_t length = async_kernel_print(seed, text, sizeof text);
+        async_run want = {.late = seed / 16 % 2};
+        rf_bench b;
+        rf_bench_open(&b, text, length);
+        async_kernel_run(b.kernel, &want);
+        rf_bench_close(&b);
+        assert_null(want.fault);
+        done += want.done;
+        for (uint32_t l = 0; l < list_count; l++)
+            expect_asynchronous(seed, lists[l], !want.late, &want, text, length);
+    }
+    assert_true(done > count / 2);
+}
+
 /* ---- a register that nothing declares --------------------------------------------------------------------------------- */
 
 static void expect_carries(const char *body, const char *before, const char *list)
@@ -273,7 +320,7 @@ static void the_carry_flag_has_no_declaration(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(structured_programs), cmocka_unit_test(unstructured_kernels),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(structured_programs), cmocka_unit_test(unstructured_kernels), cmocka_unit_test(asynchronous_kernels),
                                        cmocka_unit_test(the_carry_flag_has_no_declaration)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
