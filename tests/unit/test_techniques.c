@@ -181,7 +181,8 @@ static void expect_program(const program *p, uint64_t seed, const hd_module *mod
 
 static void structured_programs(void **state)
 {
-    static const char *const before[] = {"clean,regalloc", "regalloc(max=32)", "clean,regalloc(max=20)", "regalloc(max=16,banks=2)"};
+    static const char *const before[] = {"clean,regalloc", "regalloc(max=32)", "clean,regalloc(max=20)", "regalloc(max=16,banks=2)",
+                                         "clean,demo,regalloc", "demo,regalloc(max=20)"};
     static uint32_t want[96 * RESULT_WORDS];
     static program p;
     const char *lists[MOST_LISTS];
@@ -196,9 +197,9 @@ static void structured_programs(void **state)
         program_evaluate(&p, want);
         rf_bench b;
         rf_bench_open(&b, text, strlen(text));
-        rf_bench_pass(&b, before[seed % 4]);
+        rf_bench_pass(&b, before[seed % 6]);
         for (uint32_t l = 0; l < list_count; l++)
-            expect_program(&p, seed, b.module, before[seed % 4], lists[l], want);
+            expect_program(&p, seed, b.module, before[seed % 6], lists[l], want);
         rf_bench_close(&b);
     }
     free(text);
