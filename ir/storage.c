@@ -50,6 +50,7 @@ static void lay_virtual(hd_storage *s)
         if (named[places[i].reg])
             s->frame = s->words;
     }
+    s->places = s->words;
     free(places);
     free(named);
     free(ordinals);
@@ -77,6 +78,7 @@ static void lay_architected(hd_storage *s)
         if (place.words && place.number + place.words > s->words)
             s->words = place.number + place.words;
     }
+    s->places = s->words;
     bool *named = complete ? hd_calloc(f->registers.count + 1, sizeof *named) : find_named(f);
     lay_placeless(s, named, true);
     s->frame = s->words;

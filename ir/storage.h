@@ -20,6 +20,7 @@ typedef struct hd_storage {
     const hd_function *function;
     bool architected;
     uint32_t words;     /* of all registers that are declared */
+    uint32_t places;    /* the first of them, in the architected form: R0 up to the highest place that is declared; else all */
     uint32_t frame;     /* the first of them: those of the function's frame. What stands in a declaration only has words behind */
     uint32_t *first;    /* by register: its first word; what has none (predicates) has any */
     uint32_t *end;      /* by register: behind its last word */

@@ -37,6 +37,7 @@ enum { HD_ACQUIRES = 1, HD_RELEASES = 2 };
 
 typedef struct hd_mutex_function {
     uint32_t base, extended; /* extended 0: all registers are the warp's own */
+    uint32_t places;         /* words behind them are operands in memory, and of no set */
     uint8_t *marks;          /* by instruction */
     uint32_t *next_acquire;  /* by instruction: from it on; HD_NONE: none */
 } hd_mutex_function;
@@ -77,6 +78,7 @@ static void read_function(hd_mutex *m, hd_mutex_function *to, const hd_rf_code *
     const hd_function *f = code->function;
     hd_architected numbers;
     to->marks = HD_ARENA_ARRAY(&m->arena, uint8_t, code->instruction_count + 1u);
+    to->places = code->storage.places;
     to->base = hd_architected_of(f, &numbers) ? numbers.registers : code->storage.frame;
     for (uint32_t a = 0; a < f->annotations.count; a++) {
         const hd_annotation *note = &f->annotations.items[a];
@@ -366,7 +368,7 @@ static void mutex_issue(hd_rf_model *model, const hd_rf_step *step)
 
 static bool is_extended(const hd_mutex *m, const hd_rf_step *step, uint32_t word)
 {
-    return word >= m->kernel->base && m->kernel->extended && step->warp->identity.frames.count == 1;
+    return word >= m->kernel->base && word < m->kernel->places && m->kernel->extended && step->warp->identity.frames.count == 1;
 }
 
 /* NULL: the warp holds no section, or none with that word. */

@@ -91,7 +91,7 @@ static void read_marks(mutex_check *c, uint64_t *count)
 static uint32_t registers_named(const mutex_check *c)
 {
     const hd_lives *words = &c->facts.words;
-    uint32_t count = words->count;
+    uint32_t count = c->facts.storage.places;
     while (count && words->access_first[count] == words->access_first[count - 1])
         count--;
     return count;
@@ -123,7 +123,7 @@ static bool read_sets(mutex_check *c)
 
 static void add_live(const mutex_check *c, extended_set *set, uint32_t block)
 {
-    for (uint32_t w = c->base; block != c->facts.cfg->block_count && w < c->facts.words.count; w++)
+    for (uint32_t w = c->base; block != c->facts.cfg->block_count && w < c->facts.storage.places; w++)
         if (hd_lives_live_into(&c->facts.words, w, block))
             set->bits[(w - c->base) / 64] |= 1ull << ((w - c->base) % 64);
 }
@@ -173,7 +173,7 @@ static void find_waiting_within(mutex_check *c)
     hd_waits waits;
     hd_waits_find(&waits, &c->facts);
     for (uint32_t b = 0; waits.at.count && b < c->facts.cfg->block_count; b++)
-        for (uint32_t w = c->base; w < c->facts.words.count; w++)
+        for (uint32_t w = c->base; w < c->facts.storage.places; w++)
             if (hd_waits_need(&waits, w, b))
                 c->waiting[b].bits[(w - c->base) / 64] |= 1ull << ((w - c->base) % 64);
     hd_waits_free(&waits);
@@ -218,7 +218,7 @@ static void check_words(mutex_check *c, uint32_t ordinal)
 {
     const hd_lives *words = &c->facts.words;
     const extended_set *waiting = &c->waiting[c->facts.cfg->block_of[ordinal]];
-    for (uint32_t w = c->base; w < words->count; w++) {
+    for (uint32_t w = c->base; w < c->facts.storage.places; w++) {
         uint32_t a = hd_lives_access_from(words, w, ordinal);
         bool accessed = a < words->access_first[w + 1] && words->accesses[a].ordinal == ordinal;
         bool named = accessed && words->accesses[a].kinds & ~HD_ACCESS_HELD;

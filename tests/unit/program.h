@@ -36,6 +36,7 @@ typedef enum program_kind {
     DO_SWITCH,   /* one of the lists by two bits and program_case(); lists[0] where the guard is false */
     DO_EXIT,     /* where the guard holds; only in the program's tail */
     DO_LOAD,     /* global: one of the inputs */
+    DO_TIME,     /* global: one of the inputs and a register; a clock is read between load and sum, and may not go backwards */
     DO_LOCAL_STORE, DO_LOCAL_LOAD,
     DO_CALL,     /* a device function */
     DO_ADD_CELL, /* shared: an atomic addition to one of the cells */

@@ -357,6 +357,9 @@ static flow run_node(machine *m, thread *t, const program_node *n)
     case DO_LOAD:
         r[n->d] = m->p->inputs[a % INPUTS];
         return GO_ON;
+    case DO_TIME:
+        r[n->d] = (uint32_t)(m->p->inputs[a % INPUTS] + b);
+        return GO_ON;
     case DO_LOCAL_STORE:
         t->local[a % LOCALS] = (uint32_t)b;
         return GO_ON;

@@ -143,7 +143,7 @@ static uint16_t make_own(maker *m, program_kind kind)
 /* What one thread does alone. */
 static void make_list(maker *m, program_list *list, uint32_t depth, bool in_loop, bool exits)
 {
-    static const uint8_t own[] = {DO_LOAD, DO_LOCAL_STORE, DO_LOCAL_LOAD, DO_CALL, DO_ADD_CELL};
+    static const uint8_t own[] = {DO_LOAD, DO_TIME, DO_LOCAL_STORE, DO_LOCAL_LOAD, DO_CALL, DO_ADD_CELL};
     uint32_t count = 1 + below(m, MOST_ITEMS - 1);
     for (uint32_t i = 0; i < count && has_room(m); i++) {
         uint32_t choice = below(m, 20);
@@ -154,7 +154,7 @@ static void make_list(maker *m, program_list *list, uint32_t depth, bool in_loop
         else if (choice == 4 && exits && !below(m, 3))
             add(list, make_own(m, DO_EXIT));
         else if (choice < 8)
-            add(list, make_own(m, (program_kind)own[below(m, 5)]));
+            add(list, make_own(m, (program_kind)own[below(m, 6)]));
         else
             add(list, make_op(m));
     }

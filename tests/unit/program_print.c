@@ -160,11 +160,23 @@ static void put_together(printer *o, const program_node *n)
     }
 }
 
+static void put_time(printer *o, const program_node *n)
+{
+    static const char *const clocks[] = {"%clock", "%clock_hi", "%globaltimer_lo", "%clock"};
+    const char *clock = clocks[n->s[2] % 4];
+    put(o, "and.b32 %%t, %%r%u, %u;\nmad.wide.u32 %%ad, %%t, 4, %%in;\nld.global.u32 %%t, [%%ad];\nmov.u32 %%u, %s;\nadd.u32 %%r%u, %%t, %%r%u;\n", n->s[0],
+        INPUTS - 1, clock, n->d, n->s[1]);
+    put(o, "mov.u32 %%t, %s;\nsub.u32 %%t, %%t, %%u;\nshr.u32 %%t, %%t, 31;\nadd.u32 %%r%u, %%r%u, %%t;\n", clock, n->d, n->d);
+}
+
 static void put_own(printer *o, const program_node *n)
 {
     switch ((program_kind)n->kind) {
     case DO_LOAD:
         put(o, "and.b32 %%t, %%r%u, %u;\nmad.wide.u32 %%ad, %%t, 4, %%in;\nld.global.u32 %%r%u, [%%ad];\n", n->s[0], INPUTS - 1, n->d);
+        break;
+    case DO_TIME:
+        put_time(o, n);
         break;
     case DO_LOCAL_STORE:
         put(o, "and.b32 %%t, %%r%u, %u;\nshl.b32 %%t, %%t, 2;\nmov.u32 %%u, local;\nadd.u32 %%u, %%u, %%t;\nst.local.u32 [%%u], %%r%u;\n",
