@@ -26,13 +26,20 @@ struct hd_arena_chunk {
 };
 _Static_assert(sizeof(hd_arena_chunk) % 16 == 0, "the room behind the head is aligned");
 
+static void (*at_out_of_memory)(void);
+
+void hd_at_out_of_memory(void (*clean_up)(void)) { at_out_of_memory = clean_up; }
+
 void hd_out_of_memory(size_t bytes)
 {
-    char line[64];
-    int length = snprintf(line, sizeof line, "heddle: out of memory (%zu bytes)\n", bytes);
-    if (write(STDERR_FILENO, line, (size_t)length) < 0)
-        _Exit(4);
-    _Exit(4);
+    char line[64] = "heddle: out of memory\n";
+    if (bytes)
+        snprintf(line, sizeof line, "heddle: out of memory (%zu bytes)\n", bytes);
+    if (at_out_of_memory)
+        at_out_of_memory();
+    if (write(STDERR_FILENO, line, strlen(line)) < 0)
+        _Exit(HD_OUT_OF_MEMORY_STATUS);
+    _Exit(HD_OUT_OF_MEMORY_STATUS);
 }
 
 void *hd_malloc(size_t bytes)

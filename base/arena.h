@@ -55,6 +55,9 @@ static inline void *hd_arena_alloc(hd_arena *arena, size_t bytes)
 void *hd_malloc(size_t bytes);
 void *hd_calloc(size_t count, size_t bytes);
 void *hd_realloc(void *old, size_t bytes);
-_Noreturn void hd_out_of_memory(size_t bytes);
+enum { HD_OUT_OF_MEMORY_STATUS = 7 }; /* as HD_STATUS_MEMORY */
+_Noreturn void hd_out_of_memory(size_t bytes); /* bytes: 0 where nobody knows */
+/* What a program has to do before that, from any thread. To be set before there are others. */
+void hd_at_out_of_memory(void (*clean_up)(void));
 
 #endif

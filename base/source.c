@@ -7,21 +7,25 @@
 #include <unistd.h>
 
 enum { PAD_BYTES = 16, FIRST_READ_BYTES = 1 << 16 };
-static const uint64_t LONGEST_BYTES = UINT32_MAX - PAD_BYTES;
+static const uint64_t LONGEST_BYTES = UINT32_MAX - PAD_BYTES, LONGEST_STREAM_BYTES = 1ull << 28;
 
-/* Room for one byte more than the file has, so that one read past its end tells that it did not grow. 0: too long. */
-static uint64_t room_for(int file)
+/* Room for one byte more than the file has, so that one read past its end tells that it did not grow. 0: too long. What is no
+ * regular file may never end (/dev/zero). */
+static uint64_t room_for(int file, uint64_t *longest)
 {
     struct stat facts;
-    if (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size < 0)
+    *longest = LONGEST_BYTES;
+    if (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size < 0) {
+        *longest = LONGEST_STREAM_BYTES;
         return FIRST_READ_BYTES;
+    }
     return (uint64_t)facts.st_size <= LONGEST_BYTES ? (uint64_t)facts.st_size + 1 : 0;
 }
 
 /* Reads all there is. NULL with errno set where that fails. */
 static char *read_all(int file, uint32_t *length)
 {
-    uint64_t room = room_for(file), filled = 0;
+    uint64_t longest, room = room_for(file, &longest), filled = 0;
     if (!room) {
         errno = EFBIG;
         return NULL;
@@ -35,20 +39,25 @@ static char *read_all(int file, uint32_t *length)
             break;
         if (got > 0)
             filled += (uint64_t)got;
-        if (got < 0 || filled > LONGEST_BYTES) {
+        if (got < 0 || filled > longest) {
             int error = got < 0 ? errno : EFBIG;
             free(text);
             errno = error;
             return NULL;
         }
         if (filled == room) {
-            room = room * 2 < LONGEST_BYTES + 1 ? room * 2 : LONGEST_BYTES + 1;
+            room = room * 2 < longest + 1 ? room * 2 : longest + 1;
             text = hd_realloc(text, room + PAD_BYTES);
         }
     }
     memset(text + filled, 0, PAD_BYTES);
     *length = (uint32_t)filled;
     return text;
+}
+
+const char *hd_source_why(int error)
+{
+    return error == EFBIG ? "it is over 4 GiB, or no regular file and over 256 MiB" : strerror(error);
 }
 
 static char *copy_string(const char *text)

@@ -21,8 +21,10 @@ typedef struct hd_source {
     hd_u32_array joined; /* ascending; what begins here behind a line end is in the file's line before: an abbreviation was written out */
 } hd_source;
 
-/* Reads a file ("-" is standard input). false with errno set where it cannot be read or is too long (EFBIG). */
+/* Reads a file ("-" is standard input). false with errno set where it cannot be read or is too long (EFBIG): over 4 GiB, or over
+ * 256 MiB of what is no regular file and may never end. */
 bool hd_source_read(hd_source *source, const char *path);
+const char *hd_source_why(int error); /* that errno in words */
 /* Copies a text. */
 void hd_source_from_memory(hd_source *source, const char *name, const char *text, size_t length);
 void hd_source_free(hd_source *source);

@@ -119,6 +119,8 @@ static void copy_document(reader *r)
 static void report_parser(reader *r, const yaml_parser_t *parser)
 {
     uint32_t at = byte_of(r, parser->problem_mark.index);
+    if (parser->error == YAML_MEMORY_ERROR)
+        hd_out_of_memory(0);
     if (parser->error == YAML_READER_ERROR && parser->problem_offset <= r->out->source.length)
         at = (uint32_t)parser->problem_offset;
     hd_report(r->out->diagnostics, HD_DIAG_BAD_YAML, &r->out->source, (hd_span){at, at}, "%s%s%s",
@@ -173,6 +175,8 @@ static bool is_too_deep(reader *r)
         }
         yaml_event_delete(&event);
     }
+    if (parser.error == YAML_MEMORY_ERROR)
+        hd_out_of_memory(0);
     yaml_parser_delete(&parser);
     return depth > MOST_NESTED;
 }
@@ -215,7 +219,7 @@ hd_yaml *hd_yaml_read(const char *path, hd_diagnostics *diagnostics)
 {
     hd_yaml *out = new_yaml(diagnostics);
     if (!hd_source_read(&out->source, path)) {
-        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read %s: %s", path, strerror(errno));
+        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read %s: %s", path, hd_source_why(errno));
         return out;
     }
     parse(out);

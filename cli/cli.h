@@ -68,15 +68,22 @@ void hd_cli_keep(hd_cli *cli, void *thing, void (*free)(void *)); /* the same of
 int hd_cli_status(const hd_cli *cli);
 
 /* An output file that appears whole or not at all: written beside its place (where a link leads) and renamed. Standard
- * output and what is no regular file (/dev/null, a pipe) are written directly. */
+ * output and what is no regular file (/dev/null, a pipe) are written directly; where the folder takes no new file, one that is there is
+ * overwritten at the end. */
 typedef struct hd_output {
     const char *path; /* NULL: standard output */
     char *temporary;  /* NULL: written directly */
+    bool in_place;    /* written at the end, from memory */
     int descriptor;
     hd_writer writer;
 } hd_output;
 bool hd_output_open(hd_cli *cli, hd_output *output, const char *path); /* NULL or "-": standard output */
 bool hd_output_close(hd_cli *cli, hd_output *output, bool keep); /* false with a diagnostic where writing failed */
+
+/* cli/temporary.c: as mkostemp with O_CLOEXEC; the file goes if the program ends before it is forgotten. */
+int hd_temporary_make(char *pattern);
+void hd_temporary_forget(const char *path);
+void hd_temporary_watch(void); /* once, before there are threads */
 
 /* Arguments with each @FILE replaced by the words of that file (blanks separate, quotes and backslashes as in a shell).
  * In cli->arena; NULL with a diagnostic. */

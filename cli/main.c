@@ -235,7 +235,7 @@ bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source)
     if (hd_source_read(source, path))
         return true;
     hd_report(&cli->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read '%s': %s", path,
-              strerror(errno));
+              hd_source_why(errno));
     return false;
 }
 
@@ -338,6 +338,7 @@ static void keep_freed_memory(void)
 int main(int count, char **arguments)
 {
     keep_freed_memory();
+    hd_temporary_watch();
     hd_cli cli = {0};
     hd_diagnostics_init(&cli.diagnostics);
     hd_arena_init(&cli.arena);

@@ -26,15 +26,22 @@ static mode_t mode_for(const char *path)
     return 0666 & ~mask;
 }
 
-/* The place that a link leads to, so that the link stays; the path itself where it is none or leads nowhere. */
+/* The place that a link leads to, whether there is something or not, so that the link stays; the path itself where it is none; NULL:
+ * ELOOP. */
 static const char *behind_links(hd_cli *cli, const char *path)
 {
-    struct stat status;
-    char *real = lstat(path, &status) == 0 && S_ISLNK(status.st_mode) ? realpath(path, NULL) : NULL;
-    if (real)
-        path = hd_arena_string(&cli->arena, real, strlen(real));
-    free(real);
-    return path;
+    enum { MOST_LINKS = 40, LONGEST_PATH = 1 << 16 };
+    char target[LONGEST_PATH];
+    for (int i = 0; i < MOST_LINKS; i++) {
+        ssize_t length = readlink(path, target, sizeof target);
+        const char *slash = strrchr(path, '/');
+        if (length <= 0 || length == (ssize_t)sizeof target)
+            return path;
+        path = target[0] == '/' || !slash
+                   ? hd_arena_string(&cli->arena, target, (size_t)length)
+                   : hd_arena_printf(&cli->arena, "%.*s%.*s", (int)(slash - path + 1), path, (int)length, target);
+    }
+    return NULL;
 }
 
 static bool open_direct(hd_cli *cli, hd_output *output, const char *path)
@@ -43,29 +50,64 @@ static bool open_direct(hd_cli *cli, hd_output *output, const char *path)
     return output->descriptor >= 0 || failed(cli, path, errno);
 }
 
+/* Where the folder takes no new file: what is written is kept until all of it is there. */
+static bool open_in_place(hd_cli *cli, hd_output *output, const char *path, int error)
+{
+    output->temporary = NULL;
+    output->descriptor = open(path, O_WRONLY | O_CLOEXEC);
+    output->in_place = output->descriptor >= 0;
+    return output->in_place || failed(cli, path, error);
+}
+
+static bool open_file(hd_cli *cli, hd_output *output, const char *path)
+{
+    struct stat status;
+    bool there = stat(path, &status) == 0;
+    if (there && !S_ISREG(status.st_mode))
+        return open_direct(cli, output, path);
+    output->temporary = hd_arena_printf(&cli->arena, "%s.XXXXXX", path);
+    output->descriptor = hd_temporary_make(output->temporary);
+    if (output->descriptor >= 0)
+        return true;
+    int error = errno;
+    return there ? open_in_place(cli, output, path, error) : failed(cli, path, error);
+}
+
 bool hd_output_open(hd_cli *cli, hd_output *output, const char *path)
 {
     *output = (hd_output){.descriptor = STDOUT_FILENO};
-    struct stat status;
     if (path && strcmp(path, "-") != 0) {
-        output->path = path = behind_links(cli, path);
-        if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-            if (!open_direct(cli, output, path))
-                return false;
-        } else {
-            output->temporary = hd_arena_printf(&cli->arena, "%s.XXXXXX", path);
-            output->descriptor = mkostemp(output->temporary, O_CLOEXEC);
-            if (output->descriptor < 0)
-                return failed(cli, path, errno);
-        }
+        const char *place = behind_links(cli, path);
+        if (!place)
+            return failed(cli, path, ELOOP);
+        output->path = path = place;
+        if (!open_file(cli, output, path))
+            return false;
     }
-    hd_writer_to_descriptor(&output->writer, output->descriptor);
+    if (output->in_place)
+        hd_writer_to_memory(&output->writer);
+    else
+        hd_writer_to_descriptor(&output->writer, output->descriptor);
     return true;
+}
+
+static bool copy_in_place(hd_output *output)
+{
+    hd_writer to;
+    if (ftruncate(output->descriptor, 0) != 0)
+        return false;
+    hd_writer_to_descriptor(&to, output->descriptor);
+    hd_write(&to, output->writer.buffer.items, output->writer.buffer.count);
+    bool good = hd_writer_flush(&to);
+    int error = errno;
+    hd_writer_free(&to);
+    errno = error;
+    return good;
 }
 
 bool hd_output_close(hd_cli *cli, hd_output *output, bool keep)
 {
-    bool ok = hd_writer_flush(&output->writer);
+    bool ok = output->in_place ? !keep || (!output->writer.error && copy_in_place(output)) : hd_writer_flush(&output->writer);
     int error = errno;
     hd_writer_free(&output->writer);
     if (output->path) {
@@ -79,5 +121,7 @@ bool hd_output_close(hd_cli *cli, hd_output *output, bool keep)
             ok = false, error = errno;
         unlink(output->temporary);
     }
+    if (output->temporary)
+        hd_temporary_forget(output->temporary);
     return ok || failed(cli, output->path, error);
 }

@@ -126,7 +126,7 @@ static void end_job(hd_context *context)
 static bool refuse(hd_context *context, const char *name, int error)
 {
     hd_report(&context->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read '%s': %s", name,
-              strerror(error));
+              hd_source_why(error));
     return false;
 }
 

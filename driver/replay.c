@@ -16,7 +16,7 @@ static bool read_module(replay_part *p, replay_file *f)
 {
     replay_await_turn(p, f->launch->module_path);
     if (!hd_source_read(&f->source, f->launch->module_path)) {
-        hd_report(&f->said, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s: %s", f->launch->module_path, strerror(errno));
+        hd_report(&f->said, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s: %s", f->launch->module_path, hd_source_why(errno));
         return false;
     }
     f->module = hd_parse_ptx(&f->source, &p->plan->options->parse, &f->said);

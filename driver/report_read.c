@@ -166,6 +166,8 @@ bool hd_report_read_json(hd_source *source, hd_arena *arena, hd_report_module *r
     json_error_t error;
     json_t *root = json_loadb(source->text, source->length, JSON_REJECT_DUPLICATES, &error);
     *report = (hd_report_module){.path = source->name};
+    if (!root && json_error_code(&error) == json_error_out_of_memory)
+        hd_out_of_memory(0);
     if (root) {
         read_module(&r, root, report);
     } else {

@@ -3,6 +3,8 @@
 #ifndef HD_DRIVER_STATUS_H
 #define HD_DRIVER_STATUS_H
 
+#include "base/arena.h"
+
 typedef enum hd_status {
     HD_STATUS_DONE = 0,
     HD_STATUS_REJECTED = 1, /* an input is wrong, or a gate was not met */
@@ -11,6 +13,8 @@ typedef enum hd_status {
     HD_STATUS_INTERNAL = 4,
     HD_STATUS_FAULT = 5,     /* the kernel itself failed */
     HD_STATUS_UNDECIDED = 6, /* an unsupported instruction, a needed tool is missing */
+    HD_STATUS_MEMORY = 7,    /* no memory left: hd_out_of_memory (base/arena.h) */
 } hd_status;
+_Static_assert((int)HD_STATUS_MEMORY == (int)HD_OUT_OF_MEMORY_STATUS, "both name it");
 
 #endif

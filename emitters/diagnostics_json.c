@@ -3,13 +3,12 @@
 #include "emitters/diagnostics_json.h"
 
 #include "base/version.h"
-#include <jansson.h>
+#include "emitters/json.h"
 
 json_t *hd_json_string(const char *bytes)
 {
-    json_t *text = json_string(bytes);
-    if (text)
-        return text;
+    if (hd_json_is_utf8(bytes))
+        return hd_json_made((json_string)(bytes));
     size_t length = strlen(bytes), out = 0;
     char *copy = hd_malloc(length * 3 + 1);
     for (size_t i = 0; i < length; i++) {
@@ -21,21 +20,14 @@ json_t *hd_json_string(const char *bytes)
         }
     }
     copy[out] = 0;
-    text = json_string(copy);
+    json_t *text = hd_json_made((json_string)(copy));
     free(copy);
     return text;
 }
 
-static int put(const char *bytes, size_t length, void *writer)
-{
-    hd_write(writer, bytes, length);
-    return 0;
-}
-
 static void write_json(hd_writer *writer, json_t *root)
 {
-    json_dump_callback(root, put, writer, JSON_INDENT(2));
-    hd_write_char(writer, '\n');
+    hd_json_dump(writer, root, JSON_INDENT(2));
     json_decref(root);
 }
 

@@ -4,13 +4,12 @@
 
 #include "base/diagnostics.h"
 #include "base/writer.h"
-#include <jansson.h>
+#include "emitters/jansson.h"
 
 void hd_emit_diagnostics_json(hd_writer *writer, const hd_diagnostics *diagnostics);
 void hd_emit_diagnostics_sarif(hd_writer *writer, const hd_diagnostics *diagnostics);
 
-/* What other emitters of SARIF and JSON share. A string; bytes above 0x7f of what is no UTF-8 become U+FFFD. */
-json_t *hd_json_string(const char *bytes);
+/* What other emitters of SARIF share. */
 /* A file name as URI reference: all but unreserved characters and / in percent form. */
 json_t *hd_sarif_uri(const char *name);
 /* The kind's index among the rules, which hold each kind that occurs once, in the order of first occurrence.

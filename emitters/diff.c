@@ -2,7 +2,7 @@
 #include "emitters/diff.h"
 
 #include "base/version.h"
-#include <jansson.h>
+#include "emitters/jansson.h"
 
 const char *const hd_diff_status_names[HD_DIFF_STATUS_COUNT] = {
     [HD_DIFF_SAME] = "same", [HD_DIFF_CHANGED] = "changed", [HD_DIFF_ADDED] = "added", [HD_DIFF_REMOVED] = "removed"};
@@ -165,23 +165,9 @@ static json_t *kernel_to_json(const hd_diff_kernel *k)
     return o;
 }
 
-/* JSON is UTF-8; a file's name need not be. */
-static json_t *file_name(const char *name)
-{
-    json_t *text = json_string(name);
-    if (text)
-        return text;
-    char *copy = strdup(name);
-    for (char *c = copy; c && *c; c++)
-        *c = (unsigned char)*c < 0x80 ? *c : '?';
-    text = json_string(copy ? copy : "");
-    free(copy);
-    return text;
-}
-
 static json_t *module_to_json(const hd_report_module *m)
 {
-    json_t *o = json_pack("{s:o, s:o, s:I}", "path", file_name(m->path), "arch", file_name(m->arch),
+    json_t *o = json_pack("{s:o, s:o, s:I}", "path", json_string(m->path), "arch", json_string(m->arch),
                           "block", (json_int_t)m->block);
     json_object_set_new(o, "ptxas_version", m->ptxas_version ? json_string(m->ptxas_version) : json_null());
     return o;
@@ -196,9 +182,6 @@ void hd_emit_diff_json(hd_writer *w, const hd_diff *diff)
         json_object_set_new(summary, hd_diff_status_names[s], json_integer(hd_diff_count(diff, (hd_diff_status)s)));
     json_t *root = json_pack("{s:s, s:i, s:o, s:o, s:o, s:o}", "heddle", HD_VERSION, "schema", 1, "old", module_to_json(diff->before),
                              "new", module_to_json(diff->after), "summary", summary, "kernels", kernels);
-    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-    hd_write_string(w, text);
-    hd_write_char(w, '\n');
-    free(text);
+    hd_json_dump(w, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     json_decref(root);
 }

@@ -5,7 +5,7 @@
 #include "emitters/ptx.h"
 #include "ir/annotations.h"
 
-#include <jansson.h>
+#include "emitters/jansson.h"
 
 static json_t *block_number(const hd_cfg *cfg, uint32_t b)
 {
@@ -137,15 +137,9 @@ static json_t *function_object(hd_function *f)
                      "blocks", blocks, "loops", loops, "instructions", instructions);
 }
 
-static int write_piece(const char *bytes, size_t length, void *writer)
-{
-    hd_write(writer, bytes, length);
-    return 0;
-}
-
 void hd_emit_ir_json(hd_writer *writer, hd_function *function)
 {
     json_t *object = function_object(function);
-    json_dump_callback(object, write_piece, writer, JSON_COMPACT);
+    json_dump_callback(object, hd_json_put, writer, JSON_COMPACT);
     json_decref(object);
 }

@@ -21,6 +21,14 @@ static size_t sequence(const unsigned char *at, size_t left)
     return overlong || outside ? 0 : length;
 }
 
+bool hd_json_is_utf8(const char *text)
+{
+    for (size_t length = strlen(text), bytes; length; text += bytes, length -= bytes)
+        if (!(bytes = sequence((const unsigned char *)text, length)))
+            return false;
+    return true;
+}
+
 void hd_json_quote(hd_writer *w, const char *text, size_t length)
 {
     hd_write_char(w, '"');

@@ -28,6 +28,7 @@ void hd_json_real(hd_json *json, const char *key, double value); /* 9 digits; nu
 void hd_json_bool(hd_json *json, const char *key, bool value);
 void hd_json_null(hd_json *json, const char *key);
 /* Only the quoted text. */
+bool hd_json_is_utf8(const char *text);
 void hd_json_quote(hd_writer *writer, const char *text, size_t length);
 
 #endif

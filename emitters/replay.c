@@ -1,7 +1,7 @@
 /* Replay results as text, JSON and CSV: see replay.h. */
 #include "emitters/replay.h"
 #include "base/version.h"
-#include <jansson.h>
+#include "emitters/jansson.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -219,7 +219,7 @@ static json_t *result_to_json(const hd_replay_result *r, const hd_replay_result 
 
 static json_t *kernel_to_json(const hd_replay_kernel *k)
 {
-    json_t *o = json_pack("{s:s, s:{s:s, s:i, s:[iii], s:[iii], s:I}, s:I, s:I, s:I, s:b}", "name", k->name, "launch", "file", k->file, "index",
+    json_t *o = json_pack("{s:s, s:{s:o, s:i, s:[iii], s:[iii], s:I}, s:I, s:I, s:I, s:b}", "name", k->name, "launch", "file", json_string(k->file), "index",
                           (int)k->launch, "grid", (int)k->grid[0], (int)k->grid[1], (int)k->grid[2], "block", (int)k->block[0],
                           (int)k->block[1], (int)k->block[2], "runs", (json_int_t)k->runs, "warp_instructions", (json_int_t)k->warp_instructions,
                           "thread_instructions", (json_int_t)k->thread_instructions, "divergent_branches",
@@ -244,10 +244,7 @@ void hd_emit_replay_json(hd_writer *w, const hd_replay_report *report)
         json_array_append_new(kernels, kernel_to_json(&report->kernels.items[i]));
     json_t *root = json_pack("{s:s, s:i, s:s, s:s, s:o}", "heddle", HD_VERSION, "schema", 1, "gpu", report->gpu, "registers", registers_of(report),
                              "kernels", kernels);
-    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-    hd_write_string(w, text);
-    hd_write_char(w, '\n');
-    free(text);
+    hd_json_dump(w, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     json_decref(root);
 }
 

@@ -297,7 +297,7 @@ bool hd_value_read_text(const hd_yaml_node *node, const char *folder, hd_type ty
     const char *path = hd_value_path(&node->document->arena, folder, name);
     hd_yaml *text = hd_yaml_attach(node->document);
     if (!hd_source_read(&text->source, path)) {
-        hd_yaml_error(node, HD_DIAG_UNREADABLE, "cannot read %s: %s", path, strerror(errno));
+        hd_yaml_error(node, HD_DIAG_UNREADABLE, "cannot read %s: %s", path, hd_source_why(errno));
         return false;
     }
     return read_words(node, text, type, count, bytes);

@@ -105,7 +105,7 @@ static const hd_yaml_node *listed_values(const hd_yaml_node *node)
     return values ? values : hd_yaml_get(hd_yaml_get(node, "fill"), "values");
 }
 
-static bool read_size(const hd_yaml_node *node, hd_launch_buffer *b)
+static bool read_size(reader *r, const hd_yaml_node *node, hd_launch_buffer *b)
 {
     const hd_yaml_node *count = hd_yaml_get(node, "count"), *values = listed_values(node);
     b->type = HD_TYPE_B8;
@@ -115,13 +115,18 @@ static bool read_size(const hd_yaml_node *node, hd_launch_buffer *b)
         return false;
     uint32_t size = hd_value_bytes(b->type);
     if (count || !values) {
-        if (!hd_yaml_u64(hd_yaml_need(node, "count"), 1, HD_LARGEST_BUFFER_BYTES / size, &b->count))
+        if (!hd_yaml_u64(hd_yaml_need(node, "count"), 1, HD_LARGEST_BUFFERS_BYTES / size, &b->count))
             return false;
     } else {
         b->count = values->kind == HD_YAML_SEQUENCE ? values->count : 1;
     }
     b->size_bytes = b->count * size;
-    return true;
+    r->bytes += b->size_bytes;
+    if (r->bytes <= HD_LARGEST_BUFFERS_BYTES)
+        return true;
+    hd_yaml_error(count ? count : values, HD_DIAG_BAD_VALUE, "with those before it, the buffers have over %llu bytes",
+                  HD_LARGEST_BUFFERS_BYTES);
+    return false;
 }
 
 /* One element that is an address or a handle. */
@@ -206,7 +211,7 @@ static bool declare_buffers(reader *r, const hd_yaml_node *map, bool symbols)
         hd_launch_buffer b = {.name = name->text, .node = name, .is_symbol = symbols, .expect.other = HD_NONE};
         bool known = symbols ? hd_yaml_known_keys(node, KEYS("type", "count", "values", "struct", "fill", "expect"))
                              : hd_yaml_known_keys(node, KEYS("type", "count", "fill", "expect"));
-        good = known && read_size(node, &b) && good;
+        good = known && read_size(r, node, &b) && good;
         hd_array_push(&r->file->buffers, b);
     }
     return good;

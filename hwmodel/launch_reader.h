@@ -5,13 +5,14 @@
 #include "hwmodel/launch.h"
 
 #define KEYS(...) (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
-#define HD_LARGEST_BUFFER_BYTES (1ull << 34)
+#define HD_LARGEST_BUFFERS_BYTES (1ull << 32) /* of all buffers and symbols together */
 
 enum { HD_LARGEST_SHARED_BYTES = 227 * 1024 };
 
 typedef struct hd_launch_reader {
     hd_launch_file *file;
     const char *folder;
+    uint64_t bytes; /* of buffers and symbols so far */
     uint64_t last; /* repetition of the innermost `repeat` around; 0 in `until` and outside */
 } hd_launch_reader;
 

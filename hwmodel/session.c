@@ -74,14 +74,14 @@ static bool links_fit(const hd_session *s, const hd_launch_buffer *b)
     return true;
 }
 
-/* The first content. A symbol without one keeps what the module says. */
-static bool fill_buffer(const hd_session *s, uint32_t index)
+/* The first content. A symbol without one keeps what the module says; new memory is zeros. */
+static bool fill_buffer(const hd_session *s, uint32_t index, bool is_new)
 {
     const hd_launch_buffer *b = &s->file->buffers.items[index];
     unsigned char *bytes = bytes_of(s, index);
     if (b->initial)
         memcpy(bytes, b->initial, b->size_bytes);
-    else if (!b->is_symbol)
+    else if (!b->is_symbol && !is_new)
         memset(bytes, 0, b->size_bytes);
     for (uint32_t i = 0; i < b->link_count; i++)
         if (!lay_value(s, &b->links[i].value, 0, bytes + b->links[i].at))
@@ -101,7 +101,7 @@ static bool place_memory(hd_session *s)
         addresses[i] = s->memory.allocations.items[s->buffer_allocations[i]].base;
     s->places = (hd_places){addresses, s->file->textures.items, address_bytes(s), s->diagnostics};
     for (uint32_t i = 0; i < count && good; i++)
-        good = links_fit(s, &s->file->buffers.items[i]) && fill_buffer(s, i);
+        good = links_fit(s, &s->file->buffers.items[i]) && fill_buffer(s, i, true);
     return good;
 }
 
@@ -302,10 +302,15 @@ static bool shared_fits(const hd_session *s, uint32_t index)
 {
     const hd_launch *l = &s->file->launches.items[index];
     uint32_t own = hd_program_describe(s->programs[index]).static_shared_bytes;
-    if (!l->shared_bytes || (uint64_t)own + l->shared_bytes <= HD_LARGEST_SHARED_BYTES)
+    const hd_yaml_node *shared = hd_yaml_get(l->node, "shared");
+    if ((uint64_t)own + l->shared_bytes <= HD_LARGEST_SHARED_BYTES)
         return true;
-    hd_yaml_report(s->diagnostics, hd_yaml_get(l->node, "shared"), HD_DIAG_BAD_VALUE,
-                  "with the kernel's own %u bytes of shared memory that is over %u", own, HD_LARGEST_SHARED_BYTES);
+    if (!l->shared_bytes)
+        hd_yaml_report(s->diagnostics, hd_yaml_get(l->node, "kernel"), HD_DIAG_BAD_VALUE,
+                       "the kernel has %u bytes of shared memory; no GPU has more than %u a thread block", own, HD_LARGEST_SHARED_BYTES);
+    else
+        hd_yaml_report(s->diagnostics, shared, HD_DIAG_BAD_VALUE,
+                       "with the kernel's own %u bytes of shared memory that is over %u", own, HD_LARGEST_SHARED_BYTES);
     return false;
 }
 
@@ -431,7 +436,7 @@ static bool run_set(void *context, const hd_launch_step *step)
     const hd_session *s = ((session_run *)context)->session;
     uint64_t size = s->file->buffers.items[step->buffer].size_bytes;
     if (step->first_content)
-        return fill_buffer(s, step->buffer);
+        return fill_buffer(s, step->buffer, false);
     if (step->bytes)
         memcpy(bytes_of(s, step->buffer), step->bytes, size);
     else

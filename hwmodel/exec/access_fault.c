@@ -31,18 +31,18 @@ static const char *space_word(hd_space space)
 }
 
 /* Shared, local and parameter memory: its size, and the variable that is nearest. */
-static void describe_block(const hd_warp *w, hd_space space, int64_t at, long long bytes, char *note, size_t size)
+static void describe_block(const hd_warp *w, hd_space space, uint64_t at, unsigned long long bytes, char *note, size_t size)
 {
     const hd_program *p = w->cta->program;
     const hd_frame *f = hd_top_frame(w);
     char nearest[160] = "";
     bool local = space == HD_SPACE_LOCAL, known = false;
     if (local)
-        known = hd_describe_variable(p, &f->code->variables, at - f->local_base, nearest, sizeof nearest);
+        known = hd_describe_variable(p, &f->code->variables, f->local_base, at, nearest, sizeof nearest);
     else if (space == HD_SPACE_SHARED)
-        known = hd_describe_variable(p, &p->shared_variables, at, nearest, sizeof nearest);
-    snprintf(note, size, "the %s memory here has %lld bytes; this is byte %lld%s%s", space_word(space), bytes,
-             (long long)at, known ? ", " : "", nearest);
+        known = hd_describe_variable(p, &p->shared_variables, 0, at, nearest, sizeof nearest);
+    snprintf(note, size, "the %s memory here has %llu bytes; this is byte %llu%s%s", space_word(space), bytes,
+             (unsigned long long)at, known ? ", " : "", nearest);
 }
 
 static void describe(const hd_op *op, hd_warp *w, uint64_t address, char *note, size_t size)
@@ -55,7 +55,7 @@ static void describe(const hd_op *op, hd_warp *w, uint64_t address, char *note, 
     else if (space == HD_SPACE_CONST)
         hd_memory_describe(m, space, op->space == HD_SPACE_NONE ? address : address + m->const_window, note, size);
     else if (hd_region_find(op, w, (hd_space)op->space, address, &r))
-        describe_block(w, space, (int64_t)(address - r.first), (long long)r.size, note, size);
+        describe_block(w, space, address - r.first, (unsigned long long)r.size, note, size);
     else
         snprintf(note, size, "nothing is there");
 }

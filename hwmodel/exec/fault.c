@@ -117,16 +117,16 @@ static void report(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note
     w->cta->fault = d;
 }
 
-bool hd_describe_variable(const hd_program *program, const hd_placed_array *variables, int64_t at, char *text,
+bool hd_describe_variable(const hd_program *program, const hd_placed_array *variables, uint64_t base, uint64_t at, char *text,
                           size_t size)
 {
     const hd_module *m = program->module;
     const hd_placed *best = NULL;
-    int64_t least = 0;
+    uint64_t least = 0;
     for (uint32_t i = 0; i < variables->count; i++) {
         const hd_placed *v = &variables->items[i];
-        int64_t end = v->offset + (int64_t)m->symbols.items[v->symbol].size_bytes;
-        int64_t away = at < v->offset ? v->offset - at : at < end ? 0 : at - end + 1;
+        uint64_t begin = base + v->offset, end = begin + m->symbols.items[v->symbol].size_bytes;
+        uint64_t away = at < begin ? begin - at : at < end ? 0 : at - end + 1;
         if (!best || away < least) {
             best = v;
             least = away;
@@ -138,11 +138,11 @@ bool hd_describe_variable(const hd_program *program, const hd_placed_array *vari
     const char *name = hd_names_text(&m->names, s->name);
     unsigned long long bytes = s->size_bytes;
     if (!least)
-        snprintf(text, size, "byte %lld of '%s' (%llu bytes)", (long long)(at - best->offset), name, bytes);
-    else if (at < best->offset)
-        snprintf(text, size, "%lld bytes before '%s' (%llu bytes)", (long long)least, name, bytes);
+        snprintf(text, size, "byte %llu of '%s' (%llu bytes)", (unsigned long long)(at - base - best->offset), name, bytes);
+    else if (at < base + best->offset)
+        snprintf(text, size, "%llu bytes before '%s' (%llu bytes)", (unsigned long long)least, name, bytes);
     else
-        snprintf(text, size, "%lld bytes behind the end of '%s' (%llu bytes)", (long long)least - 1, name, bytes);
+        snprintf(text, size, "%llu bytes behind the end of '%s' (%llu bytes)", (unsigned long long)(least - 1), name, bytes);
     return true;
 }
 

@@ -2,6 +2,8 @@
  * the CTA's shared memory. */
 #include "hwmodel/exec/decode.h"
 
+enum { MOST_SHARED_BYTES = 1 << 30 };
+
 static uint32_t round_up(uint64_t value, uint32_t multiple)
 {
     return (uint32_t)((value + multiple - 1) / (multiple ? multiple : 1) * (multiple ? multiple : 1));
@@ -71,7 +73,8 @@ static void place_shared(hd_decoder *d, uint32_t symbol, bool unsized)
     }
     d->symbol_offset[symbol] = round_up(p->static_shared_bytes, s->align);
     hd_array_push(&p->shared_variables, (hd_placed){symbol, d->symbol_offset[symbol]});
-    p->static_shared_bytes = d->symbol_offset[symbol] + (uint32_t)s->size_bytes;
+    uint64_t end = d->symbol_offset[symbol] + s->size_bytes; /* too much is refused later, with the launch's own */
+    p->static_shared_bytes = end < MOST_SHARED_BYTES ? (uint32_t)end : MOST_SHARED_BYTES;
 }
 
 void hd_layout_shared(hd_decoder *d)

@@ -368,8 +368,9 @@ hd_step hd_fault_note(const hd_op *op, hd_warp *w, uint32_t lanes, const char *n
  * it; NULL: nothing was ever allocated below it. */
 struct hd_heap_block;
 void hd_fault_note_block(hd_warp *w, uint64_t address, const struct hd_heap_block *block);
-/* "4 bytes behind the end of 's' (16 bytes)": the variable nearest to an offset; false where there is none. */
-bool hd_describe_variable(const hd_program *program, const hd_placed_array *variables, int64_t at, char *text,
+/* "4 bytes behind the end of 's' (16 bytes)": the variable nearest to an address, where they begin at `base`; false where there is
+ * none. */
+bool hd_describe_variable(const hd_program *program, const hd_placed_array *variables, uint64_t base, uint64_t at, char *text,
                           size_t size);
 void hd_fault_note_place(hd_warp *w, const hd_code *code, uint32_t ordinal, const char *text);
 /* Notes of the fault that was just reported: where other lanes of the warp are, as far as they are in this function. */

@@ -1,7 +1,8 @@
 """Replays of several launch files, and the runs of one: side by side they say what they say one after another."""
 import os
+import subprocess
 
-from support import TOP, expect, read, run, same, write
+from support import TIMEOUT, TOP, expect, read, run, same, write
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 KERNEL = HEAD + """%(declarations)s
@@ -141,12 +142,15 @@ def case_what_is_piped_is_read_once(folder):
         piped = run("replay", *options, "-", stdin=read(example("vectorAdd")), cwd=where)
         named.out = named.out.replace(b"vectorAdd.yaml", b"-")
         expect_same(named, piped, "launch file from standard input, " + " ".join(options))
-        module = os.path.join(where, "vectorAdd.ptx")
-        text = read(example("vectorAdd")).replace(b"vectorAdd.ptx", b"/dev/stdin")
-        path = write(os.path.join(folder, "vectorAdd.yaml"), text)
-        piped = run("replay", *options, path, stdin=read(module), cwd=where)
-        piped.out, piped.err = piped.out.replace(path.encode(), b"-"), piped.err.replace("/dev/stdin", "vectorAdd.ptx")
-        expect_same(named, piped, "module from standard input, " + " ".join(options))
+        module, pipe = os.path.join(where, "vectorAdd.ptx"), os.path.join(folder, "pipe")
+        path = write(os.path.join(folder, "vectorAdd.yaml"), read(example("vectorAdd")).replace(b"vectorAdd.ptx", pipe.encode()))
+        os.mkfifo(pipe)
+        writer = subprocess.Popen(["sh", "-c", 'exec cat "$0" >"$1"', module, pipe])
+        piped = run("replay", *options, path, cwd=where)
+        writer.wait(TIMEOUT)
+        os.unlink(pipe)
+        piped.out, piped.err = piped.out.replace(path.encode(), b"-"), piped.err.replace(pipe, "vectorAdd.ptx")
+        expect_same(named, piped, "module from a pipe, " + " ".join(options))
 
 
 LOADS = ("ld.global.u32 %r1, [%rd0];\n\tld.global.u32 %r2, [%rd0+4];\n\tadd.u32 %r3, %r1, %r2;\n\tld.global.u32 %r4, [%rd0+8];\n"

@@ -58,6 +58,11 @@ static void accesses(void **state)
     run = run_body(".local .align 4 .b32 l[4];\nmov.u64 %rd5, l;\nld.local.u32 %r2, [%rd5+16];", 32);
     expect_fault(&run, FIRST_LINE + 2, "out-of-bounds access of 4 bytes at local address",
                  "has 16 bytes; this is byte 16, 0 bytes behind the end of 'l' (16 bytes)");
+    run = run_body(".local .align 4 .b32 l[4];\nmov.u64 %rd5, 0x8000000000000000;\nst.local.u32 [%rd5], 1;\nmov.u64 %rd5, l;\n"
+                   "ld.local.u32 %r2, [%rd5];",
+                   32);
+    expect_fault(&run, FIRST_LINE + 2, "out-of-bounds access of 4 bytes at local address 0x8000000000000000",
+                 "has 16 bytes; this is byte 9223372036854775808, 9223372036854775792 bytes behind the end of 'l' (16 bytes)");
     run = run_body("mov.u64 %rd5, 0;\nld.u32 %r1, [%rd5];", 32);
     expect_fault(&run, FIRST_LINE + 1, "generic address 0x0", "0: a null pointer, or 0 bytes behind one\n");
     run = run_body("atom.global.add.u32 %r1, [%rd1+4096], 1;", 32);

@@ -1,0 +1,70 @@
+/* Files that are not finished: removed where the program ends before they are, by a signal or for lack of memory.
+ *
+ * The list is the program's own, as signals are. What a handler may do: unlink, and the signal's default at last. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MOST_TEMPORARIES = 8 };
+static _Atomic(const char *) temporaries[MOST_TEMPORARIES];
+static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void remove_all(void)
+{
+    for (int i = 0; i < MOST_TEMPORARIES; i++) {
+        const char *path = atomic_load(&temporaries[i]);
+        if (path)
+            unlink(path);
+    }
+}
+
+/* Not a reset of the handler before: a second signal would leave what is not removed yet. */
+static void die(int number)
+{
+    remove_all();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* What is ignored (nohup) stays so. A file that grows beyond its limit is an error of write, with a message. */
+void hd_temporary_watch(void)
+{
+    struct sigaction action = {.sa_handler = die}, before;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        sigaddset(&action.sa_mask, deadly[i]);
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        if (sigaction(deadly[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(deadly[i], &action, NULL);
+    signal(SIGXFSZ, SIG_IGN);
+    hd_at_out_of_memory(remove_all);
+}
+
+static void replace(const char *from, const char *to)
+{
+    for (int i = 0; i < MOST_TEMPORARIES; i++) {
+        const char *expected = from;
+        if (atomic_compare_exchange_strong(&temporaries[i], &expected, to))
+            return;
+    }
+}
+
+int hd_temporary_make(char *pattern)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* no signal finds a file that is not listed */
+    int descriptor = mkostemp(pattern, O_CLOEXEC), error = errno;
+    if (descriptor >= 0)
+        replace(NULL, pattern);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return descriptor;
+}
+
+void hd_temporary_forget(const char *path) { replace(path, NULL); }
