@@ -309,6 +309,18 @@ static void release_in_a_span_is_refuted(void **state)
     expect_refuted(BODY(RENAMED, "bar.warp.sync -1; //@pbr (7)\n", ""), hd_check_release, true);
 }
 
+static void checkers_count_groups(void **state)
+{
+    (void)state;
+#define GROUPED(commits, pending) HEAD ".visible .entry k(.param .u64 out, .param .u64 desc)\n{ " RENAMED BARE FIRST commits WAIT(pending) "add.u32 %t1, %t0, 1; //@pbr (3)\n" WAIT(0) "add.u32 %t2, %t1, 1;\nret;\n}\n"
+    expect_refuted(GROUPED(COMMIT, 0), hd_check_release, false);
+    expect_refuted(GROUPED(COMMIT, 1), hd_check_release, true);
+    expect_refuted(GROUPED(COMMIT COMMIT, 1), hd_check_release, false);
+    expect_refuted(GROUPED(COMMIT COMMIT, 2), hd_check_release, true);
+    expect_refuted(GROUPED("", 0), hd_check_release, true);
+    expect_refuted(GROUPED("@%p0 " COMMIT, 0), hd_check_release, true);
+}
+
 static void tags_for_a_window_in_a_span_are_refuted(void **state)
 {
     (void)state;
@@ -454,6 +466,7 @@ int main(void)
         cmocka_unit_test(allocation_leaves_what_is_in_flight_alone),
         cmocka_unit_test(clean_moves_nothing_into_a_span),
         cmocka_unit_test(release_in_a_span_is_refuted),
+        cmocka_unit_test(checkers_count_groups),
         cmocka_unit_test(tags_for_a_window_in_a_span_are_refuted),
         cmocka_unit_test(pairs_and_intervals_of_a_span_are_refuted),
         cmocka_unit_test(a_register_in_flight_that_is_used_again_is_refused),
