@@ -111,9 +111,8 @@ static void list_items(hd_report_job *job)
 {
     hd_module *module = job->common.module;
     uint32_t *item_of = HD_ARENA_ARRAY(&job->arena, uint32_t, module->functions.count);
-    job->common.uses = HD_ARENA_ARRAY(&job->arena, report_uses, module->functions.count);
-    for (uint32_t i = 0; i < module->functions.count; i++)
-        report_find_uses(module, i, &job->common.uses[i]);
+    bool all = false;
+    job->common.uses = report_find_uses(module, &job->arena);
     for (uint32_t i = 0; i < module->functions.count; i++)
         if (hd_function_selected(module->functions.items[i], job->options.kernel))
             add_item(job, item_of, i, true);
@@ -122,9 +121,10 @@ static void list_items(hd_report_job *job)
         job->any_calls |= uses->callees.count || uses->indirect;
         for (uint32_t c = 0; c < uses->callees.count; c++)
             add_item(job, item_of, uses->callees.items[c], false);
-        for (uint32_t f = 0; uses->indirect && f < module->functions.count; f++)
+        for (uint32_t f = 0; uses->indirect && !all && f < module->functions.count; f++)
             if (module->functions.items[f]->has_body)
                 add_item(job, item_of, f, false);
+        all |= uses->indirect;
     }
 }
 

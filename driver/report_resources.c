@@ -1,87 +1,11 @@
 /* What a kernel takes beside registers, what its loads are read by, and what allocation finds.
  *
- * Memory and barriers are those that the kernel's own code and that of all functions it may call mention. A function's
- * name anywhere in an operand or a table of call targets counts as a call. Linear in operands; a kernel's calls are
- * followed once each.
+ * Memory and barriers are those that the kernel's own code and that of all functions it may call mention. Linear in
+ * operands and in the variables that are mentioned.
  */
 #include "driver/report_work.h"
 
-enum { BARRIERS_OF_A_CTA = 16, WORST_LOOP_DEPTH = 6 };
-
-/* ---- calls ----------------------------------------------------------------------------------------------------------
- */
-
-static uint32_t body_of(const hd_module *module, uint32_t symbol)
-{
-    const hd_symbol *s = &module->symbols.items[symbol];
-    if (s->kind != HD_SYMBOL_FUNCTION || s->function == HD_NONE)
-        return HD_NONE;
-    if (module->functions.items[s->function]->has_body)
-        return s->function;
-    for (uint32_t i = 0; i < module->functions.count; i++)
-        if (module->functions.items[i]->name == s->name && module->functions.items[i]->has_body)
-            return i;
-    return HD_NONE;
-}
-
-static void add_callee(const hd_module *module, uint32_t symbol, hd_u32_array *callees)
-{
-    uint32_t body = body_of(module, symbol);
-    for (uint32_t i = 0; i < callees->count && body != HD_NONE; i++)
-        if (callees->items[i] == body)
-            body = HD_NONE;
-    if (body != HD_NONE)
-        hd_array_push(callees, body);
-}
-
-static bool is_indirect_call(const hd_function *f, const hd_instruction *insn)
-{
-    const hd_operand *o = hd_insn_operands(f, insn), *end = o + insn->operand_count;
-    if (!(hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL))
-        return false;
-    while (o < end && o->kind == HD_OPERAND_LIST)
-        o += hd_operand_extent(o);
-    return o < end && o->kind != HD_OPERAND_SYMBOL;
-}
-
-void report_find_uses(const hd_module *module, uint32_t function, report_uses *uses)
-{
-    const hd_function *f = module->functions.items[function];
-    for (uint32_t i = 0; i < f->operands.count; i++) {
-        const hd_operand *o = &f->operands.items[i];
-        if (o->kind != HD_OPERAND_SYMBOL)
-            continue;
-        const hd_symbol *s = &module->symbols.items[o->value];
-        if (s->kind == HD_SYMBOL_FUNCTION)
-            add_callee(module, o->value, &uses->callees);
-        else if (s->kind == HD_SYMBOL_VARIABLE && (s->space == HD_SPACE_SHARED || s->space == HD_SPACE_CONST))
-            hd_array_push(&uses->variables, o->value);
-    }
-    for (uint32_t i = 0; i < f->instructions.count && !uses->indirect; i++)
-        uses->indirect = is_indirect_call(f, &f->instructions.items[i]);
-    for (uint32_t t = 0; t < f->tables.count; t++)
-        for (uint32_t i = 0; f->tables.items[t].kind == HD_TABLE_CALL_TARGETS && i < f->tables.items[t].count; i++)
-            add_callee(module, f->table_entries.items[f->tables.items[t].first + i], &uses->callees);
-}
-
-/* The function and all that it may call, each once. */
-static void follow_calls(const report_common *c, uint32_t function, hd_arena *scratch, hd_u32_array *all)
-{
-    hd_array_push(all, function);
-    if (!c->uses[function].callees.count)
-        return;
-    bool *seen = HD_ARENA_ARRAY(scratch, bool, c->module->functions.count);
-    seen[function] = true;
-    for (uint32_t i = 0; i < all->count; i++) {
-        const hd_u32_array *callees = &c->uses[all->items[i]].callees;
-        for (uint32_t k = 0; k < callees->count; k++) {
-            if (seen[callees->items[k]])
-                continue;
-            seen[callees->items[k]] = true;
-            hd_array_push(all, callees->items[k]);
-        }
-    }
-}
+enum { WORST_LOOP_DEPTH = 6 };
 
 /* ---- memory and barriers --------------------------------------------------------------------------------------------
  */
@@ -92,21 +16,12 @@ static uint64_t place_after(uint64_t at, const hd_symbol *s)
     return (at + align - 1) / align * align + s->size_bytes;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* Variables in the order of their declaration, each once. */
-static void add_variables(report_kernel_work *work, hd_u32_array *variables)
+static void add_variables(report_kernel_work *work, const hd_u32_array *variables)
 {
     hd_report_kernel *k = work->kernel;
-    if (variables->count)
-        qsort(variables->items, variables->count, sizeof(uint32_t), compare_ids);
     for (uint32_t i = 0; i < variables->count; i++) {
         const hd_symbol *s = &work->common->module->symbols.items[variables->items[i]];
-        if (s->is_unsized || (i && variables->items[i] == variables->items[i - 1]))
+        if (s->is_unsized)
             continue;
         uint64_t *bytes = s->space == HD_SPACE_SHARED ? &k->static_shared_bytes : &k->constant_bytes;
         *bytes = place_after(*bytes, s);
@@ -131,40 +46,11 @@ static void add_own_memory(report_kernel_work *work)
             place_after(work->kernel->parameter_bytes, &module->symbols.items[f->parameter_first + i]);
 }
 
-/* The barriers that an instruction names: the highest and 1; all where a register says which. */
-static uint32_t barriers_of(const hd_function *f, const hd_instruction *insn)
-{
-    uint16_t opcode = hd_insn_form(f, insn)->opcode;
-    if (opcode != HD_OP_BAR && opcode != HD_OP_BARRIER)
-        return 0;
-    const hd_operand *o = hd_insn_operands(f, insn);
-    for (uint32_t i = 0; i < insn->operand_count; i += hd_operand_extent(&o[i])) {
-        if (o[i].flags & HD_OPERAND_DEF)
-            continue;
-        uint64_t id = o[i].kind == HD_OPERAND_LITERAL ? f->module->literals.items[o[i].value].bits : BARRIERS_OF_A_CTA;
-        return id < BARRIERS_OF_A_CTA ? (uint32_t)id + 1 : BARRIERS_OF_A_CTA;
-    }
-    return 1;
-}
-
 static void add_called(report_kernel_work *work)
 {
-    const report_common *c = work->common;
-    hd_u32_array all = {0}, variables = {0};
-    follow_calls(c, work->function_index, &work->scratch, &all);
-    for (uint32_t i = 0; i < all.count; i++) {
-        const hd_function *f = c->module->functions.items[all.items[i]];
-        const report_uses *uses = &c->uses[all.items[i]];
-        for (uint32_t v = 0; v < uses->variables.count; v++)
-            hd_array_push(&variables, uses->variables.items[v]);
-        for (uint32_t n = 0; n < f->instructions.count; n++) {
-            uint32_t barriers = barriers_of(f, &f->instructions.items[n]);
-            work->kernel->barriers = barriers > work->kernel->barriers ? barriers : work->kernel->barriers;
-        }
-    }
-    add_variables(work, &variables);
-    hd_array_free(&all);
-    hd_array_free(&variables);
+    const report_uses *uses = &work->common->uses[work->function_index];
+    work->kernel->barriers = uses->barriers;
+    add_variables(work, &uses->variables);
 }
 
 /* ---- loads ----------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
  *   report_code.c       a kernel's instructions, registers, ranges, touches, pressure
  *   report_lines.c      places and source lines
  *   report_values.c     the values at the peak
+ *   report_calls.c      what functions use, and call
  *   report_resources.c  memory, barriers, loads, allocation, bank conflicts
  *   report_techniques.c what each technique's pass finds
  *   report_findings.c   occupancy, and what is worth a look
@@ -20,10 +21,11 @@
 #include "passes/liveness.h"
 #include "passes/regalloc.h"
 
-/* What a function's operands name. */
+/* What a function uses. */
 typedef struct report_uses {
-    hd_u32_array callees;   /* functions with a body, each once */
-    hd_u32_array variables; /* symbols of shared and constant variables, with repetitions */
+    hd_u32_array callees;   /* functions with a body, with repetitions */
+    hd_u32_array variables; /* shared and constant ones of it and of all that it may call: ascending symbols */
+    uint32_t barriers;      /* the highest that it and all that it may call name, and 1 */
     bool indirect;          /* calls through a register */
 } report_uses;
 
@@ -70,7 +72,8 @@ typedef struct report_kernel_work {
     uint32_t *definitions, *reads; /* by register: instructions that write it, that read it */
 } report_kernel_work;
 
-void report_find_uses(const hd_module *module, uint32_t function, report_uses *uses);
+/* By function. In the arena, but for callees and variables. */
+report_uses *report_find_uses(const hd_module *module, hd_arena *arena);
 
 void report_live_init(report_kernel_work *work);
 /* As hd_live_start and hd_live_step over work->live.walk. */

@@ -68,7 +68,8 @@ void hd_function_restore(hd_function *f, hd_function *copy)
 /* All that a module holds on the heap, but for its functions and names. */
 #define MODULE_ARRAYS(each)                                                                                          \
     each(statements) each(symbols) each(variable_groups) each(dimensions) each(initializers) each(literals)         \
-    each(locations) each(files) each(verbatims) each(tokens) each(forms) each(form_of_name)
+    each(locations) each(files) each(verbatims) each(tokens) each(forms) each(form_of_name) \
+    each(function_of_name) each(percent_symbols)
 
 static hd_function *copy_into(hd_module *module, const hd_function *from)
 {
@@ -126,6 +127,7 @@ static hd_function *make_function(hd_module *module, hd_name name)
 hd_function *hd_function_new(hd_module *module, hd_name name)
 {
     hd_function *function = make_function(module, name);
+    function->index = module->functions.count;
     hd_array_push(&module->functions, function);
     return function;
 }
@@ -137,16 +139,37 @@ hd_function *hd_module_globals(hd_module *module)
     return module->globals;
 }
 
+static void index_function(hd_module *module, hd_function *f)
+{
+    uint32_t *found = &module->function_of_name.items[f->name];
+    if (!*found || (f->has_body && !module->functions.items[*found - 1]->has_body))
+        *found = f->index + 1;
+}
+
+void hd_module_index(hd_module *module)
+{
+    uint32_t names = module->names.entries.count;
+    hd_array_clear(&module->function_of_name);
+    memset(hd_array_extend(&module->function_of_name, names), 0, names * sizeof(uint32_t));
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        index_function(module, module->functions.items[i]);
+    hd_array_clear(&module->percent_symbols);
+    for (uint32_t i = 0; i < module->symbols.count; i++) {
+        const hd_symbol *s = &module->symbols.items[i];
+        if ((s->function == HD_NONE || s->kind == HD_SYMBOL_FUNCTION) && *hd_names_text(&module->names, s->name) == '%')
+            hd_array_push(&module->percent_symbols, i);
+    }
+}
+
+hd_function *hd_module_function(const hd_module *module, hd_name name)
+{
+    uint32_t found = name < module->function_of_name.count ? module->function_of_name.items[name] : 0;
+    return found && name ? module->functions.items[found - 1] : NULL;
+}
+
 hd_function *hd_module_find_function(const hd_module *module, const char *name)
 {
-    hd_function *found = NULL;
-    hd_name wanted = hd_names_find(&module->names, name, strlen(name));
-    for (uint32_t i = 0; wanted && i < module->functions.count; i++) {
-        hd_function *f = module->functions.items[i];
-        if (f->name == wanted && (!found || (f->has_body && !found->has_body)))
-            found = f;
-    }
-    return found;
+    return hd_module_function(module, hd_names_find(&module->names, name, strlen(name)));
 }
 
 bool hd_formals_next(hd_formals *walk, hd_formal *formal)

@@ -220,6 +220,7 @@ typedef struct hd_cfg hd_cfg; /* ir/cfg.h */
 typedef struct hd_function {
     struct hd_module *module;
     hd_name name;
+    uint32_t index;                /* in module->functions */
     uint32_t symbol;               /* in module->symbols */
     bool is_entry, has_body, no_return;
     bool is_open_prototype; /* a prototype whose text has no semicolon */
@@ -329,6 +330,8 @@ typedef struct hd_module {
     HD_ARRAY(hd_name) tokens;    /* spellings, shared by all hd_tokens */
     HD_ARRAY(struct hd_form) forms;
     hd_u32_array form_of_name;   /* by hd_name of the spelling: form + 1; 0 = not decoded */
+    hd_u32_array function_of_name; /* by hd_name: hd_module_function() + 1; 0: none. What is younger than the text has no entry */
+    hd_u32_array percent_symbols;  /* functions, and variables outside of them, whose names begin with % as those of registers do */
     hd_function *globals;        /* body-less function that owns module-scope .reg declarations (old PTX) */
     bool strict;                 /* unknown opcodes and modifiers are errors */
     bool extended;               /* the text holds annotations in the extended spelling */
@@ -348,7 +351,9 @@ hd_function *hd_function_copy(const hd_function *function);
 void hd_function_copy_free(hd_function *copy); /* NULL is fine */
 void hd_function_restore(hd_function *function, hd_function *copy);
 hd_function *hd_module_globals(hd_module *module);                        /* module->globals, made where there is none */
-hd_function *hd_module_find_function(const hd_module *module, const char *name); /* the one with a body, where there are several */
+void hd_module_index(hd_module *module); /* its functions and symbols are all there: makes function_of_name and percent_symbols */
+hd_function *hd_module_function(const hd_module *module, hd_name name); /* the one with a body, where there are several; NULL: none */
+hd_function *hd_module_find_function(const hd_module *module, const char *name);
 
 /* The results or parameters of a function, in the order of its header. */
 typedef struct hd_formal {

@@ -37,6 +37,7 @@ hd_module *hd_parse_ptx(hd_source *source, const hd_parse_options *options, hd_d
     hd_builder_end(&builder);
     check_head(&builder);
     hd_builder_free(&builder);
+    hd_module_index(module);
     if (!options->ignore_annotations && diagnostics->error_count == errors)
         hd_read_annotations(module, options);
     return module;

@@ -3,7 +3,7 @@
  * inlines small ones and gives big ones registers as their caller needs them; what they need themselves is not seen
  * here, nor is an address that another function takes, nor recursion through several.
  *
- * Complexity: linear in the caller, in initializers and in the bodies of its callees, times the callees.
+ * Complexity: linear in the caller, in the bodies of its callees and in initializers, but for sorting.
  */
 #include "passes/estimate_work.h"
 
@@ -28,53 +28,64 @@ static bool calls_symbol(const hd_function *f, uint32_t symbol)
     return false;
 }
 
-static bool takes_address(const hd_function *f, uint32_t symbol)
+static int ascending(const void *a, const void *b)
 {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort(hd_u32_array *symbols)
+{
+    if (symbols->count)
+        qsort(symbols->items, symbols->count, sizeof *symbols->items, ascending);
+}
+
+typedef struct named { /* functions, with repetitions */
+    hd_u32_array called, taken; /* by the caller's calls; by its other operands, and in variables */
+} named;
+
+/* The number of calls of what is no function's name. */
+static uint32_t find_named(const hd_function *f, named *n)
+{
+    const hd_module *m = f->module;
+    uint32_t others = 0;
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
         const hd_operand *o = hd_insn_operands(f, insn), *callee = callee_of(f, insn);
+        bool by_name = callee && callee->kind == HD_OPERAND_SYMBOL;
+        if (by_name)
+            hd_array_push(&n->called, callee->value);
+        others += hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL && !by_name;
         for (uint32_t k = 0; k < insn->operand_count; k++)
-            if (&o[k] != callee && o[k].kind == HD_OPERAND_SYMBOL && o[k].value == symbol)
-                return true;
+            if (&o[k] != callee && o[k].kind == HD_OPERAND_SYMBOL && m->symbols.items[o[k].value].kind == HD_SYMBOL_FUNCTION)
+                hd_array_push(&n->taken, o[k].value);
     }
-    return false;
+    for (uint32_t i = 0; n->called.count && i < m->initializers.count; i++)
+        if (m->initializers.items[i].kind == HD_INIT_ADDRESS)
+            hd_array_push(&n->taken, m->initializers.items[i].symbol);
+    sort(&n->called);
+    sort(&n->taken);
+    return others;
 }
 
-static bool is_stored(const hd_module *m, uint32_t symbol)
+static bool keeps_convention(const hd_module *m, const named *n, uint32_t symbol)
 {
-    for (uint32_t i = 0; i < m->initializers.count; i++)
-        if (m->initializers.items[i].kind == HD_INIT_ADDRESS && m->initializers.items[i].symbol == symbol)
-            return true;
-    return false;
-}
-
-static bool keeps_convention(const hd_function *caller, uint32_t symbol)
-{
-    hd_module *m = caller->module;
-    const hd_function *callee = hd_module_find_function(m, hd_names_text(&m->names, m->symbols.items[symbol].name));
-    return !callee || !callee->has_body || is_stored(m, symbol) || takes_address(caller, symbol) ||
-           calls_symbol(callee, symbol);
+    const hd_function *callee = hd_module_function(m, m->symbols.items[symbol].name);
+    return !callee || !callee->has_body || calls_symbol(callee, symbol) ||
+           (n->taken.count && bsearch(&symbol, n->taken.items, n->taken.count, sizeof symbol, ascending));
 }
 
 uint32_t estimate_count_calls(const hd_function *f)
 {
-    hd_u32_array known = {0}; /* 2 * symbol + whether calls of it keep to the convention */
-    uint32_t calls = 0;
-    for (uint32_t i = 0; i < f->instructions.count; i++) {
-        const hd_operand *o = callee_of(f, &f->instructions.items[i]);
-        if (!(hd_insn_form(f, &f->instructions.items[i])->behaviour & HD_BEHAVE_CALL))
-            continue;
-        if (!o || o->kind != HD_OPERAND_SYMBOL) {
-            calls++;
-            continue;
-        }
-        uint32_t k = 0;
-        while (k < known.count && known.items[k] / 2 != o->value)
-            k++;
-        if (k == known.count)
-            hd_array_push(&known, 2 * o->value + keeps_convention(f, o->value));
-        calls += known.items[k] & 1;
+    named n = {0};
+    uint32_t calls = find_named(f, &n);
+    bool keeps = false;
+    for (uint32_t i = 0; i < n.called.count; i++) {
+        if (!i || n.called.items[i] != n.called.items[i - 1])
+            keeps = keeps_convention(f->module, &n, n.called.items[i]);
+        calls += keeps;
     }
-    hd_array_free(&known);
+    hd_array_free(&n.called);
+    hd_array_free(&n.taken);
     return calls;
 }

@@ -41,13 +41,11 @@ static bool is_prefix_free(const hd_function *f, const char *prefix)
         taken |= looks_physical(hd_names_text(&m->names, f->tables.items[i].name), prefix);
     for (uint32_t i = 0; m->globals && i < m->globals->declarations.count; i++)
         taken |= looks_physical(hd_names_text(&m->names, m->globals->declarations.items[i].name), prefix);
-    for (uint32_t i = 0; i < m->symbols.count; i++) {
-        const hd_symbol *s = &m->symbols.items[i];
-        bool elsewhere =
-            s->function != HD_NONE && m->functions.items[s->function] != f && s->kind != HD_SYMBOL_FUNCTION;
-        const char *text = elsewhere ? "" : hd_names_text(&m->names, s->name);
-        taken |= *text == '%' && looks_physical(text, prefix);
-    }
+    for (uint32_t i = 0; i < m->percent_symbols.count; i++)
+        taken |= looks_physical(hd_names_text(&m->names, m->symbols.items[m->percent_symbols.items[i]].name), prefix);
+    uint32_t end = f->index + 1 < m->functions.count ? m->functions.items[f->index + 1]->result_first : m->symbols.count;
+    for (uint32_t i = f->result_first; i < end; i++) /* its own, and what is declared behind it */
+        taken |= m->symbols.items[i].function == f->index && looks_physical(hd_names_text(&m->names, m->symbols.items[i].name), prefix);
     return !taken;
 }
 

@@ -34,7 +34,7 @@ static const hd_function *body_of(const hd_module *m, uint32_t symbol)
     if (s->kind != HD_SYMBOL_FUNCTION)
         return NULL;
     const hd_function *f = s->function == HD_NONE ? NULL : m->functions.items[s->function];
-    f = f && f->has_body ? f : hd_module_find_function(m, hd_names_text(&m->names, s->name));
+    f = f && f->has_body ? f : hd_module_function(m, s->name);
     return f && f->has_body ? f : NULL;
 }
 

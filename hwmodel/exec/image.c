@@ -19,7 +19,7 @@ static bool fail(loader *l, const hd_symbol *s, const char *why)
 /* A function that is declared before it is defined has a symbol of each: one address. */
 static uint32_t definition_of(const hd_module *m, uint32_t symbol)
 {
-    const hd_function *f = hd_module_find_function(m, hd_names_text(&m->names, m->symbols.items[symbol].name));
+    const hd_function *f = hd_module_function(m, m->symbols.items[symbol].name);
     return f ? f->symbol : symbol;
 }
 

@@ -28,7 +28,7 @@ static const hd_operand *called(const hd_function *f, const hd_instruction *insn
 
 static const hd_function *function_of(const hd_module *m, uint32_t symbol)
 {
-    const hd_function *f = hd_module_find_function(m, hd_names_text(&m->names, m->symbols.items[symbol].name));
+    const hd_function *f = hd_module_function(m, m->symbols.items[symbol].name);
     return f && f->has_body ? f : NULL;
 }
 

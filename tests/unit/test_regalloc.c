@@ -258,6 +258,17 @@ static void taken_names_get_a_prefix(void **state)
                    0); /* no digits, and yet a range's name */
     assert_string_equal(text_of(&s, 0), "ld.local.u32 %hd_R0, [%R];");
     close_subject(&s);
+    static const char *const before[] = {".global .b32 %R1;\n", ".func f(.param .b32 %R1);\n.global .b32 g;\n"};
+    static const char *const names[] = {"%R1", "g"}, *const loads[] = {"ld.global.u32 %hd_R0, [%R1];", "ld.global.u32 %R0, [g];"};
+    for (uint32_t i = 0; i < 2; i++) { /* a variable of the module; a parameter of another function, which takes nothing */
+        char text[512];
+        snprintf(text, sizeof text,
+                 HEAD "%s.visible .entry k() {\n.reg .b32 %%x<2>;\nld.global.u32 %%x0, [%s];\nst.global.u32 [%s], %%x0;\nret;\n}\n", before[i],
+                 names[i], names[i]);
+        open_allocated(&s, text, 0, 0);
+        assert_string_equal(text_of(&s, 0), loads[i]);
+        close_subject(&s);
+    }
 }
 
 /* The text reads back as architected, and allocates again to the same numbers. */
