@@ -20,7 +20,8 @@ enum { /* the short names of ir/ptx.def's behaviour column */
        DIVERGENT = HD_BEHAVE_DIVERGENT,
        TEXTURE = HD_BEHAVE_TEXTURE,
        VOLATILE = HD_BEHAVE_VOLATILE,
-       YIELD = HD_BEHAVE_YIELD
+       YIELD = HD_BEHAVE_YIELD,
+       MEET = HD_BEHAVE_MEET
 };
 
 const hd_opcode_info hd_opcodes[HD_OPCODE_COUNT] = {
@@ -106,6 +107,8 @@ static uint32_t refine_behaviour(const hd_form *form)
         behaviour |= HD_BEHAVE_FENCE;
     if (form->modifiers[HD_GROUP_TENSORMAP])
         behaviour |= HD_BEHAVE_VOLATILE;
+    if (!form->modifiers[HD_GROUP_SYNC])
+        behaviour &= ~(uint32_t)HD_BEHAVE_MEET;
     return behaviour;
 }
 

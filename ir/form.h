@@ -37,6 +37,7 @@ enum {                            /* hd_opcode_info.behaviour */
     HD_BEHAVE_TEXTURE = 1 << 13,  /* texture or surface path */
     HD_BEHAVE_VOLATILE = 1 << 14, /* keep: no removal, no motion */
     HD_BEHAVE_YIELD = 1 << 15,    /* lanes may wait here: others of the warp may run other code before what follows */
+    HD_BEHAVE_MEET = 1 << 16,     /* lanes wait here for those of another side of a branch, and read their operands after that */
 };
 
 /* Groups of modifiers; a form holds at most one of each group except types (hd_form.types) and extras. The first

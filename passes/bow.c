@@ -3,8 +3,8 @@
  * A destination is
  *
  *   boc   only to the bypass window: the value is transient. Its definition is unguarded; on every path each access is fewer than iw
- *         issued instructions after the one before; it is live across no cut edge, call, barrier, yield or return; and nothing redefines it under
- *         a guard while it is live.
+ *         issued instructions after the one before; it is live across no cut edge, call, barrier, yield or return, nor into an instruction at
+ *         which lanes of two sides of a branch may meet; and nothing redefines it under a guard while it is live.
  *   rf    only to the register file: no path reads it within the window.
  *   both  else.
  *
@@ -27,7 +27,7 @@
  *
  * Complexity: O(rounds * (operands + edges) * log live). Deterministic. Instructions that are not known are tagged both and cut.
  */
-#include "passes/liveness.h"
+#include "passes/sides.h"
 
 enum { HD_BOW_ROUNDS = 16 };
 enum { HD_BOW_BOTH, HD_BOW_RF, HD_BOW_BOC }; /* as ir/annotations.def spells the words */
@@ -65,6 +65,7 @@ typedef struct bow_pass {
     uint32_t iw;
     bool last_round;        /* retreating edges are cut */
     hd_bitset cut;          /* by index in cfg->successors */
+    hd_bitset two_sided;    /* blocks in which lanes may wait for those of another side */
     hd_storage storage;
     const hd_register_set *live_in; /* by block and X: of words */
     const hd_bitset *in_flight; /* words of asynchronous instructions; NULL: none */
@@ -259,14 +260,15 @@ static void define(bow_pass *p, const hd_instruction *insn, const hd_operand *o,
     }
 }
 
-static void use(bow_pass *p, const hd_operand *o, uint32_t at, bool cuts)
+/* meets: it is read only when lanes of other sides have come. */
+static void use(bow_pass *p, const hd_operand *o, uint32_t at, bool cuts, bool meets)
 {
     HD_STORAGE_WORDS (&p->storage, o->value, word) {
         bow_state *s = state_of(p, word);
         if (s->chain == CHAIN_GOOD && s->next != at && (cuts || s->next - at >= p->iw))
             s->chain = CHAIN_BROKEN;
-        if (s->chain == CHAIN_NONE)
-            s->chain = CHAIN_GOOD;
+        if (s->chain == CHAIN_NONE || meets)
+            s->chain = meets ? CHAIN_BROKEN : CHAIN_GOOD;
         s->next = s->near_read = s->at = at;
     }
 }
@@ -277,7 +279,8 @@ static void step(bow_pass *p, uint32_t ordinal)
     const hd_instruction *insn = &f->instructions.items[ordinal];
     uint32_t behaviour = hd_insn_form(f, insn)->behaviour, at = p->storage.issued[ordinal];
     bool call = behaviour & HD_BEHAVE_CALL;
-    bool cuts = behaviour & (HD_BEHAVE_CALL | HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD | HD_BEHAVE_RETURN) ||
+    bool meets = behaviour & HD_BEHAVE_MEET && hd_bitset_has(&p->two_sided, p->block);
+    bool cuts = behaviour & (HD_BEHAVE_CALL | HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD | HD_BEHAVE_RETURN) || meets ||
                 insn->flags & HD_INSN_OPAQUE;
     uint8_t *tag = p->tags + p->tag_first[ordinal];
     HD_INSN_REGISTERS (f, insn, o)
@@ -288,7 +291,7 @@ static void step(bow_pass *p, uint32_t ordinal)
             define(p, insn, o, at);
     HD_INSN_REGISTERS (f, insn, o)
         if (o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE)
-            use(p, o, at, cuts);
+            use(p, o, at, cuts, meets);
     if (cuts)
         p->cut_at = at;
 }
@@ -478,6 +481,7 @@ bool hd_pass_bow(hd_pass_context *context)
         p.post_number[p.cfg->post_order[i]] = i;
     number_tags(&p);
     find_cut_edges(&p);
+    p.two_sided = hd_two_sided_blocks(p.cfg, p.uniformity, p.arena);
     settle(&p);
     annotate(&p);
     hd_array_free(&p.gathered);

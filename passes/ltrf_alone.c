@@ -4,23 +4,18 @@
  *   waits for      what may wait for another warp (ir/waits.def), and loads and atomics for whose value a loop may poll (polling.h): the warp may be
  *   others         parked there
  *   wide ones      that access more words than an interval may have
- *   waiting ones   a barrier or another instruction at which lanes may wait while others of their warp run (HD_BEHAVE_YIELD), where
+ *   waiting ones   a barrier or another instruction at which lanes may wait while others of their warp run (HD_BEHAVE_YIELD, _MEET), where
  *                  there can be others: in a side of a branch that may diverge and has two sides at least that are not its reconvergence
  *                  point nor the exit, and under a guard that may differ between lanes. The other sides' first blocks come behind such
  *                  an instruction too, and are fixed: those of every such branch whose reconvergence point post-dominates it.
  *
- * Method: sides are flooded up to their reconvergence points, those that are farthest first (hd_join_rank): what one flood has reached the later ones
- * leave alone, since whatever leads to the farther point leads over the nearer one. Linear, but for sorting the branches.
+ * Linear, but for sorting the branches (passes/sides.h).
  */
 #include "passes/ltrf_work.h"
 
 #include "ir/waits.h"
 #include "passes/polling.h"
-
-typedef struct side {
-    uint32_t block, join, rank;
-} side;
-typedef HD_ARRAY(side) sides;
+#include "passes/sides.h"
 
 static bool is_call(const hd_function *f, const hd_instruction *insn)
 {
@@ -29,65 +24,18 @@ static bool is_call(const hd_function *f, const hd_instruction *insn)
 
 static bool may_wait(const hd_function *f, const hd_instruction *insn)
 {
-    return hd_insn_form(f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD);
+    return hd_insn_form(f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD | HD_BEHAVE_MEET);
 }
 
-/* Has the branch at the end of the block two sides that lanes may be in at the same time? */
-static bool has_two_sides(const hd_cfg *cfg, uint32_t b)
+/* A guard lets lanes go on that leave the others waiting. */
+static bool waits_alone(const hd_function *f, const hd_instruction *insn, const hd_uniformity *uniformity)
 {
-    uint32_t count = 0;
-    for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++) {
-        uint32_t to = hd_block_successors(cfg, b)[e];
-        count += to != cfg->blocks[b].post_dominator && to != cfg->block_count;
-    }
-    return count > 1;
-}
-
-static int compare_sides(const void *left, const void *right)
-{
-    const side *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return (a->block > b->block) - (a->block < b->block);
-}
-
-static void find_sides(const hd_cfg *cfg, const hd_uniformity *uniformity, sides *all)
-{
-    HD_BITSET_EACH (&uniformity->divergent_branches, b) {
-        uint32_t join = cfg->blocks[b].post_dominator;
-        for (uint32_t e = 0; has_two_sides(cfg, b) && e < cfg->blocks[b].succ_count; e++) {
-            uint32_t to = hd_block_successors(cfg, b)[e];
-            if (to != join && to != cfg->block_count)
-                hd_array_push(all, (side){to, join, hd_join_rank(cfg, join)});
-        }
-    }
-    if (all->count)
-        qsort(all->items, all->count, sizeof *all->items, compare_sides);
-}
-
-/* Blocks of sides. */
-static hd_bitset flood(const hd_cfg *cfg, const sides *all, hd_arena *scratch)
-{
-    hd_bitset reached = hd_bitset_new(scratch, cfg->block_count + 1);
-    hd_u32_array blocks = {0};
-    for (uint32_t s = 0; s < all->count; s++) {
-        hd_array_clear(&blocks);
-        hd_array_push(&blocks, all->items[s].block);
-        while (blocks.count) {
-            uint32_t b = hd_array_pop(&blocks);
-            if (b == all->items[s].join || b == cfg->block_count || hd_bitset_has(&reached, b))
-                continue;
-            hd_bitset_add(&reached, b);
-            for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++)
-                hd_array_push(&blocks, hd_block_successors(cfg, b)[e]);
-        }
-    }
-    hd_array_free(&blocks);
-    return reached;
+    return insn->guard != HD_NONE && hd_bitset_has(&uniformity->divergent_registers, insn->guard) &&
+           !(hd_insn_form(f, insn)->behaviour & HD_BEHAVE_MEET);
 }
 
 /* waits[k]: waiting instructions in blocks whose number in the post-dominator tree is below k. */
-static void fix_sides(ltrf_plan *p, const sides *all, const uint32_t *waits, bool every)
+static void fix_sides(ltrf_plan *p, const hd_side_array *all, const uint32_t *waits, bool every)
 {
     const hd_cfg *cfg = p->cfg;
     for (uint32_t s = 0; s < all->count; s++) {
@@ -134,9 +82,9 @@ static void find_waiting(ltrf_plan *p, const hd_uniformity *uniformity)
     const hd_cfg *cfg = p->cfg;
     const hd_function *f = p->function;
     hd_arena scratch = {0};
-    sides all = {0};
-    find_sides(cfg, uniformity, &all);
-    hd_bitset reached = flood(cfg, &all, &scratch);
+    hd_side_array all = {0};
+    hd_sides_find(cfg, uniformity, &all);
+    hd_bitset reached = hd_sides_flood(cfg, &all, &scratch);
     hd_bitset sound = find_sound(p, &scratch);
     bool every = false; /* something waits where the kernel is about to fail */
     uint32_t most = 0;
@@ -148,7 +96,7 @@ static void find_waiting(ltrf_plan *p, const hd_uniformity *uniformity)
         if (!may_wait(f, insn))
             continue;
         bool in_side = hd_bitset_has(&reached, cfg->block_of[i]);
-        if (in_side || (insn->guard != HD_NONE && hd_bitset_has(&uniformity->divergent_registers, insn->guard)))
+        if (in_side || waits_alone(f, insn, uniformity))
             hd_bitset_add(&p->alone, i);
         waits[cfg->post_dominator_enter[cfg->block_of[i]] + 1] += in_side;
         every = every || (in_side && !hd_bitset_has(&sound, cfg->block_of[i]));

@@ -9,8 +9,10 @@
  * into itself.
  *
  * Lanes may also wait within a side, at a barrier or another instruction of HD_BEHAVE_YIELD, while other sides run. By
- * each of the rules, what is live behind such an instruction is kept in all sides of branches that have two or more
- * (what waits at a join keeps no side from running); behind one with a guard, which lets other lanes pass, everywhere.
+ * each of the rules, what is live behind such an instruction, or kept there for a branch that is itself in a side, is kept in
+ * all sides of branches that have two or more (what waits at a join keeps no side from running); behind one with a guard,
+ * which lets other lanes pass, everywhere. Where lanes of several sides meet (HD_BEHAVE_MEET), what the instruction reads is
+ * kept, too, and lanes that a guard leaves out do not pass.
  *
  * Method. ours, paper: for each register, the sides that keep it are flooded up to their r, the farthest r first
  * (hd_join_rank). A block that one flood has reached is left alone by the later ones: where it keeps
@@ -40,6 +42,9 @@ typedef struct pending {
     uint32_t *found_first;
     hd_u32_array in_sides; /* blocks in sides of branches that have two or more */
     uint8_t *waiting;      /* by register: see who_waits */
+    uint8_t *waits_in;     /* by block: IN_SIDES where lanes wait in it, for what is kept there for branches within a side */
+    bool any_waits, *in_side; /* by block: in_sides */
+    uint32_t *nested;      /* by block: the last register + 1 that is kept there for a branch within a side */
 } pending;
 
 enum { IN_SIDES = 1, EVERYWHERE = 2 }; /* where a register is kept for lanes that wait at an instruction */
@@ -187,11 +192,25 @@ static uint32_t sides_of(const pending *p, uint32_t branch)
     return count;
 }
 
+/* Its operands are read once all lanes are there. */
+static bool meets(const hd_function *f, const hd_instruction *insn)
+{
+    return hd_insn_form(f, insn)->behaviour & HD_BEHAVE_MEET;
+}
+
 /* Where what is live behind an instruction is kept for lanes that wait at it; 0: it is none of those. */
 static uint8_t waits_where(const hd_function *f, const hd_instruction *insn, bool in_sides)
 {
     uint8_t where = insn->guard != HD_NONE ? EVERYWHERE : in_sides ? IN_SIDES : 0;
+    if (meets(f, insn))
+        return in_sides ? IN_SIDES : 0;
     return where && hd_insn_form(f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD) ? where : 0;
+}
+
+static void mark_members(pending *p, const hd_live_walk *walk, uint8_t where)
+{
+    for (uint32_t i = 0; where && i < walk->count; i++)
+        p->waiting[walk->members[i]] |= where;
 }
 
 /* Marks what is live behind the waiting instructions of a block. */
@@ -204,10 +223,15 @@ static void mark_waiting(pending *p, hd_live_walk *walk, uint32_t block, bool in
         first++;
     if (first == end) /* most blocks */
         return;
-    for (hd_live_start(walk, block); walk->ordinal > first; hd_live_step(walk)) {
-        uint8_t where = waits_where(f, &instructions[walk->ordinal - 1], in_sides);
-        for (uint32_t i = 0; where && i < walk->count; i++)
-            p->waiting[walk->members[i]] |= where;
+    hd_live_start(walk, block);
+    while (walk->ordinal > first) {
+        const hd_instruction *insn = &instructions[walk->ordinal - 1];
+        uint8_t where = waits_where(f, insn, in_sides);
+        p->waits_in[block] |= where ? IN_SIDES : 0;
+        p->any_waits = p->any_waits || where;
+        mark_members(p, walk, where);
+        hd_live_step(walk);
+        mark_members(p, walk, meets(f, insn) ? where : 0);
     }
 }
 
@@ -216,14 +240,42 @@ static void who_waits(pending *p, hd_function *function, hd_arena *scratch)
     hd_live_walk walk;
     hd_live_walk_init(&walk, scratch, function, p->thread);
     p->waiting = HD_ARENA_ARRAY(scratch, uint8_t, (size_t)p->registers + 1);
+    p->waits_in = HD_ARENA_ARRAY(scratch, uint8_t, p->cfg->block_count);
+    p->in_side = HD_ARENA_ARRAY(scratch, bool, p->cfg->block_count);
+    p->nested = HD_ARENA_ARRAY(scratch, uint32_t, p->cfg->block_count);
     for (uint32_t at = 0; at < p->sides.count; at++)
         if (sides_of(p, p->sides.items[at].branch) > 1)
             flood(p, &p->sides.items[at], p->registers);
-    for (uint32_t i = 0; i < p->found.count; i++)
+    for (uint32_t i = 0; i < p->found.count; i++) {
         hd_array_push(&p->in_sides, p->found.items[i]);
+        p->in_side[p->found.items[i]] = true;
+    }
     hd_array_clear(&p->found);
     for (uint32_t b = 0; b < p->cfg->block_count; b++)
         mark_waiting(p, &walk, b, p->reached[b] == p->registers + 1);
+}
+
+/* A side of a branch within a side: lanes that wait at the branch, or at its join, wait for longer where those of the side wait within it. */
+static void wait_for_side(pending *p, const side *s, uint32_t reg)
+{
+    uint32_t start = p->found.count;
+    hd_array_push(&p->found, s->block);
+    while (p->found.count > start) {
+        uint32_t b = hd_array_pop(&p->found);
+        if (b == s->join || b == p->cfg->block_count || p->nested[b] == reg + 1)
+            continue;
+        p->nested[b] = reg + 1;
+        p->waiting[reg] |= p->waits_in[b];
+        for (uint32_t e = 0; e < p->cfg->blocks[b].succ_count; e++)
+            hd_array_push(&p->found, hd_block_successors(p->cfg, b)[e]);
+    }
+}
+
+static void wait_for_sides(pending *p, uint32_t from, uint32_t end, uint32_t reg)
+{
+    for (uint32_t k = from; k < end && p->any_waits; k++)
+        if (p->in_side[p->sides.items[p->keepers[k]].branch])
+            wait_for_side(p, &p->sides.items[p->keepers[k]], reg);
 }
 
 static void keep_waiting(pending *p, uint32_t reg)
@@ -241,6 +293,7 @@ static void flood_all(pending *p, hd_function *function, hd_arena *scratch)
     p->found_first = hd_arena_alloc(scratch, ((size_t)p->registers + 1) * sizeof(uint32_t));
     for (uint32_t r = 0, k = 0; r < p->registers; r++) {
         p->found_first[r] = p->found.count;
+        wait_for_sides(p, k, p->keep_first[r], r);
         for (; k < p->keep_first[r]; k++)
             flood(p, &p->sides.items[p->keepers[k]], r);
         keep_waiting(p, r);
@@ -295,7 +348,10 @@ static void add_waiting(hd_pass_context *context, pending *p, hd_register_set *p
     p->registers = p->thread->items;
     p->reached = HD_ARENA_ARRAY(&scratch, uint32_t, p->cfg->block_count);
     find_sides(p, hd_analysis_get(context, HD_ANALYSIS_UNIFORMITY));
+    find_keepers(p, &scratch);
     who_waits(p, context->function, &scratch);
+    for (uint32_t r = 0; r < p->registers; r++)
+        wait_for_sides(p, r ? p->keep_first[r - 1] : 0, p->keep_first[r], r);
     hd_register_set everywhere = list_waiting(p, EVERYWHERE, arena), in_sides = list_waiting(p, IN_SIDES | EVERYWHERE, arena);
     for (uint32_t b = 0; b < p->cfg->block_count && in_sides.count; b++) {
         hd_set_union_add(&all, pend[b]);

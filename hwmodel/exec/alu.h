@@ -28,6 +28,7 @@ hd_run hd_run_frame_address, hd_run_space_of, hd_run_shift_address;
 /* atomic.c */
 hd_run hd_run_atomic, hd_run_atomic_wide;
 /* exchange.c */
+enum { HD_VOTE_ALL, HD_VOTE_ANY, HD_VOTE_UNI, HD_VOTE_BALLOT }; /* op->boolean of a vote */
 hd_run hd_run_shuffle, hd_run_vote, hd_run_match, hd_run_redux, hd_run_elect, hd_run_active_mask;
 /* stack.c */
 hd_run hd_run_branch, hd_run_branch_table, hd_run_return, hd_run_exit, hd_run_trap;

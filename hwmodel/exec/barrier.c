@@ -213,13 +213,16 @@ hd_step hd_run_warp_sync(const hd_op *op, hd_warp *w, uint32_t mask)
     uint32_t missing = 0;
     for (uint32_t i = 0; i < LANES; i++)
         missing |= mask >> i & 1 ? row[i] & w->lanes & ~mask : 0;
-    if (!missing)
+    if (!missing) {
+        w->parked &= ~mask;
         return HD_STEP_NEXT;
+    }
     if (!same)
         return hd_fault(op, w, mask, "bar.warp.sync waits for lanes 0x%08x, which are elsewhere", missing);
     hd_park_key key = HD_PARK_KEY(HD_PARK_WARP, members);
     if (!(missing & ~hd_parked_at(w, key))) {
         hd_unpark(w, members & ~mask);
+        w->parked &= ~mask;
         return HD_STEP_NEXT;
     }
     if (mask & ~w->parked)

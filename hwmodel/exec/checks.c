@@ -56,6 +56,14 @@ void hd_checks_start(hd_cta *cta)
 
 uint32_t hd_checks_races(const hd_cta *cta) { return cta->checks ? hd_races_found(cta->checks->races) : 0; }
 
+hd_step hd_checks_done(const hd_op *op, hd_warp *w, uint32_t lanes)
+{
+    const hd_checks *c = w->cta->checks;
+    if (c->races)
+        hd_races_access(op, w, lanes);
+    return c->uninitialized ? hd_uninitialized_after(op, w, lanes) : HD_STEP_NEXT;
+}
+
 hd_step hd_checks_step(const hd_op *op, hd_warp *w, uint32_t active, uint32_t mask)
 {
     const hd_checks *c = w->cta->checks;
@@ -67,9 +75,5 @@ hd_step hd_checks_step(const hd_op *op, hd_warp *w, uint32_t active, uint32_t ma
     hd_step step = mask ? op->run(op, w, mask) : HD_STEP_NEXT;
     if (!mask || synthetic || step == HD_STEP_STOP || step == HD_STEP_BLOCKED || step == HD_STEP_JUMPED)
         return step;
-    if (c->races)
-        hd_races_access(op, w, mask);
-    if (c->uninitialized && hd_uninitialized_after(op, w, mask) == HD_STEP_STOP)
-        return HD_STEP_STOP;
-    return step;
+    return hd_checks_done(op, w, mask) == HD_STEP_STOP ? HD_STEP_STOP : step;
 }

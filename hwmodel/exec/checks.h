@@ -15,6 +15,7 @@ struct hd_checks {
     unsigned char *zeros;  /* rows of defined bits, as large as any function's constants and the special registers */
     unsigned char *shared; /* a bit for each bit of shared memory: 1 is undefined */
     hd_races *races;       /* NULL: not asked for */
+    uint32_t absent;       /* of the shfl that ran last: lanes whose source takes no part */
     _Alignas(64) unsigned char rows[4][LANES * 16];
 };
 
@@ -27,9 +28,13 @@ uint32_t hd_checks_races(const hd_cta *cta);        /* that were found so far */
 /* Runs the op with all checks. `active`: lanes on top of the stack, `mask`: of these, where the guard holds. */
 hd_step hd_checks_step(const hd_op *op, hd_warp *w, uint32_t active, uint32_t mask);
 
+/* What follows an op that was done for lanes that came to it before, too. */
+hd_step hd_checks_done(const hd_op *op, hd_warp *w, uint32_t lanes);
+
 /* uninitialized.c */
 hd_step hd_uninitialized_guard(const hd_op *op, hd_warp *w, uint32_t active);
 hd_step hd_uninitialized_before(const hd_op *op, hd_warp *w, uint32_t mask); /* and what only registers decide */
+void hd_uninitialized_meet(const hd_op *op, hd_warp *w, uint32_t lanes);     /* the same where lanes meet */
 hd_step hd_uninitialized_after(const hd_op *op, hd_warp *w, uint32_t mask);  /* memory, calls */
 /* Bytes [at, at + bytes) of a lane's local memory are (un)defined. */
 void hd_uninitialized_local(hd_warp *w, uint32_t lane, uint32_t at, uint32_t bytes, bool undefined);

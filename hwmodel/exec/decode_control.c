@@ -54,6 +54,13 @@ bool hd_decode_leave(hd_decoder *d)
 
 /* ---- exchange ------------------------------------------------------------------------------------------- */
 
+/* With .sync, lanes may come one side after the other. */
+static void meets(hd_op *op)
+{
+    if (op->f != HD_NO_REF)
+        op->flags |= HD_OP_MEETS | HD_OP_RETRY;
+}
+
 bool hd_decode_shuffle(hd_decoder *d)
 {
     hd_op *op = d->op;
@@ -67,6 +74,7 @@ bool hd_decode_shuffle(hd_decoder *d)
     op->b = hd_decode_source(d, d->operands[2], HD_TYPE_B32);
     op->c = hd_decode_source(d, d->operands[3], HD_TYPE_B32);
     op->f = d->operand_count > 4 ? hd_decode_source(d, d->operands[4], HD_TYPE_B32) : HD_NO_REF;
+    meets(op);
     return op->d != HD_NO_REF || hd_decode_unsupported(d, "no destination");
 }
 
@@ -78,6 +86,7 @@ bool hd_decode_vote(hd_decoder *d)
     op->d = hd_decode_destination(d, d->operands[0]);
     op->a = hd_decode_predicate(d, d->operands[1], HD_OP_NOT_A);
     op->f = d->operand_count > 2 ? hd_decode_source(d, d->operands[2], HD_TYPE_U32) : HD_NO_REF;
+    meets(op);
     return true;
 }
 
@@ -101,6 +110,7 @@ bool hd_decode_match(hd_decoder *d)
     op->a = hd_decode_source(d, d->operands[1], type);
     op->a_bytes = (uint8_t)(hd_types[type].bits / 8);
     op->f = hd_decode_source(d, d->operands[2], HD_TYPE_U32);
+    meets(op);
     return true;
 }
 
@@ -140,6 +150,7 @@ bool hd_decode_redux(hd_decoder *d)
     op->d = hd_decode_destination(d, d->operands[0]);
     op->a = hd_decode_source(d, d->operands[1], HD_TYPE_B32);
     op->f = hd_decode_source(d, d->operands[2], HD_TYPE_U32);
+    meets(op);
     return true;
 }
 
@@ -151,5 +162,6 @@ bool hd_decode_elect(hd_decoder *d)
     op->d = hd_decode_destination(d, to + 1);
     op->e = hd_decode_destination(d, to + 2);
     op->f = hd_decode_source(d, d->operands[1], HD_TYPE_U32);
+    meets(op);
     return true;
 }

@@ -1,25 +1,10 @@
 /* Lanes of a warp among each other: shfl, vote, match, redux, elect, activemask. (bar.warp.sync: barrier.c)
  *
- * With .sync every named lane that lives must be among those that execute: on a SIMT stack the others cannot come while
- * these wait. A lane outside the mask that executes is undefined for the ISA; here it takes part with the others. */
+ * With .sync the lanes that the member mask names take part, but for those that have ended (meet.h). A lane outside the mask that executes is a
+ * fault. */
 #include "hwmodel/exec/alu.h"
-
-/* Faults where a named lane lives but does not execute the instruction, or an executing lane is not named. */
-static hd_step check_members(const hd_op *op, hd_warp *w, uint32_t mask, hd_ref members, const char *what)
-{
-    const uint32_t *row = hd_row(w, members);
-    for (uint32_t i = 0; i < LANES; i++) {
-        if (!(mask >> i & 1))
-            continue;
-        uint32_t missing = row[i] & w->lanes & ~mask;
-        if (missing)
-            return hd_fault(op, w, 1u << i, "%s waits for lanes 0x%08x, which are elsewhere", what, missing);
-        if (!(row[i] >> i & 1))
-            return hd_fault(op, w, 1u << i, "%s with a member mask 0x%08x that does not name the lane itself", what,
-                            row[i]);
-    }
-    return HD_STEP_NEXT;
-}
+#include "hwmodel/exec/checks.h"
+#include "hwmodel/exec/meet.h"
 
 enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
 
@@ -47,37 +32,39 @@ static uint32_t source_lane(uint32_t mode, uint32_t lane, uint32_t b, uint32_t c
     return *valid ? j : lane;
 }
 
+/* What a lane that does not take part would give is left open by the ISA: here it is the lane's own value, as beyond the segment. */
 hd_step hd_run_shuffle(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const uint32_t *a = hd_row(w, op->a), *b = hd_row(w, op->b), *c = hd_row(w, op->c);
-    uint32_t *to = (uint32_t *)(void *)w->cta->scratch[0], in_range = 0;
+    uint32_t *to = (uint32_t *)(void *)w->cta->scratch[0], in_range = 0, absent = 0, with = mask;
     if (op->f != HD_NO_REF) {
-        hd_step step = check_members(op, w, mask, op->f, "shfl.sync");
+        hd_step step = hd_meet(op, w, mask, op->f, "shfl.sync", &with);
         if (step != HD_STEP_NEXT)
             return step;
     }
     for (uint32_t i = 0; i < LANES; i++) {
         bool valid;
         uint32_t j = source_lane(op->boolean, i, b[i], c[i], &valid);
-        to[i] = a[j];
+        to[i] = a[with >> j & 1 ? j : i];
         in_range |= (uint32_t)valid << i;
+        absent |= (uint32_t)!(with >> j & 1) << i;
     }
-    hd_merge(hd_row_of_frame(w, op->d), to, mask, 4);
+    if (w->cta->checks)
+        w->cta->checks->absent = absent;
+    hd_give_row(w, op->d, to, mask, with);
     if (op->e != HD_NO_REF)
-        hd_set_word(w, op->e, in_range, mask);
-    return HD_STEP_NEXT;
+        hd_give_word(w, op->e, in_range, mask, with);
+    return hd_met(op, w, mask, with);
 }
-
-enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
 
 /* Over the lanes that execute, or those named where a member mask is given. */
 hd_step hd_run_vote(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    uint32_t word = hd_word(w, op->a), truth;
+    uint32_t word = hd_word(w, op->a), truth, with = mask;
     if (op->flags & HD_OP_NOT_A)
         word = ~word;
     if (op->f != HD_NO_REF) {
-        hd_step step = check_members(op, w, mask, op->f, "vote.sync");
+        hd_step step = hd_meet(op, w, mask, op->f, "vote.sync", &with);
         if (step != HD_STEP_NEXT)
             return step;
     }
@@ -85,16 +72,16 @@ hd_step hd_run_vote(const hd_op *op, hd_warp *w, uint32_t mask)
     const uint32_t *named = op->f == HD_NO_REF ? NULL : hd_row(w, op->f);
     truth = 0;
     for (uint32_t i = 0; i < LANES; i++) {
-        uint32_t m = named ? named[i] & mask : mask, yes = word & m;
+        uint32_t m = named ? named[i] & with : with, yes = word & m;
         members[i] = yes;
-        bool answer = op->boolean == VOTE_ALL ? yes == m : op->boolean == VOTE_ANY ? yes != 0 : yes == m || !yes;
+        bool answer = op->boolean == HD_VOTE_ALL ? yes == m : op->boolean == HD_VOTE_ANY ? yes != 0 : yes == m || !yes;
         truth |= (uint32_t)answer << i;
     }
-    if (op->boolean == VOTE_BALLOT)
-        hd_merge(hd_row_of_frame(w, op->d), members, mask, 4);
+    if (op->boolean == HD_VOTE_BALLOT)
+        hd_give_row(w, op->d, members, mask, with);
     else
-        hd_set_word(w, op->d, truth, mask);
-    return HD_STEP_NEXT;
+        hd_give_word(w, op->d, truth, mask, with);
+    return hd_met(op, w, mask, with);
 }
 
 hd_step hd_run_active_mask(const hd_op *op, hd_warp *w, uint32_t mask)
@@ -127,41 +114,41 @@ static void equal_lanes(const void *a, uint32_t bytes, uint32_t equal[LANES])
 hd_step hd_run_match(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const uint32_t *named = hd_row(w, op->f);
-    uint32_t row[LANES], agree = 0;
-    hd_step step = check_members(op, w, mask, op->f, "match.sync");
+    uint32_t row[LANES], agree = 0, with = mask;
+    hd_step step = hd_meet(op, w, mask, op->f, "match.sync", &with);
     if (step != HD_STEP_NEXT)
         return step;
     equal_lanes(hd_row(w, op->a), op->a_bytes, row);
     for (uint32_t i = 0; i < LANES; i++) {
-        uint32_t members = named[i] & mask;
+        uint32_t members = named[i] & with;
         row[i] &= members;
-        if (op->boolean == VOTE_ALL && row[i] != members)
+        if (op->boolean == HD_VOTE_ALL && row[i] != members)
             row[i] = 0;
         agree |= (uint32_t)(row[i] == members) << i;
     }
     if (op->d != HD_NO_REF)
-        hd_merge(hd_row_of_frame(w, op->d), row, mask, 4);
+        hd_give_row(w, op->d, row, mask, with);
     if (op->e != HD_NO_REF)
-        hd_set_word(w, op->e, agree, mask);
-    return HD_STEP_NEXT;
+        hd_give_word(w, op->e, agree, mask, with);
+    return hd_met(op, w, mask, with);
 }
 
 /* redux.sync: the named lanes' values combined, in ascending order. */
 hd_step hd_run_redux(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const uint32_t *named = hd_row(w, op->f), *a = hd_row(w, op->a);
-    uint32_t row[LANES] = {0}, absolute[LANES];
-    hd_step step = check_members(op, w, mask, op->f, "redux.sync");
+    uint32_t row[LANES] = {0}, absolute[LANES], with = mask;
+    hd_step step = hd_meet(op, w, mask, op->f, "redux.sync", &with);
     for (uint32_t i = 0; i < LANES && op->boolean; i++)
         absolute[i] = a[i] & 0x7fffffffu;
     a = op->boolean ? absolute : a;
     if (step != HD_STEP_NEXT)
         return step;
     for (uint32_t i = 0; i < LANES; i++) {
-        uint32_t members = named[i] & mask;
+        uint32_t members = named[i] & with;
         if (!members)
             continue;
-        if (i && members == (named[i - 1] & mask)) { /* nearly always */
+        if (i && members == (named[i - 1] & with)) { /* nearly always */
             row[i] = row[i - 1];
             continue;
         }
@@ -169,25 +156,25 @@ hd_step hd_run_redux(const hd_op *op, hd_warp *w, uint32_t mask)
         for (uint32_t rest = members & (members - 1); rest; rest &= rest - 1)
             row[i] = (uint32_t)op->use.combine(row[i], a[__builtin_ctz(rest)], 0);
     }
-    hd_merge(hd_row_of_frame(w, op->d), row, mask, 4);
-    return HD_STEP_NEXT;
+    hd_give_row(w, op->d, row, mask, with);
+    return hd_met(op, w, mask, with);
 }
 
 /* elect.sync: the lowest named lane. */
 hd_step hd_run_elect(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const uint32_t *named = hd_row(w, op->f);
-    uint32_t row[LANES], leader = 0;
-    hd_step step = check_members(op, w, mask, op->f, "elect.sync");
+    uint32_t row[LANES], leader = 0, with = mask;
+    hd_step step = hd_meet(op, w, mask, op->f, "elect.sync", &with);
     if (step != HD_STEP_NEXT)
         return step;
     for (uint32_t i = 0; i < LANES; i++) {
-        uint32_t members = named[i] & mask;
+        uint32_t members = named[i] & with;
         row[i] = members ? (uint32_t)__builtin_ctz(members) : 0;
         leader |= (uint32_t)(members && row[i] == i) << i;
     }
     if (op->d != HD_NO_REF)
-        hd_merge(hd_row_of_frame(w, op->d), row, mask, 4);
-    hd_set_word(w, op->e, leader, mask);
-    return HD_STEP_NEXT;
+        hd_give_row(w, op->d, row, mask, with);
+    hd_give_word(w, op->e, leader, mask, with);
+    return hd_met(op, w, mask, with);
 }

@@ -1,6 +1,7 @@
 /* Kernel faults: what the kernel did wrong, with its place in PTX and source, block, thread and address. */
 #include "hwmodel/exec/program.h"
 #include "hwmodel/heap.h"
+#include "ir/cfg.h"
 #include <stdio.h>
 
 void hd_thread_of(const hd_warp *w, uint32_t lane, uint32_t id[3])
@@ -236,13 +237,13 @@ hd_step hd_fault_note(const hd_op *op, hd_warp *w, uint32_t lanes, const char *n
     return HD_STEP_STOP;
 }
 
-void hd_fault_not_modelled(hd_warp *w, const char *why)
+void hd_fault_not_modelled(hd_cta *cta, const char *why)
 {
-    if (!w->cta->fault || w->cta->status != HD_EXEC_FAULT)
+    if (!cta->fault || cta->status != HD_EXEC_FAULT)
         return;
-    hd_note_add(w->cta->diagnostics, w->cta->fault, NULL, (hd_span){0, 0}, "that is not modelled: %s", why);
-    w->cta->fault->kind = HD_DIAG_UNSUPPORTED;
-    w->cta->status = HD_EXEC_UNSUPPORTED;
+    hd_note_add(cta->diagnostics, cta->fault, NULL, (hd_span){0, 0}, "that is not modelled: %s", why);
+    cta->fault->kind = HD_DIAG_UNSUPPORTED;
+    cta->status = HD_EXEC_UNSUPPORTED;
 }
 
 void hd_fault_deadlock(hd_cta *cta)
@@ -315,6 +316,44 @@ static void note_stack(hd_cta *cta, hd_diagnostic *d, const hd_warp *w)
     }
 }
 
+static bool reads_memory(const hd_code *code, uint32_t ordinal)
+{
+    const hd_form *form = hd_insn_form(code->function, &code->function->instructions.items[ordinal]);
+    bool own = form->space == HD_SPACE_PARAM || form->space == HD_SPACE_CONST || form->space == HD_SPACE_LOCAL;
+    return form->behaviour & HD_BEHAVE_CALL || (form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_ATOMIC) && !own);
+}
+
+/* Does what a warp's top does for ever look at memory that other lanes may write? */
+static bool looks_at_memory(const hd_warp *w)
+{
+    const hd_code *code = hd_top_frame(w)->code;
+    const hd_cfg *cfg = code->function->cfg;
+    if (!cfg || w->frame_count > 1 || hd_top(w)->pc >= code->op_count)
+        return true;
+    uint32_t loop = cfg->blocks[cfg->block_of[hd_top(w)->pc]].loop;
+    while (loop != HD_NONE && cfg->loops[loop].parent != HD_NONE)
+        loop = cfg->loops[loop].parent;
+    for (uint32_t i = 0; i < code->op_count && loop != HD_NONE; i++) {
+        uint32_t at = cfg->blocks[cfg->block_of[i]].loop;
+        while (at != HD_NONE && at != loop)
+            at = cfg->loops[at].parent;
+        if (at == loop && reads_memory(code, i))
+            return true;
+    }
+    return loop == HD_NONE;
+}
+
+/* Lanes that wait for those that go in circles would go on with independent thread scheduling, and may be what these look for. */
+static bool others_may_help(const hd_cta *cta)
+{
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        const hd_warp *w = &cta->warps[i];
+        if (w->state == HD_WARP_READY && w->lanes & ~hd_top(w)->mask && looks_at_memory(w))
+            return true;
+    }
+    return false;
+}
+
 void hd_fault_livelock(hd_cta *cta)
 {
     if (!hd_await_turn(cta))
@@ -337,6 +376,9 @@ void hd_fault_livelock(hd_cta *cta)
         "the lanes of a warp share one stack here: one that spins never lets another of its warp go on, and CTAs "
         "run one after another");
     cta->status = HD_EXEC_FAULT;
+    cta->fault = d;
+    if (others_may_help(cta))
+        hd_fault_not_modelled(cta, "lanes of the warp wait for those that go in circles; with independent thread scheduling they go on");
 }
 
 /* The warp's turn is over; where it ended, there is no place to show. */

@@ -145,6 +145,8 @@ static void add_warp(hd_hasher *hasher, const hd_warp *w, const hd_trace *t)
     }
     const uint32_t lanes[] = {w->parked, w->passed, w->cluster_arrived, w->cluster_open, w->yields % HD_YIELDS_OF_SIDE};
     hd_hasher_add(hasher, lanes, sizeof lanes);
+    hd_hasher_add(hasher, w->met_row, sizeof w->met_row);
+    hd_hasher_add(hasher, &w->met_word, sizeof w->met_word);
     hd_hasher_add(hasher, w->stack.items, w->stack.count * sizeof *w->stack.items);
     hd_hasher_add(hasher, w->local, (size_t)top->local_end * LANES);
 }

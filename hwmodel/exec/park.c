@@ -9,6 +9,7 @@
  * Only sides of the running function can be brought up: those of a caller stand below its frame. */
 #include "hwmodel/exec/park.h"
 #include "hwmodel/exec/decode.h"
+#include "hwmodel/exec/meet.h"
 
 /* Lanes of the top that do not execute the op go on behind it, and meet the others where both are done. */
 static void split_top(hd_warp *w, uint32_t mask)
@@ -85,16 +86,16 @@ static bool leads_to_end(const hd_code *code, uint32_t pc)
     return false;
 }
 
-/* A GPU ends lanes at the branch to the return; here they wait at it for the others, who may wait for them elsewhere. It
- * is no event, because warp-wide storage may be given up there when the whole warp has come. */
+/* A GPU ends lanes at the branch to the return; here they wait at it for the others, who may wait for them elsewhere, in a function that they
+ * have called, too. It is no event, because warp-wide storage may be given up there when the whole warp has come. */
 bool hd_end_waiting(hd_warp *w)
 {
-    uint32_t above = hd_top(w)->mask, ended = 0;
-    for (uint32_t at = w->stack.count - 1; w->frame_count == 1 && at-- > 0;) {
+    uint32_t above = hd_top(w)->mask, ended = 0, kernel_end = w->frame_count > 1 ? w->frames.items[1].bottom : w->stack.count;
+    for (uint32_t at = w->stack.count - 1; at-- > 0;) {
         const hd_entry *e = &w->stack.items[at];
         uint32_t own = e->mask & ~above & ~w->parked;
         above |= e->mask;
-        if (own && leads_to_end(hd_top_frame(w)->code, e->pc))
+        if (own && at < kernel_end && leads_to_end(w->frames.items[0].code, e->pc))
             ended |= own;
     }
     for (uint32_t i = 0; i < w->stack.count; i++)
@@ -115,9 +116,6 @@ hd_step hd_block(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t number, co
     }
     if (hd_end_waiting(w))
         return HD_STEP_BLOCKED;
-    hd_step step = hd_fault(op, w, mask, "%s waits for lanes 0x%08x, which are elsewhere", what, w->lanes & ~mask);
-    if (w->frame_count > 1 && w->lanes & ~hd_top_frame(w)->lanes & ~w->parked)
-        hd_fault_not_modelled(w, "lanes of a function that has called this one cannot go on before it is back; code that "
-                                 "the compiler inlined has no such call");
-    return step;
+    uint32_t named = op->run == hd_run_warp_sync ? ((const uint32_t *)hd_row(w, op->a))[__builtin_ctz(mask)] : HD_ALL_LANES;
+    return hd_stuck(op, w, mask, named & w->lanes & ~mask, what);
 }

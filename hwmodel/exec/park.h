@@ -7,7 +7,7 @@
 
 /* What lanes are parked at: a kind in the upper half, below it what they must agree on. */
 typedef uint64_t hd_park_key;
-enum { HD_PARK_CTA = 1, HD_PARK_WARP, HD_PARK_CLUSTER, HD_PARK_INSTRUCTION };
+enum { HD_PARK_CTA = 1, HD_PARK_WARP, HD_PARK_CLUSTER, HD_PARK_INSTRUCTION, HD_PARK_EXCHANGE };
 #define HD_PARK_KEY(kind, value) ((hd_park_key)(kind) << 32 | (uint32_t)(value))
 
 /* The lanes of `mask` stay at the op, which runs again later. The top entry is split where other lanes of it go on. */

@@ -63,6 +63,7 @@ enum {                           /* hd_op.flags */
        HD_OP_RETRY = 32768, /* may be BLOCKED: told after it ran */
        HD_OP_IDENTITY = 65536, /* of an architected function: no event and no count, but the name that it writes has the value */
        HD_OP_LAST_OF_STRETCH = 131072, /* a barrier: hd_stretch */
+       HD_OP_MEETS = 262144, /* lanes of the warp that its operand f names do it together (meet.h) */
        HD_OP_ORDERED = 16384, /* other CTAs may see when it happens: it waits for the CTA's turn (crew.h) */
 };
 
@@ -238,6 +239,7 @@ struct hd_warp {
     uint32_t parked, passed; /* lanes that stay at an instruction; that may go on when it runs again */
     uint32_t told;           /* lanes whose instruction runs again and was told before */
     uint64_t park_keys[LANES];
+    uint32_t met_row[LANES], met_word; /* meet.c: results of lanes that were let go, which they have not written yet */
     uint32_t ayes, ayes_of_barrier, noes_of_barrier; /* votes of parked lanes; results of the barrier that opened */
     uint32_t cluster_arrived, cluster_open;
     /* async.c: copies and arrivals that are still to happen, in order of issue */
@@ -375,7 +377,7 @@ bool hd_describe_variable(const hd_program *program, const hd_placed_array *vari
 void hd_fault_note_place(hd_warp *w, const hd_code *code, uint32_t ordinal, const char *text);
 /* Notes of the fault that was just reported: where other lanes of the warp are, as far as they are in this function. */
 void hd_fault_note_elsewhere(hd_warp *w, uint32_t lanes);
-void hd_fault_not_modelled(hd_warp *w, const char *why); /* the fault just reported is no mistake of the kernel: UNSUPPORTED */
+void hd_fault_not_modelled(hd_cta *cta, const char *why); /* the fault just reported is no mistake of the kernel: UNSUPPORTED */
 /* A race (races.c): reported like a fault, but the run goes on. thread: of the access before this one. */
 typedef struct hd_race {
     const char *what, *now, *before; /* "write after read", "writes", "reads" */

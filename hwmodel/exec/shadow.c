@@ -149,6 +149,10 @@ static void run_on_data(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t byt
     hd_checks *c = w->cta->checks;
     const unsigned char *base = w->bases[3];
     hd_op mixed = *op;
+    if (hd_op_meets(op)) { /* they have met */
+        mixed.f = HD_NO_REF;
+        mixed.flags &= ~(uint32_t)HD_OP_MEETS;
+    }
     unsigned char saved[2][LANES * 16];
     load_shadow(w, op->a, bytes, c->rows[0]);
     mixed.a = HD_REF(3, 0);
@@ -307,6 +311,18 @@ static uint32_t result_bytes(const hd_op *op, const hd_warp *w)
     return 0;
 }
 
+/* What a lane that takes no part would give has no value. */
+static void mark_absent(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    uint32_t absent = w->cta->checks->absent & mask;
+    if (!absent)
+        return;
+    hd_shadow_origin(op, w, absent, true);
+    hd_shadow_written(op, w, absent, absent);
+    if (op->e != HD_NO_REF)
+        hd_shadow_set(hd_shadow_row(w, op->e), 0, absent, 0); /* whether it is in the segment */
+}
+
 void hd_shadow_spread(const hd_op *op, hd_warp *w, uint32_t mask, const hd_form *form)
 {
     uint32_t sources = undefined_sources(op, w), choice;
@@ -352,6 +368,8 @@ void hd_shadow_spread(const hd_op *op, hd_warp *w, uint32_t mask, const hd_form 
         logic(op, w, mask, 3, bytes);
         return;
     }
+    if (form->opcode == HD_OP_SHFL)
+        mark_absent(op, w, mask);
     if (choice & mask)
         hd_shadow_written(op, w, choice & mask, choice);
 }

@@ -4,6 +4,7 @@
 #define HD_HWMODEL_EXEC_SHADOW_H
 
 #include "hwmodel/exec/checks.h"
+#include "hwmodel/exec/meet.h"
 #include "ir/form.h"
 
 static inline const hd_code *hd_shadow_code(const hd_warp *w) { return hd_top_frame(w)->code; }

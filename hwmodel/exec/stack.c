@@ -32,6 +32,8 @@ void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes)
     w->state = HD_WARP_READY;
     w->issued = 0;
     w->yields = w->told = w->parked = w->passed = w->cluster_arrived = w->cluster_open = 0;
+    w->met_word = 0;
+    memset(w->met_row, 0, sizeof w->met_row);
     w->async.count = 0;
     memset(w->async_groups, 0, sizeof w->async_groups);
     if (w->local_capacity)

@@ -117,8 +117,16 @@ hd_step hd_uninitialized_before(const hd_op *op, hd_warp *w, uint32_t mask)
         return check_all(op, w, mask, "a branch's index");
     if (form->behaviour & HD_BEHAVE_BARRIER)
         return check_all(op, w, mask, "an operand of a barrier");
-    hd_shadow_spread(op, w, mask, form);
+    if (!hd_op_meets(op))
+        hd_shadow_spread(op, w, mask, form);
     return HD_STEP_NEXT;
+}
+
+void hd_uninitialized_meet(const hd_op *op, hd_warp *w, uint32_t lanes)
+{
+    const hd_code *code = hd_shadow_code(w);
+    if (w->cta->checks && w->cta->checks->uninitialized)
+        hd_shadow_spread(op, w, lanes, hd_insn_form(code->function, hd_shadow_insn(op, code)));
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include "passes/check/bow_flight.h"
 #include "passes/check/check.h"
 #include "passes/check/facts.h"
+#include "passes/check/waits.h"
 
 enum { TAG_BOTH, TAG_RF, TAG_BOC, LONGEST_WINDOW = 64 };
 
@@ -23,6 +24,7 @@ typedef struct spot {
 
 typedef struct bow_check {
     hd_facts facts;
+    hd_waits waits;
     hd_function *function;
     hd_diagnostics *diagnostics;
     uint32_t iw;
@@ -95,9 +97,12 @@ static bool pass_instruction(bow_check *c, spot at)
     uint32_t a = hd_lives_access_from(words, c->word, at.ordinal);
     bool accessed = a < words->access_first[c->word + 1] && words->accesses[a].ordinal == at.ordinal;
     uint8_t kinds = accessed ? words->accesses[a].kinds & ~HD_ACCESS_HELD : 0;
+    bool meets = hd_waits_meet(&c->waits, at.ordinal);
+    if (meets && kinds & HD_ACCESS_READ)
+        return refute(c, at.ordinal, "it is read where the warp may run other code first");
     if (kinds & HD_ACCESS_KILL) /* read before that in time, as `gap` is below the window: go_on() sees to it */
         return true;
-    bool checked = kinds & HD_ACCESS_WEAK || cuts(c, insn);
+    bool checked = kinds & HD_ACCESS_WEAK || meets || cuts(c, insn);
     if (checked && !hd_lives_live_behind(&c->facts.words, c->word, at.ordinal))
         return true;
     if (checked)
@@ -178,6 +183,7 @@ bool hd_check_bow(hd_function *function, hd_diagnostics *diagnostics, uint64_t *
     if (!tags || !c.iw)
         return !tags;
     hd_facts_build(&c.facts, function);
+    hd_waits_find(&c.waits, &c.facts);
     c.seen = HD_ARENA_ARRAY(&c.facts.arena, uint32_t, function->instructions.count);
     c.seen_gap = HD_ARENA_ARRAY(&c.facts.arena, uint8_t, function->instructions.count);
     for (uint32_t a = 0; a < function->annotations.count; a++) {
@@ -187,6 +193,7 @@ bool hd_check_bow(hd_function *function, hd_diagnostics *diagnostics, uint64_t *
         ++*count;
     }
     hd_array_free(&c.stack);
+    hd_waits_free(&c.waits);
     hd_facts_free(&c.facts);
     return good;
 }

@@ -77,7 +77,8 @@ static void flood(hd_kept *k, uint32_t word, const hd_keeper *from)
 static void ask_branches(hd_kept *k, uint32_t word, uint32_t block)
 {
     for (uint32_t i = k->branch_first[block]; i < k->branch_first[block + 1]; i++)
-        ask_branch(k, word, k->branches[i]);
+        if (!k->only || k->only[k->branches[i]])
+            ask_branch(k, word, k->branches[i]);
 }
 
 void hd_kept_find(hd_kept *k, uint32_t word)

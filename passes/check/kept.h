@@ -18,6 +18,7 @@ typedef struct hd_keeper { /* a side in which a word is kept */
 typedef struct hd_kept {
     const hd_facts *facts;
     uint32_t *branch_first, *branches; /* by block and X: branches that may diverge and join there, or have it as a target */
+    const bool *only;                  /* by block: whether the branch at its end counts; NULL: all do */
     HD_ARRAY(hd_keeper) keepers;
     uint32_t *kept;                    /* by block: 1 + the last word that is kept there */
     uint32_t *asked;                   /* by block: 1 + the last word for which the branch at its end was asked */

@@ -97,7 +97,7 @@ static void find_words(ltrf_check *c, uint32_t ordinal)
 
 static bool waits(const ltrf_check *c, uint32_t ordinal)
 {
-    return behaviour_of(c, ordinal) & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD);
+    return behaviour_of(c, ordinal) & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD | HD_BEHAVE_MEET);
 }
 
 static bool is_side(const ltrf_check *c, const hd_block *branch, uint32_t target)
@@ -210,7 +210,7 @@ static void find_lonely(ltrf_check *c)
             continue;
         any = true;
         count[cfg->block_of[i]]++;
-        if (guard != HD_NONE && hd_bitset_has(&c->facts.divergent, guard))
+        if (guard != HD_NONE && hd_bitset_has(&c->facts.divergent, guard) && !(behaviour_of(c, i) & HD_BEHAVE_MEET))
             hd_bitset_add(&c->lonely, i);
     }
     hd_polls_free(polls);

@@ -1,6 +1,8 @@
 /* Lanes that wait at an instruction: see waits.h. */
 #include "passes/check/waits.h"
 
+enum { ASKED = 1, IN_SIDES = 2, EVERYWHERE = 4 };
+
 typedef struct side {
     uint32_t block, join, rank;
 } side;
@@ -54,6 +56,12 @@ static bool is_guarded(const hd_waits *w, uint32_t instruction)
     return w->facts->function->instructions.items[instruction].guard != HD_NONE;
 }
 
+static bool meets(const hd_waits *w, uint32_t instruction)
+{
+    const hd_function *f = w->facts->function;
+    return hd_insn_form(f, &f->instructions.items[instruction])->behaviour & HD_BEHAVE_MEET;
+}
+
 void hd_waits_find(hd_waits *w, hd_facts *facts)
 {
     const hd_function *f = facts->function;
@@ -68,17 +76,55 @@ void hd_waits_find(hd_waits *w, hd_facts *facts)
         if ((is_guarded(w, i) || w->two_sided[facts->cfg->block_of[i]]) &&
             hd_insn_form(f, &f->instructions.items[i])->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD))
             hd_array_push(&w->at, i);
+        else if (w->two_sided[facts->cfg->block_of[i]] && meets(w, i))
+            hd_array_push(&w->at, i);
+    if (!w->at.count)
+        return;
+    hd_kept_init(&w->kept, facts);
+    w->kept.only = w->two_sided;
+    w->needed = HD_ARENA_ARRAY(&facts->arena, uint8_t, facts->words.count);
 }
 
 void hd_waits_free(hd_waits *w)
 {
     hd_array_free(&w->at);
+    hd_kept_free(&w->kept);
 }
 
-bool hd_waits_need(const hd_waits *w, uint32_t word, uint32_t block)
+/* Behind the instruction, or at it where it reads what it needs only when all lanes are there. */
+static bool needed_at(const hd_waits *w, uint32_t word, uint32_t instruction)
 {
-    for (uint32_t i = 0; i < w->at.count; i++)
-        if ((is_guarded(w, w->at.items[i]) || w->two_sided[block]) && hd_lives_live_behind(&w->facts->words, word, w->at.items[i]))
-            return true;
-    return false;
+    const hd_lives *words = &w->facts->words;
+    uint32_t a = hd_lives_access_from(words, word, instruction);
+    bool reads = a < words->access_first[word + 1] && words->accesses[a].ordinal == instruction && words->accesses[a].kinds & HD_ACCESS_READ;
+    return (reads && meets(w, instruction)) || hd_lives_live_behind(words, word, instruction);
+}
+
+/* For which blocks the word is needed. */
+static uint8_t find_needed(hd_waits *w, uint32_t word)
+{
+    uint8_t where = ASKED;
+    hd_kept_find(&w->kept, word);
+    for (uint32_t i = 0; i < w->at.count; i++) {
+        uint32_t at = w->at.items[i];
+        if (needed_at(w, word, at))
+            where |= is_guarded(w, at) && !meets(w, at) ? EVERYWHERE : IN_SIDES;
+        if (hd_kept_in(&w->kept, word, w->facts->cfg->block_of[at]))
+            where |= IN_SIDES;
+    }
+    return where;
+}
+
+bool hd_waits_need(hd_waits *w, uint32_t word, uint32_t block)
+{
+    if (!w->at.count)
+        return false;
+    if (!w->needed[word])
+        w->needed[word] = find_needed(w, word);
+    return w->needed[word] & EVERYWHERE || (w->needed[word] & IN_SIDES && w->two_sided[block]);
+}
+
+bool hd_waits_meet(const hd_waits *w, uint32_t instruction)
+{
+    return w->two_sided[w->facts->cfg->block_of[instruction]] && meets(w, instruction);
 }

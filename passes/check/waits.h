@@ -1,23 +1,31 @@
-/* What lanes need that wait at an instruction, while others of their warp run: at a barrier, or another one of HD_BEHAVE_YIELD.
+/* What lanes need that wait at an instruction, while others of their warp run: at a barrier, or another one of HD_BEHAVE_YIELD or _MEET.
+ *
+ * Lanes of several sides meet at one of HD_BEHAVE_MEET, and only then read their operands.
  *
  * Others can run where the instruction has a guard, which lets them pass, and in a side of a branch that may diverge and has two or more (what waits
  * at a reconvergence point keeps no side from running). So a word that is live behind such an instruction is needed everywhere, or in all blocks of such
- * sides. Linear in the edges, but for sorting the sides; a question asks each such instruction.
+ * sides; and so is one that is kept there for lanes that wait at a branch within such a side. Linear in the edges, but for sorting the sides; the first question about
+ * a word asks each such instruction.
  */
 #ifndef HD_PASSES_CHECK_WAITS_H
 #define HD_PASSES_CHECK_WAITS_H
 
-#include "passes/check/facts.h"
+#include "passes/check/kept.h"
 
 typedef struct hd_waits {
     const hd_facts *facts;
     bool *two_sided; /* by block: it lies in such a side; of the facts' arena */
     hd_u32_array at; /* instructions */
+    hd_kept kept;    /* for branches in such sides */
+    uint8_t *needed; /* by word: where; 0: not asked for yet */
 } hd_waits;
 
 void hd_waits_find(hd_waits *waits, hd_facts *facts);
 void hd_waits_free(hd_waits *waits);
 /* Do lanes that wait at an instruction need the word, while others are in the block? */
-bool hd_waits_need(const hd_waits *waits, uint32_t word, uint32_t block);
+bool hd_waits_need(hd_waits *waits, uint32_t word, uint32_t block);
+
+/* Do lanes of several sides meet at the instruction? */
+bool hd_waits_meet(const hd_waits *waits, uint32_t instruction);
 
 #endif

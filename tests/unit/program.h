@@ -1,6 +1,6 @@
 /* Random programs in structured form: made, printed as PTX, and evaluated one thread at a time. What lanes of a warp do
  * together (exchange, votes, barriers) stands at places that all threads reach together, or in the sides of a branch
- * whose lanes are known; between such places every thread is evaluated on its own. */
+ * whose lanes are known, and is about the threads that have not ended; between such places every thread is evaluated on its own. */
 #ifndef HD_TESTS_PROGRAM_H
 #define HD_TESTS_PROGRAM_H
 
@@ -34,7 +34,7 @@ typedef enum program_kind {
     DO_BREAK,    /* of the innermost loop, where the guard holds */
     DO_CONTINUE,
     DO_SWITCH,   /* one of the lists by two bits and program_case(); lists[0] where the guard is false */
-    DO_EXIT,     /* where the guard holds; only in the program's tail */
+    DO_EXIT,     /* where the guard holds; only in the program's tail and behind it */
     DO_LOAD,     /* global: one of the inputs */
     DO_TIME,     /* global: one of the inputs and a register; a clock is read between load and sum, and may not go backwards */
     DO_LOCAL_STORE, DO_LOCAL_LOAD,
@@ -74,6 +74,7 @@ typedef struct program {
     uint32_t count, threads;
     program_list top;  /* with what all threads do together */
     program_list tail; /* without: may exit */
+    program_list late; /* with it again, for the threads that are left; others exit meanwhile */
     uint32_t inputs[INPUTS];
 } program;
 

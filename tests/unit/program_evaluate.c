@@ -276,6 +276,7 @@ typedef struct machine {
     const program *p;
     thread threads[96];
     uint32_t cells[CELLS];
+    uint64_t slots[96]; /* through which they swap */
 } machine;
 
 typedef enum flow { GO_ON, BREAK, CONTINUE, EXIT } flow;
@@ -390,6 +391,14 @@ static flow run_list(machine *m, thread *t, const program_list *list)
 
 /* ---- the threads of a warp together --------------------------------------------------------------------------- */
 
+static uint32_t living(const thread *warp)
+{
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < 32; i++)
+        lanes |= (uint32_t)!warp[i].exited << i;
+    return lanes;
+}
+
 static void shuffle(thread *warp, const program_node *n)
 {
     uint64_t old[32];
@@ -399,17 +408,17 @@ static void shuffle(thread *warp, const program_node *n)
     for (int32_t i = 0; i < 32; i++) {
         int32_t from = n->op == 0 ? i - by : n->op == 1 ? i + by : n->op == 2 ? i ^ by : by;
         bool inside = from >= 0 && from < 32;
-        warp[i].v[KIND_R][n->d] = old[inside ? from : i];
+        warp[i].v[KIND_R][n->d] = old[inside && !warp[from].exited ? from : i];
         warp[i].v[KIND_P][1] = inside;
     }
 }
 
 static void vote(thread *warp, const program_node *n)
 {
-    uint64_t ballot = 0;
+    uint64_t ballot = 0, lanes = living(warp);
     for (uint32_t i = 0; i < 32; i++)
-        ballot |= warp[i].v[KIND_P][n->immediate[0] % PREDICATES] << i;
-    bool all = ballot == 0xffffffff, any = ballot != 0;
+        ballot |= (lanes >> i & warp[i].v[KIND_P][n->immediate[0] % PREDICATES]) << i;
+    bool all = ballot == lanes, any = ballot != 0;
     for (uint32_t i = 0; i < 32; i++) {
         if (n->op == 3)
             warp[i].v[KIND_R][n->d] = ballot;
@@ -420,16 +429,16 @@ static void vote(thread *warp, const program_node *n)
 
 static void match(thread *warp, const program_node *n)
 {
-    uint64_t key[32];
+    uint64_t key[32], lanes = living(warp);
     for (uint32_t i = 0; i < 32; i++)
         key[i] = warp[i].v[KIND_R][n->s[0]] & 3;
     for (uint32_t i = 0; i < 32; i++) {
         uint64_t same = 0;
         for (uint32_t k = 0; k < 32; k++)
-            same |= (uint64_t)(key[k] == key[i]) << k;
+            same |= (uint64_t)(key[k] == key[i] && !warp[k].exited) << k;
         if (n->op & 1) {
-            warp[i].v[KIND_R][n->d] = same == 0xffffffff ? same : 0;
-            warp[i].v[KIND_P][3] = same == 0xffffffff;
+            warp[i].v[KIND_R][n->d] = same == lanes ? same : 0;
+            warp[i].v[KIND_P][3] = same == lanes;
         } else {
             warp[i].v[KIND_R][n->d] = same;
         }
@@ -438,10 +447,17 @@ static void match(thread *warp, const program_node *n)
 
 static void reduce(thread *warp, const program_node *n)
 {
-    uint64_t out = warp[0].v[KIND_R][n->s[0]];
-    for (uint32_t i = 1; i < 32; i++) {
+    uint64_t out = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < 32; i++) {
         uint64_t b = warp[i].v[KIND_R][n->s[0]];
-        out = n->op == 0 ? out + b : n->op == 1 ? (S32(b) < S32(out) ? b : out) : n->op == 2 ? (b > out ? b : out) : out ^ b;
+        if (warp[i].exited)
+            continue;
+        if (!any)
+            out = b;
+        else
+            out = n->op == 0 ? out + b : n->op == 1 ? (S32(b) < S32(out) ? b : out) : n->op == 2 ? (b > out ? b : out) : out ^ b;
+        any = true;
     }
     for (uint32_t i = 0; i < 32; i++)
         warp[i].v[KIND_R][n->d] = (uint32_t)out;
@@ -449,16 +465,17 @@ static void reduce(thread *warp, const program_node *n)
 
 static void swap(machine *m, const program_node *n)
 {
-    uint64_t old[96];
     for (uint32_t t = 0; t < m->p->threads; t++)
-        old[t] = m->threads[t].v[KIND_R][n->s[0]];
+        if (!m->threads[t].exited)
+            m->slots[t] = m->threads[t].v[KIND_R][n->s[0]];
     for (uint32_t t = 0; t < m->p->threads; t++)
-        m->threads[t].v[KIND_R][n->d] = old[(t * 5 + n->immediate[0]) % m->p->threads];
+        m->threads[t].v[KIND_R][n->d] = m->slots[(t * 5 + n->immediate[0]) % m->p->threads];
 }
 
 /* The lanes of one side: a sum, a vote, and the value of the lowest lane, added up. */
-static void exchange_side(thread *warp, const program_node *n, uint32_t lanes)
+static void exchange_side(thread *warp, const program_node *n, uint32_t named)
 {
+    uint32_t lanes = named & living(warp);
     uint32_t sum = 0, ballot = 0, first = 0;
     for (uint32_t i = 0; i < 32; i++)
         sum += lanes >> i & 1 ? (uint32_t)warp[i].v[KIND_R][n->s[1]] : 0;
@@ -467,25 +484,27 @@ static void exchange_side(thread *warp, const program_node *n, uint32_t lanes)
     for (uint32_t i = 0; i < 32; i++)
         if (lanes >> i & 1)
             warp[i].v[KIND_R][n->d] = (uint32_t)((warp[i].v[KIND_R][n->d] ^ sum) + ballot);
-    while (!(lanes >> first & 1))
+    uint64_t value[32];
+    while (!(named >> first & 1))
         first++;
-    uint64_t value = warp[first].v[KIND_R][n->s[1]];
+    for (uint32_t i = 0; i < 32; i++)
+        value[i] = warp[warp[first].exited ? i : first].v[KIND_R][n->s[1]];
     for (uint32_t i = 0; i < 32; i++)
         if (lanes >> i & 1)
-            warp[i].v[KIND_R][n->d] = (uint32_t)(warp[i].v[KIND_R][n->d] + value);
+            warp[i].v[KIND_R][n->d] = (uint32_t)(warp[i].v[KIND_R][n->d] + value[i]);
 }
 
 static void partial(machine *m, thread *warp, const program_node *n)
 {
     uint32_t chosen = 0;
     for (uint32_t i = 0; i < 32; i++)
-        chosen |= (uint32_t)warp[i].v[KIND_P][n->s[0]] << i;
+        chosen |= (uint32_t)(warp[i].v[KIND_P][n->s[0]] && !warp[i].exited) << i;
     for (uint32_t side = 0; side < 2; side++) {
         uint32_t lanes = side ? ~chosen : chosen;
         for (uint32_t i = 0; i < 32; i++)
-            if (lanes >> i & 1)
+            if (lanes >> i & 1 && !warp[i].exited)
                 run_list(m, &warp[i], &n->lists[side]);
-        if (lanes)
+        if (lanes & living(warp))
             exchange_side(warp, n, lanes);
     }
 }
@@ -524,7 +543,8 @@ static void run_together(machine *m, const program_list *list)
             continue;
         }
         for (uint32_t t = 0; t < m->p->threads; t++)
-            run_node(m, &m->threads[t], n);
+            if (!m->threads[t].exited)
+                run_node(m, &m->threads[t], n);
     }
 }
 
@@ -584,9 +604,11 @@ void program_evaluate(const program *p, uint32_t *results)
     for (uint32_t t = 0; t < p->threads; t++) {
         m->threads[t].v[KIND_R][0] ^= sum;
         run_list(m, &m->threads[t], &p->tail);
+    }
+    run_together(m, &p->late);
+    for (uint32_t t = 0; t < p->threads; t++)
         if (!m->threads[t].exited)
             keep(&m->threads[t], results + t * RESULT_WORDS);
-    }
     free(m);
     program_plain(p, results);
 }

@@ -178,7 +178,7 @@ static uint16_t make_together(maker *m, uint32_t depth)
     return at;
 }
 
-static void make_top(maker *m, program_list *list, uint32_t depth)
+static void make_top(maker *m, program_list *list, uint32_t depth, bool exits)
 {
     for (uint32_t i = 0; i < MOST_ITEMS && has_room(m); i++) {
         uint32_t choice = below(m, 10);
@@ -186,15 +186,15 @@ static void make_top(maker *m, program_list *list, uint32_t depth)
             uint16_t at = make_together(m, depth);
             if (m->p->nodes[at].kind == DO_REPEAT) {
                 program_list inner = {0};
-                make_top(m, &inner, depth + 1);
+                make_top(m, &inner, depth + 1, exits);
                 m->p->nodes[at].lists[0] = inner;
                 m->p->nodes[at].d = (uint8_t)(3 + depth);
             }
             add(list, at);
         } else if (choice < 6) {
-            add(list, make_group(m, 0, false, false));
+            add(list, make_group(m, 0, false, exits));
         } else {
-            add(list, make_op(m));
+            add(list, exits && !below(m, 6) ? make_own(m, DO_EXIT) : make_op(m));
         }
     }
 }
@@ -207,6 +207,8 @@ void program_make(program *p, uint64_t seed)
     p->threads = sizes[below(&m, 3)];
     for (uint32_t i = 0; i < INPUTS; i++)
         p->inputs[i] = (uint32_t)interesting(&m, below(&m, 2) ? KIND_R : KIND_F);
-    make_top(&m, &p->top, 0);
+    make_top(&m, &p->top, 0, false);
     make_list(&m, &p->tail, 0, false, true);
+    if (below(&m, 2))
+        make_top(&m, &p->late, 0, true);
 }

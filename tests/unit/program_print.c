@@ -304,6 +304,7 @@ void program_print(const program *p, char *text, size_t size)
         put(&o, "ld.shared.u32 %%m, [cells+%u];\nmad.lo.u32 %%u, %%u, 31, %%m;\n", 4 * i);
     put(&o, "xor.b32 %%r0, %%r0, %%u;\nbar.sync 0;\n");
     put_list(&o, &p->tail);
+    put_list(&o, &p->late);
     put_results(&o);
     put(&o, "ret;\n}\n");
 }

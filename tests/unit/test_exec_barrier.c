@@ -35,6 +35,12 @@ static void expect_fault(const kernel_run *run, const char *part)
         fail_msg("'%s' does not hold '%s'", run->message, part);
 }
 
+static void expect_limit(const kernel_run *run, const char *part)
+{
+    if (run->status != HD_EXEC_UNSUPPORTED || !strstr(run->message, part) || !strstr(run->notes, "that is not modelled"))
+        fail_msg("'%s' (%s) does not hold '%s'", run->message, run->notes, part);
+}
+
 /* ---- reductions ---------------------------------------------------------------------------------------------- */
 
 /* Threads vote with the predicate "in[t] & bit"; all three answers are compared with a count done here. */
@@ -291,7 +297,7 @@ static void warp_barriers(void **state)
     expect_done(&run);
     run = run_body(
         "setp.lt.u32 %p2, %r0, 8;\n@%p2 bra A;\nbra J;\nA: bar.warp.sync 0x1ff;\nJ: st.global.u32 [%rd3], 1;", 32);
-    expect_fault(&run, "bar.warp.sync waits for lanes 0xffffff00, which are elsewhere");
+    expect_limit(&run, "bar.warp.sync waits for lanes 0x00000100, which are elsewhere");
     run = run_body("bar.warp.sync 0xfffffffe;", 32);
     expect_fault(&run, "bar.warp.sync with a member mask 0xfffffffe that does not name the lane itself");
 }
@@ -367,6 +373,14 @@ static void fences(void **state)
 
 /* ---- faults -------------------------------------------------------------------------------------------------- */
 
+/* With independent thread scheduling the lanes that wait at the join would go on. */
+static void what_waits_at_a_join_is_not_modelled(void **state)
+{
+    (void)state;
+    kernel_run run = run_body("setp.lt.u32 %p1, %r0, 16;\n@!%p1 bra J;\nbarrier.sync 0;\nadd.u32 %r1, %r1, 1;\nJ: barrier.sync 0;", 32);
+    expect_limit(&run, "divergent barrier: it waits for lanes 0xffff0000, which are elsewhere");
+}
+
 static void faults(void **state)
 {
     static const struct {
@@ -377,8 +391,6 @@ static void faults(void **state)
         {"setp.lt.u32 %p1, %r0, 16;\n@%p1 bar.sync 0;", 32, "divergent barrier: only 16 of 32 lanes reach it"},
         {"setp.lt.u32 %p1, %r0, 16;\n@%p1 barrier.sync.aligned 0;", 32, "divergent barrier: only 16 of 32 lanes"},
         {"setp.lt.u32 %p1, %r0, 16;\n@%p1 bar.red.popc.u32 %r1, 0, %p1;", 32, "divergent barrier: only 16 of 32 lanes"},
-        {"setp.lt.u32 %p1, %r0, 16;\n@!%p1 bra J;\nbarrier.sync 0;\nadd.u32 %r1, %r1, 1;\nJ: barrier.sync 1;", 32,
-         "divergent barrier: it waits for lanes 0xffff0000, which are elsewhere"},
         {"setp.lt.u32 %p1, %r0, 16;\n@%p1 bra A;\nbarrier.sync 0;\nbra J;\nA: barrier.sync 1;\nJ:", 32,
          "which are elsewhere"},
         {"mov.u32 %r1, 16;\nbar.sync %r1;", 32, "barrier 16 with 0 threads"},
@@ -415,6 +427,7 @@ int main(void)
         cmocka_unit_test(warp_barriers),
         cmocka_unit_test(a_wait_for_the_callers_lanes_is_not_modelled), cmocka_unit_test(clusters),
         cmocka_unit_test(fences),        cmocka_unit_test(faults),
+        cmocka_unit_test(what_waits_at_a_join_is_not_modelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

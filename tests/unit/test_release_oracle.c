@@ -104,6 +104,24 @@ static uint64_t reached(const oracle *o, uint32_t from, uint32_t stop, uint64_t 
     return found;
 }
 
+/* What lanes may need that wait at branches within sides while others are in the block. */
+static words kept_in(const oracle *o, uint32_t block)
+{
+    words kept = 0;
+    HD_BITSET_EACH (&o->uniformity->divergent_branches, b) {
+        uint32_t join = o->cfg->blocks[b].post_dominator, count = o->cfg->blocks[b].succ_count;
+        const uint32_t *to = hd_block_successors(o->cfg, b);
+        for (uint32_t e = 0; e < count && o->in_sides >> b & 1; e++) {
+            if (to[e] == join || to[e] == o->cfg->block_count || !(reached(o, to[e], join, 0) >> block & 1))
+                continue;
+            kept |= o->live_in[join];
+            for (uint32_t k = 0; k < count; k++)
+                kept |= k != e ? o->live_in[to[k]] : 0;
+        }
+    }
+    return kept;
+}
+
 static void find_waiting(oracle *o)
 {
     o->in_sides = o->waiting[0] = o->waiting[1] = 0;
@@ -122,6 +140,10 @@ static void find_waiting(oracle *o)
             const hd_instruction *insn = &o->f->instructions.items[i];
             if (hd_insn_form(o->f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD) && (insn->guard != HD_NONE || o->in_sides >> b & 1))
                 o->waiting[insn->guard == HD_NONE] |= live_before(o, b, i + 1);
+            if (hd_insn_form(o->f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD))
+                o->waiting[1] |= kept_in(o, b);
+            if (hd_insn_form(o->f, insn)->behaviour & HD_BEHAVE_MEET && o->in_sides >> b & 1)
+                o->waiting[1] |= live_before(o, b, i + 1) | live_before(o, b, i) | kept_in(o, b);
         }
 }
 
@@ -181,26 +203,38 @@ static void push(oracle *o, state *s, uint32_t block, uint32_t join)
     s->join[s->depth++] = (uint8_t)join;
 }
 
-/* Every way on: all lanes to one target, or some to each, in either order. */
-static void go_on(oracle *o, const state *from, words mapped)
+/* Sides are added to the stack, any that are not there yet in any order. */
+static void split(oracle *o, const state *from, uint32_t b, uint32_t chosen, words mapped)
 {
-    uint32_t b = from->block[from->depth - 1], join = o->cfg->blocks[b].post_dominator;
     const uint32_t *to = hd_block_successors(o->cfg, b);
     for (uint32_t e = 0; e < o->cfg->blocks[b].succ_count; e++) {
         state s = *from;
+        if (chosen >> e & 1 || to[e] == o->cfg->block_count)
+            continue;
+        push(o, &s, to[e], o->cfg->blocks[b].post_dominator);
+        if (chosen)
+            add_state(o, s, mapped);
+        split(o, &s, b, chosen | 1u << e, mapped);
+    }
+}
+
+/* Every way on: all lanes to one target, or some to each of several, in any order. */
+static void go_on(oracle *o, const state *from, words mapped)
+{
+    uint32_t b = from->block[from->depth - 1], count = o->cfg->blocks[b].succ_count;
+    const uint32_t *to = hd_block_successors(o->cfg, b);
+    bool leaves = false; /* lanes do: the others stay in their entry */
+    for (uint32_t e = 0; e < count; e++) {
+        state s = *from;
         s.block[s.depth - 1] = (uint8_t)to[e];
         add_state(o, s, mapped);
+        leaves = leaves || to[e] == o->cfg->block_count;
     }
-    if (o->cfg->blocks[b].succ_count != 2 || !hd_bitset_has(&o->uniformity->divergent_branches, b) || to[0] == o->cfg->block_count ||
-        to[1] == o->cfg->block_count) /* lanes that leave: the others stay in their entry */
+    if (count < 2 || !hd_bitset_has(&o->uniformity->divergent_branches, b) || (leaves && count == 2))
         return;
-    for (uint32_t first = 0; first < 2; first++) {
-        state s = *from;
-        s.block[s.depth - 1] = (uint8_t)join;
-        push(o, &s, to[1 - first], join);
-        push(o, &s, to[first], join);
-        add_state(o, s, mapped);
-    }
+    state s = *from;
+    s.block[s.depth - 1] = (uint8_t)o->cfg->blocks[b].post_dominator;
+    split(o, &s, b, 0, mapped);
 }
 
 /* ---- flags ----------------------------------------------------------------------------------------------------------- */

@@ -127,18 +127,35 @@ static void find_sides(const naive *n, const hd_uniformity *u, bool *in_sides)
 }
 
 /* What is live behind instructions at which lanes wait while others run. */
-static void keep_waiting(naive *n, const hd_uniformity *u)
+static void keep_waiting(naive *n, const hd_uniformity *u, hd_liveness_rule rule)
 {
     bool in_sides[MOST_BLOCKS] = {0};
+    words kept[MOST_BLOCKS];
     find_sides(n, u, in_sides);
+    words before_waits[MOST_BLOCKS];
+    memcpy(before_waits, n->pend, sizeof before_waits);
+    memset(n->pend, 0, sizeof n->pend);
+    HD_BITSET_EACH (&u->divergent_branches, b)
+        for (uint32_t e = 0; in_sides[b] && e < n->cfg->blocks[b].succ_count; e++)
+            keep_side(n, b, hd_block_successors(n->cfg, b)[e], rule == HD_LIVENESS_ITS ? HD_LIVENESS_OURS : rule);
+    memcpy(kept, n->pend, sizeof kept);
+    memcpy(n->pend, before_waits, sizeof before_waits);
     for (uint32_t b = 0; b < n->cfg->block_count; b++) {
         words live = n->out[b];
         for (uint32_t i = n->cfg->blocks[b].end; i-- > n->cfg->blocks[b].first; before(n, i, &live)) {
             const hd_instruction *insn = &n->f->instructions.items[i];
-            bool waits = hd_insn_form(n->f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD), all = insn->guard != HD_NONE;
+            bool meets = hd_insn_form(n->f, insn)->behaviour & HD_BEHAVE_MEET, all = insn->guard != HD_NONE && !meets;
+            bool waits = hd_insn_form(n->f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD) || meets;
+            words also = live;
+            if (meets)
+                before(n, i, &also);
             for (uint32_t q = 0; q < n->cfg->block_count && waits; q++)
-                if (all || (in_sides[b] && in_sides[q]))
+                if (all || (in_sides[b] && in_sides[q])) {
                     join(&n->pend[q], &live);
+                    join(&n->pend[q], &also);
+                    if (in_sides[q])
+                        join(&n->pend[q], &kept[b]);
+                }
         }
     }
 }
@@ -194,7 +211,7 @@ static bool compare(hd_pass_context *context, hd_function *f)
     HD_BITSET_EACH (&u->divergent_branches, b)
         for (uint32_t e = 0; e < n->cfg->blocks[b].succ_count; e++)
             keep_side(n, b, hd_block_successors(n->cfg, b)[e], context->liveness);
-    keep_waiting(n, u);
+    keep_waiting(n, u, context->liveness);
     hd_live_walk walk;
     hd_warp_words_walk(&walk, &context->scratch, n->got);
     bool any = false;

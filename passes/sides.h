@@ -1,0 +1,21 @@
+/* Sides that lanes of a warp may be in at the same time: targets, not their reconvergence point nor X, of branches that may diverge and have two
+ * such targets or more. What waits in one of them lets the others run; what waits at a reconvergence point keeps no side from running.
+ *
+ * Sides are flooded up to their reconvergence points, those that are farthest first (hd_join_rank): what one flood has reached the later ones leave
+ * alone, since whatever leads to the farther point leads over the nearer one. Linear, but for sorting the sides.
+ */
+#ifndef HD_PASSES_SIDES_H
+#define HD_PASSES_SIDES_H
+
+#include "passes/liveness.h"
+
+typedef struct hd_side {
+    uint32_t block, join, rank; /* rank: hd_join_rank */
+} hd_side;
+typedef HD_ARRAY(hd_side) hd_side_array;
+
+void hd_sides_find(const hd_cfg *cfg, const hd_uniformity *uniformity, hd_side_array *all); /* in the order of their floods */
+hd_bitset hd_sides_flood(const hd_cfg *cfg, const hd_side_array *all, hd_arena *arena);     /* their blocks */
+hd_bitset hd_two_sided_blocks(const hd_cfg *cfg, const hd_uniformity *uniformity, hd_arena *arena); /* both */
+
+#endif
