@@ -54,6 +54,10 @@ int hd_cli_choice(hd_cli *cli, hd_cli_option option, const char *words);
  * `maximum`, or below `minimum`, which is 0 for the first of them. */
 bool hd_cli_number(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t maximum, uint32_t *value);
 bool hd_cli_number_from(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t minimum, uint32_t maximum, uint32_t *value);
+/* Threads of a block, "256" or "16x16" (their product); 0 where the option was not given. false as above. values.c */
+bool hd_cli_block(hd_cli *cli, hd_cli_option option, uint32_t *threads);
+/* Bytes, "49152", "48K" or "1M" (of 1,024); 0 where the option was not given. false as above. values.c */
+bool hd_cli_bytes(hd_cli *cli, hd_cli_option option, uint32_t maximum, uint32_t *bytes);
 void hd_cli_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 hd_parse_options hd_cli_parse_options(const hd_cli *cli);
 struct hd_report_options;

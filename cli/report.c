@@ -123,8 +123,8 @@ bool hd_cli_report_options(hd_cli *cli, hd_report_options *options)
         hd_cli_usage_error("--arch and --gpu name the same thing: give one");
         return false;
     }
-    return hd_cli_number(cli, HD_CLI_BLOCK, 0, 1 << 20, &options->block) &&
-           hd_cli_number(cli, HD_CLI_SHARED, 0, 1 << 30, &options->shared_bytes) &&
+    return hd_cli_block(cli, HD_CLI_BLOCK, &options->block) &&
+           hd_cli_bytes(cli, HD_CLI_SHARED, 1 << 30, &options->shared_bytes) &&
            hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, 255, &options->max_registers) &&
            hd_cli_number(cli, HD_CLI_PTXAS_TIMEOUT, 0, 1 << 20, &options->ptxas_seconds) &&
            hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->threads);

@@ -85,7 +85,7 @@ static bool read_options(hd_cli *cli, hd_rewrite_options *options)
                                               .kernel = cli->values[HD_CLI_KERNEL]};
     return spelling >= 0 && check_print_after(cli) &&
            hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->pipeline.threads) &&
-           hd_cli_number(cli, HD_CLI_BLOCK, 0, 1 << 20, &options->pipeline.block) && check_depfile(cli);
+           hd_cli_block(cli, HD_CLI_BLOCK, &options->pipeline.block) && check_depfile(cli);
 }
 
 static void free_gpu(void *gpu)

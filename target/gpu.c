@@ -184,11 +184,43 @@ static bool is_path(const char *name)
            (length > 4 && !strcmp(name + length - 4, ".yml"));
 }
 
-static hd_yaml *read_built_in(const char *name, hd_diagnostics *diagnostics)
+static const hd_gpu_file *find_built_in(const char *name)
 {
     for (uint32_t i = 0; i < hd_gpu_file_count; i++)
         if (!strcmp(hd_gpu_files[i].name, name))
-            return hd_yaml_from_memory(name, hd_gpu_files[i].text, hd_gpu_files[i].length, diagnostics);
+            return &hd_gpu_files[i];
+    return NULL;
+}
+
+/* "sm_90" of the other spellings of a compute capability: sm_90a, compute_90, sm90, 90, 9.0. false: it is none. */
+static bool spell_capability(const char *name, char *to, size_t size)
+{
+    static const char *const prefixes[] = {"sm_", "compute_", "sm"};
+    unsigned major, minor;
+    int length = 0;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) {
+            name += strlen(prefixes[i]);
+            break;
+        }
+    if (*name < '0' || *name > '9')
+        return false;
+    if (sscanf(name, "%2u.%1u%n", &major, &minor, &length) == 2 && !name[length])
+        return snprintf(to, size, "sm_%u%u", major, minor) > 0;
+    if (sscanf(name, "%4u%n", &major, &length) != 1)
+        return false;
+    bool has_features = (name[length] == 'a' || name[length] == 'f') && !name[length + 1];
+    return (has_features || !name[length]) && snprintf(to, size, "sm_%u", major) > 0;
+}
+
+static hd_yaml *read_built_in(const char *name, hd_diagnostics *diagnostics)
+{
+    char capability[24];
+    const hd_gpu_file *file = find_built_in(name);
+    if (!file && spell_capability(name, capability, sizeof capability))
+        file = find_built_in(capability);
+    if (file)
+        return hd_yaml_from_memory(file->name, file->text, file->length, diagnostics);
     hd_arena arena = {0};
     char *known = hd_arena_string(&arena, "", 0);
     for (uint32_t i = 0; i < hd_gpu_file_count; i++)

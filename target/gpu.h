@@ -52,7 +52,7 @@ typedef struct hd_gpu {
     bool valid;                      /* false: errors were reported */
 } hd_gpu;
 
-/* A built-in name ("sm_80", "pascal-titan-x") or the path of a file: what ends in .yaml or .yml or holds a slash. Never NULL: see
+/* A built-in name ("sm_80", "pascal-titan-x"), another spelling of a compute capability (sm_90a, compute_90, 90, 9.0) or the path of a file: what ends in .yaml or .yml or holds a slash. Never NULL: see
  * `valid`. Free it after the diagnostics were printed. */
 hd_gpu *hd_gpu_load(const char *name, hd_diagnostics *diagnostics);
 void hd_gpu_free(hd_gpu *gpu);

@@ -1,0 +1,61 @@
+/* Values of options that are more than a number: threads of a block, amounts of memory. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The decimal number at *text, which is moved past it; false where there is none or it is above `maximum`. */
+static bool read_number(const char **text, uint64_t maximum, uint64_t *number)
+{
+    char *end;
+    if (**text < '0' || **text > '9')
+        return false;
+    errno = 0;
+    *number = strtoull(*text, &end, 10);
+    *text = end;
+    return !errno && *number <= maximum;
+}
+
+bool hd_cli_block(hd_cli *cli, hd_cli_option option, uint32_t *threads)
+{
+    enum { DIMENSIONS = 3, MOST_THREADS = 1 << 20 };
+    const char *text = cli->values[option], *at = text;
+    uint64_t product = 1, size = 0;
+    *threads = 0;
+    if (!text)
+        return true;
+    bool good = true;
+    for (uint32_t i = 0; good; i++) {
+        good = i < DIMENSIONS && read_number(&at, MOST_THREADS, &size) && size && (product *= size) <= MOST_THREADS;
+        if (!*at)
+            break;
+        good = good && (*at == 'x' || *at == 'X' || *at == ',');
+        at++;
+    }
+    *threads = (uint32_t)product;
+    if (!good)
+        hd_cli_usage_error("--block takes the threads of a block, from 1 to %u, or up to three sizes as 16x16; not '%s'",
+                           MOST_THREADS, text);
+    return good;
+}
+
+bool hd_cli_bytes(hd_cli *cli, hd_cli_option option, uint32_t maximum, uint32_t *bytes)
+{
+    static const struct {
+        char name[4];
+        uint8_t shift;
+    } units[] = {{"", 0}, {"B", 0}, {"K", 10}, {"KB", 10}, {"KiB", 10}, {"M", 20}, {"MB", 20}, {"MiB", 20}};
+    const char *text = cli->values[option], *at = text;
+    uint64_t number;
+    *bytes = 0;
+    if (!text)
+        return true;
+    if (read_number(&at, maximum, &number))
+        for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+            if (strcmp(at, units[i].name) == 0 && number << units[i].shift <= maximum) {
+                *bytes = (uint32_t)(number << units[i].shift);
+                return true;
+            }
+    hd_cli_usage_error("--shared takes bytes up to %u, or KiB or MiB as 48K or 1M; not '%s'", maximum, text);
+    return false;
+}
