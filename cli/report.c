@@ -116,6 +116,7 @@ bool hd_cli_report_options(hd_cli *cli, hd_report_options *options)
                                                                               : "",
                                    .ptxas_if_found = !ptxas,
                                    .ptxas_seconds = HD_REPORT_PTXAS_SECONDS,
+                                   .shared_known = hd_cli_has(cli, HD_CLI_SHARED),
                                    .no_clean = hd_cli_has(cli, HD_CLI_NO_CLEAN),
                                    .no_demangle = hd_cli_has(cli, HD_CLI_NO_DEMANGLE),
                                    .parse = hd_cli_parse_options(cli)};

@@ -259,6 +259,7 @@ static hd_outcome run_report(hd_context *context, hd_source *source, const hd_re
                                  .ptxas_seconds = HD_REPORT_PTXAS_SECONDS,
                                  .block = s->block,
                                  .shared_bytes = s->shared_bytes,
+                                 .shared_known = s->shared_known,
                                  .max_registers = s->max_registers,
                                  .threads = s->threads,
                                  .no_clean = s->no_clean,

@@ -23,6 +23,7 @@ typedef struct hd_report_options {
     uint32_t ptxas_seconds; /* after which it is stopped; 0: never */
     uint32_t block;         /* threads of a CTA; 0: what the kernel requires, else its most, else 256 */
     uint32_t shared_bytes;  /* dynamic shared memory of a CTA */
+    bool shared_known;      /* that is what launches give; else it is not known */
     uint32_t max_registers; /* of a thread; 0: no such limit */
     uint32_t threads;       /* 0: all CPUs; the report does not depend on it */
     bool no_clean;          /* the PTX as it is written, without the clean-up that an assembler does */

@@ -1,17 +1,26 @@
 /* Occupancy of a kernel, and what in it is worth a look. Linear in instructions. */
 #include "driver/report_work.h"
 
+#include "emitters/quantity.h"
+
 enum { DEFAULT_THREADS = 256, SWEEP_STEP = 32, FINDINGS_OF_A_KIND = 8 };
 
 /* ---- occupancy ------------------------------------------------------------------------------------------------------
  */
 
-static uint32_t threads_of(const report_common *c, const hd_function *f)
+static uint64_t product_of(const uint32_t sizes[3])
+{
+    return (uint64_t)sizes[0] * (sizes[1] ? sizes[1] : 1) * (sizes[2] ? sizes[2] : 1);
+}
+
+static uint32_t threads_of(const report_common *c, const hd_function *f, const char **from)
 {
     uint64_t threads = c->options->block;
-    const uint32_t *sizes = f->required_threads[0] ? f->required_threads : f->max_threads;
-    if (!threads && sizes[0])
-        threads = (uint64_t)sizes[0] * (sizes[1] ? sizes[1] : 1) * (sizes[2] ? sizes[2] : 1);
+    *from = "option";
+    if (!threads) {
+        *from = f->required_threads[0] ? "reqntid" : f->max_threads[0] ? "maxntid" : "assumed";
+        threads = product_of(f->required_threads[0] ? f->required_threads : f->max_threads);
+    }
     return threads ? (uint32_t)(threads < UINT32_MAX ? threads : UINT32_MAX) : DEFAULT_THREADS;
 }
 
@@ -20,7 +29,9 @@ void report_occupancy(const report_common *c, const hd_function *function, hd_re
     const hd_gpu_limits *limits = &c->gpu->limits;
     uint64_t shared = k->static_shared_bytes + c->options->shared_bytes;
     uint32_t most = limits->threads_per_cta / SWEEP_STEP;
-    k->use = (hd_occupancy_use){.threads = threads_of(c, function),
+    k->dynamic_shared_unknown = k->uses_dynamic_shared && !c->options->shared_known;
+    k->cluster_ctas = function->cluster_ctas[0] ? (uint32_t)product_of(function->cluster_ctas) : 0;
+    k->use = (hd_occupancy_use){.threads = threads_of(c, function, &k->block_from),
                                 .registers = k->ptxas.known ? k->ptxas.registers : k->estimate,
                                 .shared_bytes = shared < UINT32_MAX ? (uint32_t)shared : UINT32_MAX,
                                 .barriers = k->ptxas.known ? k->ptxas.barriers : k->barriers};
@@ -59,6 +70,17 @@ static hd_report_finding *add(finder *f, hd_diagnostic_kind kind, uint32_t instr
     return &hd_array_last(&f->found);
 }
 
+/* What a statement about occupancy rests on. */
+static const char *conditions(const hd_report_kernel *k)
+{
+    bool assumed = strcmp(k->block_from, "assumed") == 0;
+    return k->dynamic_shared_unknown && assumed
+               ? "; the block size is assumed, the dynamic shared memory not known"
+           : k->dynamic_shared_unknown ? "; the dynamic shared memory is not known"
+           : assumed                   ? "; the block size is assumed"
+                                       : "";
+}
+
 static void find_pressure(finder *f)
 {
     const hd_report_kernel *k = f->kernel;
@@ -66,20 +88,23 @@ static void find_pressure(finder *f)
         hd_report_finding *found = add(f, HD_DIAG_REGISTER_PRESSURE, HD_NONE);
         if (found)
             found->message = hd_arena_printf(
-                f->arena, "with %u threads, %u registers (%s) and %u bytes of shared memory no CTA fits on an SM: %s",
-                k->use.threads, k->use.registers, k->registers_from, k->use.shared_bytes, k->occupancy.impossible);
+                f->arena, "with %u threads, %u registers (%s) and %u bytes of shared memory no CTA fits on an SM: %s%s",
+                k->use.threads, k->use.registers, k->registers_from, k->use.shared_bytes, k->occupancy.impossible,
+                conditions(k));
         return;
     }
-    if (k->occupancy.limiter != HD_LIMITER_REGISTERS || !k->gain.exists)
+    bool fewer_spill = k->gain.registers < k->live_peak;
+    if (k->occupancy.limiter != HD_LIMITER_REGISTERS || !k->gain.exists || hd_report_has_spills(k))
         return;
     hd_report_finding *found = add(f, HD_DIAG_REGISTER_PRESSURE, k->peak_instruction);
     if (found)
         found->message = hd_arena_printf(
             f->arena,
             "most registers are live here; %u (%s) allow %u CTAs of %u threads on an SM, %u would allow %u "
-            "(%.0f %% of the warps instead of %.0f %%)",
+            "(%.0f %% of the warps instead of %.0f %%)%s%s",
             k->use.registers, k->registers_from, k->occupancy.ctas, k->use.threads, k->gain.registers,
-            k->gain.then.ctas, 100 * k->gain.then.fraction, 100 * k->occupancy.fraction);
+            k->gain.then.ctas, 100 * k->gain.then.fraction, 100 * k->occupancy.fraction,
+            fewer_spill ? "; so few hold not all that is live here: a limit alone makes it spill" : "", conditions(k));
 }
 
 static void find_spills(finder *f)

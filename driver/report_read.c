@@ -106,6 +106,13 @@ static void read_spills(reader *r, const json_t *kernel, hd_report_kernel *into)
         read_number(r, kernel, &spill_rows[i], into);
 }
 
+/* What says how far to trust the occupancy; reports of before do not have it. */
+static void read_conditions(const json_t *kernel, hd_report_kernel *into)
+{
+    const json_t *known = find(kernel, "occupancy.dynamic_shared_known");
+    into->dynamic_shared_unknown = json_is_false(known);
+}
+
 static void read_kernel(reader *r, const json_t *kernel, hd_report_kernel *into)
 {
     const json_t *fraction = find(kernel, "occupancy.fraction"), *entry = find(kernel, "entry");
@@ -121,6 +128,7 @@ static void read_kernel(reader *r, const json_t *kernel, hd_report_kernel *into)
     if (!json_is_number(fraction) || into->occupancy.fraction < 0 || into->occupancy.fraction > 1)
         bad_kernel(r, "occupancy.fraction", "a fraction");
     read_ptxas(r, kernel, into);
+    read_conditions(kernel, into);
     read_spills(r, kernel, into);
 }
 

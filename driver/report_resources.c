@@ -21,6 +21,7 @@ static void add_variables(report_kernel_work *work, const hd_u32_array *variable
     hd_report_kernel *k = work->kernel;
     for (uint32_t i = 0; i < variables->count; i++) {
         const hd_symbol *s = &work->common->module->symbols.items[variables->items[i]];
+        k->uses_dynamic_shared |= s->is_unsized && s->space == HD_SPACE_SHARED;
         if (s->is_unsized)
             continue;
         uint64_t *bytes = s->space == HD_SPACE_SHARED ? &k->static_shared_bytes : &k->constant_bytes;
@@ -61,8 +62,8 @@ static bool is_load(const hd_function *f, const hd_instruction *insn)
     const hd_form *form = hd_insn_form(f, insn);
     bool parameter =
         form->space == HD_SPACE_PARAM || form->space == HD_SPACE_PARAM_ENTRY || form->space == HD_SPACE_PARAM_FUNC;
-    return form->behaviour & HD_BEHAVE_LOAD &&
-           !(form->behaviour & (HD_BEHAVE_ATOMIC | HD_BEHAVE_STORE | HD_BEHAVE_CALL)) && !parameter;
+    const uint32_t others = HD_BEHAVE_ATOMIC | HD_BEHAVE_STORE | HD_BEHAVE_CALL | HD_BEHAVE_YIELD; /* a wait is no load */
+    return form->behaviour & HD_BEHAVE_LOAD && !(form->behaviour & others) && !parameter;
 }
 
 static void count_loads(report_kernel_work *work)

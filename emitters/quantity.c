@@ -16,9 +16,9 @@ bool hd_quantity_of(const hd_report_kernel *k, hd_quantity quantity, double *val
     case HD_QUANTITY_ALLOCATED: *value = k->allocated; return true;
     case HD_QUANTITY_ESTIMATE: *value = k->estimate; return true;
     case HD_QUANTITY_PTXAS: *value = p->registers; return p->known;
-    case HD_QUANTITY_OCCUPANCY: *value = k->occupancy.fraction; return true;
-    case HD_QUANTITY_WARPS: *value = k->occupancy.warps; return true;
-    case HD_QUANTITY_CTAS: *value = k->occupancy.ctas; return true;
+    case HD_QUANTITY_OCCUPANCY: *value = k->occupancy.fraction; return !k->dynamic_shared_unknown;
+    case HD_QUANTITY_WARPS: *value = k->occupancy.warps; return !k->dynamic_shared_unknown;
+    case HD_QUANTITY_CTAS: *value = k->occupancy.ctas; return !k->dynamic_shared_unknown;
     case HD_QUANTITY_SPILL_BYTES:
         return hd_quantity_of(k, p->known ? HD_QUANTITY_PTXAS_SPILL_BYTES : HD_QUANTITY_PREDICTED_SPILL_BYTES, value);
     case HD_QUANTITY_PREDICTED_SPILL_BYTES:
@@ -37,12 +37,22 @@ bool hd_quantity_of(const hd_report_kernel *k, hd_quantity quantity, double *val
     return false;
 }
 
+bool hd_report_has_spills(const hd_report_kernel *k)
+{
+    double bytes;
+    return hd_quantity_of(k, HD_QUANTITY_SPILL_BYTES, &bytes) && bytes > 0;
+}
+
 const char *hd_quantity_unknown(const hd_report_kernel *k, hd_quantity quantity)
 {
     switch (quantity) {
     case HD_QUANTITY_PTXAS:
     case HD_QUANTITY_PTXAS_SPILL_BYTES:
         return k->ptxas.unknown ? k->ptxas.unknown : "no numbers of ptxas";
+    case HD_QUANTITY_OCCUPANCY:
+    case HD_QUANTITY_WARPS:
+    case HD_QUANTITY_CTAS:
+        return k->dynamic_shared_unknown ? "launches decide on dynamic shared memory: --shared says how much" : NULL;
     default:
         return k->predicted.unknown;
     }

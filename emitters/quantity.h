@@ -23,6 +23,8 @@ extern const hd_quantity_info hd_quantities[HD_QUANTITY_COUNT];
 
 /* false where the report did not determine it, or it belongs to comparisons only. */
 bool hd_quantity_of(const hd_report_kernel *kernel, hd_quantity quantity, double *value);
+/* Whether registers of the kernel are spilled: by ptxas where its numbers are known, else by prediction. */
+bool hd_report_has_spills(const hd_report_kernel *kernel);
 /* Why not, of one that was not determined: "ptxas was not asked"; or NULL. */
 const char *hd_quantity_unknown(const hd_report_kernel *kernel, hd_quantity quantity);
 

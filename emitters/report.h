@@ -162,6 +162,10 @@ typedef struct hd_report_kernel {
     uint32_t barriers;
 
     hd_occupancy_use use;         /* registers: ptxas where known, else the estimate */
+    const char *block_from;       /* of the threads per block in `use`: "option", "reqntid", "maxntid" or "assumed" */
+    bool uses_dynamic_shared;     /* it, or what it calls, names shared memory whose size a launch gives */
+    bool dynamic_shared_unknown;  /* the same, and nothing says how much: then the occupancy is an upper bound */
+    uint32_t cluster_ctas;        /* CTAs of a cluster that it asks for; 0: none */
     const char *registers_from;   /* "ptxas" or "estimate": which of them `use` has */
     hd_occupancy occupancy;
     hd_occupancy_cliff gain, loss;

@@ -135,6 +135,8 @@ static void write_occupancy(hd_writer *w, const hd_report_kernel *k)
     write_number(w, "shared_bytes", k->use.shared_bytes);
     write_number(w, "barriers", k->use.barriers);
     page_member(w, "from", k->registers_from);
+    page_member(w, "block_from", k->block_from);
+    hd_write_format(w, "\"dynamic_unknown\":%s,", k->dynamic_shared_unknown ? "true" : "false");
     close(w, "}");
     hd_write_string(w, "\"occupancy\":");
     write_point(w, &k->occupancy);

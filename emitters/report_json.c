@@ -142,9 +142,13 @@ static void write_occupancy(hd_json *j, const hd_report_module *report, const hd
     hd_json_object(j, "occupancy");
     hd_json_text(j, "arch", report->arch);
     hd_json_number(j, "block", k->use.threads);
+    hd_json_text(j, "block_from", k->block_from);
     hd_json_number(j, "registers", k->use.registers);
     hd_json_text(j, "registers_from", k->registers_from);
     hd_json_number(j, "shared_bytes", k->use.shared_bytes);
+    hd_json_bool(j, "dynamic_shared", k->uses_dynamic_shared);
+    hd_json_bool(j, "dynamic_shared_known", !k->dynamic_shared_unknown);
+    hd_json_number(j, "cluster_ctas", k->cluster_ctas);
     hd_json_number(j, "ctas", o->ctas);
     hd_json_number(j, "warps", o->warps);
     hd_json_real(j, "fraction", o->fraction);

@@ -83,6 +83,9 @@ static const char *table_name(const char *name, int *length)
     return *length ? begin : name;
 }
 
+/* The threads per block in its occupancy. */
+static bool is_assumed(const hd_report_kernel *k) { return strcmp(k->block_from, "assumed") == 0; }
+
 static void write_table_row(printer *p, const hd_report_kernel *k)
 {
     int length;
@@ -93,8 +96,9 @@ static void write_table_row(printer *p, const hd_report_kernel *k)
                     length < NAME_WIDTH ? length : NAME_WIDTH, name, length > NAME_WIDTH ? "+" : " ", k->use.registers,
                     k->ptxas.known ? " " : "~", k->estimate, k->live_peak, k->allocated);
     if (k->is_entry)
-        hd_write_format(p->w, "%8.1f%%  %-10s %5u ", 100 * k->occupancy.fraction,
-                        hd_limiter_names[k->occupancy.limiter], k->use.threads);
+        hd_write_format(p->w, "%s%*.1f%%  %-10s %5u%c", k->dynamic_shared_unknown ? "<=" : "",
+                        k->dynamic_shared_unknown ? 6 : 8, 100 * k->occupancy.fraction,
+                        hd_limiter_names[k->occupancy.limiter], k->use.threads, is_assumed(k) ? '?' : ' ');
     else
         hd_write_format(p->w, "%9s  %-10s %5s ", "-", "-", "-");
     if (hd_quantity_of(k, HD_QUANTITY_SPILL_BYTES, &spilled))
@@ -228,11 +232,23 @@ static void write_occupancy(printer *p)
     if (!o->ctas) {
         hd_write_format(p->w, "%snone on %s%s: %s\n", p->s->bad, p->report->arch, p->s->off, o->impossible);
     } else {
-        hd_write_format(p->w, "%.1f %% on %s: %u CTAs of %u threads, %u warps on an SM; limited by %s\n",
-                        100 * o->fraction, p->report->arch, o->ctas, k->use.threads, o->warps,
-                        hd_limiter_names[o->limiter]);
+        hd_write_format(p->w, "%s%.1f %% on %s: %u CTAs of %u threads%s, %u warps on an SM; limited by %s\n",
+                        k->dynamic_shared_unknown ? "at most " : "", 100 * o->fraction, p->report->arch, o->ctas,
+                        k->use.threads, is_assumed(k) ? " (assumed)" : "", o->warps, hd_limiter_names[o->limiter]);
     }
-    if (k->gain.exists && o->ctas)
+    if (k->dynamic_shared_unknown) {
+        more(p);
+        hd_write_string(p->w, "dynamic shared memory is used and not known, counted as 0: --shared=BYTES says how much\n");
+    }
+    if (is_assumed(k)) {
+        more(p);
+        hd_write_string(p->w, "the block size is an assumption: --block=N says what launches use\n");
+    }
+    if (k->cluster_ctas > 1) {
+        more(p);
+        hd_write_format(p->w, "CTAs start in clusters of %u, which this count does not look at\n", k->cluster_ctas);
+    }
+    if (k->gain.exists && o->ctas && !hd_report_has_spills(k))
         write_cliff(p, &k->gain, "fewer", k->use.registers - k->gain.registers, p->s->good);
     if (k->loss.exists && o->ctas)
         write_cliff(p, &k->loss, "more", k->loss.registers - k->use.registers, p->s->warn);

@@ -275,10 +275,15 @@ function occupancy(k, module) {
     element(
       "p",
       "",
-      `On ${module.arch}: CTAs of ${use.threads} threads with ${use.registers} registers of a thread ` +
-        `(${use.from}), ${use.shared_bytes} bytes of shared memory, ${counted(use.barriers, "barrier")}.`,
+      `On ${module.arch}: CTAs of ${use.threads} threads${use.block_from === "assumed" ? " (assumed)" : ""} with ` +
+        `${use.registers} registers of a thread (${use.from}), ${use.shared_bytes} bytes of shared memory, ` +
+        `${counted(use.barriers, "barrier")}.`,
     ),
   );
+  if (use.dynamic_unknown)
+    box.append(
+      element("p", "loss", "Launches decide on dynamic shared memory, which is not counted: this is an upper bound."),
+    );
   const cliff = (name, step) => {
     if (!step) return;
     const [, warps, fraction, , impossible] = step.then,

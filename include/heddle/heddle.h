@@ -140,6 +140,7 @@ typedef struct hd_report_settings {
     const char *ptxas;      /* path of ptxas, "": look for it; NULL: it is not asked */
     uint32_t block;         /* threads of a CTA; 0: what the kernel asks for, else 256 */
     uint32_t shared_bytes;  /* dynamic shared memory of a CTA */
+    bool shared_known;      /* launches give so much; else it is not known: occupancy is an upper bound where it counts */
     uint32_t max_registers; /* of a thread; 0: no limit */
     uint32_t threads;       /* 0: one for each processor; the report does not depend on it */
     hd_report_format format;

@@ -322,6 +322,18 @@ def case_all_techniques(folder):
     expect({line.split()[2] for line in timed.err.splitlines()[1:]} == set(names), "times of %r", timed.err)
     status(0, "rewrite", "-p", "bow", "--gpu=sm_90", "--block=64", good)
     status(1, "rewrite", "-p", "bow", "--gpu=nosuch", good, says="no GPU is called")
+    for block in ("1", "16x16", "8x8x4", "256,2"):
+        status(0, "report", "--ptxas=no", "--block=" + block, good)
+    for block in ("0", "", "x", "16x", "16x0", "2x2x2x2", "-1", "1048577", "1024x1025", "16y16"):
+        status(2, "report", "--ptxas=no", "--block=" + block, good, says="threads of a block")
+    for shared in ("0", "48K", "49152", "1MiB", "64KB"):
+        status(0, "report", "--ptxas=no", "--shared=" + shared, good)
+    for shared in ("", "K", "48Q", "5G", "4096M", "-1"):
+        status(2, "report", "--ptxas=no", "--shared=" + shared, good, says="--shared takes bytes")
+    for arch in ("sm_90a", "compute_90", "90", "sm90", "9.0", "90a"):
+        same(heddle("report", "--ptxas=no", "--arch=" + arch, good), heddle("report", "--ptxas=no", "--arch=sm_90", good), arch)
+    for arch in ("90b", "sm_", "9.00", "1", "sm_90aa"):
+        status(1, "report", "--ptxas=no", "--arch=" + arch, good, says="no GPU is called")
 
 
 def case_what_passes_say(folder):
