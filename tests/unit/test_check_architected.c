@@ -62,6 +62,20 @@ static void every_place_that_is_named_is_there(void **state)
     expect(8, 2, 8, "%R2", "architected: predicates: it says 2, and 3 are needed");
 }
 
+/* Registers without a place need none of either kind. */
+static void names_that_are_no_places_need_none(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"x", "%r1", "%R01", "%RD1", "%P7"};
+    static const char *const types[] = {"b32", "b32", "b32", "b64", "pred"};
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char text[512];
+        snprintf(text, sizeof text, ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{ //@architected (0,0,0,0)\n\t.reg .%s %s;\n"
+                 "\tmov.%s %s, 1;\n\tret;\n}\n", types[i], names[i], types[i], names[i]);
+        expect_of(text, "");
+    }
+}
+
 /* The pointer lasts; what is passed and overwritten behind the call does not. */
 static void what_is_read_behind_a_call_is_held(void **state)
 {
@@ -108,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enough_is_sound),
         cmocka_unit_test(every_place_that_is_named_is_there),
+        cmocka_unit_test(names_that_are_no_places_need_none),
         cmocka_unit_test(what_is_read_behind_a_call_is_held),
         cmocka_unit_test(what_has_no_value_is_not_held),
         cmocka_unit_test(the_result_of_a_guarded_call_is_not_held),

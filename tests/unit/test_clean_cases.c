@@ -266,6 +266,16 @@ static void offsets(void **state)
         "fold", "sub.s32 x1, x0, 4; ld.shared.u32 x2, [x1]; add.s32 x3, x0, 0xfffffff0; ld.shared.u32 x4, [x3+4]; ret;",
         "sub.s32 x1, x0, 4; ld.shared.u32 x2, [x0+-4]; add.s32 x3, x0, 0xfffffff0; ld.shared.u32 x4, [x0+-12]; ret;");
     expect_same("fold", "add.s64 y1, y0, 0x1000000; ld.global.u32 x1, [y1]; ret;");
+    /* the first and the last that an instruction holds; neither addend may be larger itself, nor their sum overflow */
+    expect("fold", "add.s64 y1, y0, 8388607; ld.global.u8 x1, [y1]; add.s64 y2, y0, -8388608; ld.global.u8 x2, [y2]; ret;",
+           "add.s64 y1, y0, 8388607; ld.global.u8 x1, [y0+8388607]; add.s64 y2, y0, -8388608; ld.global.u8 x2, "
+           "[y0+-8388608]; ret;");
+    expect_same("fold", "add.s64 y1, y0, 8388608; ld.global.u8 x1, [y1]; ret;");
+    expect_same("fold", "add.s64 y1, y0, -8388609; ld.global.u8 x1, [y1]; ret;");
+    expect_same("fold", "add.s64 y1, y0, 8388608; ld.global.u8 x1, [y1+-8]; ret;");
+    expect_same("fold", "add.s64 y1, y0, -8388609; ld.global.u8 x1, [y1+8]; ret;");
+    expect_same("fold", "add.s64 y1, y0, -8388600; ld.global.u8 x1, [y1+-16]; ret;");
+    expect_same("fold", "add.s64 y1, y0, 0x7fffffffffffffff; ld.global.u8 x1, [y1+1]; ret;");
     expect_same("fold", "add.s64 y1, y0, 0x7ffff0; ld.global.u32 x1, [y1+16]; ret;");
     expect_same("fold", "add.s64 y1, y0, 16; ld.global.u32 x1, [y1]; st.global.u64 [y2], y1; ret;"); /* y1 lives on */
     expect_same("fold", "add.s64 y1, y0, 16; add.s64 y0, y0, 8; ld.global.u32 x1, [y1]; ret;");
@@ -372,6 +382,9 @@ static void branches_that_stay(void **state)
     expect_same("ifconvert", "@p0 bra L; st.volatile.global.u32 [y0], x0; L: ret;");
     expect_same("ifconvert(limit=0)", "@p0 bra L; add.u32 x1, x1, 1; L: st.global.u32 [y0], x1; ret;");
     expect_same("ifconvert", "L: @p0 bra M; add.u32 x1, x1, 1; bra L; M: st.global.u32 [y0], x1; ret;"); /* a loop */
+    /* the side jumps over what others run: without its jump it would run into it */
+    expect_same("ifconvert", "@p1 bra M; @p0 bra J; add.u32 x1, x1, 1; bra J; M: add.u32 x1, x1, 2; J: "
+                             "st.global.u32 [y0], x1; ret;");
 }
 
 /* ---- all -----------------------------------------------------------------------------------------------------------

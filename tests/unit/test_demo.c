@@ -227,6 +227,8 @@ static const char *const traps[] = {
     "ld.global.f32 %f1, [%rd1];\nld.acquire.gpu.global.u32 %r1, [%rd2];\n" USE,
     "ld.global.f32 %f1, [%rd1];\nst.release.gpu.global.u32 [%rd2], %r1;\n" USE,
     "ld.const.f32 %f1, [%rd1];\nld.volatile.global.u32 %r1, [%rd2];\n" USE,
+    "ld.const.f32 %f1, [%rd1];\nld.relaxed.gpu.global.u32 %r1, [%rd2];\n" USE,
+    "ld.const.f32 %f1, [%rd1];\nld.global.cv.u32 %r1, [%rd2];\n" USE,
     /* reads of a clock, whatever is loaded */
     "ld.global.f32 %f1, [%rd1];\nmov.u32 %r1, %clock;\nst.global.u32 [out], %r1;\n" USE,
     "ld.const.f32 %f1, [%rd1];\nmov.u64 %rd2, %clock64;\n" USE,
@@ -280,6 +282,7 @@ static const char *const fine[] = {
     "ld.global.nc.f32 %f1, [%rd1];\nst.f32 [%rd2], %f3;\n" USE,
     "ld.global.f32 %f1, [%rd1];\nst.shared.f32 [tile], %f3;\n" USE,
     "ld.global.f32 %f1, [%rd1];\nld.global.u32 %r1, [%rd2];\n" USE,
+    "ld.weak.global.f32 %f1, [%rd1];\nld.weak.global.u32 %r1, [%rd2];\n" USE,
     "bar.sync 0;\nld.global.f32 %f1, [%rd1];\n" USE "bar.sync 0;\n",
     "@%p1 ld.global.f32 %f1, [%rd1];\n@%p1 add.f32 %f2, %f1, %f3;\nst.global.f32 [out], %f2;\n",
     "L:\nld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f2;\nsetp.lt.f32 %p1, %f2, 0f00000000;\n@%p1 bra L;\nst.global.f32 [out], %f2;\n",
@@ -380,6 +383,31 @@ static void a_load_across_a_store_is_refuted(void **state)
         assert_int_equal(fuse(&b), 1); /* and the pass says so itself */
         assert_true(check(&b));
         assert_int_equal(hd_annotation_at(b.kernel, HD_ANNOTATION_DEMO_AFTER, 1, 0) != NULL, i <= 4);
+        close_bench(&b);
+    }
+}
+
+/* A hand-made pair is sound only where arithmetic follows: no move, and nothing that other lanes take part in. */
+static void a_consumer_that_is_no_arithmetic_is_refuted(void **state)
+{
+    (void)state;
+    static const char *const consumers[] = {"add.u32 %r2, %r1, 1;\n",
+                                            "mov.u32 %r2, %r1;\n",
+                                            "shfl.sync.idx.b32 %r2, %r1, 0, 31, -1;\n",
+                                            "redux.sync.add.u32 %r2, %r1, -1;\n",
+                                            "match.any.sync.b32 %r2, %r1, -1;\n",
+                                            "st.global.u32 [out+4], %r1;\n",
+                                            "bra.uni L;\nL: add.u32 %r2, %r1, 1;\n"};
+    for (uint32_t i = 0; i < sizeof consumers / sizeof *consumers; i++) {
+        bench b;
+        char text[2048];
+        int length = snprintf(text, sizeof text, "%sld.global.u32 %%r1, [%%rd1];\n%sst.global.u32 [out], %%r2;\nret;\n}\n", header, consumers[i]);
+        open_bench(&b, text, (size_t)length);
+        hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = 0});
+        hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO_OPERAND, .instruction = 1, .slot = 0});
+        hd_annotations_sort(b.kernel);
+        if (check(&b) != (i == 0))
+            fail_msg("%s", consumers[i]);
         close_bench(&b);
     }
 }
@@ -487,6 +515,7 @@ int main(void)
         cmocka_unit_test(tampering_is_refuted),
         cmocka_unit_test(a_false_pair_is_refuted_and_disproved),
         cmocka_unit_test(a_load_across_a_store_is_refuted),
+        cmocka_unit_test(a_consumer_that_is_no_arithmetic_is_refuted),
         cmocka_unit_test(a_value_named_twice_is_refuted),
         cmocka_unit_test(accesses_are_counted_and_a_lost_move_is_noticed),
         cmocka_unit_test(operands_survive_allocation),

@@ -236,6 +236,18 @@ static void phases(void **state)
     assert_memory_equal(out, wanted, sizeof wanted);
 }
 
+/* The largest count that an object holds. */
+static void the_most_arrivals(void **state)
+{
+    (void)state;
+    kernel_run run = run_body("@!%p0 exit;\nmov.u32 %r1, 1048575;\nmbarrier.init.shared.b64 [bar], %r1;\n"
+                              "mbarrier.arrive.shared.b64 %rd10, [bar];\nmbarrier.pending_count.b64 %r2, %rd10;\n"
+                              "st.global.u32 [%rd1], %r2;",
+                              32);
+    expect_done(&run);
+    assert_int_equal(out[0], 1048575);
+}
+
 static void generic_and_sinks(void **state)
 {
     (void)state;
@@ -469,6 +481,7 @@ int main(void)
         cmocka_unit_test(groups_of_lanes),   cmocka_unit_test(partial_sources),
         cmocka_unit_test(without_a_wait),    cmocka_unit_test(copy_faults),
         cmocka_unit_test(checked),           cmocka_unit_test(phases),
+        cmocka_unit_test(the_most_arrivals),
         cmocka_unit_test(generic_and_sinks), cmocka_unit_test(ring),
         cmocka_unit_test(lanes_of_one_warp), cmocka_unit_test(waiting_for_ever),
         cmocka_unit_test(mbarrier_faults),   cmocka_unit_test(copies_that_arrive),

@@ -499,6 +499,17 @@ static void results_and_inner_variables_are_stored(void **state)
     close_subject(&s);
 }
 
+/* A loaded value keeps its register while that leaves the room that it must: with less of it more is loaded again, with more of it more is spilled. */
+static void what_is_loaded_stays_where_there_is_room(void **state)
+{
+    subject s;
+    (void)state;
+    open_allocated(&s, straight(1, 9, 3), 10, 0);
+    assert_in_range(s.result.spilled, 1, 80);
+    assert_in_range(s.result.loads, 1, 205);
+    close_subject(&s);
+}
+
 /* Registers that an asynchronous matrix product owns until it is waited for. */
 static void accumulators_are_not_spilled(void **state)
 {
@@ -695,6 +706,7 @@ int main(void)
         cmocka_unit_test(sixty_four_live_fit_into_few),
         cmocka_unit_test(predicates_go_to_general_registers),
         cmocka_unit_test(all_kinds_of_writes_survive_spilling),
+        cmocka_unit_test(what_is_loaded_stays_where_there_is_room),
         cmocka_unit_test(accumulators_are_not_spilled),
         cmocka_unit_test(too_few_registers_are_an_error),
 

@@ -308,6 +308,34 @@ static void marks_without_sense_are_refuted(void **state)
         }
 }
 
+/* Code without a last exit ends as with one; any edge of a branch may be the one that leaves. */
+static void a_set_held_at_the_end_is_refuted(void **state)
+{
+    static const char *const bodies[] = {
+        "mov.u32 %%R7, 1; //@regmutex_acquire\nst.global.u32 [out], %%R7;\nst.global.u32 [out], %%R0;%s\n",
+        "L: mov.u32 %%R7, 1; //@regmutex_acquire\nst.global.u32 [out], %%R7;\n@%%P0 bra L;%s\n",
+        "mov.u32 %%R7, 1; //@regmutex_acquire\nst.global.u32 [out], %%R7;\n@%%P0 bra E;%s\nst.global.u32 [out], %%R0; //@regmutex_release\nE:\n"};
+    (void)state;
+    for (uint32_t i = 0; i < 2 * sizeof bodies / sizeof *bodies; i++) {
+        rf_bench b;
+        char body[512];
+        uint32_t sizes[2] = {7, 1};
+        hd_diagnostics found;
+        uint64_t count = 0;
+        snprintf(body, sizeof body, bodies[i / 2], i % 2 ? " //@regmutex_release" : "");
+        open_physical(&b, body);
+        hd_annotate_list(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_REGMUTEX, .instruction = HD_NONE}, sizes, 2);
+        hd_annotations_sort(b.kernel);
+        hd_diagnostics_init(&found);
+        if (hd_check_regmutex(b.kernel, &found, &count) != i % 2)
+            fail_msg("%s", body);
+        if (i % 2 == 0)
+            assert_non_null(strstr(found.first->message, "at the end of the code"));
+        hd_diagnostics_free(&found);
+        rf_bench_close(&b);
+    }
+}
+
 /* ---- kernels that stay as they are -------------------------------------------------------------------------------------- */
 
 static char *text_of(const hd_module *module, hd_emit_options options)
@@ -483,6 +511,7 @@ int main(void)
         cmocka_unit_test(states_follow_the_warp_not_the_edges),
         cmocka_unit_test(what_is_tampered_with_is_refuted),
         cmocka_unit_test(marks_without_sense_are_refuted),
+        cmocka_unit_test(a_set_held_at_the_end_is_refuted),
         cmocka_unit_test(small_kernels_stay_as_they_are),
         cmocka_unit_test(straight_code_holds_no_longer_than_it_must),
         cmocka_unit_test(words_and_texts_say_the_same),
