@@ -9,6 +9,7 @@
  */
 #include "passes/polling.h"
 
+#include "ir/asynchronous.h"
 #include "ir/waits.h"
 #include "passes/liveness.h"
 
@@ -36,7 +37,7 @@ typedef struct poll_search {
     hd_u32_array had;          /* registers with a set in `wanted` */
     HD_ARRAY(wish) due;
     HD_ARRAY(exit_edge) exits;
-    hd_bitset polls;
+    hd_bitset polls, in_flight; /* in_flight: by register, of asynchronous instructions */
 } poll_search;
 
 /* ---- definitions and dependences ------------------------------------------------------------------------------------ */
@@ -146,9 +147,12 @@ static void visit(poll_search *s, uint32_t ordinal)
         want_condition(s, s->branches[i]);
 }
 
+/* What asynchronous instructions may write at any time, no definition ends for sure. */
 static bool kills(const poll_search *s, uint32_t ordinal, uint32_t reg)
 {
     const hd_instruction *insn = &s->function->instructions.items[ordinal];
+    if (hd_bitset_has(&s->in_flight, reg))
+        return false;
     HD_INSN_REGISTERS (s->function, insn, o)
         if (o->value == reg && hd_definition_kills(s->function, insn, o))
             return true;
@@ -296,6 +300,12 @@ static void search_loops(poll_search *s)
 {
     const hd_function *f = s->function;
     list_definers(s);
+    s->in_flight = hd_bitset_new(s->arena, f->registers.count);
+    bool any = hd_function_has_async(f);
+    for (uint32_t i = 0; any && i < f->instructions.count; i++)
+        if (hd_insn_async(f, &f->instructions.items[i]).part == HD_ASYNC_BEGIN)
+            HD_ASYNC_DATA (f, &f->instructions.items[i], o)
+                hd_bitset_add(&s->in_flight, o->value);
     s->wanted = HD_ARENA_ARRAY(s->arena, hd_bitset, f->registers.count);
     s->visited = HD_ARENA_ARRAY(s->arena, uint32_t, f->instructions.count);
     s->asked = HD_ARENA_ARRAY(s->arena, uint32_t, s->cfg->block_count);
