@@ -583,10 +583,10 @@ static void rewrite(demo_pass *p)
 
 static void tell_use(hd_pass_context *context, hd_operand_use before, hd_operand_use after)
 {
-    hd_statistic_add(context, "distinct registers, before", before.registers);
-    hd_statistic_add(context, "distinct registers, after", after.registers);
-    hd_statistic_add(context, "maximum register pressure, before", before.pressure);
-    hd_statistic_add(context, "maximum register pressure, after", after.pressure);
+    hd_statistic_add(context, "distinct registers before", before.registers);
+    hd_statistic_add(context, "distinct registers after", after.registers);
+    hd_statistic_add(context, "maximum register pressure before", before.pressure);
+    hd_statistic_add(context, "maximum register pressure after", after.pressure);
 }
 
 /* ---- the function ------------------------------------------------------------------------------------------------------ */
