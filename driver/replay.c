@@ -278,15 +278,16 @@ static bool fits(replay_part *p, const replay_file *f, const hd_replay_kernel *k
     const hd_gpu_limits *limits = &p->plan->gpu->limits;
     hd_occupancy_use use = {.threads = k->block[0] * k->block[1] * k->block[2]};
     bool fits_without = hd_occupancy_of(limits, &use).ctas;
-    use.registers = k->general;
+    const hd_function *kernel = hd_module_find_function(f->module, k->name);
+    use.registers = hd_function_resident_registers(kernel, k->general);
     if (k->registers == HD_REPLAY_VIRTUAL || !p->plan->model_count || !fits_without || hd_occupancy_of(limits, &use).ctas)
         return true;
-    uint32_t fewer = k->general;
+    uint32_t needed = use.registers, fewer = needed;
     for (use.registers = fewer; use.registers && !hd_occupancy_of(limits, &use).ctas; use.registers--)
         fewer--;
     hd_diagnostic *d = hd_report(&p->diagnostics, HD_DIAG_UNSUPPORTED, NULL, (hd_span){0, 0},
                                  "%s: a block of '%s' does not fit in the register file of %s: %u threads with %u registers, "
-                                 "and there are %u registers", f->path, k->name, p->plan->gpu->name, use.threads, k->general, limits->registers_per_sm);
+                                 "and there are %u registers", f->path, k->name, p->plan->gpu->name, use.threads, needed, limits->registers_per_sm);
     if (fewer)
         hd_note_add(&p->diagnostics, d, NULL, (hd_span){0, 0}, "with --max-registers=%u it would", fewer);
     return false;

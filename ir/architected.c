@@ -97,6 +97,13 @@ bool hd_architected_of(const hd_function *f, hd_architected *numbers)
     return true;
 }
 
+uint32_t hd_function_resident_registers(const hd_function *kernel, uint32_t registers)
+{
+    const hd_annotation *sets = hd_annotation_at(kernel, HD_ANNOTATION_REGMUTEX, HD_NONE, 0);
+    uint32_t base = sets && sets->count == 2 ? kernel->annotation_words.items[sets->value] : registers;
+    return base < registers ? base : registers;
+}
+
 void hd_architected_set(hd_function *f, const hd_architected *numbers)
 {
     uint32_t words[] = {numbers->registers, numbers->predicates, numbers->spill_bytes, numbers->held};

@@ -43,6 +43,9 @@ typedef struct hd_architected {
     uint32_t held;        /* general registers that must last during calls: the highest one and 1; 0 without calls */
 } hd_architected;
 bool hd_architected_of(const hd_function *function, hd_architected *numbers); /* false: the function is virtual */
+/* Registers per thread that a block must find free to start, where its kernel has `registers` in all: fewer where the
+ * annotations say that warps share an extended set. */
+uint32_t hd_function_resident_registers(const hd_function *kernel, uint32_t registers);
 void hd_architected_set(hd_function *function, const hd_architected *numbers);
 static inline bool hd_function_is_architected(const hd_function *function)
 {

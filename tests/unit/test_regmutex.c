@@ -233,6 +233,22 @@ static bool open_divided(rf_bench *b, uint64_t seed)
     return false;
 }
 
+/* A block starts with the base set of each warp; without an extended set it needs all registers. */
+static void blocks_start_with_base_sets(void **state)
+{
+    rf_bench b;
+    (void)state;
+    uint64_t seed = 1;
+    while (!open_divided(&b, seed))
+        seed++;
+    const uint32_t *sets = b.kernel->annotation_words.items + hd_annotation_at(b.kernel, HD_ANNOTATION_REGMUTEX, HD_NONE, 0)->value;
+    assert_int_equal(hd_function_resident_registers(b.kernel, sets[0] + sets[1]), sets[0]);
+    assert_int_equal(hd_function_resident_registers(b.kernel, 1), 1);
+    hd_annotations_remove(b.kernel, "regmutex");
+    assert_int_equal(hd_function_resident_registers(b.kernel, 40), 40);
+    rf_bench_close(&b);
+}
+
 static bool is_mark(const hd_annotation *note)
 {
     return note->kind == HD_ANNOTATION_REGMUTEX_ACQUIRE || note->kind == HD_ANNOTATION_REGMUTEX_RELEASE;
@@ -513,6 +529,7 @@ int main(void)
         cmocka_unit_test(marks_without_sense_are_refuted),
         cmocka_unit_test(a_set_held_at_the_end_is_refuted),
         cmocka_unit_test(small_kernels_stay_as_they_are),
+        cmocka_unit_test(blocks_start_with_base_sets),
         cmocka_unit_test(straight_code_holds_no_longer_than_it_must),
         cmocka_unit_test(words_and_texts_say_the_same),
     };
