@@ -33,8 +33,10 @@ comma := ,
 SANITIZERS := $(if $(SANITIZE),-fsanitize=address$(comma)undefined \
               $(if $(filter fuzz,$(SANITIZE)),-fsanitize=fuzzer-no-link) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_CPPFLAGS = -I. -Iinclude -I$(O)/gen -D_GNU_SOURCE $(CPPFLAGS)
-ALL_CFLAGS = -std=c17 $(WARNINGS) $(SANITIZERS) $(CFLAGS) -pthread
-ALL_LDFLAGS = $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -pthread
+# SHARED=1: a shared library, which LD_LIBRARY_PATH may replace.
+ALL_CFLAGS = -std=c17 $(WARNINGS) $(SANITIZERS) $(CFLAGS)$(if $(SHARED), -fPIC) -pthread
+ALL_LDFLAGS = $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -pthread \
+              $(if $(SHARED),-Wl$(comma)--enable-new-dtags$(comma)-rpath$(comma)$(abspath $(O)))
 LIBS := -lxxhash -ljansson -lyaml -liberty -lm
 
 # ---- what there is -------------------------------------------------------------------------------------------------
@@ -56,11 +58,11 @@ UNIT_HELP_OBJ := $(UNIT_HELP_C:%.c=$(O)/obj/%.o)
 FUZZ_C := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS := $(FUZZ_C:%.c=$(O)/%)
 SUITES := $(wildcard tools/check-layers tools/check-headers tools/check-man tests/*/run)
-LIB := $(O)/libheddle.a
+LIB := $(O)/libheddle.$(if $(SHARED),so,a)
 PROGRAM := $(if $(CLI_C),$(O)/heddle)
 
 all: $(LIB) $(PROGRAM)
-.PHONY: all deps demo check sanitize coverage campaign-liveness campaign-exec campaign-techniques fuzz fuzzers tests bench bless install check-layers metrics format clean \
+.PHONY: all deps demo check sanitize coverage campaign-liveness campaign-exec campaign-techniques mutation fuzz fuzzers tests bench bless install check-layers metrics format clean \
         help deps-browser deps-fuzz missing-deps FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -100,7 +102,10 @@ $(O)/obj/%.o: $(O)/gen/%.c $(O)/.flags | $(O)/.tools $(GEN_H)
 	@echo "  CC      $<"
 	$(compile)
 
-$(LIB): $(LIB_OBJ) $(O)/.sources
+$(O)/libheddle.so: $(LIB_OBJ) $(O)/.sources
+	@echo "  LINK    $@"
+	$(Q)$(CC) -shared -Wl$(comma)-soname$(comma)$(@F) $(ALL_LDFLAGS) -o $@ $(LIB_OBJ) $(LIBS)
+$(O)/libheddle.a: $(LIB_OBJ) $(O)/.sources
 	@echo "  AR      $@"
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 $(O)/heddle: $(CLI_OBJ) $(LIB)
@@ -156,6 +161,11 @@ campaign-exec: $(O)/tests/unit/test_exec_programs
 # Random programs through every technique's pass, check and replay: COUNT=N of each kind, 50,000 where nothing is said, from seed SEED on.
 campaign-techniques: $(O)/tests/unit/test_techniques
 	$(Q)TECHNIQUE_SEED=$(or $(SEED),1) TECHNIQUE_COUNT=$(or $(COUNT),50000) $<
+# N single faults, drawn from SEED, in passes, checkers, models and interpreter: which no test notices, and the share of the others.
+# MINUTES=M stops after so long; T=GLOB takes only the test suites of that name.
+mutation: missing-deps
+	$(Q)tools/mutate --build='$(O)-mutation' --count=$(or $(N),100) --seed=$(or $(SEED),1) $(if $(MINUTES),--minutes=$(MINUTES)) \
+	    $(if $(T),--only='$(T)')
 fuzz:
 	+$(Q)if tools/deps missing fuzz; then \
 	    $(SUBMAKE) O=$(O)-fuzz CC=clang SANITIZE=fuzz CFLAGS='-O1 -g' fuzzers && \
@@ -183,9 +193,9 @@ install: all
 	    install -m 644 $(wildcard target/gpus/*.yaml) $(DESTDIR)$(PREFIX)/share/heddle/gpus/)
 
 clean:
-	rm -rf $(O) $(O)-sanitize $(O)-coverage $(O)-fuzz
+	rm -rf $(O) $(O)-sanitize $(O)-coverage $(O)-fuzz $(O)-mutation
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all deps deps-browser deps-fuzz demo check bless sanitize coverage campaign-liveness campaign-exec campaign-techniques fuzz bench'
+	@echo 'Targets: all deps deps-browser deps-fuzz demo check bless sanitize coverage campaign-liveness campaign-exec campaign-techniques mutation fuzz bench'
 	@echo '         install check-layers metrics format clean'

@@ -387,7 +387,8 @@ static void a_load_across_a_store_is_refuted(void **state)
     }
 }
 
-/* A hand-made pair is sound only where arithmetic follows: no move, and nothing that other lanes take part in. */
+/* A hand-made pair is sound only where arithmetic follows: no move, and nothing that other lanes take part in. An unknown instruction is refuted
+ * by two rules, as it writes its sources, too. */
 static void a_consumer_that_is_no_arithmetic_is_refuted(void **state)
 {
     (void)state;
