@@ -5,15 +5,21 @@
  * may. Both do nothing where they change nothing. (Placement along control-flow edges is wrong: a side that holds the set may be followed by one
  * that was entered from a block without it.)
  *
+ * Lanes may wait at an instruction while others of their warp run (waiting ones: a barrier, HD_BEHAVE_YIELD or _MEET, in a side of a branch that may
+ * diverge and has two, or under a guard). The warp order has no edges for these switches, so what state the warp may be in when lanes go on is one
+ * for all of them (`others`): that of each waiting instruction and of each end of a side. It may come to the sides, to the joins, and to what is
+ * behind a waiting instruction. Such an instruction may need the set only where `others` is "held": then all blocks of such sides hold it.
+ *
  * A warp never waits for another one while it holds a set: see hd_regmutex_waits. So those that hold one go on until they release it, and those that
  * wait for a section get one.
  *
- * Complexity: O(instructions * live words), and the size of the warp order.
+ * Complexity: O(instructions * live words), and the size of the warp order, at most three times.
  */
 #include "passes/regmutex_work.h"
 
 #include "ir/waits.h"
 #include "passes/polling.h"
+#include "passes/sides.h"
 
 enum { RELEASED = 1, HELD = 2 }; /* a mask: states that may come to a place */
 
@@ -47,7 +53,58 @@ typedef struct marker {
     bool *waits, *needs; /* by instruction */
     uint32_t base;
     uint8_t *out, *in;   /* by block and hub: mask */
+    bool *meets;         /* by instruction: lanes may wait there while others of their warp run */
+    bool *ends, *follows; /* by block: a side may end with it, the warp may come to it, meanwhile */
+    hd_bitset sides;     /* blocks in which lanes may run meanwhile */
+    bool any_meets;
+    uint8_t others;      /* mask: what lanes that go on find */
 } marker;
+
+/* ---- where lanes wait for each other ---------------------------------------------------------------------------------------- */
+
+static uint32_t behaviour_at(const marker *m, uint32_t ordinal)
+{
+    return hd_insn_form(m->f, &m->f->instructions.items[ordinal])->behaviour;
+}
+
+/* Under a guard, others run on to anywhere. */
+static void find_meets(marker *m)
+{
+    const uint32_t yields = HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD;
+    uint32_t count = m->f->instructions.count;
+    bool everywhere = false;
+    m->meets = HD_ARENA_ARRAY(&m->arena, bool, count + 1u);
+    for (uint32_t i = 0; i < count; i++)
+        everywhere = everywhere || (m->f->instructions.items[i].guard != HD_NONE && behaviour_at(m, i) & yields);
+    for (uint32_t b = 0; b < m->cfg->block_count && everywhere; b++)
+        hd_bitset_add(&m->sides, b);
+    for (uint32_t i = 0; i < count; i++) {
+        m->meets[i] = behaviour_at(m, i) & (yields | HD_BEHAVE_MEET) && hd_bitset_has(&m->sides, m->cfg->block_of[i]);
+        m->any_meets = m->any_meets || m->meets[i];
+    }
+}
+
+static void find_followers(marker *m, const hd_uniformity *uniformity)
+{
+    uint32_t blocks = m->cfg->block_count;
+    bool *joins = HD_ARENA_ARRAY(&m->arena, bool, blocks + 1u);
+    m->ends = HD_ARENA_ARRAY(&m->arena, bool, blocks + 1u);
+    m->follows = HD_ARENA_ARRAY(&m->arena, bool, blocks + 1u);
+    HD_BITSET_EACH (&uniformity->divergent_branches, b) {
+        uint32_t join = m->cfg->blocks[b].post_dominator;
+        joins[join] = true;
+        m->follows[join] = m->follows[join] || hd_bitset_has(&m->sides, b);
+        for (uint32_t e = 0; e < m->cfg->blocks[b].succ_count; e++) {
+            uint32_t to = hd_block_successors(m->cfg, b)[e];
+            if (to != join && to != blocks && hd_bitset_has(&m->sides, to))
+                m->follows[to] = m->follows[join] = true;
+        }
+    }
+    joins[blocks] = true;
+    HD_BITSET_EACH (&m->sides, b)
+        for (uint32_t e = 0; e < m->cfg->blocks[b].succ_count; e++)
+            m->ends[b] = m->ends[b] || joins[hd_block_successors(m->cfg, b)[e]];
+}
 
 static bool names_extended(const marker *m, const hd_instruction *insn)
 {
@@ -80,7 +137,20 @@ static void find_needs(marker *m)
     }
 }
 
+/* A set that is held while lanes wait is held in all that may run meanwhile. */
+static void widen_needs(marker *m)
+{
+    bool held = false;
+    for (uint32_t i = 0; i < m->f->instructions.count; i++)
+        held = held || (m->meets[i] && m->needs[i]);
+    HD_BITSET_EACH (&m->sides, b)
+        for (uint32_t i = m->cfg->blocks[b].first; i < m->cfg->blocks[b].end && held; i++)
+            m->needs[i] = true;
+}
+
 static bool is_issued(const marker *m, uint32_t ordinal) { return !hd_storage_skips(&m->words->storage, ordinal); }
+
+static uint8_t state_of(const marker *m, uint32_t ordinal) { return m->needs[ordinal] ? HELD : RELEASED; }
 
 /* The state behind a block or hub into which `in` comes. */
 static uint8_t state_behind(const marker *m, uint32_t node, uint8_t in)
@@ -89,31 +159,65 @@ static uint8_t state_behind(const marker *m, uint32_t node, uint8_t in)
         return in;
     for (uint32_t i = m->cfg->blocks[node].end; i-- > m->cfg->blocks[node].first;)
         if (is_issued(m, i))
-            return m->needs[i] ? HELD : RELEASED;
+            return state_of(m, i) | (m->meets[i] ? m->others : 0);
     return in;
+}
+
+/* What waits in a block, or ends a side with it, may leave to lanes that go on. A replay counts the mark of a waiting instruction when that is done. */
+static uint8_t left_to_others(const marker *m, uint32_t b)
+{
+    uint8_t state = m->in[b], left = 0;
+    for (uint32_t i = m->cfg->blocks[b].first; state && i < m->cfg->blocks[b].end; i++) {
+        if (!is_issued(m, i))
+            continue;
+        left |= m->meets[i] ? (state & HELD) | state_of(m, i) : 0;
+        state = state_of(m, i) | (m->meets[i] ? m->others : 0);
+    }
+    return left | (m->ends[b] ? state : 0);
+}
+
+/* From the blocks in `work` on. */
+static void flow_on(marker *m, hd_u32_array *work)
+{
+    while (work->count) {
+        uint32_t b = hd_array_pop(work);
+        m->out[b] |= state_behind(m, b, m->in[b]);
+        for (uint32_t e = m->order->successor_first[b]; e < m->order->successor_first[b + 1]; e++) {
+            uint32_t to = m->order->successors[e];
+            if (to == m->cfg->block_count || (m->out[b] & ~m->in[to]) == 0)
+                continue;
+            m->in[to] |= m->out[b];
+            hd_array_push(work, to);
+        }
+    }
+}
+
+/* Hands `others` to where lanes go on; false: nothing is new. */
+static bool meet_others(marker *m, hd_u32_array *work)
+{
+    uint8_t before = m->others;
+    for (uint32_t b = 0; b < m->cfg->block_count && m->any_meets; b++)
+        m->others |= left_to_others(m, b);
+    for (uint32_t b = 0; b < m->cfg->block_count && m->others != before; b++)
+        if (m->in[b]) {
+            m->in[b] |= m->follows[b] ? m->others : 0;
+            hd_array_push(work, b);
+        }
+    return m->others != before;
 }
 
 static void flow(marker *m)
 {
-    uint32_t blocks = m->cfg->block_count;
     hd_u32_array work = {0};
     m->in = HD_ARENA_ARRAY(&m->arena, uint8_t, m->order->nodes);
     m->out = HD_ARENA_ARRAY(&m->arena, uint8_t, m->order->nodes);
-    if (blocks) {
+    if (m->cfg->block_count) {
         m->in[0] = RELEASED;
         hd_array_push(&work, 0);
     }
-    while (work.count) {
-        uint32_t b = hd_array_pop(&work);
-        m->out[b] |= state_behind(m, b, m->in[b]);
-        for (uint32_t e = m->order->successor_first[b]; e < m->order->successor_first[b + 1]; e++) {
-            uint32_t to = m->order->successors[e];
-            if (to == blocks || (m->out[b] & ~m->in[to]) == 0)
-                continue;
-            m->in[to] |= m->out[b];
-            hd_array_push(&work, to);
-        }
-    }
+    do
+        flow_on(m, &work);
+    while (meet_others(m, &work));
     hd_array_free(&work);
 }
 
@@ -121,7 +225,7 @@ static void flow(marker *m)
 static bool is_sound(const marker *m)
 {
     for (uint32_t i = 0; i < m->f->instructions.count; i++)
-        if (m->waits[i] && m->needs[i])
+        if (m->needs[i] && (m->waits[i] || (m->meets[i] && m->others & RELEASED)))
             return false;
     for (uint32_t i = 0; i < m->cfg->exit_predecessor_count; i++) {
         const hd_block *end = &m->cfg->blocks[m->cfg->exit_predecessors[i]];
@@ -143,7 +247,7 @@ static void mark_block(marker *m, uint32_t b, hd_regmutex_marks *marks)
             hd_annotate(m->f, (hd_annotation){.kind = kind, .instruction = i});
             *(wanted == HELD ? &marks->acquires : &marks->releases) += 1;
         }
-        state = wanted;
+        state = wanted | (m->meets[i] ? m->others : 0);
     }
 }
 
@@ -165,7 +269,12 @@ bool hd_regmutex_annotate(hd_pass_context *context, uint32_t base, uint32_t exte
     m.words = hd_warp_words_build(&m.inner, &m.arena);
     m.order = hd_analysis_get(&m.inner, HD_ANALYSIS_WARP_ORDER);
     m.waits = hd_regmutex_waits(m.f, &m.arena);
+    const hd_uniformity *uniformity = hd_analysis_get(&m.inner, HD_ANALYSIS_UNIFORMITY);
+    m.sides = hd_two_sided_blocks(m.cfg, uniformity, &m.arena);
+    find_meets(&m);
+    find_followers(&m, uniformity);
     find_needs(&m);
+    widen_needs(&m);
     flow(&m);
     bool sound = is_sound(&m);
     if (sound)

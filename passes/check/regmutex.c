@@ -2,7 +2,9 @@
  * the set is not held where the warp may wait for another one.
  *
  *   state    which of "held" and "not held" may come to an instruction: forward along the warp order (order.h), from "not held" at the entry;
- *            an acquire makes it held, a release not held, both before the instruction that they stand at
+ *            an acquire makes it held, a release not held, both before the instruction that they stand at. Where lanes wait at an instruction
+ *            (waits.h), others of their warp leave it in a state of theirs: what holds at any such instruction, or where a side ends, may come
+ *            behind each of them, to it if it uses the set, and to the sides and joins of the branches around
  *   live     what a lane may read on a path from there (facts.h), and in every block between a divergent branch and its join what is live into
  *            the join or another side of the branch, and what is live behind an instruction at which lanes wait while others run (waits.h)
  *   waits    barriers, calls, exits, the end of the code, unknown instructions, waiting ones (ir/waits.h); in loops, ordered and volatile loads and
@@ -39,6 +41,11 @@ typedef struct mutex_check {
     uint8_t *marks;        /* by instruction: HELD, RELEASED: what stands before it */
     uint8_t *in;           /* by block and hub: what may come in */
     extended_set *waiting; /* by block: what other lanes of the warp need */
+    hd_waits waits;        /* lanes, at instructions */
+    bool *meets;           /* by instruction: it is one of these */
+    bool *joins;           /* by block and X */
+    bool anywhere;         /* others may run in any block meanwhile */
+    uint8_t others;        /* states that lanes may find that go on after they waited, or waited for their turn */
     bool good;
 } mutex_check;
 
@@ -170,13 +177,10 @@ static void end_search(mutex_check *c, side_search *s, uint32_t join)
 /* What lanes need that wait at an instruction. */
 static void find_waiting_within(mutex_check *c)
 {
-    hd_waits waits;
-    hd_waits_find(&waits, &c->facts);
-    for (uint32_t b = 0; waits.at.count && b < c->facts.cfg->block_count; b++)
+    for (uint32_t b = 0; c->waits.at.count && b < c->facts.cfg->block_count; b++)
         for (uint32_t w = c->base; w < c->facts.storage.places; w++)
-            if (hd_waits_need(&waits, w, b))
+            if (hd_waits_need(&c->waits, w, b))
                 c->waiting[b].bits[(w - c->base) / 64] |= 1ull << ((w - c->base) % 64);
-    hd_waits_free(&waits);
 }
 
 static void search_sides(mutex_check *c, side_search *s, const hd_block *branch)
@@ -254,33 +258,101 @@ static const char *waits_for(const mutex_check *c, uint32_t ordinal)
 
 /* ---- states ---------------------------------------------------------------------------------------------------------------- */
 
-static uint8_t state_behind(const mutex_check *c, uint32_t b, uint8_t state)
+/* Is the instruction one where lanes may wait while others of their warp run? */
+static bool may_meet(const mutex_check *c, uint32_t ordinal)
+{
+    const hd_function *f = c->function;
+    return hd_insn_form(f, &f->instructions.items[ordinal])->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD | HD_BEHAVE_MEET) &&
+           (c->anywhere || c->waits.two_sided[c->facts.cfg->block_of[ordinal]]);
+}
+
+static void find_meets(mutex_check *c)
+{
+    const hd_cfg *cfg = c->facts.cfg;
+    c->meets = HD_ARENA_ARRAY(&c->facts.arena, bool, c->function->instructions.count + 1u);
+    c->joins = HD_ARENA_ARRAY(&c->facts.arena, bool, cfg->block_count + 1u);
+    HD_BITSET_EACH (&c->facts.splits, b)
+        c->joins[cfg->blocks[b].post_dominator] = true;
+    c->joins[cfg->block_count] = true;
+    for (uint32_t i = 0; i < c->waits.at.count; i++) /* what has a guard and waits there lets others go on behind it */
+        c->anywhere = c->anywhere || !c->waits.two_sided[cfg->block_of[c->waits.at.items[i]]] ||
+                      (c->function->instructions.items[c->waits.at.items[i]].guard != HD_NONE && !hd_waits_meet(&c->waits, c->waits.at.items[i]));
+    for (uint32_t i = 0; c->waits.at.count && i < c->function->instructions.count; i++)
+        c->meets[i] = may_meet(c, i);
+}
+
+/* May lanes that others waited for go on, or end, with the block? */
+static bool ends_side(const mutex_check *c, uint32_t b)
+{
+    bool ends = false;
+    for (uint32_t e = 0; (c->anywhere || c->waits.two_sided[b]) && e < c->facts.cfg->blocks[b].succ_count; e++)
+        ends = ends || c->joins[hd_block_successors(c->facts.cfg, b)[e]];
+    return ends;
+}
+
+/* Others find what holds at a waiting instruction, or did: a replay counts its mark when it is done. */
+static uint8_t state_behind(mutex_check *c, uint32_t b, uint8_t state)
 {
     if (b > c->facts.cfg->block_count) /* a hub */
         return state;
-    for (uint32_t i = c->facts.cfg->blocks[b].first; i < c->facts.cfg->blocks[b].end; i++)
+    for (uint32_t i = c->facts.cfg->blocks[b].first; i < c->facts.cfg->blocks[b].end; i++) {
+        uint8_t before = state;
         state = c->marks[i] ? c->marks[i] : state;
+        if (c->meets[i])
+            state = c->others |= state | (before & HELD);
+    }
+    c->others |= ends_side(c, b) ? state : 0;
     return state;
+}
+
+/* From the blocks in `work` on. */
+static void find_states_from(mutex_check *c, hd_u32_array *work)
+{
+    while (work->count) {
+        uint32_t b = hd_array_pop(work);
+        uint8_t out = state_behind(c, b, c->in[b]);
+        HD_ORDER_SUCCESSORS (&c->order, b, to) {
+            if (to == c->facts.cfg->block_count || (c->in[to] | out) == c->in[to])
+                continue;
+            c->in[to] |= out;
+            hd_array_push(work, to);
+        }
+    }
+}
+
+/* A place where lanes that waited for their turn go on: a target of a branch that may diverge, or a reconvergence point. */
+static void come_from_others(mutex_check *c, uint32_t block)
+{
+    if (block != c->facts.cfg->block_count && c->in[block] && (c->anywhere || c->waits.two_sided[block] || c->joins[block]))
+        c->in[block] |= c->others;
 }
 
 static void find_states(mutex_check *c)
 {
-    uint32_t blocks = c->facts.cfg->block_count;
+    const hd_cfg *cfg = c->facts.cfg;
     hd_u32_array work = {0};
+    uint8_t before = 0;
     c->in = HD_ARENA_ARRAY(&c->facts.arena, uint8_t, c->order.nodes);
-    if (blocks) {
+    if (cfg->block_count) {
         c->in[0] = RELEASED;
         hd_array_push(&work, 0);
     }
-    while (work.count) {
-        uint32_t b = hd_array_pop(&work);
-        uint8_t out = state_behind(c, b, c->in[b]);
-        HD_ORDER_SUCCESSORS (&c->order, b, to) {
-            if (to == blocks || (c->in[to] | out) == c->in[to])
-                continue;
-            c->in[to] |= out;
-            hd_array_push(&work, to);
+    find_states_from(c, &work);
+    while (c->waits.at.count && c->others != before) {
+        before = c->others;
+        HD_BITSET_EACH (&c->facts.splits, b) {
+            bool among = c->anywhere || c->waits.two_sided[b];
+            for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++)
+                among = among || c->waits.two_sided[hd_block_successors(cfg, b)[e]];
+            for (uint32_t e = 0; among && e < cfg->blocks[b].succ_count; e++)
+                come_from_others(c, hd_block_successors(cfg, b)[e]);
+            if (among)
+                come_from_others(c, cfg->blocks[b].post_dominator);
         }
+        for (uint32_t b = 0; b < cfg->block_count; b++)
+            if (c->in[b])
+                hd_array_push(&work, b);
+        find_states_from(c, &work);
     }
     hd_array_free(&work);
 }
@@ -294,6 +366,8 @@ static void check_block(mutex_check *c, uint32_t b)
         const char *why = state & HELD ? waits_for(c, i) : NULL;
         if (why)
             refute(c, i, why);
+        if (c->meets[i])
+            state |= c->others;
         if (state & RELEASED && !hd_storage_skips(&c->facts.storage, i))
             check_words(c, i);
     }
@@ -308,10 +382,13 @@ static void check_function(mutex_check *c)
 {
     c->order = hd_order_of(&c->facts);
     c->polls = hd_polls_new(&c->facts);
+    hd_waits_find(&c->waits, &c->facts);
+    find_meets(c);
     find_waiting(c);
     find_states(c);
     for (uint32_t b = 0; b < c->facts.cfg->block_count; b++)
         check_block(c, b);
+    hd_waits_free(&c->waits);
     hd_polls_free(c->polls);
 }
 
