@@ -212,7 +212,7 @@ static void one_section_is_enough(void **state)
     static char text[1 << 19];
     static uint32_t out[96 * RESULT_WORDS];
     const char *count_text = getenv("PROGRAM_COUNT");
-    uint64_t count = count_text ? strtoull(count_text, NULL, 10) : 180, waits = 0, acquires = 0, divided = 0;
+    uint64_t count = count_text ? strtoull(count_text, NULL, 10) : 240, waits = 0, acquires = 0, divided = 0;
     (void)state;
     for (uint64_t seed = 1; seed <= count; seed++) {
         program_make(&p, seed);
