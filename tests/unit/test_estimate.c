@@ -289,6 +289,28 @@ static void unrolls_as_ptxas_does(void **state)
     assert_int_equal(kept.x.needed[0], four.x.needed[0]);
 }
 
+/* A loop that counts from a number to a number; as many copies of its body as turns, however it counts. */
+static uint32_t wanted_of_count(const char *from, const char *step, const char *test)
+{
+    text t = begin("");
+    add(&t, "mov.u32 %%r3, %s; mov.u64 %%rd4, %%rd1; mov.f32 %%f1, 0f00000000;\n", from);
+    add(&t, "L:\nld.global.nc.f32 %%f2, [%%rd4]; fma.rn.f32 %%f1, %%f2, %%f2, %%f1; add.s64 %%rd4, %%rd4, 512;\n");
+    add(&t, "%s; setp.%s; @%%p1 bra L;\nst.global.f32 [%%rd2], %%f1;\n", step, test);
+    return measure(&t).x.wanted[0];
+}
+
+static void counts_turns_up_and_down(void **state)
+{
+    (void)state;
+    uint32_t two = wanted_of_count("0", "add.s32 %r3, %r3, 1", "lt.s32 %p1, %r3, 2");
+    uint32_t any = wanted_of_count("0", "add.s32 %r3, %r3, 1", "lt.s32 %p1, %r3, %r1");
+    assert_true(two < any);
+    assert_int_equal(wanted_of_count("2", "sub.s32 %r3, %r3, 1", "gt.s32 %p1, %r3, 0"), two);
+    assert_int_equal(wanted_of_count("2", "add.s32 %r3, %r3, -1", "gt.s32 %p1, %r3, 0"), two);
+    assert_int_equal(wanted_of_count("0", "sub.s32 %r3, %r3, -1", "lt.s32 %p1, %r3, 2"), two);
+    assert_int_equal(wanted_of_count("0", "sub.s32 %r3, %r3, 1", "lt.s32 %p1, %r3, 2"), any); /* away from its end */
+}
+
 /* What is live into a loop and is not made anew there, nor held elsewhere. */
 static uint32_t held(const hd_estimate_loop *l) { return l->words - l->joined - l->uniform - l->rematerialized; }
 
@@ -419,6 +441,7 @@ int main(void)
         cmocka_unit_test(constants_are_operands),
         cmocka_unit_test(counts_shared_memory),
         cmocka_unit_test(unrolls_as_ptxas_does),
+        cmocka_unit_test(counts_turns_up_and_down),
         cmocka_unit_test(orders_short_sides_with_their_block),
         cmocka_unit_test(holds_what_is_live_through_loops),
         cmocka_unit_test(names_what_makes_room_in_loops),

@@ -94,6 +94,7 @@ static void correct_programs_are_not_reported(void **state)
 {
     (void)state;
     expect_none("mov.u32 %r2, %r1;\nadd.u32 %r3, %r2, 1;\nmov.b64 %rd5, {%r1, %r3};"); /* computed and dropped */
+    expect_none("setp.eq.u32 %p1, %r0, 0;\nbar.red.popc.u32 %r1, 0, %p1;\nst.global.u32 [%rd3], %r1;");
     expect_none("selp.u32 %r2, %r0, %r1, 1;\nst.global.u32 [%rd3], %r2;");
     expect_none("mov.b64 %rd5, {%r0, %r1};\nmov.b64 {%r2, %r3}, %rd5;\nst.global.u32 [%rd3], %r2;\n"
                 "st.global.u64 [%rd1], %rd5;"); /* a half of it is padding */

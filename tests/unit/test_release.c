@@ -270,6 +270,19 @@ static void short_lives_come_first(void **state)
     rf_bench_close(&b);
 }
 
+/* A register that is counted up has a value after each step, and each of them a short life. */
+static void each_step_is_a_life(void **state)
+{
+    rf_bench b;
+    (void)state;
+    rf_bench_open_body(&b, "mov.u32 %r0, 1;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\n"
+                           "st.global.u32 [out], %r0;\nmov.u32 %r1, 1;\nst.global.u32 [out], 2;\nst.global.u32 [out], %r1;\n");
+    rf_bench_pass(&b, "release(bits=8,threads=32,ctas=1,table=1)"); /* room for one */
+    assert_int_equal(renamed_of(&b), 1);
+    assert_true(is_renamed(&b, "%r0"));
+    rf_bench_close(&b);
+}
+
 /* Registers of the module are read by every call. */
 static void registers_of_the_module_stay(void **state)
 {
@@ -670,6 +683,7 @@ int main(void)
         cmocka_unit_test(the_machines_table),
         cmocka_unit_test(occupancy_divides_the_table),
         cmocka_unit_test(short_lives_come_first),
+        cmocka_unit_test(each_step_is_a_life),
         cmocka_unit_test(registers_of_the_module_stay),
         cmocka_unit_test(simpler_rules_are_refuted),
         cmocka_unit_test(its_keeps_what_another_side_may_hold),
