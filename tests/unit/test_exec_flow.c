@@ -521,6 +521,24 @@ static void special_registers(void **state)
         assert_int_equal(out[i], 30000 + i % 80 / 32 * 100 + i % 80 % 32 * 2);
 }
 
+static void lane_masks(void **state)
+{
+    static const char *const names[] = {"eq", "lt", "le", "gt", "ge"};
+    (void)state;
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char body[256];
+        snprintf(body, sizeof body, "mov.u32 %%r1, %%lanemask_%s;\nmad.wide.u32 %%rd3, %%r0, 4, %%rd1;\nst.global.u32 [%%rd3], %%r1;", names[i]);
+        kernel_run run = run_body(body, 32);
+        expect_done(&run);
+        for (uint32_t lane = 0; lane < 32; lane++)
+            for (uint32_t other = 0; other < 32; other++) {
+                const bool wanted[] = {other == lane, other < lane, other <= lane, other > lane, other >= lane};
+                if ((out[lane] >> other & 1) != wanted[i])
+                    fail_msg("%%lanemask_%s of lane %u: %08x", names[i], lane, (unsigned)out[lane]);
+            }
+    }
+}
+
 /* ---- events
  * ---------------------------------------------------------------------------------------------------------- */
 
@@ -660,6 +678,7 @@ int main(void)
         cmocka_unit_test(matches_and_reductions),
         cmocka_unit_test(groups_match_for_themselves),
         cmocka_unit_test(float_reductions),
+        cmocka_unit_test(lane_masks),
         cmocka_unit_test(special_registers),
         cmocka_unit_test(events),
         cmocka_unit_test(event_columns),
