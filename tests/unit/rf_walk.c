@@ -32,6 +32,15 @@ static void random_width(hd_writer *w, uint64_t *seed)
     }
 }
 
+/* A clock's value is made zero before anything else reads it, so that it decides nothing. */
+static void random_special(hd_writer *w, uint32_t d, uint32_t choice)
+{
+    if (choice / 3 == 3)
+        hd_write_format(w, "mov.u32 %%r%u, %%clock;\n    and.b32 %%r%u, %%r%u, 0;\n", d, d, d);
+    else
+        hd_write_format(w, "mov.u32 %%r%u, %s;\n", d, choice % 3 ? "%laneid" : "%ctaid.x");
+}
+
 static void random_instruction(hd_writer *w, uint64_t *seed)
 {
     uint32_t d = below(seed, DATA_REGISTERS), a = below(seed, DATA_REGISTERS), b = below(seed, DATA_REGISTERS);
@@ -42,7 +51,7 @@ static void random_instruction(hd_writer *w, uint64_t *seed)
         random_guard(w, seed, 5);
     switch (kind) {
     case 0: hd_write_format(w, "mov.u32 %%r%u, %u;\n", d, below(seed, 8)); return;
-    case 1: hd_write_format(w, "mov.u32 %%r%u, %s;\n", d, below(seed, 3) ? "%laneid" : "%ctaid.x"); return;
+    case 1: random_special(w, d, below(seed, 12)); return;
     case 2: hd_write_format(w, "ld.%s.u32 %%r%u, [%s];\n", spaces[d % 3], d, names[d % 3]); return;
     case 3: case 4: hd_write_format(w, "setp.%s.u32 %%p%u, %%r%u, %u;\n", below(seed, 2) ? "lt" : "ne", below(seed, PREDICATES), a, below(seed, 40)); return;
     case 5: hd_write_format(w, "st.global.u32 [out], %%r%u;\n", a); return;
@@ -133,7 +142,7 @@ static uint64_t value_of(const machine *m, const hd_operand *o, uint32_t lane)
     switch (o->kind) {
     case HD_OPERAND_REGISTER: return m->values[o->value][lane];
     case HD_OPERAND_LITERAL: return (uint32_t)m->f->module->literals.items[o->value].bits;
-    case HD_OPERAND_SREG: return o->value == HD_SREG_LANEID ? lane : m->warp;
+    case HD_OPERAND_SREG: return o->value == HD_SREG_LANEID ? lane : o->value == HD_SREG_CLOCK ? m->issued : m->warp;
     default: fail_msg("operand kind %u", o->kind);
     }
     return 0;
