@@ -34,6 +34,7 @@ typedef struct corfpp_pass {
     uint64_t steps, cut_steps;
     bool exact;
     uint64_t best, unknown; /* most weight that two sides can have, at most; components of which it is not known */
+    uint64_t uncounted;     /* components with more odd cycles than the steps allowed */
 } corfpp_pass;
 
 /* ---- one component ---------------------------------------------------------------------------------------------------- */
@@ -58,6 +59,7 @@ static void approximate(corfpp_pass *p)
     for (uint32_t e = 0; e < p->part.count; e++)
         p->gone[p->part.edge.items[e]] = gone[e];
     free(gone);
+    p->uncounted++;
 }
 
 /* p->part is a biconnected component with odd cycles. What is left of it without one edge; false where it was treated as a whole. */
@@ -266,6 +268,7 @@ bool hd_pass_corfpp(hd_pass_context *context)
     annotate(&p);
     hd_statistic_add(context, "estimated common reads from both sides, at most", p.best);
     hd_statistic_add(context, "estimated common reads of any two registers", p.graph.weight);
+    hd_statistic_add(context, "parts with too many odd cycles to count", p.uncounted);
     hd_statistic_add(context, "parts whose best sides are not known", p.unknown);
     return true;
 }

@@ -45,7 +45,7 @@ static decision decide(const graph *g, hd_pass_run *pass, const char *option)
     hd_diagnostics diagnostics;
     hd_pass_context context;
     hd_writer text;
-    hd_option options[1] = {{option, ""}};
+    hd_option options[1] = {{option, "0"}}; /* the number is of `budget`; the others take none */
     hd_diagnostics_init(&diagnostics);
     hd_writer_to_memory(&text);
     write_kernel(&text, g);
@@ -187,7 +187,11 @@ static void figure_2_8(void **state)
     assert_int_equal(statistic(&d, "estimated common reads from both sides"), 38);
     assert_int_equal(statistic(&d, "estimated common reads from both sides, at most"), 38);
     assert_int_equal(statistic(&d, "parts whose best sides are not known"), 0);
+    assert_int_equal(statistic(&d, "parts with too many odd cycles to count"), 0);
     hd_array_free(&d.statistics);
+    decision approximated = decide(&g, hd_pass_corfpp, "budget");
+    assert_int_equal(statistic(&approximated, "parts with too many odd cycles to count"), 1);
+    hd_array_free(&approximated.statistics);
 }
 
 /* Figure 2.12: r2 and r4 to the right, r3 and r5 to the left, r1 anywhere. */
