@@ -62,7 +62,7 @@ LIB := $(O)/libheddle.$(if $(SHARED),so,a)
 PROGRAM := $(if $(CLI_C),$(O)/heddle)
 
 all: $(LIB) $(PROGRAM)
-.PHONY: all deps demo check sanitize coverage campaign-liveness campaign-exec campaign-techniques mutation fuzz fuzzers tests bench bless install check-layers metrics format clean \
+.PHONY: all deps demo check sanitize coverage campaign-liveness campaign-exec campaign-techniques mutation fuzz fuzzers tests bench papers bless install check-layers metrics format clean \
         help deps-browser deps-fuzz missing-deps FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -174,6 +174,9 @@ fuzz:
 fuzzers: $(FUZZERS)
 bench: all
 	$(Q)$(ENVIRONMENT) bench/run
+# docs/papers.md, measured anew: some minutes.
+papers: all
+	$(Q)$(ENVIRONMENT) bench/papers --write
 
 check-layers:
 	$(Q)tools/check-layers
@@ -197,5 +200,5 @@ clean:
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all deps deps-browser deps-fuzz demo check bless sanitize coverage campaign-liveness campaign-exec campaign-techniques mutation fuzz bench'
+	@echo 'Targets: all deps deps-browser deps-fuzz demo check bless sanitize coverage campaign-liveness campaign-exec campaign-techniques mutation fuzz bench papers'
 	@echo '         install check-layers metrics format clean'

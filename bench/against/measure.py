@@ -1,0 +1,228 @@
+"""Running heddle over the examples, and means over them. A replay is done once for the rows that share its setting; nothing is kept
+on disk from one run to the next. Each replay and each set of rewrites is a setting with a letter, which the page lists."""
+import functools
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+TOP = os.environ.get("TOP", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
+HEDDLE = os.environ.get("HEDDLE", os.path.join(BUILD, "heddle"))
+WORK = os.path.join(BUILD, "bench", "papers")
+SOURCES = {os.path.basename(os.path.dirname(f)): f for f in sorted(glob.glob(os.path.join(TOP, "examples", "*", "*.yaml")))}
+MODULES = {name: os.path.join(TOP, "examples", name, name + ".ptx") for name in SOURCES}
+EXTREMES = {"interval_shortest": min, "optimal_shortest": min, "interval_longest": max, "optimal_longest": max}
+EXTREMES.update({key: max for key in ("pool_sections", "resident_warps", "resident_warps_without")})
+SETTINGS = []
+
+
+class Examples(dict):
+    """By example, what was measured; and the letter of the setting."""
+    setting = ""
+
+
+def setting(text):
+    """The letter of a setting, which is the same for the same text."""
+    if text not in SETTINGS:
+        SETTINGS.append(text)
+    at = SETTINGS.index(text)
+    return chr(ord("A") + at) if at < 26 else "A" + chr(ord("A") + at - 26)
+
+
+def heddle(*words):
+    return subprocess.run([HEDDLE] + list(words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+
+def each(work, names=None):
+    """By example, what `work` gives for it; two at a time."""
+    names = list(SOURCES if names is None else names)
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(names, pool.map(work, names)))
+
+
+# ---- replay -----------------------------------------------------------------------------------------------------------
+
+def join(total, result):
+    for key, value in result.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            continue
+        if key in EXTREMES:
+            total[key] = EXTREMES[key](x for x in (total.get(key, 0), value) if x or EXTREMES[key] is max) if total.get(key) or value else 0
+        else:
+            total[key] = total.get(key, 0) + value
+
+
+def accesses(total):
+    return total["rf_reads"] + total["rf_writes"]
+
+
+def variation(t):
+    """The coefficient of variation of the accesses of physical registers."""
+    return max(0, t["physical_registers"] * t["physical_access_squares"] / accesses(t) ** 2 - 1) ** 0.5 if accesses(t) else 0
+
+
+def add_kernel(models, kernel):
+    kernel_total = models.setdefault("", {})
+    kernel_total["fewest_registers"] = min(kernel_total.get("fewest_registers", 1 << 20), kernel["general_registers"] or 1 << 20)
+    for result in kernel["results"]:
+        if result["left_out"] is not None:
+            continue
+        total = models.setdefault(result["technique"], {})
+        join(total, result)
+        join(total, {"peak": (result["allocation"] or {}).get("peak", 0), "issued": kernel["warp_instructions"],
+                     "variation_of_launches": variation(result) * accesses(result)})
+        total["unproved"] = total.get("unproved", 0) + (not result["proved"])
+
+
+@functools.lru_cache(None)
+def replay_files(technique, options, files, on):
+    done = heddle("replay", "-j2", "--technique=" + technique, "--format=json", *options, *files)
+    examples = Examples()
+    for kernel in json.loads(done.stdout)["kernels"]:
+        add_kernel(examples.setdefault(os.path.basename(os.path.dirname(kernel["launch"]["file"])), {}), kernel)
+    unproved = sorted({name for name, models in examples.items() for total in models.values() if total.get("unproved")})
+    examples.setting = setting("`heddle replay --technique='%s'%s`, %s%s" % (
+        technique, "".join(" " + o for o in options), on, ("; not proved: " + ", ".join(unproved)) if unproved else ""))
+    return examples
+
+
+def replay(technique, *options, files=None, on="the examples"):
+    """By example and model: counters of all its launches, added up. `on` says what `files` are."""
+    count = "" if files is None else " (%d)" % len(files)
+    return replay_files(technique, options, tuple((SOURCES if files is None else files).values()), on + count)
+
+
+def copies(label, names):
+    """Launch files of copies of the examples without their modules."""
+    folder = os.path.join(WORK, label)
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in names:
+        home, at = os.path.dirname(SOURCES[name]), os.path.join(folder, name)
+        os.makedirs(at)
+        for path in os.listdir(home):
+            if path != name + ".ptx":
+                os.symlink(os.path.join(os.path.realpath(home), path), os.path.join(at, path))
+    return {name: os.path.join(folder, name, name + ".yaml") for name in names}
+
+
+def changed(passes, edit=None, options=()):
+    """Launch files of copies whose modules went through the passes, and through `edit` as text; what does not take them is left out."""
+    files = copies(re.sub(r"\W+", "_", passes + (edit.__name__ if edit else "")), SOURCES)
+
+    def change(name):
+        module = os.path.join(os.path.dirname(files[name]), name + ".ptx")
+        done = heddle("rewrite", "--no-section", "-p", passes, *options, "-o", module, MODULES[name])
+        if not done.returncode and edit:
+            with open(module, encoding="utf-8") as file:
+                text = edit(file.read())
+            with open(module, "w", encoding="utf-8") as file:
+                file.write(text)
+        return not done.returncode
+
+    taken = each(change)
+    return {name: path for name, path in files.items() if taken[name]}
+
+
+@functools.lru_cache(None)
+def fused():
+    """Copies of the examples as nvcc makes them without -fmad=false; none without nvcc. Their outputs differ by roundings."""
+    homes = [os.path.join(h, "bin", "nvcc") for h in (os.environ.get("CUDA_HOME"), "/usr/local/cuda") if h]
+    nvcc = next((p for p in homes if os.access(p, os.X_OK)), shutil.which("nvcc"))
+    files = copies("fused", SOURCES) if nvcc else {}
+
+    def compile_one(name):
+        words = [nvcc, "-O3", "-arch=sm_80", "--ptx", "-o", os.path.join(os.path.dirname(files[name]), name + ".ptx"),
+                 os.path.join(os.path.dirname(SOURCES[name]), name + ".cu")]
+        return subprocess.run(words, stderr=subprocess.DEVNULL, check=False).returncode
+
+    failed = each(compile_one, files)
+    return {name: path for name, path in files.items() if not failed[name]}
+
+
+# ---- what the passes say -----------------------------------------------------------------------------------------------
+
+@functools.lru_cache(None)
+def statistics(passes, name, *options):
+    """What passes count, added up over the functions of an example: {"pass - what": number}."""
+    done = heddle("rewrite", "--no-section", "-p", passes, "--stats", *options, "-o", os.devnull, MODULES.get(name, name))
+    return {text: int(n) for n, text in re.findall(r"^\s*(\d+)\s+(\S+ - .*)$", done.stderr.decode(), re.M)}
+
+
+@functools.lru_cache(None)
+def annotated(passes):
+    """By example, its text after the passes."""
+    return each(lambda name: heddle("rewrite", "--no-section", "-p", passes, MODULES[name]).stdout.decode())
+
+
+@functools.lru_cache(None)
+def all_passes(gpu):
+    """By technique and example: metadata words, their share of the code, instructions, and what the pass counts."""
+    found = {}
+
+    def run(name):
+        return heddle("rewrite", "-p", "all", "--gpu=" + gpu, MODULES[name]).stdout.decode().splitlines()[3:]
+
+    for name, lines in each(run).items():
+        technique = None
+        for line in lines:
+            cells = line.split()
+            if not line.startswith(" ") and len(cells) >= 6:
+                technique = found.setdefault(cells[0], {}).setdefault(name, {})
+                technique.update({"instructions": int(cells[1]), "words": int(cells[3]), "growth": float(cells[4])})
+            elif line.startswith(" ") and technique is not None:
+                technique[line.strip().split(" ", 1)[1].strip()] = int(cells[0])
+    return found
+
+
+def growth(technique, gpu="fermi-gtx480"):
+    """Metadata words in percent of the code, the mean over examples."""
+    return average(found["growth"] for found in all_passes(gpu)[technique].values())
+
+
+# ---- means over the examples -------------------------------------------------------------------------------------------
+
+def average(numbers):
+    numbers = list(numbers)
+    return sum(numbers) / len(numbers) if numbers else float("nan")
+
+
+def values(examples, figure, names=None):
+    found = {}
+    for name, models in examples.items():
+        if names is not None and name not in names:
+            continue
+        try:
+            found[name] = figure(models)
+        except (KeyError, ZeroDivisionError):
+            pass
+    return found
+
+
+def mean(examples, figure, names=None):
+    return average(values(examples, figure, names).values())
+
+
+def percent(examples, figure, names=None):
+    return 100 * mean(examples, figure, names)
+
+
+def median(examples, figure, names=None):
+    found = sorted(values(examples, figure, names).values())
+    return found[len(found) // 2] if found else float("nan")
+
+
+def share(model, part, *whole):
+    return lambda e: e[model][part] / sum(e[model][w] for w in whole)
+
+
+def change(model, count, beside="baseline"):
+    """Of a count, the change against another model: -0.1 is a tenth less."""
+    return lambda e: count(e[model]) / count(e[beside]) - 1
+
+
+def energy(total):
+    return total["energy_pj"]
