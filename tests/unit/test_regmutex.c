@@ -397,6 +397,33 @@ static void small_kernels_stay_as_they_are(void **state)
     rf_bench_close(&b);
 }
 
+/* Where shared memory keeps warps out, fewer registers let none in. */
+static void shared_memory_leaves_nothing_to_gain(void **state)
+{
+    (void)state;
+    for (uint32_t shared = 0; shared < 2; shared++) {
+        rf_bench b;
+        hd_writer text;
+        hd_writer_to_memory(&text);
+        hd_write_format(&text, ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.shared .align 4 .b8 tile[98304];\n"
+                               ".entry k()\n{\n.reg .b32 %%r<64>;\nst.%s.u32 [%s], 1;\n",
+                        shared ? "shared" : "global", shared ? "tile" : "out");
+        for (uint32_t r = 0; r < 44; r++)
+            hd_write_format(&text, "ld.global.u32 %%r%u, [out];\n", r);
+        for (uint32_t r = 0; r < 44; r++)
+            hd_write_format(&text, "st.global.u32 [out], %%r%u;\n", 43 - r);
+        for (uint32_t r = 0; r < 44; r++)
+            hd_write_format(&text, "ld.global.u32 %%r%u, [out];\nst.global.u32 [out], %%r%u;\n", r, r);
+        hd_write_string(&text, "ret;\n}\n");
+        rf_bench_open(&b, text.buffer.items, text.buffer.count);
+        rf_bench_allocate(&b, 0);
+        rf_bench_pass(&b, "regmutex");
+        assert_int_equal(hd_annotation_at(b.kernel, HD_ANNOTATION_REGMUTEX, HD_NONE, 0) != NULL, !shared);
+        rf_bench_close(&b);
+        hd_writer_free(&text);
+    }
+}
+
 /* ---- straight code, by hand --------------------------------------------------------------------------------------------- */
 
 enum { STRAIGHT = 24, VALUES = 24 };
@@ -534,6 +561,7 @@ int main(void)
         cmocka_unit_test(marks_without_sense_are_refuted),
         cmocka_unit_test(a_set_held_at_the_end_is_refuted),
         cmocka_unit_test(small_kernels_stay_as_they_are),
+        cmocka_unit_test(shared_memory_leaves_nothing_to_gain),
         cmocka_unit_test(blocks_start_with_base_sets),
         cmocka_unit_test(straight_code_holds_no_longer_than_it_must),
         cmocka_unit_test(words_and_texts_say_the_same),
