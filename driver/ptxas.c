@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 struct hd_ptxas {
-    char *path;
+    char *path, arch_option[64], limit[16]; /* limit: "0": none */
     pid_t process;
     int input, output;
     uint32_t seconds;
@@ -145,14 +145,22 @@ static char *find_program(void)
     return found ? found : if_runs(join("/usr/local/cuda", 15, "bin/ptxas"));
 }
 
-static bool spawn(hd_ptxas *p, char *const *arguments)
+/* alone: one module of several (-c), whose extern functions others have. */
+static bool spawn(hd_ptxas *p, bool alone)
 {
+    const char *arguments[10] = {p->path, "-v", p->arch_option, "-o", "/dev/null", "-"};
+    uint32_t count = 6;
+    if (strcmp(p->limit, "0") != 0) {
+        arguments[count++] = "-maxrregcount";
+        arguments[count++] = p->limit;
+    }
+    arguments[count] = alone ? "-c" : NULL;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, p->input, STDIN_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", 1, 0);
     posix_spawn_file_actions_adddup2(&actions, p->output, STDERR_FILENO);
-    errno = posix_spawn(&p->process, p->path, &actions, NULL, arguments, environ);
+    errno = posix_spawn(&p->process, p->path, &actions, NULL, (char *const *)(uintptr_t)arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     return errno == 0;
 }
@@ -192,20 +200,16 @@ static bool give_up(hd_ptxas_result *result, hd_diagnostics *diagnostics, bool s
 hd_ptxas *hd_ptxas_start(const hd_ptxas_request *request, hd_ptxas_result *result, hd_diagnostics *diagnostics)
 {
     hd_ptxas *p = hd_calloc(1, sizeof *p);
-    char arch_option[64], limit[16];
     *result = (hd_ptxas_result){0};
     p->seconds = request->seconds;
     clock_gettime(CLOCK_MONOTONIC, &p->started);
     p->path = *request->path ? strdup(request->path) : find_program();
     p->input = memfd_create("heddle-ptx", MFD_CLOEXEC);
     p->output = memfd_create("heddle-ptxas", MFD_CLOEXEC);
-    snprintf(arch_option, sizeof arch_option, "-arch=%s", request->arch);
-    snprintf(limit, sizeof limit, "%u", request->max_registers);
-    const char *arguments[] = {
-        p->path, "-v", arch_option, "-o", "/dev/null", "-", request->max_registers ? "-maxrregcount" : NULL,
-        limit,   NULL};
+    snprintf(p->arch_option, sizeof p->arch_option, "-arch=%s", request->arch);
+    snprintf(p->limit, sizeof p->limit, "%u", request->max_registers);
     if (p->path && p->input >= 0 && p->output >= 0 && write_all(p->input, request->text, request->length) &&
-        spawn(p, (char *const *)(uintptr_t)arguments))
+        spawn(p, false))
         return p;
     if (p->path)
         give_up(result, diagnostics, false,
@@ -291,14 +295,33 @@ static const char *ask_version(hd_ptxas *p, hd_arena *arena)
     return at ? hd_arena_string(arena, at + 3, strcspn(at + 3, " \r\n")) : NULL;
 }
 
-bool hd_ptxas_finish(hd_ptxas *p, hd_ptxas_result *result, hd_diagnostics *diagnostics)
+/* Waits for it and reads what it says; whether it took the module. */
+static bool read_answer(hd_ptxas *p, hd_ptxas_result *result, bool *late)
 {
     size_t length;
-    bool late = false;
-    int status = wait_in_time(p, &late);
+    int status = wait_in_time(p, late);
     char *text = read_back(p->output, &length);
-    bool good = !late && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     hd_ptxas_read(text, length, result);
+    free(text);
+    return !*late && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Which functions ptxas has itself (vprintf, malloc) it alone knows: so it is told only now that others are elsewhere,
+ * which in a module that has all would cost the counts that follow from what callees use. */
+static bool ask_alone(hd_ptxas *p, hd_ptxas_result *result, bool *late)
+{
+    if (!result->error || !strstr(result->error, "Unresolved extern function"))
+        return false;
+    if (lseek(p->input, 0, SEEK_SET) != 0 || ftruncate(p->output, 0) != 0 || lseek(p->output, 0, SEEK_SET) != 0 ||
+        !spawn(p, true))
+        return false;
+    hd_ptxas_free(result);
+    return read_answer(p, result, late);
+}
+
+bool hd_ptxas_finish(hd_ptxas *p, hd_ptxas_result *result, hd_diagnostics *diagnostics)
+{
+    bool late = false, good = read_answer(p, result, &late) || (!late && ask_alone(p, result, &late));
     result->version = good ? ask_version(p, &result->arena) : NULL;
     if (late)
         give_up(result, diagnostics, false,
@@ -307,7 +330,6 @@ bool hd_ptxas_finish(hd_ptxas *p, hd_ptxas_result *result, hd_diagnostics *diagn
         give_up(result, diagnostics, false,
                 hd_arena_printf(&result->arena, "ptxas refused the module: %s",
                                 result->error ? result->error : "it did not say why"));
-    free(text);
     free_run(p);
     return good;
 }

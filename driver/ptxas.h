@@ -37,7 +37,7 @@ typedef struct hd_ptxas_request {
  * result->unknown, where it cannot be started. The result is to be freed either way. */
 typedef struct hd_ptxas hd_ptxas;
 hd_ptxas *hd_ptxas_start(const hd_ptxas_request *request, hd_ptxas_result *result, hd_diagnostics *diagnostics);
-/* Waits for it and frees it. false, with a note and result->unknown, where it gives no numbers. */
+/* Waits for it and frees it; where the module has functions elsewhere, it is asked again with -c. false, with a note and result->unknown, where it gives no numbers. */
 bool hd_ptxas_finish(hd_ptxas *ptxas, hd_ptxas_result *result, hd_diagnostics *diagnostics);
 
 #endif
