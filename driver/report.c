@@ -202,6 +202,65 @@ static void stack_frame(hd_report_kernel *k, uint32_t total)
     k->allocated = total;
 }
 
+/* Functions by what calls them: callers[first[f]] .. callers[first[f + 1]]; those that call through a register, which
+ * may call any, by the number behind the last function's. */
+static uint32_t *list_callers(const hd_report_job *job, uint32_t *first, hd_arena *scratch)
+{
+    const report_uses *uses = job->common.uses;
+    uint32_t functions = job->common.module->functions.count;
+    for (uint32_t f = 0; f < functions; f++) {
+        first[functions + 2] += uses[f].indirect;
+        for (uint32_t c = 0; c < uses[f].callees.count; c++)
+            first[uses[f].callees.items[c] + 2]++;
+    }
+    for (uint32_t f = 0; f <= functions; f++)
+        first[f + 2] += first[f + 1];
+    uint32_t *callers = HD_ARENA_ARRAY(scratch, uint32_t, first[functions + 2] + 1);
+    for (uint32_t f = 0; f < functions; f++) {
+        if (uses[f].indirect)
+            callers[first[functions + 1]++] = f;
+        for (uint32_t c = 0; c < uses[f].callees.count; c++)
+            callers[first[uses[f].callees.items[c] + 1]++] = f;
+    }
+    return callers;
+}
+
+static void add_unknown(bool *unknown, uint32_t function, hd_u32_array *queue)
+{
+    if (!unknown[function])
+        hd_array_push(queue, function);
+    unknown[function] = true;
+}
+
+/* What a function needs with its callees is not known where one of them was left virtual. */
+static void pass_unknown_to_callers(hd_report_job *job)
+{
+    hd_arena scratch = {0};
+    hd_u32_array queue = {0};
+    uint32_t functions = job->common.module->functions.count;
+    uint32_t *first = HD_ARENA_ARRAY(&scratch, uint32_t, functions + 3);
+    uint32_t *callers = list_callers(job, first, &scratch);
+    bool *unknown = HD_ARENA_ARRAY(&scratch, bool, functions);
+    for (uint32_t i = 0; i < job->items.count; i++)
+        if (job->items.items[i].kernel.left_virtual)
+            add_unknown(unknown, job->items.items[i].function, &queue);
+    for (uint32_t i = first[functions]; queue.count && i < first[functions + 1]; i++)
+        add_unknown(unknown, callers[i], &queue);
+    for (uint32_t q = 0; q < queue.count; q++)
+        for (uint32_t i = first[queue.items[q]]; i < first[queue.items[q] + 1]; i++)
+            add_unknown(unknown, callers[i], &queue);
+    for (uint32_t i = 0; i < job->items.count; i++) {
+        hd_report_kernel *k = &job->items.items[i].kernel;
+        if (!unknown[job->items.items[i].function] || k->left_virtual)
+            continue;
+        k->allocated_unknown = "heddle cannot allocate the registers of what it calls";
+        if (!k->predicted.unknown && k->is_entry)
+            k->predicted.unknown = k->allocated_unknown;
+    }
+    hd_array_free(&queue);
+    hd_arena_free(&scratch);
+}
+
 /* A caller's frame and its callees' stand on each other. The input gets the allocation's numbers for that. */
 static void stack_frames(hd_report_job *job)
 {
@@ -217,6 +276,7 @@ static void stack_frames(hd_report_job *job)
     const hd_frame *frames = hd_regalloc_frames(module, &job->arena);
     for (uint32_t i = 0; i < job->items.count; i++)
         stack_frame(&job->items.items[i].kernel, frames[job->items.items[i].function].total);
+    pass_unknown_to_callers(job);
 }
 
 /* ---- ptxas ----------------------------------------------------------------------------------------------------------

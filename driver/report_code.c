@@ -7,12 +7,15 @@
  * What an instruction needs: the words live before it, or those live behind it together with those it writes, whichever
  * is more; a result nobody reads has a register too, and a result may take the register of an operand that ends.
  *
+ * Two halves of one register (passes/packed.h) fill one word while either lives.
+ *
  * Linear in operands and in the live-in and live-out sets of blocks.
  */
 #include "driver/report_work.h"
 
 #include "emitters/ptx.h"
 #include "passes/constants.h"
+#include "passes/packed.h"
 
 const char *const hd_report_reuse_names[HD_REUSE_BUCKETS] = {"1",     "2",     "3-4",  "5-8",        "9-16",
                                                              "17-32", "33-64", "more", "other_block"};
@@ -26,10 +29,42 @@ typedef struct code_walk {
     uint32_t *open;              /* by register: last instruction of the range that is open, or HD_NONE */
     uint32_t *stamp, *slot;      /* by register: the row that it was put in, and where there */
     uint32_t *next, *next_block; /* by register: its next read, and the block + 1 where that is */
-    uint32_t words, predicates;  /* live at the walk's place */
+    report_words live_words;     /* at the walk's place */
+    uint32_t predicates;         /* likewise */
     HD_ARRAY(hd_report_touch) row, touches;
     HD_ARRAY(hd_report_range) ranges;
 } code_walk;
+
+/* ---- words of a set -------------------------------------------------------------------------------------------------
+ */
+
+report_words report_words_new(report_kernel_work *work)
+{
+    return (report_words){work, HD_ARENA_ARRAY(&work->scratch, uint8_t, work->function->registers.count), 0};
+}
+
+/* The counter of a register's pair; NULL where it is in none. */
+static uint8_t *halves_of(const report_words *set, uint32_t reg)
+{
+    uint32_t other = set->work->packed[reg];
+    return other == HD_NONE ? NULL : &set->halves[reg < other ? reg : other];
+}
+
+uint32_t report_words_add(report_words *set, uint32_t reg)
+{
+    uint8_t *halves = halves_of(set, reg);
+    uint32_t words = halves && (*halves)++ ? 0 : set->work->words[reg];
+    set->words += words;
+    return words;
+}
+
+uint32_t report_words_remove(report_words *set, uint32_t reg)
+{
+    uint8_t *halves = halves_of(set, reg);
+    uint32_t words = halves && --*halves ? 0 : set->work->words[reg];
+    set->words -= words;
+    return words;
+}
 
 /* ---- one row --------------------------------------------------------------------------------------------------------
  */
@@ -110,8 +145,11 @@ static void close_range(code_walk *w, uint32_t reg, uint32_t first)
 
 static void count_live(code_walk *w, uint32_t reg, bool more)
 {
-    uint32_t words = w->work->words[reg], predicates = is_predicate(w->function, reg);
-    w->words += more ? words : -words;
+    uint32_t predicates = is_predicate(w->function, reg);
+    if (more)
+        report_words_add(&w->live_words, reg);
+    else
+        report_words_remove(&w->live_words, reg);
     w->predicates += more ? predicates : -predicates;
 }
 
@@ -125,7 +163,6 @@ static void enter_block(code_walk *w, uint32_t b)
         if (!hd_register_set_has(behind, before.items[i]))
             close_range(w, before.items[i], block->end);
     report_live_start(w->work, b);
-    w->words = w->predicates = 0;
     for (uint32_t i = 0; i < behind.count; i++) {
         count_live(w, behind.items[i], true);
         if (w->open[behind.items[i]] == HD_NONE)
@@ -133,21 +170,40 @@ static void enter_block(code_walk *w, uint32_t b)
     }
 }
 
+/* What goes on living in front of the block's first instruction. */
+static void leave_block(code_walk *w)
+{
+    for (uint32_t i = 0; i < w->live->count; i++)
+        count_live(w, w->live->members[i], false);
+}
+
+static bool is_dead_result(const hd_report_touch *t)
+{
+    return t->access & HD_ACCESS_WRITE && !(t->access & LIVE_BEHIND);
+}
+
+/* What is live behind the row's instruction, together with what it writes. */
+static void need_behind(code_walk *w, hd_report_instruction *row)
+{
+    for (uint32_t t = 0; t < w->row.count; t++) {
+        hd_report_touch *touch = &w->row.items[t];
+        if (hd_live_has(w->live, touch->reg))
+            touch->access |= LIVE_BEHIND;
+        if (is_dead_result(touch))
+            count_live(w, touch->reg, true);
+    }
+    row->live = w->live_words.words;
+    row->predicates = w->predicates;
+    for (uint32_t t = 0; t < w->row.count; t++)
+        if (is_dead_result(&w->row.items[t]))
+            count_live(w, w->row.items[t].reg, false);
+}
+
 static void pass_instruction(code_walk *w, uint32_t i, hd_report_instruction *row)
 {
     collect_row(w, i);
     sort_row(w);
-    row->live = w->words;
-    row->predicates = w->predicates;
-    for (uint32_t t = 0; t < w->row.count; t++) {
-        hd_report_touch *touch = &w->row.items[t];
-        if (hd_live_has(w->live, touch->reg)) {
-            touch->access |= LIVE_BEHIND;
-        } else if (touch->access & HD_ACCESS_WRITE) {
-            row->live += w->work->words[touch->reg];
-            row->predicates += is_predicate(w->function, touch->reg);
-        }
-    }
+    need_behind(w, row);
     report_live_step(w->work);
     for (uint32_t t = 0; t < w->row.count; t++) {
         hd_report_touch touch = w->row.items[t];
@@ -162,7 +218,7 @@ static void pass_instruction(code_walk *w, uint32_t i, hd_report_instruction *ro
         touch.access &= HD_ACCESS_READ | HD_ACCESS_WRITE;
         hd_array_push(&w->touches, touch);
     }
-    row->live = row->live > w->words ? row->live : w->words;
+    row->live = row->live > w->live_words.words ? row->live : w->live_words.words;
     row->predicates = row->predicates > w->predicates ? row->predicates : w->predicates;
 }
 
@@ -180,6 +236,7 @@ static void walk_block(code_walk *w, uint32_t b)
         pass_instruction(w, i, row);
         peak = row->live > peak ? row->live : peak;
     }
+    leave_block(w);
     work->kernel->block_peaks[b] = peak;
 }
 
@@ -187,6 +244,7 @@ static void start_walk(code_walk *w, report_kernel_work *work)
 {
     uint32_t registers = work->function->registers.count;
     *w = (code_walk){.work = work, .function = work->function, .live = &work->live.walk};
+    w->live_words = report_words_new(work);
     w->open = hd_arena_alloc(&work->scratch, ((size_t)registers + 1) * sizeof *w->open);
     memset(w->open, 0xff, ((size_t)registers + 1) * sizeof *w->open);
     w->stamp = HD_ARENA_ARRAY(&work->scratch, uint32_t, registers);
@@ -277,6 +335,7 @@ static void count_accesses(report_kernel_work *work)
     }
     if (work->common->clean)
         free_constants(work);
+    work->packed = hd_packed_halves(f, &work->scratch);
 }
 
 static void name_registers(report_kernel_work *work)
@@ -288,8 +347,8 @@ static void name_registers(report_kernel_work *work)
     k->registers = HD_ARENA_ARRAY(work->arena, hd_report_register, k->register_count);
     for (uint32_t r = 0; r < k->register_count; r++) {
         size_t length = hd_register_spell(f, r, name, sizeof name);
-        k->registers[r] =
-            (hd_report_register){hd_arena_string(work->arena, name, length), work->words[r], is_predicate(f, r)};
+        k->registers[r] = (hd_report_register){hd_arena_string(work->arena, name, length), work->words[r],
+                                               is_predicate(f, r), work->packed[r]};
     }
 }
 

@@ -131,7 +131,7 @@ static void find_idle(finder *f)
     uint32_t told = 0;
     for (uint32_t i = 0; i < k->value_count && told < FINDINGS_OF_A_KIND; i++) {
         const hd_report_value *v = &k->values[i];
-        uint32_t words = k->registers[v->reg].words;
+        uint32_t words = v->words;
         if (!v->idle || !v->remedy || v->definition == HD_NONE)
             continue;
         hd_report_finding *found = add(f, HD_DIAG_IDLE_VALUE, v->definition);

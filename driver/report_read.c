@@ -15,15 +15,15 @@ static const number_row number_rows[] = {
     NUMBER("instructions", instruction_count),
     NUMBER("input_instructions", input_instructions),
     NUMBER("registers.live_peak", live_peak),
-    NUMBER("registers.allocated", allocated),
     NUMBER("registers.estimate", estimate),
     NUMBER("occupancy.registers", use.registers),
     NUMBER("occupancy.ctas", occupancy.ctas),
     NUMBER("occupancy.warps", occupancy.warps),
     NUMBER("shared_bytes", static_shared_bytes),
     NUMBER("local_bytes", local_bytes),
-    NUMBER("bank_conflicts.count", bank_conflicts),
 };
+static const number_row allocated_row = NUMBER("registers.allocated", allocated),
+                        conflicts_row = NUMBER("bank_conflicts.count", bank_conflicts);
 static const number_row ptxas_rows[] = {
     NUMBER("ptxas.registers", ptxas.registers),
     NUMBER("ptxas.spill_stores", ptxas.spill_stores),
@@ -106,6 +106,18 @@ static void read_spills(reader *r, const json_t *kernel, hd_report_kernel *into)
         read_number(r, kernel, &spill_rows[i], into);
 }
 
+/* Null where registers were not allocated. */
+static void read_allocation(reader *r, const json_t *kernel, hd_report_kernel *into)
+{
+    into->left_virtual = json_is_null(find(kernel, conflicts_row.path));
+    if (!into->left_virtual)
+        read_number(r, kernel, &conflicts_row, into);
+    if (json_is_null(find(kernel, allocated_row.path)))
+        into->allocated_unknown = "the report does not say";
+    else
+        read_number(r, kernel, &allocated_row, into);
+}
+
 /* What says how far to trust the occupancy; reports of before do not have it. */
 static void read_conditions(const json_t *kernel, hd_report_kernel *into)
 {
@@ -130,6 +142,7 @@ static void read_kernel(reader *r, const json_t *kernel, hd_report_kernel *into)
     read_ptxas(r, kernel, into);
     read_conditions(kernel, into);
     read_spills(r, kernel, into);
+    read_allocation(r, kernel, into);
 }
 
 static void bad_file(reader *r, hd_span span, const char *why)

@@ -220,6 +220,18 @@ static bool allocate(report_kernel_work *work, hd_regalloc_result *result)
     return hd_regalloc_run(&work->context, &options, result);
 }
 
+/* Our allocation gives each half of a pair a register: where packed ones fit, what it spills says nothing. */
+static const char *why_spills_differ(const report_kernel_work *work)
+{
+    const hd_report_kernel *k = work->kernel;
+    bool any_packed = false;
+    for (uint32_t r = 0; r < k->register_count && !any_packed; r++)
+        any_packed = k->registers[r].packed != HD_NONE;
+    return any_packed && k->predicted.stores + k->predicted.loads && k->live_peak <= k->cap.registers
+               ? "heddle's own allocation does not pack 16-bit values, and they fit where they are packed"
+               : NULL;
+}
+
 bool report_allocation(report_kernel_work *work, hd_architected *numbers)
 {
     hd_regalloc_result result = {0};
@@ -227,13 +239,15 @@ bool report_allocation(report_kernel_work *work, hd_architected *numbers)
     *numbers = (hd_architected){k->live_peak, k->live_peak_predicates, 0, 0};
     if (!allocate(work, &result))
         return false;
-    work->allocated = !result.left_virtual;
-    if (result.left_virtual && !k->predicted.unknown)
-        k->predicted.unknown = "heddle cannot allocate its registers";
+    k->left_virtual = result.left_virtual;
     k->predicted.stores = result.spill_store_bytes;
     k->predicted.loads = result.spill_load_bytes;
     k->predicted.rematerialized = result.rematerialized;
-    if (work->allocated) {
+    if (result.left_virtual)
+        k->allocated_unknown = "heddle cannot allocate its registers";
+    if (!k->predicted.unknown)
+        k->predicted.unknown = result.left_virtual ? k->allocated_unknown : why_spills_differ(work);
+    if (!k->left_virtual) {
         *numbers = result.numbers;
         count_conflicts(work);
     }

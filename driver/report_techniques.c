@@ -46,7 +46,7 @@ static void try_technique(report_kernel_work *work, hd_pass_context *context, ui
 {
     const hd_technique_info *info = &hd_techniques[t];
     hd_pipeline *passes = work->common->technique_passes[t];
-    *technique = (hd_report_technique){.name = info->spelling, .allocated = work->allocated};
+    *technique = (hd_report_technique){.name = info->spelling, .allocated = !work->kernel->left_virtual};
     if (!passes) {
         technique->refusal = "needs nothing of the compiler";
         return;

@@ -27,16 +27,19 @@ typedef struct value_search {
 /* ---- which ----------------------------------------------------------------------------------------------------------
  */
 
-static uint32_t words_of(const value_search *s, const uint32_t *registers, uint32_t count)
+/* Leaves the counters as they were. */
+static uint32_t words_of(report_words *set, const uint32_t *registers, uint32_t count)
 {
-    uint32_t words = 0;
     for (uint32_t i = 0; i < count; i++)
-        words += s->work->words[registers[i]];
+        report_words_add(set, registers[i]);
+    uint32_t words = set->words;
+    for (uint32_t i = 0; i < count; i++)
+        report_words_remove(set, registers[i]);
     return words;
 }
 
 /* The registers at the peak: before it, or behind it with what it writes. */
-static void find_set(value_search *s, hd_u32_array *set)
+static void find_set(value_search *s, report_words *words, hd_u32_array *set)
 {
     report_kernel_work *work = s->work;
     const hd_function *f = work->function;
@@ -57,7 +60,7 @@ static void find_set(value_search *s, hd_u32_array *set)
             hd_array_push(set, o->value);
     }
     report_live_step(work);
-    s->behind = words_of(s, set->items, set->count) > words_of(s, walk->members, walk->count);
+    s->behind = words_of(words, set->items, set->count) > words_of(words, walk->members, walk->count);
     if (s->behind)
         return;
     hd_array_clear(set);
@@ -94,7 +97,8 @@ static void list_values(value_search *s)
 {
     report_kernel_work *work = s->work;
     hd_u32_array set = {0};
-    find_set(s, &set);
+    report_words words = report_words_new(work);
+    find_set(s, &words, &set);
     uint32_t *lengths = range_lengths(s);
     sort_key *keys = HD_ARENA_ARRAY(&work->scratch, sort_key, set.count);
     for (uint32_t i = 0; i < set.count; i++)
@@ -106,6 +110,7 @@ static void list_values(value_search *s)
     s->value_of = HD_ARENA_ARRAY(&work->scratch, uint32_t, work->kernel->register_count);
     for (uint32_t i = 0; i < s->count; i++) {
         s->values[i] = (hd_report_value){.reg = keys[i].reg, .definition = HD_NONE, .last_use = HD_NONE};
+        s->values[i].words = report_words_add(&words, keys[i].reg);
         s->value_of[keys[i].reg] = i + 1;
     }
     hd_array_free(&set);
@@ -282,10 +287,17 @@ static bool is_cheap(const hd_function *f, const hd_instruction *insn)
            (unit == HD_UNIT_INT || unit == HD_UNIT_SP) && form->opcode != HD_OP_DIV && form->opcode != HD_OP_REM;
 }
 
+/* Whether its words are free without it: those of a pair are where the other half is idle too, or not there. */
+static bool frees_words(const value_search *s, const hd_report_value *v)
+{
+    uint32_t other = s->work->packed[v->reg];
+    return v->words && (other == HD_NONE || !s->value_of[other] || s->values[s->value_of[other] - 1].idle);
+}
+
 static const char *remedy_of(const value_search *s, const hd_report_value *v)
 {
     const hd_function *f = s->work->function;
-    if (!v->idle || v->definition == HD_NONE || !s->work->words[v->reg])
+    if (!v->idle || v->definition == HD_NONE || !frees_words(s, v))
         return NULL;
     const hd_instruction *insn = &f->instructions.items[v->definition];
     const hd_form *form = hd_insn_form(f, insn);
@@ -311,11 +323,10 @@ void report_values(report_kernel_work *work)
     find_definitions(&s);
     if (s.loop == HD_NONE)
         find_idle_outside(&s);
-    for (uint32_t v = 0; v < s.count; v++) {
-        if (s.loop != HD_NONE)
-            s.values[v].idle = !s.touched[v];
+    for (uint32_t v = 0; v < s.count && s.loop != HD_NONE; v++)
+        s.values[v].idle = !s.touched[v];
+    for (uint32_t v = 0; v < s.count; v++)
         s.values[v].remedy = remedy_of(&s, &s.values[v]);
-    }
     work->kernel->values = s.values;
     work->kernel->value_count = s.count;
 }

@@ -59,9 +59,9 @@ typedef struct report_kernel_work {
     hd_arena scratch;
     uint32_t function_index;
     const hd_function *input; /* in common->module */
-    hd_function *function;    /* the worker's copy, cleaned up; from report_allocation on with registers allocated */
+    hd_function *function;    /* the worker's copy, cleaned up; from report_allocation on with registers allocated, unless
+                                 kernel->left_virtual */
     hd_cap_source cap_source; /* what caps its registers */
-    bool allocated;           /* they are; else it was left virtual */
     const hd_cfg *cfg;
     hd_pass_context context;
     report_live live;
@@ -70,7 +70,19 @@ typedef struct report_kernel_work {
     hd_diagnostics *diagnostics;
     uint8_t *words;                /* by register: of the register file; 0 also for what is a constant operand */
     uint32_t *definitions, *reads; /* by register: instructions that write it, that read it */
+    const uint32_t *packed;        /* by register: the other half of its register of 32 bits (passes/packed.h) */
 } report_kernel_work;
+
+/* Words of a set that grows and shrinks: two halves of one register fill one while either is in it. */
+typedef struct report_words {
+    const report_kernel_work *work;
+    uint8_t *halves; /* by register, the lower of a pair: how many of the two are in the set */
+    uint32_t words;
+} report_words;
+report_words report_words_new(report_kernel_work *work);
+/* What the register, which enters the set or leaves it, adds or takes. */
+uint32_t report_words_add(report_words *set, uint32_t reg);
+uint32_t report_words_remove(report_words *set, uint32_t reg);
 
 /* By function. In the arena, but for callees and variables. */
 report_uses *report_find_uses(const hd_module *module, hd_arena *arena);

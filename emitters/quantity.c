@@ -13,7 +13,7 @@ bool hd_quantity_of(const hd_report_kernel *k, hd_quantity quantity, double *val
     switch (quantity) {
     case HD_QUANTITY_REGISTERS: *value = k->use.registers; return true;
     case HD_QUANTITY_LIVE_PEAK: *value = k->live_peak; return true;
-    case HD_QUANTITY_ALLOCATED: *value = k->allocated; return true;
+    case HD_QUANTITY_ALLOCATED: *value = k->allocated; return !k->allocated_unknown;
     case HD_QUANTITY_ESTIMATE: *value = k->estimate; return true;
     case HD_QUANTITY_PTXAS: *value = p->registers; return p->known;
     case HD_QUANTITY_OCCUPANCY: *value = k->occupancy.fraction; return !k->dynamic_shared_unknown;
@@ -29,7 +29,7 @@ bool hd_quantity_of(const hd_report_kernel *k, hd_quantity quantity, double *val
     case HD_QUANTITY_LOCAL_BYTES: *value = (double)k->local_bytes; return true;
     case HD_QUANTITY_INSTRUCTIONS: *value = k->instruction_count; return true;
     case HD_QUANTITY_INPUT_INSTRUCTIONS: *value = k->input_instructions; return true;
-    case HD_QUANTITY_BANK_CONFLICTS: *value = (double)k->bank_conflicts; return true;
+    case HD_QUANTITY_BANK_CONFLICTS: *value = (double)k->bank_conflicts; return !k->left_virtual;
     case HD_QUANTITY_ADDED:
     case HD_QUANTITY_REMOVED:
     case HD_QUANTITY_COUNT: break;
@@ -53,6 +53,10 @@ const char *hd_quantity_unknown(const hd_report_kernel *k, hd_quantity quantity)
     case HD_QUANTITY_WARPS:
     case HD_QUANTITY_CTAS:
         return k->dynamic_shared_unknown ? "launches decide on dynamic shared memory: --shared says how much" : NULL;
+    case HD_QUANTITY_ALLOCATED:
+        return k->allocated_unknown;
+    case HD_QUANTITY_BANK_CONFLICTS:
+        return "heddle cannot allocate its registers";
     default:
         return k->predicted.unknown;
     }

@@ -3,7 +3,7 @@
  *
  * Four numbers of registers that are never mixed up:
  *   live_peak  the most 32-bit register words that are live at one place of the cleaned-up PTX; exact
- *   allocated  what our register allocation needs for it
+ *   allocated  what our register allocation needs for it; not known where it is left virtual, or what it calls
  *   estimate   what ptxas will probably use: a model (passes/estimate), with known error
  *   ptxas      its own count, where it was asked
  *
@@ -55,12 +55,14 @@ typedef struct hd_report_register {
     const char *name;
     uint8_t words;          /* 0: no general register (a predicate, or a constant operand of its one reader) */
     bool predicate;
+    uint32_t packed;        /* the register that it shares a word with (passes/packed.h), or HD_NONE */
 } hd_report_register;
 
 /* A value live at the peak. */
 typedef struct hd_report_value {
     uint32_t reg;
     uint32_t definition;    /* the instruction whose value it is; HD_NONE: several may be, or none */
+    uint32_t words;         /* of the register file, beyond those of values listed before */
     uint32_t last_use;      /* the last one in layout order that reads it; HD_NONE: none does */
     uint32_t uses;          /* instructions that read it */
     uint32_t loop_depth;    /* of its definition */
@@ -153,6 +155,7 @@ typedef struct hd_report_kernel {
     hd_report_value *values;      /* at the peak; widest and longest first */
     uint32_t value_count;
     uint32_t allocated, allocated_predicates;
+    const char *allocated_unknown; /* why neither is known, or NULL */
     hd_report_cap cap;            /* on registers */
     hd_report_spills predicted;
     uint32_t estimate;
@@ -173,6 +176,7 @@ typedef struct hd_report_kernel {
     uint32_t sweep_count;
 
     uint32_t banks;               /* of the register file that the next two are for */
+    bool left_virtual;            /* our allocation cannot do it: the next two are not known */
     uint64_t bank_conflicts;      /* instructions with two sources in one bank, in allocated code */
     uint64_t bank_conflicts_weighted; /* times 10 for each loop around */
     uint64_t single_use_loads, loads;

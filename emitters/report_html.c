@@ -245,7 +245,10 @@ static void write_kernel(hd_writer *w, const hd_report_kernel *k, uint32_t index
         write_unknown(w, k->ptxas.unknown);
     write_count(w, k->estimate);
     write_count(w, k->live_peak);
-    write_count(w, k->allocated);
+    if (k->allocated_unknown)
+        write_unknown(w, k->allocated_unknown);
+    else
+        write_count(w, k->allocated);
     write_occupancy(w, k);
     write_cliff(w, k, &k->gain);
     write_cliff(w, k, &k->loss);

@@ -48,8 +48,12 @@ static void write_summary(hd_writer *w, const hd_report_kernel *k)
     write_number(w, "live_peak", k->live_peak);
     write_number(w, "live_peak_predicates", k->live_peak_predicates);
     write_index(w, "peak", k->peak_instruction);
-    write_number(w, "allocated", k->allocated);
-    write_number(w, "allocated_predicates", k->allocated_predicates);
+    if (k->allocated_unknown) {
+        page_member(w, "allocated_unknown", k->allocated_unknown);
+    } else {
+        write_number(w, "allocated", k->allocated);
+        write_number(w, "allocated_predicates", k->allocated_predicates);
+    }
     if (!k->predicted.unknown)
         write_number(w, "predicted_spills", k->predicted.stores + k->predicted.loads);
     write_number(w, "estimate", k->estimate);
@@ -72,6 +76,7 @@ static void write_summary(hd_writer *w, const hd_report_kernel *k)
     write_number(w, "parameter_bytes", k->parameter_bytes);
     write_number(w, "barriers", k->barriers);
     write_number(w, "banks", k->banks);
+    write_boolean(w, "left_virtual", k->left_virtual);
     write_number(w, "bank_conflicts", k->bank_conflicts);
     write_number(w, "bank_conflicts_weighted", k->bank_conflicts_weighted);
     write_number(w, "single_use_loads", k->single_use_loads);
@@ -93,6 +98,7 @@ static void write_values(hd_writer *w, const hd_report_kernel *k)
         const hd_report_value *v = &k->values[i];
         hd_write_char(w, '{');
         write_number(w, "reg", v->reg);
+        write_index(w, "packed", k->registers[v->reg].packed);
         write_index(w, "definition", v->definition);
         write_index(w, "last_use", v->last_use);
         write_number(w, "uses", v->uses);

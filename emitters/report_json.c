@@ -31,6 +31,14 @@ static void write_index(hd_json *j, const char *key, uint32_t index)
         hd_json_number(j, key, index);
 }
 
+static void write_if(hd_json *j, const char *key, uint64_t value, bool known)
+{
+    if (known)
+        hd_json_number(j, key, value);
+    else
+        hd_json_null(j, key);
+}
+
 /* ---- registers and occupancy ----------------------------------------------------------------------------------------
  */
 
@@ -38,15 +46,13 @@ static void write_registers(hd_json *j, const hd_report_kernel *k)
 {
     hd_json_object(j, "registers");
     hd_json_number(j, "live_peak", k->live_peak);
-    hd_json_number(j, "allocated", k->allocated);
+    write_if(j, "allocated", k->allocated, !k->allocated_unknown);
     hd_json_number(j, "estimate", k->estimate);
-    if (k->ptxas.known)
-        hd_json_number(j, "ptxas", k->ptxas.registers);
-    else
-        hd_json_null(j, "ptxas");
+    write_if(j, "ptxas", k->ptxas.registers, k->ptxas.known);
     hd_json_number(j, "live_peak_predicates", k->live_peak_predicates);
-    hd_json_number(j, "allocated_predicates", k->allocated_predicates);
+    write_if(j, "allocated_predicates", k->allocated_predicates, !k->allocated_unknown);
     hd_json_end(j);
+    hd_json_text(j, "allocated_unknown", k->allocated_unknown);
 }
 
 static void write_ptxas(hd_json *j, const hd_report_kernel *k)
@@ -171,12 +177,18 @@ static void write_occupancy(hd_json *j, const hd_report_module *report, const hd
 /* ---- the peak -------------------------------------------------------------------------------------------------------
  */
 
+static void write_packed(hd_json *j, const hd_report_kernel *k, const hd_report_register *r)
+{
+    hd_json_text(j, "packed_with", r->packed == HD_NONE ? NULL : k->registers[r->packed].name);
+}
+
 static void write_value(hd_json *j, const hd_report_kernel *k, const hd_report_value *v)
 {
     const hd_report_register *r = &k->registers[v->reg];
     hd_json_compact_object(j, NULL);
     hd_json_text(j, "register", r->name);
-    hd_json_number(j, "words", r->words);
+    hd_json_number(j, "words", v->words);
+    write_packed(j, k, r);
     write_index(j, "definition", v->definition);
     write_index(j, "last_use", v->last_use);
     hd_json_number(j, "uses", v->uses);
@@ -255,8 +267,8 @@ static void write_traffic(hd_json *j, const hd_report_kernel *k)
 {
     hd_json_compact_object(j, "bank_conflicts");
     hd_json_number(j, "banks", k->banks);
-    hd_json_number(j, "count", k->bank_conflicts);
-    hd_json_number(j, "weighted", k->bank_conflicts_weighted);
+    write_if(j, "count", k->bank_conflicts, !k->left_virtual);
+    write_if(j, "weighted", k->bank_conflicts_weighted, !k->left_virtual);
     hd_json_end(j);
     hd_json_compact_object(j, "loads");
     hd_json_number(j, "count", k->loads);
@@ -322,8 +334,10 @@ static void write_listing(hd_json *j, const hd_report_kernel *k)
     hd_json_array(j, "ranges");
     for (uint32_t i = 0; i < k->range_count; i++) {
         hd_json_compact_object(j, NULL);
-        hd_json_text(j, "register", k->registers[k->ranges[i].reg].name);
-        hd_json_number(j, "words", k->registers[k->ranges[i].reg].words);
+        const hd_report_register *r = &k->registers[k->ranges[i].reg];
+        hd_json_text(j, "register", r->name);
+        hd_json_number(j, "words", r->words);
+        write_packed(j, k, r);
         hd_json_number(j, "first", k->ranges[i].first);
         hd_json_number(j, "last", k->ranges[i].last);
         hd_json_end(j);

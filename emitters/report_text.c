@@ -92,9 +92,11 @@ static void write_table_row(printer *p, const hd_report_kernel *k)
     const char *name = table_name(k->demangled, &length);
     bool bad = (k->is_entry && !k->occupancy.ctas) || k->failed_gate_count;
     double spilled;
-    hd_write_format(p->w, "%s%-*.*s%s %9u%s %6u %5u %6u ", bad ? p->s->bad : "", NAME_WIDTH,
+    char allocated[16];
+    snprintf(allocated, sizeof allocated, k->allocated_unknown ? "-" : "%u", k->allocated);
+    hd_write_format(p->w, "%s%-*.*s%s %9u%s %6u %5u %6s ", bad ? p->s->bad : "", NAME_WIDTH,
                     length < NAME_WIDTH ? length : NAME_WIDTH, name, length > NAME_WIDTH ? "+" : " ", k->use.registers,
-                    k->ptxas.known ? " " : "~", k->estimate, k->live_peak, k->allocated);
+                    k->ptxas.known ? " " : "~", k->estimate, k->live_peak, allocated);
     if (k->is_entry)
         hd_write_format(p->w, "%s%*.1f%%  %-10s %5u%c", k->dynamic_shared_unknown ? "<=" : "",
                         k->dynamic_shared_unknown ? 6 : 8, 100 * k->occupancy.fraction,
@@ -198,8 +200,11 @@ static void write_registers(printer *p)
     label(p, "registers");
     if (k->ptxas.known)
         hd_write_format(p->w, "%u by ptxas, ", k->ptxas.registers);
-    hd_write_format(p->w, "%u estimated for ptxas, %u live at the peak, %u in heddle's own allocation\n", k->estimate,
-                    k->live_peak, k->allocated);
+    hd_write_format(p->w, "%u estimated for ptxas, %u live at the peak, ", k->estimate, k->live_peak);
+    if (k->allocated_unknown)
+        hd_write_format(p->w, "not allocated by heddle: %s\n", k->allocated_unknown);
+    else
+        hd_write_format(p->w, "%u in heddle's own allocation\n", k->allocated);
     if (k->cap.binds) {
         more(p);
         hd_write_format(p->w, "at most %u: %s\n", k->cap.registers, k->cap.reason);
@@ -263,10 +268,12 @@ static void write_value(printer *p, const hd_report_value *v)
         short_place(v->definition == HD_NONE ? &none : &k->instructions[v->definition].place, from, sizeof from);
     const char *last = short_place(v->last_use == HD_NONE ? &none : &k->instructions[v->last_use].place, to, sizeof to);
     more(p);
-    hd_write_format(p->w, "%-10s %5u  %-24s %-24s %5u %7u  ", k->registers[v->reg].name, k->registers[v->reg].words,
+    hd_write_format(p->w, "%-10s %5u  %-24s %-24s %5u %7u  ", k->registers[v->reg].name, v->words,
                     definition, last, v->uses, v->uses_in_loop);
     if (v->idle)
         hd_write_format(p->w, "%sidle%s%s%s", p->s->warn, v->remedy ? ", " : "", v->remedy ? v->remedy : "", p->s->off);
+    if (k->registers[v->reg].packed != HD_NONE)
+        hd_write_format(p->w, "%swith %s", v->idle ? ", " : "", k->registers[k->registers[v->reg].packed].name);
     hd_write_char(p->w, '\n');
 }
 
@@ -375,8 +382,12 @@ static void write_traffic(printer *p)
                     (unsigned long long)k->static_shared_bytes, (unsigned long long)k->local_bytes,
                     (unsigned long long)k->constant_bytes, (unsigned long long)k->parameter_bytes, k->barriers);
     label(p, "banks");
-    hd_write_format(p->w, "%llu instructions with two sources in one of %u register banks (%llu weighted by loops)\n",
-                    (unsigned long long)k->bank_conflicts, k->banks, (unsigned long long)k->bank_conflicts_weighted);
+    if (k->left_virtual)
+        hd_write_string(p->w, "conflicts are not known: its registers are not allocated\n");
+    else
+        hd_write_format(p->w, "%llu instructions with two sources in one of %u register banks (%llu weighted by loops)\n",
+                        (unsigned long long)k->bank_conflicts, k->banks,
+                        (unsigned long long)k->bank_conflicts_weighted);
     for (uint32_t i = 0; i < HD_REUSE_BUCKETS; i++)
         reuses += k->reuse[i];
     if (!reuses)

@@ -89,8 +89,10 @@ static uint32_t words_over_calls(estimate_work *w)
             const hd_instruction *insn = &w->function->instructions.items[walk.ordinal - 1];
             bool call = hd_insn_form(w->function, insn)->behaviour & HD_BEHAVE_CALL;
             uint32_t words = 0;
-            for (uint32_t i = 0; call && i < walk.count; i++)
-                words += w->words[walk.members[i]];
+            for (uint32_t i = 0; call && i < walk.count; i++) {
+                uint32_t reg = walk.members[i], other = w->packed[reg];
+                words += other < reg && hd_live_has(&walk, other) ? 0 : w->words[reg];
+            }
             lift(&most, words);
             hd_live_step(&walk);
         }

@@ -176,6 +176,22 @@ static void find_root(estimate_graph *g, uint32_t n, const hd_instruction *insn)
         g->values.items[v].root = root_of_sum(g, a, g->values.items[g->lists.items[at->use_first + 1]].root, v);
 }
 
+/* The values of two halves of one register, which the node defines: the first has the word. */
+static void join_halves(estimate_graph *g, uint32_t n)
+{
+    const estimate_node *at = &g->nodes.items[n];
+    const hd_instruction *insn = &g->work->function->instructions.items[at->ordinal];
+    HD_INSN_REGISTERS(g->work->function, insn, d)
+    {
+        uint32_t other = d->flags & HD_OPERAND_DEF ? g->work->packed[d->value] : HD_NONE;
+        if (other == HD_NONE || other > d->value)
+            continue;
+        estimate_value *half = &g->values.items[current_value(g, d->value)];
+        half->root = current_value(g, other);
+        half->words = 0;
+    }
+}
+
 /* Whether the old value of what `d` defines is needed after it: it is written in part, or under a guard. */
 static bool keeps_old(const estimate_work *w, const hd_instruction *insn, const hd_operand *d, uint32_t block)
 {
@@ -201,6 +217,7 @@ static void add_values(estimate_graph *g, uint32_t n, const hd_instruction *insn
         hd_array_push(&g->lists, new_value(g, d->value, n));
         g->nodes.items[n].def_count++;
     }
+    join_halves(g, n);
     if (insn->guard == HD_NONE && g->work->join[block] == HD_NONE)
         find_root(g, n, insn);
 }

@@ -157,7 +157,9 @@ static uint32_t plain_words(const estimate_work *w, hd_register_set set)
     uint32_t words = 0;
     for (uint32_t i = 0; i < set.count; i++) {
         uint32_t reg = set.items[i], definition = w->first_definition[reg];
-        words += definition != HD_NONE && w->skip[definition] ? 0 : hd_register_words(w->function, reg);
+        bool counted = w->packed[reg] < reg && hd_register_set_has(set, w->packed[reg]); /* with its other half */
+        bool skipped = definition != HD_NONE && w->skip[definition];
+        words += skipped || counted ? 0 : hd_register_words(w->function, reg);
     }
     return words;
 }

@@ -212,11 +212,14 @@ static void find_uses(estimate_work *w)
     }
 }
 
-/* `base`: registers that are another one plus a constant or extended, where neither changes. In PTX order definitions
+/* `base`: registers that are another one plus a constant, extended or its other half, where neither changes. In PTX order definitions
  * stand before uses, but for code that jumps back: there roots are found one step at a time only. */
 static void find_bases(estimate_work *w)
 {
     const hd_function *f = w->function;
+    for (uint32_t r = 0; r < f->registers.count; r++)
+        if (w->packed[r] < r)
+            w->base[r] = w->packed[r];
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
         const hd_operand *o = hd_insn_operands(f, insn);
@@ -240,6 +243,7 @@ void estimate_values_init(estimate_work *w, const hd_uniformity *uniformity)
     w->first_definition = HD_ARENA_ARRAY(w->arena, uint32_t, registers);
     w->value_of = HD_ARENA_ARRAY(w->arena, uint32_t, registers);
     w->stamp = HD_ARENA_ARRAY(w->arena, uint32_t, registers);
+    w->packed = hd_packed_halves(w->function, w->arena);
     w->skip = HD_ARENA_ARRAY(w->arena, bool, instructions);
     for (uint32_t i = 0; i < instructions; i++) {
         const hd_instruction *insn = &w->function->instructions.items[i];

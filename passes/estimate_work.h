@@ -12,6 +12,7 @@
 #define HD_PASSES_ESTIMATE_WORK_H
 
 #include "passes/estimate.h"
+#include "passes/packed.h"
 
 typedef struct estimate_work {
     hd_function *function;
@@ -22,11 +23,12 @@ typedef struct estimate_work {
     bool *skip;            /* by instruction: not there in machine code */
     bool *uniform;         /* by register: the uniform datapath may hold it */
     bool *address_only;    /* by register: read as the base of addresses only */
-    uint32_t *base;        /* by register: the one that it is a constant away from, or extends, all its life; itself
-                              where there is none */
+    uint32_t *base;        /* by register: the one that it is a constant away from, extends, or is the other half of, all
+                              its life; itself where there is none */
     uint32_t *root;        /* likewise, or the one that it is rematerialized from: holding one holds the other */
     bool all;              /* registers are weighed with what has no vector register of its own */
-    uint32_t *definitions; /* by register: how many */
+    const uint32_t *packed; /* by register: the other half of its register (passes/packed.h), or HD_NONE */
+    uint32_t *definitions;  /* by register: how many */
     uint32_t *first_definition; /* by register: ordinal */
     bool *kept;                 /* by instruction: a loop that begins here must not be unrolled */
     uint32_t *join,

@@ -50,8 +50,8 @@ function tiles(k) {
   box.append(
     tile(
       "Allocated",
-      k.allocated,
-      `by heddle; ${counted(k.allocated_predicates, "predicate")}`,
+      k.allocated_unknown ? "-" : k.allocated,
+      k.allocated_unknown || `by heddle; ${counted(k.allocated_predicates, "predicate")}`,
       "Registers that heddle's own allocation needs",
     ),
   );
@@ -94,7 +94,9 @@ function facts(k) {
     ["Barriers", `${k.barriers}`],
     [
       "Bank conflicts",
-      k.banks
+      k.left_virtual
+        ? "not known: its registers are not allocated"
+        : k.banks
         ? `${counted(k.bank_conflicts, "instruction")} with two sources in one of ${k.banks} register banks; ` +
           `${k.bank_conflicts_weighted} weighted by loops`
         : "the register banks of this GPU are not known",
@@ -252,7 +254,9 @@ function peakValues(kernel, go) {
         [idle, remedy] = advice(v);
       const row = tableRow([
         element("code", "", register.name),
-        widthOf(register),
+        v.packed === null
+          ? widthOf(register)
+          : titled(element("span", "", "16"), `packed with ${kernel.registerList[v.packed].name}`),
         lineLink(kernel, v.definition, go),
         lineLink(kernel, v.last_use, go),
         v.uses,
