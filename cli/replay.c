@@ -4,8 +4,11 @@
 #include "driver/replay.h"
 #include "hwmodel/rf/count.h"
 #include "hwmodel/launch.h"
+#include "hwmodel/memory.h"
 #include "ir/architected.h"
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static void (*const emitters[])(hd_writer *, const hd_replay_report *) = {hd_emit_replay_text, hd_emit_replay_json,
                                                                           hd_emit_replay_csv};
@@ -17,6 +20,21 @@ static void print_error(void *context, const char *text, size_t size)
 }
 
 static void free_replay(void *replay) { hd_replay_free(replay); }
+
+static bool read_memory_base(hd_cli *cli, uint64_t *base)
+{
+    const char *text = cli->values[HD_CLI_MEMORY_BASE];
+    char *end;
+    if (!text)
+        return true;
+    errno = 0;
+    *base = strtoull(text, &end, 16);
+    if (!errno && strncmp(text, "0x", 2) == 0 && *end == '\0' && hd_memory_base_fits(*base))
+        return true;
+    hd_cli_usage_error("--memory-base takes a multiple of 0x200000 from 0x700000000000 to 0x7fff00000000 with a lower half of four bytes, "
+                       "not '%s'", text);
+    return false;
+}
 
 int hd_cli_replay(hd_cli *cli)
 {
@@ -34,7 +52,7 @@ int hd_cli_replay(hd_cli *cli)
         !hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, HD_GENERAL_REGISTERS, &options.max_registers) ||
         !hd_cli_number(cli, HD_CLI_LATENCY, HD_COUNT_LATENCY, 1 << 20, &options.latency) ||
         !hd_cli_number_from(cli, HD_CLI_ACTIVE_WARPS, HD_COUNT_ACTIVE_WARPS, 1, 1024, &options.active_warps) ||
-        !hd_cli_number(cli, HD_CLI_INSTRUCTION_LIMIT, HD_INSTRUCTION_LIMIT, UINT32_MAX, &limit))
+        !read_memory_base(cli, &options.memory_base) || !hd_cli_number(cli, HD_CLI_INSTRUCTION_LIMIT, HD_INSTRUCTION_LIMIT, UINT32_MAX, &limit))
         return HD_STATUS_USAGE;
     options.latency = options.latency ? options.latency : UINT32_MAX;
     options.instruction_limit = limit ? limit : UINT64_MAX;

@@ -365,6 +365,7 @@ static hd_status run_file(replay_part *p, replay_file *f)
 {
     replay_await_turn(p, f->path);
     f->launch = hd_launch_read(f->path, &p->diagnostics);
+    f->launch->memory_base = p->plan->options->memory_base;
     if (!f->launch->valid || !make_module(p, f))
         return HD_STATUS_REJECTED;
     replay_runs(p, f);

@@ -35,6 +35,7 @@ typedef struct hd_replay_options {
                                  * (hwmodel/rf/interleave.h); 0: HD_COUNT_LATENCY; UINT32_MAX: none */
     uint32_t active_warps;      /* that take turns there; 0: HD_COUNT_ACTIVE_WARPS */
     uint64_t instruction_limit; /* warp instructions that one run of a kernel may take; 0: HD_INSTRUCTION_LIMIT */
+    uint64_t memory_base; /* address where buffers and variables begin, in modules of 64-bit addresses (hwmodel/memory.h); 0: HD_MEMORY_BASE */
     bool check_uninitialized, check_races; /* as hd_exec_options has them; uninitialized: of the original */
     /* Takes what kernels print; NULL: it is dropped. Called by one thread at a time, in the order of the files. */
     void (*print)(void *context, const char *text, size_t size);

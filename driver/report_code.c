@@ -14,7 +14,7 @@
 #include "driver/report_work.h"
 
 #include "emitters/ptx.h"
-#include "passes/constants.h"
+#include "ir/constant_bank.h"
 #include "passes/packed.h"
 
 const char *const hd_report_reuse_names[HD_REUSE_BUCKETS] = {"1",     "2",     "3-4",  "5-8",        "9-16",
@@ -282,24 +282,13 @@ static void keep_lists(code_walk *w)
     hd_array_free(&w->ranges);
 }
 
-/* A parameter or a size of the launch that its one reader takes as a constant operand needs no register. */
+/* What every reader takes from the constant bank needs no register. */
 static void free_constants(report_kernel_work *work)
 {
-    const hd_function *f = work->function;
-    for (uint32_t i = 0; i < f->instructions.count; i++) {
-        const hd_instruction *insn = &f->instructions.items[i];
-        uint32_t results = 0, reg = HD_NONE;
-        if (!hd_insn_reads_constant(f, insn))
-            continue;
-        HD_INSN_REGISTERS(f, insn, o)
-        if (o->flags & HD_OPERAND_DEF) {
-            results++;
-            reg = o->value;
-        }
-        if (results == 1 && work->definitions[reg] == 1 && work->reads[reg] == 1 &&
-            hd_constant_operand(work->function, i) != HD_NONE)
-            work->words[reg] = 0;
-    }
+    const bool *bank = hd_bank_operands(work->function, &work->scratch);
+    for (uint32_t r = 0; bank && r < work->function->registers.count; r++)
+        if (bank[r])
+            work->words[r] = 0;
 }
 
 /* Words, definitions and reads; instructions that name a register twice count once. */

@@ -4,7 +4,7 @@
 #include "driver/techniques.h"
 #include "driver/check.h"
 #include "passes/offsets.h"
-#include "ir/architected.h"
+#include "ir/storage.h"
 #include "ir/techniques.h"
 #include "ir/words.h"
 

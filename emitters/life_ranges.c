@@ -1,11 +1,10 @@
 /* A listing of allocated code with the life ranges of its registers, as nvdisasm shows them: a column for each general
  * register and each predicate, `^` assigned, `v` used, `x` both, `:` live and untouched. In front of them how many are
- * taken at the instruction. Identities (ir/architected.h) copy nothing and are left out.
+ * taken at the instruction. What stands only in the text (ir/storage.h) is left out.
  *
  * Linear in instructions times registers; one block's marks are in memory at a time. */
 #include "emitters/dump.h"
 #include "emitters/ptx.h"
-#include "ir/architected.h"
 #include "passes/liveness.h"
 #include <inttypes.h>
 
@@ -15,6 +14,7 @@ typedef struct listing {
     hd_writer *out;
     hd_function *function;
     hd_architected numbers;
+    hd_storage storage;
     hd_live_walk walk;
     HD_ARRAY(char) marks; /* of the block's instructions, PLACES each */
 } listing;
@@ -120,7 +120,7 @@ static void write_block(listing *l, const hd_block *block, uint32_t b)
     mark_block(l, block, b);
     hd_write_format(l->out, "b%" PRIu32 ":\n", b);
     for (uint32_t i = block->first; i < block->end; i++)
-        if (!hd_insn_is_identity(l->function, &l->function->instructions.items[i]))
+        if (!hd_storage_skips(&l->storage, i))
             write_instruction(l, i, l->marks.items + (size_t)(i - block->first) * PLACES);
 }
 
@@ -133,6 +133,7 @@ void hd_emit_life_ranges(hd_writer *writer, hd_function *function)
         return;
     hd_pass_context_init(&context, function, function->module->diagnostics);
     const hd_cfg *cfg = hd_function_cfg(function);
+    l.storage = hd_storage_of(function, &arena);
     hd_live_walk_init(&l.walk, &arena, function, hd_analysis_get(&context, HD_ANALYSIS_LIVENESS));
     write_header(&l);
     for (uint32_t b = 0; b < cfg->block_count; b++)

@@ -120,6 +120,7 @@ typedef struct hd_launch_file {
     hd_launch_step *steps;
     uint32_t step_count;
     bool valid; /* false: errors were reported */
+    uint64_t memory_base; /* where allocations begin (hd_memory_move); 0: HD_MEMORY_BASE. The caller's to set */
 } hd_launch_file;
 
 /* Never NULL; see `valid`. Free it after the diagnostics were printed. */

@@ -3,14 +3,13 @@
 #include "hwmodel/heap.h"
 #include <stdio.h>
 
-/* Windows of 16 MiB (constants: 64 MiB) at the top of the address space; globals from a base that no 32-bit value
- * reaches. */
+/* Windows of 16 MiB (constants: 64 MiB) at the top of the address space. */
 void hd_memory_init(hd_memory *memory, uint32_t address_bits)
 {
     *memory = (hd_memory){0};
     hd_arena_init(&memory->arena);
-    uint64_t top = address_bits == 32 ? 0xf0000000ull : 0x7f0000000000ull;
-    memory->next_global = address_bits == 32 ? 0x10000000ull : 0x1000000000ull;
+    uint64_t top = address_bits == 32 ? 0xf0000000ull : 0x7fffc0000000ull;
+    memory->next_global = address_bits == 32 ? 0x10000000ull : HD_MEMORY_BASE;
     memory->const_window = top;
     memory->next_const = top;
     memory->param_window = top + 0x4000000ull;
@@ -18,6 +17,18 @@ void hd_memory_init(hd_memory *memory, uint32_t address_bits)
     memory->local_window = top + 0x6000000ull;
     memory->code_window = top + 0x7000000ull;
     memory->limit = top + 0x8000000ull;
+}
+
+bool hd_memory_base_fits(uint64_t base)
+{
+    uint32_t low = (uint32_t)base, margin = 1u << 24;
+    return base >= 0x700000000000ull && base <= 0x7fff00000000ull && base % HD_LARGE_ALIGN == 0 && low >= margin && low <= 0u - margin;
+}
+
+void hd_memory_move(hd_memory *memory, uint64_t base)
+{
+    if (memory->limit >> 32)
+        memory->next_global = base;
 }
 
 void hd_memory_free(hd_memory *memory)
@@ -39,9 +50,10 @@ uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space,
     bool constant = space == HD_SPACE_CONST;
     uint64_t *next = constant ? &memory->next_const : &memory->next_global;
     uint64_t end_of_space = constant ? memory->param_window : memory->const_window;
-    if (align < HD_ALLOCATION_ALIGN && !constant)
-        align = HD_ALLOCATION_ALIGN;
-    uint64_t base = round_up(*next, align ? align : 1);
+    uint32_t least = constant ? 1 : size < HD_LARGE_BYTES ? HD_ALLOCATION_ALIGN : HD_LARGE_ALIGN;
+    if (align < least)
+        align = least;
+    uint64_t base = round_up(*next, align);
     if (size > end_of_space || base > end_of_space - size || hd_pages_of(size) > HD_NONE - memory->pages)
         return HD_NONE;
     /* Constants lie side by side, as in a constant bank; globals have gaps. */

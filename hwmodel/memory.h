@@ -7,9 +7,10 @@
  *   .shared    offset from 0              shared_window + offset  (one per CTA; owned by the interpreter)
  *   .local     offset from 0              local_window + offset   (one per thread; owned by the interpreter)
  *
- * Modules of address size 32 have everything below 2^32. Addresses do not depend on the host: the same module and
- * launch file get the same addresses in every run. Gaps of at least HD_GUARD_BYTES around every allocation find
- * accesses beside it.
+ * Addresses look as the driver of a 64-bit GPU gives them, so that both halves of one are as wide as there: allocations from
+ * HD_MEMORY_BASE upward, large ones (HD_LARGE_BYTES) at multiples of 2 MiB, others at multiples of 512; windows behind them. Modules of
+ * address size 32 have everything below 2^32. Addresses do not depend on the host: the same module and launch file get the same
+ * addresses in every run. Gaps of at least HD_GUARD_BYTES around every allocation find accesses beside it.
  *
  * Threads: allocations are made before a launch and are fixed while it runs. What CTAs touch is noted by pages of HD_PAGE_BYTES
  * from an allocation's base on (hwmodel/exec/footprint.h).
@@ -19,7 +20,9 @@
 
 #include "ir/ir.h"
 
-enum { HD_GUARD_BYTES = 4096, HD_ALLOCATION_ALIGN = 512, HD_PAGE_BYTES = 4096 };
+enum { HD_GUARD_BYTES = 4096, HD_ALLOCATION_ALIGN = 512, HD_LARGE_BYTES = 1 << 20, HD_LARGE_ALIGN = 2 << 20,
+       HD_PAGE_BYTES = 4096 };
+#define HD_MEMORY_BASE 0x7f5c4a000000ull
 
 typedef struct hd_allocation {
     const char *name;     /* of the buffer or variable; in the memory's arena */
@@ -61,6 +64,11 @@ static inline uint64_t hd_pages_of(uint64_t bytes) { return (bytes + HD_PAGE_BYT
 
 void hd_memory_init(hd_memory *memory, uint32_t address_bits); /* 32 or 64 */
 void hd_memory_free(hd_memory *memory);
+/* A base as drivers give: from 0x700000000000 to 0x7fff00000000, a multiple of HD_LARGE_ALIGN, whose lower half needs four bytes as a
+ * signed number, also with 8 MiB more or less (of all bases 1 in 64 has a narrower one). */
+bool hd_memory_base_fits(uint64_t base);
+/* Allocations begin at `base`, which fits; before the first one. Modules of address size 32 stay where they are. */
+void hd_memory_move(hd_memory *memory, uint64_t base);
 
 /* A zeroed allocation of HD_SPACE_GLOBAL or HD_SPACE_CONST; its index, or HD_NONE where the address space is full. size
  * may be 0. */

@@ -272,14 +272,3 @@ bool hd_insn_is_identity(const hd_function *f, const hd_instruction *insn)
     }
     return true;
 }
-
-uint32_t hd_function_issued(const hd_function *f)
-{
-    bool architected = hd_function_is_architected(f);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < f->instructions.count; i++) {
-        hd_insn_prefetch(f, i + HD_PREFETCH_AHEAD);
-        count += !(architected && hd_insn_is_identity(f, &f->instructions.items[i]));
-    }
-    return count;
-}

@@ -77,7 +77,4 @@ uint32_t hd_insn_copies(const hd_function *function, const hd_instruction *insn,
 /* In an architected function: an instruction that copies each word to the place where it is. */
 bool hd_insn_is_identity(const hd_function *function, const hd_instruction *insn);
 
-/* Instructions of the function that are issued: all but identities of allocated code. */
-uint32_t hd_function_issued(const hd_function *function);
-
 #endif

@@ -29,6 +29,11 @@ static bool *find_named(const hd_function *f)
     return named;
 }
 
+static uint32_t words_of(const hd_storage *s, uint32_t reg)
+{
+    return s->bank && s->bank[reg] ? 0 : hd_register_words(s->function, reg);
+}
+
 static void lay_virtual(hd_storage *s)
 {
     const hd_function *f = s->function;
@@ -46,7 +51,7 @@ static void lay_virtual(hd_storage *s)
         qsort(places, count, sizeof *places, compare_keys);
     for (uint32_t i = 0; i < count; i++) {
         s->first[places[i].reg] = s->words;
-        s->words += hd_register_words(f, places[i].reg);
+        s->words += words_of(s, places[i].reg);
         if (named[places[i].reg])
             s->frame = s->words;
     }
@@ -62,7 +67,7 @@ static void lay_placeless(hd_storage *s, const bool *named, bool which)
     for (uint32_t r = 0; r < s->function->registers.count; r++)
         if (s->first[r] == HD_NONE && named[r] == which) {
             s->first[r] = s->words;
-            s->words += hd_register_words(s->function, r);
+            s->words += words_of(s, r);
         }
 }
 
@@ -74,7 +79,7 @@ static void lay_architected(hd_storage *s)
     for (uint32_t r = 0; r < f->registers.count; r++) {
         hd_physical place = hd_register_physical(f, r);
         s->first[r] = place.words ? place.number : HD_NONE;
-        complete = complete && (place.words || !hd_register_words(f, r));
+        complete = complete && (place.words || !words_of(s, r));
         if (place.words && place.number + place.words > s->words)
             s->words = place.number + place.words;
     }
@@ -86,9 +91,17 @@ static void lay_architected(hd_storage *s)
     free(named);
 }
 
+static bool is_only_text(const hd_storage *s, const hd_instruction *insn)
+{
+    const hd_operand *o = hd_insn_operands(s->function, insn);
+    if (s->bank && insn->operand_count && o->kind == HD_OPERAND_REGISTER && o->flags & HD_OPERAND_DEF && s->bank[o->value])
+        return true;
+    return s->architected && hd_insn_is_identity(s->function, insn);
+}
+
 hd_storage hd_storage_of(const hd_function *f, hd_arena *arena)
 {
-    hd_storage s = {.function = f, .architected = hd_function_is_architected(f)};
+    hd_storage s = {.function = f, .architected = hd_function_is_architected(f), .bank = hd_bank_operands(f, arena)};
     s.first = HD_ARENA_ARRAY(arena, uint32_t, f->registers.count);
     s.end = hd_arena_alloc(arena, f->registers.count * sizeof *s.end);
     s.issued = HD_ARENA_ARRAY(arena, uint32_t, (size_t)f->instructions.count + 1);
@@ -97,12 +110,20 @@ hd_storage hd_storage_of(const hd_function *f, hd_arena *arena)
     else
         lay_virtual(&s);
     for (uint32_t r = 0; r < f->registers.count; r++)
-        s.end[r] = s.first[r] + hd_register_words(f, r);
+        s.end[r] = s.first[r] + words_of(&s, r);
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         hd_insn_prefetch(f, i + HD_PREFETCH_AHEAD);
-        s.issued[i + 1] = s.issued[i] + !(s.architected && hd_insn_is_identity(f, &f->instructions.items[i]));
+        s.issued[i + 1] = s.issued[i] + !is_only_text(&s, &f->instructions.items[i]);
     }
     return s;
+}
+
+uint32_t hd_function_issued(const hd_function *f)
+{
+    hd_arena arena = {0};
+    uint32_t count = hd_storage_of(f, &arena).issued[f->instructions.count];
+    hd_arena_free(&arena);
+    return count;
 }
 
 void hd_storage_spell(const hd_storage *s, uint32_t word, char *buffer, size_t size)
@@ -110,7 +131,7 @@ void hd_storage_spell(const hd_storage *s, uint32_t word, char *buffer, size_t s
     const hd_function *f = s->function;
     char name[128];
     for (uint32_t r = 0; r < f->registers.count; r++) { /* for messages: not worth an index */
-        uint32_t words = hd_register_words(f, r);
+        uint32_t words = hd_storage_count(s, r);
         if (word < s->first[r] || word >= s->first[r] + words)
             continue;
         if (s->architected && hd_register_physical(f, r).words) {

@@ -7,7 +7,8 @@
  * words behind all others. Predicates have none in either form.
  *
  * An identity (hd_insn_is_identity) says under which name a value goes on that stays where it is. It is no instruction:
- * it reads nothing, writes nothing, and is not issued.
+ * it reads nothing, writes nothing, and is not issued. The same holds for the load of a bank operand (constant_bank.h), a register
+ * that stands for a place of the constant bank and has no words.
  *
  * Linear in registers and instructions; in virtual form the registers are sorted.
  */
@@ -15,6 +16,7 @@
 #define HD_IR_STORAGE_H
 
 #include "ir/architected.h"
+#include "ir/constant_bank.h"
 
 typedef struct hd_storage {
     const hd_function *function;
@@ -22,19 +24,26 @@ typedef struct hd_storage {
     uint32_t words;     /* of all registers that are declared */
     uint32_t places;    /* the first of them, in the architected form: R0 up to the highest place that is declared; else all */
     uint32_t frame;     /* the first of them: those of the function's frame. What stands in a declaration only has words behind */
-    uint32_t *first;    /* by register: its first word; what has none (predicates) has any */
+    uint32_t *first;    /* by register: its first word; what has none (predicates, bank operands) has any */
     uint32_t *end;      /* by register: behind its last word */
+    const bool *bank;   /* by register: a bank operand; NULL: none is */
     uint32_t *issued;   /* by instruction, and one more: instructions before it in the text that are issued */
 } hd_storage;
 
 /* Valid while the function's instructions and registers stay as they are. */
 hd_storage hd_storage_of(const hd_function *function, hd_arena *arena);
 
-/* Is it an instruction that stands only in the text? Always false in the virtual form. */
+/* Is it an instruction that stands only in the text: an identity, or the load of a bank operand? */
 static inline bool hd_storage_skips(const hd_storage *s, uint32_t instruction)
 {
     return s->issued[instruction + 1] == s->issued[instruction];
 }
+
+/* 32-bit words that the register fills: 0 for predicates and bank operands. */
+static inline uint32_t hd_storage_count(const hd_storage *s, uint32_t reg) { return s->end[reg] - s->first[reg]; }
+
+/* Instructions of the function that are issued. */
+uint32_t hd_function_issued(const hd_function *function);
 
 /* for (uint32_t word in all words of register reg) */
 #define HD_STORAGE_WORDS(storage, reg, word)                                                          \

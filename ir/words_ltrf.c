@@ -105,14 +105,16 @@ bool hd_words_to_ltrf(const hd_function *function, const hd_word *words, uint32_
 
 uint64_t hd_words_bits_of_ltrf(const hd_function *function)
 {
-    bool any = false, architected = hd_function_is_architected(function);
+    bool any = false;
     uint64_t bits = 0;
+    hd_arena arena = {0};
     for (uint32_t a = 0; a < function->annotations.count; a++)
         any = any || function->annotations.items[a].kind == HD_ANNOTATION_LTRF_DEAD;
+    hd_storage storage = any ? hd_storage_of(function, &arena) : (hd_storage){0};
     for (uint32_t i = 0; any && i < function->instructions.count; i++) {
-        const hd_instruction *insn = &function->instructions.items[i];
-        uint32_t sources = architected && hd_insn_is_identity(function, insn) ? 0 : hd_insn_source_count(function, insn);
+        uint32_t sources = hd_storage_skips(&storage, i) ? 0 : hd_insn_source_count(function, &function->instructions.items[i]);
         bits += sources < SOURCES_MOST ? sources : SOURCES_MOST;
     }
+    hd_arena_free(&arena);
     return bits;
 }

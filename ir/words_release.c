@@ -10,8 +10,8 @@
  * A function without a list of renamed registers has no words. Numbers are words of the register file; virtual registers above 255 that a pbr
  * names cannot be said. Linear.
  */
-#include "ir/architected.h"
 #include "ir/cfg.h"
+#include "ir/storage.h"
 #include "ir/words.h"
 
 enum { PIR_BITS = 3, PIR_INSTRUCTIONS = 18, PBR_BITS = 6, PBR_WIDE_BITS = 8 };
@@ -32,13 +32,13 @@ typedef struct place {
 static place *list_places(const hd_function *function, hd_arena *scratch, uint32_t *count)
 {
     const hd_cfg *cfg = hd_function_cfg((hd_function *)function); /* made on demand, and kept */
-    bool architected = hd_function_is_architected(function);
+    hd_storage storage = hd_storage_of(function, scratch);
     place *places = hd_arena_alloc(scratch, ((size_t)function->instructions.count + 1) * sizeof *places);
     *count = 0;
     for (uint32_t b = 0; b < cfg->block_count; b++) {
         uint32_t issued = 0;
         for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++)
-            if (!architected || !hd_insn_is_identity(function, &function->instructions.items[i]))
+            if (!hd_storage_skips(&storage, i))
                 places[(*count)++] = (place){i, issued++ % PIR_INSTRUCTIONS};
     }
     return places;

@@ -8,10 +8,4 @@
  * vector), or mov of %ntid, %nctaid and what else is equal in the whole grid. */
 bool hd_insn_reads_constant(const hd_function *function, const hd_instruction *insn);
 
-/* The instruction that takes the constant read at `ordinal` as its operand, so that it needs no register in machine
- * code: the next one in the block but for other constants' readings, if it computes (no memory, texture, call, warp or
- * matrix instruction), reads the register as a scalar, and takes no other constant that stands before. HD_NONE: none.
- * The caller sees by liveness that the register is dead behind it; the pass params makes such code. */
-uint32_t hd_constant_operand(hd_function *function, uint32_t ordinal);
-
 #endif

@@ -86,7 +86,7 @@ static bool is_candidate(const demo_pass *p, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(p->function, insn);
     const hd_operand *o = hd_insn_operands(p->function, insn);
-    return form->opcode == HD_OP_LD && form->behaviour == HD_BEHAVE_LOAD && form->vector <= 1 &&
+    return form->opcode == HD_OP_LD && form->behaviour == HD_BEHAVE_LOAD && form->vector <= 1 && !hd_insn_reads_bank(p->function, insn) &&
            hd_insn_is_removable(p->function, insn) && o->kind == HD_OPERAND_REGISTER && o->flags & HD_OPERAND_DEF &&
            hd_register_words(p->function, o->value) && !hd_register_set_has(p->liveness->module_wide_registers, o->value);
 }

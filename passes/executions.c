@@ -160,10 +160,10 @@ static uint32_t width_of(const hd_function *f, uint32_t reg) { return hd_types[f
 
 static bool writes(const counting *c, uint32_t ordinal, uint32_t reg)
 {
-    uint32_t first = c->storage->first[reg], end = first + hd_register_words(c->function, reg);
+    uint32_t first = c->storage->first[reg], end = first + hd_storage_count(c->storage, reg);
     HD_INSN_REGISTERS (c->function, &c->function->instructions.items[ordinal], o) {
         uint32_t other = c->storage->first[o->value];
-        if (o->flags & HD_OPERAND_DEF && other < end && first < other + hd_register_words(c->function, o->value))
+        if (o->flags & HD_OPERAND_DEF && other < end && first < other + hd_storage_count(c->storage, o->value))
             return true;
     }
     return false;

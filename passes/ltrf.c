@@ -213,7 +213,7 @@ static bool is_dead(const ltrf_plan *p, const hd_live_walk *walk, const hd_instr
     HD_STORAGE_WORDS (p->storage, o->value, word)
         if (hd_live_has(walk, word) || writes(p, insn, word))
             return false;
-    return true;
+    return hd_storage_count(p->storage, o->value) != 0;
 }
 
 static uint32_t dead_slots(const ltrf_plan *p, const hd_live_walk *walk, const hd_instruction *insn)

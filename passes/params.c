@@ -2,16 +2,17 @@
  *
  * Machines read kernel parameters, and sizes of the launch (%ntid, %nctaid ..), from the constant bank, as an operand
  * of the instruction that needs them; PTX has them loaded into registers, mostly once at the top, where they would
- * count for the whole kernel. This pass reads them again right in front of every instruction that needs them, into
- * registers of their own that live for one instruction; the first readings are then dead (dce).
+ * count for the whole kernel. This pass reads them again right in front of every instruction that takes them from the bank
+ * (ir/constant_bank.h), into registers of their own, for which machine code has neither register nor instruction. Where an instruction needs
+ * them in a register (an address, stored data, a number beside it), they are read once in its block, unless that is in a loop that the
+ * first reading is not in: assemblers load them before the loop. First readings that nobody needs are then dead (dce).
  *
  *   ld.param.u64 %rd1, [k_param_0];                ld.param.u64 %param_b64_0, [k_param_0];
  *   ...                                       ->   add.s64 %rd9, %param_b64_0, %rd8;
  *   add.s64 %rd9, %rd1, %rd8;
  *
- * So every later pass, model and assembler sees the short life without knowing of parameters, and any of them may ask
- * hd_constant_operand whether even this register is needed. Where the load already stands right before its reader
- * nothing changes. A vector of parameters is read by element. Copies must be gone (cvta, copyprop).
+ * Where the load already stands right before its reader nothing changes. A vector of parameters is read by element. Copies must be gone
+ * (cvta, copyprop).
  *
  * Not moved: guarded readings, parameters of device functions (machines have them in registers), arguments of calls,
  * instructions that are not known. Complexity: near-linear (passes/values.h).
@@ -20,88 +21,31 @@
 #include "passes/rewrite.h"
 #include "passes/values.h"
 
+#include "ir/constant_bank.h"
 #include "ir/sregs.h"
 
 #include <stdio.h>
 
-/* ---- what is constant ----------------------------------------------------------------------------------------------
- */
-
-static bool reads_parameter(const hd_function *f, const hd_instruction *insn)
-{
-    const hd_form *form = hd_insn_form(f, insn);
-    if (form->opcode != HD_OP_LD || !f->is_entry ||
-        (form->space != HD_SPACE_PARAM && form->space != HD_SPACE_PARAM_ENTRY))
-        return false;
-    const hd_operand *o = hd_insn_operands(f, insn), *address = o + hd_operand_extent(o);
-    if (address->kind != HD_OPERAND_ADDRESS || address->flags & HD_OPERAND_BARE || address->count != 1 ||
-        address[1].kind != HD_OPERAND_SYMBOL)
-        return false;
-    const hd_symbol *symbol = &f->module->symbols.items[address[1].value];
-    return symbol->kind == HD_SYMBOL_PARAMETER;
-}
+/* ---- what is constant ---------------------------------------------------------------------------------------------- */
 
 bool hd_insn_reads_constant(const hd_function *f, const hd_instruction *insn)
 {
     const hd_operand *o = hd_insn_operands(f, insn);
     if (insn->guard != HD_NONE || insn->flags & HD_INSN_OPAQUE || insn->operand_count < 2)
         return false;
-    if (reads_parameter(f, insn))
-        return true;
+    if (hd_insn_form(f, insn)->opcode == HD_OP_LD)
+        return hd_insn_reads_bank(f, insn) && hd_insn_form(f, insn)->space != HD_SPACE_CONST;
     return hd_insn_form(f, insn)->opcode == HD_OP_MOV && insn->operand_count == 2 && o[0].kind == HD_OPERAND_REGISTER &&
            o[1].kind == HD_OPERAND_SREG && hd_sregs[o[1].value].varies == HD_VARIES_GRID;
 }
 
-static bool takes_constants(const hd_form *form)
-{
-    const uint32_t others = HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE | HD_BEHAVE_CALL |
-                            HD_BEHAVE_ASYNC | HD_BEHAVE_WARP;
-    return !(form->behaviour & others);
-}
-
-/* Whether `reg` is read as a scalar, and is the first constant that is. */
-static bool is_first_constant(const hd_function *f, uint32_t reader, uint32_t constants_from, uint32_t reg)
-{
-    uint8_t places[HD_REWRITE_OPERANDS];
-    const hd_instruction *insn = &f->instructions.items[reader];
-    if (!hd_operand_places(f, insn, places))
-        return false;
-    for (uint32_t k = 0; k < insn->operand_count; k++) {
-        const hd_operand *o = &hd_insn_operands(f, insn)[k];
-        if (places[k] != HD_PLACE_SCALAR || !hd_operand_is_reading(f, insn, o))
-            continue;
-        if (o->value == reg)
-            return true;
-        for (uint32_t i = constants_from; i < reader; i++)
-            HD_INSN_REGISTERS(f, &f->instructions.items[i], d)
-        if (d->value == o->value)
-            return false;
-    }
-    return false;
-}
-
-uint32_t hd_constant_operand(hd_function *f, uint32_t ordinal)
-{
-    const hd_cfg *cfg = hd_function_cfg(f);
-    const hd_block *block = &cfg->blocks[cfg->block_of[ordinal]];
-    const hd_operand *o = hd_insn_operands(f, &f->instructions.items[ordinal]);
-    uint32_t reader = ordinal + 1, from = ordinal;
-    if (!hd_insn_reads_constant(f, &f->instructions.items[ordinal]) || o->kind != HD_OPERAND_REGISTER)
-        return HD_NONE;
-    while (reader < block->end && hd_insn_reads_constant(f, &f->instructions.items[reader]))
-        reader++;
-    while (from > block->first && hd_insn_reads_constant(f, &f->instructions.items[from - 1]))
-        from--;
-    if (reader == block->end || !takes_constants(hd_insn_form(f, &f->instructions.items[reader])))
-        return HD_NONE;
-    return is_first_constant(f, reader, from, o->value) ? reader : HD_NONE;
-}
-
-/* ---- the pass
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- the pass ------------------------------------------------------------------------------------------------------ */
 
 typedef struct constant { /* what a value is */
     uint32_t value, ordinal, element;
+    uint16_t bank_bits; /* of what the constant bank holds of it; 0: it is not there */
+    uint32_t block, number; /* of the reading that the block's instructions share, of type `type`; block: + 1 */
+    uint8_t type;
 } constant;
 
 typedef struct reading { /* operand `index` of instruction `at` is to be register `number` of its type's fresh ones */
@@ -121,6 +65,11 @@ typedef struct params {
     uint32_t bases[HD_TYPE_COUNT];
 } params;
 
+static uint16_t bank_bits(const hd_function *f, const hd_instruction *insn)
+{
+    return hd_insn_reads_bank(f, insn) ? hd_types[hd_insn_form(f, insn)->types[0]].bits : 0;
+}
+
 static void learn(params *p, uint32_t ordinal)
 {
     const hd_instruction *insn = &p->function->instructions.items[ordinal];
@@ -135,7 +84,7 @@ static void learn(params *p, uint32_t ordinal)
             continue;
         while (p->of_value.count <= value)
             hd_array_push(&p->of_value, 0u);
-        hd_array_push(&p->constants, (constant){value, ordinal, element});
+        hd_array_push(&p->constants, (constant){value, ordinal, element, bank_bits(p->function, insn), 0, 0, 0});
         p->of_value.items[value] = p->constants.count;
     }
 }
@@ -151,14 +100,50 @@ static bool is_near(const params *p, uint32_t from, uint32_t at)
     return true;
 }
 
+/* Into a register of the instruction's own. */
 static void add_reading(params *p, uint32_t at, uint32_t index, uint32_t known, uint8_t type)
 {
-    for (uint32_t i = p->readings.count; i-- > 0 && p->readings.items[i].at == at;)
-        if (p->readings.items[i].constant == known && p->readings.items[i].type == type) {
-            hd_array_push(&p->readings, (reading){at, index, p->readings.items[i].number, known, type, false});
-            return;
-        }
     hd_array_push(&p->readings, (reading){at, index, p->counts[type]++, known, type, true});
+}
+
+/* Into the register that instructions of the block share. */
+static void share_reading(params *p, uint32_t at, uint32_t index, uint32_t known, uint8_t type)
+{
+    constant *c = &p->constants.items[known];
+    bool first = c->block != p->walk.block + 1 || c->type != type;
+    if (first) {
+        c->block = p->walk.block + 1;
+        c->type = type;
+        c->number = p->counts[type]++;
+    }
+    hd_array_push(&p->readings, (reading){at, index, c->number, known, type, first});
+}
+
+/* Is the walk's block in a loop that the block is not in? */
+static bool is_in_loop_behind(const params *p, uint32_t block)
+{
+    const hd_cfg *cfg = p->walk.cfg;
+    uint32_t inner = cfg->blocks[p->walk.block].loop, outer = cfg->blocks[block].loop;
+    while (outer != HD_NONE && outer != inner)
+        outer = cfg->loops[outer].parent;
+    return inner != outer;
+}
+
+/* The operand reads a constant; *taken: the instruction has one from the bank. */
+static void read_again(params *p, uint32_t ordinal, uint32_t index, uint32_t known, bool *taken)
+{
+    const hd_function *f = p->function;
+    const hd_instruction *insn = &f->instructions.items[ordinal];
+    const constant *c = &p->constants.items[known];
+    uint8_t type = f->registers.items[hd_insn_operands(f, insn)[index].value].type;
+    bool whole = c->bank_bits >= 32 && c->bank_bits == hd_types[type].bits;
+    if (whole && !*taken && hd_operand_takes_bank(f, insn, index)) {
+        *taken = true;
+        if (!is_near(p, c->ordinal, ordinal))
+            add_reading(p, ordinal, index, known, type);
+    } else if (p->walk.cfg->block_of[c->ordinal] != p->walk.block && !is_in_loop_behind(p, p->walk.cfg->block_of[c->ordinal])) {
+        share_reading(p, ordinal, index, known, type);
+    }
 }
 
 static void visit(params *p, uint32_t ordinal)
@@ -166,14 +151,15 @@ static void visit(params *p, uint32_t ordinal)
     const hd_function *f = p->function;
     const hd_instruction *insn = &f->instructions.items[ordinal];
     uint8_t places[HD_REWRITE_OPERANDS];
+    bool taken = false;
     if (hd_insn_form(f, insn)->opcode != HD_OP_CALL && hd_operand_places(f, insn, places))
         for (uint32_t k = 0; k < insn->operand_count; k++) {
             const hd_operand *o = &hd_insn_operands(f, insn)[k];
             uint32_t value =
                 places[k] != HD_PLACE_FIXED && hd_operand_is_reading(f, insn, o) ? hd_value_of(&p->walk, o->value) : 0;
             uint32_t known = value < p->of_value.count ? p->of_value.items[value] : 0;
-            if (known && !is_near(p, p->constants.items[known - 1].ordinal, ordinal))
-                add_reading(p, ordinal, k, known - 1, f->registers.items[o->value].type);
+            if (known)
+                read_again(p, ordinal, k, known - 1, &taken);
         }
     hd_value_define(&p->walk, ordinal);
     if (hd_insn_reads_constant(f, insn))

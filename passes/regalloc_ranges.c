@@ -123,7 +123,7 @@ typedef struct walk {
 
 static void open_part(walk *w, uint32_t reg, uint32_t end)
 {
-    if (w->open[reg] || hd_regalloc_is_collected(w->ra, reg))
+    if (w->open[reg] || hd_regalloc_is_placeless(w->ra, reg))
         return;
     w->open[reg] = end;
     w->place[reg] = w->count;
@@ -157,7 +157,7 @@ static void walk_definitions(walk *w, const hd_instruction *insn, uint32_t write
     const hd_function *f = w->ra->function;
     HD_INSN_REGISTERS(f, insn, d)
     {
-        if (!(d->flags & HD_OPERAND_DEF) || hd_regalloc_is_collected(w->ra, d->value))
+        if (!(d->flags & HD_OPERAND_DEF) || hd_regalloc_is_placeless(w->ra, d->value))
             continue;
         if (w->defined_at[d->value] == HD_NONE)
             hd_array_push(&w->touched, d->value);
@@ -240,6 +240,8 @@ void hd_regalloc_ranges(hd_regalloc *ra)
     hd_array_clear(&r->parts);
     ra->collected = hd_operand_registers(ra->function, arena);
     ra->collected_count = registers;
+    ra->bank = hd_bank_operands(ra->function, arena);
+    ra->bank_count = registers;
     order_blocks(ra);
     r->first = hd_arena_alloc(arena, ((size_t)registers + 1) * sizeof(uint32_t));
     memset(r->first, 0xff, registers * sizeof(uint32_t));

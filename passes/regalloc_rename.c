@@ -1,5 +1,6 @@
-/* The end of allocation: registers get the names of their places, the declarations become those of the physical
- * registers, and what annotations said of the old registers goes. Linear in the function. */
+/* The end of allocation: registers get the names of their places, bank operands (ir/constant_bank.h) names of their own, %C0 of 32 and
+ * %CD0 of 64 bits; the declarations become those of the physical registers, and what annotations said of the old registers goes. Linear in
+ * the function. */
 #include "passes/regalloc_work.h"
 
 #include "ir/build.h"
@@ -14,17 +15,20 @@ typedef struct renamer {
     uint32_t count[HD_PHYSICAL_CLASSES], first[HD_PHYSICAL_CLASSES];
     bool *collected;    /* by old register: it names an operand in memory; NULL: none does */
     uint32_t collected_count[HD_PHYSICAL_CLASSES], collected_first[HD_PHYSICAL_CLASSES];
+    uint32_t *bank;      /* by old register: which of the bank operands of its width, in bank_wide */
+    bool *bank_wide;
+    uint32_t bank_count[2], bank_first[2]; /* of 32 and of 64 bits */
     uint32_t old_carry, carry;
     bool *vector; /* by old register: a component of a vector register */
 } renamer;
 
 /* ---- names that are taken ---------------------------------------------------------------------------------------- */
 
-/* A letter or two of a class and a number, or nothing: %R, %R7, %RD<..>, %M0. */
+/* A letter or two of a class and a number, or nothing: %R, %R7, %RD<..>, %M0, %C0. */
 static bool looks_physical(const char *text, const char *prefix)
 {
     size_t length = strlen(prefix);
-    if (strncmp(text, prefix, length) != 0 || (text[length] != 'R' && text[length] != 'P' && text[length] != 'M'))
+    if (strncmp(text, prefix, length) != 0 || (text[length] != 'R' && text[length] != 'P' && text[length] != 'M' && text[length] != 'C'))
         return false;
     text += length + 1;
     text += *text == 'B' || *text == 'H' || *text == 'D' || *text == 'Q';
@@ -57,9 +61,16 @@ static void find_places(renamer *r)
     const hd_units *units = &r->ra->units;
     r->places = HD_ARENA_ARRAY(r->ra->arena, hd_physical, f->registers.count);
     r->vector = HD_ARENA_ARRAY(r->ra->arena, bool, f->registers.count);
+    r->bank = HD_ARENA_ARRAY(r->ra->arena, uint32_t, f->registers.count);
+    r->bank_wide = HD_ARENA_ARRAY(r->ra->arena, bool, f->registers.count);
     for (uint32_t reg = 0; reg < f->registers.count; reg++) {
         if (reg == f->carry_register)
             continue;
+        if (hd_regalloc_is_bank(r->ra, reg)) {
+            r->bank_wide[reg] = hd_types[f->registers.items[reg].type].bits == 64;
+            r->bank[reg] = r->bank_count[r->bank_wide[reg]]++;
+            continue;
+        }
         hd_physical_class class = hd_physical_class_of((hd_type)f->registers.items[reg].type);
         uint32_t number = units->units[units->of[reg]].place + units->offset[reg];
         r->places[reg] = (hd_physical){(uint8_t) class, 0, (uint16_t)number};
@@ -121,11 +132,18 @@ static void declare_places(renamer *r, const char *prefix)
     static const hd_physical_class order[] = {
         HD_PHYSICAL_QUAD, HD_PHYSICAL_PAIR, HD_PHYSICAL_WORD,
         HD_PHYSICAL_HALF, HD_PHYSICAL_BYTE, HD_PHYSICAL_PREDICATE}; /* each goes in front of the one before */
+    static const char *const bank_stems[] = {"C", "CD"};
     hd_function *f = r->f;
     hd_register carry = {0};
     if (f->carry_register != HD_NONE)
         carry = f->registers.items[f->carry_register];
     drop_declarations(f);
+    for (uint32_t wide = 2; wide-- > 0;) {
+        char stem[16];
+        snprintf(stem, sizeof stem, "%s%s", prefix, bank_stems[wide]);
+        if (r->bank_count[wide])
+            r->bank_first[wide] = hd_make_registers(f, stem, wide ? HD_TYPE_B64 : HD_TYPE_B32, r->bank_count[wide]);
+    }
     for (uint32_t i = 0; i < sizeof order / sizeof *order; i++) {
         char stem[16];
         snprintf(stem, sizeof stem, "%s%s", prefix, hd_physical_stem(order[i]) + 1);
@@ -147,6 +165,8 @@ static void declare_places(renamer *r, const char *prefix)
 static uint32_t new_of(const renamer *r, uint32_t reg)
 {
     const uint32_t *first = r->collected && r->collected[reg] ? r->collected_first : r->first;
+    if (hd_regalloc_is_bank(r->ra, reg))
+        return r->bank_first[r->bank_wide[reg]] + r->bank[reg];
     return reg == r->old_carry ? r->carry : first[r->places[reg].class] + r->places[reg].number;
 }
 

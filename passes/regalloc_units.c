@@ -210,7 +210,7 @@ static void coalesce(merger *m, const hd_instruction *insn)
     uint32_t count = hd_insn_copies(m->ra->function, insn, copies, NULL);
     const bool *apart = m->ra->apart;
     for (uint32_t c = 0; c < count && m->steps < m->steps_limit; c++)
-        if (!apart || !(apart[copies[c].to] || apart[copies[c].from]))
+        if (!hd_regalloc_is_bank(m->ra, copies[c].from) && (!apart || !(apart[copies[c].to] || apart[copies[c].from])))
             merge(m, copies[c].to, copies[c].to_word, copies[c].from, copies[c].from_word);
 }
 

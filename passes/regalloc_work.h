@@ -79,6 +79,8 @@ typedef struct hd_regalloc {
     hd_arena *arena; /* of one round */
     const hd_cfg *cfg;
     const hd_liveness *liveness;
+    const bool *bank; /* by register: a bank operand (ir/constant_bank.h), which is live nowhere and gets no place; NULL: none is */
+    uint32_t bank_count; /* registers of `bank`; those that are made later are none */
     uint32_t max_registers, max_predicates, banks;
     uint32_t round, slack; /* slack: registers to leave free, because aligned units found no place */
     hd_ranges ranges;
@@ -130,9 +132,14 @@ static inline bool hd_regalloc_is_collected(const hd_regalloc *ra, uint32_t reg)
 {
     return ra->collected && reg < ra->collected_count && ra->collected[reg];
 }
+static inline bool hd_regalloc_is_bank(const hd_regalloc *ra, uint32_t reg) { return ra->bank && reg < ra->bank_count && ra->bank[reg]; }
+static inline bool hd_regalloc_is_placeless(const hd_regalloc *ra, uint32_t reg)
+{
+    return hd_regalloc_is_collected(ra, reg) || hd_regalloc_is_bank(ra, reg);
+}
 static inline uint32_t hd_regalloc_words(const hd_regalloc *ra, uint32_t reg)
 {
-    return hd_register_words(ra->function, reg);
+    return hd_regalloc_is_bank(ra, reg) ? 0 : hd_register_words(ra->function, reg);
 }
 static inline bool hd_regalloc_is_predicate(const hd_regalloc *ra, uint32_t reg)
 {

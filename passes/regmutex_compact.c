@@ -101,7 +101,7 @@ static void look_at_instruction(compactor *c, const hd_live_walk *walk, const ui
     for (uint32_t m = 0; m < walk->count; m++)
         need(c, ordinal, unit_of[reg_of[walk->members[m]]]);
     HD_INSN_REGISTERS (c->f, insn, o)
-        if (hd_register_words(c->f, o->value))
+        if (hd_regalloc_words(&c->ra, o->value))
             need(c, ordinal, unit_of[o->value]);
 }
 

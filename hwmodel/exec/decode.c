@@ -143,7 +143,7 @@ static void list_written(hd_decoder *d)
     uint32_t words = 0;
     op->written = code->written.count;
     HD_INSN_REGISTERS(d->function, d->insn, o)
-    if (o->flags & HD_OPERAND_DEF && hd_register_words(d->function, o->value)) {
+    if (o->flags & HD_OPERAND_DEF && hd_storage_count(&code->storage, o->value)) {
         uint32_t bytes = hd_register_lane_bytes(d->function, o->value);
         hd_array_push(&code->written, (hd_written){.row = call ? HD_NO_REF : d->register_offset[o->value],
                                                    .word = code->storage.first[o->value],

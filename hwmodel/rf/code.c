@@ -19,8 +19,8 @@ static void decode_operands(const hd_rf_code *code, const hd_instruction *insn, 
 {
     uint32_t first = d->sources.count, slot = 0;
     HD_INSN_REGISTERS (code->function, insn, o) {
-        uint32_t word = code->storage.first[o->value], words = hd_register_words(code->function, o->value);
-        if (!words)
+        uint32_t word = code->storage.first[o->value], words = hd_storage_count(&code->storage, o->value);
+        if (!hd_register_words(code->function, o->value))
             continue;
         for (uint32_t w = 0; w < words && (o->flags & HD_OPERAND_USE); w++)
             if (!is_listed(d->sources.items, first, d->sources.count, word + w))

@@ -206,13 +206,20 @@ static void demo_read(hd_rf_model *model, const hd_rf_step *step, uint32_t sourc
             answer->pieces[answer->count++] = (hd_rf_piece){step->effective, HD_RF_MEMORY, w->owners[i], w->claims[i]};
 }
 
+/* A MOV from the constant bank is none. */
+static bool loads(const hd_rf_step *step)
+{
+    const hd_function *f = step->code->function;
+    return hd_insn_form(f, step->insn)->behaviour & HD_BEHAVE_LOAD && !hd_insn_reads_bank(f, step->insn);
+}
+
 static void demo_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
 {
     hd_demo *demo = (hd_demo *)model;
     hd_demo_warp *w = warp_of(model, step->warp);
     uint32_t word = step->destinations[destination].word, index = hd_rf_index(step, word), serial = step->serial + destination;
     end_life(model, w, index);
-    w->lives.items[index] = hd_insn_form(step->code->function, step->insn)->behaviour & HD_BEHAVE_LOAD ? HD_DEMO_LOADED : HD_DEMO_NOT_LOADED;
+    w->lives.items[index] = loads(step) ? HD_DEMO_LOADED : HD_DEMO_NOT_LOADED;
     hd_rf_add(model, HD_COUNTER_RESULTS, 1);
     bool virtual = hd_bitset_has(&demo->loads[step->function], step->instruction) && w->count < HD_DEMO_WORDS;
     if (!virtual)

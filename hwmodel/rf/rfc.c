@@ -81,7 +81,7 @@ enum { HD_RFC_WIDE_SOURCE = 1, HD_RFC_WIDE_DESTINATION = 2 };
 
 static void mark_wide(uint8_t *wide, const hd_rf_code *code, const hd_operand *o, uint32_t insn)
 {
-    uint32_t first = code->storage.first[o->value], end = first + hd_register_words(code->function, o->value);
+    uint32_t first = code->storage.first[o->value], end = first + hd_storage_count(&code->storage, o->value);
     if (end - first < 2)
         return;
     for (uint32_t s = code->source_first[insn]; s < code->source_first[insn + 1]; s++)

@@ -44,6 +44,8 @@ static const char *fault_of_load(const hd_function *f, const hd_instruction *ins
         return "this is no load";
     if (form->behaviour & ~HD_BEHAVE_LOAD || (order && order != HD_MOD_SEM_WEAK) || form->modifiers[HD_GROUP_CACHE] == HD_MOD_CACHE_CV)
         return "the load is volatile or ordered";
+    if (hd_insn_reads_bank(f, insn))
+        return "this reads the constant bank";
     if (form->modifiers[HD_GROUP_VECTOR] || o->kind != HD_OPERAND_REGISTER || !hd_register_words(f, o->value))
         return "the load gives more than one register, or none in the register file";
     return NULL;
@@ -70,9 +72,9 @@ static bool named_once(const demo_check *c, const hd_instruction *insn, uint32_t
     for (uint32_t i = 0; i < insn->operand_count; i++) {
         const hd_operand *o = hd_insn_operands(f, insn) + i;
         bool counts = o->kind == HD_OPERAND_REGISTER && (o->flags & HD_OPERAND_USE || expected == HD_NONE);
-        if (!counts || !hd_register_words(f, o->value))
+        if (!counts || !hd_storage_count(&c->facts.storage, o->value))
             continue;
-        bool meets = first[o->value] < first[reg] + words && first[reg] < first[o->value] + hd_register_words(f, o->value);
+        bool meets = first[o->value] < first[reg] + words && first[reg] < first[o->value] + hd_storage_count(&c->facts.storage, o->value);
         bool plain = o->value == reg && !(o->flags & HD_OPERAND_DEF) && hd_operand_selector(f, o) == HD_NO_NAME;
         if (insn->operand_first + i == expected ? !plain : meets)
             return false;

@@ -49,6 +49,11 @@ static bool add_claims(dead_check *c, const hd_annotation *note)
         if (!(note->value >> slot & 1))
             continue;
         uint32_t reg = f->operands.items[hd_insn_source_slot(f, insn, slot)].value;
+        if (!hd_storage_count(&c->facts->storage, reg)) {
+            hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, insn->span,
+                      "ltrf_dead names an operand from the constant bank");
+            return false;
+        }
         HD_STORAGE_WORDS (&c->facts->storage, reg, word)
             hd_array_push(&c->claims, (claim){word, note->instruction, slot});
     }

@@ -46,11 +46,16 @@ void hd_proof_fail(hd_proof *p, const hd_instruction *insn, const char *format, 
 /* Whether a register may hold a value of this class: its own, or a predicate as a word. */
 static bool may_hold(const hd_proof *p, uint32_t place, uint32_t value)
 {
-    if (place >= p->names)
+    if (place >= p->names || hd_proof_is_bank(p, place, value))
         return true;
     hd_physical_class class = hd_proof_class_at(p, place);
     hd_physical_class wanted = hd_proof_class_of(p, value);
     return class == wanted || (wanted == HD_PHYSICAL_PREDICATE && class == HD_PHYSICAL_WORD);
+}
+
+static bool is_named_for(const hd_proof *p, uint32_t name, uint32_t value)
+{
+    return hd_proof_is_bank(p, name, value) || hd_proof_class_at(p, name) == hd_proof_class_of(p, value);
 }
 
 /* Calls `visit` for every name that overlaps a place, itself included. */
@@ -114,8 +119,7 @@ static void apply(const hd_proof *p, const hd_effect *e, uint32_t *state)
 
 static bool reads_right(const hd_proof *p, const hd_effect *e, const uint32_t *state)
 {
-    return state[e->place] == e->value && e->place < p->names &&
-           hd_proof_class_at(p, e->place) == hd_proof_class_of(p, e->value);
+    return state[e->place] == e->value && e->place < p->names && is_named_for(p, e->place, e->value);
 }
 
 /* Meets `state` with what flows into a block already; true where that changed. */
@@ -234,8 +238,7 @@ static void check_single(single *s, const hd_effect *e, const hd_instruction *in
     hd_proof *p = s->p;
     if (e->kind != HD_EFFECT_READ || e->value != s->value)
         return;
-    bool right =
-        e->place < p->names && hd_proof_class_at(p, e->place) == hd_proof_class_of(p, s->value);
+    bool right = e->place < p->names && is_named_for(p, e->place, s->value);
     char was[64], is[64];
     if (right && (!s->now_written || hd_bitset_has(&s->now, e->place)))
         return;
@@ -297,6 +300,7 @@ bool hd_check_allocation(hd_function *original, hd_function *allocated, hd_diagn
     hd_proof_match(&p);
     p.cfg = hd_function_cfg(allocated);
     p.places = p.names + p.slots.count;
+    p.bank = hd_bank_operands(allocated, &p.arena);
     p.doubtful = hd_bitset_new(&p.arena, original->registers.count);
     if (!p.failed && p.cfg->block_count && allocated->instructions.count)
         flow(&p);

@@ -5,6 +5,7 @@
 #include "base/bitset.h"
 #include "ir/architected.h"
 #include "ir/cfg.h"
+#include "ir/constant_bank.h"
 
 typedef enum hd_effect_kind {
     HD_EFFECT_READ,  /* `value` must be in `place` */
@@ -37,6 +38,7 @@ typedef struct hd_proof {
     uint32_t name_at[HD_PHYSICAL_CLASSES]
                     [HD_GENERAL_REGISTERS + 1]; /* register of the allocated function, or HD_NONE */
     uint32_t slot_symbol;
+    const bool *bank;      /* by register of the allocated function: a bank operand; NULL: none is */
     uint32_t *definitions; /* by original register: how many operands define it */
     uint32_t *ordinal_of;  /* by allocated ordinal and the end: the next original ordinal */
     uint32_t **in;         /* by block: by place, the value that it holds or HD_NONE; NULL: not reached yet */
@@ -59,6 +61,13 @@ static inline hd_physical_class hd_proof_class_at(const hd_proof *p, uint32_t pl
     if (p->collected && p->collected[place])
         return hd_physical_class_of((hd_type)p->allocated->registers.items[place].type);
     return (hd_physical_class)hd_register_physical(p->allocated, place).class;
+}
+
+/* Is the place a register without a physical name, which nothing overlaps, of the value's width: an operand from the constant bank? */
+static inline bool hd_proof_is_bank(const hd_proof *p, uint32_t place, uint32_t value)
+{
+    return p->bank && p->bank[place] &&
+           hd_types[p->allocated->registers.items[place].type].bits == hd_types[p->original->registers.items[value].type].bits;
 }
 
 static inline hd_physical_class hd_proof_class_of(const hd_proof *p, uint32_t value)

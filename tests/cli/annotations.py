@@ -120,7 +120,7 @@ def case_passes_that_do_not_go_with_annotations(folder):
 
 def case_regmutex_and_what_comes_behind(folder):
     """Techniques that change code drop what others said of it, with a warning; none comes behind an extended set that it does not know."""
-    source = read(os.path.join(TOP, "examples/lavaMD/lavaMD.ptx"))
+    source = read(os.path.join(TOP, "examples/dxtc/dxtc.ptx"))
     machine = ("--gpu=sm_90", "--block=1024")
     allocated = heddle("rewrite", "-p", "clean,regalloc", "-", stdin=source)
     sets = heddle("rewrite", "-p", "regmutex", *machine, "-", stdin=allocated)

@@ -298,7 +298,6 @@ def case_what_goes_together(folder):
     for passes, column, says in (("bow,demo", 5, "'demo' cannot stand behind 'bow': annotations belong to instructions"),
                                  ("regalloc,bow,clean", 14, "'cvta' cannot stand behind 'regalloc': physical registers share places"),
                                  ("dce,regalloc,dce", 14, "'dce' cannot stand behind 'regalloc'"),
-                                 ("demo,regalloc", 6, "'regalloc' cannot stand behind 'demo': it would drop"),
                                  ("demo,fold", 6, "'fold' cannot stand behind 'demo': it would drop"),
                                  ("regmutex,dce", 10, "'dce' cannot stand behind 'regmutex': it does not know"),
                                  ("bow,all", 5, "'all' runs each technique on a copy of its own")):

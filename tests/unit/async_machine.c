@@ -18,6 +18,7 @@ typedef struct machine {
     hd_storage storage;
     uint32_t file[ASYNC_WORDS], local[ASYNC_WORDS];
     bool predicates[REGISTERS];
+    uint32_t bank[REGISTERS][2]; /* by register: an operand from the constant bank, which has no words */
     flying flights[FLIGHTS];
     uint32_t flight_count, commits, garbage;
     const hd_annotation *interval;
@@ -28,6 +29,8 @@ typedef struct machine {
 static uint32_t mix(uint32_t a, uint32_t b) { return (a ^ b * 0x9e3779b1u) * 0x85ebca6bu + (a >> 13) + b; }
 
 static uint16_t opcode_of(const machine *m, uint32_t i) { return hd_insn_form(m->f, &m->f->instructions.items[i])->opcode; }
+
+static bool is_bank(const machine *m, uint32_t reg) { return m->storage.bank && m->storage.bank[reg]; }
 
 /* ---- registers ------------------------------------------------------------------------------------------------------ */
 
@@ -181,7 +184,7 @@ static uint32_t value_of(machine *m, const hd_operand *o, uint32_t part)
     case HD_OPERAND_REGISTER:
         if (m->f->registers.items[o->value].type == HD_TYPE_PRED)
             return m->predicates[o->value] ^ (o->flags & HD_OPERAND_NOT ? 1 : 0);
-        return read_word(m, m->storage.first[o->value] + part);
+        return is_bank(m, o->value) ? m->bank[o->value][part] : read_word(m, m->storage.first[o->value] + part);
     case HD_OPERAND_LITERAL:
         return (uint32_t)(m->f->module->literals.items[o->value].bits >> 32 * part);
     case HD_OPERAND_SREG:
@@ -251,6 +254,8 @@ static void define(machine *m, uint32_t ordinal)
         m->predicates[to->value] = compute(m, ordinal, 0);
         return;
     }
+    for (uint32_t k = 0; is_bank(m, to->value) && k < 2; k++)
+        m->bank[to->value][k] = compute(m, ordinal, k);
     uint32_t first = m->storage.first[to->value], words = m->storage.end[to->value] - first, values[2];
     const hd_annotation *tag = hd_annotation_at(m->f, HD_ANNOTATION_BOW, ordinal, 0);
     for (uint32_t k = 0; k < words && k < 2; k++)

@@ -1,8 +1,8 @@
 /* A small warp machine and random kernels for it: see rf_walk.h. */
 #include "tests/unit/unit.h"
 
-#include "ir/architected.h"
 #include "ir/sregs.h"
+#include "ir/storage.h"
 #include "parser/parse.h"
 #include "tests/unit/rf_walk.h"
 
@@ -44,7 +44,7 @@ static void random_special(hd_writer *w, uint32_t d, uint32_t choice)
 static void random_instruction(hd_writer *w, uint64_t *seed)
 {
     uint32_t d = below(seed, DATA_REGISTERS), a = below(seed, DATA_REGISTERS), b = below(seed, DATA_REGISTERS);
-    static const char *const spaces[] = {"param", "const", "global"}, *const names[] = {"n", "cin", "in"};
+    static const char *const spaces[] = {"param", "global.nc", "global"}, *const names[] = {"n", "in", "in"};
     hd_write_string(w, "    ");
     uint32_t kind = below(seed, 16);
     if (kind != 11)
@@ -130,6 +130,7 @@ typedef struct frame {
 typedef struct machine {
     hd_function *f;
     const hd_cfg *cfg;
+    hd_storage storage;
     uint64_t (*values)[32]; /* by register; predicates 0 or 1 */
     frame stack[512];
     uint32_t depth, warp, issued, limit;
@@ -276,7 +277,7 @@ static bool run_block(machine *m, uint32_t b, uint32_t active)
     for (uint32_t i = m->cfg->blocks[b].first; i < m->cfg->blocks[b].end; i++, m->issued++) {
         const hd_instruction *insn = &m->f->instructions.items[i];
         taken = guard_lanes(m, insn, active);
-        if (!hd_insn_is_identity(m->f, insn) && !tell(m, HD_EVENT_ISSUE, i, active, taken))
+        if (!hd_storage_skips(&m->storage, i) && !tell(m, HD_EVENT_ISSUE, i, active, taken))
             return false;
         execute(m, insn, taken);
     }
@@ -309,13 +310,15 @@ bool rf_walk(hd_function *kernel, uint32_t warps, uint32_t limit, const hd_sink 
 bool rf_walk_sides(hd_function *kernel, uint32_t warps, uint32_t limit, uint64_t order, const hd_sink *sink)
 {
     machine *m = hd_calloc(1, sizeof *m);
-    *m = (machine){.f = kernel, .cfg = hd_function_cfg(kernel), .limit = limit, .order = order, .sink = sink};
+    hd_arena arena = {0};
+    *m = (machine){.f = kernel, .cfg = hd_function_cfg(kernel), .storage = hd_storage_of(kernel, &arena), .limit = limit, .order = order, .sink = sink};
     bool good = true;
     for (m->warp = 0; good && m->warp < warps; m->warp++) {
         m->values = hd_calloc((size_t)kernel->registers.count + 1, sizeof *m->values);
         good = run_warp(m);
         free(m->values);
     }
+    hd_arena_free(&arena);
     free(m);
     return good;
 }

@@ -2,7 +2,6 @@
  * it. Expectations are PTX too, compared instruction by instruction, as the parser describes them. */
 #include "parsed.h"
 
-#include "passes/constants.h"
 #include "passes/pass.h"
 
 #define PARAMETERS ".param .u64 a, .param .u64 b, .param .u32 n, .param .align 16 .b8 v[16]"
@@ -307,14 +306,12 @@ static void parameters(void **state)
            "ld.param.u64 y1, [a]; ld.param.u32 x1, [n]; add.u32 x2, x0, 1; add.u32 x3, x2, x1; st.global.u32 [y1], x1; "
            "ret;",
            "ld.param.u64 y1, [a]; ld.param.u32 x1, [n]; add.u32 x2, x0, 1; ld.param.u32 %param_b32_0, [n]; add.u32 x3, "
-           "x2, %param_b32_0;"
-           "ld.param.u64 %param_b64_0, [a]; ld.param.u32 %param_b32_1, [n]; st.global.u32 [%param_b64_0], "
-           "%param_b32_1; ret;");
+           "x2, %param_b32_0; st.global.u32 [y1], x1; ret;");
     expect("params",
            "ld.param.v4.f32 {f1, f2, f3, f4}, [v]; mul.f32 f5, f0, f0; add.f32 f5, f1, f5; add.f32 f6, f3, f3; ret;",
            "ld.param.v4.f32 {f1, f2, f3, f4}, [v]; mul.f32 f5, f0, f0; ld.param.f32 %param_f32_0, [v]; add.f32 f5, "
            "%param_f32_0, f5;"
-           "ld.param.f32 %param_f32_1, [v+8]; add.f32 f6, %param_f32_1, %param_f32_1; ret;");
+           "ld.param.f32 %param_f32_1, [v+8]; add.f32 f6, %param_f32_1, f3; ret;");
     expect("params", "mov.u32 x1, %ntid.x; mov.u32 x2, %ctaid.x; mul.lo.u32 x3, x2, x1; ret;",
            "mov.u32 x1, %ntid.x; mov.u32 x2, %ctaid.x; mov.u32 %param_b32_0, %ntid.x; mul.lo.u32 x3, x2, %param_b32_0; "
            "ret;");
@@ -326,20 +323,19 @@ static void parameters(void **state)
     expect_same("params", "mov.u32 x1, %tid.x; mov.u32 x2, %ctaid.x; mov.u32 x4, %clock; mul.lo.u32 x3, x2, x1; ret;");
 }
 
-static void constant_operands(void **state)
+/* In registers, once a block, but not in loops that the first reading stands before. */
+static void parameters_in_registers(void **state)
 {
     (void)state;
-    parsed *p = parse_body("", "",
-                           "ld.param.u32 x1, [n]; ld.param.u64 y1, [a]; mad.wide.u32 y2, x1, 4, y1; ld.param.u64 y3, "
-                           "[b]; st.global.u64 [y3], y2;"
-                           "mov.u32 x2, %nctaid.x; add.u32 x3, x0, x2; ret;");
-    hd_function *f = function_of(p, "k");
-    assert_int_equal(hd_constant_operand(f, 0), 2);
-    assert_int_equal(hd_constant_operand(f, 1), HD_NONE); /* the second one */
-    assert_int_equal(hd_constant_operand(f, 2), HD_NONE);
-    assert_int_equal(hd_constant_operand(f, 3), HD_NONE); /* a base */
-    assert_int_equal(hd_constant_operand(f, 5), 6);
-    parsed_free(p);
+    expect("params",
+           "ld.param.u64 y1, [a]; add.u32 x2, x0, 1; st.global.u32 [y1], x2; st.global.u32 [y1+4], x2; add.u64 y2, y1, y0; st.global.u32 [y2], x2;"
+           "@p0 bra L; st.global.u32 [y1+8], x2; st.global.u32 [y1+12], x2; L: ret;",
+           "ld.param.u64 y1, [a]; add.u32 x2, x0, 1; st.global.u32 [y1], x2; st.global.u32 [y1+4], x2;"
+           "ld.param.u64 %param_b64_0, [a]; add.u64 y2, %param_b64_0, y0; st.global.u32 [y2], x2; @p0 bra L;"
+           "ld.param.u64 %param_b64_1, [a]; st.global.u32 [%param_b64_1+8], x2; st.global.u32 [%param_b64_1+12], x2; L: ret;");
+    expect("params", "ld.param.u64 y1, [a]; L: add.u32 x2, x0, 1; st.global.u32 [y1], x2; add.u64 y2, y1, y0; @p0 bra L; ret;",
+           "ld.param.u64 y1, [a]; L: add.u32 x2, x0, 1; st.global.u32 [y1], x2; ld.param.u64 %param_b64_0, [a];"
+           "add.u64 y2, %param_b64_0, y0; @p0 bra L; ret;");
 }
 
 /* ---- ifconvert -----------------------------------------------------------------------------------------------------
@@ -431,7 +427,7 @@ int main(void)
         cmocka_unit_test(dead_code),       cmocka_unit_test(identities),
         cmocka_unit_test(constants_fold),  cmocka_unit_test(sums),
         cmocka_unit_test(offsets),         cmocka_unit_test(packs),
-        cmocka_unit_test(parameters),      cmocka_unit_test(constant_operands),
+        cmocka_unit_test(parameters),      cmocka_unit_test(parameters_in_registers),
         cmocka_unit_test(branches),        cmocka_unit_test(branches_that_stay),
         cmocka_unit_test(whole_clean_up),  cmocka_unit_test(alias_errors),
         cmocka_unit_test(merged_operands),

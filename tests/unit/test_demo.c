@@ -306,7 +306,7 @@ static void tampering_is_refuted(void **state)
 {
     (void)state;
     uint32_t tried = 0, twins = 0;
-    for (uint64_t seed = 0; seed < 600; seed++) {
+    for (uint64_t seed = 0; seed < 3000; seed++) {
         bench b;
         open_random(&b, seed);
         uint32_t pairs = fuse(&b);
@@ -457,7 +457,7 @@ static void operands_survive_allocation(void **state)
 {
     (void)state;
     uint64_t pairs = 0, delivered = 0, before = 0, after = 0;
-    for (uint64_t seed = 0; seed < 3000; seed += 2) {
+    for (uint64_t seed = 0; seed < 18000; seed += 2) {
         bench plain, b;
         open_random(&plain, seed);
         open_random(&b, seed);
@@ -489,7 +489,7 @@ static void random_kernels_are_proved(void **state)
 {
     (void)state;
     uint64_t pairs = 0, delivered = 0;
-    for (uint64_t seed = 0; seed < 3000; seed++) {
+    for (uint64_t seed = 0; seed < 12000; seed++) {
         bench b;
         open_random(&b, seed);
         pairs += fuse(&b);

@@ -535,7 +535,7 @@ static void words_and_texts_say_the_same(void **state)
 {
     uint32_t kernels = 0;
     (void)state;
-    for (uint64_t seed = 1; seed <= 60; seed++) {
+    for (uint64_t seed = 1; seed <= 90; seed++) {
         rf_bench b;
         if (!open_divided(&b, seed))
             continue;

@@ -484,7 +484,7 @@ static void lanes_that_wait_keep_theirs(void **state)
     uint32_t out[1];
     rf_bench b;
     (void)state;
-    kernel_text(text, sizeof text, WAITING("%rd1"));
+    kernel_text(text, sizeof text, "mov.u32 %r2, %tid.x;\nadd.u32 %r3, %r2, %r2;\n" WAITING("%rd1"));
     rf_replay r = {.run = {.text = text, .out = out, .out_bytes = sizeof out, .block = 32, .grid = 1}, .models = models, .model_count = 1,
                    .annotate = annotate_program, .residency = {.ctas = 1, .active = 4, .latency = 20, .bytes = 1 << 26, .file_registers = 2048}};
     rf_replay_run(&r);
