@@ -7,7 +7,8 @@
  *   waiting ones   a barrier or another instruction at which lanes may wait while others of their warp run (HD_BEHAVE_YIELD, _MEET), where
  *                  there can be others: in a side of a branch that may diverge and has two sides at least that are not its reconvergence
  *                  point nor the exit, and under a guard that may differ between lanes. The other sides' first blocks come behind such
- *                  an instruction too, and are fixed: those of every such branch whose reconvergence point post-dominates it.
+ *                  an instruction too, and are fixed: those of every such branch whose reconvergence point post-dominates it and
+ *                  from a side of which a way leads to it.
  *
  * Linear, but for sorting the branches (passes/sides.h).
  */
@@ -34,13 +35,39 @@ static bool waits_alone(const hd_function *f, const hd_instruction *insn, const 
            !(hd_insn_form(f, insn)->behaviour & HD_BEHAVE_MEET);
 }
 
-/* waits[k]: waiting instructions in blocks whose number in the post-dominator tree is below k. */
-static void fix_sides(ltrf_plan *p, const hd_side_array *all, const uint32_t *waits, bool every)
+/* Blocks from which a way leads to an instruction that waits. */
+static hd_bitset find_leading(const ltrf_plan *p, hd_arena *scratch)
 {
     const hd_cfg *cfg = p->cfg;
+    hd_bitset leads = hd_bitset_new(scratch, cfg->block_count + 1);
+    hd_u32_array blocks = {0};
+    for (uint32_t i = 0; i < p->function->instructions.count; i++)
+        if (may_wait(p->function, &p->function->instructions.items[i]))
+            hd_array_push(&blocks, cfg->block_of[i]);
+    while (blocks.count) {
+        uint32_t b = hd_array_pop(&blocks);
+        if (hd_bitset_has(&leads, b))
+            continue;
+        hd_bitset_add(&leads, b);
+        for (uint32_t e = 0; e < cfg->blocks[b].pred_count; e++)
+            hd_array_push(&blocks, hd_block_predecessors(cfg, b)[e]);
+    }
+    hd_array_free(&blocks);
+    return leads;
+}
+
+/* waits[k]: waiting instructions in blocks whose number in the post-dominator tree is below k. */
+static void fix_sides(ltrf_plan *p, const hd_side_array *all, const uint32_t *waits, bool every, hd_arena *scratch)
+{
+    const hd_cfg *cfg = p->cfg;
+    hd_bitset leads = find_leading(p, scratch), branches = hd_bitset_new(scratch, cfg->block_count);
+    for (uint32_t s = 0; s < all->count; s++)
+        if (hd_bitset_has(&leads, all->items[s].block))
+            hd_bitset_add(&branches, all->items[s].branch);
     for (uint32_t s = 0; s < all->count; s++) {
         uint32_t join = all->items[s].join;
-        if (every || waits[cfg->post_dominator_leave[join] + 1] > waits[cfg->post_dominator_enter[join]])
+        bool below = every || waits[cfg->post_dominator_leave[join] + 1] > waits[cfg->post_dominator_enter[join]];
+        if (below && hd_bitset_has(&branches, all->items[s].branch))
             hd_bitset_add(&p->fixed, all->items[s].block);
     }
 }
@@ -103,7 +130,7 @@ static void find_waiting(ltrf_plan *p, const hd_uniformity *uniformity)
     }
     for (uint32_t k = 0; k <= most; k++)
         waits[k + 1] += waits[k];
-    fix_sides(p, &all, waits, every);
+    fix_sides(p, &all, waits, every, &scratch);
     hd_array_free(&all);
     hd_arena_free(&scratch);
 }

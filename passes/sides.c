@@ -27,7 +27,7 @@ void hd_sides_find(const hd_cfg *cfg, const hd_uniformity *uniformity, hd_side_a
         for (uint32_t e = 0; has_two_sides(cfg, b) && e < cfg->blocks[b].succ_count; e++) {
             uint32_t to = hd_block_successors(cfg, b)[e];
             if (to != join && to != cfg->block_count)
-                hd_array_push(all, (hd_side){to, join, hd_join_rank(cfg, join)});
+                hd_array_push(all, (hd_side){to, join, hd_join_rank(cfg, join), b});
         }
     }
     if (all->count)

@@ -11,6 +11,7 @@
 
 typedef struct hd_side {
     uint32_t block, join, rank; /* rank: hd_join_rank */
+    uint32_t branch;            /* the block that it is a side of */
 } hd_side;
 typedef HD_ARRAY(hd_side) hd_side_array;
 

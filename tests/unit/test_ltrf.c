@@ -292,7 +292,7 @@ static bool is_reached(const hd_function *f, uint32_t instruction)
 static void tampering_is_refuted(void **state)
 {
     (void)state;
-    uint32_t tried = 0, moved = 0, spared = 0;
+    uint32_t tried = 0, moved = 0;
     for (uint64_t seed = 0; seed < 500; seed++) {
         rf_bench b;
         rf_bench_open_random(&b, seed);
@@ -311,9 +311,7 @@ static void tampering_is_refuted(void **state)
                 b.kernel->annotation_words.items[note.value + note.count - 1] ^= 64;
             }
             remove_annotation(b.kernel, a);
-            bool spare = check(&b); /* the interval before it could have had it, too */
-            assert_true(!spare || replay(&b, "ltrf", n));
-            spared += spare;
+            assert_false(check(&b));
             hd_annotation next = note;
             next.instruction++;
             if (next.instruction < b.kernel->instructions.count && !hd_annotation_at(b.kernel, note.kind, next.instruction, 0)) {
@@ -333,7 +331,7 @@ static void tampering_is_refuted(void **state)
         assert_false(check(&b));
         rf_bench_close(&b);
     }
-    assert_true(tried > 1000 && moved > 300 && spared < tried / 200);
+    assert_true(tried > 1000 && moved > 300);
 }
 
 /* Every dead bit that the pass did not set is refuted: it finds all of them. */
