@@ -155,7 +155,8 @@ void hd_crew_compare(hd_crew *crew, uint64_t index, hd_footprint *footprint)
 void hd_crew_print(void *context, const char *text, size_t size)
 {
     hd_crew *crew = context;
-    memcpy(hd_array_extend(&crew->printed, size), text, size);
+    if (size)
+        memcpy(hd_array_extend(&crew->printed, size), text, size);
 }
 
 void hd_crew_keep_heap(hd_crew *crew)
@@ -165,8 +166,9 @@ void hd_crew_keep_heap(hd_crew *crew)
     crew->heap_kept = true;
     crew->heap_before.next = crew->heap->next;
     crew->heap_before.index = crew->heap->index;
-    memcpy(hd_array_extend(&crew->heap_before.blocks, crew->heap->blocks.count), crew->heap->blocks.items,
-           crew->heap->blocks.count * sizeof *crew->heap->blocks.items);
+    if (crew->heap->blocks.count)
+        memcpy(hd_array_extend(&crew->heap_before.blocks, crew->heap->blocks.count), crew->heap->blocks.items,
+               crew->heap->blocks.count * sizeof *crew->heap->blocks.items);
 }
 
 static void undo(hd_crew *crew)
@@ -177,8 +179,9 @@ static void undo(hd_crew *crew)
     crew->heap->next = crew->heap_before.next;
     crew->heap->index = crew->heap_before.index;
     crew->heap->blocks.count = 0;
-    memcpy(hd_array_extend(&crew->heap->blocks, crew->heap_before.blocks.count), crew->heap_before.blocks.items,
-           crew->heap_before.blocks.count * sizeof *crew->heap->blocks.items);
+    if (crew->heap_before.blocks.count)
+        memcpy(hd_array_extend(&crew->heap->blocks, crew->heap_before.blocks.count), crew->heap_before.blocks.items,
+               crew->heap_before.blocks.count * sizeof *crew->heap->blocks.items);
 }
 
 hd_crew_result hd_crew_finish(hd_crew *crew)

@@ -40,7 +40,7 @@ typedef struct exchange {
 static uint32_t of_ballot(uint32_t lane) { (void)lane; return 0x555 & ((1u << ENDED) - 1); }
 static uint32_t of_all(uint32_t lane) { (void)lane; return 1; }
 static uint32_t of_down(uint32_t lane) { return lane + 4 < ENDED ? lane + 4 : lane; } /* from an ended lane: its own value */
-static uint32_t of_match(uint32_t lane) { return 0x11111111 << lane % 4 & ((1u << ENDED) - 1); }
+static uint32_t of_match(uint32_t lane) { return 0x11111111u << lane % 4 & ((1u << ENDED) - 1); }
 static uint32_t of_sum(uint32_t lane) { (void)lane; return ENDED * (ENDED - 1) / 2; }
 static uint32_t of_elect(uint32_t lane) { (void)lane; return 0; }
 static uint32_t of_nothing(uint32_t lane) { return lane; }
