@@ -2,7 +2,7 @@
 #
 #   make                 the program build/heddle and the library build/libheddle.a
 #   make deps            installs what the build and the tests need (Debian), or says what to install
-#   make demo            deps where something is missing, build, rewrite and replay the examples
+#   make demo            deps where something is missing, build quietly, and replay two examples under every technique
 #   make check           deps where something is missing, build, all tests; last line: N passed, N failed
 #   make help            the other targets
 #
@@ -40,7 +40,10 @@ ALL_LDFLAGS = $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -pthread \
 LIBS := -lxxhash -ljansson -lyaml -liberty -lm
 
 # ---- what there is -------------------------------------------------------------------------------------------------
-LIB_DIRS := base target ir lexer parser passes passes/check hwmodel hwmodel/exec hwmodel/rf hwmodel/sm emitters driver
+LIB_DIRS := base target ir lexer parser passes passes/analysis passes/graph passes/clean passes/regalloc passes/estimate \
+            passes/technique passes/manager passes/check hwmodel hwmodel/memory hwmodel/exec/crew hwmodel/exec/state \
+            hwmodel/exec/ops hwmodel/exec/checks hwmodel/exec/control hwmodel/exec/decode hwmodel/launch hwmodel/rf \
+            emitters driver driver/report driver/replay driver/api
 LIB_C := $(wildcard $(LIB_DIRS:%=%/*.c))
 LIB_RE := $(wildcard $(LIB_DIRS:%=%/*.re))
 LIB_Y := $(wildcard $(LIB_DIRS:%=%/*.y))
@@ -57,13 +60,13 @@ UNIT := $(UNIT_C:%.c=$(O)/%)
 UNIT_HELP_OBJ := $(UNIT_HELP_C:%.c=$(O)/obj/%.o)
 FUZZ_C := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS := $(FUZZ_C:%.c=$(O)/%)
-SUITES := $(wildcard tools/check-layers tools/check-headers tools/check-man tests/*/run)
+SUITES := $(wildcard tools/check-format tools/check-layers tools/check-headers tools/check-man tests/*/run)
 LIB := $(O)/libheddle.$(if $(SHARED),so,a)
 PROGRAM := $(if $(CLI_C),$(O)/heddle)
 
 all: $(LIB) $(PROGRAM)
-.PHONY: all deps demo check sanitize coverage campaign-liveness campaign-exec campaign-techniques mutation fuzz fuzzers tests bench papers bless install check-layers metrics format clean \
-        help deps-browser deps-fuzz missing-deps FORCE
+.PHONY: all deps demo check sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques mutation fuzz fuzzers tests bench papers bless install check-layers metrics format clean \
+        help deps-browser deps-format deps-fuzz missing-deps FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -126,6 +129,8 @@ deps:
 	$(Q)tools/deps install build test
 deps-browser:
 	$(Q)tools/deps install build test browser
+deps-format:
+	$(Q)tools/deps install build test format
 deps-fuzz:
 	$(Q)tools/deps install build test fuzz
 missing-deps:
@@ -134,8 +139,7 @@ missing-deps:
 ENVIRONMENT = TOP='$(CURDIR)' BUILD='$(abspath $(O))' HEDDLE='$(abspath $(O))/heddle' CC='$(CC)' LC_ALL=C
 
 demo: missing-deps
-	+$(Q)$(SUBMAKE) all
-	$(Q)$(ENVIRONMENT) tools/demo
+	+$(Q)$(ENVIRONMENT) MAKE='$(SUBMAKE)' tools/demo
 
 tests: all $(UNIT)
 check: missing-deps
@@ -148,6 +152,10 @@ bless:
 
 sanitize:
 	+$(Q)$(SUBMAKE) O=$(O)-sanitize SANITIZE=1 CFLAGS='-O1 -g' check
+# Data races: all examples on four host threads.
+sanitize-threads:
+	+$(Q)$(SUBMAKE) O=$(O)-threads CFLAGS='-O1 -g -fsanitize=thread' all
+	$(Q)TOP='$(CURDIR)' BUILD='$(abspath $(O))-threads' HEDDLE='$(abspath $(O))-threads/heddle' tools/sanitize-threads
 coverage:
 	-+$(Q)$(SUBMAKE) O=$(O)-coverage CFLAGS='-O0 -g --coverage' check
 	$(Q)tools/coverage $(O)-coverage
@@ -183,7 +191,7 @@ check-layers:
 metrics:
 	$(Q)tools/metrics $(LIB_DIRS) cli
 format:
-	clang-format -i $(wildcard $(LIB_DIRS:%=%/*.[ch]) cli/*.[ch] include/heddle/*.h tests/unit/*.[ch] tests/fuzz/*.c)
+	clang-format -i $$(tools/check-format --list)
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include/heddle
@@ -196,9 +204,9 @@ install: all
 	    install -m 644 $(wildcard target/gpus/*.yaml) $(DESTDIR)$(PREFIX)/share/heddle/gpus/)
 
 clean:
-	rm -rf $(O) $(O)-sanitize $(O)-coverage $(O)-fuzz $(O)-mutation
+	rm -rf $(O) $(O)-sanitize $(O)-threads $(O)-coverage $(O)-fuzz $(O)-mutation
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all deps deps-browser deps-fuzz demo check bless sanitize coverage campaign-liveness campaign-exec campaign-techniques mutation fuzz bench papers'
+	@echo 'Targets: all deps deps-browser deps-format deps-fuzz demo check bless sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques mutation fuzz bench papers'
 	@echo '         install check-layers metrics format clean'

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #ifdef HD_ARENA_GAPS
@@ -21,10 +22,10 @@ enum { FIRST_CHUNK_BYTES = 4096, LAST_CHUNK_BYTES = 1 << 20 };
 
 struct hd_arena_chunk {
     hd_arena_chunk *next;
-    size_t bytes; /* of room, behind this head */
+    size_t bytes; /* of room, after this head */
     _Alignas(16) char room[];
 };
-_Static_assert(sizeof(hd_arena_chunk) % 16 == 0, "the room behind the head is aligned");
+_Static_assert(sizeof(hd_arena_chunk) % 16 == 0, "the room after the head is aligned");
 
 static void (*at_out_of_memory)(void);
 
@@ -55,6 +56,17 @@ void *hd_calloc(size_t count, size_t bytes)
     void *room = calloc(count ? count : 1, bytes ? bytes : 1);
     if (!room)
         hd_out_of_memory(bytes && count > SIZE_MAX / bytes ? SIZE_MAX : count * bytes);
+    return room;
+}
+
+void *hd_malloc_huge_page(void)
+{
+    void *room = aligned_alloc(HD_HUGE_PAGE_BYTES, HD_HUGE_PAGE_BYTES);
+    if (!room)
+        hd_out_of_memory(HD_HUGE_PAGE_BYTES);
+#ifdef MADV_HUGEPAGE
+    madvise(room, HD_HUGE_PAGE_BYTES, MADV_HUGEPAGE);
+#endif
     return room;
 }
 

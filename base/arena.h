@@ -23,10 +23,10 @@ void hd_arena_free(hd_arena *arena); /* all memory back; the arena is empty and 
 static inline void *hd_arena_alloc(hd_arena *arena, size_t bytes); /* aligned to 16, not cleared; never NULL */
 void *hd_arena_calloc(hd_arena *arena, size_t bytes);              /* aligned to 16, zeroed */
 void *hd_arena_copy(hd_arena *arena, const void *from, size_t bytes);
-char *hd_arena_string(hd_arena *arena, const char *text, size_t length); /* copy with a NUL behind */
+char *hd_arena_string(hd_arena *arena, const char *text, size_t length); /* copy with a NUL after */
 char *hd_arena_printf(hd_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Under the address sanitizer every piece has a poisoned gap behind it, so that an overrun is found. */
+/* Under the address sanitizer every piece has a poisoned gap after it, so that an overrun is found. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define HD_ARENA_GAPS 1
@@ -54,8 +54,11 @@ static inline void *hd_arena_alloc(hd_arena *arena, size_t bytes)
 /* malloc family that never returns NULL. */
 void *hd_malloc(size_t bytes);
 void *hd_calloc(size_t count, size_t bytes);
+enum { HD_HUGE_PAGE_BYTES = 2 << 20 };
+void *
+hd_malloc_huge_page(void); /* HD_HUGE_PAGE_BYTES, for free(); one page fault where the system can, instead of 512 */
 void *hd_realloc(void *old, size_t bytes);
-enum { HD_OUT_OF_MEMORY_STATUS = 7 }; /* as HD_STATUS_MEMORY */
+enum { HD_OUT_OF_MEMORY_STATUS = 7 };          /* as HD_STATUS_MEMORY */
 _Noreturn void hd_out_of_memory(size_t bytes); /* bytes: 0 where nobody knows */
 /* What a program has to do before that, from any thread. To be set before there are others. */
 void hd_at_out_of_memory(void (*clean_up)(void));

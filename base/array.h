@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HD_ARRAY(type)               \
-    struct {                         \
-        type *items;                 \
-        uint32_t count, capacity;    \
+#define HD_ARRAY(type)            \
+    struct {                      \
+        type *items;              \
+        uint32_t count, capacity; \
     }
 
 /* Named form, where a function takes or returns one. */
@@ -28,32 +28,32 @@ HD_ARRAY_TYPE(hd_u32_array, uint32_t);
 
 void *hd_array_grow(void *items, uint32_t *capacity, uint64_t needed, size_t item_bytes);
 
-#define hd_array_reserve(a, n)                                                                           \
-    do {                                                                                                 \
-        if ((uint64_t)(n) > (a)->capacity)                                                               \
-            (a)->items = hd_array_grow((a)->items, &(a)->capacity, (uint64_t)(n), sizeof *(a)->items);   \
+#define hd_array_reserve(a, n)                                                                         \
+    do {                                                                                               \
+        if ((uint64_t)(n) > (a)->capacity)                                                             \
+            (a)->items = hd_array_grow((a)->items, &(a)->capacity, (uint64_t)(n), sizeof *(a)->items); \
     } while (0)
-#define hd_array_push(a, ...)                              \
-    do {                                                   \
-        hd_array_reserve((a), (uint64_t)(a)->count + 1);   \
-        (a)->items[(a)->count++] = (__VA_ARGS__);          \
+#define hd_array_push(a, ...)                            \
+    do {                                                 \
+        hd_array_reserve((a), (uint64_t)(a)->count + 1); \
+        (a)->items[(a)->count++] = (__VA_ARGS__);        \
     } while (0)
 /* Makes room for n more, uncleared; the address of the first. */
-#define hd_array_extend(a, n)                                                              \
-    (((uint64_t)(a)->count + (n) > (a)->capacity                                           \
-          ? (void)((a)->items = hd_array_grow((a)->items, &(a)->capacity,                  \
-                                              (uint64_t)(a)->count + (n), sizeof *(a)->items)) \
-          : (void)0),                                                                      \
+#define hd_array_extend(a, n)                                                                                     \
+    (((uint64_t)(a)->count + (n) > (a)->capacity                                                                  \
+          ? (void)((a)->items =                                                                                   \
+                       hd_array_grow((a)->items, &(a)->capacity, (uint64_t)(a)->count + (n), sizeof *(a)->items)) \
+          : (void)0),                                                                                             \
      (a)->count += (uint32_t)(n), (a)->items + (a)->count - (n))
 #define hd_array_pop(a) ((a)->items[--(a)->count])
 #define hd_array_last(a) ((a)->items[(a)->count - 1])
 #define hd_array_clear(a) ((void)((a)->count = 0))
-#define hd_array_fit(a)                                                                       \
-    do {                                                                                      \
-        if ((a)->count < (a)->capacity && (a)->count) {                                       \
-            (a)->items = hd_realloc((a)->items, (size_t)(a)->count * sizeof *(a)->items);     \
-            (a)->capacity = (a)->count;                                                       \
-        }                                                                                     \
+#define hd_array_fit(a)                                                                   \
+    do {                                                                                  \
+        if ((a)->count < (a)->capacity && (a)->count) {                                   \
+            (a)->items = hd_realloc((a)->items, (size_t)(a)->count * sizeof *(a)->items); \
+            (a)->capacity = (a)->count;                                                   \
+        }                                                                                 \
     } while (0)
 #define hd_array_free(a) (free((a)->items), (a)->items = NULL, (a)->count = (a)->capacity = 0)
 

@@ -1,9 +1,10 @@
-/* HD_CLONES: versions of a function for several CPUs, chosen when the program is loaded. Where the compiler cannot, there is one. */
+/* HD_CLONES: versions of a function for several CPUs, chosen when the program is loaded. Where the compiler cannot,
+ * there is one. */
 #ifndef HD_BASE_CLONES_H
 #define HD_BASE_CLONES_H
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
-    defined(__linux__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__) && defined(__linux__)
 #define HD_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define HD_CLONES

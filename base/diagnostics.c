@@ -16,6 +16,7 @@ static const row rows[HD_DIAGNOSTIC_COUNT] = {
 };
 
 const char *hd_diagnostic_slug(hd_diagnostic_kind kind) { return rows[kind].slug; }
+uint8_t hd_diagnostic_default(hd_diagnostic_kind kind) { return rows[kind].severity; }
 const char *hd_diagnostic_summary(hd_diagnostic_kind kind) { return rows[kind].summary; }
 
 int hd_diagnostic_from_slug(const char *slug)
@@ -23,6 +24,13 @@ int hd_diagnostic_from_slug(const char *slug)
     for (int kind = 0; kind < HD_DIAGNOSTIC_COUNT; kind++)
         if (strcmp(rows[kind].slug, slug) == 0)
             return kind;
+#define HD_DIAGNOSTIC(id, slug, severity, summary)
+#define HD_FORMER_SLUG(id, former) \
+    if (strcmp(former, slug) == 0) \
+        return HD_DIAG_##id;
+#include "base/diagnostics.def"
+#undef HD_DIAGNOSTIC
+#undef HD_FORMER_SLUG
     return -1;
 }
 
@@ -60,6 +68,8 @@ void hd_diagnostics_merge(hd_diagnostics *into, const hd_diagnostics *from)
 {
     for (const hd_diagnostic *d = from->first; d; d = d->next) {
         hd_diagnostic *copy = hd_report(into, d->kind, d->source, d->span, "%s", d->message);
+        if (copy)
+            copy->about_file = d->about_file;
         for (const hd_note *n = d->notes; n; n = n->next)
             hd_note_add(into, copy, n->source, n->span, "%s", n->message);
     }
@@ -67,7 +77,7 @@ void hd_diagnostics_merge(hd_diagnostics *into, const hd_diagnostics *from)
 
 static uint32_t sum_of(uint32_t count, uint32_t more) { return more > UINT32_MAX - count ? UINT32_MAX : count + more; }
 
-/* What a part has dropped is over the limit of the whole too: as many of the same severity stand before it. */
+/* What a part has dropped is over the limit of the whole too: as many of the same severity precede it. */
 void hd_diagnostics_join(hd_diagnostics *whole, const hd_diagnostics *part)
 {
     uint32_t errors = sum_of(whole->error_count, part->error_count);
@@ -85,7 +95,7 @@ void hd_diagnostics_free(hd_diagnostics *diagnostics)
     hd_diagnostics_init(diagnostics);
 }
 
-/* The text behind `prefix`, or NULL. */
+/* The text after `prefix`, or NULL. */
 static const char *after(const char *text, const char *prefix)
 {
     size_t length = strlen(prefix);

@@ -1,6 +1,6 @@
 /* Diagnostics: what is wrong in the user's input, where, and how to go on.
  *
- * Every kind stands once in base/diagnostics.def with its stable slug and default severity. A diagnostic has a place in
+ * Every kind occurs once in base/diagnostics.def with its stable slug and default severity. A diagnostic has a place in
  * a source, a message and any number of notes. They are collected, never printed by the library: the program renders
  * them as text (with source line and caret), JSON or SARIF.
  */
@@ -21,7 +21,8 @@ typedef enum hd_diagnostic_kind {
 
 const char *hd_diagnostic_slug(hd_diagnostic_kind kind);
 const char *hd_diagnostic_summary(hd_diagnostic_kind kind);
-int hd_diagnostic_from_slug(const char *slug); /* -1 where unknown */
+uint8_t hd_diagnostic_default(hd_diagnostic_kind kind); /* hd_severity or HD_SILENT: what no -W changes */
+int hd_diagnostic_from_slug(const char *slug);          /* -1 where unknown */
 
 typedef struct hd_note {
     hd_source *source; /* NULL: no place */
@@ -35,6 +36,7 @@ typedef struct hd_diagnostic {
     hd_severity severity; /* after -W options */
     hd_source *source;    /* NULL: about no file */
     hd_span span;
+    bool about_file; /* the whole source, whatever the span: no line is shown */
     const char *message;
     hd_note *notes; /* in order of adding */
     struct hd_diagnostic *next;
@@ -52,7 +54,7 @@ typedef struct hd_diagnostics {
 enum { HD_SILENT = 0xff, HD_WARNING_ALWAYS = 0xfe /* a warning even where warnings are errors */ };
 
 void hd_diagnostics_init(hd_diagnostics *diagnostics);
-/* The same limit and severities as `whole`, for a part of the work that is done beside others. */
+/* The same limit and severities as `whole`, for a part of the work that is done in parallel with others. */
 void hd_diagnostics_init_part(hd_diagnostics *part, const hd_diagnostics *whole);
 void hd_diagnostics_free(hd_diagnostics *diagnostics);
 
@@ -72,8 +74,8 @@ hd_source *hd_diagnostics_source(hd_diagnostics *diagnostics, const char *name, 
 
 /* Reports again in `into` what `from` holds, in order, under `into`'s limits and severities. */
 void hd_diagnostics_merge(hd_diagnostics *into, const hd_diagnostics *from);
-/* The same of a part; `whole` is then as if all had been reported there, in the order of joining. Texts that the part owns must live as
- * long as `whole`. */
+/* The same of a part; `whole` is then as if all had been reported there, in the order of joining. Texts that the part
+ * owns must live as long as `whole`. */
 void hd_diagnostics_join(hd_diagnostics *whole, const hd_diagnostics *part);
 
 /* True once as many errors as are kept have been reported: parsing may stop. */

@@ -1,5 +1,5 @@
 /* Interned strings: open addressing with linear probing, at most half full. Expected constant time a look-up; the first
- * probe of a short text stands in the header. Names of more than 4 GiB do not exist (a source text is shorter). */
+ * probe of a short text is in the header. Names of more than 4 GiB do not exist (a source text is shorter). */
 #include "base/intern.h"
 
 #include <assert.h>
@@ -89,7 +89,8 @@ void hd_names_copy(hd_names *names, const hd_names *from)
     *names = (hd_names){.slots = hd_calloc(1, bytes), .slot_mask = from->slot_mask};
     hd_arena_init(&names->arena);
     memcpy(names->slots, from->slots, bytes);
-    memcpy(hd_array_extend(&names->entries, from->entries.count), from->entries.items, from->entries.count * sizeof *from->entries.items);
+    memcpy(hd_array_extend(&names->entries, from->entries.count), from->entries.items,
+           from->entries.count * sizeof *from->entries.items);
 }
 
 void hd_names_free(hd_names *names)

@@ -1,6 +1,6 @@
 /* Interned strings: equal texts have equal ids, so that names compare as integers and index side arrays.
  *
- * Ids are dense from 1; 0 (HD_NO_NAME) is no name. The texts live in the table's arena, each with a NUL behind,
+ * Ids are dense from 1; 0 (HD_NO_NAME) is no name. The texts live in the table's arena, each with a NUL after,
  * until the table is freed.
  */
 #ifndef HD_BASE_INTERN_H
@@ -17,7 +17,7 @@ typedef struct hd_name_entry {
     uint32_t hash; /* of the text; the same in every table and run */
 } hd_name_entry;
 
-/* A slot of the hash table. A text of up to 16 bytes stands in `low` and `high` itself (first and last bytes, NUL
+/* A slot of the hash table. A text of up to 16 bytes is in `low` and `high` itself (first and last bytes, NUL
  * padded), so that looking it up touches one slot and no text; of a longer one, `low` is its XXH3. */
 typedef struct hd_name_slot {
     uint64_t low, high;
@@ -50,7 +50,7 @@ static inline uint32_t hd_names_length(const hd_names *names, hd_name name)
     return names->entries.items[name].length;
 }
 
-/* ---- the hot path ---- */
+/* ---- the hot path ------------------------------------------------------------------------------------------------ */
 
 hd_name hd_names_add_slow(hd_names *names, hd_name_slot key, const char *text); /* a long or a new one */
 

@@ -66,7 +66,4 @@ uint32_t hd_spare_take(hd_spare *spare, uint32_t most)
     return there < most ? there : most;
 }
 
-void hd_spare_give(hd_spare *spare, uint32_t count)
-{
-    atomic_fetch_add(&spare->count, count);
-}
+void hd_spare_give(hd_spare *spare, uint32_t count) { atomic_fetch_add(&spare->count, count); }

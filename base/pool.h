@@ -6,12 +6,14 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Calls work(context, index, worker) for every index; returns when all are done. threads = 0: as many as there are CPUs;
- * 1: in the caller. `worker` is below the number of threads, for scratch memory. */
-void hd_parallel(uint32_t threads, uint32_t count, void (*work)(void *context, uint32_t index, uint32_t worker), void *context);
+/* Calls work(context, index, worker) for every index; returns when all are done. threads = 0: as many as there are
+ * CPUs; 1: in the caller. `worker` is below the number of threads, for scratch memory. */
+void hd_parallel(uint32_t threads, uint32_t count, void (*work)(void *context, uint32_t index, uint32_t worker),
+                 void *context);
 uint32_t hd_cpu_count(void);
 
-/* Threads of a job that have nothing to do now: whoever in it has use for some takes them, and gives them back when that is done. */
+/* Threads of a job that have nothing to do now: whoever in it has use for some takes them, and gives them back when
+ * that is done. */
 typedef struct hd_spare {
     atomic_uint count;
 } hd_spare;

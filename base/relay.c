@@ -1,4 +1,5 @@
-/* Relays of batches: see relay.h. Of the readers that nobody works for, whoever looks for work takes the one that is back farthest. */
+/* Relays of batches: see relay.h. Of the readers that nobody works for, whoever looks for work takes the one that is
+ * back farthest. */
 #include "base/relay.h"
 #include "base/arena.h"
 #include <pthread.h>
@@ -23,7 +24,8 @@ struct hd_relay {
     reader readers[];
 };
 
-hd_relay *hd_relay_new(uint32_t readers, uint32_t behind, bool (*read)(void *context, uint32_t reader, uint32_t slot), void *context)
+hd_relay *hd_relay_new(uint32_t readers, uint32_t behind, bool (*read)(void *context, uint32_t reader, uint32_t slot),
+                       void *context)
 {
     hd_relay *r = hd_calloc(1, sizeof *r + readers * sizeof *r->readers);
     r->read = read;
@@ -54,12 +56,9 @@ void hd_relay_threads(hd_relay *r, uint32_t threads, hd_spare *spare)
     r->threads = hd_realloc(r->threads, (r->helpers_most + 1u) * sizeof *r->threads);
 }
 
-uint32_t hd_relay_slot(const hd_relay *r)
-{
-    return (uint32_t)(r->made % (r->behind + 1u));
-}
+uint32_t hd_relay_slot(const hd_relay *r) { return (uint32_t)(r->made % (r->behind + 1u)); }
 
-/* ---- under the lock ------------------------------------------------------------------------------------------------------ */
+/* ---- under the lock ---------------------------------------------------------------------------------------------- */
 
 /* Batches that all have read. */
 static uint64_t read_by_all(const hd_relay *r)
@@ -105,7 +104,7 @@ static void read_or_wait(hd_relay *r)
         pthread_cond_wait(&r->moved, &r->lock);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------------------------------- */
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
 
 static void *help(void *relay)
 {
@@ -137,7 +136,7 @@ static void dismiss_helpers(hd_relay *r)
     r->helpers = 0;
 }
 
-/* Until at most `behind` batches are not read by all. */
+/* Until at most `after` batches are not read by all. */
 static void read_on(hd_relay *r, uint32_t behind)
 {
     while (read_by_all(r) + behind < r->made) {

@@ -17,7 +17,8 @@ typedef struct hd_sequences {
 
 enum { HD_SEQUENCES_NONE = 0xffffffffu };
 
-/* The number of these words, which are added where they are new and there are fewer than `most` so far; else HD_SEQUENCES_NONE. */
+/* The number of these words, which are added where they are new and there are fewer than `most` so far; else
+ * HD_SEQUENCES_NONE. */
 uint32_t hd_sequences_number(hd_sequences *s, const uint32_t *words, uint32_t count, uint32_t most);
 void hd_sequences_free(hd_sequences *s);
 

@@ -9,8 +9,8 @@
 enum { PAD_BYTES = 16, FIRST_READ_BYTES = 1 << 16 };
 static const uint64_t LONGEST_BYTES = UINT32_MAX - PAD_BYTES, LONGEST_STREAM_BYTES = 1ull << 28;
 
-/* Room for one byte more than the file has, so that one read past its end tells that it did not grow. 0: too long. What is no
- * regular file may never end (/dev/zero). */
+/* Room for one byte more than the file has, so that one read past its end reports that it did not grow. 0: too long.
+ * What is no regular file may never end (/dev/zero). */
 static uint64_t room_for(int file, uint64_t *longest)
 {
     struct stat facts;

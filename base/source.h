@@ -1,4 +1,5 @@
-/* A source text with its name and, made on demand, its line table. Places are byte offsets (texts are at most 4 GiB - 16). */
+/* A source text with its name and, made on demand, its line table. Places are byte offsets (texts are at most 4 GiB -
+ * 16). */
 #ifndef HD_BASE_SOURCE_H
 #define HD_BASE_SOURCE_H
 
@@ -14,15 +15,16 @@ typedef struct hd_position {
 } hd_position;
 
 typedef struct hd_source {
-    const char *name;    /* as the user gave it; "<stdin>" for - ; owned */
-    char *text;          /* `length` bytes and at least 16 NUL bytes behind (scanners need no end test); owned */
+    const char *name; /* as the user gave it; "<stdin>" for - ; owned */
+    char *text;       /* `length` bytes and at least 16 NUL bytes after (scanners need no end test); owned */
     uint32_t length;
-    hd_u32_array lines;  /* offset of each line's first byte; empty until hd_source_position is asked */
-    hd_u32_array joined; /* ascending; what begins here behind a line end is in the file's line before: an abbreviation was written out */
+    hd_u32_array lines; /* offset of each line's first byte; empty until hd_source_position is asked */
+    /* ascending; what begins here after a line end is in the file's line before: an abbreviation was written out */
+    hd_u32_array joined;
 } hd_source;
 
-/* Reads a file ("-" is standard input). false with errno set where it cannot be read or is too long (EFBIG): over 4 GiB, or over
- * 256 MiB of what is no regular file and may never end. */
+/* Reads a file ("-" is standard input). false with errno set where it cannot be read or is too long (EFBIG): over 4
+ * GiB, or over 256 MiB of what is no regular file and may never end. */
 bool hd_source_read(hd_source *source, const char *path);
 const char *hd_source_why(int error); /* that errno in words */
 /* Copies a text. */

@@ -1,4 +1,4 @@
-/* Buffered output to a file descriptor or to memory. Errors are remembered, and told once at the end. */
+/* Buffered output to a file descriptor or to memory. Errors are remembered, and reported once at the end. */
 #ifndef HD_BASE_WRITER_H
 #define HD_BASE_WRITER_H
 

@@ -15,7 +15,7 @@ typedef struct reader {
     uint32_t characters;
 } reader;
 
-/* ---- reading ------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static void index_characters(reader *r)
 {
@@ -55,7 +55,7 @@ static void report_duplicates(const hd_yaml_node *mapping)
         }
         hd_name name = hd_names_add(&names, key->text, key->length);
         if (first_of[name]) {
-            hd_diagnostic *d = hd_yaml_error(key, HD_DIAG_BAD_KEY, "key '%s' stands twice", key->text);
+            hd_diagnostic *d = hd_yaml_error(key, HD_DIAG_BAD_KEY, "key '%s' occurs twice", key->text);
             hd_note_add(key->document->diagnostics, d, &key->document->source, first_of[name]->span,
                         "the first one is here");
         }
@@ -217,12 +217,20 @@ static hd_yaml *new_yaml(hd_diagnostics *diagnostics)
 
 hd_yaml *hd_yaml_read(const char *path, hd_diagnostics *diagnostics)
 {
+    return hd_yaml_read_unless(path, NULL, diagnostics);
+}
+
+hd_yaml *hd_yaml_read_unless(const char *path, bool (*refuses)(hd_source *, hd_diagnostics *),
+                             hd_diagnostics *diagnostics)
+{
     hd_yaml *out = new_yaml(diagnostics);
     if (!hd_source_read(&out->source, path)) {
-        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read %s: %s", path, hd_source_why(errno));
+        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read %s: %s", path,
+                  hd_source_why(errno));
         return out;
     }
-    parse(out);
+    if (!refuses || !refuses(&out->source, diagnostics))
+        parse(out);
     return out;
 }
 
@@ -257,11 +265,12 @@ void hd_yaml_free(hd_yaml *yaml)
     free(yaml);
 }
 
-/* ---- asking -------------------------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
 
-static hd_diagnostic *report(hd_diagnostics *diagnostics, const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, va_list list)
-    __attribute__((format(printf, 4, 0)));
-static hd_diagnostic *report(hd_diagnostics *diagnostics, const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, va_list list)
+static hd_diagnostic *report(hd_diagnostics *diagnostics, const hd_yaml_node *node, hd_diagnostic_kind kind,
+                             const char *format, va_list list) __attribute__((format(printf, 4, 0)));
+static hd_diagnostic *report(hd_diagnostics *diagnostics, const hd_yaml_node *node, hd_diagnostic_kind kind,
+                             const char *format, va_list list)
 {
     char message[512];
     vsnprintf(message, sizeof message, format, list);
@@ -277,7 +286,8 @@ hd_diagnostic *hd_yaml_error(const hd_yaml_node *node, hd_diagnostic_kind kind, 
     return diagnostic;
 }
 
-hd_diagnostic *hd_yaml_report(hd_diagnostics *diagnostics, const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, ...)
+hd_diagnostic *hd_yaml_report(hd_diagnostics *diagnostics, const hd_yaml_node *node, hd_diagnostic_kind kind,
+                              const char *format, ...)
 {
     va_list list;
     va_start(list, format);

@@ -9,7 +9,7 @@
  *
  * Getters report bad-key and bad-value at the node and return false (NULL); with a NULL node they return false
  * silently, so that calls chain. Scalars have no type but that which is asked for: a plain 0x10 is a number where a
- * number is wanted. A key that stands twice is reported while reading. Anchors and aliases work; no tags but the
+ * number is wanted. A key that occurs twice is reported while reading. Anchors and aliases work; no tags but the
  * standard ones; one document a file.
  */
 #ifndef HD_BASE_YAML_H
@@ -24,7 +24,7 @@ struct hd_yaml_node {
     struct hd_yaml *document;
     uint8_t kind;
     bool plain;       /* SCALAR: written without quotes */
-    const char *text; /* SCALAR: its value, NUL behind; may hold NULs */
+    const char *text; /* SCALAR: its value, NUL after; may hold NULs */
     uint32_t length;
     uint32_t count;             /* SEQUENCE: elements; MAPPING: pairs */
     const hd_yaml_node **items; /* SEQUENCE: elements; MAPPING: key, value, key, value ... in text order */
@@ -40,6 +40,9 @@ typedef struct hd_yaml {
 } hd_yaml;
 
 hd_yaml *hd_yaml_read(const char *path, hd_diagnostics *diagnostics); /* never NULL; "-" is standard input */
+/* The same; a source that `refuses` reports and says true of is not read. */
+hd_yaml *hd_yaml_read_unless(const char *path, bool (*refuses)(hd_source *, hd_diagnostics *),
+                             hd_diagnostics *diagnostics);
 hd_yaml *hd_yaml_from_memory(const char *name, const char *text, size_t length, hd_diagnostics *diagnostics);
 void hd_yaml_free(hd_yaml *yaml);
 /* An empty document, freed with `yaml`: for the text of a file that it names, so that nodes can have a place there. */
@@ -49,8 +52,8 @@ hd_yaml *hd_yaml_attach(hd_yaml *yaml);
 hd_diagnostic *hd_yaml_error(const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same elsewhere than where reading reports: for who uses what was read, side by side with others. */
-hd_diagnostic *hd_yaml_report(hd_diagnostics *diagnostics, const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+hd_diagnostic *hd_yaml_report(hd_diagnostics *diagnostics, const hd_yaml_node *node, hd_diagnostic_kind kind,
+                              const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* The node is of that kind; else bad-value. */
 bool hd_yaml_mapping(const hd_yaml_node *node);

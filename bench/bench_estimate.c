@@ -5,7 +5,8 @@
  *
  * -r also prints for each number of registers up to 128 the room around it (rN=M), which a fit of the model needs. */
 #include "parser/parse.h"
-#include "passes/estimate.h"
+#include "passes/estimate/estimate.h"
+#include "passes/manager/manager.h"
 
 #include <stdio.h>
 

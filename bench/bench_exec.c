@@ -1,24 +1,25 @@
 /* Speed of the functional model: thread instructions per second of launch files, without any sink, on one thread and on
- * more. The fastest of several runs counts; every run starts from the same memory. Also the memory that a resident
+ * more. The fastest of several runs counts; every run starts from the same memory. What more threads add to the
+ * processor time is mostly the search for thread blocks that touch each other's bytes. Also the memory that a resident
  * thread takes, beside what its registers and local memory alone would.
  *
  * bench_exec [-t THREADS] [-r RUNS] FILE.yaml.. */
 #include "driver/status.h"
-#include "hwmodel/launch.h"
+#include "hwmodel/launch/launch.h"
 #include "parser/parse.h"
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
-static double now(void)
+static double now(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 typedef struct result {
-    double seconds;
+    double seconds, processor; /* the least of all runs, each */
     hd_exec_statistics statistics;
     hd_program_facts facts;
     uint32_t warps; /* of a CTA */
@@ -33,19 +34,21 @@ static void run_once(const hd_launch_file *file, hd_module *module, hd_diagnosti
         return;
     s->options.threads = threads;
     s->options.instruction_limit = 0;
-    double start = now();
+    double start = now(CLOCK_MONOTONIC), busy = now(CLOCK_PROCESS_CPUTIME_ID);
     hd_exec_status status = hd_session_run(s, NULL, &statistics);
-    double seconds = now() - start;
+    double seconds = now(CLOCK_MONOTONIC) - start, processor = now(CLOCK_PROCESS_CPUTIME_ID) - busy;
     r->good = status == HD_EXEC_DONE;
     if (!r->seconds || seconds < r->seconds)
         r->seconds = seconds;
+    if (!r->processor || processor < r->processor)
+        r->processor = processor;
     r->statistics = statistics;
     r->facts = hd_program_describe(s->programs[0]);
     r->warps = hd_grid_warps_per_cta(&s->grids[0]);
     hd_session_close(s);
 }
 
-static void print(const char *name, uint32_t threads, const result *r, double alone)
+static void print(const char *name, uint32_t threads, const result *r, const result *alone)
 {
     double needed = r->facts.register_bytes_per_warp / 32.0 + r->facts.local_bytes_per_thread;
     double taken = (double)r->statistics.cta_bytes / (32.0 * r->warps);
@@ -53,7 +56,8 @@ static void print(const char *name, uint32_t threads, const result *r, double al
            1e-6 * (double)r->statistics.thread_instructions, r->seconds,
            1e-6 * (double)r->statistics.thread_instructions / r->seconds);
     if (threads > 1)
-        printf(", %.2f times as fast\n", alone / r->seconds);
+        printf(", %.2f times as fast, processor time %+.1f %%\n", alone->seconds / r->seconds,
+               100 * (r->processor / alone->processor - 1));
     else
         printf(", %.0f bytes a resident thread (%.2f of registers and local memory)\n", taken, taken / needed);
 }
@@ -77,9 +81,9 @@ static bool bench(const char *path, uint32_t threads, uint32_t runs)
     }
     bool good = alone.good && (threads < 2 || together.good);
     if (good)
-        print(file->launches.items[0].kernel, 1, &alone, alone.seconds);
+        print(file->launches.items[0].kernel, 1, &alone, &alone);
     if (good && threads > 1)
-        print("", threads, &together, alone.seconds);
+        print("", threads, &together, &alone);
     hd_module_free(module);
     hd_launch_free(file);
     hd_diagnostics_free(&d);

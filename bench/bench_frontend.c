@@ -15,7 +15,7 @@
  * instructions, functions, and seconds of each stage, then that memory in bytes. */
 #include "driver/rewrite.h"
 #include "lexer/lexer.h"
-#include "passes/liveness.h"
+#include "passes/analysis/liveness.h"
 
 #include <stdio.h>
 #include <sys/resource.h>

@@ -1,4 +1,5 @@
-/* Fits the coefficients of the register estimate (passes/estimate.c) and judges kernels by a fit without their file.
+/* Fits the coefficients of the register estimate (passes/estimate/estimate.c) and judges kernels by a fit without their
+ * file.
  *
  *   fit_estimate FILES < ROWS
  *
@@ -6,9 +7,9 @@
  *        room(0) .. room(128)
  * FILE is a number below FILES; the same for all kernels that are left out together; rows of FILE -1 are judged only.
  *
- * Prints the fit on all, in hundredths, in the order of the coefficients of passes/estimate.c; then for each row the
- * estimate by that fit and the estimate by a fit without the row's file. Deterministic: a random walk with a fixed seed
- * lowers a smoothed count of misses. A penalty keeps coefficients near where the walk starts. */
+ * Prints the fit on all, in hundredths, in the order of the coefficients of passes/estimate/estimate.c; then for each
+ * row the estimate by that fit and the estimate by a fit without the row's file. Deterministic: a random walk with a
+ * fixed seed lowers a smoothed count of misses. A penalty keeps coefficients near where the walk starts. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ typedef struct fitting {
     uint64_t seed;
 } fitting;
 
-/* ---- the model, as in passes/estimate.c -------------------------------------------------------------------------- */
+/* ---- the model, as in passes/estimate/estimate.c ----------------------------------------------------------------- */
 
 static double doublings(double instructions)
 {

@@ -1,8 +1,9 @@
 /* The command line: one table of subcommands (commands.def), one of options (options.def), one file a subcommand.
  *
- * main() reads the options by the tables and calls the subcommand; afterwards it renders the diagnostics on standard
- * error. A subcommand does its job through driver/ and returns an exit status (driver/status.h). Its texts must live
- * until the diagnostics are rendered: modules and sources are handed to hd_cli_keep_module() and freed by main().
+ * main() reads the options by the tables (options.c) and calls the subcommand; afterwards it renders the diagnostics
+ * on standard error. A subcommand does its job through driver/ and returns an exit status (driver/status.h). Its
+ * texts must live until the diagnostics are rendered: modules and sources are handed to hd_cli_keep_module() and
+ * freed by main().
  */
 #ifndef HD_CLI_CLI_H
 #define HD_CLI_CLI_H
@@ -11,9 +12,10 @@
 #include "base/writer.h"
 #include "driver/status.h"
 #include "parser/parse.h"
+#include <stdio.h>
 
 typedef enum hd_command {
-#define HD_COMMAND(id, name, run, minimum, maximum, operands, summary) HD_COMMAND_##id,
+#define HD_COMMAND(id, name, run, minimum, maximum, operands, formats, summary) HD_COMMAND_##id,
 #include "cli/commands.def"
 #undef HD_COMMAND
     HD_COMMAND_COUNT
@@ -37,23 +39,57 @@ typedef struct hd_cli {
     char **operands;
     int operand_count;
     int format; /* of diagnostics: hd_diagnostics_format; -1: a bad one was asked for */
+    int colour; /* auto, always, never; -1: a bad one was asked for */
     hd_diagnostics diagnostics;
     hd_arena arena;
     HD_ARRAY(hd_kept) kept; /* freed after the diagnostics are rendered, the latest first */
 } hd_cli;
 
-#define HD_COMMAND(id, name, run, minimum, maximum, operands, summary) int run(hd_cli *cli);
+#define HD_COMMAND(id, name, run, minimum, maximum, operands, formats, summary) int run(hd_cli *cli);
 #include "cli/commands.def"
 #undef HD_COMMAND
 
+typedef struct hd_cli_command {
+    const char *name;
+    int (*run)(hd_cli *);
+    int minimum, maximum;
+    const char *operands, *formats, *summary;
+} hd_cli_command;
+extern const hd_cli_command hd_cli_commands[HD_COMMAND_COUNT];
+
+typedef struct hd_cli_option_row {
+    char letter;
+    const char *name, *argument;
+    uint32_t commands; /* mask */
+    const char *help;
+} hd_cli_option_row;
+extern const hd_cli_option_row hd_cli_options[HD_CLI_OPTION_COUNT];
+
+/* ---- help.c ------------------------------------------------------------------------------------------------------ */
+
+void hd_cli_print_overview(FILE *to);
+void hd_cli_print_help(hd_command command);
+
+/* ---- options.c --------------------------------------------------------------------------------------------------- */
+
+/* -1, told as a usage error, where no command has the name. */
+int hd_cli_find_command(const char *name);
+/* Fills values and operands of cli->command; false (told as a usage error) where the options are bad. */
+bool hd_cli_read_options(hd_cli *cli, int count, char **arguments);
+/* "[PATH]": the option may stand without its argument. */
+static inline bool hd_cli_is_optional(const hd_cli_option_row *o) { return o->argument && *o->argument == '['; }
+/* What the option may be given, as the table has it: "portable|extended", "NAME|FILE"; NULL: it takes none. */
+const char *hd_cli_argument(hd_command command, hd_cli_option option);
+
 static inline bool hd_cli_has(const hd_cli *cli, hd_cli_option option) { return cli->values[option] != NULL; }
-/* Index of the option's value among the words of "portable|extended"; 0 where it was not given; -1 (told as a usage
+/* Index of the option's value among the words that the table has for it; 0 where it was not given; -1 (told as a usage
  * error) for another word. */
-int hd_cli_choice(hd_cli *cli, hd_cli_option option, const char *words);
+int hd_cli_choice(hd_cli *cli, hd_cli_option option);
 /* The option's number; `otherwise` where it was not given; false (told as a usage error) where it is no number, above
  * `maximum`, or below `minimum`, which is 0 for the first of them. */
 bool hd_cli_number(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t maximum, uint32_t *value);
-bool hd_cli_number_from(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t minimum, uint32_t maximum, uint32_t *value);
+bool hd_cli_number_from(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t minimum, uint32_t maximum,
+                        uint32_t *value);
 /* Threads of a block, "256" or "16x16" (their product); 0 where the option was not given. false as above. values.c */
 bool hd_cli_block(hd_cli *cli, hd_cli_option option, uint32_t *threads);
 /* Bytes, "49152", "48K" or "1M" (of 1,024); 0 where the option was not given. false as above. values.c */
@@ -61,19 +97,22 @@ bool hd_cli_bytes(hd_cli *cli, hd_cli_option option, uint32_t maximum, uint32_t 
 void hd_cli_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 hd_parse_options hd_cli_parse_options(const hd_cli *cli);
 struct hd_report_options;
-/* How to report on a module (driver/report.h), from the options; false (told as a usage error) where they are bad. */
+/* How to report on a module (driver/report/report.h), from the options; false (told as a usage error) where they are
+ * bad. */
 bool hd_cli_report_options(hd_cli *cli, struct hd_report_options *options);
 
+/* Whether texts written there have colours: --color, else NO_COLOR, CLICOLOR_FORCE, and whether it is a terminal. */
+bool hd_cli_has_colour(const hd_cli *cli, int descriptor);
 /* Reads a file (- is standard input); false with a diagnostic. */
 bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source);
 void hd_cli_keep_module(hd_cli *cli, hd_module *module);
 void hd_cli_keep(hd_cli *cli, void *thing, void (*free)(void *)); /* the same of anything that diagnostics point into */
-/* DONE where no error was reported; USAGE where the list of passes is bad, else REJECTED. */
+/* hd_status_of what was reported (driver/status.h). */
 int hd_cli_status(const hd_cli *cli);
 
 /* An output file that appears whole or not at all: written beside its place (where a link leads) and renamed. Standard
- * output and what is no regular file (/dev/null, a pipe) are written directly; where the folder takes no new file, one that is there is
- * overwritten at the end. */
+ * output and what is no regular file (/dev/null, a pipe) are written directly; where the folder takes no new file, one
+ * that is there is overwritten at the end. */
 typedef struct hd_output {
     const char *path; /* NULL: standard output */
     char *temporary;  /* NULL: written directly */

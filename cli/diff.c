@@ -2,18 +2,15 @@
 #include "cli/cli.h"
 
 #include "driver/diff.h"
-#include "driver/gates.h"
-#include "driver/report.h"
-#include "driver/report_read.h"
+#include "driver/report/gates.h"
+#include "driver/report/report.h"
+#include "driver/report/report_read.h"
 
 static void (*const emitters[])(hd_writer *, const hd_diff *) = {hd_emit_diff_text, hd_emit_diff_json};
 
 static void free_source(void *source) { hd_source_free(source); }
 
-static void free_report(void *report)
-{
-    hd_array_free(&((hd_report_module *)report)->kernels);
-}
+static void free_report(void *report) { hd_array_free(&((hd_report_module *)report)->kernels); }
 
 static void free_gates(void *gates) { hd_gates_free(gates); }
 
@@ -70,7 +67,8 @@ static bool read_gates(hd_cli *cli, hd_gates **gates)
     return !text || *gates;
 }
 
-static int compare(hd_cli *cli, const hd_report_module *before, const hd_report_module *after, hd_gates *gates, int format)
+static int compare(hd_cli *cli, const hd_report_module *before, const hd_report_module *after, hd_gates *gates,
+                   int format)
 {
     hd_diff diff;
     hd_output output;
@@ -90,7 +88,7 @@ int hd_cli_diff(hd_cli *cli)
 {
     hd_gates *gates;
     hd_report_options options;
-    int format = hd_cli_choice(cli, HD_CLI_FORMAT, "text|json");
+    int format = hd_cli_choice(cli, HD_CLI_FORMAT);
     if (format < 0 || !hd_cli_report_options(cli, &options) || !read_gates(cli, &gates))
         return HD_STATUS_USAGE;
     options.require = NULL; /* of changes, not of either side */
@@ -100,5 +98,5 @@ int hd_cli_diff(hd_cli *cli)
         return HD_STATUS_USAGE;
     }
     const hd_report_module *sides[2];
-    return read_sides(cli, &options, sides) ? compare(cli, sides[0], sides[1], gates, format) : HD_STATUS_REJECTED;
+    return read_sides(cli, &options, sides) ? compare(cli, sides[0], sides[1], gates, format) : hd_cli_status(cli);
 }

@@ -4,6 +4,7 @@
 #include "base/version.h"
 #include "emitters/dump.h"
 #include "ir/architected.h"
+#include "parser/recognize.h"
 
 enum { WHOLE_BLOCKS = 0 };
 
@@ -40,7 +41,7 @@ static void dump_function(hd_writer *out, hd_function *function, dump_kind kind,
     else if (kind == DUMP_WORDS)
         hd_emit_words(out, function);
     else if (hd_function_is_architected(function))
-        hd_emit_life_ranges(out, function);
+        hd_emit_live_ranges(out, function);
     else
         hd_emit_liveness(out, function);
 }
@@ -91,7 +92,8 @@ int hd_cli_dump(hd_cli *cli)
     }
     if (kind == DUMP_TOKENS) {
         hd_cli_keep(cli, source, free_source);
-        hd_emit_tokens(&output.writer, source, &cli->diagnostics);
+        if (!hd_refuse_foreign(source, &cli->diagnostics))
+            hd_emit_tokens(&output.writer, source, &cli->diagnostics);
     } else {
         dump_module(cli, source, &output.writer, (dump_kind)kind);
     }

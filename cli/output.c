@@ -26,8 +26,8 @@ static mode_t mode_for(const char *path)
     return 0666 & ~mask;
 }
 
-/* The place that a link leads to, whether there is something or not, so that the link stays; the path itself where it is none; NULL:
- * ELOOP. */
+/* The place that a link leads to, whether there is something or not, so that the link stays; the path itself where it
+ * is none; NULL: ELOOP. */
 static const char *behind_links(hd_cli *cli, const char *path)
 {
     enum { MOST_LINKS = 40, LONGEST_PATH = 1 << 16 };
@@ -107,7 +107,8 @@ static bool copy_in_place(hd_output *output)
 
 bool hd_output_close(hd_cli *cli, hd_output *output, bool keep)
 {
-    bool ok = output->in_place ? !keep || (!output->writer.error && copy_in_place(output)) : hd_writer_flush(&output->writer);
+    bool ok =
+        output->in_place ? !keep || (!output->writer.error && copy_in_place(output)) : hd_writer_flush(&output->writer);
     int error = errno;
     hd_writer_free(&output->writer);
     if (output->path) {

@@ -1,17 +1,26 @@
 /* heddle replay */
 #include "cli/cli.h"
 
-#include "driver/replay.h"
+#include "driver/replay/replay.h"
+#include "emitters/replay.h"
 #include "hwmodel/rf/count.h"
-#include "hwmodel/launch.h"
-#include "hwmodel/memory.h"
+#include "hwmodel/launch/launch.h"
+#include "hwmodel/memory/memory.h"
 #include "ir/architected.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static void (*const emitters[])(hd_writer *, const hd_replay_report *) = {hd_emit_replay_text, hd_emit_replay_json,
-                                                                          hd_emit_replay_csv};
+enum { TEXT, JSON, CSV };
+static void emit(hd_cli *cli, int format, hd_writer *writer, const hd_replay_report *report)
+{
+    if (format == TEXT)
+        hd_emit_replay_text(writer, report, cli->values[HD_CLI_COUNTERS] != NULL);
+    else if (format == JSON)
+        hd_emit_replay_json(writer, report);
+    else
+        hd_emit_replay_csv(writer, report);
+}
 
 static void print_error(void *context, const char *text, size_t size)
 {
@@ -31,8 +40,10 @@ static bool read_memory_base(hd_cli *cli, uint64_t *base)
     *base = strtoull(text, &end, 16);
     if (!errno && strncmp(text, "0x", 2) == 0 && *end == '\0' && hd_memory_base_fits(*base))
         return true;
-    hd_cli_usage_error("--memory-base takes a multiple of 0x200000 from 0x700000000000 to 0x7fff00000000 with a lower half of four bytes, "
-                       "not '%s'", text);
+    hd_cli_usage_error("--memory-base takes a multiple of 0x200000 from 0x700000000000 to 0x7fff00000000 with a lower "
+                       "half of four bytes, "
+                       "not '%s'",
+                       text);
     return false;
 }
 
@@ -41,18 +52,21 @@ int hd_cli_replay(hd_cli *cli)
     hd_replay_options options = {.gpu = cli->values[HD_CLI_GPU],
                                  .techniques = cli->values[HD_CLI_TECHNIQUE],
                                  .parse = hd_cli_parse_options(cli),
+                                 .all_models = cli->values[HD_CLI_MODELS] != NULL,
                                  .no_compare = cli->values[HD_CLI_NO_COMPARE] != NULL,
+                                 .no_memo = cli->values[HD_CLI_NO_MEMO] != NULL,
                                  .keep_virtual = cli->values[HD_CLI_VIRTUAL] != NULL,
                                  .check_uninitialized = cli->values[HD_CLI_UNINITIALIZED] != NULL,
                                  .check_races = cli->values[HD_CLI_RACE] != NULL,
                                  .print = print_error};
-    int format = hd_cli_choice(cli, HD_CLI_FORMAT, "text|json|csv");
+    int format = hd_cli_choice(cli, HD_CLI_FORMAT);
     uint32_t limit;
     if (format < 0 || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads) ||
         !hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, HD_GENERAL_REGISTERS, &options.max_registers) ||
         !hd_cli_number(cli, HD_CLI_LATENCY, HD_COUNT_LATENCY, 1 << 20, &options.latency) ||
         !hd_cli_number_from(cli, HD_CLI_ACTIVE_WARPS, HD_COUNT_ACTIVE_WARPS, 1, 1024, &options.active_warps) ||
-        !read_memory_base(cli, &options.memory_base) || !hd_cli_number(cli, HD_CLI_INSTRUCTION_LIMIT, HD_INSTRUCTION_LIMIT, UINT32_MAX, &limit))
+        !read_memory_base(cli, &options.memory_base) ||
+        !hd_cli_number(cli, HD_CLI_INSTRUCTION_LIMIT, HD_INSTRUCTION_LIMIT, UINT32_MAX, &limit))
         return HD_STATUS_USAGE;
     options.latency = options.latency ? options.latency : UINT32_MAX;
     options.instruction_limit = limit ? limit : UINT64_MAX;
@@ -64,7 +78,7 @@ int hd_cli_replay(hd_cli *cli)
     if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
         return HD_STATUS_REJECTED;
     hd_replay_files(replay, (const char *const *)cli->operands, (uint32_t)cli->operand_count);
-    emitters[format](&output.writer, hd_replay_report_of(replay));
+    emit(cli, format, &output.writer, hd_replay_report_of(replay));
     if (!hd_output_close(cli, &output, true) && hd_replay_status(replay) == HD_STATUS_DONE)
         return HD_STATUS_REJECTED;
     return (int)hd_replay_status(replay);

@@ -1,11 +1,9 @@
 /* heddle report */
 #include "cli/cli.h"
 
-#include "driver/report.h"
+#include "driver/report/report.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 typedef enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_HTML, REPORT_SARIF } report_format;
 
@@ -79,29 +77,15 @@ static void emit_html(hd_cli *cli, hd_writer *writer, const hd_report_module *re
     hd_array_free(&s.tried);
 }
 
-/* As for the diagnostics, with standard output for standard error. */
-static bool wants_colour(const hd_output *output)
-{
-    const char *no_color = getenv("NO_COLOR");
-    return !output->path && isatty(output->descriptor) && !(no_color && *no_color);
-}
-
 static void emit(hd_cli *cli, hd_output *output, const hd_report_module *report, report_format format)
 {
-    hd_report_style style = {.colour = wants_colour(output), .listing = hd_cli_has(cli, HD_CLI_LISTING)};
+    hd_report_style style = {.colour = hd_cli_has_colour(cli, output->descriptor),
+                             .listing = hd_cli_has(cli, HD_CLI_LISTING)};
     switch (format) {
-    case REPORT_TEXT:
-        hd_emit_report_text(&output->writer, report, &style);
-        break;
-    case REPORT_JSON:
-        hd_emit_report_json(&output->writer, report, &style);
-        break;
-    case REPORT_HTML:
-        emit_html(cli, &output->writer, report);
-        break;
-    case REPORT_SARIF:
-        hd_emit_report_sarif(&output->writer, report);
-        break;
+    case REPORT_TEXT: hd_emit_report_text(&output->writer, report, &style); break;
+    case REPORT_JSON: hd_emit_report_json(&output->writer, report, &style); break;
+    case REPORT_HTML: emit_html(cli, &output->writer, report); break;
+    case REPORT_SARIF: hd_emit_report_sarif(&output->writer, report); break;
     }
 }
 
@@ -136,7 +120,7 @@ int hd_cli_report(hd_cli *cli)
     hd_report_options options;
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
     hd_output output;
-    int format = hd_cli_choice(cli, HD_CLI_FORMAT, "text|json|html|sarif");
+    int format = hd_cli_choice(cli, HD_CLI_FORMAT);
     if (format < 0 || !hd_cli_report_options(cli, &options))
         return HD_STATUS_USAGE;
     if (!hd_cli_read(cli, cli->operands[0], source))

@@ -72,7 +72,7 @@ static bool check_print_after(const hd_cli *cli)
 
 static bool read_options(hd_cli *cli, hd_rewrite_options *options)
 {
-    int spelling = hd_cli_choice(cli, HD_CLI_EMIT, "portable|extended");
+    int spelling = hd_cli_choice(cli, HD_CLI_EMIT);
     options->passes = cli->values[HD_CLI_PASSES];
     options->parse = hd_cli_parse_options(cli);
     options->emit = (hd_emit_options){.spelling = spelling == 1 ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE,
@@ -88,10 +88,7 @@ static bool read_options(hd_cli *cli, hd_rewrite_options *options)
            hd_cli_block(cli, HD_CLI_BLOCK, &options->pipeline.block) && check_depfile(cli);
 }
 
-static void free_gpu(void *gpu)
-{
-    hd_gpu_free(gpu);
-}
+static void free_gpu(void *gpu) { hd_gpu_free(gpu); }
 
 static bool read_machine(hd_cli *cli, hd_pipeline_options *options)
 {
@@ -106,13 +103,14 @@ static bool read_machine(hd_cli *cli, hd_pipeline_options *options)
 /* A table is no PTX: what is about the output's text, or about one list of passes, does not go with it. */
 static bool check_all(const hd_cli *cli)
 {
-    static const hd_cli_option others[] = {HD_CLI_EMIT, HD_CLI_CANONICAL, HD_CLI_NO_SECTION, HD_CLI_STATS, HD_CLI_PRINT_AFTER,
-                                           HD_CLI_VERIFY_EACH, HD_CLI_DEPFILE, HD_CLI_DEPFILE_PATH,
-                                           HD_CLI_DEPFILE_TARGET};
+    static const hd_cli_option others[] = {HD_CLI_EMIT,    HD_CLI_CANONICAL,    HD_CLI_NO_SECTION,
+                                           HD_CLI_STATS,   HD_CLI_PRINT_AFTER,  HD_CLI_VERIFY_EACH,
+                                           HD_CLI_DEPFILE, HD_CLI_DEPFILE_PATH, HD_CLI_DEPFILE_TARGET};
     bool all = cli->values[HD_CLI_PASSES] && strcmp(cli->values[HD_CLI_PASSES], "all") == 0;
     for (uint32_t i = 0; all && i < sizeof others / sizeof *others; i++)
         if (hd_cli_has(cli, others[i])) {
-            hd_cli_usage_error("-p all writes a table: of the options, --kernel, --gpu, --block, --drop-stale, --time-passes and -o go with it");
+            hd_cli_usage_error("-p all writes a table: of the options, --kernel, --gpu, --block, --drop-stale, "
+                               "--time-passes and -o go with it");
             return false;
         }
     return true;
@@ -144,7 +142,7 @@ int hd_cli_rewrite(hd_cli *cli)
     if (!read_options(cli, &options) || !check_all(cli))
         return HD_STATUS_USAGE;
     if (!read_machine(cli, &options.pipeline) || !hd_cli_read(cli, cli->operands[0], source))
-        return HD_STATUS_REJECTED;
+        return hd_cli_status(cli);
     if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT])) {
         hd_source_free(source);
         return HD_STATUS_REJECTED;
@@ -153,7 +151,8 @@ int hd_cli_rewrite(hd_cli *cli)
     hd_writer_to_descriptor(&log, STDERR_FILENO);
     options.pipeline.log = &log;
     bool all = options.passes && strcmp(options.passes, "all") == 0;
-    int status = all ? compare_techniques(cli, source, &options, &output) : write_rewritten(cli, source, &options, &output);
+    int status =
+        all ? compare_techniques(cli, source, &options, &output) : write_rewritten(cli, source, &options, &output);
     hd_writer_flush(&log);
     hd_writer_free(&log);
     return status;

@@ -34,8 +34,9 @@ bool hd_cli_block(hd_cli *cli, hd_cli_option option, uint32_t *threads)
     }
     *threads = (uint32_t)product;
     if (!good)
-        hd_cli_usage_error("--block takes the threads of a block, from 1 to %u, or up to three sizes as 16x16; not '%s'",
-                           MOST_THREADS, text);
+        hd_cli_usage_error(
+            "--block takes the threads of a block, from 1 to %u, or up to three sizes as 16x16; not '%s'", MOST_THREADS,
+            text);
     return good;
 }
 

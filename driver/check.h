@@ -11,8 +11,9 @@ typedef struct hd_check_result {
     uint32_t functions;   /* with a body */
 } hd_check_result;
 
-/* Runs every checker over every function that `kernel` (a glob, NULL: all) names. DONE, REJECTED where it names none, or WRONG with an
- * unsound-annotation report at each annotation that is refuted. The module was parsed without errors. */
+/* Runs every checker over every function that `kernel` (a glob, NULL: all) names. DONE, REJECTED where it names none,
+ * or WRONG with an unsound-annotation report at each annotation that is refuted. The module was parsed without
+ * errors. */
 hd_status hd_check_module(hd_module *module, const char *kernel, hd_diagnostics *diagnostics, hd_check_result *result);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 
-/* The C++ name behind a mangled one (Itanium ABI, as nvcc, clang and libiberty have it), in the arena; the name itself
+/* The C++ name after a mangled one (Itanium ABI, as nvcc, clang and libiberty have it), in the arena; the name itself
  * where it is none. */
 const char *hd_demangle(hd_arena *arena, const char *name);
 

@@ -8,7 +8,8 @@ static bool changed(const hd_diff_kernel *k)
 {
     for (uint32_t q = 0; q < HD_QUANTITY_COUNT; q++) {
         double before, after;
-        bool known_before = hd_quantity_of(k->before, (hd_quantity)q, &before), known_after = hd_quantity_of(k->after, (hd_quantity)q, &after);
+        bool known_before = hd_quantity_of(k->before, (hd_quantity)q, &before),
+             known_after = hd_quantity_of(k->after, (hd_quantity)q, &after);
         if (known_before != known_after || (known_before && before != after))
             return true;
     }

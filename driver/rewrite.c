@@ -10,7 +10,8 @@ static bool run_passes(hd_module *module, const hd_rewrite_options *options, hd_
         return false;
     hd_pipeline_options run = options->pipeline;
     if (run.print_after && !hd_pipeline_has(pipeline, run.print_after)) {
-        hd_report(diagnostics, HD_DIAG_BAD_PASS, NULL, (hd_span){0, 0}, "--print-after: '%s' is not in the list of passes", run.print_after);
+        hd_report(diagnostics, HD_DIAG_BAD_PASS, NULL, (hd_span){0, 0},
+                  "--print-after: '%s' is not in the list of passes", run.print_after);
         hd_pipeline_free(pipeline);
         return false;
     }

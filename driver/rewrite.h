@@ -4,7 +4,7 @@
 
 #include "emitters/ptx.h"
 #include "parser/parse.h"
-#include "passes/pass.h"
+#include "passes/manager/manager.h"
 
 typedef struct hd_rewrite_options {
     const char *passes; /* as -p takes them; NULL: none, and the output is the input */
@@ -14,7 +14,7 @@ typedef struct hd_rewrite_options {
 } hd_rewrite_options;
 
 /* Parses the source (which it takes), runs the passes and writes the result. Nothing is written where an error was
- * reported; whether writing itself worked stands in the writer. Returns the module: diagnostics point into its text, so
+ * reported; whether writing itself worked is in the writer. Returns the module: diagnostics point into its text, so
  * free it after rendering them. */
 hd_module *hd_rewrite(hd_source *source, const hd_rewrite_options *options, hd_writer *out,
                       hd_diagnostics *diagnostics);

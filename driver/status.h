@@ -1,9 +1,8 @@
-/* How a job ended: the program's exit statuses. Where several files are worked on, the first one
- * that did not end with DONE counts. */
+/* How a job ended: the program's exit statuses. */
 #ifndef HD_DRIVER_STATUS_H
 #define HD_DRIVER_STATUS_H
 
-#include "base/arena.h"
+#include "base/diagnostics.h"
 
 typedef enum hd_status {
     HD_STATUS_DONE = 0,
@@ -16,5 +15,9 @@ typedef enum hd_status {
     HD_STATUS_MEMORY = 7,    /* no memory left: hd_out_of_memory (base/arena.h) */
 } hd_status;
 _Static_assert((int)HD_STATUS_MEMORY == (int)HD_OUT_OF_MEMORY_STATUS, "both name it");
+
+/* By what was reported: USAGE where an option's value is wrong (passes, gates, the name of a GPU), REJECTED for other
+ * errors, else DONE. */
+hd_status hd_status_of(const hd_diagnostics *diagnostics);
 
 #endif

@@ -1,9 +1,10 @@
-/* See techniques.h. One module serves all techniques: what a pass writes is counted, verified and removed again, so that the next one finds the
- * same instructions, and with them the analyses that were computed before it. For a pass that changes instructions the functions are kept aside
- * and restored, and then the analyses are gone; such passes come last. */
+/* See techniques.h. One module serves all techniques: what a pass writes is counted, verified and removed again, so
+ * that the next one finds the same instructions, and with them the analyses that were computed before it. For a pass
+ * that changes instructions the functions are kept aside and restored, and then the analyses are gone; such passes come
+ * last. */
 #include "driver/techniques.h"
 #include "driver/check.h"
-#include "passes/offsets.h"
+#include "passes/clean/offsets.h"
 #include "ir/storage.h"
 #include "ir/techniques.h"
 #include "ir/words.h"
@@ -19,14 +20,14 @@ typedef struct row { /* of one technique, over the functions that were asked for
 
 typedef struct comparison {
     const hd_rewrite_options *options;
-    hd_module *module; /* cleaned up and allocated; as it was after each technique */
+    hd_module *module; /* simplified and allocated; as it was after each technique */
     hd_pass_contexts contexts;
     hd_arena arena;
     hd_pass_time_array times; /* in the order in which they ran */
     row code, rows[HD_TECHNIQUE_COUNT];
 } comparison;
 
-/* ---- the module ------------------------------------------------------------------------------------------------------ */
+/* ---- the module -------------------------------------------------------------------------------------------------- */
 
 static bool is_selected(const comparison *c, uint32_t function)
 {
@@ -68,7 +69,7 @@ static void open_contexts(comparison *c, hd_diagnostics *diagnostics)
     }
 }
 
-/* ---- one technique --------------------------------------------------------------------------------------------------- */
+/* ---- one technique ----------------------------------------------------------------------------------------------- */
 
 static void add_statistic(hd_statistic_array *sums, const hd_statistic *s)
 {
@@ -163,7 +164,8 @@ static void compare_all(comparison *c, hd_diagnostics *diagnostics)
     open_contexts(c, diagnostics);
     for (uint32_t changing = 0; changing < 2; changing++)
         for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++) {
-            hd_pipeline *pipeline = *hd_techniques[t].pass ? hd_pipeline_parse(hd_techniques[t].pass, diagnostics) : NULL;
+            hd_pipeline *pipeline =
+                *hd_techniques[t].pass ? hd_pipeline_parse(hd_techniques[t].pass, diagnostics) : NULL;
             if (pipeline && hd_pipeline_only_annotates(pipeline) != changing)
                 compare_one(c, t, pipeline, diagnostics);
             hd_pipeline_free(pipeline);
@@ -171,9 +173,9 @@ static void compare_all(comparison *c, hd_diagnostics *diagnostics)
     hd_pass_contexts_close(&c->contexts);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
-/* What stands in no column. */
+/* What is in no column. */
 static bool is_detail(const hd_statistic *s)
 {
     return s->value && strcmp(s->name, HD_STATISTIC_WORDS) != 0 && strcmp(s->name, HD_STATISTIC_BITS) != 0;
@@ -189,20 +191,23 @@ static void write_row(hd_writer *out, const char *name, const row *r)
     if (!*r->verdict)
         hd_write_string(out, "\n");
     else if (!r->sized)
-        hd_write_format(out, "  %11llu  %10s  %7s  %9s  %s\n", (unsigned long long)r->annotations, "-", "-", "-", r->verdict);
+        hd_write_format(out, "  %11llu  %10s  %7s  %9s  %s\n", (unsigned long long)r->annotations, "-", "-", "-",
+                        r->verdict);
     else
         hd_write_format(out, "  %11llu  %10llu  %7.2f  %9llu  %s\n", (unsigned long long)r->annotations,
-                        (unsigned long long)r->size.words, r->size.percent, (unsigned long long)r->size.bits, r->verdict);
+                        (unsigned long long)r->size.words, r->size.percent, (unsigned long long)r->size.bits,
+                        r->verdict);
     for (uint32_t s = 0; s < r->statistics.count && *r->verdict; s++)
         if (is_detail(&r->statistics.items[s]))
-            hd_write_format(out, "%12s%12llu  %s\n", "", (unsigned long long)r->statistics.items[s].value, r->statistics.items[s].name);
+            hd_write_format(out, "%12s%12llu  %s\n", "", (unsigned long long)r->statistics.items[s].value,
+                            r->statistics.items[s].name);
 }
 
 static hd_status write_table(const comparison *c, hd_writer *out)
 {
     hd_status status = HD_STATUS_DONE;
-    hd_write_format(out, "%-10s  %12s  %11s  %10s  %7s  %9s  %s\n", "technique", "instructions", "annotations", "64-bit", "of code", "bits in",
-                    "verified");
+    hd_write_format(out, "%-10s  %12s  %11s  %10s  %7s  %9s  %s\n", "technique", "instructions", "annotations",
+                    "64-bit", "of code", "bits in", "verified");
     hd_write_format(out, "%-10s  %12s  %11s  %10s  %7s  %9s\n", "", "", "", "words", "%", "code");
     write_row(out, c->code.verdict ? "(none)" : "", &c->code);
     for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++) {
@@ -222,8 +227,8 @@ static void free_comparison(comparison *c)
     hd_arena_free(&c->arena);
 }
 
-hd_module *hd_techniques_compare(hd_source *source, const hd_rewrite_options *options, hd_writer *out, hd_diagnostics *diagnostics,
-                                 hd_status *status)
+hd_module *hd_techniques_compare(hd_source *source, const hd_rewrite_options *options, hd_writer *out,
+                                 hd_diagnostics *diagnostics, hd_status *status)
 {
     comparison c = {.options = options};
     hd_diagnostics own;

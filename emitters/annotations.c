@@ -4,7 +4,7 @@
 
 #include "ir/spell.h"
 
-/* ---- the walk ---- */
+/* ---- the walk ---------------------------------------------------------------------------------------------------- */
 
 /* Whether register names may shadow each other. */
 static bool has_nested_names(const hd_function *f)
@@ -71,7 +71,7 @@ hd_annotation_run hd_annotation_run_of(hd_annotation_walk *walk, uint32_t instru
     return run;
 }
 
-/* ---- values ---- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static void write_list(hd_writer *out, const hd_annotation_run *run, const hd_annotation *a, bool registers)
 {
@@ -107,24 +107,12 @@ static void write_value(hd_writer *out, const hd_annotation_run *run, const hd_a
                         const hd_annotation *a)
 {
     switch ((hd_annotation_value)info->value) {
-    case HD_VALUE_FLAG:
-        hd_write(out, "set", 3);
-        break;
-    case HD_VALUE_NUMBER:
-        hd_write_u64(out, a->value);
-        break;
-    case HD_VALUE_CHOICE:
-        write_word(out, info, a->value);
-        break;
-    case HD_VALUE_BITS:
-        hd_write_format(out, "0x%x", a->value);
-        break;
-    case HD_VALUE_REGISTERS:
-        write_list(out, run, a, true);
-        break;
-    case HD_VALUE_NUMBERS:
-        write_list(out, run, a, false);
-        break;
+    case HD_VALUE_FLAG: hd_write(out, "set", 3); break;
+    case HD_VALUE_NUMBER: hd_write_u64(out, a->value); break;
+    case HD_VALUE_CHOICE: write_word(out, info, a->value); break;
+    case HD_VALUE_BITS: hd_write_format(out, "0x%x", a->value); break;
+    case HD_VALUE_REGISTERS: write_list(out, run, a, true); break;
+    case HD_VALUE_NUMBERS: write_list(out, run, a, false); break;
     }
 }
 
@@ -162,7 +150,7 @@ static uint32_t kind_end(const hd_annotation_run *run, uint32_t first)
     return end;
 }
 
-/* ---- spellings ---- */
+/* ---- spellings --------------------------------------------------------------------------------------------------- */
 
 static void write_words(hd_writer *out, const hd_annotation_info *info, const hd_annotation_run *run, uint32_t first,
                         uint32_t end)

@@ -43,7 +43,7 @@ bool hd_annotation_run_has_statements(const hd_annotation_run *run);
 /* "\n\t.heddle NAME VALUES;" for each of the others. */
 void hd_emit_heddle_statements(hd_writer *writer, const hd_annotation_run *run, const char *line_end);
 
-/* ".section .heddle", line end, "{" ... "}" with all annotations of the module; no line end behind it. false: too
+/* ".section .heddle", line end, "{" ... "}" with all annotations of the module; no line end after it. false: too
  * large. Writes nothing where there are no annotations. `before` is written before it. */
 bool hd_emit_section(hd_writer *writer, const hd_module *module, const char *before, const char *line_end);
 

@@ -1,4 +1,4 @@
-/* Diagnostics as text; the other formats stand in diagnostics_json.c. Linear in what is shown, whatever the length of
+/* Diagnostics as text; the other formats are in diagnostics_json.c. Linear in what is shown, whatever the length of
  * the line: only a window of it is looked at. */
 #include "emitters/diagnostics.h"
 
@@ -76,7 +76,18 @@ static void write_excerpt(hd_writer *writer, hd_source *source, hd_span span, co
     hd_write_format(writer, "%s\n", s->off);
 }
 
-/* `slug`: NULL for a note. */
+/* The severity and the message, behind the place; `slug`: NULL for a note. */
+static void write_message(hd_writer *writer, hd_severity severity, const char *message, const char *slug,
+                          const style *s)
+{
+    hd_write_format(writer, "%s%s%s:%s %s", s->off, s->severity[severity], severity_names[severity], s->off, s->strong);
+    hd_write_string(writer, message);
+    hd_write_string(writer, s->off);
+    if (slug)
+        hd_write_format(writer, " [%s]", slug);
+    hd_write_char(writer, '\n');
+}
+
 static void write_one(hd_writer *writer, hd_source *source, hd_span span, hd_severity severity, const char *message,
                       const char *slug, const style *s)
 {
@@ -87,14 +98,20 @@ static void write_one(hd_writer *writer, hd_source *source, hd_span span, hd_sev
     } else {
         hd_write_string(writer, "heddle: ");
     }
-    hd_write_format(writer, "%s%s%s:%s %s", s->off, s->severity[severity], severity_names[severity], s->off, s->strong);
-    hd_write_string(writer, message);
-    hd_write_string(writer, s->off);
-    if (slug)
-        hd_write_format(writer, " [%s]", slug);
-    hd_write_char(writer, '\n');
+    write_message(writer, severity, message, slug, s);
     if (source && source->length)
         write_excerpt(writer, source, span, s);
+}
+
+static void write_diagnostic(hd_writer *writer, const hd_diagnostic *d, const style *s)
+{
+    const char *slug = hd_diagnostic_slug(d->kind);
+    if (d->about_file) {
+        hd_write_format(writer, "%s%s: ", s->strong, d->source->name);
+        write_message(writer, d->severity, d->message, slug, s);
+    } else {
+        write_one(writer, d->source, d->span, d->severity, d->message, slug, s);
+    }
 }
 
 /* How many of a severity were dropped by the limit. */
@@ -116,7 +133,7 @@ static void write_dropped(hd_writer *writer, const hd_diagnostics *diagnostics)
 static void emit_text(hd_writer *writer, const hd_diagnostics *diagnostics, const style *s)
 {
     for (const hd_diagnostic *d = diagnostics->first; d; d = d->next) {
-        write_one(writer, d->source, d->span, d->severity, d->message, hd_diagnostic_slug(d->kind), s);
+        write_diagnostic(writer, d, s);
         for (const hd_note *note = d->notes; note; note = note->next)
             write_one(writer, note->source, note->span, HD_NOTE, note->message, NULL, s);
     }
@@ -127,14 +144,8 @@ void hd_emit_diagnostics(hd_writer *writer, const hd_diagnostics *diagnostics, h
                          bool colour)
 {
     switch (format) {
-    case HD_DIAGNOSTICS_TEXT:
-        emit_text(writer, diagnostics, colour ? &coloured : &plain);
-        break;
-    case HD_DIAGNOSTICS_JSON:
-        hd_emit_diagnostics_json(writer, diagnostics);
-        break;
-    case HD_DIAGNOSTICS_SARIF:
-        hd_emit_diagnostics_sarif(writer, diagnostics);
-        break;
+    case HD_DIAGNOSTICS_TEXT: emit_text(writer, diagnostics, colour ? &coloured : &plain); break;
+    case HD_DIAGNOSTICS_JSON: hd_emit_diagnostics_json(writer, diagnostics); break;
+    case HD_DIAGNOSTICS_SARIF: hd_emit_diagnostics_sarif(writer, diagnostics); break;
     }
 }

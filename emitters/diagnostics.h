@@ -8,7 +8,7 @@
  *   kernel.ptx:2:5: note: ...
  *
  * The column of a place counts bytes from 1; in the source line shown, tabs go to stops of eight, bytes that are no
- * printable ASCII stand as <hex>, and of a line too long for the terminal only the part around the caret is shown. The
+ * printable ASCII are as <hex>, and of a line too long for the terminal only the part around the caret is shown. The
  * span is marked up to the end of its first line.
  *
  * JSON: {"heddle", "schema": 1, "diagnostics": [{"severity", "slug", "message", "place": {"file", "line", "column",

@@ -34,12 +34,9 @@ static void write_json(hd_writer *writer, json_t *root)
 static const char *severity_name(hd_severity severity)
 {
     switch (severity) {
-    case HD_NOTE:
-        return "note";
-    case HD_WARNING:
-        return "warning";
-    case HD_ERROR:
-        break;
+    case HD_NOTE: return "note";
+    case HD_WARNING: return "warning";
+    case HD_ERROR: break;
     }
     return "error";
 }
@@ -53,7 +50,7 @@ static place place_of(hd_source *source, hd_span span)
     return (place){hd_source_position(source, span.begin), hd_source_position(source, span.end)};
 }
 
-/* ---- JSON ---- */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static json_t *json_place(hd_source *source, hd_span span)
 {
@@ -87,7 +84,7 @@ void hd_emit_diagnostics_json(hd_writer *writer, const hd_diagnostics *diagnosti
                          (json_int_t)diagnostics->error_count, "warnings", (json_int_t)diagnostics->warning_count));
 }
 
-/* ---- SARIF ---- */
+/* ---- SARIF ------------------------------------------------------------------------------------------------------- */
 
 json_t *hd_sarif_uri(const char *name)
 {

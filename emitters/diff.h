@@ -1,18 +1,26 @@
 /* What `heddle diff` found: two reports, kernel by kernel. driver/diff.c fills it in, gates judge it, the emitters here
- * print it. A comparison uses of a report's kernels what hd_quantity_of gives, their names, is_entry and registers_from. */
+ * print it. A comparison uses of a report's kernels what hd_quantity_of gives, their names, is_entry and
+ * registers_from. */
 #ifndef HD_EMITTERS_DIFF_H
 #define HD_EMITTERS_DIFF_H
 
 #include "emitters/quantity.h"
 
-typedef enum hd_diff_status { HD_DIFF_SAME, HD_DIFF_CHANGED, HD_DIFF_ADDED, HD_DIFF_REMOVED, HD_DIFF_STATUS_COUNT } hd_diff_status;
+typedef enum hd_diff_status {
+    HD_DIFF_SAME,
+    HD_DIFF_CHANGED,
+    HD_DIFF_ADDED,
+    HD_DIFF_REMOVED,
+    HD_DIFF_STATUS_COUNT
+} hd_diff_status;
 extern const char *const hd_diff_status_names[HD_DIFF_STATUS_COUNT];
 
 typedef struct hd_diff_kernel {
     const char *name, *demangled;
     const hd_report_kernel *before, *after; /* NULL: that side has no such kernel */
-    hd_diff_status status;       /* CHANGED: one of the quantities differs, or is known on one side only */
-    const char **failed_gates;   /* terms that its change does not meet, with what it is: "registers<=0 (40 to 44: +4)" */
+    hd_diff_status status;                  /* CHANGED: one of the quantities differs, or is known on one side only */
+    /* terms that its change does not meet, with what it is: "registers<=0 (40 to 44: +4)" */
+    const char **failed_gates;
     uint32_t failed_gate_count;
 } hd_diff_kernel;
 
@@ -22,7 +30,8 @@ typedef struct hd_diff {
 } hd_diff;
 
 /* Both sides' values; false where one side does not have it, or the two cannot be compared: registers that are ptxas'
- * count on one side and an estimate on the other, and the occupancy that follows from them. For "added" and "removed" before is 0 and after the value. */
+ * count on one side and an estimate on the other, and the occupancy that follows from them. For "added" and "removed"
+ * before is 0 and after the value. */
 bool hd_diff_values(const hd_diff_kernel *kernel, hd_quantity quantity, double *before, double *after);
 uint32_t hd_diff_count(const hd_diff *diff, hd_diff_status status);
 

@@ -21,11 +21,12 @@ void hd_emit_ir_json(hd_writer *writer, hd_function *function);
 /* A line for each instruction: how many registers are live before it, the words they fill in the register file, the
  * instruction, and their names. Thread-level liveness. */
 void hd_emit_liveness(hd_writer *writer, hd_function *function);
-/* The same of allocated code (ir/architected.h), as nvdisasm lists life ranges: a column for each general register and
+/* The same of allocated code (ir/architected.h), as nvdisasm lists live ranges: a column for each general register and
  * predicate, `^` assigned, `v` used, `x` both, `:` live; in front the number taken. Nothing for a virtual function. */
-void hd_emit_life_ranges(hd_writer *writer, hd_function *function);
+void hd_emit_live_ranges(hd_writer *writer, hd_function *function);
 
-/* The metadata words of the function's annotations, technique by technique, with the instruction before which each stands (ir/words.h). */
+/* The metadata words of the function's annotations, technique by technique, with the instruction before which each
+ * is (ir/words.h). */
 void hd_emit_words(hd_writer *writer, const hd_function *function);
 
 #endif

@@ -57,7 +57,7 @@ static json_t *registers_of(const hd_function *f, const hd_instruction *insn, ui
     json_t *list = json_array();
     if (role == HD_OPERAND_USE && insn->guard != HD_NONE)
         json_array_append_new(list, json_integer(insn->guard));
-    HD_INSN_REGISTERS(f, insn, o) {
+    HD_INSN_REGISTERS (f, insn, o) {
         if (o->flags & role)
             json_array_append_new(list, json_integer(o->value));
     }
@@ -80,7 +80,7 @@ static json_t *annotation_value(const hd_function *f, const hd_annotation_info *
     return info->value == HD_VALUE_FLAG ? json_true() : json_integer(a->value);
 }
 
-/* {"bow": ["rf", "boc"], "x_number": 3}: lists by slot, null for a slot without one. Moves *at behind the
+/* {"bow": ["rf", "boc"], "x_number": 3}: lists by slot, null for a slot without one. Moves *at after the
  * instruction's. */
 static json_t *annotations_of(const hd_function *f, uint32_t instruction, uint32_t *at)
 {

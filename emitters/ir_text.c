@@ -4,9 +4,10 @@
 #include "emitters/ptx.h"
 #include "ir/spell.h"
 #include "lexer/lexer.h"
-#include "passes/liveness.h"
+#include "passes/analysis/liveness.h"
+#include "passes/analysis/analyses.h"
 
-/* ---- tokens ---- */
+/* ---- tokens ------------------------------------------------------------------------------------------------------ */
 
 void hd_emit_tokens(hd_writer *writer, hd_source *source, hd_diagnostics *diagnostics)
 {
@@ -25,7 +26,7 @@ void hd_emit_tokens(hd_writer *writer, hd_source *source, hd_diagnostics *diagno
     hd_names_free(&names);
 }
 
-/* ---- the IR ---- */
+/* ---- the IR ------------------------------------------------------------------------------------------------------ */
 
 static void write_block_name(hd_writer *out, const hd_cfg *cfg, uint32_t b)
 {
@@ -67,7 +68,7 @@ static void write_registers(hd_speller *s, const hd_instruction *insn, uint8_t r
         hd_write_char(s->out, ' ');
         hd_spell_register(s, insn->guard);
     }
-    HD_INSN_REGISTERS(s->function, insn, o) {
+    HD_INSN_REGISTERS (s->function, insn, o) {
         if (!(o->flags & role))
             continue;
         hd_write_char(s->out, ' ');
@@ -101,9 +102,9 @@ void hd_emit_ir_text(hd_writer *writer, hd_function *function)
     }
 }
 
-/* ---- liveness ---- */
+/* ---- liveness ---------------------------------------------------------------------------------------------------- */
 
-/* The live registers before each instruction of one block: `ends[i]` is behind those of its i-th. */
+/* The live registers before each instruction of one block: `ends[i]` is after those of its i-th. */
 typedef struct live_lists {
     hd_u32_array members, ends;
 } live_lists;

@@ -1,5 +1,5 @@
-/* Jansson that never fails for lack of memory: what makes or changes a value ends the process (hd_out_of_memory) instead of
- * leaving something out. To be included in place of <jansson.h> by what writes JSON.
+/* Jansson that never fails for lack of memory: what makes or changes a value ends the process (hd_out_of_memory)
+ * instead of leaving something out. To be included in place of <jansson.h> by what writes JSON.
  *
  * json_string takes any text; what json_pack's `s` gets must be UTF-8. */
 #ifndef HD_EMITTERS_JANSSON_H
@@ -33,7 +33,8 @@ json_t *hd_json_string(const char *bytes);
 #define json_object_set_new(object, key, value) hd_json_done((json_object_set_new)((object), (key), (value)))
 #define json_object_set(object, key, value) hd_json_done((json_object_set)((object), (key), (value)))
 #define json_array_append_new(array, value) hd_json_done((json_array_append_new)((array), (value)))
-#define json_dump_callback(value, put, context, flags) hd_json_done((json_dump_callback)((value), (put), (context), (flags)))
+#define json_dump_callback(value, put, context, flags) \
+    hd_json_done((json_dump_callback)((value), (put), (context), (flags)))
 
 /* Not json_dumps: where its text cannot grow, it goes on without the piece. */
 static inline int hd_json_put(const char *bytes, size_t length, void *writer)

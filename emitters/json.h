@@ -14,7 +14,7 @@ typedef struct hd_json {
     uint32_t compact; /* from this depth on in one line; 0: never */
 } hd_json;
 
-/* `key`: NULL in an array and at the root. What is open is closed innermost first. With `compact` all of it stands in
+/* `key`: NULL in an array and at the root. What is open is closed innermost first. With `compact` all of it is in
  * one line. */
 void hd_json_object(hd_json *json, const char *key);
 void hd_json_array(hd_json *json, const char *key);

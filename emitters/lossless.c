@@ -3,8 +3,8 @@
  *
  * Two ways through a body. Where only annotations changed, the walk goes from annotation to annotation. Where
  * instructions changed it goes from statement to statement: changed ones are spelled anew in the place of the old, new
- * ones get a line of their own behind what stands before them, removed ones are left out together with the text between
- * them, except comments behind the statement before.
+ * ones get a line of their own after what precedes them, removed ones are left out together with the text between
+ * them, except comments after the statement before.
  */
 #include "emitters/print.h"
 
@@ -18,7 +18,7 @@ static bool ends_comment(const char *text, uint32_t at)
     return text[at] == '\n' || (text[at] == '\r' && text[at + 1] == '\n');
 }
 
-/* ---- copying ---- */
+/* ---- copying ----------------------------------------------------------------------------------------------------- */
 
 static void copy(hd_printer *p, uint32_t to)
 {
@@ -61,9 +61,9 @@ static bool rest_is_blank(const hd_printer *p, uint32_t at)
     }
 }
 
-/* ---- annotations in place ---- */
+/* ---- annotations in place ---------------------------------------------------------------------------------------- */
 
-/* Where the line begins whose first thing is at `at`; else the end of what stands before it. */
+/* Where the line begins whose first thing is at `at`; else the end of what precedes it. */
 static uint32_t line_begin(const hd_printer *p, uint32_t at)
 {
     while (at > 0 && is_blank(p->text[at - 1]))
@@ -123,9 +123,9 @@ static void print_annotated(hd_printer *p, const hd_function *f, hd_annotation_w
     }
 }
 
-/* ---- changed code ---- */
+/* ---- changed code ------------------------------------------------------------------------------------------------ */
 
-/* Behind the blanks and comments that start at `at`, at most `end`. */
+/* After the blanks and comments that start at `at`, at most `end`. */
 static uint32_t skip_trivia(const hd_printer *p, uint32_t at, uint32_t end)
 {
     const char *text = p->text;
@@ -146,7 +146,7 @@ static uint32_t skip_trivia(const hd_printer *p, uint32_t at, uint32_t end)
     return end;
 }
 
-/* Behind one token, or a piece of one. */
+/* After one token, or a piece of one. */
 static uint32_t skip_piece(const hd_printer *p, uint32_t at, uint32_t end)
 {
     if (p->text[at] == '"')
@@ -155,7 +155,7 @@ static uint32_t skip_piece(const hd_printer *p, uint32_t at, uint32_t end)
     return at + 1;
 }
 
-/* Copies the comment that may stand behind the statement before, up to the line's end. */
+/* Copies the comment that may follow the statement before, up to the line's end. */
 static void finish_line(hd_printer *p, uint32_t end)
 {
     uint32_t at = p->at;
@@ -170,7 +170,7 @@ static void finish_line(hd_printer *p, uint32_t end)
         copy_to(p, at);
 }
 
-/* A line of its own for what stands behind blanks: the line before may end in a comment. */
+/* A line of its own for what follows blanks: the line before may end in a comment. */
 static void start_line(hd_printer *p, uint32_t end)
 {
     while (p->at < end && is_blank(p->text[p->at]))
@@ -179,7 +179,7 @@ static void start_line(hd_printer *p, uint32_t end)
     hd_write_char(p->out, '\t');
 }
 
-/* Copies what stands before a statement of the source, less the removed ones. */
+/* Copies what precedes a statement of the source, less the removed ones. */
 static void copy_gap(hd_printer *p, uint32_t end)
 {
     uint32_t run = p->at, at = skip_trivia(p, run, end);
@@ -258,7 +258,7 @@ static void print_changed(hd_printer *p, const hd_function *f, hd_annotation_wal
     copy_gap(p, f->body.end - 1);
 }
 
-/* ---- module ---- */
+/* ---- module ------------------------------------------------------------------------------------------------------ */
 
 /* Whether the function's text can stay as it is. */
 static bool stays(const hd_printer *p, const hd_function *f, bool anew)
@@ -289,7 +289,7 @@ static void print_function(hd_printer *p, const hd_function *f, bool anew)
 }
 
 /* Where all annotations are written anew: the input has them in another spelling than the output, or the only place
- * they stand in is the section that is left out. */
+ * they are in is the section that is left out. */
 static bool must_write_anew(const hd_printer *p)
 {
     if (p->mode != HD_PRINT_PORTABLE || p->module->extended)

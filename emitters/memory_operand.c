@@ -1,16 +1,16 @@
 /* Loads and their consumer as one instruction, in the extended spelling: parser/memory_operand.h says how.
  *
- * The printers write a line for each, and remember where the loads stand. Of these texts a short form is made where the consumer's line
- * follows, and only if reading it gives the same lines to the byte; so nothing is lost, and what cannot be said shortly
- * (a comment, a .loc, a label between; another guard; an address with more parts; loads in another order than the operands) stays as it is.
- * Linear in the text.
+ * The printers write a line for each, and remember where the loads stand. Of these texts a short form is made where the
+ * consumer's line follows, and only if reading it gives the same lines to the byte; so nothing is lost, and what cannot
+ * be said shortly (a comment, a .loc, a label between; another guard; an address with more parts; loads in another
+ * order than the operands) stays as it is. Linear in the text.
  */
 #include "emitters/print.h"
 
 #include "ir/operand_loads.h"
 #include "parser/memory_operand.h"
 
-/* ---- which loads ------------------------------------------------------------------------------------------------------ */
+/* ---- which loads ------------------------------------------------------------------------------------------------- */
 
 /* Is the register that a load names one source of the instruction, which is annotated? */
 static bool is_only_source(const hd_function *f, uint32_t load, uint32_t consumer)
@@ -49,7 +49,7 @@ void hd_print_mark_load(hd_printer *p, const hd_annotation_run *run)
             hd_array_push(&p->loads, (uint32_t)p->out->written_bytes);
 }
 
-/* ---- one group -------------------------------------------------------------------------------------------------------- */
+/* ---- one group --------------------------------------------------------------------------------------------------- */
 
 typedef struct piece {
     const char *text;
@@ -75,10 +75,10 @@ static piece trimmed(piece p)
 }
 
 typedef struct load_text {
-    piece line;                        /* without its end */
-    piece head, before, after;         /* blanks and guard; the opcode before and behind its mark */
-    piece gap, name, address;          /* blanks, register, [..] */
-    uint32_t at;                       /* in the consumer's line: where it names the register */
+    piece line;                /* without its end */
+    piece head, before, after; /* blanks and guard; the opcode before and after its mark */
+    piece gap, name, address;  /* blanks, register, [..] */
+    uint32_t at;               /* in the consumer's line: where it names the register */
 } load_text;
 
 typedef struct group {
@@ -95,7 +95,8 @@ static const char *find_mark(piece opcode, uint16_t kind, const char *end)
     size_t length = strlen(name), tail = strlen(end);
     for (uint32_t i = 0; i + 1 + length + tail <= opcode.length; i++) {
         const char *at = opcode.text + i;
-        bool ends = tail ? !memcmp(at + 1 + length, end, tail) : i + 1 + length == opcode.length || at[1 + length] == '.';
+        bool ends =
+            tail ? !memcmp(at + 1 + length, end, tail) : i + 1 + length == opcode.length || at[1 + length] == '.';
         if (*at == '.' && !memcmp(at + 1, name, length) && ends)
             return at;
     }
@@ -106,11 +107,13 @@ static const char *find_mark(piece opcode, uint16_t kind, const char *end)
 static bool read_load(load_text *l)
 {
     piece line = l->line;
-    uint32_t opcode = hd_line_behind_guard(line.text, line.length), end = hd_line_behind_opcode(line.text, opcode, line.length), name = end;
+    uint32_t opcode = hd_line_after_guard(line.text, line.length),
+             end = hd_line_after_opcode(line.text, opcode, line.length), name = end;
     const char *mark = find_mark(part(line, opcode, end), HD_OPERAND_LOAD, "");
     if (!mark)
         return false;
-    uint32_t flag = (uint32_t)(mark - line.text), behind = flag + 1 + (uint32_t)strlen(hd_annotation_find(HD_OPERAND_LOAD)->name);
+    uint32_t flag = (uint32_t)(mark - line.text),
+             behind = flag + 1 + (uint32_t)strlen(hd_annotation_find(HD_OPERAND_LOAD)->name);
     while (name < line.length && is_blank(line.text[name]))
         name++;
     const char *comma = memchr(line.text + name, ',', line.length - name);
@@ -139,9 +142,11 @@ static uint32_t count_set(const char *at, const char *end)
 static bool read_consumer(group *g)
 {
     piece line = g->line;
-    uint32_t opcode = hd_line_behind_guard(line.text, line.length), end = hd_line_behind_opcode(line.text, opcode, line.length);
+    uint32_t opcode = hd_line_after_guard(line.text, line.length),
+             end = hd_line_after_opcode(line.text, opcode, line.length);
     const char *flag = find_mark(part(line, opcode, end), HD_OPERAND_SOURCE, "::");
-    if (!flag || memchr(flag + 1, '.', (size_t)(line.text + end - flag - 1)) || count_set(flag, line.text + end) != g->count)
+    if (!flag || memchr(flag + 1, '.', (size_t)(line.text + end - flag - 1)) ||
+        count_set(flag, line.text + end) != g->count)
         return false;
     g->head = part(line, 0, opcode);
     g->opcode = part(line, opcode, (uint32_t)(flag - line.text));
@@ -198,7 +203,8 @@ static bool reads_back(const group *g, piece form, const char *line_end)
         at++;
     const char *fault = hd_expand_memory_operand(&got, form.text, form.length, at, line_end, joined, &count);
     put_lines(&want, g, line_end);
-    bool good = !fault && want.buffer.count == got.buffer.count && !memcmp(want.buffer.items, got.buffer.items, got.buffer.count);
+    bool good = !fault && want.buffer.count == got.buffer.count &&
+                !memcmp(want.buffer.items, got.buffer.items, got.buffer.count);
     hd_writer_free(&got);
     hd_writer_free(&want);
     return good;
@@ -232,9 +238,9 @@ static bool fuse(hd_writer *form, group *g, const char *line_end)
     return reads_back(g, (piece){form->buffer.items, form->buffer.count}, line_end);
 }
 
-/* ---- the text --------------------------------------------------------------------------------------------------------- */
+/* ---- the text ---------------------------------------------------------------------------------------------------- */
 
-/* The line that begins at `at`, without its end; *next is behind that. */
+/* The line that begins at `at`, without its end; *next is after that. */
 static piece line_from(const char *text, uint32_t at, uint32_t length, uint32_t *next)
 {
     const char *end = memchr(text + at, '\n', length - at);
@@ -259,8 +265,8 @@ static const char *end_of(const text_walk *w, piece line, uint32_t next)
     return bytes == 2 ? "\r\n" : bytes == 1 ? "\n" : "";
 }
 
-/* Loads on lines one behind the other from the next one on, and the line behind them. false: this is no group that has a short form; then
- * w->next is behind what cannot begin one. *begin, *end: of its lines. */
+/* Loads on lines one after another from the next one on, and the line after them. false: this is no group that has
+ * a short form; then w->next is after what cannot begin one. *begin, *end: of its lines. */
 static bool read_group(text_walk *w, group *g, const char **line_end, uint32_t *begin, uint32_t *end)
 {
     uint32_t at = w->loads[w->next];
@@ -280,7 +286,7 @@ static bool read_group(text_walk *w, group *g, const char **line_end, uint32_t *
         g->loads[g->count++].line = line;
     }
     g->line = line_from(w->text, at, w->length, end);
-    return g->count && *end < w->length && *end > at && !strcmp(*line_end, end_of(w, g->line, *end));
+    return g->count && *end<w->length && * end> at && !strcmp(*line_end, end_of(w, g->line, *end));
 }
 
 void hd_print_memory_operands(hd_writer *out, const char *text, uint32_t length, const uint32_t *loads, uint32_t count)

@@ -21,7 +21,8 @@ typedef struct hd_printer {
     hd_print_mode mode;
     bool no_section;
     hd_writer modifiers; /* scratch: the modifiers of one instruction */
-    HD_ARRAY(uint32_t) loads; /* extended: places in the output, each in the line of a load that may be written as an operand */
+    /* extended: places in the output, each in the line of a load that may be written as an operand */
+    HD_ARRAY(uint32_t) loads;
     /* lossless */
     const char *text;
     uint32_t at;                    /* all before is written or left out */

@@ -40,7 +40,7 @@ static bool has_memory_operands(const hd_module *module)
     return false;
 }
 
-/* The text is gathered first: what stands in two lines may become one. */
+/* The text is gathered first: what is in two lines may become one. */
 static bool print_with_memory_operands(hd_printer *p, bool canonical)
 {
     hd_writer *out = p->out, text;

@@ -9,12 +9,14 @@ typedef enum hd_spelling { HD_SPELLING_PORTABLE, HD_SPELLING_EXTENDED } hd_spell
 
 typedef struct hd_emit_options {
     hd_spelling spelling;
-    bool canonical;    /* everything from the IR: the input's tokens in the input's order */
-    bool no_section;   /* portable: comments only */
-    bool no_annotations; /* strip: no comments, no section, no extended modifiers; with untouched code: the bytes before annotation */
+    bool canonical;  /* everything from the IR: the input's tokens in the input's order */
+    bool no_section; /* portable: comments only */
+    /* strip: no comments, no section, no extended modifiers; with untouched code: the bytes before annotation */
+    bool no_annotations;
 } hd_emit_options;
 
-/* Writes the module. Without passes and annotations the output is the input, byte for byte. false where writing failed. */
+/* Writes the module. Without passes and annotations the output is the input, byte for byte. false where writing
+ * failed. */
 bool hd_emit_ptx(hd_writer *writer, const hd_module *module, const hd_emit_options *options);
 /* One function, canonical (for --print-after and dumps). */
 void hd_emit_function(hd_writer *writer, const hd_function *function);

@@ -7,12 +7,41 @@ const hd_quantity_info hd_quantities[HD_QUANTITY_COUNT] = {
 #undef HD_QUANTITY
 };
 
+const char *const hd_report_reuse_names[HD_REUSE_BUCKETS] = {"1",     "2",     "3-4",  "5-8",        "9-16",
+                                                             "17-32", "33-64", "more", "other_block"};
+
+static bool is_named(const char *wanted, const char *name, size_t length)
+{
+    return strlen(wanted) == length && memcmp(wanted, name, length) == 0;
+}
+
+hd_quantity hd_quantity_from_name(const char *name, size_t length)
+{
+    static const struct {
+        hd_quantity quantity;
+        const char *name;
+    } former[] = {
+#define HD_QUANTITY(id, name, kind, class, summary)
+#define HD_FORMER_QUANTITY(id, former) {HD_QUANTITY_##id, former},
+#include "emitters/quantities.def"
+#undef HD_QUANTITY
+#undef HD_FORMER_QUANTITY
+    };
+    for (uint32_t q = 0; q < HD_QUANTITY_COUNT; q++)
+        if (is_named(hd_quantities[q].name, name, length))
+            return (hd_quantity)q;
+    for (uint32_t i = 0; i < sizeof former / sizeof *former; i++)
+        if (is_named(former[i].name, name, length))
+            return former[i].quantity;
+    return HD_QUANTITY_COUNT;
+}
+
 bool hd_quantity_of(const hd_report_kernel *k, hd_quantity quantity, double *value)
 {
     const hd_report_ptxas *p = &k->ptxas;
     switch (quantity) {
     case HD_QUANTITY_REGISTERS: *value = k->use.registers; return true;
-    case HD_QUANTITY_LIVE_PEAK: *value = k->live_peak; return true;
+    case HD_QUANTITY_MAX_PRESSURE: *value = k->max_pressure; return true;
     case HD_QUANTITY_ALLOCATED: *value = k->allocated; return !k->allocated_unknown;
     case HD_QUANTITY_ESTIMATE: *value = k->estimate; return true;
     case HD_QUANTITY_PTXAS: *value = p->registers; return p->known;
@@ -47,18 +76,14 @@ const char *hd_quantity_unknown(const hd_report_kernel *k, hd_quantity quantity)
 {
     switch (quantity) {
     case HD_QUANTITY_PTXAS:
-    case HD_QUANTITY_PTXAS_SPILL_BYTES:
-        return k->ptxas.unknown ? k->ptxas.unknown : "no numbers of ptxas";
+    case HD_QUANTITY_PTXAS_SPILL_BYTES: return k->ptxas.unknown ? k->ptxas.unknown : "no numbers of ptxas";
     case HD_QUANTITY_OCCUPANCY:
     case HD_QUANTITY_WARPS:
     case HD_QUANTITY_CTAS:
-        return k->dynamic_shared_unknown ? "launches decide on dynamic shared memory: --shared says how much" : NULL;
-    case HD_QUANTITY_ALLOCATED:
-        return k->allocated_unknown;
-    case HD_QUANTITY_BANK_CONFLICTS:
-        return "heddle cannot allocate its registers";
-    default:
-        return k->predicted.unknown;
+        return k->dynamic_shared_unknown ? "launches set the dynamic shared memory: give it with --shared" : NULL;
+    case HD_QUANTITY_ALLOCATED: return k->allocated_unknown;
+    case HD_QUANTITY_BANK_CONFLICTS: return "heddle cannot allocate its registers";
+    default: return k->predicted.unknown;
     }
 }
 

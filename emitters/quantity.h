@@ -20,6 +20,8 @@ typedef struct hd_quantity_info {
     hd_quantity_class class;
 } hd_quantity_info;
 extern const hd_quantity_info hd_quantities[HD_QUANTITY_COUNT];
+/* By its name or a former one; HD_QUANTITY_COUNT where there is none. */
+hd_quantity hd_quantity_from_name(const char *name, size_t length);
 
 /* false where the report did not determine it, or it belongs to comparisons only. */
 bool hd_quantity_of(const hd_report_kernel *kernel, hd_quantity quantity, double *value);

@@ -1,4 +1,4 @@
-/* The report as one HTML file that needs no other and no network: style, scripts (emitters/report/) and data stand in
+/* The report as one HTML file that needs no other and no network: style, scripts (emitters/report/) and data are in
  * it, and a policy in its head keeps browsers from loading anything else. The table of kernels is plain markup and can
  * be read where scripts are not run; all else is drawn by the scripts from the data (report_page.h). Linear in the
  * report. */
@@ -40,7 +40,7 @@ static void write_title(hd_writer *w, const hd_report_module *report)
     page_text(w, report->arch ? report->arch : "unknown");
     if (report->block)
         hd_write_format(w, " &middot; CTAs of %u threads", report->block);
-    hd_write_string(w, report->cleaned ? " &middot; PTX after clean-up" : " &middot; PTX as it is written");
+    hd_write_string(w, report->simplified ? " &middot; PTX after simplification" : " &middot; PTX as written");
     if (report->ptxas_version) {
         hd_write_string(w, " &middot; ptxas ");
         page_text(w, report->ptxas_version);
@@ -56,11 +56,11 @@ static void write_title(hd_writer *w, const hd_report_module *report)
 
 static const char *const columns[][2] = {
     {"Kernel", NULL},
-    {"Pressure", "Live registers over the instructions"},
-    {"Instr.", "Instructions after clean-up"},
+    {"Pressure", "Live registers by instruction"},
+    {"Instr.", "Instructions after simplification"},
     {"ptxas", "Registers that ptxas uses: its own count"},
     {"Estimate", "Registers that ptxas will probably use: a model"},
-    {"Live peak", "Most 32-bit register words live at one place: exact, on the PTX"},
+    {"Maximum pressure", "Maximum register pressure: the most live 32-bit registers; exact, on the PTX"},
     {"Allocated", "Registers that heddle's own allocation needs"},
     {"Occupancy", "Warps of an SM at a time, of the most that it holds, and what limits them"},
     {"More at", "Registers of a thread at which more CTAs fit: how many fewer, and the occupancy then"},
@@ -86,7 +86,7 @@ static void write_columns(hd_writer *w)
     hd_write_string(w, "</tr></thead>\n");
 }
 
-/* A step for each stretch of instructions: its most. */
+/* A step for each run of instructions: its maximum. */
 static void write_spark(hd_writer *w, const hd_report_kernel *k)
 {
     enum { STEPS = 60, HEIGHT = 20 };
@@ -99,7 +99,7 @@ static void write_spark(hd_writer *w, const hd_report_kernel *k)
         uint32_t most = 0;
         for (uint32_t i = (uint32_t)((uint64_t)s * n / steps); i < (uint64_t)(s + 1) * n / steps; i++)
             most = k->instructions[i].live > most ? k->instructions[i].live : most;
-        hd_write_format(w, "V%.4gH%u", HEIGHT - (k->live_peak ? (HEIGHT - 1.0) * most / k->live_peak : 0), s + 1);
+        hd_write_format(w, "V%.4gH%u", HEIGHT - (k->max_pressure ? (HEIGHT - 1.0) * most / k->max_pressure : 0), s + 1);
     }
     hd_write_format(w, "V%uz\"/></svg></td>", HEIGHT);
 }
@@ -128,7 +128,7 @@ static size_t parameters_at(const char *name)
     return strlen(name);
 }
 
-/* The function's own name in a demangled one, without what it stands in and without template arguments; empty where
+/* The function's own name in a demangled one, without what it is in and without template arguments; empty where
  * that is not plain to see. */
 static hd_span own_name(const char *name)
 {
@@ -244,7 +244,7 @@ static void write_kernel(hd_writer *w, const hd_report_kernel *k, uint32_t index
     else
         write_unknown(w, k->ptxas.unknown);
     write_count(w, k->estimate);
-    write_count(w, k->live_peak);
+    write_count(w, k->max_pressure);
     if (k->allocated_unknown)
         write_unknown(w, k->allocated_unknown);
     else
@@ -270,7 +270,7 @@ static void write_overview(hd_writer *w, const hd_report_module *report)
     for (uint32_t k = 0; k < report->kernels.count; k++)
         write_kernel(w, &report->kernels.items[k], k);
     hd_write_string(
-        w, "</tbody></table></div>\n<p class=\"meta\"><b>Live peak</b> is exact, on the PTX after clean-up; "
+        w, "</tbody></table></div>\n<p class=\"meta\"><b>Maximum pressure</b> is exact, on the simplified PTX; "
            "<b>allocated</b> is what heddle's own allocation needs; <b>estimate</b> is a model of what ptxas will "
            "use; <b>ptxas</b> is its own count. Occupancy is that of the count of ptxas where it is known, else of "
            "the estimate.</p>\n</section>\n<noscript><p>The details of each kernel need scripts.</p></noscript>\n");
@@ -286,12 +286,12 @@ static void pass_on(hd_writer *writer, hd_writer *part)
     hd_array_clear(&part->buffer);
 }
 
-/* The kernel that is shown first: that with the highest peak. */
+/* The kernel that is shown first: that with the highest register pressure. */
 static uint32_t first_kernel(const hd_report_module *report)
 {
     uint32_t best = 0;
     for (uint32_t k = 1; k < report->kernels.count; k++)
-        best = report->kernels.items[k].live_peak > report->kernels.items[best].live_peak ? k : best;
+        best = report->kernels.items[k].max_pressure > report->kernels.items[best].max_pressure ? k : best;
     return best;
 }
 

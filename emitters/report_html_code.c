@@ -25,7 +25,7 @@ static hd_span shown_line(hd_source *source, uint32_t line)
     return span;
 }
 
-/* Whether the line holds this instruction and nothing else but blanks, a semicolon and a comment behind it. */
+/* Whether the line holds this instruction and nothing else but blanks, a semicolon and a comment after it. */
 static bool line_is(const hd_source *source, hd_span line, const char *text)
 {
     const char *at = source->text + line.begin, *end = source->text + line.end;
@@ -53,12 +53,12 @@ static bool closes(const hd_source *source, hd_span line)
     return line.end - line.begin == 1 && source->text[line.begin] == '}';
 }
 
-/* Behind the last line of the kernel: the one after its last instruction, or one more where a brace follows. */
+/* After the last line of the kernel: the one after its last instruction, or one more where a brace follows. */
 static uint32_t text_end(const hd_report_module *report, const hd_report_kernel *k)
 {
-    uint32_t last = k->place.ptx_line;
+    uint32_t last = k->position.ptx_line;
     for (uint32_t i = 0; i < k->instruction_count; i++)
-        last = k->instructions[i].place.ptx_line > last ? k->instructions[i].place.ptx_line : last;
+        last = k->instructions[i].position.ptx_line > last ? k->instructions[i].position.ptx_line : last;
     if (k->removed_line_count && k->removed_lines[k->removed_line_count - 1] > last)
         last = k->removed_lines[k->removed_line_count - 1];
     uint32_t lines = hd_source_position(report->source, report->source->length).line;
@@ -70,11 +70,11 @@ static uint32_t text_end(const hd_report_module *report, const hd_report_kernel 
 
 static void write_ptx(hd_writer *w, const hd_report_module *report, const hd_report_kernel *k)
 {
-    hd_write_format(w, "\"first\":%u,\"ptx\":[", k->place.ptx_line);
-    uint32_t end = k->place.ptx_line ? text_end(report, k) : 0;
-    for (uint32_t line = k->place.ptx_line; line < end; line++) {
+    hd_write_format(w, "\"first\":%u,\"ptx\":[", k->position.ptx_line);
+    uint32_t end = k->position.ptx_line ? text_end(report, k) : 0;
+    for (uint32_t line = k->position.ptx_line; line < end; line++) {
         hd_span span = shown_line(report->source, line);
-        if (line != k->place.ptx_line)
+        if (line != k->position.ptx_line)
             hd_write_char(w, ',');
         page_string(w, report->source->text + span.begin, span.end - span.begin);
     }
@@ -87,8 +87,8 @@ static void write_texts(hd_writer *w, const hd_report_module *report, const hd_r
     hd_write_string(w, "\"texts\":[");
     for (uint32_t i = 0, some = 0; i < k->instruction_count; i++) {
         const hd_report_instruction *insn = &k->instructions[i];
-        uint32_t line = insn->place.ptx_line;
-        if (line < k->place.ptx_line || line <= shown ||
+        uint32_t line = insn->position.ptx_line;
+        if (line < k->position.ptx_line || line <= shown ||
             !line_is(report->source, shown_line(report->source, line), insn->text)) {
             hd_write_format(w, "%s%u,", some++ ? "," : "", i);
             page_string(w, insn->text, strlen(insn->text));
@@ -102,33 +102,33 @@ static void write_texts(hd_writer *w, const hd_report_module *report, const hd_r
 
 static void write_lines(hd_writer *w, const hd_report_kernel *k)
 {
-    uint32_t before = k->place.ptx_line;
+    uint32_t before = k->position.ptx_line;
     page_column(w, "line");
     for (uint32_t i = 0; i < k->instruction_count; i++) {
-        page_signed(w, (int64_t)k->instructions[i].place.ptx_line - before);
-        before = k->instructions[i].place.ptx_line;
+        page_signed(w, (int64_t)k->instructions[i].position.ptx_line - before);
+        before = k->instructions[i].position.ptx_line;
     }
     page_column_end(w);
 }
 
-static bool same_source(const hd_report_place *a, const hd_report_place *b)
+static bool same_source(const hd_report_position *a, const hd_report_position *b)
 {
     return a->line == b->line && a->column == b->column && a->inlined_line == b->inlined_line && a->file == b->file &&
            a->inlined_file == b->inlined_file;
 }
 
-/* Runs of instructions of one source place: how many, then the differences of file, line, inlining file and line. Files
- * count from 1; 0 is none. */
-static void write_places(hd_writer *w, const hd_report_kernel *k, page_files *files)
+/* Runs of instructions of one source position: how many, then the differences of file, line, inlining file and line.
+ * Files count from 1; 0 is none. */
+static void write_positions(hd_writer *w, const hd_report_kernel *k, page_files *files)
 {
     int64_t before[4] = {0};
-    page_column(w, "places");
+    page_column(w, "positions");
     for (uint32_t i = 0, end; i < k->instruction_count; i = end) {
-        const hd_report_place *place = &k->instructions[i].place;
-        for (end = i + 1; end < k->instruction_count && same_source(place, &k->instructions[end].place);)
+        const hd_report_position *position = &k->instructions[i].position;
+        for (end = i + 1; end < k->instruction_count && same_source(position, &k->instructions[end].position);)
             end++;
-        int64_t now[4] = {(uint32_t)(page_file(files, place->file) + 1), place->line,
-                          (uint32_t)(page_file(files, place->inlined_file) + 1), place->inlined_line};
+        int64_t now[4] = {(uint32_t)(page_file(files, position->file) + 1), position->line,
+                          (uint32_t)(page_file(files, position->inlined_file) + 1), position->inlined_line};
         page_unsigned(w, end - i);
         for (uint32_t c = 0; c < 4; c++) {
             page_signed(w, now[c] - before[c]);
@@ -153,9 +153,9 @@ static void write_blocks(hd_writer *w, const hd_report_kernel *k)
         before = insn->block;
     }
     page_column_end(w);
-    page_column(w, "block_peaks");
+    page_column(w, "block_pressure");
     for (uint32_t b = 0; b < k->block_count; b++)
-        page_unsigned(w, k->block_peaks[b]);
+        page_unsigned(w, k->block_pressure[b]);
     page_column_end(w);
 }
 
@@ -212,7 +212,7 @@ static uint32_t find_stem(const hd_u32_array *stems, const hd_report_kernel *k, 
     return stems->count;
 }
 
-/* Names are few stems with numbers. Of a register: its stem (its place among those so far; a new one is the next), the
+/* Names are few stems with numbers. Of a register: its stem (its index among those so far; a new one is the next), the
  * difference of its number to that stem's last one where there is one, words * 2 + whether it is a predicate. */
 static void write_registers(hd_writer *w, const hd_report_kernel *k)
 {
@@ -295,7 +295,7 @@ static void write_source_lines(hd_writer *w, const hd_report_kernel *k, page_fil
         page_signed(w, of - file);
         page_signed(w, l->line - line);
         page_unsigned(w, l->instructions);
-        page_unsigned(w, l->peak * 2ull + l->inlined);
+        page_unsigned(w, l->max_pressure * 2ull + l->inlined);
         file = of;
         line = l->line;
     }
@@ -307,7 +307,7 @@ void page_code(hd_writer *writer, const hd_report_module *report, const hd_repor
     write_ptx(writer, report, kernel);
     write_texts(writer, report, kernel);
     write_lines(writer, kernel);
-    write_places(writer, kernel, files);
+    write_positions(writer, kernel, files);
     write_blocks(writer, kernel);
     write_pressure(writer, kernel);
     write_registers(writer, kernel);

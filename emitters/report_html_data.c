@@ -1,4 +1,4 @@
-/* What the HTML report's scripts read beside the code (report_page.h): a kernel's numbers, values, occupancy,
+/* What the HTML report's scripts read in addition to the code (report_page.h): a kernel's numbers, values, occupancy,
  * techniques and findings as JSON, and the source texts. Linear. */
 #include "emitters/report_page.h"
 
@@ -21,7 +21,7 @@ static void write_boolean(hd_writer *w, const char *key, bool value)
     hd_write_format(w, "\"%s\":%s,", key, value ? "true" : "false");
 }
 
-/* Closes what members, each with a comma behind, stand in. The writer is to memory. */
+/* Ends an object or array whose members each end with a comma. The writer is to memory. */
 static void close(hd_writer *w, const char *bracket)
 {
     if (w->buffer.count && w->buffer.items[w->buffer.count - 1] == ',') {
@@ -32,12 +32,12 @@ static void close(hd_writer *w, const char *bracket)
     hd_write_char(w, ',');
 }
 
-static void write_place(hd_writer *w, const hd_report_place *place, page_files *files)
+static void write_position(hd_writer *w, const hd_report_position *position, page_files *files)
 {
-    hd_write_string(w, "\"place\":{");
-    write_number(w, "ptx_line", place->ptx_line);
-    write_index(w, "file", page_file(files, place->file));
-    write_number(w, "line", place->line);
+    hd_write_string(w, "\"position\":{");
+    write_number(w, "ptx_line", position->ptx_line);
+    write_index(w, "file", page_file(files, position->file));
+    write_number(w, "line", position->line);
     close(w, "}");
 }
 
@@ -45,9 +45,9 @@ static void write_place(hd_writer *w, const hd_report_place *place, page_files *
 
 static void write_summary(hd_writer *w, const hd_report_kernel *k)
 {
-    write_number(w, "live_peak", k->live_peak);
-    write_number(w, "live_peak_predicates", k->live_peak_predicates);
-    write_index(w, "peak", k->peak_instruction);
+    write_number(w, "max_pressure", k->max_pressure);
+    write_number(w, "max_predicate_pressure", k->max_predicate_pressure);
+    write_index(w, "max_pressure_at", k->max_pressure_at);
     if (k->allocated_unknown) {
         page_member(w, "allocated_unknown", k->allocated_unknown);
     } else {
@@ -104,7 +104,7 @@ static void write_values(hd_writer *w, const hd_report_kernel *k)
         write_number(w, "uses", v->uses);
         write_number(w, "loop_depth", v->loop_depth);
         write_number(w, "uses_in_loop", v->uses_in_loop);
-        write_boolean(w, "idle", v->idle);
+        write_boolean(w, "live_through", v->live_through);
         page_member(w, "remedy", v->remedy);
         close(w, "}");
     }
@@ -198,7 +198,7 @@ static void write_findings(hd_writer *w, const hd_report_kernel *k, page_files *
         page_member(w, "severity", severity_word(f->severity));
         page_member(w, "message", f->message);
         write_index(w, "instruction", f->instruction);
-        write_place(w, &f->place, files);
+        write_position(w, &f->position, files);
         close(w, "}");
     }
     close(w, "]");
@@ -218,7 +218,7 @@ void page_kernel(hd_writer *writer, const hd_report_module *report, uint32_t ind
     page_member(writer, "demangled", k->demangled);
     write_boolean(writer, "entry", k->is_entry);
     write_number(writer, "count", k->instruction_count);
-    write_place(writer, &k->place, files);
+    write_position(writer, &k->position, files);
     write_summary(writer, k);
     write_reuse(writer, k);
     write_values(writer, k);
@@ -239,7 +239,7 @@ static int compare_lines(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The lines of one file that kernels name, ascending; some may stand twice. */
+/* The lines of one file that kernels name, ascending; some may be twice. */
 static hd_u32_array lines_of(const hd_report_module *report, const char *file)
 {
     hd_u32_array lines = {0};
@@ -253,7 +253,7 @@ static hd_u32_array lines_of(const hd_report_module *report, const char *file)
 }
 
 /* [first line, text], of lines from first to last as far as there are such */
-static void write_stretch(hd_writer *w, hd_source *text, uint32_t first, uint32_t last)
+static void write_segment(hd_writer *w, hd_source *text, uint32_t first, uint32_t last)
 {
     hd_span begin = hd_source_line(text, first), end = hd_source_line(text, last);
     hd_write_format(w, "[%u,", first);
@@ -261,18 +261,18 @@ static void write_stretch(hd_writer *w, hd_source *text, uint32_t first, uint32_
     hd_write_string(w, "],");
 }
 
-static void write_stretches(hd_writer *w, hd_source *text, const hd_u32_array *lines)
+static void write_segments(hd_writer *w, hd_source *text, const hd_u32_array *lines)
 {
     uint32_t count = hd_source_position(text, text->length).line;
     if (text->length <= WHOLE_BYTES) {
-        write_stretch(w, text, 1, count);
+        write_segment(w, text, 1, count);
         return;
     }
     for (uint32_t i = 0, next; i < lines->count && lines->items[i] <= count; i = next) {
         uint32_t first = lines->items[i] > LINES_AROUND ? lines->items[i] - LINES_AROUND : 1, last = 0;
         for (next = i; next < lines->count && (next == i || lines->items[next] <= last + LINES_AROUND); next++)
             last = lines->items[next] + LINES_AROUND;
-        write_stretch(w, text, first, last < count ? last : count);
+        write_segment(w, text, first, last < count ? last : count);
     }
 }
 
@@ -282,7 +282,7 @@ static void write_source(hd_writer *w, const hd_report_module *report, const cha
     hd_u32_array lines = lines_of(report, file);
     memset(&own.lines, 0, sizeof own.lines);
     hd_write_string(w, "[");
-    write_stretches(w, &own, &lines);
+    write_segments(w, &own, &lines);
     close(w, "]");
     hd_array_free(&own.lines);
     hd_array_free(&lines);
@@ -294,7 +294,7 @@ void page_sources(hd_writer *writer, const hd_report_module *report, const page_
     for (uint32_t f = 0; f < files->names.count; f++)
         for (uint32_t t = 0; t < text_count; t++)
             if (!strcmp(texts[t].name, files->names.items[f])) {
-                hd_write_format(writer, "<script type=\"application/json\" id=\"source%u\">{\"stretches\":", f);
+                hd_write_format(writer, "<script type=\"application/json\" id=\"source%u\">{\"segments\":", f);
                 write_source(writer, report, files->names.items[f], &texts[t]);
                 hd_write_string(writer, "\"end\":0}</script>\n");
                 break;

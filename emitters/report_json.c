@@ -1,10 +1,10 @@
-/* The report as JSON, schema 1: see heddle-json(5). */
+/* The report as JSON, schema 2: see heddle-json(5). */
 #include "base/version.h"
 #include "emitters/json.h"
 #include "emitters/quantity.h"
 #include "emitters/report.h"
 
-static void write_place(hd_json *j, const char *key, const hd_report_place *p)
+static void write_position(hd_json *j, const char *key, const hd_report_position *p)
 {
     hd_json_compact_object(j, key);
     if (p->ptx_line)
@@ -39,17 +39,16 @@ static void write_if(hd_json *j, const char *key, uint64_t value, bool known)
         hd_json_null(j, key);
 }
 
-/* ---- registers and occupancy ----------------------------------------------------------------------------------------
- */
+/* ---- registers and occupancy ------------------------------------------------------------------------------------- */
 
 static void write_registers(hd_json *j, const hd_report_kernel *k)
 {
     hd_json_object(j, "registers");
-    hd_json_number(j, "live_peak", k->live_peak);
+    hd_json_number(j, "max_pressure", k->max_pressure);
     write_if(j, "allocated", k->allocated, !k->allocated_unknown);
     hd_json_number(j, "estimate", k->estimate);
     write_if(j, "ptxas", k->ptxas.registers, k->ptxas.known);
-    hd_json_number(j, "live_peak_predicates", k->live_peak_predicates);
+    hd_json_number(j, "max_predicate_pressure", k->max_predicate_pressure);
     write_if(j, "allocated_predicates", k->allocated_predicates, !k->allocated_unknown);
     hd_json_end(j);
     hd_json_text(j, "allocated_unknown", k->allocated_unknown);
@@ -103,11 +102,11 @@ static void write_bounds(hd_json *j, const hd_report_kernel *k)
         return;
     }
     hd_json_compact_object(j, "loop_live");
-    hd_json_number(j, "words", k->loop.words);
-    hd_json_number(j, "joined", k->loop.joined);
+    hd_json_number(j, "registers", k->loop.words);
+    hd_json_number(j, "constant_offsets", k->loop.constant_offsets);
     hd_json_number(j, "rematerialized", k->loop.rematerialized);
     hd_json_number(j, "uniform", k->loop.uniform);
-    write_place(j, "place", &k->loop.place);
+    write_position(j, "position", &k->loop.position);
     hd_json_end(j);
 }
 
@@ -168,14 +167,13 @@ static void write_occupancy(hd_json *j, const hd_report_module *report, const hd
             hd_json_number(j, hd_limiter_names[l], o->by[l]);
     }
     hd_json_end(j);
-    write_cliff(j, "fewer_registers", &k->gain);
-    write_cliff(j, "more_registers", &k->loss);
+    write_cliff(j, "next_step_fewer_registers", &k->gain);
+    write_cliff(j, "next_step_more_registers", &k->loss);
     write_sweep(j, k);
     hd_json_end(j);
 }
 
-/* ---- the peak -------------------------------------------------------------------------------------------------------
- */
+/* ---- the point of maximum pressure ------------------------------------------------------------------------------- */
 
 static void write_packed(hd_json *j, const hd_report_kernel *k, const hd_report_register *r)
 {
@@ -194,27 +192,27 @@ static void write_value(hd_json *j, const hd_report_kernel *k, const hd_report_v
     hd_json_number(j, "uses", v->uses);
     hd_json_number(j, "loop_depth", v->loop_depth);
     hd_json_number(j, "uses_in_loop", v->uses_in_loop);
-    hd_json_bool(j, "idle", v->idle);
+    hd_json_bool(j, "live_through", v->live_through);
     hd_json_text(j, "remedy", v->remedy);
     if (v->definition != HD_NONE) {
         hd_json_text(j, "text", k->instructions[v->definition].text);
-        write_place(j, "place", &k->instructions[v->definition].place);
+        write_position(j, "position", &k->instructions[v->definition].position);
     }
     hd_json_end(j);
 }
 
-static void write_peak(hd_json *j, const hd_report_kernel *k)
+static void write_pressure_point(hd_json *j, const hd_report_kernel *k)
 {
-    if (k->peak_instruction == HD_NONE) {
-        hd_json_null(j, "peak");
+    if (k->max_pressure_at == HD_NONE) {
+        hd_json_null(j, "max_pressure_point");
         return;
     }
-    const hd_report_instruction *at = &k->instructions[k->peak_instruction];
-    hd_json_object(j, "peak");
-    hd_json_number(j, "instruction", k->peak_instruction);
+    const hd_report_instruction *at = &k->instructions[k->max_pressure_at];
+    hd_json_object(j, "max_pressure_point");
+    hd_json_number(j, "instruction", k->max_pressure_at);
     hd_json_text(j, "text", at->text);
     hd_json_number(j, "loop_depth", at->loop_depth);
-    write_place(j, "place", &at->place);
+    write_position(j, "position", &at->position);
     hd_json_array(j, "values");
     for (uint32_t i = 0; i < k->value_count; i++)
         write_value(j, k, &k->values[i]);
@@ -222,8 +220,7 @@ static void write_peak(hd_json *j, const hd_report_kernel *k)
     hd_json_end(j);
 }
 
-/* ---- the rest -------------------------------------------------------------------------------------------------------
- */
+/* ---- the rest ---------------------------------------------------------------------------------------------------- */
 
 static void write_techniques(hd_json *j, const hd_report_kernel *k)
 {
@@ -231,7 +228,7 @@ static void write_techniques(hd_json *j, const hd_report_kernel *k)
     for (uint32_t t = 0; t < k->technique_count; t++) {
         const hd_report_technique *technique = &k->techniques[t];
         hd_json_compact_object(j, technique->name);
-        hd_json_text(j, "left_out", technique->refusal);
+        hd_json_text(j, "not_applied", technique->refusal);
         hd_json_text(j, "registers", technique->allocated ? "allocated" : "virtual");
         hd_json_bool(j, "rewrites", technique->rewrites);
         hd_json_object(j, "statistics");
@@ -252,7 +249,7 @@ static void write_findings(hd_json *j, const hd_report_kernel *k)
         hd_json_text(j, "rule", hd_diagnostic_slug(f->kind));
         hd_json_text(j, "severity", f->severity == HD_ERROR ? "error" : "warning");
         write_index(j, "instruction", f->instruction);
-        write_place(j, "place", &f->place);
+        write_position(j, "position", &f->position);
         hd_json_text(j, "message", f->message);
         hd_json_end(j);
     }
@@ -282,9 +279,9 @@ static void write_traffic(hd_json *j, const hd_report_kernel *k)
 
 static void write_lines(hd_json *j, const hd_report_kernel *k)
 {
-    hd_json_compact_array(j, "block_peaks");
+    hd_json_compact_array(j, "block_max_pressure");
     for (uint32_t i = 0; i < k->block_count; i++)
-        hd_json_number(j, NULL, k->block_peaks[i]);
+        hd_json_number(j, NULL, k->block_pressure[i]);
     hd_json_end(j);
     hd_json_array(j, "source_lines");
     for (uint32_t i = 0; i < k->line_count; i++) {
@@ -293,15 +290,14 @@ static void write_lines(hd_json *j, const hd_report_kernel *k)
         hd_json_text(j, "file", l->file);
         hd_json_number(j, "line", l->line);
         hd_json_number(j, "instructions", l->instructions);
-        hd_json_number(j, "peak", l->peak);
+        hd_json_number(j, "max_pressure", l->max_pressure);
         hd_json_bool(j, "inlined", l->inlined);
         hd_json_end(j);
     }
     hd_json_end(j);
 }
 
-/* ---- the listing ----------------------------------------------------------------------------------------------------
- */
+/* ---- the listing ------------------------------------------------------------------------------------------------- */
 
 static void write_instruction(hd_json *j, const hd_report_kernel *k, uint32_t i, uint32_t *touch)
 {
@@ -314,8 +310,8 @@ static void write_instruction(hd_json *j, const hd_report_kernel *k, uint32_t i,
     hd_json_number(j, "loop_depth", row->loop_depth);
     hd_json_bool(j, "reachable", row->reachable);
     hd_json_bool(j, "single_use_load", row->single_use_load);
-    write_place(j, "place", &row->place);
-    hd_json_object(j, "touches"); /* by register: ^ v x */
+    write_position(j, "position", &row->position);
+    hd_json_object(j, "accesses"); /* by register: ^ v x */
     for (; *touch < k->touch_count && k->touches[*touch].instruction == i; ++*touch) {
         static const char *const symbols[] = {"", "^", "v", "x"};
         hd_json_text(j, k->registers[k->touches[*touch].reg].name, symbols[k->touches[*touch].access & 3]);
@@ -331,7 +327,7 @@ static void write_listing(hd_json *j, const hd_report_kernel *k)
     for (uint32_t i = 0; i < k->instruction_count; i++)
         write_instruction(j, k, i, &touch);
     hd_json_end(j);
-    hd_json_array(j, "ranges");
+    hd_json_array(j, "live_ranges");
     for (uint32_t i = 0; i < k->range_count; i++) {
         hd_json_compact_object(j, NULL);
         const hd_report_register *r = &k->registers[k->ranges[i].reg];
@@ -355,7 +351,7 @@ static void write_kernel(hd_json *j, const hd_report_module *report, const hd_re
     hd_json_text(j, "name", k->name);
     hd_json_text(j, "demangled", k->demangled);
     hd_json_bool(j, "entry", k->is_entry);
-    write_place(j, "place", &k->place);
+    write_position(j, "position", &k->position);
     hd_json_number(j, "instructions", k->instruction_count);
     hd_json_number(j, "input_instructions", k->input_instructions);
     hd_json_number(j, "blocks", k->block_count);
@@ -370,7 +366,7 @@ static void write_kernel(hd_json *j, const hd_report_module *report, const hd_re
     hd_json_number(j, "parameter_bytes", k->parameter_bytes);
     hd_json_number(j, "barriers", k->barriers);
     write_occupancy(j, report, k);
-    write_peak(j, k);
+    write_pressure_point(j, k);
     write_traffic(j, k);
     write_techniques(j, k);
     write_findings(j, k);
@@ -385,11 +381,11 @@ void hd_emit_report_json(hd_writer *writer, const hd_report_module *report, cons
     hd_json j = {.out = writer};
     hd_json_object(&j, NULL);
     hd_json_text(&j, "heddle", HD_VERSION);
-    hd_json_number(&j, "schema", 1);
+    hd_json_number(&j, "schema", 2);
     hd_json_text(&j, "path", report->path);
     hd_json_text(&j, "arch", report->arch);
     hd_json_number(&j, "block", report->block);
-    hd_json_bool(&j, "cleaned", report->cleaned);
+    hd_json_bool(&j, "simplified", report->simplified);
     hd_json_text(&j, "ptxas_version", report->ptxas_version);
     hd_json_text(&j, "ptxas_unknown", report->ptxas_unknown);
     hd_json_array(&j, "kernels");

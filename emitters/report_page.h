@@ -1,8 +1,8 @@
-/* What the files of the HTML report share: texts and numbers as they stand in the page, and the page's own style and
+/* What the files of the HTML report share: texts and numbers as they are in the page, and the page's own style and
  * scripts. Private to emitters/report_html*.c.
  *
  * Texts of the user (names, paths, PTX, source) may hold any byte. In markup they are escaped by page_text; in data,
- * which stands in <script type="application/json"> elements, by page_string, whose result holds no '<', so that no text
+ * which is in <script type="application/json"> elements, by page_string, whose result holds no '<', so that no text
  * can end the element. What is no UTF-8 becomes U+FFFD.
  *
  * Long columns of numbers are strings of base-64 digits (A-Z a-z 0-9 + /): five bits a digit from the lowest on, the
@@ -21,10 +21,10 @@ typedef struct hd_page_file {
 extern const hd_page_file hd_page_files[]; /* emitters/report/: .css and .js */
 extern const uint32_t hd_page_file_count;
 
-/* All files that places name, by first mention. */
+/* All files that positions name, by first mention. */
 typedef struct page_files {
     HD_ARRAY(const char *) names;    /* each once */
-    HD_ARRAY(const char *) mentions; /* each address that a place had for a name */
+    HD_ARRAY(const char *) mentions; /* each address that a position had for a name */
     HD_ARRAY(uint32_t) of_mention;   /* index in names */
     uint32_t last;                   /* mention that was asked for */
 } page_files;

@@ -10,24 +10,24 @@ static json_t *location(const char *file, uint32_t line, uint32_t column, const 
     json_t *region = json_pack("{s:I}", "startLine", (json_int_t)line);
     if (column)
         json_object_set_new(region, "startColumn", json_integer(column));
-    json_t *place = json_pack("{s:{s:{s:o}, s:o}}", "physicalLocation", "artifactLocation", "uri", hd_sarif_uri(file),
-                              "region", region);
+    json_t *position = json_pack("{s:{s:{s:o}, s:o}}", "physicalLocation", "artifactLocation", "uri",
+                                 hd_sarif_uri(file), "region", region);
     if (message)
-        json_object_set_new(place, "message", json_pack("{s:s}", "text", message));
-    return place;
+        json_object_set_new(position, "message", json_pack("{s:s}", "text", message));
+    return position;
 }
 
-static json_t *main_location(const hd_report_module *report, const hd_report_kernel *k, const hd_report_place *p)
+static json_t *main_location(const hd_report_module *report, const hd_report_kernel *k, const hd_report_position *p)
 {
-    json_t *place = p->file ? location(p->file, p->line, p->column, NULL)
-                            : location(report->path, p->ptx_line ? p->ptx_line : 1, 0, NULL);
-    json_object_set_new(place, "logicalLocations",
+    json_t *position = p->file ? location(p->file, p->line, p->column, NULL)
+                               : location(report->path, p->ptx_line ? p->ptx_line : 1, 0, NULL);
+    json_object_set_new(position, "logicalLocations",
                         json_pack("[{s:o, s:o, s:s}]", "fullyQualifiedName", hd_json_string(k->demangled),
                                   "decoratedName", hd_json_string(k->name), "kind", "function"));
-    return place;
+    return position;
 }
 
-static json_t *related_locations(const hd_report_module *report, const hd_report_place *p)
+static json_t *related_locations(const hd_report_module *report, const hd_report_position *p)
 {
     json_t *related = json_array();
     if (p->file && p->ptx_line)
@@ -44,13 +44,13 @@ typedef struct sarif_run {
 } sarif_run;
 
 static void add_result(sarif_run *run, const hd_report_kernel *k, hd_diagnostic_kind kind, const char *level,
-                       const hd_report_place *place, const char *message)
+                       const hd_report_position *position, const char *message)
 {
     int rule = hd_sarif_rule(run->rules, run->index_of_kind, kind);
-    json_t *result =
-        json_pack("{s:s, s:i, s:s, s:{s:o}, s:[o]}", "ruleId", hd_diagnostic_slug(kind), "ruleIndex", rule, "level",
-                  level, "message", "text", hd_json_string(message), "locations", main_location(run->report, k, place));
-    json_t *related = related_locations(run->report, place);
+    json_t *result = json_pack("{s:s, s:i, s:s, s:{s:o}, s:[o]}", "ruleId", hd_diagnostic_slug(kind), "ruleIndex", rule,
+                               "level", level, "message", "text", hd_json_string(message), "locations",
+                               main_location(run->report, k, position));
+    json_t *related = related_locations(run->report, position);
     if (json_array_size(related))
         json_object_set(result, "relatedLocations", related);
     json_decref(related);
@@ -60,10 +60,10 @@ static void add_result(sarif_run *run, const hd_report_kernel *k, hd_diagnostic_
 static void add_kernel(sarif_run *run, const hd_report_kernel *k)
 {
     for (uint32_t i = 0; i < k->failed_gate_count; i++)
-        add_result(run, k, HD_DIAG_UNMET_GATE, "error", &k->place, k->failed_gates[i]);
+        add_result(run, k, HD_DIAG_UNMET_GATE, "error", &k->position, k->failed_gates[i]);
     for (uint32_t i = 0; i < k->finding_count; i++)
         add_result(run, k, k->findings[i].kind, k->findings[i].severity == HD_ERROR ? "error" : "warning",
-                   &k->findings[i].place, k->findings[i].message);
+                   &k->findings[i].position, k->findings[i].message);
 }
 
 void hd_emit_report_sarif(hd_writer *writer, const hd_report_module *report)

@@ -1,5 +1,5 @@
 /* The report for the terminal: a table where there are several kernels, then each kernel, the most useful things first.
- * Of many kernels only the table is shown, and with `listing` each instruction behind the rest. */
+ * Of many kernels only the table is shown, and with `listing` each instruction after the rest. */
 #include "emitters/quantity.h"
 #include "emitters/report.h"
 
@@ -36,31 +36,30 @@ static void label(printer *p, const char *text)
 static void more(printer *p) { hd_write_format(p->w, "  %-*s", LABEL_WIDTH, ""); }
 
 /* "a.cu:12", "PTX line 40"; where it is inlined, and where to. */
-static void write_place(hd_writer *w, const hd_report_place *place)
+static void write_position(hd_writer *w, const hd_report_position *position)
 {
-    if (place->file)
-        hd_write_format(w, "%s:%u", place->file, place->line);
-    if (place->inlined_file)
-        hd_write_format(w, ", inlined at %s:%u", place->inlined_file, place->inlined_line);
-    if (place->ptx_line)
-        hd_write_format(w, "%sPTX line %u", place->file ? ", " : "", place->ptx_line);
+    if (position->file)
+        hd_write_format(w, "%s:%u", position->file, position->line);
+    if (position->inlined_file)
+        hd_write_format(w, ", inlined at %s:%u", position->inlined_file, position->inlined_line);
+    if (position->ptx_line)
+        hd_write_format(w, "%sPTX line %u", position->file ? ", " : "", position->ptx_line);
 }
 
-/* The same in few letters, for tables: the last part of the file's name. */
-static const char *short_place(const hd_report_place *place, char *buffer, size_t size)
+/* The same, short, for tables: the last part of the file's name. */
+static const char *short_position(const hd_report_position *position, char *buffer, size_t size)
 {
-    const char *slash = place->file ? strrchr(place->file, '/') : NULL;
-    if (place->file)
-        snprintf(buffer, size, "%s:%u", slash ? slash + 1 : place->file, place->line);
-    else if (place->ptx_line)
-        snprintf(buffer, size, "PTX line %u", place->ptx_line);
+    const char *slash = position->file ? strrchr(position->file, '/') : NULL;
+    if (position->file)
+        snprintf(buffer, size, "%s:%u", slash ? slash + 1 : position->file, position->line);
+    else if (position->ptx_line)
+        snprintf(buffer, size, "PTX line %u", position->ptx_line);
     else
         snprintf(buffer, size, "-");
     return buffer;
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------
- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 /* What a table shows of "void space::kernel<4>(int*)": kernel<4>. Texts between < > are passed over as a whole. */
 static const char *table_name(const char *name, int *length)
@@ -83,7 +82,7 @@ static const char *table_name(const char *name, int *length)
     return *length ? begin : name;
 }
 
-/* The threads per block in its occupancy. */
+/* Whether the threads per block of its occupancy are assumed. */
 static bool is_assumed(const hd_report_kernel *k) { return strcmp(k->block_from, "assumed") == 0; }
 
 static void write_table_row(printer *p, const hd_report_kernel *k)
@@ -94,9 +93,9 @@ static void write_table_row(printer *p, const hd_report_kernel *k)
     double spilled;
     char allocated[16];
     snprintf(allocated, sizeof allocated, k->allocated_unknown ? "-" : "%u", k->allocated);
-    hd_write_format(p->w, "%s%-*.*s%s %9u%s %6u %5u %6s ", bad ? p->s->bad : "", NAME_WIDTH,
+    hd_write_format(p->w, "%s%-*.*s%s %9u%s %6u %6u %6s ", bad ? p->s->bad : "", NAME_WIDTH,
                     length < NAME_WIDTH ? length : NAME_WIDTH, name, length > NAME_WIDTH ? "+" : " ", k->use.registers,
-                    k->ptxas.known ? " " : "~", k->estimate, k->live_peak, allocated);
+                    k->ptxas.known ? " " : "~", k->estimate, k->max_pressure, allocated);
     if (k->is_entry)
         hd_write_format(p->w, "%s%*.1f%%  %-10s %5u%c", k->dynamic_shared_unknown ? "<=" : "",
                         k->dynamic_shared_unknown ? 6 : 8, 100 * k->occupancy.fraction,
@@ -107,7 +106,7 @@ static void write_table_row(printer *p, const hd_report_kernel *k)
         hd_write_format(p->w, "%7.0f%s ", spilled, k->ptxas.known ? " " : "~");
     else
         hd_write_format(p->w, "%8s ", "?");
-    hd_write_format(p->w, "%8u %8u%s\n", k->instruction_count, k->place.ptx_line, bad ? p->s->off : "");
+    hd_write_format(p->w, "%8u %8u%s\n", k->instruction_count, k->position.ptx_line, bad ? p->s->off : "");
 }
 
 static void write_table_part(printer *p, bool entries, const char *title)
@@ -116,8 +115,8 @@ static void write_table_part(printer *p, bool entries, const char *title)
         if (p->report->kernels.items[i].is_entry != entries)
             continue;
         if (title)
-            hd_write_format(p->w, "%s%-*s  %9s  %6s %5s %6s %9s  %-10s %5s %8s %8s %8s%s\n", p->s->strong, NAME_WIDTH,
-                            title, "registers", "estim.", "live", "alloc.", "occupancy", "limited by", "block",
+            hd_write_format(p->w, "%s%-*s  %9s  %6s %6s %6s %9s  %-10s %5s %8s %8s %8s%s\n", p->s->strong, NAME_WIDTH,
+                            title, "registers", "estim.", "press.", "alloc.", "occupancy", "limited by", "block",
                             "spilled", "instr.", "PTX line", p->s->off);
         title = NULL;
         write_table_row(p, &p->report->kernels.items[i]);
@@ -133,8 +132,7 @@ static void write_table(printer *p)
     write_table_part(p, false, "function");
 }
 
-/* ---- one kernel -----------------------------------------------------------------------------------------------------
- */
+/* ---- one kernel -------------------------------------------------------------------------------------------------- */
 
 static void write_title(printer *p)
 {
@@ -143,7 +141,7 @@ static void write_title(printer *p)
     if (strcmp(k->name, k->demangled) != 0)
         hd_write_format(p->w, "  %s%s%s\n", p->s->dim, k->name, p->s->off);
     hd_write_string(p->w, "  ");
-    write_place(p->w, &k->place);
+    write_position(p->w, &k->position);
     hd_write_char(p->w, '\n');
     for (uint32_t i = 0; i < k->failed_gate_count; i++)
         hd_write_format(p->w, "  %sgate not met: %s%s\n", p->s->bad, k->failed_gates[i], p->s->off);
@@ -170,25 +168,26 @@ static void write_spills(printer *p)
     }
 }
 
-/* What makes room where the estimate is below the words live into a loop; else nothing. */
-static void write_room(printer *p)
+/* How registers are freed where the estimate is below those live into a loop; else nothing. */
+static void write_loop_live(printer *p)
 {
     const hd_report_kernel *k = p->k;
     const hd_report_loop *l = &k->loop;
     const struct {
         uint32_t words;
         const char *what;
-    } parts[] = {
-        {l->joined, "a constant away from others"}, {l->rematerialized, "rematerialized"}, {l->uniform, "uniform"}};
+    } parts[] = {{l->constant_offsets, "a constant offset from others"},
+                 {l->rematerialized, "rematerialized"},
+                 {l->uniform, "uniform"}};
     if (k->estimate >= l->words)
         return;
     more(p);
-    hd_write_format(p->w, "%u words are live into the loop at ", l->words);
-    write_place(p->w, &l->place);
+    hd_write_format(p->w, "%u registers are live into the loop at ", l->words);
+    write_position(p->w, &l->position);
     for (uint32_t i = 0, some = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].words)
             hd_write_format(p->w, "%s%u %s", some++ ? ", " : ": ", parts[i].words, parts[i].what);
-    if (l->words - l->joined - l->rematerialized - l->uniform >= k->estimate)
+    if (l->words - l->constant_offsets - l->rematerialized - l->uniform >= k->estimate)
         hd_write_format(p->w, "; of the rest, %u values are rematerialized and others spilled",
                         k->predicted.rematerialized);
     hd_write_char(p->w, '\n');
@@ -200,7 +199,7 @@ static void write_registers(printer *p)
     label(p, "registers");
     if (k->ptxas.known)
         hd_write_format(p->w, "%u by ptxas, ", k->ptxas.registers);
-    hd_write_format(p->w, "%u estimated for ptxas, %u live at the peak, ", k->estimate, k->live_peak);
+    hd_write_format(p->w, "%u estimated for ptxas, maximum register pressure %u, ", k->estimate, k->max_pressure);
     if (k->allocated_unknown)
         hd_write_format(p->w, "not allocated by heddle: %s\n", k->allocated_unknown);
     else
@@ -213,20 +212,21 @@ static void write_registers(printer *p)
         more(p);
         hd_write_format(p->w, "%s\n", k->cap.ignored);
     }
-    write_room(p);
+    write_loop_live(p);
     write_spills(p);
 }
 
-static void write_cliff(printer *p, const hd_occupancy_cliff *cliff, const char *direction, uint32_t distance,
-                        const char *colour)
+/* "next occupancy step (-16 registers, to 48): 37.5 %, 3 thread blocks" */
+static void write_cliff(printer *p, const hd_occupancy_cliff *cliff, int distance, const char *colour)
 {
     more(p);
-    hd_write_format(p->w, "%u register%s %s (%u): ", distance, distance == 1 ? "" : "s", direction, cliff->registers);
+    hd_write_format(p->w, "next occupancy step (%+d register%s, to %u): ", distance,
+                    distance == 1 || distance == -1 ? "" : "s", cliff->registers);
     if (cliff->then.ctas)
-        hd_write_format(p->w, "%s%.1f %%%s, %u CTAs\n", colour, 100 * cliff->then.fraction, p->s->off,
-                        cliff->then.ctas);
+        hd_write_format(p->w, "%s%.1f %%%s, %u thread block%s\n", colour, 100 * cliff->then.fraction, p->s->off,
+                        cliff->then.ctas, cliff->then.ctas == 1 ? "" : "s");
     else
-        hd_write_format(p->w, "%sno CTA%s: %s\n", colour, p->s->off, cliff->then.impossible);
+        hd_write_format(p->w, "%sno thread block%s: %s\n", colour, p->s->off, cliff->then.impossible);
 }
 
 static void write_occupancy(printer *p)
@@ -237,43 +237,49 @@ static void write_occupancy(printer *p)
     if (!o->ctas) {
         hd_write_format(p->w, "%snone on %s%s: %s\n", p->s->bad, p->report->arch, p->s->off, o->impossible);
     } else {
-        hd_write_format(p->w, "%s%.1f %% on %s: %u CTAs of %u threads%s, %u warps on an SM; limited by %s\n",
+        hd_write_format(p->w, "%s%.1f %% on %s: %u thread block%s of %u threads%s, %u warps per SM; limited by %s\n",
                         k->dynamic_shared_unknown ? "at most " : "", 100 * o->fraction, p->report->arch, o->ctas,
-                        k->use.threads, is_assumed(k) ? " (assumed)" : "", o->warps, hd_limiter_names[o->limiter]);
+                        o->ctas == 1 ? "" : "s", k->use.threads, is_assumed(k) ? " (assumed)" : "", o->warps,
+                        hd_limiter_names[o->limiter]);
     }
     if (k->dynamic_shared_unknown) {
         more(p);
-        hd_write_string(p->w, "dynamic shared memory is used and not known, counted as 0: --shared=BYTES says how much\n");
+        hd_write_string(
+            p->w, "dynamic shared memory is used, its size is unknown and counted as 0: give it with --shared=BYTES\n");
     }
     if (is_assumed(k)) {
         more(p);
-        hd_write_string(p->w, "the block size is an assumption: --block=N says what launches use\n");
+        hd_write_string(p->w, "the block size is an assumption: give the one that launches use with --block=N\n");
     }
     if (k->cluster_ctas > 1) {
         more(p);
-        hd_write_format(p->w, "CTAs start in clusters of %u, which this count does not look at\n", k->cluster_ctas);
+        hd_write_format(p->w, "the kernel asks for clusters of %u thread blocks; occupancy is counted without them\n",
+                        k->cluster_ctas);
     }
     if (k->gain.exists && o->ctas && !hd_report_has_spills(k))
-        write_cliff(p, &k->gain, "fewer", k->use.registers - k->gain.registers, p->s->good);
+        write_cliff(p, &k->gain, -(int)(k->use.registers - k->gain.registers), p->s->good);
     if (k->loss.exists && o->ctas)
-        write_cliff(p, &k->loss, "more", k->loss.registers - k->use.registers, p->s->warn);
+        write_cliff(p, &k->loss, (int)(k->loss.registers - k->use.registers), p->s->warn);
 }
 
 static void write_value(printer *p, const hd_report_value *v)
 {
     const hd_report_kernel *k = p->k;
     char from[40], to[40];
-    const hd_report_place none = {0};
+    const hd_report_position none = {0};
     const char *definition =
-        short_place(v->definition == HD_NONE ? &none : &k->instructions[v->definition].place, from, sizeof from);
-    const char *last = short_place(v->last_use == HD_NONE ? &none : &k->instructions[v->last_use].place, to, sizeof to);
+        short_position(v->definition == HD_NONE ? &none : &k->instructions[v->definition].position, from, sizeof from);
+    const char *last =
+        short_position(v->last_use == HD_NONE ? &none : &k->instructions[v->last_use].position, to, sizeof to);
     more(p);
-    hd_write_format(p->w, "%-10s %5u  %-24s %-24s %5u %7u  ", k->registers[v->reg].name, v->words,
-                    definition, last, v->uses, v->uses_in_loop);
-    if (v->idle)
-        hd_write_format(p->w, "%sidle%s%s%s", p->s->warn, v->remedy ? ", " : "", v->remedy ? v->remedy : "", p->s->off);
+    hd_write_format(p->w, "%-10s %5u  %-24s %-24s %5u %7u  ", k->registers[v->reg].name, v->words, definition, last,
+                    v->uses, v->uses_in_loop);
+    if (v->live_through)
+        hd_write_format(p->w, "%slive-through%s%s%s", p->s->warn, v->remedy ? ", " : "", v->remedy ? v->remedy : "",
+                        p->s->off);
     if (k->registers[v->reg].packed != HD_NONE)
-        hd_write_format(p->w, "%swith %s", v->idle ? ", " : "", k->registers[k->registers[v->reg].packed].name);
+        hd_write_format(p->w, "%spacked with %s", v->live_through ? ", " : "",
+                        k->registers[k->registers[v->reg].packed].name);
     hd_write_char(p->w, '\n');
 }
 
@@ -282,7 +288,7 @@ static void write_values(printer *p)
     const hd_report_kernel *k = p->k;
     uint32_t shown = 0, left = 0;
     more(p);
-    hd_write_format(p->w, "%s%-10s %5s  %-24s %-24s %5s %7s%s\n", p->s->dim, "value", "words", "defined", "last use",
+    hd_write_format(p->w, "%s%-10s %5s  %-24s %-24s %5s %7s%s\n", p->s->dim, "value", "regs", "defined", "last use",
                     "uses", "in loop", p->s->off);
     for (uint32_t i = 0; i < k->value_count; i++) {
         if (!k->registers[k->values[i].reg].words && !p->listing)
@@ -300,15 +306,15 @@ static void write_values(printer *p)
     }
 }
 
-static void write_peak(printer *p)
+static void write_pressure(printer *p)
 {
     const hd_report_kernel *k = p->k;
-    if (k->peak_instruction == HD_NONE)
+    if (k->max_pressure_at == HD_NONE)
         return;
-    const hd_report_instruction *at = &k->instructions[k->peak_instruction];
-    label(p, "peak");
-    hd_write_format(p->w, "%u register words live at ", k->live_peak);
-    write_place(p->w, &at->place);
+    const hd_report_instruction *at = &k->instructions[k->max_pressure_at];
+    label(p, "pressure");
+    hd_write_format(p->w, "%u 32-bit registers live at ", k->max_pressure);
+    write_position(p->w, &at->position);
     if (at->loop_depth)
         hd_write_format(p->w, ", in a loop of depth %u", at->loop_depth);
     hd_write_char(p->w, '\n');
@@ -322,7 +328,7 @@ static void write_peak(printer *p)
 static void write_findings(printer *p)
 {
     const hd_report_kernel *k = p->k;
-    char place[40];
+    char position[40];
     for (uint32_t i = 0, of_kind = 0; i < k->finding_count; i++) {
         const hd_report_finding *f = &k->findings[i];
         of_kind = i && f->kind == f[-1].kind ? of_kind + 1 : 0;
@@ -331,8 +337,8 @@ static void write_findings(printer *p)
         if (i)
             more(p);
         else
-            label(p, "look at");
-        hd_write_format(p->w, "%s: %s [%s]\n", short_place(&f->place, place, sizeof place), f->message,
+            label(p, "findings");
+        hd_write_format(p->w, "%s: %s [%s]\n", short_position(&f->position, position, sizeof position), f->message,
                         hd_diagnostic_slug(f->kind));
     }
 }
@@ -373,10 +379,10 @@ static void write_traffic(printer *p)
     const hd_report_kernel *k = p->k;
     uint64_t reuses = 0;
     label(p, "code");
-    hd_write_format(
-        p->w, "%u instructions (%u in the input), %u blocks, %u loops; %llu loads, %llu read by one instruction\n",
-        k->instruction_count, k->input_instructions, k->block_count, k->loop_count, (unsigned long long)k->loads,
-        (unsigned long long)k->single_use_loads);
+    hd_write_format(p->w,
+                    "%u instructions (%u in the input), %u blocks, %u loops; %llu loads, %llu of them single-use\n",
+                    k->instruction_count, k->input_instructions, k->block_count, k->loop_count,
+                    (unsigned long long)k->loads, (unsigned long long)k->single_use_loads);
     label(p, "memory");
     hd_write_format(p->w, "%llu bytes shared, %llu local, %llu constant, %llu of parameters; %u barriers\n",
                     (unsigned long long)k->static_shared_bytes, (unsigned long long)k->local_bytes,
@@ -385,9 +391,9 @@ static void write_traffic(printer *p)
     if (k->left_virtual)
         hd_write_string(p->w, "conflicts are not known: its registers are not allocated\n");
     else
-        hd_write_format(p->w, "%llu instructions with two sources in one of %u register banks (%llu weighted by loops)\n",
-                        (unsigned long long)k->bank_conflicts, k->banks,
-                        (unsigned long long)k->bank_conflicts_weighted);
+        hd_write_format(
+            p->w, "%llu instructions with two source operands in one of %u register banks (%llu weighted by loops)\n",
+            (unsigned long long)k->bank_conflicts, k->banks, (unsigned long long)k->bank_conflicts_weighted);
     for (uint32_t i = 0; i < HD_REUSE_BUCKETS; i++)
         reuses += k->reuse[i];
     if (!reuses)
@@ -401,10 +407,9 @@ static void write_traffic(printer *p)
     hd_write_char(p->w, '\n');
 }
 
-/* ---- the listing ----------------------------------------------------------------------------------------------------
- */
+/* ---- the listing ------------------------------------------------------------------------------------------------- */
 
-/* Ranges get columns as registers would be given: each the lowest that is free. */
+/* Each range gets the lowest free column, as a linear-scan allocator would give it a register. */
 typedef struct columns {
     uint32_t *range_of;         /* by column: the range there + 1, or 0 */
     uint32_t *column_of;        /* by register: of its range */
@@ -442,13 +447,13 @@ static void write_row(printer *p, columns *c, uint32_t i, uint32_t *touch)
         width--;
     row[width] = '\0';
     const hd_report_instruction *at = &k->instructions[i];
-    char place[40];
-    hd_write_format(p->w, "%6u %6u %-20s %4u %2u |%-*s| %s\n", i, at->place.ptx_line,
-                    short_place(&at->place, place, sizeof place), at->live, at->predicates,
+    char position[40];
+    hd_write_format(p->w, "%6u %6u %-20s %4u %2u |%-*s| %s\n", i, at->position.ptx_line,
+                    short_position(&at->position, position, sizeof position), at->live, at->predicates,
                     (int)(c->room < LIST_COLUMNS ? c->room : LIST_COLUMNS), row, at->text);
 }
 
-/* As many columns as there are ranges at one place. */
+/* The most ranges at one instruction. */
 static uint32_t most_columns(const hd_report_kernel *k)
 {
     uint32_t *change = hd_calloc((size_t)k->instruction_count + 2, sizeof *change), now = 0, most = 0;
@@ -477,7 +482,8 @@ static void write_listing(printer *p)
     hd_write_format(p->w, "%s     #    PTX source               live  p%s\n", p->s->strong, p->s->off);
     for (uint32_t i = 0; i < k->instruction_count; i++) {
         if (!i || k->instructions[i].block != k->instructions[i - 1].block)
-            hd_write_format(p->w, "b%u: peak %u\n", k->instructions[i].block, k->block_peaks[k->instructions[i].block]);
+            hd_write_format(p->w, "b%u: maximum pressure %u\n", k->instructions[i].block,
+                            k->block_pressure[k->instructions[i].block]);
         write_row(p, &c, i, &touch);
     }
     free(c.range_of);
@@ -490,7 +496,7 @@ static void write_kernel(printer *p)
     write_registers(p);
     if (p->k->is_entry)
         write_occupancy(p);
-    write_peak(p);
+    write_pressure(p);
     write_findings(p);
     write_techniques(p);
     write_traffic(p);
@@ -509,7 +515,7 @@ static void write_head(printer *p)
     hd_write_format(p->w, "%s: %u kernel%s", report->path, entries, entries == 1 ? "" : "s");
     if (functions)
         hd_write_format(p->w, " and %u function%s", functions, functions == 1 ? "" : "s");
-    hd_write_format(p->w, " on %s%s", report->arch, report->cleaned ? "" : ", as written (no clean-up)");
+    hd_write_format(p->w, " on %s%s", report->arch, report->simplified ? "" : ", as written (not simplified)");
     if (report->ptxas_version)
         hd_write_format(p->w, "; ptxas %s", report->ptxas_version);
     else if (report->ptxas_unknown)
@@ -525,7 +531,7 @@ void hd_emit_report_text(hd_writer *writer, const hd_report_module *report, cons
     if (count > 1)
         write_table(&p);
     if (count > DETAILS_AT_MOST && !chosen->listing) {
-        hd_write_string(writer, "~ an estimate. --kernel=GLOB shows few kernels in full.\n");
+        hd_write_string(writer, "~ an estimate. --kernel=GLOB shows the named kernels in full.\n");
         return;
     }
     for (uint32_t i = 0; i < count; i++) {

@@ -28,8 +28,8 @@ static void write_technique(hd_writer *w, const hd_function *f, const hd_word_co
     const char *refusal = NULL;
     uint64_t raw = 0;
     hd_words_size(f, code->technique, &size);
-    hd_write_format(w, "%s: %llu words, %.2f %% of the code; %llu bits in instructions\n", code->technique, (unsigned long long)size.words,
-                    size.percent, (unsigned long long)size.bits);
+    hd_write_format(w, "%s: %llu words, %.2f %% of the code; %llu bits in instructions\n", code->technique,
+                    (unsigned long long)size.words, size.percent, (unsigned long long)size.bits);
     if (code->encode && !code->encode(f, &words, &refusal))
         hd_write_format(w, "  %s\n", refusal ? refusal : "no words can say this");
     for (uint32_t i = 0; i < words.count; i++)

@@ -16,7 +16,7 @@ const hd_annotation_info hd_annotation_infos[] = {
 };
 const uint32_t hd_annotation_info_count = sizeof hd_annotation_infos / sizeof *hd_annotation_infos;
 
-/* ---- kinds ---- */
+/* ---- kinds ------------------------------------------------------------------------------------------------------- */
 
 const hd_annotation_info *hd_annotation_find(uint16_t number)
 {
@@ -71,9 +71,9 @@ uint32_t hd_annotation_word_find(const hd_annotation_info *info, const char *tex
     return HD_NONE;
 }
 
-/* ---- slots ---- */
+/* ---- slots ------------------------------------------------------------------------------------------------------- */
 
-static bool stands_in_file(const hd_function *f, const hd_operand *o, uint8_t role)
+static bool is_in_file(const hd_function *f, const hd_operand *o, uint8_t role)
 {
     return o->kind == HD_OPERAND_REGISTER && o->flags & role && !(o->flags & HD_OPERAND_IMPLICIT) &&
            hd_register_words(f, o->value) > 0;
@@ -83,7 +83,7 @@ static uint32_t slot_operand(const hd_function *f, const hd_instruction *i, uint
 {
     const hd_operand *operands = hd_insn_operands(f, i);
     for (uint32_t n = 0; n < i->operand_count; n++)
-        if (stands_in_file(f, &operands[n], role) && slot-- == 0)
+        if (is_in_file(f, &operands[n], role) && slot-- == 0)
             return i->operand_first + n;
     return HD_NONE;
 }
@@ -93,7 +93,7 @@ static uint32_t slot_count(const hd_function *f, const hd_instruction *i, uint8_
     const hd_operand *operands = hd_insn_operands(f, i);
     uint32_t count = 0;
     for (uint32_t n = 0; n < i->operand_count; n++)
-        count += stands_in_file(f, &operands[n], role);
+        count += is_in_file(f, &operands[n], role);
     return count;
 }
 
@@ -117,7 +117,7 @@ uint32_t hd_insn_source_count(const hd_function *f, const hd_instruction *i)
     return slot_count(f, i, HD_OPERAND_USE);
 }
 
-/* ---- lists ---- */
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 /* Orders by instruction, then kind, then slot. */
 static int compare(const hd_annotation *a, const hd_annotation *b)
@@ -275,7 +275,7 @@ const hd_annotation *hd_annotation_at(const hd_function *function, uint16_t kind
     return NULL;
 }
 
-/* ---- how files name registers ---- */
+/* ---- how files name registers ------------------------------------------------------------------------------------ */
 
 hd_register_key hd_register_key_of(const hd_function *function, uint32_t reg)
 {
@@ -322,7 +322,7 @@ uint32_t *hd_declaration_ordinals(const hd_function *function)
     for (uint32_t i = 0; i < function->register_groups.count; i++)
         for (uint32_t d = 0; d < function->register_groups.items[i].count; d++)
             w.ordinals[function->register_groups.items[i].first + d] = HD_NONE;
-    for (uint32_t i = 0; i < count; i++) { /* those in no group stand in the header, or are of the module */
+    for (uint32_t i = 0; i < count; i++) { /* those in no group are in the header, or are of the module */
         bool import = function->declarations.items[i].depth == 0;
         w.imports |= import;
         if (w.ordinals[i] != HD_NONE)

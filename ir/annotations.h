@@ -33,7 +33,7 @@ typedef enum hd_annotation_kind {
 
 typedef struct hd_annotation_info {
     uint16_t number;       /* hd_annotation_kind, and the record kind in the section */
-    const char *name;      /* "bow": the word behind //@ and the modifier or directive of the extended spelling */
+    const char *name;      /* "bow": the word after //@ and the modifier or directive of the extended spelling */
     const char *technique; /* spelling of ir/techniques.def; "" for private use */
     uint8_t place, value;
     const char *words; /* CHOICE: "rf|boc|both" */
@@ -51,7 +51,7 @@ const char *hd_annotation_word(const hd_annotation_info *info, uint32_t position
 uint32_t hd_annotation_word_find(const hd_annotation_info *info, const char *text, size_t length);
 /* True where each annotation of the kind has an operand slot. */
 static inline bool hd_annotation_has_slots(const hd_annotation_info *info) { return info->place >= HD_PLACE_OPERAND; }
-/* True where the value is a list, which stands in function->annotation_words. */
+/* True where the value is a list, which is in function->annotation_words. */
 static inline bool hd_annotation_is_list(const hd_annotation_info *info) { return info->value >= HD_VALUE_REGISTERS; }
 
 /* Annotations with the words of their lists: what a reader gathers before it becomes a function's. */
@@ -68,22 +68,22 @@ typedef struct hd_register_key {
     uint32_t declaration, index;
 } hd_register_key;
 hd_register_key hd_register_key_of(const hd_function *function, uint32_t reg);
-/* Ordinals count declarations in text order; one of the module counts where an instruction first names a register of it.
- * Where a pass changed the code, the order may not be that of function->declarations: by index there, the ordinal; NULL
- * where both are the same. The caller frees it. */
+/* Ordinals count declarations in text order; one of the module counts where an instruction first names a register of
+ * it. Where a pass changed the code, the order may not be that of function->declarations: by index there, the ordinal;
+ * NULL where both are the same. The caller frees it. */
 uint32_t *hd_declaration_ordinals(const hd_function *function);
 /* The ids by key, O(log n) a look-up. An annotation is a mention: a declared register that no instruction names gets
  * its id here. */
 typedef struct hd_register_keys {
     hd_function *function; /* NULL: not built yet */
     uint32_t *sorted;      /* register ids in the order of their keys; owned */
-    uint32_t sorted_count; /* those behind are few, and searched one by one */
+    uint32_t sorted_count; /* those after are few, and searched one by one */
 } hd_register_keys;
 void hd_register_keys_init(hd_register_keys *keys, hd_function *function);
 void hd_register_keys_free(hd_register_keys *keys);
 uint32_t hd_register_keys_find(hd_register_keys *keys, hd_register_key key); /* HD_NONE: not declared */
 
-/* Operand slots of HD_PLACE_OPERAND: destination registers that stand in the register file (no predicates) are counted
+/* Operand slots of HD_PLACE_OPERAND: destination registers that are in the register file (no predicates) are counted
  * from 0 in operand order, and so are, separately, source registers; the row's technique says which it means. These
  * helpers map slot <-> operand. */
 uint32_t hd_insn_destination_slot(const hd_function *f, const hd_instruction *i,
@@ -98,7 +98,8 @@ void hd_annotate_list(hd_function *function, hd_annotation annotation, const uin
 /* How many of the technique's the function has. */
 uint32_t hd_annotations_count(const hd_function *function, const char *technique);
 void hd_annotations_sort(hd_function *function); /* of several at one place and kind, the one added last stays */
-void hd_annotations_remove(hd_function *function, const char *technique); /* all of one technique; "*": of any; NULL: all */
+/* all of one technique; "*": of any; NULL: all */
+void hd_annotations_remove(hd_function *function, const char *technique);
 void hd_annotations_take(hd_function *function,
                          hd_annotation_set *set); /* the function's are now the set's (sorted); no change is noted */
 /* The annotation of a kind at an instruction (HD_NONE: the function) and slot, or NULL. O(log n). */

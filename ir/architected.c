@@ -53,7 +53,7 @@ static hd_physical_class class_of_letters(const char *text, uint32_t *length)
     return HD_PHYSICAL_WORD;
 }
 
-/* The number behind a stem: that of the range, or the digits of a plain name; HD_NONE where there is none. */
+/* The number after a stem: that of the range, or the digits of a plain name; HD_NONE where there is none. */
 static uint32_t number_of(const char *digits, uint32_t index)
 {
     uint32_t number = 0;
@@ -120,7 +120,7 @@ typedef struct piece {
     bool sink;
 } piece;
 
-/* The elements of a mov's side, low bits first; behind the side. */
+/* The elements of a mov's side, low bits first; after the side. */
 static const hd_operand *read_side(const hd_operand *o, piece *pieces, uint32_t *count)
 {
     uint32_t elements = o->kind == HD_OPERAND_VECTOR ? o->count : 1;
@@ -258,7 +258,8 @@ bool hd_insn_is_identity(const hd_function *f, const hd_instruction *insn)
     uint16_t opcode = hd_insn_form(f, insn)->opcode;
     if (opcode != HD_OP_MOV && opcode != HD_OP_CVT && opcode != HD_OP_CVTA)
         return false;
-    if (insn->operand_count == 2 && hd_insn_operands(f, insn)[1].kind != HD_OPERAND_REGISTER) /* most moves: a number, an address */
+    /* most moves: a number, an address */
+    if (insn->operand_count == 2 && hd_insn_operands(f, insn)[1].kind != HD_OPERAND_REGISTER)
         return false;
     uint32_t count = hd_insn_copies(f, insn, copies, &all);
     if (!all || !hd_function_is_architected(f))

@@ -52,7 +52,7 @@ static inline bool hd_function_is_architected(const hd_function *function)
     return hd_architected_of(function, &(hd_architected){0});
 }
 
-/* The place that a register's name tells, whether or not the function is marked. O(1). */
+/* The slot that a register's name denotes, whether or not the function is marked. O(1). */
 hd_physical hd_register_physical(const hd_function *function, uint32_t reg);
 
 /* The class that a register of this type belongs to; its PTX type and the stem of its name. */
@@ -69,7 +69,7 @@ typedef struct hd_copy {
 enum { HD_COPIES_MOST = 4 };
 
 /* The words that an instruction only copies: mov between registers, packing and unpacking of whole words, truncating
- * cvt, cvta to and from global space. The count; *all tells whether the instruction does nothing else (`all` may be
+ * cvt, cvta to and from global space. The count; *all reports whether the instruction does nothing else (`all` may be
  * NULL). Guards are not looked at. */
 uint32_t hd_insn_copies(const hd_function *function, const hd_instruction *insn, hd_copy copies[HD_COPIES_MOST],
                         bool *all);

@@ -9,8 +9,7 @@ static hd_async row_of(uint16_t opcode)
         return (hd_async){HD_ASYNC_##part, HD_ASYNC_##queue, 0};
 #include "ir/asynchronous.def"
 #undef HD_ASYNCHRONOUS
-    default:
-        return (hd_async){.part = HD_ASYNC_NONE};
+    default: return (hd_async){.part = HD_ASYNC_NONE};
     }
 }
 

@@ -1,5 +1,6 @@
-/* Asynchronous use of registers: which instructions begin it, commit groups of it, and wait for it (ir/asynchronous.def). From where to where it
- * lasts is for analyses to find (passes/async_spans.h, passes/check/flights.h).
+/* Asynchronous use of registers: which instructions begin it, commit groups of it, and wait for it
+ * (ir/asynchronous.def). From where to where it lasts is for analyses to find (passes/analysis/async_spans.h,
+ * passes/check/flights.h).
  */
 #ifndef HD_IR_ASYNCHRONOUS_H
 #define HD_IR_ASYNCHRONOUS_H
@@ -11,7 +12,7 @@ typedef enum hd_async_part { HD_ASYNC_NONE, HD_ASYNC_BEGIN, HD_ASYNC_COMMIT, HD_
 
 typedef struct hd_async {
     uint8_t part, queue; /* hd_async_part, hd_async_queue */
-    uint32_t pending;    /* WAIT: groups that may still be in flight behind it */
+    uint32_t pending;    /* WAIT: groups that may still be in flight after it */
 } hd_async;
 
 /* A commit or wait that lanes may pass without executing it, because of its guard, is NONE. */
@@ -21,8 +22,8 @@ bool hd_function_has_async(const hd_function *function);
 
 /* for (const hd_operand *o in the data registers of an instruction that begins asynchronous use) */
 const hd_operand *hd_async_data(const hd_function *function, const hd_instruction *insn, const hd_operand *from);
-#define HD_ASYNC_DATA(function, insn, o)                                                                       \
-    for (const hd_operand *o = hd_async_data((function), (insn), hd_insn_operands((function), (insn))); o;     \
+#define HD_ASYNC_DATA(function, insn, o)                                                                   \
+    for (const hd_operand *o = hd_async_data((function), (insn), hd_insn_operands((function), (insn))); o; \
          o = hd_async_data((function), (insn), o + 1))
 
 #endif

@@ -233,7 +233,7 @@ typedef struct rebuild {
     const hd_edit_step *step, *steps_end;
     HD_ARRAY(hd_instruction) instructions;
     HD_ARRAY(hd_statement) statements;
-    uint32_t *moved; /* by old ordinal: where a label that stood before it stands now */
+    uint32_t *moved; /* by old ordinal: where a label that was before it is now */
     uint32_t *kept;  /* by old ordinal: its new ordinal, or HD_NONE where it was removed */
     uint32_t text;   /* end of the text that was passed */
 } rebuild;

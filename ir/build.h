@@ -9,7 +9,7 @@
 
 #include "ir/cfg.h"
 
-/* ---- names: each adds a statement that has no text (an empty span where the printer is to put it) ---- */
+/* ---- names: each adds a statement that has no text (an empty span where the printer is to put it) ---------------- */
 
 /* Declares `.reg .type name;` or `.reg .type stem<count>;` at the start of the body and makes all its registers; the
  * first id. The name must be free in the function. */
@@ -22,14 +22,14 @@ void hd_local_resize(hd_module *module, uint32_t symbol, uint32_t bytes);
 /* A label at the end of the body so far; hd_edit_label_before places one elsewhere. */
 uint32_t hd_make_label(hd_function *function, const char *name);
 
-/* ---- operands; an aggregate (vector, address, pair, list) is followed by its `count` elements ---- */
+/* ---- operands; an aggregate (vector, address, pair, list) is followed by its `count` elements -------------------- */
 hd_operand hd_make_register_operand(uint32_t reg);
 hd_operand hd_make_literal_operand(hd_module *module, uint64_t bits, hd_literal_kind kind);
 /* SYMBOL, LABEL, TABLE, SREG (no component), SINK, NAME. */
 hd_operand hd_make_operand(hd_operand_kind kind, uint32_t value);
 hd_operand hd_make_aggregate(hd_operand_kind kind, uint32_t count);
 
-/* An instruction of the function that stands nowhere yet: its operands are appended to function->operands, its form is
+/* An instruction of the function that is nowhere yet: its operands are appended to function->operands, its form is
  * found by spelling ("add.s32"), roles and implicit operands are given, mistakes reported (then *ok is false; ok may be
  * NULL). Its id is new, its origin itself until an edit replaces an instruction by it. */
 hd_instruction hd_make_instruction(hd_function *function, const char *spelling, uint32_t guard, bool guard_not,
@@ -37,7 +37,7 @@ hd_instruction hd_make_instruction(hd_function *function, const char *spelling, 
 /* Appends to the body: the instruction's ordinal. For functions that are built from nothing. */
 uint32_t hd_append_instruction(hd_function *function, hd_instruction insn);
 
-/* ---- edits ---- */
+/* ---- edits ------------------------------------------------------------------------------------------------------- */
 
 typedef enum hd_edit_kind {
     HD_EDIT_AFTER,
@@ -59,7 +59,7 @@ typedef struct hd_edit {
     HD_ARRAY(hd_edit_step) steps;
 } hd_edit;
 void hd_edit_begin(hd_edit *edit, hd_function *function);
-/* Behind the labels there: jumps run it too. at = the instruction count: at the end. */
+/* After the labels there: jumps run it too. at = the instruction count: at the end. */
 void hd_edit_before(hd_edit *edit, uint32_t at, hd_instruction insn);
 /* In front of the next instruction's labels: jumps pass it by. */
 void hd_edit_after(hd_edit *edit, uint32_t at, hd_instruction insn);

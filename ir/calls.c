@@ -2,7 +2,7 @@
  * where both sides are known. Types match as registers do: the same size, untyped bits with everything, integers with
  * integers.
  *
- * Not checked: the types behind a .callprototype (only its counts are kept). */
+ * Not checked: the types after a .callprototype (only its counts are kept). */
 #include "ir/signature_errors.h"
 
 typedef struct call {
@@ -36,7 +36,7 @@ static bool complain(const call *c, const hd_operand *at, const char *format, co
     return false;
 }
 
-/* ---- types ---- */
+/* ---- types ------------------------------------------------------------------------------------------------------- */
 
 static bool types_match(hd_type formal, hd_type actual)
 {
@@ -68,9 +68,8 @@ static bool actual_matches(const call *c, const hd_operand *actual, const hd_sym
 {
     const hd_module *module = c->function->module;
     if (actual->kind == HD_OPERAND_REGISTER)
-        return (formal && formal->dimension_count)
-                   ? false
-                   : types_match(formal_type, type_of(c->function, actual->value));
+        return (formal && formal->dimension_count) ? false
+                                                   : types_match(formal_type, type_of(c->function, actual->value));
     if (actual->kind == HD_OPERAND_LITERAL)
         return hd_types[formal_type].class != HD_CLASS_FLOAT ||
                module->literals.items[actual->value].kind >= HD_LITERAL_F32_BITS;
@@ -82,7 +81,7 @@ static bool actual_matches(const call *c, const hd_operand *actual, const hd_sym
     return true;
 }
 
-/* ---- lists ---- */
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 /* Whether the callee's last parameter (or result) is an array of any size, which may be left out. */
 static bool is_open(const hd_function *callee, bool results)
@@ -162,8 +161,7 @@ static bool check_table(const call *c)
     case HD_TABLE_BRANCH_TARGETS:
         return complain(c, c->table, "'%s' lists branch targets, not what a call may reach",
                         hd_names_text(&function->module->names, table->name));
-    case HD_TABLE_CALL_TARGETS:
-        return true;
+    case HD_TABLE_CALL_TARGETS: return true;
     case HD_TABLE_CALL_PROTOTYPE:
         return check_count(c, c->results, table->result_count, false, "result") &&
                check_count(c, c->arguments, table->parameter_count, true, "parameter");
@@ -196,7 +194,7 @@ bool hd_check_call(hd_function *function, const hd_instruction *insn)
     if (c.callee->kind == HD_OPERAND_SYMBOL)
         return check_direct(&c);
     if (c.callee->kind == HD_OPERAND_REGISTER && !c.table)
-        return complain(&c, c.callee, "%s needs the label of a .callprototype or .calltargets behind its operands",
+        return complain(&c, c.callee, "%s needs the label of a .callprototype or .calltargets after its operands",
                         "an indirect call");
     return !c.table || check_table(&c);
 }

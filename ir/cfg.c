@@ -5,9 +5,9 @@
  * them fall through too. An opaque instruction that names a label may go there or fall through. Labels that nothing
  * branches to (nvcc puts many into code with line information) do not start a block.
  *
- * The reconvergence table leaves out the edges into blocks from which every way ends in an unguarded trap or a call that
- * never returns, where there is another edge: sides meet behind `if (..) { .. assert(..); .. }`, as they do on a GPU,
- * not at X.
+ * The reconvergence table leaves out the edges into blocks from which every way ends in an unguarded trap or a call
+ * that never returns, where there is another edge: sides meet after `if (..) { .. assert(..); .. }`, as they do on a
+ * GPU, not at X.
  *
  * Complexity: O(n) for blocks and edges, O(m log n) for the trees. Nothing recurses.
  */
@@ -94,7 +94,7 @@ typedef struct ending {
     bool goes_on; /* the next instruction may follow */
 } ending;
 
-typedef struct endings { /* in text order, and one more behind them */
+typedef struct endings { /* in text order, and one more after them */
     HD_ARRAY(ending) items;
     hd_u32_array targets; /* ordinals */
 } endings;
@@ -102,7 +102,8 @@ typedef struct endings { /* in text order, and one more behind them */
 /* Most instructions are passed by on sight of their form. */
 static bool may_end(const hd_function *f, const hd_instruction *insn)
 {
-    return hd_insn_form(f, insn)->behaviour & (LEAVES | HD_BEHAVE_BRANCH | HD_BEHAVE_CALL) || insn->flags & HD_INSN_OPAQUE;
+    return hd_insn_form(f, insn)->behaviour & (LEAVES | HD_BEHAVE_BRANCH | HD_BEHAVE_CALL) ||
+           insn->flags & HD_INSN_OPAQUE;
 }
 
 static endings find_endings(const hd_function *f)
@@ -262,13 +263,13 @@ static bool fails(const hd_function *f, const hd_block *b)
         return false;
     const hd_instruction *last = &f->instructions.items[b->end - 1];
     uint32_t behaviour = hd_insn_form(f, last)->behaviour;
-    return last->guard == HD_NONE && (behaviour & HD_BEHAVE_TRAP ||
-                                      (behaviour & HD_BEHAVE_CALL && hd_insn_flow(f, last) == HD_FLOW_LEAVE));
+    return last->guard == HD_NONE &&
+           (behaviour & HD_BEHAVE_TRAP || (behaviour & HD_BEHAVE_CALL && hd_insn_flow(f, last) == HD_FLOW_LEAVE));
 }
 
 /* Blocks from which no way leads to a return or an exit, though one leads to X. */
 static bool *find_lost(const hd_cfg *cfg, const hd_function *f, const hd_graph *graph, const hd_search *reaching,
-                         hd_arena *scratch)
+                       hd_arena *scratch)
 {
     uint32_t nodes = graph->node_count, exit = nodes - 1, count = 0;
     bool *lost = HD_ARENA_ARRAY(scratch, bool, nodes);
@@ -297,8 +298,10 @@ static bool all_leave(const hd_cfg *cfg, const hd_function *f, const hd_graph *g
     return reaching->count == graph->node_count;
 }
 
-/* The reversed graph with a pseudo-edge to X from each block that cannot reach X, without edges to what is lost, and a search of it from X. */
-static hd_graph exit_graph(hd_cfg *cfg, const hd_function *f, const hd_graph *graph, hd_arena *scratch, hd_search *reaching)
+/* The reversed graph with a pseudo-edge to X from each block that cannot reach X, without edges to what is lost, and a
+ * search of it from X. */
+static hd_graph exit_graph(hd_cfg *cfg, const hd_function *f, const hd_graph *graph, hd_arena *scratch,
+                           hd_search *reaching)
 {
     uint32_t nodes = graph->node_count, exit = nodes - 1, edges = graph->out_first[nodes];
     hd_graph backward = {nodes, graph->in_first, graph->in, graph->out_first, graph->out};

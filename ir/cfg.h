@@ -5,9 +5,9 @@
  * A call, guarded or not, does not end a block unless the callee is .noreturn. Successors are unique and ordered: taken
  * targets first, fall-through last.
  *
- * Reconvergence: r(b) = immediate post-dominator of b, for which a block that cannot reach X has a pseudo-edge to X, and
- * edges to blocks from which every way ends in a trap or a call that never returns count only from such blocks: the kernel
- * fails there. Passes, checkers and the interpreter all use this table.
+ * Reconvergence: r(b) = immediate post-dominator of b, for which a block that cannot reach X has a pseudo-edge to X,
+ * and edges to blocks from which every way ends in a trap or a call that never returns count only from such blocks: the
+ * kernel fails there. Passes, checkers and the interpreter all use this table.
  *
  * Built in near-linear time; irreducible graphs are fine.
  */
@@ -44,7 +44,7 @@ struct hd_cfg {
     uint32_t reachable_count;
     uint32_t *block_of;             /* by instruction ordinal */
     uint32_t *post_dominator_depth; /* by block and X: distance to X in the post-dominator tree */
-    hd_loop *loops;                 /* an outer loop stands before the loops in it */
+    hd_loop *loops;                 /* an outer loop precedes the loops in it */
     uint32_t loop_count;
     uint32_t *dominator_enter, *dominator_leave;           /* intervals of the dominator tree, by block and X */
     uint32_t *post_dominator_enter, *post_dominator_leave; /* of the post-dominator tree */
@@ -72,8 +72,9 @@ static inline const uint32_t *hd_block_predecessors(const hd_cfg *cfg, uint32_t 
     return cfg->predecessors + cfg->blocks[b].pred_first;
 }
 
-/* By their joins, the order in which sides of branches are flooded where each flood leaves alone what an earlier one has come to: the farthest
- * join first, because all ways to it lead over the nearer ones. Joins in code that fails come last: floods up to others meet none there. */
+/* By their joins, the order in which sides of branches are flooded where each flood leaves alone what an earlier one
+ * has come to: the farthest join first, because all ways to it lead over the nearer ones. Joins in code that fails come
+ * last: floods up to others meet none there. */
 static inline uint32_t hd_join_rank(const hd_cfg *cfg, uint32_t join)
 {
     bool fails = join != cfg->block_count && cfg->blocks[join].fails;

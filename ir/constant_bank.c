@@ -3,13 +3,14 @@
 #include "ir/architected.h"
 #include "ir/sregs.h"
 
-/* ---- loads ---------------------------------------------------------------------------------------------------------- */
+/* ---- loads ------------------------------------------------------------------------------------------------------- */
 
 static bool loads_constant(const hd_function *f, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(f, insn);
     bool parameter = form->space == HD_SPACE_PARAM || form->space == HD_SPACE_PARAM_ENTRY;
-    if (form->opcode != HD_OP_LD || form->modifiers[HD_GROUP_VOLATILE] || !(parameter ? f->is_entry : form->space == HD_SPACE_CONST))
+    if (form->opcode != HD_OP_LD || form->modifiers[HD_GROUP_VOLATILE] ||
+        !(parameter ? f->is_entry : form->space == HD_SPACE_CONST))
         return false;
     const hd_operand *o = hd_insn_operands(f, insn), *address = o + hd_operand_extent(o);
     if (address->kind != HD_OPERAND_ADDRESS || address->flags & HD_OPERAND_BARE || address->count != 1 ||
@@ -33,7 +34,7 @@ bool hd_insn_reads_bank(const hd_function *f, const hd_instruction *insn)
     return loads_constant(f, insn);
 }
 
-/* ---- operands ------------------------------------------------------------------------------------------------------- */
+/* ---- operands ---------------------------------------------------------------------------------------------------- */
 
 enum { BANK_A = 1, BANK_B = 2, BANK_C = 4 };
 
@@ -55,12 +56,13 @@ static uint64_t literal_bits(const hd_function *f, const hd_operand *o)
     return f->module->literals.items[o->value].bits;
 }
 
-/* The factor of mad.lo and mad.wide beside a constant addend: LEA shifts by it. */
+/* The factor of mad.lo and mad.wide next to a constant addend: LEA shifts by it. */
 static bool is_shift(const hd_function *f, const hd_form *form, uint32_t source, const hd_operand *o)
 {
     uint64_t bits = literal_bits(f, o);
     bool integer = form->type_count && hd_types[form->types[0]].class != HD_CLASS_FLOAT;
-    return form->opcode == HD_OP_MAD && form->modifiers[HD_GROUP_HALF] != HD_MOD_HALF_HI && integer && source < 2 && !(bits & (bits - 1));
+    return form->opcode == HD_OP_MAD && form->modifiers[HD_GROUP_HALF] != HD_MOD_HALF_HI && integer && source < 2 &&
+           !(bits & (bits - 1));
 }
 
 static bool is_table(const hd_form *form, uint32_t source) { return form->opcode == HD_OP_LOP3 && source == 3; }
@@ -88,11 +90,11 @@ bool hd_operand_takes_bank(const hd_function *f, const hd_instruction *insn, uin
     uint32_t source = 0, at = insn->operand_count ? hd_operand_extent(operands) : 0;
     for (; at < index; source++)
         at += hd_operand_extent(operands + at);
-    return index && at == index && o->kind == HD_OPERAND_REGISTER && o->flags & HD_OPERAND_USE && !(o->flags & HD_OPERAND_DEF) && !o->extra &&
-           source < 3 && free_fields(f, insn) & 1u << source;
+    return index && at == index && o->kind == HD_OPERAND_REGISTER && o->flags & HD_OPERAND_USE &&
+           !(o->flags & HD_OPERAND_DEF) && !o->extra && source < 3 && free_fields(f, insn) & 1u << source;
 }
 
-/* ---- registers ------------------------------------------------------------------------------------------------------ */
+/* ---- registers --------------------------------------------------------------------------------------------------- */
 
 typedef struct bank_search {
     const hd_function *function;
@@ -142,7 +144,7 @@ static void drop_written_twice(bank_search *s, hd_arena *arena)
         }
 }
 
-/* All but the first one that stands in a field of its own. */
+/* All but the first one that is in a field of its own. */
 static void look_at(bank_search *s, const hd_instruction *insn)
 {
     const hd_function *f = s->function;

@@ -130,7 +130,8 @@ static bool check_words(hd_module *module, hd_form *form, const hd_form_words *w
     return true;
 }
 
-/* Words of an mma's name (mma.sp, mma.sp::ordered_metadata) may stand among its modifiers, as some libraries spell it. */
+/* Words of an mma's name (mma.sp, mma.sp::ordered_metadata) may stand among its modifiers, as some libraries spell
+ * it. */
 static void take_name_word(hd_form *form, hd_form_words *words)
 {
     static const uint16_t sparse[] = {HD_OP_MMA_SP, HD_OP_MMA_SP_ORDERED};

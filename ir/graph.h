@@ -35,8 +35,8 @@ static inline bool hd_search_is_ancestor(const hd_search *s, uint32_t a,
 void hd_graph_reverse(uint32_t node_count, const uint32_t *first, const uint32_t *to, hd_arena *arena,
                       uint32_t **reverse_first, uint32_t **reverse);
 
-/* Immediate dominators of the nodes that a search of the graph reached (by node; HD_NONE for its root and what it did not reach).
- * ir/dominators.c */
+/* Immediate dominators of the nodes that a search of the graph reached (by node; HD_NONE for its root and what it did
+ * not reach). ir/dominators.c */
 void hd_graph_dominators(const hd_graph *graph, const hd_search *search, hd_arena *scratch, uint32_t *immediate);
 /* Numbers a tree given by parent links so that a is an ancestor of b, or b itself, exactly if enter[a] <= enter[b] <=
  * leave[a]. Nodes without a parent are roots. */

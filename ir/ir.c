@@ -1,5 +1,5 @@
 /* Life of modules and functions, and the few questions about them that need no table. The module's arena holds the
- * function records and strings; what grows stands in heap arrays, freed here. */
+ * function records and strings; what grows is in heap arrays, freed here. */
 #include "ir/cfg.h"
 #include "ir/form.h"
 
@@ -18,10 +18,11 @@ hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics)
 }
 
 /* All that a function holds on the heap, but for its CFG. */
-#define FUNCTION_ARRAYS(each)                                                                                       \
-    each(register_parameters) each(register_results) each(variables_before) each(statements) each(instructions) each(operands)             \
-    each(registers) each(declarations) each(register_groups) each(labels) each(tables) each(table_entries)          \
-    each(annotations) each(annotation_words) each(foreign_annotations) each(annotation_texts)
+#define FUNCTION_ARRAYS(each)                                                                                   \
+    each(register_parameters) each(register_results) each(variables_before) each(statements) each(instructions) \
+        each(operands) each(registers) each(declarations) each(register_groups) each(labels) each(tables)       \
+            each(table_entries) each(annotations) each(annotation_words) each(foreign_annotations)              \
+                each(annotation_texts)
 
 static void free_function(hd_function *f)
 {
@@ -32,10 +33,11 @@ static void free_function(hd_function *f)
 }
 
 /* In place of an array that `copy` has taken from `from`, one of its own. */
-#define COPY_ARRAY(name)                                                                                                            \
-    memset(&copy->name, 0, sizeof copy->name);                                                                                      \
-    if (from->name.count)                                                                                                           \
-        memcpy(hd_array_extend(&copy->name, from->name.count), from->name.items, from->name.count * sizeof *from->name.items);
+#define COPY_ARRAY(name)                                                         \
+    memset(&copy->name, 0, sizeof copy->name);                                   \
+    if (from->name.count)                                                        \
+        memcpy(hd_array_extend(&copy->name, from->name.count), from->name.items, \
+               from->name.count * sizeof *from->name.items);
 
 static void copy_function(hd_function *copy, const hd_function *from)
 {
@@ -66,10 +68,10 @@ void hd_function_restore(hd_function *f, hd_function *copy)
 }
 
 /* All that a module holds on the heap, but for its functions and names. */
-#define MODULE_ARRAYS(each)                                                                                          \
-    each(statements) each(symbols) each(variable_groups) each(dimensions) each(initializers) each(literals)         \
-    each(locations) each(files) each(verbatims) each(tokens) each(forms) each(form_of_name) \
-    each(function_of_name) each(percent_symbols)
+#define MODULE_ARRAYS(each)                                                                                            \
+    each(statements) each(symbols) each(variable_groups) each(dimensions) each(initializers) each(literals)            \
+        each(locations) each(files) each(verbatims) each(tokens) each(forms) each(form_of_name) each(function_of_name) \
+            each(percent_symbols)
 
 static hd_function *copy_into(hd_module *module, const hd_function *from)
 {
@@ -204,7 +206,8 @@ uint32_t hd_formals_count(const hd_function *f, bool results)
 
 bool hd_function_selected(const hd_function *function, const char *glob)
 {
-    return function->has_body && (!glob || fnmatch(glob, hd_names_text(&function->module->names, function->name), 0) == 0);
+    return function->has_body &&
+           (!glob || fnmatch(glob, hd_names_text(&function->module->names, function->name), 0) == 0);
 }
 
 bool hd_module_check_selection(const hd_module *module, const char *glob, hd_diagnostics *diagnostics)
@@ -213,8 +216,8 @@ bool hd_module_check_selection(const hd_module *module, const char *glob, hd_dia
         if (hd_function_selected(module->functions.items[i], glob))
             return true;
     if (glob)
-        hd_report(diagnostics, HD_DIAG_UNKNOWN_KERNEL, NULL, (hd_span){0, 0}, "'%s' has no function with a body that is named like '%s'",
-                  module->source->name, glob);
+        hd_report(diagnostics, HD_DIAG_UNKNOWN_KERNEL, NULL, (hd_span){0, 0},
+                  "'%s' has no function with a body that is named like '%s'", module->source->name, glob);
     return !glob;
 }
 

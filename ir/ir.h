@@ -1,20 +1,20 @@
 /* The intermediate representation: one PTX module, close to its text.
  *
  * Shape. A module is a list of statements (directives) in text order; a function's body is a list of statements in text
- * order too, and its instructions stand in one array (index = ordinal, counted over instruction statements in text order).
- * Basic blocks (ir/cfg.h) are ranges of that array. Operands stand in one array per function, in prefix order: an
- * aggregate (vector, address, pair, list) is followed by its `count` elements, so that a pass that only wants registers
- * walks the array flat, without recursion.
+ * order too, and its instructions are in one array (index = ordinal, counted over instruction statements in text
+ * order). Basic blocks (ir/cfg.h) are ranges of that array. Operands are in one array per function, in prefix order:
+ * an aggregate (vector, address, pair, list) is followed by its `count` elements, so that a pass that only wants
+ * registers walks the array flat, without recursion.
  *
- * Lossless. Every statement has the span of text it came from; what no pass touched (HD_INSN_DIRTY unset) is printed from
- * there. What is printed from the IR (--canonical) gives the same tokens: literals keep their spelling, directives that no
- * pass interprets keep their tokens.
+ * Lossless. Every statement has the span of text it came from; what no pass touched (HD_INSN_DIRTY unset) is printed
+ * from there. What is printed from the IR (--canonical) gives the same tokens: literals keep their spelling, directives
+ * that no pass interprets keep their tokens.
  *
- * Memory. Arrays that grow while parsing are heap arrays owned by their function or module; names and forms are shared by
- * the whole module. About 150 bytes an instruction, text included.
+ * Memory. Arrays that grow while parsing are heap arrays owned by their function or module; names and forms are shared
+ * by the whole module. About 150 bytes an instruction, text included.
  *
- * Ids. Registers are dense from 0 per function, given at the first mention. Instruction ids are dense per function, kept by
- * rewrites and never reused; `origin` leads back to the instruction of the original text.
+ * Ids. Registers are dense from 0 per function, given at the first mention. Instruction ids are dense per function,
+ * kept by rewrites and never reused; `origin` leads back to the instruction of the original text.
  */
 #ifndef HD_IR_IR_H
 #define HD_IR_IR_H
@@ -34,7 +34,14 @@ typedef enum hd_type {
 } hd_type;
 
 typedef enum hd_type_class {
-    HD_CLASS_NONE, HD_CLASS_PRED, HD_CLASS_BITS, HD_CLASS_UNSIGNED, HD_CLASS_SIGNED, HD_CLASS_FLOAT, HD_CLASS_OPAQUE, HD_CLASS_ODD
+    HD_CLASS_NONE,
+    HD_CLASS_PRED,
+    HD_CLASS_BITS,
+    HD_CLASS_UNSIGNED,
+    HD_CLASS_SIGNED,
+    HD_CLASS_FLOAT,
+    HD_CLASS_OPAQUE,
+    HD_CLASS_ODD
 } hd_type_class;
 
 typedef struct hd_type_info {
@@ -53,8 +60,18 @@ static inline uint32_t hd_type_words(hd_type type)
 
 typedef enum hd_space {
     HD_SPACE_NONE, /* generic, or none */
-    HD_SPACE_REG, HD_SPACE_SREG, HD_SPACE_CONST, HD_SPACE_GLOBAL, HD_SPACE_LOCAL, HD_SPACE_PARAM, HD_SPACE_SHARED,
-    HD_SPACE_TEX, HD_SPACE_PARAM_ENTRY, HD_SPACE_PARAM_FUNC, HD_SPACE_SHARED_CTA, HD_SPACE_SHARED_CLUSTER,
+    HD_SPACE_REG,
+    HD_SPACE_SREG,
+    HD_SPACE_CONST,
+    HD_SPACE_GLOBAL,
+    HD_SPACE_LOCAL,
+    HD_SPACE_PARAM,
+    HD_SPACE_SHARED,
+    HD_SPACE_TEX,
+    HD_SPACE_PARAM_ENTRY,
+    HD_SPACE_PARAM_FUNC,
+    HD_SPACE_SHARED_CTA,
+    HD_SPACE_SHARED_CLUSTER,
     HD_SPACE_COUNT
 } hd_space;
 extern const char *const hd_space_spellings[HD_SPACE_COUNT]; /* with the dot; "" for NONE */
@@ -67,46 +84,56 @@ typedef struct hd_tokens {
 /* ---- operands ---------------------------------------------------------------------------------------------------- */
 
 typedef enum hd_operand_kind {
-    HD_OPERAND_REGISTER, /* value: register id; extra: 0 or an interned spelling: with a leading dot a selector (video .b0/.h1/.h10, vector .x as
-                          * spelled), else the whole name where it is spelled unusually (r01 for r1) */
-    HD_OPERAND_LITERAL,  /* value: index in module->literals */
-    HD_OPERAND_SYMBOL,   /* value: index in module->symbols (variable, parameter, function); `count` 1: a LITERAL offset follows */
-    HD_OPERAND_SREG,     /* value: special register (ir/sregs.def); extra: component 0-3, or HD_NONE for all / none */
-    HD_OPERAND_LABEL,    /* value: label id of the function */
-    HD_OPERAND_TABLE,    /* value: table id of the function (.branchtargets, .calltargets, .callprototype) */
-    HD_OPERAND_SINK,     /* _ */
-    HD_OPERAND_NAME,     /* a name that is none of these (operands of unknown opcodes); value: hd_name */
-    HD_OPERAND_VECTOR,   /* {a,b,..}: `count` elements follow; HD_OPERAND_WHOLE: one vector register, its components follow */
-    HD_OPERAND_ADDRESS,  /* [base], [base+offset], [tex, {..}] ...: `count` top-level elements follow */
-    HD_OPERAND_PAIR,     /* p|q: two elements follow */
-    HD_OPERAND_LIST,     /* (a, b) of a call: `count` elements follow */
+    /* value: register id; extra: 0 or an interned spelling: with a leading dot a selector (video .b0/.h1/.h10, vector
+     * .x as spelled), else the whole name where it is spelled unusually (r01 for r1) */
+    HD_OPERAND_REGISTER,
+    HD_OPERAND_LITERAL, /* value: index in module->literals */
+    /* value: index in module->symbols (variable, parameter, function); `count` 1: a LITERAL offset follows */
+    HD_OPERAND_SYMBOL,
+    HD_OPERAND_SREG,  /* value: special register (ir/sregs.def); extra: component 0-3, or HD_NONE for all / none */
+    HD_OPERAND_LABEL, /* value: label id of the function */
+    HD_OPERAND_TABLE, /* value: table id of the function (.branchtargets, .calltargets, .callprototype) */
+    HD_OPERAND_SINK,  /* _ */
+    HD_OPERAND_NAME,  /* a name that is none of these (operands of unknown opcodes); value: hd_name */
+    /* {a,b,..}: `count` elements follow; HD_OPERAND_WHOLE: one vector register, its components follow */
+    HD_OPERAND_VECTOR,
+    HD_OPERAND_ADDRESS, /* [base], [base+offset], [tex, {..}] ...: `count` top-level elements follow */
+    HD_OPERAND_PAIR,    /* p|q: two elements follow */
+    HD_OPERAND_LIST,    /* (a, b) of a call: `count` elements follow */
 } hd_operand_kind;
 
-enum {                          /* hd_operand.flags */
-    HD_OPERAND_DEF = 1,         /* REGISTER: written by the instruction */
-    HD_OPERAND_USE = 2,         /* REGISTER: read by it (address bases, stored values, merge sources); both: DEF | USE */
-    HD_OPERAND_NOT = 4,         /* spelled with a leading ! */
-    HD_OPERAND_MINUS = 8,       /* spelled with a leading - (vmad) */
-    HD_OPERAND_OFFSET = 16,     /* REGISTER or LITERAL base inside an address, or a REGISTER that is a source operand:
+enum {                     /* hd_operand.flags */
+       HD_OPERAND_DEF = 1, /* REGISTER: written by the instruction */
+       /* REGISTER: read by it (address bases, stored values, merge sources); both: DEF | USE */
+       HD_OPERAND_USE = 2,
+       HD_OPERAND_NOT = 4,        /* spelled with a leading ! */
+       HD_OPERAND_MINUS = 8,      /* spelled with a leading - (vmad) */
+       HD_OPERAND_OFFSET = 16,    /* REGISTER or LITERAL base inside an address, or a REGISTER that is a source operand:
                                  * a LITERAL offset follows (`count` 1) */
-    HD_OPERAND_BARE = 32,       /* ADDRESS spelled as a subscript: s[3]; two elements: the symbol, the index */
-    HD_OPERAND_WHOLE = 64,      /* VECTOR: spelled as the name of a vector register */
-    HD_OPERAND_IMPLICIT = 128,  /* REGISTER: %CC, never printed; stands after all others */
+       HD_OPERAND_BARE = 32,      /* ADDRESS spelled as a subscript: s[3]; two elements: the symbol, the index */
+       HD_OPERAND_WHOLE = 64,     /* VECTOR: spelled as the name of a vector register */
+       HD_OPERAND_IMPLICIT = 128, /* REGISTER: %CC, never printed; follows all others */
 };
 
 typedef struct hd_operand {
     uint8_t kind, flags;
-    uint16_t count;  /* elements that follow (direct children; their own children between them) */
-    uint32_t begin;  /* offset of the first character in the text; HD_NONE for what a pass made */
+    uint16_t count; /* elements that follow (direct children; their own children between them) */
+    uint32_t begin; /* offset of the first character in the text; HD_NONE for what a pass made */
     uint32_t value;
     uint32_t extra;
 } hd_operand;
 _Static_assert(sizeof(hd_operand) == 16, "operands are small values");
 
-typedef enum hd_literal_kind { HD_LITERAL_SIGNED, HD_LITERAL_UNSIGNED, HD_LITERAL_F32_BITS, HD_LITERAL_F64_BITS, HD_LITERAL_DECIMAL } hd_literal_kind;
+typedef enum hd_literal_kind {
+    HD_LITERAL_SIGNED,
+    HD_LITERAL_UNSIGNED,
+    HD_LITERAL_F32_BITS,
+    HD_LITERAL_F64_BITS,
+    HD_LITERAL_DECIMAL
+} hd_literal_kind;
 
-/* A constant or constant expression, evaluated; interned by spelling. bits: s64/u64; raw f32 bits (0f..); double bits (0d.., 1.5).
- * A literal that a pass makes has no tokens and is printed from its bits. */
+/* A constant or constant expression, evaluated; interned by spelling. bits: s64/u64; raw f32 bits (0f..); double bits
+ * (0d.., 1.5). A literal that a pass makes has no tokens and is printed from its bits. */
 typedef struct hd_literal {
     uint64_t bits;
     hd_tokens tokens;
@@ -115,22 +142,22 @@ typedef struct hd_literal {
 
 /* ---- instructions ------------------------------------------------------------------------------------------------ */
 
-enum {                         /* hd_instruction.flags */
-    HD_INSN_GUARD_NOT = 1,     /* @!p */
-    HD_INSN_DIRTY = 2,         /* changed by a pass: printed from the IR */
-    HD_INSN_OPAQUE = 4,        /* unknown opcode or modifier: all registers read and written, nothing moves across */
-    HD_INSN_FRESH = 8,         /* made by a pass: no text */
+enum {                        /* hd_instruction.flags */
+       HD_INSN_GUARD_NOT = 1, /* @!p */
+       HD_INSN_DIRTY = 2,     /* changed by a pass: printed from the IR */
+       HD_INSN_OPAQUE = 4,    /* unknown opcode or modifier: all registers read and written, nothing moves across */
+       HD_INSN_FRESH = 8,     /* made by a pass: no text */
 };
 
 typedef struct hd_instruction {
     uint32_t id, origin;
-    hd_span span;           /* from the guard to behind the ; */
+    hd_span span;           /* from the guard to after the ; */
     uint32_t form;          /* index in module->forms: the decoded opcode.modifiers */
     uint32_t operand_first; /* in function->operands */
     uint16_t operand_count; /* flat, elements included */
     uint16_t flags;
-    uint32_t guard;         /* register id or HD_NONE */
-    uint32_t location;      /* index in module->locations or HD_NONE */
+    uint32_t guard;    /* register id or HD_NONE */
+    uint32_t location; /* index in module->locations or HD_NONE */
 } hd_instruction;
 
 /* ---- functions --------------------------------------------------------------------------------------------------- */
@@ -148,16 +175,16 @@ typedef struct hd_register {
 /* One declared register name: `r`, or the range `r<100>`. 100,000,000 declared registers are one of these. */
 typedef struct hd_declaration {
     hd_name name;
-    uint32_t count;    /* of a range; HD_NONE for a plain name */
+    uint32_t count; /* of a range; HD_NONE for a plain name */
     uint8_t type, vector;
-    uint16_t depth;    /* scope depth, 0 = module, 1 = function body (and register parameters) */
+    uint16_t depth;         /* scope depth, 0 = module, 1 = function body (and register parameters) */
     hd_tokens count_tokens; /* how the range's count was spelled */
     hd_span span;
 } hd_declaration;
 
 typedef struct hd_label {
     hd_name name;
-    uint32_t instruction; /* ordinal of the instruction it stands before; = instruction count at the end */
+    uint32_t instruction; /* ordinal of the instruction it precedes; = instruction count at the end */
     hd_span span;         /* of its definition */
 } hd_label;
 
@@ -165,10 +192,10 @@ typedef enum hd_table_kind { HD_TABLE_BRANCH_TARGETS, HD_TABLE_CALL_TARGETS, HD_
 typedef struct hd_table {
     uint8_t kind;
     hd_name name;
-    uint32_t first, count; /* in function->table_entries: label ids, or symbol ids of functions */
+    uint32_t first, count;                  /* in function->table_entries: label ids, or symbol ids of functions */
     uint16_t result_count, parameter_count; /* of a prototype */
     bool no_return;
-    hd_tokens tokens;      /* all of it, from the label to the ; */
+    hd_tokens tokens; /* all of it, from the label to the ; */
     hd_span span;
 } hd_table;
 
@@ -176,15 +203,17 @@ typedef enum hd_statement_kind {
     /* in a body */
     HD_STATEMENT_INSTRUCTION, /* index: ordinal */
     HD_STATEMENT_LABEL,       /* index: label */
-    HD_STATEMENT_SCOPE_OPEN, HD_STATEMENT_SCOPE_CLOSE,
-    HD_STATEMENT_LOCATION,    /* .loc; index: module->locations */
-    HD_STATEMENT_TABLE,       /* index: function->tables */
+    HD_STATEMENT_SCOPE_OPEN,
+    HD_STATEMENT_SCOPE_CLOSE,
+    HD_STATEMENT_LOCATION, /* .loc; index: module->locations */
+    HD_STATEMENT_TABLE,    /* index: function->tables */
     /* in both */
-    HD_STATEMENT_REGISTERS,   /* .reg ...; index: declaration group */
-    HD_STATEMENT_VARIABLES,   /* .global ... ; index: module->variable_groups */
-    HD_STATEMENT_VERBATIM,    /* .version .target .address_size .file .section .pragma .alias ...; index: module->verbatims */
+    HD_STATEMENT_REGISTERS, /* .reg ...; index: declaration group */
+    HD_STATEMENT_VARIABLES, /* .global ... ; index: module->variable_groups */
+    /* .version .target .address_size .file .section .pragma .alias ...; index: module->verbatims */
+    HD_STATEMENT_VERBATIM,
     /* in a module */
-    HD_STATEMENT_FUNCTION,    /* index: module->functions */
+    HD_STATEMENT_FUNCTION, /* index: module->functions */
 } hd_statement_kind;
 
 typedef struct hd_statement {
@@ -200,40 +229,47 @@ typedef struct hd_group {
 
 typedef struct hd_annotation { /* ir/annotations.h */
     uint16_t kind, slot;
-    uint32_t instruction;      /* ordinal; HD_NONE: of the whole function */
-    uint32_t value;            /* a number, or index of the first of `count` words in function->annotation_words */
-    uint32_t count;            /* 0: a plain number, or an empty list */
+    uint32_t instruction; /* ordinal; HD_NONE: of the whole function */
+    uint32_t value;       /* a number, or index of the first of `count` words in function->annotation_words */
+    uint32_t count;       /* 0: a plain number, or an empty list */
 } hd_annotation;
 
 /* An annotation of a kind that this version does not know: kept as it was written. */
 typedef struct hd_foreign_annotation {
-    uint16_t kind;         /* record kind in the section; 0: a comment */
-    uint32_t instruction;  /* of a comment: ordinal, or HD_NONE for the whole function */
+    uint16_t kind;        /* record kind in the section; 0: a comment */
+    uint32_t instruction; /* of a comment: ordinal, or HD_NONE for the whole function */
     uint32_t length;
-    const char *bytes;     /* the record's payload, or the comment's words; in the module's arena */
+    const char *bytes; /* the record's payload, or the comment's words; in the module's arena */
 } hd_foreign_annotation;
 
-typedef enum hd_linkage { HD_LINKAGE_NONE, HD_LINKAGE_EXTERN, HD_LINKAGE_VISIBLE, HD_LINKAGE_WEAK, HD_LINKAGE_COMMON } hd_linkage;
+typedef enum hd_linkage {
+    HD_LINKAGE_NONE,
+    HD_LINKAGE_EXTERN,
+    HD_LINKAGE_VISIBLE,
+    HD_LINKAGE_WEAK,
+    HD_LINKAGE_COMMON
+} hd_linkage;
 
 typedef struct hd_cfg hd_cfg; /* ir/cfg.h */
 
 typedef struct hd_function {
     struct hd_module *module;
     hd_name name;
-    uint32_t index;                /* in module->functions */
-    uint32_t symbol;               /* in module->symbols */
+    uint32_t index;  /* in module->functions */
+    uint32_t symbol; /* in module->symbols */
     bool is_entry, has_body, no_return;
     bool is_open_prototype; /* a prototype whose text has no semicolon */
     uint8_t linkage;
-    uint32_t parameter_first, parameter_count; /* module->symbols with kind PARAMETER */
-    uint32_t result_first, result_count;       /* module->symbols with kind RESULT */
+    uint32_t parameter_first, parameter_count;          /* module->symbols with kind PARAMETER */
+    uint32_t result_first, result_count;                /* module->symbols with kind RESULT */
     hd_u32_array register_parameters, register_results; /* .reg parameters: register ids; live in / live out */
-    hd_u32_array variables_before; /* by register parameter: variables among the parameters in front of it (hd_formals) */
+    /* by register parameter: variables among the parameters in front of it (hd_formals) */
+    hd_u32_array variables_before;
     uint32_t max_threads[3], required_threads[3]; /* .maxntid, .reqntid; 0 = not given */
-    uint32_t cluster_ctas[3];          /* .reqnctapercluster; 0 = not given */
-    uint32_t min_ctas, max_registers;  /* .minnctapersm, .maxnreg; 0 = not given */
-    hd_tokens header;              /* all tokens up to the { or ; */
-    hd_span header_span, body;     /* body: from { to behind } */
+    uint32_t cluster_ctas[3];                     /* .reqnctapercluster; 0 = not given */
+    uint32_t min_ctas, max_registers;             /* .minnctapersm, .maxnreg; 0 = not given */
+    hd_tokens header;                             /* all tokens up to the { or ; */
+    hd_span header_span, body;                    /* body: from { to after } */
     HD_ARRAY(hd_statement) statements;
     HD_ARRAY(hd_instruction) instructions;
     HD_ARRAY(hd_operand) operands;
@@ -245,32 +281,40 @@ typedef struct hd_function {
     hd_u32_array table_entries;
     HD_ARRAY(hd_annotation) annotations; /* sorted by (instruction, kind, slot); function-wide ones last */
     hd_u32_array annotation_words;
-    HD_ARRAY(hd_foreign_annotation) foreign_annotations; /* comments by instruction, function-wide ones last; then records */
-    HD_ARRAY(hd_span) annotation_texts; /* what of the text is annotation (comments with the blank before, modifiers, .heddle), ascending */
-    bool annotations_changed;           /* other than the text says; set by hd_annotate and hd_annotations_remove */
+    /* comments by instruction, function-wide ones last; then records */
+    HD_ARRAY(hd_foreign_annotation) foreign_annotations;
+    /* what of the text is annotation (comments with the blank before, modifiers, .heddle), ascending */
+    HD_ARRAY(hd_span) annotation_texts;
+    bool annotations_changed; /* other than the text says; set by hd_annotate and hd_annotations_remove */
     uint32_t next_instruction_id;
-    uint32_t carry_register;       /* register id of %CC or HD_NONE */
-    hd_cfg *cfg;                   /* NULL until hd_function_cfg(); owned */
-    bool changed;                  /* an instruction was added, removed or is dirty */
+    uint32_t carry_register; /* register id of %CC or HD_NONE */
+    hd_cfg *cfg;             /* NULL until hd_function_cfg(); owned */
+    bool changed;            /* an instruction was added, removed or is dirty */
 } hd_function;
 
 /* ---- module ------------------------------------------------------------------------------------------------------ */
 
-typedef enum hd_symbol_kind { HD_SYMBOL_VARIABLE, HD_SYMBOL_FUNCTION, HD_SYMBOL_PARAMETER, HD_SYMBOL_RESULT } hd_symbol_kind;
+typedef enum hd_symbol_kind {
+    HD_SYMBOL_VARIABLE,
+    HD_SYMBOL_FUNCTION,
+    HD_SYMBOL_PARAMETER,
+    HD_SYMBOL_RESULT
+} hd_symbol_kind;
 
 typedef struct hd_symbol {
     hd_name name;
     uint8_t kind, space, type, linkage;
-    uint8_t vector;             /* 1, 2, 4, 8 */
-    uint8_t pointer_space;      /* .ptr parameters */
+    uint8_t vector;        /* 1, 2, 4, 8 */
+    uint8_t pointer_space; /* .ptr parameters */
     bool is_pointer, is_unsized;
-    uint32_t align;             /* bytes, the natural one where not given */
-    uint32_t function;          /* FUNCTION: module->functions; PARAMETER, RESULT, variables in a body: its function; else HD_NONE */
-    uint32_t dimension_first, dimension_count; /* module->dimensions; 0 = [] */
+    uint32_t align; /* bytes, the natural one where not given */
+    /* FUNCTION: module->functions; PARAMETER, RESULT, variables in a body: its function; else HD_NONE */
+    uint32_t function;
+    uint32_t dimension_first, dimension_count;     /* module->dimensions; 0 = [] */
     uint32_t initializer_first, initializer_count; /* module->initializers */
     uint64_t size_bytes;
-    hd_tokens declarator;       /* its name, dimensions and initializer as spelled */
-    hd_span span;               /* of the name */
+    hd_tokens declarator; /* its name, dimensions and initializer as spelled */
+    hd_span span;         /* of the name */
 } hd_symbol;
 
 typedef enum hd_initializer_kind { HD_INIT_LITERAL, HD_INIT_ADDRESS, HD_INIT_OPEN, HD_INIT_CLOSE } hd_initializer_kind;
@@ -285,10 +329,10 @@ enum { HD_NO_MASK = 0xff };
 
 typedef struct hd_location { /* .loc */
     uint32_t file, line, column;
-    hd_name function_name;   /* label in .debug_str, 0 = none */
+    hd_name function_name; /* label in .debug_str, 0 = none */
     uint32_t function_offset;
     uint32_t inlined_file, inlined_line, inlined_column; /* 0,0,0 = not inlined */
-    hd_tokens tokens;        /* as spelled; none where the numbers say it all: .loc FILE LINE COLUMN */
+    hd_tokens tokens; /* as spelled; none where the numbers say it all: .loc FILE LINE COLUMN */
 } hd_location;
 
 typedef struct hd_file { /* .file N "name" */
@@ -297,8 +341,14 @@ typedef struct hd_file { /* .file N "name" */
 } hd_file;
 
 typedef enum hd_verbatim_kind {
-    HD_VERBATIM_VERSION, HD_VERBATIM_TARGET, HD_VERBATIM_ADDRESS_SIZE, HD_VERBATIM_FILE, HD_VERBATIM_SECTION,
-    HD_VERBATIM_PRAGMA, HD_VERBATIM_ALIAS, HD_VERBATIM_OTHER
+    HD_VERBATIM_VERSION,
+    HD_VERBATIM_TARGET,
+    HD_VERBATIM_ADDRESS_SIZE,
+    HD_VERBATIM_FILE,
+    HD_VERBATIM_SECTION,
+    HD_VERBATIM_PRAGMA,
+    HD_VERBATIM_ALIAS,
+    HD_VERBATIM_OTHER
 } hd_verbatim_kind;
 typedef struct hd_verbatim {
     uint8_t kind;
@@ -310,13 +360,14 @@ struct hd_form; /* ir/form.h */
 
 typedef struct hd_module {
     hd_arena arena;
-    hd_source *source;           /* the text: owned, but for a copy's; the struct is the caller's and outlives the module */
+    /* the text: owned, but for a copy's; the struct is the caller's and outlives the module */
+    hd_source *source;
     hd_diagnostics *diagnostics; /* borrowed */
     hd_names names;
     uint32_t version_major, version_minor; /* .version */
-    hd_name target;              /* first word of .target, "sm_80"; HD_NO_NAME where missing */
-    uint32_t target_number;      /* 80; 0 where unknown */
-    uint32_t address_bits;       /* 32 or 64 (64 where not declared) */
+    hd_name target;                        /* first word of .target, "sm_80"; HD_NO_NAME where missing */
+    uint32_t target_number;                /* 80; 0 where unknown */
+    uint32_t address_bits;                 /* 32 or 64 (64 where not declared) */
     HD_ARRAY(hd_statement) statements;
     HD_ARRAY(hd_function *) functions;
     HD_ARRAY(hd_symbol) symbols;
@@ -327,32 +378,38 @@ typedef struct hd_module {
     HD_ARRAY(hd_location) locations;
     HD_ARRAY(hd_file) files;
     HD_ARRAY(hd_verbatim) verbatims;
-    HD_ARRAY(hd_name) tokens;    /* spellings, shared by all hd_tokens */
+    HD_ARRAY(hd_name) tokens; /* spellings, shared by all hd_tokens */
     HD_ARRAY(struct hd_form) forms;
-    hd_u32_array form_of_name;   /* by hd_name of the spelling: form + 1; 0 = not decoded */
-    hd_u32_array function_of_name; /* by hd_name: hd_module_function() + 1; 0: none. What is younger than the text has no entry */
-    hd_u32_array percent_symbols;  /* functions, and variables outside of them, whose names begin with % as those of registers do */
-    hd_function *globals;        /* body-less function that owns module-scope .reg declarations (old PTX) */
-    bool strict;                 /* unknown opcodes and modifiers are errors */
-    bool extended;               /* the text holds annotations in the extended spelling */
-    bool is_copy;                /* hd_module_copy() */
-    bool has_offset_operands;    /* a source operand outside an address is register + constant (passes/offsets.h) */
+    hd_u32_array form_of_name; /* by hd_name of the spelling: form + 1; 0 = not decoded */
+    /* by hd_name: hd_module_function() + 1; 0: none. What is younger than the text has no entry */
+    hd_u32_array function_of_name;
+    /* functions, and variables outside of them, whose names begin with % as those of registers do */
+    hd_u32_array percent_symbols;
+    hd_function *globals;     /* body-less function that owns module-scope .reg declarations (old PTX) */
+    bool strict;              /* unknown opcodes and modifiers are errors */
+    bool extended;            /* the text holds annotations in the extended spelling */
+    bool is_copy;             /* hd_module_copy() */
+    bool has_offset_operands; /* a source operand outside an address is register + constant (passes/clean/offsets.h) */
 } hd_module;
 
 hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics); /* takes the source */
 void hd_module_free(hd_module *module);
-/* A module of its own, without CFGs, that shares what no pass changes with `from`: the source, the texts of names, signatures. `from` must
- * live as long; each of both may be changed and read without regard to the other. */
+/* A module of its own, without CFGs, that shares what no pass changes with `from`: the source, the texts of names,
+ * signatures. `from` must live as long; each of both may be changed and read without regard to the other. */
 hd_module *hd_module_copy(const hd_module *from, hd_diagnostics *diagnostics);
-hd_function *hd_function_new(hd_module *module, hd_name name);            /* appended to module->functions */
+hd_function *hd_function_new(hd_module *module, hd_name name); /* appended to module->functions */
 /* A copy that the module does not list: with the same symbols, literals and forms, and without CFG. A pass may try
- * something on the function and restore it, which takes the copy; what passes added to the module stays there, unused. */
+ * something on the function and restore it, which takes the copy; what passes added to the module stays there,
+ * unused. */
 hd_function *hd_function_copy(const hd_function *function);
 void hd_function_copy_free(hd_function *copy); /* NULL is fine */
 void hd_function_restore(hd_function *function, hd_function *copy);
-hd_function *hd_module_globals(hd_module *module);                        /* module->globals, made where there is none */
-void hd_module_index(hd_module *module); /* its functions and symbols are all there: makes function_of_name and percent_symbols */
-hd_function *hd_module_function(const hd_module *module, hd_name name); /* the one with a body, where there are several; NULL: none */
+/* module->globals, made where there is none */
+hd_function *hd_module_globals(hd_module *module);
+/* its functions and symbols are all there: makes function_of_name and percent_symbols */
+void hd_module_index(hd_module *module);
+/* the one with a body, where there are several; NULL: none */
+hd_function *hd_module_function(const hd_module *module, hd_name name);
 hd_function *hd_module_find_function(const hd_module *module, const char *name);
 
 /* The results or parameters of a function, in the order of its header. */
@@ -363,7 +420,7 @@ typedef struct hd_formal {
 typedef struct hd_formals {
     const hd_function *function;
     bool results;
-    uint32_t variables, registers; /* behind us */
+    uint32_t variables, registers; /* after us */
 } hd_formals;
 bool hd_formals_next(hd_formals *walk, hd_formal *formal); /* hd_formals walk = {function, results}; */
 uint32_t hd_formals_count(const hd_function *function, bool results);
@@ -374,11 +431,15 @@ bool hd_function_selected(const hd_function *function, const char *glob);
 bool hd_module_check_selection(const hd_module *module, const char *glob, hd_diagnostics *diagnostics);
 
 /* Operands of an instruction, flat. */
-static inline const hd_operand *hd_insn_operands(const hd_function *f, const hd_instruction *i) { return f->operands.items + i->operand_first; }
+static inline const hd_operand *hd_insn_operands(const hd_function *f, const hd_instruction *i)
+{
+    return f->operands.items + i->operand_first;
+}
 
-/* For a loop that looks at some operands only, or not in ascending order: asks for those of an instruction that it comes to soon, as it would
- * wait for memory at each of them where the function is larger than the caches. Any number may be given. (Forced inline: gcc 12 takes a
- * function that only prefetches for one without effect and drops the call.) */
+/* For a loop that looks at some operands only, or not in ascending order: asks for those of an instruction that it
+ * comes to soon, as it would wait for memory at each of them where the function is larger than the caches. Any number
+ * may be given. (Forced inline: gcc 12 takes a function that only prefetches for one without effect and drops the
+ * call.) */
 enum { HD_PREFETCH_AHEAD = 24 }; /* instructions: past the latency of memory, short of the first-level cache's size */
 static inline __attribute__((always_inline)) void hd_insn_prefetch(const hd_function *f, uint32_t i)
 {
@@ -386,19 +447,23 @@ static inline __attribute__((always_inline)) void hd_insn_prefetch(const hd_func
         __builtin_prefetch(hd_insn_operands(f, &f->instructions.items[i]));
 }
 
-/* The selector behind a REGISTER operand (".b0", ".x"), or HD_NO_NAME. */
+/* The selector after a REGISTER operand (".b0", ".x"), or HD_NO_NAME. */
 hd_name hd_operand_selector(const hd_function *function, const hd_operand *operand);
 
 /* Elements between an operand and its next sibling, itself included (1 for a scalar). */
 uint32_t hd_operand_extent(const hd_operand *operand);
 
 /* for (const hd_operand *o in all REGISTER operands of insn, flat) - guard not included. */
-#define HD_INSN_REGISTERS(function, insn, o)                                                             \
-    for (const hd_operand *o = hd_insn_operands((function), (insn)), *o##_end = o + (insn)->operand_count; o < o##_end; o++) \
+#define HD_INSN_REGISTERS(function, insn, o)                                                               \
+    for (const hd_operand *o = hd_insn_operands((function), (insn)), *o##_end = o + (insn)->operand_count; \
+         o < o##_end; o++)                                                                                 \
         if (o->kind == HD_OPERAND_REGISTER)
 
 /* 32-bit words a register fills in the register file; 0 for predicates. */
-static inline uint32_t hd_register_words(const hd_function *f, uint32_t r) { return hd_type_words((hd_type)f->registers.items[r].type); }
+static inline uint32_t hd_register_words(const hd_function *f, uint32_t r)
+{
+    return hd_type_words((hd_type)f->registers.items[r].type);
+}
 
 /* Spelled name of a register into a buffer of at least `size` bytes; its length. Long names are cut. */
 size_t hd_register_spell(const hd_function *function, uint32_t reg, char *buffer, size_t size);

@@ -95,7 +95,7 @@ static void find_loop(nest *s, uint32_t header)
     }
 }
 
-/* Loops in search order of their headers: an outer loop stands before the loops in it. */
+/* Loops in search order of their headers: an outer loop precedes the loops in it. */
 static void number_loops(hd_cfg *cfg, const nest *s)
 {
     const hd_search *search = s->search;
@@ -165,7 +165,7 @@ void hd_cfg_find_loops(hd_cfg *cfg, const hd_graph *graph, const hd_search *sear
               {0},
               room + 4 * (size_t)n,
               {0}};
-    memset(s.loop_parent, 0xff, (size_t)n * 4 * sizeof(uint32_t)); /* and the three behind it */
+    memset(s.loop_parent, 0xff, (size_t)n * 4 * sizeof(uint32_t)); /* and the three after it */
     for (uint32_t v = 0; v < n; v++)
         s.collapsed[v] = v;
     assign_late_edges(&s);

@@ -1,4 +1,4 @@
-/* The walk over an opcode's modifiers in source text. Constant time a modifier; blanks and comments may stand between
+/* The walk over an opcode's modifiers in source text. Constant time a modifier; blanks and comments may be between
  * them. */
 #include "ir/opcode_text.h"
 
@@ -9,7 +9,7 @@ static bool is_follow(char c)
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/* Behind blanks and comments; comments are whole, because the text has been parsed. */
+/* After blanks and comments; comments are whole, because the text has been parsed. */
 static uint32_t skip_blanks(const char *text, uint32_t at)
 {
     for (;;) {

@@ -5,9 +5,9 @@
 #include "ir/annotations.h"
 
 /* Walks `[@[!]p] opcode.mod.mod`: after start, each next gives one modifier with its dot; at its end `opcode_end` is
- * behind the last one. */
+ * after the last one. */
 typedef struct hd_opcode_text {
-    const char *text; /* of the whole source, with NUL bytes behind */
+    const char *text; /* of the whole source, with NUL bytes after */
     uint32_t at, opcode_end;
 } hd_opcode_text;
 void hd_opcode_text_start(hd_opcode_text *walk, const char *text, hd_span instruction);

@@ -1,28 +1,29 @@
-/* Operands in memory: loads whose value goes to a source of an instruction behind them, and to no register of the file.
+/* Operands in memory: loads whose value goes to a source of an instruction after them, and to no register of the file.
  *
- * A group is a run of such loads and the instruction directly behind the last of them, which they feed. The register that a load names stands in
- * the text only. What inserts code keeps groups together: it goes before the first load, or behind the instruction.
+ * A group is a run of such loads and the instruction directly after the last of them, which they feed. The register
+ * that a load names is in the text only. What inserts code keeps groups together: it goes before the first load, or
+ * after the instruction.
  */
 #ifndef HD_IR_OPERAND_LOADS_H
 #define HD_IR_OPERAND_LOADS_H
 
 #include "ir/annotations.h"
 
-enum { /* annotation kinds: of the load, of the source it feeds, and of what it stood behind before it was moved */
-    HD_OPERAND_LOAD = HD_ANNOTATION_DEMO,
-    HD_OPERAND_SOURCE = HD_ANNOTATION_DEMO_OPERAND,
-    HD_OPERAND_AFTER = HD_ANNOTATION_DEMO_AFTER,
+enum { /* annotation kinds: of the load, of the source it feeds, and of what it was after before it was moved */
+       HD_OPERAND_LOAD = HD_ANNOTATION_DEMO,
+       HD_OPERAND_SOURCE = HD_ANNOTATION_DEMO_OPERAND,
+       HD_OPERAND_AFTER = HD_ANNOTATION_DEMO_AFTER,
 };
 
 /* O(log annotations) an instruction looked at. */
 bool hd_insn_is_operand_load(const hd_function *function, uint32_t ordinal);
 /* Where the group of the instruction begins; the instruction itself where it is in none. */
 uint32_t hd_operand_group_first(const hd_function *function, uint32_t ordinal);
-/* The instruction behind the loads of the group that `load` belongs to; HD_NONE: none follows. */
+/* The instruction after the loads of the group that `load` belongs to; HD_NONE: none follows. */
 uint32_t hd_operand_group_consumer(const hd_function *function, uint32_t load);
 
-/* By register: does nothing but loads of operands write it, and nothing but the source that each feeds read it? Such a register needs no place
- * in the file. In the arena; NULL where there are no operand loads. */
+/* By register: does nothing but loads of operands write it, and nothing but the source that each feeds read it? Such a
+ * register needs no place in the file. In the arena; NULL where there are no operand loads. */
 bool *hd_operand_registers(const hd_function *function, hd_arena *arena);
 
 #endif

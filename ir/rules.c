@@ -7,7 +7,7 @@
 
 #define BIT(id) (1ull << HD_TYPE_##id)
 
-/* ---- which register types match ---- */
+/* ---- which register types match ---------------------------------------------------------------------------------- */
 
 static uint64_t declarable_of_bits(uint32_t low, uint32_t high, bool floats)
 {
@@ -27,23 +27,17 @@ uint64_t hd_types_strict(hd_type type)
 {
     const hd_type_info *info = &hd_types[type];
     switch ((hd_type_class)info->class) {
-    case HD_CLASS_PRED:
-        return BIT(PRED);
-    case HD_CLASS_BITS:
-        return declarable_of_bits(info->bits, info->bits, true);
+    case HD_CLASS_PRED: return BIT(PRED);
+    case HD_CLASS_BITS: return declarable_of_bits(info->bits, info->bits, true);
     case HD_CLASS_UNSIGNED:
     case HD_CLASS_SIGNED:
         if (info->lanes > 1)
             return BIT(B32) | BIT(F16X2);
         return declarable_of_bits(info->bits, info->bits, false);
-    case HD_CLASS_FLOAT:
-        return bits_of_size(info->bits) | (info->declarable ? 1ull << type : 0);
-    case HD_CLASS_ODD:
-        return bits_of_size(info->bits);
-    case HD_CLASS_OPAQUE:
-        return BIT(B64) | BIT(U64) | BIT(S64);
-    case HD_CLASS_NONE:
-        break;
+    case HD_CLASS_FLOAT: return bits_of_size(info->bits) | (info->declarable ? 1ull << type : 0);
+    case HD_CLASS_ODD: return bits_of_size(info->bits);
+    case HD_CLASS_OPAQUE: return BIT(B64) | BIT(U64) | BIT(S64);
+    case HD_CLASS_NONE: break;
     }
     return 0;
 }
@@ -59,11 +53,9 @@ uint64_t hd_types_wider(hd_type type)
 {
     const hd_type_info *info = &hd_types[type];
     switch ((hd_type_class)info->class) {
-    case HD_CLASS_BITS:
-        return declarable_of_bits(info->bits, 128, true);
+    case HD_CLASS_BITS: return declarable_of_bits(info->bits, 128, true);
     case HD_CLASS_UNSIGNED:
-    case HD_CLASS_SIGNED:
-        return declarable_of_bits(info->bits, 128, false) | (info->bits <= 32 ? BIT(F16X2) : 0);
+    case HD_CLASS_SIGNED: return declarable_of_bits(info->bits, 128, false) | (info->bits <= 32 ? BIT(F16X2) : 0);
     case HD_CLASS_FLOAT:
         if (!info->declarable)
             return hd_types_strict(type);
@@ -72,8 +64,7 @@ uint64_t hd_types_wider(hd_type type)
     case HD_CLASS_NONE:
     case HD_CLASS_PRED:
     case HD_CLASS_OPAQUE:
-    case HD_CLASS_ODD:
-        break;
+    case HD_CLASS_ODD: break;
     }
     return hd_types_strict(type);
 }
@@ -81,16 +72,11 @@ uint64_t hd_types_wider(hd_type type)
 static hd_type twice(hd_type type)
 {
     switch (type) {
-    case HD_TYPE_U16:
-        return HD_TYPE_U32;
-    case HD_TYPE_S16:
-        return HD_TYPE_S32;
-    case HD_TYPE_U32:
-        return HD_TYPE_U64;
-    case HD_TYPE_S32:
-        return HD_TYPE_S64;
-    default:
-        return HD_TYPE_NONE;
+    case HD_TYPE_U16: return HD_TYPE_U32;
+    case HD_TYPE_S16: return HD_TYPE_S32;
+    case HD_TYPE_U32: return HD_TYPE_U64;
+    case HD_TYPE_S32: return HD_TYPE_S64;
+    default: return HD_TYPE_NONE;
     }
 }
 
@@ -99,25 +85,21 @@ static uint16_t literals_of(hd_type type)
 {
     const hd_type_info *info = &hd_types[type];
     switch ((hd_type_class)info->class) {
-    case HD_CLASS_PRED:
-        return HD_TAKES_INTEGER;
+    case HD_CLASS_PRED: return HD_TAKES_INTEGER;
     case HD_CLASS_BITS:
         return HD_TAKES_INTEGER | (info->bits == 32 ? HD_TAKES_F32_BITS : 0) |
                (info->bits == 64 ? HD_TAKES_F64_BITS | HD_TAKES_DECIMAL : 0);
     case HD_CLASS_UNSIGNED:
-    case HD_CLASS_SIGNED:
-        return info->lanes > 1 ? 0 : HD_TAKES_INTEGER;
-    case HD_CLASS_FLOAT:
-        return type == HD_TYPE_F32 || type == HD_TYPE_F64 ? HD_TAKES_FLOAT : 0;
+    case HD_CLASS_SIGNED: return info->lanes > 1 ? 0 : HD_TAKES_INTEGER;
+    case HD_CLASS_FLOAT: return type == HD_TYPE_F32 || type == HD_TYPE_F64 ? HD_TAKES_FLOAT : 0;
     case HD_CLASS_NONE:
     case HD_CLASS_OPAQUE:
-    case HD_CLASS_ODD:
-        break;
+    case HD_CLASS_ODD: break;
     }
     return 0;
 }
 
-/* ---- the language ---- */
+/* ---- the language ------------------------------------------------------------------------------------------------ */
 
 typedef struct compiler {
     const hd_module *module;
@@ -153,7 +135,7 @@ static bool needs_wide_address(const compiler *c)
     return false;
 }
 
-/* Type rule behind a ':' (or none: slot 0): fills types, type and the literals and names that go with it. */
+/* Type rule after a ':' (or none: slot 0): fills types, type and the literals and names that go with it. */
 static void compile_type(compiler *c, hd_rule *rule, bool is_source)
 {
     bool wider = false, doubled = false, fixed = false;
@@ -214,30 +196,17 @@ static void compile_flags(compiler *c, hd_rule *rule)
 {
     for (;; c->at++)
         switch (*c->at) {
-        case '_':
-            rule->takes |= HD_TAKES_SINK;
-            break;
-        case '!':
-            rule->takes |= rule->types & BIT(PRED) ? HD_TAKES_NOT : 0;
-            break;
-        case '-':
-            rule->takes |= HD_TAKES_MINUS;
-            break;
-        case '.':
-            rule->takes |= HD_TAKES_SELECTOR;
-            break;
-        case '+':
-            rule->takes |= HD_TAKES_BRACES;
-            break;
-        case '%':
-            rule->takes |= HD_TAKES_SREG;
-            break;
+        case '_': rule->takes |= HD_TAKES_SINK; break;
+        case '!': rule->takes |= rule->types & BIT(PRED) ? HD_TAKES_NOT : 0; break;
+        case '-': rule->takes |= HD_TAKES_MINUS; break;
+        case '.': rule->takes |= HD_TAKES_SELECTOR; break;
+        case '+': rule->takes |= HD_TAKES_BRACES; break;
+        case '%': rule->takes |= HD_TAKES_SREG; break;
         case '&':
             rule->takes |= hd_types[rule->type].class == HD_CLASS_FLOAT ? 0 : HD_TAKES_SYMBOL | HD_TAKES_OFFSET;
             rule->space = names_space(c->form) ? c->form->space : HD_SPACE_COUNT;
             break;
-        default:
-            return;
+        default: return;
         }
 }
 
@@ -281,43 +250,31 @@ static hd_rule compile_scalar(compiler *c)
         rule.space = !accesses_memory(c->form) ? HD_SPACE_COUNT : c->form->space;
         rule.types = declarable_of_bits(8, 64, false) & ~(needs_wide_address(c) ? BIT(B32) | BIT(U32) | BIT(S32) : 0);
         break;
-    case 'L':
-        rule.kind = HD_RULE_LABEL;
-        break;
-    case 'T':
-        rule.kind = HD_RULE_TABLE;
-        break;
+    case 'L': rule.kind = HD_RULE_LABEL; break;
+    case 'T': rule.kind = HD_RULE_TABLE; break;
     case 'F':
         rule.kind = HD_RULE_CALLEE;
         rule.roles = HD_OPERAND_USE;
         rule.types = BIT(B64) | BIT(U64) | BIT(S64) | BIT(B32) | BIT(U32) | BIT(S32);
         break;
-    default:
-        assert(!"an unknown role in ir/ptx.def");
+    default: assert(!"an unknown role in ir/ptx.def");
     }
     compile_flags(c, &rule);
     return rule;
 }
 
-/* ---- lengths of vectors ---- */
+/* ---- lengths of vectors ------------------------------------------------------------------------------------------ */
 
 static uint32_t rank(const hd_form *form)
 {
     switch (form->modifiers[HD_GROUP_GEOMETRY]) {
-    case HD_MOD_GEOMETRY_1D:
-        return 1;
-    case HD_MOD_GEOMETRY_2D:
-        return 2;
-    case HD_MOD_GEOMETRY_3D:
-        return 3;
-    case HD_MOD_GEOMETRY_4D:
-        return 4;
-    case HD_MOD_GEOMETRY_5D:
-        return 5;
-    case HD_MOD_GEOMETRY_A1D:
-        return 2;
-    default:
-        return 4;
+    case HD_MOD_GEOMETRY_1D: return 1;
+    case HD_MOD_GEOMETRY_2D: return 2;
+    case HD_MOD_GEOMETRY_3D: return 3;
+    case HD_MOD_GEOMETRY_4D: return 4;
+    case HD_MOD_GEOMETRY_5D: return 5;
+    case HD_MOD_GEOMETRY_A1D: return 2;
+    default: return 4;
     }
 }
 
@@ -341,15 +298,12 @@ static uint32_t directions(const hd_form *form)
 {
     switch (form->modifiers[HD_GROUP_GEOMETRY]) {
     case HD_MOD_GEOMETRY_1D:
-    case HD_MOD_GEOMETRY_A1D:
-        return 1;
+    case HD_MOD_GEOMETRY_A1D: return 1;
     case HD_MOD_GEOMETRY_2D:
     case HD_MOD_GEOMETRY_A2D:
     case HD_MOD_GEOMETRY_2DMS:
-    case HD_MOD_GEOMETRY_A2DMS:
-        return 2;
-    default:
-        return 4;
+    case HD_MOD_GEOMETRY_A2DMS: return 2;
+    default: return 4;
     }
 }
 
@@ -392,7 +346,7 @@ static uint32_t tensor_memory_registers(const hd_form *form)
     return each * repetitions(form);
 }
 
-/* The length behind a '}': a number, a range, or a letter that asks the form. */
+/* The length after a '}': a number, a range, or a letter that asks the form. */
 static void compile_length(compiler *c, hd_rule *rule)
 {
     uint32_t number = 0, length = 0;
@@ -405,40 +359,22 @@ static void compile_length(compiler *c, hd_rule *rule)
         return;
     }
     switch (*c->at) {
-    case 'v':
-        length = c->form->vector;
-        break;
-    case 'n':
-        length = accumulators(c->form);
-        break;
-    case 'x':
-        length = (has_number ? number : 1) * repetitions(c->form);
-        break;
-    case 'T':
-        length = tensor_memory_registers(c->form);
-        break;
-    case 't':
-        length = tensor_coordinates(c->form);
-        break;
-    case 'o':
-        length = tensor_offsets(c->form);
-        break;
-    case 'g':
-        length = coordinates(c->form);
-        break;
+    case 'v': length = c->form->vector; break;
+    case 'n': length = accumulators(c->form); break;
+    case 'x': length = (has_number ? number : 1) * repetitions(c->form); break;
+    case 'T': length = tensor_memory_registers(c->form); break;
+    case 't': length = tensor_coordinates(c->form); break;
+    case 'o': length = tensor_offsets(c->form); break;
+    case 'g': length = coordinates(c->form); break;
     case 'G':
-    case 'w':
-        length = directions(c->form);
-        break;
-    default:
-        rule->high = rule->low;
-        return;
+    case 'w': length = directions(c->form); break;
+    default: rule->high = rule->low; return;
     }
     c->at++;
     rule->low = rule->high = (uint8_t)length;
 }
 
-/* ---- structure ---- */
+/* ---- structure --------------------------------------------------------------------------------------------------- */
 
 static void compile_operand(compiler *c);
 
@@ -527,7 +463,7 @@ static void compile_primary(compiler *c)
     }
 }
 
-/* An operand that stands only where a modifier asks for it; NULL: the letter means something else. */
+/* An operand that is only where a modifier asks for it; NULL: the letter means something else. */
 static const char *conditional(const hd_form *form, char letter)
 {
     const uint16_t *has = form->modifiers;
@@ -535,16 +471,11 @@ static const char *conditional(const hd_form *form, char letter)
     bool im2col =
         mode == HD_MOD_LOADMODE_IM2COL || mode == HD_MOD_LOADMODE_IM2COL_W || mode == HD_MOD_LOADMODE_IM2COL_W_128;
     switch (letter) {
-    case 'h':
-        return has[HD_GROUP_HINT] ? "a:u64" : "";
-    case 'M':
-        return has[HD_GROUP_MULTICAST] ? "a:u16" : "";
-    case 'K':
-        return has[HD_GROUP_CPMASK] ? "a:u16" : "";
-    case 'O':
-        return im2col ? "{a:u16}o" : "";
-    default:
-        return NULL;
+    case 'h': return has[HD_GROUP_HINT] ? "a:u64" : "";
+    case 'M': return has[HD_GROUP_MULTICAST] ? "a:u16" : "";
+    case 'K': return has[HD_GROUP_CPMASK] ? "a:u16" : "";
+    case 'O': return im2col ? "{a:u16}o" : "";
+    default: return NULL;
     }
 }
 

@@ -19,7 +19,7 @@ bool hd_statement_is_annotation_section(const hd_module *module, const hd_statem
     return strcmp(hd_names_text(&module->names, module->verbatims.items[statement->index].name), HD_SECTION_NAME) == 0;
 }
 
-/* ---- integers ---- */
+/* ---- integers ---------------------------------------------------------------------------------------------------- */
 
 static void put_bytes(hd_bytes *out, const void *bytes, uint32_t count)
 {
@@ -53,7 +53,7 @@ static void put_leb(hd_bytes *out, uint64_t value)
     hd_array_push(out, (uint8_t)value);
 }
 
-/* ---- writing ---- */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 void hd_section_begin(hd_bytes *out)
 {
@@ -186,7 +186,7 @@ void hd_section_add_function(hd_bytes *out, const hd_function *function, uint64_
     free(e.ordinals);
 }
 
-/* ---- reading ---- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 hd_section_status hd_section_open(hd_section_reader *reader, const uint8_t *bytes, uint32_t length)
 {

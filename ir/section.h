@@ -25,7 +25,7 @@ enum {
 /* True for `.section .heddle {..}` among a module's statements. */
 bool hd_statement_is_annotation_section(const hd_module *module, const hd_statement *statement);
 
-/* ---- writing: begin, add each function in text order, end ---- */
+/* ---- writing: begin, add each function in text order, end -------------------------------------------------------- */
 
 void hd_section_begin(hd_bytes *out);
 /* All annotations of a function (sorted), and its foreign records. `hash` is hd_function_hash. */
@@ -33,7 +33,7 @@ void hd_section_add_function(hd_bytes *out, const hd_function *function, uint64_
 /* Length and checksum. False where the records are longer than the layout can tell (4 GiB). */
 bool hd_section_end(hd_bytes *out);
 
-/* ---- reading ---- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 typedef struct hd_section_record {
     uint16_t kind;

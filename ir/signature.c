@@ -30,7 +30,7 @@ static inline void set_roles(hd_operand *operand, uint8_t roles)
     operand->flags = (uint8_t)((operand->flags & ~(HD_OPERAND_DEF | HD_OPERAND_USE)) | roles);
 }
 
-/* Behind an operand and all that belongs to it. */
+/* After an operand and all that belongs to it. */
 static inline hd_operand *next_sibling(hd_operand *operand)
 {
     if (operand->count == 0)
@@ -100,30 +100,24 @@ static bool is_param(uint8_t space)
     return space == HD_SPACE_PARAM || space == HD_SPACE_PARAM_ENTRY || space == HD_SPACE_PARAM_FUNC;
 }
 
-/* Whether a variable of space `space` stands in an address of the space that is asked for. */
+/* Whether a variable of space `space` is in an address of the space that is asked for. */
 static bool space_fits(uint8_t asked, uint8_t space)
 {
     switch ((hd_space)asked) {
-    case HD_SPACE_NONE:
-        return !is_param(space) && space != HD_SPACE_CONST;
+    case HD_SPACE_NONE: return !is_param(space) && space != HD_SPACE_CONST;
     case HD_SPACE_SHARED:
     case HD_SPACE_SHARED_CTA:
-    case HD_SPACE_SHARED_CLUSTER:
-        return is_shared(space);
+    case HD_SPACE_SHARED_CLUSTER: return is_shared(space);
     case HD_SPACE_PARAM:
     case HD_SPACE_PARAM_ENTRY:
-    case HD_SPACE_PARAM_FUNC:
-        return is_param(space);
-    case HD_SPACE_GLOBAL:
-        return space == HD_SPACE_GLOBAL || space == HD_SPACE_TEX;
+    case HD_SPACE_PARAM_FUNC: return is_param(space);
+    case HD_SPACE_GLOBAL: return space == HD_SPACE_GLOBAL || space == HD_SPACE_TEX;
     case HD_SPACE_CONST:
-    case HD_SPACE_LOCAL:
-        return space == asked;
+    case HD_SPACE_LOCAL: return space == asked;
     case HD_SPACE_REG:
     case HD_SPACE_SREG:
     case HD_SPACE_TEX:
-    case HD_SPACE_COUNT:
-        break;
+    case HD_SPACE_COUNT: break;
     }
     return true;
 }
@@ -152,10 +146,8 @@ static hd_operand *check_other(checker *c, const hd_rule *rule, hd_operand *o)
         if (!(rule->takes & HD_TAKES_SREG))
             return fail(c, HD_MISMATCH_SREG, rule, o);
         return sreg_fits(c->form, rule, o) ? o + 1 : fail(c, HD_MISMATCH_TYPE, rule, o);
-    case HD_OPERAND_SYMBOL:
-        return symbol_fits(c, rule, o) ? next_sibling(o) : fail(c, HD_MISMATCH_KIND, rule, o);
-    case HD_OPERAND_SINK:
-        return rule->takes & HD_TAKES_SINK ? o + 1 : fail(c, HD_MISMATCH_SINK, rule, o);
+    case HD_OPERAND_SYMBOL: return symbol_fits(c, rule, o) ? next_sibling(o) : fail(c, HD_MISMATCH_KIND, rule, o);
+    case HD_OPERAND_SINK: return rule->takes & HD_TAKES_SINK ? o + 1 : fail(c, HD_MISMATCH_SINK, rule, o);
     case HD_OPERAND_VECTOR:
         if (rule->takes & HD_TAKES_BRACES && o->count == 1)
             return check_operand(c, rule, o + 1);
@@ -164,14 +156,12 @@ static hd_operand *check_other(checker *c, const hd_rule *rule, hd_operand *o)
         if (o->flags & HD_OPERAND_BARE && o[1].kind == HD_OPERAND_SYMBOL && rule->takes & HD_TAKES_SYMBOL)
             return next_sibling(o);
         return fail(c, HD_MISMATCH_KIND, rule, o);
-    case HD_OPERAND_NAME:
-        return next_sibling(o);
+    case HD_OPERAND_NAME: return next_sibling(o);
     case HD_OPERAND_REGISTER:
     case HD_OPERAND_LABEL:
     case HD_OPERAND_TABLE:
     case HD_OPERAND_PAIR:
-    case HD_OPERAND_LIST:
-        break;
+    case HD_OPERAND_LIST: break;
     }
     return fail(c, HD_MISMATCH_KIND, rule, o);
 }
@@ -201,7 +191,7 @@ static uint32_t element_bits(const checker *c, const hd_operand *o)
     return o->kind == HD_OPERAND_REGISTER ? hd_types[c->function->registers.items[o->value].type].bits : 0;
 }
 
-/* The rule of a layer's index, which stands before coordinates. Behind a sampler it may be a float, as measured. */
+/* The rule of a layer's index, which precedes coordinates. After a sampler it may be a float, as measured. */
 #define INDEX_RULE(more_types)                                                                 \
     {                                                                                          \
         .types = BIT(B32) | BIT(U32) | BIT(S32) | (more_types),                                \
@@ -263,16 +253,14 @@ static hd_operand *check_base(checker *c, const hd_rule *rule, hd_operand *o)
             return fail(c, HD_MISMATCH_ADDRESS, rule, o);
         return c->form->space == HD_SPACE_LOCAL ? next_sibling(o) : fail(c, HD_MISMATCH_NUMBER_ADDRESS, rule, o);
     case HD_OPERAND_SREG:
-    case HD_OPERAND_NAME:
-        return next_sibling(o);
+    case HD_OPERAND_NAME: return next_sibling(o);
     case HD_OPERAND_LABEL:
     case HD_OPERAND_TABLE:
     case HD_OPERAND_SINK:
     case HD_OPERAND_VECTOR:
     case HD_OPERAND_ADDRESS:
     case HD_OPERAND_PAIR:
-    case HD_OPERAND_LIST:
-        break;
+    case HD_OPERAND_LIST: break;
     }
     return fail(c, HD_MISMATCH_ADDRESS, rule, o);
 }
@@ -360,8 +348,8 @@ static hd_operand *check_list(checker *c, const hd_rule *rule, hd_operand *o)
             set_roles(element, rule[1].roles);
         for (uint32_t i = 1; is_vector && i <= element->count; i++)
             set_roles(element + i, rule[1].roles);
-        if (element->kind != HD_OPERAND_REGISTER && !is_vector && element->kind != HD_OPERAND_LITERAL && element->kind != HD_OPERAND_SYMBOL &&
-                 element->kind != HD_OPERAND_SINK && element->kind != HD_OPERAND_NAME)
+        if (element->kind != HD_OPERAND_REGISTER && !is_vector && element->kind != HD_OPERAND_LITERAL &&
+            element->kind != HD_OPERAND_SYMBOL && element->kind != HD_OPERAND_SINK && element->kind != HD_OPERAND_NAME)
             return fail(c, HD_MISMATCH_KIND, rule + 1, element);
         element = next_sibling(element);
     }
@@ -384,22 +372,14 @@ static hd_operand *check_callee(checker *c, const hd_rule *rule, hd_operand *o)
 static hd_operand *check_operand(checker *c, const hd_rule *rule, hd_operand *o)
 {
     switch ((hd_rule_kind)rule->kind) {
-    case HD_RULE_SCALAR:
-        return check_scalar(c, rule, o);
-    case HD_RULE_VECTOR:
-        return check_vector(c, rule, o);
-    case HD_RULE_ADDRESS:
-        return check_address(c, rule, o);
-    case HD_RULE_BASE:
-        return check_base(c, rule, o);
-    case HD_RULE_OBJECT:
-        return check_object(c, rule, o);
-    case HD_RULE_PAIR:
-        return check_pair(c, rule, o);
-    case HD_RULE_LIST:
-        return check_list(c, rule, o);
-    case HD_RULE_CALLEE:
-        return check_callee(c, rule, o);
+    case HD_RULE_SCALAR: return check_scalar(c, rule, o);
+    case HD_RULE_VECTOR: return check_vector(c, rule, o);
+    case HD_RULE_ADDRESS: return check_address(c, rule, o);
+    case HD_RULE_BASE: return check_base(c, rule, o);
+    case HD_RULE_OBJECT: return check_object(c, rule, o);
+    case HD_RULE_PAIR: return check_pair(c, rule, o);
+    case HD_RULE_LIST: return check_list(c, rule, o);
+    case HD_RULE_CALLEE: return check_callee(c, rule, o);
     case HD_RULE_LABEL:
         if (o->kind == HD_OPERAND_LABEL || o->kind == HD_OPERAND_NAME)
             return next_sibling(o);
@@ -438,8 +418,8 @@ static bool check_candidate(checker *c, const hd_candidate *candidate, hd_operan
     return false;
 }
 
-/* Whether a mismatch tells more than another: further on, or at the same operand but about more than its kind. */
-static bool tells_more(const hd_mismatch *a, const hd_mismatch *b)
+/* Whether a mismatch reports more than another: further on, or at the same operand but about more than its kind. */
+static bool is_more_specific(const hd_mismatch *a, const hd_mismatch *b)
 {
     if (a->operand != b->operand)
         return a->operand > b->operand;
@@ -454,7 +434,7 @@ static bool check_operands(checker *c, hd_operand *first)
         if (check_candidate(c, &signature->candidates[i], first))
             return true;
         c->mismatch.candidate = i;
-        if (i == 0 || tells_more(&c->mismatch, &furthest))
+        if (i == 0 || is_more_specific(&c->mismatch, &furthest))
             furthest = c->mismatch;
     }
     c->mismatch = furthest;
@@ -517,7 +497,8 @@ bool hd_insn_resolve(hd_function *function, hd_instruction *insn)
 
 bool hd_form_accepts(const hd_function *function, const hd_form *form, hd_operand *operands, uint32_t count)
 {
-    if (form->flags & (HD_FORM_UNKNOWN_OPCODE | HD_FORM_UNKNOWN_MODIFIER | HD_FORM_INVALID) || form->opcode == HD_OP_CALL)
+    if (form->flags & (HD_FORM_UNKNOWN_OPCODE | HD_FORM_UNKNOWN_MODIFIER | HD_FORM_INVALID) ||
+        form->opcode == HD_OP_CALL)
         return false;
     checker c = {.function = function, .form = form, .end = operands + count};
     return check_operands(&c, operands);
@@ -529,13 +510,9 @@ bool hd_form_takes_label(const hd_module *module, uint32_t form_index, uint32_t 
     if (!form->signature)
         return true;
     switch (form->opcode) {
-    case HD_OP_BRA:
-        return position == 0;
-    case HD_OP_BRX_IDX:
-        return position == 1;
-    case HD_OP_CALL:
-        return position > 0;
-    default:
-        return false;
+    case HD_OP_BRA: return position == 0;
+    case HD_OP_BRX_IDX: return position == 1;
+    case HD_OP_CALL: return position > 0;
+    default: return false;
     }
 }

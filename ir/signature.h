@@ -52,7 +52,7 @@ typedef struct hd_rule {
     uint8_t size;      /* rules from here to the next sibling */
     uint8_t low, high; /* VECTOR: elements */
     uint8_t indexed;   /* VECTOR: the first element is an integer index; ADDRESS: may be a subscript, g[1] */
-    uint8_t padded;    /* VECTOR: coordinates, which may be filled up to 2 or 4 elements or stand alone, as measured */
+    uint8_t padded;    /* VECTOR: coordinates, which may be filled up to 2 or 4 elements or are alone, as measured */
     uint8_t
         space; /* BASE and names: hd_space that a variable must be in; HD_SPACE_NONE: generic; HD_SPACE_COUNT: any */
 } hd_rule;

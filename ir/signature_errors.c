@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-/* From an operand's first character to behind its token; aggregates up to their closing bracket, never past the
+/* From an operand's first character to after its token; aggregates up to their closing bracket, never past the
  * statement. */
 static hd_span token_span(const hd_source *source, uint32_t begin)
 {
@@ -79,13 +79,10 @@ static const char *class_name(hd_literal_kind kind)
 {
     switch (kind) {
     case HD_LITERAL_SIGNED:
-    case HD_LITERAL_UNSIGNED:
-        return "an integer";
-    case HD_LITERAL_F32_BITS:
-        return "a single-precision literal";
+    case HD_LITERAL_UNSIGNED: return "an integer";
+    case HD_LITERAL_F32_BITS: return "a single-precision literal";
     case HD_LITERAL_F64_BITS:
-    case HD_LITERAL_DECIMAL:
-        return "a floating-point literal";
+    case HD_LITERAL_DECIMAL: return "a floating-point literal";
     }
     return "a literal";
 }
@@ -93,35 +90,23 @@ static const char *class_name(hd_literal_kind kind)
 static const char *kind_name(const hd_operand *o)
 {
     switch ((hd_operand_kind)o->kind) {
-    case HD_OPERAND_REGISTER:
-        return "a register";
-    case HD_OPERAND_LITERAL:
-        return "a literal";
-    case HD_OPERAND_SYMBOL:
-        return "a variable or function";
-    case HD_OPERAND_SREG:
-        return "a special register";
-    case HD_OPERAND_LABEL:
-        return "a label";
-    case HD_OPERAND_TABLE:
-        return "a table";
-    case HD_OPERAND_SINK:
-        return "_";
-    case HD_OPERAND_NAME:
-        return "a name";
-    case HD_OPERAND_VECTOR:
-        return "a vector";
-    case HD_OPERAND_ADDRESS:
-        return "an address";
-    case HD_OPERAND_PAIR:
-        return "a pair";
-    case HD_OPERAND_LIST:
-        return "a list";
+    case HD_OPERAND_REGISTER: return "a register";
+    case HD_OPERAND_LITERAL: return "a literal";
+    case HD_OPERAND_SYMBOL: return "a variable or function";
+    case HD_OPERAND_SREG: return "a special register";
+    case HD_OPERAND_LABEL: return "a label";
+    case HD_OPERAND_TABLE: return "a table";
+    case HD_OPERAND_SINK: return "_";
+    case HD_OPERAND_NAME: return "a name";
+    case HD_OPERAND_VECTOR: return "a vector";
+    case HD_OPERAND_ADDRESS: return "an address";
+    case HD_OPERAND_PAIR: return "a pair";
+    case HD_OPERAND_LIST: return "a list";
     }
     return "something else";
 }
 
-/* "'%r1' is .s32" of what stands there. */
+/* "'%r1' is .s32" of what is there. */
 static void describe_operand(const hd_function *f, const hd_operand *o, char *buffer, size_t size)
 {
     const hd_module *module = f->module;
@@ -142,8 +127,7 @@ static void describe_operand(const hd_function *f, const hd_operand *o, char *bu
         snprintf(buffer, size, "'%%%s' is a .%s special register", hd_sregs[o->value].spelling,
                  hd_types[hd_sregs[o->value].type].spelling);
         return;
-    default:
-        snprintf(buffer, size, "this is %s", kind_name(o));
+    default: snprintf(buffer, size, "this is %s", kind_name(o));
     }
 }
 
@@ -174,7 +158,7 @@ static void describe_counts(const hd_form *form, char *buffer, size_t size)
 /* What is said of each mismatch; where `words` is NULL the rule is described. */
 static const struct {
     hd_diagnostic_kind kind;
-    bool tells_found; /* what was found is said too */
+    bool shows_found; /* what was found is said too */
     const char *words;
 } mismatches[] = {
     [HD_MISMATCH_NONE] = {HD_DIAG_OPERAND_KIND, true, NULL},
@@ -246,7 +230,8 @@ static void note_space(hd_function *f, const hd_form *form, const hd_mismatch *m
     else if (m->rule->roles == HD_OPERAND_USE && m->rule->takes & HD_TAKES_REGISTER)
         hd_note_add(module->diagnostics, d, module->source, s->span,
                     is_parameter(s) ? "'%.80s' is a parameter: 'ld.param' reads its value into a register"
-                                    : "'%.80s' is declared here: 'mov' puts its address in a register", name);
+                                    : "'%.80s' is declared here: 'mov' puts its address in a register",
+                    name);
 }
 
 void hd_report_mismatch(hd_function *function, const hd_instruction *insn, const hd_form *form, const hd_mismatch *m)
@@ -265,11 +250,11 @@ void hd_report_mismatch(hd_function *function, const hd_instruction *insn, const
     describe_operand(function, m->operand, found, sizeof found);
     if (m->kind == HD_MISMATCH_LENGTH)
         snprintf(found, sizeof found, "this has %u", m->operand->count);
-    bool tells_found = mismatches[m->kind].tells_found;
+    bool shows_found = mismatches[m->kind].shows_found;
     hd_diagnostic *d = hd_report(module->diagnostics, mismatches[m->kind].kind, module->source,
                                  hd_operand_span(function, insn, m->operand), "operand %u of '%.200s' %s%s%s",
-                                 position_of(function, insn, m->operand), spelling, expected, tells_found ? ", " : "",
-                                 tells_found ? found : "");
+                                 position_of(function, insn, m->operand), spelling, expected, shows_found ? ", " : "",
+                                 shows_found ? found : "");
     note_space(function, form, m, d);
 }
 

@@ -41,7 +41,7 @@ typedef struct hd_mismatch {
     uint32_t candidate;
 } hd_mismatch;
 
-/* The text of an operand (from its first character to behind its last), or of the instruction where it has none. */
+/* The text of an operand (from its first character to after its last), or of the instruction where it has none. */
 hd_span hd_operand_span(const hd_function *function, const hd_instruction *insn, const hd_operand *operand);
 
 void hd_report_mismatch(hd_function *function, const hd_instruction *insn, const hd_form *form,

@@ -1,4 +1,4 @@
-/* The walk behind ir/spell.h. Linear in tokens; it allocates nothing but the writer's buffer.
+/* The walk after ir/spell.h. Linear in tokens; it allocates nothing but the writer's buffer.
  *
  * The tokens are those of the input, in its order: literals and declarations keep their spelling, an opcode and its
  * modifiers are one token, and so is a register with its selector. Not kept: comments, white space, and a plus sign of
@@ -38,11 +38,11 @@ static void comma(hd_speller *s)
     blank(s);
 }
 
-/* ---- lists of tokens ---- */
+/* ---- lists of tokens --------------------------------------------------------------------------------------------- */
 
 static bool is_one_of(const char *text, uint32_t length, const char *set) { return length == 1 && strchr(set, *text); }
 
-/* Whether a blank stands between two tokens of a directive. */
+/* Whether a blank is between two tokens of a directive. */
 static bool parts(const char *left, uint32_t left_length, const char *right, uint32_t right_length)
 {
     return !is_one_of(right, right_length, ",;)]:<>[(") && !is_one_of(left, left_length, "([<");
@@ -76,7 +76,7 @@ static void spell_section(hd_speller *s, hd_tokens tokens)
     }
 }
 
-/* ---- operands ---- */
+/* ---- operands ---------------------------------------------------------------------------------------------------- */
 
 static void write_register(hd_speller *s, uint32_t reg)
 {
@@ -103,7 +103,7 @@ static void end_token(hd_speller *s)
         hd_write_char(s->out, ' ');
 }
 
-/* `extra` is a selector (".x") behind the name, or another spelling of the whole. */
+/* `extra` is a selector (".x") after the name, or another spelling of the whole. */
 static void spell_register_operand(hd_speller *s, const hd_operand *o)
 {
     const char *extra = o->extra ? hd_names_text(&s->module->names, o->extra) : "";
@@ -127,18 +127,13 @@ static void spell_literal(hd_speller *s, uint32_t index)
     case HD_LITERAL_SIGNED: /* read back, a sign is a token of its own */
         if ((int64_t)literal->bits < 0)
             put_char(s, '-');
-        hd_write_format(s->out, "%llu", (int64_t)literal->bits < 0 ? 0ull - literal->bits : (unsigned long long)literal->bits);
+        hd_write_format(s->out, "%llu",
+                        (int64_t)literal->bits < 0 ? 0ull - literal->bits : (unsigned long long)literal->bits);
         break;
-    case HD_LITERAL_UNSIGNED:
-        hd_write_format(s->out, "%lluU", (unsigned long long)literal->bits);
-        break;
-    case HD_LITERAL_F32_BITS:
-        hd_write_format(s->out, "0f%08llX", (unsigned long long)literal->bits);
-        break;
+    case HD_LITERAL_UNSIGNED: hd_write_format(s->out, "%lluU", (unsigned long long)literal->bits); break;
+    case HD_LITERAL_F32_BITS: hd_write_format(s->out, "0f%08llX", (unsigned long long)literal->bits); break;
     case HD_LITERAL_F64_BITS:
-    case HD_LITERAL_DECIMAL:
-        hd_write_format(s->out, "0d%016llX", (unsigned long long)literal->bits);
-        break;
+    case HD_LITERAL_DECIMAL: hd_write_format(s->out, "0d%016llX", (unsigned long long)literal->bits); break;
     }
     end_token(s);
 }
@@ -157,7 +152,7 @@ static void spell_sreg(hd_speller *s, const hd_operand *o)
 
 static const hd_operand *spell_operand(hd_speller *s, const hd_operand *o);
 
-/* `count` siblings from `o` on; behind the last one's children. */
+/* `count` siblings from `o` on; after the last one's children. */
 static const hd_operand *spell_siblings(hd_speller *s, const hd_operand *o, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -199,7 +194,7 @@ static const hd_operand *spell_two(hd_speller *s, const hd_operand *o, char betw
     return next;
 }
 
-/* `extra` is a modifier behind the bracket (.unified). */
+/* `extra` is a modifier after the bracket (.unified). */
 static const hd_operand *spell_address(hd_speller *s, const hd_operand *o)
 {
     const hd_operand *next = o->flags & HD_OPERAND_BARE ? spell_two(s, o, '[', ']') : spell_enclosed(s, o, '[', ']');
@@ -225,43 +220,23 @@ static const hd_operand *spell_operand(hd_speller *s, const hd_operand *o)
     if (o->flags & HD_OPERAND_MINUS)
         put_char(s, '-');
     switch ((hd_operand_kind)o->kind) {
-    case HD_OPERAND_REGISTER:
-        spell_register_operand(s, o);
-        return spell_offset(s, o);
-    case HD_OPERAND_LITERAL:
-        spell_literal(s, o->value);
-        return spell_offset(s, o);
-    case HD_OPERAND_SYMBOL:
-        put_name(s, s->module->symbols.items[o->value].name);
-        return spell_offset(s, o);
-    case HD_OPERAND_SREG:
-        spell_sreg(s, o);
-        return o + 1;
-    case HD_OPERAND_LABEL:
-        put_name(s, s->function->labels.items[o->value].name);
-        return o + 1;
-    case HD_OPERAND_TABLE:
-        put_name(s, s->function->tables.items[o->value].name);
-        return o + 1;
-    case HD_OPERAND_SINK:
-        put_char(s, '_');
-        return o + 1;
-    case HD_OPERAND_NAME:
-        put_name(s, o->value);
-        return o + 1;
-    case HD_OPERAND_VECTOR:
-        return o->flags & HD_OPERAND_WHOLE ? spell_whole(s, o) : spell_enclosed(s, o, '{', '}');
-    case HD_OPERAND_ADDRESS:
-        return spell_address(s, o);
-    case HD_OPERAND_PAIR:
-        return spell_two(s, o, '|', '\0');
-    case HD_OPERAND_LIST:
-        return spell_enclosed(s, o, '(', ')');
+    case HD_OPERAND_REGISTER: spell_register_operand(s, o); return spell_offset(s, o);
+    case HD_OPERAND_LITERAL: spell_literal(s, o->value); return spell_offset(s, o);
+    case HD_OPERAND_SYMBOL: put_name(s, s->module->symbols.items[o->value].name); return spell_offset(s, o);
+    case HD_OPERAND_SREG: spell_sreg(s, o); return o + 1;
+    case HD_OPERAND_LABEL: put_name(s, s->function->labels.items[o->value].name); return o + 1;
+    case HD_OPERAND_TABLE: put_name(s, s->function->tables.items[o->value].name); return o + 1;
+    case HD_OPERAND_SINK: put_char(s, '_'); return o + 1;
+    case HD_OPERAND_NAME: put_name(s, o->value); return o + 1;
+    case HD_OPERAND_VECTOR: return o->flags & HD_OPERAND_WHOLE ? spell_whole(s, o) : spell_enclosed(s, o, '{', '}');
+    case HD_OPERAND_ADDRESS: return spell_address(s, o);
+    case HD_OPERAND_PAIR: return spell_two(s, o, '|', '\0');
+    case HD_OPERAND_LIST: return spell_enclosed(s, o, '(', ')');
     }
     return o + 1;
 }
 
-/* ---- statements ---- */
+/* ---- statements -------------------------------------------------------------------------------------------------- */
 
 void hd_spell_instruction(hd_speller *s, const hd_instruction *insn, const char *modifiers, size_t length)
 {
@@ -363,35 +338,16 @@ void hd_spell_statement(hd_speller *s, const hd_statement *statement)
     const hd_function *f = s->function ? s->function : s->module->globals;
     uint32_t i = statement->index;
     switch ((hd_statement_kind)statement->kind) {
-    case HD_STATEMENT_INSTRUCTION:
-        hd_spell_instruction(s, &f->instructions.items[i], "", 0);
-        break;
-    case HD_STATEMENT_LABEL:
-        spell_label(s, &f->labels.items[i]);
-        break;
-    case HD_STATEMENT_SCOPE_OPEN:
-        put_char(s, '{');
-        break;
-    case HD_STATEMENT_SCOPE_CLOSE:
-        put_char(s, '}');
-        break;
-    case HD_STATEMENT_LOCATION:
-        spell_location(s, &s->module->locations.items[i]);
-        break;
-    case HD_STATEMENT_TABLE:
-        hd_spell_tokens(s, f->tables.items[i].tokens);
-        break;
-    case HD_STATEMENT_REGISTERS:
-        spell_registers(s, f, &f->register_groups.items[i]);
-        break;
-    case HD_STATEMENT_VARIABLES:
-        spell_variables(s, &s->module->variable_groups.items[i]);
-        break;
-    case HD_STATEMENT_VERBATIM:
-        spell_verbatim(s, &s->module->verbatims.items[i]);
-        break;
-    case HD_STATEMENT_FUNCTION:
-        break; /* the caller's: header and body */
+    case HD_STATEMENT_INSTRUCTION: hd_spell_instruction(s, &f->instructions.items[i], "", 0); break;
+    case HD_STATEMENT_LABEL: spell_label(s, &f->labels.items[i]); break;
+    case HD_STATEMENT_SCOPE_OPEN: put_char(s, '{'); break;
+    case HD_STATEMENT_SCOPE_CLOSE: put_char(s, '}'); break;
+    case HD_STATEMENT_LOCATION: spell_location(s, &s->module->locations.items[i]); break;
+    case HD_STATEMENT_TABLE: hd_spell_tokens(s, f->tables.items[i].tokens); break;
+    case HD_STATEMENT_REGISTERS: spell_registers(s, f, &f->register_groups.items[i]); break;
+    case HD_STATEMENT_VARIABLES: spell_variables(s, &s->module->variable_groups.items[i]); break;
+    case HD_STATEMENT_VERBATIM: spell_verbatim(s, &s->module->verbatims.items[i]); break;
+    case HD_STATEMENT_FUNCTION: break; /* the caller's: header and body */
     }
 }
 

@@ -1,4 +1,4 @@
-/* The IR as PTX tokens again: one walk, for canonical text and for the hash that tells stale annotations. */
+/* The IR as PTX tokens again: one walk, for canonical text and for the hash that reports stale annotations. */
 #ifndef HD_IR_SPELL_H
 #define HD_IR_SPELL_H
 
@@ -14,11 +14,11 @@ typedef struct hd_speller {
 
 void hd_spell_tokens(hd_speller *s, hd_tokens tokens);
 void hd_spell_register(hd_speller *s, uint32_t reg); /* its name, without blanks around */
-/* "@%p1 add.s32 %r1, %r2, 4;" with `modifiers` behind the opcode (length 0: none). */
+/* "@%p1 add.s32 %r1, %r2, 4;" with `modifiers` after the opcode (length 0: none). */
 void hd_spell_instruction(hd_speller *s, const hd_instruction *insn, const char *modifiers, size_t length);
-/* Any statement but functions, instructions included; no line end behind it. */
+/* Any statement but functions, instructions included; no line end after it. */
 void hd_spell_statement(hd_speller *s, const hd_statement *statement);
-/* True for a .heddle statement: what it says stands in the annotations, and is written anew. */
+/* True for a .heddle statement: what it says is in the annotations, and is written anew. */
 static inline bool hd_statement_is_heddle(const hd_module *module, const hd_statement *statement)
 {
     return statement->kind == HD_STATEMENT_VERBATIM &&

@@ -12,7 +12,13 @@ typedef enum hd_sreg {
 } hd_sreg;
 
 /* Over what a special register's value may differ; see the head of ir/sregs.def. */
-typedef enum hd_variation { HD_VARIES_GRID, HD_VARIES_CTA, HD_VARIES_WARP, HD_VARIES_LANE, HD_VARIES_TIME } hd_variation;
+typedef enum hd_variation {
+    HD_VARIES_GRID,
+    HD_VARIES_CTA,
+    HD_VARIES_WARP,
+    HD_VARIES_LANE,
+    HD_VARIES_TIME
+} hd_variation;
 
 typedef struct hd_sreg_info {
     const char *spelling; /* without the % */

@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-/* Registers that instructions and the header name, in the order of their declarations: the numbers do not depend on what passes have left behind. */
+/* Registers that instructions and the header name, in the order of their declarations: the numbers do not depend on
+ * what passes have left after. */
 typedef struct keyed_register {
     uint64_t key;
     uint32_t reg;
@@ -71,11 +72,13 @@ static void lay_placeless(hd_storage *s, const bool *named, bool which)
         }
 }
 
-/* Places first, so that what has none comes behind the highest of them; %RD1 has none, but stands in a declaration of %RD<3>. */
+/* Places first, so that what has none comes after the highest of them; %RD1 has none, but is in a declaration of
+ * %RD<3>. */
 static void lay_architected(hd_storage *s)
 {
     const hd_function *f = s->function;
-    bool complete = true; /* but for what has no words, each register has a place, and it does not matter which are named */
+    /* but for what has no words, each register has a place, and it does not matter which are named */
+    bool complete = true;
     for (uint32_t r = 0; r < f->registers.count; r++) {
         hd_physical place = hd_register_physical(f, r);
         s->first[r] = place.words ? place.number : HD_NONE;
@@ -94,7 +97,8 @@ static void lay_architected(hd_storage *s)
 static bool is_only_text(const hd_storage *s, const hd_instruction *insn)
 {
     const hd_operand *o = hd_insn_operands(s->function, insn);
-    if (s->bank && insn->operand_count && o->kind == HD_OPERAND_REGISTER && o->flags & HD_OPERAND_DEF && s->bank[o->value])
+    if (s->bank && insn->operand_count && o->kind == HD_OPERAND_REGISTER && o->flags & HD_OPERAND_DEF &&
+        s->bank[o->value])
         return true;
     return s->architected && hd_insn_is_identity(s->function, insn);
 }

@@ -45,7 +45,7 @@ typedef struct attempt {
     hd_form form;        /* types and modifiers as this alternative reads them */
     uint64_t used;       /* words taken, a bit each */
     const char *missing; /* the first ".GROUP" word that nothing fits */
-    uint32_t leading;    /* words taken that must stand right behind the opcode */
+    uint32_t leading;    /* words taken that must stand right after the opcode */
     uint32_t missing_count, extra_count;
     bool types_fit;
 } attempt;
@@ -254,7 +254,7 @@ static bool is_ignored(const attempt *a, const hd_form_words *words, uint32_t wo
     return false;
 }
 
-/* Reads one alternative from *at to behind its '>', which is where *at is left. */
+/* Reads one alternative from *at to after its '>', which is where *at is left. */
 static attempt try_alternative(const hd_module *module, const hd_form *form, const hd_form_words *words,
                                const char **at)
 {
@@ -335,14 +335,14 @@ static void explain(hd_module *module, hd_form *form, const hd_form_words *words
                 twice |=
                     words->length[j] == words->length[i] && !memcmp(words->text[j], words->text[i], words->length[i]);
             form->error =
-                hd_arena_printf(&module->arena, twice ? "'.%.*s' stands twice in '%s'" : "'.%.*s' does not fit '%s'",
+                hd_arena_printf(&module->arena, twice ? "'.%.*s' occurs twice in '%s'" : "'.%.*s' does not fit '%s'",
                                 (int)words->length[i], words->text[i], spelling);
             return;
         }
     form->error = hd_arena_printf(&module->arena, "'%s' needs %s", spelling, list_options(module, best->missing));
 }
 
-/* Where the next alternative begins; NULL behind the last. */
+/* Where the next alternative begins; NULL after the last. */
 static const char *next_alternative(const char *at)
 {
     const char *semicolon = strchr(at, ';');
@@ -369,10 +369,8 @@ static bool pairs_order_and_scope(uint16_t opcode)
     case HD_OP_MBARRIER_TRY_WAIT:
     case HD_OP_MBARRIER_EXPECT_TX:
     case HD_OP_MBARRIER_COMPLETE_TX:
-    case HD_OP_RED_ASYNC:
-        return true;
-    default:
-        return false;
+    case HD_OP_RED_ASYNC: return true;
+    default: return false;
     }
 }
 

@@ -6,15 +6,23 @@
 #include <stdint.h>
 
 typedef enum hd_technique {
-#define HD_TECHNIQUE(id, spelling, paper, pass, summary) HD_TECHNIQUE_##id,
+#define HD_PAPER(id, authors, title, venue, year)
+#define HD_TECHNIQUE(id, spelling, name, paper, pass, summary) HD_TECHNIQUE_##id,
 #include "ir/techniques.def"
 #undef HD_TECHNIQUE
+#undef HD_PAPER
     HD_TECHNIQUE_COUNT
 } hd_technique;
 
+typedef struct hd_paper {
+    const char *authors, *title, *venue;
+    uint32_t year;
+} hd_paper;
+
 typedef struct hd_technique_info {
     const char *spelling; /* what -p and --technique take */
-    const char *paper;
+    const char *name;     /* in its paper */
+    const hd_paper *paper;
     const char *pass; /* "" for hardware-only techniques */
     const char *summary;
 } hd_technique_info;

@@ -1,4 +1,4 @@
-/* Checks the invariants of ir/ir.h and ir/cfg.h: a failure is a bug in whatever made or changed the IR, told as
+/* Checks the invariants of ir/ir.h and ir/cfg.h: a failure is a bug in whatever made or changed the IR, reported as
  * HD_DIAG_INVALID_IR at the place in the text. Linear in the module. Only the first failure of a function is reported:
  * what follows from it would hide it.
  *
@@ -62,24 +62,19 @@ static void check_value(checker *c, const hd_operand *o)
     case HD_OPERAND_SYMBOL:
         EXPECT(c, o->value < m->symbols.count, "operand names symbol %u of %u", o->value, m->symbols.count);
         break;
-    case HD_OPERAND_SREG:
-        EXPECT(c, o->value < HD_SREG_COUNT, "operand names special register %u", o->value);
-        break;
+    case HD_OPERAND_SREG: EXPECT(c, o->value < HD_SREG_COUNT, "operand names special register %u", o->value); break;
     case HD_OPERAND_LABEL:
         EXPECT(c, o->value < f->labels.count, "operand names label %u of %u", o->value, f->labels.count);
         break;
     case HD_OPERAND_TABLE:
         EXPECT(c, o->value < f->tables.count, "operand names table %u of %u", o->value, f->tables.count);
         break;
-    case HD_OPERAND_NAME:
-        EXPECT(c, o->value < m->names.entries.count, "operand holds an unknown name");
-        break;
+    case HD_OPERAND_NAME: EXPECT(c, o->value < m->names.entries.count, "operand holds an unknown name"); break;
     case HD_OPERAND_SINK:
     case HD_OPERAND_VECTOR:
     case HD_OPERAND_ADDRESS:
     case HD_OPERAND_PAIR:
-    case HD_OPERAND_LIST:
-        break;
+    case HD_OPERAND_LIST: break;
     }
 }
 
@@ -113,7 +108,7 @@ static void check_operands(checker *c, const hd_instruction *insn)
         check_value(c, &o[i]);
         check_roles(c, insn, &o[i]);
         implicit |= (o[i].flags & HD_OPERAND_IMPLICIT) != 0;
-        EXPECT(c, !implicit || o[i].flags & HD_OPERAND_IMPLICIT, "an operand stands behind an implicit one");
+        EXPECT(c, !implicit || o[i].flags & HD_OPERAND_IMPLICIT, "an operand follows an implicit one");
         if (is_aggregate(o[i].kind) || o[i].count)
             EXPECT(c, i + 1u + o[i].count <= insn->operand_count, "an operand's elements reach beyond its instruction");
         pending = (pending ? pending - 1 : 0) + o[i].count;
@@ -157,8 +152,7 @@ static void check_names(checker *c)
 {
     const hd_function *f = c->function;
     for (uint32_t i = 0; i < f->labels.count; i++)
-        EXPECT(c, f->labels.items[i].instruction <= f->instructions.count,
-               "label %u stands behind the last instruction", i);
+        EXPECT(c, f->labels.items[i].instruction <= f->instructions.count, "label %u is after the last instruction", i);
     for (uint32_t i = 0; i < f->registers.count; i++) {
         const hd_register *r = &f->registers.items[i];
         EXPECT(c, r->type > HD_TYPE_NONE && r->type < HD_TYPE_COUNT, "register %u has no type", i);
@@ -184,25 +178,16 @@ static uint32_t index_limit(const checker *c, uint32_t kind)
 {
     const hd_function *f = c->function;
     switch ((hd_statement_kind)kind) {
-    case HD_STATEMENT_INSTRUCTION:
-        return f->instructions.count;
-    case HD_STATEMENT_LABEL:
-        return f->labels.count;
-    case HD_STATEMENT_LOCATION:
-        return c->module->locations.count;
-    case HD_STATEMENT_TABLE:
-        return f->tables.count;
-    case HD_STATEMENT_REGISTERS:
-        return f->register_groups.count;
-    case HD_STATEMENT_VARIABLES:
-        return c->module->variable_groups.count;
-    case HD_STATEMENT_VERBATIM:
-        return c->module->verbatims.count;
+    case HD_STATEMENT_INSTRUCTION: return f->instructions.count;
+    case HD_STATEMENT_LABEL: return f->labels.count;
+    case HD_STATEMENT_LOCATION: return c->module->locations.count;
+    case HD_STATEMENT_TABLE: return f->tables.count;
+    case HD_STATEMENT_REGISTERS: return f->register_groups.count;
+    case HD_STATEMENT_VARIABLES: return c->module->variable_groups.count;
+    case HD_STATEMENT_VERBATIM: return c->module->verbatims.count;
     case HD_STATEMENT_SCOPE_OPEN:
-    case HD_STATEMENT_SCOPE_CLOSE:
-        return HD_NONE;
-    case HD_STATEMENT_FUNCTION:
-        return 0; /* not in a body */
+    case HD_STATEMENT_SCOPE_CLOSE: return HD_NONE;
+    case HD_STATEMENT_FUNCTION: return 0; /* not in a body */
     }
     return 0;
 }
@@ -220,14 +205,14 @@ static void check_statements(checker *c)
         EXPECT(c, s.kind != HD_STATEMENT_SCOPE_CLOSE || depth, "a scope closes that is not open");
         depth -= s.kind == HD_STATEMENT_SCOPE_CLOSE && depth;
         if (s.kind == HD_STATEMENT_INSTRUCTION)
-            EXPECT(c, s.index == next, "instruction %u stands where %u should", s.index, next);
+            EXPECT(c, s.index == next, "instruction %u is where %u should be", s.index, next);
         next += s.kind == HD_STATEMENT_INSTRUCTION;
         if (s.kind == HD_STATEMENT_LABEL && !c->failed)
-            EXPECT(c, f->labels.items[s.index].instruction == next, "label %u stands before instruction %u, not %u",
+            EXPECT(c, f->labels.items[s.index].instruction == next, "label %u is before instruction %u, not %u",
                    s.index, next, f->labels.items[s.index].instruction);
     }
     c->span = f->body;
-    EXPECT(c, next == f->instructions.count, "%u of %u instructions stand in the body", next, f->instructions.count);
+    EXPECT(c, next == f->instructions.count, "%u of %u instructions are in the body", next, f->instructions.count);
     EXPECT(c, depth == 0, "a scope is not closed");
 }
 
@@ -238,7 +223,7 @@ static void check_annotations(checker *c)
     for (uint32_t i = 0; i < f->annotations.count && !c->failed; i++) {
         const hd_annotation *a = &f->annotations.items[i];
         EXPECT(c, a->instruction == HD_NONE || a->instruction < f->instructions.count,
-               "annotation %u stands at no instruction", i);
+               "annotation %u is at no instruction", i);
         EXPECT(c, !a->count || (uint64_t)a->value + a->count <= f->annotation_words.count,
                "annotation %u has a list out of range", i);
         if (before && before->instruction == a->instruction)
@@ -274,7 +259,7 @@ static void check_block(checker *c, const hd_cfg *cfg, uint32_t b)
     for (uint32_t i = block->first; i < block->end && !c->failed; i++) {
         EXPECT(c, cfg->block_of[i] == b, "instruction %u is not of block %u", i, b);
         EXPECT(c, i + 1 == block->end || hd_insn_flow(f, &f->instructions.items[i]) == HD_FLOW_NEXT,
-               "block %u goes on behind a branch", b);
+               "block %u continues after a branch", b);
     }
     for (uint32_t e = 0; e < block->succ_count && !c->failed; e++) {
         uint32_t to = hd_block_successors(cfg, b)[e];

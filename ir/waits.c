@@ -41,8 +41,8 @@ static bool brings_value(const hd_function *f, const hd_instruction *insn)
 bool hd_insn_brings_shared(const hd_function *f, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(f, insn);
-    bool fixed = form->space == HD_SPACE_PARAM || form->space == HD_SPACE_PARAM_ENTRY || form->space == HD_SPACE_PARAM_FUNC ||
-                 form->space == HD_SPACE_CONST || form->modifiers[HD_GROUP_NC];
+    bool fixed = form->space == HD_SPACE_PARAM || form->space == HD_SPACE_PARAM_ENTRY ||
+                 form->space == HD_SPACE_PARAM_FUNC || form->space == HD_SPACE_CONST || form->modifiers[HD_GROUP_NC];
     return form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE) && !fixed && brings_value(f, insn);
 }
 

@@ -48,7 +48,7 @@ bool hd_words_size(const hd_function *function, const char *technique, hd_word_s
     return good;
 }
 
-/* ---- techniques whose decisions stand in the instructions --------------------------------------------------------- */
+/* ---- techniques whose decisions are in the instructions ---------------------------------------------------------- */
 
 static uint64_t count_of(const hd_function *function, hd_annotation_kind kind)
 {
@@ -59,13 +59,11 @@ static uint64_t count_of(const hd_function *function, hd_annotation_kind kind)
 }
 
 /* Two bits a destination: to the window, to the file (BOW-WR, section 3.3). */
-uint64_t hd_words_bits_of_bow(const hd_function *function)
-{
-    return 2 * count_of(function, HD_ANNOTATION_BOW);
-}
+uint64_t hd_words_bits_of_bow(const hd_function *function) { return 2 * count_of(function, HD_ANNOTATION_BOW); }
 
-/* One bit at the load (its opcode is one of the added ones) and one at its consumer's operand (the virtual register, lines 2'' and 3'' of
- * figure 4). The load's field for a destination is there still, and unused: instructions have one width. */
+/* One bit at the load (its opcode is one of the added ones) and one at its consumer's operand (the virtual register,
+ * lines 2'' and 3'' of figure 4). The load's field for a destination is there still, and unused: instructions have one
+ * width. */
 uint64_t hd_words_bits_of_demo(const hd_function *function)
 {
     return count_of(function, HD_ANNOTATION_DEMO) + count_of(function, HD_ANNOTATION_DEMO_OPERAND);

@@ -1,17 +1,24 @@
-/* Metadata words of corf and corf++, at the function's head. The layouts stand in words.def.
+/* Metadata words of corf and corf++, at the function's head. The layouts are in words.def.
  *
- * corf: pairs of registers up to 63 first, in the paper's words of four; then those with a higher one, three a word. Both in ascending order
- * of the pairs' first registers, which is how the annotation lists them, so that both lists merge into it again. A place without a pair names
- * one register twice.
+ * corf: pairs of registers up to 63 first, in the paper's words of four; then those with a higher one, three a word.
+ * Both in ascending order of the pairs' first registers, which is how the annotation lists them, so that both lists
+ * merge into it again. A place without a pair names one register twice.
  *
- * corf++: a vector of two bits a register from register 0 to the last one that is aligned. The paper's 128 bits (64 registers) are
- * three words of 54 bits, each one bit vector's next part.
+ * corf++: a vector of two bits a register from register 0 to the last one that is aligned. The paper's 128 bits (64
+ * registers) are three words of 54 bits, each one bit vector's next part.
  */
 #include "ir/words.h"
 
-enum { NARROW_BITS = 6, NARROW_PAIRS = 4, WIDE_BITS = 8, WIDE_PAIRS = 3, REGISTERS_A_WORD = 27, REGISTERS_MOST = 1 << 24 };
+enum {
+    NARROW_BITS = 6,
+    NARROW_PAIRS = 4,
+    WIDE_BITS = 8,
+    WIDE_PAIRS = 3,
+    REGISTERS_A_WORD = 27,
+    REGISTERS_MOST = 1 << 24
+};
 
-/* ---- corf ---------------------------------------------------------------------------------------------------------------- */
+/* ---- corf -------------------------------------------------------------------------------------------------------- */
 
 static const uint32_t *list_of(const hd_function *f, uint16_t kind, uint32_t *count)
 {
@@ -43,7 +50,8 @@ static void encode_pairs(const uint32_t *words, uint32_t count, bool wide, hd_wo
     uint64_t payload = 0;
     for (uint32_t i = 0; i <= count; i += 2) {
         if (filled == most || (i == count && filled)) {
-            hd_array_push(out, (hd_word){HD_NONE, hd_word_make(wide ? HD_WORD_CORF_PAIRS_WIDE : HD_WORD_CORF_PAIRS, payload)});
+            hd_array_push(
+                out, (hd_word){HD_NONE, hd_word_make(wide ? HD_WORD_CORF_PAIRS_WIDE : HD_WORD_CORF_PAIRS, payload)});
             filled = 0;
             payload = 0;
         }
@@ -117,7 +125,7 @@ bool hd_words_to_corf(const hd_function *function, const hd_word *words, uint32_
     return good;
 }
 
-/* ---- corf++ ---------------------------------------------------------------------------------------------------------------- */
+/* ---- corf++ ------------------------------------------------------------------------------------------------------ */
 
 static const uint16_t side_kinds[] = {HD_ANNOTATION_CORF_LEFT, HD_ANNOTATION_CORF_RIGHT}; /* codes 1 and 2 */
 

@@ -1,18 +1,19 @@
 /* Metadata words of ltrf: see words.h.
  *
- * At the function's head ltrf.size, most words of an interval (N). Before the first instruction of each interval ltrf.prefetch, the explicit
- * instruction of section 3.2 of the paper, whose payload tells how many words follow, and these: the bit vector, bit r of word r / 64
- * for register r. The vector has 256 bits, four words, as many as a thread may have registers; virtual registers above 255 have no binary
- * form. Without explicit instructions (a bit in each instruction says that a vector follows) an interval takes one word less.
+ * At the function's head ltrf.size, most words of an interval (N). Before the first instruction of each interval
+ * ltrf.prefetch, the explicit instruction of section 3.2 of the paper, whose payload reports how many words follow, and
+ * these: the bit vector, bit r of word r / 64 for register r. The vector has 256 bits, four words, as many as a thread
+ * may have registers; virtual registers above 255 have no binary form. Without explicit instructions (a bit in each
+ * instruction says that a vector follows) an interval takes one word less.
  *
- * Dead-operand bits stand in the instructions: a bit for each source that may have one.
+ * Dead-operand bits are in the instructions: a bit for each source that may have one.
  */
 #include "ir/storage.h"
 #include "ir/words.h"
 
 enum { VECTOR_WORDS = 4, WORD_BITS = 64, SOURCES_MOST = 32 };
 
-/* ---- to words ---------------------------------------------------------------------------------------------------------- */
+/* ---- to words ---------------------------------------------------------------------------------------------------- */
 
 static bool is_ascending(const uint32_t *list, uint32_t count)
 {
@@ -44,7 +45,7 @@ bool hd_words_of_ltrf(const hd_function *function, hd_word_array *words, const c
         const uint32_t *list = function->annotation_words.items + note->value;
         if (note->kind != HD_ANNOTATION_LTRF_PREFETCH)
             continue;
-        *refusal = !is_ascending(list, note->count)                                          ? "registers of an interval that do not ascend"
+        *refusal = !is_ascending(list, note->count) ? "registers of an interval that do not ascend"
                    : note->count && list[note->count - 1] >= VECTOR_WORDS * WORD_BITS ? "a register above 255"
                                                                                       : NULL;
         if (*refusal)
@@ -54,11 +55,12 @@ bool hd_words_of_ltrf(const hd_function *function, hd_word_array *words, const c
     return true;
 }
 
-/* ---- and back ---------------------------------------------------------------------------------------------------------- */
+/* ---- and back ---------------------------------------------------------------------------------------------------- */
 
 static void decode_vector(const hd_word *vector, uint32_t length, hd_annotation_set *set)
 {
-    hd_annotation note = {.kind = HD_ANNOTATION_LTRF_PREFETCH, .instruction = vector->instruction, .value = set->words.count};
+    hd_annotation note = {
+        .kind = HD_ANNOTATION_LTRF_PREFETCH, .instruction = vector->instruction, .value = set->words.count};
     for (uint32_t w = 0; w < length; w++)
         for (uint64_t bits = vector[w].bits; bits; bits &= bits - 1)
             hd_array_push(&set->words, w * WORD_BITS + (uint32_t)__builtin_ctzll(bits));
@@ -85,7 +87,9 @@ bool hd_words_to_ltrf(const hd_function *function, const hd_word *words, uint32_
         case HD_WORD_LTRF_SIZE:
             if (words[i].instruction != HD_NONE || payload > UINT32_MAX)
                 return false;
-            hd_array_push(&set->items, (hd_annotation){.kind = HD_ANNOTATION_LTRF_SIZE, .instruction = HD_NONE, .value = (uint32_t)payload});
+            hd_array_push(
+                &set->items,
+                (hd_annotation){.kind = HD_ANNOTATION_LTRF_SIZE, .instruction = HD_NONE, .value = (uint32_t)payload});
             i++;
             break;
         case HD_WORD_LTRF_PREFETCH:
@@ -94,14 +98,13 @@ bool hd_words_to_ltrf(const hd_function *function, const hd_word *words, uint32_
             decode_vector(words + i + 1, (uint32_t)payload, set);
             i += 1 + (uint32_t)payload;
             break;
-        default:
-            return false;
+        default: return false;
         }
     }
     return true;
 }
 
-/* ---- bits in the instructions ----------------------------------------------------------------------------------------- */
+/* ---- bits in the instructions ------------------------------------------------------------------------------------ */
 
 uint64_t hd_words_bits_of_ltrf(const hd_function *function)
 {
@@ -112,7 +115,8 @@ uint64_t hd_words_bits_of_ltrf(const hd_function *function)
         any = any || function->annotations.items[a].kind == HD_ANNOTATION_LTRF_DEAD;
     hd_storage storage = any ? hd_storage_of(function, &arena) : (hd_storage){0};
     for (uint32_t i = 0; any && i < function->instructions.count; i++) {
-        uint32_t sources = hd_storage_skips(&storage, i) ? 0 : hd_insn_source_count(function, &function->instructions.items[i]);
+        uint32_t sources =
+            hd_storage_skips(&storage, i) ? 0 : hd_insn_source_count(function, &function->instructions.items[i]);
         bits += sources < SOURCES_MOST ? sources : SOURCES_MOST;
     }
     hd_arena_free(&arena);

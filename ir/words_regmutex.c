@@ -1,5 +1,5 @@
-/* RegMutex's metadata words: the sizes of the sets at the kernel's head, and acquire and release instructions. Section 4.3.1: they carry a command and
- * nothing else. */
+/* RegMutex's metadata words: the sizes of the sets at the kernel's head, and acquire and release instructions. Section
+ * 4.3.1: they carry a command and nothing else. */
 #include "ir/words.h"
 
 enum { SET_BITS = 8, SET_MOST = (1 << SET_BITS) - 1 };
@@ -9,7 +9,8 @@ static bool encode_sets(const hd_function *f, const hd_annotation *note, hd_word
     const uint32_t *sets = f->annotation_words.items + note->value;
     if (note->count != 2 || sets[0] > SET_MOST || sets[1] > SET_MOST)
         return false;
-    hd_array_push(words, ((hd_word){HD_NONE, hd_word_make(HD_WORD_REGMUTEX_SETS, sets[0] | (uint64_t)sets[1] << SET_BITS)}));
+    hd_array_push(words,
+                  ((hd_word){HD_NONE, hd_word_make(HD_WORD_REGMUTEX_SETS, sets[0] | (uint64_t)sets[1] << SET_BITS)}));
     return true;
 }
 
@@ -24,7 +25,9 @@ bool hd_words_of_regmutex(const hd_function *f, hd_word_array *words, const char
         const hd_annotation *note = &f->annotations.items[a];
         bool acquires = note->kind == HD_ANNOTATION_REGMUTEX_ACQUIRE;
         if (acquires || note->kind == HD_ANNOTATION_REGMUTEX_RELEASE)
-            hd_array_push(words, ((hd_word){note->instruction, hd_word_make(acquires ? HD_WORD_REGMUTEX_ACQUIRE : HD_WORD_REGMUTEX_RELEASE, 0)}));
+            hd_array_push(words,
+                          ((hd_word){note->instruction,
+                                     hd_word_make(acquires ? HD_WORD_REGMUTEX_ACQUIRE : HD_WORD_REGMUTEX_RELEASE, 0)}));
     }
     return true;
 }
@@ -36,7 +39,10 @@ static bool decode_word(const hd_function *f, const hd_word *word, hd_annotation
     if (opcode == HD_WORD_REGMUTEX_SETS) {
         if (word->instruction != HD_NONE || payload >> 2 * SET_BITS)
             return false;
-        hd_array_push(&set->items, ((hd_annotation){.kind = HD_ANNOTATION_REGMUTEX, .instruction = HD_NONE, .value = set->words.count, .count = 2}));
+        hd_array_push(
+            &set->items,
+            ((hd_annotation){
+                .kind = HD_ANNOTATION_REGMUTEX, .instruction = HD_NONE, .value = set->words.count, .count = 2}));
         hd_array_push(&set->words, (uint32_t)(payload & SET_MOST));
         hd_array_push(&set->words, (uint32_t)(payload >> SET_BITS));
         return true;

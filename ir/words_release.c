@@ -1,14 +1,18 @@
 /* Metadata words of release flags (pir, pbr): the layout of "GPU Register File Virtualization", MICRO 2015.
  *
- *   pir   3 bits an instruction, the first source in the lowest: one word before each block's first issued instruction, for 18 of them, and
+ *   pir   3 bits an instruction, the first source in the lowest: one word before each block's first issued instruction,
+ *         for 18 of them, and
  *         another after every 18 issued instructions of the block
- *   pbr   nine 6-bit registers before the instruction that they are released at; what is left over repeats the first. Registers above 63
- *         (ours): six of 8 bits, for the whole list. Of a list with more, several words. They stand before a pir word of the same place
- *   head  which registers are renamed, a bit each from the lowest on, 54 a word (ours; the paper renames the highest numbers and gives their
+ *   pbr   nine 6-bit registers before the instruction that they are released at; what is left over repeats the first.
+ *         Registers above 63
+ *         (ours): six of 8 bits, for the whole list. Of a list with more, several words. They precede a pir word
+ *           of the same place
+ *   head  which registers are renamed, a bit each from the lowest on, 54 a word (ours; the paper renames the highest
+ *         numbers and gives their
  *         count)
  *
- * A function without a list of renamed registers has no words. Numbers are words of the register file; virtual registers above 255 that a pbr
- * names cannot be said. Linear.
+ * A function without a list of renamed registers has no words. Numbers are words of the register file; virtual
+ * registers above 255 that a pbr names cannot be said. Linear.
  */
 #include "ir/cfg.h"
 #include "ir/storage.h"
@@ -26,7 +30,7 @@ static const list_shape wide = {HD_WORD_PBR_WIDE, PBR_WIDE_BITS, HD_WORD_PAYLOAD
 /* Goes over issued instructions, block by block. */
 typedef struct place {
     uint32_t ordinal;
-    uint32_t position; /* among those of its block, modulo PIR_INSTRUCTIONS: 0 where a pir word stands before it */
+    uint32_t position; /* among those of its block, modulo PIR_INSTRUCTIONS: 0 where a pir word precedes it */
 } place;
 
 static place *list_places(const hd_function *function, hd_arena *scratch, uint32_t *count)
@@ -44,9 +48,10 @@ static place *list_places(const hd_function *function, hd_arena *scratch, uint32
     return places;
 }
 
-/* ---- to words -------------------------------------------------------------------------------------------------------- */
+/* ---- to words ---------------------------------------------------------------------------------------------------- */
 
-static bool put_list(const uint32_t *registers, uint32_t count, uint32_t instruction, hd_word_array *words, const char **refusal)
+static bool put_list(const uint32_t *registers, uint32_t count, uint32_t instruction, hd_word_array *words,
+                     const char **refusal)
 {
     const list_shape *shape = &narrow;
     for (uint32_t i = 0; i < count; i++) {
@@ -77,7 +82,8 @@ static void put_renamed(const uint32_t *registers, uint32_t count, hd_word_array
 }
 
 /* The flags of an instruction; `at` goes through the function's annotations in step with the instructions asked for. */
-static void find_flags(const hd_function *function, uint32_t instruction, uint32_t *at, const hd_annotation **pir, const hd_annotation **pbr)
+static void find_flags(const hd_function *function, uint32_t instruction, uint32_t *at, const hd_annotation **pir,
+                       const hd_annotation **pbr)
 {
     const hd_annotation *a = function->annotations.items;
     *pir = *pbr = NULL;
@@ -108,7 +114,8 @@ static bool put_flags(const hd_function *function, hd_word_array *words, const c
         if (pir && pir->value >> PIR_BITS)
             *refusal = "a pir word has bits for three sources", good = false;
         if (pir && good)
-            words->items[pir_word].bits |= hd_word_make(HD_WORD_PIR, (uint64_t)pir->value << places[p].position * PIR_BITS);
+            words->items[pir_word].bits |=
+                hd_word_make(HD_WORD_PIR, (uint64_t)pir->value << places[p].position * PIR_BITS);
     }
     hd_arena_free(&scratch);
     return good;
@@ -123,7 +130,7 @@ bool hd_words_of_release(const hd_function *function, hd_word_array *words, cons
     return put_flags(function, words, refusal);
 }
 
-/* ---- from words ------------------------------------------------------------------------------------------------------ */
+/* ---- from words -------------------------------------------------------------------------------------------------- */
 
 typedef struct reader {
     const hd_word *words;
@@ -133,7 +140,8 @@ typedef struct reader {
 
 static bool is_next(const reader *r, uint32_t instruction, hd_word_opcode opcode)
 {
-    return r->at < r->count && r->words[r->at].instruction == instruction && hd_word_opcode_of(r->words[r->at].bits) == opcode;
+    return r->at < r->count && r->words[r->at].instruction == instruction &&
+           hd_word_opcode_of(r->words[r->at].bits) == opcode;
 }
 
 static void take_renamed(reader *r)
@@ -152,10 +160,13 @@ static void take_lists(reader *r, uint32_t instruction)
 {
     hd_annotation note = {.kind = HD_ANNOTATION_PBR, .instruction = instruction, .value = r->set->words.count};
     for (;;) {
-        const list_shape *shape = is_next(r, instruction, HD_WORD_PBR) ? &narrow : is_next(r, instruction, HD_WORD_PBR_WIDE) ? &wide : NULL;
+        const list_shape *shape = is_next(r, instruction, HD_WORD_PBR)        ? &narrow
+                                  : is_next(r, instruction, HD_WORD_PBR_WIDE) ? &wide
+                                                                              : NULL;
         if (!shape)
             break;
-        uint64_t payload = hd_word_payload(r->words[r->at++].bits), mask = (1ull << shape->bits) - 1, first = payload & mask;
+        uint64_t payload = hd_word_payload(r->words[r->at++].bits), mask = (1ull << shape->bits) - 1,
+                 first = payload & mask;
         for (uint32_t i = 0; i < shape->most; i++)
             if (i == 0 || (payload >> i * shape->bits & mask) != first)
                 hd_array_push(&r->set->words, (uint32_t)(payload >> i * shape->bits & mask));

@@ -41,7 +41,7 @@ static bool too_many_errors(const hd_lexer *lexer)
     return lexer->diagnostics && hd_diagnostics_full(lexer->diagnostics);
 }
 
-/* Reports the bytes outside ASCII and the NUL bytes from `at` on; the first byte behind them. */
+/* Reports the bytes outside ASCII and the NUL bytes from `at` on; the first byte after them. */
 static uint32_t skip_foreign(hd_lexer *lexer, uint32_t at)
 {
     const unsigned char *text = (const unsigned char *)lexer->source->text;
@@ -58,7 +58,7 @@ static uint32_t skip_foreign(hd_lexer *lexer, uint32_t at)
     return at;
 }
 
-/* Skips what may stand in a comment or string up to the first of the stop bytes; its place or the limit. */
+/* Skips what may be in a comment or string up to the first of the stop bytes; its place or the limit. */
 static uint32_t skip_until(hd_lexer *lexer, uint32_t at, char stop, char other_stop)
 {
     const char *text = lexer->source->text;
@@ -116,7 +116,7 @@ static uint32_t bad_character(hd_lexer *lexer, uint32_t at)
                       "a control character (0x%02x) in the text", c);
         else
             hd_report(lexer->diagnostics, HD_DIAG_BAD_CHARACTER, lexer->source, span,
-                      c == '.' ? "nothing stands between a dot and its word" : "no token starts with '%c'", c);
+                      c == '.' ? "nothing is between a dot and its word" : "no token starts with '%c'", c);
     }
     return at + 1;
 }
@@ -167,7 +167,7 @@ hd_token_kind hd_lexer_next(hd_lexer *lexer, hd_token *token)
 
 again:
     start = cursor;
-    if (cursor >= limit) { /* of a part of a text: what stands behind is not looked at */
+    if (cursor >= limit) { /* of a part of a text: what follows is not looked at */
         kind = HD_TOKEN_END;
         start = cursor = limit;
         goto done;

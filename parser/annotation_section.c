@@ -19,11 +19,11 @@ static bool wrong(hd_module *module, hd_diagnostic_kind kind, hd_span span, cons
     return false;
 }
 
-/* ---- text to bytes ---- */
+/* ---- text to bytes ----------------------------------------------------------------------------------------------- */
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/* Behind blanks and comments. */
+/* After blanks and comments. */
 static uint32_t skip_blanks(const char *text, uint32_t at, uint32_t end)
 {
     while (at < end) {
@@ -92,12 +92,12 @@ static bool read_bytes(hd_section_text *section)
         } while (ok && at < end && text[at] == ',');
         if (!ok)
             return wrong(section->module, HD_DIAG_BAD_ANNOTATION, (hd_span){begin, begin + 1},
-                         "only .b8 with numbers from 0 to 255 may stand here");
+                         "only .b8 with numbers from 0 to 255 may be here");
     }
     return true;
 }
 
-/* ---- records ---- */
+/* ---- records ----------------------------------------------------------------------------------------------------- */
 
 typedef struct hd_section_walk {
     hd_section_text *text;
@@ -146,7 +146,7 @@ static bool start_function(hd_section_walk *walk, const hd_section_record *recor
     walk->function = module->functions.items[index - 1];
     walk->part = &walk->parts[index - 1];
     if (walk->part->present)
-        return malformed(walk, "a function stands in it twice");
+        return malformed(walk, "it names a function twice");
     walk->part->present = true;
     walk->part->hash = hash;
     walk->part->span = walk->text->span;
@@ -228,8 +228,7 @@ static bool read_section(hd_section_text *text, const hd_parse_options *options,
         return wrong(text->module, HD_DIAG_ANNOTATION_CHECKSUM, text->span,
                      "the checksum does not match; it was damaged or edited");
     case HD_SECTION_MALFORMED:
-    case HD_SECTION_END:
-        break;
+    case HD_SECTION_END: break;
     }
     return malformed(&walk, "no annotation data: wrong magic or length");
 }

@@ -97,7 +97,7 @@ static uint32_t read_number(scan *s)
     return number;
 }
 
-/* ---- registers ---- */
+/* ---- registers --------------------------------------------------------------------------------------------------- */
 
 /* Index of the register that `name` (without component) means under a declaration, HD_NONE where it does not declare
  * it. */
@@ -159,7 +159,7 @@ static uint32_t read_register(scan *s, hd_register_keys *keys)
     return reg;
 }
 
-/* ---- values ---- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static void read_list(scan *s, hd_annotation *a)
 {
@@ -203,17 +203,11 @@ static void read_value(scan *s, hd_annotation *a)
 {
     switch ((hd_annotation_value)s->info->value) {
     case HD_VALUE_FLAG:
-    case HD_VALUE_CHOICE:
-        read_word(s, a);
-        break;
+    case HD_VALUE_CHOICE: read_word(s, a); break;
     case HD_VALUE_NUMBER:
-    case HD_VALUE_BITS:
-        a->value = read_number(s);
-        break;
+    case HD_VALUE_BITS: a->value = read_number(s); break;
     case HD_VALUE_REGISTERS:
-    case HD_VALUE_NUMBERS:
-        read_list(s, a);
-        break;
+    case HD_VALUE_NUMBERS: read_list(s, a); break;
     }
 }
 
@@ -269,7 +263,7 @@ static hd_text_outcome read_values(scan *s, uint32_t instruction)
     }
     skip_blanks(s);
     if (s->at < s->end)
-        complain(s, (hd_span){s->at, s->end}, "text behind its value");
+        complain(s, (hd_span){s->at, s->end}, "text after its value");
     return s->wrong ? HD_TEXT_WRONG : HD_TEXT_READ;
 }
 

@@ -21,7 +21,7 @@ typedef struct gatherer {
     hd_function *function;
     const char *text;
     hd_annotation_set comments, extended;
-    hd_u32_array waiting; /* .heddle statements (index in function->statements) that wait for their instruction */
+    hd_u32_array waiting;  /* .heddle statements (index in function->statements) that wait for their instruction */
     HD_ARRAY(feeding) fed; /* loads that wait for the instruction that they feed */
     bool ok;
 } gatherer;
@@ -35,7 +35,7 @@ static void report(const gatherer *g, hd_diagnostic_kind kind, hd_span span, con
     hd_report(module->diagnostics, kind, module->source, span, "%s", what);
 }
 
-/* ---- comments ---- */
+/* ---- comments ---------------------------------------------------------------------------------------------------- */
 
 static hd_span trimmed(const char *text, hd_span span)
 {
@@ -70,7 +70,7 @@ static void keep_foreign(gatherer *g, hd_span piece, uint32_t instruction)
                   (hd_foreign_annotation){0, instruction, piece.end - piece.begin, bytes});
 }
 
-/* A comment behind an instruction or the opening brace: `words` is what follows the @. */
+/* A comment after an instruction or the opening brace: `words` is what follows the @. */
 static void take_comment(gatherer *g, hd_span whole, hd_span words, uint32_t instruction)
 {
     bool known = has_known_kind(g->text, words);
@@ -91,7 +91,7 @@ static void take_comment(gatherer *g, hd_span whole, hd_span words, uint32_t ins
 
 enum { OWNED_BY_NOTHING = 0xfffffffe }; /* HD_NONE is the function, all below are ordinals */
 
-/* A comment that starts at `at`; behind its end. */
+/* A comment that starts at `at`; after its end. */
 static uint32_t read_comment(gatherer *g, uint32_t at, uint32_t end, uint32_t owner)
 {
     const char *text = g->text;
@@ -133,7 +133,7 @@ static void read_gap(gatherer *g, uint32_t at, uint32_t end, uint32_t owner)
     }
 }
 
-/* ---- extended spelling ---- */
+/* ---- extended spelling ------------------------------------------------------------------------------------------- */
 
 static bool is_heddle_statement(const gatherer *g, const hd_statement *statement)
 {
@@ -172,11 +172,13 @@ static void take_heddle(gatherer *g, uint32_t index)
         read_heddle(g, statement, HD_NONE);
 }
 
-/* `.demo::next`: the load, and the source of the next instruction behind it and others like it that names its register. */
+/* `.demo::next`: the load, and the source of the next instruction after it and others like it that names its
+ * register. */
 static bool is_for_next(const gatherer *g, hd_span modifier)
 {
     size_t length = strlen(HD_MEMORY_OPERAND_MODIFIER);
-    return modifier.end - modifier.begin == length && !memcmp(g->text + modifier.begin, HD_MEMORY_OPERAND_MODIFIER, length);
+    return modifier.end - modifier.begin == length &&
+           !memcmp(g->text + modifier.begin, HD_MEMORY_OPERAND_MODIFIER, length);
 }
 
 static void read_for_next(gatherer *g, hd_span modifier, uint32_t load)
@@ -193,7 +195,8 @@ static uint32_t source_for(gatherer *g, const feeding *fed, uint32_t ordinal)
     const hd_operand *loaded = hd_insn_operands(f, load);
     bool has_register = load->operand_count && loaded->kind == HD_OPERAND_REGISTER && ordinal != HD_NONE;
     uint32_t found = HD_NONE, count = 0;
-    for (uint32_t s = 0, o; has_register && (o = hd_insn_source_slot(f, &f->instructions.items[ordinal], s)) != HD_NONE; s++)
+    for (uint32_t s = 0, o; has_register && (o = hd_insn_source_slot(f, &f->instructions.items[ordinal], s)) != HD_NONE;
+         s++)
         if (f->operands.items[o].value == loaded->value) {
             found = s;
             count++;
@@ -201,7 +204,7 @@ static uint32_t source_for(gatherer *g, const feeding *fed, uint32_t ordinal)
     if (count != 1)
         report(g, HD_DIAG_BAD_ANNOTATION, fed->modifier,
                count ? "the instruction reads the register of its operand in memory elsewhere, too"
-                     : "the operand in memory stands where the instruction reads no such register");
+                     : "the operand in memory is where the instruction reads no such register");
     return count == 1 ? found : HD_NONE;
 }
 
@@ -211,7 +214,8 @@ static void feed(gatherer *g, uint32_t ordinal)
         uint32_t slot = source_for(g, &g->fed.items[i], ordinal);
         g->ok &= slot != HD_NONE;
         if (slot != HD_NONE)
-            hd_array_push(&g->extended.items, (hd_annotation){.kind = HD_OPERAND_SOURCE, .slot = (uint16_t)slot, .instruction = ordinal});
+            hd_array_push(&g->extended.items,
+                          (hd_annotation){.kind = HD_OPERAND_SOURCE, .slot = (uint16_t)slot, .instruction = ordinal});
     }
     hd_array_clear(&g->fed);
 }
@@ -275,7 +279,7 @@ static void gather(gatherer *g)
     }
 }
 
-/* ---- one function ---- */
+/* ---- one function ------------------------------------------------------------------------------------------------ */
 
 static hd_span place_of(const hd_function *function, uint32_t instruction)
 {
@@ -284,15 +288,15 @@ static hd_span place_of(const hd_function *function, uint32_t instruction)
     return (hd_span){function->body.begin, function->body.begin + 1};
 }
 
-/* Sorts a set; an annotation that stands twice is an error. */
-static void settle(gatherer *g, hd_annotation_set *set)
+/* Sorts a set; an annotation that occurs twice is an error. */
+static void finish_set(gatherer *g, hd_annotation_set *set)
 {
     hd_annotation_set_sort(set);
     for (uint32_t i = 1; i < set->items.count; i++) {
         const hd_annotation *a = &set->items.items[i - 1], *b = &set->items.items[i];
         if (a->instruction == b->instruction && a->kind == b->kind && a->slot == b->slot) {
             report(g, HD_DIAG_BAD_ANNOTATION, place_of(g->function, a->instruction),
-                   "the same annotation stands twice here");
+                   "the same annotation occurs twice here");
             g->ok = false;
         }
     }
@@ -332,7 +336,7 @@ static bool join(gatherer *g, hd_annotation_set *set, hd_annotation_set *other, 
 }
 
 /* True where the section's record was made for other code. Then nothing is left of the function's annotations, or an
- * error stands. */
+ * error is. */
 static bool is_stale(gatherer *g, const hd_section_part *part, const hd_parse_options *options)
 {
     hd_module *module = g->function->module;
@@ -358,9 +362,9 @@ static bool read_function(hd_function *function, hd_section_part *part, const hd
 {
     gatherer g = {.function = function, .text = function->module->source->text, .ok = true};
     gather(&g);
-    settle(&g, &g.comments);
-    settle(&g, &g.extended);
-    settle(&g, &part->set);
+    finish_set(&g, &g.comments);
+    finish_set(&g, &g.extended);
+    finish_set(&g, &part->set);
     if (!is_stale(&g, part, options) && g.ok) {
         g.ok &= join(&g, &g.comments, &g.extended, "comments and extended spelling");
         g.ok &= join(&g, &g.comments, &part->set, "comments and section");
@@ -379,7 +383,7 @@ static bool read_function(hd_function *function, hd_section_part *part, const hd
 /* Only where annotations stand: mistakes in them are nobody's concern. */
 static void locate(hd_module *module)
 {
-    hd_diagnostics *told = module->diagnostics, silent;
+    hd_diagnostics *saved = module->diagnostics, silent;
     hd_diagnostics_init(&silent);
     module->diagnostics = &silent;
     for (uint32_t i = 0; i < module->functions.count; i++) {
@@ -391,7 +395,7 @@ static void locate(hd_module *module)
         hd_array_free(&g.waiting);
         hd_array_free(&g.fed);
     }
-    module->diagnostics = told;
+    module->diagnostics = saved;
     hd_diagnostics_free(&silent);
 }
 

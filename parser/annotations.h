@@ -22,7 +22,7 @@ typedef struct hd_section_part {
     HD_ARRAY(hd_foreign_annotation) foreign;
 } hd_section_part;
 
-/* Reads all annotations of the texts `name value,value` that stand in `span`, which belongs to an instruction (HD_NONE:
+/* Reads all annotations of the texts `name value,value` that are in `span`, which belongs to an instruction (HD_NONE:
  * the function). Reports what is wrong. */
 typedef enum hd_text_outcome {
     HD_TEXT_READ,

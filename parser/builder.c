@@ -14,7 +14,9 @@ void hd_builder_init(hd_builder *b, hd_module *module, const hd_parse_options *o
 void hd_builder_free(hd_builder *b)
 {
     free(b->uses);
-    hd_builder_free_spare(b);
+#define FREE(field) hd_array_free(&b->spare.field);
+    HD_BODY_ARRAYS(FREE)
+#undef FREE
     hd_array_free(&b->ranges);
     hd_array_free(&b->radix);
     hd_array_free(&b->undo);
@@ -55,7 +57,7 @@ void hd_build_statement(hd_builder *b, hd_statement_kind kind, uint32_t index, u
         hd_array_push(&b->module->statements, statement);
 }
 
-/* ---- opcode ---- */
+/* ---- opcode ------------------------------------------------------------------------------------------------------ */
 
 void hd_build_opcode(hd_builder *b, const hd_node *name)
 {
@@ -130,7 +132,7 @@ void hd_build_form(hd_builder *b)
     b->form = known ? known - 1 : new_form(b, name);
 }
 
-/* ---- instructions ---- */
+/* ---- instructions ------------------------------------------------------------------------------------------------ */
 
 void hd_build_guard(hd_builder *b, const hd_node *at, const hd_node *name, bool negated)
 {
@@ -184,7 +186,7 @@ void hd_build_guarded(hd_builder *b, const hd_node *at, const hd_node *end)
     finish_instruction(b, at->token.begin, end->token.end, b->guard, b->guard_flags);
 }
 
-/* ---- blocks ---- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 void hd_build_open(hd_builder *b, const hd_node *brace)
 {

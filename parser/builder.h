@@ -21,18 +21,19 @@
 
 enum { HD_NESTING_LIMIT = 1024, HD_RANGE_FANOUT_BITS = 8 };
 
-/* ---- semantic values ---- */
+/* ---- semantic values --------------------------------------------------------------------------------------------- */
 
-/* What an expression came to stands in token.kind: NAME, DOTTED, INTEGER, FLOAT, WARP_SZ, SINK are the token itself,
+/* What an expression came to is in token.kind: NAME, DOTTED, INTEGER, FLOAT, WARP_SZ, SINK are the token itself,
  * else: */
 enum {
     HD_NODE_CONSTANT = HD_TOKEN_COUNT, /* constant: index in b->constants */
     HD_NODE_SUM,                       /* name + constant; the name's token ends at b->constants[constant].name_end */
-    HD_NODE_SUBSCRIPT, /* name[..]; constant: index in b->pairs: the name and what stands in the brackets */
-    HD_NODE_PAIR,      /* a|b; constant: index in b->pairs */
+    HD_NODE_SUBSCRIPT,                 /* name[..]; constant: index in b->pairs: the name and what is in the brackets */
+    HD_NODE_PAIR,                      /* a|b; constant: index in b->pairs */
     HD_NODE_GENERIC, /* generic(name); token.name: the full name; constant: index in b->constants or HD_NONE: addend */
-    HD_NODE_MASK,    /* 0xff00(address); constant: index in b->pairs: the mask, and name, name + constant or generic(name) */
-    HD_NODE_BAD,     /* a mistake that was reported */
+    /* 0xff00(address); constant: index in b->pairs: the mask, and name, name + constant or generic(name) */
+    HD_NODE_MASK,
+    HD_NODE_BAD, /* a mistake that was reported */
     HD_NODE_COUNT
 };
 enum { HD_NODE_NOT = 1, HD_NODE_MINUS = 2, HD_NODE_PAREN = 4, HD_NODE_DOTTED = 8 };
@@ -54,7 +55,7 @@ typedef struct hd_node_pair {
     hd_node left, right;
 } hd_node_pair;
 
-/* ---- names ---- */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 typedef enum hd_binding_kind {
     HD_BIND_NONE,
@@ -127,7 +128,7 @@ typedef struct hd_variable_range {
     uint32_t symbol, count;
 } hd_variable_range;
 
-/* ---- the builder ---- */
+/* ---- the builder ------------------------------------------------------------------------------------------------- */
 
 typedef struct hd_builder {
     hd_module *module;
@@ -142,7 +143,7 @@ typedef struct hd_builder {
     hd_node held;     /* a token to hand in again */
     bool has_held, resync, stopped;
     bool unusual;     /* one of the three */
-    bool in_operands; /* behind an opcode, before its ; */
+    bool in_operands; /* after an opcode, before its ; */
 
     HD_ARRAY(hd_node) nodes; /* semantic values of what the grammar has read and not finished */
     uint32_t node_mark;      /* those of enclosing statements, which stay */
@@ -222,7 +223,7 @@ static inline hd_span hd_node_span(const hd_node *n) { return (hd_span){n->token
 #define hd_builder_note(b, diagnostic, span, ...) \
     hd_note_add((b)->module->diagnostics, (diagnostic), (b)->module->source, (span), __VA_ARGS__)
 
-/* ---- recover.c ---- */
+/* ---- recover.c --------------------------------------------------------------------------------------------------- */
 uint32_t hd_builder_token(hd_builder *b, uint32_t *value);
 /* A new zeroed node; those before stay where they are until the next token is read. */
 static inline uint32_t hd_node_new(hd_builder *b)
@@ -230,7 +231,7 @@ static inline uint32_t hd_node_new(hd_builder *b)
     hd_array_push(&b->nodes, (hd_node){0});
     return b->nodes.count - 1;
 }
-/* Forgets the nodes behind the mark, but for the look-ahead token, which moves down. */
+/* Forgets the nodes after the mark, but for the look-ahead token, which moves down. */
 static inline void hd_nodes_drop(hd_builder *b, uint32_t *look_ahead)
 {
     b->nodes.count = b->node_mark;
@@ -243,7 +244,7 @@ void hd_builder_exhausted(hd_builder *b, const char *message);
 void hd_builder_syntax_error(hd_builder *b, uint32_t kind, const uint32_t *expected, uint32_t count);
 int hd_ptx_parse(hd_builder *b);
 
-/* ---- scope.c ---- */
+/* ---- scope.c ----------------------------------------------------------------------------------------------------- */
 void hd_uses_grow(hd_builder *b, hd_name name);
 static inline hd_use *hd_use_of(hd_builder *b, hd_name name)
 {
@@ -282,12 +283,12 @@ static inline uint32_t hd_register_vector(const hd_builder *b, uint32_t reg)
     return b->function->registers.items[reg].vector;
 }
 
-/* ---- labels.c ---- */
+/* ---- labels.c ---------------------------------------------------------------------------------------------------- */
 void hd_label_refer(hd_builder *b, hd_name name, hd_span span, uint32_t where, bool maybe);
 void hd_labels_drop(hd_builder *b, uint32_t operand); /* references of operands from this one on */
-void hd_labels_settle(hd_builder *b);                 /* at the end of a function */
+void hd_labels_resolve(hd_builder *b);                /* at the end of a function */
 
-/* ---- expression.c ---- */
+/* ---- expression.c ------------------------------------------------------------------------------------------------ */
 bool hd_constant_of(hd_builder *b, const hd_node *node, hd_constant *constant); /* false: no constant */
 uint32_t hd_literal_of(hd_builder *b, const hd_node *node);                     /* index in module->literals */
 uint32_t hd_literal_of_constant(hd_builder *b, uint32_t constant);
@@ -302,17 +303,17 @@ void hd_expression_binary(hd_builder *b, hd_node *to, const hd_node *left, const
                           const hd_node * right);
 void hd_expression_choice(hd_builder *b, hd_node *to, const hd_node *test, const hd_node *yes, const hd_node *no);
 
-/* ---- operand.c ---- */
+/* ---- operand.c --------------------------------------------------------------------------------------------------- */
 void hd_build_simple(hd_builder *b, const hd_node *node); /* a NAME or INTEGER that is a whole operand */
 void hd_build_operand(hd_builder *b, const hd_node *node);
 void hd_build_aggregate(hd_builder *b, hd_operand_kind kind, const hd_node *open);
 void hd_build_aggregate_end(hd_builder *b, const hd_node *close);
-void hd_build_vector_pair(hd_builder *b, const hd_node *second); /* {..}|p: behind the vector's end */
-void hd_build_address_word(hd_builder *b, const hd_node *word);  /* [..].unified: behind the address's end */
+void hd_build_vector_pair(hd_builder *b, const hd_node *second); /* {..}|p: after the vector's end */
+void hd_build_address_word(hd_builder *b, const hd_node *word);  /* [..].unified: after the address's end */
 void hd_build_empty(hd_builder *b, const hd_node *open, const hd_node *close);
 void hd_build_address(hd_builder *b, const hd_node *open, const hd_node *base);
 
-/* ---- builder.c ---- */
+/* ---- builder.c --------------------------------------------------------------------------------------------------- */
 hd_tokens hd_build_tokens(hd_builder *b, uint32_t begin, uint32_t end); /* the spellings of a piece of the text */
 void hd_build_statement(hd_builder *b, hd_statement_kind kind, uint32_t index, uint32_t begin, uint32_t end);
 void hd_build_opcode(hd_builder *b, const hd_node *name);
@@ -325,7 +326,7 @@ void hd_build_label(hd_builder *b, const hd_node *name, const hd_node *colon);
 void hd_build_open(hd_builder *b, const hd_node *brace);
 void hd_build_close(hd_builder *b, const hd_node *brace);
 
-/* ---- declare.c ---- */
+/* ---- declare.c --------------------------------------------------------------------------------------------------- */
 uint32_t hd_build_u32(hd_builder *b, const hd_node *number); /* an integer below 2^32, else 0 with a diagnostic */
 void hd_build_declaration(hd_builder *b, const hd_node *space);
 void hd_build_bank(hd_builder *b, const hd_node *space, const hd_node *close);
@@ -342,7 +343,7 @@ void hd_build_registers(hd_builder *b, const hd_node *end);
 hd_symbol *hd_symbol_new(hd_builder *b, const hd_node *name, hd_symbol_kind kind);
 void hd_symbol_measure(hd_builder *b, hd_symbol *symbol); /* its size from type, vector and dimensions */
 
-/* ---- initializer.c ---- */
+/* ---- initializer.c ----------------------------------------------------------------------------------------------- */
 void hd_build_initializer(hd_builder *b, const hd_node *assign);
 void hd_build_initial(hd_builder *b, const hd_node *value);
 void hd_build_initial_open(hd_builder *b, const hd_node *brace);
@@ -350,7 +351,7 @@ void hd_build_initial_close(hd_builder *b, const hd_node *brace);
 void hd_build_field(hd_builder *b, const hd_node *name);
 void hd_initializer_end(hd_builder *b); /* checks the whole against the symbol */
 
-/* ---- header.c ---- */
+/* ---- header.c ---------------------------------------------------------------------------------------------------- */
 void hd_build_header(hd_builder *b, const hd_node *word, bool is_entry);
 void hd_build_function_name(hd_builder *b, const hd_node *name);
 void hd_build_parameter_word(hd_builder *b, const hd_node *word);
@@ -363,10 +364,9 @@ void hd_build_performance(hd_builder *b, const hd_node *word);
 void hd_build_prototype(hd_builder *b, const hd_node *end);
 void hd_build_open_prototype(hd_builder *b); /* one without a semicolon */
 void hd_build_body(hd_builder *b, const hd_node *brace);
-void hd_builder_free_spare(hd_builder *b);
 void hd_build_body_end(hd_builder *b, const hd_node *brace);
 
-/* ---- directive.c ---- */
+/* ---- directive.c ------------------------------------------------------------------------------------------------- */
 void hd_build_version(hd_builder *b, const hd_node *word, const hd_node *number);
 void hd_build_target_word(hd_builder *b, const hd_node *word);
 void hd_build_target(hd_builder *b, const hd_node *word, const hd_node *last);
@@ -388,5 +388,11 @@ void hd_build_table(hd_builder *b, hd_table_kind kind, const hd_node *name);
 void hd_build_table_target(hd_builder *b, const hd_node *name, const hd_node *count);
 void hd_build_table_no_return(hd_builder *b);
 void hd_build_table_end(hd_builder *b, const hd_node *end);
+
+/* The arrays that grow with a body are lent from the builder, so that small functions cost one allocation each and no
+ * growth. At the body's end the function gets its own copy, or, of a long one, the array itself. */
+#define HD_BODY_ARRAYS(apply)                                                                                         \
+    apply(statements) apply(instructions) apply(operands) apply(registers) apply(declarations) apply(register_groups) \
+        apply(labels)
 
 #endif

@@ -77,7 +77,7 @@ void hd_build_align(hd_builder *b, const hd_node *number)
         b->declaration.align = align;
 }
 
-/* ---- types ---- */
+/* ---- types ------------------------------------------------------------------------------------------------------- */
 
 static hd_type type_of(hd_builder *b, const hd_token *word)
 {
@@ -127,7 +127,7 @@ void hd_build_type(hd_builder *b, const hd_node *vector, const hd_node *type)
     if (vector) {
         b->declaration.vector = vector_of(b, &vector->token);
         if (!b->declaration.vector) {
-            declaration_error(b, vector, "only .v2 or .v4 may stand before the type");
+            declaration_error(b, vector, "only .v2 or .v4 may precede the type");
             b->declaration.vector = 1;
         }
     }
@@ -145,7 +145,7 @@ void hd_build_type(hd_builder *b, const hd_node *vector, const hd_node *type)
     b->declaration.count = 0;
 }
 
-/* ---- registers ---- */
+/* ---- registers --------------------------------------------------------------------------------------------------- */
 
 static hd_function *register_owner(hd_builder *b) { return b->function ? b->function : hd_module_globals(b->module); }
 
@@ -189,7 +189,7 @@ void hd_build_registers(hd_builder *b, const hd_node *end)
     hd_build_statement(b, HD_STATEMENT_REGISTERS, f->register_groups.count - 1, b->declaration.begin, end->token.end);
 }
 
-/* ---- variables ---- */
+/* ---- variables --------------------------------------------------------------------------------------------------- */
 
 static uint32_t natural_align(const hd_builder *b)
 {
@@ -220,7 +220,7 @@ hd_symbol *hd_symbol_new(hd_builder *b, const hd_node *name, hd_symbol_kind kind
 /* The function being read is the newest one. */
 static uint32_t current_function(const hd_builder *b) { return b->function ? b->module->functions.count - 1 : HD_NONE; }
 
-/* Whether a variable of this name may stand beside the one there is: one of them is .extern and both are alike. */
+/* Whether a variable of this name may coexist with the one there is: one of them is .extern and both are alike. */
 static bool may_repeat(const hd_symbol *a, const hd_symbol *s)
 {
     bool both_extern_or_one = a->linkage == HD_LINKAGE_EXTERN || s->linkage == HD_LINKAGE_EXTERN;
@@ -250,7 +250,7 @@ void hd_build_declarator(hd_builder *b, const hd_node *name)
     b->declaration.count++;
     b->declaration.type_end = name->token.end;
     if (!b->function && b->linkage == HD_LINKAGE_COMMON && s->space != HD_SPACE_GLOBAL)
-        declaration_error(b, name, ".common variables stand in .global only");
+        declaration_error(b, name, ".common variables are in .global only");
     if (b->function && b->linkage != HD_LINKAGE_NONE)
         declaration_error(b, name, "no linkage inside a function");
     declare_variable(b, name, b->symbol);
@@ -303,7 +303,7 @@ void hd_build_declarator_end(hd_builder *b)
         hd_builder_error(b, BAD_DECLARATION, s->span, "an array without a size, an initializer or .extern");
 }
 
-/* .global .b32 g<4>; declares g0 to g3. g0 stands for the declarator; the others follow behind the group. */
+/* .global .b32 g<4>; declares g0 to g3. g0 stands for the declarator; the others follow after the group. */
 void hd_build_declarator_range(hd_builder *b, const hd_node *name, const hd_node *count, const hd_node *close)
 {
     uint32_t members = hd_build_u32(b, count);

@@ -6,7 +6,7 @@
 
 enum { HD_TARGET_RANGE_LIMIT = 65536 };
 
-/* ---- the head of the module ---- */
+/* ---- the head of the module -------------------------------------------------------------------------------------- */
 
 static void out_of_order(hd_builder *b, const hd_node *word, const char *why)
 {
@@ -35,7 +35,7 @@ void hd_build_version(hd_builder *b, const hd_node *word, const hd_node *number)
             value[part] = value[part] * 10 + (uint32_t)(text[at] - '0');
     }
     if (b->saw_version || b->module->statements.count)
-        out_of_order(b, word, ".version stands once, before all else");
+        out_of_order(b, word, ".version occurs once, before all else");
     b->saw_version = true;
     if (value[0] >= 10)
         bad = true;
@@ -83,7 +83,7 @@ void hd_build_target_word(hd_builder *b, const hd_node *word)
 void hd_build_target(hd_builder *b, const hd_node *word, const hd_node *last)
 {
     if (b->saw_target || !b->saw_version || b->module->statements.count > 1)
-        out_of_order(b, word, ".target stands once, directly behind .version");
+        out_of_order(b, word, ".target occurs once, directly after .version");
     b->saw_target = true;
     push_verbatim(b, HD_VERBATIM_TARGET, HD_NO_NAME, word->token.begin, last->token.end);
 }
@@ -93,7 +93,7 @@ void hd_build_address_size(hd_builder *b, const hd_node *word, const hd_node *nu
     uint32_t bits = hd_build_u32(b, number);
     uint32_t expected = (uint32_t)b->saw_version + b->saw_target;
     if (b->module->statements.count != expected)
-        out_of_order(b, word, ".address_size stands once, directly behind .target");
+        out_of_order(b, word, ".address_size occurs once, directly after .target");
     if (bits != 32 && bits != 64)
         hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(number), "an address has 32 or 64 bits");
     else
@@ -101,7 +101,7 @@ void hd_build_address_size(hd_builder *b, const hd_node *word, const hd_node *nu
     push_verbatim(b, HD_VERBATIM_ADDRESS_SIZE, HD_NO_NAME, word->token.begin, number->token.end);
 }
 
-/* ---- debugging ---- */
+/* ---- debugging --------------------------------------------------------------------------------------------------- */
 
 void hd_build_file(hd_builder *b, const hd_node *word, const hd_node *number, const hd_node *name, const hd_node *stamp)
 {
@@ -137,7 +137,7 @@ void hd_build_verbatim(hd_builder *b, hd_verbatim_kind kind, const hd_node *begi
     push_verbatim(b, kind, HD_NO_NAME, begin->token.begin, end->token.end);
 }
 
-/* Unknown pragmas are kept; this one is known to stand in bodies only. */
+/* Unknown pragmas are kept; this one is known to be in bodies only. */
 void hd_build_pragma(hd_builder *b, const hd_node *string)
 {
     static const char in_bodies[] = "\"enable_smem_spilling\"";
@@ -169,7 +169,7 @@ void hd_build_alias(hd_builder *b, const hd_node *word, const hd_node *alias, co
     push_verbatim(b, HD_VERBATIM_ALIAS, HD_NO_NAME, word->token.begin, end->token.end);
 }
 
-/* ---- .loc ---- */
+/* ---- .loc -------------------------------------------------------------------------------------------------------- */
 
 static uint32_t place_number(hd_builder *b, const hd_node *number)
 {
@@ -252,7 +252,7 @@ void hd_build_inlined(hd_builder *b, const hd_node *end)
     b->module->locations.items[b->location].tokens = tokens;
 }
 
-/* ---- tables of targets, prototypes ---- */
+/* ---- tables of targets, prototypes ------------------------------------------------------------------------------- */
 
 void hd_build_table(hd_builder *b, hd_table_kind kind, const hd_node *name)
 {

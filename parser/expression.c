@@ -2,7 +2,7 @@
  *
  * Integers are 64 bits wide, unsigned where one operand is (shifts: the left one), with C's precedences, which are the
  * grammar's. Shift counts act modulo 64. Floating-point constants know + - * / and comparisons.
- * name + c1 OP c2 is name + (c1 OP c2): the name takes one sum, whatever stands behind the plus. */
+ * name + c1 OP c2 is name + (c1 OP c2): the name takes one sum, whatever follows the plus. */
 #include "parser/builder.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static double as_double(const hd_constant *c)
     return value;
 }
 
-/* ---- numbers ---- */
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 static uint32_t digit_of(char c) { return (uint32_t)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10); }
 
@@ -80,7 +80,7 @@ static void read_number(hd_builder *b, const hd_token *t, hd_constant *c)
     *c = (hd_constant){
         .kind = t->kind == HD_TOKEN_FLOAT ? HD_LITERAL_DECIMAL : HD_LITERAL_SIGNED, .begin = t->begin, .end = t->end};
     if (!t->name)
-        return; /* malformed, and told */
+        return; /* malformed, and reported */
     if (t->kind == HD_TOKEN_WARP_SZ)
         c->bits = 32;
     else if (t->kind == HD_TOKEN_FLOAT)
@@ -89,7 +89,7 @@ static void read_number(hd_builder *b, const hd_token *t, hd_constant *c)
         read_integer(b, text_at(b, t->begin), t->end - t->begin, c);
 }
 
-/* ---- literals of the module ---- */
+/* ---- literals of the module -------------------------------------------------------------------------------------- */
 
 static uint32_t new_literal(hd_builder *b, hd_name key, const hd_constant *c)
 {
@@ -124,15 +124,11 @@ uint32_t hd_literal_of(hd_builder *b, const hd_node *n)
 bool hd_constant_of(hd_builder *b, const hd_node *n, hd_constant *c)
 {
     switch (n->token.kind) {
-    case HD_NODE_CONSTANT:
-        *c = b->constants.items[n->constant];
-        return true;
+    case HD_NODE_CONSTANT: *c = b->constants.items[n->constant]; return true;
     case HD_TOKEN_INTEGER:
     case HD_TOKEN_FLOAT:
-    case HD_TOKEN_WARP_SZ:
-        break;
-    default:
-        return false;
+    case HD_TOKEN_WARP_SZ: break;
+    default: return false;
     }
     uint32_t known = n->token.name ? hd_use_of(b, n->token.name)->meaning : 0;
     if (known) {
@@ -144,7 +140,7 @@ bool hd_constant_of(hd_builder *b, const hd_node *n, hd_constant *c)
     return true;
 }
 
-/* ---- results ---- */
+/* ---- results ----------------------------------------------------------------------------------------------------- */
 
 static void give_constant(hd_builder *b, hd_node *to, uint64_t bits, uint8_t kind, uint32_t begin, uint32_t end)
 {
@@ -177,7 +173,7 @@ static bool is_name(const hd_node *n) { return n->token.kind == HD_TOKEN_NAME ||
 static bool is_plain_name(const hd_node *n) { return is_name(n) && !n->flags; }
 static bool is_bad(const hd_node *n) { return n->token.kind == HD_NODE_BAD; }
 
-/* ---- brackets ---- */
+/* ---- brackets ---------------------------------------------------------------------------------------------------- */
 
 void hd_expression_paren(hd_builder *b, hd_node *to, const hd_node *open, const hd_node *inner, const hd_node *close)
 {
@@ -239,7 +235,7 @@ void hd_expression_generic(hd_builder *b, hd_node *to, const hd_node *word, cons
     hd_name of = hd_full_name(b, &name->token);
     uint32_t end = close->token.end;
     if (strncmp(text_at(b, t.begin), "generic", 7) != 0 || t.end - t.begin != 7) {
-        give_error(b, to, t.begin, end, HD_DIAG_SYNTAX, "only generic(name) may stand here");
+        give_error(b, to, t.begin, end, HD_DIAG_SYNTAX, "only generic(name) may be here");
         return;
     }
     *to = (hd_node){{t.begin, end, HD_NODE_GENERIC, of, HD_NO_INDEX}, HD_NONE, 0};
@@ -265,14 +261,14 @@ void hd_expression_mask(hd_builder *b, hd_node *to, const hd_node *mask, const h
     give_pair(b, to, HD_NODE_MASK, &selector, &selected, end);
 }
 
-/* ---- operators ---- */
+/* ---- operators --------------------------------------------------------------------------------------------------- */
 
 static void negate_name(hd_builder *b, hd_node *to, const hd_node *operator, const hd_node * inner, uint32_t flag)
 {
     hd_node node = *inner;
     if (!is_name(&node) || node.flags) {
         give_error(b, to, operator->token.begin, node.token.end, HD_DIAG_SYNTAX,
-                   "this operator stands before constants and single names only");
+                   "this operator precedes constants and single names only");
         return;
     }
     *to = node; /* the span stays the name's: it is looked up by it */
@@ -290,11 +286,11 @@ void hd_expression_unary(hd_builder *b, hd_node *to, const hd_node *operator, co
         else if (sign == '!' || sign == '-')
             negate_name(b, to, operator, inner, sign == '!' ? HD_NODE_NOT : HD_NODE_MINUS);
         else
-            give_error(b, to, begin, end, HD_DIAG_BAD_EXPRESSION, "this operator stands before constants only");
+            give_error(b, to, begin, end, HD_DIAG_BAD_EXPRESSION, "this operator precedes constants only");
         return;
     }
     if (sign == '-' && inner->token.kind == HD_TOKEN_FLOAT && c.kind != HD_LITERAL_DECIMAL) {
-        give_error(b, to, begin, end, HD_DIAG_SYNTAX, "no minus may stand before the bits of a floating-point number");
+        give_error(b, to, begin, end, HD_DIAG_SYNTAX, "no minus may precede the bits of a floating-point number");
     } else if (is_float_kind(c.kind)) {
         double value = as_double(&c);
         uint64_t bits;
@@ -339,18 +335,12 @@ static uint32_t kind_of(const hd_builder *b, const hd_node *operator)
 static bool compare(uint32_t op, bool less, bool equal)
 {
     switch (op) {
-    case HD_TOKEN_LT:
-        return less;
-    case HD_TOKEN_LE:
-        return less || equal;
-    case HD_TOKEN_GT:
-        return !less && !equal;
-    case HD_TOKEN_GE:
-        return !less;
-    case HD_TOKEN_EQ:
-        return equal;
-    default:
-        return !equal;
+    case HD_TOKEN_LT: return less;
+    case HD_TOKEN_LE: return less || equal;
+    case HD_TOKEN_GT: return !less && !equal;
+    case HD_TOKEN_GE: return !less;
+    case HD_TOKEN_EQ: return equal;
+    default: return !equal;
     }
 }
 
@@ -363,24 +353,12 @@ static const char *fold_integers(uint32_t op, const hd_constant *l, const hd_con
     bool is_unsigned = l->kind == HD_LITERAL_UNSIGNED || r->kind == HD_LITERAL_UNSIGNED;
     out->kind = is_unsigned ? HD_LITERAL_UNSIGNED : HD_LITERAL_SIGNED;
     switch (op) {
-    case HD_TOKEN_STAR:
-        out->bits = a * c;
-        break;
-    case HD_TOKEN_PLUS:
-        out->bits = a + c;
-        break;
-    case HD_TOKEN_MINUS:
-        out->bits = a - c;
-        break;
-    case HD_TOKEN_AND:
-        out->bits = a & c;
-        break;
-    case HD_TOKEN_XOR:
-        out->bits = a ^ c;
-        break;
-    case HD_TOKEN_OR:
-        out->bits = a | c;
-        break;
+    case HD_TOKEN_STAR: out->bits = a * c; break;
+    case HD_TOKEN_PLUS: out->bits = a + c; break;
+    case HD_TOKEN_MINUS: out->bits = a - c; break;
+    case HD_TOKEN_AND: out->bits = a & c; break;
+    case HD_TOKEN_XOR: out->bits = a ^ c; break;
+    case HD_TOKEN_OR: out->bits = a | c; break;
     case HD_TOKEN_ANDAND:
         out->bits = a && c;
         out->kind = HD_LITERAL_SIGNED;
@@ -408,8 +386,7 @@ static const char *fold_integers(uint32_t op, const hd_constant *l, const hd_con
         else
             out->bits = (uint64_t)(op == HD_TOKEN_SLASH ? (int64_t)a / (int64_t)c : (int64_t)a % (int64_t)c);
         break;
-    default:
-        return "this operator does not take integers";
+    default: return "this operator does not take integers";
     }
     return NULL;
 }
@@ -418,20 +395,11 @@ static const char *fold_floats(uint32_t op, double l, double r, hd_constant *out
 {
     double value;
     switch (op) {
-    case HD_TOKEN_STAR:
-        value = l * r;
-        break;
-    case HD_TOKEN_SLASH:
-        value = l / r;
-        break;
-    case HD_TOKEN_PLUS:
-        value = l + r;
-        break;
-    case HD_TOKEN_MINUS:
-        value = l - r;
-        break;
-    default:
-        return "this operator does not take floating-point numbers";
+    case HD_TOKEN_STAR: value = l * r; break;
+    case HD_TOKEN_SLASH: value = l / r; break;
+    case HD_TOKEN_PLUS: value = l + r; break;
+    case HD_TOKEN_MINUS: value = l - r; break;
+    default: return "this operator does not take floating-point numbers";
     }
     memcpy(&out->bits, &value, sizeof value);
     out->kind = HD_LITERAL_DECIMAL;
@@ -470,7 +438,7 @@ static void give_sum(hd_builder *b, hd_node *to, const hd_node *name, const hd_c
     *to = node;
 }
 
-/* What stands left of the operator is no constant. */
+/* What is left of the operator is no constant. */
 static void combine_name(hd_builder *b, hd_node *to, const hd_node *left, uint32_t op, const hd_node *right)
 {
     uint32_t begin = left->token.begin, end = right->token.end;
@@ -511,7 +479,7 @@ static void combine_name(hd_builder *b, hd_node *to, const hd_node *left, uint32
         give_error(b, to, begin, end, HD_DIAG_BAD_ADDRESS,
                    "an offset is added with +; write name+-4 for a negative one");
     } else {
-        give_error(b, to, begin, end, HD_DIAG_BAD_EXPRESSION, "this operator stands between constants only");
+        give_error(b, to, begin, end, HD_DIAG_BAD_EXPRESSION, "this operator is between constants only");
     }
 }
 
@@ -529,7 +497,7 @@ void hd_expression_binary(hd_builder *b, hd_node *to, const hd_node *left, const
         return;
     }
     if (!hd_constant_of(b, right, &r)) {
-        give_error(b, to, begin, end, HD_DIAG_BAD_EXPRESSION, "a name cannot stand in a constant expression");
+        give_error(b, to, begin, end, HD_DIAG_BAD_EXPRESSION, "a name cannot be in a constant expression");
         return;
     }
     const char *why = fold(op, &l, &r, &out);

@@ -18,7 +18,7 @@ void hd_build_header(hd_builder *b, const hd_node *word, bool is_entry)
     b->has_max_threads = b->has_required_threads = b->has_cluster = false;
 }
 
-/* A definition, or a declaration before or behind one. */
+/* A definition, or a declaration before or after one. */
 static void bind_function(hd_builder *b, const hd_node *name, uint32_t symbol)
 {
     const hd_use *use = hd_use_of(b, b->header->name);
@@ -51,7 +51,7 @@ void hd_build_function_name(hd_builder *b, const hd_node *name)
     f->header_span.end = name->token.end;
 }
 
-/* ---- parameters ---- */
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
 
 static bool is_vector_word(const hd_builder *b, const hd_node *word)
 {
@@ -94,21 +94,11 @@ void hd_build_pointer_space(hd_builder *b, const hd_node *word)
         return;
     }
     switch (word->token.kind) {
-    case HD_TOKEN_GLOBAL:
-        b->declaration.pointer_space = HD_SPACE_GLOBAL;
-        break;
-    case HD_TOKEN_SHARED:
-        b->declaration.pointer_space = HD_SPACE_SHARED;
-        break;
-    case HD_TOKEN_LOCAL:
-        b->declaration.pointer_space = HD_SPACE_LOCAL;
-        break;
-    case HD_TOKEN_CONST:
-        b->declaration.pointer_space = HD_SPACE_CONST;
-        break;
-    default:
-        hd_builder_error(b, BAD_DECLARATION, hd_node_span(word), "no space that a pointer leads to");
-        break;
+    case HD_TOKEN_GLOBAL: b->declaration.pointer_space = HD_SPACE_GLOBAL; break;
+    case HD_TOKEN_SHARED: b->declaration.pointer_space = HD_SPACE_SHARED; break;
+    case HD_TOKEN_LOCAL: b->declaration.pointer_space = HD_SPACE_LOCAL; break;
+    case HD_TOKEN_CONST: b->declaration.pointer_space = HD_SPACE_CONST; break;
+    default: hd_builder_error(b, BAD_DECLARATION, hd_node_span(word), "no space that a pointer leads to"); break;
     }
 }
 
@@ -125,7 +115,7 @@ static void register_parameter(hd_builder *b, const hd_node *name)
                         {0, 0},
                         hd_node_span(name)};
     if (f->is_entry)
-        hd_builder_error(b, BAD_DECLARATION, hd_node_span(name), "a kernel's parameters stand in .param");
+        hd_builder_error(b, BAD_DECLARATION, hd_node_span(name), "a kernel's parameters are in .param");
     hd_array_push(&f->declarations, d);
     uint32_t id = f->registers.count;
     for (uint8_t c = 0; c < d.vector; c++) {
@@ -179,7 +169,7 @@ void hd_build_parameter_end(hd_builder *b)
         hd_builder_error(b, BAD_DECLARATION, s->span, "a kernel's parameter has a size");
 }
 
-/* ---- performance directives ---- */
+/* ---- performance directives -------------------------------------------------------------------------------------- */
 
 void hd_build_integer(hd_builder *b, const hd_node *number) { hd_array_push(&b->integers, hd_build_u32(b, number)); }
 
@@ -204,8 +194,8 @@ static bool fits_function(hd_builder *b, const hd_node *word)
     bool for_func = kind == HD_TOKEN_NORETURN || kind == HD_TOKEN_ABI_PRESERVE || kind == HD_TOKEN_ABI_PRESERVE_CONTROL;
     if (for_func == !b->header->is_entry)
         return true;
-    hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(word), "%s stands behind .%s only",
-                     hd_token_text((hd_token_kind)kind), for_func ? "func" : "entry");
+    hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(word), "%s follows .%s only", hd_token_text((hd_token_kind)kind),
+                     for_func ? "func" : "entry");
     return false;
 }
 
@@ -227,38 +217,27 @@ void hd_build_performance(hd_builder *b, const hd_node *word)
         triple(b, word, f->cluster_ctas);
         b->has_cluster = true;
         break;
-    case HD_TOKEN_MINNCTAPERSM:
-        f->min_ctas = single(b, word);
-        break;
-    case HD_TOKEN_MAXNREG:
-        f->max_registers = single(b, word);
-        break;
+    case HD_TOKEN_MINNCTAPERSM: f->min_ctas = single(b, word); break;
+    case HD_TOKEN_MAXNREG: f->max_registers = single(b, word); break;
     case HD_TOKEN_MAXCLUSTERRANK:
     case HD_TOKEN_ABI_PRESERVE:
-    case HD_TOKEN_ABI_PRESERVE_CONTROL:
-        single(b, word);
-        break;
-    case HD_TOKEN_NORETURN:
-        f->no_return = true;
-        break;
+    case HD_TOKEN_ABI_PRESERVE_CONTROL: single(b, word); break;
+    case HD_TOKEN_NORETURN: f->no_return = true; break;
     case HD_TOKEN_MAXNCTAPERSM:
         single(b, word);
         if (b->module->version_major > 2 || (b->module->version_major == 2 && b->module->version_minor >= 1))
             hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(word),
                              ".maxnctapersm ended with PTX 2.1; .minnctapersm took its place");
         break;
-    case HD_TOKEN_BLOCKSARECLUSTERS:
-        b->blocks_are_clusters = *word;
-        break;
-    default:
-        break;
+    case HD_TOKEN_BLOCKSARECLUSTERS: b->blocks_are_clusters = *word; break;
+    default: break;
     }
     if (b->has_max_threads && b->has_required_threads &&
         (word->token.kind == HD_TOKEN_MAXNTID || word->token.kind == HD_TOKEN_REQNTID))
         hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(word), ".maxntid and .reqntid exclude each other");
 }
 
-/* ---- declared before ---- */
+/* ---- declared before --------------------------------------------------------------------------------------------- */
 
 static bool same_symbols(const hd_module *m, uint32_t a, uint32_t other, uint32_t count)
 {
@@ -302,8 +281,7 @@ static void check_prototypes(hd_builder *b)
                 same_symbols(m, f->result_first, g->result_first, f->result_count) &&
                 same_symbols(m, f->parameter_first, g->parameter_first, f->parameter_count) &&
                 same_registers(f, &f->register_results, g, &g->register_results) &&
-                same_registers(f, &f->register_parameters, g, &g->register_parameters) &&
-                same_order(f, g);
+                same_registers(f, &f->register_parameters, g, &g->register_parameters) && same_order(f, g);
     if (same)
         return;
     hd_diagnostic *d = hd_builder_error(b, BAD_DECLARATION, m->symbols.items[f->symbol].span,
@@ -311,7 +289,7 @@ static void check_prototypes(hd_builder *b)
     hd_builder_note(b, d, m->symbols.items[g->symbol].span, "declared before here");
 }
 
-/* ---- bodies ---- */
+/* ---- bodies ------------------------------------------------------------------------------------------------------ */
 
 /* The header is complete: `end` is its { or ;. Opens the function's scope with its parameters. */
 static void finish_header(hd_builder *b, const hd_node *end)
@@ -320,7 +298,7 @@ static void finish_header(hd_builder *b, const hd_node *end)
     f->parameter_count = b->module->symbols.count - f->parameter_first;
     if (f->result_count && f->result_count + f->register_results.count > 1)
         hd_builder_error(b, BAD_DECLARATION, b->module->symbols.items[f->result_first].span,
-                         "a result in .param stands alone; several stand in .reg");
+                         "a result in .param is the only one; several are in .reg");
     check_prototypes(b);
     f->header = hd_build_tokens(b, b->header_begin, end->token.begin);
     f->header_span = (hd_span){b->header_begin, b->previous_end};
@@ -365,12 +343,6 @@ void hd_build_open_prototype(hd_builder *b)
     push_function_statement(b, end);
 }
 
-/* The arrays that grow with a body are lent from the builder, so that small functions cost one allocation each and no
- * growth. At the body's end the function gets its own copy, or, of a long one, the array itself. */
-#define BODY_ARRAYS(apply)                                                                                            \
-    apply(statements) apply(instructions) apply(operands) apply(registers) apply(declarations) apply(register_groups) \
-        apply(labels)
-
 enum { LONG_ARRAY_BYTES = 1 << 20 };
 
 static void lend_arrays(hd_builder *b, hd_function *f)
@@ -384,7 +356,7 @@ static void lend_arrays(hd_builder *b, hd_function *f)
         hd_array_free(&own.field);                            \
         memset(&b->spare.field, 0, sizeof b->spare.field);    \
     }
-    BODY_ARRAYS(LEND)
+    HD_BODY_ARRAYS(LEND)
 #undef LEND
 }
 
@@ -401,16 +373,9 @@ static void keep_arrays(hd_builder *b, hd_function *f)
         if (f->field.count)                                                                                  \
             memcpy(f->field.items, b->spare.field.items, (size_t)f->field.count * sizeof *f->field.items);   \
     }
-    BODY_ARRAYS(KEEP)
+    HD_BODY_ARRAYS(KEEP)
 #undef KEEP
     hd_array_reserve(&f->operands, 1); /* not NULL, also where no instruction has an operand */
-}
-
-void hd_builder_free_spare(hd_builder *b)
-{
-#define FREE(field) hd_array_free(&b->spare.field);
-    BODY_ARRAYS(FREE)
-#undef FREE
 }
 
 static void check_definition(hd_builder *b)
@@ -447,7 +412,7 @@ void hd_build_body_end(hd_builder *b, const hd_node *brace)
 {
     hd_function *f = b->function;
     f->body.end = brace->token.end;
-    hd_labels_settle(b);
+    hd_labels_resolve(b);
     while (b->scopes.count)
         hd_scope_close(b);
     keep_arrays(b, f);

@@ -72,7 +72,7 @@ void hd_build_initial_close(hd_builder *b, const hd_node *brace)
     b->initial_end = brace->token.end;
 }
 
-/* ---- values ---- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static void check_literal(hd_builder *b, const hd_node *n, const hd_constant *c)
 {
@@ -115,8 +115,7 @@ static void push_address(hd_builder *b, const hd_node *n, hd_initializer i)
     if (n->token.kind == HD_NODE_SUM)
         name.end = b->constants.items[n->constant].name_end;
     i.is_generic = n->token.kind == HD_NODE_GENERIC;
-    i.symbol =
-        symbol_of(b, i.is_generic ? n->token.name : hd_full_name(b, &name), (hd_span){n->token.begin, name.end});
+    i.symbol = symbol_of(b, i.is_generic ? n->token.name : hd_full_name(b, &name), (hd_span){n->token.begin, name.end});
     if (class == HD_CLASS_FLOAT)
         initializer_error(b, hd_node_span(n), "an address cannot initialize a floating-point variable");
     hd_array_push(&b->module->initializers, i);
@@ -139,7 +138,7 @@ void hd_build_initial(hd_builder *b, const hd_node *n)
     count_element(b, hd_node_span(n));
     if (b->initial_counts.count < levels(variable(b)) && hd_types[variable(b)->type].class != HD_CLASS_OPAQUE)
         initializer_error(b, hd_node_span(n),
-                          "the values of arrays and vectors stand in braces, one pair for each dimension");
+                          "the values of arrays and vectors are in braces, one pair for each dimension");
     b->initial_end = n->token.end;
     uint32_t kind =
         n->token.kind != HD_NODE_CONSTANT && n->flags ? HD_NODE_COUNT : n->token.kind; /* no !, - or ( ) around names */
@@ -147,19 +146,12 @@ void hd_build_initial(hd_builder *b, const hd_node *n)
     case HD_TOKEN_INTEGER:
     case HD_TOKEN_FLOAT:
     case HD_TOKEN_WARP_SZ:
-    case HD_NODE_CONSTANT:
-        push_literal(b, n);
-        break;
+    case HD_NODE_CONSTANT: push_literal(b, n); break;
     case HD_TOKEN_NAME:
     case HD_NODE_SUM:
-    case HD_NODE_GENERIC:
-        push_address(b, n, (hd_initializer){.mask_shift = HD_NO_MASK});
-        break;
-    case HD_NODE_MASK:
-        push_mask(b, n);
-        break;
-    case HD_NODE_BAD:
-        break;
+    case HD_NODE_GENERIC: push_address(b, n, (hd_initializer){.mask_shift = HD_NO_MASK}); break;
+    case HD_NODE_MASK: push_mask(b, n); break;
+    case HD_NODE_BAD: break;
     default:
         initializer_error(b, hd_node_span(n),
                           "no initial value: a constant, a name, name+constant or generic(name) is");

@@ -1,6 +1,6 @@
 /* Labels. A label is visible in its block and the blocks inside, before and after its definition. So a reference stays
  * open until its function ends, chained by name: a definition takes all references made since its block began, whether
- * they found no label yet or one further out. A jump into a block finds nothing and is told at the function's end.
+ * they found no label yet or one further out. A jump into a block finds nothing and is reported at the function's end.
  * Linear in references, but for labels that are defined again and again in blocks inside each other. */
 #include "parser/builder.h"
 
@@ -71,13 +71,13 @@ static void report_undefined(hd_builder *b, const hd_reference *r)
     for (uint32_t i = 0; i < b->function->labels.count; i++) {
         const hd_label *label = &b->function->labels.items[i];
         if (label->name == r->name) {
-            hd_builder_note(b, d, label->span, "this one stands inside a block that does not hold the reference");
+            hd_builder_note(b, d, label->span, "this one is inside a block that does not contain the reference");
             return;
         }
     }
 }
 
-void hd_labels_settle(hd_builder *b)
+void hd_labels_resolve(hd_builder *b)
 {
     for (uint32_t i = 0; i < b->references.count; i++) {
         const hd_reference *r = &b->references.items[i];

@@ -1,8 +1,8 @@
 /* Writes operands in memory out before scanning; the form is defined in heddle-annotations(7).
  *
- * Texts without "]:" cost one search for it. Else one walk over the text, which knows comments and strings, and copies it once.
- * Constant expressions may have "]:" too (a[1]?b[2]:c): a line with a '?' is left alone, and so is one that begins with a
- * directive. Linear.
+ * Texts without "]:" cost one search for it. Else one walk over the text, which knows comments and strings, and copies
+ * it once. Constant expressions may have "]:" too (a[1]?b[2]:c): a line with a '?' is left alone, and so is one that
+ * begins with a directive. Linear.
  */
 #include "parser/memory_operand.h"
 
@@ -25,7 +25,7 @@ static uint32_t skip_word(const char *line, uint32_t at, uint32_t length)
     return at;
 }
 
-uint32_t hd_line_behind_guard(const char *line, uint32_t length)
+uint32_t hd_line_after_guard(const char *line, uint32_t length)
 {
     uint32_t at = skip_blanks(line, 0, length);
     if (at >= length || line[at] != '@')
@@ -36,15 +36,15 @@ uint32_t hd_line_behind_guard(const char *line, uint32_t length)
     return skip_blanks(line, skip_word(line, at, length), length);
 }
 
-uint32_t hd_line_behind_opcode(const char *line, uint32_t at, uint32_t length)
+uint32_t hd_line_after_opcode(const char *line, uint32_t at, uint32_t length)
 {
     while (at < length && is_opcode(line[at]))
         at++;
     return at;
 }
 
-/* An operand, as offsets in its line: [open, close) the address, [load, load_end) the load's opcode, [load_end, name) blanks, [name, end) the
- * register. */
+/* An operand, as offsets in its line: [open, close) the address, [load, load_end) the load's opcode, [load_end, name)
+ * blanks, [name, end) the register. */
 typedef struct parts {
     uint32_t open, close, load, load_end, name, end;
 } parts;
@@ -53,7 +53,7 @@ static bool begins_line(const char *line, uint32_t opcode, uint32_t at)
 {
     if (opcode >= at || !is_letter(line[opcode]))
         return false;
-    uint32_t end = hd_line_behind_opcode(line, opcode, at);
+    uint32_t end = hd_line_after_opcode(line, opcode, at);
     for (uint32_t i = end; i < at; i++)
         if (strchr(";{}:\"/", line[i]))
             return false;
@@ -70,15 +70,16 @@ static const char *find_parts(const char *line, uint32_t length, uint32_t from, 
     while (before > from && is_blank(line[before - 1]))
         before--;
     if (before == from || line[before - 1] != ',')
-        return "an operand in memory is an address in brackets behind a comma";
+        return "an operand in memory is an address in brackets after a comma";
     p->load = at + 2;
-    p->load_end = hd_line_behind_opcode(line, p->load, length);
+    p->load_end = hd_line_after_opcode(line, p->load, length);
     if (p->load_end - p->load < 4 || memcmp(line + p->load, "ld.", 3) != 0)
-        return "behind the ':' of an operand in memory stands its load: [address]:ld.global.f32 %f1";
+        return "the ':' of an operand in memory is followed by its load: [address]:ld.global.f32 %f1";
     p->name = skip_blanks(line, p->load_end, length);
     p->end = skip_word(line, p->name, length);
     if (p->name == p->load_end || p->end == p->name)
-        return "behind the load of an operand in memory stands the register that it names: [address]:ld.global.f32 %f1";
+        return "the load of an operand in memory is followed by the register that it names: [address]:ld.global.f32 "
+               "%f1";
     uint32_t next = skip_blanks(line, p->end, length);
     if (next >= length || (line[next] != ',' && line[next] != ';'))
         return "a comma or semicolon follows the register of an operand in memory";
@@ -94,11 +95,12 @@ static uint32_t find_next(const char *line, uint32_t from, uint32_t length)
     return length;
 }
 
-static const char *find_all(const char *line, uint32_t length, uint32_t opcode, uint32_t at, parts all[HD_MEMORY_OPERANDS], uint32_t *count)
+static const char *find_all(const char *line, uint32_t length, uint32_t opcode, uint32_t at,
+                            parts all[HD_MEMORY_OPERANDS], uint32_t *count)
 {
     *count = 0;
     if (!begins_line(line, opcode, at))
-        return "an instruction with an operand in memory begins its line, and nothing but its guard stands before it";
+        return "an instruction with an operand in memory begins its line, and nothing but its guard precedes it";
     for (uint32_t from = opcode; at < length; at = find_next(line, from, length)) {
         if (*count == HD_MEMORY_OPERANDS)
             return "an instruction takes at most 8 operands from memory";
@@ -110,11 +112,11 @@ static const char *find_all(const char *line, uint32_t length, uint32_t opcode, 
     return NULL;
 }
 
-const char *hd_expand_memory_operand(hd_writer *out, const char *line, uint32_t length, uint32_t at, const char *line_end,
-                                     uint32_t joined[HD_MEMORY_OPERANDS], uint32_t *count)
+const char *hd_expand_memory_operand(hd_writer *out, const char *line, uint32_t length, uint32_t at,
+                                     const char *line_end, uint32_t joined[HD_MEMORY_OPERANDS], uint32_t *count)
 {
     parts all[HD_MEMORY_OPERANDS];
-    uint32_t opcode = hd_line_behind_guard(line, length), copied = 0;
+    uint32_t opcode = hd_line_after_guard(line, length), copied = 0;
     const char *fault = find_all(line, length, opcode, at, all, count);
     if (fault)
         return fault;
@@ -139,12 +141,12 @@ const char *hd_expand_memory_operand(hd_writer *out, const char *line, uint32_t 
     return NULL;
 }
 
-/* ---- the text --------------------------------------------------------------------------------------------------------- */
+/* ---- the text ---------------------------------------------------------------------------------------------------- */
 
 typedef struct expander {
     const char *text;
-    uint32_t length, copied; /* all before is in the output */
-    hd_span line;            /* the one that was looked at last */
+    uint32_t length, copied;  /* all before is in the output */
+    hd_span line;             /* the one that was looked at last */
     uint32_t first, question; /* of it: what begins it, and its first '?' */
     hd_writer out;
     hd_u32_array joined;
@@ -161,8 +163,8 @@ static const char *closing(const char *text)
     return text[0] == '"' ? "\"" : NULL;
 }
 
-/* The first "]:" of [at, end) that is in no comment or string; `end` where there is none, or what opens a comment or a string
- * leads behind it. */
+/* The first "]:" of [at, end) that is in no comment or string; `end` where there is none, or what opens a comment or a
+ * string leads after it. */
 static uint32_t find_colon(const char *text, uint32_t at, uint32_t end)
 {
     while (at < end) {
@@ -214,7 +216,8 @@ static void expand_line(expander *e, uint32_t at)
     uint32_t next = line.end < e->length ? line.end + 1 : line.end;
     const char *line_end = next == line.end ? "" : end < line.end ? "\r\n" : "\n";
     hd_write(&e->out, e->text + e->copied, before);
-    const char *fault = hd_expand_memory_operand(&e->out, e->text + line.begin, end - line.begin, at - line.begin, line_end, joined, &count);
+    const char *fault = hd_expand_memory_operand(&e->out, e->text + line.begin, end - line.begin, at - line.begin,
+                                                 line_end, joined, &count);
     if (fault) {
         hd_report(e->diagnostics, HD_DIAG_BAD_ANNOTATION, e->source, (hd_span){at + 1, at + 2}, "%s", fault);
         e->ok = false;
@@ -245,7 +248,8 @@ static void replace(expander *e)
 
 bool hd_expand_memory_operands(hd_source *source, hd_diagnostics *diagnostics)
 {
-    expander e = {.text = source->text, .length = source->length, .source = source, .diagnostics = diagnostics, .ok = true};
+    expander e = {
+        .text = source->text, .length = source->length, .source = source, .diagnostics = diagnostics, .ok = true};
     if (!memmem(e.text, e.length, "]:", 2))
         return true;
     hd_writer_to_memory(&e.out);

@@ -20,7 +20,7 @@ static void push_literal(hd_builder *b, uint32_t literal, uint32_t begin)
     hd_array_push(&b->function->operands, o);
 }
 
-/* A mistake was told; something has to stand there. */
+/* A mistake was reported; something has to be there. */
 static void push_broken(hd_builder *b, const hd_node *n)
 {
     b->broken = true;
@@ -31,7 +31,7 @@ static const hd_form *form_of(const hd_builder *b) { return &b->module->forms.it
 
 static const char *text_of(const hd_builder *b, const hd_token *t) { return hd_builder_source(b)->text + t->begin; }
 
-/* ---- names ---- */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 static bool is_canonical(const hd_builder *b, const hd_token *t)
 {
@@ -157,7 +157,7 @@ static void push_dotted(hd_builder *b, const hd_node *n)
     hd_lexer_next(&parts, &name);
     hd_lexer_next(&parts, &selector);
     if (hd_lexer_next(&parts, &rest) != HD_TOKEN_END) {
-        hd_builder_error(b, BAD_VECTOR, hd_node_span(n), "more than one selector behind a name");
+        hd_builder_error(b, BAD_VECTOR, hd_node_span(n), "more than one selector after a name");
         push_broken(b, n);
         return;
     }
@@ -178,35 +178,22 @@ static void push_name(hd_builder *b, const hd_node *n)
 {
     hd_binding binding = hd_lookup(b, &n->token);
     switch ((hd_binding_kind)binding.kind) {
-    case HD_BIND_REGISTER:
-        push_register(b, n, &n->token, binding.value);
-        break;
-    case HD_BIND_SYMBOL:
-        push(b, HD_OPERAND_SYMBOL, binding.value, n);
-        break;
-    case HD_BIND_SREG:
-        push(b, HD_OPERAND_SREG, binding.value, n)->extra = HD_NONE;
-        break;
-    case HD_BIND_TABLE:
-        push(b, HD_OPERAND_TABLE, binding.value, n);
-        break;
+    case HD_BIND_REGISTER: push_register(b, n, &n->token, binding.value); break;
+    case HD_BIND_SYMBOL: push(b, HD_OPERAND_SYMBOL, binding.value, n); break;
+    case HD_BIND_SREG: push(b, HD_OPERAND_SREG, binding.value, n)->extra = HD_NONE; break;
+    case HD_BIND_TABLE: push(b, HD_OPERAND_TABLE, binding.value, n); break;
     case HD_BIND_LABEL:
-    case HD_BIND_NONE:
-        push_label(b, n);
-        break;
+    case HD_BIND_NONE: push_label(b, n); break;
     case HD_BIND_DECLARED:
-    case HD_BIND_GLOBAL: /* outside a function */
-        push_broken(b, n);
-        break;
+    case HD_BIND_GLOBAL: /* outside a function */ push_broken(b, n); break;
     }
 }
 
-/* ---- what is more than a name ---- */
+/* ---- what is more than a name ------------------------------------------------------------------------------------ */
 
 static bool in_address(const hd_builder *b)
 {
-    return b->aggregates.count &&
-           b->function->operands.items[hd_array_last(&b->aggregates)].kind == HD_OPERAND_ADDRESS;
+    return b->aggregates.count && b->function->operands.items[hd_array_last(&b->aggregates)].kind == HD_OPERAND_ADDRESS;
 }
 
 /* name + constant */
@@ -280,21 +267,11 @@ static void push_node(hd_builder *b, const hd_node *n)
     case HD_TOKEN_FLOAT:
     case HD_TOKEN_WARP_SZ:
     case HD_NODE_CONSTANT:
-    case HD_NODE_BAD:
-        push_part(b, n);
-        break;
-    case HD_NODE_SUM:
-        push_sum(b, n);
-        break;
-    case HD_NODE_SUBSCRIPT:
-        push_compound(b, n, HD_OPERAND_ADDRESS, HD_OPERAND_BARE);
-        break;
-    case HD_NODE_PAIR:
-        push_compound(b, n, HD_OPERAND_PAIR, 0);
-        break;
-    default:
-        refuse(b, n, "this form of an address stands only in initializers");
-        break;
+    case HD_NODE_BAD: push_part(b, n); break;
+    case HD_NODE_SUM: push_sum(b, n); break;
+    case HD_NODE_SUBSCRIPT: push_compound(b, n, HD_OPERAND_ADDRESS, HD_OPERAND_BARE); break;
+    case HD_NODE_PAIR: push_compound(b, n, HD_OPERAND_PAIR, 0); break;
+    default: refuse(b, n, "this form of an address is for initializers only"); break;
     }
     if (n->flags & HD_NODE_NOT)
         b->function->operands.items[at].flags |= HD_OPERAND_NOT;
@@ -326,7 +303,7 @@ static void push_parenthesized(hd_builder *b, const hd_node *n)
     if (n->token.kind == HD_NODE_CONSTANT || n->token.kind == HD_NODE_BAD)
         push_node(b, &inner);
     else
-        refuse(b, n, "parentheses stand around constants and the lists of calls only");
+        refuse(b, n, "parentheses enclose constants and the lists of calls only");
 }
 
 void hd_build_simple(hd_builder *b, const hd_node *n)
@@ -353,7 +330,7 @@ void hd_build_operand(hd_builder *b, const hd_node *n)
         push_node(b, n);
 }
 
-/* ---- brackets ---- */
+/* ---- brackets ---------------------------------------------------------------------------------------------------- */
 
 void hd_build_aggregate(hd_builder *b, hd_operand_kind kind, const hd_node *open)
 {

@@ -1,6 +1,7 @@
-/* hd_parse_ptx: text to module. Runs the grammar once, then checks what only the end of the text tells. */
+/* hd_parse_ptx: text to module. Runs the grammar once, then checks what only the end of the text reports. */
 #include "parser/builder.h"
 #include "parser/memory_operand.h"
+#include "parser/recognize.h"
 
 static hd_span whole(const hd_source *source) { return (hd_span){0, source->length ? 1 : 0}; }
 
@@ -17,11 +18,11 @@ static void check_head(hd_builder *b)
     else if (!b->saw_version)
         hd_builder_error(b, MISSING_VERSION, whole(m->source), "a module starts with .version");
     else if (!b->saw_target && !b->saw_other)
-        hd_builder_error(b, BAD_TARGET, whole(m->source), "a module has a .target behind its .version");
+        hd_builder_error(b, BAD_TARGET, whole(m->source), "a module has a .target after its .version");
     else if (b->wants_debug && !b->saw_debug)
         hd_builder_error(b, BAD_TARGET, whole(m->source), ".target debug without a .section of debug information");
     else if (!b->saw_target)
-        hd_builder_error(b, MISSING_TARGET, whole(m->source), "no .target behind .version");
+        hd_builder_error(b, MISSING_TARGET, whole(m->source), "no .target after .version");
 }
 
 hd_module *hd_parse_ptx(hd_source *source, const hd_parse_options *options, hd_diagnostics *diagnostics)
@@ -29,13 +30,15 @@ hd_module *hd_parse_ptx(hd_source *source, const hd_parse_options *options, hd_d
     hd_module *module = hd_module_new(source, diagnostics);
     module->strict = options->strict;
     uint32_t errors = diagnostics->error_count;
-    bool expanded = hd_expand_memory_operands(source, diagnostics);
+    bool foreign = hd_refuse_foreign(source, diagnostics);
+    bool expanded = !foreign && hd_expand_memory_operands(source, diagnostics);
     hd_builder builder;
     hd_builder_init(&builder, module, options);
     if (expanded)
         hd_ptx_parse(&builder);
     hd_builder_end(&builder);
-    check_head(&builder);
+    if (!foreign)
+        check_head(&builder);
     hd_builder_free(&builder);
     hd_module_index(module);
     if (!options->ignore_annotations && diagnostics->error_count == errors)

@@ -45,7 +45,7 @@ static void hd_ptx_error(hd_builder *b, const char *message) { hd_builder_exhaus
 %token MAXNTID REQNTID MINNCTAPERSM MAXNCTAPERSM MAXNREG
 %token EXPLICITCLUSTER REQNCTAPERCLUSTER MAXCLUSTERRANK BLOCKSARECLUSTERS
 %token NORETURN ABI_PRESERVE ABI_PRESERVE_CONTROL HEDDLE RESYNC
-%token SIMPLE /* a NAME or INTEGER that is a whole operand: behind the opcode or a comma, before a comma, ; or } */
+%token SIMPLE /* a NAME or INTEGER that is a whole operand: after the opcode or a comma, before a comma, ; or } */
 
 %precedence PROTOTYPE_ENDS /* a .pragma after a function's header belongs to the header */
 %precedence PRAGMA
@@ -302,7 +302,7 @@ expression: NAME
 
 %%
 
-/* Names the tokens that could have stood here, where they are few. */
+/* Names the tokens that could have been here, where they are few. */
 static int yyreport_syntax_error(const yypcontext_t *context, hd_builder *b)
 {
     enum { FEW = 4 };

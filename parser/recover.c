@@ -1,7 +1,7 @@
 /* Between scanner and grammar: hands in tokens, limits nesting, turns syntax errors into messages, and after one skips
  * to where the next statement starts.
  *
- * Resynchronising. In a body a statement ends behind the next ; and before the next }, {, directive or name that is
+ * Resynchronising. In a body a statement ends after the next ; and before the next }, {, directive or name that is
  * first on its line. Outside, whole {...} blocks are passed over up to the next directive that starts a module item. */
 #include "parser/builder.h"
 
@@ -30,14 +30,12 @@ static bool starts_item(uint32_t kind)
     case HD_TOKEN_EXTERN:
     case HD_TOKEN_VISIBLE:
     case HD_TOKEN_WEAK:
-    case HD_TOKEN_COMMON:
-        return true;
-    default:
-        return false;
+    case HD_TOKEN_COMMON: return true;
+    default: return false;
     }
 }
 
-/* What can stand only where a new function or module-scope variable starts: in a body, a } is missing before it. */
+/* What can be only where a new function or module-scope variable starts: in a body, a } is missing before it. */
 static bool starts_function(uint32_t kind)
 {
     return kind == HD_TOKEN_ENTRY || kind == HD_TOKEN_FUNC || kind == HD_TOKEN_VISIBLE || kind == HD_TOKEN_EXTERN;
@@ -96,11 +94,11 @@ static void skip_in_module(hd_builder *b, hd_node *node)
 /* The offending token once more, whole. */
 static void read_again(hd_builder *b, hd_node *node)
 {
-    hd_diagnostics *told = b->lexer.diagnostics;
-    b->lexer.diagnostics = NULL; /* what is wrong inside it is told already */
+    hd_diagnostics *saved = b->lexer.diagnostics;
+    b->lexer.diagnostics = NULL; /* what is wrong inside it is reported already */
     b->lexer.cursor = b->last_begin;
     hd_lexer_next(&b->lexer, &node->token);
-    b->lexer.diagnostics = told;
+    b->lexer.diagnostics = saved;
     node->constant = HD_NONE;
     node->flags = 0;
 }
@@ -243,7 +241,7 @@ static void unterminated(hd_builder *b, hd_span span)
     hd_builder_note(b, d, ((hd_span){begin, begin + 1}), "the block starts here");
 }
 
-/* The last thing told is a comment or string that takes in the rest of the text. */
+/* The last thing reported is a comment or string that takes in the rest of the text. */
 static bool ends_in_token(const hd_builder *b)
 {
     const hd_diagnostic *last = b->module->diagnostics->last;
@@ -262,7 +260,7 @@ void hd_builder_syntax_error(hd_builder *b, uint32_t kind, const uint32_t *expec
 {
     hd_span span = {b->last_begin, b->last_end};
     b->resync = b->unusual = true;
-    if (b->stopped) /* told already */
+    if (b->stopped) /* reported already */
         return;
     if (kind == HD_TOKEN_END)
         b->stopped = true;

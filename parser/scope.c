@@ -67,7 +67,7 @@ void hd_scope_close(hd_builder *b)
         end_function_names(b);
 }
 
-/* ---- ranges ---- */
+/* ---- ranges ------------------------------------------------------------------------------------------------------ */
 
 static uint32_t new_radix_node(hd_builder *b, uint32_t words)
 {
@@ -160,7 +160,7 @@ static uint32_t any_covering_range(hd_builder *b, const hd_token *token, uint32_
     return best;
 }
 
-/* ---- looking up ---- */
+/* ---- looking up -------------------------------------------------------------------------------------------------- */
 
 static hd_binding bind_sreg(hd_builder *b, hd_name name, const hd_token *token)
 {
@@ -196,8 +196,7 @@ static hd_binding plain_binding(hd_builder *b, hd_name name, const hd_token *tok
     case HD_BIND_SYMBOL:
     case HD_BIND_LABEL:
     case HD_BIND_TABLE:
-    case HD_BIND_SREG:
-        break;
+    case HD_BIND_SREG: break;
     }
     return (hd_binding){use->kind, use->value};
 }
@@ -220,27 +219,20 @@ hd_binding hd_lookup_slow(hd_builder *b, const hd_token *token)
     return plain_binding(b, name, token);
 }
 
-/* ---- declaring ---- */
+/* ---- declaring --------------------------------------------------------------------------------------------------- */
 
 static hd_span place_of(const hd_builder *b, hd_binding_kind kind, uint32_t value)
 {
     const hd_function *f = b->function ? b->function : b->module->globals;
     switch (kind) {
-    case HD_BIND_DECLARED:
-        return f->declarations.items[value].span;
-    case HD_BIND_REGISTER:
-        return f->declarations.items[f->registers.items[value].declaration].span;
-    case HD_BIND_GLOBAL:
-        return b->module->globals->declarations.items[value].span;
-    case HD_BIND_SYMBOL:
-        return b->module->symbols.items[value].span;
-    case HD_BIND_LABEL:
-        return f->labels.items[value].span;
-    case HD_BIND_TABLE:
-        return f->tables.items[value].span;
+    case HD_BIND_DECLARED: return f->declarations.items[value].span;
+    case HD_BIND_REGISTER: return f->declarations.items[f->registers.items[value].declaration].span;
+    case HD_BIND_GLOBAL: return b->module->globals->declarations.items[value].span;
+    case HD_BIND_SYMBOL: return b->module->symbols.items[value].span;
+    case HD_BIND_LABEL: return f->labels.items[value].span;
+    case HD_BIND_TABLE: return f->tables.items[value].span;
     case HD_BIND_NONE:
-    case HD_BIND_SREG:
-        break;
+    case HD_BIND_SREG: break;
     }
     return (hd_span){0, 0};
 }

@@ -4,7 +4,7 @@
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
-/* Marks operand `index` and its elements; the index behind them. */
+/* Marks operand `index` and its elements; the index after them. */
 static uint32_t mark_places(const hd_operand *operands, uint32_t index, uint8_t place, uint8_t *places)
 {
     const hd_operand *o = &operands[index];

@@ -1,4 +1,4 @@
-/* Changing instructions in place: what the clean-up passes share. Private to passes/.
+/* Changing instructions in place: what the simplification passes share. Private to passes/.
  *
  * A change that the instruction table does not allow is not made, and nothing is reported: the passes try.
  */
@@ -10,7 +10,7 @@
 
 enum { HD_REWRITE_OPERANDS = 64 }; /* instructions with more operands (flat) are left alone */
 
-/* How an operand stands in its instruction. */
+/* How an operand is in its instruction. */
 typedef enum hd_operand_place {
     HD_PLACE_SCALAR,  /* on its own at top level, or in a pair */
     HD_PLACE_BASE,    /* base of an address */
@@ -35,7 +35,8 @@ hd_operand hd_rewrite_integer(hd_module *module, uint64_t bits, uint32_t width);
 /* A stem that no register name of the function begins with: "%name" or "%nameN_". In the arena. */
 const char *hd_rewrite_stem(const hd_function *function, const char *name, hd_arena *arena);
 /* Declares registers of inner scopes ({ .reg .b32 t; .. }) anew for the whole body, under names of their own, so that
- * they may be read anywhere and hide nothing. true where there were any. Vector registers stay: *vectors tells of them.
+ * they may be read anywhere and hide nothing. true where there were any. Vector registers stay: *vectors reports of
+ * them.
  */
 bool hd_rewrite_hoist(hd_function *function, hd_arena *arena, bool *vectors);
 /* Appends the variables of inner scopes, which cannot be named outside, but for parameters of calls. */

@@ -1,5 +1,7 @@
 /* Reads GPU descriptions: see gpu.h. */
 #include "target/gpu.h"
+
+#include "base/suggest.h"
 #include <stdio.h>
 
 const char *const hd_energy_keys[HD_ENERGY_COUNT] = {
@@ -16,7 +18,10 @@ typedef struct hd_limit_row {
     bool needed;
 } hd_limit_row;
 
-#define LIMIT(name, minimum, maximum, needed) {#name, offsetof(hd_gpu_limits, name), minimum, maximum, needed}
+#define LIMIT(name, minimum, maximum, needed)                          \
+    {                                                                  \
+#name, offsetof(hd_gpu_limits, name), minimum, maximum, needed \
+    }
 static const hd_limit_row limit_rows[] = {
     LIMIT(sms, 1, 4096, false),
     LIMIT(warps_per_sm, 1, 1024, true),
@@ -80,7 +85,8 @@ static bool read_energy(const hd_yaml_node *node, hd_energy_figure *figure)
     if (!hd_yaml_mapping(node) || !hd_yaml_known_keys(node, keys, 3))
         return false;
     const hd_yaml_node *dynamic = hd_yaml_need(node, "dynamic_pj"), *leakage = hd_yaml_get(node, "leakage_mw");
-    figure->known = hd_yaml_double(dynamic, &figure->dynamic_pj) && hd_yaml_string(hd_yaml_need(node, "source"), &figure->source) &&
+    figure->known = hd_yaml_double(dynamic, &figure->dynamic_pj) &&
+                    hd_yaml_string(hd_yaml_need(node, "source"), &figure->source) &&
                     (!leakage || hd_yaml_double(leakage, &figure->leakage_mw));
     if (figure->known && !(figure->dynamic_pj >= 0 && figure->dynamic_pj < 1e9)) {
         hd_yaml_error(dynamic, HD_DIAG_BAD_VALUE, "an energy lies between 0 and 1e9 pJ");
@@ -125,7 +131,8 @@ static bool read_design(const hd_yaml_node *node, hd_register_file_design *d)
     double *const numbers[] = {&d->banks, &d->bank_size, &d->capacity, &d->area, &d->power, &d->latency};
     if (!hd_yaml_mapping(node) || !hd_yaml_known_keys(node, keys, 8))
         return false;
-    bool good = hd_yaml_string(hd_yaml_need(node, "cell"), &d->cell) && hd_yaml_string(hd_yaml_need(node, "network"), &d->network);
+    bool good = hd_yaml_string(hd_yaml_need(node, "cell"), &d->cell) &&
+                hd_yaml_string(hd_yaml_need(node, "network"), &d->network);
     for (uint32_t i = 0; i < 6 && good; i++) {
         const hd_yaml_node *number = hd_yaml_need(node, keys[2 + i]);
         good = hd_yaml_double(number, numbers[i]);
@@ -159,7 +166,8 @@ static bool read_register_file(const hd_yaml_node *node, hd_gpu *gpu)
     if (!node)
         return true;
     return hd_yaml_mapping(node) && hd_yaml_known_keys(node, keys, 2) &&
-           hd_yaml_u32(hd_yaml_need(node, "banks"), 1, 1024, &gpu->register_banks) && read_designs(hd_yaml_get(node, "designs"), gpu);
+           hd_yaml_u32(hd_yaml_need(node, "banks"), 1, 1024, &gpu->register_banks) &&
+           read_designs(hd_yaml_get(node, "designs"), gpu);
 }
 
 static bool read_gpu(hd_gpu *gpu)
@@ -222,10 +230,14 @@ static hd_yaml *read_built_in(const char *name, hd_diagnostics *diagnostics)
     if (file)
         return hd_yaml_from_memory(file->name, file->text, file->length, diagnostics);
     hd_arena arena = {0};
-    char *known = hd_arena_string(&arena, "", 0);
-    for (uint32_t i = 0; i < hd_gpu_file_count; i++)
+    hd_suggestion near = hd_suggest(name);
+    char *known = hd_arena_string(&arena, "", 0), phrase[HD_SUGGEST_PHRASE];
+    for (uint32_t i = 0; i < hd_gpu_file_count; i++) {
         known = hd_arena_printf(&arena, "%s%s%s", known, i ? ", " : "", hd_gpu_files[i].name);
-    hd_diagnostic *d = hd_report(diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0}, "no GPU is called '%s'", name);
+        hd_suggest_from(&near, hd_gpu_files[i].name);
+    }
+    hd_diagnostic *d = hd_report(diagnostics, HD_DIAG_UNKNOWN_GPU, NULL, (hd_span){0, 0}, "no GPU is called '%s'%s",
+                                 name, hd_suggest_phrase(&near, phrase));
     hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "known are %s, and description files (*.yaml)", known);
     hd_arena_free(&arena);
     return NULL;

@@ -1,15 +1,19 @@
 /* Occupancy: see occupancy.h. Each limit alone says how many CTAs an SM holds at a time; the smallest counts.
  *
  *   warps      warps of the SM / warps of a CTA
- *   registers  a warp gets its registers in units, within one sub-core: units of a sub-core / units of a warp, times the
- *              sub-cores, are the warps that the registers hold. A launch is refused where the CTA's warps, rounded up to
+ *   registers  a warp gets its registers in units, within one sub-core: units of a sub-core / units of a warp, times
+ *              the
+ *              sub-cores, are the warps that the registers hold. A launch is refused where the CTA's warps, rounded up
+ *                to
  *              the sub-cores, would take more registers than a CTA may have: so the hardware checks it.
- *   shared     bytes of a CTA, with what the driver keeps of them, in units; all of the SM's shared memory counts, as when
+ *   shared     bytes of a CTA, with what the driver keeps of them, in units; all of the SM's shared memory counts, as
+ *              when
  *              no other division between it and the L1 cache is asked for
  *   barriers   of the SM / of a CTA, where the description counts them
  *
  * Clusters, partitioned global caching (5.x and 6.x) and other divisions of shared memory and cache are not handled.
- * Constant time; a cliff takes as many steps as the number of registers has bits, because CTAs never grow with registers.
+ * Constant time; a cliff takes as many steps as the number of registers has bits, because CTAs never grow with
+ * registers.
  */
 #include "target/occupancy.h"
 
@@ -20,10 +24,7 @@ const char *const hd_limiter_names[HD_LIMITER_COUNT] = {
     [HD_LIMITER_SHARED] = "shared", [HD_LIMITER_BARRIERS] = "barriers", [HD_LIMITER_IMPOSSIBLE] = "impossible",
 };
 
-static uint64_t round_up(uint64_t value, uint64_t unit)
-{
-    return (value + unit - 1) / unit * unit;
-}
+static uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 static uint32_t warps_of(const hd_occupancy_use *use)
 {
@@ -64,7 +65,8 @@ static uint32_t by_registers(const hd_gpu_limits *limits, const hd_occupancy_use
 
 static uint32_t by_shared(const hd_gpu_limits *limits, const hd_occupancy_use *use, const char **why)
 {
-    uint64_t bytes = round_up((uint64_t)use->shared_bytes + limits->shared_reserved_bytes_per_cta, limits->shared_unit_bytes);
+    uint64_t bytes =
+        round_up((uint64_t)use->shared_bytes + limits->shared_reserved_bytes_per_cta, limits->shared_unit_bytes);
     if (use->shared_bytes > limits->shared_bytes_per_cta)
         return refuse(why, "more shared memory than a CTA may have");
     if (!bytes)
@@ -114,7 +116,8 @@ static hd_occupancy_cliff cliff_at(const hd_gpu_limits *limits, const hd_occupan
 }
 
 /* The largest number in [low, high] with at least `ctas` CTAs; `low` has them. */
-static uint32_t last_with(const hd_gpu_limits *limits, const hd_occupancy_use *use, uint32_t low, uint32_t high, uint32_t ctas)
+static uint32_t last_with(const hd_gpu_limits *limits, const hd_occupancy_use *use, uint32_t low, uint32_t high,
+                          uint32_t ctas)
 {
     while (low < high) {
         uint32_t middle = high - (high - low) / 2;
@@ -146,7 +149,8 @@ uint32_t hd_occupancy_sweep(const hd_gpu_limits *limits, const hd_occupancy_use 
 {
     uint32_t count = 0;
     hd_occupancy_use other = *use;
-    for (other.threads = WARP_THREADS; other.threads <= limits->threads_per_cta && count < most; other.threads += WARP_THREADS)
+    for (other.threads = WARP_THREADS; other.threads <= limits->threads_per_cta && count < most;
+         other.threads += WARP_THREADS)
         rows[count++] = hd_occupancy_of(limits, &other);
     return count;
 }

@@ -1,6 +1,6 @@
-/* Occupancy: how many CTAs and warps of a kernel an SM holds at a time, what limits it, and what a register or a warp more
- * or less would change. Arithmetic of cuda_occupancy.h (CUDA 13.0), from the limits of a GPU description; the machines of
- * the papers have descriptions too. */
+/* Occupancy: how many CTAs and warps of a kernel an SM holds at a time, what limits it, and what a register or a warp
+ * more or less would change. Arithmetic of cuda_occupancy.h (CUDA 13.0), from the limits of a GPU description; the
+ * machines of the papers have descriptions too. */
 #ifndef HD_TARGET_OCCUPANCY_H
 #define HD_TARGET_OCCUPANCY_H
 
@@ -26,16 +26,18 @@ typedef struct hd_occupancy_use { /* what a kernel needs */
 } hd_occupancy_use;
 
 typedef struct hd_occupancy {
-    uint32_t ctas, warps;      /* of an SM at a time */
-    double fraction;           /* warps of the SM's most, 0 to 1 */
+    uint32_t ctas, warps; /* of an SM at a time */
+    double fraction;      /* warps of the SM's most, 0 to 1 */
     hd_limiter limiter;
-    uint32_t by[HD_LIMITER_COUNT]; /* CTAs that each limit alone would allow; UINT32_MAX: no limit (so IMPOSSIBLE, or 0) */
-    const char *impossible;    /* why ctas is 0: "more threads than a CTA may have" ...; else NULL */
+    /* CTAs that each limit alone would allow; UINT32_MAX: no limit (so IMPOSSIBLE, or 0) */
+    uint32_t by[HD_LIMITER_COUNT];
+    const char *impossible; /* why ctas is 0: "more threads than a CTA may have" ...; else NULL */
 } hd_occupancy;
 
 hd_occupancy hd_occupancy_of(const hd_gpu_limits *limits, const hd_occupancy_use *use);
 
-/* The next number of registers in that direction at which the number of resident CTAs changes; at least one register. */
+/* The next number of registers in that direction at which the number of resident CTAs changes; at least one
+ * register. */
 typedef struct hd_occupancy_cliff {
     bool exists;
     uint32_t registers;
@@ -47,7 +49,9 @@ hd_occupancy_cliff hd_occupancy_gain(const hd_gpu_limits *limits, const hd_occup
  * thread may have leaves none (then.impossible). */
 hd_occupancy_cliff hd_occupancy_loss(const hd_gpu_limits *limits, const hd_occupancy_use *use);
 
-/* One row for each block size that is a multiple of 32 up to the most: into rows[0..], at most `most` of them; how many. */
-uint32_t hd_occupancy_sweep(const hd_gpu_limits *limits, const hd_occupancy_use *use, hd_occupancy *rows, uint32_t most);
+/* One row for each block size that is a multiple of 32 up to the most: into rows[0..], at most `most` of them; how
+ * many. */
+uint32_t hd_occupancy_sweep(const hd_gpu_limits *limits, const hd_occupancy_use *use, hd_occupancy *rows,
+                            uint32_t most);
 
 #endif

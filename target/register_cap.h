@@ -23,8 +23,8 @@ extern const char *const hd_cap_names[HD_CAP_CTAS + 1];
 typedef struct hd_register_cap {
     uint32_t registers;
     hd_cap_source source;
-    bool ctas_ignored;   /* .minnctapersm counts for nothing: no threads are given, or an SM never holds so many */
-    bool option_ignored; /* -maxrregcount counts for nothing beside launch bounds */
+    bool ctas_ignored;   /* .minnctapersm has no effect: no threads are given, or an SM never holds so many */
+    bool option_ignored; /* -maxrregcount has no effect with launch bounds */
 } hd_register_cap;
 
 /* `option`: -maxrregcount; 0: not given. */

@@ -10,7 +10,7 @@ NETWORK_MW, ISSUED_A_CYCLE, CYCLE_NS = 33.2, 8, 1.0
 
 
 def bypassed(examples, windows=(2, 3, 7)):
-    return [percent(examples, share("bow-iw%d" % w, "reads_bypassed", "operand_reads")) for w in windows]
+    return [percent(examples, share("bow-iw%d" % w, "rf_reads_eliminated", "operand_reads")) for w in windows]
 
 
 def eliminated(examples, model="bow-wr-iw3"):

@@ -37,7 +37,7 @@ def by_kind(row, figures, floats, integers):
 
 def approximated(passes=None):
     """The examples with a part whose odd cycles were too many to count."""
-    key = "parts with too many odd cycles to count"
+    key = "components with too many odd cycles to count"
     if passes is None:
         return {name for name, found in measure.all_passes("fermi-gtx480")["corf++"].items() if found.get(key)}
     return {name for name, found in measure.each(lambda n: measure.statistics(passes, n, GPU)).items() if found.get("corf++ - " + key)}
@@ -100,12 +100,12 @@ def energies(page, at):
 
 
 def pairs(page, at, apart, floats, integers):
-    fits, joined = share("corf", "pair_fits", "pair_tries"), share("corf", "pairs_joined", "pairs_met")
+    fits, joined = share("corf", "partners_colocated", "partners_present"), share("corf", "pairs_colocated", "pairs_allocated")
     row = page.row("pairs of CORF that fit in one entry, of allocations", [80], [percent(at, fits)], at)
     by_kind(row, lambda names: [percent(at, fits, names)], floats, integers)
     row.experiment("pairs that meet, each counted once in a call of a function, in one entry at some time", [percent(at, joined)])
     for option, what in VARIANTS:
-        row.experiment(what, [percent(at, share("corf(%s)" % option, "pair_fits", "pair_tries"))])
+        row.experiment(what, [percent(at, share("corf(%s)" % option, "partners_colocated", "partners_present"))])
     row.experiment("without pairs of the two halves of a 64-bit register", [percent(apart, fits)], apart)
 
 

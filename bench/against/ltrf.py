@@ -57,7 +57,7 @@ def larger_caches():
         model = "ltrf(n=%d)" % words
         passes = "clean,regalloc," + model
         at = replay(model, GPU, files=measure.changed(passes), on="examples after `%s`" % passes)
-        intervals = measure.each(lambda name: measure.statistics(passes, name)["ltrf - intervals"])
+        intervals = measure.each(lambda name: measure.statistics(passes, name)["ltrf - register-intervals"])
         what = "a cache of %d words a warp, as if %s values were of 64 bits and counted as one" % (words, "half of the" if words == 24 else "all")
         found.append((what, at, percent(at, share(model, "optimal_intervals", "intervals")), grown(intervals)))
     return found
@@ -84,7 +84,7 @@ def optimality(page, at, larger):
     for what, more, optimal, _ in larger:
         row.experiment(what, [optimal], more)
     row.note("Of the words in intervals %.1f %% are also named as half of a 64-bit register." % halves_of_vectors())
-    ours, edges = counted("intervals"), counted("intervals by control-flow edges alone")
+    ours, edges = counted("register-intervals"), counted("register-intervals along control-flow edges only")
     stricter = {name for name in at if ours[name] != edges[name]}
     row.experiment("the %d examples in which the sound order of a warp makes no more intervals than edges of control flow" % (len(at) - len(stricter)), [mean(at, of_optimal, set(at) - stricter)])
     row.experiment("the %d in which it does" % len(stricter), [mean(at, of_optimal, stricter)])
@@ -110,10 +110,10 @@ def rows(page):
     lengths(page, at)
     optimality(page, at, larger)
     main_file(page, at)
-    row = page.row("code growth: vectors alone / with an instruction each", [7, 9], [grown(counted("intervals"), 4), measure.growth("ltrf")],
+    row = page.row("code growth: vectors alone / with an instruction each", [7, 9], [grown(counted("register-intervals"), 4), measure.growth("ltrf")],
                    measure.setting("`heddle rewrite -p all --gpu=fermi-gtx480`, the examples"), signed=True)
-    row.note("A function's word for the size of the cache is %.1f points of the second." % (measure.growth("ltrf") - grown(counted("intervals"))))
-    row.experiment("intervals by control-flow edges alone, as in the paper", [grown(counted("intervals by control-flow edges alone"), words) for words in (4, 5)])
+    row.note("A function's word for the size of the cache is %.1f points of the second." % (measure.growth("ltrf") - grown(counted("register-intervals"))))
+    row.experiment("register-intervals along control-flow edges only, as in the paper", [grown(counted("register-intervals along control-flow edges only"), words) for words in (4, 5)])
     for what, more, _, growth in larger:
         row.experiment(what, [growth * 4 / 5, growth], more)
     cache(page, at)
@@ -122,11 +122,11 @@ def rows(page):
 def cache(page, base):
     sizes = ["rfc(entries=%d)" % n for n in RFC_SIZES]
     at = replay(",".join([model for _, model in RFC_VARIANTS] + sizes), GPU)
-    hits = lambda examples, model: percent(examples, share(model, "reads_bypassed", "operand_reads"))
-    of_all = lambda examples, model: percent(examples, share(model, "reads_bypassed", "operand_reads", "operand_writes"))
+    hits = lambda examples, model: percent(examples, share(model, "rf_reads_eliminated", "operand_reads"))
+    of_all = lambda examples, model: percent(examples, share(model, "rf_reads_eliminated", "operand_reads", "operand_writes"))
     page.section("RFC, the register cache that LTRF is compared with", "128 entries, shared by 8 active warps; a result takes the oldest one's entry.")
     row = page.row("operand reads that the cache serves", [(8, 30)], [hits(base, "rfc")], base, known=False)
-    found = sorted(measure.values(base, share("rfc", "reads_bypassed", "operand_reads")).values())
+    found = sorted(measure.values(base, share("rfc", "rf_reads_eliminated", "operand_reads")).values())
     row.note("Of single examples from %.1f to %.1f %%. What the paper counts as its hit rate is *open*: it gives neither what is divided nor by what." % (100 * found[0], 100 * found[-1]))
     for text, model in RFC_VARIANTS:
         row.experiment(text, [hits(at, model)], at)

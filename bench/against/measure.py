@@ -69,23 +69,23 @@ def add_kernel(models, kernel):
     kernel_total = models.setdefault("", {})
     kernel_total["fewest_registers"] = min(kernel_total.get("fewest_registers", 1 << 20), kernel["general_registers"] or 1 << 20)
     for result in kernel["results"]:
-        if result["left_out"] is not None:
+        if result["not_applied"] is not None:
             continue
-        total = models.setdefault(result["technique"], {})
+        total = models.setdefault(result["model"], {})
         join(total, result)
-        join(total, {"peak": (result["allocation"] or {}).get("peak", 0), "issued": kernel["warp_instructions"],
+        join(total, {"peak": (result["allocated_registers"] or {}).get("peak", 0), "issued": kernel["warp_instructions"],
                      "variation_of_launches": variation(result) * accesses(result)})
-        total["unproved"] = total.get("unproved", 0) + (not result["proved"])
+        total["unproved"] = total.get("unproved", 0) + (not result["verified"])
 
 
 @functools.lru_cache(None)
 def replay_files(technique, options, files, on):
-    done = heddle("replay", "-j2", "--technique=" + technique, "--format=json", *options, *files)
+    done = heddle("replay", "-j2", "--models", "--technique=" + technique, "--format=json", *options, *files)
     examples = Examples()
     for kernel in json.loads(done.stdout)["kernels"]:
         add_kernel(examples.setdefault(os.path.basename(os.path.dirname(kernel["launch"]["file"])), {}), kernel)
     unproved = sorted({name for name, models in examples.items() for total in models.values() if total.get("unproved")})
-    examples.setting = setting("`heddle replay --technique='%s'%s`, %s%s" % (
+    examples.setting = setting("`heddle replay --models --technique='%s'%s`, %s%s" % (
         technique, "".join(" " + o for o in options), on, ("; not proved: " + ", ".join(unproved)) if unproved else ""))
     return examples
 

@@ -45,7 +45,7 @@ def half_file():
 def by_pass(registers, gpu, block):
     """|Bs|; all registers where no extended set is needed."""
     found = measure.statistics("clean,regalloc,regmutex", synthetic(registers), "--gpu=" + gpu, "--block=%d" % block)
-    return found.get("regmutex - registers of base sets") or registers
+    return found.get("regmutex - base-set registers") or registers
 
 
 def fours(registers):

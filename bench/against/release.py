@@ -47,7 +47,7 @@ def wear(page, at, everything):
 
 
 def power(page, at):
-    off = lambda m: -percent(at, share(m, "subarray_off_time", "subarray_off_time", "subarray_on_time"))
+    off = lambda m: -percent(at, share(m, "subarrays_gated_time", "subarrays_gated_time", "subarrays_powered_time"))
     row = page.row("static power, sub-arrays without power: RFV / the same gating without renaming", [-47, None], [off("release"), off("release-static")], at, signed=True)
     row.note("%.1f of the %.1f points need no renaming: they are registers that the examples' launches leave unallocated. Renaming adds %.1f."
              % (-off("release-static"), -off("release"), off("release-static") - off("release")))

@@ -63,7 +63,7 @@ class Curve {
     }
     if (selected !== NONE) {
       this.canvas.setAttribute("aria-valuenow", selected);
-      this.canvas.setAttribute("aria-valuetext", `instruction ${selected}: ${k.liveAt[selected]} words`);
+      this.canvas.setAttribute("aria-valuetext", `instruction ${selected}: ${k.liveAt[selected]} live registers`);
     }
     this.draw();
   }
@@ -117,7 +117,7 @@ class Curve {
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
     c.clearRect(0, 0, this.width, this.height);
     c.font = "11px system-ui, sans-serif";
-    this.most = Math.max(1, this.kernel.live_peak);
+    this.most = Math.max(1, this.kernel.max_pressure);
     this.gather();
     this.drawDepth();
     this.drawAxes();
@@ -144,7 +144,7 @@ class Curve {
       for (let i = first; i < end && i < k.count; i++) {
         this.live[x] = Math.max(this.live[x], k.liveAt[i]);
         this.depth[x] = Math.max(this.depth[x], k.depthOf[i]);
-        this.block[x] = Math.max(this.block[x], k.blockPeaks[k.blockOf[i]]);
+        this.block[x] = Math.max(this.block[x], k.blockPressure[k.blockOf[i]]);
       }
     }
   }
@@ -195,7 +195,7 @@ class Curve {
     }
     c.textAlign = "left";
     c.textBaseline = "alphabetic";
-    c.fillText("live words", 4, 11);
+    c.fillText("live registers", 4, 11);
     const span = this.to - this.from + 1,
       step = Math.max(1, tickStep(span * (700 / Math.max(300, this.width))));
     c.textAlign = "center";
@@ -249,8 +249,8 @@ class Curve {
       { top, bottom } = this.plot;
     if (this.pointed !== NONE && this.pointed !== this.selected) this.drawLine(this.pointed, colour("muted"), [3, 3]);
     if (this.selected !== NONE) this.drawLine(this.selected, colour("accent"), []);
-    if (k.peak !== null && k.peak >= this.from && k.peak <= this.to)
-      this.drawPeak(this.x(k.peak + 0.5), this.y(k.live_peak));
+    if (k.max_pressure_at !== null && k.max_pressure_at >= this.from && k.max_pressure_at <= this.to)
+      this.drawPeak(this.x(k.max_pressure_at + 0.5), this.y(k.max_pressure));
     const shown = this.pointed !== NONE ? this.pointed : this.selected;
     if (shown !== NONE && top < bottom) this.drawReading(shown);
   }
@@ -272,7 +272,7 @@ class Curve {
   drawPeak(x, y) {
     const c = this.context,
       k = this.kernel,
-      text = `peak ${k.live_peak} at ${k.title(k.peak)}`;
+      text = `maximum ${k.max_pressure} at ${k.title(k.max_pressure_at)}`;
     c.fillStyle = colour("peak");
     c.beginPath();
     c.arc(x, y, 4, 0, 2 * Math.PI);
@@ -294,7 +294,7 @@ class Curve {
     const k = this.kernel,
       depth = k.depthOf[i];
     const text =
-      `${k.title(i)}: ${counted(k.liveAt[i], "word")}, ${counted(k.predicatesAt[i], "predicate")}` +
+      `${k.title(i)}: ${counted(k.liveAt[i], "register")}, ${counted(k.predicatesAt[i], "predicate")}` +
       (depth ? `, loop depth ${depth}` : "");
     this.canvas.title = text;
   }

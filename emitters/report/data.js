@@ -88,12 +88,12 @@ class Kernel {
 
   readBlocks() {
     const column = new Column(this.blocks),
-      peaks = new Column(this.block_peaks);
+      peaks = new Column(this.block_pressure);
     this.blockOf = new Uint32Array(this.count);
     this.depthOf = new Uint16Array(this.count);
     this.reached = new Uint8Array(this.count);
-    this.blockPeaks = [];
-    while (peaks.more()) this.blockPeaks.push(peaks.next());
+    this.blockPressure = [];
+    while (peaks.more()) this.blockPressure.push(peaks.next());
     this.deepest = 0;
     for (let i = 0, block = 0; column.more();) {
       const end = i + column.next();
@@ -110,7 +110,7 @@ class Kernel {
   }
 
   readPlaces() {
-    const column = new Column(this.places);
+    const column = new Column(this.positions);
     const parts = ["fileOf", "sourceLineOf", "inlinedFileOf", "inlinedLineOf"];
     for (const part of parts) this[part] = new Uint32Array(this.count); // files from 1; 0: none
     const now = [0, 0, 0, 0];
@@ -190,13 +190,13 @@ class Kernel {
 
   readSource() {
     const column = new Column(this.source);
-    this.sourceLines = []; // {file (from 1), line, instructions, peak, inlined}
+    this.sourceLines = []; // {file (from 1), line, instructions, pressure, inlined}
     for (let file = 0, line = 0; column.more();) {
       file += column.signed();
       line += column.signed();
       const instructions = column.next(),
         rest = column.next();
-      this.sourceLines.push({ file, line, instructions, peak: Math.floor(rest / 2), inlined: rest % 2 === 1 });
+      this.sourceLines.push({ file, line, instructions, pressure: Math.floor(rest / 2), inlined: rest % 2 === 1 });
     }
   }
 
@@ -258,7 +258,7 @@ class Kernel {
   title(i) {
     if (!this.lineOf[i]) return "instruction " + i;
     const moved = this.rowLine[this.rowOfInstruction[i]] === 0 && this.near(i) !== this.lineOf[i];
-    return `line ${this.lineOf[i]}` + (moved ? ` (moved behind line ${this.near(i)})` : "");
+    return `line ${this.lineOf[i]}` + (moved ? ` (moved after line ${this.near(i)})` : "");
   }
 
   instructionsOf(file, line) {
@@ -336,6 +336,6 @@ function readSourceText(file) {
   const data = readJson("source" + (file - 1));
   if (!data) return null;
   const lines = new Map();
-  for (const [first, text] of data.stretches) text.split(/\r\n|\r|\n/).forEach((line, i) => lines.set(first + i, line));
+  for (const [first, text] of data.segments) text.split(/\r\n|\r|\n/).forEach((line, i) => lines.set(first + i, line));
   return lines;
 }

@@ -1,4 +1,4 @@
-// What stands beside the code of a kernel: numbers, the live set, life ranges, values at the peak, occupancy,
+// The panels next to a kernel's code: numbers, the live set, live ranges, values at the point of maximum pressure, occupancy,
 // techniques, findings. Each function returns an element or fills one; go(instruction) selects an instruction.
 
 function lineLink(kernel, i, go) {
@@ -41,10 +41,10 @@ function tiles(k) {
   const used = (from) => (k.use.from === from ? "used for occupancy" : "");
   box.append(
     tile(
-      "Live peak",
-      k.live_peak,
-      `exact; ${counted(k.live_peak_predicates, "predicate")}`,
-      "Most 32-bit register words live at one place of the PTX",
+      "Maximum pressure",
+      k.max_pressure,
+      `exact; ${counted(k.max_predicate_pressure, "predicate")}`,
+      "Maximum register pressure: the most live 32-bit registers of the PTX",
     ),
   );
   box.append(
@@ -85,8 +85,8 @@ function facts(k) {
   const rows = [
     [
       "Instructions",
-      `${k.count} (${k.input_instructions} before clean-up), ` +
-        `${counted(k.blockPeaks.length, "block")}, ${counted(k.loops, "loop")}`,
+      `${k.count} (${k.input_instructions} before simplification), ` +
+        `${counted(k.blockPressure.length, "block")}, ${counted(k.loops, "loop")}`,
     ],
     ["Shared memory", `${k.static_shared_bytes} bytes static of a CTA; ${k.use.shared_bytes} counted for occupancy`],
     ["Local memory", `${k.local_bytes} bytes of a thread`],
@@ -124,12 +124,12 @@ function reuse(k) {
 
 // ---- what lives at an instruction -----------------------------------------------------------------------------------
 
-const symbols = [":", "^", "v", "x"]; // by access, as nvdisasm's life ranges
+const symbols = [":", "^", "v", "x"]; // by access, as nvdisasm's live ranges
 
 function liveSet(kernel, i, pointed, go) {
   const box = document.createDocumentFragment();
   if (i === NONE) {
-    box.append(element("p", "hint", "Point at or select an instruction to see what lives there."));
+    box.append(element("p", "hint", "Point at or select an instruction to see which values are live there."));
     return box;
   }
   const ranges = kernel.rangesIn(i, i),
@@ -138,7 +138,7 @@ function liveSet(kernel, i, pointed, go) {
   const need = element(
     "p",
     "meta",
-    `needs ${counted(kernel.liveAt[i], "word")} and ${counted(kernel.predicatesAt[i], "predicate")}` +
+    `needs ${counted(kernel.liveAt[i], "register")} and ${counted(kernel.predicatesAt[i], "predicate")}` +
       (kernel.depthOf[i] ? `; loop depth ${kernel.depthOf[i]}` : ""),
   );
   box.append(title, need);
@@ -171,7 +171,7 @@ function liveSet(kernel, i, pointed, go) {
   return box;
 }
 
-// Columns of life ranges for the instructions around one: '^' written, 'v' read, 'x' both, ':' live. What is touched
+// Columns of live ranges for the instructions around one: '^' written, 'v' read, 'x' both, ':' live. What is touched
 // there stands first, then what only lives through; predicates last.
 function lifeRanges(kernel, i, go) {
   const around = 14,
@@ -236,13 +236,13 @@ function lifeRow(kernel, at, selected, order, cells, go) {
   return row;
 }
 
-// ---- values at the peak ---------------------------------------------------------------------------------------------
+// ---- values at the point of maximum pressure ---------------------------------------------------------------------------------------------
 
 function advice(value) {
-  const idle = value.idle ? "idle in the loop" : "";
-  if (value.remedy === "recompute") return [idle, "could be computed again where it is used"];
-  if (value.remedy === "reload") return [idle, "could be loaded again where it is used"];
-  return [idle, value.remedy || ""];
+  const through = value.live_through ? "live-through" : "";
+  if (value.remedy === "rematerialize") return [through, "could be rematerialized where it is used"];
+  if (value.remedy === "reload") return [through, "could be reloaded where it is used"];
+  return [through, value.remedy || ""];
 }
 
 function peakValues(kernel, go) {
@@ -251,7 +251,7 @@ function peakValues(kernel, go) {
     ["Value", "Bits", "Defined", "Last use", "Uses", "In the loop", "Depth", "Advice"],
     kernel.values.map((v) => {
       const register = kernel.registerList[v.reg],
-        [idle, remedy] = advice(v);
+        [through, remedy] = advice(v);
       const row = tableRow([
         element("code", "", register.name),
         v.packed === null
@@ -262,9 +262,9 @@ function peakValues(kernel, go) {
         v.uses,
         v.uses_in_loop,
         v.loop_depth,
-        element("span", "", idle ? element("b", "", idle) : "", idle && remedy ? ": " : "", remedy),
+        element("span", "", through ? element("b", "", through) : "", through && remedy ? ": " : "", remedy),
       ]);
-      if (v.idle) row.className = "idle";
+      if (v.live_through) row.className = "through";
       return row;
     }),
   );
@@ -345,11 +345,11 @@ function findings(k, files, go, goSource) {
       " ",
     );
     if (f.instruction !== null) item.append(element("span", "", "line ", lineLink(k, f.instruction, go), " "));
-    else if (f.place.ptx_line) item.append(element("span", "meta", "line " + f.place.ptx_line));
-    if (f.place.file !== null && f.place.line)
+    else if (f.position.ptx_line) item.append(element("span", "meta", "line " + f.position.ptx_line));
+    if (f.position.file !== null && f.position.line)
       item.append(
-        button(`${shortName(files[f.place.file])}:${f.place.line}`, files[f.place.file], () =>
-          goSource(f.place.file + 1, f.place.line),
+        button(`${shortName(files[f.position.file])}:${f.position.line}`, files[f.position.file], () =>
+          goSource(f.position.file + 1, f.position.line),
         ),
       );
     list.append(item);

@@ -21,7 +21,7 @@ class KernelView {
     this.makeLists();
     this.curve.show(kernel);
     if (this.files.length) this.showFile(this.startFile(), NONE);
-    if (kernel.count) this.select(kernel.peak === null ? 0 : kernel.peak, false);
+    if (kernel.count) this.select(kernel.max_pressure_at === null ? 0 : kernel.max_pressure_at, false);
   }
 
   heading() {
@@ -56,14 +56,14 @@ class KernelView {
     const tools = element(
       "span",
       "tools",
-      button("Peak", "Select the peak (p)", () => this.toPeak()),
+      button("Maximum", "Select the point of maximum pressure (p)", () => this.toPeak()),
       button("Zoom in", "Around the selection (+)", () => this.curve.zoom(1 / 3)),
       button("Zoom out", "(-)", () => this.curve.zoom(3)),
     );
     const legend = element(
       "p",
       "meta",
-      "Live 32-bit words by instruction. Shaded: inside loops, darker where nested. Strips: heat by " +
+      "Live 32-bit registers by instruction. Shaded: inside loops, darker where nested. Strips: heat by " +
         "instruction and by block. Arrow keys move the selection.",
     );
     const made = this.part("Register pressure", this.canvas, legend);
@@ -111,12 +111,14 @@ class KernelView {
     const k = this.kernel;
     this.life = element("div", "scroll");
     this.life.tabIndex = 0;
-    this.life.setAttribute("aria-label", "Life ranges");
+    this.life.setAttribute("aria-label", "Live ranges");
     this.life.id = "life";
-    const peak = k.peak === null ? "Values at the peak" : `Values at the peak (${k.title(k.peak)})`;
+    const values =
+      "Values at the point of maximum pressure" +
+      (k.max_pressure_at === null ? "" : ` (${k.title(k.max_pressure_at)})`);
     return [
-      this.part("Life ranges", this.life, element("p", "meta", "^ written, v read, x both, : live")),
-      this.part(peak, element("div", "scroll tall", peakValues(k, this.go))),
+      this.part("Live ranges", this.life, element("p", "meta", "^ written, v read, x both, : live")),
+      this.part(values, element("div", "scroll tall", peakValues(k, this.go))),
       element(
         "div",
         "columns",
@@ -157,7 +159,7 @@ class KernelView {
 
   heatCell(words) {
     const cell = element("span", "heat", String(words));
-    cell.style.setProperty("--share", heat(words, this.kernel.live_peak).toFixed(2));
+    cell.style.setProperty("--share", heat(words, this.kernel.max_pressure).toFixed(2));
     return cell;
   }
 
@@ -170,7 +172,7 @@ class KernelView {
       const gone = k.removedLines.has(line),
         text = k.ptx[line - k.first];
       row.append(element("span", "heat empty"), element("span", "loop"), ...highlight(text));
-      if (gone) titled(row, "taken away by clean-up").classList.add("gone");
+      if (gone) titled(row, "removed by simplification").classList.add("gone");
       return;
     }
     const own = k.ownText.get(i),
@@ -178,17 +180,17 @@ class KernelView {
     depth.style.setProperty("--depth", Math.min(k.depthOf[i], 6));
     row.append(this.heatCell(k.liveAt[i]), depth, ...highlight(line ? k.ptx[line - k.first] : own || ""));
     if (line && own !== undefined)
-      titled(row, "after clean-up: " + own).append(element("span", "cleaned", "\u2192 " + own));
+      titled(row, "after simplification: " + own).append(element("span", "cleaned", "\u2192 " + own));
     row.classList.add("insn");
     if (!k.reached[i]) row.classList.add("unreached");
-    if (i === k.peak) row.classList.add("at-peak");
+    if (i === k.max_pressure_at) row.classList.add("at-peak");
     if (this.linked.has(i)) row.classList.add("linked");
     if (k.singleUse.has(i)) row.append(titled(element("span", "mark", "1\u00d7"), "a load that one instruction reads"));
   }
 
   startFile() {
     const k = this.kernel,
-      peak = k.peak === null ? 0 : k.fileOf[k.peak];
+      peak = k.max_pressure_at === null ? 0 : k.fileOf[k.max_pressure_at];
     return this.files.includes(peak) ? peak : this.files[0];
   }
 
@@ -219,8 +221,8 @@ class KernelView {
     if (known) {
       row.append(
         titled(
-          this.heatCell(known.peak),
-          `peak ${counted(known.peak, "word")}, ${counted(known.instructions, "instruction")}`,
+          this.heatCell(known.pressure),
+          `maximum pressure ${counted(known.pressure, "register")}, ${counted(known.instructions, "instruction")}`,
         ),
       );
       row.classList.add("insn");
@@ -256,7 +258,7 @@ class KernelView {
     const instructions = this.kernel.instructionsOf(file, line);
     this.linked = new Set(instructions);
     this.showFile(file, line);
-    if (instructions.length) this.mark(this.kernel.peakOf(instructions), true);
+    if (instructions.length) this.mark(this.kernel.max_pressure_atOf(instructions), true);
     else this.ptxList.refresh();
   }
 
@@ -275,7 +277,7 @@ class KernelView {
   describe(i) {
     const k = this.kernel,
       files = this.module.files;
-    let text = `${k.title(i)}, block ${k.blockOf[i]}: ${counted(k.liveAt[i], "word")} live`;
+    let text = `${k.title(i)}, block ${k.blockOf[i]}: ${counted(k.liveAt[i], "live register")}`;
     if (k.sourceLineOf[i]) text += `; ${files[k.fileOf[i] - 1]}:${k.sourceLineOf[i]}`;
     if (k.inlinedLineOf[i]) text += `, inlined at ${files[k.inlinedFileOf[i] - 1]}:${k.inlinedLineOf[i]}`;
     return text;
@@ -294,7 +296,7 @@ class KernelView {
   }
 
   toPeak() {
-    if (this.kernel.peak !== null) this.select(this.kernel.peak, true);
+    if (this.kernel.max_pressure_at !== null) this.select(this.kernel.max_pressure_at, true);
   }
 }
 

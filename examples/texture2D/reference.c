@@ -1,5 +1,5 @@
-/* Rotates, colors and slices on the host. Filtering as the CUDA programming guide describes it, with weights of 8 bits of
- * fraction, halves up; sums in double, x before y before z. */
+/* Rotates, colors and slices on the host. Filtering as the CUDA programming guide describes it, with weights of 8 bits
+ * of fraction, halves up; sums in double, x before y before z. */
 #include "../tools/fills.h"
 
 enum { WIDTH = 100, HEIGHT = 70, SIZE = 40, VX = 20, VY = 20, VZ = 12 };

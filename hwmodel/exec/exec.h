@@ -4,7 +4,7 @@
  *   hd_program_new   decodes a kernel and all it may call; reports what the model does not run (HD_DIAG_UNSUPPORTED)
  *   hd_program_run   runs one grid
  *
- * hwmodel/launch.h does all three from a launch file; use this directly only without one.
+ * hwmodel/launch/launch.h does all three from a launch file; use this directly only without one.
  *
  * Order. CTAs run one after another by linear index (x fastest). In a CTA warps take turns by index: a warp runs until
  * it waits at a barrier, ends, or has issued HD_EXEC_QUANTUM instructions in a row. A divergent branch runs its taken
@@ -13,11 +13,11 @@
  * faults are the same in every run, also where CTAs run side by side on several threads (crew.h).
  *
  * A warp also gives its turn up at nanosleep and at an mbarrier's test_wait or try_wait that is not over. Lanes that
- * wait for others of their warp (barriers without .aligned, bar.warp.sync; every 16th turn that is given up) let another
- * side of the branch run first.
+ * wait for others of their warp (barriers without .aligned, bar.warp.sync; every 16th turn that is given up) let
+ * another side of the branch run first.
  *
- * The CTAs of a cooperative grid take turns, too: each warp of a CTA has one of HD_COOPERATIVE_QUANTUM instructions, then
- * the next CTA goes on. %envreg1 and %envreg2 are the upper and lower half of the address of its workspace, as the
+ * The CTAs of a cooperative grid take turns, too: each warp of a CTA has one of HD_COOPERATIVE_QUANTUM instructions,
+ * then the next CTA goes on. %envreg1 and %envreg2 are the upper and lower half of the address of its workspace, as the
  * device runtime wants them for a barrier of the whole grid; in other grids they are 0.
  *
  * Events. An instruction is told before it runs; where a sink asks for columns, after it ran, since they hold what it
@@ -35,15 +35,15 @@
  * Calls of functions that have no body and that nvcc uses (vprintf, malloc ..: builtin.def) are run here, as
  * instructions without a frame.
  *
- * Which instructions run: the head of hwmodel/exec/exec.def.
+ * Which instructions run: the head of hwmodel/exec/ops/exec.def.
  */
 #ifndef HD_HWMODEL_EXEC_EXEC_H
 #define HD_HWMODEL_EXEC_EXEC_H
 
 #include "base/pool.h"
-#include "hwmodel/memory.h"
+#include "hwmodel/memory/memory.h"
 #include "hwmodel/stream.h"
-#include "hwmodel/texture.h"
+#include "hwmodel/memory/texture.h"
 
 enum { HD_EXEC_QUANTUM = 4096, HD_COOPERATIVE_QUANTUM = 256, HD_WARP_LANES = 32 };
 
@@ -53,7 +53,7 @@ typedef struct hd_image {
     hd_memory *memory;       /* borrowed */
     uint64_t *addresses; /* by symbol: address in the symbol's own space (GLOBAL, CONST); functions: their code address;
                             else 0 */
-    uint32_t *allocations; /* by symbol: index in memory->allocations or HD_NONE */
+    uint32_t *allocations;          /* by symbol: index in memory->allocations or HD_NONE */
     const hd_texture_set *textures; /* borrowed; NULL: none. To be set before a program runs */
 } hd_image;
 
@@ -88,7 +88,7 @@ typedef struct hd_grid {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
     const unsigned char *parameters; /* the parameter block */
-    bool cooperative;   /* all CTAs are resident and take turns, at most HD_MOST_COOPERATIVE */
+    bool cooperative;                /* all CTAs are resident and take turns, at most HD_MOST_COOPERATIVE */
     uint64_t workspace; /* of a cooperative launch: address of HD_WORKSPACE_BYTES of global memory, zero before it */
 } hd_grid;
 enum { HD_MOST_COOPERATIVE = 4096, HD_WORKSPACE_BYTES = 16 };
@@ -100,12 +100,14 @@ static inline uint64_t hd_grid_ctas(const hd_grid *g) { return (uint64_t)g->grid
 typedef struct hd_exec_options {
     uint64_t instruction_limit; /* warp instructions of the grid after which it is stopped; 0: none */
     uint32_t threads;           /* of the host, that run CTAs side by side; 0 is 1. With sinks there is always one */
-    hd_spare *spare;            /* NULL: all of them run this grid; else the caller's and as many more as are spare when it begins */
-    const atomic_bool *stop;    /* NULL: none; else the run ends soon, STOPPED, once another thread has set it */
-    bool check_uninitialized;   /* using what was never written is a fault (uninitialized.c) */
-    bool check_races;           /* shared memory that threads use without a barrier in between: each pair of
+    /* NULL: all of them run this grid; else the caller's and as many more as are spare when it begins */
+    hd_spare *spare;
+    const atomic_bool *stop;  /* NULL: none; else the run ends soon, STOPPED, once another thread has set it */
+    bool check_uninitialized; /* using what was never written is a fault (uninitialized.c) */
+    bool check_races;         /* shared memory that threads use without a barrier in between: each pair of
                                  * instructions is reported like a fault and counted, and the run goes on (races.c) */
-    /* Takes what the kernel prints (vprintf, __assertfail); called by one thread at a time, in the order of the CTAs. */
+    /* Takes what the kernel prints (vprintf, __assertfail); called by one thread at a time, in the order of the
+     * CTAs. */
     void (*print)(void *context, const char *text, size_t size);
     void *print_context;
 } hd_exec_options;

@@ -1,19 +1,22 @@
 /* Transitions of models: see automaton.h. */
 #include "hwmodel/rf/automaton.h"
-#include "hwmodel/rf/carry.h"
+#include "hwmodel/rf/memo.h"
 #include "hwmodel/rf/outcome.h"
 #include "hwmodel/rf/states.h"
 
 enum {
-    BEGIN, CAME, /* states of a warp before its first instruction; it has come to take turns */
+    BEGIN,
+    CAME, /* states of a warp before its first instruction; it has come to take turns */
 };
 
-/* What is worth while, in words carried (carry.h), of which about WALK take the time that a model takes for an instruction; KEEP: for what a model did. */
+/* What is worth while, in words carried (carry.h), of which about WALK take the time that a model takes for an
+ * instruction; KEEP: for what a model did. */
 enum { WALK = 8, KEEP = 32, CREDIT = 1 << 19, SHARE = 4, LEAST_SHARE = 64 };
 
-/* New states may cost a credit, and what is earned: all work that is not done because the warp has been there. Where nothing is left, they rest until
- * a part of the work that is done instead makes up for a quarter of the credit: one SHARE of it, and half as much each time that more was
- * spent than earned. So what is written down in vain takes no more than a part of what would have been walked anyway. */
+/* New states may cost a credit, and what is earned: all work that is not done because the warp has been there. Where
+ * nothing is left, they rest until a part of the work that is done instead makes up for a quarter of the credit: one
+ * SHARE of it, and half as much each time that more was spent than earned. So what is written down in vain takes no
+ * more than a part of what would have been walked anyway. */
 typedef struct account {
     int64_t credit;
     int64_t earned, spent; /* since they last rested */
@@ -21,33 +24,36 @@ typedef struct account {
     bool rests;
 } account;
 
-/* What a transition is made by: the number of a stretch's text, its frame, of those that do not rest (as many as there are: a new one), the instructions
- * of it, [from, end), and the number of how its masks split the state's classes; or one of these, which tells in place of the text
- * where it returns to: the frame, or the number of the part that does not rest any more. No stretch has an end of 0. */
+/* What a transition is made by: the number of a stretch's text, its frame, of those that do not rest (as many as there
+ * are: a new one), the instructions of it, [from, end), and the number of how its masks split the state's classes; or
+ * one of these, which tells in place of the text where it returns to: the frame, or the number of the part that does
+ * not rest any more. No stretch has an end of 0. */
 typedef uint64_t cause;
-enum { FRAME = 28, FROM = 32, END = 40, LEFT = 47, SPLIT = 48 }; /* their lowest bits; LEFT: whether the warp leaves behind it */
+/* their lowest bits; LEFT: whether the warp leaves behind it */
+enum { FRAME = 28, FROM = 32, END = 40, LEFT = 47, SPLIT = 48 };
 enum { ENDS = 1, LEAVES, COMES, RETURNS, RESUMES, WHERE = 3 /* lowest bit of the latter */ };
-_Static_assert(2 * HD_RF_STRETCHES <= 1 << FRAME && HD_RF_TRANSITIONS <= 1 << (FRAME - WHERE) && HD_RF_CARRIED_FRAMES <= 1 << (FROM - FRAME) &&
-                   HD_RF_STRETCH < 1 << (LEFT - END),
+_Static_assert(2 * HD_RF_STRETCHES <= 1 << FRAME && HD_RF_TRANSITIONS <= 1 << (FRAME - WHERE) &&
+                   HD_SNAPSHOT_FRAMES <= 1 << (FROM - FRAME) && HD_RF_STRETCH < 1 << (LEFT - END),
                "a cause has room");
 
 typedef struct transition {
     cause by;
-    uint32_t from, to;          /* to: HD_NONE: it ended */
-    uint32_t follow;            /* the transition that was taken behind it last */
-    uint32_t classes, united;   /* of lanes: how many there are behind it; in `united`, which parts of those before it each of them unites */
-    uint32_t rests, frames;     /* number of the part that rests from then on, and frames of it; HD_NONE: none */
+    uint32_t from, to; /* to: HD_NONE: it ended */
+    uint32_t follow;   /* the transition that was taken behind it last */
+    /* of lanes: how many there are behind it; in `united`, which parts of those before it each of them unites */
+    uint32_t classes, united;
+    uint32_t rests, frames; /* number of the part that rests from then on, and frames of it; HD_NONE: none */
     uint32_t rest_classes, rest_united; /* likewise */
-    uint64_t times;             /* since the counters were brought up to date */
+    uint64_t times;                     /* since the counters were brought up to date */
     hd_rf_outcome outcome;
 } transition;
 
-typedef struct follower { /* a warp */
+typedef struct follower {         /* a warp */
     bool alive, with_models, met; /* with_models: they know it as it is now; met: they have known it since it began */
     uint32_t number, cta;
     hd_rf_living *living;
     hd_rf_known known;
-    uint32_t latest;         /* the transition that it took last; HD_NONE */
+    uint32_t latest; /* the transition that it took last; HD_NONE */
 } follower;
 
 struct hd_rf_automaton {
@@ -57,35 +63,37 @@ struct hd_rf_automaton {
     HD_ARRAY(follower) warps;
     hd_rf_states states;
     hd_rf_splits splits;
-    hd_rf_classes parts;        /* of the classes of the warp that does something: what that makes of them */
+    hd_rf_classes parts; /* of the classes of the warp that does something: what that makes of them */
     HD_ARRAY(transition) transitions;
     hd_index transition_numbers; /* by state and stretch */
     hd_rf_outcomes outcomes;
-    hd_u32_array united; /* sets of parts: see transition.united */
-    HD_ARRAY(hd_rf_meter) meters; /* by warp, member and meter: as its state has them */
-    uint8_t by_number[256];       /* warps by the end of their number: to be looked at first */
-    hd_u32_array taken;    /* transitions with times */
+    hd_u32_array united;            /* sets of parts: see transition.united */
+    HD_ARRAY(hd_run_length) meters; /* by warp, member and meter: as its state has them */
+    uint8_t by_number[256];         /* warps by the end of their number: to be looked at first */
+    hd_u32_array taken;             /* transitions with times */
     account account;
 };
 
 bool hd_rf_automaton_takes(const hd_rf_model *model)
 {
-    return model->info->ops->carry && !model->shares && !model->fault;
+    return model->info->ops->memo && model->info->ops->memo->snapshot && !model->shares && !model->fault;
 }
 
 hd_rf_automaton *hd_rf_automaton_new(hd_rf_feeder *feeder)
 {
     hd_rf_automaton *a = hd_calloc(1, sizeof *a);
     a->feeder = feeder;
-    feeder->defers = true;
     a->states.feeder = feeder;
     hd_sequences_number(&a->states.numbers, NULL, 0, 1); /* BEGIN, and CAME: shorter than any other */
     hd_sequences_number(&a->states.numbers, (const uint32_t[]){CAME}, 1, 2);
     a->account = (account){.credit = CREDIT, .share = SHARE};
     hd_rf_outcomes_start(&a->outcomes, feeder);
     a->members = feeder->members.count;
-    for (uint32_t m = 0; m < a->members; m++)
-        a->forgets = a->forgets || feeder->members.items[m].model->forgets;
+    for (uint32_t m = 0; m < a->members; m++) {
+        hd_memo_notes *notes = &feeder->members.items[m].model->memo;
+        a->forgets = a->forgets || notes->forgets;
+        notes->defers = true;
+    }
     return a;
 }
 
@@ -107,7 +115,7 @@ void hd_rf_automaton_free(hd_rf_automaton *a)
     free(a);
 }
 
-/* ---- what is worth while ----------------------------------------------------------------------------------------------- */
+/* ---- what is worth while ----------------------------------------------------------------------------------------- */
 
 /* Of the models that walk the passage. */
 static int64_t work_of(const hd_rf_automaton *a, const hd_rf_passage *p)
@@ -115,10 +123,7 @@ static int64_t work_of(const hd_rf_automaton *a, const hd_rf_passage *p)
     return (int64_t)WALK * a->members * (1u + p->end - p->from);
 }
 
-static void add_credit(account *c, int64_t work)
-{
-    c->credit = c->credit + work < CREDIT ? c->credit + work : CREDIT;
-}
+static void add_credit(account *c, int64_t work) { c->credit = c->credit + work < CREDIT ? c->credit + work : CREDIT; }
 
 /* Work that is not done. */
 static void earn(account *c, int64_t work)
@@ -150,18 +155,19 @@ static void pay(hd_rf_automaton *a, uint64_t carried)
     c->rests = true;
 }
 
-/* ---- states ---------------------------------------------------------------------------------------------------------- */
+/* ---- states ------------------------------------------------------------------------------------------------------ */
 
 static bool has_room(const hd_rf_automaton *a)
 {
-    uint64_t bytes = hd_sequences_bytes(&a->states.numbers) + hd_sequences_bytes(&a->splits.numbers) + a->united.count * sizeof *a->united.items +
-                     hd_rf_outcomes_bytes(&a->outcomes);
-    return a->transitions.count < HD_RF_TRANSITIONS && a->states.numbers.ends.count < HD_RF_TRANSITIONS && bytes < HD_RF_STATE_BYTES;
+    uint64_t bytes = hd_sequences_bytes(&a->states.numbers) + hd_sequences_bytes(&a->splits.numbers) +
+                     a->united.count * sizeof *a->united.items + hd_rf_outcomes_bytes(&a->outcomes);
+    return a->transitions.count < HD_RF_TRANSITIONS && a->states.numbers.ends.count < HD_RF_TRANSITIONS &&
+           bytes < HD_RF_STATE_BYTES;
 }
 
-static hd_rf_meter *kept_meters(hd_rf_automaton *a, const follower *w)
+static hd_run_length *kept_meters(hd_rf_automaton *a, const follower *w)
 {
-    return a->meters.items + (size_t)(w - a->warps.items) * a->members * HD_RF_METERS;
+    return a->meters.items + (size_t)(w - a->warps.items) * a->members * HD_RUN_LENGTHS;
 }
 
 static void lose(follower *w)
@@ -179,7 +185,9 @@ static void write_down(hd_rf_automaton *a, follower *w)
 
 static bool tell(hd_rf_automaton *a, const hd_rf_passage *p)
 {
-    return hd_rf_feeder_take(a->feeder, &(hd_event){.kind = p->kind, .cta = p->cta, .warp = p->warp, .frame = p->frame, .function = p->function});
+    return hd_rf_feeder_take(
+        a->feeder,
+        &(hd_event){.kind = p->kind, .cta = p->cta, .warp = p->warp, .frame = p->frame, .function = p->function});
 }
 
 /* Makes the models know the warp as its state has it. */
@@ -198,12 +206,9 @@ static void wake(hd_rf_automaton *a, follower *w)
     hd_rf_outcomes_take_back(&a->outcomes);
 }
 
-/* ---- transitions ------------------------------------------------------------------------------------------------------- */
+/* ---- transitions ------------------------------------------------------------------------------------------------- */
 
-static bool resumes(cause by)
-{
-    return !(by >> END & 255) && (by & ((1 << WHERE) - 1)) == RESUMES;
-}
+static bool resumes(cause by) { return !(by >> END & 255) && (by & ((1 << WHERE) - 1)) == RESUMES; }
 
 /* Says where they are in `united`. */
 static uint32_t keep_unions(hd_rf_automaton *a, const hd_rf_classes *classes)
@@ -228,7 +233,8 @@ static uint32_t find_transition(hd_rf_automaton *a, const follower *w, cause by)
             return follow; /* from the state that both share */
     }
     uint64_t hash = hash_of(w->known.state, by);
-    for (uint32_t at = hd_index_first(&a->transition_numbers, hash); at != HD_INDEX_END; at = hd_index_next(&a->transition_numbers, hash, at)) {
+    for (uint32_t at = hd_index_first(&a->transition_numbers, hash); at != HD_INDEX_END;
+         at = hd_index_next(&a->transition_numbers, hash, at)) {
         const transition *t = &a->transitions.items[a->transition_numbers.slots[at].number];
         if (t->from == w->known.state && t->by == by)
             return a->transition_numbers.slots[at].number;
@@ -251,7 +257,8 @@ static void move_frames(hd_rf_automaton *a, follower *w, const hd_rf_passage *p,
     if (resumes(t->by))
         (void)hd_array_pop(&k->resting);
     if (t->rests != HD_NONE) {
-        hd_rf_resting part = {.number = t->rests, .top = hd_rf_resting_frames(k) + t->frames, .registers = hd_rf_resting_registers(k)};
+        hd_rf_resting part = {
+            .number = t->rests, .top = hd_rf_resting_frames(k) + t->frames, .registers = hd_rf_resting_registers(k)};
         for (uint32_t f = part.top - t->frames; f < part.top; f++)
             part.registers += a->feeder->code->functions[k->frames.items[f].function]->storage.frame;
         hd_rf_classes_unite(&part.classes, &a->parts, a->united.items + t->rest_united, t->rest_classes);
@@ -261,7 +268,7 @@ static void move_frames(hd_rf_automaton *a, follower *w, const hd_rf_passage *p,
     hd_rf_known_follow(k, p);
 }
 
-/* false: see hd_rf_feeder_do. */
+/* false: see hd_rf_outcomes_share. */
 static bool take_again(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, uint32_t at)
 {
     transition *t = &a->transitions.items[at];
@@ -274,7 +281,7 @@ static bool take_again(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, 
     return !t->outcome.deed_count || hd_rf_outcomes_do_again(&a->outcomes, &t->outcome, w->living, p);
 }
 
-/* ---- taking ------------------------------------------------------------------------------------------------------------ */
+/* ---- taking ------------------------------------------------------------------------------------------------------ */
 
 /* With the models. */
 static bool walk(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause by, uint32_t *at)
@@ -293,10 +300,7 @@ static bool walk(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause 
 }
 
 /* The last instruction, or, where the warp has left behind it, what is behind that. */
-static uint32_t last_of(const hd_rf_passage *p)
-{
-    return p->end ? p->end - !p->leaves : 0;
-}
+static uint32_t last_of(const hd_rf_passage *p) { return p->end ? p->end - !p->leaves : 0; }
 
 /* The models forget the warp, whose end has been counted before. */
 static void bury(hd_rf_automaton *a, const follower *w)
@@ -325,7 +329,7 @@ static void forget(hd_rf_automaton *a, follower *w)
 /* What the models have noted, behind a walk that was good, or not. false: *at is where one failed. */
 static bool do_noted(hd_rf_automaton *a, const follower *w, const hd_rf_passage *p, bool walked, uint32_t *at)
 {
-    if (!w->living || hd_rf_feeder_do_noted(a->feeder, w->living, p))
+    if (!w->living || hd_rf_outcomes_share(&a->outcomes, w->living, p))
         return walked;
     *at = walked ? last_of(p) : *at;
     return false;
@@ -392,7 +396,8 @@ static bool learn(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause
     return good;
 }
 
-/* How the stretch, or what does not rest any more, splits the warp's classes: of what it is the cause. 0: there is no number for it. */
+/* How the stretch, or what does not rest any more, splits the warp's classes: of what it is the cause. 0: there is no
+ * number for it. */
 static cause split(hd_rf_automaton *a, const follower *w, const hd_rf_passage *p, cause by)
 {
     const uint32_t *masks = p->stretch ? p->stretch->masks : NULL;
@@ -414,9 +419,10 @@ static cause place_cause(const follower *w, const hd_rf_passage *p, cause by)
     if (by == LEAVES || by == COMES)
         return by;
     depth = hd_rf_known_tops(&w->known, p->frame) ? w->known.frames.count - 1 : hd_rf_known_depth(&w->known, p->frame);
-    if (depth >= resting && depth - resting < HD_RF_CARRIED_FRAMES)
+    if (depth >= resting && depth - resting < HD_SNAPSHOT_FRAMES)
         return by | (cause)(depth - resting) << (by == RETURNS ? WHERE : FRAME);
-    return by == RETURNS && depth + 1 == resting ? RESUMES | (cause)hd_array_last(&w->known.resting).number << WHERE : 0;
+    return by == RETURNS && depth + 1 == resting ? RESUMES | (cause)hd_array_last(&w->known.resting).number << WHERE
+                                                 : 0;
 }
 
 static bool take(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause by, uint32_t *at)
@@ -471,7 +477,7 @@ static void start_warp(hd_rf_automaton *a, const hd_rf_passage *p)
         at++;
     if (at == a->warps.count) {
         hd_array_push(&a->warps, (follower){0});
-        (void)hd_array_extend(&a->meters, a->members * HD_RF_METERS);
+        (void)hd_array_extend(&a->meters, a->members * HD_RUN_LENGTHS);
     }
     follower *w = &a->warps.items[at];
     lose(w);
@@ -479,7 +485,7 @@ static void start_warp(hd_rf_automaton *a, const hd_rf_passage *p)
     *w = (follower){.alive = true, .number = p->warp, .cta = p->cta, .known = w->known, .latest = HD_NONE};
     w->known.state = BEGIN;
     hd_rf_classes_whole(&w->known.classes);
-    memset(kept_meters(a, w), 0, a->members * HD_RF_METERS * sizeof(hd_rf_meter));
+    memset(kept_meters(a, w), 0, a->members * HD_RUN_LENGTHS * sizeof(hd_run_length));
     hd_rf_feeder_take(a->feeder, &(hd_event){.kind = HD_EVENT_WARP_START, .cta = p->cta, .warp = p->warp});
     w->living = hd_rf_feeder_warp(a->feeder, p->warp);
 }
@@ -493,9 +499,7 @@ bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *
         for (uint32_t i = 0; i < a->warps.count; i++)
             a->warps.items[i].alive = false;
         return tell(a, p);
-    case HD_EVENT_WARP_START:
-        start_warp(a, p);
-        return true;
+    case HD_EVENT_WARP_START: start_warp(a, p); return true;
     case HD_EVENT_ISSUE:
         w = find_warp(a, p->warp);
         if (!w)
@@ -503,7 +507,8 @@ bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *
         return take(a, w, p, cause_of(a, p), at);
     case HD_EVENT_RETURN:
         w = find_warp(a, p->warp);
-        if (!w || hd_rf_known_tops(&w->known, p->frame) || hd_rf_known_depth(&w->known, p->frame) == w->known.frames.count)
+        if (!w || hd_rf_known_tops(&w->known, p->frame) ||
+            hd_rf_known_depth(&w->known, p->frame) == w->known.frames.count)
             return true; /* what it returns from has not begun */
         return take(a, w, p, RETURNS, at);
     case HD_EVENT_WARP_END:
@@ -517,8 +522,7 @@ bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *
     case HD_EVENT_CALL:
     case HD_EVENT_CTA_START:
     case HD_EVENT_CTA_END:
-    case HD_EVENT_LAUNCH_END:
-        return tell(a, p);
+    case HD_EVENT_LAUNCH_END: return tell(a, p);
     }
     return true;
 }

@@ -1,6 +1,6 @@
 /* The baseline: every operand is read from, every result written to the main register file. */
-#include "hwmodel/rf/carry.h"
-#include "hwmodel/rf/walk.h"
+#include "hwmodel/rf/memo.h"
+#include "hwmodel/rf/technique.h"
 
 typedef struct hd_baseline {
     hd_rf_model model;
@@ -21,44 +21,31 @@ static void baseline_destroy(hd_rf_model *model)
     free(b);
 }
 
-static void baseline_frame_start(hd_rf_model *model, hd_rf_warp *warp)
+static void baseline_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
-    hd_rf_file_frame_start(&((hd_baseline *)model)->file, warp);
+    hd_rf_file_frame_begin(&((hd_baseline *)model)->file, warp);
 }
 
-static void baseline_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+static void baseline_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
-    uint32_t word = step->sources[source];
-    hd_claim claim = *hd_rf_file_at(&((hd_baseline *)model)->file, step->warp, hd_rf_index(step, word));
-    answer->pieces[answer->count++] = (hd_rf_piece){step->effective, HD_RF_FILE, hd_rf_owner(step, word), claim};
-    hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
-    hd_rf_add(model, HD_COUNTER_FILE_READS, 1);
-}
-
-static void baseline_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
-{
-    hd_rf_add(model, HD_COUNTER_RESULTS, 1);
-    hd_rf_add(model, HD_COUNTER_FILE_WRITES, 1);
-    if (hd_rf_loses(model))
+    hd_rf_file *file = &((hd_baseline *)model)->file;
+    if (!step->effective)
         return;
-    uint32_t index = hd_rf_index(step, step->destinations[destination].word);
-    hd_claim *claim = hd_rf_file_at(&((hd_baseline *)model)->file, step->warp, index);
-    *claim = hd_identity_merge(&step->warp->identity, index, *claim, step->serial + destination, step->effective);
+    for (uint32_t s = 0; s < step->source_count; s++)
+        hd_rf_file_read(file, step, s, sink);
+    for (uint32_t d = 0; d < step->destination_count; d++)
+        hd_rf_file_write(model, file, step, d, sink);
 }
 
-static void baseline_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+static void baseline_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
-    hd_rf_file_carry(&((hd_baseline *)model)->file, warp, c);
+    hd_rf_file_snapshot(&((hd_baseline *)model)->file, warp, c);
 }
 
-extern const hd_rf_ops hd_rf_baseline_ops;
-HD_RF_WALK(baseline_walk, hd_rf_baseline_ops)
 const hd_rf_ops hd_rf_baseline_ops = {
     .create = baseline_create,
     .destroy = baseline_destroy,
-    .frame_start = baseline_frame_start,
-    .walk = baseline_walk,
-    .operand_read = baseline_read,
-    .write_back = baseline_write,
-    .carry = baseline_carry,
+    .frame_begin = baseline_frame_begin,
+    .execute = baseline_execute,
+    .memo = &(const hd_memo_ops){.snapshot = baseline_snapshot},
 };

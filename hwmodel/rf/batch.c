@@ -73,9 +73,16 @@ void hd_rf_batch_add_cta(hd_rf_batch *b, hd_rf_cta *cta)
 hd_event hd_stretch_event(const hd_stretch *s, const hd_rf_code *code, uint32_t i, const hd_width **widths)
 {
     const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, i);
-    uint32_t instruction = part->first + (i - part->at), written = code->destination_first[instruction + 1] - code->destination_first[instruction];
-    hd_event e = {.kind = HD_EVENT_ISSUE, .cta = s->cta, .warp = s->warp, .frame = s->frame, .function = s->function,
-                  .instruction = instruction, .active = s->masks[part->active], .effective = s->masks[s->effective[i]]};
+    uint32_t instruction = part->first + (i - part->at),
+             written = code->destination_first[instruction + 1] - code->destination_first[instruction];
+    hd_event e = {.kind = HD_EVENT_ISSUE,
+                  .cta = s->cta,
+                  .warp = s->warp,
+                  .frame = s->frame,
+                  .function = s->function,
+                  .instruction = instruction,
+                  .active = s->masks[part->active],
+                  .effective = s->masks[s->effective[i]]};
     if (s->width_words && e.effective && written) {
         e.widths = *widths;
         e.width_words = written;

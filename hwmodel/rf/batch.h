@@ -13,19 +13,19 @@ typedef struct hd_rf_dated {
 } hd_rf_dated;
 
 typedef struct hd_rf_batch {
-    uint32_t kept;            /* events that it is made from */
-    uint64_t end;             /* number of the first event behind it, counted from the first of all */
+    uint32_t kept; /* events that it is made from */
+    uint64_t end;  /* number of the first event behind it, counted from the first of all */
     HD_ARRAY(hd_event) events;
-    uint64_t first_event;     /* likewise */
-    uint64_t *columns;        /* of the events */
-    uint32_t used;            /* bytes of them */
+    uint64_t first_event; /* likewise */
+    uint64_t *columns;    /* of the events */
+    uint32_t used;        /* bytes of them */
     HD_ARRAY(hd_rf_dated) passages;
-    hd_rf_loose loose;        /* stretches of the passages */
-    uint32_t launch;          /* the kernel of the launch that begins with it; HD_NONE */
+    hd_rf_loose loose;         /* stretches of the passages */
+    uint32_t launch;           /* the kernel of the launch that begins with it; HD_NONE */
     hd_rf_residency residency; /* in that */
-    bool ends, drains;        /* the launch ends with it; CTAs that are resident then are looked at to their end */
+    bool ends, drains;         /* the launch ends with it; CTAs that are resident then are looked at to their end */
     HD_ARRAY(hd_rf_cta *) ended;
-    uint64_t ended_bytes;     /* of their streams */
+    uint64_t ended_bytes; /* of their streams */
 } hd_rf_batch;
 
 void hd_rf_batch_free(hd_rf_batch *batch);

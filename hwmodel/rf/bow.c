@@ -1,8 +1,10 @@
-/* BOW and BOW-WR: operand bypass windows. "BOW: Breathing Operand Windows to Exploit Bypassing in GPUs", MICRO 2020, sections 3 and 4.
+/* BOW and BOW-WR: operand bypass windows. "BOW: Breathing Operand Windows to Exploit Bypassing in GPUs", MICRO 2020,
+ * sections 3 and 4.
  *
- * Each warp has a window of entries, one a warp register. The window is the stream of the warp's issued instructions: each of them
- * moves it on, guard or not. An entry stays for the iw - 1 instructions after its last access; an instruction that names its register
- * keeps it, even where the guard holds in no lane. Every operand read from the file enters the window. Policies:
+ * Each warp has a window of entries, one a warp register. The window is the stream of the warp's issued instructions:
+ * each of them moves it on, guard or not. An entry stays for the iw - 1 instructions after its last access; an
+ * instruction that names its register keeps it, even where the guard holds in no lane. Every operand read from the file
+ * enters the window. Policies:
  *
  *   through  results go to window and file (BOW)
  *   back     results go to the window, and to the file when the entry leaves (BOW-WR without the compiler)
@@ -13,21 +15,28 @@
  *   valid  lanes that the entry holds               dirty  of these, lanes to be written to the file when it leaves
  *   filed  of these, lanes that the file holds too
  *
- * A read takes valid lanes from the entry and the others from the file, and fills them in. A result that goes to the file only takes its lanes
- * out of the entry. `entries` may be fewer than the window can fill: the oldest entry (first in, first out) is then evicted, and saves all
- * lanes that the file does not hold, whatever their tags say. The end of a warp or of a call's frame drops entries without a write.
+ * A read takes valid lanes from the entry and the others from the file, and fills them in. A result that goes to the
+ * file only takes its lanes out of the entry. `entries` may be fewer than the window can fill: the oldest entry (first
+ * in, first out) is then evicted, and saves all lanes that the file does not hold, whatever their tags say. The end of
+ * a warp or of a call's frame drops entries without a write.
  *
  * Cost: O(1) an instruction and an operand; a forced eviction looks at all entries.
  *
- * Options "unmasked" and "unsaved" break the lane masks and the saving eviction; they are there for the tests of the proof.
+ * Options "unmasked" and "unsaved" break the lane masks and the saving eviction; they are there for the tests of the
+ * proof.
  */
-#include "hwmodel/rf/carry.h"
-#include "hwmodel/rf/walk.h"
+#include "hwmodel/rf/memo.h"
+#include "hwmodel/rf/technique.h"
 
 enum { HD_BOW_ENTRIES = 64, HD_BOW_TIMES = 32 /* a power of two; windows are shorter */, HD_BOW_LANES = 32 };
-enum { HD_BOW_WARPS = 32, HD_BOW_REGISTERS = 256 /* of the paper's machine */, HD_BOW_CONVENTIONAL = 3 /* entries of a collector without a window */ };
+enum {
+    HD_BOW_WARPS = 32,
+    HD_BOW_REGISTERS = 256 /* of the paper's machine */,
+    HD_BOW_CONVENTIONAL = 3 /* entries of a collector without a window */
+};
 typedef enum hd_bow_policy { HD_BOW_THROUGH, HD_BOW_BACK, HD_BOW_TAGS } hd_bow_policy;
-typedef enum hd_bow_tag { HD_BOW_BOTH, HD_BOW_FILE_ONLY, HD_BOW_WINDOW_ONLY } hd_bow_tag; /* order of the annotation's words */
+/* order of the annotation's words */
+typedef enum hd_bow_tag { HD_BOW_BOTH, HD_BOW_FILE_ONLY, HD_BOW_WINDOW_ONLY } hd_bow_tag;
 
 typedef struct hd_bow_entry {
     uint32_t index, frame, entered, accessed; /* entered: in which order; accessed: when, in instructions */
@@ -39,10 +48,10 @@ typedef struct hd_bow_entry {
 /* Entries are found by register, and by the time of their last access, without a search. */
 typedef struct hd_bow_window {
     uint32_t now, entered, count;
-    uint64_t used;                        /* mask of entries */
-    uint64_t at[HD_BOW_TIMES];            /* mask of entries last accessed at this time, modulo HD_BOW_TIMES */
+    uint64_t used;             /* mask of entries */
+    uint64_t at[HD_BOW_TIMES]; /* mask of entries last accessed at this time, modulo HD_BOW_TIMES */
     hd_bow_entry entries[HD_BOW_ENTRIES];
-    HD_ARRAY(uint8_t) entry_of;           /* by register index in the warp: 1 + entry, 0 = none */
+    HD_ARRAY(uint8_t) entry_of; /* by register index in the warp: 1 + entry, 0 = none */
 } hd_bow_window;
 
 typedef struct hd_bow {
@@ -57,12 +66,13 @@ typedef struct hd_bow {
     uint8_t **tags; /* by function, by index in its code's destinations */
 } hd_bow;
 
-/* ---- what the compiler said ---------------------------------------------------------------------------------------- */
+/* ---- what the compiler said -------------------------------------------------------------------------------------- */
 
 static uint8_t *read_tags(hd_bow *bow, const hd_rf_code *code)
 {
     const hd_function *f = code->function;
-    uint8_t *tags = HD_ARENA_ARRAY(&bow->arena, uint8_t, code->destination_first[code->instruction_count]); /* HD_BOW_BOTH */
+    /* HD_BOW_BOTH */
+    uint8_t *tags = HD_ARENA_ARRAY(&bow->arena, uint8_t, code->destination_first[code->instruction_count]);
     for (uint32_t a = 0; a < f->annotations.count; a++) {
         const hd_annotation *note = &f->annotations.items[a];
         if (note->kind != HD_ANNOTATION_BOW)
@@ -113,7 +123,9 @@ static void bow_destroy(hd_rf_model *model)
 static hd_rf_model *bow_create(const hd_rf_module *code, const char *options, const char **refusal)
 {
     hd_bow *bow = hd_calloc(1, sizeof *bow);
-    bow->policy = strstr(options, "policy=tags") ? HD_BOW_TAGS : strstr(options, "policy=back") ? HD_BOW_BACK : HD_BOW_THROUGH;
+    bow->policy = strstr(options, "policy=tags")   ? HD_BOW_TAGS
+                  : strstr(options, "policy=back") ? HD_BOW_BACK
+                                                   : HD_BOW_THROUGH;
     bow->iw = hd_rf_option(options, "iw", 3);
     bow->capacity = hd_rf_option(options, "entries", (hd_rf_flag(options, "half") ? 2 : 4) * bow->iw);
     bow->unmasked = hd_rf_flag(options, "unmasked");
@@ -130,17 +142,15 @@ static hd_rf_model *bow_create(const hd_rf_module *code, const char *options, co
     return NULL;
 }
 
-/* ---- what it adds to an SM ------------------------------------------------------------------------------------------- */
+/* ---- what it adds to an SM --------------------------------------------------------------------------------------- */
 
-static uint32_t bits_for(uint32_t values)
-{
-    return values > 1 ? 32 - (uint32_t)__builtin_clz(values - 1) : 0;
-}
+static uint32_t bits_for(uint32_t values) { return values > 1 ? 32 - (uint32_t)__builtin_clz(values - 1) : 0; }
 
-/* "Hardware Overhead" in the paper: a collector for each warp, whose entries have 1024 bits, where a conventional one has three of them. The paper
- * counts no more than these: 32 x 9 x 128 bytes are its 36 KB, half of the entries its 12 KB. Beside them each entry has the number of its
- * register, its age in instructions, its valid lanes, and, where values are written back, the lanes that the file is owed and, where
- * it may be evicted, those that the file has, with its place in the order of arrival. */
+/* "Hardware Overhead" in the paper: a collector for each warp, whose entries have 1024 bits, where a conventional one
+ * has three of them. The paper counts no more than these: 32 x 9 x 128 bytes are its 36 KB, half of the entries its 12
+ * KB. Beside them each entry has the number of its register, its age in instructions, its valid lanes, and, where
+ * values are written back, the lanes that the file is owed and, where it may be evicted, those that the file has, with
+ * its place in the order of arrival. */
 static uint64_t storage_bits(const hd_bow *bow)
 {
     bool back = bow->policy != HD_BOW_THROUGH, evicts = bow->capacity < 4 * bow->iw;
@@ -159,15 +169,17 @@ static void bow_launch(hd_rf_model *model, const hd_rf_launch *launch)
     model->storage_bits = storage_bits(bow);
 }
 
-/* The window of BOW is as that of BOW-WR without the compiler; its file has every result, and what leaves the window owes it nothing. */
-static bool bow_like(const hd_rf_model *model, const hd_rf_model *other)
+/* The window of BOW is as that of BOW-WR without the compiler; its file has every result, and what leaves the window
+ * owes it nothing. */
+static bool bow_derives(const hd_rf_model *model, const hd_rf_model *other)
 {
     const hd_bow *b = (const hd_bow *)model, *o = (const hd_bow *)other;
     bool broken = b->unmasked || b->unsaved || o->unmasked || o->unsaved;
-    return b->policy == HD_BOW_THROUGH && o->policy == HD_BOW_BACK && b->iw == o->iw && b->capacity == o->capacity && !broken;
+    return b->policy == HD_BOW_THROUGH && o->policy == HD_BOW_BACK && b->iw == o->iw && b->capacity == o->capacity &&
+           !broken;
 }
 
-static void bow_count_like(hd_rf_model *model, const hd_rf_model *other)
+static void bow_derive(hd_rf_model *model, const hd_rf_model *other)
 {
     hd_bow *b = (hd_bow *)model;
     b->sm_warps = ((const hd_bow *)other)->sm_warps;
@@ -178,12 +190,9 @@ static void bow_count_like(hd_rf_model *model, const hd_rf_model *other)
     model->counters[HD_COUNTER_FILE_WRITES] = other->counters[HD_COUNTER_RESULTS];
 }
 
-/* ---- the window ---------------------------------------------------------------------------------------------------- */
+/* ---- the window -------------------------------------------------------------------------------------------------- */
 
-static hd_bow_window *window_of(hd_bow *bow, const hd_rf_warp *warp)
-{
-    return bow->windows.items[warp->slot];
-}
+static hd_bow_window *window_of(hd_bow *bow, const hd_rf_warp *warp) { return bow->windows.items[warp->slot]; }
 
 static hd_bow_entry *find_entry(hd_bow_window *w, uint32_t index)
 {
@@ -192,12 +201,17 @@ static hd_bow_entry *find_entry(hd_bow_window *w, uint32_t index)
 }
 
 /* What an entry owes goes to the file; the caller takes the entry away. */
-static void settle(hd_bow *bow, const hd_rf_warp *warp, const hd_bow_entry *e)
+static void settle(hd_bow *bow, const hd_rf_warp *warp, const hd_bow_entry *e, hd_access_sink *sink)
 {
     if (!e->dirty)
         return;
-    hd_rf_add(&bow->model, HD_COUNTER_WINDOW_READS, 1);
-    hd_rf_add(&bow->model, HD_COUNTER_FILE_WRITES, 1);
+    uint16_t spill =
+        hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_WINDOW, .kind = HD_RF_SPILL, .lanes = e->dirty});
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
+                                 .kind = HD_RF_WRITE,
+                                 .after = spill,
+                                 .bank = hd_rf_index_bank(warp, e->index),
+                                 .lanes = e->dirty});
     if (hd_rf_loses(&bow->model))
         return;
     hd_claim *home = hd_rf_file_at(&bow->file, warp, e->index);
@@ -221,7 +235,7 @@ static inline void touch(hd_bow_window *w, hd_bow_entry *e)
     w->at[w->now % HD_BOW_TIMES] |= e->bit;
 }
 
-static void evict_oldest(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w)
+static void evict_oldest(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w, hd_access_sink *sink)
 {
     hd_bow_entry *oldest = &w->entries[__builtin_ctzll(w->used)];
     for (uint64_t left = w->used; left; left &= left - 1)
@@ -229,15 +243,15 @@ static void evict_oldest(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w)
             oldest = &w->entries[__builtin_ctzll(left)];
     if (!bow->unsaved)
         oldest->dirty |= oldest->valid & ~oldest->filed;
-    hd_rf_add(&bow->model, HD_COUNTER_EVICTIONS, 1);
-    settle(bow, warp, oldest);
+    hd_rf_event(&bow->model, HD_COUNTER_EVICTIONS, 1);
+    settle(bow, warp, oldest, sink);
     remove_entry(w, oldest);
 }
 
-static hd_bow_entry *enter(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w, uint32_t index)
+static hd_bow_entry *enter(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w, uint32_t index, hd_access_sink *sink)
 {
     if (w->count == bow->capacity)
-        evict_oldest(bow, warp, w);
+        evict_oldest(bow, warp, w, sink);
     uint32_t place = (uint32_t)__builtin_ctzll(~w->used);
     hd_bow_entry *e = &w->entries[place];
     e->index = index;
@@ -254,14 +268,14 @@ static hd_bow_entry *enter(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w
     return e;
 }
 
-static void bow_issue(hd_rf_model *model, const hd_rf_step *step)
+/* The window moves on to the instruction; its registers stay. */
+static void move_on(hd_bow *bow, const hd_rf_step *step, hd_access_sink *sink)
 {
-    hd_bow *bow = (hd_bow *)model;
     hd_bow_window *w = window_of(bow, step->warp);
     w->now++;
     for (uint64_t old = w->at[(w->now - bow->iw) % HD_BOW_TIMES]; old; old &= old - 1) {
         hd_bow_entry *e = &w->entries[__builtin_ctzll(old)];
-        settle(bow, step->warp, e);
+        settle(bow, step->warp, e, sink);
         remove_entry(w, e);
     }
     for (uint32_t s = 0; s < step->source_count; s++) {
@@ -276,49 +290,33 @@ static void bow_issue(hd_rf_model *model, const hd_rf_step *step)
     }
 }
 
-/* ---- operands and results ------------------------------------------------------------------------------------------ */
+/* ---- operands and results ---------------------------------------------------------------------------------------- */
 
-/* The lanes that the entry does not hold come from the file, all of them at once. */
-static void fill(hd_bow *bow, const hd_rf_step *step, hd_bow_entry *e)
+/* The lanes that the entry does not hold come from the file, all of them at once, by the access `read`. */
+static void fill(hd_bow *bow, const hd_rf_step *step, hd_bow_entry *e, uint16_t read, hd_access_sink *sink)
 {
     uint32_t lanes = ~e->valid;
     hd_claim home = *hd_rf_file_at(&bow->file, step->warp, e->index);
-    hd_rf_add(&bow->model, HD_COUNTER_WINDOW_WRITES, 1);
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_WINDOW, .kind = HD_RF_FILL, .after = read, .lanes = lanes});
     e->filed |= lanes;
     e->claim = e->valid ? hd_identity_copy(&step->warp->identity, e->index, e->claim, home, lanes) : home;
     e->valid = UINT32_MAX;
 }
 
-static void bow_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+static void read_operand(hd_bow *bow, const hd_rf_step *step, uint32_t source, hd_access_sink *sink)
 {
-    hd_bow *bow = (hd_bow *)model;
     hd_bow_window *w = window_of(bow, step->warp);
     uint32_t index = hd_rf_index(step, step->sources[source]);
     hd_owner owner = {step->warp->identity.warp, step->warp->identity.frame, index};
     hd_bow_entry *e = find_entry(w, index);
     uint32_t held = e ? step->effective & e->valid : 0, missing = step->effective & ~held;
-    hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
-    if (held) {
-        hd_owner entry_owner = {owner.warp, e->frame, e->index};
-        answer->pieces[answer->count++] = (hd_rf_piece){held, HD_RF_NEAR, entry_owner, e->claim};
-        hd_rf_add(model, HD_COUNTER_WINDOW_READS, 1);
-    }
-    if (!missing) {
-        hd_rf_add(model, HD_COUNTER_BYPASSED, 1);
+    if (held)
+        hd_rf_read(sink, step, source, HD_STRUCTURE_WINDOW, held, (hd_owner){owner.warp, e->frame, e->index}, e->claim);
+    if (!missing)
         return;
-    }
-    hd_rf_add(model, HD_COUNTER_FILE_READS, 1);
-    answer->pieces[answer->count++] = (hd_rf_piece){missing, HD_RF_FILE, owner, *hd_rf_file_at(&bow->file, step->warp, index)};
-    fill(bow, step, e ? e : enter(bow, step->warp, w, index));
-}
-
-static void write_file(hd_bow *bow, const hd_rf_step *step, uint32_t index, uint32_t serial)
-{
-    hd_rf_add(&bow->model, HD_COUNTER_FILE_WRITES, 1);
-    if (hd_rf_loses(&bow->model))
-        return;
-    hd_claim *home = hd_rf_file_at(&bow->file, step->warp, index);
-    *home = hd_identity_merge(&step->warp->identity, index, *home, serial, step->effective);
+    uint16_t read = hd_rf_read(sink, step, source, HD_STRUCTURE_FILE, missing, owner,
+                               *hd_rf_file_at(&bow->file, step->warp, index));
+    fill(bow, step, e ? e : enter(bow, step->warp, w, index, sink), read, sink);
 }
 
 /* A result that the window does not take: what the entry has of these lanes is old now. */
@@ -333,12 +331,12 @@ static void forget(hd_bow_window *w, hd_bow_entry *e, uint32_t lanes)
         remove_entry(w, e);
 }
 
-static void write_window(hd_bow *bow, const hd_rf_step *step, hd_bow_entry *e, uint32_t serial)
+static void write_window(hd_bow *bow, const hd_rf_step *step, hd_bow_entry *e, uint32_t destination,
+                         hd_access_sink *sink)
 {
-    hd_rf_add(&bow->model, HD_COUNTER_WINDOW_WRITES, 1);
-    if (hd_rf_loses(&bow->model))
-        return;
-    e->claim = hd_identity_merge(&step->warp->identity, e->index, e->claim, serial, step->effective);
+    hd_rf_write(sink, step, destination, HD_STRUCTURE_WINDOW);
+    if (!hd_rf_loses(&bow->model))
+        e->claim = hd_rf_written(step, destination, e->claim);
 }
 
 static hd_bow_tag tag_of(const hd_bow *bow, const hd_rf_step *step, uint32_t destination)
@@ -348,33 +346,49 @@ static hd_bow_tag tag_of(const hd_bow *bow, const hd_rf_step *step, uint32_t des
     return (hd_bow_tag)bow->tags[step->function][step->code->destination_first[step->instruction] + destination];
 }
 
-static void bow_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
+static void count_tag(hd_bow *bow, hd_bow_tag tag)
 {
-    hd_bow *bow = (hd_bow *)model;
+    static const hd_counter counters[] = {HD_COUNTER_TO_BOTH, HD_COUNTER_TO_FILE, HD_COUNTER_TO_WINDOW};
+    if (bow->policy == HD_BOW_TAGS)
+        hd_rf_event(&bow->model, counters[tag], 1);
+}
+
+static void write_result(hd_bow *bow, const hd_rf_step *step, uint32_t destination, hd_access_sink *sink)
+{
     hd_bow_window *w = window_of(bow, step->warp);
-    uint32_t index = hd_rf_index(step, step->destinations[destination].word), serial = step->serial + destination;
+    uint32_t index = hd_rf_index(step, step->destinations[destination].word);
     hd_bow_entry *e = find_entry(w, index);
     hd_bow_tag tag = tag_of(bow, step, destination);
     uint32_t lanes = bow->unmasked ? UINT32_MAX : step->effective;
-    hd_rf_add(model, HD_COUNTER_RESULTS, 1);
-    if (bow->policy == HD_BOW_TAGS)
-        hd_rf_add(model, tag == HD_BOW_BOTH ? HD_COUNTER_TO_BOTH : tag == HD_BOW_FILE_ONLY ? HD_COUNTER_TO_FILE : HD_COUNTER_TO_WINDOW, 1);
+    count_tag(bow, tag);
     if (bow->policy == HD_BOW_THROUGH || tag == HD_BOW_FILE_ONLY)
-        write_file(bow, step, index, serial);
+        hd_rf_file_write(&bow->model, &bow->file, step, destination, sink);
     if (tag == HD_BOW_FILE_ONLY) {
         forget(w, e, lanes);
         return;
     }
-    e = e ? e : enter(bow, step->warp, w, index);
-    write_window(bow, step, e, serial);
+    e = e ? e : enter(bow, step->warp, w, index, sink);
+    write_window(bow, step, e, destination, sink);
     e->valid |= lanes;
     e->dirty = tag == HD_BOW_BOTH && bow->policy != HD_BOW_THROUGH ? e->dirty | lanes : e->dirty & ~lanes;
     e->filed = bow->policy == HD_BOW_THROUGH ? e->filed | lanes : e->filed & ~lanes;
 }
 
-/* ---- lives of warps and frames ------------------------------------------------------------------------------------- */
+static void bow_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
+{
+    hd_bow *bow = (hd_bow *)model;
+    move_on(bow, step, sink);
+    if (!step->effective)
+        return;
+    for (uint32_t s = 0; s < step->source_count; s++)
+        read_operand(bow, step, s, sink);
+    for (uint32_t d = 0; d < step->destination_count; d++)
+        write_result(bow, step, d, sink);
+}
 
-static void bow_warp_start(hd_rf_model *model, hd_rf_warp *warp)
+/* ---- lives of warps and frames ----------------------------------------------------------------------------------- */
+
+static void bow_warp_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_bow *bow = (hd_bow *)model;
     while (bow->windows.count <= warp->slot)
@@ -386,7 +400,7 @@ static void bow_warp_start(hd_rf_model *model, hd_rf_warp *warp)
     hd_array_clear(&w->entry_of);
 }
 
-static void bow_frame_start(hd_rf_model *model, hd_rf_warp *warp)
+static void bow_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_bow *bow = (hd_bow *)model;
     hd_bow_window *w = window_of(bow, warp);
@@ -394,7 +408,7 @@ static void bow_frame_start(hd_rf_model *model, hd_rf_warp *warp)
     uint8_t *fresh = hd_array_extend(&w->entry_of, words);
     if (words)
         memset(fresh, 0, words);
-    hd_rf_file_frame_start(&bow->file, warp);
+    hd_rf_file_frame_begin(&bow->file, warp);
 }
 
 static void bow_frame_end(hd_rf_model *model, hd_rf_warp *warp)
@@ -417,31 +431,31 @@ static uint32_t rank_of(const hd_bow_window *w, const hd_bow_entry *e)
     return rank;
 }
 
-static void carry_entry(hd_rf_carrier *c, const hd_bow_window *w, hd_bow_entry *e)
+static void carry_entry(hd_snapshot *c, const hd_bow_window *w, hd_bow_entry *e)
 {
-    hd_owner owner = hd_rf_carried_moving(c, (hd_owner){c->identity->warp, e->frame, e->index});
+    hd_owner owner = hd_snapshot_moving(c, (hd_owner){c->identity->warp, e->frame, e->index});
     e->index = owner.index;
     e->frame = owner.frame;
-    e->accessed = w->now - hd_rf_carried(c, w->now - e->accessed);
-    e->valid = hd_rf_carried_lanes(c, e->valid);
-    e->dirty = hd_rf_carried_lanes(c, e->dirty);
-    e->filed = hd_rf_carried_lanes(c, e->filed);
-    e->claim = hd_rf_carried_claim(c, e->index, e->claim);
+    e->accessed = w->now - hd_snapshot_word(c, w->now - e->accessed);
+    e->valid = hd_snapshot_lanes(c, e->valid);
+    e->dirty = hd_snapshot_lanes(c, e->dirty);
+    e->filed = hd_snapshot_lanes(c, e->filed);
+    e->claim = hd_snapshot_claim(c, e->index, e->claim);
 }
 
 /* Entries by where they lie, as in `enter`, and in the order in which they came. */
-static void bow_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+static void bow_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_bow *bow = (hd_bow *)model;
     hd_bow_window *w = window_of(bow, warp);
-    hd_rf_file_carry(&bow->file, warp, c);
+    hd_rf_file_snapshot(&bow->file, warp, c);
     if (c->rest)
         return;
-    uint32_t count = hd_rf_carried(c, w->count);
+    uint32_t count = hd_snapshot_word(c, w->count);
     if (c->out) {
         for (uint64_t left = w->used; left; left &= left - 1) {
             hd_bow_entry *e = &w->entries[__builtin_ctzll(left)];
-            hd_rf_carried(c, rank_of(w, e));
+            hd_snapshot_word(c, rank_of(w, e));
             carry_entry(c, w, e);
         }
         return;
@@ -453,7 +467,7 @@ static void bow_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
     memset(w->entry_of.items, 0, w->entry_of.count);
     for (uint32_t place = 0; place < count; place++) {
         hd_bow_entry *e = &w->entries[place];
-        e->entered = hd_rf_carried(c, 0);
+        e->entered = hd_snapshot_word(c, 0);
         e->bit = 1ull << place;
         carry_entry(c, w, e);
         w->at[e->accessed % HD_BOW_TIMES] |= e->bit;
@@ -461,20 +475,13 @@ static void bow_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
     }
 }
 
-extern const hd_rf_ops hd_rf_bow_ops;
-HD_RF_WALK(bow_walk, hd_rf_bow_ops)
 const hd_rf_ops hd_rf_bow_ops = {
     .create = bow_create,
     .destroy = bow_destroy,
     .launch = bow_launch,
-    .warp_start = bow_warp_start,
-    .frame_start = bow_frame_start,
+    .warp_begin = bow_warp_begin,
+    .frame_begin = bow_frame_begin,
     .frame_end = bow_frame_end,
-    .issue = bow_issue,
-    .walk = bow_walk,
-    .operand_read = bow_read,
-    .write_back = bow_write,
-    .carry = bow_carry,
-    .like = bow_like,
-    .count_like = bow_count_like,
+    .execute = bow_execute,
+    .memo = &(const hd_memo_ops){.snapshot = bow_snapshot, .derives = bow_derives, .derive = bow_derive},
 };

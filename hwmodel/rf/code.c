@@ -47,8 +47,9 @@ static void add_results(const hd_rf_code *code, const hd_instruction *insn, hd_d
 
 static bool is_near(uint8_t space)
 {
-    return space == HD_SPACE_SHARED || space == HD_SPACE_SHARED_CTA || space == HD_SPACE_SHARED_CLUSTER || space == HD_SPACE_CONST ||
-           space == HD_SPACE_PARAM || space == HD_SPACE_PARAM_ENTRY || space == HD_SPACE_PARAM_FUNC;
+    return space == HD_SPACE_SHARED || space == HD_SPACE_SHARED_CTA || space == HD_SPACE_SHARED_CLUSTER ||
+           space == HD_SPACE_CONST || space == HD_SPACE_PARAM || space == HD_SPACE_PARAM_ENTRY ||
+           space == HD_SPACE_PARAM_FUNC;
 }
 
 /* Generic accesses count as global ones. What brings no register a value (red, cp.async) makes nobody wait. */
@@ -56,7 +57,8 @@ static uint8_t traits_of(const hd_function *f, const hd_instruction *insn, bool 
 {
     const hd_form *form = hd_insn_form(f, insn);
     bool reads = (form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE)) != 0;
-    return (uint8_t)((form->behaviour & HD_BEHAVE_BARRIER ? HD_RF_BARRIER : 0) | (reads && writes && !is_near(form->space) ? HD_RF_LONG : 0));
+    return (uint8_t)((form->behaviour & HD_BEHAVE_BARRIER ? HD_RF_BARRIER : 0) |
+                     (reads && writes && !is_near(form->space) ? HD_RF_LONG : 0));
 }
 
 static uint64_t touches_of(const hd_rf_code *code, const hd_decoding *d, uint32_t insn)
@@ -91,7 +93,8 @@ static hd_rf_code *decode(const hd_function *f, hd_arena *arena)
         code->traits[i] = traits_of(f, &f->instructions.items[i], code->destination_first[i] != d.destinations.count);
     }
     code->sources = hd_arena_copy(arena, d.sources.items, d.sources.count * sizeof *d.sources.items);
-    code->destinations = hd_arena_copy(arena, d.destinations.items, d.destinations.count * sizeof *d.destinations.items);
+    code->destinations =
+        hd_arena_copy(arena, d.destinations.items, d.destinations.count * sizeof *d.destinations.items);
     hd_array_free(&d.sources);
     hd_array_free(&d.destinations);
     return code;

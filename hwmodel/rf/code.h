@@ -1,10 +1,11 @@
 /* What each instruction of a module reads from and writes to the register file, decoded once for all models.
  *
- * Unit: the warp register, 32 lanes of 32 bits. A 64-bit operand is two of them, a predicate none. In a function of architected form
- * it is the physical register, under whatever name (ir/storage.h): a value keeps its claims where an identity gives it another name,
- * and a 16-bit register is the whole of its word. A register that an instruction names twice as a source is one read: the collector
- * fetches it once and fills both slots. Identities are no instructions: they read and write nothing, and the interpreter's events leave
- * them out. A return reads the function's results in registers.
+ * Unit: the warp register, 32 lanes of 32 bits. A 64-bit operand is two of them, a predicate none. In a function of
+ * architected form it is the physical register, under whatever name (ir/storage.h): a value keeps its claims where an
+ * identity gives it another name, and a 16-bit register is the whole of its word. A register that an instruction names
+ * twice as a source is one read: the collector fetches it once and fills both slots. Identities are no instructions:
+ * they read and write nothing, and the interpreter's events leave them out. A return reads the function's results in
+ * registers.
  */
 #ifndef HD_HWMODEL_RF_CODE_H
 #define HD_HWMODEL_RF_CODE_H
@@ -17,24 +18,25 @@ typedef struct hd_rf_destination {
     uint32_t slot; /* hd_insn_destination_slot of the operand it belongs to */
 } hd_rf_destination;
 
-enum { /* traits of an instruction */
-    HD_RF_BARRIER = 1, /* holds the CTA's warps together */
-    HD_RF_LONG = 2,    /* takes hundreds of cycles until its result is there */
+enum {                    /* traits of an instruction */
+       HD_RF_BARRIER = 1, /* holds the CTA's warps together */
+       HD_RF_LONG = 2,    /* takes hundreds of cycles until its result is there */
 };
 
 typedef struct hd_rf_code {
     const hd_function *function;
-    hd_storage storage;                     /* frame: warp registers of a frame */
+    hd_storage storage; /* frame: warp registers of a frame */
     uint32_t instruction_count;
-    uint32_t *source_first;                 /* by instruction, and one more: in `sources` */
-    uint32_t *destination_first;            /* by instruction, and one more: in `destinations` */
-    uint32_t *sources;                      /* words, each once an instruction, in operand order */
-    hd_rf_destination *destinations;        /* in operand order */
-    uint8_t *traits;                        /* by instruction */
-    uint32_t number;                        /* of the function */
-    uint32_t registers;                     /* of a thread that runs it: the most of all functions that it reaches by calls */
-    bool calls;                             /* some function, or anything */
-    uint64_t *touches;                      /* by instruction: hd_rf_touch of all words that it reads or writes */
+    uint32_t *source_first;          /* by instruction, and one more: in `sources` */
+    uint32_t *destination_first;     /* by instruction, and one more: in `destinations` */
+    uint32_t *sources;               /* words, each once an instruction, in operand order */
+    hd_rf_destination *destinations; /* in operand order */
+    uint8_t *traits;                 /* by instruction */
+    uint32_t number;                 /* of the function */
+    /* of a thread that runs it: the most of all functions that it reaches by calls */
+    uint32_t registers;
+    bool calls;        /* some function, or anything */
+    uint64_t *touches; /* by instruction: hd_rf_touch of all words that it reads or writes */
 } hd_rf_code;
 
 /* Sets of words, which may meet where the words do not, but do meet where they do. */

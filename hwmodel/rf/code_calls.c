@@ -1,8 +1,9 @@
 /* Registers of what a function calls: see hd_rf_module_new in code.h.
  *
- * A function needs as many registers as the one that needs most of all that it reaches by calls, itself included: a callee's registers are those of
- * its caller again, saved on the stack as far as it needs them, and a recursion needs no more than a call. An indirect call may reach every
- * function of the module that is no kernel. O(functions log functions + calls). */
+ * A function needs as many registers as the one that needs most of all that it reaches by calls, itself included: a
+ * callee's registers are those of its caller again, saved on the stack as far as it needs them, and a recursion needs
+ * no more than a call. An indirect call may reach every function of the module that is no kernel. O(functions log
+ * functions + calls). */
 #include "hwmodel/rf/code.h"
 #include "ir/architected.h"
 #include "ir/form.h"

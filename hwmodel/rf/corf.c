@@ -1,51 +1,56 @@
-/* CORF and CORF++: narrow registers share entries of the register file, and what is read together from one entry, or from parts of two that
- * do not meet, is one access. "CORF: Coalescing Operand Register File for GPUs", ASPLOS 2019.
+/* CORF and CORF++: narrow registers share entries of the register file, and what is read together from one entry, or
+ * from parts of two that do not meet, is one access. "CORF: Coalescing Operand Register File for GPUs", ASPLOS 2019.
  *
- * A register takes as many byte slices (pack.h) as its widest lane needs by sign extension: lanes that are not active count, lanes that
- * were never written since it was allocated do not. It gets them when it is first written. Policies:
+ * A register takes as many byte slices (pack.h) as its widest lane needs by sign extension: lanes that are not active
+ * count, lanes that were never written since it was allocated do not. It gets them when it is first written. Policies:
  *
  *   first     the lowest run of free slices of the lowest entry that has one (register packing alone)
- *   pairs     CORF: of an exclusive pair, the first to come opens an empty entry, whose rest is kept for its buddy; the buddy goes to
+ *   pairs     CORF: of an exclusive pair, the first to come opens an empty entry, whose rest is kept for its buddy; the
+ *             buddy goes to
  *             the other end of that entry where it fits; everything else, and a buddy that does not fit, as above
- *   sides     CORF++: left-aligned registers at the left end of the lowest entry that has room there, right-aligned ones at the
+ *   sides     CORF++: left-aligned registers at the left end of the lowest entry that has room there, right-aligned
+ *             ones at the
  *             right end, don't-care ones as above
  *
- * A register that outgrows its slices gets others by the same rule, its own being free for it; it stays where it can grow. One
- * that shrinks stays in its entry and gives slices back, those away from its end; with "kept" it keeps them, to grow into again. Where the place of a byte changes, or new bytes
- * come, lanes that the instruction does not write are read and written with it. Slices are given back at a frame's end, and with
- * "release" as the flags of register virtualization say (pir, pbr).
+ * A register that outgrows its slices gets others by the same rule, its own being free for it; it stays where it can
+ * grow. One that shrinks stays in its entry and gives slices back, those away from its end; with "kept" it keeps them,
+ * to grow into again. Where the place of a byte changes, or new bytes come, lanes that the instruction does not write
+ * are read and written with it. Slices are given back at a frame's end, and with "release" as the flags of register
+ * virtualization say (pir, pbr).
  *
- * Coalescing. An instruction's sources are looked at in operand order; each joins the first one before it that is still alone and lies in
- * the same entry (CORF++: in the warp's bank with a mask that does not meet its own). Two registers are one access at most, as
- * there are two unpackers.
+ * Coalescing. An instruction's sources are looked at in operand order; each joins the first one before it that is still
+ * alone and lies in the same entry (CORF++: in the warp's bank with a mask that does not meet its own). Two registers
+ * are one access at most, as there are two unpackers.
  *
- * Calls. A callee's registers are those of its caller, which are saved on the stack as far as they are needed: of a warp, no more entries are counted
- * than its kernel has registers, with all that it calls.
+ * Calls. A callee's registers are those of its caller, which are saved on the stack as far as they are needed: of a
+ * warp, no more entries are counted than its kernel has registers, with all that it calls.
  *
- * What the papers leave open. A warp has entries of its own, so that nothing depends on the order of warps; "shared" has one pool for all
- * warps. Of registers that a call writes, parameters and results, no values are known: they are 4 bytes wide.
+ * What the papers leave open. A warp has entries of its own, so that nothing depends on the order of warps; "shared"
+ * has one pool for all warps. Of registers that a call writes, parameters and results, no values are known: they are 4
+ * bytes wide.
  *
  * Cost: O(1) an instruction and operand; a source is compared with those before it that are alone.
  *
- * Options "uncopied" (a move leaves lanes behind), "stale" (the renaming table keeps the old place) and "slipped" (narrow values are written
- * one slice off) break the model; they are there for the tests of the proof.
+ * Options "uncopied" (a move leaves lanes behind), "stale" (the renaming table keeps the old place) and "slipped"
+ * (narrow values are written one slice off) break the model; they are there for the tests of the proof.
  */
 #include "hwmodel/rf/corf_hints.h"
-#include "hwmodel/rf/walk.h"
+#include "hwmodel/rf/technique.h"
 
 enum { HD_CORF_FERMI_WARPS = 48, HD_CORF_FERMI_REGISTERS = 63, HD_CORF_FERMI_ENTRIES = 1024, HD_CORF_KERNELS = 8 };
 
 typedef struct hd_corf_register {
     hd_pack_place place;
-    uint8_t held;                      /* mask of slices that it has; those of `place`, and with "kept" what a wider value left */
-    bool left;                         /* a buddy at the left end */
-    bool met, joined;                  /* of the first of a pair: both had slices at one time; in one entry */
+    /* mask of slices that it has; those of `place`, and with "kept" what a wider value left */
+    uint8_t held;
+    bool left;        /* a buddy at the left end */
+    bool met, joined; /* of the first of a pair: both had slices at one time; in one entry */
 } hd_corf_register;
 
 typedef struct hd_corf_warp {
-    hd_pack_pool pool;                        /* "shared": slot 0 has the only one */
-    HD_ARRAY(hd_corf_register) registers;     /* by index in the warp */
-    uint32_t mapped;                          /* registers that have slices */
+    hd_pack_pool pool;                    /* "shared": slot 0 has the only one */
+    HD_ARRAY(hd_corf_register) registers; /* by index in the warp */
+    uint32_t mapped;                      /* registers that have slices */
 } hd_corf_warp;
 
 typedef struct hd_corf_operand {
@@ -54,25 +59,21 @@ typedef struct hd_corf_operand {
     bool taken;    /* is one of two */
 } hd_corf_operand;
 
-typedef struct hd_corf_plan { /* of the instruction that was issued last: which operands are one access */
-    const hd_rf_warp *warp;
-    uint32_t function, instruction, serial, count;
-    HD_ARRAY(hd_corf_operand) operands; /* by source; as many as an instruction of the module has at most */
-} hd_corf_plan;
-
 typedef struct hd_corf {
     hd_rf_model model;
     HD_ARRAY(hd_corf_warp *) warps; /* by slot */
     hd_corf_policy policy;
     bool shared, kept, uncopied, stale, slipped;
     hd_corf_hints hints;
-    hd_corf_plan plan;
-    uint32_t mapped, declared;      /* of all warps: registers that have slices, registers; used entries are what the model holds */
+    HD_ARRAY(hd_corf_operand) operands; /* by source of the instruction that is executed */
+    /* of all warps: registers that have slices, registers; used entries are what the model holds */
+    uint32_t mapped, declared;
     const hd_rf_module *code;
-    uint32_t kernel_registers;      /* of a thread, of the launch, with all that the kernel calls; UINT32_MAX: not known */
+    /* of a thread, of the launch, with all that the kernel calls; UINT32_MAX: not known */
+    uint32_t kernel_registers;
 } hd_corf;
 
-/* ---- lives of models ------------------------------------------------------------------------------------------------- */
+/* ---- lives of models --------------------------------------------------------------------------------------------- */
 
 static void corf_destroy(hd_rf_model *model)
 {
@@ -83,7 +84,7 @@ static void corf_destroy(hd_rf_model *model)
         free(c->warps.items[i]);
     }
     hd_array_free(&c->warps);
-    hd_array_free(&c->plan.operands);
+    hd_array_free(&c->operands);
     hd_corf_hints_free(&c->hints);
     free(c);
 }
@@ -93,7 +94,9 @@ static hd_rf_model *corf_create(const hd_rf_module *code, const char *options, c
     hd_corf *c = hd_calloc(1, sizeof *c);
     c->code = code;
     c->kernel_registers = UINT32_MAX;
-    c->policy = strstr(options, "policy=pairs") ? HD_CORF_PAIRS : strstr(options, "policy=sides") ? HD_CORF_SIDES : HD_CORF_FIRST;
+    c->policy = strstr(options, "policy=pairs")   ? HD_CORF_PAIRS
+                : strstr(options, "policy=sides") ? HD_CORF_SIDES
+                                                  : HD_CORF_FIRST;
     c->shared = c->model.shares = hd_rf_flag(options, "shared");
     c->kept = hd_rf_flag(options, "kept");
     c->uncopied = hd_rf_flag(options, "uncopied");
@@ -101,7 +104,7 @@ static hd_rf_model *corf_create(const hd_rf_module *code, const char *options, c
     c->slipped = hd_rf_flag(options, "slipped");
     c->model.releases = hd_rf_flag(options, "release");
     bool good = hd_corf_hints_read(&c->hints, code, c->policy, c->model.releases);
-    hd_array_reserve(&c->plan.operands, c->hints.most_sources + 1);
+    hd_array_reserve(&c->operands, c->hints.most_sources + 1);
     if (good)
         return &c->model;
     corf_destroy(&c->model);
@@ -109,7 +112,7 @@ static hd_rf_model *corf_create(const hd_rf_module *code, const char *options, c
     return NULL;
 }
 
-/* ---- places --------------------------------------------------------------------------------------------------------- */
+/* ---- places ------------------------------------------------------------------------------------------------------ */
 
 typedef struct hd_corf_target { /* the register that is written */
     hd_corf *c;
@@ -118,12 +121,10 @@ typedef struct hd_corf_target { /* the register that is written */
     const hd_corf_function *function;
     hd_corf_register *reg, *buddy; /* buddy: NULL where there is none */
     uint32_t word;
+    hd_access_sink *sink;
 } hd_corf_target;
 
-static hd_corf_warp *warp_of(const hd_corf *c, const hd_rf_warp *warp)
-{
-    return c->warps.items[warp->slot];
-}
+static hd_corf_warp *warp_of(const hd_corf *c, const hd_rf_warp *warp) { return c->warps.items[warp->slot]; }
 
 static hd_pack_pool *pool_of(const hd_corf *c, hd_corf_warp *w)
 {
@@ -134,6 +135,11 @@ static hd_pack_pool *pool_of(const hd_corf *c, hd_corf_warp *w)
 static uint32_t in_file(const hd_corf *c, uint32_t count)
 {
     return c->shared || count < c->kernel_registers ? count : c->kernel_registers;
+}
+
+static void access_table(hd_access_sink *sink, hd_access_kind kind, uint16_t operand)
+{
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_TABLE, .kind = (uint8_t)kind, .operand = operand});
 }
 
 static void take(hd_corf *c, hd_pack_pool *pool, hd_pack_place place)
@@ -177,15 +183,15 @@ static bool join_buddy(const hd_corf_target *t, uint32_t width, hd_pack_place *p
     hd_corf_register *pair = t->reg < t->buddy ? t->reg : t->buddy;
     hd_pack_side other = b->left ? HD_PACK_RIGHT : HD_PACK_LEFT;
     uint8_t run = hd_pack_run(t->pool, b->place.entry, width, other);
-    hd_rf_add(&t->c->model, HD_COUNTER_PAIR_TRIES, 1);
-    hd_rf_add(&t->c->model, HD_COUNTER_PAIRS_MET, !pair->met);
+    hd_rf_event(&t->c->model, HD_COUNTER_PAIR_TRIES, 1);
+    hd_rf_event(&t->c->model, HD_COUNTER_PAIRS_MET, !pair->met);
     pair->met = true;
     if (!run)
         run = hd_pack_run(t->pool, b->place.entry, width, HD_PACK_ANY);
     if (!run)
         return false;
-    hd_rf_add(&t->c->model, HD_COUNTER_PAIR_FITS, 1);
-    hd_rf_add(&t->c->model, HD_COUNTER_PAIRS_JOINED, !pair->joined);
+    hd_rf_event(&t->c->model, HD_COUNTER_PAIR_FITS, 1);
+    hd_rf_event(&t->c->model, HD_COUNTER_PAIRS_JOINED, !pair->joined);
     pair->joined = true;
     t->reg->left = run >> (HD_PACK_SLICES - 1) && !(run & 1);
     *place = (hd_pack_place){b->place.entry, run};
@@ -227,15 +233,15 @@ static void widen(const hd_corf_target *t, uint32_t width)
     hd_pack_place old = t->reg->place;
     if (old.mask) {
         give(c, t->pool, (hd_pack_place){old.entry, t->reg->held});
-        hd_rf_add(&c->model, HD_COUNTER_WIDENINGS, 1);
+        hd_rf_event(&c->model, HD_COUNTER_WIDENINGS, 1);
     }
     hd_pack_place place = choose_place(t, old, width);
     take(c, t->pool, place);
     t->reg->place = place;
     t->reg->held = place.mask;
-    hd_rf_add(&c->model, HD_COUNTER_RENAMING, 1);
+    access_table(t->sink, HD_RF_WRITE, 0);
     if (old.mask)
-        hd_rf_add(&c->model, HD_COUNTER_RELOCATIONS, place.entry != old.entry);
+        hd_rf_event(&c->model, HD_COUNTER_RELOCATIONS, place.entry != old.entry);
     else
         count_mapped(c, t->warp, true);
     reserve(t);
@@ -253,7 +259,7 @@ static bool resize(const hd_corf_target *t, uint32_t width)
         give(t->c, t->pool, (hd_pack_place){r->place.entry, r->held & (uint8_t)~run});
         r->held = run;
     }
-    hd_rf_add(&t->c->model, HD_COUNTER_RENAMING, 1);
+    access_table(t->sink, HD_RF_WRITE, 0);
     return true;
 }
 
@@ -266,7 +272,7 @@ static void unmap(hd_corf *c, hd_corf_warp *w, hd_corf_register *r)
     count_mapped(c, w, false);
 }
 
-/* ---- reads ----------------------------------------------------------------------------------------------------------- */
+/* ---- reads ------------------------------------------------------------------------------------------------------- */
 
 static const hd_corf_register *source_of(const hd_corf_warp *w, const hd_rf_step *step, uint32_t source)
 {
@@ -290,35 +296,24 @@ static bool join(const hd_corf *c, hd_corf_operand *operands, uint32_t s)
     return false;
 }
 
-/* Says how many operands come with others. */
-static uint32_t make_plan(hd_corf *c, const hd_rf_step *step)
+/* Where the operands are, and which of them are one access. Says how many come with others. */
+static uint32_t place_operands(hd_corf *c, const hd_rf_step *step)
 {
-    hd_corf_plan *p = &c->plan;
     const hd_corf_warp *w = warp_of(c, step->warp);
     uint32_t joined = 0;
-    p->warp = step->warp;
-    p->function = step->function;
-    p->instruction = step->instruction;
-    p->serial = step->serial;
-    p->count = step->source_count;
     for (uint32_t s = 0; s < step->source_count; s++) {
-        p->operands.items[s] = (hd_corf_operand){.place = source_of(w, step, s)->place};
-        joined += s && join(c, p->operands.items, s);
+        c->operands.items[s] = (hd_corf_operand){.place = source_of(w, step, s)->place};
+        joined += s && join(c, c->operands.items, s);
     }
     return joined;
 }
 
-static bool is_planned(const hd_corf_plan *p, const hd_rf_step *step)
-{
-    return p->warp == step->warp && p->serial == step->serial && p->instruction == step->instruction && p->function == step->function;
-}
-
 /* Could two of the operands lie in one entry? */
-static bool is_coalesceable(const hd_corf_plan *p)
+static bool is_coalesceable(const hd_corf *c, uint32_t count)
 {
     uint32_t least = 8, second = 8;
-    for (uint32_t s = 0; s < p->count; s++) {
-        uint32_t width = hd_pack_width(p->operands.items[s].place);
+    for (uint32_t s = 0; s < count; s++) {
+        uint32_t width = hd_pack_width(c->operands.items[s].place);
         if (width && width < least) {
             second = least;
             least = width;
@@ -332,7 +327,7 @@ static bool is_coalesceable(const hd_corf_plan *p)
 /* A place for each of the four widths; 0, of a register that was never written, is all. */
 static inline void count_width(hd_rf_model *model, uint32_t width)
 {
-    hd_rf_add(model, (hd_counter)(HD_COUNTER_WIDTH_1 + (width - 1) % HD_PACK_SLICES), 1);
+    hd_rf_event(model, (hd_counter)(HD_COUNTER_WIDTH_1 + (width - 1) % HD_PACK_SLICES), 1);
 }
 
 /* All that the instruction will read is counted here, in one go. */
@@ -341,44 +336,49 @@ static void count_operands(hd_corf *c, const hd_rf_step *step, uint32_t joined)
     hd_rf_model *model = &c->model;
     uint32_t count = step->source_count;
     if (c->hints.functions[step->function].is_float[step->instruction]) {
-        hd_rf_add(model, HD_COUNTER_FLOAT_ACCESSES, count + step->destination_count);
-        hd_rf_add(model, HD_COUNTER_FLOAT_COALESCED, joined);
+        hd_rf_event(model, HD_COUNTER_FLOAT_ACCESSES, count + step->destination_count);
+        hd_rf_event(model, HD_COUNTER_FLOAT_COALESCED, joined);
     }
-    hd_rf_add(model, HD_COUNTER_OPERANDS, count);
-    hd_rf_add(model, HD_COUNTER_RENAMING, count);
-    hd_rf_add(model, HD_COUNTER_FILE_READS, count - joined);
-    hd_rf_add(model, HD_COUNTER_BYPASSED, joined);
     for (uint32_t s = 0; s < count; s++)
-        count_width(model, hd_pack_width(c->plan.operands.items[s].place));
+        count_width(model, hd_pack_width(c->operands.items[s].place));
     if (count < 2)
         return;
-    hd_rf_add(model, HD_COUNTER_MULTI_OPERAND, 1);
-    hd_rf_add(model, HD_COUNTER_MULTI_READS, count);
-    hd_rf_add(model, HD_COUNTER_COALESCEABLE, is_coalesceable(&c->plan));
-    hd_rf_add(model, HD_COUNTER_COALESCED, joined != 0);
+    hd_rf_event(model, HD_COUNTER_MULTI_OPERAND, 1);
+    hd_rf_event(model, HD_COUNTER_MULTI_READS, count);
+    hd_rf_event(model, HD_COUNTER_COALESCEABLE, is_coalesceable(c, count));
+    hd_rf_event(model, HD_COUNTER_COALESCED, joined != 0);
 }
 
-static void corf_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+/* An operand that comes with another one needs no access of its own. */
+static void read_operand(hd_corf *c, const hd_rf_step *step, uint32_t source, hd_access_sink *sink)
 {
-    hd_corf *c = (hd_corf *)model;
-    if (!is_planned(&c->plan, step))
-        make_plan(c, step);
-    const hd_corf_operand *operand = &c->plan.operands.items[source];
+    const hd_corf_operand *operand = &c->operands.items[source];
     hd_pack_place place = operand->place;
-    hd_pack_value value = {.owner = hd_rf_owner(step, step->sources[source])}; /* of a register that was never written */
+    /* of a register that was never written */
+    hd_pack_value value = {.owner = hd_rf_owner(step, step->sources[source])};
     if (place.mask)
         value = hd_pack_read(pool_of(c, warp_of(c, step->warp)), place);
-    answer->pieces[answer->count++] = (hd_rf_piece){step->effective, HD_RF_FILE, value.owner, value.claim};
-    answer->with = operand->with;
-    answer->bank = step->warp->slot + (c->policy == HD_CORF_SIDES ? 0 : place.entry); /* modulo the banks there are */
+    hd_rf_deliver(sink, step, source, HD_STRUCTURE_FILE, step->effective, value.owner, value.claim);
+    access_table(sink, HD_RF_LOOKUP, hd_access_source(source));
+    if (operand->with)
+        return;
+    uint32_t bank = step->warp->slot + (c->policy == HD_CORF_SIDES ? 0 : place.entry);
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
+                                 .kind = HD_RF_READ,
+                                 .operand = hd_access_source(source),
+                                 .after = (uint16_t)sink->accesses.count,
+                                 .bank = (uint16_t)bank,
+                                 .lanes = step->effective});
 }
 
-/* ---- writes ---------------------------------------------------------------------------------------------------------- */
+/* ---- writes ------------------------------------------------------------------------------------------------------ */
 
-/* Do lanes that are not written have to be written with those that are? Not where each byte they have stays where it is. */
+/* Do lanes that are not written have to be written with those that are? Not where each byte they have stays where it
+ * is. */
 static bool moves(hd_pack_place from, hd_pack_place to)
 {
-    return from.mask && (from.entry != to.entry || __builtin_ctz(from.mask) != __builtin_ctz(to.mask) || hd_pack_width(to) > hd_pack_width(from));
+    return from.mask && (from.entry != to.entry || __builtin_ctz(from.mask) != __builtin_ctz(to.mask) ||
+                         hd_pack_width(to) > hd_pack_width(from));
 }
 
 static hd_pack_place slipped(hd_pack_place place)
@@ -388,28 +388,37 @@ static hd_pack_place slipped(hd_pack_place place)
     return place;
 }
 
-static hd_corf_target target_of(hd_corf *c, const hd_rf_step *step, uint32_t word)
+static hd_corf_target target_of(hd_corf *c, const hd_rf_step *step, uint32_t word, hd_access_sink *sink)
 {
     hd_corf_warp *w = warp_of(c, step->warp);
     const hd_corf_function *f = &c->hints.functions[step->function];
     hd_corf_register *registers = w->registers.items + step->warp->identity.base;
-    return (hd_corf_target){c, w, pool_of(c, w), f, &registers[word], f->buddies[word] == HD_NONE ? NULL : &registers[f->buddies[word]], word};
+    return (hd_corf_target){.c = c,
+                            .warp = w,
+                            .pool = pool_of(c, w),
+                            .function = f,
+                            .reg = &registers[word],
+                            .buddy = f->buddies[word] == HD_NONE ? NULL : &registers[f->buddies[word]],
+                            .word = word,
+                            .sink = sink};
 }
 
 /* Lanes that are not written come along. */
-static hd_claim move_lanes(hd_corf *c, hd_claim claim)
+static hd_claim move_lanes(hd_corf *c, hd_claim claim, hd_access_sink *sink)
 {
-    hd_rf_add(&c->model, HD_COUNTER_FILE_READS, 1);
-    hd_rf_add(&c->model, HD_COUNTER_LANE_COPIES, 1);
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
+                                 .kind = HD_RF_READ,
+                                 .cause = HD_CAUSE_RELOCATION,
+                                 .lanes = claim.lanes});
     if (hd_rf_loses(&c->model) || c->uncopied)
         claim.lanes = 0;
     return claim;
 }
 
 /* The register gets slices for `width` bytes, where it has none or others. */
-static void change_place(hd_corf *c, const hd_rf_step *step, uint32_t word, uint32_t width)
+static void change_place(hd_corf *c, const hd_rf_step *step, uint32_t word, uint32_t width, hd_access_sink *sink)
 {
-    hd_corf_target t = target_of(c, step, word);
+    hd_corf_target t = target_of(c, step, word, sink);
     if (!resize(&t, width))
         widen(&t, width);
 }
@@ -429,9 +438,29 @@ static uint32_t width_of(hd_pack_place place, hd_width width)
     return width.held < most ? width.held : most;
 }
 
-static void corf_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
+static void access_result(const hd_rf_step *step, uint32_t destination, hd_pack_place place, hd_access_sink *sink)
 {
-    hd_corf *c = (hd_corf *)model;
+    access_table(sink, HD_RF_LOOKUP, hd_access_result(destination));
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
+                                 .kind = HD_RF_WRITE,
+                                 .operand = hd_access_result(destination),
+                                 .after = (uint16_t)sink->accesses.count,
+                                 .bank = (uint16_t)(step->warp->slot + place.entry),
+                                 .lanes = step->effective});
+}
+
+/* The renaming table keeps the old place: for tests. */
+static void keep_stale(hd_corf *c, hd_pack_pool *pool, hd_corf_register *r, hd_pack_place from)
+{
+    if (!c->stale || !from.mask || from.entry == r->place.entry)
+        return;
+    take(c, pool, from); /* so that it can be given back */
+    r->place = from;
+    r->held = from.mask;
+}
+
+static void write_result(hd_corf *c, const hd_rf_step *step, uint32_t destination, hd_access_sink *sink)
+{
     hd_corf_warp *w = warp_of(c, step->warp);
     hd_pack_pool *pool = pool_of(c, w);
     const hd_identity_warp *identity = &step->warp->identity;
@@ -443,27 +472,21 @@ static void corf_write(hd_rf_model *model, const hd_rf_step *step, uint32_t dest
     hd_claim claim = from.mask && others ? held_claim(pool, from, owner) : (hd_claim){0, 0};
     uint32_t width = width_of(from, step->widths[destination]);
     if (width != hd_pack_width(from))
-        change_place(c, step, word, width);
-    hd_rf_add(model, HD_COUNTER_RESULTS, 1);
-    hd_rf_add(model, HD_COUNTER_FILE_WRITES, 1);
-    hd_rf_add(model, HD_COUNTER_RENAMING, 1);
-    count_width(model, width);
+        change_place(c, step, word, width, sink);
+    count_width(&c->model, width);
     if (others && moves(from, r->place))
-        claim = move_lanes(c, claim);
-    if (!hd_rf_loses(model)) {
-        claim = others ? hd_identity_merge(identity, index, claim, step->serial + destination, lanes) : (hd_claim){step->serial + destination, lanes};
+        claim = move_lanes(c, claim, sink);
+    access_result(step, destination, r->place, sink);
+    if (!hd_rf_loses(&c->model)) {
+        claim = others ? hd_rf_written(step, destination, claim) : (hd_claim){step->serial + destination, lanes};
         hd_pack_write(pool, c->slipped ? slipped(r->place) : r->place, owner, claim);
     }
-    if (c->stale && from.mask && from.entry != r->place.entry) {
-        take(c, pool, from); /* so that it can be given back */
-        r->place = from;
-        r->held = from.mask;
-    }
+    keep_stale(c, pool, r, from);
 }
 
-/* ---- instructions, warps and frames ---------------------------------------------------------------------------------- */
+/* ---- instructions, warps and frames ------------------------------------------------------------------------------ */
 
-static inline void release(hd_corf *c, const hd_rf_step *step, uint32_t behind)
+static inline void release(hd_corf *c, const hd_rf_step *step, uint32_t behind, hd_access_sink *sink)
 {
     const hd_corf_function *f = &c->hints.functions[step->function];
     const uint32_t *at = f->released_at[behind];
@@ -472,29 +495,35 @@ static inline void release(hd_corf *c, const hd_rf_step *step, uint32_t behind)
     hd_corf_warp *w = warp_of(c, step->warp);
     for (uint32_t i = at[step->instruction]; i < at[step->instruction + 1]; i++) {
         unmap(c, w, &w->registers.items[hd_rf_index(step, f->released[behind].items[i])]);
-        hd_rf_add(&c->model, HD_COUNTER_RENAMING, 1);
+        access_table(sink, HD_RF_WRITE, 0);
     }
 }
 
-static void corf_issue(hd_rf_model *model, const hd_rf_step *step)
+static void count_held(hd_corf *c, const hd_rf_step *step)
+{
+    hd_rf_model *model = &c->model;
+    const hd_corf_warp *w = warp_of(c, step->warp);
+    hd_rf_tell(model);
+    hd_rf_event(model, HD_COUNTER_ENTRIES_HELD, c->shared ? model->held : in_file(c, w->pool.used));
+    hd_rf_event(model, HD_COUNTER_REGISTERS_HELD, c->shared ? c->mapped : in_file(c, w->mapped));
+    hd_rf_event(model, HD_COUNTER_REGISTERS_DECLARED, c->shared ? c->declared : c->kernel_registers);
+}
+
+static void corf_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
     hd_corf *c = (hd_corf *)model;
-    const hd_corf_warp *w = warp_of(c, step->warp);
-    release(c, step, 0);
-    hd_rf_tell(model);
-    hd_rf_add(model, HD_COUNTER_ENTRIES_HELD, c->shared ? model->held : in_file(c, w->pool.used));
-    hd_rf_add(model, HD_COUNTER_REGISTERS_HELD, c->shared ? c->mapped : in_file(c, w->mapped));
-    hd_rf_add(model, HD_COUNTER_REGISTERS_DECLARED, c->shared ? c->declared : c->kernel_registers);
+    release(c, step, 0, sink);
+    count_held(c, step);
     if (step->effective)
-        count_operands(c, step, make_plan(c, step));
+        count_operands(c, step, place_operands(c, step));
+    for (uint32_t s = 0; s < step->source_count && step->effective; s++)
+        read_operand(c, step, s, sink);
+    for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
+        write_result(c, step, d, sink);
+    release(c, step, 1, sink);
 }
 
-static void corf_complete(hd_rf_model *model, const hd_rf_step *step)
-{
-    release((hd_corf *)model, step, 1);
-}
-
-static void corf_warp_start(hd_rf_model *model, hd_rf_warp *warp)
+static void corf_warp_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_corf *c = (hd_corf *)model;
     while (c->warps.count <= warp->slot)
@@ -518,11 +547,12 @@ static void map_parameters(hd_corf *c, hd_corf_warp *w, const hd_rf_warp *warp)
         take(c, pool, place);
         count_mapped(c, w, true);
         w->registers.items[i] = (hd_corf_register){.place = place, .held = place.mask};
-        hd_pack_write(pool, place, (hd_owner){warp->identity.warp, warp->identity.frame, i}, (hd_claim){r->current, r->ever});
+        hd_pack_write(pool, place, (hd_owner){warp->identity.warp, warp->identity.frame, i},
+                      (hd_claim){r->current, r->ever});
     }
 }
 
-static void corf_frame_start(hd_rf_model *model, hd_rf_warp *warp)
+static void corf_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_corf *c = (hd_corf *)model;
     hd_corf_warp *w = warp_of(c, warp);
@@ -545,11 +575,12 @@ static void corf_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     c->declared -= words;
 }
 
-static void carry_register(hd_rf_carrier *c, hd_corf_register *r)
+static void carry_register(hd_snapshot *c, hd_corf_register *r)
 {
-    uint32_t marks = r->place.mask | (uint32_t)r->held << 4 | (uint32_t)r->left << 8 | (uint32_t)r->met << 9 | (uint32_t)r->joined << 10;
-    r->place.entry = hd_rf_carried(c, r->place.entry);
-    marks = hd_rf_carried(c, marks);
+    uint32_t marks = r->place.mask | (uint32_t)r->held << 4 | (uint32_t)r->left << 8 | (uint32_t)r->met << 9 |
+                     (uint32_t)r->joined << 10;
+    r->place.entry = hd_snapshot_word(c, r->place.entry);
+    marks = hd_snapshot_word(c, marks);
     r->place.mask = marks & HD_PACK_WHOLE;
     r->held = marks >> 4 & HD_PACK_WHOLE;
     r->left = marks >> 8 & 1;
@@ -557,28 +588,26 @@ static void carry_register(hd_rf_carrier *c, hd_corf_register *r)
     r->joined = marks >> 10 & 1;
 }
 
-static void corf_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+static void corf_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_corf_warp *w = warp_of((hd_corf *)model, warp);
     for (uint32_t i = c->first; i < c->end; i++)
         carry_register(c, &w->registers.items[i]);
-    hd_pack_carry(&w->pool, c);
+    hd_pack_snapshot(&w->pool, c);
     if (((hd_corf *)model)->slipped) /* into slices of other frames */
-        hd_rf_pin(c, warp->identity.frames.items[0].frame);
+        hd_snapshot_pin(c, warp->identity.frames.items[0].frame);
     if (c->rest)
         return;
-    w->mapped = hd_rf_carried(c, w->mapped);
+    w->mapped = hd_snapshot_word(c, w->mapped);
 }
 
-/* ---- what it adds to an SM -------------------------------------------------------------------------------------------- */
+/* ---- what it adds to an SM --------------------------------------------------------------------------------------- */
 
-static uint32_t bits_of(uint32_t count)
-{
-    return count > 1 ? 32 - (uint32_t)__builtin_clz(count - 1) : 0;
-}
+static uint32_t bits_of(uint32_t count) { return count > 1 ? 32 - (uint32_t)__builtin_clz(count - 1) : 0; }
 
-/* Section 2.8: an entry of the renaming table for each register that a thread of each warp may have; four bits an entry of the file in the
- * free map. CORF++: two bits a register for each of 8 kernels (section 2.6). The paper gives no size for the pairs. */
+/* Section 2.8: an entry of the renaming table for each register that a thread of each warp may have; four bits an entry
+ * of the file in the free map. CORF++: two bits a register for each of 8 kernels (section 2.6). The paper gives no size
+ * for the pairs. */
 static void corf_launch(hd_rf_model *model, const hd_rf_launch *launch)
 {
     const hd_rf_residency *r = &launch->residency;
@@ -586,25 +615,20 @@ static void corf_launch(hd_rf_model *model, const hd_rf_launch *launch)
     uint64_t registers = r->thread_registers ? r->thread_registers : HD_CORF_FERMI_REGISTERS;
     uint32_t entries = r->file_registers ? r->file_registers : HD_CORF_FERMI_ENTRIES;
     uint64_t table = warps * registers * (bits_of(entries) + HD_PACK_SLICES), map = (uint64_t)entries * HD_PACK_SLICES;
-    uint64_t sides = ((hd_corf *)model)->policy == HD_CORF_SIDES ? HD_CORF_KERNELS * 2ull << bits_of((uint32_t)registers) : 0;
+    uint64_t sides =
+        ((hd_corf *)model)->policy == HD_CORF_SIDES ? HD_CORF_KERNELS * 2ull << bits_of((uint32_t)registers) : 0;
     model->storage_bits = table + map + sides;
     ((hd_corf *)model)->kernel_registers = ((hd_corf *)model)->code->functions[launch->function]->registers;
 }
 
-extern const hd_rf_ops hd_rf_corf_ops;
-HD_RF_WALK(corf_walk, hd_rf_corf_ops)
 const hd_rf_ops hd_rf_corf_ops = {
     .create = corf_create,
     .destroy = corf_destroy,
     .launch = corf_launch,
-    .warp_start = corf_warp_start,
-    .frame_start = corf_frame_start,
+    .warp_begin = corf_warp_begin,
+    .frame_begin = corf_frame_begin,
     .frame_end = corf_frame_end,
-    .issue = corf_issue,
-    .walk = corf_walk,
-    .operand_read = corf_read,
-    .write_back = corf_write,
-    .complete = corf_complete,
+    .execute = corf_execute,
     .columns = HD_COLUMN_WIDTHS,
-    .carry = corf_carry,
+    .memo = &(const hd_memo_ops){.snapshot = corf_snapshot},
 };

@@ -1,4 +1,5 @@
-/* Annotations of a module as the models of CORF and CORF++ want them: see corf_hints.h. Linear in annotations and instructions. */
+/* Annotations of a module as the models of CORF and CORF++ want them: see corf_hints.h. Linear in annotations and
+ * instructions. */
 #include "hwmodel/rf/corf_hints.h"
 #include "base/bitset.h"
 #include "ir/form.h"
@@ -32,7 +33,8 @@ static bool read_note(hd_corf_policy policy, hd_corf_function *to, const hd_rf_c
     if (policy == HD_CORF_PAIRS && note->kind == HD_ANNOTATION_CORF_PAIRS)
         return read_pairs(to, words, note->count, all);
     if (policy == HD_CORF_SIDES && (note->kind == HD_ANNOTATION_CORF_LEFT || note->kind == HD_ANNOTATION_CORF_RIGHT))
-        return read_side(to, words, note->count, all, note->kind == HD_ANNOTATION_CORF_LEFT ? HD_PACK_LEFT : HD_PACK_RIGHT);
+        return read_side(to, words, note->count, all,
+                         note->kind == HD_ANNOTATION_CORF_LEFT ? HD_PACK_LEFT : HD_PACK_RIGHT);
     return true;
 }
 
@@ -53,7 +55,8 @@ static void add_word(hd_corf_function *to, const hd_bitset *renamed, bool behind
         hd_array_push(&to->released[behind], word);
 }
 
-static void add_slots(hd_corf_function *to, const hd_rf_code *code, const hd_bitset *renamed, uint32_t instruction, uint32_t slots)
+static void add_slots(hd_corf_function *to, const hd_rf_code *code, const hd_bitset *renamed, uint32_t instruction,
+                      uint32_t slots)
 {
     const hd_function *f = code->function;
     for (; slots; slots &= slots - 1) {

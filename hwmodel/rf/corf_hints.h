@@ -1,4 +1,5 @@
-/* What the compiler said to CORF and CORF++, by word and by instruction: pairs, sides, and what register virtualization releases. */
+/* What the compiler said to CORF and CORF++, by word and by instruction: pairs, sides, and what register virtualization
+ * releases. */
 #ifndef HD_HWMODEL_RF_CORF_HINTS_H
 #define HD_HWMODEL_RF_CORF_HINTS_H
 
@@ -19,10 +20,11 @@ typedef struct hd_corf_hints {
     hd_arena arena;
     hd_corf_function *functions; /* by function of the module; without a body: empty */
     uint32_t function_count;
-    uint32_t most_sources;       /* of an instruction */
+    uint32_t most_sources; /* of an instruction */
 } hd_corf_hints;
 
-/* Into an empty one; pairs and sides only where the policy has them. false: they name a word twice, or one that there is not. */
+/* Into an empty one; pairs and sides only where the policy has them. false: they name a word twice, or one that there
+ * is not. */
 bool hd_corf_hints_read(hd_corf_hints *hints, const hd_rf_module *code, hd_corf_policy policy, bool releases);
 void hd_corf_hints_free(hd_corf_hints *hints);
 

@@ -15,28 +15,32 @@ struct hd_count {
     const hd_rf_module *code;
     hd_diagnostics *diagnostics;
     HD_ARRAY(hd_rf_model *) models;
-    hd_rf_groups groups;             /* of models; known from the first event on */
-    bool open;                       /* they are */
+    hd_rf_groups groups; /* of models; known from the first event on */
+    bool open;           /* they are */
     hd_rf_residency residency;
-    uint64_t *turn_bytes; /* by group: most that streams of resident CTAs took */
+    uint64_t *turn_bytes;      /* by group: most that streams of resident CTAs took */
     hd_rf_recording recording; /* for turns */
     hd_arena arena;
     hd_rf_uniform *uniform;
     uint32_t failed;
     bool stopped; /* something was not proved */
+    bool no_memo;
     uint32_t batch_most, threads;
-    hd_spare *spare;        /* of the threads; NULL: all are for this count */
-    uint64_t events;        /* so far */
+    hd_spare *spare;                          /* of the threads; NULL: all are for this count */
+    uint64_t events;                          /* so far */
     hd_rf_batch batches[HD_COUNT_BEHIND + 1]; /* by slot of the relay, whose readers are the groups */
-    hd_rf_batch *batch;     /* the one that is made */
+    hd_rf_batch *batch;                       /* the one that is made */
     hd_relay *relay;
-    uint64_t passed, told;  /* batches to the relay; of them, those whose launches were told to be over */
-    void (*over)(void *context, bool proved, const hd_count_result *results); /* NULL: counters of all launches are together */
+    uint64_t passed, told; /* batches to the relay; of them, those whose launches were told to be over */
+    /* NULL: counters of all launches are together */
+    void (*over)(void *context, bool proved, const hd_count_result *results);
     void *over_context;
-    hd_count_result *results; /* by slot and model: of the launch that ends in it */
+    hd_count_result *results;   /* by slot and model: of the launch that ends in it */
     hd_rf_stretches *stretches; /* NULL where all see events */
-    uint64_t open_event;    /* of the stretch that is open: see hd_rf_dated */
-    uint64_t *wrong_at;     /* by model: event that was not proved, or UINT64_MAX; of one that sees turns, the end of the batch that brought them */
+    uint64_t open_event;        /* of the stretch that is open: see hd_rf_dated */
+    /* by model: event that was not proved, or UINT64_MAX; of one that sees turns, the end of the batch that brought
+     * them */
+    uint64_t *wrong_at;
 };
 
 hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
@@ -46,7 +50,8 @@ hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
     c->diagnostics = diagnostics;
     c->failed = HD_NONE;
     c->batch_most = c->threads = 1;
-    c->residency = (hd_rf_residency){.ctas = 1, .active = HD_COUNT_ACTIVE_WARPS, .latency = HD_COUNT_LATENCY, .bytes = HD_COUNT_STREAM_BYTES};
+    c->residency = (hd_rf_residency){
+        .ctas = 1, .active = HD_COUNT_ACTIVE_WARPS, .latency = HD_COUNT_LATENCY, .bytes = HD_COUNT_STREAM_BYTES};
     c->uniform = hd_rf_uniform_new(code);
     return c;
 }
@@ -72,20 +77,11 @@ void hd_count_free(hd_count *c)
     free(c);
 }
 
-void hd_count_add(hd_count *c, hd_rf_model *model)
-{
-    hd_array_push(&c->models, model);
-}
+void hd_count_add(hd_count *c, hd_rf_model *model) { hd_array_push(&c->models, model); }
 
-uint32_t hd_count_models(const hd_count *c)
-{
-    return c->models.count;
-}
+uint32_t hd_count_models(const hd_count *c) { return c->models.count; }
 
-hd_rf_model *hd_count_model(const hd_count *c, uint32_t i)
-{
-    return c->models.items[i];
-}
+hd_rf_model *hd_count_model(const hd_count *c, uint32_t i) { return c->models.items[i]; }
 
 void hd_count_batches(hd_count *c, uint32_t events, uint32_t threads)
 {
@@ -93,11 +89,14 @@ void hd_count_batches(hd_count *c, uint32_t events, uint32_t threads)
     c->threads = threads;
 }
 
+void hd_count_without_memo(hd_count *c) { c->no_memo = true; }
+
 void hd_count_share(hd_count *c, hd_spare *spare) { c->spare = spare; }
 
 void hd_count_residency(hd_count *c, const hd_rf_residency *residency) { c->residency = *residency; }
 
-void hd_count_launches(hd_count *c, void (*over)(void *context, bool proved, const hd_count_result *results), void *context)
+void hd_count_launches(hd_count *c, void (*over)(void *context, bool proved, const hd_count_result *results),
+                       void *context)
 {
     c->over = over;
     c->over_context = context;
@@ -116,20 +115,18 @@ void hd_count_expect_uniform(hd_count *c, uint32_t function, uint32_t instructio
     hd_rf_uniform_expect(c->uniform, function, instruction);
 }
 
-uint32_t hd_count_failed(const hd_count *c)
-{
-    return c->failed;
-}
+uint32_t hd_count_failed(const hd_count *c) { return c->failed; }
 
 hd_sink hd_count_sink(hd_count *c)
 {
-    hd_sink sink = {.take = hd_count_take, .context = c, .take_stretch = c->batch_most > 1 ? hd_count_take_stretch : NULL};
+    hd_sink sink = {
+        .take = hd_count_take, .context = c, .take_stretch = c->batch_most > 1 ? hd_count_take_stretch : NULL};
     for (uint32_t m = 0; m < c->models.count; m++)
         sink.columns |= c->models.items[m]->info->ops->coupled ? 0 : c->models.items[m]->info->ops->columns;
     return sink;
 }
 
-/* ---- what goes wrong ----------------------------------------------------------------------------------------------- */
+/* ---- what goes wrong --------------------------------------------------------------------------------------------- */
 
 static bool flush_all(hd_count *c);
 
@@ -154,11 +151,12 @@ static bool look_at_branches(hd_count *c, const hd_event *event)
     const hd_rf_branch *b = hd_rf_uniform_split(c->uniform, event);
     if (b)
         return stop_at_split(c, b, event);
-    hd_rf_uniform_note(c->uniform, event->warp, (hd_rf_branch){event->active, event->instruction, event->function, event->frame});
+    hd_rf_uniform_note(c->uniform, event->warp,
+                       (hd_rf_branch){event->active, event->instruction, event->function, event->frame});
     return true;
 }
 
-/* ---- groups look at a batch ---------------------------------------------------------------------------------------- */
+/* ---- groups look at a batch -------------------------------------------------------------------------------------- */
 
 static bool is_locked(const hd_rf_group *group)
 {
@@ -190,7 +188,8 @@ static void feed_stretches(hd_count *c, const hd_rf_group *group, const hd_rf_ba
     uint32_t at = 0;
     for (uint32_t p = 0; p < b->passages.count; p++) {
         hd_rf_passage rest = b->passages.items[p].what;
-        while (!hd_rf_automaton_take(group->automaton, &rest, &at) && group->feeder->failed < group->feeder->members.count) {
+        while (!hd_rf_automaton_take(group->automaton, &rest, &at) &&
+               group->feeder->failed < group->feeder->members.count) {
             note_wrong(c, group, b->passages.items[p].event + at);
             rest.from = (uint8_t)(at + 1);
         }
@@ -256,7 +255,7 @@ static bool look(void *context, uint32_t index, uint32_t slot)
     return !group->feeder->failed && !is_locked(group);
 }
 
-/* ---- batches ------------------------------------------------------------------------------------------------------- */
+/* ---- batches ----------------------------------------------------------------------------------------------------- */
 
 static void begin_batch(hd_count *c)
 {
@@ -315,7 +314,8 @@ static void stop_wrong(hd_count *c)
     uint32_t model = first_wrong(c);
     const hd_rf_failure *failure = hd_rf_groups_failure(&c->groups, model);
     const char *name = hd_count_model(c, model)->info->name;
-    const char *awaited = hd_count_model(c, model)->info->ops->waits_for;
+    const hd_rf_group *group = hd_rf_groups_find(&c->groups, model);
+    const char *awaited = group->order ? hd_stall_texts[hd_rf_interleave_stall(group->order)] : NULL;
     if (!failure->wrong && awaited)
         hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0},
                   "%s: none of the resident warps can go on: they wait for %s", name, awaited);
@@ -333,10 +333,7 @@ static bool hand_on(hd_count *c, uint32_t behind)
     return !c->stopped;
 }
 
-static bool flush_all(hd_count *c)
-{
-    return end_stretch(c) && hand_on(c, 0);
-}
+static bool flush_all(hd_count *c) { return end_stretch(c) && hand_on(c, 0); }
 
 static bool keep_event(hd_count *c, const hd_event *event)
 {
@@ -382,7 +379,11 @@ static bool collect(hd_count *c, const hd_event *event)
     if (event->kind == HD_EVENT_CALL) /* the frame begins with its first instruction */
         return true;
     if (event->kind != HD_EVENT_ISSUE) {
-        hd_rf_passage what = {.kind = event->kind, .cta = event->cta, .warp = event->warp, .frame = event->frame, .function = event->function};
+        hd_rf_passage what = {.kind = event->kind,
+                              .cta = event->cta,
+                              .warp = event->warp,
+                              .frame = event->frame,
+                              .function = event->function};
         return keep_passage(c, &(hd_rf_dated){what, c->events});
     }
     c->open_event = c->events;
@@ -390,7 +391,7 @@ static bool collect(hd_count *c, const hd_event *event)
     return true;
 }
 
-/* ---- recorded CTAs ---------------------------------------------------------------------------------------------- */
+/* ---- recorded CTAs ----------------------------------------------------------------------------------------------- */
 
 static bool refuse(hd_count *c, const char *what)
 {
@@ -413,16 +414,13 @@ static bool take_recorded(hd_count *c, const hd_rf_passage *passage)
 {
     switch ((hd_event_kind)passage->kind) {
     case HD_EVENT_LAUNCH:
-    case HD_EVENT_LAUNCH_END:
-        return true;
-    case HD_EVENT_CTA_END:
-        return end_cta(c, passage->cta);
-    default:
-        return hd_rf_recording_add(&c->recording, passage) <= c->residency.bytes || refuse(c, "a block");
+    case HD_EVENT_LAUNCH_END: return true;
+    case HD_EVENT_CTA_END: return end_cta(c, passage->cta);
+    default: return hd_rf_recording_add(&c->recording, passage) <= c->residency.bytes || refuse(c, "a block");
     }
 }
 
-/* ---- events --------------------------------------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------------------------------------ */
 
 static void open_ways(hd_count *c)
 {
@@ -430,7 +428,8 @@ static void open_ways(hd_count *c)
     c->wrong_at = HD_ARENA_ARRAY(&c->arena, uint64_t, c->models.count + 1);
     memset(c->wrong_at, 0xff, (c->models.count + 1) * sizeof *c->wrong_at);
     c->turn_bytes = HD_ARENA_ARRAY(&c->arena, uint64_t, c->models.count + 1);
-    hd_rf_groups_make(&c->groups, c->code, c->models.items, c->models.count, c->threads, c->batch_most > 1);
+    hd_rf_groups_make(&c->groups, c->code, c->models.items, c->models.count, c->threads,
+                      c->batch_most > 1 && !c->no_memo);
     for (uint32_t g = 0; g < c->groups.items.count; g++)
         c->groups.items.items[g].feeder->residency = c->residency;
     if (c->groups.ways[HD_RF_BY_STRETCH] + c->groups.ways[HD_RF_BY_TURN])

@@ -1,25 +1,29 @@
-/* Count mode: takes the interpreter's events, walks every warp instruction through each model's hooks, and proves every operand.
+/* Count mode: takes the interpreter's events, walks every warp instruction through each model's hooks, and proves every
+ * operand.
  *
  *   hd_count *count = hd_count_new(module, diagnostics);
  *   hd_count_add(count, model) ...                          baseline and techniques, in the order of the results
  *   hd_sink sink = hd_count_sink(count);                    to hd_program_run
- *   hd_count_flush(count)                                   then hd_count_model(count, i)->counters tell of all launches; or of each: hd_count_launches
+ *   hd_count_flush(count)                                   then hd_count_model(count, i)->counters tell of all
+ *                                                           launches; or of each: hd_count_launches
  *
- * A model sees the warps in one of three ways. Where warps share storage: those of several resident CTAs in turns (interleave.h). Else as they
- * run, in batches of as many events as hd_count_batches says: where the model can be carried, stretches of instructions, of which each is walked
- * only once for each state of the model (automaton.h); else, and with batches of one event, every event, with at most 1 MB of columns. Models that
- * see the same events in the same order go together, and share what the baseline knows (feeder.h) and the order of the warps.
+ * A model sees the warps in one of three ways. Where warps share storage: those of several resident CTAs in turns
+ * (interleave.h). Else as they run, in batches of as many events as hd_count_batches says: where the model can be
+ * carried, stretches of instructions, of which each is walked only once for each state of the model (automaton.h);
+ * else, and with batches of one event, every event, with at most 1 MB of columns. Models that see the same events in
+ * the same order go together, and share what the baseline knows (feeder.h) and the order of the warps.
  *
- * Groups are readers of a relay (base/relay.h): each works through the batches in their order, some of them behind the run, several groups side by side
- * on as many threads as hd_count_batches grants, and with hd_count_share on those of them that nobody else uses. Neither counters nor what is found
- * wrong, nor where the run stops then, depend on the threads.
+ * Groups are readers of a relay (base/relay.h): each works through the batches in their order, some of them behind the
+ * run, several groups side by side on as many threads as hd_count_batches grants, and with hd_count_share on those of
+ * them that nobody else uses. Neither counters nor what is found wrong, nor where the run stops then, depend on the
+ * threads.
  *
- * Larger batches than of one event take stretches from the interpreter (hwmodel/stream.h): that a uniform branch splits is known when the stretch
- * behind it has ended.
+ * Larger batches than of one event take stretches from the interpreter (hwmodel/stream.h): that a uniform branch splits
+ * is known when the stretch behind it has ended.
  *
- * The first operand that is not proved stops the run: `take` returns false, proof-failed
- * is reported at the instruction with warp and register, and hd_count_failed tells which model it was. A branch of hd_count_expect_uniform
- * that splits its warp stops it too (not-uniform).
+ * The first operand that is not proved stops the run: `take` returns false, proof-failed is reported at the instruction
+ * with warp and register, and hd_count_failed tells which model it was. A branch of hd_count_expect_uniform that splits
+ * its warp stops it too (not-uniform).
  */
 #ifndef HD_HWMODEL_RF_COUNT_H
 #define HD_HWMODEL_RF_COUNT_H
@@ -36,9 +40,11 @@ void hd_count_add(hd_count *count, hd_rf_model *model); /* takes it */
 uint32_t hd_count_models(const hd_count *count);
 hd_rf_model *hd_count_model(const hd_count *count, uint32_t i);
 
-/* Events of a batch, and host threads that share its models; 1 and 1 in a new one, so that `take` knows at once what is wrong. With larger
- * batches it learns of it later, at the latest from hd_count_flush. */
+/* Events of a batch, and host threads that share its models; 1 and 1 in a new one, so that `take` knows at once what is
+ * wrong. With larger batches it learns of it later, at the latest from hd_count_flush. */
 void hd_count_batches(hd_count *count, uint32_t events, uint32_t threads);
+/* Without memoization (memo.h) the numbers are the same, later. */
+void hd_count_without_memo(hd_count *count);
 /* Of those threads, others have use for some, too: only the caller's and spare ones work here. */
 void hd_count_share(hd_count *count, hd_spare *spare);
 /* Of the next launches, for coupled models; a new count has 1 resident CTA and the numbers below. */
@@ -51,10 +57,12 @@ typedef struct hd_count_result { /* of a model in one launch: as its fields of t
     hd_rf_series allocation;
     uint64_t storage_bits;
 } hd_count_result;
-/* Counters of each launch for itself. Behind hd_count_end, which says that it has run, the next one may begin, while models are still at it;
- * `over` is told of one after another what the models have counted (results[model]), on the thread that hands in events. proved: all that models
- * delivered in this launch and those before it. hd_count_flush waits for all of them. */
-void hd_count_launches(hd_count *count, void (*over)(void *context, bool proved, const hd_count_result *results), void *context);
+/* Counters of each launch for itself. Behind hd_count_end, which says that it has run, the next one may begin, while
+ * models are still at it; `over` is told of one after another what the models have counted (results[model]), on the
+ * thread that hands in events. proved: all that models delivered in this launch and those before it. hd_count_flush
+ * waits for all of them. */
+void hd_count_launches(hd_count *count, void (*over)(void *context, bool proved, const hd_count_result *results),
+                       void *context);
 void hd_count_end(hd_count *count);
 
 /* Works through what is kept. false: something was not proved, now or before. */

@@ -1,27 +1,34 @@
 /* DeMO: operands in memory. "DeMO: direct memory operands", section III.B.
  *
- * A load that the compiler annotated has a virtual destination: what it loads goes from the load unit to the operand collector of the
- * warp's next instruction that is no such load, and neither into nor out of the register file. Everything else is as in the baseline. The collector
- * keeps what it got, for several operands where there are several, until that instruction is complete.
+ * A load that the compiler annotated has a virtual destination: what it loads goes from the load unit to the operand
+ * collector of the warp's next instruction that is no such load, and neither into nor out of the register file.
+ * Everything else is as in the baseline. The collector keeps what it got, for several operands where there are several,
+ * until that instruction is complete.
  *
- * Counted beside the accesses: those that the paper's figure 1 is about, of values that a load wrote and that were read exactly once before
- * the register was written again, whether the compiler found them or not: one write and one read each. Of them, those that arithmetic reads
- * and those that are stored (section I: more than half of the loads, and 26 %), by what the instruction that reads them is.
+ * Counted beside the accesses: those that the paper's figure 1 is about, of values that a load wrote and that were read
+ * exactly once before the register was written again, whether the compiler found them or not: one write and one read
+ * each. Of them, those that arithmetic reads and those that are stored (section I: more than half of the loads, and 26
+ * %), by what the instruction that reads them is.
  *
- * Storage overhead: none, so storage_bits stays 0. The paper (section III.B) adds opcodes to the decoder and a direct line from the load
- * units to the collectors, whose buffers are there already. Nor is allocation told: no register is renamed or freed, each warp has those of
- * the baseline.
+ * Storage overhead: none, so storage_bits stays 0. The paper (section III.B) adds opcodes to the decoder and a direct
+ * line from the load units to the collectors, whose buffers are there already. Nor is allocation told: no register is
+ * renamed or freed, each warp has those of the baseline.
  *
  * Cost: O(1) an operand.
  */
 #include "base/bitset.h"
-#include "hwmodel/rf/carry.h"
-#include "hwmodel/rf/walk.h"
+#include "hwmodel/rf/memo.h"
+#include "hwmodel/rf/technique.h"
 #include "ir/form.h"
 
 enum { HD_DEMO_WORDS = 16 }; /* of the operands of an instruction: four of 128 bits */
-typedef enum hd_demo_life { /* from READ_BY_ARITHMETIC on: read once, by what */
-    HD_DEMO_NOT_LOADED, HD_DEMO_LOADED, HD_DEMO_READ_OFTEN, HD_DEMO_READ_BY_ARITHMETIC, HD_DEMO_READ_BY_STORE, HD_DEMO_READ_OTHERWISE
+typedef enum hd_demo_life {  /* from READ_BY_ARITHMETIC on: read once, by what */
+                            HD_DEMO_NOT_LOADED,
+                            HD_DEMO_LOADED,
+                            HD_DEMO_READ_OFTEN,
+                            HD_DEMO_READ_BY_ARITHMETIC,
+                            HD_DEMO_READ_BY_STORE,
+                            HD_DEMO_READ_OTHERWISE
 } hd_demo_life;
 
 typedef struct hd_demo_span { /* words of an operand in memory; the next one is of the same instruction */
@@ -41,8 +48,9 @@ typedef struct hd_demo {
     hd_rf_file file;
     HD_ARRAY(hd_demo_warp *) warps; /* by slot */
     hd_arena arena;
-    hd_bitset *loads;     /* by function, by instruction: annotated loads */
-    uint32_t **operands;  /* by function, by instruction: 1 + index of its first operand in memory in `spans`; 0: none */
+    hd_bitset *loads; /* by function, by instruction: annotated loads */
+    /* by function, by instruction: 1 + index of its first operand in memory in `spans`; 0: none */
+    uint32_t **operands;
     HD_ARRAY(hd_demo_span) spans;
 } hd_demo;
 
@@ -101,21 +109,21 @@ static hd_demo_warp *warp_of(hd_rf_model *model, const hd_rf_warp *warp)
     return ((hd_demo *)model)->warps.items[warp->slot];
 }
 
-/* ---- lives of warps, frames and values ------------------------------------------------------------------------------ */
+/* ---- lives of warps, frames and values --------------------------------------------------------------------------- */
 
 static void end_life(hd_rf_model *model, hd_demo_warp *w, uint32_t index)
 {
     uint8_t life = w->lives.items[index];
     if (life < HD_DEMO_READ_BY_ARITHMETIC)
         return;
-    hd_rf_add(model, HD_COUNTER_SINGLE_USE, 2);
+    hd_rf_event(model, HD_COUNTER_SINGLE_USE, 2);
     if (life == HD_DEMO_READ_BY_ARITHMETIC)
-        hd_rf_add(model, HD_COUNTER_SINGLE_ARITHMETIC, 2);
+        hd_rf_event(model, HD_COUNTER_SINGLE_ARITHMETIC, 2);
     else if (life == HD_DEMO_READ_BY_STORE)
-        hd_rf_add(model, HD_COUNTER_SINGLE_STORED, 2);
+        hd_rf_event(model, HD_COUNTER_SINGLE_STORED, 2);
 }
 
-static void demo_warp_start(hd_rf_model *model, hd_rf_warp *warp)
+static void demo_warp_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_demo *demo = (hd_demo *)model;
     while (demo->warps.count <= warp->slot)
@@ -125,13 +133,13 @@ static void demo_warp_start(hd_rf_model *model, hd_rf_warp *warp)
     hd_array_clear(&w->lives);
 }
 
-static void demo_frame_start(hd_rf_model *model, hd_rf_warp *warp)
+static void demo_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     uint32_t words = warp->identity.registers.count - warp->identity.base;
     uint8_t *fresh = hd_array_extend(&warp_of(model, warp)->lives, words);
     if (words)
         memset(fresh, HD_DEMO_NOT_LOADED, words);
-    hd_rf_file_frame_start(&((hd_demo *)model)->file, warp);
+    hd_rf_file_frame_begin(&((hd_demo *)model)->file, warp);
 }
 
 static void demo_frame_end(hd_rf_model *model, hd_rf_warp *warp)
@@ -142,7 +150,7 @@ static void demo_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     w->lives.count = warp->identity.base;
 }
 
-/* ---- operands and results ------------------------------------------------------------------------------------------- */
+/* ---- operands and results ---------------------------------------------------------------------------------------- */
 
 static bool comes_from_memory(const hd_demo *demo, const hd_rf_step *step, uint32_t word)
 {
@@ -184,26 +192,29 @@ static hd_demo_life read_by(const hd_rf_step *step, uint32_t word)
     return form->opcode == HD_OP_ST && is_data(step, word) ? HD_DEMO_READ_BY_STORE : HD_DEMO_READ_OTHERWISE;
 }
 
-static void demo_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+static void note_read(hd_demo_warp *w, const hd_rf_step *step, uint32_t word)
 {
-    hd_demo *demo = (hd_demo *)model;
-    hd_demo_warp *w = warp_of(model, step->warp);
-    uint32_t word = step->sources[source], index = hd_rf_index(step, word);
-    uint8_t *life = &w->lives.items[index];
+    uint8_t *life = &w->lives.items[hd_rf_index(step, word)];
     if (*life != HD_DEMO_NOT_LOADED)
         *life = *life == HD_DEMO_LOADED ? (uint8_t)read_by(step, word) : HD_DEMO_READ_OFTEN;
-    hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
+}
+
+static void read_operand(hd_demo *demo, const hd_rf_step *step, uint32_t source, hd_access_sink *sink)
+{
+    hd_demo_warp *w = warp_of(&demo->model, step->warp);
+    uint32_t word = step->sources[source], index = hd_rf_index(step, word);
+    note_read(w, step, word);
     if (!comes_from_memory(demo, step, word)) {
-        hd_rf_add(model, HD_COUNTER_FILE_READS, 1);
-        answer->pieces[answer->count++] =
-            (hd_rf_piece){step->effective, HD_RF_FILE, hd_rf_owner(step, word), *hd_rf_file_at(&demo->file, step->warp, index)};
+        hd_rf_file_read(&demo->file, step, source, sink);
         return;
     }
-    hd_rf_add(model, HD_COUNTER_MEMORY_OPERANDS, 1);
-    hd_rf_add(model, HD_COUNTER_BYPASSED, 1);
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_MEMORY,
+                                 .kind = HD_RF_READ,
+                                 .operand = hd_access_source(source),
+                                 .lanes = step->effective});
     for (uint32_t i = 0; i < w->count; i++)
         if (w->owners[i].index == index)
-            answer->pieces[answer->count++] = (hd_rf_piece){step->effective, HD_RF_MEMORY, w->owners[i], w->claims[i]};
+            hd_rf_deliver(sink, step, source, HD_STRUCTURE_MEMORY, step->effective, w->owners[i], w->claims[i]);
 }
 
 /* A MOV from the constant bank is none. */
@@ -213,61 +224,61 @@ static bool loads(const hd_rf_step *step)
     return hd_insn_form(f, step->insn)->behaviour & HD_BEHAVE_LOAD && !hd_insn_reads_bank(f, step->insn);
 }
 
-static void demo_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
+/* It goes to the collector of the next instruction. */
+static void write_collector(hd_demo *demo, const hd_rf_step *step, uint32_t destination)
 {
-    hd_demo *demo = (hd_demo *)model;
-    hd_demo_warp *w = warp_of(model, step->warp);
-    uint32_t word = step->destinations[destination].word, index = hd_rf_index(step, word), serial = step->serial + destination;
-    end_life(model, w, index);
+    hd_demo_warp *w = warp_of(&demo->model, step->warp);
+    if (hd_rf_loses(&demo->model))
+        return;
+    w->owners[w->count] = hd_rf_owner(step, step->destinations[destination].word);
+    w->claims[w->count++] = (hd_claim){step->serial + destination, step->effective};
+}
+
+static void write_result(hd_demo *demo, const hd_rf_step *step, uint32_t destination, hd_access_sink *sink)
+{
+    hd_demo_warp *w = warp_of(&demo->model, step->warp);
+    uint32_t index = hd_rf_index(step, step->destinations[destination].word);
+    end_life(&demo->model, w, index);
     w->lives.items[index] = loads(step) ? HD_DEMO_LOADED : HD_DEMO_NOT_LOADED;
-    hd_rf_add(model, HD_COUNTER_RESULTS, 1);
-    bool virtual = hd_bitset_has(&demo->loads[step->function], step->instruction) && w->count < HD_DEMO_WORDS;
-    if (!virtual)
-        hd_rf_add(model, HD_COUNTER_FILE_WRITES, 1);
-    if (hd_rf_loses(model))
-        return;
-    if (virtual) {
-        w->owners[w->count] = hd_rf_owner(step, word);
-        w->claims[w->count++] = (hd_claim){serial, step->effective};
-        return;
-    }
-    hd_claim *claim = hd_rf_file_at(&demo->file, step->warp, index);
-    *claim = hd_identity_merge(&step->warp->identity, index, *claim, serial, step->effective);
+    if (hd_bitset_has(&demo->loads[step->function], step->instruction) && w->count < HD_DEMO_WORDS)
+        write_collector(demo, step, destination);
+    else
+        hd_rf_file_write(&demo->model, &demo->file, step, destination, sink);
 }
 
 /* The collector is given away with its instruction. */
-static void demo_complete(hd_rf_model *model, const hd_rf_step *step)
+static void demo_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
-    if (!hd_bitset_has(&((hd_demo *)model)->loads[step->function], step->instruction))
+    hd_demo *demo = (hd_demo *)model;
+    for (uint32_t s = 0; s < step->source_count && step->effective; s++)
+        read_operand(demo, step, s, sink);
+    for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
+        write_result(demo, step, d, sink);
+    if (!hd_bitset_has(&demo->loads[step->function], step->instruction))
         warp_of(model, step->warp)->count = 0;
 }
 
-static void demo_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+static void demo_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_demo_warp *w = warp_of(model, warp);
-    hd_rf_file_carry(&((hd_demo *)model)->file, warp, c);
+    hd_rf_file_snapshot(&((hd_demo *)model)->file, warp, c);
     for (uint32_t i = c->first; i < c->end; i++)
-        w->lives.items[i] = (uint8_t)hd_rf_carried(c, w->lives.items[i]);
+        w->lives.items[i] = (uint8_t)hd_snapshot_word(c, w->lives.items[i]);
     if (c->rest)
         return;
-    w->count = hd_rf_carried(c, w->count);
+    w->count = hd_snapshot_word(c, w->count);
     for (uint32_t i = 0; i < w->count; i++) {
-        w->owners[i] = hd_rf_carried_moving(c, w->owners[i]);
-        w->claims[i] = hd_rf_carried_claim(c, w->owners[i].index, w->claims[i]);
+        w->owners[i] = hd_snapshot_moving(c, w->owners[i]);
+        w->claims[i] = hd_snapshot_claim(c, w->owners[i].index, w->claims[i]);
     }
 }
 
-extern const hd_rf_ops hd_rf_demo_ops;
-HD_RF_WALK(demo_walk, hd_rf_demo_ops)
 const hd_rf_ops hd_rf_demo_ops = {
     .create = demo_create,
     .destroy = demo_destroy,
-    .warp_start = demo_warp_start,
-    .frame_start = demo_frame_start,
+    .warp_begin = demo_warp_begin,
+    .frame_begin = demo_frame_begin,
     .frame_end = demo_frame_end,
-    .walk = demo_walk,
-    .operand_read = demo_read,
-    .write_back = demo_write,
-    .complete = demo_complete,
-    .carry = demo_carry,
+    .execute = demo_execute,
+    .memo = &(const hd_memo_ops){.snapshot = demo_snapshot},
 };

@@ -1,6 +1,5 @@
 /* The walk of models through warp instructions: see feeder.h. */
 #include "hwmodel/rf/feeder.h"
-#include "hwmodel/rf/walk.h"
 #include <assert.h>
 
 hd_rf_feeder *hd_rf_feeder_new(const hd_rf_module *code)
@@ -14,7 +13,6 @@ void hd_rf_feeder_add(hd_rf_feeder *c, hd_rf_model *model, uint32_t number)
 {
     assert(!c->members.count || c->columns == model->info->ops->columns);
     c->columns = model->info->ops->columns;
-    c->share = c->share || model->info->ops->deeds;
     hd_array_push(&c->members, (hd_rf_member){.model = model, .number = number});
 }
 
@@ -26,10 +24,11 @@ void hd_rf_feeder_free(hd_rf_feeder *c)
     }
     hd_array_free(&c->warps);
     hd_array_free(&c->members);
+    hd_access_sink_free(&c->sink);
     free(c);
 }
 
-/* ---- warps --------------------------------------------------------------------------------------------------------- */
+/* ---- warps ------------------------------------------------------------------------------------------------------- */
 
 hd_rf_living *hd_rf_feeder_warp(hd_rf_feeder *c, uint32_t number)
 {
@@ -52,13 +51,13 @@ static hd_rf_living *free_slot(hd_rf_feeder *c)
     return w;
 }
 
-#define TELL_MODELS(c, hook, ...)                                                                \
-    do {                                                                                        \
-        for (uint32_t m_ = 0; m_ < (c)->members.count; m_++) {                                  \
-            const hd_rf_member *member_ = &(c)->members.items[m_];                              \
-            if (!member_->failure.wrong && member_->model->info->ops->hook)                     \
-                member_->model->info->ops->hook(member_->model, __VA_ARGS__);                   \
-        }                                                                                       \
+#define TELL_MODELS(c, hook, ...)                                             \
+    do {                                                                      \
+        for (uint32_t m_ = 0; m_ < (c)->members.count; m_++) {                \
+            const hd_rf_member *member_ = &(c)->members.items[m_];            \
+            if (!member_->failure.wrong && member_->model->info->ops->hook)   \
+                member_->model->info->ops->hook(member_->model, __VA_ARGS__); \
+        }                                                                     \
     } while (0)
 
 /* Parameters in registers were written by the call, for the lanes that it took along. */
@@ -71,44 +70,7 @@ static void write_parameters(hd_rf_living *w, const hd_rf_code *code, uint32_t l
     }
 }
 
-/* ---- what warps share ------------------------------------------------------------------------------------------------ */
-
-bool hd_rf_feeder_do(hd_rf_feeder *c, uint32_t m, hd_rf_living *w, const hd_rf_passage *p, const hd_rf_deed *deeds, uint32_t count)
-{
-    hd_rf_member *member = &c->members.items[m];
-    uint32_t word = member->failure.wrong ? HD_NONE : member->model->info->ops->deeds(member->model, &w->warp, deeds, count);
-    if (word == HD_NONE)
-        return true;
-    member->failure = (hd_rf_failure){.wrong = member->model->full ? HD_RF_FULL : HD_RF_SHARED, .warp = w->number, .cta = w->warp.cta, .function = p->function,
-                                      .instruction = p->stretch ? hd_rf_stretch_instruction(p->stretch, p->end - 1u) : 0, .word = word};
-    c->failed++;
-    return false;
-}
-
-bool hd_rf_feeder_do_noted(hd_rf_feeder *c, hd_rf_living *w, const hd_rf_passage *p)
-{
-    bool good = true;
-    for (uint32_t m = 0; m < c->members.count; m++) {
-        hd_rf_model *model = c->members.items[m].model;
-        if (!model->deeds.count)
-            continue;
-        good &= hd_rf_feeder_do(c, m, w, p, model->deeds.items, model->deeds.count);
-        hd_rf_deeds_drop(model);
-    }
-    return good;
-}
-
-/* With the event. */
-static inline void do_at_once(hd_rf_feeder *c, hd_rf_living *w, uint32_t function, uint32_t instruction)
-{
-    if (!c->share || c->defers)
-        return;
-    const hd_stretch_part part = {.first = instruction};
-    const hd_rf_stretch at = {.count = 1, .part_count = 1, .parts = &part};
-    (void)hd_rf_feeder_do_noted(c, w, &(hd_rf_passage){.function = function, .end = 1, .stretch = &at});
-}
-
-/* ---- lives ------------------------------------------------------------------------------------------------------------- */
+/* ---- lives ------------------------------------------------------------------------------------------------------- */
 
 static void start_frame(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
 {
@@ -116,7 +78,7 @@ static void start_frame(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
     hd_identity_push(&w->warp.identity, event->frame, code->storage.frame);
     w->warp.function = event->function;
     write_parameters(w, code, event->active);
-    TELL_MODELS(c, frame_start, &w->warp);
+    TELL_MODELS(c, frame_begin, &w->warp);
 }
 
 static void end_frame(hd_rf_feeder *c, hd_rf_living *w)
@@ -132,7 +94,7 @@ void hd_rf_feeder_start(hd_rf_feeder *c, hd_rf_living *w, uint32_t cta, uint32_t
     w->number = number;
     w->warp.cta = cta;
     hd_identity_start(&w->warp.identity, number);
-    TELL_MODELS(c, warp_start, &w->warp);
+    TELL_MODELS(c, warp_begin, &w->warp);
 }
 
 static void end_warp(hd_rf_feeder *c, const hd_event *event)
@@ -143,7 +105,6 @@ static void end_warp(hd_rf_feeder *c, const hd_event *event)
     while (w->warp.identity.frames.count)
         end_frame(c, w);
     TELL_MODELS(c, warp_end, &w->warp);
-    do_at_once(c, w, event->function, event->instruction);
     w->alive = false;
 }
 
@@ -172,22 +133,41 @@ static void return_to_frame(hd_rf_feeder *c, const hd_event *event)
     for (uint32_t i = 0; w && i < w->warp.identity.frames.count; i++)
         if (w->warp.identity.frames.items[i].frame == event->frame)
             enter_frame(c, w, event);
-    if (w)
-        do_at_once(c, w, event->function, event->instruction);
 }
 
-/* ---- one instruction ----------------------------------------------------------------------------------------------- */
+/* ---- one instruction --------------------------------------------------------------------------------------------- */
+
+/* Of the sources, each must have been delivered in all lanes that read it. */
+static inline void prove_delivered(hd_access_sink *sink, const hd_rf_step *step)
+{
+    for (uint32_t s = 0; s < step->source_count; s++) {
+        uint32_t missing = step->effective & ~sink->delivered.items[s];
+        if (__builtin_expect(missing != 0, 0))
+            hd_rf_fail(&sink->failure, step,
+                       (hd_rf_failure){.wrong = HD_RF_MISSING, .word = step->sources[s], .lanes = missing});
+    }
+}
 
 static inline void run_model(hd_rf_feeder *c, hd_rf_member *member, const hd_rf_step *step)
 {
-    const hd_rf_ops *ops = member->model->info->ops;
-    if (ops->walk ? !ops->walk(member->model, step, &member->failure) : !hd_rf_walk(ops, member->model, step, &member->failure))
+    hd_rf_model *model = member->model;
+    const hd_rf_ops *ops = model->info->ops;
+    bool runs = step->effective != 0;
+    hd_access_sink_begin(&c->sink, step->source_count);
+    if (ops->before)
+        ops->before(model, step, &c->sink);
+    ops->execute(model, step, &c->sink);
+    prove_delivered(&c->sink, step);
+    hd_access_count(&c->sink, runs ? step->source_count : 0, runs ? step->destination_count : 0, model->counters);
+    if (__builtin_expect(c->sink.failure.wrong != HD_RF_PROVED, 0)) {
+        member->failure = c->sink.failure;
         c->failed++;
+    }
 }
 
 /* Without columns. */
-static inline __attribute__((always_inline)) hd_rf_step plain_step(const hd_rf_code *code, hd_rf_living *w, uint32_t function, uint32_t i,
-                                                                   uint32_t active, uint32_t effective)
+static inline __attribute__((always_inline)) hd_rf_step
+plain_step(const hd_rf_code *code, hd_rf_living *w, uint32_t function, uint32_t i, uint32_t active, uint32_t effective)
 {
     return (hd_rf_step){
         .warp = &w->warp,
@@ -207,7 +187,8 @@ static inline __attribute__((always_inline)) hd_rf_step plain_step(const hd_rf_c
 
 static hd_rf_step step_of(const hd_rf_feeder *c, hd_rf_living *w, const hd_event *e)
 {
-    hd_rf_step step = plain_step(c->code->functions[e->function], w, e->function, e->instruction, e->active, e->effective);
+    hd_rf_step step =
+        plain_step(c->code->functions[e->function], w, e->function, e->instruction, e->active, e->effective);
     step.addresses = c->columns & HD_COLUMN_ADDRESSES ? e->addresses : NULL;
     step.results = c->columns & HD_COLUMN_RESULTS ? e->results : NULL;
     step.widths = c->columns & HD_COLUMN_WIDTHS ? e->widths : NULL;
@@ -220,15 +201,16 @@ hd_rf_step hd_rf_feeder_peek(hd_rf_feeder *c, const hd_event *event)
     if (!w)
         return (hd_rf_step){0};
     enter_frame(c, w, event);
-    do_at_once(c, w, event->function, event->instruction);
     return step_of(c, w, event);
 }
 
 static bool overflow(hd_rf_feeder *c, const hd_rf_step *step)
 {
     for (uint32_t m = 0; m < c->members.count; m++)
-        if (!c->members.items[m].failure.wrong)
-            c->failed += !hd_rf_fail(&c->members.items[m].failure, step, (hd_rf_failure){.wrong = HD_RF_OVERFLOW});
+        if (!c->members.items[m].failure.wrong) {
+            hd_rf_fail(&c->members.items[m].failure, step, (hd_rf_failure){.wrong = HD_RF_OVERFLOW});
+            c->failed++;
+        }
     return false;
 }
 
@@ -239,7 +221,6 @@ static inline bool take_step(hd_rf_feeder *c, hd_rf_living *w, const hd_rf_step 
     for (hd_rf_member *member = c->members.items; member < end; member++)
         if (!member->failure.wrong)
             run_model(c, member, step);
-    do_at_once(c, w, step->function, step->instruction);
     for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
         hd_identity_write(&w->warp.identity, hd_rf_index(step, step->destinations[d].word), step->effective);
     return (w->warp.identity.serial < UINT32_MAX - 4096 || overflow(c, step)) && c->failed < c->members.count;
@@ -265,24 +246,16 @@ bool hd_rf_feeder_take(hd_rf_feeder *c, const hd_event *event)
         TELL_MODELS(c, launch, &launch);
         return true;
     }
-    case HD_EVENT_WARP_START:
-        hd_rf_feeder_start(c, free_slot(c), event->cta, event->warp);
-        return true;
-    case HD_EVENT_ISSUE:
-        return issue(c, event);
-    case HD_EVENT_WARP_END:
-        end_warp(c, event);
-        return true;
-    case HD_EVENT_CTA_END:
-        TELL_MODELS(c, cta_end, event->cta);
-        return true;
+    case HD_EVENT_WARP_START: hd_rf_feeder_start(c, free_slot(c), event->cta, event->warp); return true;
+    case HD_EVENT_ISSUE: return issue(c, event);
+    case HD_EVENT_WARP_END: end_warp(c, event); return true;
+    case HD_EVENT_CTA_END: TELL_MODELS(c, cta_end, event->cta); return true;
     case HD_EVENT_RETURN: /* before the caller goes on, the same call may start another function */
         return_to_frame(c, event);
         return true;
     case HD_EVENT_CALL: /* the frame begins with its first instruction */
     case HD_EVENT_CTA_START:
-    case HD_EVENT_LAUNCH_END:
-        return true;
+    case HD_EVENT_LAUNCH_END: return true;
     }
     return true;
 }
@@ -300,6 +273,7 @@ bool hd_rf_feeder_pass(hd_rf_feeder *c, const hd_rf_passage *p, uint32_t *at)
     hd_event first = hd_rf_passage_event(p, p->from);
     enter_frame(c, w, &first);
     for (uint32_t i = p->from; i < p->end; i++) {
+        c->sink.now = c->now ? c->now - (p->end - i) : 0;
         while (part < last && part[1].at <= i)
             part++;
         uint32_t active = hd_rf_stretch_mask(s, part->active), effective = hd_rf_stretch_mask(s, s->effective[i]);
@@ -322,6 +296,13 @@ void hd_rf_feeder_switch(hd_rf_feeder *c, uint32_t warp, bool leaves)
     hd_rf_living *w = hd_rf_feeder_warp(c, warp);
     if (!w)
         return;
-    TELL_MODELS(c, warp_switch, leaves ? &w->warp : NULL, leaves ? NULL : &w->warp);
-    do_at_once(c, w, w->warp.function, 0);
+    for (uint32_t m = 0; m < c->members.count; m++) {
+        hd_rf_model *model = c->members.items[m].model;
+        if (c->members.items[m].failure.wrong || !model->info->ops->warp_switch)
+            continue;
+        hd_access_sink_begin(&c->sink, 0);
+        c->sink.now = c->now;
+        model->info->ops->warp_switch(model, leaves ? &w->warp : NULL, leaves ? NULL : &w->warp, &c->sink);
+        hd_access_count(&c->sink, 0, 0, model->counters);
+    }
 }

@@ -2,13 +2,14 @@
 #include "hwmodel/rf/groups.h"
 #include "base/pool.h"
 
-/* ---- alike ------------------------------------------------------------------------------------------------------------- */
+/* ---- alike ------------------------------------------------------------------------------------------------------- */
 
 static bool is_like(const hd_rf_model *model, const hd_rf_model *other)
 {
     const hd_rf_ops *ops = model->info->ops;
-    bool broken = model->fault || model->forgets || other->fault || other->forgets; /* for tests */
-    return ops == other->info->ops && ops->like && !broken && !strcmp(model->info->pass, other->info->pass) && ops->like(model, other);
+    bool broken = model->fault || model->memo.forgets || other->fault || other->memo.forgets; /* for tests */
+    return ops == other->info->ops && ops->memo && ops->memo->derives && !broken &&
+           !strcmp(model->info->pass, other->info->pass) && ops->memo->derives(model, other);
 }
 
 /* The one that stands for it, or the model itself. Of two that are like each other, it is the first. */
@@ -20,12 +21,9 @@ static uint32_t find_like(const hd_rf_groups *g, uint32_t m)
     return m;
 }
 
-/* ---- ways -------------------------------------------------------------------------------------------------------------- */
+/* ---- ways -------------------------------------------------------------------------------------------------------- */
 
-static bool is_carried(const hd_rf_groups *g, uint32_t m)
-{
-    return g->carried && hd_rf_automaton_takes(g->models[m]);
-}
+static bool is_carried(const hd_rf_groups *g, uint32_t m) { return g->memo && hd_rf_automaton_takes(g->models[m]); }
 
 static hd_rf_way way_of(const hd_rf_groups *g, uint32_t m)
 {
@@ -34,20 +32,22 @@ static hd_rf_way way_of(const hd_rf_groups *g, uint32_t m)
     return is_carried(g, m) ? HD_RF_BY_STRETCH : HD_RF_BY_EVENT;
 }
 
-/* Can they see the same events in the same order, and be looked up together? Models that release are in other states than those that do not: a warp
- * would be in a new state more often, and all of them would have to walk it. */
+/* Can they see the same events in the same order, and be looked up together? Models that release are in other states
+ * than those that do not: a warp would be in a new state more often, and all of them would have to walk it. */
 static bool go_together(const hd_rf_groups *g, const hd_rf_group *group, uint32_t m)
 {
     uint32_t first = group->feeder->members.items[0].number;
-    if (group->way != way_of(g, m) || group->feeder->columns != g->models[m]->info->ops->columns || is_carried(g, first) != is_carried(g, m))
+    if (group->way != way_of(g, m) || group->feeder->columns != g->models[m]->info->ops->columns ||
+        is_carried(g, first) != is_carried(g, m))
         return false;
     if (g->models[m]->releases != g->models[first]->releases)
         return false;
-    return group->way != HD_RF_BY_TURN || !(hd_rf_interleave_steers(g->models[m]) || hd_rf_interleave_steers(g->models[first]));
+    return group->way != HD_RF_BY_TURN ||
+           !(hd_rf_interleave_steers(g->models[m]) || hd_rf_interleave_steers(g->models[first]));
 }
 
-/* The smallest group that the model can join; a new one while there are fewer of them than half of the threads: kinds differ in how long they take, and
- * each group costs what its models could share with others. */
+/* The smallest group that the model can join; a new one while there are fewer of them than half of the threads: kinds
+ * differ in how long they take, and each group costs what its models could share with others. */
 static hd_rf_group *find_group(hd_rf_groups *g, const hd_rf_module *code, uint32_t m, uint32_t threads)
 {
     uint32_t many = 0;
@@ -63,18 +63,20 @@ static hd_rf_group *find_group(hd_rf_groups *g, const hd_rf_module *code, uint32
     if (least && 2 * many >= threads)
         return least;
     hd_array_push(&g->items, (hd_rf_group){.feeder = hd_rf_feeder_new(code), .way = way_of(g, m)});
+    hd_array_last(&g->items).feeder->memo = g->memo;
     return &hd_array_last(&g->items);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------------------- */
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
 
-void hd_rf_groups_make(hd_rf_groups *g, const hd_rf_module *code, hd_rf_model *const *models, uint32_t count, uint32_t threads, bool carried)
+void hd_rf_groups_make(hd_rf_groups *g, const hd_rf_module *code, hd_rf_model *const *models, uint32_t count,
+                       uint32_t threads, bool memo)
 {
     g->models = models;
     g->model_count = count;
-    g->carried = carried;
+    g->memo = memo;
     for (uint32_t m = 0; m < count; m++) {
-        hd_array_push(&g->like, find_like(g, m));
+        hd_array_push(&g->like, memo ? find_like(g, m) : m);
         if (g->like.items[m] != m)
             continue;
         g->ways[way_of(g, m)]++;
@@ -134,8 +136,8 @@ void hd_rf_groups_settle(hd_rf_groups *g, const hd_rf_group *group)
             continue;
         hd_rf_tell_rest(model);
         if (g->like.items[m] != m)
-            model->info->ops->count_like(model, g->models[g->like.items[m]]);
-        else if (model->info->ops->settle)
-            model->info->ops->settle(model);
+            model->info->ops->memo->derive(model, g->models[g->like.items[m]]);
+        else if (model->info->ops->finalize)
+            model->info->ops->finalize(model);
     }
 }

@@ -1,6 +1,7 @@
-/* Models of a count, together where they see the same events in the same order: such a group shares what the baseline knows (feeder.h) and the order
- * of the warps. Models that release registers are apart from those that do not. Of one kind there are as many groups as half of the threads. A model
- * that another one stands for (technique.h: like) is in none.
+/* Models of a count, together where they see the same events in the same order: such a group shares what the baseline
+ * knows (feeder.h) and the order of the warps. Models that release registers are apart from those that do not. Of one
+ * kind there are as many groups as half of the threads. A model that another one stands for (memo.h: derives) is in
+ * none.
  */
 #ifndef HD_HWMODEL_RF_GROUPS_H
 #define HD_HWMODEL_RF_GROUPS_H
@@ -8,11 +9,11 @@
 #include "hwmodel/rf/automaton.h"
 #include "hwmodel/rf/interleave.h"
 
-typedef enum hd_rf_way { /* how a model sees the warps */
-    HD_RF_BY_EVENT,   /* as they run */
-    HD_RF_BY_STRETCH, /* as they run, a stretch at a time: automaton.h */
-    HD_RF_BY_TURN,    /* resident warps in turns: interleave.h */
-    HD_RF_WAYS,
+typedef enum hd_rf_way {                   /* how a model sees the warps */
+                         HD_RF_BY_EVENT,   /* as they run */
+                         HD_RF_BY_STRETCH, /* as they run, a stretch at a time: automaton.h */
+                         HD_RF_BY_TURN,    /* resident warps in turns: interleave.h */
+                         HD_RF_WAYS,
 } hd_rf_way;
 
 typedef struct hd_rf_group {
@@ -28,14 +29,18 @@ typedef struct hd_rf_groups {
     HD_ARRAY(hd_rf_group) items;
     uint32_t ways[HD_RF_WAYS]; /* models that go each way */
     hd_u32_array like;         /* by model: the one that stands for it, or itself */
-    bool carried;              /* models may be carried */
+    bool memo;                 /* memo.h is used */
 } hd_rf_groups;
 
-/* Of models that stay where they are. carried: what is wrong in them need not be known at once. threads: 0 for as many as the host has. */
-void hd_rf_groups_make(hd_rf_groups *groups, const hd_rf_module *code, hd_rf_model *const *models, uint32_t count, uint32_t threads, bool carried);
+/* Of models that stay where they are. memo: memo.h is used; what is wrong need not be known at once. threads: 0 for as
+ * many as the host has. */
+void hd_rf_groups_make(hd_rf_groups *groups, const hd_rf_module *code, hd_rf_model *const *models, uint32_t count,
+                       uint32_t threads, bool memo);
 void hd_rf_groups_free(hd_rf_groups *groups);
-const hd_rf_group *hd_rf_groups_find(const hd_rf_groups *groups, uint32_t model);   /* where it is, or what stands for it */
+/* where it is, or what stands for it */
+const hd_rf_group *hd_rf_groups_find(const hd_rf_groups *groups, uint32_t model);
 const hd_rf_failure *hd_rf_groups_failure(const hd_rf_groups *groups, uint32_t model); /* likewise */
-void hd_rf_groups_settle(hd_rf_groups *groups, const hd_rf_group *group); /* brings up to date what models have counted that are in it, or in none because of one in it */
+/* brings up to date what models have counted that are in it, or in none because of one in it */
+void hd_rf_groups_settle(hd_rf_groups *groups, const hd_rf_group *group);
 
 #endif

@@ -1,7 +1,7 @@
 /* The order of resident warps: see interleave.h. O(resident warps) a turn at worst, O(1) while active warps go on.
  *
- * A turn goes on at once to the next long-latency load, to an instruction that a model may refuse (all, where it does not say which), or to
- * what may need a result that is awaited, which sets of words (code.h) tell nearly always. */
+ * A turn goes on at once to the next long-latency load, to an instruction that a model may refuse (all, where it does
+ * not say which), or to what may need a result that is awaited, which sets of words (code.h) tell nearly always. */
 #include "hwmodel/rf/interleave.h"
 
 typedef struct resident_cta {
@@ -20,10 +20,10 @@ typedef struct awaited_word { /* of a long-latency load */
 typedef struct resident_warp { /* first what is looked at while it waits */
     resident_cta *of;
     uint32_t index;
-    uint32_t behind;       /* warps that it waits for at a barrier before what is to be issued next */
-    uint64_t ready;        /* instructions issued before it may come back */
-    uint64_t last;         /* ... before all that it waits for is there */
-    uint64_t touches;      /* of the words that it waits for */
+    uint32_t behind;  /* warps that it waits for at a barrier before what is to be issued next */
+    uint64_t ready;   /* instructions issued before it may come back */
+    uint64_t last;    /* ... before all that it waits for is there */
+    uint64_t touches; /* of the words that it waits for */
     uint32_t awaits;
     uint32_t record;       /* that comes next of its stream */
     hd_rf_passage passage; /* of its stretch, what the turn has issued: `end` is to be issued next */
@@ -36,18 +36,20 @@ struct hd_rf_interleave {
     hd_rf_automaton *automaton; /* of the feeder; NULL: its models walk every instruction */
     const hd_rf_ops *ops;       /* of the only model, where one steers; else such as steer nothing */
     hd_rf_residency residency;
-    uint32_t most_ctas;         /* that the SM can hold at all */
-    bool asks;                  /* the model may refuse instructions */
-    bool tells_switches;        /* a model wants to know of them */
-    HD_ARRAY(hd_rf_cta *) arrived;      /* not resident yet */
+    uint32_t most_ctas; /* that the SM can hold at all */
+    bool asks;          /* the model may refuse instructions */
+    /* hd_memo_ops.next_gate; NULL: each is asked for */
+    uint32_t (*hints)(const hd_rf_model *model, uint32_t function, uint32_t from);
+    bool tells_switches;           /* a model wants to know of them */
+    HD_ARRAY(hd_rf_cta *) arrived; /* not resident yet */
     HD_ARRAY(resident_cta *) residents;
     HD_ARRAY(resident_warp *) active;
-    HD_ARRAY(resident_warp *) waiting;  /* in order of arrival */
-    HD_ARRAY(hd_rf_warp *) candidates;
+    HD_ARRAY(resident_warp *) waiting; /* in order of arrival */
     uint64_t now;
-    uint64_t none_before; /* of those that wait no warp can go on */
+    uint64_t none_before;   /* of those that wait no warp can go on */
     uint32_t turn, refused; /* place in `active`; refusals since an instruction was issued */
     hd_rf_order order;
+    hd_gate gate; /* what the model said last */
 };
 
 hd_rf_interleave *hd_rf_interleave_new(hd_rf_feeder *feeder, hd_rf_automaton *automaton)
@@ -85,15 +87,11 @@ void hd_rf_interleave_free(hd_rf_interleave *i)
     hd_array_free(&i->residents);
     hd_array_free(&i->active);
     hd_array_free(&i->waiting);
-    hd_array_free(&i->candidates);
     free(i);
 }
 
 /* Where one steers: it is the only one. */
-static hd_rf_model *steering(const hd_rf_interleave *i)
-{
-    return i->feeder->members.items[0].model;
-}
+static hd_rf_model *steering(const hd_rf_interleave *i) { return i->feeder->members.items[0].model; }
 
 /* What is no instruction. */
 static bool tell(hd_rf_interleave *i, hd_rf_passage p)
@@ -119,6 +117,7 @@ bool hd_rf_interleave_launch(hd_rf_interleave *i, const hd_rf_residency *residen
     i->feeder->residency = i->residency;
     i->most_ctas = i->ops->may_launch_cta && residency->most_ctas ? residency->most_ctas : residency->ctas;
     i->asks = i->ops->may_issue;
+    i->hints = i->feeder->memo && i->ops->memo ? i->ops->memo->next_gate : NULL;
     i->tells_switches = false;
     for (uint32_t m = 0; m < i->feeder->members.count; m++)
         i->tells_switches = i->tells_switches || i->feeder->members.items[m].model->info->ops->warp_switch;
@@ -126,10 +125,9 @@ bool hd_rf_interleave_launch(hd_rf_interleave *i, const hd_rf_residency *residen
     return tell(i, (hd_rf_passage){.kind = HD_EVENT_LAUNCH, .function = function});
 }
 
-hd_rf_order hd_rf_interleave_order(const hd_rf_interleave *i)
-{
-    return i->order;
-}
+hd_rf_order hd_rf_interleave_order(const hd_rf_interleave *i) { return i->order; }
+
+hd_stall hd_rf_interleave_stall(const hd_rf_interleave *i) { return (hd_stall)i->gate.reason; }
 
 uint64_t hd_rf_interleave_bytes(const hd_rf_interleave *i)
 {
@@ -141,17 +139,12 @@ uint64_t hd_rf_interleave_bytes(const hd_rf_interleave *i)
     return bytes;
 }
 
-/* ---- warps and CTAs come and go ------------------------------------------------------------------------------------ */
+/* ---- warps and CTAs come and go ---------------------------------------------------------------------------------- */
 
 bool hd_rf_interleave_steers(const hd_rf_model *model)
 {
     const hd_rf_ops *ops = model->info->ops;
-    return model->turn || (!model->follows && (ops->may_issue || ops->may_launch_cta || ops->rank_warps));
-}
-
-static hd_rf_warp *warp_of(const resident_warp *w)
-{
-    return &w->living->warp;
+    return model->turn || (!model->follows && (ops->may_issue || ops->may_launch_cta));
 }
 
 static void end_warp(hd_rf_interleave *i, resident_warp *w)
@@ -181,7 +174,9 @@ static bool load_next(hd_rf_interleave *i, resident_warp *w)
         const hd_rf_record *next = &stream->records.items[w->record++];
         __builtin_prefetch(next + 1); /* other warps have their turns before it is needed */
         if (next->stretch) {
-            w->passage = (hd_rf_passage){HD_EVENT_ISSUE, 0, 0, false, cta->cta, stream->warp, next->frame, next->stretch->function, next->stretch};
+            w->passage = (hd_rf_passage){
+                HD_EVENT_ISSUE, 0, 0, false, cta->cta, stream->warp, next->frame, next->stretch->function,
+                next->stretch};
             w->behind = next->behind;
             return true;
         }
@@ -213,7 +208,8 @@ static void start_cta(hd_rf_interleave *i)
     }
     for (uint32_t k = 0, count = of->cta->warp_count; k < count; k++) {
         resident_warp *w = hd_calloc(1, sizeof *w);
-        *w = (resident_warp){.of = of, .index = k, .living = i->automaton ? NULL : hd_rf_feeder_warp(i->feeder, of->cta->warps[k].warp)};
+        *w = (resident_warp){
+            .of = of, .index = k, .living = i->automaton ? NULL : hd_rf_feeder_warp(i->feeder, of->cta->warps[k].warp)};
         if (load_next(i, w))
             hd_array_push(&i->waiting, w);
         else
@@ -228,7 +224,7 @@ static void start_ctas(hd_rf_interleave *i)
         start_cta(i);
 }
 
-/* ---- who is active -------------------------------------------------------------------------------------------------- */
+/* ---- who is active ----------------------------------------------------------------------------------------------- */
 
 /* Whom it has not to wait for is not asked again. */
 static bool held_at_barrier(resident_warp *w)
@@ -259,30 +255,12 @@ static uint32_t first_to_come(const hd_rf_interleave *i)
     return first;
 }
 
-/* ... that the model wants first, of those that can go on now. */
-static uint32_t first_ranked(hd_rf_interleave *i)
-{
-    hd_array_clear(&i->candidates);
-    for (uint32_t k = 0; k < i->waiting.count; k++)
-        if (i->waiting.items[k]->ready <= i->now && !held_at_barrier(i->waiting.items[k]))
-            hd_array_push(&i->candidates, warp_of(i->waiting.items[k]));
-    if (!i->candidates.count)
-        return HD_NONE;
-    i->ops->rank_warps(steering(i), i->candidates.items, i->candidates.count);
-    uint32_t at = 0;
-    while (warp_of(i->waiting.items[at]) != i->candidates.items[0])
-        at++;
-    return at;
-}
-
 /* ... that comes now. Where none does, it is told from when on one may. */
 static uint32_t choose_waiting(hd_rf_interleave *i)
 {
     uint64_t soonest = UINT64_MAX;
     if (i->now < i->none_before)
         return HD_NONE;
-    if (i->ops->rank_warps)
-        return first_ranked(i);
     for (uint32_t k = 0; k < i->waiting.count; k++) {
         resident_warp *w = i->waiting.items[k];
         if (held_at_barrier(w))
@@ -305,6 +283,7 @@ static void tell_switch(hd_rf_interleave *i, const resident_warp *w, bool leaves
         return;
     }
     i->feeder->latest = w->living; /* found without a search */
+    i->feeder->now = i->now;
     hd_rf_feeder_switch(i->feeder, warp, leaves);
 }
 
@@ -341,7 +320,7 @@ static void leave(hd_rf_interleave *i, uint32_t at, uint64_t ready, bool told)
     hd_array_push(&i->waiting, w);
 }
 
-/* ---- what a warp waits for ------------------------------------------------------------------------------------------- */
+/* ---- what a warp waits for --------------------------------------------------------------------------------------- */
 
 static const hd_rf_code *code_of(const hd_rf_interleave *i, const resident_warp *w)
 {
@@ -396,19 +375,21 @@ static uint64_t when_it_can(const hd_rf_interleave *i, const resident_warp *w)
     return ready;
 }
 
-/* ---- issuing ------------------------------------------------------------------------------------------------------- */
+/* ---- issuing ----------------------------------------------------------------------------------------------------- */
 
-/* Place in the warp's stretch of the next instruction, from `from` on, that the model has to be asked for, if that is before `end`. */
+/* Place in the warp's stretch of the next instruction, from `from` on, that the model has to be asked for, if that is
+ * before `end`. */
 static uint8_t next_asked(const hd_rf_interleave *i, const resident_warp *w, uint8_t from, uint8_t end)
 {
     const hd_rf_stretch *s = w->passage.stretch;
-    if (!i->asks || !i->ops->next_asked)
+    if (!i->asks || !i->hints)
         return i->asks && from < end ? from : end;
     while (from < end) {
         const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, from);
         bool is_last = part + 1 == s->parts + s->part_count;
-        uint32_t part_end = is_last || part[1].at > end ? end : part[1].at, instruction = part->first + (from - part->at);
-        uint32_t next = i->ops->next_asked(steering(i), w->passage.function, instruction) - instruction;
+        uint32_t part_end = is_last || part[1].at > end ? end : part[1].at,
+                 instruction = part->first + (from - part->at);
+        uint32_t next = i->hints(steering(i), w->passage.function, instruction) - instruction;
         if (next < part_end - from)
             return (uint8_t)(from + next);
         from = (uint8_t)part_end;
@@ -418,22 +399,29 @@ static uint8_t next_asked(const hd_rf_interleave *i, const resident_warp *w, uin
 
 static bool may_issue(hd_rf_interleave *i, const resident_warp *w)
 {
+    i->gate = (hd_gate){.ready = true};
     if (next_asked(i, w, w->passage.end, (uint8_t)(w->passage.end + 1)) > w->passage.end)
         return true;
     i->feeder->latest = w->living; /* found without a search */
     hd_event next = hd_rf_passage_event(&w->passage, w->passage.end);
     hd_rf_step step = hd_rf_feeder_peek(i->feeder, &next);
-    return i->ops->may_issue(steering(i), &step);
+    i->gate = i->ops->may_issue(steering(i), &step, i->now);
+    return i->gate.ready;
 }
 
 /* All active warps were refused one after another: the one whose turn it is gives its place to one that waits. */
 static bool refuse(hd_rf_interleave *i)
 {
-    uint64_t all = i->active.count + i->waiting.count; /* what is latent comes back after `latency` exchanges, and has its turn then */
+    /* what is latent comes back after `latency` exchanges, and has its turn then */
+    uint64_t all = i->active.count + i->waiting.count;
     i->refused++;
     if (i->refused > all * (all + 1 + i->residency.latency)) {
         i->order = HD_RF_LOCKED;
         return false;
+    }
+    if (i->gate.wake > i->now) {
+        leave(i, i->turn, i->gate.wake, false);
+        return true;
     }
     if (i->refused % i->active.count || !i->waiting.count) {
         i->turn++;
@@ -457,14 +445,15 @@ static bool pass_on(hd_rf_interleave *i, resident_warp *w, hd_rf_passage p)
 {
     uint32_t at;
     i->feeder->latest = i->automaton ? i->feeder->latest : w->living;
+    i->feeder->now = i->now;
     while (!(i->automaton ? hd_rf_automaton_take(i->automaton, &p, &at) : hd_rf_feeder_pass(i->feeder, &p, &at)) &&
            i->feeder->failed < i->feeder->members.count && at < p.end)
         p.from = (uint8_t)(at + 1);
     return i->feeder->failed < i->feeder->members.count;
 }
 
-/* Where the instructions end that can be issued after the warp's next one without a look at anything: behind a long-latency load, before one that
- * may need a word that the warp waits for, or at `end`. */
+/* Where the instructions end that can be issued after the warp's next one without a look at anything: behind a
+ * long-latency load, before one that may need a word that the warp waits for, or at `end`. */
 static uint8_t end_of_run(const hd_rf_interleave *i, const resident_warp *w, uint8_t end)
 {
     const hd_rf_stretch *s = w->passage.stretch;
@@ -522,7 +511,8 @@ static bool go_on_asking(hd_rf_interleave *i, resident_warp *w, uint8_t end, uin
 /* A turn: false where no model is left. */
 static bool issue(hd_rf_interleave *i, resident_warp *w)
 {
-    uint32_t count = w->passage.stretch->count, rest = count - w->passage.end, most = i->residency.turn ? i->residency.turn : rest;
+    uint32_t count = w->passage.stretch->count, rest = count - w->passage.end,
+             most = i->residency.turn ? i->residency.turn : rest;
     uint8_t end = (uint8_t)(w->passage.end + (rest < most ? rest : most));
     uint64_t ready;
     if (i->asks && !go_on_asking(i, w, end, &ready))
@@ -530,7 +520,8 @@ static bool issue(hd_rf_interleave *i, resident_warp *w)
     if (!i->asks)
         ready = go_on(i, w, end);
     hd_rf_passage issued = w->passage;
-    bool whole = issued.end == count, later = !i->asks && (!whole || stretch_follows(w)); /* models see it when it is known whether the warp leaves */
+    /* models see it when it is known whether the warp leaves */
+    bool whole = issued.end == count, later = !i->asks && (!whole || stretch_follows(w));
     w->passage.from = w->passage.end;
     if (!i->asks && !later && !pass_on(i, w, issued))
         return false;

@@ -43,7 +43,8 @@ void hd_rf_classes_unions(const hd_rf_classes *c, const hd_rf_classes *parts, ui
 }
 
 /* Which parts are the first of their classes, and for each mask which parts are in it. */
-static uint32_t split(hd_rf_splits *s, const hd_rf_classes *classes, const uint32_t *masks, uint32_t count, hd_rf_classes *parts)
+static uint32_t split(hd_rf_splits *s, const hd_rf_classes *classes, const uint32_t *masks, uint32_t count,
+                      hd_rf_classes *parts)
 {
     uint32_t firsts = 0, of = 0;
     hd_rf_classes_copy(parts, classes);
@@ -72,9 +73,11 @@ static bool is_same(const hd_rf_recent_split *r, const hd_rf_classes *classes, c
     return !other;
 }
 
-uint32_t hd_rf_split_slow(hd_rf_splits *s, const hd_rf_classes *classes, const uint32_t *masks, uint32_t count, hd_rf_classes *parts)
+uint32_t hd_rf_split_slow(hd_rf_splits *s, const hd_rf_classes *classes, const uint32_t *masks, uint32_t count,
+                          hd_rf_classes *parts)
 {
-    uint32_t mixed = (masks[0] * 0x9e3779b1u ^ masks[count / 2]) * 0x27d4eb2fu ^ masks[count - 1] * 0x85ebca77u ^ classes->lanes[classes->count - 1] * 0xc2b2ae3du;
+    uint32_t mixed = (masks[0] * 0x9e3779b1u ^ masks[count / 2]) * 0x27d4eb2fu ^ masks[count - 1] * 0x85ebca77u ^
+                     classes->lanes[classes->count - 1] * 0xc2b2ae3du;
     if (count > HD_RF_RECENT_MASKS)
         return split(s, classes, masks, count, parts);
     if (!s->recent)

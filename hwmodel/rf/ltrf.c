@@ -1,31 +1,36 @@
-/* LTRF and LTRF+: a register cache that is filled before it is read. "LTRF: Enabling High-Capacity Register Files for GPUs via
- * Hardware/Software Cooperative Register Prefetching", ASPLOS 2018, sections 3.2 and 4.
+/* LTRF and LTRF+: a register cache that is filled before it is read. "LTRF: Enabling High-Capacity Register Files for
+ * GPUs via Hardware/Software Cooperative Register Prefetching", ASPLOS 2018, sections 3.2 and 4.
  *
- * Each active warp has a partition of n lines, a warp register each, and every operand and result goes there. At an instruction that
- * begins an interval (ltrf_prefetch) the cache gets the interval's registers: those that are there already stay (their valid bits are
- * set), all others are written back to the main file, and what is missing is fetched. The header of the interval that the warp is in, at the end of
- * a loop, moves nothing. A warp that leaves the active ones writes its registers back and gives its partition away; when it goes on in the
- * middle of an interval, its registers are fetched again. There are no dirty bits.
+ * Each active warp has a partition of n lines, a warp register each, and every operand and result goes there. At an
+ * instruction that begins an interval (ltrf_prefetch) the cache gets the interval's registers: those that are there
+ * already stay (their valid bits are set), all others are written back to the main file, and what is missing is
+ * fetched. The header of the interval that the warp is in, at the end of a loop, moves nothing. A warp that leaves the
+ * active ones writes its registers back and gives its partition away; when it goes on in the middle of an interval, its
+ * registers are fetched again. There are no dirty bits.
  *
- *   dead (LTRF+)  a bit for each register tells whether it is live: set by a write, cleared where the compiler says that a source is dead
+ *   dead (LTRF+)  a bit for each register tells whether it is live: set by a write, cleared where the compiler says
+ *     that a source is dead
  *                 (ltrf_dead). What is not live is neither written back nor fetched; it only gets a line.
  *
- * The warp control block, by register: its line, or none. Lines are taken from a queue of unused ones. An access of a register that has no
- * line finds nothing, which is a failure of the proof; only an instruction that accesses more than n registers (then an interval of its
- * own), and functions without intervals, access the main file for those.
+ * The warp control block, by register: its line, or none. Lines are taken from a queue of unused ones. An access of a
+ * register that has no line finds nothing, which is a failure of the proof; only an instruction that accesses more than
+ * n registers (then an interval of its own), and functions without intervals, access the main file for those.
  *
- * A callee's first instruction begins an interval, and so does what follows a call: what the cache holds of a frame that ends is dropped.
+ * A callee's first instruction begins an interval, and so does what follows a call: what the cache holds of a frame
+ * that ends is dropped.
  *
- * Counted beside the accesses: how many instructions the warp issues in an interval, and, as the optimum of section 6.5, in runs that end only
- * where one register more than n would be needed. The last interval and run of a warp end with it: they are no shortest ones.
+ * Counted beside the accesses: how many instructions the warp issues in an interval, and, as the optimum of section
+ * 6.5, in runs that end only where one register more than n would be needed. The last interval and run of a warp end
+ * with it: they are no shortest ones.
  *
- * Allocation: the registers of resident warps in the main file, which callees have from their callers, and lines of the cache.
+ * Allocation: the registers of resident warps in the main file, which callees have from their callers, and lines of the
+ * cache.
  *
  * Cost: O(1) an instruction and an operand, O(n) where the interval or the active warp changes.
  */
-#include "hwmodel/rf/carry.h"
+#include "hwmodel/rf/memo.h"
 #include "hwmodel/rf/ltrf_hints.h"
-#include "hwmodel/rf/walk.h"
+#include "hwmodel/rf/technique.h"
 
 enum { HD_LTRF_MOST = 256, HD_LTRF_ACTIVE = 8, HD_LTRF_WARPS = 64, HD_LTRF_REGISTERS = 256, HD_LTRF_LINE_BITS = 1024 };
 
@@ -37,7 +42,7 @@ typedef struct hd_ltrf_line {
 typedef struct hd_ltrf_run { /* of issued instructions */
     uint32_t number, registers;
 } hd_ltrf_run;
-enum { HD_LTRF_INTERVAL, HD_LTRF_OPTIMUM }; /* lengths of a warp: hd_rf_meter */
+enum { HD_LTRF_INTERVAL, HD_LTRF_OPTIMUM }; /* lengths of a warp: hd_run_length */
 
 typedef struct hd_ltrf_warp {
     uint32_t partition;               /* HD_NONE: it is not active */
@@ -48,26 +53,26 @@ typedef struct hd_ltrf_warp {
     uint16_t lines[HD_LTRF_MOST];     /* those in use, in the order in which they were taken */
     uint16_t unused[HD_LTRF_MOST];
     uint32_t index_of[HD_LTRF_MOST], frame_of[HD_LTRF_MOST]; /* by line: the register that it is for */
-    HD_ARRAY(uint16_t) line_of;       /* by register index in the warp: 1 + line; 0: none */
-    HD_ARRAY(uint8_t) live;           /* likewise */
-    hd_u32_array wanted, stamp;       /* likewise: the change of interval that wants it; the run that accessed it */
+    HD_ARRAY(uint16_t) line_of;                              /* by register index in the warp: 1 + line; 0: none */
+    HD_ARRAY(uint8_t) live;                                  /* likewise */
+    hd_u32_array wanted, stamp; /* likewise: the change of interval that wants it; the run that accessed it */
     uint32_t changes;
     hd_ltrf_run run;
-    hd_rf_meter meters[HD_RF_METERS];
+    hd_run_length lengths[HD_RUN_LENGTHS];
 } hd_ltrf_warp;
 
 typedef struct hd_ltrf {
     hd_rf_model model;
     hd_rf_file file;
-    uint32_t most;                   /* n */
+    uint32_t most; /* n */
     bool plus;
-    HD_ARRAY(hd_ltrf_warp *) warps;  /* by slot */
-    HD_ARRAY(hd_ltrf_line) lines;    /* of all partitions */
-    hd_u32_array partitions;         /* free ones */
+    HD_ARRAY(hd_ltrf_warp *) warps; /* by slot */
+    HD_ARRAY(hd_ltrf_line) lines;   /* of all partitions */
+    hd_u32_array partitions;        /* free ones */
     hd_arena arena;
     hd_ltrf_function *functions;
     const hd_rf_module *code;
-    uint32_t kernel_registers;       /* of a thread, of the launch */
+    uint32_t kernel_registers; /* of a thread, of the launch */
 } hd_ltrf;
 
 static void ltrf_destroy(hd_rf_model *model)
@@ -101,7 +106,8 @@ static hd_rf_model *ltrf_create(const hd_rf_module *code, const char *options, c
     if (!good)
         *refusal = "a register cache of this size is not modelled";
     for (uint32_t f = 0; good && f < count; f++)
-        if (code->functions[f] && !hd_ltrf_hints_read(&ltrf->functions[f], code->functions[f], ltrf->most, &ltrf->arena)) {
+        if (code->functions[f] &&
+            !hd_ltrf_hints_read(&ltrf->functions[f], code->functions[f], ltrf->most, &ltrf->arena)) {
             *refusal = "the kernel's register-intervals were made for a larger cache";
             good = false;
         }
@@ -119,8 +125,8 @@ static uint32_t bits_for(uint32_t values)
     return bits;
 }
 
-/* Section 4.3: a control block for every warp, with a line number and a valid bit a register, the place of the partition, and the
- * vectors; and the cache itself. */
+/* Section 4.3: a control block for every warp, with a line number and a valid bit a register, the place of the
+ * partition, and the vectors; and the cache itself. */
 static void ltrf_launch(hd_rf_model *model, const hd_rf_launch *launch)
 {
     hd_ltrf *ltrf = (hd_ltrf *)model;
@@ -138,12 +144,9 @@ static void ltrf_launch(hd_rf_model *model, const hd_rf_launch *launch)
     ltrf->kernel_registers = ltrf->code->functions[launch->function]->registers;
 }
 
-/* ---- lines ----------------------------------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-static hd_ltrf_warp *warp_of(const hd_ltrf *ltrf, const hd_rf_warp *warp)
-{
-    return ltrf->warps.items[warp->slot];
-}
+static hd_ltrf_warp *warp_of(const hd_ltrf *ltrf, const hd_rf_warp *warp) { return ltrf->warps.items[warp->slot]; }
 
 static hd_ltrf_line *line_at(hd_ltrf *ltrf, const hd_ltrf_warp *w, uint32_t line)
 {
@@ -171,40 +174,56 @@ static void give_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint16_t line, uint32_t in
     ltrf->model.held--;
 }
 
-static void fetch(hd_ltrf *ltrf, const hd_rf_warp *warp, uint32_t index, hd_counter counter)
+static void fetch(hd_ltrf *ltrf, const hd_rf_warp *warp, uint32_t index, hd_access_cause cause, hd_access_sink *sink)
 {
     hd_ltrf_warp *w = warp_of(ltrf, warp);
-    hd_ltrf_line *line = line_at(ltrf, w, take_line(ltrf, w, index, warp->identity.frame));
+    uint16_t number = take_line(ltrf, w, index, warp->identity.frame);
+    hd_ltrf_line *line = line_at(ltrf, w, number);
     hd_owner owner = {warp->identity.warp, warp->identity.frame, index};
     if (ltrf->plus && !w->live.items[index]) {
         *line = (hd_ltrf_line){owner, {0, 0}};
         return;
     }
-    hd_rf_add(&ltrf->model, HD_COUNTER_FILE_READS, 1);
-    hd_rf_add(&ltrf->model, HD_COUNTER_CACHE_WRITES, 1);
-    hd_rf_add(&ltrf->model, counter, 1);
+    uint16_t read = hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
+                                                 .kind = HD_RF_READ,
+                                                 .bank = hd_rf_index_bank(warp, index),
+                                                 .lanes = UINT32_MAX});
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_CACHE,
+                                 .kind = HD_RF_FILL,
+                                 .cause = (uint8_t)cause,
+                                 .after = read,
+                                 .bank = number,
+                                 .lanes = UINT32_MAX});
     if (!hd_rf_loses(&ltrf->model)) /* else the line holds what it held */
         *line = (hd_ltrf_line){owner, *hd_rf_file_at(&ltrf->file, warp, index)};
 }
 
-static void put_back(hd_ltrf *ltrf, const hd_rf_warp *warp, uint16_t line)
+static void put_back(hd_ltrf *ltrf, const hd_rf_warp *warp, uint16_t line, hd_access_sink *sink)
 {
     hd_ltrf_warp *w = warp_of(ltrf, warp);
     const hd_ltrf_line *from = line_at(ltrf, w, line);
     uint32_t index = w->index_of[line];
     if (ltrf->plus && !w->live.items[index])
         return;
-    hd_rf_add(&ltrf->model, HD_COUNTER_CACHE_READS, 1);
-    hd_rf_add(&ltrf->model, HD_COUNTER_FILE_WRITES, 1);
-    hd_rf_add(&ltrf->model, HD_COUNTER_WRITTEN_BACK, 1);
+    uint16_t spill = hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_CACHE,
+                                                  .kind = HD_RF_SPILL,
+                                                  .cause = HD_CAUSE_WRITE_BACK,
+                                                  .bank = line,
+                                                  .lanes = UINT32_MAX});
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
+                                 .kind = HD_RF_WRITE,
+                                 .after = spill,
+                                 .bank = hd_rf_index_bank(warp, index),
+                                 .lanes = UINT32_MAX});
     if (hd_rf_loses(&ltrf->model))
         return;
-    bool own = from->owner.index == index && from->owner.frame == w->frame_of[line] && from->owner.warp == warp->identity.warp;
+    bool own =
+        from->owner.index == index && from->owner.frame == w->frame_of[line] && from->owner.warp == warp->identity.warp;
     *hd_rf_file_at(&ltrf->file, warp, index) = own ? from->claim : (hd_claim){0, 0};
 }
 
 /* Lines that are not wanted, or all, go back to the file. */
-static void empty_lines(hd_ltrf *ltrf, const hd_rf_warp *warp, bool all)
+static void empty_lines(hd_ltrf *ltrf, const hd_rf_warp *warp, bool all, hd_access_sink *sink)
 {
     hd_ltrf_warp *w = warp_of(ltrf, warp);
     uint32_t kept = 0, in_use = w->cached;
@@ -214,15 +233,15 @@ static void empty_lines(hd_ltrf *ltrf, const hd_rf_warp *warp, bool all)
             w->lines[kept++] = line;
             continue;
         }
-        put_back(ltrf, warp, line);
+        put_back(ltrf, warp, line, sink);
         give_line(ltrf, w, line, in_use--);
     }
     w->cached = kept;
 }
 
-/* ---- intervals --------------------------------------------------------------------------------------------------------- */
+/* ---- intervals --------------------------------------------------------------------------------------------------- */
 
-static void enter(hd_ltrf *ltrf, const hd_rf_step *step, const hd_ltrf_interval *interval)
+static void enter(hd_ltrf *ltrf, const hd_rf_step *step, const hd_ltrf_interval *interval, hd_access_sink *sink)
 {
     const hd_rf_warp *warp = step->warp;
     hd_ltrf_warp *w = warp_of(ltrf, warp);
@@ -230,24 +249,24 @@ static void enter(hd_ltrf *ltrf, const hd_rf_step *step, const hd_ltrf_interval 
     w->changes++;
     for (uint32_t i = 0; i < interval->count; i++)
         w->wanted.items[base + interval->words[i]] = w->changes;
-    empty_lines(ltrf, warp, false);
+    empty_lines(ltrf, warp, false, sink);
     for (uint32_t i = 0; i < interval->count; i++)
         if (!w->line_of.items[base + interval->words[i]])
-            fetch(ltrf, warp, base + interval->words[i], HD_COUNTER_PREFETCHED);
-    hd_rf_add(&ltrf->model, HD_COUNTER_INTERVALS, 1);
-    hd_rf_meter_end(&ltrf->model, &w->meters[HD_LTRF_INTERVAL], false);
+            fetch(ltrf, warp, base + interval->words[i], HD_CAUSE_PREFETCH, sink);
+    hd_rf_event(&ltrf->model, HD_COUNTER_INTERVALS, 1);
+    hd_run_length_end(ltrf->model.counters, &w->lengths[HD_LTRF_INTERVAL], false);
     w->interval = interval;
     w->frame = warp->identity.frame;
     w->function = step->function;
     w->away = false;
 }
 
-static void come_back(hd_ltrf *ltrf, const hd_rf_warp *warp)
+static void come_back(hd_ltrf *ltrf, const hd_rf_warp *warp, hd_access_sink *sink)
 {
     hd_ltrf_warp *w = warp_of(ltrf, warp);
     for (uint32_t i = 0; i < w->interval->count; i++)
         if (!w->line_of.items[warp->identity.base + w->interval->words[i]])
-            fetch(ltrf, warp, warp->identity.base + w->interval->words[i], HD_COUNTER_REFETCHED);
+            fetch(ltrf, warp, warp->identity.base + w->interval->words[i], HD_CAUSE_REACTIVATION, sink);
     w->away = false;
 }
 
@@ -271,16 +290,17 @@ static uint32_t new_to_run(hd_ltrf_warp *w, const hd_rf_step *step)
 static void count_run(hd_ltrf *ltrf, hd_ltrf_warp *w, const hd_rf_step *step)
 {
     w->run.registers += new_to_run(w, step);
-    if (!w->meters[HD_LTRF_OPTIMUM].length || w->run.registers > ltrf->most) {
-        hd_rf_meter_end(&ltrf->model, &w->meters[HD_LTRF_OPTIMUM], false);
-        hd_rf_add(&ltrf->model, HD_COUNTER_OPTIMAL_INTERVALS, 1);
+    if (!w->lengths[HD_LTRF_OPTIMUM].length || w->run.registers > ltrf->most) {
+        hd_run_length_end(ltrf->model.counters, &w->lengths[HD_LTRF_OPTIMUM], false);
+        hd_rf_event(&ltrf->model, HD_COUNTER_OPTIMAL_INTERVALS, 1);
         w->run.number++;
         w->run.registers = new_to_run(w, step);
     }
-    w->meters[HD_LTRF_OPTIMUM].length++;
+    w->lengths[HD_LTRF_OPTIMUM].length++;
 }
 
-static void ltrf_issue(hd_rf_model *model, const hd_rf_step *step)
+/* The registers of the interval that the instruction begins, or that the warp comes back to, are in the cache. */
+static void ltrf_before(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
     hd_ltrf *ltrf = (hd_ltrf *)model;
     hd_ltrf_warp *w = warp_of(ltrf, step->warp);
@@ -292,21 +312,27 @@ static void ltrf_issue(hd_rf_model *model, const hd_rf_step *step)
     const hd_ltrf_interval *interval = header ? &f->intervals[header - 1] : NULL;
     bool inside = w->interval && w->frame == step->warp->identity.frame;
     if (interval && !(inside && w->interval == interval))
-        enter(ltrf, step, interval);
+        enter(ltrf, step, interval, sink);
     else if (inside && w->away)
-        come_back(ltrf, step->warp);
-    hd_rf_add(model, HD_COUNTER_INTERVAL_INSTRUCTIONS, 1);
-    w->meters[HD_LTRF_INTERVAL].length++;
+        come_back(ltrf, step->warp, sink);
+}
+
+static void count_instruction(hd_ltrf *ltrf, hd_ltrf_warp *w, const hd_rf_step *step)
+{
+    hd_rf_event(&ltrf->model, HD_COUNTER_INTERVAL_INSTRUCTIONS, 1);
+    w->lengths[HD_LTRF_INTERVAL].length++;
     count_run(ltrf, w, step);
-    if (!ltrf->plus)
-        return;
+}
+
+static void end_lives(const hd_ltrf_function *f, hd_ltrf_warp *w, const hd_rf_step *step)
+{
     const uint8_t *dead = f->dead + (step->sources - step->code->sources);
     for (uint32_t s = 0; s < step->source_count; s++)
         if (dead[s])
             w->live.items[hd_rf_index(step, step->sources[s])] = 0;
 }
 
-/* ---- operands and results ---------------------------------------------------------------------------------------------- */
+/* ---- operands and results ---------------------------------------------------------------------------------------- */
 
 static bool may_bypass(const hd_ltrf *ltrf, const hd_rf_step *step)
 {
@@ -314,52 +340,64 @@ static bool may_bypass(const hd_ltrf *ltrf, const hd_rf_step *step)
     return !f->headers || f->bypasses[step->instruction];
 }
 
-static void ltrf_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+static void read_operand(hd_ltrf *ltrf, const hd_rf_step *step, uint32_t source, hd_access_sink *sink)
 {
-    hd_ltrf *ltrf = (hd_ltrf *)model;
     hd_ltrf_warp *w = warp_of(ltrf, step->warp);
-    uint32_t word = step->sources[source], index = hd_rf_index(step, word), line = w->line_of.items[index];
-    hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
+    uint32_t line = w->line_of.items[hd_rf_index(step, step->sources[source])];
     if (line) {
         const hd_ltrf_line *from = line_at(ltrf, w, line - 1);
-        hd_rf_add(model, HD_COUNTER_CACHE_READS, 1);
-        hd_rf_add(model, HD_COUNTER_BYPASSED, 1);
-        answer->bank = line - 1;
-        answer->pieces[answer->count++] = (hd_rf_piece){step->effective, HD_RF_NEAR, from->owner, from->claim};
+        hd_rf_read(sink, step, source, HD_STRUCTURE_CACHE, step->effective, from->owner, from->claim);
     } else if (may_bypass(ltrf, step)) {
-        hd_rf_add(model, HD_COUNTER_FILE_READS, 1);
-        answer->pieces[answer->count++] =
-            (hd_rf_piece){step->effective, HD_RF_FILE, hd_rf_owner(step, word), *hd_rf_file_at(&ltrf->file, step->warp, index)};
+        hd_rf_file_read(&ltrf->file, step, source, sink);
     }
 }
 
-static void ltrf_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
+/* The claim of the line, which is the result's from now on. */
+static hd_claim *claim_line(hd_ltrf_line *line, hd_owner owner)
+{
+    if (line->owner.index != owner.index || line->owner.warp != owner.warp || line->owner.frame != owner.frame)
+        *line = (hd_ltrf_line){owner, {0, 0}};
+    return &line->claim;
+}
+
+static void write_result(hd_ltrf *ltrf, const hd_rf_step *step, uint32_t destination, hd_access_sink *sink)
+{
+    hd_ltrf_warp *w = warp_of(ltrf, step->warp);
+    uint32_t word = step->destinations[destination].word, index = hd_rf_index(step, word);
+    uint32_t line = w->line_of.items[index];
+    w->live.items[index] = 1;
+    if (!line) {
+        if (may_bypass(ltrf, step))
+            hd_rf_file_write(&ltrf->model, &ltrf->file, step, destination, sink);
+        return;
+    }
+    hd_rf_write(sink, step, destination, HD_STRUCTURE_CACHE);
+    if (hd_rf_loses(&ltrf->model))
+        return;
+    hd_claim *claim = claim_line(line_at(ltrf, w, line - 1), hd_rf_owner(step, word));
+    *claim = hd_rf_written(step, destination, *claim);
+}
+
+static void ltrf_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
     hd_ltrf *ltrf = (hd_ltrf *)model;
     hd_ltrf_warp *w = warp_of(ltrf, step->warp);
-    uint32_t word = step->destinations[destination].word, index = hd_rf_index(step, word), serial = step->serial + destination;
-    uint32_t line = w->line_of.items[index];
-    hd_claim *claim = hd_rf_file_at(&ltrf->file, step->warp, index);
-    hd_rf_add(model, HD_COUNTER_RESULTS, 1);
-    w->live.items[index] = 1;
-    if (!line && !may_bypass(ltrf, step))
+    const hd_ltrf_function *f = &ltrf->functions[step->function];
+    if (f->headers)
+        count_instruction(ltrf, w, step);
+    if (f->headers && ltrf->plus)
+        end_lives(f, w, step);
+    if (!step->effective)
         return;
-    hd_rf_add(model, line ? HD_COUNTER_CACHE_WRITES : HD_COUNTER_FILE_WRITES, 1);
-    if (hd_rf_loses(model))
-        return;
-    if (line) {
-        hd_ltrf_line *to = line_at(ltrf, w, line - 1);
-        hd_owner owner = hd_rf_owner(step, word);
-        if (to->owner.index != index || to->owner.warp != owner.warp || to->owner.frame != owner.frame)
-            *to = (hd_ltrf_line){owner, {0, 0}};
-        claim = &to->claim;
-    }
-    *claim = hd_identity_merge(&step->warp->identity, index, *claim, serial, step->effective);
+    for (uint32_t s = 0; s < step->source_count; s++)
+        read_operand(ltrf, step, s, sink);
+    for (uint32_t d = 0; d < step->destination_count; d++)
+        write_result(ltrf, step, d, sink);
 }
 
-/* ---- lives of warps and frames ----------------------------------------------------------------------------------------- */
+/* ---- lives of warps and frames ----------------------------------------------------------------------------------- */
 
-static void ltrf_warp_start(hd_rf_model *model, hd_rf_warp *warp)
+static void ltrf_warp_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_ltrf *ltrf = (hd_ltrf *)model;
     while (ltrf->warps.count <= warp->slot)
@@ -376,16 +414,18 @@ static void ltrf_warp_start(hd_rf_model *model, hd_rf_warp *warp)
     hd_array_clear(&w->wanted);
     hd_array_clear(&w->stamp);
     w->run = (hd_ltrf_run){.number = 1};
-    w->meters[HD_LTRF_INTERVAL] = (hd_rf_meter){.shortest = HD_COUNTER_INTERVAL_SHORTEST, .longest = HD_COUNTER_INTERVAL_LONGEST};
-    w->meters[HD_LTRF_OPTIMUM] = (hd_rf_meter){.shortest = HD_COUNTER_OPTIMAL_SHORTEST, .longest = HD_COUNTER_OPTIMAL_LONGEST};
+    w->lengths[HD_LTRF_INTERVAL] =
+        (hd_run_length){.shortest = HD_COUNTER_INTERVAL_SHORTEST, .longest = HD_COUNTER_INTERVAL_LONGEST};
+    w->lengths[HD_LTRF_OPTIMUM] =
+        (hd_run_length){.shortest = HD_COUNTER_OPTIMAL_SHORTEST, .longest = HD_COUNTER_OPTIMAL_LONGEST};
 }
 
 static void ltrf_warp_end(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_ltrf *ltrf = (hd_ltrf *)model;
     hd_ltrf_warp *w = warp_of(ltrf, warp);
-    for (uint32_t k = 0; k < HD_RF_METERS; k++)
-        hd_rf_meter_end(model, &w->meters[k], true);
+    for (uint32_t k = 0; k < HD_RUN_LENGTHS; k++)
+        hd_run_length_end(model->counters, &w->lengths[k], true);
     if (w->partition != HD_NONE)
         hd_array_push(&ltrf->partitions, w->partition);
 }
@@ -399,12 +439,12 @@ static uint32_t take_partition(hd_ltrf *ltrf)
     return hd_array_pop(&ltrf->partitions);
 }
 
-static void ltrf_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in)
+static void ltrf_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in, hd_access_sink *sink)
 {
     hd_ltrf *ltrf = (hd_ltrf *)model;
     if (out) {
         hd_ltrf_warp *w = warp_of(ltrf, out);
-        empty_lines(ltrf, out, true);
+        empty_lines(ltrf, out, true, sink);
         hd_array_push(&ltrf->partitions, w->partition);
         w->partition = HD_NONE;
         w->away = w->interval != NULL;
@@ -414,12 +454,12 @@ static void ltrf_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in)
 }
 
 /* Parameters in registers were written by the call: they are live. */
-static void ltrf_frame_start(hd_rf_model *model, hd_rf_warp *warp)
+static void ltrf_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_ltrf *ltrf = (hd_ltrf *)model;
     hd_ltrf_warp *w = warp_of(ltrf, warp);
     uint32_t base = warp->identity.base, words = warp->identity.registers.count - base;
-    hd_rf_file_frame_start(&ltrf->file, warp);
+    hd_rf_file_frame_begin(&ltrf->file, warp);
     ltrf->model.held += warp->identity.frames.count == 1 ? ltrf->kernel_registers : 0;
     if (!words)
         return;
@@ -450,30 +490,30 @@ static void ltrf_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     w->line_of.count = w->live.count = w->wanted.count = w->stamp.count = base;
 }
 
-/* ---- what is known of a warp ------------------------------------------------------------------------------------------- */
+/* ---- what is known of a warp ------------------------------------------------------------------------------------- */
 
-static hd_rf_meter *ltrf_meters(hd_rf_model *model, const hd_rf_warp *warp)
+static hd_run_length *ltrf_lengths(hd_rf_model *model, const hd_rf_warp *warp)
 {
-    return warp_of((hd_ltrf *)model, warp)->meters;
+    return warp_of((hd_ltrf *)model, warp)->lengths;
 }
 
-static void carry_interval(const hd_ltrf *ltrf, const hd_rf_warp *warp, hd_rf_carrier *c)
+static void carry_interval(const hd_ltrf *ltrf, const hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_ltrf_warp *w = warp_of(ltrf, warp);
-    bool inside = hd_rf_carried(c, w->interval != NULL);
-    w->away = hd_rf_carried(c, w->away);
+    bool inside = hd_snapshot_word(c, w->interval != NULL);
+    w->away = hd_snapshot_word(c, w->away);
     if (inside) {
-        w->frame = hd_rf_carried_moving(c, (hd_owner){warp->identity.warp, w->frame, c->first}).frame;
-        w->function = hd_rf_carried(c, w->function);
+        w->frame = hd_snapshot_moving(c, (hd_owner){warp->identity.warp, w->frame, c->first}).frame;
+        w->function = hd_snapshot_word(c, w->function);
     }
     const hd_ltrf_interval *intervals = inside ? ltrf->functions[w->function].intervals : NULL;
-    uint32_t number = inside ? hd_rf_carried(c, c->out ? (uint32_t)(w->interval - intervals) : 0) : 0;
+    uint32_t number = inside ? hd_snapshot_word(c, c->out ? (uint32_t)(w->interval - intervals) : 0) : 0;
     w->interval = inside ? &intervals[number] : NULL;
 }
 
-static void carry_partition(hd_ltrf *ltrf, hd_ltrf_warp *w, hd_rf_carrier *c)
+static void carry_partition(hd_ltrf *ltrf, hd_ltrf_warp *w, hd_snapshot *c)
 {
-    bool active = hd_rf_carried(c, w->partition != HD_NONE);
+    bool active = hd_snapshot_word(c, w->partition != HD_NONE);
     if (active == (w->partition != HD_NONE))
         return;
     if (!active)
@@ -482,22 +522,22 @@ static void carry_partition(hd_ltrf *ltrf, hd_ltrf_warp *w, hd_rf_carrier *c)
 }
 
 /* What is in the line of a register; which line that is makes no difference. */
-static void carry_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, hd_rf_carrier *c)
+static void carry_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, hd_snapshot *c)
 {
     if (!c->out)
         take_line(ltrf, w, index, hd_identity_frame_at(c->identity, index));
     hd_ltrf_line *line = line_at(ltrf, w, w->line_of.items[index] - 1u);
-    line->owner = hd_rf_carried_owner(c, line->owner);
-    line->claim = hd_rf_carried_claim(c, index, line->claim);
+    line->owner = hd_snapshot_owner(c, line->owner);
+    line->claim = hd_snapshot_claim(c, index, line->claim);
 }
 
 /* But for what is in it. */
-static void carry_cache(hd_ltrf *ltrf, const hd_rf_warp *warp, hd_rf_carrier *c)
+static void carry_cache(hd_ltrf *ltrf, const hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_ltrf_warp *w = warp_of(ltrf, warp);
     carry_interval(ltrf, warp, c);
     carry_partition(ltrf, w, c);
-    w->run.registers = hd_rf_carried(c, w->run.registers);
+    w->run.registers = hd_snapshot_word(c, w->run.registers);
     if (c->out)
         return;
     w->cached = w->unused_first = 0;
@@ -507,24 +547,24 @@ static void carry_cache(hd_ltrf *ltrf, const hd_rf_warp *warp, hd_rf_carrier *c)
 
 enum { HAS_LINE = 1, IS_LIVE = 2, IN_RUN = 4 };
 
-static void ltrf_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+static void ltrf_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_ltrf *ltrf = (hd_ltrf *)model;
     hd_ltrf_warp *w = warp_of(ltrf, warp);
-    hd_rf_file_carry(&ltrf->file, warp, c);
+    hd_rf_file_snapshot(&ltrf->file, warp, c);
     bool moves = !c->out;
     if (!c->rest)
         carry_cache(ltrf, warp, c);
     for (uint32_t i = c->first; i < c->end; i++) {
-        uint32_t marks = hd_rf_carried(c, (w->line_of.items[i] ? HAS_LINE : 0) | (w->live.items[i] ? IS_LIVE : 0) |
-                                              (w->stamp.items[i] == w->run.number ? IN_RUN : 0));
+        uint32_t marks = hd_snapshot_word(c, (w->line_of.items[i] ? HAS_LINE : 0) | (w->live.items[i] ? IS_LIVE : 0) |
+                                                 (w->stamp.items[i] == w->run.number ? IN_RUN : 0));
         w->live.items[i] = (marks & IS_LIVE) != 0;
         if (!c->out) {
             w->line_of.items[i] = 0;
             w->stamp.items[i] = marks & IN_RUN ? w->run.number : w->run.number - 1;
         }
         if (!moves && marks & (HAS_LINE | IN_RUN)) { /* the first of them is of the lowest frame */
-            hd_rf_pin(c, hd_identity_frame_at(c->identity, i));
+            hd_snapshot_pin(c, hd_identity_frame_at(c->identity, i));
             moves = true;
         }
         if (marks & HAS_LINE)
@@ -532,22 +572,17 @@ static void ltrf_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
     }
 }
 
-extern const hd_rf_ops hd_rf_ltrf_ops;
-HD_RF_WALK(ltrf_walk, hd_rf_ltrf_ops)
 const hd_rf_ops hd_rf_ltrf_ops = {
     .create = ltrf_create,
     .destroy = ltrf_destroy,
     .launch = ltrf_launch,
-    .warp_start = ltrf_warp_start,
+    .warp_begin = ltrf_warp_begin,
     .warp_end = ltrf_warp_end,
     .warp_switch = ltrf_switch,
-    .frame_start = ltrf_frame_start,
+    .frame_begin = ltrf_frame_begin,
     .frame_end = ltrf_frame_end,
-    .issue = ltrf_issue,
-    .walk = ltrf_walk,
-    .operand_read = ltrf_read,
-    .write_back = ltrf_write,
+    .before = ltrf_before,
+    .execute = ltrf_execute,
     .coupled = true,
-    .carry = ltrf_carry,
-    .meters = ltrf_meters,
+    .memo = &(const hd_memo_ops){.snapshot = ltrf_snapshot, .lengths = ltrf_lengths},
 };

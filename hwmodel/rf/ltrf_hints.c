@@ -29,8 +29,10 @@ static void read_dead(const hd_rf_code *code, hd_ltrf_function *to, const hd_ann
     }
 }
 
-/* An instruction bypasses the cache with what an interval of the compiler's size, which the cache may exceed, has no room for. */
-static void read_interval(hd_arena *arena, const hd_rf_code *code, hd_ltrf_function *to, const hd_annotation *note, uint32_t number, uint32_t size, uint32_t most)
+/* An instruction bypasses the cache with what an interval of the compiler's size, which the cache may exceed, has no
+ * room for. */
+static void read_interval(hd_arena *arena, const hd_rf_code *code, hd_ltrf_function *to, const hd_annotation *note,
+                          uint32_t number, uint32_t size, uint32_t most)
 {
     const uint32_t *words = code->function->annotation_words.items + note->value;
     uint32_t count = 0, *kept = hd_arena_copy(arena, words, note->count * sizeof *words);
@@ -39,7 +41,8 @@ static void read_interval(hd_arena *arena, const hd_rf_code *code, hd_ltrf_funct
             kept[count++] = words[w];
     to->intervals[number] = (hd_ltrf_interval){kept, count < most ? count : most};
     to->headers[note->instruction] = number + 1;
-    to->bypasses[note->instruction] = distinct_words(code, note->instruction) > to->intervals[number].count && count >= size;
+    to->bypasses[note->instruction] =
+        distinct_words(code, note->instruction) > to->intervals[number].count && count >= size;
 }
 
 bool hd_ltrf_hints_read(hd_ltrf_function *to, const hd_rf_code *code, uint32_t most, hd_arena *arena)

@@ -1,4 +1,5 @@
-/* What the compiler said to LTRF and LTRF+, by instruction: where intervals begin, their registers, and which operands are dead behind it. */
+/* What the compiler said to LTRF and LTRF+, by instruction: where intervals begin, their registers, and which operands
+ * are dead behind it. */
 #ifndef HD_HWMODEL_RF_LTRF_HINTS_H
 #define HD_HWMODEL_RF_LTRF_HINTS_H
 
@@ -10,13 +11,14 @@ typedef struct hd_ltrf_interval {
 } hd_ltrf_interval;
 
 typedef struct hd_ltrf_function {
-    uint32_t *headers;           /* by instruction: 1 + the interval that it begins; NULL: without intervals */
+    uint32_t *headers; /* by instruction: 1 + the interval that it begins; NULL: without intervals */
     hd_ltrf_interval *intervals;
-    uint8_t *bypasses;           /* by instruction: it may access what is not in the cache */
-    uint8_t *dead;               /* by index in the code's sources */
+    uint8_t *bypasses; /* by instruction: it may access what is not in the cache */
+    uint8_t *dead;     /* by index in the code's sources */
 } hd_ltrf_function;
 
-/* Into an empty one, of a cache of `most` registers; it lies in the arena. false: the intervals need more lines than that. */
+/* Into an empty one, of a cache of `most` registers; it lies in the arena. false: the intervals need more lines than
+ * that. */
 bool hd_ltrf_hints_read(hd_ltrf_function *to, const hd_rf_code *code, uint32_t most, hd_arena *arena);
 
 #endif

@@ -23,21 +23,23 @@ void hd_rf_outcomes_free(hd_rf_outcomes *o)
 
 uint64_t hd_rf_outcomes_bytes(const hd_rf_outcomes *o)
 {
-    return o->effects.count * sizeof(hd_rf_effect) + o->tellings.count * sizeof(hd_rf_telling) + o->told.count * sizeof(hd_rf_told) +
-           o->lapses.count * sizeof(hd_rf_member_lapse) + o->deeds.count * sizeof(hd_rf_deed);
+    return o->effects.count * sizeof(hd_rf_effect) + o->tellings.count * sizeof(hd_rf_telling) +
+           o->told.count * sizeof(hd_rf_told) + o->lapses.count * sizeof(hd_rf_member_delta) +
+           o->deeds.count * sizeof(hd_shared_op);
 }
 
 /* NULL: the model has none. */
-static hd_rf_meter *meters_of(const hd_rf_outcomes *o, uint32_t member, const hd_rf_living *living)
+static hd_run_length *meters_of(const hd_rf_outcomes *o, uint32_t member, const hd_rf_living *living)
 {
-    return hd_rf_meters(o->feeder->members.items[member].model, &living->warp);
+    return hd_memo_lengths(o->feeder->members.items[member].model, &living->warp);
 }
 
 void hd_rf_outcomes_put_aside(hd_rf_outcomes *o)
 {
     hd_array_clear(&o->before);
     hd_array_clear(&o->held);
-    uint64_t *before = hd_array_extend(&o->before, o->feeder->members.count * HD_COUNTER_COUNT), *held = hd_array_extend(&o->held, o->feeder->members.count);
+    uint64_t *before = hd_array_extend(&o->before, o->feeder->members.count * HD_COUNTER_COUNT),
+             *held = hd_array_extend(&o->held, o->feeder->members.count);
     for (uint32_t m = 0; m < o->feeder->members.count; m++) {
         hd_rf_model *model = o->feeder->members.items[m].model;
         memcpy(before + (size_t)m * HD_COUNTER_COUNT, model->counters, sizeof model->counters);
@@ -52,7 +54,7 @@ void hd_rf_outcomes_take_back(hd_rf_outcomes *o)
         hd_rf_model *model = o->feeder->members.items[m].model;
         memcpy(model->counters, o->before.items + (size_t)m * HD_COUNTER_COUNT, sizeof model->counters);
         model->held = o->held.items[m];
-        hd_rf_deeds_drop(model);
+        hd_shared_ops_drop(&model->memo);
     }
 }
 
@@ -62,7 +64,7 @@ void hd_rf_outcomes_count(hd_rf_outcomes *o, const hd_rf_outcome *t, uint64_t ti
         hd_counter_add(o->feeder->members.items[e->member].model->counters, (hd_counter)e->counter, e->n, times);
 }
 
-/* ---- again ------------------------------------------------------------------------------------------------------------- */
+/* ---- again ------------------------------------------------------------------------------------------------------- */
 
 static void tell_each(hd_rf_model *model, const hd_rf_told *told, uint32_t count)
 {
@@ -72,32 +74,68 @@ static void tell_each(hd_rf_model *model, const hd_rf_told *told, uint32_t count
 
 static void tell_again(hd_rf_outcomes *o, const hd_rf_outcome *t)
 {
-    for (const hd_rf_telling *what = o->tellings.items + t->tellings, *end = what + t->telling_count; what < end; what++) {
+    for (const hd_rf_telling *what = o->tellings.items + t->tellings, *end = what + t->telling_count; what < end;
+         what++) {
         hd_rf_model *model = o->feeder->members.items[what->member].model;
-        uint64_t sum = model->held * what->times + (uint64_t)what->sum, most = model->held + (uint64_t)(int64_t)what->most;
+        uint64_t sum = model->held * what->times + (uint64_t)what->sum,
+                 most = model->held + (uint64_t)(int64_t)what->most;
         if (what->times && !hd_rf_tell_sum(model, sum, what->times, most))
             tell_each(model, o->told.items + what->told, what->told_count);
         model->held += (uint64_t)(int64_t)what->then;
     }
 }
 
-void hd_rf_outcomes_again(hd_rf_outcomes *o, const hd_rf_outcome *t, hd_rf_meter *kept)
+void hd_rf_outcomes_again(hd_rf_outcomes *o, const hd_rf_outcome *t, hd_run_length *kept)
 {
     tell_again(o, t);
-    for (const hd_rf_member_lapse *l = o->lapses.items + t->lapses, *end = l + t->lapse_count; l < end; l++)
-        hd_rf_meter_again(o->feeder->members.items[l->member].model, &kept[l->meter], &l->what);
+    for (const hd_rf_member_delta *l = o->lapses.items + t->lapses, *end = l + t->lapse_count; l < end; l++)
+        hd_run_length_replay(o->feeder->members.items[l->member].model->counters, &kept[l->meter], &l->what);
+}
+
+static bool do_shared(hd_rf_outcomes *o, uint32_t m, hd_rf_living *w, const hd_rf_passage *p, const hd_shared_op *ops,
+                      uint32_t count)
+{
+    hd_rf_member *member = &o->feeder->members.items[m];
+    uint32_t word;
+    hd_shared_result result = member->failure.wrong
+                                  ? HD_SHARED_GOOD
+                                  : member->model->info->ops->memo->share(member->model, &w->warp, ops, count, &word);
+    if (result == HD_SHARED_GOOD)
+        return true;
+    member->failure =
+        (hd_rf_failure){.wrong = result == HD_SHARED_FULL ? HD_RF_FULL : HD_RF_SHARED,
+                        .warp = w->number,
+                        .cta = w->warp.cta,
+                        .function = p->function,
+                        .instruction = p->stretch ? hd_rf_stretch_instruction(p->stretch, p->end - 1u) : 0,
+                        .word = word};
+    o->feeder->failed++;
+    return false;
+}
+
+bool hd_rf_outcomes_share(hd_rf_outcomes *o, hd_rf_living *w, const hd_rf_passage *p)
+{
+    bool good = true;
+    for (uint32_t m = 0; m < o->feeder->members.count; m++) {
+        hd_memo_notes *notes = &o->feeder->members.items[m].model->memo;
+        if (!notes->shared.count)
+            continue;
+        good &= do_shared(o, m, w, p, notes->shared.items, notes->shared.count);
+        hd_shared_ops_drop(notes);
+    }
+    return good;
 }
 
 bool hd_rf_outcomes_do_again(hd_rf_outcomes *o, const hd_rf_outcome *t, hd_rf_living *living, const hd_rf_passage *p)
 {
-    const hd_rf_deed *deeds = o->deeds.items + t->deeds;
+    const hd_shared_op *deeds = o->deeds.items + t->deeds;
     bool good = true;
-    for (const hd_rf_deed *end = deeds + t->deed_count; deeds < end; deeds += 1 + deeds->n)
-        good &= hd_rf_feeder_do(o->feeder, deeds->also, living, p, deeds + 1, deeds->n);
+    for (const hd_shared_op *end = deeds + t->deed_count; deeds < end; deeds += 1 + deeds->n)
+        good &= do_shared(o, deeds->also, living, p, deeds + 1, deeds->n);
     return good;
 }
 
-/* ---- noting ------------------------------------------------------------------------------------------------------------ */
+/* ---- noting ------------------------------------------------------------------------------------------------------ */
 
 /* What the models tell from here on is noted, too. */
 static void note_tellings(hd_rf_outcomes *o)
@@ -106,22 +144,22 @@ static void note_tellings(hd_rf_outcomes *o)
         hd_rf_model *model = o->feeder->members.items[m].model;
         hd_rf_tell_rest(model);
         hd_array_clear(&o->runs[m]);
-        model->runs = &o->runs[m];
+        model->memo.runs = &o->runs[m];
     }
 }
 
-static void start_meters(hd_rf_outcomes *o, const hd_rf_living *living, hd_rf_meter *kept)
+static void start_meters(hd_rf_outcomes *o, const hd_rf_living *living, hd_run_length *kept)
 {
     for (uint32_t m = 0; m < o->feeder->members.count; m++) {
-        hd_rf_meter *meters = meters_of(o, m, living);
-        for (uint32_t k = 0; meters && k < HD_RF_METERS; k++) {
-            kept[m * HD_RF_METERS + k] = meters[k];
+        hd_run_length *meters = meters_of(o, m, living);
+        for (uint32_t k = 0; meters && k < HD_RUN_LENGTHS; k++) {
+            kept[m * HD_RUN_LENGTHS + k] = meters[k];
             meters[k].noting = true;
         }
     }
 }
 
-void hd_rf_outcomes_note(hd_rf_outcomes *o, const hd_rf_living *living, hd_rf_meter *kept)
+void hd_rf_outcomes_note(hd_rf_outcomes *o, const hd_rf_living *living, hd_run_length *kept)
 {
     note_tellings(o);
     start_meters(o, living, kept);
@@ -145,7 +183,7 @@ static void end_tellings(hd_rf_outcomes *o)
     for (uint32_t m = 0; m < o->feeder->members.count; m++) {
         hd_rf_model *model = o->feeder->members.items[m].model;
         hd_rf_tell_rest(model);
-        model->runs = NULL;
+        model->memo.runs = NULL;
     }
 }
 
@@ -180,14 +218,14 @@ static void keep_deeds(hd_rf_outcomes *o, hd_rf_outcome *t)
     for (uint32_t m = 0; m < o->feeder->members.count; m++) {
         hd_rf_model *model = o->feeder->members.items[m].model;
         uint32_t head = o->deeds.count;
-        if (model->deeds.count && model->info->ops->arrange)
-            model->info->ops->arrange(model);
-        for (uint32_t i = 0; i < model->deeds.count; i++) {
-            if (model->deeds.items[i].what == HD_RF_NO_DEED)
+        if (model->memo.shared.count && model->info->ops->memo->arrange)
+            model->info->ops->memo->arrange(model);
+        for (uint32_t i = 0; i < model->memo.shared.count; i++) {
+            if (model->memo.shared.items[i].what == HD_SHARED_NONE)
                 continue;
             if (o->deeds.count == head)
-                hd_array_push(&o->deeds, (hd_rf_deed){HD_RF_NO_DEED, (uint16_t)m, 0, 0});
-            hd_array_push(&o->deeds, model->deeds.items[i]);
+                hd_array_push(&o->deeds, (hd_shared_op){HD_SHARED_NONE, (uint16_t)m, 0, 0});
+            hd_array_push(&o->deeds, model->memo.shared.items[i]);
             o->deeds.items[head].n++;
         }
     }
@@ -198,27 +236,29 @@ static void keep_deeds(hd_rf_outcomes *o, hd_rf_outcome *t)
 static void add_back(hd_rf_outcomes *o, const hd_rf_outcome *t)
 {
     for (uint32_t m = 0; m < o->feeder->members.count; m++)
-        memcpy(o->feeder->members.items[m].model->counters, o->before.items + (size_t)m * HD_COUNTER_COUNT, HD_COUNTER_COUNT * sizeof(uint64_t));
+        memcpy(o->feeder->members.items[m].model->counters, o->before.items + (size_t)m * HD_COUNTER_COUNT,
+               HD_COUNTER_COUNT * sizeof(uint64_t));
     hd_rf_outcomes_count(o, t, 1);
 }
 
 /* The first lengths that ended are counted here: they are no part of what the models counted. */
-static void keep_lapses(hd_rf_outcomes *o, const hd_rf_living *living, hd_rf_meter *kept, hd_rf_outcome *t)
+static void keep_lapses(hd_rf_outcomes *o, const hd_rf_living *living, hd_run_length *kept, hd_rf_outcome *t)
 {
     t->lapses = o->lapses.count;
     for (uint32_t m = 0; m < o->feeder->members.count; m++) {
-        hd_rf_meter *meters = meters_of(o, m, living);
-        for (uint32_t k = 0; meters && k < HD_RF_METERS; k++) {
-            uint32_t meter = m * HD_RF_METERS + k;
-            hd_rf_meter *length = &kept[meter];
-            hd_array_push(&o->lapses, (hd_rf_member_lapse){m, meter, hd_rf_meter_noted(&meters[k], length->length)});
-            hd_rf_meter_again(o->feeder->members.items[m].model, length, &hd_array_last(&o->lapses).what);
+        hd_run_length *meters = meters_of(o, m, living);
+        for (uint32_t k = 0; meters && k < HD_RUN_LENGTHS; k++) {
+            uint32_t meter = m * HD_RUN_LENGTHS + k;
+            hd_run_length *length = &kept[meter];
+            hd_array_push(&o->lapses,
+                          (hd_rf_member_delta){m, meter, hd_run_length_recorded(&meters[k], length->length)});
+            hd_run_length_replay(o->feeder->members.items[m].model->counters, length, &hd_array_last(&o->lapses).what);
         }
     }
     t->lapse_count = o->lapses.count - t->lapses;
 }
 
-void hd_rf_outcomes_keep(hd_rf_outcomes *o, const hd_rf_living *living, hd_rf_meter *kept, hd_rf_outcome *t)
+void hd_rf_outcomes_keep(hd_rf_outcomes *o, const hd_rf_living *living, hd_run_length *kept, hd_rf_outcome *t)
 {
     end_tellings(o);
     keep_effects(o, t);

@@ -19,10 +19,7 @@ static uint8_t run_in(uint32_t free, uint32_t width, hd_pack_side side)
 }
 
 /* Of an entry: the slices that a search finds free. */
-static uint32_t found_free(const hd_pack_entry *e)
-{
-    return e->reserved ? 0 : HD_PACK_WHOLE & ~(uint32_t)e->taken;
-}
+static uint32_t found_free(const hd_pack_entry *e) { return e->reserved ? 0 : HD_PACK_WHOLE & ~(uint32_t)e->taken; }
 
 static void set_entry(hd_pack_pool *pool, uint32_t entry, uint8_t taken, bool reserved)
 {
@@ -95,10 +92,7 @@ hd_pack_place hd_pack_find(hd_pack_pool *pool, uint32_t width, hd_pack_side side
     return (hd_pack_place){entry, hd_pack_run(pool, entry, width, side)};
 }
 
-uint32_t hd_pack_empty(hd_pack_pool *pool)
-{
-    return lowest_with(pool, 1u << HD_PACK_WHOLE);
-}
+uint32_t hd_pack_empty(hd_pack_pool *pool) { return lowest_with(pool, 1u << HD_PACK_WHOLE); }
 
 void hd_pack_take(hd_pack_pool *pool, hd_pack_place place)
 {
@@ -119,14 +113,15 @@ void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved)
     set_entry(pool, entry, pool->entries.items[entry].taken, reserved);
 }
 
-/* ---- carrying -------------------------------------------------------------------------------------------------------- */
+/* ---- carrying ---------------------------------------------------------------------------------------------------- */
 
 /* The lowest byte of a layout, and the value whose byte it says. */
 static uint32_t lowest_byte(uint32_t layout) { return layout & 0xffu << (__builtin_ctz(layout) & ~7); }
 static uint32_t lowest_value(uint32_t layout) { return ((layout >> (__builtin_ctz(layout) & ~7) & 0xff) - 1) / 4; }
 
-/* The layout of slices that hold something of the frames. What nobody has in its slices is not carried: it is forgotten when they are taken. */
-static uint32_t held_slices(const hd_pack_entry *e, const hd_rf_carrier *c)
+/* The layout of slices that hold something of the frames. What nobody has in its slices is not carried: it is forgotten
+ * when they are taken. */
+static uint32_t held_slices(const hd_pack_entry *e, const hd_snapshot *c)
 {
     uint32_t held = 0;
     for (uint32_t left = c->out ? e->layout & hd_pack_bytes(e->taken) : 0; left; left ^= lowest_byte(left)) {
@@ -137,7 +132,7 @@ static uint32_t held_slices(const hd_pack_entry *e, const hd_rf_carrier *c)
 }
 
 /* Where they are taken up, nothing is in these slices. */
-static void carry_values(hd_pack_entry *e, uint32_t held, hd_rf_carrier *c)
+static void carry_values(hd_pack_entry *e, uint32_t held, hd_snapshot *c)
 {
     uint32_t known = 0;
     e->layout |= held;
@@ -146,24 +141,24 @@ static void carry_values(hd_pack_entry *e, uint32_t held, hd_rf_carrier *c)
         if (known >> low & 1)
             continue;
         known |= 1u << low;
-        e->values[low].owner = hd_rf_carried_owner(c, e->values[low].owner);
-        e->values[low].claim = hd_rf_carried_claim(c, e->values[low].owner.index, e->values[low].claim);
+        e->values[low].owner = hd_snapshot_owner(c, e->values[low].owner);
+        e->values[low].claim = hd_snapshot_claim(c, e->values[low].owner.index, e->values[low].claim);
     }
 }
 
 /* The entries that hold something of the frames, each with its number; HD_NONE behind the last. */
-static void carry_held(hd_pack_pool *pool, hd_rf_carrier *c)
+static void carry_held(hd_pack_pool *pool, hd_snapshot *c)
 {
     uint32_t i = 0, held;
     do {
         for (held = 0; c->out && i < pool->entries.count && !(held = held_slices(&pool->entries.items[i], c)); i++)
             ;
-        i = hd_rf_carried(c, held ? i : HD_NONE);
+        i = hd_snapshot_word(c, held ? i : HD_NONE);
         if (i == HD_NONE)
             return;
         while (i >= pool->entries.count)
             add_entry(pool);
-        held = hd_rf_carried(c, held);
+        held = hd_snapshot_word(c, held);
         carry_values(&pool->entries.items[i++], held, c);
     } while (true);
 }
@@ -171,26 +166,27 @@ static void carry_held(hd_pack_pool *pool, hd_rf_carrier *c)
 enum { MARK_BITS = HD_PACK_SLICES + 1, MARKS = 6 /* of entries, in a word */ };
 
 /* Which slices are taken, and which entries reserved. */
-static void carry_marks(hd_pack_pool *pool, hd_rf_carrier *c)
+static void carry_marks(hd_pack_pool *pool, hd_snapshot *c)
 {
     uint32_t count = pool->entries.count;
     while (count && !pool->entries.items[count - 1].taken && !pool->entries.items[count - 1].reserved)
         count--;
-    count = hd_rf_carried(c, count);
+    count = hd_snapshot_word(c, count);
     while (pool->entries.count < count)
         add_entry(pool);
     for (uint32_t i = 0, end; i < count; i = end) {
         uint32_t marks = 0;
         end = count - i < MARKS ? count : i + MARKS;
         for (uint32_t k = i; k < end; k++)
-            marks |= (pool->entries.items[k].taken | (uint32_t)pool->entries.items[k].reserved << HD_PACK_SLICES) << MARK_BITS * (k - i);
-        marks = hd_rf_carried(c, marks);
+            marks |= (pool->entries.items[k].taken | (uint32_t)pool->entries.items[k].reserved << HD_PACK_SLICES)
+                     << MARK_BITS * (k - i);
+        marks = hd_snapshot_word(c, marks);
         for (uint32_t k = i; k < end && !c->out; k++, marks >>= MARK_BITS)
             set_entry(pool, k, marks & HD_PACK_WHOLE, marks >> HD_PACK_SLICES & 1);
     }
 }
 
-void hd_pack_carry(hd_pack_pool *pool, hd_rf_carrier *c)
+void hd_pack_snapshot(hd_pack_pool *pool, hd_snapshot *c)
 {
     if (!c->out && !c->bottom)
         hd_pack_clear(pool);

@@ -1,23 +1,25 @@
-/* Entries of a register file that hold several narrow registers: four slices of a byte of each lane, and the map of the free ones.
+/* Entries of a register file that hold several narrow registers: four slices of a byte of each lane, and the map of the
+ * free ones.
  *
- * Register packing, as CORF has it ("CORF: Coalescing Operand Register File for GPUs", sections 2.2, 2.4.3 and 2.5.3): a register takes as
- * many neighbouring slices of one entry as its widest lane has bytes; its byte k lies in the k-th of them, from the lowest. The pool
- * grows: there is always an empty entry.
+ * Register packing, as CORF has it ("CORF: Coalescing Operand Register File for GPUs", sections 2.2, 2.4.3 and 2.5.3):
+ * a register takes as many neighbouring slices of one entry as its widest lane has bytes; its byte k lies in the k-th
+ * of them, from the lowest. The pool grows: there is always an empty entry.
  *
- * For the replay's proof (identity.h) each slice knows of which value it holds which byte, and each value its owner and claim. A register is
- * read from the slices that the renaming table names, which must be the bytes of one value. Slices that a write of a value misses hold
- * nothing of it from then on.
+ * For the replay's proof (identity.h) each slice knows of which value it holds which byte, and each value its owner and
+ * claim. A register is read from the slices that the renaming table names, which must be the bytes of one value. Slices
+ * that a write of a value misses hold nothing of it from then on.
  *
  * Cost: O(1) to read and write; the lowest entry with room is found in a few steps for each 64 entries.
  */
 #ifndef HD_HWMODEL_RF_PACK_H
 #define HD_HWMODEL_RF_PACK_H
 
-#include "hwmodel/rf/carry.h"
+#include "hwmodel/rf/memo.h"
 
 enum { HD_PACK_SLICES = 4, HD_PACK_WHOLE = 15 /* mask of all */ };
 
-typedef enum hd_pack_side { HD_PACK_ANY, HD_PACK_LEFT, HD_PACK_RIGHT } hd_pack_side; /* left: up to slice 3; right: from slice 0 on */
+/* left: up to slice 3; right: from slice 0 on */
+typedef enum hd_pack_side { HD_PACK_ANY, HD_PACK_LEFT, HD_PACK_RIGHT } hd_pack_side;
 
 typedef struct hd_pack_place { /* as the renaming table has it; a word, as it is copied all the time */
     uint32_t entry : 28;
@@ -30,9 +32,10 @@ typedef struct hd_pack_value { /* what somebody wrote into neighbouring slices *
 } hd_pack_value;
 
 typedef struct hd_pack_entry {
-    uint32_t layout; /* a byte a slice, from the lowest: 0: nothing; else 1 + 4 * number of the value + number of its byte */
-    uint8_t taken;   /* mask */
-    bool reserved;   /* for a register to come: no search finds it */
+    /* a byte a slice, from the lowest: 0: nothing; else 1 + 4 * number of the value + number of its byte */
+    uint32_t layout;
+    uint8_t taken;                        /* mask */
+    bool reserved;                        /* for a register to come: no search finds it */
     hd_pack_value values[HD_PACK_SLICES]; /* by the slice of their lowest byte */
 } hd_pack_entry;
 
@@ -64,14 +67,17 @@ void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved);
 static inline hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_place place);
 static inline void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_owner owner, hd_claim claim);
 
-/* What lies in the entries, all of one warp's. Of frames that rest, what is in their slices; which are taken is of the warp, as others look for free
- * ones. */
-void hd_pack_carry(hd_pack_pool *pool, hd_rf_carrier *carrier);
+/* What lies in the entries, all of one warp's. Of frames that rest, what is in their slices; which are taken is of the
+ * warp, as others look for free ones. */
+void hd_pack_snapshot(hd_pack_pool *pool, hd_snapshot *carrier);
 
 /* Slices of a place; a digit for each mask, from the right. */
-static inline uint32_t hd_pack_width(hd_pack_place place) { return (uint32_t)(0x4332322132212110 >> 4 * place.mask & 15); }
+static inline uint32_t hd_pack_width(hd_pack_place place)
+{
+    return (uint32_t)(0x4332322132212110 >> 4 * place.mask & 15);
+}
 
-/* ---- layouts ----------------------------------------------------------------------------------------------------------- */
+/* ---- layouts ----------------------------------------------------------------------------------------------------- */
 
 /* The bytes of a layout that are of the slices. */
 static inline uint32_t hd_pack_bytes(uint32_t mask) { return (mask * 0x00204081u & 0x01010101u) * 0xffu; }
@@ -84,7 +90,8 @@ static inline uint32_t hd_pack_bytes_marked(uint32_t word) { return (word >> 7 &
 static inline hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_place place)
 {
     const hd_pack_entry *e = &pool->entries.items[place.entry];
-    uint32_t low = (uint32_t)__builtin_ctz(place.mask), other = (e->layout ^ hd_pack_layout(low)) & hd_pack_bytes(place.mask);
+    uint32_t low = (uint32_t)__builtin_ctz(place.mask),
+             other = (e->layout ^ hd_pack_layout(low)) & hd_pack_bytes(place.mask);
     const hd_pack_value *value = &e->values[low];
     return (hd_pack_value){value->owner, {value->claim.serial, other ? 0 : value->claim.lanes}};
 }
@@ -93,7 +100,8 @@ static inline void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_own
 {
     hd_pack_entry *e = &pool->entries.items[place.entry];
     uint32_t low = (uint32_t)__builtin_ctz(place.mask), all = hd_pack_layout(low), bytes = hd_pack_bytes(place.mask);
-    uint32_t other = e->layout ^ (all & ~bytes); /* has a byte of 0 where bytes of this value remain that are not written now, or nothing */
+    /* has a byte of 0 where bytes of this value remain that are not written now, or nothing */
+    uint32_t other = e->layout ^ (all & ~bytes);
     uint32_t kept = ((other & 0x7f7f7f7f) + 0x7f7f7f7f) | other;
     e->layout = (e->layout & hd_pack_bytes_marked(kept) & ~bytes) | (all & bytes);
     e->values[low] = (hd_pack_value){owner, claim};

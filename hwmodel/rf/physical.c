@@ -1,7 +1,7 @@
 /* Physical registers that are taken and given away: see physical.h. */
 #include "hwmodel/rf/physical.h"
 
-/* ---- bit maps -------------------------------------------------------------------------------------------------------- */
+/* ---- bit maps ---------------------------------------------------------------------------------------------------- */
 
 static void extend(hd_bit_map *map, uint32_t bits)
 {
@@ -9,15 +9,9 @@ static void extend(hd_bit_map *map, uint32_t bits)
         hd_array_push(map, 0);
 }
 
-static inline void set_bit(hd_bit_map *map, uint32_t bit)
-{
-    map->items[bit / 64] |= 1ull << bit % 64;
-}
+static inline void set_bit(hd_bit_map *map, uint32_t bit) { map->items[bit / 64] |= 1ull << bit % 64; }
 
-static inline void clear_bit(hd_bit_map *map, uint32_t bit)
-{
-    map->items[bit / 64] &= ~(1ull << bit % 64);
-}
+static inline void clear_bit(hd_bit_map *map, uint32_t bit) { map->items[bit / 64] &= ~(1ull << bit % 64); }
 
 /* The first bit from `from` on that is set; HD_NONE: there is none. */
 static inline uint32_t first_bit(const hd_bit_map *map, uint32_t from)
@@ -29,7 +23,7 @@ static inline uint32_t first_bit(const hd_bit_map *map, uint32_t from)
     return HD_NONE;
 }
 
-/* ---- the file -------------------------------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 static void clear_bank(hd_physical_bank *bank)
 {

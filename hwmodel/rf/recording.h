@@ -13,6 +13,7 @@ void hd_rf_recording_free(hd_rf_recording *r);
 void hd_rf_recording_drop(hd_rf_recording *r); /* all of them */
 /* Records it in its CTA, the first one of which makes it; the bytes that the CTA's streams have then. */
 uint64_t hd_rf_recording_add(hd_rf_recording *r, const hd_rf_passage *passage);
-hd_rf_cta *hd_rf_recording_end(hd_rf_recording *r, uint32_t cta); /* the caller's from then on; NULL: it is not recorded */
+/* the caller's from then on; NULL: it is not recorded */
+hd_rf_cta *hd_rf_recording_end(hd_rf_recording *r, uint32_t cta);
 
 #endif

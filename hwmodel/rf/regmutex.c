@@ -1,36 +1,40 @@
-/* RegMutex: base sets of each warp, and extended sets from a pool that warps share. "RegMutex: Inter-Warp GPU Register Time-Sharing", sections 4.3.2
- * and 4.3.3.
+/* RegMutex: base sets of each warp, and extended sets from a pool that warps share. "RegMutex: Inter-Warp GPU Register
+ * Time-Sharing", sections 4.3.2 and 4.3.3.
  *
- * Each resident warp has |Bs| registers of the file; what is left beside them is the shared register pool, in sections of |Es|. A bit a warp tells
- * whether it holds a section, a bit a section whether it is taken, a table which one the warp holds. An acquire takes the free section of the lowest
- * number; where there is none the warp may not issue, and tries again at its next turn. A release gives the section back. Acquire by a warp that
- * holds a section, and release by one that does not, do nothing. Option "paired": two neighbouring warps of a CTA share one section, and need a bit.
+ * Each resident warp has |Bs| registers of the file; what is left beside them is the shared register pool, in sections
+ * of |Es|. A bit a warp tells whether it holds a section, a bit a section whether it is taken, a table which one the
+ * warp holds. An acquire takes the free section of the lowest number; where there is none the warp may not issue, and
+ * tries again at its next turn. A release gives the section back. Acquire by a warp that holds a section, and release
+ * by one that does not, do nothing. Option "paired": two neighbouring warps of a CTA share one section, and need a bit.
  *
- * Word n of the kernel's frame is the base set's where n < |Bs|, else word n - |Bs| of the section that the warp holds. Callees' words lie in the base
- * set. A section keeps with each word whose it is (owner) and what it holds (claim): both go when it is released, so that a word read without the
- * section, or from one that another warp has had since, is not proved. What is written without a section is lost.
+ * Word n of the kernel's frame is the base set's where n < |Bs|, else word n - |Bs| of the section that the warp holds.
+ * Callees' words lie in the base set. A section keeps with each word whose it is (owner) and what it holds (claim):
+ * both go when it is released, so that a word read without the section, or from one that another warp has had since, is
+ * not proved. What is written without a section is lost.
  *
- * Acquire and release are instructions of the machine before the one that they are noted at: they are counted as issued, and are executed whether
- * the guard of that instruction holds or not; so are acquires that have to wait.
+ * Acquire and release are instructions of the machine before the one that they are noted at: they are counted as
+ * issued, and are executed whether the guard of that instruction holds or not; so are acquires that have to wait.
  *
- * CTAs are launched while their base sets fit beside one section at least (paired: while their pairs fit), in the units in which the GPU gives
- * registers to warps, where they are known. One CTA always may be, and one section is
- * always there. Where a kernel has no extended set as many are resident as without RegMutex; of a module without any, the order of warps is that
- * of other models, too.
+ * CTAs are launched while their base sets fit beside one section at least (paired: while their pairs fit), in the units
+ * in which the GPU gives registers to warps, where they are known. One CTA always may be, and one section is always
+ * there. Where a kernel has no extended set as many are resident as without RegMutex; of a module without any, the
+ * order of warps is that of other models, too.
  *
- * No deadlock. Suppose that no resident warp can go on. A warp that is not refused an acquire goes on unless it waits for other warps, and it holds no
- * section there (passes/regmutex_state.c; the checker refutes anything else). So a warp that holds a section goes on, until it releases it. If none
- * holds one, all sections are free, of which there is one, and an acquire is not refused. So all warps wait for others, and none for a section: the
- * kernel itself is deadlocked. What waits gets its turn: the order of warps is round robin, and a refused warp leaves the front of it.
+ * No deadlock. Suppose that no resident warp can go on. A warp that is not refused an acquire goes on unless it waits
+ * for other warps, and it holds no section there (passes/technique/regmutex_state.c; the checker refutes anything
+ * else). So a warp that holds a section goes on, until it releases it. If none holds one, all sections are free, of
+ * which there is one, and an acquire is not refused. So all warps wait for others, and none for a section: the kernel
+ * itself is deadlocked. What waits gets its turn: the order of warps is round robin, and a refused warp leaves the
+ * front of it.
  *
- * Options "forgotten", "early" and "shared" break the model for the tests of the proof: nothing is cleared at a release; a warp's section is given
- * back at its next acquire's refusal of another warp; all warps get section 0.
+ * Options "forgotten", "early" and "shared" break the model for the tests of the proof: nothing is cleared at a
+ * release; a warp's section is given back at its next acquire's refusal of another warp; all warps get section 0.
  *
  * Cost: O(1) an instruction and an operand; O(|Es|) a release.
  */
 #include "base/bitset.h"
-#include "hwmodel/rf/carry.h"
-#include "hwmodel/rf/walk.h"
+#include "hwmodel/rf/memo.h"
+#include "hwmodel/rf/technique.h"
 
 enum { HD_USUAL_FILE = 1024, HD_USUAL_WARPS = 48 /* of the paper's machine: 128 KB, 48 warps */ };
 enum { HD_ACQUIRES = 1, HD_RELEASES = 2 };
@@ -63,15 +67,15 @@ typedef struct hd_mutex {
     bool paired, forgotten, early, shared;
     uint32_t most_ctas, ctas, cta_warps; /* may be resident, are; warps of each */
     uint32_t sections, held;
-    hd_bitset taken;                 /* by section; words in `bits` */
+    hd_bitset taken; /* by section; words in `bits` */
     HD_ARRAY(uint64_t) bits;
-    HD_ARRAY(hd_mutex_word) words;   /* by section, |Es| each */
-    HD_ARRAY(hd_mutex_warp) warps;   /* by slot */
-    HD_ARRAY(uint32_t) first_warps;  /* by place of resident CTAs: number of its first warp in the launch */
-    HD_ARRAY(uint32_t) resident;     /* by place: the CTA; HD_NONE: free */
+    HD_ARRAY(hd_mutex_word) words;  /* by section, |Es| each */
+    HD_ARRAY(hd_mutex_warp) warps;  /* by slot */
+    HD_ARRAY(uint32_t) first_warps; /* by place of resident CTAs: number of its first warp in the launch */
+    HD_ARRAY(uint32_t) resident;    /* by place: the CTA; HD_NONE: free */
 } hd_mutex;
 
-/* ---- what the compiler said ---------------------------------------------------------------------------------------------- */
+/* ---- what the compiler said -------------------------------------------------------------------------------------- */
 
 static void read_function(hd_mutex *m, hd_mutex_function *to, const hd_rf_code *code)
 {
@@ -133,7 +137,7 @@ static void mutex_destroy(hd_rf_model *model)
     free(m);
 }
 
-/* ---- room on the SM ------------------------------------------------------------------------------------------------------- */
+/* ---- room on the SM ---------------------------------------------------------------------------------------------- */
 
 static uint32_t pairs_of(uint32_t warps) { return (warps + 1) / 2; }
 
@@ -165,22 +169,27 @@ static uint64_t ctas_in_units(const hd_mutex *m, uint64_t most)
 static void find_room(hd_mutex *m)
 {
     const hd_rf_residency *r = &m->residency;
-    uint64_t file = r->file_registers ? r->file_registers : HD_USUAL_FILE, most = r->sm_warps ? r->sm_warps : HD_USUAL_WARPS;
-    uint64_t spare = m->paired ? 0 : m->kernel->extended, ctas = m->kernel->extended && r->most_ctas ? r->most_ctas : r->ctas;
+    uint64_t file = r->file_registers ? r->file_registers : HD_USUAL_FILE,
+             most = r->sm_warps ? r->sm_warps : HD_USUAL_WARPS;
+    uint64_t spare = m->paired ? 0 : m->kernel->extended,
+             ctas = m->kernel->extended && r->most_ctas ? r->most_ctas : r->ctas;
     m->cta_warps = r->cta_warps ? r->cta_warps : 1;
     ctas = ctas_in_units(m, ctas);
     while (m->kernel->extended && ctas > 1 && (registers_of(m, ctas) + spare > file || ctas * m->cta_warps > most))
         ctas--;
     m->most_ctas = ctas ? (uint32_t)ctas : 1;
     uint64_t used = registers_of(m, m->most_ctas), warps = (uint64_t)m->most_ctas * m->cta_warps;
-    uint64_t sections = m->paired ? m->most_ctas * pairs_of(m->cta_warps) : spare && file > used ? (file - used) / spare : 0;
+    uint64_t sections = m->paired              ? m->most_ctas * pairs_of(m->cta_warps)
+                        : spare && file > used ? (file - used) / spare
+                                               : 0;
     m->sections = !m->kernel->extended ? 0 : !sections ? 1 : sections < warps ? (uint32_t)sections : (uint32_t)warps;
     m->model.counters[HD_COUNTER_RESIDENT_WARPS] = warps;
     m->model.counters[HD_COUNTER_RESIDENT_WITHOUT] = (uint64_t)r->ctas * m->cta_warps;
     m->model.counters[HD_COUNTER_SECTIONS] = m->sections;
 }
 
-/* A bit a warp, a bit a section, of which there are at most as many, and the number of its section for each warp; of pairs a bit each. */
+/* A bit a warp, a bit a section, of which there are at most as many, and the number of its section for each warp; of
+ * pairs a bit each. */
 static uint64_t storage_of(const hd_mutex *m)
 {
     uint64_t warps = m->residency.sm_warps ? m->residency.sm_warps : HD_USUAL_WARPS, number = 0;
@@ -254,17 +263,18 @@ static uint32_t enter_cta(hd_mutex *m, uint32_t cta, uint32_t warp)
 
 static hd_mutex_warp *warp_of(hd_mutex *m, const hd_rf_warp *warp) { return &m->warps.items[warp->slot]; }
 
-static void mutex_warp_start(hd_rf_model *model, hd_rf_warp *warp)
+static void mutex_warp_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_mutex *m = (hd_mutex *)model;
     uint32_t place = enter_cta(m, warp->cta, warp->identity.warp);
     uint32_t index = warp->identity.warp - m->first_warps.items[place];
     while (m->warps.count <= warp->slot)
         hd_array_push(&m->warps, ((hd_mutex_warp){0}));
-    *warp_of(m, warp) = (hd_mutex_warp){.pair = m->sections ? (place * pairs_of(m->cta_warps) + index / 2) % m->sections : 0};
+    *warp_of(m, warp) =
+        (hd_mutex_warp){.pair = m->sections ? (place * pairs_of(m->cta_warps) + index / 2) % m->sections : 0};
 }
 
-/* ---- sections ------------------------------------------------------------------------------------------------------------- */
+/* ---- sections ---------------------------------------------------------------------------------------------------- */
 
 /* The section that the warp would get; m->sections: none. */
 static uint32_t free_section(const hd_mutex *m, const hd_mutex_warp *w)
@@ -281,7 +291,10 @@ static uint32_t free_section(const hd_mutex *m, const hd_mutex_warp *w)
     return m->sections;
 }
 
-static hd_mutex_word *words_of(hd_mutex *m, uint32_t section) { return m->words.items + (size_t)section * m->kernel->extended; }
+static hd_mutex_word *words_of(hd_mutex *m, uint32_t section)
+{
+    return m->words.items + (size_t)section * m->kernel->extended;
+}
 
 static void release(hd_mutex *m, hd_mutex_warp *w)
 {
@@ -327,48 +340,44 @@ static void take_away(hd_mutex *m)
         }
 }
 
-static uint32_t mutex_next_asked(const hd_rf_model *model, uint32_t function, uint32_t from)
+static uint32_t mutex_next_gate(const hd_rf_model *model, uint32_t function, uint32_t from)
 {
     const hd_mutex *m = (const hd_mutex *)model;
     return m->kernel->extended ? m->functions[function].next_acquire[from] : HD_NONE;
 }
 
-static bool mutex_may_issue(hd_rf_model *model, const hd_rf_step *step)
+static hd_gate mutex_may_issue(hd_rf_model *model, const hd_rf_step *step, uint64_t now)
 {
     hd_mutex *m = (hd_mutex *)model;
     hd_mutex_warp *w = warp_of(m, step->warp);
+    (void)now;
     if (!(marks_of(m, step) & HD_ACQUIRES) || w->section || free_section(m, w) != m->sections)
-        return true;
-    hd_rf_add(model, HD_COUNTER_ACQUIRE_WAITS, 1);
+        return (hd_gate){.ready = true};
+    hd_rf_event(model, HD_COUNTER_ACQUIRE_WAITS, 1);
     w->refused = true;
     take_away(m);
-    return false;
+    return (hd_gate){.reason = HD_STALL_ACQUIRE};
 }
 
-static void mutex_issue(hd_rf_model *model, const hd_rf_step *step)
+static void acquire_and_release(hd_mutex *m, hd_mutex_warp *w, uint8_t marks)
 {
-    hd_mutex *m = (hd_mutex *)model;
-    hd_mutex_warp *w = warp_of(m, step->warp);
-    uint8_t marks = marks_of(m, step);
-    if (marks) {
-        hd_rf_add(model, HD_COUNTER_EXTRA_INSTRUCTIONS, marks == (HD_ACQUIRES | HD_RELEASES) ? 2 : 1);
-        if (marks & HD_RELEASES)
-            release(m, w);
-        if (marks & HD_ACQUIRES) {
-            hd_rf_add(model, HD_COUNTER_ACQUIRES, 1);
-            hd_rf_add(model, HD_COUNTER_ACQUIRED_AT_ONCE, !w->refused);
-            acquire(m, w);
-            w->refused = false;
-        }
+    hd_rf_event(&m->model, HD_COUNTER_EXTRA_INSTRUCTIONS, marks == (HD_ACQUIRES | HD_RELEASES) ? 2 : 1);
+    if (marks & HD_RELEASES)
+        release(m, w);
+    if (marks & HD_ACQUIRES) {
+        hd_rf_event(&m->model, HD_COUNTER_ACQUIRES, 1);
+        hd_rf_event(&m->model, HD_COUNTER_ACQUIRED_AT_ONCE, !w->refused);
+        acquire(m, w);
+        w->refused = false;
     }
-    hd_rf_tell(model);
 }
 
-/* ---- operands and results ------------------------------------------------------------------------------------------------- */
+/* ---- operands and results ---------------------------------------------------------------------------------------- */
 
 static bool is_extended(const hd_mutex *m, const hd_rf_step *step, uint32_t word)
 {
-    return word >= m->kernel->base && word < m->kernel->places && m->kernel->extended && step->warp->identity.frames.count == 1;
+    return word >= m->kernel->base && word < m->kernel->places && m->kernel->extended &&
+           step->warp->identity.frames.count == 1;
 }
 
 /* NULL: the warp holds no section, or none with that word. */
@@ -379,80 +388,79 @@ static hd_mutex_word *extended_word(hd_mutex *m, const hd_rf_step *step, uint32_
     return w->section && at < m->kernel->extended ? words_of(m, w->section - 1) + at : NULL;
 }
 
-static void mutex_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+static void read_extended(hd_mutex *m, const hd_rf_step *step, uint32_t source, hd_access_sink *sink)
 {
-    hd_mutex *m = (hd_mutex *)model;
     uint32_t word = step->sources[source];
-    hd_rf_piece piece = {.lanes = step->effective, .place = HD_RF_FILE, .owner = hd_rf_owner(step, word)};
-    hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
-    hd_rf_add(model, HD_COUNTER_FILE_READS, 1);
-    if (!is_extended(m, step, word)) {
-        piece.claim = *hd_rf_file_at(&m->file, step->warp, hd_rf_index(step, word));
-    } else {
-        const hd_mutex_word *at = extended_word(m, step, word);
-        hd_rf_add(model, HD_COUNTER_EXTENDED, 1);
-        piece.owner = at && at->claim.lanes ? at->owner : piece.owner;
-        piece.claim = at ? at->claim : (hd_claim){0, 0};
-    }
-    answer->pieces[answer->count++] = piece;
+    const hd_mutex_word *at = extended_word(m, step, word);
+    hd_rf_deliver(sink, step, source, HD_STRUCTURE_FILE, step->effective,
+                  at && at->claim.lanes ? at->owner : hd_rf_owner(step, word), at ? at->claim : (hd_claim){0, 0});
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
+                                 .kind = HD_RF_READ,
+                                 .cause = HD_CAUSE_EXTENDED_SET,
+                                 .operand = hd_access_source(source),
+                                 .bank = hd_rf_bank(step, word),
+                                 .lanes = step->effective});
 }
 
-static void write_extended(hd_mutex *m, const hd_rf_step *step, uint32_t word, uint32_t serial)
+static void write_extended(hd_mutex *m, const hd_rf_step *step, uint32_t destination, hd_access_sink *sink)
 {
+    uint32_t word = step->destinations[destination].word;
     hd_mutex_word *at = extended_word(m, step, word);
     hd_owner owner = hd_rf_owner(step, word);
-    hd_rf_add(&m->model, HD_COUNTER_EXTENDED, 1);
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
+                                 .kind = HD_RF_WRITE,
+                                 .cause = HD_CAUSE_EXTENDED_SET,
+                                 .operand = hd_access_result(destination),
+                                 .bank = hd_rf_bank(step, word),
+                                 .lanes = step->effective});
     if (!at || hd_rf_loses(&m->model))
         return;
     bool same = at->owner.warp == owner.warp && at->owner.frame == owner.frame && at->owner.index == owner.index;
-    at->claim = hd_identity_merge(&step->warp->identity, owner.index, same ? at->claim : (hd_claim){0, 0}, serial, step->effective);
+    at->claim = hd_rf_written(step, destination, same ? at->claim : (hd_claim){0, 0});
     at->owner = owner;
 }
 
-static void mutex_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
+static void mutex_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
     hd_mutex *m = (hd_mutex *)model;
-    uint32_t word = step->destinations[destination].word, serial = step->serial + destination;
-    hd_rf_add(model, HD_COUNTER_RESULTS, 1);
-    hd_rf_add(model, HD_COUNTER_FILE_WRITES, 1);
-    if (is_extended(m, step, word)) {
-        write_extended(m, step, word, serial);
-        return;
-    }
-    if (hd_rf_loses(model))
-        return;
-    hd_claim *claim = hd_rf_file_at(&m->file, step->warp, hd_rf_index(step, word));
-    *claim = hd_identity_merge(&step->warp->identity, hd_rf_index(step, word), *claim, serial, step->effective);
+    uint8_t marks = marks_of(m, step);
+    if (marks)
+        acquire_and_release(m, warp_of(m, step->warp), marks);
+    hd_rf_tell(model);
+    for (uint32_t s = 0; s < step->source_count && step->effective; s++)
+        if (is_extended(m, step, step->sources[s]))
+            read_extended(m, step, s, sink);
+        else
+            hd_rf_file_read(&m->file, step, s, sink);
+    for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
+        if (is_extended(m, step, step->destinations[d].word))
+            write_extended(m, step, d, sink);
+        else
+            hd_rf_file_write(model, &m->file, step, d, sink);
 }
 
-static void mutex_frame_start(hd_rf_model *model, hd_rf_warp *warp)
+static void mutex_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
-    hd_rf_file_frame_start(&((hd_mutex *)model)->file, warp);
+    hd_rf_file_frame_begin(&((hd_mutex *)model)->file, warp);
 }
 
 /* Where there are no sections. */
-static void mutex_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+static void mutex_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
-    hd_rf_file_carry(&((hd_mutex *)model)->file, warp, c);
+    hd_rf_file_snapshot(&((hd_mutex *)model)->file, warp, c);
 }
 
-extern const hd_rf_ops hd_rf_regmutex_ops;
-HD_RF_WALK(mutex_walk, hd_rf_regmutex_ops)
 const hd_rf_ops hd_rf_regmutex_ops = {
     .create = mutex_create,
     .destroy = mutex_destroy,
     .launch = mutex_launch,
     .may_launch_cta = mutex_may_launch_cta,
     .cta_end = mutex_cta_end,
-    .warp_start = mutex_warp_start,
+    .warp_begin = mutex_warp_begin,
     .warp_end = mutex_warp_end,
-    .frame_start = mutex_frame_start,
+    .frame_begin = mutex_frame_begin,
     .may_issue = mutex_may_issue,
-    .next_asked = mutex_next_asked,
-    .issue = mutex_issue,
-    .walk = mutex_walk,
-    .operand_read = mutex_read,
-    .write_back = mutex_write,
+    .execute = mutex_execute,
     .coupled = true,
-    .carry = mutex_carry,
+    .memo = &(const hd_memo_ops){.snapshot = mutex_snapshot, .next_gate = mutex_next_gate},
 };

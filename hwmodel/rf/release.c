@@ -1,60 +1,66 @@
-/* RFV: a renamed register file whose registers are given away by release flags. "GPU Register File Virtualization", MICRO 2015.
+/* RFV: a renamed register file whose registers are given away by release flags. "GPU Register File Virtualization",
+ * MICRO 2015.
  *
- * All resident warps share the physical registers (physical.h). A renamed word of a warp gets one, of the bank that its number and its warp have
- * without renaming, at its first write since it was released; a word that is not renamed gets one when its frame begins. Flags release:
+ * All resident warps share the physical registers (physical.h). A renamed word of a warp gets one, of the bank that its
+ * number and its warp have without renaming, at its first write since it was released; a word that is not renamed gets
+ * one when its frame begins. Flags release:
  *
  *   pbr  before the instruction reads its operands
- *   pir  when the instruction is complete: operands collected, results written, whether or not its guard held in some lane
+ *   pir  when the instruction is complete: operands collected, results written, whether or not its guard held in some
+ *        lane
  *
  * A callee's words are registers of its caller: what frames below hold in them is on the stack meanwhile
  * (release_shared.h), so that a warp never has more than the registers of its kernel, the most of all functions that it
  * calls. Their saving is counted, but is no access.
  *
- * No more blocks are resident than have room for all their registers, and a write always finds a free one. Only where one block alone may need more
- * than the file has, as with PTX's own registers, a warp waits before an instruction that writes a word without a register until one is free; if
- * no warp can go on, that is reported.
+ * No more blocks are resident than have room for all their registers, and a write always finds a free one. Only where
+ * one block alone may need more than the file has, as with PTX's own registers, a warp waits before an instruction that
+ * writes a word without a register until one is free; if no warp can go on, that is reported.
  *
- * What is not mapped is not released. The end of a frame gives away what it still holds. An operand that is read while its word has no register
- * is delivered from nowhere: only lanes that were never written may do that.
+ * What is not mapped is not released. The end of a frame gives away what it still holds. An operand that is read while
+ * its word has no register is delivered from nowhere: only lanes that were never written may do that.
  *
- * Flag words (ir/words.h) stand among the instructions. Those of pbr are decoded each time; one of pir is not where the release-flag cache has it: direct
- * mapped by the word's address among all instructions and words, shared by all warps. A warp needs a pir word where it enters the instructions
- * that it is for, and when a call returns among them.
+ * Flag words (ir/words.h) stand among the instructions. Those of pbr are decoded each time; one of pir is not where the
+ * release-flag cache has it: direct mapped by the word's address among all instructions and words, shared by all warps.
+ * A warp needs a pir word where it enters the instructions that it is for, and when a call returns among them.
  *
- * Options: cache=ENTRIES (0 to 64), robin (even wear, instead of sub-arrays first), static (nothing is renamed: what the others are measured
- * against), banks, subarrays (of a bank), table=BYTES (for storage_bits only: the pass decides by it what is renamed), wake=CYCLES. Time is issued
- * instructions.
+ * Options: cache=ENTRIES (0 to 64), robin (even wear, instead of sub-arrays first), static (nothing is renamed: what
+ * the others are measured against), banks, subarrays (of a bank), table=BYTES (for storage_bits only: the pass decides
+ * by it what is renamed), wake=CYCLES. Time is issued instructions.
  *
- * For the tests of the proof, "early" releases before operands are read, "unmarked" takes registers without marking them taken.
+ * For the tests of the proof, "early" releases before operands are read, "unmarked" takes registers without marking
+ * them taken.
  *
  * Cost: O(1) an operand and an instruction, O(words) a frame.
  */
-#include "hwmodel/rf/carry.h"
+#include "hwmodel/rf/memo.h"
 #include "hwmodel/rf/release_hints.h"
 #include "hwmodel/rf/release_shared.h"
-#include "hwmodel/rf/walk.h"
+#include "hwmodel/rf/technique.h"
 
 enum { HD_RELEASE_REGISTERS = 1024 /* of the paper's file: where none is known */, HD_RELEASE_FLAG_BITS = 54 };
 
 typedef struct hd_release_warp {
-    HD_ARRAY(bool) mapped;     /* by register index in the warp: it has a physical register */
-    HD_ARRAY(uint64_t) noted;  /* by register index: where its accesses are noted, see note_once */
-    hd_u32_array names;        /* by frame */
-    uint32_t flags;            /* 1 + address of the pir word that it has */
+    HD_ARRAY(bool) mapped;    /* by register index in the warp: it has a physical register */
+    HD_ARRAY(uint64_t) noted; /* by register index: where its accesses are noted, see note_once */
+    hd_u32_array names;       /* by frame */
+    uint32_t flags;           /* 1 + address of the pir word that it has */
 } hd_release_warp;
 
 typedef struct hd_release {
     hd_rf_model model;
     hd_release_hints hints;
     HD_ARRAY(hd_release_warp *) warps; /* by slot */
-    hd_rf_file values; /* what physical registers hold, by warp and register index */
-    uint64_t issues;   /* where the instructions that begin are noted, see note_once */
-    uint64_t told;     /* where it is noted what they find in use */
-    int32_t more;      /* registers taken since there */
+    hd_rf_file values;                 /* what physical registers hold, by warp and register index */
+    uint64_t issues;                   /* where the instructions that begin are noted, see note_once */
+    uint64_t told;                     /* where it is noted what they find in use */
+    int32_t more;                      /* registers taken since there */
     hd_release_shared shared;
     uint32_t table_bytes;
     bool all_static, early;
-    uint32_t kernel_registers;    /* of a thread, of the launch */
+    uint32_t kernel_registers; /* of a thread, of the launch */
+    hd_shared_result wrong;    /* with what warps share */
+    uint32_t wrong_word;
     uint32_t block_warps, blocks; /* warps of a block; blocks that are resident, where warps may have to wait */
     const hd_rf_module *code;
 } hd_release;
@@ -112,35 +118,32 @@ static void release_launch(hd_rf_model *model, const hd_rf_launch *launch)
     r->kernel_registers = r->code->functions[launch->function]->registers;
     r->block_warps = launch->residency.cta_warps ? launch->residency.cta_warps : 1;
     r->blocks = 0;
-    model->full = false;
+    r->wrong = HD_SHARED_GOOD;
     if (!r->all_static) /* renaming table, availability vector, flag cache */
         model->storage_bits = 8ull * r->table_bytes + registers + (uint64_t)HD_RELEASE_FLAG_BITS * r->shared.entries;
 }
 
-/* ---- notes -------------------------------------------------------------------------------------------------------------- */
+/* ---- notes ------------------------------------------------------------------------------------------------------- */
 
-static inline hd_release_warp *warp_of(hd_release *r, const hd_rf_warp *warp)
-{
-    return r->warps.items[warp->slot];
-}
+static inline hd_release_warp *warp_of(hd_release *r, const hd_rf_warp *warp) { return r->warps.items[warp->slot]; }
 
-/* What `at` says of deeds that are still to be done; NULL: nothing. */
-static inline hd_rf_deed *noted_at(hd_release *r, uint64_t at)
+/* What `at` says of shared operations that are still to be done; NULL: nothing. */
+static inline hd_shared_op *noted_at(hd_release *r, uint64_t at)
 {
-    return at > r->model.deeds_done ? &r->model.deeds.items[at - r->model.deeds_done - 1] : NULL;
+    return at > r->model.memo.shared_done ? &r->model.memo.shared.items[at - r->model.memo.shared_done - 1] : NULL;
 }
 
 /* Where it is noted. */
 static inline uint64_t note(hd_release *r, hd_release_deed_kind what, uint16_t also, uint32_t index, uint32_t n)
 {
-    hd_array_push(&r->model.deeds, (hd_rf_deed){(uint16_t)what, also, index, n});
-    return r->model.deeds_done + r->model.deeds.count;
+    hd_array_push(&r->model.memo.shared, (hd_shared_op){(uint16_t)what, also, index, n});
+    return r->model.memo.shared_done + r->model.memo.shared.count;
 }
 
 /* One more of what was noted at `*at`, if that is still to be done. */
 static inline void note_once(hd_release *r, uint64_t *at, hd_release_deed_kind what, uint32_t index)
 {
-    hd_rf_deed *noted = noted_at(r, *at);
+    hd_shared_op *noted = noted_at(r, *at);
     if (noted)
         noted->n++;
     else
@@ -161,7 +164,7 @@ static void note_issue(hd_release *r)
 {
     begin_telling(r);
     note_once(r, &r->issues, HD_RELEASE_ISSUE, 0);
-    hd_rf_deed *tell = noted_at(r, r->told), *most = tell + 1;
+    hd_shared_op *tell = noted_at(r, r->told), *most = tell + 1;
     most->index = !tell->n || r->more > (int32_t)most->index ? (uint32_t)r->more : most->index;
     tell->index += (uint32_t)r->more;
     tell->n++;
@@ -170,25 +173,49 @@ static void note_issue(hd_release *r)
 /* The instructions that began since one was last taken or given away, if what is noted next can tell them. */
 static inline uint16_t issued_before(hd_release *r)
 {
-    hd_rf_deed *issues = noted_at(r, r->issues);
+    hd_shared_op *issues = noted_at(r, r->issues);
     r->issues = 0;
     if (!issues || issues->n > UINT16_MAX)
         return 0;
-    issues->what = HD_RF_NO_DEED;
+    issues->what = HD_SHARED_NONE;
     return (uint16_t)issues->n;
 }
 
-/* ---- what warps share ------------------------------------------------------------------------------------------------ */
+/* ---- what warps share -------------------------------------------------------------------------------------------- */
 
-static uint32_t release_deeds(hd_rf_model *model, hd_rf_warp *warp, const hd_rf_deed *deeds, uint32_t count)
+static hd_shared_result release_share(hd_rf_model *model, hd_rf_warp *warp, const hd_shared_op *ops, uint32_t count,
+                                      uint32_t *word)
 {
-    hd_release_shared *shared = &((hd_release *)model)->shared;
-    uint32_t wrong = hd_release_shared_do(shared, warp->slot, deeds, count);
-    model->full = shared->full;
-    return wrong;
+    return hd_release_shared_do(&((hd_release *)model)->shared, warp->slot, ops, count, NULL, word);
 }
 
-/* Where one block may need more registers than there are: another one comes only where there is room for all registers of both. */
+/* What was noted is done, unless it is recorded to be done later. What went wrong is found where the instruction is in
+ * progress, or the next one. */
+static void share(hd_release *r, const hd_rf_warp *warp, hd_access_sink *sink)
+{
+    hd_memo_notes *notes = &r->model.memo;
+    uint32_t word;
+    if (notes->defers)
+        return;
+    hd_shared_result result =
+        hd_release_shared_do(&r->shared, warp->slot, notes->shared.items, notes->shared.count, sink, &word);
+    hd_shared_ops_drop(notes);
+    if (result == HD_SHARED_GOOD || r->wrong)
+        return;
+    r->wrong = result;
+    r->wrong_word = word;
+}
+
+static void report_wrong(const hd_release *r, const hd_rf_step *step, hd_access_sink *sink)
+{
+    if (r->wrong)
+        hd_rf_fail(
+            &sink->failure, step,
+            (hd_rf_failure){.wrong = r->wrong == HD_SHARED_FULL ? HD_RF_FULL : HD_RF_SHARED, .word = r->wrong_word});
+}
+
+/* Where one block may need more registers than there are: another one comes only where there is room for all registers
+ * of both. */
 static bool release_may_launch(hd_rf_model *model, uint32_t cta)
 {
     hd_release *r = (hd_release *)model;
@@ -208,50 +235,50 @@ static void release_cta_end(hd_rf_model *model, uint32_t cta)
 }
 
 /* ... and a warp waits until there are free ones for all that the instruction writes anew. */
-static bool release_may_issue(hd_rf_model *model, const hd_rf_step *step)
+static hd_gate release_may_issue(hd_rf_model *model, const hd_rf_step *step, uint64_t now)
 {
     hd_release *r = (hd_release *)model;
     const hd_release_warp *w = r->warps.items[step->warp->slot];
     uint32_t wanted = 0;
+    (void)now;
     for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
         wanted += !w->mapped.items[hd_rf_index(step, step->destinations[d].word)];
     bool may = wanted <= hd_physical_free_count(&r->shared.file);
-    hd_rf_add(model, HD_COUNTER_REGISTER_WAITS, !may);
-    return may;
+    hd_rf_event(model, HD_COUNTER_REGISTER_WAITS, !may);
+    return (hd_gate){.ready = may, .reason = may ? HD_STALL_NONE : HD_STALL_REGISTER};
 }
 
 static void release_arrange(hd_rf_model *model)
 {
     const hd_release_shared *shared = &((hd_release *)model)->shared;
     if (!shared->file.unmarked)
-        hd_release_arrange(&model->deeds, shared->banks, shared->file.robin);
+        hd_release_arrange(&model->memo.shared, shared->banks, shared->file.robin);
 }
 
-static void release_settle(hd_rf_model *model)
-{
-    hd_release_shared_settle(&((hd_release *)model)->shared);
-}
+static void release_finalize(hd_rf_model *model) { hd_release_shared_finalize(&((hd_release *)model)->shared); }
 
 /* Where no flag is kept, all are decoded, and the file is as with any flag cache. */
-static bool release_like(const hd_rf_model *model, const hd_rf_model *other)
+static bool release_derives(const hd_rf_model *model, const hd_rf_model *other)
 {
     const hd_release *r = (const hd_release *)model, *o = (const hd_release *)other;
     const hd_release_shared *a = &r->shared, *b = &o->shared;
-    bool same_file = a->banks == b->banks && a->subarrays == b->subarrays && a->file.robin == b->file.robin && a->file.unmarked == b->file.unmarked;
-    return !a->entries && same_file && a->wake_cycles == b->wake_cycles && r->table_bytes == o->table_bytes && r->all_static == o->all_static &&
-           r->early == o->early;
+    bool same_file = a->banks == b->banks && a->subarrays == b->subarrays && a->file.robin == b->file.robin &&
+                     a->file.unmarked == b->file.unmarked;
+    return !a->entries && same_file && a->wake_cycles == b->wake_cycles && r->table_bytes == o->table_bytes &&
+           r->all_static == o->all_static && r->early == o->early;
 }
 
-static void release_count_like(hd_rf_model *model, const hd_rf_model *other)
+static void release_derive(hd_rf_model *model, const hd_rf_model *other)
 {
     const hd_release *o = (const hd_release *)other;
     memcpy(model->counters, other->counters, sizeof model->counters);
     model->counters[HD_COUNTER_FLAG_DECODES] = model->counters[HD_COUNTER_FLAG_WORDS];
     model->allocation = other->allocation;
-    model->storage_bits = other->storage_bits - (o->all_static ? 0 : (uint64_t)HD_RELEASE_FLAG_BITS * o->shared.entries);
+    model->storage_bits =
+        other->storage_bits - (o->all_static ? 0 : (uint64_t)HD_RELEASE_FLAG_BITS * o->shared.entries);
 }
 
-/* ---- mapping --------------------------------------------------------------------------------------------------------- */
+/* ---- mapping ----------------------------------------------------------------------------------------------------- */
 
 static void map(hd_release *r, const hd_rf_warp *warp, uint32_t index)
 {
@@ -261,17 +288,17 @@ static void map(hd_release *r, const hd_rf_warp *warp, uint32_t index)
     begin_telling(r);
     r->more += !r->shared.file.unmarked;
     w->noted.items[index] = note(r, HD_RELEASE_TAKE, issued_before(r), word, 0);
-    hd_rf_add(&r->model, HD_COUNTER_MAPPED, 1);
+    hd_rf_event(&r->model, HD_COUNTER_MAPPED, 1);
 }
 
 static void unmap(hd_release *r, const hd_rf_warp *warp, uint32_t index)
 {
     hd_release_warp *w = warp_of(r, warp);
-    hd_rf_deed *accesses = noted_at(r, w->noted.items[index]);
+    hd_shared_op *accesses = noted_at(r, w->noted.items[index]);
     uint32_t n = 0;
     if (accesses && accesses->what == HD_RELEASE_ACCESS) {
         n = accesses->n;
-        accesses->what = HD_RF_NO_DEED;
+        accesses->what = HD_SHARED_NONE;
     }
     w->mapped.items[index] = false;
     begin_telling(r);
@@ -281,21 +308,21 @@ static void unmap(hd_release *r, const hd_rf_warp *warp, uint32_t index)
     note(r, HD_RELEASE_GIVE, issued_before(r), index - warp->identity.base, n);
 }
 
-static void release(hd_release *r, const hd_rf_step *step, const uint32_t *words, uint32_t count)
+static void release(hd_release *r, const hd_rf_step *step, const uint32_t *words, uint32_t count, hd_access_sink *sink)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = hd_rf_index(step, words[i]);
-        hd_rf_add(&r->model, HD_COUNTER_RENAMING, 1);
+        hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_TABLE, .kind = HD_RF_WRITE});
         if (!warp_of(r, step->warp)->mapped.items[index])
             continue;
         unmap(r, step->warp, index);
-        hd_rf_add(&r->model, HD_COUNTER_RELEASED, 1);
+        hd_rf_event(&r->model, HD_COUNTER_RELEASED, 1);
     }
 }
 
-/* ---- lives of warps and frames --------------------------------------------------------------------------------------- */
+/* ---- lives of warps and frames ----------------------------------------------------------------------------------- */
 
-static void release_warp_start(hd_rf_model *model, hd_rf_warp *warp)
+static void release_warp_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_release *r = (hd_release *)model;
     while (r->warps.count <= warp->slot)
@@ -308,13 +335,13 @@ static void release_warp_start(hd_rf_model *model, hd_rf_warp *warp)
 }
 
 /* Words that are not renamed, and parameters that the call has written, have a register from the beginning. */
-static void release_frame_start(hd_rf_model *model, hd_rf_warp *warp)
+static void release_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_release *r = (hd_release *)model;
     hd_release_warp *w = warp_of(r, warp);
     const hd_release_function *code = &r->hints.functions[warp->function];
     uint32_t base = warp->identity.base, words = warp->identity.registers.count - base;
-    hd_rf_file_frame_start(&r->values, warp);
+    hd_rf_file_frame_begin(&r->values, warp);
     bool *mapped = hd_array_extend(&w->mapped, words);
     uint64_t *noted = hd_array_extend(&w->noted, words);
     if (words) {
@@ -324,9 +351,11 @@ static void release_frame_start(hd_rf_model *model, hd_rf_warp *warp)
     for (uint32_t word = 0; word < words; word++)
         if (warp->identity.registers.items[base + word].ever || hd_bitset_has(&code->fixed, word))
             map(r, warp, base + word);
-    uint32_t names = warp->identity.frames.count > 1 ? 0 : r->code->calls ? r->kernel_registers : code->names; /* a callee has no others */
+    /* a callee has no others */
+    uint32_t names = warp->identity.frames.count > 1 ? 0 : r->code->calls ? r->kernel_registers : code->names;
     hd_array_push(&w->names, names);
     note(r, HD_RELEASE_NAME, 0, 0, names);
+    share(r, warp, NULL);
 }
 
 static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
@@ -339,118 +368,124 @@ static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     note(r, HD_RELEASE_UNNAME, 0, 0, hd_array_pop(&w->names));
     w->mapped.count = w->noted.count = warp->identity.base;
     w->flags = 0; /* the caller fetches its own again */
+    share(r, warp, NULL);
 }
 
-/* ---- instructions ---------------------------------------------------------------------------------------------------- */
+/* ---- instructions ------------------------------------------------------------------------------------------------ */
 
-static void fetch_flags(hd_release *r, const hd_rf_step *step, const hd_release_function *code)
+/* Flag words are fetched and decoded before the instruction can issue. */
+static void release_before(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
+    hd_release *r = (hd_release *)model;
     hd_release_warp *w = warp_of(r, step->warp);
+    const hd_release_function *code = &r->hints.functions[step->function];
     uint32_t flags = code->flags[step->instruction], lists = code->lists[step->instruction];
-    hd_rf_add(&r->model, HD_COUNTER_LIST_WORDS, lists);
+    for (uint32_t i = 0; i < lists; i++)
+        hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FLAGS, .kind = HD_RF_READ});
     if (!flags || (w->flags == flags && !hd_bitset_has(&code->starts, step->instruction)))
         return;
     w->flags = flags;
-    hd_rf_add(&r->model, HD_COUNTER_FLAG_WORDS, 1);
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FLAGS, .kind = HD_RF_LOOKUP});
     note(r, HD_RELEASE_FETCH, 0, flags, r->shared.entries ? (flags - 1) % r->shared.entries : 0);
+    share(r, step->warp, sink);
 }
 
-static void release_issue(hd_rf_model *model, const hd_rf_step *step)
+/* Where the word is renamed. Says which access it is, as `after` has it. */
+static uint16_t look_up(const hd_release *r, const hd_rf_step *step, uint32_t word, uint16_t operand,
+                        hd_access_sink *sink)
 {
-    hd_release *r = (hd_release *)model;
-    const hd_release_function *code = &r->hints.functions[step->function];
-    uint32_t i = step->instruction;
-    fetch_flags(r, step, code);
-    if (code->before_first[i + 1] != code->before_first[i])
-        release(r, step, code->before + code->before_first[i], code->before_first[i + 1] - code->before_first[i]);
-    if (r->early)
-        release(r, step, code->after + code->after_first[i], code->after_first[i + 1] - code->after_first[i]);
-    note_issue(r);
+    if (!hd_bitset_has(&r->hints.functions[step->function].renamed, word))
+        return 0;
+    return hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_TABLE, .kind = HD_RF_LOOKUP, .operand = operand});
 }
 
-static void release_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+static void access_file(const hd_release *r, const hd_rf_step *step, uint32_t word, hd_access_kind kind,
+                        uint16_t operand, hd_access_sink *sink)
+{
+    uint16_t named = look_up(r, step, word, operand, sink);
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
+                                 .kind = (uint8_t)kind,
+                                 .operand = operand,
+                                 .after = named,
+                                 .bank = (uint16_t)hd_release_bank(&r->shared, step->warp->slot, word),
+                                 .lanes = step->effective});
+}
+
+static void read_operand(hd_release *r, const hd_rf_step *step, uint32_t source, hd_access_sink *sink)
 {
     static const hd_owner nobody = {HD_NONE, 0, 0};
-    hd_release *r = (hd_release *)model;
     hd_release_warp *w = warp_of(r, step->warp);
     uint32_t word = step->sources[source], index = hd_rf_index(step, word);
-    bool renamed = hd_bitset_has(&r->hints.functions[step->function].renamed, word);
-    hd_rf_add(model, HD_COUNTER_OPERANDS, 1);
-    hd_rf_add(model, HD_COUNTER_FILE_READS, 1);
-    hd_rf_add(model, HD_COUNTER_RENAMING, renamed);
-    answer->extra_cycles = renamed;
-    answer->count = 1;
-    if (!w->mapped.items[index]) {
-        answer->pieces[0] = (hd_rf_piece){step->effective, HD_RF_FILE, nobody, {0, 0}};
-        return;
-    }
-    note_once(r, &w->noted.items[index], HD_RELEASE_ACCESS, word);
-    answer->bank = hd_release_bank(&r->shared, step->warp->slot, word);
-    answer->pieces[0] = (hd_rf_piece){step->effective, HD_RF_FILE, hd_rf_owner(step, word), *hd_rf_file_at(&r->values, step->warp, index)};
+    bool mapped = w->mapped.items[index];
+    if (mapped)
+        note_once(r, &w->noted.items[index], HD_RELEASE_ACCESS, word);
+    hd_rf_deliver(sink, step, source, HD_STRUCTURE_FILE, step->effective, mapped ? hd_rf_owner(step, word) : nobody,
+                  mapped ? *hd_rf_file_at(&r->values, step->warp, index) : (hd_claim){0, 0});
+    access_file(r, step, word, HD_RF_READ, hd_access_source(source), sink);
 }
 
-static void release_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
+static void write_result(hd_release *r, const hd_rf_step *step, uint32_t destination, hd_access_sink *sink)
 {
-    hd_release *r = (hd_release *)model;
     hd_release_warp *w = warp_of(r, step->warp);
-    uint32_t word = step->destinations[destination].word, index = hd_rf_index(step, word), serial = step->serial + destination;
+    uint32_t word = step->destinations[destination].word, index = hd_rf_index(step, word);
     hd_claim *value = hd_rf_file_at(&r->values, step->warp, index);
     if (!w->mapped.items[index])
         map(r, step->warp, index);
-    hd_rf_add(model, HD_COUNTER_RESULTS, 1);
-    hd_rf_add(model, HD_COUNTER_FILE_WRITES, 1);
-    hd_rf_add(model, HD_COUNTER_RENAMING, hd_bitset_has(&r->hints.functions[step->function].renamed, word));
+    access_file(r, step, word, HD_RF_WRITE, hd_access_result(destination), sink);
     note_once(r, &w->noted.items[index], HD_RELEASE_ACCESS, word);
-    if (!hd_rf_loses(model))
-        *value = hd_identity_merge(&step->warp->identity, index, *value, serial, step->effective);
+    if (!hd_rf_loses(&r->model))
+        *value = hd_rf_written(step, destination, *value);
 }
 
-static void release_complete(hd_rf_model *model, const hd_rf_step *step)
+static void release_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
     hd_release *r = (hd_release *)model;
     const hd_release_function *code = &r->hints.functions[step->function];
-    uint32_t i = step->instruction;
-    if (code->after_first[i + 1] != code->after_first[i])
-        release(r, step, code->after + code->after_first[i], code->after_first[i + 1] - code->after_first[i]);
+    uint32_t i = step->instruction, before = code->before_first[i], after = code->after_first[i];
+    release(r, step, code->before + before, code->before_first[i + 1] - before, sink);
+    if (r->early)
+        release(r, step, code->after + after, code->after_first[i + 1] - after, sink);
+    note_issue(r);
+    for (uint32_t s = 0; s < step->source_count && step->effective; s++)
+        read_operand(r, step, s, sink);
+    for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
+        write_result(r, step, d, sink);
+    release(r, step, code->after + after, code->after_first[i + 1] - after, sink);
+    share(r, step->warp, sink);
+    report_wrong(r, step, sink);
 }
 
-/* ---- what is known of a warp ----------------------------------------------------------------------------------------- */
+/* ---- what is known of a warp ------------------------------------------------------------------------------------- */
 
-static void release_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+static void release_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_release *r = (hd_release *)model;
     hd_release_warp *w = warp_of(r, warp);
-    hd_rf_file_carry(&r->values, warp, c);
+    hd_rf_file_snapshot(&r->values, warp, c);
     for (uint32_t i = c->first; i < c->end; i++)
-        w->mapped.items[i] = hd_rf_carried(c, w->mapped.items[i]);
+        w->mapped.items[i] = hd_snapshot_word(c, w->mapped.items[i]);
     if (!c->rest)
-        w->flags = hd_rf_carried(c, w->flags);
+        w->flags = hd_snapshot_word(c, w->flags);
 }
 
-extern const hd_rf_ops hd_rf_release_ops;
-HD_RF_WALK(release_walk, hd_rf_release_ops)
 const hd_rf_ops hd_rf_release_ops = {
     .create = release_create,
     .destroy = release_destroy,
     .launch = release_launch,
     .may_launch_cta = release_may_launch,
     .cta_end = release_cta_end,
-    .warp_start = release_warp_start,
-    .frame_start = release_frame_start,
+    .warp_begin = release_warp_begin,
+    .frame_begin = release_frame_begin,
     .frame_end = release_frame_end,
     .may_issue = release_may_issue,
-    .issue = release_issue,
-    .walk = release_walk,
-    .operand_read = release_read,
-    .write_back = release_write,
-    .complete = release_complete,
+    .before = release_before,
+    .execute = release_execute,
     .coupled = true,
-    .carry = release_carry,
-    .deeds = release_deeds,
-    .waits_for = "a free register of the register file",
     .on_demand = true,
-    .arrange = release_arrange,
-    .settle = release_settle,
-    .like = release_like,
-    .count_like = release_count_like,
+    .finalize = release_finalize,
+    .memo = &(const hd_memo_ops){.snapshot = release_snapshot,
+                                 .share = release_share,
+                                 .arrange = release_arrange,
+                                 .derives = release_derives,
+                                 .derive = release_derive},
 };

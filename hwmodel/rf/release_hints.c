@@ -19,7 +19,8 @@ static void read_renamed(hd_release_hints *h, hd_release_function *c, const hd_r
             hd_bitset_add(&c->renamed, words[i]);
 }
 
-/* The registers of an allocated function are all its numbers up to the highest; those of another, the words that instructions name. */
+/* The registers of an allocated function are all its numbers up to the highest; those of another, the words that
+ * instructions name. */
 static void find_fixed(hd_release_hints *h, hd_release_function *c, const hd_rf_code *code)
 {
     hd_architected numbers;
@@ -36,7 +37,8 @@ static void find_fixed(hd_release_hints *h, hd_release_function *c, const hd_rf_
         hd_bitset_remove(&c->fixed, word);
 }
 
-static void take_source(const hd_release_function *c, const hd_rf_code *code, uint32_t instruction, uint32_t slot, hd_u32_array *words)
+static void take_source(const hd_release_function *c, const hd_rf_code *code, uint32_t instruction, uint32_t slot,
+                        hd_u32_array *words)
 {
     const hd_function *f = code->function;
     uint32_t operand = hd_insn_source_slot(f, &f->instructions.items[instruction], slot);
@@ -81,7 +83,8 @@ static void read_flags(hd_release_hints *h, hd_release_function *c, const hd_rf_
 }
 
 /* Where the words stand. What they cannot say has none. */
-static const char *read_words(hd_release_hints *h, hd_release_function *c, const hd_rf_code *code, bool all_static, uint32_t *address)
+static const char *read_words(hd_release_hints *h, hd_release_function *c, const hd_rf_code *code, bool all_static,
+                              uint32_t *address)
 {
     hd_word_array words = {0};
     const char *refusal = NULL;
@@ -125,7 +128,4 @@ const char *hd_release_hints_read(hd_release_hints *h, const hd_rf_module *code,
     return refusal;
 }
 
-void hd_release_hints_free(hd_release_hints *h)
-{
-    hd_arena_free(&h->arena);
-}
+void hd_release_hints_free(hd_release_hints *h) { hd_arena_free(&h->arena); }

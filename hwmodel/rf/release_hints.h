@@ -1,4 +1,5 @@
-/* What the compiler said to RFV, by function: which words are renamed, what flags release, and where flag words stand. */
+/* What the compiler said to RFV, by function: which words are renamed, what flags release, and where flag words
+ * stand. */
 #ifndef HD_HWMODEL_RF_RELEASE_HINTS_H
 #define HD_HWMODEL_RF_RELEASE_HINTS_H
 

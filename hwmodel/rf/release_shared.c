@@ -33,7 +33,7 @@ static void add_warps(hd_release_shared *s, uint32_t slot)
     }
 }
 
-/* ---- one deed ---------------------------------------------------------------------------------------------------------- */
+/* ---- one deed ---------------------------------------------------------------------------------------------------- */
 
 /* Is the pir word in the cache; it is afterwards. */
 static inline bool cached(hd_release_shared *s, uint32_t flags, uint32_t entry)
@@ -58,7 +58,7 @@ static inline void hand_over(hd_physical_register *p, hd_release_held *held, uin
 }
 
 /* Registers in use before each instruction. */
-static void tell_each(hd_release_shared *s, const hd_rf_deed *deed, const hd_rf_deed *end)
+static void tell_each(hd_release_shared *s, const hd_shared_op *deed, const hd_shared_op *end)
 {
     uint64_t taken = s->file.taken;
     for (; deed < end; deed++) {
@@ -74,9 +74,10 @@ static void tell_each(hd_release_shared *s, const hd_rf_deed *deed, const hd_rf_
     }
 }
 
-static void tell(hd_release_shared *s, const hd_rf_deed *deed, const hd_rf_deed *end)
+static void tell(hd_release_shared *s, const hd_shared_op *deed, const hd_shared_op *end)
 {
-    uint64_t taken = s->file.taken, sum = deed->n * taken + (uint64_t)(int32_t)deed->index, most = taken + (uint64_t)(int32_t)deed[1].index;
+    uint64_t taken = s->file.taken, sum = deed->n * taken + (uint64_t)(int32_t)deed->index,
+             most = taken + (uint64_t)(int32_t)deed[1].index;
     if (deed->n && !hd_rf_tell_sum(s->model, sum, deed->n, most))
         tell_each(s, deed, end);
 }
@@ -88,7 +89,8 @@ static void name(hd_release_shared *s, uint32_t n)
         s->most_named = s->named;
 }
 
-/* The physical register is that of the register `index` from now on. wrong: the first one that got one of another's, or HD_NONE. */
+/* The physical register is that of the register `index` from now on. wrong: the first one that got one of another's, or
+ * HD_NONE. */
 static inline void own(hd_physical_register *p, uint32_t index, uint32_t *wrong)
 {
     if (++p->owners != 1 && *wrong == HD_NONE)
@@ -113,7 +115,7 @@ static inline void take(hd_release_shared *s, uint32_t slot, uint32_t word, uint
     if (held->frames) {
         held->frames++;
         held->accesses += accesses;
-        hd_rf_add(s->model, HD_COUNTER_SAVED, 1);
+        hd_rf_event(s->model, HD_COUNTER_SAVED, 1);
         return;
     }
     uint32_t bank = hd_release_bank(s, slot, word), place = find_place(s, &bank);
@@ -146,7 +148,8 @@ static inline void give(hd_release_shared *s, uint32_t slot, uint32_t word, uint
 }
 
 /* And all accesses behind it; says which is the last one. */
-static inline const hd_rf_deed *access(hd_release_shared *s, uint32_t slot, const hd_rf_deed *deed, const hd_rf_deed *end)
+static inline const hd_shared_op *access(hd_release_shared *s, uint32_t slot, const hd_shared_op *deed,
+                                         const hd_shared_op *end)
 {
     hd_release_held *held = s->warps.items[slot].items;
     for (; deed < end && deed->what == HD_RELEASE_ACCESS; deed++)
@@ -155,9 +158,10 @@ static inline const hd_rf_deed *access(hd_release_shared *s, uint32_t slot, cons
 }
 
 /* The places of all that is ranked. false: those of a bank are not known. */
-static bool find_ranks(const hd_release_shared *s, uint32_t slot, const hd_rf_deed *deed, uint32_t count, uint32_t *places)
+static bool find_ranks(const hd_release_shared *s, uint32_t slot, const hd_shared_op *deed, uint32_t count,
+                       uint32_t *places)
 {
-    for (const hd_rf_deed *end = deed + count; deed < end; deed += 1 + deed->n) {
+    for (const hd_shared_op *end = deed + count; deed < end; deed += 1 + deed->n) {
         if (!hd_physical_coming(&s->file, hd_release_bank(s, slot, deed->index), deed->n, places))
             return false;
         places += deed->n;
@@ -165,7 +169,8 @@ static bool find_ranks(const hd_release_shared *s, uint32_t slot, const hd_rf_de
     return true;
 }
 
-static inline void do_rank(hd_release_shared *s, hd_release_helds *w, uint32_t index, const hd_rf_deed *deed, uint32_t bank, uint32_t place, uint32_t *wrong)
+static inline void do_rank(hd_release_shared *s, hd_release_helds *w, uint32_t index, const hd_shared_op *deed,
+                           uint32_t bank, uint32_t place, uint32_t *wrong)
 {
     hd_physical_register *p = hd_physical_take_at(&s->file, bank, place, deed->also);
     p->accesses += deed->n;
@@ -177,25 +182,25 @@ static inline void do_rank(hd_release_shared *s, hd_release_helds *w, uint32_t i
 }
 
 /* false: nothing was done. */
-static bool do_ranks(hd_release_shared *s, uint32_t slot, const hd_rf_deed *deed, uint32_t count, uint32_t *wrong)
+static bool do_ranks(hd_release_shared *s, uint32_t slot, const hd_shared_op *deed, uint32_t count, uint32_t *wrong)
 {
     uint32_t found[HD_RELEASE_RANKS], *place = found;
     if (!find_ranks(s, slot, deed, count, found))
         return false;
-    for (const hd_rf_deed *end = deed + count; deed < end;) {
+    for (const hd_shared_op *end = deed + count; deed < end;) {
         uint32_t bank = hd_release_bank(s, slot, deed->index);
-        const hd_rf_deed *last = deed + 1 + deed->n;
+        const hd_shared_op *last = deed + 1 + deed->n;
         for (deed++; deed < last; deed++, place++)
             do_rank(s, &s->warps.items[slot], deed->index, deed, bank, *place, wrong);
     }
     return true;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------------------- */
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 /* Do frames that are not on top hold registers while these are done? Then who takes one may find it taken by its own
  * warp, and what was worked out of takes and gives alone does not hold. */
-static bool is_nested(const hd_release_shared *s, uint32_t slot, const hd_rf_deed *deeds, uint32_t count)
+static bool is_nested(const hd_release_shared *s, uint32_t slot, const hd_shared_op *deeds, uint32_t count)
 {
     uint32_t frames = s->frames.items[slot];
     for (uint32_t d = 0; d < count && frames < 2; d++)
@@ -211,13 +216,22 @@ static inline void pass_time(hd_release_shared *s, uint32_t instructions, bool t
         hd_rf_tell_times(s->model, s->file.taken, instructions);
 }
 
-uint32_t hd_release_shared_do(hd_release_shared *s, uint32_t slot, const hd_rf_deed *deeds, uint32_t count)
+static void decode_flags(hd_release_shared *s, hd_access_sink *sink)
+{
+    if (sink)
+        hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FLAGS, .kind = HD_RF_FILL});
+    else
+        s->model->counters[HD_COUNTER_FLAG_DECODES]++; /* as access.def counts that access */
+}
+
+hd_shared_result hd_release_shared_do(hd_release_shared *s, uint32_t slot, const hd_shared_op *deeds, uint32_t count,
+                                      hd_access_sink *sink, uint32_t *word)
 {
     add_warps(s, slot);
     uint32_t wrong = HD_NONE;
     const bool nested = s->calls && is_nested(s, slot, deeds, count);
     bool telling = false;
-    for (const hd_rf_deed *deed = deeds, *end = deeds + count; deed < end; deed++) {
+    for (const hd_shared_op *deed = deeds, *end = deeds + count; deed < end; deed++) {
         switch ((hd_release_deed_kind)deed->what) {
         case HD_RELEASE_TAKE:
             pass_time(s, deed->also, telling);
@@ -227,12 +241,8 @@ uint32_t hd_release_shared_do(hd_release_shared *s, uint32_t slot, const hd_rf_d
             pass_time(s, deed->also, telling);
             give(s, slot, deed->index, deed->n);
             break;
-        case HD_RELEASE_ACCESS:
-            deed = access(s, slot, deed, end);
-            break;
-        case HD_RELEASE_ISSUE:
-            pass_time(s, deed->n, telling);
-            break;
+        case HD_RELEASE_ACCESS: deed = access(s, slot, deed, end); break;
+        case HD_RELEASE_ISSUE: pass_time(s, deed->n, telling); break;
         case HD_RELEASE_TELL:
             telling = nested;
             if (!nested)
@@ -240,7 +250,8 @@ uint32_t hd_release_shared_do(hd_release_shared *s, uint32_t slot, const hd_rf_d
             deed++; /* ... with what is behind it */
             break;
         case HD_RELEASE_FETCH:
-            hd_rf_add(s->model, HD_COUNTER_FLAG_DECODES, !cached(s, deed->index, deed->n));
+            if (!cached(s, deed->index, deed->n))
+                decode_flags(s, sink);
             break;
         case HD_RELEASE_NAME:
             name(s, deed->n);
@@ -260,11 +271,11 @@ uint32_t hd_release_shared_do(hd_release_shared *s, uint32_t slot, const hd_rf_d
             break;
         case HD_RELEASE_MOST:
         case HD_RELEASE_BANK:
-        case HD_RELEASE_RANK:
-            break;
+        case HD_RELEASE_RANK: break;
         }
     }
-    return wrong;
+    *word = wrong;
+    return wrong == HD_NONE ? HD_SHARED_GOOD : s->full ? HD_SHARED_FULL : HD_SHARED_TAKEN;
 }
 
 /* What registers that are held had of accesses, too. */
@@ -278,20 +289,24 @@ static void hand_over_all(hd_release_shared *s)
     }
 }
 
-void hd_release_shared_settle(hd_release_shared *s)
+void hd_release_shared_finalize(hd_release_shared *s)
 {
     hd_rf_model *model = s->model;
     hand_over_all(s);
     hd_physical_settle(&s->file);
-    const hd_release_counts before = s->counted, now = {s->file.on,    s->file.off, hd_physical_squares(&s->file),
-                                                        s->file.woken, hd_physical_touched(&s->file), hd_physical_count(&s->file)};
-    hd_rf_add(model, HD_COUNTER_SUBARRAY_ON, now.on - before.on);
-    hd_rf_add(model, HD_COUNTER_SUBARRAY_OFF, now.off - before.off);
-    hd_rf_add(model, HD_COUNTER_ACCESS_SQUARES, now.squares - before.squares);
-    hd_rf_add(model, HD_COUNTER_SUBARRAY_WAKES, now.woken - before.woken);
-    hd_rf_add(model, HD_COUNTER_WAKE_CYCLES, (uint64_t)(now.woken - before.woken) * s->wake_cycles);
-    hd_rf_add(model, HD_COUNTER_TOUCHED, now.touched - before.touched);
-    hd_rf_add(model, HD_COUNTER_PHYSICAL_REGISTERS, now.registers - before.registers);
+    const hd_release_counts before = s->counted, now = {s->file.on,
+                                                        s->file.off,
+                                                        hd_physical_squares(&s->file),
+                                                        s->file.woken,
+                                                        hd_physical_touched(&s->file),
+                                                        hd_physical_count(&s->file)};
+    hd_rf_event(model, HD_COUNTER_SUBARRAY_ON, now.on - before.on);
+    hd_rf_event(model, HD_COUNTER_SUBARRAY_OFF, now.off - before.off);
+    hd_rf_event(model, HD_COUNTER_ACCESS_SQUARES, now.squares - before.squares);
+    hd_rf_event(model, HD_COUNTER_SUBARRAY_WAKES, now.woken - before.woken);
+    hd_rf_event(model, HD_COUNTER_WAKE_CYCLES, (uint64_t)(now.woken - before.woken) * s->wake_cycles);
+    hd_rf_event(model, HD_COUNTER_TOUCHED, now.touched - before.touched);
+    hd_rf_event(model, HD_COUNTER_PHYSICAL_REGISTERS, now.registers - before.registers);
     if (s->most_named > model->counters[HD_COUNTER_STATIC_REGISTERS])
         model->counters[HD_COUNTER_STATIC_REGISTERS] = s->most_named;
     s->counted = now;

@@ -1,5 +1,6 @@
-/* What all warps of RFV (release.c) share, and what their deeds do to it: physical registers, the flag cache, and the registers that frames are given without
- * renaming. Deeds are done in order, wherever they were noted; what has become of all of it is counted at the end.
+/* What all warps of RFV (release.c) share, and what their deeds do to it: physical registers, the flag cache, and the
+ * registers that frames are given without renaming. Deeds are done in order, wherever they were noted; what has become
+ * of all of it is counted at the end.
  *
  * Cost: O(deeds); O(physical registers) to settle.
  */
@@ -12,12 +13,13 @@
 enum { HD_RELEASE_MOST_ENTRIES = 64 };
 
 typedef struct hd_release_held { /* of a register in a warp */
-    uint64_t accesses; /* that its physical register does not know of yet */
-    uint32_t place;    /* 1 + that of its physical register; 0: none */
-    uint16_t bank;     /* where that is */
-    uint16_t frames;   /* of the warp that hold a value in it: all but the last one's are on the stack */
+    uint64_t accesses;           /* that its physical register does not know of yet */
+    uint32_t place;              /* 1 + that of its physical register; 0: none */
+    uint16_t bank;               /* where that is */
+    uint16_t frames;             /* of the warp that hold a value in it: all but the last one's are on the stack */
 } hd_release_held;
-typedef HD_ARRAY(hd_release_held) hd_release_helds; /* by word of a frame: the words of a callee are the registers of its caller */
+/* by word of a frame: the words of a callee are the registers of its caller */
+typedef HD_ARRAY(hd_release_held) hd_release_helds;
 
 typedef struct hd_release_counts { /* of the file, since the launch began */
     uint64_t on, off, squares;
@@ -41,15 +43,18 @@ typedef struct hd_release_shared {
 /* A launch begins, with so many physical registers. */
 void hd_release_shared_start(hd_release_shared *shared, uint32_t registers);
 void hd_release_shared_free(hd_release_shared *shared);
-/* See `deeds` and `settle` in technique.h. */
-uint32_t hd_release_shared_do(hd_release_shared *shared, uint32_t slot, const hd_rf_deed *deeds, uint32_t count);
-void hd_release_shared_settle(hd_release_shared *shared);
+/* See `share` in memo.h. What a flag word that is not in the cache costs is emitted; without a sink, only counted. */
+hd_shared_result hd_release_shared_do(hd_release_shared *shared, uint32_t slot, const hd_shared_op *ops, uint32_t count,
+                                      hd_access_sink *sink, uint32_t *word);
+/* See `finalize` in technique.h. */
+void hd_release_shared_finalize(hd_release_shared *shared);
 
 /* The bank that a word has without renaming. */
 static inline uint32_t hd_release_bank(const hd_release_shared *s, uint32_t slot, uint32_t word)
 {
     uint32_t sum = slot + word;
-    return s->bank_mask ? sum & s->bank_mask : sum % s->banks; /* a division takes longer than all else that is done to take one */
+    /* a division takes longer than all else that is done to take one */
+    return s->bank_mask ? sum & s->bank_mask : sum % s->banks;
 }
 
 #endif

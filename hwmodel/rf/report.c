@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-static const char *const place_names[] = {"the register file", "the structure beside the register file", "the load unit"};
-
 static hd_span span_of(const hd_rf_module *code, uint32_t function, uint32_t instruction)
 {
     return code->functions[function]->function->instructions.items[instruction].span;
@@ -15,7 +13,8 @@ static void note_warp(hd_diagnostics *diagnostics, hd_diagnostic *d, uint32_t wa
     hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "in warp %u of the launch (block %u)", warp, cta);
 }
 
-bool hd_rf_report_failure(const hd_rf_module *code, const hd_rf_failure *f, const char *model, hd_diagnostics *diagnostics)
+bool hd_rf_report_failure(const hd_rf_module *code, const hd_rf_failure *f, const char *model,
+                          hd_diagnostics *diagnostics)
 {
     hd_span span = span_of(code, f->function, f->instruction);
     char name[160], why[128] = "no structure delivers it";
@@ -25,25 +24,31 @@ bool hd_rf_report_failure(const hd_rf_module *code, const hd_rf_failure *f, cons
         return false;
     }
     if (f->wrong == HD_RF_FULL) {
-        note_warp(diagnostics, hd_report(diagnostics, HD_DIAG_UNSUPPORTED, code->module->source, span,
-                                         "%s finds no free register in the register file, and the warp cannot wait for one here", model), f->warp, f->cta);
+        note_warp(diagnostics,
+                  hd_report(diagnostics, HD_DIAG_UNSUPPORTED, code->module->source, span,
+                            "%s finds no free register in the register file, and the warp cannot wait for one here",
+                            model),
+                  f->warp, f->cta);
         return false;
     }
     if (f->wrong == HD_RF_SHARED)
         snprintf(why, sizeof why, "the register it was given is another one's");
     if (f->wrong == HD_RF_STALE)
-        snprintf(why, sizeof why, "%s holds an older one", place_names[f->place]);
+        snprintf(why, sizeof why, "%s holds an older one", hd_structure_names[f->structure]);
     hd_storage_spell(&code->functions[f->function]->storage, f->word, name, sizeof name);
     hd_diagnostic *d = hd_report(diagnostics, HD_DIAG_PROOF_FAILED, code->module->source, span,
-                                 "%s delivers another value of %s than the baseline reads: %s (lanes 0x%08x)", model, name, why, f->lanes);
+                                 "%s delivers another value of %s than the baseline reads: %s (lanes 0x%08x)", model,
+                                 name, why, f->lanes);
     note_warp(diagnostics, d, f->warp, f->cta);
     return true;
 }
 
-void hd_rf_report_split(const hd_rf_module *code, const hd_rf_branch *b, const hd_event *event, hd_diagnostics *diagnostics)
+void hd_rf_report_split(const hd_rf_module *code, const hd_rf_branch *b, const hd_event *event,
+                        hd_diagnostics *diagnostics)
 {
-    hd_diagnostic *d = hd_report(diagnostics, HD_DIAG_NOT_UNIFORM, code->module->source, span_of(code, b->function, b->instruction),
-                                 "this branch was taken for uniform, but splits its warp (lanes 0x%08x of 0x%08x go one way)",
-                                 b->lanes & event->active, b->lanes);
+    hd_diagnostic *d =
+        hd_report(diagnostics, HD_DIAG_NOT_UNIFORM, code->module->source, span_of(code, b->function, b->instruction),
+                  "this branch was taken for uniform, but splits its warp (lanes 0x%08x of 0x%08x go one way)",
+                  b->lanes & event->active, b->lanes);
     note_warp(diagnostics, d, event->warp, event->cta);
 }

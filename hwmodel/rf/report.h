@@ -6,8 +6,10 @@
 #include "hwmodel/rf/uniform.h"
 
 /* Of the model with this name. false: it is no failed proof, but what cannot be proved. */
-bool hd_rf_report_failure(const hd_rf_module *code, const hd_rf_failure *failure, const char *model, hd_diagnostics *diagnostics);
+bool hd_rf_report_failure(const hd_rf_module *code, const hd_rf_failure *failure, const char *model,
+                          hd_diagnostics *diagnostics);
 /* The event shows that the branch has split its warp. */
-void hd_rf_report_split(const hd_rf_module *code, const hd_rf_branch *branch, const hd_event *event, hd_diagnostics *diagnostics);
+void hd_rf_report_split(const hd_rf_module *code, const hd_rf_branch *branch, const hd_event *event,
+                        hd_diagnostics *diagnostics);
 
 #endif

@@ -1,12 +1,14 @@
-/* RFC: a register file cache without a compiler, as LTRF's evaluation compares with ("LTRF: Enabling High-Capacity Register Files for GPUs via
- * Hardware/Software Cooperative Register Prefetching", ASPLOS 2018, sections 2.3 and 5), after M. Gebhart et al., "Energy-efficient Mechanisms for
- * Managing Thread Context in Throughput Processors", ISCA 2011, section 3.
+/* RFC: a register file cache without a compiler, as LTRF's evaluation compares with ("LTRF: Enabling High-Capacity
+ * Register Files for GPUs via Hardware/Software Cooperative Register Prefetching", ASPLOS 2018, sections 2.3 and 5),
+ * after M. Gebhart et al., "Energy-efficient Mechanisms for Managing Thread Context in Throughput Processors", ISCA
+ * 2011, section 3.
  *
- * The cache has `entries` of a warp register for each active warp, and all active warps share them: a result takes a free entry, else that
- * of the oldest result of any warp (first in, first out), which is written to the main file. What is read from the main file takes none. Results
- * of long-latency instructions go to the main file: the warp leaves the active ones after them. A warp that leaves writes its entries back
- * (two-level scheduler); it finds none of its registers when it comes back. Active warps take turns of one instruction, as "fair,
- * round-robin" says: what one warp writes displaces what the others have written.
+ * The cache has `entries` of a warp register for each active warp, and all active warps share them: a result takes a
+ * free entry, else that of the oldest result of any warp (first in, first out), which is written to the main file. What
+ * is read from the main file takes none. Results of long-latency instructions go to the main file: the warp leaves the
+ * active ones after them. A warp that leaves writes its entries back (two-level scheduler); it finds none of its
+ * registers when it comes back. Active warps take turns of one instruction, as "fair, round-robin" says: what one warp
+ * writes displaces what the others have written.
  *
  * Options, for experiments:
  *
@@ -17,15 +19,17 @@
  *   narrow   words of 64-bit operands are neither put into the cache nor counted
  *   turn     instructions of a turn
  *
- * Entries have lane masks, as results under divergence and guards fill some lanes only: a read takes the others from the main file, and an
- * entry that leaves is written to the file in its lanes. The end of a warp or of a call's frame drops entries without a write.
+ * Entries have lane masks, as results under divergence and guards fill some lanes only: a read takes the others from
+ * the main file, and an entry that leaves is written to the file in its lanes. The end of a warp or of a call's frame
+ * drops entries without a write.
  *
- * Storage: the entries, each with 1024 bits, its lanes, 8 bits for the register, and, where warps share them, the number of the warp.
+ * Storage: the entries, each with 1024 bits, its lanes, 8 bits for the register, and, where warps share them, the
+ * number of the warp.
  *
  * Cost: O(1) an instruction and an operand, O(entries) where a warp leaves.
  */
-#include "hwmodel/rf/carry.h"
-#include "hwmodel/rf/walk.h"
+#include "hwmodel/rf/memo.h"
+#include "hwmodel/rf/technique.h"
 
 enum { HD_RFC_MOST = 64, HD_RFC_ACTIVE = 8, HD_RFC_WARPS = 64, HD_RFC_ENTRY_BITS = 1024 + 32 + 8, HD_RFC_TURN = 1 };
 
@@ -52,12 +56,14 @@ typedef struct hd_rfc {
     hd_rf_file file;
     uint32_t entries; /* for each active warp */
     bool private, lru, fill, stay;
-    hd_rfc_pool pool; /* where warps share it */
+    hd_rfc_pool pool;              /* where warps share it */
     HD_ARRAY(hd_rfc_warp *) warps; /* by slot */
     const hd_rf_module *code;
     uint32_t kernel_registers; /* of a thread, of the launch; callees have theirs from their callers */
     hd_arena arena;
-    uint8_t **wide; /* "narrow": by function; bit 0 of the k-th: the k-th of its sources is half of a 64-bit operand; bit 1: of its destinations */
+    /* "narrow": by function; bit 0 of the k-th: the k-th of its sources is half of a 64-bit operand; bit 1: of its
+     * destinations */
+    uint8_t **wide;
 } hd_rfc;
 
 static void rfc_destroy(hd_rf_model *model)
@@ -75,7 +81,7 @@ static void rfc_destroy(hd_rf_model *model)
     free(rfc);
 }
 
-/* ---- 64-bit operands --------------------------------------------------------------------------------------------------- */
+/* ---- 64-bit operands --------------------------------------------------------------------------------------------- */
 
 enum { HD_RFC_WIDE_SOURCE = 1, HD_RFC_WIDE_DESTINATION = 2 };
 
@@ -94,7 +100,8 @@ static void mark_wide(uint8_t *wide, const hd_rf_code *code, const hd_operand *o
 
 static uint8_t *find_wide(hd_rfc *rfc, const hd_rf_code *code)
 {
-    uint32_t sources = code->source_first[code->instruction_count], destinations = code->destination_first[code->instruction_count];
+    uint32_t sources = code->source_first[code->instruction_count],
+             destinations = code->destination_first[code->instruction_count];
     uint8_t *wide = HD_ARENA_ARRAY(&rfc->arena, uint8_t, (sources > destinations ? sources : destinations) + 1);
     for (uint32_t i = 0; i < code->instruction_count; i++)
         HD_INSN_REGISTERS (code->function, &code->function->instructions.items[i], o)
@@ -106,11 +113,12 @@ static bool is_left_out(const hd_rfc *rfc, const hd_rf_step *step, uint32_t oper
 {
     if (!rfc->wide)
         return false;
-    uint32_t first = kind == HD_RFC_WIDE_SOURCE ? step->code->source_first[step->instruction] : step->code->destination_first[step->instruction];
+    uint32_t first = kind == HD_RFC_WIDE_SOURCE ? step->code->source_first[step->instruction]
+                                                : step->code->destination_first[step->instruction];
     return rfc->wide[step->function][first + operand] & kind;
 }
 
-/* ---- lives of models --------------------------------------------------------------------------------------------------- */
+/* ---- lives of models --------------------------------------------------------------------------------------------- */
 
 static hd_rf_model *rfc_create(const hd_rf_module *code, const char *options, const char **refusal)
 {
@@ -135,17 +143,15 @@ static hd_rf_model *rfc_create(const hd_rf_module *code, const char *options, co
     return &rfc->model;
 }
 
-static uint32_t bits_for(uint32_t values)
-{
-    return values > 1 ? 32 - (uint32_t)__builtin_clz(values - 1) : 0;
-}
+static uint32_t bits_for(uint32_t values) { return values > 1 ? 32 - (uint32_t)__builtin_clz(values - 1) : 0; }
 
 static void empty_pool(hd_rfc_pool *pool, uint32_t entries)
 {
     hd_array_clear(&pool->entries);
     (void)hd_array_extend(&pool->entries, entries);
     for (uint32_t e = 0; e < entries; e++)
-        pool->entries.items[e] = (hd_rfc_entry){.older = e ? e - 1 : HD_NONE, .newer = e + 1 < entries ? e + 1 : HD_NONE};
+        pool->entries.items[e] =
+            (hd_rfc_entry){.older = e ? e - 1 : HD_NONE, .newer = e + 1 < entries ? e + 1 : HD_NONE};
     pool->oldest = 0;
     pool->newest = entries - 1;
 }
@@ -162,12 +168,9 @@ static void rfc_launch(hd_rf_model *model, const hd_rf_launch *launch)
         empty_pool(&rfc->pool, active * rfc->entries);
 }
 
-/* ---- entries ----------------------------------------------------------------------------------------------------------- */
+/* ---- entries ----------------------------------------------------------------------------------------------------- */
 
-static hd_rfc_warp *warp_of(const hd_rfc *rfc, const hd_rf_warp *warp)
-{
-    return rfc->warps.items[warp->slot];
-}
+static hd_rfc_warp *warp_of(const hd_rfc *rfc, const hd_rf_warp *warp) { return rfc->warps.items[warp->slot]; }
 
 static hd_rfc_pool *pool_of(hd_rfc *rfc, const hd_rf_warp *warp)
 {
@@ -218,11 +221,18 @@ static void drop(hd_rfc *rfc, hd_rfc_pool *pool, hd_rfc_entry *e)
     rfc->model.held--;
 }
 
-static void write_back(hd_rfc *rfc, hd_rfc_pool *pool, hd_rfc_entry *e)
+static void write_back(hd_rfc *rfc, hd_rfc_pool *pool, hd_rfc_entry *e, hd_access_sink *sink)
 {
-    hd_rf_add(&rfc->model, HD_COUNTER_CACHE_READS, 1);
-    hd_rf_add(&rfc->model, HD_COUNTER_FILE_WRITES, 1);
-    hd_rf_add(&rfc->model, HD_COUNTER_WRITTEN_BACK, 1);
+    uint16_t spill = hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_CACHE,
+                                                  .kind = HD_RF_SPILL,
+                                                  .cause = HD_CAUSE_WRITE_BACK,
+                                                  .bank = (uint16_t)(e - pool->entries.items),
+                                                  .lanes = e->lanes});
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
+                                 .kind = HD_RF_WRITE,
+                                 .after = spill,
+                                 .bank = hd_rf_index_bank(e->warp, e->index),
+                                 .lanes = e->lanes});
     if (!hd_rf_loses(&rfc->model)) {
         hd_claim *home = hd_rf_file_at(&rfc->file, e->warp, e->index);
         *home = hd_identity_copy(&e->warp->identity, e->index, *home, e->claim, e->lanes);
@@ -230,13 +240,13 @@ static void write_back(hd_rfc *rfc, hd_rfc_pool *pool, hd_rfc_entry *e)
     drop(rfc, pool, e);
 }
 
-static hd_rfc_entry *take_entry(hd_rfc *rfc, hd_rf_warp *warp, uint32_t index)
+static hd_rfc_entry *take_entry(hd_rfc *rfc, hd_rf_warp *warp, uint32_t index, hd_access_sink *sink)
 {
     hd_rfc_pool *pool = pool_of(rfc, warp);
     hd_rfc_entry *e = &pool->entries.items[pool->oldest];
     if (e->lanes) {
-        hd_rf_add(&rfc->model, HD_COUNTER_EVICTIONS, 1);
-        write_back(rfc, pool, e);
+        hd_rf_event(&rfc->model, HD_COUNTER_EVICTIONS, 1);
+        write_back(rfc, pool, e, sink);
     }
     make_newest(pool, e);
     e->warp = warp;
@@ -248,74 +258,83 @@ static hd_rfc_entry *take_entry(hd_rfc *rfc, hd_rf_warp *warp, uint32_t index)
     return e;
 }
 
-/* ---- operands and results ---------------------------------------------------------------------------------------------- */
+/* ---- operands and results ---------------------------------------------------------------------------------------- */
 
-static void rfc_issue(hd_rf_model *model, const hd_rf_step *step)
-{
-    (void)step;
-    hd_rf_tell(model);
-}
-
-/* What the main file has of the lanes that the entry lacks goes there. */
-static void fill_entry(hd_rfc *rfc, const hd_rf_step *step, uint32_t index, hd_rfc_entry *e)
+/* What the main file has of the lanes that the entry lacks goes there; it was read by the access `read`. */
+static void fill_entry(hd_rfc *rfc, const hd_rf_step *step, uint32_t index, hd_rfc_entry *e, uint16_t read,
+                       hd_access_sink *sink)
 {
     hd_claim home = *hd_rf_file_at(&rfc->file, step->warp, index);
-    e = e ? e : take_entry(rfc, step->warp, index);
-    hd_rf_add(&rfc->model, HD_COUNTER_CACHE_WRITES, 1);
+    e = e ? e : take_entry(rfc, step->warp, index, sink);
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_CACHE,
+                                 .kind = HD_RF_FILL,
+                                 .after = read,
+                                 .bank = (uint16_t)(e - pool_of(rfc, step->warp)->entries.items),
+                                 .lanes = ~e->lanes});
     if (!hd_rf_loses(&rfc->model))
         e->claim = e->lanes ? hd_identity_copy(&step->warp->identity, index, e->claim, home, ~e->lanes) : home;
     e->lanes = UINT32_MAX;
 }
 
-static void rfc_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+static void read_operand(hd_rfc *rfc, const hd_rf_step *step, uint32_t source, hd_access_sink *sink)
 {
-    hd_rfc *rfc = (hd_rfc *)model;
     uint32_t word = step->sources[source], index = hd_rf_index(step, word);
     hd_rfc_entry *e = find_entry(rfc, step->warp, index);
     uint32_t held = e ? step->effective & e->lanes : 0, missing = step->effective & ~held;
     bool counts = !is_left_out(rfc, step, source, HD_RFC_WIDE_SOURCE);
     hd_owner owner = hd_rf_owner(step, word);
-    hd_rf_add(model, HD_COUNTER_OPERANDS, counts);
-    if (held) {
-        hd_rf_add(model, HD_COUNTER_CACHE_READS, 1);
-        answer->pieces[answer->count++] = (hd_rf_piece){held, HD_RF_NEAR, {e->warp->identity.warp, e->frame, e->index}, e->claim};
-    }
-    if (missing) {
-        hd_rf_add(model, HD_COUNTER_FILE_READS, counts);
-        answer->pieces[answer->count++] = (hd_rf_piece){missing, HD_RF_FILE, owner, *hd_rf_file_at(&rfc->file, step->warp, index)};
-    } else {
-        hd_rf_add(model, HD_COUNTER_BYPASSED, counts);
-    }
+    hd_claim home = *hd_rf_file_at(&rfc->file, step->warp, index);
+    uint16_t read = 0;
+    sink->left_out_operands += !counts;
+    if (held)
+        hd_rf_read(sink, step, source, HD_STRUCTURE_CACHE, held, (hd_owner){e->warp->identity.warp, e->frame, e->index},
+                   e->claim);
+    if (missing && counts)
+        read = hd_rf_read(sink, step, source, HD_STRUCTURE_FILE, missing, owner, home);
+    else if (missing)
+        hd_rf_deliver(sink, step, source, HD_STRUCTURE_FILE, missing, owner, home);
     if (e && rfc->lru)
         make_newest(pool_of(rfc, step->warp), e);
     if (missing && counts && rfc->fill)
-        fill_entry(rfc, step, index, e);
+        fill_entry(rfc, step, index, e, read, sink);
 }
 
-static void rfc_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
+static void write_result(hd_rfc *rfc, const hd_rf_step *step, uint32_t destination, hd_access_sink *sink)
 {
-    hd_rfc *rfc = (hd_rfc *)model;
-    uint32_t index = hd_rf_index(step, step->destinations[destination].word), serial = step->serial + destination;
+    uint32_t index = hd_rf_index(step, step->destinations[destination].word);
     hd_rfc_entry *e = find_entry(rfc, step->warp, index);
     hd_claim *claim = hd_rf_file_at(&rfc->file, step->warp, index);
     bool counts = !is_left_out(rfc, step, destination, HD_RFC_WIDE_DESTINATION);
     bool to_file = !e && (!counts || step->code->traits[step->instruction] & HD_RF_LONG);
-    hd_rf_add(model, HD_COUNTER_RESULTS, counts);
-    hd_rf_add(model, to_file ? HD_COUNTER_FILE_WRITES : HD_COUNTER_CACHE_WRITES, counts);
+    sink->left_out_results += !counts;
     if (!to_file) {
         if (e && rfc->lru)
             make_newest(pool_of(rfc, step->warp), e);
-        e = e ? e : take_entry(rfc, step->warp, index);
+        e = e ? e : take_entry(rfc, step->warp, index, sink);
         claim = &e->claim;
         e->lanes |= step->effective;
     }
-    if (!hd_rf_loses(model))
-        *claim = hd_identity_merge(&step->warp->identity, index, *claim, serial, step->effective);
+    if (counts)
+        hd_rf_write(sink, step, destination, to_file ? HD_STRUCTURE_FILE : HD_STRUCTURE_CACHE);
+    if (!hd_rf_loses(&rfc->model))
+        *claim = hd_rf_written(step, destination, *claim);
 }
 
-/* ---- lives of warps and frames ----------------------------------------------------------------------------------------- */
+static void rfc_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
+{
+    hd_rfc *rfc = (hd_rfc *)model;
+    hd_rf_tell(model);
+    if (!step->effective)
+        return;
+    for (uint32_t s = 0; s < step->source_count; s++)
+        read_operand(rfc, step, s, sink);
+    for (uint32_t d = 0; d < step->destination_count; d++)
+        write_result(rfc, step, d, sink);
+}
 
-static void rfc_warp_start(hd_rf_model *model, hd_rf_warp *warp)
+/* ---- lives of warps and frames ----------------------------------------------------------------------------------- */
+
+static void rfc_warp_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_rfc *rfc = (hd_rfc *)model;
     while (rfc->warps.count <= warp->slot)
@@ -326,7 +345,7 @@ static void rfc_warp_start(hd_rf_model *model, hd_rf_warp *warp)
     hd_array_clear(&w->entry_of);
 }
 
-static void rfc_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in)
+static void rfc_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in, hd_access_sink *sink)
 {
     hd_rfc *rfc = (hd_rfc *)model;
     (void)in;
@@ -336,15 +355,15 @@ static void rfc_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in)
     for (uint32_t i = 0; i < pool->entries.count; i++) {
         hd_rfc_entry *e = &pool->entries.items[i];
         if (e->lanes && e->warp == out)
-            write_back(rfc, pool, e);
+            write_back(rfc, pool, e, sink);
     }
 }
 
-static void rfc_frame_start(hd_rf_model *model, hd_rf_warp *warp)
+static void rfc_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_rfc *rfc = (hd_rfc *)model;
     uint32_t words = warp->identity.registers.count - warp->identity.base;
-    hd_rf_file_frame_start(&rfc->file, warp);
+    hd_rf_file_frame_begin(&rfc->file, warp);
     rfc->model.held += warp->identity.frames.count == 1 ? rfc->kernel_registers : 0;
     if (words)
         memset(hd_array_extend(&warp_of(rfc, warp)->entry_of, words), 0, words * sizeof(uint32_t));
@@ -363,11 +382,11 @@ static void rfc_frame_end(hd_rf_model *model, hd_rf_warp *warp)
 }
 
 /* Of entries that are the warp's own, the oldest one first. */
-static void rfc_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
+static void rfc_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_rfc *rfc = (hd_rfc *)model;
     hd_rfc_warp *w = warp_of(rfc, warp);
-    hd_rf_file_carry(&rfc->file, warp, c);
+    hd_rf_file_snapshot(&rfc->file, warp, c);
     if (c->rest)
         return;
     if (!c->out) {
@@ -377,32 +396,27 @@ static void rfc_carry(hd_rf_model *model, hd_rf_warp *warp, hd_rf_carrier *c)
     for (uint32_t i = 0, at = w->own.oldest, newer; i < rfc->entries; i++, at = newer) {
         hd_rfc_entry *e = &w->own.entries.items[at];
         newer = e->newer;
-        e->lanes = hd_rf_carried_lanes(c, e->lanes);
+        e->lanes = hd_snapshot_lanes(c, e->lanes);
         if (!e->lanes)
             continue;
-        hd_owner owner = hd_rf_carried_moving(c, (hd_owner){warp->identity.warp, e->frame, e->index});
+        hd_owner owner = hd_snapshot_moving(c, (hd_owner){warp->identity.warp, e->frame, e->index});
         e->warp = warp;
         e->index = owner.index;
         e->frame = owner.frame;
-        e->claim = hd_rf_carried_claim(c, e->index, e->claim);
+        e->claim = hd_snapshot_claim(c, e->index, e->claim);
         w->entry_of.items[e->index] = at + 1;
     }
 }
 
-extern const hd_rf_ops hd_rf_rfc_ops;
-HD_RF_WALK(rfc_walk, hd_rf_rfc_ops)
 const hd_rf_ops hd_rf_rfc_ops = {
     .create = rfc_create,
     .destroy = rfc_destroy,
     .launch = rfc_launch,
-    .warp_start = rfc_warp_start,
+    .warp_begin = rfc_warp_begin,
     .warp_switch = rfc_switch,
-    .frame_start = rfc_frame_start,
+    .frame_begin = rfc_frame_begin,
     .frame_end = rfc_frame_end,
-    .issue = rfc_issue,
-    .walk = rfc_walk,
-    .operand_read = rfc_read,
-    .write_back = rfc_write,
+    .execute = rfc_execute,
     .coupled = true,
-    .carry = rfc_carry,
+    .memo = &(const hd_memo_ops){.snapshot = rfc_snapshot},
 };

@@ -38,7 +38,8 @@ void hd_rf_series_join(hd_rf_series *s, const hd_rf_series *later)
 {
     uint64_t peak = later->peak > s->peak ? later->peak : s->peak;
     for (uint32_t b = 0; b < hd_rf_series_buckets(later); b++) {
-        uint64_t begin = b * later->width, end = begin + later->width < later->samples ? begin + later->width : later->samples;
+        uint64_t begin = b * later->width,
+                 end = begin + later->width < later->samples ? begin + later->width : later->samples;
         uint64_t count = end - begin, value = later->sums[b] / count, rest = later->sums[b] % count;
         hd_rf_series_add(s, value + 1, rest); /* so that the sum, and with it the mean, stays exact */
         hd_rf_series_add(s, value, count - rest);

@@ -1,7 +1,7 @@
 /* How a quantity went over a run, in a few numbers however long it lasts.
  *
- * Samples fill buckets of equal width, one after another; when all are full, neighbours are joined and the width doubles. Mean and peak are
- * exact. O(1) a sample; the same samples give the same buckets.
+ * Samples fill buckets of equal width, one after another; when all are full, neighbours are joined and the width
+ * doubles. Mean and peak are exact. O(1) a sample; the same samples give the same buckets.
  */
 #ifndef HD_HWMODEL_RF_SERIES_H
 #define HD_HWMODEL_RF_SERIES_H
@@ -21,7 +21,8 @@ typedef struct hd_rf_series {
 
 /* The next `times` samples, all of this value. */
 static inline void hd_rf_series_add(hd_rf_series *series, uint64_t value, uint64_t times);
-/* The next `times` samples, one or more, by their sum and the greatest of them. false: they fill a bucket, and nothing was done. */
+/* The next `times` samples, one or more, by their sum and the greatest of them. false: they fill a bucket, and nothing
+ * was done. */
 static inline bool hd_rf_series_add_sum(hd_rf_series *series, uint64_t sum, uint64_t times, uint64_t greatest);
 /* What another run told, behind this one's; its buckets count as samples of their mean. */
 void hd_rf_series_join(hd_rf_series *series, const hd_rf_series *later);
@@ -29,9 +30,10 @@ double hd_rf_series_mean(const hd_rf_series *series); /* 0 without samples */
 uint32_t hd_rf_series_buckets(const hd_rf_series *series);
 double hd_rf_series_bucket(const hd_rf_series *series, uint32_t bucket); /* its mean */
 
-/* ---- the hot path ---- */
+/* ---- the hot path ------------------------------------------------------------------------------------------------ */
 
-void hd_rf_series_spread(hd_rf_series *series, uint64_t value, uint64_t times); /* over the bucket that fills, and the next ones */
+/* over the bucket that fills, and the next ones */
+void hd_rf_series_spread(hd_rf_series *series, uint64_t value, uint64_t times);
 
 static inline bool hd_rf_series_add_sum(hd_rf_series *series, uint64_t sum, uint64_t times, uint64_t greatest)
 {

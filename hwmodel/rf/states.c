@@ -1,6 +1,6 @@
 /* States of warps: see states.h. */
 #include "hwmodel/rf/states.h"
-#include "hwmodel/rf/carry.h"
+#include "hwmodel/rf/memo.h"
 #include <assert.h>
 
 void hd_rf_states_free(hd_rf_states *s)
@@ -10,7 +10,7 @@ void hd_rf_states_free(hd_rf_states *s)
     hd_array_free(&s->places);
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------------------------ */
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
 
 void hd_rf_known_free(hd_rf_known *k)
 {
@@ -35,61 +35,70 @@ void hd_rf_known_follow_slow(hd_rf_known *k, const hd_rf_passage *p)
         hd_array_push(&k->frames, (hd_rf_call){p->frame, p->function});
 }
 
-/* ---- what is known of some of them ------------------------------------------------------------------------------------- */
+/* ---- what is known of some of them ------------------------------------------------------------------------------- */
 
 static uint32_t base_of(const hd_identity_warp *identity, uint32_t depth)
 {
     return depth < identity->frames.count ? identity->frames.items[depth].base : identity->registers.count;
 }
 
-static hd_rf_carrier carrier_of(hd_rf_states *s, const hd_identity_warp *identity, uint32_t bottom, uint32_t top)
+static hd_snapshot carrier_of(hd_rf_states *s, const hd_identity_warp *identity, uint32_t bottom, uint32_t top)
 {
-    return (hd_rf_carrier){.words = &s->words, .places = &s->places, .identity = identity, .rest = top < identity->frames.count, .bottom = bottom, .top = top,
-                           .first = base_of(identity, bottom), .end = base_of(identity, top), .pinned = identity->frames.count - 1};
+    return (hd_snapshot){.words = &s->words,
+                         .places = &s->places,
+                         .identity = identity,
+                         .rest = top < identity->frames.count,
+                         .bottom = bottom,
+                         .top = top,
+                         .first = base_of(identity, bottom),
+                         .end = base_of(identity, top),
+                         .pinned = identity->frames.count - 1};
 }
 
 /* Lanes that were written at all. */
-static void carry_identity(hd_rf_carrier *c, hd_identity_warp *identity)
+static void carry_identity(hd_snapshot *c, hd_identity_warp *identity)
 {
     for (uint32_t i = c->first; i < c->end; i++) {
         hd_identity_register *r = &identity->registers.items[i];
-        uint32_t ever = hd_rf_carried_lanes(c, r->ever);
+        uint32_t ever = hd_snapshot_lanes(c, r->ever);
         if (!c->out)
             *r = (hd_identity_register){.current = ever ? identity->serial : 0, .newest = ever, .ever = ever};
     }
 }
 
 /* Of lengths, whether they are 0; how long they are is kept beside. */
-static void carry_model(hd_rf_carrier *c, hd_rf_model *model, hd_rf_living *living, hd_rf_meter *kept)
+static void carry_model(hd_snapshot *c, hd_rf_model *model, hd_rf_living *living, hd_run_length *kept)
 {
-    hd_rf_meter *meters = c->rest ? NULL : hd_rf_meters(model, &living->warp);
-    model->info->ops->carry(model, &living->warp, c);
-    for (uint32_t k = 0; meters && k < HD_RF_METERS; k++) {
-        (void)hd_rf_carried(c, meters[k].length != 0);
+    hd_run_length *meters = c->rest ? NULL : hd_memo_lengths(model, &living->warp);
+    model->info->ops->memo->snapshot(model, &living->warp, c);
+    for (uint32_t k = 0; meters && k < HD_RUN_LENGTHS; k++) {
+        (void)hd_snapshot_word(c, meters[k].length != 0);
         *(c->out ? &kept[k] : &meters[k]) = c->out ? meters[k] : kept[k];
     }
 }
 
 /* A model that failed sees no events, and takes nothing up. */
-static void carry_models(hd_rf_states *s, hd_rf_carrier *c, hd_rf_living *living, hd_rf_meter *kept)
+static void carry_models(hd_rf_states *s, hd_snapshot *c, hd_rf_living *living, hd_run_length *kept)
 {
     for (uint32_t m = 0; m < s->feeder->members.count; m++) {
-        uint32_t place = c->words->count, count = hd_rf_carried(c, 0);
+        uint32_t place = c->words->count, count = hd_snapshot_word(c, 0);
         if (s->feeder->members.items[m].failure.wrong)
             c->at += count;
         else
-            carry_model(c, s->feeder->members.items[m].model, living, kept + (size_t)m * HD_RF_METERS);
+            carry_model(c, s->feeder->members.items[m].model, living, kept + (size_t)m * HD_RUN_LENGTHS);
         if (c->out)
             c->words->items[place] = c->words->count - place - 1;
     }
 }
 
-/* ---- writing down ------------------------------------------------------------------------------------------------------ */
+/* ---- writing down ------------------------------------------------------------------------------------------------ */
 
-/* The words of the frames [bottom, top). Says which is the lowest of them that cannot rest; HD_NONE: they cannot be written down. */
-static uint32_t write_words(hd_rf_states *s, hd_rf_living *living, const hd_rf_known *known, uint32_t bottom, uint32_t top, hd_rf_meter *meters)
+/* The words of the frames [bottom, top). Says which is the lowest of them that cannot rest; HD_NONE: they cannot be
+ * written down. */
+static uint32_t write_words(hd_rf_states *s, hd_rf_living *living, const hd_rf_known *known, uint32_t bottom,
+                            uint32_t top, hd_run_length *meters)
 {
-    hd_rf_carrier c = carrier_of(s, &living->warp.identity, bottom, top);
+    hd_snapshot c = carrier_of(s, &living->warp.identity, bottom, top);
     c.out = true;
     hd_array_clear(&s->words);
     hd_array_clear(&s->places);
@@ -111,7 +120,8 @@ static uint32_t number_words(hd_rf_states *s, hd_rf_classes *classes, bool add)
 }
 
 /* The frames [bottom, top) rest from now on. false: there is no number for them. */
-static bool rest(hd_rf_states *s, hd_rf_living *living, hd_rf_known *known, uint32_t bottom, uint32_t top, hd_rf_meter *meters, bool add)
+static bool rest(hd_rf_states *s, hd_rf_living *living, hd_rf_known *known, uint32_t bottom, uint32_t top,
+                 hd_run_length *meters, bool add)
 {
     if (write_words(s, living, known, bottom, top, meters) == HD_NONE)
         return false;
@@ -121,40 +131,43 @@ static bool rest(hd_rf_states *s, hd_rf_living *living, hd_rf_known *known, uint
     return part.number != HD_NONE;
 }
 
-bool hd_rf_states_write(hd_rf_states *s, hd_rf_living *living, hd_rf_known *known, hd_rf_meter *meters, bool add)
+bool hd_rf_states_write(hd_rf_states *s, hd_rf_living *living, hd_rf_known *known, hd_run_length *meters, bool add)
 {
     uint32_t count = known->frames.count, bottom = hd_rf_resting_frames(known), pinned;
     assert(living->warp.identity.frames.count == count);
-    if (!count || count > HD_RF_FRAMES || living->warp.identity.registers.count >> HD_RF_INDEX_BITS)
+    if (!count || count > HD_RF_FRAMES || living->warp.identity.registers.count >> HD_SNAPSHOT_INDEX_BITS)
         return false;
     pinned = write_words(s, living, known, bottom, count, meters);
-    if (pinned == HD_NONE || count - pinned > HD_RF_CARRIED_FRAMES)
+    if (pinned == HD_NONE || count - pinned > HD_SNAPSHOT_FRAMES)
         return false;
-    if (pinned > bottom && (!rest(s, living, known, bottom, pinned, meters, add) || write_words(s, living, known, pinned, count, meters) == HD_NONE))
+    if (pinned > bottom && (!rest(s, living, known, bottom, pinned, meters, add) ||
+                            write_words(s, living, known, pinned, count, meters) == HD_NONE))
         return false;
     known->state = number_words(s, &known->classes, add);
     return known->state != HD_NONE;
 }
 
-/* ---- taking up --------------------------------------------------------------------------------------------------------- */
+/* ---- taking up --------------------------------------------------------------------------------------------------- */
 
 /* Those that still are on the way stay, and the others begin. */
 static void begin_frames(hd_rf_states *s, const hd_rf_known *known, const hd_rf_living *living)
 {
     const hd_identity_warp *identity = &living->warp.identity;
     uint32_t same = 0;
-    while (same < known->frames.count && same < identity->frames.count && identity->frames.items[same].frame == known->frames.items[same].frame)
+    while (same < known->frames.count && same < identity->frames.count &&
+           identity->frames.items[same].frame == known->frames.items[same].frame)
         same++;
     for (uint32_t f = same ? same - 1 : 0; f < known->frames.count; f++) { /* the first one ends those above it */
         const hd_rf_call *call = &known->frames.items[f];
-        hd_rf_feeder_peek(s->feeder, &(hd_event){.warp = living->number, .frame = call->frame, .function = call->function});
+        hd_rf_feeder_peek(s->feeder,
+                          &(hd_event){.warp = living->number, .frame = call->frame, .function = call->function});
     }
 }
 
-static void take_up(hd_rf_states *s, uint32_t number, hd_rf_living *living, uint32_t bottom, uint32_t top, hd_rf_meter *meters,
-                    const hd_rf_classes *classes)
+static void take_up(hd_rf_states *s, uint32_t number, hd_rf_living *living, uint32_t bottom, uint32_t top,
+                    hd_run_length *meters, const hd_rf_classes *classes)
 {
-    hd_rf_carrier c = carrier_of(s, &living->warp.identity, bottom, top);
+    hd_snapshot c = carrier_of(s, &living->warp.identity, bottom, top);
     uint32_t count;
     const uint32_t *words = hd_sequences_words(&s->numbers, number, &count);
     hd_array_clear(&s->words);
@@ -166,7 +179,7 @@ static void take_up(hd_rf_states *s, uint32_t number, hd_rf_living *living, uint
     carry_models(s, &c, living, meters);
 }
 
-void hd_rf_states_take_up(hd_rf_states *s, const hd_rf_known *known, hd_rf_living *living, hd_rf_meter *meters)
+void hd_rf_states_take_up(hd_rf_states *s, const hd_rf_known *known, hd_rf_living *living, hd_run_length *meters)
 {
     hd_identity_warp *identity = &living->warp.identity;
     uint32_t bottom = 0;
@@ -176,6 +189,7 @@ void hd_rf_states_take_up(hd_rf_states *s, const hd_rf_known *known, hd_rf_livin
     for (uint32_t f = 0; f < identity->frames.count; f++)
         identity->frames.items[f].history_count = 0;
     for (uint32_t r = 0; r < known->resting.count; bottom = known->resting.items[r++].top)
-        take_up(s, known->resting.items[r].number, living, bottom, known->resting.items[r].top, meters, &known->resting.items[r].classes);
+        take_up(s, known->resting.items[r].number, living, bottom, known->resting.items[r].top, meters,
+                &known->resting.items[r].classes);
     take_up(s, known->state, living, bottom, known->frames.count, meters, &known->classes);
 }

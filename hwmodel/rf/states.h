@@ -1,15 +1,18 @@
-/* What all models of a feeder know of a warp, written down as words that have a number, and taken up again: see carry.h.
+/* What all models of a feeder know of a warp, written down as words that have a number, and taken up again: see
+ * memo.h.
  *
- * A state is what is known of the frame on top, and of those below it that something in motion still belongs to: what callers left in a window, a
- * cache, a collector. All others rest, in parts, each with a number of its own: what models know of them waits for the return, and nothing that runs
- * meanwhile depends on it. So a function that is called from many places, at any depth, is in the same states. HD_RF_CARRIED_FRAMES that do not
- * rest, and HD_RF_FRAMES in all, at most.
+ * A state is what is known of the frame on top, and of those below it that something in motion still belongs to: what
+ * callers left in a window, a cache, a collector. All others rest, in parts, each with a number of its own: what models
+ * know of them waits for the return, and nothing that runs meanwhile depends on it. So a function that is called from
+ * many places, at any depth, is in the same states. HD_SNAPSHOT_FRAMES that do not rest, and HD_RF_FRAMES in all, at
+ * most.
  *
- * The words of both are how many classes of lanes (lanes.h) there are, the function of each frame, which registers were written in which classes, and
- * of each model how many words it has, and these. A warp in a state has its own lanes in these classes, and its own lengths (hd_rf_meter): of
- * lengths, only whether they are 0 is part of the state.
+ * The words of both are how many classes of lanes (lanes.h) there are, the function of each frame, which registers were
+ * written in which classes, and of each model how many words it has, and these. A warp in a state has its own lanes in
+ * these classes, and its own lengths (hd_run_length): of lengths, only whether they are 0 is part of the state.
  *
- * O(what the models hold of the warp); of the frames that rest, only where they are taken up. Memory: the states; the owner bounds them.
+ * O(what the models hold of the warp); of the frames that rest, only where they are taken up. Memory: the states; the
+ * owner bounds them.
  */
 #ifndef HD_HWMODEL_RF_STATES_H
 #define HD_HWMODEL_RF_STATES_H
@@ -19,7 +22,7 @@
 
 enum { HD_RF_FRAMES = 64 };
 
-typedef struct hd_rf_call { /* a frame of a warp */
+typedef struct hd_rf_call {   /* a frame of a warp */
     uint32_t frame, function; /* its serial */
 } hd_rf_call;
 
@@ -29,9 +32,9 @@ typedef struct hd_rf_resting { /* frames of a warp, from those of the part below
     hd_rf_classes classes;
 } hd_rf_resting;
 
-typedef struct hd_rf_known { /* of a warp */
-    uint32_t state;        /* HD_NONE: it is not known; then nothing rests */
-    hd_rf_classes classes; /* of the state */
+typedef struct hd_rf_known {     /* of a warp */
+    uint32_t state;              /* HD_NONE: it is not known; then nothing rests */
+    hd_rf_classes classes;       /* of the state */
     HD_ARRAY(hd_rf_call) frames; /* from the kernel's on */
     HD_ARRAY(hd_rf_resting) resting;
 } hd_rf_known;
@@ -39,11 +42,20 @@ typedef struct hd_rf_known { /* of a warp */
 void hd_rf_known_free(hd_rf_known *k);
 
 /* Frames, and registers below the others, that rest. */
-static inline uint32_t hd_rf_resting_frames(const hd_rf_known *k) { return k->resting.count ? hd_array_last(&k->resting).top : 0; }
-static inline uint32_t hd_rf_resting_registers(const hd_rf_known *k) { return k->resting.count ? hd_array_last(&k->resting).registers : 0; }
+static inline uint32_t hd_rf_resting_frames(const hd_rf_known *k)
+{
+    return k->resting.count ? hd_array_last(&k->resting).top : 0;
+}
+static inline uint32_t hd_rf_resting_registers(const hd_rf_known *k)
+{
+    return k->resting.count ? hd_array_last(&k->resting).registers : 0;
+}
 
 /* Is it the frame on top? Which one is it; as many as there are: none. */
-static inline bool hd_rf_known_tops(const hd_rf_known *k, uint32_t frame) { return k->frames.count && hd_array_last(&k->frames).frame == frame; }
+static inline bool hd_rf_known_tops(const hd_rf_known *k, uint32_t frame)
+{
+    return k->frames.count && hd_array_last(&k->frames).frame == frame;
+}
 uint32_t hd_rf_known_depth(const hd_rf_known *k, uint32_t frame);
 /* As the feeder does: a frame begins with its first instruction, and ends when one below goes on. */
 void hd_rf_known_follow_slow(hd_rf_known *k, const hd_rf_passage *passage);
@@ -60,11 +72,12 @@ typedef struct hd_rf_states {
     uint64_t carried;           /* words so far, either way */
 } hd_rf_states;
 
-/* The state of a warp between two instructions, whose frames are known; more of them than before may rest then. false: it cannot be written down, or
- * is a new one, and not to be added. meters: HD_RF_METERS for each model, of the warp. */
-bool hd_rf_states_write(hd_rf_states *s, hd_rf_living *living, hd_rf_known *known, hd_rf_meter *meters, bool add);
+/* The state of a warp between two instructions, whose frames are known; more of them than before may rest then. false:
+ * it cannot be written down, or is a new one, and not to be added. meters: HD_RUN_LENGTHS for each model, of the
+ * warp. */
+bool hd_rf_states_write(hd_rf_states *s, hd_rf_living *living, hd_rf_known *known, hd_run_length *meters, bool add);
 /* The models know the warp as it was written down. */
-void hd_rf_states_take_up(hd_rf_states *s, const hd_rf_known *known, hd_rf_living *living, hd_rf_meter *meters);
+void hd_rf_states_take_up(hd_rf_states *s, const hd_rf_known *known, hd_rf_living *living, hd_run_length *meters);
 void hd_rf_states_free(hd_rf_states *s);
 
 #endif

@@ -51,7 +51,8 @@ void hd_rf_cta_record(hd_rf_cta *cta, const hd_rf_passage *p)
     if (index >= cta->warp_count || (p->kind != HD_EVENT_ISSUE && p->kind != HD_EVENT_RETURN))
         return;
     hd_rf_stream *s = &cta->warps[index];
-    hd_array_push(&s->records, (hd_rf_record){keep(cta, p->stretch), p->frame, s->behind_barrier ? others_at(cta, s) : 0});
+    hd_array_push(&s->records,
+                  (hd_rf_record){keep(cta, p->stretch), p->frame, s->behind_barrier ? others_at(cta, s) : 0});
     cta->bytes += sizeof *s->records.items;
     s->behind_barrier = p->stretch && p->stretch->barrier;
     s->barriers += s->behind_barrier;

@@ -1,8 +1,9 @@
 /* What the warps of a CTA did, kept to be walked again in another order of the warps.
  *
- * A record is a stretch of instructions (stretch.h), or a RETURN event. Instructions that make the CTA's warps wait for each other
- * (HD_BEHAVE_BARRIER) keep their order: the record behind such a one names the warps that it waits for, those that had issued as many of them when
- * the warp went on. That leaves out what named barriers of a part of the warps would allow more, never what they forbid, and so can never lock up.
+ * A record is a stretch of instructions (stretch.h), or a RETURN event. Instructions that make the CTA's warps wait for
+ * each other (HD_BEHAVE_BARRIER) keep their order: the record behind such a one names the warps that it waits for,
+ * those that had issued as many of them when the warp went on. That leaves out what named barriers of a part of the
+ * warps would allow more, never what they forbid, and so can never lock up.
  */
 #ifndef HD_HWMODEL_RF_STREAMS_H
 #define HD_HWMODEL_RF_STREAMS_H
@@ -25,8 +26,8 @@ typedef struct hd_rf_stream { /* of one warp */
 
 typedef struct hd_rf_cta {
     uint32_t cta, warp_count, readers; /* readers: on several threads */
-    uint64_t bytes; /* of its streams */
-    HD_ARRAY(hd_rf_stretch *) own; /* copies of stretches without a number */
+    uint64_t bytes;                    /* of its streams */
+    HD_ARRAY(hd_rf_stretch *) own;     /* copies of stretches without a number */
     hd_rf_stream warps[HD_RF_CTA_WARPS];
 } hd_rf_cta;
 

@@ -4,7 +4,9 @@
 #include "base/sequences.h"
 
 enum {
-    HEAD = 3, PART = sizeof(hd_stretch_part) / sizeof(uint32_t), /* words before the parts, and of each of these: see key_of */
+    /* words before the parts, and of each of these: see key_of */
+    HEAD = 3,
+    PART = sizeof(hd_stretch_part) / sizeof(uint32_t),
     TOLD = 1, /* in the second of them: widths follow */
 };
 
@@ -16,9 +18,9 @@ typedef struct text {
 } text;
 
 typedef struct seen { /* of a text: what changes, while other threads read the text */
-    text *text;      /* NULL: no stretch has it */
-    kept *latest;    /* that ended */
-    uint32_t follow; /* of the stretch that ended behind one that has it, the last time; HD_NONE */
+    text *text;       /* NULL: no stretch has it */
+    kept *latest;     /* that ended */
+    uint32_t follow;  /* of the stretch that ended behind one that has it, the last time; HD_NONE */
 } seen;
 
 struct kept {
@@ -31,12 +33,12 @@ struct hd_rf_stretches {
     const hd_rf_module *code;
     hd_arena arena;
     HD_ARRAY(kept *) all;
-    hd_rf_loose loose;      /* not handed over yet */
-    hd_index numbers;       /* by text and masks */
+    hd_rf_loose loose; /* not handed over yet */
+    hd_index numbers;  /* by text and masks */
     hd_sequences text_numbers;
-    HD_ARRAY(seen) texts;   /* by number */
-    uint32_t latest;        /* of the stretch that ended; HD_NONE */
-    hd_stretch open;        /* of single events; without a part: none */
+    HD_ARRAY(seen) texts; /* by number */
+    uint32_t latest;      /* of the stretch that ended; HD_NONE */
+    hd_stretch open;      /* of single events; without a part: none */
     hd_u32_array key;
 };
 
@@ -77,7 +79,7 @@ void hd_rf_stretches_free(hd_rf_stretches *s)
     free(s);
 }
 
-/* ---- single events --------------------------------------------------------------------------------------------------- */
+/* ---- single events ----------------------------------------------------------------------------------------------- */
 
 static bool is_straight(const hd_stretch *o, const hd_event *e)
 {
@@ -115,7 +117,7 @@ bool hd_rf_stretches_end(hd_rf_stretches *s, hd_rf_passage *passage)
     return true;
 }
 
-/* ---- texts --------------------------------------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
 
 static uint32_t flags_of(const hd_stretch *o)
 {
@@ -155,7 +157,8 @@ static void key_of(hd_rf_stretches *s, const hd_stretch *o)
 
 static bool has_room(const hd_rf_stretches *s, size_t bytes)
 {
-    return s->all.count < HD_RF_STRETCHES && s->arena.reserved_bytes + hd_sequences_bytes(&s->text_numbers) + bytes <= HD_RF_STRETCH_BYTES;
+    return s->all.count < HD_RF_STRETCHES &&
+           s->arena.reserved_bytes + hd_sequences_bytes(&s->text_numbers) + bytes <= HD_RF_STRETCH_BYTES;
 }
 
 static void point_into_key(hd_rf_stretch *stretch, const uint32_t *key)
@@ -170,8 +173,13 @@ static void point_into_key(hd_rf_stretch *stretch, const uint32_t *key)
 static hd_rf_stretch facts_of(const hd_rf_stretches *s, const hd_stretch *o, const uint32_t *key)
 {
     const hd_rf_code *code = s->code->functions[o->function];
-    hd_rf_stretch stretch = {.number = HD_NONE, .text = HD_NONE, .shape = HD_NONE, .function = o->function, .count = o->count,
-                             .part_count = o->part_count, .barrier = o->barrier};
+    hd_rf_stretch stretch = {.number = HD_NONE,
+                             .text = HD_NONE,
+                             .shape = HD_NONE,
+                             .function = o->function,
+                             .count = o->count,
+                             .part_count = o->part_count,
+                             .barrier = o->barrier};
     for (uint32_t i = 0; i < o->count; i++) {
         const hd_stretch_part *part = hd_stretch_part_at(o->parts, o->part_count, i);
         uint32_t instruction = part->first + (i - part->at);
@@ -188,7 +196,8 @@ static uint32_t shape_of(hd_rf_stretches *s, const hd_stretch *o)
 {
     s->key.items[1] &= ~(uint32_t)TOLD;
     s->key.items[2] = 0;
-    return hd_sequences_number(&s->text_numbers, s->key.items, HEAD + o->part_count * PART + words_of(o->count), 2 * HD_RF_STRETCHES);
+    return hd_sequences_number(&s->text_numbers, s->key.items, HEAD + o->part_count * PART + words_of(o->count),
+                               2 * HD_RF_STRETCHES);
 }
 
 /* Its key is s->key. */
@@ -219,7 +228,7 @@ static uint32_t find_text(hd_rf_stretches *s, const hd_stretch *o)
     return number;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 static bool has_masks(const kept *k, const hd_stretch *o)
 {
@@ -242,7 +251,8 @@ static uint64_t hash_of(const text *t, const hd_stretch *o)
 /* NULL: not known yet. */
 static kept *find_known(const hd_rf_stretches *s, const text *t, const hd_stretch *o, uint64_t hash)
 {
-    for (uint32_t at = hd_index_first(&s->numbers, hash); at != HD_INDEX_END; at = hd_index_next(&s->numbers, hash, at)) {
+    for (uint32_t at = hd_index_first(&s->numbers, hash); at != HD_INDEX_END;
+         at = hd_index_next(&s->numbers, hash, at)) {
         kept *k = s->all.items[s->numbers.slots[at].number];
         if (k->stretch.text == t->stretch.text && has_masks(k, o))
             return k;
@@ -308,18 +318,29 @@ static kept *find_kept(hd_rf_stretches *s, const hd_stretch *o)
 hd_rf_passage hd_rf_stretches_find(hd_rf_stretches *s, const hd_stretch *o)
 {
     const kept *k = find_kept(s, o);
-    return (hd_rf_passage){.kind = HD_EVENT_ISSUE, .end = (uint8_t)o->count, .cta = o->cta, .warp = o->warp, .frame = o->frame,
-                           .function = o->function, .stretch = &k->stretch};
+    return (hd_rf_passage){.kind = HD_EVENT_ISSUE,
+                           .end = (uint8_t)o->count,
+                           .cta = o->cta,
+                           .warp = o->warp,
+                           .frame = o->frame,
+                           .function = o->function,
+                           .stretch = &k->stretch};
 }
 
-/* ---- what is in one ------------------------------------------------------------------------------------------------------ */
+/* ---- what is in one ---------------------------------------------------------------------------------------------- */
 
 hd_event hd_rf_passage_event(const hd_rf_passage *p, uint32_t i)
 {
     const hd_rf_stretch *s = p->stretch;
     const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, i);
-    return (hd_event){.kind = HD_EVENT_ISSUE, .cta = p->cta, .warp = p->warp, .frame = p->frame, .function = s->function,
-                      .instruction = part->first + (i - part->at), .active = hd_rf_stretch_mask(s, part->active), .effective = hd_rf_stretch_mask(s, s->effective[i])};
+    return (hd_event){.kind = HD_EVENT_ISSUE,
+                      .cta = p->cta,
+                      .warp = p->warp,
+                      .frame = p->frame,
+                      .function = s->function,
+                      .instruction = part->first + (i - part->at),
+                      .active = hd_rf_stretch_mask(s, part->active),
+                      .effective = hd_rf_stretch_mask(s, s->effective[i])};
 }
 
 const hd_width *hd_rf_stretch_widths(const hd_rf_stretch *s, const hd_rf_module *code, uint32_t i)

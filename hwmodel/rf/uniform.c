@@ -6,7 +6,8 @@ struct hd_rf_uniform {
     hd_arena arena;
     bool any;            /* is expected */
     hd_bitset *expected; /* by function, by instruction; words NULL where nothing is */
-    HD_ARRAY(hd_rf_branch) branches; /* by warp of the launch: the last that is called uniform; no lanes: none, or it was looked at */
+    /* by warp of the launch: the last that is called uniform; no lanes: none, or it was looked at */
+    HD_ARRAY(hd_rf_branch) branches;
 };
 
 hd_rf_uniform *hd_rf_uniform_new(const hd_rf_module *code)
@@ -76,11 +77,13 @@ const hd_rf_branch *hd_rf_uniform_split_in(hd_rf_uniform *u, const hd_stretch *s
     for (uint32_t k = 0; k < s->part_count; k++) {
         const hd_stretch_part *p = &s->parts[k];
         uint32_t end = k + 1 < s->part_count ? p[1].at : s->count;
-        const hd_rf_branch *b = hd_rf_uniform_split(u, &(hd_event){.warp = s->warp, .frame = s->frame, .active = s->masks[p->active]});
+        const hd_rf_branch *b =
+            hd_rf_uniform_split(u, &(hd_event){.warp = s->warp, .frame = s->frame, .active = s->masks[p->active]});
         *part = k;
         if (b)
             return b;
-        hd_rf_uniform_note(u, s->warp, (hd_rf_branch){s->masks[p->active], p->first + (end - p->at) - 1, s->function, s->frame});
+        hd_rf_uniform_note(u, s->warp,
+                           (hd_rf_branch){s->masks[p->active], p->first + (end - p->at) - 1, s->function, s->frame});
     }
     return NULL;
 }

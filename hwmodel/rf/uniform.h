@@ -1,5 +1,6 @@
-/* Branches that a pass took for uniform: each must send all lanes of its warp the same way. The next instruction of the warp's frame has all of
- * them, then, or none. O(1) an instruction that is looked at; 16 bytes a warp of the launch where anything is expected. */
+/* Branches that a pass took for uniform: each must send all lanes of its warp the same way. The next instruction of the
+ * warp's frame has all of them, then, or none. O(1) an instruction that is looked at; 16 bytes a warp of the launch
+ * where anything is expected. */
 #ifndef HD_HWMODEL_RF_UNIFORM_H
 #define HD_HWMODEL_RF_UNIFORM_H
 
@@ -22,7 +23,8 @@ void hd_rf_uniform_start(hd_rf_uniform *u, uint32_t warp);
 void hd_rf_uniform_note(hd_rf_uniform *u, uint32_t warp, hd_rf_branch last);
 /* An ISSUE event. The branch before it that has split the warp, until it is noted again; NULL: none. */
 const hd_rf_branch *hd_rf_uniform_split(hd_rf_uniform *u, const hd_event *event);
-/* The same for all events of a stretch, which are noted: within a part, all lanes go the same way. *part: where it was found. */
+/* The same for all events of a stretch, which are noted: within a part, all lanes go the same way. *part: where it was
+ * found. */
 const hd_rf_branch *hd_rf_uniform_split_in(hd_rf_uniform *u, const hd_stretch *stretch, uint32_t *part);
 
 #endif

@@ -24,6 +24,8 @@
 #ifndef HEDDLE_HEDDLE_H
 #define HEDDLE_HEDDLE_H
 
+#include "heddle/replay_result.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,7 +45,7 @@ typedef enum hd_outcome {
     HD_OUTCOME_UNDECIDED = 6, /* an instruction that the model does not run */
 } hd_outcome;
 
-/* ---- contexts ---- */
+/* ---- contexts ---------------------------------------------------------------------------------------------------- */
 
 typedef struct hd_context hd_context;
 
@@ -65,7 +67,7 @@ void hd_context_set_drop_stale(hd_context *context, bool drop_stale);
  * an error by default. */
 bool hd_context_set_warning(hd_context *context, const char *what);
 
-/* ---- messages ---- */
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 typedef enum hd_message_severity { HD_MESSAGE_NOTE, HD_MESSAGE_WARNING, HD_MESSAGE_ERROR } hd_message_severity;
 
@@ -88,7 +90,7 @@ hd_message hd_context_message(const hd_context *context, size_t index);
 /* How many errors the last job reported: 0 where it ended with HD_OUTCOME_DONE. */
 size_t hd_context_error_count(const hd_context *context);
 
-/* ---- inputs and outputs ---- */
+/* ---- inputs and outputs ------------------------------------------------------------------------------------------ */
 
 /* A PTX module: a text in memory, or a file. */
 typedef struct hd_input {
@@ -106,7 +108,7 @@ typedef struct hd_text {
 /* Frees what a job made, and empties it. */
 void hd_text_free(hd_text *text);
 
-/* ---- jobs ---- */
+/* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
 typedef struct hd_rewrite_settings {
     const char *passes; /* as the program's -p takes them: "bow(iw=3)"; NULL: none, and the output is the input */
@@ -115,8 +117,9 @@ typedef struct hd_rewrite_settings {
     bool extended;      /* annotations in the extended spelling */
     bool canonical;     /* everything anew instead of copied from the input's text */
     bool no_section;    /* comments only */
-    const char *gpu;    /* whose limits passes count with: a name ("sm_80") or a file; NULL: that of the module's target */
-    uint32_t block;     /* threads of a CTA, for the same; 0: what the kernel asks for, else 256 */
+    /* whose limits passes count with: a name ("sm_80") or a file; NULL: that of the module's target */
+    const char *gpu;
+    uint32_t block; /* threads of a CTA, for the same; 0: what the kernel asks for, else 256 */
 } hd_rewrite_settings;
 
 /* Runs passes over a module and writes it again, as heddle-rewrite(1) says. `settings` may be NULL. Where the outcome
@@ -134,38 +137,45 @@ hd_outcome hd_context_check(hd_context *context, const hd_input *input, const ch
 typedef enum hd_report_format { HD_FORMAT_JSON, HD_FORMAT_TEXT, HD_FORMAT_HTML, HD_FORMAT_SARIF } hd_report_format;
 
 typedef struct hd_report_settings {
-    const char *gpu;        /* a name ("sm_80") or a file; NULL: that of the module's target */
-    const char *kernel;     /* only functions whose name matches this glob (none: REJECTED); NULL: all */
-    const char *require;    /* gates: "registers<=96,occupancy>=50%"; NULL: none */
-    const char *ptxas;      /* path of ptxas, "": look for it; NULL: it is not asked */
-    uint32_t block;         /* threads of a CTA; 0: what the kernel asks for, else 256 */
-    uint32_t shared_bytes;  /* dynamic shared memory of a CTA */
-    bool shared_known;      /* launches give so much; else it is not known: occupancy is an upper bound where it counts */
+    const char *gpu;       /* a name ("sm_80") or a file; NULL: that of the module's target */
+    const char *kernel;    /* only functions whose name matches this glob (none: REJECTED); NULL: all */
+    const char *require;   /* gates: "registers<=96,occupancy>=50%"; NULL: none */
+    const char *ptxas;     /* path of ptxas, "": look for it; NULL: it is not asked */
+    uint32_t block;        /* threads of a CTA; 0: what the kernel asks for, else 256 */
+    uint32_t shared_bytes; /* dynamic shared memory of a CTA */
+    /* launches give so much; else it is not known: occupancy is an upper bound where it counts */
+    bool shared_known;
     uint32_t max_registers; /* of a thread; 0: no limit */
     uint32_t threads;       /* 0: one for each processor; the report does not depend on it */
     hd_report_format format;
-    bool listing;           /* each instruction as well; JSON and text */
-    bool no_clean;          /* the PTX as it is written */
+    bool listing;  /* each instruction as well; JSON and text */
+    bool no_clean; /* the PTX as it is written */
     bool no_demangle;
 } hd_report_settings;
 
-/* Says what each kernel of a module needs, as heddle-report(1) does. `settings` may be NULL. Where the outcome is
- * not DONE, *report is empty; but where only gates are not met (REJECTED), it is there. HTML comes without source texts. */
+/* Says what each kernel of a module needs, as heddle-report(1) does. `settings` may be NULL. Where the outcome is not
+ * DONE, *report is empty; but where only gates are not met (REJECTED), it is there. HTML comes without source texts. */
 hd_outcome hd_context_report(hd_context *context, const hd_input *input, const hd_report_settings *settings,
                              hd_text *report);
 
 typedef struct hd_replay_settings {
     const char *gpu;        /* a name or a file; NULL: the default */
     const char *techniques; /* separated by commas; NULL: all */
+    bool all_models;        /* of a technique, not its standard configurations alone */
     uint32_t threads;       /* 0: one for each processor; the report does not depend on it */
     bool text;              /* the report as a table instead of JSON */
+    bool counters;          /* the table with what each model counted */
     bool keep_virtual;      /* replay PTX's own registers, instead of cleaning up and allocating first */
     uint32_t max_registers; /* allocate at most so many; 0: no limit but .maxnreg */
 } hd_replay_settings;
 
-/* Runs launch files in the hardware model, as heddle-replay(1) says. `settings` may be NULL. The report is there
- * whatever the outcome, except where a setting is wrong; it holds what ran. The outcome is that of the first file that
- * was not DONE. */
+/* Runs launch files in the hardware model, as heddle-replay(1) says, and gives the results as data, in *report,
+ * whatever the outcome; NULL where a setting is wrong. They belong to the context, until its next job. */
+hd_outcome hd_context_replay_results(hd_context *context, const char *const *launch_files, size_t count,
+                                     const hd_replay_settings *settings, const hd_replay_report **report);
+
+/* The same as a text: JSON, or a table. `settings` may be NULL. The report is there whatever the outcome, except where
+ * a setting is wrong; it holds what ran. The outcome is that of the first file that was not DONE. */
 hd_outcome hd_context_replay(hd_context *context, const char *const *launch_files, size_t count,
                              const hd_replay_settings *settings, hd_text *report);
 

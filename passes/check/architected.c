@@ -1,20 +1,24 @@
-/* Verifies the numbers of an allocated function (ir/architected.h): it has the registers and predicates that it names, and holds during calls
- * those whose values are read behind one. A register that no write reaches has no value to hold. Larger numbers cost residency, and are sound.
- * The bytes of spilled registers are not looked at.
+/* Verifies the numbers of an allocated function (ir/architected.h): it has the registers and predicates that it names,
+ * and holds during calls those whose values are read after one. A register that no write reaches has no value to hold.
+ * Larger numbers cost residency, and are sound. The bytes of spilled registers are not looked at.
  *
- * Lanes that wait elsewhere, or make no call under its guard, need nothing held: a callee writes its registers in its own lanes alone.
+ * Lanes that wait elsewhere, or make no call under its guard, need nothing held: a callee writes its registers in its
+ * own lanes alone.
  *
- * Complexity: linear in operands; where there are calls, that of facts.h, calls times registers, and registers times edges.
+ * Complexity: linear in operands; where there are calls, that of facts.h, calls times registers, and registers times
+ * edges.
  */
 #include "passes/check/check.h"
 
 #include "ir/architected.h"
 #include "passes/check/facts.h"
 
-static bool refute(hd_function *f, hd_diagnostics *diagnostics, uint32_t instruction, const char *what, uint32_t says, uint32_t needs)
+static bool refute(hd_function *f, hd_diagnostics *diagnostics, uint32_t instruction, const char *what, uint32_t says,
+                   uint32_t needs)
 {
     hd_span span = instruction == HD_NONE ? f->header_span : f->instructions.items[instruction].span;
-    hd_report(diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, span, "architected: %s: it says %u, and %u are needed", what, says, needs);
+    hd_report(diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, span,
+              "architected: %s: it says %u, and %u are needed", what, says, needs);
     return false;
 }
 
@@ -54,7 +58,8 @@ static bool overwrites(const hd_facts *facts, uint32_t word, uint32_t call)
 {
     const hd_function *f = facts->function;
     HD_INSN_REGISTERS (f, &f->instructions.items[call], o)
-        if (o->flags & HD_OPERAND_DEF && !hd_operand_selector(f, o) && word >= facts->storage.first[o->value] && word < facts->storage.end[o->value])
+        if (o->flags & HD_OPERAND_DEF && !hd_operand_selector(f, o) && word >= facts->storage.first[o->value] &&
+            word < facts->storage.end[o->value])
             return true;
     return false;
 }
@@ -69,7 +74,7 @@ static bool leads_in(const hd_facts *facts, uint32_t word)
     return leads;
 }
 
-static void reach_behind(call_check *c, hd_bitset into, uint32_t block)
+static void reach_after(call_check *c, hd_bitset into, uint32_t block)
 {
     const hd_cfg *cfg = c->facts.cfg;
     for (uint32_t e = 0; e < cfg->blocks[block].succ_count; e++) {
@@ -92,9 +97,9 @@ static void find_written(call_check *c, uint32_t word)
     }
     for (uint32_t a = words->access_first[word]; a < words->access_first[word + 1]; a++)
         if (words->accesses[a].kinds & (HD_ACCESS_KILL | HD_ACCESS_WEAK))
-            reach_behind(c, into, c->facts.cfg->block_of[words->accesses[a].ordinal]);
+            reach_after(c, into, c->facts.cfg->block_of[words->accesses[a].ordinal]);
     while (c->stack.count)
-        reach_behind(c, into, hd_array_pop(&c->stack));
+        reach_after(c, into, hd_array_pop(&c->stack));
 }
 
 /* May the register have a value when the call is made? */
@@ -117,7 +122,8 @@ static bool has_value(call_check *c, uint32_t word, uint32_t call)
 static uint32_t held_during(call_check *c, uint32_t call, uint32_t registers)
 {
     for (uint32_t word = registers; word-- > 0;)
-        if (hd_lives_live_behind(&c->facts.words, word, call) && !overwrites(&c->facts, word, call) && has_value(c, word, call))
+        if (hd_lives_live_after(&c->facts.words, word, call) && !overwrites(&c->facts, word, call) &&
+            has_value(c, word, call))
             return word + 1;
     return 0;
 }
@@ -133,7 +139,8 @@ static bool check_calls(hd_function *f, const hd_architected *says, hd_diagnosti
             hd_facts_build(&c.facts, f);
             c.written = HD_ARENA_ARRAY(&c.facts.arena, hd_bitset, c.facts.words.count);
         }
-        uint32_t needs = held_during(&c, i, says->registers < c.facts.words.count ? says->registers : c.facts.words.count);
+        uint32_t needs =
+            held_during(&c, i, says->registers < c.facts.words.count ? says->registers : c.facts.words.count);
         if (needs > says->held)
             good = refute(f, diagnostics, i, "registers held during calls", says->held, needs);
     }

@@ -2,14 +2,14 @@
  *
  * From each definition tagged boc, all paths are followed with the number of issued instructions since the last access,
  * until the value is overwritten or dead. Refuted where the value is read when its entry has left the window; where it
- * is live across an edge behind which the warp may run other code first, across a call, a barrier, a yield or a return;
- * where a guarded write meets it alive; and where the definition itself is guarded, partial, or of a register that other functions name. A
- * register that returns a result is live where the function ends, as its last value alone.
- * The tag rf is always sound, and both is where no asynchronous instruction meets it (bow_flight.h). What is followed is the place, a word of the
- * register file (ir/storage.h):
- * each word of the destination, whatever names read it; identities are not issued.
+ * is live across an edge after which the warp may run other code first, across a call, a barrier, a yield or a return;
+ * where a guarded write meets it alive; and where the definition itself is guarded, partial, or of a register that
+ * other functions name. A register that returns a result is live where the function ends, as its last value alone. The
+ * tag rf is always sound, and both is where no asynchronous instruction meets it (bow_flight.h). What is followed is
+ * the place, a word of the register file (ir/storage.h): each word of the destination, whatever names read it;
+ * identities are not issued.
  *
- * Complexity: each path is followed for at most the window's length behind the value's last access.
+ * Complexity: each path is followed for at most the window's length after the value's last access.
  */
 #include "passes/check/bow_flight.h"
 #include "passes/check/check.h"
@@ -41,8 +41,9 @@ static bool refute(bow_check *c, uint32_t at, const char *why)
     const hd_function *f = c->function;
     char name[128];
     hd_register_spell(f, c->reg, name, sizeof name);
-    hd_diagnostic *d = hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->instructions.items[c->definition].span,
-                                 "'%s' goes%s to a bypass window of %u instructions, but %s", name, c->only ? " only" : "", c->iw, why);
+    hd_diagnostic *d = hd_report(
+        c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->instructions.items[c->definition].span,
+        "'%s' goes%s to a bypass window of %u instructions, but %s", name, c->only ? " only" : "", c->iw, why);
     if (at != c->definition)
         hd_note_add(c->diagnostics, d, f->module->source, f->instructions.items[at].span, "here");
     return false;
@@ -63,7 +64,7 @@ static bool go_on(bow_check *c, uint32_t ordinal, uint32_t gap)
     const hd_cfg *cfg = c->facts.cfg;
     const hd_block *block = &cfg->blocks[cfg->block_of[ordinal]];
     if (gap >= c->iw)
-        return !hd_lives_live_behind(&c->facts.words, c->word, ordinal) ||
+        return !hd_lives_live_after(&c->facts.words, c->word, ordinal) ||
                refute(c, ordinal, "it is live when it has been in there that long without an access");
     if (ordinal + 1 < block->end) {
         go(c, ordinal + 1, gap);
@@ -85,7 +86,8 @@ static bool go_on(bow_check *c, uint32_t ordinal, uint32_t gap)
 static bool cuts(const bow_check *c, const hd_instruction *insn)
 {
     return insn->flags & HD_INSN_OPAQUE ||
-           hd_insn_form(c->function, insn)->behaviour & (HD_BEHAVE_CALL | HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD | HD_BEHAVE_RETURN);
+           hd_insn_form(c->function, insn)->behaviour &
+               (HD_BEHAVE_CALL | HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD | HD_BEHAVE_RETURN);
 }
 
 static bool pass_instruction(bow_check *c, spot at)
@@ -103,11 +105,12 @@ static bool pass_instruction(bow_check *c, spot at)
     if (kinds & HD_ACCESS_KILL) /* read before that in time, as `gap` is below the window: go_on() sees to it */
         return true;
     bool checked = kinds & HD_ACCESS_WEAK || meets || cuts(c, insn);
-    if (checked && !hd_lives_live_behind(&c->facts.words, c->word, at.ordinal))
+    if (checked && !hd_lives_live_after(&c->facts.words, c->word, at.ordinal))
         return true;
     if (checked)
-        return refute(c, at.ordinal, kinds & HD_ACCESS_WEAK ? "it is written again, not in all lanes, while it is live"
-                                                            : "it is live across a call, barrier, yield or return");
+        return refute(c, at.ordinal,
+                      kinds & HD_ACCESS_WEAK ? "it is written again, not in all lanes, while it is live"
+                                             : "it is live across a call, barrier, yield or return");
     return go_on(c, at.ordinal, kinds ? 1 : at.gap + 1);
 }
 
@@ -145,7 +148,8 @@ static bool check_tag(bow_check *c, const hd_annotation *tag)
     const hd_instruction *insn = &f->instructions.items[tag->instruction];
     uint32_t operand = hd_insn_destination_slot(f, insn, tag->slot);
     if (operand == HD_NONE || tag->value > TAG_BOC || hd_storage_skips(&c->facts.storage, tag->instruction)) {
-        hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, insn->span, "this bow tag has no destination, or no meaning");
+        hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, insn->span,
+                  "this bow tag has no destination, or no meaning");
         return false;
     }
     if (tag->value == TAG_RF || !c->facts.cfg->blocks[c->facts.cfg->block_of[tag->instruction]].reachable)

@@ -64,7 +64,8 @@ static uint32_t search(window_search *s, uint32_t definition)
         if (takes(s, at.ordinal))
             return at.ordinal;
         uint32_t a = hd_lives_access_from(words, s->word, at.ordinal);
-        bool accessed = a < words->access_first[s->word + 1] && words->accesses[a].ordinal == at.ordinal; /* not in flight, so it is named */
+        /* not in flight, so it is named */
+        bool accessed = a < words->access_first[s->word + 1] && words->accesses[a].ordinal == at.ordinal;
         if (!accessed || !(words->accesses[a].kinds & HD_ACCESS_KILL)) /* what kills it has a tag of its own */
             go_on(s, at.ordinal, accessed ? 1 : at.gap + 1);
     }

@@ -1,7 +1,8 @@
-/* Static verification of annotations: `heddle check`. A checker takes what a kernel's annotations claim and refutes it, or lets it stand.
+/* Static verification of annotations: `heddle check`. A checker takes what a kernel's annotations claim and refutes it,
+ * or lets it stand.
  *
- * It shares nothing with the passes that write annotations: no code, no analysis. It trusts ir/ only: operand roles, the CFG and the
- * reconvergence table. Whatever else it needs it works out itself (passes/check/facts.h).
+ * It shares nothing with the passes that write annotations: no code, no analysis. It trusts ir/ only: operand roles,
+ * the CFG and the reconvergence table. Whatever else it needs it works out itself (passes/check/facts.h).
  */
 #ifndef HD_PASSES_CHECK_CHECK_H
 #define HD_PASSES_CHECK_CHECK_H
@@ -9,8 +10,8 @@
 #include "ir/annotations.h"
 #include "ir/cfg.h"
 
-/* Verifies one technique's annotations of a function with a body. Reports unsound-annotation at each instruction whose annotation it refutes;
- * true where all hold. *count is increased by the annotations looked at. */
+/* Verifies one technique's annotations of a function with a body. Reports unsound-annotation at each instruction whose
+ * annotation it refutes; true where all hold. *count is increased by the annotations looked at. */
 typedef bool hd_check_run(hd_function *function, hd_diagnostics *diagnostics, uint64_t *count);
 
 typedef struct hd_checker {

@@ -3,7 +3,7 @@
 
 #include "ir/sregs.h"
 
-/* ---- variables without a pointer ------------------------------------------------------------------------------------- */
+/* ---- variables without a pointer --------------------------------------------------------------------------------- */
 
 typedef struct mention {
     uint32_t symbol;
@@ -51,10 +51,7 @@ void hd_clashes_init(hd_clashes *c, const hd_function *function)
     hd_array_free(&all);
 }
 
-void hd_clashes_free(hd_clashes *c)
-{
-    hd_array_free(&c->variables);
-}
+void hd_clashes_free(hd_clashes *c) { hd_array_free(&c->variables); }
 
 static hd_private_variable *private_variable(hd_clashes *c, const hd_instruction *insn)
 {
@@ -68,7 +65,7 @@ static hd_private_variable *private_variable(hd_clashes *c, const hd_instruction
     return bsearch(&o[1].value, c->variables.items, c->variables.count, sizeof *c->variables.items, by_symbol);
 }
 
-/* ---- what stands before ------------------------------------------------------------------------------------------------ */
+/* ---- what precedes ----------------------------------------------------------------------------------------------- */
 
 void hd_clashes_begin_block(hd_clashes *c)
 {
@@ -98,9 +95,13 @@ static hd_clash_class class_of(uint8_t space)
 {
     switch (space) {
     case HD_SPACE_GLOBAL: return HD_CLASH_GLOBAL;
-    case HD_SPACE_SHARED: case HD_SPACE_SHARED_CTA: case HD_SPACE_SHARED_CLUSTER: return HD_CLASH_SHARED;
+    case HD_SPACE_SHARED:
+    case HD_SPACE_SHARED_CTA:
+    case HD_SPACE_SHARED_CLUSTER: return HD_CLASH_SHARED;
     case HD_SPACE_LOCAL: return HD_CLASH_LOCAL;
-    case HD_SPACE_PARAM: case HD_SPACE_PARAM_ENTRY: case HD_SPACE_PARAM_FUNC: return HD_CLASH_PARAM;
+    case HD_SPACE_PARAM:
+    case HD_SPACE_PARAM_ENTRY:
+    case HD_SPACE_PARAM_FUNC: return HD_CLASH_PARAM;
     default: return HD_CLASH_ANYWHERE;
     }
 }
@@ -116,7 +117,8 @@ static hd_clash_count *count_of(hd_clashes *c, uint32_t ordinal)
         return &c->counts[HD_CLASH_ORDERING];
     if (!(form->behaviour & HD_BEHAVE_STORE))
         return NULL;
-    return variable ? &variable->stores : &c->counts[form->opcode == HD_OP_ST ? class_of(form->space) : HD_CLASH_ANYWHERE];
+    return variable ? &variable->stores
+                    : &c->counts[form->opcode == HD_OP_ST ? class_of(form->space) : HD_CLASH_ANYWHERE];
 }
 
 void hd_clashes_step(hd_clashes *c, uint32_t ordinal)
@@ -127,7 +129,8 @@ void hd_clashes_step(hd_clashes *c, uint32_t ordinal)
 }
 
 /* Is the load one that may not pass what this counts? */
-static bool concerns(const hd_clashes *c, const hd_form *load, const hd_private_variable *variable, const hd_clash_count *of)
+static bool concerns(const hd_clashes *c, const hd_form *load, const hd_private_variable *variable,
+                     const hd_clash_count *of)
 {
     hd_clash_class class = class_of(load->space);
     if (of == &c->counts[HD_CLASH_ORDERING])
@@ -137,7 +140,8 @@ static bool concerns(const hd_clashes *c, const hd_form *load, const hd_private_
     if (of < c->counts || of >= c->counts + HD_CLASH_CLASSES)
         return variable && of == &variable->stores;
     bool anywhere = of == &c->counts[HD_CLASH_ANYWHERE];
-    return !variable && (of == &c->counts[class] || class == HD_CLASH_ANYWHERE || (anywhere && class != HD_CLASH_PARAM));
+    return !variable &&
+           (of == &c->counts[class] || class == HD_CLASH_ANYWHERE || (anywhere && class != HD_CLASH_PARAM));
 }
 
 uint32_t hd_clashes_with(hd_clashes *c, const hd_instruction *load, uint32_t *last)

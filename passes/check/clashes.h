@@ -1,8 +1,11 @@
 /* What a load may not pass, for checkers: counted while a block is walked in text order.
  *
- *   ordering   barriers, fences, atomics, calls, exchanges within the warp, volatile, ordered and unknown instructions, reads of a clock
- *   stores     that may write what is loaded: in the same space, and at generic addresses; a load at a generic address may read all but variables
- *              that nothing but accesses by name leads to. Loads of constants, parameters and read-only memory pass stores to other spaces
+ *   ordering   barriers, fences, atomics, calls, exchanges within the warp, volatile, ordered and unknown instructions,
+ *              reads of a clock
+ *   stores     that may write what is loaded: in the same space, and at generic addresses; a load at a generic address
+ *              may read all but variables
+ *              that nothing but accesses by name leads to. Loads of constants, parameters and read-only memory pass
+ *                stores to other spaces
  *
  * Constant time a step and a question, but for the search among local variables.
  */
@@ -13,7 +16,13 @@
 #include "ir/form.h"
 
 typedef enum hd_clash_class {
-    HD_CLASH_ORDERING, HD_CLASH_ANYWHERE, HD_CLASH_GLOBAL, HD_CLASH_SHARED, HD_CLASH_LOCAL, HD_CLASH_PARAM, HD_CLASH_CLASSES
+    HD_CLASH_ORDERING,
+    HD_CLASH_ANYWHERE,
+    HD_CLASH_GLOBAL,
+    HD_CLASH_SHARED,
+    HD_CLASH_LOCAL,
+    HD_CLASH_PARAM,
+    HD_CLASH_CLASSES
 } hd_clash_class;
 
 typedef struct hd_clash_count {
@@ -37,7 +46,7 @@ void hd_clashes_begin_block(hd_clashes *clashes);
 void hd_clashes_step(hd_clashes *clashes, uint32_t ordinal); /* past this instruction of the block */
 /* How many instructions so far the load may not pass; *last: the last of them, if there is one. */
 uint32_t hd_clashes_with(hd_clashes *clashes, const hd_instruction *load, uint32_t *last);
-/* Whether this instruction is one that the load may not pass, wherever it stands. */
+/* Whether this instruction is one that the load may not pass, wherever it is. */
 bool hd_clashes_at(hd_clashes *clashes, const hd_instruction *load, uint32_t ordinal);
 
 #endif

@@ -1,10 +1,10 @@
 /* Verifies the pairs of corf and the sides of corf++.
  *
- * What they say is where a value may lie; the hardware compares places and widths at run time, so that no hint makes a result wrong.
- * Refuted is what is no meaningful hint: a word that the function does not have; a word in two pairs, twice in a list, or on both sides; half
- * a pair; a word of an asynchronous instruction;
- * a pair that no instruction reads together; and an aligned word that no instruction reads together with one of the other side.
- * Instructions that no path reaches, and identities, read nothing.
+ * What they say is where a value may lie; the hardware compares places and widths at run time, so that no hint makes a
+ * result wrong. Refuted is what is no meaningful hint: a word that the function does not have; a word in two pairs,
+ * twice in a list, or on both sides; half a pair; a word of an asynchronous instruction; a pair that no instruction
+ * reads together; and an aligned word that no instruction reads together with one of the other side. Instructions that
+ * no path reaches, and identities, read nothing.
  *
  * Complexity: linear in operands and words.
  */
@@ -18,9 +18,9 @@ typedef struct corf_check {
     hd_diagnostics *diagnostics;
     hd_storage storage;
     hd_flights flights; /* of words */
-    uint32_t *mate;    /* by word: corf: 1 + the other of its pair; corf++: 1 left, 2 right; 0: none */
-    uint32_t *read_at; /* by word: 1 + the instruction that read it last */
-    bool *together;    /* by word: read together with its mate, or with one of the other side */
+    uint32_t *mate;     /* by word: corf: 1 + the other of its pair; corf++: 1 left, 2 right; 0: none */
+    uint32_t *read_at;  /* by word: 1 + the instruction that read it last */
+    bool *together;     /* by word: read together with its mate, or with one of the other side */
     hd_u32_array sources;
 } corf_check;
 
@@ -45,11 +45,12 @@ static bool refute(corf_check *c, const char *what, uint32_t word, const char *w
     const hd_function *f = c->function;
     char name[160];
     hd_storage_spell(&c->storage, word, name, sizeof name);
-    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->header_span, "%s: %s %s", what, name, why);
+    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->header_span, "%s: %s %s", what, name,
+              why);
     return false;
 }
 
-/* ---- what instructions read -------------------------------------------------------------------------------------------- */
+/* ---- what instructions read -------------------------------------------------------------------------------------- */
 
 static void read_words(corf_check *c, uint32_t ordinal, uint32_t reg)
 {
@@ -105,7 +106,7 @@ static void mark_all(corf_check *c, void (*mark)(corf_check *, uint32_t))
     }
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------------------------------- */
+/* ---- pairs ------------------------------------------------------------------------------------------------------- */
 
 /* Takes a word of a list; false (reported) where there is no such word, or it was taken before. */
 static bool take(corf_check *c, const char *what, uint32_t word, uint32_t mate)
@@ -115,7 +116,8 @@ static bool take(corf_check *c, const char *what, uint32_t word, uint32_t mate)
     if (c->mate[word])
         return refute(c, what, word, "is named twice");
     if (hd_flights_named(&c->flights, word))
-        return refute(c, what, word, "belongs to an asynchronous instruction, and may not move while that has it in flight");
+        return refute(c, what, word,
+                      "belongs to an asynchronous instruction, and may not move while that has it in flight");
     c->mate[word] = mate;
     return true;
 }
@@ -138,7 +140,8 @@ bool hd_check_corf(hd_function *function, hd_diagnostics *diagnostics, uint64_t 
     open_check(&c, function, diagnostics);
     const uint32_t *words = function->annotation_words.items + pairs->value;
     for (uint32_t i = 0; i < pairs->count; i++)
-        good = (i ^ 1) < pairs->count ? take(&c, what, words[i], words[i ^ 1] + 1) && good : refute(&c, what, words[i], "is alone");
+        good = (i ^ 1) < pairs->count ? take(&c, what, words[i], words[i ^ 1] + 1) && good
+                                      : refute(&c, what, words[i], "is alone");
     for (uint32_t i = 0; i < pairs->count && good; i++)
         good = words[i] != words[i ^ 1] || refute(&c, what, words[i], "is its own partner");
     if (good)
@@ -149,7 +152,7 @@ bool hd_check_corf(hd_function *function, hd_diagnostics *diagnostics, uint64_t 
     return good;
 }
 
-/* ---- sides ------------------------------------------------------------------------------------------------------------- */
+/* ---- sides ------------------------------------------------------------------------------------------------------- */
 
 bool hd_check_corfpp(hd_function *function, hd_diagnostics *diagnostics, uint64_t *count)
 {
@@ -167,7 +170,8 @@ bool hd_check_corfpp(hd_function *function, hd_diagnostics *diagnostics, uint64_
     if (good)
         mark_all(&c, mark_sides);
     for (uint32_t word = 0; word < c.storage.words && good; word++)
-        good = !c.mate[word] || c.together[word] || refute(&c, what, word, "is never read together with a register of the other side");
+        good = !c.mate[word] || c.together[word] ||
+               refute(&c, what, word, "is never read together with a register of the other side");
     close_check(&c);
     return good;
 }

@@ -1,12 +1,15 @@
-/* Verifies the operands in memory of demo: loads without a register, and the sources of the instruction behind them that they deliver.
+/* Verifies the operands in memory of demo: loads without a register, and the sources of the instruction after them
+ * that they deliver.
  *
- * Refuted where a load is no plain load of one register; where the instruction behind it and other such loads is not in its block, is no
- * arithmetic, has another guard, has more or fewer annotated sources than loads, or names the value otherwise than once, as a whole, in an annotated
- * source; where another of these loads names it; and where it is live behind that instruction, by its words in the register file. An annotated source
- * without a load before it is refuted too.
+ * Refuted where a load is no plain load of one register; where the instruction after it and other such loads is not in
+ * its block, is no arithmetic, has another guard, has more or fewer annotated sources than loads, or names the value
+ * otherwise than once, as a whole, in an annotated source; where another of these loads names it; and where it is live
+ * after that instruction, by its words in the register file. An annotated source without a load before it is refuted
+ * too.
  *
- * Where a load stood before it was moved is not to be seen in the text. It is taken to have stood before all of its block that it may not pass
- * (clashes.h), but for as much of that, from the block's begin, as demo_after says. So it is refuted where more stands before it.
+ * Where a load was before it was moved is not to be seen in the text. It is taken to have been before all of its
+ * block that it may not pass (clashes.h), but for as much of that, from the block's begin, as demo_after says. So it is
+ * refuted where more precedes it.
  *
  * Complexity: O(annotations * operands * log accesses), and linear in the instructions.
  */
@@ -42,7 +45,8 @@ static const char *fault_of_load(const hd_function *f, const hd_instruction *ins
     const hd_operand *o = hd_insn_operands(f, insn);
     if (insn->flags & HD_INSN_OPAQUE || form->opcode != HD_OP_LD)
         return "this is no load";
-    if (form->behaviour & ~HD_BEHAVE_LOAD || (order && order != HD_MOD_SEM_WEAK) || form->modifiers[HD_GROUP_CACHE] == HD_MOD_CACHE_CV)
+    if (form->behaviour & ~HD_BEHAVE_LOAD || (order && order != HD_MOD_SEM_WEAK) ||
+        form->modifiers[HD_GROUP_CACHE] == HD_MOD_CACHE_CV)
         return "the load is volatile or ordered";
     if (hd_insn_reads_bank(f, insn))
         return "this reads the constant bank";
@@ -55,15 +59,24 @@ static const char *fault_of_consumer(const hd_function *f, const hd_instruction 
 {
     const hd_form *form = hd_insn_form(f, insn);
     switch (hd_form_unit(form)) {
-    case HD_UNIT_INT: case HD_UNIT_SP: case HD_UNIT_DP: case HD_UNIT_SFU:
-        return form->behaviour || form->opcode == HD_OP_MOV || insn->flags & HD_INSN_OPAQUE ? "the next instruction is no arithmetic" : NULL;
-    case HD_UNIT_NONE: case HD_UNIT_LDST: case HD_UNIT_TEX: case HD_UNIT_TENSOR: case HD_UNIT_CTRL:
-        break;
+    case HD_UNIT_INT:
+    case HD_UNIT_SP:
+    case HD_UNIT_DP:
+    case HD_UNIT_SFU:
+        return form->behaviour || form->opcode == HD_OP_MOV || insn->flags & HD_INSN_OPAQUE
+                   ? "the next instruction is no arithmetic"
+                   : NULL;
+    case HD_UNIT_NONE:
+    case HD_UNIT_LDST:
+    case HD_UNIT_TEX:
+    case HD_UNIT_TENSOR:
+    case HD_UNIT_CTRL: break;
     }
     return "the next instruction is no arithmetic";
 }
 
-/* Do the sources of the instruction name a word of the register once, as the operand at `expected`? HD_NONE: not at all, in no operand. */
+/* Do the sources of the instruction name a word of the register once, as the operand at `expected`? HD_NONE: not at
+ * all, in no operand. */
 static bool named_once(const demo_check *c, const hd_instruction *insn, uint32_t reg, uint32_t expected)
 {
     const hd_function *f = c->function;
@@ -74,7 +87,8 @@ static bool named_once(const demo_check *c, const hd_instruction *insn, uint32_t
         bool counts = o->kind == HD_OPERAND_REGISTER && (o->flags & HD_OPERAND_USE || expected == HD_NONE);
         if (!counts || !hd_storage_count(&c->facts.storage, o->value))
             continue;
-        bool meets = first[o->value] < first[reg] + words && first[reg] < first[o->value] + hd_storage_count(&c->facts.storage, o->value);
+        bool meets = first[o->value] < first[reg] + words &&
+                     first[reg] < first[o->value] + hd_storage_count(&c->facts.storage, o->value);
         bool plain = o->value == reg && !(o->flags & HD_OPERAND_DEF) && hd_operand_selector(f, o) == HD_NO_NAME;
         if (insn->operand_first + i == expected ? !plain : meets)
             return false;
@@ -82,14 +96,30 @@ static bool named_once(const demo_check *c, const hd_instruction *insn, uint32_t
     return true;
 }
 
-static bool is_dead_behind(const demo_check *c, uint32_t reg, uint32_t consumer)
+static bool is_dead_after(const demo_check *c, uint32_t reg, uint32_t consumer)
 {
     const hd_lives *lives = &c->facts.words;
     HD_STORAGE_WORDS (&c->facts.storage, reg, word) {
         uint32_t a = hd_lives_access_from(lives, word, consumer);
-        bool killed = a < lives->access_first[word + 1] && lives->accesses[a].ordinal == consumer && lives->accesses[a].kinds & HD_ACCESS_KILL;
-        if (hd_bitset_has(&lives->module_wide, word) || (!killed && hd_lives_live_behind(lives, word, consumer)))
+        bool killed = a < lives->access_first[word + 1] && lives->accesses[a].ordinal == consumer &&
+                      lives->accesses[a].kinds & HD_ACCESS_KILL;
+        if (hd_bitset_has(&lives->module_wide, word) || (!killed && hd_lives_live_after(lives, word, consumer)))
             return false;
+    }
+    return true;
+}
+
+/* Does nothing but the load and its consumer access the register? Both have the same guard, so that the consumer then
+ * reads what the load has just written, in a loop, too. */
+static bool is_of_both_alone(const demo_check *c, uint32_t reg, uint32_t load, uint32_t consumer)
+{
+    const hd_lives *lives = &c->facts.words;
+    HD_STORAGE_WORDS (&c->facts.storage, reg, word) {
+        if (hd_bitset_has(&lives->module_wide, word) || hd_lives_leaves_with(lives, word))
+            return false;
+        for (uint32_t a = lives->access_first[word]; a < lives->access_first[word + 1]; a++)
+            if (lives->accesses[a].ordinal != load && lives->accesses[a].ordinal != consumer)
+                return false;
     }
     return true;
 }
@@ -101,7 +131,8 @@ typedef struct group { /* loads, and what they feed */
 static group group_of(const demo_check *c, uint32_t load)
 {
     group g = {load, load + 1};
-    uint32_t end = c->facts.cfg->blocks[c->facts.cfg->block_of[load]].end, begin = c->facts.cfg->blocks[c->facts.cfg->block_of[load]].first;
+    uint32_t end = c->facts.cfg->blocks[c->facts.cfg->block_of[load]].end,
+             begin = c->facts.cfg->blocks[c->facts.cfg->block_of[load]].first;
     while (g.first > begin && is_load(c, g.first - 1))
         g.first--;
     while (g.consumer < end && is_load(c, g.consumer))
@@ -130,14 +161,15 @@ static const char *fault_of_value(const demo_check *c, uint32_t load, group g)
     uint32_t reg = hd_insn_operands(f, &f->instructions.items[load])->value, sources;
     uint32_t operand = annotated_source(f, g.consumer, reg, &sources);
     if (sources != g.consumer - g.first)
-        return "the next instruction takes more or fewer operands from memory than loads stand before it";
+        return "the next instruction takes more or fewer operands from memory than loads precede it";
     if (operand == HD_NONE || !named_once(c, &f->instructions.items[g.consumer], reg, operand))
         return "the next instruction does not read it once, where it is annotated";
     for (uint32_t i = g.first; i < g.consumer; i++)
         if (i != load && !named_once(c, &f->instructions.items[i], reg, HD_NONE))
             return "another load of the same instruction names its register";
     bool reachable = c->facts.cfg->blocks[c->facts.cfg->block_of[load]].reachable;
-    return reachable && !is_dead_behind(c, reg, g.consumer) ? "its value is read later, too" : NULL;
+    bool ends = is_dead_after(c, reg, g.consumer) || is_of_both_alone(c, reg, load, g.consumer);
+    return reachable && !ends ? "its value is read later, too" : NULL;
 }
 
 /* `last` is the last instruction before it in its block that it may not pass. */
@@ -145,10 +177,14 @@ static bool refute_passed(demo_check *c, uint32_t load, uint32_t last, uint32_t 
 {
     const hd_function *f = c->function;
     const hd_annotation *note = hd_annotation_at(f, HD_ANNOTATION_DEMO_AFTER, load, 0);
-    hd_diagnostic *d = hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->instructions.items[load].span,
-                                 "an operand in memory that cannot be one: %u instructions of its block that a load may not pass stand before it, "
-                                 "and it stood behind %u of them (demo_after)", before, note ? note->value : 0);
-    hd_note_add(c->diagnostics, d, f->module->source, f->instructions.items[last].span, "it may have been moved over this one");
+    hd_diagnostic *d =
+        hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->instructions.items[load].span,
+                  "an operand in memory that cannot be one: %u instructions of its block that a load may not pass "
+                  "precede it, "
+                  "and it followed %u of them (demo_after)",
+                  before, note ? note->value : 0);
+    hd_note_add(c->diagnostics, d, f->module->source, f->instructions.items[last].span,
+                "it may have been moved over this one");
     return false;
 }
 
@@ -192,15 +228,16 @@ static bool check_annotation(demo_check *c, const hd_annotation *note)
         return check_load(c, note->instruction);
     if (note->kind == HD_ANNOTATION_DEMO_OPERAND)
         return check_source(c, note);
-    return is_load(c, note->instruction) || refute(c, note->instruction, "demo_after stands at no such load");
+    return is_load(c, note->instruction) || refute(c, note->instruction, "demo_after is at no such load");
 }
 
 static bool is_ours(const hd_annotation *note)
 {
-    return note->kind == HD_ANNOTATION_DEMO || note->kind == HD_ANNOTATION_DEMO_OPERAND || note->kind == HD_ANNOTATION_DEMO_AFTER;
+    return note->kind == HD_ANNOTATION_DEMO || note->kind == HD_ANNOTATION_DEMO_OPERAND ||
+           note->kind == HD_ANNOTATION_DEMO_AFTER;
 }
 
-/* Annotations stand in the order of their instructions. */
+/* Annotations are in the order of their instructions. */
 static bool check_block(demo_check *c, const hd_block *block, uint32_t *next)
 {
     const hd_function *f = c->function;

@@ -1,22 +1,24 @@
 /* Which registers and branches are divergent: see facts.h.
  *
- * What is written between a divergent branch and its join is looked for where it may be found: only registers that are live into the join, not
- * divergent yet, and written in a block that stands between the two in a topological order of what is strongly connected; for all branches of a join
- * that are known by then at once, and until each register was found. */
+ * What is written between a divergent branch and its join is looked for where it may be found: only registers that are
+ * live into the join, not divergent yet, and written in a block that is between the two in a topological order of
+ * what is strongly connected; for all branches of a join that are known by then at once, and until each register was
+ * found. */
 #include "ir/sregs.h"
 #include "passes/check/facts_private.h"
 
 typedef struct divergence {
     hd_facts *facts;
-    hd_u32_array found;                  /* divergent registers whose readers are still to be looked at */
-    hd_u32_array joins;                  /* with branches that were found and not searched from yet */
-    uint32_t *splits_of, *next_split;    /* lists of these: the first by join, the next one by branch; HD_NONE: no more */
-    uint32_t *keys;                      /* by block: see find_keys */
-    bool fails;                          /* a block does (ir/cfg.h), and leads to no join */
-    uint32_t *writer_first, *writers;    /* by register */
-    uint32_t *live_first, *live;         /* by block */
-    uint32_t *seen, *wanted, searches;   /* by block, by register: the last search that saw or wants it */
-    hd_u32_array region;                 /* blocks of that search */
+    hd_u32_array found; /* divergent registers whose readers are still to be looked at */
+    hd_u32_array joins; /* with branches that were found and not searched from yet */
+    /* lists of these: the first by join, the next one by branch; HD_NONE: no more */
+    uint32_t *splits_of, *next_split;
+    uint32_t *keys;                    /* by block: see find_keys */
+    bool fails;                        /* a block does (ir/cfg.h), and leads to no join */
+    uint32_t *writer_first, *writers;  /* by register */
+    uint32_t *live_first, *live;       /* by block */
+    uint32_t *seen, *wanted, searches; /* by block, by register: the last search that saw or wants it */
+    hd_u32_array region;               /* blocks of that search */
     bool calls;
 } divergence;
 
@@ -43,14 +45,16 @@ static bool reads_lane_variable(const hd_function *f, const hd_instruction *insn
 {
     const hd_operand *o = hd_insn_operands(f, insn);
     for (uint32_t i = 0; i < insn->operand_count; i++)
-        if (o[i].kind == HD_OPERAND_SREG && (hd_sregs[o[i].value].varies == HD_VARIES_LANE || hd_sregs[o[i].value].varies == HD_VARIES_TIME))
+        if (o[i].kind == HD_OPERAND_SREG &&
+            (hd_sregs[o[i].value].varies == HD_VARIES_LANE || hd_sregs[o[i].value].varies == HD_VARIES_TIME))
             return true;
     return false;
 }
 
 static bool is_source(const divergence *d, const hd_instruction *insn)
 {
-    const uint32_t always = HD_BEHAVE_ATOMIC | HD_BEHAVE_CALL | HD_BEHAVE_DIVERGENT | HD_BEHAVE_TEXTURE | HD_BEHAVE_ASYNC;
+    const uint32_t always =
+        HD_BEHAVE_ATOMIC | HD_BEHAVE_CALL | HD_BEHAVE_DIVERGENT | HD_BEHAVE_TEXTURE | HD_BEHAVE_ASYNC;
     const hd_form *form = hd_insn_form(d->facts->function, insn);
     if (insn->flags & HD_INSN_OPAQUE || form->behaviour & always)
         return true;
@@ -71,18 +75,19 @@ static void found_register(divergence *d, uint32_t reg)
 
 static void results_diverge(divergence *d, const hd_instruction *insn)
 {
-    HD_INSN_REGISTERS(d->facts->function, insn, o)
+    HD_INSN_REGISTERS (d->facts->function, insn, o)
         if (o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE)
             found_register(d, o->value);
 }
 
-/* ---- regions ------------------------------------------------------------------------------------------------------ */
+/* ---- regions ----------------------------------------------------------------------------------------------------- */
 
 /* Of all that is strongly connected, one key: so what a block reaches has no lower one. */
 static void find_keys(divergence *d, hd_arena *scratch)
 {
     const hd_cfg *cfg = d->facts->cfg;
-    uint32_t *outermost = HD_ARENA_ARRAY(scratch, uint32_t, cfg->loop_count), *first = HD_ARENA_ARRAY(scratch, uint32_t, cfg->loop_count);
+    uint32_t *outermost = HD_ARENA_ARRAY(scratch, uint32_t, cfg->loop_count),
+             *first = HD_ARENA_ARRAY(scratch, uint32_t, cfg->loop_count);
     d->keys = HD_ARENA_ARRAY(scratch, uint32_t, cfg->block_count);
     for (uint32_t l = 0; l < cfg->loop_count; l++) {
         outermost[l] = cfg->loops[l].parent == HD_NONE ? l : outermost[cfg->loops[l].parent];
@@ -150,7 +155,8 @@ static bool may_write(const divergence *d, uint32_t reg, uint32_t low, uint32_t 
     return begin < d->writer_first[reg + 1] && d->writers[begin] <= high;
 }
 
-/* Wants what is live into the join, may be written between there and the branches of its list, and is not divergent yet. How many are these? */
+/* Wants what is live into the join, may be written between there and the branches of its list, and is not divergent
+ * yet. How many are these? */
 static uint32_t want_registers(divergence *d, uint32_t join)
 {
     uint32_t low = HD_NONE, high = d->fails ? HD_NONE : d->keys[join], count = 0;
@@ -184,7 +190,7 @@ static uint32_t find_results(divergence *d, uint32_t block)
     uint32_t count = 0;
     for (uint32_t i = d->facts->cfg->blocks[block].first; i < d->facts->cfg->blocks[block].end; i++) {
         const hd_instruction *insn = &d->facts->function->instructions.items[i];
-        HD_INSN_REGISTERS(d->facts->function, insn, o) {
+        HD_INSN_REGISTERS (d->facts->function, insn, o) {
             if (d->wanted[o->value] != d->searches || !(o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE))
                 continue;
             d->wanted[o->value] = 0;
@@ -211,7 +217,7 @@ static void search_join(divergence *d, uint32_t join)
     }
 }
 
-/* ---- branches ----------------------------------------------------------------------------------------------------- */
+/* ---- branches ---------------------------------------------------------------------------------------------------- */
 
 static void found_branch(divergence *d, uint32_t branch)
 {

@@ -106,7 +106,7 @@ static void visit_all(access_walk *w)
             continue;
         if (insn->guard != HD_NONE)
             visit_register(w, insn->guard, i, HD_ACCESS_READ);
-        HD_INSN_REGISTERS(f, insn, o)
+        HD_INSN_REGISTERS (f, insn, o)
             visit_register(w, o->value, i, kinds_of(f, insn, o));
     }
 }
@@ -163,7 +163,7 @@ uint32_t hd_lives_access_from(const hd_lives *lives, uint32_t item, uint32_t ord
     return low;
 }
 
-/* ---- liveness ------------------------------------------------------------------------------------------------------ */
+/* ---- liveness ---------------------------------------------------------------------------------------------------- */
 
 typedef struct live_search {
     hd_lives *items;
@@ -250,7 +250,7 @@ bool hd_lives_live_into(const hd_lives *lives, uint32_t item, uint32_t block)
     return low < lives->live_first[item + 1] && lives->live.items[low] == block;
 }
 
-bool hd_lives_live_behind(const hd_lives *lives, uint32_t item, uint32_t ordinal)
+bool hd_lives_live_after(const hd_lives *lives, uint32_t item, uint32_t ordinal)
 {
     const hd_block *block = &lives->cfg->blocks[lives->cfg->block_of[ordinal]];
     uint32_t a = hd_lives_access_from(lives, item, ordinal + 1);
@@ -330,7 +330,8 @@ void hd_facts_build(hd_facts *facts, hd_function *function)
     *facts = (hd_facts){.function = function, .cfg = hd_function_cfg(function)};
     facts->storage = hd_storage_of(function, &facts->arena);
     facts->registers = (hd_lives){.function = function, .cfg = facts->cfg, .count = function->registers.count};
-    facts->words = (hd_lives){.function = function, .cfg = facts->cfg, .storage = &facts->storage, .count = facts->storage.words};
+    facts->words =
+        (hd_lives){.function = function, .cfg = facts->cfg, .storage = &facts->storage, .count = facts->storage.words};
     find_lives(&facts->registers, &facts->arena, &scratch);
     find_lives(&facts->words, &facts->arena, &scratch);
     hd_facts_find_divergence(facts, &scratch);

@@ -3,7 +3,8 @@
 
 #include "ir/asynchronous.h"
 
-enum { OPEN, MOST_COMMITS = 64 }; /* state of a flight: its group is open, else 1 and the commits behind that which closed it */
+/* state of a flight: its group is open, else 1 and the commits after that which closed it */
+enum { OPEN, MOST_COMMITS = 64 };
 
 typedef HD_ARRAY(hd_flight) flight_list;
 
@@ -75,7 +76,8 @@ static void fly(search *s, uint32_t block, uint32_t from, uint32_t state)
         hd_async what = async_at(s, at);
         if (what.queue == s->queue && what.part == HD_ASYNC_COMMIT)
             state += state < MOST_COMMITS;
-        else if (what.queue == s->queue && (s->queue != HD_ASYNC_GROUP || (state != OPEN && state - 1 >= what.pending))) {
+        else if (what.queue == s->queue &&
+                 (s->queue != HD_ASYNC_GROUP || (state != OPEN && state - 1 >= what.pending))) {
             hd_array_push(&s->spans, (hd_flight){HD_NONE, from, at});
             return;
         }
@@ -99,7 +101,7 @@ static void follow(search *s, uint32_t start)
     }
 }
 
-/* ---- items -------------------------------------------------------------------------------------------------------- */
+/* ---- items ------------------------------------------------------------------------------------------------------- */
 
 static int compare_flights(const void *left, const void *right)
 {
@@ -198,7 +200,7 @@ bool hd_flights_has(const hd_flights *flights, uint32_t item, uint32_t ordinal)
     if (!flights->first)
         return false;
     uint32_t low = flights->first[item], high = flights->first[item + 1];
-    while (low < high) { /* the first that begins behind it */
+    while (low < high) { /* the first that begins after it */
         uint32_t middle = low + (high - low) / 2;
         if (flights->items[middle].first <= ordinal)
             low = middle + 1;

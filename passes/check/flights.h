@@ -1,10 +1,13 @@
-/* Where registers are in flight, for checkers: read or written by an asynchronous instruction (ir/asynchronous.def) while others run.
+/* Where registers are in flight, for checkers: read or written by an asynchronous instruction (ir/asynchronous.def)
+ * while others run.
  *
- * From each such instruction all paths are followed, with the commits behind it, up to a wait that covers it or to it again. What it names as data is in
- * flight before every instruction on the way. A commit counts once its own group is closed; a wait for groups covers what at least so many commits are
- * behind as it leaves pending; guarded commits and waits do nothing.
+ * From each such instruction all paths are followed, with the commits after it, up to a wait that covers it or to it
+ * again. What it names as data is in flight before every instruction on the way. A commit counts once its own group is
+ * closed; a wait for groups covers what at least so many commits are after as it leaves pending; guarded commits and
+ * waits do nothing.
  *
- * Complexity: for each asynchronous instruction, the commits, waits and edges on its paths, for each number of commits at most once.
+ * Complexity: for each asynchronous instruction, the commits, waits and edges on its paths, for each number of commits
+ * at most once.
  */
 #ifndef HD_PASSES_CHECK_FLIGHTS_H
 #define HD_PASSES_CHECK_FLIGHTS_H

@@ -1,6 +1,7 @@
-/* See frames.h. The convention (ir/architected.h, heddle-passes(7)): a callee's registers lie above those that its caller holds during calls; where the
- * callee is called through a register, or both are in a cycle of calls or between two, the caller saves what it holds, and they begin where its own
- * do. Complexity: O(n * n * calls) for the n functions that can be reached. */
+/* See frames.h. The convention (ir/architected.h, heddle-passes(7)): a callee's registers lie above those that its
+ * caller holds during calls; where the callee is called through a register, or both are in a cycle of calls or between
+ * two, the caller saves what it holds, and they begin where its own do. Complexity: O(n * n * calls) for the n
+ * functions that can be reached. */
 #include "passes/check/frames.h"
 #include "base/bitset.h"
 #include "ir/form.h"
@@ -114,14 +115,14 @@ static void find_reach(callees *c)
 /* In a cycle of calls, or between two. */
 static bool recurs(const callees *c, uint32_t f)
 {
-    bool behind = false, before = false;
+    bool after = false, before = false;
     for (uint32_t k = 0; k < c->functions.count; k++) {
         if (!hd_bitset_has(&c->reach[k], k))
             continue;
-        behind = behind || k == f || hd_bitset_has(&c->reach[k], f);
+        after = after || k == f || hd_bitset_has(&c->reach[k], f);
         before = before || k == f || hd_bitset_has(&c->reach[f], k);
     }
-    return behind && before;
+    return after && before;
 }
 
 static uint32_t deepest(const callees *c)

@@ -27,7 +27,8 @@ static void list_branches(hd_kept *k, hd_arena *arena)
 static bool live_into(const hd_kept *k, uint32_t word, uint32_t block)
 {
     const hd_lives *words = &k->facts->words;
-    return block == k->facts->cfg->block_count ? hd_lives_leaves_with(words, word) : hd_lives_live_into(words, word, block);
+    return block == k->facts->cfg->block_count ? hd_lives_leaves_with(words, word)
+                                               : hd_lives_live_into(words, word, block);
 }
 
 /* The sides of a branch in which the word is kept. */

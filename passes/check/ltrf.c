@@ -1,18 +1,22 @@
 /* Verifies register-intervals: whatever the warp ran before an instruction, its registers are in the register cache.
  *
- * Which interval the warp is in is followed forward over the order in which it may run blocks (order.h): from each annotated instruction,
- * the header, until another one. Where two ways bring different intervals, the next instruction must be a header: so every edge stays
- * inside its interval or enters at its header. Nothing is known at the function's entry; behind a call (the callee has the cache
- * meanwhile), behind what may wait for another warp (ir/waits.def, polling.h), and behind what bypasses the cache, which all must be headers; and around barriers and other waits in a side of a
- * branch that may diverge, or under a guard that may, and into the branch's sides: there lanes may run other code first.
+ * Which interval the warp is in is followed forward over the order in which it may run blocks (order.h): from each
+ * annotated instruction, the header, until another one. Where two ways bring different intervals, the next instruction
+ * must be a header: so every edge stays inside its interval or enters at its header. Nothing is known at the function's
+ * entry; after a call (the callee has the cache meanwhile), after what may wait for another warp (ir/waits.def,
+ * polling.h), and after what bypasses the cache, which all must be headers; and around barriers and other waits in a
+ * side of a branch that may diverge, or under a guard that may, and into the branch's sides: there lanes may run other
+ * code first.
  *
- * Words of asynchronous instructions (flights.h) are in no interval: these access them in the main register file, whatever the warp does meanwhile.
+ * Words of asynchronous instructions (flights.h) are in no interval: these access them in the main register file,
+ * whatever the warp does meanwhile.
  *
- * An interval's words are ascending, at most ltrf_size, and exactly those that its instructions access. Only an instruction
- * that alone accesses more may bypass the cache with some of its words: then it has as many as there may be, and is alone.
+ * An interval's words are ascending, at most ltrf_size, and exactly those that its instructions access. Only an
+ * instruction that alone accesses more may bypass the cache with some of its words: then it has as many as there may
+ * be, and is alone.
  *
- * Complexity: linear in operands and edges of the warp order, apart from what facts.h and order.h need, and, where something waits, the
- * blocks of all sides that end at a join, once for each join.
+ * Complexity: linear in operands and edges of the warp order, apart from what facts.h and order.h need, and, where
+ * something waits, the blocks of all sides that end at a join, once for each join.
  */
 #include "ir/waits.h"
 #include "passes/check/check.h"
@@ -40,7 +44,8 @@ typedef struct ltrf_check {
 static bool refute(const ltrf_check *c, uint32_t at, const char *why)
 {
     const hd_function *f = c->function;
-    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->instructions.items[at].span, "register-intervals: %s", why);
+    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->instructions.items[at].span,
+              "register-intervals: %s", why);
     return false;
 }
 
@@ -52,16 +57,14 @@ static bool refute_word(const ltrf_check *c, uint32_t at, uint32_t word, const c
         hd_storage_spell(&c->facts.storage, word, name, sizeof name);
     else
         snprintf(name, sizeof name, "word %u", word);
-    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->instructions.items[at].span, "register-intervals: %s %s", name, why);
+    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->instructions.items[at].span,
+              "register-intervals: %s %s", name, why);
     return false;
 }
 
-/* ---- what instructions access --------------------------------------------------------------------------------------------- */
+/* ---- what instructions access ------------------------------------------------------------------------------------ */
 
-static bool is_issued(const ltrf_check *c, uint32_t ordinal)
-{
-    return !hd_storage_skips(&c->facts.storage, ordinal);
-}
+static bool is_issued(const ltrf_check *c, uint32_t ordinal) { return !hd_storage_skips(&c->facts.storage, ordinal); }
 
 static uint32_t behaviour_of(const ltrf_check *c, uint32_t ordinal)
 {
@@ -93,7 +96,7 @@ static void find_words(ltrf_check *c, uint32_t ordinal)
         note_words(c, f->register_results.items[r]);
 }
 
-/* ---- what must be alone ----------------------------------------------------------------------------------------------------- */
+/* ---- what must be alone ------------------------------------------------------------------------------------------ */
 
 static bool waits(const ltrf_check *c, uint32_t ordinal)
 {
@@ -108,7 +111,7 @@ static bool is_side(const ltrf_check *c, const hd_block *branch, uint32_t target
 typedef struct side_search {
     const uint32_t *waits;    /* by block: instructions that wait */
     uint32_t *seen, searches; /* by block: the last search that came here */
-    uint32_t *leads;          /* by block: the last search that found that something waits there or behind it */
+    uint32_t *leads;          /* by block: the last search that found that something waits there or after it */
     hd_u32_array blocks, stack;
 } side_search;
 
@@ -141,7 +144,8 @@ static void come_to(side_search *s, uint32_t block)
 static void search_on(const ltrf_check *c, side_search *s, uint32_t block, uint32_t join)
 {
     const hd_cfg *cfg = c->facts.cfg;
-    for (uint32_t e = cfg->blocks[block].succ_first; e < cfg->blocks[block].succ_first + cfg->blocks[block].succ_count; e++)
+    for (uint32_t e = cfg->blocks[block].succ_first; e < cfg->blocks[block].succ_first + cfg->blocks[block].succ_count;
+         e++)
         if (cfg->successors[e] != join && cfg->successors[e] != cfg->block_count)
             come_to(s, cfg->successors[e]);
 }
@@ -204,7 +208,8 @@ static void find_lonely(ltrf_check *c)
     hd_polls *polls = hd_polls_new(&c->facts);
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         uint32_t guard = f->instructions.items[i].guard;
-        if (behaviour_of(c, i) & HD_BEHAVE_CALL || hd_insn_waits_for_others(f, &f->instructions.items[i]) || hd_polls_has(polls, i))
+        if (behaviour_of(c, i) & HD_BEHAVE_CALL || hd_insn_waits_for_others(f, &f->instructions.items[i]) ||
+            hd_polls_has(polls, i))
             hd_bitset_add(&c->lonely, i);
         if (!waits(c, i))
             continue;
@@ -228,9 +233,9 @@ static void find_lonely(ltrf_check *c)
     hd_bitset_add(&c->entered, 0);
 }
 
-/* ---- in which interval the warp is ------------------------------------------------------------------------------------------- */
+/* ---- in which interval the warp is ------------------------------------------------------------------------------- */
 
-static uint32_t behind(ltrf_check *c, uint32_t ordinal, uint32_t state)
+static uint32_t state_after(ltrf_check *c, uint32_t ordinal, uint32_t state)
 {
     if (!is_issued(c, ordinal))
         return state;
@@ -250,10 +255,11 @@ static uint32_t join_states(uint32_t a, uint32_t b)
 static void follow(ltrf_check *c)
 {
     const hd_cfg *cfg = c->facts.cfg;
-    uint32_t *passes = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count); /* state behind the block, where it does not depend on that before */
+    /* state after the block, where it does not depend on that before */
+    uint32_t *passes = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count);
     for (uint32_t b = 0; b < cfg->block_count; b++)
         for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++)
-            passes[b] = behind(c, i, passes[b]);
+            passes[b] = state_after(c, i, passes[b]);
     hd_u32_array due = {0};
     c->in[0] = STATE_MIXED;
     hd_array_push(&due, 0);
@@ -273,7 +279,7 @@ static void follow(ltrf_check *c)
     hd_array_free(&due);
 }
 
-/* ---- what each instruction needs ---------------------------------------------------------------------------------------------- */
+/* ---- what each instruction needs --------------------------------------------------------------------------------- */
 
 /* Index in annotation_words of the word in the list, HD_NONE: it is not there. */
 static uint32_t place_of(const ltrf_check *c, const hd_annotation *list, uint32_t word)
@@ -321,12 +327,13 @@ static bool check_block(ltrf_check *c, uint32_t b)
         if (c->list[i])
             state = STATE_HEADERS + i;
         if (hd_bitset_has(&c->lonely, i) && !c->list[i])
-            good = refute(c, i, "a call, a wait for other warps, and a wait in divergent code, begins an interval of its own");
+            good = refute(
+                c, i, "a call, a wait for other warps, and a wait in divergent code, begins an interval of its own");
         else if (state < STATE_HEADERS)
             good = refute(c, i, "none begins here, but the warp may come from elsewhere than from one and the same");
         else
             good = check_covered(c, i, c->list[state - STATE_HEADERS]) && good;
-        state = behind(c, i, state);
+        state = state_after(c, i, state);
     }
     return good;
 }
@@ -343,7 +350,8 @@ static bool check_list(ltrf_check *c, const hd_annotation *list)
             return refute(c, list->instruction, "the words of one do not ascend");
     for (uint32_t w = 0; w < list->count; w++)
         if (words[w] < c->facts.storage.words && hd_flights_named(&c->facts.words.flights, words[w]))
-            return refute_word(c, list->instruction, words[w], "belongs to an asynchronous instruction, and must stay in the main register file");
+            return refute_word(c, list->instruction, words[w],
+                               "belongs to an asynchronous instruction, and must stay in the main register file");
     return true;
 }
 
@@ -353,11 +361,12 @@ static bool check_used(const ltrf_check *c, const hd_annotation *list)
         return true;
     for (uint32_t w = list->value; w < list->value + list->count; w++)
         if (!hd_bitset_has(&c->used, w))
-            return refute_word(c, list->instruction, c->function->annotation_words.items[w], "is fetched, and nothing in the interval accesses it");
+            return refute_word(c, list->instruction, c->function->annotation_words.items[w],
+                               "is fetched, and nothing in the interval accesses it");
     return true;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- all --------------------------------------------------------------------------------------------------------- */
 
 static bool check_intervals(ltrf_check *c, uint64_t *count)
 {
@@ -391,7 +400,8 @@ static uint32_t size_of(const hd_function *f, bool *any)
     uint32_t size = 0;
     for (uint32_t a = 0; a < f->annotations.count; a++) {
         uint16_t kind = f->annotations.items[a].kind;
-        *any = *any || kind == HD_ANNOTATION_LTRF_PREFETCH || kind == HD_ANNOTATION_LTRF_DEAD || kind == HD_ANNOTATION_LTRF_SIZE;
+        *any = *any || kind == HD_ANNOTATION_LTRF_PREFETCH || kind == HD_ANNOTATION_LTRF_DEAD ||
+               kind == HD_ANNOTATION_LTRF_SIZE;
         if (kind == HD_ANNOTATION_LTRF_SIZE)
             size = f->annotations.items[a].value;
     }

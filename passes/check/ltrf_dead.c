@@ -1,8 +1,8 @@
 /* Verifies dead-operand bits: no lane of the warp may read what the operand holds after its instruction.
  *
- * A word x is not dead behind instruction i of block q where
+ * A word x is not dead after instruction i of block q where
  *
- *   a path from behind i comes to a read of x before it is overwritten in all lanes; or
+ *   a path from after i comes to a read of x before it is overwritten in all lanes; or
  *   other lanes wait at a branch, or at an instruction, such as a barrier, and need it (kept.h, waits.h); or
  *   i itself writes x.
  *
@@ -29,12 +29,13 @@ static bool refute(dead_check *c, const claim *at, const char *why)
     const hd_function *f = c->facts->function;
     char name[128];
     hd_storage_spell(&c->facts->storage, at->word, name, sizeof name);
-    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, f->instructions.items[at->instruction].span,
-              "source %u is called dead, but %s%s%s", at->slot, name, *name ? " " : "", why);
+    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source,
+              f->instructions.items[at->instruction].span, "source %u is called dead, but %s%s%s", at->slot, name,
+              *name ? " " : "", why);
     return false;
 }
 
-/* ---- claims ------------------------------------------------------------------------------------------------------------ */
+/* ---- claims ------------------------------------------------------------------------------------------------------ */
 
 static bool add_claims(dead_check *c, const hd_annotation *note)
 {
@@ -42,7 +43,8 @@ static bool add_claims(dead_check *c, const hd_annotation *note)
     const hd_instruction *insn = &f->instructions.items[note->instruction];
     uint32_t slots = hd_insn_source_count(f, insn);
     if (hd_storage_skips(&c->facts->storage, note->instruction) || (slots < 32 && note->value >> slots)) {
-        hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, insn->span, "ltrf_dead names sources that there are not");
+        hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, insn->span,
+                  "ltrf_dead names sources that there are not");
         return false;
     }
     for (uint32_t slot = 0; slot < slots && slot < 32; slot++) {
@@ -68,7 +70,7 @@ static int compare_claims(const void *left, const void *right)
     return (a->instruction > b->instruction) - (a->instruction < b->instruction);
 }
 
-/* ---- all claims ------------------------------------------------------------------------------------------------------------ */
+/* ---- all claims -------------------------------------------------------------------------------------------------- */
 
 static bool check_claim(dead_check *c, const claim *at)
 {
@@ -79,7 +81,7 @@ static bool check_claim(dead_check *c, const claim *at)
         return refute(c, at, "is not read here");
     if (words->accesses[a].kinds & (HD_ACCESS_KILL | HD_ACCESS_WEAK))
         return refute(c, at, "is written here too");
-    if (hd_lives_live_behind(words, at->word, at->instruction))
+    if (hd_lives_live_after(words, at->word, at->instruction))
         return refute(c, at, "is read later");
     if (hd_kept_in(&c->kept, at->word, c->facts->cfg->block_of[at->instruction]))
         return refute(c, at, "is read by lanes that may wait meanwhile");

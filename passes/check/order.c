@@ -1,8 +1,10 @@
 /* In which order a warp may run blocks: see order.h.
  *
- * For each join a depth-first search of the sides that end there, among its children in the post-dominator tree (sides.h), or, where a block
- * strays, among all blocks. Each block has a list of nodes that stand for the ends behind it before the join: what the lists of its successors have. Where these are more than a few, or where the search comes upon a block that it is not through with,
- * a hub is made, which all of them lead to and which is the list from then on.
+ * For each join a depth-first search of the sides that end there, among its children in the post-dominator tree
+ * (sides.h), or, where a block strays, among all blocks. Each block has a list of nodes that stand for the ends after
+ * it before the join: what the lists of its successors have. Where these are more than a few, or where the search comes
+ * upon a block that it is not through with, a hub is made, which all of them lead to and which is the list from then
+ * on.
  */
 #include "passes/check/order.h"
 
@@ -19,12 +21,12 @@ typedef struct order_search {
     const hd_cfg *cfg;
     const hd_sides *tree;
     edge_list edges;
-    uint32_t nodes;       /* blocks, X and hubs made so far */
+    uint32_t nodes; /* blocks, X and hubs made so far */
     uint32_t searches, join;
-    bool strays;          /* a block below the join does */
-    uint32_t *seen;       /* by block: the last search that came here */
-    uint32_t *left;       /* by block: edges to go; HD_NONE: through with it */
-    end_list *ends;       /* by block */
+    bool strays;    /* a block below the join does */
+    uint32_t *seen; /* by block: the last search that came here */
+    uint32_t *left; /* by block: edges to go; HD_NONE: through with it */
+    end_list *ends; /* by block */
     hd_u32_array way, sides;
 } order_search;
 
@@ -39,7 +41,7 @@ static void add_edges(order_search *s, const end_list *ends, uint32_t to)
         add_edge(s, ends->nodes[i], to);
 }
 
-/* ---- ends --------------------------------------------------------------------------------------------------------- */
+/* ---- ends -------------------------------------------------------------------------------------------------------- */
 
 static void make_hub(order_search *s, end_list *ends)
 {
@@ -117,9 +119,9 @@ static void search_side(order_search *s, uint32_t side)
     }
 }
 
-/* ---- what follows them -------------------------------------------------------------------------------------------- */
+/* ---- what follows them ------------------------------------------------------------------------------------------- */
 
-/* Each side may follow those before it; the other way round, those behind it. */
+/* Each side may follow those before it; the other way round, those after it. */
 static void add_followers(order_search *s, bool backward)
 {
     end_list ends = {.count = 0};
@@ -152,7 +154,7 @@ static void search_branch(order_search *s, uint32_t b)
     add_followers(s, true);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 static int compare_edges(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;

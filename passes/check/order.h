@@ -3,13 +3,16 @@
  * State of a warp as a whole (what it holds, what is cached or allocated) goes from block to block along these edges:
  *
  *   every edge of the CFG;
- *   and for each branch b that may diverge, with reconvergence point r: b -> r; and where side s can end (a block that s reaches without
- *   entering r and that has an edge to r or to the exit X), from there to every other target of b and to r. Edges to X lead nowhere.
+ *   and for each branch b that may diverge, with reconvergence point r: b -> r; and where side s can end (a block that
+ *     s reaches without
+ *   entering r and that has an edge to r or to the exit X), from there to every other target of b and to r. Edges to X
+ *     lead nowhere.
  *
- * Where sides can end in many blocks, hubs stand between these and what follows them: they are no blocks, state only passes through them.
+ * Where sides can end in many blocks, hubs are between these and what follows them: they are no blocks, state only
+ * passes through them.
  *
- * Complexity: the edges of the CFG and the size of the result, times a logarithm; where blocks below a join lead to code that only fails, the
- * blocks of all sides that end there, once for each such join.
+ * Complexity: the edges of the CFG and the size of the result, times a logarithm; where blocks below a join lead to
+ * code that only fails, the blocks of all sides that end there, once for each such join.
  */
 #ifndef HD_PASSES_CHECK_ORDER_H
 #define HD_PASSES_CHECK_ORDER_H
@@ -25,8 +28,8 @@ typedef struct hd_order { /* rows by block, X and hub: [first[b], first[b + 1]),
 hd_order hd_order_of(hd_facts *facts);
 
 /* for (uint32_t to in successors of block or hub b) */
-#define HD_ORDER_SUCCESSORS(order, b, to)                                                              \
-    for (uint32_t to##_at = (order)->successor_first[b], to;                                           \
+#define HD_ORDER_SUCCESSORS(order, b, to)                    \
+    for (uint32_t to##_at = (order)->successor_first[b], to; \
          to##_at < (order)->successor_first[(b) + 1] && (to = (order)->successors[to##_at], true); to##_at++)
 
 #endif

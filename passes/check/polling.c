@@ -5,23 +5,24 @@
 
 struct hd_polls {
     const hd_facts *facts;
-    hd_arena arena;      /* of one question about one loop */
+    hd_arena arena; /* of one question about one loop */
     uint32_t loop, asked;
-    uint32_t *written;   /* by instruction: `asked` where what it writes depends on the load */
-    uint32_t *decided;   /* by block: ... where the branch at its end does */
-    uint32_t *chosen;    /* by block: ... where so does whether it runs */
-    hd_bitset *into;     /* by register: blocks into which such a value comes; of no bits: none yet */
-    hd_u32_array come;   /* registers with a set in `into` */
-    hd_u32_array found;  /* instructions in `written` */
+    uint32_t *written;  /* by instruction: `asked` where what it writes depends on the load */
+    uint32_t *decided;  /* by block: ... where the branch at its end does */
+    uint32_t *chosen;   /* by block: ... where so does whether it runs */
+    hd_bitset *into;    /* by register: blocks into which such a value comes; of no bits: none yet */
+    hd_u32_array come;  /* registers with a set in `into` */
+    hd_u32_array found; /* instructions in `written` */
     hd_u32_array blocks;
-    bool leaves;         /* so does whether the loop goes on */
+    bool leaves; /* so does whether the loop goes on */
 };
 typedef hd_polls poll_check;
 
 static bool contains(const poll_check *c, uint32_t block)
 {
     const hd_cfg *cfg = c->facts->cfg;
-    for (uint32_t l = block == cfg->block_count ? HD_NONE : cfg->blocks[block].loop; l != HD_NONE; l = cfg->loops[l].parent)
+    for (uint32_t l = block == cfg->block_count ? HD_NONE : cfg->blocks[block].loop; l != HD_NONE;
+         l = cfg->loops[l].parent)
         if (l == c->loop)
             return true;
     return false;
@@ -100,7 +101,8 @@ static bool read_on(poll_check *c, uint32_t reg, uint32_t block, uint32_t from)
 {
     const hd_lives *registers = &c->facts->registers;
     uint32_t a = hd_lives_access_from(registers, reg, from);
-    for (; a < registers->access_first[reg + 1] && registers->accesses[a].ordinal < c->facts->cfg->blocks[block].end; a++) {
+    for (; a < registers->access_first[reg + 1] && registers->accesses[a].ordinal < c->facts->cfg->blocks[block].end;
+         a++) {
         if (registers->accesses[a].kinds & HD_ACCESS_READ)
             read_at(c, reg, registers->accesses[a].ordinal);
         if (registers->accesses[a].kinds & HD_ACCESS_KILL)

@@ -1,9 +1,10 @@
-/* Loops that poll, for checkers: does an exit of a loop around a load depend on what it brings from memory that other warps may write (ir/waits.h)?
+/* Loops that poll, for checkers: does an exit of a loop around a load depend on what it brings from memory that other
+ * warps may write (ir/waits.h)?
  *
- * Its results are followed forward, through instructions of the loop that read one, and where a branch that reads one may go two ways, through all that
- * is written before these join again. The exit depends on it where such a branch leaves the loop, says whether one runs that does, or comes to itself again
- * before its sides join. Complexity, for a load and each loop around it: the instructions that depend on it, and the blocks up to where their
- * values end.
+ * Its results are followed forward, through instructions of the loop that read one, and where a branch that reads one
+ * may go two ways, through all that is written before these join again. The exit depends on it where such a branch
+ * leaves the loop, says whether one runs that does, or comes to itself again before its sides join. Complexity, for a
+ * load and each loop around it: the instructions that depend on it, and the blocks up to where their values end.
  */
 #ifndef HD_PASSES_CHECK_POLLING_H
 #define HD_PASSES_CHECK_POLLING_H

@@ -96,16 +96,13 @@ static void apply(const hd_proof *p, const hd_effect *e, uint32_t *state)
     uint32_t held = HD_NONE;
     switch ((hd_effect_kind)e->kind) {
     case HD_EFFECT_READ:
-    case HD_EFFECT_GONE:
-        return;
+    case HD_EFFECT_GONE: return;
     case HD_EFFECT_WRITE:
     case HD_EFFECT_MERGE:
         held = e->kind == HD_EFFECT_WRITE || state[e->place] == e->value ? e->value : HD_NONE;
         forget(p, state, e->value);
         break;
-    case HD_EFFECT_MAKE:
-        held = e->value;
-        break;
+    case HD_EFFECT_MAKE: held = e->value; break;
     case HD_EFFECT_COPY:
         held = state[e->from];
         if (held != HD_NONE && (bits_of(p, held) > e->bits || !may_hold(p, e->place, held)))

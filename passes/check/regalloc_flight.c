@@ -1,8 +1,9 @@
-/* The part of an allocation's proof that values alone do not show: what an asynchronous instruction has in flight, no other instruction may touch, but
- * for those that named the same register in the original; and what wgmma takes into flight, nothing that was inserted may write behind the wgmma.fence
- * that orders such writes.
+/* The part of an allocation's proof that values alone do not show: what an asynchronous instruction has in flight, no
+ * other instruction may touch, but for those that named the same register in the original; and what wgmma takes into
+ * flight, nothing that was inserted may write after the wgmma.fence that orders such writes.
  *
- * Places are words of the register file, so that all names of a register count. Complexity: asynchronous instructions times what runs while they do.
+ * Places are words of the register file, so that all names of a register count. Complexity: asynchronous instructions
+ * times what runs while they do.
  */
 #include "ir/asynchronous.h"
 #include "passes/check/flights.h"
@@ -11,7 +12,8 @@
 typedef struct flight_check {
     hd_proof *p;
     hd_storage storage; /* of the allocated function */
-    uint32_t *taken;    /* by word: 1 + the original register that the asynchronous instruction at hand has there; 0: none */
+    /* by word: 1 + the original register that the asynchronous instruction at hand has there; 0: none */
+    uint32_t *taken;
 } flight_check;
 
 static const hd_instruction *original_of(const hd_proof *p, uint32_t ordinal)
@@ -50,13 +52,15 @@ static void check_fence(flight_check *c, uint32_t ordinal)
 {
     const hd_function *f = c->p->allocated;
     uint32_t first = c->p->cfg->blocks[c->p->cfg->block_of[ordinal]].first;
-    for (uint32_t i = ordinal; i-- > first && hd_insn_form(f, &f->instructions.items[i])->opcode != HD_OP_WGMMA_FENCE;) {
+    for (uint32_t i = ordinal;
+         i-- > first && hd_insn_form(f, &f->instructions.items[i])->opcode != HD_OP_WGMMA_FENCE;) {
         if (original_of(c->p, i))
             continue;
         HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
             HD_STORAGE_WORDS (&c->storage, o->value, word)
                 if (o->flags & HD_OPERAND_DEF && c->taken[word])
-                    hd_proof_fail(c->p, &f->instructions.items[i], "R%u is written behind the fence before wgmma takes it into flight", word);
+                    hd_proof_fail(c->p, &f->instructions.items[i],
+                                  "R%u is written between the fence and the wgmma that puts it in flight", word);
     }
 }
 

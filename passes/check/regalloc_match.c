@@ -38,7 +38,7 @@ static bool same_operand(const hd_proof *p, const hd_operand *a, const hd_operan
 static void read_register(hd_proof *p, const hd_instruction *insn, uint32_t value, uint32_t place)
 {
     if ((value == p->original->carry_register) != (place == p->allocated->carry_register))
-        hd_proof_fail(p, insn, "the carry stands where another register stood");
+        hd_proof_fail(p, insn, "the carry flag replaces another register");
     else if (value != p->original->carry_register)
         add_effect(p, HD_EFFECT_READ, place, value);
 }
@@ -70,7 +70,7 @@ static void add_original(hd_proof *p, const hd_instruction *was, const hd_instru
 
 /* ---- inserted and removed ones ----------------------------------------------------------------------------------- */
 
-/* An original instruction without a guard that gives its one register the same value wherever it stands: from numbers,
+/* An original instruction without a guard that gives its one register the same value wherever it is: from numbers,
  * addresses, a kernel's parameters, and what a thread is. */
 static bool is_constant(const hd_proof *p, const hd_instruction *insn)
 {
@@ -198,7 +198,7 @@ static void match_instruction(hd_proof *p, const hd_instruction *insn, const uin
         return;
     }
     if (at < *next)
-        hd_proof_fail(p, insn, "an instruction stands out of order");
+        hd_proof_fail(p, insn, "an instruction is out of order");
     for (; *next < at; (*next)++)
         add_removed(p, &was->instructions.items[*next]);
     add_original(p, &was->instructions.items[at], insn);
@@ -226,7 +226,7 @@ static void match_all(hd_proof *p)
             p->ordinal_of[i] = p->ordinal_of[i + 1];
 }
 
-/* Every label stands before the same original instruction, those removed aside. */
+/* Every label precedes the same original instruction, those removed aside. */
 static void match_labels(hd_proof *p)
 {
     const hd_function *was = p->original, *is = p->allocated;
@@ -238,7 +238,7 @@ static void match_labels(hd_proof *p)
         for (uint32_t i = from; good && i < to; i++)
             good = is_constant(p, &was->instructions.items[i]);
         if (!good)
-            hd_proof_fail(p, NULL, "label %u stands elsewhere", l);
+            hd_proof_fail(p, NULL, "label %u is elsewhere", l);
     }
 }
 
@@ -271,8 +271,8 @@ static void count_definitions(hd_proof *p)
     const hd_function *f = p->original;
     p->definitions = HD_ARENA_ARRAY(&p->arena, uint32_t, f->registers.count);
     for (uint32_t i = 0; i < f->instructions.count; i++)
-        HD_INSN_REGISTERS(f, &f->instructions.items[i], o)
-    p->definitions[o->value] += (o->flags & HD_OPERAND_DEF) != 0;
+        HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
+            p->definitions[o->value] += (o->flags & HD_OPERAND_DEF) != 0;
 }
 
 void hd_proof_match(hd_proof *p)

@@ -63,11 +63,13 @@ static inline hd_physical_class hd_proof_class_at(const hd_proof *p, uint32_t pl
     return (hd_physical_class)hd_register_physical(p->allocated, place).class;
 }
 
-/* Is the place a register without a physical name, which nothing overlaps, of the value's width: an operand from the constant bank? */
+/* Is the place a register without a physical name, which nothing overlaps, of the value's width: an operand from the
+ * constant bank? */
 static inline bool hd_proof_is_bank(const hd_proof *p, uint32_t place, uint32_t value)
 {
     return p->bank && p->bank[place] &&
-           hd_types[p->allocated->registers.items[place].type].bits == hd_types[p->original->registers.items[value].type].bits;
+           hd_types[p->allocated->registers.items[place].type].bits ==
+               hd_types[p->original->registers.items[value].type].bits;
 }
 
 static inline hd_physical_class hd_proof_class_of(const hd_proof *p, uint32_t value)

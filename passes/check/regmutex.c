@@ -1,22 +1,28 @@
-/* Verifies the sets of regmutex: no word of the extended set is named or live at warp level at an instruction where the warp may not hold the set, and
- * the set is not held where the warp may wait for another one.
+/* Verifies the sets of regmutex: no word of the extended set is named or live at warp level at an instruction where the
+ * warp may not hold the set, and the set is not held where the warp may wait for another one.
  *
- *   state    which of "held" and "not held" may come to an instruction: forward along the warp order (order.h), from "not held" at the entry;
- *            an acquire makes it held, a release not held, both before the instruction that they stand at. Where lanes wait at an instruction
- *            (waits.h), others of their warp leave it in a state of theirs: what holds at any such instruction, or where a side ends, may come
- *            behind each of them, to it if it uses the set, and to the sides and joins of the branches around
- *   live     what a lane may read on a path from there (facts.h), and in every block between a divergent branch and its join what is live into
- *            the join or another side of the branch, and what is live behind an instruction at which lanes wait while others run (waits.h)
- *   waits    barriers, calls, exits, the end of the code, unknown instructions, waiting ones (ir/waits.h); in loops, ordered and volatile loads and
+ *   state    which of "held" and "not held" may come to an instruction: forward along the warp order (order.h), from
+ *            "not held" at the entry;
+ *            an acquire makes it held, a release not held, both before the instruction that they are at. Where lanes
+ *              wait at an instruction
+ *            (waits.h), others of their warp leave it in a state of theirs: what holds at any such instruction, or
+ *              where a side ends, may come
+ *            after each of them, to it if it uses the set, and to the sides and joins of the branches around
+ *   live     what a lane may read on a path from there (facts.h), and in every block between a divergent branch and its
+ *            join what is live into
+ *            the join or another side of the branch, and what is live after an instruction at which lanes wait while
+ *              others run (waits.h)
+ *   waits    barriers, calls, exits, the end of the code, unknown instructions, waiting ones (ir/waits.h); in loops,
+ *            ordered and volatile loads and
  *            atomics that bring a value, and all other loads on which an exit of the loop depends (polling.h)
  *
- * The sets themselves: both there, in an architected kernel all of whose words they hold. An acquire or release at an instruction that is not issued
- * or in a function without sets is refuted, and so are both at one.
+ * The sets themselves: both there, in an architected kernel all of whose words they hold. An acquire or release at an
+ * instruction that is not issued or in a function without sets is refuted, and so are both at one.
  *
  * Callees' frames lie in the base set (frames.h), because the set is not held during calls.
  *
- * Complexity: O(extended words * log accesses) an instruction and a target of a divergent branch, and for each join a search of the sides that
- * end there.
+ * Complexity: O(extended words * log accesses) an instruction and a target of a divergent branch, and for each join a
+ * search of the sides that end there.
  */
 #include "passes/check/check.h"
 #include "passes/check/frames.h"
@@ -38,7 +44,7 @@ typedef struct mutex_check {
     hd_function *function;
     hd_diagnostics *diagnostics;
     uint32_t base, extended;
-    uint8_t *marks;        /* by instruction: HELD, RELEASED: what stands before it */
+    uint8_t *marks;        /* by instruction: HELD, RELEASED: what precedes it */
     uint8_t *in;           /* by block and hub: what may come in */
     extended_set *waiting; /* by block: what other lanes of the warp need */
     hd_waits waits;        /* lanes, at instructions */
@@ -53,7 +59,8 @@ static void refute(mutex_check *c, uint32_t ordinal, const char *why)
 {
     const hd_function *f = c->function;
     hd_span span = ordinal == HD_NONE ? f->header_span : f->instructions.items[ordinal].span;
-    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, span, "register sets that cannot be so: %s", why);
+    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, span,
+              "register sets that cannot be so: %s", why);
     c->good = false;
 }
 
@@ -67,7 +74,7 @@ static void refute_word(mutex_check *c, uint32_t ordinal, uint32_t word, const c
     c->good = false;
 }
 
-/* ---- what the annotations say -------------------------------------------------------------------------------------------- */
+/* ---- what the annotations say ------------------------------------------------------------------------------------ */
 
 static void read_mark(mutex_check *c, const hd_annotation *note, uint8_t state)
 {
@@ -122,11 +129,13 @@ static bool read_sets(mutex_check *c)
     else if (c->base + c->extended < registers_named(c))
         refute(c, HD_NONE, "they hold fewer registers than the kernel names");
     else if (hd_check_callees(f) > c->base)
-        refute(c, HD_NONE, "functions that the kernel calls need registers outside of the base set, which is all that it has during calls");
+        refute(c, HD_NONE,
+               "functions that the kernel calls need registers outside of the base set, which is all that it has "
+               "during calls");
     return c->good;
 }
 
-/* ---- what other lanes need ------------------------------------------------------------------------------------------------ */
+/* ---- what other lanes need --------------------------------------------------------------------------------------- */
 
 static void add_live(const mutex_check *c, extended_set *set, uint32_t block)
 {
@@ -135,7 +144,7 @@ static void add_live(const mutex_check *c, extended_set *set, uint32_t block)
             set->bits[(w - c->base) / 64] |= 1ull << ((w - c->base) % 64);
 }
 
-typedef struct side_search { /* of the sides that end at one join */
+typedef struct side_search {  /* of the sides that end at one join */
     extended_set *needed;     /* by block: what lanes need that wait while others are there */
     uint32_t *seen, searches; /* by block: the last search that came here */
     hd_u32_array found, due;
@@ -208,7 +217,8 @@ static void find_waiting(mutex_check *c)
     for (uint32_t i = 0; i < c->facts.split_count; i++) {
         const hd_block *branch = &cfg->blocks[c->facts.by_join[i]];
         search_sides(c, &s, branch);
-        if (i + 1 == c->facts.split_count || cfg->blocks[c->facts.by_join[i + 1]].post_dominator != branch->post_dominator)
+        if (i + 1 == c->facts.split_count ||
+            cfg->blocks[c->facts.by_join[i + 1]].post_dominator != branch->post_dominator)
             end_search(c, &s, branch->post_dominator);
     }
     hd_array_free(&s.found);
@@ -216,7 +226,7 @@ static void find_waiting(mutex_check *c)
     find_waiting_within(c);
 }
 
-/* ---- instructions --------------------------------------------------------------------------------------------------------- */
+/* ---- instructions ------------------------------------------------------------------------------------------------ */
 
 static void check_words(mutex_check *c, uint32_t ordinal)
 {
@@ -230,7 +240,8 @@ static void check_words(mutex_check *c, uint32_t ordinal)
             refute_word(c, ordinal, w, "the instruction names it");
         else if (waiting->bits[(w - c->base) / 64] >> ((w - c->base) % 64) & 1)
             refute_word(c, ordinal, w, "other lanes of the warp need it");
-        else if (accessed || hd_lives_live_behind(&c->facts.words, w, ordinal)) /* and before, as it does not write it */
+        /* and before, as it does not write it */
+        else if (accessed || hd_lives_live_after(&c->facts.words, w, ordinal))
             refute_word(c, ordinal, w, "it is live");
     }
 }
@@ -256,13 +267,14 @@ static const char *waits_for(const mutex_check *c, uint32_t ordinal)
     return NULL;
 }
 
-/* ---- states ---------------------------------------------------------------------------------------------------------------- */
+/* ---- states ------------------------------------------------------------------------------------------------------ */
 
 /* Is the instruction one where lanes may wait while others of their warp run? */
 static bool may_meet(const mutex_check *c, uint32_t ordinal)
 {
     const hd_function *f = c->function;
-    return hd_insn_form(f, &f->instructions.items[ordinal])->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD | HD_BEHAVE_MEET) &&
+    return hd_insn_form(f, &f->instructions.items[ordinal])->behaviour &
+               (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD | HD_BEHAVE_MEET) &&
            (c->anywhere || c->waits.two_sided[c->facts.cfg->block_of[ordinal]]);
 }
 
@@ -274,9 +286,10 @@ static void find_meets(mutex_check *c)
     HD_BITSET_EACH (&c->facts.splits, b)
         c->joins[cfg->blocks[b].post_dominator] = true;
     c->joins[cfg->block_count] = true;
-    for (uint32_t i = 0; i < c->waits.at.count; i++) /* what has a guard and waits there lets others go on behind it */
+    for (uint32_t i = 0; i < c->waits.at.count; i++) /* what has a guard and waits there lets others go on after it */
         c->anywhere = c->anywhere || !c->waits.two_sided[cfg->block_of[c->waits.at.items[i]]] ||
-                      (c->function->instructions.items[c->waits.at.items[i]].guard != HD_NONE && !hd_waits_meet(&c->waits, c->waits.at.items[i]));
+                      (c->function->instructions.items[c->waits.at.items[i]].guard != HD_NONE &&
+                       !hd_waits_meet(&c->waits, c->waits.at.items[i]));
     for (uint32_t i = 0; c->waits.at.count && i < c->function->instructions.count; i++)
         c->meets[i] = may_meet(c, i);
 }
@@ -291,7 +304,7 @@ static bool ends_side(const mutex_check *c, uint32_t b)
 }
 
 /* Others find what holds at a waiting instruction, or did: a replay counts its mark when it is done. */
-static uint8_t state_behind(mutex_check *c, uint32_t b, uint8_t state)
+static uint8_t state_after(mutex_check *c, uint32_t b, uint8_t state)
 {
     if (b > c->facts.cfg->block_count) /* a hub */
         return state;
@@ -310,7 +323,7 @@ static void find_states_from(mutex_check *c, hd_u32_array *work)
 {
     while (work->count) {
         uint32_t b = hd_array_pop(work);
-        uint8_t out = state_behind(c, b, c->in[b]);
+        uint8_t out = state_after(c, b, c->in[b]);
         HD_ORDER_SUCCESSORS (&c->order, b, to) {
             if (to == c->facts.cfg->block_count || (c->in[to] | out) == c->in[to])
                 continue;
@@ -320,10 +333,12 @@ static void find_states_from(mutex_check *c, hd_u32_array *work)
     }
 }
 
-/* A place where lanes that waited for their turn go on: a target of a branch that may diverge, or a reconvergence point. */
+/* A place where lanes that waited for their turn go on: a target of a branch that may diverge, or a reconvergence
+ * point. */
 static void come_from_others(mutex_check *c, uint32_t block)
 {
-    if (block != c->facts.cfg->block_count && c->in[block] && (c->anywhere || c->waits.two_sided[block] || c->joins[block]))
+    if (block != c->facts.cfg->block_count && c->in[block] &&
+        (c->anywhere || c->waits.two_sided[block] || c->joins[block]))
         c->in[block] |= c->others;
 }
 
@@ -398,7 +413,8 @@ bool hd_check_regmutex(hd_function *function, hd_diagnostics *diagnostics, uint6
     bool any = false;
     for (uint32_t a = 0; a < function->annotations.count; a++) {
         uint16_t kind = function->annotations.items[a].kind;
-        any = any || kind == HD_ANNOTATION_REGMUTEX || kind == HD_ANNOTATION_REGMUTEX_ACQUIRE || kind == HD_ANNOTATION_REGMUTEX_RELEASE;
+        any = any || kind == HD_ANNOTATION_REGMUTEX || kind == HD_ANNOTATION_REGMUTEX_ACQUIRE ||
+              kind == HD_ANNOTATION_REGMUTEX_RELEASE;
     }
     if (!any)
         return true;

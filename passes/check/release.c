@@ -7,12 +7,13 @@
  *
  *   lanes that wait at an instruction, such as a barrier, need it (waits.h).
  *
- * A pir bit releases at the instruction, and is refuted too where it stands for none of the first three sources, where the instruction also
- * writes the word (in which lanes is not known), and where none of the source's words is renamed. A pbr lists renamed words, and stands at an
- * instruction that is issued. Registers of the module are never renamed: other functions read them.
+ * A pir bit releases at the instruction, and is refuted too where it stands for none of the first three sources, where
+ * the instruction also writes the word (in which lanes is not known), and where none of the source's words is renamed.
+ * A pbr lists renamed words, and is at an instruction that is issued. Registers of the module are never renamed:
+ * other functions read them.
  *
- * Where words are kept for waiting lanes is found for all flags at once, word by word. Complexity: O(flags, and for each word in one what kept.h
- * needs), times a logarithm.
+ * Where words are kept for waiting lanes is found for all flags at once, word by word. Complexity: O(flags, and for
+ * each word in one what kept.h needs), times a logarithm.
  */
 #include "passes/check/check.h"
 #include "passes/check/kept.h"
@@ -22,15 +23,15 @@ enum { FLAGGED_SOURCES = 3 };
 
 typedef struct claim { /* a word that may be released in a block */
     uint32_t word, block;
-    bool kept;         /* lanes that wait at a branch need it there */
+    bool kept; /* lanes that wait at a branch need it there */
 } claim;
 
 typedef struct release_check {
     hd_facts facts;
     hd_function *function;
     hd_diagnostics *diagnostics;
-    hd_bitset renamed;            /* by word */
-    HD_ARRAY(claim) claims;       /* by word and block */
+    hd_bitset renamed;      /* by word */
+    HD_ARRAY(claim) claims; /* by word and block */
     hd_waits waits;
 } release_check;
 
@@ -40,7 +41,8 @@ static bool refute(release_check *c, uint32_t at, uint32_t word, const char *why
     hd_span span = at == HD_NONE ? f->header_span : f->instructions.items[at].span;
     char name[160];
     hd_storage_spell(&c->facts.storage, word, name, sizeof name);
-    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, span, "%s is released here, but %s", name, why);
+    hd_report(c->diagnostics, HD_DIAG_UNSOUND_ANNOTATION, f->module->source, span, "%s is released here, but %s", name,
+              why);
     return false;
 }
 
@@ -52,7 +54,7 @@ static bool refute_flag(release_check *c, uint32_t at, const char *why)
     return false;
 }
 
-/* ---- who waits ------------------------------------------------------------------------------------------------------- */
+/* ---- who waits --------------------------------------------------------------------------------------------------- */
 
 static void add_claim(release_check *c, uint32_t word, uint32_t block)
 {
@@ -106,7 +108,7 @@ static bool is_kept(const release_check *c, uint32_t word, uint32_t block)
     return !found || found->kept;
 }
 
-/* ---- flags ----------------------------------------------------------------------------------------------------------- */
+/* ---- flags ------------------------------------------------------------------------------------------------------- */
 
 /* `live`: some path from the point reads it. */
 static bool check_point(release_check *c, uint32_t at, uint32_t word, bool live)
@@ -124,7 +126,8 @@ static bool writes(const release_check *c, uint32_t at, uint32_t word)
 {
     const hd_lives *words = &c->facts.words;
     uint32_t a = hd_lives_access_from(words, word, at);
-    return a < words->access_first[word + 1] && words->accesses[a].ordinal == at && words->accesses[a].kinds & (HD_ACCESS_KILL | HD_ACCESS_WEAK);
+    return a < words->access_first[word + 1] && words->accesses[a].ordinal == at &&
+           words->accesses[a].kinds & (HD_ACCESS_KILL | HD_ACCESS_WEAK);
 }
 
 static bool check_source(release_check *c, uint32_t at, uint32_t reg)
@@ -135,7 +138,7 @@ static bool check_source(release_check *c, uint32_t at, uint32_t reg)
             continue;
         any = true;
         good = writes(c, at, word) ? refute(c, at, word, "the instruction writes it too")
-                                   : check_point(c, at, word, hd_lives_live_behind(&c->facts.words, word, at));
+                                   : check_point(c, at, word, hd_lives_live_after(&c->facts.words, word, at));
     }
     return good && (any || refute_flag(c, at, "this pir bit is of a register that is not renamed"));
 }
@@ -151,7 +154,8 @@ static bool check_pir(release_check *c, const hd_annotation *note)
             continue;
         uint32_t operand = hd_insn_source_slot(c->function, insn, slot);
         good = (operand == HD_NONE ? refute_flag(c, note->instruction, "this pir bit is of no source")
-                                   : check_source(c, note->instruction, c->function->operands.items[operand].value)) && good;
+                                   : check_source(c, note->instruction, c->function->operands.items[operand].value)) &&
+               good;
     }
     return good;
 }
@@ -161,7 +165,7 @@ static bool live_before(const release_check *c, uint32_t word, uint32_t at)
     uint32_t block = c->facts.cfg->block_of[at];
     if (at == c->facts.cfg->blocks[block].first)
         return hd_lives_live_into(&c->facts.words, word, block);
-    return hd_lives_live_behind(&c->facts.words, word, at - 1);
+    return hd_lives_live_after(&c->facts.words, word, at - 1);
 }
 
 static bool check_pbr(release_check *c, const hd_annotation *note)
@@ -177,7 +181,7 @@ static bool check_pbr(release_check *c, const hd_annotation *note)
     return good;
 }
 
-/* ---- the function ---------------------------------------------------------------------------------------------------- */
+/* ---- the function ------------------------------------------------------------------------------------------------ */
 
 /* Words of registers that are declared outside all functions. */
 static hd_bitset module_words(release_check *c)
@@ -203,7 +207,8 @@ static bool check_renamed(release_check *c, const hd_annotation *note)
         if (words[i] >= c->facts.storage.words || (i && words[i] <= words[i - 1]))
             return refute_flag(c, HD_NONE, "release_renamed is no ascending list of this function's registers");
         if (hd_bitset_has(&module, words[i]))
-            return refute_flag(c, HD_NONE, "release_renamed names a register of the module, which other functions read");
+            return refute_flag(c, HD_NONE,
+                               "release_renamed names a register of the module, which other functions read");
         hd_bitset_add(&c->renamed, words[i]);
     }
     return true;
@@ -231,7 +236,8 @@ static bool check_all(release_check *c, uint64_t *count)
         return refute_flag(c, HD_NONE, "release flags need a list of renamed registers on their function");
     ++*count;
     if (c->facts.words.flights.leave)
-        return refute_flag(c, HD_NONE, "registers may be in flight when this function returns, and its frame would be given away");
+        return refute_flag(c, HD_NONE,
+                           "registers may be in flight when this function returns, and its frame would be released");
     for (uint32_t a = 0; a < f->annotations.count; a++)
         if (is_flag(&f->annotations.items[a]))
             add_claims(c, &f->annotations.items[a]);

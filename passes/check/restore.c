@@ -1,4 +1,4 @@
-/* Loads back to where they may have stood: see restore.h. A walk back over the block for each load. */
+/* Loads back to where they may have been: see restore.h. A walk back over the block for each load. */
 #include "passes/check/restore.h"
 
 #include "ir/build.h"
@@ -17,7 +17,7 @@ static bool overlap(const restorer *r, uint32_t a, uint32_t b)
     return a == b || (r->storage.first[a] < r->storage.end[b] && r->storage.first[b] < r->storage.end[a]);
 }
 
-/* Must the load stay behind an instruction for the sake of registers? */
+/* Must the load stay after an instruction for the sake of registers? */
 static bool is_bound(const restorer *r, const hd_instruction *load, const hd_instruction *before)
 {
     const hd_function *f = r->function;

@@ -14,8 +14,10 @@ static bool strays(const hd_cfg *cfg, uint32_t b)
 void hd_sides_init(hd_sides *s, const hd_cfg *cfg, hd_arena *arena)
 {
     uint32_t nodes = cfg->block_count + 1;
-    uint32_t *by_number = HD_ARENA_ARRAY(arena, uint32_t, nodes), *first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)nodes + 2);
-    *s = (hd_sides){cfg, first, HD_ARENA_ARRAY(arena, uint32_t, nodes), HD_ARENA_ARRAY(arena, uint32_t, (size_t)nodes + 1)};
+    uint32_t *by_number = HD_ARENA_ARRAY(arena, uint32_t, nodes),
+             *first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)nodes + 2);
+    *s = (hd_sides){cfg, first, HD_ARENA_ARRAY(arena, uint32_t, nodes),
+                    HD_ARENA_ARRAY(arena, uint32_t, (size_t)nodes + 1)};
     for (uint32_t b = 0; b < nodes; b++)
         by_number[cfg->post_dominator_enter[b]] = b;
     for (uint32_t b = 0; b < cfg->block_count; b++)

@@ -1,8 +1,9 @@
 /* What sides of branches come to before their join, for checkers, without following their blocks.
  *
- * All lanes of a side of a branch with reconvergence point r come to the blocks that have r as immediate post-dominator, its children in the
- * post-dominator tree: from a block that lies below a child, to that child. And from a child v, to those children of r that its successors are or
- * lie below. So what a side can end at is found among the children of one join, and every block is the child of one join only.
+ * All lanes of a side of a branch with reconvergence point r come to the blocks that have r as immediate
+ * post-dominator, its children in the post-dominator tree: from a block that lies below a child, to that child. And
+ * from a child v, to those children of r that its successors are or lie below. So what a side can end at is found among
+ * the children of one join, and every block is the child of one join only.
  *
  * Not so where a block strays: where it leads to blocks that only fail, which no join waits for (ir/cfg.h).
  *

@@ -91,13 +91,14 @@ void hd_waits_free(hd_waits *w)
     hd_kept_free(&w->kept);
 }
 
-/* Behind the instruction, or at it where it reads what it needs only when all lanes are there. */
+/* After the instruction, or at it where it reads what it needs only when all lanes are there. */
 static bool needed_at(const hd_waits *w, uint32_t word, uint32_t instruction)
 {
     const hd_lives *words = &w->facts->words;
     uint32_t a = hd_lives_access_from(words, word, instruction);
-    bool reads = a < words->access_first[word + 1] && words->accesses[a].ordinal == instruction && words->accesses[a].kinds & HD_ACCESS_READ;
-    return (reads && meets(w, instruction)) || hd_lives_live_behind(words, word, instruction);
+    bool reads = a < words->access_first[word + 1] && words->accesses[a].ordinal == instruction &&
+                 words->accesses[a].kinds & HD_ACCESS_READ;
+    return (reads && meets(w, instruction)) || hd_lives_live_after(words, word, instruction);
 }
 
 /* For which blocks the word is needed. */

@@ -1,11 +1,13 @@
-/* What lanes need that wait at an instruction, while others of their warp run: at a barrier, or another one of HD_BEHAVE_YIELD or _MEET.
+/* What lanes need that wait at an instruction, while others of their warp run: at a barrier, or another one of
+ * HD_BEHAVE_YIELD or _MEET.
  *
  * Lanes of several sides meet at one of HD_BEHAVE_MEET, and only then read their operands.
  *
- * Others can run where the instruction has a guard, which lets them pass, and in a side of a branch that may diverge and has two or more (what waits
- * at a reconvergence point keeps no side from running). So a word that is live behind such an instruction is needed everywhere, or in all blocks of such
- * sides; and so is one that is kept there for lanes that wait at a branch within such a side. Linear in the edges, but for sorting the sides; the first question about
- * a word asks each such instruction.
+ * Others can run where the instruction has a guard, which lets them pass, and in a side of a branch that may diverge
+ * and has two or more (what waits at a reconvergence point keeps no side from running). So a word that is live after
+ * such an instruction is needed everywhere, or in all blocks of such sides; and so is one that is kept there for lanes
+ * that wait at a branch within such a side. Linear in the edges, but for sorting the sides; the first question about a
+ * word asks each such instruction.
  */
 #ifndef HD_PASSES_CHECK_WAITS_H
 #define HD_PASSES_CHECK_WAITS_H

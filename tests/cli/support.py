@@ -26,7 +26,7 @@ class Result:
 def run(*arguments, stdin=b"", cwd=None, stdout=subprocess.PIPE, **environment):
     """heddle with these arguments."""
     done = subprocess.run((HEDDLE,) + arguments, input=stdin, stdout=stdout, stderr=subprocess.PIPE, cwd=cwd,
-                          timeout=TIMEOUT, env=dict(os.environ, NO_COLOR="1", **environment))
+                          timeout=TIMEOUT, env={**os.environ, "NO_COLOR": "1", **environment})
     return Result(done)
 
 

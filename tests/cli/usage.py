@@ -22,7 +22,7 @@ KERNEL = b""".version 8.0
 BROKEN = KERNEL.replace(b"%r2, %r1;", b"%r9, %r1;")
 UNKNOWN = KERNEL.replace(b"\tret;", b"\tnosuch.u64 %r1;\n\tret;")
 COMMANDS = re.findall(r'^HD_COMMAND\(\w+, "(\w+)"', read(os.path.join(TOP, "cli/commands.def")).decode(), re.M)
-ONE_INPUT = [name for name in COMMANDS if name not in ("replay", "diff")]
+ONE_INPUT = [name for name in COMMANDS if name not in ("replay", "diff", "list", "help")]
 DUMPS = ("--tokens", "--ir", "--cfg", "--liveness")
 
 
@@ -71,7 +71,9 @@ def case_version(folder):
 
 
 def case_unknown_commands(folder):
-    status(2, "rewrit", says="'rewrit' is no command")
+    status(2, "rewrit", says="'rewrit' is no command; did you mean 'rewrite'?")
+    status(2, "help", "reprot", says="'reprot' is no command; did you mean 'report'?")
+    status(2, "zebra", says="'zebra' is no command; heddle --help lists them")
     status(2, "", says="is no command")
     status(2, "--canonical", says="is no command")
 
@@ -80,8 +82,11 @@ def case_unknown_options(folder):
     good, _, _ = files(folder)
     for name in COMMANDS:
         status(2, name, "--bogus", good, says="'--bogus' is no option")
-        status(2, name, "-x", good, says="'-x' is no option")
-    status(2, "strip", "--canonical", good, says="'--canonical' is no option")
+        status(2, name, "-x", good, says="'-x' is no option of %s; --help lists them" % name)
+        status(2, name, "--diagnostic-format=json", good, says="'--diagnostic-format' is no option of %s; --help" % name)
+        status(2, name, "--colour=never", good, says="'--colour' is no option of %s; did you mean '--color'?" % name)
+    status(2, "strip", "--canonical", good, says="'--canonical' is no option of strip: it belongs to rewrite")
+    status(2, "report", "--pt=no", good, says="several begin so: --ptxas, --ptxas-timeout")
     status(2, "rewrite", "-xo", good, says="'-x' is no option")
 
 
@@ -104,10 +109,68 @@ def case_arguments_of_options(folder):
 def case_operands(folder):
     good, _, _ = files(folder)
     for name in COMMANDS:
-        status(2, name, says="usage: heddle %s" % name)
+        if name != "help":
+            status(2, name, says="usage: heddle %s" % name)
     for name in ONE_INPUT:
         status(2, *arguments_for(name), good, good, says="usage: heddle %s" % name)
     same(heddle("rewrite", good, "--canonical"), heddle("rewrite", "--canonical", "--", good), "options behind operands")
+
+
+def case_help_names_every_format(folder):
+    for name, formats in re.findall(r'^HD_COMMAND\(\w+, "(\w+)", .*?, "[^"]*", "([^"]*)", "', read(os.path.join(TOP, "cli/commands.def")).decode(), re.M):
+        out = heddle(name, "--help").decode()
+        expect(("--format=%s " % formats in out) == bool(formats), "%s --help: %s", name, out)
+        expect("--diagnostics=text|json|sarif " in out, "%s --help: %s", name, out)
+        same(out.encode(), heddle("help", name))
+        if formats:
+            status(2, name, "--format=jsonn", *(("x", "y") if name == "diff" else ("x",)), says="did you mean 'json'?")
+    same(heddle("help"), heddle("--help"))
+
+
+def rows(table, macro):
+    """The strings of each row."""
+    text = read(os.path.join(TOP, table)).decode()
+    return [re.findall(r'"((?:[^"\\]|\\.)*)"', row) for row in re.findall(r"^%s\((.*)\)$" % macro, re.sub(r",\n\s+", ", ", text), re.M)]
+
+
+def case_lists(folder):
+    names = {"passes": [row[0] for row in rows("passes/passes.def", "HD_PASS") + rows("passes/aliases.def", "HD_PASS_ALIAS")],
+             "techniques": [row[0] for row in rows("ir/techniques.def", "HD_TECHNIQUE")],
+             "models": [row[0] for row in rows("hwmodel/rf/models.def", "HD_RF_MODEL")],
+             "gpus": sorted(name[:-5] for name in os.listdir(os.path.join(TOP, "target/gpus")) if name.endswith(".yaml")),
+             "diagnostics": [row[0] for row in rows("base/diagnostics.def", "HD_DIAGNOSTIC")]}
+    for kind, expected in names.items():
+        text = heddle("list", kind).decode()
+        expect([line.split()[0] for line in text.splitlines() if line[0] != " "] == expected, "list %s: %s", kind, text)
+        found = json.loads(heddle("list", "--format=json", kind))
+        expect(sorted(found) == sorted(["heddle", "schema", kind]) and [item["name"] for item in found[kind]] == expected, "%s: %s", kind, found)
+        expect(all(item["summary"] and item["summary"] in text for item in found[kind]), "a summary of %s is not in both", kind)
+    found = json.loads(heddle("list", "--format=json", "techniques"))["techniques"]
+    text = heddle("list", "techniques").decode()
+    for item in found:
+        for key in ("paper_name", "authors", "title", "venue", "year"):
+            expect(item[key] and str(item[key]) in text, "%s of %s", key, item["name"])
+    expect({item["venue"] + str(item["year"]) for item in found} >= {"MICRO2020", "ASPLOS2018", "ASPLOS2019", "ISCA2018", "MICRO2015"}, "%s", found)
+    status(2, "list", "technique", says="there is no list of 'technique'; did you mean 'techniques'?")
+    status(2, "list", "zebra", says="there are passes, techniques, models, gpus and diagnostics")
+    status(2, "list", "passes", "models", says="usage: heddle list")
+
+
+def case_colours(folder):
+    """--color counts most, then NO_COLOR, then CLICOLOR_FORCE."""
+    good, broken, _ = files(folder)
+
+    def coloured(*options, **environment):
+        result = run("report", "--ptxas=no", *options, broken, **environment)
+        shown = run("report", "--ptxas=no", *options, good, **environment).out
+        expect(("\33[" in result.err) == (b"\33[" in shown), "%s: colour on one side", options)
+        return "\33[" in result.err
+
+    for options, environment, wanted in (([], {}, False), (["--color=always"], {}, True), (["--color=never"], {"NO_COLOR": "", "CLICOLOR_FORCE": "1"}, False),
+                                         ([], {"NO_COLOR": "", "CLICOLOR_FORCE": "1"}, True), ([], {"CLICOLOR_FORCE": "1"}, False),
+                                         ([], {"NO_COLOR": "", "CLICOLOR_FORCE": "0"}, False), (["--color=auto"], {"NO_COLOR": ""}, False)):
+        expect(coloured(*options, **environment) == wanted, "%s %s", options, environment)
+    status(2, "report", "--color=yes", good, says="--color takes one of auto|always|never, not 'yes'")
 
 
 def case_dump_wants_one_kind(folder):
@@ -265,6 +328,9 @@ def case_bad_passes(folder):
     for passes in ("nosuch", "bow(", "bow)", "bow(iw=)", "bow(iw=x)", "bow(iw=0)", "bow(iw=99)", "bow(x=1)", "bow,", ",", "", "bow bow"):
         result = status(2, "rewrite", "-p", passes, good, says="[bad-pass]")
         expect(result.out == b"", "-p %r writes something", passes)
+    for passes, near in (("bwo", "bow"), ("BOW", "bow"), ("regaloc", "regalloc"), ("claen", "clean")):
+        status(2, "rewrite", "-p", passes, good, says="no pass is named '%s'; did you mean '%s'?" % (passes, near))
+    status(2, "rewrite", "-p", "release(tabel=3)", good, says="has no option 'tabel'; did you mean 'table'?")
     status(2, "rewrite", "-p", "bow,nosuch", good, says="-p:1:5: error: ")
 
 
@@ -295,11 +361,11 @@ def case_bad_options_of_passes(folder):
 
 def case_what_goes_together(folder):
     good, _, _ = files(folder)
-    for passes, column, says in (("bow,demo", 5, "'demo' cannot stand behind 'bow': annotations belong to instructions"),
-                                 ("regalloc,bow,clean", 14, "'cvta' cannot stand behind 'regalloc': physical registers share places"),
-                                 ("dce,regalloc,dce", 14, "'dce' cannot stand behind 'regalloc'"),
-                                 ("demo,fold", 6, "'fold' cannot stand behind 'demo': it would drop"),
-                                 ("regmutex,dce", 10, "'dce' cannot stand behind 'regmutex': it does not know"),
+    for passes, column, says in (("bow,demo", 5, "'demo' cannot follow 'bow': annotations belong to instructions"),
+                                 ("regalloc,bow,clean", 14, "'cvta' cannot follow 'regalloc': physical registers share slots"),
+                                 ("dce,regalloc,dce", 14, "'dce' cannot follow 'regalloc'"),
+                                 ("demo,fold", 6, "'fold' cannot follow 'demo': it would drop"),
+                                 ("regmutex,dce", 10, "'dce' cannot follow 'regmutex': it does not know"),
                                  ("bow,all", 5, "'all' runs each technique on a copy of its own")):
         status(2, "rewrite", "-p", passes, good, says="-p:1:%d: error: %s" % (column, says))
     status(0, "rewrite", "-p", "clean,regalloc,demo,bow", good)
@@ -320,7 +386,7 @@ def case_all_techniques(folder):
     same(timed.out, heddle("rewrite", "-p", "all", good), "the table with times")
     expect({line.split()[2] for line in timed.err.splitlines()[1:]} == set(names), "times of %r", timed.err)
     status(0, "rewrite", "-p", "bow", "--gpu=sm_90", "--block=64", good)
-    status(1, "rewrite", "-p", "bow", "--gpu=nosuch", good, says="no GPU is called")
+    status(2, "rewrite", "-p", "bow", "--gpu=nosuch", good, says="no GPU is called")
     for block in ("1", "16x16", "8x8x4", "256,2"):
         status(0, "report", "--ptxas=no", "--block=" + block, good)
     for block in ("0", "", "x", "16x", "16x0", "2x2x2x2", "-1", "1048577", "1024x1025", "16y16"):
@@ -332,7 +398,7 @@ def case_all_techniques(folder):
     for arch in ("sm_90a", "compute_90", "90", "sm90", "9.0", "90a"):
         same(heddle("report", "--ptxas=no", "--arch=" + arch, good), heddle("report", "--ptxas=no", "--arch=sm_90", good), arch)
     for arch in ("90b", "sm_", "9.00", "1", "sm_90aa"):
-        status(1, "report", "--ptxas=no", "--arch=" + arch, good, says="no GPU is called")
+        status(2, "report", "--ptxas=no", "--arch=" + arch, good, says="no GPU is called")
 
 
 def case_what_passes_say(folder):
@@ -387,6 +453,8 @@ def case_warnings(folder):
         expect((result.out == UNKNOWN) == (expected == 0), "%s: the output is wrong", arguments)
     for bad in ("nosuch", "no-undeclared-register", "no-error=undeclared-register", ""):
         status(2, "rewrite", "-W", bad, unknown, says="no such warning")
+    for bad in ("unknwon-opcode", "no-unknown-opcod", "error=unknown-opcodes"):
+        status(2, "rewrite", "-W", bad, unknown, says="did you mean 'unknown-opcode'?")
 
 
 def case_error_limit(folder):
@@ -457,7 +525,35 @@ def case_check(folder):
 def case_replay_of_no_launch_file(folder):
     good, _, _ = files(folder)
     result = run("replay", good)
-    expect(result.status == 1 and re.search(r"\[bad-\w+\]", result.err), "exit %d: %s", result.status, result.err[:200])
+    expect(result.status == 1 and "[not-launch-file]" in result.err, "exit %d: %s", result.status, result.err[:200])
     status(1, "replay", os.path.join(folder, "none.yaml"), says="[unreadable]")
     status(2, "replay", "--technique=nosuch", good, says="nosuch")
-    status(1, "replay", "--gpu=nosuch", good, says="nosuch")
+    status(2, "replay", "--gpu=nosuch", good, says="nosuch")
+    status(2, "replay", "--gpu=pascal-titanx", good, says="did you mean 'pascal-titan-x'?")
+    status(2, "diff", "--ptxas=no", "--gpu=sm_999", good, good, says="[unknown-gpu]")
+    status(2, "replay", "--technique=bwo", good, says="no technique is called 'bwo'; did you mean 'bow'?")
+    result = status(1, "replay", good, says="[not-launch-file]")
+    expect("this is PTX; heddle reads a launch file here" in result.err, "%s", result.err)
+
+
+ELF = b"\x7fELF\x02\x01\x01" + bytes(9)
+FOREIGN = (("k.cubin", ELF + b"\x02\x00\xbe\x00", "a cubin"), ("k.o", ELF + b"\x01\x00\x3e\x00", "an object file"), ("k", ELF + b"\x03\x00\x3e\x00", "an executable"),
+           ("k.fatbin", b"\x50\xed\x55\xba\x01\x00\x10\x00", "a fatbin"), ("k.a", b"!<arch>\n/ ", "an archive"), ("k.bc", b"BC\xc0\xde5", "LLVM bitcode"),
+           ("k.gz", b"\x1f\x8b\x08\x08", "compressed by gzip"), ("k.zst", b"\x28\xb5\x2f\xfdo", "compressed by zstd"),
+           ("k.sass", b"\n\tcode for sm_80\n\t\tFunction : k\n", "machine code (SASS)"), ("d.sass", b"\t.headerflags\t@\"EF_CUDA_SM80\"\n", "machine code (SASS)"),
+           ("l.sass", b"        /*0000*/   MOV R1, c[0x0][0x28] ;\n", "machine code (SASS)"), ("k.dump", b"\nFatbin ptx code:\n====\n.version 8.0\n", "the output of cuobjdump"),
+           ("k.cu", b"// k\n/* k\n */\n#include <a.h>\n__global__ void k() {}\n", "C++ or CUDA source"), ("t.cu", b"template <int N> __global__ void k();", "C++ or CUDA source"),
+           ("k.ll", b"; ModuleID = 'k'\nsource_filename = \"k\"\n", "LLVM IR"), ("l.yaml", b"module: a.ptx\n", "a launch file"))
+
+
+def case_inputs_of_other_kinds(folder):
+    good, _, _ = files(folder)
+    for name, data, what in FOREIGN:
+        path = write(os.path.join(folder, name), data)
+        for command in ONE_INPUT:
+            for arguments in ([*arguments_for(command)], ["dump", "--tokens"]):
+                result = status(1, *arguments, path, says="%s: error: this is " % path)
+                expect(what in result.err.split("\n")[0] and result.err.count("error: ") == 1 and "note: " in result.err, "%s: %s", name, result.err)
+        status(1, "diff", "--ptxas=no", path, good) if name != "l.yaml" else None
+        if "yaml" not in name and "#include" not in data.decode("latin-1"):
+            status(1, "replay", path, says="[not-launch-file]")

@@ -70,7 +70,7 @@ static void write_kernel(hd_writer *out)
     hd_write_string(out, "\n}\n");
 }
 
-/* ---- inputs ---- */
+/* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t kernel_hash(void)
 {
@@ -168,7 +168,7 @@ static void make_extended(hd_writer *out, const char *at, const char *end)
     hd_write_string(out, "\n}\n");
 }
 
-/* ---- what must hold ---- */
+/* ---- what must hold ---------------------------------------------------------------------------------------------- */
 
 static void demand_same(const hd_function *x, const hd_function *y)
 {
@@ -244,18 +244,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hd_writer_to_memory(&text);
     const char *at = (const char *)data + 1, *end = (const char *)data + size;
     switch (data[0] % 4) {
-    case 0:
-        make_section(&text, data + 1, size - 1, false);
-        break;
-    case 1:
-        make_section(&text, data + 1, size - 1, true);
-        break;
-    case 2:
-        make_comments(&text, at, end);
-        break;
-    case 3:
-        make_extended(&text, at, end);
-        break;
+    case 0: make_section(&text, data + 1, size - 1, false); break;
+    case 1: make_section(&text, data + 1, size - 1, true); break;
+    case 2: make_comments(&text, at, end); break;
+    case 3: make_extended(&text, at, end); break;
     }
     check(&text);
     hd_writer_free(&text);

@@ -5,8 +5,8 @@
  * itself, whatever is written of it is JSON again.
  */
 #include "driver/diff.h"
-#include "driver/gates.h"
-#include "driver/report_read.h"
+#include "driver/report/gates.h"
+#include "driver/report/report_read.h"
 
 #include <assert.h>
 #include <jansson.h>
@@ -16,14 +16,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_places(const hd_diagnostics *diagnostics)
 {
     for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
-        assert(!d->source || (d->span.begin <= d->span.end && d->span.begin <= d->source->length && d->span.end <= d->source->length + 1));
+        assert(!d->source || (d->span.begin <= d->span.end && d->span.begin <= d->source->length &&
+                              d->span.end <= d->source->length + 1));
 }
 
 static void try_gates(const char *text, hd_gates_mode mode, hd_diagnostics *diagnostics)
 {
     hd_arena arena = {0};
-    hd_report_kernel kernels[] = {{.name = "_Z4sortPi", .demangled = "sort(int*)", .is_entry = true, .registers_from = "ptxas"},
-                                  {.name = "helper", .demangled = "helper", .registers_from = "estimate"}};
+    hd_report_kernel kernels[] = {
+        {.name = "_Z4sortPi", .demangled = "sort(int*)", .is_entry = true, .registers_from = "ptxas"},
+        {.name = "helper", .demangled = "helper", .registers_from = "estimate"}};
     hd_report_module report = {.path = "x", .arch = "sm_80", .kernels = {kernels, 2, 2}};
     hd_gates *gates = hd_gates_parse("--require", text, mode, diagnostics);
     assert(!gates == (diagnostics->error_count > 0));

@@ -8,21 +8,21 @@
 #include <cuda.h>
 
 /* That the structs here are those of the header, member by member. */
-#define SAME_PLACE(ours, our, theirs, their)                                                     \
-    _Static_assert(offsetof(ours, our) == offsetof(theirs, their) &&                             \
-                       sizeof(((ours *)0)->our) == sizeof(((theirs *)0)->their),                 \
+#define SAME_PLACE(ours, our, theirs, their)                                     \
+    _Static_assert(offsetof(ours, our) == offsetof(theirs, their) &&             \
+                       sizeof(((ours *)0)->our) == sizeof(((theirs *)0)->their), \
                    #ours "." #our)
 #define SAME_SIZE(ours, theirs) _Static_assert(sizeof(ours) == sizeof(theirs), #ours)
-#define SAME_SIDE(side, name)                                                                    \
-    SAME_PLACE(gpu_copy_box, side.x_bytes, CUDA_MEMCPY3D, name##XInBytes);                       \
-    SAME_PLACE(gpu_copy_box, side.y, CUDA_MEMCPY3D, name##Y);                                    \
-    SAME_PLACE(gpu_copy_box, side.z, CUDA_MEMCPY3D, name##Z);                                    \
-    SAME_PLACE(gpu_copy_box, side.level, CUDA_MEMCPY3D, name##LOD);                              \
-    SAME_PLACE(gpu_copy_box, side.type, CUDA_MEMCPY3D, name##MemoryType);                        \
-    SAME_PLACE(gpu_copy_box, side.host, CUDA_MEMCPY3D, name##Host);                              \
-    SAME_PLACE(gpu_copy_box, side.address, CUDA_MEMCPY3D, name##Device);                         \
-    SAME_PLACE(gpu_copy_box, side.array, CUDA_MEMCPY3D, name##Array);                            \
-    SAME_PLACE(gpu_copy_box, side.pitch, CUDA_MEMCPY3D, name##Pitch);                            \
+#define SAME_SIDE(side, name)                                              \
+    SAME_PLACE(gpu_copy_box, side.x_bytes, CUDA_MEMCPY3D, name##XInBytes); \
+    SAME_PLACE(gpu_copy_box, side.y, CUDA_MEMCPY3D, name##Y);              \
+    SAME_PLACE(gpu_copy_box, side.z, CUDA_MEMCPY3D, name##Z);              \
+    SAME_PLACE(gpu_copy_box, side.level, CUDA_MEMCPY3D, name##LOD);        \
+    SAME_PLACE(gpu_copy_box, side.type, CUDA_MEMCPY3D, name##MemoryType);  \
+    SAME_PLACE(gpu_copy_box, side.host, CUDA_MEMCPY3D, name##Host);        \
+    SAME_PLACE(gpu_copy_box, side.address, CUDA_MEMCPY3D, name##Device);   \
+    SAME_PLACE(gpu_copy_box, side.array, CUDA_MEMCPY3D, name##Array);      \
+    SAME_PLACE(gpu_copy_box, side.pitch, CUDA_MEMCPY3D, name##Pitch);      \
     SAME_PLACE(gpu_copy_box, side.height, CUDA_MEMCPY3D, name##Height)
 
 SAME_SIZE(gpu_array_shape, CUDA_ARRAY3D_DESCRIPTOR);
@@ -94,11 +94,11 @@ bool gpu_open(gpu_device *device, const char **why)
     if (!library)
         return false;
     *why = "libcuda.so.1 lacks a function";
-#define FIND(symbol, name, parameters)           \
-    {                                            \
-        void *found = dlsym(library, symbol);    \
-        if (!found)                              \
-            return false;                        \
+#define FIND(symbol, name, parameters)               \
+    {                                                \
+        void *found = dlsym(library, symbol);        \
+        if (!found)                                  \
+            return false;                            \
         memcpy(&device->name, &found, sizeof found); \
     }
     GPU_FUNCTIONS(FIND)

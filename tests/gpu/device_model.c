@@ -131,7 +131,7 @@ static int function_attribute(gpu_function_handle function, int attribute, int v
     return !function || attribute != GPU_MOST_DYNAMIC_SHARED || value < 0;
 }
 
-/* ---- arrays, textures ------------------------------------------------------------------------------------------ */
+/* ---- arrays, textures -------------------------------------------------------------------------------------------- */
 
 static hd_type type_of(int format)
 {
@@ -170,7 +170,8 @@ static unsigned char *row_of(const gpu_copy_side *s, const gpu_copy_box *box, si
     if (s->type == GPU_MEMORY_DEVICE)
         return host(s->address + (z * s->height + y) * s->pitch, box->width_bytes);
     const gpu_array_shape *a = &s->array->shape;
-    bool inside = box->width_bytes == a->width * texel_bytes(a) && y < at_least_1(a->height) && z < at_least_1(a->depth);
+    bool inside =
+        box->width_bytes == a->width * texel_bytes(a) && y < at_least_1(a->height) && z < at_least_1(a->depth);
     return inside ? s->array->bytes + (z * at_least_1(a->height) + y) * box->width_bytes : NULL;
 }
 static int copy_box(const gpu_copy_box *box)
@@ -255,7 +256,7 @@ static int surface_create(uint64_t *surface, const gpu_resource *r)
 }
 static int object_destroy(uint64_t object) { return object - HD_TEXTURE_FIRST_HANDLE >= texture_count; }
 
-/* ---- launches -------------------------------------------------------------------------------------------------- */
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
 
 static int run(gpu_function_handle function, const hd_grid *grid)
 {
@@ -309,10 +310,33 @@ static int error_text(int error, const char **text)
 bool gpu_open(gpu_device *device, const char **why)
 {
     *why = "";
-    *device = (gpu_device){init, device_count, device_get, device_name, device_attribute, context_retain, context_set,
-                           no_error, module_load, module_unload, module_function, module_global, allocate, release,
-                           copy_in, copy_out, copy, function_attribute, launch, launch_cooperative, array_create,
-                           array_destroy, copy_box, texture_create, object_destroy, surface_create, object_destroy,
+    *device = (gpu_device){init,
+                           device_count,
+                           device_get,
+                           device_name,
+                           device_attribute,
+                           context_retain,
+                           context_set,
+                           no_error,
+                           module_load,
+                           module_unload,
+                           module_function,
+                           module_global,
+                           allocate,
+                           release,
+                           copy_in,
+                           copy_out,
+                           copy,
+                           function_attribute,
+                           launch,
+                           launch_cooperative,
+                           array_create,
+                           array_destroy,
+                           copy_box,
+                           texture_create,
+                           object_destroy,
+                           surface_create,
+                           object_destroy,
                            error_text};
     return true;
 }

@@ -10,8 +10,8 @@
  *
  * Textures and surfaces are arrays beside their buffers, filled before every launch and read back behind it.
  *
- * Exit status: 0 all equal, 1 a difference or an error, 77 there is no GPU. Not handled (said as "skip"): what textures.c
- * names. */
+ * Exit status: 0 all equal, 1 a difference or an error, 77 there is no GPU. Not handled (said as "skip"): what
+ * textures.c names. */
 #include "textures.h"
 #include "parser/parse.h"
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static bool check(gpu_run *r, int error, const char *what)
     return r->good = false;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static const hd_launch_buffer *buffer_at(const gpu_run *r, uint32_t i) { return &r->o->file->buffers.items[i]; }
 
@@ -96,12 +96,14 @@ static bool open_memory(gpu_run *r)
 
 static bool read_back(gpu_run *r, uint32_t i)
 {
-    return check(r, r->o->gpu.copy_out(r->contents[i], r->addresses[i], buffer_at(r, i)->size_bytes), buffer_at(r, i)->name);
+    return check(r, r->o->gpu.copy_out(r->contents[i], r->addresses[i], buffer_at(r, i)->size_bytes),
+                 buffer_at(r, i)->name);
 }
 
-/* ---- steps ----------------------------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
 
-static bool lay_parameters(const gpu_run *r, const hd_launch *l, const hd_function *kernel, uint64_t k, unsigned char *block)
+static bool lay_parameters(const gpu_run *r, const hd_launch *l, const hd_function *kernel, uint64_t k,
+                           unsigned char *block)
 {
     for (uint32_t i = 0; i < l->argument_count; i++)
         if (!hd_argument_lay(&l->arguments[i], k, &r->places, block + hd_parameter_offset(r->o->module, kernel, i)))
@@ -159,8 +161,8 @@ static bool do_set(void *context, const hd_launch_step *step)
         return fill(r, step->buffer);
     }
     unsigned char *zeros = hd_calloc(b->size_bytes + 1, 1);
-    bool good = check(r, r->o->gpu.copy_in(r->addresses[step->buffer], step->bytes ? step->bytes : zeros, b->size_bytes),
-                      b->name);
+    bool good = check(
+        r, r->o->gpu.copy_in(r->addresses[step->buffer], step->bytes ? step->bytes : zeros, b->size_bytes), b->name);
     free(zeros);
     return good;
 }
@@ -168,8 +170,9 @@ static bool do_set(void *context, const hd_launch_step *step)
 static bool do_copy(void *context, const hd_launch_step *step)
 {
     gpu_run *r = context;
-    return check(r, r->o->gpu.copy(r->addresses[step->to], r->addresses[step->buffer],
-                                   buffer_at(r, step->to)->size_bytes), "copy");
+    return check(r,
+                 r->o->gpu.copy(r->addresses[step->to], r->addresses[step->buffer], buffer_at(r, step->to)->size_bytes),
+                 "copy");
 }
 
 static const unsigned char *do_read(void *context, uint32_t buffer)
@@ -217,7 +220,7 @@ static void end_run(gpu_run *r)
         r->o->gpu.module_unload(r->module);
 }
 
-/* ---- comparison ------------------------------------------------------------------------------------------------ */
+/* ---- comparison -------------------------------------------------------------------------------------------------- */
 
 /* Elements that differ in a bit; *wrong: of these, the ones beyond the rule (NULL: all). */
 static uint64_t count_differences(const hd_launch_buffer *b, const unsigned char *got, const unsigned char *want,
@@ -291,7 +294,7 @@ static void against_rewritten(oracle *o, const gpu_run *original, const char *pa
     hd_source_free(&source);
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------- */
+/* ---- all --------------------------------------------------------------------------------------------------------- */
 
 static int open_device(oracle *o)
 {

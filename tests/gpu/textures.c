@@ -20,22 +20,14 @@ const char *gpu_textures_refused(const hd_launch_file *file)
 static int format_of(const hd_texture *t)
 {
     switch ((hd_type)t->type) {
-    case HD_TYPE_U8:
-        return GPU_FORMAT_U8;
-    case HD_TYPE_S8:
-        return GPU_FORMAT_S8;
-    case HD_TYPE_U16:
-        return GPU_FORMAT_U16;
-    case HD_TYPE_S16:
-        return GPU_FORMAT_S16;
-    case HD_TYPE_U32:
-        return GPU_FORMAT_U32;
-    case HD_TYPE_S32:
-        return GPU_FORMAT_S32;
-    case HD_TYPE_F16:
-        return GPU_FORMAT_F16;
-    default:
-        return GPU_FORMAT_F32;
+    case HD_TYPE_U8: return GPU_FORMAT_U8;
+    case HD_TYPE_S8: return GPU_FORMAT_S8;
+    case HD_TYPE_U16: return GPU_FORMAT_U16;
+    case HD_TYPE_S16: return GPU_FORMAT_S16;
+    case HD_TYPE_U32: return GPU_FORMAT_U32;
+    case HD_TYPE_S32: return GPU_FORMAT_S32;
+    case HD_TYPE_F16: return GPU_FORMAT_F16;
+    default: return GPU_FORMAT_F32;
     }
 }
 
@@ -55,7 +47,8 @@ static gpu_array_shape shape_of(const gpu_textures *t, uint32_t index, bool gath
 {
     const hd_texture *x = &t->items[index];
     bool one = x->kind == HD_TEXTURE_1D || x->kind == HD_TEXTURE_A1D, cube = hd_texture_is_cube(x);
-    gpu_array_shape s = {.width = x->width, .height = one ? 0 : x->height, .format = format_of(x), .channels = x->channels};
+    gpu_array_shape s = {
+        .width = x->width, .height = one ? 0 : x->height, .format = format_of(x), .channels = x->channels};
     if (is_layered(x) || cube || x->kind == HD_TEXTURE_3D)
         s.depth = (size_t)x->depth * x->layers;
     s.flags = (is_layered(x) ? GPU_ARRAY_LAYERED : 0u) | (cube ? GPU_ARRAY_CUBE : 0u) |
@@ -127,10 +120,8 @@ static int copy(const gpu_textures *t, uint32_t index, bool store)
     const hd_texture *x = &t->items[index];
     size_t row = (size_t)x->width * hd_texel_bytes(x);
     gpu_copy_side array = {.type = GPU_MEMORY_ARRAY, .array = t->arrays[index]};
-    gpu_copy_side buffer = {.type = GPU_MEMORY_DEVICE,
-                            .address = t->addresses[x->buffer] + x->offset,
-                            .pitch = row,
-                            .height = x->height};
+    gpu_copy_side buffer = {
+        .type = GPU_MEMORY_DEVICE, .address = t->addresses[x->buffer] + x->offset, .pitch = row, .height = x->height};
     gpu_copy_box box = {.from = store ? array : buffer,
                         .to = store ? buffer : array,
                         .width_bytes = row,

@@ -4,7 +4,7 @@
 #define HD_TESTS_GPU_TEXTURES_H
 
 #include "device.h"
-#include "hwmodel/launch.h"
+#include "hwmodel/launch/launch.h"
 
 typedef struct gpu_textures {
     const gpu_device *gpu;

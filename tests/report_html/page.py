@@ -66,7 +66,7 @@ def decode(kernel):
         depth += [rest >> 1] * count
         reached += [rest & 1 == 1] * count
     at = 0
-    for run in groups(numbers(kernel["places"]), 5):
+    for run in groups(numbers(kernel["positions"]), 5):
         at += unsign(run[2])
         source += [at] * run[0]
     own = dict(groups(kernel["texts"], 2))

@@ -58,8 +58,10 @@ static void put_asynchronous(printer *p)
 {
     uint32_t to = 2 * draw(p, 2), from = 4 + 4 * draw(p, 2);
     if (!p->tensor && draw(p, 3))
-        put(p, "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%%a%u,%%a%u}, {%%a%u,%%a%u,%%a%u,%%a%u}, %%d1, %%p1, 1, 1, 0;\n", to, to + 1,
-            from, from + 1, from + 2, from + 3);
+        put(p,
+            "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%%a%u,%%a%u}, {%%a%u,%%a%u,%%a%u,%%a%u}, %%d1, %%p1, "
+            "1, 1, 0;\n",
+            to, to + 1, from, from + 1, from + 2, from + 3);
     else if (!p->tensor)
         put(p, draw(p, 2) ? "wgmma.commit_group.sync.aligned;\n" : "wgmma.wait_group.sync.aligned %u;\n", draw(p, 3));
     else if (draw(p, 2))
@@ -98,7 +100,8 @@ static void put_block(printer *p, uint32_t block, uint32_t blocks)
     if (block && !draw(p, 3)) {
         put(p, "setp.lt.u32 %%p2, %%g11, %u;\n@%%p2 bra L%u;\n", 4 + draw(p, 30), draw(p, block + 1));
     } else if (draw(p, 2)) {
-        put(p, "setp.eq.u32 %%p2, %%g%u, %%g%u;\n@%%p2 bra L%u;\n", draw(p, 12), draw(p, 12), block + 1 + draw(p, blocks - block));
+        put(p, "setp.eq.u32 %%p2, %%g%u, %%g%u;\n@%%p2 bra L%u;\n", draw(p, 12), draw(p, 12),
+            block + 1 + draw(p, blocks - block));
     }
 }
 
@@ -106,8 +109,11 @@ uint32_t async_kernel_print(uint64_t seed, char *text, uint32_t size)
 {
     printer p = {.text = text, .size = size, .state = seed * 0x9e3779b97f4a7c15u + 1, .tensor = seed % 2};
     uint32_t blocks = 2 + draw(&p, 6);
-    put(&p, ".version 8.6\n.target %s\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 desc, .param .u32 n)\n{\n"
-            ".reg .b32 %%a<12>; .reg .b32 %%g<12>; .reg .b64 %%d<2>; .reg .pred %%p<3>;\nld.param.u64 %%d0, [out]; ld.param.u64 %%d1, [desc];\n",
+    put(&p,
+        ".version 8.6\n.target %s\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 desc, .param .u32 "
+        "n)\n{\n"
+        ".reg .b32 %%a<12>; .reg .b32 %%g<12>; .reg .b64 %%d<2>; .reg .pred %%p<3>;\nld.param.u64 %%d0, [out]; "
+        "ld.param.u64 %%d1, [desc];\n",
         p.tensor ? "sm_100a" : "sm_90a");
     for (uint32_t i = 0; i < 12; i++)
         put(&p, "ld.global.u32 %%a%u, [%%d0+%u]; ld.global.u32 %%g%u, [%%d0+%u];\n", i, 64 + 8 * i, i, 68 + 8 * i);

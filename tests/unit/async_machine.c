@@ -23,23 +23,26 @@ typedef struct machine {
     uint32_t flight_count, commits, garbage;
     const hd_annotation *interval;
     uint32_t window, now; /* of bow; 0: none */
-    struct { bool is, dirty; uint32_t value, last; } entries[ASYNC_WORDS];
+    struct {
+        bool is, dirty;
+        uint32_t value, last;
+    } entries[ASYNC_WORDS];
 } machine;
 
 static uint32_t mix(uint32_t a, uint32_t b) { return (a ^ b * 0x9e3779b1u) * 0x85ebca6bu + (a >> 13) + b; }
 
-static uint16_t opcode_of(const machine *m, uint32_t i) { return hd_insn_form(m->f, &m->f->instructions.items[i])->opcode; }
+static uint16_t opcode_of(const machine *m, uint32_t i)
+{
+    return hd_insn_form(m->f, &m->f->instructions.items[i])->opcode;
+}
 
 static bool is_bank(const machine *m, uint32_t reg) { return m->storage.bank && m->storage.bank[reg]; }
 
-/* ---- registers ------------------------------------------------------------------------------------------------------ */
+/* ---- registers --------------------------------------------------------------------------------------------------- */
 
 static uint32_t read_word(machine *m, uint32_t word)
 {
-    if (!m->entries[word].is)
-        return m->file[word];
-    m->entries[word].last = m->now;
-    return m->entries[word].value;
+    return m->entries[word].is ? m->entries[word].value : m->file[word];
 }
 
 static void write_word(machine *m, uint32_t word, uint32_t value, uint32_t tag)
@@ -54,7 +57,8 @@ static void write_word(machine *m, uint32_t word, uint32_t value, uint32_t tag)
         m->file[word] = ++m->garbage;
 }
 
-static void slide(machine *m)
+/* The next instruction moves the window on, and keeps the entries that it names, even where its guard does not hold. */
+static void slide(machine *m, const hd_instruction *next)
 {
     m->now++;
     for (uint32_t w = 0; m->window && w < m->storage.words; w++) {
@@ -64,6 +68,9 @@ static void slide(machine *m)
         if (m->entries[w].dirty)
             m->file[w] = m->entries[w].value;
     }
+    HD_INSN_REGISTERS (m->f, next, o)
+        HD_STORAGE_WORDS (&m->storage, o->value, word)
+            m->entries[word].last = m->now;
 }
 
 /* Registers of an asynchronous instruction that are not read at issue: all of 32 bits outside of addresses. */
@@ -100,7 +107,7 @@ static void give_away(machine *m, uint32_t word, const char *fault)
     write_word(m, word, ++m->garbage, FILE_ONLY);
 }
 
-/* ---- asynchronous instructions ------------------------------------------------------------------------------------------ */
+/* ---- asynchronous instructions ----------------------------------------------------------------------------------- */
 
 static void complete(machine *m, uint32_t index)
 {
@@ -127,7 +134,8 @@ static void finish_writers(machine *m, const hd_operand *const *data, uint32_t c
         bool meets = false;
         for (uint32_t k = data_of(m, m->flights[i].ordinal, other); k-- > 0;)
             for (uint32_t d = 0; d < count; d++)
-                meets = meets || (other[k]->flags & HD_OPERAND_DEF && m->storage.first[other[k]->value] == m->storage.first[data[d]->value]);
+                meets = meets || (other[k]->flags & HD_OPERAND_DEF &&
+                                  m->storage.first[other[k]->value] == m->storage.first[data[d]->value]);
         if (meets)
             complete(m, i);
         else
@@ -176,7 +184,7 @@ static void commit(machine *m)
             m->flights[i].group = m->commits;
 }
 
-/* ---- the others -------------------------------------------------------------------------------------------------------- */
+/* ---- the others -------------------------------------------------------------------------------------------------- */
 
 static uint32_t value_of(machine *m, const hd_operand *o, uint32_t part)
 {
@@ -185,13 +193,9 @@ static uint32_t value_of(machine *m, const hd_operand *o, uint32_t part)
         if (m->f->registers.items[o->value].type == HD_TYPE_PRED)
             return m->predicates[o->value] ^ (o->flags & HD_OPERAND_NOT ? 1 : 0);
         return is_bank(m, o->value) ? m->bank[o->value][part] : read_word(m, m->storage.first[o->value] + part);
-    case HD_OPERAND_LITERAL:
-        return (uint32_t)(m->f->module->literals.items[o->value].bits >> 32 * part);
-    case HD_OPERAND_SREG:
-        return 77;
-    default:
-        m->run->fault = "an operand that this machine does not know";
-        return 0;
+    case HD_OPERAND_LITERAL: return (uint32_t)(m->f->module->literals.items[o->value].bits >> 32 * part);
+    case HD_OPERAND_SREG: return 77;
+    default: m->run->fault = "an operand that this machine does not know"; return 0;
     }
 }
 
@@ -239,7 +243,8 @@ static void store(machine *m, uint32_t ordinal)
     const hd_instruction *insn = &m->f->instructions.items[ordinal];
     const hd_operand *address = hd_insn_operands(m->f, insn), *from = address + hd_operand_extent(address);
     uint32_t at = address_of(m, address);
-    uint32_t words = from->kind == HD_OPERAND_REGISTER ? m->storage.end[from->value] - m->storage.first[from->value] : 1;
+    uint32_t words =
+        from->kind == HD_OPERAND_REGISTER ? m->storage.end[from->value] - m->storage.first[from->value] : 1;
     if (hd_insn_form(m->f, insn)->space == HD_SPACE_LOCAL)
         for (uint32_t k = 0; k < words; k++)
             m->local[(at / 4 + k) % ASYNC_WORDS] = value_of(m, from, k);
@@ -264,7 +269,7 @@ static void define(machine *m, uint32_t ordinal)
         write_word(m, first + k, values[k], tag ? tag->value : FILE_ONLY);
 }
 
-/* ---- annotations ------------------------------------------------------------------------------------------------------- */
+/* ---- annotations ------------------------------------------------------------------------------------------------- */
 
 static void annotate_before(machine *m, uint32_t ordinal)
 {
@@ -301,7 +306,7 @@ static void annotate_after(machine *m, uint32_t ordinal, uint16_t kind, const ch
     }
 }
 
-/* ---- the run ------------------------------------------------------------------------------------------------------------ */
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
 
 static uint32_t target_of(const machine *m, uint32_t ordinal)
 {
@@ -313,11 +318,14 @@ static uint32_t target_of(const machine *m, uint32_t ordinal)
 static uint32_t execute(machine *m, uint32_t i)
 {
     switch (opcode_of(m, i)) {
-    case HD_OP_WGMMA_MMA_ASYNC: case HD_OP_TCGEN05_LD: case HD_OP_TCGEN05_ST: issue(m, i); break;
+    case HD_OP_WGMMA_MMA_ASYNC:
+    case HD_OP_TCGEN05_LD:
+    case HD_OP_TCGEN05_ST: issue(m, i); break;
     case HD_OP_WGMMA_FENCE: break;
     case HD_OP_WGMMA_COMMIT_GROUP: commit(m); break;
     case HD_OP_WGMMA_WAIT_GROUP:
-        wait_for(m, HD_OP_WGMMA_MMA_ASYNC, HD_OP_WGMMA_MMA_ASYNC, true, value_of(m, hd_insn_operands(m->f, &m->f->instructions.items[i]), 0));
+        wait_for(m, HD_OP_WGMMA_MMA_ASYNC, HD_OP_WGMMA_MMA_ASYNC, true,
+                 value_of(m, hd_insn_operands(m->f, &m->f->instructions.items[i]), 0));
         break;
     case HD_OP_TCGEN05_WAIT_LD: wait_for(m, HD_OP_TCGEN05_LD, HD_OP_TCGEN05_LD, false, 0); break;
     case HD_OP_TCGEN05_WAIT_ST: wait_for(m, HD_OP_TCGEN05_ST, HD_OP_TCGEN05_ST, false, 0); break;
@@ -349,7 +357,7 @@ void async_kernel_run(hd_function *f, async_run *run)
         }
         bool skips = insn->guard != HD_NONE && m.predicates[insn->guard] == !!(insn->flags & HD_INSN_GUARD_NOT);
         if (!hd_storage_skips(&m.storage, i))
-            slide(&m);
+            slide(&m, insn);
         annotate_before(&m, i);
         uint32_t next = skips ? i + 1 : execute(&m, i);
         annotate_after(&m, i, HD_ANNOTATION_PIR, "a register in flight is released");

@@ -91,18 +91,12 @@ static bool takes_high(real m, real low, real high, bool low_even, bool negative
     if (m == low)
         return false;
     switch (h->rounding) {
-    case 'N':
-        return m > middle || (m == middle && !low_even);
-    case 'A':
-        return m >= middle;
-    case 'Z':
-        return false;
-    case 'M':
-        return negative;
-    case 'P':
-        return !negative;
-    default:
-        return floorl((m - low) / (high - low) * (real)(1u << h->random_bits)) + h->random >= 1u << h->random_bits;
+    case 'N': return m > middle || (m == middle && !low_even);
+    case 'A': return m >= middle;
+    case 'Z': return false;
+    case 'M': return negative;
+    case 'P': return !negative;
+    default: return floorl((m - low) / (high - low) * (real)(1u << h->random_bits)) + h->random >= 1u << h->random_bits;
     }
 }
 
@@ -168,14 +162,10 @@ static real rounded_whole(real x, char mode)
 {
     real down = floorl(x), rest = x - down;
     switch (mode) {
-    case 'N':
-        return rest > 0.5L || (rest == 0.5L && fmodl(down, 2) != 0) ? down + 1 : down;
-    case 'Z':
-        return x < 0 && rest > 0 ? down + 1 : down;
-    case 'M':
-        return down;
-    default:
-        return rest > 0 ? down + 1 : down;
+    case 'N': return rest > 0.5L || (rest == 0.5L && fmodl(down, 2) != 0) ? down + 1 : down;
+    case 'Z': return x < 0 && rest > 0 ? down + 1 : down;
+    case 'M': return down;
+    default: return rest > 0 ? down + 1 : down;
     }
 }
 

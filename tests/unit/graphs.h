@@ -4,7 +4,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "passes/affinity.h"
+#include "passes/graph/affinity.h"
 
 enum { MOST = 16, NO_LIMIT_BITS = 40 };
 
@@ -47,7 +47,8 @@ static inline uint64_t heaviest_by_sets(const graph *g)
 
 static inline uint32_t bits(uint32_t set) { return (uint32_t)__builtin_popcount(set); }
 
-/* Odd cycles by edge, from the definition: sets of edges of which each vertex has none or two, all in one piece. `gone`: edges not there. */
+/* Odd cycles by edge, from the definition: sets of edges of which each vertex has none or two, all in one piece.
+ * `gone`: edges not there. */
 static inline uint32_t count_by_sets(const graph *g, uint32_t gone, uint32_t *cycles)
 {
     uint32_t all = 0;

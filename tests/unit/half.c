@@ -42,7 +42,7 @@ double half_value(half_format f, uint16_t v)
     return v & 0x8000 ? -magnitude : magnitude;
 }
 
-/* ---- exact numbers ------------------------------------------------------------------------------------------- */
+/* ---- exact numbers ----------------------------------------------------------------------------------------------- */
 
 static bool bit_of(const exact *x, int k) { return x->limbs[k / 64] >> (k % 64) & 1; }
 

@@ -1,6 +1,6 @@
 #include "instruction.h"
 
-/* ---- values -------------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static const uint64_t edges16[] = {0, 1, 2, 0x7fff, 0x8000, 0x8001, 0xffff, 0xfffe, 15, 16, 17, 0x00ff};
 static const uint64_t edges32[] = {0,          1,          2,          31,         32,         33,
@@ -41,25 +41,18 @@ static uint64_t pick(char kind, uint64_t *state, uint32_t edge)
 {
 #define FROM(list) return edge < sizeof list / sizeof *list ? list[edge] : unit_random(state)
     switch (kind) {
-    case 'h':
-        FROM(edges16) & 0xffff;
-    case 'r':
-        FROM(edges32) & 0xffffffff;
-    case 'x':
-        FROM(edges64);
-    case 'f':
-        FROM(edges_f) & 0xffffffff;
-    case 'd':
-        FROM(edges_d);
-    case 'p':
-        return unit_random(state) & 1;
-    default:
-        return 0;
+    case 'h': FROM(edges16) & 0xffff;
+    case 'r': FROM(edges32) & 0xffffffff;
+    case 'x': FROM(edges64);
+    case 'f': FROM(edges_f) & 0xffffffff;
+    case 'd': FROM(edges_d);
+    case 'p': return unit_random(state) & 1;
+    default: return 0;
     }
 #undef FROM
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------------------------------------------------- */
 
 enum { COUNT = 1024, EDGES = 24 };
 
@@ -75,26 +68,13 @@ static const char *load_text(char kind, char name)
     char *t = text[turn++ % 4];
     uint32_t at = 8 * (uint32_t)(name - 'A');
     switch (kind) {
-    case 'h':
-        snprintf(t, 96, "ld.global.u16 %%h%u, [%%rd2+%u];\n", at / 8 + 1, at);
-        break;
-    case 'r':
-        snprintf(t, 96, "ld.global.u32 %%r%u, [%%rd2+%u];\n", at / 8 + 1, at);
-        break;
-    case 'x':
-        snprintf(t, 96, "ld.global.u64 %%rd%u, [%%rd2+%u];\n", at / 8 + 11, at);
-        break;
-    case 'f':
-        snprintf(t, 96, "ld.global.f32 %%f%u, [%%rd2+%u];\n", at / 8 + 1, at);
-        break;
-    case 'd':
-        snprintf(t, 96, "ld.global.f64 %%fd%u, [%%rd2+%u];\n", at / 8 + 1, at);
-        break;
-    case 'p':
-        snprintf(t, 96, "ld.global.u32 %%r9, [%%rd2+%u];\nsetp.ne.u32 %%p%u, %%r9, 0;\n", at, at / 8 + 1);
-        break;
-    default:
-        t[0] = 0;
+    case 'h': snprintf(t, 96, "ld.global.u16 %%h%u, [%%rd2+%u];\n", at / 8 + 1, at); break;
+    case 'r': snprintf(t, 96, "ld.global.u32 %%r%u, [%%rd2+%u];\n", at / 8 + 1, at); break;
+    case 'x': snprintf(t, 96, "ld.global.u64 %%rd%u, [%%rd2+%u];\n", at / 8 + 11, at); break;
+    case 'f': snprintf(t, 96, "ld.global.f32 %%f%u, [%%rd2+%u];\n", at / 8 + 1, at); break;
+    case 'd': snprintf(t, 96, "ld.global.f64 %%fd%u, [%%rd2+%u];\n", at / 8 + 1, at); break;
+    case 'p': snprintf(t, 96, "ld.global.u32 %%r9, [%%rd2+%u];\nsetp.ne.u32 %%p%u, %%r9, 0;\n", at, at / 8 + 1); break;
+    default: t[0] = 0;
     }
     return t;
 }
@@ -102,18 +82,12 @@ static const char *load_text(char kind, char name)
 static const char *store_text(char kind)
 {
     switch (kind) {
-    case 'h':
-        return "st.global.u16 [%rd3], %h4;\n";
-    case 'r':
-        return "st.global.u32 [%rd3], %r4;\n";
-    case 'x':
-        return "st.global.u64 [%rd3], %rd14;\n";
-    case 'f':
-        return "st.global.f32 [%rd3], %f4;\n";
-    case 'd':
-        return "st.global.f64 [%rd3], %fd4;\n";
-    default:
-        return "selp.u32 %r9, 1, 0, %p4;\nst.global.u32 [%rd3], %r9;\n";
+    case 'h': return "st.global.u16 [%rd3], %h4;\n";
+    case 'r': return "st.global.u32 [%rd3], %r4;\n";
+    case 'x': return "st.global.u64 [%rd3], %rd14;\n";
+    case 'f': return "st.global.f32 [%rd3], %f4;\n";
+    case 'd': return "st.global.f64 [%rd3], %fd4;\n";
+    default: return "selp.u32 %r9, 1, 0, %p4;\nst.global.u32 [%rd3], %r9;\n";
     }
 }
 
@@ -149,8 +123,8 @@ static void check_active(const row *r, const thread *in, uint32_t active)
              "mov.u32 %%r10, %%ctaid.x;\nmad.lo.u32 %%r0, %%r10, 256, %%r0;\nmad.wide.u32 %%rd2, %%r0, 32, %%rd0;\n"
              "mad.wide.u32 %%rd3, %%r0, 8, %%rd1;\n%s%s%s%srem.u32 %%r10, %%r0, 3;\nsetp.ge.u32 %%p15, %%r10, %u;\n"
              "@%%p15 bra DONE;\n%s\nDONE: %s",
-             load_text(r->a, 'A'), load_text(r->b, 'B'), load_text(r->c, 'C'), load_text(r->d, 'D'), active, instruction,
-             store_text(r->d));
+             load_text(r->a, 'A'), load_text(r->b, 'B'), load_text(r->c, 'C'), load_text(r->d, 'D'), active,
+             instruction, store_text(r->d));
     kernel_run run = {.text = kernel_text(text, sizeof text, body),
                       .in = in,
                       .in_bytes = COUNT * sizeof *in,

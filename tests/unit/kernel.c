@@ -1,4 +1,5 @@
 #include "kernel.h"
+#include "passes/manager/manager.h"
 
 #include <stdlib.h>
 
@@ -51,8 +52,8 @@ static void launch(kernel_run *run, hd_module *module, hd_diagnostics *diagnosti
                         (const unsigned char *)&parameters,
                         run->cooperative,
                         memory.allocations.items[space].base};
-        run->status = hd_program_run(program, &grid, &run->options, run->sink, run->sink != NULL, &run->statistics,
-                                     diagnostics);
+        run->status =
+            hd_program_run(program, &grid, &run->options, run->sink, run->sink != NULL, &run->statistics, diagnostics);
         if (run->out_bytes)
             memcpy(run->out, memory.allocations.items[out].bytes, run->out_bytes);
     }

@@ -11,7 +11,8 @@
 enum { VALUES_BYTES = 32 };
 
 typedef struct kernel_run {
-    const char *text; /* a module with one kernel: k(.param .u64 in, .param .u64 out), with `values` behind if it likes */
+    /* a module with one kernel: k(.param .u64 in, .param .u64 out), with `values` behind if it likes */
+    const char *text;
     const hd_module *module; /* in place of it, to be copied; NULL: the text is read */
     const void *in;
     size_t in_bytes, out_bytes;
@@ -26,7 +27,7 @@ typedef struct kernel_run {
     void (*opened)(struct kernel_run *run, hd_module *module); /* after the passes: may set `sink` */
     void (*closing)(struct kernel_run *run);                   /* after the launch, while the module is there */
     void *context;                                             /* theirs */
-    hd_texture_set textures; /* with their bytes placed */
+    hd_texture_set textures;                                   /* with their bytes placed */
     /* results */
     hd_exec_status status; /* HD_EXEC_UNSUPPORTED where decoding refused */
     hd_exec_statistics statistics;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- numbers ------------------------------------------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 static const struct format {
     uint32_t bits, exponent, fraction;
@@ -36,14 +36,10 @@ double kind_value(kind k, uint64_t code)
 int32_t kind_integer(kind k, uint64_t code)
 {
     switch (k) {
-    case S8:
-        return (int8_t)code;
-    case S4:
-        return code & 8 ? (int32_t)(code & 15) - 16 : (int32_t)(code & 15);
-    case S32:
-        return (int32_t)code;
-    default:
-        return (int32_t)code;
+    case S8: return (int8_t)code;
+    case S4: return code & 8 ? (int32_t)(code & 15) - 16 : (int32_t)(code & 15);
+    case S32: return (int32_t)code;
+    default: return (int32_t)code;
     }
 }
 
@@ -78,7 +74,7 @@ static uint64_t code_of(kind k, double v)
     return sign | (significand < 1024 ? significand : ((uint64_t)(e + 15) << 10) + (significand - 1024));
 }
 
-/* ---- the documented sum -------------------------------------------------------------------------------------- */
+/* ---- the documented sum ------------------------------------------------------------------------------------------ */
 
 /* Terms of a step and bits behind the largest one's point; bits of fraction that an f32 result keeps. */
 static void machine_of(const product *p, uint32_t *step, int *bits, int *kept)
@@ -205,7 +201,7 @@ double product_bound(const product *p, const uint64_t *a, const uint64_t *b, uin
     return steps * all * ((terms + 1) * ldexp(1, -bits) + ldexp(1, p->d == F16 ? -11 : -kept)) * 1.01 + 0x1p-24;
 }
 
-/* ---- codes --------------------------------------------------------------------------------------------------- */
+/* ---- codes ------------------------------------------------------------------------------------------------------- */
 
 uint64_t random_code(kind k, int center, uint64_t *state)
 {

@@ -22,7 +22,7 @@ enum {
     ORACLE_TARGETS = 5
 };
 
-/* ---- programs ---- */
+/* ---- programs ---------------------------------------------------------------------------------------------------- */
 
 typedef enum oracle_kind {
     ORACLE_CONST, /* mov of a constant */
@@ -72,7 +72,7 @@ uint32_t oracle_next(oracle_random *random, uint32_t below);
 void oracle_generate(oracle_program *program, uint64_t seed); /* structured or not, by the seed */
 void oracle_print(const oracle_program *program, hd_writer *writer);
 
-/* ---- the graph ---- */
+/* ---- the graph --------------------------------------------------------------------------------------------------- */
 /* Unique, the taken ones first; X is p->count. */
 uint32_t oracle_successors(const oracle_program *p, uint32_t block, uint32_t *to);
 /* Blocks and X reachable from `from`, itself included. */
@@ -81,7 +81,7 @@ uint32_t oracle_join(const oracle_program *p, uint32_t block);               /* 
 bool oracle_dominates(const oracle_program *p, uint32_t a, uint32_t b);      /* both reachable */
 bool oracle_post_dominates(const oracle_program *p, uint32_t a, uint32_t b); /* pseudo-edges included */
 
-/* ---- the rules, naively; each can be broken ---- */
+/* ---- the rules, naively; each can be broken ---------------------------------------------------------------------- */
 
 typedef enum oracle_mutation {
     ORACLE_SOUND,
@@ -117,7 +117,7 @@ typedef struct oracle_facts {
 } oracle_facts;
 void oracle_analyse(const oracle_program *p, oracle_rule rule, oracle_mutation mutation, oracle_facts *facts);
 
-/* ---- the machine ---- */
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 enum {                           /* what went wrong */
        ORACLE_READ_RELEASED = 1, /* a lane read a value that was released */

@@ -93,27 +93,18 @@ static uint32_t result(machine *m, const oracle_insn *insn, uint32_t lane, uint3
     uint32_t a = insn->use_count > 0 ? m->value[insn->use[0]][lane] : 0,
              b = insn->use_count > 1 ? m->value[insn->use[1]][lane] : 0;
     switch ((oracle_kind)insn->kind) {
-    case ORACLE_CONST:
-        return insn->value;
-    case ORACLE_PARAM:
-        return 5;
-    case ORACLE_LANE:
-        return lane;
-    case ORACLE_ADD:
-        return mix(a, b);
-    case ORACLE_SETP:
-        return mix(a, b) & 1;
-    case ORACLE_SELP:
-        return m->value[insn->use[2]][lane] & 1 ? a : b;
+    case ORACLE_CONST: return insn->value;
+    case ORACLE_PARAM: return 5;
+    case ORACLE_LANE: return lane;
+    case ORACLE_ADD: return mix(a, b);
+    case ORACLE_SETP: return mix(a, b) & 1;
+    case ORACLE_SELP: return m->value[insn->use[2]][lane] & 1 ? a : b;
     case ORACLE_LOAD:
     case ORACLE_LOAD2:
-    case ORACLE_OPAQUE:
-        return oracle_next(&m->random, 8);
-    case ORACLE_PART:
-        return mix(mix(a, b), m->value[insn->def[slot]][lane]);
+    case ORACLE_OPAQUE: return oracle_next(&m->random, 8);
+    case ORACLE_PART: return mix(mix(a, b), m->value[insn->def[slot]][lane]);
     case ORACLE_STORE:
-    case ORACLE_BRANCH:
-        return 0;
+    case ORACLE_BRANCH: return 0;
     }
     return 0;
 }
@@ -143,18 +134,10 @@ static void choose_targets(machine *m, const oracle_block *block, uint32_t activ
         bool take = taken >> lane & 1;
         switch ((oracle_end)block->end) {
         case ORACLE_FALL:
-        case ORACLE_JUMP:
-            to[lane] = block->target[0];
-            break;
-        case ORACLE_IF:
-            to[lane] = block->target[take ? 0 : 1];
-            break;
-        case ORACLE_EXIT:
-            to[lane] = exit;
-            break;
-        case ORACLE_EXIT_IF:
-            to[lane] = take ? exit : block->target[0];
-            break;
+        case ORACLE_JUMP: to[lane] = block->target[0]; break;
+        case ORACLE_IF: to[lane] = block->target[take ? 0 : 1]; break;
+        case ORACLE_EXIT: to[lane] = exit; break;
+        case ORACLE_EXIT_IF: to[lane] = take ? exit : block->target[0]; break;
         case ORACLE_SWITCH:
             to[lane] = take ? block->target[m->value[insn->use[0]][lane] % (block->target_count - insn->guarded)]
                             : block->target[block->target_count - 1];

@@ -182,16 +182,10 @@ static void generate_sequence(generator *g, uint32_t depth)
         switch (oracle_next(g->r, 7)) {
         case 0:
         case 1:
-        case 2:
-            generate_if(g, depth - 1);
-            break;
+        case 2: generate_if(g, depth - 1); break;
         case 3:
-        case 4:
-            generate_loop(g, depth - 1);
-            break;
-        case 5:
-            generate_switch(g, depth - 1);
-            break;
+        case 4: generate_loop(g, depth - 1); break;
+        case 5: generate_switch(g, depth - 1); break;
         default: {
             uint32_t head = g->current;
             end_block(g, head, ORACLE_EXIT_IF, 1, (uint32_t[]){next_block(g)});
@@ -285,22 +279,15 @@ static void print_shape(hd_writer *w, const char *shape, const oracle_insn *insn
 static void print_branch(const oracle_program *p, const oracle_block *block, uint32_t b, hd_writer *w)
 {
     switch ((oracle_end)block->end) {
-    case ORACLE_FALL:
-        break;
-    case ORACLE_JUMP:
-        hd_write_format(w, "bra.uni L%u", block->target[0]);
-        break;
-    case ORACLE_IF:
-        hd_write_format(w, "bra L%u", block->target[0]);
-        break;
+    case ORACLE_FALL: break;
+    case ORACLE_JUMP: hd_write_format(w, "bra.uni L%u", block->target[0]); break;
+    case ORACLE_IF: hd_write_format(w, "bra L%u", block->target[0]); break;
     case ORACLE_SWITCH:
         print_shape(w, "brx.idx $u, ", &block->insns[block->count - 1]);
         hd_write_format(w, "T%u", b);
         break;
     case ORACLE_EXIT:
-    case ORACLE_EXIT_IF:
-        hd_write_string(w, p->is_device || b % 2 ? "ret" : "exit");
-        break;
+    case ORACLE_EXIT_IF: hd_write_string(w, p->is_device || b % 2 ? "ret" : "exit"); break;
     }
 }
 

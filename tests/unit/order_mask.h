@@ -5,7 +5,8 @@
 #include "base/array.h"
 
 /* Blocks and X (the number of blocks, 63 at most) that a node leads to, at once or over hubs: the numbers above X. */
-static inline uint64_t order_mask(const uint32_t *first, const uint32_t *rows, uint32_t blocks, uint32_t nodes, uint32_t node)
+static inline uint64_t order_mask(const uint32_t *first, const uint32_t *rows, uint32_t blocks, uint32_t nodes,
+                                  uint32_t node)
 {
     uint64_t mask = 0;
     bool *seen = hd_calloc(nodes, sizeof *seen);

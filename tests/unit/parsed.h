@@ -90,33 +90,17 @@ static inline const hd_operand *describe_operand(const hd_function *f, const hd_
     case HD_OPERAND_SYMBOL:
         snprintf(buffer, sizeof buffer, "&%s", name_text(f, f->module->symbols.items[o->value].name));
         break;
-    case HD_OPERAND_SREG:
-        snprintf(buffer, sizeof buffer, "%%%s.%d", hd_sregs[o->value].spelling, (int)o->extra);
-        break;
+    case HD_OPERAND_SREG: snprintf(buffer, sizeof buffer, "%%%s.%d", hd_sregs[o->value].spelling, (int)o->extra); break;
     case HD_OPERAND_LABEL:
         snprintf(buffer, sizeof buffer, ":%s@%u", name_text(f, f->labels.items[o->value].name), o->value);
         break;
-    case HD_OPERAND_TABLE:
-        snprintf(buffer, sizeof buffer, "=%s", name_text(f, f->tables.items[o->value].name));
-        break;
-    case HD_OPERAND_SINK:
-        snprintf(buffer, sizeof buffer, "_");
-        break;
-    case HD_OPERAND_NAME:
-        snprintf(buffer, sizeof buffer, "'%s", name_text(f, o->value));
-        break;
-    case HD_OPERAND_VECTOR:
-        open = o->flags & HD_OPERAND_WHOLE ? "{*" : "{", close = "}";
-        break;
-    case HD_OPERAND_ADDRESS:
-        open = o->flags & HD_OPERAND_BARE ? "sub[" : "[", close = "]";
-        break;
-    case HD_OPERAND_PAIR:
-        open = "|", close = "|";
-        break;
-    case HD_OPERAND_LIST:
-        open = "(", close = ")";
-        break;
+    case HD_OPERAND_TABLE: snprintf(buffer, sizeof buffer, "=%s", name_text(f, f->tables.items[o->value].name)); break;
+    case HD_OPERAND_SINK: snprintf(buffer, sizeof buffer, "_"); break;
+    case HD_OPERAND_NAME: snprintf(buffer, sizeof buffer, "'%s", name_text(f, o->value)); break;
+    case HD_OPERAND_VECTOR: open = o->flags & HD_OPERAND_WHOLE ? "{*" : "{", close = "}"; break;
+    case HD_OPERAND_ADDRESS: open = o->flags & HD_OPERAND_BARE ? "sub[" : "[", close = "]"; break;
+    case HD_OPERAND_PAIR: open = "|", close = "|"; break;
+    case HD_OPERAND_LIST: open = "(", close = ")"; break;
     }
     snprintf(out + strlen(out), size - strlen(out), "%s%s%s%s%s%s%s", o->flags & HD_OPERAND_IMPLICIT ? "~" : "",
              o->flags & HD_OPERAND_NOT ? "not " : "", o->flags & HD_OPERAND_MINUS ? "minus " : "", open, buffer,

@@ -1,6 +1,7 @@
 /* Random programs in structured form: made, printed as PTX, and evaluated one thread at a time. What lanes of a warp do
  * together (exchange, votes, barriers) stands at places that all threads reach together, or in the sides of a branch
- * whose lanes are known, and is about the threads that have not ended; between such places every thread is evaluated on its own. */
+ * whose lanes are known, and is about the threads that have not ended; between such places every thread is evaluated on
+ * its own. */
 #ifndef HD_TESTS_PROGRAM_H
 #define HD_TESTS_PROGRAM_H
 
@@ -24,28 +25,42 @@ typedef struct program_op_info {
 extern const program_op_info program_ops[PROGRAM_OPS];
 
 /* Registers of each kind that programs use. */
-enum { HALVES = 6, WORDS = 10, DOUBLES = 6, FLOATS = 8, WIDES = 6, PREDICATES = 5, LOCALS = 8, CELLS = 16, INPUTS = 256 };
+enum {
+    HALVES = 6,
+    WORDS = 10,
+    DOUBLES = 6,
+    FLOATS = 8,
+    WIDES = 6,
+    PREDICATES = 5,
+    LOCALS = 8,
+    CELLS = 16,
+    INPUTS = 256
+};
 extern const uint32_t program_registers[KINDS];
 
 typedef enum program_kind {
     DO_OP,
-    DO_IF,       /* lists[0] else lists[1] */
-    DO_LOOP,     /* lists[0], as often as the low bits of a register say; head-tested, or tail-tested where `a` is odd */
-    DO_BREAK,    /* of the innermost loop, where the guard holds */
+    DO_IF, /* lists[0] else lists[1] */
+    /* lists[0], as often as the low bits of a register say; head-tested, or tail-tested where `a` is odd */
+    DO_LOOP,
+    DO_BREAK, /* of the innermost loop, where the guard holds */
     DO_CONTINUE,
-    DO_SWITCH,   /* one of the lists by two bits and program_case(); lists[0] where the guard is false */
-    DO_EXIT,     /* where the guard holds; only in the program's tail and behind it */
-    DO_LOAD,     /* global: one of the inputs */
-    DO_TIME,     /* global: one of the inputs and a register; a clock is read between load and sum, and may not go backwards */
-    DO_LOCAL_STORE, DO_LOCAL_LOAD,
+    DO_SWITCH, /* one of the lists by two bits and program_case(); lists[0] where the guard is false */
+    DO_EXIT,   /* where the guard holds; only in the program's tail and behind it */
+    DO_LOAD,   /* global: one of the inputs */
+    /* global: one of the inputs and a register; a clock is read between load and sum, and may not go backwards */
+    DO_TIME,
+    DO_LOCAL_STORE,
+    DO_LOCAL_LOAD,
     DO_CALL,     /* a device function */
     DO_ADD_CELL, /* shared: an atomic addition to one of the cells */
     DO_REPEAT,   /* lists[0], `immediate[0]` times, all threads together */
     DO_SHUFFLE,  /* op: up down bfly idx */
     DO_VOTE,     /* op: all any uni ballot */
-    DO_MATCH, DO_REDUX,
-    DO_SWAP,     /* through shared memory, with barriers */
-    DO_PARTIAL,  /* lists[0] else lists[1] with the mask of each side; then each side exchanges */
+    DO_MATCH,
+    DO_REDUX,
+    DO_SWAP,    /* through shared memory, with barriers */
+    DO_PARTIAL, /* lists[0] else lists[1] with the mask of each side; then each side exchanges */
     PROGRAM_KINDS
 } program_kind;
 
@@ -67,7 +82,10 @@ typedef struct program_node {
 } program_node;
 
 /* Of a DO_SWITCH: the list at a place of its table; 4: none. */
-static inline uint32_t program_case(const program_node *n, uint32_t place) { return n->immediate[place / 2] >> 8 * (place % 2) & 7; }
+static inline uint32_t program_case(const program_node *n, uint32_t place)
+{
+    return n->immediate[place / 2] >> 8 * (place % 2) & 7;
+}
 
 typedef struct program {
     program_node nodes[MOST_NODES];

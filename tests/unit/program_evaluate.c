@@ -7,7 +7,7 @@
 
 typedef __int128 I128;
 
-/* ---- numbers ------------------------------------------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 #define S16(x) ((int16_t)(x))
 #define S32(x) ((int32_t)(x))
@@ -120,8 +120,8 @@ static uint64_t dot(uint64_t a, uint64_t b, uint64_t c, uint32_t parts, bool a_s
 }
 
 /* Results under a rounding mode; volatile keeps the operation between the two changes of the mode. */
-#define ROUNDED(type, mode, expression) \
-    fesetround(mode);                   \
+#define ROUNDED(type, mode, expression)  \
+    fesetround(mode);                    \
     volatile type result = (expression); \
     fesetround(FE_TONEAREST)
 static uint64_t f32_add(uint64_t a, uint64_t b, int mode)
@@ -175,7 +175,12 @@ static uint64_t f64_of(int64_t v, int mode)
 static uint64_t f64_op(char op, uint64_t a, uint64_t b, uint64_t c, int mode)
 {
     volatile double x = F64(a), y = F64(b), z = F64(c);
-    ROUNDED(double, mode, op == '+' ? x + y : op == '*' ? x *y : op == '/' ? x / y : op == 's' ? sqrt(x) : fma(x, y, z));
+    ROUNDED(double, mode,
+            op == '+'   ? x + y
+            : op == '*' ? x * y
+            : op == '/' ? x / y
+            : op == 's' ? sqrt(x)
+                        : fma(x, y, z));
     return bits64(result);
 }
 static uint64_t f32_extreme(uint64_t a, uint64_t b, bool larger)
@@ -264,7 +269,7 @@ static uint64_t f16_mul(uint64_t a, uint64_t b)
     return f16_round(f16_fixed(a) * f16_fixed(b), (a ^ b) >> 15 & 1);
 }
 
-/* ---- one thread ---------------------------------------------------------------------------------------------- */
+/* ---- one thread -------------------------------------------------------------------------------------------------- */
 
 typedef struct thread {
     uint64_t v[KINDS][16];
@@ -290,8 +295,7 @@ static uint64_t compute(uint32_t op, uint64_t a, uint64_t b, uint64_t c)
         return (uint64_t)(expression);
 #include "program_ops.def"
 #undef OP
-    case PROGRAM_OPS:
-        break;
+    case PROGRAM_OPS: break;
     }
     return 0;
 }
@@ -342,40 +346,19 @@ static flow run_node(machine *m, thread *t, const program_node *n)
         if (guarded(t, n))
             do_op(t, n);
         return GO_ON;
-    case DO_IF:
-        return run_list(m, t, &n->lists[t->v[KIND_P][n->s[0]] ? 0 : 1]);
-    case DO_LOOP:
-        return do_loop(m, t, n);
-    case DO_SWITCH:
-        return do_switch(m, t, n, a >> 5 & 3);
-    case DO_BREAK:
-        return guarded(t, n) ? BREAK : GO_ON;
-    case DO_CONTINUE:
-        return guarded(t, n) ? CONTINUE : GO_ON;
-    case DO_EXIT:
-        t->exited = guarded(t, n);
-        return t->exited ? EXIT : GO_ON;
-    case DO_LOAD:
-        r[n->d] = m->p->inputs[a % INPUTS];
-        return GO_ON;
-    case DO_TIME:
-        r[n->d] = (uint32_t)(m->p->inputs[a % INPUTS] + b);
-        return GO_ON;
-    case DO_LOCAL_STORE:
-        t->local[a % LOCALS] = (uint32_t)b;
-        return GO_ON;
-    case DO_LOCAL_LOAD:
-        r[n->d] = t->local[a % LOCALS];
-        return GO_ON;
-    case DO_CALL:
-        r[n->d] = (uint32_t)(a & 16 ? a * 5 + 3 : a ^ 0x1234567);
-        return GO_ON;
-    case DO_ADD_CELL:
-        m->cells[a % CELLS] += (uint32_t)b;
-        return GO_ON;
-    default:
-        fail_msg("a node for all threads is run by one");
-        return EXIT;
+    case DO_IF: return run_list(m, t, &n->lists[t->v[KIND_P][n->s[0]] ? 0 : 1]);
+    case DO_LOOP: return do_loop(m, t, n);
+    case DO_SWITCH: return do_switch(m, t, n, a >> 5 & 3);
+    case DO_BREAK: return guarded(t, n) ? BREAK : GO_ON;
+    case DO_CONTINUE: return guarded(t, n) ? CONTINUE : GO_ON;
+    case DO_EXIT: t->exited = guarded(t, n); return t->exited ? EXIT : GO_ON;
+    case DO_LOAD: r[n->d] = m->p->inputs[a % INPUTS]; return GO_ON;
+    case DO_TIME: r[n->d] = (uint32_t)(m->p->inputs[a % INPUTS] + b); return GO_ON;
+    case DO_LOCAL_STORE: t->local[a % LOCALS] = (uint32_t)b; return GO_ON;
+    case DO_LOCAL_LOAD: r[n->d] = t->local[a % LOCALS]; return GO_ON;
+    case DO_CALL: r[n->d] = (uint32_t)(a & 16 ? a * 5 + 3 : a ^ 0x1234567); return GO_ON;
+    case DO_ADD_CELL: m->cells[a % CELLS] += (uint32_t)b; return GO_ON;
+    default: fail_msg("a node for all threads is run by one"); return EXIT;
     }
 }
 
@@ -389,7 +372,7 @@ static flow run_list(machine *m, thread *t, const program_list *list)
     return GO_ON;
 }
 
-/* ---- the threads of a warp together --------------------------------------------------------------------------- */
+/* ---- the threads of a warp together ------------------------------------------------------------------------------ */
 
 static uint32_t living(const thread *warp)
 {
@@ -456,7 +439,10 @@ static void reduce(thread *warp, const program_node *n)
         if (!any)
             out = b;
         else
-            out = n->op == 0 ? out + b : n->op == 1 ? (S32(b) < S32(out) ? b : out) : n->op == 2 ? (b > out ? b : out) : out ^ b;
+            out = n->op == 0   ? out + b
+                  : n->op == 1 ? (S32(b) < S32(out) ? b : out)
+                  : n->op == 2 ? (b > out ? b : out)
+                               : out ^ b;
         any = true;
     }
     for (uint32_t i = 0; i < 32; i++)
@@ -548,7 +534,7 @@ static void run_together(machine *m, const program_list *list)
     }
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------- */
+/* ---- all --------------------------------------------------------------------------------------------------------- */
 
 static void start(machine *m)
 {
@@ -620,7 +606,8 @@ void program_plain(const program *p, uint32_t *results)
         for (uint32_t i = 0; i < FLOATS; i++)
             floats[i] = (floats[i] & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : floats[i];
         for (uint32_t i = 0; i < WIDES; i++)
-            if ((wides[2 * i + 1] & 0x7fffffff) > 0x7ff00000 || ((wides[2 * i + 1] & 0x7fffffff) == 0x7ff00000 && wides[2 * i]))
+            if ((wides[2 * i + 1] & 0x7fffffff) > 0x7ff00000 ||
+                ((wides[2 * i + 1] & 0x7fffffff) == 0x7ff00000 && wides[2 * i]))
                 wides[2 * i] = wides[2 * i + 1] = 0x7fffffff;
     }
 }

@@ -1,5 +1,5 @@
-/* Makes random programs. Loops run at most 7 times, groups nest at most three deep, and the number of nodes is bounded, so
- * every program ends soon. */
+/* Makes random programs. Loops run at most 7 times, groups nest at most three deep, and the number of nodes is bounded,
+ * so every program ends soon. */
 #include "program.h"
 #include "unit.h"
 
@@ -21,8 +21,9 @@ static uint32_t below(maker *m, uint32_t limit) { return (uint32_t)(unit_random(
 /* Small numbers, numbers around powers of two, extremes, and any. */
 static uint64_t interesting(maker *m, uint32_t kind)
 {
-    static const uint32_t floats[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00001, 1,
-                                      0x007fffff, 0x00800000, 0x7f7fffff, 0x4f000000, 0xcf000000, 0x3effffff, 0x40490fdb};
+    static const uint32_t floats[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000,
+                                      0xff800000, 0x7fc00001, 1,          0x007fffff, 0x00800000,
+                                      0x7f7fffff, 0x4f000000, 0xcf000000, 0x3effffff, 0x40490fdb};
     static const uint64_t wides[] = {0,
                                      1ull << 63,
                                      0x3ff0000000000000,
@@ -42,14 +43,10 @@ static uint64_t interesting(maker *m, uint32_t kind)
     uint32_t bits = kind == KIND_H ? 16 : kind == KIND_R ? 32 : 64;
     uint64_t mask = bits == 64 ? ~0ull : (1ull << bits) - 1;
     switch (below(m, 4)) {
-    case 0:
-        return any % 70;
-    case 1:
-        return ((1ull << any % bits) - below(m, 2)) & mask;
-    case 2:
-        return (0 - any % 5) & mask;
-    default:
-        return any & mask;
+    case 0: return any % 70;
+    case 1: return ((1ull << any % bits) - below(m, 2)) & mask;
+    case 2: return (0 - any % 5) & mask;
+    default: return any & mask;
     }
 }
 

@@ -67,9 +67,11 @@ static void put_loop(printer *o, const program_node *n)
     if (n->op) { /* tail-tested: at least once */
         put(o, "HEAD%u:\n", label);
         put_list(o, &n->lists[0]);
-        put(o, "NEXT%u: sub.u32 %%c%u, %%c%u, 1;\nsetp.gt.s32 %%q, %%c%u, 0;\n@%%q bra HEAD%u;\n", label, n->d, n->d, n->d, label);
+        put(o, "NEXT%u: sub.u32 %%c%u, %%c%u, 1;\nsetp.gt.s32 %%q, %%c%u, 0;\n@%%q bra HEAD%u;\n", label, n->d, n->d,
+            n->d, label);
     } else {
-        put(o, "NEXT%u: setp.eq.u32 %%q, %%c%u, 0;\n@%%q bra END%u;\nsub.u32 %%c%u, %%c%u, 1;\n", label, n->d, label, n->d, n->d);
+        put(o, "NEXT%u: setp.eq.u32 %%q, %%c%u, 0;\n@%%q bra END%u;\nsub.u32 %%c%u, %%c%u, 1;\n", label, n->d, label,
+            n->d, n->d);
         put_list(o, &n->lists[0]);
         put(o, "bra NEXT%u;\n", label);
     }
@@ -112,9 +114,11 @@ static void put_repeat(printer *o, const program_node *n)
 static void put_side(printer *o, const program_node *n, const program_list *list)
 {
     put_list(o, list);
-    put(o, "redux.sync.add.u32 %%t, %%r%u, %%m;\nxor.b32 %%r%u, %%r%u, %%t;\nvote.sync.ballot.b32 %%t, %%p0, %%m;\n"
-           "add.u32 %%r%u, %%r%u, %%t;\nbrev.b32 %%u, %%m;\nclz.b32 %%u, %%u;\nshfl.sync.idx.b32 %%t, %%r%u, %%u, 31, %%m;\n"
-           "add.u32 %%r%u, %%r%u, %%t;\nbar.warp.sync %%m;\n",
+    put(o,
+        "redux.sync.add.u32 %%t, %%r%u, %%m;\nxor.b32 %%r%u, %%r%u, %%t;\nvote.sync.ballot.b32 %%t, %%p0, %%m;\n"
+        "add.u32 %%r%u, %%r%u, %%t;\nbrev.b32 %%u, %%m;\nclz.b32 %%u, %%u;\nshfl.sync.idx.b32 %%t, %%r%u, %%u, 31, "
+        "%%m;\n"
+        "add.u32 %%r%u, %%r%u, %%t;\nbar.warp.sync %%m;\n",
         n->s[1], n->d, n->d, n->d, n->d, n->s[1], n->d, n->d);
 }
 
@@ -130,12 +134,14 @@ static void put_partial(printer *o, const program_node *n)
 
 static void put_together(printer *o, const program_node *n)
 {
-    static const char *const shuffles[] = {"up", "down", "bfly", "idx"}, *const votes[] = {"all", "any", "uni", "ballot"},
-                      *const sums[] = {"add.u32", "min.s32", "max.u32", "xor.b32"};
+    static const char *const shuffles[] = {"up", "down", "bfly", "idx"},
+                             *const votes[] = {"all", "any", "uni", "ballot"},
+                             *const sums[] = {"add.u32", "min.s32", "max.u32", "xor.b32"};
     uint32_t at = (uint32_t)n->immediate[0];
     switch ((program_kind)n->kind) {
     case DO_SHUFFLE:
-        put(o, "shfl.sync.%s.b32 %%r%u|%%p1, %%r%u, %u, %s, -1;\n", shuffles[n->op], n->d, n->s[0], at, n->op ? "31" : "0");
+        put(o, "shfl.sync.%s.b32 %%r%u|%%p1, %%r%u, %u, %s, -1;\n", shuffles[n->op], n->d, n->s[0], at,
+            n->op ? "31" : "0");
         break;
     case DO_VOTE:
         if (n->op == 3)
@@ -147,16 +153,15 @@ static void put_together(printer *o, const program_node *n)
         put(o, "and.b32 %%t, %%r%u, 3;\n", n->s[0]);
         put(o, n->op & 1 ? "match.all.sync.b32 %%r%u|%%p3, %%t, -1;\n" : "match.any.sync.b32 %%r%u, %%t, -1;\n", n->d);
         break;
-    case DO_REDUX:
-        put(o, "redux.sync.%s %%r%u, %%r%u, -1;\n", sums[n->op], n->d, n->s[0]);
-        break;
+    case DO_REDUX: put(o, "redux.sync.%s %%r%u, %%r%u, -1;\n", sums[n->op], n->d, n->s[0]); break;
     case DO_SWAP: /* own slot behind the cells; the one of another thread is read */
-        put(o, "mov.u32 %%t, %%tid.x;\nmad.lo.u32 %%u, %%t, 4, %%base;\nst.shared.u32 [%%u+%u], %%r%u;\nbar.sync 0;\n"
-               "mad.lo.u32 %%t, %%t, 5, %u;\nrem.u32 %%t, %%t, %u;\nmad.lo.u32 %%u, %%t, 4, %%base;\nld.shared.u32 %%r%u, [%%u+%u];\nbar.sync 0;\n",
+        put(o,
+            "mov.u32 %%t, %%tid.x;\nmad.lo.u32 %%u, %%t, 4, %%base;\nst.shared.u32 [%%u+%u], %%r%u;\nbar.sync 0;\n"
+            "mad.lo.u32 %%t, %%t, 5, %u;\nrem.u32 %%t, %%t, %u;\nmad.lo.u32 %%u, %%t, 4, %%base;\nld.shared.u32 %%r%u, "
+            "[%%u+%u];\nbar.sync 0;\n",
             4 * CELLS, n->s[0], at, o->p->threads, n->d, 4 * CELLS);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -164,60 +169,57 @@ static void put_time(printer *o, const program_node *n)
 {
     static const char *const clocks[] = {"%clock", "%clock_hi", "%globaltimer_lo", "%clock"};
     const char *clock = clocks[n->s[2] % 4];
-    put(o, "and.b32 %%t, %%r%u, %u;\nmad.wide.u32 %%ad, %%t, 4, %%in;\nld.global.u32 %%t, [%%ad];\nmov.u32 %%u, %s;\nadd.u32 %%r%u, %%t, %%r%u;\n", n->s[0],
-        INPUTS - 1, clock, n->d, n->s[1]);
-    put(o, "mov.u32 %%t, %s;\nsub.u32 %%t, %%t, %%u;\nshr.u32 %%t, %%t, 31;\nadd.u32 %%r%u, %%r%u, %%t;\n", clock, n->d, n->d);
+    put(o,
+        "and.b32 %%t, %%r%u, %u;\nmad.wide.u32 %%ad, %%t, 4, %%in;\nld.global.u32 %%t, [%%ad];\nmov.u32 %%u, "
+        "%s;\nadd.u32 %%r%u, %%t, %%r%u;\n",
+        n->s[0], INPUTS - 1, clock, n->d, n->s[1]);
+    put(o, "mov.u32 %%t, %s;\nsub.u32 %%t, %%t, %%u;\nshr.u32 %%t, %%t, 31;\nadd.u32 %%r%u, %%r%u, %%t;\n", clock, n->d,
+        n->d);
 }
 
 static void put_own(printer *o, const program_node *n)
 {
     switch ((program_kind)n->kind) {
     case DO_LOAD:
-        put(o, "and.b32 %%t, %%r%u, %u;\nmad.wide.u32 %%ad, %%t, 4, %%in;\nld.global.u32 %%r%u, [%%ad];\n", n->s[0], INPUTS - 1, n->d);
+        put(o, "and.b32 %%t, %%r%u, %u;\nmad.wide.u32 %%ad, %%t, 4, %%in;\nld.global.u32 %%r%u, [%%ad];\n", n->s[0],
+            INPUTS - 1, n->d);
         break;
-    case DO_TIME:
-        put_time(o, n);
-        break;
+    case DO_TIME: put_time(o, n); break;
     case DO_LOCAL_STORE:
-        put(o, "and.b32 %%t, %%r%u, %u;\nshl.b32 %%t, %%t, 2;\nmov.u32 %%u, local;\nadd.u32 %%u, %%u, %%t;\nst.local.u32 [%%u], %%r%u;\n",
+        put(o,
+            "and.b32 %%t, %%r%u, %u;\nshl.b32 %%t, %%t, 2;\nmov.u32 %%u, local;\nadd.u32 %%u, %%u, %%t;\nst.local.u32 "
+            "[%%u], %%r%u;\n",
             n->s[0], LOCALS - 1, n->s[1]);
         break;
     case DO_LOCAL_LOAD:
-        put(o, "and.b32 %%t, %%r%u, %u;\nshl.b32 %%t, %%t, 2;\nmov.u32 %%u, local;\nadd.u32 %%u, %%u, %%t;\nld.local.u32 %%r%u, [%%u];\n",
+        put(o,
+            "and.b32 %%t, %%r%u, %u;\nshl.b32 %%t, %%t, 2;\nmov.u32 %%u, local;\nadd.u32 %%u, %%u, %%t;\nld.local.u32 "
+            "%%r%u, [%%u];\n",
             n->s[0], LOCALS - 1, n->d);
         break;
     case DO_CALL:
-        put(o, "{\n.param .b32 x;\n.param .b32 y;\nst.param.b32 [x], %%r%u;\ncall (y), f, (x);\nld.param.b32 %%r%u, [y];\n}\n", n->s[0], n->d);
+        put(o,
+            "{\n.param .b32 x;\n.param .b32 y;\nst.param.b32 [x], %%r%u;\ncall (y), f, (x);\nld.param.b32 %%r%u, "
+            "[y];\n}\n",
+            n->s[0], n->d);
         break;
     case DO_ADD_CELL:
-        put(o, "and.b32 %%t, %%r%u, %u;\nmad.lo.u32 %%t, %%t, 4, %%base;\nred.shared.add.u32 [%%t], %%r%u;\n", n->s[0], CELLS - 1, n->s[1]);
+        put(o, "and.b32 %%t, %%r%u, %u;\nmad.lo.u32 %%t, %%t, 4, %%base;\nred.shared.add.u32 [%%t], %%r%u;\n", n->s[0],
+            CELLS - 1, n->s[1]);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
 static void put_node(printer *o, const program_node *n)
 {
     switch ((program_kind)n->kind) {
-    case DO_OP:
-        put_op(o, n);
-        break;
-    case DO_IF:
-        put_if(o, n);
-        break;
-    case DO_LOOP:
-        put_loop(o, n);
-        break;
-    case DO_SWITCH:
-        put_switch(o, n);
-        break;
-    case DO_REPEAT:
-        put_repeat(o, n);
-        break;
-    case DO_PARTIAL:
-        put_partial(o, n);
-        break;
+    case DO_OP: put_op(o, n); break;
+    case DO_IF: put_if(o, n); break;
+    case DO_LOOP: put_loop(o, n); break;
+    case DO_SWITCH: put_switch(o, n); break;
+    case DO_REPEAT: put_repeat(o, n); break;
+    case DO_PARTIAL: put_partial(o, n); break;
     case DO_BREAK:
         put_guard(o, n);
         put(o, "bra END%u;\n", o->loop_end);
@@ -230,9 +232,7 @@ static void put_node(printer *o, const program_node *n)
         put_guard(o, n);
         put(o, "exit;\n");
         break;
-    default:
-        put_together(o, n);
-        put_own(o, n);
+    default: put_together(o, n); put_own(o, n);
     }
 }
 
@@ -245,7 +245,9 @@ static void put_list(printer *o, const program_list *list)
 /* First values: different in every register and thread. */
 static void put_start(printer *o)
 {
-    put(o, "ld.param.u64 %%in, [in];\nld.param.u64 %%out, [out];\nmov.u32 %%base, cells;\nmov.u32 %%t, %%tid.x;\nmad.wide.u32 %%out, %%t, %u, %%out;\n",
+    put(o,
+        "ld.param.u64 %%in, [in];\nld.param.u64 %%out, [out];\nmov.u32 %%base, cells;\nmov.u32 %%t, "
+        "%%tid.x;\nmad.wide.u32 %%out, %%t, %u, %%out;\n",
         4 * RESULT_WORDS);
     for (uint32_t i = 0; i < CELLS; i++)
         put(o, "mov.u32 %%u, %u;\nsetp.eq.u32 %%q, %%t, 0;\n@%%q st.shared.u32 [cells+%u], %%u;\n", i, 4 * i);
@@ -253,8 +255,10 @@ static void put_start(printer *o)
     for (uint32_t i = 0; i < LOCALS; i++)
         put(o, "st.local.u32 [local+%u], %%t;\n", 4 * i);
     for (uint32_t i = 0; i < WORDS; i++)
-        put(o, "mad.lo.u32 %%r%u, %%t, %u, %u;\nand.b32 %%u, %%r%u, %u;\nmad.wide.u32 %%ad, %%u, 4, %%in;\nld.global.u32 %%r%u, [%%ad];\n", i, 2 * i + 1,
-            i * 37, i, INPUTS - 1, i);
+        put(o,
+            "mad.lo.u32 %%r%u, %%t, %u, %u;\nand.b32 %%u, %%r%u, %u;\nmad.wide.u32 %%ad, %%u, 4, %%in;\nld.global.u32 "
+            "%%r%u, [%%ad];\n",
+            i, 2 * i + 1, i * 37, i, INPUTS - 1, i);
     for (uint32_t i = 0; i < HALVES; i++)
         put(o, "cvt.u16.u32 %%h%u, %%r%u;\n", i, i);
     for (uint32_t i = 0; i < DOUBLES; i++)
@@ -280,22 +284,28 @@ static void put_results(printer *o)
     put(o, "st.global.u32 [%%out+%u], %%u;\n", at);
     at += 4;
     for (uint32_t i = 0; i < DOUBLES; i++, at += 8)
-        put(o, "mov.b64 {%%t, %%u}, %%d%u;\nst.global.u32 [%%out+%u], %%t;\nst.global.u32 [%%out+%u], %%u;\n", i, at, at + 4);
+        put(o, "mov.b64 {%%t, %%u}, %%d%u;\nst.global.u32 [%%out+%u], %%t;\nst.global.u32 [%%out+%u], %%u;\n", i, at,
+            at + 4);
     for (uint32_t i = 0; i < WIDES; i++, at += 8)
-        put(o, "mov.b64 {%%t, %%u}, %%g%u;\nst.global.u32 [%%out+%u], %%t;\nst.global.u32 [%%out+%u], %%u;\n", i, at, at + 4);
+        put(o, "mov.b64 {%%t, %%u}, %%g%u;\nst.global.u32 [%%out+%u], %%t;\nst.global.u32 [%%out+%u], %%u;\n", i, at,
+            at + 4);
 }
 
 /* Between the two parts every thread takes in what the cells hold. */
 void program_print(const program *p, char *text, size_t size)
 {
     printer o = {.p = p, .text = text, .size = size};
-    put(&o, ".version 8.0\n.target sm_80\n.address_size 64\n"
-            ".func (.param .b32 y) f(.param .b32 x)\n{\n.reg .b32 %%r<3>;\n.reg .pred %%p;\nld.param.b32 %%r1, [x];\n"
-            "and.b32 %%r2, %%r1, 16;\nsetp.eq.u32 %%p, %%r2, 0;\n@%%p bra ELSE;\nmad.lo.u32 %%r1, %%r1, 5, 3;\nst.param.b32 [y], %%r1;\nret;\n"
-            "ELSE: xor.b32 %%r1, %%r1, 0x1234567;\nst.param.b32 [y], %%r1;\nret;\n}\n"
-            ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.shared .align 4 .b8 cells[%u];\n.local .align 4 .b8 local[%u];\n"
-            ".reg .b16 %%h<%u>;\n.reg .b32 %%r<%u>, %%c<8>, %%t, %%u, %%m, %%base;\n.reg .b64 %%d<%u>, %%ad, %%in, %%out;\n.reg .f32 %%f<%u>;\n"
-            ".reg .f64 %%g<%u>;\n.reg .pred %%p<%u>, %%q;\n",
+    put(&o,
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        ".func (.param .b32 y) f(.param .b32 x)\n{\n.reg .b32 %%r<3>;\n.reg .pred %%p;\nld.param.b32 %%r1, [x];\n"
+        "and.b32 %%r2, %%r1, 16;\nsetp.eq.u32 %%p, %%r2, 0;\n@%%p bra ELSE;\nmad.lo.u32 %%r1, %%r1, 5, "
+        "3;\nst.param.b32 [y], %%r1;\nret;\n"
+        "ELSE: xor.b32 %%r1, %%r1, 0x1234567;\nst.param.b32 [y], %%r1;\nret;\n}\n"
+        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.shared .align 4 .b8 cells[%u];\n.local .align 4 .b8 "
+        "local[%u];\n"
+        ".reg .b16 %%h<%u>;\n.reg .b32 %%r<%u>, %%c<8>, %%t, %%u, %%m, %%base;\n.reg .b64 %%d<%u>, %%ad, %%in, "
+        "%%out;\n.reg .f32 %%f<%u>;\n"
+        ".reg .f64 %%g<%u>;\n.reg .pred %%p<%u>, %%q;\n",
         4 * (CELLS + p->threads), 4 * LOCALS, HALVES, WORDS, DOUBLES, FLOATS, WIDES, PREDICATES);
     put_start(&o);
     put_list(&o, &p->top);

@@ -2,7 +2,8 @@
 #include "tests/unit/rf_bench.h"
 #include "tests/unit/unit.h"
 
-#include "passes/regalloc.h"
+#include "passes/regalloc/regalloc.h"
+#include "passes/manager/manager.h"
 
 void rf_bench_open(rf_bench *b, const char *text, size_t length)
 {
@@ -17,7 +18,8 @@ void rf_bench_open_body(rf_bench *b, const char *body)
     hd_writer text;
     hd_writer_to_memory(&text);
     hd_write_format(&text,
-                    ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 n)\n{\n.reg .b32 %%r<32>;\n"
+                    ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 "
+                    "n)\n{\n.reg .b32 %%r<32>;\n"
                     ".reg .b64 %%rd<16>;\n.reg .b16 %%h<4>;\n.reg .f32 %%f<8>;\n.reg .pred %%p<4>;\n%sret;\n}\n",
                     body);
     rf_bench_open(b, text.buffer.items, text.buffer.count);
@@ -55,7 +57,8 @@ void rf_bench_pass(rf_bench *b, const char *passes)
 {
     hd_pipeline *pipeline = hd_pipeline_parse(passes, &b->diagnostics);
     assert_non_null(pipeline);
-    assert_true(hd_pipeline_run(pipeline, b->module, &(hd_pipeline_options){.validate = true, .threads = 1}, &b->diagnostics));
+    assert_true(
+        hd_pipeline_run(pipeline, b->module, &(hd_pipeline_options){.validate = true, .threads = 1}, &b->diagnostics));
     hd_pipeline_free(pipeline);
     assert_int_equal(b->diagnostics.error_count, 0);
 }
@@ -71,7 +74,7 @@ bool rf_bench_check(rf_bench *b, hd_check_run *check)
     return good;
 }
 
-/* ---- replays --------------------------------------------------------------------------------------------------------- */
+/* ---- replays ----------------------------------------------------------------------------------------------------- */
 
 typedef struct relay {
     hd_sink count;
@@ -108,7 +111,8 @@ static bool relay_take(void *context, const hd_event *event)
         told.effective = told_lanes(event->warp, event->effective);
     }
     if (event->kind == HD_EVENT_ISSUE && told.effective && r->count.columns & HD_COLUMN_WIDTHS) {
-        told.width_words = r->code->destination_first[event->instruction + 1] - r->code->destination_first[event->instruction];
+        told.width_words =
+            r->code->destination_first[event->instruction + 1] - r->code->destination_first[event->instruction];
         assert_true(told.width_words <= sizeof widths / sizeof *widths);
         told.widths = told.width_words ? widths : NULL;
     }
@@ -132,7 +136,7 @@ rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run)
     model->fault = run->fault;
     if (run->crowded)
         hd_rf_model_crowd(model);
-    model->forgets = run->forgets;
+    model->memo.forgets = run->forgets;
     hd_count *count = hd_count_new(code, &quiet);
     if (run->beside)
         hd_count_add(count, hd_rf_model_new(run->beside, code, &refusal));
@@ -149,9 +153,10 @@ rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run)
     r.code = code->functions[r.function];
     hd_sink sink = {relay_take, &r, 0, NULL};
     rf_bench_result result = {0};
-    result.proved = tell(&r, HD_EVENT_LAUNCH, 0) &&
-                    rf_walk_sides(b->kernel, run->warps ? run->warps : 4, run->limit ? run->limit : 300, run->order, &sink) &&
-                    tell(&r, HD_EVENT_LAUNCH_END, 0);
+    result.proved =
+        tell(&r, HD_EVENT_LAUNCH, 0) &&
+        rf_walk_sides(b->kernel, run->warps ? run->warps : 4, run->limit ? run->limit : 300, run->order, &sink) &&
+        tell(&r, HD_EVENT_LAUNCH_END, 0);
     assert_int_equal(result.proved, hd_count_failed(count) == HD_NONE && !quiet.error_count);
     memcpy(result.counters, model->counters, sizeof result.counters);
     result.allocation = model->allocation;

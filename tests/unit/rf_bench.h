@@ -1,5 +1,5 @@
-/* A small kernel under a technique, without the interpreter: read, allocated, annotated, checked, and replayed by the machine of rf_walk.h. Warps
- * are CTAs of one warp each, so that models that couple warps see them in turns. */
+/* A small kernel under a technique, without the interpreter: read, allocated, annotated, checked, and replayed by the
+ * machine of rf_walk.h. Warps are CTAs of one warp each, so that models that couple warps see them in turns. */
 #ifndef HD_TESTS_RF_BENCH_H
 #define HD_TESTS_RF_BENCH_H
 
@@ -37,14 +37,15 @@ typedef struct rf_bench_result {
 typedef struct rf_bench_run {
     const hd_rf_model_info *model;
     const hd_rf_model_info *beside; /* runs with it, and comes first; NULL: none */
-    bool crowded; /* hd_rf_model_crowd */
+    bool crowded;                   /* hd_rf_model_crowd */
     uint32_t fault;
     bool forgets;
-    uint32_t warps, limit;    /* instructions of a warp; 0: 4 and 300 */
-    uint64_t order;           /* of sides: rf_walk_sides */
-    hd_rf_residency residency; /* all 0: 4 resident, 2 active, long loads take 10 instructions; turns of one instruction, but with `stretches` */
+    uint32_t warps, limit; /* instructions of a warp; 0: 4 and 300 */
+    uint64_t order;        /* of sides: rf_walk_sides */
+    /* all 0: 4 resident, 2 active, long loads take 10 instructions; turns of one instruction, but with `stretches` */
+    hd_rf_residency residency;
     bool stretches;
-    uint32_t events, threads;  /* of batches; 0: 1 and 1 */
+    uint32_t events, threads; /* of batches; 0: 1 and 1 */
     bool lanes; /* each warp does in lanes of its own what it did in others; some of these do the same, or nothing */
 } rf_bench_run;
 rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run);

@@ -1,33 +1,35 @@
 /* See rf_replay.h. */
 #include "tests/unit/rf_replay.h"
 
-enum { MOST_SOURCES = 64 };
-
 /* What the test's own hooks stand before. */
 static const hd_rf_ops *real_ops(const hd_rf_model *model)
 {
     return hd_rf_model_find(model->info->name, strlen(model->info->name))->ops;
 }
 
-static void read_and_look(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+/* An operand that is delivered without an access of its own comes with another one's, each with a different one. */
+static void look_at_operands(const hd_rf_step *step, const hd_access_sink *sink)
 {
-    real_ops(model)->operand_read(model, step, source, answer);
-    ((rf_replay_look *)(uintptr_t)model->info)->reads++;
-    uint32_t with = answer->with, uses = 0;
-    if (!with || step->source_count > MOST_SOURCES)
-        return;
-    assert_true(with <= source);
+    uint32_t alone = 0;
     for (uint32_t s = 0; s < step->source_count; s++) {
-        hd_rf_answer other = {0};
-        uint64_t kept[HD_COUNTER_COUNT];
-        memcpy(kept, model->counters, sizeof kept);
-        real_ops(model)->operand_read(model, step, s, &other);
-        memcpy(model->counters, kept, sizeof kept);
-        uses += other.with == with;
-        if (s + 1 == with)
-            assert_int_equal(other.with, 0);
+        bool own = !sink->delivered.items[s];
+        for (uint32_t a = 0; a < sink->accesses.count; a++)
+            own = own || (sink->accesses.items[a].kind == HD_RF_READ &&
+                          sink->accesses.items[a].operand == hd_access_source(s));
+        alone += !own;
     }
-    assert_int_equal(uses, 1);
+    assert_true(!step->effective || 2 * alone <= step->source_count + 2 * sink->left_out_operands);
+}
+
+static void execute_and_look(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
+{
+    uint32_t first = sink->accesses.count;
+    real_ops(model)->execute(model, step, sink);
+    ((rf_replay_look *)(uintptr_t)model->info)->reads += step->effective ? step->source_count : 0;
+    for (uint32_t a = first; a < sink->accesses.count; a++)
+        assert_true(sink->accesses.items[a].after <= a);
+    if (!sink->failure.wrong)
+        look_at_operands(step, sink);
 }
 
 static void open_models(kernel_run *run, hd_module *module)
@@ -43,8 +45,7 @@ static void open_models(kernel_run *run, hd_module *module)
     for (uint32_t m = 0; m < r->model_count; m++) {
         rf_replay_look *look = &r->looks[m];
         *look = (rf_replay_look){.info = r->models[m], .ops = *r->models[m].ops};
-        look->ops.operand_read = read_and_look;
-        look->ops.walk = NULL;
+        look->ops.execute = execute_and_look;
         look->info.ops = &look->ops;
         r->results[m].refusal = NULL;
         r->place[m] = HD_NONE;
@@ -53,7 +54,7 @@ static void open_models(kernel_run *run, hd_module *module)
         if (!model)
             continue;
         model->fault = m ? 0 : r->fault;
-        model->forgets = r->forgets;
+        model->memo.forgets = r->forgets;
         r->place[m] = hd_count_models(r->count);
         hd_count_add(r->count, model);
     }

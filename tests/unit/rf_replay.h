@@ -1,5 +1,6 @@
-/* Replays a small kernel (kernel.h) for several models in count mode, values and all. Every answer of a model is looked at: an operand that
- * comes with another names one before it that has an access of its own, and none comes with two. For models whose reads move nothing. */
+/* Replays a small kernel (kernel.h) for several models in count mode, values and all. The accesses of a model are
+ * looked at: each follows those that it must wait for, and of the operands at most every second one comes with another
+ * one's access. */
 #ifndef HD_TESTS_RF_REPLAY_H
 #define HD_TESTS_RF_REPLAY_H
 
@@ -17,25 +18,25 @@ typedef struct rf_replay_result {
 } rf_replay_result;
 
 typedef struct rf_replay_look { /* how a model is watched */
-    hd_rf_model_info info; /* first */
+    hd_rf_model_info info;      /* first */
     hd_rf_ops ops;
-    uint64_t reads;        /* that it was asked for, and not only known of */
+    uint64_t reads; /* that it was asked for, and not only known of */
 } rf_replay_look;
 
 typedef struct rf_replay {
-    kernel_run run; /* all but opened, closing, context and sink */
-    const hd_rf_model_info *models; /* named as their rows in the table */
-    uint32_t model_count; /* the baseline stands before them */
+    kernel_run run;                                                /* all but opened, closing, context and sink */
+    const hd_rf_model_info *models;                                /* named as their rows in the table */
+    uint32_t model_count;                                          /* the baseline stands before them */
     void (*annotate)(struct rf_replay *replay, hd_module *module); /* NULL: as the text has it */
-    uint64_t seed;        /* annotate's */
-    uint32_t fault;       /* of the first model */
+    uint64_t seed;                                                 /* annotate's */
+    uint32_t fault;                                                /* of the first model */
     hd_rf_residency residency; /* turns are of one instruction, but with `stretches` */
     bool stretches;
-    uint32_t events;      /* of batches; 0: 1 */
-    bool forgets;         /* of all models */
+    uint32_t events; /* of batches; 0: 1 */
+    bool forgets;    /* of all models */
     /* results */
     bool proved;
-    uint32_t failed;      /* 1 + model that was not; 0: the baseline */
+    uint32_t failed; /* 1 + model that was not; 0: the baseline */
     rf_replay_result baseline, results[RF_REPLAY_MODELS];
     rf_replay_look looks[RF_REPLAY_MODELS];
     /* of the run in progress */

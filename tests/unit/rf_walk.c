@@ -6,7 +6,7 @@
 #include "parser/parse.h"
 #include "tests/unit/rf_walk.h"
 
-/* ---- random kernels ------------------------------------------------------------------------------------------------ */
+/* ---- random kernels ---------------------------------------------------------------------------------------------- */
 
 enum { DATA_REGISTERS = 7, WIDE_REGISTERS = 3, HALF_REGISTERS = 2, PREDICATES = 3 };
 
@@ -21,14 +21,19 @@ static void random_guard(hd_writer *w, uint64_t *seed, uint32_t one_in)
 /* Between registers of 16, 32 and 64 bits: in allocated code, many of these are identities. */
 static void random_width(hd_writer *w, uint64_t *seed)
 {
-    uint32_t r = below(seed, DATA_REGISTERS), s = below(seed, DATA_REGISTERS), d = below(seed, WIDE_REGISTERS), h = below(seed, HALF_REGISTERS);
+    uint32_t r = below(seed, DATA_REGISTERS), s = below(seed, DATA_REGISTERS), d = below(seed, WIDE_REGISTERS),
+             h = below(seed, HALF_REGISTERS);
     switch (below(seed, 8)) {
-    case 0: case 1: hd_write_format(w, "mov.b64 %%d%u, {%%r%u, %%r%u};\n", d, r, s); return;
-    case 2: case 3: hd_write_format(w, "mov.b64 {%%r%u, %%r%u}, %%d%u;\n", r, (r + 1) % DATA_REGISTERS, d); return;
+    case 0:
+    case 1: hd_write_format(w, "mov.b64 %%d%u, {%%r%u, %%r%u};\n", d, r, s); return;
+    case 2:
+    case 3: hd_write_format(w, "mov.b64 {%%r%u, %%r%u}, %%d%u;\n", r, (r + 1) % DATA_REGISTERS, d); return;
     case 4: hd_write_format(w, "cvt.u32.u64 %%r%u, %%d%u;\n", r, d); return;
     case 5: hd_write_format(w, "cvt.u16.u32 %%h%u, %%r%u;\n", h, r); return;
     case 6: hd_write_format(w, "cvt.u32.u16 %%r%u, %%h%u;\n", r, h); return;
-    default: hd_write_format(w, "add.u64 %%d%u, %%d%u, %%d%u;\n", d, below(seed, WIDE_REGISTERS), below(seed, WIDE_REGISTERS));
+    default:
+        hd_write_format(w, "add.u64 %%d%u, %%d%u, %%d%u;\n", d, below(seed, WIDE_REGISTERS),
+                        below(seed, WIDE_REGISTERS));
     }
 }
 
@@ -53,11 +58,18 @@ static void random_instruction(hd_writer *w, uint64_t *seed)
     case 0: hd_write_format(w, "mov.u32 %%r%u, %u;\n", d, below(seed, 8)); return;
     case 1: random_special(w, d, below(seed, 12)); return;
     case 2: hd_write_format(w, "ld.%s.u32 %%r%u, [%s];\n", spaces[d % 3], d, names[d % 3]); return;
-    case 3: case 4: hd_write_format(w, "setp.%s.u32 %%p%u, %%r%u, %u;\n", below(seed, 2) ? "lt" : "ne", below(seed, PREDICATES), a, below(seed, 40)); return;
+    case 3:
+    case 4:
+        hd_write_format(w, "setp.%s.u32 %%p%u, %%r%u, %u;\n", below(seed, 2) ? "lt" : "ne", below(seed, PREDICATES), a,
+                        below(seed, 40));
+        return;
     case 5: hd_write_format(w, "st.global.u32 [out], %%r%u;\n", a); return;
     case 6: hd_write_format(w, "and.b32 %%r%u, %%r%u, 31;\n", d, a); return;
     case 11: hd_write_string(w, "bar.warp.sync -1;\n"); return;
-    case 12: case 13: case 14: case 15: random_width(w, seed); return;
+    case 12:
+    case 13:
+    case 14:
+    case 15: random_width(w, seed); return;
     default: hd_write_format(w, "add.u32 %%r%u, %%r%u, %%r%u;\n", d, a, b);
     }
 }
@@ -81,7 +93,10 @@ static void random_end(hd_writer *w, uint64_t *seed, uint32_t block, uint32_t bl
     if (to >= blocks)
         to = blocks - 1;
     switch (below(seed, 9)) {
-    case 0: case 1: case 2: case 3:
+    case 0:
+    case 1:
+    case 2:
+    case 3:
         hd_write_format(w, "    @%s%%p%u bra L%u;\n", below(seed, 2) ? "!" : "", below(seed, PREDICATES), to);
         return;
     case 4: hd_write_format(w, "    bra L%u;\n", to); return;
@@ -95,7 +110,8 @@ static void random_end(hd_writer *w, uint64_t *seed, uint32_t block, uint32_t bl
 void rf_random_kernel(hd_writer *w, uint64_t seed)
 {
     uint32_t blocks = 3 + below(&seed, 9), length = 1 + below(&seed, 7);
-    hd_write_string(w, ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.const .u32 cin;\n.global .u32 in;\n.entry k(.param .u32 n)\n{\n");
+    hd_write_string(w, ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.const .u32 cin;\n.global "
+                       ".u32 in;\n.entry k(.param .u32 n)\n{\n");
     hd_write_format(w, "    .reg .b32 %%r<%d>;\n    .reg .pred %%p<%d>;\n", DATA_REGISTERS, PREDICATES);
     hd_write_format(w, "    .reg .b64 %%d<%d>;\n    .reg .b16 %%h<%d>;\n", WIDE_REGISTERS, HALF_REGISTERS);
     hd_write_string(w, "    mov.u32 %r0, %laneid;\n    ld.param.u32 %r1, [n];\n");
@@ -116,12 +132,13 @@ hd_module *rf_parse(hd_source *source, const char *text, size_t length, hd_diagn
     hd_parse_options options = {0};
     hd_module *module = hd_parse_ptx(source, &options, diagnostics);
     for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
-        fprintf(stderr, "%.*s\n%u: %s\n", (int)length, text, hd_source_position(d->source, d->span.begin).line, d->message);
+        fprintf(stderr, "%.*s\n%u: %s\n", (int)length, text, hd_source_position(d->source, d->span.begin).line,
+                d->message);
     assert_int_equal(diagnostics->error_count, 0);
     return module;
 }
 
-/* ---- the machine --------------------------------------------------------------------------------------------------- */
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 typedef struct frame {
     uint32_t block, lanes, join;
@@ -156,14 +173,16 @@ static uint64_t compute(const machine *m, const hd_instruction *insn, uint32_t l
     const hd_operand *o = hd_insn_operands(m->f, insn);
     switch (form->opcode) {
     case HD_OP_MOV:
-        return o[1].kind == HD_OPERAND_VECTOR ? value_of(m, o + 2, lane) | value_of(m, o + 3, lane) << 32 : value_of(m, o + 1, lane);
+        return o[1].kind == HD_OPERAND_VECTOR ? value_of(m, o + 2, lane) | value_of(m, o + 3, lane) << 32
+                                              : value_of(m, o + 1, lane);
     case HD_OP_CVT: return value_of(m, o + 1, lane);
     case HD_OP_LD: return 5; /* whatever the space */
     case HD_OP_ADD: return value_of(m, o + 1, lane) + value_of(m, o + 2, lane);
     case HD_OP_AND: return value_of(m, o + 1, lane) & value_of(m, o + 2, lane);
     case HD_OP_SETP:
-        return form->modifiers[HD_GROUP_COMPARE] == HD_MOD_COMPARE_LT ? value_of(m, o + 1, lane) < value_of(m, o + 2, lane)
-                                                                      : value_of(m, o + 1, lane) != value_of(m, o + 2, lane);
+        return form->modifiers[HD_GROUP_COMPARE] == HD_MOD_COMPARE_LT
+                   ? value_of(m, o + 1, lane) < value_of(m, o + 2, lane)
+                   : value_of(m, o + 1, lane) != value_of(m, o + 2, lane);
     default: fail_msg("opcode %u", form->opcode);
     }
     return 0;
@@ -251,7 +270,8 @@ static void branch(machine *m, uint32_t from, uint32_t taken, uint32_t active)
     if (flow != HD_FLOW_BRANCH)
         taken = 0;
     uint32_t count = find_sides(m, from, taken, active, sides), join = block->post_dominator;
-    top->block = count == 1 ? sides[0].block : count ? join : from + 1; /* where it splits, what is left of it waits at the join */
+    /* where it splits, what is left of it waits at the join */
+    top->block = count == 1 ? sides[0].block : count ? join : from + 1;
     for (uint32_t k = count; m->order && k > 1; k--) {
         uint32_t other = (uint32_t)(unit_random(&m->order) % k);
         side s = sides[other];
@@ -265,7 +285,12 @@ static void branch(machine *m, uint32_t from, uint32_t taken, uint32_t active)
 
 static bool tell(const machine *m, uint8_t kind, uint32_t instruction, uint32_t active, uint32_t effective)
 {
-    hd_event event = {.kind = kind, .cta = m->warp, .warp = m->warp, .instruction = instruction, .active = active, .effective = effective};
+    hd_event event = {.kind = kind,
+                      .cta = m->warp,
+                      .warp = m->warp,
+                      .instruction = instruction,
+                      .active = active,
+                      .effective = effective};
     while (m->f->module->functions.items[event.function] != m->f)
         event.function++;
     return m->sink->take(m->sink->context, &event);
@@ -311,7 +336,12 @@ bool rf_walk_sides(hd_function *kernel, uint32_t warps, uint32_t limit, uint64_t
 {
     machine *m = hd_calloc(1, sizeof *m);
     hd_arena arena = {0};
-    *m = (machine){.f = kernel, .cfg = hd_function_cfg(kernel), .storage = hd_storage_of(kernel, &arena), .limit = limit, .order = order, .sink = sink};
+    *m = (machine){.f = kernel,
+                   .cfg = hd_function_cfg(kernel),
+                   .storage = hd_storage_of(kernel, &arena),
+                   .limit = limit,
+                   .order = order,
+                   .sink = sink};
     bool good = true;
     for (m->warp = 0; good && m->warp < warps; m->warp++) {
         m->values = hd_calloc((size_t)kernel->registers.count + 1, sizeof *m->values);

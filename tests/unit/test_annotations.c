@@ -85,7 +85,7 @@ static void slots_count_file_registers(void **state)
     annotated_free(a);
 }
 
-/* ---- comments ---- */
+/* ---- comments ---------------------------------------------------------------------------------------------------- */
 
 #define BODY(text) KERNEL("\n\t.reg .b32 %r<9>;\n" text)
 
@@ -204,7 +204,7 @@ static void keeps_unknown_comments(void **state)
     annotated_free(a);
 }
 
-/* ---- all value types, both spellings ---- */
+/* ---- all value types, both spellings ----------------------------------------------------------------------------- */
 
 static void spellings_read_back(void **state)
 {
@@ -317,7 +317,7 @@ static void walks_opcodes(void **state)
     assert_memory_equal(rest, "add.s32", 7);
 }
 
-/* ---- conflicts and stale ones ---- */
+/* ---- conflicts and stale ones ------------------------------------------------------------------------------------ */
 
 /* RICH with everything in comments and section; freed by the caller. */
 static char *rich_text(void)

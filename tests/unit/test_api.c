@@ -84,8 +84,8 @@ static void passes(void **state)
     assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_DONE);
     hd_text_free(&out);
     settings.gpu = "nosuch";
-    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_REJECTED);
-    assert_string_equal(hd_context_message(context, 0).slug, "bad-value");
+    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_USAGE);
+    assert_string_equal(hd_context_message(context, 0).slug, "unknown-gpu");
     hd_context_free(context);
 }
 
@@ -244,6 +244,36 @@ static void stale_annotations(void **state)
     hd_context_free(context);
 }
 
+/* What a technique has said is gone where its instructions change, and that is told. */
+static void annotations_that_a_pass_drops(void **state)
+{
+    (void)state;
+    static const char *const techniques[] = {"bow", "demo", "ltrf", "corf", "corf++"};
+    hd_context *context = hd_context_new();
+    for (uint32_t t = 0; t < sizeof techniques / sizeof *techniques; t++) {
+        hd_text tagged, out;
+        char name[16];
+        hd_input input = memory(kernel);
+        hd_rewrite_settings settings = {.passes = techniques[t]};
+        assert_int_equal(hd_context_rewrite(context, &input, &settings, &tagged), HD_OUTCOME_DONE);
+        input = (hd_input){"a.ptx", tagged.bytes, tagged.length};
+        settings.passes = "regalloc";
+        assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_DONE);
+        bool said = strstr(tagged.bytes, "//@") != NULL;
+        snprintf(name, sizeof name, "(%s)", techniques[t]);
+        assert_int_equal(hd_context_message_count(context), said);
+        if (said) {
+            assert_string_equal(hd_context_message(context, 0).slug, "stale-dropped");
+            assert_non_null(strstr(hd_context_message(context, 0).text, name));
+        }
+        snprintf(name, sizeof name, "//@%.4s", techniques[t]);
+        assert_null(strstr(out.bytes, name));
+        hd_text_free(&tagged);
+        hd_text_free(&out);
+    }
+    hd_context_free(context);
+}
+
 static void replay(void **state)
 {
     (void)state;
@@ -279,6 +309,44 @@ static void replay(void **state)
     assert_int_equal(hd_context_replay(context, files_to_run, 1, NULL, &report), HD_OUTCOME_REJECTED);
     assert_string_equal(hd_context_message(context, 0).slug, "unreadable");
     hd_text_free(&report);
+    hd_context_free(context);
+}
+
+/* Results as data, which say what the JSON says. */
+static void replay_results(void **state)
+{
+    (void)state;
+    const char *top = getenv("TOP");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/examples/vectorAdd/vectorAdd.yaml", top ? top : ".");
+    const char *files_to_run[] = {path};
+    hd_context *context = hd_context_new();
+    const hd_replay_report *report;
+    hd_replay_settings settings = {.techniques = "bow"};
+    assert_int_equal(hd_context_replay_results(context, files_to_run, 1, &settings, &report), HD_OUTCOME_DONE);
+    assert_int_equal(report->kernel_count, 1);
+    const hd_replay_kernel *k = &report->kernels[0];
+    assert_string_equal(k->name, "vectorAdd");
+    assert_int_equal(k->outputs, HD_OUTPUTS_RIGHT);
+    assert_int_equal(k->identical, HD_OUTPUTS_RIGHT);
+    assert_int_equal(k->result_count, 3);
+    assert_string_equal(k->results[0].model, "baseline");
+    assert_string_equal(k->results[1].title, "BOW");
+    assert_string_equal(k->results[2].model, "bow-wr-iw3");
+    assert_string_equal(k->results[2].technique, "bow");
+    for (uint32_t i = 0; i < k->result_count; i++) {
+        assert_int_equal(k->results[i].check, HD_CHECK_PASS);
+        assert_int_equal(k->results[i].rf_accesses, k->results[i].counters[0] + k->results[i].counters[1]);
+    }
+    assert_string_equal(report->counters[0].key, "rf_reads");
+    assert_true(k->results[1].rf_accesses_normalized < 1 && k->results[1].energy_normalized < 1);
+    assert_int_equal(k->results[1].headline.kind, HD_FIGURE_SHARE);
+    settings.all_models = true;
+    assert_int_equal(hd_context_replay_results(context, files_to_run, 1, &settings, &report), HD_OUTCOME_DONE);
+    assert_true(report->kernels[0].result_count > 3);
+    settings.techniques = "nosuch";
+    assert_int_equal(hd_context_replay_results(context, files_to_run, 1, &settings, &report), HD_OUTCOME_USAGE);
+    assert_null(report);
     hd_context_free(context);
 }
 
@@ -322,8 +390,10 @@ int main(void)
         cmocka_unit_test(files),
         cmocka_unit_test(annotations_are_checked),
         cmocka_unit_test(stale_annotations),
+        cmocka_unit_test(annotations_that_a_pass_drops),
         cmocka_unit_test(reports),
         cmocka_unit_test(replay),
+        cmocka_unit_test(replay_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,26 @@
-/* Registers in flight (SOUNDNESS: asynchronous register use): their spans, what passes make of them, and what checkers refute. */
+/* Registers in flight (SOUNDNESS: asynchronous register use): their spans, what passes make of them, and what checkers
+ * refute. */
 #include "rf_bench.h"
 #include "unit.h"
 
 #include "ir/asynchronous.h"
 #include "passes/check/regalloc.h"
-#include "passes/liveness.h"
-#include "passes/regalloc.h"
+#include "passes/analysis/liveness.h"
+#include "passes/regalloc/regalloc.h"
+#include "passes/analysis/analyses.h"
 
 #define HEAD ".version 8.6\n.target sm_90a\n.address_size 64\n"
-#define ENTRY                                                                                                              \
-    ".visible .entry k(.param .u64 out, .param .u64 desc)\n{\n"                                                           \
-    ".reg .b32 %a<12>; .reg .f32 %f<12>; .reg .b64 %d<6>; .reg .pred %p<4>; .reg .b32 %t<8>;\n"                            \
-    "ld.param.u64 %d0, [out]; ld.param.u64 %d1, [desc]; mov.u32 %t0, %tid.x; mov.u32 %t7, %ntid.x;\n"                      \
-    "mov.u32 %a0, 1; mov.u32 %a1, 2; mov.u32 %a2, 3; mov.u32 %a3, 4; mov.u32 %a4, 5; mov.u32 %a5, 6; mov.u32 %a6, 7; mov.u32 %a7, 8;\n" \
-    "mov.f32 %f0, 0f00000000; mov.f32 %f1, 0f00000000; mov.f32 %f2, 0f00000000; mov.f32 %f3, 0f00000000;\n"                \
-    "mov.f32 %f4, 0f00000000; mov.f32 %f5, 0f00000000; mov.f32 %f6, 0f00000000; mov.f32 %f7, 0f00000000;\n"                \
+#define ENTRY                                                                                                          \
+    ".visible .entry k(.param .u64 out, .param .u64 desc)\n{\n"                                                        \
+    ".reg .b32 %a<12>; .reg .f32 %f<12>; .reg .b64 %d<6>; .reg .pred %p<4>; .reg .b32 %t<8>;\n"                        \
+    "ld.param.u64 %d0, [out]; ld.param.u64 %d1, [desc]; mov.u32 %t0, %tid.x; mov.u32 %t7, %ntid.x;\n"                  \
+    "mov.u32 %a0, 1; mov.u32 %a1, 2; mov.u32 %a2, 3; mov.u32 %a3, 4; mov.u32 %a4, 5; mov.u32 %a5, 6; mov.u32 %a6, 7; " \
+    "mov.u32 %a7, 8;\n"                                                                                                \
+    "mov.f32 %f0, 0f00000000; mov.f32 %f1, 0f00000000; mov.f32 %f2, 0f00000000; mov.f32 %f3, 0f00000000;\n"            \
+    "mov.f32 %f4, 0f00000000; mov.f32 %f5, 0f00000000; mov.f32 %f6, 0f00000000; mov.f32 %f7, 0f00000000;\n"            \
     "setp.eq.u32 %p0, %t7, 128;\n"
 #define FENCE "wgmma.fence.sync.aligned;\n"
-#define PRODUCT(d, a)                                                                                                      \
-    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {" d "}, {" a "}, %d1, %p0, 1, 1, 0;\n"
+#define PRODUCT(d, a) "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {" d "}, {" a "}, %d1, %p0, 1, 1, 0;\n"
 #define FIRST PRODUCT("%f0,%f1,%f2,%f3", "%a0,%a1,%a2,%a3")
 #define SECOND PRODUCT("%f4,%f5,%f6,%f7", "%a4,%a5,%a6,%a7")
 #define COMMIT "wgmma.commit_group.sync.aligned;\n"
@@ -26,7 +28,7 @@
 #define STORE "st.global.f32 [%d0], %f0; st.global.f32 [%d0+4], %f4;\n"
 #define END "ret;\n}\n"
 
-/* ---- spans --------------------------------------------------------------------------------------------------------- */
+/* ---- spans ------------------------------------------------------------------------------------------------------- */
 
 typedef struct bench {
     rf_bench b;
@@ -102,14 +104,16 @@ static void waits_count_groups(void **state)
 {
     bench b;
     (void)state;
-    open_bench(&b, HEAD ENTRY FENCE FIRST COMMIT SECOND COMMIT WAIT(1) "sub.u32 %t2, %t0, 1;\n" WAIT(0) "add.u32 %t1, %t0, 1;\n" END);
+    open_bench(&b, HEAD ENTRY FENCE FIRST COMMIT SECOND COMMIT WAIT(1) "sub.u32 %t2, %t0, 1;\n" WAIT(
+                       0) "add.u32 %t1, %t0, 1;\n" END);
     DEAD("%a0", SUB, 0);
     DEAD("%f1", SUB, 0);
     LIVE("%a4", SUB, 0);
     LIVE("%f5", SUB, 0);
     DEAD("%a4", ADD, 0);
     close_bench(&b);
-    open_bench(&b, HEAD ENTRY FENCE FIRST COMMIT COMMIT WAIT(2) "sub.u32 %t2, %t0, 1;\n" WAIT(1) "add.u32 %t1, %t0, 1;\n" END);
+    open_bench(
+        &b, HEAD ENTRY FENCE FIRST COMMIT COMMIT WAIT(2) "sub.u32 %t2, %t0, 1;\n" WAIT(1) "add.u32 %t1, %t0, 1;\n" END);
     LIVE("%a0", SUB, 0);
     DEAD("%a0", ADD, 0);
     close_bench(&b);
@@ -129,7 +133,8 @@ static void guards_cover_nothing(void **state)
 {
     bench b;
     (void)state;
-    open_bench(&b, HEAD ENTRY FENCE FIRST COMMIT "@%p0 " WAIT(0) "sub.u32 %t2, %t0, 1;\n" WAIT(0) "add.u32 %t1, %t0, 1;\n" END);
+    open_bench(&b, HEAD ENTRY FENCE FIRST COMMIT
+               "@%p0 " WAIT(0) "sub.u32 %t2, %t0, 1;\n" WAIT(0) "add.u32 %t1, %t0, 1;\n" END);
     LIVE("%a0", SUB, 0);
     DEAD("%a0", ADD, 0);
     close_bench(&b);
@@ -143,8 +148,8 @@ static void a_wait_on_one_path_covers_that_path(void **state)
 {
     bench b;
     (void)state;
-    open_bench(&b, HEAD ENTRY FENCE FIRST COMMIT "@%p0 bra L1;\n" WAIT(0) "sub.u32 %t2, %t0, 1;\nL1: add.u32 %t1, %t0, 1;\n" WAIT(0)
-                       "mul.lo.u32 %t3, %t1, 3;\n" END);
+    open_bench(&b, HEAD ENTRY FENCE FIRST COMMIT "@%p0 bra L1;\n" WAIT(
+                       0) "sub.u32 %t2, %t0, 1;\nL1: add.u32 %t1, %t0, 1;\n" WAIT(0) "mul.lo.u32 %t3, %t1, 3;\n" END);
     LIVE("%a0", ADD, 0);
     LIVE("%f3", ADD, 0);
     DEAD("%a0", MUL, 0);
@@ -156,8 +161,9 @@ static void loops_keep_the_group_before(void **state)
 {
     bench b;
     (void)state;
-    open_bench(&b, HEAD ENTRY "mov.u32 %t1, 0;\nL: add.u32 %t1, %t1, 1;\n" FENCE FIRST COMMIT WAIT(1) "sub.u32 %t2, %t0, 1;\n"
-                       "setp.lt.u32 %p1, %t1, 9;\n@%p1 bra L;\n" WAIT(0) "mul.lo.u32 %t3, %t1, 3;\n" STORE END);
+    open_bench(&b, HEAD ENTRY "mov.u32 %t1, 0;\nL: add.u32 %t1, %t1, 1;\n" FENCE FIRST COMMIT WAIT(
+                       1) "sub.u32 %t2, %t0, 1;\n"
+                          "setp.lt.u32 %p1, %t1, 9;\n@%p1 bra L;\n" WAIT(0) "mul.lo.u32 %t3, %t1, 3;\n" STORE END);
     LIVE("%a0", SUB, 0);
     LIVE("%f3", ADD, 0);
     LIVE("%f3", BRA, 0);
@@ -174,18 +180,21 @@ static void definitions_in_a_span_end_nothing(void **state)
     close_bench(&b);
 }
 
-#define TENSOR                                                                                                             \
-    ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u32 at)\n{\n"            \
+#define TENSOR                                                                                                 \
+    ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u32 at)\n{\n" \
     ".reg .b32 %a<12>; .reg .b32 %t<8>; .reg .b64 %d<2>; ld.param.u64 %d0, [out]; ld.param.u32 %t0, [at];\n"
 
 static void tensor_memory_has_waits_of_its_own(void **state)
 {
     bench b;
     (void)state;
-    open_bench(&b, TENSOR "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%a0,%a1}, [%t0];\n"
-                          "tcgen05.wait::st.sync.aligned;\nadd.u32 %t1, %t0, 1;\ntcgen05.wait::ld.sync.aligned;\nsub.u32 %t2, %t1, 1;\n"
-                          "tcgen05.st.sync.aligned.32x32b.x2.b32 [%t0], {%a0,%a1};\nmul.lo.u32 %t3, %t1, 3;\ntcgen05.wait::ld.sync.aligned;\n"
-                          "xor.b32 %t3, %t1, 3;\ntcgen05.wait::st.sync.aligned;\nor.b32 %t3, %t1, 3;\n" END);
+    open_bench(
+        &b, TENSOR
+        "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%a0,%a1}, [%t0];\n"
+        "tcgen05.wait::st.sync.aligned;\nadd.u32 %t1, %t0, 1;\ntcgen05.wait::ld.sync.aligned;\nsub.u32 %t2, %t1, 1;\n"
+        "tcgen05.st.sync.aligned.32x32b.x2.b32 [%t0], {%a0,%a1};\nmul.lo.u32 %t3, %t1, "
+        "3;\ntcgen05.wait::ld.sync.aligned;\n"
+        "xor.b32 %t3, %t1, 3;\ntcgen05.wait::st.sync.aligned;\nor.b32 %t3, %t1, 3;\n" END);
     LIVE("%a0", ADD, 0);
     LIVE("%a0", SUB, 0);
     LIVE("%a1", MUL, 0);
@@ -195,21 +204,24 @@ static void tensor_memory_has_waits_of_its_own(void **state)
     close_bench(&b);
 }
 
-/* ---- passes -------------------------------------------------------------------------------------------------------- */
+/* ---- passes ------------------------------------------------------------------------------------------------------ */
 
-static const char accumulators[] =
-    HEAD ENTRY FENCE FIRST COMMIT "add.u32 %t1, %t0, 1;\nadd.u32 %t2, %t1, 1;\nadd.u32 %t3, %t2, 1;\nst.global.u32 [%d0+64], %t3;\n" WAIT(0) STORE END;
+static const char accumulators[] = HEAD ENTRY FENCE FIRST COMMIT
+    "add.u32 %t1, %t0, 1;\nadd.u32 %t2, %t1, 1;\nadd.u32 %t3, %t2, 1;\nst.global.u32 [%d0+64], %t3;\n" WAIT(0)
+        STORE END;
 static const char pipeline[] =
-    HEAD ENTRY "mov.u32 %t1, 0;\n" FENCE FIRST COMMIT "L: add.u32 %t1, %t1, 1;\n" FENCE SECOND COMMIT WAIT(1)
-               "ld.global.u32 %a0, [%d0]; ld.global.u32 %a1, [%d0+4]; ld.global.u32 %a2, [%d0+8]; ld.global.u32 %a3, [%d0+12];\n" FENCE FIRST COMMIT
-               WAIT(1) "ld.global.u32 %a4, [%d0]; ld.global.u32 %a5, [%d0+4]; ld.global.u32 %a6, [%d0+8]; ld.global.u32 %a7, [%d0+12];\n"
-               "setp.lt.u32 %p1, %t1, 9;\n@%p1 bra L;\n" WAIT(0) STORE END;
+    HEAD ENTRY "mov.u32 %t1, 0;\n" FENCE FIRST COMMIT "L: add.u32 %t1, %t1, 1;\n" FENCE SECOND COMMIT WAIT(
+        1) "ld.global.u32 %a0, [%d0]; ld.global.u32 %a1, [%d0+4]; ld.global.u32 %a2, [%d0+8]; ld.global.u32 %a3, "
+           "[%d0+12];\n" FENCE FIRST COMMIT WAIT(1) "ld.global.u32 %a4, [%d0]; ld.global.u32 %a5, [%d0+4]; "
+                                                    "ld.global.u32 %a6, [%d0+8]; ld.global.u32 %a7, [%d0+12];\n"
+                                                    "setp.lt.u32 %p1, %t1, 9;\n@%p1 bra L;\n" WAIT(0) STORE END;
 
 static void all_techniques_are_sound(void **state)
 {
     static const char *const texts[] = {accumulators, pipeline};
     static const char *const before[] = {"", "regalloc,", "clean,", "clean,regalloc,"};
-    static const char *const lists[] = {"release", "ltrf(dead)", "ltrf(n=4,dead)", "bow(iw=3)", "bow(iw=12)", "corf", "corf++", "demo", "regmutex(es=4)"};
+    static const char *const lists[] = {"release", "ltrf(dead)", "ltrf(n=4,dead)", "bow(iw=3)",     "bow(iw=12)",
+                                        "corf",    "corf++",     "demo",           "regmutex(es=4)"};
     (void)state;
     for (uint32_t i = 0; i < 2 * 4 * 9; i++) {
         char passes[64];
@@ -260,14 +272,16 @@ static void allocation_leaves_what_is_in_flight_alone(void **state)
     close_bench(&b);
 }
 
-/* A copy is not read in place of a register in flight, nor the other way round; parameters are not read again into one. */
+/* A copy is not read in place of a register in flight, nor the other way round; parameters are not read again into
+ * one. */
 static void clean_moves_nothing_into_a_span(void **state)
 {
     bench b;
     (void)state;
     open_bench(&b, HEAD ENTRY "mov.u32 %t1, 0; ld.global.u32 %t4, [%d0];\nmov.b32 %a0, %t4; ld.param.u32 %a1, [desc];\n"
-                              "L: add.u32 %t1, %t1, 1;\n" FENCE FIRST COMMIT "add.u32 %t4, %t4, 1;\nst.global.u32 [%d0], %t4;\n" WAIT(1)
-                              "setp.lt.u32 %p1, %t1, 9;\n@%p1 bra L;\n" WAIT(0) STORE END);
+                              "L: add.u32 %t1, %t1, 1;\n" FENCE FIRST COMMIT
+                              "add.u32 %t4, %t4, 1;\nst.global.u32 [%d0], %t4;\n" WAIT(
+                                  1) "setp.lt.u32 %p1, %t1, 9;\n@%p1 bra L;\n" WAIT(0) STORE END);
     uint32_t a0 = register_called(b.b.kernel, "%a0"), a1 = register_called(b.b.kernel, "%a1");
     rf_bench_pass(&b.b, "clean");
     hd_function *f = b.b.kernel;
@@ -283,7 +297,7 @@ static void clean_moves_nothing_into_a_span(void **state)
     close_bench(&b);
 }
 
-/* ---- what checkers refute -------------------------------------------------------------------------------------------- */
+/* ---- what checkers refute ---------------------------------------------------------------------------------------- */
 
 static void expect_refuted(const char *text, hd_check_run *check, bool refuted)
 {
@@ -294,11 +308,14 @@ static void expect_refuted(const char *text, hd_check_run *check, bool refuted)
     close_bench(&b);
 }
 
-/* Words of registers that are named are numbered in the order of declarations: %a0 is 0, %f0 4, %d1 8 and 9, %t0 10, %t1 11. */
+/* Words of registers that are named are numbered in the order of declarations: %a0 is 0, %f0 4, %d1 8 and 9, %t0 10,
+ * %t1 11. */
 #define RENAMED "//@release_renamed (0,1,2,3,4,5,6,7,11)\n"
-#define BODY(before, at, behind) HEAD ".visible .entry k(.param .u64 out, .param .u64 desc)\n{ " before BARE FENCE FIRST at COMMIT "add.u32 %t1, %t0, 1;\n" WAIT(0) "add.u32 %t2, %t1, 1;" behind "\nret;\n}\n"
-#define BARE                                                                                                               \
-    "\n.reg .b32 %a<12>; .reg .f32 %f<12>; .reg .b64 %d<6>; .reg .pred %p<4>; .reg .b32 %t<8>;\n"                          \
+#define BODY(before, at, behind)                                                                      \
+    HEAD ".visible .entry k(.param .u64 out, .param .u64 desc)\n{ " before BARE FENCE FIRST at COMMIT \
+         "add.u32 %t1, %t0, 1;\n" WAIT(0) "add.u32 %t2, %t1, 1;" behind "\nret;\n}\n"
+#define BARE                                                                                      \
+    "\n.reg .b32 %a<12>; .reg .f32 %f<12>; .reg .b64 %d<6>; .reg .pred %p<4>; .reg .b32 %t<8>;\n" \
     "ld.param.u64 %d1, [desc]; mov.u32 %t0, %tid.x; setp.eq.u32 %p0, 0, 0; mov.u32 %a0, 1;"
 
 static void release_in_a_span_is_refuted(void **state)
@@ -312,7 +329,9 @@ static void release_in_a_span_is_refuted(void **state)
 static void checkers_count_groups(void **state)
 {
     (void)state;
-#define GROUPED(commits, pending) HEAD ".visible .entry k(.param .u64 out, .param .u64 desc)\n{ " RENAMED BARE FIRST commits WAIT(pending) "add.u32 %t1, %t0, 1; //@pbr (3)\n" WAIT(0) "add.u32 %t2, %t1, 1;\nret;\n}\n"
+#define GROUPED(commits, pending)                                                                    \
+    HEAD ".visible .entry k(.param .u64 out, .param .u64 desc)\n{ " RENAMED BARE FIRST commits WAIT( \
+        pending) "add.u32 %t1, %t0, 1; //@pbr (3)\n" WAIT(0) "add.u32 %t2, %t1, 1;\nret;\n}\n"
     expect_refuted(GROUPED(COMMIT, 0), hd_check_release, false);
     expect_refuted(GROUPED(COMMIT, 1), hd_check_release, true);
     expect_refuted(GROUPED(COMMIT COMMIT, 1), hd_check_release, false);
@@ -324,7 +343,9 @@ static void checkers_count_groups(void **state)
 static void tags_for_a_window_in_a_span_are_refuted(void **state)
 {
     (void)state;
-#define TAGGED(window, tag, gap) HEAD ".visible .entry k(.param .u64 out, .param .u64 desc)\n{ //@bow_window " window BARE " //@bow " tag "\n" gap FIRST COMMIT WAIT(0) "ret;\n}\n"
+#define TAGGED(window, tag, gap)                                                                             \
+    HEAD ".visible .entry k(.param .u64 out, .param .u64 desc)\n{ //@bow_window " window BARE " //@bow " tag \
+         "\n" gap FIRST COMMIT WAIT(0) "ret;\n}\n"
     expect_refuted(TAGGED("3", "rf", ""), hd_check_bow, false);
     expect_refuted(TAGGED("3", "both", ""), hd_check_bow, true);
     expect_refuted(TAGGED("3", "boc", ""), hd_check_bow, true);
@@ -335,16 +356,22 @@ static void tags_for_a_window_in_a_span_are_refuted(void **state)
 static void pairs_and_intervals_of_a_span_are_refuted(void **state)
 {
     (void)state;
-#define PAIRED(pair) HEAD ".visible .entry k(.param .u64 out, .param .u64 desc)\n{ //@corf_pairs " pair BARE FIRST COMMIT WAIT(0) "add.u32 %t1, %a0, %t0; add.u32 %t2, %t1, %t0;\nret;\n}\n"
+#define PAIRED(pair)                                                                                           \
+    HEAD ".visible .entry k(.param .u64 out, .param .u64 desc)\n{ //@corf_pairs " pair BARE FIRST COMMIT WAIT( \
+        0) "add.u32 %t1, %a0, %t0; add.u32 %t2, %t1, %t0;\nret;\n}\n"
     expect_refuted(PAIRED("(10,11)"), hd_check_corf, false);
     expect_refuted(PAIRED("(0,10)"), hd_check_corf, true);
-#define INTERVAL(words) ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u32 at)\n{ //@ltrf_size 8\n.reg .b32 %a<2>; .reg .b32 %t<2>;\n" \
-    "ld.param.u32 %t0, [at]; //@ltrf_prefetch " words "\ntcgen05.ld.sync.aligned.32x32b.x2.b32 {%a0,%a1}, [%t0];\ntcgen05.wait::ld.sync.aligned;\nadd.u32 %t1, %t0, %a0;\nret;\n}\n"
+#define INTERVAL(words)                                                                                                \
+    ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u32 at)\n{ //@ltrf_size 8\n.reg .b32 " \
+    "%a<2>; .reg .b32 %t<2>;\n"                                                                                        \
+    "ld.param.u32 %t0, [at]; //@ltrf_prefetch " words                                                                  \
+    "\ntcgen05.ld.sync.aligned.32x32b.x2.b32 {%a0,%a1}, [%t0];\ntcgen05.wait::ld.sync.aligned;\nadd.u32 %t1, %t0, "    \
+    "%a0;\nret;\n}\n"
     expect_refuted(INTERVAL("(2,3)"), hd_check_ltrf, false);
     expect_refuted(INTERVAL("(0,2,3)"), hd_check_ltrf, true);
 }
 
-/* ---- the proof of allocations ------------------------------------------------------------------------------------------ */
+/* ---- the proof of allocations ------------------------------------------------------------------------------------ */
 
 static void give_another_register(hd_function *f, hd_opcode opcode, uint32_t operand, uint32_t reg)
 {
@@ -381,15 +408,19 @@ static void a_register_in_flight_that_is_used_again_is_refused(void **state)
     close_bench(&b);
 }
 
-/* ---- pressure ---------------------------------------------------------------------------------------------------------- */
+/* ---- pressure ---------------------------------------------------------------------------------------------------- */
 
 static char *tensor_loads(uint32_t loads, bool wait_for_each)
 {
     char *text = malloc(1 << 16);
-    size_t at = (size_t)sprintf(text, ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u32 at)\n{\n"
-                                      ".reg .b32 %%r<%u>; .reg .b32 %%t; .reg .b64 %%d; ld.param.u64 %%d, [out]; ld.param.u32 %%t, [at];\n", loads);
+    size_t at = (size_t)sprintf(
+        text,
+        ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u32 at)\n{\n"
+        ".reg .b32 %%r<%u>; .reg .b32 %%t; .reg .b64 %%d; ld.param.u64 %%d, [out]; ld.param.u32 %%t, [at];\n",
+        loads);
     for (uint32_t i = 0; i < loads; i++)
-        at += (size_t)sprintf(text + at, "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%%r%u}, [%%t];\n%s", i, wait_for_each || i + 1 == loads ? "tcgen05.wait::ld.sync.aligned;\n" : "");
+        at += (size_t)sprintf(text + at, "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%%r%u}, [%%t];\n%s", i,
+                              wait_for_each || i + 1 == loads ? "tcgen05.wait::ld.sync.aligned;\n" : "");
     for (uint32_t i = 0; i < loads; i++)
         at += (size_t)sprintf(text + at, "st.global.u32 [%%d+%u], %%r%u;\n", 4 * i, i);
     sprintf(text + at, "ret;\n}\n");
@@ -441,7 +472,8 @@ static void wgmma_fragments_are_loaded_before_the_fence(void **state)
     at += sprintf(at, "%s", HEAD ENTRY ".reg .b32 %x<40>;\n");
     for (uint32_t i = 0; i < 40; i++)
         at += sprintf(at, "ld.global.u32 %%x%u, [%%d0+%u];\n", i, 4 * i);
-    at += sprintf(at, "st.global.u32 [%%d0], %%a3;\n" "bar.sync 0;\n");
+    at += sprintf(at, "st.global.u32 [%%d0], %%a3;\n"
+                      "bar.sync 0;\n");
     for (uint32_t i = 0; i < 40; i++)
         at += sprintf(at, "st.global.u32 [%%d0+%u], %%x%u;\n", 4 * i, i);
     sprintf(at, "%s", FENCE FIRST COMMIT WAIT(0) STORE "st.global.u32 [%d0], %a0;\n" END);

@@ -1,4 +1,5 @@
-/* Models that walk each stretch of instructions once in each state: the same counters and the same verdict as where every warp is walked. */
+/* Models that walk each stretch of instructions once in each state: the same counters and the same verdict as where
+ * every warp is walked. */
 #include "unit.h"
 
 #include "hwmodel/rf/count.h"
@@ -52,7 +53,10 @@ static bool tell(hd_count *count, hd_event_kind kind, uint32_t cta, uint32_t war
     return hd_count_take(count, &(hd_event){.kind = (uint8_t)kind, .cta = cta, .warp = warp});
 }
 
-static uint32_t turned(uint32_t lanes, uint32_t by) { return by % 32 ? lanes << by % 32 | lanes >> (32 - by % 32) : lanes; }
+static uint32_t turned(uint32_t lanes, uint32_t by)
+{
+    return by % 32 ? lanes << by % 32 | lanes >> (32 - by % 32) : lanes;
+}
 
 /* Each warp does it in lanes of its own. */
 static bool run_warp(const bench *b, hd_count *count, uint32_t cta, uint32_t warp)
@@ -90,9 +94,11 @@ typedef struct result {
     char message[256];
 } result;
 
-static const char *const options_of[] = {"policy=through,iw=3,entries=6", "policy=back,iw=3,entries=12", "policy=back,iw=7,entries=28,unmasked"};
+static const char *const options_of[] = {"policy=through,iw=3,entries=6", "policy=back,iw=3,entries=12",
+                                         "policy=back,iw=7,entries=28,unmasked"};
 
-static result replay(const bench *b, uint32_t models, uint32_t events, uint32_t threads, uint64_t bytes, bool unfinished)
+static result replay(const bench *b, uint32_t models, uint32_t events, uint32_t threads, uint64_t bytes,
+                     bool unfinished)
 {
     result r = {0};
     hd_diagnostics quiet;
@@ -130,7 +136,8 @@ static void same_counters_as_every_warp(void **state)
         open_bench(&b, seed);
         bool unfinished = seed % 4 == 3;
         result each = replay(&b, 2, 1, 1, 1 << 20, unfinished);
-        result once = replay(&b, 2, 1000, 1, 1 << 20, unfinished), threads = replay(&b, 2, 1000, 3, 1 << 20, unfinished);
+        result once = replay(&b, 2, 1000, 1, 1 << 20, unfinished),
+               threads = replay(&b, 2, 1000, 3, 1 << 20, unfinished);
         result narrow = replay(&b, 2, 1000, 1, 100, unfinished); /* CTAs that are too long to be kept */
         assert_int_equal(each.failed, HD_NONE);
         assert_true(each.counters[0][HD_COUNTER_OPERANDS] > 0);
@@ -141,7 +148,8 @@ static void same_counters_as_every_warp(void **state)
     }
 }
 
-/* A model that loses values: found where every warp is walked, in the same warp. What the others count does not depend on their company. */
+/* A model that loses values: found where every warp is walked, in the same warp. What the others count does not depend
+ * on their company. */
 static void wrong_stretches_are_found(void **state)
 {
     (void)state;
@@ -149,10 +157,12 @@ static void wrong_stretches_are_found(void **state)
     for (uint64_t seed = 0; seed < 600; seed++) {
         bench b;
         open_bench(&b, seed);
-        result each = replay(&b, 3, 1, 1, 1 << 20, false), once = replay(&b, 3, 1000, 1, 1 << 20, false), threads = replay(&b, 3, 1000, 3, 1 << 20, false);
+        result each = replay(&b, 3, 1, 1, 1 << 20, false), once = replay(&b, 3, 1000, 1, 1 << 20, false),
+               threads = replay(&b, 3, 1000, 3, 1 << 20, false);
         assert_int_equal(each.failed, once.failed);
         assert_string_equal(each.message, once.message);
-        assert_memory_equal(once.counters[0], threads.counters[0], sizeof once.counters[0]); /* those that go on, together or not */
+        /* those that go on, together or not */
+        assert_memory_equal(once.counters[0], threads.counters[0], sizeof once.counters[0]);
         assert_memory_equal(once.counters[1], threads.counters[1], sizeof once.counters[1]);
         wrong += each.failed == 2;
         close_bench(&b);
@@ -160,12 +170,12 @@ static void wrong_stretches_are_found(void **state)
     assert_true(wrong > 3);
 }
 
-/* ---- launches ------------------------------------------------------------------------------------------------------------ */
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
 
 enum { LAUNCHES = 9 };
 static const uint32_t ctas_of[LAUNCHES] = {1, 12, 3, 1, 1, 7, 2, 12, 5};
 
-typedef struct account { /* of launches, one after another */
+typedef struct account {       /* of launches, one after another */
     uint32_t models, fault;    /* of the last one: see hd_rf_loses */
     uint32_t launches, proved; /* those that are over; the first of them that were proved */
     hd_count_result results[LAUNCHES][3];
@@ -182,7 +192,8 @@ static void one_is_over(void *context, bool proved, const hd_count_result *resul
     a->launches++;
 }
 
-static void replay_launches(const bench *b, account *a, uint32_t first, uint32_t launches, uint32_t events, uint32_t threads)
+static void replay_launches(const bench *b, account *a, uint32_t first, uint32_t launches, uint32_t events,
+                            uint32_t threads)
 {
     static const char *const names[] = {"bow-iw3", "release", "bow-iw7"};
     static const char *const options[] = {"policy=through,iw=3,entries=6", "static", "policy=back,iw=7,entries=28"};
@@ -202,7 +213,8 @@ static void replay_launches(const bench *b, account *a, uint32_t first, uint32_t
     hd_count_launches(count, one_is_over, a);
     bool good = true;
     for (uint32_t l = first; l < first + launches && good; l++) {
-        hd_count_residency(count, &(hd_rf_residency){.ctas = 1 + l % 3, .active = 2 + l, .latency = 10 * l, .bytes = 1 << 20});
+        hd_count_residency(count,
+                           &(hd_rf_residency){.ctas = 1 + l % 3, .active = 2 + l, .latency = 10 * l, .bytes = 1 << 20});
         good = run_grid(b, count, ctas_of[l], l == LAUNCHES - 1);
         hd_count_end(count);
     }
@@ -216,7 +228,8 @@ static void replay_launches(const bench *b, account *a, uint32_t first, uint32_t
     hd_diagnostics_free(&quiet);
 }
 
-/* However far models are behind, and the last one stops in its midst: what each counted in a launch is what it counts where there is no other. */
+/* However far models are behind, and the last one stops in its midst: what each counted in a launch is what it counts
+ * where there is no other. */
 static void launches_are_counted_apart(void **state)
 {
     static account alone, together;
@@ -231,7 +244,8 @@ static void launches_are_counted_apart(void **state)
         for (uint32_t l = 0; l < LAUNCHES; l++) {
             alone = (account){.models = 2};
             replay_launches(&b, &alone, l, 1, 1, 1);
-            assert_true(alone.results[0][0].counters[HD_COUNTER_OPERANDS] > 0 && alone.results[0][1].allocation.samples > 0);
+            assert_true(alone.results[0][0].counters[HD_COUNTER_OPERANDS] > 0 &&
+                        alone.results[0][1].allocation.samples > 0);
             assert_memory_equal(alone.results[0], together.results[l], sizeof alone.results[0]);
         }
         close_bench(&b);
@@ -264,7 +278,7 @@ static void launches_before_a_wrong_one_are_proved(void **state)
     assert_true(wrong > 2 && later > 2);
 }
 
-/* ---- every model ----------------------------------------------------------------------------------------------------- */
+/* ---- every model ------------------------------------------------------------------------------------------------- */
 
 static rf_bench_result run_model(uint64_t seed, const hd_rf_model_info *model, rf_bench_run run)
 {
@@ -282,7 +296,8 @@ static rf_bench_result run_model(uint64_t seed, const hd_rf_model_info *model, r
     return r;
 }
 
-/* Whether warps are walked or looked up, whatever the batches and their lanes are, and with turns of any length: counters, and what was held over time. */
+/* Whether warps are walked or looked up, whatever the batches and their lanes are, and with turns of any length:
+ * counters, and what was held over time. */
 static void every_model_counts_the_same(void **state)
 {
     (void)state;
@@ -303,7 +318,8 @@ static void every_model_counts_the_same(void **state)
             }
 }
 
-/* The results of a replay that walked everything, where warps are looked up, and where they are taken up anew for each stretch. */
+/* The results of a replay that walked everything, where warps are looked up, and where they are taken up anew for each
+ * stretch. */
 static void expect_same_where_known(rf_replay known)
 {
     rf_replay_result walked[RF_REPLAY_MODELS];
@@ -320,9 +336,14 @@ static void expect_same_where_known(rf_replay known)
 static void small_structures_count_the_same(void **state)
 {
     enum { TEXT_BYTES = 1 << 19 };
-    static const char *const variants[][2] = {{"bow-wr-iw3", "policy=tags,iw=3,entries=3"}, {"ltrf", "n=4"}, {"ltrf+", "n=4,dead"},
-                                              {"rfc", "private,entries=3"}, {"bow-iw3", "policy=back,iw=3,entries=2"}, {"corf", "policy=pairs,release"},
-                                              {"demo", ""}, {"release", "cache=2"}};
+    static const char *const variants[][2] = {{"bow-wr-iw3", "policy=tags,iw=3,entries=3"},
+                                              {"ltrf", "n=4"},
+                                              {"ltrf+", "n=4,dead"},
+                                              {"rfc", "private,entries=3"},
+                                              {"bow-iw3", "policy=back,iw=3,entries=2"},
+                                              {"corf", "policy=pairs,release"},
+                                              {"demo", ""},
+                                              {"release", "cache=2"}};
     static program p;
     static uint32_t out[96 * RESULT_WORDS];
     char *text = malloc(TEXT_BYTES);
@@ -336,9 +357,17 @@ static void small_structures_count_the_same(void **state)
         }
         program_make(&p, seed);
         program_print(&p, text, TEXT_BYTES);
-        rf_replay each = {.run = {.text = text, .in = p.inputs, .in_bytes = sizeof p.inputs, .out = out, .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
-                                  .block = p.threads, .options.instruction_limit = 10000000, .passes = "clean,regalloc,bow,corf,release,ltrf(n=4,dead)"},
-                          .models = infos, .model_count = 4, .residency = {.ctas = 1, .active = 2, .latency = 20, .bytes = 1 << 24}};
+        rf_replay each = {.run = {.text = text,
+                                  .in = p.inputs,
+                                  .in_bytes = sizeof p.inputs,
+                                  .out = out,
+                                  .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
+                                  .block = p.threads,
+                                  .options.instruction_limit = 10000000,
+                                  .passes = "clean,regalloc,bow,corf,release,ltrf(n=4,dead)"},
+                          .models = infos,
+                          .model_count = 4,
+                          .residency = {.ctas = 1, .active = 2, .latency = 20, .bytes = 1 << 24}};
         rf_replay_run(&each);
         assert_true(each.proved);
         expect_same_where_known(each);
@@ -360,14 +389,17 @@ static void a_full_window_is_carried(void **state)
     uint32_t in[64] = {0};
     (void)state;
     for (uint32_t i = 0, used = 0; i < 80; i++)
-        used += (uint32_t)snprintf(body + used, sizeof body - used, "ld.global.v2.f64 {%%fd%u, %%fd%u}, [%%rd0];\n%s", i * 2 % 32, i * 2 % 32 + 1,
-                                   i % 20 < 16 ? "" : "bar.sync 0;\n");
+        used += (uint32_t)snprintf(body + used, sizeof body - used, "ld.global.v2.f64 {%%fd%u, %%fd%u}, [%%rd0];\n%s",
+                                   i * 2 % 32, i * 2 % 32 + 1, i % 20 < 16 ? "" : "bar.sync 0;\n");
     for (uint32_t m = 0; m < 2; m++) {
         infos[m] = *hd_rf_model_find("bow-iw3", 7);
         infos[m].options = options[m];
     }
-    rf_replay each = {.run = {.text = kernel_text(text, sizeof text, body), .in = in, .in_bytes = sizeof in, .block = 64, .grid = 6},
-                      .models = infos, .model_count = 2, .residency = {.ctas = 1, .active = 2, .latency = 20, .bytes = 1 << 24}};
+    rf_replay each = {
+        .run = {.text = kernel_text(text, sizeof text, body), .in = in, .in_bytes = sizeof in, .block = 64, .grid = 6},
+        .models = infos,
+        .model_count = 2,
+        .residency = {.ctas = 1, .active = 2, .latency = 20, .bytes = 1 << 24}};
     rf_replay_run(&each);
     assert_true(each.proved && each.results[1].counters[HD_COUNTER_EVICTIONS] > 0);
     expect_same_where_known(each);

@@ -1,173 +1,41 @@
-/* Warps with several frames, looked up: the same counters and the same verdict as where they are walked. Random modules whose functions call each
- * other: in loops, in some lanes only, by a table so that lanes go to different ones, and themselves. */
+/* Warps with several frames, looked up: the same counters and the same verdict as where they are walked. On the
+ * random modules of call_module.h, and on single cases. */
 #include "unit.h"
 
 #include "hwmodel/rf/count.h"
+#include "tests/unit/call_module.h"
 #include "tests/unit/rf_replay.h"
 
-enum { FUNCTIONS = 4, TEXT_BYTES = 1 << 16, WORDS = 64, THREADS = 128 };
+enum { THREADS = 128 };
 
-/* ---- random modules -------------------------------------------------------------------------------------------------- */
-
-typedef struct maker {
-    hd_writer text;
-    uint64_t seed;
-    uint32_t labels;
-    bool in_registers; /* parameters and results */
-    bool exits;        /* some lanes end within a function */
-} maker;
-
-static uint32_t below(maker *m, uint32_t n) { return (uint32_t)(unit_random(&m->seed) % n); }
-static uint32_t data(maker *m) { return 2 + below(m, 4); } /* a register that holds some */
-
-static void write_guard(maker *m)
-{
-    if (!below(m, 3))
-        hd_write_format(&m->text, "@%s%%p%u ", below(m, 2) ? "!" : "", 1 + below(m, 2));
-}
-
-static void write_plain(maker *m)
-{
-    static const char *const names[] = {"add.u32", "xor.b32", "mul.lo.u32", "and.b32"};
-    uint32_t d = data(m), a = data(m), b = data(m);
-    switch (below(m, 8)) {
-    case 0:
-        hd_write_format(&m->text, "setp.lt.u32 %%p%u, %%r%u, %u;\n", 1 + below(m, 2), a, below(m, 100));
-        return;
-    case 1:
-        hd_write_format(&m->text, "and.b32 %%r7, %%r%u, %u;\nmad.wide.u32 %%rd0, %%r7, 4, %%rd1;\n", a, WORDS - 1);
-        write_guard(m);
-        hd_write_format(&m->text, "ld.global.u32 %%r%u, [%%rd0];\n", d);
-        return;
-    case 2:
-        hd_write_format(&m->text, "mov.u32 %%r%u, %u;\n", d, below(m, 200));
-        return;
-    default:
-        write_guard(m);
-        hd_write_format(&m->text, "%s %%r%u, %%r%u, %%r%u;\n", names[below(m, 4)], d, a, b);
-    }
-}
-
-static void write_plains(maker *m, uint32_t most)
-{
-    for (uint32_t i = below(m, most + 1); i > 0; i--)
-        write_plain(m);
-}
-
-/* Of the function, or of one of the table; the lanes of %p3, if it is not uniform. */
-static void write_call(maker *m, bool guarded)
-{
-    uint32_t from = data(m), to = data(m), label = m->labels++;
-    const char *guard = guarded ? "@%p3 " : "";
-    bool by_table = !below(m, 3);
-    if (by_table)
-        hd_write_format(&m->text, "and.b32 %%r7, %%r%u, %u;\nmad.wide.u32 %%rd0, %%r7, 8, %%rd2;\nld.global.u64 %%rd0, [%%rd0];\n", from, FUNCTIONS - 1);
-    if (!m->in_registers)
-        hd_write_format(&m->text, "{\n.param .b32 x;\n.param .b32 y;\n.param .b32 z;\nst.param.b32 [x], %%r%u;\nst.param.b32 [y], %%r6;\n", from);
-    if (by_table)
-        hd_write_format(&m->text, m->in_registers ? "P%u: .callprototype (.reg .b32 _) _ (.reg .b32 _, .reg .b32 _);\n"
-                                                  : "P%u: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _);\n", label);
-    hd_write_string(&m->text, guard);
-    if (m->in_registers)
-        hd_write_format(&m->text, "call (%%r%u), ", to);
-    else
-        hd_write_string(&m->text, "call (z), ");
-    if (by_table)
-        hd_write_string(&m->text, "%rd0, ");
-    else
-        hd_write_format(&m->text, "f%u, ", below(m, FUNCTIONS));
-    if (m->in_registers)
-        hd_write_format(&m->text, "(%%r%u, %%r6)", from);
-    else
-        hd_write_string(&m->text, "(x, y)");
-    if (by_table)
-        hd_write_format(&m->text, ", P%u", label);
-    hd_write_string(&m->text, ";\n");
-    if (!m->in_registers)
-        hd_write_format(&m->text, "%sld.param.b32 %%r%u, [z];\n}\n", guard, to);
-}
-
-/* ... by lanes that may go deeper, or by some of them. */
-static void write_calls(maker *m)
-{
-    uint32_t label = m->labels++;
-    bool some = below(m, 2), guarded = below(m, 2), loop = !below(m, 4);
-    hd_write_string(&m->text, "sub.u32 %r6, %r1, 1;\n");
-    if (loop)
-        hd_write_format(&m->text, "mov.u32 %%r8, 0;\nT%u:\n", label);
-    if (some)
-        hd_write_format(&m->text, "setp.lt.u32 %%p3, %%r%u, %u;\nand.pred %%p3, %%p3, %%p0;\n", data(m), 20 + below(m, 300));
-    else
-        hd_write_string(&m->text, "and.pred %p3, %p0, %p0;\n");
-    if (!guarded)
-        hd_write_format(&m->text, "@!%%p3 bra L%u;\n", label);
-    write_call(m, guarded);
-    write_plains(m, 3);
-    hd_write_format(&m->text, "L%u:\n", label);
-    if (loop)
-        hd_write_format(&m->text, "add.u32 %%r8, %%r8, 1;\nsetp.lt.u32 %%p3, %%r8, 2;\n@%%p3 bra T%u;\n", label);
-}
-
-static void write_body(maker *m, uint32_t calls)
-{
-    hd_write_format(&m->text, "mov.u64 %%rd1, numbers;\nmov.u64 %%rd2, table;\nsetp.gt.s32 %%p0, %%r1, 0;\nsetp.lt.u32 %%p1, %%r2, %u;\n"
-                              "setp.lt.u32 %%p2, %%r2, 30;\nmov.u32 %%r3, %%r2;\n", below(m, 300));
-    write_plains(m, 4);
-    for (uint32_t i = 0; i < calls; i++) {
-        write_calls(m);
-        write_plains(m, 6);
-    }
-}
-
-#define REGISTERS ".reg .b32 %%r<9>;\n.reg .pred %%p<4>;\n.reg .b64 %%rd<5>;\n" /* of a format */
-
-static void write_function(maker *m, uint32_t f)
-{
-    hd_write_format(&m->text, m->in_registers ? ".func (.reg .b32 z) f%u(.reg .b32 x, .reg .b32 y)\n{\n" REGISTERS "mov.u32 %%r2, x;\nmov.u32 %%r1, y;\n"
-                                              : ".func (.param .b32 z) f%u(.param .b32 x, .param .b32 y)\n{\n" REGISTERS
-                                                "ld.param.b32 %%r2, [x];\nld.param.b32 %%r1, [y];\n", f);
-    write_body(m, below(m, 3));
-    if (m->exits && f == 1)
-        hd_write_string(&m->text, "setp.eq.u32 %p3, %r2, 7;\n@%p3 exit;\n");
-    hd_write_format(&m->text, m->in_registers ? "mov.u32 z, %%r%u;\nret;\n}\n" : "st.param.b32 [z], %%r%u;\nret;\n}\n", data(m));
-}
-
-/* The kernel goes `depth` deep, twice. */
-static char *make_module(uint64_t seed, uint32_t depth)
-{
-    maker m = {.seed = seed * 77 + 5, .in_registers = seed % 2, .exits = seed % 5 == 4};
-    hd_writer_to_memory(&m.text);
-    hd_write_string(&m.text, ".version 8.0\n.target sm_80\n.address_size 64\n");
-    for (uint32_t f = 0; f < FUNCTIONS; f++)
-        hd_write_format(&m.text, m.in_registers ? ".func (.reg .b32 z) f%u(.reg .b32 x, .reg .b32 y);\n" : ".func (.param .b32 z) f%u(.param .b32 x, .param .b32 y);\n", f);
-    hd_write_format(&m.text, ".global .u64 table[%u] = {f0, f1, f2, f3};\n.global .u32 numbers[%u] = {5, 17, 3, 250, 99, 1, 77, 42, 8};\n", FUNCTIONS, WORDS);
-    for (uint32_t f = 0; f < FUNCTIONS; f++)
-        write_function(&m, f);
-    hd_write_format(&m.text, ".entry k(.param .u64 in, .param .u64 out)\n{\n" REGISTERS "ld.param.u64 %%rd3, [in];\nmov.u32 %%r2, %%tid.x;\n"
-                             "mad.wide.u32 %%rd3, %%r2, 4, %%rd3;\nld.global.u32 %%r2, [%%rd3];\nmov.u32 %%r1, %u;\n", depth);
-    write_body(&m, 2);
-    write_body(&m, 1);
-    hd_write_format(&m.text, "mov.u32 %%r0, %%tid.x;\nld.param.u64 %%rd3, [out];\nmad.wide.u32 %%rd3, %%r0, 4, %%rd3;\nst.global.u32 [%%rd3], %%r%u;\nret;\n}\n",
-                    data(&m));
-    hd_write_char(&m.text, '\0');
-    char *text = malloc(m.text.buffer.count);
-    memcpy(text, m.text.buffer.items, m.text.buffer.count);
-    hd_writer_free(&m.text);
-    return text;
-}
-
-/* ---- replays --------------------------------------------------------------------------------------------------------- */
+/* ---- replays ----------------------------------------------------------------------------------------------------- */
 
 typedef struct variant {
     const char *passes; /* NULL: none */
     const char *models[RF_REPLAY_MODELS][2];
 } variant;
 static const variant variants[] = {
-    {"clean,regalloc,bow,ltrf(n=8,dead)", {{"bow-wr-iw3", "policy=tags,iw=3,entries=3"}, {"ltrf", "n=8"}, {"ltrf+", "n=8,dead"}, {"rfc", "private,entries=3"}}},
-    {"clean,regalloc,corf,release", {{"bow-iw3", "policy=back,iw=7,entries=9"}, {"corf", "policy=pairs,release"}, {"release", "cache=2,banks=3,subarrays=5"}, {"rfc", "private,entries=40"}}},
-    {"clean,regalloc(max=16),demo", {{"demo", ""}, {"corf", "policy=first,kept"}, {"bow-iw3", "policy=through,iw=31,entries=64"}, {"release", "static"}}},
+    {"clean,regalloc,bow,ltrf(n=8,dead)",
+     {{"bow-wr-iw3", "policy=tags,iw=3,entries=3"},
+      {"ltrf", "n=8"},
+      {"ltrf+", "n=8,dead"},
+      {"rfc", "private,entries=3"}}},
+    {"clean,regalloc,corf,release",
+     {{"bow-iw3", "policy=back,iw=7,entries=9"},
+      {"corf", "policy=pairs,release"},
+      {"release", "cache=2,banks=3,subarrays=5"},
+      {"rfc", "private,entries=40"}}},
+    {"clean,regalloc(max=16),demo",
+     {{"demo", ""},
+      {"corf", "policy=first,kept"},
+      {"bow-iw3", "policy=through,iw=31,entries=64"},
+      {"release", "static"}}},
     {NULL, {{"demo", ""}, {"ltrf", "n=16"}, {"corf", "policy=first"}, {"rfc", "private,entries=6"}}},
-    {"regalloc(max=20),release,ltrf(n=4,dead),corf", {{"ltrf+", "n=4,dead"}, {"release", "cache=1,robin"}, {"corf++", "policy=sides"}, {"bow-iw3", "policy=back,iw=3"}}},
+    {"regalloc(max=20),release,ltrf(n=4,dead),corf",
+     {{"ltrf+", "n=4,dead"},
+      {"release", "cache=1,robin"},
+      {"corf++", "policy=sides"},
+      {"bow-iw3", "policy=back,iw=3"}}},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
@@ -179,9 +47,18 @@ static rf_replay replay_of(const char *text, const variant *v, hd_rf_model_info 
         infos[m] = *hd_rf_model_find(v->models[m][0], strlen(v->models[m][0]));
         infos[m].options = v->models[m][1];
     }
-    return (rf_replay){.run = {.text = text, .in = in, .in_bytes = sizeof in, .out = out, .out_bytes = sizeof out, .block = THREADS, .grid = 3,
-                               .options.instruction_limit = 10000000, .passes = v->passes},
-                       .models = infos, .model_count = RF_REPLAY_MODELS, .residency = {.ctas = 2, .active = 3, .latency = 20, .bytes = 1 << 24}};
+    return (rf_replay){.run = {.text = text,
+                               .in = in,
+                               .in_bytes = sizeof in,
+                               .out = out,
+                               .out_bytes = sizeof out,
+                               .block = THREADS,
+                               .grid = 3,
+                               .options.instruction_limit = 10000000,
+                               .passes = v->passes},
+                       .models = infos,
+                       .model_count = RF_REPLAY_MODELS,
+                       .residency = {.ctas = 2, .active = 3, .latency = 20, .bytes = 1 << 24}};
 }
 
 /* Which warps do as others. */
@@ -209,7 +86,8 @@ static reads expect_same(rf_replay *each, uint64_t seed)
         for (uint32_t m = 0; m < RF_REPLAY_MODELS; m++) {
             assert_null(each->results[m].refusal);
             if (memcmp(&each->results[m], &known.results[m], sizeof each->results[m]))
-                fail_msg("seed %llu, %s: not the same%s", (unsigned long long)seed, each->models[m].name, forgets ? ": something of a warp is not carried" : "");
+                fail_msg("seed %llu, %s: not the same%s", (unsigned long long)seed, each->models[m].name,
+                         forgets ? ": something of a warp is not carried" : "");
             n.walked += forgets ? 0 : each->looks[m].reads;
             n.known += forgets ? 0 : known.looks[m].reads;
         }
@@ -231,7 +109,7 @@ static void random_calls_count_the_same(void **state)
     (void)state;
     for (uint64_t seed = first; seed < first + count; seed++) {
         hd_rf_model_info infos[RF_REPLAY_MODELS];
-        char *text = make_module(seed, 2 + (uint32_t)seed % 2);
+        char *text = call_module_make(seed, 2 + (uint32_t)seed % 2);
         rf_replay each = replay_of(text, &variants[seed % VARIANTS], infos);
         each.stretches = seed / VARIANTS % 2;
         fill_input(seed);
@@ -243,11 +121,12 @@ static void random_calls_count_the_same(void **state)
     assert_true(all.known < all.walked / 3);
 }
 
-/* ---- cases ----------------------------------------------------------------------------------------------------------- */
+/* ---- cases ------------------------------------------------------------------------------------------------------- */
 
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
-#define ENTRY                                                                                                                                  \
-    ".entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<5>;\n.reg .pred %p<4>;\nld.param.u64 %rd1, [in];\n"          \
+#define ENTRY                                                                                        \
+    ".entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<5>;\n.reg .pred " \
+    "%p<4>;\nld.param.u64 %rd1, [in];\n"                                                             \
     "mov.u32 %r0, %tid.x;\nmad.wide.u32 %rd1, %r0, 4, %rd1;\nld.global.u32 %r1, [%rd1];\n"
 #define OF_ONE(name) ".func " name "(.param .b32 x)\n{\n.reg .b32 %r<9>;\n.reg .pred %p<4>;\n"
 #define CALL(name, r) "{\n.param .b32 a;\nst.param.b32 [a], " r ";\ncall " name ", (a);\n}\n"
@@ -261,16 +140,19 @@ static reads expect_case(const char *text, uint32_t v)
     return expect_same(&each, v);
 }
 
-/* Lanes go so deep as their number says, and once more half as deep. A frame that has just begun calls the next one: a long window holds registers of
- * many. */
+/* Lanes go so deep as their number says, and once more half as deep. A frame that has just begun calls the next one: a
+ * long window holds registers of many. */
 static const char recursion[] = HEAD
-    ".func (.param .b32 z) deep(.param .b32 x)\n{\n.reg .b32 %r<9>;\n.reg .pred %p<2>;\nld.param.b32 %r1, [x];\nmov.u32 %r5, 1;\n"
+    ".func (.param .b32 z) deep(.param .b32 x)\n{\n.reg .b32 %r<9>;\n.reg .pred %p<2>;\nld.param.b32 %r1, "
+    "[x];\nmov.u32 %r5, 1;\n"
     "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra OUT;\nsub.u32 %r2, %r1, 1;\n"
     "{\n.param .b32 a;\n.param .b32 b;\nst.param.b32 [a], %r2;\ncall (b), deep, (a);\nld.param.b32 %r3, [b];\n}\n"
-    "add.u32 %r5, %r3, %r1;\nmul.lo.u32 %r5, %r5, 3;\nxor.b32 %r5, %r5, %r2;\nOUT:\nst.param.b32 [z], %r5;\n" END ENTRY "shr.u32 %r2, %r1, 1;\n"
+    "add.u32 %r5, %r3, %r1;\nmul.lo.u32 %r5, %r5, 3;\nxor.b32 %r5, %r5, %r2;\nOUT:\nst.param.b32 [z], %r5;\n" END ENTRY
+    "shr.u32 %r2, %r1, 1;\n"
     "{\n.param .b32 a;\n.param .b32 b;\nst.param.b32 [a], %r1;\ncall (b), deep, (a);\nld.param.b32 %r3, [b];\n}\n"
     "{\n.param .b32 a;\n.param .b32 b;\nst.param.b32 [a], %r2;\ncall (b), deep, (a);\nld.param.b32 %r4, [b];\n}\n"
-    "add.u32 %r3, %r3, %r4;\nld.param.u64 %rd2, [out];\nmad.wide.u32 %rd2, %r0, 4, %rd2;\nst.global.u32 [%rd2], %r3;\n" END;
+    "add.u32 %r3, %r3, %r4;\nld.param.u64 %rd2, [out];\nmad.wide.u32 %rd2, %r0, 4, %rd2;\nst.global.u32 [%rd2], "
+    "%r3;\n" END;
 
 static void recursion_counts_the_same(void **state)
 {
@@ -285,26 +167,32 @@ static void recursion_counts_the_same(void **state)
         }
 }
 
-/* One of two callers has a register that is never written: what is there when the leaf runs differs by nothing but how many registers there are. */
+/* One of two callers has a register that is never written: what is there when the leaf runs differs by nothing but how
+ * many registers there are. */
 static void registers_of_callers_count(void **state)
 {
-    static const char text[] = HEAD OF_ONE("leaf") "ld.param.b32 %r1, [x];\nadd.u32 %r2, %r1, %r1;\nmul.lo.u32 %r3, %r2, %r1;\n" END
-        OF_ONE("less") "ld.param.b32 %r1, [x];\nadd.u32 %r2, %r1, 1;\n" CALL("leaf", "%r2") END
-        OF_ONE("more") "ld.param.b32 %r1, [x];\nsetp.eq.u32 %p1, %r1, 12345;\n@%p1 mov.u32 %r3, 5;\nadd.u32 %r2, %r1, 1;\n" CALL("leaf", "%r2") END
-        ENTRY CALL("less", "%r1") CALL("more", "%r1") END;
+    static const char text[] =
+        HEAD OF_ONE("leaf") "ld.param.b32 %r1, [x];\nadd.u32 %r2, %r1, %r1;\nmul.lo.u32 %r3, %r2, %r1;\n" END OF_ONE(
+            "less") "ld.param.b32 %r1, [x];\nadd.u32 %r2, %r1, 1;\n" CALL("leaf", "%r2")
+            END OF_ONE("more") "ld.param.b32 %r1, [x];\nsetp.eq.u32 %p1, %r1, 12345;\n@%p1 mov.u32 %r3, 5;\nadd.u32 "
+                               "%r2, %r1, 1;\n" CALL("leaf", "%r2") END ENTRY CALL("less", "%r1") CALL("more", "%r1")
+                                   END;
     (void)state;
     fill_input(1);
     for (uint32_t v = 0; v < VARIANTS; v++)
         expect_case(text, v);
 }
 
-/* A function begins with a loop, and calls itself when it is in the same state as at the loop's end: the same instructions in a new frame. */
+/* A function begins with a loop, and calls itself when it is in the same state as at the loop's end: the same
+ * instructions in a new frame. */
 static void a_new_frame_is_not_the_same_again(void **state)
 {
 #define FOUR "add.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1;\n"
-    static const char text[] = HEAD OF_ONE("f") "L:\n" FOUR FOUR FOUR FOUR FOUR "ld.param.b32 %r2, [x];\nsub.u32 %r3, %r2, 1;\nsetp.eq.u32 %p2, %r2, 0;\n"
-        "setp.lt.u32 %p1, %r1, 50;\n@%p1 bra L;\n@%p2 bra OUT;\n" CALL("f", "%r3") "OUT:\n" END
-        ENTRY "mov.u32 %r2, 5;\n" CALL("f", "%r2") CALL("f", "%r2") END;
+    static const char text[] =
+        HEAD OF_ONE("f") "L:\n" FOUR FOUR FOUR FOUR FOUR
+                         "ld.param.b32 %r2, [x];\nsub.u32 %r3, %r2, 1;\nsetp.eq.u32 %p2, %r2, 0;\n"
+                         "setp.lt.u32 %p1, %r1, 50;\n@%p1 bra L;\n@%p2 bra OUT;\n" CALL(
+                             "f", "%r3") "OUT:\n" END ENTRY "mov.u32 %r2, 5;\n" CALL("f", "%r2") CALL("f", "%r2") END;
     (void)state;
     fill_input(1);
     for (uint32_t v = 0; v < VARIANTS; v++)
@@ -314,9 +202,10 @@ static void a_new_frame_is_not_the_same_again(void **state)
 /* Warps end within a function, with and without a value in the kernel's frame that was loaded and read once. */
 static void frames_that_rest_end_with_the_warp(void **state)
 {
-    static const char text[] = HEAD OF_ONE("last") "ld.param.b32 %r1, [x];\nadd.u32 %r2, %r1, 1;\nexit;\n" END
-        ENTRY "setp.eq.u32 %p1, %r1, 0;\nmov.u32 %r3, 1;\nmov.u32 %r4, 2;\n@%p1 ld.global.u32 %r3, [%rd1];\n@%p1 add.u32 %r4, %r3, 1;\n"
-        CALL("last", "%r4") "st.global.u32 [%rd1], %r3;\n" END;
+    static const char text[] = HEAD OF_ONE("last") "ld.param.b32 %r1, [x];\nadd.u32 %r2, %r1, 1;\nexit;\n" END ENTRY
+                                                   "setp.eq.u32 %p1, %r1, 0;\nmov.u32 %r3, 1;\nmov.u32 %r4, 2;\n@%p1 "
+                                                   "ld.global.u32 %r3, [%rd1];\n@%p1 add.u32 %r4, %r3, 1;\n" CALL(
+                                                       "last", "%r4") "st.global.u32 [%rd1], %r3;\n" END;
     (void)state;
     for (uint32_t i = 0; i < THREADS; i++)
         in[i] = i / 32 % 2;
@@ -327,10 +216,8 @@ static void frames_that_rest_end_with_the_warp(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_calls_count_the_same),
-        cmocka_unit_test(recursion_counts_the_same),
-        cmocka_unit_test(registers_of_callers_count),
-        cmocka_unit_test(a_new_frame_is_not_the_same_again),
+        cmocka_unit_test(random_calls_count_the_same),        cmocka_unit_test(recursion_counts_the_same),
+        cmocka_unit_test(registers_of_callers_count),         cmocka_unit_test(a_new_frame_is_not_the_same_again),
         cmocka_unit_test(frames_that_rest_end_with_the_warp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

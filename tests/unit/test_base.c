@@ -303,8 +303,8 @@ static void pool_has_spare_threads(void **state)
 
 enum { READERS = 5, BEHIND = 3, BATCHES = 60, NONE = UINT32_MAX };
 
-typedef struct course { /* of a relay */
-    uint32_t slots[BEHIND + 1]; /* number of the batch in it */
+typedef struct course {                         /* of a relay */
+    uint32_t slots[BEHIND + 1];                 /* number of the batch in it */
     _Atomic uint32_t wrong_batch, wrong_reader; /* NONE: all are good */
     uint32_t read[READERS];
     _Atomic uint32_t at_a_time, most_at_a_time;
@@ -378,7 +378,8 @@ static void index_finds_all_of_a_hash(void **state)
         hd_index_add(&index, hashes[n * n % HASHES], n);
     for (uint32_t h = 0; h < HASHES; h++) {
         bool found[NUMBERS] = {0};
-        for (uint32_t at = hd_index_first(&index, hashes[h]); at != HD_INDEX_END; at = hd_index_next(&index, hashes[h], at)) {
+        for (uint32_t at = hd_index_first(&index, hashes[h]); at != HD_INDEX_END;
+             at = hd_index_next(&index, hashes[h], at)) {
             assert_false(found[index.slots[at].number]);
             found[index.slots[at].number] = true;
         }

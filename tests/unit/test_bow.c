@@ -4,11 +4,12 @@
 #include "hwmodel/rf/count.h"
 #include "ir/techniques.h"
 #include "passes/check/check.h"
-#include "passes/liveness.h"
-#include "passes/regalloc.h"
+#include "passes/analysis/liveness.h"
+#include "passes/regalloc/regalloc.h"
+#include "passes/manager/manager.h"
 #include "tests/unit/rf_walk.h"
 
-/* ---- helpers -------------------------------------------------------------------------------------------------------- */
+/* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
 typedef struct bench {
     hd_source source;
@@ -134,7 +135,7 @@ static result replay(bench *b, const char *options, uint32_t fault)
     return r;
 }
 
-/* ---- the paper's example --------------------------------------------------------------------------------------------- */
+/* ---- the paper's example ----------------------------------------------------------------------------------------- */
 
 /* A snippet with the dependences of figure 3.6; the first line has number 2. */
 static const char snippet[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 data;\n"
@@ -154,10 +155,7 @@ static const char snippet[] = ".version 8.0\n.target sm_80\n.address_size 32\n.g
                               "setp.ne.u32 %p2, %r3, %r1;\n" /* 14 */
                               "ret;\n}\n";
 
-static void open_snippet(bench *b)
-{
-    open_bench(b, snippet, strlen(snippet));
-}
+static void open_snippet(bench *b) { open_bench(b, snippet, strlen(snippet)); }
 
 static uint32_t tag_at(const bench *b, uint32_t line)
 {
@@ -178,13 +176,14 @@ static void table_3_1(void **state)
         assert_int_equal(tag_at(&b, line), expected[line - 2]);
     assert_true(check(&b));
     uint64_t warps = 2;
-    result through = replay(&b, "policy=through,iw=3", 0), back = replay(&b, "policy=back,iw=3", 0), tags = replay(&b, "policy=tags,iw=3", 0);
+    result through = replay(&b, "policy=through,iw=3", 0), back = replay(&b, "policy=back,iw=3", 0),
+           tags = replay(&b, "policy=tags,iw=3", 0);
     assert_true(through.proved && back.proved && tags.proved);
     assert_int_equal(through.counters[HD_COUNTER_FILE_WRITES], 10 * warps);
     assert_int_equal(back.counters[HD_COUNTER_FILE_WRITES], 5 * warps);
     assert_int_equal(tags.counters[HD_COUNTER_FILE_WRITES], 2 * warps);
-    /* Sources, each register of an instruction once: line 4 r2, 5 r2 r1, 6 r1, 7 r2 r1, 8 r0, 9 r0, 10 r0, 11 r1, 12 r2, 13 r2, 14 r3 r1.
-     * Only line 14's two come from the file. */
+    /* Sources, each register of an instruction once: line 4 r2, 5 r2 r1, 6 r1, 7 r2 r1, 8 r0, 9 r0, 10 r0, 11 r1, 12
+     * r2, 13 r2, 14 r3 r1. Only line 14's two come from the file. */
     assert_int_equal(through.counters[HD_COUNTER_OPERANDS], 14 * warps);
     assert_int_equal(through.counters[HD_COUNTER_FILE_READS], 2 * warps);
     assert_int_equal(tags.counters[HD_COUNTER_FILE_READS], 2 * warps);
@@ -193,7 +192,8 @@ static void table_3_1(void **state)
     close_bench(&b);
 }
 
-/* The only tag that may not be boc besides line 10's is line 2's; of the table's write-backs, losing a needed one is noticed. */
+/* The only tag that may not be boc besides line 10's is line 2's; of the table's write-backs, losing a needed one is
+ * noticed. */
 static void a_wrong_tag_is_refuted_and_disproved(void **state)
 {
     (void)state;
@@ -221,7 +221,8 @@ static void a_lost_move_is_noticed(void **state)
     uint32_t noticed = 0;
     for (uint32_t fault = 1; fault <= 11; fault++) /* moves of the first warp, in order */
         noticed += !replay(&b, "policy=tags,iw=3", fault).proved;
-    /* Lost are: r3's write to the file, the nine writes to the window, and r1's way from the window to the file. All are read. */
+    /* Lost are: r3's write to the file, the nine writes to the window, and r1's way from the window to the file. All
+     * are read. */
     assert_int_equal(noticed, 11);
     close_bench(&b);
 }
@@ -297,19 +298,18 @@ static hd_rf_model *lazy_create(const hd_rf_module *code, const char *options, c
     return hd_calloc(1, sizeof(hd_rf_model));
 }
 static void lazy_destroy(hd_rf_model *model) { free(model); }
-static void lazy_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination) { (void)model, (void)step, (void)destination; }
-static void lazy_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+static void lazy_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
     hd_claim current = {UINT32_MAX, UINT32_MAX};
     uint32_t lanes = delivered_lanes(model->info->options);
-    if (lanes)
-        answer->pieces[answer->count++] = (hd_rf_piece){lanes, HD_RF_NEAR, hd_rf_owner(step, step->sources[source]), current};
+    for (uint32_t s = 0; s < step->source_count && lanes; s++)
+        hd_rf_read(sink, step, s, HD_STRUCTURE_WINDOW, lanes, hd_rf_owner(step, step->sources[s]), current);
 }
 
 static void what_is_not_delivered_is_not_proved(void **state)
 {
     (void)state;
-    static const hd_rf_ops lazy = {.create = lazy_create, .destroy = lazy_destroy, .operand_read = lazy_read, .write_back = lazy_write};
+    static const hd_rf_ops lazy = {.create = lazy_create, .destroy = lazy_destroy, .execute = lazy_execute};
     static const char *const lanes[] = {"ffffffff", "7fffffff", "0"};
     for (uint32_t i = 0; i < 3; i++) {
         bench b;
@@ -329,7 +329,7 @@ static void what_is_not_delivered_is_not_proved(void **state)
     }
 }
 
-/* ---- random kernels -------------------------------------------------------------------------------------------------- */
+/* ---- random kernels ---------------------------------------------------------------------------------------------- */
 
 enum { KERNELS = 1500 };
 static const char *const windows[] = {"2", "3", "7"};
@@ -350,7 +350,8 @@ static void random_kernels_are_proved(void **state)
         static const char *const policies[] = {"through", "back", "tags"};
         for (uint32_t p = 0; p < 3; p++)
             for (uint32_t size = 1; size <= 3; size++) { /* full, half, one entry */
-                snprintf(options, sizeof options, "policy=%s,iw=%u,entries=%u", policies[p], n, size == 3 ? 1 : 4 * n / size);
+                snprintf(options, sizeof options, "policy=%s,iw=%u,entries=%u", policies[p], n,
+                         size == 3 ? 1 : 4 * n / size);
                 result r = replay(&b, options, 0);
                 if (!r.proved)
                     fail_msg("seed %llu: not proved with %s", (unsigned long long)seed, options);
@@ -381,9 +382,11 @@ static uint32_t count_failures(const char *options, bool trusting, uint32_t kern
 static void broken_rules_are_noticed(void **state)
 {
     (void)state;
-    assert_int_not_equal(count_failures("policy=tags,iw=3", true, KERNELS), 0);             /* distance along paths only */
-    assert_int_not_equal(count_failures("policy=back,iw=3,unmasked", false, KERNELS), 0);   /* no lane masks */
-    assert_int_not_equal(count_failures("policy=tags,iw=3,entries=2,unsaved", false, KERNELS), 0); /* an evicted transient is lost */
+    /* distance along paths only */
+    assert_int_not_equal(count_failures("policy=tags,iw=3", true, KERNELS), 0);
+    assert_int_not_equal(count_failures("policy=back,iw=3,unmasked", false, KERNELS), 0); /* no lane masks */
+    /* an evicted transient is lost */
+    assert_int_not_equal(count_failures("policy=tags,iw=3,entries=2,unsaved", false, KERNELS), 0);
 }
 
 /* A changed tag that the check lets stand must be one that the proof lets stand. */
@@ -460,7 +463,8 @@ static split run_all_uniform(uint64_t seed, const char *model, uint32_t events)
     return r;
 }
 
-/* Every branch is called uniform: the run must stop at the first that splits, and only there, whether events or stretches are collected. */
+/* Every branch is called uniform: the run must stop at the first that splits, and only there, whether events or
+ * stretches are collected. */
 static void a_split_of_a_uniform_branch_is_noticed(void **state)
 {
     (void)state;
@@ -476,7 +480,7 @@ static void a_split_of_a_uniform_branch_is_noticed(void **state)
     assert_true(stopped > 30 && whole > 30);
 }
 
-/* ---- batches ----------------------------------------------------------------------------------------------------------- */
+/* ---- batches ----------------------------------------------------------------------------------------------------- */
 
 enum { BATCH_MODELS = 4 };
 typedef struct batched {
@@ -522,7 +526,8 @@ static void batches_and_threads_change_nothing(void **state)
     for (uint64_t seed = 0; seed < 200; seed++) {
         bench b;
         open_random(&b, seed);
-        batched one = replay_batched(&b, seed, 1, 1), some = replay_batched(&b, seed, 7, 1), many = replay_batched(&b, seed, 64, 3);
+        batched one = replay_batched(&b, seed, 1, 1), some = replay_batched(&b, seed, 7, 1),
+                many = replay_batched(&b, seed, 64, 3);
         assert_memory_equal(&one, &some, sizeof one);
         assert_memory_equal(&one, &many, sizeof one);
         if (one.failed == HD_NONE)
@@ -534,7 +539,7 @@ static void batches_and_threads_change_nothing(void **state)
     assert_true(whole > 60 && !failed[0] && !failed[1] && failed[2] > 3 && failed[3] > 3);
 }
 
-/* ---- the tables -------------------------------------------------------------------------------------------------------- */
+/* ---- the tables -------------------------------------------------------------------------------------------------- */
 
 static void tables_agree(void **state)
 {
@@ -558,7 +563,8 @@ static void tables_agree(void **state)
         assert_int_not_equal(models, 0); /* every technique can be replayed */
     }
     for (uint32_t c = 0; c < hd_checker_count; c++)
-        assert_true(!*hd_checkers[c].technique || hd_technique_find(hd_checkers[c].technique, strlen(hd_checkers[c].technique)) >= 0);
+        assert_true(!*hd_checkers[c].technique ||
+                    hd_technique_find(hd_checkers[c].technique, strlen(hd_checkers[c].technique)) >= 0);
     hd_diagnostics_free(&diagnostics);
 }
 

@@ -1,8 +1,9 @@
-/* BOW's tags of registers that return a result or belong to the module, by pass and check: brute force over short straight lines. */
+/* BOW's tags of registers that return a result or belong to the module, by pass and check: brute force over short
+ * straight lines. */
 #include "tests/unit/unit.h"
 
 #include "passes/check/check.h"
-#include "passes/pass.h"
+#include "passes/analysis/analyses.h"
 #include "tests/unit/rf_walk.h"
 
 typedef struct bench {
@@ -49,20 +50,23 @@ static bool check(bench *b)
     return good;
 }
 
-/* Straight lines of these: what they write, what they read, and whether a guard lets lanes pass. r is a result, a register of the module or a
- * plain one. */
+/* Straight lines of these: what they write, what they read, and whether a guard lets lanes pass. r is a result, a
+ * register of the module or a plain one. */
 static const struct {
     const char *text, *reads;
     char writes;
     bool guarded;
-} lines[] = {{"add.u32 t, a, 1;", "", 't', false}, {"mov.b32 r, t;", "t", 'r', false},   {"or.b32 r, r, 4;", "r", 'r', false},
-             {"@p mov.b32 r, t;", "t", 'r', true}, {"add.u32 t, r, t;", "rt", 't', false}, {"mov.u32 r, 7;", "", 'r', false}};
+} lines[] = {{"add.u32 t, a, 1;", "", 't', false},   {"mov.b32 r, t;", "t", 'r', false},
+             {"or.b32 r, r, 4;", "r", 'r', false},   {"@p mov.b32 r, t;", "t", 'r', true},
+             {"add.u32 t, r, t;", "rt", 't', false}, {"mov.u32 r, 7;", "", 'r', false}};
 enum { LINES = sizeof lines / sizeof *lines, LENGTH = 4 };
 enum { RESULT, MODULE_WIDE, PLAIN };
-static const char *const headers[] = {".func (.reg .u32 r) f (.reg .u32 a)\n{\n", ".reg .u32 r;\n.func f (.reg .u32 a)\n{\n",
+static const char *const headers[] = {".func (.reg .u32 r) f (.reg .u32 a)\n{\n",
+                                      ".reg .u32 r;\n.func f (.reg .u32 a)\n{\n",
                                       ".func f (.reg .u32 a)\n{\n.reg .u32 r;\n"};
 
-/* May what line `at` writes go to the window only? Said of one definition after the other, and knowing nothing of the pass. */
+/* May what line `at` writes go to the window only? Said of one definition after the other, and knowing nothing of the
+ * pass. */
 static bool is_transient(const uint32_t *body, uint32_t at, uint32_t scope, uint32_t iw)
 {
     char reg = lines[body[at]].writes;
@@ -93,8 +97,9 @@ static uint32_t compare_tags(bench *b, const uint32_t *body, uint32_t scope, uin
         bool accepted = check(b);
         tag->value = kept;
         if ((kept == 2) != want || accepted != want)
-            fail_msg("%s, window %u, line %u of %s %s %s %s: pass %u, check %u, wanted %u", headers[scope], iw, i, lines[body[0]].text,
-                     lines[body[1]].text, lines[body[2]].text, lines[body[3]].text, kept == 2, accepted, want);
+            fail_msg("%s, window %u, line %u of %s %s %s %s: pass %u, check %u, wanted %u", headers[scope], iw, i,
+                     lines[body[0]].text, lines[body[1]].text, lines[body[2]].text, lines[body[3]].text, kept == 2,
+                     accepted, want);
         transients += want;
     }
     return transients;
@@ -108,7 +113,9 @@ static void results_are_live_as_their_last_value(void **state)
     for (uint32_t number = 0; number < LINES * LINES * LINES * LINES * 6; number++) {
         uint32_t scope = number % 3, iw = 2 + number / 3 % 2, rest = number / 6, body[LENGTH];
         char text[512];
-        int length = snprintf(text, sizeof text, ".version 2.3\n.target sm_20\n.address_size 64\n%s.reg .u32 t;\n.reg .pred p;\n", headers[scope]);
+        int length =
+            snprintf(text, sizeof text,
+                     ".version 2.3\n.target sm_20\n.address_size 64\n%s.reg .u32 t;\n.reg .pred p;\n", headers[scope]);
         for (uint32_t i = 0; i < LENGTH; i++, rest /= LINES) {
             body[i] = rest % LINES;
             length += snprintf(text + length, sizeof text - (size_t)length, "%s\n", lines[body[i]].text);
@@ -120,15 +127,17 @@ static void results_are_live_as_their_last_value(void **state)
         transients[scope] += compare_tags(&b, body, scope, iw);
         close_bench(&b);
     }
-    assert_true(transients[MODULE_WIDE] > 1000 && transients[MODULE_WIDE] < transients[RESULT] && transients[RESULT] < transients[PLAIN]);
+    assert_true(transients[MODULE_WIDE] > 1000 && transients[MODULE_WIDE] < transients[RESULT] &&
+                transients[RESULT] < transients[PLAIN]);
 }
 
 /* A value that is overwritten before the return. */
 static void an_overwritten_result_is_transient(void **state)
 {
     (void)state;
-    static const char text[] = ".version 7.0\n.target sm_80\n.address_size 64\n.func (.reg .u32 r) f (.reg .u32 a)\n{\n.reg .u32 t;\n"
-                               "add.u32 t, a, 1;\nmov.b32 r, t;\nor.b32 r, r, 4;\nret;\n}\n";
+    static const char text[] =
+        ".version 7.0\n.target sm_80\n.address_size 64\n.func (.reg .u32 r) f (.reg .u32 a)\n{\n.reg .u32 t;\n"
+        "add.u32 t, a, 1;\nmov.b32 r, t;\nor.b32 r, r, 4;\nret;\n}\n";
     static const uint32_t want[] = {2, 2, 1};
     bench b;
     open_bench(&b, text, sizeof text - 1);
@@ -141,6 +150,7 @@ static void an_overwritten_result_is_transient(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(an_overwritten_result_is_transient), cmocka_unit_test(results_are_live_as_their_last_value)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(an_overwritten_result_is_transient),
+                                       cmocka_unit_test(results_are_live_as_their_last_value)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include "emitters/ptx.h"
 #include "ir/build.h"
 #include "parser/parse.h"
-#include "passes/pass.h"
+#include "passes/manager/manager.h"
 
 typedef struct subject {
     hd_diagnostics diagnostics;
@@ -251,18 +251,18 @@ static void the_validator_finds_what_is_broken(void **state)
         {break_elements, "elements reach beyond"},
         {break_plain, "plain operand has"},
         {break_literal, "names literal"},
-        {break_label, "stands before instruction"},
-        {break_label_range, "behind the last instruction"},
+        {break_label, "is before instruction"},
+        {break_label_range, "after the last instruction"},
         {break_guard, "guard is no predicate"},
         {break_id, "two instructions have id"},
         {break_id_range, "is not below"},
         {break_form, "names form"},
-        {break_order, "stands where"},
-        {break_count, "stand in the body"},
+        {break_order, "is where"},
+        {break_count, "are in the body"},
         {break_register_type, "has no type"},
         {break_location, "names no location"},
         {break_annotations, "out of order"},
-        {break_annotation_place, "stands at no instruction"},
+        {break_annotation_place, "is at no instruction"},
         {break_edge, "disagree"},
         {break_block, "does not follow"},
         {break_block_of, "is not of block"},
@@ -312,18 +312,19 @@ static void run_passes_in(subject *s, hd_module *module, const char *list, hd_pa
 static void run_passes(subject *s, hd_module *module, const char *list) { run_passes_in(s, module, list, NULL); }
 
 /* It has a register of module scope, a call, a variable with an initializer, annotations. */
-static const char copied_text[] = ".version 2.3\n.target sm_20\n.address_size 64\n.reg .u32 %old;\n"
-                                  ".global .align 4 .u32 data[2] = {1, 2};\n"
-                                  ".func (.reg .u32 %out) g (.reg .u32 %in)\n{\n    add.u32 %out, %in, 0x10;\n    ret;\n}\n"
-                                  ".visible .entry f ()\n{\n    .reg .u32 %r<4>;\n    .reg .pred %p<2>;\n"
-                                  "    mov.u32 %r1, 1; //@bow both\n"
-                                  "L:\n"
-                                  "    call (%r2), g, (%r1);\n"
-                                  "    add.u32 %r1, %r2, 2;\n"
-                                  "    setp.lt.u32 %p1, %r1, 9;\n"
-                                  "    @%p1 bra L;\n"
-                                  "    ret;\n"
-                                  "}\n";
+static const char copied_text[] =
+    ".version 2.3\n.target sm_20\n.address_size 64\n.reg .u32 %old;\n"
+    ".global .align 4 .u32 data[2] = {1, 2};\n"
+    ".func (.reg .u32 %out) g (.reg .u32 %in)\n{\n    add.u32 %out, %in, 0x10;\n    ret;\n}\n"
+    ".visible .entry f ()\n{\n    .reg .u32 %r<4>;\n    .reg .pred %p<2>;\n"
+    "    mov.u32 %r1, 1; //@bow both\n"
+    "L:\n"
+    "    call (%r2), g, (%r1);\n"
+    "    add.u32 %r1, %r2, 2;\n"
+    "    setp.lt.u32 %p1, %r1, 9;\n"
+    "    @%p1 bra L;\n"
+    "    ret;\n"
+    "}\n";
 
 /* Passes do with a copy what they do with the module itself, and neither sees what becomes of the other. */
 static void a_copy_of_a_module_is_another_one(void **state)
@@ -385,9 +386,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contexts_outlive_pipelines),
         cmocka_unit_test(a_copy_of_a_module_is_another_one),
-        cmocka_unit_test(edits_keep_what_they_do_not_touch),     cmocka_unit_test(edits_are_printed),
-        cmocka_unit_test(an_edit_without_steps_changes_nothing), cmocka_unit_test(a_body_from_nothing),
-        cmocka_unit_test(the_validator_finds_what_is_broken),    cmocka_unit_test(what_a_pass_did_is_taken_back),
+        cmocka_unit_test(edits_keep_what_they_do_not_touch),
+        cmocka_unit_test(edits_are_printed),
+        cmocka_unit_test(an_edit_without_steps_changes_nothing),
+        cmocka_unit_test(a_body_from_nothing),
+        cmocka_unit_test(the_validator_finds_what_is_broken),
+        cmocka_unit_test(what_a_pass_did_is_taken_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,25 +1,27 @@
-/* The checker of an allocated function's numbers (passes/check/architected.c): each, one too low, is refuted; a higher one is sound. */
+/* The checker of an allocated function's numbers (passes/check/architected.c): each, one too low, is refuted; a higher
+ * one is sound. */
 #include "tests/unit/unit.h"
 
 #include "ir/architected.h"
 #include "parser/parse.h"
 #include "passes/check/check.h"
 
-static const char *const TEXT = ".version 8.0\n.target sm_80\n.address_size 64\n"
-                                ".func (.param .b32 y) f(.param .b32 x)\n"
-                                "{\n\t.reg .b32 %%R<1>;\n\tld.param.b32 %%R0, [x];\n\tst.param.b32 [y], %%R0;\n\tret;\n}\n"
-                                ".entry k(.param .u64 out)\n"
-                                "{ //@architected (%u,%u,0,%u)\n"
-                                "\t.reg .b32 %%R<6>;\n\t.reg .b64 %%RD<8>;\n\t.reg .pred %%P<3>;\n"
-                                "\tld.param.u64 %%RD6, [out];\n"
-                                "\tmov.u32 %%R2, %%tid.x;\n"
-                                "\tmov.u32 %%R5, 7;\n"
-                                "\t{\n\t.param .b32 a;\n\t.param .b32 r;\n\tst.param.b32 [a], %%R5;\n\tcall.uni (r), f, (a);\n"
-                                "\tld.param.b32 %%R5, [r];\n\t}\n"
-                                "\tsetp.eq.u32 %%P2, %%R5, 0;\n"
-                                "\t@%%P2 bra DONE;\n"
-                                "\tst.global.u32 [%%RD6], %s;\n"
-                                "DONE:\n\tret;\n}\n";
+static const char *const TEXT =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".func (.param .b32 y) f(.param .b32 x)\n"
+    "{\n\t.reg .b32 %%R<1>;\n\tld.param.b32 %%R0, [x];\n\tst.param.b32 [y], %%R0;\n\tret;\n}\n"
+    ".entry k(.param .u64 out)\n"
+    "{ //@architected (%u,%u,0,%u)\n"
+    "\t.reg .b32 %%R<6>;\n\t.reg .b64 %%RD<8>;\n\t.reg .pred %%P<3>;\n"
+    "\tld.param.u64 %%RD6, [out];\n"
+    "\tmov.u32 %%R2, %%tid.x;\n"
+    "\tmov.u32 %%R5, 7;\n"
+    "\t{\n\t.param .b32 a;\n\t.param .b32 r;\n\tst.param.b32 [a], %%R5;\n\tcall.uni (r), f, (a);\n"
+    "\tld.param.b32 %%R5, [r];\n\t}\n"
+    "\tsetp.eq.u32 %%P2, %%R5, 0;\n"
+    "\t@%%P2 bra DONE;\n"
+    "\tst.global.u32 [%%RD6], %s;\n"
+    "DONE:\n\tret;\n}\n";
 
 /* "": sound. */
 static void expect_of(const char *text, const char *message)
@@ -70,8 +72,11 @@ static void names_that_are_no_places_need_none(void **state)
     static const char *const types[] = {"b32", "b32", "b32", "b64", "pred"};
     for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
         char text[512];
-        snprintf(text, sizeof text, ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{ //@architected (0,0,0,0)\n\t.reg .%s %s;\n"
-                 "\tmov.%s %s, 1;\n\tret;\n}\n", types[i], names[i], types[i], names[i]);
+        snprintf(
+            text, sizeof text,
+            ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{ //@architected (0,0,0,0)\n\t.reg .%s %s;\n"
+            "\tmov.%s %s, 1;\n\tret;\n}\n",
+            types[i], names[i], types[i], names[i]);
         expect_of(text, "");
     }
 }
@@ -89,7 +94,8 @@ static void expect_loop(uint32_t held, const char *code, const char *behind, con
 {
     char text[1024];
     snprintf(text, sizeof text,
-             ".version 8.0\n.target sm_80\n.address_size 64\n.func (.reg .b32 y) g(.reg .b32 x)\n{\n\tmov.b32 y, x;\n\tret;\n}\n"
+             ".version 8.0\n.target sm_80\n.address_size 64\n.func (.reg .b32 y) g(.reg .b32 x)\n{\n\tmov.b32 y, "
+             "x;\n\tret;\n}\n"
              ".entry k()\n{ //@architected (3,1,0,%u)\n\t.reg .b32 %%R<3>;\n\t.reg .pred %%P<1>;\n\tmov.u32 %%R1, 1;\n"
              "LOOP:\n\t%s\n\t@%%P0 call (%%R0), g, (%%R1);\n\t%s\n}\n",
              held, code, behind);
@@ -102,8 +108,8 @@ static void what_has_no_value_is_not_held(void **state)
     const char *const three = "architected: registers held during calls: it says 2, and 3 are needed";
     const char *const use = "st.local.u32 [0], %R2;\n\tbra LOOP;";
     const char *const late = "st.local.u32 [0], %R2;\n\tmov.u32 %R2, 2;\n\tret;";
-    expect_loop(2, "", use, "");   /* nothing writes it */
-    expect_loop(2, "", late, "");  /* not before the call */
+    expect_loop(2, "", use, "");  /* nothing writes it */
+    expect_loop(2, "", late, ""); /* not before the call */
     expect_loop(2, "mov.u32 %R2, 2;", late, three);
     expect_loop(2, "@%P0 mov.u32 %R2, 2;", late, three);
     expect_loop(2, "", "st.local.u32 [0], %R2;\n\tmov.u32 %R2, 2;\n\tbra LOOP;", three); /* by the round before */
@@ -114,7 +120,8 @@ static void the_result_of_a_guarded_call_is_not_held(void **state)
 {
     (void)state;
     expect_loop(0, "mov.u32 %R0, 1;", "st.local.u32 [0], %R0;\n\tret;", "");
-    expect_loop(0, "mov.u32 %R0, 1;", "st.local.u32 [0], %R1;\n\tret;", "architected: registers held during calls: it says 0, and 2 are needed");
+    expect_loop(0, "mov.u32 %R0, 1;", "st.local.u32 [0], %R1;\n\tret;",
+                "architected: registers held during calls: it says 0, and 2 are needed");
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* What checkers know of divergent branches, and their warp order (passes/check/facts.h, order.h): against the rules followed literally, and against the
- * oracle (tests/unit/oracle.h), on random programs. */
+/* What checkers know of divergent branches, and their warp order (passes/check/facts.h, order.h): against the rules
+ * followed literally, and against the oracle (tests/unit/oracle.h), on random programs. */
 #include "tests/unit/unit.h"
 
 #include "parser/parse.h"
@@ -12,7 +12,8 @@ enum { PROGRAMS = 2000 };
 /* The blocks that a branch reaches before its join, into `region`, and the edges that are cut. */
 static void search_region(const hd_cfg *cfg, uint32_t branch, bool *region, bool *cut)
 {
-    uint32_t join = cfg->blocks[branch].post_dominator, count = 1, *due = hd_malloc((cfg->block_count + 1u) * sizeof *due);
+    uint32_t join = cfg->blocks[branch].post_dominator, count = 1,
+             *due = hd_malloc((cfg->block_count + 1u) * sizeof *due);
     memset(region, 0, cfg->block_count);
     due[0] = branch;
     for (uint32_t i = 0; i < count; i++)
@@ -38,9 +39,12 @@ static void compare_regions(hd_facts *facts, uint64_t seed)
         search_region(cfg, b, region, cut);
         for (uint32_t i = 0; i < f->instructions.count && cfg->blocks[b].post_dominator != cfg->block_count; i++)
             HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
-                if (region[cfg->block_of[i]] && (o->flags & HD_OPERAND_DEF || f->instructions.items[i].flags & HD_INSN_OPAQUE) &&
-                    hd_lives_live_into(&facts->registers, o->value, cfg->blocks[b].post_dominator) && !hd_bitset_has(&facts->divergent, o->value))
-                    fail_msg("seed %llu: register %u depends on the way, but is called uniform", (unsigned long long)seed, o->value);
+                if (region[cfg->block_of[i]] &&
+                    (o->flags & HD_OPERAND_DEF || f->instructions.items[i].flags & HD_INSN_OPAQUE) &&
+                    hd_lives_live_into(&facts->registers, o->value, cfg->blocks[b].post_dominator) &&
+                    !hd_bitset_has(&facts->divergent, o->value))
+                    fail_msg("seed %llu: register %u depends on the way, but is called uniform",
+                             (unsigned long long)seed, o->value);
     }
     for (uint32_t e = 0; e < facts->cut.bits; e++)
         if (cut[e] != hd_bitset_has(&facts->cut, e))
@@ -49,11 +53,13 @@ static void compare_regions(hd_facts *facts, uint64_t seed)
     free(cut);
 }
 
-static void compare_orders(const oracle_program *program, const oracle_facts *oracle, hd_function *function, uint64_t seed)
+static void compare_orders(const oracle_program *program, const oracle_facts *oracle, hd_function *function,
+                           uint64_t seed)
 {
     hd_facts facts;
     hd_facts_build(&facts, function);
-    bool same_branches = true; /* the oracle also counts what differs behind the end of a function, which nobody reads there */
+    /* the oracle also counts what differs behind the end of a function, which nobody reads there */
+    bool same_branches = true;
     for (uint32_t b = 0; b < program->count; b++)
         same_branches = same_branches && hd_bitset_has(&facts.splits, b) == (oracle->branches >> b & 1);
     assert_true(same_branches || program->is_device);

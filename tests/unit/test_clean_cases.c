@@ -2,7 +2,7 @@
  * it. Expectations are PTX too, compared instruction by instruction, as the parser describes them. */
 #include "parsed.h"
 
-#include "passes/pass.h"
+#include "passes/manager/manager.h"
 
 #define PARAMETERS ".param .u64 a, .param .u64 b, .param .u32 n, .param .align 16 .b8 v[16]"
 /* Names that the passes give. */
@@ -234,6 +234,10 @@ static void constants_fold(void **state)
                 "mov.u32 x1, 6; @p0 mov.u32 x1, 7; add.u32 x2, x1, 1; @p0 mov.u32 x3, 8; add.u32 x4, x3, 1; ret;");
     expect_same("fold", "mov.u32 x1, 6; L: add.u32 x2, x1, 1; add.u32 x1, x1, x0; @p0 bra L; ret;");
     expect_same("fold", "mov.u32 x1, 0; div.u32 x2, 7, x1; ret;");
+    expect("fold", "mov.u32 x1, -7; div.s32 x2, x1, -2; rem.s32 x3, x1, -2; ret;",
+           "mov.u32 x1, -7; mov.b32 x2, 3; mov.b32 x3, -1; ret;");
+    /* of the least number there is no such quotient */
+    expect_same("fold", "mov.u64 y1, 0x8000000000000000; div.s64 y2, y1, -1; rem.s64 y3, y1, -1; ret;");
 }
 
 static void sums(void **state)
@@ -266,7 +270,8 @@ static void offsets(void **state)
         "sub.s32 x1, x0, 4; ld.shared.u32 x2, [x0+-4]; add.s32 x3, x0, 0xfffffff0; ld.shared.u32 x4, [x0+-12]; ret;");
     expect_same("fold", "add.s64 y1, y0, 0x1000000; ld.global.u32 x1, [y1]; ret;");
     /* the first and the last that an instruction holds; neither addend may be larger itself, nor their sum overflow */
-    expect("fold", "add.s64 y1, y0, 8388607; ld.global.u8 x1, [y1]; add.s64 y2, y0, -8388608; ld.global.u8 x2, [y2]; ret;",
+    expect("fold",
+           "add.s64 y1, y0, 8388607; ld.global.u8 x1, [y1]; add.s64 y2, y0, -8388608; ld.global.u8 x2, [y2]; ret;",
            "add.s64 y1, y0, 8388607; ld.global.u8 x1, [y0+8388607]; add.s64 y2, y0, -8388608; ld.global.u8 x2, "
            "[y0+-8388608]; ret;");
     expect_same("fold", "add.s64 y1, y0, 8388608; ld.global.u8 x1, [y1]; ret;");
@@ -290,6 +295,10 @@ static void packs(void **state)
     expect("fold,copyprop", "mov.b64 y1, {x0, x1}; @p0 mov.b64 {x2, x3}, y1; add.u32 x4, x3, 1; ret;",
            "mov.b64 y1, {x0, x1}; @p0 mov.b32 x2, x0; @p0 mov.b32 x3, x1; add.u32 x4, x3, 1; ret;");
     expect_same("fold", "mov.b64 y1, {x0, x1}; mov.b64 {x1, x0}, y1; ret;"); /* an exchange */
+    char text[4096] = "mov.b64 y1, {x0, x1}; mov.b64 y2, {x0, x1}; ";
+    for (uint32_t i = 0; i < 90; i++) /* numbers, whatever registers there are */
+        snprintf(text + strlen(text), sizeof text - strlen(text), "mov.b64 {x2, x3}, 0x1%02u00000000; ", i);
+    expect_same("fold", strcat(text, "ret;"));
     expect_same("fold", "mov.b64 y1, {x0, x1}; add.u32 x1, x1, 1; mov.b64 {x2, x3}, y1; ret;");
     /* what is inserted defines x3 too */
     expect("fold", "mov.u32 x3, 5; mov.b64 y1, {x0, x1}; mov.b64 {x2, x3}, y1; add.u32 x4, x3, 1; ret;",
@@ -328,12 +337,15 @@ static void parameters_in_registers(void **state)
 {
     (void)state;
     expect("params",
-           "ld.param.u64 y1, [a]; add.u32 x2, x0, 1; st.global.u32 [y1], x2; st.global.u32 [y1+4], x2; add.u64 y2, y1, y0; st.global.u32 [y2], x2;"
+           "ld.param.u64 y1, [a]; add.u32 x2, x0, 1; st.global.u32 [y1], x2; st.global.u32 [y1+4], x2; add.u64 y2, y1, "
+           "y0; st.global.u32 [y2], x2;"
            "@p0 bra L; st.global.u32 [y1+8], x2; st.global.u32 [y1+12], x2; L: ret;",
            "ld.param.u64 y1, [a]; add.u32 x2, x0, 1; st.global.u32 [y1], x2; st.global.u32 [y1+4], x2;"
            "ld.param.u64 %param_b64_0, [a]; add.u64 y2, %param_b64_0, y0; st.global.u32 [y2], x2; @p0 bra L;"
-           "ld.param.u64 %param_b64_1, [a]; st.global.u32 [%param_b64_1+8], x2; st.global.u32 [%param_b64_1+12], x2; L: ret;");
-    expect("params", "ld.param.u64 y1, [a]; L: add.u32 x2, x0, 1; st.global.u32 [y1], x2; add.u64 y2, y1, y0; @p0 bra L; ret;",
+           "ld.param.u64 %param_b64_1, [a]; st.global.u32 [%param_b64_1+8], x2; st.global.u32 [%param_b64_1+12], x2; "
+           "L: ret;");
+    expect("params",
+           "ld.param.u64 y1, [a]; L: add.u32 x2, x0, 1; st.global.u32 [y1], x2; add.u64 y2, y1, y0; @p0 bra L; ret;",
            "ld.param.u64 y1, [a]; L: add.u32 x2, x0, 1; st.global.u32 [y1], x2; ld.param.u64 %param_b64_0, [a];"
            "add.u64 y2, %param_b64_0, y0; @p0 bra L; ret;");
 }

@@ -1,19 +1,20 @@
-/* Which constants machine code takes as operands: a row for each kind of instruction, and what the storage, the allocator and the models' code
- * make of it. */
+/* Which constants machine code takes as operands: a row for each kind of instruction, and what the storage, the
+ * allocator and the models' code make of it. */
 #include "parsed.h"
 
 #include "base/arena.h"
 #include "hwmodel/rf/code.h"
 #include "ir/constant_bank.h"
 #include "ir/storage.h"
-#include "passes/pass.h"
+#include "passes/manager/manager.h"
 
 static parsed *parse_kernel(const char *body)
 {
     char text[4096];
     snprintf(text, sizeof text,
              HEAD ".const .align 4 .b8 k[64];\n.func (.param .u32 r) callee(.param .u32 q);\n"
-                  ".entry e(.param .u64 a, .param .u32 n, .param .f32 s, .param .u32 m, .param .f64 d, .param .u16 h) {\n" REGISTERS "%s\n}\n",
+                  ".entry e(.param .u64 a, .param .u32 n, .param .f32 s, .param .u32 m, .param .f64 d, .param .u16 h) "
+                  "{\n" REGISTERS "%s\n}\n",
              body);
     return parse_good(text);
 }
@@ -91,7 +92,8 @@ static void in_registers(void **state)
     expect("R", "ld.param.u32 x1, [n]; atom.global.add.u32 x2, [y0], x1; ret;");
     expect("R", "ld.param.u32 x1, [n]; shfl.sync.idx.b32 x2, x1, 0, 31, -1; ret;");
     expect("R", "ld.param.u32 x1, [n]; mov.b64 y1, {x1, x0}; ret;");
-    expect("R", "ld.param.u32 x1, [n]; add.u32 x2, x0, x1; st.global.u32 [y0], x1; ret;"); /* not every reader takes it */
+    /* not every reader takes it */
+    expect("R", "ld.param.u32 x1, [n]; add.u32 x2, x0, x1; st.global.u32 [y0], x1; ret;");
     expect("R", "@p0 ld.param.u32 x1, [n]; add.u32 x2, x0, x1; ret;");
     expect("RR", "ld.param.u32 x1, [n]; ld.param.u32 x1, [m]; add.u32 x2, x0, x1; ret;");
     expect("R", "ld.param.u32 x1, [n]; L: add.u32 x1, x1, x0; @p0 bra L; ret;"); /* written twice */
@@ -102,11 +104,13 @@ static void in_registers(void **state)
     expect("R", "ld.global.u32 x1, [y0]; add.u32 x2, x0, x1; ret;");
 }
 
-/* Allocated code: the constant has a name that is no place, the proof of the allocation takes it, and the text reads back the same. */
+/* Allocated code: the constant has a name that is no place, the proof of the allocation takes it, and the text reads
+ * back the same. */
 static void allocated(void **state)
 {
     (void)state;
-    parsed *p = parse_kernel("ld.param.u64 y1, [a]; ld.param.f64 d1, [d]; cvt.f64.f32 d0, f0; add.f64 d2, d0, d1; add.u64 y2, y1, y0; st.global.f64 [y2], d2;"
+    parsed *p = parse_kernel("ld.param.u64 y1, [a]; ld.param.f64 d1, [d]; cvt.f64.f32 d0, f0; add.f64 d2, d0, d1; "
+                             "add.u64 y2, y1, y0; st.global.f64 [y2], d2;"
                              "ld.param.u32 x1, [n]; st.global.u32 [y2], x1; ret;");
     hd_function *f = function_of(p, "e");
     hd_pipeline *pipeline = hd_pipeline_parse("regalloc", &p->diagnostics);

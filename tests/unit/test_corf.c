@@ -1,15 +1,17 @@
-/* corf and corf++ from text to words: what is read together, checks and tampering, metadata words, both spellings, random kernels. */
+/* corf and corf++ from text to words: what is read together, checks and tampering, metadata words, both spellings,
+ * random kernels. */
 #include "tests/unit/annotated.h"
 #include "tests/unit/unit.h"
 
 #include "ir/words.h"
-#include "passes/affinity.h"
+#include "passes/graph/affinity.h"
 #include "passes/check/check.h"
-#include "passes/regalloc.h"
+#include "passes/regalloc/regalloc.h"
+#include "passes/analysis/analyses.h"
 #include "tests/unit/program.h"
 #include "tests/unit/rf_walk.h"
 
-/* ---- helpers -------------------------------------------------------------------------------------------------------- */
+/* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
 typedef struct bench {
     hd_source source;
@@ -114,10 +116,11 @@ static bool read_together(const bench *b, const hd_storage *s, uint32_t x, uint3
     return false;
 }
 
-/* ---- the graph ---------------------------------------------------------------------------------------------------------- */
+/* ---- the graph --------------------------------------------------------------------------------------------------- */
 
 #define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n.global .u32 data;\n"
-#define KERNEL_BODY(body) HEADER ".entry k()\n{\n.reg .b32 %r<9>;\n.reg .b64 %d<9>;\n.reg .pred %p<3>;\n" body "ret;\n}\n"
+#define KERNEL_BODY(body) \
+    HEADER ".entry k()\n{\n.reg .b32 %r<9>;\n.reg .b64 %d<9>;\n.reg .pred %p<3>;\n" body "ret;\n}\n"
 
 /* "a-b:weight ..." of the kernel's graph. */
 static const char *graph_of(const char *text, const char *factor)
@@ -148,17 +151,21 @@ static void edges_are_what_instructions_read(void **state)
         const char *body, *factor, *edges;
     } cases[] = {
         {KERNEL_BODY("add.u32 %r0, %r1, %r2;\nadd.u32 %r1, %r2, %r1;\n"), NULL, "1-2:2"},
-        {KERNEL_BODY("add.u32 %r0, %r1, %r1;\n"), NULL, ""},                               /* once */
-        {KERNEL_BODY("@%p1 mov.u32 %r0, %r1;\n"), NULL, ""},                               /* guards are not of this file */
+        {KERNEL_BODY("add.u32 %r0, %r1, %r1;\n"), NULL, ""}, /* once */
+        /* guards are not of this file */
+        {KERNEL_BODY("@%p1 mov.u32 %r0, %r1;\n"), NULL, ""},
         {KERNEL_BODY("mad.lo.u32 %r0, %r1, %r2, %r3;\n"), NULL, "1-2:1 1-3:1 2-3:1"},
-        {KERNEL_BODY("st.global.u64 [data], %d1;\n"), NULL, "0-1:1"},                      /* both halves */
-        {KERNEL_BODY("st.global.u32 [%d1], %r1;\n"), NULL, "0-1:1 0-2:1 1-2:1"},           /* %r1 is 0 */
+        {KERNEL_BODY("st.global.u64 [data], %d1;\n"), NULL, "0-1:1"},            /* both halves */
+        {KERNEL_BODY("st.global.u32 [%d1], %r1;\n"), NULL, "0-1:1 0-2:1 1-2:1"}, /* %r1 is 0 */
         {KERNEL_BODY("L:\nadd.u32 %r0, %r0, %r1;\n@%p1 bra L;\n"), NULL, "0-1:10"},
         {KERNEL_BODY("L:\nadd.u32 %r0, %r0, %r1;\n@%p1 bra L;\n"), "3", "0-1:3"},
         {KERNEL_BODY("M:\nmov.u32 %r2, 1;\nL:\nadd.u32 %r0, %r0, %r1;\n@%p1 bra L;\n@%p2 bra M;\n"), "3", "0-1:9"},
-        {KERNEL_BODY("ret;\nadd.u32 %r0, %r0, %r1;\n"), NULL, ""},                         /* never */
-        {HEADER ".entry k()\n{ //@architected (4,0,0,0)\n.reg .b32 %R<4>;\n.reg .b64 %RD<4>;\nmov.b64 %RD0, {%R0, %R1};\n"
-                "mov.b64 %RD2, {%R0, %R1};\nst.global.u64 [data], %RD2;\nret;\n}\n", NULL, "0-1:1 2-3:1"}, /* the first is no instruction */
+        {KERNEL_BODY("ret;\nadd.u32 %r0, %r0, %r1;\n"), NULL, ""}, /* never */
+        {HEADER
+         ".entry k()\n{ //@architected (4,0,0,0)\n.reg .b32 %R<4>;\n.reg .b64 %RD<4>;\nmov.b64 %RD0, {%R0, %R1};\n"
+         /* the first is no instruction */
+         "mov.b64 %RD2, {%R0, %R1};\nst.global.u64 [data], %RD2;\nret;\n}\n",
+         NULL, "0-1:1 2-3:1"},
     };
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(graph_of(cases[i].body, cases[i].factor), cases[i].edges);
@@ -197,15 +204,15 @@ static void wide_instructions_keep_the_graph_small(void **state)
     hd_writer_free(&w);
 }
 
-/* ---- checks --------------------------------------------------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 static const struct {
     hd_pass_run *pass;
     const char *option, *value;
     hd_check_run *check;
-} runs[] = {{hd_pass_corf, NULL, NULL, hd_check_corf},          {hd_pass_corf, "exact", "", hd_check_corf},
-            {hd_pass_corfpp, NULL, NULL, hd_check_corfpp},      {hd_pass_corfpp, "exact", "", hd_check_corfpp},
-            {hd_pass_corfpp, "search", "", hd_check_corfpp},    {hd_pass_corfpp, "budget", "0", hd_check_corfpp},
+} runs[] = {{hd_pass_corf, NULL, NULL, hd_check_corf},       {hd_pass_corf, "exact", "", hd_check_corf},
+            {hd_pass_corfpp, NULL, NULL, hd_check_corfpp},   {hd_pass_corfpp, "exact", "", hd_check_corfpp},
+            {hd_pass_corfpp, "search", "", hd_check_corfpp}, {hd_pass_corfpp, "budget", "0", hd_check_corfpp},
             {hd_pass_corf, "factor", "1", hd_check_corf}};
 
 static void what_passes_decide_is_accepted(void **state)
@@ -258,9 +265,11 @@ static void tampered_pairs_are_refuted(void **state)
         hd_storage s = hd_storage_of(b.kernel, &arena);
         uint32_t *list = list_of(b.kernel, HD_ANNOTATION_CORF_PAIRS, &count);
         for (uint32_t i = 0; i < count; i++) {
-            uint32_t kept = list[i], others[] = {kept ^ 1, kept ^ 2, kept + 1, s.words, UINT32_MAX, list[i ^ 1], list[(i + 2) % count]};
+            uint32_t kept = list[i],
+                     others[] = {kept ^ 1, kept ^ 2, kept + 1, s.words, UINT32_MAX, list[i ^ 1], list[(i + 2) % count]};
             for (uint32_t k = 0; k < 7; k++) {
-                bool fine = others[k] < s.words && read_together(&b, &s, others[k], list[i ^ 1]) && others[k] != list[i ^ 1];
+                bool fine =
+                    others[k] < s.words && read_together(&b, &s, others[k], list[i ^ 1]) && others[k] != list[i ^ 1];
                 for (uint32_t other = 0; other < count; other++)
                     fine = fine && (other == i || list[other] != others[k]);
                 list[i] = others[k];
@@ -270,7 +279,8 @@ static void tampered_pairs_are_refuted(void **state)
             }
         }
         if (count) {
-            hd_annotation *note = (hd_annotation *)(uintptr_t)hd_annotation_at(b.kernel, HD_ANNOTATION_CORF_PAIRS, HD_NONE, 0);
+            hd_annotation *note =
+                (hd_annotation *)(uintptr_t)hd_annotation_at(b.kernel, HD_ANNOTATION_CORF_PAIRS, HD_NONE, 0);
             note->count--; /* half a pair */
             assert_false(is_good(&b, hd_check_corf));
             note->count = count;
@@ -295,7 +305,8 @@ static bool makes_sense(const bench *b, const hd_storage *s)
     static const uint16_t kinds[] = {HD_ANNOTATION_CORF_LEFT, HD_ANNOTATION_CORF_RIGHT};
     for (uint32_t side = 0; side < 2; side++) {
         uint32_t count, others;
-        const uint32_t *list = list_of(b->kernel, kinds[side], &count), *other = list_of(b->kernel, kinds[!side], &others);
+        const uint32_t *list = list_of(b->kernel, kinds[side], &count),
+                       *other = list_of(b->kernel, kinds[!side], &others);
         for (uint32_t i = 0; i < count; i++) {
             for (uint32_t k = 0; k < count; k++)
                 if (k != i && list[k] == list[i])
@@ -336,7 +347,8 @@ static void tampered_sides_are_refuted(void **state)
             }
         }
         if (counts[0]) { /* one side alone */
-            hd_annotation *note = (hd_annotation *)(uintptr_t)hd_annotation_at(b.kernel, HD_ANNOTATION_CORF_LEFT, HD_NONE, 0);
+            hd_annotation *note =
+                (hd_annotation *)(uintptr_t)hd_annotation_at(b.kernel, HD_ANNOTATION_CORF_LEFT, HD_NONE, 0);
             note->count = 0;
             assert_false(is_good(&b, hd_check_corfpp));
             note->count = counts[0];
@@ -348,7 +360,7 @@ static void tampered_sides_are_refuted(void **state)
     assert_true(refuted > 500);
 }
 
-/* ---- words and spellings -------------------------------------------------------------------------------------------------- */
+/* ---- words and spellings ----------------------------------------------------------------------------------------- */
 
 /* Encodes, decodes, compares; the words. */
 static uint32_t round_trip(const bench *b, const char *technique, uint64_t *words, uint32_t room)
@@ -383,7 +395,8 @@ static void words_have_the_papers_layout(void **state)
 {
     (void)state;
     static const char text[] = KERNEL_BODY("");
-    static const uint32_t pairs[] = {1, 2, 3, 63, 4, 64, 5, 6, 7, 8, 9, 10, 200, 255}, left[] = {0, 26, 27}, right[] = {1, 62};
+    static const uint32_t pairs[] = {1, 2, 3, 63, 4, 64, 5, 6, 7, 8, 9, 10, 200, 255}, left[] = {0, 26, 27},
+                          right[] = {1, 62};
     uint64_t words[8];
     bench b;
     open_bench(&b, text, sizeof text - 1);
@@ -392,7 +405,8 @@ static void words_have_the_papers_layout(void **state)
     set_list(&b, HD_ANNOTATION_CORF_PAIRS, pairs, 14);
     assert_int_equal(round_trip(&b, "corf", words, 8), 3); /* four and one narrow pairs, two wide ones */
     assert_int_equal(hd_word_opcode_of(words[0]), HD_WORD_CORF_PAIRS);
-    assert_int_equal(hd_word_payload(words[0]), 1 | 2 << 6 | 3 << 12 | 63 << 18 | 5ull << 24 | 6ull << 30 | 7ull << 36 | 8ull << 42);
+    assert_int_equal(hd_word_payload(words[0]),
+                     1 | 2 << 6 | 3 << 12 | 63 << 18 | 5ull << 24 | 6ull << 30 | 7ull << 36 | 8ull << 42);
     assert_int_equal(hd_word_payload(words[1]), 9 | 10 << 6);
     assert_int_equal(hd_word_opcode_of(words[2]), HD_WORD_CORF_PAIRS_WIDE);
     assert_int_equal(hd_word_payload(words[2]), 4 | 64 << 8 | 200 << 16 | 255ull << 24);
@@ -413,11 +427,12 @@ static void what_has_no_words_is_refused(void **state)
         const char *technique;
         uint16_t kind;
         uint32_t count, words[4];
-    } cases[] = {{"corf", HD_ANNOTATION_CORF_PAIRS, 2, {1, 256}},    {"corf", HD_ANNOTATION_CORF_PAIRS, 3, {1, 2, 3}},
-                 {"corf", HD_ANNOTATION_CORF_PAIRS, 2, {2, 1}},      {"corf", HD_ANNOTATION_CORF_PAIRS, 4, {3, 4, 1, 2}},
-                 {"corf", HD_ANNOTATION_CORF_PAIRS, 0, {0}},         {"corf++", HD_ANNOTATION_CORF_LEFT, 2, {2, 1}},
-                 {"corf++", HD_ANNOTATION_CORF_LEFT, 2, {1, 1}},     {"corf++", HD_ANNOTATION_CORF_RIGHT, 0, {0}},
-                 {"corf++", HD_ANNOTATION_CORF_RIGHT, 1, {1u << 31}}};
+    } cases[] = {
+        {"corf", HD_ANNOTATION_CORF_PAIRS, 2, {1, 256}},    {"corf", HD_ANNOTATION_CORF_PAIRS, 3, {1, 2, 3}},
+        {"corf", HD_ANNOTATION_CORF_PAIRS, 2, {2, 1}},      {"corf", HD_ANNOTATION_CORF_PAIRS, 4, {3, 4, 1, 2}},
+        {"corf", HD_ANNOTATION_CORF_PAIRS, 0, {0}},         {"corf++", HD_ANNOTATION_CORF_LEFT, 2, {2, 1}},
+        {"corf++", HD_ANNOTATION_CORF_LEFT, 2, {1, 1}},     {"corf++", HD_ANNOTATION_CORF_RIGHT, 0, {0}},
+        {"corf++", HD_ANNOTATION_CORF_RIGHT, 1, {1u << 31}}};
     static const char text[] = KERNEL_BODY("");
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bench b;
@@ -433,8 +448,10 @@ static void what_has_no_words_is_refused(void **state)
     bench b;
     hd_annotation_set set = {0};
     open_bench(&b, text, sizeof text - 1);
-    hd_word wrong[] = {{HD_NONE, hd_word_make(HD_WORD_PIR, 1 | 2 << 6)}, {0, hd_word_make(HD_WORD_CORF_PAIRS, 1 | 2 << 6)},
-                       {HD_NONE, hd_word_make(HD_WORD_CORF_PAIRS, 2 | 1 << 6)}, {HD_NONE, hd_word_make(HD_WORD_CORF_PAIRS, 1ull << 48)}};
+    hd_word wrong[] = {{HD_NONE, hd_word_make(HD_WORD_PIR, 1 | 2 << 6)},
+                       {0, hd_word_make(HD_WORD_CORF_PAIRS, 1 | 2 << 6)},
+                       {HD_NONE, hd_word_make(HD_WORD_CORF_PAIRS, 2 | 1 << 6)},
+                       {HD_NONE, hd_word_make(HD_WORD_CORF_PAIRS, 1ull << 48)}};
     for (uint32_t i = 0; i < 4; i++)
         assert_false(hd_words_to_corf(b.kernel, &wrong[i], 1, &set));
     hd_word both = {HD_NONE, hd_word_make(HD_WORD_CORF_ALIGNMENT, 3)};
@@ -457,7 +474,8 @@ static void random_kernels_make_round_trips(void **state)
         if (seed % 2)
             round_trip(&b, "corf", words, 0);
         for (uint32_t k = 0; k < 3; k++) {
-            hd_emit_options options = {.spelling = k == 1 ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE, .no_section = k == 2};
+            hd_emit_options options = {.spelling = k == 1 ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE,
+                                       .no_section = k == 2};
             hd_writer text;
             hd_writer_to_memory(&text);
             assert_true(hd_emit_ptx(&text, b.module, &options));
@@ -474,14 +492,10 @@ static void random_kernels_make_round_trips(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edges_are_what_instructions_read),
-        cmocka_unit_test(wide_instructions_keep_the_graph_small),
-        cmocka_unit_test(what_passes_decide_is_accepted),
-        cmocka_unit_test(decisions_are_settled),
-        cmocka_unit_test(tampered_pairs_are_refuted),
-        cmocka_unit_test(tampered_sides_are_refuted),
-        cmocka_unit_test(words_have_the_papers_layout),
-        cmocka_unit_test(what_has_no_words_is_refused),
+        cmocka_unit_test(edges_are_what_instructions_read), cmocka_unit_test(wide_instructions_keep_the_graph_small),
+        cmocka_unit_test(what_passes_decide_is_accepted),   cmocka_unit_test(decisions_are_settled),
+        cmocka_unit_test(tampered_pairs_are_refuted),       cmocka_unit_test(tampered_sides_are_refuted),
+        cmocka_unit_test(words_have_the_papers_layout),     cmocka_unit_test(what_has_no_words_is_refused),
         cmocka_unit_test(random_kernels_make_round_trips),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,15 +1,15 @@
-/* The models of CORF and CORF++: widths, places, coalesced reads and moves on kernels worked by hand, faults, and random programs. What
- * the compiler says is written by hand, or at random. */
+/* The models of CORF and CORF++: widths, places, coalesced reads and moves on kernels worked by hand, faults, and
+ * random programs. What the compiler says is written by hand, or at random. */
 #include "tests/unit/program.h"
 #include "tests/unit/rf_replay.h"
 
 #include "hwmodel/rf/pack.h"
 
-/* ---- helpers --------------------------------------------------------------------------------------------------------- */
+/* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
 /* Register n is word n. One warp, unless said otherwise. */
-#define KERNEL_OF(notes, body)                                                                                                   \
-    ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out)\n{ //@" notes                        \
+#define KERNEL_OF(notes, body)                                                                              \
+    ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out)\n{ //@" notes \
     "architected (16,4,0,0)\n.reg .b32 %R<16>;\n.reg .b64 %RD<16>;\n.reg .pred %P<4>;\n" body "ret;\n}\n"
 
 static hd_rf_model_info model_of(const char *options)
@@ -24,8 +24,11 @@ static rf_replay replay_with(const char *text, const char *options, uint32_t fau
     static unsigned char buffer[4096];
     static hd_rf_model_info info;
     info = model_of(options);
-    rf_replay r = {.run = {.text = text, .in = buffer, .in_bytes = sizeof buffer, .out = buffer, .out_bytes = sizeof buffer},
-                   .models = &info, .model_count = 1, .fault = fault};
+    rf_replay r = {
+        .run = {.text = text, .in = buffer, .in_bytes = sizeof buffer, .out = buffer, .out_bytes = sizeof buffer},
+        .models = &info,
+        .model_count = 1,
+        .fault = fault};
     rf_replay_run(&r);
     return r;
 }
@@ -55,13 +58,14 @@ static void assert_widths(const rf_replay_result *r, uint64_t one, uint64_t two,
     assert_int_equal(r->counters[HD_COUNTER_WIDTH_4], four);
 }
 
-/* ---- slices and the free map ------------------------------------------------------------------------------------------- */
+/* ---- slices and the free map ------------------------------------------------------------------------------------- */
 
 static uint8_t naive_run(uint8_t taken, uint32_t width, hd_pack_side side)
 {
     static const uint8_t runs[4][4] = {{1, 2, 4, 8}, {3, 6, 12}, {7, 14}, {15}};
     for (uint32_t k = 0; k < 4 && runs[width - 1][k]; k++)
-        if (!(taken & runs[width - 1][k]) && (side != HD_PACK_LEFT || runs[width - 1][k] & 8) && (side != HD_PACK_RIGHT || runs[width - 1][k] & 1))
+        if (!(taken & runs[width - 1][k]) && (side != HD_PACK_LEFT || runs[width - 1][k] & 8) &&
+            (side != HD_PACK_RIGHT || runs[width - 1][k] & 1))
             return runs[width - 1][k];
     return 0;
 }
@@ -127,7 +131,7 @@ static void slices_must_agree(void **state)
     hd_pack_take(&pool, (hd_pack_place){0, 15});
     hd_pack_write(&pool, place, one, (hd_claim){5, 0xff});
     assert_int_equal(hd_pack_read(&pool, place).claim.lanes, 0xff);
-    assert_int_equal(hd_pack_read(&pool, low).claim.lanes, 0xff); /* the low byte alone */
+    assert_int_equal(hd_pack_read(&pool, low).claim.lanes, 0xff);                /* the low byte alone */
     assert_int_equal(hd_pack_read(&pool, (hd_pack_place){0, 4}).claim.lanes, 0); /* the high byte for the low one */
     assert_int_equal(hd_pack_read(&pool, beside).claim.lanes, 0);
     hd_pack_write(&pool, low, one, (hd_claim){6, 0xff});
@@ -142,15 +146,16 @@ static void slices_must_agree(void **state)
     hd_pack_free(&pool);
 }
 
-/* ---- widths ------------------------------------------------------------------------------------------------------------ */
+/* ---- widths ------------------------------------------------------------------------------------------------------ */
 
 static void widths_of_values(void **state)
 {
     static const struct {
         int32_t value;
         uint32_t width;
-    } cases[] = {{0, 1}, {1, 1}, {127, 1}, {128, 2}, {255, 2}, {32767, 2}, {32768, 3}, {8388607, 3}, {8388608, 4}, {INT32_MAX, 4},
-                 {-1, 1}, {-128, 1}, {-129, 2}, {-32768, 2}, {-32769, 3}, {-8388608, 3}, {-8388609, 4}, {INT32_MIN, 4}};
+    } cases[] = {{0, 1},     {1, 1},       {127, 1},     {128, 2},       {255, 2},      {32767, 2},
+                 {32768, 3}, {8388607, 3}, {8388608, 4}, {INT32_MAX, 4}, {-1, 1},       {-128, 1},
+                 {-129, 2},  {-32768, 2},  {-32769, 3},  {-8388608, 3},  {-8388609, 4}, {INT32_MIN, 4}};
     (void)state;
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[] = KERNEL_OF("", "mov.b32 %R0, 0x12345678;\n"), digits[9];
@@ -178,19 +183,24 @@ static void the_widest_lane_counts(void **state)
 static void parts_of_wide_and_half_values(void **state)
 {
     (void)state;
-    rf_replay_result r = proved(KERNEL_OF("", "mov.b64 %RD0, -2;\nmov.b64 %RD2, 0x3000000000000005;\nmov.b64 %RD4, 0x500003000;\n"), "policy=first");
+    rf_replay_result r =
+        proved(KERNEL_OF("", "mov.b64 %RD0, -2;\nmov.b64 %RD2, 0x3000000000000005;\nmov.b64 %RD4, 0x500003000;\n"),
+               "policy=first");
     assert_widths(&r, 4, 1, 0, 1);
     r = proved(KERNEL_OF("", ".reg .b16 %RH<16>;\nmov.b16 %RH0, 0xffff;\n"), "policy=first");
     assert_widths(&r, 0, 0, 1, 0);
 }
 
-/* R1 is 1000 in lane 3 alone: two bytes, as long as that lane is not written again; then one, although lane 3 is not active. */
+/* R1 is 1000 in lane 3 alone: two bytes, as long as that lane is not written again; then one, although lane 3 is not
+ * active. */
 static void lanes_that_are_not_active_count(void **state)
 {
     (void)state;
-    rf_replay_result r = proved(KERNEL_OF("", "mov.u32 %R0, %tid.x;\nsetp.eq.u32 %P0, %R0, 3;\nsetp.lt.u32 %P1, %R0, 16;\n"
-                                              "mov.b32 %R1, 1;\n@%P0 mov.b32 %R1, 1000;\n@!%P1 mov.b32 %R1, 2;\n@%P0 mov.b32 %R1, 7;\n@!%P1 mov.b32 %R1, 3;\n"),
-                                "policy=first");
+    rf_replay_result r =
+        proved(KERNEL_OF("", "mov.u32 %R0, %tid.x;\nsetp.eq.u32 %P0, %R0, 3;\nsetp.lt.u32 %P1, %R0, 16;\n"
+                             "mov.b32 %R1, 1;\n@%P0 mov.b32 %R1, 1000;\n@!%P1 mov.b32 %R1, 2;\n@%P0 mov.b32 %R1, "
+                             "7;\n@!%P1 mov.b32 %R1, 3;\n"),
+               "policy=first");
     /* results: tid 1, then 1, 2, 2, 1, 1; operands: tid twice */
     assert_widths(&r, 4 + 2, 2, 0, 0);
     assert_int_equal(r.counters[HD_COUNTER_WIDENINGS], 1);
@@ -201,13 +211,16 @@ static void lanes_that_are_not_active_count(void **state)
 static void lanes_that_were_never_written_do_not_count(void **state)
 {
     (void)state;
-    rf_replay_result r = proved(KERNEL_OF("", "mov.u32 %R0, %tid.x;\nsetp.eq.u32 %P0, %R0, 3;\n@%P0 mov.b32 %R1, 1;\n@%P0 mov.b32 %R1, 1000;\n"), "policy=first");
+    rf_replay_result r = proved(
+        KERNEL_OF("",
+                  "mov.u32 %R0, %tid.x;\nsetp.eq.u32 %P0, %R0, 3;\n@%P0 mov.b32 %R1, 1;\n@%P0 mov.b32 %R1, 1000;\n"),
+        "policy=first");
     assert_widths(&r, 2 + 1, 1, 0, 0);
     assert_int_equal(r.counters[HD_COUNTER_WIDENINGS], 1);
     assert_int_equal(r.counters[HD_COUNTER_LANE_COPIES], 0);
 }
 
-/* ---- places and coalesced reads ------------------------------------------------------------------------------------------ */
+/* ---- places and coalesced reads ---------------------------------------------------------------------------------- */
 
 #define ONE_BYTE(r) "mov.b32 %R" #r ", 5;\n"
 #define TWO_BYTES(r) "mov.b32 %R" #r ", 500;\n"
@@ -219,7 +232,9 @@ static void lanes_that_were_never_written_do_not_count(void **state)
 static void first_fit_fills_gaps(void **state)
 {
     (void)state;
-    rf_replay_result r = proved(KERNEL_OF("", TWO_BYTES(1) ONE_BYTE(2) THREE_BYTES(3) FOUR_BYTES(4) ONE_BYTE(5) READ(1, 2) READ(2, 5) READ(1, 3) READ(3, 4)), "policy=first");
+    rf_replay_result r = proved(KERNEL_OF("", TWO_BYTES(1) ONE_BYTE(2) THREE_BYTES(3) FOUR_BYTES(4) ONE_BYTE(5)
+                                                  READ(1, 2) READ(2, 5) READ(1, 3) READ(3, 4)),
+                                "policy=first");
     assert_int_equal(r.counters[HD_COUNTER_MULTI_OPERAND], 4);
     assert_int_equal(r.counters[HD_COUNTER_MULTI_READS], 8);
     assert_int_equal(r.counters[HD_COUNTER_COALESCED], 2); /* R1 R2, R2 R5 */
@@ -228,9 +243,11 @@ static void first_fit_fills_gaps(void **state)
     assert_int_equal(r.allocation.peak, 4);
 }
 
-/* Figure 2.5: pairs (r1,r3) and (r2,r4). Here both fit, and only they are one access, although all four would fit in one entry. */
-static const char pairs[] = KERNEL_OF("corf_pairs (1,3,2,4); ", ONE_BYTE(1) ONE_BYTE(2) ONE_BYTE(3) ONE_BYTE(4)
-                                      READ(1, 2) READ(1, 3) READ(1, 4) READ(2, 4) READ(4, 2));
+/* Figure 2.5: pairs (r1,r3) and (r2,r4). Here both fit, and only they are one access, although all four would fit in
+ * one entry. */
+static const char pairs[] =
+    KERNEL_OF("corf_pairs (1,3,2,4); ",
+              ONE_BYTE(1) ONE_BYTE(2) ONE_BYTE(3) ONE_BYTE(4) READ(1, 2) READ(1, 3) READ(1, 4) READ(2, 4) READ(4, 2));
 static void buddies_share_an_entry(void **state)
 {
     (void)state;
@@ -242,7 +259,7 @@ static void buddies_share_an_entry(void **state)
     assert_int_equal(r.counters[HD_COUNTER_PAIRS_MET], 2);
     assert_int_equal(r.counters[HD_COUNTER_PAIRS_JOINED], 2);
     assert_int_equal(r.allocation.peak, 2); /* R15 goes between R1 and R3 */
-    r = proved(pairs, "policy=first"); /* not told: all four in one entry */
+    r = proved(pairs, "policy=first");      /* not told: all four in one entry */
     assert_int_equal(r.counters[HD_COUNTER_COALESCED], 5);
     assert_int_equal(r.counters[HD_COUNTER_PAIR_TRIES], 0);
 }
@@ -251,7 +268,8 @@ static void buddies_share_an_entry(void **state)
 static void the_rest_is_kept_for_the_buddy(void **state)
 {
     (void)state;
-    rf_replay_result r = proved(KERNEL_OF("corf_pairs (1,3); ", ONE_BYTE(1) ONE_BYTE(5) THREE_BYTES(3) READ(1, 3) READ(1, 5)), "policy=pairs");
+    rf_replay_result r = proved(
+        KERNEL_OF("corf_pairs (1,3); ", ONE_BYTE(1) ONE_BYTE(5) THREE_BYTES(3) READ(1, 3) READ(1, 5)), "policy=pairs");
     assert_int_equal(r.counters[HD_COUNTER_COALESCED], 1);
     assert_int_equal(r.allocation.peak, 2);
 }
@@ -260,7 +278,9 @@ static void the_rest_is_kept_for_the_buddy(void **state)
 static void a_buddy_that_does_not_fit_goes_elsewhere(void **state)
 {
     (void)state;
-    rf_replay_result r = proved(KERNEL_OF("corf_pairs (1,3); ", TWO_BYTES(1) THREE_BYTES(3) TWO_BYTES(5) READ(1, 3) READ(1, 5)), "policy=pairs");
+    rf_replay_result r =
+        proved(KERNEL_OF("corf_pairs (1,3); ", TWO_BYTES(1) THREE_BYTES(3) TWO_BYTES(5) READ(1, 3) READ(1, 5)),
+               "policy=pairs");
     assert_int_equal(r.counters[HD_COUNTER_COALESCED], 1); /* R1 and R5 */
     assert_int_equal(r.counters[HD_COUNTER_PAIR_TRIES], 1);
     assert_int_equal(r.counters[HD_COUNTER_PAIR_FITS], 0);
@@ -275,19 +295,22 @@ static void a_buddy_that_does_not_fit_goes_elsewhere(void **state)
 static void buddies_grow_towards_each_other(void **state)
 {
     (void)state;
-    rf_replay_result r = proved(KERNEL_OF("corf_pairs (1,3); ", ONE_BYTE(1) TWO_BYTES(3) TWO_BYTES(1) READ(1, 3) ONE_BYTE(3) THREE_BYTES(1) READ(3, 1)
-                                              TWO_BYTES(3) READ(1, 3)), "policy=pairs");
+    rf_replay_result r =
+        proved(KERNEL_OF("corf_pairs (1,3); ", ONE_BYTE(1) TWO_BYTES(3) TWO_BYTES(1) READ(1, 3) ONE_BYTE(3)
+                                                   THREE_BYTES(1) READ(3, 1) TWO_BYTES(3) READ(1, 3)),
+               "policy=pairs");
     assert_int_equal(r.counters[HD_COUNTER_COALESCED], 2);
     assert_int_equal(r.counters[HD_COUNTER_RELOCATIONS], 1);
     assert_int_equal(r.counters[HD_COUNTER_WIDENINGS], 3 + 1); /* R15: 3, 3, 3 bytes after 2 */
     assert_int_equal(r.counters[HD_COUNTER_LANE_COPIES], 0);
 }
 
-/* Figure 2.12: r1 don't care 2 bytes, r2 and r4 right, r3 and r5 left. Both pairs of reads are one access each, and r3 with r4 too, in two entries;
- * an exclusive pair cannot have both r2 and r4 with r3. */
-static const char figure_2_12[] = KERNEL_OF("corf_pairs (2,3,4,5); corf_left (3,5); corf_right (2,4); ",
-                                            TWO_BYTES(1) TWO_BYTES(2) ONE_BYTE(4) TWO_BYTES(3) "add.u32 %R5, %R2, %R3;\n"
-                                            "setp.eq.u32 %P0, %R4, %R5;\nsetp.eq.u32 %P0, %R3, %R4;\n");
+/* Figure 2.12: r1 don't care 2 bytes, r2 and r4 right, r3 and r5 left. Both pairs of reads are one access each, and r3
+ * with r4 too, in two entries; an exclusive pair cannot have both r2 and r4 with r3. */
+static const char figure_2_12[] = KERNEL_OF(
+    "corf_pairs (2,3,4,5); corf_left (3,5); corf_right (2,4); ",
+    TWO_BYTES(1) TWO_BYTES(2) ONE_BYTE(4) TWO_BYTES(3) "add.u32 %R5, %R2, %R3;\n"
+                                                       "setp.eq.u32 %P0, %R4, %R5;\nsetp.eq.u32 %P0, %R3, %R4;\n");
 static void two_halves_of_a_bank(void **state)
 {
     (void)state;
@@ -299,11 +322,15 @@ static void two_halves_of_a_bank(void **state)
     assert_int_equal(r.counters[HD_COUNTER_COALESCED], 2);
 }
 
-/* The masks decide, not the sides: R1 left 3 bytes and R2 right 2 bytes meet in slice 1; with 1 byte they do not. Two at the same side meet. */
+/* The masks decide, not the sides: R1 left 3 bytes and R2 right 2 bytes meet in slice 1; with 1 byte they do not. Two
+ * at the same side meet. */
 static void masks_that_meet_are_two_accesses(void **state)
 {
     (void)state;
-    rf_replay_result r = proved(KERNEL_OF("corf_left (1,3); corf_right (2); ", THREE_BYTES(1) TWO_BYTES(2) READ(1, 2) ONE_BYTE(2) READ(1, 2) ONE_BYTE(3) READ(1, 3)), "policy=sides");
+    rf_replay_result r =
+        proved(KERNEL_OF("corf_left (1,3); corf_right (2); ",
+                         THREE_BYTES(1) TWO_BYTES(2) READ(1, 2) ONE_BYTE(2) READ(1, 2) ONE_BYTE(3) READ(1, 3)),
+               "policy=sides");
     assert_int_equal(r.counters[HD_COUNTER_COALESCED], 1);
     assert_int_equal(r.counters[HD_COUNTER_COALESCEABLE], 2);
 }
@@ -312,7 +339,10 @@ static void masks_that_meet_are_two_accesses(void **state)
 static void never_more_than_two(void **state)
 {
     (void)state;
-    rf_replay_result r = proved(KERNEL_OF("", ONE_BYTE(1) ONE_BYTE(2) ONE_BYTE(3) "mad.lo.u32 %R15, %R1, %R2, %R3;\nmad.lo.u32 %R15, %R1, %R1, %R2;\n"), "policy=first");
+    rf_replay_result r =
+        proved(KERNEL_OF("", ONE_BYTE(1) ONE_BYTE(2)
+                                 ONE_BYTE(3) "mad.lo.u32 %R15, %R1, %R2, %R3;\nmad.lo.u32 %R15, %R1, %R1, %R2;\n"),
+               "policy=first");
     assert_int_equal(r.counters[HD_COUNTER_MULTI_READS], 5);
     assert_int_equal(r.counters[HD_COUNTER_COALESCED], 2);
     assert_int_equal(r.counters[HD_COUNTER_BYPASSED], 2);
@@ -322,7 +352,8 @@ static void never_more_than_two(void **state)
 static void floating_point_apart(void **state)
 {
     (void)state;
-    rf_replay_result r = proved(KERNEL_OF("corf_pairs (1,2); ", ONE_BYTE(1) ONE_BYTE(2) READ(1, 2) "add.f32 %R3, %R1, %R2;\n"), "policy=pairs");
+    rf_replay_result r = proved(
+        KERNEL_OF("corf_pairs (1,2); ", ONE_BYTE(1) ONE_BYTE(2) READ(1, 2) "add.f32 %R3, %R1, %R2;\n"), "policy=pairs");
     assert_int_equal(r.counters[HD_COUNTER_BYPASSED], 2);
     assert_int_equal(r.counters[HD_COUNTER_FLOAT_COALESCED], 1);
     assert_int_equal(r.counters[HD_COUNTER_FLOAT_ACCESSES], 3);
@@ -344,19 +375,21 @@ static void what_is_held_over_time(void **state)
 static void the_table_is_looked_up(void **state)
 {
     (void)state;
-    rf_replay_result r = proved(KERNEL_OF("", ONE_BYTE(1) TWO_BYTES(1) ONE_BYTE(1) ONE_BYTE(1) "setp.eq.u32 %P0, %R1, %R1;\n"), "policy=first");
+    rf_replay_result r = proved(
+        KERNEL_OF("", ONE_BYTE(1) TWO_BYTES(1) ONE_BYTE(1) ONE_BYTE(1) "setp.eq.u32 %P0, %R1, %R1;\n"), "policy=first");
     assert_int_equal(r.counters[HD_COUNTER_RENAMING], 4 + 1 + 3);
 }
 
-/* ---- moves and faults ---------------------------------------------------------------------------------------------------- */
+/* ---- moves and faults -------------------------------------------------------------------------------------------- */
 
 /* R1 is one byte, beside R2; then half of the lanes get three. It moves, and the other lanes come along. */
 static const char divergent[] = KERNEL_OF("corf_pairs (1,2); corf_left (1); corf_right (2); ",
-                                          "mov.u32 %R0, %tid.x;\nsetp.lt.u32 %P0, %R0, 16;\n" ONE_BYTE(1) TWO_BYTES(2)
-                                          "@%P0 mov.b32 %R1, 50000;\n" READ(1, 2));
+                                          "mov.u32 %R0, %tid.x;\nsetp.lt.u32 %P0, %R0, 16;\n" ONE_BYTE(1)
+                                              TWO_BYTES(2) "@%P0 mov.b32 %R1, 50000;\n" READ(1, 2));
 static void a_move_takes_lanes_along(void **state)
 {
-    static const char *const policies[] = {"policy=first", "policy=pairs", "policy=sides", "policy=first,kept", "policy=pairs,shared"};
+    static const char *const policies[] = {"policy=first", "policy=pairs", "policy=sides", "policy=first,kept",
+                                           "policy=pairs,shared"};
     (void)state;
     for (uint32_t i = 0; i < 5; i++) {
         rf_replay_result r = proved(divergent, policies[i]);
@@ -371,8 +404,10 @@ static void a_move_takes_lanes_along(void **state)
 /* A left-aligned value that shrinks stays at its end: its low byte moves, and lanes that are not written with it. */
 static void shrinking_at_the_left_moves_bytes(void **state)
 {
-    static const char text[] = KERNEL_OF("corf_left (1); corf_right (2); ", "mov.u32 %R0, %tid.x;\nsetp.eq.u32 %P0, %R0, 0;\n" ONE_BYTE(1)
-                                         "@%P0 mov.b32 %R1, 500;\n@%P0 mov.b32 %R1, 6;\n" THREE_BYTES(2) READ(1, 2));
+    static const char text[] =
+        KERNEL_OF("corf_left (1); corf_right (2); ",
+                  "mov.u32 %R0, %tid.x;\nsetp.eq.u32 %P0, %R0, 0;\n" ONE_BYTE(
+                      1) "@%P0 mov.b32 %R1, 500;\n@%P0 mov.b32 %R1, 6;\n" THREE_BYTES(2) READ(1, 2));
     (void)state;
     rf_replay_result r = proved(text, "policy=sides");
     assert_int_equal(r.counters[HD_COUNTER_LANE_COPIES], 2);
@@ -395,10 +430,12 @@ static void kept_slices_are_there_again(void **state)
     assert_true(proved(divergent, "policy=first,kept").counters[HD_COUNTER_LANE_COPIES] == 1);
 }
 
-/* Even the bytes of a value in kept slices come new where they were given up: lanes that are not written get their signs. */
+/* Even the bytes of a value in kept slices come new where they were given up: lanes that are not written get their
+ * signs. */
 static void kept_slices_hold_old_bytes(void **state)
 {
-    static const char text[] = KERNEL_OF("", "mov.u32 %R0, %tid.x;\nsetp.lt.u32 %P0, %R0, 16;\n" TWO_BYTES(1) ONE_BYTE(1) "@%P0 mov.b32 %R1, 500;\n" READ(1, 1));
+    static const char text[] = KERNEL_OF("", "mov.u32 %R0, %tid.x;\nsetp.lt.u32 %P0, %R0, 16;\n" TWO_BYTES(1)
+                                                 ONE_BYTE(1) "@%P0 mov.b32 %R1, 500;\n" READ(1, 1));
     (void)state;
     assert_int_equal(proved(text, "policy=first,kept").counters[HD_COUNTER_LANE_COPIES], 1);
     assert_true(disproved(text, "policy=first,kept,uncopied", 0));
@@ -429,12 +466,14 @@ static void a_wrong_place_is_noticed(void **state)
     assert_true(disproved(figure_2_12, "policy=sides,slipped", 0));
 }
 
-/* ---- with register virtualization ------------------------------------------------------------------------------------------- */
+/* ---- with register virtualization -------------------------------------------------------------------------------- */
 
 /* R1 is released at its last read; R4, of its old width, gets its slices, and R1 comes again as a new one. */
 static void released_slices_are_free(void **state)
 {
-    static const char text[] = KERNEL_OF("release_renamed (1,2); ", FOUR_BYTES(1) "add.u32 %R2, %R1, 1; //@pir 0x1\n" FOUR_BYTES(4) ONE_BYTE(1) "setp.eq.u32 %P0, %R1, %R4; //@pbr (2)\n" FOUR_BYTES(5));
+    static const char text[] =
+        KERNEL_OF("release_renamed (1,2); ", FOUR_BYTES(1) "add.u32 %R2, %R1, 1; //@pir 0x1\n" FOUR_BYTES(4)
+                                                 ONE_BYTE(1) "setp.eq.u32 %P0, %R1, %R4; //@pbr (2)\n" FOUR_BYTES(5));
     (void)state;
     rf_replay_result plain = proved(text, "policy=first"), r = proved(text, "policy=first,release");
     assert_int_equal(plain.allocation.peak, 4);
@@ -442,13 +481,15 @@ static void released_slices_are_free(void **state)
     assert_int_equal(plain.counters[HD_COUNTER_WIDENINGS], 0);
     assert_int_equal(plain.counters[HD_COUNTER_REGISTERS_HELD], 0 + 1 + 2 + 3 + 3 + 3 + 4);
     assert_int_equal(r.counters[HD_COUNTER_REGISTERS_HELD], 0 + 1 + 1 + 2 + 2 + 2 + 3);
-    assert_int_equal(r.counters[HD_COUNTER_RENAMING], plain.counters[HD_COUNTER_RENAMING] + 2 - 1 + 1); /* two released; R1 comes anew, instead of shrinking */
+    /* two released; R1 comes anew, instead of shrinking */
+    assert_int_equal(r.counters[HD_COUNTER_RENAMING], plain.counters[HD_COUNTER_RENAMING] + 2 - 1 + 1);
 }
 
 /* Released too early: the next read finds nothing, or another's value. */
 static void an_early_release_is_noticed(void **state)
 {
-    static const char text[] = KERNEL_OF("release_renamed (1); ", FOUR_BYTES(1) "add.u32 %R2, %R1, 1; //@pir 0x1\nadd.u32 %R3, %R1, 1;\n");
+    static const char text[] =
+        KERNEL_OF("release_renamed (1); ", FOUR_BYTES(1) "add.u32 %R2, %R1, 1; //@pir 0x1\nadd.u32 %R3, %R1, 1;\n");
     (void)state;
     assert_true(disproved(text, "policy=first,release", 0));
     assert_false(disproved(text, "policy=first", 0));
@@ -457,21 +498,25 @@ static void an_early_release_is_noticed(void **state)
 /* Flags of both words of a wide operand, of which one is not renamed: that one stays. */
 static void only_renamed_words_are_released(void **state)
 {
-    static const char text[] = KERNEL_OF("release_renamed (3); ", FOUR_BYTES(2) FOUR_BYTES(3) "mov.b64 {%R4, %R5}, %RD2; //@pir 0x1\nadd.u32 %R6, %R2, 1; //@pbr (2)\n");
+    static const char text[] = KERNEL_OF(
+        "release_renamed (3); ",
+        FOUR_BYTES(2) FOUR_BYTES(3) "mov.b64 {%R4, %R5}, %RD2; //@pir 0x1\nadd.u32 %R6, %R2, 1; //@pbr (2)\n");
     (void)state;
     rf_replay_result plain = proved(text, "policy=first"), r = proved(text, "policy=first,release");
     assert_int_equal(r.counters[HD_COUNTER_RENAMING], plain.counters[HD_COUNTER_RENAMING] + 1);
 }
 
-/* ---- calls, warps, sizes ---------------------------------------------------------------------------------------------------- */
+/* ---- calls, warps, sizes ----------------------------------------------------------------------------------------- */
 
 /* Parameters and results in registers have 4 bytes; the callee's registers go when it returns. */
 static void calls_have_frames(void **state)
 {
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
-                               ".func (.reg .b32 %z) f(.reg .b32 %a, .reg .b32 %b)\n{\n.reg .b32 %t;\nadd.u32 %t, %a, %b;\nmov.u32 %z, %t;\nret;\n}\n"
-                               ".entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %r<4>;\nmov.u32 %r0, 1;\nmov.u32 %r1, 2;\n"
-                               "call (%r2), f, (%r0, %r1);\nadd.u32 %r3, %r2, %r0;\nret;\n}\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        ".func (.reg .b32 %z) f(.reg .b32 %a, .reg .b32 %b)\n{\n.reg .b32 %t;\nadd.u32 %t, %a, %b;\nmov.u32 %z, "
+        "%t;\nret;\n}\n"
+        ".entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %r<4>;\nmov.u32 %r0, 1;\nmov.u32 %r1, 2;\n"
+        "call (%r2), f, (%r0, %r1);\nadd.u32 %r3, %r2, %r0;\nret;\n}\n";
     static const char *const policies[] = {"policy=first", "policy=pairs", "policy=sides"};
     (void)state;
     for (uint32_t i = 0; i < 3; i++) {
@@ -487,8 +532,14 @@ static void warps_keep_apart_or_share(void **state)
 {
     static unsigned char buffer[64];
     hd_rf_model_info infos[2] = {model_of("policy=first"), model_of("policy=first,shared")};
-    rf_replay r = {.run = {.text = KERNEL_OF("", ONE_BYTE(1) ONE_BYTE(2) "bar.sync 0;\n"), .in = buffer, .in_bytes = 64, .out = buffer, .out_bytes = 64, .block = 256},
-                   .models = infos, .model_count = 2};
+    rf_replay r = {.run = {.text = KERNEL_OF("", ONE_BYTE(1) ONE_BYTE(2) "bar.sync 0;\n"),
+                           .in = buffer,
+                           .in_bytes = 64,
+                           .out = buffer,
+                           .out_bytes = 64,
+                           .block = 256},
+                   .models = infos,
+                   .model_count = 2};
     (void)state;
     rf_replay_run(&r);
     assert_true(r.proved);
@@ -500,8 +551,17 @@ static uint64_t storage(const char *options, uint32_t warps, uint32_t registers,
 {
     static unsigned char buffer[64];
     hd_rf_model_info info = model_of(options);
-    rf_replay r = {.run = {.text = KERNEL_OF("", ONE_BYTE(1)), .in = buffer, .in_bytes = 64, .out = buffer, .out_bytes = 64}, .models = &info, .model_count = 1,
-                   .residency = {.ctas = 1, .active = 8, .latency = 1, .bytes = 1 << 20, .sm_warps = warps, .file_registers = entries, .thread_registers = registers}};
+    rf_replay r = {
+        .run = {.text = KERNEL_OF("", ONE_BYTE(1)), .in = buffer, .in_bytes = 64, .out = buffer, .out_bytes = 64},
+        .models = &info,
+        .model_count = 1,
+        .residency = {.ctas = 1,
+                      .active = 8,
+                      .latency = 1,
+                      .bytes = 1 << 20,
+                      .sm_warps = warps,
+                      .file_registers = entries,
+                      .thread_registers = registers}};
     rf_replay_run(&r);
     return r.results[0].storage_bits;
 }
@@ -535,7 +595,7 @@ static void what_does_not_fit_is_refused(void **state)
     }
 }
 
-/* ---- random programs --------------------------------------------------------------------------------------------------------- */
+/* ---- random programs --------------------------------------------------------------------------------------------- */
 
 /* Two words in three get a buddy; each word a side or none. */
 static void annotate_at_random(rf_replay *r, hd_module *module)
@@ -547,7 +607,8 @@ static void annotate_at_random(rf_replay *r, hd_module *module)
         if (!f->has_body)
             continue;
         uint32_t count = hd_storage_of(f, &arena).frame, lengths[3] = {0};
-        uint32_t *lists = HD_ARENA_ARRAY(&arena, uint32_t, 3 * (size_t)count + 1), *words = HD_ARENA_ARRAY(&arena, uint32_t, count + 1);
+        uint32_t *lists = HD_ARENA_ARRAY(&arena, uint32_t, 3 * (size_t)count + 1),
+                 *words = HD_ARENA_ARRAY(&arena, uint32_t, count + 1);
         for (uint32_t w = 0; w < count; w++) {
             uint32_t other = (uint32_t)(unit_random(&seed) % (w + 1)), kind = (uint32_t)(unit_random(&seed) % 3);
             words[w] = words[other];
@@ -559,7 +620,8 @@ static void annotate_at_random(rf_replay *r, hd_module *module)
         lengths[0] = count * 2 / 3 & ~1u;
         static const uint16_t kinds[] = {HD_ANNOTATION_CORF_PAIRS, HD_ANNOTATION_CORF_LEFT, HD_ANNOTATION_CORF_RIGHT};
         for (uint32_t k = 0; k < 3; k++)
-            hd_annotate_list(f, (hd_annotation){.kind = kinds[k], .instruction = HD_NONE}, lists + k * count, lengths[k]);
+            hd_annotate_list(f, (hd_annotation){.kind = kinds[k], .instruction = HD_NONE}, lists + k * count,
+                             lengths[k]);
         hd_annotations_sort(f);
     }
     hd_arena_free(&arena);
@@ -579,17 +641,28 @@ static void random_programs_are_proved(void **state)
                                      model_of(seed % 4 < 2 ? "policy=pairs,kept" : "policy=sides,shared")};
         program_make(&p, seed);
         program_print(&p, text, TEXT_BYTES);
-        rf_replay r = {.run = {.text = text, .in = p.inputs, .in_bytes = sizeof p.inputs, .out = out, .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
-                               .block = p.threads, .options.instruction_limit = 10000000, .passes = seed % 2 ? "clean,regalloc" : NULL},
-                       .models = infos, .model_count = 4, .annotate = annotate_at_random, .seed = seed};
+        rf_replay r = {.run = {.text = text,
+                               .in = p.inputs,
+                               .in_bytes = sizeof p.inputs,
+                               .out = out,
+                               .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
+                               .block = p.threads,
+                               .options.instruction_limit = 10000000,
+                               .passes = seed % 2 ? "clean,regalloc" : NULL},
+                       .models = infos,
+                       .model_count = 4,
+                       .annotate = annotate_at_random,
+                       .seed = seed};
         rf_replay_run(&r);
         if (!r.proved)
             fail_msg("seed %llu: model %u is not proved: %s", (unsigned long long)seed, r.failed, r.run.message);
         for (uint32_t m = 0; m < 4; m++) {
             const uint64_t *n = r.results[m].counters;
             assert_null(r.results[m].refusal);
-            assert_int_equal(n[HD_COUNTER_FILE_READS] + n[HD_COUNTER_BYPASSED] - n[HD_COUNTER_LANE_COPIES], r.baseline.counters[HD_COUNTER_FILE_READS]);
-            assert_true(n[HD_COUNTER_ENTRIES_HELD] <= n[HD_COUNTER_REGISTERS_HELD] && n[HD_COUNTER_REGISTERS_HELD] <= n[HD_COUNTER_REGISTERS_DECLARED]);
+            assert_int_equal(n[HD_COUNTER_FILE_READS] + n[HD_COUNTER_BYPASSED] - n[HD_COUNTER_LANE_COPIES],
+                             r.baseline.counters[HD_COUNTER_FILE_READS]);
+            assert_true(n[HD_COUNTER_ENTRIES_HELD] <= n[HD_COUNTER_REGISTERS_HELD] &&
+                        n[HD_COUNTER_REGISTERS_HELD] <= n[HD_COUNTER_REGISTERS_DECLARED]);
             coalesced += n[HD_COUNTER_COALESCED];
             copies += n[HD_COUNTER_LANE_COPIES];
             moves += n[HD_COUNTER_RELOCATIONS];
@@ -603,7 +676,8 @@ static void random_programs_are_proved(void **state)
         rf_replay_run(&again);
         assert_memory_equal(again.results, r.results, sizeof r.results);
         for (uint32_t w = 0; w < 4; w++) /* widths are those of the values, wherever they lie */
-            assert_int_equal(r.results[0].counters[HD_COUNTER_WIDTH_1 + w], r.results[2].counters[HD_COUNTER_WIDTH_1 + w]);
+            assert_int_equal(r.results[0].counters[HD_COUNTER_WIDTH_1 + w],
+                             r.results[2].counters[HD_COUNTER_WIDTH_1 + w]);
     }
     free(text);
     assert_true(coalesced > 10000 && copies > 1000 && moves > 1000);

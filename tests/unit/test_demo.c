@@ -1,13 +1,15 @@
-/* DeMO from end to end, without the interpreter: pass, check and model on the paper's example, on traps, and on random kernels. */
+/* DeMO from end to end, without the interpreter: pass, check and model on the paper's example, on traps, and on random
+ * kernels. */
 #include "tests/unit/unit.h"
 
 #include "hwmodel/rf/count.h"
 #include "passes/check/check.h"
-#include "passes/liveness.h"
-#include "passes/regalloc.h"
+#include "passes/analysis/liveness.h"
+#include "passes/regalloc/regalloc.h"
+#include "passes/analysis/analyses.h"
 #include "tests/unit/rf_walk.h"
 
-/* ---- helpers ---------------------------------------------------------------------------------------------------------- */
+/* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
 typedef struct bench {
     hd_source source;
@@ -117,9 +119,10 @@ static result replay(bench *b, uint32_t fault)
     return r;
 }
 
-static const char header[] = ".version 8.0\n.target sm_80\n.address_size 64\n.const .f32 data[64];\n.global .f32 out[64];\n"
-                             ".shared .f32 tile[64];\n.func g();\n.entry k(.param .u64 n, .param .u32 m)\n{\n.reg .b64 %rd<9>;\n"
-                             ".reg .f32 %f<9>;\n.reg .b32 %r<9>;\n.reg .b16 %h<9>;\n.reg .pred %p<4>;\n";
+static const char header[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n.const .f32 data[64];\n.global .f32 out[64];\n"
+    ".shared .f32 tile[64];\n.func g();\n.entry k(.param .u64 n, .param .u32 m)\n{\n.reg .b64 %rd<9>;\n"
+    ".reg .f32 %f<9>;\n.reg .b32 %r<9>;\n.reg .b16 %h<9>;\n.reg .pred %p<4>;\n";
 
 /* The pairs that the pass makes of a body. */
 static uint32_t pairs_of(const char *body)
@@ -135,7 +138,7 @@ static uint32_t pairs_of(const char *body)
     return pairs;
 }
 
-/* ---- the paper's example ---------------------------------------------------------------------------------------------- */
+/* ---- the paper's example ----------------------------------------------------------------------------------------- */
 
 static const char figure_4[] = "ld.const.f32 %f1, [%rd1];\n"
                                "ld.const.f32 %f2, [%rd1+4];\n"
@@ -191,9 +194,10 @@ static void an_instruction_takes_several(void **state)
     for (uint32_t i = 0; i < 4; i++) {
         bench b;
         char text[2048];
-        int length = snprintf(text, sizeof text, "%s%sret;\n}\n", header,
-                              "ld.global.f32 %f3, [%rd3];\nld.global.f32 %f1, [%rd1];\nmov.f32 %f5, %f6;\nld.shared.f32 %f2, [tile];\n"
-                              "fma.rn.f32 %f4, %f1, %f2, %f3;\nst.global.f32 [out], %f4;\nst.global.f32 [out], %f5;\n");
+        int length = snprintf(
+            text, sizeof text, "%s%sret;\n}\n", header,
+            "ld.global.f32 %f3, [%rd3];\nld.global.f32 %f1, [%rd1];\nmov.f32 %f5, %f6;\nld.shared.f32 %f2, [tile];\n"
+            "fma.rn.f32 %f4, %f1, %f2, %f3;\nst.global.f32 [out], %f4;\nst.global.f32 [out], %f5;\n");
         open_bench(&b, text, (size_t)length);
         assert_int_equal(fuse_some(&b, most[i]), want[i]);
         for (uint32_t s = 0; s < 3; s++)
@@ -207,7 +211,7 @@ static void an_instruction_takes_several(void **state)
     }
 }
 
-/* ---- traps ------------------------------------------------------------------------------------------------------------ */
+/* ---- traps ------------------------------------------------------------------------------------------------------- */
 
 #define USE "add.f32 %f2, %f1, %f3;\nst.global.f32 [out], %f2;\n"
 static const char *const traps[] = {
@@ -242,17 +246,22 @@ static const char *const traps[] = {
     "@%p1 ld.global.f32 %f1, [%rd1];\n" USE,
     "ld.global.f32 %f1, [%rd1];\n@%p1 add.f32 %f2, %f1, %f3;\nst.global.f32 [out], %f2;\n",
     "@%p1 ld.global.f32 %f1, [%rd1];\n@!%p1 add.f32 %f2, %f1, %f3;\nst.global.f32 [out], %f2;\n",
-    "@%p1 ld.global.f32 %f1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 add.f32 %f2, %f1, %f3;\nst.global.f32 [out], %f2;\n",
+    "@%p1 ld.global.f32 %f1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 add.f32 %f2, %f1, %f3;\nst.global.f32 [out], "
+    "%f2;\n",
     /* more than one use, or definition */
     "ld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f1;\nst.global.f32 [out], %f2;\n",
     "ld.global.f32 %f1, [%rd1];\n" USE "st.global.f32 [out+4], %f1;\n",
     "mov.f32 %f1, 0f00000000;\n@%p1 ld.global.f32 %f1, [%rd1];\n" USE,
     "ld.global.f32 %f1, [%rd1];\n@%p1 mov.f32 %f1, 0f00000000;\n" USE,
-    "ld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f3;\n@%p1 mov.f32 %f1, %f3;\nst.global.f32 [out], %f2;\nst.global.f32 [out], %f1;\n",
+    "ld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f3;\n@%p1 mov.f32 %f1, %f3;\nst.global.f32 [out], "
+    "%f2;\nst.global.f32 [out], %f1;\n",
     /* other blocks: a loop's load before it, and what is read behind the branch too */
-    "ld.global.f32 %f1, [%rd1];\nL:\nadd.f32 %f2, %f1, %f2;\nsetp.lt.f32 %p1, %f2, 0f00000000;\n@%p1 bra L;\nst.global.f32 [out], %f2;\n",
-    "L:\nadd.f32 %f2, %f1, %f2;\nld.global.f32 %f1, [%rd1];\nsetp.lt.f32 %p1, %f2, 0f00000000;\n@%p1 bra L;\nst.global.f32 [out], %f2;\n",
-    "L:\nld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f2;\nsetp.lt.f32 %p1, %f2, 0f00000000;\n@%p1 bra L;\nst.global.f32 [out], %f1;\n",
+    "ld.global.f32 %f1, [%rd1];\nL:\nadd.f32 %f2, %f1, %f2;\nsetp.lt.f32 %p1, %f2, 0f00000000;\n@%p1 bra "
+    "L;\nst.global.f32 [out], %f2;\n",
+    "L:\nadd.f32 %f2, %f1, %f2;\nld.global.f32 %f1, [%rd1];\nsetp.lt.f32 %p1, %f2, 0f00000000;\n@%p1 bra "
+    "L;\nst.global.f32 [out], %f2;\n",
+    "L:\nld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f2;\nsetp.lt.f32 %p1, %f2, 0f00000000;\n@%p1 bra "
+    "L;\nst.global.f32 [out], %f1;\n",
     /* loads that must stay what they are */
     "ld.volatile.global.f32 %f1, [%rd1];\n" USE,
     "ld.acquire.gpu.global.f32 %f1, [%rd1];\n" USE,
@@ -285,9 +294,11 @@ static const char *const fine[] = {
     "ld.weak.global.f32 %f1, [%rd1];\nld.weak.global.u32 %r1, [%rd2];\n" USE,
     "bar.sync 0;\nld.global.f32 %f1, [%rd1];\n" USE "bar.sync 0;\n",
     "@%p1 ld.global.f32 %f1, [%rd1];\n@%p1 add.f32 %f2, %f1, %f3;\nst.global.f32 [out], %f2;\n",
-    "L:\nld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f2;\nsetp.lt.f32 %p1, %f2, 0f00000000;\n@%p1 bra L;\nst.global.f32 [out], %f2;\n",
+    "L:\nld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f2;\nsetp.lt.f32 %p1, %f2, 0f00000000;\n@%p1 bra "
+    "L;\nst.global.f32 [out], %f2;\n",
     "ld.global.f32 %f1, [%rd1];\nadd.f32 %f1, %f1, %f3;\nst.global.f32 [out], %f1;\n",
-    "ld.global.u64 %rd1, [%rd1];\nmov.u32 %r1, 1;\nadd.u64 %rd2, %rd1, 8;\nst.global.u64 [out], %rd2;\n", /* into its own address */
+    /* into its own address */
+    "ld.global.u64 %rd1, [%rd1];\nmov.u32 %r1, 1;\nadd.u64 %rd2, %rd1, 8;\nst.global.u64 [out], %rd2;\n",
     "ld.global.u64 %rd2, [%rd1];\nadd.u64 %rd2, %rd2, 8;\nst.global.u64 [out], %rd2;\n",
 };
 
@@ -299,7 +310,7 @@ static void others_are_made_operands(void **state)
             fail_msg("body %u:\n%s", i, fine[i]);
 }
 
-/* ---- check and proof ---------------------------------------------------------------------------------------------------- */
+/* ---- check and proof --------------------------------------------------------------------------------------------- */
 
 /* On each single annotation that is dropped, and each that is added to a load or a source that has none. */
 static void tampering_is_refuted(void **state)
@@ -332,7 +343,8 @@ static void tampering_is_refuted(void **state)
             hd_annotations_sort(b.kernel);
             assert_false(check(&b));
             twins++;
-            uint32_t at = (uint32_t)(hd_annotation_at(b.kernel, HD_ANNOTATION_DEMO, i, 0) - b.kernel->annotations.items);
+            uint32_t at =
+                (uint32_t)(hd_annotation_at(b.kernel, HD_ANNOTATION_DEMO, i, 0) - b.kernel->annotations.items);
             b.kernel->annotations.count--;
             memmove(b.kernel->annotations.items + at, b.kernel->annotations.items + at + 1,
                     (b.kernel->annotations.count - at) * sizeof(hd_annotation));
@@ -347,8 +359,9 @@ static void tampering_is_refuted(void **state)
 static void a_false_pair_is_refuted_and_disproved(void **state)
 {
     (void)state;
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out, in;\n.entry k()\n{\n.reg .b32 %r<4>;\n"
-                               "ld.global.u32 %r1, [in];\nadd.u32 %r2, %r1, 1;\nadd.u32 %r3, %r1, %r2;\nst.global.u32 [out], %r3;\nret;\n}\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out, in;\n.entry k()\n{\n.reg .b32 %r<4>;\n"
+        "ld.global.u32 %r1, [in];\nadd.u32 %r2, %r1, 1;\nadd.u32 %r3, %r1, %r2;\nst.global.u32 [out], %r3;\nret;\n}\n";
     bench b;
     open_bench(&b, text, sizeof text - 1);
     assert_int_equal(fuse(&b), 0);
@@ -361,17 +374,24 @@ static void a_false_pair_is_refuted_and_disproved(void **state)
     close_bench(&b);
 }
 
-/* A load that stands behind a store that may write what it loads may have been moved over it, unless it says that it stood there. */
+/* A load that stands behind a store that may write what it loads may have been moved over it, unless it says that it
+ * stood there. */
 static void a_load_across_a_store_is_refuted(void **state)
 {
     (void)state;
-    static const char *const stores[] = {"st.global.u32 [%rd1], %r1;\n", "st.u32 [%rd2], %r1;\n", "bar.sync 0;\n", "mov.u32 %r3, %clock;\n",
-                                         "atom.global.add.u32 %r3, [%rd2], 1;\n", "st.shared.f32 [tile], %f1;\n", "ld.global.u32 %r3, [out];\n"};
+    static const char *const stores[] = {"st.global.u32 [%rd1], %r1;\n",
+                                         "st.u32 [%rd2], %r1;\n",
+                                         "bar.sync 0;\n",
+                                         "mov.u32 %r3, %clock;\n",
+                                         "atom.global.add.u32 %r3, [%rd2], 1;\n",
+                                         "st.shared.f32 [tile], %f1;\n",
+                                         "ld.global.u32 %r3, [out];\n"};
     for (uint32_t i = 0; i < sizeof stores / sizeof *stores; i++) {
         bench b;
         char text[2048];
-        int length = snprintf(text, sizeof text, "%s%s%sret;\n}\n", header, stores[i],
-                              "ld.global.u32 %r2, [%rd1];\nadd.u32 %r4, %r2, 1;\nst.global.u32 [out], %r4;\nst.global.u32 [out], %r3;\n");
+        int length = snprintf(
+            text, sizeof text, "%s%s%sret;\n}\n", header, stores[i],
+            "ld.global.u32 %r2, [%rd1];\nadd.u32 %r4, %r2, 1;\nst.global.u32 [out], %r4;\nst.global.u32 [out], %r3;\n");
         open_bench(&b, text, (size_t)length);
         hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = 1});
         hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO_OPERAND, .instruction = 2, .slot = 0});
@@ -387,8 +407,8 @@ static void a_load_across_a_store_is_refuted(void **state)
     }
 }
 
-/* A hand-made pair is sound only where arithmetic follows: no move, and nothing that other lanes take part in. An unknown instruction is refuted
- * by two rules, as it writes its sources, too. */
+/* A hand-made pair is sound only where arithmetic follows: no move, and nothing that other lanes take part in. An
+ * unknown instruction is refuted by two rules, as it writes its sources, too. */
 static void a_consumer_that_is_no_arithmetic_is_refuted(void **state)
 {
     (void)state;
@@ -402,7 +422,9 @@ static void a_consumer_that_is_no_arithmetic_is_refuted(void **state)
     for (uint32_t i = 0; i < sizeof consumers / sizeof *consumers; i++) {
         bench b;
         char text[2048];
-        int length = snprintf(text, sizeof text, "%sld.global.u32 %%r1, [%%rd1];\n%sst.global.u32 [out], %%r2;\nret;\n}\n", header, consumers[i]);
+        int length =
+            snprintf(text, sizeof text, "%sld.global.u32 %%r1, [%%rd1];\n%sst.global.u32 [out], %%r2;\nret;\n}\n",
+                     header, consumers[i]);
         open_bench(&b, text, (size_t)length);
         hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = 0});
         hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO_OPERAND, .instruction = 1, .slot = 0});
@@ -417,8 +439,9 @@ static void a_consumer_that_is_no_arithmetic_is_refuted(void **state)
 static void a_value_named_twice_is_refuted(void **state)
 {
     (void)state;
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out, in;\n.entry k()\n{\n.reg .b32 %r<4>;\n"
-                               "ld.global.u32 %r1, [in];\nadd.u32 %r2, %r1, %r1;\nst.global.u32 [out], %r2;\nret;\n}\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out, in;\n.entry k()\n{\n.reg .b32 %r<4>;\n"
+        "ld.global.u32 %r1, [in];\nadd.u32 %r2, %r1, %r1;\nst.global.u32 [out], %r2;\nret;\n}\n";
     bench b;
     open_bench(&b, text, sizeof text - 1);
     hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = 0, .value = 1});
@@ -431,9 +454,10 @@ static void a_value_named_twice_is_refuted(void **state)
 static void accesses_are_counted_and_a_lost_move_is_noticed(void **state)
 {
     (void)state;
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out, in;\n.entry k()\n{\n.reg .b32 %r<4>;\n"
-                               "ld.global.u32 %r1, [in];\nmov.u32 %r2, 1;\nadd.u32 %r3, %r2, %r1;\n"
-                               "ld.global.u32 %r2, [in];\nst.global.u32 [out], %r3;\nst.global.u32 [out], %r2;\nret;\n}\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out, in;\n.entry k()\n{\n.reg .b32 %r<4>;\n"
+        "ld.global.u32 %r1, [in];\nmov.u32 %r2, 1;\nadd.u32 %r3, %r2, %r1;\n"
+        "ld.global.u32 %r2, [in];\nst.global.u32 [out], %r3;\nst.global.u32 [out], %r2;\nret;\n}\n";
     bench b;
     open_bench(&b, text, sizeof text - 1);
     assert_int_equal(fuse(&b), 1);
@@ -498,7 +522,8 @@ static void random_kernels_are_proved(void **state)
         result r = replay(&b, 0);
         if (!r.proved)
             fail_msg("seed %llu: not proved", (unsigned long long)seed);
-        assert_int_equal(r.counters[HD_COUNTER_FILE_READS] + r.counters[HD_COUNTER_MEMORY_OPERANDS], r.counters[HD_COUNTER_OPERANDS]);
+        assert_int_equal(r.counters[HD_COUNTER_FILE_READS] + r.counters[HD_COUNTER_MEMORY_OPERANDS],
+                         r.counters[HD_COUNTER_OPERANDS]);
         delivered += r.counters[HD_COUNTER_MEMORY_OPERANDS];
         close_bench(&b);
     }

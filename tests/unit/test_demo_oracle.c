@@ -1,19 +1,21 @@
 /* DeMO against the best that its rules allow: small random blocks, every subset of the loads that are read once.
  *
- * The rules are stated here on a list of abstract instructions, naively, and know nothing of the pass or the IR. The pass must find as
- * many as the best subset has, with one exception, which it is held to: it leaves a load alone whose register a guarded load writes
- * later before something overwrites it in all lanes, because it follows one load a register. Among these blocks, a third of whose
- * instructions have guards, that costs less than one load in twenty-five.
+ * The rules are stated here on a list of abstract instructions, naively, and know nothing of the pass or the IR. The
+ * pass must find as many as the best subset has, with one exception, which it is held to: it leaves a load alone whose
+ * register a guarded load writes later before something overwrites it in all lanes, because it follows one load a
+ * register. Among these blocks, a third of whose instructions have guards, that costs less than one load in
+ * twenty-five.
  *
- * And the check against the rules: a load that is annotated by hand where it stands is accepted where its consumer is next, and it may have stood
- * before everything else of its block for all that memory and the warp see; or behind as much of that as its annotation says.
+ * And the check against the rules: a load that is annotated by hand where it stands is accepted where its consumer is
+ * next, and it may have stood before everything else of its block for all that memory and the warp see; or behind as
+ * much of that as its annotation says.
  */
 #include "tests/unit/unit.h"
 
 #include "base/writer.h"
 #include "ir/annotations.h"
 #include "passes/check/check.h"
-#include "passes/pass.h"
+#include "passes/analysis/analyses.h"
 #include "tests/unit/rf_walk.h"
 
 enum { REGISTERS_USED = 4, ADDRESSES = 2, PREDICATES = 2, MOST = 9, CASES = 20000 };
@@ -34,7 +36,7 @@ typedef struct block {
     uint32_t count;
 } block;
 
-/* ---- the rules -------------------------------------------------------------------------------------------------------- */
+/* ---- the rules --------------------------------------------------------------------------------------------------- */
 
 static bool writes_register(const abstract *i, uint32_t reg)
 {
@@ -45,8 +47,14 @@ static uint32_t reads_of(const abstract *i, uint32_t reg)
 {
     switch (i->verb) {
     case ADD: return (uint32_t)(i->a == reg) + (uint32_t)(i->b == reg);
-    case TEST: case MOVE: case STORE: return i->a == reg;
-    case LOAD: case STEP: case BARRIER: case CLOCK: case VERBS: break;
+    case TEST:
+    case MOVE:
+    case STORE: return i->a == reg;
+    case LOAD:
+    case STEP:
+    case BARRIER:
+    case CLOCK:
+    case VERBS: break;
     }
     return 0;
 }
@@ -105,7 +113,8 @@ static uint32_t consumer_of(const block *b, uint32_t at)
         if (writes_register(&b->items[i], load->to) && !b->items[i].guard)
             break;
     }
-    if (uses != 1 || (b->items[consumer].verb != ADD && b->items[consumer].verb != TEST) || !same_guard(load, &b->items[consumer]))
+    if (uses != 1 || (b->items[consumer].verb != ADD && b->items[consumer].verb != TEST) ||
+        !same_guard(load, &b->items[consumer]))
         return 0;
     for (uint32_t i = at + 1; i < consumer; i++)
         if (!may_stand_between(load, &b->items[i]))
@@ -132,7 +141,7 @@ static uint32_t best(const block *b, bool with_exception, uint32_t operands)
     return most;
 }
 
-/* ---- blocks ----------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 static uint32_t draw(uint64_t *state, uint32_t below)
 {
@@ -142,7 +151,8 @@ static uint32_t draw(uint64_t *state, uint32_t below)
 
 static block draw_block(uint64_t seed)
 {
-    static const verb verbs[] = {LOAD, LOAD, LOAD, LOAD, LOAD, ADD, ADD, ADD, ADD, TEST, STORE, MOVE, STEP, BARRIER, CLOCK};
+    static const verb verbs[] = {LOAD, LOAD, LOAD,  LOAD, LOAD, ADD,     ADD,  ADD,
+                                 ADD,  TEST, STORE, MOVE, STEP, BARRIER, CLOCK};
     uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
     block b = {.count = 3 + draw(&state, MOST - 2)};
     for (uint32_t i = 0; i < b.count; i++) {
@@ -225,7 +235,8 @@ static void the_pass_finds_as_many_as_the_best_subset(void **state)
         uint32_t want = best(&b, true, 2), want_one = best(&b, true, 1);
         uint32_t found = found_by_pass(&text, seed, NULL), found_one = found_by_pass(&text, seed, "1");
         if (found != want || found_one != want_one)
-            fail_msg("seed %llu: %u of %u:\n%.*s", (unsigned long long)seed, found, want, (int)text.buffer.count, text.buffer.items);
+            fail_msg("seed %llu: %u of %u:\n%.*s", (unsigned long long)seed, found, want, (int)text.buffer.count,
+                     text.buffer.items);
         total += found;
         one_each += found_one;
         most += best(&b, false, 2);
@@ -236,9 +247,12 @@ static void the_pass_finds_as_many_as_the_best_subset(void **state)
     assert_true(total < most && total * 25 >= most * 24 && one_each < total);
 }
 
-/* ---- annotated by hand -------------------------------------------------------------------------------------------------- */
+/* ---- annotated by hand ------------------------------------------------------------------------------------------- */
 
-static uint32_t slot_read(const abstract *consumer, uint32_t reg) { return consumer->verb == ADD && consumer->a != reg; }
+static uint32_t slot_read(const abstract *consumer, uint32_t reg)
+{
+    return consumer->verb == ADD && consumer->a != reg;
+}
 
 /* Does the check accept load `at` as it stands, said to have stood behind `after` of what it may not pass? */
 static bool accepts(const hd_writer *text, const block *b, uint32_t at, uint32_t after)
@@ -283,7 +297,8 @@ static void the_check_refutes_what_may_have_been_moved(void **state)
             bool pair = consumer_of(&b, at) == at + 1;
             for (uint32_t after = 0; after < 4; after++)
                 if (accepts(&text, &b, at, after) != (pair && passed <= after))
-                    fail_msg("seed %llu: load %u, behind %u:\n%.*s", (unsigned long long)seed, at, after, (int)text.buffer.count, text.buffer.items);
+                    fail_msg("seed %llu: load %u, behind %u:\n%.*s", (unsigned long long)seed, at, after,
+                             (int)text.buffer.count, text.buffer.items);
             accepted += pair && !passed;
             moved += pair && passed;
             refuted += !pair;

@@ -201,8 +201,10 @@ static void limit_keeps_the_first(void **state)
 static void report_part(hd_diagnostics *d, int part)
 {
     for (int i = 0; i < 4 + part; i++) {
-        hd_note_add(d, hd_report(d, HD_DIAG_SYNTAX, NULL, (hd_span){0, 0}, "e%d", i), NULL, (hd_span){0, 0}, "p%d", part);
-        hd_note_add(d, hd_report(d, HD_DIAG_UNKNOWN_OPCODE, NULL, (hd_span){0, 0}, "o%d", i), NULL, (hd_span){0, 0}, "p%d", part);
+        hd_note_add(d, hd_report(d, HD_DIAG_SYNTAX, NULL, (hd_span){0, 0}, "e%d", i), NULL, (hd_span){0, 0}, "p%d",
+                    part);
+        hd_note_add(d, hd_report(d, HD_DIAG_UNKNOWN_OPCODE, NULL, (hd_span){0, 0}, "o%d", i), NULL, (hd_span){0, 0},
+                    "p%d", part);
         hd_report(d, HD_DIAG_WIDE_INSTRUCTION, NULL, (hd_span){0, 0}, "n%d", i);
         hd_report(d, HD_DIAG_NOT_ALLOCATED, NULL, (hd_span){0, 0}, "a%d", i);
     }
@@ -215,7 +217,8 @@ static void parts_join_to_what_one_would_say(void **state)
         hd_diagnostics *whole = &f->diagnostics, one;
         hd_diagnostics_free(whole);
         whole->error_limit = limit;
-        assert_true(hd_diagnostics_option(whole, "error=unknown-opcode") && hd_diagnostics_option(whole, "no-wide-instruction"));
+        assert_true(hd_diagnostics_option(whole, "error=unknown-opcode") &&
+                    hd_diagnostics_option(whole, "no-wide-instruction"));
         hd_diagnostics_init_part(&one, whole);
         for (int part = 0; part < 3; part++) {
             hd_diagnostics own;

@@ -5,7 +5,7 @@
 #include <fenv.h>
 #include <math.h>
 
-/* ---- references: integers ------------------------------------------------------------------------------------ */
+/* ---- references: integers ---------------------------------------------------------------------------------------- */
 
 typedef __int128 wide;
 #define A32 ((wide)(int32_t)v.a)
@@ -246,7 +246,7 @@ static void integers(void **state)
         check_row(&integer_rows[i]);
 }
 
-/* ---- references: floating point ------------------------------------------------------------------------------ */
+/* ---- references: floating point ---------------------------------------------------------------------------------- */
 
 static float f(uint64_t bits)
 {
@@ -395,7 +395,7 @@ static void floats(void **state)
         check_row(&float_rows[i]);
 }
 
-/* ---- references: conversions --------------------------------------------------------------------------------- */
+/* ---- references: conversions ------------------------------------------------------------------------------------- */
 
 /* NaN is 0, but 2^63 where the source is f64 or the result has 64 bits */
 #define TO_INT(name, value, round, low, high, nan)             \

@@ -38,7 +38,7 @@ static void expect_fault(const kernel_run *run, const char *part)
         fail_msg("'%s' does not hold '%s'", run->message, part);
 }
 
-/* ---- cp.async ------------------------------------------------------------------------------------------------ */
+/* ---- cp.async ---------------------------------------------------------------------------------------------------- */
 
 /* Shared memory holds 0x77777777 before; after the wait, the copy. Reading early gives what was there. */
 #define OLD_CONTENT "mov.u32 %r9, 0x77777777;\nst.shared.v4.b32 [%r41], {%r9,%r9,%r9,%r9};\n"
@@ -202,7 +202,7 @@ static void checked(void **state)
     }
 }
 
-/* ---- mbarrier ------------------------------------------------------------------------------------------------ */
+/* ---- mbarrier ---------------------------------------------------------------------------------------------------- */
 
 /* One thread does it all, and keeps what the object answers. */
 static void phases(void **state)
@@ -408,7 +408,7 @@ static void store_bulk(void **state)
     assert_int_equal(out[4], 0x77777777);
 }
 
-/* ---- refused ------------------------------------------------------------------------------------------------- */
+/* ---- refused ----------------------------------------------------------------------------------------------------- */
 
 static void refused(void **state)
 {
@@ -477,15 +477,23 @@ static void cluster_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_and_waits),   cmocka_unit_test(groups),
-        cmocka_unit_test(groups_of_lanes),   cmocka_unit_test(partial_sources),
-        cmocka_unit_test(without_a_wait),    cmocka_unit_test(copy_faults),
-        cmocka_unit_test(checked),           cmocka_unit_test(phases),
+        cmocka_unit_test(sizes_and_waits),
+        cmocka_unit_test(groups),
+        cmocka_unit_test(groups_of_lanes),
+        cmocka_unit_test(partial_sources),
+        cmocka_unit_test(without_a_wait),
+        cmocka_unit_test(copy_faults),
+        cmocka_unit_test(checked),
+        cmocka_unit_test(phases),
         cmocka_unit_test(the_most_arrivals),
-        cmocka_unit_test(generic_and_sinks), cmocka_unit_test(ring),
-        cmocka_unit_test(lanes_of_one_warp), cmocka_unit_test(waiting_for_ever),
-        cmocka_unit_test(mbarrier_faults),   cmocka_unit_test(copies_that_arrive),
-        cmocka_unit_test(store_bulk),        cmocka_unit_test(refused),
+        cmocka_unit_test(generic_and_sinks),
+        cmocka_unit_test(ring),
+        cmocka_unit_test(lanes_of_one_warp),
+        cmocka_unit_test(waiting_for_ever),
+        cmocka_unit_test(mbarrier_faults),
+        cmocka_unit_test(copies_that_arrive),
+        cmocka_unit_test(store_bulk),
+        cmocka_unit_test(refused),
         cmocka_unit_test(cluster_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

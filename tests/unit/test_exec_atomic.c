@@ -18,7 +18,7 @@ static uint64_t random_bits(void)
     return random_state;
 }
 
-/* ---- reference ----------------------------------------------------------------------------------------------- */
+/* ---- reference --------------------------------------------------------------------------------------------------- */
 
 /* A format's exponent bits and fraction bits; value = decode(bits) exactly in long double. */
 typedef struct format {
@@ -140,7 +140,7 @@ static wide combine(const char *op, const type *t, wide old, wide b, wide c, boo
     return r;
 }
 
-/* ---- operands ------------------------------------------------------------------------------------------------ */
+/* ---- operands ---------------------------------------------------------------------------------------------------- */
 
 static wide some_value(const type *t)
 {
@@ -215,7 +215,7 @@ static void run_reference(const char *op, const type *t, int count, bool red, bo
     }
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------------- */
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 static const char *register_of(const type *t)
 {
@@ -238,7 +238,7 @@ static void write_body(char *text, size_t size, const char *op, const type *t, i
 {
     static const char *const space_word[] = {".global", ".shared", "", ""};
     bool shared = space == SHARED || space == GENERIC_SHARED, cas = !strcmp(op, "cas");
-    char b[128], c[32], old[128], vector[8] = "", loads[512] = "", stores[512] = "";
+    char b[128], c[32], old[128], vector[16] = "", loads[512] = "", stores[512] = "";
     int first_old = t->bytes == 16 ? 2 : 10, first_b = t->bytes == 16 ? 0 : 20;
     list(b, sizeof b, t, first_b, count);
     list(old, sizeof old, t, first_old, count);
@@ -311,7 +311,7 @@ static void check_all(const char *op, const char *type_name, bool has_red)
     }
 }
 
-/* ---- tests --------------------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
 
 static void integers(void **state)
 {

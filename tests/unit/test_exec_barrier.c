@@ -37,11 +37,12 @@ static void expect_fault(const kernel_run *run, const char *part)
 
 static void expect_limit(const kernel_run *run, const char *part)
 {
-    if (run->status != HD_EXEC_UNSUPPORTED || !strstr(run->message, part) || !strstr(run->notes, "that is not modelled"))
+    if (run->status != HD_EXEC_UNSUPPORTED || !strstr(run->message, part) ||
+        !strstr(run->notes, "a limit of the model"))
         fail_msg("'%s' (%s) does not hold '%s'", run->message, run->notes, part);
 }
 
-/* ---- reductions ---------------------------------------------------------------------------------------------- */
+/* ---- reductions -------------------------------------------------------------------------------------------------- */
 
 /* Threads vote with the predicate "in[t] & bit"; all three answers are compared with a count done here. */
 static void reductions(void **state)
@@ -156,7 +157,7 @@ static void told_apart(void **state)
         }
 }
 
-/* ---- arriving and waiting ------------------------------------------------------------------------------------ */
+/* ---- arriving and waiting ---------------------------------------------------------------------------------------- */
 
 /* Warp 0 consumes what warp 1 produces, five times, over a pair of barriers. */
 static void producer_and_consumer(void **state)
@@ -238,18 +239,20 @@ static void ended_lanes(void **state)
 static void lanes_that_return_are_not_waited_for(void **state)
 {
     (void)state;
-    static const char *const barriers[] = {"bar.sync 0;", "barrier.sync 0;", "bar.warp.sync -1;", "bar.sync 0;\nbar.sync 0;"};
+    static const char *const barriers[] = {"bar.sync 0;", "barrier.sync 0;", "bar.warp.sync -1;",
+                                           "bar.sync 0;\nbar.sync 0;"};
     for (uint32_t k = 0; k < 2 * sizeof barriers / sizeof *barriers; k++) {
         char text[512];
-        snprintf(text, sizeof text, "setp.lt.u32 %%p1, %%r0, 5;\n@%%p1 bra E;\n%s\nst.global.u32 [%%rd3], 7;\n%s", barriers[k / 2],
-                 k % 2 ? "bra F;\nE: bra F;\nF:" : "E:");
+        snprintf(text, sizeof text, "setp.lt.u32 %%p1, %%r0, 5;\n@%%p1 bra E;\n%s\nst.global.u32 [%%rd3], 7;\n%s",
+                 barriers[k / 2], k % 2 ? "bra F;\nE: bra F;\nF:" : "E:");
         kernel_run run = run_body(text, 64);
         expect_done(&run);
         for (uint32_t t = 0; t < 64; t++)
             assert_int_equal(out[t], t < 5 ? 0 : 7);
     }
     /* also those that have something to do before */
-    kernel_run run = run_body("setp.ge.u32 %p1, %r0, 5;\n@%p1 bra B;\nst.global.u32 [%rd3], 7;\nbra F;\nB: bar.sync 0;\nF:", 64);
+    kernel_run run =
+        run_body("setp.ge.u32 %p1, %r0, 5;\n@%p1 bra B;\nst.global.u32 [%rd3], 7;\nbra F;\nB: bar.sync 0;\nF:", 64);
     expect_done(&run);
     assert_int_equal(out[4], 7);
 }
@@ -258,20 +261,24 @@ static void lanes_that_return_are_not_waited_for(void **state)
 static void sides_of_a_return_meet_at_the_barrier(void **state)
 {
     (void)state;
-    static const char *const barriers[] = {"bar.sync 0;", "barrier.sync.aligned 0, 64;", "bar.red.popc.u32 %r5, 0, %p1;"};
+    static const char *const barriers[] = {"bar.sync 0;", "barrier.sync.aligned 0, 64;",
+                                           "bar.red.popc.u32 %r5, 0, %p1;"};
     for (uint32_t k = 0; k < sizeof barriers / sizeof *barriers; k++) {
         char text[512];
-        snprintf(text, sizeof text,
-                 "mov.u32 %%r5, 32;\nand.b32 %%r1, %%r0, 1;\nsetp.eq.u32 %%p1, %%r1, 0;\n@%%p1 bra B;\n" /* odd ones go on */
-                 "setp.gt.u32 %%p2, %%r0, 50;\n@%%p2 bra F;\nadd.u32 %%r1, %%r1, 10;\n"
-                 "B: %s\nadd.u32 %%r1, %%r1, %%r5;\nst.global.u32 [%%rd3], %%r1;\nF:", barriers[k]);
+        snprintf(
+            text, sizeof text,
+            "mov.u32 %%r5, 32;\nand.b32 %%r1, %%r0, 1;\nsetp.eq.u32 %%p1, %%r1, 0;\n@%%p1 bra B;\n" /* odd ones go on */
+            "setp.gt.u32 %%p2, %%r0, 50;\n@%%p2 bra F;\nadd.u32 %%r1, %%r1, 10;\n"
+            "B: %s\nadd.u32 %%r1, %%r1, %%r5;\nst.global.u32 [%%rd3], %%r1;\nF:",
+            barriers[k]);
         kernel_run run = run_body(text, 64);
         expect_done(&run);
         for (uint32_t t = 0; t < 64; t++)
             assert_int_equal(out[t], t % 2 == 0 ? 32 : t > 50 ? 0 : 43);
     }
     /* but two instructions are two barriers, and lanes that are behind it do not come */
-    kernel_run run = run_body("setp.lt.u32 %p1, %r0, 5;\n@%p1 bra B;\nbar.sync 0;\nbra F;\nB: bar.sync 0;\nF: st.global.u32 [%rd3], 7;", 64);
+    kernel_run run = run_body(
+        "setp.lt.u32 %p1, %r0, 5;\n@%p1 bra B;\nbar.sync 0;\nbra F;\nB: bar.sync 0;\nF: st.global.u32 [%rd3], 7;", 64);
     expect_fault(&run, "divergent barrier: only");
     run = run_body("setp.lt.u32 %p1, %r0, 5;\n@%p1 bra F;\nbar.sync 0;\nF: st.global.u32 [%rd3], 7;", 64);
     expect_fault(&run, "divergent barrier: only 27 of 32 lanes reach it");
@@ -314,7 +321,7 @@ static void a_wait_for_the_callers_lanes_is_not_modelled(void **state)
     run_kernel(&run);
     assert_int_equal(run.status, HD_EXEC_UNSUPPORTED);
     assert_string_equal(run.slug, "unsupported");
-    assert_non_null(strstr(run.notes, "that is not modelled"));
+    assert_non_null(strstr(run.notes, "a limit of the model"));
 }
 
 static void clusters(void **state)
@@ -371,13 +378,14 @@ static void fences(void **state)
     assert_int_equal(out[31], 9);
 }
 
-/* ---- faults -------------------------------------------------------------------------------------------------- */
+/* ---- faults ------------------------------------------------------------------------------------------------------ */
 
 /* With independent thread scheduling the lanes that wait at the join would go on. */
 static void what_waits_at_a_join_is_not_modelled(void **state)
 {
     (void)state;
-    kernel_run run = run_body("setp.lt.u32 %p1, %r0, 16;\n@!%p1 bra J;\nbarrier.sync 0;\nadd.u32 %r1, %r1, 1;\nJ: barrier.sync 0;", 32);
+    kernel_run run = run_body(
+        "setp.lt.u32 %p1, %r0, 16;\n@!%p1 bra J;\nbarrier.sync 0;\nadd.u32 %r1, %r1, 1;\nJ: barrier.sync 0;", 32);
     expect_limit(&run, "divergent barrier: it waits for lanes 0xffff0000, which are elsewhere");
 }
 
@@ -418,15 +426,21 @@ static void faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reductions),    cmocka_unit_test(reductions_of_some),
-        cmocka_unit_test(told_once),     cmocka_unit_test(told_apart),
-        cmocka_unit_test(lanes_apart),   cmocka_unit_test(producer_and_consumer),
-        cmocka_unit_test(votes_apart),   cmocka_unit_test(ended_lanes),
+        cmocka_unit_test(reductions),
+        cmocka_unit_test(reductions_of_some),
+        cmocka_unit_test(told_once),
+        cmocka_unit_test(told_apart),
+        cmocka_unit_test(lanes_apart),
+        cmocka_unit_test(producer_and_consumer),
+        cmocka_unit_test(votes_apart),
+        cmocka_unit_test(ended_lanes),
         cmocka_unit_test(lanes_that_return_are_not_waited_for),
         cmocka_unit_test(sides_of_a_return_meet_at_the_barrier),
         cmocka_unit_test(warp_barriers),
-        cmocka_unit_test(a_wait_for_the_callers_lanes_is_not_modelled), cmocka_unit_test(clusters),
-        cmocka_unit_test(fences),        cmocka_unit_test(faults),
+        cmocka_unit_test(a_wait_for_the_callers_lanes_is_not_modelled),
+        cmocka_unit_test(clusters),
+        cmocka_unit_test(fences),
+        cmocka_unit_test(faults),
         cmocka_unit_test(what_waits_at_a_join_is_not_modelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

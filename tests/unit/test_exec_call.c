@@ -50,7 +50,7 @@ static void expect_fault(const kernel_run *run, const char *part)
         fail_msg("'%s' does not hold '%s'", run->message, part);
 }
 
-/* ---- through registers ----------------------------------------------------------------------------------------- */
+/* ---- through registers ------------------------------------------------------------------------------------------- */
 
 #define BINARY(name, instruction)                                                                                 \
     ".func (.param .b32 r) " name "(.param .b32 a, .param .b32 b)\n{\n.reg .b32 %r<4>;\nld.param.u32 %r1, [a];\n" \
@@ -114,7 +114,7 @@ static void exits_between_targets(void **state)
         assert_int_equal(out[i], i & 1 ? 2 : i < 10 ? 0 : 0xfffffeaa);
 }
 
-/* ---- parameters ------------------------------------------------------------------------------------------------- */
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
 
 #define IN_REGISTERS                                                                                      \
     HEAD ".func (.reg .b32 r, .reg .pred q) f(.reg .b32 a, .reg .b64 b, .reg .pred c)\n{\n.reg .b32 t;\n" \
@@ -143,11 +143,14 @@ static void parameters_of_both_kinds(void **state)
 {
     (void)state;
     kernel_run run = run_text(
-        HEAD ".func (.reg .v2 .b32 r) f(.reg .v2 .b32 a, .param .b32 b, .reg .b32 c, .param .b32 d)\n{\n.reg .b32 x, y;\nld.param.b32 x, [b];\n"
-             "ld.param.b32 y, [d];\nmad.lo.u32 r.x, a.y, 100, x;\nmad.lo.u32 r.y, a.x, 100, y;\nadd.u32 r.x, r.x, c;\nret;\n}\n" ENTRY
-             ".reg .v2 .b32 v, w;\n.param .b32 p;\nmov.u32 v.x, %r0;\nadd.u32 v.y, %r0, 1;\nst.param.b32 [p], 7;\n"
-             "call (w), f, (v, p, 10000, %r0);\nadd.u32 %r2, w.x, 1000000;\nshl.b32 %r3, w.y, 16;\nxor.b32 %r2, %r2, %r3;\n"
-             "st.global.u32 [%rd2], %r2;\nret;\n}\n");
+        HEAD
+        ".func (.reg .v2 .b32 r) f(.reg .v2 .b32 a, .param .b32 b, .reg .b32 c, .param .b32 d)\n{\n.reg .b32 x, "
+        "y;\nld.param.b32 x, [b];\n"
+        "ld.param.b32 y, [d];\nmad.lo.u32 r.x, a.y, 100, x;\nmad.lo.u32 r.y, a.x, 100, y;\nadd.u32 r.x, r.x, "
+        "c;\nret;\n}\n" ENTRY
+        ".reg .v2 .b32 v, w;\n.param .b32 p;\nmov.u32 v.x, %r0;\nadd.u32 v.y, %r0, 1;\nst.param.b32 [p], 7;\n"
+        "call (w), f, (v, p, 10000, %r0);\nadd.u32 %r2, w.x, 1000000;\nshl.b32 %r3, w.y, 16;\nxor.b32 %r2, %r2, %r3;\n"
+        "st.global.u32 [%rd2], %r2;\nret;\n}\n");
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], (((i + 1) * 100 + 7 + 10000) + 1000000) ^ ((i * 100 + i) << 16));
@@ -206,6 +209,12 @@ static void stack_by_lane(void **state)
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], (i & 7) * ((i & 7) + 1) / 2);
+    run = run_text(HEAD ENTRY "alloca.u64 %rd3, 8;\nalloca.u64 %rd4, 8;\nst.local.u32 [%rd3], %r0;\n"
+                              "st.local.u32 [%rd4], 99;\nld.local.u32 %r1, [%rd3];\nst.global.u32 [%rd2], %r1;\n"
+                              "ret;\n}\n");
+    expect_done(&run);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], i);
     run = run_text(HEAD ENTRY "L: alloca.u64 %rd3, 4096;\nbra L;\n}\n");
     expect_fault(&run, "stack overflow: alloca of 4096 bytes");
     run = run_text(HEAD ENTRY "alloca.u64 %rd3, 16;\nst.local.u32 [%rd3+16], %r0;\nret;\n}\n");
@@ -344,23 +353,35 @@ static void order_of_blocks(void **state)
     assert_int_equal(block, 100);
 }
 
+static kernel_run run_assertion(const char *message, const char *file, const char *function)
+{
+    memset(in, 0, sizeof in);
+    strcpy((char *)in, message);
+    strcpy((char *)in + 512, file);
+    strcpy((char *)in + 1024, function);
+    return run_text(
+        HEAD
+        ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);\n" ENTRY
+        "add.u64 %rd3, %rd0, 512;\nadd.u64 %rd4, %rd0, 1024;\nsetp.ge.u32 %p1, %r0, 30;\n"
+        "@%p1 call __assertfail, (%rd0, %rd3, 17, %rd4, 1);\nst.global.u32 [%rd2], 1;\nret;\n}\n");
+}
+
 static void assertions(void **state)
 {
     (void)state;
-    memset(in, 0, sizeof in);
-    strcpy((char *)in, "i < n");
-    strcpy((char *)in + 64, "some file.cu");
-    strcpy((char *)in + 128, "void kernel()");
-    kernel_run run = run_text(
-        HEAD
-        ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);\n" ENTRY
-        "add.u64 %rd3, %rd0, 64;\nadd.u64 %rd4, %rd0, 128;\nsetp.ge.u32 %p1, %r0, 30;\n"
-        "@%p1 call __assertfail, (%rd0, %rd3, 17, %rd4, 1);\nst.global.u32 [%rd2], 1;\nret;\n}\n");
+    kernel_run run = run_assertion("i < n", "some file.cu", "void kernel()");
     expect_fault(&run, "assertion 'i < n' failed; kernel k, block (0,0,0), thread (30,0,0)");
     assert_string_equal(printed,
                         "some file.cu:17: void kernel(): block: [0,0,0], thread: [30,0,0] Assertion `i < n` failed.\n"
                         "some file.cu:17: void kernel(): block: [0,0,0], thread: [31,0,0] Assertion `i < n` failed.\n");
     assert_int_equal(out[0], 0);
+    char name[400], expected[1024];
+    snprintf(name, sizeof name, "%0399d", 7);
+    snprintf(expected, sizeof expected, "file.cu:17: %s: block: [0,0,0], thread: [31,0,0] Assertion `true` failed.\n",
+             name);
+    run = run_assertion("true", "file.cu", name);
+    assert_non_null(strstr(printed, expected));
+    expect_fault(&run, "assertion 'true' failed; kernel k, block (0,0,0), thread (30,0,0)");
 }
 
 /* ---- malloc and free ----------------------------------------------------------------------------------------------
@@ -438,20 +459,15 @@ static void delete_model(hd_rf_model *model) { free(model); }
 
 /* Knows nothing of the parameter that the callee (function 0) reads first: that is proved only as long as it counts as
  * never written. */
-static void read_forgetfully(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+static void read_forgetfully(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
     (void)model;
     hd_claim claim = {step->serial - 1, step->function || step->instruction ? 0xffffffff : 0};
-    answer->pieces[answer->count++] =
-        (hd_rf_piece){step->effective, HD_RF_FILE, hd_rf_owner(step, step->sources[source]), claim};
+    for (uint32_t s = 0; s < step->source_count && step->effective; s++)
+        hd_rf_read(sink, step, s, HD_STRUCTURE_FILE, step->effective, hd_rf_owner(step, step->sources[s]), claim);
 }
-static void write_nothing(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
-{
-    (void)model, (void)step, (void)destination;
-}
-static const hd_rf_ops forgetful_ops = {
-    .create = new_model, .destroy = delete_model, .operand_read = read_forgetfully, .write_back = write_nothing};
-static const hd_rf_model_info forgetful = {"forgetful", "", &forgetful_ops, "", "", ""};
+static const hd_rf_ops forgetful_ops = {.create = new_model, .destroy = delete_model, .execute = read_forgetfully};
+static const hd_rf_model_info forgetful = {"forgetful", "", &forgetful_ops, "", "", "", NULL};
 
 /* Runs a text with a model beside it; the number of reads that were not proved stops it. */
 static hd_exec_status run_with(const hd_rf_model_info *info, const char *text, char *slug, size_t size)

@@ -140,10 +140,33 @@ static void through_calls(void **state)
     }
 }
 
-/* ---- matrices ------------------------------------------------------------------------------------------------- */
+/* What the device runtime returns is defined, in a register and in a parameter. */
+static void through_the_device_runtime(void **state)
+{
+    (void)state;
+    static const char head[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+        ".extern .func free(.param .b64 p);\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
+        ".reg .b64 %rd<4>;\n.reg .b32 %r<4>;\nld.param.u64 %rd1, [out];\n";
+    static const char *const bodies[] = {"call (%rd2), malloc, (16);\n",
+                                         "{\n.param .b64 n;\n.param .b64 p;\nst.param.b64 [n], 16;\ncall (p), malloc, "
+                                         "(n);\nld.param.b64 %rd2, [p];\n}\n"};
+    for (uint32_t i = 0; i < 2; i++) {
+        char whole[1024];
+        snprintf(whole, sizeof whole,
+                 "%s%sst.u32 [%%rd2], 5;\nst.global.u64 [%%rd1], %%rd2;\ncall free, (%%rd2);\nret;\n}\n", head,
+                 bodies[i]);
+        kernel_run run = {.text = whole, .out = out, .out_bytes = 64, .options.check_uninitialized = true};
+        run_kernel(&run);
+        if (run.status != HD_EXEC_DONE)
+            fail_msg("%s: %s", whole, run.message);
+    }
+}
+
+/* ---- matrices ---------------------------------------------------------------------------------------------------- */
 
 #define DATA "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nmov.u32 %r5, 0;\nmov.f32 %f4, 0f00000000;\n"
-#define MMA(a0, a1, b, c0) \
+#define MMA(a0, a1, b, c0)                                                                                   \
     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {" a0 ", " a1 "}, {" b "}, {" c0 \
     ", %f4, %f4, %f4};\n"
 #define USED "is used as a value in global memory"
@@ -160,11 +183,12 @@ static void products_of_undefined_matrices(void **state)
     expect_none(DATA MMA("%r1", "%r2", "%r5", "%f9") "st.global.f32 [%rd3], %f1;");
     /* columns 0 to 3 of B are those of lanes 0 to 15; lane l has columns 2 (l % 4) and the next of the result */
 #define HALF DATA "setp.lt.u32 %p1, %r0, 16;\n@%p1 mov.u32 %r9, 0;\nand.b32 %r3, %r0, 2;\nsetp.eq.u32 %p2, %r3, 0;\n"
-    expect_none(HALF MMA("%r1", "%r2", "%r9", "%f4") "@%p2 st.global.f32 [%rd3], %f0;\n@%p2 st.global.f32 [%rd3], %f3;");
+    expect_none(
+        HALF MMA("%r1", "%r2", "%r9", "%f4") "@%p2 st.global.f32 [%rd3], %f0;\n@%p2 st.global.f32 [%rd3], %f3;");
     expect_use(HALF MMA("%r1", "%r2", "%r9", "%f4") "@!%p2 st.global.f32 [%rd3], %f0;", 9, USED);
     /* shared registers of A and B: all of the result */
     expect_use(DATA MMA("%r9", "%r1", "%r1", "%f4") "st.global.f32 [%rd3], %f2;", 5, USED);
-#define BITS(op) \
+#define BITS(op)                                                                                          \
     "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32." op ".popc {%r4, %r5}, {%r1}, {%r2}, {%r3, %r3};\n" \
     "st.global.u32 [%rd3], %r5;"
     expect_none("mov.u32 %r1, 1;\nmov.u32 %r2, -1;\nmov.u32 %r3, 0;\n" BITS("xor"));
@@ -176,9 +200,9 @@ static void matrices_in_memory(void **state)
 {
     (void)state;
     /* rows 0 to 6 of a matrix of 8 are written, by 28 lanes; row 7 is what lanes 28 to 31 get */
-#define ROWS                                                                                                     \
-    ".shared .align 16 .b8 s[128];\nmov.u32 %r1, s;\nshl.b32 %r2, %r0, 2;\nadd.u32 %r2, %r1, %r2;\n"            \
-    "setp.lt.u32 %p1, %r0, 28;\n@%p1 st.shared.u32 [%r2], 0;\nand.b32 %r3, %r0, 7;\nshl.b32 %r3, %r3, 4;\n"     \
+#define ROWS                                                                                                \
+    ".shared .align 16 .b8 s[128];\nmov.u32 %r1, s;\nshl.b32 %r2, %r0, 2;\nadd.u32 %r2, %r1, %r2;\n"        \
+    "setp.lt.u32 %p1, %r0, 28;\n@%p1 st.shared.u32 [%r2], 0;\nand.b32 %r3, %r0, 7;\nshl.b32 %r3, %r3, 4;\n" \
     "add.u32 %r1, %r1, %r3;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [%r1];\n"
     expect_none(ROWS "@%p1 st.global.u32 [%rd3], %r4;");
     expect_use(ROWS "st.global.u32 [%rd3], %r4;", 10, "%r4 was never written and " USED);
@@ -186,26 +210,30 @@ static void matrices_in_memory(void **state)
     /* the seventh column of the transposed one is undefined: of pairs of columns the last one's half, no whole word */
     expect_none(ROWS "movmatrix.sync.aligned.m8n8.trans.b16 %r5, %r4;\nst.global.u32 [%rd3], %r5;");
     expect_use(ROWS "movmatrix.sync.aligned.m8n8.trans.b16 %r5, %r4;\nshr.u32 %r5, %r5, 16;\n"
-                    "add.u32 %r5, %r5, %r5;\nst.global.u32 [%rd3], %r5;", 13, "%r5 was never written and " USED);
+                    "add.u32 %r5, %r5, %r5;\nst.global.u32 [%rd3], %r5;",
+               13, "%r5 was never written and " USED);
     /* what is undefined stays so in shared memory */
 #define TILE ".shared .align 32 .b8 s[1024];\nmov.u32 %r1, s;\nshl.b32 %r2, %r0, 2;\nadd.u32 %r2, %r1, %r2;\n"
 #define STORE "wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%r1], {%f0, %f0, %f0, %f0, %f0, %f0, %f0, %f0};\n"
     expect_none(TILE "mov.f32 %f0, 0f00000000;\n" STORE "ld.shared.u32 %r4, [%r2];\nst.global.u32 [%rd3], %r4;");
-    expect_use(TILE STORE "ld.shared.u32 %r4, [%r2];\nst.global.u32 [%rd3], %r4;", 6, "%r4 was never written and " USED);
-    expect_use("wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%rd1], {%f0, %f0, %f0, %f0, %f0, %f0, %f0, %f0};", 0,
-               "%f0 was never written and " USED);
+    expect_use(TILE STORE "ld.shared.u32 %r4, [%r2];\nst.global.u32 [%rd3], %r4;", 6,
+               "%r4 was never written and " USED);
+    expect_use("wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%rd1], {%f0, %f0, %f0, %f0, %f0, %f0, %f0, %f0};",
+               0, "%f0 was never written and " USED);
     /* loaded, multiplied, stored */
     expect_none("wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, [%rd1];\n"
                 "st.global.f32 [%rd3], %f7;");
-    expect_use(TILE "wmma.load.c.sync.aligned.row.m16n16k16.shared.f32 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, [%r1];\n"
-                    "st.global.f32 [%rd3], %f7;", 5, "%f7 was never written and " USED);
+    expect_use(TILE
+               "wmma.load.c.sync.aligned.row.m16n16k16.shared.f32 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, [%r1];\n"
+               "st.global.f32 [%rd3], %f7;",
+               5, "%f7 was never written and " USED);
 }
 
 /* ---- races ---------------------------------------------------------------------------------------------------------
  */
 
 #define SHARED ".shared .align 4 .b32 s[1024];\nmov.u32 %r9, s;\nmad.lo.u32 %r1, %r0, 4, %r9;\n"
-#define NEIGHBOUR                                                                                       \
+#define NEIGHBOUR \
     "add.u32 %r2, %r0, 32;\nand.b32 %r2, %r2, 63;\nmad.lo.u32 %r2, %r2, 4, %r9;\n" /* in the other warp \
                                                                                     */
 #define FIRST "setp.lt.u32 %p1, %r0, 32;\n@%p1 " /* the first warp does what follows */
@@ -299,7 +327,7 @@ static void races_with_copies(void **state)
 {
     (void)state;
 #define COPY(to) "cp.async.ca.shared.global [" to "], [%rd0], 4;\n"
-enum { COPY_AT = 6 }; /* line of the first copy */
+    enum { COPY_AT = 6 }; /* line of the first copy */
 #define WAIT "cp.async.wait_all;\n"
     /* its own thread needs the wait, the others a barrier behind it, too */
     expect_order(SHARED NEIGHBOUR COPY("%r1") WAIT "ld.shared.u32 %r3, [%r1];\nbar.sync 0;\nld.shared.u32 %r3, [%r2];");
@@ -377,6 +405,7 @@ int main(void)
         cmocka_unit_test(lanes_are_told_apart),
         cmocka_unit_test(correct_programs_are_not_reported),
         cmocka_unit_test(through_calls),
+        cmocka_unit_test(through_the_device_runtime),
         cmocka_unit_test(races_between_warps),
         cmocka_unit_test(named_barriers_order),
         cmocka_unit_test(races_with_copies),

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* ---- running ------------------------------------------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------------------------------------------------- */
 
 enum { MOST = 65536, SLOTS = 5 };
 typedef struct inputs {
@@ -104,7 +104,7 @@ static void check(int to, int from, const char *modifiers, const how *h, uint32_
     check_registers(&formats[to], &formats[from], modifiers, h, count, formats[to].reg, formats[from].reg);
 }
 
-/* ---- sources ------------------------------------------------------------------------------------------------- */
+/* ---- sources ----------------------------------------------------------------------------------------------------- */
 
 /* Every pattern of the low 16 bits in the first slot; of 8 bits in 256 inputs. */
 static uint32_t all_8(void)
@@ -190,7 +190,7 @@ static uint32_t sources_of(int to, int from, uint32_t count)
     return bits <= 8 ? all_8() : bits <= 16 ? all_16() : hard(to, from, count);
 }
 
-/* ---- tests --------------------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
 
 static const char *const plain_roundings[] = {".rn", ".rz", ".rm", ".rp"};
 static const char *const whole_roundings[] = {".rni", ".rzi", ".rmi", ".rpi"};

@@ -53,7 +53,8 @@ static void waiting_for_nobody_is_found(void **state)
 {
     (void)state;
     kernel_run run = meet(5, 1, "", (kernel_run){.cooperative = true});
-    assert_int_equal(run.status, HD_EXEC_UNSUPPORTED); /* other lanes of the warp that waits would go on with independent thread scheduling */
+    /* other lanes of the warp that waits would go on with independent thread scheduling */
+    assert_int_equal(run.status, HD_EXEC_UNSUPPORTED);
     assert_non_null(strstr(run.message, "livelock"));
     assert_true(run.statistics.warp_instructions < 10000000);
 }

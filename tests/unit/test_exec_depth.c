@@ -9,7 +9,7 @@
 
 static const char to_words[] = "\nmov.b32 %r10, %f5;\nmov.b32 %r11, %f6;\nmov.b32 %r12, %f7;\nmov.b32 %r13, %f8;";
 
-/* ---- cubes --------------------------------------------------------------------------------------------------- */
+/* ---- cubes ------------------------------------------------------------------------------------------------------- */
 
 typedef struct vector {
     double at[3];
@@ -112,7 +112,8 @@ static void cubes_are_filtered_with_and_without_seams(void **state)
         one.linear = many.linear = true;
         one.seamless = many.seamless = k & 1;
         check_cube(&one, "tex.cube.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2, %f3, %f3}];", 0);
-        check_cube(&many, "mov.u32 %r5, 2;\ntex.acube.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%r5, %f1, %f2, %f3}];", 2);
+        check_cube(&many, "mov.u32 %r5, 2;\ntex.acube.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%r5, %f1, %f2, %f3}];",
+                   2);
     }
 }
 
@@ -161,27 +162,20 @@ static void directions_without_end(void **state)
     }
 }
 
-/* ---- depths -------------------------------------------------------------------------------------------------- */
+/* ---- depths ------------------------------------------------------------------------------------------------------ */
 
 static float *depths; /* one channel: the texels' memory */
 
 static int passes(int operation, double reference, double depth)
 {
     switch (operation) {
-    case HD_TEXTURE_LESS:
-        return reference < depth;
-    case HD_TEXTURE_LESS_EQUAL:
-        return !(reference > depth);
-    case HD_TEXTURE_EQUAL:
-        return reference - depth == 0;
-    case HD_TEXTURE_NOT_EQUAL:
-        return reference - depth != 0;
-    case HD_TEXTURE_GREATER_EQUAL:
-        return !(reference < depth);
-    case HD_TEXTURE_GREATER:
-        return reference > depth;
-    default:
-        return operation == HD_TEXTURE_ALWAYS;
+    case HD_TEXTURE_LESS: return reference < depth;
+    case HD_TEXTURE_LESS_EQUAL: return !(reference > depth);
+    case HD_TEXTURE_EQUAL: return reference - depth == 0;
+    case HD_TEXTURE_NOT_EQUAL: return reference - depth != 0;
+    case HD_TEXTURE_GREATER_EQUAL: return !(reference < depth);
+    case HD_TEXTURE_GREATER: return reference > depth;
+    default: return operation == HD_TEXTURE_ALWAYS;
     }
 }
 
@@ -227,10 +221,11 @@ static void depths_are_compared_before_they_are_filtered(void **state)
         both[0].linear = both[1].linear = k & 1;
         both[sampler].compare = (uint8_t)operation;
         run_good(both, 2,
-                 sampler ? "tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, %rd5, {%f1, %f2}], %f3;\nmov.b32 %r10, %f5;\n"
-                           "mov.b32 %r11, %f6;\nmov.b32 %r13, %f8;"
-                         : "tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2}], %f3;\nmov.b32 %r10, %f5;\n"
-                           "mov.b32 %r11, %f6;\nmov.b32 %r13, %f8;");
+                 sampler
+                     ? "tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, %rd5, {%f1, %f2}], %f3;\nmov.b32 %r10, %f5;\n"
+                       "mov.b32 %r11, %f6;\nmov.b32 %r13, %f8;"
+                     : "tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2}], %f3;\nmov.b32 %r10, %f5;\n"
+                       "mov.b32 %r11, %f6;\nmov.b32 %r13, %f8;");
         for (uint32_t i = 0; i < THREADS; i++) {
             float wanted = compared(&both[0], operation, coordinates[i], coordinates[i][2]), one = 1;
             assert_memory_equal(&results[i][0], &wanted, 4);
@@ -253,14 +248,15 @@ static void where_a_depth_may_stand(void **state)
         {HD_TEXTURE_1D, "tex.1d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1}], 0.5;", 2},
         {HD_TEXTURE_1D, "mov.u32 %r5, 3;\ntex.1d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1}], {%r5}, %f3;", 5},
         {HD_TEXTURE_1D, "mov.u32 %r5, 3;\ntex.1d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1}], %r5, %f3;", 5},
-        {HD_TEXTURE_2D,
-         "mov.u32 %r5, 1;\ntex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2}], {%r5, %r5}, %f3;", 11},
+        {HD_TEXTURE_2D, "mov.u32 %r5, 1;\ntex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2}], {%r5, %r5}, %f3;",
+         11},
         {HD_TEXTURE_2D, "tex.level.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2}], %f1, %f3;", 2},
-        {HD_TEXTURE_A2D,
-         "mov.u32 %r5, 1;\ntex.a2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%r5, %f1, %f2, %f2}], %f3;", 66},
+        {HD_TEXTURE_A2D, "mov.u32 %r5, 1;\ntex.a2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%r5, %f1, %f2, %f2}], %f3;",
+         66},
         {HD_TEXTURE_CUBE,
          "mov.f32 %f4, 0f3F800000;\nmov.f32 %f9, 0fBF7FFFFF;\n"
-         "tex.cube.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f9, %f4, %f9, %f9}], %f3;", 64 * 2},
+         "tex.cube.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f9, %f4, %f9, %f9}], %f3;",
+         64 * 2},
         {HD_TEXTURE_2D, "tld4.r.2d.v4.f32.f32 {%f8, %f7, %f6, %f5}, [%rd4, {%f1, %f2}], %f3;", 1},
     };
     for (uint32_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
@@ -292,7 +288,8 @@ static void depths_of_16_bits_and_borders(void **state)
     t.address[0] = t.address[1] = HD_TEXTURE_BORDER;
     t.compare = HD_TEXTURE_LESS;
     for (uint32_t i = 0; i < THREADS; i++)
-        coordinates[i][0] = (float)(i % 3), coordinates[i][1] = (float)(i / 3 % 2), coordinates[i][2] = i < 256 ? 0.5f : -1;
+        coordinates[i][0] = (float)(i % 3), coordinates[i][1] = (float)(i / 3 % 2),
+        coordinates[i][2] = i < 256 ? 0.5f : -1;
     run_good(&t, 1, "tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd4, {%f1, %f2}], %f3;\nmov.b32 %r10, %f5;");
     for (uint32_t i = 0; i < THREADS; i++) {
         static const int half[6] = {1, 0, 0, 1, 0, 0};
@@ -302,7 +299,7 @@ static void depths_of_16_bits_and_borders(void **state)
     }
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------------- */
+/* ---- samples ----------------------------------------------------------------------------------------------------- */
 
 static void samples_are_fetched_by_number(void **state)
 {
@@ -315,8 +312,9 @@ static void samples_are_fetched_by_number(void **state)
         int32_t at[4] = {(int32_t)(i % 8), (int32_t)(i / 8 % 6) - 1, (int32_t)(i / 48 % 4) - 1, 0};
         memcpy(coordinates[i], at, 16);
     }
-    run_good(&t, 1, "tex.2dms.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd4, {%r1, %r2, %r3, %r4}];\nmov.b32 %r10, %f6;\n"
-                    "txq.num_samples.b32 %r11, [%rd4];");
+    run_good(&t, 1,
+             "tex.2dms.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd4, {%r1, %r2, %r3, %r4}];\nmov.b32 %r10, %f6;\n"
+             "txq.num_samples.b32 %r11, [%rd4];");
     for (uint32_t i = 0; i < THREADS; i++) {
         int sample = (int)(i % 8), x = (int)(i / 8 % 6) - 1, y = (int)(i / 48 % 4) - 1;
         float wanted = x < 0 || x > 3 || y < 0 || y > 1 ? 0 : texels[y * 32 + x * 8 + sample][1];
@@ -335,7 +333,7 @@ static void samples_are_fetched_by_number(void **state)
     }
 }
 
-/* ---- mistakes ------------------------------------------------------------------------------------------------ */
+/* ---- mistakes ---------------------------------------------------------------------------------------------------- */
 
 static void mistakes_are_faults(void **state)
 {

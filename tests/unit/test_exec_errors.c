@@ -38,7 +38,7 @@ static void accesses(void **state)
     (void)state;
     kernel_run run = run_body("st.global.u32 [%rd1+4096], %r0;", 32);
     expect_fault(&run, FIRST_LINE, "out-of-bounds access of 4 bytes at global address 0x",
-                 "0: 0 bytes behind the end of 'out' (4096 bytes at 0x");
+                 "0: 0 bytes after the end of 'out' (4096 bytes at 0x");
     assert_non_null(strstr(run.message, "; kernel k, block (0,0,0), thread (0,0,0)"));
     run = run_body("add.u64 %rd5, %rd3, 1;\nst.global.u8 [%rd5], 1;\nld.global.u16 %h1, [%rd5];", 32);
     expect_fault(&run, FIRST_LINE + 2, "misaligned access of 2 bytes at global address", "byte 1 of 'out'");
@@ -53,18 +53,20 @@ static void accesses(void **state)
                    "[%r1];",
                    32);
     expect_fault(&run, FIRST_LINE + 3, "out-of-bounds access of 4 bytes at shared address 0x10",
-                 "has 16 bytes; this is byte 16, 0 bytes behind the end of 's' (16 bytes)");
+                 "has 16 bytes; this is byte 16, 0 bytes after the end of 's' (16 bytes)");
     assert_non_null(strstr(run.message, "thread (4,0,0)"));
     run = run_body(".local .align 4 .b32 l[4];\nmov.u64 %rd5, l;\nld.local.u32 %r2, [%rd5+16];", 32);
     expect_fault(&run, FIRST_LINE + 2, "out-of-bounds access of 4 bytes at local address",
-                 "has 16 bytes; this is byte 16, 0 bytes behind the end of 'l' (16 bytes)");
-    run = run_body(".local .align 4 .b32 l[4];\nmov.u64 %rd5, 0x8000000000000000;\nst.local.u32 [%rd5], 1;\nmov.u64 %rd5, l;\n"
-                   "ld.local.u32 %r2, [%rd5];",
-                   32);
-    expect_fault(&run, FIRST_LINE + 2, "out-of-bounds access of 4 bytes at local address 0x8000000000000000",
-                 "has 16 bytes; this is byte 9223372036854775808, 9223372036854775792 bytes behind the end of 'l' (16 bytes)");
+                 "has 16 bytes; this is byte 16, 0 bytes after the end of 'l' (16 bytes)");
+    run = run_body(
+        ".local .align 4 .b32 l[4];\nmov.u64 %rd5, 0x8000000000000000;\nst.local.u32 [%rd5], 1;\nmov.u64 %rd5, l;\n"
+        "ld.local.u32 %r2, [%rd5];",
+        32);
+    expect_fault(
+        &run, FIRST_LINE + 2, "out-of-bounds access of 4 bytes at local address 0x8000000000000000",
+        "has 16 bytes; this is byte 9223372036854775808, 9223372036854775792 bytes after the end of 'l' (16 bytes)");
     run = run_body("mov.u64 %rd5, 0;\nld.u32 %r1, [%rd5];", 32);
-    expect_fault(&run, FIRST_LINE + 1, "generic address 0x0", "0: a null pointer, or 0 bytes behind one\n");
+    expect_fault(&run, FIRST_LINE + 1, "generic address 0x0", "0: a null pointer, or 0 bytes after one\n");
     run = run_body("atom.global.add.u32 %r1, [%rd1+4096], 1;", 32);
     expect_fault(&run, FIRST_LINE, "out-of-bounds access of 4 bytes", "'out'");
 }
@@ -85,7 +87,7 @@ static void blocks_of_the_heap(void **state)
     assert_non_null(strstr(run.notes, "10: freed here by block (0,0,0), thread (0,0,0)"));
     snprintf(text, sizeof text, "%scall (%%rd4), malloc, (20);\nst.u32 [%%rd4+24], 1;\nret;\n}\n", head);
     run_kernel(&run);
-    expect_fault(&run, 10, "out-of-bounds access", "4 bytes behind the end of a block of malloc of 20 bytes");
+    expect_fault(&run, 10, "out-of-bounds access", "4 bytes after the end of a block of malloc of 20 bytes");
     assert_null(strstr(run.notes, "freed"));
 }
 
@@ -179,7 +181,8 @@ static void spinning_lanes(void **state)
                     64, HD_EXEC_FAULT, "lanes 0xffffffff of warp 0 go in circles here");
     /* others of its warp wait, but nothing that they do could end it */
     expect_livelock("setp.lt.u32 %p1, %r0, 3;\n@!%p1 bra E;\nL: setp.ne.u32 %p2, %r0, 77;\n@%p2 bra L;\n"
-                    "E: st.global.u32 [%rd3], %r1;", 32, HD_EXEC_FAULT, "lanes 0x00000007 of warp 0 go in circles here");
+                    "E: st.global.u32 [%rd3], %r1;",
+                    32, HD_EXEC_FAULT, "lanes 0x00000007 of warp 0 go in circles here");
 }
 
 /* A counter in a function that is called; and loops that end, though they count and write nothing for long. */

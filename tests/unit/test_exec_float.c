@@ -69,7 +69,7 @@ ROUNDED(fused_rz, FE_TOWARDZERO, fmaf(a, b, c))
 ROUNDED(fused_rm, FE_DOWNWARD, fmaf(a, b, c))
 ROUNDED(fused_rp, FE_UPWARD, fmaf(a, b, c))
 
-/* ---- f32x2: low parts A, B, C; high parts B, C, A ---------------------------------------------------------- */
+/* ---- f32x2: low parts A, B, C; high parts B, C, A ---------------------------------------------------------------- */
 
 typedef uint64_t ternary(uint64_t a, uint64_t b, uint64_t c);
 static uint64_t twice(values v, ternary *operation, bool ftz)
@@ -113,7 +113,7 @@ static void packed(void **state)
     check_rows(packed_rows, sizeof packed_rows);
 }
 
-/* ---- f32 with 16-bit sources --------------------------------------------------------------------------------- */
+/* ---- f32 with 16-bit sources ------------------------------------------------------------------------------------- */
 
 static uint64_t widened(half_format format, uint64_t v) { return of_f((float)half_value(format, (uint16_t)v)); }
 #define MIXED(name, format, expression)                                                               \
@@ -150,7 +150,7 @@ static void mixed(void **state)
     check_rows(mixed_rows, sizeof mixed_rows);
 }
 
-/* ---- minima and maxima --------------------------------------------------------------------------------------- */
+/* ---- minima and maxima ------------------------------------------------------------------------------------------- */
 
 static uint64_t extreme(uint64_t a, uint64_t b, bool larger, bool nan_wins)
 {
@@ -218,7 +218,7 @@ static void extremes(void **state)
     check_rows(extreme_rows, sizeof extreme_rows);
 }
 
-/* ---- NaNs of double precision: the first one among the sources, quiet ------------------------------------------ */
+/* ---- NaNs of double precision: the first one among the sources, quiet -------------------------------------------- */
 
 static const uint64_t nans[] = {0x7ff0000000000001, 0xfff8000000000123, 0x7ff8000000000000, 0xfff4000000000000,
                                 0x3ff0000000000000, 0x7ff0000000000000, 0xfff0000000000000, 0};
@@ -291,7 +291,7 @@ static void double_nans(void **state)
     check_nans("rsqrt.approx.f64 %fd4, %fd1;", inverse_root, 1);
 }
 
-/* ---- approximations ------------------------------------------------------------------------------------------ */
+/* ---- approximations ---------------------------------------------------------------------------------------------- */
 
 enum { SAMPLES = 65536 };
 static uint32_t single_in[2][SAMPLES], single_out[SAMPLES];
@@ -473,7 +473,7 @@ static void double_precision(void **state)
     check_gross("rsqrt.approx.ftz.f64 %fd0, %fd1;", inverse_root_of);
 }
 
-/* ---- old PTX ------------------------------------------------------------------------------------------------- */
+/* ---- old PTX ----------------------------------------------------------------------------------------------------- */
 
 /* Before PTX 1.4 the bare names mean approximations; before sm_20 single precision has no subnormals. */
 static void old_spellings(void **state)

@@ -270,7 +270,7 @@ static void endless_recursion(void **state)
     expect_fault(&run, 6, "stack overflow");
 }
 
-/* ---- barriers ------------------------------------------------------------------------------------------------ */
+/* ---- barriers ---------------------------------------------------------------------------------------------------- */
 
 static void barriers_order_warps(void **state)
 {
@@ -342,7 +342,8 @@ static void livelocks(void **state)
         run_body(".shared .align 4 .b32 lock;\nAGAIN: atom.shared.exch.b32 %r1, [lock], 1;\nsetp.ne.u32 %p1, %r1, 0;\n"
                  "@%p1 bra AGAIN;\nst.shared.u32 [lock], 0;\nst.global.u32 [%rd3], 1;",
                  32);
-    assert_int_equal(run.status, HD_EXEC_UNSUPPORTED); /* the lane that has the lock would go on with independent thread scheduling */
+    /* the lane that has the lock would go on with independent thread scheduling */
+    assert_int_equal(run.status, HD_EXEC_UNSUPPORTED);
     assert_non_null(strstr(run.message, "livelock: block (0,0,0) runs for ever"));
     static const char *const endless[] = {
         "L: bra L;",
@@ -527,12 +528,14 @@ static void lane_masks(void **state)
     (void)state;
     for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
         char body[256];
-        snprintf(body, sizeof body, "mov.u32 %%r1, %%lanemask_%s;\nmad.wide.u32 %%rd3, %%r0, 4, %%rd1;\nst.global.u32 [%%rd3], %%r1;", names[i]);
+        snprintf(body, sizeof body,
+                 "mov.u32 %%r1, %%lanemask_%s;\nmad.wide.u32 %%rd3, %%r0, 4, %%rd1;\nst.global.u32 [%%rd3], %%r1;",
+                 names[i]);
         kernel_run run = run_body(body, 32);
         expect_done(&run);
         for (uint32_t lane = 0; lane < 32; lane++)
             for (uint32_t other = 0; other < 32; other++) {
-                const bool wanted[] = {other == lane, other < lane, other <= lane, other > lane, other >= lane};
+                const bool wanted[] = {other == lane, other<lane, other <= lane, other> lane, other >= lane};
                 if ((out[lane] >> other & 1) != wanted[i])
                     fail_msg("%%lanemask_%s of lane %u: %08x", names[i], lane, (unsigned)out[lane]);
             }
@@ -552,15 +555,9 @@ static bool take(void *context, const hd_event *e)
     log *l = context;
     size_t used = strlen(l->text);
     switch ((hd_event_kind)e->kind) {
-    case HD_EVENT_LAUNCH:
-        snprintf(l->text + used, sizeof l->text - used, "launch ");
-        break;
-    case HD_EVENT_CTA_START:
-        snprintf(l->text + used, sizeof l->text - used, "cta%u ", e->cta);
-        break;
-    case HD_EVENT_WARP_START:
-        snprintf(l->text + used, sizeof l->text - used, "warp%u:%x ", e->warp, e->active);
-        break;
+    case HD_EVENT_LAUNCH: snprintf(l->text + used, sizeof l->text - used, "launch "); break;
+    case HD_EVENT_CTA_START: snprintf(l->text + used, sizeof l->text - used, "cta%u ", e->cta); break;
+    case HD_EVENT_WARP_START: snprintf(l->text + used, sizeof l->text - used, "warp%u:%x ", e->warp, e->active); break;
     case HD_EVENT_ISSUE:
         snprintf(l->text + used, sizeof l->text - used, "%u.%u.%u:%x/%x", e->warp, e->frame, e->instruction, e->active,
                  e->effective);
@@ -573,21 +570,11 @@ static bool take(void *context, const hd_event *e)
         used = strlen(l->text);
         snprintf(l->text + used, sizeof l->text - used, " ");
         break;
-    case HD_EVENT_CALL:
-        snprintf(l->text + used, sizeof l->text - used, "call%u ", e->frame);
-        break;
-    case HD_EVENT_RETURN:
-        snprintf(l->text + used, sizeof l->text - used, "return%u ", e->frame);
-        break;
-    case HD_EVENT_WARP_END:
-        snprintf(l->text + used, sizeof l->text - used, "end%u ", e->warp);
-        break;
-    case HD_EVENT_CTA_END:
-        snprintf(l->text + used, sizeof l->text - used, "done%u ", e->cta);
-        break;
-    case HD_EVENT_LAUNCH_END:
-        snprintf(l->text + used, sizeof l->text - used, "finished");
-        break;
+    case HD_EVENT_CALL: snprintf(l->text + used, sizeof l->text - used, "call%u ", e->frame); break;
+    case HD_EVENT_RETURN: snprintf(l->text + used, sizeof l->text - used, "return%u ", e->frame); break;
+    case HD_EVENT_WARP_END: snprintf(l->text + used, sizeof l->text - used, "end%u ", e->warp); break;
+    case HD_EVENT_CTA_END: snprintf(l->text + used, sizeof l->text - used, "done%u ", e->cta); break;
+    case HD_EVENT_LAUNCH_END: snprintf(l->text + used, sizeof l->text - used, "finished"); break;
     }
     return !l->stop_after || --l->stop_after;
 }
@@ -637,8 +624,8 @@ static void event_columns(void **state)
     assert_int_equal(strcspn(text + 10, "= "), strlen("4a001204")); /* the low word of 'out' + 4, then the high one */
 }
 
-#define SPARSE                                                                                                    \
-    "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1,%r2}, {%r1,%r2}, {%r1,%r2}, {%r1,%r2}, "     \
+#define SPARSE                                                                                          \
+    "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1,%r2}, {%r1,%r2}, {%r1,%r2}, {%r1,%r2}, " \
     "%r3, 0;\n"
 
 static void refused_before_the_run(void **state)

@@ -1,7 +1,7 @@
 /* The integer, bit, comparison and selection instructions in every type that they have, against 128-bit arithmetic. */
 #include "instruction.h"
 
-/* ---- types --------------------------------------------------------------------------------------------------- */
+/* ---- types ------------------------------------------------------------------------------------------------------- */
 
 typedef __int128 wide;
 typedef unsigned __int128 uwide;
@@ -48,7 +48,7 @@ static void check_rows(const row *rows, size_t size)
         check_row(&rows[i]);
 }
 
-/* ---- arithmetic ---------------------------------------------------------------------------------------------- */
+/* ---- arithmetic -------------------------------------------------------------------------------------------------- */
 
 ALL(add, BITS, a + b)
 ALL(sub, BITS, a - b)
@@ -133,7 +133,7 @@ static void arithmetic(void **state)
     check_rows(arithmetic_rows, sizeof arithmetic_rows);
 }
 
-/* ---- packed integers ----------------------------------------------------------------------------------------- */
+/* ---- packed integers --------------------------------------------------------------------------------------------- */
 
 typedef uint64_t half_operation(values v);
 static uint64_t both_halves(values v, half_operation *operation)
@@ -175,7 +175,7 @@ static void packed(void **state)
     check_rows(packed_rows, sizeof packed_rows);
 }
 
-/* ---- bits ---------------------------------------------------------------------------------------------------- */
+/* ---- bits -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t bit(uint64_t v, uint64_t k) { return k < 64 ? v >> k & 1 : 0; }
 static uint64_t reversed(values v)
@@ -409,7 +409,7 @@ static void tables(void **state)
         }
 }
 
-/* ---- comparison and selection -------------------------------------------------------------------------------- */
+/* ---- comparison and selection ------------------------------------------------------------------------------------ */
 
 ALL(equal, BITS, a == b)
 ALL(differs, BITS, a != b)
@@ -488,7 +488,7 @@ static void choices(void **state)
     check_rows(choice_rows, sizeof choice_rows);
 }
 
-/* ---- extended precision -------------------------------------------------------------------------------------- */
+/* ---- extended precision ------------------------------------------------------------------------------------------ */
 
 /* The upper words of sums, differences and products of 128 bits: a, b (or c) in the low word, in the high word b and a.
  */

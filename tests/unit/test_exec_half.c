@@ -19,7 +19,7 @@ typedef struct row {
 
 static uint16_t values[SOURCES][COUNT], results[COUNT];
 
-/* ---- values -------------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 /* Zero, the least and the greatest of each kind, NaNs of both kinds, one and its neighbours; each with both signs. */
 static uint32_t list_edges(half_format f, uint16_t edges[64])
@@ -94,7 +94,7 @@ static void fill(half_format f, uint32_t sources)
         draw(f, &state, i);
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------------------------------------------------- */
 
 /* @a @b @c @d: registers, of 16 bits or packed; %p3: the (low) value of c is not zero. */
 static void name_registers(const char *text, const char *prefix, bool is_bf16, char *out, size_t size)
@@ -138,7 +138,7 @@ static void run_text(const char *instruction, uint32_t bytes)
         fail_msg("%s: %s", instruction, run.message);
 }
 
-/* ---- references ---------------------------------------------------------------------------------------------- */
+/* ---- references -------------------------------------------------------------------------------------------------- */
 
 static uint16_t flush(half_format f, uint16_t v) { return half_is_subnormal(f, v) ? v & 0x8000 : v; }
 
@@ -168,32 +168,17 @@ static uint16_t expected(half_format f, const row *r, uint16_t a, uint16_t b, ui
         c = flush(f, c);
     }
     switch (r->operation) {
-    case ADD:
-        v = half_add(f, a, b);
-        break;
-    case SUB:
-        v = half_is_nan(f, b) ? 0x7fff : half_add(f, a, b ^ 0x8000);
-        break;
-    case MUL:
-        v = half_mul(f, a, b);
-        break;
-    case FMA:
-        v = half_fma(f, r->rounding, a, b, c);
-        break;
-    case ABS:
-        v = half_is_nan(f, a) ? 0x7fff : a & 0x7fff;
-        break;
-    case NEG:
-        v = half_is_nan(f, a) ? 0x7fff : a ^ 0x8000;
-        break;
+    case ADD: v = half_add(f, a, b); break;
+    case SUB: v = half_is_nan(f, b) ? 0x7fff : half_add(f, a, b ^ 0x8000); break;
+    case MUL: v = half_mul(f, a, b); break;
+    case FMA: v = half_fma(f, r->rounding, a, b, c); break;
+    case ABS: v = half_is_nan(f, a) ? 0x7fff : a & 0x7fff; break;
+    case NEG: v = half_is_nan(f, a) ? 0x7fff : a ^ 0x8000; break;
     case MIN:
-    case MAX:
-        v = extreme(f, r, a, b);
-        break;
+    case MAX: v = extreme(f, r, a, b); break;
     case EX2:
     case TANH:
-    case COMPARE:
-        fail();
+    case COMPARE: fail();
     }
     v = r->flags & FTZ ? flush(f, v) : v;
     if (r->flags & RELU && !half_is_nan(f, v) && v & 0x8000)
@@ -286,7 +271,7 @@ static void bf16_arithmetic(void **state)
     check_rows(bf16_rows, sizeof bf16_rows, half_bf16);
 }
 
-/* ---- approximations ------------------------------------------------------------------------------------------ */
+/* ---- approximations ---------------------------------------------------------------------------------------------- */
 
 /* The error that the ISA allows, relative or absolute; all values of the type. */
 static void check_bound(const char *text, half_format f, bool packed, double (*exact)(double), double relative,
@@ -323,7 +308,7 @@ static void approximations(void **state)
     check_bound("tanh.approx.f16x2 @d, @a;", half_bf16, true, tanh, 0, exp2(-8), false);
 }
 
-/* ---- comparisons --------------------------------------------------------------------------------------------- */
+/* ---- comparisons ------------------------------------------------------------------------------------------------- */
 
 static const char *const comparisons[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
                                           "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
@@ -340,14 +325,10 @@ static bool holds(uint32_t comparison, double a, double b)
 static bool combine(const char *boolean, bool truth, bool other)
 {
     switch (*boolean ? boolean[1] : 0) {
-    case 'a':
-        return truth && other;
-    case 'o':
-        return truth || other;
-    case 'x':
-        return truth != other;
-    default:
-        return truth;
+    case 'a': return truth && other;
+    case 'o': return truth || other;
+    case 'x': return truth != other;
+    default: return truth;
     }
 }
 

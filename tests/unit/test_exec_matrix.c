@@ -6,7 +6,7 @@
 #include <fenv.h>
 #include <math.h>
 
-/* ---- fragments, by lane and element -------------------------------------------------------------------------- */
+/* ---- fragments, by lane and element ------------------------------------------------------------------------------ */
 
 typedef struct place {
     uint32_t row, column, product; /* product: of the four of m8n8k4 */
@@ -63,7 +63,7 @@ QUAD(c_quad_f16, low + up, i)
 QUAD(c_quad_f32, (lane & 1) + (i & 2) + up, (i & 4) + (lane & 2) + (i & 1))
 #undef QUAD
 
-/* ---- products ------------------------------------------------------------------------------------------------ */
+/* ---- products ---------------------------------------------------------------------------------------------------- */
 
 typedef struct mma {
     const char *instruction; /* behind mma.sync.aligned. */
@@ -310,7 +310,7 @@ static void test_products(void **unused)
         }
 }
 
-/* ---- ldmatrix, stmatrix, movmatrix --------------------------------------------------------------------------- */
+/* ---- ldmatrix, stmatrix, movmatrix ------------------------------------------------------------------------------- */
 
 /* The first 2048 bytes of `in` go to shared memory; lane i's row stands at 16 * its number in `order`. */
 static const char rows_kernel[] =
@@ -407,7 +407,7 @@ static void test_transpose(void **unused)
             assert_int_equal(out[lane * 8 + i], in[(lane % 4 * 2 + i) * 8 + lane / 4]);
 }
 
-/* ---- what must not run --------------------------------------------------------------------------------------- */
+/* ---- what must not run ------------------------------------------------------------------------------------------- */
 
 typedef struct refusal {
     const char *body, *slug, *words;

@@ -86,7 +86,7 @@ static void check(const char *body, expectation *expected)
 #define H(x, n) ((x) >> (16 * (n)) & 0xffff)
 #define W(x, n) ((x) >> (32 * (n)) & 0xffffffff)
 
-/* ---- packing and unpacking ----------------------------------------------------------------------------------- */
+/* ---- packing and unpacking --------------------------------------------------------------------------------------- */
 
 EXPECT(two_words, W(a, 0) | W(b, 0) << 32, 9, 10, 11)
 EXPECT(two_words_odd, odd ? W(a, 0) | W(b, 0) << 32 : 8, 9, 10, 11)
@@ -149,7 +149,7 @@ static void packing(void **state)
         check(packs[i].body, packs[i].expected);
 }
 
-/* ---- vectors, special registers, addresses ------------------------------------------------------------------- */
+/* ---- vectors, special registers, addresses ----------------------------------------------------------------------- */
 
 EXPECT(swapped, W(b, 0), W(a, 0), 10, 11)
 EXPECT(rotated_odd, odd ? W(b, 0) : W(a, 0), odd ? W(c, 0) : W(b, 0), odd ? W(d, 0) : W(c, 0), odd ? W(a, 0) : W(d, 0))
@@ -188,7 +188,7 @@ static void vector_moves(void **state)
         check(vectors[i].body, vectors[i].expected);
 }
 
-/* ---- prmt ---------------------------------------------------------------------------------------------------- */
+/* ---- prmt -------------------------------------------------------------------------------------------------------- */
 
 /* The bytes of a and b that each mode takes for the low two bits of c, from the highest byte of the result down. */
 static const struct mode {
@@ -237,7 +237,7 @@ static void permutations(void **state)
     }
 }
 
-/* ---- dot products -------------------------------------------------------------------------------------------- */
+/* ---- dot products ------------------------------------------------------------------------------------------------ */
 
 static int64_t number(uint64_t bits, uint32_t width, bool is_signed)
 {

@@ -18,8 +18,10 @@ static void tell_difference(const program *p, uint64_t seed, const uint32_t *got
 {
     for (uint32_t i = 0; i < p->threads * RESULT_WORDS; i++)
         if (got[i] != want[i])
-            fail_msg("seed %llu, thread %u, word %u: 0x%08x, expected 0x%08x (PROGRAM_SEED=%llu PROGRAM_PRINT=1 shows it)",
-                     (unsigned long long)seed, i / RESULT_WORDS, i % RESULT_WORDS, got[i], want[i], (unsigned long long)seed);
+            fail_msg(
+                "seed %llu, thread %u, word %u: 0x%08x, expected 0x%08x (PROGRAM_SEED=%llu PROGRAM_PRINT=1 shows it)",
+                (unsigned long long)seed, i / RESULT_WORDS, i % RESULT_WORDS, got[i], want[i],
+                (unsigned long long)seed);
 }
 
 static void programs_agree(void **state)

@@ -29,7 +29,7 @@ static void make_program(block *blocks, uint64_t *state)
     }
 }
 
-/* ---- one thread at a time ---- */
+/* ---- one thread at a time ---------------------------------------------------------------------------------------- */
 
 static uint32_t called(uint32_t x) { return x & 64 ? x * 7 + 1 : x ^ 0x5a5a; }
 
@@ -44,31 +44,22 @@ static uint32_t evaluate(const block *blocks, uint32_t thread)
             x = called(x);
         uint32_t bits = x >> b->shift & 3;
         switch (b->end) {
-        case GOTO:
-            at = b->targets[0];
-            break;
-        case BRANCH:
-            at = bits & 1 ? b->targets[0] : next;
-            break;
-        case BRANCH_BOTH:
-            at = bits & 1 ? b->targets[0] : b->targets[1];
-            break;
-        case TABLE:
-            at = b->targets[bits];
-            break;
+        case GOTO: at = b->targets[0]; break;
+        case BRANCH: at = bits & 1 ? b->targets[0] : next; break;
+        case BRANCH_BOTH: at = bits & 1 ? b->targets[0] : b->targets[1]; break;
+        case TABLE: at = b->targets[bits]; break;
         case GUARDED_EXIT:
             if (bits == 3)
                 return x;
             at = next;
             break;
-        case ENDINGS:
-            break;
+        case ENDINGS: break;
         }
     }
     return x;
 }
 
-/* ---- as PTX ---- */
+/* ---- as PTX ------------------------------------------------------------------------------------------------------ */
 
 static size_t write_block(char *text, size_t size, const block *b, uint32_t i)
 {
@@ -83,15 +74,9 @@ static size_t write_block(char *text, size_t size, const block *b, uint32_t i)
     PUT("shr.u32 %%r3, %%r1, %u;\nand.b32 %%r3, %%r3, 3;\nand.b32 %%r4, %%r3, 1;\nsetp.ne.u32 %%p2, %%r4, 0;\n",
         b->shift);
     switch (b->end) {
-    case GOTO:
-        PUT("bra B%u;\n", b->targets[0]);
-        break;
-    case BRANCH:
-        PUT("@%%p2 bra B%u;\nbra B%u;\n", b->targets[0], next);
-        break;
-    case BRANCH_BOTH:
-        PUT("@!%%p2 bra B%u;\nbra B%u;\n", b->targets[1], b->targets[0]);
-        break;
+    case GOTO: PUT("bra B%u;\n", b->targets[0]); break;
+    case BRANCH: PUT("@%%p2 bra B%u;\nbra B%u;\n", b->targets[0], next); break;
+    case BRANCH_BOTH: PUT("@!%%p2 bra B%u;\nbra B%u;\n", b->targets[1], b->targets[0]); break;
     case TABLE:
         PUT("T%u: .branchtargets B%u, B%u, B%u, B%u;\nbrx.idx %%r3, T%u;\n", i, b->targets[0], b->targets[1],
             b->targets[2], b->targets[3], i);
@@ -101,8 +86,7 @@ static size_t write_block(char *text, size_t size, const block *b, uint32_t i)
         if (next != i + 1)
             PUT("bra B%u;\n", next);
         break;
-    case ENDINGS:
-        break;
+    case ENDINGS: break;
     }
 #undef PUT
     return n;
@@ -139,26 +123,17 @@ static bool take(void *context, const hd_event *e)
 {
     watch *w = context;
     switch ((hd_event_kind)e->kind) {
-    case HD_EVENT_WARP_START:
-        w->live[e->warp] = e->active;
-        break;
+    case HD_EVENT_WARP_START: w->live[e->warp] = e->active; break;
     case HD_EVENT_ISSUE:
         w->wrong = w->wrong || e->active & ~w->live[e->warp] || e->effective & ~e->active || !e->active;
         break;
-    case HD_EVENT_CALL:
-        w->depth[e->warp]++;
-        break;
-    case HD_EVENT_RETURN:
-        w->depth[e->warp]--;
-        break;
-    case HD_EVENT_WARP_END:
-        w->wrong = w->wrong || w->depth[e->warp];
-        break;
+    case HD_EVENT_CALL: w->depth[e->warp]++; break;
+    case HD_EVENT_RETURN: w->depth[e->warp]--; break;
+    case HD_EVENT_WARP_END: w->wrong = w->wrong || w->depth[e->warp]; break;
     case HD_EVENT_LAUNCH:
     case HD_EVENT_CTA_START:
     case HD_EVENT_CTA_END:
-    case HD_EVENT_LAUNCH_END:
-        break;
+    case HD_EVENT_LAUNCH_END: break;
     }
     return true;
 }

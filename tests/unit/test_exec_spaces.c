@@ -27,7 +27,15 @@ static const char *name_of(char reg)
 }
 
 typedef enum space {
-    GLOBAL, SHARED, LOCAL, NAMED_LOCAL, GENERIC_GLOBAL, GENERIC_SHARED, GENERIC_LOCAL, PARAM, SPACES
+    GLOBAL,
+    SHARED,
+    LOCAL,
+    NAMED_LOCAL,
+    GENERIC_GLOBAL,
+    GENERIC_SHARED,
+    GENERIC_LOCAL,
+    PARAM,
+    SPACES
 } space;
 static const char *const space_words[] = {".global", ".shared", ".local", ".local", "", "", "", ".param"};
 /* 32 bytes of each lane, of a parameter the same 16 of all: where they stand, and how they are addressed */
@@ -198,7 +206,8 @@ static bool take(void *context, const hd_event *e)
 static void addresses_of_parameters(void **state)
 {
     static const uint64_t offsets[] = {0, 8, 16 + 6, 16 + 24};
-    static const char loads_of_two[] = "ld.param.s16 %r1, [values+6];\nld.param.v2.b32 {_, %r2}, [values+24];\nadd.u64 %rd2, %rd0, 4;\nadd.u64 %rd3, %rd1, 4;";
+    static const char loads_of_two[] = "ld.param.s16 %r1, [values+6];\nld.param.v2.b32 {_, %r2}, [values+24];\nadd.u64 "
+                                       "%rd2, %rd0, 4;\nadd.u64 %rd3, %rd1, 4;";
     char text[2048];
     addresses_told told = {.count = 0};
     hd_sink sink = {take, &told, HD_COLUMN_ADDRESSES, NULL};

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* ---- the reference ------------------------------------------------------------------------------------------- */
+/* ---- the reference ----------------------------------------------------------------------------------------------- */
 
 /* Of a point in texels, the texel; -1 is the border. In the guide's words: wrap takes the fraction, mirror the fraction
  * or 1 less it, clamp the nearest place inside. `center` is a texel's middle. */
@@ -53,7 +53,7 @@ static float reference(const hd_texture *t, uint32_t dimensions, const float *at
     return (float)sum;
 }
 
-/* ---- filtering and addressing -------------------------------------------------------------------------------- */
+/* ---- filtering and addressing ------------------------------------------------------------------------------------ */
 
 static void make_coordinates(const hd_texture *t, uint32_t dimensions)
 {
@@ -208,7 +208,7 @@ static void a_sampler_of_its_own(void **state)
     }
 }
 
-/* ---- formats ------------------------------------------------------------------------------------------------- */
+/* ---- formats ----------------------------------------------------------------------------------------------------- */
 
 static float half_value(uint32_t h)
 {
@@ -325,7 +325,7 @@ static void by_index_zero_outside(void **state)
     }
 }
 
-/* ---- surfaces ------------------------------------------------------------------------------------------------ */
+/* ---- surfaces ---------------------------------------------------------------------------------------------------- */
 
 static hd_texture surface(hd_texture_kind kind, hd_type type, uint32_t channels, uint32_t width, uint32_t height)
 {
@@ -471,7 +471,7 @@ static void reductions_of_many_ctas(void **state)
         assert_int_equal(((uint32_t *)texels)[i], 300 * 32 * 3);
 }
 
-/* ---- queries and mistakes ------------------------------------------------------------------------------------ */
+/* ---- queries and mistakes ---------------------------------------------------------------------------------------- */
 
 static void queries(void **state)
 {

@@ -24,7 +24,7 @@ typedef struct instruction {
 
 static bool is(const instruction *i, const char *name) { return !strcmp(i->name, name); }
 
-/* ---- the reference ------------------------------------------------------------------------------------------- */
+/* ---- the reference ----------------------------------------------------------------------------------------------- */
 
 /* Values up to 2^65 in size: sign and magnitude do not matter here, only that nothing is lost. */
 typedef __int128 whole;
@@ -137,7 +137,7 @@ static uint32_t multiply(const instruction *i, const inputs *v)
     return (uint32_t)(i->sat ? limit(x, 32, is_signed) : x);
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------------------------------------------------- */
 
 static void fill(uint64_t seed)
 {
@@ -205,7 +205,7 @@ static void check(const instruction *i)
     }
 }
 
-/* ---- tests --------------------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
 
 static const char *const comparisons[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 static const char *const parts[] = {"", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"};

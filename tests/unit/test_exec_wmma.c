@@ -50,7 +50,7 @@ typedef struct layout {
 
 enum { A_AT = 0, B_AT = 4096, C_AT = 8192, BYTES = 24576, D_AT = 0 };
 
-/* ---- kernels ------------------------------------------------------------------------------------------------- */
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 static void vector(char *text, const char *prefix, uint32_t first, uint32_t count)
 {
@@ -133,7 +133,7 @@ static void write_kernel(const wmma *x, const layout *l, char *text)
     sprintf(text + n, "ret;\n}\n");
 }
 
-/* ---- matrices in memory -------------------------------------------------------------------------------------- */
+/* ---- matrices in memory ------------------------------------------------------------------------------------------ */
 
 /* Place of an element, in elements: of a matrix of rows x columns. */
 static uint32_t at(uint32_t row, uint32_t column, bool by_column, uint32_t rows, uint32_t columns, const layout *l)
@@ -218,7 +218,7 @@ static void test_products(void **unused)
         }
 }
 
-/* ---- elements that a fragment holds more than once ------------------------------------------------------------- */
+/* ---- elements that a fragment holds more than once --------------------------------------------------------------- */
 
 static const struct copies {
     const char *load;
@@ -265,7 +265,7 @@ static void test_copies(void **unused)
     }
 }
 
-/* ---- races ------------------------------------------------------------------------------------------------------ */
+/* ---- races ------------------------------------------------------------------------------------------------------- */
 
 static bool races(const char *body)
 {
@@ -305,7 +305,7 @@ static void test_races(void **unused)
     assert_false(races("mov.b32 %r1, 7;\nstmatrix.sync.aligned.m8n8.x1.shared.b16 [s], {%r1};"));
 }
 
-/* ---- what a store defines --------------------------------------------------------------------------------------- */
+/* ---- what a store defines ---------------------------------------------------------------------------------------- */
 
 static bool undefined(const char *body)
 {
@@ -336,7 +336,7 @@ static void test_defined(void **unused)
     assert_true(undefined("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r8], {%r0,%r0};\nld.shared.b32 %r1, [s+256];"));
 }
 
-/* ---- what must not run --------------------------------------------------------------------------------------- */
+/* ---- what must not run ------------------------------------------------------------------------------------------- */
 
 static const struct refusal {
     const char *body, *words;

@@ -1,8 +1,9 @@
-/* Turns of loops as the text tells them, against the interpreter: random nests of counted loops, and loops that must not be counted. */
+/* Turns of loops as the text tells them, against the interpreter: random nests of counted loops, and loops that must
+ * not be counted. */
 #include "tests/unit/kernel.h"
 
 #include "base/writer.h"
-#include "passes/executions.h"
+#include "passes/analysis/executions.h"
 #include "tests/unit/rf_walk.h"
 
 enum { LOOPS = 4, PLACES = 3 * LOOPS + 1 };
@@ -37,12 +38,15 @@ static loop random_loop(nest *n)
         const char *type;
         uint32_t bits, compares;
         bool is_signed;
-    } types[] = {{"s16", 16, 6, true}, {"u16", 16, 10, false}, {"s32", 32, 6, true}, {"u32", 32, 10, false}, {"b32", 32, 2, false},
-                 {"s64", 64, 6, true}, {"u64", 64, 10, false}};
+    } types[] = {{"s16", 16, 6, true},  {"u16", 16, 10, false}, {"s32", 32, 6, true},  {"u32", 32, 10, false},
+                 {"b32", 32, 2, false}, {"s64", 64, 6, true},   {"u64", 64, 10, false}};
     static const char *const compares[] = {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"};
     static const int64_t steps[] = {1, -1, 2, -2, 3, -5, 7};
     uint32_t t = choose(n, 7);
-    loop l = {.type = types[t].type, .bits = types[t].bits, .is_signed = types[t].is_signed, .compare = compares[choose(n, types[t].compares)]};
+    loop l = {.type = types[t].type,
+              .bits = types[t].bits,
+              .is_signed = types[t].is_signed,
+              .compare = compares[choose(n, types[t].compares)]};
     uint32_t flags = choose(n, 128);
     l.head = flags & 1, l.negated = flags & 2, l.copies = flags & 4, l.subtracts = flags & 8, l.swapped = flags & 16;
     l.in_register = flags & 32, l.steps_first = flags & 64;
@@ -61,7 +65,10 @@ static const char *number(const loop *l, int64_t value, char *buffer)
     return buffer;
 }
 
-static void visit(nest *n) { hd_write_format(&n->text, "add.u32 %%n%u, %%n%u, 1;\n", n->places, n->places), n->places++; }
+static void visit(nest *n)
+{
+    hd_write_format(&n->text, "add.u32 %%n%u, %%n%u, 1;\n", n->places, n->places), n->places++;
+}
 
 static void write_step(nest *n, const loop *l, uint32_t k)
 {
@@ -70,8 +77,9 @@ static void write_step(nest *n, const loop *l, uint32_t k)
     const char *type = sums[l->bits / 32];
     loop as_signed = *l;
     as_signed.is_signed = true;
-    hd_write_format(&n->text, "%s.%s %%%s%u_%u, %%c%u_%u, %s;\n", l->subtracts ? "sub" : "add", type, l->copies ? "t" : "c", l->bits, k, l->bits,
-                    k, number(&as_signed, l->subtracts ? -l->step : l->step, step));
+    hd_write_format(&n->text, "%s.%s %%%s%u_%u, %%c%u_%u, %s;\n", l->subtracts ? "sub" : "add", type,
+                    l->copies ? "t" : "c", l->bits, k, l->bits, k,
+                    number(&as_signed, l->subtracts ? -l->step : l->step, step));
     if (l->copies)
         hd_write_format(&n->text, "mov.b%u %%c%u_%u, %%t%u_%u;\n", l->bits, l->bits, k, l->bits, k);
 }
@@ -84,7 +92,8 @@ static void write_test(nest *n, const loop *l, uint32_t k)
     if (l->in_register)
         snprintf(bound, sizeof bound, "%%b%u_%u", l->bits, k);
     bool swapped = l->swapped && l->in_register;
-    hd_write_format(&n->text, "setp.%s.%s %%p%u, %s, %s;\n", l->compare, l->type, k, swapped ? bound : counter, swapped ? counter : bound);
+    hd_write_format(&n->text, "setp.%s.%s %%p%u, %s, %s;\n", l->compare, l->type, k, swapped ? bound : counter,
+                    swapped ? counter : bound);
 }
 
 static void write_nest(nest *n, uint32_t depth)
@@ -119,8 +128,10 @@ static void write_kernel(nest *n, uint64_t seed)
 {
     *n = (nest){.random = seed};
     hd_writer_to_memory(&n->text);
-    hd_write_string(&n->text, ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd1;\n"
-                              ".reg .b32 %n<30>;\n.reg .pred %p<9>;\n");
+    hd_write_string(
+        &n->text,
+        ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd1;\n"
+        ".reg .b32 %n<30>;\n.reg .pred %p<9>;\n");
     for (uint32_t k = 0; k < LOOPS; k++)
         for (uint32_t bits = 16; bits <= 64; bits *= 2)
             hd_write_format(&n->text, ".reg .b%u %%c%u_%u, %%t%u_%u, %%b%u_%u;\n", bits, bits, k, bits, k, bits, k);
@@ -173,12 +184,17 @@ static uint32_t run_and_compare(const nest *n, const estimated *e, uint64_t seed
 {
     uint32_t out[PLACES] = {0};
     uint64_t most = 0;
-    kernel_run run = {.text = n->text.buffer.items, .out_bytes = sizeof out, .out = out, .block = 1, .options.instruction_limit = 50000};
+    kernel_run run = {.text = n->text.buffer.items,
+                      .out_bytes = sizeof out,
+                      .out = out,
+                      .block = 1,
+                      .options.instruction_limit = 50000};
     run_kernel(&run);
     for (uint32_t p = 0; p < n->places; p++) {
         most = e->places[p] > most ? e->places[p] : most;
         if (run.status == HD_EXEC_DONE && out[p] && e->places[p] != out[p])
-            fail_msg("seed %llu: place %u runs %u times, not %llu", (unsigned long long)seed, p, out[p], (unsigned long long)e->places[p]);
+            fail_msg("seed %llu: place %u runs %u times, not %llu", (unsigned long long)seed, p, out[p],
+                     (unsigned long long)e->places[p]);
     }
     if (run.status != HD_EXEC_DONE) {
         assert_int_equal(run.status, HD_EXEC_LIMIT);
@@ -204,44 +220,60 @@ static void counted_loops_turn_as_often(void **state)
     assert_true(proved > 300 && proved < 2700 && turned > 150);
 }
 
-/* ---- by hand ------------------------------------------------------------------------------------------------------------ */
+/* ---- by hand ----------------------------------------------------------------------------------------------------- */
 
-#define LOOP(start, body, end)                                                                                                            \
-    ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u32 m)\n{\n.reg .b32 %r<9>;\n.reg .b32 %n<9>;\n.reg .b64 %rd<3>;\n.reg .pred %p<4>;\n" \
-    start "L:\nadd.u32 %n0, %n0, 1;\n" body end "ret;\n}\n"
+#define LOOP(start, body, end)                                                                                \
+    ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u32 m)\n{\n.reg .b32 %r<9>;\n.reg .b32 " \
+    "%n<9>;\n.reg .b64 %rd<3>;\n.reg .pred %p<4>;\n" start "L:\nadd.u32 %n0, %n0, 1;\n" body end "ret;\n}\n"
 #define TEST "setp.lt.s32 %p1, %r1, 7;\n@%p1 bra L;\n"
 
 static void other_loops_take_the_factor(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        LOOP("ld.param.u32 %r1, [m];\n", "add.s32 %r1, %r1, 1;\n", TEST),                                    /* from anywhere */
-        LOOP("mov.u32 %r1, 0;\nld.param.u32 %r2, [m];\n", "add.s32 %r1, %r1, 1;\n", "setp.lt.s32 %p1, %r1, %r2;\n@%p1 bra L;\n"),
-        LOOP("mov.u32 %r1, 0;\n", "add.s32 %r1, %r1, %r2;\n", TEST),                                         /* by anything */
-        LOOP("mov.u32 %r1, 0;\n", "@%p2 add.s32 %r1, %r1, 1;\n", TEST),                                      /* now and then */
+        /* from anywhere */
+        LOOP("ld.param.u32 %r1, [m];\n", "add.s32 %r1, %r1, 1;\n", TEST),
+        LOOP("mov.u32 %r1, 0;\nld.param.u32 %r2, [m];\n", "add.s32 %r1, %r1, 1;\n",
+             "setp.lt.s32 %p1, %r1, %r2;\n@%p1 bra L;\n"),
+        /* by anything */
+        LOOP("mov.u32 %r1, 0;\n", "add.s32 %r1, %r1, %r2;\n", TEST),
+        /* now and then */
+        LOOP("mov.u32 %r1, 0;\n", "@%p2 add.s32 %r1, %r1, 1;\n", TEST),
         LOOP("mov.u32 %r1, 0;\n", "@%p2 bra M;\nadd.s32 %r1, %r1, 1;\nM:\n", TEST),
-        LOOP("mov.u32 %r1, 0;\n", "add.s32 %r1, %r1, 1;\n@%p2 bra M;\nadd.s32 %r1, %r1, 1;\nM:\n", TEST),    /* by one or two */
-        LOOP("mov.u32 %r1, 0;\n", "add.s32 %r1, %r1, 1;\n@%p2 bra M;\n", TEST "M:\n"),                       /* left early */
+        /* by one or two */
+        LOOP("mov.u32 %r1, 0;\n", "add.s32 %r1, %r1, 1;\n@%p2 bra M;\nadd.s32 %r1, %r1, 1;\nM:\n", TEST),
+        /* left early */
+        LOOP("mov.u32 %r1, 0;\n", "add.s32 %r1, %r1, 1;\n@%p2 bra M;\n", TEST "M:\n"),
         LOOP("mov.u32 %r1, 0;\n", "add.s32 %r1, %r1, 1;\n@%p2 exit;\n", TEST),
-        LOOP("mov.u32 %r1, 0;\n@%p2 bra M;\n", "mov.u32 %r3, 1;\nM:\nadd.s32 %r1, %r1, 1;\n", TEST),        /* two entries */
-        LOOP("mov.u32 %r1, 0;\n", "add.s32 %r1, %r1, 1;\n@%p2 bra L;\n", TEST),                              /* two ways back */
+        /* two entries */
+        LOOP("mov.u32 %r1, 0;\n@%p2 bra M;\n", "mov.u32 %r3, 1;\nM:\nadd.s32 %r1, %r1, 1;\n", TEST),
+        /* two ways back */
+        LOOP("mov.u32 %r1, 0;\n", "add.s32 %r1, %r1, 1;\n@%p2 bra L;\n", TEST),
         LOOP("mov.u32 %r1, 9;\n", "sub.s32 %r1, %r1, 1;\n", TEST "@!%p2 bra L;\n"),
-        LOOP("mov.u32 %r1, 0;\n", "sub.s32 %r1, %r1, 1;\n", TEST),                                           /* away from the bound */
-        LOOP("mov.u32 %r1, 1;\n", "add.s32 %r1, %r1, 2;\n", "setp.ne.s32 %p1, %r1, 8;\n@%p1 bra L;\n"),     /* past the bound */
+        /* away from the bound */
+        LOOP("mov.u32 %r1, 0;\n", "sub.s32 %r1, %r1, 1;\n", TEST),
+        /* past the bound */
+        LOOP("mov.u32 %r1, 1;\n", "add.s32 %r1, %r1, 2;\n", "setp.ne.s32 %p1, %r1, 8;\n@%p1 bra L;\n"),
         LOOP("mov.u32 %r1, 0;\n", "add.s32 %r1, %r1, 1;\nmul.lo.s32 %r1, %r1, 2;\n", TEST),
-        LOOP("mov.u32 %r1, 0;\n", "add.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, 7;\n@%p3 setp.lt.s32 %p1, %r1, 9;\n", "@%p1 bra L;\n"),
+        LOOP("mov.u32 %r1, 0;\n", "add.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, 7;\n@%p3 setp.lt.s32 %p1, %r1, 9;\n",
+             "@%p1 bra L;\n"),
         LOOP("mov.u32 %r1, 0;\n@%p2 mov.u32 %r1, 3;\n", "add.s32 %r1, %r1, 1;\n", TEST),
         LOOP("mov.u32 %r1, 0;\n@%p2 bra M;\nmov.u32 %r1, 3;\nM:\n", "add.s32 %r1, %r1, 1;\n", TEST),
         LOOP("mov.u32 %r1, 0;\n", "add.sat.s32 %r1, %r1, 1;\n", TEST),
+        /* a bound that is set on one way only */
+        LOOP("@%p2 bra M;\nmov.u32 %r2, 7;\nM:\nmov.u32 %r1, 0;\n", "add.s32 %r1, %r1, 1;\n",
+             "setp.lt.s32 %p1, %r1, %r2;\n@%p1 bra L;\n"),
     };
     for (uint32_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         estimated e = estimate(texts[i]);
         if (e.loops == 0 || e.counted != 0 || e.places[0] < 10)
-            fail_msg("text %u: %u loops, %u counted, %llu times:\n%s", i, e.loops, e.counted, (unsigned long long)e.places[0], texts[i]);
+            fail_msg("text %u: %u loops, %u counted, %llu times:\n%s", i, e.loops, e.counted,
+                     (unsigned long long)e.places[0], texts[i]);
     }
     static const char counted[] = LOOP("mov.u32 %r1, 0;\n", "add.s32 %r1, %r1, 1;\n", TEST);
     assert_int_equal(estimate(counted).places[0], 7);
-    static const char around[] = LOOP("mov.u32 %r1, 0;\n@%p2 bra M;\nadd.u32 %n1, %n1, 1;\nM:\n", "add.s32 %r1, %r1, 1;\n", TEST);
+    static const char around[] =
+        LOOP("mov.u32 %r1, 0;\n@%p2 bra M;\nadd.u32 %n1, %n1, 1;\nM:\n", "add.s32 %r1, %r1, 1;\n", TEST);
     assert_int_equal(estimate(around).counted, 0); /* the number stands before a join: not looked for */
 }
 
@@ -250,7 +282,8 @@ static void figures_stay_below_the_most(void **state)
     (void)state;
     hd_writer w;
     hd_writer_to_memory(&w);
-    hd_write_string(&w, ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n.reg .b32 %r<99>;\n.reg .b32 %n<9>;\n.reg .pred %p<99>;\n");
+    hd_write_string(&w, ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n.reg .b32 %r<99>;\n.reg .b32 "
+                        "%n<9>;\n.reg .pred %p<99>;\n");
     for (uint32_t k = 0; k < 40; k++)
         hd_write_format(&w, "L%u:\nadd.u32 %%r%u, %%r%u, 1;\n", k, k, k);
     hd_write_string(&w, "add.u32 %n0, %n0, 1;\n");

@@ -4,7 +4,7 @@
 
 #include "ir/form.h"
 
-/* ---- roles ---- */
+/* ---- roles ------------------------------------------------------------------------------------------------------- */
 
 typedef struct role_case {
     const char *body, *described;
@@ -169,7 +169,7 @@ static void unknown_takes_everything(void **state)
     parsed_free(p);
 }
 
-/* ---- which types match ---- */
+/* ---- which types match ------------------------------------------------------------------------------------------- */
 
 static void expect_error(const char *body, int expected)
 {
@@ -298,7 +298,7 @@ static void old_forms_are_old(void **state)
     assert_int_equal(body_error("", "mad.f32 f0, f1, f2, f3;"), HD_DIAG_BAD_MODIFIER);
 }
 
-/* ---- calls ---- */
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
 
 static void calls_fit_their_callees(void **state)
 {
@@ -334,7 +334,7 @@ static void calls_fit_their_callees(void **state)
     }
 }
 
-/* ---- words ---- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 static void expect_message(const char *body, const char *message)
 {

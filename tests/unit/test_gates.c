@@ -1,8 +1,9 @@
-/* driver/gates: the language of --require, what kernels it finds fault with, and what is said about bad texts. */
+/* driver/report/gates: the language of --require, what kernels it finds fault with, and what is said about bad
+ * texts. */
 #include "tests/unit/unit.h"
 
 #include "driver/diff.h"
-#include "driver/gates.h"
+#include "driver/report/gates.h"
 
 typedef struct bench {
     hd_diagnostics diagnostics;
@@ -10,17 +11,18 @@ typedef struct bench {
     hd_report_module report;
 } bench;
 
-static void add_kernel(hd_report_module *report, const char *name, const char *demangled, bool is_entry, uint32_t registers)
+static void add_kernel(hd_report_module *report, const char *name, const char *demangled, bool is_entry,
+                       uint32_t registers)
 {
     hd_report_kernel k = {.name = name, .demangled = demangled, .is_entry = is_entry, .registers_from = "estimate"};
     k.use.registers = k.estimate = registers;
-    k.live_peak = registers - 4;
+    k.max_pressure = registers - 4;
     k.allocated = registers + 1;
     k.instruction_count = 100;
     k.input_instructions = 120;
     k.occupancy = (hd_occupancy){.ctas = 2, .warps = 32, .fraction = 2.0 / 3};
     k.static_shared_bytes = 4096;
-    k.place.ptx_line = report->kernels.count + 1;
+    k.position.ptx_line = report->kernels.count + 1;
     hd_array_push(&report->kernels, k);
 }
 
@@ -53,7 +55,8 @@ static const char *judge(bench *b, const char *text)
     hd_gates *gates = hd_gates_parse("--require", text, HD_GATES_OF_VALUES, &b->diagnostics);
     if (!gates)
         fail_msg("'%s': %s", text, b->diagnostics.last->message);
-    uint32_t errors = b->diagnostics.error_count, failing = hd_gates_check_report(gates, &b->report, NULL, &b->arena, &b->diagnostics);
+    uint32_t errors = b->diagnostics.error_count,
+             failing = hd_gates_check_report(gates, &b->report, NULL, &b->arena, &b->diagnostics);
     const char *list = "";
     uint32_t with = 0;
     for (uint32_t k = 0; k < b->report.kernels.count; k++) {
@@ -92,9 +95,21 @@ static void every_quantity(void **state)
     static const struct {
         const char *name;
         uint32_t value;
-    } rows[] = {{"registers", 40}, {"live_peak", 36},         {"allocated", 41},       {"estimate", 40},   {"ptxas", 42},
-                {"warps", 32},     {"ctas", 2},               {"spill_bytes", 20},      {"local_bytes", 5}, {"shared_bytes", 4096},
-                {"instructions", 100}, {"input_instructions", 120}, {"bank_conflicts", 7}, {"ptxas_spill_bytes", 20}, {"predicted_spill_bytes", 3}};
+    } rows[] = {{"registers", 40},
+                {"max_pressure", 36},
+                {"allocated", 41},
+                {"estimate", 40},
+                {"ptxas", 42},
+                {"warps", 32},
+                {"ctas", 2},
+                {"spill_bytes", 20},
+                {"local_bytes", 5},
+                {"shared_bytes", 4096},
+                {"instructions", 100},
+                {"input_instructions", 120},
+                {"bank_conflicts", 7},
+                {"ptxas_spill_bytes", 20},
+                {"predicted_spill_bytes", 3}};
     assert_int_equal(sizeof rows / sizeof *rows, HD_QUANTITY_COUNT - 3); /* occupancy, added and removed apart */
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *below = hd_arena_printf(&b->arena, "%s<%u", rows[i].name, rows[i].value);
@@ -102,11 +117,13 @@ static void every_quantity(void **state)
         assert_string_equal(judge(b, below), hd_arena_printf(&b->arena, "0: %s (has %u); ", below, rows[i].value));
     }
     k->ptxas = (hd_report_ptxas){.unknown = "ptxas was not asked"};
-    assert_string_equal(judge(b, "ptxas<=255,ptxas_spill_bytes==0"), "0: ptxas<=255 (not known: ptxas was not asked); "
-                                                                     "0: ptxas_spill_bytes==0 (not known: ptxas was not asked); ");
+    assert_string_equal(judge(b, "ptxas<=255,ptxas_spill_bytes==0"),
+                        "0: ptxas<=255 (not known: ptxas was not asked); "
+                        "0: ptxas_spill_bytes==0 (not known: ptxas was not asked); ");
     assert_string_equal(judge(b, "spill_bytes==0"), "0: spill_bytes==0 (has 3); "); /* predicted */
     k->predicted.unknown = "heddle cannot allocate its registers";
-    assert_string_equal(judge(b, "spill_bytes<=99"), "0: spill_bytes<=99 (not known: heddle cannot allocate its registers); ");
+    assert_string_equal(judge(b, "spill_bytes<=99"),
+                        "0: spill_bytes<=99 (not known: heddle cannot allocate its registers); ");
     assert_string_equal(judge(b, "predicted_spill_bytes<=99"),
                         "0: predicted_spill_bytes<=99 (not known: heddle cannot allocate its registers); ");
 }
@@ -130,9 +147,11 @@ static void patterns(void **state)
     assert_string_equal(judge(b, "sort(int?):registers<=96"), "1: registers<=96 (has 100); ");
     assert_string_equal(judge(b, "_Z6reduce*:registers<=96"), "");
     assert_string_equal(judge(b, "!*sort*:registers<=39"), "0: registers<=39 (has 40); ");
-    assert_string_equal(judge(b, "helper:registers<=96"), "2: registers<=96 (has 200); "); /* no kernel: only by its name */
-    assert_string_equal(judge(b, " * : registers <= 39 ,live_peak<= 95 "),
-                        "0: registers<=39 (has 40); 1: registers<=39 (has 100); 1: live_peak<=95 (has 96); 2: registers<=39 (has 200); ");
+    /* no kernel: only by its name */
+    assert_string_equal(judge(b, "helper:registers<=96"), "2: registers<=96 (has 200); ");
+    assert_string_equal(judge(b, " * : registers <= 39 ,max_pressure<= 95 "),
+                        "0: registers<=39 (has 40); 1: registers<=39 (has 100); 1: max_pressure<=95 (has 96); 2: "
+                        "registers<=39 (has 200); ");
     assert_int_equal(b->diagnostics.warning_count, 0);
     assert_string_equal(judge(b, "registers<=100,nothing*:registers<=1"), "");
     assert_int_equal(b->diagnostics.warning_count, 1);
@@ -146,12 +165,13 @@ static void messages(void **state)
     bench *b = *state;
     hd_source source;
     hd_source_from_memory(&source, "x.ptx", "first\nsecond\nthird\n", 19);
-    hd_gates *gates = hd_gates_parse("--require", "registers<=96,live_peak<=80", HD_GATES_OF_VALUES, &b->diagnostics);
+    hd_gates *gates =
+        hd_gates_parse("--require", "registers<=96,max_pressure<=80", HD_GATES_OF_VALUES, &b->diagnostics);
     assert_int_equal(hd_gates_check_report(gates, &b->report, &source, &b->arena, &b->diagnostics), 1);
     hd_gates_free(gates);
     const hd_diagnostic *d = b->diagnostics.last;
     assert_int_equal(d->kind, HD_DIAG_UNMET_GATE);
-    assert_string_equal(d->message, "'sort(int*)' does not meet registers<=96 (has 100), live_peak<=80 (has 96)");
+    assert_string_equal(d->message, "'sort(int*)' does not meet registers<=96 (has 100), max_pressure<=80 (has 96)");
     assert_ptr_equal(d->source, &source);
     assert_int_equal(d->span.begin, 6);
     assert_int_equal(d->span.end, 12);
@@ -175,7 +195,8 @@ static void expect_bad(hd_gates_mode mode, const bad_text *rows, uint32_t count)
         if (gates || !diagnostics.first)
             fail_msg("'%s' is taken", rows[i].text);
         const hd_diagnostic *d = diagnostics.first;
-        if (d->kind != HD_DIAG_BAD_GATE || d->span.begin != rows[i].begin || d->span.end != rows[i].end || !strstr(d->message, rows[i].message))
+        if (d->kind != HD_DIAG_BAD_GATE || d->span.begin != rows[i].begin || d->span.end != rows[i].end ||
+            !strstr(d->message, rows[i].message))
             fail_msg("'%s': %s at %u to %u", rows[i].text, d->message, d->span.begin, d->span.end);
         hd_diagnostics_free(&diagnostics);
     }
@@ -188,8 +209,8 @@ static void bad_texts(void **state)
         {"", 0, 1, "expected the name of a quantity"},
         {"registers<=96,", 14, 15, "expected the name of a quantity"},
         {",registers<=96", 0, 1, "expected the name of a quantity"},
-        {"registers<=96;live_peak<=3", 13, 26, "expected ',' or the end"},
-        {"register<=96", 0, 8, "no quantity is called 'register'; there are: registers, live_peak,"},
+        {"registers<=96;max_pressure<=3", 13, 29, "expected ',' or the end"},
+        {"register<=96", 0, 8, "no quantity is called 'register'; there are: registers, max_pressure,"},
         {"registers<=96,Live_peak<=80", 14, 23, "no quantity is called 'Live_peak'"},
         {"registers=96", 9, 10, "expected one of <= < >= > == !="},
         {"registers", 9, 10, "expected one of"},
@@ -226,7 +247,7 @@ static void all_mistakes_are_told(void **state)
     assert_int_equal(b->diagnostics.error_count, 3);
 }
 
-/* ---- of changes ---- */
+/* ---- of changes -------------------------------------------------------------------------------------------------- */
 
 static const char *judge_changes(bench *b, const hd_report_module *after, const char *text)
 {
@@ -239,7 +260,8 @@ static const char *judge_changes(bench *b, const hd_report_module *after, const 
     const char *list = "";
     for (uint32_t k = 0; k < diff.kernels.count; k++)
         for (uint32_t i = 0; i < diff.kernels.items[k].failed_gate_count; i++)
-            list = hd_arena_printf(&b->arena, "%s%s: %s; ", list, diff.kernels.items[k].name, diff.kernels.items[k].failed_gates[i]);
+            list = hd_arena_printf(&b->arena, "%s%s: %s; ", list, diff.kernels.items[k].name,
+                                   diff.kernels.items[k].failed_gates[i]);
     hd_array_free(&diff.kernels);
     hd_gates_free(gates);
     return list;
@@ -265,14 +287,17 @@ static void changes(void **state)
     assert_string_equal(judge_changes(b, &after, "local_bytes<=0%,local_bytes==0"), "");
     assert_string_equal(judge_changes(b, &after, "occupancy>=-4.2%"), "");
     assert_string_equal(judge_changes(b, &after, "occupancy>=-0.042"), "");
-    assert_string_equal(judge_changes(b, &after, "occupancy>=-4%"), "_Z4sortPi: occupancy>=-4% (66.7% to 62.5%: -4.2%); ");
+    assert_string_equal(judge_changes(b, &after, "occupancy>=-4%"),
+                        "_Z4sortPi: occupancy>=-4% (66.7% to 62.5%: -4.2%); ");
     assert_string_equal(judge_changes(b, &after, "added==0"), "fresh: added==0 (0 to 1: +1); ");
     assert_string_equal(judge_changes(b, &after, "removed==0"), "_Z6reducePf: removed==0 (0 to 1: +1); ");
     assert_string_equal(judge_changes(b, &after, "ptxas<=0"), "_Z4sortPi: ptxas<=0 (not known on both sides); ");
     after.kernels.items[0].registers_from = "ptxas";
-    assert_string_equal(judge_changes(b, &after, "registers<=100"), "_Z4sortPi: registers<=100 (not known on both sides); ");
-    assert_string_equal(judge_changes(b, &after, "occupancy<=1"), "_Z4sortPi: occupancy<=1 (not known on both sides); ");
-    assert_string_equal(judge_changes(b, &after, "live_peak<=100"), "");
+    assert_string_equal(judge_changes(b, &after, "registers<=100"),
+                        "_Z4sortPi: registers<=100 (not known on both sides); ");
+    assert_string_equal(judge_changes(b, &after, "occupancy<=1"),
+                        "_Z4sortPi: occupancy<=1 (not known on both sides); ");
+    assert_string_equal(judge_changes(b, &after, "max_pressure<=100"), "");
     hd_array_free(&after.kernels);
 }
 
@@ -288,7 +313,10 @@ static void matching(void **state)
     static const struct {
         const char *name;
         hd_diff_status status;
-    } rows[] = {{"fresh", HD_DIFF_ADDED}, {"helper", HD_DIFF_SAME}, {"_Z6reducePf", HD_DIFF_CHANGED}, {"_Z4sortPi", HD_DIFF_REMOVED}};
+    } rows[] = {{"fresh", HD_DIFF_ADDED},
+                {"helper", HD_DIFF_SAME},
+                {"_Z6reducePf", HD_DIFF_CHANGED},
+                {"_Z4sortPi", HD_DIFF_REMOVED}};
     assert_int_equal(diff.kernels.count, 4);
     for (uint32_t i = 0; i < 4; i++) {
         assert_string_equal(diff.kernels.items[i].name, rows[i].name);
@@ -319,8 +347,9 @@ static void matching(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        unit(every_operator), unit(every_quantity), unit(occupancy_as_it_is_printed), unit(patterns), unit(messages),
-        cmocka_unit_test(bad_texts), unit(all_mistakes_are_told), unit(changes), unit(matching),
+        unit(every_operator), unit(every_quantity),        unit(occupancy_as_it_is_printed), unit(patterns),
+        unit(messages),       cmocka_unit_test(bad_texts), unit(all_mistakes_are_told),      unit(changes),
+        unit(matching),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* target/gpu: the built-in descriptions and what is said about wrong ones. */
 #include "tests/unit/unit.h"
 
+#include "hwmodel/rf/technique.h"
 #include "target/gpu.h"
 #include <unistd.h>
 
@@ -37,7 +38,8 @@ static void the_papers_figures(void **state)
     (void)state;
     hd_diagnostics diagnostics;
     hd_gpu *gpu = load(HD_GPU_DEFAULT, &diagnostics);
-    assert_true(gpu->valid && gpu->energies[HD_ENERGY_REGISTER_BANK].known && gpu->energies[HD_ENERGY_BYPASS_COLLECTOR].known);
+    assert_true(gpu->valid && gpu->energies[HD_ENERGY_REGISTER_BANK].known &&
+                gpu->energies[HD_ENERGY_BYPASS_COLLECTOR].known);
     assert_true(gpu->energies[HD_ENERGY_REGISTER_BANK].dynamic_pj == 185.26);
     assert_true(gpu->energies[HD_ENERGY_BYPASS_COLLECTOR].dynamic_pj == 2.72);
     assert_int_equal(gpu->limits.warps_per_sm, 32);
@@ -56,6 +58,30 @@ static void the_papers_figures(void **state)
     hd_diagnostics_free(&diagnostics);
 }
 
+/* The sum of what was counted; nothing where a figure lacks for something that was counted. */
+static void energy_of_counted_accesses(void **state)
+{
+    (void)state;
+    hd_diagnostics diagnostics;
+    uint64_t counters[HD_COUNTER_COUNT] = {0};
+    double energy = -1;
+    hd_gpu *gpu = load("fermi-gtx480", &diagnostics);
+    assert_true(hd_rf_dynamic_energy(counters, gpu, &energy) && energy == 0);
+    counters[HD_COUNTER_FILE_READS] = 3;
+    counters[HD_COUNTER_FILE_WRITES] = 4;
+    counters[HD_COUNTER_OPERANDS] = 1000; /* costs nothing */
+    assert_true(hd_rf_dynamic_energy(counters, gpu, &energy) && energy == 3 * 149.76 + 4 * 149.76);
+    counters[HD_COUNTER_WINDOW_READS] = 1;
+    energy = -1;
+    assert_true(!hd_rf_dynamic_energy(counters, gpu, &energy) && energy == -1);
+    hd_gpu_free(gpu);
+    gpu = load(HD_GPU_DEFAULT, &diagnostics);
+    counters[HD_COUNTER_FILE_WRITES] = 0;
+    assert_true(hd_rf_dynamic_energy(counters, gpu, &energy) && energy == 3 * 185.26 + 2.72);
+    hd_gpu_free(gpu);
+    hd_diagnostics_free(&diagnostics);
+}
+
 /* Capacity is that of its banks; the last two columns of table 2 follow from the others. */
 static void designs_of_register_files(void **state)
 {
@@ -69,7 +95,8 @@ static void designs_of_register_files(void **state)
     for (uint32_t i = 0; i < 7; i++) {
         const hd_register_file_design *d = &gpu->designs[i];
         double power = d->capacity / d->power / per_power[i];
-        assert_true(d->capacity == d->banks * d->bank_size && d->capacity / d->area == per_area[i] && power > 0.97 && power < 1.03);
+        assert_true(d->capacity == d->banks * d->bank_size && d->capacity / d->area == per_area[i] && power > 0.97 &&
+                    power < 1.03);
         assert_true(i == 0 || d->latency > gpu->designs[i - 1].latency);
     }
     assert_string_equal(gpu->designs[6].cell, "DWM");
@@ -120,22 +147,22 @@ static void expect_file_error(const char *old, const char *new, hd_diagnostic_ki
 static void wrong_descriptions(void **state)
 {
     (void)state;
-    expect_error("sm_81", HD_DIAG_BAD_VALUE, "no GPU is called 'sm_81'");
+    expect_error("sm_81", HD_DIAG_UNKNOWN_GPU, "no GPU is called 'sm_81'");
     expect_error("/nowhere/x.yaml", HD_DIAG_UNREADABLE, "");
     expect_file_error("name:", "name:", HD_DIAG_BAD_KEY, NULL);
     expect_file_error("ctas_per_sm:", "ctas_per_sn:", HD_DIAG_BAD_KEY, "ctas_per_sn");
     expect_file_error("registers_per_sm: 65536", "registers_per_sm: many", HD_DIAG_BAD_VALUE, "");
     expect_file_error("dynamic_pj: 2.72", "dynamic_pj: -1", HD_DIAG_BAD_VALUE, "energy");
     expect_file_error("compute: \"6.1\"", "compute: six", HD_DIAG_BAD_VALUE, "compute capability");
-    expect_file_error("    source: \"[bow] table 3.4: 64 KB register bank, 28 nm, CACTI 7.0\"\n", "", HD_DIAG_BAD_KEY, "source");
+    expect_file_error("    source: \"[bow] table 3.4: 64 KB register bank, 28 nm, CACTI 7.0\"\n", "", HD_DIAG_BAD_KEY,
+                      "source");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_built_in_one_is_right),
-        cmocka_unit_test(the_papers_figures),
-        cmocka_unit_test(designs_of_register_files),
+        cmocka_unit_test(every_built_in_one_is_right), cmocka_unit_test(the_papers_figures),
+        cmocka_unit_test(energy_of_counted_accesses),  cmocka_unit_test(designs_of_register_files),
         cmocka_unit_test(wrong_descriptions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

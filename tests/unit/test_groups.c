@@ -1,11 +1,12 @@
-/* Models that stand for others: what one counts beside a model that does all that it would do is what it counts alone. */
+/* Models that stand for others: what one counts beside a model that does all that it would do is what it counts
+ * alone. */
 #include "tests/unit/unit.h"
 
 #include "tests/unit/rf_bench.h"
 
 static hd_rf_model_info window_with(const char *options)
 {
-    return (hd_rf_model_info){"bow", "bow", hd_rf_model_find("bow-iw3", 7)->ops, "", options, ""};
+    return (hd_rf_model_info){"bow", "bow", hd_rf_model_find("bow-iw3", 7)->ops, "", options, "", NULL};
 }
 
 /* Full windows, such that evict, and pairs that do not go together. */
@@ -35,8 +36,9 @@ static void a_window_that_writes_back_stands_for_one_that_writes_through(void **
         assert_true(alone.proved && together.proved);
         for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
             if (alone.counters[c] != together.counters[c])
-                fail_msg("seed %llu, %s beside %s: %s are %llu, and %llu", (unsigned long long)seed, pair[0], pair[1], hd_counters[c].title,
-                         (unsigned long long)alone.counters[c], (unsigned long long)together.counters[c]);
+                fail_msg("seed %llu, %s beside %s: %s are %llu, and %llu", (unsigned long long)seed, pair[0], pair[1],
+                         hd_counters[c].title, (unsigned long long)alone.counters[c],
+                         (unsigned long long)together.counters[c]);
         evictions += alone.counters[HD_COUNTER_EVICTIONS];
         rf_bench_close(&b);
     }

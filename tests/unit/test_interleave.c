@@ -6,7 +6,7 @@
 #include "hwmodel/rf/streams.h"
 #include "parser/parse.h"
 
-/* ---- the model ------------------------------------------------------------------------------------------------------- */
+/* ---- the model --------------------------------------------------------------------------------------------------- */
 
 enum { CELLS = 8, LOG = 1 << 16 };
 
@@ -17,11 +17,15 @@ typedef struct cell {
 } cell;
 
 /* A direct-mapped, write-through cache of registers beside the file, that is not told apart by warp. */
+enum { DRAIN = 20 };
+
 typedef struct cache {
     hd_rf_model model;
     hd_rf_file file;
     cell cells[CELLS];
     bool blind, stubborn; /* takes what it finds for the right one; lets nobody issue */
+    bool drains;          /* lets a warp issue from DRAIN instructions after it first asked on, and says so */
+    uint64_t drained[4];  /* by warp: when that is; 0: it did not ask yet */
 } cache;
 
 /* What was seen, of all models of a run: the model is gone when it is looked at. */
@@ -38,6 +42,7 @@ static hd_rf_model *cache_create(const hd_rf_module *code, const char *options, 
     cache *c = hd_calloc(1, sizeof *c);
     c->blind = hd_rf_flag(options, "blind");
     c->stubborn = hd_rf_flag(options, "stubborn");
+    c->drains = hd_rf_flag(options, "drains");
     return &c->model;
 }
 
@@ -53,7 +58,7 @@ static void cache_launch(hd_rf_model *model, const hd_rf_launch *launch)
     log_of_run->resident = launch->residency.ctas;
 }
 
-static void cache_warp_start(hd_rf_model *model, hd_rf_warp *warp)
+static void cache_warp_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     (void)model;
     if (!log_of_run->started[warp->cta]) {
@@ -70,44 +75,45 @@ static void cache_cta_end(hd_rf_model *model, uint32_t cta)
     log_of_run->ctas_now--;
 }
 
-static void cache_frame_start(hd_rf_model *model, hd_rf_warp *warp)
+static void cache_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
-    hd_rf_file_frame_start(&((cache *)model)->file, warp);
+    hd_rf_file_frame_begin(&((cache *)model)->file, warp);
 }
 
-static void cache_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in)
+static void cache_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in, hd_access_sink *sink)
 {
-    (void)model;
+    (void)model, (void)sink;
     assert_true(!out != !in);
     log_of_run->comes += in != NULL;
     log_of_run->goes += out != NULL;
 }
 
-static bool cache_may_issue(hd_rf_model *model, const hd_rf_step *step)
+static hd_gate cache_may_issue(hd_rf_model *model, const hd_rf_step *step, uint64_t now)
 {
-    (void)step;
-    return !((cache *)model)->stubborn;
+    cache *c = (cache *)model;
+    uint64_t *drained = &c->drained[step->warp->identity.warp % 4];
+    if (!c->drains)
+        return (hd_gate){.ready = !c->stubborn};
+    if (!*drained) {
+        *drained = now + DRAIN;
+        return (hd_gate){.wake = *drained};
+    }
+    assert_true(now >= *drained); /* it is not asked before */
+    return (hd_gate){.ready = true};
 }
 
-static void cache_issue(hd_rf_model *model, const hd_rf_step *step)
+static void log_issue(const hd_rf_step *step)
 {
-    (void)model;
     assert_true(log_of_run->count < LOG);
     log_of_run->warp[log_of_run->count] = (uint16_t)step->warp->identity.warp;
     log_of_run->instruction[log_of_run->count++] = (uint16_t)step->instruction;
 }
 
-static cell *cell_of(hd_rf_model *model, uint32_t index)
-{
-    return &((cache *)model)->cells[index % CELLS];
-}
+static cell *cell_of(hd_rf_model *model, uint32_t index) { return &((cache *)model)->cells[index % CELLS]; }
 
-static bool same_owner(hd_owner a, hd_owner b)
-{
-    return a.warp == b.warp && a.frame == b.frame && a.index == b.index;
-}
+static bool same_owner(hd_owner a, hd_owner b) { return a.warp == b.warp && a.frame == b.frame && a.index == b.index; }
 
-static void cache_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_rf_answer *answer)
+static void cache_read(hd_rf_model *model, const hd_rf_step *step, uint32_t source, hd_access_sink *sink)
 {
     uint32_t word = step->sources[source], index = hd_rf_index(step, word);
     cell *at = cell_of(model, index);
@@ -115,26 +121,41 @@ static void cache_read(hd_rf_model *model, const hd_rf_step *step, uint32_t sour
     bool hit = at->used && (same_owner(at->owner, owner) || ((cache *)model)->blind);
     if (!hit)
         *at = (cell){owner, *hd_rf_file_at(&((cache *)model)->file, step->warp, index), true};
-    hd_rf_add(model, hit ? HD_COUNTER_WINDOW_READS : HD_COUNTER_FILE_READS, 1);
-    answer->pieces[answer->count++] = (hd_rf_piece){step->effective, hit ? HD_RF_NEAR : HD_RF_FILE, at->owner, at->claim};
+    hd_rf_read(sink, step, source, hit ? HD_STRUCTURE_WINDOW : HD_STRUCTURE_FILE, step->effective, at->owner,
+               at->claim);
 }
 
-static void cache_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination)
+static void cache_write(hd_rf_model *model, const hd_rf_step *step, uint32_t destination, hd_access_sink *sink)
 {
     uint32_t index = hd_rf_index(step, step->destinations[destination].word);
-    hd_claim *home = hd_rf_file_at(&((cache *)model)->file, step->warp, index);
-    hd_rf_add(model, HD_COUNTER_FILE_WRITES, 1);
-    *home = hd_identity_merge(&step->warp->identity, index, *home, step->serial + destination, step->effective);
-    *cell_of(model, index) = (cell){hd_rf_owner(step, step->destinations[destination].word), *home, true};
+    hd_rf_file_write(model, &((cache *)model)->file, step, destination, sink);
+    *cell_of(model, index) = (cell){hd_rf_owner(step, step->destinations[destination].word),
+                                    *hd_rf_file_at(&((cache *)model)->file, step->warp, index), true};
+}
+
+static void cache_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
+{
+    log_issue(step);
+    for (uint32_t s = 0; s < step->source_count && step->effective; s++)
+        cache_read(model, step, s, sink);
+    for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
+        cache_write(model, step, d, sink);
 }
 
 static const hd_rf_ops cache_ops = {
-    .create = cache_create, .destroy = cache_destroy, .launch = cache_launch, .warp_start = cache_warp_start, .cta_end = cache_cta_end,
-    .frame_start = cache_frame_start, .warp_switch = cache_switch, .may_issue = cache_may_issue, .issue = cache_issue,
-    .operand_read = cache_read, .write_back = cache_write, .coupled = true,
+    .create = cache_create,
+    .destroy = cache_destroy,
+    .launch = cache_launch,
+    .warp_begin = cache_warp_begin,
+    .cta_end = cache_cta_end,
+    .frame_begin = cache_frame_begin,
+    .warp_switch = cache_switch,
+    .may_issue = cache_may_issue,
+    .execute = cache_execute,
+    .coupled = true,
 };
 
-/* ---- runs ------------------------------------------------------------------------------------------------------------ */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 typedef struct result {
     hd_exec_status status;
@@ -148,7 +169,8 @@ static hd_rf_residency sm(uint32_t ctas, uint32_t active, uint32_t latency, uint
     return (hd_rf_residency){.ctas = ctas, .active = active, .latency = latency, .bytes = bytes, .turn = 1};
 }
 
-static result run(const char *body, uint32_t ctas, uint32_t threads, const char *options, hd_rf_residency residency, uint32_t batch, seen *log)
+static result run(const char *body, uint32_t ctas, uint32_t threads, const char *options, hd_rf_residency residency,
+                  uint32_t batch, seen *log)
 {
     char text[4096];
     hd_diagnostics diagnostics;
@@ -158,10 +180,12 @@ static result run(const char *body, uint32_t ctas, uint32_t threads, const char 
     const char *refusal = NULL;
     hd_exec_statistics statistics = {0};
     hd_exec_options exec = {0};
-    hd_rf_model_info info = {"cache", "", &cache_ops, "", options, ""};
+    hd_rf_model_info info = {"cache", "", &cache_ops, "", options, "", NULL};
     result r = {0};
-    snprintf(text, sizeof text, ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 out)\n{\n.reg .b32 %%r<8>;\n"
-             ".reg .b64 %%rd<4>;\n.reg .pred %%p<4>;\n%s}\n", body);
+    snprintf(text, sizeof text,
+             ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 out)\n{\n.reg .b32 %%r<8>;\n"
+             ".reg .b64 %%rd<4>;\n.reg .pred %%p<4>;\n%s}\n",
+             body);
     memset(log, 0, sizeof *log);
     log_of_run = log;
     hd_diagnostics_init(&diagnostics);
@@ -205,22 +229,27 @@ static void spell(const seen *log, char *text)
 }
 
 static const char *const plain = "mov.u32 %r0, 1;\nadd.u32 %r0, %r0, 1;\nret;\n";
-static const char *const loading = "ld.param.u64 %rd0, [out];\nld.global.u32 %r0, [%rd0];\nadd.u32 %r0, %r0, 1;\nret;\n";
-static const char *const loading_twice = "ld.param.u64 %rd0, [out];\nld.global.u32 %r0, [%rd0];\nld.global.u32 %r1, [%rd0];\nmov.u32 %r2, 1;\n"
-                                         "add.u32 %r2, %r2, %r0;\nadd.u32 %r2, %r2, %r1;\nret;\n";
-static const char *const meeting = "mov.u32 %r0, %tid.x;\nsetp.lt.u32 %p0, %r0, 32;\n@%p0 bra L;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 2;\n"
-                                   "L: bar.sync 0;\nadd.u32 %r0, %r0, 3;\nret;\n";
+static const char *const loading =
+    "ld.param.u64 %rd0, [out];\nld.global.u32 %r0, [%rd0];\nadd.u32 %r0, %r0, 1;\nret;\n";
+static const char *const loading_twice =
+    "ld.param.u64 %rd0, [out];\nld.global.u32 %r0, [%rd0];\nld.global.u32 %r1, [%rd0];\nmov.u32 %r2, 1;\n"
+    "add.u32 %r2, %r2, %r0;\nadd.u32 %r2, %r2, %r1;\nret;\n";
+static const char *const meeting =
+    "mov.u32 %r0, %tid.x;\nsetp.lt.u32 %p0, %r0, 32;\n@%p0 bra L;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 2;\n"
+    "L: bar.sync 0;\nadd.u32 %r0, %r0, 3;\nret;\n";
 static const char *const busy =
     "ld.param.u64 %rd0, [out];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\nand.b32 %r2, %r0, 7;\n"
-    "M: ld.global.u32 %r3, [%rd0];\nadd.u32 %r1, %r1, %r3;\nadd.u32 %r4, %r1, %r2;\nsub.u32 %r2, %r2, 1;\nsetp.gt.s32 %p0, %r2, 0;\n"
+    "M: ld.global.u32 %r3, [%rd0];\nadd.u32 %r1, %r1, %r3;\nadd.u32 %r4, %r1, %r2;\nsub.u32 %r2, %r2, 1;\nsetp.gt.s32 "
+    "%p0, %r2, 0;\n"
     "@%p0 bra M;\nbar.sync 0;\nadd.u32 %r1, %r1, %r4;\nbar.sync 0;\nadd.u32 %r1, %r1, %r0;\nret;\n";
 
 /* warp 0 loads (e), warp 1 has other things to do (h to l) */
 static const char *const one_loads =
-    "ld.param.u64 %rd0, [out];\nmov.u32 %r0, %tid.x;\nsetp.lt.u32 %p0, %r0, 32;\n@!%p0 bra W;\nld.global.u32 %r1, [%rd0];\nadd.u32 %r1, %r1, 1;\nret;\n"
+    "ld.param.u64 %rd0, [out];\nmov.u32 %r0, %tid.x;\nsetp.lt.u32 %p0, %r0, 32;\n@!%p0 bra W;\nld.global.u32 %r1, "
+    "[%rd0];\nadd.u32 %r1, %r1, 1;\nret;\n"
     "W: add.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\nret;\n";
 
-/* ---- tests ----------------------------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
 
 static void order_is_as_told(void **state)
 {
@@ -257,7 +286,8 @@ static void order_is_as_told(void **state)
     run(one_loads, 1, 64, "", sm(1, 2, 3, 1000), 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 1a 0b 1b 0c 1c 0d 1d 0e 1h 1i 1j 0f 1k 0g 1l ");
-    /* warp 0 waits at the barrier (f) for warp 1, whatever the other CTA does; who comes back is the last of the round */
+    /* warp 0 waits at the barrier (f) for warp 1, whatever the other CTA does; who comes back is the last of the
+     * round */
     run(meeting, 2, 64, "", sm(2, 4, 2, 1000), 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 1a 2a 3a 0b 1b 2b 3b 0c 1c 2c 3c 0f 1d 2f 3d 1e 3e 1f 3f 0g 2g 1g 3g 0h 2h 1h 3h ");
@@ -283,7 +313,8 @@ static void turns_are_stretches(void **state)
     spell(log, text);
     assert_string_equal(text, "0a 0b 1a 1b 2a 2b 3a 3b 0c 0d 1c 1d 2c 2d 3c 3d ");
     two.active = 4;
-    run(meeting, 1, 64, "", two, 1, log); /* c jumps to the barrier f, and the turn goes on there, or it goes straight on */
+    /* c jumps to the barrier f, and the turn goes on there, or it goes straight on */
+    run(meeting, 1, 64, "", two, 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 0b 0c 0f 1a 1b 1c 1d 1e 1f 0g 0h 1g 1h ");
     free(log);
@@ -324,7 +355,8 @@ static void it_is_the_same_each_time(void **state)
     assert_memory_equal(one, two, sizeof *one);
     assert_memory_equal(a.counters, b.counters, sizeof a.counters);
     result c = run(busy, 20, 128, "", sm(1, 1, 7, 100000), 1, two);
-    assert_true(c.counters[HD_COUNTER_WINDOW_READS] > a.counters[HD_COUNTER_WINDOW_READS]); /* alone, a warp finds its own */
+    /* alone, a warp finds its own */
+    assert_true(c.counters[HD_COUNTER_WINDOW_READS] > a.counters[HD_COUNTER_WINDOW_READS]);
     free(one);
     free(two);
 }
@@ -360,12 +392,26 @@ static void what_another_warp_left_is_no_proof(void **state)
     free(log);
 }
 
+/* A gate that says when to ask again is not asked before, and everything is issued then. */
+static void gates_wake(void **state)
+{
+    (void)state;
+    seen *log = hd_calloc(1, sizeof *log);
+    assert_int_equal(run(plain, 2, 64, "", sm(2, 2, 4, 1000), 1, log).status, HD_EXEC_DONE);
+    uint32_t count = log->count;
+    memset(log, 0, sizeof *log);
+    assert_int_equal(run(plain, 2, 64, "drains", sm(2, 2, 4, 1000), 1, log).status, HD_EXEC_DONE);
+    assert_int_equal(log->count, count);
+    free(log);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_is_as_told),
         cmocka_unit_test(turns_are_stretches),
         cmocka_unit_test(barriers_and_programs_keep_their_order),
+        cmocka_unit_test(gates_wake),
         cmocka_unit_test(it_is_the_same_each_time),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(what_another_warp_left_is_no_proof),

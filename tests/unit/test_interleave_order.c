@@ -1,5 +1,6 @@
-/* The order of resident warps against interleave.h's rules, followed one instruction after another, for warps that do anything at all: stretches
- * of random code, with loads, calls, barriers and lanes that are not there, and any number of resident and active warps.
+/* The order of resident warps against interleave.h's rules, followed one instruction after another, for warps that do
+ * anything at all: stretches of random code, with loads, calls, barriers and lanes that are not there, and any number
+ * of resident and active warps.
  */
 #include "unit.h"
 
@@ -40,17 +41,11 @@ typedef struct scene {
     hd_rf_residency residency;
 } scene;
 
-static uint32_t below(scene *s, uint32_t bound)
-{
-    return (uint32_t)(unit_random(&s->random) % bound);
-}
+static uint32_t below(scene *s, uint32_t bound) { return (uint32_t)(unit_random(&s->random) % bound); }
 
-/* ---- what there is to do ------------------------------------------------------------------------------------------------- */
+/* ---- what there is to do ----------------------------------------------------------------------------------------- */
 
-static uint32_t any_register(scene *s)
-{
-    return below(s, below(s, 3) ? 6 : REGISTERS - 4);
-}
+static uint32_t any_register(scene *s) { return below(s, below(s, 3) ? 6 : REGISTERS - 4); }
 
 static char *write_instruction(scene *s, char *text, uint32_t loads)
 {
@@ -58,7 +53,8 @@ static char *write_instruction(scene *s, char *text, uint32_t loads)
     if (kind < loads)
         return text + sprintf(text, "ld.global.u32 %%r%u, [%%rd0];\n", to);
     if (kind < loads + loads / 4)
-        return text + sprintf(text, "ld.global.v4.u32 {%%r%u, %%r%u, %%r%u, %%r%u}, [%%rd0];\n", to, to + 1, to + 2, to + 3);
+        return text +
+               sprintf(text, "ld.global.v4.u32 {%%r%u, %%r%u, %%r%u, %%r%u}, [%%rd0];\n", to, to + 1, to + 2, to + 3);
     if (kind >= 95)
         return text + sprintf(text, "%s", kind > 96 ? "bar.sync 0;\n" : "red.global.add.u32 [%rd0], %r0;\n");
     if (kind >= 90)
@@ -105,7 +101,8 @@ static bool is_more(const scene *s, const script *w, uint32_t length, uint32_t *
     const hd_event *last = &hd_array_last(&w->steps).event;
     bool straight = last->instruction + 1 == e->instruction && last->active == e->active;
     bool jumps = *parts < 8 && (length < 16 || e->instruction > last->instruction);
-    if (last->function != e->function || last->frame != e->frame || has_trait(s, last, HD_RF_BARRIER) || !(straight || jumps))
+    if (last->function != e->function || last->frame != e->frame || has_trait(s, last, HD_RF_BARRIER) ||
+        !(straight || jumps))
         return false;
     *parts += !straight;
     return true;
@@ -122,8 +119,14 @@ static uint32_t others_there(const scene *s, uint32_t warp)
 static void do_one(scene *s, hd_rf_cta *cta, uint32_t warp, uint32_t active, uint32_t *length, uint32_t *parts)
 {
     script *w = &s->scripts[warp];
-    hd_event e = {.kind = HD_EVENT_ISSUE, .cta = cta->cta, .warp = warp, .frame = w->frame, .function = w->frame ? 0 : 1, .instruction = w->next++,
-                  .active = active, .effective = below(s, 8) ? active : active & below(s, 2)};
+    hd_event e = {.kind = HD_EVENT_ISSUE,
+                  .cta = cta->cta,
+                  .warp = warp,
+                  .frame = w->frame,
+                  .function = w->frame ? 0 : 1,
+                  .instruction = w->next++,
+                  .active = active,
+                  .effective = below(s, 8) ? active : active & below(s, 2)};
     bool behind = w->steps.count && has_trait(s, &hd_array_last(&w->steps).event, HD_RF_BARRIER);
     bool begins = !is_more(s, w, *length, parts, &e);
     *length = begins ? 1 : *length + 1;
@@ -177,7 +180,8 @@ static void open_scene(scene *s, uint64_t seed)
             do_some(s, cta, c * s->warps + below(s, s->warps));
     }
     uint32_t latency = (uint32_t[]){0, 1, 7, 64, 500}[below(s, 5)], turn = (uint32_t[]){0, 0, 0, 1, 2, 5}[below(s, 6)];
-    s->residency = (hd_rf_residency){.ctas = 1 + below(s, CTAS), .active = 1 + below(s, 12), .latency = latency, .turn = turn};
+    s->residency =
+        (hd_rf_residency){.ctas = 1 + below(s, CTAS), .active = 1 + below(s, 12), .latency = latency, .turn = turn};
 }
 
 static void close_scene(scene *s)
@@ -193,20 +197,20 @@ static void close_scene(scene *s)
     hd_diagnostics_free(&s->diagnostics);
 }
 
-/* ---- the order that models see ---------------------------------------------------------------------------------------------- */
+/* ---- the order that models see ----------------------------------------------------------------------------------- */
 
 extern const hd_rf_ops hd_rf_baseline_ops;
 static story *told; /* of the run: hooks have nothing else */
 
-static void tell_issue(hd_rf_model *model, const hd_rf_step *now)
+static void tell_issue(hd_rf_model *model, const hd_rf_step *now, hd_access_sink *sink)
 {
-    (void)model;
+    hd_rf_baseline_ops.execute(model, now, sink);
     hd_array_push(told, (did){now->warp->identity.warp, now->function, now->instruction});
 }
 
-static void tell_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in)
+static void tell_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in, hd_access_sink *sink)
 {
-    (void)model;
+    (void)model, (void)sink;
     hd_array_push(told, (did){(out ? out : in)->identity.warp, SWITCH, in != NULL});
 }
 
@@ -215,16 +219,17 @@ typedef enum manner { UNASKED, AGREES, REFUSES_ASKED_FOR_EACH, REFUSES } manner;
 enum { EVERY = 3 };
 static uint32_t times_asked;
 
-static bool lets_all_go(hd_rf_model *model, const hd_rf_step *now)
+static hd_gate lets_all_go(hd_rf_model *model, const hd_rf_step *now, uint64_t clock)
 {
-    (void)model;
-    return now->code != NULL;
+    (void)model, (void)clock;
+    return (hd_gate){.ready = now->code != NULL};
 }
 
-static bool lets_half_go(hd_rf_model *model, const hd_rf_step *now)
+static hd_gate lets_half_go(hd_rf_model *model, const hd_rf_step *now, uint64_t clock)
 {
-    assert_true(now->instruction % EVERY == 0 || !model->info->ops->next_asked);
-    return now->instruction % EVERY || times_asked++ % 2;
+    (void)clock;
+    assert_true(now->instruction % EVERY == 0 || !model->info->ops->memo);
+    return (hd_gate){.ready = now->instruction % EVERY || times_asked++ % 2};
 }
 
 static uint32_t every_third(const hd_rf_model *model, uint32_t function, uint32_t from)
@@ -236,18 +241,19 @@ static uint32_t every_third(const hd_rf_model *model, uint32_t function, uint32_
 static void play(const scene *s, manner asking, story *order)
 {
     hd_rf_ops ops = hd_rf_baseline_ops;
-    ops.issue = tell_issue;
-    ops.walk = NULL;
+    ops.execute = tell_issue;
     ops.warp_switch = tell_switch;
     ops.may_issue = asking == UNASKED ? NULL : asking == AGREES ? lets_all_go : lets_half_go;
-    ops.next_asked = asking == REFUSES ? every_third : NULL;
+    const hd_memo_ops memo = {.next_gate = every_third};
+    ops.memo = asking == REFUSES ? &memo : NULL;
     times_asked = 0;
     ops.coupled = true;
-    hd_rf_model_info info = {"order", "", &ops, "", "", ""};
+    hd_rf_model_info info = {"order", "", &ops, "", "", "", NULL};
     const char *refusal = NULL;
     hd_rf_model *model = hd_rf_model_new(&info, s->code, &refusal);
     hd_rf_feeder *feeder = hd_rf_feeder_new(s->code);
     hd_rf_feeder_add(feeder, model, 0);
+    feeder->memo = true;
     hd_rf_interleave *interleave = hd_rf_interleave_new(feeder, NULL);
     told = order;
     assert_true(hd_rf_interleave_launch(interleave, &s->residency, 1));
@@ -260,7 +266,7 @@ static void play(const scene *s, manner asking, story *order)
     hd_rf_model_free(model);
 }
 
-/* ---- the order that the rules want ------------------------------------------------------------------------------------------- */
+/* ---- the order that the rules want ------------------------------------------------------------------------------- */
 
 typedef struct coming { /* a word that was loaded */
     uint32_t frame, word;
@@ -317,7 +323,9 @@ static uint64_t when_there(const stage *g, const actor *a)
     for (uint32_t i = code->source_first[e->instruction]; i < code->source_first[e->instruction + 1]; i++)
         there = when_loaded(a, e->frame, code->sources[i]) > there ? when_loaded(a, e->frame, code->sources[i]) : there;
     for (uint32_t i = code->destination_first[e->instruction]; i < code->destination_first[e->instruction + 1]; i++)
-        there = when_loaded(a, e->frame, code->destinations[i].word) > there ? when_loaded(a, e->frame, code->destinations[i].word) : there;
+        there = when_loaded(a, e->frame, code->destinations[i].word) > there
+                    ? when_loaded(a, e->frame, code->destinations[i].word)
+                    : there;
     return there;
 }
 
@@ -451,15 +459,16 @@ static void follow_rules(const scene *s, story *order)
     free(g);
 }
 
-/* ---- tests ----------------------------------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
 
 static void compare(const story *wanted, const story *got, uint64_t seed, bool asks)
 {
     uint32_t count = wanted->count < got->count ? wanted->count : got->count;
     for (uint32_t i = 0; i < count; i++)
         if (memcmp(&wanted->items[i], &got->items[i], sizeof(did)))
-            fail_msg("seed %u, asks %d: at %u of %u warp %u does %u:%u, and should be %u with %u:%u", (unsigned)seed, asks, i, count, got->items[i].warp,
-                     got->items[i].function, got->items[i].instruction, wanted->items[i].warp, wanted->items[i].function, wanted->items[i].instruction);
+            fail_msg("seed %u, asks %d: at %u of %u warp %u does %u:%u, and should be %u with %u:%u", (unsigned)seed,
+                     asks, i, count, got->items[i].warp, got->items[i].function, got->items[i].instruction,
+                     wanted->items[i].warp, wanted->items[i].function, wanted->items[i].instruction);
     assert_int_equal(got->count, wanted->count);
 }
 

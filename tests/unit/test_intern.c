@@ -8,14 +8,10 @@
 static size_t text_of(uint32_t i, char *text)
 {
     switch (i % 4) {
-    case 0:
-        return (size_t)sprintf(text, "%%r%u", i);
-    case 1:
-        return (size_t)sprintf(text, "$L__BB%u_%u", i / 7, i);
-    case 2:
-        return (size_t)sprintf(text, "%u_ZN3cub17_aVeryLongCommonEndOfAName", i);
-    default:
-        return (size_t)sprintf(text, "_ZN3cub17_aVeryLongCommonPrefix%u", i);
+    case 0: return (size_t)sprintf(text, "%%r%u", i);
+    case 1: return (size_t)sprintf(text, "$L__BB%u_%u", i / 7, i);
+    case 2: return (size_t)sprintf(text, "%u_ZN3cub17_aVeryLongCommonEndOfAName", i);
+    default: return (size_t)sprintf(text, "_ZN3cub17_aVeryLongCommonPrefix%u", i);
     }
 }
 
@@ -90,7 +86,8 @@ static void copies_go_their_own_way(void **state)
     (void)state;
     hd_names names, copy;
     hd_names_init(&names);
-    hd_name old = hd_names_add_string(&names, "add.s32"), older = hd_names_add_string(&names, "a name of more than sixteen bytes");
+    hd_name old = hd_names_add_string(&names, "add.s32"),
+            older = hd_names_add_string(&names, "a name of more than sixteen bytes");
     hd_names_copy(&copy, &names);
     hd_name in_copy = hd_names_add_string(&copy, "copy"), in_names = hd_names_add_string(&names, "names");
     assert_int_equal(in_copy, in_names);

@@ -110,7 +110,8 @@ static void classes_unite_parts(void **state)
     uint64_t seed = 2;
     for (uint32_t i = 0; i < 1000; i++) {
         hd_rf_classes few, many, again;
-        uint32_t sets[32], masks[3] = {(uint32_t)unit_random(&seed), (uint32_t)unit_random(&seed), (uint32_t)unit_random(&seed)};
+        uint32_t sets[32],
+            masks[3] = {(uint32_t)unit_random(&seed), (uint32_t)unit_random(&seed), (uint32_t)unit_random(&seed)};
         hd_rf_classes_whole(&few);
         hd_rf_classes_split(&few, masks[0] | masks[1]);
         hd_rf_classes_whole(&many);

@@ -3,8 +3,8 @@
 #include "unit.h"
 
 #include "base/hash.h"
-#include "hwmodel/launch.h"
-#include "hwmodel/narrow.h"
+#include "hwmodel/launch/launch.h"
+#include "hwmodel/memory/narrow.h"
 #include "parser/parse.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  * mistake with its line and column. */
 #include "unit.h"
 
-#include "hwmodel/launch.h"
+#include "hwmodel/launch/launch.h"
 #include "parser/parse.h"
 
 #include <unistd.h>
@@ -113,7 +113,7 @@ static void run_right(const char *yaml, seen *s)
     close_session(&o);
 }
 
-/* ---- steps --------------------------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 static void groups_count_their_own_repetitions(void **state)
 {
@@ -197,7 +197,7 @@ static void what_counts_out_of_range_later(void **state)
     close_session(&o);
 }
 
-/* ---- values -------------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static void structs_are_laid_out_as_in_c(void **state)
 {
@@ -297,7 +297,7 @@ static void steps_of_doubles(void **state)
     }
 }
 
-/* ---- textures ------------------------------------------------------------------------------------------------ */
+/* ---- textures ---------------------------------------------------------------------------------------------------- */
 
 static void textures_by_handle_and_by_symbol(void **state)
 {
@@ -323,7 +323,7 @@ static void surfaces_stand_in_their_buffer(void **state)
         NULL);
 }
 
-/* ---- sessions ------------------------------------------------------------------------------------------------ */
+/* ---- sessions ---------------------------------------------------------------------------------------------------- */
 
 static void sessions_do_not_share(void **state)
 {
@@ -354,7 +354,7 @@ static void sessions_do_not_share(void **state)
     close_session(&one);
 }
 
-/* ---- mistakes ------------------------------------------------------------------------------------------------ */
+/* ---- mistakes ---------------------------------------------------------------------------------------------------- */
 
 typedef struct mistake {
     const char *text; /* behind "module: a\nbuffers: {A: {type: u32, count: 4}, F: {type: f32, count: 4}}\n" */
@@ -450,8 +450,8 @@ static const mistake mistakes[] = {
      "buffer 'F' has 16 bytes for the texture, which takes 32"},
     {TEXTURE("type: 2dms, format: f32, width: 1, height: 1, samples: 1, from: F, normalized: true"), HD_DIAG_BAD_VALUE,
      3, 95, "a texture of type 2dms is read by index"},
-    {TEXTURE("type: 2dms, format: f32, width: 1, height: 1, samples: 1, from: F, surface: true"), HD_DIAG_BAD_VALUE,
-     3, 92, "a surface is 1d"},
+    {TEXTURE("type: 2dms, format: f32, width: 1, height: 1, samples: 1, from: F, surface: true"), HD_DIAG_BAD_VALUE, 3,
+     92, "a surface is 1d"},
     {TEXTURE("type: 1d, format: f32, width: 1, from: F, surface: true, filter: point"), HD_DIAG_BAD_KEY, 3, 73,
      "unknown key 'filter'"},
     {TEXTURE("type: buffer, format: f32, width: 1, from: F, surface: true"), HD_DIAG_BAD_VALUE, 3, 71,
@@ -500,7 +500,7 @@ static const mistake misfits[] = {
     {TEXTURE("type: 1d, format: f32, width: 1, from: F, surface: true, symbol: T"), HD_DIAG_BAD_VALUE, 3, 12,
      "no variable 'T' of type .surfref"},
     {"launches: [{kernel: big, grid: 1, block: 1, shared: 200000}]\n", HD_DIAG_BAD_VALUE, 3, 53,
-     "with the kernel's own 40000 bytes"},
+     "needs 240000 bytes of shared memory, 40000 of them its own, and may have 232448 on any GPU"},
 };
 
 static void what_does_not_fit_the_module(void **state)

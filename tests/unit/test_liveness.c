@@ -5,7 +5,8 @@
 #include "tests/unit/unit.h"
 
 #include "parser/parse.h"
-#include "passes/liveness.h"
+#include "passes/analysis/liveness.h"
+#include "passes/analysis/analyses.h"
 #include "tests/unit/oracle.h"
 #include "tests/unit/order_mask.h"
 
@@ -138,7 +139,9 @@ static void read_facts(const subject *s, oracle_rule rule, oracle_facts *facts)
         facts->order[b] = order_mask(order->successor_first, order->successors, s->program.count, order->nodes, b);
         uint64_t backward = 0;
         for (uint32_t o = 0; o < s->program.count; o++)
-            backward |= (order_mask(order->predecessor_first, order->predecessors, s->program.count, order->nodes, o) >> b & 1) << o;
+            backward |=
+                (order_mask(order->predecessor_first, order->predecessors, s->program.count, order->nodes, o) >> b & 1)
+                << o;
         SAME(s, "warp order both ways", b, facts->order[b] & ~(1ull << s->program.count), backward);
     }
     hd_pass_context_free(&context);

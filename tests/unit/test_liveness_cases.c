@@ -4,7 +4,8 @@
 #include "tests/unit/unit.h"
 
 #include "parser/parse.h"
-#include "passes/liveness.h"
+#include "passes/analysis/liveness.h"
+#include "passes/analysis/analyses.h"
 #include "tests/unit/order_mask.h"
 
 typedef struct subject {

@@ -93,7 +93,7 @@ static void code_behind_removed_code_is_no_comment(void **state)
     annotated_free(a);
 }
 
-/* ---- random edits ---- */
+/* ---- random edits ------------------------------------------------------------------------------------------------ */
 
 static uint32_t next_random(uint32_t *seed)
 {
@@ -122,20 +122,11 @@ static void edit_randomly(hd_function *f, uint32_t *seed)
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         hd_instruction insn = make_move(f, reg, next_random(seed) % 1000);
         switch (next_random(seed) % 8) {
-        case 0:
-            hd_edit_remove(&edit, i);
-            break;
-        case 1:
-            hd_edit_replace(&edit, i, insn);
-            break;
-        case 2:
-            hd_edit_before(&edit, i, insn);
-            break;
-        case 3:
-            hd_edit_after(&edit, i, insn);
-            break;
-        default:
-            break;
+        case 0: hd_edit_remove(&edit, i); break;
+        case 1: hd_edit_replace(&edit, i, insn); break;
+        case 2: hd_edit_before(&edit, i, insn); break;
+        case 3: hd_edit_after(&edit, i, insn); break;
+        default: break;
         }
     }
     hd_edit_end(&edit);

@@ -1,17 +1,20 @@
-/* Register-intervals of LTRF: pass, check and words, on the paper's figure, traps, and random kernels; the number of intervals against the least. */
+/* Register-intervals of LTRF: pass, check and words, on the paper's figure, traps, and random kernels; the number of
+ * intervals against the least. */
 #include "tests/unit/unit.h"
 
 #include "emitters/ptx.h"
 #include "ir/words.h"
-#include "passes/liveness.h"
+#include "passes/analysis/liveness.h"
+#include "passes/analysis/analyses.h"
 #include "tests/unit/order_mask.h"
 #include "tests/unit/rf_bench.h"
 
-/* ---- helpers ---------------------------------------------------------------------------------------------------------- */
+/* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
 /* Register n is word n. %P0 is divergent, %P1 is not. */
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.extern .func g();\n"
-#define BODY_HEAD ".entry k(.param .u32 n)\n{ //@architected (32,4,0,0)\n.reg .b32 %R<32>;\n.reg .b64 %RD<32>;\n.reg .pred %P<4>;\n"
+#define BODY_HEAD \
+    ".entry k(.param .u32 n)\n{ //@architected (32,4,0,0)\n.reg .b32 %R<32>;\n.reg .b64 %RD<32>;\n.reg .pred %P<4>;\n"
 #define SPLIT "mov.u32 %R0, %laneid;\nsetp.lt.u32 %P0, %R0, 9;\n" /* instructions 0 and 1 */
 
 static void open_body(rf_bench *b, const char *body)
@@ -46,9 +49,9 @@ static uint32_t divide(rf_bench *b, uint32_t n, bool dead, uint32_t *by_control_
     uint32_t count = 0;
     for (uint32_t a = 0; a < b->kernel->annotations.count; a++)
         count += b->kernel->annotations.items[a].kind == HD_ANNOTATION_LTRF_PREFETCH;
-    assert_int_equal(statistic(&context, "intervals"), count);
+    assert_int_equal(statistic(&context, "register-intervals"), count);
     if (by_control_flow)
-        *by_control_flow = (uint32_t)statistic(&context, "intervals by control-flow edges alone");
+        *by_control_flow = (uint32_t)statistic(&context, "register-intervals along control-flow edges only");
     hd_pass_context_free(&context);
     return count;
 }
@@ -99,7 +102,8 @@ static void set_interval(rf_bench *b, uint32_t header, const char *words)
     uint32_t list[64], count = 0;
     for (char *end; *words; words = *end ? end + 1 : end)
         list[count++] = (uint32_t)strtoul(words, &end, 10);
-    hd_annotate_list(b->kernel, (hd_annotation){.kind = HD_ANNOTATION_LTRF_PREFETCH, .instruction = header}, list, count);
+    hd_annotate_list(b->kernel, (hd_annotation){.kind = HD_ANNOTATION_LTRF_PREFETCH, .instruction = header}, list,
+                     count);
 }
 
 static void set_size(rf_bench *b, uint32_t n)
@@ -108,10 +112,10 @@ static void set_size(rf_bench *b, uint32_t n)
     hd_annotations_sort(b->kernel);
 }
 
-/* ---- worked examples ---------------------------------------------------------------------------------------------------- */
+/* ---- worked examples --------------------------------------------------------------------------------------------- */
 
 /* Figure 6: A enters the outer loop, B the inner one, C goes back to either. */
-#define FIGURE_6                                                                                       \
+#define FIGURE_6                                                                                                     \
     "mov.u32 %R1, 0;\nA: add.u32 %R1, %R1, 1;\nmov.u32 %R2, 0;\nB: add.u32 %R2, %R2, 1;\nsetp.lt.u32 %P1, %R2, 4;\n" \
     "add.u32 %R3, %R3, %R2;\n@%P1 bra B;\nsetp.lt.u32 %P2, %R1, 5;\n@%P2 bra A;\n"
 
@@ -127,16 +131,17 @@ static void figure_6_becomes_one_interval(void **state)
 static void straight_code_is_cut_where_it_is_full(void **state)
 {
     (void)state;
-    expect("mov.u32 %R1, 0;\nmov.u32 %R2, 0;\nmov.u32 %R3, 0;\nadd.u32 %R1, %R3, %R2;\nmov.u32 %R4, %R1;\n", 3, "0:(1,2,3) 4:(1,4) ");
+    expect("mov.u32 %R1, 0;\nmov.u32 %R2, 0;\nmov.u32 %R3, 0;\nadd.u32 %R1, %R3, %R2;\nmov.u32 %R4, %R1;\n", 3,
+           "0:(1,2,3) 4:(1,4) ");
     expect("mov.u32 %R1, 0;\nmov.u32 %R2, 0;\n", 1, "0:(1) 1:(2) ");
     expect("mov.b64 %RD2, {%R2, %R3};\nadd.u64 %RD4, %RD2, %RD2;\n", 4, "1:(2,3,4,5) "); /* the first is an identity */
     expect("", 16, "0:() ");
 }
 
 /* Both sides fit beside b, and not beside each other; looking at what comes before them only, both would join b. */
-#define DIAMOND                                                                                                       \
-    SPLIT "@%P1 bra S;\nadd.u32 %R1, %R0, 1;\nadd.u32 %R2, %R1, 1;\nbra J;\n"                                         \
-    "S: add.u32 %R3, %R0, 1;\nadd.u32 %R4, %R3, 1;\nJ: st.global.u32 [out], %R0;\n"
+#define DIAMOND                                                               \
+    SPLIT "@%P1 bra S;\nadd.u32 %R1, %R0, 1;\nadd.u32 %R2, %R1, 1;\nbra J;\n" \
+          "S: add.u32 %R3, %R0, 1;\nadd.u32 %R4, %R3, 1;\nJ: st.global.u32 [out], %R0;\n"
 
 static void a_diamond_does_not_exceed_the_cache(void **state)
 {
@@ -157,9 +162,9 @@ static void a_diamond_does_not_exceed_the_cache(void **state)
 }
 
 /* S1's tail was cut off: the warp goes from there to S2, which along the control flow belongs to b's interval. */
-#define SIDES                                                                                                         \
-    SPLIT "@%P0 bra S1;\nadd.u32 %R1, %R0, 1;\nbra J;\n"                                                              \
-    "S1: mov.u32 %R1, 1;\nmov.u32 %R2, 2;\nadd.u32 %R3, %R1, %R2;\nJ: st.global.u32 [out], %R0;\n"
+#define SIDES                                            \
+    SPLIT "@%P0 bra S1;\nadd.u32 %R1, %R0, 1;\nbra J;\n" \
+          "S1: mov.u32 %R1, 1;\nmov.u32 %R2, 2;\nadd.u32 %R3, %R1, %R2;\nJ: st.global.u32 [out], %R0;\n"
 
 static void sides_that_follow_each_other(void **state)
 {
@@ -174,6 +179,7 @@ static void sides_that_follow_each_other(void **state)
     assert_false(check(&b)); /* S2 is entered in the middle of the first one, with the second one in the cache */
     assert_false(replay(&b, "ltrf", 3));
     assert_true(divide(&b, 3, false, &by_control_flow) > by_control_flow);
+    assert_true(by_control_flow > 0);
     assert_true(check(&b));
     assert_true(replay(&b, "ltrf", 3));
     rf_bench_close(&b);
@@ -185,17 +191,21 @@ static void calls_are_alone(void **state)
     (void)state;
     expect("mov.u32 %R1, 0;\ncall g;\nmov.u32 %R1, 0;\ncall g;\ncall g;\n", 16, "0:(1) 1:() 2:(1) 3:() 4:() 5:() ");
     /* at the end of a block */
-    expect("mov.u32 %R1, 0;\nL: mov.u32 %R2, 0;\n@%P1 call g;\nM: add.u32 %R1, %R1, %R2;\n@%P1 bra L;\n@%P2 bra M;\n", 16,
-           "0:(1) 1:(2) 2:() 3:(1,2) ");
+    expect("mov.u32 %R1, 0;\nL: mov.u32 %R2, 0;\n@%P1 call g;\nM: add.u32 %R1, %R1, %R2;\n@%P1 bra L;\n@%P2 bra M;\n",
+           16, "0:(1) 1:(2) 2:() 3:(1,2) ");
 }
 
 static void waits_are_alone_where_others_may_run(void **state)
 {
     (void)state;
-#define WAITING(guard) SPLIT guard "@%P0 bra S;\nmov.u32 %R1, 1;\nbar.warp.sync -1;\nmov.u32 %R1, 2;\nbra J;\nS: mov.u32 %R2, 1;\nJ: mov.u32 %R2, 2;\n"
+#define WAITING(guard)                                                                                              \
+    SPLIT guard "@%P0 bra S;\nmov.u32 %R1, 1;\nbar.warp.sync -1;\nmov.u32 %R1, 2;\nbra J;\nS: mov.u32 %R2, 1;\nJ: " \
+                "mov.u32 %R2, 2;\n"
     expect(WAITING(""), 16, "0:(0) 3:(1) 4:() 5:(1) 7:(2) 8:(2) ");
     expect("bar.sync 0;\nmov.u32 %R1, 1;\nbar.sync 0;\nmov.u32 %R1, 2;\n", 16, "0:(1) ");
-    expect(SPLIT "@%P0 bra J;\nmov.u32 %R1, 1;\nbar.warp.sync 1;\nmov.u32 %R1, 2;\nJ: mov.u32 %R2, 2;\n", 16, "0:(0,1,2) "); /* one side only */
+    /* one side only */
+    expect(SPLIT "@%P0 bra J;\nmov.u32 %R1, 1;\nbar.warp.sync 1;\nmov.u32 %R1, 2;\nJ: mov.u32 %R2, 2;\n", 16,
+           "0:(0,1,2) ");
     expect(SPLIT "mov.u32 %R1, 1;\n@%P0 bar.warp.sync 1;\nmov.u32 %R1, 2;\n", 16, "0:(0,1) 3:() 4:(1) ");
     expect(SPLIT "mov.u32 %R1, 1;\n@%P1 bar.warp.sync 1;\nmov.u32 %R1, 2;\n", 16, "0:(0,1) ");
 }
@@ -232,7 +242,8 @@ static void code_that_is_not_reached_is_left_out(void **state)
     expect("mov.u32 %R1, 0;\nbra J;\nU: mov.u32 %R2, 0;\n@%P0 bra U;\nJ: mov.u32 %R3, 0;\n", 16, "0:(1,3) ");
 }
 
-#define TWO_ENTRIES "@%P1 bra B;\nA: mov.u32 %R1, 0;\n@%P2 bra E;\nB: mov.u32 %R2, 0;\n@%P3 bra A;\nE: mov.u32 %R3, 0;\n"
+#define TWO_ENTRIES \
+    "@%P1 bra B;\nA: mov.u32 %R1, 0;\n@%P2 bra E;\nB: mov.u32 %R2, 0;\n@%P3 bra A;\nE: mov.u32 %R3, 0;\n"
 
 static void two_entries_join_together_or_are_headers(void **state)
 {
@@ -254,7 +265,8 @@ static void large_functions_are_no_trouble(void **state)
     for (uint32_t i = 4000; i-- > 0;)
         hd_write_format(&text, "@%%P1 bra L%u;\n", i);
     for (uint32_t i = 0; i < 20000; i++)
-        hd_write_format(&text, "@%%P1 bra M%u;\nadd.u32 %%R%u, %%R1, 1;\nM%u: add.u32 %%R%u, %%R1, 1;\n", i, i / 8 % 31, i, i / 8 % 32);
+        hd_write_format(&text, "@%%P1 bra M%u;\nadd.u32 %%R%u, %%R1, 1;\nM%u: add.u32 %%R%u, %%R1, 1;\n", i, i / 8 % 31,
+                        i, i / 8 % 32);
     hd_write_string(&text, "ret;\n}\n");
     rf_bench b;
     rf_bench_open(&b, text.buffer.items, text.buffer.count);
@@ -268,11 +280,12 @@ static void large_functions_are_no_trouble(void **state)
     hd_writer_free(&text);
 }
 
-/* ---- the check ----------------------------------------------------------------------------------------------------------- */
+/* ---- the check --------------------------------------------------------------------------------------------------- */
 
 static void remove_annotation(hd_function *f, uint32_t a)
 {
-    memmove(f->annotations.items + a, f->annotations.items + a + 1, (f->annotations.count - a - 1) * sizeof(hd_annotation));
+    memmove(f->annotations.items + a, f->annotations.items + a + 1,
+            (f->annotations.count - a - 1) * sizeof(hd_annotation));
     f->annotations.count--;
 }
 
@@ -314,12 +327,14 @@ static void tampering_is_refuted(void **state)
             assert_false(check(&b));
             hd_annotation next = note;
             next.instruction++;
-            if (next.instruction < b.kernel->instructions.count && !hd_annotation_at(b.kernel, note.kind, next.instruction, 0)) {
+            if (next.instruction < b.kernel->instructions.count &&
+                !hd_annotation_at(b.kernel, note.kind, next.instruction, 0)) {
                 insert_annotation(b.kernel, next);
                 bool fine = check(&b); /* where the interval before has all words that the instruction needs */
                 moved += !fine;
                 assert_true(!fine || replay(&b, "ltrf", n));
-                remove_annotation(b.kernel, (uint32_t)(hd_annotation_at(b.kernel, note.kind, next.instruction, 0) - b.kernel->annotations.items));
+                remove_annotation(b.kernel, (uint32_t)(hd_annotation_at(b.kernel, note.kind, next.instruction, 0) -
+                                                       b.kernel->annotations.items));
             }
             insert_annotation(b.kernel, note);
             tried++;
@@ -352,7 +367,9 @@ static void a_bit_too_many_is_refuted(void **state)
             for (uint32_t slot = 0; slot <= slots; slot++) {
                 if (bits >> slot & 1 || !is_reached(b.kernel, i))
                     continue;
-                insert_annotation(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_LTRF_DEAD, .instruction = i, .value = bits | 1u << slot});
+                insert_annotation(
+                    b.kernel,
+                    (hd_annotation){.kind = HD_ANNOTATION_LTRF_DEAD, .instruction = i, .value = bits | 1u << slot});
                 if (check(&b))
                     fail_msg("seed %llu: source %u of %u is dead", (unsigned long long)seed, slot, i);
                 refuted++;
@@ -367,7 +384,7 @@ static void a_bit_too_many_is_refuted(void **state)
     assert_true(set > 1000 && refuted > 3000);
 }
 
-/* ---- random kernels -------------------------------------------------------------------------------------------------------- */
+/* ---- random kernels ---------------------------------------------------------------------------------------------- */
 
 static void random_kernels_are_proved(void **state)
 {
@@ -441,7 +458,9 @@ static void both_spellings_read_back(void **state)
         rf_bench_open_random(&b, seed);
         divide(&b, 4, true, NULL);
         hd_writer_to_memory(&text);
-        assert_true(hd_emit_ptx(&text, b.module, &(hd_emit_options){.spelling = seed / 2 % 2 ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE}));
+        assert_true(
+            hd_emit_ptx(&text, b.module,
+                        &(hd_emit_options){.spelling = seed / 2 % 2 ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE}));
         rf_bench_open(&again, text.buffer.items, text.buffer.count);
         spell(b.kernel, before);
         spell(again.kernel, behind);
@@ -454,13 +473,14 @@ static void both_spellings_read_back(void **state)
     }
 }
 
-/* ---- the least number --------------------------------------------------------------------------------------------------------- */
+/* ---- the least number -------------------------------------------------------------------------------------------- */
 
 enum { LEAST_MOST = 12, MIXED = LEAST_MOST + 1 };
 
 typedef struct least {
     rf_bench *b;
-    uint32_t count, before[LEAST_MOST], words[LEAST_MOST]; /* by instruction: those that may come before it; mask of what it accesses */
+    /* by instruction: those that may come before it; mask of what it accesses */
+    uint32_t count, before[LEAST_MOST], words[LEAST_MOST];
     uint32_t entry; /* instructions that the caller comes before */
 } least;
 
@@ -479,7 +499,8 @@ static void look_at(least *s)
                 s->words[i] |= 1u << hd_register_physical(s->b->kernel, o->value).number;
         if (i > cfg->blocks[block].first)
             s->before[i] = 1u << (i - 1);
-        uint64_t before = order_mask(order->predecessor_first, order->predecessors, cfg->block_count, order->nodes, block);
+        uint64_t before =
+            order_mask(order->predecessor_first, order->predecessors, cfg->block_count, order->nodes, block);
         for (uint32_t b = 0; i == cfg->blocks[block].first && b < cfg->block_count; b++)
             if (before >> b & 1 && cfg->blocks[b].reachable)
                 s->before[i] |= 1u << (cfg->blocks[b].end - 1);
@@ -564,7 +585,8 @@ static void the_number_is_near_the_least(void **state)
         equal += best == intervals;
         rf_bench_close(&b);
     }
-    print_message("# %u intervals where %u are enough; %u of %u bodies have the least number\n", made, needed, equal, tried);
+    print_message("# %u intervals where %u are enough; %u of %u bodies have the least number\n", made, needed, equal,
+                  tried);
     assert_true(equal * 10 >= tried * 8);
 }
 

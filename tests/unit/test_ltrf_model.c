@@ -2,14 +2,16 @@
 #include "tests/unit/program.h"
 #include "tests/unit/rf_replay.h"
 
-/* ---- helpers --------------------------------------------------------------------------------------------------------- */
+/* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
 /* Register n is word n; intervals of at most three. */
-#define KERNEL(body)                                                                                                            \
-    ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out)\n{ //@architected (8,4,0,0); "        \
+#define KERNEL(body)                                                                                              \
+    ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out)\n{ //@architected " \
+    "(8,4,0,0); "                                                                                                 \
     "ltrf_size 3\n.reg .b32 %R<8>;\n.reg .b64 %RD<8>;\n.reg .pred %P<4>;\n" body "ret;\n}\n"
 
-static const hd_rf_residency one_sm = {.ctas = 4, .active = 2, .latency = 10, .bytes = 1 << 24, .cta_warps = 1, .sm_warps = 64, .thread_registers = 255};
+static const hd_rf_residency one_sm = {
+    .ctas = 4, .active = 2, .latency = 10, .bytes = 1 << 24, .cta_warps = 1, .sm_warps = 64, .thread_registers = 255};
 
 static hd_rf_model_info model_of(const char *name, const char *options)
 {
@@ -23,8 +25,12 @@ static rf_replay replay_with(const char *text, const char *name, const char *opt
     static unsigned char buffer[4096];
     static hd_rf_model_info info;
     info = model_of(name, options);
-    rf_replay r = {.run = {.text = text, .in = buffer, .in_bytes = sizeof buffer, .out = buffer, .out_bytes = sizeof buffer},
-                   .models = &info, .model_count = 1, .fault = fault, .residency = one_sm};
+    rf_replay r = {
+        .run = {.text = text, .in = buffer, .in_bytes = sizeof buffer, .out = buffer, .out_bytes = sizeof buffer},
+        .models = &info,
+        .model_count = 1,
+        .fault = fault,
+        .residency = one_sm};
     rf_replay_run(&r);
     return r;
 }
@@ -52,7 +58,8 @@ static uint32_t noticed(const char *text, const char *name, const char *options,
     return mask;
 }
 
-static void assert_accesses(const rf_replay_result *r, uint64_t file_reads, uint64_t file_writes, uint64_t cache_reads, uint64_t cache_writes)
+static void assert_accesses(const rf_replay_result *r, uint64_t file_reads, uint64_t file_writes, uint64_t cache_reads,
+                            uint64_t cache_writes)
 {
     assert_int_equal(r->counters[HD_COUNTER_FILE_READS], file_reads);
     assert_int_equal(r->counters[HD_COUNTER_FILE_WRITES], file_writes);
@@ -60,13 +67,13 @@ static void assert_accesses(const rf_replay_result *r, uint64_t file_reads, uint
     assert_int_equal(r->counters[HD_COUNTER_CACHE_WRITES], cache_writes);
 }
 
-/* ---- intervals --------------------------------------------------------------------------------------------------------- */
+/* ---- intervals --------------------------------------------------------------------------------------------------- */
 
 /* R1 is back in the third interval, with another value. */
-#define THREE                                                                                      \
-    KERNEL("mov.u32 %R1, 1; //@ltrf_prefetch (1,2)\n"                                              \
-           "add.u32 %R2, %R1, %R1; //@ltrf_dead 0x3\n"                                             \
-           "add.u32 %R3, %R2, 5; //@ltrf_prefetch (2,3)\n"                                         \
+#define THREE                                              \
+    KERNEL("mov.u32 %R1, 1; //@ltrf_prefetch (1,2)\n"      \
+           "add.u32 %R2, %R1, %R1; //@ltrf_dead 0x3\n"     \
+           "add.u32 %R3, %R2, 5; //@ltrf_prefetch (2,3)\n" \
            "add.u32 %R1, %R3, %R2; //@ltrf_prefetch (1,2,3); ltrf_dead 0x3\n")
 
 static void what_an_interval_lacks_is_fetched(void **state)
@@ -95,17 +102,19 @@ static void what_an_interval_lacks_is_fetched(void **state)
 static void a_loop_goes_on_in_its_interval(void **state)
 {
     (void)state;
-    rf_replay_result r = proved(KERNEL("mov.u32 %R1, 0; //@ltrf_prefetch (1)\nL: add.u32 %R1, %R1, 1; //@ltrf_prefetch (1)\n"
-                                       "setp.lt.u32 %P1, %R1, 4;\n@%P1 bra L;\n"), "ltrf", "n=3");
+    rf_replay_result r =
+        proved(KERNEL("mov.u32 %R1, 0; //@ltrf_prefetch (1)\nL: add.u32 %R1, %R1, 1; //@ltrf_prefetch (1)\n"
+                      "setp.lt.u32 %P1, %R1, 4;\n@%P1 bra L;\n"),
+               "ltrf", "n=3");
     assert_accesses(&r, 1, 0, 8, 1 + 5);
     assert_int_equal(r.counters[HD_COUNTER_INTERVALS], 2);
     assert_int_equal(r.counters[HD_COUNTER_INTERVAL_LONGEST], 13);
 }
 
 /* Behind the load from global memory the warp leaves and comes back. */
-#define LOADING                                                                                    \
-    KERNEL("ld.param.u64 %RD2, [in]; //@ltrf_prefetch (2,3,4)\n"                                   \
-           "ld.global.u32 %R4, [%RD2]; //@ltrf_dead 0x1\n"                                         \
+#define LOADING                                                  \
+    KERNEL("ld.param.u64 %RD2, [in]; //@ltrf_prefetch (2,3,4)\n" \
+           "ld.global.u32 %R4, [%RD2]; //@ltrf_dead 0x1\n"       \
            "add.u32 %R4, %R4, 1;\n")
 
 static void a_warp_that_leaves_takes_its_registers_along(void **state)
@@ -118,40 +127,45 @@ static void a_warp_that_leaves_takes_its_registers_along(void **state)
     assert_accesses(&r, 1, 1, 3 + 1, 4 + 1);
     assert_int_equal(r.counters[HD_COUNTER_REFETCHED], 1);
     /* what the next interval does not need is not fetched again */
-    r = proved(KERNEL("ld.param.u64 %RD2, [in]; //@ltrf_prefetch (2,3,4)\nld.global.u32 %R4, [%RD2];\nmov.u32 %R4, 1; //@ltrf_prefetch (4)\n"), "ltrf",
-               "n=3");
+    r = proved(KERNEL("ld.param.u64 %RD2, [in]; //@ltrf_prefetch (2,3,4)\nld.global.u32 %R4, [%RD2];\nmov.u32 %R4, 1; "
+                      "//@ltrf_prefetch (4)\n"),
+               "ltrf", "n=3");
     assert_int_equal(r.counters[HD_COUNTER_REFETCHED], 0);
     assert_int_equal(r.counters[HD_COUNTER_PREFETCHED], 3 + 1);
 }
 
-/* Six words: three of them in the cache, the rest from and to the file; as many as that with a cache that is larger than the intervals. */
+/* Six words: three of them in the cache, the rest from and to the file; as many as that with a cache that is larger
+ * than the intervals. */
 static void what_is_too_wide_bypasses_the_cache(void **state)
 {
     (void)state;
-#define WIDE(words)                                                                                                       \
-    KERNEL("mov.u64 %RD4, 1; //@ltrf_prefetch (4,5)\nmov.u64 %RD6, 1; //@ltrf_prefetch (6,7)\n"                           \
+#define WIDE(words)                                                                             \
+    KERNEL("mov.u64 %RD4, 1; //@ltrf_prefetch (4,5)\nmov.u64 %RD6, 1; //@ltrf_prefetch (6,7)\n" \
            "add.u64 %RD2, %RD4, %RD6; //@ltrf_prefetch (" words ")\nmov.b64 %RD6, %RD2; //@ltrf_prefetch (2,3)\n")
     static const char *const sizes[] = {"n=3", "n=5"};
     for (uint32_t k = 0; k < 2; k++) {
-        rf_replay r = replay_with(KERNEL("mov.u64 %RD4, 1; //@ltrf_prefetch (4,5)\nmov.u64 %RD6, 1; //@ltrf_prefetch (6,7)\n"
-                                         "add.u64 %RD2, %RD4, %RD6; //@ltrf_prefetch (2,3,4)\nadd.u32 %R2, %R2, %R3; //@ltrf_prefetch (2,3)\n"),
-                                  "ltrf", sizes[k], 0);
+        rf_replay r = replay_with(
+            KERNEL(
+                "mov.u64 %RD4, 1; //@ltrf_prefetch (4,5)\nmov.u64 %RD6, 1; //@ltrf_prefetch (6,7)\n"
+                "add.u64 %RD2, %RD4, %RD6; //@ltrf_prefetch (2,3,4)\nadd.u32 %R2, %R2, %R3; //@ltrf_prefetch (2,3)\n"),
+            "ltrf", sizes[k], 0);
         assert_true(r.proved);
         assert_int_equal(r.results[0].counters[HD_COUNTER_OPERANDS] - r.results[0].counters[HD_COUNTER_BYPASSED], 3);
     }
     assert_false(replay_with(WIDE("2,3"), "ltrf", "n=3", 0).proved); /* more would have found room */
 }
 
-/* ---- faults -------------------------------------------------------------------------------------------------------------- */
+/* ---- faults ------------------------------------------------------------------------------------------------------ */
 
-#define MOVING(words)                                                                              \
-    KERNEL("mov.u32 %R1, 1; //@ltrf_prefetch (1)\nmov.u32 %R2, 2; //@ltrf_prefetch (2)\n"          \
+#define MOVING(words)                                                                     \
+    KERNEL("mov.u32 %R1, 1; //@ltrf_prefetch (1)\nmov.u32 %R2, 2; //@ltrf_prefetch (2)\n" \
            "add.u32 %R3, %R1, %R2; //@ltrf_prefetch (" words ")\n")
 
 static void lost_moves_are_noticed(void **state)
 {
     (void)state;
-    /* fetch 1, result 1, back 1, fetch 2, result 2, fetch 1, fetch 3, result 3: of the fetches only that of the value that is read */
+    /* fetch 1, result 1, back 1, fetch 2, result 2, fetch 1, fetch 3, result 3: of the fetches only that of the value
+     * that is read */
     assert_int_equal(noticed(MOVING("1,2,3"), "ltrf", "n=3", 8), 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6);
     /* result 1, back 1, result 2, fetch 1, result 3 */
     assert_int_equal(noticed(MOVING("1,2,3"), "ltrf+", "n=3,dead", 5), 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4);
@@ -163,7 +177,8 @@ static void wrong_annotations_are_noticed(void **state)
 {
     (void)state;
     assert_false(replay_with(MOVING("1,3"), "ltrf", "n=3", 0).proved); /* a register too few */
-    const char *early = KERNEL("mov.u32 %R1, 1; //@ltrf_prefetch (1,4)\nmov.u32 %R4, %R1; //@ltrf_dead 0x1\nmov.u32 %R2, 2; //@ltrf_prefetch (2)\n"
+    const char *early = KERNEL("mov.u32 %R1, 1; //@ltrf_prefetch (1,4)\nmov.u32 %R4, %R1; //@ltrf_dead 0x1\nmov.u32 "
+                               "%R2, 2; //@ltrf_prefetch (2)\n"
                                "add.u32 %R3, %R1, %R2; //@ltrf_prefetch (1,2,3)\n");
     assert_true(replay_with(early, "ltrf", "n=3", 0).proved); /* which does not look at dead bits */
     assert_false(replay_with(early, "ltrf+", "n=3,dead", 0).proved);
@@ -173,17 +188,20 @@ static void wrong_annotations_are_noticed(void **state)
 static void who_waits_finds_another_interval(void **state)
 {
     (void)state;
-#define WAIT(inside, behind)                                                                                              \
-    KERNEL("mov.u32 %R0, %laneid; //@ltrf_prefetch (0,1,3)\nsetp.lt.u32 %P0, %R0, 9;\n@%P0 bra S1;\nmov.u32 %R2, 2; //@ltrf_prefetch (2)\n" \
-           "bar.warp.sync -1;" inside "\nbra J;" behind "\nS1: mov.u32 %R1, 1;\nbar.warp.sync -1;" inside "\nadd.u32 %R3, %R1, %R1;" behind "\nJ: ")
+#define WAIT(inside, behind)                                                                                          \
+    KERNEL("mov.u32 %R0, %laneid; //@ltrf_prefetch (0,1,3)\nsetp.lt.u32 %P0, %R0, 9;\n@%P0 bra S1;\nmov.u32 %R2, 2; " \
+           "//@ltrf_prefetch (2)\n"                                                                                   \
+           "bar.warp.sync -1;" inside "\nbra J;" behind "\nS1: mov.u32 %R1, 1;\nbar.warp.sync -1;" inside             \
+           "\nadd.u32 %R3, %R1, %R1;" behind "\nJ: ")
     assert_false(replay_with(WAIT("", ""), "ltrf", "n=3", 0).proved);
     assert_true(replay_with(WAIT("//@ltrf_prefetch ()", "//@ltrf_prefetch (1,3)"), "ltrf", "n=3", 0).proved);
 }
 
-/* ---- RFC ------------------------------------------------------------------------------------------------------------------ */
+/* ---- RFC --------------------------------------------------------------------------------------------------------- */
 
-#define RESULTS                                                                                    \
-    KERNEL("mov.u32 %R1, 1; //@ltrf_prefetch (1,2,3)\nmov.u32 %R2, 2;\nadd.u32 %R3, %R1, %R2;\nadd.u32 %R2, %R1, %R3;\n")
+#define RESULTS \
+    KERNEL(     \
+        "mov.u32 %R1, 1; //@ltrf_prefetch (1,2,3)\nmov.u32 %R2, 2;\nadd.u32 %R3, %R1, %R2;\nadd.u32 %R2, %R1, %R3;\n")
 
 static void results_stay_until_newer_ones_come(void **state)
 {
@@ -206,10 +224,11 @@ static void results_stay_until_newer_ones_come(void **state)
 static void lanes_are_kept_apart(void **state)
 {
     (void)state;
-    const char *text = KERNEL("mov.u32 %R1, %laneid; //@ltrf_prefetch (1,2,3)\nsetp.lt.u32 %P0, %R1, 7;\nmov.u32 %R2, 1;\nmov.u32 %R3, 1;\n"
-                              "@%P0 add.u32 %R1, %R1, 5;\nadd.u32 %R2, %R1, %R3;\n");
+    const char *text = KERNEL(
+        "mov.u32 %R1, %laneid; //@ltrf_prefetch (1,2,3)\nsetp.lt.u32 %P0, %R1, 7;\nmov.u32 %R2, 1;\nmov.u32 %R3, 1;\n"
+        "@%P0 add.u32 %R1, %R1, 5;\nadd.u32 %R2, %R1, %R3;\n");
     rf_replay_result r = proved(text, "rfc", "private,entries=1");
-    assert_int_equal(r.counters[HD_COUNTER_BYPASSED], 1); /* the compare's */
+    assert_int_equal(r.counters[HD_COUNTER_BYPASSED], 1);            /* the compare's */
     assert_int_equal(r.counters[HD_COUNTER_CACHE_READS], 1 + 1 + 4); /* and a part of the sum's; four are driven out */
 }
 
@@ -219,8 +238,15 @@ static rf_replay_result two_warps(const char *text, const char *options)
     static unsigned char buffer[4096];
     static hd_rf_model_info info;
     info = model_of("rfc", options);
-    rf_replay r = {.run = {.text = text, .in = buffer, .in_bytes = sizeof buffer, .out = buffer, .out_bytes = sizeof buffer, .block = 64},
-                   .models = &info, .model_count = 1, .residency = one_sm};
+    rf_replay r = {.run = {.text = text,
+                           .in = buffer,
+                           .in_bytes = sizeof buffer,
+                           .out = buffer,
+                           .out_bytes = sizeof buffer,
+                           .block = 64},
+                   .models = &info,
+                   .model_count = 1,
+                   .residency = one_sm};
     rf_replay_run(&r);
     assert_null(r.results[0].refusal);
     assert_true(r.proved);
@@ -230,9 +256,16 @@ static rf_replay_result two_warps(const char *text, const char *options)
 static void warps_displace_each_others_results(void **state)
 {
     (void)state;
-    /* alone, one after another: all results of a warp have room; in turns they have not, as with entries of their own */
-    const struct { const char *options; uint32_t hits, displaced; } cases[] = {
-        {"entries=2,turn=64", 8, 0}, {"entries=2", 6, 2}, {"entries=2,private", 6, 2}, {"entries=3", 8, 0}, {"entries=1,turn=64", 6, 2}};
+    /* alone, one after another: all results of a warp have room; in turns they have not, as with entries of their
+     * own */
+    const struct {
+        const char *options;
+        uint32_t hits, displaced;
+    } cases[] = {{"entries=2,turn=64", 8, 0},
+                 {"entries=2", 6, 2},
+                 {"entries=2,private", 6, 2},
+                 {"entries=3", 8, 0},
+                 {"entries=1,turn=64", 6, 2}};
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         rf_replay_result r = two_warps(RESULTS, cases[i].options);
         assert_int_equal(r.counters[HD_COUNTER_BYPASSED], cases[i].hits);
@@ -245,10 +278,12 @@ static void warps_displace_each_others_results(void **state)
 static void options_of_the_cache(void **state)
 {
     (void)state;
-    const char *text = KERNEL("mov.u32 %R1, 1; //@ltrf_prefetch (1,2,3)\nmov.u32 %R2, 2;\nadd.u32 %R1, %R1, 1;\nmov.u32 %R3, 3;\nadd.u32 %R3, %R1, %R1;\n");
+    const char *text = KERNEL("mov.u32 %R1, 1; //@ltrf_prefetch (1,2,3)\nmov.u32 %R2, 2;\nadd.u32 %R1, %R1, "
+                              "1;\nmov.u32 %R3, 3;\nadd.u32 %R3, %R1, %R1;\n");
     assert_int_equal(proved(text, "rfc", "private,entries=2").counters[HD_COUNTER_BYPASSED], 1); /* R1 is the oldest */
     assert_int_equal(proved(text, "rfc", "private,entries=2,lru").counters[HD_COUNTER_BYPASSED], 2);
-    const char *twice = KERNEL("ld.param.u64 %RD2, [in]; //@ltrf_prefetch (2,3,4)\nld.global.u32 %R4, [%RD2];\nadd.u32 %R5, %R4, 1;\nadd.u32 %R6, %R4, 2;\n");
+    const char *twice = KERNEL("ld.param.u64 %RD2, [in]; //@ltrf_prefetch (2,3,4)\nld.global.u32 %R4, [%RD2];\nadd.u32 "
+                               "%R5, %R4, 1;\nadd.u32 %R6, %R4, 2;\n");
     rf_replay_result r = proved(twice, "rfc", "entries=8");
     assert_int_equal(r.counters[HD_COUNTER_BYPASSED], 2); /* of the address */
     assert_int_equal(r.counters[HD_COUNTER_WRITTEN_BACK], 2);
@@ -260,7 +295,7 @@ static void options_of_the_cache(void **state)
     assert_int_equal(narrow.results[0].counters[HD_COUNTER_BYPASSED], 0);
 }
 
-/* ---- numbers --------------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 /* Section 4.3: 64 x (256 x 5 + 3 + 256 + 256), beside 16 KB of cache. */
 static void the_papers_storage(void **state)
@@ -305,7 +340,7 @@ static void extremes_of_launches_are_no_sums(void **state)
     assert_int_equal(all[HD_COUNTER_INTERVALS], 17);
 }
 
-/* ---- random programs ------------------------------------------------------------------------------------------------------- */
+/* ---- random programs --------------------------------------------------------------------------------------------- */
 
 /* Calls, barriers, waits of a part of the warp, exchange; the odd seeds with allocated registers. */
 static void random_programs_are_proved(void **state)
@@ -314,8 +349,9 @@ static void random_programs_are_proved(void **state)
     static program p;
     static uint32_t out[96 * RESULT_WORDS];
     char *text = malloc(TEXT_BYTES), passes[64], plain[16], plus[24];
-    static const char *const caches[] = {"entries=16", "private,entries=5", "entries=2,lru,fill", "entries=3,stay", "entries=1,stay,fill", "entries=4,narrow",
-                                         "private,entries=3,lru,fill", "entries=2,turn=7"};
+    static const char *const caches[] = {
+        "entries=16",          "private,entries=5", "entries=2,lru,fill",         "entries=3,stay",
+        "entries=1,stay,fill", "entries=4,narrow",  "private,entries=3,lru,fill", "entries=2,turn=7"};
     uint64_t fetched[2] = {0}, entered = 0, best = 0;
     (void)state;
     for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
@@ -323,12 +359,21 @@ static void random_programs_are_proved(void **state)
         snprintf(passes, sizeof passes, "%sltrf(n=%u,dead)", seed % 2 ? "clean,regalloc," : "", n);
         snprintf(plain, sizeof plain, "n=%u", n);
         snprintf(plus, sizeof plus, "n=%u,dead", n);
-        hd_rf_model_info infos[3] = {model_of("ltrf", plain), model_of("ltrf+", plus), model_of("rfc", caches[seed % 8])};
+        hd_rf_model_info infos[3] = {model_of("ltrf", plain), model_of("ltrf+", plus),
+                                     model_of("rfc", caches[seed % 8])};
         program_make(&p, seed);
         program_print(&p, text, TEXT_BYTES);
-        rf_replay r = {.run = {.text = text, .in = p.inputs, .in_bytes = sizeof p.inputs, .out = out, .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
-                               .block = p.threads, .options.instruction_limit = 10000000, .passes = passes},
-                       .models = infos, .model_count = 3, .residency = one_sm};
+        rf_replay r = {.run = {.text = text,
+                               .in = p.inputs,
+                               .in_bytes = sizeof p.inputs,
+                               .out = out,
+                               .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
+                               .block = p.threads,
+                               .options.instruction_limit = 10000000,
+                               .passes = passes},
+                       .models = infos,
+                       .model_count = 3,
+                       .residency = one_sm};
         rf_replay_run(&r);
         if (!r.proved)
             fail_msg("seed %llu: model %u is not proved: %s", (unsigned long long)seed, r.failed, r.run.message);

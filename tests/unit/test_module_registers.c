@@ -1,14 +1,17 @@
-/* Registers that old PTX declares outside functions: how files name them after a pass changed the code, and how long they live. */
+/* Registers that old PTX declares outside functions: how files name them after a pass changed the code, and how long
+ * they live. */
 #include "tests/unit/unit.h"
 
 #include "emitters/ptx.h"
 #include "tests/unit/rf_bench.h"
 
-#define HEAD ".version 2.3\n.target sm_20\n.address_size 64\n.global .u32 out;\n.reg .u32 %m<3>;\n.reg .u32 %n;\n.reg .pred %q;\n"
+#define HEAD                                                                                                         \
+    ".version 2.3\n.target sm_20\n.address_size 64\n.global .u32 out;\n.reg .u32 %m<3>;\n.reg .u32 %n;\n.reg .pred " \
+    "%q;\n"
 
 static void open_text(rf_bench *b, const char *text) { rf_bench_open(b, text, strlen(text)); }
 
-/* ---- names ----------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 static uint32_t declaration_of(const hd_function *f, const char *name)
 {
@@ -58,7 +61,7 @@ static void the_first_mention_left_counts(void **state)
     (void)state;
 }
 
-/* ---- lives ----------------------------------------------------------------------------------------------------------- */
+/* ---- lives ------------------------------------------------------------------------------------------------------- */
 
 /* Is the source of instruction 0 dead behind it: by the pass, and as the check sees it. */
 static void expect_dead(const char *function, bool dead)

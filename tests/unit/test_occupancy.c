@@ -1,8 +1,8 @@
 /* target/occupancy: known points, the definition by trial, what must be monotone, cliffs by brute force, and tens of
  * thousands of random cases against cuda_occupancy.h where that is installed.
  *
- * The definition by trial shares no arithmetic with the library: it puts CTAs on an SM one after the other, warp by warp,
- * register unit by register unit. */
+ * The definition by trial shares no arithmetic with the library: it puts CTAs on an SM one after the other, warp by
+ * warp, register unit by register unit. */
 #include "tests/unit/unit.h"
 
 #include "target/occupancy.h"
@@ -48,7 +48,7 @@ static uint32_t ctas(const hd_gpu *gpu, uint32_t threads, uint32_t registers, ui
     return hd_occupancy_of(&gpu->limits, &(hd_occupancy_use){threads, registers, shared, barriers}).ctas;
 }
 
-/* ---- known points ---- */
+/* ---- known points ------------------------------------------------------------------------------------------------ */
 
 static void registers_of_compute_capability_12(void **state)
 {
@@ -65,14 +65,14 @@ typedef struct fact {
 static void limits_of_every_capability(void **state)
 {
     static const fact facts[] = {
-        {"sm_35", 64, 16, 48, 48, 0},     {"sm_37", 64, 16, 112, 48, 0},   {"sm_60", 64, 32, 64, 48, 0},
-        {"sm_101", 48, 24, 228, 227, 24}, {"sm_50", 64, 32, 64, 48, 0},    {"sm_52", 64, 32, 96, 48, 0},    {"sm_53", 64, 32, 64, 48, 0},
-        {"sm_61", 64, 32, 96, 48, 0},     {"sm_62", 64, 32, 64, 48, 0},    {"sm_70", 64, 32, 96, 96, 0},
-        {"sm_72", 64, 32, 96, 96, 0},     {"sm_75", 32, 16, 64, 64, 0},    {"sm_80", 64, 32, 164, 163, 0},
-        {"sm_86", 48, 16, 100, 99, 0},    {"sm_87", 48, 16, 164, 163, 0},  {"sm_88", 48, 16, 100, 99, 0},
-        {"sm_89", 48, 24, 100, 99, 0},    {"sm_90", 64, 32, 228, 227, 64}, {"sm_100", 64, 32, 228, 227, 64},
-        {"sm_103", 64, 32, 228, 227, 64}, {"sm_110", 48, 24, 228, 227, 24}, {"sm_120", 48, 24, 100, 99, 24},
-        {"sm_121", 48, 24, 100, 99, 24},
+        {"sm_35", 64, 16, 48, 48, 0},     {"sm_37", 64, 16, 112, 48, 0},    {"sm_60", 64, 32, 64, 48, 0},
+        {"sm_101", 48, 24, 228, 227, 24}, {"sm_50", 64, 32, 64, 48, 0},     {"sm_52", 64, 32, 96, 48, 0},
+        {"sm_53", 64, 32, 64, 48, 0},     {"sm_61", 64, 32, 96, 48, 0},     {"sm_62", 64, 32, 64, 48, 0},
+        {"sm_70", 64, 32, 96, 96, 0},     {"sm_72", 64, 32, 96, 96, 0},     {"sm_75", 32, 16, 64, 64, 0},
+        {"sm_80", 64, 32, 164, 163, 0},   {"sm_86", 48, 16, 100, 99, 0},    {"sm_87", 48, 16, 164, 163, 0},
+        {"sm_88", 48, 16, 100, 99, 0},    {"sm_89", 48, 24, 100, 99, 0},    {"sm_90", 64, 32, 228, 227, 64},
+        {"sm_100", 64, 32, 228, 227, 64}, {"sm_103", 64, 32, 228, 227, 64}, {"sm_110", 48, 24, 228, 227, 24},
+        {"sm_120", 48, 24, 100, 99, 24},  {"sm_121", 48, 24, 100, 99, 24},
     };
     uint32_t capabilities = 0;
     for (uint32_t i = 0; i < sizeof facts / sizeof *facts; i++) {
@@ -112,9 +112,15 @@ static void limiters(void **state)
         {"sm_90", {1024, 64, 0, 1}, 1, 32, HD_LIMITER_REGISTERS, NULL},
         {"sm_90", {32, 32, (227 << 10) + 1, 1}, 0, 0, HD_LIMITER_IMPOSSIBLE, "more shared memory than a CTA may have"},
         {"sm_90", {32, 32, 0, 65}, 0, 0, HD_LIMITER_IMPOSSIBLE, "more barriers than an SM has"},
-        {"sm_90", {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}, 0, 0, HD_LIMITER_IMPOSSIBLE, "more threads than a CTA may have"},
+        {"sm_90",
+         {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX},
+         0,
+         0,
+         HD_LIMITER_IMPOSSIBLE,
+         "more threads than a CTA may have"},
         {"sm_90", {1024, 0, 0, 0}, 2, 64, HD_LIMITER_WARPS, NULL},
-        {"sm_60", {576, 112, 0, 1}, 0, 0, HD_LIMITER_IMPOSSIBLE, "more registers than a CTA may have"}, /* though 18 x 3584 would fit */
+        /* though 18 x 3584 would fit */
+        {"sm_60", {576, 112, 0, 1}, 0, 0, HD_LIMITER_IMPOSSIBLE, "more registers than a CTA may have"},
         {"pascal-titan-x", {256, 32, 0, 1}, 4, 32, HD_LIMITER_WARPS, NULL},
         {"turing-rtx2060", {256, 72, 0, 1}, 3, 24, HD_LIMITER_REGISTERS, NULL},
         {"maxwell-ltrf", {512, 40, 0, 1}, 3, 48, HD_LIMITER_REGISTERS, NULL},
@@ -136,13 +142,14 @@ static void limiters(void **state)
  * virtualization; without the two rows that something else limits. */
 static void concurrent_ctas_on_fermi(void **state)
 {
-    static const uint32_t rows[][3] = {{256, 14, 6}, {128, 18, 8}, {256, 17, 6}, {64, 22, 8},  {169, 14, 8}, {256, 4, 6}, {512, 8, 3},
-                                       {64, 22, 8},  {512, 9, 3},  {128, 17, 8}, {512, 29, 2}, {256, 19, 6}};
+    static const uint32_t rows[][3] = {{256, 14, 6}, {128, 18, 8}, {256, 17, 6}, {64, 22, 8},
+                                       {169, 14, 8}, {256, 4, 6},  {512, 8, 3},  {64, 22, 8},
+                                       {512, 9, 3},  {128, 17, 8}, {512, 29, 2}, {256, 19, 6}};
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(ctas(gpu_of(*state, "fermi-gtx480"), rows[i][0], rows[i][1], 0, 1), rows[i][2]);
 }
 
-/* ---- the definition by trial ---- */
+/* ---- the definition by trial ------------------------------------------------------------------------------------- */
 
 static hd_occupancy_use random_use(uint64_t *seed, const hd_gpu_limits *l)
 {
@@ -201,7 +208,8 @@ static uint32_t by_trial(const hd_gpu_limits *l, const hd_occupancy_use *use)
     for (;; count++) {
         uint32_t all = count + 1;
         if (all > l->ctas_per_sm || all * warps > l->warps_per_sm || all * shared > l->shared_bytes_per_sm ||
-            (l->barriers_per_sm && all * use->barriers > l->barriers_per_sm) || !registers_hold(l, use->registers, all * warps))
+            (l->barriers_per_sm && all * use->barriers > l->barriers_per_sm) ||
+            !registers_hold(l, use->registers, all * warps))
             return count;
     }
 }
@@ -217,8 +225,8 @@ static void as_many_as_fit_by_trial(void **state)
             hd_occupancy_use use = random_use(&seed, l);
             hd_occupancy o = hd_occupancy_of(l, &use);
             if (o.ctas != by_trial(l, &use))
-                fail_msg("%s: %u threads, %u registers, %u bytes, %u barriers: %u CTAs, %u by trial", g->all[i]->name, use.threads,
-                         use.registers, use.shared_bytes, use.barriers, o.ctas, by_trial(l, &use));
+                fail_msg("%s: %u threads, %u registers, %u bytes, %u barriers: %u CTAs, %u by trial", g->all[i]->name,
+                         use.threads, use.registers, use.shared_bytes, use.barriers, o.ctas, by_trial(l, &use));
             assert_true((o.ctas == 0) == (o.impossible != NULL));
             assert_true((o.ctas == 0) == (o.limiter == HD_LIMITER_IMPOSSIBLE));
             assert_int_equal(o.by[o.limiter], o.ctas);
@@ -228,7 +236,7 @@ static void as_many_as_fit_by_trial(void **state)
     assert_true(running > g->count * 1000); /* enough of the cases can run at all */
 }
 
-/* ---- what more of anything does ---- */
+/* ---- what more of anything does ---------------------------------------------------------------------------------- */
 
 static void more_never_helps(void **state)
 {
@@ -258,8 +266,8 @@ static void expect_cliff(const hd_gpu *gpu, const hd_occupancy_use *use, bool ga
             expected = (uint32_t)r;
     }
     if (cliff.exists != (expected != 0) || cliff.registers != expected)
-        fail_msg("%s, %u threads, %u registers: %s at %u instead of %u", gpu->name, use->threads, use->registers, gain ? "gain" : "loss",
-                 cliff.registers, expected);
+        fail_msg("%s, %u threads, %u registers: %s at %u instead of %u", gpu->name, use->threads, use->registers,
+                 gain ? "gain" : "loss", cliff.registers, expected);
     if (expected) {
         hd_occupancy_use other = *use;
         other.registers = expected;
@@ -308,7 +316,7 @@ static void sweeps(void **state)
     assert_int_equal(hd_occupancy_sweep(l, &use, rows, 5), 5);
 }
 
-/* ---- cuda_occupancy.h ---- */
+/* ---- cuda_occupancy.h -------------------------------------------------------------------------------------------- */
 
 /* Reads cases from standard input, one a line, writes the CTAs that each limit allows, one a line. */
 static const char oracle_text[] =
@@ -318,14 +326,18 @@ static const char oracle_text[] =
     "    cudaOccDeviceProp p = {0}; cudaOccFuncAttributes a = {0}; cudaOccDeviceState s = {0}; cudaOccResult r;\n"
     "    int threads; unsigned long per_cta, optin, per_sm, reserved, shared;\n"
     "    p.warpSize = 32; p.numSms = 1; s.carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT;\n"
-    "    while (scanf(\"%d %d %d %d %d %d %lu %lu %lu %lu %d %d %lu %d\", &p.computeMajor, &p.computeMinor, &p.maxThreadsPerBlock,\n"
-    "                 &p.maxThreadsPerMultiprocessor, &p.regsPerBlock, &p.regsPerMultiprocessor, &per_cta, &optin, &per_sm,\n"
+    "    while (scanf(\"%d %d %d %d %d %d %lu %lu %lu %lu %d %d %lu %d\", &p.computeMajor, &p.computeMinor, "
+    "&p.maxThreadsPerBlock,\n"
+    "                 &p.maxThreadsPerMultiprocessor, &p.regsPerBlock, &p.regsPerMultiprocessor, &per_cta, &optin, "
+    "&per_sm,\n"
     "                 &reserved, &threads, &a.numRegs, &shared, &a.numBlockBarriers) == 14) {\n"
     "        p.sharedMemPerBlock = per_cta; p.sharedMemPerBlockOptin = optin; p.sharedMemPerMultiprocessor = per_sm;\n"
     "        p.reservedSharedMemPerBlock = reserved; a.maxThreadsPerBlock = p.maxThreadsPerBlock;\n"
     "        a.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN; a.maxDynamicSharedSizeBytes = shared;\n"
-    "        if (cudaOccMaxActiveBlocksPerMultiprocessor(&r, &p, &a, &s, threads, shared) != CUDA_OCC_SUCCESS) return 1;\n"
-    "        printf(\"%d %d %d %d %d %d\\n\", r.activeBlocksPerMultiprocessor, r.blockLimitWarps, r.blockLimitBlocks, r.blockLimitRegs,\n"
+    "        if (cudaOccMaxActiveBlocksPerMultiprocessor(&r, &p, &a, &s, threads, shared) != CUDA_OCC_SUCCESS) return "
+    "1;\n"
+    "        printf(\"%d %d %d %d %d %d\\n\", r.activeBlocksPerMultiprocessor, r.blockLimitWarps, r.blockLimitBlocks, "
+    "r.blockLimitRegs,\n"
     "               r.blockLimitSharedMem, r.blockLimitBarriers);\n"
     "    }\n"
     "    return 0;\n"
@@ -360,9 +372,10 @@ enum { ORACLE_CASES = 3000 }; /* of each capability */
 static void write_case(FILE *file, const hd_gpu *gpu, const hd_occupancy_use *use)
 {
     const hd_gpu_limits *l = &gpu->limits;
-    fprintf(file, "%u %u %u %u %u %u %u %u %u %u %u %u %u %u\n", gpu->compute_major, gpu->compute_minor, l->threads_per_cta,
-            l->warps_per_sm * 32, l->registers_per_cta, l->registers_per_sm, 49152, l->shared_bytes_per_cta, l->shared_bytes_per_sm,
-            l->shared_reserved_bytes_per_cta, use->threads, use->registers, use->shared_bytes, use->barriers);
+    fprintf(file, "%u %u %u %u %u %u %u %u %u %u %u %u %u %u\n", gpu->compute_major, gpu->compute_minor,
+            l->threads_per_cta, l->warps_per_sm * 32, l->registers_per_cta, l->registers_per_sm, 49152,
+            l->shared_bytes_per_cta, l->shared_bytes_per_sm, l->shared_reserved_bytes_per_cta, use->threads,
+            use->registers, use->shared_bytes, use->barriers);
 }
 
 /* The header takes 256 registers a thread from 7.0 on, where 255 are all that an instruction can name; and no CTA of 0
@@ -378,7 +391,8 @@ static hd_occupancy_use oracle_use(uint64_t *seed, const hd_gpu_limits *l)
 
 static void compare(const hd_gpu *gpu, const hd_occupancy_use *use, FILE *file)
 {
-    static const hd_limiter order[] = {HD_LIMITER_WARPS, HD_LIMITER_CTAS, HD_LIMITER_REGISTERS, HD_LIMITER_SHARED, HD_LIMITER_BARRIERS};
+    static const hd_limiter order[] = {HD_LIMITER_WARPS, HD_LIMITER_CTAS, HD_LIMITER_REGISTERS, HD_LIMITER_SHARED,
+                                       HD_LIMITER_BARRIERS};
     hd_occupancy o = hd_occupancy_of(&gpu->limits, use);
     int got, active;
     assert_int_equal(fscanf(file, "%d", &active), 1);
@@ -386,8 +400,9 @@ static void compare(const hd_gpu *gpu, const hd_occupancy_use *use, FILE *file)
         assert_int_equal(fscanf(file, "%d", &got), 1);
         uint32_t expected = got == INT32_MAX ? UINT32_MAX : (uint32_t)got;
         if (o.by[order[i]] != expected)
-            fail_msg("%s, %u threads, %u registers, %u bytes, %u barriers: by %s %u, cuda_occupancy.h says %u", gpu->name, use->threads,
-                     use->registers, use->shared_bytes, use->barriers, hd_limiter_names[order[i]], o.by[order[i]], expected);
+            fail_msg("%s, %u threads, %u registers, %u bytes, %u barriers: by %s %u, cuda_occupancy.h says %u",
+                     gpu->name, use->threads, use->registers, use->shared_bytes, use->barriers,
+                     hd_limiter_names[order[i]], o.by[order[i]], expected);
     }
     assert_int_equal(o.ctas, active);
 }

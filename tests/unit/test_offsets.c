@@ -2,7 +2,7 @@
 #include "kernel.h"
 #include "parsed.h"
 
-#include "passes/offsets.h"
+#include "passes/clean/offsets.h"
 
 #define KERNEL(body) HEAD ".entry k(.param .u64 pp) {\n" REGISTERS body " ret; }"
 

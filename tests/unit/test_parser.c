@@ -26,7 +26,7 @@ static void expect_span(const parsed *p, hd_span span, const char *text)
     assert_memory_equal(p->source.text + span.begin, text, strlen(text));
 }
 
-/* ---- the module ---- */
+/* ---- the module -------------------------------------------------------------------------------------------------- */
 
 static void heads(void **state)
 {
@@ -69,7 +69,7 @@ static void wrong_heads(void **state)
     assert_int_equal(first_error(".version 9.0\n.entry k { ret; }\n"), -1); /* a warning */
 }
 
-/* ---- variables ---- */
+/* ---- variables --------------------------------------------------------------------------------------------------- */
 
 static void variables(void **state)
 {
@@ -183,7 +183,7 @@ static void wrong_variables(void **state)
     parsed_free(parse_good(".version 1.4\n.target sm_10\n.const[3] .b32 a;\n.tex .u32 t2;\n"));
 }
 
-/* ---- functions ---- */
+/* ---- functions --------------------------------------------------------------------------------------------------- */
 
 static void entries(void **state)
 {
@@ -218,18 +218,26 @@ static void entries(void **state)
 static void formals(void **state)
 {
     (void)state;
-    parsed *p = parse_good(HEAD ".func (.reg .b32 r, .reg .v2 .b32 s) f(.reg .b32 a, .param .b32 b, .param .b64 c, .reg .v2 .b32 d, .param .b32 e)"
+    parsed *p = parse_good(HEAD ".func (.reg .b32 r, .reg .v2 .b32 s) f(.reg .b32 a, .param .b32 b, .param .b64 c, "
+                                ".reg .v2 .b32 d, .param .b32 e)"
                                 " { ret; }\n.func (.param .b32 r) g(.param .b32 a) { ret; }\n.func h() { ret; }\n");
-    static const struct { const char *name; bool results; const char *kinds; } cases[] = {
-        {"f", false, "rppvp"}, {"f", true, "rv"}, {"g", false, "p"}, {"g", true, "p"}, {"h", false, ""}, {"h", true, ""}};
+    static const struct {
+        const char *name;
+        bool results;
+        const char *kinds;
+    } cases[] = {{"f", false, "rppvp"}, {"f", true, "rv"}, {"g", false, "p"},
+                 {"g", true, "p"},      {"h", false, ""},  {"h", true, ""}};
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const hd_function *f = function_of(p, cases[i].name);
         hd_formals walk = {.function = f, .results = cases[i].results};
         hd_formal formal;
         char kinds[16] = "", *at = kinds;
         uint32_t variables = cases[i].results ? f->result_first : f->parameter_first, registers = 0;
-        for (; hd_formals_next(&walk, &formal); *at++ = formal.symbol != HD_NONE ? 'p' : formal.components == 1 ? 'r' : 'v') {
-            assert_int_equal(formal.symbol == HD_NONE ? formal.first : formal.symbol, formal.symbol == HD_NONE ? registers : variables);
+        for (; hd_formals_next(&walk, &formal); *at++ = formal.symbol != HD_NONE ? 'p'
+                                                        : formal.components == 1 ? 'r'
+                                                                                 : 'v') {
+            assert_int_equal(formal.symbol == HD_NONE ? formal.first : formal.symbol,
+                             formal.symbol == HD_NONE ? registers : variables);
             registers += formal.symbol == HD_NONE ? formal.components : 0;
             variables += formal.symbol != HD_NONE;
         }
@@ -240,18 +248,23 @@ static void formals(void **state)
     parsed_free(p);
     assert_int_equal(first_error(HEAD ".func (.param .b32 a, .param .b32 b) f();\n"), HD_DIAG_BAD_DECLARATION);
     assert_int_equal(first_error(HEAD ".func (.reg .b32 a, .param .b32 b) f();\n"), HD_DIAG_BAD_DECLARATION);
-    assert_int_equal(first_error(HEAD ".func f(.reg .b32 a, .param .b32 b);\n.func f(.param .b32 b, .reg .b32 a) { ret; }\n"), HD_DIAG_BAD_DECLARATION);
+    assert_int_equal(
+        first_error(HEAD ".func f(.reg .b32 a, .param .b32 b);\n.func f(.param .b32 b, .reg .b32 a) { ret; }\n"),
+        HD_DIAG_BAD_DECLARATION);
 }
 
 static void calls_of_mixed_parameters(void **state)
 {
     (void)state;
-#define MIXED HEAD ".func f(.reg .b32 a, .param .b32 b, .reg .v2 .b32 c) { ret; }\n.entry k() { .reg .b32 x; .reg .b64 y; .reg .v2 .b32 v; .reg .v4 .b32 w;" \
-                   " .param .b32 p; .param .b64 q; call f, ("
+#define MIXED                                                                                                          \
+    HEAD ".func f(.reg .b32 a, .param .b32 b, .reg .v2 .b32 c) { ret; }\n.entry k() { .reg .b32 x; .reg .b64 y; .reg " \
+         ".v2 .b32 v; .reg .v4 .b32 w;"                                                                                \
+         " .param .b32 p; .param .b64 q; call f, ("
 #define END "); ret; }\n"
     static const char *const good[] = {MIXED "x, p, v" END, MIXED "7, 5, v" END, MIXED "p, x, v" END};
-    static const char *const bad[] = {MIXED "x, p" END, MIXED "x, p, v, x" END, MIXED "y, p, v" END, MIXED "x, q, v" END,
-                                      MIXED "x, p, w" END, MIXED "x, p, x" END, MIXED "v, p, v" END, MIXED "x, v, v" END};
+    static const char *const bad[] = {MIXED "x, p" END,    MIXED "x, p, v, x" END, MIXED "y, p, v" END,
+                                      MIXED "x, q, v" END, MIXED "x, p, w" END,    MIXED "x, p, x" END,
+                                      MIXED "v, p, v" END, MIXED "x, v, v" END};
     for (uint32_t i = 0; i < sizeof good / sizeof *good; i++)
         parsed_free(parse_good(good[i]));
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -324,7 +337,7 @@ static void wrong_functions(void **state)
     }
 }
 
-/* ---- bodies ---- */
+/* ---- bodies ------------------------------------------------------------------------------------------------------ */
 
 static void statements_have_exact_spans(void **state)
 {
@@ -391,7 +404,7 @@ static void sections(void **state)
     assert_int_equal(first_error(HEAD ".loc 1 1 1\n"), HD_DIAG_SYNTAX);
 }
 
-/* ---- scopes ---- */
+/* ---- scopes ------------------------------------------------------------------------------------------------------ */
 
 static void scopes_shadow(void **state)
 {

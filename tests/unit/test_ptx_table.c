@@ -1,5 +1,5 @@
 /* The instruction table against the facts of tests/isa, and against itself: every opcode of isa.tsv has a row with its
- * version and target; every statement of forms.tsv decodes, and what it writes stands where the role column says; every
+ * version and target; every statement of forms.tsv decodes, and what it writes is where the role column says; every
  * alternative of every row is reached by a spelling made of its own words. */
 #include "tests/unit/parsed.h"
 
@@ -33,7 +33,7 @@ static uint32_t split_line(char *line, char *fields[], uint32_t limit)
     return count;
 }
 
-/* ---- isa.tsv ---- */
+/* ---- isa.tsv ----------------------------------------------------------------------------------------------------- */
 
 static hd_module *new_module(parsed *p)
 {
@@ -102,7 +102,7 @@ static void every_opcode_has_a_row(void **state)
     parsed_free(p);
 }
 
-/* ---- forms.tsv ---- */
+/* ---- forms.tsv --------------------------------------------------------------------------------------------------- */
 
 static const char declarations[] =
     ".global .b32 g[64]; .shared .b32 sh[64]; .const .b32 cst[64]; .global .texref tx; .global .surfref sf;\n.func fn "
@@ -209,7 +209,7 @@ static void every_form_decodes(void **state)
     fclose(file);
 }
 
-/* ---- the table against itself ---- */
+/* ---- the table against itself ------------------------------------------------------------------------------------ */
 
 static const char *const group_names[] = {
 #define HD_MODIFIER_GROUP(id, summary) #id,
@@ -309,7 +309,7 @@ static void too_many_words(void **state)
     parsed_free(p);
 }
 
-/* ---- behaviour and units ---- */
+/* ---- behaviour and units ----------------------------------------------------------------------------------------- */
 
 static void behaviour_is_refined(void **state)
 {
@@ -366,8 +366,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_opcode_has_a_row),       cmocka_unit_test(every_form_decodes),
-        cmocka_unit_test(every_alternative_is_reached), cmocka_unit_test(too_many_words), cmocka_unit_test(behaviour_is_refined),
-        cmocka_unit_test(units_follow_types),
+        cmocka_unit_test(every_alternative_is_reached), cmocka_unit_test(too_many_words),
+        cmocka_unit_test(behaviour_is_refined),         cmocka_unit_test(units_follow_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

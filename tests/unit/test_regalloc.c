@@ -3,8 +3,9 @@
 
 #include "emitters/ptx.h"
 #include "ir/storage.h"
-#include "passes/liveness.h"
-#include "passes/regalloc.h"
+#include "passes/analysis/liveness.h"
+#include "passes/regalloc/regalloc.h"
+#include "passes/analysis/analyses.h"
 
 typedef struct subject {
     hd_source source;
@@ -138,9 +139,9 @@ static uint32_t count_conflicts(const subject *s, uint32_t banks)
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->kernel->instructions.count; i++) {
         uint32_t seen[16] = {0};
-        HD_INSN_REGISTERS(s->kernel, &s->kernel->instructions.items[i], o)
-        if (o->flags & HD_OPERAND_USE)
-            count += seen[hd_register_physical(s->kernel, o->value).number % banks]++ != 0;
+        HD_INSN_REGISTERS (s->kernel, &s->kernel->instructions.items[i], o)
+            if (o->flags & HD_OPERAND_USE)
+                count += seen[hd_register_physical(s->kernel, o->value).number % banks]++ != 0;
     }
     return count;
 }
@@ -259,16 +260,35 @@ static void taken_names_get_a_prefix(void **state)
     assert_string_equal(text_of(&s, 0), "ld.local.u32 %hd_R0, [%R];");
     close_subject(&s);
     static const char *const before[] = {".global .b32 %R1;\n", ".func f(.param .b32 %R1);\n.global .b32 g;\n"};
-    static const char *const names[] = {"%R1", "g"}, *const loads[] = {"ld.global.u32 %hd_R0, [%R1];", "ld.global.u32 %R0, [g];"};
-    for (uint32_t i = 0; i < 2; i++) { /* a variable of the module; a parameter of another function, which takes nothing */
+    static const char *const names[] = {"%R1", "g"}, *const loads[] = {"ld.global.u32 %hd_R0, [%R1];",
+                                                                       "ld.global.u32 %R0, [g];"};
+    /* a variable of the module; a parameter of another function, which takes nothing */
+    for (uint32_t i = 0; i < 2; i++) {
         char text[512];
         snprintf(text, sizeof text,
-                 HEAD "%s.visible .entry k() {\n.reg .b32 %%x<2>;\nld.global.u32 %%x0, [%s];\nst.global.u32 [%s], %%x0;\nret;\n}\n", before[i],
-                 names[i], names[i]);
+                 HEAD "%s.visible .entry k() {\n.reg .b32 %%x<2>;\nld.global.u32 %%x0, [%s];\nst.global.u32 [%s], "
+                      "%%x0;\nret;\n}\n",
+                 before[i], names[i], names[i]);
         open_allocated(&s, text, 0, 0);
         assert_string_equal(text_of(&s, 0), loads[i]);
         close_subject(&s);
     }
+}
+
+/* It is in no declaration, and the last register of the function as it was before. */
+static void the_carry_stays_a_register(void **state)
+{
+    subject s;
+    (void)state;
+    open_allocated(&s,
+                   KERNEL("ld.param.u64 y0, [in];\nld.global.v2.u32 {x0, x1}, [y0];\nadd.cc.u32 x0, x0, x1;\n"
+                          "addc.u32 x1, x1, 0;\nst.global.v2.u32 [y0], {x0, x1};\n"),
+                   0, 0);
+    uint32_t carry = s.kernel->carry_register;
+    assert_int_equal(carry, s.kernel->registers.count - 1);
+    assert_int_equal(s.kernel->registers.items[carry].declaration, HD_NONE);
+    assert_int_equal(hd_register_physical(s.kernel, carry).class, HD_PHYSICAL_NONE);
+    close_subject(&s);
 }
 
 /* The text reads back as architected, and allocates again to the same numbers. */
@@ -482,10 +502,11 @@ static void results_and_inner_variables_are_stored(void **state)
     char *at = text;
     subject s;
     (void)state;
-    at += sprintf(at, HEAD ".shared .b32 v;\n.func (.param .b32 r) f(.param .b32 a) { .reg .b32 t; ld.param.b32 t, [a]; "
-                           "st.param.b32 [r], t; ret; }\n"
-                           ".visible .entry k(.param .u64 in, .param .u64 out) {\n" REGISTERS
-                           ".param .b32 a; .param .b32 r;\nld.param.u64 y1, [out];\n");
+    at +=
+        sprintf(at, HEAD ".shared .b32 v;\n.func (.param .b32 r) f(.param .b32 a) { .reg .b32 t; ld.param.b32 t, [a]; "
+                         "st.param.b32 [r], t; ret; }\n"
+                         ".visible .entry k(.param .u64 in, .param .u64 out) {\n" REGISTERS
+                         ".param .b32 a; .param .b32 r;\nld.param.u64 y1, [out];\n");
     for (uint32_t i = 0; i < 12; i++)
         at += sprintf(at, "st.param.b32 [a], %u;\ncall (r), f, (a);\nld.param.b32 x%u, [r];\n", i, i);
     for (uint32_t i = 12; i < 16; i++)
@@ -499,7 +520,8 @@ static void results_and_inner_variables_are_stored(void **state)
     close_subject(&s);
 }
 
-/* A loaded value keeps its register while that leaves the room that it must: with less of it more is loaded again, with more of it more is spilled. */
+/* A loaded value keeps its register while that leaves the room that it must: with less of it more is loaded again, with
+ * more of it more is spilled. */
 static void what_is_loaded_stays_where_there_is_room(void **state)
 {
     subject s;
@@ -555,10 +577,12 @@ static void registers_of_old_ptx_stay(void **state)
 {
     static const char *const texts[] = {
         ".version 2.0\n.target sm_20\n.func (.reg .u32 r) k (.reg .u32 a) {\nadd.u32 r, a, 1;\nret;\n}\n",
+        ".version 2.0\n.target sm_20\n.func (.reg .u32 r) k () {\nmov.u32 r, 1;\nret;\n}\n",
+        ".version 2.0\n.target sm_20\n.func k (.reg .u32 a) {\nadd.u32 a, a, 1;\nret;\n}\n",
         ".version 1.4\n.target sm_10\n.reg .u32 g;\n.entry k {\nmov.u32 g, 1;\nret;\n}\n",
     };
     (void)state;
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         subject s;
         open_subject(&s, texts[i]);
         allocate(&s, s.kernel, 0, 0);
@@ -667,8 +691,9 @@ static void frames_lie_above_what_callers_hold(void **state)
 /* A frame has the words that the allocation counts: that %RD<5> declares %RD1 and %RD3 makes none. */
 static void a_frame_has_no_words_but_those_of_places(void **state)
 {
-    static const char text[] = KERNEL("ld.param.u64 y1, [in]; ld.param.u64 y2, [out]; ld.global.u64 y3, [y1]; ld.global.u64 y4, [y2];\n"
-                                      "add.s64 y5, y3, y4; st.global.u64 [y1], y5; st.global.u64 [y2], y3;\n");
+    static const char text[] =
+        KERNEL("ld.param.u64 y1, [in]; ld.param.u64 y2, [out]; ld.global.u64 y3, [y1]; ld.global.u64 y4, [y2];\n"
+               "add.s64 y5, y3, y4; st.global.u64 [y1], y5; st.global.u64 [y2], y3;\n");
     subject s;
     hd_arena arena = {0};
     (void)state;
@@ -701,6 +726,7 @@ int main(void)
         cmocka_unit_test(copies_for_vectors_serve_again),
         cmocka_unit_test(taken_names_get_a_prefix),
 
+        cmocka_unit_test(the_carry_stays_a_register),
         cmocka_unit_test(text_reads_back),
         cmocka_unit_test(other_names_are_no_places),
         cmocka_unit_test(sixty_four_live_fit_into_few),

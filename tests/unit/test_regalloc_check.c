@@ -7,7 +7,8 @@
 #include "emitters/ptx.h"
 #include "ir/build.h"
 #include "passes/check/regalloc.h"
-#include "passes/regalloc.h"
+#include "passes/regalloc/regalloc.h"
+#include "passes/analysis/analyses.h"
 
 enum { TEXT_BYTES = 1 << 19 };
 

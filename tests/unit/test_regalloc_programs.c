@@ -37,8 +37,12 @@ static void expect_same(const program *p, uint64_t seed, const char *text, const
 
 static void programs_compute_the_same(void **state)
 {
-    static const char *const passes[] = {"regalloc", "regalloc(max=32)", "regalloc(max=24,banks=4)",
-                                         "regalloc(max=16,banks=2)", "clean,regalloc(max=20)", "clean,regalloc,regmutex(es=6)",
+    static const char *const passes[] = {"regalloc",
+                                         "regalloc(max=32)",
+                                         "regalloc(max=24,banks=4)",
+                                         "regalloc(max=16,banks=2)",
+                                         "clean,regalloc(max=20)",
+                                         "clean,regalloc,regmutex(es=6)",
                                          "regalloc(max=24),regmutex(es=8,paired)"};
     static program p;
     uint64_t count = number_from("PROGRAM_COUNT", 120), first = number_from("PROGRAM_SEED", 1);

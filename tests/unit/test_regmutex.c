@@ -1,15 +1,17 @@
-/* RegMutex: the sizes of the paper's example and of table 4.1, its figure of liveness, the counterexample to placement along edges, what the check
- * refutes, kernels that stay as they are, metadata words, both spellings; and straight code against a count by hand. */
+/* RegMutex: the sizes of the paper's example and of table 4.1, its figure of liveness, the counterexample to placement
+ * along edges, what the check refutes, kernels that stay as they are, metadata words, both spellings; and straight code
+ * against a count by hand. */
 #include "tests/unit/unit.h"
 
 #include "ir/words.h"
-#include "passes/regmutex.h"
-#include "passes/regmutex_work.h"
+#include "passes/technique/regmutex.h"
+#include "passes/technique/regmutex_work.h"
+#include "passes/analysis/analyses.h"
 #include "target/gpu.h"
 #include "tests/unit/annotated.h"
 #include "tests/unit/rf_bench.h"
 
-/* ---- sizes ------------------------------------------------------------------------------------------------------------ */
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 static hd_gpu *fermi(hd_diagnostics *diagnostics)
 {
@@ -46,18 +48,19 @@ static void the_example_comes_out(void **state)
     hd_diagnostics_free(&diagnostics);
 }
 
-/* Registers (rounded as the paper's simulator does) and |Bs| of table 4.1; the second eight ran on half the register file. Blocks of 256 threads are
- * assumed. Four rows do not follow from the paper's own rule, for any block size (wrong); two depend on the size (sized). */
+/* Registers (rounded as the paper's simulator does) and |Bs| of table 4.1; the second eight ran on half the register
+ * file. Blocks of 256 threads are assumed. Four rows do not follow from the paper's own rule, for any block size
+ * (wrong); two depend on the size (sized). */
 static const struct {
     const char *name;
     uint32_t registers, base;
     bool half, follows;
 } table_4_1[] = {
-    {"BFS", 24, 18, false, true},         {"CUTCP", 28, 20, false, true},         {"DWT2D", 44, 38, false, false},
-    {"HotSpot3D", 32, 24, false, true},   {"MRI-Q", 24, 18, false, true},         {"ParticleFilter", 32, 20, false, false},
-    {"RadixSort", 36, 30, false, false},  {"SAD", 32, 20, false, false},          {"Gaussian", 12, 8, true, true},
-    {"HeatWall", 28, 20, true, true},     {"LavaMD", 40, 28, true, false},        {"MergeSort", 16, 12, true, true},
-    {"MonteCarlo", 16, 12, true, true},   {"SPMV", 16, 12, true, true},           {"SRAD", 20, 12, true, false},
+    {"BFS", 24, 18, false, true},        {"CUTCP", 28, 20, false, true},  {"DWT2D", 44, 38, false, false},
+    {"HotSpot3D", 32, 24, false, true},  {"MRI-Q", 24, 18, false, true},  {"ParticleFilter", 32, 20, false, false},
+    {"RadixSort", 36, 30, false, false}, {"SAD", 32, 20, false, false},   {"Gaussian", 12, 8, true, true},
+    {"HeatWall", 28, 20, true, true},    {"LavaMD", 40, 28, true, false}, {"MergeSort", 16, 12, true, true},
+    {"MonteCarlo", 16, 12, true, true},  {"SPMV", 16, 12, true, true},    {"SRAD", 20, 12, true, false},
     {"TPACF", 28, 20, true, true},
 };
 
@@ -73,8 +76,9 @@ static void table_4_1_beside_our_rule(void **state)
         limits.registers_per_sm /= table_4_1[i].half ? 2 : 1;
         uint32_t count = hd_regmutex_candidates(&limits, &use, table_4_1[i].registers, false, candidates);
         const hd_regmutex_sizes *ours = hd_regmutex_choose(&limits, &use, table_4_1[i].registers, candidates, count);
-        print_message("# table 4.1: %-14s %2u registers, |Bs| %2u; ours %2u (%u of %u warps may hold a set)\n", table_4_1[i].name,
-                      table_4_1[i].registers, table_4_1[i].base, ours ? ours->base : 0, ours ? ours->sections : 0, ours ? ours->warps : 0);
+        print_message("# table 4.1: %-14s %2u registers, |Bs| %2u; ours %2u (%u of %u warps may hold a set)\n",
+                      table_4_1[i].name, table_4_1[i].registers, table_4_1[i].base, ours ? ours->base : 0,
+                      ours ? ours->sections : 0, ours ? ours->warps : 0);
         assert_non_null(ours);
         if (table_4_1[i].follows)
             assert_int_equal(ours->base, table_4_1[i].base);
@@ -83,15 +87,17 @@ static void table_4_1_beside_our_rule(void **state)
     hd_diagnostics_free(&diagnostics);
 }
 
-/* ---- states by hand ------------------------------------------------------------------------------------------------------ */
+/* ---- states by hand ---------------------------------------------------------------------------------------------- */
 
 /* A kernel in physical registers: R0 .. R7 and P0. */
 static void open_physical(rf_bench *b, const char *body)
 {
     char text[2048];
     int length = snprintf(text, sizeof text,
-                          ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 n)\n{ //@architected (8,1,0,0)\n"
-                          ".reg .b32 %%R<8>;\n.reg .pred %%P<1>;\n%s}\n", body);
+                          ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 "
+                          "n)\n{ //@architected (8,1,0,0)\n"
+                          ".reg .b32 %%R<8>;\n.reg .pred %%P<1>;\n%s}\n",
+                          body);
     rf_bench_open(b, text, (size_t)length);
 }
 
@@ -125,12 +131,14 @@ static void expect_states(const char *body, uint32_t base, hd_liveness_rule rule
     rf_bench_close(&b);
 }
 
-/* Figure 4.3 with R3 in the extended set: it is read in s2 only, and R2, made in s2, behind the sides. By the paper's rule R3 is live throughout both
- * sides, and R2, made in s2, throughout s1; by ours R3 ends in s2 with its last read, but not in s1, after which s2 may run. */
-#define FIGURE_4_3(extended, other)                                                                                            \
-    "mov.u32 %R" extended ", 1;\nmov.u32 %R0, %laneid;\nsetp.ne.u32 %P0, %R0, 0;\n@%P0 bra S2;\n"                              \
-    "mov.u32 %R1, 2;\nst.global.u32 [out], %R1;\nbra.uni J;\n"                                                                 \
-    "S2: add.u32 %R" other ", %R" extended ", 1;\nst.global.u32 [out], %R0;\nst.global.u32 [out], %R0;\nJ: st.global.u32 [out], %R" other ";\nret;\n"
+/* Figure 4.3 with R3 in the extended set: it is read in s2 only, and R2, made in s2, behind the sides. By the paper's
+ * rule R3 is live throughout both sides, and R2, made in s2, throughout s1; by ours R3 ends in s2 with its last read,
+ * but not in s1, after which s2 may run. */
+#define FIGURE_4_3(extended, other)                                                               \
+    "mov.u32 %R" extended ", 1;\nmov.u32 %R0, %laneid;\nsetp.ne.u32 %P0, %R0, 0;\n@%P0 bra S2;\n" \
+    "mov.u32 %R1, 2;\nst.global.u32 [out], %R1;\nbra.uni J;\n"                                    \
+    "S2: add.u32 %R" other ", %R" extended                                                        \
+    ", 1;\nst.global.u32 [out], %R0;\nst.global.u32 [out], %R0;\nJ: st.global.u32 [out], %R" other ";\nret;\n"
 
 static void figure_4_3(void **state)
 {
@@ -143,20 +151,26 @@ static void figure_4_3(void **state)
 /* No set where the warp may wait for another one. */
 static void no_set_is_held_in_waiting(void **state)
 {
-    static const char *const waits[] = {"bar.sync 0;\n", "@%P0 ret;\n", "nanosleep.u32 10;\n",
-                                        "L: atom.global.add.u32 %R1, [out], 1;\nsetp.ne.u32 %P0, %R1, 0;\n@%P0 bra L;\n",
-                                        "L: ld.volatile.global.u32 %R1, [out];\nsetp.ne.u32 %P0, %R1, 0;\n@%P0 bra L;\n",
-                                        "L: ld.acquire.gpu.global.u32 %R1, [out];\nsetp.ne.u32 %P0, %R1, 0;\n@%P0 bra L;\n"};
+    static const char *const waits[] = {
+        "bar.sync 0;\n",
+        "@%P0 ret;\n",
+        "nanosleep.u32 10;\n",
+        "L: atom.global.add.u32 %R1, [out], 1;\nsetp.ne.u32 %P0, %R1, 0;\n@%P0 bra L;\n",
+        "L: ld.volatile.global.u32 %R1, [out];\nsetp.ne.u32 %P0, %R1, 0;\n@%P0 bra L;\n",
+        "L: ld.acquire.gpu.global.u32 %R1, [out];\nsetp.ne.u32 %P0, %R1, 0;\n@%P0 bra L;\n"};
     static const char *const others[] = {"bar.warp.sync -1;\n", "atom.global.add.u32 %R1, [out], 1;\n",
-                                         "L: red.global.add.u32 [out], 1;\n@%P0 bra L;\n", "L: ld.global.u32 %R1, [out];\n@%P0 bra L;\n"};
+                                         "L: red.global.add.u32 [out], 1;\n@%P0 bra L;\n",
+                                         "L: ld.global.u32 %R1, [out];\n@%P0 bra L;\n"};
     char body[512];
     (void)state;
     for (uint32_t i = 0; i < sizeof waits / sizeof *waits; i++) {
-        snprintf(body, sizeof body, "setp.ne.u32 %%P0, %%R0, 0;\nmov.u32 %%R7, 1;\n%sst.global.u32 [out], %%R7;\nret;\n", waits[i]);
+        snprintf(body, sizeof body,
+                 "setp.ne.u32 %%P0, %%R0, 0;\nmov.u32 %%R7, 1;\n%sst.global.u32 [out], %%R7;\nret;\n", waits[i]);
         expect_states(body, 7, HD_LIVENESS_OURS, "no");
     }
     for (uint32_t i = 0; i < sizeof others / sizeof *others; i++) {
-        snprintf(body, sizeof body, "setp.ne.u32 %%P0, %%R0, 0;\nmov.u32 %%R7, 1;\n%sst.global.u32 [out], %%R7;\nret;\n", others[i]);
+        snprintf(body, sizeof body,
+                 "setp.ne.u32 %%P0, %%R0, 0;\nmov.u32 %%R7, 1;\n%sst.global.u32 [out], %%R7;\nret;\n", others[i]);
         rf_bench b;
         open_physical(&b, body);
         assert_string_not_equal(states_of(&b, 7, 1, HD_LIVENESS_OURS), "no");
@@ -166,7 +180,8 @@ static void no_set_is_held_in_waiting(void **state)
 
 static void remove_at(hd_function *f, uint32_t at)
 {
-    memmove(f->annotations.items + at, f->annotations.items + at + 1, (f->annotations.count - at - 1) * sizeof *f->annotations.items);
+    memmove(f->annotations.items + at, f->annotations.items + at + 1,
+            (f->annotations.count - at - 1) * sizeof *f->annotations.items);
     f->annotations.count--;
 }
 
@@ -179,16 +194,19 @@ static uint32_t find_mark(const hd_function *f, uint16_t kind, uint32_t instruct
 }
 
 /* b holds; s1 releases; s2 "is held" along the edge b -> s2, and writes an extended register. */
-static const char counterexample[] = "mov.u32 %R7, 1;\nmov.u32 %R0, %laneid;\nsetp.lt.u32 %P0, %R0, 5;\n@%P0 bra S1;\n"
-                                     "S2: mov.u32 %R7, 5;\nst.global.u32 [out], %R7;\nbra.uni J;\n"
-                                     "S1: st.global.u32 [out], %R7;\nst.global.u32 [out], %R0;\nJ: st.global.u32 [out], %R0;\nret;\n";
+static const char counterexample[] =
+    "mov.u32 %R7, 1;\nmov.u32 %R0, %laneid;\nsetp.lt.u32 %P0, %R0, 5;\n@%P0 bra S1;\n"
+    "S2: mov.u32 %R7, 5;\nst.global.u32 [out], %R7;\nbra.uni J;\n"
+    "S1: st.global.u32 [out], %R7;\nst.global.u32 [out], %R0;\nJ: st.global.u32 [out], %R0;\nret;\n";
 
 /* Lanes of s1 wait at 6 with what is in the extended set, and s2 may run meanwhile. */
 static void lanes_that_wait_keep_the_set(void **state)
 {
-    static const char body[] = "mov.u32 %R0, %laneid;\nsetp.lt.u32 %P0, %R0, 5;\n@%P0 bra S2;\n"
-                               "mov.u32 %R7, 5;\nst.global.u32 [out], %R7;\nbar.warp.sync -1;\nst.global.u32 [out], %R7;\nbra.uni J;\n"
-                               "S2: st.global.u32 [out], %R0;\nbar.warp.sync -1;\nst.global.u32 [out], %R0;\nJ: st.global.u32 [out], %R0;\nret;\n";
+    static const char body[] =
+        "mov.u32 %R0, %laneid;\nsetp.lt.u32 %P0, %R0, 5;\n@%P0 bra S2;\n"
+        "mov.u32 %R7, 5;\nst.global.u32 [out], %R7;\nbar.warp.sync -1;\nst.global.u32 [out], %R7;\nbra.uni J;\n"
+        "S2: st.global.u32 [out], %R0;\nbar.warp.sync -1;\nst.global.u32 [out], %R0;\nJ: st.global.u32 [out], "
+        "%R0;\nret;\n";
     rf_bench b;
     (void)state;
     open_physical(&b, body);
@@ -217,7 +235,7 @@ static void states_follow_the_warp_not_the_edges(void **state)
     rf_bench_close(&b);
 }
 
-/* ---- what the check refutes --------------------------------------------------------------------------------------------- */
+/* ---- what the check refutes -------------------------------------------------------------------------------------- */
 
 /* Random kernels with as small a base set as works; false: none works. */
 static bool open_divided(rf_bench *b, uint64_t seed)
@@ -241,7 +259,8 @@ static void blocks_start_with_base_sets(void **state)
     uint64_t seed = 1;
     while (!open_divided(&b, seed))
         seed++;
-    const uint32_t *sets = b.kernel->annotation_words.items + hd_annotation_at(b.kernel, HD_ANNOTATION_REGMUTEX, HD_NONE, 0)->value;
+    const uint32_t *sets =
+        b.kernel->annotation_words.items + hd_annotation_at(b.kernel, HD_ANNOTATION_REGMUTEX, HD_NONE, 0)->value;
     assert_int_equal(hd_function_resident_registers(b.kernel, sets[0] + sets[1]), sets[0]);
     assert_int_equal(hd_function_resident_registers(b.kernel, 1), 1);
     hd_annotations_remove(b.kernel, "regmutex");
@@ -256,10 +275,12 @@ static bool is_mark(const hd_annotation *note)
 
 static bool lets_others_run(const hd_function *f, uint32_t ordinal)
 {
-    return hd_insn_form(f, &f->instructions.items[ordinal])->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD | HD_BEHAVE_MEET);
+    return hd_insn_form(f, &f->instructions.items[ordinal])->behaviour &
+           (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD | HD_BEHAVE_MEET);
 }
 
-/* Every acquire is needed, and no release may come earlier, but for those of what others left held while lanes waited. */
+/* Every acquire is needed, and no release may come earlier, but for those of what others left held while lanes
+ * waited. */
 static void tamper(rf_bench *b, uint32_t *dropped, uint32_t *moved, uint32_t *shrunk)
 {
     hd_function *f = b->kernel;
@@ -272,7 +293,8 @@ static void tamper(rf_bench *b, uint32_t *dropped, uint32_t *moved, uint32_t *sh
             f->annotations.items[a].kind = HD_ANNOTATION_X_FLAG;
             assert_false(rf_bench_check(b, hd_check_regmutex));
             ++*dropped;
-        } else if (note.instruction > cfg->blocks[cfg->block_of[note.instruction]].first && !lets_others_run(f, note.instruction - 1) &&
+        } else if (note.instruction > cfg->blocks[cfg->block_of[note.instruction]].first &&
+                   !lets_others_run(f, note.instruction - 1) &&
                    !hd_annotation_at(f, HD_ANNOTATION_REGMUTEX_ACQUIRE, note.instruction - 1, 0)) {
             f->annotations.items[a].instruction--;
             assert_false(rf_bench_check(b, hd_check_regmutex));
@@ -280,7 +302,8 @@ static void tamper(rf_bench *b, uint32_t *dropped, uint32_t *moved, uint32_t *sh
         }
         f->annotations.items[a] = note;
     }
-    uint32_t *sets = f->annotation_words.items + hd_annotation_at(f, HD_ANNOTATION_REGMUTEX, HD_NONE, 0)->value, base = sets[0], extended = sets[1];
+    uint32_t *sets = f->annotation_words.items + hd_annotation_at(f, HD_ANNOTATION_REGMUTEX, HD_NONE, 0)->value,
+             base = sets[0], extended = sets[1];
     sets[0] = 1;
     sets[1] = base + extended - 1;
     *shrunk += !rf_bench_check(b, hd_check_regmutex); /* unless it is held nearly everywhere */
@@ -304,7 +327,8 @@ static void what_is_tampered_with_is_refuted(void **state)
         tamper(&b, &dropped, &moved, &shrunk);
         rf_bench_close(&b);
     }
-    print_message("# %u kernels divided, %u acquires dropped, %u releases moved, %u base sets too small\n", kernels, dropped, moved, shrunk);
+    print_message("# %u kernels divided, %u acquires dropped, %u releases moved, %u base sets too small\n", kernels,
+                  dropped, moved, shrunk);
     assert_true(kernels > 100 && dropped > 100 && moved > 50 && shrunk > kernels / 3);
 }
 
@@ -312,9 +336,10 @@ static void marks_without_sense_are_refuted(void **state)
 {
     static const char *const bodies[] = {
         "mov.u32 %R0, 1; //@regmutex_acquire; regmutex_release\nst.global.u32 [out], %R0; //@regmutex_release\nret;\n",
-        "mov.u32 %R7, 1; //@regmutex_acquire\nst.global.u32 [out], %R7;\nret;\n",               /* held at the exit */
+        "mov.u32 %R7, 1; //@regmutex_acquire\nst.global.u32 [out], %R7;\nret;\n", /* held at the exit */
         "mov.u32 %R0, 1; //@regmutex_acquire\nbar.sync 0;\nst.global.u32 [out], %R0; //@regmutex_release\nret;\n",
-        "mov.u32 %R7, 1; //@regmutex_acquire\nmov.u32 %R0, 1; //@regmutex_release\nadd.u32 %R0, %R0, %R7; //@regmutex_acquire\nret; //@regmutex_release\n"};
+        "mov.u32 %R7, 1; //@regmutex_acquire\nmov.u32 %R0, 1; //@regmutex_release\nadd.u32 %R0, %R0, %R7; "
+        "//@regmutex_acquire\nret; //@regmutex_release\n"};
     (void)state;
     for (uint32_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
         for (uint32_t sets = 0; sets < 2; sets++) {
@@ -322,7 +347,8 @@ static void marks_without_sense_are_refuted(void **state)
             uint32_t sizes[2] = {7, 1};
             open_physical(&b, bodies[i]);
             if (sets)
-                hd_annotate_list(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_REGMUTEX, .instruction = HD_NONE}, sizes, 2);
+                hd_annotate_list(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_REGMUTEX, .instruction = HD_NONE},
+                                 sizes, 2);
             hd_annotations_sort(b.kernel);
             assert_false(rf_bench_check(&b, hd_check_regmutex));
             rf_bench_close(&b);
@@ -335,7 +361,8 @@ static void a_set_held_at_the_end_is_refuted(void **state)
     static const char *const bodies[] = {
         "mov.u32 %%R7, 1; //@regmutex_acquire\nst.global.u32 [out], %%R7;\nst.global.u32 [out], %%R0;%s\n",
         "L: mov.u32 %%R7, 1; //@regmutex_acquire\nst.global.u32 [out], %%R7;\n@%%P0 bra L;%s\n",
-        "mov.u32 %%R7, 1; //@regmutex_acquire\nst.global.u32 [out], %%R7;\n@%%P0 bra E;%s\nst.global.u32 [out], %%R0; //@regmutex_release\nE:\n"};
+        "mov.u32 %%R7, 1; //@regmutex_acquire\nst.global.u32 [out], %%R7;\n@%%P0 bra E;%s\nst.global.u32 [out], %%R0; "
+        "//@regmutex_release\nE:\n"};
     (void)state;
     for (uint32_t i = 0; i < 2 * sizeof bodies / sizeof *bodies; i++) {
         rf_bench b;
@@ -357,7 +384,7 @@ static void a_set_held_at_the_end_is_refuted(void **state)
     }
 }
 
-/* ---- kernels that stay as they are -------------------------------------------------------------------------------------- */
+/* ---- kernels that stay as they are ------------------------------------------------------------------------------- */
 
 static char *text_of(const hd_module *module, hd_emit_options options)
 {
@@ -388,9 +415,9 @@ static void small_kernels_stay_as_they_are(void **state)
     rf_bench b;
     (void)state;
     open_physical(&b, counterexample);
-    expect_untouched(&b, "regmutex", 0);        /* 8 registers keep no warp out */
+    expect_untouched(&b, "regmutex", 0); /* 8 registers keep no warp out */
     expect_untouched(&b, "regmutex(paired)", 0);
-    expect_untouched(&b, "regmutex(es=2)", 0);  /* 6 are enough everywhere */
+    expect_untouched(&b, "regmutex(es=2)", 0); /* 6 are enough everywhere */
     rf_bench_close(&b);
     rf_bench_open_random(&b, 2);
     expect_untouched(&b, "regmutex(es=2)", 1); /* virtual: not-allocated */
@@ -405,9 +432,11 @@ static void shared_memory_leaves_nothing_to_gain(void **state)
         rf_bench b;
         hd_writer text;
         hd_writer_to_memory(&text);
-        hd_write_format(&text, ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.shared .align 4 .b8 tile[98304];\n"
-                               ".entry k()\n{\n.reg .b32 %%r<64>;\nst.%s.u32 [%s], 1;\n",
-                        shared ? "shared" : "global", shared ? "tile" : "out");
+        hd_write_format(
+            &text,
+            ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.shared .align 4 .b8 tile[98304];\n"
+            ".entry k()\n{\n.reg .b32 %%r<64>;\nst.%s.u32 [%s], 1;\n",
+            shared ? "shared" : "global", shared ? "tile" : "out");
         for (uint32_t r = 0; r < 44; r++)
             hd_write_format(&text, "ld.global.u32 %%r%u, [out];\n", r);
         for (uint32_t r = 0; r < 44; r++)
@@ -424,11 +453,12 @@ static void shared_memory_leaves_nothing_to_gain(void **state)
     }
 }
 
-/* ---- straight code, by hand --------------------------------------------------------------------------------------------- */
+/* ---- straight code, by hand -------------------------------------------------------------------------------------- */
 
 enum { STRAIGHT = 24, VALUES = 24 };
 
-/* Values that are made and read once or more, in a line; `live` tells how many are live before each instruction and behind it. */
+/* Values that are made and read once or more, in a line; `live` tells how many are live before each instruction and
+ * behind it. */
 static void make_straight(uint64_t seed, char *text, size_t size, uint32_t *most, uint32_t instructions[STRAIGHT])
 {
     uint32_t last[VALUES] = {0}, defined[VALUES], reads[STRAIGHT][2];
@@ -450,7 +480,8 @@ static void make_straight(uint64_t seed, char *text, size_t size, uint32_t *most
         instructions[i] = before > behind ? before : behind;
         *most = instructions[i] > *most ? instructions[i] : *most;
         if (i)
-            snprintf(text + strlen(text), size - strlen(text), "add.u32 %%r%u, %%r%u, %%r%u;\n", i, reads[i][0], reads[i][1]);
+            snprintf(text + strlen(text), size - strlen(text), "add.u32 %%r%u, %%r%u, %%r%u;\n", i, reads[i][0],
+                     reads[i][1]);
         else
             snprintf(text + strlen(text), size - strlen(text), "mov.u32 %%r0, %%laneid;\n");
     }
@@ -483,8 +514,8 @@ static void straight_code_holds_no_longer_than_it_must(void **state)
             if (hd_insn_form(b.kernel, insn)->opcode == HD_OP_MOV && k)
                 continue; /* into the base set */
             if (state_now != (live[i] > base))
-                fail_msg("seed %llu: instruction %u is %sheld, with %u values live and %u registers:\n%s", (unsigned long long)seed, i,
-                         state_now ? "" : "not ", live[i], base, body);
+                fail_msg("seed %llu: instruction %u is %sheld, with %u values live and %u registers:\n%s",
+                         (unsigned long long)seed, i, state_now ? "" : "not ", live[i], base, body);
             held += state_now;
             i++;
         }
@@ -493,7 +524,7 @@ static void straight_code_holds_no_longer_than_it_must(void **state)
     assert_true(held > 300);
 }
 
-/* ---- words and spellings ------------------------------------------------------------------------------------------------- */
+/* ---- words and spellings ----------------------------------------------------------------------------------------- */
 
 static void words_round_trip(rf_bench *b)
 {
@@ -509,7 +540,8 @@ static void words_round_trip(rf_bench *b)
     hd_annotations_remove(b->kernel, "regmutex");
     for (uint32_t i = 0; i < set.items.count; i++)
         if (set.items.items[i].count)
-            hd_annotate_list(b->kernel, set.items.items[i], set.words.items + set.items.items[i].value, set.items.items[i].count);
+            hd_annotate_list(b->kernel, set.items.items[i], set.words.items + set.items.items[i].value,
+                             set.items.items[i].count);
         else
             hd_annotate(b->kernel, set.items.items[i]);
     hd_annotations_sort(b->kernel);

@@ -1,9 +1,10 @@
-/* RegMutex where lanes wait at an instruction while others of their warp run: the set must be as they left it when they go on. Marks by hand and by
- * the pass; random ones, of which the replay proves all that the check accepts. */
+/* RegMutex where lanes wait at an instruction while others of their warp run: the set must be as they left it when they
+ * go on. Marks by hand and by the pass; random ones, of which the replay proves all that the check accepts. */
 #include "kernel.h"
 #include "rf_bench.h"
 
-#include "passes/regmutex_work.h"
+#include "passes/technique/regmutex_work.h"
+#include "passes/analysis/analyses.h"
 
 enum { BASE = 7, EXTENDED = 1 };
 
@@ -11,10 +12,12 @@ enum { BASE = 7, EXTENDED = 1 };
 static void open_body(rf_bench *b, const char *body)
 {
     char text[4096];
-    int length = snprintf(text, sizeof text,
-                          ".version 8.0\n.target sm_80\n.address_size 64\n.global .u32 cell;\n.entry k(.param .u64 in, .param .u64 out)\n"
-                          "{ //@architected (8,1,0,0)\n.reg .b32 %%R<8>;\n.reg .pred %%P<1>;\nmov.u32 %%R0, %%laneid;\nsetp.lt.u32 %%P0, %%R0, 5;\n%s}\n",
-                          body);
+    int length = snprintf(
+        text, sizeof text,
+        ".version 8.0\n.target sm_80\n.address_size 64\n.global .u32 cell;\n.entry k(.param .u64 in, .param .u64 out)\n"
+        "{ //@architected (8,1,0,0)\n.reg .b32 %%R<8>;\n.reg .pred %%P<1>;\nmov.u32 %%R0, %%laneid;\nsetp.lt.u32 %%P0, "
+        "%%R0, 5;\n%s}\n",
+        body);
     rf_bench_open(b, text, (size_t)length);
 }
 
@@ -42,7 +45,7 @@ static bool by_pass(rf_bench *b)
     return sound;
 }
 
-/* ---- the replay --------------------------------------------------------------------------------------------------- */
+/* ---- the replay -------------------------------------------------------------------------------------------------- */
 
 typedef struct proof {
     hd_rf_module *code;
@@ -62,8 +65,16 @@ static void open_proof(kernel_run *run, hd_module *module)
     hd_rf_model *model = hd_rf_model_new(hd_rf_model_find("regmutex", 8), p->code, &refusal);
     assert_non_null(model);
     hd_count_add(p->count, model);
-    hd_count_residency(p->count, &(hd_rf_residency){.ctas = 1, .active = 1, .latency = 10, .bytes = 1 << 20, .most_ctas = 1, .cta_warps = 1,
-                                                    .sm_warps = 16, .file_registers = 2048, .registers = 8, .thread_registers = 255});
+    hd_count_residency(p->count, &(hd_rf_residency){.ctas = 1,
+                                                    .active = 1,
+                                                    .latency = 10,
+                                                    .bytes = 1 << 20,
+                                                    .most_ctas = 1,
+                                                    .cta_warps = 1,
+                                                    .sm_warps = 16,
+                                                    .file_registers = 2048,
+                                                    .registers = 8,
+                                                    .thread_registers = 255});
     p->sink = hd_count_sink(p->count);
     run->sink = &p->sink;
 }
@@ -82,29 +93,49 @@ static bool replay(const rf_bench *b, bool *proved)
 {
     static uint32_t cells[4];
     proof p = {0};
-    kernel_run run = {.module = b->module, .in = cells, .in_bytes = sizeof cells, .out = cells, .out_bytes = sizeof cells, .grid = 1, .block = 32,
-                      .options.instruction_limit = 5000, .opened = open_proof, .closing = close_proof, .context = &p};
+    kernel_run run = {.module = b->module,
+                      .in = cells,
+                      .in_bytes = sizeof cells,
+                      .out = cells,
+                      .out_bytes = sizeof cells,
+                      .grid = 1,
+                      .block = 32,
+                      .options.instruction_limit = 5000,
+                      .opened = open_proof,
+                      .closing = close_proof,
+                      .context = &p};
     run_kernel(&run);
     *proved = p.proved;
     return run.status == HD_EXEC_DONE || run.status == HD_EXEC_STOPPED;
 }
 
-/* ---- by hand ------------------------------------------------------------------------------------------------------ */
+/* ---- by hand ----------------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *body, *alone; /* marks that would do if what waits in a side kept the other from running */
     bool sound, read;         /* the pass finds others; what is lost is read again */
 } cases[] = {
     /* held at a vote that only writes R7, given back by the lanes that end meanwhile */
-    {"@%P0 bra S1;\nst.global.u32 [cell], %R0;\nmov.u32 %R7, 5;\nst.global.u32 [cell], %R7;\nst.global.u32 [cell], %R0;\nret;\n"
-     "S1: mov.u32 %R7, 1;\nst.global.u32 [cell], %R7;\nvote.sync.ballot.b32 %R7, %P0, -1;\nst.global.u32 [cell], %R0;\nret;\n", "a4 r6 a8 r11", false, false},
+    {"@%P0 bra S1;\nst.global.u32 [cell], %R0;\nmov.u32 %R7, 5;\nst.global.u32 [cell], %R7;\nst.global.u32 [cell], "
+     "%R0;\nret;\n"
+     "S1: mov.u32 %R7, 1;\nst.global.u32 [cell], %R7;\nvote.sync.ballot.b32 %R7, %P0, -1;\nst.global.u32 [cell], "
+     "%R0;\nret;\n",
+     "a4 r6 a8 r11", false, false},
     /* held at a barrier that reads its mask from R7, as soon as it issues */
-    {"@%P0 bra S1;\nst.global.u32 [cell], %R0;\nmov.u32 %R7, 5;\nst.global.u32 [cell], %R7;\nbar.warp.sync -1;\nbra J;\n"
-     "S1: mov.u32 %R7, -1;\nst.global.u32 [cell], %R7;\nbar.warp.sync %R7;\nJ: st.global.u32 [cell], %R0;\nret;\n", "a4 r6 a8 r11", true, false},
+    {"@%P0 bra S1;\nst.global.u32 [cell], %R0;\nmov.u32 %R7, 5;\nst.global.u32 [cell], %R7;\nbar.warp.sync -1;\nbra "
+     "J;\n"
+     "S1: mov.u32 %R7, -1;\nst.global.u32 [cell], %R7;\nbar.warp.sync %R7;\nJ: st.global.u32 [cell], %R0;\nret;\n",
+     "a4 r6 a8 r11", true, false},
     /* given back before a barrier, where the other side begins with the set of the branch */
     {"mov.u32 %R7, 1;\n@%P0 bra S1;\nmov.u32 %R7, 5;\nst.global.u32 [cell], %R7;\nbar.warp.sync -1;\nbra J;\n"
-     "S1: st.global.u32 [cell], %R7;\nst.global.u32 [cell], %R0;\nbar.warp.sync -1;\nmov.u32 %R7, 3;\nst.global.u32 [cell], %R7;\n"
-     "J: st.global.u32 [cell], %R0;\nret;\n", "a2 r9 a11 r13", true, true},
+     "S1: st.global.u32 [cell], %R7;\nst.global.u32 [cell], %R0;\nbar.warp.sync -1;\nmov.u32 %R7, 3;\nst.global.u32 "
+     "[cell], %R7;\n"
+     "J: st.global.u32 [cell], %R0;\nret;\n",
+     "a2 r9 a11 r13", true, true},
+    /* given back by the lanes that run on where the others wait, without a branch */
+    {"mov.u32 %R7, 1;\n@%P0 bar.warp.sync -1;\nst.global.u32 [cell], %R7;\nst.global.u32 [cell], %R0;\n"
+     "@!%P0 bar.warp.sync -1;\nret;\n",
+     "a2 r5", false, true},
 };
 
 static void lanes_go_on_with_the_set_that_they_left(void **state)
@@ -132,16 +163,21 @@ static void lanes_go_on_with_the_set_that_they_left(void **state)
     }
 }
 
-/* ---- at random ---------------------------------------------------------------------------------------------------- */
+/* ---- at random --------------------------------------------------------------------------------------------------- */
 
 static uint32_t below(uint64_t *seed, uint32_t n) { return (uint32_t)(unit_random(seed) % n); }
 
-static void add_line(char *text, size_t size, const char *line) { snprintf(text + strlen(text), size - strlen(text), "%s", line); }
+static void add_line(char *text, size_t size, const char *line)
+{
+    snprintf(text + strlen(text), size - strlen(text), "%s", line);
+}
 
-/* Lines with a number of barriers, at random places; R7 is not always read after it was written, or written before it is read. */
+/* Lines with a number of barriers, at random places; R7 is not always read after it was written, or written before it
+ * is read. */
 static void random_side(char *text, size_t size, uint64_t *seed, uint32_t barriers)
 {
-    static const char *const lines[] = {"mov.u32 %R7, 5;\n", "st.global.u32 [cell], %R7;\n", "st.global.u32 [cell], %R0;\n"};
+    static const char *const lines[] = {"mov.u32 %R7, 5;\n", "st.global.u32 [cell], %R7;\n",
+                                        "st.global.u32 [cell], %R0;\n"};
     for (uint32_t left = barriers + 1; left > 0; left--) {
         for (uint32_t i = below(seed, 4); i > 0; i--)
             add_line(text, size, lines[below(seed, 3)]);
@@ -219,12 +255,14 @@ static void what_the_check_accepts_is_proved(void **state)
         unproved += !proved;
         rf_bench_close(&b);
     }
-    print_message("# %u kernels marked, %u accepted otherwise, %u refuted, %u not proved\n", marked, accepted, refuted, unproved);
+    print_message("# %u kernels marked, %u accepted otherwise, %u refuted, %u not proved\n", marked, accepted, refuted,
+                  unproved);
     assert_true(marked > count / 8 && accepted > count / 16 && unproved > count / 16);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lanes_go_on_with_the_set_that_they_left), cmocka_unit_test(what_the_check_accepts_is_proved)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lanes_go_on_with_the_set_that_they_left),
+                                       cmocka_unit_test(what_the_check_accepts_is_proved)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

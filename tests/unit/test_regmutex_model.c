@@ -1,5 +1,6 @@
-/* The model of RegMutex: sections as in the paper's example, proof of divided kernels in all orders of their sides, faults that the proof catches, and
- * programs with barriers on a machine with one section, which must not lock. PROGRAM_COUNT=N runs N programs (default 120). */
+/* The model of RegMutex: sections as in the paper's example, proof of divided kernels in all orders of their sides,
+ * faults that the proof catches, and programs with barriers on a machine with one section, which must not lock.
+ * PROGRAM_COUNT=N runs N programs (default 120). */
 #include "tests/unit/unit.h"
 
 #include "tests/unit/program.h"
@@ -13,13 +14,14 @@ static const hd_rf_model_info *model_of(const char *name)
     return info;
 }
 
-/* ---- sections ------------------------------------------------------------------------------------------------------------ */
+/* ---- sections ---------------------------------------------------------------------------------------------------- */
 
 /* One instruction needs the set, R23. */
-static const char kernel_of_24[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 n)\n"
-                                   "{ //@architected (24,1,0,0); regmutex (18,6)\n.reg .b32 %R<24>;\n.reg .pred %P<1>;\n"
-                                   "mov.u32 %R0, %laneid;\nmov.u32 %R23, 1; //@regmutex_acquire\nadd.u32 %R1, %R0, %R23;\n"
-                                   "st.global.u32 [out], %R1; //@regmutex_release\nret;\n}\n";
+static const char kernel_of_24[] =
+    ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 n)\n"
+    "{ //@architected (24,1,0,0); regmutex (18,6)\n.reg .b32 %R<24>;\n.reg .pred %P<1>;\n"
+    "mov.u32 %R0, %laneid;\nmov.u32 %R23, 1; //@regmutex_acquire\nadd.u32 %R1, %R0, %R23;\n"
+    "st.global.u32 [out], %R1; //@regmutex_release\nret;\n}\n";
 
 static rf_bench_result run_24(const char *model, hd_rf_residency residency)
 {
@@ -39,7 +41,8 @@ static rf_bench_result run_24(const char *model, hd_rf_residency residency)
 static void sections_are_those_of_the_example(void **state)
 {
     (void)state;
-    hd_rf_residency residency = {.ctas = 42, .most_ctas = 48, .cta_warps = 1, .sm_warps = 48, .file_registers = 1024, .registers = 24};
+    hd_rf_residency residency = {
+        .ctas = 42, .most_ctas = 48, .cta_warps = 1, .sm_warps = 48, .file_registers = 1024, .registers = 24};
     rf_bench_result r = run_24("regmutex", residency);
     assert_int_equal(r.counters[HD_COUNTER_SECTIONS], 26);
     assert_int_equal(r.counters[HD_COUNTER_RESIDENT_WARPS], 48);
@@ -62,7 +65,8 @@ static void sections_are_those_of_the_example(void **state)
     assert_true(r.counters[HD_COUNTER_ACQUIRED_AT_ONCE] < 100 && r.counters[HD_COUNTER_ACQUIRE_WAITS] > 0);
 }
 
-/* A GPU that gives registers in units: 18 are 24 of a thread in its file, and fewer base sets leave more room for sections. */
+/* A GPU that gives registers in units: 18 are 24 of a thread in its file, and fewer base sets leave more room for
+ * sections. */
 static void base_sets_take_whole_units(void **state)
 {
     (void)state;
@@ -72,7 +76,8 @@ static void base_sets_take_whole_units(void **state)
     assert_non_null(gpu);
     hd_gpu_limits limits = gpu->limits;
     limits.registers_per_sm = 1024 * 32;
-    hd_rf_residency residency = {.ctas = 20, .most_ctas = 32, .cta_warps = 2, .sm_warps = 64, .file_registers = 1024, .registers = 24};
+    hd_rf_residency residency = {
+        .ctas = 20, .most_ctas = 32, .cta_warps = 2, .sm_warps = 64, .file_registers = 1024, .registers = 24};
     rf_bench_result r = run_24("regmutex", residency);
     assert_int_equal(r.counters[HD_COUNTER_RESIDENT_WARPS], 56);
     assert_int_equal(r.counters[HD_COUNTER_SECTIONS], 2);
@@ -92,7 +97,8 @@ static void base_sets_take_whole_units(void **state)
 static void pairs_have_a_section_each(void **state)
 {
     (void)state;
-    hd_rf_residency residency = {.ctas = 21, .most_ctas = 24, .cta_warps = 2, .sm_warps = 48, .file_registers = 1024, .registers = 24};
+    hd_rf_residency residency = {
+        .ctas = 21, .most_ctas = 24, .cta_warps = 2, .sm_warps = 48, .file_registers = 1024, .registers = 24};
     rf_bench_result r = run_24("regmutex-paired", residency);
     assert_int_equal(r.counters[HD_COUNTER_SECTIONS], 24);
     assert_int_equal(r.counters[HD_COUNTER_RESIDENT_WARPS], 48);
@@ -103,7 +109,7 @@ static void pairs_have_a_section_each(void **state)
     assert_int_equal(r.counters[HD_COUNTER_RESIDENT_WARPS], 4);
 }
 
-/* ---- random kernels ------------------------------------------------------------------------------------------------------ */
+/* ---- random kernels ---------------------------------------------------------------------------------------------- */
 
 static bool open_divided(rf_bench *b, uint64_t seed)
 {
@@ -121,7 +127,13 @@ static bool open_divided(rf_bench *b, uint64_t seed)
 
 static hd_rf_residency crowded(uint32_t file_registers)
 {
-    return (hd_rf_residency){.ctas = 4, .active = 3, .latency = 7, .bytes = 1 << 20, .most_ctas = 6, .cta_warps = 1, .sm_warps = 8,
+    return (hd_rf_residency){.ctas = 4,
+                             .active = 3,
+                             .latency = 7,
+                             .bytes = 1 << 20,
+                             .most_ctas = 6,
+                             .cta_warps = 1,
+                             .sm_warps = 8,
                              .file_registers = file_registers};
 }
 
@@ -137,7 +149,10 @@ static void divided_kernels_are_proved(void **state)
         kernels++;
         for (uint64_t order = 0; order < 4; order++)
             for (uint32_t paired = 0; paired < 2; paired++) {
-                rf_bench_run run = {.model = model_of(paired ? "regmutex-paired" : "regmutex"), .order = order, .warps = 6, .residency = crowded(40)};
+                rf_bench_run run = {.model = model_of(paired ? "regmutex-paired" : "regmutex"),
+                                    .order = order,
+                                    .warps = 6,
+                                    .residency = crowded(40)};
                 rf_bench_result result = rf_bench_replay(&b, &run);
                 if (!result.proved)
                     fail_msg("seed %llu, order %llu: not proved", (unsigned long long)seed, (unsigned long long)order);
@@ -149,13 +164,14 @@ static void divided_kernels_are_proved(void **state)
     assert_true(kernels > 80 && waits > 100);
 }
 
-/* ---- faults -------------------------------------------------------------------------------------------------------------- */
+/* ---- faults ------------------------------------------------------------------------------------------------------ */
 
 /* The set holds a value while the warp is away for a load; two warps want the section. */
-static const char holder[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 n)\n"
-                             "{ //@architected (8,1,0,0); regmutex (6,2)\n.reg .b32 %R<8>;\n.reg .pred %P<1>;\n"
-                             "mov.u32 %R0, %ctaid.x;\nadd.u32 %R7, %R0, 1; //@regmutex_acquire\nbar.warp.sync -1;\nadd.u32 %R1, %R0, %R7;\n"
-                             "add.u32 %R2, %R0, %R7;\nst.global.u32 [out], %R2; //@regmutex_release\nst.global.u32 [out], %R1;\nret;\n}\n";
+static const char holder[] =
+    ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 n)\n"
+    "{ //@architected (8,1,0,0); regmutex (6,2)\n.reg .b32 %R<8>;\n.reg .pred %P<1>;\n"
+    "mov.u32 %R0, %ctaid.x;\nadd.u32 %R7, %R0, 1; //@regmutex_acquire\nbar.warp.sync -1;\nadd.u32 %R1, %R0, %R7;\n"
+    "add.u32 %R2, %R0, %R7;\nst.global.u32 [out], %R2; //@regmutex_release\nst.global.u32 [out], %R1;\nret;\n}\n";
 
 static bool holds(const char *options, uint32_t fault)
 {
@@ -175,7 +191,8 @@ static void faults_are_caught(void **state)
     assert_true(holds("", 0));
     assert_false(holds("early", 0));  /* given back while it is held */
     assert_false(holds("shared", 0)); /* two warps in one section: the wrong place */
-    for (uint32_t fault = 1; fault <= 4; fault++) /* a write-back that is skipped: R0, R7, R1, R2 of a warp are all read */
+    /* a write-back that is skipped: R0, R7, R1, R2 of a warp are all read */
+    for (uint32_t fault = 1; fault <= 4; fault++)
         assert_false(holds("", fault));
 }
 
@@ -185,8 +202,8 @@ static const char *const reads_late =
     "mov.u32 %R0, %ctaid.x;\nadd.u32 %R7, %R0, 1; //@regmutex_acquire\nmov.u32 %R1, 1; //@regmutex_release\n"
     "add.u32 %R1, %R1, %R7; //@regmutex_acquire\nst.global.u32 [out], %R1; //@regmutex_release\nret;\n}\n";
 
-/* A value that is kept in the set over a release: refuted by the check, and by the proof, though the section may come back untouched. With a model
- * that forgets to clear what it gives back, it is the owner that tells. */
+/* A value that is kept in the set over a release: refuted by the check, and by the proof, though the section may come
+ * back untouched. With a model that forgets to clear what it gives back, it is the owner that tells. */
 static void a_section_that_changed_hands_is_not_proved(void **state)
 {
     (void)state;
@@ -203,9 +220,10 @@ static void a_section_that_changed_hands_is_not_proved(void **state)
     }
 }
 
-/* ---- no deadlock --------------------------------------------------------------------------------------------------------- */
+/* ---- no deadlock ------------------------------------------------------------------------------------------------- */
 
-/* Programs with barriers, exchange and calls, with so few registers that one warp may hold a set while the others wait, at barriers and for it. */
+/* Programs with barriers, exchange and calls, with so few registers that one warp may hold a set while the others wait,
+ * at barriers and for it. */
 static void one_section_is_enough(void **state)
 {
     static program p;
@@ -218,13 +236,27 @@ static void one_section_is_enough(void **state)
         program_make(&p, seed);
         program_print(&p, text, sizeof text);
         char passes[64];
-        snprintf(passes, sizeof passes, "regalloc(max=%u),regmutex(es=%u)", 24 + 8 * (uint32_t)(seed % 3), 2 + 2 * (uint32_t)(seed % 4));
+        snprintf(passes, sizeof passes, "regalloc(max=%u),regmutex(es=%u)", 24 + 8 * (uint32_t)(seed % 3),
+                 2 + 2 * (uint32_t)(seed % 4));
         hd_rf_model_info models[2] = {*model_of("regmutex"), *model_of("regmutex-paired")};
-        rf_replay replay = {.run = {.text = text, .passes = passes, .in = p.inputs, .in_bytes = sizeof p.inputs, .out = out,
-                                    .out_bytes = sizeof *out * RESULT_WORDS * p.threads, .block = p.threads, .options.instruction_limit = 20000000},
-                            .models = models, .model_count = 2,
-                            .residency = {.ctas = 1, .active = 1 + (uint32_t)(seed % 3), .latency = 20, .bytes = 1 << 28, .most_ctas = 1,
-                                          .cta_warps = (p.threads + 31) / 32, .sm_warps = 48, .file_registers = 32}};
+        rf_replay replay = {.run = {.text = text,
+                                    .passes = passes,
+                                    .in = p.inputs,
+                                    .in_bytes = sizeof p.inputs,
+                                    .out = out,
+                                    .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
+                                    .block = p.threads,
+                                    .options.instruction_limit = 20000000},
+                            .models = models,
+                            .model_count = 2,
+                            .residency = {.ctas = 1,
+                                          .active = 1 + (uint32_t)(seed % 3),
+                                          .latency = 20,
+                                          .bytes = 1 << 28,
+                                          .most_ctas = 1,
+                                          .cta_warps = (p.threads + 31) / 32,
+                                          .sm_warps = 48,
+                                          .file_registers = 32}};
         rf_replay_run(&replay);
         if (!replay.proved || replay.run.status != HD_EXEC_DONE)
             fail_msg("seed %llu: %s", (unsigned long long)seed, replay.run.message);

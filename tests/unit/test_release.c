@@ -1,13 +1,15 @@
-/* Release flags (RFV): the paper's figures and numbers, the counterexamples to simpler rules, what the check accepts and refutes, and the metadata
- * words. The exact meaning of the flags is tried in test_release_oracle.c, the renamed file in test_release_model.c. */
+/* Release flags (RFV): the paper's figures and numbers, the counterexamples to simpler rules, what the check accepts
+ * and refutes, and the metadata words. The exact meaning of the flags is tried in test_release_oracle.c, the renamed
+ * file in test_release_model.c. */
 #include "tests/unit/unit.h"
 
 #include "ir/words.h"
-#include "passes/warp_words.h"
+#include "passes/analysis/warp_words.h"
+#include "passes/analysis/analyses.h"
 #include "tests/unit/annotated.h"
 #include "tests/unit/rf_bench.h"
 
-/* ---- helpers --------------------------------------------------------------------------------------------------------- */
+/* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
 static uint32_t word_of(const rf_bench *b, const char *name)
 {
@@ -43,7 +45,8 @@ static bool pir_releases(const rf_bench *b, const hd_annotation *note, uint32_t 
     return found;
 }
 
-/* Where a word is released: "2p" behind instruction 2 by its bit, "7b" before instruction 7 by a list; "-" for nowhere. */
+/* Where a word is released: "2p" behind instruction 2 by its bit, "7b" before instruction 7 by a list; "-" for
+ * nowhere. */
 static const char *releases(const rf_bench *b, const char *name)
 {
     static char text[256];
@@ -56,7 +59,8 @@ static const char *releases(const rf_bench *b, const char *name)
             listed |= b->kernel->annotation_words.items[note->value + i] == word;
         bool flagged = note->kind == HD_ANNOTATION_PIR && pir_releases(b, note, word);
         if (listed || flagged)
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%u%c", *text ? " " : "", note->instruction, listed ? 'b' : 'p');
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%u%c", *text ? " " : "", note->instruction,
+                     listed ? 'b' : 'p');
     }
     return *text ? text : "-";
 }
@@ -75,25 +79,34 @@ static void expect_releases(const char *body, const char *pass, const char *name
 
 #define ALL "table=1000000"
 
-/* ---- the paper's figure ---------------------------------------------------------------------------------------------- */
+/* ---- the paper's figure ------------------------------------------------------------------------------------------ */
 
-/* Figure 2.6: A is %r1. What is released where the sides meet (b, c) is so under both rules; c, on the side that reads it: by the paper's rule it
- * stays until they meet. */
+/* Figure 2.6: A is %r1. What is released where the sides meet (b, c) is so under both rules; c, on the side that reads
+ * it: by the paper's rule it stays until they meet. */
 static void figure_2_6(void **state)
 {
     static const struct {
         const char *what, *body, *paper, *ours;
     } cases[] = {
-        {"a: inside a block", "mov.u32 %r1, 1;\nst.global.u32 [out], %r1;\nst.global.u32 [out], %r1;\nmov.u32 %r2, 0;\nmov.u32 %r1, 2;\nst.global.u32 [out], %r1;\n",
+        {"a: inside a block",
+         "mov.u32 %r1, 1;\nst.global.u32 [out], %r1;\nst.global.u32 [out], %r1;\nmov.u32 %r2, 0;\nmov.u32 %r1, "
+         "2;\nst.global.u32 [out], %r1;\n",
          "2p 5p", "2p 5p"},
         {"b: read on both sides",
-         "mov.u32 %r1, %laneid;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra S;\nst.global.u32 [out], %r1;\nbra J;\nS: st.global.u32 [out], %r1;\nbar.warp.sync -1;\nJ:\n", "7b", "7b"},
+         "mov.u32 %r1, %laneid;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra S;\nst.global.u32 [out], %r1;\nbra J;\nS: "
+         "st.global.u32 [out], %r1;\nbar.warp.sync -1;\nJ:\n",
+         "7b", "7b"},
         {"c: read on one side",
-         "mov.u32 %r1, %laneid;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra S;\nbar.warp.sync -1;\nbra J;\nS: st.global.u32 [out], %r1;\nbar.warp.sync -1;\nJ:\n", "7b", "5p 7b"},
+         "mov.u32 %r1, %laneid;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra S;\nbar.warp.sync -1;\nbra J;\nS: st.global.u32 "
+         "[out], %r1;\nbar.warp.sync -1;\nJ:\n",
+         "7b", "5p 7b"},
         {"d: carried around a loop",
-         "mov.u32 %r1, 0;\nmov.u32 %r2, %laneid;\nL: add.u32 %r2, %r2, %r1;\nbar.warp.sync -1;\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;\n", "7b", "7b"},
+         "mov.u32 %r1, 0;\nmov.u32 %r2, %laneid;\nL: add.u32 %r2, %r2, %r1;\nbar.warp.sync -1;\nadd.u32 %r1, %r1, "
+         "1;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;\n",
+         "7b", "7b"},
         {"e: written and read in each iteration",
-         "mov.u32 %r2, %laneid;\nL: mov.u32 %r1, 1;\nadd.u32 %r2, %r2, %r1;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;\n", "2p", "2p"},
+         "mov.u32 %r2, %laneid;\nL: mov.u32 %r1, 1;\nadd.u32 %r2, %r2, %r1;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;\n",
+         "2p", "2p"},
     };
     (void)state;
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -105,8 +118,10 @@ static void figure_2_6(void **state)
 /* RegMutex's figure 4.3 as RFV sees it: R3 is read on side s2 only. */
 static void r3_goes_right_after_its_last_read(void **state)
 {
-    static const char body[] = "mov.u32 %r3, 1;\nmov.u32 %r0, %laneid;\nsetp.ne.u32 %p1, %r0, 0;\n@%p1 bra S2;\nmov.u32 %r1, 2;\nst.global.u32 [out], %r1;\n"
-                               "bra.uni J;\nS2: add.u32 %r2, %r3, 1;\nbar.warp.sync -1;\nJ: st.global.u32 [out], %r2;\n";
+    static const char body[] =
+        "mov.u32 %r3, 1;\nmov.u32 %r0, %laneid;\nsetp.ne.u32 %p1, %r0, 0;\n@%p1 bra S2;\nmov.u32 %r1, "
+        "2;\nst.global.u32 [out], %r1;\n"
+        "bra.uni J;\nS2: add.u32 %r2, %r3, 1;\nbar.warp.sync -1;\nJ: st.global.u32 [out], %r2;\n";
     (void)state;
     expect_releases(body, "release(" ALL ",liveness=paper)", "%r3", "9b");
     expect_releases(body, "release(" ALL ")", "%r3", "7p 9b"); /* s1 alone may run: then it ends where the sides meet */
@@ -114,31 +129,37 @@ static void r3_goes_right_after_its_last_read(void **state)
     expect_releases(body, "release(" ALL ")", "%r2", "9p");
 }
 
-/* ---- where flags stand ----------------------------------------------------------------------------------------------- */
+/* ---- where flags stand ------------------------------------------------------------------------------------------- */
 
 /* What has no bit of its own goes in a list behind the instruction. */
 static void ends_without_a_bit(void **state)
 {
     (void)state;
     /* the fourth and fifth source */
-    static const char vector[] = "ld.param.u32 %r1, [n];\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nmov.u32 %r4, 4;\nst.global.v4.u32 [out], {%r1, %r2, %r3, %r4};\nbar.warp.sync -1;\n";
+    static const char vector[] = "ld.param.u32 %r1, [n];\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nmov.u32 %r4, "
+                                 "4;\nst.global.v4.u32 [out], {%r1, %r2, %r3, %r4};\nbar.warp.sync -1;\n";
     expect_releases(vector, "release(" ALL ")", "%r3", "4p");
     expect_releases(vector, "release(" ALL ")", "%r4", "5b");
     /* a result that nothing reads, also of the last instruction of a block */
     expect_releases("mov.u32 %r1, %tid.x;\nbar.warp.sync -1;\n", "release(" ALL ")", "%r1", "1b");
-    expect_releases("mov.u32 %r1, %tid.x;\nL: bar.warp.sync -1;\nsetp.lt.u32 %p1, %r2, 3;\n@%p1 bra L;\n", "release(" ALL ")", "%r1", "1b");
+    expect_releases("mov.u32 %r1, %tid.x;\nL: bar.warp.sync -1;\nsetp.lt.u32 %p1, %r2, 3;\n@%p1 bra L;\n",
+                    "release(" ALL ")", "%r1", "1b");
     /* written and read by the same instruction: the new value goes */
-    expect_releases("ld.param.u32 %r1, [n];\nadd.u32 %r1, %r1, 1;\nbar.warp.sync -1;\n", "release(" ALL ")", "%r1", "2b");
+    expect_releases("ld.param.u32 %r1, [n];\nadd.u32 %r1, %r1, 1;\nbar.warp.sync -1;\n", "release(" ALL ")", "%r1",
+                    "2b");
     /* twice a source: one bit */
-    expect_releases("ld.param.u32 %r1, [n];\nadd.u32 %r2, %r1, %r1;\nst.global.u32 [out], %r2;\n", "release(" ALL ")", "%r1", "1p");
+    expect_releases("ld.param.u32 %r1, [n];\nadd.u32 %r2, %r1, %r1;\nst.global.u32 [out], %r2;\n", "release(" ALL ")",
+                    "%r1", "1p");
     /* where control flow may go elsewhere */
-    expect_releases("ld.param.u32 %r1, [n];\nsetp.lt.u32 %p1, %r2, 3;\n@%p1 bra J;\nst.global.u32 [out], %r1;\nJ:\n", "release(" ALL ")", "%r1", "3p 4b");
+    expect_releases("ld.param.u32 %r1, [n];\nsetp.lt.u32 %p1, %r2, 3;\n@%p1 bra J;\nst.global.u32 [out], %r1;\nJ:\n",
+                    "release(" ALL ")", "%r1", "3p 4b");
 }
 
 /* Half of a pair lives on: no bit, a list. In allocated code a pair's words have names of their own. */
 static void half_of_a_pair(void **state)
 {
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u64 out;\n.entry k(.param .u32 n)\n{ //@architected (4,0,0,0)\n"
+    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u64 out;\n.entry k(.param .u32 "
+                               "n)\n{ //@architected (4,0,0,0)\n"
                                ".reg .b32 %R<4>;\n.reg .b64 %RD<3>;\n"
                                "ld.param.u32 %R2, [n];\nld.param.u32 %R3, [n];\nmov.b64 %RD2, {%R2, %R3};\n"
                                "st.global.u64 [out], %RD2;\nbar.warp.sync -1;\nst.global.u32 [out], %R3;\nret;\n}\n";
@@ -155,9 +176,10 @@ static void half_of_a_pair(void **state)
     rf_bench_close(&b);
 }
 
-/* ---- which registers are renamed ------------------------------------------------------------------------------------- */
+/* ---- which registers are renamed --------------------------------------------------------------------------------- */
 
-/* `words` registers; the last two live throughout, the others are written and read at once, the first of them `often` times. */
+/* `words` registers; the last two live throughout, the others are written and read at once, the first of them `often`
+ * times. */
 static void open_lives(rf_bench *b, uint32_t words, uint32_t often)
 {
     hd_writer body;
@@ -204,13 +226,15 @@ static void the_papers_tables(void **state)
     (void)state;
     assert_int_equal(renamed_with(19, "release(bits=10,threads=256,ctas=6)"), 17);
     assert_int_equal(renamed_with(29, "release(bits=10,threads=512,ctas=2)"), 25);
-    assert_int_equal(renamed_with(19, "release(bits=10,threads=256,ctas=3)"), 19); /* HotSpot needs no more than it has */
+    /* HotSpot needs no more than it has */
+    assert_int_equal(renamed_with(19, "release(bits=10,threads=256,ctas=3)"), 19);
     assert_int_equal(renamed_with(19, "release(table=4096,bits=10,threads=256,ctas=6)"), 19);
     assert_int_equal(renamed_with(19, "release(table=512,bits=10,threads=256,ctas=6)"), 8);
     assert_int_equal(renamed_with(19, "release(table=0)"), 0);
 }
 
-/* Without options: 256 threads, the GPU of the target (sm_80: 64 warps, 2,048 registers of 11 bits), nothing else that limits. */
+/* Without options: 256 threads, the GPU of the target (sm_80: 64 warps, 2,048 registers of 11 bits), nothing else that
+ * limits. */
 static void the_machines_table(void **state)
 {
     rf_bench b;
@@ -229,7 +253,8 @@ static void the_machines_table(void **state)
 /* Static shared memory and allocated registers keep CTAs out, and leave more of the table to those that are in. */
 static void occupancy_divides_the_table(void **state)
 {
-    static const char shared[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.shared .align 4 .b8 tile[24576];\n.shared .align 4 .b8 other[65536];\n"
+    static const char shared[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.shared .align 4 "
+                                 ".b8 tile[24576];\n.shared .align 4 .b8 other[65536];\n"
                                  ".entry k(.param .u32 n)\n{\n.reg .b32 %r<32>;\n";
     rf_bench b;
     hd_writer text;
@@ -262,7 +287,7 @@ static void short_lives_come_first(void **state)
     assert_string_equal(releases(&b, "%r17"), "-"); /* never */
     assert_string_equal(releases(&b, "%r16"), "52p");
     rf_bench_close(&b);
-    open_lives(&b, 19, 3); /* %r0 has more values of the same life */
+    open_lives(&b, 19, 3);                                              /* %r0 has more values of the same life */
     rf_bench_pass(&b, "release(bits=10,threads=256,ctas=6,table=961)"); /* 16 */
     assert_int_equal(renamed_of(&b), 16);
     assert_false(is_renamed(&b, "%r0"));
@@ -275,8 +300,9 @@ static void each_step_is_a_life(void **state)
 {
     rf_bench b;
     (void)state;
-    rf_bench_open_body(&b, "mov.u32 %r0, 1;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\n"
-                           "st.global.u32 [out], %r0;\nmov.u32 %r1, 1;\nst.global.u32 [out], 2;\nst.global.u32 [out], %r1;\n");
+    rf_bench_open_body(
+        &b, "mov.u32 %r0, 1;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\n"
+            "st.global.u32 [out], %r0;\nmov.u32 %r1, 1;\nst.global.u32 [out], 2;\nst.global.u32 [out], %r1;\n");
     rf_bench_pass(&b, "release(bits=8,threads=32,ctas=1,table=1)"); /* room for one */
     assert_int_equal(renamed_of(&b), 1);
     assert_true(is_renamed(&b, "%r0"));
@@ -286,7 +312,8 @@ static void each_step_is_a_life(void **state)
 /* Registers of the module are read by every call. */
 static void registers_of_the_module_stay(void **state)
 {
-    static const char text[] = ".version 2.3\n.target sm_20\n.address_size 32\n.reg .b32 %shared;\n.global .u32 out;\n.entry k(.param .u32 n)\n{\n.reg .b32 %r<3>;\n"
+    static const char text[] = ".version 2.3\n.target sm_20\n.address_size 32\n.reg .b32 %shared;\n.global .u32 "
+                               "out;\n.entry k(.param .u32 n)\n{\n.reg .b32 %r<3>;\n"
                                "mov.u32 %shared, 1;\nadd.u32 %r1, %shared, 1;\nst.global.u32 [out], %r1;\nret;\n}\n";
     rf_bench b;
     (void)state;
@@ -300,7 +327,7 @@ static void registers_of_the_module_stay(void **state)
     rf_bench_close(&b);
 }
 
-/* ---- counterexamples ------------------------------------------------------------------------------------------------- */
+/* ---- counterexamples --------------------------------------------------------------------------------------------- */
 
 static const hd_rf_model_info *release_model(void) { return hd_rf_model_find("release", 7); }
 
@@ -339,39 +366,50 @@ static hd_annotation pir_at(uint32_t instruction, uint32_t bits)
     return (hd_annotation){.kind = HD_ANNOTATION_PIR, .instruction = instruction, .value = bits};
 }
 
-static hd_annotation pbr_at(uint32_t instruction) { return (hd_annotation){.kind = HD_ANNOTATION_PBR, .instruction = instruction}; }
+static hd_annotation pbr_at(uint32_t instruction)
+{
+    return (hd_annotation){.kind = HD_ANNOTATION_PBR, .instruction = instruction};
+}
 
 static void simpler_rules_are_refuted(void **state)
 {
     (void)state;
     /* "it is overwritten anyway": the next access writes it, but only in some lanes */
-    expect_refuted("mov.u32 %r1, %laneid;\nmov.u32 %r2, 7;\nst.global.u32 [out], %r1;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 mov.u32 %r1, 3;\nst.global.u32 [out], %r1;\n",
+    expect_refuted("mov.u32 %r1, %laneid;\nmov.u32 %r2, 7;\nst.global.u32 [out], %r1;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 "
+                   "mov.u32 %r1, 3;\nst.global.u32 [out], %r1;\n",
                    pir_at(2, 1), NULL);
     /* ... by the instruction itself: what it has written would be lost */
     expect_refuted("mov.u32 %r1, %laneid;\nadd.u32 %r1, %r1, 1;\nst.global.u32 [out], %r1;\n", pir_at(1, 1), NULL);
     /* ... "unless guarded": lanes of the other side have the old value */
-    expect_refuted("mov.u32 %r1, %laneid;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra S;\nadd.u32 %r2, %r1, 1;\nmov.u32 %r1, 1;\nbra J;\nS: bar.warp.sync -1;\nJ: st.global.u32 [out], %r1;\n",
+    expect_refuted("mov.u32 %r1, %laneid;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra S;\nadd.u32 %r2, %r1, 1;\nmov.u32 %r1, "
+                   "1;\nbra J;\nS: bar.warp.sync -1;\nJ: st.global.u32 [out], %r1;\n",
                    pir_at(3, 1), NULL);
     /* thread-level liveness: the last read of this side, but not of the warp */
-    expect_refuted("mov.u32 %r1, %laneid;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra S;\nst.global.u32 [out], %r1;\nbra J;\nS: st.global.u32 [out], %r1;\nbar.warp.sync -1;\nJ:\n",
+    expect_refuted("mov.u32 %r1, %laneid;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra S;\nst.global.u32 [out], %r1;\nbra "
+                   "J;\nS: st.global.u32 [out], %r1;\nbar.warp.sync -1;\nJ:\n",
                    pir_at(3, 1), NULL);
-    expect_refuted("mov.u32 %r1, %laneid;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra S;\nst.global.u32 [out], %r1;\nbra J;\nS: st.global.u32 [out], %r1;\nbar.warp.sync -1;\nJ:\n",
+    expect_refuted("mov.u32 %r1, %laneid;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra S;\nst.global.u32 [out], %r1;\nbra "
+                   "J;\nS: st.global.u32 [out], %r1;\nbar.warp.sync -1;\nJ:\n",
                    pir_at(5, 1), NULL);
     /* edges of the control flow: dead into this side, read behind the join */
-    expect_refuted("mov.u32 %r1, %laneid;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra S;\nmov.u32 %r1, 1;\nbra J;\nS: bar.warp.sync -1;\nJ: st.global.u32 [out], %r1;\n", pbr_at(3), "%r1");
+    expect_refuted("mov.u32 %r1, %laneid;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra S;\nmov.u32 %r1, 1;\nbra J;\nS: "
+                   "bar.warp.sync -1;\nJ: st.global.u32 [out], %r1;\n",
+                   pbr_at(3), "%r1");
 }
 
 /* Sides that run interleaved: S1 leaves early or goes on to its read; S2 may begin meanwhile. */
 static void its_keeps_what_another_side_may_hold(void **state)
 {
-    static const char body[] = "mov.u32 %r0, %laneid;\nsetp.lt.u32 %p1, %r0, 9;\nsetp.lt.u32 %p2, %r0, 20;\n@%p1 bra S2;\nmov.u32 %r1, 2;\n@%p2 bra J;\nst.global.u32 [out], %r1;\n"
+    static const char body[] = "mov.u32 %r0, %laneid;\nsetp.lt.u32 %p1, %r0, 9;\nsetp.lt.u32 %p2, %r0, 20;\n@%p1 bra "
+                               "S2;\nmov.u32 %r1, 2;\n@%p2 bra J;\nst.global.u32 [out], %r1;\n"
                                "bra J;\nS2: bar.warp.sync -1;\nbar.warp.sync -1;\nJ:\n";
     (void)state;
     expect_releases(body, "release(" ALL ")", "%r1", "6p 8b 10b");
-    expect_releases(body, "release(" ALL ",liveness=its)", "%r1", "4b 6p"); /* 4: in case S2 has run, and of its own value */
+    /* 4: in case S2 has run, and of its own value */
+    expect_releases(body, "release(" ALL ",liveness=its)", "%r1", "4b 6p");
 }
 
-/* ---- tampering ------------------------------------------------------------------------------------------------------- */
+/* ---- tampering --------------------------------------------------------------------------------------------------- */
 
 typedef struct truth { /* at warp level, by words */
     hd_pass_context context;
@@ -419,12 +457,14 @@ static void rename_all(rf_bench *b, uint32_t words)
     for (uint32_t w = 0; w < words; w++)
         all[w] = w;
     hd_annotations_remove(b->kernel, "release");
-    hd_annotate_list(b->kernel, (hd_annotation){.kind = HD_ANNOTATION_RELEASE_RENAMED, .instruction = HD_NONE}, all, words);
+    hd_annotate_list(b->kernel, (hd_annotation){.kind = HD_ANNOTATION_RELEASE_RENAMED, .instruction = HD_NONE}, all,
+                     words);
     hd_annotations_sort(b->kernel);
     free(all);
 }
 
-/* Every list of one word before every instruction: accepted where the word is not live for the warp, and nowhere else. */
+/* Every list of one word before every instruction: accepted where the word is not live for the warp, and nowhere
+ * else. */
 static void try_lists(rf_bench *b, truth *t, uint32_t *accepted, uint32_t *refuted)
 {
     const hd_cfg *cfg = hd_function_cfg(b->kernel);
@@ -435,7 +475,8 @@ static void try_lists(rf_bench *b, truth *t, uint32_t *accepted, uint32_t *refut
         for (uint32_t w = 0; w < t->words->storage.words; w++) {
             bool good = accepts(b, pbr_at(i), w);
             if (good == hd_live_has(&t->walk, w))
-                fail_msg("instruction %u, word %u of %u: %s", i, w, t->words->storage.words, good ? "accepted" : "refuted");
+                fail_msg("instruction %u, word %u of %u: %s", i, w, t->words->storage.words,
+                         good ? "accepted" : "refuted");
             *(good ? accepted : refuted) += 1;
         }
     }
@@ -450,10 +491,10 @@ static bool may_flag(const rf_bench *b, truth *t, uint32_t i, uint32_t slot)
     HD_STORAGE_WORDS (&t->words->storage, b->kernel->operands.items[operand].value, word) {
         if (hd_live_has(&t->walk, word))
             return false;
-        HD_INSN_REGISTERS(b->kernel, insn, o)
-        HD_STORAGE_WORDS (&t->words->storage, o->value, w)
-            if (w == word && o->flags & HD_OPERAND_DEF)
-                return false;
+        HD_INSN_REGISTERS (b->kernel, insn, o)
+            HD_STORAGE_WORDS (&t->words->storage, o->value, w)
+                if (w == word && o->flags & HD_OPERAND_DEF)
+                    return false;
     }
     return true;
 }
@@ -509,10 +550,12 @@ static void malformed_flags_are_refuted(void **state)
     assert_false(accepts(&b, pir_at(2, 9), 0));    /* a fourth one has none */
     assert_false(accepts(&b, pbr_at(3), 1000000)); /* of no register */
     uint32_t twice[] = {0, 0}, too_many[] = {0, 100000};
-    hd_annotate_list(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_RELEASE_RENAMED, .instruction = HD_NONE}, twice, 2);
+    hd_annotate_list(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_RELEASE_RENAMED, .instruction = HD_NONE}, twice,
+                     2);
     hd_annotations_sort(b.kernel);
     assert_false(rf_bench_check(&b, hd_check_release));
-    hd_annotate_list(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_RELEASE_RENAMED, .instruction = HD_NONE}, too_many, 2);
+    hd_annotate_list(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_RELEASE_RENAMED, .instruction = HD_NONE}, too_many,
+                     2);
     hd_annotations_sort(b.kernel);
     assert_false(rf_bench_check(&b, hd_check_release));
     hd_annotations_remove(b.kernel, "release");
@@ -523,7 +566,7 @@ static void malformed_flags_are_refuted(void **state)
     rf_bench_close(&b);
 }
 
-/* ---- metadata words -------------------------------------------------------------------------------------------------- */
+/* ---- metadata words ---------------------------------------------------------------------------------------------- */
 
 static void expect_round_trip(rf_bench *b)
 {
@@ -538,7 +581,8 @@ static void expect_round_trip(rf_bench *b)
     uint32_t k = 0;
     for (uint32_t a = 0; a < f->annotations.count; a++) {
         const hd_annotation *note = &f->annotations.items[a];
-        if (note->kind != HD_ANNOTATION_PIR && note->kind != HD_ANNOTATION_PBR && note->kind != HD_ANNOTATION_RELEASE_RENAMED)
+        if (note->kind != HD_ANNOTATION_PIR && note->kind != HD_ANNOTATION_PBR &&
+            note->kind != HD_ANNOTATION_RELEASE_RENAMED)
             continue;
         assert_true(k < set.items.count);
         const hd_annotation *got = &set.items.items[k++];
@@ -546,7 +590,8 @@ static void expect_round_trip(rf_bench *b)
         if (note->kind == HD_ANNOTATION_PIR)
             assert_int_equal(got->value, note->value);
         else
-            assert_memory_equal(set.words.items + got->value, f->annotation_words.items + note->value, note->count * sizeof(uint32_t));
+            assert_memory_equal(set.words.items + got->value, f->annotation_words.items + note->value,
+                                note->count * sizeof(uint32_t));
     }
     assert_int_equal(k, set.items.count);
     hd_annotation_set_free(&set);
@@ -565,7 +610,8 @@ static void words_round_trip(void **state)
     }
 }
 
-/* Figure 2.7: fields from bit 4 on, the first instruction's and the first register's lowest; the opcode in bits 0..3 and 58..63. */
+/* Figure 2.7: fields from bit 4 on, the first instruction's and the first register's lowest; the opcode in bits 0..3
+ * and 58..63. */
 static void words_look_as_in_the_figure(void **state)
 {
     rf_bench b;
@@ -574,7 +620,8 @@ static void words_look_as_in_the_figure(void **state)
     hd_writer body;
     (void)state;
     hd_writer_to_memory(&body);
-    hd_write_string(&body, "mov.u32 %r0, 1;\nmov.u32 %r5, 1;\nadd.u32 %r4, %r5, %r0;\n"); /* pir 010 at the third: %r5 is read again */
+    /* pir 010 at the third: %r5 is read again */
+    hd_write_string(&body, "mov.u32 %r0, 1;\nmov.u32 %r5, 1;\nadd.u32 %r4, %r5, %r0;\n");
     for (uint32_t i = 0; i < 16; i++)
         hd_write_string(&body, "st.global.u32 [out], %r4;\n");
     hd_write_string(&body, "st.global.u32 [out], %r5;\nsetp.lt.u32 %p1, %r4, 4;\n@%p1 bra J;\nbar.warp.sync -1;\nJ:\n");
@@ -614,14 +661,16 @@ static void long_and_wide_lists(void **state)
         rf_bench_open_body(&b, "bar.warp.sync -1;\n");
         for (uint32_t i = 0; i < cases[c].count; i++)
             list[i] = cases[c].first + i;
-        hd_annotate_list(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_RELEASE_RENAMED, .instruction = HD_NONE}, list, cases[c].count);
+        hd_annotate_list(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_RELEASE_RENAMED, .instruction = HD_NONE}, list,
+                         cases[c].count);
         hd_annotate_list(b.kernel, pbr_at(1), list, cases[c].count);
         hd_annotations_sort(b.kernel);
         assert_int_equal(hd_words_of_release(b.kernel, &words, &refusal), cases[c].words != 0);
         assert_int_equal(refusal == NULL, cases[c].words != 0);
         uint32_t lists = 0;
         for (uint32_t i = 0; i < words.count; i++)
-            lists += hd_word_opcode_of(words.items[i].bits) == HD_WORD_PBR || hd_word_opcode_of(words.items[i].bits) == HD_WORD_PBR_WIDE;
+            lists += hd_word_opcode_of(words.items[i].bits) == HD_WORD_PBR ||
+                     hd_word_opcode_of(words.items[i].bits) == HD_WORD_PBR_WIDE;
         if (cases[c].words) {
             assert_int_equal(lists, cases[c].words);
             expect_round_trip(&b);

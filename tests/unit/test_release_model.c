@@ -1,11 +1,12 @@
-/* The renamed register file of RFV: where registers are taken, what flag words cost, what faults the proof notices, and random kernels on any order
- * of the sides of branches. */
+/* The renamed register file of RFV: where registers are taken, what flag words cost, what faults the proof notices, and
+ * random kernels on any order of the sides of branches. */
 #include "tests/unit/unit.h"
 
 #include "hwmodel/rf/physical.h"
 #include "tests/unit/program.h"
 #include "tests/unit/rf_bench.h"
 #include "tests/unit/rf_replay.h"
+#include "passes/manager/manager.h"
 
 #define ALL "release(table=1000000)"
 
@@ -13,10 +14,10 @@ static const hd_rf_ops *release_ops(void) { return hd_rf_model_find("release", 7
 
 static hd_rf_model_info model_with(const char *options)
 {
-    return (hd_rf_model_info){"release", "release", release_ops(), "", options, ""};
+    return (hd_rf_model_info){"release", "release", release_ops(), "", options, "", NULL};
 }
 
-/* ---- physical registers ---------------------------------------------------------------------------------------------- */
+/* ---- physical registers ------------------------------------------------------------------------------------------ */
 
 /* 4 banks of 4 sub-arrays of 2. */
 static void empty_subarrays_lose_power(void **state)
@@ -80,7 +81,8 @@ static void what_comes_is_known(void **state)
         uint32_t known = 0;
         hd_physical_start(&file, 512, 2, 8);
         for (uint32_t i = 0; i < 20000; i++) {
-            uint32_t bank = (uint32_t)(unit_random(&seed) % 2), place = (uint32_t)(unit_random(&seed) % (hd_physical_count(&file) / 2));
+            uint32_t bank = (uint32_t)(unit_random(&seed) % 2),
+                     place = (uint32_t)(unit_random(&seed) % (hd_physical_count(&file) / 2));
             bool is_free = file.banks[bank].free.items[place / 64] >> place % 64 & 1;
             if (!is_free)
                 hd_physical_give(&file, bank, place);
@@ -128,9 +130,10 @@ static void takes_and_gives_agree_with_a_list(void **state)
     hd_physical_free(&file);
 }
 
-/* ---- counts ---------------------------------------------------------------------------------------------------------- */
+/* ---- counts ------------------------------------------------------------------------------------------------------ */
 
-static rf_bench_result replay_body(const char *body, const char *pass, const char *options, const hd_rf_residency *residency, uint32_t warps)
+static rf_bench_result replay_body(const char *body, const char *pass, const char *options,
+                                   const hd_rf_residency *residency, uint32_t warps)
 {
     rf_bench b;
     hd_rf_model_info model = model_with(options);
@@ -141,12 +144,14 @@ static rf_bench_result replay_body(const char *body, const char *pass, const cha
     return r;
 }
 
-static const hd_rf_residency one_by_one = {.ctas = 1, .active = 1, .latency = 1, .bytes = 1 << 20, .file_registers = 1024};
+static const hd_rf_residency one_by_one = {
+    .ctas = 1, .active = 1, .latency = 1, .bytes = 1 << 20, .file_registers = 1024};
 
 /* r1 lives over two instructions, r2 over one, then r1 again. */
 static void registers_are_mapped_and_given_away(void **state)
 {
-    static const char body[] = "mov.u32 %r1, 1;\nadd.u32 %r2, %r1, 1;\nst.global.u32 [out], %r2;\nmov.u32 %r1, 2;\nst.global.u32 [out], %r1;\n";
+    static const char body[] = "mov.u32 %r1, 1;\nadd.u32 %r2, %r1, 1;\nst.global.u32 [out], %r2;\nmov.u32 %r1, "
+                               "2;\nst.global.u32 [out], %r1;\n";
     (void)state;
     rf_bench_result r = replay_body(body, ALL, "cache=10", &one_by_one, 3);
     assert_true(r.proved);
@@ -164,7 +169,8 @@ static void registers_are_mapped_and_given_away(void **state)
     assert_int_equal(r.counters[HD_COUNTER_SUBARRAY_ON], 3 * 3);
     assert_int_equal(r.counters[HD_COUNTER_SUBARRAY_OFF], 3 * (6 * 16 - 3));
     assert_int_equal(r.counters[HD_COUNTER_WAKE_CYCLES], 10 * r.counters[HD_COUNTER_SUBARRAY_WAKES]);
-    assert_int_equal(r.counters[HD_COUNTER_ACCESS_SQUARES], 4 * 3 * 4 * 3 + 2 * 3 * 2 * 3); /* r1 and r2: 4 and 2 accesses a warp */
+    /* r1 and r2: 4 and 2 accesses a warp */
+    assert_int_equal(r.counters[HD_COUNTER_ACCESS_SQUARES], 4 * 3 * 4 * 3 + 2 * 3 * 2 * 3);
     assert_int_equal(r.storage_bits, 8192 + 1024 + 540);
     r = replay_body(body, ALL, "cache=0,robin,wake=3", &one_by_one, 3);
     assert_true(r.proved);
@@ -175,7 +181,8 @@ static void registers_are_mapped_and_given_away(void **state)
     r = replay_body(body, ALL, "static", &one_by_one, 3);
     assert_true(r.proved);
     assert_int_equal(r.counters[HD_COUNTER_MAPPED], 3 * 2);
-    assert_int_equal(r.counters[HD_COUNTER_RELEASED] + r.counters[HD_COUNTER_RENAMING] + r.counters[HD_COUNTER_FLAG_WORDS], 0);
+    assert_int_equal(
+        r.counters[HD_COUNTER_RELEASED] + r.counters[HD_COUNTER_RENAMING] + r.counters[HD_COUNTER_FLAG_WORDS], 0);
     assert_true(hd_rf_series_mean(&r.allocation) == 2);
     assert_int_equal(r.storage_bits, 0);
 }
@@ -183,10 +190,12 @@ static void registers_are_mapped_and_given_away(void **state)
 /* What one warp gives away another one takes: four warps whose long lives never meet. */
 static void warps_share_registers(void **state)
 {
-    static const char body[] = "mov.u32 %r1, 1;\nadd.u32 %r2, %r1, 1;\nadd.u32 %r3, %r2, 1;\nadd.u32 %r4, %r3, 1;\nst.global.u32 [out], %r4;\n";
+    static const char body[] = "mov.u32 %r1, 1;\nadd.u32 %r2, %r1, 1;\nadd.u32 %r3, %r2, 1;\nadd.u32 %r4, %r3, "
+                               "1;\nst.global.u32 [out], %r4;\n";
     hd_rf_residency together = {.ctas = 4, .active = 4, .latency = 1, .bytes = 1 << 20, .file_registers = 64};
     (void)state;
-    rf_bench_result r = replay_body(body, ALL, "cache=10", &together, 8), s = replay_body(body, ALL, "static", &together, 8);
+    rf_bench_result r = replay_body(body, ALL, "cache=10", &together, 8),
+                    s = replay_body(body, ALL, "static", &together, 8);
     assert_true(r.proved && s.proved);
     assert_int_equal(s.counters[HD_COUNTER_STATIC_REGISTERS], 16);
     assert_int_equal(s.counters[HD_COUNTER_TOUCHED], 16);
@@ -215,13 +224,15 @@ static void flag_words_go_through_the_cache(void **state)
     assert_int_equal(r.counters[HD_COUNTER_FLAG_DECODES], 5); /* once each, for all warps */
     r = replay_body(body.buffer.items, ALL, "cache=1", &one_by_one, 4);
     assert_int_equal(r.counters[HD_COUNTER_FLAG_DECODES], 4 * 5); /* only the loop's stays */
-    /* at addresses 1, 20, 39, 41 and 46 (with the words before them, and the list): 20 and 40 words apart share entries of 10 and 20 */
+    /* at addresses 1, 20, 39, 41 and 46 (with the words before them, and the list): 20 and 40 words apart share entries
+     * of 10 and 20 */
     r = replay_body(body.buffer.items, ALL, "cache=10", &one_by_one, 4);
     assert_true(r.counters[HD_COUNTER_FLAG_DECODES] >= 5 && r.counters[HD_COUNTER_FLAG_DECODES] < 20);
     hd_writer_free(&body);
 }
 
-/* A file never holds more registers than it has: there is none for what comes after the last one, in this bank or another. */
+/* A file never holds more registers than it has: there is none for what comes after the last one, in this bank or
+ * another. */
 static void full_files_have_no_register(void **state)
 {
     static const uint32_t shapes[][3] = {{32, 4, 4}, {31, 4, 2}, {7, 3, 5}, {16, 16, 1}};
@@ -245,10 +256,12 @@ static void full_files_have_no_register(void **state)
     }
 }
 
-/* Blocks of a warp with 4 registers each, in a file of 16: no more than 4 are resident. Where all are, a warp finds none. */
+/* Blocks of a warp with 4 registers each, in a file of 16: no more than 4 are resident. Where all are, a warp finds
+ * none. */
 static void small_files_let_few_blocks_in(void **state)
 {
-    static const char body[] = "mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nadd.u32 %r4, %r1, %r2;\nadd.u32 %r4, %r4, %r3;\nst.global.u32 [out], %r4;\n";
+    static const char body[] = "mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nadd.u32 %r4, %r1, %r2;\nadd.u32 "
+                               "%r4, %r4, %r3;\nst.global.u32 [out], %r4;\n";
     hd_rf_residency tiny = {.ctas = 8, .active = 8, .latency = 1, .bytes = 1 << 20, .file_registers = 16};
     (void)state;
     const hd_rf_model_info model = model_with("cache=10");
@@ -256,7 +269,8 @@ static void small_files_let_few_blocks_in(void **state)
         rf_bench b;
         rf_bench_open_body(&b, body);
         rf_bench_pass(&b, "release(table=2,bits=1,threads=32,ctas=8)");
-        rf_bench_result r = rf_bench_replay(&b, &(rf_bench_run){.model = &model, .warps = 8, .residency = tiny, .crowded = crowded});
+        rf_bench_result r =
+            rf_bench_replay(&b, &(rf_bench_run){.model = &model, .warps = 8, .residency = tiny, .crowded = crowded});
         rf_bench_close(&b);
         assert_int_equal(r.counters[HD_COUNTER_PHYSICAL_REGISTERS], r.proved ? 16 : 0);
         assert_true(r.proved == crowded && r.allocation.peak <= 16);
@@ -280,38 +294,45 @@ static void shapes_that_are_none(void **state)
     rf_bench_close(&b);
 }
 
-/* ---- faults ---------------------------------------------------------------------------------------------------------- */
+/* ---- faults ------------------------------------------------------------------------------------------------------ */
 
 static void faults_are_noticed(void **state)
 {
-    static const char body[] = "mov.u32 %r1, 1;\nadd.u32 %r2, %r1, 1;\nmov.u32 %r5, 3;\nst.global.u32 [out], %r2;\nmov.u32 %r1, 2;\nst.global.u32 [out], %r1;\nst.global.u32 [out], %r5;\n";
+    static const char body[] = "mov.u32 %r1, 1;\nadd.u32 %r2, %r1, 1;\nmov.u32 %r5, 3;\nst.global.u32 [out], "
+                               "%r2;\nmov.u32 %r1, 2;\nst.global.u32 [out], %r1;\nst.global.u32 [out], %r5;\n";
     (void)state;
-    hd_rf_model_info early = model_with("cache=10,early"), unmarked = model_with("cache=10,unmarked"), sound = model_with("cache=10");
+    hd_rf_model_info early = model_with("cache=10,early"), unmarked = model_with("cache=10,unmarked"),
+                     sound = model_with("cache=10");
     rf_bench b;
     rf_bench_open_body(&b, body);
     rf_bench_pass(&b, ALL);
     assert_true(rf_bench_replay(&b, &(rf_bench_run){.model = &sound}).proved);
     assert_false(rf_bench_replay(&b, &(rf_bench_run){.model = &early}).proved);    /* before the operands are read */
     assert_false(rf_bench_replay(&b, &(rf_bench_run){.model = &unmarked}).proved); /* one register for two words */
-    rf_bench_run looked_up = {.model = &sound, .warps = 8, .events = 100}; /* ... where what warps share waits for the end of a turn */
+    /* ... where what warps share waits for the end of a turn */
+    rf_bench_run looked_up = {.model = &sound, .warps = 8, .events = 100};
     assert_true(rf_bench_replay(&b, &looked_up).proved);
     looked_up.model = &early;
     assert_false(rf_bench_replay(&b, &looked_up).proved);
     looked_up.model = &unmarked;
     assert_false(rf_bench_replay(&b, &looked_up).proved);
-    for (uint32_t fault = 1; fault <= 4 * 4; fault++)                               /* write-backs, all of them read */
+    for (uint32_t fault = 1; fault <= 4 * 4; fault++) /* write-backs, all of them read */
         assert_false(rf_bench_replay(&b, &(rf_bench_run){.model = &sound, .fault = fault}).proved);
     assert_true(rf_bench_replay(&b, &(rf_bench_run){.model = &sound, .fault = 17}).proved);
     rf_bench_close(&b);
 }
 
-/* Found also where both warps do what is known: the first one waits for its load with three registers, and has their banks; the second one takes
- * registers of the same banks. Alone, no warp takes one twice. */
+/* Found also where both warps do what is known: the first one waits for its load with three registers, and has their
+ * banks; the second one takes registers of the same banks. Alone, no warp takes one twice. */
 static void shared_registers_are_noticed_in_lookups(void **state)
 {
-    static const char body[] = "ld.global.u32 %r1, [out];\nmov.u32 %r2, 1;\nmov.u32 %r3, 2;\nst.global.u32 [out], %r1;\nst.global.u32 [out], %r2;\nst.global.u32 [out], %r3;\n";
+    static const char body[] = "ld.global.u32 %r1, [out];\nmov.u32 %r2, 1;\nmov.u32 %r3, 2;\nst.global.u32 [out], "
+                               "%r1;\nst.global.u32 [out], %r2;\nst.global.u32 [out], %r3;\n";
     hd_rf_model_info unmarked = model_with("cache=10,unmarked"), sound = model_with("cache=10");
-    rf_bench_run run = {.warps = 8, .events = 100, .stretches = true, .residency = {.ctas = 4, .active = 1, .latency = 100, .bytes = 1 << 20}};
+    rf_bench_run run = {.warps = 8,
+                        .events = 100,
+                        .stretches = true,
+                        .residency = {.ctas = 4, .active = 1, .latency = 100, .bytes = 1 << 20}};
     rf_bench b;
     (void)state;
     rf_bench_open_body(&b, body);
@@ -325,13 +346,14 @@ static void shared_registers_are_noticed_in_lookups(void **state)
     rf_bench_close(&b);
 }
 
-/* ---- random kernels -------------------------------------------------------------------------------------------------- */
+/* ---- random kernels ---------------------------------------------------------------------------------------------- */
 
-/* A released register is never read before it is written again: on any order of the sides, of warps, in PTX's registers and in allocated ones,
- * under each rule. */
+/* A released register is never read before it is written again: on any order of the sides, of warps, in PTX's registers
+ * and in allocated ones, under each rule. */
 static void random_kernels_are_proved(void **state)
 {
-    static const char *const passes[] = {ALL, "release(table=1000000,liveness=paper)", "release(table=1000000,liveness=its)", "release(table=40)"};
+    static const char *const passes[] = {ALL, "release(table=1000000,liveness=paper)",
+                                         "release(table=1000000,liveness=its)", "release(table=40)"};
     hd_rf_model_info models[] = {model_with("cache=10"), model_with("cache=2,robin"), model_with("static")};
     uint64_t released = 0;
     (void)state;
@@ -342,7 +364,8 @@ static void random_kernels_are_proved(void **state)
         if (!rf_bench_check(&b, hd_check_release))
             fail_msg("seed %llu: the check refutes the pass", (unsigned long long)seed);
         for (uint64_t order = 0; order < 3; order++) {
-            rf_bench_result r = rf_bench_replay(&b, &(rf_bench_run){.model = &models[seed % 3], .order = order * 77 + seed * (order != 0)});
+            rf_bench_result r = rf_bench_replay(
+                &b, &(rf_bench_run){.model = &models[seed % 3], .order = order * 77 + seed * (order != 0)});
             if (!r.proved)
                 fail_msg("seed %llu, order %llu: not proved", (unsigned long long)seed, (unsigned long long)order);
             assert_true(r.counters[HD_COUNTER_RELEASED] <= r.counters[HD_COUNTER_MAPPED]);
@@ -359,15 +382,15 @@ static void expect_same(const rf_bench_result *a, const rf_bench_result *b, cons
     assert_true(a->proved == b->proved);
     for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
         if (a->counters[c] != b->counters[c])
-            fail_msg("seed %llu, %s: %s are %llu, and %llu", (unsigned long long)seed, what, hd_counters[c].title, (unsigned long long)a->counters[c],
-                     (unsigned long long)b->counters[c]);
+            fail_msg("seed %llu, %s: %s are %llu, and %llu", (unsigned long long)seed, what, hd_counters[c].title,
+                     (unsigned long long)a->counters[c], (unsigned long long)b->counters[c]);
     assert_memory_equal(a->allocation.sums, b->allocation.sums, sizeof a->allocation.sums);
     assert_true(a->allocation.samples == b->allocation.samples && a->allocation.peak == b->allocation.peak);
     assert_int_equal(a->storage_bits, b->storage_bits);
 }
 
-/* Warps that are looked up, and those that are walked, as they are where a fault might come: in files that are large enough, and in such whose banks are full
- * at times. */
+/* Warps that are looked up, and those that are walked, as they are where a fault might come: in files that are large
+ * enough, and in such whose banks are full at times. */
 static void deeds_are_the_same_again(void **state)
 {
     static const char *const options[] = {"cache=10", "cache=2,banks=3,subarrays=2", "banks=1,subarrays=64", "robin"};
@@ -375,8 +398,14 @@ static void deeds_are_the_same_again(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 240; seed++) {
         hd_rf_model_info model = model_with(options[seed / 2 % 4]);
-        rf_bench_run run = {.model = &model, .warps = 12, .events = 100, .stretches = true, .order = seed % 5 * 31,
-                            .residency = {.ctas = 6, .active = 3, .latency = 10, .bytes = 1 << 20, .file_registers = registers[seed / 8 % 3]}};
+        rf_bench_run run = {
+            .model = &model,
+            .warps = 12,
+            .events = 100,
+            .stretches = true,
+            .order = seed % 5 * 31,
+            .residency = {
+                .ctas = 6, .active = 3, .latency = 10, .bytes = 1 << 20, .file_registers = registers[seed / 8 % 3]}};
         rf_bench b;
         rf_bench_open_random(&b, seed);
         rf_bench_pass(&b, ALL);
@@ -393,14 +422,21 @@ static void deeds_are_the_same_again(void **state)
 static void no_flag_cache_is_like_any(void **state)
 {
     static const char *const options[][2] = {
-        {"cache=0", "cache=10"}, {"cache=0", "cache=10,early"}, {"cache=0,robin", "robin"}, {"cache=0,robin", "cache=10"},   {"cache=0,static", "static"},
-        {"cache=0", "wake=3"},   {"cache=0", "table=64"},       {"cache=0", "banks=2"},     {"cache=0,early", "cache=0,early"}, {"cache=2", "cache=10"}};
+        {"cache=0", "cache=10"},       {"cache=0", "cache=10,early"}, {"cache=0,robin", "robin"},
+        {"cache=0,robin", "cache=10"}, {"cache=0,static", "static"},  {"cache=0", "wake=3"},
+        {"cache=0", "table=64"},       {"cache=0", "banks=2"},        {"cache=0,early", "cache=0,early"},
+        {"cache=2", "cache=10"}};
     (void)state;
     for (uint64_t seed = 0; seed < 100; seed++) {
         const char *const *pair = options[seed % 10];
         hd_rf_model_info model = model_with(pair[0]), beside = model_with(pair[1]);
-        rf_bench_run run = {.model = &model, .warps = 12, .events = 100, .stretches = true,
-                            .residency = {.ctas = 6, .active = 3, .latency = 10, .bytes = 1 << 20, .file_registers = seed % 2 ? 256 : 1024}};
+        rf_bench_run run = {
+            .model = &model,
+            .warps = 12,
+            .events = 100,
+            .stretches = true,
+            .residency = {
+                .ctas = 6, .active = 3, .latency = 10, .bytes = 1 << 20, .file_registers = seed % 2 ? 256 : 1024}};
         rf_bench b;
         rf_bench_open_random(&b, seed / 3);
         rf_bench_pass(&b, ALL);
@@ -430,7 +466,7 @@ static void early_flags_are_noticed_on_random_kernels(void **state)
     assert_true(failed > 50);
 }
 
-/* ---- programs, in the interpreter ------------------------------------------------------------------------------------ */
+/* ---- programs, in the interpreter -------------------------------------------------------------------------------- */
 
 static void annotate_program(rf_replay *replay, hd_module *module)
 {
@@ -459,8 +495,17 @@ static void random_programs_are_proved(void **state)
         program p;
         program_make(&p, seed);
         program_print(&p, text, sizeof text);
-        rf_replay r = {.run = {.text = text, .in = p.inputs, .in_bytes = sizeof p.inputs, .out = out, .out_bytes = sizeof out, .block = p.threads, .grid = 1},
-                       .models = models, .model_count = 2, .annotate = annotate_program, .seed = seed,
+        rf_replay r = {.run = {.text = text,
+                               .in = p.inputs,
+                               .in_bytes = sizeof p.inputs,
+                               .out = out,
+                               .out_bytes = sizeof out,
+                               .block = p.threads,
+                               .grid = 1},
+                       .models = models,
+                       .model_count = 2,
+                       .annotate = annotate_program,
+                       .seed = seed,
                        .residency = {.ctas = 1, .active = 4, .latency = 20, .bytes = 1 << 26, .file_registers = 2048}};
         rf_replay_run(&r);
         if (!r.proved)
@@ -470,11 +515,13 @@ static void random_programs_are_proved(void **state)
     }
 }
 
-/* A lane leaves the loop after as many turns as its number says, and waits at the barrier with its R5, which others in the loop still write and read: they
- * come one by one, as an exit keeps them from meeting behind the loop. */
-#define WAITING(out)                                                                                                            \
-    "mov.u32 %r1, 0;\nmov.u32 %r6, 0;\nLOOP:\nsetp.gt.u32 %p1, %r0, 99;\n@%p1 exit;\nadd.u32 %r5, %r1, 1;\nadd.u32 %r6, %r6, %r5;\n"  \
-    "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p3, %r1, %r0;\n@%p3 bra LOOP;\nadd.u32 %r5, %r6, 1;\nbar.sync 0;\nst.global.u32 [" out "], %r5;\n"
+/* A lane leaves the loop after as many turns as its number says, and waits at the barrier with its R5, which others in
+ * the loop still write and read: they come one by one, as an exit keeps them from meeting behind the loop. */
+#define WAITING(out)                                                                                                 \
+    "mov.u32 %r1, 0;\nmov.u32 %r6, 0;\nLOOP:\nsetp.gt.u32 %p1, %r0, 99;\n@%p1 exit;\nadd.u32 %r5, %r1, 1;\nadd.u32 " \
+    "%r6, %r6, %r5;\n"                                                                                               \
+    "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p3, %r1, %r0;\n@%p3 bra LOOP;\nadd.u32 %r5, %r6, 1;\nbar.sync "              \
+    "0;\nst.global.u32 [" out "], %r5;\n"
 
 static void lanes_that_wait_keep_theirs(void **state)
 {
@@ -485,22 +532,27 @@ static void lanes_that_wait_keep_theirs(void **state)
     rf_bench b;
     (void)state;
     kernel_text(text, sizeof text, "mov.u32 %r2, %tid.x;\nadd.u32 %r3, %r2, %r2;\n" WAITING("%rd1"));
-    rf_replay r = {.run = {.text = text, .out = out, .out_bytes = sizeof out, .block = 32, .grid = 1}, .models = models, .model_count = 1,
-                   .annotate = annotate_program, .residency = {.ctas = 1, .active = 4, .latency = 20, .bytes = 1 << 26, .file_registers = 2048}};
+    rf_replay r = {.run = {.text = text, .out = out, .out_bytes = sizeof out, .block = 32, .grid = 1},
+                   .models = models,
+                   .model_count = 1,
+                   .annotate = annotate_program,
+                   .residency = {.ctas = 1, .active = 4, .latency = 20, .bytes = 1 << 26, .file_registers = 2048}};
     rf_replay_run(&r);
     assert_true(r.proved);
     assert_true(r.results[0].counters[HD_COUNTER_RELEASED] > 0);
     rf_bench_open_body(&b, pass);
     rf_bench_pass(&b, ALL);
     assert_true(rf_bench_check(&b, hd_check_release));
-    hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_PIR, .instruction = 6, .value = 2}); /* R5, dead for who is in the loop */
+    /* R5, dead for who is in the loop */
+    hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_PIR, .instruction = 6, .value = 2});
     hd_annotations_sort(b.kernel);
     assert_false(rf_bench_check(&b, hd_check_release));
     rf_bench_close(&b);
     rf_bench_open_body(&b, pass);
     rf_bench_pass(&b, "ltrf(dead)");
     assert_true(rf_bench_check(&b, hd_check_ltrf));
-    hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_LTRF_DEAD, .instruction = 6, .value = 2}); /* likewise */
+    /* likewise */
+    hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_LTRF_DEAD, .instruction = 6, .value = 2});
     hd_annotations_sort(b.kernel);
     assert_false(rf_bench_check(&b, hd_check_ltrf));
     rf_bench_close(&b);

@@ -1,10 +1,12 @@
-/* Release flags against brute force: every state of a warp's SIMT stack that any outcome of its branches and any order of their sides leads to. In each
- * state the registers that some lane needs are those live where its entries go on, and behind instructions at which lanes wait while others run. A flag may release none of them (sound); and before each
- * instruction no register may be mapped, in any state, that is needed in no state there (earliest). Which branches may split is taken from the
- * analysis, liveness of a thread worked out here. */
+/* Release flags against brute force: every state of a warp's SIMT stack that any outcome of its branches and any order
+ * of their sides leads to. In each state the registers that some lane needs are those live where its entries go on, and
+ * behind instructions at which lanes wait while others run. A flag may release none of them (sound); and before each
+ * instruction no register may be mapped, in any state, that is needed in no state there (earliest). Which branches may
+ * split is taken from the analysis, liveness of a thread worked out here. */
 #include "tests/unit/unit.h"
 
-#include "passes/liveness.h"
+#include "passes/analysis/liveness.h"
+#include "passes/analysis/analyses.h"
 #include "tests/unit/rf_bench.h"
 
 enum { MOST_STATES = 3000, MOST_DEPTH = 24, MOST_BLOCKS = 64, MOST_INSTRUCTIONS = 400, TABLE = 8192 };
@@ -24,7 +26,7 @@ typedef struct oracle {
     hd_storage storage;
     const hd_uniformity *uniformity;
     words renamed, live_in[MOST_BLOCKS + 1], needed[MOST_INSTRUCTIONS], mapped[MOST_INSTRUCTIONS];
-    words waiting[2]; /* live behind instructions at which lanes wait while others run: anywhere, and in sides */
+    words waiting[2];  /* live behind instructions at which lanes wait while others run: anywhere, and in sides */
     uint64_t in_sides; /* of branches that have two or more: blocks */
     state states[MOST_STATES];
     uint32_t count, table[TABLE];
@@ -32,7 +34,7 @@ typedef struct oracle {
     uint64_t seed;
 } oracle;
 
-/* ---- a thread -------------------------------------------------------------------------------------------------------- */
+/* ---- a thread ---------------------------------------------------------------------------------------------------- */
 
 static words words_of(const oracle *o, uint32_t reg)
 {
@@ -46,9 +48,9 @@ static words written(const oracle *o, uint32_t i, bool for_sure)
 {
     const hd_instruction *insn = &o->f->instructions.items[i];
     words mask = 0;
-    HD_INSN_REGISTERS(o->f, insn, d)
-    if (d->flags & HD_OPERAND_DEF && (!for_sure || insn->guard == HD_NONE))
-        mask |= words_of(o, d->value);
+    HD_INSN_REGISTERS (o->f, insn, d)
+        if (d->flags & HD_OPERAND_DEF && (!for_sure || insn->guard == HD_NONE))
+            mask |= words_of(o, d->value);
     return mask;
 }
 
@@ -58,9 +60,9 @@ static words before(const oracle *o, uint32_t i, words live)
     if (hd_storage_skips(&o->storage, i))
         return live;
     live &= ~written(o, i, true);
-    HD_INSN_REGISTERS(o->f, insn, u)
-    if (u->flags & HD_OPERAND_USE)
-        live |= words_of(o, u->value);
+    HD_INSN_REGISTERS (o->f, insn, u)
+        if (u->flags & HD_OPERAND_USE)
+            live |= words_of(o, u->value);
     return live;
 }
 
@@ -92,7 +94,7 @@ static void find_live(oracle *o)
     }
 }
 
-/* ---- lanes that wait at an instruction ---------------------------------------------------------------------------------- */
+/* ---- lanes that wait at an instruction --------------------------------------------------------------------------- */
 
 static uint64_t reached(const oracle *o, uint32_t from, uint32_t stop, uint64_t found)
 {
@@ -138,7 +140,8 @@ static void find_waiting(oracle *o)
     for (uint32_t b = 0; b < o->cfg->block_count; b++)
         for (uint32_t i = o->cfg->blocks[b].first; i < o->cfg->blocks[b].end; i++) {
             const hd_instruction *insn = &o->f->instructions.items[i];
-            if (hd_insn_form(o->f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD) && (insn->guard != HD_NONE || o->in_sides >> b & 1))
+            if (hd_insn_form(o->f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD) &&
+                (insn->guard != HD_NONE || o->in_sides >> b & 1))
                 o->waiting[insn->guard == HD_NONE] |= live_before(o, b, i + 1);
             if (hd_insn_form(o->f, insn)->behaviour & (HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD))
                 o->waiting[1] |= kept_in(o, b);
@@ -147,9 +150,10 @@ static void find_waiting(oracle *o)
         }
 }
 
-/* ---- states ---------------------------------------------------------------------------------------------------------- */
+/* ---- states ------------------------------------------------------------------------------------------------------ */
 
-/* Entries that have nothing left to do go, and those that have come to where an entry below waits for them: so stacks stay low in loops. */
+/* Entries that have nothing left to do go, and those that have come to where an entry below waits for them: so stacks
+ * stay low in loops. */
 static void settle(const oracle *o, state *s)
 {
     uint8_t kept = 0;
@@ -237,7 +241,7 @@ static void go_on(oracle *o, const state *from, words mapped)
     split(o, &s, b, 0, mapped);
 }
 
-/* ---- flags ----------------------------------------------------------------------------------------------------------- */
+/* ---- flags ------------------------------------------------------------------------------------------------------- */
 
 static words listed(const oracle *o, uint32_t i)
 {
@@ -262,8 +266,8 @@ static words flagged(const oracle *o, uint32_t i)
 static void expect_none(const oracle *o, words released, words needed, uint32_t i, const char *what)
 {
     if (released & needed)
-        fail_msg("seed %llu, instruction %u: %s releases 0x%llx, needed are 0x%llx", (unsigned long long)o->seed, i, what, (unsigned long long)released,
-                 (unsigned long long)needed);
+        fail_msg("seed %llu, instruction %u: %s releases 0x%llx, needed are 0x%llx", (unsigned long long)o->seed, i,
+                 what, (unsigned long long)released, (unsigned long long)needed);
 }
 
 /* What lanes need that wait below the top. */
@@ -317,11 +321,12 @@ static void expect_earliest(const oracle *o)
     for (uint32_t i = 0; i < o->f->instructions.count; i++) {
         words late = o->mapped[i] & o->renamed & ~o->needed[i];
         if (late)
-            fail_msg("seed %llu, instruction %u: 0x%llx may be mapped, but nobody needs it", (unsigned long long)o->seed, i, (unsigned long long)late);
+            fail_msg("seed %llu, instruction %u: 0x%llx may be mapped, but nobody needs it",
+                     (unsigned long long)o->seed, i, (unsigned long long)late);
     }
 }
 
-/* ---- kernels --------------------------------------------------------------------------------------------------------- */
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 static bool fits(const oracle *o)
 {

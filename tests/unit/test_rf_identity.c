@@ -88,8 +88,8 @@ static void reallocate(world *w)
         h->serial[l] = -1;
 }
 
-/* Exact: no wrong operand is let through, no right one is refused. A lane whose held value went stale may become right again only by
- * a new write or copy, so the oracle's serials decide both ways. */
+/* Exact: no wrong operand is let through, no right one is refused. A lane whose held value went stale may become right
+ * again only by a new write or copy, so the oracle's serials decide both ways. */
 static void claims_agree_with_full_lane_ids(void **state)
 {
     (void)state;
@@ -102,7 +102,9 @@ static void claims_agree_with_full_lane_ids(void **state)
         for (uint32_t step = 0; step < 60; step++) {
             switch (unit_random(&w.seed) % 8) {
             case 0: reallocate(&w); break;
-            case 1: case 2: case 3: copy_lanes(&w); break;
+            case 1:
+            case 2:
+            case 3: copy_lanes(&w); break;
             default: write_register(&w, (uint32_t)(unit_random(&w.seed) % REGISTERS));
             }
             compare(&w);
@@ -123,7 +125,8 @@ static void another_owner_proves_nothing(void **state)
     assert_int_equal(hd_identity_unproved(&identity, 2, (hd_owner){3, 0, 1}, claim, UINT32_MAX), 0xff);
     assert_int_equal(hd_identity_unproved(&identity, 2, (hd_owner){4, 0, 2}, claim, UINT32_MAX), 0xff);
     assert_int_equal(hd_identity_unproved(&identity, 2, (hd_owner){3, 1, 2}, claim, 0xf), 0xf);
-    assert_int_equal(hd_identity_unproved(&identity, 1, (hd_owner){9, 9, 9}, claim, UINT32_MAX), 0); /* never written: don't care */
+    /* never written: don't care */
+    assert_int_equal(hd_identity_unproved(&identity, 1, (hd_owner){9, 9, 9}, claim, UINT32_MAX), 0);
     hd_identity_free(&identity);
 }
 

@@ -6,7 +6,7 @@
 
 static const hd_emit_options PORTABLE = {0};
 
-/* ---- helpers: sections built by hand, independent of the writer ---- */
+/* ---- helpers: sections built by hand, independent of the writer -------------------------------------------------- */
 
 typedef struct raw {
     uint8_t bytes[4096];
@@ -104,7 +104,7 @@ static hd_bytes rich_bytes(void)
     return bytes;
 }
 
-/* ---- tests ---- */
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
 
 static void every_type_reads_back_from_the_section_alone(void **state)
 {

@@ -22,10 +22,12 @@ static void expect_series(const hd_rf_series *s, const uint64_t *samples, uint32
         peak = samples[i] > peak ? samples[i] : peak;
     assert_int_equal(s->samples, count);
     assert_int_equal(s->peak, peak);
-    assert_true(hd_rf_series_buckets(s) <= HD_RF_BUCKETS && (count < HD_RF_BUCKETS || hd_rf_series_buckets(s) > HD_RF_BUCKETS / 2));
+    assert_true(hd_rf_series_buckets(s) <= HD_RF_BUCKETS &&
+                (count < HD_RF_BUCKETS || hd_rf_series_buckets(s) > HD_RF_BUCKETS / 2));
     assert_true(fabs(hd_rf_series_mean(s) - mean_of(samples, 0, count)) < 1e-9);
     for (uint32_t b = 0; b < hd_rf_series_buckets(s); b++) {
-        uint32_t from = b * (uint32_t)s->width, end = from + (uint32_t)s->width < count ? from + (uint32_t)s->width : count;
+        uint32_t from = b * (uint32_t)s->width,
+                 end = from + (uint32_t)s->width < count ? from + (uint32_t)s->width : count;
         assert_true(fabs(hd_rf_series_bucket(s, b) - mean_of(samples, from, end)) < 1e-9);
     }
 }

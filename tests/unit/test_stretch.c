@@ -1,5 +1,5 @@
-/* Texts of stretches: two have the same one, and split lanes in the same way, exactly where they differ in nothing but which lanes they are.
- * And what a stretch says is what was told, whether there is room for it or not. */
+/* Texts of stretches: two have the same one, and split lanes in the same way, exactly where they differ in nothing but
+ * which lanes they are. And what a stretch says is what was told, whether there is room for it or not. */
 #include "unit.h"
 
 #include "hwmodel/rf/lanes.h"
@@ -67,8 +67,12 @@ static hd_rf_stretch told(hd_rf_stretches *stretches, const lanes *s, const hd_w
 {
     hd_rf_passage p;
     for (uint32_t i = 0; i < LENGTH; i++)
-        hd_rf_stretches_add(stretches, &(hd_event){.kind = HD_EVENT_ISSUE, .instruction = i < LENGTH / 2 ? i : i + 1, .active = s->masks[i < LENGTH / 2 ? FIRST : SECOND], .effective = s->masks[i],
-                                                   .widths = s->masks[i] ? widths : NULL, .width_words = 1});
+        hd_rf_stretches_add(stretches, &(hd_event){.kind = HD_EVENT_ISSUE,
+                                                   .instruction = i < LENGTH / 2 ? i : i + 1,
+                                                   .active = s->masks[i < LENGTH / 2 ? FIRST : SECOND],
+                                                   .effective = s->masks[i],
+                                                   .widths = s->masks[i] ? widths : NULL,
+                                                   .width_words = 1});
     assert_true(hd_rf_stretches_end(stretches, &p));
     return *p.stretch;
 }
@@ -85,7 +89,8 @@ static void stretches_with_the_same_columns_are_alike(void **state)
     (void)state;
     static const hd_width narrow = {1, 1}, wide = {2, 4};
     rf_bench b;
-    rf_bench_open_body(&b, "mov.u32 %r0, 1;\nmov.u32 %r1, 2;\nmov.u32 %r2, 3;\nmov.u32 %r3, 4;\nmov.u32 %r4, 5;\nret;\n");
+    rf_bench_open_body(&b,
+                       "mov.u32 %r0, 1;\nmov.u32 %r1, 2;\nmov.u32 %r2, 3;\nmov.u32 %r3, 4;\nmov.u32 %r4, 5;\nret;\n");
     hd_rf_module *code = hd_rf_module_new(b.module);
     hd_rf_stretches *stretches = hd_rf_stretches_new(code);
     hd_rf_splits splits = {0};
@@ -108,7 +113,8 @@ static void stretches_with_the_same_columns_are_alike(void **state)
         assert_int_equal(with.shape, of[0].text);
         assert_int_equal(other.shape, of[1].text);
         if (alike)
-            assert_int_equal(with.text == other.text, i % 2 || !writes(&s[0])); /* where no lane writes, no width is told */
+            /* where no lane writes, no width is told */
+            assert_int_equal(with.text == other.text, i % 2 || !writes(&s[0]));
         same += alike && memcmp(&s[0], &s[1], sizeof s[0]);
     }
     assert_true(same > 1000);
@@ -155,9 +161,19 @@ static void what_finds_no_room_is_kept_until_it_is_forgotten(void **state)
     for (uint32_t i = 0; i <= HD_RF_STRETCHES + 2; i++) {
         uint32_t some = 2 * i + 1;
         const hd_event events[] = {
-            {.kind = HD_EVENT_ISSUE, .instruction = 0, .active = ~0u, .effective = some, .widths = &widths[0], .width_words = 1},
+            {.kind = HD_EVENT_ISSUE,
+             .instruction = 0,
+             .active = ~0u,
+             .effective = some,
+             .widths = &widths[0],
+             .width_words = 1},
             {.kind = HD_EVENT_ISSUE, .instruction = 1, .active = ~0u},
-            {.kind = HD_EVENT_ISSUE, .instruction = 2, .active = some, .effective = some, .widths = &widths[1], .width_words = 1},
+            {.kind = HD_EVENT_ISSUE,
+             .instruction = 2,
+             .active = some,
+             .effective = some,
+             .widths = &widths[1],
+             .width_words = 1},
         };
         hd_rf_passage p = pass(stretches, events, 3);
         bool room = i < HD_RF_STRETCHES;

@@ -1,5 +1,5 @@
-/* Stretches of instructions that the interpreter tells: the same instructions in the same order as single events, with the same widths, as long as
- * the rules let them be (hwmodel/stream.h). */
+/* Stretches of instructions that the interpreter tells: the same instructions in the same order as single events, with
+ * the same widths, as long as the rules let them be (hwmodel/stream.h). */
 #include "kernel.h"
 #include "tests/unit/program.h"
 
@@ -10,7 +10,7 @@ enum { TEXT_BYTES = 1 << 19 };
 typedef struct told {
     uint32_t kind, cta, warp, frame, function, instruction, active, effective;
     uint32_t width_words, widths; /* a hash of them */
-    uint32_t begins; /* a stretch */
+    uint32_t begins;              /* a stretch */
 } told;
 
 typedef struct listener {
@@ -40,8 +40,8 @@ static bool answer(listener *l)
 
 static void keep(listener *l, const hd_event *e, const hd_width *widths, uint32_t words, bool begins)
 {
-    hd_array_push(&l->list, (told){e->kind, e->cta, e->warp, e->frame, e->function, e->instruction, e->active, e->effective, words,
-                                   hash_of(widths, words), begins});
+    hd_array_push(&l->list, (told){e->kind, e->cta, e->warp, e->frame, e->function, e->instruction, e->active,
+                                   e->effective, words, hash_of(widths, words), begins});
 }
 
 static bool is_barrier(const listener *l, uint32_t function, uint32_t instruction)
@@ -56,8 +56,9 @@ static bool begins(const listener *l, const hd_event *e)
         return true;
     const told *last = &hd_array_last(&l->list);
     bool turns = last->active != e->active || last->instruction + 1 != e->instruction;
-    return last->kind != HD_EVENT_ISSUE || is_barrier(l, last->function, last->instruction) || last->warp != e->warp || last->frame != e->frame ||
-           last->function != e->function || (turns && (l->parts == 8 || (l->length >= 16 && e->instruction <= last->instruction)));
+    return last->kind != HD_EVENT_ISSUE || is_barrier(l, last->function, last->instruction) || last->warp != e->warp ||
+           last->frame != e->frame || last->function != e->function ||
+           (turns && (l->parts == 8 || (l->length >= 16 && e->instruction <= last->instruction)));
 }
 
 static bool take(void *context, const hd_event *e)
@@ -82,8 +83,14 @@ static bool take_stretch(void *context, const hd_stretch *s)
     assert_true(s->part_count && s->part_count <= HD_STRETCH_PARTS && !s->parts[0].at);
     for (uint32_t i = 0; i < s->count; i++) {
         const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, i);
-        hd_event e = {.kind = HD_EVENT_ISSUE, .cta = s->cta, .warp = s->warp, .frame = s->frame, .function = s->function,
-                      .instruction = part->first + i - part->at, .active = s->masks[part->active], .effective = s->masks[s->effective[i]]};
+        hd_event e = {.kind = HD_EVENT_ISSUE,
+                      .cta = s->cta,
+                      .warp = s->warp,
+                      .frame = s->frame,
+                      .function = s->function,
+                      .instruction = part->first + i - part->at,
+                      .active = s->masks[part->active],
+                      .effective = s->masks[s->effective[i]]};
         uint32_t words = l->columns && e.effective ? first[e.instruction + 1] - first[e.instruction] : 0;
         assert_int_equal(is_barrier(l, e.function, e.instruction), s->barrier && i + 1 == s->count);
         keep(l, &e, s->widths + at, words, i == 0);
@@ -101,10 +108,7 @@ static void open_code(kernel_run *run, hd_module *module)
     run->sink = &l->sink;
 }
 
-static void close_code(kernel_run *run)
-{
-    hd_rf_module_free(((listener *)run->context)->code);
-}
+static void close_code(kernel_run *run) { hd_rf_module_free(((listener *)run->context)->code); }
 
 static hd_exec_status listen(listener *l, kernel_run run)
 {
@@ -120,7 +124,8 @@ static void expect_equal(const listener *a, const listener *b)
     assert_int_equal(a->list.count, b->list.count);
     for (uint32_t i = 0; i < a->list.count; i++)
         if (memcmp(&a->list.items[i], &b->list.items[i], sizeof(told)))
-            fail_msg("event %u of %u: instruction %u of warp %u%s", i, a->list.count, a->list.items[i].instruction, a->list.items[i].warp,
+            fail_msg("event %u of %u: instruction %u of warp %u%s", i, a->list.count, a->list.items[i].instruction,
+                     a->list.items[i].warp,
                      a->list.items[i].begins == b->list.items[i].begins ? "" : ", where a stretch begins");
 }
 
@@ -134,7 +139,8 @@ static uint32_t compare(kernel_run run, hd_exec_status status)
         assert_int_equal(listen(&together, run), status);
         expect_equal(&single, &together);
         for (uint32_t i = 63; i < together.list.count; i++)
-            full += together.list.items[i - 63].begins && !together.list.items[i].begins && together.list.items[i].kind == HD_EVENT_ISSUE;
+            full += together.list.items[i - 63].begins && !together.list.items[i].begins &&
+                    together.list.items[i].kind == HD_EVENT_ISSUE;
         hd_array_free(&single.list);
         hd_array_free(&together.list);
     }
@@ -151,8 +157,13 @@ static void random_programs(void **state)
     for (uint64_t seed = 1; seed <= 60; seed++) {
         program_make(&p, seed);
         program_print(&p, text, TEXT_BYTES);
-        full += compare((kernel_run){.text = text, .in = p.inputs, .in_bytes = sizeof p.inputs, .out = out, .block = p.threads,
-                                     .out_bytes = sizeof *out * RESULT_WORDS * p.threads, .options.instruction_limit = 10000000,
+        full += compare((kernel_run){.text = text,
+                                     .in = p.inputs,
+                                     .in_bytes = sizeof p.inputs,
+                                     .out = out,
+                                     .block = p.threads,
+                                     .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
+                                     .options.instruction_limit = 10000000,
                                      .passes = seed % 2 ? "clean,regalloc" : NULL},
                         HD_EXEC_DONE);
     }
@@ -160,55 +171,80 @@ static void random_programs(void **state)
     assert_true(full > 100);
 }
 
-/* What the interpreter has to look at one by one: a warp that waits for another one to store, blocks that take turns, races. */
+/* What the interpreter has to look at one by one: a warp that waits for another one to store, blocks that take turns,
+ * races. */
 static void warps_that_wait(void **state)
 {
     char text[8192];
     (void)state;
     kernel_text(text, sizeof text,
                 "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra WAIT;\n"
-                "LOOP:\nadd.u32 %r2, %r2, 1;\nadd.u32 %r3, %r2, 5;\nadd.u32 %r4, %r2, 5;\nsetp.lt.u32 %p2, %r2, 700;\n@%p2 bra LOOP;\nbar.sync 0;\nadd.u32 %r3, %r2, 5;\n"
-                "st.volatile.global.u32 [%rd0], 1;\nbra OUT;\nWAIT:\nnanosleep.u32 10;\nld.volatile.global.u32 %r5, [%rd0];\nsetp.eq.u32 %p3, %r5, 0;\n"
+                "LOOP:\nadd.u32 %r2, %r2, 1;\nadd.u32 %r3, %r2, 5;\nadd.u32 %r4, %r2, 5;\nsetp.lt.u32 %p2, %r2, "
+                "700;\n@%p2 bra LOOP;\nbar.sync 0;\nadd.u32 %r3, %r2, 5;\n"
+                "st.volatile.global.u32 [%rd0], 1;\nbra OUT;\nWAIT:\nnanosleep.u32 10;\nld.volatile.global.u32 %r5, "
+                "[%rd0];\nsetp.eq.u32 %p3, %r5, 0;\n"
                 "@%p3 bra WAIT;\nOUT:\nmov.u32 %r6, 1;\n");
     uint32_t in[1] = {0};
     for (uint32_t block = 20; block <= 64; block += 44)
         for (uint32_t races = 0; races < 2; races++)
-            compare((kernel_run){.text = text, .in = in, .in_bytes = sizeof in, .grid = 3, .block = block, .cooperative = !races,
-                                 .options.check_races = races, .options.check_uninitialized = !races},
+            compare((kernel_run){.text = text,
+                                 .in = in,
+                                 .in_bytes = sizeof in,
+                                 .grid = 3,
+                                 .block = block,
+                                 .cooperative = !races,
+                                 .options.check_races = races,
+                                 .options.check_uninitialized = !races},
                     HD_EXEC_DONE);
 }
 
-/* Instructions that are begun again and told once; names of values that stay where they are, which are not told; a check that still looks. */
+/* Instructions that are begun again and told once; names of values that stay where they are, which are not told; a
+ * check that still looks. */
 static void what_is_not_told(void **state)
 {
-    static const char identities[] = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out)\n{ //@architected (8,4,0,0)\n"
-                                     ".reg .b32 %R<8>;\n.reg .b64 %RD<8>;\nmov.b32 %R2, 5;\nmov.b32 %R3, 6;\nmov.b64 %RD2, {%R2, %R3};\nadd.u64 %RD4, %RD2, 1;\n"
+    static const char identities[] = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param "
+                                     ".u64 out)\n{ //@architected (8,4,0,0)\n"
+                                     ".reg .b32 %R<8>;\n.reg .b64 %RD<8>;\nmov.b32 %R2, 5;\nmov.b32 %R3, 6;\nmov.b64 "
+                                     "%RD2, {%R2, %R3};\nadd.u64 %RD4, %RD2, 1;\n"
                                      "mov.b64 {%R4, %R5}, %RD4;\nadd.u32 %R4, %R4, %R5;\nret;\n}\n";
     char text[8192];
     (void)state;
     compare((kernel_run){.text = identities}, HD_EXEC_DONE);
-    kernel_text(text, sizeof text, "setp.lt.u32 %p1, %r0, 9;\n@%p1 bra A;\nadd.u32 %r1, %r0, 1;\nbar.warp.sync -1;\nadd.u32 %r1, %r0, 2;\n"
-                                   "bra B;\nA:\nadd.u32 %r1, %r0, 3;\nbar.warp.sync -1;\nadd.u32 %r1, %r0, 4;\nB:\nadd.u32 %r1, %r0, 5;\n");
+    kernel_text(
+        text, sizeof text,
+        "setp.lt.u32 %p1, %r0, 9;\n@%p1 bra A;\nadd.u32 %r1, %r0, 1;\nbar.warp.sync -1;\nadd.u32 %r1, %r0, 2;\n"
+        "bra B;\nA:\nadd.u32 %r1, %r0, 3;\nbar.warp.sync -1;\nadd.u32 %r1, %r0, 4;\nB:\nadd.u32 %r1, %r0, 5;\n");
     compare((kernel_run){.text = text}, HD_EXEC_DONE);
-    kernel_text(text, sizeof text, "mov.u32 %r1, 0;\nLOOP:\nsetp.gt.u32 %p2, %r0, 99;\n@%p2 exit;\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, %r0;\n"
-                                   "@%p1 bra LOOP;\nadd.u32 %r2, %r1, 1;\nbar.sync 0;\nadd.u32 %r3, %r2, 1;\n"); /* one by one to an aligned barrier */
+    kernel_text(text, sizeof text,
+                "mov.u32 %r1, 0;\nLOOP:\nsetp.gt.u32 %p2, %r0, 99;\n@%p2 exit;\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, "
+                "%r1, %r0;\n"
+                /* one by one to an aligned barrier */
+                "@%p1 bra LOOP;\nadd.u32 %r2, %r1, 1;\nbar.sync 0;\nadd.u32 %r3, %r2, 1;\n");
     compare((kernel_run){.text = text, .block = 64}, HD_EXEC_DONE);
     kernel_text(text, sizeof text, "add.u32 %r1, %r0, 1;\nsetp.eq.u32 %p1, %r9, 1;\n@%p1 bra A;\nA:\n");
     compare((kernel_run){.text = text}, HD_EXEC_DONE);
     compare((kernel_run){.text = text, .options.check_uninitialized = true}, HD_EXEC_FAULT);
 }
 
-/* The last stretch is told, too: up to the fault, which comes with its stretch where nobody asks for columns; and up to the limit. */
+/* The last stretch is told, too: up to the fault, which comes with its stretch where nobody asks for columns; and up to
+ * the limit. */
 static void runs_that_end_early(void **state)
 {
     char text[8192];
     uint32_t out[1] = {0};
     (void)state;
-    kernel_text(text, sizeof text, "add.u32 %r1, %r0, 1;\nbar.sync 0;\nadd.u32 %r1, %r1, 1;\n@%p1 add.u32 %r1, %r1, 2;\nld.global.u32 %r2, [%rd0];\n");
+    kernel_text(text, sizeof text,
+                "add.u32 %r1, %r0, 1;\nbar.sync 0;\nadd.u32 %r1, %r1, 1;\n@%p1 add.u32 %r1, %r1, 2;\nld.global.u32 "
+                "%r2, [%rd0];\n");
     assert_int_equal(compare((kernel_run){.text = text, .block = 64}, HD_EXEC_FAULT), 0);
     kernel_text(text, sizeof text, "LOOP:\nadd.u32 %r1, %r1, 1;\nst.global.u32 [%rd1], %r1;\nbra LOOP;\n");
     for (uint32_t together = 0; together < 2; together++)
-        compare((kernel_run){.text = text, .out = out, .out_bytes = sizeof out, .options.instruction_limit = 10000, .cooperative = together}, HD_EXEC_LIMIT);
+        compare((kernel_run){.text = text,
+                             .out = out,
+                             .out_bytes = sizeof out,
+                             .options.instruction_limit = 10000,
+                             .cooperative = together},
+                HD_EXEC_LIMIT);
 }
 
 /* Calls that return so many registers, with what stands before them in the stretch. */
@@ -221,8 +257,11 @@ static void calls_with_many_results(void **state)
         uint32_t at = (uint32_t)snprintf(text, TEXT_BYTES, ".version 8.0\n.target sm_80\n.address_size 64\n.func (");
         for (uint32_t i = 0; i < results; i++)
             at += (uint32_t)snprintf(text + at, TEXT_BYTES - at, "%s.reg .b32 o%u", i ? ", " : "", i);
-        at += (uint32_t)snprintf(text + at, TEXT_BYTES - at, ") f()\n{\nmov.u32 o1, 7;\nret;\n}\n"
-                                 ".entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %%r<%u>;\n.reg .b64 %%d<8>;\n", results);
+        at +=
+            (uint32_t)snprintf(text + at, TEXT_BYTES - at,
+                               ") f()\n{\nmov.u32 o1, 7;\nret;\n}\n"
+                               ".entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %%r<%u>;\n.reg .b64 %%d<8>;\n",
+                               results);
         for (uint32_t i = 0; i < 31; i++)
             at += (uint32_t)snprintf(text + at, TEXT_BYTES - at, "mov.u64 %%d%u, 1;\n", i % 8);
         at += (uint32_t)snprintf(text + at, TEXT_BYTES - at, "call (");
@@ -239,7 +278,8 @@ static void sinks_that_stop(void **state)
 {
     char text[8192];
     (void)state;
-    kernel_text(text, sizeof text, "add.u32 %r1, %r0, 1;\nbar.sync 0;\nadd.u32 %r1, %r1, 1;\nbar.sync 0;\nadd.u32 %r1, %r1, 3;\n");
+    kernel_text(text, sizeof text,
+                "add.u32 %r1, %r0, 1;\nbar.sync 0;\nadd.u32 %r1, %r1, 1;\nbar.sync 0;\nadd.u32 %r1, %r1, 3;\n");
     for (uint32_t refuse = 1; refuse < 40; refuse++) {
         listener l = {.stretches = true, .refuse = refuse};
         hd_exec_status status = listen(&l, (kernel_run){.text = text, .block = 64});
@@ -249,7 +289,7 @@ static void sinks_that_stop(void **state)
     }
 }
 
-/* ---- in count mode --------------------------------------------------------------------------------------------------- */
+/* ---- in count mode ----------------------------------------------------------------------------------------------- */
 
 typedef struct split { /* where a run stopped that calls every branch uniform */
     hd_rf_module *code;
@@ -309,9 +349,16 @@ static void splits_of_uniform_branches_are_noticed(void **state)
         program_make(&p, seed);
         program_print(&p, text, TEXT_BYTES);
         for (uint32_t k = 0; k < 2; k++) {
-            kernel_run run = {.text = text, .in = p.inputs, .in_bytes = sizeof p.inputs, .out = out, .block = seed % 4 ? p.threads : 1,
-                              .out_bytes = sizeof *out * RESULT_WORDS * p.threads, .options.instruction_limit = 10000000, .opened = expect_uniform,
-                              .closing = keep_split, .context = &of[k]};
+            kernel_run run = {.text = text,
+                              .in = p.inputs,
+                              .in_bytes = sizeof p.inputs,
+                              .out = out,
+                              .block = seed % 4 ? p.threads : 1,
+                              .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
+                              .options.instruction_limit = 10000000,
+                              .opened = expect_uniform,
+                              .closing = keep_split,
+                              .context = &of[k]};
             run_kernel(&run);
         }
         assert_string_equal(of[0].message, of[1].message);

@@ -1,40 +1,45 @@
-/* Warp-level liveness, and the warp order of the passes and that of the checkers, against the rules, taken literally, on random control flow with
- * blocks that fail, which the oracle (tests/unit/oracle.h) does not know; and the techniques that follow it where it has hundreds of millions of pairs. */
+/* Warp-level liveness, and the warp order of the passes and that of the checkers, against the rules, taken literally,
+ * on random control flow with blocks that fail, which the oracle (tests/unit/oracle.h) does not know; and the
+ * techniques that follow it where it has hundreds of millions of pairs. */
 #include "tests/unit/unit.h"
 
 #include "parser/parse.h"
 #include "passes/check/order.h"
-#include "passes/liveness.h"
-#include "passes/regmutex.h"
-#include "passes/regmutex_work.h"
+#include "passes/analysis/liveness.h"
+#include "passes/technique/regmutex.h"
+#include "passes/technique/regmutex_work.h"
+#include "passes/analysis/analyses.h"
 #include "tests/unit/order_mask.h"
 #include "tests/unit/rf_bench.h"
 
 enum { PROGRAMS = 4000, MOST_BLOCKS = 63, TARGETS = 8, TRAPS = 20000 };
 
-/* ---- the rule -------------------------------------------------------------------------------------------------------- */
+/* ---- the rule ---------------------------------------------------------------------------------------------------- */
 
 /* Calls of `die` and traps fail, `helper` may return. */
 static void write_failing(hd_writer *text, uint64_t *seed)
 {
-    static const char *const ends[] = {"trap;", "call die;", "exit;", "call helper;", "@%p1 trap;", "@%p0 trap;", "@%p1 exit;"};
+    static const char *const ends[] = {"trap;",      "call die;",  "exit;",     "call helper;",
+                                       "@%p1 trap;", "@%p0 trap;", "@%p1 exit;"};
     uint32_t count = 3 + (uint32_t)(unit_random(seed) % 17), near = (uint32_t)(unit_random(seed) % 3);
-    hd_write_string(text, ".version 8.0\n.target sm_80\n.address_size 64\n.func die()\n.noreturn\n{\nexit;\n}\n.func helper()\n{\nret;\n}\n"
-                          ".visible .entry k()\n{\n.reg .pred %p<2>;\n.reg .b32 %r<8>;\n"
-                          "mov.u32 %r0, %ctaid.x;\nmov.u32 %r1, %tid.x;\nsetp.eq.u32 %p0, %r0, 1;\nsetp.eq.u32 %p1, %r1, 1;\n");
+    hd_write_string(
+        text, ".version 8.0\n.target sm_80\n.address_size 64\n.func die()\n.noreturn\n{\nexit;\n}\n.func "
+              "helper()\n{\nret;\n}\n"
+              ".visible .entry k()\n{\n.reg .pred %p<2>;\n.reg .b32 %r<8>;\n"
+              "mov.u32 %r0, %ctaid.x;\nmov.u32 %r1, %tid.x;\nsetp.eq.u32 %p0, %r0, 1;\nsetp.eq.u32 %p1, %r1, 1;\n");
     for (uint32_t b = 0; b < count; b++) {
         uint32_t kind = (uint32_t)(unit_random(seed) % 10), to[TARGETS];
         for (uint32_t k = 0; k < TARGETS; k++)
             to[k] = (near ? b + (uint32_t)(unit_random(seed) % 7) : (uint32_t)unit_random(seed)) % (count + 1);
-        hd_write_format(text, "L%u: mov.u32 %%r%u, %u;\nst.local.u32 [0], %%r%u;\n", b, 2 + (uint32_t)(unit_random(seed) % 6), b,
-                        (uint32_t)(unit_random(seed) % 8));
+        hd_write_format(text, "L%u: mov.u32 %%r%u, %u;\nst.local.u32 [0], %%r%u;\n", b,
+                        2 + (uint32_t)(unit_random(seed) % 6), b, (uint32_t)(unit_random(seed) % 8));
         if (kind < 3)
             hd_write_format(text, "%s\n", ends[unit_random(seed) % 7]);
         else if (kind < 8)
             hd_write_format(text, "@%%p%u bra L%u;\n", kind > 3, to[0]);
         else if (kind < 9)
-            hd_write_format(text, "T%u: .branchtargets L%u, L%u, L%u, L%u, L%u, L%u, L%u, L%u;\nbrx.idx %%r1, T%u;\n", b, to[0], to[1], to[2], to[3],
-                            to[4], to[5], to[6], to[7], b);
+            hd_write_format(text, "T%u: .branchtargets L%u, L%u, L%u, L%u, L%u, L%u, L%u, L%u;\nbrx.idx %%r1, T%u;\n",
+                            b, to[0], to[1], to[2], to[3], to[4], to[5], to[6], to[7], b);
     }
     hd_write_format(text, "L%u: %s\n}\n", count, unit_random(seed) % 4 ? "ret;" : "trap;");
 }
@@ -133,8 +138,8 @@ static bool compare_failing(hd_function *function, uint64_t seed)
         uint64_t one = order_mask(passes->successor_first, passes->successors, blocks, passes->nodes, b);
         uint64_t other = order_mask(checkers.successor_first, checkers.successors, blocks, checkers.nodes, b);
         if (one != expected[b] || other != expected[b])
-            fail_msg("seed %llu, block %u: %llx and %llx, not %llx", (unsigned long long)seed, b, (unsigned long long)one,
-                     (unsigned long long)other, (unsigned long long)expected[b]);
+            fail_msg("seed %llu, block %u: %llx and %llx, not %llx", (unsigned long long)seed, b,
+                     (unsigned long long)one, (unsigned long long)other, (unsigned long long)expected[b]);
     }
     compare_pend(&context, seed);
     bool hubs = passes->nodes > blocks + 1;
@@ -170,20 +175,22 @@ static void code_that_fails_is_followed(void **state)
     assert_true(with_hubs > PROGRAMS / 20);
 }
 
-/* ---- many pairs ------------------------------------------------------------------------------------------------------ */
+/* ---- many pairs -------------------------------------------------------------------------------------------------- */
 
-/* A loop at many places of which lanes may trap, in physical registers R0 .. R7: behind each of them any side of any branch may come. The tests only
- * end if nobody goes through all pairs. */
+/* A loop at many places of which lanes may trap, in physical registers R0 .. R7: behind each of them any side of any
+ * branch may come. The tests only end if nobody goes through all pairs. */
 static void open_trapping(rf_bench *b)
 {
     hd_writer text;
     hd_writer_to_memory(&text);
-    hd_write_string(&text, ".version 8.0\n.target sm_80\n.address_size 32\n.entry k(.param .u32 n)\n{ //@architected (8,1,0,0)\n"
-                           ".reg .b32 %R<8>;\n.reg .pred %P<1>;\nmov.u32 %R0, %laneid;\nsetp.lt.u32 %P0, %R0, 9;\nL:\n");
+    hd_write_string(
+        &text, ".version 8.0\n.target sm_80\n.address_size 32\n.entry k(.param .u32 n)\n{ //@architected (8,1,0,0)\n"
+               ".reg .b32 %R<8>;\n.reg .pred %P<1>;\nmov.u32 %R0, %laneid;\nsetp.lt.u32 %P0, %R0, 9;\nL:\n");
     for (uint32_t i = 0; i < TRAPS; i++)
         hd_write_format(&text,
-                        "@%%P0 bra M%u;\nadd.u32 %%R%u, %%R0, 1;\n@%%P0 trap;\nM%u: add.u32 %%R7, %%R0, %u;\nsetp.lt.u32 %%P0, %%R7, %%R%u;\n", i,
-                        1 + i % 6, i, i, 1 + i % 5);
+                        "@%%P0 bra M%u;\nadd.u32 %%R%u, %%R0, 1;\n@%%P0 trap;\nM%u: add.u32 %%R7, %%R0, "
+                        "%u;\nsetp.lt.u32 %%P0, %%R7, %%R%u;\n",
+                        i, 1 + i % 6, i, i, 1 + i % 5);
     hd_write_string(&text, "@%P0 bra L;\nret;\n}\n");
     rf_bench_open(b, text.buffer.items, text.buffer.count);
     hd_writer_free(&text);
@@ -219,7 +226,8 @@ static void release_flags(void **state)
     rf_bench_close(&b);
 }
 
-/* R7 is extended: each piece of the loop acquires it behind what may have released it, and releases it before what may trap. */
+/* R7 is extended: each piece of the loop acquires it behind what may have released it, and releases it before what may
+ * trap. */
 static void extended_sets(void **state)
 {
     rf_bench b;

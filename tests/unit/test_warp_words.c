@@ -1,9 +1,10 @@
-/* Warp-level liveness by words of the register file against the rules read naively, on random kernels in PTX's registers
- * and allocated ones, where names overlap and identities are no instructions. */
+/* Warp-level liveness by words of the register file against the rules read naively, on random kernels in PTX's
+ * registers and allocated ones, where names overlap and identities are no instructions. */
 #include "tests/unit/unit.h"
 
-#include "passes/regalloc.h"
-#include "passes/warp_words.h"
+#include "passes/regalloc/regalloc.h"
+#include "passes/analysis/warp_words.h"
+#include "passes/analysis/analyses.h"
 #include "tests/unit/rf_walk.h"
 
 enum { MOST_BLOCKS = 200, MOST_WORDS = 256 };
@@ -32,14 +33,14 @@ static void before(const naive *n, uint32_t i, words *live)
     const hd_instruction *insn = &n->f->instructions.items[i];
     if (hd_storage_skips(&n->got->storage, i))
         return;
-    HD_INSN_REGISTERS(n->f, insn, d)
-    if (hd_definition_kills(n->f, insn, d))
-        HD_STORAGE_WORDS (&n->got->storage, d->value, w)
-            live->has[w] = false;
-    HD_INSN_REGISTERS(n->f, insn, o)
-    if (o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE)
-        HD_STORAGE_WORDS (&n->got->storage, o->value, w)
-            live->has[w] = true;
+    HD_INSN_REGISTERS (n->f, insn, d)
+        if (hd_definition_kills(n->f, insn, d))
+            HD_STORAGE_WORDS (&n->got->storage, d->value, w)
+                live->has[w] = false;
+    HD_INSN_REGISTERS (n->f, insn, o)
+        if (o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE)
+            HD_STORAGE_WORDS (&n->got->storage, o->value, w)
+                live->has[w] = true;
 }
 
 static void thread_level(naive *n)

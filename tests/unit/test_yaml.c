@@ -142,7 +142,7 @@ static void what_is_no_yaml(void **state)
     rejects("# only a comment\n", HD_DIAG_EMPTY_INPUT, 1, 1, "nothing");
     rejects("a: [1, 2\nb: 3\n", HD_DIAG_BAD_YAML, 2, 2, "',' or ']'");
     rejects("a: \"x\n", HD_DIAG_BAD_YAML, 2, 1, "end of stream");
-    rejects("a: 1\nb: 2\na: 3\n", HD_DIAG_BAD_KEY, 3, 1, "'a' stands twice");
+    rejects("a: 1\nb: 2\na: 3\n", HD_DIAG_BAD_KEY, 3, 1, "'a' occurs twice");
     rejects("[x]: 1\n", HD_DIAG_BAD_KEY, 1, 1, "plain word");
     rejects("a: *nowhere\n", HD_DIAG_BAD_YAML, 1, 4, "undefined alias");
     rejects("a: 1\n---\nb: 2\n", HD_DIAG_BAD_YAML, 2, 1, "second document");

@@ -1,0 +1,32 @@
+/* "Did you mean": the nearest of several names to a misspelt one.
+ *
+ *     hd_suggestion s = hd_suggest(name);
+ *     for (each known name)
+ *         hd_suggest_from(&s, known);
+ *     the message "no pass is named 'NAME'" ends with hd_suggest_phrase(&s, buffer)
+ *
+ * Distance: insertions, deletions, replaced characters and swapped neighbours, letters of either case alike. A name is
+ * near where at most a third of the longer one's characters, and at most three, are edits. Of equally near names the
+ * first one counts. Time: the product of the two lengths; names over 63 characters are near to none.
+ */
+#ifndef HD_BASE_SUGGEST_H
+#define HD_BASE_SUGGEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HD_SUGGEST_LENGTH = 64, HD_SUGGEST_PHRASE = HD_SUGGEST_LENGTH + 32 };
+
+typedef struct hd_suggestion {
+    const char *wanted; /* the misspelt name */
+    const char *best;   /* NULL: none is near */
+    uint32_t distance;  /* of `best` */
+} hd_suggestion;
+
+hd_suggestion hd_suggest(const char *wanted);
+/* `known`: must live as long as the suggestion. */
+void hd_suggest_from(hd_suggestion *suggestion, const char *known);
+/* "; did you mean 'NAME'?", or "" where no name is near; in `phrase`, which it returns. */
+const char *hd_suggest_phrase(const hd_suggestion *suggestion, char phrase[HD_SUGGEST_PHRASE]);
+
+#endif

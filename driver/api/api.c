@@ -1,0 +1,330 @@
+/* The public C API (include/heddle/heddle.h) over the jobs of driver/.
+ *
+ * Each job has diagnostics of its own, set up from the context. When it is done, they are copied as messages, with
+ * places as lines and columns, before the texts go that they point into. */
+#include "heddle/heddle.h"
+
+#include "base/version.h"
+#include "driver/check.h"
+#include "driver/replay/replay.h"
+#include "driver/report/report.h"
+#include "driver/rewrite.h"
+#include "emitters/replay.h"
+#include "target/gpu.h"
+
+#include <errno.h>
+
+_Static_assert((int)HD_OUTCOME_REJECTED == (int)HD_STATUS_REJECTED && (int)HD_OUTCOME_USAGE == (int)HD_STATUS_USAGE &&
+                   (int)HD_OUTCOME_WRONG == (int)HD_STATUS_WRONG &&
+                   (int)HD_OUTCOME_INTERNAL == (int)HD_STATUS_INTERNAL &&
+                   (int)HD_OUTCOME_FAULT == (int)HD_STATUS_FAULT &&
+                   (int)HD_OUTCOME_UNDECIDED == (int)HD_STATUS_UNDECIDED,
+               "one numbering");
+
+struct hd_context {
+    hd_diagnostics template; /* severities; nothing is reported in it */
+    hd_parse_options parse;
+    hd_diagnostics diagnostics; /* of the running job */
+    hd_arena arena;             /* texts of the messages */
+    HD_ARRAY(hd_message) messages;
+    size_t errors;
+    hd_replay *replay; /* of the last job, whose results may be read; or NULL */
+};
+
+/* ---- contexts ---------------------------------------------------------------------------------------------------- */
+
+hd_context *hd_context_new(void)
+{
+    hd_context *context = hd_calloc(1, sizeof *context);
+    hd_diagnostics_init(&context->template);
+    hd_arena_init(&context->arena);
+    return context;
+}
+
+void hd_context_free(hd_context *context)
+{
+    if (!context)
+        return;
+    hd_replay_free(context->replay);
+    hd_diagnostics_free(&context->template);
+    hd_arena_free(&context->arena);
+    hd_array_free(&context->messages);
+    free(context);
+}
+
+void hd_context_set_strict(hd_context *context, bool strict) { context->parse.strict = strict; }
+
+void hd_context_set_drop_stale(hd_context *context, bool drop_stale) { context->parse.drop_stale = drop_stale; }
+
+bool hd_context_set_warning(hd_context *context, const char *what)
+{
+    return hd_diagnostics_option(&context->template, what);
+}
+
+const char *hd_version(void) { return HD_VERSION; }
+
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
+
+size_t hd_context_message_count(const hd_context *context) { return context->messages.count; }
+
+hd_message hd_context_message(const hd_context *context, size_t index) { return context->messages.items[index]; }
+
+size_t hd_context_error_count(const hd_context *context) { return context->errors; }
+
+static const char *keep(hd_context *context, const char *text)
+{
+    return hd_arena_string(&context->arena, text, strlen(text));
+}
+
+static void add_message(hd_context *context, hd_message_severity severity, const char *slug, const char *text,
+                        hd_source *source, hd_span span)
+{
+    hd_message message = {.severity = severity, .slug = slug, .text = keep(context, text)};
+    if (source) {
+        hd_position begin = hd_source_position(source, span.begin), end = hd_source_position(source, span.end);
+        message.file = keep(context, source->name);
+        message.line = begin.line;
+        message.column = begin.column;
+        message.end_line = end.line;
+        message.end_column = end.column;
+    }
+    hd_array_push(&context->messages, message);
+}
+
+static void begin_job(hd_context *context)
+{
+    hd_replay_free(context->replay);
+    context->replay = NULL;
+    hd_arena_free(&context->arena);
+    hd_array_clear(&context->messages);
+    hd_diagnostics *d = &context->diagnostics;
+    hd_diagnostics_init(d);
+    d->error_limit = 0;
+    memcpy(d->severity, context->template.severity, sizeof d->severity);
+    d->warnings_are_errors = context->template.warnings_are_errors;
+}
+
+static hd_outcome outcome_of(const hd_diagnostics *d) { return (hd_outcome)hd_status_of(d); }
+
+static void end_job(hd_context *context)
+{
+    for (const hd_diagnostic *d = context->diagnostics.first; d; d = d->next) {
+        const char *slug = hd_diagnostic_slug(d->kind);
+        add_message(context, d->severity == HD_ERROR ? HD_MESSAGE_ERROR : HD_MESSAGE_WARNING, slug, d->message,
+                    d->source, d->span);
+        for (const hd_note *note = d->notes; note; note = note->next)
+            add_message(context, HD_MESSAGE_NOTE, slug, note->message, note->source, note->span);
+    }
+    context->errors = context->diagnostics.error_count;
+    hd_diagnostics_free(&context->diagnostics);
+}
+
+/* ---- inputs and outputs ------------------------------------------------------------------------------------------ */
+
+static bool refuse(hd_context *context, const char *name, int error)
+{
+    hd_report(&context->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read '%s': %s", name,
+              hd_source_why(error));
+    return false;
+}
+
+static bool read_input(hd_context *context, const hd_input *input, hd_source *source)
+{
+    const char *name = input->name ? input->name : input->text ? "<memory>" : "";
+    if (!input->text)
+        return hd_source_read(source, name) || refuse(context, name, errno);
+    if (input->length > UINT32_MAX - 16)
+        return refuse(context, name, EFBIG);
+    hd_source_from_memory(source, name, input->text, input->length);
+    return true;
+}
+
+void hd_text_free(hd_text *text)
+{
+    free(text->bytes);
+    *text = (hd_text){0};
+}
+
+/* Hands over what was written, or drops it. */
+static void take_text(hd_writer *writer, bool good, hd_text *out)
+{
+    hd_write_char(writer, '\0');
+    if (good) {
+        *out = (hd_text){writer->buffer.items, writer->buffer.count - 1};
+        writer->buffer.items = NULL;
+    }
+    hd_writer_free(writer);
+}
+
+/* ---- jobs -------------------------------------------------------------------------------------------------------- */
+
+/* `gpu`: its name or file; NULL: none is asked for. */
+static hd_outcome run_rewrite(hd_context *context, const hd_input *input, hd_rewrite_options *options, const char *gpu,
+                              hd_text *out)
+{
+    hd_source source;
+    *out = (hd_text){0};
+    begin_job(context);
+    hd_gpu *machine = gpu ? hd_gpu_load(gpu, &context->diagnostics) : NULL;
+    options->pipeline.gpu = machine;
+    if ((!machine || machine->valid) && read_input(context, input, &source)) {
+        hd_writer writer;
+        hd_writer_to_memory(&writer);
+        hd_module *module = hd_rewrite(&source, options, &writer, &context->diagnostics);
+        if (writer.error)
+            hd_report(&context->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "the output is too long: %s",
+                      strerror(writer.error));
+        hd_outcome outcome = outcome_of(&context->diagnostics);
+        take_text(&writer, outcome == HD_OUTCOME_DONE, out);
+        end_job(context);
+        hd_module_free(module);
+        hd_gpu_free(machine);
+        return outcome;
+    }
+    hd_outcome outcome = outcome_of(&context->diagnostics);
+    end_job(context);
+    hd_gpu_free(machine);
+    return outcome;
+}
+
+hd_outcome hd_context_rewrite(hd_context *context, const hd_input *input, const hd_rewrite_settings *settings,
+                              hd_text *out)
+{
+    static const hd_rewrite_settings defaults = {0};
+    const hd_rewrite_settings *s = settings ? settings : &defaults;
+    hd_rewrite_options options = {.passes = s->passes, .parse = context->parse};
+    options.emit = (hd_emit_options){.spelling = s->extended ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE,
+                                     .canonical = s->canonical,
+                                     .no_section = s->no_section};
+    options.pipeline = (hd_pipeline_options){.threads = s->threads, .kernel = s->kernel, .block = s->block};
+    return run_rewrite(context, input, &options, s->gpu, out);
+}
+
+hd_outcome hd_context_strip(hd_context *context, const hd_input *input, hd_text *out)
+{
+    hd_rewrite_options options = {.parse = context->parse, .emit = {.no_annotations = true}};
+    options.parse.locate_annotations = true;
+    return run_rewrite(context, input, &options, NULL, out);
+}
+
+hd_outcome hd_context_check(hd_context *context, const hd_input *input, const char *kernel, uint64_t *annotations)
+{
+    hd_source source;
+    hd_check_result result = {0};
+    hd_outcome outcome = HD_OUTCOME_REJECTED;
+    begin_job(context);
+    if (read_input(context, input, &source)) {
+        hd_module *module = hd_parse_ptx(&source, &context->parse, &context->diagnostics);
+        outcome = outcome_of(&context->diagnostics);
+        if (outcome == HD_OUTCOME_DONE)
+            outcome = (hd_outcome)hd_check_module(module, kernel, &context->diagnostics, &result);
+        end_job(context);
+        hd_module_free(module);
+    } else {
+        end_job(context);
+    }
+    if (annotations)
+        *annotations = result.annotations;
+    return outcome;
+}
+
+static void write_kernels(const hd_report_module *report, const hd_report_settings *s, hd_text *out)
+{
+    hd_report_style style = {.listing = s->listing};
+    hd_writer writer;
+    hd_writer_to_memory(&writer);
+    switch (s->format) {
+    case HD_FORMAT_JSON: hd_emit_report_json(&writer, report, &style); break;
+    case HD_FORMAT_TEXT: hd_emit_report_text(&writer, report, &style); break;
+    case HD_FORMAT_HTML: hd_emit_report_html(&writer, report, NULL, 0); break;
+    case HD_FORMAT_SARIF: hd_emit_report_sarif(&writer, report); break;
+    }
+    take_text(&writer, !writer.error, out);
+}
+
+static hd_outcome run_report(hd_context *context, hd_source *source, const hd_report_settings *s, hd_text *report)
+{
+    hd_report_options options = {.gpu = s->gpu,
+                                 .kernel = s->kernel,
+                                 .require = s->require,
+                                 .ptxas = s->ptxas,
+                                 .ptxas_seconds = HD_REPORT_PTXAS_SECONDS,
+                                 .block = s->block,
+                                 .shared_bytes = s->shared_bytes,
+                                 .shared_known = s->shared_known,
+                                 .max_registers = s->max_registers,
+                                 .threads = s->threads,
+                                 .no_clean = s->no_clean,
+                                 .no_demangle = s->no_demangle,
+                                 .parse = context->parse};
+    hd_report_job *job = hd_report_new(source, &options, &context->diagnostics);
+    hd_outcome outcome = (hd_outcome)hd_report_status(job);
+    if (hd_report_of(job)->arch)
+        write_kernels(hd_report_of(job), s, report);
+    end_job(context);
+    hd_report_free(job);
+    return outcome;
+}
+
+hd_outcome hd_context_report(hd_context *context, const hd_input *input, const hd_report_settings *settings,
+                             hd_text *report)
+{
+    static const hd_report_settings defaults = {0};
+    hd_source source;
+    *report = (hd_text){0};
+    begin_job(context);
+    if (read_input(context, input, &source))
+        return run_report(context, &source, settings ? settings : &defaults, report);
+    end_job(context);
+    return HD_OUTCOME_REJECTED;
+}
+
+/* Opens a replay and runs it; it stays the context's until the next job. NULL where a setting is wrong. */
+static const hd_replay_report *run_replay(hd_context *context, const char *const *launch_files, size_t count,
+                                          const hd_replay_settings *s, hd_outcome *outcome)
+{
+    hd_replay_options options = {.gpu = s->gpu,
+                                 .techniques = s->techniques,
+                                 .all_models = s->all_models,
+                                 .threads = s->threads,
+                                 .parse = context->parse,
+                                 .keep_virtual = s->keep_virtual,
+                                 .max_registers = s->max_registers};
+    begin_job(context);
+    context->replay = hd_replay_new(&options, &context->diagnostics);
+    bool good = hd_replay_status(context->replay) == HD_STATUS_DONE;
+    if (good)
+        hd_replay_files(context->replay, launch_files, (uint32_t)count);
+    *outcome = (hd_outcome)hd_replay_status(context->replay);
+    end_job(context);
+    return good ? hd_replay_report_of(context->replay) : NULL;
+}
+
+static const hd_replay_settings replay_defaults = {0};
+
+hd_outcome hd_context_replay_results(hd_context *context, const char *const *launch_files, size_t count,
+                                     const hd_replay_settings *settings, const hd_replay_report **report)
+{
+    hd_outcome outcome;
+    *report = run_replay(context, launch_files, count, settings ? settings : &replay_defaults, &outcome);
+    return outcome;
+}
+
+hd_outcome hd_context_replay(hd_context *context, const char *const *launch_files, size_t count,
+                             const hd_replay_settings *settings, hd_text *report)
+{
+    const hd_replay_settings *s = settings ? settings : &replay_defaults;
+    hd_outcome outcome;
+    hd_writer writer;
+    *report = (hd_text){0};
+    const hd_replay_report *results = run_replay(context, launch_files, count, s, &outcome);
+    if (!results)
+        return outcome;
+    hd_writer_to_memory(&writer);
+    if (s->text)
+        hd_emit_replay_text(&writer, results, s->counters);
+    else
+        hd_emit_replay_json(&writer, results);
+    take_text(&writer, !writer.error, report);
+    return outcome;
+}

@@ -1,0 +1,167 @@
+/* Replays of rewritten code: for each pass that changes instructions, one more run, of what the pass makes of a copy of
+ * the module. Its operands are proved as in any replay, and the memory it leaves must be that of the run without the
+ * pass. Where the pass changes no instruction, whatever it annotates, its models see the run that there is. Where the
+ * run of the code as it is stops early, or two threads race in it, or one of these goes wrong, nothing is told of those
+ * that come behind it, though they may have begun (replay_runs.c).
+ */
+#include "driver/replay/replay_work.h"
+#include "ir/annotations.h"
+#include "passes/check/restore.h"
+#include "passes/manager/manager.h"
+
+bool replay_has_annotations(const hd_module *module, const char *technique)
+{
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        if (hd_annotations_count(module->functions.items[i], technique))
+            return true;
+    return false;
+}
+
+/* Whether a pass list as models name it changes instructions. */
+static bool changes_code(const char *passes)
+{
+    size_t length = strcspn(passes, "(,");
+    for (uint32_t i = 0; i < hd_pass_count; i++)
+        if (strlen(hd_passes[i].name) == length && !memcmp(hd_passes[i].name, passes, length))
+            return hd_passes[i].keeps != HD_KEEPS_ALL;
+    return false;
+}
+
+/* The pass that must change the code before the model sees it; NULL where none does, or the text came with its
+ * annotations. */
+static const char *rewriting_of(const replay_part *p, const replay_file *f, uint32_t m)
+{
+    const hd_rf_model_info *info = p->plan->models[m];
+    return changes_code(info->pass) && !replay_has_annotations(f->module, info->technique) ? info->pass : NULL;
+}
+
+static const replay_file *changed_for(const replay_part *p, const replay_file *f, uint32_t m)
+{
+    const char *rewriting = rewriting_of(p, f, m);
+    for (uint32_t i = 0; i < f->changed.count && rewriting; i++)
+        if (!strcmp(f->changed.items[i]->rewriting, rewriting))
+            return f->changed.items[i];
+    return NULL;
+}
+
+bool replay_sees_changed(const replay_part *p, const replay_file *f, uint32_t m)
+{
+    const replay_file *changed = changed_for(p, f, m);
+    return changed && !changed->untouched;
+}
+
+/* ---- changing ---------------------------------------------------------------------------------------------------- */
+
+/* Whether the text of some function is another. */
+static bool differ(const hd_module *a, const hd_module *b)
+{
+    for (uint32_t i = 0; i < a->functions.count; i++)
+        if (a->functions.items[i]->instructions.count != b->functions.items[i]->instructions.count ||
+            hd_function_hash(a->functions.items[i]) != hd_function_hash(b->functions.items[i]))
+            return true;
+    return false;
+}
+
+void replay_open_original(replay_file *f)
+{
+    bool moved = false;
+    f->original = hd_module_copy(f->module, &f->said);
+    for (uint32_t i = 0; i < f->original->functions.count; i++) {
+        hd_function *function = f->original->functions.items[i];
+        moved = (function->has_body && hd_restore_operand_loads(function)) || moved;
+        hd_annotations_remove(function, "*");
+    }
+    if (moved)
+        return;
+    hd_module_free(f->original);
+    f->original = NULL;
+    f->is_original = true;
+}
+
+static bool open_one(replay_part *p, replay_file *unchanged, uint32_t m)
+{
+    replay_file *f = HD_ARENA_NEW(&p->arena, replay_file);
+    f->path = unchanged->path;
+    f->rewriting = p->plan->models[m]->pass;
+    hd_array_push(&p->files, f);
+    hd_array_push(&unchanged->changed, f);
+    f->launch = unchanged->launch;
+    f->module = hd_module_copy(unchanged->module, &p->diagnostics);
+    hd_diagnostics_join(&p->diagnostics, &unchanged->said);
+    if (!replay_run_passes(p, f, f->rewriting, &p->diagnostics))
+        return false;
+    f->untouched = !differ(unchanged->module, f->module);
+    return true;
+}
+
+uint32_t replay_most_changed(const replay_part *p, const replay_file *f)
+{
+    uint32_t most = 0;
+    for (uint32_t m = 0; m < p->plan->model_count; m++)
+        most += rewriting_of(p, f, m) != NULL;
+    return most;
+}
+
+bool replay_open_changed(replay_part *p, replay_file *f)
+{
+    for (uint32_t m = 0; m < p->plan->model_count; m++)
+        if (rewriting_of(p, f, m) && !changed_for(p, f, m) && !open_one(p, f, m))
+            return false;
+    return true;
+}
+
+/* ---- running ----------------------------------------------------------------------------------------------------- */
+
+/* The models that work on what the pass made of the code. */
+static void add_changed_models(replay_run *run)
+{
+    replay_part *p = run->part;
+    replay_open_count(p, run->file, &run->arena, run->diagnostics);
+    for (uint32_t m = 0; m < p->plan->model_count; m++)
+        if (changed_for(p, p->files.items[0], m) == run->file)
+            replay_add_model(p, run->file, m);
+}
+
+/* Proves the operands of the changed code. */
+void replay_go_changed(replay_run *run)
+{
+    add_changed_models(run);
+    replay_expect_uniform_branches(run->file, run->diagnostics);
+    if (!replay_open_session(run, run->file->module))
+        return;
+    run->tallies = replay_open_tallies(run->part, run->file, &run->arena);
+    replay_run_watched(run);
+}
+
+/* Those of its models become the part's. */
+static void join_tallies(replay_part *p, const replay_run *run)
+{
+    uint32_t models = p->plan->model_count;
+    for (uint32_t k = 0; k < p->rows.count && run->tallies; k++)
+        for (uint32_t m = 0; m < models; m++)
+            if (run->file->model_place[m] != HD_NONE || run->file->refusals[m])
+                p->tallies[k * models + m] = run->tallies[k * models + m];
+}
+
+/* The changed code left other memory: that is the failed check of each of its models. */
+static void mark_not_identical(const replay_run *run)
+{
+    for (uint32_t i = 0; i < run->part->rows.count * run->part->plan->model_count; i++)
+        if (run->tallies[i].check == HD_CHECK_PASS)
+            run->tallies[i].check = HD_CHECK_IDENTICAL;
+}
+
+/* Compares the memory that both leave. */
+void replay_join_changed(replay_part *p, replay_run *run)
+{
+    if (run->status == HD_STATUS_DONE && !replay_reads_time(run->file->module) &&
+        !hd_session_compare(p->runs->session, run->session, run->diagnostics)) {
+        run->status = HD_STATUS_WRONG;
+        mark_not_identical(run);
+    }
+    join_tallies(p, run);
+    if (p->status == HD_STATUS_DONE)
+        p->status = run->status;
+    if (run->status != HD_STATUS_DONE)
+        replay_stop_runs(p, (uint32_t)(run - p->runs) + 1);
+}

@@ -1,0 +1,380 @@
+/* Reads the list of models to replay: NAME [ '(' KEY ['=' VALUE] { ',' KEY ['=' VALUE] } ')' ] { ',' NAME ... }; a
+ * VALUE is a number or a range, FROM..TO.
+ *
+ * A NAME alone is a model; a technique, for its standard configurations, or for all of its models where
+ * options->all_models is set; or "all", for all techniques; "none" is given alone. A NAME with options is one model,
+ * which then is called "corf(shared)", as it was given but for blanks, and can be asked for beside the one without. Its
+ * options take the place of those of models.def. They are checked against hwmodel/rf/options.def before any file is
+ * touched. A technique takes none, as its models have different ones, unless it is a family's name (models.def). A
+ * range stands for a model for each of its numbers. A number that a pass needs too (options.def) is the pass's as well:
+ * each such model has annotations of its own.
+ *
+ * Order: that of models.def, and behind each model those of it with options, as they were asked for. What is asked for
+ * twice is there once.
+ */
+#include "driver/replay/replay_work.h"
+#include "base/suggest.h"
+#include "ir/techniques.h"
+
+#include <ctype.h>
+
+typedef struct variant {
+    uint32_t model; /* index in the table */
+    hd_rf_model_info info;
+} variant;
+
+typedef struct chooser {
+    hd_replay *replay;
+    hd_source *text;
+    const char *at;
+    bool failed;
+    bool *chosen; /* by model of the table */
+    HD_ARRAY(variant) variants;
+} chooser;
+
+typedef struct choice { /* an option as given: in `range`, one number after another */
+    const hd_rf_option_info *option;
+    uint32_t from, to; /* of a word alone: 0, 0 */
+} choice;
+typedef HD_ARRAY(choice) choices;
+
+enum { MOST_VARIANTS = 256 /* that one NAME(...) may stand for */ };
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+static hd_span span_from(const chooser *c, const char *begin)
+{
+    uint32_t first = (uint32_t)(begin - c->text->text), last = (uint32_t)(c->at - c->text->text);
+    return (hd_span){first, last > first ? last : first + 1};
+}
+
+static void skip_blanks(chooser *c) { c->at += strspn(c->at, " \t\n"); }
+
+static bool take(chooser *c, char wanted)
+{
+    skip_blanks(c);
+    if (*c->at != wanted)
+        return false;
+    c->at++;
+    return true;
+}
+
+/* Letters, digits and - _ + . : as in lists of passes; *begin: where it stands. */
+static const char *word(chooser *c, const char **begin)
+{
+    skip_blanks(c);
+    *begin = c->at;
+    while (isalnum((unsigned char)*c->at) || (*c->at && strchr("-_+.:", *c->at)))
+        c->at++;
+    return hd_arena_string(&c->replay->arena, *begin, (size_t)(c->at - *begin));
+}
+
+static hd_diagnostic *fail(chooser *c, const char *begin, const char *message)
+{
+    c->failed = true;
+    return hd_report(c->replay->diagnostics, HD_DIAG_BAD_VALUE, c->text, span_from(c, begin), "%s", message);
+}
+
+static void note(chooser *c, hd_diagnostic *d, const char *text)
+{
+    hd_note_add(c->replay->diagnostics, d, NULL, (hd_span){0, 0}, "%s", text);
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+static bool belongs(const hd_rf_model_info *m, const char *name)
+{
+    return !strcmp(name, m->name) || (*name && !strcmp(name, m->technique)) || !strcmp(name, "all");
+}
+
+/* A model's own name means it in any case. */
+static bool is_meant(const chooser *c, const hd_rf_model_info *m, const char *name)
+{
+    bool wanted = c->replay->plan.options->all_models || hd_rf_standard_title(m);
+    return belongs(m, name) && (wanted || !strcmp(name, m->name));
+}
+
+static void choose(chooser *c, const char *name, const char *begin)
+{
+    hd_arena *arena = &c->replay->arena;
+    bool any = false;
+    for (uint32_t m = 0; m < hd_rf_model_count; m++)
+        if (is_meant(c, &hd_rf_models[m], name))
+            any = c->chosen[m] = true;
+    if (any)
+        return;
+    if (!strcmp(name, "none")) {
+        fail(c, begin, "'none' is given alone");
+        return;
+    }
+    char phrase[HD_SUGGEST_PHRASE];
+    hd_suggestion near = hd_suggest(name);
+    const char *known = "known are none, all";
+    for (uint32_t i = 0; i < HD_TECHNIQUE_COUNT + hd_rf_model_count; i++) {
+        bool technique = i < HD_TECHNIQUE_COUNT;
+        const char *other = technique ? hd_techniques[i].spelling : hd_rf_models[i - HD_TECHNIQUE_COUNT].name;
+        known = hd_arena_printf(arena, "%s, %s", known, other);
+        hd_suggest_from(&near, other);
+    }
+    hd_suggest_phrase(&near, phrase);
+    note(c, fail(c, begin, hd_arena_printf(arena, "no technique is called '%s'%s", name, phrase)), known);
+}
+
+/* Only a model has options. */
+static const hd_rf_model_info *find_model(chooser *c, const char *name, const char *begin)
+{
+    hd_arena *arena = &c->replay->arena;
+    const hd_rf_model_info *model = hd_rf_model_find(name, strlen(name));
+    for (uint32_t i = 0; i < hd_rf_family_count && !model; i++)
+        if (!strcmp(name, hd_rf_families[i].name))
+            model = hd_rf_model_find(hd_rf_families[i].model, strlen(hd_rf_families[i].model));
+    const char *models = NULL;
+    for (uint32_t m = 0; m < hd_rf_model_count && !model; m++)
+        if (belongs(&hd_rf_models[m], name))
+            models = models ? hd_arena_printf(arena, "%s, %s", models, hd_rf_models[m].name) : hd_rf_models[m].name;
+    if (!model && !models)
+        choose(c, name, begin); /* tells what there is */
+    else if (!model)
+        note(c, fail(c, begin, hd_arena_printf(arena, "'%s' takes no options: it names several models", name)),
+             hd_arena_printf(arena, "its models are %s", models));
+    return model;
+}
+
+/* ---- options ----------------------------------------------------------------------------------------------------- */
+
+static const hd_rf_option_info *find_option(const hd_rf_model_info *model, const char *name)
+{
+    for (uint32_t i = 0; i < hd_rf_option_count; i++)
+        if (hd_rf_options[i].ops == model->ops && !strcmp(hd_rf_options[i].name, name))
+            return &hd_rf_options[i];
+    return NULL;
+}
+
+static char *describe(hd_arena *arena, const hd_rf_option_info *o)
+{
+    return o->most ? hd_arena_printf(arena, "%s=%u to %u (%s)", o->name, o->least, o->most, o->summary)
+                   : hd_arena_printf(arena, "%s (%s)", o->name, o->summary);
+}
+
+static void tell_options(chooser *c, hd_diagnostic *d, const hd_rf_model_info *model)
+{
+    hd_arena *arena = &c->replay->arena;
+    char *known = NULL;
+    for (uint32_t i = 0; i < hd_rf_option_count; i++)
+        if (hd_rf_options[i].ops == model->ops)
+            known = known ? hd_arena_printf(arena, "%s, %s", known, describe(arena, &hd_rf_options[i]))
+                          : describe(arena, &hd_rf_options[i]);
+    note(c, d, known ? hd_arena_printf(arena, "it has: %s", known) : "it has none");
+}
+
+static bool read_number(const char **at, uint32_t *number)
+{
+    size_t digits = strspn(*at, "0123456789");
+    *number = digits && digits <= 9 ? (uint32_t)strtoul(*at, NULL, 10) : 0;
+    *at += digits;
+    return digits && digits <= 9;
+}
+
+/* N or N..M. */
+static bool value_fits(const hd_rf_option_info *option, const char *value, choice *to)
+{
+    *to = (choice){option, 0, 0};
+    if (!value || !option->most)
+        return !value && !option->most;
+    if (!read_number(&value, &to->from))
+        return false;
+    to->to = to->from;
+    if (!strncmp(value, "..", 2)) {
+        value += 2;
+        if (!read_number(&value, &to->to))
+            return false;
+    }
+    return !*value && to->from >= option->least && to->from <= to->to && to->to <= option->most;
+}
+
+/* KEY or KEY=VALUE; false where it is bad, and told. */
+static bool read_option(chooser *c, const hd_rf_model_info *model, choice *to)
+{
+    hd_arena *arena = &c->replay->arena;
+    const char *begin, *at, *name = word(c, &begin), *value = NULL;
+    if (take(c, '='))
+        value = word(c, &at);
+    if (!*name) {
+        fail(c, begin, "expected an option of the model");
+        return false;
+    }
+    const hd_rf_option_info *option = find_option(model, name);
+    if (!option)
+        tell_options(c, fail(c, begin, hd_arena_printf(arena, "model '%s' has no option '%s'", model->name, name)),
+                     model);
+    else if (!value_fits(option, value, to))
+        tell_options(c,
+                     fail(c, begin,
+                          hd_arena_printf(arena, "'%s' is not what option '%s' of model '%s' takes", value ? value : "",
+                                          name, model->name)),
+                     model);
+    else
+        return true;
+    return false;
+}
+
+/* ---- models with options ----------------------------------------------------------------------------------------- */
+
+/* The list of passes with the option `name` of `pass` set to the number; the list itself, where the pass is not in
+ * it. */
+static const char *set_in_passes(hd_arena *arena, const char *passes, const char *pass, const char *name,
+                                 uint32_t number)
+{
+    size_t length = strlen(pass);
+    for (const char *at = passes; *at; at += strcspn(at, ",("), at += *at == ',') {
+        bool bare = !strncmp(at, pass, length) && strchr(",", at[length]);
+        if (bare)
+            return hd_arena_printf(arena, "%.*s(%s=%u)%s", (int)(at + length - passes), passes, name, number,
+                                   at + length);
+        if (!strncmp(at, pass, length) && at[length] == '(') {
+            const char *close = strchr(at, ')'), *old = at + length + 1;
+            while (old < close && (strncmp(old, name, strlen(name)) || old[strlen(name)] != '=')) {
+                old += strcspn(old, ",)");
+                old += *old == ',';
+            }
+            const char *rest = old < close ? old + strcspn(old, ",)") : close;
+            const char *comma = old < close ? "" : ",";
+            return hd_arena_printf(arena, "%.*s%s%s=%u%s", (int)(old - passes), passes, comma, name, number, rest);
+        }
+        at += strcspn(at, ",(");
+        at += *at == '(' ? strcspn(at, ")") + (strchr(at, ')') != NULL) : 0;
+    }
+    return passes;
+}
+
+/* Options of the table that are not given anew. */
+static const char *kept_options(hd_arena *arena, const char *options, const choices *given)
+{
+    const char *kept = "";
+    for (const char *at = options; *at; at += strcspn(at, ","), at += *at == ',') {
+        size_t length = strcspn(at, ","), key = strcspn(at, "=,");
+        bool anew = false;
+        for (uint32_t i = 0; i < given->count && !anew; i++)
+            anew = strlen(given->items[i].option->name) == key && !strncmp(at, given->items[i].option->name, key);
+        if (!anew)
+            kept = hd_arena_printf(arena, "%s%.*s,", kept, (int)length, at);
+    }
+    return kept;
+}
+
+/* Such a model, once. */
+static void add_variant(chooser *c, const hd_rf_model_info *model, const char *called, const choices *given,
+                        const uint32_t *numbers)
+{
+    hd_arena *arena = &c->replay->arena;
+    variant v = {(uint32_t)(model - hd_rf_models), *model};
+    const char *options = NULL;
+    for (uint32_t i = 0; i < given->count; i++) {
+        const hd_rf_option_info *o = given->items[i].option;
+        const char *text = o->most ? hd_arena_printf(arena, "%s=%u", o->name, numbers[i]) : o->name;
+        options = options ? hd_arena_printf(arena, "%s,%s", options, text) : text;
+        if (*o->pass)
+            v.info.pass = set_in_passes(arena, v.info.pass, o->pass, o->name, numbers[i]);
+    }
+    v.info.name = hd_arena_printf(arena, "%s(%s)", called, options);
+    v.info.options = hd_arena_printf(arena, "%s%s", kept_options(arena, model->options, given), options);
+    for (uint32_t i = 0; i < c->variants.count; i++)
+        if (!strcmp(c->variants.items[i].info.name, v.info.name))
+            return;
+    hd_array_push(&c->variants, v);
+}
+
+/* One for each number of each range, the last one's first. */
+static void add_variants(chooser *c, const hd_rf_model_info *model, const char *called, const char *begin,
+                         const choices *given)
+{
+    uint64_t all = 1;
+    for (uint32_t i = 0; i < given->count && all <= MOST_VARIANTS; i++)
+        all *= given->items[i].to - given->items[i].from + 1;
+    if (all > MOST_VARIANTS) {
+        fail(c, begin, hd_arena_printf(&c->replay->arena, "the ranges give more than %d models", MOST_VARIANTS));
+        return;
+    }
+    uint32_t *numbers = HD_ARENA_ARRAY(&c->replay->arena, uint32_t, given->count);
+    for (uint64_t k = 0; k < all; k++) {
+        uint64_t rest = k;
+        for (uint32_t i = given->count; i-- > 0;) {
+            uint32_t many = given->items[i].to - given->items[i].from + 1;
+            numbers[i] = given->items[i].from + (uint32_t)(rest % many);
+            rest /= many;
+        }
+        add_variant(c, model, called, given, numbers);
+    }
+}
+
+/* After "NAME(". Without options it is the model alone, where a technique has the same name. */
+static void read_options(chooser *c, const char *name, const char *begin)
+{
+    const hd_rf_model_info *model = find_model(c, name, begin);
+    choices given = {0};
+    if (model && take(c, ')')) {
+        c->chosen[model - hd_rf_models] = true;
+        return;
+    }
+    while (!c->failed) {
+        choice option;
+        if (read_option(c, model, &option))
+            hd_array_push(&given, option);
+        if (!take(c, ','))
+            break;
+    }
+    if (!c->failed && !take(c, ')'))
+        fail(c, c->at, "expected ',' or ')' after an option of the model");
+    if (!c->failed)
+        add_variants(c, model, name, begin, &given);
+    hd_array_free(&given);
+}
+
+/* ---- the list ---------------------------------------------------------------------------------------------------- */
+
+static void read_items(chooser *c)
+{
+    while (!c->failed) {
+        const char *begin, *name = word(c, &begin);
+        if (take(c, '('))
+            read_options(c, name, begin);
+        else
+            choose(c, name, begin);
+        if (!c->failed && !take(c, ',')) {
+            skip_blanks(c);
+            if (*c->at)
+                fail(c, c->at, "expected ',' or the end of the list of techniques");
+            return;
+        }
+    }
+}
+
+static void keep_models(chooser *c)
+{
+    hd_replay *r = c->replay;
+    r->plan.models = HD_ARENA_ARRAY(&r->arena, const hd_rf_model_info *, hd_rf_model_count + c->variants.count);
+    for (uint32_t m = 0; m < hd_rf_model_count; m++) {
+        if (c->chosen[m])
+            r->plan.models[r->plan.model_count++] = &hd_rf_models[m];
+        for (uint32_t i = 0; i < c->variants.count; i++)
+            if (c->variants.items[i].model == m)
+                r->plan.models[r->plan.model_count++] =
+                    hd_arena_copy(&r->arena, &c->variants.items[i].info, sizeof c->variants.items[i].info);
+    }
+}
+
+bool replay_choose_models(hd_replay *r, const char *list)
+{
+    if (!strcmp(list, "none"))
+        return true;
+    chooser c = {.replay = r,
+                 .text = hd_diagnostics_source(r->diagnostics, "--technique", list),
+                 .chosen = HD_ARENA_ARRAY(&r->arena, bool, hd_rf_model_count)};
+    c.at = c.text->text;
+    c.chosen[0] = true; /* the baseline */
+    if (*list)
+        read_items(&c);
+    keep_models(&c);
+    hd_array_free(&c.variants);
+    return !c.failed;
+}

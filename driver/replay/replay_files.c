@@ -1,0 +1,171 @@
+/* Replays several launch files side by side, and says what one thread would say.
+ *
+ * Each file is a part (replay_work.h) with an arena, diagnostics, rows and printed text of its own, run by one thread
+ * from its begin to its end; the threads that are left over work inside the parts, as many in each (replay_runs.c).
+ * Parts share the plan, which nobody changes while they run, and the tables, which are constant; what is below keeps no
+ * state outside its arguments, and the rounding mode of arithmetic is a thread's own. Only `done`, `joined` and what is
+ * joined are written by several threads, under the lock. Parts are begun in the order of the command line and joined in
+ * it, as soon as all before them have run; so the report, the diagnostics with their limit, the status and what kernels
+ * print do not depend on which part ends first.
+ *
+ * Kernels print at once while theirs is the oldest part that runs. What others print is kept until then; whoever has
+ * more than MOST_KEPT_BYTES of it waits, and so does who reads what can be read only once.
+ *
+ * At most as many parts as threads are open at a time. Of one that has run only rows stay, and, where diagnostics were
+ * reported, the texts that these point into.
+ */
+#include "driver/replay/replay_work.h"
+
+#include <sys/stat.h>
+
+enum { MOST_KEPT_BYTES = 16 << 20 };
+
+hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagnostics)
+{
+    hd_replay *r = hd_calloc(1, sizeof *r);
+    hd_gpu *gpu = hd_gpu_load(options->gpu ? options->gpu : HD_GPU_DEFAULT, diagnostics);
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->moved, NULL);
+    r->plan.options = options;
+    r->plan.gpu = gpu;
+    r->diagnostics = diagnostics;
+    r->report.gpu = gpu->valid ? gpu->name : "";
+    r->report.counters = replay_counters(&r->arena);
+    r->report.counter_count = HD_COUNTER_COUNT;
+    if (!gpu->valid)
+        r->status = hd_status_of(diagnostics);
+    if (!replay_choose_models(r, options->techniques ? options->techniques : "all"))
+        r->status = HD_STATUS_USAGE;
+    return r;
+}
+
+void hd_replay_free(hd_replay *r)
+{
+    if (!r)
+        return;
+    for (uint32_t i = 0; i < r->part_count; i++) {
+        replay_drop_texts(&r->parts[i]);
+        hd_arena_free(&r->parts[i].arena);
+    }
+    hd_array_free(&r->kernels);
+    hd_gpu_free(r->plan.gpu);
+    pthread_cond_destroy(&r->moved);
+    pthread_mutex_destroy(&r->lock);
+    hd_arena_free(&r->arena);
+    free(r);
+}
+
+const hd_replay_report *hd_replay_report_of(const hd_replay *r) { return &r->report; }
+
+hd_status hd_replay_status(const hd_replay *r) { return r->status; }
+
+/* ---- turns ------------------------------------------------------------------------------------------------------- */
+
+/* All parts before it are joined. Nobody but the part itself can change that again. */
+static bool has_turn(const replay_part *p)
+{
+    hd_replay *r = p->replay;
+    pthread_mutex_lock(&r->lock);
+    bool turn = r->joined == p->index;
+    pthread_mutex_unlock(&r->lock);
+    return turn;
+}
+
+/* No circle: the oldest part waits for nobody, and parts are begun in their order. */
+static void await_turn(const replay_part *p)
+{
+    hd_replay *r = p->replay;
+    pthread_mutex_lock(&r->lock);
+    while (r->joined != p->index)
+        pthread_cond_wait(&r->moved, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void print_kept(replay_part *p)
+{
+    const hd_replay_options *options = p->plan->options;
+    if (p->printed.count)
+        options->print(options->print_context, p->printed.items, p->printed.count);
+    hd_array_free(&p->printed);
+}
+
+void replay_print(void *part, const char *text, size_t size)
+{
+    replay_part *p = part;
+    const hd_replay_options *options = p->plan->options;
+    if (!has_turn(p) && p->printed.count + size <= MOST_KEPT_BYTES) {
+        memcpy(hd_array_extend(&p->printed, size), text, size);
+        return;
+    }
+    await_turn(p);
+    print_kept(p);
+    options->print(options->print_context, text, size);
+}
+
+void replay_await_turn(replay_part *p, const char *path)
+{
+    struct stat facts;
+    if (!strcmp(path, "-") || (!stat(path, &facts) && !S_ISREG(facts.st_mode)))
+        await_turn(p);
+}
+
+/* ---- joining ----------------------------------------------------------------------------------------------------- */
+
+static void join(hd_replay *r, replay_part *p)
+{
+    print_kept(p);
+    hd_diagnostics_join(r->diagnostics, &p->diagnostics);
+    for (uint32_t k = 0; k < p->rows.count; k++)
+        hd_array_push(&r->kernels, p->rows.items[k]);
+    r->report.kernels = r->kernels.items;
+    r->report.kernel_count = r->kernels.count;
+    hd_array_free(&p->rows);
+    if (r->status == HD_STATUS_DONE)
+        r->status = p->status;
+}
+
+/* Under the lock: whoever ends a part joins what is behind it too, if that has waited for it. */
+static void join_all_done(hd_replay *r)
+{
+    while (r->joined < r->part_count && r->parts[r->joined].done) {
+        join(r, &r->parts[r->joined]);
+        r->joined++;
+    }
+    pthread_cond_broadcast(&r->moved);
+}
+
+static void run_one(void *context, uint32_t index, uint32_t worker)
+{
+    hd_replay *r = context;
+    (void)worker;
+    replay_run_part(&r->parts[index]);
+    pthread_mutex_lock(&r->lock);
+    r->parts[index].done = true;
+    join_all_done(r);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
+
+static void open_parts(hd_replay *r, const char *const *paths, uint32_t count, uint32_t threads)
+{
+    r->parts = HD_ARENA_ARRAY(&r->arena, replay_part, count);
+    r->part_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        replay_part *p = &r->parts[i];
+        *p = (replay_part){.plan = &r->plan, .replay = r, .index = i, .threads = threads};
+        p->path = hd_arena_string(&r->arena, paths[i], strlen(paths[i]));
+        hd_diagnostics_init_part(&p->diagnostics, r->diagnostics);
+    }
+}
+
+hd_status hd_replay_files(hd_replay *r, const char *const *paths, uint32_t count)
+{
+    uint32_t threads = r->plan.options->threads ? r->plan.options->threads : hd_cpu_count();
+    uint32_t side = threads < count ? threads : count; /* files side by side */
+    if (r->status != HD_STATUS_DONE || !count)
+        return r->status;
+    open_parts(r, paths, count, threads / side);
+    hd_parallel(side, count, run_one, r);
+    return r->status;
+}

@@ -1,0 +1,145 @@
+/* From what models counted to the results that the report has (include/heddle/replay_result.h). */
+#include "driver/replay/replay_work.h"
+
+#include <math.h>
+
+/* ---- tallies ----------------------------------------------------------------------------------------------------- */
+
+replay_tally *replay_open_tallies(const replay_part *p, const replay_file *f, hd_arena *arena)
+{
+    uint32_t count = f->launch->launches.count * p->plan->model_count;
+    replay_tally *tallies = HD_ARENA_ARRAY(arena, replay_tally, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t m = i % p->plan->model_count;
+        tallies[i] = (replay_tally){
+            .refusal = f->refusals[m], .energy_known = f->model_place[m] != HD_NONE, .check = HD_CHECK_PASS};
+    }
+    return tallies;
+}
+
+/* ---- figures ----------------------------------------------------------------------------------------------------- */
+
+static double ratio(double part, double whole) { return whole > 0 ? part / whole : (double)NAN; }
+
+static double of_counters(const replay_tally *t, hd_counter part, hd_counter whole)
+{
+    return ratio((double)t->counters[part], (double)t->counters[whole]);
+}
+
+static uint64_t file_accesses(const replay_tally *t)
+{
+    return t->counters[HD_COUNTER_FILE_READS] + t->counters[HD_COUNTER_FILE_WRITES];
+}
+
+static double writes_eliminated(const replay_tally *t)
+{
+    bool others = t->counters[HD_COUNTER_PREFETCHED] + t->counters[HD_COUNTER_REFETCHED];
+    return others ? (double)NAN : 1 - of_counters(t, HD_COUNTER_FILE_WRITES, HD_COUNTER_RESULTS);
+}
+
+/* Coefficient of variation: from the sum and the sum of squares of each physical register's accesses. */
+static double access_variation(const replay_tally *t)
+{
+    double registers = (double)t->counters[HD_COUNTER_PHYSICAL_REGISTERS];
+    double sum = (double)file_accesses(t), squares = (double)t->counters[HD_COUNTER_ACCESS_SQUARES];
+    double variance = registers > 0 && sum > 0 ? registers * squares / (sum * sum) - 1 : (double)NAN;
+    return variance < 0 ? 0 : sqrt(variance);
+}
+
+static hd_replay_headline headline_of(const hd_rf_headline_info *info, const replay_tally *t)
+{
+    if (!info)
+        return (hd_replay_headline){.value = (double)NAN};
+    hd_replay_headline h = {HD_FIGURE_SHARE, info->title, info->meaning,
+                            t->counters[info->needs] ? NULL : info->otherwise,
+                            of_counters(t, (hd_counter)info->part, (hd_counter)info->whole)};
+    switch ((hd_rf_headline_kind)info->kind) {
+    case HD_HEADLINE_SHARE: break;
+    case HD_HEADLINE_REST: h.value = 1 - h.value; break;
+    case HD_HEADLINE_CHANGE:
+        h.kind = HD_FIGURE_CHANGE;
+        h.value -= 1;
+        break;
+    case HD_HEADLINE_QUOTIENT: h.kind = HD_FIGURE_NUMBER; break;
+    case HD_HEADLINE_VARIATION:
+        h.kind = HD_FIGURE_NUMBER;
+        h.value = access_variation(t);
+        break;
+    }
+    return h;
+}
+
+static hd_replay_allocation allocation_of(hd_arena *arena, const hd_rf_series *series)
+{
+    uint32_t count = hd_rf_series_buckets(series);
+    double *buckets = HD_ARENA_ARRAY(arena, double, count);
+    for (uint32_t b = 0; b < count; b++)
+        buckets[b] = hd_rf_series_bucket(series, b);
+    return (hd_replay_allocation){.instructions = series->samples,
+                                  .peak = series->peak,
+                                  .mean = hd_rf_series_mean(series),
+                                  .buckets = buckets,
+                                  .bucket_count = count,
+                                  .bucket_instructions = series->width};
+}
+
+/* ---- results ----------------------------------------------------------------------------------------------------- */
+
+static hd_replay_check check_of(const hd_replay_kernel *k, const replay_tally *t)
+{
+    if (t->refusal)
+        return HD_CHECK_NOT_RUN;
+    if (!t->ran)
+        return HD_CHECK_INCOMPLETE;
+    if (t->check == HD_CHECK_PASS && k->outputs == HD_OUTPUTS_WRONG)
+        return HD_CHECK_OUTPUTS;
+    if (t->check == HD_CHECK_PASS && k->identical == HD_OUTPUTS_WRONG)
+        return HD_CHECK_IDENTICAL;
+    return (hd_replay_check)t->check;
+}
+
+static hd_replay_result result_of(replay_part *p, const hd_replay_kernel *k, uint32_t m)
+{
+    const hd_rf_model_info *model = p->plan->models[m];
+    const replay_tally *tallies = &p->tallies[k->launch * p->plan->model_count], *t = &tallies[m];
+    const char *title = hd_rf_standard_title(model);
+    bool energies = t->energy_known && tallies[0].energy_known;
+    return (hd_replay_result){.model = model->name,
+                              .title = title ? title : model->name,
+                              .technique = model->technique,
+                              .options = model->options,
+                              .summary = model->summary,
+                              .not_applied = t->refusal,
+                              .check = check_of(k, t),
+                              .counters = hd_arena_copy(&p->arena, t->counters, sizeof t->counters),
+                              .rf_accesses = file_accesses(t),
+                              .rf_accesses_normalized =
+                                  ratio((double)file_accesses(t), (double)file_accesses(&tallies[0])),
+                              .rf_reads_eliminated_fraction = of_counters(t, HD_COUNTER_BYPASSED, HD_COUNTER_OPERANDS),
+                              .rf_writes_eliminated_fraction = writes_eliminated(t),
+                              .energy_pj = t->energy_known ? t->energy_pj : (double)NAN,
+                              .energy_normalized = energies ? ratio(t->energy_pj, tallies[0].energy_pj) : (double)NAN,
+                              .physical_access_variation = access_variation(t),
+                              .headline = headline_of(model->headline, t),
+                              .allocated = allocation_of(&p->arena, &t->allocation),
+                              .storage_bits = t->storage_bits};
+}
+
+void replay_fill_results(replay_part *p)
+{
+    for (uint32_t i = 0; i < p->rows.count; i++) {
+        hd_replay_kernel *k = &p->rows.items[i];
+        k->results = HD_ARENA_ARRAY(&p->arena, hd_replay_result, p->plan->model_count);
+        k->result_count = p->plan->model_count;
+        for (uint32_t m = 0; m < k->result_count; m++)
+            k->results[m] = result_of(p, k, m);
+    }
+}
+
+const hd_replay_counter *replay_counters(hd_arena *arena)
+{
+    hd_replay_counter *counters = HD_ARENA_ARRAY(arena, hd_replay_counter, HD_COUNTER_COUNT);
+    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
+        counters[c] = (hd_replay_counter){hd_counters[c].key, hd_counters[c].title};
+    return counters;
+}

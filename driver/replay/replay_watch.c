@@ -1,0 +1,122 @@
+/* A run on which models look. They may be behind it, over the ends of launches: what they have counted in one is told
+ * later, in the order of the launches (hwmodel/rf/count.h), and only then counts it as one that has run. */
+#include "driver/replay/replay_work.h"
+#include "target/occupancy.h"
+
+/* PTX's own registers may be more than a thread can have: as many blocks as have room for them in the register file. */
+static uint32_t most_virtual(const replay_run *run, const hd_replay_kernel *k, uint32_t warps)
+{
+    uint64_t registers = (uint64_t)warps * replay_kernel_registers(run->file, k->name);
+    uint64_t most = k->registers == HD_REPLAY_VIRTUAL && registers
+                        ? run->part->plan->gpu->limits.registers_per_sm / 32 / registers
+                        : UINT32_MAX;
+    return (uint32_t)most;
+}
+
+/* As many CTAs are resident as fit on an SM of the GPU, with the registers that the allocation found. */
+static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
+{
+    const replay_run *run = context;
+    const hd_replay_kernel *k = &run->part->rows.items[launch];
+    hd_program_facts facts = hd_program_describe(run->session->programs[launch]);
+    hd_occupancy_use use = {.threads = hd_grid_threads_per_cta(grid),
+                            .registers = k->general,
+                            .shared_bytes = facts.static_shared_bytes + grid->dynamic_shared_bytes};
+    const hd_gpu_limits *limits = &run->part->plan->gpu->limits;
+    hd_occupancy fits = hd_occupancy_of(limits, &use);
+    uint32_t ctas = most_virtual(run, k, (use.threads + 31) / 32);
+    ctas = fits.ctas < ctas ? fits.ctas : ctas;
+    uint32_t registers = use.registers, active = run->part->plan->options->active_warps,
+             latency = run->part->plan->options->latency;
+    use.registers = 0;
+    hd_rf_residency residency = {.ctas = ctas ? ctas : 1,
+                                 .active = active ? active : HD_COUNT_ACTIVE_WARPS,
+                                 .latency = latency == UINT32_MAX ? 0
+                                            : latency             ? latency
+                                                                  : HD_COUNT_LATENCY,
+                                 .bytes = HD_COUNT_STREAM_BYTES,
+                                 .most_ctas = hd_occupancy_of(limits, &use).ctas,
+                                 .cta_warps = (use.threads + 31) / 32,
+                                 .sm_warps = limits->warps_per_sm,
+                                 .file_registers = limits->registers_per_sm / 32,
+                                 .registers = registers,
+                                 .thread_registers = limits->registers_per_thread,
+                                 .limits = limits,
+                                 .use = use};
+    hd_count_residency(run->file->count, &residency);
+}
+
+static void one_ran(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
+{
+    replay_run *run = context;
+    hd_array_push(&run->ran, (replay_ran){launch, status, *statistics});
+    hd_count_end(run->file->count);
+}
+
+static replay_tally *tallies_of(const replay_run *run, uint32_t launch)
+{
+    return &run->tallies[launch * run->part->plan->model_count];
+}
+
+/* Adds what one run counted. A run that stopped, for whatever reason, verifies nothing of what was to come. */
+static void add_tallies(const replay_run *run, bool whole, const hd_count_result *counted, replay_tally *tallies)
+{
+    for (uint32_t m = 0; m < run->part->plan->model_count; m++) {
+        replay_tally *t = &tallies[m];
+        double energy_pj = 0;
+        if (run->file->model_place[m] == HD_NONE)
+            continue;
+        const hd_count_result *of = &counted[run->file->model_place[m]];
+        hd_counters_join(t->counters, of->counters);
+        t->energy_known = hd_rf_dynamic_energy(of->counters, run->part->plan->gpu, &energy_pj) && t->energy_known;
+        t->energy_pj += energy_pj;
+        hd_rf_series_join(&t->allocation, &of->allocation);
+        t->storage_bits = of->storage_bits > t->storage_bits ? of->storage_bits : t->storage_bits;
+        t->check = whole ? t->check : HD_CHECK_INCOMPLETE;
+        t->ran = true;
+    }
+}
+
+static void one_is_over(void *context, bool proved, const hd_count_result *counted)
+{
+    replay_run *run = context;
+    const replay_ran *ran = &run->ran.items[run->told++];
+    hd_replay_kernel *k = &run->part->rows.items[ran->launch];
+    bool first = run == run->part->runs, whole = proved && ran->status == HD_EXEC_DONE;
+    if (run->lost)
+        return;
+    run->lost = !whole;
+    run->lost_launch = ran->launch;
+    add_tallies(run, whole, counted, tallies_of(run, ran->launch));
+    if (!first)
+        return;
+    k->runs++;
+    k->warp_instructions += ran->statistics.warp_instructions;
+    k->thread_instructions += ran->statistics.thread_instructions;
+    k->divergent_branches += ran->statistics.divergent_branches;
+}
+
+/* The model whose operand was wrong; the others were stopped with it. */
+static void mark_failed(const replay_run *run)
+{
+    uint32_t failed = hd_count_failed(run->file->count);
+    for (uint32_t m = 0; m < run->part->plan->model_count && run->lost; m++)
+        if (failed != HD_NONE && run->file->model_place[m] == failed)
+            tallies_of(run, run->lost_launch)[m].check = HD_CHECK_OPERANDS;
+}
+
+void replay_run_watched(replay_run *run)
+{
+    hd_count *count = run->file->count;
+    hd_sink sink = hd_count_sink(count);
+    hd_session_watch watch = {&sink, run->part->plan->model_count ? 1 : 0, one_ran, run, one_starts};
+    hd_exec_statistics statistics = {0};
+    hd_count_launches(count, one_is_over, run);
+    hd_exec_status status = hd_session_run(run->session, &watch, &statistics);
+    if (!hd_count_flush(count) && status == HD_EXEC_DONE)
+        status = HD_EXEC_STOPPED;
+    mark_failed(run);
+    replay_run_ended(run, status, &statistics);
+    if (status == HD_EXEC_STOPPED && hd_count_failed(count) != HD_NONE)
+        run->status = HD_STATUS_WRONG;
+}

@@ -1,0 +1,437 @@
+/* heddle report: see report.h, and report_work.h for the files that it is made of.
+ *
+ * Steps: parse; choose the GPU; start ptxas where it is asked; work on the kernels, and on all functions that they may
+ * call, in parallel; add up the registers along calls; occupancy and findings in parallel; gates. Each worker parses
+ * the text once more. */
+#include "driver/report/report_work.h"
+
+#include "base/pool.h"
+#include "driver/demangle.h"
+#include "driver/report/gates.h"
+#include "driver/report/ptxas.h"
+#include "ir/techniques.h"
+#include "passes/clean/offsets.h"
+#include "target/gpu.h"
+
+#include <stdio.h>
+
+enum {
+    COPIES_BYTES = 160 << 20, /* what the workers' copies may take together */
+    BYTES_OF_A_COPY = 8,      /* for each byte of text */
+    BANKS_BEFORE_VOLTA = 4,   /* where a description names no banks: general registers by number modulo this */
+    BANKS_SINCE_VOLTA = 2,
+    MOST_BANKS = 8,
+};
+
+typedef struct worker {
+    hd_source source;
+    hd_module *module; /* NULL: not needed yet */
+    hd_diagnostics diagnostics;
+    hd_arena arena;
+} worker;
+
+typedef struct work_item { /* a function to work on */
+    uint32_t function;
+    bool reported;
+    hd_report_kernel kernel;
+    hd_architected numbers;
+    hd_diagnostics diagnostics;
+} work_item;
+
+struct hd_report_job {
+    hd_arena arena;
+    hd_report_options options;
+    hd_diagnostics *diagnostics;
+    report_common common;
+    hd_gpu *gpu;
+    worker *workers;
+    uint32_t worker_count;
+    HD_ARRAY(work_item) items;
+    bool any_calls;
+    hd_gates *gates;
+    hd_ptxas *ptxas;
+    hd_ptxas_result ptxas_result;
+    hd_report_module report;
+    hd_status status;
+};
+
+/* ---- the GPU ----------------------------------------------------------------------------------------------------- */
+
+/* Targets like sm_90a run on that GPU alone, such as sm_100f on its family, all others also on later GPUs. */
+static bool runs_on(const hd_module *module, const hd_gpu *gpu)
+{
+    const char *target = hd_names_text(&module->names, module->target);
+    uint32_t number = gpu->compute_major * 10 + gpu->compute_minor;
+    switch (*target ? target[strlen(target) - 1] : 0) {
+    case 'a': return number == module->target_number;
+    case 'f': return number >= module->target_number && gpu->compute_major == module->target_number / 10;
+    default: return number >= module->target_number;
+    }
+}
+
+static bool choose_gpu(hd_report_job *job)
+{
+    const hd_module *module = job->common.module;
+    const char *name = job->options.gpu;
+    uint32_t found;
+    if (!name && (name = hd_gpu_name_for(module->target_number, &found)) && found != module->target_number)
+        hd_report(job->diagnostics, HD_DIAG_ASSUMED_GPU, NULL, (hd_span){0, 0},
+                  "there is no description of '%s': occupancy is that of %s",
+                  hd_names_text(&module->names, module->target), name);
+    job->gpu = hd_gpu_load(name ? name : hd_names_text(&module->names, module->target), job->diagnostics);
+    job->common.gpu = job->gpu;
+    if (job->options.gpu && job->gpu->valid && !runs_on(module, job->gpu))
+        hd_report(job->diagnostics, HD_DIAG_UNFIT_GPU, NULL, (hd_span){0, 0},
+                  "code for '%s' does not run on %s: its occupancy and findings are of no launch that can be",
+                  hd_names_text(&module->names, module->target), job->gpu->name);
+    job->common.machine = (hd_pipeline_options){.gpu = job->gpu, .block = job->options.block};
+    uint32_t banks = job->gpu->register_banks;
+    banks = banks ? banks : job->gpu->compute_major >= 7 ? BANKS_SINCE_VOLTA : BANKS_BEFORE_VOLTA;
+    job->common.banks = banks < MOST_BANKS ? banks : MOST_BANKS;
+    return job->gpu->valid;
+}
+
+/* ---- which functions --------------------------------------------------------------------------------------------- */
+
+static void add_item(hd_report_job *job, uint32_t *item_of, uint32_t function, bool reported)
+{
+    if (item_of[function])
+        return;
+    hd_array_push(&job->items, (work_item){.function = function, .reported = reported});
+    item_of[function] = job->items.count;
+}
+
+/* Those asked for in text order, then those that they may call: any, where a register says which. */
+static void list_items(hd_report_job *job)
+{
+    hd_module *module = job->common.module;
+    uint32_t *item_of = HD_ARENA_ARRAY(&job->arena, uint32_t, module->functions.count);
+    bool all = false;
+    job->common.uses = report_find_uses(module, &job->arena);
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        if (hd_function_selected(module->functions.items[i], job->options.kernel))
+            add_item(job, item_of, i, true);
+    for (uint32_t i = 0; i < job->items.count; i++) {
+        const report_uses *uses = &job->common.uses[job->items.items[i].function];
+        job->any_calls |= uses->callees.count || uses->indirect;
+        for (uint32_t c = 0; c < uses->callees.count; c++)
+            add_item(job, item_of, uses->callees.items[c], false);
+        for (uint32_t f = 0; uses->indirect && !all && f < module->functions.count; f++)
+            if (module->functions.items[f]->has_body)
+                add_item(job, item_of, f, false);
+        all |= uses->indirect;
+    }
+}
+
+/* ---- one function ------------------------------------------------------------------------------------------------ */
+
+static hd_module *copy_of(hd_report_job *job, worker *w)
+{
+    hd_parse_options parse = {.ignore_annotations = true};
+    if (!w->module) {
+        hd_source *source = job->common.module->source;
+        hd_source_from_memory(&w->source, source->name, source->text, source->length);
+        hd_diagnostics_init(&w->diagnostics);
+        w->module = hd_parse_ptx(&w->source, &parse, &w->diagnostics);
+        hd_module_lower_offsets(w->module);
+    }
+    return w->module;
+}
+
+static void name_kernel(const hd_report_job *job, report_kernel_work *work)
+{
+    hd_report_kernel *k = work->kernel;
+    k->name = hd_names_text(&job->common.module->names, work->input->name);
+    k->demangled = job->options.no_demangle ? k->name : hd_demangle(work->arena, k->name);
+    k->is_entry = work->input->is_entry;
+}
+
+static void work_on(void *opaque, uint32_t index, uint32_t worker_index)
+{
+    hd_report_job *job = opaque;
+    worker *w = &job->workers[worker_index];
+    work_item *item = &job->items.items[index];
+    report_kernel_work work = {
+        .common = &job->common, .arena = &w->arena, .function_index = item->function, .kernel = &item->kernel};
+    hd_diagnostics_init(&item->diagnostics);
+    work.diagnostics = &item->diagnostics;
+    work.input = job->common.module->functions.items[item->function];
+    work.function = copy_of(job, w)->functions.items[item->function];
+    if (job->common.clean)
+        hd_pipeline_run_function(job->common.clean, work.function, NULL, NULL, work.diagnostics);
+    work.cfg = hd_function_cfg(work.function);
+    hd_pass_context_init(&work.context, work.function, work.diagnostics);
+    report_live_init(&work);
+    name_kernel(job, &work);
+    report_code(&work);
+    report_lines(&work);
+    report_values(&work);
+    report_resources(&work);
+    report_cap(&work);
+    report_estimate(&work);
+    if (report_allocation(&work, &item->numbers) && item->reported)
+        report_techniques(&work);
+    hd_pass_context_free(&work.context);
+    hd_arena_free(&work.scratch);
+    hd_function_drop_cfg(work.function);
+}
+
+static void start_workers(hd_report_job *job)
+{
+    uint32_t threads = job->options.threads ? job->options.threads : hd_cpu_count();
+    uint64_t affordable = COPIES_BYTES / ((uint64_t)job->common.module->source->length * BYTES_OF_A_COPY + 1) + 1;
+    threads = threads < affordable ? threads : (uint32_t)affordable;
+    job->worker_count = threads < job->items.count ? threads : job->items.count ? job->items.count : 1;
+    job->workers = HD_ARENA_ARRAY(&job->arena, worker, job->worker_count);
+}
+
+/* ---- registers along calls --------------------------------------------------------------------------------------- */
+
+/* Functions are allocated one at a time. Where a kernel exceeds its cap only together with its callees, that allocation
+ * does not determine its spills. */
+static void stack_frame(hd_report_kernel *k, uint32_t total)
+{
+    if (total > k->cap.registers && total > k->allocated && k->is_entry)
+        k->predicted.unknown = "it exceeds the cap together with the functions that it calls";
+    k->allocated = total;
+}
+
+/* Functions by what calls them: callers[first[f]] .. callers[first[f + 1]]; those that call through a register, which
+ * may call any, by the number after the last function's. */
+static uint32_t *list_callers(const hd_report_job *job, uint32_t *first, hd_arena *scratch)
+{
+    const report_uses *uses = job->common.uses;
+    uint32_t functions = job->common.module->functions.count;
+    for (uint32_t f = 0; f < functions; f++) {
+        first[functions + 2] += uses[f].indirect;
+        for (uint32_t c = 0; c < uses[f].callees.count; c++)
+            first[uses[f].callees.items[c] + 2]++;
+    }
+    for (uint32_t f = 0; f <= functions; f++)
+        first[f + 2] += first[f + 1];
+    uint32_t *callers = HD_ARENA_ARRAY(scratch, uint32_t, first[functions + 2] + 1);
+    for (uint32_t f = 0; f < functions; f++) {
+        if (uses[f].indirect)
+            callers[first[functions + 1]++] = f;
+        for (uint32_t c = 0; c < uses[f].callees.count; c++)
+            callers[first[uses[f].callees.items[c] + 1]++] = f;
+    }
+    return callers;
+}
+
+static void add_unknown(bool *unknown, uint32_t function, hd_u32_array *queue)
+{
+    if (!unknown[function])
+        hd_array_push(queue, function);
+    unknown[function] = true;
+}
+
+/* What a function needs with its callees is not known where one of them was left virtual. */
+static void pass_unknown_to_callers(hd_report_job *job)
+{
+    hd_arena scratch = {0};
+    hd_u32_array queue = {0};
+    uint32_t functions = job->common.module->functions.count;
+    uint32_t *first = HD_ARENA_ARRAY(&scratch, uint32_t, functions + 3);
+    uint32_t *callers = list_callers(job, first, &scratch);
+    bool *unknown = HD_ARENA_ARRAY(&scratch, bool, functions);
+    for (uint32_t i = 0; i < job->items.count; i++)
+        if (job->items.items[i].kernel.left_virtual)
+            add_unknown(unknown, job->items.items[i].function, &queue);
+    for (uint32_t i = first[functions]; queue.count && i < first[functions + 1]; i++)
+        add_unknown(unknown, callers[i], &queue);
+    for (uint32_t q = 0; q < queue.count; q++)
+        for (uint32_t i = first[queue.items[q]]; i < first[queue.items[q] + 1]; i++)
+            add_unknown(unknown, callers[i], &queue);
+    for (uint32_t i = 0; i < job->items.count; i++) {
+        hd_report_kernel *k = &job->items.items[i].kernel;
+        if (!unknown[job->items.items[i].function] || k->left_virtual)
+            continue;
+        k->allocated_unknown = "heddle cannot allocate the registers of a function that it calls";
+        if (!k->predicted.unknown && k->is_entry)
+            k->predicted.unknown = k->allocated_unknown;
+    }
+    hd_array_free(&queue);
+    hd_arena_free(&scratch);
+}
+
+/* The registers of a call chain add up. The input gets the allocation's numbers for that. */
+static void stack_frames(hd_report_job *job)
+{
+    hd_module *module = job->common.module;
+    for (uint32_t i = 0; i < job->items.count; i++) {
+        work_item *item = &job->items.items[i];
+        item->kernel.allocated = item->numbers.registers;
+        item->kernel.allocated_predicates = item->numbers.predicates;
+        hd_architected_set(module->functions.items[item->function], &item->numbers);
+    }
+    if (!job->any_calls)
+        return;
+    const hd_frame *frames = hd_regalloc_frames(module, &job->arena);
+    for (uint32_t i = 0; i < job->items.count; i++)
+        stack_frame(&job->items.items[i].kernel, frames[job->items.items[i].function].total);
+    pass_unknown_to_callers(job);
+}
+
+/* ---- ptxas ------------------------------------------------------------------------------------------------------- */
+
+/* The module's own target where the GPU has its number (sm_90a), else the GPU's. */
+static void start_ptxas(hd_report_job *job)
+{
+    const hd_module *module = job->common.module;
+    char name[32];
+    uint32_t number = job->gpu->compute_major * 10 + job->gpu->compute_minor;
+    snprintf(name, sizeof name, "sm_%u", number);
+    bool same = number == module->target_number;
+    hd_ptxas_request request = {.path = job->options.ptxas,
+                                .if_found = job->options.ptxas_if_found,
+                                .arch = same ? hd_names_text(&module->names, module->target) : name,
+                                .max_registers = job->options.max_registers,
+                                .seconds = job->options.ptxas_seconds,
+                                .text = module->source->text,
+                                .length = module->source->length};
+    if (job->options.ptxas)
+        job->ptxas = hd_ptxas_start(&request, &job->ptxas_result, job->diagnostics);
+    else
+        job->ptxas_result.unknown = "ptxas was not asked";
+}
+
+static void finish_ptxas(hd_report_job *job)
+{
+    hd_ptxas_result *result = &job->ptxas_result;
+    bool good = job->ptxas && hd_ptxas_finish(job->ptxas, result, job->diagnostics);
+    job->ptxas = NULL;
+    job->report.ptxas_version = result->version;
+    job->report.ptxas_unknown = result->unknown;
+    for (uint32_t i = 0; i < job->items.count; i++) {
+        hd_report_kernel *k = &job->items.items[i].kernel;
+        const hd_ptxas_kernel *said = good && k->is_entry ? hd_ptxas_find(result, k->name) : NULL;
+        if (said)
+            k->ptxas = (hd_report_ptxas){
+                true, NULL, said->registers, said->barriers, said->spill_stores, said->spill_loads, said->stack_bytes};
+        else
+            k->ptxas.unknown = good ? "ptxas reports nothing for this function" : result->unknown;
+    }
+}
+
+/* ---- the job ----------------------------------------------------------------------------------------------------- */
+
+static void finish_item(void *opaque, uint32_t index, uint32_t worker_index)
+{
+    hd_report_job *job = opaque;
+    work_item *item = &job->items.items[index];
+    hd_arena *arena = &job->workers[worker_index].arena;
+    report_occupancy(&job->common, job->common.module->functions.items[item->function], &item->kernel, arena);
+    report_findings(&job->common, &item->kernel, job->diagnostics, arena);
+}
+
+static void parse_passes(hd_report_job *job)
+{
+    job->common.clean = job->options.no_clean ? NULL : hd_pipeline_parse("clean", job->diagnostics);
+    job->common.technique_passes = HD_ARENA_ARRAY(&job->arena, hd_pipeline *, HD_TECHNIQUE_COUNT);
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        if (*hd_techniques[t].pass)
+            job->common.technique_passes[t] = hd_pipeline_parse(hd_techniques[t].pass, job->diagnostics);
+}
+
+static void describe(hd_report_job *job)
+{
+    hd_report_module *report = &job->report;
+    report->path = job->common.module->source->name;
+    report->arch = job->gpu->name;
+    report->limits = &job->gpu->limits;
+    report->block = job->options.block;
+    report->simplified = job->common.clean != NULL;
+    report->source = job->common.module->source;
+    for (uint32_t i = 0; i < job->items.count; i++)
+        if (job->items.items[i].reported)
+            hd_array_push(&report->kernels, job->items.items[i].kernel);
+}
+
+static hd_status run(hd_report_job *job)
+{
+    hd_module *module = job->common.module;
+    uint32_t errors = job->diagnostics->error_count;
+    if (errors || !hd_module_check_selection(module, job->options.kernel, job->diagnostics) || !choose_gpu(job))
+        return hd_status_of(job->diagnostics);
+    hd_source_position(module->source, 0); /* makes the line table, before several threads ask */
+    report_prepare_files(&job->common, &job->arena);
+    parse_passes(job);
+    list_items(job);
+    start_workers(job);
+    start_ptxas(job);
+    hd_parallel(job->worker_count, job->items.count, work_on, job);
+    stack_frames(job);
+    finish_ptxas(job);
+    hd_parallel(job->worker_count, job->items.count, finish_item, job);
+    for (uint32_t i = 0; i < job->items.count; i++)
+        hd_diagnostics_merge(job->diagnostics, &job->items.items[i].diagnostics);
+    if (job->diagnostics->error_count != errors)
+        return HD_STATUS_REJECTED;
+    describe(job);
+    if (job->gates)
+        hd_gates_check_report(job->gates, &job->report, module->source, &job->arena, job->diagnostics);
+    return job->diagnostics->error_count != errors ? HD_STATUS_REJECTED : HD_STATUS_DONE;
+}
+
+hd_report_job *hd_report_new(hd_source *source, const hd_report_options *options, hd_diagnostics *diagnostics)
+{
+    hd_report_job *job = hd_calloc(1, sizeof *job);
+    job->options = *options;
+    job->diagnostics = diagnostics;
+    job->common.options = &job->options;
+    if (options->require)
+        job->gates = hd_gates_parse("--require", options->require, HD_GATES_OF_VALUES, diagnostics);
+    if (options->require && !job->gates) {
+        hd_source_free(source);
+        job->status = HD_STATUS_USAGE;
+        return job;
+    }
+    job->options.parse.ignore_annotations = true;
+    job->common.module = hd_parse_ptx(source, &job->options.parse, diagnostics);
+    job->status = run(job);
+    return job;
+}
+
+const hd_report_module *hd_report_of(const hd_report_job *job) { return &job->report; }
+
+hd_status hd_report_status(const hd_report_job *job) { return job->status; }
+
+static void free_worker(worker *w)
+{
+    if (w->module) {
+        hd_module_free(w->module);
+        hd_diagnostics_free(&w->diagnostics);
+    }
+    hd_arena_free(&w->arena);
+}
+
+static void free_uses(hd_report_job *job)
+{
+    for (uint32_t i = 0; job->common.uses && i < job->common.module->functions.count; i++) {
+        hd_array_free(&job->common.uses[i].callees);
+        hd_array_free(&job->common.uses[i].variables);
+    }
+}
+
+void hd_report_free(hd_report_job *job)
+{
+    if (!job)
+        return;
+    for (uint32_t i = 0; i < job->items.count; i++)
+        hd_diagnostics_free(&job->items.items[i].diagnostics);
+    for (uint32_t i = 0; i < job->worker_count; i++)
+        free_worker(&job->workers[i]);
+    free_uses(job);
+    for (uint32_t t = 0; job->common.technique_passes && t < HD_TECHNIQUE_COUNT; t++)
+        hd_pipeline_free(job->common.technique_passes[t]);
+    hd_pipeline_free(job->common.clean);
+    hd_gates_free(job->gates);
+    hd_ptxas_free(&job->ptxas_result);
+    hd_module_free(job->common.module);
+    hd_gpu_free(job->gpu);
+    hd_array_free(&job->items);
+    hd_array_free(&job->report.kernels);
+    hd_arena_free(&job->arena);
+    free(job);
+}

@@ -1,0 +1,43 @@
+/* The report as a library call: what each kernel of a PTX module needs, and why.
+ *
+ *   hd_report_job *job = hd_report_new(source, &options, diagnostics);
+ *   if (hd_report_of(job)->arch) hd_emit_report_text(writer, hd_report_of(job), &style);
+ *   status = hd_report_status(job);
+ *   hd_report_free(job);                          only after the diagnostics were printed
+ */
+#ifndef HD_DRIVER_REPORT_REPORT_H
+#define HD_DRIVER_REPORT_REPORT_H
+
+#include "driver/status.h"
+#include "emitters/report.h"
+#include "parser/parse.h"
+
+enum { HD_REPORT_PTXAS_SECONDS = 60 };
+
+typedef struct hd_report_options {
+    const char *gpu;        /* name or file of a GPU description; NULL: that of the module's target */
+    const char *kernel;     /* glob over names of functions with a body; NULL: all */
+    const char *require;    /* gates (driver/report/gates.h); NULL: none */
+    const char *ptxas;      /* path of ptxas, "" to look for it; NULL: it is not asked */
+    bool ptxas_if_found;    /* no note where there is none */
+    uint32_t ptxas_seconds; /* after which it is stopped; 0: never */
+    uint32_t block;         /* threads per block; 0: what the kernel requires, else its most, else 256 */
+    uint32_t shared_bytes;  /* dynamic shared memory of a CTA */
+    bool shared_known;      /* that is what launches give; else it is not known */
+    uint32_t max_registers; /* of a thread; 0: no such limit */
+    uint32_t threads;       /* 0: all CPUs; the report does not depend on it */
+    bool no_clean;          /* the PTX as it is written, without the simplification that an assembler does */
+    bool no_demangle;
+    hd_parse_options parse;
+} hd_report_options;
+
+typedef struct hd_report_job hd_report_job;
+
+/* Takes the source, whose struct must outlive the job. Never NULL. Where something is wrong it is reported, and the
+ * report is empty (no arch); only gates that are not met leave it whole. Annotations of the input are not looked at. */
+hd_report_job *hd_report_new(hd_source *source, const hd_report_options *options, hd_diagnostics *diagnostics);
+const hd_report_module *hd_report_of(const hd_report_job *job);
+hd_status hd_report_status(const hd_report_job *job); /* DONE; REJECTED; USAGE where --require is badly written */
+void hd_report_free(hd_report_job *job);
+
+#endif

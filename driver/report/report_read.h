@@ -1,0 +1,16 @@
+/* Reads a report back from its JSON (heddle-json(5)), as far as comparisons need it: the quantities of
+ * emitters/quantities.def, names, is_entry, registers_from. */
+#ifndef HD_DRIVER_REPORT_REPORT_READ_H
+#define HD_DRIVER_REPORT_REPORT_READ_H
+
+#include "base/diagnostics.h"
+#include "emitters/report.h"
+
+/* Whether the text is JSON rather than PTX: whether its first character is a brace. */
+bool hd_report_is_json(const hd_source *source);
+
+/* false with bad-report diagnostics where the text is no JSON, is of a schema other than 1 and 2, or lacks a key. Texts
+ * are copied into the arena; report->kernels is freed by the caller with hd_array_free. */
+bool hd_report_read_json(hd_source *source, hd_arena *arena, hd_report_module *report, hd_diagnostics *diagnostics);
+
+#endif

@@ -1,0 +1,144 @@
+/* A listing of allocated code with the live ranges of its registers, as nvdisasm shows them: a column for each general
+ * register and each predicate, `^` assigned, `v` used, `x` both, `:` live and untouched. In front of them how many are
+ * taken at the instruction. What is only in the text (ir/storage.h) is left out.
+ *
+ * Linear in instructions times registers; one block's marks are in memory at a time. */
+#include "emitters/dump.h"
+#include "emitters/ptx.h"
+#include "passes/analysis/liveness.h"
+#include "passes/analysis/analyses.h"
+#include <inttypes.h>
+
+enum { PLACES = HD_GENERAL_REGISTERS + HD_PREDICATE_REGISTERS, TEXT_WIDTH = 64 };
+
+typedef struct listing {
+    hd_writer *out;
+    hd_function *function;
+    hd_architected numbers;
+    hd_storage storage;
+    hd_live_walk walk;
+    HD_ARRAY(char) marks; /* of the block's instructions, PLACES each */
+} listing;
+
+/* ---- marks ------------------------------------------------------------------------------------------------------- */
+
+static void mark(const listing *l, char *row, uint32_t reg, char with)
+{
+    hd_physical p = hd_register_physical(l->function, reg);
+    uint32_t first = p.class == HD_PHYSICAL_PREDICATE ? HD_GENERAL_REGISTERS + p.number : p.number;
+    uint32_t count = p.class == HD_PHYSICAL_NONE ? 0 : p.class == HD_PHYSICAL_PREDICATE ? 1 : p.words;
+    for (uint32_t i = first; i < first + count && i < PLACES; i++) {
+        bool other = row[i] && row[i] != ':' && row[i] != with;
+        row[i] = with == ':' && row[i] ? row[i] : other ? 'x' : with;
+    }
+}
+
+static void mark_accesses(const listing *l, char *row, const hd_instruction *insn)
+{
+    if (insn->guard != HD_NONE)
+        mark(l, row, insn->guard, 'v');
+    HD_INSN_REGISTERS (l->function, insn, o) {
+        if (o->flags & HD_OPERAND_USE)
+            mark(l, row, o->value, 'v');
+        if (o->flags & HD_OPERAND_DEF)
+            mark(l, row, o->value, '^');
+    }
+}
+
+/* What is live before and after the instruction is taken; so is what it touches. */
+static void mark_block(listing *l, const hd_block *block, uint32_t b)
+{
+    uint32_t count = block->end - block->first;
+    hd_array_clear(&l->marks);
+    if (!count)
+        return;
+    memset(hd_array_extend(&l->marks, count * PLACES), 0, (size_t)count * PLACES);
+    hd_live_start(&l->walk, b);
+    for (uint32_t i = count; i-- > 0;) {
+        char *row = l->marks.items + (size_t)i * PLACES;
+        const hd_instruction *insn = &l->function->instructions.items[block->first + i];
+        mark_accesses(l, row, insn);
+        for (uint32_t k = 0; k < l->walk.count; k++) /* after it: written here, or living on */
+            mark(l, row, l->walk.members[k], ':');
+        hd_live_step(&l->walk);
+    }
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+static void write_columns(const listing *l, const char *row, uint32_t first, uint32_t count)
+{
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < count; i++)
+        taken += row[first + i] != 0;
+    if (taken)
+        hd_write_format(l->out, " | %3" PRIu32, taken);
+    else
+        hd_write_string(l->out, " |    ");
+    for (uint32_t i = 0; i < count; i++)
+        hd_write_format(l->out, " %c ", row[first + i] ? row[first + i] : ' ');
+}
+
+static void write_instruction(const listing *l, uint32_t ordinal, const char *row)
+{
+    uint64_t start = l->out->written_bytes;
+    hd_write_format(l->out, "%6" PRIu32 "  ", ordinal);
+    hd_emit_instruction(l->out, l->function, &l->function->instructions.items[ordinal]);
+    uint64_t length = l->out->written_bytes - start;
+    for (; length < TEXT_WIDTH; length++)
+        hd_write_char(l->out, ' ');
+    hd_write_string(l->out, " //");
+    write_columns(l, row, 0, l->numbers.registers);
+    write_columns(l, row, HD_GENERAL_REGISTERS, l->numbers.predicates);
+    hd_write_string(l->out, " |\n");
+}
+
+static void write_spaces(hd_writer *out, uint32_t count)
+{
+    while (count--)
+        hd_write_char(out, ' ');
+}
+
+/* The columns' names: R above, numbers below. */
+static void write_header(const listing *l)
+{
+    const hd_architected *n = &l->numbers;
+    hd_write_format(l->out, "%s: %" PRIu32 " general registers, %" PRIu32 " predicates\n",
+                    hd_names_text(&l->function->module->names, l->function->name), n->registers, n->predicates);
+    write_spaces(l->out, TEXT_WIDTH);
+    hd_write_string(l->out, " // |  R ");
+    for (uint32_t i = 0; i < n->registers; i++)
+        hd_write_format(l->out, "%3" PRIu32, i);
+    hd_write_string(l->out, " |  P ");
+    for (uint32_t i = 0; i < n->predicates; i++)
+        hd_write_format(l->out, "%3" PRIu32, i);
+    hd_write_string(l->out, " |\n");
+}
+
+static void write_block(listing *l, const hd_block *block, uint32_t b)
+{
+    mark_block(l, block, b);
+    hd_write_format(l->out, "b%" PRIu32 ":\n", b);
+    for (uint32_t i = block->first; i < block->end; i++)
+        if (!hd_storage_skips(&l->storage, i))
+            write_instruction(l, i, l->marks.items + (size_t)(i - block->first) * PLACES);
+}
+
+void hd_emit_live_ranges(hd_writer *writer, hd_function *function)
+{
+    listing l = {.out = writer, .function = function};
+    hd_pass_context context;
+    hd_arena arena = {0};
+    if (!hd_architected_of(function, &l.numbers))
+        return;
+    hd_pass_context_init(&context, function, function->module->diagnostics);
+    const hd_cfg *cfg = hd_function_cfg(function);
+    l.storage = hd_storage_of(function, &arena);
+    hd_live_walk_init(&l.walk, &arena, function, hd_analysis_get(&context, HD_ANALYSIS_LIVENESS));
+    write_header(&l);
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        write_block(&l, &cfg->blocks[b], b);
+    hd_array_free(&l.marks);
+    hd_arena_free(&arena);
+    hd_pass_context_free(&context);
+}

@@ -1,0 +1,95 @@
+/* Replay results as CSV: see replay.h. A row for each launch and model, also where the model was not applied. */
+#include "emitters/replay.h"
+
+#include <math.h>
+
+static void write_text(hd_writer *w, const char *text)
+{
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        hd_write_string(w, text);
+        return;
+    }
+    hd_write_char(w, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            hd_write_char(w, '"');
+        hd_write_char(w, *text);
+    }
+    hd_write_char(w, '"');
+}
+
+static void write_number(hd_writer *w, double value)
+{
+    if (isnan(value))
+        hd_write_char(w, ',');
+    else
+        hd_write_format(w, ",%.12g", value);
+}
+
+static const char *const derived[] = {"rf_accesses_normalized",
+                                      "rf_reads_eliminated_fraction",
+                                      "rf_writes_eliminated_fraction",
+                                      "energy_pj",
+                                      "energy_normalized",
+                                      "physical_access_variation",
+                                      "allocated_registers_mean",
+                                      "allocated_registers_peak",
+                                      "storage_bits"};
+enum { DERIVED = sizeof derived / sizeof *derived };
+
+/* What a model counted; empty columns for one that was not applied. */
+static void write_counts(hd_writer *w, const hd_replay_report *report, const hd_replay_result *r)
+{
+    bool allocated = r->allocated.instructions;
+    for (uint32_t c = 0; c < report->counter_count + DERIVED && r->not_applied; c++)
+        hd_write_char(w, ',');
+    if (r->not_applied)
+        return;
+    for (uint32_t c = 0; c < report->counter_count; c++)
+        hd_write_format(w, ",%llu", (unsigned long long)r->counters[c]);
+    write_number(w, r->rf_accesses_normalized);
+    write_number(w, r->rf_reads_eliminated_fraction);
+    write_number(w, r->rf_writes_eliminated_fraction);
+    write_number(w, r->energy_pj);
+    write_number(w, r->energy_normalized);
+    write_number(w, r->physical_access_variation);
+    write_number(w, allocated ? r->allocated.mean : (double)NAN);
+    write_number(w, allocated ? (double)r->allocated.peak : (double)NAN);
+    hd_write_format(w, ",%llu", (unsigned long long)r->storage_bits);
+}
+
+static void write_row(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k,
+                      const hd_replay_result *r)
+{
+    static const char *const outputs[] = {"", "true", "false"};
+    const char *verified = r->not_applied ? "" : r->check == HD_CHECK_PASS ? "true" : "false";
+    write_text(w, report->gpu);
+    hd_write_char(w, ',');
+    write_text(w, k->file);
+    hd_write_format(w, ",%u,", k->launch);
+    write_text(w, k->name);
+    hd_write_format(w, ",%llu,%llu,%s,%s,%s,", (unsigned long long)k->warp_instructions,
+                    (unsigned long long)k->thread_instructions, outputs[k->outputs], outputs[k->identical],
+                    hd_replay_register_words[k->registers]);
+    write_text(w, r->model);
+    hd_write_char(w, ',');
+    write_text(w, r->technique);
+    write_counts(w, report, r);
+    hd_write_format(w, ",%s,%s,", verified, hd_replay_check_words[r->check]);
+    write_text(w, r->not_applied ? r->not_applied : "");
+    hd_write_char(w, '\n');
+}
+
+void hd_emit_replay_csv(hd_writer *w, const hd_replay_report *report)
+{
+    hd_write_string(w, "gpu,file,launch,kernel,warp_instructions,thread_instructions,outputs_ok,output_identical,"
+                       "registers,model,technique");
+    for (uint32_t c = 0; c < report->counter_count; c++)
+        hd_write_format(w, ",%s", report->counters[c].key);
+    for (uint32_t d = 0; d < DERIVED; d++)
+        hd_write_format(w, ",%s", derived[d]);
+    hd_write_string(w, ",verified,failed_check,not_applied\n");
+    for (uint32_t i = 0; i < report->kernel_count; i++)
+        for (uint32_t r = 0; r < report->kernels[i].result_count; r++)
+            write_row(w, report, &report->kernels[i], &report->kernels[i].results[r]);
+}

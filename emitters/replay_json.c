@@ -1,0 +1,103 @@
+/* Replay results as JSON: see replay.h and heddle-json(5). */
+#include "base/version.h"
+#include "emitters/jansson.h"
+#include "emitters/replay.h"
+
+#include <math.h>
+
+enum { SCHEMA = 2 };
+
+const char *const hd_replay_register_words[] = {"virtual", "allocated", "architected"};
+const char *const hd_replay_check_words[HD_CHECK_COUNT] = {"", "", "operands", "outputs", "identical", "incomplete"};
+
+/* Of all kernels. */
+static const char *registers_of(const hd_replay_report *report)
+{
+    for (uint32_t i = 1; i < report->kernel_count; i++)
+        if (report->kernels[i].registers != report->kernels[0].registers)
+            return "mixed";
+    return hd_replay_register_words[report->kernel_count ? report->kernels[0].registers : HD_REPLAY_VIRTUAL];
+}
+
+static json_t *output_to_json(hd_replay_outputs outputs)
+{
+    return outputs == HD_OUTPUTS_UNCHECKED ? json_null() : json_boolean(outputs == HD_OUTPUTS_RIGHT);
+}
+
+static json_t *number_or_null(double value) { return isnan(value) ? json_null() : json_real(value); }
+
+static json_t *text_or_null(const char *text) { return text && *text ? json_string(text) : json_null(); }
+
+static json_t *allocated_to_json(const hd_replay_allocation *a)
+{
+    if (!a->instructions)
+        return json_null();
+    json_t *buckets = json_array();
+    for (uint32_t b = 0; b < a->bucket_count; b++)
+        json_array_append_new(buckets, json_real(a->buckets[b]));
+    return json_pack("{s:f, s:I, s:I, s:I, s:o}", "mean", a->mean, "peak", (json_int_t)a->peak, "instructions",
+                     (json_int_t)a->instructions, "bucket_instructions", (json_int_t)a->bucket_instructions, "buckets",
+                     buckets);
+}
+
+static json_t *headline_to_json(const hd_replay_headline *h)
+{
+    static const char *const kinds[] = {"none", "share", "change", "number"};
+    if (h->kind == HD_FIGURE_NONE)
+        return json_null();
+    return json_pack("{s:s, s:s, s:o, s:o}", "title", h->title, "kind", kinds[h->kind], "value",
+                     number_or_null(h->value), "absent", text_or_null(h->absent));
+}
+
+static json_t *result_to_json(const hd_replay_report *report, const hd_replay_result *r)
+{
+    json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "model", r->model, "title", r->title, "technique", r->technique,
+                          "options", r->options);
+    json_object_set_new(o, "not_applied", text_or_null(r->not_applied));
+    json_object_set_new(o, "headline", headline_to_json(&r->headline));
+    json_object_set_new(o, "rf_accesses_normalized", number_or_null(r->rf_accesses_normalized));
+    json_object_set_new(o, "rf_reads_eliminated_fraction", number_or_null(r->rf_reads_eliminated_fraction));
+    json_object_set_new(o, "rf_writes_eliminated_fraction", number_or_null(r->rf_writes_eliminated_fraction));
+    json_object_set_new(o, "energy_pj", number_or_null(r->energy_pj));
+    json_object_set_new(o, "energy_normalized", number_or_null(r->energy_normalized));
+    for (uint32_t c = 0; c < report->counter_count; c++)
+        json_object_set_new(o, report->counters[c].key, json_integer((json_int_t)r->counters[c]));
+    json_object_set_new(o, "physical_access_variation", number_or_null(r->physical_access_variation));
+    json_object_set_new(o, "allocated_registers", allocated_to_json(&r->allocated));
+    json_object_set_new(o, "storage_bits", json_integer((json_int_t)r->storage_bits));
+    json_object_set_new(o, "verified", r->not_applied ? json_null() : json_boolean(r->check == HD_CHECK_PASS));
+    json_object_set_new(o, "failed_check", text_or_null(hd_replay_check_words[r->check]));
+    return o;
+}
+
+static json_t *kernel_to_json(const hd_replay_report *report, const hd_replay_kernel *k)
+{
+    json_t *o = json_pack("{s:s, s:{s:o, s:i, s:[iii], s:[iii], s:I}, s:I, s:I, s:I, s:b}", "name", k->name, "launch",
+                          "file", json_string(k->file), "index", (int)k->launch, "grid", (int)k->grid[0],
+                          (int)k->grid[1], (int)k->grid[2], "block", (int)k->block[0], (int)k->block[1],
+                          (int)k->block[2], "runs", (json_int_t)k->runs, "warp_instructions",
+                          (json_int_t)k->warp_instructions, "thread_instructions", (json_int_t)k->thread_instructions,
+                          "divergent_branches", (json_int_t)k->divergent_branches, "annotated", (int)k->annotated);
+    json_object_set_new(o, "outputs_ok", output_to_json(k->outputs));
+    json_object_set_new(o, "output_identical", output_to_json(k->identical));
+    bool physical = k->registers != HD_REPLAY_VIRTUAL;
+    json_object_set_new(o, "registers", json_string(hd_replay_register_words[k->registers]));
+    json_object_set_new(o, "general_registers", physical ? json_integer(k->general) : json_null());
+    json_object_set_new(o, "predicates", physical ? json_integer(k->predicates) : json_null());
+    json_t *results = json_array();
+    for (uint32_t i = 0; i < k->result_count; i++)
+        json_array_append_new(results, result_to_json(report, &k->results[i]));
+    json_object_set_new(o, "results", results);
+    return o;
+}
+
+void hd_emit_replay_json(hd_writer *w, const hd_replay_report *report)
+{
+    json_t *kernels = json_array();
+    for (uint32_t i = 0; i < report->kernel_count; i++)
+        json_array_append_new(kernels, kernel_to_json(report, &report->kernels[i]));
+    json_t *root = json_pack("{s:s, s:i, s:s, s:s, s:o}", "heddle", HD_VERSION, "schema", SCHEMA, "gpu", report->gpu,
+                             "registers", registers_of(report), "kernels", kernels);
+    hd_json_dump(w, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    json_decref(root);
+}

@@ -1,0 +1,324 @@
+/* Replay results as a table: see replay.h.
+ *
+ * A row has what the technique's readers look for first: accesses of the register file and energy, normalized to the
+ * baseline, the headline figure of the technique's paper, and whether the replay verified it. No column holds accesses
+ * of different structures. Values of which there are none are words.
+ */
+#include "emitters/replay.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { COLUMNS = 100, LONGEST_NAME = 15, ACCESSES = 11, ENERGY = 7, HEADLINE = 42 };
+
+static const char *const check_words[HD_CHECK_COUNT] = {
+    "-", "pass", "FAIL (operands)", "FAIL (output)", "FAIL (differs)", "FAIL (stopped)"};
+
+/* ---- values ------------------------------------------------------------------------------------------------------ */
+
+/* With a comma behind each third digit from the right. */
+static const char *grouped(char text[static 32], uint64_t value)
+{
+    char digits[24];
+    size_t count = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)value), at = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i && (count - i) % 3 == 0)
+            text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    text[at] = '\0';
+    return text;
+}
+
+static void write_ratio(hd_writer *w, int width, double ratio, const char *none)
+{
+    if (isnan(ratio))
+        hd_write_format(w, "  %*s", width, none);
+    else
+        hd_write_format(w, "  %*.3f", width, ratio);
+}
+
+static void format_headline(char text[static 64], const hd_replay_headline *h)
+{
+    static const char *const forms[] = {"-", "%s %.*f %%", "%s %+.*f %%", "%s %.*f"};
+    double value = h->kind == HD_FIGURE_NUMBER ? h->value : 100 * h->value;
+    if (h->absent)
+        snprintf(text, 64, "not applied: %s", h->absent);
+    else
+        snprintf(text, 64, forms[h->kind], h->title, h->kind == HD_FIGURE_NUMBER && value < 10 ? 2 : 1, value);
+}
+
+/* What the ratios are relative to. */
+static void format_baseline(char text[static 64], const hd_replay_result *r)
+{
+    static const struct {
+        double pj;
+        const char *name;
+    } units[] = {{1e12, "J"}, {1e9, "mJ"}, {1e6, "uJ"}, {1e3, "nJ"}, {0, "pJ"}};
+    char accesses[32];
+    uint32_t u = 0;
+    while (units[u].pj > r->energy_pj)
+        u++;
+    if (isnan(r->energy_pj))
+        snprintf(text, 64, "%s accesses", grouped(accesses, r->rf_accesses));
+    else
+        snprintf(text, 64, "%s accesses, %.3g %s", grouped(accesses, r->rf_accesses),
+                 r->energy_pj / (units[u].pj > 0 ? units[u].pj : 1), units[u].name);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+/* A name that is too long for its column has a line of its own. */
+static void write_name(hd_writer *w, int width, const char *name)
+{
+    hd_write_format(w, "  %-*s", width, name);
+    if ((int)strlen(name) > width)
+        hd_write_format(w, "\n  %*s", width, "");
+}
+
+static void write_row(hd_writer *w, int width, const hd_replay_result *r, const char *headline, const char *verified)
+{
+    write_name(w, width, r->title);
+    write_ratio(w, ACCESSES, r->rf_accesses_normalized, "-");
+    write_ratio(w, ENERGY, r->energy_normalized, isnan(r->energy_pj) ? "unknown" : "-");
+    hd_write_format(w, "  %-*s  %s\n", HEADLINE, headline, verified);
+}
+
+static void write_result(hd_writer *w, int width, const hd_replay_kernel *k, const hd_replay_result *r)
+{
+    char headline[64];
+    if (r->not_applied) {
+        write_name(w, width, r->title);
+        hd_write_format(w, "  not applied: %s\n", r->not_applied);
+        return;
+    }
+    if (r == k->results)
+        format_baseline(headline, r);
+    else
+        format_headline(headline, &r->headline);
+    write_row(w, width, r, headline, check_words[r->check]);
+}
+
+static int name_width(const hd_replay_report *report)
+{
+    int width = (int)strlen("technique");
+    for (uint32_t k = 0; k < report->kernel_count; k++)
+        for (uint32_t i = 0; i < report->kernels[k].result_count; i++) {
+            int length = (int)strlen(report->kernels[k].results[i].title);
+            width = length > width && length <= LONGEST_NAME ? length : width;
+        }
+    return width;
+}
+
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
+
+static void write_verdict(hd_writer *w, const hd_replay_kernel *k)
+{
+    static const char *const outputs[] = {"output not checked", "output as expected", "output NOT as expected"};
+    static const char *const identical[] = {"", ", identical to the original's", ", NOT identical to the original's"};
+    char count[32];
+    hd_write_string(w, "  ");
+    if (k->registers != HD_REPLAY_VIRTUAL)
+        hd_write_format(w, "%u registers/thread, ", k->general);
+    hd_write_format(w, "%s warp instructions", grouped(count, k->warp_instructions));
+    if (!k->result_count)
+        hd_write_format(w, ", %s thread instructions", grouped(count, k->thread_instructions));
+    if (k->runs > 1)
+        hd_write_format(w, ", %llu runs together", (unsigned long long)k->runs);
+    hd_write_string(w, "; ");
+    hd_write_format(w, "%s%s\n", outputs[k->outputs], identical[k->identical]);
+    if (k->result_count && k->registers == HD_REPLAY_VIRTUAL)
+        hd_write_string(w, "  registers and order are those of the PTX, not of machine code\n");
+}
+
+static void write_launch(hd_writer *w, const hd_replay_kernel *k)
+{
+    hd_write_format(w, "%s, grid %ux%ux%u, block %ux%ux%u", k->name, k->grid[0], k->grid[1], k->grid[2], k->block[0],
+                    k->block[1], k->block[2]);
+    hd_write_format(w, " (%s)\n", k->file);
+    write_verdict(w, k);
+}
+
+static void write_counter(hd_writer *w, const char *key, const char *value, const char *title)
+{
+    hd_write_format(w, "    %-28s  %17s  %s\n", key, value, title);
+}
+
+static void write_counters_of(hd_writer *w, const hd_replay_report *report, const hd_replay_result *r)
+{
+    char text[32];
+    hd_write_format(w, "  %s: %s\n", r->model, r->summary);
+    for (uint32_t c = 0; c < report->counter_count; c++)
+        if (r->counters[c])
+            write_counter(w, report->counters[c].key, grouped(text, r->counters[c]), report->counters[c].title);
+    if (!isnan(r->physical_access_variation)) {
+        snprintf(text, sizeof text, "%.3f", r->physical_access_variation);
+        write_counter(w, "physical_access_variation", text, "coefficient of variation of them");
+    }
+    if (r->allocated.instructions) {
+        snprintf(text, sizeof text, "%.1f", r->allocated.mean);
+        write_counter(w, "allocated_registers mean", text, "allocated physical registers of an SM");
+        write_counter(w, "allocated_registers peak", grouped(text, r->allocated.peak), "most of them");
+    }
+    if (!isnan(r->energy_pj)) {
+        snprintf(text, sizeof text, "%.0f", r->energy_pj);
+        write_counter(w, "energy_pj", text, "dynamic energy in pJ");
+    }
+    if (r->storage_bits)
+        write_counter(w, "storage_bits", grouped(text, r->storage_bits), "bits that the technique adds to an SM");
+}
+
+static void write_counters(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k)
+{
+    if (k->result_count)
+        hd_write_string(w, "  counters that are not 0, as heddle-json(5) names them:\n");
+    for (uint32_t i = 0; i < k->result_count; i++)
+        if (!k->results[i].not_applied)
+            write_counters_of(w, report, &k->results[i]);
+}
+
+/* ---- means ------------------------------------------------------------------------------------------------------- */
+
+typedef struct mean { /* of one model over the launches to which it was applied */
+    uint32_t launches, failed, ratios, energies, figures;
+    double accesses, energy, figure; /* sums: of logarithms where the mean is geometric */
+} mean;
+
+static void add_log(double ratio, double *sum, uint32_t *count)
+{
+    if (isnan(ratio))
+        return;
+    *sum += log(ratio);
+    (*count)++;
+}
+
+static mean mean_of(const hd_replay_report *report, uint32_t model)
+{
+    mean m = {0};
+    for (uint32_t k = 0; k < report->kernel_count; k++) {
+        const hd_replay_result *r = &report->kernels[k].results[model];
+        const hd_replay_headline *h = &r->headline;
+        if (r->not_applied)
+            continue;
+        m.launches++;
+        m.failed += r->check != HD_CHECK_PASS;
+        add_log(r->rf_accesses_normalized, &m.accesses, &m.ratios);
+        add_log(r->energy_normalized, &m.energy, &m.energies);
+        if (h->kind == HD_FIGURE_CHANGE)
+            add_log(1 + h->value, &m.figure, &m.figures);
+        else if (!isnan(h->value)) {
+            m.figure += h->value;
+            m.figures++;
+        }
+    }
+    return m;
+}
+
+static double geometric(double sum, uint32_t count) { return count ? exp(sum / count) : (double)NAN; }
+
+static void write_mean(hd_writer *w, int width, const hd_replay_report *report, uint32_t model)
+{
+    hd_replay_result r = report->kernels[0].results[model];
+    mean m = mean_of(report, model);
+    char headline[64] = "", verified[64] = "pass";
+    if (!m.launches) {
+        write_name(w, width, r.title);
+        hd_write_string(w, "  not applied to any launch\n");
+        return;
+    }
+    r.rf_accesses_normalized = geometric(m.accesses, m.ratios);
+    r.energy_normalized = m.energies < m.launches ? (double)NAN : geometric(m.energy, m.energies);
+    r.energy_pj = r.energy_normalized;
+    r.headline.absent = m.figures ? NULL : "nothing to work on";
+    r.headline.value = !m.figures                            ? (double)NAN
+                       : r.headline.kind == HD_FIGURE_CHANGE ? geometric(m.figure, m.figures) - 1
+                                                             : m.figure / m.figures;
+    if (model)
+        format_headline(headline, &r.headline);
+    if (m.failed)
+        snprintf(verified, sizeof verified, "FAIL on %u of %u", m.failed, report->kernel_count);
+    else if (m.launches < report->kernel_count)
+        snprintf(verified, sizeof verified, "pass on %u of %u", m.launches, report->kernel_count);
+    write_row(w, width, &r, headline, verified);
+}
+
+static void write_means(hd_writer *w, int width, const hd_replay_report *report)
+{
+    if (report->kernel_count < 2)
+        return;
+    hd_write_format(w, "Mean over %u launches (normalized values and changes: geometric; other figures: arithmetic)\n",
+                    report->kernel_count);
+    for (uint32_t i = 0; i < report->kernels[0].result_count; i++)
+        write_mean(w, width, report, i);
+    hd_write_char(w, '\n');
+}
+
+/* ---- legend ------------------------------------------------------------------------------------------------------ */
+
+/* The headlines that the rows of a launch show, each once. */
+static void write_meanings(hd_writer *w, const hd_replay_kernel *k)
+{
+    for (uint32_t i = 0; i < k->result_count; i++) {
+        const hd_replay_headline *h = &k->results[i].headline;
+        bool met = h->kind == HD_FIGURE_NONE;
+        for (uint32_t j = 0; j < i && !met; j++)
+            met = k->results[j].headline.kind != HD_FIGURE_NONE && !strcmp(k->results[j].headline.meaning, h->meaning);
+        if (!met)
+            hd_write_format(w, "%s: %s\n", h->title, h->meaning);
+    }
+}
+
+/* Which models the titles stand for. */
+static void write_configurations(hd_writer *w, const hd_replay_kernel *k)
+{
+    int column = 0;
+    for (uint32_t i = 0; i < k->result_count; i++) {
+        const hd_replay_result *r = &k->results[i];
+        char text[128];
+        if (!strcmp(r->title, r->model))
+            continue;
+        int length = snprintf(text, sizeof text, "%s = %s", r->title, r->model);
+        bool first = column == 0, wraps = !first && column + 2 + length > COLUMNS;
+        hd_write_string(w, first ? "models: " : wraps ? ",\n  " : ", ");
+        column = (first ? 8 : wraps ? 2 : column + 2) + length;
+        hd_write_string(w, text);
+    }
+    hd_write_string(w, column ? "\n" : "");
+}
+
+static void write_legend(hd_writer *w, const hd_replay_kernel *k)
+{
+    hd_write_string(w,
+                    "RF accesses: reads and writes of the register file, normalized to the baseline\n"
+                    "energy: dynamic energy of the register file and of what the technique adds, normalized likewise;\n"
+                    "  unknown: the GPU's description has no energy of a structure that it uses\n"
+                    "verified: every operand that the model delivers, and the output, are the original kernel's\n");
+    write_meanings(w, k);
+    write_configurations(w, k);
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
+void hd_emit_replay_text(hd_writer *w, const hd_replay_report *report, bool counters)
+{
+    int width = name_width(report);
+    bool table = report->kernel_count && report->kernels[0].result_count;
+    if (table)
+        hd_write_format(w,
+                        "GPU %s. One access is a warp register of 32 lanes x 32 bits.\n\n  %-*s  %*s  %*s  %-*s  %s\n",
+                        report->gpu, width, "technique", ACCESSES, "RF accesses", ENERGY, "energy", HEADLINE,
+                        "headline", "verified");
+    for (uint32_t i = 0; i < report->kernel_count; i++) {
+        const hd_replay_kernel *k = &report->kernels[i];
+        write_launch(w, k);
+        for (uint32_t r = 0; r < k->result_count; r++)
+            write_result(w, width, k, &k->results[r]);
+        if (counters)
+            write_counters(w, report, k);
+        hd_write_string(w, table ? "\n" : "");
+    }
+    if (table) {
+        write_means(w, width, report);
+        write_legend(w, &report->kernels[0]);
+    }
+}

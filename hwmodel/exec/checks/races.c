@@ -1,0 +1,381 @@
+/* Races in shared memory: two threads of a CTA use a byte, at least one writes it, and nothing orders them.
+ *
+ * Time counts up whenever something orders threads. For every byte the last write and the last reads of two threads are
+ * kept with their times. What warp w has seen of warp v is a time up to which all of v's accesses are ordered before
+ * w's next one (a vector clock: a barrier of the CTA joins the clocks of those that arrive into those that wait); the
+ * same holds between the lanes of a warp, whose clocks bar.warp.sync and the other .sync instructions join. On machines
+ * before sm_70 the lanes of a warp go in lockstep, and only one instruction's writes race with each other.
+ *
+ * Atomics and other strong accesses (volatile, relaxed, acquire, release) do not race with each other. A write that
+ * leaves a byte's value as the other wrote it is no race with that write (threads that all set one flag). Waiting for
+ * an mbarrier or a cluster orders everything before it, and so does an access with acquire semantics, or a fence behind
+ * a strong load or an atomic. A cp.async writes from when it is issued until its thread waits for it: what anybody,
+ * its thread too, does with the bytes in between races; behind the wait it is a write of that time. Each pair of
+ * instructions is reported once.
+ *
+ * Memory: 48 bytes for each byte of shared memory. Time: a few dozen operations for each byte of each lane. */
+#include "hwmodel/exec/checks/checks.h"
+#include "hwmodel/exec/ops/access.h"
+#include "hwmodel/exec/state/fault.h"
+#include "ir/form.h"
+
+enum { MOST_WARPS = 32, READERS = 2 };
+
+typedef struct access_record {
+    uint32_t when; /* 0: none */
+    uint32_t ordinal;
+    uint16_t code, thread;
+    uint8_t value;
+    bool atomic, copying; /* atomic: or a strong access (volatile, relaxed, acquire ...); copying: a cp.async whose
+                           * thread has not waited for it */
+} access_record;
+
+typedef struct byte_record {
+    access_record write, reads[READERS];
+} byte_record;
+
+typedef struct race_pair {
+    uint32_t codes[2], ordinals[2];
+} race_pair;
+
+struct hd_races {
+    byte_record *bytes;                         /* by byte of shared memory */
+    uint32_t now, start;                        /* start: of the CTA; records of earlier ones do not count */
+    uint32_t warps[MOST_WARPS][MOST_WARPS];     /* what a warp has seen of another */
+    uint32_t barriers[HD_BARRIERS][MOST_WARPS]; /* what those that have arrived have seen */
+    uint32_t (*lanes)[LANES][LANES];            /* by warp: what a lane has seen of another */
+    HD_ARRAY(race_pair) found;
+    uint32_t observed; /* warps with a strong load or an atomic since their last fence */
+    bool lockstep;
+};
+
+hd_races *hd_races_new(const hd_cta *cta)
+{
+    hd_races *r = hd_calloc(1, sizeof *r);
+    r->bytes = hd_calloc((size_t)cta->shared_bytes + 1, sizeof *r->bytes);
+    r->lanes = hd_calloc(cta->warp_count, sizeof *r->lanes);
+    r->lockstep = cta->program->module->target_number < 70;
+    r->now = 1;
+    return r;
+}
+
+void hd_races_free(hd_races *r)
+{
+    if (!r)
+        return;
+    hd_array_free(&r->found);
+    free(r->bytes);
+    free(r->lanes);
+    free(r);
+}
+
+uint32_t hd_races_found(const hd_races *r) { return r ? r->found.count : 0; }
+
+/* The times of earlier CTAs are all seen. */
+void hd_races_start(hd_cta *cta)
+{
+    hd_races *r = cta->checks->races;
+    if (r->now > UINT32_MAX / 2) {
+        memset(r->bytes, 0, cta->shared_bytes * sizeof *r->bytes);
+        r->now = 1;
+    }
+    r->start = r->now++;
+    for (uint32_t w = 0; w < cta->warp_count; w++) {
+        for (uint32_t v = 0; v < MOST_WARPS; v++)
+            r->warps[w][v] = r->start;
+        for (uint32_t i = 0; i < LANES * LANES; i++)
+            r->lanes[w][i / LANES][i % LANES] = r->start;
+    }
+    memset(r->barriers, 0, sizeof r->barriers);
+    r->observed = 0;
+}
+
+static void later(uint32_t *a, uint32_t b) { *a = b > *a ? b : *a; }
+
+/* ---- what orders ------------------------------------------------------------------------------------------------- */
+
+void hd_races_arrive(hd_warp *w, uint32_t barrier)
+{
+    hd_races *r = w->cta->checks->races;
+    r->warps[w->index][w->index] = r->now;
+    for (uint32_t v = 0; v < MOST_WARPS; v++)
+        later(&r->barriers[barrier][v], r->warps[w->index][v]);
+    r->now++;
+}
+
+void hd_races_open(hd_cta *cta, uint32_t barrier, uint32_t waiting_warps)
+{
+    hd_races *r = cta->checks->races;
+    for (uint32_t w = 0; w < cta->warp_count; w++) {
+        if (!(waiting_warps >> w & 1))
+            continue;
+        for (uint32_t v = 0; v < MOST_WARPS; v++)
+            later(&r->warps[w][v], r->barriers[barrier][v]);
+        for (uint32_t i = 0; i < LANES * LANES; i++)
+            r->lanes[w][i / LANES][i % LANES] = r->now;
+    }
+    memset(r->barriers[barrier], 0, sizeof r->barriers[barrier]);
+    r->now++;
+}
+
+/* The lanes of `mask` have met those of `members`. */
+static void join_lanes(hd_races *r, uint32_t warp, uint32_t mask, uint32_t members)
+{
+    uint32_t joined[LANES] = {0};
+    for (uint32_t m = 0; m < LANES; m++) {
+        if (!(members >> m & 1))
+            continue;
+        r->lanes[warp][m][m] = r->now;
+        for (uint32_t i = 0; i < LANES; i++)
+            later(&joined[i], r->lanes[warp][m][i]);
+    }
+    for (uint32_t m = 0; m < LANES; m++)
+        for (uint32_t i = 0; i < LANES && mask >> m & 1; i++)
+            later(&r->lanes[warp][m][i], joined[i]);
+    r->now++;
+}
+
+/* Everything so far is ordered before what comes. */
+static void join_all(hd_races *r, uint32_t warp)
+{
+    for (uint32_t v = 0; v < MOST_WARPS; v++)
+        r->warps[warp][v] = r->now;
+    for (uint32_t i = 0; i < LANES * LANES; i++)
+        r->lanes[warp][i / LANES][i % LANES] = r->now;
+    r->now++;
+}
+
+static bool is_ordered(const hd_races *r, const access_record *before, uint32_t thread, bool same_instruction)
+{
+    uint32_t warp = thread / LANES, other = before->thread / LANES;
+    if (before->when <= r->start)
+        return true;
+    if (before->copying || before->thread == thread)
+        return !before->copying;
+    if (warp != other)
+        return r->warps[warp][other] >= before->when;
+    if (r->lockstep)
+        return !same_instruction;
+    return r->lanes[warp][thread % LANES][before->thread % LANES] >= before->when;
+}
+
+/* ---- accesses ---------------------------------------------------------------------------------------------------- */
+
+typedef struct use {
+    const hd_op *op;
+    hd_warp *warp;
+    uint32_t lane, byte;
+    bool writes, reads; /* both: an atomic */
+    access_record record;
+} use;
+
+static void found(hd_races *r, const use *u, const access_record *before, bool before_writes)
+{
+    race_pair pair = {{before->code, u->record.code}, {before->ordinal, u->record.ordinal}};
+    for (uint32_t i = 0; i < r->found.count; i++) {
+        const race_pair *p = &r->found.items[i];
+        bool same = p->codes[0] == pair.codes[0] && p->ordinals[0] == pair.ordinals[0] &&
+                    p->codes[1] == pair.codes[1] && p->ordinals[1] == pair.ordinals[1];
+        bool turned = p->codes[0] == pair.codes[1] && p->ordinals[0] == pair.ordinals[1] &&
+                      p->codes[1] == pair.codes[0] && p->ordinals[1] == pair.ordinals[0];
+        if (same || turned)
+            return;
+    }
+    hd_array_push(&r->found, pair);
+    const char *what = !u->writes ? "read after write" : before_writes ? "write after write" : "write after read";
+    hd_race race = {what,
+                    u->writes ? "writes" : "reads",
+                    before->copying ? "is still copying to (cp.async)"
+                    : before_writes ? "writes"
+                                    : "reads",
+                    u->byte,
+                    before->thread,
+                    before->code,
+                    before->ordinal};
+    hd_report_race(u->op, u->warp, u->lane, &race);
+}
+
+static bool is_same_instruction(const use *u, const access_record *before)
+{
+    return before->when == u->record.when && before->code == u->record.code && before->ordinal == u->record.ordinal;
+}
+
+static void check_write(hd_races *r, const use *u, const access_record *before)
+{
+    bool harmless = (u->record.atomic && before->atomic) ||
+                    (u->writes && !u->reads && !before->atomic && before->value == u->record.value);
+    if (!harmless && !is_ordered(r, before, u->record.thread, is_same_instruction(u, before)))
+        found(r, u, before, true);
+}
+
+static void touch(hd_races *r, const use *u)
+{
+    byte_record *b = &r->bytes[u->byte];
+    check_write(r, u, &b->write);
+    for (uint32_t i = 0; i < READERS && u->writes; i++)
+        if (!(u->record.atomic && b->reads[i].atomic) &&
+            !is_ordered(r, &b->reads[i], u->record.thread, is_same_instruction(u, &b->reads[i])))
+            found(r, u, &b->reads[i], false);
+    if (u->writes) {
+        b->write = u->record;
+        return;
+    }
+    uint32_t at = b->reads[0].thread == u->record.thread || b->reads[0].when <= r->start ? 0 : 1;
+    b->reads[at] = u->record;
+}
+
+/* Which of the program's functions runs. */
+static uint32_t code_of(const hd_warp *w)
+{
+    uint32_t code = 0;
+    while (w->cta->program->codes.items[code] != hd_top_frame(w)->code)
+        code++;
+    return code;
+}
+
+void hd_races_copy(const hd_op *op, hd_warp *w, const hd_async *a)
+{
+    hd_races *r = w->cta->checks->races;
+    use u = {op, w, a->lane, a->to, true, false, {0}};
+    u.record = (access_record){.when = r->now,
+                               .ordinal = (uint32_t)(op - hd_top_frame(w)->code->ops),
+                               .code = (uint16_t)code_of(w),
+                               .thread = (uint16_t)(w->index * LANES + a->lane),
+                               .copying = true};
+    for (uint32_t k = 0; k < a->bytes; k++, u.byte++) {
+        u.record.value = a->data[k];
+        touch(r, &u);
+    }
+}
+
+void hd_races_copied(hd_warp *w, const hd_async *a)
+{
+    hd_races *r = w->cta->checks->races;
+    for (uint32_t k = 0; k < a->bytes; k++) {
+        access_record *write = &r->bytes[a->to + k].write;
+        if (!write->copying || write->thread != w->index * LANES + a->lane)
+            continue;
+        write->copying = false;
+        write->when = r->now;
+    }
+}
+
+/* Byte k of what a lane stores. */
+static uint8_t stored_byte(const hd_op *op, const hd_warp *w, uint32_t lane, uint32_t k)
+{
+    const hd_code *code = hd_top_frame(w)->code;
+    uint32_t element = op->first + k / op->item_bytes, b = k % op->item_bytes;
+    uint32_t width = code->widths.items[element];
+    const unsigned char *row = hd_row(w, code->refs.items[element]);
+    return b < width ? row[(size_t)(b / 8) * 8 * LANES + lane * (width < 8 ? width : 8) + b % 8] : 0;
+}
+
+/* Matrix instructions: what they stored is read back from memory. */
+static bool is_matrix(uint32_t opcode)
+{
+    return opcode == HD_OP_WMMA_LOAD || opcode == HD_OP_WMMA_STORE || opcode == HD_OP_LDMATRIX ||
+           opcode == HD_OP_STMATRIX;
+}
+
+static bool is_strong(const hd_form *form)
+{
+    uint16_t semantics = form->modifiers[HD_GROUP_SEM];
+    return form->behaviour & HD_BEHAVE_ATOMIC || form->modifiers[HD_GROUP_VOLATILE] || form->modifiers[HD_GROUP_MMIO] ||
+           (semantics && semantics != HD_MOD_SEM_WEAK);
+}
+
+/* What another thread released may be seen from here on. */
+static bool acquires(const hd_form *form)
+{
+    uint16_t semantics = form->modifiers[HD_GROUP_SEM];
+    return (form->opcode == HD_OP_LD || form->opcode == HD_OP_ATOM) &&
+           (semantics == HD_MOD_SEM_ACQUIRE || semantics == HD_MOD_SEM_ACQ_REL);
+}
+
+static void access_lane(const hd_op *op, hd_warp *w, uint32_t lane, const hd_form *form, bool store)
+{
+    hd_cta *cta = w->cta;
+    hd_region region;
+    uint64_t address = cta->addresses[lane];
+    uint32_t bytes = op->item_bytes * (op->count ? op->count : 1);
+    if (!hd_region_find(op, w, (hd_space)op->space, address, &region) || region.interleaved ||
+        region.bytes != cta->shared)
+        return;
+    bool atomic = form->behaviour & HD_BEHAVE_ATOMIC, matrix = is_matrix(form->opcode);
+    use u = {op, w, lane, (uint32_t)(address - region.first), store || atomic, !store, {0}};
+    u.record = (access_record){cta->checks->races->now,
+                               (uint32_t)(op - hd_top_frame(w)->code->ops),
+                               (uint16_t)code_of(w),
+                               (uint16_t)(w->index * LANES + lane),
+                               0,
+                               is_strong(form),
+                               false};
+    for (uint32_t k = 0; k < bytes && u.byte < cta->shared_bytes; k++, u.byte++) {
+        u.record.value = !store ? 0 : matrix ? region.bytes[u.byte] : stored_byte(op, w, lane, k);
+        touch(cta->checks->races, &u);
+    }
+}
+
+/* Lanes that name the same members meet; other lanes of the instruction are another group. `elsewhere`: named lanes
+ * take part wherever they are. */
+static void join_groups(hd_warp *w, uint32_t mask, const uint32_t *named, bool elsewhere)
+{
+    while (mask) {
+        uint32_t members = named[__builtin_ctz(mask)], group = 0;
+        for (uint32_t rest = mask; rest; rest &= rest - 1)
+            group |= named[__builtin_ctz(rest)] == members ? rest & -rest : 0;
+        join_lanes(w->cta->checks->races, w->index, group, elsewhere ? group | (members & w->lanes) : group);
+        mask &= ~group;
+    }
+}
+
+static void order(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t opcode)
+{
+    hd_races *r = w->cta->checks->races;
+    switch (opcode) {
+    case HD_OP_BAR_WARP_SYNC: join_groups(w, mask, hd_row(w, op->f), true); break;
+    case HD_OP_SHFL:
+    case HD_OP_VOTE:
+    case HD_OP_MATCH:
+    case HD_OP_REDUX:
+    case HD_OP_ELECT:
+        if (op->f != HD_NO_REF) /* else without .sync, where nobody waits */
+            join_groups(w, mask, hd_row(w, op->f), false);
+        break;
+    case HD_OP_MBARRIER_TEST_WAIT:
+    case HD_OP_MBARRIER_TRY_WAIT:
+    case HD_OP_BARRIER_CLUSTER: join_all(r, w->index); break;
+    default: join_lanes(r, w->index, mask, mask);
+    }
+}
+
+void hd_races_access(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    const hd_code *code = hd_top_frame(w)->code;
+    const hd_form *form = hd_insn_form(code->function, &code->function->instructions.items[op - code->ops]);
+    bool matrix = is_matrix(form->opcode);
+    bool store = form->opcode == HD_OP_ST || (matrix && form->behaviour & HD_BEHAVE_STORE);
+    bool load = form->opcode == HD_OP_LD || form->opcode == HD_OP_LDU || (matrix && !store);
+    bool atomic = form->opcode == HD_OP_ATOM || form->opcode == HD_OP_RED;
+    if (form->behaviour & HD_BEHAVE_WARP || form->opcode == HD_OP_MBARRIER_TEST_WAIT ||
+        form->opcode == HD_OP_MBARRIER_TRY_WAIT || form->opcode == HD_OP_BARRIER_CLUSTER) {
+        order(op, w, mask, form->opcode);
+        if (!matrix)
+            return;
+    }
+    if (form->opcode == HD_OP_MEMBAR || form->opcode == HD_OP_FENCE) {
+        if (w->cta->checks->races->observed >> w->index & 1)
+            join_all(w->cta->checks->races, w->index);
+        w->cta->checks->races->observed &= ~(1u << w->index);
+    }
+    if (!(op->flags & HD_OP_MEMORY) || !(store || load || atomic))
+        return;
+    if (!store && is_strong(form))
+        w->cta->checks->races->observed |= 1u << w->index;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        access_lane(op, w, (uint32_t)__builtin_ctz(rest), form, store);
+    if (acquires(form))
+        join_all(w->cta->checks->races, w->index);
+    if (matrix) /* which lane has what is not its threads' affair */
+        order(op, w, mask, form->opcode);
+}

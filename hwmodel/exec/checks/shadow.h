@@ -1,0 +1,40 @@
+/* Shadow bits of registers: which bits were never written (uninitialized.c tells what that is for). Private to
+ * hwmodel/exec. */
+#ifndef HD_HWMODEL_EXEC_CHECKS_SHADOW_H
+#define HD_HWMODEL_EXEC_CHECKS_SHADOW_H
+
+#include "hwmodel/exec/checks/checks.h"
+#include "ir/form.h"
+
+static inline const hd_code *hd_shadow_code(const hd_warp *w) { return hd_top_frame(w)->code; }
+static inline const hd_instruction *hd_shadow_insn(const hd_op *op, const hd_code *code)
+{
+    return &code->function->instructions.items[op - code->ops];
+}
+static inline uint32_t *hd_shadow_origins(const hd_frame *f)
+{
+    return (uint32_t *)(void *)(f->shadow + f->code->register_bytes);
+}
+static inline bool hd_shadow_has(hd_ref ref) { return ref != HD_NO_REF && ref >> HD_REF_SHIFT == HD_REF_FRAME; }
+static inline unsigned char *hd_shadow_row(const hd_warp *w, hd_ref ref) { return hd_top_frame(w)->shadow + ref; }
+
+/* Lanes in which any bit of a row, or of a register of the frame on top, is undefined. */
+uint32_t hd_shadow_undefined(const hd_warp *w, hd_ref ref, uint32_t bytes);
+uint32_t hd_shadow_register(const hd_warp *w, uint32_t reg);
+/* Makes the lanes of `mask` of a row undefined where `undefined` has them, else defined; of all rows that are written.
+ */
+void hd_shadow_set(unsigned char *row, uint32_t bytes, uint32_t mask, uint32_t undefined);
+void hd_shadow_written(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t undefined);
+/* Where the values of what is written come from: the origin of the first undefined source, or this op where it loads.
+ */
+void hd_shadow_origin(const hd_op *op, hd_warp *w, uint32_t mask, bool loads);
+/* The shadows of an op's results, before it runs, where only registers decide. */
+void hd_shadow_spread(const hd_op *op, hd_warp *w, uint32_t mask, const hd_form *form);
+
+/* shadow_matrix.c: before the op runs. A load or store that the op itself will not do is STOP, reported. */
+hd_step hd_shadow_matrix_load(const hd_op *op, hd_warp *w, uint32_t mask);
+/* *bad: a row that is stored to global memory with a lane that has not one defined bit, or HD_NO_REF. */
+hd_step hd_shadow_matrix_store(const hd_op *op, hd_warp *w, uint32_t mask, hd_ref *bad);
+void hd_shadow_matrix_product(const hd_op *op, hd_warp *w); /* all lanes run it */
+
+#endif

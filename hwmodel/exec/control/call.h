@@ -1,0 +1,11 @@
+/* Calls: see call.c. */
+#ifndef HD_HWMODEL_EXEC_CONTROL_CALL_H
+#define HD_HWMODEL_EXEC_CONTROL_CALL_H
+
+#include "hwmodel/exec/state/state.h"
+
+/* The function on top has ended: back to the caller, or on to the next target of the same call. false: it was the
+ * kernel. *stopped: a fault, or a sink. */
+bool hd_leave_frame(hd_warp *w, bool *stopped);
+
+#endif

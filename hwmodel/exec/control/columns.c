@@ -1,0 +1,265 @@
+/* Results of instructions as columns: see columns.h. O(words written).
+ *
+ * Bits that equal the sign are not needed: a word is folded where it is xor its sign, and the bytes that lanes need are
+ * those of the OR of their folded words. What all lanes hold is the same for a register that all of the frame's lanes
+ * write, nearly always. Of others it stands in the register's row, if all lanes were written there last. But names of
+ * architected functions share words of the register file, and have rows of their own: where lanes were written under
+ * several names, the folded words of all lanes are kept beside. Rows have 0 in lanes that were never written, which
+ * needs no more than any.
+ */
+#ifdef __GNUC__
+#ifndef __clang__
+#pragma GCC optimize("O3")
+#endif
+#endif
+#include "hwmodel/exec/control/columns.h"
+#include "hwmodel/exec/ops/lanes.h"
+
+#define INLINE \
+    static inline __attribute__((always_inline)) /* or it would not be made for the CPU that its caller is for */
+
+typedef int32_t s32x8 __attribute__((vector_size(32), may_alias));
+typedef uint64_t u64x4 __attribute__((vector_size(32)));
+
+/* Where a word stands in all lanes: a row of the frame, a multiple of 8, and how: or one of the last three. */
+typedef uint32_t place;
+enum {
+    NEVER = 0, /* hd_frame.writers: no lane was written */
+    HALF,
+    WHOLE,
+    EVEN,
+    ODD,     /* of 2 or 4 bytes a lane; the first or the second half of 8 */
+    SEVERAL, /* hd_frame.writers: the folded words of the lanes are kept */
+    UNKNOWN, /* no values are known: parameters, results of calls */
+};
+enum { NEEDS_ALL = 1 << 30 }; /* folded: needs 4 bytes */
+
+/* Of word `part` of a register. */
+INLINE place place_of(const hd_written *r, uint32_t part)
+{
+    place how = r->bytes == 4 ? WHOLE : r->bytes == 2 ? HALF : EVEN + part % 2;
+    return r->row == HD_NO_REF ? UNKNOWN : (r->row + part / 2 * 8 * LANES) | how;
+}
+
+INLINE void gather_word(const hd_frame *f, place at, uint32_t *out)
+{
+    const unsigned char *row = f->registers + (at & ~7u);
+    uint32_t how = at & 7;
+    if (how == WHOLE)
+        memcpy(out, row, 4 * LANES);
+    else if (how == HALF)
+        HD_LANE_LOOP out[i] = ((const uint16_t *)row)[i];
+    else if (how == EVEN)
+        HD_LANE_LOOP out[i] = (uint32_t)((const uint64_t *)row)[i];
+    else
+        HD_LANE_LOOP out[i] = (uint32_t)(((const uint64_t *)row)[i] >> 32);
+}
+
+/* ---- results ----------------------------------------------------------------------------------------------------- */
+
+static uint32_t gather_results(const hd_op *op, const hd_warp *w, uint32_t *results)
+{
+    const hd_frame *f = hd_top_frame(w);
+    const hd_written *r = f->code->written.items + op->written, *end = r + op->written_count;
+    uint32_t words = 0;
+    if (r->row == HD_NO_REF)
+        return 0;
+    for (; r < end; r++)
+        for (uint32_t part = 0; part < r->words; part++, words++)
+            gather_word(f, place_of(r, part), results + words * LANES);
+    return words;
+}
+
+/* ---- widths ------------------------------------------------------------------------------------------------------ */
+
+INLINE uint32_t *row_beside(const hd_frame *f, uint32_t word)
+{
+    return f->writers + f->code->storage.frame + (size_t)word * LANES;
+}
+
+void hd_widths_start(hd_frame *f)
+{
+    const hd_function *function = f->code->function;
+    uint32_t words = f->code->storage.frame;
+    if (f->writer_words < words) {
+        free(f->writers);
+        f->writers = hd_malloc((size_t)words * (1 + LANES) * sizeof *f->writers);
+        f->writer_words = words;
+    }
+    for (uint32_t word = 0; word < words; word++)
+        f->writers[word] = NEVER;
+    for (uint32_t i = 0; i < function->register_parameters.count; i++)
+        HD_STORAGE_WORDS (&f->code->storage, function->register_parameters.items[i], word)
+            f->writers[word] = UNKNOWN;
+}
+
+INLINE uint32_t fold(uint32_t word) { return word ^ (uint32_t)((int32_t)word >> 31); }
+INLINE uint8_t bytes_of(uint32_t folded) { return (uint8_t)(1 + ((32 - __builtin_clz(folded | 1)) >> 3)); }
+
+/* The OR of all folded words of a row of `vectors`, 4 or 8: those of even and of odd places. */
+INLINE uint64_t any_of_row(const void *row, uint32_t vectors)
+{
+    const s32x8 *v = row;
+    s32x8 any = (v[0] ^ v[0] >> 31) | (v[1] ^ v[1] >> 31) | (v[2] ^ v[2] >> 31) | (v[3] ^ v[3] >> 31);
+    if (vectors > 4)
+        any |= (v[4] ^ v[4] >> 31) | (v[5] ^ v[5] >> 31) | (v[6] ^ v[6] >> 31) | (v[7] ^ v[7] >> 31);
+    u64x4 parts = (u64x4)any;
+    return (parts[0] | parts[1]) | (parts[2] | parts[3]);
+}
+
+INLINE uint32_t any_of_halves(const uint16_t *row)
+{
+    uint32_t any = 0;
+    HD_LANE_LOOP any |= row[i];
+    return any;
+}
+
+INLINE void put_width(const hd_frame *f, const hd_written *r, uint32_t part, uint32_t folded, hd_width *width)
+{
+    uint8_t bytes = bytes_of(folded);
+    *width = (hd_width){bytes, bytes};
+    f->writers[r->word + part] = place_of(r, part);
+}
+
+/* A register that all lanes of the frame have written. */
+INLINE void measure_all(const hd_frame *f, const hd_written *r, hd_width *widths)
+{
+    for (uint32_t part = 0; r->row == HD_NO_REF && part < r->words; part++)
+        put_width(f, r, part, NEEDS_ALL, &widths[part]);
+    if (r->row == HD_NO_REF)
+        return;
+    const unsigned char *row = f->registers + r->row;
+    if (r->bytes == 2)
+        put_width(f, r, 0, any_of_halves((const uint16_t *)(const void *)row), widths);
+    if (r->bytes == 4) {
+        uint64_t any = any_of_row(row, 4);
+        put_width(f, r, 0, (uint32_t)(any | any >> 32), widths);
+    }
+    for (uint32_t part = 0; part + 1 < r->words; part += 2) {
+        uint64_t any = any_of_row(row + (size_t)part * 4 * LANES, 8);
+        put_width(f, r, part, (uint32_t)any, &widths[part]);
+        put_width(f, r, part + 1, (uint32_t)(any >> 32), &widths[part + 1]);
+    }
+}
+
+INLINE uint32_t if_in(uint32_t lanes, int lane)
+{
+    return (uint32_t)((int32_t)(lanes << (LANES - 1 - lane)) >> (LANES - 1));
+}
+
+/* Notes that some lanes have written a word, which is in its row, or in `words`. What other lanes held is put beside,
+ * where it was another name that they wrote last. Where none was written before and the row has nothing, it is as if
+ * this one had been. */
+HD_CLONES static place change_writer(const hd_frame *f, uint32_t word, place at, const uint32_t *words, uint32_t lanes)
+{
+    uint32_t *beside = row_beside(f, word), old = f->writers[word], others = 0;
+    HD_LANE_LOOP others |= words[i] & ~if_in(lanes, i);
+    if (old == NEVER && !others)
+        return f->writers[word] = at;
+    memset(beside, 0, LANES * sizeof *beside);
+    if (old != NEVER && old != UNKNOWN)
+        gather_word(f, old, beside);
+    for (int i = 0; i < LANES && old != NEVER; i++)
+        beside[i] = (old == UNKNOWN ? NEEDS_ALL : fold(beside[i])) & if_in(f->lanes, i);
+    return f->writers[word] = SEVERAL;
+}
+
+/* A word that some lanes have written. */
+INLINE hd_width measure_some(const hd_frame *f, uint32_t word, place at, const uint32_t *words, uint32_t lanes)
+{
+    uint32_t written = 0, held = 0, *beside = row_beside(f, word);
+    place writer = f->writers[word];
+    if (writer != SEVERAL && writer != at)
+        writer = change_writer(f, word, at, words, lanes);
+    if (writer == SEVERAL)
+        HD_LANE_LOOP
+        {
+            uint32_t folded = fold(words[i]) & if_in(lanes, i);
+            beside[i] = folded | (beside[i] & ~if_in(lanes, i));
+            written |= folded;
+            held |= beside[i];
+        }
+    else
+        HD_LANE_LOOP
+        {
+            written |= fold(words[i]) & if_in(lanes, i);
+            held |= fold(words[i]);
+        }
+    return (hd_width){bytes_of(written), bytes_of(held)};
+}
+
+/* All registers of an instruction that some lanes have written; the words. */
+INLINE uint32_t gather_some(const hd_frame *f, const hd_written *r, const hd_written *end, uint32_t lanes,
+                            hd_width *widths)
+{
+    uint32_t words = 0, room[LANES];
+    for (; r < end; r++)
+        for (uint32_t part = 0; part < r->words; part++) {
+            place at = place_of(r, part);
+            if (at != UNKNOWN)
+                gather_word(f, at, room);
+            for (int i = 0; i < LANES && at == UNKNOWN; i++)
+                room[i] = NEEDS_ALL;
+            widths[words++] = measure_some(f, r->word + part, at, room, lanes);
+        }
+    return words;
+}
+
+INLINE uint32_t gather_all(const hd_frame *f, const hd_written *r, const hd_written *end, hd_width *widths)
+{
+    const hd_width *first = widths;
+    for (; r < end; widths += r->words, r++)
+        measure_all(f, r, widths);
+    return (uint32_t)(widths - first);
+}
+
+/* A single word, nearly always. */
+HD_CLONES static uint32_t gather_widths(const hd_frame *f, const hd_unmeasured *items, uint32_t count, hd_width *widths)
+{
+    const hd_width *first = widths;
+    for (const hd_unmeasured *u = items, *last = items + count; u < last; u++) {
+        const hd_written *r = f->code->written.items + u->op->written, *end = r + u->op->written_count;
+        if (f->lanes & ~u->lanes && r->single)
+            *widths++ = measure_some(f, r->word, r->row | WHOLE,
+                                     (const uint32_t *)(const void *)(f->registers + r->row), u->lanes);
+        else if (f->lanes & ~u->lanes)
+            widths += gather_some(f, r, end, u->lanes, widths);
+        else if (!r->single)
+            widths += gather_all(f, r, end, widths);
+        else {
+            uint64_t any = any_of_row(f->registers + r->row, 4);
+            uint8_t bytes = bytes_of((uint32_t)(any | any >> 32));
+            *widths++ = (hd_width){bytes, bytes};
+            f->writers[r->word] = r->row | WHOLE;
+        }
+    }
+    return (uint32_t)(widths - first);
+}
+
+void hd_gather_widths(hd_gathering *g, hd_stretch *s)
+{
+    s->width_words += gather_widths(&g->warp->frames.items[g->frame], g->items, g->count, s->widths + s->width_words);
+    g->count = 0;
+    g->words = 0;
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+bool hd_tell_event(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
+{
+    hd_cta *cta = w->cta;
+    if (op->flags & HD_OP_MEMORY && mask && cta->columns & HD_COLUMN_ADDRESSES)
+        e->addresses = cta->addresses;
+    if (op->written_count && e->effective && cta->columns & HD_COLUMN_RESULTS) {
+        e->result_words = gather_results(op, w, cta->results);
+        e->results = e->result_words ? cta->results : NULL;
+    }
+    if (op->written_count && e->effective && cta->columns & HD_COLUMN_WIDTHS) {
+        e->width_words = gather_widths(hd_top_frame(w), &(hd_unmeasured){op, e->effective}, 1, cta->widths);
+        e->widths = cta->widths;
+    }
+    for (uint32_t i = 0; i < cta->sink_count; i++)
+        if (!cta->sinks[i].take(cta->sinks[i].context, e))
+            return false;
+    return true;
+}

@@ -1,0 +1,54 @@
+/* What sinks are told of a warp besides its instructions, and of stretches as a whole; whether anything looks at each
+ * instruction. */
+#include "hwmodel/exec/control/events.h"
+#include "hwmodel/exec/control/columns.h"
+
+bool hd_emit(const hd_warp *w, hd_event_kind kind)
+{
+    const hd_cta *cta = w->cta;
+    const hd_frame *f = w->frame_count ? hd_top_frame(w) : NULL;
+    hd_event e = {.kind = (uint8_t)kind,
+                  .cta = cta->index,
+                  .warp = w->id,
+                  .frame = f ? f->serial : 0,
+                  .function = f ? f->code->index : 0,
+                  .active = w->stack.count ? hd_top(w)->mask : 0};
+    e.effective = e.active;
+    if (!hd_emit_stretch(w->cta))
+        return false;
+    for (uint32_t i = 0; i < cta->sink_count; i++)
+        if (!cta->sinks[i].take(cta->sinks[i].context, &e))
+            return false;
+    return true;
+}
+
+bool hd_emit_stretch(hd_cta *cta)
+{
+    hd_stretch *s = cta->stretch;
+    if (!s || !s->part_count)
+        return true;
+    bool good = true;
+    hd_gather_before(cta->gathering, s, ~(uint64_t)0);
+    s->count = hd_stretch_length(s);
+    for (uint32_t i = 0; i < cta->sink_count && good; i++)
+        good = cta->sinks[i].take_stretch(cta->sinks[i].context, s);
+    s->part_count = 0;
+    s->going = HD_NONE;
+    return good;
+}
+
+void hd_watch(hd_cta *cta)
+{
+    cta->watched = cta->checks || cta->trace ? HD_WATCHED
+                   : !cta->sink_count        ? HD_UNWATCHED
+                   : cta->stretch            ? HD_WATCHED_IN_STRETCHES
+                                             : HD_WATCHED;
+}
+
+/* What a fault has said stays. */
+hd_step hd_stop(hd_warp *w)
+{
+    if (w->cta->status == HD_EXEC_DONE)
+        w->cta->status = HD_EXEC_STOPPED;
+    return HD_STEP_STOP;
+}

@@ -1,0 +1,310 @@
+/* Runs a grid: CTAs one after another, all of them in turns, or several at a time on host threads. The order is
+ * documented in exec.h. */
+#include "base/pool.h"
+#include "hwmodel/exec/checks/checks.h"
+#include "hwmodel/exec/control/cta.h"
+#include "hwmodel/exec/control/events.h"
+#include "hwmodel/exec/control/livelock.h"
+#include "hwmodel/exec/state/fault.h"
+
+/* ---- a grid ------------------------------------------------------------------------------------------------------ */
+
+static bool tell_launch(hd_cta *cta, hd_event_kind kind)
+{
+    hd_event e = {.kind = (uint8_t)kind, .function = cta->program->codes.items[0]->index};
+    for (uint32_t i = 0; i < cta->sink_count; i++)
+        if (!cta->sinks[i].take(cta->sinks[i].context, &e)) {
+            cta->status = HD_EXEC_STOPPED;
+            return false;
+        }
+    return true;
+}
+
+static void run_alone(hd_grid_job *job)
+{
+    hd_cta *cta = hd_cta_new(job, job->statistics);
+    uint64_t ctas = hd_grid_ctas(job->grid);
+    uint64_t limit = job->options->instruction_limit, before = cta->issued_before;
+    bool good = tell_launch(cta, HD_EVENT_LAUNCH);
+    for (uint64_t i = 0; i < ctas && good; i++) {
+        cta->issued_before = cta->statistics->warp_instructions;
+        good = hd_cta_start(cta, (uint32_t)i) && hd_cta_run(cta);
+        if (good && limit && cta->statistics->warp_instructions - before > limit) {
+            hd_stop_at_limit(cta, NULL);
+            good = false;
+        }
+    }
+    if (good)
+        tell_launch(cta, HD_EVENT_LAUNCH_END);
+    else
+        hd_emit_stretch(cta);
+    job->statistics->races += hd_checks_races(cta);
+    job->status = cta->status;
+    hd_cta_delete(cta);
+}
+
+/* ---- a cooperative grid ------------------------------------------------------------------------------------------ */
+
+typedef struct cooperation {
+    hd_cta **ctas;
+    uint32_t count, live;
+    bool *stuck; /* by CTA: it came back to a state in which it has been since anybody wrote */
+    bool *spun;  /* in this round */
+    bool failed;
+    uint32_t at; /* the CTA that failed */
+} cooperation;
+
+/* One round of every CTA; true where somebody wrote. */
+static bool run_all(cooperation *c)
+{
+    bool wrote = false;
+    for (c->at = 0; c->at < c->count; c->at++) {
+        hd_cta *cta = c->ctas[c->at];
+        uint64_t writes = cta->writes;
+        if (!cta->live_warps)
+            continue;
+        if (!hd_cta_round(cta, &c->spun[c->at])) {
+            c->failed = true;
+            return false;
+        }
+        c->live -= !cta->live_warps;
+        wrote = wrote || cta->writes != writes;
+    }
+    return wrote;
+}
+
+/* A CTA that goes in circles waits for another one, until all of them do. */
+static void check_all(cooperation *c, bool wrote)
+{
+    uint32_t stuck = 0, last = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        hd_cta *cta = c->ctas[i];
+        cta->writes += wrote;
+        c->stuck[i] = !wrote && c->stuck[i];
+        if (!cta->live_warps)
+            continue;
+        c->stuck[i] = hd_livelock_check(cta, c->spun[i]) || c->stuck[i];
+        stuck += c->stuck[i];
+        last = c->stuck[i] ? i : last;
+    }
+    if (!c->live || stuck < c->live)
+        return;
+    c->at = last;
+    c->failed = true;
+    hd_fault_livelock(c->ctas[last]);
+}
+
+static void run_together(hd_grid_job *job)
+{
+    uint32_t count = (uint32_t)hd_grid_ctas(job->grid);
+    cooperation c = {.count = count, .live = count};
+    c.ctas = hd_calloc(count, sizeof *c.ctas);
+    c.stuck = hd_calloc(count, sizeof *c.stuck);
+    c.spun = hd_calloc(count, sizeof *c.spun);
+    for (uint32_t i = 0; i < count; i++)
+        c.ctas[i] = hd_cta_new(job, job->statistics);
+    c.failed = !tell_launch(c.ctas[0], HD_EVENT_LAUNCH);
+    for (uint32_t i = 0; i < count && !c.failed; i++) {
+        c.at = i;
+        c.failed = !hd_cta_start(c.ctas[i], i);
+    }
+    while (c.live && !c.failed) {
+        bool wrote = run_all(&c);
+        if (!c.failed)
+            check_all(&c, wrote);
+    }
+    job->status = c.failed ? c.ctas[c.at]->status : HD_EXEC_DONE;
+    if (c.failed)
+        hd_emit_stretch(c.ctas[0]);
+    if (!c.failed && !tell_launch(c.ctas[0], HD_EVENT_LAUNCH_END))
+        job->status = c.ctas[0]->status;
+    for (uint32_t i = 0; i < count; i++) {
+        job->statistics->races += hd_checks_races(c.ctas[i]);
+        hd_cta_delete(c.ctas[i]);
+    }
+    free(c.ctas);
+    free(c.stuck);
+    free(c.spun);
+}
+
+/* Runs the CTAs of a share, each with counts of its own; false where the run is to stop. */
+static bool run_share(hd_cta *cta)
+{
+    hd_crew_share *share = &cta->share;
+    for (; share->done < share->count; share->done++) {
+        cta->has_turn = false;
+        cta->compare_at = HD_CREW_SEGMENT;
+        *cta->statistics = (hd_exec_statistics){0};
+        if (!hd_cta_start(cta, (uint32_t)(share->first + share->done)) || !hd_cta_run(cta))
+            return false;
+        share->statistics[share->done] = *cta->statistics;
+    }
+    return true;
+}
+
+/* One thread of several. The CTA that fails has its turn: the others do so only after it told them. */
+static void run_in_crew(void *context, uint32_t index, uint32_t worker)
+{
+    hd_grid_job *job = context;
+    hd_exec_statistics statistics = {0};
+    hd_cta *cta = hd_cta_new(job, &statistics);
+    bool good = true;
+    (void)worker;
+    cta->footprint = &job->crew->overlaps.footprints[index];
+    while (good && hd_crew_take(job->crew, &cta->share, cta->footprint)) {
+        good = run_share(cta);
+        if (hd_crew_tell(job->crew, &cta->share, cta->footprint))
+            continue;
+        hd_cta_name(cta, (uint32_t)cta->share.over);
+        cta->has_turn = true;
+        statistics = (hd_exec_statistics){0}; /* what ran of a later CTA */
+        hd_stop_at_limit(cta, NULL);
+        good = false;
+    }
+    hd_exec_status status = cta->has_turn ? cta->status : HD_EXEC_DONE;
+    if (hd_asked_to_stop(job->options)) /* whosever turn it is */
+        status = HD_EXEC_STOPPED;
+    if (status != HD_EXEC_DONE)
+        hd_crew_stop(job->crew);
+    else
+        statistics = (hd_exec_statistics){0}; /* the crew has them */
+    hd_crew_leave(job->crew, cta->footprint);
+    hd_cta_delete(cta);
+    pthread_mutex_lock(&job->crew->lock);
+    if (status != HD_EXEC_DONE)
+        job->status = status;
+    hd_exec_statistics_add(job->statistics, &statistics);
+    pthread_mutex_unlock(&job->crew->lock);
+}
+
+static void note_textures(hd_crew *crew, const hd_image *image)
+{
+    for (uint32_t i = 0; image->textures && i < image->textures->count; i++)
+        if (image->textures->items[i].bytes)
+            hd_overlaps_texels(&crew->overlaps, image->memory, image->textures->items[i].bytes);
+}
+
+/* What came of a crew's run becomes the job's. */
+static void accept(hd_grid_job *job, const hd_grid_job *run)
+{
+    const hd_crew *crew = run->crew;
+    hd_exec_statistics_add(job->statistics, run->statistics);
+    hd_exec_statistics_add(job->statistics, &crew->total);
+    hd_diagnostics_join(job->diagnostics, run->diagnostics);
+    if (crew->printed.count)
+        job->options->print(job->options->print_context, crew->printed.items, crew->printed.count);
+    job->status = run->status;
+}
+
+/* Unless DONE, nothing has happened. */
+static hd_crew_result try_with_crew(hd_grid_job *job, uint32_t threads)
+{
+    hd_crew crew;
+    hd_diagnostics said;
+    hd_exec_statistics statistics = {0};
+    hd_exec_options options = *job->options;
+    hd_grid_job run = *job;
+    const hd_program *p = job->program;
+    hd_crew_init(&crew, hd_grid_ctas(job->grid), threads, options.instruction_limit, p->image->memory,
+                 p->history->exact);
+    note_textures(&crew, p->image);
+    hd_diagnostics_init_part(&said, job->diagnostics);
+    if (options.print) {
+        options.print = hd_crew_print;
+        options.print_context = &crew;
+    }
+    run.options = &options;
+    run.crew = &crew;
+    run.diagnostics = &said;
+    run.statistics = &statistics;
+    hd_parallel(threads, threads, run_in_crew, &run);
+    hd_crew_result result = hd_crew_finish(&crew);
+    if (result == HD_CREW_DONE)
+        accept(job, &run);
+    hd_diagnostics_free(&said);
+    hd_crew_free(&crew);
+    return result;
+}
+
+/* CTAs of the program's last launches conflict: not each of the next ones need be tried. */
+static bool expects_conflict(hd_history *h)
+{
+    if (!h->skipped)
+        return false;
+    h->skipped--;
+    return true;
+}
+
+/* What allocations there are is known only when the program runs. */
+static void open_history(const hd_program *p)
+{
+    if (!p->history->exact)
+        p->history->exact = hd_calloc((size_t)p->image->memory->allocations.count + 1, sizeof *p->history->exact);
+}
+
+/* Whether threads meet in it is chance: so it is only said where somebody asks. */
+static void report_conflict(const hd_grid_job *job)
+{
+    const hd_program *p = job->program;
+    hd_report(job->diagnostics, HD_DIAG_REPEATED_LAUNCH, p->module->source, p->kernel->header_span,
+              "kernel %s: thread blocks that run at the same time use the same bytes of global memory, and one of them "
+              "writes; "
+              "the launch runs again with one after another",
+              hd_names_text(&p->module->names, p->kernel->name));
+}
+
+static void run_with_crew(hd_grid_job *job, uint32_t threads)
+{
+    hd_spare *spare = job->options->spare;
+    hd_history *history = job->program->history;
+    hd_crew_result result = HD_CREW_VAGUE;
+    if (job->program->surfaces || expects_conflict(history)) {
+        run_alone(job);
+        return;
+    }
+    open_history(job->program);
+    uint32_t taken = spare ? hd_spare_take(spare, threads - 1) : threads - 1;
+    while (taken && result == HD_CREW_VAGUE)
+        result = try_with_crew(job, 1 + taken);
+    if (spare)
+        hd_spare_give(spare, taken);
+    if (result == HD_CREW_CONFLICT) {
+        if (!history->conflicts)
+            report_conflict(job);
+        history->skipped = 1u << (history->conflicts < 16 ? history->conflicts : 16);
+        history->conflicts++;
+        job->statistics->repeated++;
+    }
+    if (result != HD_CREW_DONE)
+        run_alone(job);
+}
+
+static bool take_stretches(const hd_sink *sinks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!sinks[i].take_stretch || sinks[i].columns & ~(uint32_t)HD_COLUMN_WIDTHS)
+            return false;
+    return count > 0;
+}
+
+hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, const hd_exec_options *options,
+                              const hd_sink *sinks, uint32_t sink_count, hd_exec_statistics *statistics,
+                              hd_diagnostics *diagnostics)
+{
+    uint64_t ctas = hd_grid_ctas(grid);
+    uint32_t threads = options->threads > ctas ? (uint32_t)ctas : options->threads;
+    bool alone = threads < 2 || sink_count || options->check_uninitialized || options->check_races;
+    hd_stretch stretch = {.going = HD_NONE};
+    hd_gathering gathering;
+    gathering.count = 0;
+    gathering.words = 0;
+    bool stretches = take_stretches(sinks, sink_count);
+    hd_grid_job job = {program,    grid,        options, sinks,      sink_count,  stretches ? &stretch : NULL,
+                       &gathering, diagnostics, NULL,    statistics, HD_EXEC_DONE};
+    if (grid->cooperative || alone) {
+        (grid->cooperative ? run_together : run_alone)(&job);
+        return job.status;
+    }
+    run_with_crew(&job, threads);
+    return job.status;
+}

@@ -1,0 +1,174 @@
+/* A warp's SIMT stack and call frames.
+ *
+ * An entry is (pc, join, mask). Only the top runs; an entry whose pc reaches its join is popped, and the one below,
+ * which waits there with all lanes, goes on. A branch that splits leaves the entry at the join (or gives it up where an
+ * outer one joins at the same place) and pushes a side for each target that is not the join. Every split leaves fewer
+ * lanes in each side, so a frame's entries stay below twice the lanes. Lanes that return leave all entries of their
+ * frame, lanes that exit those of all frames; an entry without lanes is popped.
+ */
+#include "hwmodel/exec/control/stack.h"
+#include "hwmodel/exec/control/call.h"
+#include "hwmodel/exec/control/columns.h"
+#include "hwmodel/exec/control/control.h"
+#include "hwmodel/exec/control/frame.h"
+#include "hwmodel/exec/ops/special.h"
+#include "hwmodel/exec/state/fault.h"
+
+static void push(hd_warp *w, uint32_t pc, uint32_t join, uint32_t mask)
+{
+    hd_array_push(&w->stack, (hd_entry){pc, join, mask});
+}
+
+void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes)
+{
+    w->stack.count = 0;
+    w->frame_count = 0;
+    w->next_serial = 0;
+    w->lanes = lanes;
+    w->state = HD_WARP_READY;
+    w->issued = 0;
+    w->yields = w->told = w->parked = w->passed = w->cluster_arrived = w->cluster_open = 0;
+    w->met_word = 0;
+    memset(w->met_row, 0, sizeof w->met_row);
+    w->async.count = 0;
+    memset(w->async_groups, 0, sizeof w->async_groups);
+    if (w->local_capacity)
+        memset(w->local, 0, (size_t)w->local_capacity * LANES);
+    hd_push_frame(w, code, lanes, 0);
+}
+
+/* ---- settling ---------------------------------------------------------------------------------------------------- */
+
+bool hd_warp_settle(hd_warp *w, bool *stopped)
+{
+    *stopped = false;
+    for (;;) {
+        const hd_frame *f = hd_top_frame(w);
+        while (w->stack.count > f->bottom && (!hd_top(w)->mask || hd_top(w)->pc == hd_top(w)->join))
+            w->stack.count--;
+        if (w->stack.count > f->bottom)
+            return true;
+        if (!hd_leave_frame(w, stopped))
+            return false;
+        if (*stopped)
+            return true;
+    }
+}
+
+/* ---- branches ---------------------------------------------------------------------------------------------------- */
+
+static void split_begin(hd_warp *w, uint32_t join, uint32_t *inner)
+{
+    hd_entry *top = hd_top(w);
+    *inner = join == HD_NONE ? top->join : join;
+    if (join == HD_NONE || join == top->join)
+        w->stack.count--; /* an outer entry waits there already, or none has to */
+    else
+        top->pc = join;
+    w->cta->statistics->divergent_branches++;
+}
+
+hd_step hd_run_branch(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    hd_entry *top = hd_top(w);
+    uint32_t rest = top->mask & ~mask, next = top->pc + 1, join;
+    if (!rest || next == op->target) {
+        top->pc = op->target;
+        return HD_STEP_JUMPED;
+    }
+    split_begin(w, op->join, &join);
+    if (next != join)
+        push(w, next, join, rest);
+    if (op->target != join)
+        push(w, op->target, join, mask);
+    return HD_STEP_JUMPED;
+}
+
+/* The lanes of `mask` whose index the table leads to `target`. */
+static uint32_t lanes_to(const uint32_t *index, const uint32_t *targets, uint32_t mask, uint32_t target)
+{
+    uint32_t lanes = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        lanes |= (uint32_t)(targets[index[lane]] == target) << lane;
+    }
+    return lanes;
+}
+
+/* Sides by their first place in the table, the last of them first: below those that run before. */
+static void push_table_sides(hd_warp *w, const uint32_t *index, const uint32_t *targets, uint32_t mask, uint32_t join)
+{
+    struct {
+        uint32_t target, place, lanes;
+    } sides[LANES];
+    uint32_t count = 0;
+    for (uint32_t rest = mask, side; rest; rest &= ~side) {
+        uint32_t target = targets[index[__builtin_ctz(rest)]], place = 0, at = count++;
+        side = lanes_to(index, targets, rest, target);
+        while (targets[place] != target)
+            place++;
+        for (; at && sides[at - 1].place < place; at--)
+            sides[at] = sides[at - 1];
+        sides[at].target = target;
+        sides[at].place = place;
+        sides[at].lanes = side;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (sides[i].target != join)
+            push(w, sides[i].target, join, sides[i].lanes);
+}
+
+/* brx.idx: lanes that go to one target are one side, whatever index took them there. Those that go on because their
+ * guard is false are one side with those that the table leads to the next instruction; it runs last. */
+hd_step hd_run_branch_table(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    const uint32_t *index = hd_row(w, op->a), *targets = hd_top_frame(w)->code->refs.items + op->first;
+    uint32_t rest = hd_top(w)->mask & ~mask, next = hd_top(w)->pc + 1, join, bad = 0;
+    for (uint32_t i = 0; i < LANES; i++)
+        bad |= (uint32_t)(index[i] >= op->count) << i & mask;
+    if (bad)
+        return hd_fault(op, w, bad, "brx.idx with index %u of %u targets", index[__builtin_ctz(bad)], op->count);
+    uint32_t first = targets[index[__builtin_ctz(mask)]];
+    if (rest)
+        rest |= lanes_to(index, targets, mask, next);
+    mask &= ~rest;
+    if (!mask || (!rest && lanes_to(index, targets, mask, first) == mask)) {
+        hd_top(w)->pc = mask ? first : next;
+        return HD_STEP_JUMPED;
+    }
+    split_begin(w, op->join, &join);
+    if (rest && next != join)
+        push(w, next, join, rest);
+    push_table_sides(w, index, targets, mask, join);
+    return HD_STEP_JUMPED;
+}
+
+hd_step hd_run_return(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    if (w->frame_count == 1)
+        return hd_run_exit(op, w, mask);
+    hd_top(w)->pc++;
+    for (uint32_t i = hd_top_frame(w)->bottom; i < w->stack.count; i++)
+        w->stack.items[i].mask &= ~mask;
+    return HD_STEP_JUMPED;
+}
+
+hd_step hd_run_exit(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    (void)op;
+    hd_top(w)->pc++;
+    for (uint32_t i = 0; i < w->stack.count; i++)
+        w->stack.items[i].mask &= ~mask;
+    w->lanes &= ~mask;
+    return HD_STEP_JUMPED;
+}
+
+hd_step hd_run_trap(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    if (!op->boolean && !w->cta->grid->cooperative && hd_special_used(w->cta->program, HD_SREG_ENVREG2))
+        return hd_fault_note(op, w, mask,
+                             "the launch is not cooperative, and the kernel reads %envreg2, as a barrier of "
+                             "the grid does: see 'cooperative' in heddle-launch(5)",
+                             "the kernel executes trap");
+    return hd_fault(op, w, mask, op->boolean ? "the kernel stops at a breakpoint (brkpt)" : "the kernel executes trap");
+}

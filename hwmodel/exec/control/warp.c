@@ -1,0 +1,248 @@
+/* A turn of a warp: the loop that steps its instructions, and what sinks are told of each. */
+#include "hwmodel/exec/control/warp.h"
+#include "hwmodel/exec/checks/checks.h"
+#include "hwmodel/exec/control/columns.h"
+#include "hwmodel/exec/control/events.h"
+#include "hwmodel/exec/control/livelock.h"
+#include "hwmodel/exec/control/park.h"
+#include "hwmodel/exec/control/stack.h"
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+static hd_event issue_event(const hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
+{
+    const hd_frame *f = hd_top_frame(w);
+    return (hd_event){.kind = HD_EVENT_ISSUE,
+                      .cta = w->cta->index,
+                      .warp = w->id,
+                      .frame = f->serial,
+                      .function = f->code->index,
+                      .instruction = pc,
+                      .active = active,
+                      .effective = mask};
+}
+
+/* Where another frame begins or goes on, no stretch is open: there was an event. */
+static __attribute__((noinline)) bool turn_stretch(hd_warp *w, uint32_t pc, uint32_t active)
+{
+    const hd_event first = issue_event(w, pc, active, active);
+    if (w->cta->stretch->going == w->id && hd_stretch_turns(w->cta->stretch, pc)) {
+        hd_stretch_turn(w->cta->stretch, pc, active);
+        return true;
+    }
+    if (!hd_emit_stretch(w->cta))
+        return false;
+    hd_stretch_begin(w->cta->stretch, &first);
+    w->cta->gathering->warp = w;
+    w->cta->gathering->frame = w->frame_count - 1;
+    return true;
+}
+
+static inline bool tell_in_stretch(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
+{
+    hd_stretch *s = w->cta->stretch;
+    if (__builtin_expect(pc != s->next || active != s->active || w->id != s->going, 0) && !turn_stretch(w, pc, active))
+        return false;
+    if (op->written_count && mask && w->cta->columns)
+        hd_gather_later(w->cta->gathering, op, mask);
+    hd_stretch_add(s, mask, op->flags & HD_OP_LAST_OF_STRETCH);
+    return true;
+}
+
+/* ran: the instruction did. */
+static bool tell(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask, bool ran)
+{
+    if (w->cta->stretch)
+        return tell_in_stretch(op, w, pc, active, mask);
+    hd_event e = issue_event(w, pc, active, mask);
+    return hd_tell_event(op, w, &e, ran ? mask : 0);
+}
+
+/* ---- a warp ------------------------------------------------------------------------------------------------------ */
+
+static inline uint32_t guarded(const hd_op *op, const hd_warp *w, uint32_t active)
+{
+    if (op->guard == HD_NO_REF)
+        return active;
+    uint32_t truth = hd_word(w, op->guard);
+    return active & (op->flags & HD_OP_GUARD_NOT ? ~truth : truth);
+}
+
+/* Where there are sinks or checks, or livelock.c watches. */
+static hd_step step_told(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
+{
+    bool retried = op->flags & HD_OP_RETRY, told = retried && mask && !(mask & ~w->told);
+    bool before = op->flags & HD_OP_CONTROL || (!w->cta->columns && !retried) || (retried && !op->written_count);
+    if (w->cta->stretch)
+        hd_gather_before(w->cta->gathering, w->cta->stretch, ~(uint64_t)0);
+    if (w->cta->trace)
+        hd_livelock_trace(op, w);
+    if (op->flags & HD_OP_SYNTHETIC)
+        return op->run(op, w, mask);
+    if (op->flags & HD_OP_IDENTITY)
+        return w->cta->checks ? hd_checks_step(op, w, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
+    if (before && !told && !tell(op, w, pc, active, mask, false))
+        return hd_stop(w);
+    hd_step step = w->cta->checks ? hd_checks_step(op, w, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
+    if (retried)
+        w->told = step == HD_STEP_BLOCKED ? w->told | mask : w->told & ~mask;
+    if (!before && step != HD_STEP_STOP && step != HD_STEP_BLOCKED && !tell(op, w, pc, active, mask, true))
+        return hd_stop(w);
+    return step;
+}
+
+/* The same where sinks take stretches and nothing else looks. */
+static inline hd_step step_in_stretch(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
+{
+    if (op->flags & (HD_OP_SYNTHETIC | HD_OP_IDENTITY | HD_OP_RETRY))
+        return step_told(op, w, pc, active, mask);
+    hd_gather_before(w->cta->gathering, w->cta->stretch, op->words);
+    bool before = op->flags & HD_OP_CONTROL || !w->cta->columns;
+    if (before && !tell_in_stretch(op, w, pc, active, mask))
+        return hd_stop(w);
+    hd_step step = mask ? op->run(op, w, mask) : HD_STEP_NEXT;
+    return before || step == HD_STEP_STOP || tell_in_stretch(op, w, pc, active, mask) ? step : hd_stop(w);
+}
+
+/* Not __builtin_popcount, which is a call where the CPU may lack an instruction for it. */
+static inline uint32_t lanes_in(uint32_t mask)
+{
+    mask -= mask >> 1 & 0x55555555;
+    mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
+    return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+}
+
+static inline void count(hd_exec_statistics *s, const hd_op *op, uint32_t active, uint32_t mask)
+{
+    if (op->flags & (HD_OP_SYNTHETIC | HD_OP_IDENTITY))
+        return;
+    uint32_t lanes = lanes_in(active);
+    s->warp_instructions++;
+    s->thread_instructions += lanes;
+    s->effective_instructions += mask == active ? lanes : lanes_in(mask);
+}
+
+/* The instruction was not done: it counts when it is. */
+static inline void uncount(hd_exec_statistics *s, hd_warp *w, uint32_t active, uint32_t mask)
+{
+    s->warp_instructions--;
+    s->thread_instructions -= lanes_in(active);
+    s->effective_instructions -= lanes_in(mask);
+    w->issued--;
+}
+
+/* How many instructions from the top's on go straight on in the open stretch, at most `most`, if nothing stops them
+ * before. */
+static inline uint32_t straight_on(const hd_stretch *s, const hd_warp *w, const hd_entry *top, uint32_t most)
+{
+    uint32_t rest = s->limit - s->next, to_join = top->join - top->pc;
+    if (top->pc != s->next || top->mask != s->active || w->id != s->going)
+        return 0;
+    rest = rest < most ? rest : most;
+    return rest < to_join ? rest : to_join; /* a join that is not ahead is beyond all that follows */
+}
+
+static inline bool is_plain(const hd_op *op)
+{
+    return !(op->flags &
+             (HD_OP_SYNTHETIC | HD_OP_IDENTITY | HD_OP_RETRY | HD_OP_CONTROL | HD_OP_ORDERED | HD_OP_LAST_OF_STRETCH));
+}
+
+/* Up to `most` instructions that go straight on in the open stretch, the first of which is plain: what step_in_stretch
+ * does with each, with less looking. *before: how many ran before the last one. */
+static __attribute__((noinline)) hd_step run_on(hd_warp *w, const hd_op *op, uint32_t most, uint32_t *before)
+{
+    hd_cta *cta = w->cta;
+    hd_stretch *s = cta->stretch;
+    hd_gathering *g = cta->gathering;
+    hd_entry *top = hd_top(w);
+    hd_step step = HD_STEP_NEXT;
+    uint32_t active = top->mask, lanes = lanes_in(active), effective = 0, n = 0;
+    uint8_t *places = s->effective + (s->next - s->base), active_place = s->active_place;
+    const bool widths = cta->columns;
+    for (; step == HD_STEP_NEXT && n < most && is_plain(op); op++) {
+        uint32_t mask = guarded(op, w, active);
+        hd_gather_before(g, s, op->words);
+        effective += mask == active ? lanes : lanes_in(mask);
+        w->issued++;
+        step = mask ? op->run(op, w, mask) : HD_STEP_NEXT;
+        n++;
+        if (step == HD_STEP_STOP && widths)
+            break; /* it is not told */
+        if (widths && op->written_count && mask)
+            hd_gather_later(g, op, mask);
+        *places++ = mask == active ? active_place : hd_stretch_place(s, mask);
+        s->next++;
+        top->pc += step != HD_STEP_STOP;
+    }
+    if (s->next == s->limit)
+        s->going = HD_NONE;
+    cta->statistics->warp_instructions += n;
+    cta->statistics->thread_instructions += n * lanes;
+    cta->statistics->effective_instructions += effective;
+    *before = n - 1;
+    return step;
+}
+
+/* A single instruction; counts it. */
+static inline hd_step run_single(hd_warp *w, const hd_op *op, uint32_t pc, uint32_t active, hd_watched watched)
+{
+    uint32_t mask = guarded(op, w, active);
+    count(w->cta->statistics, op, active, mask);
+    w->issued++;
+    if (__builtin_expect(op->flags & HD_OP_ORDERED, 0) && !hd_await_turn(w->cta))
+        return HD_STEP_STOP;
+    hd_step step = watched == HD_WATCHED_IN_STRETCHES ? step_in_stretch(op, w, pc, active, mask)
+                   : watched                          ? step_told(op, w, pc, active, mask)
+                   : mask                             ? op->run(op, w, mask)
+                                                      : HD_STEP_NEXT;
+    if (step == HD_STEP_NEXT)
+        hd_top(w)->pc = pc + 1;
+    if (__builtin_expect(step > HD_STEP_JUMPED, 0)) {
+        if (step == HD_STEP_BLOCKED)
+            uncount(w->cta->statistics, w, active, mask);
+        else if (step != HD_STEP_STOP)
+            hd_top(w)->pc = pc + 1;
+    }
+    return step;
+}
+
+bool hd_run_warp(hd_warp *w, bool *spun)
+{
+    const uint32_t quantum = w->cta->grid->cooperative ? HD_COOPERATIVE_QUANTUM : HD_EXEC_QUANTUM;
+    const hd_watched watched = w->cta->watched;
+    *spun = false;
+    for (uint32_t n = 0, straight, before = 0; n < quantum; n++) {
+        const hd_entry *top = hd_top(w);
+        if (!top->mask || top->pc == top->join) {
+            bool stopped;
+            if (!hd_warp_settle(w, &stopped)) {
+                w->state = HD_WARP_DONE;
+                return true;
+            }
+            if (stopped)
+                return hd_stop(w), false;
+            top = hd_top(w);
+        }
+        const hd_op *op = &hd_top_frame(w)->code->ops[top->pc];
+        hd_step step;
+        if (watched == HD_WATCHED_IN_STRETCHES && is_plain(op) &&
+            (straight = straight_on(w->cta->stretch, w, top, quantum - n))) {
+            step = run_on(w, op, straight, &before);
+            n += before;
+        } else
+            step = run_single(w, op, top->pc, top->mask, watched);
+        if (__builtin_expect(step > HD_STEP_JUMPED, 0)) {
+            if (step == HD_STEP_STOP)
+                return false;
+            if (step == HD_STEP_WAIT || w->state == HD_WARP_WAITING)
+                return true;
+            if (step == HD_STEP_YIELD) {
+                if (!(++w->yields % HD_YIELDS_OF_SIDE))
+                    hd_switch_side(w);
+                break;
+            }
+        }
+    }
+    return *spun = true;
+}

@@ -1,0 +1,183 @@
+/* The device runtime that nvcc calls: vprintf, __assertfail, malloc, free. A call of one is an instruction like any
+ * other: it has no frame, and serves its lanes in ascending order. What is printed goes to hd_exec_options.print, lane
+ * by lane; without it, it is dropped. */
+#include "hwmodel/exec/ops/builtin.h"
+#include "hwmodel/exec/ops/access.h"
+#include "hwmodel/exec/state/fault.h"
+#include "hwmodel/memory/heap.h"
+#include <stdio.h>
+
+static const hd_builtin builtins[] = {
+#define HD_BUILTIN(name, run, results, parameters, heap) {name, hd_run_builtin_##run, results, parameters, heap},
+#include "hwmodel/exec/ops/builtin.def"
+#undef HD_BUILTIN
+};
+
+const hd_builtin *hd_builtin_find(const char *name)
+{
+    for (uint32_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
+        if (!strcmp(builtins[i].name, name))
+            return &builtins[i];
+    return NULL;
+}
+
+/* ---- arguments and results --------------------------------------------------------------------------------------- */
+
+static unsigned char *place_of(hd_warp *w, const hd_call_copy *c, uint32_t lane, uint32_t k)
+{
+    const hd_frame *f = hd_top_frame(w);
+    if (c->row != HD_NO_REF)
+        return (unsigned char *)(uintptr_t)hd_row(w, c->row) + (size_t)lane * c->row_bytes + k;
+    uint32_t at = f->local_base + c->local + k;
+    return w->local + (size_t)(at / 4) * 4 * LANES + lane * 4 + at % 4;
+}
+
+static uint64_t argument(const hd_op *op, hd_warp *w, uint32_t i, uint32_t lane)
+{
+    const hd_call_copy *c = &hd_top_frame(w)->code->copies.items[op->first + i];
+    unsigned char bytes[8] = {0};
+    uint64_t value;
+    for (uint32_t k = 0; k < c->bytes; k++)
+        bytes[k] = *place_of(w, c, lane, k);
+    memcpy(&value, bytes, 8);
+    return value;
+}
+
+/* The result stands behind the arguments, where the call wants one. */
+static void set_result(const hd_op *op, hd_warp *w, uint32_t lane, uint64_t value)
+{
+    const hd_call *call = op->use.detail;
+    unsigned char bytes[8];
+    memcpy(bytes, &value, 8);
+    if (!call->results)
+        return;
+    const hd_call_copy *c = &hd_top_frame(w)->code->copies.items[op->first + call->arguments];
+    for (uint32_t k = 0; k < c->bytes; k++)
+        *place_of(w, c, lane, k) = bytes[k];
+}
+
+static void print(hd_warp *w, const hd_text_buffer *text)
+{
+    const hd_exec_options *o = w->cta->options;
+    if (o->print && text->count)
+        o->print(o->print_context, text->items, text->count);
+}
+
+static hd_heap_place place_in(const hd_op *op, hd_warp *w, uint32_t lane)
+{
+    const hd_code *code = hd_top_frame(w)->code;
+    const hd_instruction *call = &code->function->instructions.items[op - code->ops];
+    hd_heap_place place = {.span = call->span, .location = call->location};
+    memcpy(place.block, w->cta->id, sizeof place.block);
+    hd_thread_of(w, lane, place.thread);
+    return place;
+}
+
+/* ---- printf and assert ------------------------------------------------------------------------------------------- */
+
+hd_step hd_run_builtin_print(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest), used = 0;
+        uint64_t bad = 0, format = argument(op, w, 0, lane);
+        hd_format_source source = {op, w, lane, format, argument(op, w, 1, lane)};
+        hd_text_buffer text = {0};
+        bool good = !format || hd_format_print(&source, &text, &used, &bad);
+        if (good)
+            print(w, &text);
+        hd_array_free(&text);
+        if (!good)
+            return hd_fault(op, w, 1u << lane, "printf reads at address 0x%llx, where nothing is",
+                            (unsigned long long)bad);
+        set_result(op, w, lane, format ? used : UINT64_MAX);
+    }
+    return HD_STEP_NEXT;
+}
+
+static bool add_string(const hd_format_source *source, uint64_t address, hd_text_buffer *out)
+{
+    uint64_t bad;
+    bool good = hd_format_string(source, address, UINT64_MAX, out, &bad);
+    hd_array_push(out, '\0');
+    return good;
+}
+
+/* (message, file, line, function, bytes of a character) */
+hd_step hd_run_builtin_assert(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    char first[256] = "";
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest), thread[3], *block = w->cta->id;
+        hd_format_source source = {op, w, lane, 0, 0};
+        hd_text_buffer message = {0}, file = {0}, function = {0}, text = {0};
+        bool good = add_string(&source, argument(op, w, 0, lane), &message) &&
+                    add_string(&source, argument(op, w, 1, lane), &file) &&
+                    add_string(&source, argument(op, w, 3, lane), &function);
+        hd_thread_of(w, lane, thread);
+        if (good) {
+            uint32_t room = message.count + file.count + function.count + 200;
+            text.count = (uint32_t)snprintf(hd_array_extend(&text, room), room,
+                                            "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+                                            file.items, (uint32_t)argument(op, w, 2, lane), function.items, block[0],
+                                            block[1], block[2], thread[0], thread[1], thread[2], message.items);
+            print(w, &text);
+        }
+        if (!first[0])
+            snprintf(first, sizeof first, "%s", good ? message.items : "?");
+        hd_array_free(&message);
+        hd_array_free(&file);
+        hd_array_free(&function);
+        hd_array_free(&text);
+    }
+    return hd_fault(op, w, mask, "assertion '%s' failed", first);
+}
+
+/* ---- malloc and free --------------------------------------------------------------------------------------------- */
+
+/* For other CTAs, all bytes of a block change when it is allocated or freed: whether they may be accessed does. */
+static void touch_block(hd_cta *cta, uint64_t address, uint64_t bytes)
+{
+    if (cta->footprint && address)
+        hd_footprint_range(cta->footprint, hd_memory_find(cta->memory, address, bytes), address, bytes, true);
+}
+
+hd_step hd_run_builtin_malloc(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    hd_heap *heap = w->cta->memory->heap;
+    if (w->cta->crew)
+        hd_crew_keep_heap(w->cta->crew);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        hd_heap_place place = place_in(op, w, lane);
+        uint64_t bytes = argument(op, w, 0, lane), address = hd_heap_allocate(heap, bytes, &place);
+        touch_block(w->cta, address, bytes);
+        set_result(op, w, lane, address);
+    }
+    w->cta->writes++;
+    return HD_STEP_NEXT;
+}
+
+hd_step hd_run_builtin_free(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    hd_heap *heap = w->cta->memory->heap;
+    if (w->cta->crew)
+        hd_crew_keep_heap(w->cta->crew);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        uint64_t address = argument(op, w, 0, lane);
+        hd_heap_place place = place_in(op, w, lane);
+        hd_heap_block block;
+        hd_heap_result result = address ? hd_heap_release(heap, address, &place, &block) : HD_HEAP_DONE;
+        if (result == HD_HEAP_DONE) {
+            touch_block(w->cta, address, block.size);
+            continue;
+        }
+        bool again = result == HD_HEAP_FREED_BEFORE;
+        hd_step step = hd_fault(op, w, 1u << lane, "free of 0x%llx, %s", (unsigned long long)address,
+                                again ? "which was freed before" : "which malloc did not give");
+        hd_fault_note_block(w, address, block.size ? &block : NULL);
+        return step;
+    }
+    w->cta->writes++;
+    return HD_STEP_NEXT;
+}

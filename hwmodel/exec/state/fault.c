@@ -1,0 +1,396 @@
+/* Kernel faults: what the kernel did wrong, with its place in PTX and source, block, thread and address. */
+#include "hwmodel/exec/state/fault.h"
+#include "hwmodel/memory/heap.h"
+#include "ir/cfg.h"
+#include <stdio.h>
+
+static const char *kernel_name(const hd_program *p) { return hd_names_text(&p->module->names, p->kernel->name); }
+
+static const char *file_name(const hd_program *p, uint32_t number)
+{
+    for (uint32_t i = 0; i < p->module->files.count; i++)
+        if (p->module->files.items[i].number == number)
+            return hd_names_text(&p->module->names, p->module->files.items[i].name);
+    return "?";
+}
+
+/* " (file.cu:12)" from a .loc, or nothing. */
+static void location_text(const hd_program *p, uint32_t location, char *text, size_t size)
+{
+    text[0] = 0;
+    if (location == HD_NONE)
+        return;
+    const hd_location *l = &p->module->locations.items[location];
+    snprintf(text, size, " (%s:%u)", file_name(p, l->file), l->line);
+}
+
+static void source_text(const hd_program *p, const hd_code *code, uint32_t ordinal, char *text, size_t size)
+{
+    const hd_function *f = code->function;
+    location_text(p, ordinal < f->instructions.count ? f->instructions.items[ordinal].location : HD_NONE, text, size);
+}
+
+static hd_span span_of(const hd_code *code, uint32_t ordinal)
+{
+    const hd_function *f = code->function;
+    if (ordinal < f->instructions.count)
+        return f->instructions.items[ordinal].span;
+    return (hd_span){f->body.end, f->body.end};
+}
+
+static uint32_t ordinal_of(const hd_code *code, const hd_op *op) { return (uint32_t)(op - code->ops); }
+
+/* A part of an op (the second address of a copy) has no place of its own: that of the instruction that runs. */
+static uint32_t ordinal_running(const hd_warp *w, const hd_code *code, const hd_op *op)
+{
+    uintptr_t at = (uintptr_t)op, first = (uintptr_t)code->ops;
+    return at >= first && at <= (uintptr_t)(code->ops + code->op_count) ? ordinal_of(code, op) : hd_top(w)->pc;
+}
+
+enum { MOST_INLINED = 16, MOST_CALLERS = 8 };
+
+/* Where the line was inlined, outward: the place of one step is looked up as a .loc of its own. */
+static void note_inlined(hd_cta *cta, hd_diagnostic *d, const hd_code *code, uint32_t ordinal)
+{
+    const hd_module *m = cta->program->module;
+    uint32_t at =
+        ordinal < code->function->instructions.count ? code->function->instructions.items[ordinal].location : HD_NONE;
+    for (uint32_t k = 0; k < MOST_INLINED && at != HD_NONE && m->locations.items[at].inlined_file; k++) {
+        const hd_location *l = &m->locations.items[at];
+        hd_note_add(cta->diagnostics, d, NULL, (hd_span){0, 0}, "inlined at %s:%u",
+                    file_name(cta->program, l->inlined_file), l->inlined_line);
+        uint32_t outer = HD_NONE;
+        for (uint32_t i = 0; i < at && outer == HD_NONE; i++) {
+            const hd_location *o = &m->locations.items[at - 1 - i];
+            if (o->file == l->inlined_file && o->line == l->inlined_line && o->column == l->inlined_column)
+                outer = at - 1 - i;
+        }
+        at = outer;
+    }
+}
+
+/* The calls that led to the frame on top, innermost first. */
+static void note_callers(hd_warp *w, hd_diagnostic *d)
+{
+    for (uint32_t i = w->frame_count, told = 0; i-- > 1 && told < MOST_CALLERS; told++) {
+        const hd_code *code = w->frames.items[i - 1].code;
+        uint32_t ordinal = ordinal_of(code, w->frames.items[i].call);
+        char source[256];
+        source_text(w->cta->program, code, ordinal, source, sizeof source);
+        hd_note_add(w->cta->diagnostics, d, w->cta->program->module->source, span_of(code, ordinal),
+                    "called from here%s", source);
+    }
+}
+
+static void report(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note, const char *message)
+{
+    /* earlier CTAs may still allocate what was not there */
+    if (w->cta->crew && !w->cta->has_turn && w->cta->memory->heap)
+        hd_overlaps_found(&w->cta->crew->overlaps);
+    if (!hd_await_turn(w->cta))
+        return;
+    const hd_program *p = w->cta->program;
+    const hd_code *code = hd_top_frame(w)->code;
+    uint32_t id[3], ordinal = ordinal_running(w, code, op), lane = lanes ? (uint32_t)__builtin_ctz(lanes) : 0;
+    const uint32_t *block = w->cta->id;
+    char source[256];
+    source_text(p, code, ordinal, source, sizeof source);
+    hd_thread_of(w, lane, id);
+    hd_diagnostic *d = hd_report(w->cta->diagnostics, HD_DIAG_KERNEL_FAULT, p->module->source, span_of(code, ordinal),
+                                 "%s; kernel %s%s, block (%u,%u,%u), thread (%u,%u,%u)", message, kernel_name(p),
+                                 source, block[0], block[1], block[2], id[0], id[1], id[2]);
+    if (note)
+        hd_note_add(w->cta->diagnostics, d, NULL, (hd_span){0, 0}, "%s", note);
+    if (lanes & (lanes - 1))
+        hd_note_add(w->cta->diagnostics, d, NULL, (hd_span){0, 0}, "%d lanes of the warp do so (mask 0x%08x)",
+                    __builtin_popcount(lanes), lanes);
+    note_inlined(w->cta, d, code, ordinal);
+    note_callers(w, d);
+    w->cta->status = HD_EXEC_FAULT;
+    w->cta->fault = d;
+}
+
+bool hd_describe_variable(const hd_program *program, const hd_placed_array *variables, uint64_t base, uint64_t at,
+                          char *text, size_t size)
+{
+    const hd_module *m = program->module;
+    const hd_placed *best = NULL;
+    uint64_t least = 0;
+    for (uint32_t i = 0; i < variables->count; i++) {
+        const hd_placed *v = &variables->items[i];
+        uint64_t begin = base + v->offset, end = begin + m->symbols.items[v->symbol].size_bytes;
+        uint64_t away = at < begin ? begin - at : at < end ? 0 : at - end + 1;
+        if (!best || away < least) {
+            best = v;
+            least = away;
+        }
+    }
+    if (!best)
+        return false;
+    const hd_symbol *s = &m->symbols.items[best->symbol];
+    const char *name = hd_names_text(&m->names, s->name);
+    unsigned long long bytes = s->size_bytes;
+    if (!least)
+        snprintf(text, size, "byte %llu of '%s' (%llu bytes)", (unsigned long long)(at - base - best->offset), name,
+                 bytes);
+    else if (at < base + best->offset)
+        snprintf(text, size, "%llu bytes before '%s' (%llu bytes)", (unsigned long long)least, name, bytes);
+    else
+        snprintf(text, size, "%llu bytes after the end of '%s' (%llu bytes)", (unsigned long long)(least - 1), name,
+                 bytes);
+    return true;
+}
+
+void hd_fault_note_place(hd_warp *w, const hd_code *code, uint32_t ordinal, const char *text)
+{
+    char source[256];
+    source_text(w->cta->program, code, ordinal, source, sizeof source);
+    hd_note_add(w->cta->diagnostics, w->cta->fault, w->cta->program->module->source, span_of(code, ordinal), "%s%s",
+                text, source);
+}
+
+/* An earlier run of the kernel reported the same two places. */
+static bool was_reported(const hd_diagnostics *diagnostics, hd_span now, hd_span before)
+{
+    for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
+        if (d->kind == HD_DIAG_KERNEL_FAULT && d->notes && d->span.begin == now.begin &&
+            d->notes->span.begin == before.begin && d->notes->source)
+            return true;
+    return false;
+}
+
+void hd_report_race(const hd_op *op, hd_warp *w, uint32_t lane, const hd_race *race)
+{
+    const hd_program *p = w->cta->program;
+    const hd_code *code = hd_top_frame(w)->code;
+    uint32_t id[3], other[3], ordinal = ordinal_running(w, code, op);
+    const uint32_t *block = w->cta->id;
+    char source[256], note[128];
+    source_text(p, code, ordinal, source, sizeof source);
+    hd_thread_of(w, lane, id);
+    if (was_reported(w->cta->diagnostics, span_of(code, ordinal), span_of(p->codes.items[race->code], race->ordinal)))
+        return;
+    hd_thread_of(&w->cta->warps[race->thread / LANES], race->thread % LANES, other);
+    w->cta->fault = hd_report(
+        w->cta->diagnostics, HD_DIAG_KERNEL_FAULT, p->module->source, span_of(code, ordinal),
+        "race, %s: thread (%u,%u,%u) %s byte %u of shared memory, which thread (%u,%u,%u) %s with no barrier in "
+        "between; kernel %s%s, block (%u,%u,%u)",
+        race->what, id[0], id[1], id[2], race->now, race->byte, other[0], other[1], other[2], race->before,
+        kernel_name(p), source, block[0], block[1], block[2]);
+    snprintf(note, sizeof note, "thread (%u,%u,%u) %s it here", other[0], other[1], other[2], race->before);
+    hd_fault_note_place(w, p->codes.items[race->code], race->ordinal, note);
+    note_inlined(w->cta, w->cta->fault, code, ordinal);
+    note_callers(w, w->cta->fault);
+}
+
+static void note_heap_place(hd_warp *w, const hd_heap_place *p, const char *what)
+{
+    char source[256];
+    location_text(w->cta->program, p->location, source, sizeof source);
+    hd_note_add(w->cta->diagnostics, w->cta->fault, w->cta->program->module->source, p->span,
+                "%s here by block (%u,%u,%u), thread (%u,%u,%u)%s", what, p->block[0], p->block[1], p->block[2],
+                p->thread[0], p->thread[1], p->thread[2], source);
+}
+
+void hd_fault_note_block(hd_warp *w, uint64_t address, const hd_heap_block *block)
+{
+    if (!block) {
+        hd_note_add(w->cta->diagnostics, w->cta->fault, NULL, (hd_span){0, 0},
+                    "malloc has given no block at or below this address");
+        return;
+    }
+    uint64_t at = address - block->base;
+    hd_note_add(w->cta->diagnostics, w->cta->fault, NULL, (hd_span){0, 0}, "%s%llu %s of %llu bytes at 0x%llx",
+                at < block->size ? "byte " : "", (unsigned long long)(at < block->size ? at : at - block->size),
+                at < block->size ? "of a block of malloc" : "bytes after the end of a block of malloc",
+                (unsigned long long)block->size, (unsigned long long)block->base);
+    note_heap_place(w, &block->allocated_at, "allocated");
+    if (block->freed)
+        note_heap_place(w, &block->freed_at, "freed");
+}
+
+hd_step hd_fault(const hd_op *op, hd_warp *w, uint32_t lanes, const char *format, ...)
+{
+    char message[384];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    report(op, w, lanes, NULL, message);
+    return HD_STEP_STOP;
+}
+
+hd_step hd_fault_note(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note, const char *format, ...)
+{
+    char message[384];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    report(op, w, lanes, note, message);
+    return HD_STEP_STOP;
+}
+
+void hd_fault_not_modelled(hd_cta *cta, const char *why)
+{
+    if (!cta->fault || cta->status != HD_EXEC_FAULT)
+        return;
+    hd_note_add(cta->diagnostics, cta->fault, NULL, (hd_span){0, 0}, "a limit of the model, no fault of the kernel: %s",
+                why);
+    cta->fault->kind = HD_DIAG_UNSUPPORTED;
+    cta->status = HD_EXEC_UNSUPPORTED;
+}
+
+void hd_fault_deadlock(hd_cta *cta)
+{
+    if (!hd_await_turn(cta))
+        return;
+    const hd_warp *first = NULL;
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        if (cta->warps[i].state == HD_WARP_WAITING && !first)
+            first = &cta->warps[i];
+    const hd_code *code = hd_top_frame(first)->code;
+    char source[256];
+    source_text(cta->program, code, ordinal_of(code, first->waiting), source, sizeof source);
+    hd_diagnostic *d =
+        hd_report(cta->diagnostics, HD_DIAG_KERNEL_FAULT, cta->program->module->source,
+                  span_of(code, ordinal_of(code, first->waiting)),
+                  "deadlock: every warp of block (%u,%u,%u) waits at a barrier that cannot open; kernel %s%s",
+                  cta->id[0], cta->id[1], cta->id[2], kernel_name(cta->program), source);
+    for (uint32_t i = 0; i < cta->warp_count && i < 8; i++) {
+        const hd_warp *w = &cta->warps[i];
+        if (w->state != HD_WARP_WAITING)
+            continue;
+        code = hd_top_frame(w)->code;
+        source_text(cta->program, code, ordinal_of(code, w->waiting), source, sizeof source);
+        if (w->barrier == HD_CLUSTER_BARRIER) {
+            hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, ordinal_of(code, w->waiting)),
+                        "warp %u waits here at the barrier of the cluster%s", i, source);
+            continue;
+        }
+        const hd_barrier *b = &cta->barriers[w->barrier];
+        hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, ordinal_of(code, w->waiting)),
+                    "warp %u waits here at barrier %u: %u threads arrived, %u are needed%s", i, w->barrier, b->arrived,
+                    b->expected ? b->expected : hd_live_threads(cta), source);
+    }
+    cta->status = HD_EXEC_FAULT;
+}
+
+void hd_fault_note_elsewhere(hd_warp *w, uint32_t lanes)
+{
+    if (!w->cta->fault)
+        return;
+    const hd_code *code = hd_top_frame(w)->code;
+    for (uint32_t i = w->stack.count - 1; i-- > hd_top_frame(w)->bottom;) {
+        const hd_entry *e = &w->stack.items[i];
+        char text[64];
+        snprintf(text, sizeof text, "lanes 0x%08x are here", e->mask & lanes);
+        if (e->mask & lanes)
+            hd_fault_note_place(w, code, e->pc, text);
+        lanes &= ~e->mask;
+    }
+}
+
+/* Where the lanes of a warp run (the top of its stack) and where others wait for them. */
+static void note_stack(hd_cta *cta, hd_diagnostic *d, const hd_warp *w)
+{
+    const hd_code *code = hd_top_frame(w)->code;
+    uint32_t told = 0;
+    for (uint32_t i = w->stack.count; i-- > hd_top_frame(w)->bottom;) {
+        const hd_entry *e = &w->stack.items[i];
+        bool runs = i + 1 == w->stack.count;
+        char source[256];
+        source_text(cta->program, code, e->pc, source, sizeof source);
+        if (e->mask & ~told)
+            hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, e->pc),
+                        "lanes 0x%08x of warp %u %s%s", e->mask & ~told, w->index,
+                        runs ? "go in circles here" : "wait here", source);
+        if (runs)
+            note_inlined(cta, d, code, e->pc);
+        told |= e->mask;
+    }
+}
+
+static bool reads_memory(const hd_code *code, uint32_t ordinal)
+{
+    const hd_form *form = hd_insn_form(code->function, &code->function->instructions.items[ordinal]);
+    bool own = form->space == HD_SPACE_PARAM || form->space == HD_SPACE_CONST || form->space == HD_SPACE_LOCAL;
+    return form->behaviour & HD_BEHAVE_CALL || (form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_ATOMIC) && !own);
+}
+
+/* Does what a warp's top does for ever look at memory that other lanes may write? */
+static bool looks_at_memory(const hd_warp *w)
+{
+    const hd_code *code = hd_top_frame(w)->code;
+    const hd_cfg *cfg = code->function->cfg;
+    if (!cfg || w->frame_count > 1 || hd_top(w)->pc >= code->op_count)
+        return true;
+    uint32_t loop = cfg->blocks[cfg->block_of[hd_top(w)->pc]].loop;
+    while (loop != HD_NONE && cfg->loops[loop].parent != HD_NONE)
+        loop = cfg->loops[loop].parent;
+    for (uint32_t i = 0; i < code->op_count && loop != HD_NONE; i++) {
+        uint32_t at = cfg->blocks[cfg->block_of[i]].loop;
+        while (at != HD_NONE && at != loop)
+            at = cfg->loops[at].parent;
+        if (at == loop && reads_memory(code, i))
+            return true;
+    }
+    return loop == HD_NONE;
+}
+
+/* Lanes that wait for those that go in circles would go on with independent thread scheduling, and may be what these
+ * look for. */
+static bool others_may_help(const hd_cta *cta)
+{
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        const hd_warp *w = &cta->warps[i];
+        if (w->state == HD_WARP_READY && w->lanes & ~hd_top(w)->mask && looks_at_memory(w))
+            return true;
+    }
+    return false;
+}
+
+void hd_fault_livelock(hd_cta *cta)
+{
+    if (!hd_await_turn(cta))
+        return;
+    const hd_warp *first = NULL;
+    uint32_t ready = 0;
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        if (cta->warps[i].state == HD_WARP_READY && !ready++)
+            first = &cta->warps[i];
+    const hd_code *code = hd_top_frame(first)->code;
+    char source[256];
+    source_text(cta->program, code, hd_top(first)->pc, source, sizeof source);
+    hd_diagnostic *d = hd_report(
+        cta->diagnostics, HD_DIAG_KERNEL_FAULT, cta->program->module->source, span_of(code, hd_top(first)->pc),
+        "livelock: block (%u,%u,%u) runs for ever without changing anything (%u of %u warps); kernel %s%s", cta->id[0],
+        cta->id[1], cta->id[2], ready, cta->live_warps, kernel_name(cta->program), source);
+    note_stack(cta, d, first);
+    hd_note_add(
+        cta->diagnostics, d, NULL, (hd_span){0, 0},
+        "the lanes of a warp share one stack here: one that spins never lets another of its warp go on, and CTAs "
+        "run one after another");
+    cta->status = HD_EXEC_FAULT;
+    cta->fault = d;
+    if (others_may_help(cta))
+        hd_fault_not_modelled(
+            cta, "lanes of the warp wait for those that go in circles; with independent thread scheduling they go on");
+}
+
+/* The warp's turn is over; where it ended, there is no place to show. */
+void hd_stop_at_limit(hd_cta *cta, const hd_warp *w)
+{
+    bool runs = w && w->state != HD_WARP_DONE;
+    char source[256] = "";
+    if (runs)
+        source_text(cta->program, hd_top_frame(w)->code, hd_top(w)->pc, source, sizeof source);
+    hd_diagnostic *d = hd_report(
+        cta->diagnostics, HD_DIAG_INSTRUCTION_LIMIT, runs ? cta->program->module->source : NULL,
+        runs ? span_of(hd_top_frame(w)->code, hd_top(w)->pc) : (hd_span){0, 0},
+        "kernel %s is not done after %llu warp instructions, block (%u,%u,%u) is running%s", kernel_name(cta->program),
+        (unsigned long long)cta->options->instruction_limit, cta->id[0], cta->id[1], cta->id[2], source);
+    hd_note_add(cta->diagnostics, d, NULL, (hd_span){0, 0},
+                "it may never end, or need a higher --instruction-limit (0: no limit)");
+    cta->status = HD_EXEC_LIMIT;
+}

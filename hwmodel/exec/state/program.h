@@ -1,0 +1,199 @@
+/* Decoded programs. Private to hwmodel/exec.
+ *
+ * A function is decoded to one hd_op per instruction (same index), so that events need no table. Registers are rows of
+ * 32 lanes (structure of arrays): 16, 32, 64 bits a lane; 128 bits are two 64-bit rows; predicates and %CC are one word
+ * with a bit a lane. An operand is an hd_ref: which block of rows (the frame's registers, the function's constants, the
+ * warp's special registers) and the byte offset in it; immediates are rows too, so that no handler asks what an operand
+ * is.
+ *
+ * An op is run by its `run` function; arithmetic ones share a few, which call a `lanes` function on whole rows
+ * (vectorized by the compiler, chosen for the CPU at load time) and merge the result under the mask.
+ */
+#ifndef HD_HWMODEL_EXEC_STATE_PROGRAM_H
+#define HD_HWMODEL_EXEC_STATE_PROGRAM_H
+
+#include "hwmodel/exec/exec.h"
+#include "ir/form.h"
+#include "ir/sregs.h"
+#include "ir/storage.h"
+
+enum { LANES = HD_WARP_LANES };
+#define HD_ALL_LANES 0xffffffffu
+
+typedef uint32_t hd_ref;
+enum { HD_REF_FRAME = 0, HD_REF_CONSTANT = 1, HD_REF_SPECIAL = 2, HD_REF_SHIFT = 30 };
+#define HD_REF(base, offset) ((hd_ref)(base) << HD_REF_SHIFT | (hd_ref)(offset))
+#define HD_NO_REF 0xffffffffu
+
+typedef struct hd_op hd_op;
+typedef struct hd_warp hd_warp;
+typedef struct hd_cta hd_cta;
+typedef struct hd_code hd_code;
+
+typedef enum hd_step {
+    HD_STEP_NEXT,    /* go on behind the instruction */
+    HD_STEP_JUMPED,  /* the stack was changed */
+    HD_STEP_WAIT,    /* the warp waits at a barrier; it goes on behind the instruction. From here on: rare */
+    HD_STEP_YIELD,   /* go on behind the instruction, after other warps had a turn */
+    HD_STEP_BLOCKED, /* it was not done: it runs again, and counts, when it can be (park.h) */
+    HD_STEP_STOP,    /* a fault was reported, or a sink stopped the run */
+} hd_step;
+
+typedef hd_step hd_run(const hd_op *op, hd_warp *warp, uint32_t mask);
+typedef void hd_lanes(void *d, const void *a, const void *b, const void *c);
+typedef uint32_t hd_compare(const void *a, const void *b);
+typedef uint64_t hd_combine(uint64_t old, uint64_t b, uint64_t c); /* an atomic's operation on one value */
+
+enum {                           /* hd_op.flags */
+       HD_OP_GUARD_NOT = 1,      /* guard is inverted */
+       HD_OP_CONTROL = 2,        /* changes the warp's stack: told to sinks before it runs */
+       HD_OP_FTZ = 4,            /* subnormal inputs and results are zero of their sign */
+       HD_OP_SAT = 8,            /* result clamped to [0, 1], NaN to 0 */
+       HD_OP_NOT_C = 16,         /* predicate source c is inverted */
+       HD_OP_SIGNED = 32,        /* loads: sign extension */
+       HD_OP_MEMORY = 64,        /* has lane addresses */
+       HD_OP_ALIGNED = 128,      /* barrier that all lanes of the warp must reach together */
+       HD_OP_WIDE_ADDRESS = 256, /* the address row has 64 bits a lane */
+       HD_OP_SYNTHETIC = 512,    /* no instruction of the text: no event */
+       HD_OP_NOT_A = 1024,       /* predicate source a is inverted */
+       HD_OP_RESULT = 2048,      /* atomics: the old value is wanted */
+       HD_OP_CARRY_IN = 4096,
+       HD_OP_CARRY_OUT = 8192, /* %CC */
+       HD_OP_RETRY = 32768,    /* may be BLOCKED: told after it ran */
+       /* of an architected function: no event and no count, but the name that it writes has the value */
+       HD_OP_IDENTITY = 65536,
+       HD_OP_LAST_OF_STRETCH = 131072, /* a barrier: hd_stretch */
+       HD_OP_MEETS = 262144,           /* lanes of the warp that its operand f names do it together (meet.h) */
+       HD_OP_NAMES_LANES = 524288,     /* it waits for lanes of the warp that its operand f names */
+       HD_OP_PREDICATE = 1048576,      /* of those that meet: the result d is a predicate */
+       HD_OP_ORDERED = 16384,          /* other CTAs may see when it happens: it waits for the CTA's turn (crew.h) */
+};
+
+struct hd_op {
+    hd_run *run;
+    union {
+        hd_lanes *lanes;
+        hd_compare *compare;
+        hd_combine *combine;
+        const void *detail; /* of instructions with more to say (matrix shapes, textures): in the program's arena */
+    } use;
+    hd_ref guard;                    /* predicate word or HD_NO_REF */
+    hd_ref d, e;                     /* destinations; e: the second of p|q, or %CC */
+    hd_ref a, b, c, f;               /* sources */
+    uint32_t first, count;           /* in code->refs or code->copies: vector elements, arguments, targets of brx.idx */
+    uint32_t written, written_count; /* in code->written: register destinations, for columns.c */
+    uint64_t words;                  /* of these, as a set that may have others besides: bits of their lowest six */
+    int64_t offset;                  /* added to lane addresses */
+    uint32_t target;                 /* branch: op; call: index in program->codes */
+    uint32_t join;                   /* branch: op where the sides meet, or HD_NONE (the end) */
+    uint32_t place;                  /* memory: cache slot for the allocation that was hit last */
+    uint32_t flags;
+    uint8_t d_bytes;            /* bytes of a lane of d */
+    uint8_t a_bytes;            /* of a source that may be wider than what is stored or converted */
+    uint8_t item_bytes;         /* memory: of one element; conversions: of the source's type */
+    uint8_t out_bytes;          /* conversions: of the result's type */
+    uint8_t space;              /* hd_space of an access */
+    uint8_t rounding;           /* 0: nearest; else hd_modifier - HD_MOD_ROUND_RN */
+    uint8_t boolean;            /* 0, or 1 and, 2 or, 3 xor; kinds of hand-written ops */
+    uint8_t float_type;         /* hd_type that FTZ and SAT are about: F16, BF16, F32, F64 */
+    uint8_t parts;              /* 2: of a packed type, whose row is two rows of its element; else 1 or 0 */
+    uint8_t to_type, from_type; /* hd_type, of a conversion */
+};
+
+typedef struct hd_call_copy { /* one argument or result of a call */
+    hd_ref row;               /* the caller's register or immediate, or HD_NO_REF: its memory */
+    hd_ref formal;            /* the callee's register, or HD_NO_REF: its memory */
+    uint32_t local, there;    /* byte offsets in the caller's and the callee's frames of local memory */
+    uint32_t bytes;           /* 0: predicates */
+    uint32_t row_bytes;       /* of a lane of `row` and of `formal` */
+} hd_call_copy;
+
+typedef struct hd_callee { /* a function that a call may reach */
+    uint64_t address;      /* its code address */
+    uint32_t code;         /* index in program->codes */
+    uint32_t first;        /* in the caller's code->copies: the arguments, the results behind them */
+} hd_callee;
+
+typedef struct hd_call { /* hd_op.use.detail of calls */
+    const hd_callee *callees;
+    uint32_t count, arguments, results;
+    bool indirect;  /* the target of each lane stands in row a, of a_bytes */
+    bool no_return; /* a callee that returns is a fault */
+} hd_call;
+
+typedef struct hd_written { /* a register that an instruction writes; predicates are none */
+    hd_ref row;             /* HD_NO_REF: of a call, of which no values are known */
+    uint32_t word;          /* the first of its words in the register file (ir/storage.h) */
+    uint8_t bytes;          /* of a lane: 2, 4, 8 or 16 */
+    uint8_t words;          /* that these are */
+    bool single;            /* 4 bytes of a row, and all that the instruction writes */
+} hd_written;
+
+/* A special register's row: 32 lanes of 2, 4 or 8 bytes, or a predicate word (bytes = 0). */
+typedef struct hd_special {
+    uint8_t sreg, component, bytes, varies;
+    uint32_t offset;
+} hd_special;
+
+/* A variable of shared memory, or of a frame: for messages. */
+typedef struct hd_placed {
+    uint32_t symbol, offset;
+} hd_placed;
+typedef HD_ARRAY(hd_placed) hd_placed_array;
+
+struct hd_code {
+    const hd_function *function;
+    uint32_t index;          /* in module->functions */
+    hd_op *ops;              /* instruction count + 1: the last is a synthetic return */
+    uint32_t op_count;       /* without it */
+    uint32_t register_bytes; /* of a frame */
+    uint32_t local_bytes;    /* of a frame: parameters, results, .local and .param variables; a multiple of 16 */
+    HD_ARRAY(hd_ref) refs;
+    HD_ARRAY(uint8_t) widths; /* by ref: bytes of a lane; parallel to refs */
+    HD_ARRAY(hd_call_copy) copies;
+    HD_ARRAY(hd_written) written;
+    hd_storage storage;                /* of the function */
+    hd_placed_array variables;         /* .local and .param ones of the frame */
+    uint32_t *register_rows;           /* by register: its row in the frame */
+    uint32_t constant_bytes;           /* in constant_rows */
+    hd_ref *formals;                   /* rows of the function's register results, then of its register parameters */
+    HD_ARRAY(unsigned char) constants; /* constant rows; 64-byte aligned copy in constant_rows after decoding */
+    unsigned char *constant_rows;
+};
+
+/* Of a program's launches: those after one whose CTAs conflict (crew.h) run on one thread, 1, 2, 4 .. of them. */
+typedef struct hd_history {
+    uint32_t conflicts, skipped;
+    /* by allocation: launches write and read it, so it is to be noted what they read (footprint.h); owned */
+    bool *exact;
+} hd_history;
+
+struct hd_program {
+    hd_arena arena;
+    const hd_module *module;
+    const hd_image *image;
+    const hd_function *kernel;
+    HD_ARRAY(hd_code *) codes; /* [0]: the kernel */
+    HD_ARRAY(hd_special) specials;
+    hd_placed_array shared_variables;
+    uint32_t special_bytes;
+    uint32_t static_shared_bytes; /* of all functions together */
+    uint32_t dynamic_shared_at;   /* offset of the extern shared arrays */
+    bool surfaces;                /* something reads or writes surfaces */
+    hd_history *history;          /* in the arena; launches change it */
+    bool reserves_shared;         /* something asks where the reserved part of shared memory is */
+    uint32_t parameter_bytes;
+    uint32_t places; /* cache slots of memory ops */
+};
+
+/* Bytes of a lane of a register: 2, 4, 8, 16; 0: a predicate or %CC. */
+static inline uint32_t hd_register_lane_bytes(const hd_function *f, uint32_t reg)
+{
+    hd_type t = (hd_type)f->registers.items[reg].type;
+    return !hd_type_words(t) ? 0 : hd_types[t].bits <= 16 ? 2 : hd_types[t].bits / 8u;
+}
+
+/* Of shfl, vote, match, redux and elect with .sync. */
+static inline bool hd_op_meets(const hd_op *op) { return op->flags & HD_OP_MEETS; }
+
+#endif

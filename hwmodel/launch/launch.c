@@ -1,0 +1,301 @@
+/* Launch files: YAML to hd_launch_file; here the file, its buffers and symbols and what they must hold. Every key and
+ * value is checked while reading; what needs the module (kernel names, parameter sizes) is checked by
+ * hwmodel/launch/session.c. Linear in the file and the data it describes.
+ *
+ * Buffers may be named before they are in the text: names and sizes are read first, then textures, contents, steps.
+ */
+#include "hwmodel/launch/launch.h"
+#include "hwmodel/launch/launch_reader.h"
+#include "parser/recognize.h"
+#include <inttypes.h>
+
+typedef hd_launch_reader reader;
+
+/* ---- expectations ------------------------------------------------------------------------------------------------ */
+
+static bool read_tolerance(const hd_yaml_node *expect, const char *key, hd_launch_buffer *b, double *value)
+{
+    const hd_yaml_node *node = hd_yaml_get(expect, key);
+    if (!node)
+        return true;
+    if (hd_types[b->type].class != HD_CLASS_FLOAT || b->expect.is_hash) {
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "a tolerance fits only float values, not integers and not a hash");
+        return false;
+    }
+    if (!hd_yaml_double(node, value))
+        return false;
+    if (!(*value >= 0)) {
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "a tolerance is not negative");
+        return false;
+    }
+    return b->expect.rule.tolerant = true;
+}
+
+static bool read_hash(const hd_yaml_node *node, uint64_t *hash)
+{
+    const char *text;
+    *hash = 0;
+    if (!hd_yaml_string(node, &text))
+        return false;
+    bool good = strlen(text) == 16 && strspn(text, "0123456789abcdefABCDEF") == 16;
+    if (good)
+        *hash = strtoull(text, NULL, 16);
+    else
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "'%s' is not a hash of 16 hexadecimal digits", text);
+    return good;
+}
+
+static bool read_expected_bytes(reader *r, const hd_yaml_node *expect, hd_launch_buffer *b)
+{
+    const hd_yaml_node *file = hd_yaml_get(expect, "file"), *values = hd_yaml_get(expect, "values"),
+                       *text = hd_yaml_get(expect, "text"), *fill = hd_yaml_get(expect, "fill");
+    unsigned char *bytes = hd_arena_calloc(&r->file->arena, b->size_bytes + 8);
+    b->expect.bytes = bytes;
+    b->expect.rule.any_nan = values || text;
+    if (values)
+        return hd_value_store_list(values, b->type, b->count, bytes);
+    if (text)
+        return hd_value_read_text(text, r->folder, b->type, b->count, bytes);
+    return fill ? hd_value_fill(fill, r->folder, b->type, b->count, bytes)
+                : hd_value_read_file(file, r->folder, b->size_bytes, bytes);
+}
+
+static bool read_expected_buffer(reader *r, const hd_yaml_node *name, hd_launch_buffer *b)
+{
+    uint32_t other = b->expect.other = hd_launch_find_buffer(r, name, true);
+    if (other == HD_NONE)
+        return false;
+    const hd_launch_buffer *o = &r->file->buffers.items[other];
+    if (o->type == b->type && o->count == b->count)
+        return true;
+    hd_yaml_error(name, HD_DIAG_BAD_VALUE, "'%s' is %" PRIu64 " x .%s, '%s' is %" PRIu64 " x .%s", o->name, o->count,
+                  hd_types[o->type].spelling, b->name, b->count, hd_types[b->type].spelling);
+    return false;
+}
+
+static bool read_expect(reader *r, const hd_yaml_node *expect, hd_launch_buffer *b)
+{
+    static const char *const kinds[] = {"file", "text", "values", "fill", "xxh3", "buffer"};
+    const hd_yaml_node *hash = hd_yaml_get(expect, "xxh3"), *other = hd_yaml_get(expect, "buffer");
+    uint32_t given = 0;
+    if (!hd_yaml_known_keys(expect, KEYS("file", "text", "values", "fill", "xxh3", "buffer", "abs", "rel", "ulp")))
+        return false;
+    for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        given += hd_yaml_get(expect, kinds[i]) != NULL;
+    if (given != 1) {
+        hd_yaml_error(expect, HD_DIAG_BAD_KEY, "an expectation is one of file, text, values, fill, xxh3, buffer");
+        return false;
+    }
+    b->expect.given = true;
+    b->expect.node = expect;
+    b->expect.is_hash = hash != NULL;
+    if (!(hash    ? read_hash(hash, &b->expect.hash)
+          : other ? read_expected_buffer(r, other, b)
+                  : read_expected_bytes(r, expect, b)))
+        return false;
+    return read_tolerance(expect, "abs", b, &b->expect.rule.absolute) &&
+           read_tolerance(expect, "rel", b, &b->expect.rule.relative) &&
+           read_tolerance(expect, "ulp", b, &b->expect.rule.ulps);
+}
+
+/* ---- sizes and contents ------------------------------------------------------------------------------------------ */
+
+static const hd_yaml_node *listed_values(const hd_yaml_node *node)
+{
+    const hd_yaml_node *values = hd_yaml_get(node, "values");
+    return values ? values : hd_yaml_get(hd_yaml_get(node, "fill"), "values");
+}
+
+static bool read_size(reader *r, const hd_yaml_node *node, hd_launch_buffer *b)
+{
+    const hd_yaml_node *count = hd_yaml_get(node, "count"), *values = listed_values(node);
+    b->type = HD_TYPE_B8;
+    if (hd_yaml_get(node, "struct"))
+        return true;
+    if (!hd_value_type(hd_yaml_need(node, "type"), &b->type))
+        return false;
+    uint32_t size = hd_value_bytes(b->type);
+    if (count || !values) {
+        if (!hd_yaml_u64(hd_yaml_need(node, "count"), 1, HD_LARGEST_BUFFERS_BYTES / size, &b->count))
+            return false;
+    } else {
+        b->count = values->kind == HD_YAML_SEQUENCE ? values->count : 1;
+    }
+    b->size_bytes = b->count * size;
+    r->bytes += b->size_bytes;
+    if (r->bytes <= HD_LARGEST_BUFFERS_BYTES)
+        return true;
+    hd_yaml_error(count ? count : values, HD_DIAG_BAD_VALUE, "with those before it, the buffers have over %llu bytes",
+                  HD_LARGEST_BUFFERS_BYTES);
+    return false;
+}
+
+/* One element that is an address or a handle. */
+static bool read_link(reader *r, const hd_yaml_node *node, hd_launch_buffer *b, uint64_t i, hd_link *link)
+{
+    link->at = i * hd_value_bytes(b->type);
+    if (!hd_launch_read_argument(r, node, &link->value))
+        return false;
+    bool address = link->value.kind == HD_ARGUMENT_BUFFER || link->value.kind == HD_ARGUMENT_TEXTURE;
+    if (!address || hd_types[b->type].class == HD_CLASS_FLOAT || hd_value_bytes(b->type) < 4) {
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE,
+                      address ? "an address does not fit .%s"
+                              : "an element is a number, {buffer: NAME} or {texture: NAME}",
+                      hd_types[b->type].spelling);
+        return false;
+    }
+    b->link_count++;
+    return true;
+}
+
+static bool read_values(reader *r, const hd_yaml_node *list, hd_launch_buffer *b, unsigned char *bytes)
+{
+    hd_link *links;
+    if (!hd_yaml_sequence(list) || list->count != b->count)
+        return hd_value_store_list(list, b->type, b->count, bytes);
+    b->links = links = HD_ARENA_ARRAY(&r->file->arena, hd_link, list->count);
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i]->kind == HD_YAML_MAPPING
+                ? !read_link(r, list->items[i], b, i, &links[b->link_count])
+                : !hd_value_store(list->items[i], b->type, bytes + (size_t)i * hd_value_bytes(b->type)))
+            return false;
+    return true;
+}
+
+static bool read_struct(reader *r, const hd_yaml_node *fields, hd_launch_buffer *b)
+{
+    hd_link *link = HD_ARENA_NEW(&r->file->arena, hd_link);
+    uint32_t align;
+    b->links = link;
+    b->link_count = 1;
+    if (!hd_launch_read_struct(r, fields, &link->value))
+        return false;
+    b->count = b->size_bytes = hd_argument_bytes(&link->value, 8, &align);
+    return true;
+}
+
+static bool read_content(reader *r, const hd_yaml_node *node, hd_launch_buffer *b)
+{
+    const hd_yaml_node *fill = hd_yaml_get(node, "fill"), *values = listed_values(node),
+                       *structure = hd_yaml_get(node, "struct");
+    if (fill && values && hd_yaml_get(node, "values")) {
+        hd_yaml_error(values, HD_DIAG_BAD_KEY, "fill and values exclude each other");
+        return false;
+    }
+    if (structure && (fill || values || hd_yaml_get(node, "type"))) {
+        hd_yaml_error(structure, HD_DIAG_BAD_KEY, "struct excludes type, fill and values");
+        return false;
+    }
+    if (structure)
+        return read_struct(r, structure, b);
+    if (!values && (!fill || (!b->is_symbol && hd_yaml_is_word(fill, "zero"))))
+        return true;
+    unsigned char *bytes = hd_arena_calloc(&r->file->arena, b->size_bytes + 8);
+    b->initial = bytes;
+    if (!values)
+        return hd_value_fill(fill, r->folder, b->type, b->count, bytes);
+    return (!fill || hd_yaml_known_keys(fill, KEYS("values"))) && read_values(r, values, b, bytes);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
+
+/* Names and sizes. */
+static bool declare_buffers(reader *r, const hd_yaml_node *map, bool symbols)
+{
+    bool good = true;
+    if (!map)
+        return true;
+    if (!hd_yaml_mapping(map))
+        return false;
+    for (uint32_t i = 0; i < map->count; i++) {
+        const hd_yaml_node *name = map->items[2 * i], *node = map->items[2 * i + 1];
+        hd_launch_buffer b = {.name = name->text, .node = name, .is_symbol = symbols, .expect.other = HD_NONE};
+        bool known = symbols ? hd_yaml_known_keys(node, KEYS("type", "count", "values", "struct", "fill", "expect"))
+                             : hd_yaml_known_keys(node, KEYS("type", "count", "fill", "expect"));
+        good = known && read_size(r, node, &b) && good;
+        hd_array_push(&r->file->buffers, b);
+    }
+    return good;
+}
+
+/* Contents, then (a struct has its size only now) expectations. */
+static bool fill_buffers(reader *r, const hd_yaml_node *map, uint32_t first)
+{
+    bool good = true;
+    for (uint32_t i = 0; map && i < map->count; i++)
+        good = read_content(r, map->items[2 * i + 1], &r->file->buffers.items[first + i]) && good;
+    for (uint32_t i = 0; map && good && i < map->count; i++) {
+        const hd_yaml_node *expect = hd_yaml_get(map->items[2 * i + 1], "expect");
+        good = !expect || read_expect(r, expect, &r->file->buffers.items[first + i]);
+    }
+    return good;
+}
+
+uint32_t hd_launch_find_buffer(hd_launch_reader *r, const hd_yaml_node *name, bool symbols)
+{
+    uint32_t count = symbols ? r->file->buffers.count : r->file->symbol_first;
+    if (!hd_yaml_scalar(name))
+        return HD_NONE;
+    for (uint32_t i = 0; i < count; i++)
+        if (hd_yaml_is_word(name, r->file->buffers.items[i].name))
+            return i;
+    hd_yaml_error(name, HD_DIAG_BAD_VALUE, "there is no buffer '%s'", name->text);
+    return HD_NONE;
+}
+
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
+
+static const char *folder_of(hd_arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return "";
+    return hd_arena_string(arena, path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+static bool read_data(reader *r, const hd_yaml_node *root)
+{
+    const hd_yaml_node *buffers = hd_yaml_get(root, "buffers"), *symbols = hd_yaml_get(root, "symbols");
+    bool good = declare_buffers(r, buffers, false);
+    r->file->symbol_first = r->file->buffers.count;
+    good = declare_buffers(r, symbols, true) && good;
+    return good && hd_launch_read_textures(r, hd_yaml_get(root, "textures")) && fill_buffers(r, buffers, 0) &&
+           fill_buffers(r, symbols, r->file->symbol_first);
+}
+
+static bool read_file(reader *r, const hd_yaml_node *root)
+{
+    const char *module = NULL;
+    if (!root || !hd_yaml_mapping(root))
+        return false;
+    bool good = hd_yaml_known_keys(root, KEYS("module", "buffers", "symbols", "textures", "launches"));
+    good = hd_yaml_string(hd_yaml_need(root, "module"), &module) && good;
+    if (module)
+        r->file->module_path = hd_value_path(&r->file->arena, r->folder, module);
+    good = read_data(r, root) && good;
+    const hd_yaml_node *launches = hd_yaml_need(root, "launches");
+    return launches && hd_launch_read_steps(r, launches) && good;
+}
+
+hd_launch_file *hd_launch_read(const char *path, hd_diagnostics *diagnostics)
+{
+    hd_launch_file *file = hd_calloc(1, sizeof *file);
+    hd_arena_init(&file->arena);
+    file->path = hd_arena_string(&file->arena, path, strlen(path));
+    file->yaml = hd_yaml_read_unless(path, hd_refuse_foreign_launch, diagnostics);
+    reader r = {.file = file, .folder = folder_of(&file->arena, path)};
+    file->valid = read_file(&r, file->yaml->root);
+    return file;
+}
+
+void hd_launch_free(hd_launch_file *file)
+{
+    if (!file)
+        return;
+    hd_array_free(&file->buffers);
+    hd_array_free(&file->textures);
+    hd_array_free(&file->launches);
+    hd_yaml_free(file->yaml);
+    hd_arena_free(&file->arena);
+    free(file);
+}

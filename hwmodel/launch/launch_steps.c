@@ -1,0 +1,203 @@
+/* Launch files: reads the steps. A launch has one place in file->launches for its place in the text; groups hold their
+ * steps. */
+#include "hwmodel/launch/launch_reader.h"
+#include <inttypes.h>
+
+typedef hd_launch_reader reader;
+enum { MOST_REPETITIONS = 1000000, DEEPEST_GROUP = 32 };
+
+/* ---- repetitions ------------------------------------------------------------------------------------------------- */
+
+static bool read_until(reader *r, const hd_yaml_node *until, hd_repetition *to)
+{
+    const hd_yaml_node *index = hd_yaml_get(until, "index"), *equals = hd_yaml_get(until, "equals"),
+                       *other = hd_yaml_get(until, "not");
+    if (!hd_yaml_known_keys(until, KEYS("buffer", "equals", "not", "at_most", "index")))
+        return false;
+    if (!!equals + !!other != 1) {
+        hd_yaml_error(until, HD_DIAG_BAD_KEY, "until needs one of equals, not");
+        return false;
+    }
+    const hd_yaml_node *name = hd_yaml_need(until, "buffer");
+    to->unequal = other != NULL;
+    if (!name || (to->buffer = hd_launch_find_buffer(r, name, true)) == HD_NONE)
+        return false;
+    const hd_launch_buffer *b = &r->file->buffers.items[to->buffer];
+    return (!index || hd_yaml_u64(index, 0, b->count - 1, &to->index)) &&
+           hd_value_store(equals ? equals : other, b->type, to->equals) &&
+           hd_yaml_u32(hd_yaml_need(until, "at_most"), 1, MOST_REPETITIONS, &to->most);
+}
+
+/* Sets r->last where one is given; the caller puts the old value back. */
+static bool read_repetition(reader *r, const hd_yaml_node *node, hd_repetition *to)
+{
+    const hd_yaml_node *repeat = hd_yaml_get(node, "repeat"), *until = hd_yaml_get(node, "until");
+    *to = (hd_repetition){.given = repeat || until, .most = 1, .buffer = HD_NONE, .node = until};
+    if (repeat && until) {
+        hd_yaml_error(until, HD_DIAG_BAD_KEY, "repeat and until exclude each other");
+        return false;
+    }
+    if ((repeat && !hd_yaml_u32(repeat, 1, MOST_REPETITIONS, &to->most)) || (until && !read_until(r, until, to)))
+        return false;
+    if (to->given)
+        r->last = until ? 0 : to->most - 1;
+    return true;
+}
+
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
+
+static bool read_arguments(reader *r, const hd_yaml_node *list, hd_launch *l)
+{
+    bool good = true;
+    if (!list)
+        return true;
+    if (!hd_yaml_sequence(list))
+        return false;
+    l->arguments = HD_ARENA_ARRAY(&r->file->arena, hd_argument, list->count);
+    l->argument_count = list->count;
+    for (uint32_t i = 0; i < list->count; i++)
+        good = hd_launch_read_argument(r, list->items[i], &l->arguments[i]) && good;
+    return good;
+}
+
+/* A number, or {iota: [START, STEP]}: then *iota is the pair. */
+static bool read_side(const hd_yaml_node *node, uint32_t limit, uint32_t *side, const hd_yaml_node **iota)
+{
+    if (node->kind != HD_YAML_MAPPING)
+        return hd_yaml_u32(node, 1, limit, side);
+    *iota = hd_yaml_get(node, "iota");
+    return hd_yaml_known_keys(node, KEYS("iota")) && hd_yaml_need(node, "iota");
+}
+
+/* One to three numbers; a single one need not be a list. */
+static bool read_extent(const hd_yaml_node *node, const uint32_t limits[3], uint32_t extent[3],
+                        const hd_yaml_node *iota[3])
+{
+    extent[0] = extent[1] = extent[2] = 1;
+    if (!node)
+        return false;
+    if (node->kind != HD_YAML_SEQUENCE)
+        return read_side(node, limits[0], &extent[0], &iota[0]);
+    if (node->count < 1 || node->count > 3) {
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "one to three numbers are expected here");
+        return false;
+    }
+    bool good = true;
+    for (uint32_t i = 0; i < node->count; i++)
+        good = read_side(node->items[i], limits[i], &extent[i], &iota[i]) && good;
+    return good;
+}
+
+static bool read_shape(reader *r, const hd_yaml_node *node, hd_launch *l)
+{
+    static const uint32_t grid_limits[3] = {0x7fffffff, 65535, 65535}, block_limits[3] = {1024, 1024, 64};
+    const hd_yaml_node *block = hd_yaml_need(node, "block"), *shared = hd_yaml_get(node, "shared"),
+                       *cooperative = hd_yaml_get(node, "cooperative");
+    uint32_t grid_at[3], block_at[3];
+    bool good = read_extent(hd_yaml_need(node, "grid"), grid_limits, l->grid, l->grid_iota);
+    good = read_extent(block, block_limits, l->block, l->block_iota) && good;
+    hd_diagnostics *diagnostics = r->file->yaml->diagnostics;
+    good = good && hd_launch_shape(l, r->last, grid_at, block_at, diagnostics) &&
+           hd_launch_shape(l, 0, l->grid, l->block, diagnostics);
+    good = (!cooperative || hd_yaml_bool(cooperative, &l->cooperative)) && good;
+    return (!shared || hd_yaml_u32(shared, 0, HD_LARGEST_SHARED_BYTES, &l->shared_bytes)) && good;
+}
+
+static bool read_launch(reader *r, const hd_yaml_node *node, hd_launch_step *step)
+{
+    hd_launch l = {.node = node};
+    step->kind = HD_DO_LAUNCH;
+    bool good =
+        hd_yaml_known_keys(node, KEYS("kernel", "grid", "block", "shared", "cooperative", "params", "repeat", "until"));
+    good = hd_yaml_string(hd_yaml_need(node, "kernel"), &l.kernel) && good;
+    good = read_repetition(r, node, &step->repetition) && good;
+    good = read_shape(r, node, &l) && good;
+    good = read_arguments(r, hd_yaml_get(node, "params"), &l) && good;
+    step->launch = r->file->launches.count;
+    hd_array_push(&r->file->launches, l);
+    return good;
+}
+
+/* ---- other steps ------------------------------------------------------------------------------------------------- */
+
+static bool read_set(reader *r, const hd_yaml_node *node, hd_launch_step *step)
+{
+    const hd_yaml_node *fill = hd_yaml_get(node, "fill");
+    step->kind = HD_DO_SET;
+    step->first_content = !fill;
+    if (!hd_yaml_known_keys(node, KEYS("set", "fill")) ||
+        (step->buffer = hd_launch_find_buffer(r, hd_yaml_get(node, "set"), true)) == HD_NONE)
+        return false;
+    const hd_launch_buffer *b = &r->file->buffers.items[step->buffer];
+    if (!fill && b->is_symbol && !b->initial && !b->link_count) {
+        hd_yaml_error(hd_yaml_get(node, "set"), HD_DIAG_BAD_VALUE, "no first content of '%s' is given here", b->name);
+        return false;
+    }
+    if (!fill || hd_yaml_is_word(fill, "zero"))
+        return true;
+    unsigned char *bytes = hd_arena_calloc(&r->file->arena, b->size_bytes + 8);
+    step->bytes = bytes;
+    return hd_value_fill(fill, r->folder, b->type, b->count, bytes);
+}
+
+static bool read_copy(reader *r, const hd_yaml_node *node, hd_launch_step *step)
+{
+    const hd_yaml_node *to = hd_yaml_need(node, "to");
+    step->kind = HD_DO_COPY;
+    if (!hd_yaml_known_keys(node, KEYS("copy", "to")) || !to ||
+        (step->buffer = hd_launch_find_buffer(r, hd_yaml_get(node, "copy"), true)) == HD_NONE ||
+        (step->to = hd_launch_find_buffer(r, to, true)) == HD_NONE)
+        return false;
+    const hd_launch_buffer *a = &r->file->buffers.items[step->buffer], *b = &r->file->buffers.items[step->to];
+    if (a->size_bytes == b->size_bytes)
+        return true;
+    hd_yaml_error(to, HD_DIAG_BAD_VALUE, "'%s' has %" PRIu64 " bytes, '%s' %" PRIu64, a->name, a->size_bytes, b->name,
+                  b->size_bytes);
+    return false;
+}
+
+static bool read_step(reader *r, const hd_yaml_node *node, hd_launch_step *step, uint32_t depth);
+
+static bool read_list(reader *r, const hd_yaml_node *list, hd_launch_step **steps, uint32_t *count, uint32_t depth)
+{
+    bool good = true;
+    if (!hd_yaml_sequence(list))
+        return false;
+    if (!list->count || depth == DEEPEST_GROUP) {
+        hd_yaml_error(list, HD_DIAG_BAD_VALUE,
+                      list->count ? "groups are nested too deeply" : "at least one step is expected here");
+        return false;
+    }
+    *steps = HD_ARENA_ARRAY(&r->file->arena, hd_launch_step, list->count);
+    *count = list->count;
+    for (uint32_t i = 0; i < list->count; i++)
+        good = read_step(r, list->items[i], &(*steps)[i], depth) && good;
+    return good;
+}
+
+static bool read_group(reader *r, const hd_yaml_node *node, hd_launch_step *step, uint32_t depth)
+{
+    step->kind = HD_DO_GROUP;
+    bool good = hd_yaml_known_keys(node, KEYS("steps", "repeat", "until"));
+    good = read_repetition(r, node, &step->repetition) && good;
+    return read_list(r, hd_yaml_get(node, "steps"), &step->steps, &step->step_count, depth + 1) && good;
+}
+
+static bool read_step(reader *r, const hd_yaml_node *node, hd_launch_step *step, uint32_t depth)
+{
+    uint64_t last = r->last;
+    *step = (hd_launch_step){.node = node, .repetition = {.most = 1, .buffer = HD_NONE}};
+    if (!hd_yaml_mapping(node))
+        return false;
+    bool good = hd_yaml_get(node, "set")     ? read_set(r, node, step)
+                : hd_yaml_get(node, "copy")  ? read_copy(r, node, step)
+                : hd_yaml_get(node, "steps") ? read_group(r, node, step, depth)
+                                             : read_launch(r, node, step);
+    r->last = last;
+    return good;
+}
+
+bool hd_launch_read_steps(hd_launch_reader *r, const hd_yaml_node *list)
+{
+    return read_list(r, list, &r->file->steps, &r->file->step_count, 0);
+}

@@ -1,0 +1,192 @@
+/* Launch files: values that go to the device one by one: kernel parameters, fields of structs, elements of buffers. */
+#include "hwmodel/launch/launch_reader.h"
+#include <inttypes.h>
+
+typedef hd_launch_reader reader;
+enum { DEEPEST_STRUCT = 16 };
+
+static bool read_value(reader *r, const hd_yaml_node *node, hd_argument *a, uint32_t depth);
+
+static bool read_buffer(reader *r, const hd_yaml_node *node, const hd_yaml_node *name, hd_argument *a)
+{
+    const hd_yaml_node *offset = hd_yaml_get(node, "offset");
+    a->kind = HD_ARGUMENT_BUFFER;
+    a->buffer = hd_launch_find_buffer(r, name, false);
+    return a->buffer != HD_NONE &&
+           (!offset || hd_yaml_u64(offset, 0, r->file->buffers.items[a->buffer].size_bytes, &a->offset));
+}
+
+static bool read_texture(reader *r, const hd_yaml_node *name, hd_argument *a)
+{
+    a->kind = HD_ARGUMENT_TEXTURE;
+    a->size_bytes = 8;
+    if (!hd_yaml_scalar(name))
+        return false;
+    for (a->texture = 0; a->texture < r->file->textures.count; a->texture++)
+        if (hd_yaml_is_word(name, r->file->textures.items[a->texture].name))
+            return true;
+    hd_yaml_error(name, HD_DIAG_BAD_VALUE, "there is no texture '%s'", name->text);
+    return false;
+}
+
+static bool read_bytes(reader *r, const hd_yaml_node *list, hd_argument *a)
+{
+    if (!hd_yaml_sequence(list))
+        return false;
+    unsigned char *bytes = hd_arena_calloc(&r->file->arena, (size_t)list->count + 1);
+    a->kind = HD_ARGUMENT_BYTES;
+    a->bytes = bytes;
+    a->size_bytes = list->count;
+    return hd_value_store_list(list, HD_TYPE_U8, list->count, bytes);
+}
+
+static bool read_iota(reader *r, const hd_yaml_node *node, hd_argument *a)
+{
+    unsigned char ignored[8];
+    a->kind = HD_ARGUMENT_IOTA;
+    a->iota = hd_yaml_get(node, "iota");
+    a->elements = 1;
+    a->size_bytes = hd_value_bytes((hd_type)a->type);
+    return hd_yaml_known_keys(node, KEYS("iota")) && hd_yaml_need(node, "iota") &&
+           hd_value_iota(a->iota, (hd_type)a->type, 0, ignored, r->file->yaml->diagnostics) &&
+           hd_value_iota(a->iota, (hd_type)a->type, r->last, ignored, r->file->yaml->diagnostics);
+}
+
+static bool read_number(reader *r, const hd_yaml_node *node, hd_argument *a)
+{
+    hd_type type;
+    if (node->count != 1) {
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "a scalar parameter is one {TYPE: VALUE}");
+        return false;
+    }
+    if (!hd_value_type(node->items[0], &type))
+        return false;
+    const hd_yaml_node *value = node->items[1];
+    a->type = (uint8_t)type;
+    if (value->kind == HD_YAML_MAPPING)
+        return read_iota(r, value, a);
+    bool list = value->kind == HD_YAML_SEQUENCE;
+    a->kind = HD_ARGUMENT_NUMBER;
+    a->elements = list ? value->count : 1;
+    a->size_bytes = a->elements * hd_value_bytes(type);
+    unsigned char *bytes = hd_arena_calloc(&r->file->arena, a->size_bytes + 8);
+    a->bytes = bytes;
+    return list ? hd_value_store_list(value, type, a->elements, bytes) : hd_value_store(value, type, bytes);
+}
+
+/* ---- structs ----------------------------------------------------------------------------------------------------- */
+
+static bool read_pad(const hd_yaml_node *node, hd_argument *a)
+{
+    a->kind = HD_ARGUMENT_PAD;
+    return hd_yaml_known_keys(node, KEYS("pad")) && hd_yaml_u64(hd_yaml_get(node, "pad"), 1, 4096, &a->size_bytes);
+}
+
+static bool read_fields(reader *r, const hd_yaml_node *list, hd_argument *a, uint32_t depth)
+{
+    if (!hd_yaml_sequence(list))
+        return false;
+    if (!list->count || depth == DEEPEST_STRUCT) {
+        hd_yaml_error(list, HD_DIAG_BAD_VALUE,
+                      list->count ? "structs are nested too deeply" : "a struct has at least one field");
+        return false;
+    }
+    hd_argument *fields = HD_ARENA_ARRAY(&r->file->arena, hd_argument, list->count);
+    a->kind = HD_ARGUMENT_STRUCT;
+    a->fields = fields;
+    a->field_count = list->count;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const hd_yaml_node *node = list->items[i];
+        fields[i] = (hd_argument){.node = node, .buffer = HD_NONE};
+        if (hd_yaml_get(node, "pad") ? !read_pad(node, &fields[i]) : !read_value(r, node, &fields[i], depth + 1))
+            return false;
+    }
+    return true;
+}
+
+uint64_t hd_argument_bytes(const hd_argument *a, uint32_t address_bytes, uint32_t *align)
+{
+    *align = 1;
+    switch ((hd_argument_kind)a->kind) {
+    case HD_ARGUMENT_BUFFER: return *align = address_bytes;
+    case HD_ARGUMENT_TEXTURE: return *align = 8;
+    case HD_ARGUMENT_NUMBER:
+    case HD_ARGUMENT_IOTA: *align = hd_value_bytes((hd_type)a->type); return a->size_bytes;
+    case HD_ARGUMENT_BYTES:
+    case HD_ARGUMENT_PAD: return a->size_bytes;
+    case HD_ARGUMENT_STRUCT: break;
+    }
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < a->field_count; i++) {
+        uint32_t own;
+        uint64_t bytes = hd_argument_bytes(&a->fields[i], address_bytes, &own);
+        at = (at + own - 1) / own * own + bytes;
+        *align = own > *align ? own : *align;
+    }
+    return (at + *align - 1) / *align * *align;
+}
+
+static bool lay_fields(const hd_argument *a, uint64_t k, const hd_places *places, unsigned char *to)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < a->field_count; i++) {
+        uint32_t align;
+        uint64_t bytes = hd_argument_bytes(&a->fields[i], places->address_bytes, &align);
+        at = (at + align - 1) / align * align;
+        if (!hd_argument_lay(&a->fields[i], k, places, to + at))
+            return false;
+        at += bytes;
+    }
+    return true;
+}
+
+bool hd_argument_lay(const hd_argument *a, uint64_t k, const hd_places *places, unsigned char *to)
+{
+    uint64_t value;
+    switch ((hd_argument_kind)a->kind) {
+    case HD_ARGUMENT_BUFFER:
+        value = places->buffers[a->buffer] + a->offset;
+        memcpy(to, &value, places->address_bytes);
+        return true;
+    case HD_ARGUMENT_TEXTURE: memcpy(to, &places->textures[a->texture].handle, 8); return true;
+    case HD_ARGUMENT_NUMBER:
+    case HD_ARGUMENT_BYTES: memcpy(to, a->bytes, a->size_bytes); return true;
+    case HD_ARGUMENT_IOTA: return hd_value_iota(a->iota, (hd_type)a->type, k, to, places->diagnostics);
+    case HD_ARGUMENT_STRUCT: return lay_fields(a, k, places, to);
+    case HD_ARGUMENT_PAD: return true;
+    }
+    return false;
+}
+
+/* ---- any --------------------------------------------------------------------------------------------------------- */
+
+static bool read_value(reader *r, const hd_yaml_node *node, hd_argument *a, uint32_t depth)
+{
+    *a = (hd_argument){.node = node, .buffer = HD_NONE};
+    if (node->kind == HD_YAML_SCALAR)
+        return read_buffer(r, node, node, a);
+    if (!hd_yaml_mapping(node))
+        return false;
+    const hd_yaml_node *buffer = hd_yaml_get(node, "buffer"), *bytes = hd_yaml_get(node, "bytes"),
+                       *texture = hd_yaml_get(node, "texture"), *fields = hd_yaml_get(node, "struct");
+    if (buffer)
+        return hd_yaml_known_keys(node, KEYS("buffer", "offset")) && read_buffer(r, node, buffer, a);
+    if (texture)
+        return hd_yaml_known_keys(node, KEYS("texture")) && read_texture(r, texture, a);
+    if (bytes)
+        return hd_yaml_known_keys(node, KEYS("bytes")) && read_bytes(r, bytes, a);
+    if (fields)
+        return hd_yaml_known_keys(node, KEYS("struct")) && read_fields(r, fields, a, depth);
+    return read_number(r, node, a);
+}
+
+bool hd_launch_read_argument(hd_launch_reader *r, const hd_yaml_node *node, hd_argument *a)
+{
+    return read_value(r, node, a, 0);
+}
+
+bool hd_launch_read_struct(hd_launch_reader *r, const hd_yaml_node *fields, hd_argument *a)
+{
+    *a = (hd_argument){.node = fields, .buffer = HD_NONE};
+    return read_fields(r, fields, a, 0);
+}

@@ -1,0 +1,99 @@
+/* Device memory: allocations in one 64-bit generic address space, and the windows of the other spaces in it.
+ *
+ *   space      address in the space       generic address
+ *   .global    the generic address        itself (allocations, with unmapped gaps between them)
+ *   .const     offset from 0              const_window + offset   (module variables; read-only)
+ *   .param     offset from 0              param_window + offset   (parameters of the running kernel; read-only)
+ *   .shared    offset from 0              shared_window + offset  (one per CTA; owned by the interpreter)
+ *   .local     offset from 0              local_window + offset   (one per thread; owned by the interpreter)
+ *
+ * Addresses look as the driver of a 64-bit GPU gives them, so that both halves of one are as wide as there: allocations
+ * from HD_MEMORY_BASE upward, large ones (HD_LARGE_BYTES) at multiples of 2 MiB, others at multiples of 512; windows
+ * after them. Modules of address size 32 have everything below 2^32. Addresses do not depend on the host: the same
+ * module and launch file get the same addresses in every run. Gaps of at least HD_GUARD_BYTES around every allocation
+ * find accesses next to it.
+ *
+ * Threads: allocations are made before a launch and are fixed while it runs. What CTAs touch is noted by pages of
+ * HD_PAGE_BYTES from an allocation's base on (hwmodel/exec/crew/footprint.h).
+ */
+#ifndef HD_HWMODEL_MEMORY_MEMORY_H
+#define HD_HWMODEL_MEMORY_MEMORY_H
+
+#include "ir/ir.h"
+
+enum {
+    HD_GUARD_BYTES = 4096,
+    HD_ALLOCATION_ALIGN = 512,
+    HD_LARGE_BYTES = 1 << 20,
+    HD_LARGE_ALIGN = 2 << 20,
+    HD_PAGE_BYTES = 4096
+};
+#define HD_MEMORY_BASE 0x7f5c4a000000ull
+
+typedef struct hd_allocation {
+    const char *name;     /* of the buffer or variable; in the memory's arena */
+    uint64_t base, size;  /* generic addresses [base, base + size) */
+    unsigned char *bytes; /* the content on the host; owned */
+    uint8_t space;        /* HD_SPACE_GLOBAL or HD_SPACE_CONST */
+    bool read_only;
+    bool is_heap;        /* only bytes of blocks of memory->heap may be accessed */
+    uint32_t index;      /* in the memory's list */
+    uint32_t first_page; /* pages of HD_PAGE_BYTES from its base on, numbered through all allocations */
+} hd_allocation;
+
+struct hd_heap;
+
+typedef struct hd_memory {
+    hd_arena arena;
+    HD_ARRAY(hd_allocation) allocations; /* in order of allocation */
+    hd_u32_array globals, constants;     /* indices, ascending addresses */
+    uint64_t next_global, next_const;    /* generic */
+    uint64_t const_window, param_window, shared_window, local_window, code_window;
+    uint64_t limit;       /* first generic address that cannot be */
+    uint32_t pages;       /* of all allocations */
+    struct hd_heap *heap; /* what malloc of kernels takes from (hwmodel/memory/heap.h), or NULL */
+} hd_memory;
+
+/* Copies from or to bytes of an allocation, which other host threads may access at the same time. Such a race is seen,
+ * and what came of it dropped (hwmodel/exec/crew/footprint.h): any value will do, so this is a plain copy, but for
+ * the sanitizer of threads. */
+static inline void hd_memory_copy(void *to, const void *from, size_t bytes)
+{
+#ifdef __SANITIZE_THREAD__
+    for (size_t i = 0; i < bytes; i++)
+        __atomic_store_n((unsigned char *)to + i, __atomic_load_n((const unsigned char *)from + i, __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
+#else
+    memcpy(to, from, bytes);
+#endif
+}
+
+static inline uint64_t hd_pages_of(uint64_t bytes) { return (bytes + HD_PAGE_BYTES - 1) / HD_PAGE_BYTES; }
+
+void hd_memory_init(hd_memory *memory, uint32_t address_bits); /* 32 or 64 */
+void hd_memory_free(hd_memory *memory);
+/* A base as drivers give: from 0x700000000000 to 0x7fff00000000, a multiple of HD_LARGE_ALIGN, whose lower half needs
+ * four bytes as a signed number, also with 8 MiB more or less (of all bases 1 in 64 has a narrower one). */
+bool hd_memory_base_fits(uint64_t base);
+/* Allocations begin at `base`, which fits; before the first one. Modules of address size 32 stay where they are. */
+void hd_memory_move(hd_memory *memory, uint64_t base);
+
+/* A zeroed allocation of HD_SPACE_GLOBAL or HD_SPACE_CONST; its index, or HD_NONE where the address space is full. size
+ * may be 0. */
+uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space, uint64_t size, uint32_t align,
+                            bool read_only);
+
+/* Makes the device heap where there is none. false: no room. */
+bool hd_memory_need_heap(hd_memory *memory);
+
+/* The allocation that holds all of [address, address + size), or NULL. O(log n). */
+const hd_allocation *hd_memory_find(const hd_memory *memory, uint64_t address, uint64_t size);
+const hd_allocation *hd_memory_find_name(const hd_memory *memory, const char *name);
+
+/* The space that a generic address lies in (GLOBAL where it is in no window). */
+hd_space hd_memory_space_of(const hd_memory *memory, uint64_t address);
+
+/* "16 bytes after the end of buffer A (200000 bytes at 0x...)": the nearest allocation of that space, for messages. */
+void hd_memory_describe(const hd_memory *memory, hd_space space, uint64_t address, char *text, size_t size);
+
+#endif

@@ -1,0 +1,144 @@
+/* Accesses: what the structures that hold register data, or their names, do for an instruction.
+ *
+ * A model emits the accesses of an instruction into a sink, in order; whoever drives the model (technique.h) counts or
+ * times them. The counters of accesses derive from them by one table (access.def), energy from the counters.
+ *
+ *   uint16_t read = hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE, .kind = HD_RF_READ, .lanes = lanes});
+ *   hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_CACHE, .kind = HD_RF_FILL, .after = read, .lanes = lanes});
+ *
+ * is a copy from the file into a cache, whose write must wait for its read.
+ */
+#ifndef HD_HWMODEL_RF_ACCESS_H
+#define HD_HWMODEL_RF_ACCESS_H
+
+#include "base/array.h"
+#include "hwmodel/rf/counters.h"
+#include <assert.h>
+
+typedef enum hd_structure {
+    HD_STRUCTURE_FILE,   /* the main register file */
+    HD_STRUCTURE_WINDOW, /* entries of a bypassing operand collector */
+    HD_STRUCTURE_CACHE,  /* a register cache or write buffer */
+    HD_STRUCTURE_TABLE,  /* names of registers: a renaming table */
+    HD_STRUCTURE_FLAGS,  /* words of release flags, and the cache of them */
+    HD_STRUCTURE_MEMORY, /* the load unit */
+    HD_STRUCTURE_COUNT
+} hd_structure;
+extern const char *const hd_structure_names[HD_STRUCTURE_COUNT]; /* "the register file" */
+
+typedef enum hd_access_kind {
+    HD_RF_READ,  /* an operand is read, or a copy to elsewhere */
+    HD_RF_WRITE, /* a result is written, or a copy from elsewhere */
+    HD_RF_FILL,  /* a copy comes in from the file */
+    HD_RF_SPILL, /* a copy is read out, to be written to the file */
+    HD_RF_LOOKUP,
+    HD_RF_KINDS
+} hd_access_kind;
+
+typedef enum hd_access_cause { /* where accesses of one structure and kind are told apart */
+                               HD_CAUSE_NONE,
+                               HD_CAUSE_PREFETCH,     /* an interval's registers */
+                               HD_CAUSE_REACTIVATION, /* of a warp that takes turns again */
+                               HD_CAUSE_WRITE_BACK,
+                               HD_CAUSE_RELOCATION,   /* lanes that are not written move with those that are */
+                               HD_CAUSE_EXTENDED_SET, /* of the register file */
+                               HD_CAUSE_COUNT,
+                               HD_CAUSE_ANY = HD_CAUSE_COUNT /* of rows of access.def */
+} hd_access_cause;
+
+/* Zero means: no operand, after nothing, bank 0, the structure's own time. */
+typedef struct hd_rf_access {
+    uint8_t structure, kind, cause;
+    uint8_t cycles;   /* that its port is busy; 0: as always */
+    uint16_t operand; /* that it serves: hd_access_source, hd_access_result */
+    uint16_t after;   /* 1 + the access of the same sink that must be done first */
+    uint16_t bank;    /* as the structure numbers them, modulo those that there are */
+    uint32_t lanes;
+} hd_rf_access;
+
+enum { HD_ACCESS_RESULT = 1 << 15 };
+static inline uint16_t hd_access_source(uint32_t source) { return (uint16_t)(source + 1); }
+static inline uint16_t hd_access_result(uint32_t destination)
+{
+    return (uint16_t)(HD_ACCESS_RESULT | (destination + 1));
+}
+
+typedef enum hd_rf_wrong {
+    HD_RF_PROVED,
+    HD_RF_STALE,    /* a structure holds an older value */
+    HD_RF_MISSING,  /* no structure delivers it */
+    HD_RF_SHARED,   /* the storage of a register was given to another one */
+    HD_RF_FULL,     /* the register file has no free register, and the warp cannot wait for one */
+    HD_RF_OVERFLOW, /* a warp wrote more often than serials can tell */
+} hd_rf_wrong;
+
+typedef struct hd_rf_failure {
+    hd_rf_wrong wrong;
+    uint8_t structure;  /* hd_structure, of a stale value */
+    uint32_t warp, cta; /* of the launch */
+    uint32_t function, instruction, word, lanes;
+} hd_rf_failure;
+
+/* Where a model leaves what it does for one instruction, or one change of warps. */
+typedef struct hd_access_sink {
+    uint64_t now; /* the driver's clock: instructions issued before this one, or cycles */
+    HD_ARRAY(hd_rf_access) accesses;
+    hd_u32_array delivered;                       /* by source: lanes */
+    uint32_t left_out_operands, left_out_results; /* that the model leaves out of all counts */
+    hd_rf_failure failure;                        /* the first one */
+} hd_access_sink;
+
+void hd_access_sink_free(hd_access_sink *sink);
+static inline void hd_access_sink_begin(hd_access_sink *sink, uint32_t sources)
+{
+    hd_array_clear(&sink->accesses);
+    hd_array_reserve(&sink->delivered, sources);
+    sink->delivered.count = sources;
+    for (uint32_t s = 0; s < sources; s++)
+        sink->delivered.items[s] = 0;
+    sink->left_out_operands = sink->left_out_results = 0;
+    sink->failure.wrong = HD_RF_PROVED;
+}
+
+/* 1 + the access, as `after` has it. */
+static inline uint16_t hd_emit(hd_access_sink *sink, hd_rf_access access)
+{
+    hd_array_push(&sink->accesses, access);
+    return (uint16_t)sink->accesses.count;
+}
+
+/* What one such access counts: 1 + counter; 0: nothing. */
+extern const uint8_t hd_access_counters[HD_STRUCTURE_COUNT][HD_RF_KINDS][HD_CAUSE_ANY + 1];
+
+/* Counts the accesses of the sink, and the operands and results of an instruction with so many of them: of the
+ * operands, those that no read of the register file served were bypassed. */
+static inline void hd_access_count(const hd_access_sink *sink, uint32_t operands, uint32_t results,
+                                   uint64_t counters[HD_COUNTER_COUNT])
+{
+    uint32_t from_file = 0;
+    for (const hd_rf_access *a = sink->accesses.items, *end = a + sink->accesses.count; a < end; a++) {
+        const uint8_t *counted = hd_access_counters[a->structure][a->kind];
+        assert(counted[HD_CAUSE_ANY]);
+        counters[counted[HD_CAUSE_ANY] - 1]++;
+        if (a->cause && counted[a->cause])
+            counters[counted[a->cause] - 1]++;
+        from_file += a->structure == HD_STRUCTURE_FILE && a->kind == HD_RF_READ &&
+                     (uint16_t)(a->operand - 1) < HD_ACCESS_RESULT - 1;
+    }
+    operands -= sink->left_out_operands;
+    counters[HD_COUNTER_OPERANDS] += operands;
+    counters[HD_COUNTER_BYPASSED] += operands - from_file;
+    counters[HD_COUNTER_RESULTS] += results - sink->left_out_results;
+}
+
+/* Does it follow from accesses, or from the operands of instructions? Else it is an event, which the model counts. */
+static inline bool hd_counter_derives(hd_counter counter)
+{
+    return counter == HD_COUNTER_OPERANDS || counter == HD_COUNTER_RESULTS || counter == HD_COUNTER_BYPASSED
+#define HD_ACCESS_COUNTER(structure, kind, cause, counted) || counter == HD_COUNTER_##counted
+#include "hwmodel/rf/access.def"
+#undef HD_ACCESS_COUNTER
+        ;
+}
+
+#endif

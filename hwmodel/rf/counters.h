@@ -1,0 +1,37 @@
+/* What models count: the list, and how numbers of several launches come together. */
+#ifndef HD_HWMODEL_RF_COUNTERS_H
+#define HD_HWMODEL_RF_COUNTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum hd_counter {
+#define HD_COUNTER(id, group, key, energy, title) HD_COUNTER_##id,
+#include "hwmodel/rf/counters.def"
+#undef HD_COUNTER
+    HD_COUNTER_COUNT
+} hd_counter;
+
+typedef enum hd_counter_group {
+    HD_COUNTS_FILE,
+    HD_COUNTS_NEAR,
+    HD_COUNTS_PART,
+    HD_COUNTS_CLASS,
+    HD_COUNTS_LEAST,
+    HD_COUNTS_MOST
+} hd_counter_group;
+typedef struct hd_counter_info {
+    const char *key, *title;
+    uint8_t group, energy; /* hd_counter_group; hd_energy of target/gpu.h */
+} hd_counter_info;
+extern const hd_counter_info hd_counters[HD_COUNTER_COUNT];
+/* Takes what another launch counted into the counters of those before. */
+void hd_counters_join(uint64_t into[HD_COUNTER_COUNT], const uint64_t from[HD_COUNTER_COUNT]);
+/* What was counted `times` times. */
+void hd_counter_add(uint64_t counters[HD_COUNTER_COUNT], hd_counter counter, uint64_t n, uint64_t times);
+
+struct hd_gpu;
+/* Dynamic energy of the counted accesses in pJ; false where the GPU's description lacks a figure that is needed. */
+bool hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], const struct hd_gpu *gpu, double *energy_pj);
+
+#endif

@@ -1,0 +1,221 @@
+/* See recognize.h. Magic bytes: the ELF specification (CUDA's machine number is 190), the headers that nvcc and its
+ * tools write, and the usual compressors. Texts: what the compilers and disassemblers of CUDA and LLVM begin their
+ * files with; PTX begins with a directive, so that a first word without a dot is none of it. */
+#include "parser/recognize.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* What to do; %s is the file's name. */
+#define EXTRACT "take the PTX out of it: cuobjdump -xptx all %s"
+#define FROM_SOURCE "compile its source to PTX: nvcc -ptx"
+#define DECOMPRESS(tool) "decompress it first: " tool " -dc %s"
+
+typedef struct kind {
+    const char *what, *advice;
+} kind;
+
+typedef struct magic {
+    const char *bytes;
+    uint32_t length;
+    kind kind;
+} magic;
+
+#define MAGIC(bytes, ...)                        \
+    {                                            \
+        bytes, sizeof bytes - 1, { __VA_ARGS__ } \
+    }
+static const magic magics[] = {
+    MAGIC("\x50\xed\x55\xba", "a fatbin, machine code and PTX for GPUs", EXTRACT),
+    MAGIC("!<arch>\n", "an archive of object files", EXTRACT),
+    MAGIC("BC\xc0\xde", "LLVM bitcode", "make PTX of it: llc -march=nvptx64"),
+    MAGIC("\xed\x43\x4e\x7f", "LTO IR of nvcc", FROM_SOURCE),
+    MAGIC("\x1f\x8b", "compressed by gzip", DECOMPRESS("gzip")),
+    MAGIC("\x28\xb5\x2f\xfd", "compressed by zstd", DECOMPRESS("zstd")),
+    MAGIC("\xfd"
+          "7zXZ",
+          "compressed by xz", DECOMPRESS("xz")),
+    MAGIC("BZh", "compressed by bzip2", DECOMPRESS("bzip2")),
+    MAGIC("PK\x03\x04", "a zip archive", "unpack it first: unzip %s"),
+    MAGIC("\xff\xfe", "UTF-16 text", "PTX is ASCII: iconv -f UTF-16 -t ASCII %s"),
+    MAGIC("\xfe\xff", "UTF-16 text", "PTX is ASCII: iconv -f UTF-16 -t ASCII %s"),
+};
+
+static const kind cubin = {"a cubin, machine code for a GPU",
+                           "it holds no PTX; take it out of the program or fatbin that it is from (cuobjdump -xptx all "
+                           "FILE), or compile the source: nvcc -ptx"};
+static const kind objects[] = {{"an object file", EXTRACT},
+                               {"an executable program", EXTRACT},
+                               {"an executable program or shared library", EXTRACT},
+                               {"an ELF file", EXTRACT}};
+static const kind sass = {"a listing of machine code (SASS)", FROM_SOURCE};
+static const kind dumped = {"the output of cuobjdump, PTX and what stands around it",
+                            "cuobjdump -xptx all FILE writes the PTX alone, a file for each architecture"};
+static const kind source_code = {"C++ or CUDA source", "compile it to PTX: nvcc -ptx %s"};
+static const kind llvm = {"LLVM IR", "make PTX of it: llc -march=nvptx64 %s"};
+static const kind mlir = {"MLIR", "lower it to PTX first"};
+static const kind json = {"JSON", "'heddle diff' compares reports in JSON"};
+static const kind page = {"an HTML page", "save the file itself, not the page that shows it"};
+static const kind launch = {"a launch file", "'heddle replay' runs it"};
+static const kind ptx = {"PTX", "'heddle replay' takes launch files, which name the module: heddle-launch(5)"};
+
+/* ---- binaries ---------------------------------------------------------------------------------------------------- */
+
+static const kind *elf_kind(const hd_source *source)
+{
+    enum { TYPE = 16, MACHINE = 18, CUDA = 190, MOST_BYTES = 20 };
+    const unsigned char *bytes = (const unsigned char *)source->text;
+    if (source->length < MOST_BYTES || memcmp(bytes,
+                                              "\x7f"
+                                              "ELF",
+                                              4) != 0)
+        return NULL;
+    bool little = bytes[5] == 1; /* both numbers have two bytes */
+    uint32_t machine = bytes[MACHINE + !little] | (uint32_t)bytes[MACHINE + little] << 8;
+    uint32_t type = bytes[TYPE + !little] | (uint32_t)bytes[TYPE + little] << 8;
+    return machine == CUDA ? &cubin : &objects[type >= 1 && type <= 3 ? type - 1 : 3];
+}
+
+static const kind *binary_kind(const hd_source *source)
+{
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+        if (source->length >= magics[i].length && memcmp(source->text, magics[i].bytes, magics[i].length) == 0)
+            return &magics[i].kind;
+    return elf_kind(source);
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
+
+static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
+
+/* "0000" behind the comment's start: the address of an instruction of machine code. */
+static bool is_address(const char *text)
+{
+    size_t digits = strspn(text, "0123456789abcdef");
+    return digits >= 4 && begins(text + digits, "*/");
+}
+
+/* Behind white space, comments and line markers; a NUL ends the text. */
+static const char *first_word(const char *at, bool *addressed)
+{
+    for (;;) {
+        at += strspn(at, " \t\r\n\f\v");
+        if (begins(at, "//")) {
+            at += strcspn(at, "\r\n");
+        } else if (*at == '#' && isdigit((unsigned char)at[1 + strspn(at + 1, " \t")])) { /* a line marker */
+            at += strcspn(at, "\r\n");
+        } else if (begins(at, "/*")) {
+            *addressed |= is_address(at + 2);
+            const char *end = strstr(at + 2, "*/");
+            if (!end)
+                return "";
+            at = end + 2;
+        } else {
+            return at;
+        }
+    }
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)word[length]) || word[length] == '_')
+        length++;
+    for (; length && *words; words++)
+        if (strlen(*words) == length && memcmp(word, *words, length) == 0)
+            return true;
+    return false;
+}
+
+static bool is_source(const char *word)
+{
+    static const char *const directives[] = {"include", "define", "pragma", "if", "ifdef", "ifndef", "undef", NULL};
+    static const char *const words[] = {
+        "__global__", "__device__", "__host__", "__constant__", "__shared__", "template", "namespace", "using",
+        "class",      "struct",     "union",    "enum",         "typedef",    "extern",   "static",    "inline",
+        "const",      "constexpr",  "auto",     "void",         "bool",       "char",     "short",     "int",
+        "long",       "unsigned",   "signed",   "float",        "double",     "import",   NULL};
+    return *word == '#' ? is_one_of(word + 1 + strspn(word + 1, " \t"), directives) : is_one_of(word, words);
+}
+
+static bool is_llvm(const char *word)
+{
+    static const char *const words[] = {"define ",           "declare ",      "source_filename ",
+                                        "target datalayout", "target triple", NULL};
+    if (*word == ';')
+        return true;
+    for (const char *const *w = words; *w; w++)
+        if (begins(word, *w))
+            return true;
+    return false;
+}
+
+static bool is_launch(const char *word)
+{
+    static const char *const keys[] = {"module:", "buffers:", "launches:", "symbols:", "textures:", NULL};
+    for (const char *const *key = keys; *key; key++)
+        if (begins(word, *key))
+            return true;
+    return false;
+}
+
+static const kind *text_kind(const hd_source *source)
+{
+    bool addressed = false;
+    const char *word = first_word(source->text, &addressed);
+    if (begins(word, "Fatbin ptx code:"))
+        return &dumped;
+    if (addressed || begins(word, "Fatbin elf code:") || begins(word, "code for sm_") || begins(word, ".headerflags"))
+        return &sass;
+    if (begins(word, "module {") || begins(word, "module attributes"))
+        return &mlir;
+    if (is_source(word))
+        return &source_code;
+    if (is_llvm(word))
+        return &llvm;
+    if (is_launch(word))
+        return &launch;
+    return *word == '{' ? &json : *word == '<' ? &page : begins(word, ".version") ? &ptx : NULL;
+}
+
+/* ---- diagnostics ------------------------------------------------------------------------------------------------- */
+
+static void refuse(hd_source *source, hd_diagnostics *diagnostics, hd_diagnostic_kind slug, const kind *k,
+                   const char *wanted)
+{
+    hd_diagnostic *d =
+        hd_report(diagnostics, slug, source, (hd_span){0, 0}, "this is %s; heddle reads %s", k->what, wanted);
+    const char *name = strstr(k->advice, "%s");
+    if (d)
+        d->about_file = true;
+    if (name)
+        hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "%.*s%s%s", (int)(name - k->advice), k->advice, source->name,
+                    name + 2);
+    else
+        hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "%s", k->advice);
+}
+
+static const kind *kind_of(const hd_source *source)
+{
+    const kind *k = binary_kind(source);
+    return k ? k : text_kind(source);
+}
+
+bool hd_refuse_foreign(hd_source *source, hd_diagnostics *diagnostics)
+{
+    const kind *k = kind_of(source);
+    if (!k || k == &ptx)
+        return false;
+    refuse(source, diagnostics, HD_DIAG_NOT_PTX, k, "PTX");
+    return true;
+}
+
+bool hd_refuse_foreign_launch(hd_source *source, hd_diagnostics *diagnostics)
+{
+    const kind *k = kind_of(source);
+    bool may_be_yaml = k == &launch || k == &json || (k == &source_code && *source->text == '#');
+    if (!k || may_be_yaml)
+        return false;
+    refuse(source, diagnostics, HD_DIAG_NOT_LAUNCH_FILE, k, "a launch file here");
+    return true;
+}

@@ -1,0 +1,38 @@
+/* Where registers are in flight: read or written by an asynchronous instruction (ir/asynchronous.def) that has issued
+ * and is not waited for yet.
+ *
+ * In its span, from the instruction to the wait that covers it on every path (else to the function's end), a data
+ * register counts as used and defined at each point: it is live, and no definition ends that. Liveness, at both levels,
+ * gets that from a list of uses: at the covering wait, at the first instruction of each block in a span, at the last
+ * one of a block that ends the function, and at each definition in a span.
+ *
+ * A lane that is in a span has executed the instruction with all lanes of its warp, as these instructions demand
+ * (.sync.aligned); so spans follow the edges of the control flow.
+ */
+#ifndef HD_PASSES_ANALYSIS_ASYNC_SPANS_H
+#define HD_PASSES_ANALYSIS_ASYNC_SPANS_H
+
+#include "base/bitset.h"
+#include "ir/cfg.h"
+#include "ir/storage.h"
+
+typedef struct hd_async_spans {
+    uint32_t *use_first, *uses; /* registers that count as read at an instruction: [use_first[i], use_first[i + 1]) */
+    hd_bitset named;            /* registers that are in flight somewhere */
+    bool leaves;                /* something may be in flight when the function returns */
+} hd_async_spans;
+
+/* NULL: the function has no asynchronous instruction. In the arena. */
+const hd_async_spans *hd_async_spans_of(hd_function *function, hd_arena *arena);
+
+/* for (uint32_t reg that counts as read at the instruction) */
+#define HD_ASYNC_USES(spans, ordinal, reg)                                          \
+    for (uint32_t reg##_at = (spans) ? (spans)->use_first[ordinal] : 0,             \
+                  reg##_end = (spans) ? (spans)->use_first[(ordinal) + 1] : 0, reg; \
+         reg##_at < reg##_end && (reg = (spans)->uses[reg##_at], true); reg##_at++)
+
+/* Words of the register file in which some asynchronous instruction has data, as a set; NULL: none has. In the
+ * arena. */
+const hd_bitset *hd_async_words(const hd_function *function, const hd_storage *storage, hd_arena *arena);
+
+#endif

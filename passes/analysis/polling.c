@@ -1,0 +1,341 @@
+/* Loops that may poll: see polling.h.
+ *
+ * For each loop, backwards from the conditions of the branches that leave it, or come to themselves again before their
+ * sides join: the definitions in the loop that reach there, what they read, and the conditions of the branches of the
+ * loop that say whether they run (control dependence). The search ends at what brings a value from shared memory
+ * (ir/waits.h), which is a poll.
+ *
+ * Complexity: O(nesting * blocks in which exits depend on registers), and the blocks between branches and their
+ * reconvergence points; with more of these than DEPENDENCES_FACTOR times the blocks, all loads of all loops, or all
+ * branches of them, count.
+ */
+#include "passes/analysis/polling.h"
+
+#include "ir/asynchronous.h"
+#include "ir/waits.h"
+#include "passes/analysis/liveness.h"
+
+enum { DEPENDENCES_FACTOR = 64 };
+
+typedef struct exit_edge {
+    uint32_t loop, block;
+} exit_edge;
+
+typedef struct wish { /* a register, as it is before an instruction or at the end of a block */
+    uint32_t reg, block, before;
+} wish;
+
+typedef struct poll_search {
+    hd_function *function;
+    const hd_cfg *cfg;
+    hd_arena *arena;
+    uint32_t *definer_first, *definers; /* by register */
+    uint32_t *branch_first, *branches;  /* by block: those that say whether it runs */
+    uint32_t loop;
+    uint32_t *visited, *asked; /* by instruction, block: 1 + the last loop that came there */
+    /* by register: blocks at whose end it is; of this loop's arena, of no bits before it is wanted */
+    hd_bitset *wanted;
+    hd_arena scratch;        /* of one loop */
+    hd_u32_array conditions; /* blocks whose branch is still to look at */
+    hd_u32_array had;        /* registers with a set in `wanted` */
+    HD_ARRAY(wish) due;
+    HD_ARRAY(exit_edge) exits;
+    hd_bitset polls, in_flight; /* in_flight: by register, of asynchronous instructions */
+} poll_search;
+
+/* ---- definitions and dependences --------------------------------------------------------------------------------- */
+
+static void list_definers(poll_search *s)
+{
+    const hd_function *f = s->function;
+    s->definer_first = HD_ARENA_ARRAY(s->arena, uint32_t, (size_t)f->registers.count + 2);
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
+            s->definer_first[o->value + 2] += (o->flags & HD_OPERAND_DEF) != 0;
+    for (uint32_t r = 0; r < f->registers.count; r++)
+        s->definer_first[r + 2] += s->definer_first[r + 1];
+    s->definers = HD_ARENA_ARRAY(s->arena, uint32_t, (size_t)s->definer_first[f->registers.count + 1] + 1);
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
+            if (o->flags & HD_OPERAND_DEF)
+                s->definers[s->definer_first[o->value + 1]++] = i;
+}
+
+/* Each (branch, block) such that the block runs on some, not all ways from the branch. false: too many. */
+static bool each_dependence(poll_search *s, bool fill)
+{
+    const hd_cfg *cfg = s->cfg;
+    uint64_t budget = (uint64_t)DEPENDENCES_FACTOR * cfg->block_count + 4096;
+    for (uint32_t b = 0; b < cfg->block_count; b++) {
+        if (cfg->blocks[b].loop == HD_NONE || cfg->blocks[b].succ_count < 2)
+            continue;
+        for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++) {
+            uint32_t at = hd_block_successors(cfg, b)[e];
+            for (; at != cfg->blocks[b].post_dominator && at < cfg->block_count; at = cfg->blocks[at].post_dominator) {
+                if (fill)
+                    s->branches[s->branch_first[at + 1]++] = b;
+                else if (s->branch_first[at + 2]++, !budget--)
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool list_dependences(poll_search *s)
+{
+    uint32_t blocks = s->cfg->block_count;
+    s->branch_first = HD_ARENA_ARRAY(s->arena, uint32_t, (size_t)blocks + 2);
+    if (!each_dependence(s, false))
+        return false;
+    for (uint32_t b = 0; b < blocks; b++)
+        s->branch_first[b + 2] += s->branch_first[b + 1];
+    s->branches = HD_ARENA_ARRAY(s->arena, uint32_t, (size_t)s->branch_first[blocks + 1] + 1);
+    return each_dependence(s, true);
+}
+
+/* ---- one loop ---------------------------------------------------------------------------------------------------- */
+
+static bool is_in_loop(const hd_cfg *cfg, uint32_t block, uint32_t loop)
+{
+    uint32_t l = cfg->blocks[block].loop;
+    while (l != HD_NONE && cfg->loops[l].depth > cfg->loops[loop].depth)
+        l = cfg->loops[l].parent;
+    return l == loop;
+}
+
+static void want_sources(poll_search *s, uint32_t ordinal)
+{
+    const hd_instruction *insn = &s->function->instructions.items[ordinal];
+    uint32_t block = s->cfg->block_of[ordinal];
+    HD_INSN_REGISTERS (s->function, insn, o)
+        if (o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE)
+            hd_array_push(&s->due, (wish){o->value, block, ordinal});
+    if (insn->guard != HD_NONE)
+        hd_array_push(&s->due, (wish){insn->guard, block, ordinal});
+}
+
+/* What a branch reads, and what the branches read that say whether it runs. */
+static void want_condition(poll_search *s, uint32_t block)
+{
+    hd_array_push(&s->conditions, block);
+    while (s->conditions.count) {
+        uint32_t at = hd_array_pop(&s->conditions);
+        const hd_block *b = &s->cfg->blocks[at];
+        if (s->asked[at] == s->loop + 1 || b->end == b->first || !is_in_loop(s->cfg, at, s->loop))
+            continue;
+        s->asked[at] = s->loop + 1;
+        want_sources(s, b->end - 1);
+        for (uint32_t i = s->branch_first[at]; i < s->branch_first[at + 1]; i++)
+            hd_array_push(&s->conditions, s->branches[i]);
+    }
+}
+
+/* A definition in the loop that may reach. */
+static void visit(poll_search *s, uint32_t ordinal)
+{
+    uint32_t block = s->cfg->block_of[ordinal];
+    if (s->visited[ordinal] == s->loop + 1)
+        return;
+    s->visited[ordinal] = s->loop + 1;
+    const hd_instruction *insn = &s->function->instructions.items[ordinal];
+    if (!hd_insn_brings_shared(s->function, insn)) {
+        want_sources(s, ordinal);
+    } else {
+        hd_bitset_add(&s->polls, ordinal);
+        if (insn->guard != HD_NONE)
+            hd_array_push(&s->due, (wish){insn->guard, block, ordinal});
+    }
+    for (uint32_t i = s->branch_first[block]; i < s->branch_first[block + 1]; i++)
+        want_condition(s, s->branches[i]);
+}
+
+/* What asynchronous instructions may write at any time, no definition ends for sure. */
+static bool kills(const poll_search *s, uint32_t ordinal, uint32_t reg)
+{
+    const hd_instruction *insn = &s->function->instructions.items[ordinal];
+    if (hd_bitset_has(&s->in_flight, reg))
+        return false;
+    HD_INSN_REGISTERS (s->function, insn, o)
+        if (o->value == reg && hd_definition_kills(s->function, insn, o))
+            return true;
+    return false;
+}
+
+/* Definitions of the register in its block, the last first; true: the block begins before one of them is for sure. */
+static bool look_back(poll_search *s, wish w)
+{
+    uint32_t low = s->definer_first[w.reg], high = s->definer_first[w.reg + 1], first = low;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->definers[middle] < w.before)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low > first && s->definers[low - 1] >= s->cfg->blocks[w.block].first; low--) {
+        visit(s, s->definers[low - 1]);
+        if (kills(s, s->definers[low - 1], w.reg))
+            return false;
+    }
+    return true;
+}
+
+static void grant(poll_search *s, wish w)
+{
+    const hd_cfg *cfg = s->cfg;
+    if (!look_back(s, w))
+        return;
+    if (!s->wanted[w.reg].bits) {
+        s->wanted[w.reg] = hd_bitset_new(&s->scratch, cfg->block_count + 1);
+        hd_array_push(&s->had, w.reg);
+    }
+    for (uint32_t e = 0; e < cfg->blocks[w.block].pred_count; e++) {
+        uint32_t from = hd_block_predecessors(cfg, w.block)[e];
+        if (hd_bitset_has(&s->wanted[w.reg], from) || !is_in_loop(cfg, from, s->loop))
+            continue;
+        hd_bitset_add(&s->wanted[w.reg], from);
+        hd_array_push(&s->due, (wish){w.reg, from, cfg->blocks[from].end});
+    }
+}
+
+static void search_loop(poll_search *s, uint32_t loop, uint32_t from, uint32_t end)
+{
+    s->loop = loop;
+    for (uint32_t e = from; e < end; e++)
+        want_condition(s, s->exits.items[e].block);
+    while (s->due.count)
+        grant(s, hd_array_pop(&s->due));
+    while (s->had.count)
+        s->wanted[hd_array_pop(&s->had)] = (hd_bitset){0};
+    hd_arena_free(&s->scratch);
+}
+
+/* ---- all loops --------------------------------------------------------------------------------------------------- */
+
+static int compare_exits(const void *left, const void *right)
+{
+    const exit_edge *a = left, *b = right;
+    if (a->loop != b->loop)
+        return a->loop < b->loop ? -1 : 1;
+    return (a->block > b->block) - (a->block < b->block);
+}
+
+/* Does the branch come to itself again before its sides join, without leaving the innermost loop around it? */
+static bool repeats_itself(poll_search *s, uint32_t branch, uint64_t *budget)
+{
+    const hd_cfg *cfg = s->cfg;
+    uint32_t join = cfg->blocks[branch].post_dominator, loop = cfg->blocks[branch].loop;
+    hd_array_clear(&s->conditions);
+    hd_array_push(&s->conditions, branch);
+    while (s->conditions.count) {
+        uint32_t b = hd_array_pop(&s->conditions);
+        for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++) {
+            uint32_t to = hd_block_successors(cfg, b)[e];
+            if (to == join || to == cfg->block_count || s->asked[to] == branch + 1 || !is_in_loop(cfg, to, loop))
+                continue;
+            if (to == branch || !*budget)
+                return true;
+            --*budget;
+            s->asked[to] = branch + 1;
+            hd_array_push(&s->conditions, to);
+        }
+    }
+    return false;
+}
+
+static bool leaves_loop(const hd_cfg *cfg, uint32_t b)
+{
+    for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++) {
+        uint32_t to = hd_block_successors(cfg, b)[e];
+        if (to == cfg->block_count || !is_in_loop(cfg, to, cfg->blocks[b].loop))
+            return true;
+    }
+    return false;
+}
+
+/* Those that only say how often a part of the loop is repeated that shares its header. */
+static void list_repeats(poll_search *s)
+{
+    const hd_cfg *cfg = s->cfg;
+    uint64_t budget = (uint64_t)DEPENDENCES_FACTOR * cfg->block_count + 4096;
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        if (cfg->blocks[b].loop != HD_NONE && cfg->blocks[b].succ_count > 1 && !leaves_loop(cfg, b) &&
+            repeats_itself(s, b, &budget))
+            hd_array_push(&s->exits, (exit_edge){cfg->blocks[b].loop, b});
+    memset(s->asked, 0, cfg->block_count * sizeof *s->asked);
+}
+
+static void list_exits(poll_search *s)
+{
+    const hd_cfg *cfg = s->cfg;
+    list_repeats(s);
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++) {
+            uint32_t to = hd_block_successors(cfg, b)[e];
+            for (uint32_t l = cfg->blocks[b].loop; l != HD_NONE; l = cfg->loops[l].parent) {
+                if (to != cfg->block_count && is_in_loop(cfg, to, l))
+                    break;
+                hd_array_push(&s->exits, (exit_edge){l, b});
+            }
+        }
+    if (s->exits.count)
+        qsort(s->exits.items, s->exits.count, sizeof *s->exits.items, compare_exits);
+}
+
+static bool loops_load(const poll_search *s)
+{
+    const hd_function *f = s->function;
+    for (uint32_t i = 0; s->cfg->loop_count && i < f->instructions.count; i++)
+        if (s->cfg->blocks[s->cfg->block_of[i]].loop != HD_NONE && hd_insn_brings_shared(f, &f->instructions.items[i]))
+            return true;
+    return false;
+}
+
+static void add_all(poll_search *s)
+{
+    const hd_function *f = s->function;
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        if (s->cfg->blocks[s->cfg->block_of[i]].loop != HD_NONE && hd_insn_brings_shared(f, &f->instructions.items[i]))
+            hd_bitset_add(&s->polls, i);
+}
+
+static void search_loops(poll_search *s)
+{
+    const hd_function *f = s->function;
+    list_definers(s);
+    s->in_flight = hd_bitset_new(s->arena, f->registers.count);
+    bool any = hd_function_has_async(f);
+    for (uint32_t i = 0; any && i < f->instructions.count; i++)
+        if (hd_insn_async(f, &f->instructions.items[i]).part == HD_ASYNC_BEGIN)
+            HD_ASYNC_DATA (f, &f->instructions.items[i], o)
+                hd_bitset_add(&s->in_flight, o->value);
+    s->wanted = HD_ARENA_ARRAY(s->arena, hd_bitset, f->registers.count);
+    s->visited = HD_ARENA_ARRAY(s->arena, uint32_t, f->instructions.count);
+    s->asked = HD_ARENA_ARRAY(s->arena, uint32_t, s->cfg->block_count);
+    list_exits(s);
+    for (uint32_t from = 0, end; from < s->exits.count; from = end) {
+        for (end = from + 1; end < s->exits.count && s->exits.items[end].loop == s->exits.items[from].loop;)
+            end++;
+        search_loop(s, s->exits.items[from].loop, from, end);
+    }
+    hd_array_free(&s->due);
+    hd_array_free(&s->had);
+    hd_array_free(&s->conditions);
+    hd_array_free(&s->exits);
+}
+
+hd_bitset hd_find_polls(hd_function *f, hd_arena *arena)
+{
+    hd_arena scratch = {0};
+    poll_search s = {.function = f, .cfg = hd_function_cfg(f), .arena = &scratch};
+    s.polls = hd_bitset_new(arena, f->instructions.count);
+    if (loops_load(&s)) {
+        if (list_dependences(&s))
+            search_loops(&s);
+        else
+            add_all(&s);
+    }
+    hd_arena_free(&scratch);
+    return s.polls;
+}

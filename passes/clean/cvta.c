@@ -1,0 +1,38 @@
+/* cvta: conversions of addresses between global and generic as plain moves.
+ *
+ * Global memory is at the same addresses in the generic space on every GPU, so that cvta.to.global and cvta.global
+ * make no machine code; copyprop then takes the copies away. Those of other spaces (shared, local, constant,
+ * parameters) add a window's base and stay. The instruction is changed in its place, its guard kept. Complexity:
+ * linear.
+ */
+#include "passes/rewrite.h"
+
+static bool is_no_op(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_form *form = hd_insn_form(f, insn);
+    const hd_operand *o = hd_insn_operands(f, insn);
+    if (form->opcode != HD_OP_CVTA || form->space != HD_SPACE_GLOBAL || insn->flags & HD_INSN_OPAQUE)
+        return false;
+    if (o[1].kind == HD_OPERAND_REGISTER)
+        return hd_types[f->registers.items[o[0].value].type].bits == hd_types[f->registers.items[o[1].value].type].bits;
+    return o[1].kind == HD_OPERAND_SYMBOL && f->module->symbols.items[o[1].value].space == HD_SPACE_GLOBAL;
+}
+
+bool hd_pass_cvta(hd_pass_context *context)
+{
+    hd_function *f = context->function;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        if (!is_no_op(f, insn))
+            continue;
+        bool wide = hd_types[hd_insn_form(f, insn)->types[0]].bits == 64;
+        hd_operand operands[HD_REWRITE_OPERANDS];
+        if (insn->operand_count > HD_REWRITE_OPERANDS)
+            continue;
+        memcpy(operands, hd_insn_operands(f, insn), insn->operand_count * sizeof *operands);
+        count += hd_rewrite_instruction(f, i, wide ? "mov.u64" : "mov.u32", operands, insn->operand_count);
+    }
+    hd_statistic_add(context, "address conversions that are moves", count);
+    return count != 0;
+}

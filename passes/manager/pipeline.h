@@ -1,0 +1,27 @@
+/* The parsed form of a pass list; private to passes/manager/. */
+#ifndef HD_PASSES_MANAGER_PIPELINE_H
+#define HD_PASSES_MANAGER_PIPELINE_H
+
+#include "ir/techniques.h"
+#include "passes/manager/manager.h"
+
+typedef struct hd_pipeline_step {
+    const hd_pass_info *pass;
+    const hd_option *options;
+    uint32_t option_count;
+    hd_span span; /* of its name in the list, or of the alias that brought it */
+} hd_pipeline_step;
+
+struct hd_pipeline {
+    hd_arena arena;
+    HD_ARRAY(hd_pipeline_step) steps;
+};
+
+/* Does a technique's row name the pass? */
+bool hd_pass_is_of_technique(const hd_pass_info *pass);
+/* May the pass run on a function that has brought annotations of the technique, as if what made these had been before
+ * it in the list? false: reported. */
+bool hd_pass_goes_with(const hd_pass_info *pass, const hd_function *function, hd_technique technique,
+                       hd_diagnostics *diagnostics);
+
+#endif

@@ -1,0 +1,151 @@
+/* Registers of asynchronous instructions (ir/asynchronous.def): which can be spilled, and from where to where they then
+ * have a register all the same.
+ *
+ * Nothing may touch a register in flight, so spill code surrounds all of that time, a pin: from the first
+ * asynchronous instruction that takes the register to the wait that covers the last one, in one block, with no other
+ * access between. It is loaded in front, for wgmma in front of the wgmma.fence that orders writes of registers before,
+ * and stored after the wait. A register with any other flight is not spilled.
+ *
+ * Linear in operands, and in the registers in flight at each commit and wait.
+ */
+#include "passes/regalloc/regalloc_work.h"
+
+#include "ir/asynchronous.h"
+
+enum { NO_PIN = HD_NONE };
+
+typedef struct finder {
+    hd_regalloc *ra;
+    const hd_function *f;
+    uint32_t *open;      /* by register: index of its pin, or NO_PIN */
+    uint32_t *touched;   /* by register: 1 + the last instruction that names it */
+    hd_u32_array flying; /* registers with an open pin */
+    hd_u32_array ages;   /* by pin: commits after its last instruction */
+    uint32_t fence;      /* 1 + the last wgmma.fence of the block */
+} finder;
+
+static void refuse(finder *s, uint32_t reg) { s->ra->flags.items[reg] = HD_NO_SPILL; }
+
+static uint8_t queue_at(const finder *s, uint32_t ordinal)
+{
+    return hd_insn_async(s->f, &s->f->instructions.items[ordinal]).queue;
+}
+
+/* The instruction takes the operand into flight. */
+static void take(finder *s, uint32_t ordinal, const hd_operand *o, uint8_t queue)
+{
+    const hd_instruction *insn = &s->f->instructions.items[ordinal];
+    uint32_t reg = o->value, at = s->open[reg];
+    if (insn->guard != HD_NONE || insn->flags & HD_INSN_OPAQUE || hd_operand_is_part(s->f, o))
+        refuse(s, reg);
+    if (at == NO_PIN) {
+        uint32_t begin = queue == HD_ASYNC_GROUP ? s->fence : ordinal + 1;
+        if (!begin || s->touched[reg] > begin)
+            refuse(s, reg);
+        at = s->open[reg] = s->ra->pins.count;
+        hd_array_push(&s->ra->pins, (hd_pin){.reg = reg,
+                                             .begin = begin ? begin - 1 : ordinal,
+                                             .first = ordinal,
+                                             .temporary = HD_NONE,
+                                             .reads = o->flags & HD_OPERAND_USE});
+        hd_array_push(&s->ages, 0u);
+        hd_array_push(&s->flying, reg);
+    } else if (queue_at(s, s->ra->pins.items[at].first) != queue) {
+        refuse(s, reg);
+    }
+    s->ages.items[at] = 0;
+    s->ra->pins.items[at].writes |= (o->flags & HD_OPERAND_DEF) != 0;
+}
+
+static void end_pins(finder *s, uint32_t ordinal, hd_async wait)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->flying.count; i++) {
+        uint32_t reg = s->flying.items[i], at = s->open[reg];
+        hd_pin *pin = &s->ra->pins.items[at];
+        if (queue_at(s, pin->first) != wait.queue ||
+            (wait.queue == HD_ASYNC_GROUP && s->ages.items[at] <= wait.pending)) {
+            s->flying.items[kept++] = reg;
+            continue;
+        }
+        pin->last = ordinal;
+        s->open[reg] = NO_PIN;
+    }
+    s->flying.count = kept;
+}
+
+static void commit(finder *s)
+{
+    for (uint32_t i = 0; i < s->flying.count; i++)
+        s->ages.items[s->open[s->flying.items[i]]]++; /* other queues ask for none */
+}
+
+static void look_at(finder *s, uint32_t ordinal)
+{
+    const hd_instruction *insn = &s->f->instructions.items[ordinal];
+    hd_async what = hd_insn_async(s->f, insn);
+    if (hd_insn_form(s->f, insn)->opcode == HD_OP_WGMMA_FENCE && insn->guard == HD_NONE)
+        s->fence = ordinal + 1;
+    if (what.part == HD_ASYNC_BEGIN) {
+        HD_ASYNC_DATA (s->f, insn, o)
+            take(s, ordinal, o, what.queue);
+    } else if (what.part == HD_ASYNC_COMMIT) {
+        commit(s);
+    } else if (what.part == HD_ASYNC_WAIT) {
+        end_pins(s, ordinal, what);
+    } else {
+        HD_INSN_REGISTERS (s->f, insn, o)
+            if (s->open[o->value] != NO_PIN)
+                refuse(s, o->value);
+    }
+    HD_INSN_REGISTERS (s->f, insn, o)
+        s->touched[o->value] = ordinal + 1;
+}
+
+static int compare_pins(const void *left, const void *right)
+{
+    const hd_pin *a = left, *b = right;
+    if (a->reg != b->reg)
+        return a->reg < b->reg ? -1 : 1;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+void hd_regalloc_pins(hd_regalloc *ra)
+{
+    const hd_function *f = ra->function;
+    finder s = {.ra = ra, .f = f};
+    hd_array_clear(&ra->pins);
+    if (!ra->liveness->spans)
+        return;
+    s.open = hd_arena_alloc(ra->arena, ((size_t)f->registers.count + 1) * sizeof(uint32_t));
+    memset(s.open, 0xff, f->registers.count * sizeof(uint32_t));
+    s.touched = HD_ARENA_ARRAY(ra->arena, uint32_t, (size_t)f->registers.count + 1);
+    for (uint32_t b = 0; b < ra->cfg->block_count; b++) {
+        s.fence = 0;
+        for (uint32_t i = ra->cfg->blocks[b].first; i < ra->cfg->blocks[b].end; i++)
+            look_at(&s, i);
+        while (s.flying.count) {
+            uint32_t reg = hd_array_pop(&s.flying);
+            refuse(&s, reg);
+            s.open[reg] = NO_PIN;
+        }
+    }
+    hd_array_free(&s.flying);
+    hd_array_free(&s.ages);
+    if (ra->pins.count)
+        qsort(ra->pins.items, ra->pins.count, sizeof *ra->pins.items, compare_pins);
+}
+
+uint32_t hd_regalloc_pin_from(const hd_regalloc *ra, uint32_t reg, uint32_t ordinal)
+{
+    uint32_t low = 0, high = ra->pins.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const hd_pin *s = &ra->pins.items[middle];
+        if (s->reg < reg || (s->reg == reg && s->last < ordinal))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

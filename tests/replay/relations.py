@@ -1,0 +1,103 @@
+"""What holds between the counters of any model on any launch, whatever its technique: a new row of hwmodel/rf/models.def is
+covered as it is. Energies and headlines are computed again from the tables that say how."""
+import os
+import re
+
+TOP = os.environ.get("TOP") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# (parts, wholes): the sum of the parts is at most that of the wholes.
+AT_MOST = [
+    (["rf_writes"], ["operand_writes", "registers_written_back"]),
+    (["rf_reads_eliminated"], ["operand_reads"]), (["memory_operands"], ["rf_reads_eliminated"]),
+    (["single_use_by_arithmetic", "single_use_stored"], ["single_use_accesses"]),
+    (["multi_operand_reads"], ["operand_reads"]), (["coalesceable_instructions"], ["multi_operand_instructions"]),
+    (["coalesced_instructions"], ["multi_operand_instructions"]), (["coalesced_instructions"], ["rf_reads_eliminated"]),
+    (["float_reads_coalesced"], ["rf_reads_eliminated"]), (["relocations"], ["width_overflows"]),
+    (["entries_held"], ["registers_held"]), (["registers_held"], ["registers_declared"]),
+    (["partners_colocated"], ["partners_present"]), (["pairs_allocated"], ["partners_present"]),
+    (["pairs_colocated"], ["pairs_allocated"]), (["pairs_colocated"], ["partners_colocated"]),
+    (["registers_touched"], ["physical_registers"]), (["flag_words_decoded"], ["flag_words"]),
+    (["optimal_intervals"], ["intervals"]), (["interval_shortest"], ["interval_longest"]),
+    (["optimal_shortest"], ["optimal_longest"]), (["extended_accesses"], ["operand_reads", "operand_writes"]),
+    (["acquires_at_once"], ["acquires"]),
+]
+# (sum of these, wholes): nothing, or the sum of the wholes.
+ALL_OR_NONE = [
+    (["destinations_rf", "destinations_boc", "destinations_both"], ["operand_writes"]),
+    (["width_1", "width_2", "width_3", "width_4"], ["operand_reads", "operand_writes"]),
+    (["interval_instructions"], ["warp_instructions"]),
+]
+
+
+def rows(path, macro):
+    """The columns of each row of a table: strings without their quotes."""
+    with open(os.path.join(TOP, path), encoding="ascii") as file:
+        found = re.findall(r"^%s\((.*)\)$" % macro, file.read(), re.M)
+    return [[a or b.strip() for a, b in re.findall(r'"((?:[^"\\]|\\.)*)"|([^,\s"][^,"]*)', row)] for row in found]
+
+
+KEYS = {row[0]: row[2] for row in rows("hwmodel/rf/counters.def", "HD_COUNTER")}
+COSTS = {row[2]: row[3] for row in rows("hwmodel/rf/counters.def", "HD_COUNTER")}
+ENERGY_KEYS = {row[0]: row[1] for row in rows("target/energies.def", "HD_ENERGY")}
+HEADLINES = {row[4]: row for row in rows("hwmodel/rf/headlines.def", "HD_HEADLINE")}
+
+
+def energies(gpu):
+    """By key of target/energies.def: pJ of an access, of those that the description gives."""
+    with open(os.path.join(TOP, "target", "gpus", gpu + ".yaml"), encoding="utf-8") as file:
+        return {key: float(pj) for key, pj in re.findall(r"^  (\w+):\n    dynamic_pj: ([\d.]+)", file.read(), re.M)}
+
+
+def expected_energy(result, known):
+    """None where a counter has an energy that is not known."""
+    total = 0.0
+    for key, cost in COSTS.items():
+        if cost != "NONE" and result[key]:
+            if ENERGY_KEYS[cost] not in known:
+                return None
+            total += result[key] * known[ENERGY_KEYS[cost]]
+    return total
+
+
+def expected_headline(result):
+    _, kind, part, whole, *_ = HEADLINES[result["headline"]["title"]]
+    if kind == "VARIATION":
+        return result["physical_access_variation"]
+    if not result[KEYS[whole]]:
+        return None
+    value = result[KEYS[part]] / result[KEYS[whole]]
+    return {"SHARE": value, "QUOTIENT": value, "REST": 1 - value, "CHANGE": value - 1}[kind]
+
+
+def near(a, b):
+    return a is b is None or (a is not None and b is not None and abs(a - b) <= 1e-6 * max(1, abs(a)))
+
+
+def broken(result, baseline, kernel, known):
+    """What does not hold of the model's counters on the launch."""
+    value = dict(result, warp_instructions=kernel["warp_instructions"])
+    total = lambda keys: sum(value[key] for key in keys)
+    found = ["%s > %s" % (" + ".join(parts), " + ".join(wholes)) for parts, wholes in AT_MOST if total(parts) > total(wholes)]
+    found += ["%s is neither 0 nor %s" % (" + ".join(parts), " + ".join(wholes)) for parts, wholes in ALL_OR_NONE if total(parts) not in (0, total(wholes))]
+    fetched = total(["lane_copies", "registers_prefetched", "registers_refetched"])
+    if value["rf_reads"] - fetched + value["rf_reads_eliminated"] != value["operand_reads"]:
+        found.append("operands do not come from the register file or from elsewhere")
+    if not total(["window_writes", "cache_writes", "memory_operands"]) and value["rf_writes"] != value["operand_writes"]:
+        found.append("results are written nowhere")
+    if value["operand_reads"] < baseline["operand_reads"] or value["operand_writes"] < baseline["operand_writes"]:
+        found.append("operands are missing that the baseline has")
+    if value["intervals"] and (value["cache_reads"], value["cache_writes"]) != (
+            value["operand_reads"] + value["rf_writes"], value["operand_writes"] + value["rf_reads"]):
+        found.append("the cache is not accessed for all that the register-intervals move")
+    if value["registers_static"] and value["allocated_registers"]["peak"] > value["registers_static"]:
+        found.append("more registers are allocated than without renaming")
+    if not near(value["energy_pj"], expected_energy(result, known)):
+        found.append("energy %s, not %s" % (value["energy_pj"], expected_energy(result, known)))
+    if value["headline"] and not near(value["headline"]["value"], expected_headline(result)):
+        found.append("headline %s, not %s" % (value["headline"], expected_headline(result)))
+    accesses = lambda r: r["rf_reads"] + r["rf_writes"]
+    if not near(value["rf_accesses_normalized"], accesses(value) / accesses(baseline) if accesses(baseline) else None):
+        found.append("accesses are not normalized to the baseline")
+    if value["verified"] is not True or value["failed_check"] is not None:
+        found.append("not verified")
+    return found
