@@ -10,8 +10,6 @@ static void (*const emitters[])(hd_writer *, const hd_diff *) = {hd_emit_diff_te
 
 static void free_source(void *source) { hd_source_free(source); }
 
-static void free_report(void *report) { hd_array_free(&((hd_report_module *)report)->kernels); }
-
 static void free_gates(void *gates) { hd_gates_free(gates); }
 
 static void free_job(void *job) { hd_report_free(job); }
@@ -29,7 +27,6 @@ static const hd_report_module *read_report(hd_cli *cli, hd_source *source)
 {
     hd_cli_keep(cli, source, free_source);
     hd_report_module *report = HD_ARENA_NEW(&cli->arena, hd_report_module);
-    hd_cli_keep(cli, report, free_report);
     return hd_report_read_json(source, &cli->arena, report, &cli->diagnostics) ? report : NULL;
 }
 

@@ -64,27 +64,29 @@ static void look_for(hd_cli *cli, source_search *s, const char *name, const char
         hd_array_push(&s->found, source);
 }
 
-static void emit_html(hd_cli *cli, hd_writer *writer, const hd_report_module *report)
+static void emit_html(hd_cli *cli, hd_writer *writer, const hd_report_job *job)
 {
+    const hd_report_module *report = hd_report_of(job);
     source_search s = {0};
-    for (uint32_t k = 0; k < report->kernels.count; k++)
-        for (uint32_t l = 0; l < report->kernels.items[k].line_count; l++)
-            look_for(cli, &s, report->kernels.items[k].lines[l].file, report->path);
-    hd_emit_report_html(writer, report, s.found.items, s.found.count);
+    for (uint32_t k = 0; k < report->kernel_count; k++)
+        for (uint32_t l = 0; l < report->kernels[k].line_count; l++)
+            look_for(cli, &s, report->kernels[k].lines[l].file, report->path);
+    hd_emit_report_html(writer, report, hd_report_source(job), s.found.items, s.found.count);
     for (uint32_t i = 0; i < s.found.count; i++)
         hd_source_free(&s.found.items[i]);
     hd_array_free(&s.found);
     hd_array_free(&s.tried);
 }
 
-static void emit(hd_cli *cli, hd_output *output, const hd_report_module *report, report_format format)
+static void emit(hd_cli *cli, hd_output *output, const hd_report_job *job, report_format format)
 {
+    const hd_report_module *report = hd_report_of(job);
     hd_report_style style = {.colour = hd_cli_has_colour(cli, output->descriptor),
                              .listing = hd_cli_has(cli, HD_CLI_LISTING)};
     switch (format) {
     case REPORT_TEXT: hd_emit_report_text(&output->writer, report, &style); break;
     case REPORT_JSON: hd_emit_report_json(&output->writer, report, &style); break;
-    case REPORT_HTML: emit_html(cli, &output->writer, report); break;
+    case REPORT_HTML: emit_html(cli, &output->writer, job); break;
     case REPORT_SARIF: hd_emit_report_sarif(&output->writer, report); break;
     }
 }
@@ -131,7 +133,7 @@ int hd_cli_report(hd_cli *cli)
         return (int)hd_report_status(job);
     if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
         return HD_STATUS_REJECTED;
-    emit(cli, &output, hd_report_of(job), (report_format)format);
+    emit(cli, &output, job, (report_format)format);
     if (!hd_output_close(cli, &output, true) && hd_report_status(job) == HD_STATUS_DONE)
         return HD_STATUS_REJECTED;
     return (int)hd_report_status(job);

@@ -29,11 +29,11 @@ static bool selected(const hd_report_kernel *k, const char *glob) { return !glob
 /* The side's names become 1, 2 ... in order, as new names do. */
 static bool name_all(hd_names *names, const hd_report_module *side, hd_diagnostics *diagnostics)
 {
-    for (uint32_t i = 0; i < side->kernels.count; i++) {
-        if (hd_names_add_string(names, side->kernels.items[i].name) == i + 1)
+    for (uint32_t i = 0; i < side->kernel_count; i++) {
+        if (hd_names_add_string(names, side->kernels[i].name) == i + 1)
             continue;
         hd_report(diagnostics, HD_DIAG_BAD_REPORT, NULL, (hd_span){0, 0}, "'%s' has two kernels '%s'", side->path,
-                  side->kernels.items[i].name);
+                  side->kernels[i].name);
         return false;
     }
     return true;
@@ -42,7 +42,7 @@ static bool name_all(hd_names *names, const hd_report_module *side, hd_diagnosti
 static const hd_report_kernel *find(const hd_names *names, const hd_report_module *side, const char *name)
 {
     hd_name found = hd_names_find(names, name, strlen(name));
-    return found == HD_NO_NAME ? NULL : &side->kernels.items[found - 1];
+    return found == HD_NO_NAME ? NULL : &side->kernels[found - 1];
 }
 
 bool hd_diff_reports(const hd_report_module *before, const hd_report_module *after, const char *kernel, hd_diff *diff,
@@ -53,12 +53,12 @@ bool hd_diff_reports(const hd_report_module *before, const hd_report_module *aft
     hd_names_init(&new_names);
     *diff = (hd_diff){.before = before, .after = after};
     bool good = name_all(&old_names, before, diagnostics) && name_all(&new_names, after, diagnostics);
-    for (uint32_t i = 0; good && i < after->kernels.count; i++)
-        if (selected(&after->kernels.items[i], kernel))
-            add(diff, find(&old_names, before, after->kernels.items[i].name), &after->kernels.items[i]);
-    for (uint32_t i = 0; good && i < before->kernels.count; i++)
-        if (selected(&before->kernels.items[i], kernel) && !find(&new_names, after, before->kernels.items[i].name))
-            add(diff, &before->kernels.items[i], NULL);
+    for (uint32_t i = 0; good && i < after->kernel_count; i++)
+        if (selected(&after->kernels[i], kernel))
+            add(diff, find(&old_names, before, after->kernels[i].name), &after->kernels[i]);
+    for (uint32_t i = 0; good && i < before->kernel_count; i++)
+        if (selected(&before->kernels[i], kernel) && !find(&new_names, after, before->kernels[i].name))
+            add(diff, &before->kernels[i], NULL);
     hd_names_free(&old_names);
     hd_names_free(&new_names);
     if (good && kernel && !diff->kernels.count)

@@ -48,8 +48,8 @@ static void write_title(hd_writer *w, const hd_report_module *report)
         hd_write_string(w, " &middot; ");
         page_text(w, report->ptxas_unknown);
     }
-    hd_write_format(w, " &middot; %u kernel%s</p>\n</header>\n", report->kernels.count,
-                    report->kernels.count == 1 ? "" : "s");
+    hd_write_format(w, " &middot; %u kernel%s</p>\n</header>\n", report->kernel_count,
+                    report->kernel_count == 1 ? "" : "s");
 }
 
 /* ---- the table of kernels ---------------------------------------------------------------------------------------- */
@@ -165,7 +165,7 @@ static void write_name(hd_writer *w, const char *name)
 
 static void write_occupancy(hd_writer *w, const hd_report_kernel *k)
 {
-    const hd_occupancy *o = &k->occupancy;
+    const hd_report_occupancy *o = &k->occupancy;
     if (o->impossible) {
         hd_write_string(w, "<td data-sort=\"-1\"><strong class=\"bad\">cannot run</strong> <small>");
         page_text(w, o->impossible);
@@ -175,23 +175,22 @@ static void write_occupancy(hd_writer *w, const hd_report_kernel *k)
     hd_write_format(w,
                     "<td data-sort=\"%.6g\"><strong>%.3g %%</strong> <small>%u warps, limited by %s, with %u registers "
                     "(%s)</small></td>",
-                    o->fraction, 100 * o->fraction, o->warps, hd_limiter_names[o->limiter], k->use.registers,
-                    k->registers_from);
+                    o->fraction, 100 * o->fraction, o->warps, o->limiter, k->use.registers, k->registers_from);
 }
 
-static void write_cliff(hd_writer *w, const hd_report_kernel *k, const hd_occupancy_cliff *cliff)
+static void write_step(hd_writer *w, const hd_report_kernel *k, const hd_report_step *step)
 {
-    if (!cliff->exists) {
+    if (!step->exists) {
         hd_write_string(w, "<td class=\"none\">none</td>");
         return;
     }
-    int32_t step = (int32_t)(cliff->registers - k->use.registers);
-    hd_write_format(w, "<td data-sort=\"%d\" class=\"step\">%u <small>(%+d)<br>", step < 0 ? -step : step,
-                    cliff->registers, step);
-    if (cliff->then.impossible)
+    int32_t distance = (int32_t)(step->registers - k->use.registers);
+    hd_write_format(w, "<td data-sort=\"%d\" class=\"step\">%u <small>(%+d)<br>", distance < 0 ? -distance : distance,
+                    step->registers, distance);
+    if (step->then.impossible)
         hd_write_string(w, "cannot run");
     else
-        hd_write_format(w, "%.3g %%", 100 * cliff->then.fraction);
+        hd_write_format(w, "%.3g %%", 100 * step->then.fraction);
     hd_write_string(w, "</small></td>");
 }
 
@@ -250,8 +249,8 @@ static void write_kernel(hd_writer *w, const hd_report_kernel *k, uint32_t index
     else
         write_count(w, k->allocated);
     write_occupancy(w, k);
-    write_cliff(w, k, &k->gain);
-    write_cliff(w, k, &k->loss);
+    write_step(w, k, &k->gain);
+    write_step(w, k, &k->loss);
     write_spills(w, k);
     write_findings(w, k);
     hd_write_string(w, "</tr>\n");
@@ -259,7 +258,7 @@ static void write_kernel(hd_writer *w, const hd_report_kernel *k, uint32_t index
 
 static void write_overview(hd_writer *w, const hd_report_module *report)
 {
-    if (!report->kernels.count) {
+    if (!report->kernel_count) {
         hd_write_string(w, "<p>No function with a body was asked for.</p>\n");
         return;
     }
@@ -267,8 +266,8 @@ static void write_overview(hd_writer *w, const hd_report_module *report)
         w, "<section id=\"overview\" aria-label=\"Kernels\">\n<div class=\"scroll\"><table class=\"kernels\">\n");
     write_columns(w);
     hd_write_string(w, "<tbody>\n");
-    for (uint32_t k = 0; k < report->kernels.count; k++)
-        write_kernel(w, &report->kernels.items[k], k);
+    for (uint32_t k = 0; k < report->kernel_count; k++)
+        write_kernel(w, &report->kernels[k], k);
     hd_write_string(
         w, "</tbody></table></div>\n<p class=\"meta\"><b>Maximum pressure</b> is exact, on the simplified PTX; "
            "<b>allocated</b> is what heddle's own allocation needs; <b>estimate</b> is a model of what ptxas will "
@@ -290,8 +289,8 @@ static void pass_on(hd_writer *writer, hd_writer *part)
 static uint32_t first_kernel(const hd_report_module *report)
 {
     uint32_t best = 0;
-    for (uint32_t k = 1; k < report->kernels.count; k++)
-        best = report->kernels.items[k].max_pressure > report->kernels.items[best].max_pressure ? k : best;
+    for (uint32_t k = 1; k < report->kernel_count; k++)
+        best = report->kernels[k].max_pressure > report->kernels[best].max_pressure ? k : best;
     return best;
 }
 
@@ -304,10 +303,11 @@ static void write_module(hd_writer *w, const hd_report_module *report, const pag
     }
     hd_write_string(w, "],");
     page_member(w, "arch", report->arch);
-    hd_write_format(w, "\"kernels\":%u,\"start\":%u}</script>\n", report->kernels.count, first_kernel(report));
+    hd_write_format(w, "\"kernels\":%u,\"start\":%u}</script>\n", report->kernel_count, first_kernel(report));
 }
 
-void hd_emit_report_html(hd_writer *writer, const hd_report_module *report, const hd_source *texts, uint32_t text_count)
+void hd_emit_report_html(hd_writer *writer, const hd_report_module *report, hd_source *ptx, const hd_source *texts,
+                         uint32_t text_count)
 {
     page_files files = {0};
     hd_writer part;
@@ -317,8 +317,8 @@ void hd_emit_report_html(hd_writer *writer, const hd_report_module *report, cons
     write_title(writer, report);
     write_overview(writer, report);
     hd_write_string(writer, "<main id=\"detail\"></main>\n");
-    for (uint32_t k = 0; k < report->kernels.count; k++) {
-        page_kernel(&part, report, k, &files);
+    for (uint32_t k = 0; k < report->kernel_count; k++) {
+        page_kernel(&part, report, k, ptx, &files);
         pass_on(writer, &part);
     }
     page_sources(&part, report, &files, texts, text_count);

@@ -54,42 +54,41 @@ static bool closes(const hd_source *source, hd_span line)
 }
 
 /* After the last line of the kernel: the one after its last instruction, or one more where a brace follows. */
-static uint32_t text_end(const hd_report_module *report, const hd_report_kernel *k)
+static uint32_t text_end(hd_source *ptx, const hd_report_kernel *k)
 {
     uint32_t last = k->position.ptx_line;
     for (uint32_t i = 0; i < k->instruction_count; i++)
         last = k->instructions[i].position.ptx_line > last ? k->instructions[i].position.ptx_line : last;
     if (k->removed_line_count && k->removed_lines[k->removed_line_count - 1] > last)
         last = k->removed_lines[k->removed_line_count - 1];
-    uint32_t lines = hd_source_position(report->source, report->source->length).line;
+    uint32_t lines = hd_source_position(ptx, ptx->length).line;
     for (uint32_t line = last + 1; line <= lines && line <= last + 8; line++)
-        if (closes(report->source, shown_line(report->source, line)))
+        if (closes(ptx, shown_line(ptx, line)))
             return line + 1;
     return last + 1;
 }
 
-static void write_ptx(hd_writer *w, const hd_report_module *report, const hd_report_kernel *k)
+static void write_ptx(hd_writer *w, hd_source *ptx, const hd_report_kernel *k)
 {
     hd_write_format(w, "\"first\":%u,\"ptx\":[", k->position.ptx_line);
-    uint32_t end = k->position.ptx_line ? text_end(report, k) : 0;
+    uint32_t end = k->position.ptx_line ? text_end(ptx, k) : 0;
     for (uint32_t line = k->position.ptx_line; line < end; line++) {
-        hd_span span = shown_line(report->source, line);
+        hd_span span = shown_line(ptx, line);
         if (line != k->position.ptx_line)
             hd_write_char(w, ',');
-        page_string(w, report->source->text + span.begin, span.end - span.begin);
+        page_string(w, ptx->text + span.begin, span.end - span.begin);
     }
     hd_write_string(w, "],");
 }
 
-static void write_texts(hd_writer *w, const hd_report_module *report, const hd_report_kernel *k)
+static void write_texts(hd_writer *w, hd_source *ptx, const hd_report_kernel *k)
 {
     uint32_t shown = 0; /* the PTX line before */
     hd_write_string(w, "\"texts\":[");
     for (uint32_t i = 0, some = 0; i < k->instruction_count; i++) {
         const hd_report_instruction *insn = &k->instructions[i];
         uint32_t line = insn->position.ptx_line;
-        if (line < k->position.ptx_line || line <= shown ||
-            !line_is(report->source, shown_line(report->source, line), insn->text)) {
+        if (line < k->position.ptx_line || line <= shown || !line_is(ptx, shown_line(ptx, line), insn->text)) {
             hd_write_format(w, "%s%u,", some++ ? "," : "", i);
             page_string(w, insn->text, strlen(insn->text));
         }
@@ -302,10 +301,10 @@ static void write_source_lines(hd_writer *w, const hd_report_kernel *k, page_fil
     page_column_end(w);
 }
 
-void page_code(hd_writer *writer, const hd_report_module *report, const hd_report_kernel *kernel, page_files *files)
+void page_code(hd_writer *writer, hd_source *ptx, const hd_report_kernel *kernel, page_files *files)
 {
-    write_ptx(writer, report, kernel);
-    write_texts(writer, report, kernel);
+    write_ptx(writer, ptx, kernel);
+    write_texts(writer, ptx, kernel);
     write_lines(writer, kernel);
     write_positions(writer, kernel, files);
     write_blocks(writer, kernel);

@@ -7,10 +7,10 @@ static void write_number(hd_writer *w, const char *key, uint64_t value)
     hd_write_format(w, "\"%s\":%llu,", key, (unsigned long long)value);
 }
 
-/* null for HD_NONE */
+/* null for HD_REPORT_NONE */
 static void write_index(hd_writer *w, const char *key, uint32_t index)
 {
-    if (index == HD_NONE)
+    if (index == HD_REPORT_NONE)
         hd_write_format(w, "\"%s\":null,", key);
     else
         write_number(w, key, index);
@@ -114,9 +114,9 @@ static void write_values(hd_writer *w, const hd_report_kernel *k)
 /* ---- occupancy --------------------------------------------------------------------------------------------------- */
 
 /* [ctas, warps, fraction, limiter, why it cannot run] */
-static void write_point(hd_writer *w, const hd_occupancy *o)
+static void write_point(hd_writer *w, const hd_report_occupancy *o)
 {
-    hd_write_format(w, "[%u,%u,%.6g,\"%s\",", o->ctas, o->warps, o->fraction, hd_limiter_names[o->limiter]);
+    hd_write_format(w, "[%u,%u,%.6g,\"%s\",", o->ctas, o->warps, o->fraction, o->limiter);
     if (o->impossible)
         page_string(w, o->impossible, strlen(o->impossible));
     else
@@ -124,12 +124,12 @@ static void write_point(hd_writer *w, const hd_occupancy *o)
     hd_write_string(w, "],");
 }
 
-static void write_cliff(hd_writer *w, const char *key, const hd_occupancy_cliff *cliff)
+static void write_step(hd_writer *w, const char *key, const hd_report_step *step)
 {
-    if (!cliff->exists)
+    if (!step->exists)
         return;
-    hd_write_format(w, "\"%s\":{\"registers\":%u,\"then\":", key, cliff->registers);
-    write_point(w, &cliff->then);
+    hd_write_format(w, "\"%s\":{\"registers\":%u,\"then\":", key, step->registers);
+    write_point(w, &step->then);
     close(w, "}");
 }
 
@@ -147,12 +147,12 @@ static void write_occupancy(hd_writer *w, const hd_report_kernel *k)
     hd_write_string(w, "\"occupancy\":");
     write_point(w, &k->occupancy);
     hd_write_string(w, "\"limits\":[");
-    for (uint32_t l = 0; l < HD_LIMITER_IMPOSSIBLE; l++)
-        if (k->occupancy.by[l] != UINT32_MAX)
-            hd_write_format(w, "[\"%s\",%u],", hd_limiter_names[l], k->occupancy.by[l]);
+    for (uint32_t l = 0; l < k->limit_count; l++)
+        if (k->limits[l].ctas != UINT32_MAX)
+            hd_write_format(w, "[\"%s\",%u],", k->limits[l].name, k->limits[l].ctas);
     close(w, "]");
-    write_cliff(w, "gain", &k->gain);
-    write_cliff(w, "loss", &k->loss);
+    write_step(w, "gain", &k->gain);
+    write_step(w, "loss", &k->loss);
     hd_write_string(w, "\"sweep\":[");
     for (uint32_t i = 0; i < k->sweep_count; i++)
         write_point(w, &k->sweep[i]);
@@ -183,19 +183,14 @@ static void write_techniques(hd_writer *w, const hd_report_kernel *k)
     close(w, "]");
 }
 
-static const char *severity_word(hd_severity severity)
-{
-    return severity == HD_ERROR ? "error" : severity == HD_WARNING ? "warning" : "note";
-}
-
 static void write_findings(hd_writer *w, const hd_report_kernel *k, page_files *files)
 {
     hd_write_string(w, "\"findings\":[");
     for (uint32_t i = 0; i < k->finding_count; i++) {
         const hd_report_finding *f = &k->findings[i];
         hd_write_char(w, '{');
-        page_member(w, "rule", hd_diagnostic_slug(f->kind));
-        page_member(w, "severity", severity_word(f->severity));
+        page_member(w, "rule", f->rule);
+        page_member(w, "severity", f->is_error ? "error" : "warning");
         page_member(w, "message", f->message);
         write_index(w, "instruction", f->instruction);
         write_position(w, &f->position, files);
@@ -210,9 +205,9 @@ static void write_findings(hd_writer *w, const hd_report_kernel *k, page_files *
     close(w, "]");
 }
 
-void page_kernel(hd_writer *writer, const hd_report_module *report, uint32_t index, page_files *files)
+void page_kernel(hd_writer *writer, const hd_report_module *report, uint32_t index, hd_source *ptx, page_files *files)
 {
-    const hd_report_kernel *k = &report->kernels.items[index];
+    const hd_report_kernel *k = &report->kernels[index];
     hd_write_format(writer, "<script type=\"application/json\" id=\"kernel%u\">{", index);
     page_member(writer, "name", k->name);
     page_member(writer, "demangled", k->demangled);
@@ -225,7 +220,7 @@ void page_kernel(hd_writer *writer, const hd_report_module *report, uint32_t ind
     write_occupancy(writer, k);
     write_techniques(writer, k);
     write_findings(writer, k, files);
-    page_code(writer, report, k, files);
+    page_code(writer, ptx, k, files);
     hd_write_string(writer, "\"end\":0}</script>\n");
 }
 
@@ -243,10 +238,10 @@ static int compare_lines(const void *a, const void *b)
 static hd_u32_array lines_of(const hd_report_module *report, const char *file)
 {
     hd_u32_array lines = {0};
-    for (uint32_t k = 0; k < report->kernels.count; k++)
-        for (uint32_t i = 0; i < report->kernels.items[k].line_count; i++)
-            if (!strcmp(report->kernels.items[k].lines[i].file, file))
-                hd_array_push(&lines, report->kernels.items[k].lines[i].line);
+    for (uint32_t k = 0; k < report->kernel_count; k++)
+        for (uint32_t i = 0; i < report->kernels[k].line_count; i++)
+            if (!strcmp(report->kernels[k].lines[i].file, file))
+                hd_array_push(&lines, report->kernels[k].lines[i].line);
     if (lines.count)
         qsort(lines.items, lines.count, sizeof *lines.items, compare_lines);
     return lines;

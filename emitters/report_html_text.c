@@ -136,7 +136,7 @@ static uint32_t add_name(page_files *files, const char *name)
 uint32_t page_file(page_files *files, const char *name)
 {
     if (!name)
-        return HD_NONE;
+        return HD_REPORT_NONE;
     if (files->last < files->mentions.count && files->mentions.items[files->last] == name)
         return files->of_mention.items[files->last];
     for (files->last = 0; files->last < files->mentions.count; files->last++)

@@ -25,7 +25,7 @@ static void write_position(hd_json *j, const char *key, const hd_report_position
 
 static void write_index(hd_json *j, const char *key, uint32_t index)
 {
-    if (index == HD_NONE)
+    if (index == HD_REPORT_NONE)
         hd_json_null(j, key);
     else
         hd_json_number(j, key, index);
@@ -110,18 +110,18 @@ static void write_bounds(hd_json *j, const hd_report_kernel *k)
     hd_json_end(j);
 }
 
-static void write_cliff(hd_json *j, const char *key, const hd_occupancy_cliff *cliff)
+static void write_step(hd_json *j, const char *key, const hd_report_step *step)
 {
-    if (!cliff->exists) {
+    if (!step->exists) {
         hd_json_null(j, key);
         return;
     }
     hd_json_compact_object(j, key);
-    hd_json_number(j, "registers", cliff->registers);
-    hd_json_number(j, "ctas", cliff->then.ctas);
-    hd_json_number(j, "warps", cliff->then.warps);
-    hd_json_real(j, "fraction", cliff->then.fraction);
-    hd_json_text(j, "limiter", hd_limiter_names[cliff->then.limiter]);
+    hd_json_number(j, "registers", step->registers);
+    hd_json_number(j, "ctas", step->then.ctas);
+    hd_json_number(j, "warps", step->then.warps);
+    hd_json_real(j, "fraction", step->then.fraction);
+    hd_json_text(j, "limiter", step->then.limiter);
     hd_json_end(j);
 }
 
@@ -129,13 +129,13 @@ static void write_sweep(hd_json *j, const hd_report_kernel *k)
 {
     hd_json_array(j, "sweep");
     for (uint32_t i = 0; i < k->sweep_count; i++) {
-        const hd_occupancy *o = &k->sweep[i];
+        const hd_report_occupancy *o = &k->sweep[i];
         hd_json_compact_object(j, NULL);
         hd_json_number(j, "block", 32 * (uint64_t)(i + 1));
         hd_json_number(j, "ctas", o->ctas);
         hd_json_number(j, "warps", o->warps);
         hd_json_real(j, "fraction", o->fraction);
-        hd_json_text(j, "limiter", hd_limiter_names[o->limiter]);
+        hd_json_text(j, "limiter", o->limiter);
         hd_json_end(j);
     }
     hd_json_end(j);
@@ -143,7 +143,7 @@ static void write_sweep(hd_json *j, const hd_report_kernel *k)
 
 static void write_occupancy(hd_json *j, const hd_report_module *report, const hd_report_kernel *k)
 {
-    const hd_occupancy *o = &k->occupancy;
+    const hd_report_occupancy *o = &k->occupancy;
     hd_json_object(j, "occupancy");
     hd_json_text(j, "arch", report->arch);
     hd_json_number(j, "block", k->use.threads);
@@ -157,18 +157,14 @@ static void write_occupancy(hd_json *j, const hd_report_module *report, const hd
     hd_json_number(j, "ctas", o->ctas);
     hd_json_number(j, "warps", o->warps);
     hd_json_real(j, "fraction", o->fraction);
-    hd_json_text(j, "limiter", hd_limiter_names[o->limiter]);
+    hd_json_text(j, "limiter", o->limiter);
     hd_json_text(j, "impossible", o->impossible);
     hd_json_compact_object(j, "ctas_by");
-    for (uint32_t l = 0; l < HD_LIMITER_IMPOSSIBLE; l++) {
-        if (o->by[l] == UINT32_MAX)
-            hd_json_null(j, hd_limiter_names[l]);
-        else
-            hd_json_number(j, hd_limiter_names[l], o->by[l]);
-    }
+    for (uint32_t l = 0; l < k->limit_count; l++)
+        write_if(j, k->limits[l].name, k->limits[l].ctas, k->limits[l].ctas != UINT32_MAX);
     hd_json_end(j);
-    write_cliff(j, "next_step_fewer_registers", &k->gain);
-    write_cliff(j, "next_step_more_registers", &k->loss);
+    write_step(j, "next_step_fewer_registers", &k->gain);
+    write_step(j, "next_step_more_registers", &k->loss);
     write_sweep(j, k);
     hd_json_end(j);
 }
@@ -177,7 +173,7 @@ static void write_occupancy(hd_json *j, const hd_report_module *report, const hd
 
 static void write_packed(hd_json *j, const hd_report_kernel *k, const hd_report_register *r)
 {
-    hd_json_text(j, "packed_with", r->packed == HD_NONE ? NULL : k->registers[r->packed].name);
+    hd_json_text(j, "packed_with", r->packed == HD_REPORT_NONE ? NULL : k->registers[r->packed].name);
 }
 
 static void write_value(hd_json *j, const hd_report_kernel *k, const hd_report_value *v)
@@ -194,7 +190,7 @@ static void write_value(hd_json *j, const hd_report_kernel *k, const hd_report_v
     hd_json_number(j, "uses_in_loop", v->uses_in_loop);
     hd_json_bool(j, "live_through", v->live_through);
     hd_json_text(j, "remedy", v->remedy);
-    if (v->definition != HD_NONE) {
+    if (v->definition != HD_REPORT_NONE) {
         hd_json_text(j, "text", k->instructions[v->definition].text);
         write_position(j, "position", &k->instructions[v->definition].position);
     }
@@ -203,7 +199,7 @@ static void write_value(hd_json *j, const hd_report_kernel *k, const hd_report_v
 
 static void write_pressure_point(hd_json *j, const hd_report_kernel *k)
 {
-    if (k->max_pressure_at == HD_NONE) {
+    if (k->max_pressure_at == HD_REPORT_NONE) {
         hd_json_null(j, "max_pressure_point");
         return;
     }
@@ -246,8 +242,8 @@ static void write_findings(hd_json *j, const hd_report_kernel *k)
     for (uint32_t i = 0; i < k->finding_count; i++) {
         const hd_report_finding *f = &k->findings[i];
         hd_json_compact_object(j, NULL);
-        hd_json_text(j, "rule", hd_diagnostic_slug(f->kind));
-        hd_json_text(j, "severity", f->severity == HD_ERROR ? "error" : "warning");
+        hd_json_text(j, "rule", f->rule);
+        hd_json_text(j, "severity", f->is_error ? "error" : "warning");
         write_index(j, "instruction", f->instruction);
         write_position(j, "position", &f->position);
         hd_json_text(j, "message", f->message);
@@ -389,8 +385,8 @@ void hd_emit_report_json(hd_writer *writer, const hd_report_module *report, cons
     hd_json_text(&j, "ptxas_version", report->ptxas_version);
     hd_json_text(&j, "ptxas_unknown", report->ptxas_unknown);
     hd_json_array(&j, "kernels");
-    for (uint32_t i = 0; i < report->kernels.count; i++)
-        write_kernel(&j, report, &report->kernels.items[i], style->listing);
+    for (uint32_t i = 0; i < report->kernel_count; i++)
+        write_kernel(&j, report, &report->kernels[i], style->listing);
     hd_json_end(&j);
     hd_json_end(&j);
 }

@@ -29,7 +29,7 @@ typedef struct page_files {
     uint32_t last;                   /* mention that was asked for */
 } page_files;
 void page_files_free(page_files *files);
-uint32_t page_file(page_files *files, const char *name); /* NULL: HD_NONE */
+uint32_t page_file(page_files *files, const char *name); /* NULL: HD_REPORT_NONE */
 
 void page_text(hd_writer *writer, const char *text);
 void page_string(hd_writer *writer, const char *text, size_t length);
@@ -42,8 +42,8 @@ void page_signed(hd_writer *writer, int64_t value);
 void page_column_end(hd_writer *writer);
 
 /* The <script> element of one kernel's data. All that follow want a writer to memory. */
-void page_kernel(hd_writer *writer, const hd_report_module *report, uint32_t index, page_files *files);
-void page_code(hd_writer *writer, const hd_report_module *report, const hd_report_kernel *kernel, page_files *files);
+void page_kernel(hd_writer *writer, const hd_report_module *report, uint32_t index, hd_source *ptx, page_files *files);
+void page_code(hd_writer *writer, hd_source *ptx, const hd_report_kernel *kernel, page_files *files);
 /* Those of the source texts: of long files the lines about which the report says something, with some around. */
 void page_sources(hd_writer *writer, const hd_report_module *report, const page_files *files, const hd_source *texts,
                   uint32_t text_count);

@@ -62,14 +62,14 @@ static void add_kernel(sarif_run *run, const hd_report_kernel *k)
     for (uint32_t i = 0; i < k->failed_gate_count; i++)
         add_result(run, k, HD_DIAG_UNMET_GATE, "error", &k->position, k->failed_gates[i]);
     for (uint32_t i = 0; i < k->finding_count; i++)
-        add_result(run, k, k->findings[i].kind, k->findings[i].severity == HD_ERROR ? "error" : "warning",
-                   &k->findings[i].position, k->findings[i].message);
+        add_result(run, k, (hd_diagnostic_kind)hd_diagnostic_from_slug(k->findings[i].rule),
+                   k->findings[i].is_error ? "error" : "warning", &k->findings[i].position, k->findings[i].message);
 }
 
 void hd_emit_report_sarif(hd_writer *writer, const hd_report_module *report)
 {
     sarif_run run = {.report = report, .rules = json_array(), .results = json_array()};
-    for (uint32_t i = 0; i < report->kernels.count; i++)
-        add_kernel(&run, &report->kernels.items[i]);
+    for (uint32_t i = 0; i < report->kernel_count; i++)
+        add_kernel(&run, &report->kernels[i]);
     hd_sarif_write(writer, run.rules, run.results);
 }

@@ -98,8 +98,8 @@ static void write_table_row(printer *p, const hd_report_kernel *k)
                     k->ptxas.known ? " " : "~", k->estimate, k->max_pressure, allocated);
     if (k->is_entry)
         hd_write_format(p->w, "%s%*.1f%%  %-10s %5u%c", k->dynamic_shared_unknown ? "<=" : "",
-                        k->dynamic_shared_unknown ? 6 : 8, 100 * k->occupancy.fraction,
-                        hd_limiter_names[k->occupancy.limiter], k->use.threads, is_assumed(k) ? '?' : ' ');
+                        k->dynamic_shared_unknown ? 6 : 8, 100 * k->occupancy.fraction, k->occupancy.limiter,
+                        k->use.threads, is_assumed(k) ? '?' : ' ');
     else
         hd_write_format(p->w, "%9s  %-10s %5s ", "-", "-", "-");
     if (hd_quantity_of(k, HD_QUANTITY_SPILL_BYTES, &spilled))
@@ -111,15 +111,15 @@ static void write_table_row(printer *p, const hd_report_kernel *k)
 
 static void write_table_part(printer *p, bool entries, const char *title)
 {
-    for (uint32_t i = 0; i < p->report->kernels.count; i++) {
-        if (p->report->kernels.items[i].is_entry != entries)
+    for (uint32_t i = 0; i < p->report->kernel_count; i++) {
+        if (p->report->kernels[i].is_entry != entries)
             continue;
         if (title)
             hd_write_format(p->w, "%s%-*s  %9s  %6s %6s %6s %9s  %-10s %5s %8s %8s %8s%s\n", p->s->strong, NAME_WIDTH,
                             title, "registers", "estim.", "press.", "alloc.", "occupancy", "limited by", "block",
                             "spilled", "instr.", "PTX line", p->s->off);
         title = NULL;
-        write_table_row(p, &p->report->kernels.items[i]);
+        write_table_row(p, &p->report->kernels[i]);
     }
     if (!title)
         hd_write_char(p->w, '\n');
@@ -217,22 +217,22 @@ static void write_registers(printer *p)
 }
 
 /* "next occupancy step (-16 registers, to 48): 37.5 %, 3 thread blocks" */
-static void write_cliff(printer *p, const hd_occupancy_cliff *cliff, int distance, const char *colour)
+static void write_step(printer *p, const hd_report_step *step, int distance, const char *colour)
 {
     more(p);
     hd_write_format(p->w, "next occupancy step (%+d register%s, to %u): ", distance,
-                    distance == 1 || distance == -1 ? "" : "s", cliff->registers);
-    if (cliff->then.ctas)
-        hd_write_format(p->w, "%s%.1f %%%s, %u thread block%s\n", colour, 100 * cliff->then.fraction, p->s->off,
-                        cliff->then.ctas, cliff->then.ctas == 1 ? "" : "s");
+                    distance == 1 || distance == -1 ? "" : "s", step->registers);
+    if (step->then.ctas)
+        hd_write_format(p->w, "%s%.1f %%%s, %u thread block%s\n", colour, 100 * step->then.fraction, p->s->off,
+                        step->then.ctas, step->then.ctas == 1 ? "" : "s");
     else
-        hd_write_format(p->w, "%sno thread block%s: %s\n", colour, p->s->off, cliff->then.impossible);
+        hd_write_format(p->w, "%sno thread block%s: %s\n", colour, p->s->off, step->then.impossible);
 }
 
 static void write_occupancy(printer *p)
 {
     const hd_report_kernel *k = p->k;
-    const hd_occupancy *o = &k->occupancy;
+    const hd_report_occupancy *o = &k->occupancy;
     label(p, "occupancy");
     if (!o->ctas) {
         hd_write_format(p->w, "%snone on %s%s: %s\n", p->s->bad, p->report->arch, p->s->off, o->impossible);
@@ -240,7 +240,7 @@ static void write_occupancy(printer *p)
         hd_write_format(p->w, "%s%.1f %% on %s: %u thread block%s of %u threads%s, %u warps per SM; limited by %s\n",
                         k->dynamic_shared_unknown ? "at most " : "", 100 * o->fraction, p->report->arch, o->ctas,
                         o->ctas == 1 ? "" : "s", k->use.threads, is_assumed(k) ? " (assumed)" : "", o->warps,
-                        hd_limiter_names[o->limiter]);
+                        o->limiter);
     }
     if (k->dynamic_shared_unknown) {
         more(p);
@@ -257,9 +257,9 @@ static void write_occupancy(printer *p)
                         k->cluster_ctas);
     }
     if (k->gain.exists && o->ctas && !hd_report_has_spills(k))
-        write_cliff(p, &k->gain, -(int)(k->use.registers - k->gain.registers), p->s->good);
+        write_step(p, &k->gain, -(int)(k->use.registers - k->gain.registers), p->s->good);
     if (k->loss.exists && o->ctas)
-        write_cliff(p, &k->loss, (int)(k->loss.registers - k->use.registers), p->s->warn);
+        write_step(p, &k->loss, (int)(k->loss.registers - k->use.registers), p->s->warn);
 }
 
 static void write_value(printer *p, const hd_report_value *v)
@@ -267,17 +267,17 @@ static void write_value(printer *p, const hd_report_value *v)
     const hd_report_kernel *k = p->k;
     char from[40], to[40];
     const hd_report_position none = {0};
-    const char *definition =
-        short_position(v->definition == HD_NONE ? &none : &k->instructions[v->definition].position, from, sizeof from);
+    const char *definition = short_position(
+        v->definition == HD_REPORT_NONE ? &none : &k->instructions[v->definition].position, from, sizeof from);
     const char *last =
-        short_position(v->last_use == HD_NONE ? &none : &k->instructions[v->last_use].position, to, sizeof to);
+        short_position(v->last_use == HD_REPORT_NONE ? &none : &k->instructions[v->last_use].position, to, sizeof to);
     more(p);
     hd_write_format(p->w, "%-10s %5u  %-24s %-24s %5u %7u  ", k->registers[v->reg].name, v->words, definition, last,
                     v->uses, v->uses_in_loop);
     if (v->live_through)
         hd_write_format(p->w, "%slive-through%s%s%s", p->s->warn, v->remedy ? ", " : "", v->remedy ? v->remedy : "",
                         p->s->off);
-    if (k->registers[v->reg].packed != HD_NONE)
+    if (k->registers[v->reg].packed != HD_REPORT_NONE)
         hd_write_format(p->w, "%spacked with %s", v->live_through ? ", " : "",
                         k->registers[k->registers[v->reg].packed].name);
     hd_write_char(p->w, '\n');
@@ -309,7 +309,7 @@ static void write_values(printer *p)
 static void write_pressure(printer *p)
 {
     const hd_report_kernel *k = p->k;
-    if (k->max_pressure_at == HD_NONE)
+    if (k->max_pressure_at == HD_REPORT_NONE)
         return;
     const hd_report_instruction *at = &k->instructions[k->max_pressure_at];
     label(p, "pressure");
@@ -331,7 +331,7 @@ static void write_findings(printer *p)
     char position[40];
     for (uint32_t i = 0, of_kind = 0; i < k->finding_count; i++) {
         const hd_report_finding *f = &k->findings[i];
-        of_kind = i && f->kind == f[-1].kind ? of_kind + 1 : 0;
+        of_kind = i && strcmp(f->rule, f[-1].rule) == 0 ? of_kind + 1 : 0;
         if (of_kind >= FINDINGS_AT_MOST && !p->listing)
             continue;
         if (i)
@@ -339,7 +339,7 @@ static void write_findings(printer *p)
         else
             label(p, "findings");
         hd_write_format(p->w, "%s: %s [%s]\n", short_position(&f->position, position, sizeof position), f->message,
-                        hd_diagnostic_slug(f->kind));
+                        f->rule);
     }
 }
 
@@ -509,9 +509,9 @@ static void write_head(printer *p)
 {
     const hd_report_module *report = p->report;
     uint32_t entries = 0, functions;
-    for (uint32_t i = 0; i < report->kernels.count; i++)
-        entries += report->kernels.items[i].is_entry;
-    functions = report->kernels.count - entries;
+    for (uint32_t i = 0; i < report->kernel_count; i++)
+        entries += report->kernels[i].is_entry;
+    functions = report->kernel_count - entries;
     hd_write_format(p->w, "%s: %u kernel%s", report->path, entries, entries == 1 ? "" : "s");
     if (functions)
         hd_write_format(p->w, " and %u function%s", functions, functions == 1 ? "" : "s");
@@ -526,7 +526,7 @@ static void write_head(printer *p)
 void hd_emit_report_text(hd_writer *writer, const hd_report_module *report, const hd_report_style *chosen)
 {
     printer p = {.w = writer, .report = report, .s = chosen->colour ? &coloured : &plain, .listing = chosen->listing};
-    uint32_t count = report->kernels.count;
+    uint32_t count = report->kernel_count;
     write_head(&p);
     if (count > 1)
         write_table(&p);
@@ -535,7 +535,7 @@ void hd_emit_report_text(hd_writer *writer, const hd_report_module *report, cons
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        p.k = &report->kernels.items[i];
+        p.k = &report->kernels[i];
         write_kernel(&p);
     }
 }

@@ -28,7 +28,10 @@ struct hd_context {
     hd_arena arena;             /* texts of the messages */
     HD_ARRAY(hd_message) messages;
     size_t errors;
-    hd_replay *replay; /* of the last job, whose results may be read; or NULL */
+    /* Of the last job, whose results may be read; or NULL. */
+    hd_replay *replay;
+    hd_report_job *report;
+    hd_source source; /* that the report is on */
 };
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
@@ -41,11 +44,19 @@ hd_context *hd_context_new(void)
     return context;
 }
 
+static void drop_results(hd_context *context)
+{
+    hd_replay_free(context->replay);
+    hd_report_free(context->report);
+    context->replay = NULL;
+    context->report = NULL;
+}
+
 void hd_context_free(hd_context *context)
 {
     if (!context)
         return;
-    hd_replay_free(context->replay);
+    drop_results(context);
     hd_diagnostics_free(&context->template);
     hd_arena_free(&context->arena);
     hd_array_free(&context->messages);
@@ -93,8 +104,7 @@ static void add_message(hd_context *context, hd_message_severity severity, const
 
 static void begin_job(hd_context *context)
 {
-    hd_replay_free(context->replay);
-    context->replay = NULL;
+    drop_results(context);
     hd_arena_free(&context->arena);
     hd_array_clear(&context->messages);
     hd_diagnostics *d = &context->diagnostics;
@@ -228,21 +238,9 @@ hd_outcome hd_context_check(hd_context *context, const hd_input *input, const ch
     return outcome;
 }
 
-static void write_kernels(const hd_report_module *report, const hd_report_settings *s, hd_text *out)
-{
-    hd_report_style style = {.listing = s->listing};
-    hd_writer writer;
-    hd_writer_to_memory(&writer);
-    switch (s->format) {
-    case HD_FORMAT_JSON: hd_emit_report_json(&writer, report, &style); break;
-    case HD_FORMAT_TEXT: hd_emit_report_text(&writer, report, &style); break;
-    case HD_FORMAT_HTML: hd_emit_report_html(&writer, report, NULL, 0); break;
-    case HD_FORMAT_SARIF: hd_emit_report_sarif(&writer, report); break;
-    }
-    take_text(&writer, !writer.error, out);
-}
-
-static hd_outcome run_report(hd_context *context, hd_source *source, const hd_report_settings *s, hd_text *report)
+/* Reports on the input; the job stays the context's until the next one. NULL where nothing is reported. */
+static const hd_report_module *run_report(hd_context *context, const hd_input *input, const hd_report_settings *s,
+                                          hd_outcome *outcome)
 {
     hd_report_options options = {.gpu = s->gpu,
                                  .kernel = s->kernel,
@@ -257,26 +255,44 @@ static hd_outcome run_report(hd_context *context, hd_source *source, const hd_re
                                  .no_clean = s->no_clean,
                                  .no_demangle = s->no_demangle,
                                  .parse = context->parse};
-    hd_report_job *job = hd_report_new(source, &options, &context->diagnostics);
-    hd_outcome outcome = (hd_outcome)hd_report_status(job);
-    if (hd_report_of(job)->arch)
-        write_kernels(hd_report_of(job), s, report);
+    begin_job(context);
+    if (read_input(context, input, &context->source))
+        context->report = hd_report_new(&context->source, &options, &context->diagnostics);
+    *outcome = context->report ? (hd_outcome)hd_report_status(context->report) : HD_OUTCOME_REJECTED;
     end_job(context);
-    hd_report_free(job);
+    return context->report && hd_report_of(context->report)->arch ? hd_report_of(context->report) : NULL;
+}
+
+static const hd_report_settings report_defaults = {0};
+
+hd_outcome hd_context_report_results(hd_context *context, const hd_input *input, const hd_report_settings *settings,
+                                     const hd_report_module **report)
+{
+    hd_outcome outcome;
+    *report = run_report(context, input, settings ? settings : &report_defaults, &outcome);
     return outcome;
 }
 
 hd_outcome hd_context_report(hd_context *context, const hd_input *input, const hd_report_settings *settings,
-                             hd_text *report)
+                             hd_text *text)
 {
-    static const hd_report_settings defaults = {0};
-    hd_source source;
-    *report = (hd_text){0};
-    begin_job(context);
-    if (read_input(context, input, &source))
-        return run_report(context, &source, settings ? settings : &defaults, report);
-    end_job(context);
-    return HD_OUTCOME_REJECTED;
+    const hd_report_settings *s = settings ? settings : &report_defaults;
+    const hd_report_style style = {.listing = s->listing};
+    hd_outcome outcome;
+    hd_writer writer;
+    *text = (hd_text){0};
+    const hd_report_module *report = run_report(context, input, s, &outcome);
+    if (!report)
+        return outcome;
+    hd_writer_to_memory(&writer);
+    switch (s->format) {
+    case HD_FORMAT_JSON: hd_emit_report_json(&writer, report, &style); break;
+    case HD_FORMAT_TEXT: hd_emit_report_text(&writer, report, &style); break;
+    case HD_FORMAT_HTML: hd_emit_report_html(&writer, report, hd_report_source(context->report), NULL, 0); break;
+    case HD_FORMAT_SARIF: hd_emit_report_sarif(&writer, report); break;
+    }
+    take_text(&writer, !writer.error, text);
+    return outcome;
 }
 
 /* Opens a replay and runs it; it stays the context's until the next job. NULL where a setting is wrong. */

@@ -335,8 +335,8 @@ uint32_t hd_gates_check_report(hd_gates *gates, hd_report_module *report, hd_sou
 {
     failures f = {0};
     uint32_t failing = 0;
-    for (uint32_t k = 0; k < report->kernels.count; k++) {
-        hd_report_kernel *kernel = &report->kernels.items[k];
+    for (uint32_t k = 0; k < report->kernel_count; k++) {
+        hd_report_kernel *kernel = &report->kernels[k];
         for (uint32_t i = 0; i < gates->terms.count; i++)
             if (is_for(&gates->terms.items[i], kernel->name, kernel->demangled, kernel->is_entry))
                 judge_value(&gates->terms.items[i], kernel, &f, arena);

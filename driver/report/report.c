@@ -339,13 +339,12 @@ static void describe(hd_report_job *job)
     hd_report_module *report = &job->report;
     report->path = job->common.module->source->name;
     report->arch = job->gpu->name;
-    report->limits = &job->gpu->limits;
     report->block = job->options.block;
     report->simplified = job->common.clean != NULL;
-    report->source = job->common.module->source;
+    report->kernels = HD_ARENA_ARRAY(&job->arena, hd_report_kernel, job->items.count + 1);
     for (uint32_t i = 0; i < job->items.count; i++)
         if (job->items.items[i].reported)
-            hd_array_push(&report->kernels, job->items.items[i].kernel);
+            report->kernels[report->kernel_count++] = job->items.items[i].kernel;
 }
 
 static hd_status run(hd_report_job *job)
@@ -395,6 +394,8 @@ hd_report_job *hd_report_new(hd_source *source, const hd_report_options *options
 
 const hd_report_module *hd_report_of(const hd_report_job *job) { return &job->report; }
 
+hd_source *hd_report_source(const hd_report_job *job) { return job->common.module->source; }
+
 hd_status hd_report_status(const hd_report_job *job) { return job->status; }
 
 static void free_worker(worker *w)
@@ -431,7 +432,6 @@ void hd_report_free(hd_report_job *job)
     hd_module_free(job->common.module);
     hd_gpu_free(job->gpu);
     hd_array_free(&job->items);
-    hd_array_free(&job->report.kernels);
     hd_arena_free(&job->arena);
     free(job);
 }

@@ -37,6 +37,8 @@ typedef struct hd_report_job hd_report_job;
  * report is empty (no arch); only gates that are not met leave it whole. Annotations of the input are not looked at. */
 hd_report_job *hd_report_new(hd_source *source, const hd_report_options *options, hd_diagnostics *diagnostics);
 const hd_report_module *hd_report_of(const hd_report_job *job);
+hd_source *
+hd_report_source(const hd_report_job *job);           /* the text that was reported on, where the report is not empty */
 hd_status hd_report_status(const hd_report_job *job); /* DONE; REJECTED; USAGE where --require is badly written */
 void hd_report_free(hd_report_job *job);
 

@@ -17,6 +17,8 @@
 #include "ir/constant_bank.h"
 #include "passes/analysis/packed.h"
 
+_Static_assert(HD_REPORT_NONE == HD_NONE, "what analyses have as no register is none of the report either");
+
 enum { LIVE_AFTER = 4 }; /* next to the bits of hd_report_access, in a row */
 
 typedef struct code_walk {
@@ -81,16 +83,16 @@ static void collect_row(code_walk *w, uint32_t instruction)
     hd_register_set module_wide = w->live->liveness->module_wide;
     hd_array_clear(&w->row);
     if (insn->guard != HD_NONE)
-        row_add(w, instruction, insn->guard, HD_ACCESS_READ);
+        row_add(w, instruction, insn->guard, HD_REPORT_READ);
     HD_INSN_REGISTERS (f, insn, o) {
         bool all = insn->flags & HD_INSN_OPAQUE;
         row_add(w, instruction, o->value,
-                (uint8_t)((o->flags & HD_OPERAND_USE || all ? HD_ACCESS_READ : 0) |
-                          (o->flags & HD_OPERAND_DEF || all ? HD_ACCESS_WRITE : 0)));
+                (uint8_t)((o->flags & HD_OPERAND_USE || all ? HD_REPORT_READ : 0) |
+                          (o->flags & HD_OPERAND_DEF || all ? HD_REPORT_WRITE : 0)));
     }
     if (module_wide.count && hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL)
         for (uint32_t i = 0; i < module_wide.count; i++)
-            row_add(w, instruction, module_wide.items[i], HD_ACCESS_READ);
+            row_add(w, instruction, module_wide.items[i], HD_REPORT_READ);
 }
 
 /* A row has few registers, most often in order. */
@@ -121,7 +123,7 @@ static void count_reuse(code_walk *w, const hd_report_touch *t, uint32_t block)
         bool here = w->next_block[t->reg] == block + 1;
         w->work->kernel->reuse[here ? bucket_of(w->next[t->reg] - t->instruction) : HD_REUSE_BUCKETS - 1]++;
     }
-    if (t->access & HD_ACCESS_READ) {
+    if (t->access & HD_REPORT_READ) {
         w->next[t->reg] = t->instruction;
         w->next_block[t->reg] = block + 1;
     }
@@ -171,7 +173,7 @@ static void leave_block(code_walk *w)
 
 static bool is_dead_result(const hd_report_touch *t)
 {
-    return t->access & HD_ACCESS_WRITE && !(t->access & LIVE_AFTER);
+    return t->access & HD_REPORT_WRITE && !(t->access & LIVE_AFTER);
 }
 
 /* What is live after the row's instruction, together with what it writes. */
@@ -207,7 +209,7 @@ static void pass_instruction(code_walk *w, uint32_t i, hd_report_instruction *ro
             close_range(w, touch.reg, i);
         if (before != after)
             count_live(w, touch.reg, before);
-        touch.access &= HD_ACCESS_READ | HD_ACCESS_WRITE;
+        touch.access &= HD_REPORT_READ | HD_REPORT_WRITE;
         hd_array_push(&w->touches, touch);
     }
     row->live = row->live > w->live_words.words ? row->live : w->live_words.words;
@@ -351,17 +353,17 @@ static bool is_better_peak(const hd_report_instruction *a, const hd_report_instr
 
 static void find_peak(hd_report_kernel *k)
 {
-    k->max_pressure_at = HD_NONE;
+    k->max_pressure_at = HD_REPORT_NONE;
     for (uint32_t i = 0; i < k->instruction_count; i++) {
         const hd_report_instruction *row = &k->instructions[i];
         if (!row->reachable)
             continue;
-        if (k->max_pressure_at == HD_NONE || is_better_peak(row, &k->instructions[k->max_pressure_at]))
+        if (k->max_pressure_at == HD_REPORT_NONE || is_better_peak(row, &k->instructions[k->max_pressure_at]))
             k->max_pressure_at = i;
         if (row->predicates > k->max_predicate_pressure)
             k->max_predicate_pressure = row->predicates;
     }
-    if (k->max_pressure_at != HD_NONE)
+    if (k->max_pressure_at != HD_REPORT_NONE)
         k->max_pressure = k->instructions[k->max_pressure_at].live;
 }
 

@@ -23,23 +23,53 @@ static uint32_t threads_of(const report_common *c, const hd_function *f, const c
     return threads ? (uint32_t)(threads < UINT32_MAX ? threads : UINT32_MAX) : DEFAULT_THREADS;
 }
 
+static hd_report_occupancy occupancy_result(const hd_occupancy *o)
+{
+    return (hd_report_occupancy){o->ctas, o->warps, o->fraction, hd_limiter_names[o->limiter], o->impossible};
+}
+
+static hd_report_step step_result(hd_occupancy_cliff cliff)
+{
+    return (hd_report_step){cliff.exists, cliff.registers,
+                            cliff.exists ? occupancy_result(&cliff.then) : (hd_report_occupancy){0}};
+}
+
+static void report_limits(hd_report_kernel *k, const hd_occupancy *occupancy, hd_arena *arena)
+{
+    k->limit_count = HD_LIMITER_IMPOSSIBLE;
+    k->limits = HD_ARENA_ARRAY(arena, hd_report_limit, k->limit_count);
+    for (uint32_t l = 0; l < k->limit_count; l++)
+        k->limits[l] = (hd_report_limit){hd_limiter_names[l], occupancy->by[l]};
+}
+
+static void report_sweep(hd_report_kernel *k, const hd_gpu_limits *limits, const hd_occupancy_use *use, hd_arena *arena)
+{
+    uint32_t most = limits->threads_per_cta / SWEEP_STEP;
+    hd_occupancy *rows = HD_ARENA_ARRAY(arena, hd_occupancy, most + 1);
+    k->sweep_count = hd_occupancy_sweep(limits, use, rows, most);
+    k->sweep = HD_ARENA_ARRAY(arena, hd_report_occupancy, k->sweep_count + 1);
+    for (uint32_t i = 0; i < k->sweep_count; i++)
+        k->sweep[i] = occupancy_result(&rows[i]);
+}
+
 void report_occupancy(const report_common *c, const hd_function *function, hd_report_kernel *k, hd_arena *arena)
 {
     const hd_gpu_limits *limits = &c->gpu->limits;
     uint64_t shared = k->static_shared_bytes + c->options->shared_bytes;
-    uint32_t most = limits->threads_per_cta / SWEEP_STEP;
     k->dynamic_shared_unknown = k->uses_dynamic_shared && !c->options->shared_known;
     k->cluster_ctas = function->cluster_ctas[0] ? (uint32_t)product_of(function->cluster_ctas) : 0;
-    k->use = (hd_occupancy_use){.threads = threads_of(c, function, &k->block_from),
-                                .registers = k->ptxas.known ? k->ptxas.registers : k->estimate,
-                                .shared_bytes = shared < UINT32_MAX ? (uint32_t)shared : UINT32_MAX,
-                                .barriers = k->ptxas.known ? k->ptxas.barriers : k->barriers};
+    k->use = (hd_report_use){.threads = threads_of(c, function, &k->block_from),
+                             .registers = k->ptxas.known ? k->ptxas.registers : k->estimate,
+                             .shared_bytes = shared < UINT32_MAX ? (uint32_t)shared : UINT32_MAX,
+                             .barriers = k->ptxas.known ? k->ptxas.barriers : k->barriers};
     k->registers_from = k->ptxas.known ? "ptxas" : "estimate";
-    k->occupancy = hd_occupancy_of(limits, &k->use);
-    k->gain = hd_occupancy_gain(limits, &k->use);
-    k->loss = hd_occupancy_loss(limits, &k->use);
-    k->sweep = HD_ARENA_ARRAY(arena, hd_occupancy, most + 1);
-    k->sweep_count = hd_occupancy_sweep(limits, &k->use, k->sweep, most);
+    const hd_occupancy_use use = {k->use.threads, k->use.registers, k->use.shared_bytes, k->use.barriers};
+    hd_occupancy occupancy = hd_occupancy_of(limits, &use);
+    k->occupancy = occupancy_result(&occupancy);
+    report_limits(k, &occupancy, arena);
+    k->gain = step_result(hd_occupancy_gain(limits, &use));
+    k->loss = step_result(hd_occupancy_loss(limits, &use));
+    report_sweep(k, limits, &use, arena);
 }
 
 /* ---- findings ---------------------------------------------------------------------------------------------------- */
@@ -60,8 +90,8 @@ static hd_report_finding *add(finder *f, hd_diagnostic_kind kind, uint32_t instr
         return NULL;
     const hd_report_kernel *k = f->kernel;
     hd_report_finding finding = {
-        .kind = kind, .severity = severity == HD_ERROR ? HD_ERROR : HD_WARNING, .instruction = instruction};
-    finding.position = instruction == HD_NONE ? k->position : k->instructions[instruction].position;
+        .rule = hd_diagnostic_slug(kind), .is_error = severity == HD_ERROR, .instruction = instruction};
+    finding.position = instruction == HD_REPORT_NONE ? k->position : k->instructions[instruction].position;
     if (!finding.position.ptx_line)
         finding.position = k->position;
     hd_array_push(&f->found, finding);
@@ -78,11 +108,16 @@ static const char *conditions(const hd_report_kernel *k)
                                                 : "";
 }
 
+static bool is_limited_by(const hd_report_kernel *k, hd_limiter limiter)
+{
+    return strcmp(k->occupancy.limiter, hd_limiter_names[limiter]) == 0;
+}
+
 static void find_pressure(finder *f)
 {
     const hd_report_kernel *k = f->kernel;
-    if (k->occupancy.limiter == HD_LIMITER_IMPOSSIBLE) {
-        hd_report_finding *found = add(f, HD_DIAG_REGISTER_PRESSURE, HD_NONE);
+    if (k->occupancy.impossible) {
+        hd_report_finding *found = add(f, HD_DIAG_REGISTER_PRESSURE, HD_REPORT_NONE);
         if (found)
             found->message = hd_arena_printf(
                 f->arena,
@@ -92,7 +127,7 @@ static void find_pressure(finder *f)
         return;
     }
     bool fewer_spill = k->gain.registers < k->max_pressure;
-    if (k->occupancy.limiter != HD_LIMITER_REGISTERS || !k->gain.exists || hd_report_has_spills(k))
+    if (!is_limited_by(k, HD_LIMITER_REGISTERS) || !k->gain.exists || hd_report_has_spills(k))
         return;
     hd_report_finding *found = add(f, HD_DIAG_REGISTER_PRESSURE, k->max_pressure_at);
     if (found)
@@ -132,7 +167,7 @@ static void find_live_through(finder *f)
     for (uint32_t i = 0; i < k->value_count && count < FINDINGS_OF_A_KIND; i++) {
         const hd_report_value *v = &k->values[i];
         uint32_t words = v->words;
-        if (!v->live_through || !v->remedy || v->definition == HD_NONE)
+        if (!v->live_through || !v->remedy || v->definition == HD_REPORT_NONE)
             continue;
         hd_report_finding *found = add(f, HD_DIAG_LIVE_THROUGH_VALUE, v->definition);
         if (!found)

@@ -175,11 +175,10 @@ static void read_module(reader *r, const json_t *root, hd_report_module *report)
     report->block = (uint32_t)json_integer_value(json_object_get(root, "block"));
     if (json_is_string(ptxas))
         report->ptxas_version = hd_arena_string(r->arena, json_string_value(ptxas), json_string_length(ptxas));
+    report->kernels = HD_ARENA_ARRAY(r->arena, hd_report_kernel, json_array_size(kernels) + 1);
     json_array_foreach(kernels, r->kernel, kernel)
     {
-        hd_report_kernel into = {0};
-        read_kernel(r, kernel, &into);
-        hd_array_push(&report->kernels, into);
+        read_kernel(r, kernel, &report->kernels[report->kernel_count++]);
         if (r->failed)
             return;
     }

@@ -9,8 +9,8 @@
 /* Whether the text is JSON rather than PTX: whether its first character is a brace. */
 bool hd_report_is_json(const hd_source *source);
 
-/* false with bad-report diagnostics where the text is no JSON, is of a schema other than 1 and 2, or lacks a key. Texts
- * are copied into the arena; report->kernels is freed by the caller with hd_array_free. */
+/* false with bad-report diagnostics where the text is no JSON, is of a schema other than 1 and 2, or lacks a key. What
+ * the report holds is in the arena. */
 bool hd_report_read_json(hd_source *source, hd_arena *arena, hd_report_module *report, hd_diagnostics *diagnostics);
 
 #endif

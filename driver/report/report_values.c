@@ -107,7 +107,7 @@ static void list_values(value_search *s)
     s->values = HD_ARENA_ARRAY(work->arena, hd_report_value, s->count);
     s->value_of = HD_ARENA_ARRAY(&work->scratch, uint32_t, work->kernel->register_count);
     for (uint32_t i = 0; i < s->count; i++) {
-        s->values[i] = (hd_report_value){.reg = keys[i].reg, .definition = HD_NONE, .last_use = HD_NONE};
+        s->values[i] = (hd_report_value){.reg = keys[i].reg, .definition = HD_REPORT_NONE, .last_use = HD_REPORT_NONE};
         s->values[i].words = report_words_add(&words, keys[i].reg);
         s->value_of[keys[i].reg] = i + 1;
     }
@@ -142,9 +142,9 @@ static void collect_accesses(value_search *s)
             continue;
         bool inside = s->loop != HD_NONE && loop != HD_NONE && s->in_loop[loop];
         s->touched[v] |= inside;
-        if (touch->access & HD_ACCESS_WRITE)
+        if (touch->access & HD_REPORT_WRITE)
             s->definitions[s->first_definition[v + 1]++] = touch->instruction;
-        if (touch->access & HD_ACCESS_READ) {
+        if (touch->access & HD_REPORT_READ) {
             s->values[v].uses++;
             s->values[v].uses_in_loop += inside || s->loop == HD_NONE;
             s->values[v].last_use = touch->instruction;
@@ -223,7 +223,7 @@ static void narrow_last_use(value_search *s)
     for (uint32_t t = 0; t < k->touch_count; t++) {
         const hd_report_touch *touch = &k->touches[t];
         uint32_t v = s->value_of[touch->reg] - 1;
-        if (v != HD_NONE && touch->access & HD_ACCESS_READ && s->work->definitions[touch->reg] > 1 &&
+        if (v != HD_NONE && touch->access & HD_REPORT_READ && s->work->definitions[touch->reg] > 1 &&
             touch->instruction >= point && touch->instruction <= last[touch->reg] && last[touch->reg] != HD_NONE)
             s->values[v].last_use = touch->instruction;
     }
@@ -241,7 +241,7 @@ static void find_definitions(value_search *s)
             s->values[v].definition = s->definitions[s->first_definition[v]];
         else if (count > 1)
             s->values[v].definition = reaching_definition(s, v, stamp, &queue, &visits);
-        if (s->values[v].definition != HD_NONE)
+        if (s->values[v].definition != HD_REPORT_NONE)
             s->values[v].loop_depth = k->instructions[s->values[v].definition].loop_depth;
     }
     hd_array_free(&queue);
@@ -294,7 +294,7 @@ static bool frees_words(const value_search *s, const hd_report_value *v)
 static const char *remedy_of(const value_search *s, const hd_report_value *v)
 {
     const hd_function *f = s->work->function;
-    if (!v->live_through || v->definition == HD_NONE || !frees_words(s, v))
+    if (!v->live_through || v->definition == HD_REPORT_NONE || !frees_words(s, v))
         return NULL;
     const hd_instruction *insn = &f->instructions.items[v->definition];
     const hd_form *form = hd_insn_form(f, insn);
@@ -312,7 +312,7 @@ static const char *remedy_of(const value_search *s, const hd_report_value *v)
 void report_values(report_kernel_work *work)
 {
     value_search s = {.work = work};
-    if (work->kernel->max_pressure_at == HD_NONE)
+    if (work->kernel->max_pressure_at == HD_REPORT_NONE)
         return;
     list_values(&s);
     mark_loops(&s);

@@ -25,6 +25,7 @@
 #define HEDDLE_HEDDLE_H
 
 #include "heddle/replay_result.h"
+#include "heddle/report_result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -153,8 +154,13 @@ typedef struct hd_report_settings {
     bool no_demangle;
 } hd_report_settings;
 
-/* Says what each kernel of a module needs, as heddle-report(1) does. `settings` may be NULL. Where the outcome is not
- * DONE, *report is empty; but where only gates are not met (REJECTED), it is there. HTML comes without source texts. */
+/* Finds what each kernel of a module needs, as heddle-report(1) says, and gives the results as data. `settings` may be
+ * NULL; their format and listing count for nothing. Where the outcome is not DONE, *report is NULL; but where only
+ * gates are not met (REJECTED), it is there. The results belong to the context, until its next job. */
+hd_outcome hd_context_report_results(hd_context *context, const hd_input *input, const hd_report_settings *settings,
+                                     const hd_report_module **report);
+
+/* The same as a text, in the format asked for; empty where there are no results. HTML comes without source texts. */
 hd_outcome hd_context_report(hd_context *context, const hd_input *input, const hd_report_settings *settings,
                              hd_text *report);
 

@@ -26,7 +26,7 @@ static void try_gates(const char *text, hd_gates_mode mode, hd_diagnostics *diag
     hd_report_kernel kernels[] = {
         {.name = "_Z4sortPi", .demangled = "sort(int*)", .is_entry = true, .registers_from = "ptxas"},
         {.name = "helper", .demangled = "helper", .registers_from = "estimate"}};
-    hd_report_module report = {.path = "x", .arch = "sm_80", .kernels = {kernels, 2, 2}};
+    hd_report_module report = {.path = "x", .arch = "sm_80", .kernels = kernels, .kernel_count = 2};
     hd_gates *gates = hd_gates_parse("--require", text, mode, diagnostics);
     assert(!gates == (diagnostics->error_count > 0));
     hd_diff diff = {0};
@@ -67,7 +67,6 @@ static void try_report(const char *text, size_t size, hd_diagnostics *diagnostic
     }
     check_places(diagnostics);
     hd_array_free(&diff.kernels);
-    hd_array_free(&report.kernels);
     hd_arena_free(&arena);
     hd_source_free(&source);
 }

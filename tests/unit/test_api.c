@@ -379,6 +379,90 @@ static void reports(void **state)
     hd_context_free(context);
 }
 
+/* The index of a register's name among those of the kernel. */
+static uint32_t register_index(const hd_report_kernel *k, const char *name)
+{
+    for (uint32_t r = 0; r < k->register_count; r++)
+        if (strcmp(k->registers[r].name, name) == 0)
+            return r;
+    return HD_REPORT_NONE;
+}
+
+/* Results as data, of a kernel in which two values of two words each are live at once: %r1 and %r2 at the store. */
+static void report_results(void **state)
+{
+    (void)state;
+    hd_context *context = hd_context_new();
+    const hd_report_module *report;
+    hd_input input = memory(kernel);
+    hd_report_settings settings = {.gpu = "sm_90", .block = 64, .no_clean = true};
+    assert_int_equal(hd_context_report_results(context, &input, &settings, &report), HD_OUTCOME_DONE);
+    assert_string_equal(report->path, "k.ptx");
+    assert_string_equal(report->arch, "sm_90");
+    assert_string_equal(report->ptxas_unknown, "ptxas was not asked");
+    assert_int_equal(report->kernel_count, 1);
+    const hd_report_kernel *k = &report->kernels[0];
+    assert_string_equal(k->name, "k");
+    assert_true(k->is_entry);
+    assert_int_equal(k->position.ptx_line, 4);
+    assert_int_equal(k->instruction_count, 4);
+    assert_string_equal(k->instructions[2].text, "st.global.u64 [%r2], %r1;");
+    assert_int_equal(k->instructions[2].position.ptx_line, 9);
+    assert_int_equal(k->instructions[2].live, 4);
+    assert_int_equal(k->max_pressure, 4);
+    assert_int_equal(k->instructions[k->max_pressure_at].live, 4);
+    assert_false(k->ptxas.known);
+
+    uint32_t r1 = register_index(k, "%r1");
+    assert_int_not_equal(r1, HD_REPORT_NONE);
+    assert_int_equal(k->registers[r1].words, 2);
+    assert_int_equal(k->registers[r1].packed, HD_REPORT_NONE);
+    uint8_t access = 0;
+    for (uint32_t t = 0; t < k->touch_count; t++)
+        if (k->touches[t].reg == r1)
+            access |= (uint8_t)(k->touches[t].access << 2 * k->touches[t].instruction);
+    assert_int_equal(access, HD_REPORT_WRITE | HD_REPORT_READ << 2 | HD_REPORT_READ << 4);
+
+    assert_int_equal(k->use.threads, 64);
+    assert_string_equal(k->block_from, "option");
+    assert_int_equal(k->occupancy.warps, 2 * k->occupancy.ctas);
+    assert_null(k->occupancy.impossible);
+    bool named = false;
+    for (uint32_t l = 0; l < k->limit_count; l++)
+        named |= strcmp(k->limits[l].name, k->occupancy.limiter) == 0 && k->limits[l].ctas == k->occupancy.ctas;
+    assert_true(named);
+    assert_true(k->loss.exists && k->loss.then.ctas < k->occupancy.ctas && k->loss.registers > k->use.registers);
+    assert_int_equal(k->sweep[1].ctas, k->occupancy.ctas); /* blocks of 64 threads */
+    assert_true(k->technique_count > 0);
+    hd_context_free(context);
+}
+
+/* Findings name their rule; unmet gates leave the results, other errors leave none. */
+static void report_findings_and_gates(void **state)
+{
+    (void)state;
+    hd_context *context = hd_context_new();
+    const hd_report_module *report;
+    hd_input input = memory(kernel);
+    hd_report_settings settings = {.gpu = "sm_90", .require = "registers<=1", .block = 2048};
+    assert_true(hd_context_set_warning(context, "error=register-pressure"));
+    assert_int_equal(hd_context_report_results(context, &input, &settings, &report), HD_OUTCOME_REJECTED);
+    const hd_report_kernel *k = &report->kernels[0];
+    assert_int_equal(k->failed_gate_count, 1);
+    assert_int_equal(strncmp(k->failed_gates[0], "registers<=1", 12), 0);
+    assert_string_equal(k->occupancy.limiter, "impossible");
+    assert_non_null(k->occupancy.impossible);
+    assert_int_equal(k->finding_count, 1);
+    assert_string_equal(k->findings[0].rule, "register-pressure");
+    assert_true(k->findings[0].is_error);
+    assert_int_equal(k->findings[0].instruction, HD_REPORT_NONE);
+    assert_int_equal(k->findings[0].position.ptx_line, k->position.ptx_line);
+    settings.gpu = "nosuch";
+    assert_int_not_equal(hd_context_report_results(context, &input, &settings, &report), HD_OUTCOME_DONE);
+    assert_null(report);
+    hd_context_free(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +476,8 @@ int main(void)
         cmocka_unit_test(stale_annotations),
         cmocka_unit_test(annotations_that_a_pass_drops),
         cmocka_unit_test(reports),
+        cmocka_unit_test(report_results),
+        cmocka_unit_test(report_findings_and_gates),
         cmocka_unit_test(replay),
         cmocka_unit_test(replay_results),
     };

@@ -20,10 +20,11 @@ static void add_kernel(hd_report_module *report, const char *name, const char *d
     k.allocated = registers + 1;
     k.instruction_count = 100;
     k.input_instructions = 120;
-    k.occupancy = (hd_occupancy){.ctas = 2, .warps = 32, .fraction = 2.0 / 3};
+    k.occupancy = (hd_report_occupancy){.ctas = 2, .warps = 32, .fraction = 2.0 / 3};
     k.static_shared_bytes = 4096;
-    k.position.ptx_line = report->kernels.count + 1;
-    hd_array_push(&report->kernels, k);
+    k.position.ptx_line = report->kernel_count + 1;
+    report->kernels = realloc(report->kernels, (report->kernel_count + 1) * sizeof k);
+    report->kernels[report->kernel_count++] = k;
 }
 
 static int set_up(void **state)
@@ -42,7 +43,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     bench *b = *state;
-    hd_array_free(&b->report.kernels);
+    free(b->report.kernels);
     hd_arena_free(&b->arena);
     hd_diagnostics_free(&b->diagnostics);
     free(b);
@@ -59,10 +60,10 @@ static const char *judge(bench *b, const char *text)
              failing = hd_gates_check_report(gates, &b->report, NULL, &b->arena, &b->diagnostics);
     const char *list = "";
     uint32_t with = 0;
-    for (uint32_t k = 0; k < b->report.kernels.count; k++) {
-        with += b->report.kernels.items[k].failed_gate_count > 0;
-        for (uint32_t i = 0; i < b->report.kernels.items[k].failed_gate_count; i++)
-            list = hd_arena_printf(&b->arena, "%s%u: %s; ", list, k, b->report.kernels.items[k].failed_gates[i]);
+    for (uint32_t k = 0; k < b->report.kernel_count; k++) {
+        with += b->report.kernels[k].failed_gate_count > 0;
+        for (uint32_t i = 0; i < b->report.kernels[k].failed_gate_count; i++)
+            list = hd_arena_printf(&b->arena, "%s%u: %s; ", list, k, b->report.kernels[k].failed_gates[i]);
     }
     assert_int_equal(with, failing);
     assert_int_equal(b->diagnostics.error_count, errors + failing);
@@ -87,8 +88,8 @@ static void every_operator(void **state)
 static void every_quantity(void **state)
 {
     bench *b = *state;
-    b->report.kernels.count = 1;
-    hd_report_kernel *k = &b->report.kernels.items[0];
+    b->report.kernel_count = 1;
+    hd_report_kernel *k = &b->report.kernels[0];
     k->ptxas = (hd_report_ptxas){.known = true, .registers = 42, .spill_stores = 8, .spill_loads = 12};
     k->predicted = (hd_report_spills){.stores = 1, .loads = 2};
     k->local_bytes = 5, k->bank_conflicts = 7;
@@ -131,7 +132,7 @@ static void every_quantity(void **state)
 static void occupancy_as_it_is_printed(void **state)
 {
     bench *b = *state;
-    b->report.kernels.count = 1;
+    b->report.kernel_count = 1;
     assert_string_equal(judge(b, "occupancy>=66.7%"), "");
     assert_string_equal(judge(b, "occupancy>=66.6%"), "");
     assert_string_equal(judge(b, "occupancy>=66.8%"), "0: occupancy>=66.8% (has 66.7%); ");
@@ -274,8 +275,8 @@ static void changes(void **state)
     add_kernel(&after, "_Z4sortPi", "sort(int*)", true, 105);
     add_kernel(&after, "helper", "helper", false, 100);
     add_kernel(&after, "fresh", "fresh", true, 250);
-    after.kernels.items[0].occupancy.fraction = 0.625;
-    after.kernels.items[0].predicted.stores = 4;
+    after.kernels[0].occupancy.fraction = 0.625;
+    after.kernels[0].predicted.stores = 4;
     assert_string_equal(judge_changes(b, &after, "registers<=5"), "");
     assert_string_equal(judge_changes(b, &after, "registers<=+4"), "_Z4sortPi: registers<=+4 (100 to 105: +5); ");
     assert_string_equal(judge_changes(b, &after, "registers<=5%"), "");
@@ -292,13 +293,13 @@ static void changes(void **state)
     assert_string_equal(judge_changes(b, &after, "added==0"), "fresh: added==0 (0 to 1: +1); ");
     assert_string_equal(judge_changes(b, &after, "removed==0"), "_Z6reducePf: removed==0 (0 to 1: +1); ");
     assert_string_equal(judge_changes(b, &after, "ptxas<=0"), "_Z4sortPi: ptxas<=0 (not known on both sides); ");
-    after.kernels.items[0].registers_from = "ptxas";
+    after.kernels[0].registers_from = "ptxas";
     assert_string_equal(judge_changes(b, &after, "registers<=100"),
                         "_Z4sortPi: registers<=100 (not known on both sides); ");
     assert_string_equal(judge_changes(b, &after, "occupancy<=1"),
                         "_Z4sortPi: occupancy<=1 (not known on both sides); ");
     assert_string_equal(judge_changes(b, &after, "max_pressure<=100"), "");
-    hd_array_free(&after.kernels);
+    free(after.kernels);
 }
 
 static void matching(void **state)
@@ -327,8 +328,8 @@ static void matching(void **state)
     assert_true(hd_diff_reports(&b->report, &after, "_Z*", &diff, &b->diagnostics));
     assert_int_equal(diff.kernels.count, 2);
     hd_array_free(&diff.kernels);
-    after.kernels.items[1].ptxas = (hd_report_ptxas){.known = true};
-    b->report.kernels.items[2].ptxas = (hd_report_ptxas){.known = false};
+    after.kernels[1].ptxas = (hd_report_ptxas){.known = true};
+    b->report.kernels[2].ptxas = (hd_report_ptxas){.known = false};
     assert_true(hd_diff_reports(&b->report, &after, "helper", &diff, &b->diagnostics));
     assert_int_equal(diff.kernels.items[0].status, HD_DIFF_CHANGED); /* known on one side only */
     hd_array_free(&diff.kernels);
@@ -339,7 +340,7 @@ static void matching(void **state)
     assert_false(hd_diff_reports(&b->report, &after, NULL, &diff, &b->diagnostics));
     assert_int_equal(b->diagnostics.last->kind, HD_DIAG_BAD_REPORT);
     hd_array_free(&diff.kernels);
-    hd_array_free(&after.kernels);
+    free(after.kernels);
 }
 
 #define unit(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
