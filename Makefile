@@ -7,7 +7,7 @@
 #   make help            the other targets
 #
 # Knobs: O=DIR build folder; CC=, CFLAGS=, LDFLAGS= as usual; WERROR=1 warnings are errors; V=1 shows commands;
-# T=GLOB runs only the test suites of that name; DESTDIR=, PREFIX= for install; FUZZ_SECONDS= for each fuzz target;
+# T=GLOBS runs only the test suites of those names; DESTDIR=, PREFIX= for install; FUZZ_SECONDS= for each fuzz target;
 # CUDA_HOME= where nvcc and ptxas are, if neither in PATH nor in /usr/local/cuda.
 #
 # Generated code: DIR/NAME.re -> $(O)/gen/DIR/NAME.re.c; DIR/NAME.y -> $(O)/gen/DIR/NAME.tab.c and .tab.h, which are
