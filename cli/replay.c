@@ -3,7 +3,7 @@
 
 #include "driver/replay/replay.h"
 #include "emitters/replay.h"
-#include "hwmodel/rf/count.h"
+#include "hwmodel/count/count.h"
 #include "hwmodel/launch/launch.h"
 #include "hwmodel/memory/memory.h"
 #include "ir/architected.h"

@@ -1,5 +1,6 @@
 /* heddle replay: see replay.h. */
 #include "driver/replay/replay_work.h"
+#include "hwmodel/count/memo/transitions.h"
 #include "ir/architected.h"
 #include "ir/sregs.h"
 #include "ir/techniques.h"
@@ -108,8 +109,8 @@ void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagn
     f->count = hd_count_new(f->code, diagnostics);
     hd_count_batches(f->count, HD_REPLAY_BATCH, p->threads);
     hd_count_share(f->count, &p->spare);
-    if (p->plan->options->no_memo)
-        hd_count_without_memo(f->count);
+    if (!p->plan->options->no_memo)
+        hd_count_use_memo(f->count, &hd_rf_automaton_memo);
     f->crowded = is_crowded(p, f);
 }
 

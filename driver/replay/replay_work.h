@@ -5,7 +5,7 @@
 #include "base/pool.h"
 #include "driver/replay/replay.h"
 #include "hwmodel/launch/launch.h"
-#include "hwmodel/rf/count.h"
+#include "hwmodel/count/count.h"
 #include "passes/analysis/analyses.h"
 #include "target/gpu.h"
 #include <pthread.h>

@@ -10,12 +10,12 @@
  * come, the model counts the same and delivers the same for both. So there are no times and serials among them, but
  * ages and ranks, and of a claim only the lanes that are fresh (identity.h): with the serial of now they prove, and go
  * stale, exactly as the claim does. Lanes are passed as such (hd_snapshot_lanes): in the words stands which classes of
- * lanes (lanes.h) are among them, so that two warps with the same words do the same, each in its lanes. A model with
+ * lanes are among them, so that two warps with the same words do the same, each in its lanes. A model with
  * snapshots works on lanes as masks, and neither counts lanes nor prefers one; and it must not look at the clock.
  *
  * A snapshot is taken between two instructions, with the frames that live. Those of calls are taken apart: of suspended
  * frames, nothing but the running function's end reads or changes what is known, so that it is no part of the state
- * meanwhile (states.h). A frame is suspended when it is not on top and no structure in motion has something of it; the
+ * meanwhile. A frame is suspended when it is not on top and no structure in motion has something of it; the
  * hook says which have (hd_snapshot_pin). What it passes of a suspended frame is what it keeps of each register,
  * [first, end), in a place of its own; of the others besides, all else that it knows of the warp. Nothing that is
  * passed with these may depend on where their registers begin: frames are named by depth, registers by how far they are
@@ -34,7 +34,6 @@
 
 #include "hwmodel/rf/counters.h"
 #include "hwmodel/rf/identity.h"
-#include "hwmodel/rf/lanes.h"
 #include "ir/ir.h"
 
 /* ---- snapshots --------------------------------------------------------------------------------------------------- */
@@ -49,9 +48,9 @@ typedef struct hd_snapshot {
     uint32_t first, end;  /* their registers */
     uint32_t pinned;      /* the lowest frame that cannot be suspended */
     hd_u32_array *words;
-    uint32_t at;                  /* of the words, the next to be restored */
-    hd_u32_array *places;         /* of words that are lanes, where they are written */
-    const hd_rf_classes *classes; /* that the words mean, where they are restored */
+    uint32_t at;                 /* of the words, the next to be restored */
+    hd_u32_array *places;        /* of words that are lanes, where they are written */
+    const uint32_t *class_lanes; /* of each class that the words mean, where they are restored */
     const hd_identity_warp *identity;
 } hd_snapshot;
 
@@ -66,8 +65,12 @@ static inline uint32_t hd_snapshot_word(hd_snapshot *c, uint32_t value)
 /* A mask of lanes. */
 static inline uint32_t hd_snapshot_lanes(hd_snapshot *c, uint32_t mask)
 {
-    if (!c->out)
-        return hd_rf_classes_mask(c->classes, c->words->items[c->at++]);
+    if (!c->out) {
+        uint32_t lanes = 0;
+        for (uint32_t set = c->words->items[c->at++]; set; set &= set - 1)
+            lanes |= c->class_lanes[__builtin_ctz(set)];
+        return lanes;
+    }
     hd_array_push(c->places, c->words->count);
     hd_array_push(c->words, mask);
     return mask;

@@ -4,7 +4,7 @@
  * decides at issue, in program order of each warp, and says which accesses follow (access.h); whoever drives it counts
  * or times them:
  *
- *   count mode (hwmodel/rf/count.h)  takes an instruction's accesses as done at once, and counts them
+ *   count mode (hwmodel/count/count.h)  takes an instruction's accesses as done at once, and counts them
  *   a cycle-level SM                 decides when each access happens: it queues it at its bank, after the access that
  *                                    it names in `after`, holds the instruction in its collector until its reads are
  *                                    done, and keeps consumers waiting until its writes are
@@ -58,7 +58,7 @@
  *                instruction, and is delivered from there (structure MEMORY).
  *
  * Models that couple warps (RegMutex, LTRF, RFC, RFV) say so (`coupled`): for them count mode interleaves the resident
- * warps (interleave.h has the order), asking may_launch_cta and may_issue, and calling warp_switch; there are no
+ * warps (schedule.h has the order), asking may_launch_cta and may_issue, and calling warp_switch; there are no
  * columns then. Models that do not (BOW, CORF, DeMO) take instructions as they run.
  *
  * A new technique is one file here, its rows in models.def, and rows in counters.def and access.def where it counts
@@ -186,7 +186,7 @@ typedef struct hd_gate {
 
 /* ---- a model ----------------------------------------------------------------------------------------------------- */
 
-typedef struct hd_rf_residency { /* for coupled models: interleave.h */
+typedef struct hd_rf_residency { /* for coupled models: hwmodel/count/schedule.h */
     uint32_t ctas, active;       /* resident CTAs; warps that take turns */
     uint32_t latency; /* instructions that others issue before a warp behind a long-latency load comes back */
     uint64_t bytes;   /* most that streams of resident CTAs may take */

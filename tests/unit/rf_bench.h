@@ -5,7 +5,7 @@
 
 #include "tests/unit/rf_walk.h"
 
-#include "hwmodel/rf/count.h"
+#include "hwmodel/count/count.h"
 #include "passes/check/check.h"
 #include "passes/pass.h"
 

@@ -6,7 +6,7 @@
 
 #include "kernel.h"
 
-#include "hwmodel/rf/count.h"
+#include "hwmodel/count/count.h"
 
 enum { RF_REPLAY_MODELS = 4 };
 

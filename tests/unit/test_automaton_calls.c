@@ -2,7 +2,7 @@
  * random modules of call_module.h, and on single cases. */
 #include "unit.h"
 
-#include "hwmodel/rf/count.h"
+#include "hwmodel/count/count.h"
 #include "tests/unit/call_module.h"
 #include "tests/unit/rf_replay.h"
 

@@ -2,7 +2,7 @@
  * kernels. */
 #include "tests/unit/unit.h"
 
-#include "hwmodel/rf/count.h"
+#include "hwmodel/count/count.h"
 #include "passes/check/check.h"
 #include "passes/analysis/liveness.h"
 #include "passes/regalloc/regalloc.h"

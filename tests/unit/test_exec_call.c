@@ -3,7 +3,7 @@
  * registers. Expected results are worked out one thread at a time, printed text by the C library. */
 #include "kernel.h"
 
-#include "hwmodel/rf/count.h"
+#include "hwmodel/count/count.h"
 #include <math.h>
 #include <stdarg.h>
 

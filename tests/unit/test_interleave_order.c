@@ -1,11 +1,12 @@
-/* The order of resident warps against interleave.h's rules, followed one instruction after another, for warps that do
+/* The order of resident warps against schedule.h's rules, followed one instruction after another, for warps that do
  * anything at all: stretches of random code, with loads, calls, barriers and lanes that are not there, and any number
  * of resident and active warps.
  */
 #include "unit.h"
 
-#include "hwmodel/rf/interleave.h"
+#include "hwmodel/count/schedule.h"
 #include "parser/parse.h"
+#include "hwmodel/count/memo/transitions.h"
 
 enum { REGISTERS = 90, CODE = 70, WARPS = 6, CTAS = 5, MOST_WARPS = WARPS * CTAS, AT_ONCE = 16 };
 
@@ -253,8 +254,8 @@ static void play(const scene *s, manner asking, story *order)
     hd_rf_model *model = hd_rf_model_new(&info, s->code, &refusal);
     hd_rf_feeder *feeder = hd_rf_feeder_new(s->code);
     hd_rf_feeder_add(feeder, model, 0);
-    feeder->memo = true;
-    hd_rf_interleave *interleave = hd_rf_interleave_new(feeder, NULL);
+    feeder->memo_ops = &hd_rf_automaton_memo;
+    hd_rf_interleave *interleave = hd_rf_interleave_new(feeder);
     told = order;
     assert_true(hd_rf_interleave_launch(interleave, &s->residency, 1));
     for (uint32_t c = 0; c < s->ctas; c++)

@@ -1,7 +1,7 @@
 /* Classes of lanes: two warps are alike exactly where the same columns of bits occur among their lanes. */
 #include "unit.h"
 
-#include "hwmodel/rf/lanes.h"
+#include "hwmodel/count/memo/lanes.h"
 
 enum { KNOWN = 2, COMING = 2, MASKS = KNOWN + COMING };
 

@@ -2,8 +2,8 @@
  * which lanes they are. And what a stretch says is what was told, whether there is room for it or not. */
 #include "unit.h"
 
-#include "hwmodel/rf/lanes.h"
-#include "hwmodel/rf/stretch.h"
+#include "hwmodel/count/memo/lanes.h"
+#include "hwmodel/count/segment.h"
 #include "tests/unit/rf_bench.h"
 
 enum { LENGTH = 4, FIRST = LENGTH, SECOND, MASKS };

@@ -1,7 +1,7 @@
 /* Branches that a pass took for uniform (hwmodel/rf/uniform.h): when the next instruction of a warp tells of one. */
 #include "tests/unit/unit.h"
 
-#include "hwmodel/rf/uniform.h"
+#include "hwmodel/count/uniform.h"
 #include "tests/unit/rf_bench.h"
 
 static const hd_rf_branch branch = {.lanes = 0xff, .instruction = 1};

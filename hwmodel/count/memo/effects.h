@@ -4,10 +4,10 @@
  * Lengths of a warp lie beside what is written down of it: HD_RUN_LENGTHS for each model. O(what there is); to keep it,
  * O(counters and models).
  */
-#ifndef HD_HWMODEL_RF_OUTCOME_H
-#define HD_HWMODEL_RF_OUTCOME_H
+#ifndef HD_HWMODEL_COUNT_MEMO_EFFECTS_H
+#define HD_HWMODEL_COUNT_MEMO_EFFECTS_H
 
-#include "hwmodel/rf/feeder.h"
+#include "hwmodel/count/runner.h"
 
 typedef struct hd_rf_effect { /* of a model: what it counted */
     uint16_t member, counter;

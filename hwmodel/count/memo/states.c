@@ -1,5 +1,5 @@
 /* States of warps: see states.h. */
-#include "hwmodel/rf/states.h"
+#include "hwmodel/count/memo/states.h"
 #include "hwmodel/rf/memo.h"
 #include <assert.h>
 
@@ -174,7 +174,7 @@ static void take_up(hd_rf_states *s, uint32_t number, hd_rf_living *living, uint
     memcpy(hd_array_extend(&s->words, count), words, count * sizeof *words);
     c.at = 2 + top - bottom;
     s->carried += count;
-    c.classes = classes;
+    c.class_lanes = classes->lanes;
     carry_identity(&c, &living->warp.identity);
     carry_models(s, &c, living, meters);
 }

@@ -1,5 +1,5 @@
 /* Uniform branches: see uniform.h. */
-#include "hwmodel/rf/uniform.h"
+#include "hwmodel/count/uniform.h"
 
 struct hd_rf_uniform {
     const hd_rf_module *code;

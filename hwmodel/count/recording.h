@@ -1,8 +1,8 @@
 /* The CTAs of a launch that run: their streams (streams.h), as events come in. */
-#ifndef HD_HWMODEL_RF_RECORDING_H
-#define HD_HWMODEL_RF_RECORDING_H
+#ifndef HD_HWMODEL_COUNT_RECORDING_H
+#define HD_HWMODEL_COUNT_RECORDING_H
 
-#include "hwmodel/rf/streams.h"
+#include "hwmodel/count/streams.h"
 
 typedef struct hd_rf_recording {
     HD_ARRAY(hd_rf_cta *) running; /* of a cooperative grid all of it */

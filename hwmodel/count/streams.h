@@ -1,14 +1,14 @@
 /* What the warps of a CTA did, kept to be walked again in another order of the warps.
  *
- * A record is a stretch of instructions (stretch.h), or a RETURN event. Instructions that make the CTA's warps wait for
+ * A record is a stretch of instructions (segment.h), or a RETURN event. Instructions that make the CTA's warps wait for
  * each other (HD_BEHAVE_BARRIER) keep their order: the record behind such a one names the warps that it waits for,
  * those that had issued as many of them when the warp went on. That leaves out what named barriers of a part of the
  * warps would allow more, never what they forbid, and so can never lock up.
  */
-#ifndef HD_HWMODEL_RF_STREAMS_H
-#define HD_HWMODEL_RF_STREAMS_H
+#ifndef HD_HWMODEL_COUNT_STREAMS_H
+#define HD_HWMODEL_COUNT_STREAMS_H
 
-#include "hwmodel/rf/stretch.h"
+#include "hwmodel/count/segment.h"
 
 enum { HD_RF_CTA_WARPS = 32 };
 

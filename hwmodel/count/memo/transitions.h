@@ -5,7 +5,7 @@
  * A state is what all models of a feeder know of a warp, as states.h writes it down; the first one is that of a warp
  * before its first instruction. A transition leads from a state by a stretch, by a part of one, by a return, by a
  * warp's coming or leaving where warps take turns, or by its end, to the next state; the models have walked it once,
- * every operand was proved, and it keeps what they counted and told, and their deeds (outcome.h). Where a warp takes it
+ * every operand was proved, and it keeps what they counted and told, and their deeds (effects.h). Where a warp takes it
  * again, that is all there is to do: the models would count the same, and deliver the same, as they know the same. So a
  * warp is with its models only while it does something new; else the automaton knows where it is.
  *
@@ -27,28 +27,14 @@
  * split classes (lanes.h), at most. Cost: O(1) a stretch that is looked up; else the walk, and the writing down of the
  * state.
  */
-#ifndef HD_HWMODEL_RF_AUTOMATON_H
-#define HD_HWMODEL_RF_AUTOMATON_H
+#ifndef HD_HWMODEL_COUNT_MEMO_TRANSITIONS_H
+#define HD_HWMODEL_COUNT_MEMO_TRANSITIONS_H
 
-#include "hwmodel/rf/feeder.h"
-#include "hwmodel/rf/stretch.h"
+#include "hwmodel/count/runner.h"
+#include "hwmodel/count/segment.h"
 
 enum { HD_RF_TRANSITIONS = 1 << 18, HD_RF_STATE_BYTES = 16 << 20 };
 
-typedef struct hd_rf_automaton hd_rf_automaton;
-hd_rf_automaton *hd_rf_automaton_new(hd_rf_feeder *feeder); /* borrows it, with all its models, which can be carried */
-void hd_rf_automaton_free(hd_rf_automaton *a);
-
-/* false: an operand was not proved, at the instruction `*at` of the passage's stretch; what is behind it was not taken.
- * Where the warp leaves, and something it shares went wrong, *at is its end, and all was taken. From then on every
- * instruction is walked, with the models that are left. */
-bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *passage, uint32_t *at);
-/* A warp that takes turns comes, or leaves. */
-void hd_rf_automaton_switch(hd_rf_automaton *a, uint32_t warp, bool leaves);
-/* Brings the models' counters up to date. */
-void hd_rf_automaton_settle(hd_rf_automaton *a);
-
-/* Can it be carried, as it was made? */
-bool hd_rf_automaton_takes(const hd_rf_model *model);
+extern const hd_runner_memo hd_rf_automaton_memo; /* for hd_count_use_memo */
 
 #endif

@@ -1,25 +1,23 @@
 /* Models of a count, together where they see the same events in the same order: such a group shares what the baseline
- * knows (feeder.h) and the order of the warps. Models that release registers are apart from those that do not. Of one
+ * knows (runner.h) and the order of the warps. Models that release registers are apart from those that do not. Of one
  * kind there are as many groups as half of the threads. A model that another one stands for (memo.h: derives) is in
  * none.
  */
-#ifndef HD_HWMODEL_RF_GROUPS_H
-#define HD_HWMODEL_RF_GROUPS_H
+#ifndef HD_HWMODEL_COUNT_GROUPS_H
+#define HD_HWMODEL_COUNT_GROUPS_H
 
-#include "hwmodel/rf/automaton.h"
-#include "hwmodel/rf/interleave.h"
+#include "hwmodel/count/schedule.h"
 
 typedef enum hd_rf_way {                   /* how a model sees the warps */
                          HD_RF_BY_EVENT,   /* as they run */
-                         HD_RF_BY_STRETCH, /* as they run, a stretch at a time: automaton.h */
-                         HD_RF_BY_TURN,    /* resident warps in turns: interleave.h */
+                         HD_RF_BY_STRETCH, /* as they run, a stretch at a time: memo/transitions.h */
+                         HD_RF_BY_TURN,    /* resident warps in turns: hwmodel/count/schedule.h */
                          HD_RF_WAYS,
 } hd_rf_way;
 
 typedef struct hd_rf_group {
     hd_rf_feeder *feeder;
-    hd_rf_automaton *automaton; /* NULL where they walk every instruction */
-    hd_rf_interleave *order;    /* NULL where they do not see turns */
+    hd_rf_interleave *order; /* NULL where they do not see turns */
     hd_rf_way way;
 } hd_rf_group;
 
@@ -27,15 +25,15 @@ typedef struct hd_rf_groups {
     hd_rf_model *const *models;
     uint32_t model_count;
     HD_ARRAY(hd_rf_group) items;
-    uint32_t ways[HD_RF_WAYS]; /* models that go each way */
-    hd_u32_array like;         /* by model: the one that stands for it, or itself */
-    bool memo;                 /* memo.h is used */
+    uint32_t ways[HD_RF_WAYS];  /* models that go each way */
+    hd_u32_array like;          /* by model: the one that stands for it, or itself */
+    const hd_runner_memo *memo; /* NULL: memo.h is not used */
 } hd_rf_groups;
 
-/* Of models that stay where they are. memo: memo.h is used; what is wrong need not be known at once. threads: 0 for as
- * many as the host has. */
+/* Of models that stay where they are. memo: NULL for none; with one, what is wrong need not be known at once. threads:
+ * 0 for as many as the host has. */
 void hd_rf_groups_make(hd_rf_groups *groups, const hd_rf_module *code, hd_rf_model *const *models, uint32_t count,
-                       uint32_t threads, bool memo);
+                       uint32_t threads, const hd_runner_memo *memo);
 void hd_rf_groups_free(hd_rf_groups *groups);
 /* where it is, or what stands for it */
 const hd_rf_group *hd_rf_groups_find(const hd_rf_groups *groups, uint32_t model);

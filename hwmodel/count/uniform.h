@@ -1,8 +1,8 @@
 /* Branches that a pass took for uniform: each must send all lanes of its warp the same way. The next instruction of the
  * warp's frame has all of them, then, or none. O(1) an instruction that is looked at; 16 bytes a warp of the launch
  * where anything is expected. */
-#ifndef HD_HWMODEL_RF_UNIFORM_H
-#define HD_HWMODEL_RF_UNIFORM_H
+#ifndef HD_HWMODEL_COUNT_UNIFORM_H
+#define HD_HWMODEL_COUNT_UNIFORM_H
 
 #include "base/bitset.h"
 #include "hwmodel/rf/code.h"

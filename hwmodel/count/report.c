@@ -1,5 +1,5 @@
 /* Diagnostics of replays: see report.h. */
-#include "hwmodel/rf/report.h"
+#include "hwmodel/count/report.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* Streams of warps: see streams.h. */
-#include "hwmodel/rf/streams.h"
+#include "hwmodel/count/streams.h"
 
 hd_rf_cta *hd_rf_cta_new(uint32_t number)
 {

@@ -34,11 +34,11 @@
  *
  * Barriers that bring a value (bar.red) are told when they are done, and hold no other warp.
  */
-#ifndef HD_HWMODEL_RF_INTERLEAVE_H
-#define HD_HWMODEL_RF_INTERLEAVE_H
+#ifndef HD_HWMODEL_COUNT_SCHEDULE_H
+#define HD_HWMODEL_COUNT_SCHEDULE_H
 
-#include "hwmodel/rf/automaton.h"
-#include "hwmodel/rf/streams.h"
+#include "hwmodel/count/runner.h"
+#include "hwmodel/count/streams.h"
 
 typedef enum hd_rf_order { /* what stops an interleaving besides an operand that is not proved */
                            HD_RF_ORDERED,
@@ -48,8 +48,8 @@ typedef enum hd_rf_order { /* what stops an interleaving besides an operand that
 typedef struct hd_rf_interleave hd_rf_interleave;
 /* has may_issue or may_launch_cta, and uses them, or turns of its own */
 bool hd_rf_interleave_steers(const hd_rf_model *model);
-/* Borrows a feeder with one model that steers, or any number of others, and its automaton where they have one. */
-hd_rf_interleave *hd_rf_interleave_new(hd_rf_feeder *feeder, hd_rf_automaton *automaton);
+/* Borrows a feeder with one model that steers, or any number of others. */
+hd_rf_interleave *hd_rf_interleave_new(hd_rf_feeder *feeder);
 void hd_rf_interleave_free(hd_rf_interleave *i);
 /* A launch begins. What is left of the one before is dropped. */
 bool hd_rf_interleave_launch(hd_rf_interleave *i, const hd_rf_residency *residency, uint32_t function);

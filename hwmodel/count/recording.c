@@ -1,5 +1,5 @@
 /* Recorded CTAs: see recording.h. O(1) a passage while few CTAs run at a time. */
-#include "hwmodel/rf/recording.h"
+#include "hwmodel/count/recording.h"
 
 void hd_rf_recording_free(hd_rf_recording *r)
 {

@@ -1,5 +1,5 @@
 /* Classes of lanes: see lanes.h. */
-#include "hwmodel/rf/lanes.h"
+#include "hwmodel/count/memo/lanes.h"
 #include <assert.h>
 
 void hd_rf_classes_split(hd_rf_classes *c, uint32_t mask)

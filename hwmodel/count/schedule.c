@@ -1,8 +1,8 @@
-/* The order of resident warps: see interleave.h. O(resident warps) a turn at worst, O(1) while active warps go on.
+/* The order of resident warps: see schedule.h. O(resident warps) a turn at worst, O(1) while active warps go on.
  *
  * A turn goes on at once to the next long-latency load, to an instruction that a model may refuse (all, where it does
  * not say which), or to what may need a result that is awaited, which sets of words (code.h) tell nearly always. */
-#include "hwmodel/rf/interleave.h"
+#include "hwmodel/count/schedule.h"
 
 typedef struct resident_cta {
     hd_rf_cta *cta;
@@ -27,14 +27,13 @@ typedef struct resident_warp { /* first what is looked at while it waits */
     uint32_t awaits;
     uint32_t record;       /* that comes next of its stream */
     hd_rf_passage passage; /* of its stretch, what the turn has issued: `end` is to be issued next */
-    hd_rf_living *living;  /* in the feeder; NULL where there is an automaton */
+    hd_rf_living *living;  /* in the feeder; NULL where it has a memo */
     awaited_word awaited[AWAITED];
 } resident_warp;
 
 struct hd_rf_interleave {
     hd_rf_feeder *feeder;
-    hd_rf_automaton *automaton; /* of the feeder; NULL: its models walk every instruction */
-    const hd_rf_ops *ops;       /* of the only model, where one steers; else such as steer nothing */
+    const hd_rf_ops *ops; /* of the only model, where one steers; else such as steer nothing */
     hd_rf_residency residency;
     uint32_t most_ctas; /* that the SM can hold at all */
     bool asks;          /* the model may refuse instructions */
@@ -52,11 +51,10 @@ struct hd_rf_interleave {
     hd_gate gate; /* what the model said last */
 };
 
-hd_rf_interleave *hd_rf_interleave_new(hd_rf_feeder *feeder, hd_rf_automaton *automaton)
+hd_rf_interleave *hd_rf_interleave_new(hd_rf_feeder *feeder)
 {
     hd_rf_interleave *i = hd_calloc(1, sizeof *i);
     i->feeder = feeder;
-    i->automaton = automaton;
     return i;
 }
 
@@ -97,8 +95,7 @@ static hd_rf_model *steering(const hd_rf_interleave *i) { return i->feeder->memb
 static bool tell(hd_rf_interleave *i, hd_rf_passage p)
 {
     uint32_t at;
-    hd_event event = {.kind = p.kind, .cta = p.cta, .warp = p.warp, .frame = p.frame, .function = p.function};
-    return i->automaton ? hd_rf_automaton_take(i->automaton, &p, &at) : hd_rf_feeder_take(i->feeder, &event);
+    return hd_rf_feeder_passage(i->feeder, &p, &at);
 }
 
 static bool tell_of(hd_rf_interleave *i, hd_event_kind kind, const hd_rf_cta *cta, uint32_t index)
@@ -117,7 +114,7 @@ bool hd_rf_interleave_launch(hd_rf_interleave *i, const hd_rf_residency *residen
     i->feeder->residency = i->residency;
     i->most_ctas = i->ops->may_launch_cta && residency->most_ctas ? residency->most_ctas : residency->ctas;
     i->asks = i->ops->may_issue;
-    i->hints = i->feeder->memo && i->ops->memo ? i->ops->memo->next_gate : NULL;
+    i->hints = i->feeder->memo_ops && i->ops->memo ? i->ops->memo->next_gate : NULL;
     i->tells_switches = false;
     for (uint32_t m = 0; m < i->feeder->members.count; m++)
         i->tells_switches = i->tells_switches || i->feeder->members.items[m].model->info->ops->warp_switch;
@@ -208,8 +205,9 @@ static void start_cta(hd_rf_interleave *i)
     }
     for (uint32_t k = 0, count = of->cta->warp_count; k < count; k++) {
         resident_warp *w = hd_calloc(1, sizeof *w);
-        *w = (resident_warp){
-            .of = of, .index = k, .living = i->automaton ? NULL : hd_rf_feeder_warp(i->feeder, of->cta->warps[k].warp)};
+        *w = (resident_warp){.of = of,
+                             .index = k,
+                             .living = i->feeder->memo ? NULL : hd_rf_feeder_warp(i->feeder, of->cta->warps[k].warp)};
         if (load_next(i, w))
             hd_array_push(&i->waiting, w);
         else
@@ -278,11 +276,8 @@ static void tell_switch(hd_rf_interleave *i, const resident_warp *w, bool leaves
     uint32_t warp = w->of->cta->warps[w->index].warp;
     if (!i->tells_switches)
         return;
-    if (i->automaton) {
-        hd_rf_automaton_switch(i->automaton, warp, leaves);
-        return;
-    }
-    i->feeder->latest = w->living; /* found without a search */
+    if (w->living)
+        i->feeder->latest = w->living; /* found without a search */
     i->feeder->now = i->now;
     hd_rf_feeder_switch(i->feeder, warp, leaves);
 }
@@ -444,10 +439,10 @@ static bool refuse(hd_rf_interleave *i)
 static bool pass_on(hd_rf_interleave *i, resident_warp *w, hd_rf_passage p)
 {
     uint32_t at;
-    i->feeder->latest = i->automaton ? i->feeder->latest : w->living;
+    if (w->living)
+        i->feeder->latest = w->living; /* found without a search */
     i->feeder->now = i->now;
-    while (!(i->automaton ? hd_rf_automaton_take(i->automaton, &p, &at) : hd_rf_feeder_pass(i->feeder, &p, &at)) &&
-           i->feeder->failed < i->feeder->members.count && at < p.end)
+    while (!hd_rf_feeder_passage(i->feeder, &p, &at) && i->feeder->failed < i->feeder->members.count && at < p.end)
         p.from = (uint8_t)(at + 1);
     return i->feeder->failed < i->feeder->members.count;
 }
@@ -534,7 +529,7 @@ static bool issue(hd_rf_interleave *i, resident_warp *w)
         ready = then > ready ? then : ready;
     }
     bool leaves = ready > i->now || (w->behind && held_at_barrier(w));
-    issued.leaves = leaves && later && i->automaton && i->tells_switches;
+    issued.leaves = leaves && later && i->feeder->memo && i->tells_switches;
     if (later && !pass_on(i, w, issued))
         return false;
     if (leaves)

@@ -14,11 +14,11 @@
  * O(what the models hold of the warp); of the frames that rest, only where they are taken up. Memory: the states; the
  * owner bounds them.
  */
-#ifndef HD_HWMODEL_RF_STATES_H
-#define HD_HWMODEL_RF_STATES_H
+#ifndef HD_HWMODEL_COUNT_MEMO_STATES_H
+#define HD_HWMODEL_COUNT_MEMO_STATES_H
 
-#include "hwmodel/rf/feeder.h"
-#include "hwmodel/rf/lanes.h"
+#include "hwmodel/count/runner.h"
+#include "hwmodel/count/memo/lanes.h"
 
 enum { HD_RF_FRAMES = 64 };
 

@@ -4,7 +4,7 @@
  * are its parts, how many instructions it has, the active and the effective lanes, and the widths of what is written
  * where they are told. Stretches with the same contents are one, with a number.
  *
- * So that what models make of a stretch can be looked up for any lanes (lanes.h, automaton.h), it also has a text: its
+ * So that what models make of a stretch can be looked up for any lanes (memo/lanes.h), it also has a text: its
  * contents but for which lanes its masks are. Texts have numbers, too. There are few of them, and the one that follows
  * another is often the one that did the last time.
  *
@@ -12,8 +12,8 @@
  * finds no room has no number, is loose, and lives as long as its owner wants (hd_rf_stretches_hand_over). Cost: O(1) a
  * single event, and O(its length) a stretch.
  */
-#ifndef HD_HWMODEL_RF_STRETCH_H
-#define HD_HWMODEL_RF_STRETCH_H
+#ifndef HD_HWMODEL_COUNT_SEGMENT_H
+#define HD_HWMODEL_COUNT_SEGMENT_H
 
 #include "hwmodel/rf/code.h"
 #include "hwmodel/stream.h"

@@ -1,5 +1,5 @@
-/* What models did with a stretch: see outcome.h. */
-#include "hwmodel/rf/outcome.h"
+/* What models did with a stretch: see effects.h. */
+#include "hwmodel/count/memo/effects.h"
 
 void hd_rf_outcomes_start(hd_rf_outcomes *o, hd_rf_feeder *feeder)
 {

@@ -1,8 +1,8 @@
 /* Batches: what a count keeps of the stream until its models look at it, in the form that each of them sees. */
-#ifndef HD_HWMODEL_RF_BATCH_H
-#define HD_HWMODEL_RF_BATCH_H
+#ifndef HD_HWMODEL_COUNT_BATCH_H
+#define HD_HWMODEL_COUNT_BATCH_H
 
-#include "hwmodel/rf/streams.h"
+#include "hwmodel/count/streams.h"
 #include "hwmodel/rf/technique.h"
 
 enum { HD_RF_BATCH_BYTES = 1 << 20 }; /* of columns; more than one event can have */

@@ -16,8 +16,8 @@
  * Cost: O(classes) a mask; there are as many as ways in which lanes differ, 32 at most. Memory: what the numbers stand
  * for.
  */
-#ifndef HD_HWMODEL_RF_LANES_H
-#define HD_HWMODEL_RF_LANES_H
+#ifndef HD_HWMODEL_COUNT_MEMO_LANES_H
+#define HD_HWMODEL_COUNT_MEMO_LANES_H
 
 #include "base/sequences.h"
 

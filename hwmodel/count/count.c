@@ -1,10 +1,10 @@
 /* Count mode: see count.h. */
-#include "hwmodel/rf/count.h"
+#include "hwmodel/count/count.h"
 #include "base/relay.h"
-#include "hwmodel/rf/batch.h"
-#include "hwmodel/rf/groups.h"
-#include "hwmodel/rf/recording.h"
-#include "hwmodel/rf/report.h"
+#include "hwmodel/count/batch.h"
+#include "hwmodel/count/groups.h"
+#include "hwmodel/count/recording.h"
+#include "hwmodel/count/report.h"
 
 enum {
     HD_COUNT_BEHIND = 7,             /* batches that groups of models may be behind the run */
@@ -24,7 +24,7 @@ struct hd_count {
     hd_rf_uniform *uniform;
     uint32_t failed;
     bool stopped; /* something was not proved */
-    bool no_memo;
+    const hd_runner_memo *memo;
     uint32_t batch_most, threads;
     hd_spare *spare;                          /* of the threads; NULL: all are for this count */
     uint64_t events;                          /* so far */
@@ -89,7 +89,7 @@ void hd_count_batches(hd_count *c, uint32_t events, uint32_t threads)
     c->threads = threads;
 }
 
-void hd_count_without_memo(hd_count *c) { c->no_memo = true; }
+void hd_count_use_memo(hd_count *c, const hd_runner_memo *memo) { c->memo = memo; }
 
 void hd_count_share(hd_count *c, hd_spare *spare) { c->spare = spare; }
 
@@ -188,7 +188,7 @@ static void feed_stretches(hd_count *c, const hd_rf_group *group, const hd_rf_ba
     uint32_t at = 0;
     for (uint32_t p = 0; p < b->passages.count; p++) {
         hd_rf_passage rest = b->passages.items[p].what;
-        while (!hd_rf_automaton_take(group->automaton, &rest, &at) &&
+        while (!hd_rf_feeder_passage(group->feeder, &rest, &at) &&
                group->feeder->failed < group->feeder->members.count) {
             note_wrong(c, group, b->passages.items[p].event + at);
             rest.from = (uint8_t)(at + 1);
@@ -429,7 +429,7 @@ static void open_ways(hd_count *c)
     memset(c->wrong_at, 0xff, (c->models.count + 1) * sizeof *c->wrong_at);
     c->turn_bytes = HD_ARENA_ARRAY(&c->arena, uint64_t, c->models.count + 1);
     hd_rf_groups_make(&c->groups, c->code, c->models.items, c->models.count, c->threads,
-                      c->batch_most > 1 && !c->no_memo);
+                      c->batch_most > 1 ? c->memo : NULL);
     for (uint32_t g = 0; g < c->groups.items.count; g++)
         c->groups.items.items[g].feeder->residency = c->residency;
     if (c->groups.ways[HD_RF_BY_STRETCH] + c->groups.ways[HD_RF_BY_TURN])

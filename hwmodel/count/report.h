@@ -1,9 +1,9 @@
 /* What replays find wrong, as diagnostics. */
-#ifndef HD_HWMODEL_RF_REPORT_H
-#define HD_HWMODEL_RF_REPORT_H
+#ifndef HD_HWMODEL_COUNT_REPORT_H
+#define HD_HWMODEL_COUNT_REPORT_H
 
-#include "hwmodel/rf/feeder.h"
-#include "hwmodel/rf/uniform.h"
+#include "hwmodel/count/runner.h"
+#include "hwmodel/count/uniform.h"
 
 /* Of the model with this name. false: it is no failed proof, but what cannot be proved. */
 bool hd_rf_report_failure(const hd_rf_module *code, const hd_rf_failure *failure, const char *model,

@@ -1,15 +1,15 @@
-/* Transitions of models: see automaton.h. */
-#include "hwmodel/rf/automaton.h"
+/* Transitions of models: see memo/transitions.h. */
+#include "hwmodel/count/memo/transitions.h"
 #include "hwmodel/rf/memo.h"
-#include "hwmodel/rf/outcome.h"
-#include "hwmodel/rf/states.h"
+#include "hwmodel/count/memo/effects.h"
+#include "hwmodel/count/memo/states.h"
 
 enum {
     BEGIN,
     CAME, /* states of a warp before its first instruction; it has come to take turns */
 };
 
-/* What is worth while, in words carried (carry.h), of which about WALK take the time that a model takes for an
+/* What is worth while, in words carried (memo.h), of which about WALK take the time that a model takes for an
  * instruction; KEEP: for what a model did. */
 enum { WALK = 8, KEEP = 32, CREDIT = 1 << 19, SHARE = 4, LEAST_SHARE = 64 };
 
@@ -56,7 +56,7 @@ typedef struct follower {         /* a warp */
     uint32_t latest; /* the transition that it took last; HD_NONE */
 } follower;
 
-struct hd_rf_automaton {
+typedef struct hd_rf_automaton {
     hd_rf_feeder *feeder;
     uint32_t members; /* its models */
     bool forgets;     /* one of them does */
@@ -72,14 +72,14 @@ struct hd_rf_automaton {
     uint8_t by_number[256];         /* warps by the end of their number: to be looked at first */
     hd_u32_array taken;             /* transitions with times */
     account account;
-};
+} hd_rf_automaton;
 
-bool hd_rf_automaton_takes(const hd_rf_model *model)
+static bool takes(const hd_rf_model *model)
 {
     return model->info->ops->memo && model->info->ops->memo->snapshot && !model->shares && !model->fault;
 }
 
-hd_rf_automaton *hd_rf_automaton_new(hd_rf_feeder *feeder)
+static void *attach(hd_rf_feeder *feeder)
 {
     hd_rf_automaton *a = hd_calloc(1, sizeof *a);
     a->feeder = feeder;
@@ -97,10 +97,9 @@ hd_rf_automaton *hd_rf_automaton_new(hd_rf_feeder *feeder)
     return a;
 }
 
-void hd_rf_automaton_free(hd_rf_automaton *a)
+static void detach(void *memo)
 {
-    if (!a)
-        return;
+    hd_rf_automaton *a = memo;
     for (uint32_t w = 0; w < a->warps.count; w++)
         hd_rf_known_free(&a->warps.items[w].known);
     hd_array_free(&a->warps);
@@ -200,7 +199,7 @@ static void wake(hd_rf_automaton *a, follower *w)
         return;
     hd_rf_outcomes_put_aside(&a->outcomes);
     if (w->known.state == CAME)
-        hd_rf_feeder_switch(a->feeder, w->number, false);
+        hd_rf_feeder_walk_switch(a->feeder, w->number, false);
     else
         hd_rf_states_take_up(&a->states, &w->known, w->living, kept_meters(a, w));
     hd_rf_outcomes_take_back(&a->outcomes);
@@ -288,13 +287,13 @@ static bool walk(hd_rf_automaton *a, follower *w, const hd_rf_passage *p, cause 
 {
     hd_rf_known_follow(&w->known, p);
     if (by == LEAVES || by == COMES) {
-        hd_rf_feeder_switch(a->feeder, w->number, by == LEAVES);
+        hd_rf_feeder_walk_switch(a->feeder, w->number, by == LEAVES);
     } else if (p->kind != HD_EVENT_ISSUE) {
         tell(a, p);
     } else if (!hd_rf_feeder_pass(a->feeder, p, at)) {
         return false;
     } else if (p->leaves) {
-        hd_rf_feeder_switch(a->feeder, w->number, true);
+        hd_rf_feeder_walk_switch(a->feeder, w->number, true);
     }
     return true;
 }
@@ -490,8 +489,9 @@ static void start_warp(hd_rf_automaton *a, const hd_rf_passage *p)
     w->living = hd_rf_feeder_warp(a->feeder, p->warp);
 }
 
-bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *at)
+static bool take_any(void *memo, const hd_rf_passage *p, uint32_t *at)
 {
+    hd_rf_automaton *a = memo;
     follower *w = NULL;
     *at = 0;
     switch ((hd_event_kind)p->kind) {
@@ -527,8 +527,9 @@ bool hd_rf_automaton_take(hd_rf_automaton *a, const hd_rf_passage *p, uint32_t *
     return true;
 }
 
-void hd_rf_automaton_switch(hd_rf_automaton *a, uint32_t warp, bool leaves)
+static void warp_switch(void *memo, uint32_t warp, bool leaves)
 {
+    hd_rf_automaton *a = memo;
     follower *w = find_warp(a, warp);
     uint32_t at = 0;
     if (!w)
@@ -537,8 +538,9 @@ void hd_rf_automaton_switch(hd_rf_automaton *a, uint32_t warp, bool leaves)
     take(a, w, &passage, leaves ? LEAVES : COMES, &at);
 }
 
-void hd_rf_automaton_settle(hd_rf_automaton *a)
+static void finalize(void *memo)
 {
+    hd_rf_automaton *a = memo;
     for (uint32_t i = 0; i < a->taken.count; i++) {
         transition *t = &a->transitions.items[a->taken.items[i]];
         hd_rf_outcomes_count(&a->outcomes, &t->outcome, t->times);
@@ -546,3 +548,5 @@ void hd_rf_automaton_settle(hd_rf_automaton *a)
     }
     hd_array_clear(&a->taken);
 }
+
+const hd_runner_memo hd_rf_automaton_memo = {takes, attach, detach, take_any, warp_switch, finalize};

@@ -1,5 +1,5 @@
-/* Stretches of warps: see stretch.h. */
-#include "hwmodel/rf/stretch.h"
+/* Stretches of warps: see segment.h. */
+#include "hwmodel/count/segment.h"
 #include "base/index.h"
 #include "base/sequences.h"
 

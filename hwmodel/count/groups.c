@@ -1,5 +1,5 @@
 /* Which models go together: see groups.h. O(models x groups). */
-#include "hwmodel/rf/groups.h"
+#include "hwmodel/count/groups.h"
 #include "base/pool.h"
 
 /* ---- alike ------------------------------------------------------------------------------------------------------- */
@@ -23,7 +23,7 @@ static uint32_t find_like(const hd_rf_groups *g, uint32_t m)
 
 /* ---- ways -------------------------------------------------------------------------------------------------------- */
 
-static bool is_carried(const hd_rf_groups *g, uint32_t m) { return g->memo && hd_rf_automaton_takes(g->models[m]); }
+static bool is_carried(const hd_rf_groups *g, uint32_t m) { return g->memo && g->memo->takes(g->models[m]); }
 
 static hd_rf_way way_of(const hd_rf_groups *g, uint32_t m)
 {
@@ -63,14 +63,14 @@ static hd_rf_group *find_group(hd_rf_groups *g, const hd_rf_module *code, uint32
     if (least && 2 * many >= threads)
         return least;
     hd_array_push(&g->items, (hd_rf_group){.feeder = hd_rf_feeder_new(code), .way = way_of(g, m)});
-    hd_array_last(&g->items).feeder->memo = g->memo;
+    hd_array_last(&g->items).feeder->memo_ops = g->memo;
     return &hd_array_last(&g->items);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 void hd_rf_groups_make(hd_rf_groups *g, const hd_rf_module *code, hd_rf_model *const *models, uint32_t count,
-                       uint32_t threads, bool memo)
+                       uint32_t threads, const hd_runner_memo *memo)
 {
     g->models = models;
     g->model_count = count;
@@ -85,9 +85,9 @@ void hd_rf_groups_make(hd_rf_groups *g, const hd_rf_module *code, hd_rf_model *c
     for (uint32_t i = 0; i < g->items.count; i++) {
         hd_rf_group *group = &g->items.items[i];
         if (is_carried(g, group->feeder->members.items[0].number))
-            group->automaton = hd_rf_automaton_new(group->feeder);
+            hd_rf_feeder_attach(group->feeder);
         if (group->way == HD_RF_BY_TURN)
-            group->order = hd_rf_interleave_new(group->feeder, group->automaton);
+            group->order = hd_rf_interleave_new(group->feeder);
     }
 }
 
@@ -95,7 +95,6 @@ void hd_rf_groups_free(hd_rf_groups *g)
 {
     for (uint32_t i = 0; i < g->items.count; i++) {
         hd_rf_interleave_free(g->items.items[i].order);
-        hd_rf_automaton_free(g->items.items[i].automaton);
         hd_rf_feeder_free(g->items.items[i].feeder);
     }
     hd_array_free(&g->items);
@@ -128,8 +127,7 @@ const hd_rf_failure *hd_rf_groups_failure(const hd_rf_groups *g, uint32_t m)
 
 void hd_rf_groups_settle(hd_rf_groups *g, const hd_rf_group *group)
 {
-    if (group->automaton)
-        hd_rf_automaton_settle(group->automaton);
+    hd_rf_feeder_finalize(group->feeder);
     for (uint32_t m = 0; m < g->model_count; m++) {
         hd_rf_model *model = g->models[m];
         if (hd_rf_groups_find(g, m) != group)

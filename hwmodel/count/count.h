@@ -8,10 +8,10 @@
  *                                                           launches; or of each: hd_count_launches
  *
  * A model sees the warps in one of three ways. Where warps share storage: those of several resident CTAs in turns
- * (interleave.h). Else as they run, in batches of as many events as hd_count_batches says: where the model can be
- * carried, stretches of instructions, of which each is walked only once for each state of the model (automaton.h);
+ * (schedule.h). Else as they run, in batches of as many events as hd_count_batches says: where the model has snapshots,
+ * stretches of instructions, of which each is walked only once for each state of the model (memo/transitions.h);
  * else, and with batches of one event, every event, with at most 1 MB of columns. Models that see the same events in
- * the same order go together, and share what the baseline knows (feeder.h) and the order of the warps.
+ * the same order go together, and share what the baseline knows (runner.h) and the order of the warps.
  *
  * Groups are readers of a relay (base/relay.h): each works through the batches in their order, some of them behind the
  * run, several groups side by side on as many threads as hd_count_batches grants, and with hd_count_share on those of
@@ -25,11 +25,11 @@
  * with warp and register, and hd_count_failed tells which model it was. A branch of hd_count_expect_uniform that splits
  * its warp stops it too (not-uniform).
  */
-#ifndef HD_HWMODEL_RF_COUNT_H
-#define HD_HWMODEL_RF_COUNT_H
+#ifndef HD_HWMODEL_COUNT_COUNT_H
+#define HD_HWMODEL_COUNT_COUNT_H
 
 #include "base/pool.h"
-#include "hwmodel/rf/technique.h"
+#include "hwmodel/count/runner.h"
 
 typedef struct hd_count hd_count;
 
@@ -43,8 +43,9 @@ hd_rf_model *hd_count_model(const hd_count *count, uint32_t i);
 /* Events of a batch, and host threads that share its models; 1 and 1 in a new one, so that `take` knows at once what is
  * wrong. With larger batches it learns of it later, at the latest from hd_count_flush. */
 void hd_count_batches(hd_count *count, uint32_t events, uint32_t threads);
-/* Without memoization (memo.h) the numbers are the same, later. */
-void hd_count_without_memo(hd_count *count);
+/* What models did before is looked up, where they and the batches allow it: the numbers are the same, sooner. NULL, as
+ * in a new one: it is not. */
+void hd_count_use_memo(hd_count *count, const hd_runner_memo *memo);
 /* Of those threads, others have use for some, too: only the caller's and spare ones work here. */
 void hd_count_share(hd_count *count, hd_spare *spare);
 /* Of the next launches, for coupled models; a new count has 1 resident CTA and the numbers below. */

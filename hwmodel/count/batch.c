@@ -1,5 +1,5 @@
 /* Batches of events: see batch.h. O(1) an event and byte. */
-#include "hwmodel/rf/batch.h"
+#include "hwmodel/count/batch.h"
 
 void hd_rf_batch_free(hd_rf_batch *b)
 {

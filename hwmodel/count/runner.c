@@ -1,5 +1,5 @@
-/* The walk of models through warp instructions: see feeder.h. */
-#include "hwmodel/rf/feeder.h"
+/* The walk of models through warp instructions: see runner.h. */
+#include "hwmodel/count/runner.h"
 #include <assert.h>
 
 hd_rf_feeder *hd_rf_feeder_new(const hd_rf_module *code)
@@ -16,8 +16,12 @@ void hd_rf_feeder_add(hd_rf_feeder *c, hd_rf_model *model, uint32_t number)
     hd_array_push(&c->members, (hd_rf_member){.model = model, .number = number});
 }
 
+void hd_rf_feeder_attach(hd_rf_feeder *c) { c->memo = c->memo_ops->attach(c); }
+
 void hd_rf_feeder_free(hd_rf_feeder *c)
 {
+    if (c->memo)
+        c->memo_ops->detach(c->memo);
     for (uint32_t w = 0; w < c->warps.count; w++) {
         hd_identity_free(&c->warps.items[w]->warp.identity);
         free(c->warps.items[w]);
@@ -291,7 +295,7 @@ bool hd_rf_feeder_pass(hd_rf_feeder *c, const hd_rf_passage *p, uint32_t *at)
     return true;
 }
 
-void hd_rf_feeder_switch(hd_rf_feeder *c, uint32_t warp, bool leaves)
+void hd_rf_feeder_walk_switch(hd_rf_feeder *c, uint32_t warp, bool leaves)
 {
     hd_rf_living *w = hd_rf_feeder_warp(c, warp);
     if (!w)
@@ -305,4 +309,31 @@ void hd_rf_feeder_switch(hd_rf_feeder *c, uint32_t warp, bool leaves)
         model->info->ops->warp_switch(model, leaves ? &w->warp : NULL, leaves ? NULL : &w->warp, &c->sink);
         hd_access_count(&c->sink, 0, 0, model->counters);
     }
+}
+
+/* ---- with or without a memo -------------------------------------------------------------------------------------- */
+
+bool hd_rf_feeder_passage(hd_rf_feeder *c, const hd_rf_passage *p, uint32_t *at)
+{
+    *at = 0;
+    if (c->memo)
+        return c->memo_ops->take(c->memo, p, at);
+    if (p->kind == HD_EVENT_ISSUE)
+        return hd_rf_feeder_pass(c, p, at);
+    return hd_rf_feeder_take(
+        c, &(hd_event){.kind = p->kind, .cta = p->cta, .warp = p->warp, .frame = p->frame, .function = p->function});
+}
+
+void hd_rf_feeder_switch(hd_rf_feeder *c, uint32_t warp, bool leaves)
+{
+    if (c->memo)
+        c->memo_ops->warp_switch(c->memo, warp, leaves);
+    else
+        hd_rf_feeder_walk_switch(c, warp, leaves);
+}
+
+void hd_rf_feeder_finalize(hd_rf_feeder *c)
+{
+    if (c->memo)
+        c->memo_ops->finalize(c->memo);
 }

@@ -1,0 +1,42 @@
+/* Counters: how they add up, and the energy that they stand for. */
+#include "hwmodel/rf/counters.h"
+#include "target/gpu.h"
+
+const hd_counter_info hd_counters[HD_COUNTER_COUNT] = {
+#define HD_COUNTER(id, group, key, energy, title) {key, title, HD_COUNTS_##group, HD_ENERGY_##energy},
+#include "hwmodel/rf/counters.def"
+#undef HD_COUNTER
+};
+
+void hd_counter_add(uint64_t counters[HD_COUNTER_COUNT], hd_counter c, uint64_t n, uint64_t times)
+{
+    switch ((hd_counter_group)hd_counters[c].group) {
+    case HD_COUNTS_LEAST: counters[c] = n && (!counters[c] || n < counters[c]) ? n : counters[c]; break;
+    case HD_COUNTS_MOST: counters[c] = n > counters[c] ? n : counters[c]; break;
+    case HD_COUNTS_FILE:
+    case HD_COUNTS_NEAR:
+    case HD_COUNTS_PART:
+    case HD_COUNTS_CLASS: counters[c] += n * times; break;
+    }
+}
+
+void hd_counters_join(uint64_t into[HD_COUNTER_COUNT], const uint64_t from[HD_COUNTER_COUNT])
+{
+    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
+        hd_counter_add(into, (hd_counter)c, from[c], 1);
+}
+
+bool hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], const hd_gpu *gpu, double *energy_pj)
+{
+    double sum = 0;
+    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++) {
+        uint8_t kind = hd_counters[c].energy;
+        if (kind == HD_ENERGY_NONE || !counters[c])
+            continue;
+        if (!gpu->energies[kind].known)
+            return false;
+        sum += gpu->energies[kind].dynamic_pj * (double)counters[c];
+    }
+    *energy_pj = sum;
+    return true;
+}
