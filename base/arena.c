@@ -1,5 +1,5 @@
-/* Arena and the malloc family that never fails. Chunks double from 4 KiB to 1 MiB; a large piece gets its own chunk and
- * leaves the free room of the last small one in use. */
+/* Arena, and the malloc family that never fails. Chunk sizes double from 4 KiB to 1 MiB; a large allocation gets its
+ * own chunk and does not replace the current one. */
 #include "base/arena.h"
 
 #include <stdarg.h>
@@ -22,7 +22,7 @@ enum { FIRST_CHUNK_BYTES = 4096, LAST_CHUNK_BYTES = 1 << 20 };
 
 struct hd_arena_chunk {
     hd_arena_chunk *next;
-    size_t bytes; /* of room, after this head */
+    size_t bytes; /* room for allocations, after this header */
     _Alignas(16) char room[];
 };
 _Static_assert(sizeof(hd_arena_chunk) % 16 == 0, "the room after the head is aligned");
@@ -118,7 +118,7 @@ void *hd_arena_alloc_slow(hd_arena *arena, size_t bytes)
     size_t room = ((bytes ? bytes : 1) + GAP_BYTES + 15) & ~(size_t)15;
     char *piece;
     if (room > (size_t)(arena->end - arena->next) && room >= LAST_CHUNK_BYTES / 4) {
-        piece = add_chunk(arena, room)->room; /* its own; the free room stays in use */
+        piece = add_chunk(arena, room)->room; /* its own chunk; the current chunk stays in use */
     } else {
         while (room > (size_t)(arena->end - arena->next))
             next_chunk(arena);

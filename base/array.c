@@ -1,4 +1,4 @@
-/* Growth of arrays: capacities double, from 8 elements on; amortized constant time an element. */
+/* Growth of arrays: capacities double, starting at 8 elements; amortized constant time per element. */
 #include "base/array.h"
 
 void *hd_array_grow(void *items, uint32_t *capacity, uint64_t needed, size_t item_bytes)

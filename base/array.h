@@ -5,8 +5,8 @@
  *   for (uint32_t i = 0; i < ids.count; i++) use(ids.items[i]);
  *   hd_array_free(&ids);
  *
- * Growth doubles; hd_array_fit() gives the spare room back. Counts are uint32_t: an array of 2^32 elements is
- * outside every limit of the toolkit (a text is at most 4 GiB), and growing past it ends in hd_out_of_memory().
+ * Growth doubles the capacity; hd_array_fit() shrinks it to the count. Counts are uint32_t: an array of 2^32 elements
+ * exceeds all limits of the toolkit (a text has at most 4 GiB), and growing past it ends in hd_out_of_memory().
  */
 #ifndef HD_BASE_ARRAY_H
 #define HD_BASE_ARRAY_H
@@ -21,7 +21,7 @@
         uint32_t count, capacity; \
     }
 
-/* Named form, where a function takes or returns one. */
+/* A named array type, for parameters and return values. */
 #define HD_ARRAY_TYPE(name, type) typedef HD_ARRAY(type) name
 
 HD_ARRAY_TYPE(hd_u32_array, uint32_t);
@@ -38,7 +38,7 @@ void *hd_array_grow(void *items, uint32_t *capacity, uint64_t needed, size_t ite
         hd_array_reserve((a), (uint64_t)(a)->count + 1); \
         (a)->items[(a)->count++] = (__VA_ARGS__);        \
     } while (0)
-/* Makes room for n more, uncleared; the address of the first. */
+/* Appends n uninitialized elements; yields the address of the first. */
 #define hd_array_extend(a, n)                                                                                     \
     (((uint64_t)(a)->count + (n) > (a)->capacity                                                                  \
           ? (void)((a)->items =                                                                                   \

@@ -1,4 +1,4 @@
-/* Dense bitsets: whole-set operations, a word at a time. Bits past the size in the last word are always zero. */
+/* Dense bitsets. Set operations work on 64-bit words. Bits past the size in the last word are always zero. */
 #include "base/bitset.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
-/* Dense bitset of a fixed size, in 64-bit words. For sets that are small or full; where they are sparse over a large
- * universe (live registers of a 100,000-instruction kernel) use sorted id lists instead. */
+/* Dense bitset of a fixed size, in 64-bit words, for small or well-filled sets. Use sorted id lists for sparse sets
+ * over a large universe (live registers of a kernel of 100,000 instructions). */
 #ifndef HD_BASE_BITSET_H
 #define HD_BASE_BITSET_H
 
@@ -21,7 +21,7 @@ static inline bool hd_bitset_has(const hd_bitset *s, uint32_t i) { return s->wor
 static inline void hd_bitset_add(hd_bitset *s, uint32_t i) { s->words[i / 64] |= 1ull << (i % 64); }
 static inline void hd_bitset_remove(hd_bitset *s, uint32_t i) { s->words[i / 64] &= ~(1ull << (i % 64)); }
 static inline void hd_bitset_clear(hd_bitset *s) { memset(s->words, 0, hd_bitset_words(s->bits) * sizeof(uint64_t)); }
-bool hd_bitset_unite(hd_bitset *into, const hd_bitset *from); /* true where `into` grew */
+bool hd_bitset_unite(hd_bitset *into, const hd_bitset *from); /* true if `into` grew */
 bool hd_bitset_equal(const hd_bitset *a, const hd_bitset *b);
 uint32_t hd_bitset_count(const hd_bitset *s);
 uint32_t hd_bitset_next(const hd_bitset *s, uint32_t from); /* first member >= from, or s->bits */

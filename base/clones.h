@@ -1,5 +1,5 @@
-/* HD_CLONES: versions of a function for several CPUs, chosen when the program is loaded. Where the compiler cannot,
- * there is one. */
+/* HD_CLONES: compiles a function for several CPUs; the version is selected when the program is loaded. Expands to
+ * nothing where the compiler has no support. */
 #ifndef HD_BASE_CLONES_H
 #define HD_BASE_CLONES_H
 

@@ -1,5 +1,5 @@
-/* Diagnostics: collecting. They keep the order in which they were reported; errors and warnings beyond the limit are
- * counted and dropped. Rendering is the emitters' work. */
+/* Collects diagnostics in the order of reporting. Errors and warnings beyond the limit are counted and dropped. The
+ * emitters render them. */
 #include "base/diagnostics.h"
 
 #include <stdio.h>
@@ -77,7 +77,8 @@ void hd_diagnostics_merge(hd_diagnostics *into, const hd_diagnostics *from)
 
 static uint32_t sum_of(uint32_t count, uint32_t more) { return more > UINT32_MAX - count ? UINT32_MAX : count + more; }
 
-/* What a part has dropped is over the limit of the whole too: as many of the same severity precede it. */
+/* Diagnostics that a part dropped exceed the limit of the whole, too: at least as many of that severity precede
+ * them. */
 void hd_diagnostics_join(hd_diagnostics *whole, const hd_diagnostics *part)
 {
     uint32_t errors = sum_of(whole->error_count, part->error_count);
@@ -95,7 +96,7 @@ void hd_diagnostics_free(hd_diagnostics *diagnostics)
     hd_diagnostics_init(diagnostics);
 }
 
-/* The text after `prefix`, or NULL. */
+/* The rest of `text` after `prefix`, or NULL. */
 static const char *after(const char *text, const char *prefix)
 {
     size_t length = strlen(prefix);
@@ -138,7 +139,7 @@ static char *format_message(hd_arena *arena, const char *format, va_list list)
     return text;
 }
 
-/* The severity that options give to a kind, or HD_SILENT. */
+/* The severity of a kind under the current options, or HD_SILENT. */
 static uint8_t severity_now(const hd_diagnostics *diagnostics, hd_diagnostic_kind kind)
 {
     uint8_t severity = diagnostics->severity[kind];

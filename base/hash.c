@@ -1,4 +1,4 @@
-/* Content hashes: XXH3-64 of libxxhash, with its default secret and seed 0, so that values are the same everywhere. */
+/* Content hashes: XXH3-64 of libxxhash with its default secret and seed 0, so that values are equal on all machines. */
 #include "base/hash.h"
 
 #include "base/arena.h"

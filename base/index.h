@@ -1,4 +1,4 @@
-/* Index: numbers by the hash of what they stand for, in a table that grows with them.
+/* Hash index: maps hashes to caller-defined numbers; the table grows on demand.
  *
  *   for (uint32_t at = hd_index_first(&index, hash); at != HD_INDEX_END; at = hd_index_next(&index, hash, at))
  *       if (is_it(index.slots[at].number)) return index.slots[at].number;
@@ -38,7 +38,7 @@ static inline uint32_t hd_index_seek(const hd_index *index, uint64_t hash, uint3
     }
 }
 
-/* The first place with this hash, and the next one. */
+/* The first slot with this hash, and the next one. */
 static inline uint32_t hd_index_first(const hd_index *index, uint64_t hash)
 {
     return index->capacity ? hd_index_seek(index, hash, (uint32_t)hash) : HD_INDEX_END;

@@ -1,5 +1,5 @@
-/* Interned strings: open addressing with linear probing, at most half full. Expected constant time a look-up; the first
- * probe of a short text is in the header. Names of more than 4 GiB do not exist (a source text is shorter). */
+/* Interned strings: open addressing with linear probing, at most half full. Lookup takes expected constant time; the
+ * first probe of a short text is inlined in the header. Names are shorter than 4 GiB, as source texts are. */
 #include "base/intern.h"
 
 #include <assert.h>
@@ -22,8 +22,8 @@ static uint64_t load32(const char *from)
     return word;
 }
 
-/* What a text's slot holds, without its name; reads nothing outside the text. As on all machines that CUDA runs on, the
- * first byte is the lowest of a word. */
+/* The slot contents for a text, without its name; reads no byte outside the text. Assumes a little-endian machine, as
+ * all hosts of CUDA are. */
 static hd_name_slot key_of(const char *text, size_t length)
 {
     hd_name_slot key = {0, 0, (uint32_t)length, HD_NO_NAME};
@@ -41,7 +41,7 @@ static hd_name_slot key_of(const char *text, size_t length)
     return key;
 }
 
-/* The slot that holds the text, or the free one where it belongs. */
+/* The slot that holds the text, or the free slot for it. */
 static hd_name_slot *probe(const hd_names *names, const hd_name_slot *key, const char *text)
 {
     uint32_t i = hd_name_slot_hash(key->low, key->high, key->length) & names->slot_mask;

@@ -1,5 +1,5 @@
-/* Thread pool for one job: the threads (the caller is one of them) draw indices from a shared counter. Where a thread
- * cannot be made, the others do its work. */
+/* Thread pool for one job: the threads, including the caller's, take indices from a shared counter. If a thread cannot
+ * be created, the others do its work. */
 #include "base/pool.h"
 
 #include "base/arena.h"
@@ -11,7 +11,7 @@ typedef struct job {
     void (*work)(void *context, uint32_t index, uint32_t worker);
     void *context;
     uint32_t count;
-    _Atomic uint64_t next; /* wider than the count: drawing past the end never wraps */
+    _Atomic uint64_t next; /* wider than the count, so that increments past the end never wrap */
 } job;
 
 typedef struct worker {
@@ -58,12 +58,12 @@ void hd_parallel(uint32_t threads, uint32_t count, void (*work)(void *context, u
     free(workers);
 }
 
-uint32_t hd_spare_take(hd_spare *spare, uint32_t most)
+uint32_t hd_thread_budget_take(hd_thread_budget *budget, uint32_t most)
 {
-    unsigned there = atomic_load_explicit(&spare->count, memory_order_relaxed);
-    while (there && !atomic_compare_exchange_weak(&spare->count, &there, there - (there < most ? there : most)))
+    unsigned there = atomic_load_explicit(&budget->count, memory_order_relaxed);
+    while (there && !atomic_compare_exchange_weak(&budget->count, &there, there - (there < most ? there : most)))
         continue;
     return there < most ? there : most;
 }
 
-void hd_spare_give(hd_spare *spare, uint32_t count) { atomic_fetch_add(&spare->count, count); }
+void hd_thread_budget_return(hd_thread_budget *budget, uint32_t count) { atomic_fetch_add(&budget->count, count); }

@@ -1,6 +1,7 @@
-/* Sequences of words, each different one with a number, from 0 on in the order in which they came.
+/* Interned sequences of words: each distinct sequence has a number, assigned from 0 in the order of insertion.
  *
- * Zeroed, there are none. O(length) expected, to find one or to add it; they are kept until hd_sequences_free.
+ * A zeroed table is empty. Finding or adding a sequence takes expected O(length). Sequences are kept until
+ * hd_sequences_free.
  */
 #ifndef HD_BASE_SEQUENCES_H
 #define HD_BASE_SEQUENCES_H
@@ -11,18 +12,17 @@
 #include <stdbool.h>
 
 typedef struct hd_sequences {
-    hd_u32_array words, ends; /* ends: by number, where its words end */
+    hd_u32_array words, ends; /* ends: by number, the end of its words */
     hd_index numbers;
 } hd_sequences;
 
 enum { HD_SEQUENCES_NONE = 0xffffffffu };
 
-/* The number of these words, which are added where they are new and there are fewer than `most` so far; else
- * HD_SEQUENCES_NONE. */
+/* The number of the sequence. A new one is added if the table has fewer than `most`; else HD_SEQUENCES_NONE. */
 uint32_t hd_sequences_number(hd_sequences *s, const uint32_t *words, uint32_t count, uint32_t most);
 void hd_sequences_free(hd_sequences *s);
 
-/* The words that have the number; they move where sequences are added. */
+/* The words of a sequence. The pointer is valid until a sequence is added. */
 static inline const uint32_t *hd_sequences_words(const hd_sequences *s, uint32_t number, uint32_t *count)
 {
     uint32_t first = number ? s->ends.items[number - 1] : 0;

@@ -1,4 +1,5 @@
-/* Source texts and their line tables. The table is made by one pass over the text, a place is found by bisection. */
+/* Source texts and their line tables. The table is built in one pass over the text; a position is found by binary
+ * search. */
 #include "base/source.h"
 
 #include <errno.h>
@@ -9,8 +10,8 @@
 enum { PAD_BYTES = 16, FIRST_READ_BYTES = 1 << 16 };
 static const uint64_t LONGEST_BYTES = UINT32_MAX - PAD_BYTES, LONGEST_STREAM_BYTES = 1ull << 28;
 
-/* Room for one byte more than the file has, so that one read past its end reports that it did not grow. 0: too long.
- * What is no regular file may never end (/dev/zero). */
+/* Buffer size for a file: one byte more than its size, so that a read past its end detects growth. 0: too long. Files
+ * that are not regular may be endless (/dev/zero). */
 static uint64_t room_for(int file, uint64_t *longest)
 {
     struct stat facts;
@@ -22,7 +23,7 @@ static uint64_t room_for(int file, uint64_t *longest)
     return (uint64_t)facts.st_size <= LONGEST_BYTES ? (uint64_t)facts.st_size + 1 : 0;
 }
 
-/* Reads all there is. NULL with errno set where that fails. */
+/* Reads the whole file. NULL with errno set on failure. */
 static char *read_all(int file, uint32_t *length)
 {
     uint64_t longest, room = room_for(file, &longest), filled = 0;

@@ -1,4 +1,5 @@
-/* See suggest.h. Optimal string alignment (Damerau-Levenshtein without edits inside a swap), three rows at a time. */
+/* See suggest.h. Optimal string alignment (Damerau-Levenshtein distance without edits inside a transposition), with
+ * three rows of the matrix. */
 #include "base/suggest.h"
 
 #include <ctype.h>
@@ -12,7 +13,7 @@ static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static bool same(char a, char b) { return tolower((unsigned char)a) == tolower((unsigned char)b); }
 
-/* Both at most HD_SUGGEST_LENGTH - 1 long. */
+/* Both lengths are at most HD_SUGGEST_LENGTH - 1. */
 static uint32_t distance_of(const char *a, uint32_t a_length, const char *b, uint32_t b_length)
 {
     uint32_t rows[3][HD_SUGGEST_LENGTH];

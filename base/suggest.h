@@ -1,13 +1,13 @@
-/* "Did you mean": the nearest of several names to a misspelt one.
+/* "Did you mean": finds the known name nearest to a misspelt one.
  *
  *     hd_suggestion s = hd_suggest(name);
  *     for (each known name)
  *         hd_suggest_from(&s, known);
  *     the message "no pass is named 'NAME'" ends with hd_suggest_phrase(&s, buffer)
  *
- * Distance: insertions, deletions, replaced characters and swapped neighbours, letters of either case alike. A name is
- * near where at most a third of the longer one's characters, and at most three, are edits. Of equally near names the
- * first one counts. Time: the product of the two lengths; names over 63 characters are near to none.
+ * Distance: insertions, deletions, replacements and transpositions of neighbours, ignoring case. A name is near if the
+ * distance is at most three and at most a third of the longer name's length. Of equally near names, the first wins.
+ * Time: the product of the two lengths; names over 63 characters are near to none.
  */
 #ifndef HD_BASE_SUGGEST_H
 #define HD_BASE_SUGGEST_H
@@ -26,7 +26,7 @@ typedef struct hd_suggestion {
 hd_suggestion hd_suggest(const char *wanted);
 /* `known`: must live as long as the suggestion. */
 void hd_suggest_from(hd_suggestion *suggestion, const char *known);
-/* "; did you mean 'NAME'?", or "" where no name is near; in `phrase`, which it returns. */
+/* Writes "; did you mean 'NAME'?", or "" if no name is near, to `phrase` and returns it. */
 const char *hd_suggest_phrase(const hd_suggestion *suggestion, char phrase[HD_SUGGEST_PHRASE]);
 
 #endif

@@ -1,5 +1,5 @@
-/* Buffered output. A descriptor's buffer is written whenever it is full, a memory buffer doubles. After the first error
- * everything further is dropped, so that callers need to ask only once, at the end. */
+/* Buffered output. The buffer of a descriptor is written when it is full; a memory buffer doubles. After the first
+ * error all output is dropped, so that callers check for errors once, at the end. */
 #include "base/writer.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static void empty_buffer(hd_writer *writer)
     writer->buffer.count = 0;
 }
 
-/* Room for `length` more bytes in the buffer; false where there can be none. */
+/* Makes room for `length` more bytes in the buffer; false if that is impossible. */
 static bool make_room(hd_writer *writer, size_t length)
 {
     if (length <= writer->buffer.capacity - writer->buffer.count)

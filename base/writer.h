@@ -1,4 +1,4 @@
-/* Buffered output to a file descriptor or to memory. Errors are remembered, and reported once at the end. */
+/* Buffered output to a file descriptor or to memory. The first error is kept; callers check it once, at the end. */
 #ifndef HD_BASE_WRITER_H
 #define HD_BASE_WRITER_H
 
@@ -7,9 +7,9 @@
 
 typedef struct hd_writer {
     int descriptor; /* -1: memory */
-    int error;      /* errno of the first failed write; 0 = none */
+    int error;      /* errno of the first failed write; 0: none */
     HD_ARRAY(char) buffer;
-    uint64_t written_bytes; /* flushed and still in the buffer together */
+    uint64_t written_bytes; /* flushed and buffered bytes */
 } hd_writer;
 
 void hd_writer_to_descriptor(hd_writer *writer, int descriptor);
@@ -17,7 +17,7 @@ void hd_writer_to_memory(hd_writer *writer);
 void hd_write_slow(hd_writer *writer, const char *bytes, size_t length);
 void hd_write_format(hd_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void hd_write_u64(hd_writer *writer, uint64_t value); /* decimal */
-bool hd_writer_flush(hd_writer *writer);              /* false with errno where a write failed */
+bool hd_writer_flush(hd_writer *writer);              /* false with errno set if a write failed */
 void hd_writer_free(hd_writer *writer);
 
 static inline void hd_write(hd_writer *writer, const char *bytes, size_t length)

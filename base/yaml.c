@@ -1,6 +1,6 @@
-/* YAML reading: libyaml builds the document; its nodes are copied into one array per document, so that aliases share a
- * node and a cycle made with them costs nothing. Places: libyaml counts characters, diagnostics count bytes. Linear in
- * the file. */
+/* YAML reader: libyaml builds the document; its nodes are copied into one array per document, so that aliases share a
+ * node and cyclic aliases need no special case. libyaml counts characters, diagnostics count bytes, so locations are
+ * converted. Linear in the file's size. */
 #include "base/yaml.h"
 #include "base/intern.h"
 #include <errno.h>
@@ -11,7 +11,7 @@ typedef struct reader {
     hd_yaml *out;
     yaml_document_t document;
     hd_yaml_node *nodes; /* by libyaml's id - 1 */
-    uint32_t *bytes_of;  /* byte offset by character index; NULL where the text is ASCII */
+    uint32_t *bytes_of;  /* byte offset by character index; NULL: the text is ASCII */
     uint32_t characters;
 } reader;
 
@@ -41,7 +41,7 @@ static uint32_t byte_of(const reader *r, size_t character)
     return r->bytes_of ? r->bytes_of[character] : (uint32_t)character;
 }
 
-/* Interned keys have dense ids, so the first key of each id is found in an array. */
+/* Interned keys have dense ids, so the first occurrence of each key is found in an array. */
 static void report_duplicates(const hd_yaml_node *mapping)
 {
     hd_names names;
@@ -152,8 +152,7 @@ static void start_parser(const hd_yaml *out, yaml_parser_t *parser)
 
 enum { MOST_NESTED = 1000 };
 
-/* libyaml takes time in proportion to the square of how deep brackets are nested. Errors of the text are left to the
- * parser proper. */
+/* libyaml's time is quadratic in the nesting depth of brackets. Syntax errors are left to libyaml. */
 static bool is_too_deep(reader *r)
 {
     yaml_parser_t parser;
@@ -265,7 +264,7 @@ void hd_yaml_free(hd_yaml *yaml)
     free(yaml);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------ */
+/* ---- accessors --------------------------------------------------------------------------------------------------- */
 
 static hd_diagnostic *report(hd_diagnostics *diagnostics, const hd_yaml_node *node, hd_diagnostic_kind kind,
                              const char *format, va_list list) __attribute__((format(printf, 4, 0)));
@@ -335,7 +334,7 @@ const hd_yaml_node *hd_yaml_need(const hd_yaml_node *mapping, const char *key)
     return value;
 }
 
-/* "a, b, c" into a buffer; cut where it is full. */
+/* Writes "a, b, c" to a buffer, truncated if it is full. */
 static void join(char *buffer, size_t size, const char *const *words, uint32_t count)
 {
     size_t used = 0;
@@ -450,7 +449,7 @@ bool hd_yaml_s64(const hd_yaml_node *node, int64_t minimum, int64_t maximum, int
     return bad(node, what);
 }
 
-/* strtod takes more than we do (blanks, "infinity", hexadecimal floats): the first characters decide. */
+/* strtod accepts more than YAML (blanks, "infinity", hexadecimal floats): check the first characters. */
 bool hd_yaml_double(const hd_yaml_node *node, double *value)
 {
     bool negative;

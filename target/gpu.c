@@ -200,7 +200,7 @@ static const hd_gpu_file *find_built_in(const char *name)
     return NULL;
 }
 
-/* "sm_90" of the other spellings of a compute capability: sm_90a, compute_90, sm90, 90, 9.0. false: it is none. */
+/* Spells a compute capability as "sm_90": from sm_90a, compute_90, sm90, 90, 9.0. Returns false if `name` is none. */
 static bool spell_capability(const char *name, char *to, size_t size)
 {
     static const char *const prefixes[] = {"sm_", "compute_", "sm"};
@@ -243,7 +243,7 @@ static hd_yaml *read_built_in(const char *name, hd_diagnostics *diagnostics)
     return NULL;
 }
 
-/* The number in a built-in description's name "sm_80"; 0 where it is another name. */
+/* The number in the name of a built-in description "sm_80"; 0 for other names. */
 static uint32_t capability_of(const char *name)
 {
     unsigned number = 0;

@@ -1,6 +1,5 @@
-/* GPU descriptions: limits, register file, energies. target/gpus/ holds those that come with the program, built into
- * it; any other can be read from a file. The format is that of the files there; every figure names its
- * source. */
+/* GPU descriptions: limits, register file, energies. target/gpus/ holds the descriptions that are built into the
+ * program; others can be read from files of the same format. Every figure names its source. */
 #ifndef HD_TARGET_GPU_H
 #define HD_TARGET_GPU_H
 
@@ -16,53 +15,54 @@ typedef enum hd_energy {
 
 typedef struct hd_energy_figure {
     bool known;
-    double dynamic_pj, leakage_mw; /* leakage 0 where not given */
+    double dynamic_pj, leakage_mw; /* leakage: 0 if not given */
     const char *source;
 } hd_energy_figure;
 extern const char *const hd_energy_keys[HD_ENERGY_COUNT];
 
 enum { HD_GPU_CARVEOUTS = 16, HD_GPU_DESIGNS = 16 };
-/* Another register file that the GPU might have; all numbers are relative to the one that it has. */
+/* An alternative register file of the GPU; numbers are relative to the actual one. */
 typedef struct hd_register_file_design {
-    const char *cell, *network; /* technology of the cells; between banks and collectors */
+    const char *cell, *network; /* technology of the cells; interconnect between banks and collectors */
     double banks, bank_size, capacity, area, power, latency;
 } hd_register_file_design;
 typedef struct hd_gpu_limits {
-    uint32_t sms; /* 0 = not given */
+    uint32_t sms; /* 0: not given */
     uint32_t warps_per_sm, ctas_per_sm;
-    uint32_t barriers_per_sm; /* 0 = not given: barriers do not limit occupancy */
+    uint32_t barriers_per_sm; /* 0: not given, so barriers do not limit occupancy */
     uint32_t threads_per_cta;
     uint32_t registers_per_sm, registers_per_cta, registers_per_thread;
-    uint32_t register_unit;     /* registers that a warp gets at a time */
-    uint32_t partitions;        /* sub-cores; each has its part of the registers */
-    uint32_t launch_partitions; /* as many as the check of a CTA's registers assumes; 0 = not given: partitions */
+    uint32_t register_unit; /* allocation granularity: registers allocated to a warp at a time */
+    uint32_t partitions;    /* sub-cores; each has an equal part of the registers */
+    /* number of partitions that the launch check of a block's registers assumes; 0: not given, use `partitions` */
+    uint32_t launch_partitions;
     uint32_t shared_bytes_per_sm, shared_bytes_per_cta, shared_reserved_bytes_per_cta, shared_unit_bytes;
-    uint32_t carveout_bytes[HD_GPU_CARVEOUTS], carveout_count; /* ascending; none where shared memory has one size */
+    uint32_t carveout_bytes[HD_GPU_CARVEOUTS], carveout_count; /* ascending; none if shared memory has a fixed size */
 } hd_gpu_limits;
 
 typedef struct hd_gpu {
     const char *name, *summary;
     uint32_t compute_major, compute_minor;
     hd_gpu_limits limits;
-    uint32_t register_banks;                         /* 0 = not given */
-    hd_register_file_design designs[HD_GPU_DESIGNS]; /* in the order of the description */
+    uint32_t register_banks;                         /* 0: not given */
+    hd_register_file_design designs[HD_GPU_DESIGNS]; /* in the order of the description file */
     uint32_t design_count;
     hd_energy_figure energies[HD_ENERGY_COUNT];
-    hd_yaml *yaml; /* owns all texts; NULL where no GPU has the name */
+    hd_yaml *yaml; /* owns all strings; NULL: no GPU has the name */
     bool valid;    /* false: errors were reported */
 } hd_gpu;
 
-/* A built-in name ("sm_80", "pascal-titan-x"), another spelling of a compute capability (sm_90a, compute_90, 90, 9.0)
- * or the path of a file: what ends in .yaml or .yml or holds a slash. Never NULL: see `valid`. Free it after the
- * diagnostics were printed. */
+/* Loads a built-in description ("sm_80", "pascal-titan-x"; compute capabilities also as sm_90a, compute_90, 90, 9.0) or
+ * a file: a name that ends in .yaml or .yml or contains a slash. Never NULL: check `valid`. Free it after the
+ * diagnostics were printed, because they refer to it. */
 hd_gpu *hd_gpu_load(const char *name, hd_diagnostics *diagnostics);
 void hd_gpu_free(hd_gpu *gpu);
 
-/* Name of the built-in description of sm_N for a target, else of the lowest one above, which runs its code too; *found
- * is its N. NULL: none. */
+/* The name of the built-in description of sm_`target`, or of the next lower one, whose code the target also runs;
+ * *found is its number. NULL: none. */
 const char *hd_gpu_name_for(uint32_t target, uint32_t *found);
 
-/* What is built in, by name. */
+/* A built-in description. */
 typedef struct hd_gpu_file {
     const char *name, *text;
     uint32_t length;

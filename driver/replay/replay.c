@@ -108,7 +108,7 @@ void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagn
     f->code = hd_rf_module_new(f->module);
     f->count = hd_count_new(f->code, diagnostics);
     hd_count_batches(f->count, HD_REPLAY_BATCH, p->threads);
-    hd_count_share(f->count, &p->spare);
+    hd_count_share(f->count, &p->budget);
     if (!p->plan->options->no_memo)
         hd_count_use_memo(f->count, &hd_rf_automaton_memo);
     f->crowded = is_crowded(p, f);

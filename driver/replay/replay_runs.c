@@ -12,8 +12,8 @@
  *
  * Each worker draws a run when it has none. The first one begins with what the others but the original's wait for:
  * passes and models (replay_prepare); only then is known which others there are. Threads that are left over, from the
- * begin or because there is no further run to draw, are spare: the models take them until their run is over
- * (hwmodel/rf/count.h), the original's CTAs launch by launch.
+ * begin or because there is no further run to draw, go to the thread budget: the models take them until their run is
+ * over (hwmodel/rf/count.h), the original's CTAs launch by launch.
  *
  * With one thread each run is joined before the next one begins, and no more memory is in use than two runs need.
  */
@@ -41,7 +41,7 @@ bool replay_open_session(replay_run *run, hd_module *module)
     if (options->instruction_limit)
         run->session->options.instruction_limit = options->instruction_limit;
     run->session->options.threads = run->part->threads;
-    run->session->options.spare = &run->part->spare;
+    run->session->options.budget = &run->part->budget;
     run->session->options.stop = &run->stop;
     return true;
 }
@@ -173,7 +173,7 @@ static void run_one(void *context, uint32_t index, uint32_t worker)
         run->over = true;
     join_all_over(r);
     if (r->most - ++r->over < r->workers) /* this thread finds no other */
-        hd_spare_give(&r->part->spare, 1);
+        hd_thread_budget_return(&r->part->budget, 1);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -187,7 +187,7 @@ void replay_runs(replay_part *p, replay_file *f)
         f->original->diagnostics = p->runs[1].diagnostics;
     }
     r.workers = p->threads < r.most ? p->threads : r.most;
-    hd_spare_give(&p->spare, p->threads - r.workers);
+    hd_thread_budget_return(&p->budget, p->threads - r.workers);
     pthread_mutex_init(&r.lock, NULL);
     pthread_cond_init(&r.listed, NULL);
     hd_parallel(r.workers, r.most, run_one, &r);

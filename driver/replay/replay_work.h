@@ -105,8 +105,8 @@ typedef struct replay_part {
     /* of the code as it is, of the original, of what passes made of the code: in the order of what they say */
     replay_run *runs;
     uint32_t run_count;
-    hd_spare spare;         /* of `threads`, while the runs go on */
-    HD_ARRAY(char) printed; /* by kernels, before it was the part's turn */
+    hd_thread_budget budget; /* threads of `threads` that no run uses now */
+    HD_ARRAY(char) printed;  /* by kernels, before it was the part's turn */
     hd_status status;
     bool done; /* under the lock */
 } replay_part;

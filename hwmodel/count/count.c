@@ -1,6 +1,6 @@
 /* Count mode: see count.h. */
 #include "hwmodel/count/count.h"
-#include "base/relay.h"
+#include "base/broadcast.h"
 #include "hwmodel/count/batch.h"
 #include "hwmodel/count/groups.h"
 #include "hwmodel/count/recording.h"
@@ -26,12 +26,12 @@ struct hd_count {
     bool stopped; /* something was not proved */
     const hd_runner_memo *memo;
     uint32_t batch_most, threads;
-    hd_spare *spare;                          /* of the threads; NULL: all are for this count */
+    hd_thread_budget *budget;                 /* NULL: all `threads` are for this count */
     uint64_t events;                          /* so far */
-    hd_rf_batch batches[HD_COUNT_BEHIND + 1]; /* by slot of the relay, whose readers are the groups */
+    hd_rf_batch batches[HD_COUNT_BEHIND + 1]; /* by slot of the queue, whose readers are the groups */
     hd_rf_batch *batch;                       /* the one that is made */
-    hd_relay *relay;
-    uint64_t passed, told; /* batches to the relay; of them, those whose launches were told to be over */
+    hd_broadcast *broadcast;
+    uint64_t passed, told; /* batches published; of them, those whose launches were told to be over */
     /* NULL: counters of all launches are together */
     void (*over)(void *context, bool proved, const hd_count_result *results);
     void *over_context;
@@ -61,8 +61,8 @@ void hd_count_free(hd_count *c)
     if (!c)
         return;
     if (c->open)
-        hd_relay_finish(c->relay);
-    hd_relay_free(c->relay);
+        hd_broadcast_finish(c->broadcast);
+    hd_broadcast_free(c->broadcast);
     free(c->results);
     for (uint32_t i = 0; i <= HD_COUNT_BEHIND; i++)
         hd_rf_batch_free(&c->batches[i]);
@@ -91,7 +91,7 @@ void hd_count_batches(hd_count *c, uint32_t events, uint32_t threads)
 
 void hd_count_use_memo(hd_count *c, const hd_runner_memo *memo) { c->memo = memo; }
 
-void hd_count_share(hd_count *c, hd_spare *spare) { c->spare = spare; }
+void hd_count_share(hd_count *c, hd_thread_budget *budget) { c->budget = budget; }
 
 void hd_count_residency(hd_count *c, const hd_rf_residency *residency) { c->residency = *residency; }
 
@@ -259,14 +259,14 @@ static bool look(void *context, uint32_t index, uint32_t slot)
 
 static void begin_batch(hd_count *c)
 {
-    c->batch = &c->batches[hd_relay_slot(c->relay)];
+    c->batch = &c->batches[hd_broadcast_slot(c->broadcast)];
     hd_rf_batch_clear(c->batch);
 }
 
 /* Of the launches that end in batches which all groups have seen. */
 static void tell_launches(hd_count *c, uint64_t batches)
 {
-    uint64_t wrong = hd_relay_wrong(c->relay);
+    uint64_t wrong = hd_broadcast_rejected(c->broadcast);
     for (; c->told < batches; c->told++) {
         size_t slot = c->told % (HD_COUNT_BEHIND + 1);
         if (c->over && c->batches[slot].ends)
@@ -280,7 +280,7 @@ static bool pass_batch(hd_count *c, uint32_t behind)
     if (c->stretches)
         hd_rf_stretches_hand_over(c->stretches, &c->batch->loose);
     c->batch->end = c->events;
-    bool good = hd_relay_pass(c->relay, behind);
+    bool good = hd_broadcast_publish(c->broadcast, behind);
     c->passed++;
     if (c->passed > behind)
         tell_launches(c, c->passed - behind);
@@ -434,8 +434,8 @@ static void open_ways(hd_count *c)
         c->groups.items.items[g].feeder->residency = c->residency;
     if (c->groups.ways[HD_RF_BY_STRETCH] + c->groups.ways[HD_RF_BY_TURN])
         c->stretches = hd_rf_stretches_new(c->code);
-    c->relay = hd_relay_new(c->groups.items.count, HD_COUNT_BEHIND, look, c);
-    hd_relay_threads(c->relay, c->threads, c->spare);
+    c->broadcast = hd_broadcast_new(c->groups.items.count, HD_COUNT_BEHIND, look, c);
+    hd_broadcast_threads(c->broadcast, c->threads, c->budget);
     c->results = hd_calloc((HD_COUNT_BEHIND + 1) * c->models.count + 1, sizeof *c->results);
     begin_batch(c);
 }
@@ -465,7 +465,7 @@ bool hd_count_flush(hd_count *c)
     if (!c->open)
         return !c->stopped;
     end_run(c, !c->over, 0);
-    hd_relay_finish(c->relay);
+    hd_broadcast_finish(c->broadcast);
     return !c->stopped;
 }
 

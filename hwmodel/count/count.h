@@ -13,9 +13,9 @@
  * else, and with batches of one event, every event, with at most 1 MB of columns. Models that see the same events in
  * the same order go together, and share what the baseline knows (runner.h) and the order of the warps.
  *
- * Groups are readers of a relay (base/relay.h): each works through the batches in their order, some of them behind the
- * run, several groups side by side on as many threads as hd_count_batches grants, and with hd_count_share on those of
- * them that nobody else uses. Neither counters nor what is found wrong, nor where the run stops then, depend on the
+ * Groups are readers of a queue (base/broadcast.h): each works through the batches in their order, some of them after
+ * the run, several groups side by side on as many threads as hd_count_batches grants, and with hd_count_share on those
+ * of them that nobody else uses. Neither counters nor what is found wrong, nor where the run stops then, depend on the
  * threads.
  *
  * Larger batches than of one event take stretches from the interpreter (hwmodel/stream.h): that a uniform branch splits
@@ -46,8 +46,8 @@ void hd_count_batches(hd_count *count, uint32_t events, uint32_t threads);
 /* What models did before is looked up, where they and the batches allow it: the numbers are the same, sooner. NULL, as
  * in a new one: it is not. */
 void hd_count_use_memo(hd_count *count, const hd_runner_memo *memo);
-/* Of those threads, others have use for some, too: only the caller's and spare ones work here. */
-void hd_count_share(hd_count *count, hd_spare *spare);
+/* Shares those threads with other jobs: only the caller's thread, and what the budget has, work here. */
+void hd_count_share(hd_count *count, hd_thread_budget *budget);
 /* Of the next launches, for coupled models; a new count has 1 resident CTA and the numbers below. */
 enum { HD_COUNT_ACTIVE_WARPS = 8, HD_COUNT_LATENCY = 64, HD_COUNT_STREAM_BYTES = 256 << 20 };
 void hd_count_residency(hd_count *count, const hd_rf_residency *residency);

@@ -100,8 +100,8 @@ static inline uint64_t hd_grid_ctas(const hd_grid *g) { return (uint64_t)g->grid
 typedef struct hd_exec_options {
     uint64_t instruction_limit; /* warp instructions of the grid after which it is stopped; 0: none */
     uint32_t threads;           /* of the host, that run CTAs side by side; 0 is 1. With sinks there is always one */
-    /* NULL: all of them run this grid; else the caller's and as many more as are spare when it begins */
-    hd_spare *spare;
+    /* NULL: all `threads` run this grid; else the caller's, and as many as the budget has when the grid begins */
+    hd_thread_budget *budget;
     const atomic_bool *stop;  /* NULL: none; else the run ends soon, STOPPED, once another thread has set it */
     bool check_uninitialized; /* using what was never written is a fault (uninitialized.c) */
     bool check_races;         /* shared memory that threads use without a barrier in between: each pair of

@@ -1,7 +1,7 @@
-/* heddle as a library: rewrite, strip, check, report and replay, as the program of that name does them.
+/* heddle as a library: rewrite, strip, check, report and replay, as the program `heddle` performs them.
  *
  *     hd_context *context = hd_context_new();
- *     hd_input input = {.name = "kernel.ptx"};                        a file; with .text and .length a text in memory
+ *     hd_input input = {.name = "kernel.ptx"};                  a file; with .text and .length, a text in memory
  *     hd_rewrite_settings settings = {.passes = "bow(iw=3)"};
  *     hd_text out;
  *     if (hd_context_rewrite(context, &input, &settings, &out) == HD_OUTCOME_DONE)
@@ -13,13 +13,13 @@
  *     hd_text_free(&out);
  *     hd_context_free(context);
  *
- * A context carries the settings that all jobs share and the messages of the last job. Each job reads its input anew. A
- * context is used by one thread at a time; different contexts are independent. The library prints nothing, changes no
- * global state, and ends the process only where the system has no memory left.
+ * A context holds the settings that apply to all jobs, and the messages of the last job. Each job reads its input
+ * again. A context may be used by one thread at a time; different contexts are independent. The library prints nothing,
+ * changes no global state, and ends the process only when the system is out of memory.
  *
- * Structures of settings are zeroed first: a member that is 0 or NULL has its default, so that members can be added.
- * All texts given to the library may go once the call has returned. Link with -lheddle -lxxhash -ljansson -lyaml
- * -liberty -lm -pthread.
+ * Zero-initialize settings structures: a member that is 0 or NULL has its default value, so that members can be added
+ * in later versions. Strings passed to the library may be freed when the call returns. Link with -lheddle -lxxhash
+ * -ljansson -lyaml -liberty -lm -pthread.
  */
 #ifndef HEDDLE_HEDDLE_H
 #define HEDDLE_HEDDLE_H
@@ -35,15 +35,15 @@
 extern "C" {
 #endif
 
-/* How a job ended: the program's exit statuses. */
+/* How a job ended. The values are the program's exit statuses. */
 typedef enum hd_outcome {
     HD_OUTCOME_DONE = 0,
-    HD_OUTCOME_REJECTED = 1,  /* an input is wrong or cannot be read */
-    HD_OUTCOME_USAGE = 2,     /* a setting is wrong: no such pass, no such technique */
-    HD_OUTCOME_WRONG = 3,     /* verification failed: wrong results, a broken proof, an unsound annotation */
+    HD_OUTCOME_REJECTED = 1,  /* an input is invalid or cannot be read */
+    HD_OUTCOME_USAGE = 2,     /* a setting is invalid: for example an unknown pass or technique */
+    HD_OUTCOME_WRONG = 3,     /* verification failed: wrong results, a failed proof, an unsound annotation */
     HD_OUTCOME_INTERNAL = 4,  /* a bug in heddle */
-    HD_OUTCOME_FAULT = 5,     /* the kernel itself failed in the model */
-    HD_OUTCOME_UNDECIDED = 6, /* an instruction that the model does not run */
+    HD_OUTCOME_FAULT = 5,     /* the kernel faulted in the model */
+    HD_OUTCOME_UNDECIDED = 6, /* the model does not implement an instruction of the kernel */
 } hd_outcome;
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
@@ -53,135 +53,137 @@ typedef struct hd_context hd_context;
 /* A new context with the default settings; never NULL. Free it with hd_context_free(). */
 hd_context *hd_context_new(void);
 
-/* Frees the context and its messages; NULL is taken. Texts made by its jobs stay. */
+/* Frees the context and its messages. NULL is allowed. Texts returned by its jobs stay valid. */
 void hd_context_free(hd_context *context);
 
-/* Unknown opcodes and modifiers are errors in the jobs that follow (default: warnings, and they are kept verbatim). */
+/* Whether unknown opcodes and modifiers are errors in later jobs. Default: they are warnings, and are kept verbatim. */
 void hd_context_set_strict(hd_context *context, bool strict);
 
-/* Annotations of functions that have changed since they were annotated are dropped with a warning in the jobs that
- * follow (default: an error). */
+/* Whether stale annotations (the function has changed since) are dropped with a warning in later jobs. Default: they
+ * are an error. */
 void hd_context_set_drop_stale(hd_context *context, bool drop_stale);
 
-/* Treats warnings so in the jobs that follow; `what` is the argument of the program's -W: "error", "no-error",
- * "error=SLUG", "no-error=SLUG", "no-SLUG", "SLUG". false, with nothing changed, where there is no such slug, or it is
- * an error by default. */
+/* Sets how later jobs treat a warning. `what` is the argument of the program's -W option: "error", "no-error",
+ * "error=SLUG", "no-error=SLUG", "no-SLUG" or "SLUG". Returns false and changes nothing if there is no such slug, or if
+ * it is an error by default. */
 bool hd_context_set_warning(hd_context *context, const char *what);
 
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 typedef enum hd_message_severity { HD_MESSAGE_NOTE, HD_MESSAGE_WARNING, HD_MESSAGE_ERROR } hd_message_severity;
 
-/* A diagnostic, or a note to the message before it. Its texts belong to the context, until its next job. */
+/* A diagnostic, or a note that belongs to the diagnostic before it. Strings belong to the context and are valid until
+ * its next job. */
 typedef struct hd_message {
     hd_message_severity severity;
-    const char *slug;      /* its stable name, listed in heddle(1); a note has that of the message it belongs to */
-    const char *text;      /* one line of English, without place and slug */
-    const char *file;      /* NULL: about no file */
-    uint32_t line, column; /* from 1, columns count bytes; 0 where there is no place */
-    uint32_t end_line, end_column; /* behind its last byte */
+    const char *slug;              /* stable name, listed in heddle(1); a note has the slug of its diagnostic */
+    const char *text;              /* one line of English, without location and slug */
+    const char *file;              /* NULL: the message concerns no file */
+    uint32_t line, column;         /* 1-based; columns count bytes; 0: the message has no location */
+    uint32_t end_line, end_column; /* just after the last byte */
 } hd_message;
 
-/* How many messages the last job left, notes included. */
+/* The number of messages of the last job, including notes. */
 size_t hd_context_message_count(const hd_context *context);
 
-/* The message at that index, below hd_context_message_count(); in the order in which they were found. */
+/* The message at `index`, which is below hd_context_message_count(). Messages are in the order of discovery. */
 hd_message hd_context_message(const hd_context *context, size_t index);
 
-/* How many errors the last job reported: 0 where it ended with HD_OUTCOME_DONE. */
+/* The number of errors that the last job reported; 0 if it ended with HD_OUTCOME_DONE. */
 size_t hd_context_error_count(const hd_context *context);
 
 /* ---- inputs and outputs ------------------------------------------------------------------------------------------ */
 
 /* A PTX module: a text in memory, or a file. */
 typedef struct hd_input {
-    const char *name; /* the file's path, "-": standard input; with a text: what messages call it (NULL: "<memory>") */
-    const char *text; /* NULL: read the file */
-    size_t length;    /* of the text, in bytes; less than 4 GiB */
+    const char *name; /* the file's path; "-": standard input. With `text`: the name in messages (NULL: "<memory>") */
+    const char *text; /* NULL: read the file `name` */
+    size_t length;    /* length of `text` in bytes; less than 4 GiB */
 } hd_input;
 
-/* A text that a job made: `length` bytes and a NUL behind them. Free it with hd_text_free(). */
+/* A text produced by a job: `length` bytes, followed by a NUL. Free it with hd_text_free(). */
 typedef struct hd_text {
-    char *bytes; /* NULL where the job made none */
+    char *bytes; /* NULL: the job produced none */
     size_t length;
 } hd_text;
 
-/* Frees what a job made, and empties it. */
+/* Frees the bytes of *text and sets it to empty. */
 void hd_text_free(hd_text *text);
 
 /* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
 typedef struct hd_rewrite_settings {
-    const char *passes; /* as the program's -p takes them: "bow(iw=3)"; NULL: none, and the output is the input */
-    const char *kernel; /* only functions whose name matches this glob (none: REJECTED); NULL: all */
-    uint32_t threads;   /* 0: one for each processor; the output does not depend on it */
-    bool extended;      /* annotations in the extended spelling */
-    bool canonical;     /* everything anew instead of copied from the input's text */
-    bool no_section;    /* comments only */
-    /* whose limits passes count with: a name ("sm_80") or a file; NULL: that of the module's target */
+    const char *passes; /* as the program's -p option: "bow(iw=3)"; NULL: no pass, and the output equals the input */
+    const char *kernel; /* glob; only functions whose name matches it (no match: REJECTED); NULL: all functions */
+    uint32_t threads;   /* 0: one per processor; the output does not depend on it */
+    bool extended;      /* write annotations in the extended spelling */
+    bool canonical;     /* print every statement from the IR instead of copying unchanged ones from the input */
+    bool no_section;    /* write annotations as comments only */
+    /* name ("sm_80") or file of the GPU whose limits passes use; NULL: the GPU of the module's target */
     const char *gpu;
-    uint32_t block; /* threads of a CTA, for the same; 0: what the kernel asks for, else 256 */
+    uint32_t block; /* threads per block for occupancy; 0: the kernel's directive, else 256 */
 } hd_rewrite_settings;
 
-/* Runs passes over a module and writes it again, as heddle-rewrite(1) says. `settings` may be NULL. Where the outcome
- * is not DONE, *out is empty. */
+/* Runs passes over a module and prints the result; see heddle-rewrite(1). `settings` may be NULL. *out is empty unless
+ * the outcome is DONE. */
 hd_outcome hd_context_rewrite(hd_context *context, const hd_input *input, const hd_rewrite_settings *settings,
                               hd_text *out);
 
-/* Takes heddle's annotations out of a module, as heddle-strip(1) says. Where the outcome is not DONE, *out is empty. */
+/* Removes heddle's annotations from a module; see heddle-strip(1). *out is empty unless the outcome is DONE. */
 hd_outcome hd_context_strip(hd_context *context, const hd_input *input, hd_text *out);
 
-/* Verifies a module's annotations statically, as heddle-check(1) says: WRONG where one is refuted. `kernel` is a glob
- * over function names, or NULL; `annotations`, where not NULL, gets the number of those that were looked at. */
+/* Verifies a module's annotations statically; see heddle-check(1). The outcome is WRONG if one is refuted. `kernel` is
+ * a glob over function names, or NULL. *annotations, if not NULL, receives the number of annotations checked. */
 hd_outcome hd_context_check(hd_context *context, const hd_input *input, const char *kernel, uint64_t *annotations);
 
 typedef enum hd_report_format { HD_FORMAT_JSON, HD_FORMAT_TEXT, HD_FORMAT_HTML, HD_FORMAT_SARIF } hd_report_format;
 
 typedef struct hd_report_settings {
-    const char *gpu;       /* a name ("sm_80") or a file; NULL: that of the module's target */
-    const char *kernel;    /* only functions whose name matches this glob (none: REJECTED); NULL: all */
+    const char *gpu;       /* name ("sm_80") or file; NULL: the GPU of the module's target */
+    const char *kernel;    /* glob; only functions whose name matches it (no match: REJECTED); NULL: all functions */
     const char *require;   /* gates: "registers<=96,occupancy>=50%"; NULL: none */
-    const char *ptxas;     /* path of ptxas, "": look for it; NULL: it is not asked */
-    uint32_t block;        /* threads of a CTA; 0: what the kernel asks for, else 256 */
-    uint32_t shared_bytes; /* dynamic shared memory of a CTA */
-    /* launches give so much; else it is not known: occupancy is an upper bound where it counts */
+    const char *ptxas;     /* path of ptxas; "": search for it; NULL: do not run it */
+    uint32_t block;        /* threads per block; 0: the kernel's directive, else 256 */
+    uint32_t shared_bytes; /* dynamic shared memory per block */
+    /* launches use exactly `shared_bytes`; false: unknown, so occupancy is an upper bound where shared memory
+     * matters */
     bool shared_known;
-    uint32_t max_registers; /* of a thread; 0: no limit */
-    uint32_t threads;       /* 0: one for each processor; the report does not depend on it */
+    uint32_t max_registers; /* registers per thread; 0: no limit */
+    uint32_t threads;       /* 0: one per processor; the report does not depend on it */
     hd_report_format format;
-    bool listing;  /* each instruction as well; JSON and text */
-    bool no_clean; /* the PTX as it is written */
+    bool listing;  /* include each instruction; JSON and text only */
+    bool no_clean; /* report on the PTX as written, without simplification passes */
     bool no_demangle;
 } hd_report_settings;
 
-/* Finds what each kernel of a module needs, as heddle-report(1) says, and gives the results as data. `settings` may be
- * NULL; their format and listing count for nothing. Where the outcome is not DONE, *report is NULL; but where only
- * gates are not met (REJECTED), it is there. The results belong to the context, until its next job. */
+/* Reports the resources that each kernel of a module needs (see heddle-report(1)), as data. `settings` may be NULL; its
+ * format and listing are ignored. *report is NULL unless the outcome is DONE, or REJECTED only because a gate is not
+ * met. The results belong to the context and are valid until its next job. */
 hd_outcome hd_context_report_results(hd_context *context, const hd_input *input, const hd_report_settings *settings,
                                      const hd_report_module **report);
 
-/* The same as a text, in the format asked for; empty where there are no results. HTML comes without source texts. */
+/* The same as a text in the requested format; empty if there are no results. HTML does not include source text. */
 hd_outcome hd_context_report(hd_context *context, const hd_input *input, const hd_report_settings *settings,
                              hd_text *report);
 
 typedef struct hd_replay_settings {
-    const char *gpu;        /* a name or a file; NULL: the default */
-    const char *techniques; /* separated by commas; NULL: all */
-    bool all_models;        /* of a technique, not its standard configurations alone */
-    uint32_t threads;       /* 0: one for each processor; the report does not depend on it */
-    bool text;              /* the report as a table instead of JSON */
-    bool counters;          /* the table with what each model counted */
-    bool keep_virtual;      /* replay PTX's own registers, instead of cleaning up and allocating first */
-    uint32_t max_registers; /* allocate at most so many; 0: no limit but .maxnreg */
+    const char *gpu;        /* name or file; NULL: the default GPU */
+    const char *techniques; /* comma-separated; NULL: all */
+    bool all_models;        /* all models of each technique, not only its standard configurations */
+    uint32_t threads;       /* 0: one per processor; the report does not depend on it */
+    bool text;              /* a table instead of JSON */
+    bool counters;          /* add each model's counters to the table */
+    bool keep_virtual;      /* replay PTX's virtual registers instead of simplifying and allocating first */
+    uint32_t max_registers; /* register limit of the allocation, per thread; 0: no limit except .maxnreg */
 } hd_replay_settings;
 
-/* Runs launch files in the hardware model, as heddle-replay(1) says, and gives the results as data, in *report,
- * whatever the outcome; NULL where a setting is wrong. They belong to the context, until its next job. */
+/* Runs launch files in the hardware model (see heddle-replay(1)) and returns the results as data. *report is set
+ * whatever the outcome, but NULL if a setting is invalid. It belongs to the context and is valid until its next job. */
 hd_outcome hd_context_replay_results(hd_context *context, const char *const *launch_files, size_t count,
                                      const hd_replay_settings *settings, const hd_replay_report **report);
 
-/* The same as a text: JSON, or a table. `settings` may be NULL. The report is there whatever the outcome, except where
- * a setting is wrong; it holds what ran. The outcome is that of the first file that was not DONE. */
+/* The same, as JSON or a table. `settings` may be NULL. *report is set whatever the outcome, unless a setting is
+ * invalid, and covers everything that ran. The outcome is that of the first file that did not end with DONE. */
 hd_outcome hd_context_replay(hd_context *context, const char *const *launch_files, size_t count,
                              const hd_replay_settings *settings, hd_text *report);
 

@@ -1,4 +1,4 @@
-/* base/: arena, array, bitset, hash, index, writer, pool, relay. */
+/* base/: arena, array, bitset, hash, index, writer, pool, broadcast queue. */
 #include "tests/unit/unit.h"
 
 #include "base/array.h"
@@ -7,7 +7,7 @@
 #include "base/index.h"
 #include "base/sequences.h"
 #include "base/pool.h"
-#include "base/relay.h"
+#include "base/broadcast.h"
 #include "base/writer.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -290,21 +290,21 @@ static void pool_waits_for_all(void **state)
     assert_int_equal(s.runs, 4);
 }
 
-static void pool_has_spare_threads(void **state)
+static void thread_budget_lends_what_it_has(void **state)
 {
     (void)state;
-    hd_spare spare = {3};
-    assert_int_equal(hd_spare_take(&spare, 2), 2);
-    assert_int_equal(hd_spare_take(&spare, 2), 1);
-    assert_int_equal(hd_spare_take(&spare, 2), 0);
-    hd_spare_give(&spare, 2);
-    assert_int_equal(hd_spare_take(&spare, 5), 2);
+    hd_thread_budget budget = {3};
+    assert_int_equal(hd_thread_budget_take(&budget, 2), 2);
+    assert_int_equal(hd_thread_budget_take(&budget, 2), 1);
+    assert_int_equal(hd_thread_budget_take(&budget, 2), 0);
+    hd_thread_budget_return(&budget, 2);
+    assert_int_equal(hd_thread_budget_take(&budget, 5), 2);
 }
 
-enum { READERS = 5, BEHIND = 3, BATCHES = 60, NONE = UINT32_MAX };
+enum { READERS = 5, LAG = 3, BATCHES = 60, NONE = UINT32_MAX };
 
-typedef struct course {                         /* of a relay */
-    uint32_t slots[BEHIND + 1];                 /* number of the batch in it */
+typedef struct course {                         /* of a broadcast queue */
+    uint32_t slots[LAG + 1];                    /* number of the batch in it */
     _Atomic uint32_t wrong_batch, wrong_reader; /* NONE: all are good */
     uint32_t read[READERS];
     _Atomic uint32_t at_a_time, most_at_a_time;
@@ -326,41 +326,42 @@ static bool read_batch(void *context, uint32_t reader, uint32_t slot)
     return good;
 }
 
-/* Says behind how many batches a pass failed; NONE: none did. */
-static uint32_t run_relay(course *c, hd_relay *relay, uint32_t behind)
+/* The number of batches published when hd_broadcast_publish() first failed; NONE: it never did. */
+static uint32_t run_broadcast(course *c, hd_broadcast *broadcast, uint32_t lag_now)
 {
     uint32_t failed = NONE;
     for (uint32_t b = 0; b < BATCHES; b++) {
-        c->slots[hd_relay_slot(relay)] = b;
-        bool good = hd_relay_pass(relay, behind);
+        c->slots[hd_broadcast_slot(broadcast)] = b;
+        bool good = hd_broadcast_publish(broadcast, lag_now);
         failed = good || failed != NONE ? failed : b + 1;
         for (uint32_t r = 0; r < READERS; r++)
-            assert_in_range(c->read[r], b + 1 > behind ? b + 1 - behind : 0, b + 1);
+            assert_in_range(c->read[r], b + 1 > lag_now ? b + 1 - lag_now : 0, b + 1);
     }
-    assert_true(hd_relay_finish(relay) == (c->wrong_batch == NONE));
+    assert_true(hd_broadcast_finish(broadcast) == (c->wrong_batch == NONE));
     for (uint32_t r = 0; r < READERS; r++)
         assert_int_equal(c->read[r], BATCHES);
     return failed;
 }
 
-/* And the same is told however many threads there are, whichever of them are free. */
-static void relay_brings_each_batch_to_all(void **state)
+/* Results do not depend on the number of threads, nor on which of them are free. */
+static void broadcast_delivers_each_batch_to_all(void **state)
 {
     (void)state;
     static const struct {
-        uint32_t threads, spare; /* NONE: all threads are its own */
+        uint32_t threads, budget; /* NONE: all threads are its own */
     } cases[] = {{1, NONE}, {2, NONE}, {3, 0}, {4, 1}, {9, 9}, {0, NONE}};
-    for (uint32_t k = 0; k < 6 * (BEHIND + 1) * 3; k++) {
-        uint32_t n = k / 3 / (BEHIND + 1), behind = k / 3 % (BEHIND + 1), wrong = k % 3;
-        hd_spare spare = {cases[n].spare};
+    for (uint32_t k = 0; k < 6 * (LAG + 1) * 3; k++) {
+        uint32_t n = k / 3 / (LAG + 1), lag_now = k / 3 % (LAG + 1), wrong = k % 3;
+        hd_thread_budget budget = {cases[n].budget};
         course c = {.wrong_batch = wrong == 0 ? NONE : wrong == 1 ? 0 : BATCHES / 2, .wrong_reader = k % READERS};
-        hd_relay *relay = hd_relay_new(READERS, BEHIND, read_batch, &c);
-        hd_relay_threads(relay, cases[n].threads, cases[n].spare == NONE ? NULL : &spare);
-        assert_int_equal(run_relay(&c, relay, behind), c.wrong_batch == NONE ? NONE : c.wrong_batch + 1 + behind);
-        assert_int_equal(spare.count, cases[n].spare);
-        assert_true(cases[n].spare == NONE || c.most_at_a_time <= cases[n].spare + 1);
+        hd_broadcast *broadcast = hd_broadcast_new(READERS, LAG, read_batch, &c);
+        hd_broadcast_threads(broadcast, cases[n].threads, cases[n].budget == NONE ? NULL : &budget);
+        assert_int_equal(run_broadcast(&c, broadcast, lag_now),
+                         c.wrong_batch == NONE ? NONE : c.wrong_batch + 1 + lag_now);
+        assert_int_equal(budget.count, cases[n].budget);
+        assert_true(cases[n].budget == NONE || c.most_at_a_time <= cases[n].budget + 1);
         assert_true(!cases[n].threads || c.most_at_a_time <= cases[n].threads);
-        hd_relay_free(relay);
+        hd_broadcast_free(broadcast);
     }
 }
 
@@ -435,8 +436,8 @@ int main(void)
         cmocka_unit_test(writer_remembers_errors),
         cmocka_unit_test(pool_runs_each_index_once),
         cmocka_unit_test(pool_waits_for_all),
-        cmocka_unit_test(pool_has_spare_threads),
-        cmocka_unit_test(relay_brings_each_batch_to_all),
+        cmocka_unit_test(thread_budget_lends_what_it_has),
+        cmocka_unit_test(broadcast_delivers_each_batch_to_all),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -149,7 +149,7 @@ static void limit_before_a_turn(void **state)
     assert_non_null(strstr(first.message, "block (0,0,0)"));
 }
 
-/* As many as are spare: none, some, more than there is use for. */
+/* A grid takes what the budget has: none, some, more than it can use. */
 static void spare_threads_are_given_back(void **state)
 {
     static char text[8192];
@@ -157,19 +157,19 @@ static void spare_threads_are_given_back(void **state)
                        "%rd1;\nst.global.u32 [%rd2+4], %r1;";
     (void)state;
     for (uint32_t count = 0; count < 12; count++) {
-        hd_spare spare = {count};
+        hd_thread_budget budget = {count};
         memset(out, 0, sizeof out);
         kernel_run run = {.text = kernel_text(text, sizeof text, body),
                           .out = out,
                           .out_bytes = sizeof out,
                           .grid = CTAS,
                           .block = 64,
-                          .options = {.threads = 8, .spare = &spare}};
+                          .options = {.threads = 8, .budget = &budget}};
         run_kernel(&run);
         assert_int_equal(run.status, HD_EXEC_DONE);
         assert_int_equal(out[0], CTAS * 63 * 32);
         assert_int_equal(run.statistics.ctas, CTAS);
-        assert_int_equal(spare.count, count);
+        assert_int_equal(budget.count, count);
     }
 }
 

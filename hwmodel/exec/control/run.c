@@ -255,7 +255,7 @@ static void report_conflict(const hd_grid_job *job)
 
 static void run_with_crew(hd_grid_job *job, uint32_t threads)
 {
-    hd_spare *spare = job->options->spare;
+    hd_thread_budget *budget = job->options->budget;
     hd_history *history = job->program->history;
     hd_crew_result result = HD_CREW_VAGUE;
     if (job->program->surfaces || expects_conflict(history)) {
@@ -263,11 +263,11 @@ static void run_with_crew(hd_grid_job *job, uint32_t threads)
         return;
     }
     open_history(job->program);
-    uint32_t taken = spare ? hd_spare_take(spare, threads - 1) : threads - 1;
+    uint32_t taken = budget ? hd_thread_budget_take(budget, threads - 1) : threads - 1;
     while (taken && result == HD_CREW_VAGUE)
         result = try_with_crew(job, 1 + taken);
-    if (spare)
-        hd_spare_give(spare, taken);
+    if (budget)
+        hd_thread_budget_return(budget, taken);
     if (result == HD_CREW_CONFLICT) {
         if (!history->conflicts)
             report_conflict(job);
