@@ -103,7 +103,7 @@ static const char *find_mark(piece opcode, uint16_t kind, const char *end)
     return NULL;
 }
 
-/* head opcode.demo gap name, [address]; */
+/* head opcode.MARK gap name, [address]; */
 static bool read_load(load_text *l)
 {
     piece line = l->line;
@@ -138,7 +138,7 @@ static uint32_t count_set(const char *at, const char *end)
     return count;
 }
 
-/* head opcode.demo_operand::none_set operands; for as many loads as there are */
+/* head opcode.MARK::none_set operands; for as many loads as there are */
 static bool read_consumer(group *g)
 {
     piece line = g->line;
@@ -183,7 +183,7 @@ static void put_lines(hd_writer *out, const group *g, const char *line_end)
         put(out, l->head);
         put(out, l->before);
         put(out, l->after);
-        hd_write_string(out, HD_MEMORY_OPERAND_MODIFIER);
+        hd_write_memory_operand_modifier(out);
         put(out, (piece){l->gap.text, (uint32_t)(l->line.text + l->line.length - l->gap.text)});
         hd_write_string(out, line_end);
     }

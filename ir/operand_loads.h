@@ -9,10 +9,12 @@
 
 #include "ir/annotations.h"
 
-enum { /* annotation kinds: of the load, of the source it feeds, and of what it was after before it was moved */
-       HD_OPERAND_LOAD = HD_ANNOTATION_DEMO,
-       HD_OPERAND_SOURCE = HD_ANNOTATION_DEMO_OPERAND,
-       HD_OPERAND_AFTER = HD_ANNOTATION_DEMO_AFTER,
+enum { /* annotation kinds by their roles */
+#define HD_ANNOTATION(id, number, name, technique, place, value, words, summary)
+#define HD_ANNOTATION_ROLE(role, id) HD_##role = HD_ANNOTATION_##id,
+#include "ir/annotations.def"
+#undef HD_ANNOTATION
+#undef HD_ANNOTATION_ROLE
 };
 
 /* O(log annotations) an instruction looked at. */

@@ -12,7 +12,7 @@
 #include "ir/section.h"
 #include "parser/memory_operand.h"
 
-typedef struct feeding { /* a load marked with `demo::next` */
+typedef struct feeding { /* a load with the modifier of an operand in memory (parser/memory_operand.h) */
     uint32_t load;
     hd_span modifier;
 } feeding;
@@ -172,15 +172,7 @@ static void take_heddle(gatherer *g, uint32_t index)
         read_heddle(g, statement, HD_NONE);
 }
 
-/* `.demo::next`: the load, and the source of the next instruction after it and others like it that names its
- * register. */
-static bool is_for_next(const gatherer *g, hd_span modifier)
-{
-    size_t length = strlen(HD_MEMORY_OPERAND_MODIFIER);
-    return modifier.end - modifier.begin == length &&
-           !memcmp(g->text + modifier.begin, HD_MEMORY_OPERAND_MODIFIER, length);
-}
-
+/* The load, and the source of the next instruction after it and others like it that names its register. */
 static void read_for_next(gatherer *g, hd_span modifier, uint32_t load)
 {
     hd_array_push(&g->fed, ((feeding){load, modifier}));
@@ -222,7 +214,7 @@ static void feed(gatherer *g, uint32_t ordinal)
 
 static hd_text_outcome read_modifier(gatherer *g, hd_span modifier, uint32_t ordinal, bool *loads)
 {
-    if (is_for_next(g, modifier)) {
+    if (hd_is_memory_operand_modifier(g->text + modifier.begin, modifier.end - modifier.begin)) {
         *loads = true;
         read_for_next(g, modifier, ordinal);
         return HD_TEXT_READ;

@@ -6,6 +6,23 @@
  */
 #include "parser/memory_operand.h"
 
+#include "ir/operand_loads.h"
+
+static const char for_next[] = "::next";
+
+void hd_write_memory_operand_modifier(hd_writer *out)
+{
+    hd_write_format(out, ".%s%s", hd_annotation_find(HD_OPERAND_LOAD)->name, for_next);
+}
+
+bool hd_is_memory_operand_modifier(const char *text, size_t length)
+{
+    const char *name = hd_annotation_find(HD_OPERAND_LOAD)->name;
+    size_t end = 1 + strlen(name);
+    return length == end + strlen(for_next) && *text == '.' && !memcmp(text + 1, name, end - 1) &&
+           !memcmp(text + end, for_next, strlen(for_next));
+}
+
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '$' || c == '%'; }
@@ -124,7 +141,7 @@ const char *hd_expand_memory_operand(hd_writer *out, const char *line, uint32_t 
         const parts *p = &all[i];
         hd_write(out, line, opcode);
         hd_write(out, line + p->load, p->load_end - p->load);
-        hd_write_string(out, HD_MEMORY_OPERAND_MODIFIER);
+        hd_write_memory_operand_modifier(out);
         hd_write(out, line + p->load_end, p->end - p->load_end);
         hd_write_string(out, ", ");
         hd_write(out, line + p->open, p->close - p->open);
