@@ -51,7 +51,6 @@ typedef struct hd_cli {
 
 typedef struct hd_cli_command {
     const char *name;
-    int (*run)(hd_cli *);
     int minimum, maximum;
     const char *operands, *formats, *summary;
 } hd_cli_command;

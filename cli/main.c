@@ -4,57 +4,15 @@
 #include "base/version.h"
 #include "emitters/diagnostics.h"
 
-#include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-/* ---- what subcommands share -------------------------------------------------------------------------------------- */
-
-hd_parse_options hd_cli_parse_options(const hd_cli *cli)
-{
-    return (hd_parse_options){.strict = hd_cli_has(cli, HD_CLI_STRICT),
-                              .drop_stale = hd_cli_has(cli, HD_CLI_DROP_STALE)};
-}
-
-static bool is_set(const char *variable)
-{
-    const char *value = getenv(variable);
-    return value && *value;
-}
-
-bool hd_cli_has_colour(const hd_cli *cli, int descriptor)
-{
-    enum { AUTO, ALWAYS };
-    if (cli->colour != AUTO)
-        return cli->colour == ALWAYS;
-    if (is_set("NO_COLOR"))
-        return false;
-    return (is_set("CLICOLOR_FORCE") && strcmp(getenv("CLICOLOR_FORCE"), "0") != 0) || isatty(descriptor);
-}
-
-bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source)
-{
-    if (hd_source_read(source, path))
-        return true;
-    hd_report(&cli->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read '%s': %s", path,
-              hd_source_why(errno));
-    return false;
-}
-
-void hd_cli_keep(hd_cli *cli, void *thing, void (*free_thing)(void *))
-{
-    hd_array_push(&cli->kept, (hd_kept){thing, free_thing});
-}
-
-static void free_module(void *module) { hd_module_free(module); }
-
-void hd_cli_keep_module(hd_cli *cli, hd_module *module) { hd_cli_keep(cli, module, free_module); }
-
-int hd_cli_status(const hd_cli *cli) { return (int)hd_status_of(&cli->diagnostics); }
-
-/* ---- main -------------------------------------------------------------------------------------------------------- */
+static int (*const jobs[HD_COMMAND_COUNT])(hd_cli *) = {
+#define HD_COMMAND(id, name, run, minimum, maximum, operands, formats, summary) run,
+#include "cli/commands.def"
+#undef HD_COMMAND
+};
 
 static int run_command(hd_cli *cli)
 {
@@ -74,7 +32,7 @@ static int run_command(hd_cli *cli)
     if (cli->format < 0 || cli->colour < 0 ||
         !hd_cli_number(cli, HD_CLI_ERROR_LIMIT, 20, UINT32_MAX, &cli->diagnostics.error_limit))
         return HD_STATUS_USAGE;
-    return row->run(cli);
+    return jobs[cli->command](cli);
 }
 
 static void render(hd_cli *cli)

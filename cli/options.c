@@ -10,7 +10,7 @@
 
 const hd_cli_command hd_cli_commands[HD_COMMAND_COUNT] = {
 #define HD_COMMAND(id, name, run, minimum, maximum, operands, formats, summary) \
-    {name, run, minimum, maximum, operands, formats, summary},
+    {name, minimum, maximum, operands, formats, summary},
 #include "cli/commands.def"
 #undef HD_COMMAND
 };

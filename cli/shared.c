@@ -1,0 +1,48 @@
+/* What subcommands share: reading inputs, keeping what diagnostics point into, colours, exit statuses. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+hd_parse_options hd_cli_parse_options(const hd_cli *cli)
+{
+    return (hd_parse_options){.strict = hd_cli_has(cli, HD_CLI_STRICT),
+                              .drop_stale = hd_cli_has(cli, HD_CLI_DROP_STALE)};
+}
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value;
+}
+
+bool hd_cli_has_colour(const hd_cli *cli, int descriptor)
+{
+    enum { AUTO, ALWAYS };
+    if (cli->colour != AUTO)
+        return cli->colour == ALWAYS;
+    if (is_set("NO_COLOR"))
+        return false;
+    return (is_set("CLICOLOR_FORCE") && strcmp(getenv("CLICOLOR_FORCE"), "0") != 0) || isatty(descriptor);
+}
+
+bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source)
+{
+    if (hd_source_read(source, path))
+        return true;
+    hd_report(&cli->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read '%s': %s", path,
+              hd_source_why(errno));
+    return false;
+}
+
+void hd_cli_keep(hd_cli *cli, void *thing, void (*free_thing)(void *))
+{
+    hd_array_push(&cli->kept, (hd_kept){thing, free_thing});
+}
+
+static void free_module(void *module) { hd_module_free(module); }
+
+void hd_cli_keep_module(hd_cli *cli, hd_module *module) { hd_cli_keep(cli, module, free_module); }
+
+int hd_cli_status(const hd_cli *cli) { return (int)hd_status_of(&cli->diagnostics); }
