@@ -9,14 +9,6 @@
 #include "passes/check/restore.h"
 #include "passes/manager/manager.h"
 
-bool replay_has_annotations(const hd_module *module, const char *technique)
-{
-    for (uint32_t i = 0; i < module->functions.count; i++)
-        if (hd_annotations_count(module->functions.items[i], technique))
-            return true;
-    return false;
-}
-
 /* Whether a pass list as models name it changes instructions. */
 static bool changes_code(const char *passes)
 {

@@ -28,57 +28,7 @@ typedef struct runs {
     bool all;                             /* runs are listed */
 } runs;
 
-/* ---- one run ----------------------------------------------------------------------------------------------------- */
-
-bool replay_open_session(replay_run *run, hd_module *module)
-{
-    const hd_replay_options *options = run->part->plan->options;
-    bool unsupported = false;
-    run->session = hd_session_open(run->file->launch, module, run->diagnostics, &unsupported);
-    run->status = run->session ? HD_STATUS_DONE : unsupported ? HD_STATUS_UNDECIDED : HD_STATUS_REJECTED;
-    if (!run->session)
-        return false;
-    if (options->instruction_limit)
-        run->session->options.instruction_limit = options->instruction_limit;
-    run->session->options.threads = run->part->threads;
-    run->session->options.budget = &run->part->budget;
-    run->session->options.stop = &run->stop;
-    return true;
-}
-
-static hd_status status_of(hd_exec_status status)
-{
-    switch (status) {
-    case HD_EXEC_DONE: return HD_STATUS_DONE;
-    case HD_EXEC_FAULT: return HD_STATUS_FAULT;
-    case HD_EXEC_STOPPED:
-    case HD_EXEC_LIMIT:
-    case HD_EXEC_UNSUPPORTED: return HD_STATUS_UNDECIDED;
-    }
-    return HD_STATUS_INTERNAL;
-}
-
-void replay_run_ended(replay_run *run, hd_exec_status status, const hd_exec_statistics *statistics)
-{
-    run->races = statistics->races;
-    run->ended = status == HD_EXEC_DONE;
-    run->status = status_of(status);
-}
-
-void replay_run_steps(replay_run *run)
-{
-    hd_exec_statistics statistics = {0};
-    hd_exec_status status = hd_session_run(run->session, NULL, &statistics);
-    replay_run_ended(run, status, &statistics);
-}
-
 /* ---- joining ----------------------------------------------------------------------------------------------------- */
-
-void replay_stop_runs(replay_part *p, uint32_t first)
-{
-    for (uint32_t i = first; i < p->run_count; i++)
-        atomic_store(&p->runs[i].stop, true);
-}
 
 static void close_run(replay_run *run)
 {
@@ -90,7 +40,7 @@ static void close_run(replay_run *run)
 }
 
 /* The first session stays: others are compared with it. */
-static void join(replay_part *p, replay_run *run)
+static void join_run(replay_part *p, replay_run *run)
 {
     bool first = run == p->runs;
     if (!atomic_load(&run->stop)) {
@@ -106,7 +56,7 @@ static void join_all_over(runs *r)
 {
     replay_part *p = r->part;
     for (; r->joined < p->run_count && p->runs[r->joined].over; r->joined++)
-        join(p, &p->runs[r->joined]);
+        join_run(p, &p->runs[r->joined]);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */

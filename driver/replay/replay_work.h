@@ -93,7 +93,7 @@ typedef struct replay_run {
  * their order. */
 typedef struct replay_part {
     const replay_plan *plan;
-    struct hd_replay *replay; /* for replay_files.c alone */
+    struct hd_replay *replay; /* for replay.c and replay_turns.c alone */
     const char *path;
     uint32_t index;
     uint32_t threads; /* for passes, runs, models and CTAs of this part */
@@ -126,49 +126,10 @@ struct hd_replay {
     uint32_t joined;
 };
 
-/* replay.c: runs p->path; p->status, p->rows and p->diagnostics tell how it went. Nothing is open any more then; texts
- * stay where diagnostics may point into them, until replay_drop_texts. */
-void replay_run_part(replay_part *p);
-void replay_drop_texts(replay_part *p);
-
-/* replay_files.c */
-void replay_print(void *part, const char *text, size_t size); /* to options->print, in the order of the parts */
-/* What can be read only once, such as a pipe, is read in the order of the parts: waits until those before have run. */
-void replay_await_turn(replay_part *p, const char *path);
-
-bool replay_run_passes(const replay_part *p, replay_file *f, const char *passes, hd_diagnostics *diagnostics);
-
-/* f->code, f->count, and no model in it yet. The arena lives as long as f is open. */
-void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagnostics *diagnostics);
-/* Of a thread, with all that the kernel calls; once f->code is open. */
-uint32_t replay_kernel_registers(const replay_file *f, const char *kernel);
-/* of the chosen ones; a refusal is kept in f->refusals */
-void replay_add_model(const replay_part *p, replay_file *f, uint32_t m);
-void replay_expect_uniform_branches(replay_file *f, hd_diagnostics *diagnostics); /* closes f->contexts */
-
-/* replay_runs.c */
-/* All runs that the part needs; p->status tells how they went. */
-void replay_runs(replay_part *p, replay_file *f);
-bool replay_open_session(replay_run *run, hd_module *module); /* false: run->status says why */
-void replay_run_steps(replay_run *run);                       /* all of them; no models look on */
-/* notes how it went */
-void replay_run_ended(replay_run *run, hd_exec_status status, const hd_exec_statistics *statistics);
-void replay_stop_runs(replay_part *p, uint32_t first); /* that one and those behind it are not wanted */
-
-/* replay.c: of the code as it is, and of the original */
-hd_status replay_prepare(replay_part *p, replay_file *f); /* registers, models and rows; DONE: it can run */
-void replay_go_first(replay_run *run);
-void replay_join_first(replay_part *p, replay_run *run);
-void replay_go_original(replay_run *run);
-void replay_join_original(replay_part *p, replay_run *run);
-/* what it leaves in memory may depend on how many instructions it takes */
-bool replay_reads_time(const hd_module *module);
+/* A file calls only those above it in this order. */
 
 /* replay_choose.c: fills in the models of r->plan. */
 bool replay_choose_models(hd_replay *r, const char *list);
-
-/* replay_watch.c */
-void replay_run_watched(replay_run *run); /* all steps, with the models of run->file */
 
 /* replay_results.c */
 /* For each launch and chosen model, with what is known before a run. */
@@ -176,8 +137,36 @@ replay_tally *replay_open_tallies(const replay_part *p, const replay_file *f, hd
 const hd_replay_counter *replay_counters(hd_arena *arena);
 void replay_fill_results(replay_part *p); /* of the rows, from the tallies, once all runs are over */
 
-/* replay_changed.c */
+/* replay_turns.c */
+void replay_print(void *part, const char *text, size_t size); /* to options->print, in the order of the parts */
+void replay_print_kept(replay_part *p);                       /* once it is the part's turn */
+/* What can be read only once, such as a pipe, is read in the order of the parts: waits until those before have run. */
+void replay_await_turn(replay_part *p, const char *path);
+
+/* replay_session.c */
+bool replay_open_session(replay_run *run, hd_module *module); /* false: run->status says why */
+void replay_run_steps(replay_run *run);                       /* all of them; no models look on */
+/* Notes how it went. */
+void replay_run_ended(replay_run *run, hd_exec_status status, const hd_exec_statistics *statistics);
+void replay_stop_runs(replay_part *p, uint32_t first); /* that one and those after it are not wanted */
+
+/* replay_models.c */
 bool replay_has_annotations(const hd_module *module, const char *technique);
+/* What the module leaves in memory may depend on how many instructions it takes. */
+bool replay_reads_time(const hd_module *module);
+bool replay_run_passes(const replay_part *p, replay_file *f, const char *passes, hd_diagnostics *diagnostics);
+/* f->code, f->count, and no model in it yet. The arena lives as long as f is open. */
+void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagnostics *diagnostics);
+/* Of a thread, with all that the kernel calls; once f->code is open. */
+uint32_t replay_kernel_registers(const replay_file *f, const char *kernel);
+/* Of the chosen ones; a refusal is kept in f->refusals. */
+void replay_add_model(const replay_part *p, replay_file *f, uint32_t m);
+void replay_expect_uniform_branches(replay_file *f, hd_diagnostics *diagnostics); /* closes f->contexts */
+
+/* replay_watch.c */
+void replay_run_watched(replay_run *run); /* all steps, with the models of run->file */
+
+/* replay_changed.c: runs of what passes make of the code */
 /* The original of a module that came annotated: f->original or f->is_original. */
 void replay_open_original(replay_file *f);
 /* Copies that it will make, at most. */
@@ -188,5 +177,20 @@ bool replay_open_changed(replay_part *p, replay_file *f);
 bool replay_sees_changed(const replay_part *p, const replay_file *f, uint32_t m);
 void replay_go_changed(replay_run *run);
 void replay_join_changed(replay_part *p, replay_run *run);
+
+/* replay_first.c: the run of the code as it is, and that of the original */
+hd_status replay_prepare(replay_part *p, replay_file *f); /* registers, models and rows; DONE: it can run */
+void replay_go_first(replay_run *run);
+void replay_join_first(replay_part *p, replay_run *run);
+void replay_go_original(replay_run *run);
+void replay_join_original(replay_part *p, replay_run *run);
+
+/* replay_runs.c: all runs that the part needs; p->status says how they went. */
+void replay_runs(replay_part *p, replay_file *f);
+
+/* replay_part.c: runs p->path; p->status, p->rows and p->diagnostics say how it went. Nothing is open any more then;
+ * texts stay where diagnostics may point into them, until replay_drop_texts. */
+void replay_run_part(replay_part *p);
+void replay_drop_texts(replay_part *p);
 
 #endif

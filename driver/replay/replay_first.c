@@ -1,0 +1,220 @@
+/* The run of the code as it is, with the models that see it, and that of its original, without models. */
+#include "driver/replay/replay_work.h"
+#include "ir/architected.h"
+#include "ir/techniques.h"
+#include "target/occupancy.h"
+#include <stdio.h>
+
+/* ---- models ------------------------------------------------------------------------------------------------------ */
+
+static void remove_annotations(hd_module *module, const char *technique)
+{
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        hd_annotations_remove(module->functions.items[i], technique);
+}
+
+/* Does the technique's pass stand in the list? */
+static bool takes_part(const char *passes, const hd_technique_info *technique)
+{
+    size_t length = strlen(technique->pass);
+    for (const char *at = passes; *at; at += strcspn(at, ","), at += *at == ',')
+        if (length && !strncmp(at, technique->pass, length) && strchr("(,", at[length]))
+            return true;
+    return false;
+}
+
+static bool brings_annotations_of(const hd_module *module, const char *passes)
+{
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        if (takes_part(passes, &hd_techniques[t]) && replay_has_annotations(module, hd_techniques[t].spelling))
+            return true;
+    return false;
+}
+
+/* Models that share passes are made together, from what these write; then the module is as it was. */
+static bool add_models_of(replay_part *p, replay_file *f, uint32_t first, bool *done)
+{
+    const char *passes = p->plan->models[first]->pass;
+    bool as_written = !*passes || brings_annotations_of(f->module, passes);
+    if (*passes)
+        f->annotated = f->annotated || as_written;
+    if (!as_written && !replay_run_passes(p, f, passes, &p->diagnostics))
+        return false;
+    for (uint32_t m = first; m < p->plan->model_count; m++)
+        if (!done[m] && !strcmp(p->plan->models[m]->pass, passes)) {
+            replay_add_model(p, f, m);
+            done[m] = true;
+        }
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT && !as_written; t++)
+        if (takes_part(passes, &hd_techniques[t]))
+            remove_annotations(f->module, hd_techniques[t].spelling);
+    return true;
+}
+
+static bool add_models(replay_part *p, replay_file *f)
+{
+    bool *done = HD_ARENA_ARRAY(&p->arena, bool, p->plan->model_count);
+    if (!replay_open_changed(p, f))
+        return false;
+    replay_open_count(p, f, &p->arena, &p->diagnostics);
+    hd_pass_contexts_open(&f->contexts, f->module, &p->diagnostics);
+    for (uint32_t m = 0; m < p->plan->model_count; m++)
+        done[m] = replay_sees_changed(p, f, m); /* in a run of its own */
+    for (uint32_t m = 0; m < p->plan->model_count; m++)
+        if (!done[m] && !add_models_of(p, f, m, done))
+            return false;
+    return true;
+}
+
+/* ---- what it takes to run ---------------------------------------------------------------------------------------- */
+
+static bool allocate_registers(const replay_part *p, replay_file *f, hd_diagnostics *diagnostics)
+{
+    char passes[64] = "clean,regalloc";
+    if (p->plan->options->max_registers)
+        snprintf(passes, sizeof passes, "clean,regalloc(max=%u)", p->plan->options->max_registers);
+    return replay_run_passes(p, f, passes, diagnostics);
+}
+
+/* Functions that the allocation leaves as they are stay virtual. */
+static void set_registers(const replay_file *f, hd_replay_kernel *k)
+{
+    const hd_function *kernel = hd_module_find_function(f->module, k->name);
+    hd_architected numbers;
+    if (!kernel || !hd_architected_of(kernel, &numbers))
+        return;
+    k->registers = f->allocates ? HD_REPLAY_ALLOCATED : HD_REPLAY_ARCHITECTED;
+    k->general = replay_kernel_registers(f, k->name);
+    k->predicates = numbers.predicates;
+}
+
+/* A row for each launch of the text, in its order. */
+static void open_rows(replay_part *p, const replay_file *f)
+{
+    p->tallies = replay_open_tallies(p, f, &p->arena);
+    for (uint32_t i = 0; i < f->launch->launches.count; i++) {
+        const hd_launch *launch = &f->launch->launches.items[i];
+        hd_replay_kernel k = {.file = f->path, .launch = i, .annotated = f->annotated};
+        k.name = hd_arena_string(&p->arena, launch->kernel, strlen(launch->kernel));
+        set_registers(f, &k);
+        memcpy(k.grid, launch->grid, sizeof k.grid);
+        memcpy(k.block, launch->block, sizeof k.block);
+        hd_array_push(&p->rows, k);
+    }
+}
+
+/* A machine starts no kernel of which no block fits in the register file. PTX's own registers are no machine's. */
+static bool fits(replay_part *p, const replay_file *f, const hd_replay_kernel *k)
+{
+    const hd_gpu_limits *limits = &p->plan->gpu->limits;
+    hd_occupancy_use use = {.threads = k->block[0] * k->block[1] * k->block[2]};
+    bool fits_without = hd_occupancy_of(limits, &use).ctas;
+    const hd_function *kernel = hd_module_find_function(f->module, k->name);
+    use.registers = hd_function_resident_registers(kernel, k->general);
+    if (k->registers == HD_REPLAY_VIRTUAL || !p->plan->model_count || !fits_without ||
+        hd_occupancy_of(limits, &use).ctas)
+        return true;
+    uint32_t needed = use.registers, fewer = needed;
+    for (use.registers = fewer; use.registers && !hd_occupancy_of(limits, &use).ctas; use.registers--)
+        fewer--;
+    hd_diagnostic *d =
+        hd_report(&p->diagnostics, HD_DIAG_UNSUPPORTED, NULL, (hd_span){0, 0},
+                  "%s: a block of '%s' does not fit in the register file of %s: %u threads with %u registers, "
+                  "and there are %u registers",
+                  f->path, k->name, p->plan->gpu->name, use.threads, needed, limits->registers_per_sm);
+    if (fewer)
+        hd_note_add(&p->diagnostics, d, NULL, (hd_span){0, 0}, "with --max-registers=%u it would", fewer);
+    return false;
+}
+
+hd_status replay_prepare(replay_part *p, replay_file *f)
+{
+    if ((f->allocates && !allocate_registers(p, f, &p->diagnostics)) || !add_models(p, f))
+        return HD_STATUS_REJECTED;
+    replay_expect_uniform_branches(f, &p->diagnostics);
+    open_rows(p, f);
+    for (uint32_t i = 0; i < p->rows.count; i++)
+        if (!fits(p, f, &p->rows.items[i]))
+            return HD_STATUS_UNDECIDED;
+    return HD_STATUS_DONE;
+}
+
+/* ---- the code as it is ------------------------------------------------------------------------------------------- */
+
+static bool expects_outputs(const hd_launch_file *launch)
+{
+    for (uint32_t i = 0; i < launch->buffers.count; i++)
+        if (launch->buffers.items[i].expect.given)
+            return true;
+    return false;
+}
+
+static hd_status check_outputs(replay_run *run)
+{
+    replay_part *p = run->part;
+    if (!expects_outputs(run->file->launch))
+        return HD_STATUS_DONE;
+    bool right = hd_session_check(run->session);
+    for (uint32_t k = 0; k < p->rows.count; k++)
+        p->rows.items[k].outputs = right ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
+    return right ? HD_STATUS_DONE : HD_STATUS_WRONG;
+}
+
+void replay_go_first(replay_run *run)
+{
+    replay_part *p = run->part;
+    replay_file *f = run->file;
+    run->tallies = p->tallies;
+    if (!replay_open_session(run, f->module))
+        return;
+    hd_exec_options *options = &run->session->options;
+    options->check_uninitialized = p->plan->options->check_uninitialized && (!f->allocates || !f->original);
+    options->check_races = p->plan->options->check_races;
+    options->print = p->plan->options->print ? replay_print : NULL;
+    options->print_context = p;
+    replay_run_watched(run);
+    if (run->ended)
+        run->status = check_outputs(run);
+}
+
+/* What is the same code leaves the same memory. */
+static void mark_identical(replay_part *p)
+{
+    for (uint32_t k = 0; k < p->rows.count; k++)
+        p->rows.items[k].identical = HD_OUTPUTS_RIGHT;
+}
+
+/* Behind a run that stops early nothing else is told, behind one in which two threads raced nothing of changed code. */
+void replay_join_first(replay_part *p, replay_run *run)
+{
+    p->status = run->races ? HD_STATUS_FAULT : run->status;
+    if (run->ended && !run->races && run->file->is_original)
+        mark_identical(p);
+    if (!run->ended)
+        replay_stop_runs(p, 1);
+    else if (run->races)
+        replay_stop_runs(p, run->file->original ? 2 : 1);
+}
+
+/* ---- the original ------------------------------------------------------------------------------------------------ */
+
+void replay_go_original(replay_run *run)
+{
+    if (!replay_open_session(run, run->file->original))
+        return;
+    run->session->options.check_uninitialized = run->part->plan->options->check_uninitialized && run->file->allocates;
+    replay_run_steps(run);
+}
+
+/* It must leave the memory that the changed or annotated code has left. */
+void replay_join_original(replay_part *p, replay_run *run)
+{
+    if (run->status == HD_STATUS_DONE && !replay_reads_time(run->file->original)) {
+        bool same = hd_session_compare(run->session, p->runs->session, run->diagnostics);
+        for (uint32_t k = 0; k < p->rows.count; k++)
+            p->rows.items[k].identical = same ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
+        run->status = same ? HD_STATUS_DONE : HD_STATUS_WRONG;
+    }
+    if (run->status != HD_STATUS_DONE && !p->runs->races)
+        p->status = run->status;
+}

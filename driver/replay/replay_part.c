@@ -1,0 +1,124 @@
+/* One part of a replay, a launch file: reads it and its module, has all its runs done, and closes what they used. */
+#include "driver/replay/replay_work.h"
+#include "passes/clean/offsets.h"
+#include <errno.h>
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+static bool read_module(replay_part *p, replay_file *f)
+{
+    replay_await_turn(p, f->launch->module_path);
+    if (!hd_source_read(&f->source, f->launch->module_path)) {
+        hd_report(&f->said, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s: %s", f->launch->module_path,
+                  hd_source_why(errno));
+        return false;
+    }
+    f->module = hd_parse_ptx(&f->source, &p->plan->options->parse, &f->said);
+    if (f->said.error_count == 0)
+        hd_module_lower_offsets(f->module);
+    return f->said.error_count == 0;
+}
+
+static bool brings_annotations(const hd_module *module)
+{
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        if (module->functions.items[i]->annotations.count || module->functions.items[i]->foreign_annotations.count)
+            return true;
+    return false;
+}
+
+/* What comes without annotations is made what an assembler would make of it. */
+static bool is_to_be_allocated(const replay_part *p, const replay_file *f)
+{
+    return !p->plan->options->keep_virtual && p->plan->model_count && !brings_annotations(f->module);
+}
+
+static bool make_module(replay_part *p, replay_file *f)
+{
+    hd_diagnostics_init_part(&f->said, &p->diagnostics);
+    bool good = read_module(p, f);
+    f->allocates = good && is_to_be_allocated(p, f);
+    if (f->allocates && !p->plan->options->no_compare)
+        f->original = hd_module_copy(f->module, &f->said);
+    else if (good && !p->plan->options->no_compare && brings_annotations(f->module))
+        replay_open_original(f);
+    memcpy(p->diagnostics.severity, f->said.severity, sizeof p->diagnostics.severity); /* --strict has raised some */
+    hd_diagnostics_join(&p->diagnostics, &f->said);
+    return good;
+}
+
+/* ---- running ----------------------------------------------------------------------------------------------------- */
+
+/* Rows of launches that never ran are dropped; nothing was verified of them. */
+static void drop_idle_rows(replay_part *p)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->rows.count; i++)
+        if (p->rows.items[i].runs)
+            p->rows.items[kept++] = p->rows.items[i];
+    p->rows.count = kept;
+}
+
+static hd_status run_file(replay_part *p, replay_file *f)
+{
+    replay_await_turn(p, f->path);
+    f->launch = hd_launch_read(f->path, &p->diagnostics);
+    f->launch->memory_base = p->plan->options->memory_base;
+    f->launch->gpu = p->plan->options->gpu ? p->plan->gpu->name : NULL;
+    f->launch->gpu_shared_bytes = p->plan->gpu->limits.shared_bytes_per_cta;
+    if (!f->launch->valid || !make_module(p, f))
+        return HD_STATUS_REJECTED;
+    replay_runs(p, f);
+    drop_idle_rows(p);
+    replay_fill_results(p);
+    return p->status;
+}
+
+/* ---- closing ----------------------------------------------------------------------------------------------------- */
+
+/* Texts stay, because diagnostics point into them. */
+static void close_module(hd_module *module)
+{
+    if (module)
+        module->source = NULL;
+    hd_module_free(module);
+}
+
+static void close_file(replay_file *f)
+{
+    hd_pass_contexts_close(&f->contexts);
+    hd_count_free(f->count);
+    hd_rf_module_free(f->code);
+    hd_module_free(f->original);
+    close_module(f->module);
+    if (f->launch && !f->rewriting) {
+        f->yaml = f->launch->yaml;
+        f->launch->yaml = NULL;
+        hd_launch_free(f->launch);
+    }
+    hd_array_free(&f->changed);
+}
+
+void replay_drop_texts(replay_part *p)
+{
+    for (uint32_t i = 0; i < p->files.count; i++) {
+        replay_file *f = p->files.items[i];
+        hd_source_free(&f->source);
+        hd_yaml_free(f->yaml);
+        hd_diagnostics_free(&f->said);
+    }
+    hd_array_free(&p->files);
+    hd_diagnostics_free(&p->diagnostics);
+}
+
+void replay_run_part(replay_part *p)
+{
+    replay_file *f = HD_ARENA_NEW(&p->arena, replay_file);
+    f->path = p->path;
+    hd_array_push(&p->files, f);
+    p->status = run_file(p, f);
+    for (uint32_t i = p->files.count; i-- > 0;) /* the launches of all are those of the first one */
+        close_file(p->files.items[i]);
+    if (!p->diagnostics.first)
+        replay_drop_texts(p);
+}
