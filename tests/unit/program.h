@@ -24,6 +24,10 @@ typedef struct program_op_info {
 } program_op_info;
 extern const program_op_info program_ops[PROGRAM_OPS];
 
+extern const uint64_t program_masks[KINDS]; /* the bits that each has */
+/* What an instruction makes of raw bits. */
+uint64_t program_compute(uint32_t op, const uint64_t sources[3]);
+
 /* Registers of each kind that programs use. */
 enum {
     HALVES = 6,

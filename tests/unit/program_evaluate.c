@@ -305,14 +305,20 @@ static bool guarded(const thread *t, const program_node *n)
     return n->guard == NO_GUARD || (t->v[KIND_P][n->guard] != 0) != n->guard_not;
 }
 
+const uint64_t program_masks[KINDS] = {0, 0xffff, 0xffffffff, ~0ull, 0xffffffff, ~0ull, 1};
+
+uint64_t program_compute(uint32_t op, const uint64_t s[3])
+{
+    return compute(op, s[0], s[1], s[2]) & program_masks[program_ops[op].d];
+}
+
 static void do_op(thread *t, const program_node *n)
 {
-    static const uint64_t masks[KINDS] = {0, 0xffff, 0xffffffff, ~0ull, 0xffffffff, ~0ull, 1};
     const program_op_info *op = &program_ops[n->op];
     uint64_t s[3] = {0};
     for (uint32_t i = 0; i < 3 && op->kinds[i]; i++)
         s[i] = n->is_immediate >> i & 1 ? n->immediate[i] : t->v[op->kinds[i]][n->s[i]];
-    t->v[op->d][n->d] = compute(n->op, s[0], s[1], s[2]) & masks[op->d];
+    t->v[op->d][n->d] = program_compute(n->op, s);
 }
 
 static flow run_list(machine *m, thread *t, const program_list *list);

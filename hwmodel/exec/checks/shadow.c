@@ -247,7 +247,7 @@ static treatment treatment_of(const hd_op *op, const hd_form *form)
                    : DEFINED;
     case HD_OP_CVT:
         return is_integer((hd_type)form->types[0]) && is_integer((hd_type)form->types[1]) &&
-                       !form->modifiers[HD_GROUP_SAT] && op->run == hd_run_convert
+                       !form->modifiers[HD_GROUP_SAT]
                    ? MOVED
                    : WHOLE;
     case HD_OP_SHL:
