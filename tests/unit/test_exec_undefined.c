@@ -1,8 +1,8 @@
 /* Which bits of an instruction's result are undefined where some bits of its operands are: every instruction of
- * program_ops.def, against what follows from its values alone. Of instructions that move bits about, or work bit by bit,
- * a bit of the result is undefined that some way to fill the operands' undefined bits changes; of every other one, and
- * where a shift's amount or the like is undefined, the whole result is. The interpreter tells of a bit when a guard is
- * made of it. */
+ * program_ops.def, against what follows from its values alone. Of instructions that move bits about, or work bit by
+ * bit, a bit of the result is undefined that some way to fill the operands' undefined bits changes; of every other one,
+ * and where a shift's amount or the like is undefined, the whole result is. The interpreter tells of a bit when a guard
+ * is made of it. */
 #include "kernel.h"
 #include "program.h"
 

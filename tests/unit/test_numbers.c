@@ -1,6 +1,6 @@
-/* What passes and models count on random programs, in sums over many, held against tests/numbers/random.txt: a change of
- * a heuristic or of a model shows as numbers, and nothing changes them unnoticed. Whether what they make is right is for
- * test_techniques to say. BLESS=1 (make bless) writes the file anew. */
+/* What passes and models count on random programs, in sums over many, held against tests/numbers/random.txt: a change
+ * of a heuristic or of a model shows as numbers, and nothing changes them unnoticed. Whether what they make is right is
+ * for test_techniques to say. BLESS=1 (make bless) writes the file anew. */
 #include "async_kernel.h"
 #include "program.h"
 
