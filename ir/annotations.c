@@ -1,8 +1,8 @@
 /* Annotations: the table of kinds, operand slots, and the sorted list of each function.
  *
- * Invariant after hd_annotations_sort: items ascend by (instruction, kind, slot), no two are equal in all three, and
- * those of the whole function (instruction HD_NONE) stand last. Sorting is a stable merge of the runs that are there:
- * linear where the list is sorted already, O(n log n) at worst.
+ * Invariant after hd_annotations_sort: items ascend by (instruction, kind, slot), no two have the same key, and those
+ * of the whole function (instruction HD_NONE) are last. Sorting is a stable merge of existing ascending runs: linear
+ * for a sorted list, O(n log n) in the worst case.
  */
 #include "ir/annotations.h"
 
@@ -137,7 +137,7 @@ static uint32_t run_end(const hd_annotation *items, uint32_t count, uint32_t fro
     return end < count ? end : count;
 }
 
-/* Merges [from, middle) and [middle, end) of `in` into the same places of `out`. */
+/* Merges [from, middle) and [middle, end) of `in` into the same range of `out`. */
 static void merge(const hd_annotation *in, hd_annotation *out, uint32_t from, uint32_t middle, uint32_t end)
 {
     uint32_t a = from, b = middle;
@@ -227,7 +227,7 @@ void hd_annotations_sort(hd_function *function)
     uint32_t count = function->annotations.count, kept = 1;
     while (kept < count && compare(&items[kept - 1], &items[kept]) < 0)
         kept++;
-    if (kept >= count) /* as passes that go through the code leave them */
+    if (kept >= count) /* already in ascending order, as passes leave them */
         return;
     sort_items(items, count);
     kept = 0;
@@ -275,7 +275,7 @@ const hd_annotation *hd_annotation_at(const hd_function *function, uint16_t kind
     return NULL;
 }
 
-/* ---- how files name registers ------------------------------------------------------------------------------------ */
+/* ---- register names in files ------------------------------------------------------------------------------------- */
 
 hd_register_key hd_register_key_of(const hd_function *function, uint32_t reg)
 {
@@ -284,16 +284,18 @@ hd_register_key hd_register_key_of(const hd_function *function, uint32_t reg)
     return (hd_register_key){r->declaration, r->vector > 1 ? index * r->vector + r->component : index};
 }
 
-/* A reader takes a declaration of the module into the function where an instruction first names a register of it. */
+/* A reader imports a module-scope declaration into the function at the first instruction that names one of its
+ * registers. */
 typedef struct ordinal_walk {
     const hd_function *function;
     uint32_t *ordinals, next;
-    bool imports; /* whether there are such declarations */
+    bool imports; /* there are module-scope declarations */
 } ordinal_walk;
 
 static void number_import(ordinal_walk *w, uint32_t reg)
 {
-    uint32_t d = reg == HD_NONE ? HD_NONE : w->function->registers.items[reg].declaration; /* the carry flag has none */
+    /* the carry flag has no declaration */
+    uint32_t d = reg == HD_NONE ? HD_NONE : w->function->registers.items[reg].declaration;
     if (d != HD_NONE && w->function->declarations.items[d].depth == 0 && w->ordinals[d] == HD_NONE)
         w->ordinals[d] = w->next++;
 }
@@ -322,7 +324,7 @@ uint32_t *hd_declaration_ordinals(const hd_function *function)
     for (uint32_t i = 0; i < function->register_groups.count; i++)
         for (uint32_t d = 0; d < function->register_groups.items[i].count; d++)
             w.ordinals[function->register_groups.items[i].first + d] = HD_NONE;
-    for (uint32_t i = 0; i < count; i++) { /* those in no group are in the header, or are of the module */
+    for (uint32_t i = 0; i < count; i++) { /* declarations in no group are in the header or at module scope */
         bool import = function->declarations.items[i].depth == 0;
         w.imports |= import;
         if (w.ordinals[i] != HD_NONE)
@@ -330,7 +332,7 @@ uint32_t *hd_declaration_ordinals(const hd_function *function)
     }
     for (uint32_t i = 0; i < function->statements.count; i++)
         number_statement(&w, &function->statements.items[i]);
-    for (uint32_t i = 0; i < count; i++) /* of the module, and no instruction names them any more */
+    for (uint32_t i = 0; i < count; i++) /* at module scope, and no longer named by any instruction */
         if (function->declarations.items[i].depth == 0 && w.ordinals[i] == HD_NONE)
             w.ordinals[i] = w.next++;
     return w.ordinals;
@@ -388,7 +390,7 @@ static uint32_t find_key(const hd_register_keys *keys, uint64_t wanted)
     return HD_NONE;
 }
 
-/* Gives all components of a declared register their ids; false where the key names none. */
+/* Assigns ids to all components of a declared register; false if the key names none. */
 static bool mention(hd_function *f, hd_register_key key)
 {
     if (key.declaration >= f->declarations.count)

@@ -1,7 +1,9 @@
-/* Annotations: what a pass decided, attached to a function, block (its first instruction), instruction or operand slot.
+/* Annotations: decisions of passes, attached to a function, a block (its first instruction), an instruction or an
+ * operand slot.
  *
- * ir/annotations.def lists every kind once: number, name, owner, place, value, spellings. Readers and writers of both
- * spellings and of the section walk that table and know no kind by name. See heddle-annotations(7).
+ * ir/annotations.def lists every kind once: number, name, technique, anchor, value type, spellings. The readers and
+ * writers of both spellings and of the section are driven by that table and contain no kind-specific code. See
+ * heddle-annotations(7).
  */
 #ifndef HD_IR_ANNOTATIONS_H
 #define HD_IR_ANNOTATIONS_H
@@ -19,7 +21,7 @@ typedef enum hd_annotation_value {
     HD_VALUE_FLAG,      /* present or not */
     HD_VALUE_NUMBER,    /* u32 */
     HD_VALUE_CHOICE,    /* one of the words of the row's list: index from 0 */
-    HD_VALUE_BITS,      /* bit mask over operand slots or the like */
+    HD_VALUE_BITS,      /* bit mask, for example over operand slots */
     HD_VALUE_REGISTERS, /* list of register ids; in files (declaration ordinal, index) pairs */
     HD_VALUE_NUMBERS,   /* list of u32 */
 } hd_annotation_value;
@@ -32,9 +34,9 @@ typedef enum hd_annotation_kind {
 } hd_annotation_kind;
 
 typedef struct hd_annotation_info {
-    uint16_t number;       /* hd_annotation_kind, and the record kind in the section */
-    const char *name;      /* "bow": the word after //@ and the modifier or directive of the extended spelling */
-    const char *technique; /* spelling of ir/techniques.def; "" for private use */
+    uint16_t number;       /* hd_annotation_kind; also the record kind in the section */
+    const char *name;      /* "bow": the word after //@, and the modifier or directive in the extended spelling */
+    const char *technique; /* spelling in ir/techniques.def; "": private use */
     uint8_t place, value;
     const char *words; /* CHOICE: "rf|boc|both" */
     const char *summary;
@@ -44,48 +46,49 @@ extern const uint32_t hd_annotation_info_count;
 const hd_annotation_info *hd_annotation_find(uint16_t number);
 const hd_annotation_info *hd_annotation_find_name(const char *name, size_t length);
 
-/* Words of a CHOICE: how many, the one at a position (not NUL-terminated), the position of one (HD_NONE: no such word).
+/* The words of a CHOICE: their number, the word at an index (not NUL-terminated), the index of a word (HD_NONE: no such
+ * word).
  */
 uint32_t hd_annotation_word_count(const hd_annotation_info *info);
 const char *hd_annotation_word(const hd_annotation_info *info, uint32_t position, size_t *length);
 uint32_t hd_annotation_word_find(const hd_annotation_info *info, const char *text, size_t length);
-/* True where each annotation of the kind has an operand slot. */
+/* True if annotations of the kind have an operand slot. */
 static inline bool hd_annotation_has_slots(const hd_annotation_info *info) { return info->place >= HD_PLACE_OPERAND; }
-/* True where the value is a list, which is in function->annotation_words. */
+/* True if the value is a list, stored in function->annotation_words. */
 static inline bool hd_annotation_is_list(const hd_annotation_info *info) { return info->value >= HD_VALUE_REGISTERS; }
 
-/* Annotations with the words of their lists: what a reader gathers before it becomes a function's. */
+/* Annotations with the words of their lists, as gathered by a reader before they are added to a function. */
 typedef struct hd_annotation_set {
     HD_ARRAY(hd_annotation) items;
     hd_u32_array words;
 } hd_annotation_set;
 void hd_annotation_set_free(hd_annotation_set *set);
-void hd_annotation_set_sort(hd_annotation_set *set); /* by (instruction, kind, slot), stable; keeps equal places */
-bool hd_annotation_set_equal(const hd_annotation_set *a, const hd_annotation_set *b); /* both sorted */
+/* by (instruction, kind, slot); stable; keeps entries with equal keys */
+void hd_annotation_set_sort(hd_annotation_set *set);
+bool hd_annotation_set_equal(const hd_annotation_set *a, const hd_annotation_set *b); /* both must be sorted */
 
-/* How files name a register: declaration, and index * components + component. */
+/* Names a register in files: its declaration, and index * components + component. */
 typedef struct hd_register_key {
     uint32_t declaration, index;
 } hd_register_key;
 hd_register_key hd_register_key_of(const hd_function *function, uint32_t reg);
-/* Ordinals count declarations in text order; one of the module counts where an instruction first names a register of
- * it. Where a pass changed the code, the order may not be that of function->declarations: by index there, the ordinal;
- * NULL where both are the same. The caller frees it. */
+/* Ordinals by declaration index. Ordinals count declarations in text order; a module-scope declaration counts at the
+ * first instruction that names one of its registers. Differs from the order of function->declarations only if a pass
+ * changed the code; NULL: it does not differ. The caller frees it. */
 uint32_t *hd_declaration_ordinals(const hd_function *function);
-/* The ids by key, O(log n) a look-up. An annotation is a mention: a declared register that no instruction names gets
- * its id here. */
+/* Register ids by key; O(log n) per lookup. An annotation counts as a mention: a declared register that no instruction
+ * names gets its id here. */
 typedef struct hd_register_keys {
     hd_function *function; /* NULL: not built yet */
-    uint32_t *sorted;      /* register ids in the order of their keys; owned */
-    uint32_t sorted_count; /* those after are few, and searched one by one */
+    uint32_t *sorted;      /* register ids in ascending order of their keys; owned */
+    uint32_t sorted_count; /* later registers are few and are searched linearly */
 } hd_register_keys;
 void hd_register_keys_init(hd_register_keys *keys, hd_function *function);
 void hd_register_keys_free(hd_register_keys *keys);
 uint32_t hd_register_keys_find(hd_register_keys *keys, hd_register_key key); /* HD_NONE: not declared */
 
-/* Operand slots of HD_PLACE_OPERAND: destination registers that are in the register file (no predicates) are counted
- * from 0 in operand order, and so are, separately, source registers; the row's technique says which it means. These
- * helpers map slot <-> operand. */
+/* Slots of HD_PLACE_OPERAND: destination registers in the register file (no predicates) are numbered from 0 in operand
+ * order; source registers likewise, separately. These functions map slot <-> operand. */
 uint32_t hd_insn_destination_slot(const hd_function *f, const hd_instruction *i,
                                   uint32_t slot); /* operand index in function->operands or HD_NONE */
 uint32_t hd_insn_source_slot(const hd_function *f, const hd_instruction *i, uint32_t slot);
@@ -95,14 +98,15 @@ uint32_t hd_insn_source_count(const hd_function *f, const hd_instruction *i);
 void hd_annotate(hd_function *function, hd_annotation annotation); /* append; hd_annotations_sort() before use */
 /* The same with a list, whose words are copied. */
 void hd_annotate_list(hd_function *function, hd_annotation annotation, const uint32_t *words, uint32_t count);
-/* How many of the technique's the function has. */
+/* The number of annotations of a technique. */
 uint32_t hd_annotations_count(const hd_function *function, const char *technique);
-void hd_annotations_sort(hd_function *function); /* of several at one place and kind, the one added last stays */
-/* all of one technique; "*": of any; NULL: all */
+void hd_annotations_sort(hd_function *function); /* of several with one key, the last one added is kept */
+/* removes those of one technique; "*": of any technique; NULL: all */
 void hd_annotations_remove(hd_function *function, const char *technique);
 void hd_annotations_take(hd_function *function,
-                         hd_annotation_set *set); /* the function's are now the set's (sorted); no change is noted */
-/* The annotation of a kind at an instruction (HD_NONE: the function) and slot, or NULL. O(log n). */
+                         hd_annotation_set *set); /* exchanges the function's annotations with the set's (sorted); the
+                                                   * function is not marked as changed */
+/* The annotation of a kind at an instruction (HD_NONE: function-wide) and slot, or NULL. O(log n). */
 const hd_annotation *hd_annotation_at(const hd_function *function, uint16_t kind, uint32_t instruction, uint32_t slot);
 
 #endif

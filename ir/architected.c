@@ -1,9 +1,9 @@
-/* Physical places by name, the mark of an architected function, and what instructions only copy. Constant time each. */
+/* Physical register names, the annotation of architected functions, and copy instructions. All constant time. */
 #include "ir/architected.h"
 
 #include "ir/annotations.h"
 
-/* ---- places ------------------------------------------------------------------------------------------------------ */
+/* ---- physical registers ------------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *stem;
@@ -53,7 +53,7 @@ static hd_physical_class class_of_letters(const char *text, uint32_t *length)
     return HD_PHYSICAL_WORD;
 }
 
-/* The number after a stem: that of the range, or the digits of a plain name; HD_NONE where there is none. */
+/* The number after a stem: the index in a range, or the digits of a plain name; HD_NONE if there is none. */
 static uint32_t number_of(const char *digits, uint32_t index)
 {
     uint32_t number = 0;
@@ -84,7 +84,7 @@ hd_physical hd_register_physical(const hd_function *f, uint32_t reg)
     return (hd_physical){(uint8_t) class, (uint8_t)words, (uint16_t)number};
 }
 
-/* ---- the mark ---------------------------------------------------------------------------------------------------- */
+/* ---- the annotation ---------------------------------------------------------------------------------------------- */
 
 bool hd_architected_of(const hd_function *f, hd_architected *numbers)
 {
@@ -120,7 +120,7 @@ typedef struct piece {
     bool sink;
 } piece;
 
-/* The elements of a mov's side, low bits first; after the side. */
+/* Reads the elements of one side of a mov, low bits first; returns the operand after it. */
 static const hd_operand *read_side(const hd_operand *o, piece *pieces, uint32_t *count)
 {
     uint32_t elements = o->kind == HD_OPERAND_VECTOR ? o->count : 1;
@@ -135,7 +135,7 @@ static const hd_operand *read_side(const hd_operand *o, piece *pieces, uint32_t 
     return end;
 }
 
-/* Elements are of one width; false where a register has another (a vector move of old PTX). */
+/* All elements must have one width; false if a register has another (a vector move of old PTX). */
 static bool place_elements(const hd_function *f, piece *pieces, uint32_t count, uint32_t total_bits)
 {
     uint32_t width = count ? total_bits / count : 0;
@@ -148,7 +148,7 @@ static bool place_elements(const hd_function *f, piece *pieces, uint32_t count, 
     return true;
 }
 
-/* The register that holds the word at `bit`, as its low part or whole; HD_NONE where none does. */
+/* The piece that starts at `bit` and holds the low part of a word or the whole word; NULL: none. */
 static const piece *piece_at(const piece *pieces, uint32_t count, uint32_t bit)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -167,14 +167,13 @@ static uint32_t match_pieces(piece *to, uint32_t to_count, piece *from, uint32_t
             *all = false;
             continue;
         }
-        const piece *rest =
-            piece_at(to, to_count, bit + 31 < bits ? bit + 31 : bits - 1); /* of a word that is unpacked */
+        const piece *rest = piece_at(to, to_count, bit + 31 < bits ? bit + 31 : bits - 1); /* a word that is unpacked */
         if (rest && rest != t && !rest->sink)
             *all = false;
         if (t->sink)
             continue;
         uint32_t s_width = s->end_bits - s->begin_bits, t_width = t->end_bits - t->begin_bits;
-        bool packs = s_width < 32 && s_width < t_width; /* parts of a word */
+        bool packs = s_width < 32 && s_width < t_width; /* packs parts of a word */
         if (s->reg == HD_NONE || s->begin_bits % 32 || packs) {
             *all = false;
             continue;
@@ -209,7 +208,7 @@ static bool is_integer(hd_type type)
     return class == HD_CLASS_BITS || class == HD_CLASS_UNSIGNED || class == HD_CLASS_SIGNED;
 }
 
-/* A conversion between integers that keeps the low bits: of the same width, or to a narrower one. */
+/* An integer conversion that keeps the low bits: to the same or a narrower width. */
 static bool truncates(const hd_form *form)
 {
     hd_type to = (hd_type)form->types[0], from = (hd_type)form->types[1];
@@ -258,7 +257,7 @@ bool hd_insn_is_identity(const hd_function *f, const hd_instruction *insn)
     uint16_t opcode = hd_insn_form(f, insn)->opcode;
     if (opcode != HD_OP_MOV && opcode != HD_OP_CVT && opcode != HD_OP_CVTA)
         return false;
-    /* most moves: a number, an address */
+    /* the common case: a mov of a number or an address */
     if (insn->operand_count == 2 && hd_insn_operands(f, insn)[1].kind != HD_OPERAND_REGISTER)
         return false;
     uint32_t count = hd_insn_copies(f, insn, copies, &all);

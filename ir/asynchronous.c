@@ -30,7 +30,7 @@ hd_async hd_insn_async(const hd_function *f, const hd_instruction *insn)
     return row;
 }
 
-/* Most modules name no such instruction at all. */
+/* Most modules have no such instruction. */
 static bool module_has_async(const hd_module *m)
 {
     for (uint32_t i = 0; i < m->forms.count; i++)

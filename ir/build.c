@@ -1,6 +1,6 @@
-/* Makes code in memory and applies edits (ir/build.h). An edit is linear in the function: its steps are sorted by
- * place, then instructions and statements are copied into new arrays while a map from old to new ordinals is filled for
- * labels and annotations. What has no text of its own gets an empty span at the end of the statement before it. */
+/* Builds code in memory and applies edits (ir/build.h). An edit is linear in the size of the function: its steps are
+ * sorted by position; instructions and statements are copied into new arrays, and a map from old to new ordinals
+ * updates labels and annotations. A statement without text gets an empty span at the end of the statement before it. */
 #include "ir/build.h"
 
 #include <stdio.h>
@@ -233,9 +233,9 @@ typedef struct rebuild {
     const hd_edit_step *step, *steps_end;
     HD_ARRAY(hd_instruction) instructions;
     HD_ARRAY(hd_statement) statements;
-    uint32_t *moved; /* by old ordinal: where a label that was before it is now */
-    uint32_t *kept;  /* by old ordinal: its new ordinal, or HD_NONE where it was removed */
-    uint32_t text;   /* end of the text that was passed */
+    uint32_t *moved; /* by old ordinal: new position of a label that preceded it */
+    uint32_t *kept;  /* by old ordinal: new ordinal, or HD_NONE if removed */
+    uint32_t text;   /* end of the source text copied so far */
 } rebuild;
 
 static void put_instruction(rebuild *r, hd_instruction insn)
@@ -256,7 +256,7 @@ static void put_label(rebuild *r, uint32_t label)
     hd_array_push(&r->statements, (hd_statement){HD_STATEMENT_LABEL, label, {r->text, r->text}});
 }
 
-/* The steps before instruction `at` that leave it be. */
+/* Applies the insertions before instruction `at`. */
 static void put_before(rebuild *r, uint32_t at)
 {
     r->moved[at] = r->instructions.count;

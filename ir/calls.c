@@ -1,14 +1,14 @@
-/* Checks a call against what it calls: the number of results and arguments of a function or prototype, and their types
- * where both sides are known. Types match as registers do: the same size, untyped bits with everything, integers with
+/* Checks a call against its callee: the number of results and arguments of the function or prototype, and their types
+ * if both sides are known. Types match as for registers: the same size, untyped bits with everything, integers with
  * integers.
  *
- * Not checked: the types after a .callprototype (only its counts are kept). */
+ * Not checked: the types of a .callprototype (only its counts are kept). */
 #include "ir/signature_errors.h"
 
 typedef struct call {
     hd_function *function;
     const hd_instruction *insn;
-    const hd_operand *results, *callee, *arguments, *table; /* NULL where absent */
+    const hd_operand *results, *callee, *arguments, *table; /* NULL if absent */
 } call;
 
 static call take_apart(hd_function *function, const hd_instruction *insn)
@@ -56,14 +56,14 @@ static bool symbols_match(const hd_symbol *formal, const hd_symbol *actual)
 
 static hd_type type_of(const hd_function *f, uint32_t reg) { return (hd_type)f->registers.items[reg].type; }
 
-/* A whole vector register against a formal one. */
+/* Compares a whole vector register with a formal parameter. */
 static bool vector_matches(const call *c, const hd_operand *actual, const hd_formal *formal, hd_type formal_type)
 {
     return formal->symbol == HD_NONE && formal->components == actual->count &&
            types_match(formal_type, type_of(c->function, actual[1].value));
 }
 
-/* An actual parameter against a formal one, which is a variable or a register of the callee. */
+/* Compares an actual parameter with a formal one, which is a variable or a register of the callee. */
 static bool actual_matches(const call *c, const hd_operand *actual, const hd_symbol *formal, hd_type formal_type)
 {
     const hd_module *module = c->function->module;
@@ -83,7 +83,7 @@ static bool actual_matches(const call *c, const hd_operand *actual, const hd_sym
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
-/* Whether the callee's last parameter (or result) is an array of any size, which may be left out. */
+/* Whether the callee's last parameter (or result) is an array of unspecified size, which may be omitted. */
 static bool is_open(const hd_function *callee, bool results)
 {
     uint32_t first = results ? callee->result_first : callee->parameter_first;
@@ -128,7 +128,7 @@ static bool check_against(const call *c, const hd_function *callee)
            (!c->arguments || check_types(c, c->arguments, callee, false));
 }
 
-/* Elements that no list of a call takes, whatever the callee. */
+/* Rejects elements that are invalid in the lists of any call. */
 static bool check_elements(const call *c, const hd_operand *list)
 {
     const hd_module *module = c->function->module;

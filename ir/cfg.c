@@ -1,13 +1,12 @@
 /* Builds the control-flow graph of a function: blocks, edges, dominators, post-dominators (the reconvergence table),
  * loops.
  *
- * What ends a block: a branch, a return, an exit, a trap, a call of a function that never returns. A guard makes any of
- * them fall through too. An opaque instruction that names a label may go there or fall through. Labels that nothing
- * branches to (nvcc puts many into code with line information) do not start a block.
+ * A block ends at a branch, return, exit, trap, or call of a .noreturn function. A guarded one also falls through. An
+ * opaque instruction that names a label may branch to it or fall through. A label that is no branch target (nvcc emits
+ * many in code with line information) does not start a block.
  *
- * The reconvergence table leaves out the edges into blocks from which every way ends in an unguarded trap or a call
- * that never returns, where there is another edge: sides meet after `if (..) { .. assert(..); .. }`, as they do on a
- * GPU, not at X.
+ * The reconvergence table ignores edges into blocks from which every path ends in an unguarded trap or a .noreturn
+ * call, if another edge exists: sides reconverge after `if (..) { .. assert(..); .. }` as on a GPU, not at X.
  *
  * Complexity: O(n) for blocks and edges, O(m log n) for the trees. Nothing recurses.
  */
@@ -15,7 +14,7 @@
 
 enum { LEAVES = HD_BEHAVE_RETURN | HD_BEHAVE_EXIT | HD_BEHAVE_TRAP };
 
-/* ---- flow of one instruction ------------------------------------------------------------------------------------- */
+/* ---- control flow of one instruction ----------------------------------------------------------------------------- */
 
 static const hd_function *called_function(const hd_function *f, const hd_instruction *insn)
 {
@@ -70,7 +69,7 @@ bool hd_insn_falls_through(const hd_function *f, const hd_instruction *insn)
     return insn->guard != HD_NONE || insn->flags & HD_INSN_OPAQUE || hd_insn_flow(f, insn) == HD_FLOW_NEXT;
 }
 
-/* Appends the ordinals that a branch may go to (the instruction count stands for the end of the body). */
+/* Appends the ordinals of a branch's targets (the instruction count denotes the end of the body). */
 static void branch_targets(const hd_function *f, const hd_instruction *insn, hd_u32_array *targets)
 {
     const hd_operand *o = hd_insn_operands(f, insn);
@@ -87,19 +86,19 @@ static void branch_targets(const hd_function *f, const hd_instruction *insn, hd_
 
 /* ---- blocks and edges -------------------------------------------------------------------------------------------- */
 
-/* An instruction that ends its block; its targets are those from `target_first` on, up to the next one's. */
+/* An instruction that ends its block. Its targets extend from `target_first` to the next ending's. */
 typedef struct ending {
     uint32_t instruction, target_first;
     hd_flow flow;
     bool goes_on; /* the next instruction may follow */
 } ending;
 
-typedef struct endings { /* in text order, and one more after them */
+typedef struct endings { /* in text order, with a sentinel */
     HD_ARRAY(ending) items;
     hd_u32_array targets; /* ordinals */
 } endings;
 
-/* Most instructions are passed by on sight of their form. */
+/* Rejects most instructions by their form alone. */
 static bool may_end(const hd_function *f, const hd_instruction *insn)
 {
     return hd_insn_form(f, insn)->behaviour & (LEAVES | HD_BEHAVE_BRANCH | HD_BEHAVE_CALL) ||
@@ -165,7 +164,7 @@ static void make_blocks(hd_cfg *cfg, const hd_function *f, const endings *all)
 typedef struct edge_maker {
     const hd_cfg *cfg;
     const endings *endings;
-    uint32_t next; /* of the endings */
+    uint32_t next; /* index of the next ending */
     hd_u32_array edges;
     uint32_t *seen; /* by block: last block + 1 that got an edge to it */
 } edge_maker;
@@ -178,7 +177,7 @@ static void add_edge(edge_maker *m, uint32_t from, uint32_t to)
     hd_array_push(&m->edges, to);
 }
 
-/* Block after block. */
+/* Edges are added in block order. */
 static void add_block_edges(edge_maker *m, uint32_t b)
 {
     const hd_block *block = &m->cfg->blocks[b];
@@ -193,10 +192,10 @@ static void add_block_edges(edge_maker *m, uint32_t b)
         m->next++;
     }
     if (goes_on)
-        add_edge(m, b, b + 1); /* of the last block: X */
+        add_edge(m, b, b + 1); /* from the last block: to X */
 }
 
-/* Successors of all blocks in one row array with n + 2 starts: X is a node without successors. */
+/* Stores the successors of all blocks in compressed rows with n + 2 starts: X is a node without successors. */
 static void make_edges(hd_cfg *cfg, const endings *all, hd_arena *scratch, hd_graph *graph)
 {
     uint32_t n = cfg->block_count;
@@ -256,7 +255,7 @@ static void find_dominators(hd_cfg *cfg, const hd_graph *graph, const hd_search 
     hd_tree_intervals(nodes, immediate, scratch, cfg->dominator_enter, cfg->dominator_leave);
 }
 
-/* A trap, or a call that never returns: nobody is to wait for the lanes that come here. */
+/* The block ends in a trap or a .noreturn call, so no lane waits for the lanes that enter it. */
 static bool fails(const hd_function *f, const hd_block *b)
 {
     if (b->first == b->end)
@@ -267,7 +266,7 @@ static bool fails(const hd_function *f, const hd_block *b)
            (behaviour & HD_BEHAVE_TRAP || (behaviour & HD_BEHAVE_CALL && hd_insn_flow(f, last) == HD_FLOW_LEAVE));
 }
 
-/* Blocks from which no way leads to a return or an exit, though one leads to X. */
+/* Blocks from which X is reachable, but no return or exit is. */
 static bool *find_lost(const hd_cfg *cfg, const hd_function *f, const hd_graph *graph, const hd_search *reaching,
                        hd_arena *scratch)
 {
@@ -288,7 +287,7 @@ static bool *find_lost(const hd_cfg *cfg, const hd_function *f, const hd_graph *
     return lost;
 }
 
-/* Does every block reach X, and none only to fail there? */
+/* Whether every block reaches X, and none reaches it only by failing. */
 static bool all_leave(const hd_cfg *cfg, const hd_function *f, const hd_graph *graph, const hd_search *reaching)
 {
     uint32_t exit = graph->node_count - 1;
@@ -298,8 +297,8 @@ static bool all_leave(const hd_cfg *cfg, const hd_function *f, const hd_graph *g
     return reaching->count == graph->node_count;
 }
 
-/* The reversed graph with a pseudo-edge to X from each block that cannot reach X, without edges to what is lost, and a
- * search of it from X. */
+/* The reversed graph with a pseudo-edge to X from each block that cannot reach X, and without edges to failing blocks;
+ * and its depth-first search from X. */
 static hd_graph exit_graph(hd_cfg *cfg, const hd_function *f, const hd_graph *graph, hd_arena *scratch,
                            hd_search *reaching)
 {

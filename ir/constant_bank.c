@@ -45,7 +45,7 @@ static uint32_t fields_of(const hd_form *form)
 #include "ir/bank_operands.def"
 #undef HD_BANK_OPERAND
     };
-    for (uint32_t i = 0; i < form->type_count; i++) /* two floats at once have instructions of their own */
+    for (uint32_t i = 0; i < form->type_count; i++) /* packed floats have other instructions */
         if (form->types[i] == HD_TYPE_F32X2)
             return 0;
     return form->flags & (HD_FORM_UNKNOWN_MODIFIER | HD_FORM_INVALID) ? 0 : table[form->opcode];
@@ -56,7 +56,7 @@ static uint64_t literal_bits(const hd_function *f, const hd_operand *o)
     return f->module->literals.items[o->value].bits;
 }
 
-/* The factor of mad.lo and mad.wide next to a constant addend: LEA shifts by it. */
+/* The factor of mad.lo and mad.wide with a constant addend: LEA encodes it as a shift. */
 static bool is_shift(const hd_function *f, const hd_form *form, uint32_t source, const hd_operand *o)
 {
     uint64_t bits = literal_bits(f, o);
@@ -67,7 +67,7 @@ static bool is_shift(const hd_function *f, const hd_form *form, uint32_t source,
 
 static bool is_table(const hd_form *form, uint32_t source) { return form->opcode == HD_OP_LOP3 && source == 3; }
 
-/* Which of the first three sources may be a constant: those of the table, but for the field that a number fills. */
+/* Which of the first three sources may be a constant: those of the table, except the field that a number occupies. */
 static uint32_t free_fields(const hd_function *f, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(f, insn);
@@ -98,7 +98,7 @@ bool hd_operand_takes_bank(const hd_function *f, const hd_instruction *insn, uin
 
 typedef struct bank_search {
     const hd_function *function;
-    bool *operands; /* by register: may be one, as far as seen */
+    bool *operands; /* by register: a candidate so far */
     bool architected;
 } bank_search;
 
@@ -144,7 +144,7 @@ static void drop_written_twice(bank_search *s, hd_arena *arena)
         }
 }
 
-/* All but the first one that is in a field of its own. */
+/* Rejects all candidates of an instruction except the first, or those in a field of their own. */
 static void look_at(bank_search *s, const hd_instruction *insn)
 {
     const hd_function *f = s->function;

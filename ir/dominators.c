@@ -1,8 +1,8 @@
 /* Depth-first search, dominators and tree numbering over compressed graphs.
  *
  * Dominators: Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph" (TOPLAS 1979), the simple
- * version with path compression: O(m log n) on every graph, irreducible ones included. Path compression keeps its path
- * in an explicit stack, so that deep graphs do not use the C stack.
+ * version with path compression: O(m log n) on every graph, including irreducible ones. Path compression uses an
+ * explicit stack, so that deep graphs do not overflow the C stack.
  */
 #include "ir/graph.h"
 
@@ -49,7 +49,7 @@ void hd_graph_search(const hd_graph *graph, uint32_t root, hd_arena *arena, hd_s
 void hd_graph_reverse(uint32_t n, const uint32_t *first, const uint32_t *to, hd_arena *arena, uint32_t **reverse_first,
                       uint32_t **reverse)
 {
-    uint32_t *start = HD_ARENA_ARRAY(arena, uint32_t, n + 2); /* start[v + 1]: where the next source of v goes */
+    uint32_t *start = HD_ARENA_ARRAY(arena, uint32_t, n + 2); /* start[v + 1]: position of v's next source */
     uint32_t *from = hd_arena_alloc(arena, ((size_t)first[n] + 1) * sizeof(uint32_t));
     for (uint32_t e = 0; e < first[n]; e++)
         start[to[e] + 2]++;
@@ -64,7 +64,7 @@ void hd_graph_reverse(uint32_t n, const uint32_t *first, const uint32_t *to, hd_
 
 /* ---- dominators -------------------------------------------------------------------------------------------------- */
 
-/* Everything in terms of search numbers. */
+/* All indices are depth-first numbers. */
 typedef struct dominator_state {
     const hd_graph *graph;
     const hd_search *search;

@@ -1,10 +1,10 @@
-/* The instruction table itself, and forms: a spelling's words are split, its row found (the longest name that fits),
- * its words matched with the row's syntax (ir/syntax.c). Once per distinct spelling of a module, in time linear in the
- * table; after that a form is one array look-up. */
+/* The instruction table, and forms: splits a spelling into words, finds its row (the longest name that matches), and
+ * matches the words with the row's syntax (ir/syntax.c). Runs once per distinct spelling of a module, linear in the
+ * table; afterwards a form is one array lookup. */
 #include "ir/form.h"
 #include "ir/signature.h"
 
-enum { /* the short names of ir/ptx.def's behaviour column */
+enum { /* short names used in the behaviour column of ir/ptx.def */
        LOAD = HD_BEHAVE_LOAD,
        STORE = HD_BEHAVE_STORE,
        ATOMIC = HD_BEHAVE_ATOMIC,
@@ -48,7 +48,7 @@ const char *hd_modifier_spelling(hd_modifier modifier) { return modifiers[modifi
 
 hd_modifier_group hd_modifier_group_of(hd_modifier modifier) { return (hd_modifier_group)modifiers[modifier].group; }
 
-/* Whether `name` is the spelling's beginning, up to its end or a dot. */
+/* Whether the spelling starts with `name`, followed by its end or a dot. */
 static bool starts_with_name(const char *spelling, size_t length, const char *name, size_t name_length)
 {
     return name_length <= length && memcmp(spelling, name, name_length) == 0 &&
@@ -71,7 +71,7 @@ static hd_opcode find_row(const char *spelling, size_t length)
     return best;
 }
 
-/* Splits ".a.b::c" at its dots. false where there are more words than any instruction has. */
+/* Splits ".a.b::c" at its dots; false if there are more words than any instruction has. */
 static bool split(const char *text, size_t length, hd_form_words *words)
 {
     const char *end = text + length;
@@ -112,8 +112,8 @@ static uint32_t refine_behaviour(const hd_form *form)
     return behaviour;
 }
 
-/* Whether all words are types or modifiers of some opcode; a vector length that does not exist is an error, anything
- * else unknown. */
+/* Checks that all words are types or modifiers of some opcode. An invalid vector length is an error, anything else
+ * unknown. */
 static bool check_words(hd_module *module, hd_form *form, const hd_form_words *words)
 {
     for (uint32_t i = 0; i < words->count; i++) {
@@ -130,7 +130,7 @@ static bool check_words(hd_module *module, hd_form *form, const hd_form_words *w
     return true;
 }
 
-/* Words of an mma's name (mma.sp, mma.sp::ordered_metadata) may stand among its modifiers, as some libraries spell
+/* Words of an mma's name (mma.sp, mma.sp::ordered_metadata) may appear among its modifiers, as some libraries spell
  * it. */
 static void take_name_word(hd_form *form, hd_form_words *words)
 {
@@ -154,7 +154,7 @@ static void take_name_word(hd_form *form, hd_form_words *words)
         }
 }
 
-/* ".const[2]", a constant bank, is the constant space in PTX before 2.2 and an error after it. */
+/* ".const[2]", a constant bank, denotes the constant space before PTX 2.2; later it is an error. */
 static bool take_banks(hd_module *module, hd_form *form, hd_form_words *words)
 {
     static const char bank[] = "const[";

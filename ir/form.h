@@ -1,8 +1,8 @@
-/* Forms: what `opcode.modifier.modifier` means, decoded once per distinct spelling of a module.
+/* Forms: the meaning of `opcode.modifier.modifier`, decoded once per distinct spelling of a module.
  *
- * The rows of ir/ptx.def say, per opcode, what is where: operand roles and types, unit, memory and control
- * behaviour, which modifiers it takes and needs. ir/modifiers.def lists every modifier once with its group. Nothing
- * else in the toolkit knows what an opcode means.
+ * The rows of ir/ptx.def describe each opcode: operand roles and types, unit, memory and control behaviour, accepted
+ * and required modifiers. ir/modifiers.def lists every modifier with its group. No other code of the toolkit interprets
+ * opcodes.
  */
 #ifndef HD_IR_FORM_H
 #define HD_IR_FORM_H
@@ -17,7 +17,7 @@ typedef enum hd_opcode {
     HD_OPCODE_COUNT
 } hd_opcode;
 
-/* Execution unit by default; hd_form_unit() refines it by type. */
+/* Default execution unit; hd_form_unit() refines it by type. */
 typedef enum hd_unit {
     HD_UNIT_NONE,
     HD_UNIT_INT,
@@ -34,22 +34,23 @@ enum {                             /* hd_opcode_info.behaviour */
        HD_BEHAVE_LOAD = 1 << 0,    /* reads memory */
        HD_BEHAVE_STORE = 1 << 1,   /* writes memory */
        HD_BEHAVE_ATOMIC = 1 << 2,  /* both, indivisibly */
-       HD_BEHAVE_BARRIER = 1 << 3, /* CTA- or cluster-wide barrier */
-       /* lanes of a warp exchange values or wait (shfl, vote, match, redux, bar.warp, matrix) */
+       HD_BEHAVE_BARRIER = 1 << 3, /* an atomic read and write */
+       /* lanes of a warp exchange values or synchronize (shfl, vote, match, redux, bar.warp, matrix) */
        HD_BEHAVE_WARP = 1 << 4,
        HD_BEHAVE_FENCE = 1 << 5,  /* orders memory */
        HD_BEHAVE_BRANCH = 1 << 6, /* bra, brx.idx */
        HD_BEHAVE_CALL = 1 << 7,
        HD_BEHAVE_RETURN = 1 << 8, /* ret */
        HD_BEHAVE_EXIT = 1 << 9,   /* exit */
-       HD_BEHAVE_TRAP = 1 << 10,  /* trap: the kernel ends */
-       HD_BEHAVE_ASYNC = 1 << 11, /* the effect happens later (cp.async ...) */
-       /* result differs between lanes whatever the operands (clock, laneid: see sregs.def; elect, atomics, shuffles) */
+       HD_BEHAVE_TRAP = 1 << 10,  /* trap: ends the kernel */
+       HD_BEHAVE_ASYNC = 1 << 11, /* asynchronous: takes effect later (cp.async ...) */
+       /* the result differs between lanes even for equal operands (clock, laneid: see sregs.def; elect, atomics,
+        * shuffles) */
        HD_BEHAVE_DIVERGENT = 1 << 12,
        HD_BEHAVE_TEXTURE = 1 << 13,  /* texture or surface path */
-       HD_BEHAVE_VOLATILE = 1 << 14, /* keep: no removal, no motion */
-       HD_BEHAVE_YIELD = 1 << 15, /* lanes may wait here: others of the warp may run other code before what follows */
-       /* lanes wait here for those of another side of a branch, and read their operands after that */
+       HD_BEHAVE_VOLATILE = 1 << 14, /* must be neither removed nor moved */
+       HD_BEHAVE_YIELD = 1 << 15,    /* lanes may wait here while other lanes of the warp execute other code */
+       /* lanes wait here for lanes of another side of a branch, and read their operands afterwards */
        HD_BEHAVE_MEET = 1 << 16,
 };
 
@@ -82,11 +83,11 @@ enum { /* hd_form.flags */
        HD_FORM_UNKNOWN_MODIFIER = 2,
        HD_FORM_WRITES_CARRY = 4, /* .cc */
        HD_FORM_READS_CARRY = 8,  /* addc, subc, madc */
-       HD_FORM_INVALID = 16,     /* a diagnostic is due at each use: see error */
+       HD_FORM_INVALID = 16,     /* invalid: each use is reported, see `error` */
 };
 
 typedef struct hd_form {
-    hd_name spelling; /* opcode.mods as spelled, blanks removed */
+    hd_name spelling; /* opcode.modifiers as spelled, without blanks */
     uint16_t opcode;  /* hd_opcode */
     uint8_t flags, type_count;
     uint8_t types[HD_FORM_TYPES];                /* hd_type, in order of spelling */
@@ -95,7 +96,7 @@ typedef struct hd_form {
     uint16_t modifiers[HD_MODIFIER_GROUP_COUNT]; /* hd_modifier by group, 0 = absent */
     uint32_t behaviour;                          /* HD_BEHAVE_* after refinement by modifiers */
     const struct hd_signature *signature;        /* compiled operand rules, in the module's arena; ir/signature.h */
-    const char *error;                           /* HD_FORM_INVALID: why; a message ready for a diagnostic */
+    const char *error;                           /* HD_FORM_INVALID: the reason, ready for a diagnostic */
     uint16_t error_kind;                         /* hd_diagnostic_kind of `error` */
 } hd_form;
 
@@ -108,25 +109,25 @@ typedef struct hd_opcode_info {
 } hd_opcode_info;
 extern const hd_opcode_info hd_opcodes[HD_OPCODE_COUNT];
 
-/* The form of a spelling: decoded at the first call, found in module->form_of_name after. Never fails: unknown opcodes
- * and modifiers, and combinations that ptxas rejects, are reported by flags. */
+/* The form of a spelling: decoded at the first call, then found in module->form_of_name. Never fails: flags mark
+ * unknown opcodes and modifiers, and combinations that ptxas rejects. */
 uint32_t hd_form_of(hd_module *module, hd_name spelling);
 hd_unit hd_form_unit(const hd_form *form);
 
 const char *hd_modifier_spelling(hd_modifier modifier);       /* without the dot; "" for HD_MOD_NONE */
 hd_modifier_group hd_modifier_group_of(hd_modifier modifier); /* of a modifier other than HD_MOD_NONE */
 
-/* Gives each operand of an instruction its role (DEF, USE), appends implicit operands (%CC), and checks count, kinds,
- * types and widths. Reports what is wrong at the operand. false where an error was reported. The operands are the last
- * ones of function->operands. Label and function operands must be resolved or HD_OPERAND_NAME (the caller resolves
- * forward labels). */
+/* Assigns each operand of an instruction its role (DEF, USE), appends implicit operands (%CC), and checks count, kinds,
+ * types and widths. Reports errors at the operand and returns false. The operands must be the last ones of
+ * function->operands. Labels and functions must be resolved, or HD_OPERAND_NAME (forward labels, which the caller
+ * resolves later). */
 bool hd_insn_resolve(hd_function *function, hd_instruction *insn);
-/* Whether these operands (flat, without implicit ones) fit a form that is known; gives them their roles, reports
- * nothing. Not for calls, whose callee has a say too. */
+/* Whether these operands (flat, without implicit ones) match a known form; assigns their roles, reports nothing. Not
+ * for calls, which depend on their callee. */
 bool hd_form_accepts(const hd_function *function, const hd_form *form, hd_operand *operands, uint32_t count);
 
-/* What a bare identifier in operand position `position` (top level, from 0) of this form means if no register, symbol
- * or special register has that name: a label or table (true), or nothing (false: undeclared). */
+/* The meaning of a bare identifier in top-level operand `position` (from 0) of this form, if it names no register,
+ * symbol or special register: a label or table (true), or undeclared (false). */
 bool hd_form_takes_label(const hd_module *module, uint32_t form, uint32_t position);
 
 static inline const hd_form *hd_insn_form(const hd_function *f, const hd_instruction *i)

@@ -1,5 +1,5 @@
-/* Life of modules and functions, and the few questions about them that need no table. The module's arena holds the
- * function records and strings; what grows is in heap arrays, freed here. */
+/* Creation, copying and destruction of modules and functions, and simple queries. The module's arena holds function
+ * records and strings; growing arrays are on the heap and freed here. */
 #include "ir/cfg.h"
 #include "ir/form.h"
 
@@ -17,7 +17,7 @@ hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics)
     return module;
 }
 
-/* All that a function holds on the heap, but for its CFG. */
+/* All heap arrays of a function, except its CFG. */
 #define FUNCTION_ARRAYS(each)                                                                                   \
     each(register_parameters) each(register_results) each(variables_before) each(statements) each(instructions) \
         each(operands) each(registers) each(declarations) each(register_groups) each(labels) each(tables)       \
@@ -32,7 +32,7 @@ static void free_function(hd_function *f)
 #undef FREE_ARRAY
 }
 
-/* In place of an array that `copy` has taken from `from`, one of its own. */
+/* `copy` holds the array of `from` (struct assignment): give it an array of its own. */
 #define COPY_ARRAY(name)                                                         \
     memset(&copy->name, 0, sizeof copy->name);                                   \
     if (from->name.count)                                                        \
@@ -67,7 +67,7 @@ void hd_function_restore(hd_function *f, hd_function *copy)
     free(copy);
 }
 
-/* All that a module holds on the heap, but for its functions and names. */
+/* All heap arrays of a module, except its functions and names. */
 #define MODULE_ARRAYS(each)                                                                                            \
     each(statements) each(symbols) each(variable_groups) each(dimensions) each(initializers) each(literals)            \
         each(locations) each(files) each(verbatims) each(tokens) each(forms) each(form_of_name) each(function_of_name) \
@@ -229,7 +229,7 @@ hd_name hd_operand_selector(const hd_function *function, const hd_operand *opera
 
 uint32_t hd_operand_extent(const hd_operand *operand)
 {
-    uint64_t pending = 1; /* operands that are still to pass */
+    uint64_t pending = 1; /* operands still to skip */
     const hd_operand *o = operand;
     for (; pending; o++)
         pending = pending - 1 + o->count;

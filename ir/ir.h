@@ -1,20 +1,20 @@
 /* The intermediate representation: one PTX module, close to its text.
  *
- * Shape. A module is a list of statements (directives) in text order; a function's body is a list of statements in text
- * order too, and its instructions are in one array (index = ordinal, counted over instruction statements in text
- * order). Basic blocks (ir/cfg.h) are ranges of that array. Operands are in one array per function, in prefix order:
- * an aggregate (vector, address, pair, list) is followed by its `count` elements, so that a pass that only wants
- * registers walks the array flat, without recursion.
+ * Shape. A module is a list of statements (directives) in text order. So is a function's body; its instructions are in
+ * one array (index = ordinal, counting instruction statements in text order). Basic blocks (ir/cfg.h) are ranges of
+ * that array. All operands of a function are in one array in prefix order: an aggregate (vector, address, pair, list)
+ * is followed by its `count` elements, so that a pass that needs only registers iterates over the array without
+ * recursion.
  *
- * Lossless. Every statement has the span of text it came from; what no pass touched (HD_INSN_DIRTY unset) is printed
- * from there. What is printed from the IR (--canonical) gives the same tokens: literals keep their spelling, directives
- * that no pass interprets keep their tokens.
+ * Lossless. Every statement has the span of its text; what no pass changed (HD_INSN_DIRTY unset) is printed from there.
+ * Printing from the IR (--canonical) yields the same tokens: literals keep their spelling, and directives that no pass
+ * interprets keep their tokens.
  *
  * Memory. Arrays that grow while parsing are heap arrays owned by their function or module; names and forms are shared
- * by the whole module. About 150 bytes an instruction, text included.
+ * by the module. About 150 bytes per instruction, including text.
  *
- * Ids. Registers are dense from 0 per function, given at the first mention. Instruction ids are dense per function,
- * kept by rewrites and never reused; `origin` leads back to the instruction of the original text.
+ * Ids. Register ids are dense from 0 per function, assigned at the first mention. Instruction ids are dense per
+ * function, kept by rewrites and never reused; `origin` is the instruction's id in the original text.
  */
 #ifndef HD_IR_IR_H
 #define HD_IR_IR_H
@@ -50,16 +50,16 @@ typedef struct hd_type_info {
     uint8_t class, lanes, declarable;
 } hd_type_info;
 extern const hd_type_info hd_types[HD_TYPE_COUNT];
-hd_type hd_type_from_spelling(const char *text, size_t length); /* HD_TYPE_NONE where unknown */
+hd_type hd_type_from_spelling(const char *text, size_t length); /* HD_TYPE_NONE: unknown */
 
-/* 32-bit registers of the register file that a register of this type fills: 0 for predicates and %CC. */
+/* 32-bit registers that a register of this type occupies in the register file: 0 for predicates and %CC. */
 static inline uint32_t hd_type_words(hd_type type)
 {
     return type == HD_TYPE_PRED || type == HD_TYPE_CC ? 0 : (hd_types[type].bits + 31u) / 32u;
 }
 
 typedef enum hd_space {
-    HD_SPACE_NONE, /* generic, or none */
+    HD_SPACE_NONE, /* generic, or no space */
     HD_SPACE_REG,
     HD_SPACE_SREG,
     HD_SPACE_CONST,
@@ -76,7 +76,7 @@ typedef enum hd_space {
 } hd_space;
 extern const char *const hd_space_spellings[HD_SPACE_COUNT]; /* with the dot; "" for NONE */
 
-/* Tokens kept as they were spelled: [first, first + count) of module->tokens. */
+/* Tokens as spelled: [first, first + count) of module->tokens. */
 typedef struct hd_tokens {
     uint32_t first, count;
 } hd_tokens;
@@ -94,7 +94,7 @@ typedef enum hd_operand_kind {
     HD_OPERAND_LABEL, /* value: label id of the function */
     HD_OPERAND_TABLE, /* value: table id of the function (.branchtargets, .calltargets, .callprototype) */
     HD_OPERAND_SINK,  /* _ */
-    HD_OPERAND_NAME,  /* a name that is none of these (operands of unknown opcodes); value: hd_name */
+    HD_OPERAND_NAME,  /* any other name (operands of unknown opcodes); value: hd_name */
     /* {a,b,..}: `count` elements follow; HD_OPERAND_WHOLE: one vector register, its components follow */
     HD_OPERAND_VECTOR,
     HD_OPERAND_ADDRESS, /* [base], [base+offset], [tex, {..}] ...: `count` top-level elements follow */
@@ -104,7 +104,7 @@ typedef enum hd_operand_kind {
 
 enum {                     /* hd_operand.flags */
        HD_OPERAND_DEF = 1, /* REGISTER: written by the instruction */
-       /* REGISTER: read by it (address bases, stored values, merge sources); both: DEF | USE */
+       /* REGISTER: read by the instruction (address bases, stored values, merge sources); both: DEF | USE */
        HD_OPERAND_USE = 2,
        HD_OPERAND_NOT = 4,        /* spelled with a leading ! */
        HD_OPERAND_MINUS = 8,      /* spelled with a leading - (vmad) */
@@ -117,8 +117,8 @@ enum {                     /* hd_operand.flags */
 
 typedef struct hd_operand {
     uint8_t kind, flags;
-    uint16_t count; /* elements that follow (direct children; their own children between them) */
-    uint32_t begin; /* offset of the first character in the text; HD_NONE for what a pass made */
+    uint16_t count; /* direct children that follow (their own children between them) */
+    uint32_t begin; /* offset of the first character in the text; HD_NONE if a pass created it */
     uint32_t value;
     uint32_t extra;
 } hd_operand;
@@ -133,7 +133,7 @@ typedef enum hd_literal_kind {
 } hd_literal_kind;
 
 /* A constant or constant expression, evaluated; interned by spelling. bits: s64/u64; raw f32 bits (0f..); double bits
- * (0d.., 1.5). A literal that a pass makes has no tokens and is printed from its bits. */
+ * (0d.., 1.5). A literal created by a pass has no tokens and is printed from its bits. */
 typedef struct hd_literal {
     uint64_t bits;
     hd_tokens tokens;
@@ -145,8 +145,8 @@ typedef struct hd_literal {
 enum {                        /* hd_instruction.flags */
        HD_INSN_GUARD_NOT = 1, /* @!p */
        HD_INSN_DIRTY = 2,     /* changed by a pass: printed from the IR */
-       HD_INSN_OPAQUE = 4,    /* unknown opcode or modifier: all registers read and written, nothing moves across */
-       HD_INSN_FRESH = 8,     /* made by a pass: no text */
+       HD_INSN_OPAQUE = 4,    /* unknown opcode or modifier: reads and writes all registers; no code motion across it */
+       HD_INSN_FRESH = 8,     /* created by a pass: has no text */
 };
 
 typedef struct hd_instruction {
@@ -154,7 +154,7 @@ typedef struct hd_instruction {
     hd_span span;           /* from the guard to after the ; */
     uint32_t form;          /* index in module->forms: the decoded opcode.modifiers */
     uint32_t operand_first; /* in function->operands */
-    uint16_t operand_count; /* flat, elements included */
+    uint16_t operand_count; /* flat, including elements */
     uint16_t flags;
     uint32_t guard;    /* register id or HD_NONE */
     uint32_t location; /* index in module->locations or HD_NONE */
@@ -164,7 +164,7 @@ typedef struct hd_instruction {
 
 typedef struct hd_register {
     hd_name name;         /* as declared: the full name, or the stem of a range */
-    uint32_t index;       /* in its range; HD_NONE where it is no member of a range */
+    uint32_t index;       /* index in its range; HD_NONE: not a member of a range */
     uint32_t declaration; /* index in function->declarations */
     uint8_t type;         /* hd_type, of one component */
     uint8_t component;    /* of a vector register: 0..3 */
@@ -172,7 +172,7 @@ typedef struct hd_register {
     uint8_t flags;
 } hd_register;
 
-/* One declared register name: `r`, or the range `r<100>`. 100,000,000 declared registers are one of these. */
+/* One declared register name: `r`, or the range `r<100>`, whatever its size. */
 typedef struct hd_declaration {
     hd_name name;
     uint32_t count; /* of a range; HD_NONE for a plain name */
@@ -184,7 +184,7 @@ typedef struct hd_declaration {
 
 typedef struct hd_label {
     hd_name name;
-    uint32_t instruction; /* ordinal of the instruction it precedes; = instruction count at the end */
+    uint32_t instruction; /* ordinal of the next instruction; the instruction count at the end */
     hd_span span;         /* of its definition */
 } hd_label;
 
@@ -229,17 +229,17 @@ typedef struct hd_group {
 
 typedef struct hd_annotation { /* ir/annotations.h */
     uint16_t kind, slot;
-    uint32_t instruction; /* ordinal; HD_NONE: of the whole function */
+    uint32_t instruction; /* ordinal; HD_NONE: function-wide */
     uint32_t value;       /* a number, or index of the first of `count` words in function->annotation_words */
     uint32_t count;       /* 0: a plain number, or an empty list */
 } hd_annotation;
 
-/* An annotation of a kind that this version does not know: kept as it was written. */
+/* An annotation of a kind unknown to this version, kept as written. */
 typedef struct hd_foreign_annotation {
     uint16_t kind;        /* record kind in the section; 0: a comment */
-    uint32_t instruction; /* of a comment: ordinal, or HD_NONE for the whole function */
+    uint32_t instruction; /* for a comment: ordinal, or HD_NONE if function-wide */
     uint32_t length;
-    const char *bytes; /* the record's payload, or the comment's words; in the module's arena */
+    const char *bytes; /* the record's payload, or the comment's text; in the module's arena */
 } hd_foreign_annotation;
 
 typedef enum hd_linkage {
@@ -263,7 +263,7 @@ typedef struct hd_function {
     uint32_t parameter_first, parameter_count;          /* module->symbols with kind PARAMETER */
     uint32_t result_first, result_count;                /* module->symbols with kind RESULT */
     hd_u32_array register_parameters, register_results; /* .reg parameters: register ids; live in / live out */
-    /* by register parameter: variables among the parameters in front of it (hd_formals) */
+    /* by register parameter: number of variables before it in the parameter list (hd_formals) */
     hd_u32_array variables_before;
     uint32_t max_threads[3], required_threads[3]; /* .maxntid, .reqntid; 0 = not given */
     uint32_t cluster_ctas[3];                     /* .reqnctapercluster; 0 = not given */
@@ -283,9 +283,9 @@ typedef struct hd_function {
     hd_u32_array annotation_words;
     /* comments by instruction, function-wide ones last; then records */
     HD_ARRAY(hd_foreign_annotation) foreign_annotations;
-    /* what of the text is annotation (comments with the blank before, modifiers, .heddle), ascending */
+    /* the parts of the text that are annotations (comments with the blank before, modifiers, .heddle), ascending */
     HD_ARRAY(hd_span) annotation_texts;
-    bool annotations_changed; /* other than the text says; set by hd_annotate and hd_annotations_remove */
+    bool annotations_changed; /* they differ from the text; set by hd_annotate and hd_annotations_remove */
     uint32_t next_instruction_id;
     uint32_t carry_register; /* register id of %CC or HD_NONE */
     hd_cfg *cfg;             /* NULL until hd_function_cfg(); owned */
@@ -307,7 +307,7 @@ typedef struct hd_symbol {
     uint8_t vector;        /* 1, 2, 4, 8 */
     uint8_t pointer_space; /* .ptr parameters */
     bool is_pointer, is_unsized;
-    uint32_t align; /* bytes, the natural one where not given */
+    uint32_t align; /* bytes; the natural alignment if not given */
     /* FUNCTION: module->functions; PARAMETER, RESULT, variables in a body: its function; else HD_NONE */
     uint32_t function;
     uint32_t dimension_first, dimension_count;     /* module->dimensions; 0 = [] */
@@ -332,7 +332,7 @@ typedef struct hd_location { /* .loc */
     hd_name function_name; /* label in .debug_str, 0 = none */
     uint32_t function_offset;
     uint32_t inlined_file, inlined_line, inlined_column; /* 0,0,0 = not inlined */
-    hd_tokens tokens; /* as spelled; none where the numbers say it all: .loc FILE LINE COLUMN */
+    hd_tokens tokens; /* as spelled; none if the numbers are complete: .loc FILE LINE COLUMN */
 } hd_location;
 
 typedef struct hd_file { /* .file N "name" */
@@ -360,13 +360,13 @@ struct hd_form; /* ir/form.h */
 
 typedef struct hd_module {
     hd_arena arena;
-    /* the text: owned, but for a copy's; the struct is the caller's and outlives the module */
+    /* the text: owned, except by a copy; the struct belongs to the caller and outlives the module */
     hd_source *source;
     hd_diagnostics *diagnostics; /* borrowed */
     hd_names names;
     uint32_t version_major, version_minor; /* .version */
-    hd_name target;                        /* first word of .target, "sm_80"; HD_NO_NAME where missing */
-    uint32_t target_number;                /* 80; 0 where unknown */
+    hd_name target;                        /* first word of .target, "sm_80"; HD_NO_NAME if missing */
+    uint32_t target_number;                /* 80; 0: unknown */
     uint32_t address_bits;                 /* 32 or 64 (64 where not declared) */
     HD_ARRAY(hd_statement) statements;
     HD_ARRAY(hd_function *) functions;
@@ -381,66 +381,66 @@ typedef struct hd_module {
     HD_ARRAY(hd_name) tokens; /* spellings, shared by all hd_tokens */
     HD_ARRAY(struct hd_form) forms;
     hd_u32_array form_of_name; /* by hd_name of the spelling: form + 1; 0 = not decoded */
-    /* by hd_name: hd_module_function() + 1; 0: none. What is younger than the text has no entry */
+    /* by hd_name: hd_module_function() + 1; 0: none. Names created after indexing have no entry */
     hd_u32_array function_of_name;
-    /* functions, and variables outside of them, whose names begin with % as those of registers do */
+    /* functions and module-scope variables whose names begin with %, as those of registers do */
     hd_u32_array percent_symbols;
-    hd_function *globals;     /* body-less function that owns module-scope .reg declarations (old PTX) */
-    bool strict;              /* unknown opcodes and modifiers are errors */
-    bool extended;            /* the text holds annotations in the extended spelling */
-    bool is_copy;             /* hd_module_copy() */
-    bool has_offset_operands; /* a source operand outside an address is register + constant (passes/clean/offsets.h) */
+    hd_function *globals; /* a function without body that owns module-scope .reg declarations (old PTX) */
+    bool strict;          /* unknown opcodes and modifiers are errors */
+    bool extended;        /* the text contains annotations in the extended spelling */
+    bool is_copy;         /* created by hd_module_copy() */
+    /* some source operand outside an address is register + constant (passes/clean/offsets.h) */
+    bool has_offset_operands;
 } hd_module;
 
-hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics); /* takes the source */
+hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics); /* takes ownership of the source */
 void hd_module_free(hd_module *module);
-/* A module of its own, without CFGs, that shares what no pass changes with `from`: the source, the texts of names,
- * signatures. `from` must live as long; each of both may be changed and read without regard to the other. */
+/* An independent module without CFGs that shares immutable data with `from`: the source, name texts, signatures. `from`
+ * must outlive it; both can be used concurrently. */
 hd_module *hd_module_copy(const hd_module *from, hd_diagnostics *diagnostics);
 hd_function *hd_function_new(hd_module *module, hd_name name); /* appended to module->functions */
-/* A copy that the module does not list: with the same symbols, literals and forms, and without CFG. A pass may try
- * something on the function and restore it, which takes the copy; what passes added to the module stays there,
- * unused. */
+/* An unlisted copy with the same symbols, literals and forms, without CFG. A pass may try a change and undo it with
+ * hd_function_restore, which consumes the copy; what passes added to the module in between stays there, unused. */
 hd_function *hd_function_copy(const hd_function *function);
-void hd_function_copy_free(hd_function *copy); /* NULL is fine */
+void hd_function_copy_free(hd_function *copy); /* NULL is allowed */
 void hd_function_restore(hd_function *function, hd_function *copy);
-/* module->globals, made where there is none */
+/* module->globals, created on demand */
 hd_function *hd_module_globals(hd_module *module);
-/* its functions and symbols are all there: makes function_of_name and percent_symbols */
+/* builds function_of_name and percent_symbols; call it when all functions and symbols exist */
 void hd_module_index(hd_module *module);
-/* the one with a body, where there are several; NULL: none */
+/* the one with a body if there are several; NULL: none */
 hd_function *hd_module_function(const hd_module *module, hd_name name);
 hd_function *hd_module_find_function(const hd_module *module, const char *name);
 
 /* The results or parameters of a function, in the order of its header. */
 typedef struct hd_formal {
-    uint32_t symbol;            /* a variable; HD_NONE: a register */
-    uint32_t first, components; /* in register_results or register_parameters: a register, or those of a vector */
+    uint32_t symbol; /* a variable; HD_NONE: a register */
+    /* range in register_results or register_parameters: a register, or the components of a vector */
+    uint32_t first, components;
 } hd_formal;
 typedef struct hd_formals {
     const hd_function *function;
     bool results;
-    uint32_t variables, registers; /* after us */
+    uint32_t variables, registers; /* consumed so far */
 } hd_formals;
 bool hd_formals_next(hd_formals *walk, hd_formal *formal); /* hd_formals walk = {function, results}; */
 uint32_t hd_formals_count(const hd_function *function, bool results);
 
-/* Whether --kernel=GLOB (fnmatch(3); NULL: all) means this function: one with a body and such a name. */
+/* Whether --kernel=GLOB (fnmatch(3); NULL: all) selects this function: it has a body and a matching name. */
 bool hd_function_selected(const hd_function *function, const char *glob);
-/* false, with a unknown-kernel report, where a glob means none of the module's functions. */
+/* Reports unknown-kernel and returns false if the glob selects no function of the module. */
 bool hd_module_check_selection(const hd_module *module, const char *glob, hd_diagnostics *diagnostics);
 
-/* Operands of an instruction, flat. */
+/* The operands of an instruction, flat. */
 static inline const hd_operand *hd_insn_operands(const hd_function *f, const hd_instruction *i)
 {
     return f->operands.items + i->operand_first;
 }
 
-/* For a loop that looks at some operands only, or not in ascending order: asks for those of an instruction that it
- * comes to soon, as it would wait for memory at each of them where the function is larger than the caches. Any number
- * may be given. (Forced inline: gcc 12 takes a function that only prefetches for one without effect and drops the
- * call.) */
-enum { HD_PREFETCH_AHEAD = 24 }; /* instructions: past the latency of memory, short of the first-level cache's size */
+/* Prefetches the operands of an instruction, for loops that read only some operands, or not in ascending order, in
+ * functions larger than the caches. Any number is a valid argument. (Forced inline: gcc 12 treats a function that only
+ * prefetches as free of effects and drops the call.) */
+enum { HD_PREFETCH_AHEAD = 24 }; /* instructions: covers memory latency, and fits the first-level cache */
 static inline __attribute__((always_inline)) void hd_insn_prefetch(const hd_function *f, uint32_t i)
 {
     if (i < f->instructions.count)
@@ -450,24 +450,24 @@ static inline __attribute__((always_inline)) void hd_insn_prefetch(const hd_func
 /* The selector after a REGISTER operand (".b0", ".x"), or HD_NO_NAME. */
 hd_name hd_operand_selector(const hd_function *function, const hd_operand *operand);
 
-/* Elements between an operand and its next sibling, itself included (1 for a scalar). */
+/* Number of array elements of an operand with its children (1 for a scalar). */
 uint32_t hd_operand_extent(const hd_operand *operand);
 
-/* for (const hd_operand *o in all REGISTER operands of insn, flat) - guard not included. */
+/* for (const hd_operand *o in all REGISTER operands of insn, flat); the guard is not included */
 #define HD_INSN_REGISTERS(function, insn, o)                                                               \
     for (const hd_operand *o = hd_insn_operands((function), (insn)), *o##_end = o + (insn)->operand_count; \
          o < o##_end; o++)                                                                                 \
         if (o->kind == HD_OPERAND_REGISTER)
 
-/* 32-bit words a register fills in the register file; 0 for predicates. */
+/* 32-bit words that a register occupies in the register file; 0 for predicates. */
 static inline uint32_t hd_register_words(const hd_function *f, uint32_t r)
 {
     return hd_type_words((hd_type)f->registers.items[r].type);
 }
 
-/* Spelled name of a register into a buffer of at least `size` bytes; its length. Long names are cut. */
+/* Writes a register's name to a buffer of `size` bytes, truncated if it is longer; returns the length. */
 size_t hd_register_spell(const hd_function *function, uint32_t reg, char *buffer, size_t size);
 
-uint32_t hd_module_literal(hd_module *module, uint64_t bits, hd_literal_kind kind); /* one that a pass makes */
+uint32_t hd_module_literal(hd_module *module, uint64_t bits, hd_literal_kind kind); /* creates a literal */
 
 #endif

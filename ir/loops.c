@@ -1,12 +1,13 @@
-/* Loop nest of a control-flow graph, irreducible regions included.
+/* Loop nest of a control-flow graph, including irreducible regions.
  *
- * From P. Havlak, "Nesting of reducible and irreducible loops" (TOPLAS 1997), in G. Ramalingam's near-linear form,
- * "Identifying loops in almost linear time" (TOPLAS 1999): edges that are no tree edge and no back edge of the
- * depth-first search are left out until the search's lowest common ancestor of their ends is reached. The loop of a
- * node h is then every node below h in the search tree that reaches h through nodes below h.
+ * From P. Havlak, "Nesting of reducible and irreducible loops" (TOPLAS 1997), in the near-linear form of G. Ramalingam,
+ * "Identifying loops in almost linear time" (TOPLAS 1999): forward and cross edges of the depth-first search are
+ * deferred until the lowest common ancestor of their ends is processed. The loop of a node h then consists of the nodes
+ * below h in the search tree that reach h through nodes below h.
  *
- * Which loops an irreducible region nests into depends on the search order (successors in the order of the graph); the
- * outermost ones do not: they are the strongly connected components. Complexity: O(m a(m, n)).
+ * The nesting inside an irreducible region depends on the search order (successors in the order of the graph); the
+ * outermost loops do not: they are the strongly connected components. Complexity: O(m a(m, n)), with the inverse
+ * Ackermann function a.
  */
 #include "ir/graph.h"
 
@@ -19,12 +20,13 @@ typedef struct nest {
     const hd_search *search;
     uint32_t *collapsed; /* union-find: the header that a node was collapsed into */
     uint32_t
-        *loop_parent; /* by node: header of the innermost loop around it; of a header, of the loop around its own */
-    uint32_t *late;   /* by node: list of the forward and cross edges to add there */
-    uint32_t *mark;   /* by node: the header whose body it was found in last */
+        *loop_parent; /* by node: header of the innermost enclosing loop; for a header: of the enclosing loop of its
+                       * loop */
+    uint32_t *late;   /* by node: list of the forward and cross edges deferred to it */
+    uint32_t *mark;   /* by node: the header whose body it was last added to */
     bool *is_header;
     HD_ARRAY(pending_edge) edges;
-    uint32_t *added; /* by node: list of the edges into it that were added later */
+    uint32_t *added; /* by node: list of the deferred edges into it */
     hd_u32_array body;
 } nest;
 
@@ -33,8 +35,9 @@ static bool is_back_edge(const nest *s, uint32_t from, uint32_t to)
     return hd_search_is_ancestor(s->search, to, from);
 }
 
-/* Sorts forward and cross edges to the lowest common ancestor of their ends. When y is left, the nodes left before it
- * are collapsed into their parents: what stands for an older x is its lowest ancestor that is not left yet. */
+/* Assigns forward and cross edges to the lowest common ancestor of their ends. When y is completed, the nodes completed
+ * before it are collapsed into their parents, so the representative of an older x is its lowest ancestor that is not
+ * completed yet. */
 static void assign_late_edges(nest *s)
 {
     const hd_search *search = s->search;
@@ -83,7 +86,7 @@ static void find_loop(nest *s, uint32_t header)
             s->is_header[header] = true;
             add_to_body(s, header, g->in[e]);
         }
-    for (uint32_t i = 0; i < s->body.count; i++) { /* members stand for what was collapsed into them */
+    for (uint32_t i = 0; i < s->body.count; i++) { /* members represent the loops collapsed into them */
         uint32_t node = s->body.items[i];
         add_to_body(s, header, s->search->parent[node]);
         for (uint32_t e = s->added[node]; e != HD_NONE; e = s->edges.items[e].next)
@@ -95,7 +98,7 @@ static void find_loop(nest *s, uint32_t header)
     }
 }
 
-/* Loops in search order of their headers: an outer loop precedes the loops in it. */
+/* Numbers loops in search order of their headers, so that an outer loop precedes its inner loops. */
 static void number_loops(hd_cfg *cfg, const nest *s)
 {
     const hd_search *search = s->search;
@@ -117,9 +120,9 @@ static void number_loops(hd_cfg *cfg, const nest *s)
     }
 }
 
-/* An edge into a loop that does not end at its header makes it irreducible. Blocks are tried in text order, so the
- * first such block of a loop is its first entry but for the search's header. `unmarked` skips loops that are known
- * already. */
+/* An edge into a loop that does not end at its header makes the loop irreducible. Blocks are visited in text order, so
+ * the first such block is the loop's first entry apart from the search's header. `unmarked` skips loops already known
+ * to be irreducible. */
 static void find_irreducible(hd_cfg *cfg, const hd_search *search, hd_arena *scratch)
 {
     uint32_t n = cfg->loop_count, *room = hd_arena_alloc(scratch, ((size_t)n * 4 + 1) * sizeof(uint32_t));

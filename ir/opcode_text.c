@@ -1,4 +1,4 @@
-/* The walk over an opcode's modifiers in source text. Constant time a modifier; blanks and comments may be between
+/* Iterates over an opcode's modifiers in source text. Constant time per modifier; blanks and comments may separate
  * them. */
 #include "ir/opcode_text.h"
 
@@ -9,7 +9,7 @@ static bool is_follow(char c)
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/* After blanks and comments; comments are whole, because the text has been parsed. */
+/* Skips blanks and comments; comments are terminated, because the text has been parsed. */
 static uint32_t skip_blanks(const char *text, uint32_t at)
 {
     for (;;) {
@@ -58,7 +58,8 @@ bool hd_opcode_text_next(hd_opcode_text *walk, hd_span *modifier)
     uint32_t end = skip_follow(text, begin + 1);
     while (text[end] == ':' && text[end + 1] == ':' && is_follow(text[end + 2]))
         end = skip_follow(text, end + 2);
-    if (end - begin == 6 && memcmp(text + begin, ".const", 6) == 0 && text[end] == '[') { /* a bank of old PTX */
+    /* a constant bank of old PTX */
+    if (end - begin == 6 && memcmp(text + begin, ".const", 6) == 0 && text[end] == '[') {
         uint32_t close = skip_follow(text, end + 1);
         end = text[close] == ']' ? close + 1 : end;
     }

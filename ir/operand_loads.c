@@ -23,7 +23,7 @@ uint32_t hd_operand_group_consumer(const hd_function *f, uint32_t load)
     return at < f->instructions.count ? at : HD_NONE;
 }
 
-/* Does the consumer read the register once, in an annotated source? */
+/* Whether the consumer reads the register exactly once, in an annotated source. */
 static bool feeds_source(const hd_function *f, uint32_t consumer, uint32_t reg)
 {
     const hd_instruction *insn = &f->instructions.items[consumer];
@@ -62,7 +62,7 @@ bool *hd_operand_registers(const hd_function *f, hd_arena *arena)
         const hd_operand *o = hd_insn_operands(f, &f->instructions.items[load]);
         if (consumer == HD_NONE || o->kind != HD_OPERAND_REGISTER || !feeds_source(f, consumer, o->value))
             continue;
-        accesses[o->value] -= 2; /* other loads of the same name, and their consumers, may be left */
+        accesses[o->value] -= 2; /* other loads to the same name, with their consumers, may remain */
         only[o->value] = accesses[o->value] == 0;
     }
     return only;

@@ -1,8 +1,8 @@
-/* Operands in memory: loads whose value goes to a source of an instruction after them, and to no register of the file.
+/* Memory operands (DeMO): loads whose value goes directly to a source of a later instruction, not to the register file.
  *
- * A group is a run of such loads and the instruction directly after the last of them, which they feed. The register
- * that a load names is in the text only. What inserts code keeps groups together: it goes before the first load, or
- * after the instruction.
+ * A group is a run of such loads and the instruction that directly follows the last of them, which consumes them. The
+ * register named by a load exists only in the text. Code insertion keeps groups together: before the first load, or
+ * after the consumer.
  */
 #ifndef HD_IR_OPERAND_LOADS_H
 #define HD_IR_OPERAND_LOADS_H
@@ -17,15 +17,15 @@ enum { /* annotation kinds by their roles */
 #undef HD_ANNOTATION_ROLE
 };
 
-/* O(log annotations) an instruction looked at. */
+/* O(log annotations). */
 bool hd_insn_is_operand_load(const hd_function *function, uint32_t ordinal);
-/* Where the group of the instruction begins; the instruction itself where it is in none. */
+/* The first load of the instruction's group; the instruction itself if it is in no group. */
 uint32_t hd_operand_group_first(const hd_function *function, uint32_t ordinal);
-/* The instruction after the loads of the group that `load` belongs to; HD_NONE: none follows. */
+/* The consumer of the group that `load` belongs to; HD_NONE: none follows. */
 uint32_t hd_operand_group_consumer(const hd_function *function, uint32_t load);
 
-/* By register: does nothing but loads of operands write it, and nothing but the source that each feeds read it? Such a
- * register needs no place in the file. In the arena; NULL where there are no operand loads. */
+/* By register: whether it is written only by operand loads and read only by the sources that these feed. Such a
+ * register needs no space in the register file. In the arena; NULL: there are no operand loads. */
 bool *hd_operand_registers(const hd_function *function, hd_arena *arena);
 
 #endif

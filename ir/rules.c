@@ -1,6 +1,6 @@
-/* Compiles the operand part of a row's syntax into rules, and knows which register types match which instruction type.
- * The matching follows measurements of what the vendor's assembler takes, odd cases included (.f16x2 counts as a 32-bit
- * integer; an integer slot takes the address of a variable with an offset). */
+/* Compiles the operand part of a row's syntax into rules, and decides which register types match an instruction type.
+ * The matching follows measurements of what ptxas accepts, including odd cases (.f16x2 counts as a 32-bit integer; an
+ * integer operand accepts the address of a variable with an offset). */
 #include "ir/signature.h"
 #include <assert.h>
 #include <ctype.h>
@@ -80,7 +80,7 @@ static hd_type twice(hd_type type)
     }
 }
 
-/* Literals that a source of this type may be. */
+/* The literal kinds that a source of this type may be. */
 static uint16_t literals_of(hd_type type)
 {
     const hd_type_info *info = &hd_types[type];
@@ -122,8 +122,7 @@ static bool accesses_memory(const hd_form *form)
            form->opcode == HD_OP_ATOM || form->opcode == HD_OP_RED;
 }
 
-/* Whether an address register must have 64 bits: in the generic and global space, under a declared 64-bit addressing.
- */
+/* Whether an address register must have 64 bits: in the generic and global space, with .address_size 64. */
 static bool needs_wide_address(const compiler *c)
 {
     uint8_t space = c->form->space;
@@ -135,7 +134,7 @@ static bool needs_wide_address(const compiler *c)
     return false;
 }
 
-/* Type rule after a ':' (or none: slot 0): fills types, type and the literals and names that go with it. */
+/* The type rule after a ':' (or none: slot 0): sets types, type, and the accepted literals and names. */
 static void compile_type(compiler *c, hd_rule *rule, bool is_source)
 {
     bool wider = false, doubled = false, fixed = false;
@@ -185,7 +184,7 @@ static void compile_type(compiler *c, hd_rule *rule, bool is_source)
         rule->takes |= HD_TAKES_FUNCTION;
 }
 
-/* Whether a variable named as a value must be in the space of the instruction. */
+/* Whether a variable named as a value must be in the instruction's state space. */
 static bool names_space(const hd_form *form)
 {
     bool cluster = form->opcode == HD_OP_MAPA || form->opcode == HD_OP_GETCTARANK;
@@ -210,7 +209,7 @@ static void compile_flags(compiler *c, hd_rule *rule)
         }
 }
 
-/* Role, type and flags of one scalar. */
+/* Role, type and flags of a scalar. */
 static hd_rule compile_scalar(compiler *c)
 {
     hd_rule rule = {.kind = HD_RULE_SCALAR, .size = 1, .space = HD_SPACE_COUNT};
@@ -278,7 +277,7 @@ static uint32_t rank(const hd_form *form)
     }
 }
 
-/* Whether the first coordinate is the index of a layer, an integer whatever the coordinates are. */
+/* Whether the first coordinate is a layer index, an integer whatever the type of the coordinates. */
 static bool is_layered(const hd_form *form)
 {
     uint16_t geometry = form->modifiers[HD_GROUP_GEOMETRY];
@@ -293,7 +292,7 @@ static uint32_t coordinates(const hd_form *form)
     return n == 3 ? 4 : n;
 }
 
-/* Gradients and offsets have no layer and no sample. */
+/* Gradients and offsets have neither layer nor sample. */
 static uint32_t directions(const hd_form *form)
 {
     switch (form->modifiers[HD_GROUP_GEOMETRY]) {
@@ -346,7 +345,7 @@ static uint32_t tensor_memory_registers(const hd_form *form)
     return each * repetitions(form);
 }
 
-/* The length after a '}': a number, a range, or a letter that asks the form. */
+/* The length after a '}': a number, a range, or a letter that is resolved from the form. */
 static void compile_length(compiler *c, hd_rule *rule)
 {
     uint32_t number = 0, length = 0;
@@ -378,7 +377,7 @@ static void compile_length(compiler *c, hd_rule *rule)
 
 static void compile_operand(compiler *c);
 
-/* In a vector any literal stands for its bits, and special registers are read. */
+/* In a vector any literal is accepted with its bits, and special registers may be read. */
 static void widen_element(hd_rule *element)
 {
     if (element->roles == HD_OPERAND_USE)
@@ -404,7 +403,7 @@ static void push_vector(compiler *c, hd_rule vector, hd_rule element, bool scala
     }
     uint16_t narrow = element.takes;
     widen_element(&element);
-    if (vector.padded) /* coordinates take literals of their own type only, as measured */
+    if (vector.padded) /* coordinates accept literals of their own type only, as measured */
         element.takes = (uint16_t)(narrow | HD_TAKES_SREG | HD_TAKES_SELECTOR);
     vector.kind = HD_RULE_VECTOR;
     vector.size = 2;
@@ -455,7 +454,7 @@ static void compile_primary(compiler *c)
             c->at++;
             compile_length(c, &rule);
             if (rule.low == 1)
-                scalar.takes &= (uint16_t)~HD_TAKES_SINK; /* only elements are dropped */
+                scalar.takes &= (uint16_t)~HD_TAKES_SINK; /* only elements may be discarded */
             push_vector(c, rule, scalar, true);
         } else {
             hd_array_push(c->rules, scalar);
@@ -463,7 +462,7 @@ static void compile_primary(compiler *c)
     }
 }
 
-/* An operand that is only where a modifier asks for it; NULL: the letter means something else. */
+/* An operand that exists only if a modifier requests it; NULL: the letter has another meaning. */
 static const char *conditional(const hd_form *form, char letter)
 {
     const uint16_t *has = form->modifiers;
@@ -495,7 +494,7 @@ static void compile_operand(compiler *c)
     if (take(c, '|')) {
         hd_rule pair = {.kind = HD_RULE_PAIR, .low = *c->at == '?' ? 1 : 2};
         take(c, '?');
-        hd_array_push(c->rules, pair); /* moved before its elements */
+        hd_array_push(c->rules, pair); /* placed before its elements */
         memmove(&c->rules->items[index + 1], &c->rules->items[index], (c->rules->count - 1 - index) * sizeof pair);
         c->rules->items[index] = pair;
         compile_primary(c);

@@ -1,8 +1,7 @@
 /* Codec of the annotation section. See ir/section.h; the layout is defined in heddle-annotations(7).
  *
- * Writing and reading are linear in bytes. The reader trusts nothing: every length is checked against what is left,
- * every count against the bytes that it needs at least, so that no input makes it allocate more than a small multiple
- * of itself.
+ * Writing and reading are linear in bytes. The reader validates everything: lengths against the remaining bytes, counts
+ * against the minimum size of their items, so that no input makes it allocate more than a small multiple of its size.
  */
 #include "ir/section.h"
 
@@ -92,7 +91,7 @@ static uint32_t inline_bits(const hd_annotation_info *info)
     return highest ? 32 - (uint32_t)__builtin_clz(highest) : 0;
 }
 
-/* What a function's records are written from. */
+/* State for writing a function's records. */
 typedef struct encoder {
     hd_bytes *out;
     const hd_function *function;
@@ -111,7 +110,7 @@ static void put_list(const encoder *e, const hd_annotation *a, bool registers)
     }
 }
 
-/* One entry; `last` is the ordinal of the entry before. */
+/* Writes one entry; `last` is the ordinal of the previous entry. */
 static void put_entry(const encoder *e, const hd_annotation_info *info, const hd_annotation *a, uint32_t last,
                       uint32_t bits)
 {
@@ -134,7 +133,7 @@ static uint32_t count_kind(const hd_function *function, uint16_t kind)
     return count;
 }
 
-/* The record of one kind; nothing where the function has none of it. */
+/* Writes the record of one kind; nothing if the function has none. */
 static void put_kind(const encoder *e, const hd_annotation_info *info)
 {
     hd_bytes *out = e->out;
@@ -156,7 +155,7 @@ static void put_kind(const encoder *e, const hd_annotation_info *info)
     end_record(out, record);
 }
 
-/* Foreign records whose kinds lie in [from, below). */
+/* Copies foreign records with kinds in [from, below). */
 static void put_foreign(hd_bytes *out, const hd_function *function, uint32_t from, uint32_t below)
 {
     for (uint32_t i = 0; i < function->foreign_annotations.count; i++) {
@@ -232,7 +231,7 @@ bool hd_section_function(const hd_section_record *record, uint64_t *hash, const 
 
 typedef struct cursor {
     const uint8_t *at, *end;
-    const char *error; /* NULL while all is well */
+    const char *error; /* NULL: no error so far */
 } cursor;
 
 static uint64_t fail(cursor *c, const char *error)
@@ -296,8 +295,8 @@ static uint32_t slots_of(const hd_annotation_info *info, const hd_function *func
                                            : hd_insn_source_count(function, insn);
 }
 
-/* Ordinal and slot of an entry whose head, less the inline bits, is `head`; `last` is the entry before, NULL at the
- * first. */
+/* Reads ordinal and slot of an entry whose head, without the inline bits, is `head`; `last` is the previous entry, NULL
+ * for the first. */
 static void get_place(cursor *c, uint64_t head, const hd_annotation_info *info, const hd_function *function,
                       const hd_annotation *last, hd_annotation *a)
 {

@@ -1,10 +1,8 @@
-/* Resolves an instruction: matches its operands with the rules of its form, gives each register its role, appends %CC,
- * and reports what does not fit. The path of a correct instruction is one walk over its operands without a call out of
- * this file.
+/* Resolves an instruction: matches its operands with the rules of its form, assigns each register its role, appends
+ * %CC, and reports mismatches. A correct instruction takes one walk over its operands without a call out of this file.
  *
- * Where a form has several candidates they are tried in order; the error reported is that of the one that got furthest.
- * Operands of kind HD_OPERAND_NAME are labels still to be resolved, or names that were reported already: they fit
- * anywhere. */
+ * If a form has several candidates, they are tried in order; the error reported is that of the candidate that matched
+ * furthest. Operands of kind HD_OPERAND_NAME are unresolved labels, or names already reported: they match anything. */
 #include "ir/signature_errors.h"
 #include "ir/sregs.h"
 #include <assert.h>
@@ -16,7 +14,7 @@ typedef struct checker {
     const hd_form *form;
     hd_operand *end;
     hd_mismatch mismatch;
-    bool has_sampler; /* in the address that is looked at: [texture, sampler, {..}] */
+    bool has_sampler; /* in the current address: [texture, sampler, {..}] */
 } checker;
 
 static hd_operand *fail(checker *c, hd_mismatch_kind kind, const hd_rule *rule, hd_operand *operand)
@@ -30,7 +28,7 @@ static inline void set_roles(hd_operand *operand, uint8_t roles)
     operand->flags = (uint8_t)((operand->flags & ~(HD_OPERAND_DEF | HD_OPERAND_USE)) | roles);
 }
 
-/* After an operand and all that belongs to it. */
+/* The operand after this one and its children. */
 static inline hd_operand *next_sibling(hd_operand *operand)
 {
     if (operand->count == 0)
@@ -47,7 +45,7 @@ static bool has_selector(const checker *c, const hd_operand *o)
     return strchr(hd_names_text(&c->function->module->names, o->extra), '.') != NULL;
 }
 
-/* ptxas adds the constant as an integer in the register's width. It accepts other registers, too, and then fails. */
+/* ptxas adds the constant as an integer of the register's width. It accepts other registers, too, but then fails. */
 static bool takes_offset(const hd_rule *rule, const hd_register *reg)
 {
     uint8_t class = hd_types[reg->type].class;
@@ -100,7 +98,7 @@ static bool is_param(uint8_t space)
     return space == HD_SPACE_PARAM || space == HD_SPACE_PARAM_ENTRY || space == HD_SPACE_PARAM_FUNC;
 }
 
-/* Whether a variable of space `space` is in an address of the space that is asked for. */
+/* Whether a variable of space `space` can be addressed in the space `asked`. */
 static bool space_fits(uint8_t asked, uint8_t space)
 {
     switch ((hd_space)asked) {
@@ -134,7 +132,7 @@ static bool symbol_fits(const checker *c, const hd_rule *rule, const hd_operand 
 
 static hd_operand *check_operand(checker *c, const hd_rule *rule, hd_operand *o);
 
-/* Anything but a register where a scalar is due. */
+/* Checks anything but a register where a scalar is expected. */
 static hd_operand *check_other(checker *c, const hd_rule *rule, hd_operand *o)
 {
     switch ((hd_operand_kind)o->kind) {
@@ -171,7 +169,7 @@ static inline hd_operand *check_scalar(checker *c, const hd_rule *rule, hd_opera
     return o->kind == HD_OPERAND_REGISTER ? check_register(c, rule, o) : check_other(c, rule, o);
 }
 
-/* What the elements of a vector may not mix: floats (1), integers (2), predicates (4); untyped bits go with each. */
+/* What must not be mixed in a vector: floats (1), integers (2), predicates (4); untyped bits go with each. */
 static uint32_t nature(const checker *c, const hd_operand *o)
 {
     if (o->kind == HD_OPERAND_REGISTER) {
@@ -191,7 +189,7 @@ static uint32_t element_bits(const checker *c, const hd_operand *o)
     return o->kind == HD_OPERAND_REGISTER ? hd_types[c->function->registers.items[o->value].type].bits : 0;
 }
 
-/* The rule of a layer's index, which precedes coordinates. After a sampler it may be a float, as measured. */
+/* The rule of a layer index, which precedes coordinates. After a sampler it may be a float, as measured. */
 #define INDEX_RULE(more_types)                                                                 \
     {                                                                                          \
         .types = BIT(B32) | BIT(U32) | BIT(S32) | (more_types),                                \
@@ -294,7 +292,7 @@ static hd_operand *check_subscript(checker *c, const hd_rule *base, hd_operand *
     return next_sibling(index);
 }
 
-/* The elements of an address: rules from `rule` + 1 on, one by one. */
+/* Checks the elements of an address against the rules from `rule` + 1 on. */
 static hd_operand *check_address(checker *c, const hd_rule *rule, hd_operand *o)
 {
     if (o->kind == HD_OPERAND_NAME)
@@ -310,7 +308,7 @@ static hd_operand *check_address(checker *c, const hd_rule *rule, hd_operand *o)
         if (child == last)
             return fail(c, HD_MISMATCH_ADDRESS, rule, o);
         if (child->optional && (element->kind == HD_OPERAND_VECTOR || o->count == 2) && child + child->size != last)
-            continue; /* no sampler: the coordinates come next */
+            continue; /* no sampler: the coordinates follow */
         element = check_operand(c, child, element);
         if (!element)
             return NULL;
@@ -418,7 +416,7 @@ static bool check_candidate(checker *c, const hd_candidate *candidate, hd_operan
     return false;
 }
 
-/* Whether a mismatch reports more than another: further on, or at the same operand but about more than its kind. */
+/* Whether a mismatch is more informative: further on, or at the same operand but about more than its kind. */
 static bool is_more_specific(const hd_mismatch *a, const hd_mismatch *b)
 {
     if (a->operand != b->operand)
@@ -441,7 +439,8 @@ static bool check_operands(checker *c, hd_operand *first)
     return false;
 }
 
-/* All registers written and read: what is known of an instruction that the table does not describe. */
+/* Marks all registers as written and read: the conservative assumption for an instruction that the table does not
+ * describe. */
 static void take_everything(hd_operand *first, const hd_operand *end)
 {
     for (hd_operand *o = first; o < end; o++)

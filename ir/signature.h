@@ -1,7 +1,7 @@
 /* Compiled operand signatures: private to ir/form.c, ir/syntax.c and ir/signature*.c.
  *
- * A form's signature is a list of candidates: ways in which its operands may stand. A candidate's operands are rules in
- * prefix order, as operands themselves are: a vector, address, pair or list rule is followed by those of its elements.
+ * A form's signature is a list of candidates: alternative operand lists. A candidate's operands are rules in prefix
+ * order, like operands: a vector, address, pair or list rule is followed by the rules of its elements.
  */
 #ifndef HD_IR_SIGNATURE_H
 #define HD_IR_SIGNATURE_H
@@ -21,7 +21,7 @@ typedef enum hd_rule_kind {
     HD_RULE_CALLEE
 } hd_rule_kind;
 
-enum { /* hd_rule.takes: what but a register a scalar may be, and how it may be spelled */
+enum { /* hd_rule.takes: what a scalar may be besides a register, and how it may be spelled */
        HD_TAKES_SIGNED = 1 << HD_LITERAL_SIGNED,
        HD_TAKES_UNSIGNED = 1 << HD_LITERAL_UNSIGNED,
        HD_TAKES_F32_BITS = 1 << HD_LITERAL_F32_BITS,
@@ -38,8 +38,8 @@ enum { /* hd_rule.takes: what but a register a scalar may be, and how it may be 
        HD_TAKES_NOT = 1 << 11,
        HD_TAKES_MINUS = 1 << 12,
        HD_TAKES_SELECTOR = 1 << 13,
-       HD_TAKES_BRACES = 1 << 14, /* a brace vector of one element is as good as the element */
-       HD_TAKES_WIDER = 1 << 15,  /* wider registers too: only for messages and special registers */
+       HD_TAKES_BRACES = 1 << 14, /* a brace vector of one element is accepted for the element */
+       HD_TAKES_WIDER = 1 << 15,  /* wider registers are accepted too: only for messages and special registers */
 };
 
 typedef struct hd_rule {
@@ -47,14 +47,13 @@ typedef struct hd_rule {
     uint16_t takes; /* HD_TAKES_* */
     uint8_t kind;   /* hd_rule_kind */
     uint8_t roles;  /* HD_OPERAND_DEF, HD_OPERAND_USE */
-    uint8_t type;   /* hd_type that is asked for; HD_TYPE_NONE: any */
+    uint8_t type;   /* expected hd_type; HD_TYPE_NONE: any */
     uint8_t optional;
-    uint8_t size;      /* rules from here to the next sibling */
+    uint8_t size;      /* number of rules up to the next sibling */
     uint8_t low, high; /* VECTOR: elements */
     uint8_t indexed;   /* VECTOR: the first element is an integer index; ADDRESS: may be a subscript, g[1] */
-    uint8_t padded;    /* VECTOR: coordinates, which may be filled up to 2 or 4 elements or are alone, as measured */
-    uint8_t
-        space; /* BASE and names: hd_space that a variable must be in; HD_SPACE_NONE: generic; HD_SPACE_COUNT: any */
+    uint8_t padded;    /* VECTOR: coordinates, which may be padded to 2 or 4 elements, or be a scalar, as measured */
+    uint8_t space; /* BASE and names: required hd_space of a variable; HD_SPACE_NONE: generic; HD_SPACE_COUNT: any */
 } hd_rule;
 
 typedef struct hd_candidate {
@@ -67,7 +66,7 @@ typedef struct hd_signature {
     uint32_t candidate_count;
 } hd_signature;
 
-/* One alternative of a row's syntax, met word by word. */
+/* The words of a form, matched with an alternative of a row's syntax. */
 typedef struct hd_form_words {
     const char *text[64];
     uint8_t length[64];
@@ -75,7 +74,7 @@ typedef struct hd_form_words {
     uint32_t count;
 } hd_form_words;
 
-/* Matches a form's words with the alternatives of its row; fills the form's types, modifiers, vector, spaces and
+/* Matches a form's words with the alternatives of its row; sets the form's types, modifiers, vector, spaces and
  * signature, or its error. ir/syntax.c. */
 void hd_form_match(hd_module *module, hd_form *form, const hd_form_words *words);
 
@@ -83,8 +82,8 @@ void hd_form_match(hd_module *module, hd_form *form, const hd_form_words *words)
 HD_ARRAY_TYPE(hd_rule_array, hd_rule);
 const char *hd_rules_compile(const hd_module *module, const hd_form *form, const char *text, hd_rule_array *rules);
 
-uint64_t hd_types_same(hd_type type);   /* registers that match a slot of this type */
-uint64_t hd_types_wider(hd_type type);  /* the same or wider ones: loads, stores, conversions */
-uint64_t hd_types_strict(hd_type type); /* those of a fixed operand type */
+uint64_t hd_types_same(hd_type type);   /* registers that match an operand of this type */
+uint64_t hd_types_wider(hd_type type);  /* the same or wider: loads, stores, conversions */
+uint64_t hd_types_strict(hd_type type); /* for a fixed operand type */
 
 #endif

@@ -1,10 +1,10 @@
-/* Messages about operands: each says what the instruction expects there and what was found. */
+/* Messages about operands: what the instruction expects, and what was found. */
 #include "ir/signature_errors.h"
 #include "ir/sregs.h"
 #include <ctype.h>
 #include <stdio.h>
 
-/* From an operand's first character to after its token; aggregates up to their closing bracket, never past the
+/* From an operand's first character to the end of its token; aggregates up to their closing bracket, but not past the
  * statement. */
 static hd_span token_span(const hd_source *source, uint32_t begin)
 {
@@ -33,7 +33,7 @@ hd_span hd_operand_span(const hd_function *function, const hd_instruction *insn,
     return insn->span;
 }
 
-/* Number of the top-level operand that holds `operand`, from 1. */
+/* The 1-based number of the top-level operand that contains `operand`. */
 static uint32_t position_of(const hd_function *function, const hd_instruction *insn, const hd_operand *operand)
 {
     const hd_operand *o = hd_insn_operands(function, insn), *end = o + insn->operand_count;
@@ -106,7 +106,7 @@ static const char *kind_name(const hd_operand *o)
     return "something else";
 }
 
-/* "'%r1' is .s32" of what is there. */
+/* Describes the operand found: "'%r1' is .s32". */
 static void describe_operand(const hd_function *f, const hd_operand *o, char *buffer, size_t size)
 {
     const hd_module *module = f->module;
@@ -131,7 +131,7 @@ static void describe_operand(const hd_function *f, const hd_operand *o, char *bu
     }
 }
 
-/* "2 to 4" operands that the candidates take. */
+/* The operand counts that the candidates accept: "2 to 4". */
 static void describe_counts(const hd_form *form, char *buffer, size_t size)
 {
     uint32_t low = ~0u, high = 0;
@@ -155,10 +155,10 @@ static void describe_counts(const hd_form *form, char *buffer, size_t size)
         snprintf(buffer, size, "%u to %u operands", low, high);
 }
 
-/* What is said of each mismatch; where `words` is NULL the rule is described. */
+/* The message for each kind of mismatch; if `words` is NULL, the rule is described. */
 static const struct {
     hd_diagnostic_kind kind;
-    bool shows_found; /* what was found is said too */
+    bool shows_found; /* the message includes what was found */
     const char *words;
 } mismatches[] = {
     [HD_MISMATCH_NONE] = {HD_DIAG_OPERAND_KIND, true, NULL},
@@ -192,7 +192,7 @@ static const struct {
     [HD_MISMATCH_CALLEE] = {HD_DIAG_OPERAND_KIND, true, "must be a function or a register that holds its address"},
 };
 
-/* What is due where the mismatch happened, without the operand that was found. */
+/* Describes what was expected at the mismatch, without the operand found. */
 static void describe_expected(const hd_mismatch *m, char *buffer, size_t size)
 {
     if (mismatches[m->kind].words) {
@@ -210,7 +210,7 @@ static void describe_expected(const hd_mismatch *m, char *buffer, size_t size)
 
 static bool is_parameter(const hd_symbol *s) { return s->kind == HD_SYMBOL_PARAMETER || s->kind == HD_SYMBOL_RESULT; }
 
-/* How a variable that does not fit here is named instead: with its state space, or by a mov of its address. */
+/* Adds a note on how to use a variable that does not fit here: with its state space, or by a mov of its address. */
 static void note_space(hd_function *f, const hd_form *form, const hd_mismatch *m, hd_diagnostic *d)
 {
     hd_module *module = f->module;

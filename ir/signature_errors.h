@@ -1,4 +1,4 @@
-/* What is wrong with an operand, and the words for it: private to ir/signature*.c. */
+/* Mismatches of operands, and their messages: private to ir/signature*.c. */
 #ifndef HD_IR_SIGNATURE_ERRORS_H
 #define HD_IR_SIGNATURE_ERRORS_H
 
@@ -37,21 +37,21 @@ typedef enum hd_mismatch_kind {
 typedef struct hd_mismatch {
     hd_mismatch_kind kind;
     const hd_rule *rule;
-    const hd_operand *operand; /* the end of the operands where one is missing */
+    const hd_operand *operand; /* the end of the operands if one is missing */
     uint32_t candidate;
 } hd_mismatch;
 
-/* The text of an operand (from its first character to after its last), or of the instruction where it has none. */
+/* The text of an operand (from its first character to its end), or of the instruction if the operand has none. */
 hd_span hd_operand_span(const hd_function *function, const hd_instruction *insn, const hd_operand *operand);
 
 void hd_report_mismatch(hd_function *function, const hd_instruction *insn, const hd_form *form,
                         const hd_mismatch *mismatch);
 
-/* Reports an unknown or invalid form at its instruction; false where that is an error. */
+/* Reports an unknown or invalid form at its instruction; false if that is an error. */
 bool hd_report_form(hd_function *function, const hd_instruction *insn, const hd_form *form);
 
-/* A call against its callee or prototype: counts and sizes of results and arguments. Reports; false on error.
- * ir/calls.c */
+/* Checks a call against its callee or prototype: counts and sizes of results and arguments. Reports errors and returns
+ * false. ir/calls.c */
 bool hd_check_call(hd_function *function, const hd_instruction *insn);
 
 #endif

@@ -1,7 +1,7 @@
-/* The walk after ir/spell.h. Linear in tokens; it allocates nothing but the writer's buffer.
+/* Prints IR as tokens: see ir/spell.h. Linear in tokens; allocates nothing but the writer's buffer.
  *
- * The tokens are those of the input, in its order: literals and declarations keep their spelling, an opcode and its
- * modifiers are one token, and so is a register with its selector. Not kept: comments, white space, and a plus sign of
+ * The tokens are those of the input, in order: literals and declarations keep their spelling; an opcode with its
+ * modifiers is one token, and so is a register with its selector. Not kept: comments, white space, and the plus sign of
  * an offset.
  */
 #include "ir/spell.h"
@@ -25,7 +25,7 @@ static void put_name(hd_speller *s, hd_name name)
     put(s, hd_names_text(&s->module->names, name), hd_names_length(&s->module->names, name));
 }
 
-/* A blank for the reader. */
+/* A blank for readability; not with tokens_only. */
 static void blank(hd_speller *s)
 {
     if (!s->tokens_only)
@@ -42,7 +42,7 @@ static void comma(hd_speller *s)
 
 static bool is_one_of(const char *text, uint32_t length, const char *set) { return length == 1 && strchr(set, *text); }
 
-/* Whether a blank is between two tokens of a directive. */
+/* Whether a blank separates two tokens of a directive. */
 static bool parts(const char *left, uint32_t left_length, const char *right, uint32_t right_length)
 {
     return !is_one_of(right, right_length, ",;)]:<>[(") && !is_one_of(left, left_length, "([<");
@@ -103,7 +103,7 @@ static void end_token(hd_speller *s)
         hd_write_char(s->out, ' ');
 }
 
-/* `extra` is a selector (".x") after the name, or another spelling of the whole. */
+/* `extra` is a selector (".x") after the name, or another spelling of the whole name. */
 static void spell_register_operand(hd_speller *s, const hd_operand *o)
 {
     const char *extra = o->extra ? hd_names_text(&s->module->names, o->extra) : "";
@@ -124,7 +124,7 @@ static void spell_literal(hd_speller *s, uint32_t index)
         return;
     }
     switch ((hd_literal_kind)literal->kind) {
-    case HD_LITERAL_SIGNED: /* read back, a sign is a token of its own */
+    case HD_LITERAL_SIGNED: /* when read back, a sign is a separate token */
         if ((int64_t)literal->bits < 0)
             put_char(s, '-');
         hd_write_format(s->out, "%llu",
@@ -152,7 +152,7 @@ static void spell_sreg(hd_speller *s, const hd_operand *o)
 
 static const hd_operand *spell_operand(hd_speller *s, const hd_operand *o);
 
-/* `count` siblings from `o` on; after the last one's children. */
+/* Prints `count` siblings starting at `o`; returns the operand after the last one's children. */
 static const hd_operand *spell_siblings(hd_speller *s, const hd_operand *o, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -203,7 +203,7 @@ static const hd_operand *spell_address(hd_speller *s, const hd_operand *o)
     return next;
 }
 
-/* The offset that a register, symbol or literal may carry. */
+/* The offset that may follow a register, symbol or literal. */
 static const hd_operand *spell_offset(hd_speller *s, const hd_operand *o)
 {
     if (o->count == 0)
@@ -347,7 +347,7 @@ void hd_spell_statement(hd_speller *s, const hd_statement *statement)
     case HD_STATEMENT_REGISTERS: spell_registers(s, f, &f->register_groups.items[i]); break;
     case HD_STATEMENT_VARIABLES: spell_variables(s, &s->module->variable_groups.items[i]); break;
     case HD_STATEMENT_VERBATIM: spell_verbatim(s, &s->module->verbatims.items[i]); break;
-    case HD_STATEMENT_FUNCTION: break; /* the caller's: header and body */
+    case HD_STATEMENT_FUNCTION: break; /* printed by the caller: header and body */
     }
 }
 

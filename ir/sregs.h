@@ -11,7 +11,7 @@ typedef enum hd_sreg {
     HD_SREG_COUNT
 } hd_sreg;
 
-/* Over what a special register's value may differ; see the head of ir/sregs.def. */
+/* The scope over which a special register's value may differ; see the head of ir/sregs.def. */
 typedef enum hd_variation {
     HD_VARIES_GRID,
     HD_VARIES_CTA,
@@ -26,7 +26,7 @@ typedef struct hd_sreg_info {
 } hd_sreg_info;
 extern const hd_sreg_info hd_sregs[HD_SREG_COUNT];
 
-/* "%tid" (no component) to its hd_sreg; -1 where it is none. */
+/* Maps "%tid" (no component) to its hd_sreg; -1: unknown. */
 int hd_sreg_from_spelling(const char *text, size_t length);
 
 #endif

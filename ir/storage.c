@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-/* Registers that instructions and the header name, in the order of their declarations: the numbers do not depend on
- * what passes have left after. */
+/* Registers that instructions and the header name, in declaration order, so that the numbers do not depend on unused
+ * declarations that passes left. */
 typedef struct keyed_register {
     uint64_t key;
     uint32_t reg;
@@ -62,7 +62,7 @@ static void lay_virtual(hd_storage *s)
     free(ordinals);
 }
 
-/* Those without a place that are named (or are not) follow. */
+/* Then the registers without a physical name that are (or are not) mentioned. */
 static void lay_placeless(hd_storage *s, const bool *named, bool which)
 {
     for (uint32_t r = 0; r < s->function->registers.count; r++)
@@ -72,12 +72,12 @@ static void lay_placeless(hd_storage *s, const bool *named, bool which)
         }
 }
 
-/* Places first, so that what has none comes after the highest of them; %RD1 has none, but is in a declaration of
- * %RD<3>. */
+/* Physical registers first, then the others, after the highest physical one. %RD1 is no aligned pair, but may be in a
+ * declaration %RD<3>. */
 static void lay_architected(hd_storage *s)
 {
     const hd_function *f = s->function;
-    /* but for what has no words, each register has a place, and it does not matter which are named */
+    /* every register with words is a physical one, so it does not matter which are mentioned */
     bool complete = true;
     for (uint32_t r = 0; r < f->registers.count; r++) {
         hd_physical place = hd_register_physical(f, r);
@@ -134,7 +134,7 @@ void hd_storage_spell(const hd_storage *s, uint32_t word, char *buffer, size_t s
 {
     const hd_function *f = s->function;
     char name[128];
-    for (uint32_t r = 0; r < f->registers.count; r++) { /* for messages: not worth an index */
+    for (uint32_t r = 0; r < f->registers.count; r++) { /* for messages only: not worth an index */
         uint32_t words = hd_storage_count(s, r);
         if (word < s->first[r] || word >= s->first[r] + words)
             continue;

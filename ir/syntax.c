@@ -1,6 +1,5 @@
-/* Matches the words of a form (modifiers and types) with the alternatives of its opcode's row, and says what is wrong
- * where none fits. The language of the rows is described at the head of ir/ptx.def. Runs once per distinct form of a
- * module. */
+/* Matches the words of a form (modifiers and types) with the alternatives of its opcode's row, and reports why none
+ * matches. The head of ir/ptx.def describes the language of the rows. Runs once per distinct form of a module. */
 #include "ir/signature.h"
 #include <assert.h>
 #include <ctype.h>
@@ -13,8 +12,8 @@ static const char *const group_names[HD_MODIFIER_GROUP_COUNT] = {
 #undef HD_MODIFIER
 };
 
-/* The modifiers of a group stand together in ir/modifiers.def: from GROUP_START to the next group's. The second
- * enumerator of each group steps back, so that a group takes no number. */
+/* The modifiers of a group are consecutive in ir/modifiers.def: from GROUP_START to the next group's. The second
+ * enumerator of each group steps back, so that a group consumes no number. */
 enum {
     BEFORE_GROUPS = HD_MOD_NONE,
 #define HD_MODIFIER_GROUP(id, summary) GROUP_START_##id, GROUP_STEP_##id = GROUP_START_##id - 1,
@@ -40,17 +39,17 @@ static const uint16_t group_starts[HD_MODIFIER_GROUP_COUNT + 1] = {
     [HD_MODIFIER_GROUP_COUNT] = GROUP_END,
 };
 
-/* One alternative tried against a form: what it made of the words, and what did not fit. */
+/* One alternative matched against a form: the words it consumed, and what did not match. */
 typedef struct attempt {
-    hd_form form;        /* types and modifiers as this alternative reads them */
-    uint64_t used;       /* words taken, a bit each */
-    const char *missing; /* the first ".GROUP" word that nothing fits */
-    uint32_t leading;    /* words taken that must stand right after the opcode */
+    hd_form form;        /* types and modifiers as read by this alternative */
+    uint64_t used;       /* words consumed, one bit each */
+    const char *missing; /* the first required ".GROUP" word that is missing */
+    uint32_t leading;    /* consumed words that must directly follow the opcode */
     uint32_t missing_count, extra_count;
     bool types_fit;
 } attempt;
 
-/* A piece of a row's syntax, up to the next blank. */
+/* A word of a row's syntax. */
 typedef struct syntax_word {
     const char *begin, *end;
 } syntax_word;
@@ -75,10 +74,10 @@ static hd_modifier_group group_from_name(const char *name, size_t length)
     return HD_MODIFIER_GROUP_COUNT;
 }
 
-/* A row's word ".GROUP:a|b?14" taken apart. */
+/* A word ".GROUP:a|b?14" of a row, parsed. */
 typedef struct modifier_word {
     hd_modifier_group group;
-    const char *list, *list_end; /* NULL: any of the group */
+    const char *list, *list_end; /* NULL: any modifier of the group */
     bool optional;
 } modifier_word;
 
@@ -148,7 +147,7 @@ static void take_modifier(attempt *a, const hd_module *module, const hd_form_wor
         if (modifier == HD_MOD_NONE)
             continue;
         if (m.list && !in_list(m.list, m.list_end, words->text[i], words->length[i]))
-            break; /* of two layouts or spaces the first one is the first */
+            break; /* of two layouts or spaces, the first occurrence is the first operand's */
         a->used |= 1ull << i;
         a->form.modifiers[m.group] = (uint16_t)modifier;
         a->leading += leads;
@@ -171,7 +170,7 @@ static bool type_in_set(syntax_word set, hd_type type)
             in_list(integers, integers + sizeof integers - 1, spelling, length));
 }
 
-/* Types that the vendor's assembler takes on any instruction and ignores. */
+/* Types that ptxas accepts on any instruction and ignores. */
 static bool is_ignored_type(uint8_t type)
 {
     return type == HD_TYPE_B8X16 || type == HD_TYPE_B6X16_P32 || type == HD_TYPE_B4X16_P64 ||
@@ -232,8 +231,8 @@ static uint8_t vector_of(uint16_t modifier)
     return modifier == HD_MOD_VECTOR_V2 ? 2 : modifier == HD_MOD_VECTOR_V4 ? 4 : modifier == HD_MOD_VECTOR_V8 ? 8 : 1;
 }
 
-/* What the vendor's assembler takes on any instruction and ignores: fields of tensor maps, tests and accumulator types
- * out of their place, and a second .sync, .sat, .approx, .relu, .NaN, .cc or .uni. */
+/* What ptxas accepts on any instruction and ignores: misplaced tensor-map fields, tests and accumulator types, and a
+ * second .sync, .sat, .approx, .relu, .NaN, .cc or .uni. */
 static bool is_ignored(const attempt *a, const hd_form_words *words, uint32_t word)
 {
     static const uint8_t anywhere[] = {HD_GROUP_FIELD, HD_GROUP_TEST, HD_GROUP_ACC};
@@ -254,7 +253,7 @@ static bool is_ignored(const attempt *a, const hd_form_words *words, uint32_t wo
     return false;
 }
 
-/* Reads one alternative from *at to after its '>', which is where *at is left. */
+/* Matches one alternative from *at to its '>', where *at is left. */
 static attempt try_alternative(const hd_module *module, const hd_form *form, const hd_form_words *words,
                                const char **at)
 {
@@ -283,7 +282,7 @@ static attempt try_alternative(const hd_module *module, const hd_form *form, con
 
 static bool fits(const attempt *a) { return a->types_fit && !a->missing_count && !a->extra_count; }
 
-/* Fewer faults; a wrong type weighs more than any number of modifiers. */
+/* Fewer mismatches are nearer; a wrong type outweighs any number of modifiers. */
 static bool nearer(const attempt *a, const attempt *b)
 {
     if (a->types_fit != b->types_fit)
@@ -291,7 +290,7 @@ static bool nearer(const attempt *a, const attempt *b)
     return a->missing_count + a->extra_count < b->missing_count + b->extra_count;
 }
 
-/* "'.rn', '.rz' or '.rm'" of the modifiers that would satisfy a row's word. */
+/* Lists the modifiers that would satisfy a row's word: "'.rn', '.rz' or '.rm'". */
 static const char *list_options(hd_module *module, const char *missing)
 {
     const char *at = missing;
@@ -342,7 +341,7 @@ static void explain(hd_module *module, hd_form *form, const hd_form_words *words
     form->error = hd_arena_printf(&module->arena, "'%s' needs %s", spelling, list_options(module, best->missing));
 }
 
-/* Where the next alternative begins; NULL after the last. */
+/* The start of the next alternative; NULL after the last. */
 static const char *next_alternative(const char *at)
 {
     const char *semicolon = strchr(at, ';');
@@ -354,7 +353,7 @@ static const char *next_alternative(const char *at)
     return *semicolon ? semicolon : NULL;
 }
 
-/* Opcodes where a memory order and its scope come together or not at all. */
+/* Opcodes that take a memory order and its scope together or not at all. */
 static bool pairs_order_and_scope(uint16_t opcode)
 {
     switch (opcode) {
@@ -374,7 +373,7 @@ static bool pairs_order_and_scope(uint16_t opcode)
     }
 }
 
-/* What no single alternative says. */
+/* Checks what no single alternative can express. */
 static void check_whole(hd_module *module, hd_form *form)
 {
     const char *spelling = hd_names_text(&module->names, form->spelling);

@@ -1,4 +1,4 @@
-/* Table of techniques, expanded from ir/techniques.def. Look-up is linear: it is asked per command line, not per
+/* Table of techniques, expanded from ir/techniques.def. Lookup is linear; it runs per command line, not per
  * instruction. */
 #include "ir/techniques.h"
 

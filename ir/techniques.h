@@ -1,4 +1,4 @@
-/* The rows of ir/techniques.def, for code that lists or finds techniques without knowing one by name. */
+/* The rows of ir/techniques.def, for code that handles techniques generically. */
 #ifndef HD_IR_TECHNIQUES_H
 #define HD_IR_TECHNIQUES_H
 
@@ -20,10 +20,10 @@ typedef struct hd_paper {
 } hd_paper;
 
 typedef struct hd_technique_info {
-    const char *spelling; /* what -p and --technique take */
+    const char *spelling; /* the name for -p and --technique */
     const char *name;     /* in its paper */
     const hd_paper *paper;
-    const char *pass; /* "" for hardware-only techniques */
+    const char *pass; /* "": hardware-only technique */
     const char *summary;
 } hd_technique_info;
 

@@ -1,5 +1,5 @@
-/* The tables of types and special registers, and the way from a spelling to a row. A lookup is linear in the table: it
- * happens once per distinct spelling of a module. */
+/* The tables of types and special registers, and lookup by spelling, which is linear: it runs once per distinct
+ * spelling of a module. */
 #include "ir/sregs.h"
 
 const hd_type_info hd_types[HD_TYPE_COUNT] = {

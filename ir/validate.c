@@ -1,9 +1,9 @@
-/* Checks the invariants of ir/ir.h and ir/cfg.h: a failure is a bug in whatever made or changed the IR, reported as
- * HD_DIAG_INVALID_IR at the place in the text. Linear in the module. Only the first failure of a function is reported:
- * what follows from it would hide it.
+/* Checks the invariants of ir/ir.h and ir/cfg.h. A violation is a bug in the code that created or changed the IR; it is
+ * reported as HD_DIAG_INVALID_IR at its location in the text. Only the first violation of a function is reported,
+ * because others may follow from it. Linear in the module.
  *
- * A CFG that is built is compared with the instructions (blocks, edges both ways, tree links inside range); that its
- * dominators are the right ones is for the tests. */
+ * An existing CFG is compared with the instructions (blocks, edges in both directions, tree links in range); unit tests
+ * check that its dominators are correct. */
 #include "ir/cfg.h"
 #include "base/bitset.h"
 #include "ir/annotations.h"
@@ -15,7 +15,7 @@ typedef struct checker {
     const hd_module *module;
     const hd_function *function;
     hd_diagnostics *diagnostics;
-    hd_span span; /* of what is looked at */
+    hd_span span; /* location of the current item */
     bool failed;
 } checker;
 
@@ -92,7 +92,7 @@ static void check_roles(checker *c, const hd_instruction *insn, const hd_operand
         EXPECT(c, o->count == 1, "a plain operand has %u elements", o->count);
 }
 
-/* Elements must end where the instruction ends: each operand takes the place of one element and adds its own. */
+/* Elements must end where the instruction ends: each operand consumes one expected element and adds its own. */
 static void check_operands(checker *c, const hd_instruction *insn)
 {
     const hd_function *f = c->function;
@@ -268,8 +268,8 @@ static void check_block(checker *c, const hd_cfg *cfg, uint32_t b)
     }
 }
 
-/* Edges both ways: counted by their ends' sum and product, so that joins with many predecessors cost no more than
- * others. */
+/* Edges in both directions are compared by the sum and product of their ends, so that joins with many predecessors cost
+ * no more than others. */
 static void check_edges(checker *c, const hd_cfg *cfg)
 {
     uint64_t forward = 0, backward = 0, forward_count = 0, backward_count = cfg->exit_predecessor_count,

@@ -1,20 +1,20 @@
-/* Where a warp may wait for another one: instructions that do (ir/waits.def), and what may bring a value for which a
- * loop polls. Which loops poll is for analyses to find (passes/analysis/polling.h, passes/check/polling.h).
+/* Where a warp may wait for another one: instructions that wait (ir/waits.def), and instructions that load a value for
+ * which a loop may poll. Analyses find the polling loops (passes/analysis/polling.h, passes/check/polling.h).
  */
 #ifndef HD_IR_WAITS_H
 #define HD_IR_WAITS_H
 
 #include "ir/form.h"
 
-/* The rows of ir/waits.def. */
+/* Whether the instruction is in ir/waits.def. */
 bool hd_insn_waits_for_others(const hd_function *function, const hd_instruction *insn);
-/* These, barriers, and instructions of HD_BEHAVE_YIELD that are not for the lanes of the warp alone. */
+/* The same, and barriers, and instructions of HD_BEHAVE_YIELD that involve more than the lanes of the warp. */
 bool hd_insn_waits(const hd_function *function, const hd_instruction *insn);
-/* Brings a value from memory that other warps may write: with any cache operator, of any space but constants and
- * parameters; non-coherent loads do not. */
+/* Whether the instruction loads a value that other warps may write: with any cache operator, from any space but
+ * constants and parameters; not non-coherent loads. */
 bool hd_insn_brings_shared(const hd_function *function, const hd_instruction *insn);
-/* The same of atomics and of loads that are volatile, ordered, or not cached (.cv): they are there to see what others
- * write. */
+/* The same for atomics and for volatile, ordered or uncached (.cv) loads, which exist to observe the writes of
+ * others. */
 bool hd_insn_looks_for_others(const hd_function *function, const hd_instruction *insn);
 
 #endif

@@ -48,7 +48,7 @@ bool hd_words_size(const hd_function *function, const char *technique, hd_word_s
     return good;
 }
 
-/* ---- techniques whose decisions are in the instructions ---------------------------------------------------------- */
+/* ---- techniques that encode decisions in the instructions -------------------------------------------------------- */
 
 static uint64_t count_of(const hd_function *function, hd_annotation_kind kind)
 {
@@ -58,12 +58,12 @@ static uint64_t count_of(const hd_function *function, hd_annotation_kind kind)
     return count;
 }
 
-/* Two bits a destination: to the window, to the file (BOW-WR, section 3.3). */
+/* Two bits per destination: write to the window, write to the file (BOW-WR, section 3.3). */
 uint64_t hd_words_bits_of_bow(const hd_function *function) { return 2 * count_of(function, HD_ANNOTATION_BOW); }
 
-/* One bit at the load (its opcode is one of the added ones) and one at its consumer's operand (the virtual register,
- * lines 2'' and 3'' of figure 4). The load's field for a destination is there still, and unused: instructions have one
- * width. */
+/* One bit in the load (its opcode is one of the added ones) and one in its consumer's operand (the virtual register,
+ * lines 2'' and 3'' of figure 4). The destination field of the load still exists, unused, because instructions have a
+ * fixed width. */
 uint64_t hd_words_bits_of_demo(const hd_function *function)
 {
     return count_of(function, HD_ANNOTATION_DEMO) + count_of(function, HD_ANNOTATION_DEMO_OPERAND);

@@ -1,11 +1,11 @@
 /* Metadata words of corf and corf++, at the function's head. The layouts are in words.def.
  *
- * corf: pairs of registers up to 63 first, in the paper's words of four; then those with a higher one, three a word.
- * Both in ascending order of the pairs' first registers, which is how the annotation lists them, so that both lists
- * merge into it again. A place without a pair names one register twice.
+ * corf: first the pairs of registers up to 63, in the paper's words of four pairs; then pairs with a higher register,
+ * three per word. Both in ascending order of the pairs' first registers, which is the order of the annotation, so that
+ * merging both lists restores it. An unused field names one register twice.
  *
- * corf++: a vector of two bits a register from register 0 to the last one that is aligned. The paper's 128 bits (64
- * registers) are three words of 54 bits, each one bit vector's next part.
+ * corf++: a vector of two bits per register, from register 0 to the last aligned one. The paper's 128 bits (64
+ * registers) are three words of 54 bits.
  */
 #include "ir/words.h"
 
@@ -131,7 +131,7 @@ static const uint16_t side_kinds[] = {HD_ANNOTATION_CORF_LEFT, HD_ANNOTATION_COR
 
 typedef HD_ARRAY(uint64_t) payload_array;
 
-/* Sets the code of each register of a list; what is wrong, or NULL. */
+/* Sets the code of each register of a list; returns the error, or NULL. */
 static const char *encode_side(const uint32_t *list, uint32_t count, uint64_t code, payload_array *payloads)
 {
     if (!count)

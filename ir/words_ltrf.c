@@ -1,19 +1,20 @@
 /* Metadata words of ltrf: see words.h.
  *
- * At the function's head ltrf.size, most words of an interval (N). Before the first instruction of each interval
- * ltrf.prefetch, the explicit instruction of section 3.2 of the paper, whose payload reports how many words follow, and
- * these: the bit vector, bit r of word r / 64 for register r. The vector has 256 bits, four words, as many as a thread
- * may have registers; virtual registers above 255 have no binary form. Without explicit instructions (a bit in each
- * instruction says that a vector follows) an interval takes one word less.
+ * At the function's head: ltrf.size, the maximum number of words of an interval (N). Before the first instruction of
+ * each interval: ltrf.prefetch, the explicit instruction of section 3.2 of the paper, whose payload gives the number of
+ * words that follow, and those words: the bit vector, with bit r % 64 of word r / 64 for register r. The vector has 256
+ * bits in four words, the maximum registers per thread; virtual registers above 255 have no binary form. The paper's
+ * alternative without explicit instructions (a bit in each instruction says that a vector follows) saves one word per
+ * interval.
  *
- * Dead-operand bits are in the instructions: a bit for each source that may have one.
+ * Dead-operand bits are in the instructions: one bit for each source that may have one.
  */
 #include "ir/storage.h"
 #include "ir/words.h"
 
 enum { VECTOR_WORDS = 4, WORD_BITS = 64, SOURCES_MOST = 32 };
 
-/* ---- to words ---------------------------------------------------------------------------------------------------- */
+/* ---- encoding ---------------------------------------------------------------------------------------------------- */
 
 static bool is_ascending(const uint32_t *list, uint32_t count)
 {
@@ -55,7 +56,7 @@ bool hd_words_of_ltrf(const hd_function *function, hd_word_array *words, const c
     return true;
 }
 
-/* ---- and back ---------------------------------------------------------------------------------------------------- */
+/* ---- decoding ---------------------------------------------------------------------------------------------------- */
 
 static void decode_vector(const hd_word *vector, uint32_t length, hd_annotation_set *set)
 {
@@ -68,7 +69,7 @@ static void decode_vector(const hd_word *vector, uint32_t length, hd_annotation_
     hd_array_push(&set->items, note);
 }
 
-/* The words of one place belong together. */
+/* The words at one position form one interval's sequence. */
 static bool is_whole(const hd_function *f, const hd_word *words, uint32_t count, uint64_t length)
 {
     if (words->instruction >= f->instructions.count || length != VECTOR_WORDS || length >= count)

@@ -1,5 +1,5 @@
-/* RegMutex's metadata words: the sizes of the sets at the kernel's head, and acquire and release instructions. Section
- * 4.3.1: they carry a command and nothing else. */
+/* RegMutex's metadata words: the sizes of the sets at the kernel's head, and acquire and release instructions, which
+ * carry only a command (section 4.3.1). */
 #include "ir/words.h"
 
 enum { SET_BITS = 8, SET_MOST = (1 << SET_BITS) - 1 };

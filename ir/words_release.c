@@ -1,18 +1,15 @@
 /* Metadata words of release flags (pir, pbr): the layout of "GPU Register File Virtualization", MICRO 2015.
  *
- *   pir   3 bits an instruction, the first source in the lowest: one word before each block's first issued instruction,
- *         for 18 of them, and
- *         another after every 18 issued instructions of the block
- *   pbr   nine 6-bit registers before the instruction that they are released at; what is left over repeats the first.
- *         Registers above 63
- *         (ours): six of 8 bits, for the whole list. Of a list with more, several words. They precede a pir word
- *           of the same place
- *   head  which registers are renamed, a bit each from the lowest on, 54 a word (ours; the paper renames the highest
- *         numbers and gives their
- *         count)
+ *   pir   3 bits per instruction, the first source in the lowest bit: one word before each block's first issued
+ *         instruction, for 18 instructions, and another one after every 18 issued instructions of the block
+ *   pbr   nine 6-bit registers, before the instruction at which they are released; unused fields repeat the first
+ *         register. With a register above 63 (our extension): six 8-bit fields, for the whole list. A longer list takes
+ *         several words. They precede a pir word at the same position
+ *   head  the renamed registers, one bit each from the lowest on, 54 per word (ours; the paper renames the highest
+ *         numbers and gives their count)
  *
- * A function without a list of renamed registers has no words. Numbers are words of the register file; virtual
- * registers above 255 that a pbr names cannot be said. Linear.
+ * A function without a list of renamed registers has no words. Numbers are words of the register file; a pbr list with
+ * a virtual register above 255 cannot be represented. Linear.
  */
 #include "ir/cfg.h"
 #include "ir/storage.h"
@@ -22,20 +19,21 @@ enum { PIR_BITS = 3, PIR_INSTRUCTIONS = 18, PBR_BITS = 6, PBR_WIDE_BITS = 8 };
 
 typedef struct list_shape {
     hd_word_opcode opcode;
-    uint32_t bits, most; /* of a register; registers of a word */
+    uint32_t bits, most; /* of a register field; register fields per word */
 } list_shape;
 static const list_shape narrow = {HD_WORD_PBR, PBR_BITS, HD_WORD_PAYLOAD_BITS / PBR_BITS};
 static const list_shape wide = {HD_WORD_PBR_WIDE, PBR_WIDE_BITS, HD_WORD_PAYLOAD_BITS / PBR_WIDE_BITS};
 
-/* Goes over issued instructions, block by block. */
+/* Iterates over issued instructions, block by block. */
 typedef struct place {
     uint32_t ordinal;
-    uint32_t position; /* among those of its block, modulo PIR_INSTRUCTIONS: 0 where a pir word precedes it */
+    /* index among the issued instructions of its block, modulo PIR_INSTRUCTIONS: 0: a pir word precedes it */
+    uint32_t position;
 } place;
 
 static place *list_places(const hd_function *function, hd_arena *scratch, uint32_t *count)
 {
-    const hd_cfg *cfg = hd_function_cfg((hd_function *)function); /* made on demand, and kept */
+    const hd_cfg *cfg = hd_function_cfg((hd_function *)function); /* built on demand, and cached */
     hd_storage storage = hd_storage_of(function, scratch);
     place *places = hd_arena_alloc(scratch, ((size_t)function->instructions.count + 1) * sizeof *places);
     *count = 0;
@@ -48,7 +46,7 @@ static place *list_places(const hd_function *function, hd_arena *scratch, uint32
     return places;
 }
 
-/* ---- to words ---------------------------------------------------------------------------------------------------- */
+/* ---- encoding ---------------------------------------------------------------------------------------------------- */
 
 static bool put_list(const uint32_t *registers, uint32_t count, uint32_t instruction, hd_word_array *words,
                      const char **refusal)
@@ -81,7 +79,8 @@ static void put_renamed(const uint32_t *registers, uint32_t count, hd_word_array
     }
 }
 
-/* The flags of an instruction; `at` goes through the function's annotations in step with the instructions asked for. */
+/* The flags of an instruction; `at` advances through the function's annotations in step with the instructions
+ * queried. */
 static void find_flags(const hd_function *function, uint32_t instruction, uint32_t *at, const hd_annotation **pir,
                        const hd_annotation **pbr)
 {
@@ -130,7 +129,7 @@ bool hd_words_of_release(const hd_function *function, hd_word_array *words, cons
     return put_flags(function, words, refusal);
 }
 
-/* ---- from words -------------------------------------------------------------------------------------------------- */
+/* ---- decoding ---------------------------------------------------------------------------------------------------- */
 
 typedef struct reader {
     const hd_word *words;
@@ -183,7 +182,7 @@ static bool take_flags(reader *r, const place *places, uint32_t count)
         uint32_t i = places[p].ordinal;
         take_lists(r, i);
         if (!places[p].position) {
-            if (flags || !is_next(r, i, HD_WORD_PIR)) /* bits of instructions that are not there */
+            if (flags || !is_next(r, i, HD_WORD_PIR)) /* bits of instructions that do not exist */
                 return false;
             flags = hd_word_payload(r->words[r->at++].bits);
         }

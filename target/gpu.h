@@ -58,8 +58,8 @@ typedef struct hd_gpu {
 hd_gpu *hd_gpu_load(const char *name, hd_diagnostics *diagnostics);
 void hd_gpu_free(hd_gpu *gpu);
 
-/* The name of the built-in description of sm_`target`, or of the next lower one, whose code the target also runs;
- * *found is its number. NULL: none. */
+/* The name of the built-in description of sm_`target`, or of the next higher one, which also runs its code; *found is
+ * its number. NULL: none. */
 const char *hd_gpu_name_for(uint32_t target, uint32_t *found);
 
 /* A built-in description. */

@@ -1,18 +1,16 @@
-/* Occupancy: see occupancy.h. Each limit alone says how many CTAs an SM holds at a time; the smallest counts.
+/* Occupancy: see occupancy.h. Each resource limits the number of blocks that are resident on an SM; the smallest limit
+ * counts.
  *
- *   warps      warps of the SM / warps of a CTA
- *   registers  a warp gets its registers in units, within one sub-core: units of a sub-core / units of a warp, times
- *              the
- *              sub-cores, are the warps that the registers hold. A launch is refused where the CTA's warps, rounded up
- *                to
- *              the sub-cores, would take more registers than a CTA may have: so the hardware checks it.
- *   shared     bytes of a CTA, with what the driver keeps of them, in units; all of the SM's shared memory counts, as
- *              when
- *              no other division between it and the L1 cache is asked for
- *   barriers   of the SM / of a CTA, where the description counts them
+ *   warps      warps of the SM / warps of a block
+ *   registers  registers are allocated to a warp in units, within one sub-core: (units of a sub-core / units of a warp)
+ *              * sub-cores warps fit. As the hardware checks it, a launch fails if the block's warps, rounded up to the
+ *              sub-cores, take more registers than a block may have.
+ *   shared     bytes of a block, plus what the driver reserves, in allocation units; the SM's maximum of shared memory
+ *              is available, as if no other split with the L1 cache were requested
+ *   barriers   barriers of the SM / of a block, if the description gives them
  *
- * Clusters, partitioned global caching (5.x and 6.x) and other divisions of shared memory and cache are not handled.
- * Constant time; a cliff takes as many steps as the number of registers has bits, because CTAs never grow with
+ * Clusters, partitioned global caching (5.x and 6.x) and other splits of shared memory and cache are not modelled.
+ * Constant time; a cliff is found by binary search, because the number of blocks never grows with the number of
  * registers.
  */
 #include "target/occupancy.h"
@@ -31,7 +29,7 @@ static uint32_t warps_of(const hd_occupancy_use *use)
     return (uint32_t)(((uint64_t)use->threads + WARP_THREADS - 1) / WARP_THREADS);
 }
 
-/* The first reason stays. */
+/* Keeps the first reason. */
 static uint32_t refuse(const char **why, const char *reason)
 {
     *why = *why ? *why : reason;
@@ -115,7 +113,7 @@ static hd_occupancy_cliff cliff_at(const hd_gpu_limits *limits, const hd_occupan
     return (hd_occupancy_cliff){true, registers, with_registers(limits, use, registers)};
 }
 
-/* The largest number in [low, high] with at least `ctas` CTAs; `low` has them. */
+/* The largest number in [low, high] with which at least `ctas` blocks are resident; `low` is one. */
 static uint32_t last_with(const hd_gpu_limits *limits, const hd_occupancy_use *use, uint32_t low, uint32_t high,
                           uint32_t ctas)
 {

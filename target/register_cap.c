@@ -2,7 +2,7 @@
 #include "target/register_cap.h"
 #include "target/occupancy.h"
 
-enum { MAXNREG_LEAST = 24 }; /* ptxas raises .maxnreg to it */
+enum { MAXNREG_LEAST = 24 }; /* ptxas raises a lower .maxnreg to this */
 
 const char *const hd_cap_names[HD_CAP_CTAS + 1] = {
     [HD_CAP_GPU] = "the GPU",        [HD_CAP_OPTION] = "--max-registers",
@@ -10,7 +10,7 @@ const char *const hd_cap_names[HD_CAP_CTAS + 1] = {
     [HD_CAP_CTAS] = ".minnctapersm",
 };
 
-/* The most registers with which so many thread blocks are resident; 0: never so many. */
+/* The largest number of registers per thread with which `ctas` blocks are resident; 0: impossible. */
 static uint32_t most_with(const hd_gpu_limits *limits, uint32_t threads, uint32_t ctas)
 {
     hd_occupancy_use use = {.threads = threads, .registers = limits->registers_per_thread};
@@ -40,7 +40,7 @@ hd_register_cap hd_register_cap_of(const hd_gpu_limits *limits, const hd_launch_
     lower(&cap, maxnreg && maxnreg < MAXNREG_LEAST ? MAXNREG_LEAST : maxnreg, HD_CAP_MAXNREG);
     if (of_ctas)
         lower(&cap, of_ctas, HD_CAP_CTAS);
-    else if (bounds->threads && !maxnreg) /* .maxnreg takes the place of this limit */
+    else if (bounds->threads && !maxnreg) /* .maxnreg replaces this limit */
         lower(&cap, most_with(limits, bounds->threads, 1), HD_CAP_THREADS);
     return cap;
 }
