@@ -1,9 +1,9 @@
 /* The PTX scanner: one DFA, no look-ahead, no copy. The text ends in at least 16 NUL bytes, so that neither the DFA nor
- * the interner tests for its end; a NUL at the limit is the end of the text, any other one a mistake.
+ * the interner tests for its end; a NUL at the limit is the end of the text, any other NUL an error.
  *
- * What PTX asks for: pure 7-bit ASCII, comments included; white space is blank, tab, CR and LF; strings have no escapes
- * and may hold line ends; `%` is an operator only where no name can start. A malformed number is matched as a whole by
- * a longer rule (10u, 0f3f8, 08), so that it gives one message.
+ * Rules of PTX: 7-bit ASCII only, also in comments; white space is blank, tab, CR and LF; strings have no escapes and
+ * may contain line ends; `%` is an operator only where no name can start. Malformed numbers (10u, 0f3f8, 08) match a
+ * longer rule as a whole, so that each gives one message.
  */
 #include "lexer/lexer.h"
 
@@ -41,7 +41,7 @@ static bool too_many_errors(const hd_lexer *lexer)
     return lexer->diagnostics && hd_diagnostics_full(lexer->diagnostics);
 }
 
-/* Reports the bytes outside ASCII and the NUL bytes from `at` on; the first byte after them. */
+/* Reports the non-ASCII and NUL bytes from `at` on; returns the position after them. */
 static uint32_t skip_foreign(hd_lexer *lexer, uint32_t at)
 {
     const unsigned char *text = (const unsigned char *)lexer->source->text;
@@ -58,7 +58,7 @@ static uint32_t skip_foreign(hd_lexer *lexer, uint32_t at)
     return at;
 }
 
-/* Skips what may be in a comment or string up to the first of the stop bytes; its place or the limit. */
+/* Skips valid bytes of a comment or string up to the first stop byte; returns its position, or the limit. */
 static uint32_t skip_until(hd_lexer *lexer, uint32_t at, char stop, char other_stop)
 {
     const char *text = lexer->source->text;
@@ -93,7 +93,7 @@ static uint32_t string(hd_lexer *lexer, uint32_t begin)
     return lexer->limit;
 }
 
-/* A ^Z is the end of the text where only white space follows. */
+/* ^Z ends the text if only white space follows. */
 static bool only_blank_follows(const hd_lexer *lexer, uint32_t at)
 {
     const char *text = lexer->source->text;
@@ -121,7 +121,7 @@ static uint32_t bad_character(hd_lexer *lexer, uint32_t at)
     return at + 1;
 }
 
-/* `#` that starts no line marker: the rest of the line is dropped. */
+/* `#` that starts no line marker: the rest of the line is skipped. */
 static uint32_t bad_hash(hd_lexer *lexer, uint32_t begin)
 {
     complain(lexer, HD_DIAG_BAD_CHARACTER, begin, begin + 1,
@@ -130,21 +130,21 @@ static uint32_t bad_hash(hd_lexer *lexer, uint32_t begin)
     return skip_until(lexer, begin + 1, '\n', '\r');
 }
 
-/* Of a malformed number: what was meant. */
+/* Classifies a malformed number. */
 static bool looks_like_float(const unsigned char *begin, const unsigned char *end)
 {
     unsigned char second = end - begin > 1 ? begin[1] | 32 : 0;
     return memchr(begin, '.', (size_t)(end - begin)) != NULL || (begin[0] == '0' && (second == 'f' || second == 'd'));
 }
 
-/* Interns a name, split into stem and number where it ends in one. */
+/* Interns a name; splits it into stem and number if it ends in a number. */
 static void name_token(const hd_lexer *lexer, hd_token *token)
 {
     const char *begin = lexer->source->text + token->begin, *end = lexer->source->text + token->end;
     token->index = HD_NO_INDEX;
     if ((unsigned)(end[-1] - '0') <= 9) {
         const char *digits = end - 1;
-        while ((unsigned)(digits[-1] - '0') <= 9 && digits - 1 > begin) /* the first one stays */
+        while ((unsigned)(digits[-1] - '0') <= 9 && digits - 1 > begin) /* keep the first character in the stem */
             digits--;
         if (end - digits <= 9 && (*digits != '0' || end - digits == 1)) {
             uint32_t index = 0;
@@ -167,7 +167,7 @@ hd_token_kind hd_lexer_next(hd_lexer *lexer, hd_token *token)
 
 again:
     start = cursor;
-    if (cursor >= limit) { /* of a part of a text: what follows is not looked at */
+    if (cursor >= limit) { /* the limit is inside the text: ignore what follows */
         kind = HD_TOKEN_END;
         start = cursor = limit;
         goto done;
@@ -332,7 +332,7 @@ named:
 spelled:
     token->name = hd_names_add_padded(lexer->names, (const char *)start, (size_t)(cursor - start));
 done:
-    if (cursor > limit) /* a part that cuts a token */
+    if (cursor > limit) /* the limit splits a token */
         cursor = text + lexer->limit;
     token->begin = (uint32_t)(start - text);
     token->end = (uint32_t)(cursor - text);

@@ -1,6 +1,6 @@
-/* `.section .heddle`: from `.b8` lines to bytes (ir/section.h) to one part for each function. Linear in the section.
+/* `.section .heddle`: from `.b8` lines to bytes (ir/section.h) to one part per function. Linear in the section.
  *
- * The text has been parsed as a section; here it is read once more for its numbers, because a section of a million tags
+ * The text has been parsed as a section; here it is scanned again for its numbers, because a section of a million tags
  * must not become a million interned tokens.
  */
 #include "parser/annotations.h"
@@ -23,7 +23,7 @@ static bool wrong(hd_module *module, hd_diagnostic_kind kind, hd_span span, cons
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/* After blanks and comments. */
+/* Skips blanks and comments. */
 static uint32_t skip_blanks(const char *text, uint32_t at, uint32_t end)
 {
     while (at < end) {
@@ -43,7 +43,7 @@ static uint32_t skip_blanks(const char *text, uint32_t at, uint32_t end)
     return at < end ? at : end;
 }
 
-/* One number from 0 to 255, decimal or 0x hexadecimal; false where there is none. */
+/* Reads a number from 0 to 255, decimal or 0x hexadecimal; false if there is none. */
 static bool read_byte(const char *text, uint32_t *at, uint8_t *byte)
 {
     uint32_t i = *at, value = 0, base = 10;
@@ -71,7 +71,7 @@ static bool is_width(const char *text, uint32_t at)
     return memcmp(text + at, ".b8", 3) == 0 && is_blank(text[at + 3]);
 }
 
-/* The numbers between the braces. */
+/* Reads the numbers between the braces. */
 static bool read_bytes(hd_section_text *section)
 {
     const char *text = section->module->source->text;
@@ -104,7 +104,7 @@ typedef struct hd_section_walk {
     const hd_parse_options *options;
     hd_section_part *parts;
     uint32_t *function_of_name; /* by hd_name: index of the function with a body + 1 */
-    hd_function *function;      /* of the records that follow; NULL: they are dropped */
+    hd_function *function;      /* owner of the records that follow; NULL: drop them */
     hd_section_part *part;      /* its part */
     bool seen_function;
     hd_register_keys keys;
@@ -115,7 +115,7 @@ static bool malformed(hd_section_walk *walk, const char *what)
     return wrong(walk->text->module, HD_DIAG_BAD_ANNOTATION, walk->text->span, what);
 }
 
-/* A record for a function that is not there (any more). */
+/* Handles a record for a function that does not exist (any more). */
 static bool missing_function(hd_section_walk *walk, const char *name, uint32_t length)
 {
     hd_module *module = walk->text->module;
@@ -150,7 +150,7 @@ static bool start_function(hd_section_walk *walk, const hd_section_record *recor
     walk->part->present = true;
     walk->part->hash = hash;
     walk->part->span = walk->text->span;
-    /* Of a function that changed, only that is known. */
+    /* if the function changed, report only that */
     if (hash != hd_function_hash(walk->function))
         walk->function = NULL;
     return true;

@@ -1,5 +1,5 @@
-/* One annotation's text: `name value,value` of comments and .heddle statements, `.name::value_value` of modifiers.
- * The forms are defined in heddle-annotations(7). Linear in the text; a register takes time in the function's
+/* The text of one annotation: `name value,value` in comments and .heddle statements, `.name::value_value` in modifiers.
+ * The syntax is defined in heddle-annotations(7). Linear in the text; looking up a register is linear in the function's
  * declarations. */
 #include "parser/annotations.h"
 
@@ -99,8 +99,8 @@ static uint32_t read_number(scan *s)
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
-/* Index of the register that `name` (without component) means under a declaration, HD_NONE where it does not declare
- * it. */
+/* Index of the register that `name` (without component) denotes under a declaration; HD_NONE: it is not declared
+ * there. */
 static uint32_t declared_index(const scan *s, const hd_declaration *declaration, hd_span name)
 {
     const hd_names *names = &s->function->module->names;
@@ -114,7 +114,7 @@ static uint32_t declared_index(const scan *s, const hd_declaration *declaration,
     return to_number(s->text, rest, &index) && index < declaration->count ? index : HD_NONE;
 }
 
-/* Takes `.x` .. `.w` off the name's end; the component, 0 where there is none. */
+/* Cuts `.x` .. `.w` off the name; returns the component, 0 if there is none. */
 static uint32_t cut_component(const scan *s, hd_span *name)
 {
     static const char letters[] = "xyzw";
@@ -244,7 +244,7 @@ static void read_slots(scan *s, hd_annotation a)
     } while (!s->wrong && next_is(s, s->separator));
 }
 
-/* Values up to the end of the text. */
+/* Reads values up to the end of the text. */
 static hd_text_outcome read_values(scan *s, uint32_t instruction)
 {
     hd_annotation a = {.kind = s->info->number, .instruction = instruction};

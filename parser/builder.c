@@ -1,5 +1,5 @@
-/* The builder's life, and statements of a body: instructions, labels, blocks. An instruction's operands are pushed
- * while it is read; at its semicolon the record is made and hd_insn_resolve gives every operand its role. */
+/* Creation of the builder, and statements of a body: instructions, labels, blocks. An instruction's operands are pushed
+ * while it is parsed; at its semicolon the record is created, and hd_insn_resolve assigns every operand its role. */
 #include "parser/builder.h"
 #include "ir/opcode_text.h"
 
@@ -84,7 +84,7 @@ static hd_name appended_name(hd_builder *b)
     return hd_names_add(&b->module->names, b->spelling.items, b->spelling.count);
 }
 
-/* A modifier that blanks divide from its opcode. */
+/* A modifier separated from its opcode by blanks. */
 void hd_build_modifier(hd_builder *b, const hd_node *word)
 {
     hd_names *names = &b->module->names;
@@ -95,7 +95,7 @@ void hd_build_modifier(hd_builder *b, const hd_node *word)
     b->opcode.token.end = word->token.end;
 }
 
-/* The spelling without annotation modifiers (.bow::boc); the same name where there are none. */
+/* The spelling without annotation modifiers (.bow::boc); the same name if there are none. */
 static hd_name without_annotations(hd_builder *b, hd_name spelling)
 {
     uint32_t length = hd_names_length(&b->module->names, spelling);
@@ -109,7 +109,7 @@ static hd_name without_annotations(hd_builder *b, hd_name spelling)
     return appended_name(b);
 }
 
-/* The first sight of a spelling. */
+/* The first occurrence of a spelling. */
 static uint32_t new_form(hd_builder *b, hd_name spelling)
 {
     hd_module *m = b->module;

@@ -1,15 +1,15 @@
-/* The builder: what the grammar's actions call to make the IR. Private to parser/.
+/* The builder: called by the grammar's actions to create the IR. Private to parser/.
  *
- * Names. `uses` is a side array of the name table: what each name means now. Scopes keep an undo log. Members of
- * register ranges have no entry: the stem's entry leads to the range, and a small radix tree of the range to the
- * register, made at the first mention. Everything is constant time a mention; nothing depends on how many registers are
- * declared.
+ * Names. `uses` is a side array of the name table: the current meaning of each name. Scopes keep an undo log. Members
+ * of register ranges have no entry: the stem's entry refers to the range, and a small radix tree of the range maps to
+ * the register, created at the first mention. A mention takes constant time, independent of the number of declared
+ * registers.
  *
  * Labels. A reference is kept in `references`, chained by name, until its scope can no longer define that label: a
- * label that is defined later in an inner scope wins over one of an outer scope.
+ * label defined later in an inner scope takes precedence over one of an outer scope.
  *
  * Files: builder.c statements and functions; scope.c names and scopes; labels.c; operand.c; expression.c constants;
- * declare.c declarations; initializer.c; header.c function headers; directive.c; recover.c scanner side and syntax
+ * declare.c declarations; initializer.c; header.c function headers; directive.c; recover.c scanner interface and syntax
  * errors.
  */
 #ifndef HD_PARSER_BUILDER_H
@@ -23,17 +23,17 @@ enum { HD_NESTING_LIMIT = 1024, HD_RANGE_FANOUT_BITS = 8 };
 
 /* ---- semantic values --------------------------------------------------------------------------------------------- */
 
-/* What an expression came to is in token.kind: NAME, DOTTED, INTEGER, FLOAT, WARP_SZ, SINK are the token itself,
- * else: */
+/* token.kind of an expression's value: NAME, DOTTED, INTEGER, FLOAT, WARP_SZ, SINK are the token itself, else: */
 enum {
     HD_NODE_CONSTANT = HD_TOKEN_COUNT, /* constant: index in b->constants */
     HD_NODE_SUM,                       /* name + constant; the name's token ends at b->constants[constant].name_end */
-    HD_NODE_SUBSCRIPT,                 /* name[..]; constant: index in b->pairs: the name and what is in the brackets */
-    HD_NODE_PAIR,                      /* a|b; constant: index in b->pairs */
+    /* name[..]; constant: index in b->pairs: the name and the expression in brackets */
+    HD_NODE_SUBSCRIPT,
+    HD_NODE_PAIR,    /* a|b; constant: index in b->pairs */
     HD_NODE_GENERIC, /* generic(name); token.name: the full name; constant: index in b->constants or HD_NONE: addend */
     /* 0xff00(address); constant: index in b->pairs: the mask, and name, name + constant or generic(name) */
     HD_NODE_MASK,
-    HD_NODE_BAD, /* a mistake that was reported */
+    HD_NODE_BAD, /* an error that was reported */
     HD_NODE_COUNT
 };
 enum { HD_NODE_NOT = 1, HD_NODE_MINUS = 2, HD_NODE_PAREN = 4, HD_NODE_DOTTED = 8 };
@@ -59,13 +59,13 @@ typedef struct hd_node_pair {
 
 typedef enum hd_binding_kind {
     HD_BIND_NONE,
-    HD_BIND_DECLARED, /* a register name not mentioned yet; value: declaration */
+    HD_BIND_DECLARED, /* a register name not yet mentioned; value: declaration */
     HD_BIND_REGISTER, /* value: register id (of component 0) */
     HD_BIND_GLOBAL,   /* a module-scope register; value: declaration of module->globals */
     HD_BIND_SYMBOL,
     HD_BIND_LABEL,
     HD_BIND_TABLE,
-    HD_BIND_SREG, /* value: hd_sreg; found, not declared: at depth 0 */
+    HD_BIND_SREG, /* value: hd_sreg; found at depth 0, not declared */
 } hd_binding_kind;
 
 typedef struct hd_use {
@@ -79,7 +79,7 @@ typedef struct hd_use {
 } hd_use;
 enum {
     HD_USE_MEMBERS = 1, /* as a stem: a plain name with this stem was declared */
-    HD_USE_FILE = 2,    /* as a number: a .file has it */
+    HD_USE_FILE = 2,    /* as a number: a .file uses it */
 };
 
 typedef struct hd_range {
@@ -88,7 +88,7 @@ typedef struct hd_range {
                        mention */
     uint32_t count;
     uint32_t root;  /* radix tree in b->radix, by index; leaves hold register id + 1; 0 = no mention yet */
-    uint32_t outer; /* range of the same stem further out */
+    uint32_t outer; /* range of the same stem in an outer scope */
     uint16_t depth;
     uint8_t levels;    /* of the tree */
     uint8_t is_global; /* of module->globals */
@@ -96,16 +96,16 @@ typedef struct hd_range {
 
 typedef struct hd_undo {
     hd_name name;
-    uint32_t value; /* of the binding before */
+    uint32_t value; /* value of the previous binding */
     uint16_t depth;
     uint8_t kind;
-    bool is_range; /* the stem's newest range ends */
+    bool is_range; /* the newest range of the stem ends */
 } hd_undo;
 
 typedef struct hd_scope {
     uint32_t undo_mark, reference_mark, range_mark;
     uint32_t begin;     /* of the { */
-    uint32_t node_mark; /* outside */
+    uint32_t node_mark; /* node mark of the enclosing scope */
 } hd_scope;
 
 typedef struct hd_reference {
@@ -118,11 +118,11 @@ typedef struct hd_reference {
 enum { HD_REFERENCE_TABLE = 1u << 31 };
 enum {
     HD_REFERENCE_OPEN,
-    HD_REFERENCE_OUTER /* bound to a label further out for now */,
+    HD_REFERENCE_OUTER /* bound to a label of an outer scope for now */,
     HD_REFERENCE_MAYBE /* of an unknown opcode */
 };
 
-/* A range of variables in a declaration, before its end. */
+/* A range of variables in an unfinished declaration. */
 typedef struct hd_variable_range {
     hd_node name;
     uint32_t symbol, count;
@@ -134,19 +134,19 @@ typedef struct hd_builder {
     hd_module *module;
     const hd_parse_options *options;
     hd_lexer lexer;
-    hd_function *function; /* whose body is being read; NULL outside */
+    hd_function *function; /* the function whose body is being read; NULL: outside */
 
-    /* scanner side */
+    /* scanner interface */
     uint32_t last_kind, last_begin, last_end, previous_end;
     uint32_t nesting;
-    uint32_t closing; /* } to hand in before the held token */
-    hd_node held;     /* a token to hand in again */
+    uint32_t closing; /* number of } to insert before the held token */
+    hd_node held;     /* a token to deliver again */
     bool has_held, resync, stopped;
-    bool unusual;     /* one of the three */
+    bool unusual;     /* one of the three above is set */
     bool in_operands; /* after an opcode, before its ; */
 
-    HD_ARRAY(hd_node) nodes; /* semantic values of what the grammar has read and not finished */
-    uint32_t node_mark;      /* those of enclosing statements, which stay */
+    HD_ARRAY(hd_node) nodes; /* semantic values of unfinished grammar symbols */
+    uint32_t node_mark;      /* nodes of enclosing statements, which are kept */
 
     /* names */
     hd_use *uses;
@@ -154,8 +154,8 @@ typedef struct hd_builder {
     HD_ARRAY(hd_range) ranges; /* entry 0 unused */
     hd_u32_array radix;        /* entry 0 unused */
     HD_ARRAY(hd_undo) undo;
-    HD_ARRAY(hd_undo) imported; /* module-scope registers that the function being read mentions */
-    HD_ARRAY(hd_scope) scopes;  /* open ones; depth = count */
+    HD_ARRAY(hd_undo) imported; /* module-scope registers mentioned by the function being read */
+    HD_ARRAY(hd_scope) scopes;  /* open scopes; depth = count */
     HD_ARRAY(hd_reference) references;
     uint32_t digit_stems;    /* open ranges whose stem ends in a digit */
     uint32_t shadowed_sregs; /* registers declared under a special register's name */
@@ -173,9 +173,9 @@ typedef struct hd_builder {
     uint32_t location;
     hd_u32_array aggregates;       /* operand index of the open aggregates */
     hd_u32_array aggregate_counts; /* elements before the aggregate in its parent */
-    uint32_t elements;             /* so far, of the innermost open aggregate; outside: operand_position */
-    uint32_t closed;               /* operand index of the aggregate that was closed last */
-    bool broken;                   /* an operand was wrong: do not resolve */
+    uint32_t elements;             /* elements so far in the innermost open aggregate; outside: operand_position */
+    uint32_t closed;               /* operand index of the aggregate closed last */
+    bool broken;                   /* an operand was invalid: do not resolve */
 
     /* declaration */
     struct {
@@ -201,7 +201,7 @@ typedef struct hd_builder {
     /* function header */
     hd_function spare; /* empty arrays with room, lent to the function whose body is read */
     hd_function *header;
-    const hd_function *before; /* of the same name, declared before; NULL: none */
+    const hd_function *before; /* an earlier declaration of the same name; NULL: none */
     bool in_results;
     HD_ARRAY(hd_node) parameter_names; /* in order: results, then parameters */
     uint32_t table;
@@ -214,7 +214,7 @@ typedef struct hd_builder {
 
 void hd_builder_init(hd_builder *b, hd_module *module, const hd_parse_options *options);
 void hd_builder_free(hd_builder *b);
-void hd_builder_end(hd_builder *b); /* the text is at its end, or parsing stopped */
+void hd_builder_end(hd_builder *b); /* at the end of the text, or when parsing stopped */
 
 static inline hd_source *hd_builder_source(const hd_builder *b) { return b->module->source; }
 static inline hd_span hd_node_span(const hd_node *n) { return (hd_span){n->token.begin, n->token.end}; }
@@ -225,13 +225,13 @@ static inline hd_span hd_node_span(const hd_node *n) { return (hd_span){n->token
 
 /* ---- recover.c --------------------------------------------------------------------------------------------------- */
 uint32_t hd_builder_token(hd_builder *b, uint32_t *value);
-/* A new zeroed node; those before stay where they are until the next token is read. */
+/* A new zeroed node. Pointers to earlier nodes stay valid until the next token is read. */
 static inline uint32_t hd_node_new(hd_builder *b)
 {
     hd_array_push(&b->nodes, (hd_node){0});
     return b->nodes.count - 1;
 }
-/* Forgets the nodes after the mark, but for the look-ahead token, which moves down. */
+/* Drops the nodes after the mark, except the look-ahead token, which moves down. */
 static inline void hd_nodes_drop(hd_builder *b, uint32_t *look_ahead)
 {
     b->nodes.count = b->node_mark;
@@ -255,14 +255,15 @@ static inline hd_use *hd_use_of(hd_builder *b, hd_name name)
 hd_name hd_full_name(hd_builder *b, const hd_token *token); /* the interned spelling of a NAME */
 void hd_scope_open(hd_builder *b, uint32_t begin);
 void hd_scope_close(hd_builder *b);
-/* Declares a plain name in the innermost scope; false (with a diagnostic) where it is taken. */
+/* Declares a plain name in the innermost scope; if it is in use, reports that and returns false. */
 bool hd_declare(hd_builder *b, const hd_token *token, hd_binding_kind kind, uint32_t value);
-/* The same for a name that a token only stands for. */
+/* The same for a name other than the token's spelling. */
 bool hd_declare_name(hd_builder *b, const hd_token *token, hd_name name, hd_binding_kind kind, uint32_t value);
 bool hd_declare_range(hd_builder *b, const hd_token *token, uint32_t declaration, uint32_t count, bool is_global);
-void hd_rebind(hd_builder *b, hd_name name, hd_binding_kind kind, uint32_t value); /* same scope, no undo */
+/* in the same scope, without undo entry */
+void hd_rebind(hd_builder *b, hd_name name, hd_binding_kind kind, uint32_t value);
 void hd_report_taken(hd_builder *b, const hd_token *token, hd_binding_kind kind, uint32_t value);
-/* What a name means here; registers are made at the first mention. */
+/* The meaning of a name here; registers are created at the first mention. */
 typedef struct hd_binding {
     uint32_t kind, value;
 } hd_binding;
@@ -285,11 +286,11 @@ static inline uint32_t hd_register_vector(const hd_builder *b, uint32_t reg)
 
 /* ---- labels.c ---------------------------------------------------------------------------------------------------- */
 void hd_label_refer(hd_builder *b, hd_name name, hd_span span, uint32_t where, bool maybe);
-void hd_labels_drop(hd_builder *b, uint32_t operand); /* references of operands from this one on */
+void hd_labels_drop(hd_builder *b, uint32_t operand); /* drops references of operands from this index on */
 void hd_labels_resolve(hd_builder *b);                /* at the end of a function */
 
 /* ---- expression.c ------------------------------------------------------------------------------------------------ */
-bool hd_constant_of(hd_builder *b, const hd_node *node, hd_constant *constant); /* false: no constant */
+bool hd_constant_of(hd_builder *b, const hd_node *node, hd_constant *constant); /* false: not a constant */
 uint32_t hd_literal_of(hd_builder *b, const hd_node *node);                     /* index in module->literals */
 uint32_t hd_literal_of_constant(hd_builder *b, uint32_t constant);
 void hd_expression_paren(hd_builder *b, hd_node *to, const hd_node *open, const hd_node *inner, const hd_node *close);
@@ -314,11 +315,11 @@ void hd_build_empty(hd_builder *b, const hd_node *open, const hd_node *close);
 void hd_build_address(hd_builder *b, const hd_node *open, const hd_node *base);
 
 /* ---- builder.c --------------------------------------------------------------------------------------------------- */
-hd_tokens hd_build_tokens(hd_builder *b, uint32_t begin, uint32_t end); /* the spellings of a piece of the text */
+hd_tokens hd_build_tokens(hd_builder *b, uint32_t begin, uint32_t end); /* the spellings of a part of the text */
 void hd_build_statement(hd_builder *b, hd_statement_kind kind, uint32_t index, uint32_t begin, uint32_t end);
 void hd_build_opcode(hd_builder *b, const hd_node *name);
 void hd_build_modifier(hd_builder *b, const hd_node *word);
-void hd_build_form(hd_builder *b); /* opcode complete: find its form */
+void hd_build_form(hd_builder *b); /* at the end of the opcode: finds its form */
 void hd_build_guard(hd_builder *b, const hd_node *at, const hd_node *name, bool negated);
 void hd_build_instruction(hd_builder *b, const hd_node *begin, const hd_node *end);
 void hd_build_guarded(hd_builder *b, const hd_node *at, const hd_node *end);
@@ -341,7 +342,7 @@ void hd_build_register(hd_builder *b, const hd_node *name);
 void hd_build_register_range(hd_builder *b, const hd_node *name, const hd_node *count, const hd_node *close);
 void hd_build_registers(hd_builder *b, const hd_node *end);
 hd_symbol *hd_symbol_new(hd_builder *b, const hd_node *name, hd_symbol_kind kind);
-void hd_symbol_measure(hd_builder *b, hd_symbol *symbol); /* its size from type, vector and dimensions */
+void hd_symbol_measure(hd_builder *b, hd_symbol *symbol); /* sets its size from type, vector and dimensions */
 
 /* ---- initializer.c ----------------------------------------------------------------------------------------------- */
 void hd_build_initializer(hd_builder *b, const hd_node *assign);
@@ -349,7 +350,7 @@ void hd_build_initial(hd_builder *b, const hd_node *value);
 void hd_build_initial_open(hd_builder *b, const hd_node *brace);
 void hd_build_initial_close(hd_builder *b, const hd_node *brace);
 void hd_build_field(hd_builder *b, const hd_node *name);
-void hd_initializer_end(hd_builder *b); /* checks the whole against the symbol */
+void hd_initializer_end(hd_builder *b); /* checks the whole initializer against the symbol */
 
 /* ---- header.c ---------------------------------------------------------------------------------------------------- */
 void hd_build_header(hd_builder *b, const hd_node *word, bool is_entry);
@@ -362,7 +363,7 @@ void hd_build_parameter_end(hd_builder *b);
 void hd_build_integer(hd_builder *b, const hd_node *number);
 void hd_build_performance(hd_builder *b, const hd_node *word);
 void hd_build_prototype(hd_builder *b, const hd_node *end);
-void hd_build_open_prototype(hd_builder *b); /* one without a semicolon */
+void hd_build_open_prototype(hd_builder *b); /* a prototype without a semicolon */
 void hd_build_body(hd_builder *b, const hd_node *brace);
 void hd_build_body_end(hd_builder *b, const hd_node *brace);
 
@@ -389,8 +390,8 @@ void hd_build_table_target(hd_builder *b, const hd_node *name, const hd_node *co
 void hd_build_table_no_return(hd_builder *b);
 void hd_build_table_end(hd_builder *b, const hd_node *end);
 
-/* The arrays that grow with a body are lent from the builder, so that small functions cost one allocation each and no
- * growth. At the body's end the function gets its own copy, or, of a long one, the array itself. */
+/* The arrays that grow with a body are lent by the builder, so that small functions cost one allocation each and no
+ * growth. At the body's end the function gets its own copy or, if it is long, the array itself. */
 #define HD_BODY_ARRAYS(apply)                                                                                         \
     apply(statements) apply(instructions) apply(operands) apply(registers) apply(declarations) apply(register_groups) \
         apply(labels)

@@ -1,5 +1,5 @@
-/* Declarations: .reg, variables, and what parameters share with them. A declaration's qualifiers are read into
- * b->declaration; each declarator then makes a register declaration or a symbol. */
+/* Declarations: .reg, variables, and the parts shared with parameters. A declaration's qualifiers are collected in
+ * b->declaration; each declarator then creates a register declaration or a symbol. */
 #include "parser/builder.h"
 
 #include <stdio.h>
@@ -72,7 +72,7 @@ void hd_build_align(hd_builder *b, const hd_node *number)
     if (!align || (align & (align - 1)))
         hd_builder_error(b, BAD_DECLARATION, hd_node_span(number), "an alignment is a power of two");
     else if (b->declaration.is_pointer)
-        return; /* of what the pointer leads to */
+        return; /* alignment of the pointer's target */
     else
         b->declaration.align = align;
 }
@@ -220,7 +220,7 @@ hd_symbol *hd_symbol_new(hd_builder *b, const hd_node *name, hd_symbol_kind kind
 /* The function being read is the newest one. */
 static uint32_t current_function(const hd_builder *b) { return b->function ? b->module->functions.count - 1 : HD_NONE; }
 
-/* Whether a variable of this name may coexist with the one there is: one of them is .extern and both are alike. */
+/* Whether a variable may repeat an existing one: one of them is .extern and both agree. */
 static bool may_repeat(const hd_symbol *a, const hd_symbol *s)
 {
     bool both_extern_or_one = a->linkage == HD_LINKAGE_EXTERN || s->linkage == HD_LINKAGE_EXTERN;
@@ -303,7 +303,7 @@ void hd_build_declarator_end(hd_builder *b)
         hd_builder_error(b, BAD_DECLARATION, s->span, "an array without a size, an initializer or .extern");
 }
 
-/* .global .b32 g<4>; declares g0 to g3. g0 stands for the declarator; the others follow after the group. */
+/* .global .b32 g<4>; declares g0 to g3. g0 represents the declarator; the others follow after the group. */
 void hd_build_declarator_range(hd_builder *b, const hd_node *name, const hd_node *count, const hd_node *close)
 {
     uint32_t members = hd_build_u32(b, count);

@@ -1,5 +1,5 @@
-/* Directives: the module's head, files and places, sections, pragmas, aliases, tables of targets and prototypes. What
- * no pass interprets is kept as tokens. */
+/* Directives: the module's head, files and locations, sections, pragmas, aliases, tables of targets and prototypes.
+ * Directives that no pass interprets are kept as tokens. */
 #include "parser/builder.h"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ void hd_build_version(hd_builder *b, const hd_node *word, const hd_node *number)
     push_verbatim(b, HD_VERBATIM_VERSION, HD_NO_NAME, word->token.begin, number->token.end);
 }
 
-/* "sm_90", "compute_90", "sm_90a", "sm_100f" to the number; 0 where it is no target. */
+/* The number of "sm_90", "compute_90", "sm_90a", "sm_100f"; 0 if it is not a target. */
 static uint32_t target_number(const char *text)
 {
     const char *digits = strncmp(text, "sm_", 3) == 0 ? text + 3 : strncmp(text, "compute_", 8) == 0 ? text + 8 : "";
@@ -109,7 +109,7 @@ void hd_build_file(hd_builder *b, const hd_node *word, const hd_node *number, co
              length = name->token.end - name->token.begin;
     hd_name text =
         length > 2 ? hd_names_add(&b->module->names, hd_builder_source(b)->text + begin, length - 2) : HD_NO_NAME;
-    hd_use *use = hd_use_of(b, number->token.name); /* the spelling of the number stands for it */
+    hd_use *use = hd_use_of(b, number->token.name); /* keyed by the spelling of the number */
     if (number->token.name && use->flags & HD_USE_FILE)
         hd_builder_error(b, REDECLARED, hd_node_span(number), "file number %u is taken", index);
     use->flags |= HD_USE_FILE;
@@ -137,7 +137,7 @@ void hd_build_verbatim(hd_builder *b, hd_verbatim_kind kind, const hd_node *begi
     push_verbatim(b, kind, HD_NO_NAME, begin->token.begin, end->token.end);
 }
 
-/* Unknown pragmas are kept; this one is known to be in bodies only. */
+/* Unknown pragmas are kept; this one is valid in bodies only. */
 void hd_build_pragma(hd_builder *b, const hd_node *string)
 {
     static const char in_bodies[] = "\"enable_smem_spilling\"";
@@ -190,7 +190,7 @@ static uint32_t spelled(hd_builder *b, const hd_node *n)
     return n->token.name ? n->token.name : hd_token_spelling(&b->lexer, &n->token);
 }
 
-/* Spelled as it would be printed: in decimal, without a leading zero and within 32 bits. */
+/* Whether it is spelled as it would be printed: decimal, without leading zeros, within 32 bits. */
 static bool is_plain(const hd_builder *b, const hd_node *n)
 {
     const char *text = hd_builder_source(b)->text + n->token.begin;
@@ -221,7 +221,7 @@ static bool is_word(const hd_builder *b, const hd_node *n, const char *word)
            memcmp(hd_builder_source(b)->text + n->token.begin, word, strlen(word)) == 0;
 }
 
-/* , function_name LABEL[+N], inlined_at F L C: comes to the builder before the place itself. */
+/* , function_name LABEL[+N], inlined_at F L C: reaches the builder before the location itself. */
 void hd_build_inlined_at(hd_builder *b, const hd_node *word, const hd_node *label, const hd_node *at,
                          const hd_node *file, const hd_node *line, const hd_node *column)
 {

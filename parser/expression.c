@@ -1,8 +1,8 @@
-/* Constants and constant expressions: numbers, operators, and the forms that only look like expressions (p|q, !p, r+4).
+/* Constants and constant expressions: numbers, operators, and forms that look like expressions (p|q, !p, r+4).
  *
- * Integers are 64 bits wide, unsigned where one operand is (shifts: the left one), with C's precedences, which are the
- * grammar's. Shift counts act modulo 64. Floating-point constants know + - * / and comparisons.
- * name + c1 OP c2 is name + (c1 OP c2): the name takes one sum, whatever follows the plus. */
+ * Integers are 64 bits wide, unsigned if one operand is (shifts: the left one), with C's precedences, which are the
+ * grammar's. Shift counts are taken modulo 64. Floating-point constants support + - * / and comparisons. name + c1 OP
+ * c2 is name + (c1 OP c2): the name takes one sum, whatever follows the plus. */
 #include "parser/builder.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static double as_double(const hd_constant *c)
 
 static uint32_t digit_of(char c) { return (uint32_t)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10); }
 
-/* Digits in a base; 2^64 itself is 0. false where the number is greater. */
+/* Reads digits in a base; 2^64 itself gives 0. false if the number is greater. */
 static bool read_digits(const char *text, uint32_t length, uint32_t base, uint64_t *bits)
 {
     unsigned __int128 value = 0;
@@ -70,7 +70,7 @@ static void read_float(const char *text, uint32_t length, hd_constant *c)
         c->kind = (text[1] | 32) == 'f' ? HD_LITERAL_F32_BITS : HD_LITERAL_F64_BITS;
         return;
     }
-    double value = strtod(text, NULL); /* the scanner has matched exactly what strtod reads */
+    double value = strtod(text, NULL); /* the scanner matched exactly what strtod accepts */
     memcpy(&c->bits, &value, sizeof value);
     c->kind = HD_LITERAL_DECIMAL;
 }
@@ -271,7 +271,7 @@ static void negate_name(hd_builder *b, hd_node *to, const hd_node *operator, con
                    "this operator precedes constants and single names only");
         return;
     }
-    *to = node; /* the span stays the name's: it is looked up by it */
+    *to = node; /* the span stays the name's, because the lookup uses it */
     to->flags = flag;
 }
 
@@ -311,7 +311,7 @@ void hd_expression_unary(hd_builder *b, hd_node *to, const hd_node *operator, co
     }
 }
 
-/* The operator's token kind from its text. */
+/* The operator's token kind, from its text. */
 static uint32_t kind_of(const hd_builder *b, const hd_node *operator)
 {
     const char *t = text_at(b, operator->token.begin);
@@ -346,7 +346,7 @@ static bool compare(uint32_t op, bool less, bool equal)
 
 static bool is_comparison(uint32_t op) { return op >= HD_TOKEN_EQ && op <= HD_TOKEN_GE; }
 
-/* Integer operators other than comparisons; NULL, or why not. */
+/* Integer operators except comparisons; returns NULL, or the error. */
 static const char *fold_integers(uint32_t op, const hd_constant *l, const hd_constant *r, hd_constant *out)
 {
     uint64_t a = l->bits, c = r->bits;
@@ -381,7 +381,7 @@ static const char *fold_integers(uint32_t op, const hd_constant *l, const hd_con
             return "division by zero";
         if (is_unsigned)
             out->bits = op == HD_TOKEN_SLASH ? a / c : a % c;
-        else if (c == UINT64_MAX) /* by -1: the smallest number stays as it is */
+        else if (c == UINT64_MAX) /* division by -1: the smallest number is its own negation */
             out->bits = op == HD_TOKEN_SLASH ? 0 - a : 0;
         else
             out->bits = (uint64_t)(op == HD_TOKEN_SLASH ? (int64_t)a / (int64_t)c : (int64_t)a % (int64_t)c);
@@ -438,7 +438,7 @@ static void give_sum(hd_builder *b, hd_node *to, const hd_node *name, const hd_c
     *to = node;
 }
 
-/* What is left of the operator is no constant. */
+/* Reports that the operator's left side is no constant. */
 static void combine_name(hd_builder *b, hd_node *to, const hd_node *left, uint32_t op, const hd_node *right)
 {
     uint32_t begin = left->token.begin, end = right->token.end;

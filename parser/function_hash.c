@@ -1,6 +1,6 @@
-/* The hash that reports whether a function changed since it was annotated: XXH3-64 of its canonical tokens, each
- * followed by one blank (heddle-annotations(7), "Stale annotations"). Tokens come from the IR, so that the hash is the
- * same for a text and for its canonical form. Linear in tokens; the tokens are hashed in pieces, never held as a whole.
+/* The hash that detects changes of a function since it was annotated: XXH3-64 of its canonical tokens, each followed by
+ * one blank (heddle-annotations(7), "Stale annotations"). Tokens come from the IR, so that a text and its canonical
+ * form have the same hash. Linear in tokens; the tokens are hashed in pieces, never held as a whole.
  */
 #include "base/hash.h"
 #include "ir/spell.h"

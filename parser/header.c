@@ -1,4 +1,4 @@
-/* Function headers and the beginning and end of bodies. Results and parameters are read before the function's scope
+/* Function headers, and the beginning and end of bodies. Results and parameters are read before the function's scope
  * opens, so that its own name is bound outside; hd_build_body binds them. */
 #include "parser/builder.h"
 
@@ -18,7 +18,7 @@ void hd_build_header(hd_builder *b, const hd_node *word, bool is_entry)
     b->has_max_threads = b->has_required_threads = b->has_cluster = false;
 }
 
-/* A definition, or a declaration before or after one. */
+/* A definition, or a declaration before or after it. */
 static void bind_function(hd_builder *b, const hd_node *name, uint32_t symbol)
 {
     const hd_use *use = hd_use_of(b, b->header->name);
@@ -268,12 +268,12 @@ static bool same_order(const hd_function *f, const hd_function *g)
     return true;
 }
 
-/* All declarations of a function have the same results and parameters. */
+/* Checks that all declarations of a function have the same results and parameters. */
 static void check_prototypes(hd_builder *b)
 {
     const hd_function *f = b->header, *g = b->before;
     const hd_module *m = b->module;
-    bool is_complete = g && g->header_span.end; /* else its header had a syntax error */
+    bool is_complete = g && g->header_span.end; /* otherwise its header had a syntax error */
     if (!is_complete)
         return;
     bool same = f->is_entry == g->is_entry && f->result_count == g->result_count &&
@@ -332,7 +332,7 @@ void hd_build_prototype(hd_builder *b, const hd_node *end)
     push_function_statement(b, end->token.end);
 }
 
-/* The parser has read one token beyond the header. */
+/* The parser has already read one token after the header. */
 void hd_build_open_prototype(hd_builder *b)
 {
     uint32_t end = b->previous_end;
@@ -347,14 +347,14 @@ enum { LONG_ARRAY_BYTES = 1 << 20 };
 
 static void lend_arrays(hd_builder *b, hd_function *f)
 {
-#define LEND(field)                                           \
-    {                                                         \
-        hd_function own = *f; /* what the header put there */ \
-        f->field = b->spare.field;                            \
-        for (uint32_t i = 0; i < own.field.count; i++)        \
-            hd_array_push(&f->field, own.field.items[i]);     \
-        hd_array_free(&own.field);                            \
-        memset(&b->spare.field, 0, sizeof b->spare.field);    \
+#define LEND(field)                                                         \
+    {                                                                       \
+        hd_function own = *f; /* operands and such created by the header */ \
+        f->field = b->spare.field;                                          \
+        for (uint32_t i = 0; i < own.field.count; i++)                      \
+            hd_array_push(&f->field, own.field.items[i]);                   \
+        hd_array_free(&own.field);                                          \
+        memset(&b->spare.field, 0, sizeof b->spare.field);                  \
     }
     HD_BODY_ARRAYS(LEND)
 #undef LEND
@@ -375,7 +375,7 @@ static void keep_arrays(hd_builder *b, hd_function *f)
     }
     HD_BODY_ARRAYS(KEEP)
 #undef KEEP
-    hd_array_reserve(&f->operands, 1); /* not NULL, also where no instruction has an operand */
+    hd_array_reserve(&f->operands, 1); /* not NULL even if no instruction has an operand */
 }
 
 static void check_definition(hd_builder *b)
@@ -401,7 +401,7 @@ void hd_build_body(hd_builder *b, const hd_node *brace)
     lend_arrays(b, f);
     hd_array_reserve(&f->operands, 16);
     f->body = (hd_span){brace->token.begin, brace->token.end};
-    b->header = NULL; /* declarations that follow are the body's */
+    b->header = NULL; /* later declarations belong to the body */
     b->location = HD_NONE;
     b->opcode_name = HD_NO_NAME;
     if (f->linkage == HD_LINKAGE_EXTERN)
@@ -426,7 +426,7 @@ void hd_builder_end(hd_builder *b)
     if (!b->function)
         return;
     hd_node end = {{b->last_begin, b->last_end, HD_TOKEN_END, 0, HD_NO_INDEX}, 0, 0};
-    if (b->stopped) /* labels may be missing because the text was not read to its end */
+    if (b->stopped) /* labels may be missing because parsing stopped early */
         for (uint32_t i = 0; i < b->references.count; i++)
             b->references.items[i].state = HD_REFERENCE_MAYBE;
     hd_build_body_end(b, &end);

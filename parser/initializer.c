@@ -1,7 +1,7 @@
 /* Initializers: values in text order with the braces between them, checked against the variable's shape.
  *
- * A scalar takes one value; an array one brace level per dimension, a vector one more; fewer values are zero-filled,
- * more are a mistake. Textures, samplers and surfaces take named fields, which stay tokens. */
+ * A scalar takes one value; an array one brace level per dimension, a vector one more. Missing values are zero; excess
+ * values are an error. Textures, samplers and surfaces take named fields, which are kept as tokens. */
 #include "parser/builder.h"
 
 static hd_symbol *variable(hd_builder *b) { return &b->module->symbols.items[b->symbol]; }
@@ -27,10 +27,10 @@ void hd_build_initializer(hd_builder *b, const hd_node *assign)
         initializer_error(b, hd_node_span(assign), "no initial value for .f16; declare .b16");
 }
 
-/* Brace levels around a single value. */
+/* Number of brace levels around a value. */
 static uint32_t levels(const hd_symbol *s) { return s->dimension_count + (s->vector > 1); }
 
-/* Elements that the innermost open brace takes; 0: any number. */
+/* Maximum number of elements of the innermost open brace; 0: unlimited. */
 static uint32_t room(hd_builder *b)
 {
     const hd_symbol *s = variable(b);
@@ -40,7 +40,7 @@ static uint32_t room(hd_builder *b)
     return s->vector;
 }
 
-/* One more element of the innermost open brace. */
+/* Counts an element of the innermost open brace. */
 static void count_element(hd_builder *b, hd_span span)
 {
     if (!b->initial_counts.count || hd_types[variable(b)->type].class == HD_CLASS_OPAQUE)
@@ -94,7 +94,7 @@ static void push_literal(hd_builder *b, const hd_node *n)
     hd_array_push(&b->module->initializers, i);
 }
 
-/* The symbol of a name that was declared before. */
+/* The symbol of a previously declared name. */
 static uint32_t symbol_of(hd_builder *b, hd_name name, hd_span span)
 {
     const hd_use *use = hd_use_of(b, name);
@@ -105,7 +105,7 @@ static uint32_t symbol_of(hd_builder *b, hd_name name, hd_span span)
     return HD_NONE;
 }
 
-/* An address that is already described: name, name + constant or generic(name). */
+/* An address in one of the forms name, name + constant, generic(name). */
 static void push_address(hd_builder *b, const hd_node *n, hd_initializer i)
 {
     hd_token name = n->token;

@@ -1,7 +1,7 @@
-/* Labels. A label is visible in its block and the blocks inside, before and after its definition. So a reference stays
- * open until its function ends, chained by name: a definition takes all references made since its block began, whether
- * they found no label yet or one further out. A jump into a block finds nothing and is reported at the function's end.
- * Linear in references, but for labels that are defined again and again in blocks inside each other. */
+/* Labels. A label is visible in its block and nested blocks, before and after its definition. Therefore a reference
+ * stays open until its function ends, chained by name: a definition takes all references made since its block began,
+ * whether still unbound or bound to a label of an outer block. A jump into a block stays unbound and is reported at the
+ * function's end. Linear in references, unless a label is defined again and again in nested blocks. */
 #include "parser/builder.h"
 
 static void bind(hd_builder *b, const hd_reference *r, uint32_t label)
@@ -44,7 +44,7 @@ void hd_build_label(hd_builder *b, const hd_node *name, const hd_node *colon)
     while (next > mark) {
         const hd_reference *r = &b->references.items[next - 1];
         bind(b, r, label);
-        b->references.items[next - 1].name = HD_NO_NAME; /* settled */
+        b->references.items[next - 1].name = HD_NO_NAME; /* resolved */
         next = r->next;
     }
     hd_use_of(b, full)->reference = next;

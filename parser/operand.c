@@ -1,7 +1,7 @@
-/* Operands: what the expressions and brackets of an instruction mean, pushed in prefix order.
+/* Operands: interprets the expressions and brackets of an instruction and pushes operands in prefix order.
  *
- * A bare name is, in this order: a register, a symbol, a special register, a label or table. Which opcodes take labels,
- * and which are calls (so that `(a)` is a list), is asked of the form. */
+ * A bare name is, in order of precedence: a register, a symbol, a special register, a label or table. The form decides
+ * which opcodes take labels, and which are calls (so that `(a)` is a list). */
 #include "parser/builder.h"
 #include "ir/sregs.h"
 
@@ -20,7 +20,7 @@ static void push_literal(hd_builder *b, uint32_t literal, uint32_t begin)
     hd_array_push(&b->function->operands, o);
 }
 
-/* A mistake was reported; something has to be there. */
+/* A placeholder for an operand whose error was reported. */
 static void push_broken(hd_builder *b, const hd_node *n)
 {
     b->broken = true;
@@ -39,7 +39,7 @@ static bool is_canonical(const hd_builder *b, const hd_token *t)
     return t->index != HD_NO_INDEX ? !b->digit_stems : last < '0' || last > '9';
 }
 
-/* The spelling to keep where a register's own name is not what the text has (r01 for r1). */
+/* The spelling to keep if the text spells a register differently than its name (r01 for r1). */
 static hd_name odd_spelling(hd_builder *b, const hd_token *name, uint32_t reg)
 {
     if (is_canonical(b, name))
@@ -65,7 +65,7 @@ static void push_register(hd_builder *b, const hd_node *n, const hd_token *name,
         push(b, HD_OPERAND_REGISTER, reg + i, n)->extra = vector > 1 ? 0 : odd;
 }
 
-/* The special register that a name without its % means; NULL: none. */
+/* The special register that a name denotes when the % is missing; NULL: none. */
 static const char *special_register(const char *text, int length)
 {
     char name[32];
@@ -189,7 +189,7 @@ static void push_name(hd_builder *b, const hd_node *n)
     }
 }
 
-/* ---- what is more than a name ------------------------------------------------------------------------------------ */
+/* ---- compound operands ------------------------------------------------------------------------------------------- */
 
 static bool in_address(const hd_builder *b)
 {
@@ -361,8 +361,8 @@ void hd_build_aggregate_end(hd_builder *b, const hd_node *close)
     b->closed = at;
 }
 
-/* The pair takes the vector's place and the vector becomes its first element. No label refers to an operand in a
- * vector, so that all may move by one. */
+/* The pair replaces the vector, which becomes its first element. No label refers to an operand in a vector, so all of
+ * them may move by one. */
 void hd_build_vector_pair(hd_builder *b, const hd_node *second)
 {
     uint32_t at = b->closed, elements = b->elements;

@@ -1,11 +1,12 @@
-/* hd_parse_ptx: text to module. Runs the grammar once, then checks what only the end of the text reports. */
+/* hd_parse_ptx: text to module. Runs the grammar once, then the checks that need the whole text. */
 #include "parser/builder.h"
 #include "parser/memory_operand.h"
 #include "parser/recognize.h"
 
 static hd_span whole(const hd_source *source) { return (hd_span){0, source->length ? 1 : 0}; }
 
-/* The head of the module. A text without .target is taken where it declares something: such texts are parts of others.
+/* Checks the head of the module. A text without .target is accepted if it declares something: such texts are parts of
+ * others.
  */
 static void check_head(hd_builder *b)
 {

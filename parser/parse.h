@@ -8,12 +8,12 @@ typedef struct hd_parse_options {
     bool strict;             /* unknown opcodes and modifiers are errors */
     bool drop_stale;         /* annotations of a changed kernel are dropped with a warning */
     bool ignore_annotations; /* do not read comments and section */
-    bool locate_annotations; /* only find where they are in the text (for taking them out), whatever they say */
+    bool locate_annotations; /* only locate annotations in the text, to remove them; do not interpret them */
 } hd_parse_options;
 
-/* Parses a module and reads its annotations. Takes the source. Always returns a module (free it with hd_module_free),
- * complete as far as the text allows; errors are in the diagnostics. A module whose parsing reported errors must not
- * be rewritten or run. */
+/* Parses a module and reads its annotations. Takes ownership of the source. Always returns a module (free it with
+ * hd_module_free), as complete as the text allows; errors are in the diagnostics. A module with reported errors must
+ * not be rewritten or run. */
 hd_module *hd_parse_ptx(hd_source *source, const hd_parse_options *options, hd_diagnostics *diagnostics);
 
 /* Reads the annotations (comments `//@..` and `.section .heddle`) of a parsed module; called by hd_parse_ptx.
@@ -21,7 +21,7 @@ hd_module *hd_parse_ptx(hd_source *source, const hd_parse_options *options, hd_d
 bool hd_read_annotations(hd_module *module, const hd_parse_options *options);
 
 /* XXH3-64 of a function's canonical tokens (no comments, .loc, .file, .section, no extended annotation modifiers), each
- * token followed by one blank: the key that reports stale annotations. */
+ * followed by one blank. Stored with annotations to detect stale ones. */
 uint64_t hd_function_hash(const hd_function *function);
 
 #endif

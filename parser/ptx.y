@@ -1,11 +1,12 @@
-/* The structure of PTX: directives, declarations, labels, blocks, `opcode.mod operands;`. It knows no opcode.
+/* The structure of PTX: directives, declarations, labels, blocks, `opcode.mod operands;`. The grammar contains no
+ * opcodes.
  *
- * Line ends are white space: .loc, .file and .section have no terminator. A label is NAME ':'. `p|q`, `!p`, `-r`,
- * `r+4` and `(a)` are parsed as the constant expressions they look like; parser/operand.c says what they mean. The
- * actions only call the builder (parser/builder.h). A semantic value is the index of an hd_node in b->nodes: a token,
- * or what an expression came to. DROP_NODES forgets the nodes of a finished statement; only the look-ahead stays.
+ * Line ends are white space: .loc, .file and .section have no terminator. A label is NAME ':'. `p|q`, `!p`, `-r`, `r+4`
+ * and `(a)` are parsed as constant expressions and interpreted by parser/operand.c. The actions only call the builder
+ * (parser/builder.h). A semantic value is the index of an hd_node in b->nodes: a token, or the value of an expression.
+ * DROP_NODES drops the nodes of a finished statement, except the look-ahead.
  *
- * After a mistake the scanner side (parser/recover.c) skips to where the next statement starts and hands in RESYNC.
+ * After an error the scanner interface (parser/recover.c) skips to the start of the next statement and delivers RESYNC.
  */
 %define api.pure full
 %define api.prefix {hd_ptx_}
@@ -302,7 +303,7 @@ expression: NAME
 
 %%
 
-/* Names the tokens that could have been here, where they are few. */
+/* Lists the tokens expected here, if they are few. */
 static int yyreport_syntax_error(const yypcontext_t *context, hd_builder *b)
 {
     enum { FEW = 4 };

@@ -1,12 +1,12 @@
 /* See recognize.h. Magic bytes: the ELF specification (CUDA's machine number is 190), the headers that nvcc and its
- * tools write, and the usual compressors. Texts: what the compilers and disassemblers of CUDA and LLVM begin their
- * files with; PTX begins with a directive, so that a first word without a dot is none of it. */
+ * tools write, and common compressors. Texts: the first words written by the compilers and disassemblers of CUDA and
+ * LLVM. PTX begins with a directive, so a first word without a dot is not PTX. */
 #include "parser/recognize.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* What to do; %s is the file's name. */
+/* Advice; %s is the file's name. */
 #define EXTRACT "take the PTX out of it: cuobjdump -xptx all %s"
 #define FROM_SOURCE "compile its source to PTX: nvcc -ptx"
 #define DECOMPRESS(tool) "decompress it first: " tool " -dc %s"
@@ -70,7 +70,7 @@ static const kind *elf_kind(const hd_source *source)
                                               "ELF",
                                               4) != 0)
         return NULL;
-    bool little = bytes[5] == 1; /* both numbers have two bytes */
+    bool little = bytes[5] == 1; /* both fields have two bytes */
     uint32_t machine = bytes[MACHINE + !little] | (uint32_t)bytes[MACHINE + little] << 8;
     uint32_t type = bytes[TYPE + !little] | (uint32_t)bytes[TYPE + little] << 8;
     return machine == CUDA ? &cubin : &objects[type >= 1 && type <= 3 ? type - 1 : 3];
@@ -88,14 +88,14 @@ static const kind *binary_kind(const hd_source *source)
 
 static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
-/* "0000" behind the comment's start: the address of an instruction of machine code. */
+/* "0000" after the start of a comment: the address of a machine instruction. */
 static bool is_address(const char *text)
 {
     size_t digits = strspn(text, "0123456789abcdef");
     return digits >= 4 && begins(text + digits, "*/");
 }
 
-/* Behind white space, comments and line markers; a NUL ends the text. */
+/* The first word after white space, comments and line markers; a NUL ends the text. */
 static const char *first_word(const char *at, bool *addressed)
 {
     for (;;) {

@@ -1,8 +1,8 @@
-/* Between scanner and grammar: hands in tokens, limits nesting, turns syntax errors into messages, and after one skips
- * to where the next statement starts.
+/* Between scanner and grammar: delivers tokens, limits nesting, turns syntax errors into messages, and then skips to
+ * the start of the next statement.
  *
- * Resynchronising. In a body a statement ends after the next ; and before the next }, {, directive or name that is
- * first on its line. Outside, whole {...} blocks are passed over up to the next directive that starts a module item. */
+ * Resynchronization: in a body, a statement ends after the next ; and before the next }, {, directive, or name that is
+ * first on its line. Outside, whole {...} blocks are skipped up to the next directive that starts a module item. */
 #include "parser/builder.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static bool starts_item(uint32_t kind)
     }
 }
 
-/* What can be only where a new function or module-scope variable starts: in a body, a } is missing before it. */
+/* Tokens that only start a function or module-scope variable: in a body, a } is missing before them. */
 static bool starts_function(uint32_t kind)
 {
     return kind == HD_TOKEN_ENTRY || kind == HD_TOKEN_FUNC || kind == HD_TOKEN_VISIBLE || kind == HD_TOKEN_EXTERN;
@@ -53,10 +53,10 @@ static bool starts_statement(const hd_builder *b, const hd_token *token)
            first_on_line(b, token->begin);
 }
 
-/* Skips tokens of a body from the offending one on. What was not consumed is held. */
+/* Skips tokens of a body, starting with the offending one. The token after them is held. */
 static void skip_in_body(hd_builder *b, hd_node *node)
 {
-    bool brace_now = node->token.kind == HD_TOKEN_LBRACE; /* a block where none may stand: read it as one */
+    bool brace_now = node->token.kind == HD_TOKEN_LBRACE; /* a block where none is allowed: parse it as one */
     for (; !brace_now; hd_lexer_next(&b->lexer, &node->token)) {
         uint32_t kind = node->token.kind;
         if (kind == HD_TOKEN_SEMICOLON)
@@ -70,7 +70,7 @@ static void skip_in_body(hd_builder *b, hd_node *node)
     b->has_held = true;
 }
 
-/* The same outside bodies. A section's or initializer's braces that are open are skipped to their end. */
+/* The same outside bodies. Open braces of a section or initializer are skipped to their end. */
 static void skip_in_module(hd_builder *b, hd_node *node)
 {
     bool brace_now = node->token.kind == HD_TOKEN_LBRACE;
@@ -91,11 +91,11 @@ static void skip_in_module(hd_builder *b, hd_node *node)
     b->has_held = true;
 }
 
-/* The offending token once more, whole. */
+/* Reads the offending token again, as a whole. */
 static void read_again(hd_builder *b, hd_node *node)
 {
     hd_diagnostics *saved = b->lexer.diagnostics;
-    b->lexer.diagnostics = NULL; /* what is wrong inside it is reported already */
+    b->lexer.diagnostics = NULL; /* errors inside it have been reported */
     b->lexer.cursor = b->last_begin;
     hd_lexer_next(&b->lexer, &node->token);
     b->lexer.diagnostics = saved;
@@ -103,7 +103,7 @@ static void read_again(hd_builder *b, hd_node *node)
     node->flags = 0;
 }
 
-/* Forgets what was pushed for the instruction that is left. */
+/* Drops what was pushed for the abandoned instruction. */
 static void drop_instruction(hd_builder *b)
 {
     b->aggregates.count = 0;
@@ -123,7 +123,7 @@ static uint32_t resynchronise(hd_builder *b, hd_node *node)
         skip_in_body(b, node);
     else
         skip_in_module(b, node);
-    if (!b->function) { /* a header may have been left half read */
+    if (!b->function) { /* a header may be unfinished */
         b->header = NULL;
         b->header_begin = HD_NONE;
         b->in_results = false;
@@ -137,7 +137,7 @@ static uint32_t resynchronise(hd_builder *b, hd_node *node)
     return HD_TOKEN_RESYNC;
 }
 
-/* A token that was put back, with the } that are missing before it. */
+/* A held token, preceded by the missing }. */
 static uint32_t held_token(hd_builder *b, hd_node *node)
 {
     *node = b->held;
@@ -158,7 +158,7 @@ static uint32_t too_deep(hd_builder *b, const hd_node *node)
     return HD_TOKEN_END;
 }
 
-/* What is not just the next token of the text: after a mistake. */
+/* Any token but the next one of the text: after an error. */
 static uint32_t unusual_token(hd_builder *b, hd_node *node)
 {
     if (b->resync)
@@ -168,7 +168,7 @@ static uint32_t unusual_token(hd_builder *b, hd_node *node)
     return b->stopped ? HD_TOKEN_END : kind;
 }
 
-/* Brackets and braces open and close. */
+/* Counts the nesting of brackets and braces. */
 static uint32_t count_nesting(hd_builder *b, const hd_node *node, uint32_t kind)
 {
     if ((kind - HD_TOKEN_LPAREN) % 2 == 0)
@@ -178,7 +178,7 @@ static uint32_t count_nesting(hd_builder *b, const hd_node *node, uint32_t kind)
     return b->nesting > HD_NESTING_LIMIT ? too_deep(b, node) : kind;
 }
 
-/* A NAME or INTEGER that is a whole operand is handed in as one token, which saves the grammar two reductions. */
+/* A NAME or INTEGER that is a whole operand is delivered as one token, which saves the grammar two reductions. */
 static inline bool is_simple(const hd_builder *b, const hd_token *t)
 {
     uint32_t last = b->last_kind;
@@ -212,12 +212,12 @@ uint32_t hd_builder_token(hd_builder *b, uint32_t *value)
 
 void hd_builder_exhausted(hd_builder *b, const char *message)
 {
-    (void)message; /* Bison's stack is at its limit */
+    (void)message; /* Bison's stack limit is reached */
     hd_builder_error(b, NESTING, ((hd_span){b->last_begin, b->last_end}), "an expression nested too deep");
     b->stopped = true;
 }
 
-/* "';' or ','" of the expected kinds; "" where there are too many. */
+/* Lists the expected kinds: "';' or ','"; "" if there are too many. */
 static const char *expected_text(const uint32_t *expected, uint32_t count, char *buffer, size_t size)
 {
     size_t length = 0;
@@ -241,7 +241,7 @@ static void unterminated(hd_builder *b, hd_span span)
     hd_builder_note(b, d, ((hd_span){begin, begin + 1}), "the block starts here");
 }
 
-/* The last thing reported is a comment or string that takes in the rest of the text. */
+/* The last diagnostic concerns a comment or string that extends to the end of the text. */
 static bool ends_in_token(const hd_builder *b)
 {
     const hd_diagnostic *last = b->module->diagnostics->last;

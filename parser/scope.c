@@ -1,8 +1,8 @@
-/* Names and scopes: declaring, looking up, undoing at the end of a scope. See the head of parser/builder.h.
+/* Names and scopes: declaration, lookup, and undo at the end of a scope. See the head of parser/builder.h.
  *
- * Depth 0 is the module, 1 a function's parameters and body, more its blocks. A name that a range covers counts as
- * declared where the range is. Of two meanings the deeper one counts. A lookup costs a few loads; the first mention of
- * a member of a range makes a register. */
+ * Depth 0 is the module, 1 a function's parameters and body, deeper levels its blocks. A name that a range covers
+ * counts as declared in the range's scope. Of two meanings the deeper one is used. A lookup takes a few loads; the
+ * first mention of a member of a range creates a register. */
 #include "parser/builder.h"
 #include "ir/sregs.h"
 
@@ -30,7 +30,7 @@ void hd_scope_open(hd_builder *b, uint32_t begin)
     hd_array_push(&b->scopes, (hd_scope){b->undo.count, b->references.count, b->ranges.count, begin, b->node_mark});
 }
 
-/* Registers of the module's ranges and names belong to the function that mentions them: forget them. */
+/* Module-scope registers get ids in each function that mentions them: forget those of this function. */
 static void end_function_names(hd_builder *b)
 {
     for (uint32_t i = 1; i < b->ranges.count; i++) {
@@ -76,7 +76,7 @@ static uint32_t new_radix_node(hd_builder *b, uint32_t words)
     return node;
 }
 
-/* A module-scope declaration, taken into the function that mentions it. */
+/* Imports a module-scope declaration into the function that mentions it. */
 static uint32_t import_declaration(hd_builder *b, uint32_t declaration)
 {
     hd_array_push(&b->function->declarations, b->module->globals->declarations.items[declaration]);
@@ -95,7 +95,7 @@ static uint32_t new_register(hd_builder *b, uint32_t declaration, uint32_t index
     return id;
 }
 
-/* The word of a range's tree that stands for an index. */
+/* The radix-tree entry for an index of a range. */
 static uint32_t *range_slot(hd_builder *b, hd_range *range, uint32_t index)
 {
     enum { MASK = (1 << HD_RANGE_FANOUT_BITS) - 1 };
@@ -130,7 +130,7 @@ hd_binding hd_range_member(hd_builder *b, uint32_t range, uint32_t index)
     return (hd_binding){HD_BIND_REGISTER, *slot - 1};
 }
 
-/* The innermost range with this stem that has the member; 0 where there is none. */
+/* The innermost range with this stem that contains the member; 0: none. */
 static uint32_t covering_range(hd_builder *b, hd_name stem, uint32_t index)
 {
     uint32_t range = stem ? hd_use_of(b, stem)->range : 0;
@@ -139,7 +139,7 @@ static uint32_t covering_range(hd_builder *b, hd_name stem, uint32_t index)
     return range;
 }
 
-/* The same over all ways to split the name into stem and digits, leading zeros included; the deepest one. */
+/* The same over all splits of the name into stem and digits, including leading zeros; the deepest one. */
 static uint32_t any_covering_range(hd_builder *b, const hd_token *token, uint32_t *member)
 {
     const char *text = hd_builder_source(b)->text;
@@ -254,7 +254,7 @@ static bool names_sreg(hd_builder *b, const hd_token *token)
     return text[0] == '%' && hd_sreg_from_spelling(text, token->end - token->begin) >= 0;
 }
 
-/* Marks the stem, so that lookups of members of a range with it look at plain names too. */
+/* Marks the stem, so that lookups of range members with this stem also check plain names. */
 static void mark_stem(hd_builder *b, const hd_token *token)
 {
     if (token->index != HD_NO_INDEX)
@@ -319,8 +319,7 @@ void hd_rebind(hd_builder *b, hd_name name, hd_binding_kind kind, uint32_t value
     use->value = value;
 }
 
-/* A plain name of this scope that the new range would cover, or HD_NO_NAME. Looks through the shorter of scope and
- * range. */
+/* A plain name of this scope that the new range would cover, or HD_NO_NAME. Searches the smaller of scope and range. */
 static hd_name covered_name(hd_builder *b, const hd_token *stem, uint32_t count)
 {
     const char *text = hd_builder_source(b)->text + stem->begin;
