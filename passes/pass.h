@@ -1,8 +1,8 @@
-/* What a pass gets: the function, analyses on demand, its options, statistics, the machine that it decides for.
+/* The interface of a pass: the function, analyses on demand, options, statistics, and the target GPU.
  *
- * A pass is a row of passes/passes.def and one file. It works on one function, says what analyses it needs and which it
- * keeps; the manager (passes/manager/manager.h) computes what is missing and drops what a change made stale. Functions
- * are independent: several may run in parallel.
+ * A pass is a row of passes/passes.def and one file. It works on one function and declares the analyses it needs and
+ * preserves; the manager (passes/manager/manager.h) computes missing ones and invalidates those made stale by a change.
+ * Functions are independent: several may be processed in parallel.
  */
 #ifndef HD_PASSES_PASS_H
 #define HD_PASSES_PASS_H
@@ -23,8 +23,8 @@ enum {
 #define HD_ANALYSIS(id, type, name, build) HD_NEEDS_##id = 1 << HD_ANALYSIS_##id,
 #include "passes/analyses.def"
 #undef HD_ANALYSIS
-    HD_KEEPS_ALL = (1 << HD_ANALYSIS_COUNT) - 1,  /* the pass only annotates: no instruction changes */
-    HD_KEEPS_ANNOTATIONS = 1 << HD_ANALYSIS_COUNT /* it drops those that it makes untrue itself */
+    HD_KEEPS_ALL = (1 << HD_ANALYSIS_COUNT) - 1,  /* the pass only annotates and changes no instruction */
+    HD_KEEPS_ANNOTATIONS = 1 << HD_ANALYSIS_COUNT /* the pass itself removes the annotations that it invalidates */
 };
 
 typedef enum hd_liveness_rule { HD_LIVENESS_OURS, HD_LIVENESS_PAPER, HD_LIVENESS_ITS } hd_liveness_rule;
@@ -47,45 +47,45 @@ typedef struct hd_pass_context {
     hd_diagnostics *diagnostics;
     hd_arena scratch;                   /* freed after each pass */
     hd_analysis_build *const *builders; /* by analysis */
-    void *analyses[HD_ANALYSIS_COUNT];  /* results, each in an arena of its own; NULL = not computed */
+    void *analyses[HD_ANALYSIS_COUNT];  /* results, each in its own arena; NULL: not computed */
     hd_arena analysis_arenas[HD_ANALYSIS_COUNT];
     hd_liveness_rule liveness; /* option liveness=ours|paper|its */
     const hd_option *options;  /* of the running pass */
     uint32_t option_count;
-    bool verify; /* passes that rewrite prove their work, where they can */
-    /* somebody asks for statistics: what is made for them alone is worth its time */
+    bool verify; /* passes that rewrite verify their result where they can */
+    /* statistics are requested, so work done only for them is worthwhile */
     bool counts;
     hd_statistic_array statistics;
-    /* of processor time that passes have taken so far, with the analyses that they asked for */
+    /* processor time of passes so far, including the analyses that they requested */
     uint64_t nanoseconds;
     const struct hd_gpu *gpu; /* see hd_pass_gpu */
     struct hd_gpu *own_gpu;
-    uint32_t block; /* threads per block as the user says; 0: not said */
+    uint32_t block; /* threads per block, given by the user; 0: not given */
 } hd_pass_context;
 
-/* A pass's entry: true where it changed the function (annotations count). */
+/* A pass's entry; returns true if it changed the function (annotations count). */
 typedef bool hd_pass_run(hd_pass_context *context);
 
-/* Every pass as a function: bool hd_pass_bow(hd_pass_context *), ... */
+/* Declares every pass: bool hd_pass_bow(hd_pass_context *), ... */
 #define HD_PASS(name, run, needs, keeps, options, summary) hd_pass_run run;
 #include "passes/passes.def"
 #undef HD_PASS
 
-/* The result of an analysis, computed where there is none yet. */
+/* The result of an analysis, computed on demand. */
 const void *hd_analysis_get(hd_pass_context *context, hd_analysis analysis);
 void hd_analyses_drop(hd_pass_context *context, uint32_t kept); /* kept: a mask of HD_NEEDS_* */
 void hd_pass_context_free(hd_pass_context *context);
-const char *hd_option_text(const hd_pass_context *context, const char *name); /* NULL where not given */
-/* in its row's range */
+const char *hd_option_text(const hd_pass_context *context, const char *name); /* NULL: not given */
+/* in the range given in its row */
 uint32_t hd_option_number(const hd_pass_context *context, const char *name, uint32_t otherwise);
 #define HD_STATISTIC_WORDS \
-    "metadata words of 64 bits" /* reported by the manager, of every technique's pass: see ir/words.h */
+    "metadata words of 64 bits" /* reported by the manager for every technique's pass: see ir/words.h */
 #define HD_STATISTIC_BITS "bits in instructions"
 void hd_statistic_add(hd_pass_context *context, const char *name, uint64_t value); /* summed over functions */
-/* The machine that a pass decides for: the one the user named, else that of the module's target, else the lowest above
- * it. NULL: none is described. */
+/* The GPU that a pass decides for: the one named by the user, else that of the module's target, else the next higher
+ * one. NULL: no description. */
 const struct hd_gpu *hd_pass_gpu(hd_pass_context *context);
-/* Threads per block: what the user said, else .reqntid, else .maxntid, else 256. */
+/* Threads per block: given by the user, else .reqntid, else .maxntid, else 256. */
 uint32_t hd_pass_block(const hd_pass_context *context);
 
 #endif

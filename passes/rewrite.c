@@ -1,10 +1,10 @@
-/* Changing instructions in place (passes/rewrite.h). Operands that no longer fit into their old place are appended to
- * the function's operands, as the parser does; O(operands of the instruction) each. */
+/* Changes instructions in place (passes/rewrite.h). Operands that do not fit in their old range are appended to the
+ * function's operands, as the parser does; O(operands of the instruction) each. */
 #include "passes/rewrite.h"
 
-/* ---- places ------------------------------------------------------------------------------------------------------ */
+/* ---- operand positions ------------------------------------------------------------------------------------------- */
 
-/* Marks operand `index` and its elements; the index after them. */
+/* Marks operand `index` and its elements; returns the index after them. */
 static uint32_t mark_places(const hd_operand *operands, uint32_t index, uint8_t place, uint8_t *places)
 {
     const hd_operand *o = &operands[index];
@@ -49,7 +49,7 @@ static uint32_t explicit_count(const hd_function *f, const hd_instruction *insn)
     return count;
 }
 
-/* `operands` have their roles; implicit ones included. */
+/* `operands` have their roles, and include implicit ones. */
 static void put_operands(hd_function *f, uint32_t ordinal, const hd_operand *operands, uint32_t count)
 {
     hd_instruction *insn = &f->instructions.items[ordinal];
@@ -96,7 +96,7 @@ bool hd_rewrite_operand(hd_function *f, uint32_t ordinal, uint32_t index, const 
     return true;
 }
 
-/* ---- what changes need ------------------------------------------------------------------------------------------- */
+/* ---- operands for changes ---------------------------------------------------------------------------------------- */
 
 hd_operand hd_rewrite_integer(hd_module *module, uint64_t bits, uint32_t width)
 {
@@ -147,7 +147,7 @@ static void rename_operands(hd_function *f, const uint32_t *renamed)
     }
 }
 
-/* Counts by type the registers of inner scopes; they get numbers within their type. */
+/* Counts the registers of inner scopes by type and numbers them within their type. */
 static bool count_scoped(const hd_function *f, uint32_t *numbers, uint32_t *counts, bool *vectors)
 {
     bool any = false;
@@ -208,7 +208,7 @@ bool hd_is_scoped_name(const hd_module *m, const hd_u32_array *variables, uint32
     return false;
 }
 
-/* ---- what instructions do ---------------------------------------------------------------------------------------- */
+/* ---- effects of instructions ------------------------------------------------------------------------------------- */
 
 static bool is_plain_load(const hd_form *form)
 {

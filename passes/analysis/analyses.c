@@ -1,4 +1,4 @@
-/* The table of analyses, which contexts take what they need from. */
+/* The table of analyses, from which contexts build what is requested. */
 #include "passes/analysis/analyses.h"
 #include "passes/analysis/liveness.h"
 #include "passes/analysis/warp_words.h"

@@ -1,13 +1,13 @@
-/* Where registers are in flight: see async_spans.h.
+/* Spans of asynchronous register accesses: see async_spans.h.
  *
- * One forward data-flow analysis. What flows is a list of asynchronous instructions, each with its age: 0 while no
- * commit has closed its group, else 1 and the commits since. A commit makes all of its queue a step older; a wait that
- * leaves N groups pending takes away what is older than N; an instruction that is executed again is of age 0 again.
- * Where paths meet the least age counts. Calls change nothing: what a callee waits for or commits only makes more
- * complete than is counted on.
+ * A forward data-flow analysis. The state is a list of asynchronous instructions with an age each: 0 until a commit
+ * closes the instruction's group, then 1 plus the number of later commits. A commit increments the ages of its queue; a
+ * wait that leaves N groups pending removes entries older than N; executing an instruction again resets its age to 0.
+ * At joins the minimum age is taken. Calls have no effect: what a callee waits for or commits only completes more than
+ * is assumed.
  *
- * Complexity: O(ages * (edges * instructions in flight)); ages end at MOST_AGE. Functions without such instructions
- * cost nothing.
+ * Complexity: O(ages * (edges * instructions in flight)); ages are capped at MOST_AGE. Functions without such
+ * instructions cost nothing.
  */
 #include "passes/analysis/async_spans.h"
 
@@ -23,12 +23,12 @@ HD_ARRAY_TYPE(flight_list, flight);
 typedef struct flow {
     hd_function *function;
     const hd_cfg *cfg;
-    flight_list *in; /* by block, by ordinal */
+    flight_list *in; /* by block; sorted by ordinal */
     bool *reached;
     flight_list now, merged;
 } flow;
 
-/* ---- one instruction --------------------------------------------------------------------------------------------- */
+/* ---- transfer function ------------------------------------------------------------------------------------------- */
 
 static uint8_t queue_of(const flow *s, uint32_t ordinal)
 {
@@ -49,7 +49,7 @@ static void begin(flow *s, uint32_t ordinal)
     s->now.items[at] = (flight){ordinal, 0};
 }
 
-/* In groups only those whose group is closed, and at least `pending` later ones, too. */
+/* In groups, only those whose group is closed and followed by at least `pending` later ones. */
 static bool is_covered(const flow *s, const flight *f, hd_async wait)
 {
     return queue_of(s, f->ordinal) == wait.queue && (wait.queue != HD_ASYNC_GROUP || f->age > wait.pending);
@@ -84,7 +84,7 @@ static void copy_list(flight_list *to, const flight_list *from)
         hd_array_push(to, from->items[i]);
 }
 
-/* Joins what is in flight now with what comes into the block; true where that is more than before. */
+/* Merges the current state into the input of a block; true if the input grew. */
 static bool meet(flow *s, uint32_t block)
 {
     flight_list *in = &s->in[block];
@@ -109,7 +109,7 @@ static bool meet(flow *s, uint32_t block)
     return more;
 }
 
-/* Blocks whose input changed, in reverse post-order, until nothing changes. */
+/* Processes blocks whose input changed, in reverse post-order, up to the fixed point. */
 static void follow(flow *s, hd_arena *scratch)
 {
     const hd_cfg *cfg = s->cfg;
@@ -176,7 +176,7 @@ static void use_all(lister *l, uint32_t ordinal)
         hd_array_push(&l->uses, (use){ordinal, l->registers.items[i]});
 }
 
-/* A definition of what is in flight does not end that, not even one that begins a flight anew. */
+/* A definition of a register in flight does not end the span, not even one that starts another access. */
 static void use_defined(lister *l, uint32_t ordinal)
 {
     const hd_function *f = l->flow->function;

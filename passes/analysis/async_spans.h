@@ -1,13 +1,13 @@
-/* Where registers are in flight: read or written by an asynchronous instruction (ir/asynchronous.def) that has issued
- * and is not waited for yet.
+/* Spans in which registers are in flight: accessed by an asynchronous instruction (ir/asynchronous.def) that has issued
+ * and is not yet waited for.
  *
  * In its span, from the instruction to the wait that covers it on every path (else to the function's end), a data
- * register counts as used and defined at each point: it is live, and no definition ends that. Liveness, at both levels,
- * gets that from a list of uses: at the covering wait, at the first instruction of each block in a span, at the last
- * one of a block that ends the function, and at each definition in a span.
+ * register counts as used and defined at every point: it is live, and no definition ends its live range. Both levels of
+ * liveness get this as additional uses: at the covering wait, at the first instruction of each block in a span, at the
+ * last instruction of a block that ends the function, and at each definition in a span.
  *
- * A lane that is in a span has executed the instruction with all lanes of its warp, as these instructions demand
- * (.sync.aligned); so spans follow the edges of the control flow.
+ * A lane in a span has executed the instruction together with all lanes of its warp, as these instructions require
+ * (.sync.aligned), so spans follow the CFG's edges.
  */
 #ifndef HD_PASSES_ANALYSIS_ASYNC_SPANS_H
 #define HD_PASSES_ANALYSIS_ASYNC_SPANS_H
@@ -17,8 +17,8 @@
 #include "ir/storage.h"
 
 typedef struct hd_async_spans {
-    uint32_t *use_first, *uses; /* registers that count as read at an instruction: [use_first[i], use_first[i + 1]) */
-    hd_bitset named;            /* registers that are in flight somewhere */
+    uint32_t *use_first, *uses; /* registers that count as read at instruction i: [use_first[i], use_first[i + 1]) */
+    hd_bitset named;            /* registers that are in flight anywhere */
     bool leaves;                /* something may be in flight when the function returns */
 } hd_async_spans;
 
@@ -31,8 +31,7 @@ const hd_async_spans *hd_async_spans_of(hd_function *function, hd_arena *arena);
                   reg##_end = (spans) ? (spans)->use_first[(ordinal) + 1] : 0, reg; \
          reg##_at < reg##_end && (reg = (spans)->uses[reg##_at], true); reg##_at++)
 
-/* Words of the register file in which some asynchronous instruction has data, as a set; NULL: none has. In the
- * arena. */
+/* The set of register-file words that hold data of any asynchronous instruction; NULL: none. In the arena. */
 const hd_bitset *hd_async_words(const hd_function *function, const hd_storage *storage, hd_arena *arena);
 
 #endif

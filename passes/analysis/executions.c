@@ -1,20 +1,21 @@
-/* Turns of counted loops, and what they make of each block: see executions.h.
+/* Trip counts of counted loops, and execution counts of blocks: see executions.h.
  *
- * A loop is counted where
- *   - its header is its only entry, by one edge; one edge leads back; one edge leads out, from a block E that every
- *     turn passes;
+ * A loop is counted if
+ *   - its header is its only entry, by one edge; there is one back edge, and one exit edge, from a block E that every
+ *     iteration passes;
  *   - E ends in a branch on a predicate of an integer comparison in E, of x with a number;
- *   - x is h + c in each turn, h a register whose value at the header grows by the number s with each turn and is a
- *     number at the first.
- * What a register holds is read backwards: the definition before it in its block, or the only one in the loop, through
- * moves and sums with numbers; before the loop, through blocks with one predecessor, or to the only definition at all.
- * Arithmetic is that of the register's width: a count that would run over the end of the type is none.
+ *   - x is h + c in each iteration, where h is a register whose value at the header grows by the number s per iteration
+ *   and is a number in the first.
+ * The value of a register is traced backwards: to the preceding definition in its block, or the only one in the loop,
+ * through moves and additions of numbers; before the loop, through blocks with one predecessor, or to the only
+ * definition of all. Arithmetic is that of the register's width; a loop whose counter overflows its type is not
+ * counted.
  *
- * If the comparison lets the loop go on n times, what every turn passes up to and including E runs n + 1 times, what E
- * dominates n times.
+ * If the comparison continues the loop n times, blocks that every iteration passes up to and including E are executed n
+ * + 1 times, and blocks that E dominates n times.
  *
- * Complexity: linear; the reading backwards has a budget of STEPS an instruction for the function, after which loops
- * are not counted.
+ * Complexity: linear; the backward tracing has a budget of STEPS per instruction for the function; when it is spent,
+ * loops are not counted.
  */
 #include "passes/analysis/executions.h"
 
@@ -23,25 +24,25 @@
 
 enum { STEPS = 32, CHAIN_MOST = 16, DEFINITIONS_MOST = 64 };
 
-typedef struct turns {    /* of a loop */
-    uint32_t exits, exit; /* edges out, 2 = more than one; the block of the last one seen */
+typedef struct turns {    /* trip count of a loop */
+    uint32_t exits, exit; /* number of exit edges, where 2 = more than one; source block of the last one */
     uint32_t entries, entry, latches, latch;
-    uint32_t first, end; /* its instructions lie in this range of the text */
+    uint32_t first, end; /* range of the text that contains its instructions */
     bool counted;
-    uint64_t more; /* times that E goes on */
+    uint64_t more; /* number of times that E continues the loop */
 } turns;
 
 typedef struct counting {
     hd_function *function;
     const hd_cfg *cfg;
     const hd_storage *storage;
-    uint32_t *enter, *leave; /* of the tree of loops */
+    uint32_t *enter, *leave; /* intervals of the loop tree */
     turns *loops;
     uint32_t *definition_first, *definitions; /* by word: instructions that write it, ascending */
     uint64_t budget;
 } counting;
 
-/* ---- the edges of loops ------------------------------------------------------------------------------------------ */
+/* ---- loop edges -------------------------------------------------------------------------------------------------- */
 
 static bool loop_has(const counting *c, uint32_t loop, uint32_t block)
 {
@@ -49,7 +50,7 @@ static bool loop_has(const counting *c, uint32_t loop, uint32_t block)
     return inner != HD_NONE && c->enter[loop] <= c->enter[inner] && c->enter[inner] <= c->leave[loop];
 }
 
-/* `open` leads past loops that have two exits already. */
+/* `open` skips loops that have two exits already. */
 static void note_exits(counting *c, uint32_t *open, uint32_t from, uint32_t to)
 {
     uint32_t l = c->cfg->blocks[from].loop;
@@ -146,13 +147,13 @@ static void find_definitions(counting *c, hd_arena *arena)
         fill[w + 1] += fill[w];
     for (uint32_t d = 0; d < all.count; d++)
         c->definitions[fill[all.items[d].word]++] = all.items[d].instruction;
-    hd_array_free(&all); /* each fill[w] is where w + 1 begins: definition_first is in place */
+    hd_array_free(&all); /* fill[w] is now the start of w + 1, so definition_first is complete */
 }
 
-/* ---- what a register holds --------------------------------------------------------------------------------------- */
+/* ---- tracing register values ------------------------------------------------------------------------------------- */
 
 typedef enum known { UNKNOWN, NUMBER, AT_HEADER } known;
-typedef struct value { /* NUMBER: add; AT_HEADER: what reg holds there, and add */
+typedef struct value { /* NUMBER: add; AT_HEADER: value of reg there, plus add */
     known kind;
     uint32_t reg;
     uint64_t add;
@@ -182,7 +183,7 @@ static bool spend(counting *c, uint32_t steps)
     return enough;
 }
 
-/* The last definition in the block before the place; *out: the budget is spent. */
+/* The last definition in the block before that point; *out: the budget is spent. */
 static uint32_t definition_before(counting *c, uint32_t reg, place at, bool *out)
 {
     for (uint32_t i = at.ordinal; i-- > c->cfg->blocks[at.block].first;) {
@@ -193,8 +194,8 @@ static uint32_t definition_before(counting *c, uint32_t reg, place at, bool *out
     return HD_NONE;
 }
 
-/* The only definition of a register's words in a range of the text and, where `loop` is one, in that loop. HD_NONE:
- * there is none; *many: there are more, or too many to look at. */
+/* The only definition of a register's words in a range of the text and, unless `loop` is HD_NONE, in that loop.
+ * HD_NONE: there is none; *many: several, or the budget is spent. */
 static uint32_t only_definition(counting *c, uint32_t reg, uint32_t first, uint32_t end, uint32_t loop, bool *many)
 {
     uint32_t found = HD_NONE;
@@ -228,7 +229,7 @@ static bool integer_of(const hd_function *f, const hd_operand *o, uint64_t *bits
     return literal->kind == HD_LITERAL_SIGNED || literal->kind == HD_LITERAL_UNSIGNED;
 }
 
-/* Is the operand a whole register of this width in general registers, of this function alone? */
+/* Whether the operand is a whole general register of this width, local to this function. */
 static bool is_plain(const hd_function *f, const hd_operand *o, uint32_t width)
 {
     if (o->kind != HD_OPERAND_REGISTER || o->extra || !hd_register_words(f, o->value) || width_of(f, o->value) != width)
@@ -237,8 +238,8 @@ static bool is_plain(const hd_function *f, const hd_operand *o, uint32_t width)
     return declaration == HD_NONE || f->declarations.items[declaration].depth > 0;
 }
 
-/* The register that `reg` was made of at its definition: v->reg, with v->add grown. A NUMBER where it was made of
- * none. */
+/* Replaces v->reg by the register that its definition is computed from, and adjusts v->add; a NUMBER if there is no
+ * such register. */
 static void step_back(const counting *c, uint32_t ordinal, value *v)
 {
     const hd_function *f = c->function;
@@ -267,7 +268,7 @@ static void step_back(const counting *c, uint32_t ordinal, value *v)
     }
 }
 
-/* What the register holds at the end of a block outside of the loops that are asked about: a NUMBER, or UNKNOWN. */
+/* The value of the register at the end of a block outside the loops being analyzed: a NUMBER, or UNKNOWN. */
 static value value_outside(counting *c, uint32_t reg, uint64_t add, uint32_t block)
 {
     value v = {AT_HEADER, reg, add};
@@ -275,7 +276,8 @@ static value value_outside(counting *c, uint32_t reg, uint64_t add, uint32_t blo
     for (uint32_t i = 0; i < CHAIN_MOST && v.kind == AT_HEADER;) {
         bool out = false;
         uint32_t d = definition_before(c, v.reg, at, &out);
-        if (d == HD_NONE && !out) { /* the only one of all dominates, as registers are written before they are read */
+        /* the only definition dominates, because registers are written before they are read */
+        if (d == HD_NONE && !out) {
             uint32_t only = only_definition(c, v.reg, 0, HD_NONE, HD_NONE, &out);
             if (!out && only != HD_NONE && hd_block_dominates(c->cfg, c->cfg->block_of[only], at.block))
                 d = only;
@@ -296,8 +298,8 @@ static value value_outside(counting *c, uint32_t reg, uint64_t add, uint32_t blo
     return v.kind == NUMBER ? v : (value){UNKNOWN, HD_NONE, 0};
 }
 
-/* One definition back within a turn of the loop: its ordinal; HD_NONE where v is settled (v->kind is the kind of
- * result). */
+/* Steps to the preceding definition within an iteration of the loop and returns its ordinal; HD_NONE if v is final
+ * (v->kind is the kind of result). */
 static uint32_t definition_in_turn(counting *c, uint32_t loop, value *v, place at)
 {
     const hd_cfg *cfg = c->cfg;
@@ -320,7 +322,7 @@ static uint32_t definition_in_turn(counting *c, uint32_t loop, value *v, place a
         v->kind = UNKNOWN;
     else if (block != at.block && hd_block_dominates(cfg, block, at.block))
         return d;
-    return HD_NONE; /* defined after the place in each turn: here it is what the header found */
+    return HD_NONE; /* defined later in each iteration: here it is the value at the header */
 }
 
 static value value_in_turn(counting *c, uint32_t loop, uint32_t reg, place at)
@@ -336,7 +338,7 @@ static value value_in_turn(counting *c, uint32_t loop, uint32_t reg, place at)
     return v.kind == NUMBER ? v : (value){UNKNOWN, HD_NONE, 0};
 }
 
-/* ---- turns ------------------------------------------------------------------------------------------------------- */
+/* ---- trip counts ------------------------------------------------------------------------------------------------- */
 
 typedef enum relation { EQUAL, OTHER, BELOW, AT_MOST, ABOVE, AT_LEAST, NO_RELATION } relation;
 
@@ -364,7 +366,7 @@ typedef struct course { /* x, x + step, x + 2 step ... compared with `bound`, in
     uint64_t x, step, bound;
     uint32_t width;
     bool is_signed;
-    relation relation; /* the loop goes on while it holds */
+    relation relation; /* the loop continues while it holds */
 } course;
 
 static __int128 number_of(uint64_t bits, uint32_t width, bool is_signed)
@@ -374,8 +376,7 @@ static __int128 number_of(uint64_t bits, uint32_t width, bool is_signed)
     return is_signed && bits >> (width - 1) ? (__int128)bits - (__int128)mask - 1 : (__int128)bits;
 }
 
-/* How often the relation holds before it does not for the first time; false where it would run over the end of the
- * type. */
+/* How often the relation holds before it first fails; false if x would overflow the type. */
 static bool count_course(const course *k, uint64_t *times)
 {
     __int128 x = number_of(k->x, k->width, k->is_signed), bound = number_of(k->bound, k->width, k->is_signed);
@@ -388,13 +389,13 @@ static bool count_course(const course *k, uint64_t *times)
         *times = !distance;
         return true;
     }
-    if (k->relation == OTHER) { /* it comes back to the bound at last, if at all */
+    if (k->relation == OTHER) { /* eventually reaches the bound again, if at all */
         distance = step > 0 ? (distance + whole) % whole : (whole - distance) % whole;
         __int128 size = step > 0 ? step : -step;
         *times = (uint64_t)(distance / size);
         return distance % size == 0;
     }
-    if (!up) { /* the same, seen from the other end */
+    if (!up) { /* the mirrored case */
         distance = -distance;
         step = -step;
     }
@@ -490,7 +491,7 @@ static bool count_loop(counting *c, uint32_t loop)
 
 static uint64_t times(uint64_t a, uint64_t b) { return b > HD_EXECUTIONS_MOST / a ? HD_EXECUTIONS_MOST : a * b; }
 
-/* Turns of the loop that a block of it takes part in. */
+/* How many iterations of the loop execute the block. */
 static uint64_t turns_of(const counting *c, uint32_t loop, uint32_t block, uint32_t factor)
 {
     const turns *l = &c->loops[loop];

@@ -1,16 +1,15 @@
 /* Thread-level liveness (TL), and the walker that steps through a block.
  *
- * Rules: a definition kills only where it is unguarded, writes the whole register and is in an instruction whose
- * effect is known; guards are uses; what is as DEF | USE is read, then written; opaque instructions read and write
- * all their registers. Live into the virtual exit X are the result registers of a device function. Registers declared
- * at module scope (old PTX) are read by every call, and live into X of a device function. What an asynchronous
- * instruction has in flight is read wherever async_spans.h says.
+ * Rules: only an unguarded definition of the whole register, by an instruction with known effects, kills. Guards are
+ * uses. DEF | USE is read, then written. Opaque instructions read and write all their registers. The result registers
+ * of a device function are live into the virtual exit X. Registers declared at module scope (old PTX) are read by every
+ * call, and live into X of a device function. Registers in flight are read where async_spans.h says.
  *
- * Method: for the registers that some block reads before it writes them, 64 at a time, an upward search from those
- * blocks that stops at blocks that kill them. Registers that live inside one block, most of them, cost nothing.
- * Live-out is the union of the successors' live-in, and shared with one of them where it is equal. The same for words
- * of the register file (ir/storage.h), where an identity is no instruction. Complexity: O(instructions + sum over
- * live-in sets of size times predecessors). Memory: 4 bytes for each element of a set.
+ * Method: upward-exposed registers are processed 64 at a time by a backward search from the blocks that read them,
+ * which stops at blocks that kill them. Registers that are local to a block, the majority, cost nothing. Live-out is
+ * the union of the successors' live-in sets, and shares memory with one of them if it is equal. The same for words of
+ * the register file (ir/storage.h), where an identity is no instruction. Complexity: O(instructions + sum over live-in
+ * sets of size times predecessors). Memory: 4 bytes for each element of a set.
  */
 #include "passes/analysis/liveness.h"
 
@@ -33,7 +32,7 @@ void hd_set_union_add(hd_set_union *u, hd_register_set set)
 {
     if (!set.count || set.items == u->sole.items)
         return;
-    if (!u->items.count && !u->sole.count) { /* the first set: no copy until there is a second */
+    if (!u->items.count && !u->sole.count) { /* the first set: copy only when there is a second one */
         u->sole = set;
         return;
     }
@@ -82,9 +81,9 @@ void hd_set_union_free(hd_set_union *u)
     hd_array_free(&u->merged);
 }
 
-/* ---- the rules for one instruction ------------------------------------------------------------------------------- */
+/* ---- rules for one instruction ----------------------------------------------------------------------------------- */
 
-/* d.b0, d.h1: a selector of a scalar */
+/* d.b0, d.h1: a selector of a scalar register */
 bool hd_operand_is_part(const hd_function *f, const hd_operand *o)
 {
     return o->extra && f->registers.items[o->value].vector == 1 && hd_names_text(&f->module->names, o->extra)[0] == '.';
@@ -103,7 +102,7 @@ static bool is_call(const hd_function *f, const hd_instruction *insn)
 static hd_register_set find_module_wide(const hd_function *f, hd_arena *arena)
 {
     hd_u32_array found = {0};
-    bool any = false; /* rare: look at the declarations first */
+    bool any = false; /* rare: check the declarations first */
     for (uint32_t d = 0; d < f->declarations.count; d++)
         any |= f->declarations.items[d].depth == 0;
     for (uint32_t r = 0; any && r < f->registers.count; r++) {
@@ -118,7 +117,7 @@ static hd_register_set find_module_wide(const hd_function *f, hd_arena *arena)
     return set;
 }
 
-/* ---- what blocks read first and what they kill ------------------------------------------------------------------- */
+/* ---- upward-exposed uses and kills of blocks --------------------------------------------------------------------- */
 
 typedef struct place {
     uint32_t reg, block;
@@ -129,7 +128,8 @@ typedef struct scan {
     const hd_function *function;
     const hd_storage *storage; /* "registers" are its words; NULL: they are registers */
     uint32_t registers;
-    uint32_t *read, *killed;     /* by register: the last block + 1 that reads it first, that kills it */
+    /* by register: last block + 1 with an upward-exposed use; last block + 1 that kills it */
+    uint32_t *read, *killed;
     place_list reads, kills;     /* in block order */
     hd_register_set module_wide; /* registers declared at module scope */
     const hd_async_spans *spans; /* NULL: nothing is ever in flight */
@@ -151,7 +151,7 @@ static inline void note_kill(scan *s, uint32_t reg, uint32_t block)
     hd_array_push(&s->kills, (place){reg, block});
 }
 
-/* Inlined, and `note` in it: of each operand. */
+/* Always inlined, with `note`: called for each operand. */
 static inline __attribute__((always_inline)) void scan_register(scan *s, uint32_t reg, uint32_t block,
                                                                 void (*note)(scan *, uint32_t, uint32_t))
 {
@@ -193,10 +193,10 @@ static void scan_blocks(scan *s, const hd_cfg *cfg, hd_arena *scratch)
 
 /* ---- the search -------------------------------------------------------------------------------------------------- */
 
-enum { GROUP = 64 }; /* registers that are searched together: bits of a mask */
+enum { GROUP = 64 }; /* registers processed together: bits of a mask */
 
-typedef struct node { /* a block or X, and registers of the group at hand */
-    /* live into it; of these, those that the blocks before have yet to hear of; killed by it */
+typedef struct node { /* a block or X, for the registers of the current group */
+    /* live-in; those of them still to be propagated to predecessors; killed */
     uint64_t live, due, kills;
 } node;
 
@@ -207,14 +207,14 @@ typedef struct finding {
 
 typedef struct search {
     const hd_cfg *cfg;
-    /* those that some block reads first, ascending; by register: 1 + its place there, or 0 */
+    /* upward-exposed registers, ascending; by register: 1 + its index there, or 0 */
     uint32_t *registers, *number;
     uint32_t groups, *found_first;
-    place *reads, *kills; /* by group: numbers of registers for them */
+    place *reads, *kills; /* by group: upward-exposed uses and kills */
     uint32_t *read_first, *kill_first;
     node *nodes;
     hd_u32_array due;        /* blocks */
-    HD_ARRAY(finding) found; /* group after group */
+    HD_ARRAY(finding) found; /* in group order */
 } search;
 
 static void number_registers(search *s, const scan *from, hd_arena *scratch)
@@ -232,7 +232,7 @@ static void number_registers(search *s, const scan *from, hd_arena *scratch)
     s->groups = (count + GROUP - 1) / GROUP;
 }
 
-/* Places of numbered registers, by group; those of group g are (*first)[g] .. (*first)[g + 1]. */
+/* Distributes the entries of a list to groups; those of group g are (*first)[g] .. (*first)[g + 1]. */
 static place *by_group(const search *s, const place *list, uint32_t count, uint32_t **first, hd_arena *scratch)
 {
     uint32_t *start = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)s->groups + 2);
@@ -265,7 +265,8 @@ static void reach(search *s, uint32_t block, uint64_t live)
     n->due |= live;
 }
 
-/* The last blocks first: as most come after those that lead to them, much is handed up at once. */
+/* Processes the last blocks first: most blocks follow their predecessors in the text, so more bits are propagated at
+ * once. */
 static void reach_up(search *s)
 {
     const hd_cfg *cfg = s->cfg;
@@ -351,7 +352,7 @@ static hd_register_set *make_live_out(const hd_cfg *cfg, const hd_register_set *
     return live_out;
 }
 
-/* X reads what leaves a device function in registers. */
+/* The result registers of a device function are read at X. */
 static void scan_exit(scan *s, const hd_cfg *cfg)
 {
     const hd_function *f = s->function;
@@ -524,7 +525,7 @@ void hd_live_step(hd_live_walk *w)
 {
     const hd_function *f = w->function;
     const hd_instruction *insn = &f->instructions.items[--w->ordinal];
-    hd_insn_prefetch(f, w->ordinal + HD_PREFETCH_AHEAD); /* the blocks are mostly asked for in text order */
+    hd_insn_prefetch(f, w->ordinal + HD_PREFETCH_AHEAD); /* blocks are mostly visited in text order */
     if (!w->liveness->storage || !hd_storage_skips(w->liveness->storage, w->ordinal))
         walk_instruction(w, insn);
     HD_ASYNC_USES (w->liveness->spans, w->ordinal, reg)

@@ -1,12 +1,12 @@
-/* Halves of one register: see packed.h. Linear in operands. */
+/* Pairs of 16-bit registers in one register: see packed.h. Linear in operands. */
 #include "passes/analysis/packed.h"
 
 #include "ir/form.h"
 
 enum { HALF_BITS = 16 };
 
-/* Whether elements of the instruction's vectors are words of 16 bits side by side: those of a smaller type are moved
- * into registers of their own. */
+/* Whether elements of the instruction's vectors are adjacent 16-bit halves: smaller elements are moved into registers
+ * of their own. */
 static bool has_halves(const hd_form *form, uint32_t elements)
 {
     uint32_t bits = form->type_count ? hd_types[form->types[0]].bits : 0;
@@ -32,11 +32,11 @@ static void pair_elements(const hd_function *f, const hd_operand *vector, const 
 
 static bool is_module_wide(const hd_function *f, uint32_t reg)
 {
-    uint32_t declaration = f->registers.items[reg].declaration; /* %CC has none */
+    uint32_t declaration = f->registers.items[reg].declaration; /* %CC has no declaration */
     return declaration < f->declarations.count && f->declarations.items[declaration].depth == 0;
 }
 
-/* By register: what defines it; of those that others outside of the function may define, more than one. */
+/* By register: its definition count; registers that may be defined outside the function count as more than one. */
 static uint32_t *count_definitions(const hd_function *f, hd_arena *scratch)
 {
     uint32_t *definitions = HD_ARENA_ARRAY(scratch, uint32_t, f->registers.count);

@@ -1,13 +1,13 @@
 /* Loops that may poll: see polling.h.
  *
- * For each loop, backwards from the conditions of the branches that leave it, or come to themselves again before their
- * sides join: the definitions in the loop that reach there, what they read, and the conditions of the branches of the
- * loop that say whether they run (control dependence). The search ends at what brings a value from shared memory
- * (ir/waits.h), which is a poll.
+ * For each loop, a backward slice from the conditions of the branches that leave it, or that may execute again before
+ * their sides reconverge: the definitions in the loop that reach them, the operands of these, and the conditions of
+ * branches in the loop on which they are control dependent. The slice ends at instructions that load a value from
+ * shared memory (ir/waits.h); these are polls.
  *
- * Complexity: O(nesting * blocks in which exits depend on registers), and the blocks between branches and their
- * reconvergence points; with more of these than DEPENDENCES_FACTOR times the blocks, all loads of all loops, or all
- * branches of them, count.
+ * Complexity: O(nesting * blocks in which exits depend on registers), plus the blocks between branches and their
+ * reconvergence points. With more of these than DEPENDENCES_FACTOR times the blocks, all loads of all loops, or all
+ * their branches, are assumed to be in the slice.
  */
 #include "passes/analysis/polling.h"
 
@@ -21,7 +21,7 @@ typedef struct exit_edge {
     uint32_t loop, block;
 } exit_edge;
 
-typedef struct wish { /* a register, as it is before an instruction or at the end of a block */
+typedef struct wish { /* a register before an instruction, or at the end of a block */
     uint32_t reg, block, before;
 } wish;
 
@@ -30,20 +30,20 @@ typedef struct poll_search {
     const hd_cfg *cfg;
     hd_arena *arena;
     uint32_t *definer_first, *definers; /* by register */
-    uint32_t *branch_first, *branches;  /* by block: those that say whether it runs */
+    uint32_t *branch_first, *branches;  /* by block: branches that it is control dependent on */
     uint32_t loop;
-    uint32_t *visited, *asked; /* by instruction, block: 1 + the last loop that came there */
-    /* by register: blocks at whose end it is; of this loop's arena, of no bits before it is wanted */
+    uint32_t *visited, *asked; /* by instruction, block: 1 + the last loop that visited it */
+    /* by register: blocks at whose end it is in the slice; in the loop's arena, empty until needed */
     hd_bitset *wanted;
-    hd_arena scratch;        /* of one loop */
-    hd_u32_array conditions; /* blocks whose branch is still to look at */
+    hd_arena scratch;        /* per loop */
+    hd_u32_array conditions; /* blocks whose branch is still to be examined */
     hd_u32_array had;        /* registers with a set in `wanted` */
     HD_ARRAY(wish) due;
     HD_ARRAY(exit_edge) exits;
     hd_bitset polls, in_flight; /* in_flight: by register, of asynchronous instructions */
 } poll_search;
 
-/* ---- definitions and dependences --------------------------------------------------------------------------------- */
+/* ---- definitions and control dependence -------------------------------------------------------------------------- */
 
 static void list_definers(poll_search *s)
 {
@@ -61,7 +61,8 @@ static void list_definers(poll_search *s)
                 s->definers[s->definer_first[o->value + 1]++] = i;
 }
 
-/* Each (branch, block) such that the block runs on some, not all ways from the branch. false: too many. */
+/* Enumerates the pairs (branch, block) where the block is executed on some, but not all paths from the branch. false:
+ * too many. */
 static bool each_dependence(poll_search *s, bool fill)
 {
     const hd_cfg *cfg = s->cfg;
@@ -115,7 +116,7 @@ static void want_sources(poll_search *s, uint32_t ordinal)
         hd_array_push(&s->due, (wish){insn->guard, block, ordinal});
 }
 
-/* What a branch reads, and what the branches read that say whether it runs. */
+/* Adds the operands of a branch, and of the branches that it is control dependent on. */
 static void want_condition(poll_search *s, uint32_t block)
 {
     hd_array_push(&s->conditions, block);
@@ -131,7 +132,7 @@ static void want_condition(poll_search *s, uint32_t block)
     }
 }
 
-/* A definition in the loop that may reach. */
+/* Adds a definition in the loop that may reach. */
 static void visit(poll_search *s, uint32_t ordinal)
 {
     uint32_t block = s->cfg->block_of[ordinal];
@@ -150,7 +151,7 @@ static void visit(poll_search *s, uint32_t ordinal)
         want_condition(s, s->branches[i]);
 }
 
-/* What asynchronous instructions may write at any time, no definition ends for sure. */
+/* The writes of asynchronous instructions may happen at any time, so no definition kills them. */
 static bool kills(const poll_search *s, uint32_t ordinal, uint32_t reg)
 {
     const hd_instruction *insn = &s->function->instructions.items[ordinal];
@@ -162,7 +163,7 @@ static bool kills(const poll_search *s, uint32_t ordinal, uint32_t reg)
     return false;
 }
 
-/* Definitions of the register in its block, the last first; true: the block begins before one of them is for sure. */
+/* Visits the definitions of the register in its block, last first; returns true if one of them certainly kills it. */
 static bool look_back(poll_search *s, wish w)
 {
     uint32_t low = s->definer_first[w.reg], high = s->definer_first[w.reg + 1], first = low;
@@ -221,7 +222,7 @@ static int compare_exits(const void *left, const void *right)
     return (a->block > b->block) - (a->block < b->block);
 }
 
-/* Does the branch come to itself again before its sides join, without leaving the innermost loop around it? */
+/* Whether the branch can execute again before its sides reconverge, without leaving its innermost loop. */
 static bool repeats_itself(poll_search *s, uint32_t branch, uint64_t *budget)
 {
     const hd_cfg *cfg = s->cfg;
@@ -254,7 +255,7 @@ static bool leaves_loop(const hd_cfg *cfg, uint32_t b)
     return false;
 }
 
-/* Those that only say how often a part of the loop is repeated that shares its header. */
+/* Branches that only decide how often an inner part of a loop with the same header is repeated. */
 static void list_repeats(poll_search *s)
 {
     const hd_cfg *cfg = s->cfg;

@@ -1,7 +1,7 @@
 /* Sides of branches that may diverge and have two or more: see sides.h. */
 #include "passes/analysis/sides.h"
 
-/* Has the branch at the end of the block two sides that lanes may be in at the same time? */
+/* Whether lanes may be in two sides of the block's branch at the same time. */
 static bool has_two_sides(const hd_cfg *cfg, uint32_t b)
 {
     uint32_t count = 0;

@@ -1,30 +1,30 @@
-/* Uniformity: which registers hold one value in all lanes of a warp, and which branches can split it.
+/* Uniformity: which registers hold the same value in all lanes of a warp, and which branches may diverge.
  *
- * A register is divergent if a definition of it has a divergent source (a special register that differs between lanes
- * or in time, a load other than from an entry's parameters or from constants, an atomic, a shuffle, a matrix fragment,
- * a call's result), a divergent operand or a divergent guard; or if a branch b that may diverge has a definition of it
- * in its region R(b) (what b reaches without entering its reconvergence point r(b)) and it is live into r(b). That
- * second rule catches x = 0 on one side and 1 on the other, and a uniform counter read after a loop that lanes left at
- * different times. A branch may diverge if its guard or index is divergent. Register parameters and module-scope
- * registers are divergent.
+ * A register is divergent if one of its definitions has a divergent source (a special register that differs between
+ * lanes or in time, a load other than from an entry's parameters or from constants, an atomic, a shuffle, a matrix
+ * fragment, a call's result), a divergent operand or a divergent guard; or if a branch b that may diverge has a
+ * definition of it in its region R(b) (the blocks reachable from b without passing its reconvergence point r(b)) and
+ * the register is live into r(b). The second rule covers x = 0 on one side and 1 on the other, and a uniform counter
+ * read after a loop that lanes left in different iterations. A branch may diverge if its guard or index is divergent.
+ * Register parameters and module-scope registers are divergent.
  *
- * Not handled: values that are equal although their operands differ (a vote's result, x - x). Values never written are
- * taken as equal in all lanes.
+ * Not handled: equal values with different operands (the result of a vote, x - x). Undefined values are assumed equal
+ * in all lanes.
  *
- * Method: sweeps over the code in text order, which mostly settle it at once: a sweep follows every register that was
- * known before it began. After SWEEPS of them the rest goes by a worklist over registers, from each to the instructions
- * that read it. In between come the regions of the branches that were found. A region is walked only where it may hold
- * a definition of a register that is live into r(b) and not divergent yet, and only until each has been found. To tell,
- * the blocks that write a register are in the reverse of a topological order of what is strongly connected (outermost
- * loops, and blocks outside of loops): a region lies between r(b) and b there, and a few of the writers between are
- * looked at. Near-linear on real code; at worst O(blocks times divergent branches).
+ * Method: sweeps over the code in text order, each following every register known before it began; they usually reach
+ * the fixed point. After SWEEPS of them, a worklist over registers continues, from each to the instructions that read
+ * it. Between sweeps, the regions of newly divergent branches are processed. A region is walked only if it may contain
+ * a definition of a register that is live into r(b) and not yet divergent, and only until each has been found. To
+ * decide this, blocks are ordered topologically (reversed) by strongly connected components (outermost loops, and
+ * blocks outside loops): a region lies between r(b) and b in that order, and a few of the writers between them are
+ * checked. Near-linear on real code; O(blocks * divergent branches) in the worst case.
  */
 #include "passes/analysis/liveness.h"
 #include "ir/sregs.h"
 
 enum { SWEEPS = 4 };
 
-typedef struct places { /* of `order`: from `first` to before `end` */
+typedef struct places { /* indices in `order`: from `first` to before `end` */
     uint32_t first, end;
 } places;
 
@@ -34,20 +34,20 @@ typedef struct spread {
     const hd_liveness *liveness;
     hd_uniformity *result;
     hd_arena *scratch;
-    bool calls; /* the function has some */
+    bool calls; /* the function contains calls */
     uint32_t sweeps;
     uint32_t *use_first, *uses; /* by register: instructions that read it; NULL until the worklist needs them */
-    hd_u32_array registers;     /* divergent, to be followed */
-    hd_u32_array branches;      /* divergent, to be followed */
-    hd_u32_array blocks;        /* of a region, to be followed */
-    /* by register: ranks of the blocks that write it, ascending; NULL until a region needs them. They lack what was
-     * divergent by then */
+    hd_u32_array registers;     /* divergent registers still to be followed */
+    hd_u32_array branches;      /* divergent branches still to be followed */
+    hd_u32_array blocks;        /* blocks of a region still to be visited */
+    /* by register: ranks of the blocks that write it, ascending; NULL until a region needs them. Without registers
+     * already divergent then */
     uint32_t *written_first, *written;
-    uint32_t *order, *rank;          /* reachable blocks, successors first but in loops; the place of each there */
-    uint32_t *loop_first, *loop_end; /* by outermost loop: its places in `order` */
-    uint32_t *outermost;             /* by loop: the outermost loop around it */
-    uint32_t *seen, *wanted;         /* by block, by register: the round that saw or wants it */
-    uint32_t round;                  /* of reach_region */
+    uint32_t *order, *rank;          /* reachable blocks, successors first except in loops; the index of each block */
+    uint32_t *loop_first, *loop_end; /* by outermost loop: its range in `order` */
+    uint32_t *outermost;             /* by loop: its outermost enclosing loop */
+    uint32_t *seen, *wanted;         /* by block, by register: the round that visited or needs it */
+    uint32_t round;                  /* number of the current reach_region call */
 } spread;
 
 /* ---- sources ----------------------------------------------------------------------------------------------------- */
@@ -60,7 +60,8 @@ static bool has_calls(const hd_function *f)
     return false;
 }
 
-/* A load of an entry's own parameters. Through a register that is sure only where no call has .param blocks of its own.
+/* A load of an entry's own parameters. With a register address this is certain only if no call has .param blocks of its
+ * own.
  */
 static bool loads_entry_parameter(const hd_function *f, const hd_instruction *insn, bool calls)
 {
@@ -137,7 +138,7 @@ static void collect_uses(spread *s)
     }
 }
 
-/* ---- spreading --------------------------------------------------------------------------------------------------- */
+/* ---- propagation ------------------------------------------------------------------------------------------------- */
 
 static void add_register(spread *s, uint32_t reg)
 {
@@ -175,7 +176,7 @@ static bool reads_divergent(const spread *s, const hd_instruction *insn)
     return false;
 }
 
-/* Does it write a register that is not known to be divergent? */
+/* Whether it writes a register that is not known to be divergent. */
 static bool may_add(const spread *s, const hd_instruction *insn)
 {
     HD_INSN_REGISTERS (s->function, insn, o)
@@ -203,7 +204,7 @@ static bool may_split(const spread *s, const hd_instruction *insn)
            (hd_insn_flow(s->function, insn) == HD_FLOW_BRANCH && reads_divergent(s, insn));
 }
 
-/* Registers that it adds are to be followed. */
+/* New divergent registers are queued. */
 static void sweep(spread *s)
 {
     const hd_instruction *instructions = s->function->instructions.items;
@@ -220,7 +221,8 @@ static void sweep(spread *s)
 
 /* ---- the worklist ------------------------------------------------------------------------------------------------ */
 
-/* Of the instructions that read one register: the operands of one soon to come, and the one whose operands are next. */
+/* For the instructions that read one register: prefetches the operands of a later one, and the operand range of the
+ * next. */
 static inline __attribute__((always_inline)) void prefetch_uses(const spread *s, uint32_t u, uint32_t end)
 {
     if (u + 2 * HD_PREFETCH_AHEAD < end)
@@ -257,7 +259,7 @@ static void note_writers(const spread *s, writers *all)
     for (uint32_t at = 0; at < s->cfg->reachable_count; at++) {
         const hd_block *block = &s->cfg->blocks[s->order[at]];
         for (uint32_t i = block->first; i < block->end; i++) {
-            hd_insn_prefetch(f, i - 2 * HD_PREFETCH_AHEAD); /* most blocks come before their successors in the text */
+            hd_insn_prefetch(f, i - 2 * HD_PREFETCH_AHEAD); /* most blocks precede their successors in the text */
             HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
                 if (is_written(&f->instructions.items[i], o) && !is_divergent(s, o->value) &&
                     last[o->value] != at + 1) {
@@ -291,11 +293,11 @@ static uint32_t outermost_loop(const spread *s, uint32_t block)
     return loop == HD_NONE ? HD_NONE : s->outermost[loop];
 }
 
-/* Blocks of an outermost loop stand together, where the search left the last of them. */
+/* Blocks of an outermost loop are consecutive, at the position of its last block in the search. */
 static void order_blocks(spread *s)
 {
     const hd_cfg *cfg = s->cfg;
-    /* blocks of the loop that are yet to come */
+    /* blocks of the loop not yet placed */
     uint32_t *left = HD_ARENA_ARRAY(s->scratch, uint32_t, cfg->loop_count);
     uint32_t at = 0;
     for (uint32_t i = 0; i < cfg->reachable_count; i++) {
@@ -303,7 +305,7 @@ static void order_blocks(spread *s)
         if (loop != HD_NONE)
             left[loop]++;
     }
-    memcpy(s->loop_end, left, cfg->loop_count * sizeof *left); /* for now: how many */
+    memcpy(s->loop_end, left, cfg->loop_count * sizeof *left); /* for now: their number */
     for (uint32_t i = 0; i < cfg->reachable_count; i++) {
         uint32_t loop = outermost_loop(s, cfg->post_order[i]);
         if (loop == HD_NONE) {
@@ -338,7 +340,8 @@ static void collect_order(spread *s)
     order_blocks(s);
 }
 
-/* Where blocks of the branch's region may be in the order: from its join, which they all reach, up to itself. */
+/* The range of the order that contains the branch's region: from its join, which all its blocks reach, to the branch
+ * itself. */
 static places region_places(const spread *s, uint32_t branch, uint32_t join)
 {
     uint32_t loop = outermost_loop(s, branch);
@@ -350,7 +353,7 @@ static places region_places(const spread *s, uint32_t branch, uint32_t join)
     return all;
 }
 
-/* The first of the register's entries that is not below `least`. */
+/* The first of the register's entries that is at least `least`. */
 static uint32_t find_written(const spread *s, uint32_t reg, uint32_t least)
 {
     uint32_t low = s->written_first[reg], high = s->written_first[reg + 1];
@@ -364,7 +367,7 @@ static uint32_t find_written(const spread *s, uint32_t reg, uint32_t least)
     return low;
 }
 
-/* May the region of the branch write the register: a cheap test that spares most walks. */
+/* Whether the branch's region may write the register: a cheap test that avoids most walks. */
 static bool may_write(const spread *s, uint32_t join, places within, uint32_t reg)
 {
     enum { TRIES = 32 };
@@ -403,8 +406,8 @@ static uint32_t visit_block(spread *s, uint32_t block)
     return found;
 }
 
-/* Of what is live into the join, what is not divergent yet and may be written in the region: how many, marked as
- * wanted. */
+/* Marks registers that are live into the join, not yet divergent, and possibly written in the region; returns their
+ * number. */
 static uint32_t want_registers(spread *s, uint32_t branch, uint32_t join)
 {
     hd_register_set live = s->liveness->live_in[join];
@@ -427,7 +430,7 @@ static uint32_t want_registers(spread *s, uint32_t branch, uint32_t join)
     return count;
 }
 
-/* What is live into the reconvergence point and written in the region depends on the way a lane took. */
+/* A register that is live into the reconvergence point and written in the region depends on a lane's path. */
 static void reach_region(spread *s, uint32_t branch)
 {
     uint32_t join = s->cfg->blocks[branch].post_dominator, wanted = want_registers(s, branch, join);
@@ -440,7 +443,7 @@ static void reach_region(spread *s, uint32_t branch)
     }
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------------- */
+/* ---- driver ------------------------------------------------------------------------------------------------------ */
 
 static void spread_all(spread *s)
 {

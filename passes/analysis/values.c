@@ -1,12 +1,13 @@
-/* Numbers values along the dominator tree (passes/analysis/values.h).
+/* Global value numbering along the dominator tree (passes/analysis/values.h).
  *
- * Places where values meet: the iterated dominance frontier of a register's definitions (Cytron et al., TOPLAS 1991);
- * what holds at the function's entry is made by no instruction, so that nothing can be known of it where a jump leads
- * back to the entry. Frontiers by walking up from predecessors of joins (Cooper, Harvey, Kennedy).
- * Not pruned by liveness: a pass also asks for a register that is dead there, before it makes it live again.
+ * Joins of values (phi functions) are placed at the iterated dominance frontier of a register's definitions (Cytron et
+ * al., TOPLAS 1991). No instruction defines the values at the function's entry, so nothing is known of them if a jump
+ * leads back to the entry. Dominance frontiers are computed by walking up from the predecessors of joins (Cooper,
+ * Harvey, Kennedy). They are not pruned by liveness: a pass may query a register that is dead, before it makes it live
+ * again.
  *
- * Complexity: linear in instructions plus the places where values meet. Those are bounded: a register that needs more
- * than its share gets value 0, and all do where loops are nested too deep (HD_MEETS_FACTOR; not seen on real code).
+ * Complexity: linear in instructions plus joins. Joins are bounded: a register that exceeds its share gets value 0, and
+ * all registers do if loops are nested too deeply (HD_MEETS_FACTOR; not seen in real code).
  */
 #include "passes/analysis/values.h"
 
@@ -22,7 +23,7 @@ typedef struct placing {
     hd_value_walk *walk;
     hd_arena *arena;
     uint32_t *frontier_first, *frontier; /* by block */
-    HD_ARRAY(place) definitions;         /* in block order, each block once for a register */
+    HD_ARRAY(place) definitions;         /* in block order, at most once per block and register */
     HD_ARRAY(place) meets;
     uint32_t *stamp, *queue; /* by block */
     uint64_t work, budget;
@@ -30,7 +31,8 @@ typedef struct placing {
 
 /* ---- dominance frontiers ----------------------------------------------------------------------------------------- */
 
-/* Each (runner, join) once: frontier(runner) holds join. Counts where `fill` is NULL; false: more than the budget. */
+/* Enumerates each (runner, join) once: frontier(runner) contains join. Counts if `fill` is NULL; false: over the
+ * budget. */
 static bool each_frontier(placing *p, uint32_t *fill)
 {
     const hd_cfg *cfg = p->walk->cfg;
@@ -70,7 +72,7 @@ static bool find_frontiers(placing *p)
     return each_frontier(p, hd_arena_copy(p->arena, p->frontier_first, (blocks + 1) * sizeof(uint32_t)));
 }
 
-/* ---- where a register's values meet ------------------------------------------------------------------------------ */
+/* ---- joins of a register's values -------------------------------------------------------------------------------- */
 
 static void collect_definitions(placing *p)
 {
@@ -86,7 +88,7 @@ static void collect_definitions(placing *p)
                 }
 }
 
-/* Stable, by register: the definitions of register r are [first[r], first[r + 1]) of the result. */
+/* A stable sort by register: the definitions of register r are [first[r], first[r + 1]) of the result. */
 static place *by_register(placing *p, uint32_t *first)
 {
     uint32_t registers = p->walk->function->registers.count;
@@ -101,7 +103,7 @@ static place *by_register(placing *p, uint32_t *first)
     return sorted;
 }
 
-/* false where it takes too long: then the register's meets are incomplete. */
+/* false if it exceeds the budget: the register's joins are then incomplete. */
 static bool find_meets(placing *p, uint32_t reg, const place *definitions, uint32_t count)
 {
     uint32_t tail = 0, mark = reg + 1;
@@ -165,7 +167,7 @@ static void find_module_wide(const hd_function *f, hd_bitset *wild)
     }
 }
 
-/* Registers that are written, or must be left alone, while other instructions run. */
+/* Registers that are written, or must not be touched, while other instructions execute. */
 static void find_asynchronous(const hd_function *f, hd_bitset *wild)
 {
     if (!hd_function_has_async(f))
@@ -235,7 +237,7 @@ void hd_value_define_register(hd_value_walk *w, uint32_t reg)
     w->current[reg] = w->count++;
 }
 
-/* Back to what held at the end of the block that dominates the next one. */
+/* Restores the state at the end of the block that dominates the next one. */
 static void leave_blocks(hd_value_walk *w, uint32_t next)
 {
     while (w->path.count && !hd_block_dominates(w->cfg, hd_array_last(&w->path).reg, next)) {

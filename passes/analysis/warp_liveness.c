@@ -1,28 +1,29 @@
-/* Warp-level liveness (WL): what must stay in a warp-wide register although the lanes that run now may not need it.
+/* Warp-level liveness (WL): values that must stay in a warp-wide register although the running lanes may not need them.
  *
  * WL(p) = TL(p) union pend(block(p)). For every branch b that may diverge, with reconvergence point r, and each target
- * s (not r, not the virtual exit X), every block of R(b, s) keeps TLin(r) and ours   TLin(s') of every other target s':
- * the lanes that wait for the other side need it yet. They run after this side is done, or have run before; a side's
- * own registers are released after their last read. paper  TLin of every target, its own included: the rule of RegMutex
- * (section on register liveness) and of RFV. its    independent thread scheduling: sides run interleaved and join
- * nowhere. r = X, and instead of TLin(s') everything that is read anywhere in what s' reaches. WL is never fed back
- * into itself.
+ * s (not r, not the virtual exit X), every block of R(b, s) keeps TLin(r) and
+ *   ours   TLin(s') of every other target s': lanes that wait for another side still need it. They run after this side,
+ *          or have run before; a side's own registers are released after their last read.
+ *   paper  TLin of every target, including its own: the rule of RegMutex (section on register liveness) and of RFV.
+ *   its    independent thread scheduling: sides run interleaved and do not reconverge. r = X, and instead of TLin(s')
+ *          every register that is read anywhere in the blocks that s' reaches.
+ * WL is never an input of itself.
  *
- * Lanes may also wait within a side, at a barrier or another instruction of HD_BEHAVE_YIELD, while other sides run. By
- * each of the rules, what is live after such an instruction, or kept there for a branch that is itself in a side, is
- * kept in all sides of branches that have two or more (what waits at a join keeps no side from running); after one
- * with a guard, which lets other lanes pass, everywhere. Where lanes of several sides meet (HD_BEHAVE_MEET), what the
- * instruction reads is kept, too, and lanes that a guard leaves out do not pass.
+ * Lanes may also wait within a side, at a barrier or another instruction of HD_BEHAVE_YIELD, while other sides run.
+ * Under each rule, registers that are live after such an instruction, or kept there for a branch that is itself in a
+ * side, are kept in all sides of branches with two or more sides (waiting at a join keeps no side from running); after
+ * a guarded one, which lets other lanes pass, everywhere. Where lanes of several sides meet (HD_BEHAVE_MEET), the
+ * instruction's operands are kept, too, and lanes that the guard disables do not pass.
  *
- * Method. ours, paper: for each register, the sides that keep it are flooded up to their r, the farthest r first
- * (hd_join_rank). A block that one flood has reached is left alone by the later ones: where it keeps the register up to
- * a farther r, it keeps it up to the nearer one, since every way to the farther leads over the nearer. So the work is
- * that of the result: O(sum of the sets' sizes + branches times live registers), whatever the nesting. its:
- * passes/analysis/warp_liveness_its.c. "Registers" are words of the register file where the thread level's items are.
+ * Method. ours, paper: for each register, the sides that keep it are flooded up to their r, farthest r first
+ * (hd_join_rank). Later floods skip blocks visited by an earlier one: where the register is kept up to a farther r, it
+ * is kept up to the nearer one, because every path to the farther passes the nearer. So the work is that of the result:
+ * O(sum of the sets' sizes + branches times live registers), independent of the nesting. its:
+ * passes/analysis/warp_liveness_its.c. "Registers" are words of the register file if the thread level's items are.
  */
 #include "passes/analysis/warp_liveness_its.h"
 
-/* A target of a branch that may diverge, neither its r nor X. */
+/* A target, other than r and X, of a branch that may diverge. */
 typedef struct side {
     uint32_t branch, block, join, rank; /* rank: hd_join_rank */
 } side;
@@ -31,20 +32,20 @@ typedef struct pending {
     const hd_cfg *cfg;
     const hd_liveness *thread;
     bool paper;
-    HD_ARRAY(side) sides; /* by depth */
+    HD_ARRAY(side) sides; /* in order of depth */
     uint32_t registers;
-    uint32_t *keep_first; /* by register, then where its next entry goes */
-    uint32_t *keepers;    /* sides that keep it, in order; NULL while they are counted */
-    uint32_t *times;      /* by register: in how many targets of one branch it is live */
+    uint32_t *keep_first; /* by register; then the position of its next entry */
+    uint32_t *keepers;    /* sides that keep it, in order; NULL while counting */
+    uint32_t *times;      /* by register: number of targets of the current branch in which it is live */
     uint32_t *reached;    /* by block: the last register + 1 that it keeps */
-    hd_u32_array found;   /* blocks that keep a register, register after register */
+    hd_u32_array found;   /* blocks that keep a register, in register order */
     uint32_t *found_first;
-    hd_u32_array in_sides; /* blocks in sides of branches that have two or more */
+    hd_u32_array in_sides; /* blocks in sides of branches with two or more sides */
     uint8_t *waiting;      /* by register: see who_waits */
-    /* by block: IN_SIDES where lanes wait in it, for what is kept there for branches within a side */
+    /* by block: IN_SIDES if lanes wait in it; for registers kept there for branches within a side */
     uint8_t *waits_in;
     bool any_waits, *in_side; /* by block: in_sides */
-    uint32_t *nested;         /* by block: the last register + 1 that is kept there for a branch within a side */
+    uint32_t *nested;         /* by block: last register + 1 kept there for a branch within a side */
 } pending;
 
 enum { IN_SIDES = 1, EVERYWHERE = 2 }; /* where a register is kept for lanes that wait at an instruction */
@@ -89,7 +90,7 @@ static void keep_list(pending *p, uint32_t at, hd_register_set list)
         keep(p, at, list.items[i]);
 }
 
-/* Adds `sign` for each target in which a register is live. */
+/* Adds `sign` to each register that is live into a target, per target. */
 static void count_times(pending *p, uint32_t branch, uint32_t sign)
 {
     for (uint32_t t = 0; t < p->cfg->blocks[branch].succ_count; t++) {
@@ -99,8 +100,8 @@ static void count_times(pending *p, uint32_t branch, uint32_t sign)
     }
 }
 
-/* A side of a branch with many targets: what is live into them all together, but what is live into this one only. The
- * live-out set of the branch is that union. */
+/* Keeps in a side of a branch with many targets the union of their live-in sets, which is the branch's live-out, except
+ * registers live into this target only. */
 static void keep_union(pending *p, uint32_t at)
 {
     const side *s = &p->sides.items[at];
@@ -126,7 +127,7 @@ static void keep_side(pending *p, uint32_t at)
         keep_list(p, at, p->thread->live_in[s->block]);
 }
 
-/* Sides of one branch stand together. */
+/* Sides of one branch are consecutive. */
 static void keep_all(pending *p)
 {
     uint32_t counted = HD_NONE;
@@ -134,7 +135,7 @@ static void keep_all(pending *p)
         uint32_t branch = p->sides.items[at].branch;
         if (branch != counted && p->cfg->blocks[branch].succ_count > 2) {
             if (counted != HD_NONE)
-                count_times(p, counted, UINT32_MAX); /* takes them back */
+                count_times(p, counted, UINT32_MAX); /* resets the counts */
             count_times(p, branch, 1);
             counted = branch;
         }
@@ -192,13 +193,13 @@ static uint32_t sides_of(const pending *p, uint32_t branch)
     return count;
 }
 
-/* Its operands are read once all lanes are there. */
+/* Its operands are read when all lanes have arrived. */
 static bool meets(const hd_function *f, const hd_instruction *insn)
 {
     return hd_insn_form(f, insn)->behaviour & HD_BEHAVE_MEET;
 }
 
-/* Where what is live after an instruction is kept for lanes that wait at it; 0: it is none of those. */
+/* Where registers live after an instruction are kept for lanes that wait at it; 0: no lanes wait there. */
 static uint8_t waits_where(const hd_function *f, const hd_instruction *insn, bool in_sides)
 {
     uint8_t where = insn->guard != HD_NONE ? EVERYWHERE : in_sides ? IN_SIDES : 0;
@@ -213,7 +214,7 @@ static void mark_members(pending *p, const hd_live_walk *walk, uint8_t where)
         p->waiting[walk->members[i]] |= where;
 }
 
-/* Marks what is live after the waiting instructions of a block. */
+/* Marks registers that are live after the waiting instructions of a block. */
 static void mark_waiting(pending *p, hd_live_walk *walk, uint32_t block, bool in_sides)
 {
     const hd_function *f = walk->function;
@@ -221,7 +222,7 @@ static void mark_waiting(pending *p, hd_live_walk *walk, uint32_t block, bool in
     uint32_t first = p->cfg->blocks[block].first, end = p->cfg->blocks[block].end;
     while (first < end && !waits_where(f, &instructions[first], in_sides))
         first++;
-    if (first == end) /* most blocks */
+    if (first == end) /* the common case */
         return;
     hd_live_start(walk, block);
     while (walk->ordinal > first) {
@@ -255,8 +256,8 @@ static void who_waits(pending *p, hd_function *function, hd_arena *scratch)
         mark_waiting(p, &walk, b, p->reached[b] == p->registers + 1);
 }
 
-/* A side of a branch within a side: lanes that wait at the branch, or at its join, wait for longer where those of the
- * side wait within it. */
+/* A side of a branch within a side: lanes that wait at the branch, or at its join, wait longer if those of the side
+ * wait within it. */
 static void wait_for_side(pending *p, const side *s, uint32_t reg)
 {
     uint32_t start = p->found.count;
@@ -302,7 +303,7 @@ static void flood_all(pending *p, hd_function *function, hd_arena *scratch)
     p->found_first[p->registers] = p->found.count;
 }
 
-/* Turns blocks by register into registers by block. */
+/* Transposes blocks by register to registers by block. */
 static void make_sets(const pending *p, hd_register_set *pend, hd_arena *arena, hd_arena *scratch)
 {
     uint32_t *room = hd_arena_alloc(arena, ((size_t)p->found.count + 1) * sizeof(uint32_t));
@@ -341,7 +342,7 @@ static hd_register_set list_waiting(const pending *p, uint8_t where, hd_arena *a
     return (hd_register_set){items, count};
 }
 
-/* its: what lanes need that wait at an instruction, added to sets that there are. */
+/* its: adds the registers of lanes that wait at an instruction to existing sets. */
 static void add_waiting(hd_pass_context *context, pending *p, hd_register_set *pend, hd_arena *arena)
 {
     hd_arena scratch = {0};

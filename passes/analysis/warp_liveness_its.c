@@ -1,11 +1,11 @@
 /* Warp-level liveness under independent thread scheduling (liveness=its; the rule is in
  * passes/analysis/warp_liveness.c).
  *
- * For each block q the set U(q) of blocks where lanes that left q's lanes at some divergent branch may be: for every
- * branch b that may diverge and target s that reaches q, what every other target reaches. U(q) grows along edges only,
- * and every U is closed under reachability, so that most blocks have the same one: after the first join of a kernel all
- * that follows is in it. They are interned bitsets over blocks and X. pend(q) = all registers read in blocks of U(q),
- * and the result registers if X is in it.
+ * For each block q the set U(q) of blocks where lanes may be that diverged from q's lanes at some branch: for every
+ * branch b that may diverge and target s that reaches q, the blocks that every other target reaches. U(q) grows along
+ * edges only, and every U is closed under reachability, so most blocks share one set: after the first join of a kernel
+ * everything reachable is in it. The sets are interned bitsets over blocks and X. pend(q) = all registers read in
+ * blocks of U(q), and the result registers if X is in it.
  */
 #include "passes/analysis/warp_liveness_its.h"
 
@@ -43,7 +43,7 @@ static void grow_table(closure *c)
         c->table.items[find_slot(c, set_words(c, s))] = s + 1;
 }
 
-/* The set that `current` is. */
+/* The interned set equal to `current`. */
 static uint32_t intern(closure *c)
 {
     if (2 * c->set_count >= c->table.count)
@@ -62,7 +62,7 @@ static void add_set(closure *c, uint32_t set)
         c->current.words[w] |= set_words(c, set)[w];
 }
 
-/* Adds what `from` reaches to the current set, which is closed and stays so. */
+/* Adds the blocks reachable from `from` to the current set, which stays closed. */
 static void add_reachable(closure *c, uint32_t from)
 {
     if (hd_bitset_has(&c->current, from))

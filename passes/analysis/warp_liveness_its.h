@@ -4,7 +4,7 @@
 
 #include "passes/analysis/liveness.h"
 
-/* pend[block] for each block, of the items of `thread`. */
+/* pend[block] for each block, in items of `thread`. */
 void hd_its_pend(hd_pass_context *context, const hd_liveness *thread, hd_arena *arena, hd_register_set *pend);
 
 #endif

@@ -1,24 +1,25 @@
-/* Warp-order graph (WOG): which block a warp may run after which, under a SIMT stack.
+/* Warp-order graph (WOG): which block a warp may execute directly after which, on a SIMT stack.
  *
- * CFG edges, and for each branch b that may diverge, with reconvergence point r: from every block of R(b, s) (what
- * target s reaches without entering r) that has an edge to r or to the virtual exit X, to every other target s' (not r,
- * not X) and to r (if not X); and b -> r. Warp-wide state (what is held, allocated, cached) follows these edges, not
- * the CFG's: a side that ends is followed by the other side.
+ * Its edges are the CFG edges and, for each branch b that may diverge, with reconvergence point r: from every block of
+ * R(b, s) (reachable from target s without passing r) with an edge to r or to the virtual exit X, to every other target
+ * s' (not r, not X) and to r (if not X); and b -> r. Warp-wide state (held, allocated, cached registers) follows these
+ * edges, not the CFG's: when a side ends, another side follows.
  *
- * Sides that can end at many blocks, and many that can follow these, would have as many edges as the one times the
- * other: wherever lanes trap in a loop, say. So what leads from ends to what follows is drawn over helping nodes, most
- * of which passes/analysis/warp_order_hubs.c takes out again.
+ * Sides that can end at many blocks, with many possible followers, would have a quadratic number of edges (for example
+ * lanes that trap in a loop). So the edges from ends to followers go through auxiliary nodes, most of which
+ * passes/analysis/warp_order_hubs.c eliminates.
  *
- * Method. ends(v): the blocks with an edge to p or X that block v, itself included, reaches without entering p, its
- * immediate post-dominator. What ends at p is a child of p in the post-dominator tree, and what lies below a child
- * comes to it. So ends(v) is v, if it leads to p or X, and ends(c) of each child c of p that a successor of v is or
- * lies below. The ends of a side are those of the child of r that it lies below.
+ * Method. ends(v): the blocks with an edge to p or X that block v, itself included, reaches without passing p, its
+ * immediate post-dominator. A block that ends at p is a child of p in the post-dominator tree, and the blocks below a
+ * child reach it. So ends(v) is v, if it has an edge to p or X, and ends(c) for each child c of p that is a successor
+ * of v or an ancestor of one. The ends of a side are those of the child of r that it is below.
  *
- * Not so where blocks stray: those that only fail, for which no join waits (cfg.c), lie below X alone. fails(v): the
- * ends of what v strays to without entering p: ends(t) of each such successor, t being the child of X that it lies
- * below, and fails(u) of each u from another successor of v up to the child of p that it lies below. fails(v) is in
- * ends(v), and fails(u) of each u from s up to below the child of r in the side's ends. Such a way up the tree is put
- * together from jumps (Myers, "An applicative random-access stack", 1983): from each block over some of its ancestors.
+ * This does not hold for stray blocks, which only fail, so that no join waits for them (cfg.c): they are below X alone.
+ * fails(v): the ends of stray blocks that v reaches without passing p: ends(t) for each such successor, t being the
+ * child of X that it is below, and fails(u) of each u on the tree path from another successor of v up to the child of p
+ * that it is below. ends(v) includes fails(v), and a side's ends include fails(u) of each u from s up to below the
+ * child of r. Such tree paths are composed of jump pointers (Myers, "An applicative random-access stack", 1983), each
+ * covering some of a block's ancestors.
  *
  * Complexity: O(log n) for each edge of the CFG.
  */
@@ -27,22 +28,22 @@
 typedef struct drawing {
     const hd_cfg *cfg;
     uint32_t *child_first, *children; /* of the post-dominator tree, by block and X; in the order of their intervals */
-    uint32_t *jump;                   /* by block and X: the ancestor that a jump leads to; NULL: no block strays */
-    uint32_t nodes;                   /* drawn so far */
-    hd_u32_array sides;               /* of one branch */
+    uint32_t *jump;                   /* by block and X: the ancestor at the end of a jump; NULL: no block strays */
+    uint32_t nodes;                   /* number of nodes so far */
+    hd_u32_array sides;               /* sides of the current branch */
     hd_order_edges edges;
 } drawing;
 
 static void draw(drawing *d, uint32_t from, uint32_t to) { hd_array_push(&d->edges, (hd_order_edge){from, to}); }
 
-/* Helping nodes, after blocks and X. */
+/* Auxiliary nodes, numbered after blocks and X. */
 static uint32_t ends_of(const drawing *d, uint32_t block) { return d->cfg->block_count + 1 + block; }
 static uint32_t fails_of(const drawing *d, uint32_t block) { return 2 * d->cfg->block_count + 1 + block; }
 static uint32_t jump_of(const drawing *d, uint32_t block) { return 3 * d->cfg->block_count + 1 + block; }
 
 /* ---- the post-dominator tree ------------------------------------------------------------------------------------- */
 
-/* Does a block lead to one that is not below its join? */
+/* Whether a block has a successor that is not below its join. */
 static bool any_strays(const hd_cfg *cfg)
 {
     for (uint32_t b = 0; b < cfg->block_count; b++)
@@ -54,7 +55,7 @@ static bool any_strays(const hd_cfg *cfg)
     return false;
 }
 
-/* A jump is as long as the two from where it starts, if these are equally long, and else goes to the parent. */
+/* A jump is as long as the next two together, if these are equally long; otherwise it goes to the parent. */
 static void find_jump(drawing *d, uint32_t block)
 {
     const uint32_t *depth = d->cfg->post_dominator_depth, *jump = d->jump;
@@ -88,12 +89,12 @@ static void find_tree(drawing *d, hd_arena *scratch)
     }
 }
 
-/* The child of `join` that a block below it is or lies below. */
+/* The child of `join` that is a block below `join`, or its ancestor. */
 static uint32_t child_above(const drawing *d, uint32_t join, uint32_t block)
 {
     const uint32_t *enter = d->cfg->post_dominator_enter;
     uint32_t low = d->child_first[join], high = d->child_first[join + 1];
-    if (d->cfg->blocks[block].post_dominator == join) /* mostly */
+    if (d->cfg->blocks[block].post_dominator == join) /* the common case */
         return block;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
@@ -107,7 +108,7 @@ static uint32_t child_above(const drawing *d, uint32_t join, uint32_t block)
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
-/* What fails from `block` up to before `join`. */
+/* Adds the failing paths from `block` up to before `join`. */
 static void draw_fails(drawing *d, uint32_t block, uint32_t join, uint32_t into)
 {
     const uint32_t *depth = d->cfg->post_dominator_depth;
@@ -118,7 +119,7 @@ static void draw_fails(drawing *d, uint32_t block, uint32_t join, uint32_t into)
     }
 }
 
-/* Where lanes end that come to `block` before `join`: into `ends`, and those of them that stray there into `fails`. */
+/* Adds the ends of lanes that enter `block` before `join` to `ends`, and of those that stray there to `fails`. */
 static void draw_way(drawing *d, uint32_t block, uint32_t join, uint32_t ends, uint32_t fails)
 {
     const hd_cfg *cfg = d->cfg;
@@ -154,8 +155,8 @@ static void draw_block(drawing *d, uint32_t block)
 
 /* ---- branches ---------------------------------------------------------------------------------------------------- */
 
-/* Each side but the first in the list (the last: backward) may follow all before it. `ends`: the node of the first
- * side's ends, then the others'. */
+/* Each side but the first in the list (backward: the last) may follow all sides before it. `ends`: the node of the
+ * first side's ends; those of the others are next. */
 static void draw_followers(drawing *d, uint32_t ends, bool backward)
 {
     uint32_t count = d->sides.count;

@@ -1,9 +1,9 @@
-/* Takes helping nodes out of the warp order, all but those that spare edges.
+/* Eliminates auxiliary nodes of the warp-order graph, except those that save edges.
  *
- * Helping nodes of one strongly connected component have the same plain nodes before them. Component after component,
- * those that lead to it first, the list of what leads there is made: plain nodes and hubs. A list of a few is handed on
- * as it is to what comes after; of a longer one a hub is made, which is then the only item. So each edge becomes a few
- * at most, and hubs are rare in code as people write it.
+ * Auxiliary nodes of one strongly connected component have the same blocks as predecessors. Components are processed in
+ * topological order; for each, the list of its predecessors (blocks and hubs) is built. A short list is passed on to
+ * the successors; a longer one becomes a hub, which is then the only item. So each edge becomes a few at most, and hubs
+ * are rare in real code.
  *
  * Linear in nodes and edges. Components: Tarjan, "Depth-first search and linear graph algorithms" (SIAM J. Comput.
  * 1972), without recursion.
@@ -17,14 +17,14 @@ typedef struct list {
 } list;
 
 typedef struct reducer {
-    const uint32_t *first, *before; /* rows by node: what leads to it */
+    const uint32_t *first, *before; /* rows by node: its predecessors */
     uint32_t plain, node_count, numbers, round;
-    /* by node: in order of discovery, 0: not found; the least one that it is known to lead back to; next of its row */
+    /* by node: order of discovery, 0: not found; the least number known to be reachable; next entry of its row */
     uint32_t *number, *low, *at;
-    bool *done;                    /* by node: its component's list is there */
+    bool *done;                    /* by node: its component's list is complete */
     list *lists;                   /* by node */
-    uint32_t *listed;              /* by plain node and hub: the last round that listed it */
-    hd_u32_array items, way, open; /* way: from the root to where the search is; open: found, and not done */
+    uint32_t *listed;              /* by block and hub: the last round that listed it */
+    hd_u32_array items, way, open; /* way: the path from the root; open: found, but not done */
     hd_order_edges *edges;
 } reducer;
 
@@ -47,7 +47,7 @@ static void add_before(reducer *r, uint32_t node)
     }
 }
 
-/* The items of a list from `first` on, as a few. */
+/* The items of a list starting at `first`, shortened. */
 static list shorten(reducer *r, uint32_t first)
 {
     if (r->items.count - first > FEW) {
@@ -59,7 +59,7 @@ static list shorten(reducer *r, uint32_t first)
     return (list){first, r->items.count - first};
 }
 
-/* The component that was found from `root` on. */
+/* Completes the component with the root `root`. */
 static void close_component(reducer *r, uint32_t root)
 {
     uint32_t first = r->items.count, begin = r->open.count;

@@ -1,24 +1,24 @@
 /* copyprop(all): copy propagation.
  *
- * A reading of d is replaced where d still holds what an unguarded `mov` gave it:
+ * A read of d is replaced if d still holds the value of an unguarded `mov`:
  *
- *   mov d, s        by s, while s still holds what was copied (passes/analysis/values.h: no definition, and no meeting
- *     of paths,
- *                   between); guards too
- *   mov d, 5        by the number, in instructions that have room for one: not what goes to memory, textures, calls,
- *                   matrix units (zero may be stored), nor elements of vectors, which machines take from registers
- *   mov d, variable by the variable, as the base of an address in the variable's own space
+ *   mov d, s         by s, while s still holds the copied value (passes/analysis/values.h: no definition and no join
+ *                    between); guards too
+ *   mov d, 5         by the number, if the instruction has an immediate field: not for values sent to memory, textures,
+ *                    calls, matrix units (zero may be stored), nor for elements of vectors, which machine code takes
+ *                    from registers
+ *   mov d, variable  by the variable, as the base of an address in the variable's own space
  *
- * A copy to a register with several definitions often ends a side of a branch or a loop ("phi"); readings after it
- * stay, or both registers would live on. They are replaced where the copy does not leave its block alive. With `all`
- * every copy counts. Special registers stay where they were read, and copies of kernel parameters with them: that is
- * the pass params.
+ * A copy to a register with several definitions often ends a side of a branch or a loop (a phi copy); later reads are
+ * kept, or both registers would stay live. They are replaced if the copy is not live out of its block. With `all` every
+ * copy is propagated. Reads of special registers are not moved, and copies of kernel parameters are left to the pass
+ * params.
  *
- * Registers of inner scopes are declared for the whole body first, so that what was copied from them can be named; a
- * function with vector registers in inner scopes is left alone.
+ * Registers of inner scopes are declared for the whole body first, so that the copied registers can be named; a
+ * function with vector registers in inner scopes is not changed.
  *
- * The copies themselves stay: dce removes them. Complexity: near-linear (passes/analysis/values.h). Not handled: copies
- * that are guarded, or only the same on all paths; halves of vectors packed and unpacked (fold does these).
+ * The copies themselves remain: dce removes them. Complexity: near-linear (passes/analysis/values.h). Not handled:
+ * guarded copies, and copies equal only on all paths; halves of packed and unpacked vectors (see fold).
  */
 #include "passes/analysis/liveness.h"
 #include "passes/rewrite.h"
@@ -26,9 +26,9 @@
 
 typedef enum fact_kind { FACT_NONE, FACT_COPY, FACT_NUMBER, FACT_VARIABLE } fact_kind;
 
-typedef struct fact {    /* of a value */
+typedef struct fact {    /* known property of a value */
     uint8_t kind, width; /* NUMBER: bits */
-    uint32_t reg, value; /* COPY: what was copied */
+    uint32_t reg, value; /* COPY: the source */
     uint64_t bits;       /* NUMBER */
     hd_operand from[2];  /* VARIABLE: symbol and offset */
 } fact;
@@ -40,15 +40,15 @@ typedef struct copyprop {
     uint32_t capacity;  /* of facts_of */
     HD_ARRAY(fact) facts;
     uint8_t *definitions; /* by register: 0, 1, 2 = more */
-    hd_bitset escapes;    /* by ordinal: what it defines is alive after its block */
-    hd_u32_array scoped;  /* variables of inner scopes, but for parameters of calls */
+    hd_bitset escapes;    /* by ordinal: its result is live out of its block */
+    hd_u32_array scoped;  /* variables of inner scopes, except call parameters */
     bool all;
     uint64_t replaced[4]; /* by fact_kind */
 } copyprop;
 
-/* ---- what is copied ---------------------------------------------------------------------------------------------- */
+/* ---- recognizing copies ------------------------------------------------------------------------------------------ */
 
-/* The number that a literal gives a register of the mov's type. */
+/* The value of a literal in a register of the mov's type. */
 static bool number_of(const hd_literal *literal, hd_type type, uint64_t *bits)
 {
     uint32_t width = hd_types[type].bits;
@@ -93,7 +93,7 @@ static fact fact_of_mov(const copyprop *p, const hd_form *form, const hd_operand
         none.kind = FACT_VARIABLE;
         memcpy(none.from, from, (1u + from->count) * sizeof *from);
         return none;
-    default: /* the others are not copied */ return none;
+    default: /* others are not copied */ return none;
     }
 }
 
@@ -102,7 +102,7 @@ static bool may_propagate(const copyprop *p, uint32_t ordinal, uint32_t reg)
     return p->all || p->definitions[reg] < 2 || !hd_bitset_has(&p->escapes, ordinal);
 }
 
-/* After hd_value_define: what the new value is known to be. */
+/* Called after hd_value_define: records the property of the new value. */
 static void learn(copyprop *p, uint32_t ordinal, fact found)
 {
     uint32_t value =
@@ -119,7 +119,7 @@ static void learn(copyprop *p, uint32_t ordinal, fact found)
     p->facts_of[value] = p->facts.count;
 }
 
-/* Of an unguarded mov to one whole register. */
+/* The property defined by an unguarded mov to one whole register. */
 static fact find_fact(const copyprop *p, uint32_t ordinal)
 {
     const hd_instruction *insn = &p->function->instructions.items[ordinal];
@@ -133,7 +133,7 @@ static fact find_fact(const copyprop *p, uint32_t ordinal)
     return fact_of_mov(p, form, &o[1]);
 }
 
-/* ---- where it is read -------------------------------------------------------------------------------------------- */
+/* ---- replacing reads --------------------------------------------------------------------------------------------- */
 
 static const fact *fact_about(const copyprop *p, uint32_t reg)
 {
@@ -146,12 +146,12 @@ static bool holds_still(const copyprop *p, const fact *known)
     return known && known->kind == FACT_COPY && known->value && hd_value_of(&p->walk, known->reg) == known->value;
 }
 
-/* Zero is a register in machine code (RZ), which stores read, too. */
+/* Zero is a register in machine code (RZ), so stores can read it, too. */
 static bool takes_number(const hd_form *form, uint64_t bits)
 {
     const uint32_t others =
         HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE | HD_BEHAVE_CALL | HD_BEHAVE_ASYNC;
-    bool video = form->opcode >= HD_OP_VADD && form->opcode <= HD_OP_VSET4; /* take no numbers, as measured */
+    bool video = form->opcode >= HD_OP_VADD && form->opcode <= HD_OP_VSET4; /* take no immediates, as measured */
     if (form->opcode == HD_OP_ST && bits == 0)
         return true;
     return !(form->behaviour & others) && form->opcode != HD_OP_CVT && !video && hd_form_unit(form) != HD_UNIT_TENSOR;
@@ -210,7 +210,7 @@ static bool put_variable(copyprop *p, uint32_t ordinal, uint32_t index, const fa
     return hd_rewrite_operand(f, ordinal, index, with, 1u + with[0].count);
 }
 
-/* One step: what is put in place may be known to be a copy, a number or a variable itself. */
+/* One step: the replacement may be known to be a copy, a number or a variable itself. */
 static bool replace(copyprop *p, uint32_t ordinal, uint32_t index, hd_operand_place place)
 {
     const hd_operand *o = &hd_insn_operands(p->function, &p->function->instructions.items[ordinal])[index];
@@ -246,7 +246,7 @@ static void visit(copyprop *p, uint32_t ordinal)
     hd_instruction *insn = &f->instructions.items[ordinal];
     replace_guard(p, ordinal);
     if (hd_insn_form(f, insn)->opcode != HD_OP_CALL && hd_operand_places(f, insn, places))
-        for (uint32_t i = insn->operand_count; i-- > 0;) /* backwards: a change moves only what was looked at */
+        for (uint32_t i = insn->operand_count; i-- > 0;) /* backwards: a change moves only operands already visited */
             if (places[i] != HD_PLACE_FIXED && hd_operand_is_reading(f, insn, &hd_insn_operands(f, insn)[i]))
                 while (replace(p, ordinal, i, (hd_operand_place)places[i])) {
                 }

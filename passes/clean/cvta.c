@@ -1,9 +1,8 @@
-/* cvta: conversions of addresses between global and generic as plain moves.
+/* cvta: replaces address conversions between global and generic by moves.
  *
- * Global memory is at the same addresses in the generic space on every GPU, so that cvta.to.global and cvta.global
- * make no machine code; copyprop then takes the copies away. Those of other spaces (shared, local, constant,
- * parameters) add a window's base and stay. The instruction is changed in its place, its guard kept. Complexity:
- * linear.
+ * Global memory has the same addresses in the generic space on every GPU, so cvta.to.global and cvta.global generate no
+ * machine code; copyprop then propagates the moves. Conversions of other spaces (shared, local, constant, parameters)
+ * add the base of a window and stay. The instruction is changed in place and keeps its guard. Linear.
  */
 #include "passes/rewrite.h"
 

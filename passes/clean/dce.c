@@ -1,12 +1,12 @@
-/* dce: dead code.
+/* dce: dead-code elimination.
  *
- * Removes instructions that only compute destinations (also loads that are neither volatile nor ordered) of which none
- * is read: first those that no instruction with an effect needs, over any number of blocks and around loops, not
- * looking at the order of definitions; then those whose destinations are dead after them by thread-level liveness;
- * again while something goes, at most HD_DCE_ROUNDS times. And moves of a register to itself.
+ * Removes instructions that only compute destinations (including loads that are neither volatile nor ordered) if none
+ * of these is read: first those that no instruction with a side effect needs, across blocks and loops, ignoring the
+ * order of definitions; then those whose destinations are dead after them by thread-level liveness; repeated while
+ * something is removed, at most HD_DCE_ROUNDS times. Also removes moves of a register to itself.
  *
- * Stores, atomics, barriers, warp-wide exchange, calls, fences, volatile and unknown instructions stay, with all they
- * read. Annotations of what is removed go with it. Complexity: linear in each round. Unreachable blocks stay.
+ * Stores, atomics, barriers, warp-wide exchange, calls, fences, volatile and unknown instructions stay, with everything
+ * they depend on. Annotations of removed instructions are removed. Linear per round. Unreachable blocks stay.
  */
 #include "ir/asynchronous.h"
 #include "passes/analysis/liveness.h"
@@ -42,7 +42,7 @@ static bool may_go(const hd_function *f, const hd_instruction *insn)
     return hd_insn_is_removable(f, insn) && has_destination(f, insn);
 }
 
-/* ---- what no instruction with an effect needs -------------------------------------------------------------------- */
+/* ---- needed by an instruction with a side effect ----------------------------------------------------------------- */
 
 typedef struct marking {
     const hd_function *function;
@@ -71,7 +71,7 @@ static void need(marking *m, uint32_t ordinal)
             want(m, o->value);
     if (insn->guard != HD_NONE)
         want(m, insn->guard);
-    if (hd_insn_async(m->function, insn).part == HD_ASYNC_BEGIN) /* what is in flight counts as read */
+    if (hd_insn_async(m->function, insn).part == HD_ASYNC_BEGIN) /* registers in flight count as read */
         HD_ASYNC_DATA (m->function, insn, o)
             want(m, o->value);
 }
@@ -127,8 +127,7 @@ static void find_unneeded(dce *d, hd_arena *arena)
     hd_array_free(&m.due);
 }
 
-/* ---- what is dead where it is
- * ------------------------------------------------------------------------------------ */
+/* ---- dead by liveness -------------------------------------------------------------------------------------------- */
 
 static bool any_alive(const hd_function *f, const hd_instruction *insn, const hd_live_walk *walk)
 {
@@ -156,7 +155,7 @@ static void find_dead(dce *d, hd_arena *arena)
                 continue;
             }
             hd_bitset_add(&d->dead, i);
-            walk.ordinal = i; /* what it reads is not read */
+            walk.ordinal = i; /* its operands do not become live */
         }
     }
 }

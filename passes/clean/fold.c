@@ -1,18 +1,21 @@
-/* fold: constants, strength identities, address offsets, and products into sums.
+/* fold: constant folding, algebraic simplification, address offsets, multiply-add formation.
  *
- *   numbers     integer and bit operations, and f32 and f64 sums and products that IEEE 754 fixes, of numbers only: a
- * mov identities  x + 0, x - 0, x * 1, x & -1, x | 0, x ^ 0, x << 0, x >> 0, a conversion to the same width: a mov of
- * x; x * 0, x & 0: of 0. Of floats none: NaNs division    unsigned, by a power of two: a shift; the rest: an and
- *   widening    (64-bit x of a 32-bit one) * n or << n: mul.wide
- *   sums        t = a * b or a << n, d = t + c, t read there only, both in one block: mad (machines have one
- * instruction, and t needs no registers) addresses   [d + m] with d = s + n: [s + n + m], where the offset fits
- * machines' 24 bits, and d is read by addresses only, so that it dies packs       {a, b} = d with d = {x, y}: a = x, b
- * = y
+ *   constants   integer and bit operations, and f32 and f64 sums and products whose result IEEE 754 determines, of
+ *               numbers only: replaced by a mov
+ *   identities  x + 0, x - 0, x * 1, x & -1, x | 0, x ^ 0, x << 0, x >> 0, a conversion to the same width: a mov of x;
+ *               x * 0, x & 0: of 0. None for floats, because of NaNs
+ *   division    unsigned, by a power of two: a shift; the remainder: an and
+ *   widening    (a 64-bit extension of a 32-bit x) * n or << n: mul.wide
+ *   sums        t = a * b or a << n, d = t + c, where t has no other read and both are in one block: mad (one machine
+ *               instruction, and t needs no register)
+ *   addresses   [d + m] with d = s + n: [s + n + m], if the offset fits the 24 bits of machine code and d is read only
+ *               by addresses, so that it becomes dead
+ *   packs       {a, b} = d with d = {x, y}: a = x, b = y
  *
- * Registers that an instruction reads instead must still hold what they held (passes/analysis/values.h). The
- * instruction is changed in place, its guard kept; what has become dead is left to dce, moves to copyprop. Complexity:
- * near-linear. Not handled: comparisons and predicates, f16, sums of sums, carries; multiplication and addition of
- * floats never become one fma, which would round once.
+ * A register that replaces another must still hold the same value (passes/analysis/values.h). The instruction is
+ * changed in place and keeps its guard; dce removes dead code, copyprop propagates moves. Complexity: near-linear. Not
+ * handled: comparisons and predicates, f16, sums of sums, carries. Floating-point multiplication and addition are never
+ * fused to fma, which would round once.
  */
 #include "passes/clean/fold.h"
 #include "passes/rewrite.h"
@@ -20,13 +23,13 @@
 
 typedef enum fact_kind { FACT_NONE, FACT_NUMBER, FACT_SUM, FACT_WIDE, FACT_PRODUCT, FACT_PACK } fact_kind;
 
-typedef struct term { /* a register at a place, or a number */
+typedef struct term { /* a register at some point, or a number */
     bool number;
     uint32_t reg, value;
     uint64_t bits;
 } term;
 
-typedef struct fact {    /* of a value */
+typedef struct fact {    /* known property of a value */
     uint8_t kind, width; /* width of the value */
     bool sign;           /* WIDE: sign-extended; PRODUCT: .s32 */
     bool wide;           /* PRODUCT: 32 times 32 is 64 bits */
@@ -40,7 +43,7 @@ typedef struct fold {
     hd_edit edit;
     hd_u32_array of_value; /* index in facts + 1 */
     HD_ARRAY(fact) facts;
-    uint32_t *readings, *addresses; /* by register: how often it is read, and that as the base of an address */
+    uint32_t *readings, *addresses; /* by register: number of reads, and of reads as the base of an address */
     uint64_t counts[6];
 } fold;
 enum { COUNT_NUMBERS, COUNT_IDENTITIES, COUNT_WIDENED, COUNT_SUMS, COUNT_ADDRESSES, COUNT_PACKS };
@@ -61,7 +64,7 @@ static bool holds(const fold *p, const term *t)
 
 static uint32_t width_of(const fold *p, uint32_t reg) { return hd_types[p->function->registers.items[reg].type].bits; }
 
-/* Source k of an instruction with scalar operands only; false where it is something else. */
+/* Source k of an instruction with scalar operands only; false: something else. */
 static bool read_term(const fold *p, const hd_operand *o, uint32_t width, term *t)
 {
     const hd_module *m = p->function->module;
@@ -99,7 +102,7 @@ typedef struct site {
     uint32_t width; /* of the destination */
 } site;
 
-/* Reads an instruction of a form that fold looks at; false where it is another. */
+/* Reads an instruction of a form that fold handles; false: another form. */
 static bool read_site(const fold *p, uint32_t ordinal, site *x)
 {
     const hd_function *f = p->function;
@@ -208,7 +211,7 @@ static bool fold_division(fold *p, const site *x)
                                   (const hd_operand[]){x->d, operand_of(p, &x->s[0], x->width), number}, 3);
 }
 
-/* The factor that a multiplication by a number or a shift to the left means; false where it is neither. */
+/* The factor of a multiplication by a number or of a left shift; false: neither. */
 static bool factor_of(const site *x, uint64_t *factor)
 {
     if (!x->s[1].number)
@@ -219,7 +222,7 @@ static bool factor_of(const site *x, uint64_t *factor)
     return x->form->opcode == HD_OP_MUL && x->form->modifiers[HD_GROUP_HALF] == HD_MOD_HALF_LO;
 }
 
-/* (64 bits of x) * n: where n is a number of x's own type. */
+/* (64-bit extension of x) * n, where n is representable in x's type. */
 static bool fold_widening(fold *p, const site *x)
 {
     uint64_t factor;
@@ -235,7 +238,7 @@ static bool fold_widening(fold *p, const site *x)
     return hd_rewrite_instruction(p->function, x->ordinal, known->sign ? "mul.wide.s32" : "mul.wide.u32", operands, 3);
 }
 
-/* The low half of (64 bits of y): y. */
+/* The low half of a 64-bit extension of y: y. */
 static bool fold_narrowing(fold *p, const site *x)
 {
     const fact *known =
@@ -246,7 +249,7 @@ static bool fold_narrowing(fold *p, const site *x)
     return write_mov(p, x, &from);
 }
 
-/* a * b + c, the product read only here. */
+/* a * b + c, where the product has no other read. */
 static bool fold_sum(fold *p, const site *x)
 {
     if (x->form->opcode != HD_OP_ADD || (x->width != 32 && x->width != 64) || x->form->types[0] == HD_TYPE_F32 ||
@@ -310,7 +313,7 @@ static void fold_addresses(fold *p, uint32_t ordinal)
 
 static const char *half_mov(uint32_t width) { return width == 64 ? "mov.b32" : "mov.b16"; }
 
-/* {a, b} = d. *more: the register that an instruction inserted after defines, or HD_NONE. */
+/* {a, b} = d. *more: the register defined by an instruction inserted after it, or HD_NONE. */
 static bool fold_unpack(fold *p, uint32_t ordinal, uint32_t *more)
 {
     *more = HD_NONE;
@@ -346,7 +349,7 @@ static bool fold_unpack(fold *p, uint32_t ordinal, uint32_t *more)
     return true;
 }
 
-/* ---- what an instruction determines about its result ------------------------------------------------------------- */
+/* ---- properties of results --------------------------------------------------------------------------------------- */
 
 static fact fact_of_site(const site *x)
 {
@@ -427,7 +430,7 @@ static void visit(fold *p, uint32_t ordinal)
     site x;
     uint32_t more;
     while (read_site(p, ordinal, &x) && change(p, &x)) {
-    } /* each makes the instruction simpler */
+    } /* each step simplifies the instruction */
     fold_addresses(p, ordinal);
     p->counts[COUNT_PACKS] += fold_unpack(p, ordinal, &more);
     fact known = read_site(p, ordinal, &x) ? fact_of_site(&x) : fact_of_mov(p, ordinal);

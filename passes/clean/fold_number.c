@@ -1,5 +1,5 @@
-/* Arithmetic on numbers for the pass fold: what each form computes, in the host's integers, and in the host's floats
- * where IEEE 754 leaves no choice: round to nearest even, no flush of subnormals, no NaN read or made. */
+/* Constant evaluation for the pass fold: integers, and floats where IEEE 754 determines the result: round to nearest
+ * even, no flushing of subnormals, no NaN as operand or result. */
 #include "passes/clean/fold.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static int64_t as_signed(uint64_t bits, uint32_t width)
     return (int64_t)(((bits & mask_of(width)) ^ sign) - sign);
 }
 
-/* ---- which forms ------------------------------------------------------------------------------------------------- */
+/* ---- supported forms --------------------------------------------------------------------------------------------- */
 
 static bool has_only(const hd_form *form, uint32_t a, uint32_t b)
 {
@@ -68,7 +68,7 @@ static bool is_folded(const hd_form *form)
     case HD_OP_POPC:
     case HD_OP_CLZ:
     case HD_OP_BREV: return is_integer(type) && form->type_count == 1 && has_only(form, HD_GROUP_ROUND, HD_GROUP_ROUND);
-    default: /* a choice of the table */ return false;
+    default: /* selected by the table */ return false;
     }
 }
 
@@ -157,7 +157,7 @@ static bool fold_integer(const hd_form *form, const uint64_t *s, uint64_t *r)
     case HD_OP_POPC: return *r = (uint64_t)__builtin_popcountll(s[0]), true;
     case HD_OP_CLZ: return *r = s[0] ? (uint64_t)__builtin_clzll(s[0]) - (64 - width) : width, true;
     case HD_OP_BREV: return *r = mirror(s[0], width), true;
-    case HD_OP_CVT: /* the source's sign decides how it is widened */
+    case HD_OP_CVT: /* the source's sign decides how it is extended */
         *r = hd_types[form->types[1]].class == HD_CLASS_SIGNED
                  ? (uint64_t)as_signed(s[0], hd_types[form->types[1]].bits)
                  : s[0];

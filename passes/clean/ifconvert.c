@@ -1,20 +1,19 @@
-/* ifconvert(limit=N): short branches as guarded instructions.
+/* ifconvert(limit=N): if-conversion of short branches.
  *
- *       @p bra L;                          @p bra E;  T..  bra J;
- *       T..            becomes  T guarded by !p          E:  E..  becomes  T guarded by !p, E guarded by p
- *   L:                                 J:
+ *      @p bra L;                          @p bra E;  T..  bra J;
+ *      T..            becomes  T guarded by !p          E:  E..  becomes  T guarded by !p, E guarded by p
+ *  L:                                 J:
  *
- * where the sides are only entered by this branch, are in this order, and have N instructions together at most
- * (default 4), all of which compute, load or store: no atomics, barriers, calls, exchange in the warp, volatile,
- * textures, carries, guards; none writes p.
+ * Conditions: the sides are entered only by this branch, are in this order, and have at most N instructions together
+ * (default 4), all of which compute, load or store: no atomics, barriers, calls, warp exchange, volatile, textures,
+ * carries, guards; none writes p.
  *
- * A guarded definition does not end a life (thread-level liveness), so that a register which only a side uses would
- * seem alive from the kernel's start. Therefore what a side defines is guarded only where the other way needs the old
- * value: registers that are live into the other side (for T; into the join for E). Else the instruction runs in all
- * lanes, if it only computes; a load of such a register, which might fault, keeps the branch. With that no register is
- * alive longer above the branch than before.
+ * A guarded definition does not kill (thread-level liveness), so a register used only in one side would seem live from
+ * the kernel's start. Therefore a definition is guarded only if the other path needs the old value: registers live into
+ * the other side (for T), into the join (for E). Otherwise the instruction executes in all lanes, if it only computes;
+ * a load of such a register, which might fault, prevents the conversion. Hence no live range above the branch grows.
  *
- * Inner branches first, again while something changes, at most HD_IFCONVERT_ROUNDS times. Complexity: linear in each
+ * Inner branches are converted first; repeated while something changes, at most HD_IFCONVERT_ROUNDS times. Linear per
  * round. Not handled: sides of several blocks, or in another order.
  */
 #include "passes/analysis/liveness.h"
@@ -32,11 +31,11 @@ typedef struct ifconvert {
 } ifconvert;
 
 typedef struct shape {
-    uint32_t block;                /* ends with the branch */
-    uint32_t then_first, then_end; /* the side after the branch, without its own jump */
-    uint32_t else_first, else_end; /* empty where there is one side */
-    uint32_t jump;                 /* of the first side, HD_NONE where it falls through */
-    uint32_t other, join;          /* blocks: the branch's target, where the sides meet */
+    uint32_t block;                /* the block that ends with the branch */
+    uint32_t then_first, then_end; /* the fall-through side, without its final jump */
+    uint32_t else_first, else_end; /* empty if there is one side */
+    uint32_t jump;                 /* that of the first side; HD_NONE: it falls through */
+    uint32_t other, join;          /* blocks: the branch's target; the reconvergence point */
 } shape;
 
 /* ---- shape ------------------------------------------------------------------------------------------------------- */
@@ -46,7 +45,7 @@ static bool ends_with_jump(const hd_function *f, const hd_block *block)
     return hd_insn_flow(f, &f->instructions.items[block->end - 1]) != HD_FLOW_NEXT;
 }
 
-/* Entered by `from` only, and left to one block, `*to`. */
+/* Whether `from` is its only predecessor and it has one successor, `*to`. */
 static bool is_side(const ifconvert *p, uint32_t b, uint32_t from, uint32_t *to)
 {
     const hd_block *block = &p->cfg->blocks[b];
@@ -92,7 +91,7 @@ static bool find_shape(const ifconvert *p, uint32_t b, shape *s)
     return true;
 }
 
-/* ---- what the sides do ------------------------------------------------------------------------------------------- */
+/* ---- instructions of the sides ----------------------------------------------------------------------------------- */
 
 static bool may_be_guarded(const hd_function *f, const hd_instruction *insn, uint32_t guard)
 {

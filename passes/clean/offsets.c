@@ -1,5 +1,5 @@
-/* Lowers source operands of the form register + constant: add.uN t, register, constant; the operand becomes t. The
- * addition has no guard: its result is read by this instruction alone. */
+/* Lowers source operands of the form register + constant: inserts add.uN t, register, constant; the operand becomes t.
+ * The addition is unguarded, because only this instruction reads its result. */
 #include "passes/clean/offsets.h"
 #include "passes/rewrite.h"
 
@@ -13,7 +13,7 @@ typedef struct lowering {
 
 static bool is_offset(const hd_operand *o) { return o->kind == HD_OPERAND_REGISTER && o->flags & HD_OPERAND_OFFSET; }
 
-/* The first operand at top level, from `from` on, that has an offset; HD_NONE. */
+/* The first top-level operand from `from` on with an offset; HD_NONE. */
 static uint32_t find_offset(const hd_function *f, const hd_instruction *insn, uint32_t from)
 {
     const hd_operand *o = hd_insn_operands(f, insn);

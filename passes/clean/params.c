@@ -1,22 +1,22 @@
-/* params: kernel parameters as constant operands.
+/* params: kernel parameters as constant-bank operands.
  *
- * Machines read kernel parameters, and sizes of the launch (%ntid, %nctaid ..), from the constant bank, as an operand
- * of the instruction that needs them; PTX has them loaded into registers, mostly once at the top, where they would
- * count for the whole kernel. This pass reads them again right in front of every instruction that takes them from the
- * bank (ir/constant_bank.h), into registers of their own, for which machine code has neither register nor instruction.
- * Where an instruction needs them in a register (an address, stored data, a number used with it), they are read once in
- * its block, unless that is in a loop that the first reading is not in: assemblers load them before the loop. First
- * readings that nobody needs are then dead (dce).
+ * Machine code reads kernel parameters, and launch sizes (%ntid, %nctaid ..), from the constant bank, as an operand of
+ * the using instruction; PTX loads them into registers, mostly once at the top, where they would occupy a register
+ * throughout the kernel. This pass repeats the load directly before every instruction that can take the value from the
+ * bank (ir/constant_bank.h), into a register of its own, for which machine code has neither register nor instruction.
+ * Where an instruction needs the value in a register (an address, stored data, an immediate in the same field), it is
+ * loaded once per block, unless the block is in a loop that does not contain the original load: assemblers load such
+ * values before the loop. Original loads without remaining uses are then dead (dce).
  *
  *   ld.param.u64 %rd1, [k_param_0];                ld.param.u64 %param_b64_0, [k_param_0];
  *   ...                                       ->   add.s64 %rd9, %param_b64_0, %rd8;
  *   add.s64 %rd9, %rd1, %rd8;
  *
- * Where the load already is right before its reader nothing changes. A vector of parameters is read by element.
- * Copies must be gone (cvta, copyprop).
+ * A load directly before its use is not changed. A vector of parameters is loaded by element. Requires that copies are
+ * gone (cvta, copyprop).
  *
- * Not moved: guarded readings, parameters of device functions (machines have them in registers), arguments of calls,
- * instructions that are not known. Complexity: near-linear (passes/analysis/values.h).
+ * Not moved: guarded loads, parameters of device functions (which are in registers), arguments of calls, unknown
+ * instructions. Complexity: near-linear (passes/analysis/values.h).
  */
 #include "passes/clean/constants.h"
 #include "passes/rewrite.h"
@@ -27,7 +27,7 @@
 
 #include <stdio.h>
 
-/* ---- what is constant -------------------------------------------------------------------------------------------- */
+/* ---- constants --------------------------------------------------------------------------------------------------- */
 
 bool hd_insn_reads_constant(const hd_function *f, const hd_instruction *insn)
 {
@@ -42,24 +42,24 @@ bool hd_insn_reads_constant(const hd_function *f, const hd_instruction *insn)
 
 /* ---- the pass ---------------------------------------------------------------------------------------------------- */
 
-typedef struct constant { /* what a value is */
+typedef struct constant { /* description of a value */
     uint32_t value, ordinal, element;
-    uint16_t bank_bits;     /* of what the constant bank holds of it; 0: it is not there */
-    uint32_t block, number; /* of the reading that the block's instructions share, of type `type`; block: + 1 */
+    uint16_t bank_bits;     /* size of its location in the constant bank; 0: not in the bank */
+    uint32_t block, number; /* the load shared by the block's instructions, of type `type`; block: + 1 */
     uint8_t type;
 } constant;
 
-typedef struct reading { /* operand `index` of instruction `at` is to be register `number` of its type's fresh ones */
+typedef struct reading { /* operand `index` of instruction `at` becomes register `number` of its type's new ones */
     uint32_t at, index, number;
     uint32_t constant; /* in constants */
     uint8_t type;
-    bool first; /* for this instruction: the load goes before it */
+    bool first; /* first use by this instruction: insert the load before it */
 } reading;
 
 typedef struct params {
     hd_function *function;
     hd_value_walk walk;
-    HD_ARRAY(constant) constants; /* ascending by value in what can be asked for */
+    HD_ARRAY(constant) constants; /* sorted by value in queries */
     hd_u32_array of_value;        /* index in constants + 1 */
     HD_ARRAY(reading) readings;
     uint32_t counts[HD_TYPE_COUNT]; /* fresh registers by type */
@@ -79,7 +79,7 @@ static void learn(params *p, uint32_t ordinal)
         if (!(o->flags & HD_OPERAND_DEF))
             continue;
         uint32_t value = hd_value_of(&p->walk, o->value), k = (uint32_t)(o - hd_insn_operands(p->function, insn));
-        element = k ? k - 1 : 0; /* {a, _, c}: sinks count */
+        element = k ? k - 1 : 0; /* {a, _, c}: discarded elements count */
         if (!value || o->extra)
             continue;
         while (p->of_value.count <= value)
@@ -89,7 +89,7 @@ static void learn(params *p, uint32_t ordinal)
     }
 }
 
-/* Does it stand right before the instruction, with nothing but such readings between. */
+/* Whether it is directly before the instruction, or only other such loads are between. */
 static bool is_near(const params *p, uint32_t from, uint32_t at)
 {
     if (from < p->walk.cfg->blocks[p->walk.block].first || from > at)
@@ -100,13 +100,13 @@ static bool is_near(const params *p, uint32_t from, uint32_t at)
     return true;
 }
 
-/* Into a register of the instruction's own. */
+/* Into a new register for this instruction. */
 static void add_reading(params *p, uint32_t at, uint32_t index, uint32_t known, uint8_t type)
 {
     hd_array_push(&p->readings, (reading){at, index, p->counts[type]++, known, type, true});
 }
 
-/* Into the register that instructions of the block share. */
+/* Into the register shared by the block's instructions. */
 static void share_reading(params *p, uint32_t at, uint32_t index, uint32_t known, uint8_t type)
 {
     constant *c = &p->constants.items[known];
@@ -119,7 +119,7 @@ static void share_reading(params *p, uint32_t at, uint32_t index, uint32_t known
     hd_array_push(&p->readings, (reading){at, index, c->number, known, type, first});
 }
 
-/* Is the walk's block in a loop that the block is not in? */
+/* Whether the walk's block is in a loop that does not contain `block`. */
 static bool is_in_loop_after(const params *p, uint32_t block)
 {
     const hd_cfg *cfg = p->walk.cfg;
@@ -129,7 +129,7 @@ static bool is_in_loop_after(const params *p, uint32_t block)
     return inner != outer;
 }
 
-/* The operand reads a constant; *taken: the instruction has one from the bank. */
+/* Handles an operand that reads a constant; *taken: the instruction has a bank operand already. */
 static void read_again(params *p, uint32_t ordinal, uint32_t index, uint32_t known, bool *taken)
 {
     const hd_function *f = p->function;

@@ -11,11 +11,11 @@ typedef struct gathering {
     hd_function *function;
     hd_storage storage;
     const hd_bitset *in_flight; /* words of asynchronous instructions; NULL: none */
-    /* one for each pair of each instruction; the first `merged` are sorted and distinct */
+    /* one for each pair of each instruction; the first `merged` are sorted and unique */
     HD_ARRAY(hd_affinity_edge) edges;
     uint32_t merged;
     hd_u32_array sources; /* words that the instruction reads */
-    uint32_t *stamp;      /* by word: 1 + the instruction that read it last */
+    uint32_t *stamp;      /* by word: 1 + the last instruction that read it */
 } gathering;
 
 static void add_source(gathering *g, uint32_t ordinal, uint32_t reg)
@@ -49,7 +49,7 @@ static void join_sources(gathering *g, uint64_t weight)
             hd_array_push(&g->edges, (hd_affinity_edge){s[i] < s[k] ? s[i] : s[k], s[i] < s[k] ? s[k] : s[i], weight});
 }
 
-/* Stable, by one end. */
+/* Stable counting sort by one end. */
 static void sort_by_end(const hd_affinity_edge *from, hd_affinity_edge *to, uint32_t count, uint32_t *first,
                         uint32_t words, bool by_a)
 {
@@ -84,7 +84,7 @@ static void merge_equal(gathering *g)
     free(other);
 }
 
-/* Merges at intervals, so that the array never holds many more edges than there are distinct ones. */
+/* Merges at intervals to bound the array's size by a small multiple of the number of distinct edges. */
 static void gather_edges(gathering *g, const hd_executions *executions)
 {
     const hd_cfg *cfg = hd_function_cfg(g->function);
@@ -123,7 +123,7 @@ void hd_affinity_build(hd_pass_context *context, hd_affinity *affinity)
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
-/* Radix sort from the lowest digit; digits above those of the highest weight are skipped. */
+/* Radix sort, least significant digit first; digits above those of the highest weight are skipped. */
 uint32_t *hd_affinity_by_weight(const hd_affinity_edge *edges, uint32_t count, hd_arena *arena)
 {
     uint32_t *order = HD_ARENA_ARRAY(arena, uint32_t, count), *other = HD_ARENA_ARRAY(arena, uint32_t, count);

@@ -1,25 +1,25 @@
 /* Maximum-weight matching in general graphs by the primal-dual method of J. Edmonds ("Maximum matching and a polyhedron
- * with 0,1-vertices", 1965), in the form that Z. Galil surveys ("Efficient algorithms for finding maximum matching in
+ * with 0,1-vertices", 1965), in the form surveyed by Z. Galil ("Efficient algorithms for finding maximum matching in
  * graphs", Computing Surveys 1986).
  *
- * Every vertex has a dual value, and so has every blossom (an odd set of vertices, nested ones included) of two or
- * more. The slack of an edge is the sum of its ends' values without twice its weight; it is never negative, and zero on
- * matched edges and along blossoms. A stage grows trees of tight edges from all unmatched vertices at once: blossoms at
- * an even distance are OUTER, those at an odd one INNER. A tight edge between two OUTER ones of one tree makes a
- * blossom of the circle that it closes, between two trees it lets the matching grow by one edge, which ends the stage.
- * Where no edge is tight, values change by the greatest step that keeps all slacks: until an edge becomes tight, an
- * INNER blossom's value becomes zero (it falls apart), or a vertex's does (the matching is a heaviest one).
+ * Each vertex has a dual variable, and so has each blossom (an odd set of vertices, possibly nested) of two or more.
+ * The slack of an edge is the sum of its ends' duals minus twice its weight; it is never negative, and zero on matched
+ * edges and inside blossoms. A stage grows alternating trees of tight edges from all unmatched vertices: blossoms at
+ * even distance are OUTER, at odd distance INNER. A tight edge between two OUTER blossoms of one tree forms a new
+ * blossom from the cycle that it closes; between two trees it augments the matching, which ends the stage. If no edge
+ * is tight, the duals change by the largest step that keeps all slacks non-negative: until an edge becomes tight, the
+ * dual of an INNER blossom becomes zero (it is expanded), or that of a vertex does (the matching is optimal).
  *
- * A half is an edge in one direction: 2 e leads from its first end to its second, 2 e + 1 back.
+ * A half-edge is an edge in one direction: 2 e leads from its first end to its second, 2 e + 1 back.
  *
- * Complexity: O(vertices) stages of O(vertices) steps, each of O(vertices) and the edges scanned again: O(n (n + m) n)
- * at worst, near O(n (n + m)) on affinity graphs; the budget bounds it. Values are integers throughout.
+ * Complexity: O(vertices) stages of O(vertices) steps, each of O(vertices) plus the edges scanned: O(n (n + m) n) in
+ * the worst case, near O(n (n + m)) on affinity graphs; the budget bounds it. All values are integers.
  */
 #include "passes/graph/matching.h"
 
-typedef enum distance { FREE, OUTER, INNER } distance; /* in a tree, or in none */
+typedef enum distance { FREE, OUTER, INNER } distance; /* label in an alternating tree, or none */
 
-/* of a blossom: its parts in order, the one with the base first; link k leads from part k to the next */
+/* of a blossom: its parts in order, starting with the base; link k leads from part k to the next */
 typedef struct circle {
     hd_u32_array parts, links;
 } circle;
@@ -27,19 +27,19 @@ typedef struct circle {
 typedef struct matcher {
     uint32_t n, count;
     const hd_affinity_edge *edges;
-    uint32_t *first, *half; /* by vertex, and one more: halves that lead from it */
-    uint32_t *mate;         /* by vertex: the matched half that leads from it, or HD_NONE */
-    uint32_t *top;          /* by vertex: the outermost blossom that it is in; itself where it is in none */
-    /* by vertex that is OUTER: the least slack to another OUTER one, as a half from it; by others: from an OUTER one */
+    uint32_t *first, *half; /* by vertex, plus one: half-edges that leave it */
+    uint32_t *mate;         /* by vertex: the matched half-edge that leaves it, or HD_NONE */
+    uint32_t *top;          /* by vertex: its outermost blossom; the vertex itself if it is in none */
+    /* by OUTER vertex: the half-edge of least slack to another OUTER one; by other vertices: from an OUTER one */
     uint32_t *best;
-    int64_t *value; /* by blossom; ids below n are vertices */
-    /* by blossom that is outermost; of a vertex in an INNER one: INNER, if a tight half leads there */
+    int64_t *value; /* by blossom: dual variable; ids below n are vertices */
+    /* by outermost blossom; by vertex in an INNER blossom: INNER if a tight half-edge leads there */
     uint8_t *label;
-    uint32_t *entry;         /* by blossom: the half that its label came by, HD_NONE at a root */
+    uint32_t *entry;         /* by blossom: the half-edge that labelled it, HD_NONE at a root */
     uint32_t *parent, *base; /* by blossom */
     circle *circles;         /* by blossom */
-    bool *marked;            /* by blossom: for the search of a common ancestor */
-    hd_u32_array spare;      /* ids of no blossom */
+    bool *marked;            /* by blossom: for the search of the lowest common ancestor */
+    hd_u32_array spare;      /* unused blossom ids */
     hd_u32_array queue;      /* OUTER vertices to scan */
     hd_u32_array leaves, stack;
     uint64_t *budget;
@@ -68,7 +68,7 @@ static void spend(matcher *m, uint64_t steps)
     *m->budget -= m->out ? *m->budget : steps;
 }
 
-/* The vertices of a blossom, into m->leaves. */
+/* Collects the vertices of a blossom in m->leaves. */
 static void find_leaves(matcher *m, uint32_t blossom)
 {
     hd_array_clear(&m->leaves);
@@ -83,7 +83,7 @@ static void find_leaves(matcher *m, uint32_t blossom)
     }
 }
 
-/* ---- trees ------------------------------------------------------------------------------------------------------- */
+/* ---- alternating trees ------------------------------------------------------------------------------------------- */
 
 static void queue_outer(matcher *m, uint32_t blossom)
 {
@@ -102,7 +102,7 @@ static void make_outer(matcher *m, uint32_t vertex, uint32_t entry)
     queue_outer(m, b);
 }
 
-/* The blossom that the half leads to is INNER; the one that its base is matched with becomes OUTER. */
+/* Labels the target blossom of the half-edge INNER, and the blossom matched with its base OUTER. */
 static void make_inner(matcher *m, uint32_t half)
 {
     uint32_t vertex = head_of(m, half), b = m->top[vertex];
@@ -112,7 +112,7 @@ static void make_inner(matcher *m, uint32_t half)
     make_outer(m, head_of(m, mate), mate);
 }
 
-/* The outer blossom above an OUTER one in its tree; HD_NONE at the root. */
+/* The next OUTER blossom towards the root; HD_NONE at the root. */
 static uint32_t above(const matcher *m, uint32_t outer)
 {
     if (m->entry[outer] == HD_NONE)
@@ -121,7 +121,7 @@ static uint32_t above(const matcher *m, uint32_t outer)
     return m->top[tail_of(m, m->entry[inner])];
 }
 
-/* The nearest blossom above both ends of a half between OUTER ones; HD_NONE where they are of two trees. */
+/* The lowest common ancestor of both ends of a half-edge between OUTER blossoms; HD_NONE: two trees. */
 static uint32_t common_of(matcher *m, uint32_t half)
 {
     uint32_t at[2] = {m->top[tail_of(m, half)], m->top[head_of(m, half)]}, found = HD_NONE;
@@ -142,7 +142,7 @@ static uint32_t common_of(matcher *m, uint32_t half)
 
 /* ---- blossoms ---------------------------------------------------------------------------------------------------- */
 
-/* Parts of the path from an end up to `top_part`, that one left out, and the halves that lead down to each. */
+/* The parts of the path from an end up to `top_part`, exclusive, and the half-edges that lead down to each. */
 static void climb(const matcher *m, uint32_t vertex, uint32_t top_part, circle *path)
 {
     for (uint32_t b = m->top[vertex]; b != top_part; b = m->top[tail_of(m, m->entry[b])]) {
@@ -221,7 +221,7 @@ static void rotate(hd_u32_array *list, uint32_t by)
     *list = turned;
 }
 
-/* Makes the vertex, which is in the blossom, its base: whatever it was matched with inside is matched otherwise. */
+/* Makes a vertex of the blossom its base and changes the matching inside accordingly. */
 static void rebase(matcher *m, uint32_t blossom, uint32_t vertex)
 {
     if (blossom < m->n)
@@ -229,8 +229,7 @@ static void rebase(matcher *m, uint32_t blossom, uint32_t vertex)
     circle *c = &m->circles[blossom];
     uint32_t part = part_with(m, blossom, vertex), at = place_of(c, part), count = c->parts.count;
     rebase(m, part, vertex);
-    /* From the old base's part to the new one's, parts are matched two by two along the links between: the other way
-     * than before. */
+    /* Between the old base's part and the new one's, parts are rematched in pairs along the links. */
     uint32_t from = at % 2 ? at + 1 : 0, end = at % 2 ? count : at;
     for (uint32_t i = from; i < end; i += 2) {
         uint32_t link = c->links.items[i], tail = tail_of(m, link), head = head_of(m, link);
@@ -245,8 +244,8 @@ static void rebase(matcher *m, uint32_t blossom, uint32_t vertex)
     spend(m, count);
 }
 
-/* Gives the labels of an INNER blossom that falls apart to its parts: the path from where the tree enters it to its
- * base stays in the tree. */
+/* Labels the parts of an INNER blossom when it is expanded: the path from the tree's entry to the base stays in the
+ * tree. */
 static void relabel_parts(matcher *m, uint32_t blossom)
 {
     const circle *c = &m->circles[blossom];
@@ -254,7 +253,7 @@ static void relabel_parts(matcher *m, uint32_t blossom)
     uint32_t at = place_of(c, m->top[head_of(m, entry)]), on_path = at;
     bool forward = at % 2;
     while (at % count) {
-        make_inner(m, entry); /* and the next one, which it is matched with, OUTER */
+        make_inner(m, entry); /* also labels its mate, the next part, OUTER */
         entry = forward ? c->links.items[at + 1] : c->links.items[at - 2] ^ 1;
         at = forward ? at + 2 : at - 2;
         if (at == count)
@@ -265,7 +264,7 @@ static void relabel_parts(matcher *m, uint32_t blossom)
     m->entry[top] = m->entry[last] = entry;
     for (uint32_t i = forward ? 1 : on_path + 1; i < (forward ? on_path : count); i++) {
         uint32_t reached = HD_NONE;
-        if (m->label[c->parts.items[i]] == OUTER) /* by the one that it is matched with, which was reached */
+        if (m->label[c->parts.items[i]] == OUTER) /* labelled through its mate */
             continue;
         find_leaves(m, c->parts.items[i]);
         for (uint32_t k = 0; k < m->leaves.count && reached == HD_NONE; k++)
@@ -299,7 +298,7 @@ static void fall_apart(matcher *m, uint32_t blossom, bool stage_ends)
 
 /* ---- a stage ----------------------------------------------------------------------------------------------------- */
 
-/* Matches along the tree from the tail of a half, which will be matched, to the root. */
+/* Augments along the tree from the tail of a half-edge, which will be matched, to the root. */
 static void match_up(matcher *m, uint32_t half)
 {
     for (;;) {
@@ -321,7 +320,7 @@ static void keep_best(matcher *m, uint32_t vertex, uint32_t half)
         m->best[vertex] = half;
 }
 
-/* Looks at all edges of an OUTER vertex; true where the matching has grown. */
+/* Scans all edges of an OUTER vertex; true if the matching was augmented. */
 static bool scan(matcher *m, uint32_t vertex)
 {
     spend(m, 1 + m->first[vertex + 1] - m->first[vertex]);
@@ -352,15 +351,15 @@ static bool scan(matcher *m, uint32_t vertex)
     return false;
 }
 
-/* What ends the next change of the values. */
+/* What bounds the next change of the dual variables. */
 typedef enum event { VERTEX_ZERO, TIGHT, BLOSSOM_ZERO } event;
 typedef struct change {
     event event;
     int64_t step;
-    uint32_t what; /* the half, or the blossom */
+    uint32_t what; /* the half-edge, or the blossom */
 } change;
 
-/* The least slack of an OUTER vertex; what lies in its own blossom by now is no edge. */
+/* Recomputes the least slack of an OUTER vertex, ignoring edges inside its own blossom. */
 static void refresh_best(matcher *m, uint32_t vertex)
 {
     if (m->best[vertex] == HD_NONE || m->top[head_of(m, m->best[vertex])] != m->top[vertex])
@@ -413,7 +412,7 @@ static void apply_change(matcher *m, change c)
         fall_apart(m, c.what, false);
 }
 
-/* true where the matching has grown. */
+/* true if the matching was augmented. */
 static bool run_stage(matcher *m)
 {
     memset(m->label, FREE, 2 * (size_t)m->n);

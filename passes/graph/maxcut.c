@@ -1,8 +1,8 @@
-/* Maximum cut, exactly on small parts and by local search: see maxcut.h.
+/* Maximum cut, exact on small parts, by local search on others: see maxcut.h.
  *
- * Exact: branch and bound on the weight that stays uncut. Vertices get their side one by one, each time the one that
- * weighs the most towards those that have one. What the others must at least add is the lighter of the two ways, for
- * each by itself. Steps: vertices looked at.
+ * Exact: branch and bound on the uncut weight. Vertices are assigned to sides one by one, each time the vertex with the
+ * greatest weight to assigned ones. Lower bound: each unassigned vertex by itself adds at least the lighter of its two
+ * options. A step is a vertex visited.
  */
 #include "passes/graph/maxcut.h"
 
@@ -10,9 +10,9 @@ enum { N = HD_MAXCUT_VERTICES };
 
 typedef struct cut_search {
     uint32_t n;
-    uint64_t weight[N][N];  /* by place in the order */
-    uint64_t pull[N][N][2]; /* by depth, place: weight towards each side of the places before the depth */
-    bool side[N], best[N];  /* by place */
+    uint64_t weight[N][N];  /* by position in the assignment order */
+    uint64_t pull[N][N][2]; /* by depth, position: weight to each side of the positions before the depth */
+    bool side[N], best[N];  /* by position */
     uint64_t least;         /* uncut weight of the best cut */
     uint64_t budget;
     bool out;
@@ -32,7 +32,7 @@ static void branch(cut_search *s, uint32_t depth, uint64_t uncut)
         memcpy(s->best, s->side, sizeof s->best);
         return;
     }
-    bool first = s->pull[depth][depth][0] > s->pull[depth][depth][1]; /* the side that leaves less uncut */
+    bool first = s->pull[depth][depth][0] > s->pull[depth][depth][1]; /* the side that leaves less weight uncut */
     for (uint32_t i = 0; i < (depth ? 2u : 1u); i++) {
         bool side = first ^ (i == 1);
         s->side[depth] = side;
@@ -44,7 +44,7 @@ static void branch(cut_search *s, uint32_t depth, uint64_t uncut)
     }
 }
 
-/* place_of: by vertex. */
+/* place_of: position by vertex */
 static void order_vertices(const hd_part *part, uint32_t *place_of)
 {
     uint64_t towards[N] = {0}, whole[N] = {0};
@@ -111,9 +111,9 @@ uint64_t hd_maxcut_weight(const hd_part *part, const bool *side)
 
 typedef struct improving {
     const hd_affinity *graph;
-    uint32_t *first, *incident; /* by word, and one more: its edges */
+    uint32_t *first, *incident; /* by word, plus one: its edges */
     bool *side;
-    int64_t *gain; /* by word: what its change adds */
+    int64_t *gain; /* by word: increase of the cut if it changes sides */
 } improving;
 
 static void change(improving *x, uint32_t word)

@@ -1,17 +1,17 @@
-/* Odd cycles of a part of the affinity graph: how many each edge lies on, and how to break them all where they are too
- * many to count.
+/* Odd cycles of a part of the affinity graph: counts them per edge, and breaks all of them where there are too many to
+ * count.
  *
- * Counting. Each cycle is found once, from its vertex with the lowest number, in the direction in which its second
- * vertex is lower than its last. There may be exponentially many: each step of the search, and each edge of an odd
- * cycle, is taken from the budget.
+ * Counting. Each cycle is enumerated once, from its lowest-numbered vertex, in the direction in which the second vertex
+ * is lower than the last. Their number may be exponential: each step of the search, and each edge of an odd cycle, is
+ * charged to the budget.
  *
- * Approximation. Cycles of three are counted, those of more are not. The edge with the least weight for each triangle
- * it is part of goes, and the triangles with it, until there is none (the paper's rule, if triangles were the only odd
- * cycles). Then the edges that are left are taken from the heaviest down, and one that closes an odd cycle with those
- * taken before goes (the rule, if each edge were on one odd cycle: it is the lightest of it). Where there are more than
- * TRIANGLES for each edge, the second half does it alone.
+ * Approximation. Only triangles are counted. Repeatedly the edge with the least weight per triangle is removed, with
+ * its triangles, until there is none (the paper's rule, if triangles were the only odd cycles). Then the remaining
+ * edges are added from the heaviest down, and an edge that closes an odd cycle with those added is removed (the rule,
+ * if each edge were on one odd cycle: it is the lightest one). With more than TRIANGLES per edge, only the second phase
+ * runs.
  *
- * Complexity of the approximation: O((edges + triangles) log edges), the triangles bounded.
+ * Complexity of the approximation: O((edges + triangles) log edges), with a bounded number of triangles.
  */
 #include "passes/graph/oddparts.h"
 
@@ -22,7 +22,7 @@ enum { TRIANGLES = 128, TRIANGLE_STEPS = 512 };
 typedef struct walk {
     const hd_part *part;
     uint64_t *cycles;
-    uint32_t *path, *next; /* by depth: the half that led there; the next half to look at from there */
+    uint32_t *path, *next; /* by depth: the half-edge to it; the next half-edge to follow from it */
     bool *on_path;         /* by vertex */
     uint32_t depth, vertex, root;
 } walk;
@@ -34,7 +34,7 @@ static void go_back(walk *w)
     w->vertex = w->part->ends.items[w->path[w->depth]];
 }
 
-/* The cycle of the path and the half `last` back to the root. */
+/* Counts the cycle of the path and the half-edge `last` back to the root. */
 static uint64_t note_cycle(walk *w, uint32_t last)
 {
     uint32_t edges = w->depth + 1;
@@ -81,7 +81,7 @@ bool hd_part_count_odd_cycles(const hd_part *part, uint64_t *budget, uint64_t *c
 {
     uint64_t independent = (uint64_t)part->count + 1 - part->vertices;
     memset(cycles, 0, part->count * sizeof *cycles);
-    if (independent * independent / 2 > *budget) /* there are at least so many cycles */
+    if (independent * independent / 2 > *budget) /* a lower bound on the number of cycles */
         return false;
     walk w = {.part = part, .cycles = cycles};
     w.path = hd_malloc(((size_t)part->vertices + 1) * sizeof *w.path);
@@ -102,7 +102,7 @@ typedef struct triangle {
     uint32_t edges[3];
 } triangle;
 
-typedef struct candidate { /* an edge, with the triangles that were left when it got its place in the heap */
+typedef struct candidate { /* an edge, with its number of remaining triangles when it was put in the heap */
     uint64_t weight;
     uint32_t key_count, edge;
 } candidate;
@@ -111,14 +111,14 @@ typedef struct breaking {
     const hd_part *part;
     bool *gone;
     HD_ARRAY(triangle) triangles;
-    uint32_t *of_first, *of; /* by edge, and one more: its triangles */
-    uint32_t *left;          /* by edge: triangles that are left */
+    uint32_t *of_first, *of; /* by edge, plus one: its triangles */
+    uint32_t *left;          /* by edge: number of remaining triangles */
     bool *broken;            /* by triangle */
-    candidate *heap;         /* the one to go first on top */
+    candidate *heap;         /* the next edge to remove on top */
     uint32_t heap_count;
 } breaking;
 
-/* Edges lead from the vertex with fewer neighbours to the one with more: so none has many. */
+/* Edges are directed from the vertex with fewer neighbours to the one with more, which bounds the out-degree. */
 static bool leads_out(const hd_part *part, uint32_t from, uint32_t to)
 {
     const uint32_t *first = part->first.items;
@@ -126,8 +126,8 @@ static bool leads_out(const hd_part *part, uint32_t from, uint32_t to)
     return a < b || (a == b && from < to);
 }
 
-/* Triangles whose lowest vertex in that order is `v`: pairs of its edges whose other ends are joined. `joint` has, by
- * vertex, 1 + the edge from v. */
+/* Triangles whose lowest vertex in that order is `v`: pairs of its edges whose other ends are adjacent. `joint` holds,
+ * by vertex, 1 + the edge from v. */
 static bool find_at(breaking *x, uint32_t v, uint32_t *joint, uint64_t *steps)
 {
     const hd_part *part = x->part;
@@ -180,7 +180,7 @@ static void list_triangles(breaking *x)
             x->of[fill[x->triangles.items[t].edges[k]]++] = t;
 }
 
-/* Does edge a go before edge b: less weight a triangle. */
+/* Whether edge a is removed before edge b: less weight per triangle. */
 static bool goes_first(const candidate *a, const candidate *b)
 {
     uint64_t left = a->weight * b->key_count, right = b->weight * a->key_count; /* below 2^36 * 2^27 */
@@ -214,7 +214,7 @@ static void drop_edge(breaking *x, uint32_t edge)
     }
 }
 
-/* An edge whose place on top is no longer true sinks: weights for each triangle only grow. */
+/* An outdated edge on top sinks: weights per triangle only grow. */
 static void break_triangles(breaking *x)
 {
     x->heap = hd_malloc(((size_t)x->part->count + 1) * sizeof *x->heap);
@@ -237,7 +237,7 @@ static void break_triangles(breaking *x)
 
 /* ---- longer odd cycles ------------------------------------------------------------------------------------------- */
 
-/* Representative of a vertex; *side: on the other side than it. */
+/* Union-find with parity: the representative of a vertex; *side: whether they are on different sides. */
 static uint32_t find_side(uint32_t *link, bool *parity, uint32_t vertex, bool *side)
 {
     uint32_t root = vertex;
@@ -311,7 +311,7 @@ uint64_t hd_part_least_loss(const hd_part *part)
     uint64_t loss = 0, *left = hd_malloc(((size_t)part->count + 1) * sizeof *left);
     for (uint32_t e = 0; e < part->count; e++)
         left[e] = hd_part_weight(part, e);
-    find_triangles(&x); /* or some of them */
+    find_triangles(&x); /* possibly only some of them */
     for (uint32_t t = 0; t < x.triangles.count; t++) {
         const uint32_t *edges = x.triangles.items[t].edges;
         uint64_t least = left[edges[0]] < left[edges[1]] ? left[edges[0]] : left[edges[1]];

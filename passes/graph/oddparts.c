@@ -57,7 +57,7 @@ void hd_part_make(hd_part *part, const uint32_t *edges, uint32_t count)
     hd_array_clear(&part->half);
     memset(hd_array_extend(&part->first, part->vertices + 2), 0, ((size_t)part->vertices + 2) * sizeof(uint32_t));
     (void)hd_array_extend(&part->half, 2 * count);
-    /* first[v] is where v's room begins while it is filled, and where it ends after */
+    /* first[v] is the start of v's range while filling, and its end afterwards */
     uint32_t *first = part->first.items + 1;
     for (uint32_t h = 0; h < 2 * count; h++)
         first[part->ends.items[h] + 1]++;
@@ -70,21 +70,21 @@ void hd_part_make(hd_part *part, const uint32_t *edges, uint32_t count)
 /* ---- biconnected components -------------------------------------------------------------------------------------- */
 
 typedef struct frame {
-    uint32_t vertex, next, in; /* next half to look at; the half that led here, HD_NONE at a root */
+    uint32_t vertex, next, in; /* next half-edge to follow; the half-edge to it, HD_NONE at a root */
 } frame;
 
 typedef struct search {
     const hd_part *part;
-    uint32_t *number, *low; /* by vertex, from 1 */
-    uint32_t *color;        /* by vertex: its depth in the tree is even or odd */
+    uint32_t *number, *low; /* by vertex, 1-based */
+    uint32_t *color;        /* by vertex: parity of its depth in the tree */
     uint32_t count;
     HD_ARRAY(frame) frames;
-    hd_u32_array open; /* edges whose component is not known yet */
+    hd_u32_array open; /* edges not yet assigned to a component */
     hd_u32_array found;
     hd_parts *odd;
 } search;
 
-/* Does an edge of the component, the last ones in `open`, join two vertices of a colour? */
+/* Whether an edge of the component, the last ones in `open`, connects two vertices of equal colour. */
 static bool is_odd(search *s, uint32_t from)
 {
     const uint32_t *ends = s->part->ends.items;
@@ -100,7 +100,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The component is done: all edges from `edge` on. */
+/* The component is complete: all edges from `edge` on. */
 static void take_component(search *s, uint32_t edge)
 {
     uint32_t from = s->open.count;
@@ -136,7 +136,8 @@ static void leave(search *s)
         take_component(s, done.in / 2);
 }
 
-/* Colours alternate down the tree, so that a component is odd exactly if one of its edges joins two of a colour. */
+/* Colours alternate down the tree, so a component has an odd cycle if and only if one of its edges connects vertices of
+ * equal colour. */
 static void search_from(search *s, uint32_t root)
 {
     const hd_part *part = s->part;

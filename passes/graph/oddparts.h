@@ -1,10 +1,9 @@
-/* Parts of an affinity graph that two sides cannot cut cleanly: its biconnected components (blocks of the graph) with
- * odd cycles.
+/* Parts of an affinity graph that are not bipartite: its biconnected components with odd cycles.
  *
- * An edge lies on an odd cycle exactly if its biconnected component has one; and whatever is done to cycles stays
- * within such a component.
+ * An edge is on an odd cycle if and only if its biconnected component has one, and breaking cycles in one component
+ * does not affect others.
  *
- * Edges are named by their index in the affinity graph. A part is a list of them. Linear in the part's edges.
+ * Edges are identified by their index in the affinity graph. A part is a list of edges. Linear in the part's edges.
  */
 #ifndef HD_PASSES_GRAPH_ODDPARTS_H
 #define HD_PASSES_GRAPH_ODDPARTS_H
@@ -21,17 +20,16 @@ static inline uint32_t hd_parts_end(const hd_parts *parts, uint32_t k)
     return k + 1 < parts->first.count ? parts->first.items[k + 1] : parts->edges.count;
 }
 
-/* A part by itself, with vertices and edges numbered from 0. Its arrays are used again by the next part that it is made
- * of. */
+/* A part as a graph of its own, with vertices and edges numbered from 0. Its arrays are reused for the next part. */
 typedef struct hd_part {
     const hd_affinity *graph;
     uint32_t vertices, count; /* edges: count */
-    hd_u32_array word;        /* by vertex, in the order in which the edges name them */
-    hd_u32_array edge;        /* by edge: its index in the graph */
-    hd_u32_array ends;        /* two vertices an edge */
-    /* by vertex, and one more: in `half`, twice the edge, and 1 where the vertex is its second end */
+    hd_u32_array word;        /* by vertex; vertices are numbered in the order in which edges name them */
+    hd_u32_array edge;        /* by edge: its index in the affinity graph */
+    hd_u32_array ends;        /* two vertices per edge */
+    /* by vertex, plus one: in `half`, twice the edge, plus 1 if the vertex is its second end */
     hd_u32_array first, half;
-    uint32_t *vertex, *stamp, stamps; /* by word; stamps: how many parts there were */
+    uint32_t *vertex, *stamp, stamps; /* by word; stamps: number of parts so far */
 } hd_part;
 void hd_part_init(hd_part *part, const hd_affinity *graph, hd_arena *arena);
 void hd_part_free(hd_part *part);
@@ -42,19 +40,19 @@ static inline uint64_t hd_part_weight(const hd_part *part, uint32_t edge)
     return part->graph->edges[part->edge.items[edge]].weight;
 }
 
-/* Makes `part` of the edges, and pushes those of its biconnected components that have an odd cycle. */
+/* Builds `part` from the edges, and pushes its biconnected components that have an odd cycle. */
 void hd_part_split(hd_part *part, const uint32_t *edges, uint32_t count, hd_parts *odd);
 
-/* Number of odd cycles that each edge of the part lies on, by enumeration; false where that needs more than *budget
- * steps, which it takes from there in either case. */
+/* Counts by enumeration the odd cycles of the part through each edge. false: this takes more than *budget steps. The
+ * steps are deducted from *budget in either case. */
 bool hd_part_count_odd_cycles(const hd_part *part, uint64_t *budget, uint64_t *cycles);
 
-/* The approximation for what is too large to enumerate: which edges go (`gone`, by edge) so that no odd cycle is left.
- * See oddcycles.c. */
+/* Approximation for parts too large to enumerate: sets in `gone`, by edge, the edges to remove so that no odd cycle is
+ * left. See oddcycles.c. */
 void hd_part_break_odd_cycles(const hd_part *part, bool *gone);
 
-/* Weight that no two sides can have between them: each triangle loses its lightest edge, and what is taken off one
- * triangle's three edges is not taken for another. */
+/* A lower bound on the weight that any cut leaves uncut: the lightest edge of each triangle, where weight counted for
+ * one triangle's edges is not counted for another. */
 uint64_t hd_part_least_loss(const hd_part *part);
 
 #endif
