@@ -1,12 +1,11 @@
-/* Verifies the numbers of an allocated function (ir/architected.h): it has the registers and predicates that it names,
- * and holds during calls those whose values are read after one. A register that no write reaches has no value to hold.
- * Larger numbers cost residency, and are sound. The bytes of spilled registers are not looked at.
+/* Verifies the annotation of an allocated function (ir/architected.h): its numbers cover the registers and predicates
+ * that instructions name, and `held` covers the registers whose values are read after a call. A register that no write
+ * reaches holds no value. Larger numbers cost occupancy but are sound. The bytes of spilled registers are not checked.
  *
- * Lanes that wait elsewhere, or make no call under its guard, need nothing held: a callee writes its registers in its
- * own lanes alone.
+ * Lanes that wait elsewhere, or that the call's guard disables, need nothing held: a callee writes its registers in its
+ * own lanes only.
  *
- * Complexity: linear in operands; where there are calls, that of facts.h, calls times registers, and registers times
- * edges.
+ * Complexity: linear in operands; with calls, that of facts.h, plus calls times registers and registers times edges.
  */
 #include "passes/check/check.h"
 
@@ -31,7 +30,7 @@ static void name(const hd_function *f, uint32_t reg, hd_architected *needs)
         *most = end;
 }
 
-/* The highest places that instructions name, and 1. */
+/* The highest physical registers that instructions name, plus 1. */
 static hd_architected named(const hd_function *f)
 {
     hd_architected needs = {0};
@@ -49,7 +48,7 @@ static hd_architected named(const hd_function *f)
 
 typedef struct call_check {
     hd_facts facts;
-    hd_bitset *written; /* by word: blocks into which a write leads; made when it is asked for */
+    hd_bitset *written; /* by word: blocks that a write reaches; built on demand */
     hd_u32_array stack;
 } call_check;
 
@@ -67,7 +66,7 @@ static bool overwrites(const hd_facts *facts, uint32_t word, uint32_t call)
 static bool leads_in(const hd_facts *facts, uint32_t word)
 {
     const hd_function *f = facts->function;
-    bool leads = hd_lives_leaves_with(&facts->words, word); /* the module's registers are written anywhere */
+    bool leads = hd_lives_leaves_with(&facts->words, word); /* module-scope registers may be written anywhere */
     for (uint32_t i = 0; i < f->register_parameters.count; i++)
         HD_STORAGE_WORDS (&facts->storage, f->register_parameters.items[i], parameter)
             leads = leads || parameter == word;
@@ -102,7 +101,7 @@ static void find_written(call_check *c, uint32_t word)
         reach_after(c, into, hd_array_pop(&c->stack));
 }
 
-/* May the register have a value when the call is made? */
+/* Whether the register may have a value at the call. */
 static bool has_value(call_check *c, uint32_t word, uint32_t call)
 {
     const hd_lives *words = &c->facts.words;
@@ -118,7 +117,7 @@ static bool has_value(call_check *c, uint32_t word, uint32_t call)
     return false;
 }
 
-/* The highest general register that must last during the call, and 1. */
+/* The highest general register that is live across the call, plus 1. */
 static uint32_t held_during(call_check *c, uint32_t call, uint32_t registers)
 {
     for (uint32_t word = registers; word-- > 0;)

@@ -1,12 +1,12 @@
-/* Verifies the tags of bow: a destination that goes only to the bypass window must be read from nowhere else.
+/* Verifies the tags of bow: a destination written only to the bypass window must not be read from elsewhere.
  *
- * From each definition tagged boc, all paths are followed with the number of issued instructions since the last access,
- * until the value is overwritten or dead. Refuted where the value is read when its entry has left the window; where it
- * is live across an edge after which the warp may run other code first, across a call, a barrier, a yield or a return;
- * where a guarded write meets it alive; and where the definition itself is guarded, partial, or of a register that
- * other functions name. A register that returns a result is live where the function ends, as its last value alone. The
- * tag rf is always sound, and both is where no asynchronous instruction meets it (bow_flight.h). What is followed is
- * the place, a word of the register file (ir/storage.h): each word of the destination, whatever names read it;
+ * From each definition tagged boc, all paths are followed, with the number of issued instructions since the last
+ * access, until the value is overwritten or dead. The tag is refuted if the value is read after its entry has left the
+ * window; if it is live across an edge after which the warp may execute other code first, or across a call, barrier,
+ * yield or return; if a guarded write reaches it while it is live; or if the definition itself is guarded, partial, or
+ * of a register that other functions name. A register that returns a result is live at the function's end. The tag rf
+ * is always sound, and both is unless an asynchronous instruction accesses the register (bow_flight.h). Paths are
+ * followed per word of the register file (ir/storage.h): each word of the destination, whatever name reads it;
  * identities are not issued.
  *
  * Complexity: each path is followed for at most the window's length after the value's last access.
@@ -19,7 +19,7 @@
 enum { TAG_BOTH, TAG_RF, TAG_BOC, LONGEST_WINDOW = 64 };
 
 typedef struct spot {
-    uint32_t ordinal, gap; /* an instruction on the way, issued `gap` instructions after the last access */
+    uint32_t ordinal, gap; /* an instruction on the path, issued `gap` instructions after the last access */
 } spot;
 
 typedef struct bow_check {
@@ -28,12 +28,12 @@ typedef struct bow_check {
     hd_function *function;
     hd_diagnostics *diagnostics;
     uint32_t iw;
-    uint32_t *seen;    /* by instruction: number of the tag whose search came here */
+    uint32_t *seen;    /* by instruction: number of the tag whose search visited it */
     uint8_t *seen_gap; /* ... with this gap or a smaller one */
     uint32_t searches;
     HD_ARRAY(spot) stack;
-    bool only;                      /* ... goes to the window alone */
-    uint32_t definition, reg, word; /* of the tag being searched; one of the register's words */
+    bool only;                      /* ... the value is in the window only */
+    uint32_t definition, reg, word; /* of the tag being verified; one of the register's words */
 } bow_check;
 
 static bool refute(bow_check *c, uint32_t at, const char *why)
@@ -58,7 +58,7 @@ static void go(bow_check *c, uint32_t ordinal, uint32_t gap)
     hd_array_push(&c->stack, (spot){ordinal, gap});
 }
 
-/* On to what follows `ordinal`; the value may be live there. */
+/* Continues at the successors of `ordinal`, where the value may be live. */
 static bool go_on(bow_check *c, uint32_t ordinal, uint32_t gap)
 {
     const hd_cfg *cfg = c->facts.cfg;
@@ -102,7 +102,7 @@ static bool pass_instruction(bow_check *c, spot at)
     bool meets = hd_waits_meet(&c->waits, at.ordinal);
     if (meets && kinds & HD_ACCESS_READ)
         return refute(c, at.ordinal, "it is read where the warp may run other code first");
-    if (kinds & HD_ACCESS_KILL) /* read before that in time, as `gap` is below the window: go_on() sees to it */
+    if (kinds & HD_ACCESS_KILL) /* a read precedes it, because `gap` is less than the window; checked in go_on() */
         return true;
     bool checked = kinds & HD_ACCESS_WEAK || meets || cuts(c, insn);
     if (checked && !hd_lives_live_after(&c->facts.words, c->word, at.ordinal))
@@ -162,7 +162,7 @@ static bool check_tag(bow_check *c, const hd_annotation *tag)
     return why ? refute(c, at, why) : !c->only || check_transient(c);
 }
 
-/* The window of the tags, 0 (reported) where it is missing or cannot be. *tags: are there any? */
+/* The window length of the tags, 0 (reported) if it is missing or invalid. *tags: whether there are any. */
 static uint32_t window_of(const hd_function *f, hd_diagnostics *diagnostics, bool *tags)
 {
     uint32_t window = 0;

@@ -1,4 +1,4 @@
-/* Values in a bypass window that an asynchronous instruction meets: see bow_flight.h. */
+/* Bypassed values and asynchronous instructions: see bow_flight.h. */
 #include "passes/check/bow_flight.h"
 
 #include "ir/asynchronous.h"
@@ -11,7 +11,7 @@ typedef struct window_search {
     const hd_facts *facts;
     uint32_t iw, word;
     hd_arena arena;
-    uint8_t *seen; /* by instruction: 1 + iw less the least gap it was come to with */
+    uint8_t *seen; /* by instruction: 1 + iw minus the smallest gap it was visited with */
     HD_ARRAY(spot) stack;
 } window_search;
 
@@ -50,7 +50,7 @@ static bool takes(const window_search *s, uint32_t ordinal)
     return hd_flights_has(&s->facts->words.flights, s->word, ordinal);
 }
 
-/* An instruction that takes the word into flight while its entry may be in the window; HD_NONE: none. */
+/* An instruction that puts the word in flight while its entry may be in the window; HD_NONE: none. */
 static uint32_t search(window_search *s, uint32_t definition)
 {
     const hd_lives *words = &s->facts->words;
@@ -64,9 +64,9 @@ static uint32_t search(window_search *s, uint32_t definition)
         if (takes(s, at.ordinal))
             return at.ordinal;
         uint32_t a = hd_lives_access_from(words, s->word, at.ordinal);
-        /* not in flight, so it is named */
+        /* not in flight, so an instruction names it */
         bool accessed = a < words->access_first[s->word + 1] && words->accesses[a].ordinal == at.ordinal;
-        if (!accessed || !(words->accesses[a].kinds & HD_ACCESS_KILL)) /* what kills it has a tag of its own */
+        if (!accessed || !(words->accesses[a].kinds & HD_ACCESS_KILL)) /* the killing definition has a tag of its own */
             go_on(s, at.ordinal, accessed ? 1 : at.gap + 1);
     }
     return HD_NONE;

@@ -1,8 +1,8 @@
-/* Static verification of annotations: `heddle check`. A checker takes what a kernel's annotations claim and refutes it,
- * or lets it stand.
+/* Static verification of annotations: `heddle check`. A checker refutes what a function's annotations claim, or accepts
+ * it.
  *
- * It shares nothing with the passes that write annotations: no code, no analysis. It trusts ir/ only: operand roles,
- * the CFG and the reconvergence table. Whatever else it needs it works out itself (passes/check/facts.h).
+ * Checkers share neither code nor analyses with the passes that write annotations. They trust ir/ only: operand roles,
+ * the CFG and the reconvergence table. Everything else they compute themselves (passes/check/facts.h).
  */
 #ifndef HD_PASSES_CHECK_CHECK_H
 #define HD_PASSES_CHECK_CHECK_H
@@ -11,11 +11,11 @@
 #include "ir/cfg.h"
 
 /* Verifies one technique's annotations of a function with a body. Reports unsound-annotation at each instruction whose
- * annotation it refutes; true where all hold. *count is increased by the annotations looked at. */
+ * annotation is refuted; true if all hold. *count is increased by the number of annotations checked. */
 typedef bool hd_check_run(hd_function *function, hd_diagnostics *diagnostics, uint64_t *count);
 
 typedef struct hd_checker {
-    const char *technique; /* spelling in ir/techniques.def; "": of none */
+    const char *technique; /* spelling in ir/techniques.def; "": no technique */
     hd_check_run *run;
 } hd_checker;
 extern const hd_checker hd_checkers[];

@@ -1,9 +1,9 @@
-/* What a load may not pass: see clashes.h. */
+/* Memory dependences of a load: see clashes.h. */
 #include "passes/check/clashes.h"
 
 #include "ir/sregs.h"
 
-/* ---- variables without a pointer --------------------------------------------------------------------------------- */
+/* ---- variables whose address does not escape --------------------------------------------------------------------- */
 
 typedef struct mention {
     uint32_t symbol;
@@ -18,7 +18,7 @@ static bool is_local_access(const hd_form *form)
 
 static int by_symbol(const void *a, const void *b)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b; /* the symbol comes first in both structures */
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b; /* the symbol is the first member of both structures */
     return x < y ? -1 : x > y;
 }
 
@@ -65,7 +65,7 @@ static hd_private_variable *private_variable(hd_clashes *c, const hd_instruction
     return bsearch(&o[1].value, c->variables.items, c->variables.count, sizeof *c->variables.items, by_symbol);
 }
 
-/* ---- what precedes ----------------------------------------------------------------------------------------------- */
+/* ---- counting ---------------------------------------------------------------------------------------------------- */
 
 void hd_clashes_begin_block(hd_clashes *c)
 {
@@ -106,7 +106,7 @@ static hd_clash_class class_of(uint8_t space)
     }
 }
 
-/* What the instruction counts as; NULL: nothing that any load may not pass. */
+/* The counter that the instruction increments; NULL: no load depends on it. */
 static hd_clash_count *count_of(hd_clashes *c, uint32_t ordinal)
 {
     const hd_function *f = c->function;
@@ -128,7 +128,7 @@ void hd_clashes_step(hd_clashes *c, uint32_t ordinal)
         *of = (hd_clash_count){of->count + 1, ordinal};
 }
 
-/* Is the load one that may not pass what this counts? */
+/* Whether the load must not be moved across instructions counted here. */
 static bool concerns(const hd_clashes *c, const hd_form *load, const hd_private_variable *variable,
                      const hd_clash_count *of)
 {

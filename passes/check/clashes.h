@@ -1,13 +1,12 @@
-/* What a load may not pass, for checkers: counted while a block is walked in text order.
+/* Instructions that a load must not be moved across, for checkers: counted while a block is walked in text order.
  *
  *   ordering   barriers, fences, atomics, calls, exchanges within the warp, volatile, ordered and unknown instructions,
  *              reads of a clock
- *   stores     that may write what is loaded: in the same space, and at generic addresses; a load at a generic address
- *              may read all but variables
- *              that nothing but accesses by name leads to. Loads of constants, parameters and read-only memory pass
- *                stores to other spaces
+ *   stores     that may write the loaded bytes: in the same space, and at generic addresses. A load at a generic
+ *              address may read anything except variables that are only accessed by name. Loads of constants,
+ *              parameters and read-only memory may be moved across stores to other spaces
  *
- * Constant time a step and a question, but for the search among local variables.
+ * Constant time per step and query, except for the search among local variables.
  */
 #ifndef HD_PASSES_CHECK_CLASHES_H
 #define HD_PASSES_CHECK_CLASHES_H
@@ -29,7 +28,7 @@ typedef struct hd_clash_count {
     uint32_t count, last; /* last: ordinal */
 } hd_clash_count;
 
-typedef struct hd_private_variable { /* of the local space, named as the base of accesses and nowhere else */
+typedef struct hd_private_variable { /* a local variable used only as the base of accesses */
     uint32_t symbol;
     hd_clash_count stores;
 } hd_private_variable;
@@ -43,10 +42,10 @@ typedef struct hd_clashes {
 void hd_clashes_init(hd_clashes *clashes, const hd_function *function);
 void hd_clashes_free(hd_clashes *clashes);
 void hd_clashes_begin_block(hd_clashes *clashes);
-void hd_clashes_step(hd_clashes *clashes, uint32_t ordinal); /* past this instruction of the block */
-/* How many instructions so far the load may not pass; *last: the last of them, if there is one. */
+void hd_clashes_step(hd_clashes *clashes, uint32_t ordinal); /* advances past this instruction of the block */
+/* The number of instructions so far that the load must not cross; *last: the last of them, if any. */
 uint32_t hd_clashes_with(hd_clashes *clashes, const hd_instruction *load, uint32_t *last);
-/* Whether this instruction is one that the load may not pass, wherever it is. */
+/* Whether the load must not cross this instruction, regardless of its position. */
 bool hd_clashes_at(hd_clashes *clashes, const hd_instruction *load, uint32_t ordinal);
 
 #endif

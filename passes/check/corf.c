@@ -1,10 +1,10 @@
-/* Verifies the pairs of corf and the sides of corf++.
+/* Verifies the pairs of corf and the alignment sides of corf++.
  *
- * What they say is where a value may lie; the hardware compares places and widths at run time, so that no hint makes a
- * result wrong. Refuted is what is no meaningful hint: a word that the function does not have; a word in two pairs,
- * twice in a list, or on both sides; half a pair; a word of an asynchronous instruction; a pair that no instruction
- * reads together; and an aligned word that no instruction reads together with one of the other side. Instructions that
- * no path reaches, and identities, read nothing.
+ * They are placement hints; the hardware compares locations and widths at run time, so that no hint makes a result
+ * wrong. A hint is refuted if it is meaningless: a word that the function does not have; a word in two pairs, twice in
+ * a list, or on both sides; half a pair; a word of an asynchronous instruction; a pair that no instruction reads
+ * together; an aligned word that no instruction reads together with one of the other side. Unreachable instructions and
+ * identities read nothing.
  *
  * Complexity: linear in operands and words.
  */
@@ -18,9 +18,9 @@ typedef struct corf_check {
     hd_diagnostics *diagnostics;
     hd_storage storage;
     hd_flights flights; /* of words */
-    uint32_t *mate;     /* by word: corf: 1 + the other of its pair; corf++: 1 left, 2 right; 0: none */
-    uint32_t *read_at;  /* by word: 1 + the instruction that read it last */
-    bool *together;     /* by word: read together with its mate, or with one of the other side */
+    uint32_t *mate;     /* by word: corf: 1 + its partner; corf++: 1 left, 2 right; 0: none */
+    uint32_t *read_at;  /* by word: 1 + the last instruction that read it */
+    bool *together;     /* by word: read together with its partner, or with a word of the other side */
     hd_u32_array sources;
 } corf_check;
 
@@ -50,7 +50,7 @@ static bool refute(corf_check *c, const char *what, uint32_t word, const char *w
     return false;
 }
 
-/* ---- what instructions read -------------------------------------------------------------------------------------- */
+/* ---- words read by instructions ---------------------------------------------------------------------------------- */
 
 static void read_words(corf_check *c, uint32_t ordinal, uint32_t reg)
 {
@@ -108,7 +108,7 @@ static void mark_all(corf_check *c, void (*mark)(corf_check *, uint32_t))
 
 /* ---- pairs ------------------------------------------------------------------------------------------------------- */
 
-/* Takes a word of a list; false (reported) where there is no such word, or it was taken before. */
+/* Takes a word of a list; false (reported) if there is no such word, or it occurred before. */
 static bool take(corf_check *c, const char *what, uint32_t word, uint32_t mate)
 {
     if (word >= c->storage.words)

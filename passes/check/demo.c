@@ -1,15 +1,15 @@
-/* Verifies the operands in memory of demo: loads without a register, and the sources of the instruction after them
- * that they deliver.
+/* Verifies the memory operands of demo: loads without a register, and the sources of the following instruction that
+ * they deliver.
  *
- * Refuted where a load is no plain load of one register; where the instruction after it and other such loads is not in
- * its block, is no arithmetic, has another guard, has more or fewer annotated sources than loads, or names the value
- * otherwise than once, as a whole, in an annotated source; where another of these loads names it; and where it is live
- * after that instruction, by its words in the register file. An annotated source without a load before it is refuted
- * too.
+ * Refuted if a load is not a plain load of one register; if the instruction after it and other such loads is not in its
+ * block, is not arithmetic, has another guard, has a number of annotated sources different from the number of loads, or
+ * names the value other than once, as a whole, in an annotated source; if another of these loads names it; and if it is
+ * live after that instruction, by its words in the register file. An annotated source without a preceding load is
+ * refuted too.
  *
- * Where a load was before it was moved is not to be seen in the text. It is taken to have been before all of its
- * block that it may not pass (clashes.h), but for as much of that, from the block's begin, as demo_after says. So it is
- * refuted where more precedes it.
+ * The text does not show the load's original position. It is assumed to be the earliest in the block, before everything
+ * that the load must not cross (clashes.h), except for as many of these instructions, counted from the start of the
+ * block, as demo_after gives. So the annotation is refuted if more of them precede the load.
  *
  * Complexity: O(annotations * operands * log accesses), and linear in the instructions.
  */
@@ -75,8 +75,8 @@ static const char *fault_of_consumer(const hd_function *f, const hd_instruction 
     return "the next instruction is no arithmetic";
 }
 
-/* Do the sources of the instruction name a word of the register once, as the operand at `expected`? HD_NONE: not at
- * all, in no operand. */
+/* Whether the sources of the instruction name a word of the register exactly once, as the operand `expected`. HD_NONE:
+ * whether they do not name it. */
 static bool named_once(const demo_check *c, const hd_instruction *insn, uint32_t reg, uint32_t expected)
 {
     const hd_function *f = c->function;
@@ -109,8 +109,8 @@ static bool is_dead_after(const demo_check *c, uint32_t reg, uint32_t consumer)
     return true;
 }
 
-/* Does nothing but the load and its consumer access the register? Both have the same guard, so that the consumer then
- * reads what the load has just written, in a loop, too. */
+/* Whether only the load and its consumer access the register. Both have the same guard, so the consumer reads what the
+ * load has just written, in a loop, too. */
 static bool is_of_both_alone(const demo_check *c, uint32_t reg, uint32_t load, uint32_t consumer)
 {
     const hd_lives *lives = &c->facts.words;
@@ -124,7 +124,7 @@ static bool is_of_both_alone(const demo_check *c, uint32_t reg, uint32_t load, u
     return true;
 }
 
-typedef struct group { /* loads, and what they feed */
+typedef struct group { /* loads and their consumer */
     uint32_t first, consumer;
 } group;
 
@@ -140,7 +140,7 @@ static group group_of(const demo_check *c, uint32_t load)
     return g;
 }
 
-/* The operand of the consumer that is the register and annotated, HD_NONE: none; *sources: how many are annotated. */
+/* The annotated operand of the consumer that is the register, HD_NONE: none; *sources: number of annotated sources. */
 static uint32_t annotated_source(const hd_function *f, uint32_t consumer, uint32_t reg, uint32_t *sources)
 {
     uint32_t found = HD_NONE, operand;
@@ -172,7 +172,7 @@ static const char *fault_of_value(const demo_check *c, uint32_t load, group g)
     return reachable && !ends ? "its value is read later, too" : NULL;
 }
 
-/* `last` is the last instruction before it in its block that it may not pass. */
+/* `last` is the last instruction before the load in its block that it must not cross. */
 static bool refute_passed(demo_check *c, uint32_t load, uint32_t last, uint32_t before)
 {
     const hd_function *f = c->function;

@@ -1,24 +1,23 @@
-/* Which registers and branches are divergent: see facts.h.
+/* Divergent registers and branches: see facts.h.
  *
- * What is written between a divergent branch and its join is looked for where it may be found: only registers that are
- * live into the join, not divergent yet, and written in a block that is between the two in a topological order of
- * what is strongly connected; for all branches of a join that are known by then at once, and until each register was
- * found. */
+ * Registers written between a divergent branch and its join are searched only where they can be found: registers live
+ * into the join, not yet divergent, and written in a block between the two in a topological order of strongly connected
+ * components. All branches of a join known by then are searched together, until each register was found. */
 #include "ir/sregs.h"
 #include "passes/check/facts_private.h"
 
 typedef struct divergence {
     hd_facts *facts;
-    hd_u32_array found; /* divergent registers whose readers are still to be looked at */
-    hd_u32_array joins; /* with branches that were found and not searched from yet */
-    /* lists of these: the first by join, the next one by branch; HD_NONE: no more */
+    hd_u32_array found; /* divergent registers whose readers are still to be processed */
+    hd_u32_array joins; /* with divergent branches not yet processed */
+    /* linked lists of these branches: the first by join, the next by branch; HD_NONE: end */
     uint32_t *splits_of, *next_split;
     uint32_t *keys;                    /* by block: see find_keys */
-    bool fails;                        /* a block does (ir/cfg.h), and leads to no join */
+    bool fails;                        /* a block fails (ir/cfg.h), and leads to no join */
     uint32_t *writer_first, *writers;  /* by register */
     uint32_t *live_first, *live;       /* by block */
-    uint32_t *seen, *wanted, searches; /* by block, by register: the last search that saw or wants it */
-    hd_u32_array region;               /* blocks of that search */
+    uint32_t *seen, *wanted, searches; /* by block, by register: the last search that visited or looks for it */
+    hd_u32_array region;               /* blocks of the current search */
     bool calls;
 } divergence;
 
@@ -31,7 +30,8 @@ static bool names_parameter(const hd_function *f, const hd_instruction *insn)
     return false;
 }
 
-/* All lanes load the same: constants and the kernel's own parameters (not the blocks that calls leave results in). */
+/* All lanes load the same value: from constants and the kernel's own parameters (not from the result blocks of
+ * calls). */
 static bool loads_the_same(const divergence *d, const hd_instruction *insn)
 {
     const hd_function *f = d->facts->function;
@@ -82,7 +82,7 @@ static void results_diverge(divergence *d, const hd_instruction *insn)
 
 /* ---- regions ----------------------------------------------------------------------------------------------------- */
 
-/* Of all that is strongly connected, one key: so what a block reaches has no lower one. */
+/* One key per strongly connected component, such that no block reaches a lower key. */
 static void find_keys(divergence *d, hd_arena *scratch)
 {
     const hd_cfg *cfg = d->facts->cfg;
@@ -125,7 +125,7 @@ static void list_writers(divergence *d, hd_arena *scratch)
     }
 }
 
-/* By block, the registers that are live into it. */
+/* By block, the registers live into it. */
 static void list_live(divergence *d, hd_arena *scratch)
 {
     const hd_lives *registers = &d->facts->registers;
@@ -141,7 +141,7 @@ static void list_live(divergence *d, hd_arena *scratch)
             d->live[first[registers->live.items[i] + 1]++] = r;
 }
 
-/* May a block with a key in [low, high] write the register? */
+/* Whether a block with a key in [low, high] may write the register. */
 static bool may_write(const divergence *d, uint32_t reg, uint32_t low, uint32_t high)
 {
     uint32_t begin = d->writer_first[reg], end = d->writer_first[reg + 1];
@@ -155,8 +155,8 @@ static bool may_write(const divergence *d, uint32_t reg, uint32_t low, uint32_t 
     return begin < d->writer_first[reg + 1] && d->writers[begin] <= high;
 }
 
-/* Wants what is live into the join, may be written between there and the branches of its list, and is not divergent
- * yet. How many are these? */
+/* Marks as wanted the registers that are live into the join, may be written between the branches of its list and the
+ * join, and are not yet divergent. Returns their number. */
 static uint32_t want_registers(divergence *d, uint32_t join)
 {
     uint32_t low = HD_NONE, high = d->fails ? HD_NONE : d->keys[join], count = 0;
@@ -184,7 +184,7 @@ static void search_on(divergence *d, uint32_t block, uint32_t join)
     }
 }
 
-/* What the block writes of what is wanted is divergent; how many? */
+/* Makes the wanted registers that the block writes divergent; returns their number. */
 static uint32_t find_results(divergence *d, uint32_t block)
 {
     uint32_t count = 0;
@@ -201,7 +201,8 @@ static uint32_t find_results(divergence *d, uint32_t block)
     return count;
 }
 
-/* What is written between the join and the branches of its list, and live into it. The list is empty then. */
+/* Processes the registers written between the branches of the join's list and the join, and live into it. The list is
+ * empty afterwards. */
 static void search_join(divergence *d, uint32_t join)
 {
     d->searches++;

@@ -1,4 +1,4 @@
-/* Accesses and liveness, one register or word at a time: see facts.h. Divergence is in divergence.c. */
+/* Accesses and liveness, per register or word: see facts.h. Divergence is in divergence.c. */
 #include "passes/check/facts_private.h"
 
 static bool is_module_wide(const hd_function *f, uint32_t reg)
@@ -7,7 +7,7 @@ static bool is_module_wide(const hd_function *f, uint32_t reg)
     return declaration < f->declarations.count && f->declarations.items[declaration].depth == 0;
 }
 
-/* Nobody calls an entry: its threads end with it. */
+/* Entries have no caller: their threads end with them. */
 static bool register_leaves(const hd_function *f, uint32_t reg)
 {
     if (f->is_entry)
@@ -55,12 +55,12 @@ static uint8_t kinds_of(const hd_function *f, const hd_instruction *insn, const 
     return kinds;
 }
 
-/* Goes through what every instruction names, its guard included; an item may come more than once. */
+/* Visits every register that an instruction names, its guard included; an item may be visited more than once. */
 typedef struct access_walk {
     hd_lives *lives;
-    uint32_t *fill; /* by item: where its next access goes; NULL: only count */
+    uint32_t *fill; /* by item: position of its next access; NULL: only count */
     uint32_t *count;
-    uint32_t *end_first, *ends; /* by instruction: items whose flights end there; NULL: there are none */
+    uint32_t *end_first, *ends; /* by instruction: items whose flights end there; NULL: none */
 } access_walk;
 
 static void visit_access(access_walk *w, uint32_t item, uint32_t ordinal, uint8_t kinds)
@@ -88,7 +88,7 @@ static void visit_register(access_walk *w, uint32_t reg, uint32_t ordinal, uint8
             visit_access(w, word, ordinal, kinds);
 }
 
-/* What is in flight is live up to where that ends, at the latest with its block. */
+/* A register in flight is live up to the end of the flight, at the latest to the end of the block. */
 static void visit_flights(access_walk *w, uint32_t ordinal)
 {
     for (uint32_t i = w->end_first[ordinal]; i < w->end_first[ordinal + 1]; i++)
@@ -142,7 +142,7 @@ static void list_accesses(hd_lives *lives, hd_arena *arena, hd_arena *scratch)
     w.fill = hd_arena_copy(scratch, room, ((size_t)items + 1) * sizeof *room);
     visit_all(&w);
     uint32_t *first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)items + 1);
-    for (uint32_t r = 0; r < items; r++) { /* close the gaps of items that an instruction names twice */
+    for (uint32_t r = 0; r < items; r++) { /* close gaps of items that an instruction names twice */
         uint32_t count = w.fill[r] - room[r];
         memmove(lives->accesses + first[r], lives->accesses + room[r], count * sizeof *lives->accesses);
         first[r + 1] = first[r] + count;
@@ -167,7 +167,7 @@ uint32_t hd_lives_access_from(const hd_lives *lives, uint32_t item, uint32_t ord
 
 typedef struct live_search {
     hd_lives *items;
-    uint32_t *lives, *kills; /* by block: item + 1 for which it is marked */
+    uint32_t *lives, *kills; /* by block: the last item + 1 for which it is marked */
     hd_u32_array stack;
     uint32_t item;
 } live_search;
@@ -187,7 +187,7 @@ static void live_out_of(live_search *s, uint32_t block)
         live_into(s, block);
 }
 
-/* Marks the blocks that overwrite the item, and starts from those that read it first. */
+/* Marks the blocks that overwrite the item, and starts from those with an upward-exposed read. */
 static void start_from_reads(live_search *s)
 {
     const hd_lives *items = s->items;
@@ -275,7 +275,8 @@ static void find_lives(hd_lives *lives, hd_arena *arena, hd_arena *scratch)
     find_liveness(lives, arena, scratch);
 }
 
-/* The edges of divergent branches, and those into their join from them and what they come to before it. */
+/* The out-edges of divergent branches, and the edges into their join from them and from the blocks that they reach
+ * before it. */
 static void find_cut(hd_facts *facts, hd_arena *scratch)
 {
     const hd_cfg *cfg = facts->cfg;
@@ -309,7 +310,7 @@ static void find_cut(hd_facts *facts, hd_arena *scratch)
     hd_array_free(&due);
 }
 
-/* Counts the splits of each join, X among them, then puts them there. */
+/* Sorts the divergent branches by join, X included. */
 static void sort_splits(hd_facts *facts, hd_arena *scratch)
 {
     const hd_cfg *cfg = facts->cfg;

@@ -1,9 +1,9 @@
-/* Where registers are in flight: see flights.h. */
+/* Registers in flight: see flights.h. */
 #include "passes/check/flights.h"
 
 #include "ir/asynchronous.h"
 
-/* state of a flight: its group is open, else 1 and the commits after that which closed it */
+/* state of a flight: OPEN while its group is open, else 1 + the number of commits after the one that closed it */
 enum { OPEN, MOST_COMMITS = 64 };
 
 typedef HD_ARRAY(hd_flight) flight_list;
@@ -11,12 +11,12 @@ typedef HD_ARRAY(hd_flight) flight_list;
 struct hd_flight_search {
     hd_function *function;
     const hd_cfg *cfg;
-    uint32_t *next;        /* by ordinal: the first commit or wait from there on in its block; else the block's end */
-    uint32_t *seen, *best; /* by block: the search that came here last, + 1, and its least state */
+    uint32_t *next;        /* by ordinal: the next commit or wait at or after it in its block; else the block's end */
+    uint32_t *seen, *best; /* by block: the last search that visited it, + 1, and its smallest state */
     hd_u32_array due;      /* blocks */
     uint32_t start;        /* the asynchronous instruction */
     uint8_t queue;
-    flight_list spans; /* of this instruction; item: none */
+    flight_list spans; /* of this instruction; without items */
     bool leaves;
 };
 typedef hd_flight_search search;
@@ -65,11 +65,11 @@ static void leave(search *s, uint32_t block, uint32_t state)
     }
 }
 
-/* Down a block from an instruction on. */
+/* Follows a block from an instruction on. */
 static void fly(search *s, uint32_t block, uint32_t from, uint32_t state)
 {
     uint32_t end = s->cfg->blocks[block].end, at = from;
-    bool again = s->start >= from && s->start < end; /* there it begins anew */
+    bool again = s->start >= from && s->start < end; /* a new flight starts there */
     uint32_t stop = again ? s->start : end;
     while (at < stop && s->next[at] < stop) {
         at = s->next[at];
@@ -200,7 +200,7 @@ bool hd_flights_has(const hd_flights *flights, uint32_t item, uint32_t ordinal)
     if (!flights->first)
         return false;
     uint32_t low = flights->first[item], high = flights->first[item + 1];
-    while (low < high) { /* the first that begins after it */
+    while (low < high) { /* the first one that begins after it */
         uint32_t middle = low + (high - low) / 2;
         if (flights->items[middle].first <= ordinal)
             low = middle + 1;

@@ -1,7 +1,7 @@
-/* See frames.h. The convention (ir/architected.h, heddle-passes(7)): a callee's registers lie above those that its
- * caller holds during calls; where the callee is called through a register, or both are in a cycle of calls or between
- * two, the caller saves what it holds, and they begin where its own do. Complexity: O(n * n * calls) for the n
- * functions that can be reached. */
+/* See frames.h. The convention (ir/architected.h, heddle-passes(7)): a callee's registers are above those that its
+ * caller holds during calls. If the callee is called through a register, or caller and callee are in a cycle of calls
+ * or between two cycles, the caller saves its held registers, and the callee's registers begin where its own do.
+ * Complexity: O(n * n * calls) for n reachable functions. */
 #include "passes/check/frames.h"
 #include "base/bitset.h"
 #include "ir/form.h"
@@ -14,9 +14,9 @@ typedef struct call {
 typedef struct callees {
     const hd_module *module;
     hd_arena arena;
-    HD_ARRAY(const hd_function *) functions; /* that can be reached; the kernel first */
+    HD_ARRAY(const hd_function *) functions; /* reachable functions; the kernel first */
     HD_ARRAY(call) calls;
-    hd_bitset *reach; /* by function: those that a call or more lead to */
+    hd_bitset *reach; /* by function: the functions that one or more calls lead to */
 } callees;
 
 static const hd_operand *called(const hd_function *f, const hd_instruction *insn)
@@ -45,7 +45,7 @@ static void add_call(callees *c, uint32_t from, const hd_function *to, bool indi
     hd_array_push(&c->calls, (call){from, at, indirect});
 }
 
-/* Every function that is named somewhere, but for calling it. */
+/* Adds every function that is named other than as a callee. */
 static void add_taken(callees *c, uint32_t from)
 {
     const hd_module *m = c->module;
@@ -79,7 +79,7 @@ static void add_indirect(callees *c, uint32_t from, const hd_function *f, const 
 
 static void find_calls(callees *c)
 {
-    for (uint32_t from = 0; from < c->functions.count; from++) { /* grows */
+    for (uint32_t from = 0; from < c->functions.count; from++) { /* the list grows */
         const hd_function *f = c->functions.items[from];
         for (uint32_t i = 0; i < f->instructions.count; i++) {
             const hd_instruction *insn = &f->instructions.items[i];
@@ -112,7 +112,7 @@ static void find_reach(callees *c)
     }
 }
 
-/* In a cycle of calls, or between two. */
+/* Whether it is in a cycle of calls, or between two. */
 static bool recurs(const callees *c, uint32_t f)
 {
     bool after = false, before = false;

@@ -1,4 +1,4 @@
-/* Where words are kept for lanes that wait at a branch: see kept.h. */
+/* Words kept for lanes that wait at a branch: see kept.h. */
 #include "passes/check/kept.h"
 
 static void list_branches(hd_kept *k, hd_arena *arena)
@@ -31,7 +31,7 @@ static bool live_into(const hd_kept *k, uint32_t word, uint32_t block)
                                                : hd_lives_live_into(words, word, block);
 }
 
-/* The sides of a branch in which the word is kept. */
+/* Adds the sides of a branch in which the word is kept. */
 static void ask_branch(hd_kept *k, uint32_t word, uint32_t b)
 {
     const hd_cfg *cfg = k->facts->cfg;

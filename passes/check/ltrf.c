@@ -1,22 +1,23 @@
-/* Verifies register-intervals: whatever the warp ran before an instruction, its registers are in the register cache.
+/* Verifies register-intervals: whatever the warp executed before an instruction, its registers are in the register
+ * cache.
  *
- * Which interval the warp is in is followed forward over the order in which it may run blocks (order.h): from each
- * annotated instruction, the header, until another one. Where two ways bring different intervals, the next instruction
- * must be a header: so every edge stays inside its interval or enters at its header. Nothing is known at the function's
- * entry; after a call (the callee has the cache meanwhile), after what may wait for another warp (ir/waits.def,
- * polling.h), and after what bypasses the cache, which all must be headers; and around barriers and other waits in a
- * side of a branch that may diverge, or under a guard that may, and into the branch's sides: there lanes may run other
- * code first.
+ * The current interval is propagated forward over the order in which the warp may execute blocks (order.h): from each
+ * annotated instruction, a header, up to the next one. Where two paths meet with different intervals, the next
+ * instruction must be a header, so every edge stays inside its interval or enters it at its header. The interval is
+ * unknown at the function's entry; after a call (the callee uses the cache); after instructions that may wait for
+ * another warp (ir/waits.def, polling.h); and after instructions that bypass the cache. All of these require a header.
+ * The same holds around barriers and other waits in a side of a branch that may diverge, or under a divergent guard,
+ * and at the branch's sides: other code of the warp may execute first.
  *
- * Words of asynchronous instructions (flights.h) are in no interval: these access them in the main register file,
- * whatever the warp does meanwhile.
+ * Words of asynchronous instructions (flights.h) are in no interval: these access the main register file, independently
+ * of the warp.
  *
  * An interval's words are ascending, at most ltrf_size, and exactly those that its instructions access. Only an
- * instruction that alone accesses more may bypass the cache with some of its words: then it has as many as there may
- * be, and is alone.
+ * instruction that alone accesses more may bypass the cache with some of its words: its interval then has the maximum
+ * size and contains only this instruction.
  *
- * Complexity: linear in operands and edges of the warp order, apart from what facts.h and order.h need, and, where
- * something waits, the blocks of all sides that end at a join, once for each join.
+ * Complexity: linear in operands and edges of the warp order, besides that of facts.h and order.h, and, if something
+ * waits, the blocks of all sides that end at a join, once per join.
  */
 #include "ir/waits.h"
 #include "passes/check/check.h"
@@ -35,9 +36,9 @@ typedef struct ltrf_check {
     uint32_t most;              /* ltrf_size */
     const hd_annotation **list; /* by instruction: its ltrf_prefetch, or NULL */
     hd_bitset lonely;           /* by instruction: must be an interval of its own */
-    hd_bitset entered;          /* by block: any code may come before it */
+    hd_bitset entered;          /* by block: any code may precede it */
     hd_bitset used;             /* by index in annotation_words */
-    uint32_t *in;               /* by block: state at its start; by hub */
+    uint32_t *in;               /* by block and hub: state at its start */
     hd_u32_array words;
 } ltrf_check;
 
@@ -62,7 +63,7 @@ static bool refute_word(const ltrf_check *c, uint32_t at, uint32_t word, const c
     return false;
 }
 
-/* ---- what instructions access ------------------------------------------------------------------------------------ */
+/* ---- words accessed by instructions ------------------------------------------------------------------------------ */
 
 static bool is_issued(const ltrf_check *c, uint32_t ordinal) { return !hd_storage_skips(&c->facts.storage, ordinal); }
 
@@ -71,7 +72,7 @@ static uint32_t behaviour_of(const ltrf_check *c, uint32_t ordinal)
     return hd_insn_form(c->function, &c->function->instructions.items[ordinal])->behaviour;
 }
 
-/* What belongs to an asynchronous instruction bypasses the cache. */
+/* Words of asynchronous instructions bypass the cache. */
 static void note_words(ltrf_check *c, uint32_t reg)
 {
     HD_STORAGE_WORDS (&c->facts.storage, reg, word) {
@@ -85,7 +86,7 @@ static void note_words(ltrf_check *c, uint32_t reg)
     }
 }
 
-/* Distinct words, into c->words. */
+/* Collects distinct words in c->words. */
 static void find_words(ltrf_check *c, uint32_t ordinal)
 {
     const hd_function *f = c->function;
@@ -96,7 +97,7 @@ static void find_words(ltrf_check *c, uint32_t ordinal)
         note_words(c, f->register_results.items[r]);
 }
 
-/* ---- what must be alone ------------------------------------------------------------------------------------------ */
+/* ---- instructions that must be alone ----------------------------------------------------------------------------- */
 
 static bool waits(const ltrf_check *c, uint32_t ordinal)
 {
@@ -109,9 +110,9 @@ static bool is_side(const ltrf_check *c, const hd_block *branch, uint32_t target
 }
 
 typedef struct side_search {
-    const uint32_t *waits;    /* by block: instructions that wait */
-    uint32_t *seen, searches; /* by block: the last search that came here */
-    uint32_t *leads;          /* by block: the last search that found that something waits there or after it */
+    const uint32_t *waits;    /* by block: number of instructions that wait in the blocks before it */
+    uint32_t *seen, searches; /* by block: the last search that visited it */
+    uint32_t *leads;          /* by block: the last search that found a waiting instruction in or after it */
     hd_u32_array blocks, stack;
 } side_search;
 
@@ -122,7 +123,7 @@ static void mark_waits(ltrf_check *c, uint32_t block)
             hd_bitset_add(&c->lonely, i);
 }
 
-/* Has the branch two sides? What waits in one lets the other one run. */
+/* Whether the branch has two sides: what waits in one lets the other run. */
 static bool has_sides(const ltrf_check *c, uint32_t b)
 {
     const hd_block *branch = &c->facts.cfg->blocks[b];
@@ -140,7 +141,7 @@ static void come_to(side_search *s, uint32_t block)
     hd_array_push(&s->blocks, block);
 }
 
-/* Comes to what a block leads to before `join`. */
+/* Visits the blocks reachable from a block before `join`. */
 static void search_on(const ltrf_check *c, side_search *s, uint32_t block, uint32_t join)
 {
     const hd_cfg *cfg = c->facts.cfg;
@@ -150,7 +151,7 @@ static void search_on(const ltrf_check *c, side_search *s, uint32_t block, uint3
             come_to(s, cfg->successors[e]);
 }
 
-/* Of the blocks that the search came to, those from which a way leads to the block. */
+/* Marks the visited blocks from which the block is reachable. */
 static void search_back(const ltrf_check *c, side_search *s, uint32_t block)
 {
     hd_array_push(&s->stack, block);
@@ -164,7 +165,7 @@ static void search_back(const ltrf_check *c, side_search *s, uint32_t block)
     }
 }
 
-/* Any code may come before the sides of a branch in one of which something waits. */
+/* If something waits in a side of a branch, any code may precede its sides. */
 static void enter_sides(ltrf_check *c, const side_search *s, uint32_t b)
 {
     const hd_cfg *cfg = c->facts.cfg;
@@ -177,7 +178,7 @@ static void enter_sides(ltrf_check *c, const side_search *s, uint32_t b)
             hd_bitset_add(&c->entered, cfg->successors[e]);
 }
 
-/* The branches [at, end) have one join. */
+/* Processes the branches [at, end), which have one join. */
 static void search_join(ltrf_check *c, side_search *s, const uint32_t *at, const uint32_t *end)
 {
     const hd_cfg *cfg = c->facts.cfg;
@@ -233,7 +234,7 @@ static void find_lonely(ltrf_check *c)
     hd_bitset_add(&c->entered, 0);
 }
 
-/* ---- in which interval the warp is ------------------------------------------------------------------------------- */
+/* ---- propagation of intervals ------------------------------------------------------------------------------------ */
 
 static uint32_t state_after(ltrf_check *c, uint32_t ordinal, uint32_t state)
 {
@@ -255,7 +256,7 @@ static uint32_t join_states(uint32_t a, uint32_t b)
 static void follow(ltrf_check *c)
 {
     const hd_cfg *cfg = c->facts.cfg;
-    /* state after the block, where it does not depend on that before */
+    /* state after the block, if it does not depend on the state before it */
     uint32_t *passes = HD_ARENA_ARRAY(&c->facts.arena, uint32_t, cfg->block_count);
     for (uint32_t b = 0; b < cfg->block_count; b++)
         for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++)
@@ -279,9 +280,9 @@ static void follow(ltrf_check *c)
     hd_array_free(&due);
 }
 
-/* ---- what each instruction needs --------------------------------------------------------------------------------- */
+/* ---- requirements of instructions -------------------------------------------------------------------------------- */
 
-/* Index in annotation_words of the word in the list, HD_NONE: it is not there. */
+/* Index in annotation_words of the word in the list; HD_NONE: not in it. */
 static uint32_t place_of(const ltrf_check *c, const hd_annotation *list, uint32_t word)
 {
     uint32_t low = list->value, end = list->value + list->count, high = end;
@@ -394,7 +395,7 @@ static bool check_intervals(ltrf_check *c, uint64_t *count)
     return good;
 }
 
-/* ltrf_size; 0 where there is none. *any: are there annotations of the technique? */
+/* ltrf_size; 0: none. *any: whether there are annotations of the technique. */
 static uint32_t size_of(const hd_function *f, bool *any)
 {
     uint32_t size = 0;

@@ -1,12 +1,12 @@
-/* Verifies dead-operand bits: no lane of the warp may read what the operand holds after its instruction.
+/* Verifies dead-operand bits: no lane of the warp may read the operand's value after its instruction.
  *
- * A word x is not dead after instruction i of block q where
+ * A word x is not dead after instruction i of block q if
  *
- *   a path from after i comes to a read of x before it is overwritten in all lanes; or
- *   other lanes wait at a branch, or at an instruction, such as a barrier, and need it (kept.h, waits.h); or
+ *   a path from after i reaches a read of x before x is overwritten in all lanes; or
+ *   other lanes wait at a branch, or at an instruction such as a barrier, and need it (kept.h, waits.h); or
  *   i itself writes x.
  *
- * Claims are sorted by word. Complexity: O(claims, and for each claimed word what kept.h needs).
+ * Claims are sorted by word. Complexity: O(claims), plus that of kept.h for each claimed word.
  */
 #include "passes/check/kept.h"
 #include "passes/check/ltrf_dead.h"

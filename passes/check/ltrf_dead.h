@@ -4,7 +4,7 @@
 
 #include "passes/check/facts.h"
 
-/* Refutes (reports) bits of operands that are not dead in the whole warp; true where all hold. */
+/* Reports bits of operands that are not dead in the whole warp; true if all hold. */
 bool hd_check_ltrf_dead(hd_facts *facts, hd_diagnostics *diagnostics, uint64_t *count);
 
 #endif

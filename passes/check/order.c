@@ -1,10 +1,9 @@
-/* In which order a warp may run blocks: see order.h.
+/* The order in which a warp may execute blocks: see order.h.
  *
- * For each join a depth-first search of the sides that end there, among its children in the post-dominator tree
- * (sides.h), or, where a block strays, among all blocks. Each block has a list of nodes that stand for the ends after
- * it before the join: what the lists of its successors have. Where these are more than a few, or where the search comes
- * upon a block that it is not through with, a hub is made, which all of them lead to and which is the list from then
- * on.
+ * For each join, a depth-first search over the sides that end there, among its children in the post-dominator tree
+ * (sides.h) or, if a block strays, among all blocks. Each block has a list of nodes for the side ends reachable from it
+ * before the join: the union of its successors' lists. If the list would be long, or the search meets a block that is
+ * not complete, a hub is created, which all of them lead to and which replaces the list.
  */
 #include "passes/check/order.h"
 
@@ -14,18 +13,18 @@ enum { FEW = 4 };
 
 typedef struct end_list {
     uint32_t nodes[FEW], count;
-    bool is_hub; /* the only node is one that what is added leads to */
+    bool is_hub; /* its only node is a hub that later additions connect to */
 } end_list;
 
 typedef struct order_search {
     const hd_cfg *cfg;
     const hd_sides *tree;
     edge_list edges;
-    uint32_t nodes; /* blocks, X and hubs made so far */
+    uint32_t nodes; /* blocks, X and hubs so far */
     uint32_t searches, join;
-    bool strays;    /* a block below the join does */
-    uint32_t *seen; /* by block: the last search that came here */
-    uint32_t *left; /* by block: edges to go; HD_NONE: through with it */
+    bool strays;    /* a block below the join strays */
+    uint32_t *seen; /* by block: the last search that visited it */
+    uint32_t *left; /* by block: edges still to follow; HD_NONE: complete */
     end_list *ends; /* by block */
     hd_u32_array way, sides;
 } order_search;
@@ -80,7 +79,7 @@ static void come_to(order_search *s, uint32_t block)
     hd_array_push(&s->way, block);
 }
 
-/* The block that stands for one between the branches and the join. */
+/* The block that represents a block between the branches and the join. */
 static uint32_t stand_in(const order_search *s, uint32_t block)
 {
     return s->strays ? block : hd_sides_child(s->tree, s->join, block);
@@ -119,16 +118,16 @@ static void search_side(order_search *s, uint32_t side)
     }
 }
 
-/* ---- what follows them ------------------------------------------------------------------------------------------- */
+/* ---- followers of side ends -------------------------------------------------------------------------------------- */
 
-/* Each side may follow those before it; the other way round, those after it. */
+/* Each side may follow those before it; backward: those after it. */
 static void add_followers(order_search *s, bool backward)
 {
     end_list ends = {.count = 0};
     for (uint32_t i = 0; i < s->sides.count; i++) {
         uint32_t side = s->sides.items[backward ? s->sides.count - 1 - i : i];
         add_edges(s, &ends, side);
-        ends.is_hub = false; /* nothing more comes to what this side follows */
+        ends.is_hub = false; /* nothing more leads to the predecessors of this side */
         if (i + 1 < s->sides.count)
             add_ends(s, &ends, &s->ends[stand_in(s, side)]);
     }

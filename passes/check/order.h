@@ -1,26 +1,25 @@
-/* The order in which a warp may run blocks, for checkers: worked out join by join, as a SIMT stack runs them.
+/* The order in which a warp may execute blocks, for checkers: computed join by join, by the rules of a SIMT stack.
  *
- * State of a warp as a whole (what it holds, what is cached or allocated) goes from block to block along these edges:
+ * State of a warp as a whole (held, cached or allocated registers) propagates along these edges:
  *
  *   every edge of the CFG;
- *   and for each branch b that may diverge, with reconvergence point r: b -> r; and where side s can end (a block that
- *     s reaches without
- *   entering r and that has an edge to r or to the exit X), from there to every other target of b and to r. Edges to X
- *     lead nowhere.
+ *   for each branch b that may diverge, with reconvergence point r: b -> r; and from every block where a side s can end
+ *   (reachable from s without passing r, with an edge to r or to the exit X) to every other target of b and to r. No
+ *   edges lead to X.
  *
- * Where sides can end in many blocks, hubs are between these and what follows them: they are no blocks, state only
- * passes through them.
+ * If sides can end in many blocks, hubs connect these with their followers: hubs are no blocks, state only passes
+ * through.
  *
- * Complexity: the edges of the CFG and the size of the result, times a logarithm; where blocks below a join lead to
- * code that only fails, the blocks of all sides that end there, once for each such join.
+ * Complexity: the edges of the CFG and the size of the result, times a logarithm; if blocks below a join lead to
+ * failing code, the blocks of all sides that end there, once for each such join.
  */
 #ifndef HD_PASSES_CHECK_ORDER_H
 #define HD_PASSES_CHECK_ORDER_H
 
 #include "passes/check/facts.h"
 
-typedef struct hd_order { /* rows by block, X and hub: [first[b], first[b + 1]), ascending, without repetition */
-    uint32_t nodes;       /* blocks, X, then hubs, which may lead to each other in circles */
+typedef struct hd_order { /* rows by block, X and hub: [first[b], first[b + 1]), ascending, unique */
+    uint32_t nodes;       /* blocks, X, then hubs, which may form cycles */
     uint32_t *successor_first, *successors;
 } hd_order;
 

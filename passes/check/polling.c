@@ -5,16 +5,16 @@
 
 struct hd_polls {
     const hd_facts *facts;
-    hd_arena arena; /* of one question about one loop */
+    hd_arena arena; /* per query */
     uint32_t loop, asked;
-    uint32_t *written;  /* by instruction: `asked` where what it writes depends on the load */
-    uint32_t *decided;  /* by block: ... where the branch at its end does */
-    uint32_t *chosen;   /* by block: ... where so does whether it runs */
-    hd_bitset *into;    /* by register: blocks into which such a value comes; of no bits: none yet */
+    uint32_t *written;  /* by instruction: `asked` if its result depends on the load */
+    uint32_t *decided;  /* by block: ... if its branch does */
+    uint32_t *chosen;   /* by block: ... if its execution is control dependent on such a branch */
+    hd_bitset *into;    /* by register: blocks that such a value reaches; no bits: none yet */
     hd_u32_array come;  /* registers with a set in `into` */
     hd_u32_array found; /* instructions in `written` */
     hd_u32_array blocks;
-    bool leaves; /* so does whether the loop goes on */
+    bool leaves; /* the loop's exit depends on it */
 };
 typedef hd_polls poll_check;
 
@@ -53,7 +53,7 @@ static void choose(poll_check *c, uint32_t block)
         find(c, i);
 }
 
-/* What the branch reaches in the loop before its sides join. */
+/* Visits the blocks that the branch reaches in the loop before its sides reconverge. */
 static void flood(poll_check *c, uint32_t branch)
 {
     const hd_cfg *cfg = c->facts->cfg;
@@ -65,7 +65,8 @@ static void flood(poll_check *c, uint32_t branch)
         for (uint32_t e = from->succ_first; e < from->succ_first + from->succ_count; e++) {
             uint32_t to = cfg->successors[e];
             if (to == branch && to != join)
-                c->leaves = c->leaves || cfg->blocks[branch].loop == c->loop; /* it decides how often it runs */
+                c->leaves = c->leaves || cfg->blocks[branch].loop == c->loop; /* it decides how often the loop
+                                                                               * repeats */
             if (to == join || hd_bitset_has(&seen, to) || !contains(c, to))
                 continue;
             hd_bitset_add(&seen, to);
@@ -85,7 +86,8 @@ static void decide(poll_check *c, uint32_t branch)
     flood(c, branch);
 }
 
-/* What brings a value itself is asked for by itself; the register only says from where, unless it says whether. */
+/* An instruction that loads a value itself is queried separately; its register operand gives only the address, unless
+ * it decides whether it executes. */
 static void read_at(poll_check *c, uint32_t reg, uint32_t ordinal)
 {
     const hd_cfg *cfg = c->facts->cfg;
@@ -96,7 +98,7 @@ static void read_at(poll_check *c, uint32_t reg, uint32_t ordinal)
         decide(c, cfg->block_of[ordinal]);
 }
 
-/* Reads of the register in its block from an instruction on; true: its value lasts to the end. */
+/* Visits the reads of the register in its block from an instruction on; true: the value is live-out. */
 static bool read_on(poll_check *c, uint32_t reg, uint32_t block, uint32_t from)
 {
     const hd_lives *registers = &c->facts->registers;

@@ -1,23 +1,23 @@
-/* Proves an allocation by a forward dataflow (see regalloc.h).
+/* Verifies an allocation by a forward dataflow analysis (see regalloc.h).
  *
- * Places are the physical names of the allocated function and the spill slots. Names that overlap (R8, RD8) are places
- * of their own: PTX does not alias them, the hardware does, and both must be right; so a write to one name makes the
- * names that overlap it unknown, and a read needs the value under the very name.
+ * Locations are the physical names of the allocated function and the spill slots. Overlapping names (R8, RD8) are
+ * different locations: PTX does not alias them, the hardware does, and both must be correct. So a write to one name
+ * makes overlapping names unknown, and a read requires the value under the same name.
  *
- * The instructions are matched by id, in order. Those of the original must all be there, with the same form and the
- * same operands but for registers. What was inserted may only be a move, a load or store of a spill slot, a predicate
- * turned into a word or back, or a repetition of an original instruction that gives the same value everywhere. What was
- * removed may only be such an instruction.
+ * Instructions are matched by id, in order. All original instructions must exist, with the same form and the same
+ * operands except for registers. Inserted instructions may only be moves, loads or stores of spill slots, conversions
+ * of a predicate to a word or back, and repetitions of an original instruction with the same value everywhere. Only
+ * such instructions may be removed.
  *
- * Names of operands in memory (ir/operand_loads.h) are places of their own that overlap nothing.
+ * Names of memory operands (ir/operand_loads.h) are locations that overlap nothing.
  *
- * State: for each place the original register whose current value it holds, or none. Where paths meet, what differs is
- * unknown. A register that no path has written yet may be read anywhere; that is looked at for each register that the
- * quick dataflow does not prove, by one of its own. (Matching: regalloc_match.c; what
- * asynchronous instructions have in flight: regalloc_flight.c.)
+ * State: for each location the original register whose current value it holds, or unknown. At joins, different values
+ * become unknown. A register that no path has written yet may be read from any location; this is checked by a separate
+ * dataflow for each register that the first one does not prove. (Matching: regalloc_match.c; registers in flight:
+ * regalloc_flight.c.)
  *
- * Complexity: O(rounds * instructions * places), and O(instructions) for each register that needs its own. Not handled:
- * functions with more than a few thousand spill slots are slow. */
+ * Complexity: O(rounds * instructions * locations), and O(instructions) for each register that needs its own dataflow.
+ * Functions with more than a few thousand spill slots are slow. */
 #include "passes/check/regalloc.h"
 
 #include "ir/operand_loads.h"
@@ -26,7 +26,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- places ------------------------------------------------------------------------------------------------------ */
+/* ---- locations --------------------------------------------------------------------------------------------------- */
 
 void hd_proof_fail(hd_proof *p, const hd_instruction *insn, const char *format, ...)
 {
@@ -43,7 +43,7 @@ void hd_proof_fail(hd_proof *p, const hd_instruction *insn, const char *format, 
               "allocation of '%s': %s", hd_names_text(&f->module->names, f->name), text);
 }
 
-/* Whether a register may hold a value of this class: its own, or a predicate as a word. */
+/* Whether a location may hold a value of this class: the same class, or a word for a predicate. */
 static bool may_hold(const hd_proof *p, uint32_t place, uint32_t value)
 {
     if (place >= p->names || hd_proof_is_bank(p, place, value))
@@ -58,7 +58,7 @@ static bool is_named_for(const hd_proof *p, uint32_t name, uint32_t value)
     return hd_proof_is_bank(p, name, value) || hd_proof_class_at(p, name) == hd_proof_class_of(p, value);
 }
 
-/* Calls `visit` for every name that overlaps a place, itself included. */
+/* Calls `visit` for every name that overlaps a location, itself included. */
 static void each_overlap(const hd_proof *p, uint32_t place, void (*visit)(void *, uint32_t), void *to)
 {
     visit(to, place);
@@ -75,7 +75,7 @@ static void each_overlap(const hd_proof *p, uint32_t place, void (*visit)(void *
     }
 }
 
-/* ---- the quick dataflow ------------------------------------------------------------------------------------------ */
+/* ---- dataflow over all registers --------------------------------------------------------------------------------- */
 
 static void clear_place(void *state, uint32_t place) { ((uint32_t *)state)[place] = HD_NONE; }
 
@@ -119,7 +119,7 @@ static bool reads_right(const hd_proof *p, const hd_effect *e, const uint32_t *s
     return state[e->place] == e->value && e->place < p->names && is_named_for(p, e->place, e->value);
 }
 
-/* Meets `state` with what flows into a block already; true where that changed. */
+/* Merges `state` into the input of a block; true if the input changed. */
 static bool meet(hd_proof *p, uint32_t block, const uint32_t *state)
 {
     bool changed = false;
@@ -147,7 +147,7 @@ static void run_block(hd_proof *p, uint32_t block, uint32_t *state, bool check)
     }
 }
 
-/* Blocks whose input changed, in reverse post-order, until nothing changes. */
+/* Processes blocks whose input changed, in reverse post-order, up to the fixed point. */
 static void flow(hd_proof *p)
 {
     const hd_cfg *cfg = p->cfg;
@@ -178,13 +178,14 @@ static void flow(hd_proof *p)
         run_block(p, cfg->reverse_post_order[i], state, true);
 }
 
-/* ---- the dataflow for one register ------------------------------------------------------------------------------- */
+/* ---- dataflow for one register ----------------------------------------------------------------------------------- */
 
 typedef struct single {
     hd_proof *p;
     uint32_t value;
-    hd_bitset *in;           /* by block: places that hold the value */
-    bool *reached, *written; /* by block: on some path; written: the value, on some path (else any place will do) */
+    hd_bitset *in; /* by block: locations that hold the value */
+    /* by block: on some path; written: the value, on some path (before that any location is valid) */
+    bool *reached, *written;
     hd_bitset now;
     bool now_written;
 } single;
@@ -197,7 +198,7 @@ static void apply_single(single *s, const hd_effect *e)
     bool ours = e->value == s->value, was_written = s->now_written, holds = false;
     if (e->kind == HD_EFFECT_READ)
         return;
-    s->now_written |= ours; /* constants stay where they are */
+    s->now_written |= ours; /* locations of constants keep them */
     if (e->kind == HD_EFFECT_GONE)
         return;
     if (e->kind == HD_EFFECT_COPY)

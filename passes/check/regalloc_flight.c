@@ -1,9 +1,9 @@
-/* The part of an allocation's proof that values alone do not show: what an asynchronous instruction has in flight, no
- * other instruction may touch, but for those that named the same register in the original; and what wgmma takes into
- * flight, nothing that was inserted may write after the wgmma.fence that orders such writes.
+/* The part of the verification that concerns asynchronous instructions: no other instruction may access a register in
+ * flight, except those that named the same register in the original; and no inserted instruction may write a register
+ * of a wgmma after the wgmma.fence that orders such writes.
  *
- * Places are words of the register file, so that all names of a register count. Complexity: asynchronous instructions
- * times what runs while they do.
+ * Locations are words of the register file, so that all names of a register count. Complexity: asynchronous
+ * instructions times the instructions executed during their flights.
  */
 #include "ir/asynchronous.h"
 #include "passes/check/flights.h"
@@ -12,7 +12,7 @@
 typedef struct flight_check {
     hd_proof *p;
     hd_storage storage; /* of the allocated function */
-    /* by word: 1 + the original register that the asynchronous instruction at hand has there; 0: none */
+    /* by word: 1 + the original register that the current asynchronous instruction has there; 0: none */
     uint32_t *taken;
 } flight_check;
 
@@ -47,7 +47,7 @@ static void check_instruction(flight_check *c, uint32_t ordinal)
         }
 }
 
-/* What was inserted between the last wgmma.fence of the block and the instruction. */
+/* Checks the instructions inserted between the last wgmma.fence of the block and the instruction. */
 static void check_fence(flight_check *c, uint32_t ordinal)
 {
     const hd_function *f = c->p->allocated;

@@ -1,5 +1,5 @@
-/* The first half of the allocation's proof: which instruction of the allocated function is which of the original, and
- * what each does to places. Rules: see regalloc.c. Linear, but for the search among spill slots. */
+/* First part of the verification: matches instructions of the allocated function with those of the original, and
+ * determines their effects on locations. Rules: see regalloc.c. Linear, except for the search among spill slots. */
 #include "passes/check/regalloc_proof.h"
 
 #include "ir/sregs.h"
@@ -68,10 +68,10 @@ static void add_original(hd_proof *p, const hd_instruction *was, const hd_instru
     }
 }
 
-/* ---- inserted and removed ones ----------------------------------------------------------------------------------- */
+/* ---- inserted and removed instructions --------------------------------------------------------------------------- */
 
-/* An original instruction without a guard that gives its one register the same value wherever it is: from numbers,
- * addresses, a kernel's parameters, and what a thread is. */
+/* An unguarded original instruction that gives its register the same value everywhere: from numbers, addresses, kernel
+ * parameters, and special registers that are constant for a thread. */
 static bool is_constant(const hd_proof *p, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(p->original, insn);
@@ -150,7 +150,7 @@ static void add_inserted(hd_proof *p, const hd_instruction *insn)
         hd_proof_fail(p, insn, "an inserted instruction is no spill code");
 }
 
-/* A repetition of an original instruction. */
+/* A repeated original instruction. */
 static void add_repeated(hd_proof *p, const hd_instruction *was, const hd_instruction *is)
 {
     const hd_operand *a = hd_insn_operands(p->original, was), *b = hd_insn_operands(p->allocated, is);
@@ -226,7 +226,7 @@ static void match_all(hd_proof *p)
             p->ordinal_of[i] = p->ordinal_of[i + 1];
 }
 
-/* Every label precedes the same original instruction, those removed aside. */
+/* Every label must precede the same original instruction, ignoring removed ones. */
 static void match_labels(hd_proof *p)
 {
     const hd_function *was = p->original, *is = p->allocated;

@@ -1,4 +1,4 @@
-/* What the files of the allocation's proof share. Private to passes/check/regalloc*.c. */
+/* Shared declarations of the allocation's verification. Private to passes/check/regalloc*.c. */
 #ifndef HD_PASSES_CHECK_REGALLOC_PROOF_H
 #define HD_PASSES_CHECK_REGALLOC_PROOF_H
 
@@ -8,12 +8,12 @@
 #include "ir/constant_bank.h"
 
 typedef enum hd_effect_kind {
-    HD_EFFECT_READ,  /* `value` must be in `place` */
-    HD_EFFECT_WRITE, /* `value` is new, in `place` */
-    HD_EFFECT_MERGE, /* `value` is new in some lanes or bits, in `place`; the rest must be there already */
-    HD_EFFECT_COPY,  /* `place` gets what `from` holds, if it has at most `bits` bits */
-    HD_EFFECT_MAKE,  /* `value`, a constant, also comes to `place` */
-    HD_EFFECT_GONE,  /* the instruction that wrote `value`, a constant, is not there any more */
+    HD_EFFECT_READ,  /* requires `value` in `place` */
+    HD_EFFECT_WRITE, /* a new `value` in `place` */
+    HD_EFFECT_MERGE, /* a new `value` in some lanes or bits of `place`, which must hold the old value */
+    HD_EFFECT_COPY,  /* `place` gets the contents of `from`, if the value has at most `bits` bits */
+    HD_EFFECT_MAKE,  /* `value`, a constant, is computed again in `place` */
+    HD_EFFECT_GONE,  /* the instruction that wrote `value`, a constant, was removed */
 } hd_effect_kind;
 
 typedef struct hd_effect {
@@ -31,31 +31,31 @@ typedef struct hd_proof {
     hd_diagnostics *diagnostics;
     hd_arena arena;
     const hd_cfg *cfg;      /* of the allocated function */
-    uint32_t *effect_first; /* by ordinal, and one more */
+    uint32_t *effect_first; /* by ordinal, plus one */
     HD_ARRAY(hd_effect) effects;
     HD_ARRAY(hd_slot) slots;
     uint32_t names, places; /* names come before slots */
     uint32_t name_at[HD_PHYSICAL_CLASSES]
                     [HD_GENERAL_REGISTERS + 1]; /* register of the allocated function, or HD_NONE */
     uint32_t slot_symbol;
-    const bool *bank;      /* by register of the allocated function: a bank operand; NULL: none is */
-    uint32_t *definitions; /* by original register: how many operands define it */
+    const bool *bank;      /* by register of the allocated function: a bank operand; NULL: none */
+    uint32_t *definitions; /* by original register: number of operands that define it */
     uint32_t *ordinal_of;  /* by allocated ordinal and the end: the next original ordinal */
-    uint32_t **in;         /* by block: by place, the value that it holds or HD_NONE; NULL: not reached yet */
-    const bool *collected; /* by register of the allocated function: it names an operand in memory; NULL: none does */
-    hd_bitset doubtful;    /* original registers that the quick dataflow did not prove at some read */
+    uint32_t **in;         /* by block: by location, the value that it holds or HD_NONE; NULL: not reached yet */
+    const bool *collected; /* by register of the allocated function: it names a memory operand; NULL: none */
+    hd_bitset doubtful;    /* original registers that the first dataflow did not prove at some read */
     bool failed;
 } hd_proof;
 
 void hd_proof_fail(hd_proof *p, const hd_instruction *insn, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Matches the instructions by id and fills in what each does to places (passes/check/regalloc_match.c). */
+/* Matches the instructions by id and records their effects on locations (passes/check/regalloc_match.c). */
 void hd_proof_match(hd_proof *p);
-/* Nothing touches what asynchronous instructions have in flight (passes/check/regalloc_flight.c). */
+/* Checks that nothing accesses registers in flight (passes/check/regalloc_flight.c). */
 void hd_proof_flights(hd_proof *p);
 
-/* What a name of the allocated function can hold: an operand in memory has no place, and any type. */
+/* The class of a name of the allocated function. A memory operand has no physical register and may have any type. */
 static inline hd_physical_class hd_proof_class_at(const hd_proof *p, uint32_t place)
 {
     if (p->collected && p->collected[place])
@@ -63,8 +63,8 @@ static inline hd_physical_class hd_proof_class_at(const hd_proof *p, uint32_t pl
     return (hd_physical_class)hd_register_physical(p->allocated, place).class;
 }
 
-/* Is the place a register without a physical name, which nothing overlaps, of the value's width: an operand from the
- * constant bank? */
+/* Whether the location is a bank operand: a register without a physical name, which nothing overlaps, of the value's
+ * width. */
 static inline bool hd_proof_is_bank(const hd_proof *p, uint32_t place, uint32_t value)
 {
     return p->bank && p->bank[place] &&

@@ -1,28 +1,25 @@
 /* Verifies the sets of regmutex: no word of the extended set is named or live at warp level at an instruction where the
- * warp may not hold the set, and the set is not held where the warp may wait for another one.
+ * warp may not hold the set, and the set is not held where the warp may wait for another warp.
  *
- *   state    which of "held" and "not held" may come to an instruction: forward along the warp order (order.h), from
- *            "not held" at the entry;
- *            an acquire makes it held, a release not held, both before the instruction that they are at. Where lanes
- *              wait at an instruction
- *            (waits.h), others of their warp leave it in a state of theirs: what holds at any such instruction, or
- *              where a side ends, may come
- *            after each of them, to it if it uses the set, and to the sides and joins of the branches around
- *   live     what a lane may read on a path from there (facts.h), and in every block between a divergent branch and its
- *            join what is live into
- *            the join or another side of the branch, and what is live after an instruction at which lanes wait while
- *              others run (waits.h)
+ *   state    which of "held" and "not held" may reach an instruction: propagated along the warp order (order.h), from
+ *            "not held" at the entry; an acquire sets it to held, a release to not held, both before their instruction.
+ *            Where lanes wait at an instruction (waits.h), other lanes of the warp leave it in some state: the states
+ *            at any such instruction, or at the end of a side, may hold after each of them, before it if it uses the
+ *            set, and at the sides and joins of the branches around it
+ *   live     registers that a lane may read on a path from there (facts.h); in every block between a divergent branch
+ *            and its join, registers live into the join or another side; and registers live after an instruction at
+ *            which lanes wait while others run (waits.h)
  *   waits    barriers, calls, exits, the end of the code, unknown instructions, waiting ones (ir/waits.h); in loops,
- *            ordered and volatile loads and
- *            atomics that bring a value, and all other loads on which an exit of the loop depends (polling.h)
+ *            ordered and volatile loads, atomics that return a value, and all other loads on which an exit of the loop
+ *            depends (polling.h)
  *
- * The sets themselves: both there, in an architected kernel all of whose words they hold. An acquire or release at an
- * instruction that is not issued or in a function without sets is refuted, and so are both at one.
+ * The sets themselves: both annotated, in an architected kernel all of whose words they contain. Refuted are an acquire
+ * or release at an instruction that is not issued or in a function without sets, and both at one instruction.
  *
- * Callees' frames lie in the base set (frames.h), because the set is not held during calls.
+ * Callees' frames are in the base set (frames.h), because the set is not held during calls.
  *
- * Complexity: O(extended words * log accesses) an instruction and a target of a divergent branch, and for each join a
- * search of the sides that end there.
+ * Complexity: O(extended words * log accesses) per instruction and per target of a divergent branch, and for each join
+ * a search of the sides that end there.
  */
 #include "passes/check/check.h"
 #include "passes/check/frames.h"
@@ -33,7 +30,7 @@
 
 enum { RELEASED = 1, HELD = 2, MOST_EXTENDED = 256 };
 
-typedef struct extended_set { /* of extended words, from |Bs| on */
+typedef struct extended_set { /* of extended words, numbered from |Bs| */
     uint64_t bits[MOST_EXTENDED / 64];
 } extended_set;
 
@@ -44,14 +41,14 @@ typedef struct mutex_check {
     hd_function *function;
     hd_diagnostics *diagnostics;
     uint32_t base, extended;
-    uint8_t *marks;        /* by instruction: HELD, RELEASED: what precedes it */
-    uint8_t *in;           /* by block and hub: what may come in */
-    extended_set *waiting; /* by block: what other lanes of the warp need */
-    hd_waits waits;        /* lanes, at instructions */
-    bool *meets;           /* by instruction: it is one of these */
+    uint8_t *marks;        /* by instruction: HELD or RELEASED if an acquire or release precedes it */
+    uint8_t *in;           /* by block and hub: states that may reach it */
+    extended_set *waiting; /* by block: words needed by other lanes of the warp */
+    hd_waits waits;        /* lanes that wait at instructions */
+    bool *meets;           /* by instruction: whether it is one of these */
     bool *joins;           /* by block and X */
-    bool anywhere;         /* others may run in any block meanwhile */
-    uint8_t others;        /* states that lanes may find that go on after they waited, or waited for their turn */
+    bool anywhere;         /* other lanes may meanwhile be in any block */
+    uint8_t others;        /* states in which lanes may continue after a wait, or after waiting for another side */
     bool good;
 } mutex_check;
 
@@ -74,7 +71,7 @@ static void refute_word(mutex_check *c, uint32_t ordinal, uint32_t word, const c
     c->good = false;
 }
 
-/* ---- what the annotations say ------------------------------------------------------------------------------------ */
+/* ---- annotations ------------------------------------------------------------------------------------------------- */
 
 static void read_mark(mutex_check *c, const hd_annotation *note, uint8_t state)
 {
@@ -111,7 +108,7 @@ static uint32_t registers_named(const mutex_check *c)
     return count;
 }
 
-/* The sets of the function; false (reported) where they are none. */
+/* Reads the sets of the function; false (reported) if they are invalid. */
 static bool read_sets(mutex_check *c)
 {
     const hd_function *f = c->function;
@@ -135,7 +132,7 @@ static bool read_sets(mutex_check *c)
     return c->good;
 }
 
-/* ---- what other lanes need --------------------------------------------------------------------------------------- */
+/* ---- words needed by other lanes --------------------------------------------------------------------------------- */
 
 static void add_live(const mutex_check *c, extended_set *set, uint32_t block)
 {
@@ -144,9 +141,9 @@ static void add_live(const mutex_check *c, extended_set *set, uint32_t block)
             set->bits[(w - c->base) / 64] |= 1ull << ((w - c->base) % 64);
 }
 
-typedef struct side_search {  /* of the sides that end at one join */
-    extended_set *needed;     /* by block: what lanes need that wait while others are there */
-    uint32_t *seen, searches; /* by block: the last search that came here */
+typedef struct side_search {  /* over the sides that end at one join */
+    extended_set *needed;     /* by block: words needed by waiting lanes while others are there */
+    uint32_t *seen, searches; /* by block: the last search that visited it */
     hd_u32_array found, due;
 } side_search;
 
@@ -166,7 +163,7 @@ static void come_to(side_search *s, uint32_t block, const extended_set *needed)
         hd_array_push(&s->due, block);
 }
 
-/* Hands on what is needed to all that the sides come to before their join, and keeps it there. */
+/* Propagates needed words to all blocks that the sides reach before their join, and keeps them there. */
 static void end_search(mutex_check *c, side_search *s, uint32_t join)
 {
     const hd_cfg *cfg = c->facts.cfg;
@@ -183,7 +180,7 @@ static void end_search(mutex_check *c, side_search *s, uint32_t join)
     s->searches++;
 }
 
-/* What lanes need that wait at an instruction. */
+/* Words needed by lanes that wait at an instruction. */
 static void find_waiting_within(mutex_check *c)
 {
     for (uint32_t b = 0; c->waits.at.count && b < c->facts.cfg->block_count; b++)
@@ -240,7 +237,7 @@ static void check_words(mutex_check *c, uint32_t ordinal)
             refute_word(c, ordinal, w, "the instruction names it");
         else if (waiting->bits[(w - c->base) / 64] >> ((w - c->base) % 64) & 1)
             refute_word(c, ordinal, w, "other lanes of the warp need it");
-        /* and before, as it does not write it */
+        /* live before it, because it does not write the word */
         else if (accessed || hd_lives_live_after(&c->facts.words, w, ordinal))
             refute_word(c, ordinal, w, "it is live");
     }
@@ -269,7 +266,7 @@ static const char *waits_for(const mutex_check *c, uint32_t ordinal)
 
 /* ---- states ------------------------------------------------------------------------------------------------------ */
 
-/* Is the instruction one where lanes may wait while others of their warp run? */
+/* Whether lanes may wait at the instruction while others of their warp run. */
 static bool may_meet(const mutex_check *c, uint32_t ordinal)
 {
     const hd_function *f = c->function;
@@ -286,7 +283,7 @@ static void find_meets(mutex_check *c)
     HD_BITSET_EACH (&c->facts.splits, b)
         c->joins[cfg->blocks[b].post_dominator] = true;
     c->joins[cfg->block_count] = true;
-    for (uint32_t i = 0; i < c->waits.at.count; i++) /* what has a guard and waits there lets others go on after it */
+    for (uint32_t i = 0; i < c->waits.at.count; i++) /* a guarded wait lets other lanes continue after it */
         c->anywhere = c->anywhere || !c->waits.two_sided[cfg->block_of[c->waits.at.items[i]]] ||
                       (c->function->instructions.items[c->waits.at.items[i]].guard != HD_NONE &&
                        !hd_waits_meet(&c->waits, c->waits.at.items[i]));
@@ -294,7 +291,7 @@ static void find_meets(mutex_check *c)
         c->meets[i] = may_meet(c, i);
 }
 
-/* May lanes that others waited for go on, or end, with the block? */
+/* Whether lanes that others wait for may continue elsewhere, or end, after the block. */
 static bool ends_side(const mutex_check *c, uint32_t b)
 {
     bool ends = false;
@@ -303,7 +300,8 @@ static bool ends_side(const mutex_check *c, uint32_t b)
     return ends;
 }
 
-/* Others find what holds at a waiting instruction, or did: a replay counts its mark when it is done. */
+/* Other lanes observe the state at a waiting instruction, before or after its mark: a replay counts the mark when the
+ * instruction completes. */
 static uint8_t state_after(mutex_check *c, uint32_t b, uint8_t state)
 {
     if (b > c->facts.cfg->block_count) /* a hub */
@@ -318,7 +316,7 @@ static uint8_t state_after(mutex_check *c, uint32_t b, uint8_t state)
     return state;
 }
 
-/* From the blocks in `work` on. */
+/* Propagates from the blocks in `work`. */
 static void find_states_from(mutex_check *c, hd_u32_array *work)
 {
     while (work->count) {
@@ -333,8 +331,8 @@ static void find_states_from(mutex_check *c, hd_u32_array *work)
     }
 }
 
-/* A place where lanes that waited for their turn go on: a target of a branch that may diverge, or a reconvergence
- * point. */
+/* Adds the states of other lanes where waiting lanes continue: at a target of a branch that may diverge, or a
+ * reconvergence point. */
 static void come_from_others(mutex_check *c, uint32_t block)
 {
     if (block != c->facts.cfg->block_count && c->in[block] &&

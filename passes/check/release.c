@@ -1,19 +1,18 @@
-/* Verifies release flags (pir, pbr): no register may be released while some lane of the warp needs it.
+/* Verifies release flags (pir, pbr): no register may be released while a lane of the warp needs it.
  *
- * A release of a word at a point of block q is refuted where
+ * A release of a word at a point of block q is refuted if
  *
  *   a path leads from the point to a read of the word without an unguarded definition before it;
  *   lanes that wait at a branch need it (kept.h);
- *
  *   lanes that wait at an instruction, such as a barrier, need it (waits.h).
  *
- * A pir bit releases at the instruction, and is refuted too where it stands for none of the first three sources, where
- * the instruction also writes the word (in which lanes is not known), and where none of the source's words is renamed.
- * A pbr lists renamed words, and is at an instruction that is issued. Registers of the module are never renamed:
- * other functions read them.
+ * A pir bit releases at the instruction; it is also refuted if it denotes none of the first three sources, if the
+ * instruction also writes the word (possibly in some lanes only), or if none of the source's words is renamed. A pbr
+ * must list renamed words, at an instruction that is issued. Module-scope registers are never renamed: other functions
+ * read them.
  *
- * Where words are kept for waiting lanes is found for all flags at once, word by word. Complexity: O(flags, and for
- * each word in one what kept.h needs), times a logarithm.
+ * The words kept for waiting lanes are computed for all flags at once, word by word. Complexity: O(flags), plus that of
+ * kept.h for each released word, times a logarithm.
  */
 #include "passes/check/check.h"
 #include "passes/check/kept.h"
@@ -21,7 +20,7 @@
 
 enum { FLAGGED_SOURCES = 3 };
 
-typedef struct claim { /* a word that may be released in a block */
+typedef struct claim { /* a word that is released in a block */
     uint32_t word, block;
     bool kept; /* lanes that wait at a branch need it there */
 } claim;
@@ -31,7 +30,7 @@ typedef struct release_check {
     hd_function *function;
     hd_diagnostics *diagnostics;
     hd_bitset renamed;      /* by word */
-    HD_ARRAY(claim) claims; /* by word and block */
+    HD_ARRAY(claim) claims; /* sorted by word and block */
     hd_waits waits;
 } release_check;
 
@@ -54,7 +53,7 @@ static bool refute_flag(release_check *c, uint32_t at, const char *why)
     return false;
 }
 
-/* ---- who waits --------------------------------------------------------------------------------------------------- */
+/* ---- waiting lanes ----------------------------------------------------------------------------------------------- */
 
 static void add_claim(release_check *c, uint32_t word, uint32_t block)
 {
@@ -62,7 +61,7 @@ static void add_claim(release_check *c, uint32_t word, uint32_t block)
         hd_array_push(&c->claims, (claim){word, block, false});
 }
 
-/* What the flag may release, and where. */
+/* The words that the flag releases, and the block. */
 static void add_claims(release_check *c, const hd_annotation *note)
 {
     const hd_function *f = c->function;
@@ -85,7 +84,7 @@ static int compare_claims(const void *left, const void *right)
     return (a->block > b->block) - (a->block < b->block);
 }
 
-/* Asks for all claims, word by word. */
+/* Evaluates all claims, word by word. */
 static void find_kept(release_check *c)
 {
     hd_kept kept;
@@ -110,7 +109,7 @@ static bool is_kept(const release_check *c, uint32_t word, uint32_t block)
 
 /* ---- flags ------------------------------------------------------------------------------------------------------- */
 
-/* `live`: some path from the point reads it. */
+/* `live`: a path from the point reads it. */
 static bool check_point(release_check *c, uint32_t at, uint32_t word, bool live)
 {
     if (live)
@@ -183,7 +182,7 @@ static bool check_pbr(release_check *c, const hd_annotation *note)
 
 /* ---- the function ------------------------------------------------------------------------------------------------ */
 
-/* Words of registers that are declared outside all functions. */
+/* Words of module-scope registers. */
 static hd_bitset module_words(release_check *c)
 {
     const hd_function *f = c->function;

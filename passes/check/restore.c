@@ -1,4 +1,4 @@
-/* Loads back to where they may have been: see restore.h. A walk back over the block for each load. */
+/* Moves loads back to their possible original positions: see restore.h. Walks back over the block for each load. */
 #include "passes/check/restore.h"
 
 #include "ir/build.h"
@@ -17,7 +17,7 @@ static bool overlap(const restorer *r, uint32_t a, uint32_t b)
     return a == b || (r->storage.first[a] < r->storage.end[b] && r->storage.first[b] < r->storage.end[a]);
 }
 
-/* Must the load stay after an instruction for the sake of registers? */
+/* Whether register dependences keep the load after an instruction. */
 static bool is_bound(const restorer *r, const hd_instruction *load, const hd_instruction *before)
 {
     const hd_function *f = r->function;
@@ -32,7 +32,7 @@ static bool is_bound(const restorer *r, const hd_instruction *load, const hd_ins
     return before->flags & HD_INSN_OPAQUE;
 }
 
-/* The instruction before which the load goes; itself where it stays. */
+/* The instruction before which the load is put; the load itself if it stays. */
 static uint32_t place_of(restorer *r, uint32_t load, uint32_t first, uint32_t clashes)
 {
     const hd_function *f = r->function;

@@ -16,7 +16,7 @@ static int compare_sides(const void *left, const void *right)
     return (a->block > b->block) - (a->block < b->block);
 }
 
-/* Of branches that have two or more, in the order of hd_join_rank. */
+/* Sides of branches that have two or more, in the order of hd_join_rank. */
 static side_array list_sides(const hd_facts *facts)
 {
     const hd_cfg *cfg = facts->cfg;
@@ -36,7 +36,7 @@ static side_array list_sides(const hd_facts *facts)
     return all;
 }
 
-/* What was reached before is left alone. */
+/* Skips blocks visited before. */
 static void flood(hd_waits *w, const side *from, hd_u32_array *stack)
 {
     const hd_cfg *cfg = w->facts->cfg;
@@ -91,7 +91,8 @@ void hd_waits_free(hd_waits *w)
     hd_kept_free(&w->kept);
 }
 
-/* After the instruction, or at it where it reads what it needs only when all lanes are there. */
+/* Whether the word is needed after the instruction, or at it if it reads its operands only when all lanes have
+ * arrived. */
 static bool needed_at(const hd_waits *w, uint32_t word, uint32_t instruction)
 {
     const hd_lives *words = &w->facts->words;
@@ -101,7 +102,7 @@ static bool needed_at(const hd_waits *w, uint32_t word, uint32_t instruction)
     return (reads && meets(w, instruction)) || hd_lives_live_after(words, word, instruction);
 }
 
-/* For which blocks the word is needed. */
+/* The blocks in which the word is needed. */
 static uint8_t find_needed(hd_waits *w, uint32_t word)
 {
     uint8_t where = ASKED;

@@ -43,7 +43,7 @@ static void measure_regions(estimate_work *w, uint32_t kind, hd_estimate_feature
     }
 }
 
-/* Bytes of the variables in shared memory that the function names. */
+/* Bytes of the shared-memory variables that the function names. */
 static uint32_t shared_bytes(const hd_function *f)
 {
     hd_u32_array seen = {0};
@@ -77,7 +77,7 @@ static void count_instructions(const estimate_work *w, hd_estimate_features *x)
     }
 }
 
-/* Words that live during calls, most at a time. */
+/* The maximum number of words live across a call. */
 static uint32_t words_over_calls(estimate_work *w)
 {
     hd_live_walk walk;
@@ -131,7 +131,7 @@ hd_register_cap hd_estimate_cap(const hd_function *f, const hd_gpu_limits *limit
     return hd_register_cap_of(limits, &bounds, option);
 }
 
-/* Whether .minnctapersm says how many thread blocks must fit; then their room is the cap. */
+/* Whether .minnctapersm gives the number of resident blocks, whose register limit is then the cap. */
 static bool has_ctas(const hd_function *f, const hd_gpu_limits *limits)
 {
     return f->min_ctas && !hd_estimate_cap(f, limits, 0).ctas_ignored;
@@ -152,23 +152,23 @@ uint32_t hd_estimate_room(const hd_function *f, const hd_estimate_features *x, c
     return room < cap.registers ? room : cap.registers;
 }
 
-/* Coefficients, fitted as docs/estimate.md says; hundredths of registers. */
+/* Coefficients, fitted as described in docs/estimate.md; in hundredths of registers. */
 enum {
-    EXCESS = 26,      /* registers for each that speed wants beyond need are taken as needed .. */
-    EXCESS_MOST = 50, /* .. up to so many */
+    EXCESS = 26,      /* of each register wanted for speed beyond those needed, this part is allocated .. */
+    EXCESS_MOST = 50, /* .. up to this maximum */
     WANTED_BASE = 516,
     WANTED_EARLY = 51,
     WANTED_VECTOR = 23,
     WANTED_LATE = 28,
     WANTED_HOPPER = 109,  /* from sm_90 on */
-    WANTED_DOUBLING = 29, /* for each doubling of the instructions, counted from 64 */
+    WANTED_DOUBLING = 29, /* for each doubling of the instruction count, from 64 on */
     WANTED_CTAS = 507,    /* beyond what both orders want, with .minnctapersm */
-    WORDS_MOST = 300,     /* of an order, counted */
-    SPARE = 274,          /* registers below the room from which on ptxas takes fewer than it could use .. */
-    SPARE_SLOPE = 11,     /* .. namely these hundredths */
-    CALLER_LEAST = 24,    /* registers that the calling convention takes .. */
-    CALLEE_SAVED = 8,     /* .. these of them last during calls */
-    STACK_POINTER = 100,  /* machines set one register aside */
+    WORDS_MOST = 300,     /* maximum words of an order that count */
+    SPARE = 274,          /* with more registers below the limit than this, ptxas uses fewer than it could .. */
+    SPARE_SLOPE = 11,     /* .. by these hundredths per register */
+    CALLER_LEAST = 24,    /* registers reserved by the calling convention .. */
+    CALLEE_SAVED = 8,     /* .. of which these are preserved across calls */
+    STACK_POINTER = 100,  /* machine code reserves one register */
     LEAST = 4,
 };
 
@@ -180,7 +180,7 @@ static int64_t room_for(const hd_function *f, const hd_estimate_features *x, con
     return 100ll * hd_estimate_room(f, x, limits, needed > 0 ? (uint32_t)((needed + 50) / 100) : 0);
 }
 
-/* Hundredths of the binary logarithm, straight between powers of two. */
+/* Binary logarithm in hundredths, linear between powers of two. */
 static int64_t logarithm(uint32_t n)
 {
     uint32_t whole = 0;
@@ -189,7 +189,7 @@ static int64_t logarithm(uint32_t n)
     return n ? 100ll * whole + 100ll * (n - (1ll << whole)) / (1ll << whole) : 0;
 }
 
-/* What must fit, lest occupancy pays for it. */
+/* Registers that must fit, or occupancy decreases. */
 static int64_t needed_by(const hd_estimate_features *x)
 {
     uint32_t excess = x->wanted[0] > x->needed[0] ? x->wanted[0] - x->needed[0] : 0;
@@ -204,7 +204,7 @@ static int64_t wanted_by(const hd_function *f, const hd_estimate_features *x, co
                      WANTED_DOUBLING * (logarithm(x->instructions) - 600) / 100;
     if (f->module->target_number >= 90)
         wanted += WANTED_HOPPER;
-    if (has_ctas(f, limits)) /* there is room, and speed alone decides */
+    if (has_ctas(f, limits)) /* the limit is given, so speed alone decides */
         wanted = 100 * at_most(x->wanted[0], x->late) + WANTED_CTAS;
     int64_t calling = CALLER_LEAST + (x->over_calls > CALLEE_SAVED ? x->over_calls - CALLEE_SAVED : 0);
     return x->calls && wanted < 100 * calling ? 100 * calling : wanted;

@@ -1,13 +1,13 @@
-/* Calls that keep to the calling convention, which takes 24 registers: indirect ones, and those of a function that has
- * no body here, that calls itself, or whose address is in a variable or taken by the caller. Of other functions ptxas
- * inlines small ones and gives big ones registers as their caller needs them; what they need themselves is not seen
- * here, nor is an address that another function takes, nor recursion through several.
+/* Calls that follow the calling convention, which reserves 24 registers: indirect ones, and calls of a function without
+ * a body in the module, that calls itself, or whose address is in a variable or taken by the caller. Of other callees
+ * ptxas inlines small ones and allocates large ones together with their caller; the registers that these need,
+ * addresses taken by other functions, and recursion through several functions are not considered.
  *
- * Complexity: linear in the caller, in the bodies of its callees and in initializers, but for sorting.
+ * Complexity: linear in the caller, in the bodies of its callees and in initializers, except for sorting.
  */
 #include "passes/estimate/estimate_work.h"
 
-/* The operand that says what a call calls. */
+/* The operand that names the callee. */
 static const hd_operand *callee_of(const hd_function *f, const hd_instruction *insn)
 {
     const hd_operand *o = hd_insn_operands(f, insn), *end = o + insn->operand_count;
@@ -40,11 +40,11 @@ static void sort(hd_u32_array *symbols)
         qsort(symbols->items, symbols->count, sizeof *symbols->items, ascending);
 }
 
-typedef struct named {          /* functions, with repetitions */
+typedef struct named {          /* lists of functions, with duplicates */
     hd_u32_array called, taken; /* by the caller's calls; by its other operands, and in variables */
 } named;
 
-/* The number of calls of what is no function's name. */
+/* The number of calls whose callee is not a function's name. */
 static uint32_t find_named(const hd_function *f, named *n)
 {
     const hd_module *m = f->module;

@@ -1,12 +1,11 @@
-/* The dependences between the instructions of a block, as the estimate sees them.
+/* The dependence graph of a block, as the estimate models it.
  *
- * Every definition makes a value of its own, so there are no dependences but those of values and of memory: loads do
- * not pass stores of the same space (generic addresses count as global), stores do not pass loads and stores, nothing
- * in memory passes barriers, fences and calls. Latencies are round figures for what the scheduler of an assembler
- * assumes.
+ * Every definition creates a new value, so the only dependences are those of values and of memory: loads do not cross
+ * stores of the same space (generic addresses count as global), stores do not cross loads and stores, and no memory
+ * access crosses barriers, fences and calls. Latencies approximate those that an assembler's scheduler assumes.
  *
- * A 64-bit sum of a value and a constant is the same value in machine code, since memory instructions add constants
- * for nothing; so are two sums of the same values. They share a root (estimate_value).
+ * A 64-bit sum of a value and a constant is the same value in machine code, because memory instructions add constants
+ * for free; so are two sums of the same values. They share a root (estimate_value).
  *
  * Complexity: near-linear in instructions and live-in registers.
  */
@@ -41,8 +40,8 @@ static uint32_t latency_of(const hd_form *form)
     }
 }
 
-/* Words that an instruction needs while it runs, beyond sources and results: those of the code that ptxas expands it
- * to. */
+/* Words that an instruction needs while it executes, besides sources and results: temporaries of the code that ptxas
+ * expands it to. */
 static uint32_t extra_words(const hd_form *form)
 {
     hd_type t = form->type_count ? (hd_type)form->types[0] : HD_TYPE_NONE;
@@ -128,7 +127,7 @@ static void grow_sums(estimate_graph *g)
     free(old);
 }
 
-/* The root of the first sum of these roots; `otherwise` where this is the first. */
+/* The root of the first sum of these roots; `otherwise` if this is the first. */
 static uint32_t root_of_sum(estimate_graph *g, uint32_t a, uint32_t b, uint32_t otherwise)
 {
     if (2 * g->sum_count >= g->sums.count)
@@ -147,7 +146,7 @@ static uint32_t root_of_sum(estimate_graph *g, uint32_t a, uint32_t b, uint32_t 
     return otherwise;
 }
 
-/* The root of the value that a sum has just defined as its node's only result. */
+/* The root of a sum that is its node's only result. */
 static void find_root(estimate_graph *g, uint32_t n, const hd_instruction *insn)
 {
     const hd_operand *op = hd_insn_operands(g->work->function, insn);
@@ -166,7 +165,7 @@ static void find_root(estimate_graph *g, uint32_t n, const hd_instruction *insn)
         g->values.items[v].root = root_of_sum(g, a, g->values.items[g->lists.items[at->use_first + 1]].root, v);
 }
 
-/* The values of two halves of one register, which the node defines: the first has the word. */
+/* The node defines two halves of one register: the first holds the word. */
 static void join_halves(estimate_graph *g, uint32_t n)
 {
     const estimate_node *at = &g->nodes.items[n];
@@ -181,7 +180,7 @@ static void join_halves(estimate_graph *g, uint32_t n)
     }
 }
 
-/* Whether the old value of what `d` defines is needed after it: it is written in part, or under a guard. */
+/* Whether the old value of `d` is needed: the definition is partial or guarded. */
 static bool keeps_old(const estimate_work *w, const hd_instruction *insn, const hd_operand *d, uint32_t block)
 {
     if (!hd_definition_kills(w->function, insn, d))

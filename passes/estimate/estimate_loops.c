@@ -1,18 +1,18 @@
-/* Loops that ptxas unrolls: what it was seen to do, by the line tables of its code.
+/* Loops that ptxas unrolls, as observed in the line tables of its code.
  *
- * Of loops of one region, unless the PTX says .pragma "nounroll" (which nvcc writes for loops that it has unrolled
+ * Of loops that are one region, unless the PTX has .pragma "nounroll" (which nvcc writes for loops that it has unrolled
  * itself):
- *   - a counter that goes by a constant from a constant to a constant gives the number of turns; if all turns together
- *     have no more than WHOLE_MOST instructions, they all stand one after the other;
- *   - a counter that goes by a constant to anything: four turns, if one has no more than FOUR_MOST instructions.
- * A counter that goes by a register (a stride of the grid) leaves the loop as it is. Other loops are not
- * unrolled here.
+ *   - a counter that advances by a constant from a constant to a constant gives the trip count; if all iterations
+ *     together have at most WHOLE_MOST instructions, the loop is fully unrolled;
+ *   - a counter that advances by a constant to any bound: unrolled four times, if an iteration has at most FOUR_MOST
+ *   instructions.
+ * A counter that advances by a register (a grid stride) prevents unrolling. Other loops are assumed not to be unrolled.
  */
 #include "passes/estimate/estimate_work.h"
 
 enum { FOUR_MOST = 84, WHOLE_MOST = 500 };
 
-/* Blocks that begin with .pragma "nounroll", as a bit for each instruction. */
+/* Marks blocks that begin with .pragma "nounroll", as a bit per instruction. */
 void estimate_loops_init(estimate_work *w)
 {
     const hd_function *f = w->function;
@@ -31,7 +31,7 @@ void estimate_loops_init(estimate_work *w)
     }
 }
 
-/* The instruction of [first, end) that defines `reg` last, or HD_NONE. */
+/* The last definition of `reg` in [first, end), or HD_NONE. */
 static uint32_t definition_in(const hd_function *f, uint32_t first, uint32_t end, uint32_t reg)
 {
     for (uint32_t i = end; i-- > first;)
@@ -78,7 +78,7 @@ static uint32_t trip_count(const estimate_work *w, uint32_t reg, int64_t step, i
     return trips > 0 && trips < 1000 ? (uint32_t)trips : 0;
 }
 
-/* The weight of an instruction in a loop that may be unrolled: about as many as machine instructions. */
+/* The weight of an instruction for the unrolling limit: approximately its number of machine instructions. */
 static uint32_t weight_of(const hd_form *form)
 {
     bool is_integer = form->type_count && hd_types[form->types[0]].class != HD_CLASS_FLOAT;
@@ -91,7 +91,8 @@ static uint32_t weight_of(const hd_form *form)
     return hd_form_unit(form) == HD_UNIT_INT && wide ? 2 : 1;
 }
 
-/* Of [first, end). *fixed: there is a barrier, a call or a matrix instruction, and the loop is not unrolled. */
+/* The weight of [first, end). *fixed: it contains a barrier, a call or a matrix instruction, so the loop is not
+ * unrolled. */
 static uint32_t machine_size(const estimate_work *w, uint32_t first, uint32_t end, bool *fixed)
 {
     const hd_function *f = w->function;
@@ -105,7 +106,7 @@ static uint32_t machine_size(const estimate_work *w, uint32_t first, uint32_t en
     return size;
 }
 
-/* How often ptxas is likely to have the body of a loop of one region after it has unrolled it. */
+/* The likely number of copies of a one-region loop's body after unrolling by ptxas. */
 uint32_t estimate_copies(const estimate_work *w, estimate_region region)
 {
     const hd_block *last = &w->cfg->blocks[region.last];
@@ -135,9 +136,9 @@ uint32_t estimate_copies(const estimate_work *w, estimate_region region)
     return 1;
 }
 
-/* ---- what is live into a loop ------------------------------------------------------------------------------------ */
+/* ---- words live into a loop -------------------------------------------------------------------------------------- */
 
-/* Words of the registers of a set, values that share a root once. */
+/* Words of the registers of a set; values that share a root count once. */
 static uint32_t rooted_words(estimate_work *w, hd_register_set set, bool uniform_only)
 {
     uint32_t words = 0;
@@ -157,7 +158,8 @@ static uint32_t plain_words(const estimate_work *w, hd_register_set set)
     uint32_t words = 0;
     for (uint32_t i = 0; i < set.count; i++) {
         uint32_t reg = set.items[i], definition = w->first_definition[reg];
-        bool counted = w->packed[reg] < reg && hd_register_set_has(set, w->packed[reg]); /* with its other half */
+        /* counted with its other half */
+        bool counted = w->packed[reg] < reg && hd_register_set_has(set, w->packed[reg]);
         bool skipped = definition != HD_NONE && w->skip[definition];
         words += skipped || counted ? 0 : hd_register_words(w->function, reg);
     }

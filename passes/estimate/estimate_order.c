@@ -1,14 +1,14 @@
-/* Orders of a block's instructions, and the most words live in them.
+/* Schedules of a block's instructions, and their maximum number of live words.
  *
- * LATENCY is a list schedule: cycle by cycle, of the instructions whose operands are there the one with the longest
- * chain of latencies after it, as if registers cost nothing. It hoists loads as ptxas does. What a memory access reads
- * stays held for some cycles, since the access reads it later than it issues; its own result may take that place.
+ * LATENCY is a list schedule: in each cycle, of the ready instructions, the one with the longest latency chain to the
+ * end, as if registers were free. It hoists loads as ptxas does. Operands of a memory access stay live for some cycles,
+ * because the access reads them after it issues; its own result may reuse their registers.
  *
- * LATE is the same from the end of the block to its start: an instruction is as late as what reads it allows, a
- * store after the loads.
+ * LATE is the same from the end of the block to its start: an instruction is as late as its readers allow, a store
+ * after the loads.
  *
- * DEMAND has the instructions of each operand right before the first one that reads it, and those that nothing in the
- * block reads in PTX order. Lives are short: what ptxas can do when registers are scarce.
+ * DEMAND puts the instructions that compute an operand directly before its first reader; those without a reader in the
+ * block keep their PTX order. Live ranges are short: what ptxas can achieve when registers are scarce.
  *
  * Complexity: O(n log n) for n instructions times copies.
  */
@@ -20,7 +20,7 @@ typedef struct estimate_key {
     uint64_t rank;
     uint32_t node;
 } estimate_key;
-typedef HD_ARRAY(estimate_key) estimate_heap; /* the smallest rank first */
+typedef HD_ARRAY(estimate_key) estimate_heap; /* smallest rank first */
 typedef struct held {
     uint32_t cycle, words;
 } held;
@@ -28,9 +28,9 @@ typedef struct held {
 typedef struct ordering {
     estimate_graph graph;
     estimate_heap by_chain, by_time;
-    HD_ARRAY(held) held; /* what memory accesses still read, and until when; ascending */
+    HD_ARRAY(held) held; /* operands still read by memory accesses, and until when; ascending */
     uint32_t held_first, peak;
-    bool timed; /* cycles mean something */
+    bool timed; /* cycles are meaningful */
 } ordering;
 
 /* ---- heaps ------------------------------------------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ static void issue(ordering *o, uint32_t n, uint32_t cycle)
         if (--o->graph.values.items[v].uses == 0)
             freed += estimate_end_live_range(&o->graph, v);
     }
-    uint32_t made = 0, kept = 0; /* a result may take the place of an operand */
+    uint32_t made = 0, kept = 0; /* a result may reuse the register of an operand */
     for (uint32_t i = at->def_first; i < at->def_first + at->def_count; i++)
         made += o->graph.values.items[o->graph.lists.items[i]].words;
     if (at->slow && o->timed && freed > made) {
@@ -133,11 +133,10 @@ static void issue_as_written(ordering *o)
         issue(o, n, n);
 }
 
-/* ---- the shortest lives
- * ---------------------------------------------------------------------------------------------- */
+/* ---- shortest live ranges ---------------------------------------------------------------------------------------- */
 
-/* Instructions on demand: each operand's instructions right before the first one that reads it, those that nothing
- * reads (stores, what lives on) in PTX order. Keeps lives short; edges are turned around for it. */
+/* Instructions on demand: those that compute an operand directly before its first reader; those without a reader
+ * (stores, live-out values) in PTX order. Uses reversed edges. */
 static uint32_t *turn_around(const ordering *o, uint32_t **from)
 {
     uint32_t count = o->graph.nodes.count, *first = hd_calloc((size_t)count + 2, sizeof *first);
@@ -184,9 +183,9 @@ static void issue_on_demand(ordering *o)
 
 typedef struct backwards {
     uint32_t *depth;           /* by node: latencies from the start of the block to it */
-    uint32_t *left;            /* instructions after it that are not placed */
-    uint32_t *ready;           /* cycle, counted from the end, from which on it may stand */
-    uint32_t *sequence, count; /* the order, last first */
+    uint32_t *left;            /* number of later instructions that are not scheduled yet */
+    uint32_t *ready;           /* first cycle, counted from the end, in which it may be scheduled */
+    uint32_t *sequence, count; /* the schedule, last instruction first */
 } backwards;
 
 static void backwards_init(backwards *back, const ordering *o)

@@ -1,19 +1,19 @@
-/* Regions: blocks that ptxas is likely to make one block of, by guarding the instructions of short sides.
+/* Regions: blocks that ptxas is likely to merge into one by predicating the instructions of short sides.
  *
  *   A: .. @p bra J;    B: ..    J: ..           A, B and J together
  *   A: .. @p bra E;    B: .. bra J;  E: ..  J:  A, B, E and J together
  *
- * where the sides B and E are entered from A only, are in that order, go on to J only, J is entered from them (and A)
- * only, and a side has no more than SIDE_MOST instructions, none of them a barrier, a call or opaque. J may be the A of
- * the next such branch.
+ * Conditions: the sides B and E are entered from A only, are in that order, and continue at J only; J is entered from
+ * them (and A) only; and a side has at most SIDE_MOST instructions, none of them a barrier, a call or opaque. J may be
+ * the A of the next such branch.
  *
- * Complexity: linear in all.
+ * Linear.
  */
 #include "passes/estimate/estimate_work.h"
 
 enum { SIDE_MOST = 12 };
 
-/* Entered from `from` only, left to one block, `*to`. */
+/* Whether `from` is its only predecessor and it has one successor, `*to`. */
 static bool is_side(const estimate_work *w, uint32_t b, uint32_t from, uint32_t *to)
 {
     const hd_function *f = w->function;
@@ -39,7 +39,7 @@ static bool is_join(const estimate_work *w, uint32_t b, uint32_t previous, uint3
     return b == previous + 1 && b < w->cfg->block_count && w->cfg->blocks[b].pred_count == entries;
 }
 
-/* The join after the branch that ends `a`, which then guards its sides; HD_NONE. */
+/* The join after the branch at the end of `a`, whose sides are then predicated; HD_NONE. */
 static uint32_t guard_sides(estimate_work *w, uint32_t a)
 {
     const hd_block *block = &w->cfg->blocks[a];

@@ -1,13 +1,13 @@
-/* Which registers count for the estimate, and with how many words.
+/* The registers that count for the estimate, and their numbers of words.
  *
- * Predicates have a file of their own; kernel parameters, sizes of the launch and constants at fixed addresses are
- * operands of the instructions that read them. From sm_75 on, uniform integers may be in a register file of their
- * own; ptxas puts only some there, so the estimate looks at both extremes.
+ * Predicates have a register file of their own; kernel parameters, launch sizes and constants at fixed addresses are
+ * operands of the instructions that read them. From sm_75 on, uniform integers may be in the uniform register file;
+ * ptxas puts only some there, so the estimate considers both extremes.
  */
 #include "passes/estimate/estimate_work.h"
 #include "passes/clean/constants.h"
 
-/* ld.const from an address known to the assembler: an operand too. */
+/* ld.const from an address known to the assembler: also an operand. */
 static bool reads_fixed_constant(const hd_function *f, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(f, insn);
@@ -19,9 +19,9 @@ static bool reads_fixed_constant(const hd_function *f, const hd_instruction *ins
     return true;
 }
 
-/* ---- what the uniform datapath can hold -------------------------------------------------------------------------- */
+/* ---- values that the uniform datapath can hold ------------------------------------------------------------------- */
 
-/* Whether the datapath of uniform values (sm_75 and up) has such an instruction: integers, no memory but parameters. */
+/* Whether the uniform datapath (sm_75 and up) has such an instruction: integers, no memory except parameters. */
 static bool is_uniform_operation(const hd_function *f, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(f, insn);
@@ -52,7 +52,8 @@ static bool is_uniform_operation(const hd_function *f, const hd_instruction *ins
     }
 }
 
-/* Drops from `uniform` what an instruction defines otherwise than by uniform operations on it. */
+/* Drops from `uniform` the registers that an instruction defines other than by uniform operations on uniform
+ * registers. */
 static bool drop_results(const hd_function *f, const hd_instruction *insn, bool *uniform)
 {
     bool fits = is_uniform_operation(f, insn), changed = false;
@@ -87,8 +88,8 @@ static void find_uniform(estimate_work *w, const hd_uniformity *uniformity)
 }
 
 /* Whether one instruction computes a register from a constant operand (machine instructions take one) and at most one
- * other register, neither of which changes: then it can be rematerialized wherever that register is at hand. *from:
- * that register, or HD_NONE. */
+ * other register, neither of which changes: it can be rematerialized wherever that register is available. *from: that
+ * register, or HD_NONE. */
 static bool is_cheap(const estimate_work *w, uint32_t ordinal, uint32_t *from)
 {
     const hd_function *f = w->function;
@@ -160,7 +161,8 @@ void estimate_weigh(estimate_work *w, bool all)
         if (source != HD_NONE && w->base[o[0].value] == o[0].value)
             w->root[o[0].value] = source;
     }
-    for (uint32_t r = 0; r < f->registers.count; r++) /* what differs by a constant from what is rematerialized */
+    /* registers that differ by a constant from a rematerialized one */
+    for (uint32_t r = 0; r < f->registers.count; r++)
         w->root[r] = w->root[w->base[r]];
     for (uint32_t i = 0; i < f->instructions.count; i++)
         if (w->skip[i])
@@ -206,8 +208,8 @@ static void find_uses(estimate_work *w)
     }
 }
 
-/* `base`: registers that are another one plus a constant, extended or its other half, where neither changes. In PTX
- * order definitions precede uses, but for code that jumps back: there roots are found one step at a time only. */
+/* `base`: registers that are another one plus a constant, an extension of it, or its other half, where neither changes.
+ * In PTX order definitions precede uses, except with backward jumps, where roots are found one step at a time. */
 static void find_bases(estimate_work *w)
 {
     const hd_function *f = w->function;

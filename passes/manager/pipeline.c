@@ -1,9 +1,9 @@
-/* Reads a pass list: NAME [ '(' KEY ['=' VALUE] { ',' KEY ['=' VALUE] } ')' ] { ',' NAME ... }.
+/* Parses a pass list: NAME [ '(' KEY ['=' VALUE] { ',' KEY ['=' VALUE] } ')' ] { ',' NAME ... }.
  *
- * A NAME may also be an alias of passes/aliases.def: the passes that it stands for.
+ * A NAME may also be an alias of passes/aliases.def, which expands to its passes.
  *
  * Names and option kinds are checked against passes/passes.def, so that a misspelt pass or option is reported with its
- * place in the list before any file is touched. */
+ * location in the list before any file is modified. */
 #include "passes/manager/pipeline.h"
 
 #include "base/suggest.h"
@@ -45,7 +45,7 @@ typedef struct reader {
     hd_source *text;
     const char *at;
     bool failed;
-    const hd_span *alias; /* where the list is an alias's own: its name in the user's list */
+    const hd_span *alias; /* for the list of an alias: the alias's name in the user's list */
 } reader;
 
 static hd_span span_from(const reader *r, const char *begin)
@@ -70,7 +70,7 @@ static bool take(reader *r, char c)
     return true;
 }
 
-/* A word of letters, digits and - _ + . : (pass names such as "corf++" included); empty where none is here. */
+/* Reads a word of letters, digits and - _ + . : (for pass names such as "corf++"); empty if there is none. */
 static const char *word(reader *r)
 {
     skip_blanks(r);
@@ -88,7 +88,7 @@ static const hd_pass_info *find_pass(const char *name)
     return NULL;
 }
 
-/* All names, for the message; the nearest one to a misspelt name in `near`. */
+/* All names, for the message; the name nearest to a misspelt one in `near`. */
 static const char *all_pass_names(hd_arena *arena, hd_suggestion *near)
 {
     const char *list = "";
@@ -100,7 +100,7 @@ static const char *all_pass_names(hd_arena *arena, hd_suggestion *near)
     return list;
 }
 
-/* The kind of option `key` in a row's "key=KIND,key=KIND" list: its text and length, or NULL where the pass has no such
+/* The kind of option `key` in a row's "key=KIND,key=KIND" list: its text and length, or NULL if the pass has no such
  * option. */
 static const char *option_kind(const char *list, const char *key, size_t *length)
 {
@@ -115,7 +115,7 @@ static const char *option_kind(const char *list, const char *key, size_t *length
     return NULL;
 }
 
-/* A kind "from..to". */
+/* Parses a kind "from..to". */
 static bool is_range(const char *kind, size_t length, uint64_t *from, uint64_t *to)
 {
     char *dots;
@@ -133,7 +133,7 @@ static bool value_fits(const char *kind, size_t length, const char *value)
     if (length == 4 && strncmp(kind, "FLAG", 4) == 0)
         return *value == '\0';
     if (is_range(kind, length, &from, &to)) {
-        uint64_t number = strtoull(value, NULL, 10); /* the greatest there is where it is too large */
+        uint64_t number = strtoull(value, NULL, 10); /* saturates if it is too large */
         return *value && value[strspn(value, "0123456789")] == '\0' && number >= from && number <= to;
     }
     for (const char *p = kind; p < kind + length; p++) {
@@ -145,7 +145,7 @@ static bool value_fits(const char *kind, size_t length, const char *value)
     return false;
 }
 
-/* What the option takes, and what it was given. */
+/* Describes what the option accepts, and what was given. */
 static const char *describe(hd_arena *arena, const char *kind, size_t length, const char *value)
 {
     uint64_t from, to;
@@ -235,7 +235,7 @@ static void read_options(reader *r, hd_pipeline_step *step)
 
 static void read_steps(reader *r);
 
-/* The passes that an alias stands for; false where the name is none. */
+/* Reads an alias as the passes that it expands to; false if the name is none. */
 static bool read_alias(reader *r, const char *name, hd_span span)
 {
     for (uint32_t i = 0; i < hd_pass_alias_count; i++)
@@ -281,9 +281,9 @@ static void read_steps(reader *r)
     while (!r->failed && take(r, ','));
 }
 
-/* ---- what goes together ------------------------------------------------------------------------------------------ */
+/* ---- compatibility of passes ------------------------------------------------------------------------------------- */
 
-/* Does the alias's list hold the pass? */
+/* Whether the alias's list contains the pass. */
 static bool alias_has(const char *name, const char *pass)
 {
     for (uint32_t i = 0; i < hd_pass_alias_count; i++)
@@ -305,7 +305,7 @@ static bool is_meant(const char *name, const hd_pass_info *pass)
     return strcmp(name, pass->name) == 0 || alias_has(name, pass->name);
 }
 
-/* What speaks against `late` after `early`; NULL: nothing. */
+/* The rule that forbids `late` after `early`; NULL: none. */
 static const composition *against(const hd_pass_info *early, const hd_pass_info *late)
 {
     for (uint32_t c = 0; c < sizeof compositions / sizeof *compositions; c++) {
@@ -346,7 +346,8 @@ bool hd_pass_is_of_technique(const hd_pass_info *pass)
     return false;
 }
 
-/* A pass that is no technique's drops what it makes untrue, and so do those of techniques with what only annotates. */
+/* The same for existing annotations. A pass of no technique drops those it invalidates, and so do passes of techniques
+ * that change code with passes that only annotate. */
 static const composition *against_brought(const hd_pass_info *early, const hd_pass_info *late)
 {
     const composition *rule = early && early != late ? against(early, late) : NULL;

@@ -9,7 +9,7 @@ typedef struct hd_pipeline_step {
     const hd_pass_info *pass;
     const hd_option *options;
     uint32_t option_count;
-    hd_span span; /* of its name in the list, or of the alias that brought it */
+    hd_span span; /* of its name in the list, or of the alias that expanded to it */
 } hd_pipeline_step;
 
 struct hd_pipeline {
@@ -17,10 +17,10 @@ struct hd_pipeline {
     HD_ARRAY(hd_pipeline_step) steps;
 };
 
-/* Does a technique's row name the pass? */
+/* Whether a technique's row names the pass. */
 bool hd_pass_is_of_technique(const hd_pass_info *pass);
-/* May the pass run on a function that has brought annotations of the technique, as if what made these had been before
- * it in the list? false: reported. */
+/* Whether the pass may run on a function that already has annotations of the technique, as if the pass that made these
+ * preceded it in the list. false: reported. */
 bool hd_pass_goes_with(const hd_pass_info *pass, const hd_function *function, hd_technique technique,
                        hd_diagnostics *diagnostics);
 

@@ -1,11 +1,11 @@
 /* The pass manager: runs a pipeline over the functions of a module, one function at a time through all passes, so that
- * a function's analyses are warm for the next pass and gone before the next function.
+ * a function's analyses are reused by the next pass and freed before the next function.
  *
- * What it guarantees: the analyses that a pass's row asks for exist when it runs; after a pass that changed something,
- * every analysis that its row does not keep is dropped; with `validate`, the function's IR is checked after each pass
- * and a pass that says "no change" is caught when the function's tokens or annotations differ. Functions run in
- * parallel where every pass of the pipeline only annotates (keeps all analyses): such a pass touches nothing that
- * functions share. Results and the order of diagnostics and statistics do not depend on the number of threads. */
+ * Guarantees: the analyses that a pass's row requests exist when it runs; after a pass that changed something, every
+ * analysis that its row does not preserve is invalidated; with `validate`, the function's IR is checked after each
+ * pass, and a pass that reports "no change" although tokens or annotations differ is detected. Functions are processed
+ * in parallel if every pass of the pipeline only annotates (preserves all analyses), since such a pass changes no
+ * shared state. Results and the order of diagnostics and statistics do not depend on the number of threads. */
 #include "passes/analysis/analyses.h"
 #include "passes/clean/offsets.h"
 #include "passes/manager/pipeline.h"
@@ -24,7 +24,7 @@
 typedef struct outcome { /* of one function */
     hd_diagnostics diagnostics;
     hd_statistic_array statistics;
-    /* techniques whose annotations it has brought, and still has: a bit for each row; 0 where nobody asks */
+    /* techniques whose annotations it had on input and still has: a bit per row; 0 if not tracked */
     uint64_t brought;
 } outcome;
 
@@ -32,7 +32,7 @@ typedef struct run {
     hd_pipeline *pipeline;
     hd_module *module;
     const hd_pipeline_options *options;
-    uint32_t *functions; /* of the module: those that are run */
+    uint32_t *functions; /* indices of the functions to run, in the module */
     outcome *outcomes;   /* one for each */
     uint64_t *nanoseconds;
 } run;
@@ -44,7 +44,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* What a pass that reports "no change" must leave alone: tokens and annotations. */
+/* A hash of what a pass that reports "no change" must not change: tokens and annotations. */
 static uint64_t fingerprint(const hd_function *function)
 {
     uint64_t parts[3] = {
@@ -70,7 +70,7 @@ static bool is_printed(const hd_pipeline_options *options, const hd_pass_info *p
            strcmp(options->print_after, pass->name) == 0;
 }
 
-/* What the annotations of the pass's technique add to the code. */
+/* Statistics: the size of the annotations of the pass's technique. */
 static void add_sizes(hd_pass_context *context, const hd_pass_info *pass)
 {
     hd_word_size size;
@@ -96,7 +96,7 @@ static void collect_statistics(outcome *o, hd_pass_context *context, const hd_pa
     hd_array_clear(&context->statistics);
 }
 
-/* The techniques that have said something of the function: a bit for each row. */
+/* The techniques with annotations of the function: a bit per row. */
 static uint64_t techniques_of(const hd_function *f)
 {
     uint64_t found = 0;
@@ -106,7 +106,7 @@ static uint64_t techniques_of(const hd_function *f)
     return found;
 }
 
-/* Those whose annotations are gone, but not for new ones of the pass. */
+/* Reports techniques whose annotations were dropped, unless the pass replaces them. */
 static void report_dropped(hd_pass_context *context, const hd_pass_info *pass, uint64_t gone)
 {
     const hd_function *f = context->function;
@@ -187,7 +187,7 @@ static void finish_function(hd_pass_context *context)
 {
     hd_pass_context_free(context);
     hd_array_fit(&context->function->annotations);
-    hd_function_drop_cfg(context->function); /* cheap to build again; 10,000 kernels' graphs are not cheap to keep */
+    hd_function_drop_cfg(context->function); /* cheap to rebuild; the graphs of 10,000 kernels take too much memory */
 }
 
 static void run_function(void *opaque, uint32_t index, uint32_t worker)

@@ -1,23 +1,22 @@
-/* regalloc(max=N, banks=2|4): the registers of a function get places in the register file: R0..R254 and P0..P6.
+/* regalloc(max=N, banks=2|4): register allocation to the physical registers R0..R254 and P0..P6.
  *
- * In rounds: where each register is live (thread level, which is enough for naming: writes are masked by lane); what
- * must be spilled so that no more words are live than there are registers; units of registers that lie side by side or
- * in one place; places for them. A round that inserts code is followed by another. At the end the registers are renamed
- * (ir/architected.h) and the function is marked as architected.
+ * In rounds: live ranges (thread level, which suffices for names because writes are masked by lane); spilling until the
+ * pressure fits; units of registers that must be adjacent or should be in one register; assignment of registers to
+ * units. A round that inserts code is followed by another. Finally registers are renamed (ir/architected.h) and the
+ * function is annotated as architected.
  *
- * Method: linear scan over exact live parts in dominance order, with coalescing of copies, packing and unpacking before
- * it (as in Chaitin's allocators) and spilling by pressure before colouring (as for SSA form).
+ * Method: linear scan over exact live ranges with holes in dominance order, preceded by coalescing of copies, packing
+ * and unpacking (as in Chaitin-style allocators) and by spilling for pressure before colouring (as for SSA form).
  *
  * Complexity: a round is near-linear in the instructions and the sizes of the live sets; there are one to a few rounds.
  * Deterministic.
  *
- * Not handled: functions with parameters or results in registers and those of modules with registers at module scope
- * (PTX of old) stay virtual, with a warning, and so do callers that pass vector registers, device functions that may
- * return with registers in flight, and functions that do not fit because of what is in flight (regalloc_async.c). Debug
- * information about registers' names is not rewritten. Operands in memory that `demo` has made need no place: their
- * registers keep names of their own, %M0, %MD1 and so on by the order of the operands, and nothing is inserted between
- * their loads and the instruction that takes them (ir/operand_loads.h). Slots of one spill round are shared, those of
- * different rounds are not. */
+ * Not handled: functions with parameters or results in registers, and functions of modules with module-scope registers
+ * (old PTX), stay virtual, with a warning. So do callers that pass vector registers, device functions that may return
+ * with registers in flight, and functions that do not fit because of registers in flight (regalloc_async.c). Debug
+ * information about register names is not rewritten. Memory operands created by `demo` need no register: their
+ * registers get names of their own, %M0, %MD1 and so on in operand order, and nothing is inserted between their loads
+ * and the consumer (ir/operand_loads.h). Spill slots of one round are shared, those of different rounds are not. */
 #include "passes/regalloc/regalloc_work.h"
 
 #include "ir/asynchronous.h"
@@ -29,7 +28,7 @@
 
 enum { HD_REGALLOC_ROUNDS = 64, HD_REGALLOC_SLACK = 4 };
 
-/* Such an argument cannot be spelled by its components. */
+/* Such an argument cannot be written as its components. */
 static bool passes_vectors(const hd_function *f)
 {
     for (uint32_t i = 0; i < f->instructions.count; i++) {
@@ -43,7 +42,7 @@ static bool passes_vectors(const hd_function *f)
     return false;
 }
 
-/* Where a caller may use the registers of its frame again. */
+/* Then a caller may reuse registers of its frame too early. */
 static bool leaves_in_flight(hd_pass_context *context)
 {
     const hd_liveness *liveness = hd_analysis_get(context, HD_ANALYSIS_LIVENESS);
@@ -104,7 +103,7 @@ static void start_round(hd_regalloc *ra, uint32_t round)
     }
 }
 
-/* Before the first change of a function that may stay as it is. */
+/* Copies the function before the first change, if it may stay virtual. */
 static void keep_original(hd_regalloc *ra)
 {
     if (ra->optional && !ra->before)
@@ -170,7 +169,7 @@ static outcome try_round(hd_regalloc *ra)
     if (hd_regalloc_assign(ra))
         return DONE;
     ra->many_failed |= ra->failed.count > HD_MANY_FAILED;
-    uint32_t step = ra->failed.count > HD_MANY_FAILED ? HD_REGALLOC_SLACK : 1; /* many: fewer rounds */
+    uint32_t step = ra->failed.count > HD_MANY_FAILED ? HD_REGALLOC_SLACK : 1; /* many failures: save rounds */
     for (; step && ra->slack < HD_REGALLOC_SLACK && ra->slack + HD_UNIT_WORDS < ra->max_registers; step--)
         ra->slack++;
     return spill_some(ra) ? AGAIN : FAILED;
@@ -191,7 +190,7 @@ static void add_statistics(const hd_regalloc *ra)
     hd_statistic_add(context, "moves between predicates and general registers", r->predicate_moves);
 }
 
-/* From the code as it is now: some of what spill code loaded was loaded anew in a later round. */
+/* From the final code: some spill loads were rematerialized in a later round. */
 static void count_spill_bytes(hd_regalloc *ra)
 {
     const hd_function *f = ra->function;
@@ -223,7 +222,7 @@ static bool finish(hd_regalloc *ra)
     return true;
 }
 
-/* No GPU that was asked for takes code with more registers than its threads may have. */
+/* Code with more registers than a thread of the requested GPU may have is rejected by it. */
 static uint32_t most_registers(const hd_pass_context *context, uint32_t wanted)
 {
     uint32_t limit = context->gpu && context->gpu->valid ? context->gpu->limits.registers_per_thread : 0;
@@ -289,6 +288,6 @@ bool hd_pass_regalloc(hd_pass_context *context)
     const char *banks = hd_option_text(context, "banks");
     options.banks = banks ? (uint32_t)(*banks - '0') : 0;
     bool fine = hd_regalloc_run(context, &options, &result);
-    bool tried = result.peak || result.predicate_peak; /* what did not fit is half rewritten, or written back */
+    bool tried = result.peak || result.predicate_peak; /* an attempt that failed is half rewritten, or was undone */
     return !fine || !result.left_virtual || tried;
 }

@@ -6,34 +6,35 @@
 #include "passes/pass.h"
 
 typedef struct hd_regalloc_options {
-    uint32_t max;  /* general registers, at most HD_GENERAL_REGISTERS; 0: as many as there are, or what .maxnreg says */
-    bool optional; /* a function that does not fit stays virtual, with a warning; else that is an error */
-    uint32_t banks; /* 2 or 4: prefer different banks for the sources of an instruction; 0: no such preference */
+    uint32_t max;   /* register limit, at most HD_GENERAL_REGISTERS; 0: that maximum, or .maxnreg */
+    bool optional;  /* a function that does not fit stays virtual, with a warning; else that is an error */
+    uint32_t banks; /* 2 or 4: prefer different banks for the sources of an instruction; 0: no preference */
 } hd_regalloc_options;
 
 typedef struct hd_regalloc_result {
-    hd_architected numbers; /* what is in the annotation */
-    uint32_t peak;          /* general registers live at once at most, before any spill: no allocation needs fewer */
+    hd_architected numbers; /* values of the annotation */
+    uint32_t peak;          /* maximum register pressure before spilling: a lower bound for any allocation */
     uint32_t predicate_peak;
-    uint32_t spilled, rematerialized;               /* registers */
+    uint32_t spilled, rematerialized;               /* numbers of registers */
     uint32_t loads, stores, moves, predicate_moves; /* instructions inserted */
-    uint64_t spill_load_bytes, spill_store_bytes;   /* of all accesses to spill slots in the result, each once */
-    /* not supported, or not fitting (a warning says what); nothing changed */
+    /* of all accesses to spill slots in the result, each counted once */
+    uint64_t spill_load_bytes, spill_store_bytes;
+    /* not supported, or does not fit (a warning tells which); nothing changed */
     bool left_virtual;
 } hd_regalloc_result;
 
-/* Allocates one function. false (reported) where its registers do not fit; the function is not usable then. A function
- * that does not fit because of what asynchronous instructions have in flight stays virtual, as with `optional`. */
+/* Allocates one function. Returns false (reported) if its registers do not fit; the function is then unusable. A
+ * function that does not fit because of registers in flight stays virtual, as with `optional`. */
 bool hd_regalloc_run(hd_pass_context *context, const hd_regalloc_options *options, hd_regalloc_result *result);
 
-/* Registers of a function with its callees' frames above what it holds during calls, for all functions of a module,
- * after allocation; see the head of regalloc_frames.c. */
+/* Register frames after allocation, for all functions of a module: callees' frames are above the registers that their
+ * callers hold during calls; see the head of regalloc_frames.c. */
 typedef struct hd_frame {
-    uint32_t base;        /* first register of the frame: above what any caller holds; 0 for kernels */
-    uint32_t own;         /* general registers of the function alone */
-    uint32_t total;       /* with callees: what a launch of it needs; relative to the base */
-    uint32_t callees;     /* the same, its own registers aside: 0 where it calls nothing */
-    uint32_t saved_bytes; /* local memory for registers that are saved around recursive and indirect calls */
+    uint32_t base;        /* first register of the frame: above those held by any caller; 0 for kernels */
+    uint32_t own;         /* general registers of the function itself */
+    uint32_t total;       /* including callees: what a launch needs; relative to the base */
+    uint32_t callees;     /* the same without its own registers: 0 if it calls nothing */
+    uint32_t saved_bytes; /* local memory for registers saved around recursive and indirect calls */
     bool recursive;       /* in a cycle of calls, or between two */
     bool indirect;        /* calls through a register */
 } hd_frame;

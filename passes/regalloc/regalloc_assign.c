@@ -1,13 +1,14 @@
-/* Places for units, in the order in which they begin to be live.
+/* Assigns registers to units, in the order of the starts of their live ranges.
  *
- * For each physical register a sorted list of the parts that are taken. A unit goes where none of its words meets a
- * taken part: below the pressure's peak where possible, next to registers that are taken (so that pairs and quads find
- * aligned room), where it has copies of, and with `banks` away from the banks of the registers that it is read with.
- * Units with a limit get theirs first, and keep them.
- * In a dominance order this needs no more registers than are live at once, for registers that are defined once and are
- * of one width; alignment, several definitions and holes cost little more.
+ * For each physical register, a sorted list of the occupied parts of the order. A unit is assigned registers where none
+ * of its words intersects an occupied part: preferably below the maximum pressure, next to occupied registers (so that
+ * pairs and quads find aligned room), where copies become identities, and with `banks` in other banks than the
+ * registers that are read together with it. Units with a limit are assigned first, and keep their registers. In
+ * dominance order this needs no more registers than the pressure, for registers of one width with one definition;
+ * alignment, several definitions and holes cost little more.
  *
- * Complexity: O(units * registers * log(parts)) at worst; nearly always the first few candidates fit. */
+ * Complexity: O(units * registers * log(parts)) in the worst case; nearly always one of the first few candidates
+ * fits. */
 #include "passes/regalloc/regalloc_work.h"
 
 typedef struct taken {
@@ -20,15 +21,15 @@ enum { PLACES = HD_GENERAL_REGISTERS + HD_PREDICATE_REGISTERS, NO_ROOM = 0x7ffff
 typedef struct assigner {
     hd_regalloc *ra;
     taken_list places[PLACES]; /* predicates after the general registers */
-    taken_list fixed[PLACES];  /* by units with a limit, once the others have their turn */
-    uint32_t high;             /* general registers that cost nothing more */
-    uint32_t *hint_first;      /* by register, and one more: copies in hints */
+    taken_list fixed[PLACES];  /* those of units with a limit, when the other units are assigned */
+    uint32_t high;             /* registers up to here are used already and cost nothing */
+    uint32_t *hint_first;      /* by register, plus one: its copies in hints */
     hd_copy *hints;
 } assigner;
 
-/* ---- what is taken ----------------------------------------------------------------------------------------------- */
+/* ---- occupied parts ---------------------------------------------------------------------------------------------- */
 
-/* The first taken part that ends after `position`: nearly always one of the last. */
+/* The first occupied part that ends after `position`: nearly always one of the last. */
 static uint32_t taken_from(const taken_list *list, uint32_t position)
 {
     uint32_t low = 0, high = list->count;
@@ -141,7 +142,7 @@ static void gather_hints(assigner *a)
     hd_array_free(&all);
 }
 
-/* How often a place makes a copy of the unit an identity. */
+/* The number of copies of the unit that become identities with this register. */
 static int count_hints(const assigner *a, const hd_alloc_unit *u, uint32_t place)
 {
     const hd_units *units = &a->ra->units;
@@ -156,7 +157,7 @@ static int count_hints(const assigner *a, const hd_alloc_unit *u, uint32_t place
     return count;
 }
 
-/* Sources of the instructions that read the unit, which lie in the bank that it would. */
+/* The number of other sources, of instructions that read the unit, in the same bank. */
 static int count_conflicts(const assigner *a, const hd_alloc_unit *u, uint32_t place)
 {
     const hd_regalloc *ra = a->ra;
@@ -175,8 +176,8 @@ static int count_conflicts(const assigner *a, const hd_alloc_unit *u, uint32_t p
     return count;
 }
 
-/* The neighbours that would make an aligned pair or quad with the unit and are free where it begins: using them up
- * costs later pairs and quads. */
+/* The number of aligned pairs or quads, free where the unit begins, that it would break up: this costs later pairs and
+ * quads. */
 static int count_broken(const assigner *a, const hd_alloc_unit *u, uint32_t place)
 {
     int broken = 0;
@@ -218,7 +219,7 @@ static bool place_is_free(const assigner *a, const hd_alloc_unit *u, uint32_t pl
     return lists_are_free(a, a->fixed + from, u) && lists_are_free(a, a->places + from, u);
 }
 
-/* What no place can cost less than. */
+/* A lower bound of the cost of any register for the unit. */
 static int least_cost(const assigner *a, const hd_alloc_unit *u)
 {
     uint32_t hints = 0;
@@ -251,7 +252,7 @@ static uint32_t find_place(assigner *a, const hd_alloc_unit *u, uint32_t limit)
 
 enum { MOST_MOVED = 4 };
 
-/* The units that are in the way of another at a place; more than MOST_MOVED where there are more. */
+/* The units that occupy a register wanted by another; more than MOST_MOVED if there are more. */
 static uint32_t find_rivals(assigner *a, const hd_alloc_unit *u, uint32_t place, uint32_t *rivals)
 {
     const hd_part *parts = a->ra->ranges.parts.items;
@@ -276,7 +277,7 @@ static uint32_t find_rivals(assigner *a, const hd_alloc_unit *u, uint32_t place,
     return count;
 }
 
-/* Whether a word's parts meet none that is taken, but for those of the rivals, nor the parts of another word. */
+/* Whether a word's parts intersect no occupied part, except those of the rivals, nor the parts of another word. */
 static bool fits_next_to(const assigner *a, const taken_list *list, uint32_t part, const uint32_t *rivals,
                          uint32_t count, uint32_t other)
 {
@@ -298,8 +299,8 @@ static bool fits_next_to(const assigner *a, const taken_list *list, uint32_t par
     return true;
 }
 
-/* Whether a rival might find a place when all rivals are out of the way and the unit is at its own: cheaper than
- * to try, and it nearly always says no. */
+/* Whether a rival might fit elsewhere when the unit is at its register: cheaper than trying, and nearly always
+ * false. */
 static bool might_move(assigner *a, const hd_alloc_unit *unit, uint32_t place, const uint32_t *rivals, uint32_t count,
                        uint32_t rival, uint32_t limit)
 {
@@ -318,7 +319,7 @@ static bool might_move(assigner *a, const hd_alloc_unit *unit, uint32_t place, c
     return false;
 }
 
-/* Puts a unit at a place and its rivals elsewhere; false, with all as before, where one finds no room. */
+/* Assigns a register to a unit and moves its rivals elsewhere; false, with nothing changed, if one does not fit. */
 static bool displace(assigner *a, uint32_t unit, uint32_t place, uint32_t limit)
 {
     hd_alloc_unit *units = a->ra->units.units;
@@ -409,7 +410,7 @@ static int compare_entries(const void *left, const void *right)
     return (a->unit > b->unit) - (a->unit < b->unit);
 }
 
-/* Where each call is made, the registers that are taken before and after it. */
+/* Finds, at each call, the registers occupied before and after it. */
 static void find_held(assigner *a)
 {
     hd_regalloc *ra = a->ra;
@@ -428,7 +429,7 @@ static void find_held(assigner *a)
         }
 }
 
-/* One that had to find a place has found none. */
+/* A unit that must have a register got none. */
 static bool is_hopeless(const hd_regalloc *ra)
 {
     return ra->may_fail && ra->failed.count && !ra->may_fail[ra->units.of[ra->failed.items[ra->failed.count - 1]]];

@@ -1,10 +1,10 @@
-/* Registers of asynchronous instructions (ir/asynchronous.def): which can be spilled, and from where to where they then
- * have a register all the same.
+/* Registers of asynchronous instructions (ir/asynchronous.def): which of them can be spilled, and where they need a
+ * register nevertheless.
  *
- * Nothing may touch a register in flight, so spill code surrounds all of that time, a pin: from the first
- * asynchronous instruction that takes the register to the wait that covers the last one, in one block, with no other
- * access between. It is loaded in front, for wgmma in front of the wgmma.fence that orders writes of registers before,
- * and stored after the wait. A register with any other flight is not spilled.
+ * Nothing may access a register in flight, so spill code surrounds the whole span, called a pin: from the first
+ * asynchronous instruction that takes the register to the wait that covers the last one, in one block, without other
+ * accesses in between. The value is loaded before it (for wgmma, before the preceding wgmma.fence that orders register
+ * writes) and stored after the wait. A register with any other span in flight is not spilled.
  *
  * Linear in operands, and in the registers in flight at each commit and wait.
  */
@@ -31,7 +31,7 @@ static uint8_t queue_at(const finder *s, uint32_t ordinal)
     return hd_insn_async(s->f, &s->f->instructions.items[ordinal]).queue;
 }
 
-/* The instruction takes the operand into flight. */
+/* The instruction puts the operand in flight. */
 static void take(finder *s, uint32_t ordinal, const hd_operand *o, uint8_t queue)
 {
     const hd_instruction *insn = &s->f->instructions.items[ordinal];
@@ -77,7 +77,7 @@ static void end_pins(finder *s, uint32_t ordinal, hd_async wait)
 static void commit(finder *s)
 {
     for (uint32_t i = 0; i < s->flying.count; i++)
-        s->ages.items[s->open[s->flying.items[i]]]++; /* other queues ask for none */
+        s->ages.items[s->open[s->flying.items[i]]]++; /* other queues do not count commits */
 }
 
 static void look_at(finder *s, uint32_t ordinal)

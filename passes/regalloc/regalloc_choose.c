@@ -1,21 +1,21 @@
-/* What to spill: registers that are cheap to spill and live where too many are.
+/* Selects registers to spill: cheap ones that are live where the pressure is too high.
  *
- * The weight of a register is what spilling it costs, its reads and writes each times eight to the loop depth, divided
- * by the room that it frees: its words times its positions. Blocks are taken innermost loops first; wherever more
- * words (or predicates) are live than there are, those of the least weight that the instruction there does not touch
- * are spilled, and the pressure is lowered everywhere where they were live and are not accessed. Where the pressure
- * fits and a unit still finds no place (alignment, holes), the lightest register that is live where it begins goes.
+ * The weight of a register is its spill cost (each read and write counts eight to the power of its loop depth) divided
+ * by the room that it frees (words times positions). Blocks are processed innermost loops first; wherever more words
+ * (or predicates) are live than there are registers, the live registers of least weight that the instruction there does
+ * not access are spilled, and the pressure decreases wherever they were live and are not accessed. If the pressure fits
+ * and a unit still has no register (alignment, holes), the lightest register that is live at its start is spilled.
  *
- * Complexity: O(positions of crowded blocks * live registers + positions where spilled registers live + units without
- * a place * live registers). */
+ * Complexity: O(positions of blocks over the limit * live registers + positions where spilled registers are live +
+ * unassigned units * live registers). */
 #include "passes/regalloc/regalloc_work.h"
 
 typedef struct chooser {
     hd_regalloc *ra;
-    double *weight; /* by register; negative: spilled already, or not to be spilled */
+    double *weight; /* by register; negative: already spilled, or must not be spilled */
     hd_u32_array *spilled;
-    hd_live_walk walk;        /* of crowded blocks */
-    uint32_t *skipped, stamp; /* by register: the stamp of the position where it turned out not to help */
+    hd_live_walk walk;        /* over blocks with too high pressure */
+    uint32_t *skipped, stamp; /* by register: the last stamp for which spilling it did not help */
 } chooser;
 
 /* ---- weights ----------------------------------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static void find_weights(chooser *c)
     }
 }
 
-/* ---- the pressure without a register ----------------------------------------------------------------------------- */
+/* ---- pressure after spilling ------------------------------------------------------------------------------------- */
 
 static bool covers(const hd_regalloc *ra, uint32_t reg, uint32_t position)
 {
@@ -72,7 +72,7 @@ static bool covers(const hd_regalloc *ra, uint32_t reg, uint32_t position)
     return false;
 }
 
-/* The same, with the last part that began before the position asked last: positions mostly ascend. */
+/* The same, starting at the part found by the previous query: positions mostly ascend. */
 static bool covers_from(const hd_regalloc *ra, uint32_t reg, uint32_t position, uint32_t *cursor)
 {
     const hd_part *parts = ra->ranges.parts.items;
@@ -102,7 +102,7 @@ static void give_up(chooser *c, uint32_t reg)
         for (uint32_t at = parts[p].begin; at < parts[p].end; at++)
             pressure[at] -= words;
     uint32_t cursor = HD_NONE;
-    for (uint32_t k = ra->use_first[reg]; k < ra->use_first[reg + 1]; k++) { /* there it has a register all the same */
+    for (uint32_t k = ra->use_first[reg]; k < ra->use_first[reg + 1]; k++) { /* there it still needs a register */
         uint32_t i = ra->uses[k], b = ra->cfg->block_of[i];
         uint32_t read = 2 * (ra->ranges.begin[b] + i - ra->cfg->blocks[b].first);
         if (is_pinned(ra, reg, i))
@@ -151,13 +151,13 @@ static uint32_t lightest_of(chooser *c, const uint32_t *members, uint32_t count,
     }
 }
 
-/* Of those that are live in the walk's place. */
+/* Of those live at the walker's position. */
 static uint32_t lightest(chooser *c, uint32_t position, bool predicate, const hd_instruction *insn)
 {
     return lightest_of(c, c->walk.members, c->walk.count, position, predicate, insn);
 }
 
-/* ---- crowded places ---------------------------------------------------------------------------------------------- */
+/* ---- positions over the limit ------------------------------------------------------------------------------------ */
 
 static void relieve(chooser *c, uint32_t position, const hd_instruction *insn)
 {
@@ -207,12 +207,12 @@ static void relieve_all(chooser *c)
         }
 }
 
-/* ---- units without a place --------------------------------------------------------------------------------------- */
+/* ---- units without a register ------------------------------------------------------------------------------------ */
 
-/* A walk over positions, upwards, with the registers that are live there. */
+/* A sweep over ascending positions, with the registers that are live there. */
 typedef struct sweep {
-    uint32_t *first, *regs; /* by position: registers of which a part begins there, in regs */
-    uint32_t at;            /* positions after us */
+    uint32_t *first, *regs; /* by position: registers with a part that begins there, in regs */
+    uint32_t at;            /* positions before it are done */
     uint32_t *members, *ends, count;
 } sweep;
 
@@ -236,7 +236,7 @@ static sweep sweep_start(const hd_regalloc *ra)
     return s;
 }
 
-/* `cursors`: by register, the part that was added last, or HD_NONE. */
+/* `cursors`: by register, the part added last, or HD_NONE. */
 static void sweep_to(const hd_regalloc *ra, sweep *s, uint32_t position, uint32_t *cursors)
 {
     const hd_part *parts = ra->ranges.parts.items;
@@ -258,7 +258,7 @@ static void sweep_to(const hd_regalloc *ra, sweep *s, uint32_t position, uint32_
         }
 }
 
-/* Units failed in the order in which they begin to be live. */
+/* Units failed in the order of the starts of their live ranges. */
 static void relieve_failed(chooser *c)
 {
     hd_regalloc *ra = c->ra;
@@ -320,7 +320,7 @@ bool hd_regalloc_choose(hd_regalloc *ra, hd_u32_array *spilled)
     hd_live_walk_init(&c.walk, ra->arena, ra->function, ra->liveness);
     if (ra->failed.count)
         relieve_failed(&c);
-    if (!spilled->count || ra->many_failed) /* then to the slack that is asked for, too, which saves a round */
+    if (!spilled->count || ra->many_failed) /* leave the requested slack as well, which saves a round */
         relieve_all(&c);
     return spilled->count != 0;
 }

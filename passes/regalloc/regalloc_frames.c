@@ -1,16 +1,16 @@
-/* Frames of functions that call each other.
+/* Register frames of functions that call each other.
  *
- * Registers are numbered from 0 in each function; a callee's frame lies above the registers that its caller must keep
- * during the call (hd_architected.held, the most over the caller's calls). So a launch of a kernel needs the larger of
- * its own registers and, for each callee, what it holds plus what the callee needs in all. A frame's base is the
- * largest over its callers.
+ * Registers are numbered from 0 in each function; a callee's frame is above the registers that its caller must preserve
+ * during the call (hd_architected.held, the maximum over the caller's calls). So a launch of a kernel needs the maximum
+ * of its own registers and, over its callees, of what it holds plus the callee's total. A frame's base is the maximum
+ * over its callers.
  *
- * Where no such stacking is possible the caller saves what it holds in local memory, and the callee begins where the
- * caller does: calls through a register (which may reach the functions of the .calltargets list, or all whose address
- * is taken), and calls among functions that are in a cycle of calls or lie between two such cycles.
+ * Where such stacking is impossible, the caller saves its held registers in local memory, and the callee begins where
+ * the caller does: calls through a register (which may reach the functions of the .calltargets list, or all whose
+ * address is taken), and calls among functions in a cycle of calls or between two cycles.
  *
- * Complexity: O(instructions + calls). Not handled: the order of calls within a function (one number says what it
- * holds), functions of other modules. */
+ * Complexity: O(instructions + calls). Not handled: different held sets at different calls of a function (there is one
+ * number per function), functions of other modules. */
 #include "passes/regalloc/regalloc.h"
 
 #include "ir/annotations.h"
@@ -25,12 +25,12 @@ typedef struct stacker {
     hd_arena *arena;
     hd_frame *frames;
     uint32_t *held;
-    uint32_t *body_of; /* by symbol: the function with the body, or HD_NONE */
+    uint32_t *body_of; /* by symbol: the function with its body, or HD_NONE */
     bool *taken;       /* by function: its address is taken */
     HD_ARRAY(call_edge) edges;
 } stacker;
 
-/* ---- who calls whom ---------------------------------------------------------------------------------------------- */
+/* ---- call graph -------------------------------------------------------------------------------------------------- */
 
 static void find_bodies(stacker *s)
 {
@@ -52,7 +52,7 @@ static void add_edge(stacker *s, uint32_t caller, uint32_t callee, bool indirect
         hd_array_push(&s->edges, (call_edge){caller, callee, indirect});
 }
 
-/* The operand that says what a call calls. */
+/* The operand that names the callee. */
 static const hd_operand *callee_of(const hd_function *f, const hd_instruction *insn)
 {
     const hd_operand *o = hd_insn_operands(f, insn), *end = o + insn->operand_count;
@@ -129,7 +129,7 @@ static void measure(stacker *s, uint32_t function)
     s->held[function] = numbers.held < numbers.registers ? numbers.held : numbers.registers;
 }
 
-/* Edges in the order of one end; first[f] .. first[f + 1]. */
+/* Sorts edges by one end; first[f] .. first[f + 1]. */
 static call_edge *sort_edges(const stacker *s, bool by_callee, uint32_t *first)
 {
     uint32_t functions = s->module->functions.count;
@@ -143,8 +143,7 @@ static call_edge *sort_edges(const stacker *s, bool by_callee, uint32_t *first)
     return sorted;
 }
 
-/* The functions in an order in which each follows those at the other end of its edges: what cannot be ordered, in
- * or between cycles, is left out. */
+/* Topological order of the functions along their edges; functions in or between cycles are left out. */
 static uint32_t peel(const stacker *s, bool callees_first, uint32_t *order)
 {
     uint32_t functions = s->module->functions.count, count = 0;
@@ -172,7 +171,7 @@ static bool is_stacked(const stacker *s, const call_edge *e)
 
 static void raise(uint32_t *value, uint32_t to) { *value = *value > to ? *value : to; }
 
-/* What an edge asks of its caller's total and its callee's base. */
+/* Applies an edge's constraints to its caller's total and its callee's base. */
 static bool relax(stacker *s, const call_edge *e)
 {
     hd_frame *from = &s->frames[e->caller], *to = &s->frames[e->callee];
@@ -199,8 +198,8 @@ static void mark_recursive(stacker *s)
         s->frames[f].recursive = !peeled[f];
 }
 
-/* Stacked edges make no cycle, so totals and bases propagate; the order of the edges makes that quick: callers before
- * callees for bases, after them for totals. */
+/* Stacked edges are acyclic, so totals and bases propagate; a suitable edge order makes it fast: callers before callees
+ * for bases, after them for totals. */
 static void propagate(stacker *s)
 {
     uint32_t functions = s->module->functions.count;

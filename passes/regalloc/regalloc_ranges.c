@@ -1,11 +1,11 @@
-/* Where each register is live: parts of the linear order of instructions, and the pressure at each position.
+/* Live ranges: parts of the linear order of instructions; and the pressure at each position.
  *
- * The order is the reverse post-order of the CFG, in which a block follows its dominators. A register is live
- * where thread-level liveness has it, less the places that no definition of it reaches: there its value is not defined
- * and any register will do (a guarded definition alone would otherwise keep it live from the entry). Registers that
- * only name operands in memory (ir/operand_loads.h) are live nowhere.
+ * The order is the reverse post-order of the CFG, in which a block follows its dominators. A register's live range is
+ * its thread-level liveness, minus the points that no definition of it reaches: there its value is undefined and any
+ * register will do (otherwise a guarded definition alone would make it live from the entry). Registers that only name
+ * memory operands (ir/operand_loads.h) have no live range.
  *
- * Complexity: O(instructions + sum of the live-out sets), and for registers live into the entry, a search from their
+ * Complexity: O(instructions + sum of the live-out sets), plus, for registers live into the entry, a search from their
  * definitions. */
 #include "passes/regalloc/regalloc_work.h"
 
@@ -32,12 +32,12 @@ static void order_blocks(hd_regalloc *ra)
     r->positions = 2 * at + 2;
 }
 
-/* ---- registers that are not defined everywhere where they are live ----------------------------------------------- */
+/* ---- registers live but not defined on all paths ----------------------------------------------------------------- */
 
 typedef struct defined {
     const hd_regalloc *ra;
-    uint32_t *base;    /* by block: where its live-in registers begin in `bits` */
-    hd_bitset bits;    /* by live-in register of a block: a definition reaches it */
+    uint32_t *base;    /* by block: start of its live-in registers in `bits` */
+    hd_bitset bits;    /* by live-in register of a block: whether a definition reaches it */
     hd_bitset exposed; /* by register: live into the entry */
     bool any;
 } defined;
@@ -114,10 +114,10 @@ static bool is_defined_into(const defined *d, uint32_t reg, uint32_t block)
 
 typedef struct walk {
     hd_regalloc *ra;
-    uint32_t *open;                   /* by register: end of the part that is open; 0: not live here */
-    uint32_t *members, *place, count; /* registers that are live, and where in `members` */
-    uint32_t *defined_at; /* by register: the earliest definition seen so far, in this block; else HD_NONE */
-    hd_u32_array touched; /* registers with an entry in defined_at */
+    uint32_t *open;                   /* by register: end of the open part; 0: not live here */
+    uint32_t *members, *place, count; /* live registers, and their index in `members` */
+    uint32_t *defined_at;             /* by register: its earliest definition so far in this block; else HD_NONE */
+    hd_u32_array touched;             /* registers with an entry in defined_at */
     defined defined;
 } walk;
 
@@ -224,7 +224,7 @@ static void find_pressure(hd_regalloc *ra)
         uint32_t words = hd_regalloc_is_predicate(ra, reg) ? 1 : hd_regalloc_words(ra, reg);
         for (uint32_t p = r->first[reg]; p != HD_NONE; p = r->parts.items[p].next) {
             changes[r->parts.items[p].begin] += words;
-            changes[r->parts.items[p].end] -= words; /* wraps, and back */
+            changes[r->parts.items[p].end] -= words; /* wraps around, and back */
         }
     }
     r->general_peak = sum_up(r->general, r->positions);

@@ -1,6 +1,6 @@
-/* The end of allocation: registers get the names of their places, bank operands (ir/constant_bank.h) names of their
- * own, %C0 of 32 and %CD0 of 64 bits; the declarations become those of the physical registers, and what annotations
- * said of the old registers goes. Linear in the function. */
+/* Last phase of allocation: registers get the names of their physical registers, bank operands (ir/constant_bank.h) get
+ * names of their own, %C0 for 32 and %CD0 for 64 bits; the declarations become those of the physical registers, and
+ * annotations that refer to old registers are removed. Linear in the function. */
 #include "passes/regalloc/regalloc_work.h"
 
 #include "ir/build.h"
@@ -13,18 +13,18 @@ typedef struct renamer {
     hd_function *f;
     hd_physical *places; /* by old register */
     uint32_t count[HD_PHYSICAL_CLASSES], first[HD_PHYSICAL_CLASSES];
-    bool *collected; /* by old register: it names an operand in memory; NULL: none does */
+    bool *collected; /* by old register: it names a memory operand; NULL: none */
     uint32_t collected_count[HD_PHYSICAL_CLASSES], collected_first[HD_PHYSICAL_CLASSES];
-    uint32_t *bank; /* by old register: which of the bank operands of its width, in bank_wide */
+    uint32_t *bank; /* by old register: its number among the bank operands of its width, in bank_wide */
     bool *bank_wide;
-    uint32_t bank_count[2], bank_first[2]; /* of 32 and of 64 bits */
+    uint32_t bank_count[2], bank_first[2]; /* for 32 and for 64 bits */
     uint32_t old_carry, carry;
     bool *vector; /* by old register: a component of a vector register */
 } renamer;
 
-/* ---- names that are taken ---------------------------------------------------------------------------------------- */
+/* ---- names in use ------------------------------------------------------------------------------------------------ */
 
-/* A letter or two of a class and a number, or nothing: %R, %R7, %RD<..>, %M0, %C0. */
+/* Whether a name is a physical stem alone or with a number: %R, %R7, %RD<..>, %M0, %C0. */
 static bool looks_physical(const char *text, const char *prefix)
 {
     size_t length = strlen(prefix);
@@ -50,7 +50,7 @@ static bool is_prefix_free(const hd_function *f, const char *prefix)
         taken |= looks_physical(hd_names_text(&m->names, m->symbols.items[m->percent_symbols.items[i]].name), prefix);
     uint32_t end =
         f->index + 1 < m->functions.count ? m->functions.items[f->index + 1]->result_first : m->symbols.count;
-    for (uint32_t i = f->result_first; i < end; i++) /* its own, and what is declared after it */
+    for (uint32_t i = f->result_first; i < end; i++) /* its own parameters, and everything declared after it */
         taken |= m->symbols.items[i].function == f->index &&
                  looks_physical(hd_names_text(&m->names, m->symbols.items[i].name), prefix);
     return !taken;
@@ -81,7 +81,7 @@ static void find_places(renamer *r)
     }
 }
 
-/* Registers of operands in memory are numbered in each group, in the order of its loads. */
+/* Registers of memory operands are numbered per group, in the order of its loads. */
 static void number_collected(renamer *r)
 {
     hd_function *f = r->f;
@@ -134,7 +134,7 @@ static void declare_places(renamer *r, const char *prefix)
 {
     static const hd_physical_class order[] = {
         HD_PHYSICAL_QUAD, HD_PHYSICAL_PAIR, HD_PHYSICAL_WORD,
-        HD_PHYSICAL_HALF, HD_PHYSICAL_BYTE, HD_PHYSICAL_PREDICATE}; /* each goes in front of the one before */
+        HD_PHYSICAL_HALF, HD_PHYSICAL_BYTE, HD_PHYSICAL_PREDICATE}; /* each is inserted before the previous one */
     static const char *const bank_stems[] = {"C", "CD"};
     hd_function *f = r->f;
     hd_register carry = {0};
@@ -174,7 +174,7 @@ static uint32_t new_of(const renamer *r, uint32_t reg)
     return reg == r->old_carry ? r->carry : first[r->places[reg].class] + r->places[reg].number;
 }
 
-/* Vector registers become braces; other spellings of names and components of vectors go. */
+/* Vector registers become brace lists; alternative spellings and vector components are replaced. */
 static void rename_operand(renamer *r, hd_operand *o)
 {
     if (o->kind == HD_OPERAND_VECTOR && o->flags & HD_OPERAND_WHOLE) {
@@ -206,8 +206,8 @@ static void rename_all(renamer *r)
     }
 }
 
-/* What a technique's pass or an earlier allocation said was about other registers. Private annotations without
- * registers stay, and what is said of operands in memory. */
+/* Annotations of technique passes or an earlier allocation refer to other registers. Private annotations without
+ * registers stay, and so do those of memory operands. */
 static void drop_annotations(hd_function *f)
 {
     uint32_t kept = 0;

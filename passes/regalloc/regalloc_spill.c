@@ -1,18 +1,19 @@
-/* Spill code. A spilled register gets a place in memory, or none where its definition can be repeated, and a register
- * of its own around each access.
+/* Spill code. A spilled register is kept in memory, or nowhere if its definition can be rematerialized, and gets a
+ * separate register around each access.
  *
- *   memory      st.local after each write, ld.local before a read, at a constant offset in one array of the function
- *   repetition  a register that is written once, from constants, addresses of variables, parameters of the kernel or
- *               the thread's own indices, is not stored: the instruction is repeated before each read
- *   predicate   a word of 0 or 1 in a general register: selp after a write, setp before a read
+ *   memory           st.local after each write, ld.local before a read, at a constant offset in one array of the
+ *                    function
+ *   rematerialized   a register with one definition, from constants, addresses of variables, kernel parameters or the
+ *                    thread's own indices, is not stored: the instruction is repeated before each read
+ *   predicate        a word of 0 or 1 in a general register: selp after a write, setp before a read
  *
- * What an asynchronous instruction has in flight keeps one register all the while (regalloc_async.c).
+ * A register in flight stays in one register for the whole span (regalloc_async.c).
  *
- * Within a block a register that was loaded or written serves later reads while there is room for it. Slots are shared
- * by registers that are spilled together and live at different times. Where a guarded instruction writes, the old value
- * is loaded first.
+ * Within a block, a register that was loaded or written serves later reads while the pressure allows it. Slots are
+ * shared by registers that are spilled in one round and whose live ranges are disjoint. Before a guarded write, the old
+ * value is loaded.
  *
- * Complexity: O(instructions + accesses of what is spilled, each at most HD_KEEP_REACH positions). */
+ * Complexity: O(instructions + accesses of spilled registers, each at most HD_KEEP_REACH positions). */
 #include "passes/regalloc/regalloc_work.h"
 
 #include "ir/asynchronous.h"
@@ -33,7 +34,7 @@ typedef enum spill_kind {
     SPILL_MEMORY,
     SPILL_REPEAT,
     SPILL_PREDICATE,
-    SPILL_HOME, /* a register of earlier spill code, written and stored in one place: later reads load from its slot */
+    SPILL_HOME, /* a register of earlier spill code, written and stored at one point: later reads load from its slot */
 } spill_kind;
 
 typedef struct spill {
@@ -41,22 +42,22 @@ typedef struct spill {
     uint32_t slot;                      /* MEMORY, HOME: byte offset */
     uint32_t definition;                /* REPEAT: ordinal */
     uint32_t word;                      /* PREDICATE: the general register */
-    uint32_t kept, kept_at, kept_block; /* register that holds the value since that position; HD_NONE */
-    bool kept_is_loaded;                /* not written: the slot holds the same */
-    /* 1 + where the group of operand loads begins in which it was read last, and its register there */
+    uint32_t kept, kept_at, kept_block; /* register that has held the value since that position; HD_NONE */
+    bool kept_is_loaded;                /* unmodified: the slot holds the same value */
+    /* 1 + the start of the operand-load group in which it was last read, and its register there */
     uint32_t group, in_group;
 } spill;
 
 typedef struct spiller {
     hd_regalloc *ra;
     hd_function *f;
-    uint32_t *index; /* by register: 1 + place in `spills`; 0: not spilled */
+    uint32_t *index; /* by register: 1 + index in `spills`; 0: not spilled */
     spill *spills;
     hd_u32_array scoped; /* variables of inner scopes */
     hd_edit edit;
-    uint32_t registers;            /* before any was added */
-    uint32_t ordinal, block, read; /* the instruction at hand and its position */
-    uint32_t group;                /* where its group of operand loads begins: nothing goes between these */
+    uint32_t registers;            /* number before any was added */
+    uint32_t ordinal, block, read; /* the current instruction and its position */
+    uint32_t group;                /* start of its group of operand loads, which must stay together */
 } spiller;
 
 uint32_t hd_regalloc_new_register(hd_regalloc *ra, hd_type type, uint8_t flags)
@@ -142,7 +143,7 @@ static void give_slots(spiller *s, const hd_u32_array *spilled)
         s->ra->slot_symbol = hd_make_local(s->f, "__hd_spill", 16);
 }
 
-/* ---- repetition -------------------------------------------------------------------------------------------------- */
+/* ---- rematerialization ------------------------------------------------------------------------------------------- */
 
 static bool is_constant_sreg(uint32_t sreg)
 {
@@ -156,8 +157,8 @@ static bool is_constant_sreg(uint32_t sreg)
     }
 }
 
-/* Whether a symbol stands for the same everywhere in the function: results of calls do not, and the name of
- * a variable of an inner scope means something else outside. */
+/* Whether a symbol has the same meaning everywhere in the function: not results of calls, nor variables of inner
+ * scopes. */
 static bool is_fixed_symbol(const spiller *s, uint32_t symbol, bool loaded)
 {
     const hd_symbol *known = &s->f->module->symbols.items[symbol];
@@ -167,7 +168,7 @@ static bool is_fixed_symbol(const spiller *s, uint32_t symbol, bool loaded)
            !hd_is_scoped_name(s->f->module, &s->scoped, symbol);
 }
 
-/* Whether an instruction gives the same result wherever it is repeated, from no register. */
+/* Whether an instruction has the same result wherever it is repeated, and reads no register. */
 static bool repeats(const spiller *s, const hd_instruction *insn)
 {
     const hd_function *f = s->f;
@@ -208,7 +209,8 @@ static void decide(spiller *s, const hd_u32_array *spilled)
         *v = (spill){.kind = SPILL_MEMORY, .kept = HD_NONE};
         s->index[reg] = i + 1;
         bool reloaded = s->ra->flags.items[reg] & HD_RELOADED, home = s->ra->flags.items[reg] & HD_AT_HOME;
-        /* what is at home has the value of a register with other definitions, too: its own one is not repeated */
+        /* a HOME register holds the value of a register with other definitions, too, so its own definition is not
+         * repeated */
         if (definition != HD_NONE && (reloaded || (!home && repeats(s, &s->f->instructions.items[definition])))) {
             v->kind = SPILL_REPEAT;
             v->definition = definition;
@@ -287,7 +289,7 @@ static void store_predicate(spiller *s, const spill *v, uint32_t from)
     s->ra->result.predicate_moves++;
 }
 
-/* A copy of the definition, into another register. */
+/* Inserts a copy of the definition that writes another register. */
 static void repeat(spiller *s, const spill *v, uint32_t to)
 {
     hd_function *f = s->f;
@@ -312,11 +314,12 @@ static spill *spill_of(const spiller *s, uint32_t reg)
     return reg < s->registers && s->index[reg] ? &s->spills[s->index[reg] - 1] : NULL;
 }
 
-/* Whether the register that holds the value since `kept_at` can hold it until here: then it counts there. */
+/* Whether the register that has held the value since `kept_at` can hold it up to here; if so, the pressure is
+ * updated. */
 static bool keep_on(spiller *s, spill *v, uint32_t reg)
 {
     uint32_t *pressure = s->ra->ranges.general, words = hd_regalloc_words(s->ra, reg);
-    uint32_t slack = s->ra->many_failed ? s->ra->slack : 0; /* else the next round spills it again */
+    uint32_t slack = s->ra->many_failed ? s->ra->slack : 0; /* otherwise the next round spills it again */
     uint32_t room = slack > HD_KEEP_ROOM ? slack : HD_KEEP_ROOM;
     uint32_t limit = s->ra->max_registers - room;
     if (v->kept == HD_NONE || v->kind == SPILL_PREDICATE || v->kept_block != s->block ||
@@ -340,7 +343,7 @@ static void keep(spiller *s, spill *v, uint32_t temporary, uint32_t from, bool i
     v->kept_is_loaded = is_loaded;
 }
 
-/* A register with the value of a spilled one, at the instruction at hand. */
+/* A register with the value of a spilled one, at the current instruction. */
 static uint32_t fetch(spiller *s, uint32_t reg, bool must_be_own)
 {
     spill *v = spill_of(s, reg);
@@ -373,7 +376,7 @@ static void put_back(spiller *s, uint32_t reg, uint32_t t)
 }
 
 typedef struct access {
-    bool read, written, merges; /* merges: a write that leaves part of the old value, or lanes with it */
+    bool read, written, merges; /* merges: a partial write, or one in some lanes */
 } access;
 
 static access access_of(const spiller *s, const hd_instruction *insn, uint32_t reg)
@@ -402,7 +405,7 @@ static void substitute(spiller *s, hd_instruction *insn, uint32_t reg, uint32_t 
     insn->flags |= HD_INSN_DIRTY;
 }
 
-/* Where a register that stays at home is written or stored: as before. */
+/* Whether a HOME register is written or stored here: not changed. */
 static bool is_at_home(const spiller *s, const hd_instruction *insn, uint32_t reg)
 {
     const hd_form *form = hd_insn_form(s->f, insn);
@@ -411,8 +414,8 @@ static bool is_at_home(const spiller *s, const hd_instruction *insn, uint32_t re
     return access_of(s, insn, reg).written;
 }
 
-/* A write that leaves part of the old value needs it in its register: loads come unguarded, so that the register does
- * not live longer than from the load to the store. */
+/* A partial write needs the old value in its register: loads are unguarded, so that the live range extends only from
+ * the load to the store. */
 static void rewrite_access(spiller *s, uint32_t reg)
 {
     access a = access_of(s, &s->f->instructions.items[s->ordinal], reg);
@@ -430,8 +433,7 @@ static void rewrite_access(spiller *s, uint32_t reg)
     keep(s, spill_of(s, reg), writes, s->read + 2, false);
 }
 
-/* An asynchronous instruction has the register in flight: one and the same from before the first such instruction of a
- * pin to after its wait. */
+/* Registers in flight: one register from before the first asynchronous instruction of a pin to after its wait. */
 static void rewrite_flight(spiller *s, uint32_t reg)
 {
     hd_pin *pin = &s->ra->pins.items[hd_regalloc_pin_from(s->ra, reg, s->ordinal)];
@@ -469,7 +471,7 @@ static void rewrite_instruction(spiller *s)
 {
     const hd_instruction *insn = &s->f->instructions.items[s->ordinal];
     uint32_t guard = insn->guard, count = insn->operand_count, first = insn->operand_first;
-    if (guard != HD_NONE && spill_of(s, guard)) /* first: what is inserted after may use what stands for it */
+    if (guard != HD_NONE && spill_of(s, guard)) /* first, because code inserted later may use its replacement */
         rewrite_access(s, guard);
     for (uint32_t i = 0; i < count; i++) {
         const hd_operand *o = &s->f->operands.items[first + i];
@@ -487,7 +489,7 @@ static void rewrite_instruction(spiller *s)
     }
 }
 
-/* Where code for an instruction may be inserted: before the loads of its operands in memory. */
+/* The position for code inserted for an instruction: before its operand loads. */
 static uint32_t group_of(const spiller *s, uint32_t ordinal, uint32_t first)
 {
     while (ordinal > first && hd_insn_is_operand_load(s->f, ordinal - 1) &&

@@ -1,11 +1,11 @@
-/* Units: what must lie side by side or should lie in one place gets one place together.
+/* Units: registers that must be adjacent, or should be in the same register, are assigned together.
  *
- * Elements of a vector that memory is read or written with (ld.v4 ...) must be consecutive: they are merged first, and
- * where that fails the access gets registers of its own with moves. Then copies, packing and unpacking are coalesced:
- * both sides become one unit where they are not live at the same time, those in the innermost loops first.
+ * Elements of a vector memory access (ld.v4 ...) must be consecutive: they are merged first; if that fails, the access
+ * gets registers of its own with moves. Then copies, packing and unpacking are coalesced: both sides become one unit if
+ * their live ranges are disjoint, innermost loops first.
  *
- * Complexity: a merge walks the parts of both units; all merges together at most HD_MERGE_STEPS steps a part, after
- * which copies are left as they are. */
+ * Complexity: a merge walks the parts of both units; all merges together take at most HD_MERGE_STEPS steps per part,
+ * after which copies are left as they are. */
 #include "passes/regalloc/regalloc_work.h"
 
 enum { HD_MERGE_STEPS = 64, HD_DEEPEST = 7 };
@@ -96,7 +96,7 @@ static uint32_t member_count(const hd_units *units, uint32_t unit, uint32_t limi
     return count;
 }
 
-/* Puts word `word_y` of register y where word `word_x` of register x is; false where they cannot lie so. */
+/* Puts word `word_y` of register y in the same register as word `word_x` of register x; false if that is impossible. */
 static bool merge(merger *m, uint32_t reg_x, uint32_t word_x, uint32_t reg_y, uint32_t word_y)
 {
     hd_units *units = m->units;
@@ -137,7 +137,7 @@ uint32_t hd_regalloc_vector_of(const hd_function *f, const hd_instruction *insn)
     return HD_NONE;
 }
 
-/* Raises the alignment of a register's unit to `total` with the register `at` words after such a boundary. */
+/* Raises the alignment of a register's unit to `total`, with the register `at` words after such a boundary. */
 static bool align_at(hd_units *units, uint32_t reg, uint32_t at, uint32_t total)
 {
     hd_alloc_unit *u = &units->units[units->of[reg]];
@@ -150,7 +150,7 @@ static bool align_at(hd_units *units, uint32_t reg, uint32_t at, uint32_t total)
     return false;
 }
 
-/* Elements [first, first + count) of a vector lie side by side: at most four words. */
+/* Makes elements [first, first + count) of a vector adjacent: at most four words. */
 static bool merge_elements(merger *m, const hd_operand *elements, uint32_t count)
 {
     uint32_t anchor = HD_NONE, words = 0;
@@ -162,7 +162,7 @@ static bool merge_elements(merger *m, const hd_operand *elements, uint32_t count
     for (uint32_t i = 0; i < count; i++) {
         if (elements[i].kind != HD_OPERAND_REGISTER)
             continue;
-        for (uint32_t k = 0; k < i; k++) /* a register cannot be in two places */
+        for (uint32_t k = 0; k < i; k++) /* a register cannot be at two positions */
             if (elements[k].kind == HD_OPERAND_REGISTER && elements[k].value == elements[i].value)
                 return false;
         if (anchor == HD_NONE) {
@@ -250,7 +250,7 @@ static uint32_t copy_parts(hd_ranges *r, uint32_t from)
     return first;
 }
 
-/* A unit for each register. All words of a register have the same parts, but each its own list of them. */
+/* Creates a unit for each register. All words of a register have the same parts, but each its own list. */
 static void make_units(hd_regalloc *ra)
 {
     uint32_t registers = ra->function->registers.count;

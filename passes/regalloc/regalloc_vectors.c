@@ -1,6 +1,5 @@
-/* Vector accesses whose elements cannot lie side by side where they are: each element gets a register of its own, with
- * a move before a store and after a load; a guarded load gets the old values by moves before it. Linear in the
- * function. */
+/* Vector accesses whose elements cannot be adjacent: each element gets a new register, with a move before a store and
+ * after a load; before a guarded load, moves copy the old values. Linear in the function. */
 #include "passes/regalloc/regalloc_work.h"
 
 #include "ir/build.h"
@@ -28,9 +27,9 @@ static hd_instruction move_to(hd_regalloc *ra, const hd_instruction *beside, uin
     return move;
 }
 
-/* The last store that was split: stores of the same registers that follow soon use the same copies of them. */
+/* The last store that was split: following stores of the same registers reuse its copies. */
 typedef struct last_store {
-    uint32_t ordinal, count; /* no elements: there is none */
+    uint32_t ordinal, count; /* no elements: none */
     uint32_t elements[HD_VECTOR_MOST], copies[HD_VECTOR_MOST];
 } last_store;
 
@@ -62,7 +61,7 @@ static bool reuses(hd_regalloc *ra, last_store *last, uint32_t ordinal, hd_opera
             return false;
     for (uint32_t i = 0; i < last->count; i++) {
         vector[1 + i].value = last->copies[i];
-        ra->flags.items[last->copies[i]] = 0; /* it lives longer: like any other register */
+        ra->flags.items[last->copies[i]] = 0; /* its live range grows: treat it like any other register */
     }
     last->ordinal = ordinal;
     return true;

@@ -325,7 +325,7 @@ static void use(demo_pass *p, uint32_t ordinal, const hd_operand *o, uint8_t pla
     }
 }
 
-/* The value is dead in all its words. */
+/* The value is dead in all its words: its live range ends. */
 static void end_life(demo_pass *p, demo_load *load)
 {
     if (load->spoiled || load->uses != 1)

@@ -112,7 +112,7 @@ static bool see_next(merger *m, uint32_t i)
     return false;
 }
 
-/* Finds as many different predecessors as it must watch; an interval that has only one may be merged. */
+/* Finds as many different predecessors as it must watch; an interval with a single one may be merged. */
 static void look(merger *m, uint32_t i)
 {
     watcher *w = &m->watchers[i];

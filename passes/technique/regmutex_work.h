@@ -13,7 +13,7 @@
 
 /* By instruction: the set must not be held there, because the warp may wait for another one, or other code may follow:
  * barriers, calls, exits, unknown instructions, waiting ones (ir/waits.h), in loops atomics and loads that are
- * volatile, ordered or not cached, and loads that decide how long a loop runs (polling.h). In the arena. */
+ * volatile, ordered or not cached, and loads that decide the loop's trip count (polling.h). In the arena. */
 bool *hd_regmutex_waits(hd_function *function, hd_arena *arena);
 
 /* Gives each web of the general registers a virtual register; the function is not architected then. */
