@@ -1,6 +1,7 @@
 /* Source texts and their line tables. The table is built in one pass over the text; a position is found by binary
  * search. */
 #include "base/source.h"
+#include "base/search.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,15 +126,8 @@ hd_position hd_source_position(hd_source *source, uint32_t offset)
         make_lines(source);
     if (offset > source->length)
         offset = source->length;
-    uint32_t low = 0, high = source->lines.count; /* lines[low] <= offset < lines[high] */
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (source->lines.items[middle] <= offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    return (hd_position){low + 1, offset - source->lines.items[low] + 1};
+    uint32_t line = hd_search_u32(source->lines.items, 1, source->lines.count, offset + 1); /* the first is at 0 */
+    return (hd_position){line, offset - source->lines.items[line - 1] + 1};
 }
 
 hd_span hd_source_line(hd_source *source, uint32_t line)

@@ -5,6 +5,7 @@
  * for a sorted list, O(n log n) in the worst case.
  */
 #include "ir/annotations.h"
+#include "base/search.h"
 
 #include <assert.h>
 
@@ -262,17 +263,9 @@ const hd_annotation *hd_annotation_at(const hd_function *function, uint16_t kind
 {
     const hd_annotation wanted = {.kind = kind, .slot = (uint16_t)slot, .instruction = instruction};
     uint32_t low = 0, high = function->annotations.count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = compare(&function->annotations.items[middle], &wanted);
-        if (order == 0)
-            return &function->annotations.items[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    HD_SEARCH(low, high, at, compare(&function->annotations.items[at], &wanted) < 0);
+    const hd_annotation *found = function->annotations.items + low;
+    return low < function->annotations.count && compare(found, &wanted) == 0 ? found : NULL;
 }
 
 /* ---- register names in files ------------------------------------------------------------------------------------- */
@@ -375,13 +368,7 @@ static uint32_t find_key(const hd_register_keys *keys, uint64_t wanted)
 {
     const hd_function *f = keys->function;
     uint32_t low = 0, high = keys->sorted_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (key_order(f, keys->sorted[middle]) < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    HD_SEARCH(low, high, at, key_order(f, keys->sorted[at]) < wanted);
     if (low < keys->sorted_count && key_order(f, keys->sorted[low]) == wanted)
         return keys->sorted[low];
     for (uint32_t i = keys->sorted_count; i < f->registers.count; i++)

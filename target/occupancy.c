@@ -14,6 +14,7 @@
  * registers.
  */
 #include "target/occupancy.h"
+#include "base/search.h"
 
 enum { WARP_THREADS = 32 };
 
@@ -117,14 +118,9 @@ static hd_occupancy_cliff cliff_at(const hd_gpu_limits *limits, const hd_occupan
 static uint32_t last_with(const hd_gpu_limits *limits, const hd_occupancy_use *use, uint32_t low, uint32_t high,
                           uint32_t ctas)
 {
-    while (low < high) {
-        uint32_t middle = high - (high - low) / 2;
-        if (with_registers(limits, use, middle).ctas >= ctas)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    uint32_t end = high + 1;
+    HD_SEARCH(low, end, at, with_registers(limits, use, at).ctas >= ctas);
+    return low - 1;
 }
 
 hd_occupancy_cliff hd_occupancy_gain(const hd_gpu_limits *limits, const hd_occupancy_use *use)

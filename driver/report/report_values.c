@@ -8,6 +8,7 @@
  * for each value where the point is in no loop.
  */
 #include "driver/report/report_work.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -165,14 +166,7 @@ static bool kills(const hd_function *f, uint32_t instruction, uint32_t reg)
 static bool search_block(const value_search *s, uint32_t v, uint32_t b, uint32_t limit, uint32_t *found, bool *several)
 {
     const uint32_t *first = s->definitions + s->first_definition[v], *end = s->definitions + s->first_definition[v + 1];
-    uint32_t low = 0, high = (uint32_t)(end - first);
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (first[middle] < limit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = hd_search_u32(first, 0, (uint32_t)(end - first), limit);
     while (low-- > 0 && first[low] >= s->work->cfg->blocks[b].first) {
         *several |= *found != HD_NONE && *found != first[low];
         *found = first[low];

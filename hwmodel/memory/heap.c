@@ -1,5 +1,6 @@
 /* The device heap: see heap.h. */
 #include "hwmodel/memory/heap.h"
+#include "base/search.h"
 
 hd_heap *hd_heap_new(uint64_t base, uint64_t size)
 {
@@ -79,13 +80,7 @@ uint64_t hd_heap_allocate(hd_heap *heap, uint64_t size, const hd_heap_place *pla
 static hd_heap_block *last_below(hd_heap *heap, uint64_t address)
 {
     uint32_t low = 0, high = heap->blocks.count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (heap->blocks.items[middle].base <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    HD_SEARCH(low, high, at, heap->blocks.items[at].base <= address);
     return low ? &heap->blocks.items[low - 1] : NULL;
 }
 

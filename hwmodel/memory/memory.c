@@ -1,5 +1,6 @@
 /* Device memory. Allocations of a space only ever grow upward, so its list of them is sorted by itself. */
 #include "hwmodel/memory/memory.h"
+#include "base/search.h"
 #include "hwmodel/memory/heap.h"
 #include <stdio.h>
 
@@ -85,13 +86,9 @@ const hd_allocation *hd_memory_find(const hd_memory *memory, uint64_t address, u
 {
     const hd_u32_array *list = address >= memory->const_window ? &memory->constants : &memory->globals;
     uint32_t low = 0, high = list->count;
-    while (low < high) { /* the last one whose base is at most the address */
-        uint32_t middle = low + (high - low) / 2;
-        if (memory->allocations.items[list->items[middle]].base <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    /* the last one whose base is at most the address */
+    /* the last one whose base is at most the address */
+    HD_SEARCH(low, high, at, memory->allocations.items[list->items[at]].base <= address);
     if (!low)
         return NULL;
     const hd_allocation *a = &memory->allocations.items[list->items[low - 1]];

@@ -18,6 +18,7 @@
  * loops are not counted.
  */
 #include "passes/analysis/executions.h"
+#include "base/search.h"
 
 #include "ir/graph.h"
 #include "passes/analysis/liveness.h"
@@ -200,14 +201,8 @@ static uint32_t only_definition(counting *c, uint32_t reg, uint32_t first, uint3
 {
     uint32_t found = HD_NONE;
     HD_STORAGE_WORDS (c->storage, reg, word) {
-        uint32_t low = c->definition_first[word], high = c->definition_first[word + 1], last = high;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if (c->definitions[middle] < first)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        uint32_t last = c->definition_first[word + 1],
+                 low = hd_search_u32(c->definitions, c->definition_first[word], last, first);
         for (uint32_t d = low; d < last && c->definitions[d] < end && !*many; d++) {
             uint32_t at = c->definitions[d];
             *many = d - low >= DEFINITIONS_MOST || !spend(c, 1);

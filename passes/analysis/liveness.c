@@ -12,20 +12,14 @@
  * sets of size times predecessors). Memory: 4 bytes for each element of a set.
  */
 #include "passes/analysis/liveness.h"
+#include "base/search.h"
 
 /* ---- sets -------------------------------------------------------------------------------------------------------- */
 
 bool hd_register_set_has(hd_register_set set, uint32_t reg)
 {
-    uint32_t low = 0, high = set.count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (set.items[middle] < reg)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < set.count && set.items[low] == reg;
+    uint32_t at = hd_search_u32(set.items, 0, set.count, reg);
+    return at < set.count && set.items[at] == reg;
 }
 
 void hd_set_union_add(hd_set_union *u, hd_register_set set)

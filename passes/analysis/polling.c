@@ -10,6 +10,7 @@
  * their branches, are assumed to be in the slice.
  */
 #include "passes/analysis/polling.h"
+#include "base/search.h"
 
 #include "ir/asynchronous.h"
 #include "ir/waits.h"
@@ -166,17 +167,11 @@ static bool kills(const poll_search *s, uint32_t ordinal, uint32_t reg)
 /* Visits the definitions of the register in its block, last first; returns true if one of them certainly kills it. */
 static bool look_back(poll_search *s, wish w)
 {
-    uint32_t low = s->definer_first[w.reg], high = s->definer_first[w.reg + 1], first = low;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->definers[middle] < w.before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low > first && s->definers[low - 1] >= s->cfg->blocks[w.block].first; low--) {
-        visit(s, s->definers[low - 1]);
-        if (kills(s, s->definers[low - 1], w.reg))
+    uint32_t first = s->definer_first[w.reg],
+             at = hd_search_u32(s->definers, first, s->definer_first[w.reg + 1], w.before);
+    for (; at > first && s->definers[at - 1] >= s->cfg->blocks[w.block].first; at--) {
+        visit(s, s->definers[at - 1]);
+        if (kills(s, s->definers[at - 1], w.reg))
             return false;
     }
     return true;

@@ -19,6 +19,7 @@
  * blocks outside loops): a region lies between r(b) and b in that order, and a few of the writers between them are
  * checked. Near-linear on real code; O(blocks * divergent branches) in the worst case.
  */
+#include "base/search.h"
 #include "passes/analysis/liveness.h"
 #include "ir/sregs.h"
 
@@ -356,15 +357,7 @@ static places region_places(const spread *s, uint32_t branch, uint32_t join)
 /* The first of the register's entries that is at least `least`. */
 static uint32_t find_written(const spread *s, uint32_t reg, uint32_t least)
 {
-    uint32_t low = s->written_first[reg], high = s->written_first[reg + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->written[middle] < least)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return hd_search_u32(s->written, s->written_first[reg], s->written_first[reg + 1], least);
 }
 
 /* Whether the branch's region may write the register: a cheap test that avoids most walks. */

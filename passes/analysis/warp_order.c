@@ -24,6 +24,7 @@
  * Complexity: O(log n) for each edge of the CFG.
  */
 #include "passes/analysis/warp_order_hubs.h"
+#include "base/search.h"
 
 typedef struct drawing {
     const hd_cfg *cfg;
@@ -93,17 +94,11 @@ static void find_tree(drawing *d, hd_arena *scratch)
 static uint32_t child_above(const drawing *d, uint32_t join, uint32_t block)
 {
     const uint32_t *enter = d->cfg->post_dominator_enter;
-    uint32_t low = d->child_first[join], high = d->child_first[join + 1];
+    uint32_t low = d->child_first[join] + 1, high = d->child_first[join + 1];
     if (d->cfg->blocks[block].post_dominator == join) /* the common case */
         return block;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (enter[d->children[middle]] <= enter[block])
-            low = middle;
-        else
-            high = middle;
-    }
-    return d->children[low];
+    HD_SEARCH(low, high, at, enter[d->children[at]] <= enter[block]);
+    return d->children[low - 1];
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */

@@ -3,6 +3,7 @@
  * Registers written between a divergent branch and its join are searched only where they can be found: registers live
  * into the join, not yet divergent, and written in a block between the two in a topological order of strongly connected
  * components. All branches of a join known by then are searched together, until each register was found. */
+#include "base/search.h"
 #include "ir/sregs.h"
 #include "passes/check/facts_private.h"
 
@@ -144,15 +145,8 @@ static void list_live(divergence *d, hd_arena *scratch)
 /* Whether a block with a key in [low, high] may write the register. */
 static bool may_write(const divergence *d, uint32_t reg, uint32_t low, uint32_t high)
 {
-    uint32_t begin = d->writer_first[reg], end = d->writer_first[reg + 1];
-    while (begin < end) {
-        uint32_t middle = begin + (end - begin) / 2;
-        if (d->writers[middle] < low)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin < d->writer_first[reg + 1] && d->writers[begin] <= high;
+    uint32_t end = d->writer_first[reg + 1], at = hd_search_u32(d->writers, d->writer_first[reg], end, low);
+    return at < end && d->writers[at] <= high;
 }
 
 /* Marks as wanted the registers that are live into the join, may be written between the branches of its list and the

@@ -1,5 +1,6 @@
 /* Accesses and liveness, per register or word: see facts.h. Divergence is in divergence.c. */
 #include "passes/check/facts_private.h"
+#include "base/search.h"
 
 static bool is_module_wide(const hd_function *f, uint32_t reg)
 {
@@ -153,13 +154,7 @@ static void list_accesses(hd_lives *lives, hd_arena *arena, hd_arena *scratch)
 uint32_t hd_lives_access_from(const hd_lives *lives, uint32_t item, uint32_t ordinal)
 {
     uint32_t low = lives->access_first[item], high = lives->access_first[item + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (lives->accesses[middle].ordinal < ordinal)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    HD_SEARCH(low, high, at, lives->accesses[at].ordinal < ordinal);
     return low;
 }
 
@@ -239,15 +234,9 @@ static void find_liveness(hd_lives *items, hd_arena *arena, hd_arena *scratch)
 
 bool hd_lives_live_into(const hd_lives *lives, uint32_t item, uint32_t block)
 {
-    uint32_t low = lives->live_first[item], high = lives->live_first[item + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (lives->live.items[middle] < block)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < lives->live_first[item + 1] && lives->live.items[low] == block;
+    uint32_t end = lives->live_first[item + 1];
+    uint32_t at = hd_search_u32(lives->live.items, lives->live_first[item], end, block);
+    return at < end && lives->live.items[at] == block;
 }
 
 bool hd_lives_live_after(const hd_lives *lives, uint32_t item, uint32_t ordinal)

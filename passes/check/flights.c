@@ -1,5 +1,6 @@
 /* Registers in flight: see flights.h. */
 #include "passes/check/flights.h"
+#include "base/search.h"
 
 #include "ir/asynchronous.h"
 
@@ -200,12 +201,7 @@ bool hd_flights_has(const hd_flights *flights, uint32_t item, uint32_t ordinal)
     if (!flights->first)
         return false;
     uint32_t low = flights->first[item], high = flights->first[item + 1];
-    while (low < high) { /* the first one that begins after it */
-        uint32_t middle = low + (high - low) / 2;
-        if (flights->items[middle].first <= ordinal)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    /* the first that begins after it */
+    HD_SEARCH(low, high, at, flights->items[at].first <= ordinal);
     return low > flights->first[item] && flights->items[low - 1].last >= ordinal;
 }

@@ -19,6 +19,7 @@
  * Complexity: linear in operands and edges of the warp order, besides that of facts.h and order.h, and, if something
  * waits, the blocks of all sides that end at a join, once per join.
  */
+#include "base/search.h"
 #include "ir/waits.h"
 #include "passes/check/check.h"
 #include "passes/check/ltrf_dead.h"
@@ -285,15 +286,9 @@ static void follow(ltrf_check *c)
 /* Index in annotation_words of the word in the list; HD_NONE: not in it. */
 static uint32_t place_of(const ltrf_check *c, const hd_annotation *list, uint32_t word)
 {
-    uint32_t low = list->value, end = list->value + list->count, high = end;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (c->function->annotation_words.items[middle] < word)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < end && c->function->annotation_words.items[low] == word ? low : HD_NONE;
+    const uint32_t *words = c->function->annotation_words.items;
+    uint32_t end = list->value + list->count, at = hd_search_u32(words, list->value, end, word);
+    return at < end && words[at] == word ? at : HD_NONE;
 }
 
 static bool check_covered(ltrf_check *c, uint32_t ordinal, const hd_annotation *list)

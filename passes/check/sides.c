@@ -1,5 +1,6 @@
 /* Children of joins in the post-dominator tree: see sides.h. */
 #include "passes/check/sides.h"
+#include "base/search.h"
 
 static bool strays(const hd_cfg *cfg, uint32_t b)
 {
@@ -37,15 +38,11 @@ void hd_sides_init(hd_sides *s, const hd_cfg *cfg, hd_arena *arena)
 uint32_t hd_sides_child(const hd_sides *s, uint32_t join, uint32_t block)
 {
     const uint32_t *enter = s->cfg->post_dominator_enter;
-    uint32_t low = s->child_first[join], high = s->child_first[join + 1];
-    while (high - low > 1 && s->cfg->blocks[block].post_dominator != join) {
-        uint32_t middle = low + (high - low) / 2;
-        if (enter[s->children[middle]] <= enter[block])
-            low = middle;
-        else
-            high = middle;
-    }
-    return s->cfg->blocks[block].post_dominator == join ? block : s->children[low];
+    uint32_t low = s->child_first[join] + 1, high = s->child_first[join + 1];
+    if (s->cfg->blocks[block].post_dominator == join)
+        return block;
+    HD_SEARCH(low, high, at, enter[s->children[at]] <= enter[block]);
+    return s->children[low - 1];
 }
 
 bool hd_sides_stray(const hd_sides *s, uint32_t join)

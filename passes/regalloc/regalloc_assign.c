@@ -10,6 +10,7 @@
  * Complexity: O(units * registers * log(parts)) in the worst case; nearly always one of the first few candidates
  * fits. */
 #include "passes/regalloc/regalloc_work.h"
+#include "base/search.h"
 
 typedef struct taken {
     uint32_t begin, end, unit;
@@ -41,13 +42,7 @@ static uint32_t taken_from(const taken_list *list, uint32_t position)
         }
         high = at;
     }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (list->items[middle].end <= position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    HD_SEARCH(low, high, at, list->items[at].end <= position);
     return low;
 }
 

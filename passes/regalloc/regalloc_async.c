@@ -9,6 +9,7 @@
  * Linear in operands, and in the registers in flight at each commit and wait.
  */
 #include "passes/regalloc/regalloc_work.h"
+#include "base/search.h"
 
 #include "ir/asynchronous.h"
 
@@ -139,13 +140,7 @@ void hd_regalloc_pins(hd_regalloc *ra)
 uint32_t hd_regalloc_pin_from(const hd_regalloc *ra, uint32_t reg, uint32_t ordinal)
 {
     uint32_t low = 0, high = ra->pins.count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const hd_pin *s = &ra->pins.items[middle];
-        if (s->reg < reg || (s->reg == reg && s->last < ordinal))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    HD_SEARCH(low, high, at,
+              ra->pins.items[at].reg < reg || (ra->pins.items[at].reg == reg && ra->pins.items[at].last < ordinal));
     return low;
 }

@@ -8,6 +8,7 @@
  * Complexity: O(instructions + sum of the live-out sets), plus, for registers live into the entry, a search from their
  * definitions. */
 #include "passes/regalloc/regalloc_work.h"
+#include "base/search.h"
 
 #include "ir/operand_loads.h"
 
@@ -44,15 +45,8 @@ typedef struct defined {
 
 static uint32_t index_in(hd_register_set set, uint32_t reg)
 {
-    uint32_t low = 0, high = set.count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (set.items[middle] < reg)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < set.count && set.items[low] == reg ? low : HD_NONE;
+    uint32_t at = hd_search_u32(set.items, 0, set.count, reg);
+    return at < set.count && set.items[at] == reg ? at : HD_NONE;
 }
 
 static void reach_from(defined *d, uint32_t reg, uint32_t block, hd_u32_array *work)

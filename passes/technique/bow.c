@@ -32,6 +32,7 @@
  *
  * Complexity: O(rounds * (operands + edges) * log live). Deterministic. Unknown instructions are tagged both and
  * cut. */
+#include "base/search.h"
 #include "passes/analysis/sides.h"
 
 enum { HD_BOW_ROUNDS = 16 };
@@ -167,13 +168,7 @@ static void find_cut_edges(bow_pass *p)
 static const bow_entry *find_entry(const bow_list *list, uint32_t word)
 {
     uint32_t low = 0, high = list->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (list->items[middle].word < word)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    HD_SEARCH(low, high, at, list->items[at].word < word);
     return low < list->count && list->items[low].word == word ? &list->items[low] : NULL;
 }
 

@@ -25,6 +25,7 @@
  *
  * One forward walk over each block. Complexity: linear in operands, times the logarithm of the local variables.
  * Deterministic. */
+#include "base/search.h"
 #include "ir/operand_loads.h"
 #include "ir/sregs.h"
 #include "passes/technique/demo_use.h"
@@ -152,13 +153,7 @@ static uint32_t variable_of(const hd_function *f, const hd_instruction *insn)
 static demo_variable *find_variable(const demo_pass *p, uint32_t symbol)
 {
     uint32_t low = 0, high = p->variables.count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (p->variables.items[middle].symbol < symbol)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    HD_SEARCH(low, high, at, p->variables.items[at].symbol < symbol);
     return low < p->variables.count && p->variables.items[low].symbol == symbol ? &p->variables.items[low] : NULL;
 }
 
