@@ -60,9 +60,7 @@ static bool check_depfile(const hd_cli *cli)
 static bool check_print_after(const hd_cli *cli)
 {
     const char *name = cli->values[HD_CLI_PRINT_AFTER];
-    bool known = !name;
-    for (uint32_t i = 0; i < hd_pass_count && !known; i++)
-        known = strcmp(hd_passes[i].name, name) == 0;
+    bool known = !name || hd_pass_find(name, strlen(name));
     if (!known)
         hd_cli_usage_error("--print-after: no pass is named '%s'", name);
     else if (name && !cli->values[HD_CLI_PASSES])

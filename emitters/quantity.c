@@ -1,5 +1,6 @@
 /* Quantities of a kernel: see quantity.h. */
 #include "emitters/quantity.h"
+#include "base/search.h"
 
 const hd_quantity_info hd_quantities[HD_QUANTITY_COUNT] = {
 #define HD_QUANTITY(id, name, kind, class, summary) {name, summary, HD_KIND_##kind, HD_CLASS_##class},
@@ -9,11 +10,6 @@ const hd_quantity_info hd_quantities[HD_QUANTITY_COUNT] = {
 
 const char *const hd_report_reuse_names[HD_REUSE_BUCKETS] = {"1",     "2",     "3-4",  "5-8",        "9-16",
                                                              "17-32", "33-64", "more", "other_block"};
-
-static bool is_named(const char *wanted, const char *name, size_t length)
-{
-    return strlen(wanted) == length && memcmp(wanted, name, length) == 0;
-}
 
 hd_quantity hd_quantity_from_name(const char *name, size_t length)
 {
@@ -27,13 +23,10 @@ hd_quantity hd_quantity_from_name(const char *name, size_t length)
 #undef HD_QUANTITY
 #undef HD_FORMER_QUANTITY
     };
-    for (uint32_t q = 0; q < HD_QUANTITY_COUNT; q++)
-        if (is_named(hd_quantities[q].name, name, length))
-            return (hd_quantity)q;
-    for (uint32_t i = 0; i < sizeof former / sizeof *former; i++)
-        if (is_named(former[i].name, name, length))
-            return former[i].quantity;
-    return HD_QUANTITY_COUNT;
+    enum { FORMER = sizeof former / sizeof *former };
+    uint32_t old = HD_FIND_ROW(former, FORMER, name, name, length);
+    return old < FORMER ? former[old].quantity
+                        : (hd_quantity)HD_FIND_ROW(hd_quantities, HD_QUANTITY_COUNT, name, name, length);
 }
 
 bool hd_quantity_of(const hd_report_kernel *k, hd_quantity quantity, double *value)

@@ -27,17 +27,10 @@ const hd_annotation_info *hd_annotation_find(uint16_t number)
     return NULL;
 }
 
-static bool same_text(const char *word, const char *text, size_t length)
-{
-    return strncmp(word, text, length) == 0 && word[length] == '\0';
-}
-
 const hd_annotation_info *hd_annotation_find_name(const char *name, size_t length)
 {
-    for (uint32_t i = 0; i < hd_annotation_info_count; i++)
-        if (same_text(hd_annotation_infos[i].name, name, length))
-            return &hd_annotation_infos[i];
-    return NULL;
+    uint32_t found = HD_FIND_ROW(hd_annotation_infos, hd_annotation_info_count, name, name, length);
+    return found < hd_annotation_info_count ? &hd_annotation_infos[found] : NULL;
 }
 
 uint32_t hd_annotation_word_count(const hd_annotation_info *info)

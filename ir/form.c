@@ -2,6 +2,7 @@
  * matches the words with the row's syntax (ir/syntax.c). Runs once per distinct spelling of a module, linear in the
  * table; afterwards a form is one array lookup. */
 #include "ir/form.h"
+#include "base/search.h"
 #include "ir/signature.h"
 
 enum { /* short names used in the behaviour column of ir/ptx.def */
@@ -90,7 +91,7 @@ static bool split(const char *text, size_t length, hd_form_words *words)
 static bool is_modifier(const char *word, size_t length)
 {
     for (int i = HD_MOD_NONE + 1; i < HD_MODIFIER_COUNT; i++)
-        if (strlen(modifiers[i].spelling) == length && memcmp(modifiers[i].spelling, word, length) == 0)
+        if (hd_is_name(word, length, modifiers[i].spelling))
             return true;
     return false;
 }

@@ -1,5 +1,6 @@
 /* Matches the words of a form (modifiers and types) with the alternatives of its opcode's row, and reports why none
  * matches. The head of ir/ptx.def describes the language of the rows. Runs once per distinct form of a module. */
+#include "base/search.h"
 #include "ir/signature.h"
 #include <assert.h>
 #include <ctype.h>
@@ -67,11 +68,9 @@ static syntax_word next_word(const char **at)
 
 static hd_modifier_group group_from_name(const char *name, size_t length)
 {
-    for (int i = 0; i < HD_MODIFIER_GROUP_COUNT; i++)
-        if (strlen(group_names[i]) == length && memcmp(group_names[i], name, length) == 0)
-            return (hd_modifier_group)i;
-    assert(!"a group that ir/modifiers.def does not list");
-    return HD_MODIFIER_GROUP_COUNT;
+    uint32_t group = hd_find_row(group_names, sizeof *group_names, HD_MODIFIER_GROUP_COUNT, name, length);
+    assert(group < HD_MODIFIER_GROUP_COUNT);
+    return (hd_modifier_group)group;
 }
 
 /* A word ".GROUP:a|b?14" of a row, parsed. */
@@ -129,7 +128,7 @@ static hd_modifier modifier_in_group(hd_modifier_group group, const char *text, 
 {
     for (int i = group_starts[group]; i < group_starts[group + 1]; i++) {
         const char *spelling = hd_modifier_spelling((hd_modifier)i);
-        if (spelling[0] == text[0] && strlen(spelling) == length && memcmp(spelling, text, length) == 0)
+        if (spelling[0] == text[0] && hd_is_name(text, length, spelling))
             return (hd_modifier)i;
     }
     return HD_MOD_NONE;

@@ -1,6 +1,7 @@
 /* Table of techniques, expanded from ir/techniques.def. Lookup is linear; it runs per command line, not per
  * instruction. */
 #include "ir/techniques.h"
+#include "base/search.h"
 
 #include <string.h>
 
@@ -21,8 +22,6 @@ const hd_technique_info hd_techniques[HD_TECHNIQUE_COUNT] = {
 
 int hd_technique_find(const char *spelling, size_t length)
 {
-    for (int i = 0; i < HD_TECHNIQUE_COUNT; i++)
-        if (strlen(hd_techniques[i].spelling) == length && memcmp(hd_techniques[i].spelling, spelling, length) == 0)
-            return i;
-    return -1;
+    uint32_t found = HD_FIND_ROW(hd_techniques, HD_TECHNIQUE_COUNT, spelling, spelling, length);
+    return found < HD_TECHNIQUE_COUNT ? (int)found : -1;
 }

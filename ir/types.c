@@ -1,5 +1,6 @@
 /* The tables of types and special registers, and lookup by spelling, which is linear: it runs once per distinct
  * spelling of a module. */
+#include "base/search.h"
 #include "ir/sregs.h"
 
 const hd_type_info hd_types[HD_TYPE_COUNT] = {
@@ -37,7 +38,7 @@ const hd_sreg_info hd_sregs[HD_SREG_COUNT] = {
 hd_type hd_type_from_spelling(const char *text, size_t length)
 {
     for (int i = HD_TYPE_NONE + 1; i < HD_TYPE_CC; i++)
-        if (strlen(hd_types[i].spelling) == length && memcmp(hd_types[i].spelling, text, length) == 0)
+        if (hd_is_name(text, length, hd_types[i].spelling))
             return (hd_type)i;
     return HD_TYPE_NONE;
 }
@@ -47,7 +48,7 @@ int hd_sreg_from_spelling(const char *text, size_t length)
     if (length < 2 || text[0] != '%')
         return -1;
     for (int i = 0; i < HD_SREG_COUNT; i++)
-        if (strlen(hd_sregs[i].spelling) == length - 1 && memcmp(hd_sregs[i].spelling, text + 1, length - 1) == 0)
+        if (hd_is_name(text + 1, length - 1, hd_sregs[i].spelling))
             return i;
     return -1;
 }

@@ -1,5 +1,6 @@
 /* Declarations: .reg, variables, and the parts shared with parameters. A declaration's qualifiers are collected in
  * b->declaration; each declarator then creates a register declaration or a symbol. */
+#include "base/search.h"
 #include "parser/builder.h"
 
 #include <stdio.h>
@@ -21,7 +22,7 @@ static hd_space space_of(const hd_builder *b, const hd_token *t)
     const char *text = hd_builder_source(b)->text + t->begin;
     size_t length = t->end - t->begin;
     for (int i = HD_SPACE_NONE + 1; i < HD_SPACE_COUNT; i++)
-        if (strlen(hd_space_spellings[i]) == length && memcmp(hd_space_spellings[i], text, length) == 0)
+        if (hd_is_name(text, length, hd_space_spellings[i]))
             return (hd_space)i;
     return HD_SPACE_NONE;
 }

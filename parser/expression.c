@@ -3,6 +3,7 @@
  * Integers are 64 bits wide, unsigned if one operand is (shifts: the left one), with C's precedences, which are the
  * grammar's. Shift counts are taken modulo 64. Floating-point constants support + - * / and comparisons. name + c1 OP
  * c2 is name + (c1 OP c2): the name takes one sum, whatever follows the plus. */
+#include "base/search.h"
 #include "parser/builder.h"
 
 #include <errno.h>
@@ -327,7 +328,7 @@ static uint32_t kind_of(const hd_builder *b, const hd_node *operator)
         {"&&", HD_TOKEN_ANDAND}, {"||", HD_TOKEN_OROR},
     };
     for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
-        if (strlen(operators[i].text) == length && memcmp(operators[i].text, t, length) == 0)
+        if (hd_is_name(t, length, operators[i].text))
             return operators[i].kind;
     return HD_TOKEN_UNDEFINED;
 }

@@ -2,6 +2,7 @@
  * tools write, and common compressors. Texts: the first words written by the compilers and disassemblers of CUDA and
  * LLVM. PTX begins with a directive, so a first word without a dot is not PTX. */
 #include "parser/recognize.h"
+#include "base/search.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -122,7 +123,7 @@ static bool is_one_of(const char *word, const char *const *words)
     while (isalnum((unsigned char)word[length]) || word[length] == '_')
         length++;
     for (; length && *words; words++)
-        if (strlen(*words) == length && memcmp(word, *words, length) == 0)
+        if (hd_is_name(word, length, *words))
             return true;
     return false;
 }

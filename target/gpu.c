@@ -1,5 +1,6 @@
 /* Reads GPU descriptions: see gpu.h. */
 #include "target/gpu.h"
+#include "base/search.h"
 
 #include "base/suggest.h"
 #include <stdio.h>
@@ -194,10 +195,8 @@ static bool is_path(const char *name)
 
 static const hd_gpu_file *find_built_in(const char *name)
 {
-    for (uint32_t i = 0; i < hd_gpu_file_count; i++)
-        if (!strcmp(hd_gpu_files[i].name, name))
-            return &hd_gpu_files[i];
-    return NULL;
+    uint32_t found = HD_FIND_ROW(hd_gpu_files, hd_gpu_file_count, name, name, strlen(name));
+    return found < hd_gpu_file_count ? &hd_gpu_files[found] : NULL;
 }
 
 /* Spells a compute capability as "sm_90": from sm_90a, compute_90, sm90, 90, 9.0. Returns false if `name` is none. */

@@ -12,11 +12,8 @@
 /* Whether a pass list as models name it changes instructions. */
 static bool changes_code(const char *passes)
 {
-    size_t length = strcspn(passes, "(,");
-    for (uint32_t i = 0; i < hd_pass_count; i++)
-        if (strlen(hd_passes[i].name) == length && !memcmp(hd_passes[i].name, passes, length))
-            return hd_passes[i].keeps != HD_KEEPS_ALL;
-    return false;
+    const hd_pass_info *pass = hd_pass_find(passes, strcspn(passes, "(,"));
+    return pass && pass->keeps != HD_KEEPS_ALL;
 }
 
 /* The pass that must change the code before the model sees it; NULL where none does, or the text came with its

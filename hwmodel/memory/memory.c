@@ -97,10 +97,9 @@ const hd_allocation *hd_memory_find(const hd_memory *memory, uint64_t address, u
 
 const hd_allocation *hd_memory_find_name(const hd_memory *memory, const char *name)
 {
-    for (uint32_t i = 0; i < memory->allocations.count; i++)
-        if (!strcmp(memory->allocations.items[i].name, name))
-            return &memory->allocations.items[i];
-    return NULL;
+    uint32_t count = memory->allocations.count;
+    uint32_t found = count ? HD_FIND_ROW(memory->allocations.items, count, name, name, strlen(name)) : 0;
+    return found < count ? &memory->allocations.items[found] : NULL;
 }
 
 hd_space hd_memory_space_of(const hd_memory *memory, uint64_t address)

@@ -1,4 +1,5 @@
 /* The tables of replay models, their options and titles. */
+#include "base/search.h"
 #include "hwmodel/rf/technique.h"
 
 #define HD_RF_FAMILY(name, model)
@@ -60,10 +61,8 @@ enum { STANDARDS = sizeof standards / sizeof *standards };
 
 const hd_rf_model_info *hd_rf_model_find(const char *name, size_t length)
 {
-    for (uint32_t i = 0; i < hd_rf_model_count; i++)
-        if (strlen(hd_rf_models[i].name) == length && !memcmp(hd_rf_models[i].name, name, length))
-            return &hd_rf_models[i];
-    return NULL;
+    uint32_t found = HD_FIND_ROW(hd_rf_models, hd_rf_model_count, name, name, length);
+    return found < hd_rf_model_count ? &hd_rf_models[found] : NULL;
 }
 
 static const char *title_of(const char *model)

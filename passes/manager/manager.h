@@ -14,6 +14,7 @@ typedef struct hd_pass_info {
 } hd_pass_info;
 extern const hd_pass_info hd_passes[];
 extern const uint32_t hd_pass_count;
+const hd_pass_info *hd_pass_find(const char *name, size_t length); /* NULL: none */
 
 /* A named list of passes: passes/aliases.def. */
 typedef struct hd_pass_alias {

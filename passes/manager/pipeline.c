@@ -5,6 +5,7 @@
  * Names and option kinds are checked against passes/passes.def, so that a misspelt pass or option is reported with its
  * location in the list before any file is modified. */
 #include "passes/manager/pipeline.h"
+#include "base/search.h"
 
 #include "base/suggest.h"
 
@@ -80,12 +81,10 @@ static const char *word(reader *r)
     return hd_arena_string(&r->pipeline->arena, begin, (size_t)(r->at - begin));
 }
 
-static const hd_pass_info *find_pass(const char *name)
+const hd_pass_info *hd_pass_find(const char *name, size_t length)
 {
-    for (uint32_t i = 0; i < hd_pass_count; i++)
-        if (strcmp(hd_passes[i].name, name) == 0)
-            return &hd_passes[i];
-    return NULL;
+    uint32_t found = HD_FIND_ROW(hd_passes, hd_pass_count, name, name, length);
+    return found < hd_pass_count ? &hd_passes[found] : NULL;
 }
 
 /* All names, for the message; the name nearest to a misspelt one in `near`. */
@@ -261,7 +260,7 @@ static void read_step(reader *r)
     hd_span span = r->alias ? *r->alias : span_from(r, begin);
     if (read_alias(r, name, span))
         return;
-    hd_pipeline_step step = {.pass = find_pass(name), .span = span};
+    hd_pipeline_step step = {.pass = hd_pass_find(name, strlen(name)), .span = span};
     if (strcmp(name, "all") == 0) {
         hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span,
                   "'all' runs each technique on a copy of its own, and must be the only pass");
@@ -290,7 +289,7 @@ static bool alias_has(const char *name, const char *pass)
         for (const char *at = hd_pass_aliases[i].passes; strcmp(hd_pass_aliases[i].name, name) == 0 && *at;
              at += strcspn(at, ","), at += *at == ',') {
             size_t length = strcspn(at, "(,");
-            if (strlen(pass) == length && memcmp(at, pass, length) == 0)
+            if (hd_is_name(at, length, pass))
                 return true;
         }
     return false;
@@ -358,7 +357,8 @@ static const composition *against_brought(const hd_pass_info *early, const hd_pa
 bool hd_pass_goes_with(const hd_pass_info *pass, const hd_function *f, hd_technique technique,
                        hd_diagnostics *diagnostics)
 {
-    const composition *rule = against_brought(find_pass(hd_techniques[technique].pass), pass);
+    const char *owner = hd_techniques[technique].pass;
+    const composition *rule = against_brought(hd_pass_find(owner, strlen(owner)), pass);
     if (!rule)
         return true;
     hd_diagnostic *d =

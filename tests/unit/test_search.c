@@ -1,4 +1,5 @@
-/* base/search.h against a linear search: every boundary of short ranges, and numbers that repeat. */
+/* base/search.h: binary search against a linear one, over every boundary of short ranges and numbers that repeat; rows
+ * by name. */
 #include "unit.h"
 
 #include "base/search.h"
@@ -38,11 +39,31 @@ static void of_an_expression(void **state)
     assert_int_equal(low, UINT32_MAX - 1);
 }
 
+static void rows_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        int number;
+        const char *name;
+    } rows[] = {{1, "one"}, {2, "on"}, {3, ""}, {4, "on"}};
+    static const char *const names[] = {"a", "ab"};
+    assert_int_equal(HD_FIND_ROW(rows, 4, name, "one", 3), 0);
+    assert_int_equal(HD_FIND_ROW(rows, 4, name, "one", 2), 1); /* a text without a NUL */
+    assert_int_equal(HD_FIND_ROW(rows, 4, name, "one", 0), 2);
+    assert_int_equal(HD_FIND_ROW(rows, 4, name, "ones", 4), 4);
+    assert_int_equal(HD_FIND_ROW(rows, 0, name, "one", 3), 0);
+    assert_int_equal(hd_find_row(names, sizeof *names, 2, "abc", 2), 1);
+    assert_true(hd_is_name("abc", 2, "ab"));
+    assert_false(hd_is_name("abc", 3, "ab"));
+    assert_false(hd_is_name("abc", 1, "ab"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_range),
         cmocka_unit_test(of_an_expression),
+        cmocka_unit_test(rows_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

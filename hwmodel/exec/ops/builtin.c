@@ -2,6 +2,7 @@
  * other: it has no frame, and serves its lanes in ascending order. What is printed goes to hd_exec_options.print, lane
  * by lane; without it, it is dropped. */
 #include "hwmodel/exec/ops/builtin.h"
+#include "base/search.h"
 #include "hwmodel/exec/ops/access.h"
 #include "hwmodel/exec/state/fault.h"
 #include "hwmodel/memory/heap.h"
@@ -15,10 +16,9 @@ static const hd_builtin builtins[] = {
 
 const hd_builtin *hd_builtin_find(const char *name)
 {
-    for (uint32_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
-        if (!strcmp(builtins[i].name, name))
-            return &builtins[i];
-    return NULL;
+    enum { COUNT = sizeof builtins / sizeof *builtins };
+    uint32_t found = HD_FIND_ROW(builtins, COUNT, name, name, strlen(name));
+    return found < COUNT ? &builtins[found] : NULL;
 }
 
 /* ---- arguments and results --------------------------------------------------------------------------------------- */
