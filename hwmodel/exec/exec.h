@@ -1,41 +1,41 @@
-/* The functional SIMT interpreter: runs a kernel's grid exactly, and tells sinks every warp instruction.
+/* The functional SIMT interpreter: executes a kernel's grid exactly, and reports every warp instruction to sinks.
  *
  *   hd_image_load    places a module's .global and .const variables in device memory
- *   hd_program_new   decodes a kernel and all it may call; reports what the model does not run (HD_DIAG_UNSUPPORTED)
+ *   hd_program_new   decodes a kernel and everything it may call; reports unsupported constructs (HD_DIAG_UNSUPPORTED)
  *   hd_program_run   runs one grid
  *
- * hwmodel/launch/launch.h does all three from a launch file; use this directly only without one.
+ * hwmodel/launch/launch.h does all three from a launch file; use this interface directly only without one.
  *
- * Order. CTAs run one after another by linear index (x fastest). In a CTA warps take turns by index: a warp runs until
- * it waits at a barrier, ends, or has issued HD_EXEC_QUANTUM instructions in a row. A divergent branch runs its taken
- * side first, then the fall-through; brx.idx runs its targets in table order, all lanes that go to one of them
- * together; an indirect call runs its targets in the order of the lowest lanes that call them. So events, memory and
- * faults are the same in every run, also where CTAs run side by side on several threads (crew.h).
+ * Order. CTAs run one after another by linear index (x fastest). Within a CTA, warps take turns by index: a warp runs
+ * until it waits at a barrier, ends, or has issued HD_EXEC_QUANTUM instructions in a row. A divergent branch executes
+ * its taken side first, then the fall-through side; brx.idx executes its targets in table order, all lanes of a target
+ * together; an indirect call executes its targets in the order of their lowest calling lanes. So events, memory and
+ * faults are the same in every run, also if CTAs run in parallel on several threads (crew.h).
  *
- * A warp also gives its turn up at nanosleep and at an mbarrier's test_wait or try_wait that is not over. Lanes that
- * wait for others of their warp (barriers without .aligned, bar.warp.sync; every 16th turn that is given up) let
- * another side of the branch run first.
+ * A warp also yields at nanosleep, and at an mbarrier's test_wait or try_wait that is not complete. Lanes that wait for
+ * others of their warp (barriers without .aligned, bar.warp.sync; every 16th yield) let another side of the branch run
+ * first.
  *
- * The CTAs of a cooperative grid take turns, too: each warp of a CTA has one of HD_COOPERATIVE_QUANTUM instructions,
- * then the next CTA goes on. %envreg1 and %envreg2 are the upper and lower half of the address of its workspace, as the
- * device runtime wants them for a barrier of the whole grid; in other grids they are 0.
+ * The CTAs of a cooperative grid also take turns: each warp of a CTA executes HD_COOPERATIVE_QUANTUM instructions, then
+ * the next CTA continues. %envreg1 and %envreg2 are the upper and lower half of the address of its workspace, which the
+ * device runtime uses for grid-wide barriers; in other grids they are 0.
  *
- * Events. An instruction is told before it runs; where a sink asks for columns, after it ran, since they hold what it
- * did: then the one that faults is not told. Branches, calls and returns are told before in any case, and so are
- * barriers without a result. What has to run again (park.h) is told and counted once: bar.red when it is done.
+ * Events. An instruction is reported before it executes; if a sink requests columns, afterwards, because they contain
+ * its results: then a faulting instruction is not reported. Branches, calls and returns are always reported before, and
+ * so are barriers without a result. An instruction that executes again (park.h) is reported and counted once: bar.red
+ * when it completes.
  *
- * A CTA that can never end (every warp waits at barriers that cannot open, or what decides how they go on comes back
- * to what it was without shared or global memory having changed: livelock.c) is a kernel fault, never a hang: a spin
- * lock between lanes of one warp, for one, which independent thread scheduling would allow, goes in circles on a SIMT
- * stack.
+ * A CTA that can never end is a kernel fault, never a hang: every warp waits at barriers that cannot open, or the state
+ * that determines its progress repeats without a change of shared or global memory (livelock.c). For example, a spin
+ * lock between lanes of one warp, which independent thread scheduling would allow, loops forever on a SIMT stack.
  *
- * A kernel that goes on for ever while it changes memory cannot be told from a long one: the instruction_limit of the
- * options ends it.
+ * A kernel that runs forever while it changes memory cannot be distinguished from a long-running one: the option
+ * instruction_limit ends it.
  *
- * Calls of functions that have no body and that nvcc uses (vprintf, malloc ..: builtin.def) are run here, as
- * instructions without a frame.
+ * Calls of functions without a body that nvcc uses (vprintf, malloc ..: builtin.def) are executed here, as instructions
+ * without a frame.
  *
- * Which instructions run: the head of hwmodel/exec/ops/exec.def.
+ * Supported instructions: the head of hwmodel/exec/ops/exec.def.
  */
 #ifndef HD_HWMODEL_EXEC_EXEC_H
 #define HD_HWMODEL_EXEC_EXEC_H
@@ -47,17 +47,17 @@
 
 enum { HD_EXEC_QUANTUM = 4096, HD_COOPERATIVE_QUANTUM = 256, HD_WARP_LANES = 32 };
 
-/* Where a module's variables stand. */
+/* Addresses of a module's variables. */
 typedef struct hd_image {
     const hd_module *module; /* borrowed */
     hd_memory *memory;       /* borrowed */
     uint64_t *addresses; /* by symbol: address in the symbol's own space (GLOBAL, CONST); functions: their code address;
                             else 0 */
     uint32_t *allocations;          /* by symbol: index in memory->allocations or HD_NONE */
-    const hd_texture_set *textures; /* borrowed; NULL: none. To be set before a program runs */
+    const hd_texture_set *textures; /* borrowed; NULL: none. Set it before a program runs */
 } hd_image;
 
-/* Allocates and initializes the variables. false (reported) where one cannot be. */
+/* Allocates and initializes the variables. false (reported) if that fails. */
 bool hd_image_load(hd_image *image, const hd_module *module, hd_memory *memory, hd_diagnostics *diagnostics);
 void hd_image_free(hd_image *image);
 
@@ -65,22 +65,22 @@ typedef struct hd_program hd_program;
 
 typedef struct hd_program_facts {
     const hd_function *kernel;
-    uint32_t functions;       /* decoded: the kernel and all it may call */
-    uint32_t instructions;    /* of all of them */
+    uint32_t functions;       /* decoded functions: the kernel and everything it may call */
+    uint32_t instructions;    /* of all decoded functions */
     uint32_t parameter_bytes; /* of the kernel's parameter block */
     uint32_t static_shared_bytes;
     uint32_t register_bytes_per_warp; /* of the kernel's own frame in the interpreter */
     uint32_t local_bytes_per_thread;  /* of the kernel's own frame */
 } hd_program_facts;
 
-/* Decodes. NULL (reported: HD_DIAG_UNSUPPORTED at each place, HD_DIAG_UNDECLARED_NAME for a callee without body) where
- * something reachable cannot run. The function's CFG is built where it is missing; the program keeps no pointer into
- * it. The module and image must outlive the program, and the module must not be changed. */
+/* Decodes a kernel. NULL (reported: HD_DIAG_UNSUPPORTED at each location, HD_DIAG_UNDECLARED_NAME for a callee without
+ * body) if reachable code is not supported. Builds missing CFGs; the program keeps no pointer into them. The module and
+ * image must outlive the program, and the module must not be changed. */
 hd_program *hd_program_new(hd_module *module, hd_function *kernel, const hd_image *image, hd_diagnostics *diagnostics);
 void hd_program_free(hd_program *program);
 hd_program_facts hd_program_describe(const hd_program *program);
 
-/* Place of a kernel parameter in the parameter block. */
+/* Offset of a kernel parameter in the parameter block. */
 uint32_t hd_parameter_offset(const hd_module *module, const hd_function *kernel, uint32_t parameter);
 uint32_t hd_parameter_block_bytes(const hd_module *module, const hd_function *kernel);
 
@@ -88,26 +88,26 @@ typedef struct hd_grid {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
     const unsigned char *parameters; /* the parameter block */
-    bool cooperative;                /* all CTAs are resident and take turns, at most HD_MOST_COOPERATIVE */
-    uint64_t workspace; /* of a cooperative launch: address of HD_WORKSPACE_BYTES of global memory, zero before it */
+    bool cooperative;                /* all CTAs are resident and take turns; at most HD_MOST_COOPERATIVE CTAs */
+    /* for cooperative launches: address of HD_WORKSPACE_BYTES of global memory, zero before the launch */
+    uint64_t workspace;
 } hd_grid;
 enum { HD_MOST_COOPERATIVE = 4096, HD_WORKSPACE_BYTES = 16 };
 static inline uint32_t hd_grid_threads_per_cta(const hd_grid *g) { return g->block[0] * g->block[1] * g->block[2]; }
 static inline uint32_t hd_grid_warps_per_cta(const hd_grid *g) { return (hd_grid_threads_per_cta(g) + 31) / 32; }
 static inline uint64_t hd_grid_ctas(const hd_grid *g) { return (uint64_t)g->grid[0] * g->grid[1] * g->grid[2]; }
 
-/* How a grid is run. All zero: one thread, no limit, no optional checks, what the kernel prints is dropped. */
+/* How a grid is run. All zero: one thread, no limit, no optional checks, printed output is dropped. */
 typedef struct hd_exec_options {
-    uint64_t instruction_limit; /* warp instructions of the grid after which it is stopped; 0: none */
-    uint32_t threads;           /* of the host, that run CTAs side by side; 0 is 1. With sinks there is always one */
+    uint64_t instruction_limit; /* stops the grid after this number of warp instructions; 0: no limit */
+    uint32_t threads;           /* host threads that run CTAs in parallel; 0 is 1. With sinks always one */
     /* NULL: all `threads` run this grid; else the caller's, and as many as the budget has when the grid begins */
     hd_thread_budget *budget;
-    const atomic_bool *stop;  /* NULL: none; else the run ends soon, STOPPED, once another thread has set it */
-    bool check_uninitialized; /* using what was never written is a fault (uninitialized.c) */
-    bool check_races;         /* shared memory that threads use without a barrier in between: each pair of
-                                 * instructions is reported like a fault and counted, and the run goes on (races.c) */
-    /* Takes what the kernel prints (vprintf, __assertfail); called by one thread at a time, in the order of the
-     * CTAs. */
+    const atomic_bool *stop;  /* NULL: none; else the run ends soon, with STOPPED, after another thread has set it */
+    bool check_uninitialized; /* use of an uninitialized value is a fault (uninitialized.c) */
+    bool check_races;         /* accesses to shared memory without a barrier in between: each pair of instructions is
+                               * reported like a fault and counted, and the run continues (races.c) */
+    /* Receives printed output (vprintf, __assertfail); called by one thread at a time, in CTA order. */
     void (*print)(void *context, const char *text, size_t size);
     void *print_context;
 } hd_exec_options;
@@ -116,12 +116,12 @@ typedef struct hd_exec_statistics {
     uint64_t ctas, warps;
     uint64_t warp_instructions;      /* ISSUE events */
     uint64_t thread_instructions;    /* lanes active in them */
-    uint64_t effective_instructions; /* of these, lanes whose guard held */
+    uint64_t effective_instructions; /* of these, lanes whose guard holds */
     uint64_t divergent_branches;     /* branches that split their warp */
     uint64_t barriers;               /* CTA barriers that opened */
     uint64_t races;                  /* pairs of instructions that race, with check_races */
-    uint64_t repeated;               /* grids that ran again on one thread (crew.h); depends on timing */
-    uint64_t cta_bytes; /* most that one resident CTA's registers, local memory, stacks and other state took */
+    uint64_t repeated;               /* number of grids that ran again on one thread (crew.h); depends on timing */
+    uint64_t cta_bytes; /* maximum host memory of one resident CTA: registers, local memory, stacks and other state */
 } hd_exec_statistics;
 
 void hd_exec_statistics_add(hd_exec_statistics *to, const hd_exec_statistics *more);
@@ -129,13 +129,12 @@ void hd_exec_statistics_add(hd_exec_statistics *to, const hd_exec_statistics *mo
 typedef enum hd_exec_status {
     HD_EXEC_DONE,
     HD_EXEC_FAULT,       /* the kernel failed: HD_DIAG_KERNEL_FAULT reported (exit status 5) */
-    HD_EXEC_STOPPED,     /* a sink returned false, or another thread asked for it */
-    HD_EXEC_LIMIT,       /* over the limit at the end of a warp's turn; HD_DIAG_INSTRUCTION_LIMIT reported */
-    HD_EXEC_UNSUPPORTED, /* met at run time (rare: what depends on values); HD_DIAG_UNSUPPORTED reported */
+    HD_EXEC_STOPPED,     /* a sink returned false, or another thread requested it */
+    HD_EXEC_LIMIT,       /* limit exceeded at the end of a warp's turn; HD_DIAG_INSTRUCTION_LIMIT reported */
+    HD_EXEC_UNSUPPORTED, /* detected at run time (rare: depends on values); HD_DIAG_UNSUPPORTED reported */
 } hd_exec_status;
 
-/* Runs the grid. Events go to every sink in order; without sinks nothing is collected and the run is faster. Statistics
- * are added to. */
+/* Runs the grid. Events go to every sink in order; without sinks the run is faster. Statistics are accumulated. */
 hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, const hd_exec_options *options,
                               const hd_sink *sinks, uint32_t sink_count, hd_exec_statistics *statistics,
                               hd_diagnostics *diagnostics);

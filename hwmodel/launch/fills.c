@@ -1,5 +1,5 @@
-/* Fills of launch files and the files they are read from; the definitions are in docs/launch-fills.md. A fused
- * multiply-add would change the last bit of a fill: gcc makes none under -std=c17, clang is reported. */
+/* Fills of launch files, and the data files they read; definitions in docs/launch-fills.md. A fused multiply-add would
+ * change the last bit of a fill: gcc generates none under -std=c17, clang is told not to. */
 #include "hwmodel/memory/narrow.h"
 #include "hwmodel/launch/values.h"
 #include <errno.h>
@@ -73,7 +73,7 @@ static bool two_numbers(const fill_target *t, generator *g)
            (!seed || hd_yaml_u64(seed, 0, UINT64_MAX, &g->seed));
 }
 
-/* Both numbers of an iota, where they are whole. */
+/* Reads both numbers of an iota, if they are integers. */
 static bool whole_terms(const hd_yaml_node *pair, __int128 term[2])
 {
     bool minus;
@@ -92,8 +92,7 @@ static bool store_whole(hd_type type, __int128 v, unsigned char *bytes)
     return size <= UINT64_MAX && hd_value_store_integer(type, v < 0, (uint64_t)size, bytes);
 }
 
-/* START + i * STEP in whole numbers, in 128 bits so that an overflow is seen. 0: not of whole numbers; 1: done; -1:
- * reported. */
+/* START + i * STEP in integers, in 128 bits to detect overflow. 0: not integers; 1: done; -1: reported. */
 static int whole_iota(const fill_target *t)
 {
     __int128 term[2];
@@ -208,7 +207,7 @@ char *hd_value_path(hd_arena *arena, const char *folder, const char *name)
     return hd_arena_printf(arena, "%s/%s", folder, name);
 }
 
-/* The whole file into `bytes`; -1: errno, 0: another size, 1: done. */
+/* Reads the whole file into `bytes`; -1: see errno, 0: wrong size, 1: done. */
 static int read_exactly(const char *path, uint64_t size, unsigned char *bytes)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -247,7 +246,7 @@ bool hd_value_read_file(const hd_yaml_node *node, const char *folder, uint64_t s
 
 static bool is_separator(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ';'; }
 
-/* The next number's place; false at the end. Comments go from # to the end of the line. */
+/* Finds the next number; false at the end. Comments extend from # to the end of the line. */
 static bool next_word(const hd_source *s, size_t *at, size_t *end)
 {
     while (*at < s->length && (is_separator(s->text[*at]) || s->text[*at] == '#'))
@@ -263,7 +262,7 @@ static bool next_word(const hd_source *s, size_t *at, size_t *end)
 
 enum { LONGEST_WORD = 64 };
 
-/* Each word as if it was in a YAML file, so that it is converted and reported in the same way. */
+/* Treats each word like a scalar of a YAML file, so that conversion and reports are the same. */
 static bool read_words(const hd_yaml_node *node, hd_yaml *text, hd_type type, uint64_t count, unsigned char *bytes)
 {
     uint64_t found = 0;

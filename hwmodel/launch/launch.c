@@ -1,8 +1,8 @@
-/* Launch files: YAML to hd_launch_file; here the file, its buffers and symbols and what they must hold. Every key and
- * value is checked while reading; what needs the module (kernel names, parameter sizes) is checked by
- * hwmodel/launch/session.c. Linear in the file and the data it describes.
+/* Launch files: YAML to hd_launch_file; this file reads the file's head, buffers, symbols and expectations. Every key
+ * and value is checked while reading; checks that need the module (kernel names, parameter sizes) are in
+ * hwmodel/launch/session.c. Linear in the file and its data.
  *
- * Buffers may be named before they are in the text: names and sizes are read first, then textures, contents, steps.
+ * Buffers may be referenced before their definition: names and sizes are read first, then textures, contents, steps.
  */
 #include "hwmodel/launch/launch.h"
 #include "hwmodel/launch/launch_reader.h"
@@ -130,7 +130,7 @@ static bool read_size(reader *r, const hd_yaml_node *node, hd_launch_buffer *b)
     return false;
 }
 
-/* One element that is an address or a handle. */
+/* An element that is an address or a handle. */
 static bool read_link(reader *r, const hd_yaml_node *node, hd_launch_buffer *b, uint64_t i, hd_link *link)
 {
     link->at = i * hd_value_bytes(b->type);
@@ -197,7 +197,7 @@ static bool read_content(reader *r, const hd_yaml_node *node, hd_launch_buffer *
     return (!fill || hd_yaml_known_keys(fill, KEYS("values"))) && read_values(r, values, b, bytes);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------------- */
+/* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
 /* Names and sizes. */
 static bool declare_buffers(reader *r, const hd_yaml_node *map, bool symbols)
@@ -218,7 +218,7 @@ static bool declare_buffers(reader *r, const hd_yaml_node *map, bool symbols)
     return good;
 }
 
-/* Contents, then (a struct has its size only now) expectations. */
+/* Contents, then expectations (the size of a struct is known only now). */
 static bool fill_buffers(reader *r, const hd_yaml_node *map, uint32_t first)
 {
     bool good = true;

@@ -1,4 +1,4 @@
-/* What the readers of a launch file's parts share. Private to hwmodel/launch/launch*.c. */
+/* Shared declarations of the launch-file reader. Private to hwmodel/launch/launch*.c. */
 #ifndef HD_HWMODEL_LAUNCH_LAUNCH_READER_H
 #define HD_HWMODEL_LAUNCH_LAUNCH_READER_H
 
@@ -13,23 +13,23 @@ typedef struct hd_launch_reader {
     hd_launch_file *file;
     const char *folder;
     uint64_t bytes; /* of buffers and symbols so far */
-    uint64_t last;  /* repetition of the innermost `repeat` around; 0 in `until` and outside */
+    uint64_t last;  /* last repetition of the innermost enclosing `repeat`; 0 in `until` and outside */
 } hd_launch_reader;
 
-/* Index of the buffer of that name (with symbols: of buffers and symbols); HD_NONE (reported) where there is none. */
+/* Index of a buffer by name (with symbols: of a buffer or symbol); HD_NONE (reported) if there is none. */
 uint32_t hd_launch_find_buffer(hd_launch_reader *r, const hd_yaml_node *name, bool symbols);
 
 /* launch_values.c */
 bool hd_launch_read_argument(hd_launch_reader *r, const hd_yaml_node *node, hd_argument *argument);
-/* Bytes that the argument takes where an address has `address_bytes`, and its natural alignment. */
+/* Size of the argument for addresses of `address_bytes`, and its natural alignment. */
 uint64_t hd_argument_bytes(const hd_argument *argument, uint32_t address_bytes, uint32_t *align);
-/* {struct: [...]}; the others are hd_launch_read_argument's. */
+/* {struct: [...]}; other arguments are read by hd_launch_read_argument. */
 bool hd_launch_read_struct(hd_launch_reader *r, const hd_yaml_node *fields, hd_argument *argument);
 
 /* launch_textures.c; after the buffers' sizes are known */
 bool hd_launch_read_textures(hd_launch_reader *r, const hd_yaml_node *map);
 
-/* launch_steps.c; after all else */
+/* launch_steps.c; last */
 bool hd_launch_read_steps(hd_launch_reader *r, const hd_yaml_node *list);
 
 #endif

@@ -1,4 +1,4 @@
-/* Launch files: reads the steps. A launch has one place in file->launches for its place in the text; groups hold their
+/* Launch files: reads the steps. Each launch in the text has one entry in file->launches; groups contain their
  * steps. */
 #include "hwmodel/launch/launch_reader.h"
 #include <inttypes.h>
@@ -28,7 +28,7 @@ static bool read_until(reader *r, const hd_yaml_node *until, hd_repetition *to)
            hd_yaml_u32(hd_yaml_need(until, "at_most"), 1, MOST_REPETITIONS, &to->most);
 }
 
-/* Sets r->last where one is given; the caller puts the old value back. */
+/* Sets r->last if a repetition is given; the caller restores the old value. */
 static bool read_repetition(reader *r, const hd_yaml_node *node, hd_repetition *to)
 {
     const hd_yaml_node *repeat = hd_yaml_get(node, "repeat"), *until = hd_yaml_get(node, "until");

@@ -74,7 +74,7 @@ static bool read_format(const hd_yaml_node *node, hd_texture *t)
     return true;
 }
 
-/* Does the buffer hold all texels? */
+/* Checks that the buffer contains all texels. */
 static bool read_source(reader *r, const hd_yaml_node *node, hd_texture *t)
 {
     const hd_yaml_node *from = hd_yaml_need(node, "from"), *offset = hd_yaml_get(node, "offset");
@@ -97,7 +97,7 @@ static bool read_source(reader *r, const hd_yaml_node *node, hd_texture *t)
     return false;
 }
 
-/* ---- how it is read ---------------------------------------------------------------------------------------------- */
+/* ---- sampling ---------------------------------------------------------------------------------------------------- */
 
 static bool read_addressing(const hd_yaml_node *node, hd_texture *t)
 {
@@ -159,7 +159,7 @@ static bool check_depth(const hd_yaml_node *node, const hd_texture *t)
     return !why;
 }
 
-/* What the format and the kind allow of it. */
+/* Checks what the format and the kind allow. */
 static bool check_sampling(const hd_yaml_node *node, const hd_texture *t)
 {
     uint8_t class = hd_types[t->type].class;
@@ -185,7 +185,7 @@ static bool check_sampling(const hd_yaml_node *node, const hd_texture *t)
     return check_depth(node, t);
 }
 
-/* ---- one and all ------------------------------------------------------------------------------------------------- */
+/* ---- textures ---------------------------------------------------------------------------------------------------- */
 
 static bool read_texture(reader *r, const hd_yaml_node *node, hd_texture *t)
 {

@@ -1,4 +1,4 @@
-/* Launch files: values that go to the device one by one: kernel parameters, fields of structs, elements of buffers. */
+/* Launch files: individual values for the device: kernel parameters, fields of structs, elements of buffers. */
 #include "hwmodel/launch/launch_reader.h"
 #include <inttypes.h>
 
@@ -158,7 +158,7 @@ bool hd_argument_lay(const hd_argument *a, uint64_t k, const hd_places *places, 
     return false;
 }
 
-/* ---- any --------------------------------------------------------------------------------------------------------- */
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 static bool read_value(reader *r, const hd_yaml_node *node, hd_argument *a, uint32_t depth)
 {

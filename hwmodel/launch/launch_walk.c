@@ -1,11 +1,11 @@
-/* Goes through the steps of a launch file: what is run how often, with which grid. The repetition that an `iota`
- * counts is the one of the innermost `repeat` or `until` around it. */
+/* Walks the steps of a launch file with their repetitions and grids. An `iota` counts the repetitions of the innermost
+ * enclosing `repeat` or `until`. */
 #include "hwmodel/launch/launch.h"
 #include <inttypes.h>
 
 /* ---- grids and blocks -------------------------------------------------------------------------------------------- */
 
-/* START + STEP * k; false (reported) where it is not from 1 to `limit`. */
+/* START + STEP * k; false (reported) if it is not between 1 and `limit`. */
 static bool side_at(const hd_yaml_node *iota, uint64_t k, uint32_t limit, uint32_t *side, hd_diagnostics *diagnostics)
 {
     unsigned char bytes[8];
@@ -63,7 +63,7 @@ typedef struct walk {
     const hd_launch_walker *walker;
 } walk;
 
-/* 1: go on repeating, 0: enough, -1: stop all. */
+/* 1: continue repeating, 0: done, -1: stop the walk. */
 static int wants_more(const walk *w, const hd_repetition *r)
 {
     if (r->buffer == HD_NONE)

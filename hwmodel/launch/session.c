@@ -13,7 +13,7 @@ const unsigned char *hd_session_bytes(const hd_session *session, uint32_t index)
 
 static uint32_t address_bytes(const hd_session *s) { return s->module->address_bits / 8; }
 
-/* The value as in repetition k; false (reported) where it does not fit then. */
+/* Writes the value for repetition k; false (reported) if it does not fit. */
 static bool lay_value(const hd_session *s, const hd_argument *a, uint64_t k, unsigned char *to)
 {
     return hd_argument_lay(a, k, &s->places, to);
@@ -76,7 +76,7 @@ static bool links_fit(const hd_session *s, const hd_launch_buffer *b)
     return true;
 }
 
-/* The first content. A symbol without one keeps what the module says; new memory is zeros. */
+/* Sets the initial content. A symbol without one keeps the module's; new memory is zero. */
 static bool fill_buffer(const hd_session *s, uint32_t index, bool is_new)
 {
     const hd_launch_buffer *b = &s->file->buffers.items[index];
@@ -107,7 +107,7 @@ static bool place_memory(hd_session *s)
     return good;
 }
 
-/* The variable that stands for a texture. */
+/* Binds the module's variable to a texture. */
 static bool bind_symbol(const hd_session *s, hd_texture *t)
 {
     uint32_t variable = find_variable(s, t->symbol);
@@ -122,7 +122,7 @@ static bool bind_symbol(const hd_session *s, hd_texture *t)
     return false;
 }
 
-/* Textures get their texels' place, and the address of the variable that stands for them. */
+/* Sets the address of textures' texels, and of the variables bound to them. */
 static bool place_textures(hd_session *s)
 {
     uint32_t count = s->file->textures.count;
@@ -185,7 +185,7 @@ static bool check_argument(const hd_session *s, const hd_launch *l, const hd_fun
     return false;
 }
 
-/* Does the kernel take a block of this shape? */
+/* Checks that the kernel accepts this block shape. */
 static bool check_shape(const hd_session *s, const hd_launch *l, const hd_function *kernel, const uint32_t block[3])
 {
     uint64_t threads = 1, most = 1;
@@ -330,7 +330,7 @@ static bool open_launches(hd_session *s, bool *unsupported)
     return good;
 }
 
-/* What the device runtime keeps for a cooperative grid. */
+/* The workspace that the device runtime needs for a cooperative grid. */
 static bool place_workspace(hd_session *s)
 {
     bool any = false;

@@ -1,4 +1,4 @@
-/* What a session left, against what the launch file expects or another session left. */
+/* Compares the results of a session with the launch file's expectations, or with another session. */
 #include "base/hash.h"
 #include "hwmodel/launch/launch.h"
 #include <inttypes.h>
@@ -48,7 +48,7 @@ bool hd_session_check(hd_session *session)
     return good;
 }
 
-/* Where they first differ, as a user reads it: as an element of a buffer of the launch file, if it is one. */
+/* Reports the first difference as an element of a buffer of the launch file, if it is in one. */
 static void tell_difference(const hd_session *original, uint32_t allocation, const unsigned char *is,
                             const unsigned char *was, hd_diagnostics *diagnostics)
 {

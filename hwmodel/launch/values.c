@@ -124,7 +124,7 @@ double hd_value_to_double(hd_type type, const unsigned char *bytes)
     return f;
 }
 
-/* Place of a value among all of its type, both zeros at 0. */
+/* Rank of a value among all values of its type; both zeros are at 0. */
 static int64_t order_of(hd_type type, const unsigned char *bytes)
 {
     uint32_t size = hd_value_bytes(type);
@@ -132,7 +132,7 @@ static int64_t order_of(hd_type type, const unsigned char *bytes)
     return bits & sign ? -(int64_t)(bits - sign) : (int64_t)bits;
 }
 
-/* Steps from one value to the other, neither of them a NaN; exact up to 2^53. */
+/* Number of representable values between two values, neither of them a NaN; exact up to 2^53. */
 static double steps_between(hd_type type, const unsigned char *a, const unsigned char *b)
 {
     int64_t x = order_of(type, a), y = order_of(type, b);

@@ -20,7 +20,7 @@ void hd_heap_free(hd_heap *heap)
     free(heap);
 }
 
-/* Back at the start: what was freed may be used again. */
+/* Restarts the search: freed bytes may be reused. */
 static void start_over(hd_heap *heap)
 {
     uint32_t kept = 0;
@@ -32,7 +32,7 @@ static void start_over(hd_heap *heap)
     heap->next = heap->base;
 }
 
-/* Moves on to a gap of `room` bytes; false at the end of the heap. */
+/* Advances to a gap of `room` bytes; false at the end of the heap. */
 static bool seek(hd_heap *heap, uint64_t room)
 {
     for (;; heap->index++) {

@@ -1,4 +1,4 @@
-/* Device memory. Allocations of a space only ever grow upward, so its list of them is sorted by itself. */
+/* Device memory. Allocations of a space have ascending addresses, so each list is sorted. */
 #include "hwmodel/memory/memory.h"
 #include "base/search.h"
 #include "hwmodel/memory/heap.h"
@@ -58,7 +58,7 @@ uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space,
     uint64_t base = round_up(*next, align);
     if (size > end_of_space || base > end_of_space - size || hd_pages_of(size) > HD_NONE - memory->pages)
         return HD_NONE;
-    /* Constants lie side by side, as in a constant bank; globals have gaps. */
+    /* Constants are contiguous, as in a constant bank; globals are separated by gaps. */
     *next = base + size + (constant ? 0 : HD_GUARD_BYTES);
     hd_u32_array *list = constant ? &memory->constants : &memory->globals;
     uint32_t at = memory->allocations.count;
@@ -123,7 +123,7 @@ static uint64_t distance(const hd_allocation *a, uint64_t address)
     return address < a->base + a->size ? 0 : address - (a->base + a->size);
 }
 
-enum { NULL_PAGE = 65536 }; /* what lies in it comes from a null pointer */
+enum { NULL_PAGE = 65536 }; /* addresses in it come from a null pointer */
 
 void hd_memory_describe(const hd_memory *memory, hd_space space, uint64_t address, char *text, size_t size)
 {

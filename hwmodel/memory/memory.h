@@ -1,4 +1,4 @@
-/* Device memory: allocations in one 64-bit generic address space, and the windows of the other spaces in it.
+/* Device memory: allocations in one 64-bit generic address space, which also contains the windows of the other spaces.
  *
  *   space      address in the space       generic address
  *   .global    the generic address        itself (allocations, with unmapped gaps between them)
@@ -7,14 +7,14 @@
  *   .shared    offset from 0              shared_window + offset  (one per CTA; owned by the interpreter)
  *   .local     offset from 0              local_window + offset   (one per thread; owned by the interpreter)
  *
- * Addresses look as the driver of a 64-bit GPU gives them, so that both halves of one are as wide as there: allocations
- * from HD_MEMORY_BASE upward, large ones (HD_LARGE_BYTES) at multiples of 2 MiB, others at multiples of 512; windows
- * after them. Modules of address size 32 have everything below 2^32. Addresses do not depend on the host: the same
- * module and launch file get the same addresses in every run. Gaps of at least HD_GUARD_BYTES around every allocation
- * find accesses next to it.
+ * Addresses resemble those of the driver of a 64-bit GPU, so that both halves have realistic widths: allocations from
+ * HD_MEMORY_BASE upward, large ones (HD_LARGE_BYTES) at multiples of 2 MiB, others at multiples of 512; windows after
+ * them. Modules of address size 32 have everything below 2^32. Addresses do not depend on the host: the same module and
+ * launch file get the same addresses in every run. Gaps of at least HD_GUARD_BYTES around every allocation detect
+ * out-of-bounds accesses.
  *
- * Threads: allocations are made before a launch and are fixed while it runs. What CTAs touch is noted by pages of
- * HD_PAGE_BYTES from an allocation's base on (hwmodel/exec/crew/footprint.h).
+ * Threads: allocations are made before a launch and do not change while it runs. Accesses of CTAs are recorded by pages
+ * of HD_PAGE_BYTES from an allocation's base (hwmodel/exec/crew/footprint.h).
  */
 #ifndef HD_HWMODEL_MEMORY_MEMORY_H
 #define HD_HWMODEL_MEMORY_MEMORY_H
@@ -36,7 +36,7 @@ typedef struct hd_allocation {
     unsigned char *bytes; /* the content on the host; owned */
     uint8_t space;        /* HD_SPACE_GLOBAL or HD_SPACE_CONST */
     bool read_only;
-    bool is_heap;        /* only bytes of blocks of memory->heap may be accessed */
+    bool is_heap;        /* only bytes of allocated blocks of memory->heap may be accessed */
     uint32_t index;      /* in the memory's list */
     uint32_t first_page; /* pages of HD_PAGE_BYTES from its base on, numbered through all allocations */
 } hd_allocation;
@@ -49,14 +49,14 @@ typedef struct hd_memory {
     hd_u32_array globals, constants;     /* indices, ascending addresses */
     uint64_t next_global, next_const;    /* generic */
     uint64_t const_window, param_window, shared_window, local_window, code_window;
-    uint64_t limit;       /* first generic address that cannot be */
+    uint64_t limit;       /* end of the generic address space */
     uint32_t pages;       /* of all allocations */
-    struct hd_heap *heap; /* what malloc of kernels takes from (hwmodel/memory/heap.h), or NULL */
+    struct hd_heap *heap; /* the heap for malloc of kernels (hwmodel/memory/heap.h), or NULL */
 } hd_memory;
 
-/* Copies from or to bytes of an allocation, which other host threads may access at the same time. Such a race is seen,
- * and what came of it dropped (hwmodel/exec/crew/footprint.h): any value will do, so this is a plain copy, but for
- * the sanitizer of threads. */
+/* Copies from or to bytes of an allocation that other host threads may access at the same time. Such a race is
+ * detected, and its results discarded (hwmodel/exec/crew/footprint.h): any value will do, so this is a plain copy,
+ * except under the thread sanitizer. */
 static inline void hd_memory_copy(void *to, const void *from, size_t bytes)
 {
 #ifdef __SANITIZE_THREAD__
@@ -72,25 +72,26 @@ static inline uint64_t hd_pages_of(uint64_t bytes) { return (bytes + HD_PAGE_BYT
 
 void hd_memory_init(hd_memory *memory, uint32_t address_bits); /* 32 or 64 */
 void hd_memory_free(hd_memory *memory);
-/* A base as drivers give: from 0x700000000000 to 0x7fff00000000, a multiple of HD_LARGE_ALIGN, whose lower half needs
- * four bytes as a signed number, also with 8 MiB more or less (of all bases 1 in 64 has a narrower one). */
+/* Whether a base resembles a driver's: from 0x700000000000 to 0x7fff00000000, a multiple of HD_LARGE_ALIGN, whose lower
+ * half needs four bytes as a signed number, also within 8 MiB of it (1 in 64 bases has a narrower one). */
 bool hd_memory_base_fits(uint64_t base);
-/* Allocations begin at `base`, which fits; before the first one. Modules of address size 32 stay where they are. */
+/* Sets the address of the first allocation; hd_memory_base_fits(base) must hold. No effect for modules of address size
+ * 32. */
 void hd_memory_move(hd_memory *memory, uint64_t base);
 
-/* A zeroed allocation of HD_SPACE_GLOBAL or HD_SPACE_CONST; its index, or HD_NONE where the address space is full. size
- * may be 0. */
+/* A zeroed allocation in HD_SPACE_GLOBAL or HD_SPACE_CONST; returns its index, or HD_NONE if the address space is full.
+ * size may be 0. */
 uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space, uint64_t size, uint32_t align,
                             bool read_only);
 
-/* Makes the device heap where there is none. false: no room. */
+/* Creates the device heap if it does not exist. false: no room. */
 bool hd_memory_need_heap(hd_memory *memory);
 
-/* The allocation that holds all of [address, address + size), or NULL. O(log n). */
+/* The allocation that contains all of [address, address + size), or NULL. O(log n). */
 const hd_allocation *hd_memory_find(const hd_memory *memory, uint64_t address, uint64_t size);
 const hd_allocation *hd_memory_find_name(const hd_memory *memory, const char *name);
 
-/* The space that a generic address lies in (GLOBAL where it is in no window). */
+/* The space of a generic address (GLOBAL if it is in no window). */
 hd_space hd_memory_space_of(const hd_memory *memory, uint64_t address);
 
 /* "16 bytes after the end of buffer A (200000 bytes at 0x...)": the nearest allocation of that space, for messages. */

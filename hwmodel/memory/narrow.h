@@ -1,5 +1,5 @@
-/* 16-bit floats: f16 (1+5+10 bits) and bf16 (1+8+7 bits) from and to wider formats, exactly, round to nearest even in
- * one step. NaNs become the quiet NaN 0x7fff, as the GPU's conversions make it. */
+/* 16-bit floats: f16 (1+5+10 bits) and bf16 (1+8+7 bits) from and to wider formats, exact, round to nearest even in one
+ * step. NaNs become the quiet NaN 0x7fff, as in the GPU's conversions. */
 #ifndef HD_HWMODEL_MEMORY_NARROW_H
 #define HD_HWMODEL_MEMORY_NARROW_H
 
@@ -18,7 +18,7 @@ static inline uint32_t hd_narrow_double(double value, uint32_t exponent_bits, ui
     uint64_t fraction = bits & 0xfffffffffffffull;
     if (exponent == 0x7ff)
         return fraction ? (1u << (total - 1)) - 1 : sign | infinity;
-    if (!exponent) /* a subnormal double lies far below half the smallest value of the format */
+    if (!exponent) /* a subnormal double is far below half the smallest value of the format */
         return sign;
     int32_t bias = (1 << (exponent_bits - 1)) - 1;
     int32_t narrow = exponent - 1023 + bias; /* biased exponent in the format, if normal */

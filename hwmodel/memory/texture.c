@@ -1,18 +1,18 @@
 /* Textures: addressing, filtering, formats. The formulas are those of the CUDA programming guide, "Texture Fetching".
  *
- * Point: texel floor(x). Linear: with xB = x - 0.5 the texels i = floor(xB) and i + 1, weighted by 1 - a and a, where a
- * = xB - i is rounded to 8 bits of fraction (0 to 1 in steps of 1/256; halves up); the products and sums are taken in
- * double, in the order x, y, z, and rounded once to f32. A texel of weight 0 is not read. Normalized coordinates are
- * multiplied by the size first. The address mode then brings every texel's index into the texture. A coordinate that is
- * not a number is 0.
+ * Point: texel floor(x). Linear: with xB = x - 0.5, the texels i = floor(xB) and i + 1 are weighted by 1 - a and a,
+ * where a = xB - i is rounded to 8 fraction bits (0 to 1 in steps of 1/256; halves up); products and sums are computed
+ * in double, in the order x, y, z, and rounded once to f32. A texel of weight 0 is not read. Normalized coordinates are
+ * multiplied by the size first. The address mode then maps every texel's index into the texture. A NaN coordinate is 0.
  *
- * Cubes: the face by the largest of |x|, |y|, |z| (z before y before x where equal), then a 2D texture with normalized
- * coordinates, whose address modes hold within the face. Seamless ones (the driver's CU_TRSF_SEAMLESS_CUBEMAP) have no
- * address modes: point filtering clamps to the face; a texel that linear filtering wants beyond an edge is the one that
- * lies there on the neighbouring face. Beyond a corner, where three faces meet, there is none: its value is the mean of
- * the three texels at the corner, as other interfaces to the same hardware ask for; the driver's manual leaves it open.
+ * Cubes: the face is selected by the largest of |x|, |y|, |z| (on ties z, then y, then x), then sampled as a 2D texture
+ * with normalized coordinates, with address modes within the face. Seamless cubes (the driver's
+ * CU_TRSF_SEAMLESS_CUBEMAP) have no address modes: point filtering clamps to the face; linear filtering beyond an edge
+ * uses the adjacent texel of the neighbouring face. Beyond a corner, where three faces meet, there is no such texel:
+ * its value is the mean of the three texels at the corner, as other interfaces to the same hardware specify; the
+ * driver's manual leaves it open.
  *
- * Comparison with a depth comes before filtering: each texel becomes 1 or 0.
+ * Comparison with a depth precedes filtering: each texel becomes 1 or 0.
  */
 #include "hwmodel/memory/texture.h"
 #include "hwmodel/memory/memory.h"
@@ -37,7 +37,7 @@ const char *const hd_texture_compare_names[HD_TEXTURE_COMPARISONS] = {
     [HD_TEXTURE_ALWAYS] = "always",
 };
 
-/* Handles are consecutive; symbols are looked through, there are few. */
+/* Handles are consecutive; symbols are few and searched linearly. */
 const hd_texture *hd_texture_find(const hd_texture_set *set, uint64_t handle)
 {
     if (!set || !handle)
@@ -71,7 +71,7 @@ static uint32_t widen_signed(uint32_t value, uint32_t bits)
     return bits == 32 ? value : (uint32_t)((int32_t)(value << (32 - bits)) >> (32 - bits));
 }
 
-/* One channel as the program gets it. */
+/* One channel as the program reads it. */
 static uint32_t convert_channel(const hd_texture *t, uint32_t raw)
 {
     uint32_t bits = hd_types[t->type].bits;
@@ -107,7 +107,7 @@ static uint32_t clamp_integer(const hd_texture *t, uint32_t value)
     return (uint32_t)(v > high ? high : v < -high - 1 ? -high - 1 : v);
 }
 
-/* A float into the format; integers by the reverse of reading, to nearest even. */
+/* Converts a float to the format; integers by the inverse of reading, rounded to nearest even. */
 static uint32_t narrow_float(const hd_texture *t, float f)
 {
     uint32_t bits = hd_types[t->type].bits;
@@ -131,7 +131,7 @@ void hd_texel_store(const hd_texture *t, const hd_texel *texel, uint32_t count, 
     }
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------------ */
+/* ---- coordinates ------------------------------------------------------------------------------------------------- */
 
 static uint64_t texel_index(const hd_texture *t, uint64_t x, uint64_t y, uint64_t z, uint64_t layer)
 {
@@ -164,7 +164,7 @@ static bool compare_depth(uint8_t operation, float reference, float depth)
 
 /* ---- addressing -------------------------------------------------------------------------------------------------- */
 
-/* Index in [0, size), or -1: outside, zero is read. */
+/* Index in [0, size), or -1: outside, reads zero. */
 static int64_t address_texel(uint8_t mode, double i, uint32_t size)
 {
     double n = size;
@@ -187,7 +187,7 @@ typedef struct sampling {
     uint32_t dimensions, size[3];
     uint8_t address[3];
     double at[3];
-    uint64_t face, layer; /* face: z of the place */
+    uint64_t face, layer; /* face: the z coordinate */
     bool seamless, compare;
     float reference;
 } sampling;
@@ -203,7 +203,7 @@ static uint32_t cube_face(const double d[3], double st[2])
     bool minus = major < 0 || (major == 0 && signbit(major));
     double s = axis == 2 ? (minus ? -x : x) : axis == 1 ? x : minus ? z : -z;
     double t = axis == 1 ? (minus ? -z : z) : -y;
-    st[0] = m > 0 ? (number(s / m) + 1) / 2 : 0.5; /* of two infinities: the middle */
+    st[0] = m > 0 ? (number(s / m) + 1) / 2 : 0.5; /* for two infinities: the middle */
     st[1] = m > 0 ? (number(t / m) + 1) / 2 : 0.5;
     return 2 * axis + minus;
 }
@@ -237,7 +237,7 @@ static void start(sampling *s, const hd_texture *t, const hd_texture *how, const
     }
 }
 
-/* A texel of the format, or of zeros, as the filter takes it. */
+/* Finishes a texel, of the format or zero, for the filter. */
 static void finish_texel(const sampling *s, hd_texel *texel)
 {
     if (s->compare)
@@ -251,7 +251,7 @@ static void read_place(const sampling *s, const int64_t at[3], uint64_t z, hd_te
     finish_texel(s, texel);
 }
 
-/* The texel of indices before addressing. */
+/* Reads the texel at these indices after addressing. */
 static void read_addressed(const sampling *s, const double i[3], hd_texel *texel)
 {
     int64_t at[3] = {0};
@@ -266,8 +266,9 @@ static void read_addressed(const sampling *s, const double i[3], hd_texel *texel
 
 /* ---- edges of cubes ---------------------------------------------------------------------------------------------- */
 
-/* The texel one step beyond an edge of the face, on the neighbouring one. A cube of side 2n has texels' middles at odd
- * distances (n even) or even ones: beyond the edge, n + 1 along an axis is folded to n, and n of the face to n - 1. */
+/* The texel one step beyond an edge of the face, on the neighbouring one. In a cube of side 2n, texel centres are at
+ * odd distances (n even) or even ones: beyond the edge, n + 1 along an axis is folded to n, and the face's n to n -
+ * 1. */
 static uint64_t cross_edge(const sampling *s, int64_t at[3])
 {
     double n = s->size[0], a = 2 * (double)at[0] + 1 - n, b = 2 * (double)at[1] + 1 - n, d[3], st[2];
@@ -385,7 +386,7 @@ void hd_texture_gather(const hd_texture *t, const hd_texture *how, const hd_text
     }
 }
 
-/* ---- by index ---------------------------------------------------------------------------------------------------- */
+/* ---- access by index --------------------------------------------------------------------------------------------- */
 
 void hd_texture_fetch(const hd_texture *t, const hd_texture_point *p, hd_texel *texel)
 {
@@ -406,7 +407,7 @@ void hd_texture_fetch(const hd_texture *t, const hd_texture_point *p, hd_texel *
         memset(texel, 0, sizeof *texel);
 }
 
-/* Brings a place into [0, count); false: it is outside and stays there. */
+/* Maps an index into [0, count); false: it is outside and stays so. */
 static bool bound(int64_t *place, int64_t count, hd_surface_bounds bounds)
 {
     if (*place >= 0 && *place < count)
@@ -422,7 +423,7 @@ unsigned char *hd_surface_place(const hd_texture *t, const hd_texture_point *p, 
     int64_t unit = formatted ? texel : size, row = (int64_t)t->width * texel;
     int64_t x = formatted ? p->index[0] : p->index[0] < 0 ? -1 : p->index[0] / unit;
     int64_t y = p->index[1], z = p->index[2], layer = p->layer;
-    /* the faces of a cube are layers for surfaces */
+    /* for surfaces, the faces of a cube are layers */
     bool cube = hd_texture_is_cube(t);
     if (!bound(&x, row / unit, bounds) || !bound(&y, t->height, bounds) || !bound(&z, cube ? 1 : t->depth, bounds) ||
         !bound(&layer, (int64_t)t->layers * (cube ? 6 : 1), bounds))

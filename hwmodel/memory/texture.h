@@ -1,11 +1,11 @@
-/* Textures, surfaces and samplers: what one is, and where its texels stand.
+/* Textures, surfaces and samplers, and the layout of their texels.
  *
  * The texels are bytes of a buffer, without padding: x fastest, then y, then z or layer (of a cube: face, then layer).
- * With several samples a texel, these stand side by side.
- * A surface is a texture that is written; what it writes is in the buffer, and the next read sees it.
+ * Multiple samples of a texel are adjacent. A surface is a writable texture; writes go to the buffer and are seen by
+ * the next read.
  *
- * A kernel names a texture by a handle of 64 bits, or by the address of the module's .texref, .surfref or .samplerref
- * variable that it is bound to.
+ * A kernel refers to a texture by a 64-bit handle, or by the address of the module's .texref, .surfref or .samplerref
+ * variable bound to it.
  */
 #ifndef HD_HWMODEL_MEMORY_TEXTURE_H
 #define HD_HWMODEL_MEMORY_TEXTURE_H
@@ -24,7 +24,7 @@ typedef enum hd_texture_kind {
     HD_TEXTURE_2DMS, /* several samples a texel: fetched by index and sample only */
     HD_TEXTURE_A2DMS,
     HD_TEXTURE_BUFFER,  /* linear memory: fetched by index only */
-    HD_TEXTURE_SAMPLER, /* how to read, without texels */
+    HD_TEXTURE_SAMPLER, /* sampling parameters, without texels */
     HD_TEXTURE_KINDS
 } hd_texture_kind;
 
@@ -35,7 +35,7 @@ typedef enum hd_texture_address {
     HD_TEXTURE_BORDER /* outside is zero */
 } hd_texture_address;
 
-typedef enum hd_texture_compare { /* the value given OPERATION the texel */
+typedef enum hd_texture_compare { /* the given value OPERATION the texel */
                                   HD_TEXTURE_NO_COMPARE,
                                   HD_TEXTURE_NEVER,
                                   HD_TEXTURE_LESS,
@@ -55,16 +55,16 @@ typedef struct hd_texture {
     uint8_t address[3];                /* hd_texture_address, by dimension */
     bool linear, normalized, to_float; /* to_float: integers read as [0, 1] or [-1, 1] */
     bool seamless;                     /* of cubes: linear filtering across the edges of faces */
-    bool surface;                      /* written and read by place, not sampled */
+    bool surface;                      /* accessed by index, not sampled */
     uint8_t compare;                   /* hd_texture_compare, of depth textures and their samplers */
     uint8_t samples;                   /* of multisample textures; else 0 */
-    uint32_t width, height, depth;     /* 1 where the kind has no such dimension; depth of a cube: 6 */
+    uint32_t width, height, depth;     /* 1 if the kind has no such dimension; depth of a cube: 6 */
     uint32_t layers;                   /* of arrays; else 1 */
-    uint32_t buffer;                   /* the launch file's; HD_NONE: a sampler */
-    uint64_t offset;                   /* of the first texel in it */
+    uint32_t buffer;                   /* index in the launch file; HD_NONE: a sampler */
+    uint64_t offset;                   /* of the first texel in the buffer */
     const char *symbol;                /* or NULL */
     const hd_yaml_node *node;          /* of its name in the launch file */
-    unsigned char *bytes;              /* of the first texel, once it is placed */
+    unsigned char *bytes;              /* the first texel, once its address is known */
     uint64_t handle, symbol_address;   /* symbol_address: generic; 0 where there is none */
 } hd_texture;
 
@@ -73,7 +73,7 @@ typedef struct hd_texture_set {
     uint32_t count;
 } hd_texture_set;
 
-#define HD_TEXTURE_FIRST_HANDLE 0x7e00000000000001ull /* no address of memory */
+#define HD_TEXTURE_FIRST_HANDLE 0x7e00000000000001ull /* not a memory address */
 
 static inline uint32_t hd_texel_bytes(const hd_texture *t) { return hd_types[t->type].bits / 8u * t->channels; }
 static inline uint64_t hd_texture_texels(const hd_texture *t)
@@ -89,23 +89,23 @@ static inline bool hd_texture_is_multisample(const hd_texture *t)
     return t->kind == HD_TEXTURE_2DMS || t->kind == HD_TEXTURE_A2DMS;
 }
 
-/* The texture of a handle or of a variable's address; NULL where there is none. */
+/* The texture of a handle or of a variable's address; NULL: none. */
 const hd_texture *hd_texture_find(const hd_texture_set *set, uint64_t handle);
 
 /* ---- reading and writing ----------------------------------------------------------------------------------------- */
 
 typedef struct hd_texture_point {
-    double at[3];      /* x, y, z as the instruction gives them; of a cube: the direction */
-    int64_t index[3];  /* the same, of integer coordinates */
-    int32_t offset[3]; /* texels added */
+    double at[3];      /* x, y, z as given by the instruction; for a cube: the direction */
+    int64_t index[3];  /* the same, for integer coordinates */
+    int32_t offset[3]; /* in texels */
     uint32_t layer;    /* of arrays */
     uint32_t sample;   /* of multisample textures: less than they have */
-    bool compare;      /* every texel is 1 or 0 as the comparison of `reference` with it says */
+    bool compare;      /* each texel is 1 or 0, the result of comparing `reference` with it */
     float reference;
 } hd_texture_point;
 
-/* What comes out: of types that are floats or read as such (hd_texture_is_float) four f32, else integers widened to 32
- * bits. Components that the format does not have are 0, 0, 1. */
+/* The result: four f32 for floating-point types or types read as such (hd_texture_is_float), else integers extended to
+ * 32 bits. Components that the format does not have are 0, 0, 1. */
 typedef struct hd_texel {
     union {
         float f[4];
@@ -117,19 +117,19 @@ static inline bool hd_texture_is_float(const hd_texture *t)
     return t->to_float || hd_types[t->type].class == HD_CLASS_FLOAT;
 }
 
-/* By `how` (the texture itself, or a sampler): point or linear. */
+/* Samples with the parameters of `how` (the texture itself, or a sampler): point or linear. */
 void hd_texture_sample(const hd_texture *t, const hd_texture *how, const hd_texture_point *p, hd_texel *texel);
-/* By index; zero outside. */
+/* Reads a texel by index; zero outside. */
 void hd_texture_fetch(const hd_texture *t, const hd_texture_point *p, hd_texel *texel);
-/* Component c of the four texels around: (i, j + 1), (i + 1, j + 1), (i + 1, j), (i, j). */
+/* Component c of the four surrounding texels: (i, j + 1), (i + 1, j + 1), (i + 1, j), (i, j). */
 void hd_texture_gather(const hd_texture *t, const hd_texture *how, const hd_texture_point *p, uint32_t c,
                        hd_texel *texel);
 
 typedef enum hd_surface_bounds { HD_SURFACE_TRAP, HD_SURFACE_CLAMP, HD_SURFACE_ZERO } hd_surface_bounds;
-/* Place of `size` bytes; index[0] counts bytes, or texels where `formatted`. NULL: outside (trap, zero). */
+/* Address of `size` bytes; index[0] counts bytes, or texels if `formatted`. NULL: outside (trap, zero). */
 unsigned char *hd_surface_place(const hd_texture *t, const hd_texture_point *p, uint32_t size, bool formatted,
                                 hd_surface_bounds bounds);
-/* Writes a texel: `count` components, floats where hd_texture_is_float; integers are brought into the format's range,
+/* Writes a texel: `count` components, floats if hd_texture_is_float; integers are clamped to the format's range,
  * missing components are 0. */
 void hd_texel_store(const hd_texture *t, const hd_texel *texel, uint32_t count, unsigned char *to);
 

@@ -1,4 +1,4 @@
-/* What the optional checks have in common: see checks.h. */
+/* Shared parts of the optional checks: see checks.h. */
 #include "hwmodel/exec/checks/checks.h"
 
 static size_t zero_bytes(const hd_program *p)

@@ -1,19 +1,19 @@
-/* Races in shared memory: two threads of a CTA use a byte, at least one writes it, and nothing orders them.
+/* Races in shared memory: two threads of a block access a byte, at least one writes it, and nothing orders the
+ * accesses.
  *
- * Time counts up whenever something orders threads. For every byte the last write and the last reads of two threads are
- * kept with their times. What warp w has seen of warp v is a time up to which all of v's accesses are ordered before
- * w's next one (a vector clock: a barrier of the CTA joins the clocks of those that arrive into those that wait); the
- * same holds between the lanes of a warp, whose clocks bar.warp.sync and the other .sync instructions join. On machines
- * before sm_70 the lanes of a warp go in lockstep, and only one instruction's writes race with each other.
+ * Logical time advances whenever something orders threads. For every byte, the last write and the last reads by two
+ * threads are recorded with their times. Vector clocks: warp w's entry for warp v is a time up to which all accesses of
+ * v are ordered before w's next one; a barrier joins the clocks of the arriving warps into those of the waiting ones.
+ * The same holds between the lanes of a warp, whose clocks bar.warp.sync and other .sync instructions join. Before
+ * sm_70 the lanes of a warp execute in lockstep, and only the writes of one instruction race with each other.
  *
  * Atomics and other strong accesses (volatile, relaxed, acquire, release) do not race with each other. A write that
- * leaves a byte's value as the other wrote it is no race with that write (threads that all set one flag). Waiting for
- * an mbarrier or a cluster orders everything before it, and so does an access with acquire semantics, or a fence behind
- * a strong load or an atomic. A cp.async writes from when it is issued until its thread waits for it: what anybody,
- * its thread too, does with the bytes in between races; behind the wait it is a write of that time. Each pair of
- * instructions is reported once.
+ * stores the same value as another write does not race with it (threads that all set one flag). Waiting for an mbarrier
+ * or a cluster orders everything before it, and so does an access with acquire semantics, or a fence after a strong
+ * load or an atomic. A cp.async writes from its issue until its thread waits for it: any access to the bytes in between
+ * races, also of its own thread; after the wait it is a write of that time. Each pair of instructions is reported once.
  *
- * Memory: 48 bytes for each byte of shared memory. Time: a few dozen operations for each byte of each lane. */
+ * Memory: 48 bytes per byte of shared memory. Time: a few dozen operations per byte and lane. */
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/ops/access.h"
 #include "hwmodel/exec/state/fault.h"
@@ -26,8 +26,8 @@ typedef struct access_record {
     uint32_t ordinal;
     uint16_t code, thread;
     uint8_t value;
-    bool atomic, copying; /* atomic: or a strong access (volatile, relaxed, acquire ...); copying: a cp.async whose
-                           * thread has not waited for it */
+    bool atomic, copying; /* atomic: or another strong access (volatile, relaxed, acquire ...); copying: a cp.async
+                           * whose thread has not waited for it */
 } access_record;
 
 typedef struct byte_record {
@@ -40,10 +40,10 @@ typedef struct race_pair {
 
 struct hd_races {
     byte_record *bytes;                         /* by byte of shared memory */
-    uint32_t now, start;                        /* start: of the CTA; records of earlier ones do not count */
-    uint32_t warps[MOST_WARPS][MOST_WARPS];     /* what a warp has seen of another */
-    uint32_t barriers[HD_BARRIERS][MOST_WARPS]; /* what those that have arrived have seen */
-    uint32_t (*lanes)[LANES][LANES];            /* by warp: what a lane has seen of another */
+    uint32_t now, start;                        /* start: of the current CTA; records of earlier CTAs are ignored */
+    uint32_t warps[MOST_WARPS][MOST_WARPS];     /* clock of a warp for another */
+    uint32_t barriers[HD_BARRIERS][MOST_WARPS]; /* joined clocks of the warps that have arrived */
+    uint32_t (*lanes)[LANES][LANES];            /* by warp: clock of a lane for another */
     HD_ARRAY(race_pair) found;
     uint32_t observed; /* warps with a strong load or an atomic since their last fence */
     bool lockstep;
@@ -71,7 +71,7 @@ void hd_races_free(hd_races *r)
 
 uint32_t hd_races_found(const hd_races *r) { return r ? r->found.count : 0; }
 
-/* The times of earlier CTAs are all seen. */
+/* All times of earlier CTAs count as ordered before. */
 void hd_races_start(hd_cta *cta)
 {
     hd_races *r = cta->checks->races;
@@ -92,7 +92,7 @@ void hd_races_start(hd_cta *cta)
 
 static void later(uint32_t *a, uint32_t b) { *a = b > *a ? b : *a; }
 
-/* ---- what orders ------------------------------------------------------------------------------------------------- */
+/* ---- ordering ---------------------------------------------------------------------------------------------------- */
 
 void hd_races_arrive(hd_warp *w, uint32_t barrier)
 {
@@ -118,7 +118,7 @@ void hd_races_open(hd_cta *cta, uint32_t barrier, uint32_t waiting_warps)
     r->now++;
 }
 
-/* The lanes of `mask` have met those of `members`. */
+/* Orders accesses of the lanes in `members` before those of the lanes in `mask`. */
 static void join_lanes(hd_races *r, uint32_t warp, uint32_t mask, uint32_t members)
 {
     uint32_t joined[LANES] = {0};
@@ -135,7 +135,7 @@ static void join_lanes(hd_races *r, uint32_t warp, uint32_t mask, uint32_t membe
     r->now++;
 }
 
-/* Everything so far is ordered before what comes. */
+/* Orders everything so far before later accesses. */
 static void join_all(hd_races *r, uint32_t warp)
 {
     for (uint32_t v = 0; v < MOST_WARPS; v++)
@@ -224,7 +224,7 @@ static void touch(hd_races *r, const use *u)
     b->reads[at] = u->record;
 }
 
-/* Which of the program's functions runs. */
+/* Index of the running function in the program. */
 static uint32_t code_of(const hd_warp *w)
 {
     uint32_t code = 0;
@@ -260,7 +260,7 @@ void hd_races_copied(hd_warp *w, const hd_async *a)
     }
 }
 
-/* Byte k of what a lane stores. */
+/* Byte k of the value that a lane stores. */
 static uint8_t stored_byte(const hd_op *op, const hd_warp *w, uint32_t lane, uint32_t k)
 {
     const hd_code *code = hd_top_frame(w)->code;
@@ -270,7 +270,7 @@ static uint8_t stored_byte(const hd_op *op, const hd_warp *w, uint32_t lane, uin
     return b < width ? row[(size_t)(b / 8) * 8 * LANES + lane * (width < 8 ? width : 8) + b % 8] : 0;
 }
 
-/* Matrix instructions: what they stored is read back from memory. */
+/* Matrix instructions: the stored values are read back from memory. */
 static bool is_matrix(uint32_t opcode)
 {
     return opcode == HD_OP_WMMA_LOAD || opcode == HD_OP_WMMA_STORE || opcode == HD_OP_LDMATRIX ||
@@ -284,7 +284,7 @@ static bool is_strong(const hd_form *form)
            (semantics && semantics != HD_MOD_SEM_WEAK);
 }
 
-/* What another thread released may be seen from here on. */
+/* Whether the access may observe what another thread released. */
 static bool acquires(const hd_form *form)
 {
     uint16_t semantics = form->modifiers[HD_GROUP_SEM];
@@ -316,7 +316,7 @@ static void access_lane(const hd_op *op, hd_warp *w, uint32_t lane, const hd_for
     }
 }
 
-/* Lanes that name the same members meet; other lanes of the instruction are another group. `elsewhere`: named lanes
+/* Lanes that name the same members meet; other lanes of the instruction form another group. `elsewhere`: named lanes
  * take part wherever they are. */
 static void join_groups(hd_warp *w, uint32_t mask, const uint32_t *named, bool elsewhere)
 {
@@ -339,7 +339,7 @@ static void order(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t opcode)
     case HD_OP_MATCH:
     case HD_OP_REDUX:
     case HD_OP_ELECT:
-        if (op->f != HD_NO_REF) /* else without .sync, where nobody waits */
+        if (op->f != HD_NO_REF) /* otherwise without .sync, so no lane waits */
             join_groups(w, mask, hd_row(w, op->f), false);
         break;
     case HD_OP_MBARRIER_TEST_WAIT:
@@ -376,6 +376,6 @@ void hd_races_access(const hd_op *op, hd_warp *w, uint32_t mask)
         access_lane(op, w, (uint32_t)__builtin_ctz(rest), form, store);
     if (acquires(form))
         join_all(w->cta->checks->races, w->index);
-    if (matrix) /* which lane has what is not its threads' affair */
+    if (matrix) /* fragment layouts do not follow threads */
         order(op, w, mask, form->opcode);
 }

@@ -1,9 +1,9 @@
-/* Shadow bits of registers and how instructions move them: see uninitialized.c. */
+/* Shadow bits of registers and their propagation through instructions: see uninitialized.c. */
 #include "hwmodel/exec/checks/shadow.h"
 #include "hwmodel/exec/ops/alu.h"
 #include "hwmodel/exec/ops/rows.h"
 
-/* ---- where ------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 void hd_checks_frame(hd_warp *w, hd_frame *f)
 {
@@ -69,7 +69,7 @@ uint32_t hd_shadow_register(const hd_warp *w, uint32_t reg)
     return hd_shadow_undefined(w, code->register_rows[reg], hd_register_lane_bytes(code->function, reg));
 }
 
-/* ---- what registers decide --------------------------------------------------------------------------------------- */
+/* ---- propagation that depends on registers only ------------------------------------------------------------------ */
 
 void hd_shadow_set(unsigned char *row, uint32_t bytes, uint32_t mask, uint32_t undefined)
 {
@@ -95,7 +95,7 @@ void hd_shadow_written(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t unde
                           hd_register_lane_bytes(code->function, o->value), mask, undefined);
 }
 
-/* The first source of an instruction that is undefined gives its origin to all that is written. */
+/* The origin of everything written is that of the instruction's first undefined source. */
 void hd_shadow_origin(const hd_op *op, hd_warp *w, uint32_t mask, bool loads)
 {
     const hd_code *code = hd_shadow_code(w);
@@ -112,7 +112,7 @@ void hd_shadow_origin(const hd_op *op, hd_warp *w, uint32_t mask, bool loads)
             origins[d->value] = origin == HD_NONE ? ordinal : origin;
 }
 
-/* Lanes for which some register that the instruction reads is undefined. */
+/* Lanes in which some register read by the instruction is undefined. */
 static uint32_t undefined_sources(const hd_op *op, const hd_warp *w)
 {
     const hd_code *code = hd_shadow_code(w);
@@ -123,7 +123,7 @@ static uint32_t undefined_sources(const hd_op *op, const hd_warp *w)
     return lanes;
 }
 
-/* Moves: the op itself, on shadows. */
+/* Moves: executes the op on shadow bits. */
 static void run_on_shadow(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const unsigned char *bases[4];
@@ -144,7 +144,7 @@ static void load_shadow(const hd_warp *w, hd_ref ref, uint32_t bytes, unsigned c
         memset(to, 0, row_size(bytes));
 }
 
-/* Operands a (and b, where `two`) are shadows, the others what they are; the registers are put back. */
+/* Executes the op with shadows for operand a (and b, if `two`) and data for the others; restores the registers. */
 static void run_on_data(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t bytes, bool two)
 {
     hd_checks *c = w->cta->checks;
@@ -171,14 +171,14 @@ static void run_on_data(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t byt
     w->bases[3] = base;
     if (sizes[0])
         hd_merge(hd_shadow_row(w, op->d), hd_row(w, op->d), mask, bytes);
-    if (sizes[1]) /* shfl: whether the lane is there */
+    if (sizes[1]) /* shfl: whether the source lane exists */
         hd_shadow_set(hd_shadow_row(w, op->e), 0, mask, 0);
     for (uint32_t k = 0; k < 2; k++)
         if (sizes[k])
             memcpy(hd_row_of_frame(w, written[k]), saved[k], sizes[k]);
 }
 
-/* and, or: an operand's bit that decides the result alone makes it defined. kind as hd_op.boolean: 1 and, 2 or. */
+/* and, or: an operand bit that determines the result bit makes it defined. kind as hd_op.boolean: 1 and, 2 or. */
 static void logic(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t kind, uint32_t bytes)
 {
     unsigned char ua[LANES * 8], ub[LANES * 8], u[LANES * 8];
@@ -204,7 +204,7 @@ static void logic(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t kind, uin
     }
 }
 
-/* lop3: undefined where the bits that are may give both results. op->offset is the table. */
+/* lop3: undefined if both results are possible given the defined bits. op->offset is the table. */
 static void logic3(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_ref refs[3] = {op->a, op->b, op->c};
@@ -213,7 +213,7 @@ static void logic3(const hd_op *op, hd_warp *w, uint32_t mask)
         load_shadow(w, refs[k], 4, (unsigned char *)u[k]);
     for (uint32_t i = 0; i < LANES; i++) {
         uint32_t may[2] = {0, 0};
-        for (uint32_t bits = 0; bits < 8; bits++) { /* a is the high bit of the table's index */
+        for (uint32_t bits = 0; bits < 8; bits++) { /* a is the high bit of the table index */
             uint32_t possible = HD_ALL_LANES;
             for (uint32_t k = 0; k < 3; k++) {
                 uint32_t v = ((const uint32_t *)hd_row(w, refs[k]))[i];
@@ -234,7 +234,7 @@ static bool is_integer(hd_type t)
     return hd_types[t].class == HD_CLASS_SIGNED || hd_types[t].class == HD_CLASS_UNSIGNED;
 }
 
-/* What the shadow of a result is made of. */
+/* How the shadow of a result is computed. */
 typedef enum treatment { WHOLE, DEFINED, PRODUCT, MOVED, DATA_A, DATA_AB, AND, OR, XOR, TABLE } treatment;
 
 static treatment treatment_of(const hd_op *op, const hd_form *form)
@@ -271,7 +271,7 @@ static treatment treatment_of(const hd_op *op, const hd_form *form)
     }
 }
 
-/* Bits of rows, by operand, that choose where the data goes. */
+/* Lanes in which an operand that selects the data is undefined. */
 static uint32_t undefined_choice(const hd_op *op, const hd_warp *w, const hd_form *form)
 {
     switch (form->opcode) {
@@ -287,7 +287,7 @@ static uint32_t undefined_choice(const hd_op *op, const hd_warp *w, const hd_for
     }
 }
 
-/* A lane of the first result that is no predicate; 0: all are. */
+/* Bytes per lane of the first result that is not a predicate; 0: all are predicates. */
 static uint32_t result_bytes(const hd_op *op, const hd_warp *w)
 {
     const hd_code *code = hd_shadow_code(w);
@@ -297,7 +297,7 @@ static uint32_t result_bytes(const hd_op *op, const hd_warp *w)
     return 0;
 }
 
-/* What a lane that takes no part would give has no value. */
+/* Results from a lane that does not take part are undefined. */
 static void mark_absent(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     uint32_t absent = w->cta->checks->absent & mask;
@@ -319,7 +319,7 @@ void hd_shadow_spread(const hd_op *op, hd_warp *w, uint32_t mask, const hd_form 
     if (t == PRODUCT && mask != HD_ALL_LANES) /* a fault */
         return;
     if (!(sources & mask) || t == DEFINED) {
-        if (form->opcode != HD_OP_SHFL || !sources) /* a lane reads others */
+        if (form->opcode != HD_OP_SHFL || !sources) /* each lane reads other lanes */
             hd_shadow_written(op, w, mask, 0);
         if (form->opcode != HD_OP_SHFL)
             return;

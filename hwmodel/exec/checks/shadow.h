@@ -1,5 +1,4 @@
-/* Shadow bits of registers: which bits were never written (uninitialized.c tells what that is for). Private to
- * hwmodel/exec. */
+/* Shadow bits of registers, which mark undefined bits (used by uninitialized.c). Private to hwmodel/exec. */
 #ifndef HD_HWMODEL_EXEC_CHECKS_SHADOW_H
 #define HD_HWMODEL_EXEC_CHECKS_SHADOW_H
 
@@ -21,20 +20,19 @@ static inline unsigned char *hd_shadow_row(const hd_warp *w, hd_ref ref) { retur
 /* Lanes in which any bit of a row, or of a register of the frame on top, is undefined. */
 uint32_t hd_shadow_undefined(const hd_warp *w, hd_ref ref, uint32_t bytes);
 uint32_t hd_shadow_register(const hd_warp *w, uint32_t reg);
-/* Makes the lanes of `mask` of a row undefined where `undefined` has them, else defined; of all rows that are written.
- */
+/* Marks the lanes of `mask` of a row undefined where `undefined` is set, else defined. */
 void hd_shadow_set(unsigned char *row, uint32_t bytes, uint32_t mask, uint32_t undefined);
 void hd_shadow_written(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t undefined);
-/* Where the values of what is written come from: the origin of the first undefined source, or this op where it loads.
- */
+/* Sets the origin of written values: that of the first undefined source, or this op if it loads. */
 void hd_shadow_origin(const hd_op *op, hd_warp *w, uint32_t mask, bool loads);
-/* The shadows of an op's results, before it runs, where only registers decide. */
+/* Computes the shadows of an op's results before it executes, if they depend on registers only. */
 void hd_shadow_spread(const hd_op *op, hd_warp *w, uint32_t mask, const hd_form *form);
 
-/* shadow_matrix.c: before the op runs. A load or store that the op itself will not do is STOP, reported. */
+/* shadow_matrix.c: before the op executes. Returns STOP, reported, for an access that the op itself will not
+ * perform. */
 hd_step hd_shadow_matrix_load(const hd_op *op, hd_warp *w, uint32_t mask);
-/* *bad: a row that is stored to global memory with a lane that has not one defined bit, or HD_NO_REF. */
+/* *bad: a row stored to global memory with a completely undefined lane, or HD_NO_REF. */
 hd_step hd_shadow_matrix_store(const hd_op *op, hd_warp *w, uint32_t mask, hd_ref *bad);
-void hd_shadow_matrix_product(const hd_op *op, hd_warp *w); /* all lanes run it */
+void hd_shadow_matrix_product(const hd_op *op, hd_warp *w); /* executed by all lanes */
 
 #endif

@@ -1,16 +1,16 @@
-/* Shadow bits of matrix instructions. What moves elements (loads, stores, movmatrix) is run a second time, on shadows:
- * of registers, and of shared memory in its place. An element of a product is undefined where an element of A or B that
- * it is summed from, or its own of C, has an undefined bit: that is found with products of zeros and ones (undefined)
- * in A and ones in B, and the other way round, so that no layout is known here. Global memory is always defined.
+/* Shadow bits of matrix instructions. Instructions that move elements (loads, stores, movmatrix) are executed a second
+ * time on shadow bits, of registers and of shared memory. An element of a product is undefined if an element of A or B
+ * in its sum, or its own element of C, has an undefined bit. To find these without knowledge of the layout, products
+ * are computed with zeros and ones (undefined) for A and ones for B, and vice versa. Global memory is always defined.
  *
- * Where A, B and C share registers, the whole result is undefined if anything is. */
+ * If A, B and C share registers, the whole result is undefined if anything is. */
 #include "hwmodel/exec/checks/shadow.h"
 #include "hwmodel/exec/ops/access.h"
 #include "hwmodel/exec/ops/matrix.h"
 
 enum { MOST_ROWS = 64, ROW = LANES * 8 };
 
-/* Rows of the frame, to be put back. */
+/* Rows of the frame, to be restored. */
 typedef struct saved_rows {
     uint32_t count;
     hd_ref refs[MOST_ROWS];
@@ -33,7 +33,7 @@ static void restore(const saved_rows *s, hd_warp *w)
         memcpy(hd_row_of_frame(w, s->refs[i]), s->bytes[i], (size_t)s->units[i] * LANES);
 }
 
-/* Registers that are written, or (stores) those whose values are. */
+/* Registers that are written, or (stores) whose values are written. */
 static void save_registers(saved_rows *s, const hd_op *op, const hd_warp *w, bool written)
 {
     const hd_code *code = hd_shadow_code(w);
@@ -46,7 +46,7 @@ static void save_registers(saved_rows *s, const hd_op *op, const hd_warp *w, boo
                 save(s, w, code->register_rows[e->value], hd_register_lane_bytes(code->function, e->value));
 }
 
-/* The op with shared memory's shadow in its place. */
+/* Executes the op with the shadow of shared memory in its place. */
 static hd_step run_on_shared_shadow(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     unsigned char *shared = w->cta->shared;
@@ -95,7 +95,7 @@ hd_step hd_shadow_matrix_store(const hd_op *op, hd_warp *w, uint32_t mask, uint3
     saved_rows old = {0};
     *bad = HD_NO_REF;
     if (mask != HD_ALL_LANES)
-        return HD_STEP_NEXT; /* the op says what is wrong */
+        return HD_STEP_NEXT; /* the op reports the error */
     save_registers(&old, op, w, false);
     if (!goes_to_shared(op, w)) {
         for (uint32_t i = 0; i < old.count && *bad == HD_NO_REF; i++)
@@ -129,7 +129,7 @@ static uint64_t one_of(hd_type type)
     }
 }
 
-/* One register's row: elements that are undefined become `yes`, others `no`. */
+/* In one register's row, sets undefined elements to `yes` and others to `no`. */
 static void replace(unsigned char *row, const unsigned char *shadow, const hd_fragment *f, uint64_t yes, uint64_t no)
 {
     uint32_t bits = hd_matrix_types[f->type].bits, size = (uint32_t)f->unit * LANES;
@@ -162,7 +162,7 @@ static void fill(const hd_fragment *f, hd_warp *w, filling how)
     }
 }
 
-/* Elements of the result that are not zero are undefined. */
+/* Non-zero elements of the result are undefined. */
 static void collect(const hd_fragment *d, hd_warp *w, bool more)
 {
     uint32_t bytes = hd_matrix_types[d->type].bits / 8;
@@ -215,7 +215,8 @@ void hd_shadow_matrix_product(const hd_op *op, hd_warp *w)
     for (uint32_t k = 0; k < 4; k++)
         for (uint32_t i = 0; i < all[k]->count; i++)
             save(&old, w, code->refs.items[all[k]->first + i], all[k]->unit);
-    unsigned char kept[MOST_ROWS][ROW];                                      /* shadows of C, which may be those of D */
+    /* shadows of C, which may be the same registers as D */
+    unsigned char kept[MOST_ROWS][ROW];
     filling other = x->kind == HD_MATRIX_BITS && !x->is_and ? NOTHING : ALL; /* exclusive or: with zeros */
     fill(&x->a, w, UNDEFINED);
     fill(&x->b, w, other);

@@ -1,18 +1,18 @@
-/* Finds uses of what was never written.
+/* Detects uses of uninitialized values.
  *
- * Every bit of a register, of local and of shared memory has a shadow bit: 1 is undefined. A new frame's registers and
- * local memory and a new CTA's shared memory are undefined; all other memory is defined. What only moves bits about
- * (mov, selp, prmt, shifts, bit fields, integer conversions, shuffles, loads, stores, arguments) moves the shadow bits
- * the same way; and, or, xor and lop3 work bit by bit, so that a mask cuts undefined bits off; every other result is
- * undefined as a whole where any bit that it reads is. Nothing is reported so far: padding is copied, and values that
- * are dropped later are computed, by correct programs. A fault is
+ * Every bit of a register, of local and of shared memory has a shadow bit: 1 means undefined. Registers and local
+ * memory of a new frame and shared memory of a new CTA are undefined; all other memory is defined. Instructions that
+ * only move bits (mov, selp, prmt, shifts, bit fields, integer conversions, shuffles, loads, stores, arguments) move
+ * the shadow bits in the same way; and, or, xor and lop3 are evaluated per bit, so that masks clear undefined bits;
+ * every other result is undefined as a whole if any bit that it depends on is. None of this is reported, because
+ * correct programs copy padding and compute values that they discard. Faults are
  *
- *   - a guard, a branch's index, an indirect call's target, an operand of a barrier that is undefined
- *   - an address that is
- *   - a value of 32 bits or more without one defined bit that is stored to global memory or used by an atomic
+ *   - an undefined guard, index of a branch, target of an indirect call, or operand of a barrier
+ *   - an undefined address
+ *   - a completely undefined value of 32 bits or more, stored to global memory or used by an atomic
  *
- * Results of votes, matches, reductions and textures are taken for defined; matrices: shadow_matrix.c. What cp.async
- * writes is undefined until it has been waited for. */
+ * Results of votes, matches, reductions and textures are assumed defined; matrices: shadow_matrix.c. The destination of
+ * a cp.async is undefined until it has been waited for. */
 #include "hwmodel/exec/checks/shadow.h"
 #include "hwmodel/exec/ops/access.h"
 #include "hwmodel/exec/state/fault.h"
@@ -42,7 +42,7 @@ hd_step hd_uninitialized_guard(const hd_op *op, hd_warp *w, uint32_t active)
 
 /* ---- uses -------------------------------------------------------------------------------------------------------- */
 
-/* Registers of addresses: elements of ADDRESS operands. */
+/* Checks the registers of addresses: elements of ADDRESS operands. */
 static hd_step check_addresses(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const hd_code *code = hd_shadow_code(w);
@@ -57,7 +57,7 @@ static hd_step check_addresses(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* Every register that is read decides something. */
+/* Checks every register that is read, because each affects control flow. */
 static hd_step check_all(const hd_op *op, hd_warp *w, uint32_t mask, const char *use)
 {
     const hd_code *code = hd_shadow_code(w);
@@ -82,7 +82,7 @@ static hd_step check_callee(const hd_op *op, hd_warp *w, uint32_t mask)
 
 static bool is_access(uint32_t behaviour) { return behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC); }
 
-/* A register that is stored, by its row. */
+/* Reports a stored register, given its row. */
 static hd_step report_stored(const hd_op *op, hd_warp *w, uint32_t lanes, hd_ref ref)
 {
     const hd_code *code = hd_shadow_code(w);
@@ -131,7 +131,7 @@ void hd_uninitialized_meet(const hd_op *op, hd_warp *w, uint32_t lanes)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-/* Shadow of byte `at` of a lane's region; NULL where memory is always defined. */
+/* Shadow of byte `at` of a lane's region; NULL if that memory is always defined. */
 static unsigned char *shadow_byte(const hd_warp *w, const hd_region *r, uint64_t at, uint32_t lane)
 {
     if (r->interleaved)
@@ -153,7 +153,7 @@ static bool region_of(const hd_op *op, hd_warp *w, uint32_t lane, hd_region *r, 
     return found && (r->interleaved || (w->cta->shared_bytes && r->bytes == w->cta->shared));
 }
 
-/* One element of a lane, as the load widened it. */
+/* Sets the shadow of one element of a lane, as the load extended it. */
 static bool load_bits(const hd_op *op, hd_warp *w, uint32_t lane, uint32_t k, const hd_region *r, uint64_t at)
 {
     const hd_code *code = hd_shadow_code(w);
@@ -186,7 +186,7 @@ static void after_load(const hd_op *op, hd_warp *w, uint32_t mask)
         hd_shadow_origin(op, w, mask, true);
 }
 
-/* Bytes of element k that a lane stores; true where they are all undefined. */
+/* Sets the shadow of the bytes of element k that a lane stores; true if all are undefined. */
 static bool store_bits(const hd_op *op, const hd_warp *w, uint32_t lane, uint32_t k, unsigned char bits[16])
 {
     const hd_code *code = hd_shadow_code(w);
@@ -232,7 +232,7 @@ static void define_bytes(const hd_op *op, hd_warp *w, uint32_t mask)
     }
 }
 
-/* st.bulk: what it stores is in shared memory, in bounds. */
+/* st.bulk: the destination is in shared memory, in bounds. */
 static void after_bulk(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const uint64_t *sizes = hd_row(w, op->b);
@@ -284,11 +284,11 @@ hd_step hd_uninitialized_after(const hd_op *op, hd_warp *w, uint32_t mask)
     case HD_OP_RED: return after_atomic(op, w, mask);
     case HD_OP_CALL: after_builtin(op, w, mask); return HD_STEP_NEXT;
     case HD_OP_ST_BULK: after_bulk(op, w, mask); return HD_STEP_NEXT;
-    case HD_OP_WMMA_LOAD: /* was done before */
+    case HD_OP_WMMA_LOAD: /* done before */
     case HD_OP_LDMATRIX:
     case HD_OP_WMMA_STORE:
     case HD_OP_STMATRIX: return HD_STEP_NEXT;
-    case HD_OP_CP_ASYNC: /* these say themselves what of shared memory they define */
+    case HD_OP_CP_ASYNC: /* these set the shadow of shared memory themselves */
     case HD_OP_CP_ASYNC_MBARRIER_ARRIVE:
     case HD_OP_MBARRIER_INIT:
     case HD_OP_MBARRIER_INVAL:

@@ -1,5 +1,5 @@
-/* The order of CTAs on several host threads: a counter, the oldest CTA that runs, and a ring of those that ended before
- * it. Everything under one lock, which a CTA takes twice and for each operation that waits for its turn. */
+/* Orders the CTAs of several host threads: a counter, the oldest running CTA, and a ring of later ones that have ended.
+ * Everything is protected by one lock, which a CTA takes twice, and once per operation that waits for its turn. */
 #include "hwmodel/exec/crew/crew.h"
 
 void hd_exec_statistics_add(hd_exec_statistics *to, const hd_exec_statistics *more)
@@ -18,7 +18,7 @@ void hd_exec_statistics_add(hd_exec_statistics *to, const hd_exec_statistics *mo
 
 void hd_crew_init(hd_crew *crew, uint64_t count, uint32_t threads, uint64_t limit, const hd_memory *memory, bool *exact)
 {
-    uint64_t share = count / (8ull * threads); /* so that all have something to do until the end */
+    uint64_t share = count / (8ull * threads); /* small enough that all threads have work until the end */
     memset(crew, 0, sizeof *crew);
     crew->count = count;
     crew->share = share < 1 ? 1 : share > HD_CREW_SHARE ? HD_CREW_SHARE : (uint32_t)share;
@@ -39,7 +39,7 @@ void hd_crew_free(hd_crew *crew)
     pthread_mutex_destroy(&crew->lock);
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static void close_segment(hd_crew *crew, hd_footprint *f)
 {
     hd_footprint_close(f);
@@ -71,7 +71,7 @@ bool hd_crew_take(hd_crew *crew, hd_crew_share *share, hd_footprint *footprint)
     return taken;
 }
 
-/* Lets the oldest CTA move on over all that have ended. */
+/* Advances the oldest CTA past all that have ended. */
 static uint64_t move_on(hd_crew *crew)
 {
     for (uint64_t at; crew->ended[at = crew->oldest % HD_CREW_AHEAD];) {
@@ -79,7 +79,7 @@ static uint64_t move_on(hd_crew *crew)
         hd_exec_statistics_add(&crew->total, &crew->of[at]);
         crew->oldest++;
         if (crew->limit && crew->total.warp_instructions > crew->limit && !crew->stopped) {
-            crew->stopped = true; /* before any other gets its turn */
+            crew->stopped = true; /* before another CTA gets its turn */
             return crew->oldest - 1;
         }
     }
@@ -97,7 +97,7 @@ bool hd_crew_tell(hd_crew *crew, hd_crew_share *share, hd_footprint *footprint)
         crew->ended[at] = true;
         crew->of[at] = share->statistics[share->told];
     }
-    if (share->told == share->count) /* before others begin what is to come after it */
+    if (share->told == share->count) /* before others begin CTAs of a later range */
         close_segment(crew, footprint);
     if (!crew->stopped)
         share->over = move_on(crew);
@@ -122,14 +122,14 @@ void hd_crew_leave(hd_crew *crew, hd_footprint *footprint)
     pthread_mutex_unlock(&crew->lock);
 }
 
-/* A segment that began when all before it had ended conflicts with none of them. */
+/* A segment that began when all CTAs before it had ended conflicts with none of them. */
 bool hd_crew_await(hd_crew *crew, uint64_t index, hd_footprint *footprint)
 {
     pthread_mutex_lock(&crew->lock);
     bool split = footprint->segment && !footprint->segment->alone;
     if (split) {
         close_segment(crew, footprint);
-        open_segment(crew, footprint, index); /* for what is dropped meanwhile */
+        open_segment(crew, footprint, index); /* for accesses that are discarded meanwhile */
     }
     while (crew->oldest < index && !crew->stopped)
         pthread_cond_wait(&crew->moved, &crew->lock);
@@ -150,7 +150,7 @@ void hd_crew_compare(hd_crew *crew, uint64_t index, hd_footprint *footprint)
     pthread_mutex_unlock(&crew->lock);
 }
 
-/* ---- what is undone ---------------------------------------------------------------------------------------------- */
+/* ---- undo -------------------------------------------------------------------------------------------------------- */
 
 void hd_crew_print(void *context, const char *text, size_t size)
 {

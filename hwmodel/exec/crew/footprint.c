@@ -1,4 +1,4 @@
-/* Marks of pages, and their comparison: see footprint.h. */
+/* Page marks and their comparison: see footprint.h. */
 #ifdef __GNUC__
 #ifndef __clang__
 #pragma GCC optimize("O3")
@@ -9,7 +9,7 @@
 
 enum { LANES = 32, GROUP = 8, FIRST_ROOM_BYTES = 64 * HD_PAGE_BYTES };
 
-/* Of a page: nobody wrote yet, somebody saves it, it is saved. */
+/* Of a page: not written yet, being saved, saved. */
 typedef enum hd_page_state { UNTOUCHED, SAVING, SAVED } hd_page_state;
 
 /* ---- a launch ---------------------------------------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ void hd_overlaps_texels(hd_overlaps *o, const hd_memory *memory, const unsigned 
     }
 }
 
-/* Of the allocations that a thread wrote, are there any of which it is not known what was read? */
+/* Whether, of an allocation that the thread wrote, reads were not recorded by byte. */
 static void check_written(hd_overlaps *o, const hd_footprint *by)
 {
     for (uint32_t i = 0; i < by->written.count; i++) {
@@ -138,7 +138,7 @@ static bool touch_alike(const hd_page_marks *a, const hd_page_marks *b)
            (a->reads && b->writes && share_bits(a->read, b->written));
 }
 
-/* b is being closed, a was before. */
+/* b is being closed, a was closed before. */
 static bool in_order(const hd_segment *a, const hd_segment *b) { return a->first <= b->first && a->ended <= b->begun; }
 
 static bool conflicts(const hd_overlaps *o, const hd_page_marks *marks)
@@ -172,7 +172,7 @@ static void drop(hd_segment *s, hd_footprint *to)
     free_segment(s);
 }
 
-/* What is open may only be closed behind it, and what is opened later is of the same threads or of later CTAs. */
+/* Open segments can only be closed after it, and segments opened later are of the same threads or of later CTAs. */
 static void drop_settled(hd_overlaps *o, hd_footprint *to)
 {
     uint64_t first = UINT64_MAX, begun = UINT64_MAX;
@@ -234,7 +234,7 @@ static hd_page_marks *new_marks(hd_footprint *f, uint32_t page)
     return f->at[page] = m;
 }
 
-/* Launches that write little take little. */
+/* Room grows with the number of marks: small launches need little. */
 static void *room_for(hd_footprint *f, uint32_t bytes)
 {
     if (f->room_bytes < bytes) {
@@ -247,7 +247,7 @@ static void *room_for(hd_footprint *f, uint32_t bytes)
     return f->room + f->room_bytes;
 }
 
-/* Others that want to write it wait meanwhile. */
+/* Saves a page; other threads that want to write it wait. */
 static void save(hd_footprint *f, const hd_allocation *a, uint32_t page)
 {
     uint64_t at = (uint64_t)(page - a->first_page) * HD_PAGE_BYTES, left = a->size - at;
@@ -295,7 +295,7 @@ static inline uint64_t *words_of(hd_footprint *f, const hd_allocation *a, uint32
     return write ? f->at[page]->written : f->at[page]->read;
 }
 
-/* Bytes [at, at + bytes) of the allocation, which lie in one page. */
+/* Marks bytes [at, at + bytes) of the allocation, which are in one page. */
 static inline void mark_in_page(hd_footprint *f, const hd_allocation *a, uint64_t at, uint32_t bytes, bool write)
 {
     uint64_t *words = words_of(f, a, a->first_page + (uint32_t)(at / HD_PAGE_BYTES), write);
@@ -320,7 +320,7 @@ void hd_footprint_mark_range(hd_footprint *f, const hd_allocation *a, uint64_t a
     }
 }
 
-/* Are the addresses of `lanes` (a constant) lanes side by side? */
+/* Whether the addresses of `lanes` (a constant) lanes are contiguous. */
 static inline bool is_row(const uint64_t *address, uint64_t stride, uint64_t lanes)
 {
     uint64_t difference = 0;
@@ -344,7 +344,7 @@ static void mark_lane_by_lane(hd_footprint *f, const hd_allocation *a, const uin
     }
 }
 
-/* Rows of the whole warp or of eight lanes at a time are nearly all there is. */
+/* Contiguous accesses of the whole warp, or of eight lanes at a time, are nearly all. */
 bool hd_footprint_mark_lanes(hd_footprint *f, const hd_allocation *a, const uint64_t *address, uint32_t mask,
                              uint32_t bytes, bool write)
 {

@@ -1,4 +1,4 @@
-/* Kernel faults: what the kernel did wrong, with its place in PTX and source, block, thread and address. */
+/* Reports kernel faults with their location in PTX and source, block, thread and address. */
 #include "hwmodel/exec/state/fault.h"
 #include "hwmodel/memory/heap.h"
 #include "ir/cfg.h"
@@ -40,7 +40,7 @@ static hd_span span_of(const hd_code *code, uint32_t ordinal)
 
 static uint32_t ordinal_of(const hd_code *code, const hd_op *op) { return (uint32_t)(op - code->ops); }
 
-/* A part of an op (the second address of a copy) has no place of its own: that of the instruction that runs. */
+/* A part of an op (the second address of a copy) has no location of its own: use that of the running instruction. */
 static uint32_t ordinal_running(const hd_warp *w, const hd_code *code, const hd_op *op)
 {
     uintptr_t at = (uintptr_t)op, first = (uintptr_t)code->ops;
@@ -49,7 +49,7 @@ static uint32_t ordinal_running(const hd_warp *w, const hd_code *code, const hd_
 
 enum { MOST_INLINED = 16, MOST_CALLERS = 8 };
 
-/* Where the line was inlined, outward: the place of one step is looked up as a .loc of its own. */
+/* Notes for inlined functions, from inner to outer: each inline location is looked up like a .loc. */
 static void note_inlined(hd_cta *cta, hd_diagnostic *d, const hd_code *code, uint32_t ordinal)
 {
     const hd_module *m = cta->program->module;
@@ -69,7 +69,7 @@ static void note_inlined(hd_cta *cta, hd_diagnostic *d, const hd_code *code, uin
     }
 }
 
-/* The calls that led to the frame on top, innermost first. */
+/* Notes for the calls that led to the current frame, innermost first. */
 static void note_callers(hd_warp *w, hd_diagnostic *d)
 {
     for (uint32_t i = w->frame_count, told = 0; i-- > 1 && told < MOST_CALLERS; told++) {
@@ -84,7 +84,7 @@ static void note_callers(hd_warp *w, hd_diagnostic *d)
 
 static void report(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note, const char *message)
 {
-    /* earlier CTAs may still allocate what was not there */
+    /* earlier CTAs may still allocate the missing block */
     if (w->cta->crew && !w->cta->has_turn && w->cta->memory->heap)
         hd_overlaps_found(&w->cta->crew->overlaps);
     if (!hd_await_turn(w->cta))
@@ -149,7 +149,7 @@ void hd_fault_note_place(hd_warp *w, const hd_code *code, uint32_t ordinal, cons
                 text, source);
 }
 
-/* An earlier run of the kernel reported the same two places. */
+/* Whether an earlier run of the kernel reported the same two locations. */
 static bool was_reported(const hd_diagnostics *diagnostics, hd_span now, hd_span before)
 {
     for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
@@ -291,7 +291,7 @@ void hd_fault_note_elsewhere(hd_warp *w, uint32_t lanes)
     }
 }
 
-/* Where the lanes of a warp run (the top of its stack) and where others wait for them. */
+/* Notes where the lanes of a warp are: those running (top of the stack), and those waiting for them. */
 static void note_stack(hd_cta *cta, hd_diagnostic *d, const hd_warp *w)
 {
     const hd_code *code = hd_top_frame(w)->code;
@@ -318,7 +318,7 @@ static bool reads_memory(const hd_code *code, uint32_t ordinal)
     return form->behaviour & HD_BEHAVE_CALL || (form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_ATOMIC) && !own);
 }
 
-/* Does what a warp's top does for ever look at memory that other lanes may write? */
+/* Whether the loop of the warp's running lanes reads memory that other lanes may write. */
 static bool looks_at_memory(const hd_warp *w)
 {
     const hd_code *code = hd_top_frame(w)->code;
@@ -338,8 +338,8 @@ static bool looks_at_memory(const hd_warp *w)
     return loop == HD_NONE;
 }
 
-/* Lanes that wait for those that go in circles would go on with independent thread scheduling, and may be what these
- * look for. */
+/* Whether lanes that wait for looping ones could continue with independent thread scheduling, and so might let these
+ * proceed. */
 static bool others_may_help(const hd_cta *cta)
 {
     for (uint32_t i = 0; i < cta->warp_count; i++) {
@@ -378,7 +378,7 @@ void hd_fault_livelock(hd_cta *cta)
             cta, "lanes of the warp wait for those that go in circles; with independent thread scheduling they go on");
 }
 
-/* The warp's turn is over; where it ended, there is no place to show. */
+/* The warp's turn is over; if it ended, there is no location. */
 void hd_stop_at_limit(hd_cta *cta, const hd_warp *w)
 {
     bool runs = w && w->state != HD_WARP_DONE;

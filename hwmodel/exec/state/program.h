@@ -1,13 +1,13 @@
 /* Decoded programs. Private to hwmodel/exec.
  *
- * A function is decoded to one hd_op per instruction (same index), so that events need no table. Registers are rows of
- * 32 lanes (structure of arrays): 16, 32, 64 bits a lane; 128 bits are two 64-bit rows; predicates and %CC are one word
- * with a bit a lane. An operand is an hd_ref: which block of rows (the frame's registers, the function's constants, the
- * warp's special registers) and the byte offset in it; immediates are rows too, so that no handler asks what an operand
- * is.
+ * A function is decoded to one hd_op per instruction (same index), so that events need no mapping. Registers are rows
+ * of 32 lanes (structure of arrays): 16, 32 or 64 bits per lane; 128 bits are two 64-bit rows; predicates and %CC are
+ * one word with a bit per lane. An operand is an hd_ref: a block of rows (the frame's registers, the function's
+ * constants, the warp's special registers) and a byte offset in it; immediates are rows too, so that handlers need not
+ * distinguish operand kinds.
  *
- * An op is run by its `run` function; arithmetic ones share a few, which call a `lanes` function on whole rows
- * (vectorized by the compiler, chosen for the CPU at load time) and merge the result under the mask.
+ * An op is executed by its `run` function. Arithmetic ops share a few, which call a `lanes` function on whole rows
+ * (vectorized by the compiler, selected for the CPU at load time) and merge the result under the mask.
  */
 #ifndef HD_HWMODEL_EXEC_STATE_PROGRAM_H
 #define HD_HWMODEL_EXEC_STATE_PROGRAM_H
@@ -31,11 +31,11 @@ typedef struct hd_cta hd_cta;
 typedef struct hd_code hd_code;
 
 typedef enum hd_step {
-    HD_STEP_NEXT,    /* go on behind the instruction */
+    HD_STEP_NEXT,    /* continue after the instruction */
     HD_STEP_JUMPED,  /* the stack was changed */
-    HD_STEP_WAIT,    /* the warp waits at a barrier; it goes on behind the instruction. From here on: rare */
-    HD_STEP_YIELD,   /* go on behind the instruction, after other warps had a turn */
-    HD_STEP_BLOCKED, /* it was not done: it runs again, and counts, when it can be (park.h) */
+    HD_STEP_WAIT,    /* the warp waits at a barrier, and continues after the instruction. The following are rare */
+    HD_STEP_YIELD,   /* continue after the instruction when other warps have had a turn */
+    HD_STEP_BLOCKED, /* not executed: it is executed again, and counted, when it can be (park.h) */
     HD_STEP_STOP,    /* a fault was reported, or a sink stopped the run */
 } hd_step;
 
@@ -46,27 +46,27 @@ typedef uint64_t hd_combine(uint64_t old, uint64_t b, uint64_t c); /* an atomic'
 
 enum {                           /* hd_op.flags */
        HD_OP_GUARD_NOT = 1,      /* guard is inverted */
-       HD_OP_CONTROL = 2,        /* changes the warp's stack: told to sinks before it runs */
+       HD_OP_CONTROL = 2,        /* changes the warp's stack: reported to sinks before it executes */
        HD_OP_FTZ = 4,            /* subnormal inputs and results are zero of their sign */
        HD_OP_SAT = 8,            /* result clamped to [0, 1], NaN to 0 */
        HD_OP_NOT_C = 16,         /* predicate source c is inverted */
        HD_OP_SIGNED = 32,        /* loads: sign extension */
        HD_OP_MEMORY = 64,        /* has lane addresses */
-       HD_OP_ALIGNED = 128,      /* barrier that all lanes of the warp must reach together */
+       HD_OP_ALIGNED = 128,      /* a barrier that all lanes of the warp must reach together */
        HD_OP_WIDE_ADDRESS = 256, /* the address row has 64 bits a lane */
-       HD_OP_SYNTHETIC = 512,    /* no instruction of the text: no event */
+       HD_OP_SYNTHETIC = 512,    /* not an instruction of the text: no event */
        HD_OP_NOT_A = 1024,       /* predicate source a is inverted */
-       HD_OP_RESULT = 2048,      /* atomics: the old value is wanted */
+       HD_OP_RESULT = 2048,      /* atomics: the old value is used */
        HD_OP_CARRY_IN = 4096,
        HD_OP_CARRY_OUT = 8192, /* %CC */
-       HD_OP_RETRY = 32768,    /* may be BLOCKED: told after it ran */
-       /* of an architected function: no event and no count, but the name that it writes has the value */
+       HD_OP_RETRY = 32768,    /* may be BLOCKED: reported after it executed */
+       /* identity in an architected function: no event and no count, but its destination name receives the value */
        HD_OP_IDENTITY = 65536,
        HD_OP_LAST_OF_STRETCH = 131072, /* a barrier: hd_stretch */
-       HD_OP_MEETS = 262144,           /* lanes of the warp that its operand f names do it together (meet.h) */
-       HD_OP_NAMES_LANES = 524288,     /* it waits for lanes of the warp that its operand f names */
-       HD_OP_PREDICATE = 1048576,      /* of those that meet: the result d is a predicate */
-       HD_OP_ORDERED = 16384,          /* other CTAs may see when it happens: it waits for the CTA's turn (crew.h) */
+       HD_OP_MEETS = 262144,           /* executed together by the lanes of the warp that operand f names (meet.h) */
+       HD_OP_NAMES_LANES = 524288,     /* waits for the lanes of the warp that operand f names */
+       HD_OP_PREDICATE = 1048576,      /* of ops at which lanes meet: the result d is a predicate */
+       HD_OP_ORDERED = 16384,          /* observable by other CTAs: waits for the CTA's turn (crew.h) */
 };
 
 struct hd_op {
@@ -75,27 +75,28 @@ struct hd_op {
         hd_lanes *lanes;
         hd_compare *compare;
         hd_combine *combine;
-        const void *detail; /* of instructions with more to say (matrix shapes, textures): in the program's arena */
+        const void *detail; /* further data of some instructions (matrix shapes, textures): in the program's arena */
     } use;
     hd_ref guard;                    /* predicate word or HD_NO_REF */
     hd_ref d, e;                     /* destinations; e: the second of p|q, or %CC */
     hd_ref a, b, c, f;               /* sources */
     uint32_t first, count;           /* in code->refs or code->copies: vector elements, arguments, targets of brx.idx */
-    uint32_t written, written_count; /* in code->written: register destinations, for columns.c */
-    uint64_t words;                  /* of these, as a set that may have others besides: bits of their lowest six */
-    int64_t offset;                  /* added to lane addresses */
-    uint32_t target;                 /* branch: op; call: index in program->codes */
-    uint32_t join;                   /* branch: op where the sides meet, or HD_NONE (the end) */
-    uint32_t place;                  /* memory: cache slot for the allocation that was hit last */
+    uint32_t written, written_count; /* in code->written: destination registers, for columns.c */
+    /* the set of their words, as bits of the lowest six bits of their numbers: may contain others */
+    uint64_t words;
+    int64_t offset;  /* added to lane addresses */
+    uint32_t target; /* branch: op; call: index in program->codes */
+    uint32_t join;   /* branch: op where the sides reconverge, or HD_NONE (the end) */
+    uint32_t place;  /* memory: cache slot for the allocation accessed last */
     uint32_t flags;
     uint8_t d_bytes;            /* bytes of a lane of d */
-    uint8_t a_bytes;            /* of a source that may be wider than what is stored or converted */
+    uint8_t a_bytes;            /* bytes per lane of a source that may be wider than the stored or converted value */
     uint8_t item_bytes;         /* memory: of one element; conversions: of the source's type */
     uint8_t out_bytes;          /* conversions: of the result's type */
     uint8_t space;              /* hd_space of an access */
     uint8_t rounding;           /* 0: nearest; else hd_modifier - HD_MOD_ROUND_RN */
     uint8_t boolean;            /* 0, or 1 and, 2 or, 3 xor; kinds of hand-written ops */
-    uint8_t float_type;         /* hd_type that FTZ and SAT are about: F16, BF16, F32, F64 */
+    uint8_t float_type;         /* hd_type that FTZ and SAT refer to: F16, BF16, F32, F64 */
     uint8_t parts;              /* 2: of a packed type, whose row is two rows of its element; else 1 or 0 */
     uint8_t to_type, from_type; /* hd_type, of a conversion */
 };
@@ -104,29 +105,29 @@ typedef struct hd_call_copy { /* one argument or result of a call */
     hd_ref row;               /* the caller's register or immediate, or HD_NO_REF: its memory */
     hd_ref formal;            /* the callee's register, or HD_NO_REF: its memory */
     uint32_t local, there;    /* byte offsets in the caller's and the callee's frames of local memory */
-    uint32_t bytes;           /* 0: predicates */
+    uint32_t bytes;           /* 0: a predicate */
     uint32_t row_bytes;       /* of a lane of `row` and of `formal` */
 } hd_call_copy;
 
 typedef struct hd_callee { /* a function that a call may reach */
     uint64_t address;      /* its code address */
     uint32_t code;         /* index in program->codes */
-    uint32_t first;        /* in the caller's code->copies: the arguments, the results behind them */
+    uint32_t first;        /* in the caller's code->copies: the arguments, then the results */
 } hd_callee;
 
 typedef struct hd_call { /* hd_op.use.detail of calls */
     const hd_callee *callees;
     uint32_t count, arguments, results;
-    bool indirect;  /* the target of each lane stands in row a, of a_bytes */
+    bool indirect;  /* row a, of a_bytes, holds each lane's target */
     bool no_return; /* a callee that returns is a fault */
 } hd_call;
 
-typedef struct hd_written { /* a register that an instruction writes; predicates are none */
-    hd_ref row;             /* HD_NO_REF: of a call, of which no values are known */
+typedef struct hd_written { /* a register that an instruction writes, except predicates */
+    hd_ref row;             /* HD_NO_REF: written by a call, whose values are unknown */
     uint32_t word;          /* the first of its words in the register file (ir/storage.h) */
     uint8_t bytes;          /* of a lane: 2, 4, 8 or 16 */
-    uint8_t words;          /* that these are */
-    bool single;            /* 4 bytes of a row, and all that the instruction writes */
+    uint8_t words;          /* the number of these words */
+    bool single;            /* 4 bytes in one row, and the only destination of the instruction */
 } hd_written;
 
 /* A special register's row: 32 lanes of 2, 4 or 8 bytes, or a predicate word (bytes = 0). */
@@ -135,7 +136,7 @@ typedef struct hd_special {
     uint32_t offset;
 } hd_special;
 
-/* A variable of shared memory, or of a frame: for messages. */
+/* A variable of shared memory or of a frame, for messages. */
 typedef struct hd_placed {
     uint32_t symbol, offset;
 } hd_placed;
@@ -145,7 +146,7 @@ struct hd_code {
     const hd_function *function;
     uint32_t index;          /* in module->functions */
     hd_op *ops;              /* instruction count + 1: the last is a synthetic return */
-    uint32_t op_count;       /* without it */
+    uint32_t op_count;       /* excluding the synthetic return */
     uint32_t register_bytes; /* of a frame */
     uint32_t local_bytes;    /* of a frame: parameters, results, .local and .param variables; a multiple of 16 */
     HD_ARRAY(hd_ref) refs;
@@ -161,10 +162,11 @@ struct hd_code {
     unsigned char *constant_rows;
 };
 
-/* Of a program's launches: those after one whose CTAs conflict (crew.h) run on one thread, 1, 2, 4 .. of them. */
+/* Launch history of a program: after a launch with conflicting CTAs (crew.h), the next 1, 2, 4 .. launches run on one
+ * thread. */
 typedef struct hd_history {
     uint32_t conflicts, skipped;
-    /* by allocation: launches write and read it, so it is to be noted what they read (footprint.h); owned */
+    /* by allocation: launches both write and read it, so reads are recorded by byte (footprint.h); owned */
     bool *exact;
 } hd_history;
 
@@ -179,11 +181,11 @@ struct hd_program {
     uint32_t special_bytes;
     uint32_t static_shared_bytes; /* of all functions together */
     uint32_t dynamic_shared_at;   /* offset of the extern shared arrays */
-    bool surfaces;                /* something reads or writes surfaces */
-    hd_history *history;          /* in the arena; launches change it */
-    bool reserves_shared;         /* something asks where the reserved part of shared memory is */
+    bool surfaces;                /* the program accesses surfaces */
+    hd_history *history;          /* in the arena; modified by launches */
+    bool reserves_shared;         /* the program reads the location of reserved shared memory */
     uint32_t parameter_bytes;
-    uint32_t places; /* cache slots of memory ops */
+    uint32_t places; /* number of cache slots of memory ops */
 };
 
 /* Bytes of a lane of a register: 2, 4, 8, 16; 0: a predicate or %CC. */
@@ -193,7 +195,7 @@ static inline uint32_t hd_register_lane_bytes(const hd_function *f, uint32_t reg
     return !hd_type_words(t) ? 0 : hd_types[t].bits <= 16 ? 2 : hd_types[t].bits / 8u;
 }
 
-/* Of shfl, vote, match, redux and elect with .sync. */
+/* Whether lanes meet at it: shfl, vote, match, redux and elect with .sync. */
 static inline bool hd_op_meets(const hd_op *op) { return op->flags & HD_OP_MEETS; }
 
 #endif

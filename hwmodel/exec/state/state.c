@@ -1,4 +1,4 @@
-/* Which thread a lane is, and whose turn it is. */
+/* Thread indices of lanes, and the turn of a CTA. */
 #include "hwmodel/exec/state/state.h"
 
 void hd_thread_of(const hd_warp *w, uint32_t lane, uint32_t id[3])

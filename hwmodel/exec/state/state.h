@@ -1,4 +1,4 @@
-/* The state of a run: warps, their frames, and the CTA that they are in. Private to hwmodel/exec. */
+/* Run-time state: warps, their frames, and their CTA. Private to hwmodel/exec. */
 #ifndef HD_HWMODEL_EXEC_STATE_STATE_H
 #define HD_HWMODEL_EXEC_STATE_STATE_H
 
@@ -13,27 +13,27 @@ typedef struct hd_entry {
 
 typedef struct hd_frame {
     const hd_code *code;
-    unsigned char *registers; /* owned by the warp; kept for the next frame of this depth */
+    unsigned char *registers; /* owned by the warp; reused by the next frame of this depth */
     uint32_t register_capacity;
     uint32_t serial;
     uint32_t local_base, local_end; /* of this frame in the warp's local memory, bytes per lane */
     uint32_t bottom;                /* first entry in the warp's stack */
-    const hd_op *call;              /* in the caller, that made this frame */
-    const hd_callee *callee;        /* which of its targets */
-    uint32_t lanes;                 /* that were called */
-    uint32_t rest;                  /* that the same call sends to other functions, when these are back */
+    const hd_op *call;              /* in the caller: the call that created this frame */
+    const hd_callee *callee;        /* the target of the call */
+    uint32_t lanes;                 /* the lanes that called */
+    uint32_t rest;                  /* lanes that the same call sends to other targets afterwards */
     bool has_tops;
-    unsigned char *shadow; /* uninitialized.c: bits that are undefined, and by register where they come from; owned */
+    unsigned char *shadow; /* uninitialized.c: undefined bits, and by register their origin; owned */
     uint32_t shadow_capacity;
-    uint32_t *writers; /* columns.c; owned, kept like the registers */
+    uint32_t *writers; /* columns.c; owned, reused like the registers */
     uint32_t writer_words;
-    uint32_t *tops; /* with has_tops (alloca): where each lane's stack ends; owned, kept like the registers */
+    uint32_t *tops; /* with has_tops (alloca): the end of each lane's stack; owned, reused like the registers */
 } hd_frame;
 
 typedef enum hd_warp_state { HD_WARP_READY, HD_WARP_WAITING, HD_WARP_DONE } hd_warp_state;
 
-typedef struct hd_async { /* of one lane: a copy to shared memory, or an arrival at an mbarrier there */
-    uint32_t to, group;   /* offset in shared memory; the lane's group that it belongs to */
+typedef struct hd_async { /* one lane's copy to shared memory, or arrival at an mbarrier there */
+    uint32_t to, group;   /* offset in shared memory; the lane's group */
     uint8_t lane, bytes;  /* bytes 0: an arrival */
     bool done;
     unsigned char data[16];
@@ -44,47 +44,48 @@ struct hd_warp {
     hd_cta *cta;
     HD_ARRAY(hd_entry) stack;
     HD_ARRAY(hd_frame) frames;
-    uint32_t frame_count; /* frames.count counts the kept ones too */
+    uint32_t frame_count; /* frames.count includes the reusable ones */
     uint32_t next_serial;
-    unsigned char *local;        /* local memory: word w of lane l at (w * 32 + l) * 4 */
+    unsigned char *local;        /* local memory: word w of lane l is at (w * 32 + l) * 4 */
     unsigned char *shadow_local; /* its undefined bits, with checks */
     uint32_t local_capacity;     /* bytes per lane */
     unsigned char *special;
-    bool special_filled;    /* with what does not vary between CTAs */
+    bool special_filled;    /* with values that do not vary between CTAs */
     uint32_t index, id;     /* in the CTA; in the launch */
     uint32_t lanes;         /* that exist and have not exited */
     uint8_t state, barrier; /* WAITING: at this barrier */
     const hd_op *waiting;   /* the barrier instruction */
     uint64_t issued;
     /* park.h, barrier.c */
-    uint32_t yields;         /* turns given up */
-    uint32_t parked, passed; /* lanes that stay at an instruction; that may go on when it runs again */
-    uint32_t told;           /* lanes whose instruction runs again and was told before */
+    uint32_t yields; /* number of yields */
+    /* lanes that stay at an instruction; of these, lanes that may continue when it executes again */
+    uint32_t parked, passed;
+    uint32_t told; /* lanes whose instruction executes again and was reported before */
     uint64_t park_keys[LANES];
-    uint32_t met_row[LANES], met_word; /* meet.c: results of lanes that were let go, which they have not written yet */
-    uint32_t ayes, ayes_of_barrier, noes_of_barrier; /* votes of parked lanes; results of the barrier that opened */
+    uint32_t met_row[LANES], met_word; /* meet.c: results of released lanes that they have not written yet */
+    uint32_t ayes, ayes_of_barrier, noes_of_barrier; /* votes of parked lanes; results of the opened barrier */
     uint32_t cluster_arrived, cluster_open;
-    /* async.c: copies and arrivals that are still to happen, in order of issue */
+    /* async.c: pending copies and arrivals, in order of issue */
     HD_ARRAY(hd_async) async;
     uint32_t async_groups[LANES]; /* committed so far, by lane */
 };
 
 typedef struct hd_barrier {
     uint32_t waiting;    /* warps */
-    uint32_t arrived;    /* threads, those of arrive included */
-    uint32_t expected;   /* threads; 0: all that live */
-    uint32_t kind;       /* HD_BARRIER_* of those that arrived last */
+    uint32_t arrived;    /* threads, including those of arrive */
+    uint32_t expected;   /* threads; 0: all live ones */
+    uint32_t kind;       /* HD_BARRIER_* of the last arrival */
     uint32_t ayes, noes; /* threads, of bar.red */
 } hd_barrier;
 enum { HD_BARRIERS = 16, HD_CLUSTER_BARRIER = 16, HD_NO_BARRIER = 255 };
-enum { HD_RESERVED_SHARED_BYTES = 1024 }; /* behind the CTA's own, where a kernel asks for it */
-enum { HD_YIELDS_OF_SIDE = 16 };          /* then another side of the warp's branch gets its turn */
+enum { HD_RESERVED_SHARED_BYTES = 1024 }; /* after the CTA's own shared memory, if a kernel uses it */
+enum { HD_YIELDS_OF_SIDE = 16 };          /* number of yields after which another side of the warp's branch runs */
 
 typedef struct hd_livelock {
-    uint64_t state, writes, rounds; /* livelock.c; rounds: in which nothing was written */
-    uint64_t issued;                /* instructions when states were compared last */
-    uint64_t spun;                  /* rounds in which every ready warp used its turn */
-    bool careful;                   /* stores of equal bytes are no writes */
+    uint64_t state, writes, rounds; /* livelock.c; rounds: number of rounds without a write */
+    uint64_t issued;                /* instructions at the last comparison of states */
+    uint64_t spun;                  /* number of rounds in which every ready warp used its turn */
+    bool careful;                   /* stores of equal bytes do not count as writes */
 } hd_livelock;
 
 typedef enum hd_watched {
@@ -105,7 +106,7 @@ typedef struct hd_gathering {
     hd_unmeasured items[HD_STRETCH_MOST];
 } hd_gathering;
 
-/* What one thread of the host needs to run CTAs. */
+/* State of one host thread for running CTAs. */
 struct hd_cta {
     const hd_program *program;
     const hd_grid *grid;
@@ -118,26 +119,26 @@ struct hd_cta {
     uint8_t watched;         /* hd_watched */
     hd_diagnostics *diagnostics;
     hd_exec_statistics *statistics;
-    hd_crew *crew;           /* where other threads run CTAs of the grid too, else NULL */
-    hd_crew_share share;     /* of the crew's CTAs, that this thread runs */
+    hd_crew *crew;           /* if other threads run CTAs of the grid too; else NULL */
+    hd_crew_share share;     /* the CTAs assigned to this thread */
     hd_footprint *footprint; /* of this thread; NULL without a crew */
-    uint64_t compare_at;     /* with a crew: the CTA's instructions after which hd_crew_compare is due */
+    uint64_t compare_at;     /* with a crew: instruction count at which hd_crew_compare is due */
     bool has_turn;           /* every CTA before this one has ended */
-    uint64_t issued_before;  /* in the statistics when the grid started; with a crew: when the CTA did */
+    uint64_t issued_before;  /* in the statistics when the grid started; with a crew: when the CTA started */
     hd_exec_status status;
     hd_checks *checks;     /* checks.h, or NULL */
-    hd_diagnostic *fault;  /* of the status FAULT, where it was kept */
+    hd_diagnostic *fault;  /* for the status FAULT, if it was kept */
     uint32_t index, id[3]; /* linear; x y z */
     hd_warp *warps;
     uint32_t warp_count, live_warps;
     unsigned char *shared;
-    uint32_t shared_bytes, reserved_at; /* with the reserved part, which begins there */
+    uint32_t shared_bytes, reserved_at; /* including the reserved part, which begins there */
     hd_barrier barriers[HD_BARRIERS];
-    uint32_t async_arrivals; /* in the queues of its warps */
-    uint64_t writes;         /* to shared and global memory that may have changed it */
+    uint32_t async_arrivals; /* in the queues of the CTA's warps */
+    uint64_t writes;         /* number of writes to shared and global memory that may have changed it */
     hd_livelock livelock;
-    struct hd_trace *trace;       /* livelock.c: which instructions run, or NULL */
-    const hd_allocation **places; /* by op->place: the allocation that it hit last */
+    struct hd_trace *trace;       /* livelock.c: the set of executed instructions, or NULL */
+    const hd_allocation **places; /* by op->place: the allocation accessed last */
     uint64_t addresses[LANES];    /* of the last memory op */
     uint32_t results[LANES * HD_MOST_WRITTEN];
     hd_width widths[HD_MOST_RETURNED];
@@ -150,7 +151,7 @@ static inline const void *hd_row(const hd_warp *w, hd_ref ref)
 }
 static inline void *hd_row_of_frame(hd_warp *w, hd_ref ref) { return (void *)(w->bases[HD_REF_FRAME] + ref); }
 static inline uint32_t hd_word(const hd_warp *w, hd_ref ref) { return *(const uint32_t *)hd_row(w, ref); }
-/* Writes the lanes of `mask` of a predicate. */
+/* Writes the lanes of `mask` of a predicate row. */
 static inline void hd_set_word(hd_warp *w, hd_ref ref, uint32_t value, uint32_t mask)
 {
     uint32_t *word = hd_row_of_frame(w, ref);
@@ -158,14 +159,14 @@ static inline void hd_set_word(hd_warp *w, hd_ref ref, uint32_t value, uint32_t 
 }
 static inline hd_frame *hd_top_frame(const hd_warp *w) { return &w->frames.items[w->frame_count - 1]; }
 static inline hd_entry *hd_top(const hd_warp *w) { return &hd_array_last(&w->stack); }
-static inline uint32_t hd_live_threads(const hd_cta *cta) /* as barriers count them: 32 for each warp that lives */
+static inline uint32_t hd_live_threads(const hd_cta *cta) /* as barriers count them: 32 for each live warp */
 {
     return cta->live_warps * LANES;
 }
 void hd_thread_of(const hd_warp *w, uint32_t lane, uint32_t id[3]); /* threadIdx of a lane */
 
-/* To be called before what other CTAs can see in another order, and before a fault is reported: waits until all CTAs
- * before this one have ended (crew.h). false: one of them has failed, and this one is to stop. */
+/* Call before anything that other CTAs could observe in a different order, and before a fault is reported: waits until
+ * all CTAs before this one have ended (crew.h). false: one of them has failed, and this one must stop. */
 bool hd_await_turn(hd_cta *cta);
 
 #endif
