@@ -64,18 +64,27 @@ hd_source *hd_diagnostics_source(hd_diagnostics *diagnostics, const char *name, 
     return &owned->source;
 }
 
+static void copy_details(hd_diagnostics *into, hd_diagnostic *copy, const hd_diagnostic *d)
+{
+    if (copy)
+        copy->about_file = d->about_file;
+    for (const hd_note *n = d->notes; n; n = n->next)
+        hd_note_add(into, copy, n->source, n->span, "%s", n->message);
+}
+
 void hd_diagnostics_merge(hd_diagnostics *into, const hd_diagnostics *from)
 {
-    for (const hd_diagnostic *d = from->first; d; d = d->next) {
-        hd_diagnostic *copy = hd_report(into, d->kind, d->source, d->span, "%s", d->message);
-        if (copy)
-            copy->about_file = d->about_file;
-        for (const hd_note *n = d->notes; n; n = n->next)
-            hd_note_add(into, copy, n->source, n->span, "%s", n->message);
-    }
+    for (const hd_diagnostic *d = from->first; d; d = d->next)
+        copy_details(into, hd_report(into, d->kind, d->source, d->span, "%s", d->message), d);
 }
 
 static uint32_t sum_of(uint32_t count, uint32_t more) { return more > UINT32_MAX - count ? UINT32_MAX : count + more; }
+
+static void add_dropped(hd_diagnostics *whole, const hd_diagnostics *part)
+{
+    whole->errors_dropped = sum_of(whole->errors_dropped, part->errors_dropped);
+    whole->warnings_dropped = sum_of(whole->warnings_dropped, part->warnings_dropped);
+}
 
 /* Diagnostics that a part dropped exceed the limit of the whole, too: at least as many of that severity precede
  * them. */
@@ -86,6 +95,28 @@ void hd_diagnostics_join(hd_diagnostics *whole, const hd_diagnostics *part)
     hd_diagnostics_merge(whole, part);
     whole->error_count = errors;
     whole->warning_count = warnings;
+    add_dropped(whole, part);
+}
+
+static hd_diagnostic *append(hd_diagnostics *diagnostics, hd_diagnostic_kind kind, uint8_t severity, hd_source *source,
+                             hd_span span)
+{
+    hd_diagnostic *diagnostic = HD_ARENA_NEW(&diagnostics->arena, hd_diagnostic);
+    *diagnostic = (hd_diagnostic){.kind = kind, .severity = (hd_severity)severity, .source = source, .span = span};
+    *(diagnostics->last ? &diagnostics->last->next : &diagnostics->first) = diagnostic;
+    return diagnostics->last = diagnostic;
+}
+
+void hd_diagnostics_join_input(hd_diagnostics *whole, const hd_diagnostics *part)
+{
+    for (const hd_diagnostic *d = part->first; d; d = d->next) {
+        hd_diagnostic *copy = append(whole, d->kind, (uint8_t)d->severity, d->source, d->span);
+        copy->message = hd_arena_string(&whole->arena, d->message, strlen(d->message));
+        copy_details(whole, copy, d);
+    }
+    whole->error_count = sum_of(whole->error_count, part->error_count);
+    whole->warning_count = sum_of(whole->warning_count, part->warning_count);
+    add_dropped(whole, part);
 }
 
 void hd_diagnostics_free(hd_diagnostics *diagnostics)
@@ -157,16 +188,17 @@ hd_diagnostic *hd_report(hd_diagnostics *diagnostics, hd_diagnostic_kind kind, h
     uint32_t *count = severity == HD_ERROR ? &diagnostics->error_count : &diagnostics->warning_count;
     if (severity != HD_NOTE && *count < UINT32_MAX)
         ++*count;
-    if (severity != HD_NOTE && diagnostics->error_limit && *count > diagnostics->error_limit)
+    if (severity != HD_NOTE && diagnostics->error_limit && *count > diagnostics->error_limit) {
+        uint32_t *lost = severity == HD_ERROR ? &diagnostics->errors_dropped : &diagnostics->warnings_dropped;
+        *lost = sum_of(*lost, 1);
         return NULL;
-    hd_diagnostic *diagnostic = HD_ARENA_NEW(&diagnostics->arena, hd_diagnostic);
-    *diagnostic = (hd_diagnostic){.kind = kind, .severity = (hd_severity)severity, .source = source, .span = span};
+    }
+    hd_diagnostic *diagnostic = append(diagnostics, kind, severity, source, span);
     va_list list;
     va_start(list, format);
     diagnostic->message = format_message(&diagnostics->arena, format, list);
     va_end(list);
-    *(diagnostics->last ? &diagnostics->last->next : &diagnostics->first) = diagnostic;
-    return diagnostics->last = diagnostic;
+    return diagnostic;
 }
 
 void hd_note_add(hd_diagnostics *diagnostics, hd_diagnostic *diagnostic, hd_source *source, hd_span span,

@@ -45,8 +45,9 @@ typedef struct hd_diagnostic {
 typedef struct hd_diagnostics {
     hd_arena arena;
     hd_diagnostic *first, *last;
-    uint32_t error_count, warning_count; /* all that were reported, including dropped ones */
-    uint32_t error_limit;                /* keep at most this many errors, and as many warnings (default 20; 0 = all) */
+    uint32_t error_count, warning_count;       /* all that were reported, including dropped ones */
+    uint32_t errors_dropped, warnings_dropped; /* of these, over the limit */
+    uint32_t error_limit; /* keep at most this many errors, and as many warnings (default 20; 0 = all) */
     uint8_t severity[HD_DIAGNOSTIC_COUNT]; /* hd_severity, or HD_SILENT */
     bool warnings_are_errors;
     struct hd_owned_source *owned; /* texts created by hd_diagnostics_source */
@@ -78,6 +79,8 @@ void hd_diagnostics_merge(hd_diagnostics *into, const hd_diagnostics *from);
 /* Appends those of a part (hd_diagnostics_init_part). `whole` is then as if everything had been reported there in the
  * order of joining. Sources that the part owns must live as long as `whole`. */
 void hd_diagnostics_join(hd_diagnostics *whole, const hd_diagnostics *part);
+/* Appends those of another input, whose limit is its own: everything that it kept. */
+void hd_diagnostics_join_input(hd_diagnostics *whole, const hd_diagnostics *part);
 
 /* True when the limit of kept errors is reached: parsing may stop. */
 bool hd_diagnostics_full(const hd_diagnostics *diagnostics);

@@ -3,10 +3,9 @@
 
 #include "driver/check.h"
 
-#include <unistd.h>
-
-int hd_cli_check(hd_cli *cli)
+static hd_status check_one(hd_part *part)
 {
+    hd_cli *cli = &part->cli;
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
     if (!hd_cli_read(cli, cli->operands[0], source))
         return HD_STATUS_REJECTED;
@@ -19,14 +18,22 @@ int hd_cli_check(hd_cli *cli)
     hd_status status = hd_check_module(module, cli->values[HD_CLI_KERNEL], &cli->diagnostics, &result);
     if (status == HD_STATUS_REJECTED)
         return status;
-    hd_writer out;
-    hd_writer_to_descriptor(&out, STDOUT_FILENO);
-    hd_write_format(&out, "%s: %llu annotations in %u functions: %s\n", cli->operands[0],
+    part->selected = result.functions;
+    hd_write_format(&part->text, "%s: %llu annotations in %u functions: %s\n", cli->operands[0],
                     (unsigned long long)result.annotations, result.functions,
                     status == HD_STATUS_WRONG ? "refuted"
                     : result.annotations      ? "sound"
                                               : "nothing to check");
-    bool written = hd_writer_flush(&out);
-    hd_writer_free(&out);
-    return status != HD_STATUS_DONE ? (int)status : written ? HD_STATUS_DONE : HD_STATUS_REJECTED;
+    return status;
+}
+
+int hd_cli_check(hd_cli *cli)
+{
+    hd_output output;
+    hd_each each = {.run = check_one, .join = hd_part_write_text, .output = &output.writer};
+    if (!hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &each.threads))
+        return HD_STATUS_USAGE;
+    hd_output_open(cli, &output, NULL);
+    hd_status status = hd_cli_each_input(cli, &each, NULL);
+    return (int)(hd_output_close(cli, &output, true) ? status : hd_status_worse(status, HD_STATUS_REJECTED));
 }

@@ -42,7 +42,8 @@ typedef struct hd_cli {
     int colour; /* auto, always, never; -1: a bad one was asked for */
     hd_diagnostics diagnostics;
     hd_arena arena;
-    HD_ARRAY(hd_kept) kept; /* freed after the diagnostics are rendered, the latest first */
+    HD_ARRAY(hd_kept) kept;     /* freed after the diagnostics are rendered, the latest first */
+    const struct hd_cli *whole; /* of one of several inputs: the whole command line; else NULL */
 } hd_cli;
 
 #define HD_COMMAND(id, name, run, minimum, maximum, operands, formats, summary) int run(hd_cli *cli);
@@ -106,8 +107,45 @@ bool hd_cli_has_colour(const hd_cli *cli, int descriptor);
 bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source);
 void hd_cli_keep_module(hd_cli *cli, hd_module *module);
 void hd_cli_keep(hd_cli *cli, void *thing, void (*free)(void *)); /* the same of anything that diagnostics point into */
+void hd_cli_drop_kept(hd_cli *cli);
 /* hd_status_of what was reported (driver/status.h). */
 int hd_cli_status(const hd_cli *cli);
+
+/* ---- inputs.c: several inputs of one call ------------------------------------------------------------------------ */
+
+/* One input: a command line with that operand alone, and with diagnostics and memory of its own. */
+typedef struct hd_part {
+    hd_cli cli;
+    void *job;         /* what the command has for all of its inputs */
+    uint32_t index;    /* of the operand */
+    uint32_t threads;  /* to use within the input; 0: all CPUs */
+    uint32_t selected; /* functions that --kernel selects, set by `run` */
+    void *result;      /* of `run` */
+    hd_writer text;    /* its part of the output, in memory; `join` writes it */
+    hd_status status;
+    bool done;
+} hd_part;
+
+typedef struct hd_each {
+    hd_status (*run)(hd_part *part);                /* by any thread */
+    void (*join)(hd_part *part, hd_writer *output); /* in the order of the operands, one at a time; NULL: none */
+    void *job;
+    hd_writer *output;  /* for `join` */
+    uint32_t threads;   /* of --threads */
+    bool keeps_results; /* what parts keep is read after all of them are done */
+} hd_each;
+
+/* Does all inputs, several at a time, and adds what they report, in the order of the command line. The worst status of
+ * all. The parts, as many as operands, live until the diagnostics are rendered. */
+hd_status hd_cli_each_input(hd_cli *cli, const hd_each *each, hd_part **parts);
+/* false, as a usage error, where standard input is named twice. */
+bool hd_cli_inputs_fit(const hd_cli *cli);
+static inline bool hd_cli_is_several(const hd_cli *cli) { return cli->operand_count > 1; }
+/* Of a part: it is one of several. */
+bool hd_part_is_one_of_several(const hd_part *part);
+void hd_part_write_text(hd_part *part, hd_writer *output); /* for `join` */
+
+/* ---- output.c ---------------------------------------------------------------------------------------------------- */
 
 /* An output file that appears whole or not at all: written beside its place (where a link leads) and renamed. Standard
  * output and what is no regular file (/dev/null, a pipe) are written directly; where the folder takes no new file, one
@@ -121,6 +159,16 @@ typedef struct hd_output {
 } hd_output;
 bool hd_output_open(hd_cli *cli, hd_output *output, const char *path); /* NULL or "-": standard output */
 bool hd_output_close(hd_cli *cli, hd_output *output, bool keep); /* false with a diagnostic where writing failed */
+
+/* ---- folder.c: an output for each input -------------------------------------------------------------------------- */
+
+/* Whether -o names a folder: it is one, or ends with '/'. */
+bool hd_cli_outputs_are_many(const hd_cli *cli);
+/* Whether each input has an output: standard output and a file take one, a folder takes inputs whose names differ.
+ * USAGE, as a usage error, where not; REJECTED with a diagnostic where the folder cannot be made. */
+hd_status hd_cli_prepare_outputs(hd_cli *cli);
+/* Where the output of the input goes; NULL: standard output. */
+const char *hd_cli_output_of(hd_cli *cli, const char *input);
 
 /* cli/temporary.c: as mkostemp with O_CLOEXEC; the file goes if the program ends before it is forgotten. */
 int hd_temporary_make(char *pattern);

@@ -72,8 +72,10 @@ static int compare(hd_cli *cli, const hd_report_module *before, const hd_report_
     bool good = hd_diff_reports(before, after, cli->values[HD_CLI_KERNEL], &diff, &cli->diagnostics) &&
                 hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]);
     if (good) {
-        if (gates)
+        if (gates) {
             hd_gates_check_diff(gates, &diff, &cli->arena, &cli->diagnostics);
+            hd_gates_warn_of_unused(gates, &cli->diagnostics);
+        }
         emitters[format](&output.writer, &diff);
         hd_output_close(cli, &output, true);
     }
@@ -88,8 +90,7 @@ int hd_cli_diff(hd_cli *cli)
     int format = hd_cli_choice(cli, HD_CLI_FORMAT);
     if (format < 0 || !hd_cli_report_options(cli, &options) || !read_gates(cli, &gates))
         return HD_STATUS_USAGE;
-    options.require = NULL; /* of changes, not of either side */
-    options.kernel = NULL;  /* one side need not have it */
+    options.kernel = NULL; /* one side need not have it */
     if (strcmp(cli->operands[0], "-") == 0 && strcmp(cli->operands[1], "-") == 0) {
         hd_cli_usage_error("standard input cannot be both sides");
         return HD_STATUS_USAGE;

@@ -93,11 +93,7 @@ int main(int count, char **arguments)
     render(&cli);
     if (fflush(stdout) != 0 && status == HD_STATUS_DONE)
         status = HD_STATUS_REJECTED;
-    while (cli.kept.count) {
-        hd_kept last = hd_array_pop(&cli.kept);
-        last.free(last.thing);
-    }
-    hd_array_free(&cli.kept);
+    hd_cli_drop_kept(&cli);
     hd_diagnostics_free(&cli.diagnostics);
     hd_arena_free(&cli.arena);
     return status;

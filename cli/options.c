@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { MANY = INT_MAX };
 const hd_cli_command hd_cli_commands[HD_COMMAND_COUNT] = {
 #define HD_COMMAND(id, name, run, minimum, maximum, operands, formats, summary) \
     {name, minimum, maximum, operands, formats, summary},

@@ -1,102 +1,98 @@
 /* heddle report */
 #include "cli/cli.h"
 
+#include "driver/report/gates.h"
 #include "driver/report/report.h"
-
-#include <sys/stat.h>
+#include "driver/source_files.h"
+#include "target/gpu.h"
 
 typedef enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_HTML, REPORT_SARIF } report_format;
 
 static void free_job(void *job) { hd_report_free(job); }
 
-/* ---- source files for the page --------------------------------------------------------------------------------------
- */
+static void free_gates(void *gates) { hd_gates_free(gates); }
 
-enum { LONGEST_SOURCE_BYTES = 8 << 20 };
+static void free_gpu(void *gpu) { hd_gpu_free(gpu); }
 
-/* Whether the name is that of a program text: a module can name any file, and what is not its source is no business of
- * the page's. */
-static bool names_source(const char *name)
+/* ---- the output -------------------------------------------------------------------------------------------------- */
+
+HD_ARRAY_TYPE(source_array, hd_source);
+
+static void add_text(source_array *found, const hd_source *source)
 {
-    static const char *const endings[] = {".cu", ".cuh", ".c",   ".cc",  ".cpp", ".cxx", ".h",
-                                          ".hh", ".hpp", ".hxx", ".inl", ".ipp", ".py",  ".cl"};
-    const char *ending = strrchr(name, '.');
-    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
-        if (strcmp(ending, endings[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool read_regular(const char *path, hd_source *source)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= LONGEST_SOURCE_BYTES &&
-           hd_source_read(source, path);
-}
-
-/* As named, else beside the PTX file; under the name that .loc has for it. */
-static bool find_source(hd_cli *cli, const char *name, const char *ptx, hd_source *source)
-{
-    const char *slash = strrchr(ptx, '/');
-    hd_source found;
-    if (!read_regular(name, &found) &&
-        (*name == '/' || !slash ||
-         !read_regular(hd_arena_printf(&cli->arena, "%.*s/%s", (int)(slash - ptx), ptx, name), &found)))
-        return false;
-    hd_source_from_memory(source, name, found.text, found.length);
-    hd_source_free(&found);
-    return true;
-}
-
-typedef struct source_search {
-    HD_ARRAY(hd_source) found;
-    HD_ARRAY(const char *) tried; /* names; one file has one address */
-} source_search;
-
-static void look_for(hd_cli *cli, source_search *s, const char *name, const char *ptx)
-{
-    hd_source source;
-    for (uint32_t i = s->tried.count; i-- > 0;) /* the last ones are asked for most */
-        if (s->tried.items[i] == name)
+    for (uint32_t i = 0; i < found->count; i++)
+        if (found->items[i].text == source->text)
             return;
-    hd_array_push(&s->tried, name);
-    if (names_source(name) && find_source(cli, name, ptx, &source))
-        hd_array_push(&s->found, source);
+    hd_array_push(found, *source);
 }
 
-static void emit_html(hd_cli *cli, hd_writer *writer, const hd_report_job *job)
+static hd_report_texts find_texts(hd_arena *arena, hd_source_files *files, const hd_report_job *job)
 {
     const hd_report_module *report = hd_report_of(job);
-    source_search s = {0};
+    source_array found = {0};
     for (uint32_t k = 0; k < report->kernel_count; k++)
-        for (uint32_t l = 0; l < report->kernels[k].line_count; l++)
-            look_for(cli, &s, report->kernels[k].lines[l].file, report->path);
-    hd_emit_report_html(writer, report, hd_report_source(job), s.found.items, s.found.count);
-    for (uint32_t i = 0; i < s.found.count; i++)
-        hd_source_free(&s.found.items[i]);
-    hd_array_free(&s.found);
-    hd_array_free(&s.tried);
+        for (uint32_t l = 0; l < report->kernels[k].line_count; l++) {
+            const hd_source *source = hd_source_files_find(files, report->kernels[k].lines[l].file, report->path);
+            if (source)
+                add_text(&found, source);
+        }
+    hd_report_texts texts = {.ptx = hd_report_source(job), .count = found.count};
+    texts.items = hd_arena_copy(arena, found.items, found.count * sizeof *found.items);
+    hd_array_free(&found);
+    return texts;
 }
 
-static void emit(hd_cli *cli, hd_output *output, const hd_report_job *job, report_format format)
+static void emit_html(hd_cli *cli, hd_writer *writer, const hd_reports *reports, const hd_report_job *const *jobs)
 {
-    const hd_report_module *report = hd_report_of(job);
+    hd_source_files *files = hd_source_files_new();
+    hd_report_texts *texts = HD_ARENA_ARRAY(&cli->arena, hd_report_texts, reports->count);
+    for (uint32_t m = 0; m < reports->count; m++)
+        texts[m] = find_texts(&cli->arena, files, jobs[m]);
+    hd_emit_report_html(writer, reports, texts);
+    hd_source_files_free(files);
+}
+
+static void emit(hd_cli *cli, hd_output *output, const hd_reports *reports, const hd_report_job *const *jobs,
+                 report_format format)
+{
     hd_report_style style = {.colour = hd_cli_has_colour(cli, output->descriptor),
                              .listing = hd_cli_has(cli, HD_CLI_LISTING)};
     switch (format) {
-    case REPORT_TEXT: hd_emit_report_text(&output->writer, report, &style); break;
-    case REPORT_JSON: hd_emit_report_json(&output->writer, report, &style); break;
-    case REPORT_HTML: emit_html(cli, &output->writer, job); break;
-    case REPORT_SARIF: hd_emit_report_sarif(&output->writer, report); break;
+    case REPORT_TEXT: hd_emit_report_text(&output->writer, reports, &style); break;
+    case REPORT_JSON: hd_emit_report_json(&output->writer, reports, &style); break;
+    case REPORT_HTML: emit_html(cli, &output->writer, reports, jobs); break;
+    case REPORT_SARIF: hd_emit_report_sarif(&output->writer, reports); break;
     }
 }
+
+/* Of the inputs that could be reported on, in their order; false with a diagnostic where it cannot be written. */
+static bool write_reports(hd_cli *cli, const hd_part *parts, report_format format)
+{
+    uint32_t inputs = (uint32_t)cli->operand_count, count = 0;
+    const hd_report_job **jobs = HD_ARENA_ARRAY(&cli->arena, const hd_report_job *, inputs);
+    const hd_report_module **modules = HD_ARENA_ARRAY(&cli->arena, const hd_report_module *, inputs);
+    hd_output output;
+    for (uint32_t i = 0; i < inputs; i++)
+        if (parts[i].result && hd_report_of(parts[i].result)->arch) {
+            jobs[count] = parts[i].result;
+            modules[count++] = hd_report_of(parts[i].result);
+        }
+    if (!count)
+        return true;
+    if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
+        return false;
+    const hd_reports reports = {modules, count};
+    emit(cli, &output, &reports, jobs, format);
+    return hd_output_close(cli, &output, true);
+}
+
+/* ---- the job ----------------------------------------------------------------------------------------------------- */
 
 bool hd_cli_report_options(hd_cli *cli, hd_report_options *options)
 {
     const char *gpu = cli->values[HD_CLI_GPU], *arch = cli->values[HD_CLI_ARCH], *ptxas = cli->values[HD_CLI_PTXAS];
     *options = (hd_report_options){.gpu = gpu ? gpu : arch,
                                    .kernel = cli->values[HD_CLI_KERNEL],
-                                   .require = cli->values[HD_CLI_REQUIRE],
                                    .ptxas = ptxas && strcmp(ptxas, "no") == 0 ? NULL
                                             : ptxas                           ? ptxas
                                                                               : "",
@@ -117,24 +113,49 @@ bool hd_cli_report_options(hd_cli *cli, hd_report_options *options)
            hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->threads);
 }
 
-int hd_cli_report(hd_cli *cli)
+/* The gates and the GPU, which are bad once and not for each input; false with diagnostics. */
+static bool prepare(hd_cli *cli, hd_report_options *options)
 {
-    hd_report_options options;
+    const char *text = cli->values[HD_CLI_REQUIRE];
+    options->gates = text ? hd_gates_parse("--require", text, HD_GATES_OF_VALUES, &cli->diagnostics) : NULL;
+    if (options->gates)
+        hd_cli_keep(cli, options->gates, free_gates);
+    hd_gpu *gpu = options->gpu ? hd_gpu_load(options->gpu, &cli->diagnostics) : NULL;
+    if (gpu)
+        hd_cli_keep(cli, gpu, free_gpu);
+    return (!text || options->gates) && (!gpu || gpu->valid);
+}
+
+static hd_status report_one(hd_part *part)
+{
+    hd_cli *cli = &part->cli;
+    hd_report_options options = *(const hd_report_options *)part->job;
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
-    hd_output output;
-    int format = hd_cli_choice(cli, HD_CLI_FORMAT);
-    if (format < 0 || !hd_cli_report_options(cli, &options))
-        return HD_STATUS_USAGE;
+    options.threads = part->threads;
     if (!hd_cli_read(cli, cli->operands[0], source))
         return HD_STATUS_REJECTED;
     hd_report_job *job = hd_report_new(source, &options, &cli->diagnostics);
     hd_cli_keep(cli, job, free_job);
-    if (!hd_report_of(job)->arch)
-        return (int)hd_report_status(job);
-    if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
-        return HD_STATUS_REJECTED;
-    emit(cli, &output, job, (report_format)format);
-    if (!hd_output_close(cli, &output, true) && hd_report_status(job) == HD_STATUS_DONE)
-        return HD_STATUS_REJECTED;
-    return (int)hd_report_status(job);
+    part->result = job;
+    part->selected = hd_report_of(job)->kernel_count;
+    return hd_report_status(job);
+}
+
+int hd_cli_report(hd_cli *cli)
+{
+    hd_report_options options;
+    hd_part *parts;
+    hd_each each = {.run = report_one, .job = &options, .keeps_results = true};
+    int format = hd_cli_choice(cli, HD_CLI_FORMAT);
+    if (format < 0 || !hd_cli_report_options(cli, &options) || !hd_cli_inputs_fit(cli))
+        return HD_STATUS_USAGE;
+    if (!prepare(cli, &options))
+        return hd_cli_status(cli);
+    each.threads = options.threads;
+    hd_status status = hd_cli_each_input(cli, &each, &parts);
+    if (options.gates)
+        hd_gates_warn_of_unused(options.gates, &cli->diagnostics);
+    if (!write_reports(cli, parts, (report_format)format))
+        status = hd_status_worse(status, HD_STATUS_REJECTED);
+    return (int)hd_status_worse(status, (hd_status)hd_cli_status(cli));
 }

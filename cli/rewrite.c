@@ -19,42 +19,59 @@ static void write_make_name(hd_writer *writer, const char *name)
     }
 }
 
-/* NULL: standard output. */
-static const char *output_name(const hd_cli *cli)
+static bool wants_rule(const hd_cli *cli)
 {
-    const char *out = cli->values[HD_CLI_OUTPUT];
-    return out && strcmp(out, "-") != 0 ? out : NULL;
+    return hd_cli_has(cli, HD_CLI_DEPFILE) || hd_cli_has(cli, HD_CLI_DEPFILE_PATH);
 }
 
-static bool write_depfile(hd_cli *cli)
+static void write_rule(hd_cli *cli, hd_writer *rules, const char *input)
 {
-    if (!hd_cli_has(cli, HD_CLI_DEPFILE) && !hd_cli_has(cli, HD_CLI_DEPFILE_PATH))
-        return true;
-    const char *target = cli->values[HD_CLI_DEPFILE_TARGET], *out = output_name(cli);
-    target = target ? target : out;
-    const char *path = cli->values[HD_CLI_DEPFILE_PATH];
-    hd_output file;
-    if (!hd_output_open(cli, &file, path ? path : hd_arena_printf(&cli->arena, "%s.d", out)))
-        return false;
-    write_make_name(&file.writer, target);
-    hd_write_string(&file.writer, ":");
-    if (strcmp(cli->operands[0], "-") != 0) {
-        hd_write_string(&file.writer, " ");
-        write_make_name(&file.writer, cli->operands[0]);
+    const char *target = cli->values[HD_CLI_DEPFILE_TARGET];
+    write_make_name(rules, target ? target : hd_cli_output_of(cli, input));
+    hd_write_string(rules, ":");
+    if (strcmp(input, "-") != 0) {
+        hd_write_string(rules, " ");
+        write_make_name(rules, input);
     }
-    hd_write_string(&file.writer, "\n");
-    return hd_output_close(cli, &file, true);
+    hd_write_string(rules, "\n");
+}
+
+/* Each input's own, beside its output, unless -MF names one for all. */
+static void write_depfile(hd_cli *cli, const char *input)
+{
+    hd_output file;
+    if (!wants_rule(cli) || hd_cli_has(cli, HD_CLI_DEPFILE_PATH) ||
+        !hd_output_open(cli, &file, hd_arena_printf(&cli->arena, "%s.d", hd_cli_output_of(cli, input))))
+        return;
+    write_rule(cli, &file.writer, input);
+    hd_output_close(cli, &file, true);
+}
+
+/* -MF: the rules of all inputs, where all outputs were made. */
+static void write_common_depfile(hd_cli *cli)
+{
+    hd_output file;
+    if (!hd_cli_has(cli, HD_CLI_DEPFILE_PATH) || !hd_output_open(cli, &file, cli->values[HD_CLI_DEPFILE_PATH]))
+        return;
+    for (int i = 0; i < cli->operand_count; i++)
+        write_rule(cli, &file.writer, cli->operands[i]);
+    hd_output_close(cli, &file, true);
 }
 
 /* The depfile needs a name to stand under, and what the rule makes. */
-static bool check_depfile(const hd_cli *cli)
+static bool check_depfile(hd_cli *cli)
 {
-    bool wanted = hd_cli_has(cli, HD_CLI_DEPFILE) || hd_cli_has(cli, HD_CLI_DEPFILE_PATH), named = output_name(cli);
-    if (!wanted ||
-        ((named || hd_cli_has(cli, HD_CLI_DEPFILE_PATH)) && (named || hd_cli_has(cli, HD_CLI_DEPFILE_TARGET))))
+    bool path = hd_cli_has(cli, HD_CLI_DEPFILE_PATH), target = hd_cli_has(cli, HD_CLI_DEPFILE_TARGET),
+         named = hd_cli_output_of(cli, cli->operands[0]) != NULL;
+    if (!wants_rule(cli) || named || (path && target))
         return true;
     hd_cli_usage_error("-MD and -MF need -o FILE, or both -MF and -MT");
     return false;
+}
+
+static bool compares_techniques(const hd_cli *cli)
+{
+    return cli->values[HD_CLI_PASSES] && strcmp(cli->values[HD_CLI_PASSES], "all") == 0;
 }
 
 static bool check_print_after(const hd_cli *cli)
@@ -66,6 +83,20 @@ static bool check_print_after(const hd_cli *cli)
     else if (name && !cli->values[HD_CLI_PASSES])
         hd_cli_usage_error("--print-after: there is no list of passes (-p)");
     return known && (!name || cli->values[HD_CLI_PASSES]);
+}
+
+/* Once, not for each input. */
+static bool check_passes(hd_cli *cli)
+{
+    const char *passes = cli->values[HD_CLI_PASSES], *after = cli->values[HD_CLI_PRINT_AFTER];
+    if (!passes || compares_techniques(cli))
+        return true;
+    hd_pipeline *pipeline = hd_pipeline_parse(passes, &cli->diagnostics);
+    bool good = pipeline && (!after || hd_pipeline_has(pipeline, after));
+    if (pipeline && !good)
+        hd_cli_usage_error("--print-after: '%s' is not in the list of passes", after);
+    hd_pipeline_free(pipeline);
+    return good;
 }
 
 static bool read_options(hd_cli *cli, hd_rewrite_options *options)
@@ -104,7 +135,7 @@ static bool check_all(const hd_cli *cli)
     static const hd_cli_option others[] = {HD_CLI_EMIT,    HD_CLI_CANONICAL,    HD_CLI_NO_SECTION,
                                            HD_CLI_STATS,   HD_CLI_PRINT_AFTER,  HD_CLI_VERIFY_EACH,
                                            HD_CLI_DEPFILE, HD_CLI_DEPFILE_PATH, HD_CLI_DEPFILE_TARGET};
-    bool all = cli->values[HD_CLI_PASSES] && strcmp(cli->values[HD_CLI_PASSES], "all") == 0;
+    bool all = compares_techniques(cli);
     for (uint32_t i = 0; all && i < sizeof others / sizeof *others; i++)
         if (hd_cli_has(cli, others[i])) {
             hd_cli_usage_error("-p all writes a table: of the options, --kernel, --gpu, --block, --drop-stale, "
@@ -114,44 +145,107 @@ static bool check_all(const hd_cli *cli)
     return true;
 }
 
+typedef struct rewrite_part {
+    hd_rewrite_options options;
+    hd_writer log;
+} rewrite_part;
+
 /* -p all: a table instead of PTX. */
-static int compare_techniques(hd_cli *cli, hd_source *source, const hd_rewrite_options *options, hd_output *output)
+static hd_status compare_one(hd_part *part, hd_source *source, const hd_rewrite_options *options)
 {
     hd_status status;
-    hd_cli_keep_module(cli, hd_techniques_compare(source, options, &output->writer, &cli->diagnostics, &status));
-    bool good = hd_output_close(cli, output, cli->diagnostics.error_count == 0);
-    return good && status == HD_STATUS_WRONG ? HD_STATUS_WRONG : hd_cli_status(cli);
+    hd_cli *cli = &part->cli;
+    if (hd_part_is_one_of_several(part))
+        hd_write_format(&part->text, "%s%s:\n", part->index ? "\n" : "", cli->operands[0]);
+    hd_module *module = hd_techniques_compare(source, options, &part->text, &cli->diagnostics, &status);
+    hd_cli_keep_module(cli, module);
+    part->selected = hd_module_count_selected(module, options->pipeline.kernel);
+    if (cli->diagnostics.error_count)
+        hd_array_clear(&part->text.buffer);
+    return status == HD_STATUS_WRONG ? HD_STATUS_WRONG : (hd_status)hd_cli_status(cli);
 }
 
-static int write_rewritten(hd_cli *cli, hd_source *source, const hd_rewrite_options *options, hd_output *output)
+static hd_status write_one(hd_part *part, hd_source *source, const hd_rewrite_options *options)
 {
-    hd_cli_keep_module(cli, hd_rewrite(source, options, &output->writer, &cli->diagnostics));
+    hd_cli *cli = &part->cli;
+    hd_output output;
+    if (!hd_output_open(cli, &output, hd_cli_output_of(cli, cli->operands[0]))) {
+        hd_source_free(source);
+        return HD_STATUS_REJECTED;
+    }
+    hd_module *module = hd_rewrite(source, options, &output.writer, &cli->diagnostics);
+    hd_cli_keep_module(cli, module);
+    part->selected = hd_module_count_selected(module, options->pipeline.kernel);
     bool good = cli->diagnostics.error_count == 0;
-    if (hd_output_close(cli, output, good) && good)
-        write_depfile(cli);
-    return hd_cli_status(cli);
+    if (hd_output_close(cli, &output, good) && good)
+        write_depfile(cli, cli->operands[0]);
+    return (hd_status)hd_cli_status(cli);
+}
+
+static hd_status rewrite_one(hd_part *part)
+{
+    hd_cli *cli = &part->cli;
+    rewrite_part *own = HD_ARENA_NEW(&cli->arena, rewrite_part);
+    hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
+    own->options = *(const hd_rewrite_options *)part->job;
+    own->options.pipeline.threads = part->threads;
+    own->options.pipeline.log = &own->log;
+    part->result = own;
+    hd_writer_to_memory(&own->log);
+    if (!hd_cli_read(cli, cli->operands[0], source))
+        return HD_STATUS_REJECTED;
+    return compares_techniques(cli) ? compare_one(part, source, &own->options) : write_one(part, source, &own->options);
+}
+
+static void join_one(hd_part *part, hd_writer *output)
+{
+    rewrite_part *own = part->result;
+    hd_writer log;
+    hd_writer_to_descriptor(&log, STDERR_FILENO);
+    if (hd_part_is_one_of_several(part) && own->log.buffer.count)
+        hd_write_format(&log, "%s:\n", part->cli.operands[0]);
+    hd_write(&log, own->log.buffer.items, own->log.buffer.count);
+    hd_writer_flush(&log);
+    hd_writer_free(&log);
+    hd_writer_free(&own->log);
+    hd_part_write_text(part, output);
+}
+
+static hd_status compare_all(hd_cli *cli, hd_each *each)
+{
+    hd_output output;
+    if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
+        return HD_STATUS_REJECTED;
+    each->output = &output.writer;
+    hd_status status = hd_cli_each_input(cli, each, NULL);
+    bool written = hd_output_close(cli, &output, output.writer.written_bytes > 0);
+    return written ? status : hd_status_worse(status, HD_STATUS_REJECTED);
+}
+
+static hd_status write_all(hd_cli *cli, hd_each *each)
+{
+    hd_writer nothing;
+    hd_writer_to_memory(&nothing);
+    each->output = &nothing;
+    hd_status status = hd_cli_each_input(cli, each, NULL);
+    hd_writer_free(&nothing);
+    if (status == HD_STATUS_DONE)
+        write_common_depfile(cli);
+    return hd_status_worse(status, (hd_status)hd_cli_status(cli));
 }
 
 int hd_cli_rewrite(hd_cli *cli)
 {
     hd_rewrite_options options = {0};
-    hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
-    hd_output output;
-    if (!read_options(cli, &options) || !check_all(cli))
+    hd_each each = {.run = rewrite_one, .join = join_one, .job = &options};
+    if (!read_options(cli, &options) || !check_all(cli) || !check_passes(cli) || !hd_cli_inputs_fit(cli))
         return HD_STATUS_USAGE;
-    if (!read_machine(cli, &options.pipeline) || !hd_cli_read(cli, cli->operands[0], source))
+    bool compares = compares_techniques(cli);
+    hd_status status = compares ? HD_STATUS_DONE : hd_cli_prepare_outputs(cli);
+    if (status != HD_STATUS_DONE)
+        return (int)status;
+    each.threads = options.pipeline.threads;
+    if (!read_machine(cli, &options.pipeline))
         return hd_cli_status(cli);
-    if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT])) {
-        hd_source_free(source);
-        return HD_STATUS_REJECTED;
-    }
-    hd_writer log;
-    hd_writer_to_descriptor(&log, STDERR_FILENO);
-    options.pipeline.log = &log;
-    bool all = options.passes && strcmp(options.passes, "all") == 0;
-    int status =
-        all ? compare_techniques(cli, source, &options, &output) : write_rewritten(cli, source, &options, &output);
-    hd_writer_flush(&log);
-    hd_writer_free(&log);
-    return status;
+    return (int)(compares ? compare_all(cli, &each) : write_all(cli, &each));
 }

@@ -7,7 +7,9 @@
 
 hd_parse_options hd_cli_parse_options(const hd_cli *cli)
 {
+    const hd_cli *whole = cli->whole ? cli->whole : cli;
     return (hd_parse_options){.strict = hd_cli_has(cli, HD_CLI_STRICT),
+                              .one_of_several = hd_cli_is_several(whole),
                               .drop_stale = hd_cli_has(cli, HD_CLI_DROP_STALE)};
 }
 
@@ -39,6 +41,15 @@ bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source)
 void hd_cli_keep(hd_cli *cli, void *thing, void (*free_thing)(void *))
 {
     hd_array_push(&cli->kept, (hd_kept){thing, free_thing});
+}
+
+void hd_cli_drop_kept(hd_cli *cli)
+{
+    while (cli->kept.count) {
+        hd_kept last = hd_array_pop(&cli->kept);
+        last.free(last.thing);
+    }
+    hd_array_free(&cli->kept);
 }
 
 static void free_module(void *module) { hd_module_free(module); }

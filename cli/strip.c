@@ -3,13 +3,14 @@
 
 #include "driver/rewrite.h"
 
-int hd_cli_strip(hd_cli *cli)
+static hd_status strip_one(hd_part *part)
 {
+    hd_cli *cli = &part->cli;
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
     hd_output output;
     if (!hd_cli_read(cli, cli->operands[0], source))
         return HD_STATUS_REJECTED;
-    if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT])) {
+    if (!hd_output_open(cli, &output, hd_cli_output_of(cli, cli->operands[0]))) {
         hd_source_free(source);
         return HD_STATUS_REJECTED;
     }
@@ -17,5 +18,14 @@ int hd_cli_strip(hd_cli *cli)
     options.parse.locate_annotations = true;
     hd_cli_keep_module(cli, hd_rewrite(source, &options, &output.writer, &cli->diagnostics));
     hd_output_close(cli, &output, cli->diagnostics.error_count == 0);
-    return hd_cli_status(cli);
+    return (hd_status)hd_cli_status(cli);
+}
+
+int hd_cli_strip(hd_cli *cli)
+{
+    hd_each each = {.run = strip_one};
+    if (!hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &each.threads))
+        return HD_STATUS_USAGE;
+    hd_status status = hd_cli_prepare_outputs(cli);
+    return (int)(status == HD_STATUS_DONE ? hd_cli_each_input(cli, &each, NULL) : status);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST_TEMPORARIES = 8 };
+enum { MOST_TEMPORARIES = 2 * 1024 };
 static _Atomic(const char *) temporaries[MOST_TEMPORARIES];
 static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
 

@@ -114,16 +114,9 @@ static void write_diagnostic(hd_writer *writer, const hd_diagnostic *d, const st
     }
 }
 
-/* How many of a severity were dropped by the limit. */
-static uint32_t dropped(const hd_diagnostics *diagnostics, uint32_t count)
-{
-    return diagnostics->error_limit && count > diagnostics->error_limit ? count - diagnostics->error_limit : 0;
-}
-
 static void write_dropped(hd_writer *writer, const hd_diagnostics *diagnostics)
 {
-    uint32_t errors = dropped(diagnostics, diagnostics->error_count);
-    uint32_t warnings = dropped(diagnostics, diagnostics->warning_count);
+    uint32_t errors = diagnostics->errors_dropped, warnings = diagnostics->warnings_dropped;
     if (errors)
         hd_write_format(writer, "heddle: %u more error%s not shown\n", errors, errors == 1 ? "" : "s");
     if (warnings)

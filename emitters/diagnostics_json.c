@@ -147,12 +147,14 @@ int hd_sarif_rule(json_t *rules, int *index_of_kind, hd_diagnostic_kind kind)
     return index_of_kind[kind] - 1;
 }
 
-void hd_sarif_write(hd_writer *writer, json_t *rules, json_t *results)
+void hd_sarif_write(hd_writer *writer, json_t *rules, json_t *results, json_t *artifacts)
 {
     json_t *tool = json_pack("{s:{s:s, s:s, s:o}}", "driver", "name", "heddle", "version", HD_VERSION, "rules", rules);
-    write_json(writer,
-               json_pack("{s:s, s:s, s:[{s:o, s:s, s:o}]}", "$schema", "https://json.schemastore.org/sarif-2.1.0.json",
-                         "version", "2.1.0", "runs", "tool", tool, "columnKind", "utf16CodeUnits", "results", results));
+    json_t *run = json_pack("{s:o, s:s, s:o}", "tool", tool, "columnKind", "utf16CodeUnits", "results", results);
+    if (artifacts)
+        json_object_set_new(run, "artifacts", artifacts);
+    write_json(writer, json_pack("{s:s, s:s, s:[o]}", "$schema", "https://json.schemastore.org/sarif-2.1.0.json",
+                                 "version", "2.1.0", "runs", run));
 }
 
 void hd_emit_diagnostics_sarif(hd_writer *writer, const hd_diagnostics *diagnostics)
@@ -163,5 +165,5 @@ void hd_emit_diagnostics_sarif(hd_writer *writer, const hd_diagnostics *diagnost
         int rule = hd_sarif_rule(rules, index_of_kind, d->kind);
         json_array_append_new(results, sarif_result(d, rule));
     }
-    hd_sarif_write(writer, rules, results);
+    hd_sarif_write(writer, rules, results, NULL);
 }

@@ -15,7 +15,7 @@ json_t *hd_sarif_uri(const char *name);
 /* The kind's index among the rules, which hold each kind that occurs once, in the order of first occurrence.
  * index_of_kind begins as zeros. */
 int hd_sarif_rule(json_t *rules, int *index_of_kind, hd_diagnostic_kind kind);
-/* The whole log with one run; takes rules and results. */
-void hd_sarif_write(hd_writer *writer, json_t *rules, json_t *results);
+/* The whole log with one run; takes rules, results and artifacts (NULL: not listed). */
+void hd_sarif_write(hd_writer *writer, json_t *rules, json_t *results, json_t *artifacts);
 
 #endif

@@ -14,13 +14,20 @@ typedef struct hd_report_style {
     bool colour;  /* ANSI escapes; text only */
     bool listing; /* each instruction with its live registers; text and JSON */
 } hd_report_style;
-void hd_emit_report_text(hd_writer *writer, const hd_report_module *report, const hd_report_style *style);
+typedef struct hd_reports { /* of one output, in its order */
+    const hd_report_module *const *items;
+    uint32_t count;
+} hd_reports;
+typedef struct hd_report_texts { /* of one module */
+    hd_source *ptx;              /* that was reported on */
+    const hd_source *items; /* source files that .loc names, as far as they are to be shown, each under that name */
+    uint32_t count;
+} hd_report_texts;
+void hd_emit_report_text(hd_writer *writer, const hd_reports *reports, const hd_report_style *style);
 /* heddle-json(5) */
-void hd_emit_report_json(hd_writer *writer, const hd_report_module *report, const hd_report_style *style);
-/* One file that needs no other. `ptx`: the text that was reported on. `texts`: source files that .loc names, as far as
- * they are to be shown, each under that name. */
-void hd_emit_report_html(hd_writer *writer, const hd_report_module *report, hd_source *ptx, const hd_source *texts,
-                         uint32_t text_count);
-void hd_emit_report_sarif(hd_writer *writer, const hd_report_module *report);
+void hd_emit_report_json(hd_writer *writer, const hd_reports *reports, const hd_report_style *style);
+/* One file that needs no other. `texts`: of each module. */
+void hd_emit_report_html(hd_writer *writer, const hd_reports *reports, const hd_report_texts *texts);
+void hd_emit_report_sarif(hd_writer *writer, const hd_reports *reports);
 
 #endif

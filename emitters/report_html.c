@@ -18,7 +18,15 @@ static void write_files(hd_writer *w, const char *suffix)
     }
 }
 
-static void write_head(hd_writer *w, const hd_report_module *report)
+static void write_paths(hd_writer *w, const hd_reports *reports)
+{
+    if (reports->count == 1)
+        page_text(w, reports->items[0]->path);
+    else
+        hd_write_format(w, "%u modules", reports->count);
+}
+
+static void write_head(hd_writer *w, const hd_reports *reports)
 {
     hd_write_string(
         w, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -26,17 +34,15 @@ static void write_head(hd_writer *w, const hd_report_module *report)
            "script-src 'unsafe-inline'; img-src data:\">\n"
            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
            "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>");
-    page_text(w, report->path ? report->path : "");
+    write_paths(w, reports);
     hd_write_string(w, " - heddle report</title>\n<style>\n");
     write_files(w, ".css");
     hd_write_string(w, "</style>\n</head>\n");
 }
 
-static void write_title(hd_writer *w, const hd_report_module *report)
+static void write_facts(hd_writer *w, const hd_report_module *report)
 {
-    hd_write_string(w, "<header>\n<h1>");
-    page_text(w, report->path ? report->path : "");
-    hd_write_string(w, "</h1>\n<p class=\"meta\">heddle report " HD_VERSION " &middot; GPU ");
+    hd_write_string(w, "<p class=\"meta\">heddle report " HD_VERSION " &middot; GPU ");
     page_text(w, report->arch ? report->arch : "unknown");
     if (report->block)
         hd_write_format(w, " &middot; CTAs of %u threads", report->block);
@@ -48,8 +54,17 @@ static void write_title(hd_writer *w, const hd_report_module *report)
         hd_write_string(w, " &middot; ");
         page_text(w, report->ptxas_unknown);
     }
-    hd_write_format(w, " &middot; %u kernel%s</p>\n</header>\n", report->kernel_count,
-                    report->kernel_count == 1 ? "" : "s");
+    hd_write_format(w, " &middot; %u kernel%s</p>\n", report->kernel_count, report->kernel_count == 1 ? "" : "s");
+}
+
+static void write_title(hd_writer *w, const hd_reports *reports)
+{
+    hd_write_string(w, "<header>\n<h1>");
+    write_paths(w, reports);
+    hd_write_string(w, "</h1>\n");
+    if (reports->count == 1)
+        write_facts(w, reports->items[0]);
+    hd_write_string(w, "</header>\n");
 }
 
 /* ---- the table of kernels ---------------------------------------------------------------------------------------- */
@@ -256,20 +271,35 @@ static void write_kernel(hd_writer *w, const hd_report_kernel *k, uint32_t index
     hd_write_string(w, "</tr>\n");
 }
 
-static void write_overview(hd_writer *w, const hd_report_module *report)
+/* `first`: number of the module's first kernel in the page. */
+static void write_table(hd_writer *w, const hd_report_module *report, uint32_t first)
 {
     if (!report->kernel_count) {
         hd_write_string(w, "<p>No function with a body was asked for.</p>\n");
         return;
     }
-    hd_write_string(
-        w, "<section id=\"overview\" aria-label=\"Kernels\">\n<div class=\"scroll\"><table class=\"kernels\">\n");
+    hd_write_string(w, "<div class=\"scroll\"><table class=\"kernels\">\n");
     write_columns(w);
     hd_write_string(w, "<tbody>\n");
     for (uint32_t k = 0; k < report->kernel_count; k++)
-        write_kernel(w, &report->kernels[k], k);
+        write_kernel(w, &report->kernels[k], first + k);
+    hd_write_string(w, "</tbody></table></div>\n");
+}
+
+static void write_overview(hd_writer *w, const hd_reports *reports)
+{
+    hd_write_string(w, "<section id=\"overview\" aria-label=\"Kernels\">\n");
+    for (uint32_t m = 0, first = 0; m < reports->count; first += reports->items[m++]->kernel_count) {
+        if (reports->count > 1) {
+            hd_write_string(w, "<h2>");
+            page_text(w, reports->items[m]->path);
+            hd_write_string(w, "</h2>\n");
+            write_facts(w, reports->items[m]);
+        }
+        write_table(w, reports->items[m], first);
+    }
     hd_write_string(
-        w, "</tbody></table></div>\n<p class=\"meta\"><b>Maximum pressure</b> is exact, on the simplified PTX; "
+        w, "<p class=\"meta\"><b>Maximum pressure</b> is exact, on the simplified PTX; "
            "<b>allocated</b> is what heddle's own allocation needs; <b>estimate</b> is a model of what ptxas will "
            "use; <b>ptxas</b> is its own count. Occupancy is that of the count of ptxas where it is known, else of "
            "the estimate.</p>\n</section>\n<noscript><p>The details of each kernel need scripts.</p></noscript>\n");
@@ -286,47 +316,58 @@ static void pass_on(hd_writer *writer, hd_writer *part)
 }
 
 /* The kernel that is shown first: that with the highest register pressure. */
-static uint32_t first_kernel(const hd_report_module *report)
+static uint32_t first_kernel(const hd_reports *reports)
 {
-    uint32_t best = 0;
-    for (uint32_t k = 1; k < report->kernel_count; k++)
-        best = report->kernels[k].max_pressure > report->kernels[best].max_pressure ? k : best;
+    uint32_t best = 0, number = 0, most = 0;
+    for (uint32_t m = 0; m < reports->count; m++)
+        for (uint32_t k = 0; k < reports->items[m]->kernel_count; k++, number++)
+            if (reports->items[m]->kernels[k].max_pressure > most) {
+                most = reports->items[m]->kernels[k].max_pressure;
+                best = number;
+            }
     return best;
 }
 
-static void write_module(hd_writer *w, const hd_report_module *report, const page_files *files)
+static void write_index(hd_writer *w, const hd_reports *reports, uint32_t kernels, const page_files *files)
 {
     hd_write_string(w, "<script type=\"application/json\" id=\"module\">{\"files\":[");
     for (uint32_t f = 0; f < files->names.count; f++) {
         hd_write_string(w, f ? "," : "");
         page_string(w, files->names.items[f], strlen(files->names.items[f]));
     }
-    hd_write_string(w, "],");
-    page_member(w, "arch", report->arch);
-    hd_write_format(w, "\"kernels\":%u,\"start\":%u}</script>\n", report->kernel_count, first_kernel(report));
+    hd_write_format(w, "],\"kernels\":%u,\"start\":%u}</script>\n", kernels, first_kernel(reports));
 }
 
-void hd_emit_report_html(hd_writer *writer, const hd_report_module *report, hd_source *ptx, const hd_source *texts,
-                         uint32_t text_count)
+/* The data of one module. `first`: number of its first kernel in the page. */
+static void write_module(hd_writer *w, const hd_report_module *report, uint32_t first, page_files *files,
+                         const hd_report_texts *texts)
 {
-    page_files files = {0};
     hd_writer part;
     hd_writer_to_memory(&part);
-    write_head(writer, report);
-    hd_write_string(writer, "<body>\n");
-    write_title(writer, report);
-    write_overview(writer, report);
-    hd_write_string(writer, "<main id=\"detail\"></main>\n");
+    files->module_first = files->names.count;
     for (uint32_t k = 0; k < report->kernel_count; k++) {
-        page_kernel(&part, report, k, ptx, &files);
-        pass_on(writer, &part);
+        page_kernel(&part, report, k, first + k, texts->ptx, files);
+        pass_on(w, &part);
     }
-    page_sources(&part, report, &files, texts, text_count);
-    pass_on(writer, &part);
-    write_module(writer, report, &files);
+    page_sources(&part, report, files, texts);
+    pass_on(w, &part);
+    hd_writer_free(&part);
+}
+
+void hd_emit_report_html(hd_writer *writer, const hd_reports *reports, const hd_report_texts *texts)
+{
+    page_files files = {0};
+    uint32_t kernels = 0;
+    write_head(writer, reports);
+    hd_write_string(writer, "<body>\n");
+    write_title(writer, reports);
+    write_overview(writer, reports);
+    hd_write_string(writer, "<main id=\"detail\"></main>\n");
+    for (uint32_t m = 0; m < reports->count; kernels += reports->items[m++]->kernel_count)
+        write_module(writer, reports->items[m], kernels, &files, &texts[m]);
+    write_index(writer, reports, kernels, &files);
     hd_write_string(writer, "<script>\n\"use strict\";\n");
     write_files(writer, ".js");
     hd_write_string(writer, "</script>\n</body>\n</html>\n");
-    hd_writer_free(&part);
     page_files_free(&files);
 }

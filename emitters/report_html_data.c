@@ -205,10 +205,12 @@ static void write_findings(hd_writer *w, const hd_report_kernel *k, page_files *
     close(w, "]");
 }
 
-void page_kernel(hd_writer *writer, const hd_report_module *report, uint32_t index, hd_source *ptx, page_files *files)
+void page_kernel(hd_writer *writer, const hd_report_module *report, uint32_t index, uint32_t number, hd_source *ptx,
+                 page_files *files)
 {
     const hd_report_kernel *k = &report->kernels[index];
-    hd_write_format(writer, "<script type=\"application/json\" id=\"kernel%u\">{", index);
+    hd_write_format(writer, "<script type=\"application/json\" id=\"kernel%u\">{", number);
+    page_member(writer, "arch", report->arch);
     page_member(writer, "name", k->name);
     page_member(writer, "demangled", k->demangled);
     write_boolean(writer, "entry", k->is_entry);
@@ -283,14 +285,14 @@ static void write_source(hd_writer *w, const hd_report_module *report, const cha
     hd_array_free(&lines);
 }
 
-void page_sources(hd_writer *writer, const hd_report_module *report, const page_files *files, const hd_source *texts,
-                  uint32_t text_count)
+void page_sources(hd_writer *writer, const hd_report_module *report, const page_files *files,
+                  const hd_report_texts *texts)
 {
-    for (uint32_t f = 0; f < files->names.count; f++)
-        for (uint32_t t = 0; t < text_count; t++)
-            if (!strcmp(texts[t].name, files->names.items[f])) {
+    for (uint32_t f = files->module_first; f < files->names.count; f++)
+        for (uint32_t t = 0; t < texts->count; t++)
+            if (!strcmp(texts->items[t].name, files->names.items[f])) {
                 hd_write_format(writer, "<script type=\"application/json\" id=\"source%u\">{\"segments\":", f);
-                write_source(writer, report, files->names.items[f], &texts[t]);
+                write_source(writer, report, files->names.items[f], &texts->items[t]);
                 hd_write_string(writer, "\"end\":0}</script>\n");
                 break;
             }

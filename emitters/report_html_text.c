@@ -125,7 +125,7 @@ void page_column_end(hd_writer *writer) { hd_write(writer, "\",", 2); }
 
 static uint32_t add_name(page_files *files, const char *name)
 {
-    for (uint32_t i = 0; i < files->names.count; i++)
+    for (uint32_t i = files->module_first; i < files->names.count; i++)
         if (!strcmp(files->names.items[i], name))
             return i;
     hd_array_push(&files->names, name);

@@ -346,6 +346,7 @@ static void write_kernel(hd_json *j, const hd_report_module *report, const hd_re
     hd_json_object(j, NULL);
     hd_json_text(j, "name", k->name);
     hd_json_text(j, "demangled", k->demangled);
+    hd_json_text(j, "path", report->path);
     hd_json_bool(j, "entry", k->is_entry);
     write_position(j, "position", &k->position);
     hd_json_number(j, "instructions", k->instruction_count);
@@ -372,21 +373,39 @@ static void write_kernel(hd_json *j, const hd_report_module *report, const hd_re
     hd_json_end(j);
 }
 
-void hd_emit_report_json(hd_writer *writer, const hd_report_module *report, const hd_report_style *style)
+static void write_modules(hd_json *j, const hd_reports *reports)
+{
+    hd_json_array(j, "modules");
+    for (uint32_t m = 0; m < reports->count; m++) {
+        const hd_report_module *report = reports->items[m];
+        hd_json_compact_object(j, NULL);
+        hd_json_text(j, "path", report->path);
+        hd_json_text(j, "arch", report->arch);
+        hd_json_text(j, "ptxas_version", report->ptxas_version);
+        hd_json_text(j, "ptxas_unknown", report->ptxas_unknown);
+        hd_json_end(j);
+    }
+    hd_json_end(j);
+}
+
+void hd_emit_report_json(hd_writer *writer, const hd_reports *reports, const hd_report_style *style)
 {
     hd_json j = {.out = writer};
+    const hd_report_module *only = reports->count == 1 ? reports->items[0] : NULL; /* else they differ */
     hd_json_object(&j, NULL);
     hd_json_text(&j, "heddle", HD_VERSION);
     hd_json_number(&j, "schema", 2);
-    hd_json_text(&j, "path", report->path);
-    hd_json_text(&j, "arch", report->arch);
-    hd_json_number(&j, "block", report->block);
-    hd_json_bool(&j, "simplified", report->simplified);
-    hd_json_text(&j, "ptxas_version", report->ptxas_version);
-    hd_json_text(&j, "ptxas_unknown", report->ptxas_unknown);
+    hd_json_text(&j, "path", only ? only->path : NULL);
+    hd_json_text(&j, "arch", only ? only->arch : NULL);
+    hd_json_number(&j, "block", reports->items[0]->block);
+    hd_json_bool(&j, "simplified", reports->items[0]->simplified);
+    hd_json_text(&j, "ptxas_version", only ? only->ptxas_version : NULL);
+    hd_json_text(&j, "ptxas_unknown", only ? only->ptxas_unknown : NULL);
+    write_modules(&j, reports);
     hd_json_array(&j, "kernels");
-    for (uint32_t i = 0; i < report->kernel_count; i++)
-        write_kernel(&j, report, &report->kernels[i], style->listing);
+    for (uint32_t m = 0; m < reports->count; m++)
+        for (uint32_t i = 0; i < reports->items[m]->kernel_count; i++)
+            write_kernel(&j, reports->items[m], &reports->items[m]->kernels[i], style->listing);
     hd_json_end(&j);
     hd_json_end(&j);
 }

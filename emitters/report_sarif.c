@@ -66,10 +66,15 @@ static void add_kernel(sarif_run *run, const hd_report_kernel *k)
                    k->findings[i].is_error ? "error" : "warning", &k->findings[i].position, k->findings[i].message);
 }
 
-void hd_emit_report_sarif(hd_writer *writer, const hd_report_module *report)
+void hd_emit_report_sarif(hd_writer *writer, const hd_reports *reports)
 {
-    sarif_run run = {.report = report, .rules = json_array(), .results = json_array()};
-    for (uint32_t i = 0; i < report->kernel_count; i++)
-        add_kernel(&run, &report->kernels[i]);
-    hd_sarif_write(writer, run.rules, run.results);
+    sarif_run run = {.rules = json_array(), .results = json_array()};
+    json_t *artifacts = json_array();
+    for (uint32_t m = 0; m < reports->count; m++) {
+        run.report = reports->items[m];
+        json_array_append_new(artifacts, json_pack("{s:{s:o}}", "location", "uri", hd_sarif_uri(run.report->path)));
+        for (uint32_t i = 0; i < run.report->kernel_count; i++)
+            add_kernel(&run, &run.report->kernels[i]);
+    }
+    hd_sarif_write(writer, run.rules, run.results, artifacts);
 }

@@ -523,7 +523,7 @@ static void write_head(printer *p)
     hd_write_string(p->w, "\n\n");
 }
 
-void hd_emit_report_text(hd_writer *writer, const hd_report_module *report, const hd_report_style *chosen)
+static void write_module(hd_writer *writer, const hd_report_module *report, const hd_report_style *chosen)
 {
     printer p = {.w = writer, .report = report, .s = chosen->colour ? &coloured : &plain, .listing = chosen->listing};
     uint32_t count = report->kernel_count;
@@ -538,4 +538,10 @@ void hd_emit_report_text(hd_writer *writer, const hd_report_module *report, cons
         p.k = &report->kernels[i];
         write_kernel(&p);
     }
+}
+
+void hd_emit_report_text(hd_writer *writer, const hd_reports *reports, const hd_report_style *chosen)
+{
+    for (uint32_t m = 0; m < reports->count; m++)
+        write_module(writer, reports->items[m], chosen);
 }

@@ -210,15 +210,21 @@ bool hd_function_selected(const hd_function *function, const char *glob)
            (!glob || fnmatch(glob, hd_names_text(&function->module->names, function->name), 0) == 0);
 }
 
+uint32_t hd_module_count_selected(const hd_module *module, const char *glob)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        count += hd_function_selected(module->functions.items[i], glob);
+    return count;
+}
+
 bool hd_module_check_selection(const hd_module *module, const char *glob, hd_diagnostics *diagnostics)
 {
-    for (uint32_t i = 0; glob && i < module->functions.count; i++)
-        if (hd_function_selected(module->functions.items[i], glob))
-            return true;
-    if (glob)
+    bool good = !glob || module->one_of_several || hd_module_count_selected(module, glob);
+    if (!good)
         hd_report(diagnostics, HD_DIAG_UNKNOWN_KERNEL, NULL, (hd_span){0, 0},
                   "'%s' has no function with a body that is named like '%s'", module->source->name, glob);
-    return !glob;
+    return good;
 }
 
 hd_name hd_operand_selector(const hd_function *function, const hd_operand *operand)

@@ -387,6 +387,7 @@ typedef struct hd_module {
     hd_u32_array percent_symbols;
     hd_function *globals; /* a function without body that owns module-scope .reg declarations (old PTX) */
     bool strict;          /* unknown opcodes and modifiers are errors */
+    bool one_of_several;  /* inputs: what --kernel selects may be in another one */
     bool extended;        /* the text contains annotations in the extended spelling */
     bool is_copy;         /* created by hd_module_copy() */
     /* some source operand outside an address is register + constant (passes/clean/offsets.h) */
@@ -428,7 +429,9 @@ uint32_t hd_formals_count(const hd_function *function, bool results);
 
 /* Whether --kernel=GLOB (fnmatch(3); NULL: all) selects this function: it has a body and a matching name. */
 bool hd_function_selected(const hd_function *function, const char *glob);
-/* Reports unknown-kernel and returns false if the glob selects no function of the module. */
+uint32_t hd_module_count_selected(const hd_module *module, const char *glob);
+/* Reports unknown-kernel and returns false if the glob selects no function of the module, unless the module is one of
+ * several inputs. */
 bool hd_module_check_selection(const hd_module *module, const char *glob, hd_diagnostics *diagnostics);
 
 /* The operands of an instruction, flat. */

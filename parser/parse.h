@@ -6,6 +6,7 @@
 
 typedef struct hd_parse_options {
     bool strict;             /* unknown opcodes and modifiers are errors */
+    bool one_of_several;     /* a kernel that is asked for may be in another input */
     bool drop_stale;         /* annotations of a changed kernel are dropped with a warning */
     bool ignore_annotations; /* do not read comments and section */
     bool locate_annotations; /* only locate annotations in the text, to remove them; do not interpret them */

@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "driver/check.h"
 #include "driver/replay/replay.h"
+#include "driver/report/gates.h"
 #include "driver/report/report.h"
 #include "driver/rewrite.h"
 #include "emitters/replay.h"
@@ -244,7 +245,6 @@ static const hd_report_module *run_report(hd_context *context, const hd_input *i
 {
     hd_report_options options = {.gpu = s->gpu,
                                  .kernel = s->kernel,
-                                 .require = s->require,
                                  .ptxas = s->ptxas,
                                  .ptxas_seconds = HD_REPORT_PTXAS_SECONDS,
                                  .block = s->block,
@@ -256,10 +256,15 @@ static const hd_report_module *run_report(hd_context *context, const hd_input *i
                                  .no_demangle = s->no_demangle,
                                  .parse = context->parse};
     begin_job(context);
-    if (read_input(context, input, &context->source))
+    if (s->require)
+        options.gates = hd_gates_parse("--require", s->require, HD_GATES_OF_VALUES, &context->diagnostics);
+    if ((options.gates || !s->require) && read_input(context, input, &context->source))
         context->report = hd_report_new(&context->source, &options, &context->diagnostics);
-    *outcome = context->report ? (hd_outcome)hd_report_status(context->report) : HD_OUTCOME_REJECTED;
+    if (options.gates && context->report && hd_report_of(context->report)->arch)
+        hd_gates_warn_of_unused(options.gates, &context->diagnostics);
+    *outcome = outcome_of(&context->diagnostics);
     end_job(context);
+    hd_gates_free(options.gates);
     return context->report && hd_report_of(context->report)->arch ? hd_report_of(context->report) : NULL;
 }
 
@@ -285,11 +290,13 @@ hd_outcome hd_context_report(hd_context *context, const hd_input *input, const h
     if (!report)
         return outcome;
     hd_writer_to_memory(&writer);
+    const hd_reports reports = {&report, 1};
+    const hd_report_texts texts = {.ptx = hd_report_source(context->report)};
     switch (s->format) {
-    case HD_FORMAT_JSON: hd_emit_report_json(&writer, report, &style); break;
-    case HD_FORMAT_TEXT: hd_emit_report_text(&writer, report, &style); break;
-    case HD_FORMAT_HTML: hd_emit_report_html(&writer, report, hd_report_source(context->report), NULL, 0); break;
-    case HD_FORMAT_SARIF: hd_emit_report_sarif(&writer, report); break;
+    case HD_FORMAT_JSON: hd_emit_report_json(&writer, &reports, &style); break;
+    case HD_FORMAT_TEXT: hd_emit_report_text(&writer, &reports, &style); break;
+    case HD_FORMAT_HTML: hd_emit_report_html(&writer, &reports, &texts); break;
+    case HD_FORMAT_SARIF: hd_emit_report_sarif(&writer, &reports); break;
     }
     take_text(&writer, !writer.error, text);
     return outcome;

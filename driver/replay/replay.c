@@ -57,14 +57,13 @@ hd_status hd_replay_status(const hd_replay *r) { return r->status; }
 static void join_part(hd_replay *r, replay_part *p)
 {
     replay_print_kept(p);
-    hd_diagnostics_join(r->diagnostics, &p->diagnostics);
+    hd_diagnostics_join_input(r->diagnostics, &p->diagnostics);
     for (uint32_t k = 0; k < p->rows.count; k++)
         hd_array_push(&r->kernels, p->rows.items[k]);
     r->report.kernels = r->kernels.items;
     r->report.kernel_count = r->kernels.count;
     hd_array_free(&p->rows);
-    if (r->status == HD_STATUS_DONE)
-        r->status = p->status;
+    r->status = hd_status_worse(r->status, p->status);
 }
 
 /* Under the lock: whoever ends a part joins what is behind it too, if that has waited for it. */

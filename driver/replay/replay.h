@@ -56,7 +56,7 @@ hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagn
 /* Side by side; what is reported, told and printed does not depend on options->threads. Returns hd_replay_status. */
 hd_status hd_replay_files(hd_replay *replay, const char *const *paths, uint32_t count);
 const hd_replay_report *hd_replay_report_of(const hd_replay *replay);
-hd_status hd_replay_status(const hd_replay *replay); /* of the first file that was not DONE */
+hd_status hd_replay_status(const hd_replay *replay); /* the worst of all files (hd_status_worse) */
 void hd_replay_free(hd_replay *replay);
 
 #endif

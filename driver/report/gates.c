@@ -266,11 +266,12 @@ static bool is_for(hd_gate *gate, const char *name, const char *demangled, bool 
     if (!gate->pattern)
         return is_entry;
     bool fits = fnmatch(gate->pattern, name, 0) == 0 || fnmatch(gate->pattern, demangled, 0) == 0;
-    gate->used = gate->used || fits;
+    if (fits)
+        __atomic_store_n(&gate->used, true, __ATOMIC_RELAXED); /* the one thing that checking changes */
     return gate->except ? is_entry && !fits : fits;
 }
 
-static void warn_of_unused(const hd_gates *gates, hd_diagnostics *diagnostics)
+void hd_gates_warn_of_unused(const hd_gates *gates, hd_diagnostics *diagnostics)
 {
     for (uint32_t i = 0; i < gates->terms.count; i++)
         if (gates->terms.items[i].pattern && !gates->terms.items[i].used)
@@ -347,7 +348,6 @@ uint32_t hd_gates_check_report(hd_gates *gates, hd_report_module *report, hd_sou
         hd_report(diagnostics, HD_DIAG_UNMET_GATE, source, header_of(source, kernel), "'%s' does not meet %s",
                   kernel->demangled, f.list);
     }
-    warn_of_unused(gates, diagnostics);
     hd_array_free(&f.texts);
     return failing;
 }
@@ -390,7 +390,6 @@ uint32_t hd_gates_check_diff(hd_gates *gates, hd_diff *diff, hd_arena *arena, hd
         hd_report(diagnostics, HD_DIAG_UNMET_GATE, NULL, (hd_span){0, 0}, "'%s' does not meet %s", kernel->demangled,
                   f.list);
     }
-    warn_of_unused(gates, diagnostics);
     hd_array_free(&f.texts);
     return failing;
 }

@@ -31,10 +31,12 @@ hd_gates *hd_gates_parse(const char *option, const char *text, hd_gates_mode mod
 void hd_gates_free(hd_gates *gates); /* NULL is fine */
 
 /* Fills failed_gates of every kernel (texts in the arena), reports one unmet-gate error for each kernel that has some,
- * at its header where `source` is the report's PTX text (else NULL), and warns of patterns that fit no name. How many
- * kernels fail. The errors count as any: whoever drops an output on errors asks before. */
+ * at its header where `source` is the report's PTX text (else NULL). How many kernels fail. The errors count as any:
+ * whoever drops an output on errors asks before. Several reports may be checked side by side. */
 uint32_t hd_gates_check_report(hd_gates *gates, hd_report_module *report, hd_source *source, hd_arena *arena,
                                hd_diagnostics *diagnostics);
 uint32_t hd_gates_check_diff(hd_gates *gates, hd_diff *diff, hd_arena *arena, hd_diagnostics *diagnostics);
+/* Of all that was checked: warns of patterns that fit no name. */
+void hd_gates_warn_of_unused(const hd_gates *gates, hd_diagnostics *diagnostics);
 
 #endif

@@ -48,7 +48,6 @@ struct hd_report_job {
     uint32_t worker_count;
     HD_ARRAY(work_item) items;
     bool any_calls;
-    hd_gates *gates;
     hd_ptxas *ptxas;
     hd_ptxas_result ptxas_result;
     hd_report_module report;
@@ -368,8 +367,8 @@ static hd_status run(hd_report_job *job)
     if (job->diagnostics->error_count != errors)
         return HD_STATUS_REJECTED;
     describe(job);
-    if (job->gates)
-        hd_gates_check_report(job->gates, &job->report, module->source, &job->arena, job->diagnostics);
+    if (job->options.gates)
+        hd_gates_check_report(job->options.gates, &job->report, module->source, &job->arena, job->diagnostics);
     return job->diagnostics->error_count != errors ? HD_STATUS_REJECTED : HD_STATUS_DONE;
 }
 
@@ -379,13 +378,6 @@ hd_report_job *hd_report_new(hd_source *source, const hd_report_options *options
     job->options = *options;
     job->diagnostics = diagnostics;
     job->common.options = &job->options;
-    if (options->require)
-        job->gates = hd_gates_parse("--require", options->require, HD_GATES_OF_VALUES, diagnostics);
-    if (options->require && !job->gates) {
-        hd_source_free(source);
-        job->status = HD_STATUS_USAGE;
-        return job;
-    }
     job->options.parse.ignore_annotations = true;
     job->common.module = hd_parse_ptx(source, &job->options.parse, diagnostics);
     job->status = run(job);
@@ -427,7 +419,6 @@ void hd_report_free(hd_report_job *job)
     for (uint32_t t = 0; job->common.technique_passes && t < HD_TECHNIQUE_COUNT; t++)
         hd_pipeline_free(job->common.technique_passes[t]);
     hd_pipeline_free(job->common.clean);
-    hd_gates_free(job->gates);
     hd_ptxas_free(&job->ptxas_result);
     hd_module_free(job->common.module);
     hd_gpu_free(job->gpu);

@@ -17,7 +17,7 @@ enum { HD_REPORT_PTXAS_SECONDS = 60 };
 typedef struct hd_report_options {
     const char *gpu;        /* name or file of a GPU description; NULL: that of the module's target */
     const char *kernel;     /* glob over names of functions with a body; NULL: all */
-    const char *require;    /* gates (driver/report/gates.h); NULL: none */
+    struct hd_gates *gates; /* (driver/report/gates.h); NULL: none. Whoever parsed them warns of unused ones */
     const char *ptxas;      /* path of ptxas, "" to look for it; NULL: it is not asked */
     bool ptxas_if_found;    /* no note where there is none */
     uint32_t ptxas_seconds; /* after which it is stopped; 0: never */
@@ -39,7 +39,7 @@ hd_report_job *hd_report_new(hd_source *source, const hd_report_options *options
 const hd_report_module *hd_report_of(const hd_report_job *job);
 hd_source *
 hd_report_source(const hd_report_job *job);           /* the text that was reported on, where the report is not empty */
-hd_status hd_report_status(const hd_report_job *job); /* DONE; REJECTED; USAGE where --require is badly written */
+hd_status hd_report_status(const hd_report_job *job); /* DONE; REJECTED, or USAGE, by what was reported */
 void hd_report_free(hd_report_job *job);
 
 #endif

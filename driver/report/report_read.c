@@ -157,11 +157,25 @@ static void bad_file(reader *r, hd_span span, const char *why)
     r->failed = true;
 }
 
+/* What the report has at its top, or, on several files, all of its modules have; NULL where they differ. */
+static const json_t *common(const json_t *root, const char *key)
+{
+    const json_t *top = json_object_get(root, key), *modules = json_object_get(root, "modules");
+    const json_t *first = json_object_get(json_array_get(modules, 0), key);
+    if (!json_is_null(top) || !first)
+        return top;
+    for (size_t i = 1; i < json_array_size(modules); i++)
+        if (!json_equal(json_object_get(json_array_get(modules, i), key), first))
+            return NULL;
+    return first;
+}
+
 static void read_module(reader *r, const json_t *root, hd_report_module *report)
 {
-    const json_t *kernels = json_object_get(root, "kernels"), *arch = json_object_get(root, "arch"), *kernel;
-    const json_t *ptxas = json_object_get(root, "ptxas_version");
-    if (!json_is_string(json_object_get(root, "heddle")) || !json_is_array(kernels) || !json_is_string(arch)) {
+    const json_t *kernels = json_object_get(root, "kernels"), *arch = common(root, "arch"), *kernel;
+    const json_t *ptxas = common(root, "ptxas_version");
+    if (!json_is_string(json_object_get(root, "heddle")) || !json_is_array(kernels) ||
+        (arch && !json_is_string(arch)) || (!arch && !json_object_get(root, "modules"))) {
         bad_file(r, (hd_span){0, 0}, "'heddle', 'arch' or 'kernels' is missing");
         return;
     }
@@ -171,7 +185,7 @@ static void read_module(reader *r, const json_t *root, hd_report_module *report)
         return;
     }
     r->schema = (uint32_t)schema;
-    report->arch = hd_arena_string(r->arena, json_string_value(arch), json_string_length(arch));
+    report->arch = arch ? hd_arena_string(r->arena, json_string_value(arch), json_string_length(arch)) : "several GPUs";
     report->block = (uint32_t)json_integer_value(json_object_get(root, "block"));
     if (json_is_string(ptxas))
         report->ptxas_version = hd_arena_string(r->arena, json_string_value(ptxas), json_string_length(ptxas));

@@ -272,14 +272,14 @@ function peakValues(kernel, go) {
 
 // ---- occupancy, techniques, findings --------------------------------------------------------------------------------
 
-function occupancy(k, module) {
+function occupancy(k) {
   const box = document.createDocumentFragment(),
     use = k.use;
   box.append(
     element(
       "p",
       "",
-      `On ${module.arch}: CTAs of ${use.threads} threads${use.block_from === "assumed" ? " (assumed)" : ""} with ` +
+      `On ${k.arch}: CTAs of ${use.threads} threads${use.block_from === "assumed" ? " (assumed)" : ""} with ` +
         `${use.registers} registers of a thread (${use.from}), ${use.shared_bytes} bytes of shared memory, ` +
         `${counted(use.barriers, "barrier")}.`,
     ),

@@ -50,7 +50,8 @@ document.addEventListener("DOMContentLoaded", () => {
     body.append(...rows);
   }
 
-  document.querySelectorAll("table.kernels thead th").forEach((head, column) => {
+  document.querySelectorAll("table.kernels thead th").forEach((head) => {
+    const column = head.cellIndex;
     if (column === 1) return;
     const text = head.textContent;
     head.replaceChildren(button(text, head.title || `Sort by ${text}`, () => sortBy(head, column)));

@@ -122,7 +122,7 @@ class KernelView {
       element(
         "div",
         "columns",
-        this.part("Occupancy", occupancy(k, this.module)),
+        this.part("Occupancy", occupancy(k)),
         this.part("Techniques", element("div", "scroll", techniques(k))),
       ),
       element("div", "columns", this.part("Kernel", facts(k)), this.part("Reuse distances", reuse(k))),

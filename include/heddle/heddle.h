@@ -183,7 +183,7 @@ hd_outcome hd_context_replay_results(hd_context *context, const char *const *lau
                                      const hd_replay_settings *settings, const hd_replay_report **report);
 
 /* The same, as JSON or a table. `settings` may be NULL. *report is set whatever the outcome, unless a setting is
- * invalid, and covers everything that ran. The outcome is that of the first file that did not end with DONE. */
+ * invalid, and covers everything that ran. The outcome is the worst of all files. */
 hd_outcome hd_context_replay(hd_context *context, const char *const *launch_files, size_t count,
                              const hd_replay_settings *settings, hd_text *report);
 

@@ -86,7 +86,7 @@ def case_replays_side_by_side_say_what_one_thread_says(folder):
     for options in ([SHORT_LIST], [SHORT_LIST, "--format=json", "--diagnostics=json"], [SHORT_LIST, "--format=csv", "--error-limit=3"],
                     ["--technique=none", "--race"], [SHORT_LIST, "--virtual", "--uninitialized", "-Werror"]):
         one = run("replay", *options, "-j1", *files)
-        expect(one.status == 3, "the first file that is not right does not count: exit %d", one.status)
+        expect(one.status == 3, "the worst file does not count: exit %d", one.status)
         expect(b"vectorAdd" in one.out and "missing.yaml" in one.err, "not all files are in %r", one.err[-400:])
         for threads in ("-j2", "-j4"):
             expect_same(one, run("replay", *options, threads, *files), "%s %s" % (" ".join(options), threads))
@@ -103,7 +103,7 @@ def case_replays_side_by_side_say_what_each_file_says_alone(folder):
     both = run("replay", *options, "-j4", *files)
     same(head + b"".join(b"".join(one.out.splitlines(True)[1:]) for one in alone), both.out, "rows")
     same("".join(printed + [line for line in lines if not line.startswith("says ")]).encode(), both.err.encode(), "diagnostics")
-    expect(both.status == next(one.status for one in alone if one.status), "exit %d", both.status)
+    expect(both.status == 3 and {one.status for one in alone} >= {0, 1, 3, 5}, "exit %d of %s", both.status, [one.status for one in alone])
 
 
 def case_errors_of_some_launch_files_do_not_stop_others(folder):
@@ -112,10 +112,10 @@ def case_errors_of_some_launch_files_do_not_stop_others(folder):
     for threads in ("-j1", "-j4"):
         result = run("replay", "--technique=none", threads, bad, bad, good)
         expect(result.status == 1 and b"output as expected" in result.out, "exit %d: %r", result.status, result.out)
-        expect(result.err.count("[undeclared-register]") == 20 and result.err.endswith("heddle: 10 more errors not shown\n"), "%r", result.err[-200:])
+        expect(result.err.count("[undeclared-register]") == 30, "%r", result.err[-200:])
     odd = launch(folder, "odd", kernel("\n\t".join(25 * ["nosuch.b32 %r0, 1;"])))
     result = run("replay", "--technique=none", "-j4", odd, odd, good)
-    expect(result.err.endswith("heddle: 30 more warnings not shown\n"), "%r", result.err[-200:])
+    expect(result.err.endswith("heddle: 10 more warnings not shown\n"), "%r", result.err[-200:])
     headless = launch(folder, "headless", kernel().replace(".target sm_80\n.address_size 64\n", ""))
     result = run("replay", "--technique=none", "--error-limit=0", bad, headless)
     expect("[missing-target]" in result.err, "an error hides those of the next file: %r", result.err[-200:])

@@ -58,6 +58,7 @@ static const char *judge(bench *b, const char *text)
         fail_msg("'%s': %s", text, b->diagnostics.last->message);
     uint32_t errors = b->diagnostics.error_count,
              failing = hd_gates_check_report(gates, &b->report, NULL, &b->arena, &b->diagnostics);
+    hd_gates_warn_of_unused(gates, &b->diagnostics);
     const char *list = "";
     uint32_t with = 0;
     for (uint32_t k = 0; k < b->report.kernel_count; k++) {

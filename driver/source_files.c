@@ -1,0 +1,83 @@
+/* See source_files.h. Each name is looked for once. */
+#include "driver/source_files.h"
+
+#include <sys/stat.h>
+
+enum { LONGEST_SOURCE_BYTES = 8 << 20 };
+
+typedef struct entry {
+    const char *name, *ptx;
+    hd_source source; /* text: NULL where there is none */
+} entry;
+
+struct hd_source_files {
+    hd_arena arena;
+    HD_ARRAY(entry *) entries;
+    uint32_t last; /* that was asked for; most are asked for again */
+};
+
+static bool names_source(const char *name)
+{
+    static const char *const endings[] = {".cu", ".cuh", ".c",   ".cc",  ".cpp", ".cxx", ".h",
+                                          ".hh", ".hpp", ".hxx", ".inl", ".ipp", ".py",  ".cl"};
+    const char *ending = strrchr(name, '.');
+    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
+        if (strcmp(ending, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool read_regular(const char *path, hd_source *source)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= LONGEST_SOURCE_BYTES &&
+           hd_source_read(source, path);
+}
+
+static void look_for(hd_source_files *files, entry *e)
+{
+    const char *slash = strrchr(e->ptx, '/');
+    hd_source found;
+    if (!names_source(e->name) ||
+        (!read_regular(e->name, &found) &&
+         (*e->name == '/' || !slash ||
+          !read_regular(hd_arena_printf(&files->arena, "%.*s/%s", (int)(slash - e->ptx), e->ptx, e->name), &found))))
+        return;
+    hd_source_from_memory(&e->source, e->name, found.text, found.length);
+    hd_source_free(&found);
+}
+
+static bool is_of(const entry *e, const char *name, const char *ptx)
+{
+    return strcmp(e->name, name) == 0 && strcmp(e->ptx, ptx) == 0;
+}
+
+hd_source_files *hd_source_files_new(void) { return hd_calloc(1, sizeof(hd_source_files)); }
+
+void hd_source_files_free(hd_source_files *files)
+{
+    if (!files)
+        return;
+    for (uint32_t i = 0; i < files->entries.count; i++)
+        hd_source_free(&files->entries.items[i]->source);
+    hd_array_free(&files->entries);
+    hd_arena_free(&files->arena);
+    free(files);
+}
+
+hd_source *hd_source_files_find(hd_source_files *files, const char *name, const char *ptx)
+{
+    if (files->last >= files->entries.count || !is_of(files->entries.items[files->last], name, ptx))
+        for (files->last = 0; files->last < files->entries.count; files->last++)
+            if (is_of(files->entries.items[files->last], name, ptx))
+                break;
+    if (files->last == files->entries.count) {
+        entry *e = HD_ARENA_NEW(&files->arena, entry);
+        e->name = hd_arena_string(&files->arena, name, strlen(name));
+        e->ptx = hd_arena_string(&files->arena, ptx, strlen(ptx));
+        look_for(files, e);
+        hd_array_push(&files->entries, e);
+    }
+    entry *e = files->entries.items[files->last];
+    return e->source.text ? &e->source : NULL;
+}
