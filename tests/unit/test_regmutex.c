@@ -87,6 +87,86 @@ static void table_4_1_beside_our_rule(void **state)
     hd_diagnostics_free(&diagnostics);
 }
 
+/* The rule word by word. */
+static hd_regmutex_sizes sizes_by_search(const hd_gpu_limits *limits, const hd_occupancy_use *use, uint32_t base,
+                                         uint32_t extended, bool paired)
+{
+    uint32_t file = limits->registers_per_sm / 32, warps = (use->threads + 31) / 32, pairs = (warps + 1) / 2;
+    hd_regmutex_sizes best = {.base = base, .extended = extended};
+    hd_occupancy_use with = *use;
+    with.registers = base;
+    for (uint32_t registers = pairs * (2 * base + extended); paired && registers > with.registers * warps;)
+        with.registers++;
+    for (uint32_t ctas = 1; ctas <= hd_occupancy_of(limits, &with).ctas; ctas++) {
+        uint32_t sections = paired ? ctas * pairs : 0;
+        while (!paired && sections < ctas * warps && ctas * warps * base + (sections + 1) * extended <= file)
+            sections++;
+        if (sections)
+            best = (hd_regmutex_sizes){base, extended, ctas, ctas * warps, sections};
+    }
+    return best;
+}
+
+/* Index of the candidate; `count`: none. */
+static uint32_t choose_by_rule(const hd_gpu_limits *limits, const hd_occupancy_use *use, uint32_t registers,
+                               const hd_regmutex_sizes *candidates, uint32_t count)
+{
+    hd_occupancy_use with = *use;
+    uint32_t most = 0, best = count;
+    with.registers = registers;
+    for (uint32_t i = 0; i < count; i++)
+        most = candidates[i].warps > most ? candidates[i].warps : most;
+    for (uint32_t i = 0; i < count && best == count; i++)
+        if (candidates[i].warps == most && 2 * candidates[i].sections > most)
+            best = i;
+    for (uint32_t sections = most; sections <= most && best == count; sections--)
+        for (uint32_t i = 0; i < count && best == count; i++)
+            if (candidates[i].warps == most && candidates[i].sections == sections)
+                best = i;
+    return best < count && candidates[best].ctas > hd_occupancy_of(limits, &with).ctas ? best : count;
+}
+
+static void expect_sizes(const hd_gpu_limits *limits, uint32_t threads, uint32_t registers, bool paired)
+{
+    hd_regmutex_sizes candidates[HD_REGMUTEX_CANDIDATES];
+    hd_occupancy_use use = {.threads = threads};
+    uint32_t count = hd_regmutex_candidates(limits, &use, registers, paired, candidates), known = 0;
+    for (uint32_t extended = 2; extended < registers; extended += 2) {
+        bool is_one = false;
+        for (uint32_t percent = 10; percent <= 35; percent += 5)
+            is_one |= registers * percent / 100 == extended;
+        if (!is_one)
+            continue;
+        hd_regmutex_sizes want = sizes_by_search(limits, &use, registers - extended, extended, paired);
+        if (known == count || memcmp(&want, &candidates[known], sizeof want))
+            fail_msg("%u threads, %u registers, extended %u", threads, registers, extended);
+        known++;
+    }
+    assert_int_equal(known, count);
+    uint32_t best = choose_by_rule(limits, &use, registers, candidates, count);
+    assert_ptr_equal(hd_regmutex_choose(limits, &use, registers, candidates, count),
+                     best < count ? &candidates[best] : NULL);
+}
+
+static void sizes_follow_the_rule(void **state)
+{
+    static const uint32_t threads[] = {32, 64, 96, 100, 128, 224, 256, 320, 512, 768, 1024};
+    static const char *const gpus[] = {"fermi-gtx480", "pascal-titan-x", "sm_90"};
+    hd_diagnostics diagnostics;
+    (void)state;
+    hd_diagnostics_init(&diagnostics);
+    for (uint32_t g = 0; g < 3; g++) {
+        hd_gpu *gpu = hd_gpu_load(gpus[g], &diagnostics);
+        assert_non_null(gpu);
+        for (uint32_t t = 0; t < sizeof threads / sizeof *threads; t++)
+            for (uint32_t registers = 1; registers <= 128; registers++)
+                for (uint32_t paired = 0; paired < 2; paired++)
+                    expect_sizes(&gpu->limits, threads[t], registers, paired);
+        hd_gpu_free(gpu);
+    }
+    hd_diagnostics_free(&diagnostics);
+}
+
 /* ---- states by hand ---------------------------------------------------------------------------------------------- */
 
 /* A kernel in physical registers: R0 .. R7 and P0. */
@@ -585,6 +665,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_example_comes_out),
         cmocka_unit_test(table_4_1_beside_our_rule),
+        cmocka_unit_test(sizes_follow_the_rule),
         cmocka_unit_test(figure_4_3),
         cmocka_unit_test(no_set_is_held_in_waiting),
         cmocka_unit_test(lanes_that_wait_keep_the_set),
