@@ -5,6 +5,7 @@
 
 static void keep_first(kernel_run *run, const hd_diagnostics *d)
 {
+    run->diagnostics = d->error_count + d->warning_count;
     if (!d->first)
         return;
     snprintf(run->message, sizeof run->message, "%s", d->first->message);

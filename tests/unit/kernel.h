@@ -31,7 +31,8 @@ typedef struct kernel_run {
     /* results */
     hd_exec_status status; /* HD_EXEC_UNSUPPORTED where decoding refused */
     hd_exec_statistics statistics;
-    char message[512]; /* of the first diagnostic */
+    uint32_t diagnostics;
+    char message[512]; /* of the first one */
     char notes[2048];  /* its notes, each "LINE: text\n", line 0 where it has no place */
     char slug[64];
     uint32_t line, column;

@@ -71,6 +71,48 @@ static void accesses(void **state)
     expect_fault(&run, FIRST_LINE, "out-of-bounds access of 4 bytes", "'out'");
 }
 
+/* No instruction of the warp runs behind one that faults, in this frame or another. */
+static void nothing_runs_behind_a_fault(void **state)
+{
+    static const char *const faults[] = {
+        "ld.global.u32 %r1, [%rd1+4096];",
+        "ldu.global.u32 %r1, [%rd1+4096];",
+        "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1+4092];",
+        "ld.u64 %rd5, [%rd9];",
+        "ld.shared.u32 %r1, [%r0+4096];",
+        "ld.local.u32 %r1, [%rd1];",
+        "ld.const.u32 %r1, [%rd1];",
+        "st.global.u32 [%rd1+4096], %r1;",
+        "st.global.u16 [%rd1+1], %h1;",
+        "st.global.v2.u64 [%rd1+4088], {%rd5, %rd6};",
+        "st.shared.u8 [%r0+4096], %r1;",
+        "st.local.u32 [%rd1], %r1;",
+        "st.u32 [%rd9], %r1;",
+        "atom.global.add.u32 %r1, [%rd1+4096], 1;",
+        "atom.global.cas.b64 %rd5, [%rd1+4], %rd5, %rd6;",
+        "atom.shared.exch.b32 %r1, [%r0+4096], 1;",
+        "red.global.max.s32 [%rd1+4096], 1;",
+        "cp.async.ca.shared.global [%r0+4096], [%rd1], 4;",
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r9+4096];",
+        "wmma.load.c.sync.aligned.row.m16n16k16.f32 {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, [%rd1+4096];",
+        "wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%rd1+4096], {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7};",
+        "mbarrier.init.shared.b64 [%r9+4096], 1;",
+        "setp.lt.u32 %p1, %r0, 4;\n@%p1 ld.global.u32 %r1, [%rd1+4096];",
+        "setp.lt.u32 %p1, %r0, 4;\n@%p1 bra A;\nbra B;\nA: st.global.u32 [%rd1+4096], %r1;\nB:",
+        "barrier.sync 1, 7;",
+        "trap;",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        char body[1024];
+        snprintf(body, sizeof body, "mov.u32 %%r9, 0;\nmov.u64 %%rd9, 0;\n%s\nst.global.u32 [%%rd1], 7;", faults[i]);
+        kernel_run run = run_body(body, 32);
+        if (run.status != HD_EXEC_FAULT || run.diagnostics != 1 || out[0] != 0xeeeeeeee)
+            fail_msg("%s: status %d, %u diagnostics, 0x%x: %s", faults[i], run.status, run.diagnostics, out[0],
+                     run.message);
+    }
+}
+
 static void blocks_of_the_heap(void **state)
 {
     (void)state;
@@ -214,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses),
+        cmocka_unit_test(nothing_runs_behind_a_fault),
         cmocka_unit_test(blocks_of_the_heap),
         cmocka_unit_test(divisions_by_zero),
         cmocka_unit_test(places_in_the_source),
