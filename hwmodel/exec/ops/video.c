@@ -39,7 +39,7 @@ static wide combine(const hd_video *v, wide a, wide b)
     case HD_VIDEO_ADD: return a + b;
     case HD_VIDEO_SUBTRACT: return a - b;
     case HD_VIDEO_DIFFERENCE: return a > b ? a - b : b - a;
-    case HD_VIDEO_AVERAGE: return (a + b + (a + b >= 0)) >> 1;
+    case HD_VIDEO_AVERAGE: break; /* side by side only */
     case HD_VIDEO_MINIMUM: return a < b ? a : b;
     case HD_VIDEO_MAXIMUM: return a > b ? a : b;
     case HD_VIDEO_SHIFT_LEFT: return a * ((wide)1 << shift_amount(v, b));
