@@ -12,9 +12,8 @@ static bool is_no_op(const hd_function *f, const hd_instruction *insn)
     const hd_operand *o = hd_insn_operands(f, insn);
     if (form->opcode != HD_OP_CVTA || form->space != HD_SPACE_GLOBAL || insn->flags & HD_INSN_OPAQUE)
         return false;
-    if (o[1].kind == HD_OPERAND_REGISTER)
-        return hd_types[f->registers.items[o[0].value].type].bits == hd_types[f->registers.items[o[1].value].type].bits;
-    return o[1].kind == HD_OPERAND_SYMBOL && f->module->symbols.items[o[1].value].space == HD_SPACE_GLOBAL;
+    return o[1].kind == HD_OPERAND_REGISTER ||
+           (o[1].kind == HD_OPERAND_SYMBOL && f->module->symbols.items[o[1].value].space == HD_SPACE_GLOBAL);
 }
 
 bool hd_pass_cvta(hd_pass_context *context)
