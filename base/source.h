@@ -35,4 +35,9 @@ void hd_source_free(hd_source *source);
 hd_position hd_source_position(hd_source *source, uint32_t offset); /* CR, LF and CR LF are line ends */
 hd_span hd_source_line(hd_source *source, uint32_t line);           /* without the line end */
 
+/* Characters of texts; no locale. */
+static inline bool hd_is_blank(char c) { return c == ' ' || c == '\t'; }
+static inline bool hd_is_line_end(char c) { return c == '\n' || c == '\r'; }
+static inline bool hd_is_space(char c) { return hd_is_blank(c) || hd_is_line_end(c); }
+
 #endif

@@ -335,7 +335,7 @@ const hd_yaml_node *hd_yaml_need(const hd_yaml_node *mapping, const char *key)
 }
 
 /* Writes "a, b, c" to a buffer, truncated if it is full. */
-static void join(char *buffer, size_t size, const char *const *words, uint32_t count)
+static void join_words(char *buffer, size_t size, const char *const *words, uint32_t count)
 {
     size_t used = 0;
     buffer[0] = 0;
@@ -357,7 +357,7 @@ bool hd_yaml_known_keys(const hd_yaml_node *mapping, const char *const *keys, ui
             k++;
         if (k == count) {
             char list[256];
-            join(list, sizeof list, keys, count);
+            join_words(list, sizeof list, keys, count);
             hd_yaml_error(key, HD_DIAG_BAD_KEY, "unknown key '%s'; known here: %s", key->text, list);
             good = false;
         }
@@ -503,7 +503,7 @@ bool hd_yaml_choice(const hd_yaml_node *node, const char *const *words, uint32_t
             *index = i;
             return true;
         }
-    join(list, sizeof list, words, count);
+    join_words(list, sizeof list, words, count);
     snprintf(what, sizeof what, "one of: %s", list);
     return bad(node, what);
 }

@@ -64,8 +64,8 @@ static bool read_gates(hd_cli *cli, hd_gates **gates)
     return !text || *gates;
 }
 
-static int compare(hd_cli *cli, const hd_report_module *before, const hd_report_module *after, hd_gates *gates,
-                   int format)
+static int compare_reports(hd_cli *cli, const hd_report_module *before, const hd_report_module *after, hd_gates *gates,
+                           int format)
 {
     hd_diff diff;
     hd_output output;
@@ -96,5 +96,6 @@ int hd_cli_diff(hd_cli *cli)
         return HD_STATUS_USAGE;
     }
     const hd_report_module *sides[2];
-    return read_sides(cli, &options, sides) ? compare(cli, sides[0], sides[1], gates, format) : hd_cli_status(cli);
+    return read_sides(cli, &options, sides) ? compare_reports(cli, sides[0], sides[1], gates, format)
+                                            : hd_cli_status(cli);
 }

@@ -39,7 +39,7 @@ static bool name_all(hd_names *names, const hd_report_module *side, hd_diagnosti
     return true;
 }
 
-static const hd_report_kernel *find(const hd_names *names, const hd_report_module *side, const char *name)
+static const hd_report_kernel *find_kernel(const hd_names *names, const hd_report_module *side, const char *name)
 {
     hd_name found = hd_names_find(names, name, strlen(name));
     return found == HD_NO_NAME ? NULL : &side->kernels[found - 1];
@@ -55,9 +55,9 @@ bool hd_diff_reports(const hd_report_module *before, const hd_report_module *aft
     bool good = name_all(&old_names, before, diagnostics) && name_all(&new_names, after, diagnostics);
     for (uint32_t i = 0; good && i < after->kernel_count; i++)
         if (selected(&after->kernels[i], kernel))
-            add(diff, find(&old_names, before, after->kernels[i].name), &after->kernels[i]);
+            add(diff, find_kernel(&old_names, before, after->kernels[i].name), &after->kernels[i]);
     for (uint32_t i = 0; good && i < before->kernel_count; i++)
-        if (selected(&before->kernels[i], kernel) && !find(&new_names, after, before->kernels[i].name))
+        if (selected(&before->kernels[i], kernel) && !find_kernel(&new_names, after, before->kernels[i].name))
             add(diff, &before->kernels[i], NULL);
     hd_names_free(&old_names);
     hd_names_free(&new_names);

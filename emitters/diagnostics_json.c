@@ -45,7 +45,7 @@ typedef struct place {
     hd_position begin, end;
 } place;
 
-static place place_of(hd_source *source, hd_span span)
+static place range_of(hd_source *source, hd_span span)
 {
     return (place){hd_source_position(source, span.begin), hd_source_position(source, span.end)};
 }
@@ -56,7 +56,7 @@ static json_t *json_place(hd_source *source, hd_span span)
 {
     if (!source)
         return json_null();
-    place p = place_of(source, span);
+    place p = range_of(source, span);
     return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "file", hd_json_string(source->name), "line",
                      (json_int_t)p.begin.line, "column", (json_int_t)p.begin.column, "end_line", (json_int_t)p.end.line,
                      "end_column", (json_int_t)p.end.column, "begin", (json_int_t)span.begin, "end",
@@ -107,7 +107,7 @@ static json_t *sarif_location(hd_source *source, hd_span span, const char *messa
 {
     json_t *location = json_object();
     if (source) {
-        place p = place_of(source, span);
+        place p = range_of(source, span);
         json_t *region = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "startLine", (json_int_t)p.begin.line,
                                    "startColumn", (json_int_t)p.begin.column, "endLine", (json_int_t)p.end.line,
                                    "endColumn", (json_int_t)p.end.column, "byteOffset", (json_int_t)span.begin,

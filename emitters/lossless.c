@@ -10,8 +10,6 @@
 
 #include "ir/opcode_text.h"
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-static bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 /* LF and CR LF end a comment, a CR alone does not. */
 static bool ends_comment(const char *text, uint32_t at)
 {
@@ -53,7 +51,7 @@ static bool rest_is_blank(const hd_printer *p, uint32_t at)
         if (drop < p->drop_end && drop->begin <= at) {
             at = at > drop->end ? at : drop->end;
             drop++;
-        } else if (is_blank(p->text[at])) {
+        } else if (hd_is_blank(p->text[at])) {
             at++;
         } else {
             return at >= p->module->source->length || ends_comment(p->text, at);
@@ -66,9 +64,9 @@ static bool rest_is_blank(const hd_printer *p, uint32_t at)
 /* Where the line begins whose first thing is at `at`; else the end of what precedes it. */
 static uint32_t line_begin(const hd_printer *p, uint32_t at)
 {
-    while (at > 0 && is_blank(p->text[at - 1]))
+    while (at > 0 && hd_is_blank(p->text[at - 1]))
         at--;
-    if (at > 0 && is_line_end(p->text[at - 1]))
+    if (at > 0 && hd_is_line_end(p->text[at - 1]))
         at -= at > 1 && p->text[at - 1] == '\n' && p->text[at - 2] == '\r' ? 2 : 1;
     return at;
 }
@@ -130,7 +128,7 @@ static uint32_t skip_trivia(const hd_printer *p, uint32_t at, uint32_t end)
 {
     const char *text = p->text;
     while (at < end) {
-        if (is_blank(text[at]) || is_line_end(text[at])) {
+        if (hd_is_blank(text[at]) || hd_is_line_end(text[at])) {
             at++;
         } else if (text[at] == '#' || (text[at] == '/' && text[at + 1] == '/')) {
             while (at < end && !ends_comment(text, at))
@@ -160,7 +158,7 @@ static void finish_line(hd_printer *p, uint32_t end)
 {
     uint32_t at = p->at;
     while (at < end && !ends_comment(p->text, at)) {
-        uint32_t next = is_blank(p->text[at]) ? at + 1 : p->text[at] == '/' ? skip_trivia(p, at, end) : at;
+        uint32_t next = hd_is_blank(p->text[at]) ? at + 1 : p->text[at] == '/' ? skip_trivia(p, at, end) : at;
         if (next == at)
             return;
         for (; at < next && !ends_comment(p->text, at); at++)
@@ -173,7 +171,7 @@ static void finish_line(hd_printer *p, uint32_t end)
 /* A line of its own for what follows blanks: the line before may end in a comment. */
 static void start_line(hd_printer *p, uint32_t end)
 {
-    while (p->at < end && is_blank(p->text[p->at]))
+    while (p->at < end && hd_is_blank(p->text[p->at]))
         leave_out(p, p->at + 1);
     hd_write_string(p->out, p->line_end);
     hd_write_char(p->out, '\t');
@@ -319,7 +317,7 @@ static uint32_t last_statement(const hd_module *module)
 
 static uint32_t before_section(const hd_printer *p, uint32_t begin)
 {
-    if (begin == 0 || !is_line_end(p->text[begin - 1]))
+    if (begin == 0 || !hd_is_line_end(p->text[begin - 1]))
         return begin;
     return begin > 1 && p->text[begin - 1] == '\n' && p->text[begin - 2] == '\r' ? begin - 2 : begin - 1;
 }

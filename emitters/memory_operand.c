@@ -63,13 +63,11 @@ static piece part(piece of, uint32_t begin, uint32_t end)
 
 static bool same(piece a, piece b) { return a.length == b.length && !memcmp(a.text, b.text, a.length); }
 static void put(hd_writer *out, piece p) { hd_write(out, p.text, p.length); }
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 static piece trimmed(piece p)
 {
-    while (p.length && is_blank(*p.text))
+    while (p.length && hd_is_blank(*p.text))
         p = part(p, 1, p.length);
-    while (p.length && is_blank(p.text[p.length - 1]))
+    while (p.length && hd_is_blank(p.text[p.length - 1]))
         p.length--;
     return p;
 }
@@ -114,7 +112,7 @@ static bool read_load(load_text *l)
         return false;
     uint32_t flag = (uint32_t)(mark - line.text),
              behind = flag + 1 + (uint32_t)strlen(hd_annotation_find(HD_OPERAND_LOAD)->name);
-    while (name < line.length && is_blank(line.text[name]))
+    while (name < line.length && hd_is_blank(line.text[name]))
         name++;
     const char *comma = memchr(line.text + name, ',', line.length - name);
     uint32_t at = comma ? (uint32_t)(comma - line.text) : line.length;

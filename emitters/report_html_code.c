@@ -9,18 +9,16 @@
 
 /* ---- the PTX text ------------------------------------------------------------------------------------------------ */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 /* The line without the blanks around it; empty for .loc and for comment lines. Line 0 is empty. */
 static hd_span shown_line(hd_source *source, uint32_t line)
 {
     hd_span span = line ? hd_source_line(source, line) : (hd_span){0};
-    while (span.begin < span.end && is_blank(source->text[span.begin]))
+    while (span.begin < span.end && hd_is_blank(source->text[span.begin]))
         span.begin++;
-    while (span.end > span.begin && is_blank(source->text[span.end - 1]))
+    while (span.end > span.begin && hd_is_blank(source->text[span.end - 1]))
         span.end--;
     const char *text = source->text + span.begin;
-    if (!strncmp(text, "//", 2) || (!strncmp(text, ".loc", 4) && is_blank(text[4])))
+    if (!strncmp(text, "//", 2) || (!strncmp(text, ".loc", 4) && hd_is_blank(text[4])))
         span.end = span.begin;
     return span;
 }
@@ -30,9 +28,9 @@ static bool line_is(const hd_source *source, hd_span line, const char *text)
 {
     const char *at = source->text + line.begin, *end = source->text + line.end;
     for (;;) {
-        while (at < end && is_blank(*at))
+        while (at < end && hd_is_blank(*at))
             at++;
-        while (is_blank(*text))
+        while (hd_is_blank(*text))
             text++;
         if (!*text || at == end || *text != *at)
             break;
@@ -43,7 +41,7 @@ static bool line_is(const hd_source *source, hd_span line, const char *text)
         at++;
     if (*text == ';')
         text++;
-    while (at < end && is_blank(*at))
+    while (at < end && hd_is_blank(*at))
         at++;
     return !*text && (at == end || (end - at > 1 && at[0] == '/' && at[1] == '/'));
 }

@@ -114,7 +114,7 @@ uint32_t hd_insn_source_count(const hd_function *f, const hd_instruction *i)
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 /* Orders by instruction, then kind, then slot. */
-static int compare(const hd_annotation *a, const hd_annotation *b)
+static int compare_annotations(const hd_annotation *a, const hd_annotation *b)
 {
     uint64_t left = (uint64_t)a->kind << 16 | a->slot, right = (uint64_t)b->kind << 16 | b->slot;
     if (a->instruction != b->instruction)
@@ -126,7 +126,7 @@ static int compare(const hd_annotation *a, const hd_annotation *b)
 static uint32_t run_end(const hd_annotation *items, uint32_t count, uint32_t from)
 {
     uint32_t end = from + 1;
-    while (end < count && compare(&items[end - 1], &items[end]) <= 0)
+    while (end < count && compare_annotations(&items[end - 1], &items[end]) <= 0)
         end++;
     return end < count ? end : count;
 }
@@ -136,7 +136,7 @@ static void merge(const hd_annotation *in, hd_annotation *out, uint32_t from, ui
 {
     uint32_t a = from, b = middle;
     for (uint32_t i = from; i < end; i++)
-        out[i] = b >= end || (a < middle && compare(&in[a], &in[b]) <= 0) ? in[a++] : in[b++];
+        out[i] = b >= end || (a < middle && compare_annotations(&in[a], &in[b]) <= 0) ? in[a++] : in[b++];
 }
 
 static void sort_items(hd_annotation *items, uint32_t count)
@@ -183,7 +183,7 @@ bool hd_annotation_set_equal(const hd_annotation_set *a, const hd_annotation_set
     if (a->items.count != b->items.count)
         return false;
     for (uint32_t i = 0; i < a->items.count; i++)
-        if (compare(&a->items.items[i], &b->items.items[i]) != 0 ||
+        if (compare_annotations(&a->items.items[i], &b->items.items[i]) != 0 ||
             !same_value(a, &a->items.items[i], b, &b->items.items[i]))
             return false;
     return true;
@@ -219,14 +219,14 @@ void hd_annotations_sort(hd_function *function)
 {
     hd_annotation *items = function->annotations.items;
     uint32_t count = function->annotations.count, kept = 1;
-    while (kept < count && compare(&items[kept - 1], &items[kept]) < 0)
+    while (kept < count && compare_annotations(&items[kept - 1], &items[kept]) < 0)
         kept++;
     if (kept >= count) /* already in ascending order, as passes leave them */
         return;
     sort_items(items, count);
     kept = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (kept && compare(&items[kept - 1], &items[i]) == 0)
+        if (kept && compare_annotations(&items[kept - 1], &items[i]) == 0)
             kept--;
         items[kept++] = items[i];
     }
@@ -256,9 +256,9 @@ const hd_annotation *hd_annotation_at(const hd_function *function, uint16_t kind
 {
     const hd_annotation wanted = {.kind = kind, .slot = (uint16_t)slot, .instruction = instruction};
     uint32_t low = 0, high = function->annotations.count;
-    HD_SEARCH(low, high, at, compare(&function->annotations.items[at], &wanted) < 0);
+    HD_SEARCH(low, high, at, compare_annotations(&function->annotations.items[at], &wanted) < 0);
     const hd_annotation *found = function->annotations.items + low;
-    return low < function->annotations.count && compare(found, &wanted) == 0 ? found : NULL;
+    return low < function->annotations.count && compare_annotations(found, &wanted) == 0 ? found : NULL;
 }
 
 /* ---- register names in files ------------------------------------------------------------------------------------- */

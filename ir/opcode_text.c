@@ -7,13 +7,11 @@ static bool is_follow(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
 }
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 /* Skips blanks and comments; comments are terminated, because the text has been parsed. */
 static uint32_t skip_blanks(const char *text, uint32_t at)
 {
     for (;;) {
-        if (is_blank(text[at])) {
+        if (hd_is_space(text[at])) {
             at++;
         } else if (text[at] == '/' && text[at + 1] == '/') {
             while (text[at] && text[at] != '\n')

@@ -108,7 +108,7 @@ typedef struct compiler {
     hd_rule_array *rules;
 } compiler;
 
-static bool take(compiler *c, char ch)
+static bool take_character(compiler *c, char ch)
 {
     if (*c->at != ch)
         return false;
@@ -139,10 +139,10 @@ static void compile_type(compiler *c, hd_rule *rule, bool is_source)
 {
     bool wider = false, doubled = false, fixed = false;
     hd_type type = HD_TYPE_NONE;
-    if (!take(c, ':')) {
+    if (!take_character(c, ':')) {
         type = (hd_type)c->form->types[0];
     } else {
-        wider = take(c, '>');
+        wider = take_character(c, '>');
         if (c->at[0] == '2' && c->at[1] == 'x') {
             doubled = true;
             c->at += 2;
@@ -353,7 +353,7 @@ static void compile_length(compiler *c, hd_rule *rule)
     while (isdigit((unsigned char)*c->at))
         number = number * 10 + (uint32_t)(*c->at++ - '0');
     rule->low = (uint8_t)number;
-    if (take(c, '-')) {
+    if (take_character(c, '-')) {
         rule->high = (uint8_t)(*c->at++ - '0');
         return;
     }
@@ -421,9 +421,9 @@ static void compile_children(compiler *c, hd_rule rule, char close)
         hd_rule base = compile_scalar(&(compiler){c->module, c->form, "@", c->rules});
         hd_array_push(c->rules, base);
     }
-    while (!take(c, close)) {
+    while (!take_character(c, close)) {
         compile_operand(c);
-        take(c, ',');
+        take_character(c, ',');
     }
     c->rules->items[index].size = (uint8_t)(c->rules->count - index);
 }
@@ -431,9 +431,9 @@ static void compile_children(compiler *c, hd_rule rule, char close)
 static void compile_primary(compiler *c)
 {
     hd_rule rule = {.size = 1};
-    if (take(c, '{')) {
+    if (take_character(c, '{')) {
         hd_rule element = compile_scalar(c);
-        bool closed = take(c, '}');
+        bool closed = take_character(c, '}');
         assert(closed);
         (void)closed;
         bool scalar_too = strchr("Gw", *c->at) != NULL;
@@ -441,11 +441,11 @@ static void compile_primary(compiler *c)
         rule.indexed = rule.padded && is_layered(c->form);
         compile_length(c, &rule);
         push_vector(c, rule, element, scalar_too);
-    } else if (take(c, '[')) {
+    } else if (take_character(c, '[')) {
         rule.kind = HD_RULE_ADDRESS;
         rule.indexed = c->form->opcode == HD_OP_LD || c->form->opcode == HD_OP_ST || c->form->opcode == HD_OP_LDU;
         compile_children(c, rule, ']');
-    } else if (take(c, '(')) {
+    } else if (take_character(c, '(')) {
         rule.kind = HD_RULE_LIST;
         compile_children(c, rule, ')');
     } else {
@@ -489,11 +489,11 @@ static void compile_operand(compiler *c)
             compile_operand(&(compiler){c->module, c->form, replaced, c->rules});
         return;
     }
-    bool optional = take(c, '?');
+    bool optional = take_character(c, '?');
     compile_primary(c);
-    if (take(c, '|')) {
+    if (take_character(c, '|')) {
         hd_rule pair = {.kind = HD_RULE_PAIR, .low = *c->at == '?' ? 1 : 2};
-        take(c, '?');
+        take_character(c, '?');
         hd_array_push(c->rules, pair); /* placed before its elements */
         memmove(&c->rules->items[index + 1], &c->rules->items[index], (c->rules->count - 1 - index) * sizeof pair);
         c->rules->items[index] = pair;

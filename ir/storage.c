@@ -30,7 +30,7 @@ static bool *find_named(const hd_function *f)
     return named;
 }
 
-static uint32_t words_of(const hd_storage *s, uint32_t reg)
+static uint32_t general_words(const hd_storage *s, uint32_t reg)
 {
     return s->bank && s->bank[reg] ? 0 : hd_register_words(s->function, reg);
 }
@@ -52,7 +52,7 @@ static void lay_virtual(hd_storage *s)
         qsort(places, count, sizeof *places, compare_keys);
     for (uint32_t i = 0; i < count; i++) {
         s->first[places[i].reg] = s->words;
-        s->words += words_of(s, places[i].reg);
+        s->words += general_words(s, places[i].reg);
         if (named[places[i].reg])
             s->frame = s->words;
     }
@@ -68,7 +68,7 @@ static void lay_placeless(hd_storage *s, const bool *named, bool which)
     for (uint32_t r = 0; r < s->function->registers.count; r++)
         if (s->first[r] == HD_NONE && named[r] == which) {
             s->first[r] = s->words;
-            s->words += words_of(s, r);
+            s->words += general_words(s, r);
         }
 }
 
@@ -82,7 +82,7 @@ static void lay_architected(hd_storage *s)
     for (uint32_t r = 0; r < f->registers.count; r++) {
         hd_physical place = hd_register_physical(f, r);
         s->first[r] = place.words ? place.number : HD_NONE;
-        complete = complete && (place.words || !words_of(s, r));
+        complete = complete && (place.words || !general_words(s, r));
         if (place.words && place.number + place.words > s->words)
             s->words = place.number + place.words;
     }
@@ -114,7 +114,7 @@ hd_storage hd_storage_of(const hd_function *f, hd_arena *arena)
     else
         lay_virtual(&s);
     for (uint32_t r = 0; r < f->registers.count; r++)
-        s.end[r] = s.first[r] + words_of(&s, r);
+        s.end[r] = s.first[r] + general_words(&s, r);
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         hd_insn_prefetch(f, i + HD_PREFETCH_AHEAD);
         s.issued[i + 1] = s.issued[i] + !is_only_text(&s, &f->instructions.items[i]);

@@ -279,7 +279,7 @@ static attempt try_alternative(const hd_module *module, const hd_form *form, con
     return a;
 }
 
-static bool fits(const attempt *a) { return a->types_fit && !a->missing_count && !a->extra_count; }
+static bool is_match(const attempt *a) { return a->types_fit && !a->missing_count && !a->extra_count; }
 
 /* Fewer mismatches are nearer; a wrong type outweighs any number of modifiers. */
 static bool nearer(const attempt *a, const attempt *b)
@@ -406,7 +406,7 @@ void hd_form_match(hd_module *module, hd_form *form, const hd_form_words *words)
     const hd_form bare = *form;
     for (const char *at = hd_opcodes[form->opcode].syntax; at; at = next_alternative(at)) {
         attempt a = try_alternative(module, &bare, words, &at);
-        if (fits(&a)) {
+        if (is_match(&a)) {
             hd_candidate candidate = {(uint16_t)rules.count, 0};
             at = hd_rules_compile(module, &a.form, at, &rules);
             candidate.end = (uint16_t)rules.count;

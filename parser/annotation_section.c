@@ -21,13 +21,11 @@ static bool wrong(hd_module *module, hd_diagnostic_kind kind, hd_span span, cons
 
 /* ---- text to bytes ----------------------------------------------------------------------------------------------- */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 /* Skips blanks and comments. */
 static uint32_t skip_blanks(const char *text, uint32_t at, uint32_t end)
 {
     while (at < end) {
-        if (is_blank(text[at])) {
+        if (hd_is_space(text[at])) {
             at++;
         } else if (text[at] == '/' && text[at + 1] == '/') {
             while (at < end && text[at] != '\n')
@@ -68,7 +66,7 @@ static bool read_byte(const char *text, uint32_t *at, uint8_t *byte)
 
 static bool is_width(const char *text, uint32_t at)
 {
-    return memcmp(text + at, ".b8", 3) == 0 && is_blank(text[at + 3]);
+    return memcmp(text + at, ".b8", 3) == 0 && hd_is_space(text[at + 3]);
 }
 
 /* Reads the numbers between the braces. */

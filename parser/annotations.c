@@ -26,9 +26,6 @@ typedef struct gatherer {
     bool ok;
 } gatherer;
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-static bool is_line_end(char c) { return c == '\n' || c == '\r'; }
-
 static void report(const gatherer *g, hd_diagnostic_kind kind, hd_span span, const char *what)
 {
     hd_module *module = g->function->module;
@@ -39,9 +36,9 @@ static void report(const gatherer *g, hd_diagnostic_kind kind, hd_span span, con
 
 static hd_span trimmed(const char *text, hd_span span)
 {
-    while (span.begin < span.end && is_blank(text[span.begin]))
+    while (span.begin < span.end && hd_is_blank(text[span.begin]))
         span.begin++;
-    while (span.end > span.begin && is_blank(text[span.end - 1]))
+    while (span.end > span.begin && hd_is_blank(text[span.end - 1]))
         span.end--;
     return span;
 }
@@ -84,7 +81,7 @@ static void take_comment(gatherer *g, hd_span whole, hd_span words, uint32_t ins
             keep_foreign(g, piece, instruction);
         g->ok &= outcome != HD_TEXT_WRONG;
     }
-    whole.begin -= whole.begin > 0 && is_blank(g->text[whole.begin - 1]);
+    whole.begin -= whole.begin > 0 && hd_is_blank(g->text[whole.begin - 1]);
     if (known)
         hd_array_push(&g->function->annotation_texts, whole);
 }
@@ -124,10 +121,10 @@ static void read_gap(gatherer *g, uint32_t at, uint32_t end, uint32_t owner)
         if (text[at] == '/' && at + 1 < end && (text[at + 1] == '/' || text[at + 1] == '*')) {
             at = read_comment(g, at, end, owner);
         } else if (text[at] == '#') { /* a line marker */
-            while (at < end && !is_line_end(text[at]))
+            while (at < end && !hd_is_line_end(text[at]))
                 at++;
         } else {
-            owner = is_line_end(text[at]) ? OWNED_BY_NOTHING : owner;
+            owner = hd_is_line_end(text[at]) ? OWNED_BY_NOTHING : owner;
             at++;
         }
     }
@@ -144,9 +141,9 @@ static bool is_heddle_statement(const gatherer *g, const hd_statement *statement
 /* A statement with the blanks before it and one line end before those. */
 static hd_span with_line(const char *text, hd_span span)
 {
-    while (span.begin > 0 && is_blank(text[span.begin - 1]))
+    while (span.begin > 0 && hd_is_blank(text[span.begin - 1]))
         span.begin--;
-    if (span.begin > 0 && is_line_end(text[span.begin - 1]))
+    if (span.begin > 0 && hd_is_line_end(text[span.begin - 1]))
         span.begin -= span.begin > 1 && text[span.begin - 1] == '\n' && text[span.begin - 2] == '\r' ? 2 : 1;
     return span;
 }
@@ -273,7 +270,7 @@ static void gather(gatherer *g)
 
 /* ---- one function ------------------------------------------------------------------------------------------------ */
 
-static hd_span place_of(const hd_function *function, uint32_t instruction)
+static hd_span instruction_span(const hd_function *function, uint32_t instruction)
 {
     if (instruction < function->instructions.count)
         return function->instructions.items[instruction].span;
@@ -287,7 +284,7 @@ static void finish_set(gatherer *g, hd_annotation_set *set)
     for (uint32_t i = 1; i < set->items.count; i++) {
         const hd_annotation *a = &set->items.items[i - 1], *b = &set->items.items[i];
         if (a->instruction == b->instruction && a->kind == b->kind && a->slot == b->slot) {
-            report(g, HD_DIAG_BAD_ANNOTATION, place_of(g->function, a->instruction),
+            report(g, HD_DIAG_BAD_ANNOTATION, instruction_span(g->function, a->instruction),
                    "the same annotation occurs twice here");
             g->ok = false;
         }
@@ -304,11 +301,11 @@ static hd_span first_difference(const hd_function *function, const hd_annotation
         i++;
     uint32_t left = i < a->items.count ? x[i].instruction : HD_NONE,
              right = i < b->items.count ? y[i].instruction : HD_NONE;
-    return place_of(function, left < right ? left : right);
+    return instruction_span(function, left < right ? left : right);
 }
 
 /* Joins `other` into `set`: where both say something they must agree. */
-static bool join(gatherer *g, hd_annotation_set *set, hd_annotation_set *other, const char *what)
+static bool merge_sets(gatherer *g, hd_annotation_set *set, hd_annotation_set *other, const char *what)
 {
     if (other->items.count == 0)
         return true;
@@ -358,8 +355,8 @@ static bool read_function(hd_function *function, hd_section_part *part, const hd
     finish_set(&g, &g.extended);
     finish_set(&g, &part->set);
     if (!is_stale(&g, part, options) && g.ok) {
-        g.ok &= join(&g, &g.comments, &g.extended, "comments and extended spelling");
-        g.ok &= join(&g, &g.comments, &part->set, "comments and section");
+        g.ok &= merge_sets(&g, &g.comments, &g.extended, "comments and extended spelling");
+        g.ok &= merge_sets(&g, &g.comments, &part->set, "comments and section");
         for (uint32_t i = 0; i < part->foreign.count; i++)
             hd_array_push(&function->foreign_annotations, part->foreign.items[i]);
         hd_array_fit(&g.comments.items);

@@ -333,7 +333,7 @@ static uint32_t kind_of(const hd_builder *b, const hd_node *operator)
     return HD_TOKEN_UNDEFINED;
 }
 
-static bool compare(uint32_t op, bool less, bool equal)
+static bool relation_holds(uint32_t op, bool less, bool equal)
 {
     switch (op) {
     case HD_TOKEN_LT: return less;
@@ -418,7 +418,7 @@ static const char *fold(uint32_t op, const hd_constant *l, const hd_constant *r,
                     : is_unsigned ? l->bits < r->bits
                                   : (int64_t)l->bits < (int64_t)r->bits;
         bool equal = is_float ? as_double(l) == as_double(r) : l->bits == r->bits;
-        out->bits = compare(op, less, equal);
+        out->bits = relation_holds(op, less, equal);
         out->kind = HD_LITERAL_SIGNED;
         return NULL;
     }

@@ -23,14 +23,13 @@ bool hd_is_memory_operand_modifier(const char *text, size_t length)
            !memcmp(text + end, for_next, strlen(for_next));
 }
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '$' || c == '%'; }
 static bool is_opcode(char c) { return is_word(c) || c == '.' || c == ':'; }
 
 static uint32_t skip_blanks(const char *line, uint32_t at, uint32_t length)
 {
-    while (at < length && is_blank(line[at]))
+    while (at < length && hd_is_blank(line[at]))
         at++;
     return at;
 }
@@ -74,7 +73,7 @@ static bool begins_line(const char *line, uint32_t opcode, uint32_t at)
     for (uint32_t i = end; i < at; i++)
         if (strchr(";{}:\"/", line[i]))
             return false;
-    return end < at && is_blank(line[end]) && line[end - 1] != ':';
+    return end < at && hd_is_blank(line[end]) && line[end - 1] != ':';
 }
 
 /* The operand with its "]:" at `at`; what is before `from` belongs to others. */
@@ -84,7 +83,7 @@ static const char *find_parts(const char *line, uint32_t length, uint32_t from, 
     while (p->open > from && line[p->open] != '[')
         p->open--;
     uint32_t before = p->open;
-    while (before > from && is_blank(line[before - 1]))
+    while (before > from && hd_is_blank(line[before - 1]))
         before--;
     if (before == from || line[before - 1] != ',')
         return "an operand in memory is an address in brackets after a comma";

@@ -250,7 +250,7 @@ static void push_compound(hd_builder *b, const hd_node *n, hd_operand_kind kind,
     push_part(b, &pair.right);
 }
 
-static void refuse(hd_builder *b, const hd_node *n, const char *why)
+static void refuse_operand(hd_builder *b, const hd_node *n, const char *why)
 {
     hd_builder_error(b, SYNTAX, hd_node_span(n), "%s", why);
     push_broken(b, n);
@@ -271,7 +271,7 @@ static void push_node(hd_builder *b, const hd_node *n)
     case HD_NODE_SUM: push_sum(b, n); break;
     case HD_NODE_SUBSCRIPT: push_compound(b, n, HD_OPERAND_ADDRESS, HD_OPERAND_BARE); break;
     case HD_NODE_PAIR: push_compound(b, n, HD_OPERAND_PAIR, 0); break;
-    default: refuse(b, n, "this form of an address is for initializers only"); break;
+    default: refuse_operand(b, n, "this form of an address is for initializers only"); break;
     }
     if (n->flags & HD_NODE_NOT)
         b->function->operands.items[at].flags |= HD_OPERAND_NOT;
@@ -303,7 +303,7 @@ static void push_parenthesized(hd_builder *b, const hd_node *n)
     if (n->token.kind == HD_NODE_CONSTANT || n->token.kind == HD_NODE_BAD)
         push_node(b, &inner);
     else
-        refuse(b, n, "parentheses enclose constants and the lists of calls only");
+        refuse_operand(b, n, "parentheses enclose constants and the lists of calls only");
 }
 
 void hd_build_simple(hd_builder *b, const hd_node *n)

@@ -181,8 +181,8 @@ static const kind *text_kind(const hd_source *source)
 
 /* ---- diagnostics ------------------------------------------------------------------------------------------------- */
 
-static void refuse(hd_source *source, hd_diagnostics *diagnostics, hd_diagnostic_kind slug, const kind *k,
-                   const char *wanted)
+static void report_kind(hd_source *source, hd_diagnostics *diagnostics, hd_diagnostic_kind slug, const kind *k,
+                        const char *wanted)
 {
     hd_diagnostic *d =
         hd_report(diagnostics, slug, source, (hd_span){0, 0}, "this is %s; heddle reads %s", k->what, wanted);
@@ -207,7 +207,7 @@ bool hd_refuse_foreign(hd_source *source, hd_diagnostics *diagnostics)
     const kind *k = kind_of(source);
     if (!k || k == &ptx)
         return false;
-    refuse(source, diagnostics, HD_DIAG_NOT_PTX, k, "PTX");
+    report_kind(source, diagnostics, HD_DIAG_NOT_PTX, k, "PTX");
     return true;
 }
 
@@ -217,6 +217,6 @@ bool hd_refuse_foreign_launch(hd_source *source, hd_diagnostics *diagnostics)
     bool may_be_yaml = k == &launch || k == &json || (k == &source_code && *source->text == '#');
     if (!k || may_be_yaml)
         return false;
-    refuse(source, diagnostics, HD_DIAG_NOT_LAUNCH_FILE, k, "a launch file here");
+    report_kind(source, diagnostics, HD_DIAG_NOT_LAUNCH_FILE, k, "a launch file here");
     return true;
 }

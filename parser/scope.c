@@ -221,7 +221,7 @@ hd_binding hd_lookup_slow(hd_builder *b, const hd_token *token)
 
 /* ---- declaring --------------------------------------------------------------------------------------------------- */
 
-static hd_span place_of(const hd_builder *b, hd_binding_kind kind, uint32_t value)
+static hd_span binding_span(const hd_builder *b, hd_binding_kind kind, uint32_t value)
 {
     const hd_function *f = b->function ? b->function : b->module->globals;
     switch (kind) {
@@ -243,7 +243,7 @@ void hd_report_taken(hd_builder *b, const hd_token *token, hd_binding_kind kind,
     const char *text = hd_builder_source(b)->text + token->begin;
     hd_diagnostic *d = hd_builder_error(b, REDECLARED, span, "'%.*s' is declared twice in one scope",
                                         (int)(span.end - span.begin), text);
-    hd_span before = place_of(b, kind, value);
+    hd_span before = binding_span(b, kind, value);
     if (before.end)
         hd_builder_note(b, d, before, "declared before here");
 }

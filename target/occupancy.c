@@ -31,7 +31,7 @@ static uint32_t warps_of(const hd_occupancy_use *use)
 }
 
 /* Keeps the first reason. */
-static uint32_t refuse(const char **why, const char *reason)
+static uint32_t no_ctas(const char **why, const char *reason)
 {
     *why = *why ? *why : reason;
     return 0;
@@ -40,11 +40,11 @@ static uint32_t refuse(const char **why, const char *reason)
 static uint32_t by_warps(const hd_gpu_limits *limits, const hd_occupancy_use *use, const char **why)
 {
     if (!use->threads)
-        return refuse(why, "a CTA without threads");
+        return no_ctas(why, "a CTA without threads");
     if (use->threads > limits->threads_per_cta)
-        return refuse(why, "more threads than a CTA may have");
+        return no_ctas(why, "more threads than a CTA may have");
     uint32_t ctas = limits->warps_per_sm / warps_of(use);
-    return ctas ? ctas : refuse(why, "more warps than an SM has");
+    return ctas ? ctas : no_ctas(why, "more warps than an SM has");
 }
 
 static uint32_t by_registers(const hd_gpu_limits *limits, const hd_occupancy_use *use, const char **why)
@@ -53,13 +53,13 @@ static uint32_t by_registers(const hd_gpu_limits *limits, const hd_occupancy_use
     if (!warp_registers || !use->threads)
         return UINT32_MAX;
     if (use->registers > limits->registers_per_thread)
-        return refuse(why, "more registers than a thread may have");
+        return no_ctas(why, "more registers than a thread may have");
     uint32_t checked = limits->launch_partitions ? limits->launch_partitions : limits->partitions;
     if (warp_registers * round_up(warps_of(use), checked) > limits->registers_per_cta)
-        return refuse(why, "more registers than a CTA may have");
+        return no_ctas(why, "more registers than a CTA may have");
     uint64_t partition_warps = limits->registers_per_sm / limits->partitions / warp_registers;
     uint32_t ctas = (uint32_t)(partition_warps * limits->partitions / warps_of(use));
-    return ctas ? ctas : refuse(why, "more registers than an SM has");
+    return ctas ? ctas : no_ctas(why, "more registers than an SM has");
 }
 
 static uint32_t by_shared(const hd_gpu_limits *limits, const hd_occupancy_use *use, const char **why)
@@ -67,11 +67,11 @@ static uint32_t by_shared(const hd_gpu_limits *limits, const hd_occupancy_use *u
     uint64_t bytes =
         round_up((uint64_t)use->shared_bytes + limits->shared_reserved_bytes_per_cta, limits->shared_unit_bytes);
     if (use->shared_bytes > limits->shared_bytes_per_cta)
-        return refuse(why, "more shared memory than a CTA may have");
+        return no_ctas(why, "more shared memory than a CTA may have");
     if (!bytes)
         return UINT32_MAX;
     uint32_t ctas = (uint32_t)(limits->shared_bytes_per_sm / bytes);
-    return ctas ? ctas : refuse(why, "more shared memory than an SM has");
+    return ctas ? ctas : no_ctas(why, "more shared memory than an SM has");
 }
 
 static uint32_t by_barriers(const hd_gpu_limits *limits, const hd_occupancy_use *use, const char **why)
@@ -79,7 +79,7 @@ static uint32_t by_barriers(const hd_gpu_limits *limits, const hd_occupancy_use 
     if (!limits->barriers_per_sm || !use->barriers)
         return UINT32_MAX;
     uint32_t ctas = limits->barriers_per_sm / use->barriers;
-    return ctas ? ctas : refuse(why, "more barriers than an SM has");
+    return ctas ? ctas : no_ctas(why, "more barriers than an SM has");
 }
 
 hd_occupancy hd_occupancy_of(const hd_gpu_limits *limits, const hd_occupancy_use *use)

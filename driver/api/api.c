@@ -83,7 +83,7 @@ hd_message hd_context_message(const hd_context *context, size_t index) { return 
 
 size_t hd_context_error_count(const hd_context *context) { return context->errors; }
 
-static const char *keep(hd_context *context, const char *text)
+static const char *keep_text(hd_context *context, const char *text)
 {
     return hd_arena_string(&context->arena, text, strlen(text));
 }
@@ -91,10 +91,10 @@ static const char *keep(hd_context *context, const char *text)
 static void add_message(hd_context *context, hd_message_severity severity, const char *slug, const char *text,
                         hd_source *source, hd_span span)
 {
-    hd_message message = {.severity = severity, .slug = slug, .text = keep(context, text)};
+    hd_message message = {.severity = severity, .slug = slug, .text = keep_text(context, text)};
     if (source) {
         hd_position begin = hd_source_position(source, span.begin), end = hd_source_position(source, span.end);
-        message.file = keep(context, source->name);
+        message.file = keep_text(context, source->name);
         message.line = begin.line;
         message.column = begin.column;
         message.end_line = end.line;
@@ -132,7 +132,7 @@ static void end_job(hd_context *context)
 
 /* ---- inputs and outputs ------------------------------------------------------------------------------------------ */
 
-static bool refuse(hd_context *context, const char *name, int error)
+static bool report_unreadable(hd_context *context, const char *name, int error)
 {
     hd_report(&context->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read '%s': %s", name,
               hd_source_why(error));
@@ -143,9 +143,9 @@ static bool read_input(hd_context *context, const hd_input *input, hd_source *so
 {
     const char *name = input->name ? input->name : input->text ? "<memory>" : "";
     if (!input->text)
-        return hd_source_read(source, name) || refuse(context, name, errno);
+        return hd_source_read(source, name) || report_unreadable(context, name, errno);
     if (input->length > UINT32_MAX - 16)
-        return refuse(context, name, EFBIG);
+        return report_unreadable(context, name, EFBIG);
     hd_source_from_memory(source, name, input->text, input->length);
     return true;
 }

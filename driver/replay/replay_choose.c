@@ -50,7 +50,7 @@ static hd_span span_from(const chooser *c, const char *begin)
 
 static void skip_blanks(chooser *c) { c->at += strspn(c->at, " \t\n"); }
 
-static bool take(chooser *c, char wanted)
+static bool take_character(chooser *c, char wanted)
 {
     skip_blanks(c);
     if (*c->at != wanted)
@@ -197,7 +197,7 @@ static bool read_option(chooser *c, const hd_rf_model_info *model, choice *to)
 {
     hd_arena *arena = &c->replay->arena;
     const char *begin, *at, *name = word(c, &begin), *value = NULL;
-    if (take(c, '='))
+    if (take_character(c, '='))
         value = word(c, &at);
     if (!*name) {
         fail(c, begin, "expected an option of the model");
@@ -312,7 +312,7 @@ static void read_options(chooser *c, const char *name, const char *begin)
 {
     const hd_rf_model_info *model = find_model(c, name, begin);
     choices given = {0};
-    if (model && take(c, ')')) {
+    if (model && take_character(c, ')')) {
         c->chosen[model - hd_rf_models] = true;
         return;
     }
@@ -320,10 +320,10 @@ static void read_options(chooser *c, const char *name, const char *begin)
         choice option;
         if (read_option(c, model, &option))
             hd_array_push(&given, option);
-        if (!take(c, ','))
+        if (!take_character(c, ','))
             break;
     }
-    if (!c->failed && !take(c, ')'))
+    if (!c->failed && !take_character(c, ')'))
         fail(c, c->at, "expected ',' or ')' after an option of the model");
     if (!c->failed)
         add_variants(c, model, name, begin, &given);
@@ -336,11 +336,11 @@ static void read_items(chooser *c)
 {
     while (!c->failed) {
         const char *begin, *name = word(c, &begin);
-        if (take(c, '('))
+        if (take_character(c, '('))
             read_options(c, name, begin);
         else
             choose(c, name, begin);
-        if (!c->failed && !take(c, ',')) {
+        if (!c->failed && !take_character(c, ',')) {
             skip_blanks(c);
             if (*c->at)
                 fail(c, c->at, "expected ',' or the end of the list of techniques");

@@ -104,7 +104,7 @@ static void open_rows(replay_part *p, const replay_file *f)
 }
 
 /* A machine starts no kernel of which no block fits in the register file. PTX's own registers are no machine's. */
-static bool fits(replay_part *p, const replay_file *f, const hd_replay_kernel *k)
+static bool fits_on_gpu(replay_part *p, const replay_file *f, const hd_replay_kernel *k)
 {
     const hd_gpu_limits *limits = &p->plan->gpu->limits;
     hd_occupancy_use use = {.threads = k->block[0] * k->block[1] * k->block[2]};
@@ -134,7 +134,7 @@ hd_status replay_prepare(replay_part *p, replay_file *f)
     replay_expect_uniform_branches(f, &p->diagnostics);
     open_rows(p, f);
     for (uint32_t i = 0; i < p->rows.count; i++)
-        if (!fits(p, f, &p->rows.items[i]))
+        if (!fits_on_gpu(p, f, &p->rows.items[i]))
             return HD_STATUS_UNDECIDED;
     return HD_STATUS_DONE;
 }

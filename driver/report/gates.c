@@ -45,11 +45,9 @@ static hd_span span_of(const reader *r, const char *begin, const char *end)
     ((r)->failed = true,        \
      hd_report((r)->diagnostics, HD_DIAG_BAD_GATE, (r)->gates->source, span_of(r, begin, end), __VA_ARGS__))
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
-
 static void skip_blanks(reader *r)
 {
-    while (r->at < r->end && is_blank(*r->at))
+    while (r->at < r->end && hd_is_space(*r->at))
         r->at++;
 }
 
@@ -61,9 +59,9 @@ static void read_pattern(reader *r, hd_gate *gate)
     gate->except = *begin == '!';
     begin += gate->except;
     const char *end = colon;
-    while (begin < end && is_blank(*begin))
+    while (begin < end && hd_is_space(*begin))
         begin++;
-    while (begin < end && is_blank(end[-1]))
+    while (begin < end && hd_is_space(end[-1]))
         end--;
     if (begin == end)
         bad(r, colon, colon + 1, "expected a pattern of kernel names before ':'");
@@ -167,7 +165,7 @@ static const char *without_blanks(hd_arena *arena, const char *begin, const char
 {
     char *text = hd_arena_alloc(arena, (size_t)(end - begin) + 1), *out = text;
     for (; begin < end; begin++)
-        if (!is_blank(*begin))
+        if (!hd_is_space(*begin))
             *out++ = *begin;
     *out = '\0';
     return text;
@@ -228,7 +226,7 @@ void hd_gates_free(hd_gates *gates)
 
 /* ---- judging ----------------------------------------------------------------------------------------------------- */
 
-static bool compare(double left, gate_operator operator, double right)
+static bool relation_holds(double left, gate_operator operator, double right)
 {
     switch (operator) {
     case AT_MOST: return left <= right;
@@ -247,8 +245,9 @@ static double tenths(double percent) { return round(percent * 10); }
 static bool value_meets(const hd_gate *gate, double value)
 {
     if (hd_quantities[gate->quantity].kind == HD_KIND_FRACTION)
-        return compare(tenths(100 * value), gate->operator, tenths(gate->percent ? gate->number : 100 * gate->number));
-    return compare(value, gate->operator, gate->number);
+        return relation_holds(tenths(100 * value), gate->operator,
+                              tenths(gate->percent ? gate->number : 100 * gate->number));
+    return relation_holds(value, gate->operator, gate->number);
 }
 
 /* Without a division, so that old may be 0. */
@@ -256,7 +255,7 @@ static bool change_meets(const hd_gate *gate, double before, double after)
 {
     bool fraction = hd_quantities[gate->quantity].kind == HD_KIND_FRACTION;
     if (gate->percent && !fraction)
-        return compare(100 * (after - before), gate->operator, gate->number * before);
+        return relation_holds(100 * (after - before), gate->operator, gate->number * before);
     return value_meets(gate, after - before);
 }
 

@@ -109,7 +109,7 @@ void hd_ptxas_free(hd_ptxas_result *result)
 
 extern char **environ;
 
-static char *join(const char *folder, size_t length, const char *name)
+static char *join_path(const char *folder, size_t length, const char *name)
 {
     char *path = hd_malloc(length + strlen(name) + 2);
     memcpy(path, folder, length);
@@ -135,12 +135,12 @@ static char *find_program(void)
     for (const char *at = folders ? folders : ""; *at && !found;) {
         size_t length = strcspn(at, ":");
         if (length)
-            found = if_runs(join(at, length, "ptxas"));
+            found = if_runs(join_path(at, length, "ptxas"));
         at += length + (at[length] == ':');
     }
     if (!found && cuda)
-        found = if_runs(join(cuda, strlen(cuda), "bin/ptxas"));
-    return found ? found : if_runs(join("/usr/local/cuda", 15, "bin/ptxas"));
+        found = if_runs(join_path(cuda, strlen(cuda), "bin/ptxas"));
+    return found ? found : if_runs(join_path("/usr/local/cuda", 15, "bin/ptxas"));
 }
 
 /* alone: one module of several (-c), whose extern functions others have. */

@@ -108,7 +108,7 @@ typedef struct circles {
     hd_u32_array way, open; /* way: from the first function to where the search is; open: found, and not done */
 } circles;
 
-static void find(circles *c, uint32_t function)
+static void number_function(circles *c, uint32_t function)
 {
     c->number[function] = c->low[function] = ++c->numbers;
     hd_array_push(&c->way, function);
@@ -159,14 +159,14 @@ static void lower(circles *c, uint32_t function, uint32_t to)
 
 static void search(circles *c, uint32_t function)
 {
-    find(c, function);
+    number_function(c, function);
     while (c->way.count) {
         uint32_t at = hd_array_last(&c->way);
         const hd_u32_array *callees = &c->uses[at].callees;
         if (c->next[at] < callees->count) {
             uint32_t to = callees->items[c->next[at]++];
             if (!c->number[to])
-                find(c, to);
+                number_function(c, to);
             else if (!c->done[to])
                 lower(c, at, c->number[to]);
             continue;

@@ -55,7 +55,7 @@ static void bad_kernel(reader *r, const char *path, const char *expected)
     r->failed = true;
 }
 
-static const json_t *find(const json_t *object, const char *path)
+static const json_t *find_member(const json_t *object, const char *path)
 {
     while (object) {
         size_t length = strcspn(path, ".");
@@ -74,7 +74,7 @@ static const json_t *find(const json_t *object, const char *path)
 
 static void read_number(reader *r, const json_t *kernel, const number_row *row, hd_report_kernel *into)
 {
-    const json_t *value = find(kernel, row->path);
+    const json_t *value = find_member(kernel, row->path);
     json_int_t number = json_integer_value(value);
     if (!json_is_integer(value) || number < 0 || (row->bytes == 4 && number > UINT32_MAX)) {
         bad_kernel(r, row->path, "a number in range");
@@ -88,7 +88,7 @@ static void read_number(reader *r, const json_t *kernel, const number_row *row, 
 
 static const char *read_text(reader *r, const json_t *object, const char *path)
 {
-    const json_t *value = find(object, path);
+    const json_t *value = find_member(object, path);
     if (json_is_string(value))
         return hd_arena_string(r->arena, json_string_value(value), json_string_length(value));
     bad_kernel(r, path, "a text");
@@ -97,7 +97,7 @@ static const char *read_text(reader *r, const json_t *object, const char *path)
 
 static void read_ptxas(reader *r, const json_t *kernel, hd_report_kernel *into)
 {
-    const json_t *ptxas = find(kernel, "ptxas");
+    const json_t *ptxas = find_member(kernel, "ptxas");
     into->ptxas.known = ptxas && !json_is_null(ptxas);
     for (uint32_t i = 0; into->ptxas.known && i < sizeof ptxas_rows / sizeof *ptxas_rows; i++)
         read_number(r, kernel, &ptxas_rows[i], into);
@@ -105,7 +105,7 @@ static void read_ptxas(reader *r, const json_t *kernel, hd_report_kernel *into)
 
 static void read_spills(reader *r, const json_t *kernel, hd_report_kernel *into)
 {
-    if (!json_is_object(find(kernel, "predicted_spills")))
+    if (!json_is_object(find_member(kernel, "predicted_spills")))
         into->predicted.unknown = "the report does not have it";
     for (uint32_t i = 0; !into->predicted.unknown && i < sizeof spill_rows / sizeof *spill_rows; i++)
         read_number(r, kernel, &spill_rows[i], into);
@@ -114,10 +114,10 @@ static void read_spills(reader *r, const json_t *kernel, hd_report_kernel *into)
 /* Null where registers were not allocated. */
 static void read_allocation(reader *r, const json_t *kernel, hd_report_kernel *into)
 {
-    into->left_virtual = json_is_null(find(kernel, conflicts_row.path));
+    into->left_virtual = json_is_null(find_member(kernel, conflicts_row.path));
     if (!into->left_virtual)
         read_number(r, kernel, &conflicts_row, into);
-    if (json_is_null(find(kernel, allocated_row.path)))
+    if (json_is_null(find_member(kernel, allocated_row.path)))
         into->allocated_unknown = "the report does not have it";
     else
         read_number(r, kernel, &allocated_row, into);
@@ -126,13 +126,13 @@ static void read_allocation(reader *r, const json_t *kernel, hd_report_kernel *i
 /* Whether the occupancy is an upper bound; reports of schema 1 may lack the key. */
 static void read_conditions(const json_t *kernel, hd_report_kernel *into)
 {
-    const json_t *known = find(kernel, "occupancy.dynamic_shared_known");
+    const json_t *known = find_member(kernel, "occupancy.dynamic_shared_known");
     into->dynamic_shared_unknown = json_is_false(known);
 }
 
 static void read_kernel(reader *r, const json_t *kernel, hd_report_kernel *into)
 {
-    const json_t *fraction = find(kernel, "occupancy.fraction"), *entry = find(kernel, "entry");
+    const json_t *fraction = find_member(kernel, "occupancy.fraction"), *entry = find_member(kernel, "entry");
     into->name = read_text(r, kernel, "name");
     into->demangled = read_text(r, kernel, "demangled");
     into->registers_from = read_text(r, kernel, "occupancy.registers_from");

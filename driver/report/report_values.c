@@ -28,7 +28,7 @@ typedef struct value_search {
 /* ---- which ------------------------------------------------------------------------------------------------------- */
 
 /* Leaves the counters as they were. */
-static uint32_t words_of(report_words *set, const uint32_t *registers, uint32_t count)
+static uint32_t words_added(report_words *set, const uint32_t *registers, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         report_words_add(set, registers[i]);
@@ -59,7 +59,7 @@ static void find_set(value_search *s, report_words *words, hd_u32_array *set)
             hd_array_push(set, o->value);
     }
     report_live_step(work);
-    s->after = words_of(words, set->items, set->count) > words_of(words, walk->members, walk->count);
+    s->after = words_added(words, set->items, set->count) > words_added(words, walk->members, walk->count);
     if (s->after)
         return;
     hd_array_clear(set);

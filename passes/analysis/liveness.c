@@ -377,7 +377,7 @@ static int compare_words(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static hd_register_set words_of(const hd_storage *storage, hd_register_set registers, hd_arena *arena)
+static hd_register_set words_of_set(const hd_storage *storage, hd_register_set registers, hd_arena *arena)
 {
     hd_u32_array words = {0};
     for (uint32_t i = 0; i < registers.count; i++)
@@ -401,7 +401,7 @@ static hd_liveness *make_liveness(hd_function *f, const hd_storage *storage, hd_
     hd_liveness *result = HD_ARENA_NEW(arena, hd_liveness);
     result->spans = read.spans = hd_async_spans_of(f, arena);
     result->live_in = find_live_in(&read, cfg, arena);
-    result->module_wide = storage ? words_of(storage, read.module_wide, arena) : read.module_wide;
+    result->module_wide = storage ? words_of_set(storage, read.module_wide, arena) : read.module_wide;
     result->module_wide_registers = read.module_wide;
     result->live_out = make_live_out(cfg, result->live_in, arena);
     result->storage = storage;

@@ -77,7 +77,7 @@ static void find_sides(pending *p, const hd_uniformity *uniformity)
         qsort(p->sides.items, p->sides.count, sizeof *p->sides.items, compare_sides);
 }
 
-static void keep(pending *p, uint32_t at, uint32_t reg)
+static void add_keeper(pending *p, uint32_t at, uint32_t reg)
 {
     if (p->keepers)
         p->keepers[p->keep_first[reg]] = at;
@@ -87,7 +87,7 @@ static void keep(pending *p, uint32_t at, uint32_t reg)
 static void keep_list(pending *p, uint32_t at, hd_register_set list)
 {
     for (uint32_t i = 0; i < list.count; i++)
-        keep(p, at, list.items[i]);
+        add_keeper(p, at, list.items[i]);
 }
 
 /* Adds `sign` to each register that is live into a target, per target. */
@@ -108,7 +108,7 @@ static void keep_union(pending *p, uint32_t at)
     hd_register_set all = p->thread->live_out[s->branch];
     for (uint32_t i = 0; i < all.count; i++)
         if (p->paper || p->times[all.items[i]] > 1 || !hd_register_set_has(p->thread->live_in[s->block], all.items[i]))
-            keep(p, at, all.items[i]);
+            add_keeper(p, at, all.items[i]);
 }
 
 static void keep_side(pending *p, uint32_t at)

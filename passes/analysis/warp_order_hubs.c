@@ -75,7 +75,7 @@ static void close_component(reducer *r, uint32_t root)
     r->open.count = begin;
 }
 
-static void find(reducer *r, uint32_t node)
+static void number_node(reducer *r, uint32_t node)
 {
     r->number[node] = r->low[node] = ++r->numbers;
     r->at[node] = r->first[node];
@@ -87,7 +87,7 @@ static void lower(reducer *r, uint32_t node, uint32_t to) { r->low[node] = r->lo
 
 static void search(reducer *r, uint32_t root)
 {
-    find(r, root);
+    number_node(r, root);
     while (r->way.count) {
         uint32_t node = hd_array_last(&r->way);
         if (r->at[node] < r->first[node + 1]) {
@@ -97,7 +97,7 @@ static void search(reducer *r, uint32_t root)
             if (r->number[from])
                 lower(r, node, r->number[from]);
             else
-                find(r, from);
+                number_node(r, from);
             continue;
         }
         r->way.count--;

@@ -1,7 +1,7 @@
 /* Warp-level liveness by words of the register file: see warp_words.h. */
 #include "passes/analysis/warp_words.h"
 
-static hd_register_set join(hd_set_union *both, hd_register_set live, hd_register_set pend, hd_arena *arena)
+static hd_register_set union_of(hd_set_union *both, hd_register_set live, hd_register_set pend, hd_arena *arena)
 {
     hd_set_union_add(both, live);
     hd_set_union_add(both, pend);
@@ -16,8 +16,8 @@ static void join_all(hd_pass_context *context, hd_warp_words *w, hd_arena *arena
     hd_register_set *out = HD_ARENA_ARRAY(arena, hd_register_set, (size_t)blocks + 1);
     hd_set_union both = {0};
     for (uint32_t b = 0; b < blocks; b++) {
-        in[b] = join(&both, w->thread->live_in[b], w->warp->pend[b], arena);
-        out[b] = join(&both, w->thread->live_out[b], w->warp->pend[b], arena);
+        in[b] = union_of(&both, w->thread->live_in[b], w->warp->pend[b], arena);
+        out[b] = union_of(&both, w->thread->live_out[b], w->warp->pend[b], arena);
     }
     in[blocks] = w->thread->live_in[blocks];
     hd_set_union_free(&both);

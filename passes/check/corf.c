@@ -109,7 +109,7 @@ static void mark_all(corf_check *c, void (*mark)(corf_check *, uint32_t))
 /* ---- pairs ------------------------------------------------------------------------------------------------------- */
 
 /* Takes a word of a list; false (reported) if there is no such word, or it occurred before. */
-static bool take(corf_check *c, const char *what, uint32_t word, uint32_t mate)
+static bool set_mate(corf_check *c, const char *what, uint32_t word, uint32_t mate)
 {
     if (word >= c->storage.words)
         return refute(c, what, word, "is no register of the function");
@@ -140,7 +140,7 @@ bool hd_check_corf(hd_function *function, hd_diagnostics *diagnostics, uint64_t 
     open_check(&c, function, diagnostics);
     const uint32_t *words = function->annotation_words.items + pairs->value;
     for (uint32_t i = 0; i < pairs->count; i++)
-        good = (i ^ 1) < pairs->count ? take(&c, what, words[i], words[i ^ 1] + 1) && good
+        good = (i ^ 1) < pairs->count ? set_mate(&c, what, words[i], words[i ^ 1] + 1) && good
                                       : refute(&c, what, words[i], "is alone");
     for (uint32_t i = 0; i < pairs->count && good; i++)
         good = words[i] != words[i ^ 1] || refute(&c, what, words[i], "is its own partner");
@@ -166,7 +166,7 @@ bool hd_check_corfpp(hd_function *function, hd_diagnostics *diagnostics, uint64_
     open_check(&c, function, diagnostics);
     for (uint32_t side = 0; side < 2; side++)
         for (uint32_t i = 0; lists[side] && i < lists[side]->count; i++)
-            good = take(&c, what, function->annotation_words.items[lists[side]->value + i], side + 1) && good;
+            good = set_mate(&c, what, function->annotation_words.items[lists[side]->value + i], side + 1) && good;
     if (good)
         mark_all(&c, mark_sides);
     for (uint32_t word = 0; word < c.storage.words && good; word++)

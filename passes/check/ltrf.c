@@ -284,7 +284,7 @@ static void follow(ltrf_check *c)
 /* ---- requirements of instructions -------------------------------------------------------------------------------- */
 
 /* Index in annotation_words of the word in the list; HD_NONE: not in it. */
-static uint32_t place_of(const ltrf_check *c, const hd_annotation *list, uint32_t word)
+static uint32_t find_in_list(const ltrf_check *c, const hd_annotation *list, uint32_t word)
 {
     const uint32_t *words = c->function->annotation_words.items;
     uint32_t end = list->value + list->count, at = hd_search_u32(words, list->value, end, word);
@@ -296,7 +296,7 @@ static bool check_covered(ltrf_check *c, uint32_t ordinal, const hd_annotation *
     uint32_t covered = 0, missing = HD_NONE;
     find_words(c, ordinal);
     for (uint32_t w = 0; w < c->words.count; w++) {
-        uint32_t place = place_of(c, list, c->words.items[w]);
+        uint32_t place = find_in_list(c, list, c->words.items[w]);
         if (place != HD_NONE) {
             hd_bitset_add(&c->used, place);
             covered++;

@@ -28,7 +28,7 @@ static bool contains(const poll_check *c, uint32_t block)
     return false;
 }
 
-static void find(poll_check *c, uint32_t ordinal)
+static void add_found(poll_check *c, uint32_t ordinal)
 {
     if (c->written[ordinal] == c->asked)
         return;
@@ -50,7 +50,7 @@ static void choose(poll_check *c, uint32_t block)
     c->chosen[block] = c->asked;
     see_exits(c, block);
     for (uint32_t i = c->facts->cfg->blocks[block].first; i < c->facts->cfg->blocks[block].end; i++)
-        find(c, i);
+        add_found(c, i);
 }
 
 /* Visits the blocks that the branch reaches in the loop before its sides reconverge. */
@@ -93,7 +93,7 @@ static void read_at(poll_check *c, uint32_t reg, uint32_t ordinal)
     const hd_cfg *cfg = c->facts->cfg;
     const hd_instruction *insn = &c->facts->function->instructions.items[ordinal];
     if (insn->guard == reg || !hd_insn_brings_shared(c->facts->function, insn))
-        find(c, ordinal);
+        add_found(c, ordinal);
     if (ordinal + 1 == cfg->blocks[cfg->block_of[ordinal]].end)
         decide(c, cfg->block_of[ordinal]);
 }
@@ -160,7 +160,7 @@ static bool ask(poll_check *c, uint32_t ordinal, uint32_t loop)
     c->loop = loop;
     c->asked++;
     c->leaves = false;
-    find(c, ordinal);
+    add_found(c, ordinal);
     while (c->found.count && !c->leaves)
         follow_results(c, hd_array_pop(&c->found));
     hd_array_clear(&c->found);

@@ -33,7 +33,7 @@ static bool is_bound(const restorer *r, const hd_instruction *load, const hd_ins
 }
 
 /* The instruction before which the load is put; the load itself if it stays. */
-static uint32_t place_of(restorer *r, uint32_t load, uint32_t first, uint32_t clashes)
+static uint32_t first_position(restorer *r, uint32_t load, uint32_t first, uint32_t clashes)
 {
     const hd_function *f = r->function;
     const hd_instruction *insn = &f->instructions.items[load];
@@ -56,7 +56,7 @@ static bool restore_block(restorer *r, hd_edit *edit, const hd_block *block)
     for (uint32_t i = block->first; i < block->end; i++) {
         uint32_t last, to = i;
         if (hd_insn_is_operand_load(f, i) && hd_insn_form(f, &f->instructions.items[i])->opcode == HD_OP_LD)
-            to = place_of(r, i, block->first, hd_clashes_with(&r->clashes, &f->instructions.items[i], &last));
+            to = first_position(r, i, block->first, hd_clashes_with(&r->clashes, &f->instructions.items[i], &last));
         hd_clashes_step(&r->clashes, i);
         if (to == i)
             continue;

@@ -204,7 +204,7 @@ static uint32_t part_with(const matcher *m, uint32_t blossom, uint32_t vertex)
     return b;
 }
 
-static uint32_t place_of(const circle *c, uint32_t part)
+static uint32_t index_in_circle(const circle *c, uint32_t part)
 {
     uint32_t i = 0;
     while (c->parts.items[i] != part)
@@ -227,7 +227,7 @@ static void rebase(matcher *m, uint32_t blossom, uint32_t vertex)
     if (blossom < m->n)
         return;
     circle *c = &m->circles[blossom];
-    uint32_t part = part_with(m, blossom, vertex), at = place_of(c, part), count = c->parts.count;
+    uint32_t part = part_with(m, blossom, vertex), at = index_in_circle(c, part), count = c->parts.count;
     rebase(m, part, vertex);
     /* Between the old base's part and the new one's, parts are rematched in pairs along the links. */
     uint32_t from = at % 2 ? at + 1 : 0, end = at % 2 ? count : at;
@@ -250,7 +250,7 @@ static void relabel_parts(matcher *m, uint32_t blossom)
 {
     const circle *c = &m->circles[blossom];
     uint32_t entry = m->entry[blossom], count = c->parts.count;
-    uint32_t at = place_of(c, m->top[head_of(m, entry)]), on_path = at;
+    uint32_t at = index_in_circle(c, m->top[head_of(m, entry)]), on_path = at;
     bool forward = at % 2;
     while (at % count) {
         make_inner(m, entry); /* also labels its mate, the next part, OUTER */

@@ -62,7 +62,7 @@ static void skip_blanks(reader *r)
         r->at++;
 }
 
-static bool take(reader *r, char c)
+static bool take_character(reader *r, char c)
 {
     skip_blanks(r);
     if (*r->at != c)
@@ -214,7 +214,7 @@ static void read_options(reader *r, hd_pipeline_step *step)
         skip_blanks(r);
         const char *begin = r->at;
         hd_option option = {word(r), ""};
-        if (take(r, '='))
+        if (take_character(r, '='))
             option.value = word(r);
         if (!*option.name)
             syntax(r, begin, "an option name");
@@ -224,8 +224,8 @@ static void read_options(reader *r, hd_pipeline_step *step)
             if (strcmp(options.items[i].name, option.name) == 0)
                 give_twice(r, &option, begin);
         hd_array_push(&options, option);
-    } while (!r->failed && take(r, ','));
-    if (!take(r, ')'))
+    } while (!r->failed && take_character(r, ','));
+    if (!take_character(r, ')'))
         syntax(r, r->at, "')'");
     step->option_count = options.count;
     step->options = hd_arena_copy(&r->pipeline->arena, options.items, options.count * sizeof *options.items);
@@ -268,7 +268,7 @@ static void read_step(reader *r)
     } else if (!step.pass) {
         refuse_name(r, name, begin);
     }
-    if (take(r, '('))
+    if (take_character(r, '('))
         read_options(r, &step);
     hd_array_push(&r->pipeline->steps, step);
 }
@@ -277,7 +277,7 @@ static void read_steps(reader *r)
 {
     do
         read_step(r);
-    while (!r->failed && take(r, ','));
+    while (!r->failed && take_character(r, ','));
 }
 
 /* ---- compatibility of passes ------------------------------------------------------------------------------------- */

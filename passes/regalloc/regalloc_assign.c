@@ -68,7 +68,7 @@ static bool is_free(const assigner *a, const taken_list *list, uint32_t part)
     return true;
 }
 
-static void take(assigner *a, taken_list *list, uint32_t part, uint32_t unit)
+static void mark_taken(assigner *a, taken_list *list, uint32_t part, uint32_t unit)
 {
     const hd_part *parts = a->ra->ranges.parts.items;
     for (; part != HD_NONE; part = parts[part].next) {
@@ -97,7 +97,7 @@ static void take_place(assigner *a, uint32_t unit, uint32_t place)
     hd_alloc_unit *u = &a->ra->units.units[unit];
     u->place = place;
     for (uint32_t w = 0; w < u->words; w++)
-        take(a, &lists_of(a, u)[place + w], u->word[w], unit);
+        mark_taken(a, &lists_of(a, u)[place + w], u->word[w], unit);
 }
 
 static void release_place(assigner *a, uint32_t unit)

@@ -25,7 +25,7 @@ typedef struct finder {
     uint32_t fence;      /* 1 + the last wgmma.fence of the block */
 } finder;
 
-static void refuse(finder *s, uint32_t reg) { s->ra->flags.items[reg] = HD_NO_SPILL; }
+static void forbid_spill(finder *s, uint32_t reg) { s->ra->flags.items[reg] = HD_NO_SPILL; }
 
 static uint8_t queue_at(const finder *s, uint32_t ordinal)
 {
@@ -33,16 +33,16 @@ static uint8_t queue_at(const finder *s, uint32_t ordinal)
 }
 
 /* The instruction puts the operand in flight. */
-static void take(finder *s, uint32_t ordinal, const hd_operand *o, uint8_t queue)
+static void put_in_flight(finder *s, uint32_t ordinal, const hd_operand *o, uint8_t queue)
 {
     const hd_instruction *insn = &s->f->instructions.items[ordinal];
     uint32_t reg = o->value, at = s->open[reg];
     if (insn->guard != HD_NONE || insn->flags & HD_INSN_OPAQUE || hd_operand_is_part(s->f, o))
-        refuse(s, reg);
+        forbid_spill(s, reg);
     if (at == NO_PIN) {
         uint32_t begin = queue == HD_ASYNC_GROUP ? s->fence : ordinal + 1;
         if (!begin || s->touched[reg] > begin)
-            refuse(s, reg);
+            forbid_spill(s, reg);
         at = s->open[reg] = s->ra->pins.count;
         hd_array_push(&s->ra->pins, (hd_pin){.reg = reg,
                                              .begin = begin ? begin - 1 : ordinal,
@@ -52,7 +52,7 @@ static void take(finder *s, uint32_t ordinal, const hd_operand *o, uint8_t queue
         hd_array_push(&s->ages, 0u);
         hd_array_push(&s->flying, reg);
     } else if (queue_at(s, s->ra->pins.items[at].first) != queue) {
-        refuse(s, reg);
+        forbid_spill(s, reg);
     }
     s->ages.items[at] = 0;
     s->ra->pins.items[at].writes |= (o->flags & HD_OPERAND_DEF) != 0;
@@ -89,7 +89,7 @@ static void look_at(finder *s, uint32_t ordinal)
         s->fence = ordinal + 1;
     if (what.part == HD_ASYNC_BEGIN) {
         HD_ASYNC_DATA (s->f, insn, o)
-            take(s, ordinal, o, what.queue);
+            put_in_flight(s, ordinal, o, what.queue);
     } else if (what.part == HD_ASYNC_COMMIT) {
         commit(s);
     } else if (what.part == HD_ASYNC_WAIT) {
@@ -97,7 +97,7 @@ static void look_at(finder *s, uint32_t ordinal)
     } else {
         HD_INSN_REGISTERS (s->f, insn, o)
             if (s->open[o->value] != NO_PIN)
-                refuse(s, o->value);
+                forbid_spill(s, o->value);
     }
     HD_INSN_REGISTERS (s->f, insn, o)
         s->touched[o->value] = ordinal + 1;
@@ -127,7 +127,7 @@ void hd_regalloc_pins(hd_regalloc *ra)
             look_at(&s, i);
         while (s.flying.count) {
             uint32_t reg = hd_array_pop(&s.flying);
-            refuse(&s, reg);
+            forbid_spill(&s, reg);
             s.open[reg] = NO_PIN;
         }
     }

@@ -335,7 +335,7 @@ static bool keep_on(spiller *s, spill *v, uint32_t reg)
     return true;
 }
 
-static void keep(spiller *s, spill *v, uint32_t temporary, uint32_t from, bool is_loaded)
+static void keep_in_register(spiller *s, spill *v, uint32_t temporary, uint32_t from, bool is_loaded)
 {
     v->kept = temporary;
     v->kept_at = from;
@@ -360,7 +360,7 @@ static uint32_t fetch(spiller *s, uint32_t reg, bool must_be_own)
         load_predicate(s, v, t);
     else
         load(s, v, t);
-    keep(s, v, t, s->read + 1, true);
+    keep_in_register(s, v, t, s->read + 1, true);
     v->group = s->group + 1;
     v->in_group = t;
     return t;
@@ -430,7 +430,7 @@ static void rewrite_access(spiller *s, uint32_t reg)
     if (!a.written)
         return;
     put_back(s, reg, writes);
-    keep(s, spill_of(s, reg), writes, s->read + 2, false);
+    keep_in_register(s, spill_of(s, reg), writes, s->read + 2, false);
 }
 
 /* Registers in flight: one register from before the first asynchronous instruction of a pin to after its wait. */

@@ -33,7 +33,7 @@ static bool overlap(merger *m, uint32_t a, uint32_t b)
     return false;
 }
 
-static uint32_t join(hd_part *parts, uint32_t a, uint32_t b)
+static uint32_t merge_parts(hd_part *parts, uint32_t a, uint32_t b)
 {
     uint32_t first = HD_NONE, *to = &first;
     while (a != HD_NONE && b != HD_NONE) {
@@ -46,7 +46,7 @@ static uint32_t join(hd_part *parts, uint32_t a, uint32_t b)
     return first;
 }
 
-static bool fits(merger *m, const hd_alloc_unit *x, uint32_t x_at, const hd_alloc_unit *y, uint32_t y_at)
+static bool can_merge(merger *m, const hd_alloc_unit *x, uint32_t x_at, const hd_alloc_unit *y, uint32_t y_at)
 {
     for (uint32_t w = 0; w < HD_UNIT_WORDS; w++)
         if (w >= x_at && w < x_at + x->words && w >= y_at && w < y_at + y->words &&
@@ -72,7 +72,7 @@ static void absorb(merger *m, uint32_t into, uint32_t from)
     hd_units *units = m->units;
     hd_alloc_unit *x = &units->units[into], *y = &units->units[from];
     for (uint32_t w = 0; w < HD_UNIT_WORDS; w++)
-        x->word[w] = join(m->ra->ranges.parts.items, x->word[w], y->word[w]);
+        x->word[w] = merge_parts(m->ra->ranges.parts.items, x->word[w], y->word[w]);
     x->words = x->words > y->words ? x->words : y->words;
     x->align = x->align > y->align ? x->align : y->align;
     x->begin = x->begin < y->begin ? x->begin : y->begin;
@@ -112,7 +112,7 @@ static bool merge(merger *m, uint32_t reg_x, uint32_t word_x, uint32_t reg_y, ui
     x_at += shift;
     y_at += shift;
     if (x_at + units->units[x].words > HD_UNIT_WORDS || y_at + units->units[y].words > HD_UNIT_WORDS ||
-        !fits(m, &units->units[x], x_at, &units->units[y], y_at))
+        !can_merge(m, &units->units[x], x_at, &units->units[y], y_at))
         return false;
     shift_unit(units, &units->units[x], x_at);
     shift_unit(units, &units->units[y], y_at);

@@ -184,7 +184,7 @@ static uint32_t more_words(former *s, uint32_t interval, uint32_t i)
     return more;
 }
 
-static bool fits(former *s, uint32_t interval, uint32_t block)
+static bool has_room_for(former *s, uint32_t interval, uint32_t block)
 {
     const ltrf_plan *p = s->plan;
     uint32_t end = p->cfg->blocks[block].end, first = first_issued(p, p->cfg->blocks[block].first, end), more = 0;
@@ -199,7 +199,7 @@ static bool fits(former *s, uint32_t interval, uint32_t block)
     return true;
 }
 
-static void join(former *s, uint32_t interval, uint32_t block)
+static void add_block(former *s, uint32_t interval, uint32_t block)
 {
     s->plan->first[block] = interval;
     take_block(s, interval, block, s->plan->cfg->blocks[block].first);
@@ -280,7 +280,7 @@ static bool take_group(former *s, uint32_t interval)
         if (s->plan->first[seed] != HD_NONE || !group_fits(s, interval, seed))
             continue;
         for (uint32_t g = 0; g < s->group.count; g++)
-            join(s, interval, s->group.items[g]);
+            add_block(s, interval, s->group.items[g]);
         return true;
     }
     return false;
@@ -294,9 +294,9 @@ static void take_followers(former *s, uint32_t interval)
         ended = s->ended.count;
         while (s->heap.count) {
             uint32_t block = s->block_at[ltrf_heap_pop(&s->heap)];
-            if (s->plan->first[block] != HD_NONE || !fits(s, interval, block))
+            if (s->plan->first[block] != HD_NONE || !has_room_for(s, interval, block))
                 continue;
-            join(s, interval, block);
+            add_block(s, interval, block);
             count_all_after(s, interval, ended);
             ended = s->ended.count;
         }

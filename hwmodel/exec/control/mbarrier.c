@@ -64,7 +64,7 @@ hd_step hd_mbarrier_find(const hd_op *op, hd_warp *w, uint32_t mask, bool valid)
     return step;
 }
 
-static hd_step refuse(const hd_op *op, hd_warp *w, uint32_t lane, const char *why)
+static hd_step fault_of_barrier(const hd_op *op, hd_warp *w, uint32_t lane, const char *why)
 {
     uint64_t object = hd_mbarrier_read(w->cta, (uint32_t)w->cta->addresses[lane]);
     return hd_fault(op, w, 1u << lane, "mbarrier at shared address 0x%x: %s (%u arrivals and %d transactions pending)",
@@ -116,7 +116,7 @@ hd_step hd_run_mbarrier(const hd_op *op, hd_warp *w, uint32_t mask)
         uint64_t object = hd_mbarrier_read(w->cta, offset);
         const char *why = change(op->boolean, &object, counts ? counts[i] : 0);
         if (why)
-            return refuse(op, w, i, why);
+            return fault_of_barrier(op, w, i, why);
         hd_mbarrier_write(w->cta, offset, object);
     }
     return step;
@@ -162,7 +162,7 @@ hd_step hd_run_mbarrier_arrive(const hd_op *op, hd_warp *w, uint32_t mask)
         states[i] = object;
         const char *why = arrive_one(op, &object, counts ? counts[i] : 1);
         if (why)
-            return refuse(op, w, i, why);
+            return fault_of_barrier(op, w, i, why);
         hd_mbarrier_write(w->cta, offset, object);
     }
     if (step == HD_STEP_NEXT && op->d != HD_NO_REF)
@@ -185,7 +185,7 @@ hd_step hd_run_mbarrier_wait(const hd_op *op, hd_warp *w, uint32_t mask)
         const char *why = hd_async_arrivals(w->cta, offset);
         uint64_t object = hd_mbarrier_read(w->cta, offset);
         if (why)
-            return refuse(op, w, i, why);
+            return fault_of_barrier(op, w, i, why);
         memcpy(&parity, of + (size_t)i * 4, 4);
         if (op->a_bytes == 8)
             memcpy(&state, of + (size_t)i * 8, 8);

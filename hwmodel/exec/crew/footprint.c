@@ -287,7 +287,7 @@ static __attribute__((noinline)) void first_of_page(hd_footprint *f, const hd_al
     memset(write ? m->written : m->read, 0, sizeof m->read);
 }
 
-static inline uint64_t *words_of(hd_footprint *f, const hd_allocation *a, uint32_t page, bool write)
+static inline uint64_t *page_words(hd_footprint *f, const hd_allocation *a, uint32_t page, bool write)
 {
     const hd_page_marks *m = f->at[page];
     if (__builtin_expect(!m || !(write ? m->writes : m->reads), 0))
@@ -298,7 +298,7 @@ static inline uint64_t *words_of(hd_footprint *f, const hd_allocation *a, uint32
 /* Marks bytes [at, at + bytes) of the allocation, which are in one page. */
 static inline void mark_in_page(hd_footprint *f, const hd_allocation *a, uint64_t at, uint32_t bytes, bool write)
 {
-    uint64_t *words = words_of(f, a, a->first_page + (uint32_t)(at / HD_PAGE_BYTES), write);
+    uint64_t *words = page_words(f, a, a->first_page + (uint32_t)(at / HD_PAGE_BYTES), write);
     uint64_t first = at / 64, last = (at + bytes - 1) / 64, from = ~(uint64_t)0 << at % 64,
              to = ~(uint64_t)0 >> (63 - (at + bytes - 1) % 64);
     if (first == last) {
@@ -338,7 +338,7 @@ static void mark_lane_by_lane(hd_footprint *f, const hd_allocation *a, const uin
         uint64_t at = address[__builtin_ctz(mask)] - a->base;
         uint32_t page = a->first_page + (uint32_t)(at / HD_PAGE_BYTES);
         if (page != last)
-            words = words_of(f, a, page, write);
+            words = page_words(f, a, page, write);
         last = page;
         words[at / 64 % HD_MARK_WORDS] |= bits << at % 64;
     }

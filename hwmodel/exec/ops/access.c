@@ -142,7 +142,7 @@ bool hd_region_find(const hd_op *op, hd_warp *w, hd_space space, uint64_t addres
 
 /* ---- checking ---------------------------------------------------------------------------------------------------- */
 
-static bool fits(const hd_region *r, u64 address, uint32_t bytes)
+static bool is_inside(const hd_region *r, u64 address, uint32_t bytes)
 {
     return address - r->first < r->size && bytes <= r->size - (address - r->first);
 }
@@ -151,10 +151,10 @@ static bool fits(const hd_region *r, u64 address, uint32_t bytes)
 static bool all_fit(const hd_region *r, const u64 *address, const bits *b, uint32_t bytes)
 {
     reach lanes;
-    if (fits(r, b->all, bytes) && fits(r, b->any, bytes))
+    if (is_inside(r, b->all, bytes) && is_inside(r, b->any, bytes))
         return true;
     reach_of(address, &lanes);
-    return fits(r, lanes.low, bytes) && fits(r, lanes.high, bytes);
+    return is_inside(r, lanes.low, bytes) && is_inside(r, lanes.high, bytes);
 }
 
 void hd_touch(hd_warp *w, const hd_region *r, uint64_t address, uint32_t bytes, bool write)
@@ -194,7 +194,7 @@ hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t byt
     uint32_t forbidden = 0;
     for (uint32_t i = 0; i < LANES; i++) {
         hd_region one;
-        bool found = hd_region_find(op, w, (hd_space)op->space, address[i], &one) && fits(&one, address[i], bytes);
+        bool found = hd_region_find(op, w, (hd_space)op->space, address[i], &one) && is_inside(&one, address[i], bytes);
         bad |= (uint32_t)!found << i & mask;
         forbidden |= (uint32_t)(found && write && one.read_only) << i & mask;
     }
@@ -261,7 +261,7 @@ static void copy_out(const void *value, const hd_region *r, u64 at, uint32_t lan
 bool hd_read_lane(const hd_op *op, hd_warp *w, uint32_t lane, uint64_t address, void *to, uint32_t bytes)
 {
     hd_region r;
-    if (!hd_region_find(op, w, HD_SPACE_NONE, address, &r) || !fits(&r, address, bytes))
+    if (!hd_region_find(op, w, HD_SPACE_NONE, address, &r) || !is_inside(&r, address, bytes))
         return false;
     hd_touch(w, &r, address, bytes, false);
     for (uint32_t k = 0; k < bytes; k++)

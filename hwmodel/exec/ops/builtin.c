@@ -23,7 +23,7 @@ const hd_builtin *hd_builtin_find(const char *name)
 
 /* ---- arguments and results --------------------------------------------------------------------------------------- */
 
-static unsigned char *place_of(hd_warp *w, const hd_call_copy *c, uint32_t lane, uint32_t k)
+static unsigned char *copied_byte(hd_warp *w, const hd_call_copy *c, uint32_t lane, uint32_t k)
 {
     const hd_frame *f = hd_top_frame(w);
     if (c->row != HD_NO_REF)
@@ -38,7 +38,7 @@ static uint64_t argument(const hd_op *op, hd_warp *w, uint32_t i, uint32_t lane)
     unsigned char bytes[8] = {0};
     uint64_t value;
     for (uint32_t k = 0; k < c->bytes; k++)
-        bytes[k] = *place_of(w, c, lane, k);
+        bytes[k] = *copied_byte(w, c, lane, k);
     memcpy(&value, bytes, 8);
     return value;
 }
@@ -53,7 +53,7 @@ static void set_result(const hd_op *op, hd_warp *w, uint32_t lane, uint64_t valu
         return;
     const hd_call_copy *c = &hd_top_frame(w)->code->copies.items[op->first + call->arguments];
     for (uint32_t k = 0; k < c->bytes; k++)
-        *place_of(w, c, lane, k) = bytes[k];
+        *copied_byte(w, c, lane, k) = bytes[k];
 }
 
 static void print(hd_warp *w, const hd_text_buffer *text)

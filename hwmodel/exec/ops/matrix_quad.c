@@ -26,7 +26,7 @@ static void read_factor(const hd_warp *w, const hd_fragment *f, uint32_t product
 }
 
 /* Where row and column of an f32 accumulator are: lane and register. */
-static void place_of(uint32_t product, uint32_t row, uint32_t column, uint32_t *lane, uint32_t *reg)
+static void locate_accumulator(uint32_t product, uint32_t row, uint32_t column, uint32_t *lane, uint32_t *reg)
 {
     *lane = 4 * product + (row & 1) + (column & 2) + (row & 4 ? 16 : 0);
     *reg = (column & 1) + (row & 2) + (column & 4);
@@ -38,7 +38,7 @@ static void read_sums(const hd_warp *w, const hd_fragment *f, uint32_t product, 
     for (uint32_t row = 0; row < SIDE; row++)
         for (uint32_t column = 0; column < SIDE; column++) {
             uint32_t lane, reg;
-            place_of(product, row, column, &lane, &reg);
+            locate_accumulator(product, row, column, &lane, &reg);
             if (f->type == HD_TYPE_F16)
                 hd_matrix_widen(&to[row * SIDE + column],
                                 halves_of(w, f, column / 2, lane_of(product, row)) + column % 2, 1);
@@ -53,7 +53,7 @@ static void write_sums(hd_warp *w, const hd_fragment *f, uint32_t product, const
     for (uint32_t row = 0; row < SIDE; row++)
         for (uint32_t column = 0; column < SIDE; column++) {
             uint32_t lane, reg;
-            place_of(product, row, column, &lane, &reg);
+            locate_accumulator(product, row, column, &lane, &reg);
             if (f->type == HD_TYPE_F16) {
                 reg = column / 2;
                 lane = lane_of(product, row);

@@ -84,7 +84,7 @@ static void read_point(const hd_op *op, const hd_warp *w, uint32_t lane, hd_text
 
 /* ---- what a handle names ----------------------------------------------------------------------------------------- */
 
-static hd_step find(const hd_op *op, hd_warp *w, uint32_t lane, hd_ref handle, const hd_texture **t)
+static hd_step find_texture(const hd_op *op, hd_warp *w, uint32_t lane, hd_ref handle, const hd_texture **t)
 {
     uint64_t value = read_row(w, handle, 8, lane);
     *t = hd_texture_find(w->cta->program->image->textures, value);
@@ -174,10 +174,10 @@ static hd_step read_lane(const hd_op *op, hd_warp *w, uint32_t lane)
     const hd_texture *t, *how;
     hd_texture_point p;
     hd_texel texel;
-    hd_step step = find(op, w, lane, op->a, &t);
+    hd_step step = find_texture(op, w, lane, op->a, &t);
     how = t;
     if (step == HD_STEP_NEXT && op->b != HD_NO_REF)
-        step = find(op, w, lane, op->b, &how);
+        step = find_texture(op, w, lane, op->b, &how);
     if (step == HD_STEP_NEXT)
         step = check_texture(op, w, lane, t, how);
     if (step != HD_STEP_NEXT)
@@ -254,7 +254,7 @@ static uint32_t answer(const hd_texture *t, uint16_t query)
 static hd_step query_lane(const hd_op *op, hd_warp *w, uint32_t lane)
 {
     const hd_texture *t;
-    hd_step step = find(op, w, lane, op->a, &t);
+    hd_step step = find_texture(op, w, lane, op->a, &t);
     if (step != HD_STEP_NEXT)
         return step;
     if (op->c != HD_NO_REF && read_row(w, op->c, 4, lane))
@@ -286,12 +286,12 @@ hd_step hd_run_texture_type(const hd_op *op, hd_warp *w, uint32_t mask)
 /* ---- surfaces ---------------------------------------------------------------------------------------------------- */
 
 /* NULL with HD_STEP_NEXT: outside, nothing to be done. */
-static hd_step place_of(const hd_op *op, hd_warp *w, uint32_t lane, const hd_texture **t, unsigned char **place)
+static hd_step surface_address(const hd_op *op, hd_warp *w, uint32_t lane, const hd_texture **t, unsigned char **place)
 {
     const hd_texture_use *use = use_of(op);
     hd_texture_point p;
     uint32_t size = op->item_bytes * op->count;
-    hd_step step = find(op, w, lane, op->a, t);
+    hd_step step = find_texture(op, w, lane, op->a, t);
     if (step == HD_STEP_NEXT)
         step = check_geometry(op, w, lane, *t, true);
     if (step != HD_STEP_NEXT)
@@ -314,7 +314,7 @@ static hd_step load_lane(const hd_op *op, hd_warp *w, uint32_t lane)
 {
     const hd_texture *t;
     unsigned char *place;
-    hd_step step = place_of(op, w, lane, &t, &place);
+    hd_step step = surface_address(op, w, lane, &t, &place);
     for (uint32_t k = 0; k < op->count && step == HD_STEP_NEXT; k++) {
         uint64_t value = 0;
         if (place)
@@ -328,7 +328,7 @@ static hd_step store_lane(const hd_op *op, hd_warp *w, uint32_t lane)
 {
     const hd_texture *t;
     unsigned char *place;
-    hd_step step = place_of(op, w, lane, &t, &place);
+    hd_step step = surface_address(op, w, lane, &t, &place);
     for (uint32_t k = 0; k < op->count && step == HD_STEP_NEXT && place; k++) {
         uint64_t value = read_element(w, op->first + k, lane);
         memcpy(place + k * op->item_bytes, &value, op->item_bytes);
@@ -341,7 +341,7 @@ static hd_step format_lane(const hd_op *op, hd_warp *w, uint32_t lane)
     const hd_texture *t;
     unsigned char *place;
     hd_texel texel = {.of.u = {0}};
-    hd_step step = place_of(op, w, lane, &t, &place);
+    hd_step step = surface_address(op, w, lane, &t, &place);
     if (step != HD_STEP_NEXT || !place)
         return step;
     for (uint32_t k = 0; k < op->count; k++)
@@ -356,7 +356,7 @@ static hd_step reduce_lane(const hd_op *op, hd_warp *w, uint32_t lane)
     const hd_texture *t;
     unsigned char *place;
     uint64_t old = 0;
-    hd_step step = place_of(op, w, lane, &t, &place);
+    hd_step step = surface_address(op, w, lane, &t, &place);
     if (step != HD_STEP_NEXT || !place)
         return step;
     if (use->formatted && (t->channels != 1 || (t->type != HD_TYPE_U32 && t->type != HD_TYPE_S32)))

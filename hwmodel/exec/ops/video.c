@@ -19,7 +19,7 @@ static wide clamp(wide v, uint32_t bits, bool is_signed)
     return v > most ? most : v < least ? least : v;
 }
 
-static bool compare(uint32_t comparison, wide a, wide b)
+static bool relation_holds(uint32_t comparison, wide a, wide b)
 {
     switch (comparison) {
     case HD_MOD_COMPARE_EQ: return a == b;
@@ -44,7 +44,7 @@ static wide combine(const hd_video *v, wide a, wide b)
     case HD_VIDEO_MAXIMUM: return a > b ? a : b;
     case HD_VIDEO_SHIFT_LEFT: return a * ((wide)1 << shift_amount(v, b));
     case HD_VIDEO_SHIFT_RIGHT: return a >> shift_amount(v, b);
-    case HD_VIDEO_COMPARE: return compare(v->comparison, a, b);
+    case HD_VIDEO_COMPARE: return relation_holds(v->comparison, a, b);
     }
     return 0;
 }
