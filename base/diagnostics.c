@@ -19,6 +19,18 @@ const char *hd_diagnostic_slug(hd_diagnostic_kind kind) { return rows[kind].slug
 uint8_t hd_diagnostic_default(hd_diagnostic_kind kind) { return rows[kind].severity; }
 const char *hd_diagnostic_summary(hd_diagnostic_kind kind) { return rows[kind].summary; }
 
+bool hd_diagnostic_is_about_code(hd_diagnostic_kind kind)
+{
+    static const bool about_code[HD_DIAGNOSTIC_COUNT] = {
+#define HD_DIAGNOSTIC(id, slug, severity, summary)
+#define HD_ABOUT_CODE(id) [HD_DIAG_##id] = true,
+#include "base/diagnostics.def"
+#undef HD_DIAGNOSTIC
+#undef HD_ABOUT_CODE
+    };
+    return about_code[kind];
+}
+
 int hd_diagnostic_from_slug(const char *slug)
 {
     for (int kind = 0; kind < HD_DIAGNOSTIC_COUNT; kind++)

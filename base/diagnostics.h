@@ -22,7 +22,8 @@ typedef enum hd_diagnostic_kind {
 const char *hd_diagnostic_slug(hd_diagnostic_kind kind);
 const char *hd_diagnostic_summary(hd_diagnostic_kind kind);
 uint8_t hd_diagnostic_default(hd_diagnostic_kind kind); /* hd_severity or HD_SILENT: the default without -W options */
-int hd_diagnostic_from_slug(const char *slug);          /* -1 if unknown */
+bool hd_diagnostic_is_about_code(hd_diagnostic_kind kind); /* shown at its source line first, where that is known */
+int hd_diagnostic_from_slug(const char *slug);             /* -1 if unknown */
 
 typedef struct hd_note {
     hd_source *source; /* NULL: no location */

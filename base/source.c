@@ -1,6 +1,6 @@
 /* Source texts and their line tables. The table is built in one pass over the text; a position is found by binary
  * search. */
-#include "base/source.h"
+#include "base/origins.h"
 #include "base/search.h"
 
 #include <errno.h>
@@ -101,6 +101,7 @@ void hd_source_free(hd_source *source)
     free(source->text);
     hd_array_free(&source->lines);
     hd_array_free(&source->joined);
+    hd_origins_free(source->origins);
     *source = (hd_source){0};
 }
 

@@ -22,6 +22,7 @@ typedef struct hd_source {
     /* ascending offsets; text from here to the next line end belongs to the file's previous line, because an
      * abbreviation was expanded */
     hd_u32_array joined;
+    struct hd_origins *origins; /* base/origins.h; NULL: the text does not say where it comes from; owned */
 } hd_source;
 
 /* Reads a file ("-": standard input). Returns false with errno set if it cannot be read or is too long (EFBIG): over 4

@@ -41,8 +41,10 @@ static void render(hd_cli *cli)
         return;
     hd_writer writer;
     hd_writer_to_descriptor(&writer, STDERR_FILENO);
+    hd_source_files *files = hd_source_files_new();
     hd_emit_diagnostics(&writer, &cli->diagnostics, (hd_diagnostics_format)cli->format,
-                        hd_cli_has_colour(cli, STDERR_FILENO));
+                        hd_cli_has_colour(cli, STDERR_FILENO), files);
+    hd_source_files_free(files);
     hd_writer_flush(&writer);
     hd_writer_free(&writer);
 }

@@ -3,7 +3,7 @@
 
 #include "driver/report/gates.h"
 #include "driver/report/report.h"
-#include "driver/source_files.h"
+#include "base/source_files.h"
 #include "target/gpu.h"
 
 typedef enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_HTML, REPORT_SARIF } report_format;

@@ -2,6 +2,7 @@
  * the line: only a window of it is looked at. */
 #include "emitters/diagnostics.h"
 
+#include "base/origins.h"
 #include "emitters/diagnostics_json.h"
 
 enum {
@@ -76,6 +77,17 @@ static void write_excerpt(hd_writer *writer, hd_source *source, hd_span span, co
     hd_write_format(writer, "%s\n", s->off);
 }
 
+/* The source line without a mark. */
+static void write_line(hd_writer *writer, hd_source *source, uint32_t number)
+{
+    hd_span line = hd_source_line(source, number), shown = window_of(line, line.begin);
+    uint32_t column = 0;
+    hd_write_format(writer, "%5u | ", number);
+    for (uint32_t i = shown.begin; i < shown.end; i++)
+        column = write_byte(writer, (unsigned char)source->text[i], column);
+    hd_write_string(writer, shown.end < line.end ? "...\n" : "\n");
+}
+
 /* The severity and the message, behind the place; `slug`: NULL for a note. */
 static void write_message(hd_writer *writer, hd_severity severity, const char *message, const char *slug,
                           const style *s)
@@ -88,30 +100,81 @@ static void write_message(hd_writer *writer, hd_severity severity, const char *m
     hd_write_char(writer, '\n');
 }
 
-static void write_one(hd_writer *writer, hd_source *source, hd_span span, hd_severity severity, const char *message,
-                      const char *slug, const style *s)
+typedef struct printer {
+    hd_writer *writer;
+    const style *s;
+    hd_source_files *files; /* or NULL */
+} printer;
+
+static void write_place(const printer *p, hd_source *source, hd_span span, hd_severity severity, const char *message,
+                        const char *slug)
 {
-    hd_write_string(writer, s->strong);
+    hd_write_string(p->writer, p->s->strong);
     if (source) {
         hd_position position = hd_source_position(source, span.begin);
-        hd_write_format(writer, "%s:%u:%u: ", source->name, position.line, position.column);
+        hd_write_format(p->writer, "%s:%u:%u: ", source->name, position.line, position.column);
     } else {
-        hd_write_string(writer, "heddle: ");
+        hd_write_string(p->writer, "heddle: ");
     }
-    write_message(writer, severity, message, slug, s);
+    write_message(p->writer, severity, message, slug, p->s);
     if (source && source->length)
-        write_excerpt(writer, source, span, s);
+        write_excerpt(p->writer, source, span, p->s);
 }
 
-static void write_diagnostic(hd_writer *writer, const hd_diagnostic *d, const style *s)
+/* The line of the source file; without a mark where the column is not known. */
+static void write_origin_line(const printer *p, const hd_origin *origin, const hd_source *ptx)
+{
+    hd_source *source = p->files ? hd_source_files_find(p->files, origin->file, ptx->name) : NULL;
+    hd_span line = source ? hd_source_line(source, origin->line) : (hd_span){0, 0};
+    if (line.begin == line.end)
+        return;
+    uint32_t at = line.begin + (origin->column ? origin->column - 1 : 0);
+    at = at < line.end ? at : line.end;
+    if (origin->column)
+        write_excerpt(p->writer, source, (hd_span){at, at + 1}, p->s);
+    else
+        write_line(p->writer, source, origin->line);
+}
+
+static void write_origin(const printer *p, const hd_origin *origin, const hd_source *ptx, hd_severity severity,
+                         const char *message, const char *slug)
+{
+    hd_write_format(p->writer, "%s%s:%u:", p->s->strong, origin->file, origin->line);
+    if (origin->column)
+        hd_write_format(p->writer, "%u:", origin->column);
+    hd_write_char(p->writer, ' ');
+    write_message(p->writer, severity, message, slug, p->s);
+    write_origin_line(p, origin, ptx);
+}
+
+/* `about_code`: its source line comes first, then the calls at which it was inlined, then the PTX. */
+static void write_one(const printer *p, hd_source *source, hd_span span, bool about_code, hd_severity severity,
+                      const char *message, const char *slug)
+{
+    hd_origin origins[HD_MOST_INLINED];
+    uint32_t count = about_code && source ? hd_source_origins(source, span.begin, origins) : 0;
+    if (!count) {
+        write_place(p, source, span, severity, message, slug);
+        return;
+    }
+    write_origin(p, &origins[0], source, severity, message, slug);
+    for (uint32_t i = 1; i < count; i++)
+        write_origin(p, &origins[i], source, HD_NOTE, "inlined here", NULL);
+    write_place(p, source, span, HD_NOTE, "in the PTX", NULL);
+}
+
+static void write_diagnostic(const printer *p, const hd_diagnostic *d)
 {
     const char *slug = hd_diagnostic_slug(d->kind);
+    bool about_code = hd_diagnostic_is_about_code(d->kind);
     if (d->about_file) {
-        hd_write_format(writer, "%s%s: ", s->strong, d->source->name);
-        write_message(writer, d->severity, d->message, slug, s);
+        hd_write_format(p->writer, "%s%s: ", p->s->strong, d->source->name);
+        write_message(p->writer, d->severity, d->message, slug, p->s);
     } else {
-        write_one(writer, d->source, d->span, d->severity, d->message, slug, s);
+        write_one(p, d->source, d->span, about_code, d->severity, d->message, slug);
     }
+    for (const hd_note *note = d->notes; note; note = note->next)
+        write_one(p, note->source, note->span, about_code, HD_NOTE, note->message, NULL);
 }
 
 static void write_dropped(hd_writer *writer, const hd_diagnostics *diagnostics)
@@ -123,21 +186,19 @@ static void write_dropped(hd_writer *writer, const hd_diagnostics *diagnostics)
         hd_write_format(writer, "heddle: %u more warning%s not shown\n", warnings, warnings == 1 ? "" : "s");
 }
 
-static void emit_text(hd_writer *writer, const hd_diagnostics *diagnostics, const style *s)
+static void emit_text(const printer *p, const hd_diagnostics *diagnostics)
 {
-    for (const hd_diagnostic *d = diagnostics->first; d; d = d->next) {
-        write_diagnostic(writer, d, s);
-        for (const hd_note *note = d->notes; note; note = note->next)
-            write_one(writer, note->source, note->span, HD_NOTE, note->message, NULL, s);
-    }
-    write_dropped(writer, diagnostics);
+    for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
+        write_diagnostic(p, d);
+    write_dropped(p->writer, diagnostics);
 }
 
 void hd_emit_diagnostics(hd_writer *writer, const hd_diagnostics *diagnostics, hd_diagnostics_format format,
-                         bool colour)
+                         bool colour, hd_source_files *files)
 {
+    const printer p = {writer, colour ? &coloured : &plain, files};
     switch (format) {
-    case HD_DIAGNOSTICS_TEXT: emit_text(writer, diagnostics, colour ? &coloured : &plain); break;
+    case HD_DIAGNOSTICS_TEXT: emit_text(&p, diagnostics); break;
     case HD_DIAGNOSTICS_JSON: hd_emit_diagnostics_json(writer, diagnostics); break;
     case HD_DIAGNOSTICS_SARIF: hd_emit_diagnostics_sarif(writer, diagnostics); break;
     }

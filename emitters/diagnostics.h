@@ -7,20 +7,35 @@
  *         |                  ^~~
  *   kernel.ptx:2:5: note: ...
  *
+ * What is about code (HD_ABOUT_CODE of base/diagnostics.def) begins at the source line that .loc names:
+ *
+ *   kernel.cu:42:7: error: out-of-bounds access of 4 bytes ... [kernel-fault]
+ *      42 |   out[i] = a[i];
+ *         |       ^
+ *   kernel.cu:50:3: note: inlined here
+ *   kernel.ptx:93:2: note: in the PTX
+ *      93 |     st.global.u32 [%rd8], %r5;
+ *         |     ^~~~~~~~~~~~~~~~~~~~~~~~~~
+ *
+ * and so do its notes. The line is shown where the source file can be read.
+ *
  * The column of a place counts bytes from 1; in the source line shown, tabs go to stops of eight, bytes that are no
  * printable ASCII are as <hex>, and of a line too long for the terminal only the part around the caret is shown. The
  * span is marked up to the end of its first line.
  *
  * JSON: {"heddle", "schema": 1, "diagnostics": [{"severity", "slug", "message", "place": {"file", "line", "column",
- * "end_line", "end_column", "begin", "end"} | null, "notes": [{"message", "place"}]}], "errors", "warnings"}; begin and
- * end are byte offsets, errors and warnings count all, shown or not.
+ * "end_line", "end_column", "begin", "end"} | null, "source": [{"file", "line", "column"}], "notes": [{"message",
+ * "place", "source"}]}], "errors", "warnings"}; begin and end are byte offsets; source is where code comes from,
+ * innermost first, then the calls at which it was inlined; errors and warnings count all, shown or not.
  *
- * SARIF: one run of SARIF 2.1.0 with the rules that occur.
+ * SARIF: one run of SARIF 2.1.0 with the rules that occur. The location of what is about code is the source line; the
+ * PTX, and where it was inlined, are among the related locations.
  */
 #ifndef HD_EMITTERS_DIAGNOSTICS_H
 #define HD_EMITTERS_DIAGNOSTICS_H
 
 #include "base/diagnostics.h"
+#include "base/source_files.h"
 #include "base/writer.h"
 
 typedef enum hd_diagnostics_format {
@@ -30,8 +45,9 @@ typedef enum hd_diagnostics_format {
 } hd_diagnostics_format;
 
 /* Writes all that were kept, in the order in which they were reported. Text: nothing where there are none; a line at
- * the end says how many were dropped by the limit. `colour`: ANSI escapes, text only. */
+ * the end says how many were dropped by the limit. `colour`: ANSI escapes, text only. `files`: to show lines of; NULL:
+ * none. */
 void hd_emit_diagnostics(hd_writer *writer, const hd_diagnostics *diagnostics, hd_diagnostics_format format,
-                         bool colour);
+                         bool colour, hd_source_files *files);
 
 #endif

@@ -2,6 +2,7 @@
  * any byte) get U+FFFD for every byte above 0x7f. Keys keep their order, so that equal input gives equal bytes. */
 #include "emitters/diagnostics_json.h"
 
+#include "base/origins.h"
 #include "base/version.h"
 #include "emitters/json.h"
 
@@ -50,6 +51,13 @@ static place range_of(hd_source *source, hd_span span)
     return (place){hd_source_position(source, span.begin), hd_source_position(source, span.end)};
 }
 
+/* Where code that the diagnostic is about comes from, innermost first. */
+static uint32_t origins_of(hd_diagnostic_kind kind, const hd_source *source, hd_span span,
+                           hd_origin origins[HD_MOST_INLINED])
+{
+    return source && hd_diagnostic_is_about_code(kind) ? hd_source_origins(source, span.begin, origins) : 0;
+}
+
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static json_t *json_place(hd_source *source, hd_span span)
@@ -63,15 +71,31 @@ static json_t *json_place(hd_source *source, hd_span span)
                      (json_int_t)span.end);
 }
 
+static json_t *json_origins(hd_diagnostic_kind kind, const hd_source *source, hd_span span)
+{
+    hd_origin origins[HD_MOST_INLINED];
+    uint32_t count = origins_of(kind, source, span, origins);
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < count; i++) {
+        json_t *origin =
+            json_pack("{s:o, s:I}", "file", hd_json_string(origins[i].file), "line", (json_int_t)origins[i].line);
+        json_object_set_new(origin, "column", origins[i].column ? json_integer(origins[i].column) : json_null());
+        json_array_append_new(list, origin);
+    }
+    return list;
+}
+
 static json_t *json_diagnostic(const hd_diagnostic *d)
 {
     json_t *notes = json_array();
     for (const hd_note *note = d->notes; note; note = note->next)
-        json_array_append_new(notes, json_pack("{s:o, s:o}", "message", hd_json_string(note->message), "place",
-                                               json_place(note->source, note->span)));
-    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "severity", severity_name(d->severity), "slug",
+        json_array_append_new(notes, json_pack("{s:o, s:o, s:o}", "message", hd_json_string(note->message), "place",
+                                               json_place(note->source, note->span), "source",
+                                               json_origins(d->kind, note->source, note->span)));
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "severity", severity_name(d->severity), "slug",
                      hd_diagnostic_slug(d->kind), "message", hd_json_string(d->message), "place",
-                     json_place(d->source, d->span), "notes", notes);
+                     json_place(d->source, d->span), "source", json_origins(d->kind, d->source, d->span), "notes",
+                     notes);
 }
 
 void hd_emit_diagnostics_json(hd_writer *writer, const hd_diagnostics *diagnostics)
@@ -121,17 +145,42 @@ static json_t *sarif_location(hd_source *source, hd_span span, const char *messa
     return location;
 }
 
+static json_t *sarif_origin(const hd_origin *origin, const char *message)
+{
+    json_t *region = json_pack("{s:I}", "startLine", (json_int_t)origin->line);
+    if (origin->column)
+        json_object_set_new(region, "startColumn", json_integer(origin->column));
+    json_t *location = json_pack("{s:{s:{s:o}, s:o}}", "physicalLocation", "artifactLocation", "uri",
+                                 hd_sarif_uri(origin->file), "region", region);
+    if (message)
+        json_object_set_new(location, "message", json_pack("{s:o}", "text", hd_json_string(message)));
+    return location;
+}
+
+/* At its source line where that is known; then the PTX is related. `message`: NULL for the diagnostic itself. */
+static void sarif_add(json_t *to, json_t *related, hd_diagnostic_kind kind, hd_source *source, hd_span span,
+                      const char *message)
+{
+    hd_origin origins[HD_MOST_INLINED];
+    uint32_t count = origins_of(kind, source, span, origins);
+    json_array_append_new(to, count ? sarif_origin(&origins[0], message) : sarif_location(source, span, message));
+    for (uint32_t i = 1; i < count; i++)
+        json_array_append_new(related, sarif_origin(&origins[i], "inlined here"));
+    if (count)
+        json_array_append_new(related, sarif_location(source, span, "in the PTX"));
+}
+
 static json_t *sarif_result(const hd_diagnostic *d, int rule)
 {
     json_t *result = json_pack("{s:s, s:i, s:s, s:{s:o}}", "ruleId", hd_diagnostic_slug(d->kind), "ruleIndex", rule,
                                "level", severity_name(d->severity), "message", "text", hd_json_string(d->message));
     json_t *locations = json_array(), *related = json_array();
     if (d->source)
-        json_array_append_new(locations, sarif_location(d->source, d->span, NULL));
+        sarif_add(locations, related, d->kind, d->source, d->span, NULL);
     for (const hd_note *note = d->notes; note; note = note->next)
-        json_array_append_new(related, sarif_location(note->source, note->span, note->message));
+        sarif_add(related, related, d->kind, note->source, note->span, note->message);
     json_object_set_new(result, "locations", locations);
-    if (d->notes)
+    if (json_array_size(related))
         json_object_set(result, "relatedLocations", related);
     json_decref(related);
     return result;

@@ -1,6 +1,7 @@
 /* hd_parse_ptx: text to module. Runs the grammar once, then the checks that need the whole text. */
 #include "parser/builder.h"
 #include "parser/memory_operand.h"
+#include "ir/origins.h"
 #include "parser/recognize.h"
 
 static hd_span whole(const hd_source *source) { return (hd_span){0, source->length ? 1 : 0}; }
@@ -43,6 +44,7 @@ hd_module *hd_parse_ptx(hd_source *source, const hd_parse_options *options, hd_d
         check_head(&builder);
     hd_builder_free(&builder);
     hd_module_index(module);
+    hd_module_set_origins(module);
     if (!options->ignore_annotations && diagnostics->error_count == errors)
         hd_read_annotations(module, options);
     return module;

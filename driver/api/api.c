@@ -4,6 +4,7 @@
  * places as lines and columns, before the texts go that they point into. */
 #include "heddle/heddle.h"
 
+#include "base/origins.h"
 #include "base/version.h"
 #include "driver/check.h"
 #include "driver/replay/replay.h"
@@ -117,12 +118,25 @@ static void begin_job(hd_context *context)
 
 static hd_outcome outcome_of(const hd_diagnostics *d) { return (hd_outcome)hd_status_of(d); }
 
+/* The calls at which code was inlined that the diagnostic is about. */
+static void add_inlined(hd_context *context, const hd_diagnostic *d)
+{
+    hd_origin origins[HD_MOST_INLINED];
+    bool known = d->source && hd_diagnostic_is_about_code(d->kind);
+    uint32_t count = known ? hd_source_origins(d->source, d->span.begin, origins) : 0;
+    for (uint32_t i = 1; i < count; i++)
+        add_message(context, HD_MESSAGE_NOTE, hd_diagnostic_slug(d->kind),
+                    hd_arena_printf(&context->arena, "inlined at %s:%u", origins[i].file, origins[i].line), NULL,
+                    (hd_span){0, 0});
+}
+
 static void end_job(hd_context *context)
 {
     for (const hd_diagnostic *d = context->diagnostics.first; d; d = d->next) {
         const char *slug = hd_diagnostic_slug(d->kind);
         add_message(context, d->severity == HD_ERROR ? HD_MESSAGE_ERROR : HD_MESSAGE_WARNING, slug, d->message,
                     d->source, d->span);
+        add_inlined(context, d);
         for (const hd_note *note = d->notes; note; note = note->next)
             add_message(context, HD_MESSAGE_NOTE, slug, note->message, note->source, note->span);
     }

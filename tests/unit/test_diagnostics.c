@@ -36,7 +36,7 @@ static int tear_down(void **state)
 static const char *render(fixture *f, hd_diagnostics_format format, bool colour)
 {
     f->writer.buffer.count = 0;
-    hd_emit_diagnostics(&f->writer, &f->diagnostics, format, colour);
+    hd_emit_diagnostics(&f->writer, &f->diagnostics, format, colour, NULL);
     hd_write_char(&f->writer, 0);
     return f->writer.buffer.items;
 }

@@ -23,7 +23,7 @@ static void parse_and_render(const char *path, hd_writer *writer)
     source.name = strdup(strrchr(path, '/') + 1);
     hd_diagnostics_init(&diagnostics);
     hd_module *module = hd_parse_ptx(&source, &options, &diagnostics);
-    hd_emit_diagnostics(writer, &diagnostics, HD_DIAGNOSTICS_TEXT, false);
+    hd_emit_diagnostics(writer, &diagnostics, HD_DIAGNOSTICS_TEXT, false, NULL);
     hd_write_format(writer, "-- %u errors, %u warnings\n", diagnostics.error_count, diagnostics.warning_count);
     hd_module_free(module);
     hd_diagnostics_free(&diagnostics);

@@ -47,27 +47,7 @@ static uint32_t ordinal_running(const hd_warp *w, const hd_code *code, const hd_
     return at >= first && at <= (uintptr_t)(code->ops + code->op_count) ? ordinal_of(code, op) : hd_top(w)->pc;
 }
 
-enum { MOST_INLINED = 16, MOST_CALLERS = 8 };
-
-/* Notes for inlined functions, from inner to outer: each inline location is looked up like a .loc. */
-static void note_inlined(hd_cta *cta, hd_diagnostic *d, const hd_code *code, uint32_t ordinal)
-{
-    const hd_module *m = cta->program->module;
-    uint32_t at =
-        ordinal < code->function->instructions.count ? code->function->instructions.items[ordinal].location : HD_NONE;
-    for (uint32_t k = 0; k < MOST_INLINED && at != HD_NONE && m->locations.items[at].inlined_file; k++) {
-        const hd_location *l = &m->locations.items[at];
-        hd_note_add(cta->diagnostics, d, NULL, (hd_span){0, 0}, "inlined at %s:%u",
-                    file_name(cta->program, l->inlined_file), l->inlined_line);
-        uint32_t outer = HD_NONE;
-        for (uint32_t i = 0; i < at && outer == HD_NONE; i++) {
-            const hd_location *o = &m->locations.items[at - 1 - i];
-            if (o->file == l->inlined_file && o->line == l->inlined_line && o->column == l->inlined_column)
-                outer = at - 1 - i;
-        }
-        at = outer;
-    }
-}
+enum { MOST_CALLERS = 8 };
 
 /* Notes for the calls that led to the current frame, innermost first. */
 static void note_callers(hd_warp *w, hd_diagnostic *d)
@@ -104,7 +84,6 @@ static void report(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note
     if (lanes & (lanes - 1))
         hd_note_add(w->cta->diagnostics, d, NULL, (hd_span){0, 0}, "%d lanes of the warp do so (mask 0x%08x)",
                     __builtin_popcount(lanes), lanes);
-    note_inlined(w->cta, d, code, ordinal);
     note_callers(w, d);
     w->cta->status = HD_EXEC_FAULT;
     w->cta->fault = d;
@@ -179,7 +158,6 @@ void hd_report_race(const hd_op *op, hd_warp *w, uint32_t lane, const hd_race *r
         kernel_name(p), source, block[0], block[1], block[2]);
     snprintf(note, sizeof note, "thread (%u,%u,%u) %s it here", other[0], other[1], other[2], race->before);
     hd_fault_note_place(w, p->codes.items[race->code], race->ordinal, note);
-    note_inlined(w->cta, w->cta->fault, code, ordinal);
     note_callers(w, w->cta->fault);
 }
 
@@ -305,8 +283,6 @@ static void note_stack(hd_cta *cta, hd_diagnostic *d, const hd_warp *w)
             hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, e->pc),
                         "lanes 0x%08x of warp %u %s%s", e->mask & ~told, w->index,
                         runs ? "go in circles here" : "wait here", source);
-        if (runs)
-            note_inlined(cta, d, code, e->pc);
         told |= e->mask;
     }
 }

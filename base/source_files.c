@@ -1,12 +1,12 @@
 /* See source_files.h. Each name is looked for once. */
-#include "driver/source_files.h"
+#include "base/source_files.h"
 
 #include <sys/stat.h>
 
 enum { LONGEST_SOURCE_BYTES = 8 << 20 };
 
 typedef struct entry {
-    const char *name, *ptx;
+    const char *name, *beside;
     hd_source source; /* text: NULL where there is none */
 } entry;
 
@@ -36,20 +36,21 @@ static bool read_regular(const char *path, hd_source *source)
 
 static void look_for(hd_source_files *files, entry *e)
 {
-    const char *slash = strrchr(e->ptx, '/');
+    const char *slash = strrchr(e->beside, '/');
     hd_source found;
     if (!names_source(e->name) ||
         (!read_regular(e->name, &found) &&
          (*e->name == '/' || !slash ||
-          !read_regular(hd_arena_printf(&files->arena, "%.*s/%s", (int)(slash - e->ptx), e->ptx, e->name), &found))))
+          !read_regular(hd_arena_printf(&files->arena, "%.*s/%s", (int)(slash - e->beside), e->beside, e->name),
+                        &found))))
         return;
     hd_source_from_memory(&e->source, e->name, found.text, found.length);
     hd_source_free(&found);
 }
 
-static bool is_of(const entry *e, const char *name, const char *ptx)
+static bool is_of(const entry *e, const char *name, const char *beside)
 {
-    return strcmp(e->name, name) == 0 && strcmp(e->ptx, ptx) == 0;
+    return strcmp(e->name, name) == 0 && strcmp(e->beside, beside) == 0;
 }
 
 hd_source_files *hd_source_files_new(void) { return hd_calloc(1, sizeof(hd_source_files)); }
@@ -65,16 +66,16 @@ void hd_source_files_free(hd_source_files *files)
     free(files);
 }
 
-hd_source *hd_source_files_find(hd_source_files *files, const char *name, const char *ptx)
+hd_source *hd_source_files_find(hd_source_files *files, const char *name, const char *beside)
 {
-    if (files->last >= files->entries.count || !is_of(files->entries.items[files->last], name, ptx))
+    if (files->last >= files->entries.count || !is_of(files->entries.items[files->last], name, beside))
         for (files->last = 0; files->last < files->entries.count; files->last++)
-            if (is_of(files->entries.items[files->last], name, ptx))
+            if (is_of(files->entries.items[files->last], name, beside))
                 break;
     if (files->last == files->entries.count) {
         entry *e = HD_ARENA_NEW(&files->arena, entry);
         e->name = hd_arena_string(&files->arena, name, strlen(name));
-        e->ptx = hd_arena_string(&files->arena, ptx, strlen(ptx));
+        e->beside = hd_arena_string(&files->arena, beside, strlen(beside));
         look_for(files, e);
         hd_array_push(&files->entries, e);
     }
