@@ -1,9 +1,6 @@
 /* --help of a command, the overview, and heddle help. */
 #include "cli/cli.h"
 
-/* -MD, -MF, -MT: one dash, as compilers spell them. */
-static bool is_compiler_like(const char *name) { return strlen(name) == 2 && name[0] == 'M'; }
-
 static void print_option(hd_command command, hd_cli_option option)
 {
     const hd_cli_option_row *o = &hd_cli_options[option];
@@ -11,10 +8,10 @@ static void print_option(hd_command command, hd_cli_option option)
     char left[64];
     int n = snprintf(left, sizeof left, "  %c%c%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
                      o->letter && o->name ? ", " : "  ");
-    bool one_dash = o->name && is_compiler_like(o->name);
+    bool one_dash = o->name && !hd_cli_dashes(o->name)[1];
     const char *joint = !argument ? "" : one_dash ? " " : hd_cli_is_optional(o) ? "[=" : "=";
     if (o->name)
-        n += snprintf(left + n, sizeof left - (size_t)n, "%s%s%s%s", one_dash ? "-" : "--", o->name, joint,
+        n += snprintf(left + n, sizeof left - (size_t)n, "%s%s%s%s", hd_cli_dashes(o->name), o->name, joint,
                       argument ? argument + hd_cli_is_optional(o) : "");
     else if (argument)
         snprintf(left + n - 2, sizeof left - (size_t)n + 2, "%s", argument);

@@ -96,8 +96,23 @@ static bool take_warning(hd_cli *cli, const char *argument)
     return false;
 }
 
+/* What may be any text but none: "--output=$UNSET". */
+static bool is_any_text(const char *argument)
+{
+    static const char *const names[] = {"FILE", "GLOB", "TARGET", "LIST"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(argument, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool take_option(hd_cli *cli, int option, const char *argument)
 {
+    const hd_cli_option_row *o = &hd_cli_options[option];
+    if (argument && !*argument && is_any_text(o->argument)) {
+        hd_cli_usage_error("%s%s takes %s, not ''", hd_cli_dashes(o->name), o->name, o->argument);
+        return false;
+    }
     cli->values[option] = argument ? argument : "";
     return option != HD_CLI_WARN || take_warning(cli, argument);
 }
@@ -134,18 +149,18 @@ static void refuse_long(hd_cli *cli, const char *given)
 {
     size_t length = strcspn(given + 2, "=");
     const char *name = hd_arena_string(&cli->arena, given + 2, length), *list,
-               *own = hd_cli_commands[cli->command].name;
+               *own = hd_cli_commands[cli->command].name, *dashes = hd_cli_dashes(name);
     char phrase[HD_SUGGEST_PHRASE];
     hd_suggestion near = hd_suggest(hd_arena_printf(&cli->arena, "--%s", name));
     for (int i = 0; i < HD_CLI_OPTION_COUNT; i++)
         if (hd_cli_options[i].name && takes(cli->command, i) && strlen(hd_cli_options[i].name) > 2)
             hd_suggest_from(&near, hd_arena_printf(&cli->arena, "--%s", hd_cli_options[i].name));
     if (length && options_that_begin(cli, name, length, &list) > 1)
-        hd_cli_usage_error("'--%s' is no option of %s: several begin so: %s", name, own, list);
+        hd_cli_usage_error("'%s%s' is no option of %s: several begin so: %s", dashes, name, own, list);
     else if (*(list = commands_with(cli, name)))
-        hd_cli_usage_error("'--%s' is no option of %s: it belongs to %s", name, own, list);
+        hd_cli_usage_error("'%s%s' is no option of %s: it belongs to %s", dashes, name, own, list);
     else
-        hd_cli_usage_error("'--%s' is no option of %s%s", name, own,
+        hd_cli_usage_error("'%s%s' is no option of %s%s", dashes, name, own,
                            near.best ? hd_suggest_phrase(&near, phrase) : "; --help lists them");
 }
 

@@ -47,6 +47,20 @@ static bool read_memory_base(hd_cli *cli, uint64_t *base)
     return false;
 }
 
+static bool check_together(const hd_cli *cli, int format)
+{
+    const char *techniques = cli->values[HD_CLI_TECHNIQUE], *wrong = NULL;
+    if (hd_cli_has(cli, HD_CLI_VIRTUAL) && hd_cli_has(cli, HD_CLI_MAX_REGISTERS))
+        wrong = "--virtual and --max-registers: where PTX's own registers are kept, none are allocated";
+    else if (hd_cli_has(cli, HD_CLI_COUNTERS) && format != TEXT)
+        wrong = "--counters goes with --format=text; the other formats have all counters";
+    else if (hd_cli_has(cli, HD_CLI_MODELS) && techniques && strcmp(techniques, "none") == 0)
+        wrong = "--models: there is no technique (--technique=none)";
+    if (wrong)
+        hd_cli_usage_error("%s", wrong);
+    return !wrong;
+}
+
 int hd_cli_replay(hd_cli *cli)
 {
     hd_replay_options options = {.gpu = cli->values[HD_CLI_GPU],
@@ -61,7 +75,8 @@ int hd_cli_replay(hd_cli *cli)
                                  .print = print_error};
     int format = hd_cli_choice(cli, HD_CLI_FORMAT);
     uint32_t limit;
-    if (format < 0 || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads) ||
+    if (format < 0 || !check_together(cli, format) || !hd_cli_inputs_fit(cli) ||
+        !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads) ||
         !hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, HD_GENERAL_REGISTERS, &options.max_registers) ||
         !hd_cli_number(cli, HD_CLI_LATENCY, HD_COUNT_LATENCY, 1 << 20, &options.latency) ||
         !hd_cli_number_from(cli, HD_CLI_ACTIVE_WARPS, HD_COUNT_ACTIVE_WARPS, 1, 1024, &options.active_warps) ||

@@ -106,6 +106,10 @@ bool hd_cli_report_options(hd_cli *cli, hd_report_options *options)
         hd_cli_usage_error("--arch and --gpu name the same thing: give one");
         return false;
     }
+    if (hd_cli_has(cli, HD_CLI_PTXAS_TIMEOUT) && !options->ptxas) {
+        hd_cli_usage_error("--ptxas-timeout goes with ptxas, not with --ptxas=no");
+        return false;
+    }
     return hd_cli_block(cli, HD_CLI_BLOCK, &options->block) &&
            hd_cli_bytes(cli, HD_CLI_SHARED, 1 << 30, &options->shared_bytes) &&
            hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, 255, &options->max_registers) &&
@@ -147,6 +151,10 @@ int hd_cli_report(hd_cli *cli)
     hd_part *parts;
     hd_each each = {.run = report_one, .job = &options, .keeps_results = true};
     int format = hd_cli_choice(cli, HD_CLI_FORMAT);
+    if (hd_cli_has(cli, HD_CLI_LISTING) && (format == REPORT_HTML || format == REPORT_SARIF)) {
+        hd_cli_usage_error("--listing goes with --format=text and --format=json");
+        return HD_STATUS_USAGE;
+    }
     if (format < 0 || !hd_cli_report_options(cli, &options) || !hd_cli_inputs_fit(cli))
         return HD_STATUS_USAGE;
     if (!prepare(cli, &options))

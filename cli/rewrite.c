@@ -63,6 +63,10 @@ static bool check_depfile(hd_cli *cli)
 {
     bool path = hd_cli_has(cli, HD_CLI_DEPFILE_PATH), target = hd_cli_has(cli, HD_CLI_DEPFILE_TARGET),
          named = hd_cli_output_of(cli, cli->operands[0]) != NULL;
+    if (target && !wants_rule(cli)) {
+        hd_cli_usage_error("-MT goes with -MD or -MF");
+        return false;
+    }
     if (!wants_rule(cli) || named || (path && target))
         return true;
     hd_cli_usage_error("-MD and -MF need -o FILE, or both -MF and -MT");
@@ -112,6 +116,10 @@ static bool read_options(hd_cli *cli, hd_rewrite_options *options)
                                               .statistics = hd_cli_has(cli, HD_CLI_STATS),
                                               .print_after = cli->values[HD_CLI_PRINT_AFTER],
                                               .kernel = cli->values[HD_CLI_KERNEL]};
+    if (spelling == 1 && options->emit.no_section) {
+        hd_cli_usage_error("--no-section goes with --emit=portable, not with --emit=extended");
+        return false;
+    }
     return spelling >= 0 && check_print_after(cli) &&
            hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->pipeline.threads) &&
            hd_cli_block(cli, HD_CLI_BLOCK, &options->pipeline.block) && check_depfile(cli);

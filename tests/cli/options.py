@@ -1,0 +1,183 @@
+"""Every option of every command with a wrong, an empty and a missing value, and options that do not go together: exit 2.
+
+The commands and options are those of cli/commands.def and cli/options.def: an option that is not in WRONG or FREE fails the suite.
+"""
+import os
+import re
+
+from support import TOP, expect, read, run, write
+from usage import KERNEL, status
+
+NUMBER = (("x", "takes a number"), ("-1", "takes a number"), ("1x", "takes a number"), ("", "takes a number"), ("99999999999", "takes a number"))
+# By option: wrong values, each with what the message says; it names the value, too.
+WRONG = {
+    "PASSES": (("nosuch", "-p:1:1: error: no pass is named"), ("bow(", "-p:1:5: error: "), ("", "-p:1:1: error: ")),
+    "EMIT": (("nosuch", "--emit takes one of portable|extended, not"), ("", "--emit takes one of")),
+    "THREADS": NUMBER + (("1025", "--threads takes a number up to 1024, not"),),
+    "PRINT_AFTER": (("nosuch", "--print-after: no pass is named"), ("", "--print-after")),
+    "GPU": (("nosuch", "no GPU is called"), ("", "no GPU is called")),
+    "ARCH": (("nosuch", "no GPU is called"), ("", "no GPU is called")),
+    "TECHNIQUE": (("nosuch", "--technique:1:1: error: no technique is called"), ("bow,none", "--technique:1:5: error: 'none' is given alone"), ("", "--technique takes LIST, not ''")),
+    "MAX_REGISTERS": NUMBER + (("256", "--max-registers takes a number up to 255, not"),),
+    "INSTRUCTION_LIMIT": NUMBER, "LATENCY": NUMBER, "PTXAS_TIMEOUT": NUMBER, "ERROR_LIMIT": NUMBER,
+    "ACTIVE_WARPS": NUMBER + (("0", "--active-warps takes a number from 1 to 1024, not"),),
+    "MEMORY_BASE": (("x", "--memory-base takes a multiple of"), ("0", "--memory-base takes"), ("", "--memory-base takes")),
+    "FORMAT": (("nosuch", "--format takes one of"), ("", "--format takes one of")),
+    "REQUIRE": (("nosuch<=1", "--require:1:1: error: "), ("registers", "--require:1:"), ("", "--require:1:1: error: ")),
+    "BLOCK": (("x", "--block takes"), ("0", "--block takes"), ("", "--block takes")),
+    "SHARED": (("x", "--shared takes bytes"), ("1Q", "--shared takes bytes"), ("", "--shared takes bytes")),
+    "WARN": (("nosuch", "-Wnosuch: no such warning"), ("no-syntax", "-Wno-syntax: no such warning, or an error"), ("", "-W: no such warning")),
+    "DIAGNOSTICS": (("nosuch", "--diagnostics takes one of text|json|sarif, not"), ("", "--diagnostics takes one of")),
+    "COLOR": (("nosuch", "--color takes one of auto|always|never, not"), ("", "--color takes one of")),
+    "OUTPUT": (("", "--output takes FILE, not ''"),),
+    "KERNEL": (("", "--kernel takes GLOB, not ''"),),
+    "DEPFILE_PATH": (("", "-MF takes FILE, not ''"),),
+    "DEPFILE_TARGET": (("", "-MT takes TARGET, not ''"),),
+}
+FREE = {"PTXAS"}  # a program that cannot be run is a note: the report is made without it
+# By command: options that do not go together, and what the message says of them.
+TOGETHER = {
+    "rewrite": ((["--no-section", "--emit=extended", "-p", "bow"], "--no-section goes with --emit=portable"),
+                (["--print-after=bow"], "--print-after: there is no list of passes"),
+                (["-p", "bow", "--print-after=ltrf"], "--print-after: 'ltrf' is not in the list"),
+                (["-MD"], "-MD and -MF need"), (["-MF", "x"], "-MD and -MF need"), (["-MT", "x"], "-MT goes with -MD or -MF"),
+                (["-p", "all", "--stats"], "-p all writes a table"), (["-p", "all", "-MD", "-o", "x"], "-p all writes a table"),
+                (["-p", "regmutex,demo"], "-p:1:"), (["-p", "bow(iw=3,iw=4)"], "is given twice")),
+    "report": ((["--arch=sm_80", "--gpu=sm_80"], "--arch and --gpu"), (["--ptxas=no", "--ptxas-timeout=3"], "--ptxas-timeout goes with"),
+               (["--listing", "--format=html"], "--listing goes with --format=text and --format=json"), (["--listing", "--format=sarif"], "--listing goes with")),
+    "diff": ((["--arch=sm_80", "--gpu=sm_80"], "--arch and --gpu"), (["--ptxas=no", "--ptxas-timeout=3"], "--ptxas-timeout goes with")),
+    "replay": ((["--virtual", "--max-registers=9"], "--virtual and --max-registers"), (["--counters", "--format=json"], "--counters goes with --format=text"),
+               (["--technique=none", "--models"], "--models: there is no technique")),
+    "dump": ((["--cfg", "--ir"], "one of --tokens"), (["--tokens", "--json"], "--json goes with")),
+    "list": (), "strip": (), "check": (), "help": (),
+}
+
+
+def table(path, macro):
+    """The rows, as lists of arguments: strings without quotes, the rest as it is."""
+    text = re.sub(r"/\*.*?\*/", "", read(os.path.join(TOP, path)).decode(), flags=re.S)
+    rows = re.findall(r"^%s\((.*)\)$" % macro, text, re.M)
+    return [[string if quoted else plain for quoted, string, plain in re.findall(r'\s*(?:("((?:[^"\\]|\\.)*)")|([^,"]+))(?:,|$)', row)] for row in rows]
+
+
+COMMANDS = {row[0].strip(): row for row in table("cli/commands.def", "HD_COMMAND")}
+OPTIONS = {row[0].strip(): row for row in table("cli/options.def", "HD_CLI_OPTION")}
+
+
+def takes(command, option):
+    return OPTIONS[option][4].strip() == "ALL" or "IN(%s)" % command in OPTIONS[option][4]
+
+
+def pairs():
+    return [(command, option) for command in COMMANDS for option in OPTIONS if takes(command, option)]
+
+
+def has_argument(option):
+    return OPTIONS[option][3].strip() != "NULL"
+
+
+def spelling(option):
+    """--name, -MF, or the letter where there is no name."""
+    letter, name = OPTIONS[option][1].strip().strip("'"), OPTIONS[option][2].strip()
+    return "-" + letter if name == "NULL" else "-" + name if name.isupper() else "--" + name
+
+
+def given(option, value):
+    """The option with its value as the command line has it."""
+    name = spelling(option)
+    return [name + "=" + value] if name.startswith("--") else [name, value]
+
+
+def command_line(command, folder):
+    """A command line that lacks nothing."""
+    good = write(os.path.join(folder, "good.ptx"), KERNEL)
+    operands = {"DIFF": [good, good], "LIST": ["passes"], "HELP": [], "REPLAY": [write(os.path.join(folder, "l.yaml"), "")]}.get(command, [good])
+    needed = {"DUMP": ["--ir"], "REPORT": ["--ptxas=no"], "DIFF": ["--ptxas=no"]}.get(command, [])
+    return COMMANDS[command][1], needed, operands
+
+
+def refused(arguments, says, folder):
+    result = status(2, *arguments, says=says, cwd=folder)
+    expect(result.out == b"" and result.err.count("error") + result.err.count("heddle: ") >= 1, "%s: %r", arguments, result.err)
+    return result.err
+
+
+def case_the_tables_are_read(folder):
+    expect(len(COMMANDS) >= 9 and len(OPTIONS) >= 50, "%d commands, %d options", len(COMMANDS), len(OPTIONS))
+    expect(all(len(row) == 6 for row in OPTIONS.values()) and all(len(row) == 8 for row in COMMANDS.values()), "a row of another shape")
+    unknown = {option for option in OPTIONS if has_argument(option)} ^ (set(WRONG) | FREE)
+    expect(not unknown, "neither wrong values nor free: %s", unknown)
+    expect({row[1] for row in COMMANDS.values()} == set(TOGETHER), "commands without a list of options that do not go together")
+
+
+def case_wrong_values(folder):
+    for command, option in pairs():
+        name, needed, operands = command_line(command, folder)
+        needed = [word for word in needed if not (option == "PTXAS_TIMEOUT" and word.startswith("--ptxas"))]
+        more = ["-p", "bow"] if option == "PRINT_AFTER" else []
+        for value, says in WRONG.get(option, ()):
+            said = refused([name] + needed + more + given(option, value) + operands, says, folder)
+            expect(value in said, "%s %s: %r is not named: %s", name, option, value, said)
+
+
+def case_missing_values(folder):
+    for command, option in pairs():
+        name, needed, operands = command_line(command, folder)
+        if has_argument(option) and not OPTIONS[option][3].startswith("["):
+            refused([name] + needed + operands + [spelling(option)], "'%s' needs an argument" % spelling(option), folder)
+        if OPTIONS[option][1].strip() != "0" and has_argument(option):
+            letter = "-" + OPTIONS[option][1].strip().strip("'")
+            refused([name] + needed + operands + [letter], "'%s' needs an argument" % letter, folder)
+
+
+def case_values_of_options_without(folder):
+    for command, option in pairs():
+        name, needed, operands = command_line(command, folder)
+        if not has_argument(option) and spelling(option).startswith("--"):
+            refused([name] + needed + [spelling(option) + "=x"] + operands, "'%s=x': this option takes no argument" % spelling(option), folder)
+
+
+def case_options_of_other_commands(folder):
+    for command in COMMANDS:
+        name, needed, operands = command_line(command, folder)
+        for option in OPTIONS:
+            if not takes(command, option) and OPTIONS[option][2].strip() != "NULL":
+                alone = not any(takes(command, other) and OPTIONS[other][2].startswith(OPTIONS[option][2]) for other in OPTIONS)
+                refused([name] + needed + [spelling(option)] + operands, "'%s' is no option of %s: it belongs to " % (spelling(option), name) if alone else "", folder)
+
+
+def case_misspelt_options(folder):
+    for command, option in pairs():
+        long = OPTIONS[option][2].strip()
+        name, needed, operands = command_line(command, folder)
+        if len(long) > 4 and long != "NULL":
+            wrong = "--" + long[:-2] + long[-1] + long[-2] if long[-1] != long[-2] else "--" + long + "x"
+            refused([name] + needed + [wrong] + operands, "did you mean '--%s'?" % long, folder)
+
+
+def case_numbers_of_operands(folder):
+    for command, row in COMMANDS.items():
+        name, needed, operands = command_line(command, folder)
+        least, most = int(row[3]), row[4].strip()
+        if least:
+            refused([name] + needed + operands[:least - 1], "usage: heddle %s [OPTIONS] %s" % (name, row[5]), folder)
+        if most != "MANY":
+            refused([name] + needed + (operands or ["report"]) * (int(most) + 1), "usage: heddle %s [OPTIONS] %s" % (name, row[5]), folder)
+
+
+def case_options_that_do_not_go_together(folder):
+    for command in COMMANDS:
+        name, needed, operands = command_line(command, folder)
+        for arguments, says in TOGETHER[name]:
+            kept = [word for word in needed if command != "DUMP" and not any(argument.startswith("--ptxas") for argument in arguments)]
+            refused([name] + kept + arguments + operands, says, folder)
+            expect(not os.path.exists(os.path.join(folder, "x")), "%s %s wrote something", name, arguments)
+
+
+def case_unknown_commands_and_lists(folder):
+    for row in COMMANDS.values():
+        name = row[1]
+        refused([name[:-1] + "x" + name[-1]], "did you mean '%s'?" % name, folder)
+        refused(["help", name + "x"], "did you mean '%s'?" % name, folder)
+    refused(["list", "gpu"], "did you mean 'gpus'?", folder)
+    expect(run("nosuch").out == b"", "an unknown command writes something")
