@@ -1,9 +1,9 @@
-/* cp.async: what a lane copies is read when the instruction runs and written as late as the ISA allows: when the lane
- * waits for the copy's group (or for all), when anything asks the mbarrier on which an arrival for the copy is due, or
- * when the warp has ended. So a kernel that reads shared memory without the wait reads what was there before.
+/* cp.async: a lane's source is read when the instruction executes, and written as late as the ISA allows: when the lane
+ * waits for the copy's group (or for all), when any thread queries an mbarrier with a pending arrival for the copy, or
+ * when the warp has ended. So a kernel that reads the shared memory without waiting reads the old contents.
  *
- * cp.async.mbarrier.arrive is done when any thread of the CTA next asks that mbarrier (test_wait, try_wait), after
- * the copies that the lane issued before; without .noinc the pending count was raised when it was issued. */
+ * cp.async.mbarrier.arrive takes effect when any thread of the CTA next queries that mbarrier (test_wait, try_wait),
+ * after the copies that the lane issued before; without .noinc the pending count is incremented when it issues. */
 #include "hwmodel/exec/control/async.h"
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/control.h"
@@ -32,7 +32,7 @@ static void write_copy(hd_warp *w, hd_async *a)
 
 /* ---- issue ------------------------------------------------------------------------------------------------------- */
 
-/* Bytes that a lane reads; the rest of the copy is zeros. */
+/* Bytes that a lane reads; the rest of the copy is zero. */
 static uint32_t source_bytes(const hd_op *op, hd_warp *w, uint32_t lane)
 {
     const hd_async_detail *detail = op->use.detail;
@@ -41,7 +41,7 @@ static uint32_t source_bytes(const hd_op *op, hd_warp *w, uint32_t lane)
     return detail->size == HD_NO_REF ? op->item_bytes : ((const uint32_t *)hd_row(w, detail->size))[lane];
 }
 
-/* Reads of less than the whole copy: a lane's own bounds. */
+/* Reads less than the whole copy, with the lane's own bounds. */
 static hd_step read_part(const hd_op *op, hd_warp *w, uint32_t lane, uint32_t bytes, unsigned char *data)
 {
     uint64_t address = w->cta->addresses[lane];
@@ -102,7 +102,8 @@ hd_step hd_run_async_commit(const hd_op *op, hd_warp *w, uint32_t mask)
 
 /* ---- waiting ----------------------------------------------------------------------------------------------------- */
 
-/* wait_group n: all but the n youngest groups of each lane; wait_all (offset -1): also what is in no group yet. */
+/* wait_group n: completes all but the n youngest groups of each lane; wait_all (offset -1): also copies in no group
+ * yet. */
 hd_step hd_run_async_wait(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     bool all = op->offset < 0;
@@ -124,7 +125,7 @@ hd_step hd_run_async_arrive(const hd_op *op, hd_warp *w, uint32_t mask)
         uint32_t offset = (uint32_t)w->cta->addresses[i];
         if (!(mask >> i & 1))
             continue;
-        if (op->boolean) { /* without .noinc: one more to wait for */
+        if (op->boolean) { /* without .noinc: one more pending arrival */
             uint64_t v = hd_mbarrier_read(w->cta, offset);
             if (hd_mbarrier_pending(v) == HD_MBARRIER_MOST)
                 return hd_fault(op, w, 1u << i, "mbarrier at shared address 0x%x: more than 2^20-1 arrivals", offset);
@@ -139,7 +140,7 @@ hd_step hd_run_async_arrive(const hd_op *op, hd_warp *w, uint32_t mask)
     return step;
 }
 
-/* The arrival at place `at` of the queue, behind its lane's copies. */
+/* Performs the arrival at position `at` of the queue, after its lane's copies. */
 static const char *arrive(hd_warp *w, uint32_t at)
 {
     hd_async *arrival = &w->async.items[at];
@@ -183,7 +184,7 @@ void hd_async_finish(hd_warp *w)
         if (a->bytes)
             write_copy(w, a);
         else
-            arrive(w, i); /* nobody is left to be told of an mbarrier that is no longer one */
+            arrive(w, i); /* the mbarrier may have been invalidated: nobody can observe the arrival */
     }
     w->async.count = 0;
 }

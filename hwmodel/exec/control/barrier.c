@@ -1,15 +1,15 @@
 /* Barriers of the CTA, of a cluster (of one CTA), and of the lanes of a warp.
  *
- * CTA. A barrier counts threads: a warp that arrives counts for 32, as on the machine, once all its lanes that have not
- * ended are there. Without a count it opens when every warp that has not ended is there; with one, when as many threads
- * have arrived. .aligned (and bar, which always is) demands that the lanes come to one instruction; sides of a branch
- * that a return keeps from meeting before it come one after the other. Else lanes may come one by one from several
- * places. A lane that arrives waits for the rest of its warp, even with .arrive.
+ * CTA. A barrier counts threads: as on hardware, an arriving warp counts as 32, when all its lanes that have not ended
+ * have arrived. Without a count it opens when every warp that has not ended has arrived; with one, when that many
+ * threads have. .aligned (implied by bar) requires that the lanes arrive at one instruction; sides of a branch that do
+ * not reconverge before it because of a return arrive one after the other. Otherwise lanes may arrive separately and at
+ * several instructions. A lane that arrives waits for the rest of its warp, even with .arrive.
  *
- * Reductions are about the threads that execute .red; their result is known when the barrier opens, so the instruction
- * runs again then and is told and counted once.
+ * Reductions apply to the threads that execute .red; their result is known when the barrier opens, so the instruction
+ * then executes again; it is reported and counted once.
  *
- * Cluster. Arrive and wait are apart: it opens when all lanes of all warps that have not ended have arrived. */
+ * Cluster. Arrive and wait are separate: it opens when all lanes of all warps that have not ended have arrived. */
 #include "hwmodel/exec/control/barrier.h"
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/control.h"
@@ -68,7 +68,7 @@ static const char *kind_word(uint32_t kind)
     return kind == HD_BARRIER_ARRIVE ? "arrive" : kind == HD_BARRIER_SYNC ? "sync" : "red";
 }
 
-/* Which barrier, for how many threads. */
+/* The barrier and its thread count. */
 static hd_step find_place(const hd_op *op, hd_warp *w, uint32_t mask, hd_place *place)
 {
     const uint32_t *numbers = hd_row(w, op->a), *counts = op->b == HD_NO_REF ? NULL : hd_row(w, op->b);
@@ -142,8 +142,8 @@ static hd_step fault_apart(const hd_op *op, hd_warp *w, uint32_t mask)
     return step;
 }
 
-/* Not all lanes are here. Those of other sides may still come to this instruction; those that the guard leaves out, and
- * those that are behind it, will not. */
+/* Not all lanes are here. Those of other sides may still arrive at this instruction; those disabled by the guard, and
+ * those after it, will not. */
 static hd_step block_aligned(const hd_op *op, hd_warp *w, hd_park_key key)
 {
     if (hd_switch_side(w) || hd_end_waiting(w))
@@ -151,7 +151,7 @@ static hd_step block_aligned(const hd_op *op, hd_warp *w, hd_park_key key)
     return fault_apart(op, w, hd_parked_at(w, key));
 }
 
-/* Lanes come one by one, or for a result: they stay here until the warp is complete and the barrier opens. */
+/* Lanes arrive separately, or wait for a result: they stay here until the warp is complete and the barrier opens. */
 static hd_step arrive_parked(const hd_op *op, hd_warp *w, uint32_t mask, hd_place place)
 {
     bool aligned = op->flags & HD_OP_ALIGNED;
@@ -199,9 +199,9 @@ hd_step hd_run_barrier(const hd_op *op, hd_warp *w, uint32_t mask)
     return arrive_parked(op, w, mask, place);
 }
 
-/* ---- of a warp's lanes ------------------------------------------------------------------------------------------- */
+/* ---- lanes of a warp --------------------------------------------------------------------------------------------- */
 
-/* bar.warp.sync: lanes may come from several places; those that name the same mask meet. */
+/* bar.warp.sync: lanes may arrive at several instructions; those that name the same mask meet. */
 hd_step hd_run_warp_sync(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const uint32_t *row = hd_row(w, op->f);

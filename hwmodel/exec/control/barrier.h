@@ -4,6 +4,6 @@
 
 #include "hwmodel/exec/state/state.h"
 
-void hd_barriers_check(hd_cta *cta); /* opens what is complete; to be called when a warp has ended */
+void hd_barriers_check(hd_cta *cta); /* opens complete barriers; call it when a warp has ended */
 
 #endif

@@ -1,9 +1,9 @@
-/* Calls: frames, arguments and results, lanes that call different functions, and the stack that alloca takes from.
+/* Calls: frames, arguments and results, indirect calls with several targets, and alloca.
  *
- * The lanes of one indirect call are served by target: those of the lowest lane's target first, as one frame; when it
- * has returned, those of the lowest lane that is left, and so on; then all go on behind the call. A frame's local
- * memory stands behind its caller's. alloca moves the end of each lane's stack on its own; a callee's frame starts
- * behind the farthest of them. */
+ * The lanes of an indirect call are grouped by target. The target of the lowest lane is called first, as one frame;
+ * when it has returned, the target of the lowest remaining lane, and so on; then all lanes continue after the call. A
+ * frame's local memory follows its caller's. alloca moves the end of each lane's stack independently; a callee's frame
+ * starts after the farthest one. */
 #include "hwmodel/exec/control/call.h"
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/columns.h"
@@ -16,14 +16,14 @@ enum { DEEPEST_CALL = 4096, LARGEST_LOCAL_BYTES = 512 * 1024 };
 
 /* ---- arguments and results --------------------------------------------------------------------------------------- */
 
-/* One of the two frames that a value is passed between. */
+/* One of the two frames between which a value is passed. */
 typedef struct side {
     const unsigned char *bases[3]; /* by HD_REF_* */
     unsigned char *local;
     uint32_t base; /* of the frame in it */
 } side;
 
-/* Of values, or of their undefined bits. */
+/* For values, or for their shadow (undefined) bits. */
 static side side_of(const hd_warp *w, const hd_frame *f, bool shadow)
 {
     if (!shadow)
@@ -37,7 +37,7 @@ static unsigned char *row_of(const side *s, hd_ref ref)
     return (unsigned char *)(uintptr_t)s->bases[ref >> HD_REF_SHIFT] + (ref & ((1u << HD_REF_SHIFT) - 1));
 }
 
-/* Byte k of a lane: in a row of `lane_bytes` a lane, or in local memory. */
+/* Byte k of a lane: in a row with `lane_bytes` per lane, or in local memory. */
 static unsigned char *byte_in_row(unsigned char *row, uint32_t lane, uint32_t k, uint32_t lane_bytes)
 {
     return row + (size_t)(k / 8) * 8 * LANES + lane * (lane_bytes < 8 ? lane_bytes : 8) + k % 8;
@@ -57,7 +57,7 @@ static void pass_predicate(unsigned char *to, const unsigned char *from, uint32_
     memcpy(to, &new, 4);
 }
 
-/* One value of the lanes of `mask`. A register that is wider than the value gets zeros. */
+/* Passes one value for the lanes of `mask`. A register wider than the value is zero-extended. */
 static void pass(const side *to, hd_ref to_row, uint32_t to_local, const side *from, hd_ref from_row,
                  uint32_t from_local, const hd_call_copy *c, uint32_t mask)
 {
@@ -114,7 +114,7 @@ static const hd_callee *callee_of(const hd_op *op, const hd_warp *w, uint32_t la
     return NULL;
 }
 
-/* What stands at a code address that a call may not go to. */
+/* Describes an invalid target address. */
 static hd_step bad_target(const hd_op *op, hd_warp *w, uint32_t lane)
 {
     const hd_program *p = w->cta->program;
@@ -132,7 +132,7 @@ static hd_step bad_target(const hd_op *op, hd_warp *w, uint32_t lane)
 
 static uint32_t stack_end(const hd_frame *f) { return (f->local_end + 15) / 16 * 16; }
 
-/* Runs the target of the lowest lane of `mask` for all its lanes. */
+/* Calls the target of the lowest lane of `mask` for all lanes with this target. */
 static hd_step enter(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_frame caller = *hd_top_frame(w);
@@ -156,7 +156,7 @@ hd_step hd_run_call(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const hd_frame *caller = hd_top_frame(w);
     uint32_t base = stack_end(caller);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) { /* all targets, before the first runs */
+    for (uint32_t rest = mask; rest; rest &= rest - 1) { /* check all targets before the first one executes */
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         const hd_callee *callee = callee_of(op, w, lane);
         if (!callee)
@@ -227,7 +227,7 @@ static void set_value(const hd_op *op, hd_warp *w, uint32_t lane, uint64_t value
     memcpy((unsigned char *)hd_row_of_frame(w, op->d) + (size_t)lane * op->d_bytes, &value, op->d_bytes);
 }
 
-/* op->offset: the alignment. The address is one of the .local space. */
+/* op->offset: the alignment. The address is in the .local space. */
 hd_step hd_run_alloca(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_frame *f = hd_top_frame(w);

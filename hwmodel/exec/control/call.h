@@ -4,8 +4,8 @@
 
 #include "hwmodel/exec/state/state.h"
 
-/* The function on top has ended: back to the caller, or on to the next target of the same call. false: it was the
- * kernel. *stopped: a fault, or a sink. */
+/* The current function has ended: returns to the caller, or enters the next target of the same call. false: it was the
+ * kernel. *stopped: by a fault or a sink. */
 bool hd_leave_frame(hd_warp *w, bool *stopped);
 
 #endif

@@ -1,11 +1,11 @@
 /* Results of instructions as columns: see columns.h. O(words written).
  *
- * Bits that equal the sign are not needed: a word is folded where it is xor its sign, and the bytes that lanes need are
- * those of the OR of their folded words. What all lanes hold is the same for a register that all of the frame's lanes
- * write, nearly always. Of others it stands in the register's row, if all lanes were written there last. But names of
- * architected functions share words of the register file, and have rows of their own: where lanes were written under
- * several names, the folded words of all lanes are kept beside. Rows have 0 in lanes that were never written, which
- * needs no more than any.
+ * Sign-extension bits need not be stored: the folded word is the word xor its sign; the bytes that lanes need are those
+ * of the OR of their folded words. For a register that all of the frame's lanes write, the most frequent case, the
+ * width over all lanes is the same. Otherwise the values of other lanes are in the register's row, if all lanes were
+ * last written there. But names of architected functions share words of the register file and have separate rows: if
+ * lanes were written under several names, the folded words of all lanes are stored separately. Rows are 0 in lanes
+ * never written, which needs no more bytes than any value.
  */
 #ifdef __GNUC__
 #ifndef __clang__
@@ -15,13 +15,12 @@
 #include "hwmodel/exec/control/columns.h"
 #include "hwmodel/exec/ops/lanes.h"
 
-#define INLINE \
-    static inline __attribute__((always_inline)) /* or it would not be made for the CPU that its caller is for */
+#define INLINE static inline __attribute__((always_inline)) /* must be inlined to be compiled for its caller's CPU */
 
 typedef int32_t s32x8 __attribute__((vector_size(32), may_alias));
 typedef uint64_t u64x4 __attribute__((vector_size(32)));
 
-/* Where a word stands in all lanes: a row of the frame, a multiple of 8, and how: or one of the last three. */
+/* Location of a word for all lanes: a row of the frame, a multiple of 8, and its form; or one of the last three. */
 typedef uint32_t place;
 enum {
     NEVER = 0, /* hd_frame.writers: no lane was written */
@@ -29,12 +28,12 @@ enum {
     WHOLE,
     EVEN,
     ODD,     /* of 2 or 4 bytes a lane; the first or the second half of 8 */
-    SEVERAL, /* hd_frame.writers: the folded words of the lanes are kept */
-    UNKNOWN, /* no values are known: parameters, results of calls */
+    SEVERAL, /* hd_frame.writers: the lanes' folded words are stored separately */
+    UNKNOWN, /* values are unknown: parameters, results of calls */
 };
-enum { NEEDS_ALL = 1 << 30 }; /* folded: needs 4 bytes */
+enum { NEEDS_ALL = 1 << 30 }; /* a folded word that needs 4 bytes */
 
-/* Of word `part` of a register. */
+/* The location of word `part` of a register. */
 INLINE place place_of(const hd_written *r, uint32_t part)
 {
     place how = r->bytes == 4 ? WHOLE : r->bytes == 2 ? HALF : EVEN + part % 2;
@@ -96,7 +95,7 @@ void hd_widths_start(hd_frame *f)
 INLINE uint32_t fold(uint32_t word) { return word ^ (uint32_t)((int32_t)word >> 31); }
 INLINE uint8_t bytes_of(uint32_t folded) { return (uint8_t)(1 + ((32 - __builtin_clz(folded | 1)) >> 3)); }
 
-/* The OR of all folded words of a row of `vectors`, 4 or 8: those of even and of odd places. */
+/* The OR of all folded words of a row of `vectors`, 4 or 8: of even and of odd elements. */
 INLINE uint64_t any_of_row(const void *row, uint32_t vectors)
 {
     const s32x8 *v = row;
@@ -147,9 +146,9 @@ INLINE uint32_t if_in(uint32_t lanes, int lane)
     return (uint32_t)((int32_t)(lanes << (LANES - 1 - lane)) >> (LANES - 1));
 }
 
-/* Notes that some lanes have written a word, which is in its row, or in `words`. What other lanes held is put beside,
- * where it was another name that they wrote last. Where none was written before and the row has nothing, it is as if
- * this one had been. */
+/* Records that some lanes have written a word, which is in its row, or in `words`. If other lanes were last written
+ * under another name, their folded words are stored separately. If no lane was written before and the row is zero, the
+ * row is simply used. */
 HD_CLONES static place change_writer(const hd_frame *f, uint32_t word, place at, const uint32_t *words, uint32_t lanes)
 {
     uint32_t *beside = row_beside(f, word), old = f->writers[word], others = 0;
@@ -213,7 +212,7 @@ INLINE uint32_t gather_all(const hd_frame *f, const hd_written *r, const hd_writ
     return (uint32_t)(widths - first);
 }
 
-/* A single word, nearly always. */
+/* In most cases a single word. */
 HD_CLONES static uint32_t gather_widths(const hd_frame *f, const hd_unmeasured *items, uint32_t count, hd_width *widths)
 {
     const hd_width *first = widths;

@@ -1,4 +1,4 @@
-/* The run functions of ops that lanes, warps or CTAs meet in, branch or call by, by the file that holds them. */
+/* The run functions of ops that synchronize, branch or call, grouped by source file. */
 #ifndef HD_HWMODEL_EXEC_CONTROL_CONTROL_H
 #define HD_HWMODEL_EXEC_CONTROL_CONTROL_H
 

@@ -1,4 +1,4 @@
-/* A CTA: its room, its start, and its warps in turns. The order is documented in exec.h. */
+/* A CTA: its memory, its start, and the turns of its warps. The order is documented in exec.h. */
 #include "hwmodel/exec/control/cta.h"
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/async.h"
@@ -10,7 +10,7 @@
 #include "hwmodel/exec/ops/special.h"
 #include "hwmodel/exec/state/fault.h"
 
-/* ---- room -------------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static void open_cta(hd_cta *cta)
 {
@@ -34,7 +34,7 @@ static void open_cta(hd_cta *cta)
     }
 }
 
-/* Of a warp with all it has grown to. */
+/* Of a warp, with everything it has grown to. */
 static uint64_t warp_bytes(const hd_warp *w)
 {
     uint64_t bytes = sizeof *w + (uint64_t)w->local_capacity * LANES + w->cta->program->special_bytes +
@@ -154,15 +154,15 @@ static bool end_warp(hd_warp *w)
     return true;
 }
 
-/* A CTA that is beyond the limit by itself. Whether all of them are is looked at when one ends: what ran when a run was
- * stopped does not depend on the number of threads then. */
+/* Whether a CTA exceeds the limit by itself. The limit for all CTAs together is checked when one ends, so that what ran
+ * when a run was stopped does not depend on the number of threads. */
 static bool over_limit(const hd_cta *cta)
 {
     uint64_t limit = cta->options->instruction_limit;
     return limit && cta->statistics->warp_instructions - cta->issued_before > limit;
 }
 
-/* A CTA that has read what another one was to write first may run for long: conflicts are looked for now and then. */
+/* A CTA that has read what another one should write first may run for long: conflicts are checked now and then. */
 static bool goes_on_in_crew(hd_cta *cta)
 {
     if (cta->statistics->warp_instructions > cta->compare_at) {

@@ -1,11 +1,11 @@
-/* Room for a CTA: its warps with all that they grow to, shared memory, and what the checks keep. One CTA after another
- * uses it. */
+/* Memory for a CTA: its warps with everything they grow to, shared memory, and the state of the checks. Reused by one
+ * CTA after another. */
 #ifndef HD_HWMODEL_EXEC_CONTROL_CTA_H
 #define HD_HWMODEL_EXEC_CONTROL_CTA_H
 
 #include "hwmodel/exec/state/state.h"
 
-/* One thread's part of a grid: a CTA at a time. */
+/* One thread's part of a grid: one CTA at a time. */
 typedef struct hd_grid_job {
     const hd_program *program;
     const hd_grid *grid;
@@ -17,16 +17,16 @@ typedef struct hd_grid_job {
     hd_diagnostics *diagnostics;
     hd_crew *crew; /* NULL: one thread */
     hd_exec_statistics *statistics;
-    hd_exec_status status; /* both under the crew's lock */
+    hd_exec_status status; /* both are protected by the crew's lock */
 } hd_grid_job;
 
 hd_cta *hd_cta_new(const hd_grid_job *job, hd_exec_statistics *statistics);
-void hd_cta_delete(hd_cta *cta); /* the statistics tell then how many bytes it took */
+void hd_cta_delete(hd_cta *cta); /* adds the bytes that it took to the statistics */
 
 void hd_cta_name(hd_cta *cta, uint32_t index);
-bool hd_cta_start(hd_cta *cta, uint32_t index); /* the CTA `index` begins. false: the run stops, here and below */
-/* A turn of every warp that is ready. *all_spun: each used its whole turn. */
+bool hd_cta_start(hd_cta *cta, uint32_t index); /* starts CTA `index`. false: the run stops, here and below */
+/* One turn of every ready warp. *all_spun: each used its whole turn. */
 bool hd_cta_round(hd_cta *cta, bool *all_spun);
-bool hd_cta_run(hd_cta *cta); /* until it has ended */
+bool hd_cta_run(hd_cta *cta); /* runs it to its end */
 
 #endif

@@ -1,5 +1,4 @@
-/* What sinks are told of a warp besides its instructions, and of stretches as a whole; whether anything looks at each
- * instruction. */
+/* Events of a warp other than its instructions, and whole trace segments; whether every instruction is observed. */
 #include "hwmodel/exec/control/events.h"
 #include "hwmodel/exec/control/columns.h"
 
@@ -45,7 +44,7 @@ void hd_watch(hd_cta *cta)
                                              : HD_WATCHED;
 }
 
-/* What a fault has said stays. */
+/* A fault's status takes precedence. */
 hd_step hd_stop(hd_warp *w)
 {
     if (w->cta->status == HD_EXEC_DONE)

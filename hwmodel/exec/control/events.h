@@ -1,12 +1,12 @@
-/* What sinks are told of a warp: see events.c. */
+/* Reports events to sinks: see events.c. */
 #ifndef HD_HWMODEL_EXEC_CONTROL_EVENTS_H
 #define HD_HWMODEL_EXEC_CONTROL_EVENTS_H
 
 #include "hwmodel/exec/state/state.h"
 
 bool hd_emit(const hd_warp *w, hd_event_kind kind); /* an event without an instruction; false: a sink stops the run */
-bool hd_emit_stretch(hd_cta *cta);                  /* what sinks were not told yet */
+bool hd_emit_stretch(hd_cta *cta);                  /* reports the pending segment */
 void hd_watch(hd_cta *cta);                         /* sets cta->watched */
-hd_step hd_stop(hd_warp *w);                        /* a sink said so */
+hd_step hd_stop(hd_warp *w);                        /* requested by a sink */
 
 #endif

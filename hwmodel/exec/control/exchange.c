@@ -1,6 +1,6 @@
-/* Lanes of a warp among each other: shfl, vote, match, redux, elect, activemask. (bar.warp.sync: barrier.c)
+/* Data exchange between lanes of a warp: shfl, vote, match, redux, elect, activemask. (bar.warp.sync: barrier.c)
  *
- * With .sync the lanes that the member mask names take part, but for those that have ended (meet.h). A lane outside the
+ * With .sync, the lanes that the member mask names take part, except those that have ended (meet.h). A lane outside the
  * mask that executes is a fault. */
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/control.h"
@@ -31,7 +31,7 @@ static uint32_t source_lane(uint32_t mode, uint32_t lane, uint32_t b, uint32_t c
     return *valid ? j : lane;
 }
 
-/* What a lane that does not take part would give is left open by the ISA: here it is the lane's own value, as beyond
+/* The ISA leaves the value from a lane that does not take part undefined: here it is the lane's own value, as beyond
  * the segment. */
 hd_step hd_run_shuffle(const hd_op *op, hd_warp *w, uint32_t mask)
 {
@@ -57,7 +57,7 @@ hd_step hd_run_shuffle(const hd_op *op, hd_warp *w, uint32_t mask)
     return hd_met(op, w, mask, with);
 }
 
-/* Over the lanes that execute, or those named where a member mask is given. */
+/* Over the executing lanes, or the named lanes if there is a member mask. */
 hd_step hd_run_vote(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     uint32_t word = hd_word(w, op->a), truth, with = mask;
@@ -110,7 +110,7 @@ static void equal_lanes(const void *a, uint32_t bytes, uint32_t equal[LANES])
     }
 }
 
-/* match.any: the named lanes with the same value; match.all: all named lanes where they agree, else none. */
+/* match.any: the named lanes with the same value; match.all: all named lanes if they agree, else none. */
 hd_step hd_run_match(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const uint32_t *named = hd_row(w, op->f);
@@ -133,7 +133,7 @@ hd_step hd_run_match(const hd_op *op, hd_warp *w, uint32_t mask)
     return hd_met(op, w, mask, with);
 }
 
-/* redux.sync: the named lanes' values combined, in ascending order. */
+/* redux.sync: combines the named lanes' values in ascending order. */
 hd_step hd_run_redux(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const uint32_t *named = hd_row(w, op->f), *a = hd_row(w, op->a);
@@ -148,7 +148,7 @@ hd_step hd_run_redux(const hd_op *op, hd_warp *w, uint32_t mask)
         uint32_t members = named[i] & with;
         if (!members)
             continue;
-        if (i && members == (named[i - 1] & with)) { /* nearly always */
+        if (i && members == (named[i - 1] & with)) { /* the common case */
             row[i] = row[i - 1];
             continue;
         }

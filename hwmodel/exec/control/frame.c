@@ -1,5 +1,5 @@
-/* Frames: registers, local memory behind that of the caller, and an entry of the SIMT stack. Memory that a frame has
- * taken is kept for the next one of its depth. */
+/* Frames: registers, local memory after the caller's, and an entry of the SIMT stack. The memory of a frame is reused
+ * by the next frame of its depth. */
 #include "hwmodel/exec/control/frame.h"
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/columns.h"
@@ -13,7 +13,7 @@ void hd_rebase(hd_warp *w)
     w->bases[3] = f->code->constant_rows;
 }
 
-/* Words are interleaved by lane, so a larger block keeps the places of the old one. */
+/* Words are interleaved by lane, so offsets do not change when the block grows. */
 void hd_grow_local(hd_warp *w, uint32_t needed)
 {
     if (needed <= w->local_capacity)

@@ -1,21 +1,22 @@
-/* Finds CTAs that run for ever: a lane that spins on a lock which a lane of its own warp holds, a wait for a later CTA.
+/* Detects CTAs that run forever: for example, a lane that spins on a lock held by a lane of its own warp, or a wait for
+ * a later CTA.
  *
- * The interpreter is deterministic. If all ready warps of a CTA come back to a state in which they all have been
- * (registers, stacks, local memory) and shared and global memory is as it was, they will do so again and again. States
- * are compared by their hash at the end of rounds in which every ready warp used its whole turn; the state kept for
- * comparison is renewed after 1, 2, 4, 8 .. rounds (Brent), so that any period is found. One hash a turn. What changes
- * memory is counted: an atomic that leaves the value is no change; a store is one, but once many rounds have passed a
- * store of equal bytes is not.
+ * The interpreter is deterministic. If all ready warps of a CTA return to an earlier state (registers, stacks, local
+ * memory), and shared and global memory is unchanged, they will do so again and again. States are compared by their
+ * hash at the end of rounds in which every ready warp used its whole turn; the reference state is replaced after 1, 2,
+ * 4, 8 .. rounds (Brent), so that any period is found. One hash per turn. Changes of memory are counted: an atomic that
+ * leaves the value is no change; a store is one, but after many rounds a store of equal bytes is not.
  *
- * A loop that counts its tries never comes back to the same state. So now and then (after 64, 128, 256 .. rounds, for
- * an eighth of them) the instructions that run are noted. A register matters if one of them that does more than compute
- * reads it (a branch, an access, a vote ...), if it is a guard of such, or if one reads it to compute a register that
- * matters. If what matters comes back, with no other instruction in between, the same instructions will run again and
- * again, whatever the other registers hold.
+ * A loop that counts its attempts never returns to the same state. Therefore, at intervals (after 64, 128, 256 ..
+ * rounds, for an eighth of them), the executed instructions are recorded. A register is relevant if one of them that
+ * does more than compute reads it (a branch, an access, a vote ...), if it is the guard of such an instruction, or if
+ * one of them reads it to compute a relevant register. If the relevant registers return to an earlier state, and no
+ * other instruction executed in between, the same instructions will execute again and again, whatever the other
+ * registers hold.
  *
- * Where warps give their turns up early, states are compared only once in as many instructions as a turn may have.
+ * If warps yield early, states are compared only once per as many instructions as a turn may have.
  *
- * What waits for a clock never comes back to the same state. */
+ * A loop that waits for a clock never returns to the same state. */
 #include "hwmodel/exec/control/livelock.h"
 #include "base/hash.h"
 #include "hwmodel/exec/control/events.h"
@@ -26,13 +27,13 @@ enum { CAREFUL_ROUNDS = 16, TRACED_FROM = 64, TRACED_PART = 8 };
 struct hd_trace {
     unsigned char **executed; /* by code, by op */
     bool **matters;           /* by code, by register */
-    uint32_t count, seen;     /* ops executed in the window; when the state was kept */
-    uint32_t known;           /* ops that `matters` is of */
+    uint32_t count, seen;     /* ops executed in the window; their number at the reference state */
+    uint32_t known;           /* number of ops for which `matters` is computed */
     uint64_t state, rounds;   /* of the window */
     bool kept;
 };
 
-/* ---- what matters ------------------------------------------------------------------------------------------------ */
+/* ---- relevant registers ------------------------------------------------------------------------------------------ */
 
 static uint32_t index_of(const hd_program *p, const hd_code *code)
 {
@@ -84,7 +85,7 @@ static bool mark(bool *matters, uint32_t reg)
     return is_new;
 }
 
-/* One instruction that runs; true where another register matters now. */
+/* Processes one executed instruction; true if another register became relevant. */
 static bool spread(const hd_function *f, const hd_instruction *insn, bool *matters)
 {
     bool needed = hd_insn_form(f, insn)->behaviour & ~(uint32_t)HD_BEHAVE_DIVERGENT, more = false;
@@ -114,7 +115,7 @@ static void find_what_matters(const hd_program *p, hd_trace *t)
 
 /* ---- states ------------------------------------------------------------------------------------------------------ */
 
-/* All registers, or those that matter. A function of which nothing runs keeps all. */
+/* Hashes all registers, or the relevant ones. A function without executed instructions counts with all. */
 static void add_registers(hd_hasher *hasher, const hd_frame *f, const bool *matters)
 {
     const hd_function *function = f->code->function;
@@ -163,8 +164,7 @@ static uint64_t state_of(const hd_cta *cta, const hd_trace *t)
     return value;
 }
 
-/* ---- windows in which instructions are noted -----------------------------------------------------------------------
- */
+/* ---- windows in which instructions are recorded ------------------------------------------------------------------ */
 
 static void stop_trace(hd_cta *cta)
 {
@@ -172,7 +172,7 @@ static void stop_trace(hd_cta *cta)
     hd_watch(cta);
 }
 
-/* After a traced round: the same as at an earlier one of this window? */
+/* After a recorded round: whether the state equals an earlier one of this window. */
 static bool comes_back(hd_cta *cta)
 {
     hd_trace *t = cta->trace;
@@ -222,7 +222,7 @@ bool hd_livelock_check(hd_cta *cta, bool all_spun)
     l->spun = spun;
     l->careful = spun > CAREFUL_ROUNDS;
     uint64_t issued = cta->statistics->warp_instructions;
-    if (issued - l->issued < HD_EXEC_QUANTUM) /* turns that are given up early: not a hash each */
+    if (issued - l->issued < HD_EXEC_QUANTUM) /* turns end early: no hash for each of them */
         return false;
     l->issued = issued;
     uint64_t state = state_of(cta, NULL);

@@ -1,8 +1,8 @@
-/* mbarrier instructions, lane after lane. The object's content is described in mbarrier.h.
+/* mbarrier instructions, lane by lane. The object's layout is described in mbarrier.h.
  *
- * What the ISA leaves undefined and this finds: an object that is not initialized, more arrivals than a phase expects,
- * .noComplete that completes. A wait that is not over gives the warp's turn up; where other lanes of the warp can go on
- * they do (park.h), so lanes may wait for lanes of their own warp. */
+ * Cases that the ISA leaves undefined are detected: an uninitialized object, more arrivals than a phase expects,
+ * .noComplete that completes. A wait that is not complete yields; other lanes of the warp that can continue do so
+ * (park.h), so lanes may wait for lanes of their own warp. */
 #include "hwmodel/exec/control/mbarrier.h"
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/async.h"
@@ -74,7 +74,7 @@ static hd_step fault_of_barrier(const hd_op *op, hd_warp *w, uint32_t lane, cons
 
 /* ---- init, inval, expect_tx, complete_tx ------------------------------------------------------------------------- */
 
-/* The object with `change` more transactions pending; NULL, or why that cannot be. */
+/* The object with `change` more pending transactions; NULL, or why that is invalid. */
 static const char *transact(uint64_t *object, int64_t change)
 {
     int64_t transactions = hd_mbarrier_transactions(*object) + change;
@@ -124,7 +124,7 @@ hd_step hd_run_mbarrier(const hd_op *op, hd_warp *w, uint32_t mask)
 
 /* ---- arrive ------------------------------------------------------------------------------------------------------ */
 
-/* One lane's arrival: what it expects is added before. */
+/* One lane's arrival: its expected transactions are added first. */
 static const char *arrive_one(const hd_op *op, uint64_t *object, uint32_t count)
 {
     uint64_t before = *object;

@@ -1,19 +1,19 @@
-/* Barriers in shared memory (mbarrier objects): eight bytes, whose content is this model's own.
+/* Barriers in shared memory (mbarrier objects): eight bytes, whose layout is this model's own.
  *
- *   bits 0..19   arrivals that the current phase still waits for
- *   bits 20..39  arrivals that the next phase will wait for
- *   bits 40..60  transactions (bytes) that the current phase still waits for, two's complement
+ *   bits 0..19   pending arrivals of the current phase
+ *   bits 20..39  arrivals that the next phase will expect
+ *   bits 40..60  pending transactions (bytes) of the current phase, two's complement
  *   bit 61       set: an initialized object
  *   bits 62..63  number of the current phase modulo 4; its lowest bit is the phase's parity
  *
- * A phase ends when neither arrivals nor transactions are waited for; the next one begins at once. The state that an
- * arrival returns is the object as it was before. */
+ * A phase ends when neither arrivals nor transactions are pending; the next one begins at once. The state that an
+ * arrival returns is the object's previous value. */
 #ifndef HD_HWMODEL_EXEC_CONTROL_MBARRIER_H
 #define HD_HWMODEL_EXEC_CONTROL_MBARRIER_H
 
 #include "hwmodel/exec/state/state.h"
 
-enum { HD_MBARRIER_MOST = (1 << 20) - 1 }; /* arrivals and transactions of a phase */
+enum { HD_MBARRIER_MOST = (1 << 20) - 1 }; /* maximum arrivals and transactions of a phase */
 
 static inline uint32_t hd_mbarrier_pending(uint64_t v) { return (uint32_t)v & HD_MBARRIER_MOST; }
 static inline uint32_t hd_mbarrier_expected(uint64_t v) { return (uint32_t)(v >> 20) & HD_MBARRIER_MOST; }
@@ -26,14 +26,14 @@ static inline uint64_t hd_mbarrier_make(uint32_t pending, uint32_t expected, int
            (uint64_t)phase << 62;
 }
 
-/* After `count` arrivals; NULL, or why that cannot be. */
+/* Applies `count` arrivals; NULL, or why that is invalid. */
 const char *hd_mbarrier_arrive(uint64_t *object, uint32_t count);
-/* The object at an offset of shared memory, which is in bounds. */
+/* Reads the object at an offset of shared memory, which must be in bounds. */
 uint64_t hd_mbarrier_read(const hd_cta *cta, uint32_t offset);
 void hd_mbarrier_write(hd_cta *cta, uint32_t offset, uint64_t object);
 
-/* The offsets in shared memory that the op's lanes address, in cta->addresses; faults where one is not there, is
- * misaligned, or (`valid`) is not initialized. */
+/* Sets cta->addresses to the offsets in shared memory that the op's lanes address; faults if an object is out of
+ * bounds, misaligned, or (`valid`) not initialized. */
 hd_step hd_mbarrier_find(const hd_op *op, hd_warp *w, uint32_t mask, bool valid);
 
 #endif

@@ -1,14 +1,16 @@
-/* Where lanes of a warp meet: shfl, vote, match, redux and elect with .sync.
+/* Instructions at which lanes of a warp meet: shfl, vote, match, redux and elect with .sync.
  *
- * A lane waits for those that its member mask names and that have not ended. Sides of a branch that a return keeps from
- * meeting before may come one after the other; who comes first waits (park.h), and whoever comes last does the
- * instruction for all, since the values of lanes that wait stay as they are. When the others come to the top again they
- * get their results and go on; each side is an event of its own. Lanes with several masks are a group for each.
+ * A lane waits for the lanes that its member mask names and that have not ended. Sides of a branch that do not
+ * reconverge earlier because of a return may arrive one after the other: the first ones wait (park.h), and the last one
+ * executes the instruction for all, since the values of waiting lanes do not change. When the others are on top of the
+ * stack again, they get their results and continue; each side is a separate event. Lanes with different masks form
+ * separate groups.
  *
- * On a SIMT stack lanes wait where sides of a branch meet, and no lane of a caller goes on before its callee is back.
- * With independent thread scheduling these could run on to the instruction, or end: what waits for them is no mistake
- * of the kernel. The same goes for lanes at another instruction of the same kind and mask, which meets this one on a
- * GPU. Where all of those that are waited for wait themselves, for each other, no schedule helps: a fault. */
+ * On a SIMT stack lanes wait at reconvergence points, and no lane of a caller continues before its callee has returned.
+ * With independent thread scheduling these lanes could reach the instruction, or end: waiting for them is a limit of
+ * the model, not an error of the kernel. The same holds for lanes at another instruction of the same kind and mask,
+ * which meets this one on a GPU. If all awaited lanes themselves wait for each other, no schedule helps: this is a
+ * fault. */
 #include "hwmodel/exec/control/meet.h"
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/park.h"
@@ -17,7 +19,7 @@
 
 /* ---- meeting ----------------------------------------------------------------------------------------------------- */
 
-/* Of `all`, those whose named lanes that live are all in it. */
+/* The lanes of `all` whose named live lanes are all in `all`. */
 static uint32_t complete_lanes(const hd_warp *w, const uint32_t *named, uint32_t all)
 {
     uint32_t complete = 0;
@@ -36,7 +38,7 @@ static uint32_t named_by(const uint32_t *named, uint32_t lanes)
     return all;
 }
 
-/* Lanes that the guard leaves out are on the stack with these and would have to go on alone. */
+/* Lanes disabled by the guard are in the same stack entry and would have to continue alone. */
 static hd_step wait_for_others(const hd_op *op, hd_warp *w, uint32_t mask, hd_park_key key, uint32_t missing,
                                const char *what)
 {
@@ -81,7 +83,7 @@ hd_step hd_meet(const hd_op *op, hd_warp *w, uint32_t mask, hd_ref members, cons
                             named[lane]);
     }
     *with = mask;
-    if (!(named_by(named, mask) & w->lanes & ~mask) && !w->parked && !w->passed) { /* nearly always */
+    if (!(named_by(named, mask) & w->lanes & ~mask) && !w->parked && !w->passed) { /* the common case */
         hd_uninitialized_meet(op, w, mask);
         return HD_STEP_NEXT;
     }
@@ -114,9 +116,9 @@ hd_step hd_met(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t with)
     return HD_STEP_JUMPED;
 }
 
-/* ---- who cannot come --------------------------------------------------------------------------------------------- */
+/* ---- lanes that cannot arrive ------------------------------------------------------------------------------------ */
 
-/* Where a lane of the running function waits. */
+/* The op at which a lane of the running function waits. */
 static const hd_op *op_of(const hd_warp *w, uint32_t lane)
 {
     const hd_frame *f = hd_top_frame(w);
@@ -126,7 +128,7 @@ static const hd_op *op_of(const hd_warp *w, uint32_t lane)
     return NULL;
 }
 
-/* The lanes that a lane which is parked waits for. */
+/* The lanes that a parked lane waits for. */
 static uint32_t waits_for(const hd_warp *w, uint32_t lane)
 {
     const hd_op *op = op_of(w, lane);
@@ -135,7 +137,7 @@ static uint32_t waits_for(const hd_warp *w, uint32_t lane)
     return w->lanes;
 }
 
-/* All that these lanes wait for, the lanes that those wait for, and so on. */
+/* The transitive closure of the lanes that these lanes wait for. */
 static uint32_t all_awaited(const hd_warp *w, uint32_t lanes)
 {
     uint32_t all = lanes;
@@ -148,7 +150,7 @@ static uint32_t all_awaited(const hd_warp *w, uint32_t lanes)
     return all;
 }
 
-/* Does one of these lanes wait at another instruction that is spelled as this one and names the same lanes? */
+/* Whether one of these lanes waits at another instruction with the same spelling and the same named lanes. */
 static bool same_kind_elsewhere(const hd_op *op, const hd_warp *w, uint32_t mask, uint32_t missing)
 {
     const hd_code *code = hd_top_frame(w)->code;

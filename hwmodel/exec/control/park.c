@@ -1,17 +1,17 @@
-/* Lanes that wait inside of a warp.
+/* Lanes that wait within a warp.
  *
- * On a SIMT stack only the top runs. Where the lanes of the top wait for others of their warp, any other side (an entry
- * above which there is none with lanes of its own) may run instead: it becomes the top. An entry only needs to stand
- * above the one that waits at its join, so a side can be taken out of the stack and put on top. What waits keeps its
- * place at the instruction and runs it again when it comes to the top, then with its lanes among `passed` if they were
- * let go. Such an instruction counts once, when it is done.
+ * On a SIMT stack only the top entry executes. If its lanes wait for others of their warp, any other side (an entry
+ * without entries above it that contain its lanes) may execute instead: it becomes the top. An entry must only be above
+ * the one that waits at its join, so a side can be removed from the stack and pushed on top. Waiting lanes stay at the
+ * instruction and execute it again when they are on top, with the released ones in `passed`. Such an instruction counts
+ * once, when it completes.
  *
- * Only sides of the running function can be brought up: those of a caller stand below its frame. */
+ * Only sides of the running function can be moved to the top: those of a caller are below its frame. */
 #include "hwmodel/exec/control/park.h"
 #include "hwmodel/exec/control/control.h"
 #include "hwmodel/exec/control/meet.h"
 
-/* Lanes of the top that do not execute the op go on behind it, and meet the others where both are done. */
+/* Lanes of the top that do not execute the op continue after it, and meet the others there. */
 static void split_top(hd_warp *w, uint32_t mask)
 {
     hd_entry top = *hd_top(w);
@@ -73,7 +73,7 @@ bool hd_switch_side(hd_warp *w)
     return false;
 }
 
-/* Is there nothing but branches without a choice between an op and the kernel's end? */
+/* Whether only unconditional branches are between an op and the kernel's end. */
 static bool leads_to_end(const hd_code *code, uint32_t pc)
 {
     enum { MOST_BRANCHES = 8 };
@@ -86,9 +86,9 @@ static bool leads_to_end(const hd_code *code, uint32_t pc)
     return false;
 }
 
-/* A GPU ends lanes at the branch to the return; here they wait at it for the others, who may wait for them elsewhere,
- * in a function that they have called, too. It is no event, because warp-wide storage may be given up there when the
- * whole warp has come. */
+/* A GPU ends lanes at the branch to the return; here they wait for the other lanes, which may wait for them elsewhere,
+ * also in a called function. This is not an event, because warp-wide storage may be released at the return when the
+ * whole warp has arrived. */
 bool hd_end_waiting(hd_warp *w)
 {
     uint32_t above = hd_top(w)->mask, ended = 0,

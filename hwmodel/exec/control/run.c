@@ -48,13 +48,13 @@ static void run_alone(hd_grid_job *job)
 typedef struct cooperation {
     hd_cta **ctas;
     uint32_t count, live;
-    bool *stuck; /* by CTA: it came back to a state in which it has been since anybody wrote */
+    bool *stuck; /* by CTA: it returned to a state that it had since the last write by any CTA */
     bool *spun;  /* in this round */
     bool failed;
-    uint32_t at; /* the CTA that failed */
+    uint32_t at; /* index of the CTA that failed */
 } cooperation;
 
-/* One round of every CTA; true where somebody wrote. */
+/* One round of every CTA; true if any of them wrote. */
 static bool run_all(cooperation *c)
 {
     bool wrote = false;
@@ -73,7 +73,7 @@ static bool run_all(cooperation *c)
     return wrote;
 }
 
-/* A CTA that goes in circles waits for another one, until all of them do. */
+/* A CTA in a loop may wait for another one, unless all of them loop. */
 static void check_all(cooperation *c, bool wrote)
 {
     uint32_t stuck = 0, last = 0;
@@ -127,7 +127,7 @@ static void run_together(hd_grid_job *job)
     free(c.spun);
 }
 
-/* Runs the CTAs of a share, each with counts of its own; false where the run is to stop. */
+/* Runs the CTAs of a share, with separate statistics each; false if the run must stop. */
 static bool run_share(hd_cta *cta)
 {
     hd_crew_share *share = &cta->share;
@@ -142,7 +142,7 @@ static bool run_share(hd_cta *cta)
     return true;
 }
 
-/* One thread of several. The CTA that fails has its turn: the others do so only after it told them. */
+/* One of several threads. A CTA that fails has its turn: later CTAs get theirs only after it has reported. */
 static void run_in_crew(void *context, uint32_t index, uint32_t worker)
 {
     hd_grid_job *job = context;
@@ -157,17 +157,17 @@ static void run_in_crew(void *context, uint32_t index, uint32_t worker)
             continue;
         hd_cta_name(cta, (uint32_t)cta->share.over);
         cta->has_turn = true;
-        statistics = (hd_exec_statistics){0}; /* what ran of a later CTA */
+        statistics = (hd_exec_statistics){0}; /* of a later CTA */
         hd_stop_at_limit(cta, NULL);
         good = false;
     }
     hd_exec_status status = cta->has_turn ? cta->status : HD_EXEC_DONE;
-    if (hd_asked_to_stop(job->options)) /* whosever turn it is */
+    if (hd_asked_to_stop(job->options)) /* regardless of turns */
         status = HD_EXEC_STOPPED;
     if (status != HD_EXEC_DONE)
         hd_crew_stop(job->crew);
     else
-        statistics = (hd_exec_statistics){0}; /* the crew has them */
+        statistics = (hd_exec_statistics){0}; /* the crew has added them */
     hd_crew_leave(job->crew, cta->footprint);
     hd_cta_delete(cta);
     pthread_mutex_lock(&job->crew->lock);
@@ -184,7 +184,7 @@ static void note_textures(hd_crew *crew, const hd_image *image)
             hd_overlaps_texels(&crew->overlaps, image->memory, image->textures->items[i].bytes);
 }
 
-/* What came of a crew's run becomes the job's. */
+/* The result of a crew's run becomes the job's. */
 static void accept(hd_grid_job *job, const hd_grid_job *run)
 {
     const hd_crew *crew = run->crew;
@@ -196,7 +196,7 @@ static void accept(hd_grid_job *job, const hd_grid_job *run)
     job->status = run->status;
 }
 
-/* Unless DONE, nothing has happened. */
+/* Unless DONE, the run has no effect. */
 static hd_crew_result try_with_crew(hd_grid_job *job, uint32_t threads)
 {
     hd_crew crew;
@@ -226,7 +226,7 @@ static hd_crew_result try_with_crew(hd_grid_job *job, uint32_t threads)
     return result;
 }
 
-/* CTAs of the program's last launches conflict: not each of the next ones need be tried. */
+/* The CTAs of the program's last launches conflicted: do not try every one of the next. */
 static bool expects_conflict(hd_history *h)
 {
     if (!h->skipped)
@@ -235,14 +235,14 @@ static bool expects_conflict(hd_history *h)
     return true;
 }
 
-/* What allocations there are is known only when the program runs. */
+/* The allocations are known only when the program runs. */
 static void open_history(const hd_program *p)
 {
     if (!p->history->exact)
         p->history->exact = hd_calloc((size_t)p->image->memory->allocations.count + 1, sizeof *p->history->exact);
 }
 
-/* Whether threads meet in it is chance: so it is only said where somebody asks. */
+/* Whether threads meet in it depends on timing, so it is only reported on request. */
 static void report_conflict(const hd_grid_job *job)
 {
     const hd_program *p = job->program;

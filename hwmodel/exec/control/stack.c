@@ -1,10 +1,10 @@
 /* A warp's SIMT stack and call frames.
  *
- * An entry is (pc, join, mask). Only the top runs; an entry whose pc reaches its join is popped, and the one below,
- * which waits there with all lanes, goes on. A branch that splits leaves the entry at the join (or gives it up where an
- * outer one joins at the same place) and pushes a side for each target that is not the join. Every split leaves fewer
- * lanes in each side, so a frame's entries stay below twice the lanes. Lanes that return leave all entries of their
- * frame, lanes that exit those of all frames; an entry without lanes is popped.
+ * An entry is (pc, join, mask). Only the top executes; an entry whose pc reaches its join is popped, and the one below,
+ * which waits there with all lanes, continues. A branch that diverges leaves the entry at the join (or drops it, if an
+ * outer one has the same join) and pushes a side for each target other than the join. Every split leaves fewer lanes
+ * per side, so a frame has fewer entries than twice its lanes. Returning lanes are removed from all entries of their
+ * frame, exiting lanes from those of all frames; an entry without lanes is popped.
  */
 #include "hwmodel/exec/control/stack.h"
 #include "hwmodel/exec/control/call.h"
@@ -37,7 +37,7 @@ void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes)
     hd_push_frame(w, code, lanes, 0);
 }
 
-/* ---- settling ---------------------------------------------------------------------------------------------------- */
+/* ---- popping finished entries ------------------------------------------------------------------------------------ */
 
 bool hd_warp_settle(hd_warp *w, bool *stopped)
 {
@@ -62,7 +62,7 @@ static void split_begin(hd_warp *w, uint32_t join, uint32_t *inner)
     hd_entry *top = hd_top(w);
     *inner = join == HD_NONE ? top->join : join;
     if (join == HD_NONE || join == top->join)
-        w->stack.count--; /* an outer entry waits there already, or none has to */
+        w->stack.count--; /* an outer entry waits there already, or no lane does */
     else
         top->pc = join;
     w->cta->statistics->divergent_branches++;
@@ -84,7 +84,7 @@ hd_step hd_run_branch(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_JUMPED;
 }
 
-/* The lanes of `mask` whose index the table leads to `target`. */
+/* The lanes of `mask` whose index selects `target`. */
 static uint32_t lanes_to(const uint32_t *index, const uint32_t *targets, uint32_t mask, uint32_t target)
 {
     uint32_t lanes = 0;
@@ -95,7 +95,7 @@ static uint32_t lanes_to(const uint32_t *index, const uint32_t *targets, uint32_
     return lanes;
 }
 
-/* Sides by their first place in the table, the last of them first: below those that run before. */
+/* Pushes the sides by their first index in the table, last ones first, below those that run before them. */
 static void push_table_sides(hd_warp *w, const uint32_t *index, const uint32_t *targets, uint32_t mask, uint32_t join)
 {
     struct {
@@ -118,8 +118,8 @@ static void push_table_sides(hd_warp *w, const uint32_t *index, const uint32_t *
             push(w, sides[i].target, join, sides[i].lanes);
 }
 
-/* brx.idx: lanes that go to one target are one side, whatever index took them there. Those that go on because their
- * guard is false are one side with those that the table leads to the next instruction; it runs last. */
+/* brx.idx: lanes with the same target form one side, whatever their index. Lanes that fall through because of the guard
+ * join those for which the table gives the next instruction; this side runs last. */
 hd_step hd_run_branch_table(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const uint32_t *index = hd_row(w, op->a), *targets = hd_top_frame(w)->code->refs.items + op->first;

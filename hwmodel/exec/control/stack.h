@@ -5,6 +5,6 @@
 #include "hwmodel/exec/state/state.h"
 
 void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes);
-bool hd_warp_settle(hd_warp *w, bool *stopped); /* pops what is finished; false: the warp has ended */
+bool hd_warp_settle(hd_warp *w, bool *stopped); /* pops finished entries; false: the warp has ended */
 
 #endif

@@ -1,4 +1,4 @@
-/* A turn of a warp: the loop that steps its instructions, and what sinks are told of each. */
+/* A turn of a warp: the loop that executes its instructions, and their events. */
 #include "hwmodel/exec/control/warp.h"
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/columns.h"
@@ -22,7 +22,7 @@ static hd_event issue_event(const hd_warp *w, uint32_t pc, uint32_t active, uint
                       .effective = mask};
 }
 
-/* Where another frame begins or goes on, no stretch is open: there was an event. */
+/* If another frame begins or continues, no segment is open, because an event precedes. */
 static __attribute__((noinline)) bool turn_stretch(hd_warp *w, uint32_t pc, uint32_t active)
 {
     const hd_event first = issue_event(w, pc, active, active);
@@ -49,7 +49,7 @@ static inline bool tell_in_stretch(const hd_op *op, hd_warp *w, uint32_t pc, uin
     return true;
 }
 
-/* ran: the instruction did. */
+/* ran: the instruction has executed. */
 static bool tell(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask, bool ran)
 {
     if (w->cta->stretch)
@@ -68,7 +68,7 @@ static inline uint32_t guarded(const hd_op *op, const hd_warp *w, uint32_t activ
     return active & (op->flags & HD_OP_GUARD_NOT ? ~truth : truth);
 }
 
-/* Where there are sinks or checks, or livelock.c watches. */
+/* With sinks or checks, or while livelock.c records. */
 static hd_step step_told(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
 {
     bool retried = op->flags & HD_OP_RETRY, told = retried && mask && !(mask & ~w->told);
@@ -91,7 +91,7 @@ static hd_step step_told(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t acti
     return step;
 }
 
-/* The same where sinks take stretches and nothing else looks. */
+/* The same if sinks take trace segments and nothing else observes instructions. */
 static inline hd_step step_in_stretch(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
 {
     if (op->flags & (HD_OP_SYNTHETIC | HD_OP_IDENTITY | HD_OP_RETRY))
@@ -104,7 +104,7 @@ static inline hd_step step_in_stretch(const hd_op *op, hd_warp *w, uint32_t pc, 
     return before || step == HD_STEP_STOP || tell_in_stretch(op, w, pc, active, mask) ? step : hd_stop(w);
 }
 
-/* Not __builtin_popcount, which is a call where the CPU may lack an instruction for it. */
+/* Not __builtin_popcount, which is a call unless the target CPU has the instruction. */
 static inline uint32_t lanes_in(uint32_t mask)
 {
     mask -= mask >> 1 & 0x55555555;
@@ -122,7 +122,7 @@ static inline void count(hd_exec_statistics *s, const hd_op *op, uint32_t active
     s->effective_instructions += mask == active ? lanes : lanes_in(mask);
 }
 
-/* The instruction was not done: it counts when it is. */
+/* The instruction was not executed: it counts when it is. */
 static inline void uncount(hd_exec_statistics *s, hd_warp *w, uint32_t active, uint32_t mask)
 {
     s->warp_instructions--;
@@ -131,15 +131,15 @@ static inline void uncount(hd_exec_statistics *s, hd_warp *w, uint32_t active, u
     w->issued--;
 }
 
-/* How many instructions from the top's on go straight on in the open stretch, at most `most`, if nothing stops them
- * before. */
+/* The number of instructions from the top's pc that extend the open segment in sequence, at most `most`, unless
+ * something stops them. */
 static inline uint32_t straight_on(const hd_stretch *s, const hd_warp *w, const hd_entry *top, uint32_t most)
 {
     uint32_t rest = s->limit - s->next, to_join = top->join - top->pc;
     if (top->pc != s->next || top->mask != s->active || w->id != s->going)
         return 0;
     rest = rest < most ? rest : most;
-    return rest < to_join ? rest : to_join; /* a join that is not ahead is beyond all that follows */
+    return rest < to_join ? rest : to_join; /* a join that is not ahead does not limit the run */
 }
 
 static inline bool is_plain(const hd_op *op)
@@ -148,8 +148,8 @@ static inline bool is_plain(const hd_op *op)
              (HD_OP_SYNTHETIC | HD_OP_IDENTITY | HD_OP_RETRY | HD_OP_CONTROL | HD_OP_ORDERED | HD_OP_LAST_OF_STRETCH));
 }
 
-/* Up to `most` instructions that go straight on in the open stretch, the first of which is plain: what step_in_stretch
- * does with each, with less looking. *before: how many ran before the last one. */
+/* Executes up to `most` instructions that extend the open segment in sequence, the first of which is plain: as
+ * step_in_stretch, with fewer tests. *before: number of instructions executed before the last one. */
 static __attribute__((noinline)) hd_step run_on(hd_warp *w, const hd_op *op, uint32_t most, uint32_t *before)
 {
     hd_cta *cta = w->cta;
@@ -168,7 +168,7 @@ static __attribute__((noinline)) hd_step run_on(hd_warp *w, const hd_op *op, uin
         step = mask ? op->run(op, w, mask) : HD_STEP_NEXT;
         n++;
         if (step == HD_STEP_STOP && widths)
-            break; /* it is not told */
+            break; /* it is not reported */
         if (widths && op->written_count && mask)
             hd_gather_later(g, op, mask);
         *places++ = mask == active ? active_place : hd_stretch_place(s, mask);

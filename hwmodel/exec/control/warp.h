@@ -4,7 +4,7 @@
 
 #include "hwmodel/exec/state/state.h"
 
-/* One turn of a warp. false: the run stops. *spun: the turn ended only because it was long enough. */
+/* One turn of a warp. false: the run stops. *spun: the turn ended only because of its length. */
 bool hd_run_warp(hd_warp *w, bool *spun);
 
 #endif

@@ -1,6 +1,5 @@
-/* Makes a program of a kernel: finds all functions that it may call, lays out their variables, decodes every reachable
- * instruction, and reports all that the interpreter does not run. Linear in the size of the code (symbols: per
- * function). */
+/* Builds a program from a kernel: finds all functions that it may call, lays out their variables, decodes every
+ * reachable instruction, and reports unsupported ones. Linear in the size of the code (symbols: per function). */
 #include "hwmodel/exec/decode/decoder.h"
 #include "ir/cfg.h"
 #include <stdio.h>
@@ -14,8 +13,7 @@ static const char *kernel_name(const hd_decoder *d)
 
 /* ---- functions --------------------------------------------------------------------------------------------------- */
 
-/* Functions that the reachable calls of a code may reach. What cannot be called is reported when the call is
- * decoded. */
+/* Adds the functions that reachable calls may reach. Invalid callees are reported when the call is decoded. */
 static void add_callees(hd_decoder *d, hd_code *code)
 {
     hd_function *f = d->module->functions.items[code->index];
@@ -29,7 +27,7 @@ static void add_callees(hd_decoder *d, hd_code *code)
 
 /* ---- a function -------------------------------------------------------------------------------------------------- */
 
-/* Predicates first, side by side; then rows by declaration. Every row is aligned for vectors. */
+/* Predicates first, contiguous; then rows in declaration order. Every row is aligned for vector instructions. */
 static uint32_t register_rows(const hd_function *f, uint32_t *offsets)
 {
     uint32_t at = 0;
@@ -84,7 +82,7 @@ static void list_operands(hd_decoder *d)
             d->operands[d->operand_count++] = o;
 }
 
-/* Such operands are to be lowered before (passes/clean/offsets.h). */
+/* Such operands must be lowered first (passes/clean/offsets.h). */
 static bool has_offset_operand(const hd_decoder *d)
 {
     for (uint32_t i = 0; i < d->operand_count; i++)
@@ -128,7 +126,7 @@ static hd_decode *hand_of(uint32_t opcode)
     return table[opcode];
 }
 
-/* The form; or what stands for it where PTX before 1.4 leaves the modifiers away: of f32 the approximation that flushes
+/* The form; or its full equivalent if PTX before 1.4 omits modifiers: for f32, the approximation that flushes
  * subnormals. */
 static const hd_form *full_form(hd_decoder *d)
 {
@@ -160,8 +158,8 @@ static const hd_lanes_row *row_of(hd_decoder *d)
     return *row == &no_row ? NULL : *row;
 }
 
-/* Does it matter to other CTAs when it happens? Atomics, volatile and ordered accesses of what they share, fences wider
- * than the CTA. */
+/* Whether other CTAs can observe the order: atomics, volatile and ordered accesses to shared data, fences wider than
+ * the CTA. */
 static bool is_ordered(const hd_form *form)
 {
     uint16_t semantics = form->modifiers[HD_GROUP_SEM];

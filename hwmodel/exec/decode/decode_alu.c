@@ -20,7 +20,7 @@ static void set_float_flags(hd_decoder *d)
         d->op->flags |= HD_OP_SAT;
 }
 
-/* On targets before sm_20 single precision knows no subnormals, whatever the modifiers say. */
+/* On targets before sm_20 single precision has no subnormals, regardless of modifiers. */
 static void set_old_flush(hd_decoder *d, hd_type type)
 {
     uint32_t target = d->module->target_number;
@@ -28,8 +28,7 @@ static void set_old_flush(hd_decoder *d, hd_type type)
         d->op->flags |= HD_OP_FTZ;
 }
 
-/* Type of source k: that of the register where it is one, else the instruction's, else (shift amounts, positions) .u32.
- */
+/* The type of source k: that of its register; else the instruction's, or .u32 (shift amounts, positions). */
 static hd_type source_type(const hd_decoder *d, uint32_t k)
 {
     hd_type type = hd_decode_type(d, 0);
@@ -84,7 +83,7 @@ bool hd_decode_row(hd_decoder *d, const hd_lanes_row *row)
     return true;
 }
 
-/* add, sub, fma of f32 with 16-bit sources: the row of f32 does it. */
+/* add, sub, fma of f32 with 16-bit sources use the row of f32. */
 static bool decode_mixed(hd_decoder *d)
 {
     hd_op *op = d->op;
@@ -154,7 +153,7 @@ static uint8_t boolean_of(const hd_decoder *d)
     return m ? (uint8_t)(m - HD_MOD_BOOL_AND + 1) : 0;
 }
 
-/* The comparison of operands[1] and the next, and the predicate behind them. */
+/* The comparison of operands[1] and the next, and the predicate after them. */
 static bool decode_comparison(hd_decoder *d, hd_type type)
 {
     hd_op *op = d->op;
@@ -185,7 +184,7 @@ bool hd_decode_setp(hd_decoder *d)
     return decode_comparison(d, hd_decode_type(d, 0));
 }
 
-/* What set writes where the comparison holds: one, or all ones; of packed sources in 16 bits of each half. */
+/* The value that set writes if the comparison holds: one, or all ones; for packed sources in 16 bits of each half. */
 static int64_t true_value(hd_type to, bool packed)
 {
     switch (hd_lanes_element(to)) {
@@ -207,7 +206,7 @@ bool hd_decode_set(hd_decoder *d)
     return decode_comparison(d, from);
 }
 
-/* Predicates; other types are rows. */
+/* For predicates; other types have rows. */
 bool hd_decode_logic(hd_decoder *d)
 {
     hd_op *op = d->op;

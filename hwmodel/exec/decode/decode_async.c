@@ -33,7 +33,7 @@ bool hd_decode_barrier(hd_decoder *d)
         op->b = hd_decode_source(d, d->operands[at], HD_TYPE_U32);
     bool aligned = d->form->opcode == HD_OP_BAR || hd_decode_modifier(d, HD_GROUP_ALIGNED);
     op->flags |= aligned ? HD_OP_ALIGNED : 0;
-    op->flags |= HD_OP_RETRY; /* aligned ones too: lanes of a warp may come one by one */
+    op->flags |= HD_OP_RETRY; /* also for .aligned: lanes of a warp may arrive separately */
     return true;
 }
 
@@ -66,7 +66,8 @@ static bool is_predicate(const hd_decoder *d, const hd_operand *o)
            (o->kind == HD_OPERAND_REGISTER && !hd_register_lane_bytes(d->function, o->value));
 }
 
-/* Bytes to read, or a predicate that says to read none: the operand between the size and the cache policy. */
+/* The number of bytes to read, or a predicate that disables reading: the operand between the size and the cache
+ * policy. */
 static void set_source_size(hd_decoder *d, hd_async_detail *detail)
 {
     uint32_t last = d->operand_count - (hd_decode_modifier(d, HD_GROUP_HINT) ? 1 : 0);
@@ -152,7 +153,7 @@ bool hd_decode_mbarrier_arrive(hd_decoder *d)
     return set_object(d, d->operands[1]);
 }
 
-/* A time limit behind the state changes nothing: a wait that is not over says so at once. */
+/* A time limit after the state has no effect: an incomplete wait returns immediately. */
 bool hd_decode_mbarrier_wait(hd_decoder *d)
 {
     hd_op *op = d->op;

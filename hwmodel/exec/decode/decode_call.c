@@ -1,16 +1,16 @@
-/* Decodes calls: direct ones, those through a register with a .callprototype or .calltargets, and those of the device
- * runtime; alloca and its stack.
+/* Decodes calls: direct, through a register with a .callprototype or .calltargets, and of the device runtime; alloca
+ * and its stack.
  *
- * Which functions an indirect call may reach: those that .calltargets lists, or all whose address an initializer or an
- * instruction of the module takes and whose results and parameters have the sizes of the call's. They all become part
- * of the program. */
+ * The possible targets of an indirect call: those that .calltargets lists, or all functions whose address an
+ * initializer or an instruction of the module takes and whose results and parameters match the call's in size. All of
+ * them become part of the program. */
 #include "hwmodel/exec/ops/builtin.h"
 #include "hwmodel/exec/decode/decoder.h"
 
-enum { OPEN_BYTES = 1024 }; /* as layout.c gives a last parameter without a size */
+enum { OPEN_BYTES = 1024 }; /* as in layout.c for a last parameter without a size */
 
 typedef struct parts {
-    const hd_operand *results, *callee, *arguments, *table; /* NULL where there is none */
+    const hd_operand *results, *callee, *arguments, *table; /* NULL if absent */
 } parts;
 
 static parts take_apart(const hd_operand *const *operands, uint32_t count)
@@ -25,7 +25,7 @@ static parts take_apart(const hd_operand *const *operands, uint32_t count)
     return p;
 }
 
-/* ---- which functions --------------------------------------------------------------------------------------------- */
+/* ---- possible callees -------------------------------------------------------------------------------------------- */
 
 /* The function with a body that a symbol names, or NULL. */
 static const hd_function *body_of(const hd_module *m, uint32_t symbol)
@@ -62,7 +62,7 @@ static void add_from_function(const hd_module *m, const hd_function *f, hd_u32_a
     }
 }
 
-/* Symbols of all functions of the module whose address is taken; worked out once. */
+/* Symbols of all functions of the module whose address is taken; computed once. */
 static const hd_u32_array *address_taken(hd_decoder *d)
 {
     const hd_module *m = d->module;
@@ -82,7 +82,7 @@ static bool same_lists(const hd_function *f, uint32_t results, uint32_t paramete
     return hd_formals_count(f, true) == results && hd_formals_count(f, false) == parameters;
 }
 
-/* Symbols of the functions that an instruction may call, as far as they have bodies. */
+/* Symbols of the functions that an instruction may call and that have a body. */
 static void list_callees(hd_decoder *d, const hd_function *f, const parts *p, hd_u32_array *found)
 {
     if (p->callee->kind == HD_OPERAND_SYMBOL && body_of(d->module, p->callee->value))
@@ -125,12 +125,12 @@ static uint32_t code_of(const hd_decoder *d, const hd_function *f)
 
 /* ---- arguments and results --------------------------------------------------------------------------------------- */
 
-/* What a function declares for one result or parameter, or one component of it. */
+/* The declaration of one result or parameter, or of one component. */
 typedef struct formal {
     hd_type type;
-    uint32_t bytes, offset; /* of a variable */
+    uint32_t bytes, offset; /* for a variable */
     hd_ref row;             /* of a register, or HD_NO_REF */
-    bool open;              /* takes what is given */
+    bool open;              /* has no size and accepts any */
 } formal;
 
 static formal formal_variable(const hd_decoder *d, uint32_t symbol)
@@ -147,7 +147,7 @@ static formal formal_register(const hd_code *code, bool result, uint32_t i)
                     code->formals[result ? i : f->register_results.count + i], false};
 }
 
-/* The caller's side; false where it cannot be passed to such a formal. */
+/* The caller's side; false if it does not match the formal. */
 static bool match(hd_decoder *d, const hd_operand *o, const formal *f, bool result, hd_call_copy *c)
 {
     *c = (hd_call_copy){HD_NO_REF, f->row, 0, f->offset, f->bytes, 0};
@@ -170,7 +170,7 @@ static bool match(hd_decoder *d, const hd_operand *o, const formal *f, bool resu
     return c->row != HD_NO_REF && c->bytes && c->row_bytes >= c->bytes && !f->open;
 }
 
-/* One element of a list; a vector is passed by its components. */
+/* Adds one element of a list; a vector is passed by component. */
 static bool add_element(hd_decoder *d, const hd_operand *o, const hd_code *code, bool result, const hd_formal *to)
 {
     bool is_vector = o->kind == HD_OPERAND_VECTOR;
@@ -188,7 +188,7 @@ static bool add_element(hd_decoder *d, const hd_operand *o, const hd_code *code,
     return true;
 }
 
-/* Copies of one list; false where the function takes another number or other sizes. */
+/* The copies for one list; false if the number or sizes do not match the function's. */
 static bool add_list(hd_decoder *d, const hd_operand *list, const hd_code *code, bool result)
 {
     const hd_operand *o = list ? list + 1 : NULL;
@@ -196,7 +196,7 @@ static bool add_list(hd_decoder *d, const hd_operand *list, const hd_code *code,
     hd_formal to;
     uint32_t given = list ? list->count : 0, i = 0;
     for (; hd_formals_next(&walk, &to); i++) {
-        if (i == given) /* a last parameter of any size may be left out */
+        if (i == given) /* a last parameter without a size may be omitted */
             return !result && to.symbol != HD_NONE && formal_variable(d, to.symbol).open &&
                    !hd_formals_next(&walk, &to);
         if (!add_element(d, o, code, result, &to))
@@ -206,7 +206,7 @@ static bool add_list(hd_decoder *d, const hd_operand *list, const hd_code *code,
     return i == given;
 }
 
-/* How many values a list passes. */
+/* The number of values that a list passes. */
 static uint32_t copies_of(const hd_operand *list)
 {
     uint32_t count = 0;
@@ -233,7 +233,7 @@ static bool add_callee(hd_decoder *d, const parts *p, uint32_t symbol, hd_callee
     return false;
 }
 
-/* Arguments and result of a function of the runtime: scalars, in the caller's own places. */
+/* Arguments and result of a runtime function: scalars, in the caller's own memory. */
 static bool add_builtin_list(hd_decoder *d, const hd_operand *list, uint32_t expected, bool result)
 {
     const hd_operand *o = list ? list + 1 : NULL;

@@ -1,9 +1,9 @@
-/* Decodes branches and what lanes of a warp do together. */
+/* Decodes branches and exchange between lanes of a warp. */
 #include "hwmodel/exec/decode/decoder.h"
 #include "hwmodel/exec/ops/scalar.h"
 #include "ir/cfg.h"
 
-/* Where the sides of a branch at the current instruction meet: an op, or HD_NONE for the end. */
+/* The reconvergence point of the branch at the current instruction: an op, or HD_NONE for the end. */
 static uint32_t join_of(hd_decoder *d)
 {
     const hd_cfg *cfg = hd_function_cfg(d->module->functions.items[d->code->index]);
@@ -54,7 +54,7 @@ bool hd_decode_leave(hd_decoder *d)
 
 /* ---- exchange ---------------------------------------------------------------------------------------------------- */
 
-/* With .sync, lanes may come one side after the other. */
+/* With .sync, sides may arrive one after the other. */
 static void meets(hd_op *op)
 {
     if (op->f != HD_NO_REF)
@@ -116,7 +116,7 @@ bool hd_decode_match(hd_decoder *d)
     return true;
 }
 
-/* redux.sync.f32: a NaN gives way to a number, or with .NaN wins. */
+/* redux.sync.f32: a NaN is ignored, or with .NaN propagates. */
 #define EXTREME(name, pick, nan_wins)                                                           \
     static uint64_t name(uint64_t of_old, uint64_t of_b, uint64_t of_c)                         \
     {                                                                                           \

@@ -12,10 +12,10 @@ static void set_rounding(hd_conversion *c, uint16_t modifier)
         c->rounding = (uint8_t)(modifier - HD_MOD_ROUND_RN + HD_ROUND_NEAREST_EVEN);
 }
 
-/* How many random bits one value takes; 0 where it is not known which bits those are. */
+/* The number of random bits per value; 0 if the hardware's assignment of bits is unknown. */
 static uint8_t random_bits_of(hd_type to) { return to == HD_TYPE_F16X2 ? 13 : to == HD_TYPE_E2M1X4 ? 0 : 16; }
 
-/* NaN as an integer: zero, but the sign bit alone where the source is .f64 or the result has 64 bits. */
+/* NaN as an integer: zero; only the sign bit if the source is .f64 or the result has 64 bits. */
 static uint64_t integer_of_nan(const hd_format *to, hd_type from)
 {
     if (from != HD_TYPE_F64 && to->bits != 64)
@@ -24,7 +24,7 @@ static uint64_t integer_of_nan(const hd_format *to, hd_type from)
     return to->fraction_bits ? 0 - sign : sign;
 }
 
-/* Targets before sm_20 flush whatever the modifiers say; in PTX up to 1.4 only where no side has 64 bits. */
+/* Targets before sm_20 flush subnormals regardless of modifiers; in PTX up to 1.4 only if neither type has 64 bits. */
 static bool flushes(const hd_decoder *d, hd_type to, hd_type from)
 {
     const hd_module *m = d->module;
@@ -74,7 +74,7 @@ static void set_operands(hd_decoder *d, uint32_t sources)
         hd_type type = op->count < sources ? hd_decode_type(d, 1) : HD_TYPE_U32;
         op->count += hd_decode_elements(d, d->operands[k], type, false, &first);
     }
-    for (uint32_t k = 0; k < op->count; k++) /* of 128 bits the low ones, which have a row of their own */
+    for (uint32_t k = 0; k < op->count; k++) /* for 128 bits the low half, which has a row of its own */
         if (d->code->widths.items[op->first + k] > 8)
             d->code->widths.items[op->first + k] = 8;
 }
@@ -85,7 +85,7 @@ static bool reads_clock(const hd_decoder *d)
     return o->kind == HD_OPERAND_SREG && hd_sregs[o->value].varies == HD_VARIES_TIME;
 }
 
-/* A loop over whole rows, where there is one. */
+/* A loop over whole rows, if there is one. */
 static bool use_lanes(hd_decoder *d, const hd_conversion *c)
 {
     hd_op *op = d->op;
@@ -98,7 +98,7 @@ static bool use_lanes(hd_decoder *d, const hd_conversion *c)
     op->a = refs[0];
     op->b = refs[op->count - 1];
     if (to == from && !hd_format_is_integer(&c->to) && hd_types[to].bits >= 32 && plain && op->d_bytes == widths[0]) {
-        op->run = hd_run_move; /* not even a NaN changes */
+        op->run = hd_run_move; /* not even NaNs change */
         return true;
     }
     op->use.lanes = hd_convert_lanes(c, to, from, op->d_bytes, widths[0]);

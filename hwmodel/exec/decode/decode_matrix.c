@@ -1,7 +1,7 @@
-/* Decodes matrix instructions: shapes and types from matrix.def, fragments as matrix.h lays them out.
+/* Decodes matrix instructions: shapes and types from matrix.def, fragment layouts from matrix.h.
  *
- * Not here, and reported: products of sparse matrices (mma.sp), with block scales or a .kind, wgmma, tcgen05, and the
- * forms of ldmatrix and stmatrix whose elements have fewer than 16 bits. */
+ * Unsupported, and reported: products of sparse matrices (mma.sp), with block scales or a .kind, wgmma, tcgen05, and
+ * the forms of ldmatrix and stmatrix whose elements have fewer than 16 bits. */
 #include "hwmodel/exec/decode/decoder.h"
 #include "hwmodel/exec/ops/matrix.h"
 
@@ -47,7 +47,7 @@ static hd_fragment lay_fragment(hd_type type, char matrix, uint32_t lines, uint3
 
 static uint32_t registers_of(const hd_fragment *f) { return f->line_blocks * f->blocks * (f->pairs ? 2u : 1u); }
 
-/* Its registers, from the brace vector. */
+/* Takes its registers from the brace vector. */
 static bool take_registers(hd_decoder *d, const hd_operand *o, bool destination, hd_fragment *f)
 {
     hd_type type = f->unit == 8 ? HD_TYPE_F64 : HD_TYPE_B32;
@@ -74,7 +74,7 @@ static hd_matrix_model model_of(const hd_decoder *d, hd_type type)
                              ~0u << (23 - kept)};
 }
 
-/* Types of d, a, b and c: wmma of f16 names only d and c. */
+/* The types of d, a, b and c: wmma of f16 names only d and c. */
 static bool product_types(hd_decoder *d, hd_type types[4])
 {
     bool short_form = d->form->type_count == 2;

@@ -7,7 +7,8 @@ static bool is_param(hd_space s)
     return s == HD_SPACE_PARAM || s == HD_SPACE_PARAM_ENTRY || s == HD_SPACE_PARAM_FUNC;
 }
 
-/* Parameters of an entry stand in the launch's block; all other .param variables in the frame, as local memory. */
+/* Parameters of an entry are in the launch's parameter block; all other .param variables are in the frame, like local
+ * memory. */
 static hd_space dynamic_space(const hd_decoder *d, hd_space space)
 {
     return is_param(space) && !d->function->is_entry ? HD_SPACE_LOCAL : space;
@@ -39,8 +40,8 @@ bool hd_decode_set_address(hd_decoder *d, const hd_decoded_address *address)
     return true;
 }
 
-/* A variable of the frame, or a kernel parameter, at a place that is known here. 0: neither; 1: run functions are set;
- * -1: reported. */
+/* A variable of the frame, or a kernel parameter, at a constant address. 0: neither; 1: run functions are set; -1:
+ * reported. */
 static int set_static_place(hd_decoder *d, const hd_decoded_address *address, hd_run *frame, hd_run *parameter)
 {
     hd_op *op = d->op;

@@ -54,7 +54,7 @@ static bool decode_unpack(hd_decoder *d, hd_type type)
 
 /* ---- vectors ----------------------------------------------------------------------------------------------------- */
 
-/* mov.v2, mov.v4: as many moves, after all sources were read. The sources stand behind the destinations. */
+/* mov.v2, mov.v4: separate moves, after all sources were read. The sources follow the destinations. */
 static bool decode_vector(hd_decoder *d, hd_type type)
 {
     hd_op *op = d->op;
@@ -90,7 +90,7 @@ static bool decode_single(hd_decoder *d, hd_type type)
         return true;
     }
     op->run = is_time(from) ? hd_run_move_time : hd_run_move;
-    op->a = hd_decode_source(d, from, type); /* a special register's row has the move's width */
+    op->a = hd_decode_source(d, from, type); /* a special register's row has the width of the move */
     op->d_bytes = (uint8_t)hd_decode_lane_bytes(d, to, type);
     return true;
 }

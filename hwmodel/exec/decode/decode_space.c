@@ -1,7 +1,7 @@
-/* Decodes what is about addresses in clusters, cache policies, st.bulk, and nanosleep. */
+/* Decodes cluster address operations, cache policies, st.bulk, and nanosleep. */
 #include "hwmodel/exec/decode/decoder.h"
 
-/* A cluster has one CTA: mapa gives the address itself, and the rank of what owns it is 0. */
+/* A cluster has one CTA: mapa returns the address unchanged, and the owner's rank is 0. */
 bool hd_decode_map_rank(hd_decoder *d)
 {
     hd_op *op = d->op;
@@ -23,7 +23,7 @@ bool hd_decode_map_rank(hd_decoder *d)
     return op->a != HD_NO_REF;
 }
 
-/* A policy has no effect here; it only must be the same in every run. */
+/* A policy has no effect; it must only be deterministic. */
 bool hd_decode_policy(hd_decoder *d)
 {
     hd_op *op = d->op;

@@ -1,7 +1,6 @@
-/* Decodes texture and surface instructions. Not handled, and reported: textures of the .tex space or as kernel
- * parameters by name, offsets in cubes and multisample textures, comparison in 3D and multisample ones and by index,
- * which the instruction set does not define. Levels and gradients are accepted: a texture has one level, so they change
- * nothing. */
+/* Decodes texture and surface instructions. Unsupported, and reported: textures in the .tex space or named as kernel
+ * parameters, offsets in cubes and multisample textures, comparison in 3D and multisample ones and by index, which the
+ * ISA does not define. Levels and gradients are accepted: a texture has one level, so they have no effect. */
 #include "hwmodel/exec/ops/texture.h"
 #include "hwmodel/exec/decode/decoder.h"
 
@@ -71,7 +70,7 @@ static bool is_float_operand(const hd_decoder *d, const hd_operand *o)
     return hd_types[type].class == HD_CLASS_FLOAT;
 }
 
-/* Where the instruction set says what offsets and comparisons are. */
+/* Checks that the ISA defines the offsets and comparisons. */
 static bool check_extras(hd_decoder *d, const hd_texture_use *use)
 {
     bool cube = use->geometry == HD_TEXTURE_CUBE || use->geometry == HD_TEXTURE_ACUBE;
@@ -86,14 +85,14 @@ static bool check_extras(hd_decoder *d, const hd_texture_use *use)
     return true;
 }
 
-/* What may follow: a level or two gradients, then offsets, then the depth to compare with. */
+/* Optional operands: a level or two gradients, then offsets, then the depth to compare with. */
 static bool set_extras(hd_decoder *d, hd_texture_use *use)
 {
     uint16_t lod = hd_decode_modifier(d, HD_GROUP_LOD);
     uint32_t at = 2 + (lod == HD_MOD_LOD_LEVEL) + 2 * (lod == HD_MOD_LOD_GRAD), first;
     bool vector = at < d->operand_count && d->operands[at]->kind == HD_OPERAND_VECTOR;
     bool one_dimension = use->geometry == HD_TEXTURE_1D || use->geometry == HD_TEXTURE_A1D;
-    if (at < d->operand_count && one_dimension) /* an offset or a depth: told apart by their type */
+    if (at < d->operand_count && one_dimension) /* an offset or a depth: distinguished by their type */
         vector = vector || at + 2 == d->operand_count || !is_float_operand(d, d->operands[at]);
     d->op->f = HD_NO_REF;
     if (vector)
@@ -195,7 +194,7 @@ bool hd_decode_surface_reduce(hd_decoder *d)
     hd_type plain = bits ? wide ? HD_TYPE_B64 : HD_TYPE_B32 : type;
     use->combine[0] = hd_combine_find(operation, use->formatted && !bits ? HD_TYPE_U32 : plain);
     use->combine[1] = hd_combine_find(operation, use->formatted && !bits ? HD_TYPE_S32 : plain);
-    if (!use->combine[1] && operation == HD_MOD_OP_ADD) /* addition has no sign */
+    if (!use->combine[1] && operation == HD_MOD_OP_ADD) /* addition does not depend on the sign */
         use->combine[1] = use->combine[0] = hd_combine_find(operation, wide ? HD_TYPE_U64 : HD_TYPE_U32);
     return (use->combine[0] && use->combine[1]) || hd_decode_unsupported(d, NULL);
 }

@@ -126,7 +126,7 @@ static hd_video_operation operation_of(uint32_t opcode)
     }
 }
 
-/* Types: of the result, of a, of b; a comparison has an unsigned result and does not say so. */
+/* The types of the result, a, and b; a comparison has an implicit unsigned result. */
 static void set_types(hd_decoder *d, hd_video *v)
 {
     uint32_t first = v->operation == HD_VIDEO_COMPARE ? 0 : 1;

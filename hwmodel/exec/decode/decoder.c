@@ -1,4 +1,4 @@
-/* What all that decodes shares: reports, modifiers, the functions of a program. */
+/* Shared functions of the decoder: reports, modifiers, the functions of a program. */
 #include "hwmodel/exec/decode/decoder.h"
 
 bool hd_decode_unsupported(hd_decoder *d, const char *why)

@@ -1,4 +1,4 @@
-/* A module's .global and .const variables in device memory, with their initializers. */
+/* Places a module's .global and .const variables in device memory, with their initializers. */
 #include "hwmodel/exec/exec.h"
 #include "ir/form.h"
 
@@ -16,7 +16,7 @@ static bool fail(loader *l, const hd_symbol *s, const char *why)
     return l->good = false;
 }
 
-/* A function that is declared before it is defined has a symbol of each: one address. */
+/* A function declared before its definition has two symbols: both get one address. */
 static uint32_t definition_of(const hd_module *m, uint32_t symbol)
 {
     const hd_function *f = hd_module_function(m, m->symbols.items[symbol].name);

@@ -1,4 +1,4 @@
-/* Where variables stand: kernel parameters in their block, a function's own variables in its frame, shared variables in
+/* Layout of variables: kernel parameters in their block, a function's own variables in its frame, shared variables in
  * the CTA's shared memory. */
 #include "hwmodel/exec/decode/decoder.h"
 
@@ -31,7 +31,7 @@ uint32_t hd_parameter_block_bytes(const hd_module *module, const hd_function *ke
            (uint32_t)module->symbols.items[kernel->parameter_first + last].size_bytes;
 }
 
-enum { OPEN_BYTES = 1024 }; /* for a last parameter without a size, which takes what a call gives */
+enum { OPEN_BYTES = 1024 }; /* for a last parameter without a size, which accepts what a call passes */
 
 static bool in_frame(const hd_symbol *s, const hd_function *f)
 {
@@ -67,13 +67,14 @@ static void place_shared(hd_decoder *d, uint32_t symbol, bool unsized)
         return;
     if ((s->is_unsized || !s->size_bytes) != unsized)
         return;
-    if (unsized) { /* all of them name the one dynamic block */
+    if (unsized) { /* all of them denote the one dynamic block */
         d->symbol_offset[symbol] = p->dynamic_shared_at;
         return;
     }
     d->symbol_offset[symbol] = round_up(p->static_shared_bytes, s->align);
     hd_array_push(&p->shared_variables, (hd_placed){symbol, d->symbol_offset[symbol]});
-    uint64_t end = d->symbol_offset[symbol] + s->size_bytes; /* too much is refused later, with the launch's own */
+    /* the limit is checked later, including the launch's dynamic memory */
+    uint64_t end = d->symbol_offset[symbol] + s->size_bytes;
     p->static_shared_bytes = end < MOST_SHARED_BYTES ? (uint32_t)end : MOST_SHARED_BYTES;
 }
 

@@ -1,4 +1,4 @@
-/* Operands to rows: registers, immediates (a row of equal values, one for each distinct value), special registers,
+/* Operands as rows: registers, immediates (a row of equal values for each distinct value), special registers,
  * addresses. */
 #include "hwmodel/exec/decode/decoder.h"
 #include "hwmodel/exec/ops/special.h"
@@ -59,7 +59,7 @@ hd_ref hd_decode_constant(hd_decoder *d, uint64_t value, uint32_t bytes)
     return s->ref;
 }
 
-/* Floats as the type has them; integers and bit patterns as they are. */
+/* Floats in the format of the type; integers and bit patterns unchanged. */
 uint64_t hd_decode_literal(const hd_decoder *d, const hd_operand *o, hd_type type)
 {
     const hd_literal *l = &d->module->literals.items[o->value];
@@ -200,7 +200,7 @@ uint32_t hd_decode_frame_offset(const hd_decoder *d, uint32_t symbol)
     return d->symbol_offset[symbol];
 }
 
-/* Value of the LITERAL behind an operand with an offset. */
+/* The LITERAL that follows an operand with an offset. */
 static int64_t literal_behind(const hd_decoder *d, const hd_operand *o)
 {
     return (int64_t)d->module->literals.items[o[1].value].bits;

@@ -1,9 +1,9 @@
-/* Loads and stores of every space.
+/* Loads and stores of all spaces.
  *
- * The lanes' addresses are computed first (lanes that do not take part get the address of one that does), then the
- * region of host memory that holds the first of them is found, nearly always one for all; else the lanes
- * are served one by one. Every access is checked for alignment and bounds before anything is read or written. Stores of
- * several lanes to one place: the highest lane's value stays. */
+ * The lanes' addresses are computed first (inactive lanes get the address of an active one). Then the host memory
+ * region that contains the first address is found, which usually serves all lanes; else the lanes are processed one by
+ * one. Every access is checked for alignment and bounds before anything is read or written. If several lanes store to
+ * one address, the highest lane's value remains. */
 #ifdef __GNUC__
 #ifndef __clang__
 #pragma GCC optimize("O3")
@@ -21,7 +21,7 @@
 HD_CLONES static void add_wide(u64 *to, const u64 *base, u64 offset) { HD_LANE_LOOP to[i] = base[i] + offset; }
 HD_CLONES static void add_narrow(u64 *to, const u32 *base, u32 offset) { HD_LANE_LOOP to[i] = base[i] + offset; }
 
-/* Bits that all addresses have, and bits that any has: as numbers, bounds of them. */
+/* The AND and OR of all addresses: as numbers, bounds of them. */
 typedef struct bits {
     u64 all, any;
 } bits;
@@ -35,7 +35,7 @@ HD_CLONES static void bits_of(const u64 *address, bits *b)
     *b = (bits){all, any};
 }
 
-/* Lowest and highest address. Compared with the top bit turned over: signed order is what CPUs have. */
+/* Lowest and highest address. Compared with the top bit inverted, because CPUs have signed vector comparisons. */
 typedef struct reach {
     u64 low, high;
 } reach;
@@ -67,7 +67,7 @@ void hd_lane_addresses(const hd_op *op, hd_warp *w, uint32_t mask)
 
 /* ---- regions ----------------------------------------------------------------------------------------------------- */
 
-/* Of the device heap, one block that is in use. */
+/* In the device heap, only an allocated block is valid. */
 static bool in_block_of_heap(const hd_memory *m, const hd_allocation *a, u64 address, hd_region *r)
 {
     hd_heap_block b;
@@ -147,7 +147,7 @@ static bool is_inside(const hd_region *r, u64 address, uint32_t bytes)
     return address - r->first < r->size && bytes <= r->size - (address - r->first);
 }
 
-/* Of all lanes: nearly always their bounds do already. */
+/* Checks all lanes: their bounds usually suffice. */
 static bool all_fit(const hd_region *r, const u64 *address, const bits *b, uint32_t bytes)
 {
     reach lanes;
@@ -163,7 +163,7 @@ void hd_touch(hd_warp *w, const hd_region *r, uint64_t address, uint32_t bytes, 
         hd_footprint_range(w->cta->footprint, r->shared_by_ctas, address, bytes, write);
 }
 
-/* The lanes of an access that is allowed, in several regions. */
+/* Records an allowed access to several regions, lane by lane. */
 static void touch_slowly(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t bytes, bool write)
 {
     hd_region r;
@@ -228,7 +228,7 @@ static inline bool contiguous(const u64 *address, u64 stride)
     return !difference;
 }
 
-/* `host`: where address 0 would stand; only the sums are places. */
+/* `host`: host location of address 0; only the sums are valid pointers. */
 static void gather(void *to, uintptr_t host, const u64 *address, uint32_t bytes)
 {
     switch (bytes) {
@@ -239,7 +239,7 @@ static void gather(void *to, uintptr_t host, const u64 *address, uint32_t bytes)
     }
 }
 
-/* Where byte `at` of a lane's region stands on the host. */
+/* Host location of byte `at` of a lane's region. */
 static unsigned char *host_byte(const hd_region *r, u64 at, uint32_t lane)
 {
     return r->interleaved ? r->bytes + at / 4 * 4 * LANES + lane * 4 + at % 4 : r->bytes + at;
@@ -269,7 +269,7 @@ bool hd_read_lane(const hd_op *op, hd_warp *w, uint32_t lane, uint64_t address, 
     return true;
 }
 
-/* A lane at a time: local memory, and lanes in several regions. */
+/* Lane by lane: local memory, and lanes in several regions. */
 static void gather_slowly(const hd_op *op, hd_warp *w, void *to, uint32_t mask, uint32_t skip, uint32_t bytes)
 {
     const u64 *address = w->cta->addresses;
@@ -279,7 +279,7 @@ static void gather_slowly(const hd_op *op, hd_warp *w, void *to, uint32_t mask, 
             copy_in((unsigned char *)to + (size_t)i * bytes, &r, address[i] - r.first + skip, i, bytes);
 }
 
-/* One element of `bytes` (at most 8) of every lane, `skip` bytes behind its address. */
+/* Loads one element of `bytes` (at most 8) of every lane, `skip` bytes after its address. */
 static void load_row(const hd_op *op, hd_warp *w, void *to, uint32_t mask, uint32_t skip, uint32_t bytes,
                      const hd_region *r)
 {
@@ -292,7 +292,7 @@ static void load_row(const hd_op *op, hd_warp *w, void *to, uint32_t mask, uint3
         gather(to, (uintptr_t)r->bytes - r->first + skip, address, bytes);
 }
 
-/* The element as memory has it becomes the register's. */
+/* Converts the element from memory to the register's width. */
 static void take_element(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t k, const void *raw)
 {
     const hd_code *code = hd_top_frame(w)->code;
@@ -352,7 +352,7 @@ SCATTER(u16)
 SCATTER(u32)
 SCATTER(u64)
 
-/* In ascending order of the lanes. `host`: as of gather. */
+/* In ascending order of lanes. `host`: as in gather. */
 static void scatter(uintptr_t host, const u64 *address, const unsigned char *row, uint32_t mask, uint32_t bytes)
 {
     switch (bytes) {
@@ -404,7 +404,7 @@ static void store_element(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t k
     store_row(op, w, row, mask, k * bytes, bytes, r);
 }
 
-/* As hd_run_store, but only what other bytes are stored for counts as a write. */
+/* As hd_run_store, but only stores that change bytes count as writes. */
 static void store_carefully(const hd_op *op, hd_warp *w, uint32_t mask, const hd_region *r)
 {
     unsigned char old[LANES][32];
@@ -447,7 +447,7 @@ hd_step hd_run_store(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* ---- places that are known when decoding: kernel parameters, a frame's own variables ----------------------------- */
+/* ---- constant addresses: kernel parameters, a frame's own variables ---------------------------------------------- */
 
 static void set_addresses(hd_warp *w, u64 address)
 {
@@ -455,7 +455,7 @@ static void set_addresses(hd_warp *w, u64 address)
         w->cta->addresses[i] = address;
 }
 
-/* Bounds and alignment were checked when decoding; all lanes get the same. */
+/* Bounds and alignment were checked when decoding; all lanes read the same. */
 hd_step hd_run_load_parameter(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const unsigned char *from = (const unsigned char *)w->cta->grid->parameters + op->offset;
@@ -502,8 +502,7 @@ hd_step hd_run_store_frame(const hd_op *op, hd_warp *w, uint32_t mask)
 
 /* ---- addresses as values ----------------------------------------------------------------------------------------- */
 
-/* d = the address of a variable of this frame; op->offset: in it, plus the window where it is asked for as a generic
- * one. */
+/* d = the address of a variable of this frame; op->offset: its offset, plus the window's base for a generic address. */
 hd_step hd_run_frame_address(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     u64 *to = (u64 *)(void *)w->cta->scratch[1];

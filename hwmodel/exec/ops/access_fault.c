@@ -1,4 +1,4 @@
-/* What is said of an access that must not be. */
+/* Messages for invalid accesses. */
 #include "hwmodel/exec/ops/access.h"
 #include "hwmodel/exec/state/fault.h"
 #include "hwmodel/memory/heap.h"
@@ -25,7 +25,7 @@ static const char *space_word(hd_space space)
     return "generic";
 }
 
-/* Shared, local and parameter memory: its size, and the variable that is nearest. */
+/* Shared, local and parameter memory: its size, and the nearest variable. */
 static void describe_block(const hd_warp *w, hd_space space, uint64_t at, unsigned long long bytes, char *note,
                            size_t size)
 {

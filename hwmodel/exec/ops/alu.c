@@ -1,5 +1,5 @@
-/* Ops that compute lane by lane: what stands around the rows of exec.def (masks, rounding, flushing, saturation), and
- * the instructions that are written by hand: moves, selections, comparisons, predicates, extended precision. */
+/* Ops that compute lane by lane: the handling around the rows of exec.def (masks, rounding, flushing, saturation), and
+ * hand-written instructions: moves, selections, comparisons, predicates, extended precision. */
 #include "hwmodel/exec/ops/alu.h"
 #include "hwmodel/exec/ops/rows.h"
 #include "hwmodel/exec/ops/scalar.h"
@@ -24,8 +24,8 @@ static const void *active_lanes(const hd_op *op, hd_warp *w, hd_ref source, uint
     return w->cta->scratch[slot];
 }
 
-/* What other lanes have, which may be no floating-point number at all, looks subnormal where it is a small integer;
- * many hosts take a hundred times as long to multiply that. */
+/* Inactive lanes may hold small integers, which are subnormal as floats; many hosts multiply these a hundred times more
+ * slowly. */
 hd_step hd_run_float_lanes(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     if (mask == HD_ALL_LANES)
@@ -43,7 +43,7 @@ static int host_rounding(uint32_t rounding)
     return modes[rounding];
 }
 
-/* Bytes of one of the rows that make a row of a packed type. */
+/* Bytes of one of the rows that form a row of a packed type. */
 static uint32_t part_bytes(const hd_op *op) { return (uint32_t)op->d_bytes * LANES / op->parts; }
 
 /* Packed integers: each source is as wide as the result. */
@@ -63,8 +63,8 @@ static const void *flushed(const hd_op *op, hd_warp *w, const void *row, uint32_
     return w->cta->scratch[slot];
 }
 
-/* One row of lanes; the rounding mode is the host's, and it is set only around the call: the function behind the
- * pointer holds no constants that could have been rounded before. */
+/* One row of lanes. The host's rounding mode is set only around the call: the function has no constants that could have
+ * been rounded before. */
 static void run_float_part(const hd_op *op, hd_warp *w, void *to, const void *a, const void *b, const void *c)
 {
     hd_type type = (hd_type)op->float_type;
@@ -84,7 +84,7 @@ static void run_float_part(const hd_op *op, hd_warp *w, void *to, const void *a,
         hd_saturate_row(to, to, type);
 }
 
-/* Floating point with .ftz, .sat or another rounding than to nearest. */
+/* Floating point with .ftz, .sat or a rounding mode other than to nearest. */
 hd_step hd_run_float(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     unsigned char *to = w->cta->scratch[0];
@@ -95,7 +95,7 @@ hd_step hd_run_float(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* f32 with 16-bit sources: the first, and of three the second too. */
+/* f32 with 16-bit sources: the first, and with three sources the second too. */
 hd_step hd_run_mixed(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     void *to = w->cta->scratch[0], *a = w->cta->scratch[1], *wide = w->cta->scratch[2];
@@ -162,7 +162,7 @@ static uint32_t combine_words(uint32_t boolean, uint32_t a, uint32_t b)
     }
 }
 
-/* and, or, xor, not of predicates. The second one's inversion is that of c. */
+/* and, or, xor, not of predicates. The second one's inversion flag is that of c. */
 hd_step hd_run_pred_logic(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     uint32_t a = source_word(op, w, op->a, HD_OP_NOT_A);
@@ -192,7 +192,7 @@ static uint32_t even_bits(uint64_t v)
     return (uint32_t)v;
 }
 
-/* Packed halves: words of the low and of the high ones. */
+/* Packed halves: separate words for the low and the high ones. */
 static void compare_packed(const hd_op *op, hd_warp *w, uint32_t truth[2])
 {
     const unsigned char *a = hd_row(w, op->a), *b = hd_row(w, op->b);
@@ -207,7 +207,7 @@ static uint32_t other_word(const hd_op *op, const hd_warp *w)
     return op->boolean ? source_word(op, w, op->c, HD_OP_NOT_C) : 0;
 }
 
-/* p|q of scalars: the comparison and its inverse; of packed halves: that of the low and that of the high ones. */
+/* p|q of scalars: the comparison and its inverse; of packed halves: the comparison of the low and of the high ones. */
 hd_step hd_run_setp(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     uint32_t truth[2], other = other_word(op, w);
@@ -224,7 +224,7 @@ hd_step hd_run_setp(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* op->offset: what is written where the comparison holds; of packed halves for each. */
+/* op->offset: the value written if the comparison holds; for packed halves, per half. */
 hd_step hd_run_set(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     uint32_t truth[2] = {0, 0}, other = other_word(op, w), one = (uint32_t)op->offset;
@@ -253,7 +253,7 @@ hd_step hd_run_selp(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* d = c >= 0 ? a : b; a NaN chooses b, -0 chooses a. */
+/* d = c >= 0 ? a : b; a NaN selects b, -0 selects a. */
 hd_step hd_run_slct(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     uint32_t choice = 0;
@@ -272,7 +272,7 @@ hd_step hd_run_slct(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* ---- by hand ----------------------------------------------------------------------------------------------------- */
+/* ---- other hand-written instructions ----------------------------------------------------------------------------- */
 
 hd_step hd_run_lop3(const hd_op *op, hd_warp *w, uint32_t mask)
 {
@@ -329,8 +329,8 @@ hd_step hd_run_testp(const hd_op *op, hd_warp *w, uint32_t mask)
 
 /* ---- extended precision ------------------------------------------------------------------------------------------ */
 
-/* d, carry = a + b + carry in; a - b - borrow in. %CC holds no borrow where it holds a carry: a difference is the sum
- * of a, the complement of b and the carry, and compiled code reads one with the other. */
+/* d, carry = a + b + carry in; a - b - borrow in. %CC holds a carry, not a borrow: a difference is the sum of a, the
+ * complement of b and the carry, and compiled code relies on it. */
 hd_step hd_run_carry(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     void *to = w->cta->scratch[0];

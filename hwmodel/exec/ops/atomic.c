@@ -1,5 +1,5 @@
-/* Atomics and reductions: lane after lane in ascending order, each reading what the one before left. The elements of a
- * vector are each combined for themselves; 128 bits are exchanged or compared as a whole. */
+/* Atomics and reductions: lane by lane in ascending order, each reading the result of the previous one. The elements of
+ * a vector are combined independently; 128 bits are exchanged or compared as a whole. */
 #include "hwmodel/exec/ops/access.h"
 #include "hwmodel/exec/ops/alu.h"
 #include "hwmodel/exec/ops/rows.h"
@@ -23,7 +23,7 @@ static uint64_t combine(const hd_op *op, const hd_region *r, const hd_warp *w, u
     return ftz ? flush(value) : value;
 }
 
-/* All lanes in one region that is not interleaved; elements and registers of a size that the compiler knows. */
+/* All lanes in one region that is not interleaved; element and register sizes known to the compiler. */
 static inline __attribute__((always_inline)) void
 combine_lanes(const hd_op *op, hd_warp *w, uint32_t mask, const hd_region *r, uint64_t *old_values, uint32_t bytes)
 {
@@ -95,7 +95,7 @@ hd_step hd_run_atomic(const hd_op *op, hd_warp *w, uint32_t mask)
 
 /* ---- vectors ----------------------------------------------------------------------------------------------------- */
 
-/* Value of a lane of a row of up to 8 bytes, of which an element takes the low `bytes`. */
+/* A lane's value in a row of up to 8 bytes, of which an element uses the low `bytes`. */
 static uint64_t element_of(hd_warp *w, const hd_code *code, uint32_t at, uint32_t lane, uint32_t bytes)
 {
     uint64_t value = lane_of(hd_row(w, code->refs.items[at]), code->widths.items[at], lane);
@@ -136,7 +136,7 @@ static void load_wide(uint64_t value[2], const unsigned char *row, uint32_t lane
     memcpy(&value[1], row + (size_t)(LANES + lane) * 8, 8);
 }
 
-/* op->c: the new value of cas, where b is what is compared; of exch there is none. */
+/* op->c: the new value of cas, where b is the compared value; exch has no comparison. */
 static void exchange_wide(const hd_op *op, hd_warp *w, uint32_t lane, unsigned char *at)
 {
     uint64_t old[2], b[2], c[2] = {0};
@@ -153,7 +153,7 @@ static void exchange_wide(const hd_op *op, hd_warp *w, uint32_t lane, unsigned c
             memcpy((unsigned char *)hd_row_of_frame(w, op->d) + (size_t)(half * LANES + lane) * 8, &old[half], 8);
 }
 
-/* Of several elements, or of 16 bytes. */
+/* For several elements, or for 16 bytes. */
 hd_step hd_run_atomic_wide(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_region r;

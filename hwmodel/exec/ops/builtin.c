@@ -1,6 +1,6 @@
-/* The device runtime that nvcc calls: vprintf, __assertfail, malloc, free. A call of one is an instruction like any
- * other: it has no frame, and serves its lanes in ascending order. What is printed goes to hd_exec_options.print, lane
- * by lane; without it, it is dropped. */
+/* The device runtime called by nvcc's code: vprintf, __assertfail, malloc, free. Such a call is a single instruction:
+ * it has no frame, and processes its lanes in ascending order. Printed output goes to hd_exec_options.print, lane by
+ * lane, or is dropped without it. */
 #include "hwmodel/exec/ops/builtin.h"
 #include "base/search.h"
 #include "hwmodel/exec/ops/access.h"
@@ -43,7 +43,7 @@ static uint64_t argument(const hd_op *op, hd_warp *w, uint32_t i, uint32_t lane)
     return value;
 }
 
-/* The result stands behind the arguments, where the call wants one. */
+/* The result follows the arguments, if the call has one. */
 static void set_result(const hd_op *op, hd_warp *w, uint32_t lane, uint64_t value)
 {
     const hd_call *call = op->use.detail;
@@ -102,7 +102,7 @@ static bool add_string(const hd_format_source *source, uint64_t address, hd_text
     return good;
 }
 
-/* (message, file, line, function, bytes of a character) */
+/* (message, file, line, function, size of a character) */
 hd_step hd_run_builtin_assert(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     char first[256] = "";
@@ -134,7 +134,8 @@ hd_step hd_run_builtin_assert(const hd_op *op, hd_warp *w, uint32_t mask)
 
 /* ---- malloc and free --------------------------------------------------------------------------------------------- */
 
-/* For other CTAs, all bytes of a block change when it is allocated or freed: whether they may be accessed does. */
+/* For other CTAs, allocating or freeing a block changes all its bytes, because it changes whether they are
+ * accessible. */
 static void touch_block(hd_cta *cta, uint64_t address, uint64_t bytes)
 {
     if (cta->footprint && address)

@@ -1,4 +1,4 @@
-/* The device runtime: functions without a body that nvcc calls. Private to hwmodel/exec. */
+/* The device runtime: functions without a body that nvcc's code calls. Private to hwmodel/exec. */
 #ifndef HD_HWMODEL_EXEC_OPS_BUILTIN_H
 #define HD_HWMODEL_EXEC_OPS_BUILTIN_H
 
@@ -19,8 +19,8 @@ const hd_builtin *hd_builtin_find(const char *name); /* NULL: none */
 
 typedef HD_ARRAY(char) hd_text_buffer;
 
-/* What vprintf prints for one lane (format.c): the format and the arguments, which stand in memory one behind the
- * other, each at a multiple of its size. False where an address is bad: *bad is it. *used: how many arguments. */
+/* The input of vprintf for one lane (format.c): the format and the arguments, which are consecutive in memory, each at
+ * a multiple of its size. False if an address is invalid: it is *bad. *used: number of arguments. */
 typedef struct hd_format_source {
     const hd_op *op;
     hd_warp *warp;
@@ -28,7 +28,7 @@ typedef struct hd_format_source {
     uint64_t format, arguments;
 } hd_format_source;
 bool hd_format_print(const hd_format_source *source, hd_text_buffer *out, uint32_t *used, uint64_t *bad);
-/* A string up to its NUL, which is not added. */
+/* Appends a string up to its NUL. */
 bool hd_format_string(const hd_format_source *source, uint64_t address, uint64_t most, hd_text_buffer *out,
                       uint64_t *bad);
 

@@ -1,8 +1,8 @@
-/* cvt and cvt.pack, a lane at a time: every pair of formats, every rounding. A value is taken apart, rounded once, and
- * put together (number.c). Frequent pairs have loops of their own in convert_lanes.c, which decoding prefers.
+/* cvt and cvt.pack, one lane at a time: every pair of formats, every rounding mode. A value is unpacked, rounded once,
+ * and packed (number.c). Frequent pairs have loops in convert_lanes.c, which decoding prefers.
  *
- * To an integer: rounded as asked, clamped to the type's range. NaN to a float: the type's canonical NaN; f64 keeps the
- * payload, quieted. */
+ * To an integer: rounded as specified, clamped to the type's range. NaN to a float: the type's canonical NaN; f64 keeps
+ * the payload, quieted. */
 #include "hwmodel/exec/ops/convert.h"
 #include "hwmodel/exec/ops/alu.h"
 #include "hwmodel/exec/ops/special.h"
@@ -57,7 +57,7 @@ static uint64_t element(const void *row, uint32_t bytes, uint32_t lane)
     return value;
 }
 
-/* The random bits of part k, counted from the highest: each half of the register serves its half of the parts. */
+/* The random bits of part k, counted from the highest: each half of the register serves half of the parts. */
 static hd_random random_of(const hd_conversion *c, uint32_t k, uint64_t bits)
 {
     return (hd_random){(uint32_t)(2 * k < c->parts ? bits >> 16 : bits), c->random_bits};
@@ -103,7 +103,7 @@ hd_step hd_run_convert(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* d = the low bits of c, a and b, from high to low, the last two clamped to the type. */
+/* d = the low bits of c, a and b, from high to low; a and b are clamped to the type. */
 hd_step hd_run_convert_pack(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const hd_conversion *c = op->use.detail;

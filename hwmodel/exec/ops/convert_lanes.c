@@ -1,9 +1,8 @@
-/* Loops over whole rows for the conversions that kernels use much: integers of all widths, integers and f32, f64, f16
- * and bf16 to and from f32, f32 to tf32, the packing of two f32. Bit for bit what convert.c does, which serves
- * everything else.
+/* Loops over whole rows for frequent conversions: between integers of all widths, integers and f32, f64, f16 and bf16
+ * to and from f32, f32 to tf32, packing of two f32. Bit for bit the same as convert.c, which handles everything else.
  *
- * The halves are converted with integer arithmetic that the compiler vectorizes; see the comments there. The host
- * rounds to nearest here. */
+ * The 16-bit formats are converted with integer arithmetic that the compiler vectorizes; see the comments there. The
+ * host must round to nearest. */
 #ifdef __GNUC__
 #ifndef __clang__
 #pragma GCC optimize("O3")
@@ -54,7 +53,7 @@ static inline u32 either(bool condition, u32 a, u32 b)
 
 /* ---- integers to integers ---------------------------------------------------------------------------------------- */
 
-/* Registers of type A to registers of type D, through type X: the narrower one of the instruction's two. */
+/* Registers of type A to registers of type D, via type X: the narrower of the instruction's two types. */
 #define THROUGH(D, A, X) LOOP(D##_of_##A##_as_##X, D, A, (X)a)
 #define TO_U16(A) THROUGH(u16, A, u8) THROUGH(u16, A, s8) THROUGH(u16, A, u16)
 #define TO_U32(A) THROUGH(u32, A, u8) THROUGH(u32, A, s8) THROUGH(u32, A, u16) THROUGH(u32, A, s16) THROUGH(u32, A, u32)
@@ -97,7 +96,7 @@ static hd_lanes *const integer_loops[3][3][8] = {
 
 static uint32_t width_index(uint32_t bits) { return (uint32_t)__builtin_ctz(bits) - 4; }
 
-/* By the width of D, the bits of the type that it is clamped to, and the type's sign: from s32. */
+/* By the width of D, the width of the type that values are clamped to, and its sign: from s32. */
 static hd_lanes *const clamping_loops[2][2][2] = {
     {{u16_of_s32_sat_u8, u16_of_s32_sat_s8}, {u16_of_s32_sat_u16, u16_of_s32_sat_s16}},
     {{u32_of_s32_sat_u8, u32_of_s32_sat_s8}, {u32_of_s32_sat_u16, u32_of_s32_sat_s16}},
@@ -108,7 +107,7 @@ static hd_lanes *integer_loop(const hd_conversion *c, uint32_t d_bytes, uint32_t
     const hd_format *to = &c->to, *from = &c->from, *narrow = to->bits <= from->bits ? to : from;
     if (c->sat && from->bits == 32 && from->fraction_bits && a_bytes == 4 && to->bits <= 16 && d_bytes <= 4)
         return clamping_loops[d_bytes / 4][to->bits / 16][to->fraction_bits != 0];
-    /* a negative value in an unsigned type that is narrower than its register: not one extension but two */
+    /* a negative value in an unsigned type narrower than its register would need two extensions */
     if (c->sat || (narrow == from && from->fraction_bits && !to->fraction_bits && to->bits < d_bytes * 8))
         return NULL;
     uint32_t through = 2 * ((uint32_t)__builtin_ctz(narrow->bits) - 3) + (narrow->fraction_bits != 0);
@@ -185,8 +184,8 @@ static inline f64 widened(u32 bits)
     return wide;
 }
 
-/* A half moves to the place of a single with the fraction; the exponent's bias is added. Infinity and NaN need the rest
- * of the way to the highest exponent, subnormals are normalized by a subtraction that is exact. */
+/* A half's bits are moved to the fraction's position in a single, and the exponent's bias is added. Infinity and NaN
+ * get the highest exponent; subnormals are normalized by an exact subtraction. */
 static inline f32 single_of_half(u16 h)
 {
     u32 magnitude = (u32)(h & 0x7fff) << 13, sign = (u32)(h & 0x8000) << 16;
@@ -196,7 +195,7 @@ static inline f32 single_of_half(u16 h)
     return float_of(either(magnitude < 0x0f800000u, finite, special));
 }
 
-/* Rounded to nearest even: in the integers for normal results; subnormal ones by adding a number whose last bit is the
+/* Rounds to nearest even: normal results by integer arithmetic; subnormal ones by adding a number whose last bit is the
  * smallest half. */
 static inline u32 half_of_single(u32 bits)
 {
@@ -215,7 +214,7 @@ static inline u32 brain_of_single(u32 bits)
     return (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fff : rounded;
 }
 
-/* Integers that f32 does not hold are beyond f16, too; whole numbers of f16 are numbers of f16. */
+/* Integers beyond f32's precision are beyond f16's range; integral f16 values are exact. */
 LOOP(f16_of_s32, u16, s32, half_of_single(bits_f32((f32)a)))
 LOOP(f16_of_u32, u16, u32, half_of_single(bits_f32((f32)a)))
 LOOP(f16_of_s16, u16, s16, half_of_single(bits_f32((f32)a)))
@@ -248,10 +247,10 @@ LOOP(f32_of_bf16, u32, u16, (u32)a << 16) /* a NaN keeps its payload, as in the 
 
 /* ---- f8, f6 and f4 ----------------------------------------------------------------------------------------------- */
 
-/* Negative numbers to +0. */
+/* Negative numbers become +0. */
 static inline u32 rectified(u32 bits) { return either(bits >> 31 && (bits & 0x7fffffffu) <= 0x7f800000u, 0, bits); }
 
-/* As half_of_single, to e exponent and f fraction bits; too large values become the largest. */
+/* As half_of_single, to e exponent and f fraction bits; too large values become the largest one. */
 static inline u32 small_of_single(u32 bits, u32 e, u32 f, u32 largest, u32 nan)
 {
     u32 sign = bits >> 31 << (e + f), magnitude = bits & 0x7fffffffu, bias = (1u << (e - 1)) - 1;
@@ -263,7 +262,7 @@ static inline u32 small_of_single(u32 bits, u32 e, u32 f, u32 largest, u32 nan)
     return either(magnitude > 0x7f800000u, nan, either(finite > largest, largest, finite) | sign);
 }
 
-/* To f16, exactly: the bits in place there, scaled by the difference of the biases. */
+/* To f16, exactly: the bits are moved into position and scaled by the difference of the biases. */
 static inline u32 half_of_small(u32 v, u32 e, u32 f, f32 scale, u32 first_nan)
 {
     u32 magnitude = v & ((1u << (e + f)) - 1), sign = v >> (e + f) & 1;
@@ -272,7 +271,7 @@ static inline u32 half_of_small(u32 v, u32 e, u32 f, f32 scale, u32 first_nan)
 }
 static inline u32 rectified_half(u32 v) { return either(v > 0x7fff, 0, v); }
 
-/* d and its place for the higher of two values; of the same with .relu; back, both. */
+/* d and its position for the higher of two values; the same with .relu; the inverse; both. */
 #define SMALL(name, D, shift, e, f, largest, nan, scale, first_nan)                                          \
     LOOP2(name##_of_f32, D, u32,                                                                             \
           small_of_single(a, e, f, largest, nan) << shift | small_of_single(b, e, f, largest, nan))          \
@@ -296,7 +295,7 @@ SMALL(e2m1x2, u16, 4, 2, 1, 0x7, 0x7, 16384.0f, 0xff)
 static inline u32 tensor_of_single(u32 bits, u32 more, bool finite)
 {
     u32 magnitude = bits & 0x7fffffffu, cut = (magnitude + more) & ~0x1fffu;
-    cut = either(magnitude == 0x7f800000u, magnitude, cut); /* of an infinity nothing is added */
+    cut = either(magnitude == 0x7f800000u, magnitude, cut); /* infinity is not changed */
     cut = either(finite && cut >= 0x7f800000u, 0x7f7fe000u, cut);
     return either(magnitude > 0x7f800000u, 0x7fffffffu, cut | (bits & 0x80000000u));
 }
@@ -312,7 +311,7 @@ TENSOR(tf32_rna, AWAY)
 TENSOR(tf32_rn, EVEN)
 TENSOR(tf32_rz, ZERO)
 
-/* NULL: another rounding. */
+/* NULL: another rounding mode. */
 static hd_lanes *tensor_loop(const hd_conversion *c)
 {
     static hd_lanes *const away[] = {tf32_rna, tf32_rna_finite, tf32_rna_relu, tf32_rna_finite_relu},
@@ -399,7 +398,7 @@ static const struct row {
 #undef ROWS_SMALL
 };
 
-/* Does it matter that subnormals are flushed? Not where they round to zero anyway, nor where none can be. */
+/* Whether flushing subnormals changes the result: not if they round to zero anyway, nor if there can be none. */
 static bool flush_matters(const hd_conversion *c, hd_type to, hd_type from)
 {
     if (!c->ftz_from && !c->ftz_to)

@@ -1,7 +1,7 @@
-/* printf on the device: formats as C does, from a buffer of arguments in which each stands at a multiple of its size
- * (what nvcc lays out for vprintf). Conversions d i u o x X c s p f F e E g G a A and %%, flags - + space # 0, width
- * and precision as numbers or *, sizes hh h l ll L q j z t (long is 64 bits). What is no conversion is printed as it
- * stands and takes no argument. */
+/* printf on the device: C formats, with the arguments in a buffer, each at a multiple of its size (nvcc's layout for
+ * vprintf). Conversions d i u o x X c s p f F e E g G a A and %%, flags - + space # 0, width and precision as numbers
+ * or *, sizes hh h l ll L q j z t (long is 64 bits). Invalid conversions are printed verbatim and consume no
+ * argument. */
 #include "hwmodel/exec/ops/access.h"
 #include "hwmodel/exec/ops/builtin.h"
 #include <stdio.h>
@@ -87,7 +87,7 @@ static void read_size(const char **at, conversion *c)
         c->bytes = **at != 'h' ? 8 : c->bytes == 2 ? 1 : 2;
 }
 
-/* Behind the %: false where an argument cannot be read; kind 0 where it is no conversion. */
+/* Parses after the %: false if an argument cannot be read; kind 0 if it is no conversion. */
 static bool read_conversion(printer *p, const char **at, conversion *c)
 {
     size_t flags = 0;
@@ -102,7 +102,8 @@ static bool read_conversion(printer *p, const char **at, conversion *c)
         if (!number(p, at, &c->precision))
             return false;
     }
-    if (c->width < -1 || (c->width == -1 && (*at)[-1] == '*')) { /* a negative width is a - and the width */
+    /* a negative width means the flag - and its absolute value */
+    if (c->width < -1 || (c->width == -1 && (*at)[-1] == '*')) {
         c->width = -c->width;
         if (!strchr(c->flags, '-'))
             c->flags[flags++] = '-';
@@ -113,7 +114,7 @@ static bool read_conversion(printer *p, const char **at, conversion *c)
     return true;
 }
 
-/* "%-+8.3" and the size and kind as the host has them. */
+/* "%-+8.3" with the size and kind for the host. */
 static void host_format(const conversion *c, const char *size, char kind, char *text, size_t length)
 {
     int n = snprintf(text, length, "%%%s", c->flags);
@@ -183,7 +184,7 @@ static bool print_string(printer *p, const conversion *c)
     return good;
 }
 
-/* %c and %p. A NUL character is printed as such. */
+/* %c and %p. A NUL character is printed as NUL. */
 static bool print_other(printer *p, const conversion *c)
 {
     char format[64], hex[32];

@@ -1,5 +1,4 @@
-/* The table of exec.def's rows, and the search in it. Decoding asks once per distinct spelling, so the search is
- * linear. */
+/* The table of exec.def's rows, and its linear search, which runs once per distinct spelling. */
 #include "hwmodel/exec/ops/lanes.h"
 #include "hwmodel/exec/ops/scalar.h"
 
@@ -51,7 +50,7 @@ bool hd_modifier_is_hint(hd_modifier_group group)
     return false;
 }
 
-/* Those that are applied around a row of the kind. */
+/* Whether the modifier group is handled around rows of this kind. */
 static bool is_around(const hd_lanes_row *row, const hd_form *form, uint32_t group)
 {
     uint16_t present = form->modifiers[group];

@@ -1,11 +1,11 @@
-/* The functions behind the rows of exec.def, and the table that finds one by opcode, type and modifiers. */
+/* The functions of exec.def's rows, and the table that finds one by opcode, type and modifiers. */
 #ifndef HD_HWMODEL_EXEC_OPS_LANES_H
 #define HD_HWMODEL_EXEC_OPS_LANES_H
 
 #include "base/clones.h"
 #include "hwmodel/exec/state/program.h"
 
-/* A destination row is one of the sources or apart from all: no lane depends on another. */
+/* A destination row is either one of the sources or disjoint from all: no lane depends on another. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed" /* divisions and the like stay scalar */
 #define HD_LANE_LOOP _Pragma("clang loop vectorize(assume_safety)") for (int i = 0; i < LANES; i++)
@@ -88,13 +88,13 @@ typedef struct hd_lanes_row {
     uint8_t type, sources, d_bytes, kind;
 } hd_lanes_row;
 
-/* The row for a form with that many sources, or NULL. Exactly the row's modifiers must be present, besides those that
- * change no result. A packed type has the row of its element. */
+/* The row for a form with that many sources, or NULL. Exactly the row's modifiers must be present, besides those
+ * without effect on the result. A packed type uses the row of its element. */
 const hd_lanes_row *hd_lanes_find(const hd_form *form, uint32_t sources);
 hd_type hd_lanes_element(hd_type type);                         /* of a packed type; else itself */
 hd_compare *hd_compare_find(hd_type type, uint32_t comparison); /* hd_modifier of the group COMPARE */
 hd_combine *hd_combine_find(uint32_t operation, hd_type type);  /* hd_modifier of the group OP */
-/* True where a present modifier of that group changes no result, whatever the instruction. */
+/* True if a modifier of that group has no effect on the result of any instruction. */
 bool hd_modifier_is_hint(hd_modifier_group group);
 
 #endif

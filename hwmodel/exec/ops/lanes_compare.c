@@ -1,7 +1,7 @@
 /* Comparisons of rows (a bit a lane) and the operations of atomics on one value, generated from exec.def. */
 #ifdef __GNUC__
 #ifndef __clang__
-#pragma GCC optimize("O3", "no-trapping-math") /* or choices would stay branches */
+#pragma GCC optimize("O3", "no-trapping-math") /* otherwise selections would stay branches */
 #endif
 #endif
 #include "hwmodel/exec/ops/lanes.h"

@@ -1,8 +1,8 @@
-/* Floating-point operations on rows of 32 lanes, generated from exec.def; the compiler vectorizes the loops.
- * Rounding is the host's, which the caller sets: nothing here is constant, so nothing is rounded at compile time. */
+/* Floating-point operations on rows of 32 lanes, generated from exec.def; the compiler vectorizes the loops. The
+ * rounding mode is the host's, set by the caller: nothing here is constant, so nothing is rounded at compile time. */
 #ifdef __GNUC__
 #ifndef __clang__
-#pragma GCC optimize("O3", "no-trapping-math") /* or choices would stay branches */
+#pragma GCC optimize("O3", "no-trapping-math") /* otherwise selections would stay branches */
 #endif
 #endif
 #include "hwmodel/exec/ops/lanes.h"

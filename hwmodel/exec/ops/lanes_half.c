@@ -1,7 +1,7 @@
 /* Operations on rows of 32 f16 or bf16, generated from exec.def; the compiler vectorizes the loops. */
 #ifdef __GNUC__
 #ifndef __clang__
-#pragma GCC optimize("O3", "no-trapping-math") /* or choices would stay branches */
+#pragma GCC optimize("O3", "no-trapping-math") /* otherwise selections would stay branches */
 #endif
 #endif
 #include "hwmodel/exec/ops/lanes.h"

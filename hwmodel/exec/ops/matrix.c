@@ -1,4 +1,4 @@
-/* Fragments and dense matrices; products of fragments. A block of 8 lines by 4 units is what a register holds, so that
+/* Fragments and dense matrices; products of fragments. A register holds a block of 8 lines by 4 units, so that
  * gathering and scattering are copies of 16 or 32 bytes (layout: matrix.h). */
 #include "hwmodel/exec/ops/matrix.h"
 #include "hwmodel/exec/ops/scalar.h"
@@ -30,15 +30,15 @@ hd_step hd_matrix_converged(const hd_op *op, hd_warp *w, uint32_t mask)
 
 /* ---- fragments --------------------------------------------------------------------------------------------------- */
 
-/* Register of a block; of the first of two where they are pairs. */
+/* The register of a block; if two registers form a block, the first. */
 static uint32_t block_register(const hd_fragment *f, uint32_t line_block, uint32_t block)
 {
     uint32_t at = f->along_first ? line_block * f->blocks + block : block * f->line_blocks + line_block;
     return f->pairs ? 2 * at : at;
 }
 
-/* Sizes are constants where these are called, so that copies are moves.
- * Lane l's elements 2 * (l % 4) and the next of line l / 4, from or to two registers. */
+/* Sizes are constants at the call sites, so that copies become moves. Copies lane l's elements 2 * (l % 4) and the next
+ * of line l / 4, from or to two registers. */
 static inline void read_pair(unsigned char *to, const unsigned char *low, const unsigned char *high, uint32_t unit)
 {
     for (uint32_t i = 0; i < 4; i++) {
@@ -95,7 +95,7 @@ static void write_block(unsigned char *low, unsigned char *high, const hd_fragme
     }
 }
 
-/* Registers that the list leaves out (_) take what is written elsewhere. */
+/* Discarded registers of the list (_) have scratch rows. */
 void hd_fragment_write(hd_warp *w, const hd_fragment *f, const void *lines)
 {
     const hd_ref *refs = hd_top_frame(w)->code->refs.items + f->first;

@@ -1,8 +1,8 @@
 /* wmma.load, wmma.store, ldmatrix, stmatrix and movmatrix.
  *
- * wmma.load and wmma.store give each lane one 32nd of the matrix as it stands in memory: lane l has the bytes from
- * l * size / 32 on, counted along the lines. These are the addresses that sinks see, and they are checked as those of a
- * load or store: bounds, and an alignment of the piece's size or 16 bytes, whichever is less. Base address and stride
+ * wmma.load and wmma.store assign each lane one 32nd of the matrix in memory order: lane l accesses the bytes from l *
+ * size / 32 on, counted along the lines. These are the addresses reported to sinks, and they are checked like those of
+ * a load or store: bounds, and alignment to the piece's size or 16 bytes, whichever is less. Base address and stride
  * must be the same in all lanes. Every address must be in global, constant or shared memory; those of ldmatrix and
  * stmatrix in shared memory. */
 #include "hwmodel/exec/ops/access.h"
@@ -10,7 +10,7 @@
 #include "hwmodel/exec/ops/scalar.h"
 #include "hwmodel/exec/state/fault.h"
 
-/* ---- pieces of lanes --------------------------------------------------------------------------------------------- */
+/* ---- pieces ------------------------------------------------------------------------------------------------------ */
 
 static hd_step local_memory(const hd_op *op, hd_warp *w, uint32_t lane)
 {
@@ -18,7 +18,8 @@ static hd_step local_memory(const hd_op *op, hd_warp *w, uint32_t lane)
                     (unsigned long long)w->cta->addresses[lane]);
 }
 
-/* `piece` bytes (a power of two, at most 16) at each lane's address, from or to `stride` bytes apart in the buffer. */
+/* Copies `piece` bytes (a power of two, at most 16) at each lane's address, from or to positions `stride` bytes apart
+ * in the buffer. */
 static hd_step copy_pieces(const hd_op *op, hd_warp *w, unsigned char *buffer, uint32_t stride, uint32_t piece,
                            bool write)
 {
@@ -50,7 +51,7 @@ static void move_addresses(hd_warp *w, u64 by)
         w->cta->addresses[i] += by;
 }
 
-/* The whole matrix, in pieces of 16 bytes at most; nothing is written where one of them is bad. */
+/* Copies the whole matrix in pieces of at most 16 bytes; nothing is written if one of them is invalid. */
 static hd_step copy_matrix(const hd_op *op, hd_warp *w, unsigned char *buffer, uint32_t size, bool write)
 {
     uint32_t share = size / LANES, piece = share < 16 ? share : 16;
@@ -81,7 +82,7 @@ static uint32_t differing(const void *row, uint32_t bytes)
     return lanes;
 }
 
-/* The lanes' addresses: of their pieces. */
+/* Sets the lanes' addresses to those of their pieces. */
 static hd_step set_pieces(const hd_op *op, hd_warp *w, const hd_matrix_access *x)
 {
     u64 *address = w->cta->addresses;
@@ -98,7 +99,7 @@ static hd_step set_pieces(const hd_op *op, hd_warp *w, const hd_matrix_access *x
     return HD_STEP_NEXT;
 }
 
-/* Exchanges the two directions of a matrix of elements of 1 to 8 bytes: to[i][k] = from[k][i]. */
+/* Transposes a matrix of elements of 1 to 8 bytes: to[i][k] = from[k][i]. */
 static void transpose(unsigned char *to, const unsigned char *from, uint32_t lines, uint32_t length, uint32_t bytes)
 {
     for (uint32_t i = 0; i < lines; i++)
@@ -146,7 +147,7 @@ static void transpose_halves(void *to, const void *from)
     memcpy(to, out, sizeof out);
 }
 
-/* Addresses of rows, from the first 8 lanes of each matrix; other lanes repeat them. */
+/* Row addresses, from the first 8 lanes of each matrix; other lanes repeat them. */
 static hd_step set_rows(const hd_op *op, hd_warp *w, const hd_matrix_rows *x)
 {
     u64 *address = w->cta->addresses;

@@ -1,17 +1,17 @@
 /* Products of dense matrices, a by rows and b by columns: m x n sums of k products each and an accumulator.
  *
- * FLOAT (f16, bf16, tf32, f8): as published measurements of the machines found them to add (Fasi, Higham, Mikaitis,
- * Pranesh: Numerical behavior of NVIDIA tensor cores, 2021; Xie et al.: MMA-Sim, 2025; Khattak, Mikaitis: Accurate
- * models of NVIDIA tensor cores, 2025). `step` products and the accumulator are summed at a time. Products are exact.
- * Each term is cut (toward zero) at so many bits behind the binary point of the term with the largest exponent, where
- * the exponent of a product is the sum of its factors'; the cut terms are summed exactly; the sum is cut to f32, or
- * rounded to nearest to f16, and is the accumulator of the next step. Numbers are integers here: a factor is a
+ * FLOAT (f16, bf16, tf32, f8): as published measurements of the hardware found (Fasi, Higham, Mikaitis, Pranesh:
+ * Numerical behavior of NVIDIA tensor cores, 2021; Xie et al.: MMA-Sim, 2025; Khattak, Mikaitis: Accurate models of
+ * NVIDIA tensor cores, 2025). `step` products and the accumulator are summed at a time. Products are exact. Each term
+ * is truncated (toward zero) to a number of bits after the binary point of the term with the largest exponent, where
+ * the exponent of a product is the sum of its factors'; the truncated terms are summed exactly; the sum is truncated to
+ * f32, or rounded to nearest to f16, and is the accumulator of the next step. Numbers are integers here: a factor is a
  * significand of 11 bits and an exponent, a product has 22 bits, a term at most 27. Infinities and NaNs are rare and
- * mended afterwards.
+ * handled afterwards.
  *
  * INTEGER and BITS are exact; DOUBLE is a chain of fused multiply-adds in the order of k in the host's rounding mode.
  *
- * Sums of 8 columns are made side by side, so that the compiler can vectorize; b is stored by panels of 8 columns. */
+ * Sums of 8 columns are computed together, so that the compiler can vectorize; b is stored in panels of 8 columns. */
 #ifdef __GNUC__
 #ifndef __clang__
 #pragma GCC optimize("O3")
@@ -23,7 +23,7 @@
 
 enum { WIDE = 8, MOST = 1024, NO_EXPONENT = -1000, LOWEST = -126 };
 
-/* Vectors by hand: compilers see gathers along k instead. Only in local variables and behind pointers, so that no
+/* Explicit vectors: compilers see gathers along k instead. Only in local variables and through pointers, so that no
  * calling convention depends on the CPU. */
 typedef s32 s32x8 __attribute__((vector_size(32)));
 typedef u32 u32x8 __attribute__((vector_size(32)));
@@ -39,7 +39,7 @@ typedef union s32_halves {
 #define INLINE static inline __attribute__((always_inline))
 #define SELECT(mask, a, b) (((a) & (mask)) | ((b) & ~(mask)))
 
-/* An element of each line for each k, as signed significand (1.0 is 1024) and exponent; and as f32, valid where all
+/* An element of each line for each k, as signed significand (1.0 is 1024) and exponent; and as f32, valid if all
  * exponents are moderate, so that products and their scaling neither overflow nor underflow. */
 typedef struct operand {
     s32x8 significand[MOST / WIDE], exponent[MOST / WIDE];
@@ -52,7 +52,7 @@ enum { MODERATE_LOW = -38, MODERATE_HIGH = 50 };
 
 /* ---- elements ---------------------------------------------------------------------------------------------------- */
 
-/* Bit patterns, one an element; tf32 without the bits that it ignores. */
+/* Bit patterns, one per element; tf32 without its ignored bits. */
 static void spread(u32 *code, const unsigned char *packed, u32 count, u32 bits)
 {
     const u16 *halves = (const void *)packed;
@@ -131,7 +131,7 @@ static void make_panels(void *to, const void *from, u32 lines, u32 depth)
 
 /* ---- a step of eight sums ---------------------------------------------------------------------------------------- */
 
-/* What a step takes: from k on, a line of A and a panel of B. */
+/* The operands of a step: from k on, a line of A and a panel of B. */
 typedef struct factors {
     const s32 *a_significand, *a_exponent;
     const s32x8 *b_significand, *b_exponent;
@@ -203,7 +203,7 @@ INLINE void add_products(eight *x, const factors *f, s32 cut)
     }
 }
 
-/* The same from f32: products are exact, and so is their scaling, except where it leaves less than 1. */
+/* The same from f32: products are exact, and so is their scaling, except where the result is less than 1. */
 INLINE void add_moderate(eight *x, const factors *f, s32 cut)
 {
     s32x8 up = 25 - cut - x->top, far = up > 127; /* far: all are zero */
@@ -264,12 +264,12 @@ HD_CLONES static void step_of_eight(f32 *sums, const factors *f, const hd_matrix
     round_half(&after.half[0], &x.total[0], &exponent.half[0], model, halves);
     round_half(&after.half[1], &x.total[1], &exponent.half[1], model, halves);
     s32x8 size = (s32x8)(before & 0x7fffffff), infinite = size > 0x7f7fffff, nan = size > 0x7f800000;
-    after.all = SELECT(infinite, (s32x8)before, after.all); /* infinities and NaNs stay */
+    after.all = SELECT(infinite, (s32x8)before, after.all); /* infinities and NaNs propagate */
     after.all = SELECT(nan, (s32x8){0} + 0x7fffffff, after.all);
     memcpy(sums, &after, sizeof after);
 }
 
-/* Sums of a step that an infinity or a NaN among the factors decides: of doubles, in which no finite sum overflows. */
+/* Sums of a step with an infinity or a NaN among the factors: computed in double, in which no finite sum overflows. */
 static void mend(f32 *sums, const f32 *before, const f64 *a, const f64 *b, u32 depth, u32 steps)
 {
     for (u32 j = 0; j < WIDE; j++, b += depth) {
@@ -297,7 +297,7 @@ static void values_of(f64 *to, const operand *o, u32 count, hd_type type)
         to[i] = value_of(((const u32 *)o->code)[i], &hd_matrix_types[type]);
 }
 
-/* Infinities and NaNs count as zero while the finite sums are made. */
+/* Infinities and NaNs count as zero while the finite sums are computed. */
 static void drop_specials(operand *o, const f64 *values, u32 count)
 {
     for (u32 i = 0; i < count; i++)
@@ -315,7 +315,7 @@ static void clamp_sums(f32 *sums, u32 count, bool halves)
         sums[i] = sums[i] != sums[i] ? 0 : sums[i] > most ? most : sums[i] < -most ? -most : sums[i];
 }
 
-/* Both factors by lines, B also by panels; of doubles where there are infinities or NaNs. */
+/* Both factors by lines, B also by panels; as doubles if there are infinities or NaNs. */
 typedef struct floats {
     operand a, b;
     s32x8 b_significand[MOST / WIDE], b_exponent[MOST / WIDE];
@@ -343,7 +343,7 @@ static void prepare(floats *f, const hd_matrix *x, const void *a, const void *b)
         make_panels(f->b_significand, f->b.significand, x->n, x->k);
 }
 
-/* Eight sums of line i from column j on. */
+/* Eight sums of line i, starting at column j. */
 static void sum_eight(f32 *at, const floats *f, const hd_matrix *x, u32 i, u32 j, bool halves)
 {
     const u32 step = x->model.step < x->k ? x->model.step : x->k;

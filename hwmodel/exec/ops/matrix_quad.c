@@ -1,7 +1,7 @@
-/* mma.m8n8k4 of f16: four products of 8 x 8 x 4. Product q belongs to the lanes 4q..4q+3 and 4q+16..4q+19; line r of it
- * (a row of A by rows and of accumulators of f16, a column of B by columns) to the lane with r % 4 below 16 for r < 4
- * and above it otherwise. A by columns and B by rows are held across: a lane has one k of four lines. Accumulators of
- * f32 are spread by 2 x 2 blocks. */
+/* mma.m8n8k4 of f16: four products of 8 x 8 x 4. Product q belongs to the lanes 4q..4q+3 and 4q+16..4q+19. Its line r
+ * (a row of A by rows and of f16 accumulators, a column of B by columns) belongs to the lane with index r % 4, below 16
+ * for r < 4, else above. A by columns and B by rows are stored across: a lane holds one k of four lines. f32
+ * accumulators are distributed by 2 x 2 blocks. */
 #include "hwmodel/exec/ops/matrix.h"
 #include "hwmodel/exec/state/state.h"
 

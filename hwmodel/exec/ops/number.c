@@ -1,5 +1,5 @@
-/* Numbers of all formats, taken apart and put together: see number.h. IEEE 754 sections 4.3 (rounding), 7.4 (overflow);
- * the small formats after the OCP MX and FP8 definitions: e4m3 has no infinity and one NaN, e2m3, e3m2 and e2m1 have
+/* Unpacking and packing of numbers of all formats: see number.h. IEEE 754 sections 4.3 (rounding), 7.4 (overflow); the
+ * small formats follow the OCP MX and FP8 definitions: e4m3 has no infinity and one NaN, e2m3, e3m2 and e2m1 have
  * neither, ue8m0 is a power of two. */
 #include "hwmodel/exec/ops/number.h"
 
@@ -51,7 +51,7 @@ hd_format hd_format_of(hd_type type)
 
 static int32_t bias_of(const hd_format *f) { return (1 << (f->exponent_bits - 1)) - 1; }
 
-/* ---- taking apart ------------------------------------------------------------------------------------------------ */
+/* ---- unpacking --------------------------------------------------------------------------------------------------- */
 
 static hd_number load_integer(uint64_t bits, const hd_format *f)
 {
@@ -99,7 +99,7 @@ hd_number hd_number_load(uint64_t bits, const hd_format *f)
 
 /* ---- rounding ---------------------------------------------------------------------------------------------------- */
 
-/* Does adding the random bits to the dropped ones, the highest of both side by side, carry? */
+/* Whether adding the random bits to the dropped ones, aligned at their highest bits, carries. */
 static bool random_carry(uint64_t significand, uint32_t drop, hd_random random)
 {
     uint64_t below = drop >= 64 ? significand : significand & ((1ull << drop) - 1);
@@ -138,7 +138,7 @@ hd_number hd_number_round(hd_number n, hd_rounding rounding)
     return n;
 }
 
-/* ---- putting together -------------------------------------------------------------------------------------------- */
+/* ---- packing ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t largest_of(const hd_format *f)
 {
@@ -154,8 +154,7 @@ static bool overflows_to_infinity(hd_number n, hd_rounding rounding)
                                              (rounding == HD_ROUND_UP && n.negative));
 }
 
-/* The biased exponent and the fraction, without the sign, of a finite number; too large values are larger than
- * largest_of. */
+/* The biased exponent and the fraction, without the sign, of a finite number; overflows exceed largest_of. */
 static uint64_t pack(hd_number n, const hd_format *f, hd_rounding rounding, hd_random random)
 {
     if (!n.significand)

@@ -1,8 +1,8 @@
 /* mov between a register and its parts, and of vectors.
  *
- * Parts are put into a row one after the other, from the lowest bits up, in loops that the compiler vectorizes; so are
- * they taken out. A row of 128 bits is two rows of 64 bits with half of the parts each. A register of 8 bits has 16
- * bits in its row. */
+ * Parts are inserted into a row one after the other, from the lowest bits up, in loops that the compiler vectorizes,
+ * and extracted in the same way. A row of 128 bits is two rows of 64 bits with half of the parts each. An 8-bit
+ * register has 16 bits in its row. */
 #ifdef __GNUC__
 #ifndef __clang__
 #pragma GCC optimize("O3")
@@ -16,8 +16,8 @@
 
 typedef void part_loop(void *d, const void *a, uint32_t shift);
 
-/* PUT: d |= part << shift, after an assignment for the lowest part. TAKE: part = a >> shift. S: what the part's
- * register holds in a lane, T: the part. */
+/* PUT: d |= part << shift, after an assignment for the lowest part. TAKE: part = a >> shift. S: the lane type of the
+ * part's register, T: the part. */
 #define PUT(D, S, T)                                                                \
     HD_CLONES static void put_##T##_##D(void *to, const void *of_a, uint32_t shift) \
     {                                                                               \
@@ -45,7 +45,7 @@ BOTH(u64, u32, u32)
 BOTH(u64, u64, u64)
 
 static const struct part_row {
-    uint8_t whole, part; /* bytes; of a whole of 16: half of it */
+    uint8_t whole, part; /* sizes in bytes; for a whole of 16: half of it */
     part_loop *put, *take;
 } part_rows[] = {
     {2, 1, put_u8_u16, take_u8_u16},   {4, 1, put_u8_u32, take_u8_u32},   {4, 2, put_u16_u32, take_u16_u32},
@@ -93,7 +93,7 @@ hd_step hd_run_unpack(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* mov.v4 {d, ..}, {a, ..}: a destination may be the source of a later one. */
+/* mov.v4 {d, ..}, {a, ..}: a destination may be the source of a later move. */
 hd_step hd_run_move_vector(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const hd_code *code = hd_top_frame(w)->code;

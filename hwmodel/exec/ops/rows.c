@@ -1,8 +1,8 @@
-/* Rows as such: merging under a mask, other widths, flushing of subnormals, saturation; and operations with more
- * sources than a row of exec.def takes. */
+/* Operations on whole rows: merging under a mask, other widths, flushing of subnormals, saturation; and operations with
+ * more sources than a row of exec.def supports. */
 #ifdef __GNUC__
 #ifndef __clang__
-#pragma GCC optimize("O3", "no-trapping-math") /* or choices would stay branches */
+#pragma GCC optimize("O3", "no-trapping-math") /* otherwise selections would stay branches */
 #endif
 #endif
 #include "hwmodel/exec/ops/rows.h"
@@ -130,7 +130,7 @@ HD_CLONES static void saturate_f32(f32 *d, const f32 *a)
     HD_LANE_LOOP d[i] = a[i] > 0 ? a[i] < 1 ? a[i] : 1.0f : 0.0f;
 }
 HD_CLONES static void saturate_f64(f64 *d, const f64 *a) { HD_LANE_LOOP d[i] = a[i] > 0 ? a[i] < 1 ? a[i] : 1.0 : 0.0; }
-/* Bits of positive values are in the values' order; what lies above infinity is NaN or negative. */
+/* The bits of positive values are ordered like the values; what is above infinity is NaN or negative. */
 HD_CLONES static void saturate_f16(u16 *d, const u16 *a)
 {
     HD_LANE_LOOP d[i] = a[i] <= F16_INFINITY ? a[i] < 0x3c00 ? a[i] : 0x3c00 : 0;
@@ -168,7 +168,7 @@ HD_CLONES void hd_spread_row(uint32_t *d, uint32_t low, uint32_t high, uint32_t 
     HD_LANE_LOOP d[i] = (low >> i & 1 ? one : 0) | (high >> i & 1 ? one << 16 : 0);
 }
 
-/* Seven choices: c chooses among pairs of the table's bits, b among these, a among those. */
+/* Seven selections: c selects among pairs of the table's bits, b among the results, a among those. */
 HD_CLONES static void logic_row(u32 *d, const u32 *ra, const u32 *rb, const u32 *rc, const u32 *bits)
 {
     u32 t0 = bits[0], t1 = bits[1], t2 = bits[2], t3 = bits[3], t4 = bits[4], t5 = bits[5], t6 = bits[6], t7 = bits[7];
@@ -250,7 +250,7 @@ void hd_dot_row(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_
 
 /* ---- sums with a carry ------------------------------------------------------------------------------------------- */
 
-/* `in` and the result: a bit a lane. */
+/* `in` and the result: one bit per lane. */
 #define CARRY(T)                                                                     \
     HD_CLONES static u32 add_carry_##T(T *d, const T *ra, const T *rb, u32 in)       \
     {                                                                                \

@@ -1,4 +1,4 @@
-/* Rows of 32 lanes as such: see rows.c. */
+/* Operations on rows of 32 lanes: see rows.c. */
 #ifndef HD_HWMODEL_EXEC_OPS_ROWS_H
 #define HD_HWMODEL_EXEC_OPS_ROWS_H
 
@@ -6,21 +6,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Copies the lanes of `mask` of a row of 1, 2, 4, 8 or 16 bytes a lane. */
+/* Copies the lanes of `mask` of a row with 1, 2, 4, 8 or 16 bytes per lane. */
 void hd_merge(void *d, const void *from, uint32_t mask, uint32_t bytes);
 void hd_spread(void *d, const void *value, uint32_t bytes);             /* to all lanes */
-void hd_keep(void *d, const void *from, uint32_t mask, uint32_t bytes); /* 4 or 8; 0 in all other lanes */
+void hd_keep(void *d, const void *from, uint32_t mask, uint32_t bytes); /* 4 or 8 bytes; 0 in all other lanes */
 /* Widens or narrows a row of integers; equal widths copy. */
 void hd_resize(void *d, uint32_t d_bytes, const void *a, uint32_t a_bytes, bool is_signed);
 /* Of F16, BF16, F32 or F64. */
 void hd_flush_row(void *d, const void *a, hd_type type);    /* subnormals to zero */
 void hd_saturate_row(void *d, const void *a, hd_type type); /* to [0, 1] */
 void hd_widen_row(void *d, const void *a, hd_type type);    /* F16 or BF16 to F32 */
-/* `one` where a lane's bit is set in low; with it, 16 bits up, where it is in high. */
+/* `one` for lanes with their bit set in low; plus the same 16 bits up for lanes in high. */
 void hd_spread_row(uint32_t *d, uint32_t low, uint32_t high, uint32_t one);
 /* lop3: bit 4 a + 2 b + c of the table, for each bit. */
 void hd_logic_row(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t table);
-/* a + b + in, or a - b - in, of 4 or 8 bytes a lane; `in` and the result: a bit a lane, the carry or borrow. */
+/* a + b + in, or a - b - in, with 4 or 8 bytes per lane; `in` and the result: one bit per lane, the carry or borrow. */
 uint32_t hd_carry_row(void *d, const void *a, const void *b, uint32_t in, bool subtract, uint32_t bytes);
 /* dp4a (parts of 1 byte) and dp2a (2): parts of a times the bytes of b from bit `from` on, plus c. */
 void hd_dot_row(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t part_bytes,

@@ -1,4 +1,4 @@
-/* Operations on the value of one lane, as the rows of exec.def name them. Branch-free where the compiler can then
+/* Operations on the value of one lane, used by the rows of exec.def. Branch-free where this lets the compiler
  * vectorize. */
 #ifndef HD_HWMODEL_EXEC_OPS_SCALAR_H
 #define HD_HWMODEL_EXEC_OPS_SCALAR_H
@@ -41,12 +41,12 @@ static inline u32 reverse_u32(u32 v)
 }
 static inline u64 reverse_u64(u64 v) { return (u64)reverse_u32((u32)v) << 32 | reverse_u32((u32)(v >> 32)); }
 
-/* Position of the highest one, or all ones where there is none. */
+/* Position of the highest one, or all ones if there is none. */
 static inline u32 find_bit(u64 v, u32 top) { return (void)top, v ? 63u - (u32)__builtin_clzll(v) : 0xffffffffu; }
 static inline u32 find_shift(u64 v, u32 top) { return v ? top - find_bit(v, top) : 0xffffffffu; }
 
 /* bfe: `length` bits from `position`; bits beyond the width are zero, or the sign: that of the field's highest bit, or
- * of the value where the field reaches beyond it. Both arguments count modulo 256. */
+ * of the value if the field extends beyond it. Both arguments are taken modulo 256. */
 #define HD_EXTRACT(U, S, width)                                                         \
     static inline U extract_##U(U v, u32 position, u32 length)                          \
     {                                                                                   \
@@ -143,8 +143,8 @@ static inline f64 value_f64(u64 b)
 /* NaN results of single precision are always 0x7fffffff. */
 static inline f32 canonical(f32 v) { return value_f32(v != v ? 0x7fffffffu : bits_f32(v)); }
 
-/* NaN results of double precision are the first NaN among the sources, made quiet; where there is none, this one. What
- * the host would choose depends on its registers. */
+/* NaN results of double precision are the first NaN among the sources, quieted; if there is none, this one. The host's
+ * choice would depend on its registers. */
 #define HD_NAN_F64 0xfff8000000000000ull
 static inline f64 quiet1(f64 v, f64 a)
 {
@@ -166,7 +166,7 @@ static inline f64 quiet3(f64 v, f64 a, f64 b, f64 c)
                               : HD_NAN_F64);
 }
 
-/* min and max: -0 is below +0; where one input is NaN the other is the result. */
+/* min and max: -0 is below +0; if one input is NaN the result is the other. */
 static inline f32 smaller_f32(f32 a, f32 b)
 {
     bool first = a < b || (a == b && bits_f32(a) >> 31) || b != b;
@@ -196,7 +196,7 @@ static inline f32 signed_f32(f32 v, f32 a, f32 b)
     return v != v ? v : value_f32(bits_f32(v) | ((bits_f32(a) ^ bits_f32(b)) & 0x80000000u));
 }
 
-/* div.approx is a times 1 / b, and the reciprocal of a divisor above 2^126 is lost. */
+/* div.approx is a times 1 / b; the reciprocal of a divisor above 2^126 underflows. */
 static inline f32 divide_roughly(f32 a, f32 b)
 {
     bool lost = fabsf(b) > 0x1p126f && fabsf(b) <= 0x1.fffffep127f;

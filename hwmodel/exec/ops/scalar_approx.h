@@ -1,7 +1,7 @@
-/* The functions behind the approximate instructions, in double precision, for sources that are f32 or narrower: no
- * branches, so that rows are vectorized, and plain sums and products only, so that every host gives the same bits.
- * Errors are below 2^-48 of the result (sin and cos beyond 2^20: below 2^-24, absolutely); the caller rounds to the
- * type. The host must round to nearest. */
+/* The functions of approximate instructions, in double precision, for sources that are f32 or narrower: without
+ * branches, so that rows are vectorized, and with plain sums and products only, so that every host gives the same bits.
+ * Errors are below 2^-48 of the result (sin and cos beyond 2^20: below 2^-24, absolute); the caller rounds to the type.
+ * The host must round to nearest. */
 #ifndef HD_HWMODEL_EXEC_OPS_SCALAR_APPROX_H
 #define HD_HWMODEL_EXEC_OPS_SCALAR_APPROX_H
 
@@ -66,9 +66,9 @@ static inline f64 log2_wide(f64 x)
     return x >= 0 ? result : value_f64(HD_NAN_F64);
 }
 
-/* An angle beyond 2^20, of an f32, as one below 2^27 with the same sine: the significand times the rest of its power
- * of two. Infinities and NaNs become NaN. Other angles as they are: the table's first value is 0, and -0 stays so. A
- * choice instead of the sum would keep the compiler from looking up several at a time. */
+/* Reduces an f32 angle beyond 2^20 to one below 2^27 with the same sine: the significand times the remainder of its
+ * power of two. Infinities and NaNs become NaN. Other angles are unchanged: the table's first value is 0, and -0 is
+ * kept. A selection instead of the sum would prevent vectorized table lookups. */
 static inline f64 near_angle(f64 x)
 {
     static const f64 angles[110] = {

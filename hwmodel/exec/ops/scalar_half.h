@@ -1,9 +1,9 @@
-/* f16 and bf16 on the value of one lane, as the rows of exec.def name them. A value is its 16 bits.
+/* f16 and bf16 operations on the value of one lane, used by the rows of exec.def. A value is its 16 bits.
  *
- * Every result is rounded once. Where a wider format holds the exact result, or has more than twice the digits and two
- * (so that rounding there first is harmless), the operation is done there: f32 for sums and products of both types,
- * double for f16's fma. A bf16 fma may be longer than a double: its sum is rounded to odd, which keeps what the second
- * rounding must know. NaN results are 0x7fff. All is branch-free, so that the compiler vectorizes it; the host must
+ * Every result is rounded once. If a wider format holds the exact result, or has more than twice the digits plus two
+ * (so that double rounding is harmless), the operation is performed there: f32 for sums and products of both types,
+ * double for f16's fma. A bf16 fma may exceed a double: its sum is rounded to odd, which preserves what the second
+ * rounding needs. NaN results are 0x7fff. Everything is branch-free, so that the compiler vectorizes it; the host must
  * round to nearest. */
 #ifndef HD_HWMODEL_EXEC_OPS_SCALAR_HALF_H
 #define HD_HWMODEL_EXEC_OPS_SCALAR_HALF_H
@@ -11,7 +11,7 @@
 #include "hwmodel/exec/ops/scalar.h"
 
 enum { HALF_NAN = 0x7fff, F16_INFINITY = 0x7c00, BF16_INFINITY = 0x7f80 };
-enum { HALF_ZERO, HALF_DOWN, HALF_UP }; /* roundings other than to nearest */
+enum { HALF_ZERO, HALF_DOWN, HALF_UP }; /* rounding modes other than to nearest */
 
 /* ---- from and to wider formats ----------------------------------------------------------------------------------- */
 
@@ -70,7 +70,7 @@ static inline u16 add_bf16(u16 a, u16 b) { return narrow_bf16(widen_bf16(a) + wi
 static inline u16 sub_bf16(u16 a, u16 b) { return narrow_bf16(widen_bf16(a) - widen_bf16(b)); }
 static inline u16 mul_bf16(u16 a, u16 b) { return narrow_bf16(widen_bf16(a) * widen_bf16(b)); }
 
-/* A double as f32, rounded to odd: where inexact, of the two neighbours the one with an odd last bit. */
+/* A double as f32, rounded to odd: if inexact, the neighbour with an odd last bit. */
 static inline f32 f32_to_odd(f64 v)
 {
     f32 near = (f32)v;
@@ -80,16 +80,16 @@ static inline f32 f32_to_odd(f64 v)
     return value_f32(outward ? bits + even : bits - even);
 }
 
-/* The product has 22 bits. Where the sum has more than 53, either c has the same result alone (the product lies far
- * below its last bit), or the result overflows: the double's rounding changes nothing. */
+/* The product has 22 bits. If the sum has more than 53, either c alone gives the same result (the product is far below
+ * its last bit), or the result overflows: the double's rounding changes nothing. */
 static inline u16 fma_f16(u16 a, u16 b, u16 c)
 {
     f64 product = (f64)widen_f16(a) * (f64)widen_f16(b);
     return narrow_f16(f32_to_odd(product + (f64)widen_f16(c)));
 }
 
-/* a + b, where it is inexact and would end in an even bit, moved to the odd neighbour on the exact value's side. The
- * error of the sum is found exactly (the two-sum of Knuth and Moller). */
+/* a + b; if inexact with an even last bit, moved to the odd neighbour on the exact value's side. The error of the sum
+ * is computed exactly (the two-sum of Knuth and Moller). */
 static inline f64 sum_to_odd(f64 a, f64 b)
 {
     f64 sum = a + b, part = sum - a, error = (a - (sum - part)) + (b - part);

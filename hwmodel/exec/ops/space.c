@@ -1,4 +1,4 @@
-/* What is about addresses in clusters, st.bulk and nanosleep. */
+/* Cluster address operations, st.bulk and nanosleep. */
 #include "hwmodel/exec/ops/access.h"
 #include "hwmodel/exec/ops/alu.h"
 #include "hwmodel/exec/ops/rows.h"

@@ -1,8 +1,7 @@
-/* Rows of special registers: filled when a warp starts; those that vary with time, at each reading.
+/* Rows of special registers: filled when a warp starts; those that vary with time, at each read.
  *
- * Where the machine leaves a value open, the model's: %warpid is the index in the CTA, %smid the CTA's index modulo the
- * one SM that is modelled (0), %gridid 0, %envreg1 and 2 what exec.h says, clocks count the warp's issued
- * instructions. */
+ * Values that hardware leaves open are the model's: %warpid is the index in the CTA, %smid 0 (one SM is modelled),
+ * %gridid 0, %envreg1 and 2 as in exec.h, clocks count the warp's issued instructions. */
 #include "hwmodel/exec/ops/special.h"
 
 static uint64_t lane_value(const hd_warp *w, hd_sreg sreg, uint32_t component, uint32_t lane)
@@ -32,7 +31,7 @@ static uint64_t lane_value(const hd_warp *w, hd_sreg sreg, uint32_t component, u
     case HD_SREG_GLOBALTIMER_LO: return (uint32_t)w->issued;
     case HD_SREG_GLOBALTIMER_HI: return (uint32_t)(w->issued >> 32);
     case HD_SREG_TOTAL_SMEM_SIZE:
-    case HD_SREG_AGGR_SMEM_SIZE: return cta->reserved_at; /* without what is reserved */
+    case HD_SREG_AGGR_SMEM_SIZE: return cta->reserved_at; /* without the reserved part */
     case HD_SREG_DYNAMIC_SMEM_SIZE: return cta->grid->dynamic_shared_bytes;
     case HD_SREG_RESERVED_SMEM_BEGIN:
     case HD_SREG_RESERVED_SMEM_0: return cta->reserved_at;
@@ -121,7 +120,7 @@ static void fill(const hd_special *s, hd_warp *w)
         memcpy(w->special + s->offset, &word, sizeof word);
 }
 
-/* What is the same in every CTA is filled for the first one that the warp's place holds. */
+/* Values that are the same in every CTA are filled once, for the first CTA in which the warp slot is used. */
 void hd_special_fill(const hd_program *program, hd_warp *w)
 {
     for (uint32_t i = 0; i < program->specials.count; i++)

@@ -1,6 +1,6 @@
-/* Runs texture and surface instructions, lane by lane; what a texel is: hwmodel/memory/texture.c. A handle that names
- * nothing, another kind of texture than the instruction's, a type that the format cannot give, and a surface access
- * outside with .trap or not aligned to its size are kernel faults. */
+/* Executes texture and surface instructions, lane by lane; sampling is in hwmodel/memory/texture.c. Kernel faults: an
+ * invalid handle, a texture of another kind than the instruction's, a type that the format does not provide, and a
+ * surface access that is out of bounds with .trap or not aligned to its size. */
 #include "hwmodel/exec/ops/texture.h"
 #include "hwmodel/exec/state/fault.h"
 #include "hwmodel/memory/narrow.h"
@@ -82,7 +82,7 @@ static void read_point(const hd_op *op, const hd_warp *w, uint32_t lane, hd_text
     }
 }
 
-/* ---- what a handle names ----------------------------------------------------------------------------------------- */
+/* ---- handles ----------------------------------------------------------------------------------------------------- */
 
 static hd_step find_texture(const hd_op *op, hd_warp *w, uint32_t lane, hd_ref handle, const hd_texture **t)
 {
@@ -116,7 +116,7 @@ static hd_step check_geometry(const hd_op *op, hd_warp *w, uint32_t lane, const 
     return HD_STEP_NEXT;
 }
 
-/* Types of 32 bits give their bits as either. */
+/* 32-bit types read the bits as either. */
 static bool type_fits(const hd_texture *t, uint8_t type)
 {
     bool is_float = hd_texture_is_float(t), plain = hd_types[t->type].bits == 32;
@@ -211,7 +211,7 @@ static hd_step run_lanes(const hd_op *op, hd_warp *w, uint32_t mask, run_lane *r
 hd_step hd_run_texture(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_step step = run_lanes(op, w, mask, read_lane);
-    if (step == HD_STEP_NEXT && op->e != HD_NO_REF) /* all of a texture is there */
+    if (step == HD_STEP_NEXT && op->e != HD_NO_REF) /* textures are always resident */
         hd_set_word(w, op->e, HD_ALL_LANES, mask);
     return step;
 }

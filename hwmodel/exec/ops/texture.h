@@ -1,4 +1,5 @@
-/* What a texture or surface instruction says beyond hd_op's fields; made by decode_texture.c, used by texture.c. */
+/* Further operands of a texture or surface instruction, beyond hd_op's fields; created by decode_texture.c, used by
+ * texture.c. */
 #ifndef HD_HWMODEL_EXEC_OPS_TEXTURE_H
 #define HD_HWMODEL_EXEC_OPS_TEXTURE_H
 
@@ -10,12 +11,12 @@
 typedef struct hd_texture_use {
     uint8_t geometry;  /* hd_texture_kind */
     uint8_t type;      /* hd_type of the result */
-    uint8_t component; /* that tld4 gathers */
+    uint8_t component; /* gathered by tld4 */
     uint8_t bounds;    /* hd_surface_bounds */
     bool integer;      /* coordinates */
     bool gather, formatted;
     bool compare;                 /* with a depth */
-    uint8_t coordinates, offsets; /* how many */
+    uint8_t coordinates, offsets; /* their numbers */
     uint16_t query;               /* hd_modifier */
     hd_combine *combine[2];       /* of sured: for unsigned and signed texels */
 } hd_texture_use;

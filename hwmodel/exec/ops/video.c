@@ -1,6 +1,6 @@
-/* Video instructions, a lane at a time. PTX ISA, "Video instructions": parts of the sources are extended to values that
- * cannot overflow, combined, optionally clamped to the result's part; then a second operation with c, or a merge into
- * it. Hardware after Kepler runs them as sequences of other instructions; nothing here is fast either. */
+/* Video instructions, one lane at a time. PTX ISA, "Video instructions": parts of the sources are extended to values
+ * that cannot overflow, combined, and optionally clamped to the result's part; then follows a second operation with c,
+ * or a merge into it. Hardware after Kepler emulates them, so performance does not matter here. */
 #include "hwmodel/exec/ops/video.h"
 #include "hwmodel/exec/ops/alu.h"
 
@@ -61,7 +61,7 @@ static uint32_t scalar(const hd_video *v, uint32_t a, uint32_t b, uint32_t c)
     wide result = combine(v, part_of(&v->a, a), part_of(&v->b, b)), third = extend(c, 32, v->d.is_signed);
     if (v->saturate)
         result = clamp(result, v->d.bits, v->d.is_signed);
-    wide first = extend((uint64_t)result, 33, true); /* the width that the ISA gives what the second operation sees */
+    wide first = extend((uint64_t)result, 33, true); /* the width that the ISA defines for the second operation */
     switch ((hd_video_second)v->second) {
     case HD_SECOND_NONE: break;
     case HD_SECOND_ADD: return (uint32_t)(first + third);
@@ -74,9 +74,9 @@ static uint32_t scalar(const hd_video *v, uint32_t a, uint32_t b, uint32_t c)
     return ((uint32_t)result << at & field) | (c & ~field);
 }
 
-/* ---- side by side ------------------------------------------------------------------------------------------------ */
+/* ---- SIMD -------------------------------------------------------------------------------------------------------- */
 
-/* Parts of 8 or 16 bits: nothing goes beyond an int, and no shifts are among the operations. */
+/* Parts of 8 or 16 bits: all results fit an int, and there are no shifts. */
 static inline int element_of(const hd_video_parts *p, uint32_t k, uint64_t both)
 {
     uint32_t unused = 32u - p->bits, value = (uint32_t)(both >> (p->part[k] * p->bits)) << unused;

@@ -1,4 +1,4 @@
-/* Video instructions: vadd ... vset on parts of registers, vadd2 ... vset4 on all parts side by side, vmad. Private to
+/* Video instructions: vadd ... vset on parts of registers, vadd2 ... vset4 on all parts in parallel, vmad. Private to
  * hwmodel/exec. */
 #ifndef HD_HWMODEL_EXEC_OPS_VIDEO_H
 #define HD_HWMODEL_EXEC_OPS_VIDEO_H
@@ -19,8 +19,8 @@ typedef enum hd_video_operation {
 
 typedef enum hd_video_second { HD_SECOND_NONE, HD_SECOND_ADD, HD_SECOND_MINIMUM, HD_SECOND_MAXIMUM } hd_video_second;
 
-/* Where parts of a source or of the result stand: parts of `bits` bits, counted from the lowest. Sources of the SIMD
- * forms count through both registers, a first. */
+/* Positions of the parts of a source or of the result: of `bits` bits each, counted from the lowest. Sources of the
+ * SIMD forms count through both registers, a first. */
 typedef struct hd_video_parts {
     uint8_t bits, part[4];
     bool is_signed;
@@ -33,7 +33,7 @@ typedef struct hd_video {
     hd_video_parts a, b, d;
     uint8_t d_mask;      /* SIMD: parts of the result that are computed; the others are those of c */
     bool saturate, wrap; /* wrap: shift amounts modulo 32, else at most 32 */
-    bool merge;          /* scalar: only part d.part[0] of the result is computed, the rest is that of c */
+    bool merge;          /* scalar: only part d.part[0] of the result is computed, the rest is copied from c */
     bool minus_product, minus_c, plus_one; /* vmad */
     uint8_t scale;
 } hd_video;
